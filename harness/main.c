@@ -1,7 +1,7 @@
 /* The command table of `kernsweep`, its entry point, and the flag set by the signal handler. */
 #include "common/base/json_arena.h"
 #include "common/base/trace.h"
-#include "harness/commands/cmd.h"
+#include "harness/commands/base/cmd.h"
 
 #include <locale.h>
 #include <stdio.h>

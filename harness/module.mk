@@ -1,6 +1,6 @@
 # harness: the command `kernsweep`.
 PKGS += ncursesw yaml-0.1
-harness_rooms   := commands nightly watch session ssh transport plan propose git
+harness_rooms   := $(addprefix commands/,base store compare run measure plan nightly) nightly watch session ssh transport plan propose git
 harness_sources := $(wildcard harness/*.c $(harness_rooms:%=harness/%/*.c))
 $(eval $(call library,harness,$(filter-out harness/main.c,$(harness_sources))))
 objects_all += $(call objects,harness/main.c)

@@ -1,6 +1,6 @@
 /* bisect_code: the machine code of an answer beside that of the good commit before it. */
-#include "harness/commands/bisect_code.h"
-#include "harness/commands/bisect_output.h"
+#include "harness/commands/measure/bisect_code.h"
+#include "harness/commands/measure/bisect_output.h"
 #include "tests/unit/results_support.h"
 
 #define HASH_A "1111111111111111111111111111111111111111111111111111111111111111"

@@ -1,5 +1,5 @@
 /* words: commands in one text, as a shell would split them. */
-#include "harness/commands/words.h"
+#include "harness/commands/base/words.h"
 #include "tests/unit/support.h"
 
 static void words_are_split_as_by_a_shell(void **state)

@@ -1,0 +1,24 @@
+/* ask: questions on the terminal. Questions go to stderr, answers come from stdin. */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_ASK_H
+#define KERNSWEEP_HARNESS_COMMANDS_BASE_ASK_H
+
+#include "common/base/err.h"
+
+#include <signal.h>
+#include <stdbool.h>
+
+enum { ANSWER_MAX = 4096 };
+
+struct asker {
+    bool on; /* there is someone to ask; otherwise every answer is the default */
+    const volatile sig_atomic_t *interrupted;
+};
+
+/* out: char[ANSWER_MAX], the default for an empty answer. ERR_INTERRUPTED at the end of the input and on
+ * Ctrl-C. */
+int ask_text(const struct asker *a, const char *question, const char *usual, char *out, struct err *err);
+int ask_yes(const struct asker *a, const char *question, bool usual, bool *out, struct err *err);
+/* A number from 1 to most. */
+int ask_number(const struct asker *a, const char *question, int usual, int most, int *out, struct err *err);
+
+#endif

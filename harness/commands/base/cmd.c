@@ -1,0 +1,164 @@
+#include "harness/commands/base/cmd.h"
+
+#include "common/base/colour.h"
+#include "common/base/trace.h"
+#include "harness/plan/document.h"
+#include "harness/session/connect.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int choose_store(struct cmd_env *env, struct err *err)
+{
+    if (!env->db_option && store_default_path(env->db, err) != 0)
+        return -1;
+    if (env->db_option && (strlen(env->db_option) >= sizeof env->db || !*env->db_option))
+        return err_set(err, ERR_INPUT, "--db: expected the path of a file");
+    if (env->db_option)
+        memcpy(env->db, env->db_option, strlen(env->db_option) + 1);
+    if (strcmp(env->db, ":memory:") == 0)
+        return err_set(err, ERR_INPUT, ":memory: would be gone when the command ends: name a file with --db");
+    return 0;
+}
+
+/* Where nobody wants notes they go nowhere, so that no command has to ask. */
+static int choose_notes(struct cmd_env *env, struct err *err)
+{
+    env->notes = env->quiet ? fopen("/dev/null", "we") : stderr;
+    return env->notes ? 0 : err_set_errno(err, ERR_STORAGE, errno, "/dev/null: cannot open");
+}
+
+int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, const char **words, size_t *n,
+             struct err *err)
+{
+    char transports[128];
+    connect_list(transports, sizeof transports);
+    const struct arg common[] = {
+        {"--db", "FILE", &env->db_option, NULL,
+         "the store (default $KERNSWEEP_DB, otherwise below XDG_DATA_HOME)"},
+        {"-F,--ssh-config", "FILE", &env->ssh_config, NULL, "ssh configuration file, as for ssh -F"},
+        {"--transport", "KIND", &env->transport, NULL, transports},
+        {"--json", NULL, NULL, &env->json, "machine-readable output on stdout"},
+        {"--color", "WHEN", &env->colour, NULL, "auto (default), always or never; NO_COLOR is honoured"},
+        {"-q,--quiet", NULL, NULL, &env->quiet, "no progress and no notes: only results and errors"},
+        {"-v,--verbose", NULL, NULL, &env->verbose, "show each command on the node and how long it took"},
+        {"-h,--help", NULL, NULL, &env->help, "show this help"},
+    };
+    spec->program = "kernsweep";
+    spec->common = common;
+    spec->n_common = sizeof common / sizeof *common;
+    spec->unlisted = env->unlisted;
+    int rc = args_parse(spec, argc, argv, words, n, err);
+    if (env->verbose)
+        trace_verbose();
+    if (env->help) {
+        args_help(spec, stdout);
+        rc = 1;
+    }
+    spec->common = NULL;
+    spec->n_common = 0;
+    if (rc != 0)
+        return rc;
+    return (env->colour && colour_choose(env->colour, err) != 0) || choose_notes(env, err) != 0
+               ? -1
+               : choose_store(env, err);
+}
+
+int cmd_fail(const struct err *err)
+{
+    fflush(stdout);
+    fprintf(stderr, "kernsweep: %s\n", err->msg);
+    return (int)exit_code_of(err);
+}
+
+bool cmd_reader_left(void)
+{
+    return fflush(stdout) != 0 && errno == EPIPE;
+}
+
+int cmd_print_json(json_t *value)
+{
+    bool encoded = value != NULL;
+    int rc = value ? json_dumpf(value, stdout, JSON_INDENT(2) | JSON_SORT_KEYS) : -1;
+    if (rc == 0 && (fputc('\n', stdout) == EOF || fflush(stdout) != 0))
+        rc = -1;
+    bool left = rc != 0 && encoded && (errno == EPIPE || cmd_reader_left());
+    json_decref(value);
+    if (rc == 0 || left)
+        return EXIT_DONE;
+    fprintf(stderr, "kernsweep: cannot write JSON to stdout\n");
+    return EXIT_LOCAL;
+}
+
+void cmd_print(const struct buf *text)
+{
+    fwrite(buf_str(text), 1, text->len, stdout);
+    fflush(stdout);
+}
+
+bool cmd_colour(FILE *out)
+{
+    return colour_wanted(out);
+}
+
+static const char *colour_of(enum preflight_level l)
+{
+    switch (l) {
+    case PREFLIGHT_OK:
+        return "\033[32m";
+    case PREFLIGHT_WARNING:
+        return "\033[33m";
+    case PREFLIGHT_BLOCKER:
+        return "\033[31m";
+    }
+    return "";
+}
+
+void cmd_print_finding(const struct finding *f, FILE *out)
+{
+    bool colour = cmd_colour(out);
+    fprintf(out, "%s%-8s%s %-10s %s\n", colour ? colour_of(f->level) : "", preflight_level_name(f->level),
+            colour ? "\033[0m" : "", f->subject, f->text);
+    if (*f->remedy)
+        fprintf(out, "%-8s %-10s -> %s\n", "", "", f->remedy);
+}
+
+void cmd_print_blockers(const struct preflight *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->findings[i].level == PREFLIGHT_BLOCKER)
+            cmd_print_finding(&p->findings[i], stderr);
+}
+
+void cmd_print_warnings(const char *where, int count, const char *first)
+{
+    if (count > 0)
+        fprintf(stderr, "%s: %d warning%s, the first: %s\n", where, count, count == 1 ? "" : "s", first);
+}
+
+json_t *cmd_json_number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+bool cmd_is_plan(const char *word)
+{
+    return plan_document_is_named(word);
+}
+
+int cmd_backend(const struct cmd_env *env, const char **out, struct err *err)
+{
+    *out = env->transport;
+    return connect_check(env->transport, err);
+}
+
+int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err)
+{
+    if (store_open(s, env->db, mode, err) != 0)
+        return -1;
+    store_heed(s, env->interrupted);
+    return 0;
+}

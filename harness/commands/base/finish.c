@@ -1,0 +1,333 @@
+#include "harness/commands/base/finish.h"
+
+#include "harness/commands/base/revisions.h"
+#include "harness/nightly/digest.h"
+#include "reports/report.h"
+#include "reports/tables/terminal.h"
+#include "results/ingest/ingest.h"
+#include "results/query/against.h"
+#include "results/query/causes_store.h"
+#include "results/query/report_queries.h"
+#include "results/store/baseline.h"
+#include "results/store/run_load.h"
+#include "results/store/runs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err)
+{
+    if (!name || strcmp(name, "regression") == 0)
+        *out = FAIL_ON_REGRESSION;
+    else if (strcmp(name, "failure") == 0)
+        *out = FAIL_ON_FAILURE;
+    else if (strcmp(name, "none") == 0)
+        *out = FAIL_ON_NONE;
+    else
+        return err_set(err, ERR_INPUT, "--fail-on: expected regression, failure or none, found \"%.40s\"",
+                       name);
+    return 0;
+}
+
+static int store_bundle(struct cmd_env *env, struct finish *f, struct runrec *rec, struct err *err)
+{
+    const struct ingest_options options = {.node = rec->node};
+    struct ingest_result result;
+    if (cmd_store_open(env, &f->store, STORE_WRITE, err) != 0 ||
+        ingest_bundle(&f->store, rec->bundle, &options, &result, err) != 0)
+        return -1;
+    cmd_print_warnings("ingest", result.warnings, result.warning);
+    rec->state = RUNREC_INGESTED;
+    return run_data_load(&f->store, result.key, &f->run, err) != 0 || runrec_save(rec, env->db, err) != 0 ? -1
+                                                                                                          : 0;
+}
+
+static struct compare_options thresholds(const struct runrec *rec)
+{
+    struct compare_options o = compare_defaults();
+    if (rec->threshold > 0)
+        o.regression = o.improvement = rec->threshold;
+    return o;
+}
+
+static int compare_with_against(struct finish *f, struct err *err)
+{
+    if (against_compare(&f->against, &f->run, &f->comparison, err) != 0 ||
+        against_commits(&f->store, &f->against, &f->run, &f->commits, err) != 0 ||
+        against_commits_of_night(&f->store, &f->against, &f->run, &f->commits_of_night, err) != 0)
+        return -1;
+    f->compared = true;
+    return 0;
+}
+
+/* A plan without a baseline is judged by its earlier nights, once there are enough of them. */
+static int compare_with_nights(struct finish *f, const struct compare_options *options, struct err *err)
+{
+    if (f->run.info.purpose != PURPOSE_SWEEP || f->run.info.status == RUN_BLOCKED)
+        return 0;
+    if (against_nights(&f->store, &f->run, options, &f->against, err) != 0)
+        return -1;
+    if (f->against.history.nights < options->history_min)
+        return 0;
+    return compare_with_against(f, err);
+}
+
+static int compare_with_baseline(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
+                                 struct err *err)
+{
+    const struct compare_options options = thresholds(rec);
+    if (!*rec->baseline)
+        return compare_with_nights(f, &options, err);
+    if (against_baseline(&f->store, &f->run, rec->baseline, &options, &f->against, err) != 0)
+        return -1;
+    f->is_base = opt->first_is_base && f->against.base.info.key == f->run.info.key;
+    if (f->is_base)
+        return 0;
+    return compare_with_against(f, err);
+}
+
+static int print_tables(struct finish *f, FILE *out, struct err *err)
+{
+    size_t reference;
+    bool kernels, colour = cmd_colour(out);
+    struct buf text;
+    buf_init(&text, REPORT_BYTES_MAX);
+    int rc = run_data_reference(&f->run, NULL, &reference, err);
+    if (rc == 0)
+        rc = report_kernels_alone(&f->store, &f->run, &kernels, err);
+    if (rc == 0)
+        rc = terminal_run(&f->run, reference, kernels, colour, &text, err);
+    if (rc == 0 && f->compared) {
+        buf_putc(&text, '\n');
+        range_print(&f->commits, "Commits", &text);
+        range_print(&f->commits_of_night, "Commits since the night before", &text);
+        rc = terminal_comparison(&f->comparison, kernels, colour, &text, err);
+    }
+    if (rc == 0)
+        fprintf(out, "\n%s", buf_str(&text));
+    buf_release(&text);
+    return rc;
+}
+
+static struct report_request request_of(struct finish *f, const struct runrec *rec)
+{
+    struct report_request req = report_defaults();
+    req.store = &f->store;
+    req.run = f->run.info.run_id;
+    if (f->compared) {
+        req.baseline = rec->baseline;
+        req.held_against = &f->against;
+        req.comparison = &f->comparison;
+    }
+    req.compare = thresholds(rec);
+    return req;
+}
+
+/* "x.html" for "x.md". */
+static int html_beside(const char *report, char *out, struct err *err)
+{
+    size_t len = strlen(report);
+    if (len > 3 && strcmp(report + len - 3, ".md") == 0)
+        len -= 3;
+    int n = snprintf(out, FS_PATH_MAX, "%.*s.html", (int)len, report);
+    return n > 0 && n < FS_PATH_MAX ? 0 : err_set(err, ERR_INPUT, "--report: path too long");
+}
+
+/* The Markdown report with its plots in a folder next to it, and the HTML report. */
+static int write_reports(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
+                         const char *report, struct err *err)
+{
+    char page[FS_PATH_MAX], plots[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
+    struct report_request req = request_of(f, rec);
+    req.kind = opt->night ? REPORT_NIGHTLY : req.kind;
+    struct buf markdown, html;
+    if (html_beside(report, page, err) != 0 || report_assets_beside(report, plots, href, err) != 0)
+        return -1;
+    req.asset_dir = plots;
+    req.asset_href = href;
+    if (report_folder(report, folder))
+        req.beside = folder;
+    buf_init(&markdown, REPORT_BYTES_MAX);
+    buf_init(&html, REPORT_BYTES_MAX);
+    int rc = report_render_both(&req, &markdown, &html, err);
+    if (rc == 0)
+        rc = fs_write_file(report, buf_str(&markdown), markdown.len, 0644, err);
+    if (rc == 0)
+        rc = fs_write_file(opt->html ? opt->html : page, buf_str(&html), html.len, 0644, err);
+    buf_release(&markdown);
+    buf_release(&html);
+    return rc;
+}
+
+static int exit_code(const struct finish *f, enum finish_fail_on fail_on)
+{
+    if (f->run.info.status == RUN_BLOCKED) /* nothing was measured, so --fail-on does not apply */
+        return EXIT_BLOCKED;
+    bool failed = f->run.info.counts.failed > 0 || f->run.info.status != RUN_COMPLETE;
+    for (size_t i = 0; i < f->run.n_variants; i++)
+        failed = failed || f->run.variants[i].status != STATUS_OK;
+    if (fail_on == FAIL_ON_REGRESSION && f->compared && comparison_regressed(&f->comparison))
+        return EXIT_REGRESSION;
+    return failed && fail_on != FAIL_ON_NONE ? EXIT_TEST_FAILED : EXIT_DONE;
+}
+
+/* What a night brought: since the night before rather than since a base that may be old. */
+static const struct commit_range *news_of(const struct finish *f)
+{
+    return f->commits_of_night.kind != RANGE_NONE ? &f->commits_of_night : &f->commits;
+}
+
+static json_t *encode_lines(const struct finish *f)
+{
+    struct buf commits;
+    buf_init(&commits, 1024);
+    range_phrase(news_of(f), REPORT_EN, &commits);
+    json_t *lines = digest_lines(&f->run, f->compared ? &f->comparison : NULL, buf_str(&commits));
+    buf_release(&commits);
+    return lines;
+}
+
+static json_t *encode_summary(const struct finish *f, const struct runrec *rec, const char *report, int code)
+{
+    json_t *verdicts = json_object();
+    for (int v = 0; f->compared && v < VERDICT_COUNT; v++)
+        json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(f->comparison.verdicts[v]));
+    const struct run_counts *n = &f->run.info.counts;
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:{s:i, s:i, s:i, s:i}, s:o, s:o, s:o, s:o, s:o, s:i}", "run_id",
+        rec->run_id, "status", run_status_name(f->run.info.status), "node", rec->node, "bundle", rec->bundle,
+        "report", report, "baseline", f->compared ? f->comparison.base_id : "", "counts", "total", n->total,
+        "ok", n->ok, "failed", n->failed, "skipped", n->skipped, "verdicts", verdicts, "commit",
+        revision_encode(&f->run.info.revision), "commits", range_encode(&f->commits), "commits_of_night",
+        range_encode(&f->commits_of_night), "lines", encode_lines(f), "exit_code", code);
+}
+
+/* Makes the run, a sweep, the baseline if there is none of that name for its plan, node and mode yet. */
+static bool take_baseline(struct finish *f, const struct runrec *rec, struct err *why)
+{
+    struct baseline_list known = {0};
+    struct err ignored = {0};
+    if (f->run.info.purpose != PURPOSE_SWEEP)
+        return false;
+    bool exists = baseline_list(&f->store, &known, &ignored) != 0;
+    for (size_t i = 0; i < known.count; i++)
+        exists = exists || (strcmp(known.items[i].name, rec->baseline) == 0 &&
+                            strcmp(known.items[i].ticket, f->run.info.ticket) == 0 &&
+                            strcmp(known.items[i].node, f->run.info.node) == 0 &&
+                            strcmp(known.items[i].mode, f->run.info.mode) == 0);
+    baseline_list_release(&known);
+    return !exists && baseline_set(&f->store, rec->baseline, f->run.info.key, false, why) == 0;
+}
+
+static void fill_result(const struct finish *f, const struct runrec *rec, const char *report, int code,
+                        struct finish_result *out)
+{
+    out->status = f->run.info.status;
+    out->counts = f->run.info.counts;
+    out->compared = f->compared;
+    memcpy(out->verdicts, f->comparison.verdicts, sizeof out->verdicts);
+    out->summary = encode_summary(f, rec, report, code);
+}
+
+static int print_outcome(struct cmd_env *env, struct finish *f, const struct runrec *rec, const char *report,
+                         const struct finish_options *opt, struct err *err)
+{
+    FILE *out = env->json ? env->notes : stdout;
+    if (!opt->quiet && print_tables(f, out, err) != 0)
+        return -1;
+    int code = exit_code(f, opt->fail_on);
+    fprintf(out, "\nbundle  %s\nreport  %s\n", rec->bundle, report);
+    if (env->json)
+        cmd_print_json(encode_summary(f, rec, report, code));
+    return code;
+}
+
+/* "<bundle>.md" by default. */
+static int report_path(const struct runrec *rec, const struct finish_options *opt, char out[FS_PATH_MAX],
+                       struct err *err)
+{
+    int n = opt->report ? snprintf(out, FS_PATH_MAX, "%s", opt->report)
+                        : snprintf(out, FS_PATH_MAX, "%s.md", rec->bundle);
+    return n < 0 || n >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "--report: path too long") : 0;
+}
+
+/* Whether the run's plan has no baseline of that name on its node: the state before anybody has set one. */
+static bool baseline_unset(struct finish *f, const char *name)
+{
+    struct baseline_list known = {0};
+    struct err ignored = {0};
+    bool unset = baseline_list(&f->store, &known, &ignored) == 0;
+    for (size_t i = 0; i < known.count; i++)
+        unset = unset && !(strcmp(known.items[i].name, name) == 0 &&
+                           strcmp(known.items[i].ticket, f->run.info.ticket) == 0 &&
+                           strcmp(known.items[i].node, f->run.info.node) == 0);
+    baseline_list_release(&known);
+    return unset;
+}
+
+int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
+                   struct finish *f, struct err *err)
+{
+    char report[FS_PATH_MAX];
+    *f = (struct finish){0};
+    if (report_path(rec, opt, report, err) != 0 || store_bundle(env, f, rec, err) != 0)
+        return -1;
+    if (compare_with_baseline(f, rec, opt, &f->failure) == 0)
+        return 0;
+    f->is_base = opt->first_is_base && take_baseline(f, rec, &f->failure);
+    bool unset = !opt->first_is_base && baseline_unset(f, rec->baseline);
+    if (unset)
+        fprintf(
+            env->notes,
+            "note: %s has no baseline \"%s\" on %s yet, so nothing was compared: `kernsweep baseline set %s "
+            "%s` makes this run the baseline\n",
+            f->run.info.ticket, rec->baseline, rec->node, rec->baseline, rec->run_id);
+    if (f->is_base || unset)
+        f->failure = (struct err){0};
+    else
+        err_wrap(&f->failure, "the run is stored, but not compared with the baseline");
+    return 0;
+}
+
+int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct finish *f,
+                  struct finish_result *result, struct err *err)
+{
+    char report[FS_PATH_MAX];
+    if (result)
+        result->became_baseline = f->is_base;
+    if (f->compared &&
+        causes_save(&f->store, f->run.info.key, f->against.has_base ? f->against.base.info.key : 0,
+                    &f->comparison, err) != 0)
+        return -1;
+    if (report_path(rec, opt, report, err) != 0 || write_reports(f, rec, opt, report, err) != 0)
+        return -1;
+    int code = print_outcome(env, f, rec, report, opt, err);
+    if (code >= 0 && result)
+        fill_result(f, rec, report, code, result);
+    if (code < 0 || f->failure.kind == ERR_NONE)
+        return code;
+    if (!result) {
+        *err = f->failure;
+        return -1;
+    }
+    cmd_fail(&f->failure); /* the report has been written nevertheless */
+    return code == EXIT_DONE ? EXIT_USAGE : code;
+}
+
+void finish_release(struct finish *f)
+{
+    comparison_release(&f->comparison);
+    against_release(&f->against);
+    run_data_release(&f->run);
+    store_close(&f->store);
+}
+
+int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct err *err)
+{
+    struct finish f;
+    int rc = finish_compare(env, rec, opt, &f, err);
+    if (rc == 0)
+        rc = finish_report(env, rec, opt, &f, NULL, err);
+    finish_release(&f);
+    return rc;
+}

@@ -1,0 +1,62 @@
+/* finish: processes a bundle that has been fetched: stores it, compares and reports the run, and determines
+ * the exit code.
+ *
+ * The last part of `run`, `attach` and `nightly`. Offline: opens no session and needs no node. It has two
+ * steps, so that a command can have suspects confirmed in between (confirm_run.h). Prints the tables, as part
+ * of the command. The caller calls finish_release(), also after a failure.
+ */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_FINISH_H
+#define KERNSWEEP_HARNESS_COMMANDS_BASE_FINISH_H
+
+#include "harness/commands/base/cmd.h"
+#include "results/query/against.h"
+
+enum finish_fail_on { FAIL_ON_FAILURE, FAIL_ON_REGRESSION, FAIL_ON_NONE };
+
+struct finish_options {
+    const char *report; /* file of the report, or NULL: next to the bundle; its plots are next to it */
+    const char *html;   /* file of the HTML report, or NULL: next to the other */
+    enum finish_fail_on fail_on;
+    bool night;         /* the report is of a night: what changed since the ones before */
+    bool quiet;         /* no tables */
+    bool first_is_base; /* if the baseline does not exist yet, the run becomes it */
+};
+
+/* A stored run and its comparison. Must not be moved (against.h). */
+struct finish {
+    struct store store;
+    struct run_data run;
+    struct against against; /* what the run was compared with */
+    struct comparison comparison;
+    struct commit_range commits;          /* since the base or, without one, since the last night */
+    struct commit_range commits_of_night; /* since the last night, if that was not the base */
+    bool compared;
+    bool is_base;       /* the run is itself the baseline */
+    struct err failure; /* why it was not compared or not confirmed; reported last */
+};
+
+/* The outcome, for callers that notify people. */
+struct finish_result {
+    enum run_status status;
+    struct run_counts counts;
+    int verdicts[VERDICT_COUNT];
+    bool compared, became_baseline;
+    json_t *summary; /* the caller json_decref()s */
+};
+
+/* "regression" includes failures; "failure" ignores regressions. */
+int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err);
+
+/* Stores rec->bundle, which is complete, and compares the run with the baseline that the record names, if
+ * any. */
+int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
+                   struct finish *f, struct err *err);
+/* Writes the reports and prints the tables. Returns the exit code, or -1 with err. A failed comparison is an
+ * error if result is NULL; otherwise it is printed and the exit code is not EXIT_DONE. */
+int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct finish *f,
+                  struct finish_result *result, struct err *err);
+/* Both steps, without confirming in between. */
+int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct err *err);
+void finish_release(struct finish *f);
+
+#endif

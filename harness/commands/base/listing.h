@@ -1,0 +1,32 @@
+/* listing: the options that every command with a list of runs has: how many rows, and in which order.
+ *
+ * JSON is complete unless --limit is given; a table has the first rows, and says how many it leaves out.
+ */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_LISTING_H
+#define KERNSWEEP_HARNESS_COMMANDS_BASE_LISTING_H
+
+#include "common/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Words of the command line; NULL where absent. */
+struct listing_args {
+    const char *limit, *sort;
+    bool all;
+};
+
+struct listing {
+    size_t limit; /* SIZE_MAX: all */
+    size_t key;   /* index into the command's keys */
+};
+
+/* keys: the values of --sort, the default first, ends with NULL; usual: rows of a table without options. */
+int listing_parse(const struct listing_args *a, const char *const *keys, size_t usual, bool json,
+                  struct listing *out, struct err *err);
+
+/* "12 older runs are not shown: --all lists every run", if any. what: "older run". */
+void listing_note(size_t left_out, const char *what, FILE *notes);
+
+#endif

@@ -1,0 +1,165 @@
+#include "harness/commands/base/on_node.h"
+
+#include "common/base/text.h"
+#include "harness/session/bundle_dir.h"
+#include "harness/session/node_runs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void attach_options(const struct cmd_env *env, const struct attach_args *a, struct session_options *opt)
+{
+    *opt = (struct session_options){.db = env->db,
+                                    .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
+                                    .ssh_config = env->ssh_config,
+                                    .progress = env->notes,
+                                    .view = a->view,
+                                    .interrupted = env->interrupted};
+}
+
+int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, struct runrec *rec,
+                          struct err *err)
+{
+    char *config = env->ssh_config ? realpath(env->ssh_config, NULL) : strdup("");
+    if (!config)
+        return err_set(err, ERR_INPUT, "--ssh-config: cannot find %.500s", env->ssh_config);
+    const char *workdir = a->workdir ? a->workdir : ".kernsweep";
+    *rec = (struct runrec){
+        .connect_timeout_s = 10, .patience_s = 60, .threshold = 0.05, .state = RUNREC_RUNNING};
+    int rc = 0;
+    if (strlen(a->node) >= sizeof rec->node || strlen(workdir) >= sizeof rec->workdir ||
+        strlen(config) >= sizeof rec->ssh_config)
+        rc = err_set(err, ERR_INPUT, "--node, --workdir or --ssh-config is too long");
+    else {
+        snprintf(rec->node, sizeof rec->node, "%s", a->node);
+        snprintf(rec->workdir, sizeof rec->workdir, "%s", workdir);
+        snprintf(rec->ssh_config, sizeof rec->ssh_config, "%s", config);
+    }
+    free(config);
+    return rc;
+}
+
+/* Executors of older versions do not tell the purpose. */
+static bool is_sweep(const json_t *run)
+{
+    const char *purpose = json_string_value(json_object_get(run, "purpose"));
+    return !purpose || strcmp(purpose, run_purpose_name(PURPOSE_SWEEP)) == 0;
+}
+
+/* The only run whose id begins with word, the newest sweep for "latest", or the newest run for NULL. */
+static const json_t *choose_run(const json_t *runs, const char *word, int *matches)
+{
+    bool newest = !word || strcmp(word, "latest") == 0;
+    const json_t *found = NULL;
+    const char *found_id = "";
+    size_t i;
+    json_t *run;
+    *matches = 0;
+    json_array_foreach(runs, i, run)
+    {
+        const char *id = json_string_value(json_object_get(run, "run_id"));
+        if (!id || !text_is_name(id))
+            continue;
+        if (newest ? (word && !is_sweep(run)) || strcmp(id, found_id) < 0
+                   : !*word || strncmp(id, word, strlen(word)) != 0)
+            continue;
+        *matches = newest ? 1 : *matches + 1;
+        found = run;
+        found_id = id;
+    }
+    return found;
+}
+
+/* Sets s->rec to the run on the node that choose_run() chooses. */
+static int adopt_run(struct session *s, const char *word, struct err *err)
+{
+    int matches, rc = 0;
+    json_t *runs = node_runs(s, NULL, err);
+    if (!runs)
+        return -1;
+    const json_t *run = choose_run(runs, word, &matches);
+    const char *id = json_string_value(json_object_get(run, "run_id"));
+    const char *ticket = json_string_value(json_object_get(run, "ticket"));
+    const char *purpose = json_string_value(json_object_get(run, "purpose"));
+    if (matches != 1 || strlen(id) >= sizeof s->rec.run_id)
+        rc = err_set(err, ERR_INPUT,
+                     "%s: \"%.80s\" matches %d runs on this node: see `kernsweep status --node %s`",
+                     transport_describe(s->t), word ? word : "latest", matches, s->rec.node);
+    else {
+        snprintf(s->rec.run_id, sizeof s->rec.run_id, "%s", id);
+        snprintf(s->rec.ticket, sizeof s->rec.ticket, "%s", ticket && text_is_name(ticket) ? ticket : "run");
+        if (!purpose || !run_purpose_from_name(purpose, &s->rec.purpose))
+            s->rec.purpose = PURPOSE_SWEEP;
+    }
+    json_decref(runs);
+    return rc;
+}
+
+int attach_reserve(struct session *s, struct err *err)
+{
+    char date[16];
+    snprintf(date, sizeof date, "%.4s-%.2s-%.2s", s->rec.run_id, s->rec.run_id + 4, s->rec.run_id + 6);
+    if (bundle_dir_reserve(s->rec.bundle, s->opt.artifacts, date, s->rec.ticket, "", err) != 0)
+        return -1;
+    return runrec_save(&s->rec, s->opt.db, err);
+}
+
+int attach_open(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
+                struct err *err)
+{
+    struct session_options opt;
+    struct runrec rec;
+    attach_options(env, a, &opt);
+    if (cmd_backend(env, &opt.backend, err) != 0)
+        return -1;
+    bool known = runrec_find(&rec, env->db, word, err) == 0;
+    if (!known && !a->node)
+        return -1;
+    if (!known && attach_record_of_node(env, a, &rec, err) != 0)
+        return -1;
+    if (a->baseline)
+        snprintf(rec.baseline, sizeof rec.baseline, "%.64s", a->baseline);
+    if (session_attach(s, &rec, &opt, err) != 0)
+        return -1;
+    return known ? 0 : adopt_run(s, word, err);
+}
+
+int attach_open_newest(struct cmd_env *env, const struct attach_args *a, struct session *s, struct err *err)
+{
+    struct session_options opt;
+    struct runrec rec;
+    attach_options(env, a, &opt);
+    if (cmd_backend(env, &opt.backend, err) != 0 || attach_record_of_node(env, a, &rec, err) != 0 ||
+        session_attach(s, &rec, &opt, err) != 0)
+        return -1;
+    return adopt_run(s, NULL, err);
+}
+
+void attach_print_left(const struct session *s)
+{
+    fprintf(
+        stderr,
+        "run %s has not ended on %s: `kernsweep attach %s` follows it, `kernsweep cancel %s` cancels it\n",
+        s->rec.run_id, s->rec.node, s->rec.run_id, s->rec.run_id);
+}
+
+int attach_command(struct cmd_env *env, int argc, char **argv, struct args *spec, const struct attach_args *a,
+                   attach_fn *fn)
+{
+    struct err err = {0};
+    struct session s = {0};
+    const char *word;
+    size_t n;
+    spec->command = argv[0];
+    spec->usage = "RUN [options]";
+    spec->min_words = spec->max_words = 1;
+    int rc = cmd_args(env, spec, argc, argv, &word, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = fn(env, a, word, &s, &err);
+    if (s.t)
+        session_close(&s);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

@@ -1,0 +1,48 @@
+/* on_node: what the commands for a run that is already on a node share: finding it, in the records here or on
+ * --node, connecting to it, and printing how to return to it.
+ */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_ON_NODE_H
+#define KERNSWEEP_HARNESS_COMMANDS_BASE_ON_NODE_H
+
+#include "harness/commands/base/cmd.h"
+
+/* Words of the command line; NULL where absent. */
+struct attach_args {
+    const char *node, *workdir, *artifacts, *report, *fail_on, *baseline, *output;
+    const struct session_view *view; /* displays the run, or NULL */
+};
+
+void attach_options(const struct cmd_env *env, const struct attach_args *a, struct session_options *opt);
+
+/* A record for a node of which only the name is known here. */
+int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, struct runrec *rec,
+                          struct err *err);
+
+/* Connects to the run that word identifies, among the records here or on --node. */
+int attach_open(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
+                struct err *err);
+
+/* Connects to the newest run on a->node. */
+int attach_open_newest(struct cmd_env *env, const struct attach_args *a, struct session *s, struct err *err);
+
+/* The options of every such command, for the struct attach_args a. */
+#define ATTACH_OPTIONS(a)                                                                                    \
+    {"--node", "NODE", &(a).node, NULL, "node of a run that was started on another machine"},                \
+    {                                                                                                        \
+        "--workdir", "DIR", &(a).workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"       \
+    }
+
+/* word: the run. Returns an exit code, or -1 with err. */
+typedef int attach_fn(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
+                      struct err *err);
+/* A command with one RUN: parses, calls fn, closes the session. spec needs its options and about only. */
+int attach_command(struct cmd_env *env, int argc, char **argv, struct args *spec, const struct attach_args *a,
+                   attach_fn *fn);
+
+/* Prints to stderr that the run continues, and how to follow or cancel it. */
+void attach_print_left(const struct session *s);
+
+/* Reserves a bundle folder and writes a record here for a run that was started on another machine. */
+int attach_reserve(struct session *s, struct err *err);
+
+#endif

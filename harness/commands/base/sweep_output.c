@@ -1,0 +1,172 @@
+#include "harness/commands/base/sweep_output.h"
+
+#include "common/base/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *text_of(const json_t *obj, const char *key)
+{
+    const char *text = json_string_value(json_object_get(obj, key));
+    return text ? text : "";
+}
+
+void sweep_output_nodes(const struct sweep_record *w, struct sweep_node *out, struct sweep_request *req)
+{
+    for (size_t i = 0; i < w->count; i++)
+        out[i] = (struct sweep_node){.node = w->member[i].node, .failure = w->member[i].failure};
+    req->nodes = out;
+    req->n_nodes = w->count;
+    req->ticket = w->ticket;
+}
+
+/* The folder of the first bundle. */
+static bool folder_of_day(const struct sweep_output *o, char *dir)
+{
+    size_t i;
+    const json_t *node;
+    json_array_foreach(o->nodes, i, node)
+    {
+        if (!*text_of(node, "bundle"))
+            continue;
+        fs_parent(text_of(node, "bundle"), dir);
+        return true;
+    }
+    return false;
+}
+
+/* "" if there is nothing to report. */
+static int find_place(const struct sweep_output *o, char *markdown, char *html, struct err *err)
+{
+    char dir[FS_PATH_MAX], name[LIMIT_NAME + 8];
+    *markdown = *html = '\0';
+    if (!folder_of_day(o, dir))
+        return 0;
+    snprintf(name, sizeof name, "%s.md", o->sweep->id);
+    if (o->report ? fs_join(markdown, err, "", o->report) != 0 : fs_join(markdown, err, dir, name) != 0)
+        return -1;
+    size_t len = strlen(markdown);
+    if (len > 3 && strcmp(markdown + len - 3, ".md") == 0)
+        len -= 3;
+    int n = snprintf(html, FS_PATH_MAX, "%.*s.html", (int)len, markdown);
+    return n > 0 && n < FS_PATH_MAX ? 0 : err_set(err, ERR_INPUT, "--report: path too long");
+}
+
+static int write_both(struct store *s, const struct sweep_output *o, const char *markdown, const char *html,
+                      struct err *err)
+{
+    struct sweep_node nodes[PLAN_NODES_MAX];
+    struct sweep_request req = {.store = s, .sweep = o->sweep->id};
+    struct buf text, page;
+    sweep_output_nodes(o->sweep, nodes, &req);
+    buf_init(&text, REPORT_BYTES_MAX);
+    buf_init(&page, REPORT_BYTES_MAX);
+    int rc = sweep_report_render_both(&req, &text, &page, err);
+    if (rc == 0)
+        rc = fs_write_file(markdown, buf_str(&text), text.len, 0644, err);
+    if (rc == 0)
+        rc = fs_write_file(html, buf_str(&page), page.len, 0644, err);
+    buf_release(&text);
+    buf_release(&page);
+    return rc;
+}
+
+int sweep_output_report(struct sweep_output *o, struct err *err)
+{
+    char markdown[FS_PATH_MAX], html[FS_PATH_MAX];
+    struct store s = {0};
+    if (find_place(o, markdown, html, err) != 0)
+        return -1;
+    if (!*markdown)
+        return 0;
+    int rc = cmd_store_open(o->env, &s, STORE_READ, err);
+    if (rc == 0)
+        rc = write_both(&s, o, markdown, html, err);
+    store_close(&s);
+    if (rc == 0)
+        snprintf(o->sweep->report, sizeof o->sweep->report, "%s", markdown);
+    return rc;
+}
+
+static void print_tables(const struct sweep_output *o)
+{
+    struct sweep_node nodes[PLAN_NODES_MAX];
+    struct store s = {0};
+    struct sweep_request req = {.store = &s, .sweep = o->sweep->id};
+    struct buf text;
+    struct err err = {0};
+    sweep_output_nodes(o->sweep, nodes, &req);
+    buf_init(&text, REPORT_BYTES_MAX);
+    if (cmd_store_open(o->env, &s, STORE_READ, &err) != 0 ||
+        sweep_report_terminal(&req, cmd_colour(stdout), &text, &err) != 0)
+        cmd_fail(&err);
+    else
+        printf("\n%s", buf_str(&text));
+    buf_release(&text);
+    store_close(&s);
+}
+
+/* What the comparison of a node's run found. */
+static void print_lines(const json_t *node)
+{
+    size_t i;
+    const json_t *line;
+    json_array_foreach(json_object_get(node, "lines"), i, line)
+    {
+        const char *text = json_string_value(line);
+        if (text)
+            printf("%s%s: %s\n", i == 0 ? "\n" : "", text_of(node, "node"), text);
+    }
+}
+
+static void print_text(const struct sweep_output *o)
+{
+    size_t i;
+    const json_t *node;
+    if (!o->quiet) {
+        print_tables(o);
+        json_array_foreach(o->nodes, i, node) print_lines(node);
+        putchar('\n');
+    }
+    json_array_foreach(o->nodes, i, node)
+    {
+        if (*text_of(node, "bundle"))
+            printf("%s: bundle  %s\n%s: report  %s\n", text_of(node, "node"), text_of(node, "bundle"),
+                   text_of(node, "node"), text_of(node, "report"));
+    }
+    if (*o->sweep->report)
+        printf("report  %s\n", o->sweep->report);
+    fflush(stdout);
+}
+
+static void print_started(const struct sweep_output *o)
+{
+    size_t i;
+    const json_t *node;
+    json_array_foreach(o->nodes, i, node)
+    {
+        if (*text_of(node, "run_id"))
+            puts(text_of(node, "run_id"));
+    }
+}
+
+static void print_left(const struct sweep_output *o)
+{
+    fprintf(stderr,
+            "the runs of sweep %s have not all ended: `kernsweep attach %s` follows them, `kernsweep cancel "
+            "%s` cancels them\n",
+            o->sweep->id, o->sweep->id, o->sweep->id);
+}
+
+void sweep_output_print(const struct sweep_output *o, bool started)
+{
+    if (started || o->code == EXIT_INTERRUPTED)
+        print_left(o);
+    if (o->env->json)
+        cmd_print_json(json_pack("{s:s, s:s, s:O, s:i}", "sweep", o->sweep->id, "report", o->sweep->report,
+                                 "nodes", o->nodes, "exit_code", o->code));
+    else if (started)
+        print_started(o);
+    else if (o->code != EXIT_INTERRUPTED)
+        print_text(o);
+}

@@ -1,0 +1,29 @@
+/* sweep_output: what a sweep of several nodes leaves behind and says: its side-by-side report beside the
+ * bundles, the tables, and a JSON object. Offline.
+ */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_SWEEP_OUTPUT_H
+#define KERNSWEEP_HARNESS_COMMANDS_BASE_SWEEP_OUTPUT_H
+
+#include "harness/commands/base/cmd.h"
+#include "harness/session/sweep.h"
+#include "reports/sweep.h"
+
+struct sweep_output {
+    struct cmd_env *env;
+    struct sweep_record *sweep; /* its report is set by sweep_output_report() */
+    const json_t *nodes;        /* one object per member: what its run came to */
+    const char *artifacts;
+    const char *report; /* file of the report, or NULL: <artifacts>/<date>/<sweep>.md */
+    bool quiet;         /* no tables */
+    int code;
+};
+
+/* Writes the report as Markdown and HTML, if any node has results. */
+int sweep_output_report(struct sweep_output *o, struct err *err);
+/* The tables and where everything is, or with --json one object. started: the runs have only begun. */
+void sweep_output_print(const struct sweep_output *o, bool started);
+
+/* The nodes of a record for a request; out: struct sweep_node[PLAN_NODES_MAX], which borrows from w. */
+void sweep_output_nodes(const struct sweep_record *w, struct sweep_node *out, struct sweep_request *req);
+
+#endif

@@ -1,0 +1,12 @@
+/* best_output: the best point of each group, as text, Markdown and JSON. */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_COMPARE_BEST_OUTPUT_H
+#define KERNSWEEP_HARNESS_COMMANDS_COMPARE_BEST_OUTPUT_H
+
+#include "harness/commands/base/cmd.h"
+#include "results/judge/best_groups.h"
+
+json_t *best_encode(const struct best_groups *g, const struct run_data *runs, size_t n);
+/* The answers, one line each, then the points. */
+int best_print(const struct best_groups *g, size_t runs, bool markdown, struct err *err);
+
+#endif

@@ -1,0 +1,289 @@
+/* kernsweep compare A B | RUN [--baseline NAME | --within | --by node|gpu]: compares runs cell by cell. */
+#include "harness/commands/base/finish.h"
+#include "harness/commands/base/revisions.h"
+#include "harness/commands/compare/compare_output.h"
+#include "harness/commands/compare/compare_places.h"
+#include "reports/report.h"
+#include "reports/tables/terminal.h"
+#include "results/judge/within.h"
+#include "results/query/against.h"
+#include "results/query/counted.h"
+#include "results/query/find_run.h"
+#include "results/query/report_queries.h"
+#include "results/store/runs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct compare_args {
+    const char *baseline, *threshold, *fail_on, *metric, *format, *reference, *by;
+    bool all_metrics, within;
+};
+
+/* What the command line asks for. */
+struct request {
+    struct compare_options options;
+    enum finish_fail_on fail_on;
+    enum compare_format format;
+    enum place_kind by;
+};
+
+static int parse_threshold(const char *text, struct compare_options *o, struct err *err)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (*end == '%' && end[1] == '\0')
+        v /= 100;
+    else if (*end || end == text)
+        v = NAN;
+    if (!(v > 0 && v < 10))
+        return err_set(err, ERR_INPUT,
+                       "--threshold: expected a fraction such as 0.05, or 5%%, found \"%.40s\"", text);
+    o->regression = o->improvement = v;
+    return 0;
+}
+
+static int parse_options(const struct compare_args *a, size_t n_words, struct request *req, struct err *err)
+{
+    *req = (struct request){.options = compare_defaults(), .format = COMPARE_TEXT};
+    req->options.all_metrics = a->all_metrics;
+    if (n_words == 2 && (a->baseline || a->within))
+        return err_set(err, ERR_INPUT,
+                       "compare: expected two runs A and B (A is the base), or one run, with --baseline NAME,"
+                       " with --within, or alone to compare it with earlier runs of its plan");
+    if (a->baseline && a->within)
+        return err_set(err, ERR_INPUT, "compare: --baseline and --within exclude each other");
+    if (a->by &&
+        (!place_kind_from_name(a->by, &req->by) || n_words == 2 || a->baseline || a->within || a->format))
+        return err_set(
+            err, ERR_INPUT,
+            "compare: --by accepts node or gpu, for one run, without another base and without --format");
+    if (a->threshold && parse_threshold(a->threshold, &req->options, err) != 0)
+        return -1;
+    if (a->format && !compare_format_from_name(a->format, &req->format))
+        return err_set(err, ERR_INPUT, "--format: expected text, md, csv, junit or github, found \"%.40s\"",
+                       a->format);
+    return finish_fail_on_from_name(a->fail_on, &req->fail_on, err);
+}
+
+struct compared {
+    struct comparison comparison;
+    struct commit_range commits;          /* since the base or, without one, since the last night */
+    struct commit_range commits_of_night; /* since the last night, if that was not the base */
+    struct counted counted;               /* in both builds */
+    bool kernels;                         /* the run launched kernels alone (report_queries.h) */
+};
+
+static int compare_and_range(struct store *s, const struct against *against, const struct run_data *now,
+                             struct compared *out, struct err *err)
+{
+    if (against_compare(against, now, &out->comparison, err) != 0 ||
+        against_commits(s, against, now, &out->commits, err) != 0)
+        return -1;
+    return against_commits_of_night(s, against, now, &out->commits_of_night, err) != 0
+               ? -1
+               : counted_load(s, against_key(against), now->info.key, &out->counted, err);
+}
+
+/* Compares a run with another one, with a baseline, or with earlier runs of its plan. */
+static int compare_stored(struct store *s, const struct compare_args *a, const char **words, size_t n,
+                          const struct run_data *now, const struct request *req, struct compared *out,
+                          struct err *err)
+{
+    struct against against = {0};
+    int64_t base = 0;
+    int rc = n == 2 ? store_find_run(s, words[0], &base, err) : 0;
+    if (rc == 0 && n == 2)
+        rc = against_run(s, now, base, &req->options, &against, err);
+    else if (rc == 0 && a->baseline)
+        rc = against_baseline(s, now, a->baseline, &req->options, &against, err);
+    else if (rc == 0)
+        rc = against_nights(s, now, &req->options, &against, err);
+    if (rc == 0 && !against.has_base && against.history.nights < req->options.history_min)
+        rc = err_set(err, ERR_INPUT,
+                     "compare: %zu runs of this plan are stored before run %s, and at least %zu are needed "
+                     "to compare it"
+                     " with them: name a second run, or give --baseline NAME",
+                     against.history.nights, now->info.run_id, req->options.history_min);
+    if (rc == 0)
+        rc = compare_and_range(s, &against, now, out, err);
+    against_release(&against);
+    return rc;
+}
+
+/* Once the run is loaded, and with it the metrics that its plan defines. */
+static int choose_metric(const struct compare_args *a, const struct run_data *now, struct request *req,
+                         struct err *err)
+{
+    struct metric_set measured = {0};
+    if (!a->metric)
+        return 0;
+    if (metric_parse(a->metric, &req->options.metric, err) != 0)
+        return -1;
+    run_data_measured(now, &measured);
+    return measured.has[req->options.metric]
+               ? 0
+               : err_set(err, ERR_INPUT,
+                         "--metric: run %s has no %s: `kernsweep show` lists what it measured",
+                         now->info.run_id, a->metric);
+}
+
+/* What the command line does not say, the plan does. */
+static int choose_options(struct store *s, const struct compare_args *a, const struct run_data *now,
+                          struct request *req, struct err *err)
+{
+    if (choose_metric(a, now, req, err) != 0)
+        return -1;
+    return a->threshold ? 0 : against_plan_options(s, now, &req->options, err);
+}
+
+static int compare_shared(const struct cmd_env *env, struct store *s, const struct compare_args *a,
+                          const char *word, struct request *req, struct err *err)
+{
+    struct run_data run;
+    int rc = store_load_run(s, word, &run, err);
+    if (rc == 0)
+        rc = run_check_comparable(&run.info, err);
+    if (rc == 0)
+        rc = choose_options(s, a, &run, req, err);
+    if (rc == 0 && !a->metric)
+        req->options.metric = run_data_metric(&run);
+    if (rc == 0)
+        rc = compare_places(env, &run, req->by, &req->options, err);
+    run_data_release(&run);
+    return rc;
+}
+
+static int compare_run(struct store *s, const struct compare_args *a, const char **words, size_t n,
+                       struct request *req, struct compared *out, struct err *err)
+{
+    struct run_data now;
+    size_t reference = 0;
+    int rc = store_load_run(s, words[n - 1], &now, err);
+    if (rc == 0)
+        rc = run_check_comparable(&now.info, err);
+    if (rc == 0)
+        rc = choose_options(s, a, &now, req, err);
+    if (rc == 0 && a->within) {
+        rc = run_data_reference(&now, a->reference, &reference, err);
+        if (rc == 0)
+            rc = compare_within(&now, reference, &req->options, &out->comparison, err);
+    } else if (rc == 0)
+        rc = compare_stored(s, a, words, n, &now, req, out, err);
+    if (rc == 0)
+        rc = report_kernels_alone(s, &now, &out->kernels, err);
+    run_data_release(&now);
+    return rc;
+}
+
+/* With --within, a slower variant is a finding, not a failure. */
+static int exit_code(const struct compare_args *a, const struct request *req, const struct comparison *c)
+{
+    if (a->within)
+        return EXIT_DONE;
+    if (req->fail_on == FAIL_ON_REGRESSION && comparison_regressed(c))
+        return EXIT_REGRESSION;
+    return req->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
+}
+
+/* What was committed in between, before the table. */
+static void add_commits(const struct compared *c, enum compare_format format, struct buf *out)
+{
+    struct md w = {.out = out, .lang = REPORT_EN};
+    if (format == COMPARE_TEXT) {
+        range_print(&c->commits, "Commits", out);
+        range_print(&c->commits_of_night, "Commits since the night before", out);
+        if (out->len)
+            buf_putc(out, '\n');
+    } else if (format == COMPARE_MD && c->commits.kind != RANGE_NONE) {
+        range_print_head(&c->commits, "Commits", out);
+        buf_puts(out, "\n");
+        commits_list(&w, &c->commits);
+    }
+}
+
+static int print_comparison(const struct cmd_env *env, const struct request *req,
+                            const struct compared *compared, int code, struct err *err)
+{
+    const struct comparison *c = &compared->comparison;
+    struct buf text;
+    if (env->json) {
+        json_t *all = compare_encode(c, code);
+        json_object_set_new(all, "commits", range_encode(&compared->commits));
+        json_object_set_new(all, "commits_of_night", range_encode(&compared->commits_of_night));
+        json_object_set_new(all, "counters", counters_encode(&compared->counted.changes));
+        int rc = cmd_print_json(all);
+        return rc == EXIT_DONE ? code : rc;
+    }
+    buf_init(&text, REPORT_BYTES_MAX);
+    int rc = 0;
+    add_commits(compared, req->format, &text);
+    if (req->format == COMPARE_TEXT)
+        rc = terminal_comparison(c, compared->kernels, cmd_colour(stdout), &text, err) != 0
+                 ? -1
+                 : terminal_counters(&compared->counted.changes, &text, err);
+    else
+        compare_output(c, req->format, &text);
+    if (rc == 0 && !buf_ok(&text))
+        rc = err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    if (rc == 0)
+        cmd_print(&text);
+    buf_release(&text);
+    return rc == 0 ? code : -1;
+}
+
+int cmd_compare(struct cmd_env *env, int argc, char **argv)
+{
+    struct compare_args a = {0};
+    const struct arg options[] = {
+        {"--baseline", "NAME", &a.baseline, NULL,
+         "compare with this stored baseline of the run's node and plan"},
+        {"--within", NULL, NULL, &a.within, "compare the run's variants with one of them"},
+        {"--reference", "VARIANT", &a.reference, NULL,
+         "with --within: the variant to compare with (default: baseline)"},
+        {"--by", "node|gpu", &a.by, NULL,
+         "compare the machines, or the GPUs, that shared the run with each other"},
+        {"--threshold", "X", &a.threshold, NULL,
+         "smallest change that counts, 0.05 or 5% (default: the plan's); with 8 or more nights 2% already "
+         "counts"},
+        {"--metric", "METRIC", &a.metric, NULL, metric_help()},
+        {"--all-metrics", NULL, NULL, &a.all_metrics, "show the other metrics too"},
+        {"--format", "FORMAT", &a.format, NULL, "text, md, csv, junit or github (annotations)"},
+        {"--fail-on", "WHAT", &a.fail_on, NULL,
+         "what counts as failure: regression (default; exit 4), failure (a broken cell; exit 1) or none"},
+    };
+    struct args spec = {.command = "compare",
+                        .usage = "A B | RUN [--baseline NAME | --within | --by node|gpu]",
+                        .about =
+                            "Compares two stored runs (A is the base), or a run with a baseline, with earlier"
+                            " nightly runs, or its variants with each other.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .min_words = 1,
+                        .max_words = 2};
+    struct err err = {0};
+    struct store s = {0};
+    struct request req;
+    struct compared compared = {0};
+    const char *words[2];
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = parse_options(&a, n, &req, &err);
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_READ, &err);
+    if (rc == 0 && a.by)
+        rc = compare_shared(env, &s, &a, words[0], &req, &err);
+    else if (rc == 0)
+        rc = compare_run(&s, &a, words, n, &req, &compared, &err);
+    if (rc == 0 && !a.by)
+        rc = print_comparison(env, &req, &compared, exit_code(&a, &req, &compared.comparison), &err);
+    comparison_release(&compared.comparison);
+    counted_release(&compared.counted);
+    store_close(&s);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

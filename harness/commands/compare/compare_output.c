@@ -1,0 +1,425 @@
+#include "harness/commands/compare/compare_output.h"
+
+#include "common/base/escape.h"
+#include "common/base/text.h"
+#include "harness/commands/base/cmd.h"
+#include "reports/render/markdown.h"
+#include "reports/tables/causes.h"
+#include "reports/tables/tables.h"
+#include "results/query/causes_store.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const format_names[COMPARE_FORMAT_COUNT] = {
+    [COMPARE_TEXT] = "text",   [COMPARE_MD] = "md",         [COMPARE_CSV] = "csv",
+    [COMPARE_JUNIT] = "junit", [COMPARE_GITHUB] = "github",
+};
+
+bool compare_format_from_name(const char *name, enum compare_format *out)
+{
+    for (int i = 0; i < COMPARE_FORMAT_COUNT; i++)
+        if (strcmp(format_names[i], name) == 0) {
+            *out = (enum compare_format)i;
+            return true;
+        }
+    return false;
+}
+
+/* The numbers of a delta, in the order of the CSV columns. */
+struct field {
+    const char *name;
+    double value;
+};
+
+enum { FIELDS = 20, SHIFT_TEXT_MAX = 2048 };
+
+static void list_fields(const struct delta *d, struct field out[static FIELDS])
+{
+    const struct field fields[FIELDS] = {
+        {"base_median", d->base_median},
+        {"now_median", d->now_median},
+        {"base_n", d->base_n},
+        {"now_n", d->now_n},
+        {"reference", d->reference},
+        {"ratio", d->ratio},
+        {"factor", d->factor},
+        {"ratio_low", d->ratio_low},
+        {"ratio_high", d->ratio_high},
+        {"threshold", d->threshold},
+        {"noise_floor", d->noise_floor},
+        {"detectable", d->detectable},
+        {"history_n", d->history_n},
+        {"history_median", d->history_median},
+        {"reference_n", d->reference_n},
+        {"common", d->common},
+        {"z", d->z},
+        {"freedom", d->freedom},
+        {"p", d->p},
+        {"p_adjusted", d->p_adjusted},
+    };
+    memcpy(out, fields, sizeof fields);
+}
+
+/* found: NULL for what did not change. */
+static void add_causes(json_t *out, const struct cell_causes *found)
+{
+    json_object_set_new(out, "causes", causes_encode(found));
+    json_object_set_new(out, "before", found ? json_string(found->before) : json_null());
+    json_object_set_new(out, "code", found ? json_string(cause_code_name(found->code)) : json_null());
+}
+
+static json_t *id_or_null(const char *id)
+{
+    return *id ? json_string(id) : json_null();
+}
+
+static json_t *count_or_null(int n)
+{
+    return n < 0 ? json_null() : json_integer(n);
+}
+
+/* moved: the base was measured on another GPU; card_factor: what it was multiplied by, null if nobody knows.
+ */
+static json_t *encode_place(const struct delta *d)
+{
+    bool through = d->card_error > 0 && isfinite(d->card_ratio);
+    json_t *o = json_pack("{s:I, s:I, s:I, s:b, s:o, s:o}", "gpus", (json_int_t)d->gpus, "gpus_worse",
+                          (json_int_t)d->gpus_worse, "gpus_better", (json_int_t)d->gpus_better, "moved",
+                          d->other_device || through, "card_factor",
+                          cmd_json_number(through ? d->card_ratio : (double)NAN), "card_error",
+                          cmd_json_number(through ? d->card_error : (double)NAN));
+    json_object_set_new(o, "gpu", id_or_null(d->gpu));
+    json_object_set_new(o, "base_gpu", id_or_null(d->base_gpu));
+    json_object_set_new(o, "beside", count_or_null(d->beside));
+    json_object_set_new(o, "base_beside", count_or_null(d->base_beside));
+    return o;
+}
+
+static json_t *encode_delta(const struct comparison *c, const struct delta *d)
+{
+    struct field fields[FIELDS];
+    json_t *o = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:s}", "variant", d->variant,
+                          "attn_impl", d->attn_impl, "context", d->context, "metric",
+                          metric_info(d->metric)->name, "verdict", verdict_name(d->verdict), "method",
+                          compare_method_name(d->method), "confirmation", confirmation_name(d->confirmation),
+                          "outlier", d->outlier, "slow_first", d->slow_first, "reason", d->reason,
+                          "now_status", d->in_now ? status_name(d->now_status) : "");
+    json_object_set_new(o, "against", json_string(reference_kind_name(d->against)));
+    json_object_set_new(o, "control", json_boolean(d->control));
+    json_object_set_new(o, "disagree", json_boolean(d->disagree));
+    json_object_set_new(o, "scale",
+                        d->method == METHOD_NIGHTS ? json_string(scale_floor_name(d->floor)) : json_null());
+    json_object_set_new(o, "place", encode_place(d));
+    list_fields(d, fields);
+    for (size_t i = 0; i < FIELDS; i++)
+        json_object_set_new(o, fields[i].name, cmd_json_number(fields[i].value));
+    add_causes(o, d->metric == c->primary ? causes_of(&c->causes, d->variant, d->context) : NULL);
+    return o;
+}
+
+/* null where fewer than six cells agree on a common factor and nothing is known of the GPUs. */
+static json_t *encode_shift(const struct comparison *c)
+{
+    const struct common_shift *s = &c->shift;
+    if (!s->known && !s->device_changed)
+        return json_null();
+    static const char *const causes[] = {
+        [SHIFT_UNSETTLED] = "unsettled", [SHIFT_NODE] = "node", [SHIFT_CODE] = "code"};
+    json_t *o = json_pack("{s:b, s:b, s:b, s:s, s:b, s:b, s:o, s:o, s:I, s:I}", "found", s->found, "worse",
+                          s->worse, "from_controls", s->from_controls, "confirmed", causes[s->confirmed],
+                          "since_base", s->since_base, "device_changed", s->device_changed, "ratio",
+                          cmd_json_number(s->known ? s->ratio : (double)NAN), "p",
+                          cmd_json_number(s->known ? s->p : (double)NAN), "cells", (json_int_t)s->cells,
+                          "controls", (json_int_t)s->controls);
+    add_causes(o, causes_of(&c->causes, "", 0));
+    return o;
+}
+
+json_t *counters_encode(const struct counter_changes *c)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < c->count; i++) {
+        const struct counter *now = c->items[i].now;
+        json_array_append_new(all,
+                              json_pack("{s:s, s:i, s:s, s:s, s:s, s:f, s:f, s:o}", "variant", now->variant,
+                                        "context", now->context, "kernel", now->kernel, "name", now->name,
+                                        "unit", now->unit, "base", c->items[i].base->value, "now", now->value,
+                                        "ratio", cmd_json_number(c->items[i].ratio)));
+    }
+    return all;
+}
+
+json_t *compare_encode(const struct comparison *c, int exit_code)
+{
+    json_t *cells = json_array(), *facts = json_array(), *verdicts = json_object();
+    for (size_t i = 0; i < c->count; i++)
+        json_array_append_new(cells, encode_delta(c, &c->deltas[i]));
+    for (size_t i = 0; i < c->n_facts; i++)
+        json_array_append_new(facts, json_pack("{s:s, s:s, s:s}", "key", c->facts[i].key, "base",
+                                               c->facts[i].base, "now", c->facts[i].now));
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(c->verdicts[v]));
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:i}", "base", c->base_id, "now",
+                     c->now_id, "metric", metric_info(c->primary)->name, "cells", cells, "facts", facts,
+                     "verdicts", verdicts, "shift", encode_shift(c), "node_cells", c->node_cells, "tested",
+                     (int)c->tested, "exit_code", exit_code);
+}
+
+static void csv_row(const struct delta *d, struct buf *out)
+{
+    struct field fields[FIELDS];
+    const char *words[] = {d->variant,
+                           d->attn_impl,
+                           metric_info(d->metric)->name,
+                           verdict_name(d->verdict),
+                           compare_method_name(d->method),
+                           confirmation_name(d->confirmation)};
+    buf_printf(out, "%d", d->context);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        buf_putc(out, ',');
+        escape_csv_quoted(out, words[i]);
+    }
+    list_fields(d, fields);
+    for (size_t i = 0; i < FIELDS; i++) {
+        buf_putc(out, ',');
+        if (isfinite(fields[i].value))
+            buf_printf(out, "%.10g", fields[i].value);
+    }
+    buf_putc(out, ',');
+    escape_csv_quoted(out, d->reason);
+    buf_putc(out, '\n');
+}
+
+static void write_csv(const struct comparison *c, struct buf *out)
+{
+    struct field fields[FIELDS];
+    const struct delta none = {0};
+    list_fields(&none, fields);
+    buf_puts(out, "context,variant,attn_impl,metric,verdict,method,confirmation");
+    for (size_t i = 0; i < FIELDS; i++)
+        buf_printf(out, ",%s", fields[i].name);
+    buf_puts(out, ",reason\n");
+    for (size_t i = 0; i < c->count; i++)
+        csv_row(&c->deltas[i], out);
+}
+
+static void md_row(const struct delta *d, struct table *t)
+{
+    char factor[32] = NUM_NONE;
+    if (isfinite(d->factor))
+        snprintf(factor, sizeof factor, "%.2fx", d->factor);
+    table_text(t, num_int(d->context).s);
+    table_text(t, d->variant);
+    table_text(t, d->attn_impl);
+    table_text(t, metric_info(d->metric)->name);
+    table_text(t, num_six_digits(isnan(d->reference) ? d->base_median : d->reference).s);
+    table_text(t, num_six_digits(d->now_median).s);
+    table_text(t, factor);
+    table_text(t, verdict_word(d->verdict, REPORT_EN));
+    table_text(t, d->reason);
+}
+
+static void write_md_causes(const struct comparison *c, struct md *w)
+{
+    struct err err = {0};
+    struct why why;
+    if (c->causes.count == 0 || why_of(c, REPORT_EN, &why, &err) != 0)
+        return;
+    if (why.before)
+        md_para(w, MSG_WHY_SINCE, why.before);
+    for (size_t i = 0; i < why.count; i++) {
+        struct buf where;
+        buf_init(&where, WHY_TEXT_MAX);
+        why_where(&why.lines[i], REPORT_EN, &where);
+        md_item(w, MSG_CAUSES_OF, buf_str(&where), buf_str(&why.lines[i].text));
+        buf_release(&where);
+    }
+    if (why.left_out)
+        md_item(w, MSG_WHY_MORE, num_int((int64_t)why.left_out).s);
+    why_release(&why);
+}
+
+static void write_md(const struct comparison *c, struct buf *out)
+{
+    static const struct {
+        const char *title;
+        bool right;
+    } columns[] = {{"Context", true}, {"Variant", false}, {"Kernel name", false},
+                   {"Metric", false}, {"Base", true},     {"Now", true},
+                   {"Factor", true},  {"Verdict", false}, {"Evidence", false}};
+    struct md w = {.out = out, .lang = REPORT_EN};
+    struct table t;
+    size_t start = out->len;
+    verdict_shift(&c->shift, REPORT_EN, out);
+    if (out->len > start)
+        buf_puts(out, "\n\n");
+    table_init(&t);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        table_column(&t, columns[i].title, columns[i].right);
+    for (size_t i = 0; i < c->count; i++)
+        md_row(&c->deltas[i], &t);
+    md_table(&w, &t);
+    table_release(&t);
+    write_md_causes(c, &w);
+}
+
+/* Whether the cell makes the comparison fail; must agree with comparison_regressed(). */
+static bool is_bad(const struct comparison *c, const struct delta *d)
+{
+    switch (d->verdict) {
+    case VERDICT_REGRESSED:
+    case VERDICT_MISSING:
+    case VERDICT_BROKEN:
+        return d->metric == c->primary;
+    case VERDICT_IMPROVED:
+    case VERDICT_UNCHANGED:
+    case VERDICT_NOISY:
+    case VERDICT_NEW:
+    case VERDICT_FIXED:
+    case VERDICT_COUNT:
+        return false;
+    }
+    return false;
+}
+
+static bool is_bad_shift(const struct common_shift *s)
+{
+    return s->found && s->worse;
+}
+
+/* What all cells have in common is a test case of its own. */
+static void write_junit_shift(const struct common_shift *s, struct buf *out)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    verdict_shift(s, REPORT_EN, &text);
+    buf_puts(out, "  <testcase classname=\"all cells\" name=\"common factor\">"
+                  "<failure type=\"regressed\" message=\"");
+    escape_xml(out, buf_str(&text));
+    buf_puts(out, "\"/></testcase>\n");
+    buf_release(&text);
+}
+
+static void write_junit(const struct comparison *c, struct buf *out)
+{
+    int failures = is_bad_shift(&c->shift);
+    for (size_t i = 0; i < c->count; i++)
+        failures += is_bad(c, &c->deltas[i]);
+    buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kernsweep ");
+    escape_xml(out, c->now_id);
+    buf_printf(out, "\" tests=\"%zu\" failures=\"%d\">\n", c->count + is_bad_shift(&c->shift), failures);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        buf_puts(out, "  <testcase classname=\"");
+        escape_xml(out, d->variant);
+        buf_printf(out, "\" name=\"context %d %s\">", d->context, metric_info(d->metric)->name);
+        buf_printf(out, is_bad(c, d) ? "<failure type=\"%s\" message=\"" : "<system-out>%s: ",
+                   verdict_name(d->verdict));
+        escape_xml(out, d->reason);
+        buf_puts(out, is_bad(c, d) ? "\"/></testcase>\n" : "</system-out></testcase>\n");
+    }
+    if (is_bad_shift(&c->shift))
+        write_junit_shift(&c->shift, out);
+    buf_puts(out, "</testsuite>\n");
+}
+
+/* GitHub decodes escaped line ends everywhere, but escaped separators only in properties: in a message, they
+ * would be shown as they are written. */
+static void github_text(struct buf *out, const char *s, const char *special)
+{
+    for (; *s; s++) {
+        if (strchr(special, *s))
+            buf_printf(out, "%%%02X", (unsigned char)*s);
+        else
+            buf_putc(out, *s);
+    }
+}
+
+static const char *github_level(const struct comparison *c, const struct delta *d)
+{
+    if (is_bad(c, d))
+        return "error";
+    switch (d->verdict) {
+    case VERDICT_NOISY:
+    case VERDICT_REGRESSED:
+        return "warning";
+    case VERDICT_IMPROVED:
+    case VERDICT_NEW:
+    case VERDICT_FIXED:
+        return "notice";
+    case VERDICT_UNCHANGED:
+    case VERDICT_MISSING:
+    case VERDICT_BROKEN:
+    case VERDICT_COUNT:
+        return NULL;
+    }
+    return NULL;
+}
+
+static void write_github_shift(const struct common_shift *s, struct buf *out)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    verdict_shift(s, REPORT_EN, &text);
+    if (text.len) {
+        buf_printf(out, "::%s title=all cells::", is_bad_shift(s) ? "error" : "notice");
+        github_text(out, buf_str(&text), "%\r\n");
+        buf_putc(out, '\n');
+    }
+    buf_release(&text);
+}
+
+static void write_github_causes(const struct comparison *c, const struct delta *d, struct buf *out)
+{
+    const struct cell_causes *found =
+        d->metric == c->primary ? causes_of(&c->causes, d->variant, d->context) : NULL;
+    struct buf text;
+    if (!found)
+        return;
+    buf_init(&text, WHY_TEXT_MAX);
+    cause_sentence(found, REPORT_EN, &text);
+    buf_puts(out, " Why: ");
+    github_text(out, buf_str(&text), "%\r\n");
+    buf_release(&text);
+}
+
+static void write_github(const struct comparison *c, struct buf *out)
+{
+    write_github_shift(&c->shift, out);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        const char *level = github_level(c, d);
+        if (!level)
+            continue;
+        buf_printf(out, "::%s title=", level);
+        github_text(out, d->variant, "%\r\n:,");
+        buf_printf(out, " at %d %s::", d->context, verdict_word(d->verdict, REPORT_EN));
+        buf_printf(out, "%s ", metric_info(d->metric)->name);
+        github_text(out, d->reason, "%\r\n");
+        write_github_causes(c, d, out);
+        buf_putc(out, '\n');
+    }
+}
+
+void compare_output(const struct comparison *c, enum compare_format format, struct buf *out)
+{
+    switch (format) {
+    case COMPARE_MD:
+        write_md(c, out);
+        return;
+    case COMPARE_CSV:
+        write_csv(c, out);
+        return;
+    case COMPARE_JUNIT:
+        write_junit(c, out);
+        return;
+    case COMPARE_GITHUB:
+        write_github(c, out);
+        return;
+    case COMPARE_TEXT:
+    case COMPARE_FORMAT_COUNT:
+        return;
+    }
+}

@@ -1,0 +1,29 @@
+/* compare_output: a comparison as JSON, CSV, Markdown, JUnit XML, and as annotations for GitHub's workflow
+ * log. Names are escaped as each format requires. Prints nothing: the caller owns the buffer.
+ */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_COMPARE_COMPARE_OUTPUT_H
+#define KERNSWEEP_HARNESS_COMMANDS_COMPARE_COMPARE_OUTPUT_H
+
+#include "common/base/buf.h"
+#include "results/judge/compare.h"
+#include "results/judge/counters.h"
+
+#include <jansson.h>
+
+enum compare_format {
+    COMPARE_TEXT,
+    COMPARE_MD,
+    COMPARE_CSV,
+    COMPARE_JUNIT,
+    COMPARE_GITHUB,
+    COMPARE_FORMAT_COUNT
+};
+
+bool compare_format_from_name(const char *name, enum compare_format *out);
+
+/* For every format except COMPARE_TEXT, which reports/tables/terminal.h writes. */
+void compare_output(const struct comparison *c, enum compare_format format, struct buf *out);
+json_t *counters_encode(const struct counter_changes *c);
+json_t *compare_encode(const struct comparison *c, int exit_code);
+
+#endif

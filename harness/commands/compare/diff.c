@@ -1,0 +1,279 @@
+/* kernsweep diff: the machine code of a variant in two runs, kernel by kernel: resources, instructions by
+ * class, hot loops, and what changed in the listings. */
+#include "common/base/regex.h"
+#include "common/base/symbol.h"
+#include "harness/commands/base/cmd.h"
+#include "harness/commands/compare/diff_listing.h"
+#include "reports/render/table.h"
+#include "results/judge/kernel_pairs.h"
+#include "results/query/find_run.h"
+#include "results/store/run_load.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One of the two runs. */
+struct side {
+    struct run_data run;
+    struct run_details details;
+    const struct run_variant *variant; /* in run */
+    struct buf listings;
+    bool listed;
+};
+
+/* One call of the command. */
+struct diff {
+    const char *variant;
+    struct regex kernel; /* empty: all */
+    struct side before, now;
+    struct kernel_pairs pairs;
+};
+
+static void release_side(struct side *s)
+{
+    buf_release(&s->listings);
+    details_release(&s->details);
+    run_data_release(&s->run);
+}
+
+static int load_side(struct store *s, const char *word, const char *variant, struct side *out,
+                     struct err *err)
+{
+    int64_t key;
+    if (store_find_run(s, word, &key, err) != 0 || run_data_load(s, key, &out->run, err) != 0 ||
+        details_load(s, key, &out->details, err) != 0)
+        return -1;
+    out->variant = run_data_variant(&out->run, variant);
+    if (!out->variant)
+        return err_set(err, ERR_INPUT, "run %s has no variant %.64s", out->run.info.run_id, variant);
+    if (!*out->variant->code_sha256)
+        return err_set(err, ERR_INPUT,
+                       "run %s has no code identity of %.64s: it was made by an older executor, or its build "
+                       "could not be read (`reason` in %.64s/code.json)",
+                       out->run.info.run_id, variant, variant);
+    out->listed = diff_listing_load(out->run.info.bundle, variant, &out->listings);
+    return 0;
+}
+
+static bool is_meant(struct diff *d, const struct kernel_pair *p)
+{
+    struct err ignored = {.kind = ERR_NONE};
+    const char *name = kernel_pair_name(p);
+    const struct symbol_title title = symbol_title(name);
+    return !d->kernel.code || regex_match(&d->kernel, name, strlen(name), 0, &ignored) == 1 ||
+           regex_match(&d->kernel, title.s, strlen(title.s), 0, &ignored) == 1;
+}
+
+static const char *state_of(const struct kernel_pair *p)
+{
+    if (p->same)
+        return "same";
+    return !p->before ? "added" : !p->now ? "removed" : "changed";
+}
+
+static int pair_listing(struct diff *d, const struct kernel_pair *p, struct buf *out, struct err *err)
+{
+    buf_init(out, DIFF_LISTING_MAX + 64);
+    if (p->same || !d->before.listed || !d->now.listed)
+        return 0;
+    return diff_listing(&d->before.listings, &d->now.listings, kernel_pair_name(p), out, err);
+}
+
+static json_t *encode_facts(const struct run_kernel_code *k)
+{
+    return k ? kernel_facts_encode(&k->facts) : json_null();
+}
+
+static int encode_pair(struct diff *d, const struct kernel_pair *p, json_t *kernels, struct err *err)
+{
+    struct buf listing;
+    int rc = pair_listing(d, p, &listing, err);
+    json_t *out = json_pack("{s:s, s:s, s:o, s:o}", "name", kernel_pair_name(p), "state", state_of(p),
+                            "before", encode_facts(p->before), "after", encode_facts(p->now));
+    if (rc == 0 && listing.len)
+        json_object_set_new(out, "listing", json_string(buf_str(&listing)));
+    json_array_append_new(kernels, out);
+    buf_release(&listing);
+    return rc;
+}
+
+static json_t *encode_side(const struct side *s)
+{
+    return json_pack("{s:s, s:s}", "run_id", s->run.info.run_id, "sha256", s->variant->code_sha256);
+}
+
+static bool same_code(const struct diff *d)
+{
+    return strcmp(d->before.variant->code_sha256, d->now.variant->code_sha256) == 0;
+}
+
+static int print_json(struct diff *d, struct err *err)
+{
+    json_t *kernels = json_array();
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < d->pairs.count; i++)
+        if (is_meant(d, &d->pairs.items[i]))
+            rc = encode_pair(d, &d->pairs.items[i], kernels, err);
+    if (rc == 0)
+        return cmd_print_json(json_pack("{s:s, s:o, s:o, s:b, s:o}", "variant", d->variant, "before",
+                                        encode_side(&d->before), "after", encode_side(&d->now), "same",
+                                        same_code(d), "kernels", kernels));
+    json_decref(kernels);
+    return rc;
+}
+
+static void number_text(char *out, size_t size, int64_t n)
+{
+    if (n == KERNEL_FACT_UNKNOWN)
+        snprintf(out, size, "-");
+    else
+        snprintf(out, size, "%" PRId64, n);
+}
+
+static void add_fact(struct table *t, const struct kernel_fact *f)
+{
+    char before[32], now[32], change[32] = "", what[64];
+    bool known = f->before != KERNEL_FACT_UNKNOWN && f->now != KERNEL_FACT_UNKNOWN;
+    if (f->before <= 0 && f->now <= 0)
+        return;
+    number_text(before, sizeof before, f->before);
+    number_text(now, sizeof now, f->now);
+    if (known && f->before != f->now)
+        snprintf(change, sizeof change, "%+" PRId64, f->now - f->before);
+    snprintf(what, sizeof what, "%s: %s", strcmp(f->group, "hot_loop") == 0 ? "hot loop" : f->group, f->name);
+    table_text(t, what);
+    table_text(t, before);
+    table_text(t, now);
+    table_text(t, change);
+}
+
+static void print_facts(const struct kernel_pair *p)
+{
+    struct table t;
+    struct buf text;
+    table_init(&t);
+    buf_init(&text, DIFF_LISTING_MAX);
+    table_column(&t, "", false);
+    table_column(&t, "Before", true);
+    table_column(&t, "After", true);
+    table_column(&t, "Change", true);
+    for (size_t i = 0; i < KERNEL_FACTS; i++) {
+        const struct kernel_fact f = kernel_pair_fact(p, i);
+        add_fact(&t, &f);
+    }
+    if (table_rows(&t)) {
+        table_write_text(&t, cmd_colour(stdout), &text);
+        cmd_print(&text);
+    } else
+        puts("  nothing else is known of it");
+    buf_release(&text);
+    table_release(&t);
+}
+
+static int print_pair(struct diff *d, const struct kernel_pair *p, struct err *err)
+{
+    struct buf listing;
+    int rc = pair_listing(d, p, &listing, err);
+    if (rc == 0) {
+        printf("\n%s: %s\n", symbol_title(kernel_pair_name(p)).s, state_of(p));
+        print_facts(p);
+        if (listing.len) {
+            putchar('\n');
+            cmd_print(&listing);
+        }
+    }
+    buf_release(&listing);
+    return rc;
+}
+
+static void print_head(const struct diff *d)
+{
+    printf("%s in run %s (%.12s) and run %s (%.12s): ", d->variant, d->before.run.info.run_id,
+           d->before.variant->code_sha256, d->now.run.info.run_id, d->now.variant->code_sha256);
+    if (same_code(d))
+        puts("the same machine code");
+    else if (!d->before.variant->code_of_device || !d->now.variant->code_of_device)
+        puts("the built files differ; without device code there is nothing more to compare");
+    else if (d->pairs.count == 0)
+        puts("the device code differs; it has no named kernels, or too many");
+    else
+        printf("%zu of %zu kernels differ%s\n", d->pairs.changed, d->pairs.count,
+               d->pairs.changed ? "" : "; constants or initial values do");
+}
+
+static int print_text(struct diff *d, struct err *err)
+{
+    size_t meant = 0;
+    print_head(d);
+    for (size_t i = 0; i < d->pairs.count; i++) {
+        const struct kernel_pair *p = &d->pairs.items[i];
+        if (!is_meant(d, p))
+            continue;
+        meant++;
+        if (!p->same && print_pair(d, p, err) != 0)
+            return -1;
+    }
+    if (d->kernel.code && d->pairs.count && meant == 0)
+        return err_set(err, ERR_INPUT, "diff: no kernel that --kernel matches");
+    if (d->pairs.changed && !(d->before.listed && d->now.listed))
+        fprintf(stderr, "no listings to compare: both plans need \"listings\": true, and their bundles\n");
+    return EXIT_DONE;
+}
+
+static int compare(struct cmd_env *env, struct store *s, struct diff *d, const char **words, struct err *err)
+{
+    if (load_side(s, words[0], d->variant, &d->before, err) != 0 ||
+        load_side(s, words[1], d->variant, &d->now, err) != 0)
+        return -1;
+    const struct kernel_side before = {&d->before.run, &d->before.details, d->variant},
+                             now = {&d->now.run, &d->now.details, d->variant};
+    if (kernel_pairs_make(&before, &now, &d->pairs, err) != 0)
+        return -1;
+    return env->json ? print_json(d, err) : print_text(d, err);
+}
+
+static int diff(struct cmd_env *env, const char *variant, const char *kernel, const char **words,
+                struct err *err)
+{
+    struct diff d = {.variant = variant};
+    struct store s = {0};
+    if (!variant)
+        return err_set(err, ERR_INPUT, "diff: --variant is required");
+    int rc = kernel && regex_compile(&d.kernel, kernel, err) != 0 ? err_wrap(err, "--kernel") : 0;
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_READ, err);
+    if (rc == 0)
+        rc = compare(env, &s, &d, words, err);
+    kernel_pairs_release(&d.pairs);
+    release_side(&d.before);
+    release_side(&d.now);
+    regex_release(&d.kernel);
+    store_close(&s);
+    return rc;
+}
+
+int cmd_diff(struct cmd_env *env, int argc, char **argv)
+{
+    const char *variant = NULL, *kernel = NULL, *words[2];
+    const struct arg options[] = {
+        {"--variant", "NAME", &variant, NULL, "the variant whose code is compared"},
+        {"--kernel", "REGEX", &kernel, NULL,
+         "only kernels whose name matches, as printed or as in the symbol table"},
+    };
+    struct args spec = {.command = "diff",
+                        .usage = "RUN_A RUN_B --variant V [--kernel REGEX]",
+                        .about = "Compares the machine code of a variant in two runs, kernel by kernel.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .min_words = 2,
+                        .max_words = 2};
+    struct err err = {0};
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = diff(env, variant, kernel, words, &err);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

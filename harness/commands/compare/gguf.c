@@ -1,0 +1,166 @@
+/* kernsweep gguf show|set FILE [KEY VALUE]: shows or changes a model's metadata. */
+#include "common/gguf/gguf.h"
+#include "common/base/text.h"
+#include "harness/commands/base/cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void print_entry(const struct gguf_entry *e)
+{
+    struct buf clean;
+    buf_init(&clean, 8192);
+    text_printable(&clean, e->key, strlen(e->key), GGUF_KEY_MAX);
+    if (e->type == GGUF_ARRAY)
+        buf_printf(&clean, "  %s[%" PRIu64 "]", gguf_type_name(e->element), e->count);
+    else {
+        buf_printf(&clean, "  %s  ", gguf_type_name(e->type));
+        text_printable(&clean, e->text, strlen(e->text), 200);
+    }
+    puts(buf_str(&clean));
+    buf_release(&clean);
+}
+
+static json_t *encode_entry(const struct gguf_entry *e)
+{
+    struct buf clean;
+    buf_init(&clean, 8192);
+    text_printable(&clean, e->text, strlen(e->text), GGUF_TEXT_MAX);
+    json_t *obj = e->type == GGUF_ARRAY
+                      ? json_pack("{s:s, s:s, s:I}", "type", "array", "element", gguf_type_name(e->element),
+                                  "count", (json_int_t)e->count)
+                      : json_pack("{s:s, s:s}", "type", gguf_type_name(e->type), "value", buf_str(&clean));
+    buf_release(&clean);
+    return obj;
+}
+
+/* arg: a json_t object to fill, or NULL to print. */
+static int on_entry(const struct gguf_entry *e, void *arg, struct err *err)
+{
+    (void)err;
+    if (!arg)
+        print_entry(e);
+    else if (text_is_utf8(e->key, strlen(e->key)))
+        json_object_set_new(arg, e->key, encode_entry(e));
+    return 0;
+}
+
+static int show_metadata(struct cmd_env *env, struct gguf *g, const char *key, struct err *err)
+{
+    struct gguf_entry e;
+    if (key) {
+        if (gguf_find(g, key, &e, err) != 0)
+            return -1;
+        if (env->json)
+            return cmd_print_json(encode_entry(&e));
+        print_entry(&e);
+        return EXIT_DONE;
+    }
+    json_t *all = env->json ? json_object() : NULL;
+    if (!env->json)
+        printf("GGUF v%" PRIu32 ", %" PRIu64 " tensors, %" PRIu64 " metadata entries\n", g->version,
+               g->n_tensors, g->n_entries);
+    int rc = gguf_each(g, on_entry, all, err);
+    if (rc == 0 && all)
+        return cmd_print_json(all);
+    json_decref(all);
+    return rc;
+}
+
+/* Copies path to path.bak, which must not exist. copy: char[FS_PATH_MAX], that name. */
+static int back_up(const char *path, char *copy, struct err *err)
+{
+    int n = snprintf(copy, FS_PATH_MAX, "%s.bak", path);
+    int in = open(path, O_RDONLY | O_CLOEXEC);
+    int out = n > 0 && n < FS_PATH_MAX ? open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    ssize_t done = -1;
+    if (in >= 0 && out >= 0)
+        while ((done = copy_file_range(in, NULL, out, NULL, (size_t)1 << 30, 0)) > 0)
+            continue;
+    int failed = done != 0 || fsync(out) != 0 ? errno : 0;
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    if (failed && out >= 0)
+        unlink(copy);
+    return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot copy it to %s", path, copy) : 0;
+}
+
+static int pass_tensor(const struct gguf_tensor *t, void *arg, struct err *err)
+{
+    (void)t;
+    (void)arg;
+    (void)err;
+    return 0;
+}
+
+/* A file that is truncated or malformed anywhere is not modified, even if the error is after the value. */
+static int read_whole(struct gguf *g, struct err *err)
+{
+    return gguf_each_tensor(g, pass_tensor, NULL, err);
+}
+
+static int set_value(struct gguf *g, const char *key, const char *value, bool backup, struct err *err)
+{
+    struct gguf_entry e, now;
+    char copy[FS_PATH_MAX];
+    if (gguf_find(g, key, &e, err) != 0 || read_whole(g, err) != 0 ||
+        (backup && back_up(g->path, copy, err) != 0))
+        return -1;
+    if (gguf_set(g, &e, value, err) != 0) {
+        if (backup && err->kind == ERR_INPUT) /* refused before anything was written */
+            unlink(copy);
+        return -1;
+    }
+    if (gguf_find(g, key, &now, err) != 0)
+        return -1;
+    fprintf(stderr, "%s: %s %s -> %s\n", g->path, key, e.text, now.text);
+    return EXIT_DONE;
+}
+
+static int dispatch(struct cmd_env *env, const char **words, size_t n, bool backup, struct err *err)
+{
+    bool setting = strcmp(words[0], "set") == 0;
+    if (setting && env->json)
+        return err_set(err, ERR_INPUT, "gguf set: prints no results, so --json has no meaning");
+    if ((!setting && strcmp(words[0], "show") != 0) || (setting && n != 4) || (!setting && n > 3))
+        return err_set(err, ERR_INPUT,
+                       "gguf: usage: kernsweep gguf show FILE [KEY] | set FILE KEY VALUE [--backup]");
+    struct gguf g;
+    if (gguf_open(&g, words[1], setting, err) != 0)
+        return -1;
+    int rc = setting ? set_value(&g, words[2], words[3], backup, err)
+                     : show_metadata(env, &g, n == 3 ? words[2] : NULL, err);
+    gguf_close(&g);
+    return rc;
+}
+
+int cmd_gguf(struct cmd_env *env, int argc, char **argv)
+{
+    bool backup = false;
+    const struct arg options[] = {
+        {"--backup", NULL, NULL, &backup, "set: copy FILE to FILE.bak first"},
+    };
+    struct args spec = {.command = "gguf",
+                        .usage = "show FILE [KEY] | set FILE KEY VALUE [--backup]",
+                        .about = "Shows a model's metadata, or changes a number or boolean in place.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .min_words = 2,
+                        .max_words = 4};
+    struct err err = {0};
+    const char *words[4];
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = dispatch(env, words, n, backup, &err);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

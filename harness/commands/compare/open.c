@@ -1,0 +1,216 @@
+/* kernsweep open: shows a run's HTML report, or the index of the nightly runs, in the browser. */
+#include "common/base/sha256.h"
+#include "common/base/strvec.h"
+#include "harness/commands/base/cmd.h"
+#include "reports/report.h"
+#include "results/query/find_run.h"
+#include "results/query/report_queries.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STORE_MARK = 12 };
+
+struct open_args {
+    const char *reports;
+    bool print;
+};
+
+/* "<cache>/kernsweep/reports/<mark of the store>/<run id>.html" */
+static int cache_path(const struct cmd_env *env, const char *run_id, char out[FS_PATH_MAX], struct err *err)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char mark[SHA256_HEX_LEN + 1], folder[FS_PATH_MAX], *db = realpath(env->db, NULL);
+    bool set = cache && *cache == '/';
+    if (!set && (!home || !*home)) {
+        free(db);
+        return err_set(err, ERR_INPUT,
+                       "HOME is not set: write the page with `kernsweep report -o FILE.html`");
+    }
+    sha256_of(db ? db : env->db, strlen(db ? db : env->db), mark);
+    free(db);
+    int n = snprintf(folder, sizeof folder, "%s%s/kernsweep/reports/%.*s", set ? cache : home,
+                     set ? "" : "/.cache", STORE_MARK, mark);
+    if (n < 0 || n >= (int)sizeof folder)
+        return err_set(err, ERR_INPUT, "XDG_CACHE_HOME: path too long");
+    if (fs_mkdir_p(folder, 0700, err) != 0)
+        return -1;
+    n = snprintf(out, FS_PATH_MAX, "%s/%s.html", folder, run_id);
+    return n > 0 && n < FS_PATH_MAX ? 0 : err_set(err, ERR_INPUT, "XDG_CACHE_HOME: path too long");
+}
+
+/* The baseline that the run's plan names; "" for none. */
+static int plan_baseline(struct store *s, const struct run_data *run, char out[RUN_NAME_MAX], struct err *err)
+{
+    json_t *plan = NULL;
+    int rc = report_plan_load(s, run->info.key, &plan, err);
+    const char *name = json_string_value(json_object_get(plan, "baseline"));
+    snprintf(out, RUN_NAME_MAX, "%s", name ? name : "");
+    json_decref(plan);
+    return rc;
+}
+
+/* Against the plan's baseline where it exists, otherwise against the nights before. */
+static int render(struct store *s, const struct run_data *run, const char *page, struct buf *html,
+                  struct err *err)
+{
+    char baseline[RUN_NAME_MAX], folder[FS_PATH_MAX];
+    struct err unset = {0};
+    struct report_request req = report_defaults();
+    if (plan_baseline(s, run, baseline, err) != 0)
+        return -1;
+    req.store = s;
+    req.run = run->info.run_id;
+    req.format = REPORT_HTML;
+    req.beside = report_folder(page, folder) ? folder : NULL;
+    req.baseline = *baseline ? baseline : NULL;
+    if (req.baseline && report_render(&req, html, &unset) == 0)
+        return 0;
+    buf_clear(html);
+    req.baseline = NULL;
+    return report_render(&req, html, err);
+}
+
+static int write_page(const struct cmd_env *env, struct store *s, const struct run_data *run,
+                      char page[FS_PATH_MAX], struct err *err)
+{
+    struct buf html;
+    if (cache_path(env, run->info.run_id, page, err) != 0)
+        return -1;
+    buf_init(&html, REPORT_BYTES_MAX);
+    int rc = render(s, run, page, &html, err);
+    if (rc == 0 && !buf_ok(&html))
+        rc = err_set(err, ERR_INTERNAL, "report: larger than %d bytes", REPORT_BYTES_MAX);
+    if (rc == 0)
+        rc = fs_write_file(page, buf_str(&html), html.len, 0600, err);
+    buf_release(&html);
+    return rc;
+}
+
+/* What `run` wrote next to the bundle, or `nightly` below its reports. */
+static bool find_written(const struct run_info *run, const char *reports, char page[FS_PATH_MAX])
+{
+    char path[FS_PATH_MAX];
+    int n = snprintf(page, FS_PATH_MAX, "%s.html", run->bundle);
+    if (*run->bundle && n > 0 && n < FS_PATH_MAX && fs_exists(page))
+        return true;
+    n = snprintf(path, sizeof path, "%s/%s/%s/report.html", reports, run->date, run->run_id);
+    char *real = n > 0 && n < (int)sizeof path ? realpath(path, NULL) : NULL;
+    snprintf(page, FS_PATH_MAX, "%s", real ? real : "");
+    free(real);
+    return *page;
+}
+
+static int find_report(const struct cmd_env *env, const char *word, const char *reports,
+                       char page[FS_PATH_MAX], struct err *err)
+{
+    struct store s = {0};
+    struct run_data run = {0};
+    int rc = cmd_store_open(env, &s, STORE_READ, err);
+    if (rc == 0)
+        rc = store_load_run(&s, word, &run, err);
+    if (rc == 0 && !find_written(&run.info, reports, page))
+        rc = write_page(env, &s, &run, page, err);
+    run_data_release(&run);
+    store_close(&s);
+    return rc;
+}
+
+static int find_index(const char *reports, char page[FS_PATH_MAX], struct err *err)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, err, reports, "index.html") != 0)
+        return -1;
+    char *real = realpath(path, NULL);
+    if (!real)
+        return err_set(
+            err, ERR_INPUT,
+            "%.400s: no index of nightly runs here: `kernsweep nightly` writes it; name its folder "
+            "with --reports DIR",
+            path);
+    snprintf(page, FS_PATH_MAX, "%s", real);
+    free(real);
+    return 0;
+}
+
+static void file_url(const char *path, struct buf *out)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    buf_puts(out, "file://");
+    for (; *path; path++)
+        if (strchr(plain, *path))
+            buf_putc(out, *path);
+        else
+            buf_printf(out, "%%%02X", (unsigned char)*path);
+}
+
+/* The browser takes this process's place, so that one for text gets the terminal. Returns only if there is
+ * none. */
+static void become(const char *browser, const char *url)
+{
+    char *argv[] = {(char *)browser, (char *)url, NULL};
+    if (*browser)
+        execvp(browser, argv);
+}
+
+static int show_page(const char *page, struct err *err)
+{
+    struct buf url;
+    const char *list = getenv("BROWSER");
+    bool screen = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
+    buf_init(&url, 3 * FS_PATH_MAX + 16);
+    file_url(page, &url);
+    for (const char *p = list ? list : ""; *p;) {
+        char browser[FS_PATH_MAX];
+        size_t n = strcspn(p, ":");
+        snprintf(browser, sizeof browser, "%.*s", (int)n, p);
+        become(browser, buf_str(&url));
+        p += n + (p[n] == ':');
+    }
+    if (screen)
+        become("xdg-open", buf_str(&url));
+    buf_release(&url);
+    return err_set(err, ERR_STORAGE, "no browser here (%s): the page is %.400s",
+                   list && *list ? "$BROWSER cannot be run"
+                   : screen      ? "$BROWSER is not set and xdg-open is not installed"
+                                 : "$BROWSER is not set and there is no display",
+                   page);
+}
+
+int cmd_open(struct cmd_env *env, int argc, char **argv)
+{
+    struct open_args a = {.reports = "nightly_reports"};
+    const struct arg options[] = {
+        {"--print", NULL, NULL, &a.print, "print the path of the page instead of opening it"},
+        {"--reports", "DIR", &a.reports, NULL, "folder of the nightly reports (default ./nightly_reports)"},
+    };
+    struct args spec = {.command = "open",
+                        .usage = "[RUN | index]",
+                        .about =
+                            "Opens the HTML report of a run (default: latest) in $BROWSER or the desktop's "
+                            "browser, or the index of the nightly runs. A report that does not exist yet "
+                            "is written to the cache folder.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .max_words = 1};
+    struct err err = {0};
+    const char *word = "latest";
+    char page[FS_PATH_MAX];
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = strcmp(word, "index") == 0 ? find_index(a.reports, page, &err)
+                                        : find_report(env, word, a.reports, page, &err);
+    if (rc == 0 && env->json)
+        return cmd_print_json(json_pack("{s:s}", "page", page));
+    if (rc == 0 && a.print)
+        puts(page);
+    else if (rc == 0)
+        rc = show_page(page, &err);
+    return rc < 0 ? cmd_fail(&err) : EXIT_DONE;
+}

@@ -1,0 +1,171 @@
+/* kernsweep report RUN: writes a report as Markdown or HTML. */
+#include "reports/report.h"
+#include "harness/commands/base/cmd.h"
+#include "harness/commands/base/sweep_output.h"
+#include "results/query/sweep_runs.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+struct report_args {
+    const char *against, *baseline, *kind, *lang, *format, *output, *reference, *assets;
+};
+
+static bool is_html(const char *file)
+{
+    const char *dot = file ? strrchr(file, '.') : NULL;
+    return dot && (strcasecmp(dot, ".html") == 0 || strcasecmp(dot, ".htm") == 0);
+}
+
+/* A browser would run what a node printed into a Markdown file of that name. */
+static int choose_format(struct report_request *req, const struct report_args *a, struct err *err)
+{
+    if (a->format && !report_format_from_name(a->format, &req->format))
+        return err_set(err, ERR_INPUT, "--format: expected md or html, found \"%.40s\"", a->format);
+    if (!is_html(a->output))
+        return 0;
+    if (a->format && req->format != REPORT_HTML)
+        return err_set(err, ERR_INPUT,
+                       "--output %.200s: a browser would take this Markdown for HTML: name it .md",
+                       a->output);
+    req->format = REPORT_HTML;
+    return 0;
+}
+
+static int fill_request(struct report_request *req, const struct report_args *a, struct err *err)
+{
+    if (a->against && a->baseline)
+        return err_set(err, ERR_INPUT, "report: give --against or --baseline, not both");
+    if (a->kind && !report_kind_from_name(a->kind, &req->kind))
+        return err_set(err, ERR_INPUT,
+                       "--kind: expected prefill, regression, kernel or nightly, found \"%.40s\"", a->kind);
+    if (choose_format(req, a, err) != 0)
+        return -1;
+    if (a->lang && !report_langs_from_names(a->lang, req))
+        return err_set(err, ERR_INPUT, "--lang: expected en, es or en,es, found \"%.40s\"", a->lang);
+    req->against = a->against;
+    req->baseline = a->baseline;
+    req->reference = a->reference;
+    req->asset_dir = a->assets;
+    return 0;
+}
+
+static int write_report(const struct report_request *asked, const char *output, struct err *err)
+{
+    struct report_request req = *asked;
+    char dir[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
+    struct buf text;
+    buf_init(&text, REPORT_BYTES_MAX);
+    int rc = 0;
+    if (output && strcmp(output, "-") != 0 && !req.asset_dir && req.format == REPORT_MD) {
+        rc = report_assets_beside(output, dir, href, err);
+        req.asset_dir = dir;
+        req.asset_href = href;
+    }
+    if (output && strcmp(output, "-") != 0 && report_folder(output, folder))
+        req.beside = folder;
+    if (rc == 0)
+        rc = report_render(&req, &text, err);
+    if (rc == 0 && !buf_ok(&text))
+        rc = err_set(err, ERR_INTERNAL, "report: larger than %d bytes", REPORT_BYTES_MAX);
+    if (rc == 0 && output && strcmp(output, "-") != 0)
+        rc = fs_write_file(output, buf_str(&text), text.len, 0644, err);
+    else if (rc == 0)
+        cmd_print(&text);
+    buf_release(&text);
+    return rc;
+}
+
+/* The side-by-side report of several nodes: what the request can say of it. */
+static int render_sweep(const struct report_request *asked, const char *db, const char *sweep,
+                        struct buf *text, struct err *err)
+{
+    struct sweep_node nodes[PLAN_NODES_MAX];
+    struct sweep_record record;
+    bool found;
+    struct sweep_request req = {
+        .store = asked->store, .sweep = sweep, .format = asked->format, .n_langs = asked->n_langs};
+    memcpy(req.langs, asked->langs, sizeof req.langs);
+    if (asked->against || asked->baseline || asked->reference)
+        return err_set(err, ERR_INPUT,
+                       "report: --against, --baseline and --reference need one run: %s has one per node",
+                       sweep);
+    if (sweep_find(&record, db, sweep, &found, err) != 0)
+        return -1;
+    if (found)
+        sweep_output_nodes(&record, nodes, &req);
+    return sweep_report_render(&req, text, err);
+}
+
+/* Whether the word means several nodes: a sweep of the store, or one that left only its record. */
+static int find_sweep(struct cmd_env *env, struct store *s, const char *word, char *sweep, struct err *err)
+{
+    struct sweep_record record;
+    bool found = false;
+    if (sweep_runs_find(s, word, sweep, err) != 0 ||
+        (!*sweep && strcmp(word, "latest") != 0 && sweep_find(&record, env->db, word, &found, err) != 0))
+        return -1;
+    if (found)
+        snprintf(sweep, RUN_ID_MAX, "%s", record.id);
+    return 0;
+}
+
+static int write_sweep(const struct report_request *asked, const char *db, const char *sweep,
+                       const char *output, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, REPORT_BYTES_MAX);
+    int rc = render_sweep(asked, db, sweep, &text, err);
+    if (rc == 0 && output && strcmp(output, "-") != 0)
+        rc = fs_write_file(output, buf_str(&text), text.len, 0644, err);
+    else if (rc == 0)
+        cmd_print(&text);
+    buf_release(&text);
+    return rc;
+}
+
+int cmd_report(struct cmd_env *env, int argc, char **argv)
+{
+    struct report_args a = {0};
+    const struct arg options[] = {
+        {"--against", "RUN", &a.against, NULL, "compare with this run"},
+        {"--baseline", "NAME", &a.baseline, NULL, "compare with this stored baseline"},
+        {"--kind", "KIND", &a.kind, NULL, "prefill (default), regression, kernel or nightly"},
+        {"--lang", "LIST", &a.lang, NULL, "en (default), es, or en,es"},
+        {"--format", "FORMAT", &a.format, NULL, "md or html (default: as the file is named, else md)"},
+        {"--reference", "VARIANT", &a.reference, NULL, "the variant with which the others are compared"},
+        {"--assets", "DIR", &a.assets, NULL, "folder for plots (default next to the report)"},
+        {"-o,--output", "FILE", &a.output, NULL, "file for the report (default stdout)"},
+    };
+    struct args spec = {.command = "report",
+                        .usage = "RUN|SWEEP [options]",
+                        .about = "Writes a report of a stored run, or of a sweep of several nodes side by "
+                                 "side.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .min_words = 1,
+                        .max_words = 1,
+                        .without = "--json"};
+    struct err err = {0};
+    struct store s = {0};
+    struct report_request req = report_defaults();
+    const char *word;
+    char sweep[RUN_ID_MAX] = "";
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    req.store = &s;
+    req.run = word;
+    if (rc == 0)
+        rc = fill_request(&req, &a, &err);
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_READ, &err);
+    if (rc == 0)
+        rc = find_sweep(env, &s, word, sweep, &err);
+    if (rc == 0)
+        rc = *sweep ? write_sweep(&req, env->db, sweep, a.output, &err) : write_report(&req, a.output, &err);
+    store_close(&s);
+    return rc < 0 ? cmd_fail(&err) : EXIT_DONE;
+}

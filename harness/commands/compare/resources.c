@@ -1,0 +1,233 @@
+/* kernsweep resources: registers, memory and instructions of the kernels in compiled files. The executor
+ * reads them: the same reader as on the node. */
+#include "common/base/json.h"
+#include "common/base/regex.h"
+#include "common/base/run.h"
+#include "common/base/symbol.h"
+#include "common/base/text.h"
+#include "common/contract/kernel_facts.h"
+#include "harness/commands/base/cmd.h"
+#include "reports/render/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILES_MAX = 256, DEADLINE_S = 180, TABLE_BYTES_MAX = 16 << 20 };
+
+/* One call of the command. */
+struct listing {
+    struct cmd_env *env;
+    char executor[FS_PATH_MAX];
+    struct regex *wanted; /* NULL: all kernels */
+    struct table table;
+    json_t *files; /* of --json */
+    size_t kernels;
+    bool several;     /* files */
+    const char *gone; /* a file without code that can be read; NULL: none */
+};
+
+/* The executor's own words, without its name. */
+static void fail_as_told(const struct run_result *result, struct err *err)
+{
+    static const char begin[] = "kernsweep-executor: ";
+    char why[512];
+    size_t skip =
+        result->stderr_len > sizeof begin && memcmp(result->stderr_text, begin, sizeof begin - 1) == 0
+            ? sizeof begin - 1
+            : 0;
+    const char *text = result->stderr_text + skip;
+    text_printable_fixed(why, sizeof why, text, strcspn(text, "\n"));
+    err_set(err, ERR_INPUT, "%s", why);
+}
+
+static json_t *read_file(const struct listing *l, const char *file, struct err *err)
+{
+    const char *const argv[] = {l->executor, "resources", "--path", file, NULL};
+    struct run_result result;
+    struct buf out;
+    json_t *root = NULL;
+    buf_init(&out, LIMIT_JSON_BYTES);
+    if (run_capture(argv, NULL, DEADLINE_S, &out, &result, err) == 0) {
+        if (result.exited && result.exit_code == EXIT_USAGE) {
+            fail_as_told(&result, err);
+        } else if (run_expect_success(&result, "kernsweep-executor resources", err) == 0)
+            root = json_parse(buf_str(&out), out.len, file, err);
+    }
+    buf_release(&out);
+    return root;
+}
+
+static int is_wanted(const struct listing *l, const char *name, struct err *err)
+{
+    const struct symbol_title title = symbol_title(name);
+    if (!l->wanted)
+        return 1;
+    int rc = regex_match(l->wanted, name, strlen(name), 0, err);
+    return rc == 0 ? regex_match(l->wanted, title.s, strlen(title.s), 0, err) : rc;
+}
+
+static void add_number(struct table *t, int64_t n)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, n);
+    table_text(t, n == KERNEL_FACT_UNKNOWN ? "-" : text);
+}
+
+static int64_t sum(const int64_t *numbers, size_t count)
+{
+    int64_t all = 0;
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] != KERNEL_FACT_UNKNOWN)
+            all += numbers[i];
+        else
+            return KERNEL_FACT_UNKNOWN;
+    return all;
+}
+
+static const enum kernel_resource resource_columns[] = {
+    KERNEL_VGPRS,       KERNEL_AGPRS,       KERNEL_SGPRS,    KERNEL_SCRATCH_BYTES,
+    KERNEL_VGPR_SPILLS, KERNEL_SGPR_SPILLS, KERNEL_LDS_BYTES};
+static const enum instruction_class class_columns[] = {INSTRUCTION_MATRIX, INSTRUCTION_VECTOR,
+                                                       INSTRUCTION_LDS, INSTRUCTION_SCRATCH};
+
+static void add_columns(struct table *t, bool files)
+{
+    static const char *const titles[] = {"VGPRs",       "AGPRs",       "SGPRs", "Scratch B",
+                                         "VGPR spills", "SGPR spills", "LDS B", "Instr.",
+                                         "Matrix",      "Vector",      "LDS",   "Scratch"};
+    if (files)
+        table_column(t, "File", false);
+    table_column(t, "GPU", false);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        table_column(t, titles[i], true);
+    table_column(t, "Hot loop: matrix, all", true);
+    table_column(t, "Kernel", false);
+}
+
+static void add_row(struct listing *l, const char *file, const char *name, const char *gpu,
+                    const struct kernel_facts *f)
+{
+    char loop[64] = "-";
+    int64_t in_loop = sum(f->hot_loop, INSTRUCTION_CLASSES);
+    if (l->several)
+        table_code(&l->table, file);
+    table_code(&l->table, gpu ? gpu : "-");
+    for (size_t i = 0; i < sizeof resource_columns / sizeof *resource_columns; i++)
+        add_number(&l->table, f->resource[resource_columns[i]]);
+    add_number(&l->table, sum(f->instructions, INSTRUCTION_CLASSES));
+    for (size_t i = 0; i < sizeof class_columns / sizeof *class_columns; i++)
+        add_number(&l->table, f->instructions[class_columns[i]]);
+    if (in_loop != KERNEL_FACT_UNKNOWN)
+        snprintf(loop, sizeof loop, "%" PRId64 ", %" PRId64, f->hot_loop[INSTRUCTION_MATRIX], in_loop);
+    table_text(&l->table, loop);
+    table_code(&l->table, symbol_title(name).s);
+}
+
+static int add_kernel(struct listing *l, const json_t *kernels, size_t i, const struct json_at *at,
+                      json_t *kept, struct err *err)
+{
+    const char *name, *gpu = json_string_value(json_object_get(at->value, "gpu"));
+    struct kernel_facts facts;
+    if (json_get_str(at, "name", &name, err) != 0 || kernel_facts_decode(at, &facts, err) != 0)
+        return -1;
+    int wanted = is_wanted(l, name, err);
+    if (wanted <= 0)
+        return wanted;
+    l->kernels++;
+    json_array_append(kept, json_array_get(kernels, i));
+    add_row(l, at->file, name, gpu, &facts);
+    return 0;
+}
+
+static int add_file(struct listing *l, const char *file, struct err *err)
+{
+    json_t *root = read_file(l, file, err), *kept = json_array();
+    if (!root) {
+        json_decref(kept);
+        return -1;
+    }
+    const struct json_at at = {.value = root, .file = file};
+    struct json_at kernels = json_member(&at, "kernels");
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < json_array_size(kernels.value); i++) {
+        struct json_at kernel = json_element(&kernels, i);
+        rc = add_kernel(l, kernels.value, i, &kernel, kept, err);
+    }
+    if (json_array_size(kernels.value) == 0)
+        l->gone = file;
+    json_array_append_new(l->files, json_pack("{s:s, s:o}", "file", file, "kernels", kept));
+    json_decref(root);
+    return rc;
+}
+
+static void print_table(struct listing *l)
+{
+    struct buf text;
+    buf_init(&text, TABLE_BYTES_MAX);
+    table_drop_empty(&l->table, l->several ? 2 : 1);
+    table_write_text(&l->table, cmd_colour(stdout), &text);
+    cmd_print(&text);
+    buf_release(&text);
+}
+
+static int list_files(struct listing *l, const char **words, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (add_file(l, words[i], err) != 0)
+            return -1;
+    if (l->gone)
+        fprintf(stderr,
+                "%s: no kernel that can be read: code objects and cubins are, alone, in bundles and fat "
+                "binaries; relocatable device code is once it is linked\n",
+                l->gone);
+    if (l->env->json)
+        return cmd_print_json(json_pack("{s:O}", "files", l->files));
+    if (l->kernels == 0)
+        return err_set(err, ERR_INPUT, "resources: no kernel%s", l->wanted ? " that --kernel matches" : "");
+    print_table(l);
+    return EXIT_DONE;
+}
+
+static int resources(struct cmd_env *env, const char *kernel, const char **words, size_t n, struct err *err)
+{
+    struct listing l = {.env = env, .several = n > 1, .files = json_array()};
+    struct regex regex = {0};
+    table_init(&l.table);
+    add_columns(&l.table, l.several);
+    int rc = session_find_executor(l.executor, err);
+    if (rc == 0 && kernel)
+        rc = regex_compile(&regex, kernel, err) != 0 ? err_wrap(err, "--kernel") : 0;
+    l.wanted = kernel ? &regex : NULL;
+    if (rc == 0)
+        rc = list_files(&l, words, n, err);
+    regex_release(&regex);
+    table_release(&l.table);
+    json_decref(l.files);
+    return rc;
+}
+
+int cmd_resources(struct cmd_env *env, int argc, char **argv)
+{
+    const char *kernel = NULL, *words[FILES_MAX];
+    const struct arg options[] = {
+        {"--kernel", "REGEX", &kernel, NULL,
+         "only kernels whose name matches, as printed or as in the symbol table"},
+    };
+    struct args spec = {.command = "resources",
+                        .usage = "FILE... [--kernel REGEX]",
+                        .about = "Shows registers, memory and instructions of the kernels in compiled files.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .min_words = 1,
+                        .max_words = FILES_MAX};
+    struct err err = {0};
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = resources(env, kernel, words, n, &err);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

@@ -1,0 +1,350 @@
+/* kernsweep ab PLAN --base REV [--head REV]: measures two builds of one plan in turns on its node and judges
+ * every cell. */
+#include "harness/commands/base/on_node.h"
+#include "harness/commands/measure/ab_output.h"
+#include "harness/session/measure.h"
+#include "harness/session/turns_runs.h"
+#include "results/judge/compare.h"
+#include "results/store/run_load.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 1 << 20, SLOWER_CONFIRMED = 2 };
+
+struct ab_args {
+    const char *variants, *contexts, *rounds, *node, *artifacts;
+    struct ab_side base, head;
+    bool markdown, force;
+};
+
+struct ab {
+    struct cmd_env *env;
+    struct ab_args *args;
+    struct plan plan;
+    struct store store;
+    struct turns_request request;
+    struct turns_made made;
+    struct ab_cell *cells;
+    size_t count;
+    int64_t rounds_max;
+    int rounds;
+    enum metric metric;
+    struct compare_options options;
+    char gpu[RUN_FACT_MAX], node[RUN_NODE_MAX];
+};
+
+static int load_plan(struct ab *ab, const char *file, struct err *err)
+{
+    struct overrides o = {
+        .variants = ab->args->variants, .contexts = ab->args->contexts, .node = ab->args->node};
+    if (plan_load(&ab->plan, file, err) != 0 || overrides_apply(&o, &ab->plan, err) != 0 ||
+        plan_one_node(&ab->plan, err) != 0)
+        return -1;
+    ab->rounds_max = ab->plan.confirm_rounds;
+    ab->options = compare_defaults();
+    ab->options.regression = ab->options.improvement = ab->plan.threshold;
+    snprintf(ab->node, sizeof ab->node, "%s", ab->plan.node);
+    if (!ab->args->rounds)
+        return 0;
+    char *end;
+    ab->rounds_max = strtol(ab->args->rounds, &end, 10);
+    return *end == '\0' && ab->rounds_max >= 1 && ab->rounds_max <= CONFIRM_ROUNDS_MAX
+               ? 0
+               : err_set(err, ERR_INPUT, "--rounds: expected a number from 1 to %d, found \"%.40s\"",
+                         CONFIRM_ROUNDS_MAX, ab->args->rounds);
+}
+
+static int make_cells(struct ab *ab, struct err *err)
+{
+    const struct plan *p = &ab->plan;
+    ab->cells = calloc(p->variants.count * p->matrix.count + 1, sizeof *ab->cells);
+    if (!ab->cells)
+        return err_set(err, ERR_INTERNAL, "no memory for the cells");
+    for (size_t c = 0; c < p->matrix.count; c++)
+        for (size_t v = 0; v < p->variants.count; v++) {
+            struct ab_cell *cell = &ab->cells[ab->count++];
+            *cell = (struct ab_cell){.open = true};
+            cell->delta = (struct delta){.context = (int)p->matrix.contexts[c].tokens,
+                                         .metric = metric_default(),
+                                         .verdict = VERDICT_NOISY,
+                                         .base_median = NAN,
+                                         .now_median = NAN,
+                                         .ratio = NAN};
+            snprintf(cell->delta.variant, sizeof cell->delta.variant, "%s", p->variants.item[v].name);
+        }
+    return 0;
+}
+
+/* The cells that another round may decide. */
+static int list_open(const struct ab *ab, struct suspect_list *out, struct err *err)
+{
+    *out = (struct suspect_list){.items = calloc(ab->count + 1, sizeof *out->items)};
+    if (!out->items)
+        return err_set(err, ERR_INTERNAL, "no memory for the cells");
+    for (size_t i = 0; i < ab->count; i++)
+        if (ab->cells[i].open) {
+            struct suspect *s = &out->items[out->count++];
+            memcpy(s->variant, ab->cells[i].delta.variant, sizeof s->variant);
+            s->context = ab->cells[i].delta.context;
+        }
+    return 0;
+}
+
+static void close_cell(struct ab_cell *c, enum verdict v, const char *reason)
+{
+    c->open = false;
+    c->delta.verdict = v;
+    snprintf(c->delta.reason, sizeof c->delta.reason, "%.300s", reason);
+}
+
+/* Settings act while a test runs, whatever was built. */
+static bool has_settings(const struct ab_args *a)
+{
+    return a->base.setting[0] || a->head.setting[0];
+}
+
+static void judge_build(struct ab_cell *c, const struct run_variant *base, const struct run_variant *head,
+                        bool force)
+{
+    bool base_ok = base && base->status == STATUS_OK, head_ok = head && head->status == STATUS_OK;
+    c->failed = !head_ok;
+    if (!head_ok)
+        close_cell(c, base_ok ? VERDICT_BROKEN : VERDICT_NOISY,
+                   head ? head->reason : "the head was not built");
+    else if (!base_ok)
+        close_cell(c, VERDICT_FIXED, base ? base->reason : "the base was not built");
+    else if (!force && *base->code_sha256 && strcmp(base->code_sha256, head->code_sha256) == 0) {
+        close_cell(c, VERDICT_UNCHANGED,
+                   head->code_of_device ? "the same device code; the host's code was not compared"
+                                        : "the two builds have the same code identity");
+        c->same_code = true;
+        c->of_device = head->code_of_device;
+    }
+}
+
+static int build_sides(struct ab *ab, struct err *err)
+{
+    struct suspect_list all;
+    struct run_data base = {0}, head = {0};
+    int64_t keys[2];
+    if (list_open(ab, &all, err) != 0)
+        return -1;
+    int rc = turns_build(&ab->request, &ab->request.base, &all, &ab->store, &keys[0], err);
+    if (rc == 0)
+        rc = turns_build(&ab->request, &ab->request.now, &all, &ab->store, &keys[1], err);
+    if (rc == 0)
+        rc = run_data_load(&ab->store, keys[0], &base, err);
+    if (rc == 0)
+        rc = run_data_load(&ab->store, keys[1], &head, err);
+    for (size_t i = 0; rc == 0 && i < ab->count; i++) {
+        const char *name = ab->cells[i].delta.variant;
+        judge_build(&ab->cells[i], run_data_variant(&base, name), run_data_variant(&head, name),
+                    ab->args->force || has_settings(ab->args));
+    }
+    const char *gpu = rc == 0 ? run_data_fact(&head, "gpus0.name") : NULL;
+    snprintf(ab->gpu, sizeof ab->gpu, "%s", gpu ? gpu : "");
+    run_data_release(&base);
+    run_data_release(&head);
+    suspect_list_release(&all);
+    return rc;
+}
+
+/* A regression is reported once two rounds have found it. */
+static void note_verdict(struct ab_cell *c, int64_t rounds_max)
+{
+    struct delta *d = &c->delta;
+    c->slower += d->verdict == VERDICT_REGRESSED;
+    c->failed = d->now_n == 0;
+    if (d->now_n == 0 && d->base_n == 0)
+        close_cell(c, VERDICT_NOISY, "its tests fail on both sides");
+    else if (d->now_n == 0)
+        close_cell(c, VERDICT_BROKEN, "its tests fail at the head");
+    else if (d->base_n == 0)
+        close_cell(c, VERDICT_FIXED, "its tests fail at the base");
+    else if (d->verdict == VERDICT_REGRESSED)
+        c->open = c->slower < SLOWER_CONFIRMED && rounds_max > 1;
+    else
+        c->open = d->verdict == VERDICT_NOISY;
+}
+
+static int judge_round(struct ab *ab, struct err *err)
+{
+    struct turns_sides *sides = turns_sides_load(&ab->store, &ab->made, err);
+    if (!sides)
+        return -1;
+    int rc = 0;
+    ab->metric = run_data_metric(&sides->now[0]);
+    for (size_t i = 0; rc == 0 && i < ab->count; i++) {
+        struct ab_cell *c = &ab->cells[i];
+        if (!c->open)
+            continue;
+        c->delta.metric = ab->metric;
+        rc = turns_sides_judge(sides, &ab->options, &c->delta, err);
+        if (rc == 0)
+            note_verdict(c, ab->rounds_max);
+    }
+    turns_sides_free(sides);
+    return rc;
+}
+
+static int run_rounds(struct ab *ab, struct err *err)
+{
+    struct suspect_list open;
+    int rc = list_open(ab, &open, err);
+    while (rc == 0 && open.count > 0 && ab->rounds < ab->rounds_max) {
+        fprintf(ab->env->notes, "measuring %zu %s in turns (round %d of at most %lld)\n", open.count,
+                open.count == 1 ? "cell" : "cells", ab->rounds + 1, (long long)ab->rounds_max);
+        rc = turns_measure(&ab->request, &open, &ab->store, &ab->made, err);
+        if (rc == 0)
+            rc = judge_round(ab, err);
+        ab->rounds++;
+        suspect_list_release(&open);
+        if (rc == 0)
+            rc = list_open(ab, &open, err);
+    }
+    suspect_list_release(&open);
+    return rc;
+}
+
+/* One that only the last round found is not confirmed, unless there was to be one round. */
+static void settle_verdicts(struct ab *ab)
+{
+    char reason[COMPARE_REASON_MAX];
+    for (size_t i = 0; i < ab->count; i++) {
+        struct ab_cell *c = &ab->cells[i];
+        if (c->delta.verdict != VERDICT_REGRESSED || c->slower >= SLOWER_CONFIRMED || ab->rounds_max == 1)
+            continue;
+        snprintf(reason, sizeof reason, "only the last round found it: %.200s", c->delta.reason);
+        close_cell(c, VERDICT_NOISY, reason);
+    }
+}
+
+static int exit_code(const struct ab *ab)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < ab->count; i++) {
+        if (ab->cells[i].delta.verdict == VERDICT_REGRESSED)
+            return EXIT_REGRESSION;
+        if (ab->cells[i].failed)
+            code = EXIT_TEST_FAILED;
+    }
+    return code;
+}
+
+static int print_result(struct ab *ab, struct err *err)
+{
+    const struct ab_result r = {.base = &ab->args->base,
+                                .head = &ab->args->head,
+                                .ticket = ab->plan.settings.ticket,
+                                .node = ab->node,
+                                .cells = ab->cells,
+                                .count = ab->count,
+                                .rounds = ab->rounds,
+                                .exit_code = exit_code(ab)};
+    struct ab_result result = r;
+    memcpy(result.gpu, ab->gpu, sizeof result.gpu);
+    if (ab->env->json) {
+        int printed = cmd_print_json(ab_encode(&result));
+        return printed == EXIT_DONE ? result.exit_code : printed;
+    }
+    struct buf text;
+    buf_init(&text, TEXT_MAX);
+    if (ab->args->markdown)
+        ab_write_markdown(&result, &text);
+    else
+        ab_write_text(&result, cmd_colour(stdout), &text);
+    bool fits = buf_ok(&text);
+    if (fits)
+        cmd_print(&text);
+    buf_release(&text);
+    return fits ? result.exit_code : err_set(err, ERR_INTERNAL, "the result is too long to print");
+}
+
+static int set_up(struct ab *ab, struct err *err)
+{
+    const struct attach_args where = {.artifacts = ab->args->artifacts};
+    struct session_options *opt = &ab->request.opt;
+    attach_options(ab->env, &where, opt);
+    opt->overrides.node = ab->args->node;
+    opt->purpose = PURPOSE_CONFIRM;
+    ab->request.plan = ab->plan.file;
+    if (cmd_backend(ab->env, &opt->backend, err) != 0 ||
+        measure_settle(ab->env->db, ab->plan.file, NULL, PURPOSE_CONFIRM, opt, err) != 0 ||
+        ab_side_open(&ab->args->base, &ab->plan, ab->env, &ab->store, err) != 0 ||
+        ab_side_open(&ab->args->head, &ab->plan, ab->env, &ab->store, err) != 0)
+        return -1;
+    ab->request.base = ab->args->base.side;
+    ab->request.now = ab->args->head.side;
+    return 0;
+}
+
+static int check_sides(const struct ab_args *a, struct err *err)
+{
+    bool differ = a->base.word || a->head.word || has_settings(a);
+    return differ ? 0
+                  : err_set(
+                        err, ERR_INPUT,
+                        "ab: expected --base REV, --head REV or both, or a setting of one side (--base-env)");
+}
+
+static int run_ab(struct ab *ab, const char *file, struct err *err)
+{
+    if (check_sides(ab->args, err) != 0 || load_plan(ab, file, err) != 0 || make_cells(ab, err) != 0 ||
+        cmd_store_open(ab->env, &ab->store, STORE_WRITE, err) != 0 || set_up(ab, err) != 0 ||
+        build_sides(ab, err) != 0 || run_rounds(ab, err) != 0)
+        return -1;
+    settle_verdicts(ab);
+    return print_result(ab, err);
+}
+
+static void release(struct ab *ab)
+{
+    ab_side_release(&ab->args->base);
+    ab_side_release(&ab->args->head);
+    free(ab->cells);
+    store_close(&ab->store);
+    plan_release(&ab->plan);
+}
+
+int cmd_ab(struct cmd_env *env, int argc, char **argv)
+{
+    struct ab_args a = {.base.option = "--base", .head.option = "--head"};
+    const struct arg options[] = {
+        {"--base", "REV", &a.base.word, NULL,
+         "git revision of source.dir, run:RUN or dir:PATH (default: the sources as they are)"},
+        {"--head", "REV", &a.head.word, NULL, "the same for the other side"},
+        {"--base-env", "NAME=VALUE", &a.base.setting[0], NULL,
+         "environment variable of this side's builds and tests: CXX=clang++-18"},
+        {"--head-env", "NAME=VALUE", &a.head.setting[0], NULL, "the same for the other side"},
+        {"--variants", "LIST", &a.variants, NULL, "only these variants: v3,v4"},
+        {"--contexts", "LIST", &a.contexts, NULL, "only these contexts: 4096,8192"},
+        {"--rounds", "N", &a.rounds, NULL, "maximum number of rounds (default: confirm.rounds of the plan)"},
+        {"--node", "NODE", &a.node, NULL, "override the plan's node"},
+        {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
+        {"--markdown", NULL, NULL, &a.markdown, "print a comment for a pull request"},
+        {"--force", NULL, NULL, &a.force, "measure builds with the same machine code too"},
+    };
+    struct args spec = {
+        .command = "ab",
+        .usage = "PLAN --base REV [--head REV] [options]",
+        .about = "Measures two builds of a plan in turns on its node, so that drift affects both alike,"
+                 " and judges every cell. Exits 4 on a confirmed regression.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .min_words = 1,
+        .max_words = 1};
+    struct err err = {0};
+    struct ab ab = {.env = env, .args = &a};
+    const char *word;
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = run_ab(&ab, word, &err);
+    release(&ab);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

@@ -1,0 +1,34 @@
+/* ab_output: what `ab` found, as text, as one comment for a pull request, and as JSON. Subjects, names and
+ * reasons are untrusted: each format escapes them. Prints nothing.
+ */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_MEASURE_AB_OUTPUT_H
+#define KERNSWEEP_HARNESS_COMMANDS_MEASURE_AB_OUTPUT_H
+
+#include "harness/commands/measure/ab_side.h"
+#include "results/judge/verdict.h"
+
+struct ab_cell {
+    struct delta delta;
+    bool same_code; /* nothing to measure */
+    bool of_device; /* that of the device, that is: the host's was not compared */
+    bool failed;    /* the head was not built, or its tests fail */
+    bool open;      /* another round may still decide or confirm it */
+    int slower;     /* rounds after which it was regressed */
+};
+
+struct ab_result {
+    const struct ab_side *base, *head;
+    const char *ticket, *node;
+    char gpu[RUN_FACT_MAX]; /* "" when unknown */
+    const struct ab_cell *cells;
+    size_t count;
+    enum metric metric;
+    int rounds;
+    int exit_code;
+};
+
+void ab_write_text(const struct ab_result *r, bool colour, struct buf *out);
+void ab_write_markdown(const struct ab_result *r, struct buf *out);
+json_t *ab_encode(const struct ab_result *r);
+
+#endif

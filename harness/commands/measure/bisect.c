@@ -1,0 +1,261 @@
+/* kernsweep bisect PLAN --good REV --bad REV: searches the commits between two for the one that made a cell
+ * slower. */
+#include "harness/session/bisect.h"
+#include "harness/commands/base/on_node.h"
+#include "harness/commands/measure/bisect_code.h"
+#include "harness/commands/measure/bisect_detach.h"
+#include "harness/commands/measure/bisect_output.h"
+#include "harness/commands/measure/bisect_run.h"
+#include "results/store/bisect_row.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 4 << 20 };
+
+struct bisect_args {
+    const char *good, *bad, *variants, *contexts, *path, *rounds, *node, *artifacts;
+    bool first_parent, force, fresh, go_on, detach, list, show;
+};
+
+static int set_text(char *out, size_t cap, const char *option, const char *text, struct err *err)
+{
+    if (text && strlen(text) >= cap)
+        return err_set(err, ERR_INPUT, "%s: longer than %zu bytes", option, cap - 1);
+    snprintf(out, cap, "%s", text ? text : "");
+    return 0;
+}
+
+static int set_path(char *out, const char *path, struct err *err)
+{
+    char *full = realpath(path, NULL);
+    if (!full)
+        return err_set(err, ERR_INPUT, "%.500s: no such file or folder", path);
+    int rc = set_text(out, FS_PATH_MAX, "path", full, err);
+    free(full);
+    return rc;
+}
+
+static int read_rounds(const char *text, int *out, struct err *err)
+{
+    char *end;
+    *out = 0;
+    if (!text)
+        return 0;
+    long n = strtol(text, &end, 10);
+    if (*end || end == text || n < 1 || n > CONFIRM_ROUNDS_MAX)
+        return err_set(err, ERR_INPUT, "--rounds: expected a number from 1 to %d, found \"%.40s\"",
+                       CONFIRM_ROUNDS_MAX, text);
+    *out = (int)n;
+    return 0;
+}
+
+static int fill_request(const struct bisect_args *a, const char *plan, struct bisect_request *r,
+                        struct err *err)
+{
+    const char *artifacts = a->artifacts ? a->artifacts : "artifacts_remote";
+    r->first_parent = a->first_parent;
+    r->force = a->force;
+    return set_path(r->plan, plan, err) != 0 || fs_mkdir_p(artifacts, 0755, err) != 0 ||
+                   set_path(r->artifacts, artifacts, err) != 0 ||
+                   set_text(r->node, sizeof r->node, "--node", a->node, err) != 0 ||
+                   set_text(r->variants, sizeof r->variants, "--variant", a->variants, err) != 0 ||
+                   set_text(r->contexts, sizeof r->contexts, "--point", a->contexts, err) != 0 ||
+                   set_text(r->path, sizeof r->path, "--path", a->path, err) != 0
+               ? -1
+               : read_rounds(a->rounds, &r->rounds, err);
+}
+
+/* A search that was begun with the same words goes on; --fresh begins it anew. */
+static int begin(const struct bisect_args *a, const char *plan, struct store *s, struct bisect_state *b,
+                 struct err *err)
+{
+    struct bisect_state stored = {.commits = NULL};
+    bool found;
+    if (!a->good || !a->bad)
+        return err_set(err, ERR_INPUT, "bisect: expected --good REV and --bad REV");
+    if (fill_request(a, plan, &b->request, err) != 0 || bisect_prepare(b, a->good, a->bad, err) != 0)
+        return -1;
+    if (a->fresh)
+        return bisect_row_remove(s, b->name, err);
+    if (bisect_state_load(&stored, s, b->name, true, &found, err) != 0)
+        return -1;
+    if (!found)
+        return 0;
+    fprintf(stderr,
+            *stored.ended_at ? "bisect %s has its answer already: --fresh searches again\n"
+                             : "bisect %s resumes where it stopped\n",
+            b->name);
+    bisect_state_release(b);
+    *b = stored;
+    return 0;
+}
+
+static int print_json(const struct bisect_state *b, struct store *s, struct err *err)
+{
+    struct bisect_code code;
+    if (bisect_code_load(b, s, &code, err) != 0)
+        return -1;
+    json_t *all = bisect_state_encode(b);
+    json_object_set_new(all, "changed_code", bisect_code_encode(&code));
+    bisect_code_release(&code);
+    return cmd_print_json(all);
+}
+
+static int print_state(const struct cmd_env *env, const struct bisect_state *b, struct store *s,
+                       struct err *err)
+{
+    struct buf text;
+    if (env->json)
+        return print_json(b, s, err);
+    buf_init(&text, TEXT_MAX);
+    int rc = bisect_write_text(b, s, cmd_colour(stdout), &text, err);
+    if (rc == 0)
+        cmd_print(&text);
+    buf_release(&text);
+    return rc;
+}
+
+static int list(const struct cmd_env *env, struct store *s, struct err *err)
+{
+    struct bisect_rows rows;
+    json_t *all = json_array();
+    if (bisect_rows_list(s, &rows, err) != 0) {
+        json_decref(all);
+        return -1;
+    }
+    if (!env->json && rows.count > 0)
+        printf("%-64s %-20s %s\n", "NAME", "STARTED", "OUTCOME");
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct bisect_row *r = &rows.items[i];
+        if (!env->json)
+            printf("%-64s %-20.19s %s\n", r->name, r->started_at, *r->outcome ? r->outcome : "not finished");
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name", r->name,
+                                             "ticket", r->ticket, "node", r->node, "good", r->good, "bad",
+                                             r->bad, "started_at", r->started_at, "ended_at", r->ended_at,
+                                             "outcome", r->outcome));
+    }
+    bisect_rows_release(&rows);
+    if (env->json)
+        return cmd_print_json(all);
+    json_decref(all);
+    return EXIT_DONE;
+}
+
+static int show(const struct cmd_env *env, struct store *s, const char *word, struct err *err)
+{
+    struct bisect_state b = {.commits = NULL};
+    bool found;
+    if (bisect_state_load(&b, s, word, false, &found, err) != 0)
+        return -1;
+    int rc = print_state(env, &b, s, err);
+    bisect_state_release(&b);
+    return rc;
+}
+
+static int detach(const struct cmd_env *env, const struct bisect_state *b, struct store *s, struct err *err)
+{
+    char log[FS_PATH_MAX];
+    if (!*b->ended_at && (bisect_state_save(b, s, err) != 0 || bisect_detach(env, b->name, log, err) != 0))
+        return -1;
+    if (*b->ended_at)
+        return print_state(env, b, s, err);
+    fprintf(stderr,
+            "the search continues in the background and writes to %s; `kernsweep bisect --continue %s` waits "
+            "for it\n",
+            log, b->name);
+    if (env->json)
+        return cmd_print_json(json_pack("{s:s, s:s, s:s}", "name", b->name, "state", "running", "log", log));
+    puts(b->name);
+    return EXIT_DONE;
+}
+
+static int search(struct cmd_env *env, const struct bisect_args *a, const char *word, struct store *s,
+                  struct err *err)
+{
+    struct bisect_state b = {.commits = NULL};
+    struct bisect_settings o = {.time_s = 0};
+    bool found;
+    const struct attach_args where = {.artifacts = a->artifacts};
+    attach_options(env, &where, &o.session);
+    int rc = cmd_backend(env, &o.session.backend, err);
+    if (rc == 0)
+        rc = a->go_on ? bisect_state_load(&b, s, word, false, &found, err) : begin(a, word, s, &b, err);
+    if (rc == 0 && a->detach) {
+        rc = detach(env, &b, s, err);
+        bisect_state_release(&b);
+        return rc;
+    }
+    if (rc == 0)
+        rc = bisect_run_locked(&b, s, &o, err);
+    if (rc == 0)
+        rc = print_state(env, &b, s, err);
+    else if (b.commits)
+        fprintf(stderr, "bisect: `kernsweep bisect --continue %s` resumes the search\n", b.name);
+    if (rc == EXIT_DONE && b.step.outcome == BISECT_STOPPED)
+        rc = EXIT_TEST_FAILED;
+    bisect_state_release(&b);
+    return rc;
+}
+
+static int dispatch(struct cmd_env *env, const struct bisect_args *a, const char *word, struct err *err)
+{
+    struct store s = {0};
+    if (a->list + a->show + a->go_on > 1)
+        return err_set(err, ERR_INPUT, "bisect: --list, --show and --continue exclude each other");
+    if (!a->list && !a->show && !a->go_on && !word)
+        return err_set(err, ERR_INPUT, "bisect: expected a plan");
+    const char *name = word ? word : "latest";
+    int rc = cmd_store_open(env, &s, a->list || a->show ? STORE_READ : STORE_WRITE, err);
+    if (rc == 0)
+        rc = a->list   ? list(env, &s, err)
+             : a->show ? show(env, &s, name, err)
+                       : search(env, a, name, &s, err);
+    store_close(&s);
+    return rc;
+}
+
+int cmd_bisect(struct cmd_env *env, int argc, char **argv)
+{
+    struct bisect_args a = {.good = NULL};
+    const struct arg options[] = {
+        {"--good", "REV", &a.good, NULL, "a revision of source.dir that is fast"},
+        {"--bad", "REV", &a.bad, NULL, "a later one that is slow"},
+        {"--variant", "LIST", &a.variants, NULL, "look at these variants only: v3,v4"},
+        {"--point", "LIST", &a.contexts, NULL, "look at these contexts only: 4096,8192"},
+        {"--first-parent", NULL, NULL, &a.first_parent, "of merges, follow the first parent only"},
+        {"--path", "PATH", &a.path, NULL, "only commits that change this path below source.dir"},
+        {"--rounds", "N", &a.rounds, NULL,
+         "maximum number of rounds per commit (default: confirm.rounds of the plan)"},
+        {"--node", "NODE", &a.node, NULL, "override the plan's node"},
+        {"--artifacts", "DIR", &a.artifacts, NULL,
+         "folder for bundles and the report (default ./artifacts_remote)"},
+        {"--force", NULL, NULL, &a.force, "measure commits with the same machine code too"},
+        {"--fresh", NULL, NULL, &a.fresh, "search again from the start"},
+        {"--continue", NULL, NULL, &a.go_on, "resume an interrupted search (default the latest)"},
+        {"--detach", NULL, NULL, &a.detach, "return at once; --continue waits for the search"},
+        {"--list", NULL, NULL, &a.list, "list the searches"},
+        {"--show", NULL, NULL, &a.show, "print a search (default the latest)"},
+    };
+    struct args spec = {
+        .command = "bisect",
+        .usage = "PLAN --good REV --bad REV [options] | --continue|--show [NAME] | --list",
+        .about =
+            "Finds the commit between two revisions that made a cell slower. Every commit tried is"
+            " built on the node and, unless its machine code is known by then, measured in turns with the"
+            " good one.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .min_words = 0,
+        .max_words = 1};
+    struct err err = {0};
+    const char *word = NULL;
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = dispatch(env, &a, n ? word : NULL, &err);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

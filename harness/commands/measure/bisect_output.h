@@ -1,0 +1,20 @@
+/* bisect_output: a search for a slow commit as text and as a report in Markdown. Subjects and reasons are
+ * untrusted: both escape them. Prints nothing.
+ */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_MEASURE_BISECT_OUTPUT_H
+#define KERNSWEEP_HARNESS_COMMANDS_MEASURE_BISECT_OUTPUT_H
+
+#include "harness/session/bisect_state.h"
+
+/* s: for the machine code of the answer; a run that is no longer stored leaves it out. */
+int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out,
+                      struct err *err);
+int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct buf *out, struct err *err);
+
+/* One line: "found a1b2c3d, which made a 4096 8.1 % slower". */
+void bisect_write_headline(const struct bisect_state *b, struct buf *out);
+
+/* "<artifacts>/bisect-<name>.md". out: char[FS_PATH_MAX]. */
+int bisect_report_path(const struct bisect_state *b, char *out, struct err *err);
+
+#endif

@@ -1,0 +1,264 @@
+/* kernsweep noise PLAN [--gpus]|list|remove: measures how much runs of one build differ on a node, and how
+ * often the plan's threshold would have reported the difference as a change. Stored noise floors:
+ * noise_stored.h. */
+#include "results/judge/noise.h"
+#include "harness/commands/base/on_node.h"
+#include "harness/commands/measure/noise_gpus.h"
+#include "harness/commands/measure/noise_outlier.h"
+#include "harness/commands/measure/noise_stored.h"
+#include "harness/session/measure.h"
+#include "results/judge/compare.h"
+#include "results/judge/measure_noise.h"
+#include "results/query/find_run.h"
+#include "results/query/noise_store.h"
+#include "results/store/run_load.h"
+#include "results/store/runs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS_DEFAULT = 5, RUNS_MAX = 64 };
+
+struct noise_args {
+    const char *runs, *artifacts;
+    struct noise_choice choice; /* its node is also the one to measure on */
+    bool stored, gpus;
+};
+
+/* Runs of one build, and the noise between them. */
+struct sweep {
+    struct run_data runs[RUNS_MAX];
+    size_t count;
+    struct compare_options options;
+    struct noise noise;
+    struct noise_outlier outlier;
+};
+
+static int parse_runs(const char *text, size_t *out, struct err *err)
+{
+    char *end;
+    long n = text ? strtol(text, &end, 10) : RUNS_DEFAULT;
+    if (text && (*end || end == text || n < 2 || n > RUNS_MAX))
+        return err_set(err, ERR_INPUT, "--runs: expected a number from 2 to %d, found \"%.40s\"", RUNS_MAX,
+                       text);
+    *out = (size_t)n;
+    return 0;
+}
+
+static int measure_runs(struct cmd_env *env, const struct noise_args *a, const char *file, struct store *s,
+                        struct sweep *w, struct err *err)
+{
+    struct plan p = {0};
+    const struct attach_args where = {.artifacts = a->artifacts};
+    struct session_options opt;
+    size_t wanted = RUNS_DEFAULT;
+    attach_options(env, &where, &opt);
+    opt.overrides = (struct overrides){.node = a->choice.node};
+    opt.purpose = PURPOSE_NOISE;
+    if (parse_runs(a->runs, &wanted, err) != 0 || cmd_backend(env, &opt.backend, err) != 0 ||
+        plan_load(&p, file, err) != 0)
+        return -1;
+    w->options.regression = w->options.improvement = p.threshold;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < wanted; i++) {
+        int64_t key;
+        fprintf(opt.progress, "run %zu of %zu of the same build\n", i + 1, wanted);
+        rc = measure_run(&p, &opt, s, &key, err);
+        if (rc == 0)
+            rc = run_data_load(s, key, &w->runs[w->count], err);
+        w->count += rc == 0;
+    }
+    plan_release(&p);
+    return rc;
+}
+
+static int measure_gpus(struct cmd_env *env, const struct noise_args *a, const char *file, struct store *s,
+                        struct err *err)
+{
+    const struct attach_args where = {.artifacts = a->artifacts};
+    struct session_options opt;
+    size_t rounds = RUNS_DEFAULT;
+    attach_options(env, &where, &opt);
+    opt.overrides = (struct overrides){.node = a->choice.node};
+    opt.purpose = PURPOSE_NOISE;
+    return parse_runs(a->runs, &rounds, err) != 0 || cmd_backend(env, &opt.backend, err) != 0
+               ? -1
+               : noise_gpus(env, file, &opt, rounds, s, err);
+}
+
+static int load_stored(struct store *s, const char **words, size_t n, struct sweep *w, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (store_load_run(s, words[i], &w->runs[w->count], err) != 0)
+            return -1;
+        if (run_check_comparable(&w->runs[w->count++].info, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static json_t *encode_outlier(const struct noise_outlier *o)
+{
+    return !o->run ? json_null()
+                   : json_pack("{s:s, s:i, s:s, s:i, s:f}", "run_id", o->run->run_id, "cells", (int)o->cells,
+                               "variant", o->variant, "context", o->context, "change", o->change);
+}
+
+static void warn_of_outlier(const struct noise_outlier *o)
+{
+    if (o->run)
+        fprintf(
+            stderr,
+            "warning: run %s is far from the others (%s %d: %+.0f %%; %zu %s in all) and inflates the noise "
+            "floor: if the node was in use, `kernsweep runs reject %s --why TEXT`, then `kernsweep noise "
+            "--stored` with the others\n",
+            o->run->run_id, o->variant, o->context, 100 * o->change, o->cells,
+            o->cells == 1 ? "cell" : "cells", o->run->run_id);
+}
+
+static json_t *encode(const struct sweep *w)
+{
+    const struct noise *n = &w->noise;
+    json_t *cells = json_array();
+    for (size_t i = 0; i < n->count; i++) {
+        const struct noise_cell *c = &n->cells[i];
+        json_array_append_new(cells,
+                              json_pack("{s:s, s:i, s:s, s:f, s:o, s:i, s:i, s:i}", "variant", c->variant,
+                                        "context", c->context, "metric", metric_info(c->metric)->name,
+                                        "spread", c->spread, "within", cmd_json_number(c->within), "runs",
+                                        c->runs, "comparisons", c->comparisons, "alarms", c->alarms));
+    }
+    double rate = n->comparisons ? (double)n->alarms / n->comparisons : 0;
+    return json_pack("{s:o, s:i, s:i, s:f, s:o}", "cells", cells, "comparisons", n->comparisons, "alarms",
+                     n->alarms, "false_alarm_rate", rate, "outlier", encode_outlier(&w->outlier));
+}
+
+static void print_text(const struct sweep *w)
+{
+    const struct noise *n = &w->noise;
+    enum metric primary = run_data_metric(&w->runs[0]);
+    printf("%7s  %-16s %12s %12s %16s\n", "Context", "Variant", "Between runs", "Within a run",
+           "False alarms");
+    for (size_t i = 0; i < n->count; i++) {
+        const struct noise_cell *c = &n->cells[i];
+        char within[32] = "-";
+        if (c->metric != primary)
+            continue;
+        if (!isnan(c->within))
+            snprintf(within, sizeof within, "%.2f %%", 100 * c->within);
+        printf("%7d  %-16s %10.2f %% %12s %9d of %-4d\n", c->context, c->variant, 100 * c->spread, within,
+               c->alarms, c->comparisons);
+    }
+    printf(
+        "\n%zu runs of the same build; a threshold of %.3g %% alone would have raised %d false alarms in %d "
+        "comparisons"
+        " (%.1f %%)\n",
+        w->count, 100 * w->options.regression, n->alarms, n->comparisons,
+        n->comparisons ? 100.0 * n->alarms / n->comparisons : 0.0);
+}
+
+static int analyse(struct cmd_env *env, struct store *s, struct sweep *w, struct err *err)
+{
+    const struct run_data *runs[RUNS_MAX];
+    for (size_t i = 0; i < w->count; i++)
+        runs[i] = &w->runs[i];
+    if (noise_measure(runs, w->count, &w->options, &w->noise, err) != 0 ||
+        noise_save(s, &w->runs[0].info, &w->noise, err) != 0)
+        return -1;
+    w->outlier = noise_outlier_find(runs, w->count, w->options.regression);
+    warn_of_outlier(&w->outlier);
+    if (env->json)
+        return cmd_print_json(encode(w));
+    print_text(w);
+    return EXIT_DONE;
+}
+
+static int measure_and_print(struct cmd_env *env, const struct noise_args *a, const char **words, size_t n,
+                             struct err *err)
+{
+    struct store s = {0};
+    struct sweep *w = calloc(1, sizeof *w);
+    if (!w)
+        return err_set(err, ERR_INTERNAL, "no memory for the runs");
+    w->options = compare_defaults();
+    int rc = 0;
+    if (a->stored && a->gpus)
+        rc = err_set(err, ERR_INPUT, "noise: --stored and --gpus exclude each other");
+    if (rc == 0 && !a->stored && n != 1)
+        rc = err_set(err, ERR_INPUT, "noise: expected one plan, or --stored and at least two runs");
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_WRITE, err);
+    if (rc == 0 && a->gpus) {
+        rc = measure_gpus(env, a, words[0], &s, err);
+        free(w);
+        store_close(&s);
+        return rc;
+    }
+    if (rc == 0)
+        rc = a->stored ? load_stored(&s, words, n, w, err) : measure_runs(env, a, words[0], &s, w, err);
+    if (rc == 0)
+        rc = analyse(env, &s, w, err);
+    for (size_t i = 0; i < w->count; i++)
+        run_data_release(&w->runs[i]);
+    noise_release(&w->noise);
+    free(w);
+    store_close(&s);
+    return rc;
+}
+
+static int dispatch(struct cmd_env *env, const struct noise_args *a, const char **words, size_t n,
+                    struct err *err)
+{
+    struct store s = {0};
+    bool list = n == 1 && !a->stored && strcmp(words[0], "list") == 0;
+    bool remove = n == 1 && !a->stored && strcmp(words[0], "remove") == 0;
+    if (!list && !remove)
+        return a->choice.ticket || a->choice.variant || a->choice.session
+                   ? err_set(err, ERR_INPUT,
+                             "noise: --ticket, --variant and --session belong to list and remove")
+                   : measure_and_print(env, a, words, n, err);
+    int rc = cmd_store_open(env, &s, list ? STORE_READ : STORE_WRITE, err);
+    if (rc == 0)
+        rc = list ? noise_stored_list(env, &s, &a->choice, err)
+                  : noise_stored_remove(env, &s, &a->choice, err);
+    store_close(&s);
+    return rc;
+}
+
+int cmd_noise(struct cmd_env *env, int argc, char **argv)
+{
+    struct noise_args a = {0};
+    const struct arg options[] = {
+        {"--runs", "N", &a.runs, NULL, "number of runs, or of rounds with --gpus (default 5)"},
+        {"--node", "NODE", &a.choice.node, NULL, "override the plan's node; list, remove: only of this node"},
+        {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
+        {"--ticket", "NAME", &a.choice.ticket, NULL, "list, remove: only of this ticket"},
+        {"--variant", "NAME", &a.choice.variant, NULL, "list, remove: only of this variant"},
+        {"--session", "TIME", &a.choice.session, NULL,
+         "list, remove: only what was measured then, as list prints it"},
+        {"--gpus", NULL, NULL, &a.gpus,
+         "measure each cell on one GPU alone and on all GPUs at once, in so many rounds"},
+        {"--stored", NULL, NULL, &a.stored, "use stored runs of one build instead of running the plan"},
+    };
+    struct args spec = {
+        .command = "noise",
+        .usage = "PLAN [--gpus] | --stored RUN RUN... | list | remove",
+        .about = "Runs a plan several times without changes and reports the noise floor of every cell and"
+                 " the false-alarm rate of the plan's threshold. Comparisons without 8 nights of history"
+                 " use the result. list shows the stored noise floors, remove drops those of a bad session.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .min_words = 1,
+        .max_words = RUNS_MAX};
+    struct err err = {0};
+    const char *words[RUNS_MAX];
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = dispatch(env, &a, words, n, &err);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

@@ -1,0 +1,142 @@
+#include "harness/commands/measure/noise_gpus.h"
+
+#include "harness/session/measure.h"
+#include "results/judge/together.h"
+#include "results/judge/verdict.h"
+#include "results/query/together_store.h"
+#include "results/store/run_load.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct rounds {
+    struct run_data alone[TOGETHER_ROUNDS_MAX], all[TOGETHER_ROUNDS_MAX];
+    size_t count;
+    struct together result;
+};
+
+/* The plan with tests on one GPU, or each cell on all of them at once, whatever the plan itself says of it.
+ */
+static int set_gpus(struct plan *p, bool all, struct err *err)
+{
+    struct json_at root = json_root(p->root, p->file);
+    p->settings.placement = all ? PLACEMENT_EVERY : PLACEMENT_POINT;
+    for (size_t v = 0; v < p->variants.read_count; v++)
+        p->variants.read[v].alone = false;
+    if (p->scheduler.on)
+        return err_set(err, ERR_INPUT,
+                       "noise --gpus: a scheduler chooses the GPUs: name the node itself in the plan");
+    if (json_object_set_new(p->root, "gpus", json_string(all ? "all" : "one")) != 0)
+        return err_set(err, ERR_INTERNAL, "no memory for the plan");
+    return gpu_wish_read(&p->gpus, &root, &p->settings, false, err);
+}
+
+static int measure_side(const char *file, bool all, const struct session_options *opt, struct store *s,
+                        struct run_data *out, struct err *err)
+{
+    struct plan p = {0};
+    int64_t key;
+    if (plan_load(&p, file, err) != 0)
+        return -1;
+    int rc = set_gpus(&p, all, err);
+    if (rc == 0)
+        rc = measure_run(&p, opt, s, &key, err);
+    if (rc == 0)
+        rc = run_data_load(s, key, out, err);
+    plan_release(&p);
+    return rc;
+}
+
+/* Every second round the other way round, so that a drift of the node affects both sides alike. */
+static int measure_round(const char *file, size_t i, size_t of, const struct session_options *opt,
+                         struct store *s, struct rounds *r, struct err *err)
+{
+    bool all_first = i % 2 != 0;
+    for (int k = 0; k < 2; k++) {
+        bool all = (k == 0) == all_first;
+        fprintf(stderr, "round %zu of %zu: %s\n", i + 1, of,
+                all ? "on all GPUs at once" : "on one GPU, alone");
+        if (measure_side(file, all, opt, s, all ? &r->all[i] : &r->alone[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static json_t *encode(const struct rounds *r, double practical)
+{
+    json_t *cells = json_array();
+    for (size_t i = 0; i < r->result.count; i++) {
+        const struct together_cell *c = &r->result.cells[i];
+        json_array_append_new(
+            cells, json_pack("{s:s, s:i, s:s, s:f, s:o, s:o, s:i, s:i, s:b}", "variant", c->variant,
+                             "context", c->context, "metric", metric_info(c->metric)->name, "ratio", c->ratio,
+                             "low", cmd_json_number(c->low), "high", cmd_json_number(c->high), "gpus",
+                             c->gpus, "rounds", c->rounds, "suffers", together_suffers(c, practical)));
+    }
+    return json_pack("{s:o, s:i}", "cells", cells, "rounds", (int)r->count);
+}
+
+static void print_text(const struct rounds *r, double practical)
+{
+    enum metric primary = run_data_metric(&r->alone[0]);
+    size_t suffering = 0;
+    printf("%7s  %-16s %10s  %-20s  %s\n", "Context", "Variant", "Together", "95 % interval", "");
+    for (size_t i = 0; i < r->result.count; i++) {
+        const struct together_cell *c = &r->result.cells[i];
+        bool suffers = together_suffers(c, practical);
+        char interval[64] = "-";
+        if (c->metric != primary)
+            continue;
+        suffering += suffers;
+        if (!isnan(c->low))
+            snprintf(interval, sizeof interval, "%+.2f to %+.2f %%", 100 * (c->low - 1), 100 * (c->high - 1));
+        printf("%7d  %-16s %+8.2f %%  %-20s  %s\n", c->context, c->variant, 100 * (c->ratio - 1), interval,
+               suffers ? "suffers: will run alone" : "");
+    }
+    printf("\n%zu rounds; %s with %d tests at once beside one alone: %zu %s more than %.3g %% worse among"
+           " neighbours\n",
+           r->count, metric_info(primary)->name, r->result.count ? r->result.cells[0].gpus : 0, suffering,
+           suffering == 1 ? "cell is" : "cells are", 100 * practical);
+}
+
+static int conclude(struct cmd_env *env, struct store *s, struct rounds *r, struct err *err)
+{
+    const struct run_data *alone[TOGETHER_ROUNDS_MAX], *all[TOGETHER_ROUNDS_MAX];
+    double practical = compare_defaults().practical;
+    for (size_t i = 0; i < r->count; i++) {
+        alone[i] = &r->alone[i];
+        all[i] = &r->all[i];
+    }
+    if (together_measure(alone, all, r->count, &r->result, err) != 0 ||
+        together_save(s, &r->alone[0].info, &r->result, err) != 0)
+        return -1;
+    if (env->json)
+        return cmd_print_json(encode(r, practical));
+    print_text(r, practical);
+    return EXIT_DONE;
+}
+
+int noise_gpus(struct cmd_env *env, const char *plan, const struct session_options *opt, size_t rounds,
+               struct store *s, struct err *err)
+{
+    struct rounds *r = calloc(1, sizeof *r);
+    if (!r)
+        return err_set(err, ERR_INTERNAL, "no memory for the runs");
+    int rc = rounds <= TOGETHER_ROUNDS_MAX
+                 ? 0
+                 : err_set(err, ERR_INPUT, "--runs: at most %d rounds with --gpus", TOGETHER_ROUNDS_MAX);
+    for (size_t i = 0; rc == 0 && i < rounds; i++) {
+        rc = measure_round(plan, i, rounds, opt, s, r, err);
+        r->count += rc == 0;
+    }
+    if (rc == 0)
+        rc = conclude(env, s, r, err);
+    for (size_t i = 0; i < TOGETHER_ROUNDS_MAX; i++) {
+        run_data_release(&r->alone[i]);
+        run_data_release(&r->all[i]);
+    }
+    together_release(&r->result);
+    free(r);
+    return rc;
+}

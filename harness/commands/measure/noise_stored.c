@@ -1,0 +1,89 @@
+#include "harness/commands/measure/noise_stored.h"
+
+#include "results/query/noise_store.h"
+#include "results/store/when.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int make_filter(const struct noise_choice *c, struct noise_filter *out, struct err *err)
+{
+    *out = (struct noise_filter){.node = c->node, .ticket = c->ticket, .variant = c->variant};
+    if (!c->session)
+        return 0;
+    int64_t ms = when_parse(c->session);
+    if (ms == WHEN_UNKNOWN || ms < 1000)
+        return err_set(err, ERR_INPUT,
+                       "--session: expected a time as `kernsweep noise list` prints it, found \"%.40s\"",
+                       c->session);
+    out->session_s = ms / 1000;
+    return 0;
+}
+
+static json_t *encode(const struct noise_rows *l)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < l->count; i++) {
+        const struct noise_row *r = &l->items[i];
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:f, s:i}", "session",
+                                             r->measured_at, "node", r->node, "ticket", r->ticket, "mode",
+                                             r->mode, "variant", r->variant, "context", r->context, "metric",
+                                             r->metric, "spread", r->spread, "runs", r->runs));
+    }
+    return all;
+}
+
+/* Without the metrics that no verdict depends on. */
+static void print_text(const struct noise_rows *l)
+{
+    bool any = false;
+    for (size_t i = 0; i < l->count; i++) {
+        const struct noise_row *r = &l->items[i];
+        enum metric m;
+        if (metric_from_name(r->metric, &m) && !metric_is_judged(m))
+            continue;
+        if (!any)
+            printf("%-20s  %-16s %-16s %-16s %8s  %-12s %8s  %s\n", "SESSION", "NODE", "TICKET", "VARIANT",
+                   "CONTEXT", "METRIC", "SPREAD", "RUNS");
+        any = true;
+        printf("%.19sZ  %-16s %-16s %-16s %8d  %-12s %6.2f %%  %d\n", r->measured_at, r->node, r->ticket,
+               r->variant, r->context, r->metric, 100 * r->spread, r->runs);
+    }
+}
+
+int noise_stored_list(const struct cmd_env *env, struct store *s, const struct noise_choice *c,
+                      struct err *err)
+{
+    struct noise_filter f;
+    struct noise_rows l;
+    if (make_filter(c, &f, err) != 0 || noise_list(s, &f, &l, err) != 0)
+        return -1;
+    int rc = EXIT_DONE;
+    if (env->json)
+        rc = cmd_print_json(encode(&l));
+    else
+        print_text(&l);
+    noise_rows_release(&l);
+    return rc;
+}
+
+int noise_stored_remove(const struct cmd_env *env, struct store *s, const struct noise_choice *c,
+                        struct err *err)
+{
+    struct noise_filter f;
+    int64_t cells;
+    if (env->json)
+        return err_set(err, ERR_INPUT, "noise remove: prints no results, so --json has no meaning");
+    if (!c->node && !c->ticket && !c->variant && !c->session)
+        return err_set(err, ERR_INPUT,
+                       "noise remove: say which noise: --session TIME, --node, --ticket or --variant, as "
+                       "`kernsweep noise list` shows them");
+    if (make_filter(c, &f, err) != 0 || noise_remove(s, &f, &cells, err) != 0)
+        return -1;
+    if (cells == 0)
+        return err_set(err, ERR_INPUT,
+                       "noise remove: no stored noise matches: `kernsweep noise list` shows what there is");
+    fprintf(env->notes, "removed the noise floor of %lld %s\n", (long long)cells,
+            cells == 1 ? "cell" : "cells");
+    return EXIT_DONE;
+}

@@ -1,0 +1,486 @@
+/* kernsweep nightly PLAN: one command for cron or a timer. Every step can be repeated: a nightly run that was
+ * interrupted resumes where it stopped, from the run's record (runrec.h). */
+#include "common/base/clock.h"
+#include "common/base/json.h"
+#include "harness/commands/base/finish.h"
+#include "harness/commands/base/on_node.h"
+#include "harness/commands/nightly/nightly_bisect.h"
+#include "harness/commands/nightly/nightly_install.h"
+#include "harness/commands/nightly/nightly_nodes.h"
+#include "harness/commands/run/confirm_run.h"
+#include "harness/commands/run/count_run.h"
+#include "harness/nightly/board.h"
+#include "harness/nightly/lock.h"
+#include "harness/nightly/nights.h"
+#include "harness/nightly/notify.h"
+#include "harness/nightly/open_cells.h"
+#include "harness/nightly/retention.h"
+#include "harness/session/measure.h"
+#include "harness/session/node_runs.h"
+#include "results/query/history_load.h"
+#include "results/store/runs.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static const double forget_deadline_s = 30, prune_deadline_s = 300;
+
+struct nightly {
+    struct cmd_env *env;
+    const struct nightly_args *args;
+    const struct node_part *part; /* one of several nodes; NULL: the only one */
+    struct plan plan;
+    struct session session;
+    struct finish_result result;
+    struct night night;
+    struct nightly_lock lock;
+    struct nightly_state state;
+    json_t *open;    /* the cells that are open after this run; NULL: it was not compared */
+    json_t *carried; /* lines about those that it did not decide */
+    json_t *board;   /* for the index page; NULL: nothing was measured */
+    json_t *found;   /* lines about the commit that made a cell slower */
+    bool mostly_noisy;
+    char night_time[CLOCK_ISO_LEN + 1];
+};
+
+static void fill_options(const struct nightly *n, struct session_options *opt)
+{
+    const struct attach_args a = {.artifacts = n->args->artifacts,
+                                  .view = n->part ? &n->part->relay->view : NULL};
+    attach_options(n->env, &a, opt);
+    opt->overrides.node = n->part ? n->part->node : n->args->node;
+    opt->sweep = n->part ? n->part->sweep : NULL;
+}
+
+/* Where runs count as this plan's: NULL unless its nodes are several. */
+static const char *own_node(const struct nightly *n)
+{
+    return plan_has_nodes(&n->plan) ? n->plan.node : NULL;
+}
+
+/* Connects to the run that was interrupted. *found: there is one. */
+static int resume(struct nightly *n, const struct session_options *opt, bool *found, struct err *err)
+{
+    struct runrec rec;
+    *found = true;
+    int rc = *n->state.run_id ? runrec_find(&rec, n->env->db, n->state.run_id, err)
+                              : runrec_newest(&rec, n->env->db, n->plan.file, own_node(n), found, err);
+    if (rc == 0 && *found && *rec.set_aside)
+        *found = false;
+    if (rc != 0 || (!*n->state.run_id && (!*found || rec.state == RUNREC_INGESTED))) {
+        *found = false;
+        return rc;
+    }
+    *found = true;
+    if (rec.state >= RUNREC_PULLED) {
+        n->session.rec = rec;
+        return 0;
+    }
+    if (session_attach(&n->session, &rec, opt, err) != 0 ||
+        node_runs_has(&n->session, rec.run_id, found, err) != 0)
+        return -1;
+    if (!*found) {
+        session_close(&n->session);
+        if (rec.state == RUNREC_STARTING && runrec_remove(&rec, n->env->db, err) != 0)
+            return -1;
+    }
+    fprintf(opt->progress,
+            *found ? "resuming run %s\n" : "the node does not know run %s: starting a new one\n", rec.run_id);
+    return 0;
+}
+
+/* Measures, or resumes measuring, until the bundle is here. The run is then recorded as that of this nightly
+ * run, so that it is not measured again if a later step is interrupted. */
+static int measure(struct nightly *n, const struct session_options *opt, struct err *err)
+{
+    bool found;
+    if (measure_settle(n->env->db, n->plan.file, own_node(n), PURPOSE_CONFIRM, opt, err) != 0 ||
+        measure_settle(n->env->db, n->plan.file, own_node(n), PURPOSE_BISECT, opt, err) != 0 ||
+        resume(n, opt, &found, err) != 0)
+        return -1;
+    if (!found && session_start(&n->session, &n->plan, opt, err) != 0) {
+        cmd_print_blockers(&n->session.preflight);
+        return -1;
+    }
+    if (n->session.rec.state < RUNREC_PULLED &&
+        (session_follow(&n->session, err) != 0 || session_collect(&n->session, err) != 0))
+        return -1;
+    if (*n->state.run_id)
+        return 0;
+    snprintf(n->state.run_id, sizeof n->state.run_id, "%s", n->session.rec.run_id);
+    snprintf(n->state.night, sizeof n->state.night, "%s", n->night_time);
+    return nightly_lock_save(&n->lock, &n->state, err);
+}
+
+static void note_cells(struct nightly *n, const struct comparison *c, const char *date)
+{
+    n->open = open_cells_after(n->state.open, c, date);
+    n->carried = json_array();
+    open_cells_undecided(n->open, c, n->carried);
+    n->mostly_noisy = open_cells_mostly_noisy(c);
+}
+
+/* The page is worth less than the night: a board that cannot be made is only told. */
+static void note_board(struct nightly *n, struct finish *f)
+{
+    struct err err = {0};
+    const struct board_night b = {.store = &f->store,
+                                  .run = &f->run,
+                                  .comparison = f->compared ? &f->comparison : NULL,
+                                  .open = n->open ? n->open : n->state.open,
+                                  .night = n->night_time};
+    n->board = board_encode(&b, &err);
+    if (!n->board)
+        cmd_fail(&err);
+}
+
+/* The report of the night is there by then, whatever comes of the search. */
+static void search_commits(struct nightly *n, struct finish *f, const struct session_options *opt)
+{
+    const struct nightly_bisect b = {.plan = &n->plan, .opt = opt, .open_before = n->state.open};
+    n->found = json_array();
+    nightly_bisect(&b, f, n->found);
+}
+
+static int compare_and_report(struct nightly *n, const struct session_options *options, struct err *err)
+{
+    struct session_options others = *options; /* of the runs that confirm and search */
+    const struct session_options *opt = &others;
+    others.view = NULL;
+    others.sweep = NULL;
+    const struct runrec *rec = &n->session.rec;
+    struct finish f;
+    char date[16];
+    snprintf(date, sizeof date, "%.10s", n->night_time);
+    if (nights_open(&n->night, n->args->reports, date, rec->run_id, err) != 0)
+        return -1;
+    const struct finish_options fin = {.report = n->night.markdown,
+                                       .html = n->night.html,
+                                       .fail_on = FAIL_ON_REGRESSION,
+                                       .night = true,
+                                       .quiet = true,
+                                       .first_is_base = true};
+    int rc = finish_compare(n->env, &n->session.rec, &fin, &f, err);
+    if (rc == 0) {
+        confirm_run(&f, &n->plan, opt);
+        count_run(&f, &n->plan, opt);
+        if (f.compared)
+            note_cells(n, &f.comparison, date);
+        note_board(n, &f);
+        rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->result, err);
+        if (rc >= 0)
+            search_commits(n, &f, opt);
+    }
+    finish_release(&f);
+    return rc;
+}
+
+static void write_headline(const struct nightly *n, int code, const struct err *err, char *out, size_t cap)
+{
+    const int *v = n->result.verdicts;
+    const struct run_counts *c = &n->result.counts;
+    size_t carried = json_array_size(n->carried);
+    int len = 0;
+    if (code < 0)
+        snprintf(out, cap, "%s", err->msg);
+    else if (n->result.compared)
+        len =
+            snprintf(out, cap,
+                     "%d of %d tests ok; %d regressed, %d broken, %d missing, %d improved, %d unchanged, %d "
+                     "inconclusive",
+                     c->ok, c->total, v[VERDICT_REGRESSED], v[VERDICT_BROKEN], v[VERDICT_MISSING],
+                     v[VERDICT_IMPROVED], v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
+    else
+        snprintf(out, cap, "%d of %d tests ok; %s", c->ok, c->total,
+                 n->result.became_baseline ? "this run is now the baseline" : "nothing to compare with");
+    if (len > 0 && (size_t)len < cap && carried > 0)
+        snprintf(out + len, cap - (size_t)len, "; %zu of them open from an earlier night", carried);
+}
+
+static unsigned news_of(const struct nightly *n, int code, const struct err *err)
+{
+    if (code < 0)
+        return err->kind == ERR_NODE ? NEWS_BLOCKED : NEWS_FAILURE;
+    if (code == EXIT_BLOCKED)
+        return NEWS_BLOCKED;
+    const struct run_counts *c = &n->result.counts;
+    return (code == EXIT_REGRESSION ? NEWS_REGRESSION : 0u) |
+           (code == EXIT_USAGE || c->failed > 0 || c->ok < c->total || n->result.status != RUN_COMPLETE
+                ? NEWS_FAILURE
+                : 0u);
+}
+
+/* What is left to tell people when nothing was found. */
+static unsigned news_of_calm(const struct nightly *n)
+{
+    if (n->mostly_noisy || json_array_size(n->carried) > 0)
+        return NEWS_INCONCLUSIVE;
+    return n->state.news != 0 ? NEWS_RECOVERED : 0;
+}
+
+/* A run that found nothing new and cleared nothing leaves what it was told as it is. */
+static struct nightly_state state_after(const struct nightly *n, unsigned ended, unsigned news)
+{
+    unsigned unsettled = news & NEWS_INCONCLUSIVE ? n->state.news : ended;
+    return (struct nightly_state){.news = unsettled, .open = json_incref(n->open ? n->open : n->state.open)};
+}
+
+static json_t *summarise(const struct nightly *n, int code, unsigned news, const char *text)
+{
+    char words[64];
+    notify_news_text(news, words);
+    json_t *s = n->result.summary ? json_deep_copy(n->result.summary) : json_object();
+    json_object_set_new(s, "night", json_string(n->night_time));
+    json_object_set_new(s, "ticket", json_string(n->plan.settings.ticket));
+    json_object_set_new(s, "node", json_string(n->plan.node));
+    json_object_set_new(s, "plan", json_string(n->plan.file));
+    json_object_set_new(s, "news", json_string(words));
+    json_object_set_new(s, "headline", json_string(text));
+    if (n->carried)
+        json_array_extend(json_object_get(s, "lines"), n->carried);
+    if (n->found)
+        json_array_extend(json_object_get(s, "lines"), n->found);
+    json_object_set_new(s, "has_report", json_boolean(code >= 0));
+    json_object_set_new(s, "report_html", json_string(code >= 0 ? n->night.html : ""));
+    return s;
+}
+
+/* A blocked nightly run has a folder too, so that the index lists the attempt. */
+static int open_blocked(struct nightly *n, struct err *err)
+{
+    char date[16], name[80], sha[SHA256_HEX_LEN + 1] = "", of_node[16] = "";
+    if (plan_has_nodes(&n->plan)) {
+        sha256_of(n->plan.node, strlen(n->plan.node), sha);
+        snprintf(of_node, sizeof of_node, "-%.6s", sha);
+    }
+    snprintf(date, sizeof date, "%.10s", n->night_time);
+    snprintf(name, sizeof name, "%.32s-blocked-%.2s%.2s%.2s%s", n->plan.settings.ticket, n->night_time + 11,
+             n->night_time + 14, n->night_time + 17, of_node);
+    return nights_open(&n->night, n->args->reports, date, name, err);
+}
+
+static void notify(struct nightly *n, unsigned news, const json_t *summary, int code)
+{
+    struct err err = {0};
+    if (n->state.notified)
+        return;
+    if (notify_all(n->plan.nightly.notify, news, summary, code >= 0 ? n->night.markdown : "", &err) > 0)
+        cmd_fail(&err);
+    n->state.notified = true;
+    if (*n->state.run_id && nightly_lock_save(&n->lock, &n->state, &err) != 0)
+        cmd_fail(&err);
+}
+
+/* Only on the node that this nightly run is connected to; other nodes keep their runs. */
+static void forget_on_node(void *arg, const struct runrec *r)
+{
+    struct nightly *n = arg;
+    const struct runrec *here = &n->session.rec;
+    const char *args[] = {"--run", r->run_id, NULL};
+    struct err ignored = {0};
+    if (n->session.t && strcmp(r->node, here->node) == 0 && strcmp(r->workdir, here->workdir) == 0)
+        json_decref(remote_call(&n->session.remote, "forget", args, NULL, 0, forget_deadline_s, &ignored));
+}
+
+/* Prunes the node's caches; the node knows what is in use. */
+static void prune_node(struct nightly *n)
+{
+    char days[32];
+    const char *args[] = {"--days", days, NULL};
+    struct err err = {0};
+    if (!n->session.t)
+        return;
+    snprintf(days, sizeof days, "%lld", (long long)n->plan.nightly.cache_days);
+    json_t *answer = remote_call(&n->session.remote, "prune", args, NULL, 0, prune_deadline_s, &err);
+    if (!answer)
+        cmd_fail(&err);
+    json_decref(answer);
+}
+
+static void prune(struct nightly *n)
+{
+    struct err err = {0};
+    const struct plan_nightly *keep = &n->plan.nightly;
+    if (keep->keep_bundles > 0 && retention_prune(n->env->db, n->plan.file, own_node(n), keep->keep_bundles,
+                                                  forget_on_node, n, &err) != 0)
+        cmd_fail(&err);
+    if (keep->keep_samples > 0 &&
+        retention_prune_samples(n->env->db, n->plan.file, own_node(n), keep->keep_samples, &err) != 0)
+        cmd_fail(&err);
+    if (keep->cache_days > 0)
+        prune_node(n);
+}
+
+/* Several nodes write one index. -1 if the folder cannot be locked: it is then written without. */
+static int lock_index(const char *reports)
+{
+    int fd = fs_mkdir_p(reports, 0755, NULL) == 0 ? open(reports, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0)
+        flock(fd, LOCK_EX);
+    return fd;
+}
+
+/* Records the outcome, notifies people and prunes. Failures here do not change the outcome. */
+static void close_night(struct nightly *n, int code, const struct err *outcome)
+{
+    struct err err = {0};
+    char text[ERR_MSG_MAX];
+    unsigned ended = news_of(n, code, outcome);
+    unsigned news = ended == 0 ? news_of_calm(n) : ended;
+    write_headline(n, code, outcome, text, sizeof text);
+    json_t *summary = summarise(n, code, news, text);
+    int index = lock_index(n->args->reports);
+    if ((code < 0 && open_blocked(n, &err) != 0) ||
+        nights_close(&n->night, n->args->reports, summary, n->board, &err) != 0)
+        cmd_fail(&err);
+    if (index >= 0)
+        close(index);
+    notify(n, news, summary, code);
+    prune(n);
+    struct nightly_state after = state_after(n, ended, news);
+    nightly_state_release(&n->state);
+    n->state = after;
+    if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
+        cmd_fail(&err);
+    fprintf(n->env->notes, "nightly run of %s: %s\n", n->plan.settings.ticket, text);
+    json_decref(summary);
+}
+
+/* A run that can never be collected or stored must not keep the next night from running. */
+static void set_aside(struct nightly *n, const struct err *why)
+{
+    struct runrec *rec = &n->session.rec;
+    struct err err = {0};
+    bool stored_never = rec->state == RUNREC_PULLED && why->kind == ERR_INPUT;
+    if (!*rec->run_id || (!n->session.hopeless && !stored_never))
+        return;
+    snprintf(rec->set_aside, sizeof rec->set_aside, "%.500s", why->msg);
+    if (runrec_save(rec, n->env->db, &err) != 0)
+        cmd_fail(&err);
+    else
+        fprintf(
+            stderr,
+            "run %s is set aside: the next night starts a new one; `kernsweep attach %s` tries it again\n",
+            rec->run_id, rec->run_id);
+}
+
+/* A nightly run that was interrupted keeps its start time, and with it its folder. */
+static void set_night_time(struct nightly *n)
+{
+    nightly_lock_load(&n->lock, &n->state);
+    if (*n->state.run_id)
+        snprintf(n->night_time, sizeof n->night_time, "%s", n->state.night);
+    else
+        clock_iso8601(clock_real_s(), n->night_time);
+}
+
+static int run_night(struct nightly *n, const char *file, struct err *err)
+{
+    struct session_options opt;
+    char *path = realpath(file, NULL);
+    int rc = plan_load(&n->plan, path ? path : file, err);
+    free(path);
+    fill_options(n, &opt);
+    if (rc != 0 || cmd_backend(n->env, &opt.backend, err) != 0 ||
+        overrides_apply(&opt.overrides, &n->plan, err) != 0 || plan_one_node(&n->plan, err) != 0 ||
+        nightly_lock_take(&n->lock, n->env->db, &n->plan, err) != 0)
+        return -1;
+    set_night_time(n);
+    int code = measure(n, &opt, err);
+    if (code == 0)
+        code = compare_and_report(n, &opt, err);
+    if (code < 0 && err->kind == ERR_INTERRUPTED)
+        attach_print_left(&n->session);
+    else {
+        if (code < 0)
+            set_aside(n, err);
+        close_night(n, code, err);
+    }
+    nightly_lock_release(&n->lock);
+    return code;
+}
+
+static void release(struct nightly *n)
+{
+    if (n->session.opt.progress)
+        session_close(&n->session);
+    json_decref(n->result.summary);
+    json_decref(n->open);
+    json_decref(n->carried);
+    json_decref(n->found);
+    json_decref(n->board);
+    nightly_state_release(&n->state);
+    plan_release(&n->plan);
+}
+
+struct several_nights {
+    const struct nightly_args *args;
+    const char *file;
+};
+
+/* In the process of one node. */
+static int night_part(struct cmd_env *env, void *arg, const struct node_part *part, struct err *err)
+{
+    const struct several_nights *all = arg;
+    struct nightly n = {.env = env, .args = all->args, .part = part};
+    int code = run_night(&n, all->file, err);
+    node_part_result(part, n.result.summary);
+    n.result.summary = NULL;
+    release(&n);
+    return code;
+}
+
+/* The nodes of a plan at once, or the only one. */
+static int run_plan(struct cmd_env *env, const struct nightly_args *a, const char *file, struct err *err)
+{
+    struct several_nights all = {a, file};
+    bool several = false;
+    if (!a->node && nightly_nodes_named(file, &several, err) != 0)
+        return -1;
+    if (several)
+        return nightly_nodes(env, a, file, night_part, &all, err);
+    struct nightly n = {.env = env, .args = a};
+    int rc = run_night(&n, file, err);
+    release(&n);
+    return rc;
+}
+
+int cmd_nightly(struct cmd_env *env, int argc, char **argv)
+{
+    struct nightly_args a = {.artifacts = "artifacts_remote", .reports = "nightly_reports"};
+    const struct arg options[] = {
+        {"--node", "NODE", &a.node, NULL, "override the plan's node"},
+        {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
+        {"--reports", "DIR", &a.reports, NULL,
+         "folder for reports and their index (default ./nightly_reports)"},
+        {"--install-timer", NULL, NULL, &a.install_timer,
+         "run the plan every night, by a systemd user timer or a line in the crontab"},
+        {"--at", "TIME", &a.at, NULL, "with --install-timer: time of day (default 02:30)"},
+        {"--remove-timer", NULL, NULL, &a.remove_timer,
+         "remove the timer of PLAN: a path, even if the file no longer exists, or a timer's name"},
+    };
+    struct args spec = {
+        .command = "nightly",
+        .usage = "PLAN [options]",
+        .about = "Starts a run of a plan, or resumes one that was interrupted, compares it with its baseline "
+                 "and history, writes a report, notifies people and prunes. Meant for unattended use.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .min_words = 1,
+        .max_words = 1};
+    struct err err = {0};
+    const char *word;
+    size_t count;
+    int rc = cmd_args(env, &spec, argc, argv, &word, &count, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = a.remove_timer    ? nightly_uninstall(word, &err)
+             : a.install_timer ? nightly_install(env, &a, word, &err)
+                               : run_plan(env, &a, word, &err);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

@@ -1,0 +1,21 @@
+/* nightly_bisect: what a nightly run does about a confirmed regression if the plan says confirm.bisect:
+ * searches the commits since the last night for the one that caused it, within confirm.bisect_minutes. A
+ * search that the time did not suffice for goes on in the next night.
+ */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_NIGHTLY_NIGHTLY_BISECT_H
+#define KERNSWEEP_HARNESS_COMMANDS_NIGHTLY_NIGHTLY_BISECT_H
+
+#include "harness/commands/base/finish.h"
+
+/* A night whose comparison is confirmed. */
+struct nightly_bisect {
+    const struct plan *plan;           /* its file is absolute */
+    const struct session_options *opt; /* of the night */
+    const json_t *open_before;         /* the cells that were open before it (open_cells.h), or NULL */
+};
+
+/* Adds a line for people about what was found, or why nothing was searched, to lines. Does nothing without
+ * confirm.bisect. Failures do not change the night's outcome: they are such a line too. */
+void nightly_bisect(const struct nightly_bisect *n, struct finish *f, json_t *lines);
+
+#endif

@@ -1,0 +1,231 @@
+/* kernsweep bench: measures commands against each other on a node, without a plan. */
+#include "harness/commands/base/on_node.h"
+#include "harness/commands/base/scratch_store.h"
+#include "harness/commands/plan/bench_output.h"
+#include "harness/commands/plan/bench_plan.h"
+#include "results/ingest/ingest.h"
+#include "results/judge/within.h"
+#include "results/store/run_load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double stop_deadline_s = 60;
+
+struct bench_args {
+    struct bench_request request;
+    const char *artifacts;
+    bool store, markdown;
+};
+
+/* A run that nobody waits for any more is stopped, as its commands would be by Ctrl-C here. */
+static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *backend)
+{
+    static const volatile sig_atomic_t not_interrupted = 0;
+    struct session s = {0};
+    struct session_options opt;
+    struct attach_args a = {.node = rec->node};
+    struct err err = {0};
+    const char *args[] = {"--run", rec->run_id, NULL};
+    attach_options(env, &a, &opt);
+    opt.interrupted = &not_interrupted;
+    opt.backend = backend;
+    json_t *answer = session_attach(&s, rec, &opt, &err) == 0
+                         ? remote_call(&s.remote, "cancel", args, NULL, 0, stop_deadline_s, &err)
+                         : NULL;
+    if (answer)
+        fprintf(stderr, "stopped run %s on %s\n", rec->run_id, rec->node);
+    else
+        fprintf(stderr, "run %s may still be running on %s: `kernsweep cancel %s --node %s` (%s)\n",
+                rec->run_id, rec->node, rec->run_id, rec->node, err.msg);
+    json_decref(answer);
+    if (s.t)
+        session_close(&s);
+}
+
+/* The folder of a run that is not kept is of no use on the node either. */
+static void forget_run(struct session *s)
+{
+    const char *args[] = {"--run", s->rec.run_id, NULL};
+    struct err ignored = {0};
+    json_decref(remote_call(&s->remote, "forget", args, NULL, 0, stop_deadline_s, &ignored));
+}
+
+static int measure(struct cmd_env *env, const struct bench_args *a, const struct plan *p, struct session *s,
+                   struct err *err)
+{
+    char artifacts[FS_PATH_MAX];
+    struct session_options opt;
+    struct attach_args where = {.artifacts = a->artifacts};
+    if (!a->store) {
+        char dir[FS_PATH_MAX];
+        fs_parent(env->db, dir);
+        if (fs_join(artifacts, err, dir, "artifacts") != 0)
+            return -1;
+        where.artifacts = artifacts;
+    }
+    attach_options(env, &where, &opt);
+    opt.purpose = a->store ? PURPOSE_SWEEP : PURPOSE_CONFIRM;
+    if (cmd_backend(env, &opt.backend, err) != 0 || session_start(s, p, &opt, err) != 0) {
+        if (err->kind == ERR_NODE)
+            cmd_print_blockers(&s->preflight);
+        return -1;
+    }
+    if (session_follow(s, err) == 0 && session_collect(s, err) == 0) {
+        if (!a->store)
+            forget_run(s);
+        return 0;
+    }
+    if (err->kind == ERR_INTERRUPTED)
+        stop_run(env, &s->rec, opt.backend);
+    return -1;
+}
+
+static int print_result(struct cmd_env *env, const struct bench_args *a, const struct run_data *run,
+                        const struct comparison *c, int code, struct err *err)
+{
+    const struct bench_result result = {
+        .table = {
+            .run = run, .comparison = c, .commands = a->request.command, .n_commands = a->request.count}};
+    struct buf text;
+    if (env->json)
+        return cmd_print_json(bench_output_encode(&result, code)) == EXIT_DONE ? code : EXIT_LOCAL;
+    buf_init(&text, 1 << 20);
+    int rc = a->markdown ? bench_output_markdown(&result, &text, err)
+                         : bench_output_text(&result, cmd_colour(stdout), &text, err);
+    if (rc == 0) {
+        fputs(a->markdown ? "" : "\n", stdout);
+        cmd_print(&text);
+        if (a->store)
+            printf("\nstored as run %s\n", run->info.run_id);
+    }
+    buf_release(&text);
+    return rc == 0 ? code : -1;
+}
+
+static int exit_code(const struct run_data *run)
+{
+    if (run->info.status == RUN_BLOCKED)
+        return EXIT_BLOCKED;
+    bool failed =
+        run->info.counts.failed > 0 || run->info.counts.skipped > 0 || run->info.status != RUN_COMPLETE;
+    return failed ? EXIT_TEST_FAILED : EXIT_DONE;
+}
+
+static void print_reasons(const struct run_data *run)
+{
+    for (size_t i = 0; i < run->n_cells; i++)
+        if (run->cells[i].status != STATUS_OK)
+            fprintf(stderr, "%s: %s: %s\n", run->variants[run->cells[i].variant].name,
+                    status_name(run->cells[i].status), run->cells[i].reason);
+}
+
+static int judge_and_print(struct cmd_env *env, const struct bench_args *a, struct session *s,
+                           struct err *err)
+{
+    const struct ingest_options options = {.node = s->rec.node};
+    const struct compare_options compare = compare_defaults();
+    struct store store = {0};
+    struct run_data run = {0};
+    struct comparison c = {0};
+    struct ingest_result result;
+    int rc = cmd_store_open(env, &store, STORE_WRITE, err);
+    if (rc == 0)
+        rc = ingest_bundle(&store, s->rec.bundle, &options, &result, err);
+    if (rc == 0)
+        rc = run_data_load(&store, result.key, &run, err);
+    s->rec.state = RUNREC_INGESTED;
+    if (rc == 0)
+        rc = runrec_save(&s->rec, env->db, err);
+    bool pair = run.n_variants > 1;
+    if (rc == 0 && pair)
+        rc = compare_within(&run, 0, &compare, &c, err);
+    if (rc == 0) {
+        print_reasons(&run);
+        rc = print_result(env, a, &run, pair ? &c : NULL, exit_code(&run), err);
+    }
+    comparison_release(&c);
+    run_data_release(&run);
+    store_close(&store);
+    return rc;
+}
+
+static int bench(struct cmd_env *env, const struct bench_args *a, struct err *err)
+{
+    struct plan p = {0};
+    struct session s = {0};
+    struct scratch_store scratch = {0};
+    if (a->artifacts && !a->store)
+        return err_set(err, ERR_INPUT, "--artifacts: nothing is kept without --store");
+    if (bench_plan_make(&a->request, &p, err) != 0)
+        return -1;
+    int rc = a->store ? 0 : scratch_store_begin(&scratch, env, err);
+    if (rc == 0)
+        rc = measure(env, a, &p, &s, err);
+    if (rc == 0)
+        rc = judge_and_print(env, a, &s, err);
+    session_close(&s);
+    scratch_store_end(&scratch);
+    plan_release(&p);
+    return rc;
+}
+
+/* Cuts names into words. */
+static int take_names(struct bench_request *b, char *names, struct err *err)
+{
+    char *rest = names;
+    for (char *word; (word = strsep(&rest, ",")) != NULL;) {
+        if (b->names == BENCH_COMMANDS_MAX)
+            return err_set(err, ERR_INPUT, "--name: more than %d names", BENCH_COMMANDS_MAX);
+        b->name[b->names++] = word;
+    }
+    return 0;
+}
+
+int cmd_bench(struct cmd_env *env, int argc, char **argv)
+{
+    struct bench_args a = {.request = {.node = "local"}};
+    struct bench_request *b = &a.request;
+    const char *names = NULL;
+    const struct arg options[] = {
+        {"--node", "NODE", &b->node, NULL,
+         "where they run: local (default), an ssh alias or [user@]host[:port]"},
+        {"--workdir", "DIR", &b->workdir, NULL, "kernsweep's folder on the node (default .kernsweep)"},
+        {"--repeat", "N", &b->repeat, NULL, "measured runs of each command (default 10)"},
+        {"--warmup", "N", &b->warmup, NULL, "additional runs of each before these (default 0)"},
+        {"--name", "LIST", &names, NULL, "names of the commands, in their order: old,new"},
+        {"--shell", NULL, NULL, &b->shell, "run each command with sh -c: pipes, variables, redirections"},
+        {"--sample", "FILE", &b->sample, NULL,
+         "an output of theirs: compare by what init would read from it"},
+        {"--pattern", "REGEX", &b->pattern, NULL, "compare by what the named groups of this find in a line"},
+        {"--unit", "UNIT", &b->unit, NULL, "unit of what --pattern finds"},
+        {"--better", "WORD", &b->better, NULL, "less (default) or more of what --pattern finds"},
+        {"--timeout", "SECONDS", &b->timeout, NULL, "limit of one run (default 600)"},
+        {"--markdown", NULL, NULL, &a.markdown, "print the table as Markdown"},
+        {"--store", NULL, NULL, &a.store, "keep the run, its bundle and its results"},
+        {"--ticket", "NAME", &b->ticket, NULL, "name of the series in the store (default bench)"},
+        {"--artifacts", "DIR", &a.artifacts, NULL,
+         "with --store: folder for bundles (default ./artifacts_remote)"},
+    };
+    struct args spec = {.command = "bench",
+                        .usage = "[options] COMMAND...",
+                        .about =
+                            "Measures commands against each other on a node: in turns, one process at a time,"
+                            " compared by wall time or by what they print. Needs no plan and keeps nothing.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .min_words = 1,
+                        .max_words = BENCH_COMMANDS_MAX};
+    struct err err = {0};
+    int rc = cmd_args(env, &spec, argc, argv, b->command, &b->count, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    char *words = names ? strdup(names) : NULL;
+    if (rc == 0 && words)
+        rc = take_names(b, words, &err);
+    if (rc == 0)
+        rc = bench(env, &a, &err);
+    free(words);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

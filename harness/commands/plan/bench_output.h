@@ -1,0 +1,18 @@
+/* bench_output: the result of `kernsweep bench`: one row per command, as text, Markdown or JSON. */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_PLAN_BENCH_OUTPUT_H
+#define KERNSWEEP_HARNESS_COMMANDS_PLAN_BENCH_OUTPUT_H
+
+#include "common/base/buf.h"
+#include "reports/tables/bench.h"
+
+#include <jansson.h>
+
+struct bench_result {
+    struct bench_table table;
+};
+
+int bench_output_text(const struct bench_result *r, bool colour, struct buf *out, struct err *err);
+int bench_output_markdown(const struct bench_result *r, struct buf *out, struct err *err);
+json_t *bench_output_encode(const struct bench_result *r, int exit_code);
+
+#endif

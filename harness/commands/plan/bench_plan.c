@@ -1,0 +1,206 @@
+#include "harness/commands/plan/bench_plan.h"
+
+#include "common/base/fs.h"
+#include "common/base/regex.h"
+#include "common/base/text.h"
+#include "harness/commands/base/words.h"
+#include "harness/propose/draft.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SAMPLE_MAX = 1 << 20, LOCK_WAIT_S = 60 };
+
+static int read_number(const char *option, const char *text, long long least, long long most, long long usual,
+                       long long *out, struct err *err)
+{
+    char *end = NULL;
+    *out = usual;
+    if (!text)
+        return 0;
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    if (end != text && !*end && errno == 0 && *out >= least && *out <= most)
+        return 0;
+    return err_set(err, ERR_INPUT, "%s: expected a number from %lld to %lld, found \"%.40s\"", option, least,
+                   most, text);
+}
+
+/* On this machine a command runs in the current folder, as it would by hand; elsewhere in the home folder. A
+ * test's own folder is in its bundle. */
+static int push_folder(struct strvec *argv, bool local, struct err *err)
+{
+    static const char home[] = "cd && exec \"$@\"";
+    char here[FS_PATH_MAX];
+    if (!local) {
+        strvec_pushl(argv, "sh", "-c", home, "sh", NULL);
+        return 0;
+    }
+    if (!getcwd(here, sizeof here))
+        return err_set_errno(err, ERR_STORAGE, errno, "the current folder");
+    strvec_pushl(argv, "env", "-C", NULL);
+    words_push_literal(argv, here, false);
+    return 0;
+}
+
+static int push_command(const struct bench_request *b, const char *command, struct strvec *argv,
+                        struct err *err)
+{
+    struct strvec words = {0};
+    int rc = 0;
+    if (b->shell) {
+        strvec_pushl(argv, "sh", "-c", NULL);
+        words_push_literal(argv, command, false);
+        return 0;
+    }
+    if (words_need_shell(command))
+        return err_set(err, ERR_INPUT, "%.100s: has characters for a shell: quote them, or give --shell",
+                       command);
+    rc = words_split(command, &words, err);
+    for (size_t i = 0; rc == 0 && i < words.n; i++)
+        words_push_literal(argv, words.v[i], false);
+    strvec_release(&words);
+    return rc;
+}
+
+static json_t *encode_variant(const struct bench_request *b, size_t i, struct err *err)
+{
+    struct strvec argv = {0};
+    char name[32];
+    json_t *run = json_array();
+    bool local = strcmp(b->node, "local") == 0;
+    snprintf(name, sizeof name, "c%zu", i + 1);
+    int rc = push_folder(&argv, local, err);
+    if (rc == 0)
+        rc = push_command(b, b->command[i], &argv, err);
+    if (rc == 0)
+        rc = strvec_check(&argv, err);
+    for (size_t k = 0; rc == 0 && k < argv.n; k++)
+        json_array_append_new(run, json_string(argv.v[k]));
+    strvec_release(&argv);
+    json_t *variant = json_pack("{s:s, s:o}", "name", i < b->names ? b->name[i] : name, "run", run);
+    if (rc == 0)
+        return variant;
+    json_decref(variant);
+    return NULL;
+}
+
+/* Each named group is a metric; the first one decides. */
+static json_t *metrics_of_pattern(const struct bench_request *b, struct err *err)
+{
+    struct regex re = {.code = NULL};
+    struct err why = {0};
+    json_t *list = json_array();
+    if (regex_compile(&re, b->pattern, &why) != 0)
+        err_set(err, ERR_INPUT, "--pattern: %s", why.msg);
+    else if (regex_names(&re) == 0)
+        err_set(err, ERR_INPUT, "--pattern: expected a group named like (?<time>[0-9.]+), found none");
+    size_t first = 0, at = SIZE_MAX, group;
+    for (size_t i = 0; err->kind == ERR_NONE && i < regex_names(&re); i++) {
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:s}", "name", regex_name(&re, i, &group), "unit",
+                                        b->unit ? b->unit : "", "better", b->better ? b->better : "less"));
+        if (group < at) {
+            at = group;
+            first = i;
+        }
+    }
+    json_object_set_new(json_array_get(list, first), "primary", json_true());
+    regex_release(&re);
+    return list;
+}
+
+static int add_pattern(const struct bench_request *b, json_t *plan, struct err *err)
+{
+    json_t *metrics = metrics_of_pattern(b, err);
+    if (err->kind != ERR_NONE) {
+        json_decref(metrics);
+        return -1;
+    }
+    json_object_set_new(plan, "timings", json_pack("{s:s, s:s}", "kind", "regex", "pattern", b->pattern));
+    return json_object_set_new(plan, "metrics", metrics);
+}
+
+/* What `kernsweep init` would read from such an output. */
+static int add_sample(const struct bench_request *b, json_t *plan, struct err *err)
+{
+    struct proposal proposal;
+    struct buf text;
+    buf_init(&text, SAMPLE_MAX);
+    int rc = fs_read_file(b->sample, SAMPLE_MAX, &text, err);
+    propose_from_output(&proposal, buf_str(&text), text.len);
+    buf_release(&text);
+    if (rc == 0 && proposal.kind == PROPOSE_WALL)
+        rc = err_set(err, ERR_INPUT, "--sample: no number with a unit was recognised in %.200s", b->sample);
+    if (rc != 0)
+        return -1;
+    const struct draft d = {.ticket = "bench", .node = "local", .proposal = &proposal};
+    json_t *draft = draft_encode(&d);
+    json_object_set(plan, "timings", json_object_get(draft, "timings"));
+    json_object_set(plan, "metrics", json_object_get(draft, "metrics"));
+    json_decref(draft);
+    return 0;
+}
+
+static int add_timings(const struct bench_request *b, json_t *plan, struct err *err)
+{
+    if (b->sample && b->pattern)
+        return err_set(err, ERR_INPUT, "bench: --sample and --pattern exclude each other");
+    if (!b->pattern && (b->unit || b->better))
+        return err_set(err, ERR_INPUT, "bench: --unit and --better describe what --pattern finds");
+    if (b->pattern)
+        return add_pattern(b, plan, err);
+    if (b->sample)
+        return add_sample(b, plan, err);
+    return json_object_set_new(plan, "timings", json_string("wall"));
+}
+
+static int add_variants(const struct bench_request *b, json_t *plan, struct err *err)
+{
+    json_t *variants = json_array();
+    json_object_set_new(plan, "variants", variants);
+    for (size_t i = 0; i < b->count; i++) {
+        json_t *one = encode_variant(b, i, err);
+        if (!one)
+            return -1;
+        json_array_append_new(variants, one);
+    }
+    return 0;
+}
+
+static int check_names(const struct bench_request *b, struct err *err)
+{
+    if (b->names > b->count)
+        return err_set(err, ERR_INPUT, "--name: %zu names for %zu commands", b->names, b->count);
+    for (size_t i = 0; i < b->names; i++)
+        if (!text_is_name(b->name[i]))
+            return err_set(err, ERR_INPUT,
+                           "--name: expected letters, digits, '.', '_' and '-', found \"%.80s\"", b->name[i]);
+    return 0;
+}
+
+int bench_plan_make(const struct bench_request *b, struct plan *p, struct err *err)
+{
+    long long repeat, warmup, timeout;
+    if (check_names(b, err) != 0 ||
+        read_number("--repeat", b->repeat, 1, LIMIT_REPETITIONS, 10, &repeat, err) != 0 ||
+        read_number("--warmup", b->warmup, 0, 100, 0, &warmup, err) != 0 ||
+        read_number("--timeout", b->timeout, 1, 604800, 600, &timeout, err) != 0)
+        return -1;
+    json_t *plan = json_pack("{s:s, s:s, s:s, s:[i], s:I, s:I, s:{s:I}, s:i}", "schema", PROTO_SCHEMA_PLAN,
+                             "ticket", b->ticket ? b->ticket : "bench", "node", b->node, "contexts", 1,
+                             "repetitions", (json_int_t)repeat, "warmup", (json_int_t)warmup, "timeouts",
+                             "default", (json_int_t)timeout, "lock_wait_s", LOCK_WAIT_S);
+    if (!plan)
+        return err_set(err, ERR_INTERNAL, "no memory for the plan");
+    if (b->workdir)
+        json_object_set_new(plan, "workdir", json_string(b->workdir));
+    if (add_timings(b, plan, err) != 0 || add_variants(b, plan, err) != 0) {
+        json_decref(plan);
+        return -1;
+    }
+    return plan_take(p, plan, "bench", err);
+}

@@ -1,0 +1,22 @@
+/* bench_plan: the plan of `kernsweep bench`, made of its command line. */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_PLAN_BENCH_PLAN_H
+#define KERNSWEEP_HARNESS_COMMANDS_PLAN_BENCH_PLAN_H
+
+#include "harness/plan/plan.h"
+
+enum { BENCH_COMMANDS_MAX = 16 };
+
+/* Words of the command line; NULL where absent. */
+struct bench_request {
+    const char *command[BENCH_COMMANDS_MAX];
+    const char *name[BENCH_COMMANDS_MAX]; /* of the first ones */
+    size_t count, names;
+    const char *node, *workdir, *ticket, *repeat, *warmup, *timeout;
+    const char *sample, *pattern, *unit, *better;
+    bool shell;
+};
+
+/* p: to be released by the caller. ERR_INPUT naming the option. */
+int bench_plan_make(const struct bench_request *b, struct plan *p, struct err *err);
+
+#endif

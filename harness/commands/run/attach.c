@@ -1,0 +1,163 @@
+/* kernsweep attach, pull: results of a run that is already on a node. */
+#include "harness/commands/base/finish.h"
+#include "harness/commands/base/on_node.h"
+#include "harness/commands/run/several_nodes.h"
+#include "harness/session/node_runs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A harness that was killed early may have recorded a run that never reached the node. */
+static int reach_run(struct session *s, struct err *err)
+{
+    bool has;
+    if (s->rec.state != RUNREC_STARTING)
+        return *s->rec.bundle ? 0 : attach_reserve(s, err);
+    if (node_runs_has(s, s->rec.run_id, &has, err) != 0)
+        return -1;
+    return has ? 0 : session_start_again(s, err);
+}
+
+static int finish_attached(struct cmd_env *env, struct runrec *rec, const struct finish_options *fin,
+                           const struct node_part *part, struct err *err)
+{
+    struct finish f;
+    struct finish_result result = {0};
+    int rc = finish_compare(env, rec, fin, &f, err);
+    if (rc == 0)
+        rc = finish_report(env, rec, fin, &f, part ? &result : NULL, err);
+    if (part)
+        node_part_result(part, result.summary);
+    finish_release(&f);
+    return rc;
+}
+
+/* part: NULL for a run that is shown alone. */
+static int attach_one(struct cmd_env *env, const struct attach_args *a, const char *word,
+                      const struct node_part *part, struct session *s, struct err *err)
+{
+    struct finish_options fin = {.report = part ? NULL : a->report, .quiet = part != NULL};
+    struct runrec rec;
+    if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0)
+        return -1;
+    if (runrec_find(&rec, env->db, word, err) == 0 && rec.state >= RUNREC_PULLED)
+        return finish_attached(env, &rec, &fin, part, err);
+    if (attach_open(env, a, word, s, err) != 0 || reach_run(s, err) != 0 || session_follow(s, err) != 0 ||
+        session_collect(s, err) != 0) {
+        if (*s->rec.run_id && s->rec.state != RUNREC_STARTING)
+            attach_print_left(s);
+        return -1;
+    }
+    return finish_attached(env, &s->rec, &fin, part, err);
+}
+
+/* In the process of one node of a sweep. */
+static int attach_part(struct cmd_env *env, void *arg, const struct node_part *part, struct err *err)
+{
+    struct attach_args a = *(const struct attach_args *)arg;
+    struct session s = {0};
+    a.view = &part->relay->view;
+    int rc = attach_one(env, &a, part->run_id, part, &s, err);
+    if (s.t)
+        session_close(&s);
+    return rc;
+}
+
+struct sweep_ids {
+    const struct sweep_record *sweep;
+    char (*run_id)[JOB_RUN_ID_MAX];
+};
+
+static int note_run(const struct runrec *rec, void *arg, struct err *err)
+{
+    const struct sweep_ids *ids = arg;
+    (void)err;
+    for (size_t i = 0; i < ids->sweep->count; i++)
+        if (strcmp(ids->sweep->member[i].node, rec->node) == 0)
+            snprintf(ids->run_id[i], JOB_RUN_ID_MAX, "%s", rec->run_id);
+    return 0;
+}
+
+static int attach_sweep(struct cmd_env *env, struct attach_args *a, struct sweep_record *sweep,
+                        struct err *err)
+{
+    char(*ids)[JOB_RUN_ID_MAX] = calloc(sweep->count, sizeof *ids);
+    struct sweep_ids find = {sweep, ids};
+    struct several_nodes n = {.env = env,
+                              .sweep = sweep,
+                              .run_id = ids,
+                              .fn = attach_part,
+                              .arg = a,
+                              .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
+                              .report = a->report,
+                              .reports = true};
+    int rc = ids ? sweep_each(sweep, env->db, note_run, &find, err)
+                 : err_set(err, ERR_INTERNAL, "no memory for the runs of a sweep");
+    if (rc == 0)
+        rc = several_nodes(&n, err);
+    free(ids);
+    return rc;
+}
+
+static int attach_run(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
+                      struct err *err)
+{
+    struct sweep_record sweep;
+    struct attach_args own = *a;
+    bool found = false;
+    if (!a->node && sweep_find(&sweep, env->db, word, &found, err) != 0)
+        return -1;
+    return found ? attach_sweep(env, &own, &sweep, err) : attach_one(env, a, word, NULL, s, err);
+}
+
+static int pull_run(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
+                    struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    if (attach_open(env, a, word, s, err) != 0)
+        return -1;
+    snprintf(dir, sizeof dir, "%s", a->output ? a->output : s->rec.run_id);
+    if (fs_exists(dir))
+        return err_set(err, ERR_INPUT, "%s: already exists: name a new folder with --output", dir);
+    if (remote_pull(&s->remote, s->rec.run_id, dir, err) != 0) {
+        fs_remove_tree(dir, NULL);
+        return -1;
+    }
+    fprintf(env->notes, "the files of run %s so far are in %s\n", s->rec.run_id, dir);
+    return EXIT_DONE;
+}
+
+int cmd_attach(struct cmd_env *env, int argc, char **argv)
+{
+    struct attach_args a = {0};
+    const struct arg options[] = {
+        ATTACH_OPTIONS(a),
+        {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
+        {"--report", "FILE", &a.report, NULL, "file for the report (default next to the bundle)"},
+        {"--baseline", "NAME", &a.baseline, NULL, "stored baseline to compare with"},
+        {"--fail-on", "WHAT", &a.fail_on, NULL,
+         "what counts as failure: regression (default), failure or none"},
+    };
+    struct args spec = {.about =
+                            "Resumes following a run, or the runs of a sweep of several nodes, then pulls, "
+                            "stores, compares and reports it.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options};
+    return attach_command(env, argc, argv, &spec, &a, attach_run);
+}
+
+int cmd_pull(struct cmd_env *env, int argc, char **argv)
+{
+    struct attach_args a = {0};
+    const struct arg options[] = {
+        ATTACH_OPTIONS(a),
+        {"--output", "DIR", &a.output, NULL, "destination (default ./<run id>)"},
+    };
+    struct args spec = {
+        .about = "Fetches the files that a run has written so far into a folder; the run continues.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .without = "--json"};
+    return attach_command(env, argc, argv, &spec, &a, pull_run);
+}

@@ -1,0 +1,220 @@
+/* kernsweep cancel: cancels a run on its node, and says what it cancelled. A run that has ended is not
+ * cancelled: that is exit 2, with what is running there. Of a sweep of several nodes, all runs that go on are
+ * cancelled.
+ */
+#include "harness/commands/base/on_node.h"
+#include "harness/session/node_runs.h"
+#include "harness/session/several.h"
+#include "harness/session/sweep.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double cancel_deadline_s = 120;
+
+/* Returns 1 after removing the record of a run that never reached the node; 0 if there is a run to cancel. */
+static int forget_unstarted(struct session *s, struct err *err)
+{
+    bool has = true;
+    if (s->rec.state != RUNREC_STARTING)
+        return 0;
+    if (node_runs_has(s, s->rec.run_id, &has, err) != 0)
+        return -1;
+    if (has)
+        return 0;
+    rmdir(s->rec.bundle);
+    return runrec_remove(&s->rec, s->opt.db, err) != 0 ? -1 : 1;
+}
+
+static const char *text_of(const json_t *run, const char *key)
+{
+    const char *text = json_string_value(json_object_get(run, key));
+    return text ? text : "";
+}
+
+static const json_t *run_on_node(const json_t *runs, const char *run_id)
+{
+    size_t i;
+    json_t *run;
+    json_array_foreach(runs, i, run)
+    {
+        if (strcmp(text_of(run, "run_id"), run_id) == 0)
+            return run;
+    }
+    return NULL;
+}
+
+/* A run whose executor died is not closed: it can be cancelled. */
+static bool has_ended(const json_t *run)
+{
+    return run && strcmp(text_of(run, "state"), "complete") == 0;
+}
+
+/* Sets s->rec to the only run that is going on there and that was started from here. */
+static bool take_running(struct session *s, const json_t *runs)
+{
+    struct runrec rec, found = {0};
+    int matches = 0;
+    size_t i;
+    json_t *run;
+    json_array_foreach(runs, i, run)
+    {
+        if (strcmp(text_of(run, "state"), "running") != 0 ||
+            runrec_find(&rec, s->opt.db, text_of(run, "run_id"), NULL) != 0)
+            continue;
+        found = rec;
+        matches++;
+    }
+    if (matches == 1)
+        s->rec = found;
+    return matches == 1;
+}
+
+/* "; running on NODE: A, B" */
+static void describe_running(const struct session *s, const json_t *runs, struct buf *out)
+{
+    size_t i;
+    json_t *run;
+    bool any = false;
+    json_array_foreach(runs, i, run)
+    {
+        const char *id = text_of(run, "run_id");
+        if (strcmp(text_of(run, "state"), "running") != 0)
+            continue;
+        buf_printf(out, any ? ", %.80s" : "; running on %.80s: %.80s", any ? id : s->rec.node, id);
+        any = true;
+    }
+    if (!any)
+        buf_printf(out, "; no run is running on %.80s", s->rec.node);
+}
+
+/* Fails with ERR_INPUT if the run has ended, unless the user meant whichever is running. */
+static int choose_run(struct session *s, bool latest, struct err *err)
+{
+    json_t *runs = node_runs(s, NULL, err);
+    const json_t *run = run_on_node(runs, s->rec.run_id);
+    if (!runs)
+        return -1;
+    int rc = 0;
+    if (has_ended(run) && !(latest && take_running(s, runs))) {
+        struct buf others;
+        buf_init(&others, ERR_MSG_MAX);
+        describe_running(s, runs, &others);
+        rc = err_set(err, ERR_INPUT, "run %s had already ended (%.20s): nothing was cancelled%s",
+                     s->rec.run_id, text_of(run, "status"), buf_str(&others));
+        buf_release(&others);
+    }
+    json_decref(runs);
+    return rc;
+}
+
+/* *out: what the node says of the run; the caller json_decref()s. */
+static int cancel_on_node(struct session *s, json_t **out, struct err *err)
+{
+    const char *args[] = {"--run", s->rec.run_id, NULL};
+    json_t *answer = remote_call(&s->remote, "cancel", args, NULL, 0, cancel_deadline_s, err);
+    const char *status = text_of(run_on_node(answer, s->rec.run_id), "status");
+    if (!answer)
+        return -1;
+    if (strcmp(status, run_status_name(RUN_CANCELLED)) != 0) { /* it ended a moment before */
+        err_set(err, ERR_INPUT, "run %s had already ended (%.20s): nothing was cancelled", s->rec.run_id,
+                status);
+        json_decref(answer);
+        return -1;
+    }
+    fprintf(stderr, "cancelled run %s on %s; `kernsweep attach %s` fetches its results\n", s->rec.run_id,
+            s->rec.node, s->rec.run_id);
+    *out = answer;
+    return 0;
+}
+
+static int cancel_one(struct cmd_env *env, const struct attach_args *a, const char *word, bool latest,
+                      struct session *s, json_t **out, struct err *err)
+{
+    int unstarted = attach_open(env, a, word, s, err) != 0 ? -1 : forget_unstarted(s, err);
+    if (unstarted < 0)
+        return -1;
+    if (!unstarted)
+        return choose_run(s, latest, err) != 0 ? -1 : cancel_on_node(s, out, err);
+    fprintf(stderr, "run %s never reached %s: its record has been removed\n", s->rec.run_id, s->rec.node);
+    *out = json_array();
+    return 0;
+}
+
+struct cancelling {
+    struct cmd_env *env;
+    const struct attach_args *args;
+    json_t *answers;
+    int cancelled, worst;
+};
+
+/* A node that cannot be reached leaves the others to be cancelled. */
+static int cancel_member(const struct runrec *rec, void *arg, struct err *err)
+{
+    struct cancelling *c = arg;
+    struct session s = {0};
+    struct err one = {0};
+    json_t *answer = NULL;
+    (void)err;
+    if (rec->state >= RUNREC_PULLED)
+        return 0;
+    if (cancel_one(c->env, c->args, rec->run_id, false, &s, &answer, &one) == 0) {
+        json_array_extend(c->answers, answer);
+        c->cancelled++;
+    } else
+        c->worst = several_worst(c->worst, cmd_fail(&one));
+    json_decref(answer);
+    if (s.t)
+        session_close(&s);
+    return 0;
+}
+
+static int cancel_sweep(struct cmd_env *env, const struct attach_args *a, const struct sweep_record *sweep,
+                        struct err *err)
+{
+    struct cancelling c = {.env = env, .args = a, .answers = json_array()};
+    int rc = sweep_each(sweep, env->db, cancel_member, &c, err);
+    if (rc == 0 && c.cancelled == 0 && c.worst == EXIT_DONE)
+        rc = err_set(err, ERR_INPUT, "the runs of sweep %s have all ended: nothing was cancelled", sweep->id);
+    if (rc == 0 && env->json)
+        cmd_print_json(json_incref(c.answers));
+    json_decref(c.answers);
+    /* A run that had ended by itself is no failure beside others that were cancelled. */
+    return rc != 0 ? -1 : c.cancelled > 0 && c.worst == EXIT_USAGE ? EXIT_DONE : c.worst;
+}
+
+static int cancel_run(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
+                      struct err *err)
+{
+    struct runrec open;
+    struct sweep_record sweep;
+    json_t *answer = NULL;
+    bool latest = strcmp(word, "latest") == 0, found = false, several = false;
+    if (latest && !a->node && runrec_unfinished(&open, env->db, &found, err) != 0)
+        return -1;
+    if (found)
+        word = *open.sweep ? open.sweep : open.run_id;
+    if (!a->node && (found || !latest) && sweep_find(&sweep, env->db, word, &several, err) != 0)
+        return -1;
+    if (several)
+        return cancel_sweep(env, a, &sweep, err);
+    if (cancel_one(env, a, word, latest, s, &answer, err) != 0)
+        return -1;
+    if (env->json)
+        return cmd_print_json(answer);
+    json_decref(answer);
+    return EXIT_DONE;
+}
+
+int cmd_cancel(struct cmd_env *env, int argc, char **argv)
+{
+    struct attach_args a = {0};
+    const struct arg options[] = {ATTACH_OPTIONS(a)};
+    struct args spec = {.about = "Cancels a run and everything it started, or all runs of a sweep of several "
+                                 "nodes; finished tests "
+                                 "are kept. `latest` is the newest that has not ended.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options};
+    return attach_command(env, argc, argv, &spec, &a, cancel_run);
+}

@@ -1,0 +1,17 @@
+/* confirm_run: the step of `run --confirm` and `nightly` between comparing and reporting: measures the
+ * suspects of a finished run's comparison again (session/confirm.h), judges the new runs, corrects the
+ * comparison and stores the outcome. Suspects that remain undecided are measured in another round, up to the
+ * plan's confirm.rounds.
+ */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_RUN_CONFIRM_RUN_H
+#define KERNSWEEP_HARNESS_COMMANDS_RUN_CONFIRM_RUN_H
+
+#include "harness/commands/base/finish.h"
+
+/* Does nothing without suspects, or if this pair of runs has been confirmed before. p: the plan that the
+ * run was made from. opt: those of that run. If the node is unavailable, the comparison stays as it was after
+ * the last complete round and stderr says why; any other failure is kept in f->failure, which finish_report()
+ * reports at its end. */
+void confirm_run(struct finish *f, const struct plan *p, const struct session_options *opt);
+
+#endif

@@ -1,0 +1,216 @@
+/* kernsweep logs: the output of one test, or of a build or a gate, from a bundle or from the node. */
+#include "common/base/text.h"
+#include "harness/commands/base/on_node.h"
+#include "harness/session/run_files.h"
+#include "results/query/find_run.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOG_BYTES_MAX = 256 << 20, WORDS_MAX = 4 };
+static const int poll_ms = 1000;
+
+struct logs_args {
+    struct attach_args at;
+    bool diag, build, gate, follow;
+};
+
+struct logs {
+    struct cmd_env *env;
+    const struct logs_args *args;
+    struct run_log_query query;
+    struct run_place place;
+    struct session session; /* of a live run */
+    char bundle[FS_PATH_MAX];
+    char repetition[32];
+};
+
+static int choose_log(struct logs *l, const char **words, size_t n, struct err *err)
+{
+    const struct logs_args *a = l->args;
+    if (a->diag + a->build + a->gate > 1)
+        return err_set(err, ERR_INPUT, "logs: give one of --diag, --build and --gate");
+    if ((a->build || a->gate) && n > 2)
+        return err_set(err, ERR_INPUT, "logs: --%s is of a variant: leave out \"%.40s\"",
+                       a->build ? "build" : "gate", words[2]);
+    l->query = (struct run_log_query){.log = a->diag    ? RUN_LOG_DIAG
+                                             : a->build ? RUN_LOG_BUILD
+                                             : a->gate  ? RUN_LOG_GATE
+                                                        : RUN_LOG_OUTPUT,
+                                      .variant = words[1],
+                                      .context = n > 2 ? words[2] : NULL,
+                                      .repetition = n > 3 ? words[3] : NULL};
+    return 0;
+}
+
+static int use_bundle(struct logs *l, const char *dir, const char *run, struct err *err)
+{
+    if (!fs_is_dir(dir))
+        return err_set(err, ERR_INPUT,
+                       "the bundle of run %.100s is no longer in %.400s: the store keeps numbers, not logs",
+                       run, *dir ? dir : "any folder");
+    snprintf(l->bundle, sizeof l->bundle, "%s", dir);
+    l->place = (struct run_place){.bundle = l->bundle};
+    return 0;
+}
+
+static int use_stored(struct logs *l, const char *word, struct err *err)
+{
+    struct store s = {0};
+    struct run_data run = {0};
+    int rc = cmd_store_open(l->env, &s, STORE_READ, err);
+    if (rc == 0)
+        rc = store_load_run(&s, word, &run, err);
+    if (rc == 0)
+        rc = use_bundle(l, run.info.bundle, run.info.run_id, err);
+    run_data_release(&run);
+    store_close(&s);
+    return rc;
+}
+
+static int use_node(struct logs *l, const char *word, struct err *err)
+{
+    if (attach_open(l->env, &l->args->at, word, &l->session, err) != 0)
+        return -1;
+    l->place = (struct run_place){.remote = &l->session.remote, .run_id = l->session.rec.run_id};
+    return 0;
+}
+
+/* A run that has not been fetched is read on its node, any other from its bundle. */
+static int find_place(struct logs *l, const char *word, struct err *err)
+{
+    struct runrec rec;
+    struct err ignored = {0};
+    if (fs_is_dir(word))
+        return use_bundle(l, word, word, err);
+    bool known = runrec_find(&rec, l->env->db, word, &ignored) == 0;
+    if (l->args->at.node || (known && rec.state < RUNREC_PULLED))
+        return use_node(l, word, err);
+    if (known && strcmp(word, "latest") != 0)
+        return use_bundle(l, rec.bundle, rec.run_id, err);
+    return use_stored(l, word, err);
+}
+
+/* A program may print anything; a terminal gets only text. */
+static void print_log(const struct buf *text)
+{
+    if (!isatty(STDOUT_FILENO)) {
+        cmd_print(text);
+        return;
+    }
+    struct buf line;
+    buf_init(&line, LOG_BYTES_MAX);
+    const char *p = buf_str(text), *end = p + text->len;
+    while (p < end) {
+        size_t n = 0;
+        while (p + n < end && p[n] != '\n' && p[n] != '\t')
+            n++;
+        buf_clear(&line);
+        text_printable(&line, p, n, n);
+        if (p + n < end)
+            buf_putc(&line, p[n]);
+        cmd_print(&line);
+        p += n + 1;
+    }
+    buf_release(&line);
+}
+
+static int choose_file(struct logs *l, struct run_log_choice *choice, struct err *err)
+{
+    struct strvec paths = {0};
+    int rc = run_files_list(&l->place, &paths, err);
+    if (rc == 0)
+        rc = run_files_choose(&paths, &l->query, choice, err);
+    strvec_release(&paths);
+    return rc;
+}
+
+static int print_from(struct logs *l, const char *path, size_t *offset, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, LOG_BYTES_MAX);
+    int rc = run_files_read(&l->place, path, *offset, &text, err);
+    if (rc == 0) {
+        print_log(&text);
+        *offset += text.len;
+    }
+    buf_release(&text);
+    return rc;
+}
+
+static void print_heading(const struct logs *l, const struct run_log_choice *choice)
+{
+    fprintf(l->env->notes, "%s%s", choice->path, choice->growing ? " (still being written)" : "");
+    if (choice->repetitions > 1)
+        fprintf(l->env->notes, " (repetition %ld of %ld)", choice->repetition, choice->repetitions);
+    fputc('\n', l->env->notes);
+}
+
+/* What came since. A test may end between two looks: its log is then complete under another name. */
+static int follow_log(struct logs *l, struct run_log_choice *choice, size_t *offset, struct err *err)
+{
+    while (choice->growing && !*l->env->interrupted && !cmd_reader_left()) {
+        struct err renamed = {0};
+        poll(NULL, 0, poll_ms);
+        if (choose_file(l, choice, err) != 0)
+            return -1;
+        if (print_from(l, choice->path, offset, choice->growing ? &renamed : err) != 0 && !choice->growing)
+            return -1;
+    }
+    return *l->env->interrupted ? EXIT_INTERRUPTED : EXIT_DONE;
+}
+
+static int show_log(struct logs *l, struct err *err)
+{
+    struct run_log_choice choice;
+    size_t offset = 0;
+    if (choose_file(l, &choice, err) != 0)
+        return -1;
+    print_heading(l, &choice);
+    snprintf(l->repetition, sizeof l->repetition, "%ld", choice.repetition);
+    if (choice.repetition)
+        l->query.repetition = l->repetition; /* the same one for as long as it is followed */
+    if (print_from(l, choice.path, &offset, err) != 0)
+        return -1;
+    return l->args->follow ? follow_log(l, &choice, &offset, err) : EXIT_DONE;
+}
+
+int cmd_logs(struct cmd_env *env, int argc, char **argv)
+{
+    struct logs_args a = {0};
+    const struct arg options[] = {
+        {"--diag", NULL, NULL, &a.diag, "the evidence of a test that was not OK, diag.txt"},
+        {"--build", NULL, NULL, &a.build, "the log of the variant's build"},
+        {"--gate", NULL, NULL, &a.gate, "the log of the variant's gates"},
+        {"--follow", NULL, NULL, &a.follow, "print what a live test writes until it ends"},
+        ATTACH_OPTIONS(a.at),
+    };
+    struct args spec = {.command = "logs",
+                        .usage = "RUN VARIANT [CONTEXT [REPETITION]]",
+                        .about = "Prints the output of one test: from the bundle, or from the node while the "
+                                 "run is live. Without REPETITION, the first that was not OK, otherwise the "
+                                 "first.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .min_words = 2,
+                        .max_words = WORDS_MAX,
+                        .without = "--json"};
+    struct logs l = {.env = env, .args = &a};
+    struct err err = {0};
+    const char *words[WORDS_MAX];
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = choose_log(&l, words, n, &err);
+    if (rc == 0)
+        rc = find_place(&l, words[0], &err);
+    if (rc == 0)
+        rc = show_log(&l, &err);
+    if (l.session.t)
+        session_close(&l.session);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

@@ -1,0 +1,84 @@
+/* kernsweep nodes trust HOST: stores a host key once the user has verified its fingerprint. */
+#include "harness/commands/base/cmd.h"
+#include "harness/ssh/trust.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Compares the fingerprint with --fingerprint, or asks the user on the terminal. */
+static int verify(const struct ssh_hostkey *key, const char *expected, struct err *err)
+{
+    char answer[16] = "";
+    if (expected && strcmp(expected, key->fingerprint) == 0)
+        return 0;
+    if (expected)
+        return err_set(err, ERR_INPUT, "%s shows %s, not %.80s: find out why before you trust it", key->name,
+                       key->fingerprint, expected);
+    if (!isatty(STDIN_FILENO))
+        return err_set(
+            err, ERR_INPUT,
+            "%s shows %s key %s: compare it with the fingerprint on the host, then give --fingerprint %s",
+            key->name, key->type, key->fingerprint, key->fingerprint);
+    fprintf(stderr, "%s shows %s key %s\nstore it in %s? Type yes: ", key->name, key->type, key->fingerprint,
+            key->known_hosts);
+    if (!fgets(answer, sizeof answer, stdin) || strcmp(answer, "yes\n") != 0)
+        return err_set(err, ERR_INPUT, "%s: not trusted", key->name);
+    return 0;
+}
+
+static int trust(const struct cmd_env *env, const char *host, const char *fingerprint, struct err *err)
+{
+    struct ssh_hostkey key;
+    const struct transport_target target = {
+        .node = host, .ssh_config = env->ssh_config, .interrupted = env->interrupted};
+    if (ssh_hostkey_fetch(&target, &key, err) != 0)
+        return -1;
+    switch (key.trust) {
+    case SSH_TRUST_KNOWN:
+        fprintf(stderr, "%s: %s is already stored\n", key.name, key.fingerprint);
+        return EXIT_DONE;
+    case SSH_TRUST_CHANGED:
+        return err_set(
+            err, ERR_NODE,
+            "%s shows %s, but another key is stored in %s: find out why before you remove the old line",
+            key.name, key.fingerprint, key.known_hosts);
+    case SSH_TRUST_REVOKED:
+        return err_set(err, ERR_NODE, "%s shows %s, which is revoked in %s", key.name, key.fingerprint,
+                       key.known_hosts);
+    case SSH_TRUST_UNKNOWN:
+        break;
+    }
+    if (verify(&key, fingerprint, err) != 0 || ssh_hostkey_store(&key, err) != 0)
+        return -1;
+    fprintf(stderr, "%s: %s stored in %s\n", key.name, key.fingerprint, key.known_hosts);
+    return EXIT_DONE;
+}
+
+int cmd_nodes(struct cmd_env *env, int argc, char **argv)
+{
+    const char *fingerprint = NULL, *words[2];
+    const struct arg options[] = {
+        {"--fingerprint", "SHA256:...", &fingerprint, NULL,
+         "trust the key without asking if it has this fingerprint"},
+    };
+    struct args spec = {.command = "nodes",
+                        .usage = "trust HOST [--fingerprint SHA256:...]",
+                        .about = "Verifies and stores a host key, so that runs may connect to the host.",
+                        .options = options,
+                        .n_options = sizeof options / sizeof *options,
+                        .min_words = 2,
+                        .max_words = 2,
+                        .without = "--json"};
+    struct err err = {0};
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0 && strcmp(words[0], "trust") != 0)
+        rc = err_set(&err, ERR_INPUT,
+                     "nodes: unknown subcommand \"%.40s\": usage: kernsweep nodes trust HOST", words[0]);
+    if (rc == 0)
+        rc = trust(env, words[1], fingerprint, &err);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

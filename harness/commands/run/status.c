@@ -1,0 +1,346 @@
+/* kernsweep status: the runs on a node or on every node known to this store, as their executors report. */
+#include "common/base/alloc.h"
+#include "harness/commands/base/listing.h"
+#include "harness/commands/base/on_node.h"
+#include "harness/session/node_runs.h"
+#include "harness/session/sweep.h"
+#include "reports/render/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FINISHED_SHOWN = 5 };
+
+static const char *member(const json_t *run, const char *key)
+{
+    const char *s = json_string_value(json_object_get(run, key));
+    return s ? s : "";
+}
+
+/* The ETA of a run in progress, the status of a complete one, the error of one that stopped. */
+static void outlook(const json_t *run, struct buf *out)
+{
+    const json_t *left = json_object_get(run, "eta_s"), *current = json_object_get(run, "current");
+    const char *state = member(run, "state");
+    char eta[32];
+    if (*state && strcmp(state, "running") != 0) {
+        buf_puts(out, member(run, strcmp(state, "complete") == 0 ? "status" : "error"));
+        return;
+    }
+    live_duration(json_is_number(left) ? json_number_value(left) : NAN, eta, sizeof eta);
+    buf_printf(out, "ETA %s", eta);
+    if (!json_is_object(current))
+        return;
+    buf_printf(out, "  %s ctx %lld", member(current, "variant"),
+               (long long)json_integer_value(json_object_get(current, "context")));
+    json_int_t flying = json_integer_value(json_object_get(run, "in_flight"));
+    if (flying > 1)
+        buf_printf(out, " and %lld more", (long long)flying - 1);
+}
+
+static enum cell_mark mark_of(const char *now)
+{
+    return !*now || strcmp(now, "COMPLETE") == 0 || strncmp(now, "ETA", 3) == 0 ? MARK_NONE
+           : strcmp(now, "PARTIAL") == 0 || strcmp(now, "CANCELLED") == 0       ? MARK_WARN
+                                                                                : MARK_BAD;
+}
+
+static void add_row(struct table *t, const json_t *run)
+{
+    char tests[48];
+    struct buf now;
+    buf_init(&now, 4096);
+    outlook(run, &now);
+    snprintf(tests, sizeof tests, "%lld/%lld",
+             (long long)json_integer_value(json_object_get(run, "tests_done")),
+             (long long)json_integer_value(json_object_get(run, "tests_total")));
+    table_code(t, member(run, "run_id"));
+    table_code(t, member(run, "node"));
+    table_code(t, *member(run, "purpose") ? member(run, "purpose") : "-");
+    table_code(t, member(run, "state"));
+    table_text(t, tests);
+    table_marked(t, now.len ? buf_str(&now) : "-", mark_of(buf_str(&now)));
+    buf_release(&now);
+}
+
+static void print_runs(const json_t *runs)
+{
+    static const char *const titles[] = {"RUN", "NODE", "PURPOSE", "STATE", "TESTS", "NOW"};
+    struct table t;
+    struct buf text;
+    size_t i;
+    const json_t *run;
+    if (json_array_size(runs) == 0)
+        return;
+    table_init(&t);
+    buf_init(&text, 16 << 20);
+    for (i = 0; i < sizeof titles / sizeof *titles; i++)
+        table_column(&t, titles[i], false);
+    json_array_foreach(runs, i, run) add_row(&t, run);
+    table_write_text(&t, cmd_colour(stdout), &text);
+    cmd_print(&text);
+    buf_release(&text);
+    table_release(&t);
+}
+
+struct status_query {
+    struct cmd_env *env;
+    const struct attach_args *args;
+    const char *word; /* a run, or NULL for all */
+    struct listing_args listed;
+    struct listing how; /* limit: of the runs that are no longer in progress */
+    json_t *all;
+    struct runrec *places; /* the newest record per node and folder: its connection settings are current */
+    size_t n_places, room;
+};
+
+/* A run whose start was interrupted before it reached the node. */
+static json_t *encode_unstarted(const struct runrec *rec)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:n, s:n}", "run_id", rec->run_id, "ticket", rec->ticket,
+                     "purpose", run_purpose_name(rec->purpose), "state", runrec_state_name(rec->state),
+                     "tests_done", 0, "tests_total", 0, "current", "eta_s");
+}
+
+struct unstarted {
+    const struct runrec *place;
+    const char *word;
+    json_t *runs;
+};
+
+static int add_unstarted(const struct runrec *rec, void *arg, struct err *err)
+{
+    const struct unstarted *u = arg;
+    json_t *run;
+    size_t i;
+    (void)err;
+    if (rec->state != RUNREC_STARTING || (u->word && strcmp(rec->run_id, u->place->run_id) != 0) ||
+        strcmp(rec->node, u->place->node) != 0 || strcmp(rec->workdir, u->place->workdir) != 0)
+        return 0;
+    json_array_foreach(u->runs, i, run)
+    {
+        const char *id = json_string_value(json_object_get(run, "run_id"));
+        if (id && strcmp(id, rec->run_id) == 0)
+            return 0;
+    }
+    json_array_append_new(u->runs, encode_unstarted(rec));
+    return 0;
+}
+
+/* All runs on the connected node, or the one that was named, and those whose start was interrupted. */
+static json_t *runs_of_node(struct session *s, const struct runrec *rec, const struct status_query *st,
+                            struct err *err)
+{
+    bool has = true;
+    if (st->word && rec->state == RUNREC_STARTING && node_runs_has(s, rec->run_id, &has, err) != 0)
+        return NULL;
+    json_t *runs = has ? node_runs(s, st->word ? rec->run_id : NULL, err) : json_array();
+    struct unstarted u = {.place = rec, .word = st->word, .runs = runs};
+    if (runs)
+        runrec_each(st->env->db, add_unstarted, &u, NULL);
+    return runs;
+}
+
+static int query_node(const struct runrec *rec, struct status_query *st, struct err *err)
+{
+    struct session_options opt;
+    struct session s = {0};
+    attach_options(st->env, st->args, &opt);
+    int rc = cmd_backend(st->env, &opt.backend, err);
+    if (rc == 0)
+        rc = session_attach(&s, rec, &opt, err);
+    json_t *runs = rc == 0 ? runs_of_node(&s, rec, st, err) : NULL, *run;
+    size_t i;
+    json_array_foreach(runs, i, run)
+    {
+        json_object_set_new(run, "node", json_string(rec->node));
+        json_array_append(st->all, run);
+    }
+    rc = runs ? 0 : -1;
+    json_decref(runs);
+    if (s.t)
+        session_close(&s);
+    return rc;
+}
+
+static int note_place(const struct runrec *rec, void *arg, struct err *err)
+{
+    struct status_query *st = arg;
+    size_t i = 0;
+    while (i < st->n_places &&
+           (strcmp(st->places[i].node, rec->node) != 0 || strcmp(st->places[i].workdir, rec->workdir) != 0))
+        i++;
+    if (!ALLOC_GROW(st->places, i + 1, st->room))
+        return err_set(err, ERR_INTERNAL, "no memory for the nodes of the store");
+    st->places[i] = *rec;
+    st->places[i].patience_s = 0;
+    st->n_places += i == st->n_places;
+    return 0;
+}
+
+/* Queries every node and folder in which a run of this store was started, each once. */
+static int query_all_nodes(struct status_query *st, int *failed, struct err *err)
+{
+    int rc = runrec_each(st->env->db, note_place, st, err);
+    for (size_t i = 0; rc == 0 && i < st->n_places; i++) {
+        struct err one = {0};
+        if (query_node(&st->places[i], st, &one) != 0) {
+            fprintf(stderr, "kernsweep: %s\n", one.msg);
+            ++*failed;
+        }
+    }
+    free(st->places);
+    return rc;
+}
+
+struct sweep_query {
+    struct status_query *st;
+    int failed;
+};
+
+/* A node that cannot be reached does not keep the others from being shown. */
+static int query_member(const struct runrec *rec, void *arg, struct err *err)
+{
+    struct sweep_query *q = arg;
+    struct runrec own = *rec;
+    struct err one = {0};
+    (void)err;
+    own.patience_s = 0;
+    if (query_node(&own, q->st, &one) != 0) {
+        fprintf(stderr, "kernsweep: %s\n", one.msg);
+        q->failed++;
+    }
+    return 0;
+}
+
+static int query_sweep(const struct sweep_record *sweep, struct status_query *st, int *failed,
+                       struct err *err)
+{
+    struct sweep_query q = {.st = st};
+    for (size_t i = 0; i < sweep->count; i++)
+        if (*sweep->member[i].failure)
+            fprintf(stderr, "%s: no run: %s\n", sweep->member[i].node, sweep->member[i].failure);
+    int rc = sweep_each(sweep, st->env->db, query_member, &q, err);
+    *failed += q.failed;
+    return rc;
+}
+
+static int query_status(struct status_query *st, int *failed, struct err *err)
+{
+    struct runrec rec;
+    struct sweep_record sweep;
+    bool several = false;
+    if (st->word && !st->args->node && sweep_find(&sweep, st->env->db, st->word, &several, err) != 0)
+        return -1;
+    if (several)
+        return query_sweep(&sweep, st, failed, err);
+    if (st->word && !st->args->node)
+        return runrec_find(&rec, st->env->db, st->word, err) != 0 ? -1 : query_node(&rec, st, err);
+    if (st->args->node) {
+        st->word = NULL;
+        return attach_record_of_node(st->env, st->args, &rec, err) != 0 ? -1 : query_node(&rec, st, err);
+    }
+    return query_all_nodes(st, failed, err);
+}
+
+static const char *const run_keys[] = {"date", "node", "ticket", "state", NULL};
+static const char *const key_members[] = {"run_id", "node", "ticket", "state"};
+
+/* Ids begin with the time: the newest first, also among equals. */
+static int in_order(const void *a, const void *b, void *key)
+{
+    const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+    const char *name = key;
+    int order = strcmp(name, "run_id") == 0 ? 0 : strcmp(member(x, name), member(y, name));
+    return order ? order : strcmp(member(y, "run_id"), member(x, "run_id"));
+}
+
+static bool is_pending(const json_t *run)
+{
+    const char *state = json_string_value(json_object_get(run, "state"));
+    return state && (strcmp(state, "running") == 0 || strcmp(state, "starting") == 0);
+}
+
+/* Sorts st->all, and keeps all runs in progress and the newest of the others. Returns how many were dropped.
+ */
+static int arrange(struct status_query *st, size_t finished_max, size_t *dropped, struct err *err)
+{
+    size_t n = json_array_size(st->all), finished = 0;
+    json_t *kept = json_array(), **sorted = calloc(n + 1, sizeof *sorted);
+    *dropped = 0;
+    if (!sorted || !kept) {
+        free(sorted);
+        json_decref(kept);
+        return err_set(err, ERR_INTERNAL, "no memory for %zu runs", n);
+    }
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = json_array_get(st->all, i);
+    qsort_r(sorted, n, sizeof *sorted, in_order, (void *)"run_id"); /* which are the newest */
+    for (size_t i = 0; i < n; i++)
+        if (is_pending(sorted[i]) || finished++ < finished_max)
+            json_array_append(kept, sorted[i]);
+    *dropped = finished > finished_max ? finished - finished_max : 0;
+    size_t kept_n = json_array_size(kept);
+    for (size_t i = 0; i < kept_n; i++)
+        sorted[i] = json_incref(json_array_get(kept, i));
+    qsort_r(sorted, kept_n, sizeof *sorted, in_order, (void *)key_members[st->how.key]);
+    json_array_clear(kept);
+    for (size_t i = 0; i < kept_n; i++)
+        json_array_append_new(kept, sorted[i]);
+    free(sorted);
+    json_decref(st->all);
+    st->all = kept;
+    return 0;
+}
+
+static int print_status(struct status_query *st, struct err *err)
+{
+    size_t dropped;
+    bool few = (!st->word && !st->args->node) || st->listed.limit;
+    if (arrange(st, few ? st->how.limit : SIZE_MAX, &dropped, err) != 0)
+        return -1;
+    if (st->env->json)
+        return cmd_print_json(json_incref(st->all)) == EXIT_DONE ? 0 : -1;
+    print_runs(st->all);
+    fflush(stdout);
+    listing_note(dropped, "older run", st->env->notes);
+    return 0;
+}
+
+int cmd_status(struct cmd_env *env, int argc, char **argv)
+{
+    struct attach_args a = {0};
+    struct status_query st = {.env = env, .args = &a};
+    const struct arg options[] = {
+        {"--all", NULL, NULL, &st.listed.all, "all runs, not only those in progress and the newest"},
+        {"--limit", "N", &st.listed.limit, NULL, "the newest N besides those in progress (default 5)"},
+        {"--sort", "KEY", &st.listed.sort, NULL, "date (default, newest first), node, ticket or state"},
+        {"--node", "NODE", &a.node, NULL, "all runs on this node"},
+        {"--workdir", "DIR", &a.workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"},
+    };
+    struct args spec = {
+        .command = "status",
+        .usage = "[RUN] [options]",
+        .about = "Shows the runs in progress and the newest others, on a node or on all nodes known to this "
+                 "store, with progress and ETA, newest first.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .max_words = 1};
+    struct err err = {0};
+    size_t n;
+    int failed = 0;
+    int rc = cmd_args(env, &spec, argc, argv, &st.word, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    st.all = json_array();
+    if (rc == 0)
+        rc = listing_parse(&st.listed, run_keys, FINISHED_SHOWN, false, &st.how, &err);
+    if (rc == 0)
+        rc = query_status(&st, &failed, &err);
+    if (rc == 0)
+        rc = print_status(&st, &err);
+    json_decref(st.all);
+    return rc != 0 ? cmd_fail(&err) : failed ? EXIT_BLOCKED : EXIT_DONE;
+}

@@ -1,0 +1,116 @@
+/* kernsweep baseline set|list|remove: named runs that others are compared with. */
+#include "results/store/baseline.h"
+#include "harness/commands/base/cmd.h"
+#include "results/query/find_run.h"
+#include "results/store/runs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct baseline_args {
+    const char *node, *ticket;
+    bool add;
+};
+
+/* What a run of this purpose is made to do. */
+static const char *purpose_verb(enum run_purpose p)
+{
+    switch (p) {
+    case PURPOSE_CONFIRM:
+        return "confirm suspects";
+    case PURPOSE_NOISE:
+        return "measure noise";
+    case PURPOSE_BISECT:
+        return "bisect";
+    case PURPOSE_SWEEP:
+    case PURPOSE_COUNT:
+        break;
+    }
+    return "sweep";
+}
+
+static int set_baseline(const struct cmd_env *env, struct store *s, const struct baseline_args *a,
+                        const char **words, struct err *err)
+{
+    struct run_data run;
+    int rc = store_load_run(s, words[2], &run, err);
+    if (rc == 0)
+        rc = baseline_set(s, words[1], run.info.key, a->add, err);
+    if (rc == 0 && run.info.purpose != PURPOSE_SWEEP)
+        fprintf(env->notes, "note: run %s was made to %s, not as a sweep\n", run.info.run_id,
+                purpose_verb(run.info.purpose));
+    if (rc == 0)
+        fprintf(env->notes, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket,
+                run.info.node, run.info.run_id, a->add ? ", in addition to its earlier runs" : "");
+    run_data_release(&run);
+    return rc == 0 ? EXIT_DONE : -1;
+}
+
+static int list_baselines(const struct cmd_env *env, struct store *s, struct err *err)
+{
+    struct baseline_list l = {0};
+    if (baseline_list(s, &l, err) != 0)
+        return -1;
+    json_t *all = json_array();
+    for (size_t i = 0; i < l.count; i++) {
+        const struct baseline *b = &l.items[i];
+        if (env->json)
+            json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "name", b->name, "node",
+                                                 b->node, "ticket", b->ticket, "run_id", b->run_id, "runs",
+                                                 b->runs, "set_at", b->set_at));
+        else
+            printf("%-20s %-16s %-16s %s (%d %s)\n", b->name, b->node, b->ticket, b->run_id, b->runs,
+                   b->runs == 1 ? "run" : "runs");
+    }
+    int rc = env->json ? cmd_print_json(json_incref(all)) : EXIT_DONE;
+    json_decref(all);
+    baseline_list_release(&l);
+    return rc;
+}
+
+static int dispatch(const struct cmd_env *env, struct store *s, const struct baseline_args *a,
+                    const char **words, size_t n, struct err *err)
+{
+    if (env->json && strcmp(words[0], "list") != 0)
+        return err_set(err, ERR_INPUT, "baseline %.20s: prints no results, so --json has no meaning",
+                       words[0]);
+    if (strcmp(words[0], "set") == 0 && n == 3)
+        return set_baseline(env, s, a, words, err);
+    if (strcmp(words[0], "list") == 0 && n == 1)
+        return list_baselines(env, s, err);
+    if (strcmp(words[0], "remove") == 0 && n == 2)
+        return baseline_remove(s, words[1], a->node, a->ticket, err);
+    return err_set(err, ERR_INPUT, "baseline: usage: kernsweep baseline set NAME RUN | list | remove NAME");
+}
+
+int cmd_baseline(struct cmd_env *env, int argc, char **argv)
+{
+    struct baseline_args a = {0};
+    const struct arg options[] = {
+        {"--add", NULL, NULL, &a.add, "set: keep the baseline's earlier runs as its history"},
+        {"--node", "NODE", &a.node, NULL, "remove: the baseline of this node"},
+        {"--ticket", "NAME", &a.ticket, NULL, "remove: the baseline of this ticket"},
+    };
+    struct args spec = {
+        .command = "baseline",
+        .usage = "set NAME RUN | list | remove NAME",
+        .about =
+            "Manages named baselines: stored runs with which others of the same node and plan are compared.",
+        .options = options,
+        .n_options = sizeof options / sizeof *options,
+        .min_words = 1,
+        .max_words = 3};
+    struct err err = {0};
+    struct store s = {0};
+    const char *words[3];
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_WRITE, &err);
+    if (rc == 0)
+        rc = dispatch(env, &s, &a, words, n, &err);
+    store_close(&s);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

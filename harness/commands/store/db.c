@@ -1,0 +1,97 @@
+/* kernsweep db check|backup|vacuum|path: maintenance of the store file. */
+#include "harness/commands/base/cmd.h"
+#include "results/store/maintain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct findings {
+    json_t *problems;
+    bool json;
+};
+
+static void on_problem(void *arg, const char *what)
+{
+    struct findings *f = arg;
+    json_array_append_new(f->problems, json_string(what));
+    if (!f->json)
+        fprintf(stderr, "kernsweep: %s\n", what);
+}
+
+static int check_store(const struct cmd_env *env, struct store *s, struct err *err)
+{
+    struct findings f = {.problems = json_array(), .json = env->json};
+    struct check_result r;
+    int rc = store_check(s, on_problem, &f, &r, err);
+    if (rc == 0 && env->json)
+        rc = cmd_print_json(json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:O}", "path", s->path, "schema",
+                                      store_version_known(), "runs", (json_int_t)r.runs, "tests",
+                                      (json_int_t)r.tests, "samples", (json_int_t)r.samples, "bytes",
+                                      (json_int_t)r.bytes, "problems", f.problems));
+    else if (rc == 0)
+        printf("%s: schema %d, %lld runs, %lld tests, %lld samples, %lld bytes: %s\n", s->path,
+               store_version_known(), (long long)r.runs, (long long)r.tests, (long long)r.samples,
+               (long long)r.bytes, r.problems ? "damaged" : "sound");
+    if (rc == 0 && r.problems)
+        rc = EXIT_LOCAL;
+    json_decref(f.problems);
+    return rc;
+}
+
+static int back_up(struct store *s, const char *path, struct err *err)
+{
+    if (store_copy(s, path, err) != 0)
+        return -1;
+    fprintf(stderr, "copied %s to %s\n", s->path, path);
+    return EXIT_DONE;
+}
+
+static int print_path(const struct cmd_env *env)
+{
+    if (env->json)
+        return cmd_print_json(json_pack("{s:s}", "path", env->db));
+    puts(env->db);
+    return EXIT_DONE;
+}
+
+static int dispatch(struct cmd_env *env, struct store *s, const char **words, size_t n, struct err *err)
+{
+    if (strcmp(words[0], "path") == 0 && n == 1)
+        return print_path(env);
+    bool reading = strcmp(words[0], "backup") == 0 && n == 2;
+    bool writing = n == 1 && (strcmp(words[0], "check") == 0 || strcmp(words[0], "vacuum") == 0);
+    if (!reading && !writing)
+        return err_set(err, ERR_INPUT, "db: usage: kernsweep db check | backup FILE | vacuum | path");
+    if (env->json && strcmp(words[0], "check") != 0)
+        return err_set(err, ERR_INPUT, "db %s: prints no results, so --json has no meaning", words[0]);
+    /* Opening for writing would create the file. */
+    if (!fs_exists(env->db))
+        return err_set(err, ERR_INPUT, "%s: there is no store", env->db);
+    if (cmd_store_open(env, s, reading ? STORE_READ : STORE_WRITE, err) != 0)
+        return -1;
+    if (reading)
+        return back_up(s, words[1], err);
+    return strcmp(words[0], "check") == 0 ? check_store(env, s, err) : store_vacuum(s, err);
+}
+
+int cmd_db(struct cmd_env *env, int argc, char **argv)
+{
+    struct args spec = {
+        .command = "db",
+        .usage = "check | backup FILE | vacuum | path",
+        .about = "Checks the store (and migrates an older one, after a backup), backs it up while it"
+                 " is in use, releases unused space, or prints its path.",
+        .min_words = 1,
+        .max_words = 2};
+    struct err err = {0};
+    struct store s = {0};
+    const char *words[2];
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = dispatch(env, &s, words, n, &err);
+    store_close(&s);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

@@ -1,0 +1,124 @@
+/* kernsweep import --map MAP FILE...: stores results of other tools as runs. */
+#include "results/ingest/import.h"
+#include "harness/commands/base/cmd.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { IMPORT_FILES_MAX = 1024 };
+
+static int list_maps(const struct cmd_env *env)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; import_builtin_name(i); i++) {
+        char about[256];
+        import_builtin_about(i, about, sizeof about);
+        if (!env->json)
+            printf("%-18s %s\n", import_builtin_name(i), about);
+        json_array_append_new(names, json_string(import_builtin_name(i)));
+    }
+    int rc = env->json ? cmd_print_json(json_incref(names)) : EXIT_DONE;
+    json_decref(names);
+    return rc;
+}
+
+static const char *effect_name(enum ingest_effect effect)
+{
+    switch (effect) {
+    case INGEST_STORED:
+        return "stored";
+    case INGEST_ALREADY:
+        return "already stored";
+    case INGEST_REPLACED:
+        return "replaced the one stored before";
+    }
+    return "?";
+}
+
+/* n files as one run. */
+static int import_run_of(const struct cmd_env *env, struct store *s, const struct import_map *m,
+                         const char *const *files, size_t n, const struct import_options *options,
+                         json_t *all)
+{
+    struct ingest_result r;
+    struct err err = {0};
+    if (import_files(s, m, files, n, options, &r, &err) != 0)
+        return cmd_fail(&err);
+    if (!env->json)
+        printf("%s  %s, %d tests\n", r.run_id, effect_name(r.effect), r.tests);
+    cmd_print_warnings(files[0], r.warnings, r.warning);
+    json_array_append_new(all, json_pack("{s:s, s:i, s:s, s:b, s:i, s:i}", "file", files[0], "files", (int)n,
+                                         "run_id", r.run_id, "stored", r.effect != INGEST_ALREADY, "tests",
+                                         r.tests, "warnings", r.warnings));
+    return EXIT_DONE;
+}
+
+/* What the command line asks for, besides the options of the reader. */
+struct import_args {
+    const char *map;
+    bool one_run;
+    const char *files[IMPORT_FILES_MAX];
+    size_t n;
+};
+
+static int check_import_args(const struct import_args *a, struct err *err)
+{
+    if (!a->map)
+        return err_set(err, ERR_INPUT, "import: --map is required (--list shows the built-in mappings)");
+    return a->n ? 0 : err_set(err, ERR_INPUT, "import: expected at least one file");
+}
+
+static int import_all(const struct cmd_env *env, const struct import_args *a,
+                      const struct import_options *options, struct err *err)
+{
+    struct store s = {0};
+    struct import_map m = {0};
+    json_t *all = json_array();
+    int worst = EXIT_DONE;
+    size_t step = a->one_run ? a->n : 1;
+    int rc = check_import_args(a, err);
+    if (rc == 0)
+        rc = import_map_load(&m, a->map, err);
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_WRITE, err);
+    for (size_t i = 0; rc == 0 && i < a->n; i += step) {
+        int code = import_run_of(env, &s, &m, a->files + i, step, options, all);
+        worst = code > worst ? code : worst;
+    }
+    if (rc == 0 && env->json)
+        cmd_print_json(json_incref(all));
+    json_decref(all);
+    import_map_release(&m);
+    store_close(&s);
+    return rc == 0 ? worst : -1;
+}
+
+int cmd_import(struct cmd_env *env, int argc, char **argv)
+{
+    struct import_args a = {0};
+    struct import_options options = {0};
+    bool list = false;
+    const struct arg opts[] = {
+        {"--map", "MAP", &a.map, NULL, "mapping file, or the name of a built-in mapping"},
+        {"--list", NULL, NULL, &list, "list the built-in mappings"},
+        {"--one-run", NULL, NULL, &a.one_run, "store all files as one run"},
+        {"--replace", NULL, NULL, &options.replace, "replace stored runs that were read in another way"},
+        {"--ticket", "NAME", &options.ticket, NULL, "override the mapping's ticket"},
+        {"--tag", "TAG", &options.tag, NULL, "override the mapping's tag"},
+        {"--node", "NODE", &options.node, NULL, "override the mapping's node"},
+        {"--date", "DATE", &options.date, NULL, "override the mapping's date: 2026-02-14"},
+    };
+    struct args spec = {.command = "import",
+                        .usage = "--map MAP FILE...",
+                        .about = "Stores the results of other tools, one run per file or one of all files.",
+                        .options = opts,
+                        .n_options = sizeof opts / sizeof *opts,
+                        .max_words = IMPORT_FILES_MAX};
+    struct err err = {0};
+    int rc = cmd_args(env, &spec, argc, argv, a.files, &a.n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = list ? list_maps(env) : import_all(env, &a, &options, &err);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}

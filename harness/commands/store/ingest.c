@@ -1,0 +1,108 @@
+/* kernsweep ingest DIR...: stores bundles, and folders of a B3.89 executor. */
+#include "results/ingest/ingest.h"
+#include "harness/commands/base/cmd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { INGEST_DIRS_MAX = 1024 };
+
+static const char *effect_name(enum ingest_effect o)
+{
+    switch (o) {
+    case INGEST_STORED:
+        return "stored";
+    case INGEST_ALREADY:
+        return "already stored";
+    case INGEST_REPLACED:
+        return "replaced the one stored before";
+    }
+    return "?";
+}
+
+/* Collects the results of the folders that are ingested. */
+struct progress {
+    bool json;
+    FILE *notes;
+    json_t *all;
+    int worst;
+    size_t interrupted; /* folders that are therefore not stored */
+};
+
+static void print_failure(struct progress *p, const struct err *err)
+{
+    int code = err->kind == ERR_INTERRUPTED ? EXIT_INTERRUPTED : cmd_fail(err);
+    p->interrupted += err->kind == ERR_INTERRUPTED;
+    p->worst = code > p->worst ? code : p->worst;
+}
+
+static void print_ingested(void *arg, const char *dir, const struct ingest_result *r, const struct err *err)
+{
+    struct progress *p = arg;
+    if (!r) {
+        print_failure(p, err);
+        return;
+    }
+    if (!p->json)
+        printf("%s  %s, %d tests\n", r->run_id, effect_name(r->effect), r->tests);
+    cmd_print_warnings(dir, r->warnings, r->warning);
+    if (*r->note)
+        fprintf(p->notes, "%s: note: %s\n", dir, r->note);
+    json_array_append_new(p->all,
+                          json_pack("{s:s, s:s, s:s, s:i, s:i}", "dir", dir, "run_id", r->run_id, "outcome",
+                                    effect_name(r->effect), "tests", r->tests, "warnings", r->warnings));
+}
+
+static int parse_warmup(const char *text, int *out, struct err *err)
+{
+    char *end = NULL;
+    long n = text ? strtol(text, &end, 10) : 0;
+    if (text && (end == text || *end || n < 0 || n > LIMIT_REPETITIONS))
+        return err_set(err, ERR_INPUT, "--warmup: expected a number of repetitions from 0 to %d",
+                       LIMIT_REPETITIONS);
+    *out = (int)n;
+    return 0;
+}
+
+int cmd_ingest(struct cmd_env *env, int argc, char **argv)
+{
+    const char *dirs[INGEST_DIRS_MAX], *warmup = NULL;
+    struct ingest_options options = {0};
+    const struct arg opts[] = {
+        {"--node", "NAME", &options.node, NULL, "node of bundles that do not record it (B3.89)"},
+        {"--date", "DATE", &options.date, NULL, "date of bundles whose path has none (B3.89): 2026-02-12"},
+        {"--ticket", "NAME", &options.ticket, NULL, "ticket of bundles whose files name none (B3.89)"},
+        {"--warmup", "N", &warmup, NULL, "do not count the first N repetitions of each cell (B3.89)"},
+        {"--replace", NULL, NULL, &options.replace, "replace stored runs that were read in another way"},
+        {"--no-samples", NULL, NULL, &options.skip_samples, "omit telemetry samples"},
+    };
+    struct args spec = {
+        .command = "ingest",
+        .usage = "DIR...",
+        .about = "Stores bundles of kernsweep and of B3.89; bundles that are already stored are left alone.",
+        .options = opts,
+        .n_options = sizeof opts / sizeof *opts,
+        .min_words = 1,
+        .max_words = INGEST_DIRS_MAX};
+    struct err err = {0};
+    struct store s = {0};
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, dirs, &n, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = parse_warmup(warmup, &options.warmup, &err);
+    if (rc != 0 || cmd_store_open(env, &s, STORE_WRITE, &err) != 0)
+        return cmd_fail(&err);
+    struct progress p = {.json = env->json, .notes = env->notes, .all = json_array(), .worst = EXIT_DONE};
+    rc = ingest_bundles(&s, dirs, n, &options, print_ingested, &p, &err);
+    if (rc == 0 && env->json)
+        cmd_print_json(json_incref(p.all));
+    if (p.interrupted)
+        fprintf(stderr,
+                "kernsweep: interrupted: %zu of %zu folders are not stored; the same command stores them\n",
+                p.interrupted, n);
+    json_decref(p.all);
+    store_close(&s);
+    return rc == 0 ? p.worst : cmd_fail(&err);
+}

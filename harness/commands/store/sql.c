@@ -1,0 +1,93 @@
+/* kernsweep sql 'SELECT ...': runs a read-only query. */
+#include "common/base/text.h"
+#include "harness/commands/base/cmd.h"
+#include "results/store/query.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROW_BYTES_MAX = 16 << 20 };
+
+static const double timeout_s = 60;
+
+/* Tab-separated, for people and cut(1); escapes what could act on a terminal. */
+static int print_cells(const char *const *cells, size_t n, struct err *err)
+{
+    struct buf line;
+    buf_init(&line, ROW_BYTES_MAX);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buf_putc(&line, '\t');
+        if (cells[i])
+            text_printable(&line, cells[i], strlen(cells[i]), ROW_BYTES_MAX / 8);
+    }
+    buf_putc(&line, '\n');
+    int rc = buf_ok(&line) ? 0 : err_set(err, ERR_INTERNAL, "sql: a row exceeds %d bytes", ROW_BYTES_MAX);
+    if (rc == 0)
+        fwrite(buf_str(&line), 1, line.len, stdout);
+    buf_release(&line);
+    return rc;
+}
+
+static int print_header(void *arg, const struct query_row *row, struct err *err)
+{
+    (void)arg;
+    return print_cells(row->names, row->columns, err);
+}
+
+static int print_row(void *arg, const struct query_row *row, struct err *err)
+{
+    (void)arg;
+    return print_cells(row->values, row->columns, err);
+}
+
+static json_t *json_of(const char *value, int type)
+{
+    if (!value)
+        return json_null();
+    if (type == SQLITE_INTEGER)
+        return json_integer(strtoll(value, NULL, 10));
+    return type == SQLITE_FLOAT ? json_real(strtod(value, NULL)) : json_string(value);
+}
+
+static int keep_row(void *arg, const struct query_row *row, struct err *err)
+{
+    json_t *rows = arg, *object = json_object();
+    for (size_t i = 0; i < row->columns; i++)
+        json_object_set_new(object, row->names[i], json_of(row->values[i], row->types[i]));
+    return json_array_append_new(rows, object) == 0
+               ? 0
+               : err_set(err, ERR_INTERNAL, "sql: no memory for the rows");
+}
+
+int cmd_sql(struct cmd_env *env, int argc, char **argv)
+{
+    struct args spec = {.command = "sql",
+                        .usage = "'SELECT ...'",
+                        .about = "Runs one read-only SQL query on the store.",
+                        .min_words = 1,
+                        .max_words = 1};
+    struct err err = {0};
+    struct store s = {0};
+    const char *words[1];
+    json_t *rows = json_array();
+    size_t n;
+    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
+    if (rc == 1) {
+        json_decref(rows);
+        return EXIT_DONE;
+    }
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, STORE_READ, &err);
+    if (rc == 0 && env->json)
+        rc = query_run(&s, words[0], timeout_s, NULL, keep_row, rows, &err);
+    else if (rc == 0)
+        rc = query_run(&s, words[0], timeout_s, print_header, print_row, NULL, &err);
+    if (rc == 0 && env->json)
+        rc = cmd_print_json(json_incref(rows));
+    json_decref(rows);
+    store_close(&s);
+    return rc < 0 ? cmd_fail(&err) : rc;
+}
