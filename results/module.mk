@@ -1,6 +1,6 @@
 # results: the store. The SQL files of schemas/ and the mappings of maps/ are compiled in, so that the command needs no
 # data files.
-results_rooms   := query ingest judge store stats
+results_rooms   := query ingest judge judge/nights judge/causes judge/search store stats
 results_sources := $(wildcard results/*.c $(results_rooms:%=results/%/*.c))
 $(eval $(call library,results,$(results_sources)))
 migrations_sql := $(sort $(wildcard schemas/sql/[0-9]*.sql))

@@ -1,5 +1,6 @@
-/* Tells clang-tidy's analyzer, which does not look across files, that these functions always return -1; otherwise it
- * follows impossible paths. scripts/lint includes this before every file except those of common/, which define them.
+/* Tells clang-tidy's analyzer, which does not look across files, that these functions always return -1;
+ * otherwise it follows impossible paths. scripts/lint includes this before every file except those of
+ * common/, which define them.
  */
 #include "common/base/err.h"
 #include "common/base/json.h"

@@ -5,7 +5,7 @@
 #include "common/base/json.h"
 #include "common/base/sha256.h"
 #include "harness/nightly/digest.h"
-#include "results/judge/changes.h"
+#include "results/judge/nights/changes.h"
 #include "results/query/history_load.h"
 #include "results/store/runs.h"
 

@@ -4,7 +4,7 @@
 #include "common/base/json.h"
 #include "harness/session/measure.h"
 #include "harness/session/runrec.h"
-#include "results/judge/history.h"
+#include "results/judge/nights/history.h"
 #include "results/query/find_run.h"
 #include "results/query/history_load.h"
 #include "results/store/baseline.h"

@@ -1,5 +1,5 @@
-/* bisect: carries out the steps of a search (results/judge/bisect.h): builds commits of the plan's source.dir
- * on the node and measures them in turns with the good end, in runs of the purpose "bisect".
+/* bisect: carries out the steps of a search (results/judge/search/bisect.h): builds commits of the plan's
+ * source.dir on the node and measures them in turns with the good end, in runs of the purpose "bisect".
  *
  * The state is stored before and after every step, so a search that was interrupted goes on with the step
  * that it was at; a run that it left on the node is completed first. Builds are kept by the node's cache.

@@ -1,7 +1,7 @@
 /* bisect_state: a search for the commit that made a cell slower, as it is kept in the store, so that it
  * survives whatever interrupts it. Before and after every step the whole of it is written in one transaction.
  *
- * Decides nothing (results/judge/bisect.h) and measures nothing (bisect.h). The owner calls
+ * Decides nothing (results/judge/search/bisect.h) and measures nothing (bisect.h). The owner calls
  * bisect_state_release().
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_BISECT_STATE_H
@@ -9,7 +9,7 @@
 
 #include "harness/git/history.h"
 #include "harness/session/turns.h"
-#include "results/judge/bisect.h"
+#include "results/judge/search/bisect.h"
 #include "results/store/bisect_row.h"
 
 #include <jansson.h>

@@ -1,5 +1,5 @@
 /* Changes: level changes in the series of this run's cells. */
-#include "results/judge/changes.h"
+#include "results/judge/nights/changes.h"
 #include "reports/model/parts.h"
 #include "results/store/identity.h"
 

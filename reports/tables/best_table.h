@@ -3,7 +3,7 @@
 #define KERNSWEEP_REPORTS_TABLES_BEST_TABLE_H
 
 #include "common/base/buf.h"
-#include "results/judge/best_groups.h"
+#include "results/judge/search/best_groups.h"
 
 enum best_form { BEST_PLAIN, BEST_COLOUR, BEST_MARKDOWN };
 

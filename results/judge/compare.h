@@ -11,7 +11,7 @@
 
 #include "results/judge/cause.h"
 #include "results/judge/facts.h"
-#include "results/judge/history.h"
+#include "results/judge/nights/history.h"
 #include "results/judge/verdict.h"
 
 struct comparison {

@@ -3,7 +3,7 @@
 #ifndef KERNSWEEP_RESULTS_JUDGE_EVIDENCE_H
 #define KERNSWEEP_RESULTS_JUDGE_EVIDENCE_H
 
-#include "results/judge/nights.h"
+#include "results/judge/nights/nights.h"
 #include "results/judge/verdict.h"
 
 /* What the nights say of tonight's value. */

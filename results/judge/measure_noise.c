@@ -1,6 +1,6 @@
 #include "results/judge/measure_noise.h"
 
-#include "results/judge/scale.h"
+#include "results/judge/nights/scale.h"
 #include "results/stats/stats.h"
 
 #include <math.h>

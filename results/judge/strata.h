@@ -8,7 +8,7 @@
 #define KERNSWEEP_RESULTS_JUDGE_STRATA_H
 
 #include "results/judge/evidence.h"
-#include "results/judge/places.h"
+#include "results/judge/nights/places.h"
 
 struct stratum {
     uint64_t device; /* 0: unknown */

@@ -1,6 +1,6 @@
 #include "results/judge/together.h"
 
-#include "results/judge/places.h"
+#include "results/judge/nights/places.h"
 #include "results/stats/stats.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 #include "results/judge/tonight.h"
 
-#include "results/judge/common_factor.h"
 #include "results/judge/judge_nights.h"
-#include "results/judge/places.h"
+#include "results/judge/nights/common_factor.h"
+#include "results/judge/nights/places.h"
 #include "results/stats/stats.h"
 #include "results/store/identity.h"
 

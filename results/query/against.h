@@ -7,9 +7,9 @@
 #ifndef KERNSWEEP_RESULTS_QUERY_AGAINST_H
 #define KERNSWEEP_RESULTS_QUERY_AGAINST_H
 
-#include "results/judge/cards.h"
 #include "results/judge/compare.h"
 #include "results/judge/confirm.h"
+#include "results/judge/nights/cards.h"
 #include "results/judge/noise.h"
 #include "results/store/commit_range.h"
 #include "results/store/store.h"

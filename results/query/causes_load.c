@@ -1,6 +1,6 @@
 #include "results/query/causes_load.h"
 
-#include "results/judge/causes_find.h"
+#include "results/judge/causes/causes_find.h"
 #include "results/query/history_load.h"
 #include "results/query/report_queries.h"
 #include "results/query/together_store.h"

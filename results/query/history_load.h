@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_RESULTS_QUERY_HISTORY_LOAD_H
 #define KERNSWEEP_RESULTS_QUERY_HISTORY_LOAD_H
 
-#include "results/judge/history.h"
+#include "results/judge/nights/history.h"
 #include "results/store/store.h"
 
 enum {

@@ -7,8 +7,8 @@
 #ifndef KERNSWEEP_RESULTS_QUERY_TIMELINE_H
 #define KERNSWEEP_RESULTS_QUERY_TIMELINE_H
 
-#include "results/judge/changes.h"
 #include "results/judge/compare.h"
+#include "results/judge/nights/changes.h"
 #include "results/store/commit_range.h"
 #include "results/store/store.h"
 

@@ -1,4 +1,5 @@
-/* bench/bundles: writes closed bundles of a plan's nightly runs like the executor's, for scripts/bench/results.
+/* bench/bundles: writes closed bundles of a plan's nightly runs like the executor's, for
+ * scripts/bench/results.
  *
  *   bundles DIR FIRST COUNT TESTS SAMPLES    DIR/night_FIRST ..., TESTS tests each, SAMPLES samples per test
  *
@@ -8,8 +9,8 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/json.h"
-#include "common/contract/proto.h"
 #include "common/base/sha256.h"
+#include "common/contract/proto.h"
 #include "results/stats/stats.h"
 #include "results/store/when.h"
 

@@ -4,7 +4,7 @@
  *   judging --csv FILE [--better more]         what each rule flags in histories of the user's own
  */
 #include "common/base/args.h"
-#include "results/judge/changes.h"
+#include "results/judge/nights/changes.h"
 #include "tests/simulation/csv_nights.h"
 #include "tests/simulation/otava.h"
 #include "tests/simulation/scenarios.h"

@@ -1,5 +1,5 @@
-/* The workload of the benchmarks: sleeps MS milliseconds and reports how long it took by its own clock. Linked
- * statically, so that almost nothing happens before its clock starts.
+/* The workload of the benchmarks: sleeps MS milliseconds and reports how long it took by its own clock.
+ * Linked statically, so that almost nothing happens before its clock starts.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #ifndef KERNSWEEP_TESTS_SIMULATION_SIMULATED_H
 #define KERNSWEEP_TESTS_SIMULATION_SIMULATED_H
 
-#include "results/judge/history.h"
+#include "results/judge/nights/history.h"
 #include "results/stats/stats.h"
 
 enum {

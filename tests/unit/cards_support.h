@@ -6,8 +6,8 @@
 
 #include "tests/unit/results_support.h"
 
-#include "results/judge/cards.h"
 #include "results/judge/compare.h"
+#include "results/judge/nights/cards.h"
 #include "results/stats/stats.h"
 #include "results/store/identity.h"
 

@@ -7,7 +7,7 @@
 
 #include "tests/unit/results_support.h"
 
-#include "results/judge/causes_find.h"
+#include "results/judge/causes/causes_find.h"
 #include "results/stats/stats.h"
 #include "results/store/identity.h"
 

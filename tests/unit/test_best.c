@@ -1,8 +1,8 @@
 /* best: the best of several points: found where there is one, and not made up where there is none. */
 #include "tests/unit/support.h"
 
-#include "results/judge/best.h"
-#include "results/judge/halving.h"
+#include "results/judge/search/best.h"
+#include "results/judge/search/halving.h"
 #include "results/stats/stats.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* bisect: the search alone, driven by a simulated measurer that plays noise, drift and commits that do not
  * build. */
-#include "results/judge/bisect.h"
 #include "results/judge/compare.h"
+#include "results/judge/search/bisect.h"
 #include "results/judge/turns.h"
 #include "results/stats/stats.h"
 #include "tests/unit/support.h"

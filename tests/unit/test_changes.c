@@ -1,7 +1,7 @@
 /* changes: finds the night a level changed, and neither noise nor one odd night. */
 #include "tests/unit/results_support.h"
 
-#include "results/judge/changes.h"
+#include "results/judge/nights/changes.h"
 #include "results/stats/stats.h"
 
 static void student_and_welch_meet_the_tables(void **state)

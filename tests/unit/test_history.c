@@ -1,7 +1,7 @@
 /* history: one median per night, in the order of the nights, of valid nights only. */
 #include "tests/unit/results_support.h"
 
-#include "results/judge/history.h"
+#include "results/judge/nights/history.h"
 #include "results/query/against.h"
 #include "results/query/history_load.h"
 #include "results/query/timeline.h"

@@ -1,11 +1,11 @@
 /* levels: the nights of a plan as a model: their order, what they have in common, levels and devices. */
 #include "tests/unit/results_support.h"
 
-#include "results/judge/common_factor.h"
 #include "results/judge/compare.h"
 #include "results/judge/confirm.h"
-#include "results/judge/nights.h"
-#include "results/judge/scale.h"
+#include "results/judge/nights/common_factor.h"
+#include "results/judge/nights/nights.h"
+#include "results/judge/nights/scale.h"
 #include "results/stats/stats.h"
 
 enum { CELLS = 8, NIGHTS = 20 };

@@ -3,7 +3,7 @@
  */
 #include "tests/unit/simulation_support.h"
 
-#include "results/judge/changes.h"
+#include "results/judge/nights/changes.h"
 
 enum { SERIES_NIGHTS = 60, SPIKE_NIGHT = 30 };
 

@@ -2,7 +2,7 @@
  */
 #include "tests/unit/results_support.h"
 
-#include "results/judge/causes_find.h"
+#include "results/judge/causes/causes_find.h"
 #include "results/judge/turns.h"
 #include "results/query/against.h"
 

@@ -3,7 +3,7 @@
 #define KERNSWEEP_HARNESS_COMMANDS_COMPARE_BEST_OUTPUT_H
 
 #include "harness/commands/base/cmd.h"
-#include "results/judge/best_groups.h"
+#include "results/judge/search/best_groups.h"
 
 json_t *best_encode(const struct best_groups *g, const struct run_data *runs, size_t n);
 /* The answers, one line each, then the points. */

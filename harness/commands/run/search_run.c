@@ -3,7 +3,7 @@
 #include "harness/commands/compare/best_output.h"
 #include "harness/plan/narrow.h"
 #include "harness/session/measure.h"
-#include "results/judge/halving.h"
+#include "results/judge/search/halving.h"
 #include "results/store/run_load.h"
 
 #include <inttypes.h>

@@ -1,0 +1,201 @@
+#include "results/judge/causes/cause_beside.h"
+
+#include "results/stats/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_INTERNAL, "no memory for the causes");
+}
+
+void beside_release(struct beside *b)
+{
+    free(b->code);
+    free(b->of_device);
+    free(b->clock);
+    *b = (struct beside){0};
+}
+
+static const struct history_series *clocks_of(const struct causes_input *in, const struct delta *d)
+{
+    return in->clocks ? history_find(in->clocks, d->variant, d->context, METRIC_SCLK_MHZ) : NULL;
+}
+
+static void fill_one(struct beside *b, const struct causes_input *in, const struct delta *d, size_t i)
+{
+    b->code[i] = cause_code_state(b->before->run, in->now.run, d->variant, &b->of_device[i]);
+    const struct night_cell *cell = in->nights ? nights_find_cell(in->nights, d->variant, d->context) : NULL;
+    const struct level level = cell && d->against == REFERENCE_LEVEL ? nights_level(cell) : (struct level){0};
+    const struct clock_nights nights = {
+        .cell = cell, .clocks = clocks_of(in, d), .level = level.known ? &level : NULL};
+    clock_part_of(b->before, &in->now, d->variant, d->context, d->metric, &nights, &b->clock[i]);
+}
+
+int beside_fill(struct beside *b, const struct causes_input *in, const struct comparison *c,
+                const struct cause_run *before, struct err *err)
+{
+    if (b->before == before)
+        return 0;
+    beside_release(b);
+    b->code = calloc(c->count + 1, sizeof *b->code);
+    b->of_device = calloc(c->count + 1, sizeof *b->of_device);
+    b->clock = calloc(c->count + 1, sizeof *b->clock);
+    if (!b->code || !b->of_device || !b->clock)
+        return no_memory(err);
+    b->before = before;
+    b->count = c->count;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->deltas[i].metric == c->primary)
+            fill_one(b, in, &c->deltas[i], i);
+    return 0;
+}
+
+double slower_by(enum metric m, double ratio)
+{
+    double change = ratio > 0 ? log(ratio) : (double)NAN;
+    return metric_info(m)->better == METRIC_MORE ? -change : change;
+}
+
+static bool is_control(const struct beside *b, const struct comparison *c, size_t i, const struct delta *d,
+                       bool other_variants)
+{
+    const struct delta *e = &c->deltas[i];
+    return e != d && e->metric == c->primary && b->code[i] == CAUSE_CODE_SAME && e->in_now && e->in_base &&
+           !(other_variants && d && strcmp(e->variant, d->variant) == 0);
+}
+
+bool controls_stayed(const double *moves, size_t n, double change)
+{
+    if (n < CONTROLS_LEAST)
+        return false;
+    double median = stats_median(moves, n), spread = 1.4826 * stats_mad(moves, n);
+    double together = median * (change > 0 ? 1 : -1) + 2 * spread * stats_median_error(n);
+    return together < fabs(change) / 2;
+}
+
+/* A change of status has no size: a control that still works stayed where it was. */
+static bool still_works(const struct delta *e)
+{
+    return e->now_status == STATUS_OK && e->base_status == STATUS_OK;
+}
+
+int beside_controls(const struct beside *b, const struct comparison *c, const struct delta *d, double change,
+                    bool other_variants, struct controls *out, struct err *err)
+{
+    double *moves = calloc(c->count + 1, sizeof *moves);
+    size_t working = 0;
+    *out = (struct controls){.median = NAN};
+    if (!moves)
+        return no_memory(err);
+    for (size_t i = 0; i < c->count; i++) {
+        if (!is_control(b, c, i, d, other_variants))
+            continue;
+        double move = slower_by(c->primary, c->deltas[i].ratio);
+        working += still_works(&c->deltas[i]);
+        if (!isfinite(move))
+            continue;
+        moves[out->count++] = move;
+        out->moved += move / change > 0;
+    }
+    out->median = stats_median(moves, out->count);
+    out->held = isnan(change) ? working >= CONTROLS_LEAST : controls_stayed(moves, out->count, change);
+    free(moves);
+    return 0;
+}
+
+bool beside_whole_variant(const struct comparison *c, const struct delta *d, double change)
+{
+    size_t cells = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *e = &c->deltas[i];
+        if (e->metric != c->primary || strcmp(e->variant, d->variant) != 0)
+            continue;
+        if (e->verdict == VERDICT_UNCHANGED)
+            return false;
+        bool changed = e->verdict == VERDICT_REGRESSED || e->verdict == VERDICT_IMPROVED;
+        if (changed && slower_by(e->metric, e->ratio) / change < 0)
+            return false;
+        cells += changed || e->verdict == d->verdict;
+    }
+    return cells >= 2;
+}
+
+static int by_part(const void *a, const void *b)
+{
+    const struct clock_part *x = *(const struct clock_part *const *)a,
+                            *y = *(const struct clock_part *const *)b;
+    return (x->explained > y->explained) - (x->explained < y->explained);
+}
+
+const struct clock_part *beside_clock(const struct beside *b, const struct comparison *c,
+                                      const struct delta *own, struct err *err)
+{
+    const struct clock_part **parts = calloc(b->count + 1, sizeof *parts), *middle = NULL;
+    size_t n = 0;
+    if (!parts) {
+        no_memory(err);
+        return NULL;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        if (b->clock[i].known && &c->deltas[i] != own)
+            parts[n++] = &b->clock[i];
+    if (n) {
+        qsort(parts, n, sizeof *parts, by_part);
+        middle = parts[n / 2];
+    }
+    free(parts);
+    return middle;
+}
+
+struct beside_tests {
+    size_t with, without; /* counted OK tests with and without processes of others */
+    double time_with, time_without;
+    double most; /* the median number of processes */
+};
+
+static struct beside_tests tests_beside(const struct run_data *r, const struct delta *d)
+{
+    const struct cell *cell = run_data_cell(r, d->variant, d->context);
+    struct beside_tests out = {.time_with = NAN, .time_without = NAN};
+    double *x = cell ? calloc(3 * cell->count + 1, sizeof *x) : NULL;
+    double *time[] = {x, x ? x + cell->count : NULL}, *seen = x ? x + 2 * cell->count : NULL;
+    size_t n[] = {0, 0};
+    for (size_t i = 0; x && i < cell->count; i++) {
+        const struct run_test *t = &r->tests[cell->first + i];
+        if (t->warmup || t->activity.neighbours == RUN_UNKNOWN ||
+            (t->status != STATUS_OK && d->verdict != VERDICT_BROKEN && d->verdict != VERDICT_FIXED))
+            continue;
+        int with = t->activity.neighbours > 0;
+        seen[n[0] + n[1]] = t->activity.neighbours;
+        time[with][n[with]++] = t->value[d->metric];
+    }
+    out.without = n[0];
+    out.with = n[1];
+    out.time_without = stats_median(time[0], n[0]);
+    out.time_with = stats_median(time[1], n[1]);
+    out.most = stats_median(seen, n[0] + n[1]);
+    free(x);
+    return out;
+}
+
+enum neighbours cell_neighbours(const struct run_data *before, const struct run_data *now,
+                                const struct delta *d, double change, double *was, double *is)
+{
+    bool better = d->verdict == VERDICT_FIXED || change < 0;
+    struct beside_tests a = tests_beside(better ? now : before, d),
+                        b = tests_beside(better ? before : now, d);
+    *was = better ? b.most : a.most;
+    *is = better ? a.most : b.most;
+    bool known = a.with + a.without > 0 && b.with + b.without > 0;
+    if (!known || a.with > 0 || 2 * b.with < b.with + b.without)
+        return NEIGHBOURS_NONE;
+    if (b.with < 2 || b.without < 2 || !isfinite(change))
+        return NEIGHBOURS_COINCIDE;
+    double effect = slower_by(d->metric, b.time_with / b.time_without) / fabs(change);
+    if (effect < 0.25)
+        return NEIGHBOURS_HARMLESS;
+    return effect >= 0.5 ? NEIGHBOURS_ESTABLISHED : NEIGHBOURS_COINCIDE;
+}

@@ -1,0 +1,316 @@
+/* The causes of one cell. */
+#include "results/judge/causes/cause_finding.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Controls that moved by this share of the change stand for the node; by the second, for all of it. */
+static const double node_least = 0.5, node_all = 0.8;
+/* A clock that explains so much needs nothing beside it. */
+static const double clock_large = 0.5, clock_all = 0.8;
+/* Single cells differ by up to half of this between GPUs of one model (docs/statistics.md). */
+static const double between_gpus = 0.06;
+
+/* Repetitions and warm-ups as they were run, which options may have changed. One repetition has nothing to
+ * hide a slow start behind. */
+static void compare_counts(struct finding *f)
+{
+    const struct cell *a = run_data_cell(f->before->run, f->d->variant, f->d->context),
+                      *b = run_data_cell(f->in->now.run, f->d->variant, f->d->context);
+    struct cause_changes *out = &f->differs.method[SCOPE_ALL];
+    if (!a || !b)
+        return;
+    char was[24], is[24];
+    snprintf(was, sizeof was, "%d", a->counted);
+    snprintf(is, sizeof is, "%d", b->counted);
+    if (a->counted != b->counted && (a->counted == 1 || b->counted == 1))
+        cause_add_change(out, "repetitions", was, is);
+    snprintf(was, sizeof was, "%zu", a->count - (size_t)a->counted);
+    snprintf(is, sizeof is, "%zu", b->count - (size_t)b->counted);
+    if (strcmp(was, is) != 0)
+        cause_add_change(out, "warmup", was, is);
+}
+
+/* The part of a common factor that the clock explains: what was taken out of the cell needs no explaining. */
+static double clock_of_common(const struct finding *f, const struct clock_part *others)
+{
+    double common = slower_by(f->c->primary, f->d->common);
+    if (!others || !isfinite(common) || common == 0 || others->explained / common <= 0)
+        return 0;
+    return fabs(others->explained) < fabs(common) ? others->explained : common;
+}
+
+static int look_at_clock(struct finding *f, struct err *err)
+{
+    const struct clock_part *own = &f->beside->clock[f->d - f->c->deltas];
+    struct err memory = {0};
+    const struct clock_part *others = beside_clock(f->beside, f->c, f->d, &memory);
+    if (memory.kind != ERR_NONE) {
+        *err = memory;
+        return -1;
+    }
+    if (!own->known || !isfinite(f->change))
+        return 0;
+    f->clock =
+        (struct cause){.kind = CAUSE_CLOCK, .share = NAN, .sensitivity = NAN, .sensitivity_error = NAN};
+    f->clock_stands =
+        clock_explains(own, f->change, f->d->noise_floor, clock_of_common(f, others), &f->clock);
+    f->clock.alone = f->code == CAUSE_CODE_DIFFERS && others && fabs(others->change) < fabs(own->change) / 2;
+    if (f->clock.alone)
+        f->clock.certainty = CAUSE_COINCIDES;
+    return 0;
+}
+
+static void look_at_node(struct finding *f)
+{
+    const struct controls *k = &f->controls;
+    double share = k->median / f->change;
+    f->node_share =
+        k->count >= 2 && k->moved == k->count && share >= node_least ? fmin(share, 1) : (double)NAN;
+}
+
+/* Cells with the same neighbours and the same code that did not move say that these do not matter. */
+static int neighbours_spare_controls(const struct finding *f, bool *spare, struct err *err)
+{
+    double *moves = calloc(f->c->count + 1, sizeof *moves);
+    size_t n = 0;
+    if (!moves)
+        return err_set(err, ERR_INTERNAL, "no memory for the causes");
+    for (size_t i = 0; i < f->c->count; i++) {
+        const struct delta *e = &f->c->deltas[i];
+        double was, is, move = slower_by(e->metric, e->ratio);
+        if (e == f->d || e->metric != f->c->primary || f->beside->code[i] != CAUSE_CODE_SAME ||
+            !isfinite(move))
+            continue;
+        if (cell_neighbours(f->before->run, f->in->now.run, e, f->change, &was, &is) != NEIGHBOURS_NONE)
+            moves[n++] = move;
+    }
+    *spare = controls_stayed(moves, n, f->change);
+    free(moves);
+    return 0;
+}
+
+/* Neighbours count from this slowdown on, and for a change of which they explain this share. */
+static const double own_run_least = 0.01, own_run_share = 0.25;
+
+/* Most tests of its own run that were in flight beside one of the cell; RUN_UNKNOWN if nobody counted. */
+static int most_beside(const struct run_data *r, const struct delta *d)
+{
+    const struct cell *c = run_data_cell(r, d->variant, d->context);
+    int most = RUN_UNKNOWN;
+    for (size_t i = 0; c && i < c->count; i++)
+        if (!r->tests[c->first + i].warmup && r->tests[c->first + i].beside > most)
+            most = r->tests[c->first + i].beside;
+    return most;
+}
+
+/* Tests on the other GPUs count where `noise --gpus` has measured what they cost this cell. */
+static void look_at_own_run(struct finding *f)
+{
+    const struct together_cell *t =
+        together_find(f->in->together, f->d->variant, f->d->context, f->d->metric);
+    int was = most_beside(f->before->run, f->d), is = most_beside(f->in->now.run, f->d);
+    if (!together_suffers(t, own_run_least) || was < 0 || is < 0 || !isfinite(f->change))
+        return;
+    double effect = slower_by(t->metric, t->ratio) * ((is > was) - (is < was)) / f->change;
+    if (!(effect >= own_run_share))
+        return;
+    f->own_run = true;
+    f->neighbours = effect >= 2 * own_run_share ? NEIGHBOURS_ESTABLISHED : NEIGHBOURS_COINCIDE;
+    f->neighbours_before = was;
+    f->neighbours_now = is;
+}
+
+static int look_at_neighbours(struct finding *f, struct err *err)
+{
+    bool spare = false;
+    f->neighbours = cell_neighbours(f->before->run, f->in->now.run, f->d, f->change, &f->neighbours_before,
+                                    &f->neighbours_now);
+    if (f->neighbours == NEIGHBOURS_NONE)
+        look_at_own_run(f);
+    if (f->neighbours != NEIGHBOURS_COINCIDE || f->own_run)
+        return 0;
+    if (neighbours_spare_controls(f, &spare, err) != 0)
+        return -1;
+    f->neighbours = spare ? NEIGHBOURS_HARMLESS : f->neighbours;
+    return 0;
+}
+
+int finding_look_at_cell(struct finding *f, struct err *err)
+{
+    const struct delta *d = f->d;
+    bool of_device;
+    if (finding_compare(f, d->variant, err) != 0)
+        return -1;
+    compare_counts(f);
+    f->code = f->beside->code[d - f->c->deltas];
+    f->code_later = f->onset && cause_code_state(f->before->run, f->onset->run, d->variant, &of_device) ==
+                                    CAUSE_CODE_SAME;
+    f->out->code = f->code;
+    f->out->code_of_device = f->beside->of_device[d - f->c->deltas];
+    bool measured = d->verdict != VERDICT_BROKEN && d->verdict != VERDICT_FIXED;
+    f->change = measured ? slower_by(d->metric, d->ratio) : (double)NAN;
+    bool own = f->differs.environment[SCOPE_VARIANT].count || f->differs.method[SCOPE_VARIANT].count;
+    if (beside_controls(f->beside, f->c, d, f->change, own, &f->controls, err) != 0 ||
+        look_at_clock(f, err) != 0)
+        return -1;
+    look_at_node(f);
+    return look_at_neighbours(f, err);
+}
+
+static bool neighbours_stand(const struct finding *f)
+{
+    return f->neighbours == NEIGHBOURS_COINCIDE || f->neighbours == NEIGHBOURS_ESTABLISHED;
+}
+
+static double clock_share(const struct finding *f)
+{
+    if (!f->clock_stands)
+        return 0;
+    return f->clock.bounded ? f->clock.share_high : f->clock.share;
+}
+
+static bool clock_is_all(const struct finding *f)
+{
+    return f->clock_stands && !f->clock.bounded && !f->clock.alone && f->clock.share >= clock_all;
+}
+
+/* Code that differs as well is not needed where cells without new code, or the clock, moved as much. */
+static bool code_stands(const struct finding *f)
+{
+    if (f->node_share >= node_all || clock_is_all(f) || f->code_later)
+        return false;
+    return f->code == CAUSE_CODE_DIFFERS || (f->code == CAUSE_CODE_UNKNOWN && f->differs.other_sources);
+}
+
+/* The change may be as small as its noise allows. */
+static bool device_stands(const struct finding *f)
+{
+    double least = fabs(f->change) - 2 * (isfinite(f->d->noise_floor) ? f->d->noise_floor : 0);
+    return f->differs.device.count && (!f->controls.held || !(least > between_gpus));
+}
+
+/* How many differences concern this cell or its variant alone. */
+static size_t own_differences(const struct finding *f)
+{
+    return (size_t)code_stands(f) + (f->differs.environment[SCOPE_VARIANT].count > 0) +
+           (f->differs.method[SCOPE_VARIANT].count > 0) + neighbours_stand(f);
+}
+
+/* The only difference to cells of the same code that did not move. */
+static bool is_only_difference(const struct finding *f)
+{
+    return !f->doubtful && f->controls.held && isnan(f->node_share) && !f->clock_stands &&
+           !device_stands(f) && own_differences(f) == 1;
+}
+
+static int add_code(struct finding *f, bool established, struct err *err)
+{
+    struct cause *c = finding_add(f, CAUSE_CODE, established, err);
+    if (!c)
+        return -1;
+    c->by = f->code == CAUSE_CODE_DIFFERS ? (f->out->code_of_device ? CAUSE_BY_DEVICE : CAUSE_BY_FILES)
+                                          : CAUSE_BY_SOURCES;
+    if (c->by == CAUSE_BY_DEVICE)
+        cause_list_kernels(f->before, &f->in->now, f->d->variant, c);
+    return 0;
+}
+
+/* What made other code of the same sources; of other sources it only coincides. */
+static int add_toolchain(struct finding *f, bool code_established, struct err *err)
+{
+    struct cause_changes *changes = &f->differs.toolchain;
+    if (f->code == CAUSE_CODE_DIFFERS && !changes->count && f->differs.same_sources)
+        *changes = f->differs.variables;
+    if (f->code == CAUSE_CODE_SAME || f->code_later || !changes->count || f->node_share >= node_all ||
+        clock_is_all(f))
+        return 0;
+    bool established = f->code == CAUSE_CODE_DIFFERS && f->differs.same_sources && code_established;
+    return finding_add_changes(f, CAUSE_TOOLCHAIN, established, changes, err);
+}
+
+static int add_numbers(struct finding *f, struct err *err)
+{
+    if (f->clock_stands) {
+        struct cause *c = finding_add(f, CAUSE_CLOCK, false, err);
+        if (!c)
+            return -1;
+        *c = f->clock;
+    }
+    if (isfinite(f->node_share)) {
+        struct cause *c = finding_add(f, CAUSE_NODE, f->controls.count >= CONTROLS_LEAST, err);
+        if (!c)
+            return -1;
+        c->share = f->node_share;
+        c->controls = f->controls.count;
+        c->now =
+            exp(metric_info(f->c->primary)->better == METRIC_MORE ? -f->controls.median : f->controls.median);
+    }
+    return 0;
+}
+
+/* What all cells share: not while cells of the same code stay where they are, unless nothing else differs and
+ * the whole variant moved. */
+static bool shared_may_explain(const struct finding *f)
+{
+    bool nothing_else = own_differences(f) == 0 && isnan(f->node_share) && clock_share(f) < clock_large &&
+                        !f->differs.toolchain.count && !device_stands(f);
+    if (clock_is_all(f))
+        return false;
+    if (!f->controls.held)
+        return true;
+    return nothing_else && beside_whole_variant(f->c, f->d, f->change);
+}
+
+static int add_environment(struct finding *f, bool only, bool shared, struct err *err)
+{
+    struct cause_changes changes = f->differs.environment[SCOPE_VARIANT];
+    bool own = changes.count > 0;
+    if (shared)
+        finding_append_changes(&changes, &f->differs.environment[SCOPE_ALL]);
+    else if (f->clock_stands) /* a limit of the clock belongs to the clock */
+        finding_append_changes(&changes, &f->differs.limits);
+    return changes.count ? finding_add_changes(f, CAUSE_ENVIRONMENT, only && own, &changes, err) : 0;
+}
+
+static int add_method(struct finding *f, bool only, bool shared, struct err *err)
+{
+    struct cause_changes changes = f->differs.method[SCOPE_VARIANT];
+    bool own = changes.count > 0;
+    if (shared)
+        finding_append_changes(&changes, &f->differs.method[SCOPE_ALL]);
+    if (device_stands(f))
+        finding_append_changes(&changes, &f->differs.device);
+    return changes.count ? finding_add_changes(f, CAUSE_METHOD, only && own, &changes, err) : 0;
+}
+
+/* Measured in turns with the build before. */
+static int explain_confirmed(struct finding *f, struct err *err)
+{
+    if (f->d->confirmation == CONFIRM_STANDS)
+        return add_code(f, true, err);
+    struct cause *c = finding_add(f, CAUSE_NODE, true, err);
+    if (!c)
+        return -1;
+    c->controls = f->controls.count;
+    bool shared = f->differs.environment[SCOPE_ALL].count > 0;
+    return shared ? finding_add_changes(f, CAUSE_ENVIRONMENT, false, &f->differs.environment[SCOPE_ALL], err)
+                  : 0;
+}
+
+int finding_explain_cell(struct finding *f, struct err *err)
+{
+    bool other_code =
+        f->code == CAUSE_CODE_DIFFERS || (f->code == CAUSE_CODE_UNKNOWN && f->differs.other_sources);
+    if (f->d->confirmation == CONFIRM_NODE || (f->d->confirmation == CONFIRM_STANDS && other_code))
+        return explain_confirmed(f, err);
+    bool only = is_only_difference(f), shared = shared_may_explain(f);
+    bool code = code_stands(f), code_established = only && code && f->code == CAUSE_CODE_DIFFERS;
+    if ((code && add_code(f, code_established, err) != 0) || add_toolchain(f, code_established, err) != 0 ||
+        add_numbers(f, err) != 0 || (neighbours_stand(f) && finding_add_neighbours(f, err) != 0) ||
+        add_environment(f, only, shared, err) != 0 || add_method(f, only, shared, err) != 0)
+        return -1;
+    return finding_add_rest(f, err);
+}

@@ -1,0 +1,355 @@
+#include "results/judge/causes/cause_differences.h"
+
+#include "results/judge/facts.h"
+#include "results/store/identity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLAN_VALUE_MAX = CAUSE_TEXT_MAX };
+
+enum fact_class {
+    FACT_IGNORED,
+    FACT_TOOLCHAIN,
+    FACT_VARIABLE_OF_VARIANT,
+    FACT_VARIABLE_OF_ALL,
+    FACT_ENVIRONMENT,
+    FACT_LIMIT,
+    FACT_METHOD,
+    FACT_DEVICE,
+    FACT_SOURCES,
+};
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(word, *words) == 0)
+            return true;
+    return false;
+}
+
+/* Of "gpus0.firmware.smc" the part behind the GPU's number. */
+static enum fact_class class_of_gpu(const char *key)
+{
+    static const char *const identity[] = {"unique_id",        "uuid", "serial", "name", "arch",
+                                           "vram_total_bytes", NULL};
+    static const char *const place[] = {
+        "index",           "vendor",         "pci", "numa_node", "power_cap_default_w",
+        "power_cap_max_w", "pcie_width_max", NULL};
+    static const char *const limits[] = {"power_cap_w", "sclk_min_mhz", "sclk_max_mhz", "perf_level", NULL};
+    const char *dot = strchr(key, '.');
+    if (!dot || is_one_of(dot + 1, place))
+        return FACT_IGNORED;
+    if (is_one_of(dot + 1, identity))
+        return FACT_DEVICE;
+    return is_one_of(dot + 1, limits) ? FACT_LIMIT : FACT_ENVIRONMENT;
+}
+
+/* "env.NAME", or "env.VARIANT.NAME": names of variables have no dot. */
+static enum fact_class class_of_variable(const char *key, const char *variant)
+{
+    const char *rest = key + strlen("env."), *dot = strrchr(rest, '.');
+    size_t len = strlen(variant);
+    if (!dot)
+        return FACT_VARIABLE_OF_ALL;
+    bool mine = (size_t)(dot - rest) == len && strncmp(rest, variant, len) == 0;
+    return mine ? FACT_VARIABLE_OF_VARIANT : FACT_IGNORED;
+}
+
+static enum fact_class class_of(const char *key, const char *variant)
+{
+    static const char *const device[] = {"node", "host", "hostname", NULL};
+    if (starts_with(key, "env."))
+        return class_of_variable(key, variant);
+    if (starts_with(key, "compilers."))
+        return FACT_TOOLCHAIN;
+    if (starts_with(key, "gpus"))
+        return class_of_gpu(key);
+    if (starts_with(key, "patches."))
+        return strcmp(key + strlen("patches."), variant) == 0 ? FACT_SOURCES : FACT_IGNORED;
+    if (strcmp(key, "source") == 0)
+        return FACT_SOURCES;
+    if (is_one_of(key, device))
+        return FACT_DEVICE;
+    bool method = strcmp(key, "mode") == 0 || starts_with(key, "model.") || starts_with(key, "clocks.");
+    return method ? FACT_METHOD : FACT_ENVIRONMENT;
+}
+
+/* A plan of kernels names the kernel; the run's variants are its shapes. */
+static const json_t *plan_variant(const struct cause_run *r, const char *variant)
+{
+    const struct run_variant *v = run_data_variant(r->run, variant);
+    const json_t *list = json_object_get(r->plan, "variants"), *item;
+    size_t i;
+    json_array_foreach(list, i, item)
+    {
+        const char *name = json_string_value(json_object_get(item, "name"));
+        if (name && (strcmp(name, variant) == 0 || (v && strcmp(name, v->kernel) == 0)))
+            return item;
+    }
+    return NULL;
+}
+
+static bool ends_in_word(const char *text, const char *word)
+{
+    const char *slash = strrchr(text, '/');
+    return strcmp(slash ? slash + 1 : text, word) == 0;
+}
+
+static bool names_word(const json_t *commands, const char *word)
+{
+    const json_t *command, *w;
+    size_t i, j;
+    json_array_foreach(commands, i, command)
+    {
+        json_array_foreach(command, j, w)
+        {
+            if (json_is_string(w) && ends_in_word(json_string_value(w), word))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* "compilers.hipcc.version" -> "hipcc" */
+static void compiler_of(const char *key, char out[CAUSE_TEXT_MAX])
+{
+    const char *name = key + strlen("compilers."), *dot = strrchr(name, '.');
+    snprintf(out, CAUSE_TEXT_MAX, "%.*s", dot ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+/* A build that names one of the compilers uses those that it names; else any may be behind its commands. */
+static bool uses_compiler(const struct cause_run *now, const char *variant, const char *key)
+{
+    const json_t *build = json_object_get(plan_variant(now, variant), "build");
+    char compiler[CAUSE_TEXT_MAX];
+    bool names_any = false;
+    for (size_t i = 0; build && i < now->run->n_facts; i++) {
+        if (!starts_with(now->run->facts[i].key, "compilers."))
+            continue;
+        compiler_of(now->run->facts[i].key, compiler);
+        names_any |= names_word(build, compiler);
+    }
+    compiler_of(key, compiler);
+    return !names_any || names_word(build, compiler);
+}
+
+static struct cause_changes *place_of(struct cause_differences *out, enum fact_class class)
+{
+    switch (class) {
+    case FACT_IGNORED:
+    case FACT_SOURCES:
+        return NULL;
+    case FACT_TOOLCHAIN:
+        return &out->toolchain;
+    case FACT_VARIABLE_OF_VARIANT:
+        return &out->environment[SCOPE_VARIANT];
+    case FACT_VARIABLE_OF_ALL:
+    case FACT_ENVIRONMENT:
+    case FACT_LIMIT:
+        return &out->environment[SCOPE_ALL];
+    case FACT_METHOD:
+        return &out->method[SCOPE_ALL];
+    case FACT_DEVICE:
+        return &out->device;
+    }
+    return NULL;
+}
+
+/* Whether a fact that only one side has is a difference. */
+static bool may_be_absent(enum fact_class class, const char *key)
+{
+    return class == FACT_VARIABLE_OF_VARIANT || class == FACT_VARIABLE_OF_ALL || class == FACT_SOURCES ||
+           starts_with(key, "clocks.");
+}
+
+/* "driver" and "gpus3.driver" -> "driver" */
+static const char *without_gpu(const char *key)
+{
+    const char *dot = strchr(key, '.');
+    return starts_with(key, "gpus") && dot ? dot + 1 : key;
+}
+
+/* The same change on every GPU of a node, or of the node and its GPU, is one. */
+static bool is_listed(const struct cause_changes *list, const struct fact_change *f)
+{
+    struct cause_changes one = {0};
+    cause_add_change(&one, f->key, f->base, f->now);
+    for (size_t i = 0; i < list->count && i < CAUSE_CHANGES_MAX; i++)
+        if (strcmp(without_gpu(list->items[i].key), without_gpu(one.items[0].key)) == 0 &&
+            strcmp(list->items[i].before, one.items[0].before) == 0 &&
+            strcmp(list->items[i].now, one.items[0].now) == 0)
+            return true;
+    return false;
+}
+
+static void take_fact(const struct cause_run *now, const char *variant, const struct fact_change *f,
+                      struct cause_differences *out)
+{
+    enum fact_class class = class_of(f->key, variant);
+    struct cause_changes *place = place_of(out, class);
+    if ((!*f->base || !*f->now) && !may_be_absent(class, f->key))
+        return;
+    if (class == FACT_TOOLCHAIN && !uses_compiler(now, variant, f->key))
+        return;
+    if (class == FACT_SOURCES && *f->base && *f->now)
+        out->other_sources = true;
+    if (class == FACT_SOURCES)
+        out->same_sources = false;
+    if (place && !is_listed(place, f))
+        cause_add_change(place, f->key, f->base, f->now);
+    if (class == FACT_VARIABLE_OF_VARIANT || class == FACT_VARIABLE_OF_ALL)
+        cause_add_change(&out->variables, f->key, f->base, f->now);
+    if ((class == FACT_LIMIT || starts_with(f->key, "clocks.")) && !is_listed(&out->limits, f))
+        cause_add_change(&out->limits, f->key, f->base, f->now);
+}
+
+static int take_facts(const struct cause_run *before, const struct cause_run *now, const char *variant,
+                      struct cause_differences *out, struct err *err)
+{
+    struct fact_list facts;
+    if (compare_facts(before->run, now->run, &facts, err) != 0)
+        return -1;
+    bool recorded = before->run->n_facts && now->run->n_facts;
+    for (size_t i = 0; i < facts.count; i++) {
+        enum fact_class class = class_of(facts.items[i].key, variant);
+        if (recorded || class == FACT_SOURCES || class == FACT_DEVICE || class == FACT_METHOD)
+            take_fact(now, variant, &facts.items[i], out);
+    }
+    fact_list_release(&facts);
+    return 0;
+}
+
+static void text_of(const json_t *value, char out[PLAN_VALUE_MAX])
+{
+    char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    snprintf(out, PLAN_VALUE_MAX, "%s", json_is_string(value) ? json_string_value(value) : text ? text : "");
+    free(text);
+}
+
+static void compare_values(const char *key, const json_t *before, const json_t *now,
+                           struct cause_changes *out)
+{
+    char was[PLAN_VALUE_MAX], is[PLAN_VALUE_MAX];
+    if (before == now || (before && now && json_equal(before, now)))
+        return;
+    text_of(before, was);
+    text_of(now, is);
+    cause_add_change(out, key, was, is);
+}
+
+/* Keys that decide how it is measured, with what they are when absent. */
+static void compare_words(const struct cause_run *before, const struct cause_run *now,
+                          struct cause_changes *out)
+{
+    static const char *const words[][2] = {
+        {"order", "interleaved"}, {"clock", "process"}, {"prompt_tokens", "if_printed"}, {"model", ""}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *was = json_string_value(json_object_get(before->plan, words[i][0])),
+                   *is = json_string_value(json_object_get(now->plan, words[i][0]));
+        was = was ? was : words[i][1];
+        is = is ? is : words[i][1];
+        if (strcmp(was, is) != 0)
+            cause_add_change(out, words[i][0], was, is);
+    }
+}
+
+static json_int_t sample_interval(const json_t *plan)
+{
+    const json_t *ms = json_object_get(json_object_get(plan, "sampling"), "interval_ms");
+    return ms ? json_integer_value(ms) : 100;
+}
+
+static void compare_sampling(const struct cause_run *before, const struct cause_run *now,
+                             struct cause_changes *out)
+{
+    char was[32], is[32];
+    json_int_t a = sample_interval(before->plan), b = sample_interval(now->plan);
+    snprintf(was, sizeof was, "%lld ms", (long long)a);
+    snprintf(is, sizeof is, "%lld ms", (long long)b);
+    if (a != b)
+        cause_add_change(out, "sampling.interval_ms", was, is);
+}
+
+static void compare_plans(const struct cause_run *before, const struct cause_run *now, const char *variant,
+                          struct cause_differences *out)
+{
+    const char *a = before->run->info.plan_sha256, *b = now->run->info.plan_sha256;
+    if (!before->plan || !now->plan) {
+        if (*a && *b && strcmp(a, b) != 0)
+            cause_add_change(&out->method[SCOPE_ALL], "plan", a, b);
+        return;
+    }
+    compare_words(before, now, &out->method[SCOPE_ALL]);
+    compare_sampling(before, now, &out->method[SCOPE_ALL]);
+    compare_values("timings", json_object_get(before->plan, "timings"), json_object_get(now->plan, "timings"),
+                   &out->method[SCOPE_ALL]);
+    const json_t *was = plan_variant(before, variant), *is = plan_variant(now, variant);
+    if (!was || !is)
+        return;
+    compare_values("build", json_object_get(was, "build"), json_object_get(is, "build"), &out->toolchain);
+    compare_values("run", json_object_get(was, "run"), json_object_get(is, "run"),
+                   &out->method[SCOPE_VARIANT]);
+}
+
+/* Folded: for runs whose facts do not name the GPU in the same way. */
+static void compare_devices(const struct cause_run *before, const struct cause_run *now,
+                            struct cause_differences *out)
+{
+    uint64_t a = run_device(before->run), b = run_device(now->run);
+    bool named = a && b && a == b;
+    if (named) /* the same GPU under another name, or another size as a driver reports it */
+        out->device = (struct cause_changes){0};
+}
+
+int cause_differences(const struct cause_run *before, const struct cause_run *now, const char *variant,
+                      struct cause_differences *out, struct err *err)
+{
+    const struct run_info *a = &before->run->info, *b = &now->run->info;
+    *out = (struct cause_differences){0};
+    out->same_sources = *a->source_sha256 && strcmp(a->source_sha256, b->source_sha256) == 0;
+    if (take_facts(before, now, variant, out, err) != 0)
+        return -1;
+    compare_devices(before, now, out);
+    compare_plans(before, now, variant, out);
+    return 0;
+}
+
+static bool has_key(const struct cause_changes *list, const char *key)
+{
+    for (size_t i = 0; i < list->count && i < CAUSE_CHANGES_MAX; i++)
+        if (strcmp(without_gpu(list->items[i].key), without_gpu(key)) == 0)
+            return true;
+    return list->count > CAUSE_CHANGES_MAX;
+}
+
+static void keep_changes(struct cause_changes *list, const struct cause_changes *earlier)
+{
+    size_t listed = list->count < CAUSE_CHANGES_MAX ? list->count : CAUSE_CHANGES_MAX, kept = 0;
+    for (size_t i = 0; i < listed; i++)
+        if (has_key(earlier, list->items[i].key))
+            list->items[kept++] = list->items[i];
+    if (list->count > CAUSE_CHANGES_MAX && kept == CAUSE_CHANGES_MAX)
+        return;
+    list->count = kept; /* those behind the listed ones cannot be named */
+}
+
+void cause_differences_keep(struct cause_differences *d, const struct cause_differences *earlier)
+{
+    keep_changes(&d->toolchain, &earlier->toolchain);
+    keep_changes(&d->variables, &earlier->variables);
+    keep_changes(&d->limits, &earlier->limits);
+    keep_changes(&d->device, &earlier->device);
+    for (int i = 0; i < SCOPES; i++) {
+        keep_changes(&d->environment[i], &earlier->environment[i]);
+        keep_changes(&d->method[i], &earlier->method[i]);
+    }
+    d->same_sources = d->same_sources && earlier->same_sources;
+    d->other_sources = d->other_sources && earlier->other_sources;
+}

@@ -1,0 +1,76 @@
+#include "results/judge/causes/cause_finding.h"
+
+#include <math.h>
+
+/* Causes that explain less leave a rest. */
+static const double rest_least = 0.5;
+
+struct cause *finding_add(struct finding *f, enum cause_kind kind, bool established, struct err *err)
+{
+    struct cause *c = causes_add(f->out, kind, established ? CAUSE_ESTABLISHED : CAUSE_COINCIDES);
+    if (!c)
+        err_set(err, ERR_INTERNAL, "no memory for the causes");
+    return c;
+}
+
+int finding_add_changes(struct finding *f, enum cause_kind kind, bool established,
+                        const struct cause_changes *changes, struct err *err)
+{
+    struct cause *c = finding_add(f, kind, established, err);
+    if (!c)
+        return -1;
+    c->changes = *changes;
+    return 0;
+}
+
+/* Not before there was any change of the cell. */
+int finding_compare(struct finding *f, const char *variant, struct err *err)
+{
+    struct cause_differences early;
+    if (cause_differences(f->before, &f->in->now, variant, &f->differs, err) != 0)
+        return -1;
+    if (!f->onset)
+        return 0;
+    if (cause_differences(f->before, f->onset, variant, &early, err) != 0)
+        return -1;
+    cause_differences_keep(&f->differs, &early);
+    return 0;
+}
+
+void finding_append_changes(struct cause_changes *to, const struct cause_changes *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        const struct cause_change *c = i < CAUSE_CHANGES_MAX ? &from->items[i] : NULL;
+        cause_add_change(to, c ? c->key : "", c ? c->before : "", c ? c->now : "");
+    }
+}
+
+int finding_add_neighbours(struct finding *f, struct err *err)
+{
+    struct cause *c = finding_add(f, CAUSE_NEIGHBOURS, f->neighbours == NEIGHBOURS_ESTABLISHED, err);
+    if (!c)
+        return -1;
+    c->own_run = f->own_run;
+    c->before = f->neighbours_before;
+    c->now = f->neighbours_now;
+    return 0;
+}
+
+/* Nothing was found, or what was found explains less than half. */
+int finding_add_rest(struct finding *f, struct err *err)
+{
+    double sum = 0;
+    bool bounded = false;
+    for (size_t i = 0; i < f->out->count; i++) {
+        const struct cause *c = &f->out->items[i];
+        sum += c->bounded ? c->share_high : c->share; /* NaN: unknown, so perhaps all of it */
+        bounded |= c->bounded;
+    }
+    if (!(sum < rest_least))
+        return 0;
+    struct cause *c = finding_add(f, CAUSE_UNEXPLAINED, false, err);
+    if (!c)
+        return -1;
+    c->share = bounded ? (double)NAN : 1 - sum;
+    return 0;
+}

@@ -1,0 +1,49 @@
+/* cause_finding: one change, what is known about it, and the causes that follow. Internal to causes_find.h:
+ * finding_explain_cell() for a cell (cause_cell.c), finding_explain_shift() for what all cells have in common
+ * (cause_shift.c). Pure.
+ */
+#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_FINDING_H
+#define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_FINDING_H
+
+#include "results/judge/causes/cause_beside.h"
+
+/* One change and what is known about it. */
+struct finding {
+    const struct causes_input *in;
+    const struct comparison *c;
+    const struct delta *d; /* NULL: what all cells have in common */
+    const struct cause_run *before;
+    const struct cause_run *onset; /* the first night that shows the change; NULL: tonight is */
+    bool doubtful;                 /* the last night may have shown a part of it */
+    struct cause_differences differs;
+    struct beside *beside;
+    struct controls controls;
+    double change; /* positive for slower; NaN for a change of status */
+    enum cause_code code;
+    bool code_later;    /* it differs since a night after the onset only */
+    struct cause clock; /* if clock_stands */
+    bool clock_stands;
+    double node_share; /* NaN if the controls did not move as well */
+    enum neighbours neighbours;
+    double neighbours_before, neighbours_now;
+    bool own_run; /* the neighbours are tests of the same run, on other GPUs */
+    struct cell_causes *out;
+};
+
+/* Appends a cause. NULL without memory. */
+struct cause *finding_add(struct finding *f, enum cause_kind kind, bool established, struct err *err);
+int finding_add_changes(struct finding *f, enum cause_kind kind, bool established,
+                        const struct cause_changes *changes, struct err *err);
+int finding_add_neighbours(struct finding *f, struct err *err);
+/* "unexplained", if nothing was found or what was found explains less than half. */
+int finding_add_rest(struct finding *f, struct err *err);
+void finding_append_changes(struct cause_changes *to, const struct cause_changes *from);
+
+/* Fills in f->differs. variant: "" for all. */
+int finding_compare(struct finding *f, const char *variant, struct err *err);
+/* Fills in what is known about f->d; f->before and f->out are given. */
+int finding_look_at_cell(struct finding *f, struct err *err);
+int finding_explain_cell(struct finding *f, struct err *err);
+int finding_explain_shift(struct finding *f, struct err *err);
+
+#endif

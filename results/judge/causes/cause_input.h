@@ -1,0 +1,19 @@
+/* cause_input: what causes are found from, besides the comparison. Plain data; everything is borrowed. */
+#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_INPUT_H
+#define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_INPUT_H
+
+#include "results/judge/causes/cause_differences.h"
+#include "results/judge/nights/nights.h"
+#include "results/judge/together.h"
+
+struct causes_input {
+    struct cause_run now;
+    int64_t base_key;                /* the store's row of the base; 0: none */
+    const struct nights *nights;     /* of the primary metric; NULL: none */
+    const struct together *together; /* how much cells suffer from tests beside them; NULL: not known */
+    const struct history *clocks;    /* METRIC_SCLK_MHZ on those nights; NULL: none */
+    const struct cause_run *befores; /* the runs that causes_before() and causes_onset() named */
+    size_t n_befores;
+};
+
+#endif

@@ -1,0 +1,17 @@
+/* cause_kernels: whether the machine code of a variant is that of another run, and which kernels differ in
+ * what. Pure. */
+#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_KERNELS_H
+#define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_KERNELS_H
+
+#include "results/judge/causes/cause_differences.h"
+
+/* Unknown if either run lacks the identity of the variant's build, or they are identities of different
+ * things. *of_device: what it was read from. */
+enum cause_code cause_code_state(const struct run_data *before, const struct run_data *now,
+                                 const char *variant, bool *of_device);
+
+/* Counts the kernels that differ into *out, and keeps those that differ most. */
+void cause_list_kernels(const struct cause_run *before, const struct cause_run *now, const char *variant,
+                        struct cause *out);
+
+#endif

@@ -1,0 +1,109 @@
+/* The causes of what all cells have in common. */
+#include "results/judge/causes/cause_finding.h"
+#include "results/stats/stats.h"
+
+#include <math.h>
+
+static size_t cells_with_code(const struct finding *f, enum cause_code code)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->c->count; i++)
+        n += f->c->deltas[i].metric == f->c->primary && f->beside->code[i] == code;
+    return n;
+}
+
+/* Of the cells whose tests had company that they did not have before. */
+static int add_shared_neighbours(struct finding *f, struct err *err)
+{
+    size_t cells = 0, with = 0;
+    double was = 0, is = 0, before = NAN, now = NAN;
+    for (size_t i = 0; i < f->c->count; i++) {
+        const struct delta *e = &f->c->deltas[i];
+        if (e->metric != f->c->primary || !e->in_now)
+            continue;
+        cells++;
+        if (cell_neighbours(f->before->run, f->in->now.run, e, f->change, &was, &is) == NEIGHBOURS_NONE)
+            continue;
+        with++;
+        before = was;
+        now = is;
+    }
+    if (2 * with <= cells)
+        return 0;
+    f->neighbours = NEIGHBOURS_COINCIDE;
+    f->neighbours_before = before;
+    f->neighbours_now = now;
+    return finding_add_neighbours(f, err);
+}
+
+/* Code explains what all cells have in common only where most of them changed it, and no control tells. */
+static int add_shared_code(struct finding *f, struct err *err)
+{
+    const struct common_shift *s = &f->c->shift;
+    size_t all = cells_with_code(f, CAUSE_CODE_DIFFERS) + cells_with_code(f, CAUSE_CODE_SAME) +
+                 cells_with_code(f, CAUSE_CODE_UNKNOWN);
+    size_t other = cells_with_code(f, CAUSE_CODE_DIFFERS);
+    bool by_sources = f->differs.other_sources && 2 * cells_with_code(f, CAUSE_CODE_UNKNOWN) >= all;
+    bool node = s->from_controls || s->confirmed == SHIFT_NODE;
+    bool most = 2 * other >= all || by_sources;
+    if (node || (!most && s->confirmed != SHIFT_CODE))
+        return 0;
+    struct cause *c = finding_add(f, CAUSE_CODE, s->confirmed == SHIFT_CODE, err);
+    if (!c)
+        return -1;
+    c->by = 2 * other >= all ? CAUSE_BY_DEVICE : CAUSE_BY_SOURCES;
+    c->n_cells = other;
+    if (s->confirmed == SHIFT_CODE || !f->differs.toolchain.count)
+        return 0;
+    return finding_add_changes(f, CAUSE_TOOLCHAIN, false, &f->differs.toolchain, err);
+}
+
+static int add_shared_node(struct finding *f, struct err *err)
+{
+    const struct common_shift *s = &f->c->shift;
+    if (!s->from_controls && s->confirmed != SHIFT_NODE)
+        return 0;
+    struct cause *c = finding_add(f, CAUSE_NODE, true, err);
+    if (!c)
+        return -1;
+    c->controls = s->controls;
+    c->now = s->ratio;
+    return 0;
+}
+
+static double error_of_shift(const struct common_shift *s, double change)
+{
+    bool usable = s->p > 1e-12 && s->p < 1; /* smaller ones have no quantile in double precision */
+    return usable ? fabs(change) / stats_normal_quantile(1 - s->p / 2) : 0;
+}
+
+static int add_shared_clock(struct finding *f, struct err *err)
+{
+    const struct clock_part *middle = beside_clock(f->beside, f->c, NULL, err);
+    struct cause found = {.kind = CAUSE_CLOCK, .share = NAN, .sensitivity = NAN, .sensitivity_error = NAN};
+    double error = error_of_shift(&f->c->shift, f->change);
+    if (!middle || !clock_explains(middle, f->change, error, 0, &found))
+        return 0;
+    struct cause *c = finding_add(f, CAUSE_CLOCK, false, err);
+    if (!c)
+        return -1;
+    *c = found;
+    return 0;
+}
+
+int finding_explain_shift(struct finding *f, struct err *err)
+{
+    f->change = slower_by(f->c->primary, f->c->shift.ratio);
+    if (finding_compare(f, "", err) != 0 || add_shared_code(f, err) != 0)
+        return -1;
+    if (f->c->shift.confirmed == SHIFT_CODE)
+        return 0;
+    struct cause_changes method = f->differs.method[SCOPE_ALL];
+    finding_append_changes(&method, &f->differs.device);
+    if (add_shared_node(f, err) != 0 || add_shared_clock(f, err) != 0 || add_shared_neighbours(f, err) != 0 ||
+        (f->differs.environment[SCOPE_ALL].count &&
+         finding_add_changes(f, CAUSE_ENVIRONMENT, false, &f->differs.environment[SCOPE_ALL], err) != 0) ||
+        (method.count && finding_add_changes(f, CAUSE_METHOD, false, &method, err) != 0))
+        return -1;
+    return f->out->count ? 0 : finding_add_rest(f, err);
+}

@@ -1,0 +1,169 @@
+#include "results/judge/causes/causes_find.h"
+
+#include "common/base/alloc.h"
+#include "results/judge/causes/cause_finding.h"
+#include "results/store/identity.h"
+
+#include <math.h>
+#include <stdio.h>
+
+bool causes_wanted(const struct comparison *c, const struct delta *d)
+{
+    if (d->metric != c->primary)
+        return false;
+    return d->verdict == VERDICT_REGRESSED || d->verdict == VERDICT_IMPROVED ||
+           d->verdict == VERDICT_BROKEN || d->verdict == VERDICT_FIXED || d->confirmation == CONFIRM_NODE;
+}
+
+/* The newest night at the old level: less than half of tonight's change away from it. Of several, one that
+ * ran tonight's code: what differs since then is not the code. */
+static int64_t night_before(const struct causes_input *in, const struct delta *d)
+{
+    const struct night_cell *cell = in->nights ? nights_find_cell(in->nights, d->variant, d->context) : NULL;
+    const struct run_variant *v = run_data_variant(in->now.run, d->variant);
+    const struct level l = cell ? nights_level(cell) : (struct level){0};
+    uint64_t code = v ? run_identity(v->code_sha256) : 0;
+    double half = isfinite(d->ratio) && d->ratio > 0 ? log(d->ratio) / 2 : 0;
+    int64_t newest = 0;
+    for (size_t i = 0; i < l.nights; i++) {
+        size_t at = l.members[i];
+        double away = d->common == 1 ? cell->y[at] - l.y : cell->u[at] - l.u;
+        if (half != 0 && away / half >= 1)
+            continue;
+        if (code && cell->points[at]->code == code)
+            return cell->points[at]->run_key;
+        newest = newest ? newest : cell->points[at]->run_key;
+    }
+    return newest || !cell || !cell->count ? newest : cell->points[cell->count - 1]->run_key;
+}
+
+static int64_t night_before_shift(const struct causes_input *in, const struct comparison *c)
+{
+    const struct level l = in->nights ? nights_factor_level(in->nights) : (struct level){0};
+    double half = log(c->shift.ratio) / 2;
+    for (size_t i = 0; i < l.nights; i++)
+        if ((in->nights->nights[l.members[i]].factor - l.y) / half < 1)
+            return in->nights->nights[l.members[i]].run_key;
+    return 0;
+}
+
+int64_t causes_before(const struct causes_input *in, const struct comparison *c, const struct delta *d)
+{
+    if (d)
+        return in->base_key && d->against != REFERENCE_LEVEL ? in->base_key : night_before(in, d);
+    if (in->base_key && c->shift.since_base)
+        return in->base_key;
+    int64_t night = night_before_shift(in, c);
+    return night ? night : in->base_key;
+}
+
+/* A night that shows so much of tonight's change has it; one that shows less than the second has not. */
+static const double onset_share = 0.75, no_onset_share = 1.0 / 3;
+
+/* Of tonight's change, how much a night shows, with and without the nights' common factors: the less. */
+static double shown(const struct night_cell *cell, const struct level *l, size_t night, double change)
+{
+    return fmin((cell->y[night] - l->y) / change, (cell->u[night] - l->u) / change);
+}
+
+static double change_of(const struct delta *d)
+{
+    return isfinite(d->ratio) && d->ratio > 0 ? log(d->ratio) : 0;
+}
+
+/* Whether the last night may have shown the change: then nothing that came after it is certain. */
+static bool onset_is_doubtful(const struct causes_input *in, const struct delta *d)
+{
+    const struct night_cell *cell = in->nights ? nights_find_cell(in->nights, d->variant, d->context) : NULL;
+    const struct level l = cell ? nights_level(cell) : (struct level){0};
+    double change = change_of(d);
+    return d->against == REFERENCE_LEVEL && l.known && change != 0 && cell->count &&
+           shown(cell, &l, cell->count - 1, change) >= no_onset_share;
+}
+
+static int64_t onset_of_cell(const struct causes_input *in, const struct delta *d)
+{
+    const struct night_cell *cell = in->nights ? nights_find_cell(in->nights, d->variant, d->context) : NULL;
+    const struct level l = cell ? nights_level(cell) : (struct level){0};
+    double change = change_of(d);
+    int64_t onset = 0;
+    if (!l.known || change == 0)
+        return 0;
+    for (size_t i = cell->count; i-- > 0 && shown(cell, &l, i, change) >= onset_share;)
+        onset = cell->points[i]->run_key;
+    return onset;
+}
+
+static int64_t onset_of_shift(const struct causes_input *in, const struct comparison *c)
+{
+    const struct level l = in->nights ? nights_factor_level(in->nights) : (struct level){0};
+    double least = onset_share * log(c->shift.ratio);
+    int64_t onset = 0;
+    if (!l.known || !isfinite(least) || least == 0)
+        return 0;
+    for (size_t i = in->nights->count; i-- > 0 && (in->nights->nights[i].factor - l.y) / least >= 1;)
+        onset = in->nights->nights[i].run_key;
+    return onset;
+}
+
+int64_t causes_onset(const struct causes_input *in, const struct comparison *c, const struct delta *d)
+{
+    if (d)
+        return d->against == REFERENCE_LEVEL ? onset_of_cell(in, d) : 0;
+    return in->base_key && c->shift.since_base ? 0 : onset_of_shift(in, c);
+}
+
+static const struct cause_run *find_before(const struct causes_input *in, int64_t key)
+{
+    for (size_t i = 0; i < in->n_befores; i++)
+        if (in->befores[i].run->info.key == key)
+            return &in->befores[i];
+    return NULL;
+}
+
+static struct cell_causes *add_cell(struct causes *out, const struct delta *d, struct err *err)
+{
+    if (!ALLOC_GROW(out->cells, out->count + 1, out->cap)) {
+        err_set(err, ERR_INTERNAL, "no memory for the causes");
+        return NULL;
+    }
+    struct cell_causes *cell = &out->cells[out->count++];
+    *cell = (struct cell_causes){.context = d ? d->context : 0};
+    snprintf(cell->variant, sizeof cell->variant, "%s", d ? d->variant : "");
+    return cell;
+}
+
+/* d: NULL for the common factor. */
+static int find_for(const struct causes_input *in, const struct comparison *c, const struct delta *d,
+                    struct beside *beside, struct causes *out, struct err *err)
+{
+    struct finding f = {.in = in, .c = c, .d = d, .beside = beside, .node_share = NAN};
+    f.before = find_before(in, causes_before(in, c, d));
+    if (!f.before)
+        return 0;
+    f.onset = find_before(in, causes_onset(in, c, d));
+    f.doubtful = d && !f.onset && onset_is_doubtful(in, d);
+    f.out = add_cell(out, d, err);
+    if (!f.out || beside_fill(beside, in, c, f.before, err) != 0)
+        return -1;
+    snprintf(f.out->before, sizeof f.out->before, "%s", f.before->run->info.run_id);
+    int rc = d ? (finding_look_at_cell(&f, err) != 0 ? -1 : finding_explain_cell(&f, err))
+               : finding_explain_shift(&f, err);
+    causes_sort(f.out);
+    return rc;
+}
+
+int causes_find(const struct causes_input *in, const struct comparison *c, struct causes *out,
+                struct err *err)
+{
+    struct beside beside = {0};
+    *out = (struct causes){0};
+    int rc = c->shift.found ? find_for(in, c, NULL, &beside, out, err) : 0;
+    for (size_t i = 0; rc == 0 && i < c->count; i++)
+        if (causes_wanted(c, &c->deltas[i]))
+            rc = find_for(in, c, &c->deltas[i], &beside, out, err);
+    beside_release(&beside);
+    if (rc != 0)
+        causes_release(out);
+    return rc;
+}

@@ -1,0 +1,338 @@
+#include "results/judge/nights/changes.h"
+
+#include "results/judge/nights/scale.h"
+#include "results/stats/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW = 7 };
+
+static const double odd_scales = 5;
+static const double weak_p = 0.01;
+
+struct changes_options changes_defaults(void)
+{
+    return (struct changes_options){.p = 0.001, .magnitude = 0.02};
+}
+
+/* The points that are kept, as logarithms, and the cuts between them. */
+struct search {
+    const struct changes_options *o;
+    double *y;      /* of n points */
+    size_t *index;  /* of a kept point: its place in the series */
+    double *sum;    /* sum[i]: of the first i kept points */
+    size_t n;       /* kept points */
+    double scale;   /* of one point */
+    double freedom; /* behind the scale */
+    double limit;   /* of t, for an interval of 95 % */
+    size_t *cuts;   /* between kept points, sorted when the search is over */
+    bool *forced;   /* of a kept point: a cut before it, because the device changed */
+    size_t count;
+};
+
+static double mean_of(const struct search *s, size_t from, size_t to)
+{
+    return (s->sum[to] - s->sum[from]) / (double)(to - from);
+}
+
+/* The section [*i, *j) of [from, to) that differs most from the rest, and by how many standard errors. Both
+ * have at least CHANGES_SEGMENT_MIN points, and so has what remains on either side, unless nothing does. */
+static double best_section(const struct search *s, size_t from, size_t to, size_t *i, size_t *j)
+{
+    const size_t least = CHANGES_SEGMENT_MIN;
+    size_t n = to - from;
+    double best = 0, mean = mean_of(s, from, to), all = (double)n;
+    for (size_t a = from; a + least <= to; a++) {
+        if (a > from && a - from < least)
+            continue;
+        for (size_t b = a + least; b <= to; b++) {
+            size_t k = b - a;
+            if (n - k < least || (b < to && to - b < least))
+                continue;
+            double in = (double)k, excess = s->sum[b] - s->sum[a] - in * mean;
+            double squared = excess * excess * all / (in * (all - in));
+            if (squared > best) {
+                best = squared;
+                *i = a;
+                *j = b;
+            }
+        }
+    }
+    return sqrt(best) / s->scale;
+}
+
+/* p of the largest of many sections of n points; Bonferroni over the number of places. */
+static double adjusted_p(const struct search *s, double t, size_t n)
+{
+    return fmin(1, stats_t_p(t, s->freedom) * (double)n);
+}
+
+static void search_cuts(struct search *s, size_t from, size_t to)
+{
+    size_t i = from, j = to;
+    if (to - from < 2 * CHANGES_SEGMENT_MIN)
+        return;
+    double t = best_section(s, from, to, &i, &j);
+    if (t <= 0 || adjusted_p(s, t, to - from) > weak_p)
+        return;
+    if (i > from)
+        s->cuts[s->count++] = i;
+    if (j < to)
+        s->cuts[s->count++] = j;
+    search_cuts(s, from, i);
+    search_cuts(s, i, j);
+    search_cuts(s, j, to);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void neighbours(const struct search *s, size_t i, size_t *from, size_t *to)
+{
+    *from = i ? s->cuts[i - 1] : 0;
+    *to = i + 1 < s->count ? s->cuts[i + 1] : s->n;
+}
+
+static double error_between(const struct search *s, size_t from, size_t at, size_t to)
+{
+    return s->scale * sqrt(1 / (double)(at - from) + 1 / (double)(to - at));
+}
+
+static struct change describe_cut(const struct search *s, size_t i)
+{
+    size_t from, at = s->cuts[i], to;
+    neighbours(s, i, &from, &to);
+    double before = mean_of(s, from, at), after = mean_of(s, at, to), step = after - before;
+    double error = error_between(s, from, at, to), reach = s->limit * error;
+    return (struct change){.at = s->index[at],
+                           .before = exp(before),
+                           .after = exp(after),
+                           .ratio = exp(step),
+                           .ratio_low = exp(step - reach),
+                           .ratio_high = exp(step + reach),
+                           .p = adjusted_p(s, step / error, to - from),
+                           .forced = s->forced[at]};
+}
+
+static bool is_significant(const struct search *s, const struct change *c)
+{
+    return c->forced || (c->p <= s->o->p && fabs(log(c->ratio)) >= log1p(s->o->magnitude));
+}
+
+static void drop_weak(struct search *s)
+{
+    for (;;) {
+        size_t weakest = s->count;
+        double p = -1;
+        for (size_t i = 0; i < s->count; i++) {
+            struct change c = describe_cut(s, i);
+            if (!is_significant(s, &c) && c.p > p) {
+                p = c.p;
+                weakest = i;
+            }
+        }
+        if (weakest == s->count)
+            return;
+        memmove(s->cuts + weakest, s->cuts + weakest + 1, (s->count - weakest - 1) * sizeof *s->cuts);
+        s->count--;
+    }
+}
+
+/* Moves every cut to the best place between its neighbours: a section was fitted to the rest of a stretch in
+ * which there were other changes. */
+static void settle_cuts(struct search *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        size_t from, to;
+        double best = -1;
+        neighbours(s, i, &from, &to);
+        if (s->forced[s->cuts[i]])
+            continue;
+        for (size_t at = from + CHANGES_SEGMENT_MIN; at + CHANGES_SEGMENT_MIN <= to; at++) {
+            double t = fabs(mean_of(s, at, to) - mean_of(s, from, at)) / error_between(s, from, at, to);
+            if (t > best) {
+                best = t;
+                s->cuts[i] = at;
+            }
+        }
+    }
+}
+
+/* The median of the nights around a point that are not set aside. */
+static double local_median(const double *y, const bool *odd, size_t n, size_t at)
+{
+    double near[WINDOW];
+    size_t from = at > WINDOW / 2 ? at - WINDOW / 2 : 0, count = 0;
+    for (size_t i = from; i <= at + WINDOW / 2 && i < n; i++)
+        if (!odd[i])
+            near[count++] = y[i];
+    return stats_median(near, count);
+}
+
+static bool is_far(const double *y, const bool *odd, size_t n, size_t at, double limit, int *side)
+{
+    double d = y[at] - local_median(y, odd, n, at);
+    *side = d > 0 ? 1 : -1;
+    return fabs(d) > limit;
+}
+
+/* Two far nights in a row on the same side may be a level of their own. */
+static bool has_company(const double *y, const bool *odd, size_t n, size_t at, int side, double limit)
+{
+    double level = local_median(y, odd, n, at);
+    if (at > 0 && !odd[at - 1] && side * (y[at - 1] - level) > limit)
+        return true;
+    return at + 1 < n && !odd[at + 1] && side * (y[at + 1] - level) > limit;
+}
+
+static void set_aside(const double *y, size_t n, double scale, bool *odd)
+{
+    bool *far = calloc(n + 1, sizeof *far);
+    for (size_t i = 0; far && n > 2 && i < n; i++) {
+        int side;
+        far[i] = !odd[i] && is_far(y, odd, n, i, odd_scales * scale, &side) &&
+                 !has_company(y, odd, n, i, side, odd_scales * scale);
+    }
+    for (size_t i = 0; far && i < n; i++)
+        odd[i] |= far[i];
+    free(far);
+}
+
+/* The device of a point, or of the last point before it whose device is known. */
+static void force_cuts(struct search *s)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; s->o->device && i < s->n; i++) {
+        uint64_t device = s->o->device[s->index[i]];
+        if (last && device && device != last) {
+            s->forced[i] = true;
+            s->cuts[s->count++] = i;
+        }
+        last = device ? device : last;
+    }
+}
+
+static void search_stretches(struct search *s)
+{
+    size_t stretches = s->count, from = 0;
+    for (size_t i = 0; i <= stretches; i++) {
+        size_t to = i < stretches ? s->cuts[i] : s->n;
+        search_cuts(s, from, to);
+        from = to;
+    }
+}
+
+static void keep_points(struct search *s, const double *y, const bool *odd, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!odd[i]) {
+            s->index[s->n] = i;
+            s->y[s->n] = y[i];
+            s->sum[s->n + 1] = s->sum[s->n] + y[i];
+            s->n++;
+        }
+    s->scale = fmax(s->scale, scale_of_steps(s->y, NULL, s->n));
+    s->freedom = fmax(2, 0.6 * (double)s->n);
+    s->limit = stats_t_limit(0.05, s->freedom);
+}
+
+static bool search_init(struct search *s, size_t n)
+{
+    s->y = calloc(n + 1, sizeof *s->y);
+    s->index = calloc(n + 1, sizeof *s->index);
+    s->sum = calloc(n + 2, sizeof *s->sum);
+    s->cuts = calloc(2 * n + 1, sizeof *s->cuts);
+    s->forced = calloc(n + 1, sizeof *s->forced);
+    return s->y && s->index && s->sum && s->cuts && s->forced;
+}
+
+static void search_release(struct search *s)
+{
+    free(s->y);
+    free(s->index);
+    free(s->sum);
+    free(s->cuts);
+    free(s->forced);
+}
+
+static void take_logarithms(const double *x, size_t n, double *y, bool *odd)
+{
+    for (size_t i = 0; i < n; i++) {
+        odd[i] = !(x[i] > 0 && isfinite(x[i]));
+        y[i] = odd[i] ? 0 : log(x[i]);
+    }
+}
+
+/* y: scratch space for the logarithms. */
+static int search_series(struct search *s, const double *x, size_t n, double *y, struct changes *out,
+                         struct err *err)
+{
+    bool *odd = out->odd + out->from;
+    take_logarithms(x, n, y, odd);
+    s->scale = fmax(SCALE_LEAST, scale_quantum(x, n) / 2);
+    set_aside(y, n, fmax(s->scale, scale_of_steps(y, odd, n)), odd);
+    keep_points(s, y, odd, n);
+    force_cuts(s);
+    search_stretches(s);
+    qsort(s->cuts, s->count, sizeof *s->cuts, by_place);
+    drop_weak(s);
+    settle_cuts(s);
+    drop_weak(s);
+    out->items = calloc(s->count + 1, sizeof *out->items);
+    if (!out->items)
+        return err_set(err, ERR_INTERNAL, "no memory for %zu changes", s->count);
+    for (size_t i = 0; i < s->count; i++) {
+        out->items[i] = describe_cut(s, i);
+        out->items[i].at += out->from;
+    }
+    out->count = s->count;
+    out->scale = s->scale;
+    return 0;
+}
+
+int changes_find(const double *x, size_t n, const struct changes_options *o, struct changes *out,
+                 struct err *err)
+{
+    *out = (struct changes){.from = n > CHANGES_POINTS_MAX ? n - CHANGES_POINTS_MAX : 0, .n = n};
+    struct changes_options options = *o;
+    if (options.device)
+        options.device += out->from;
+    struct search s = {.o = &options};
+    size_t searched = n - out->from;
+    double *y = calloc(searched + 1, sizeof *y);
+    out->odd = calloc(n + 1, sizeof *out->odd);
+    int rc = y && out->odd && search_init(&s, searched)
+                 ? search_series(&s, x + out->from, searched, y, out, err)
+                 : err_set(err, ERR_INTERNAL, "no memory for %zu points", n);
+    search_release(&s);
+    free(y);
+    if (rc != 0)
+        changes_release(out);
+    return rc;
+}
+
+void changes_release(struct changes *c)
+{
+    free(c->items);
+    free(c->odd);
+    *c = (struct changes){0};
+}
+
+void changes_segment(const struct changes *c, size_t point, size_t *from, size_t *to)
+{
+    *from = c->from;
+    *to = c->n;
+    for (size_t i = 0; i < c->count; i++) {
+        if (c->items[i].at <= point)
+            *from = c->items[i].at;
+        else {
+            *to = c->items[i].at;
+            return;
+        }
+    }
+}

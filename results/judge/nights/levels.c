@@ -1,0 +1,216 @@
+/* The part of nights.h that reads a fitted model. */
+#include "results/judge/nights/nights.h"
+
+#include "results/stats/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct night_cell *nights_find_cell(const struct nights *n, const char *variant, int context)
+{
+    for (size_t k = 0; k < n->n_cells; k++) {
+        const struct history_series *s = n->cells[k].series;
+        if (s->context == context && strcmp(s->variant, variant) == 0)
+            return &n->cells[k];
+    }
+    return NULL;
+}
+
+const struct night_cell *nights_find_on(const struct nights *n, const char *variant, int context,
+                                        uint64_t device)
+{
+    for (size_t k = 0; k < n->n_cells; k++) {
+        const struct history_series *s = n->cells[k].series;
+        if (s->context == context && (!s->device || s->device == device) && strcmp(s->variant, variant) == 0)
+            return &n->cells[k];
+    }
+    return NULL;
+}
+
+bool nights_has_newest(const struct nights *n, const struct night_cell *c)
+{
+    for (size_t i = c->count; i > 0; i--)
+        if (c->night[i - 1] + 1 == n->count)
+            return true;
+    return false;
+}
+
+/* The newest points of [from, to) that are not set aside. */
+static size_t newest(const struct changes *levels, size_t from, size_t to, size_t most, size_t *members)
+{
+    size_t count = 0;
+    for (size_t i = to; i > from && count < most; i--)
+        if (!levels->odd[i - 1])
+            members[count++] = i - 1;
+    return count;
+}
+
+/* The newest segment that is long enough, else the longest. */
+static size_t current_segment(const struct changes *levels, size_t n, size_t *members, size_t *since)
+{
+    size_t best[NIGHTS_LEVEL_MAX], most = 0;
+    for (size_t to = n, from, end; to > 0; to = from) {
+        changes_segment(levels, to - 1, &from, &end);
+        size_t count = newest(levels, from, to, NIGHTS_LEVEL_MAX, best);
+        if (count > most) {
+            most = count;
+            *since = from;
+            memcpy(members, best, count * sizeof *members);
+        }
+        if (count >= NIGHTS_LEVEL_MIN)
+            break;
+    }
+    return most;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median; of values that count in steps, whose median may lie half a step off, the mean of the middle
+ * half. */
+static double centre_of(const double *x, const size_t *members, size_t n, bool in_steps)
+{
+    double values[NIGHTS_LEVEL_MAX];
+    for (size_t i = 0; i < n; i++)
+        values[i] = x[members[i]];
+    if (!in_steps)
+        return stats_median(values, n);
+    qsort(values, n, sizeof *values, by_size);
+    return stats_mean(values + n / 4, n - 2 * (n / 4));
+}
+
+uint64_t nights_device(const struct nights *n)
+{
+    for (size_t t = n->count; t > 0; t--)
+        if (n->nights[t - 1].device)
+            return n->nights[t - 1].device;
+    return 0;
+}
+
+static void finish_level(const struct night_cell *c, struct level *l)
+{
+    l->known = l->nights > 0;
+    if (!l->known)
+        return;
+    l->u = centre_of(c->u, l->members, l->nights, c->quantum > 0);
+    l->y = centre_of(c->y, l->members, l->nights, c->quantum > 0);
+}
+
+struct level nights_level(const struct night_cell *c)
+{
+    struct level l = {0};
+    size_t since = 0;
+    l.nights = current_segment(&c->levels, c->count, l.members, &since);
+    l.since = l.nights ? c->night[since] : 0;
+    finish_level(c, &l);
+    return l;
+}
+
+static bool is_listed(const int64_t *runs, size_t n, int64_t key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (runs[i] == key)
+            return true;
+    return false;
+}
+
+/* Whether a night of the base's segment says how fast the base was: not if it ran other code. */
+static bool speaks_for(const struct night_cell *c, size_t at, size_t i)
+{
+    uint64_t base = c->points[at]->code, then = c->points[i]->code;
+    return !c->levels.odd[i] && (!base || !then || base == then);
+}
+
+/* The points of the segment nearest to `at`, the earlier of two equally near ones first. A base that lies far
+ * from its neighbours is what it was set for, and speaks for itself. */
+static size_t nearest(const struct night_cell *c, size_t at, size_t *members)
+{
+    size_t from, to, count = 0;
+    changes_segment(&c->levels, at, &from, &to);
+    if (c->levels.odd[at])
+        members[count++] = at;
+    for (size_t away = 0; !c->levels.odd[at] && count < NIGHTS_BASE && away < to - from; away++) {
+        if (at >= from + away && speaks_for(c, at, at - away))
+            members[count++] = at - away;
+        if (away && count < NIGHTS_BASE && at + away < to && speaks_for(c, at, at + away))
+            members[count++] = at + away;
+    }
+    return count;
+}
+
+struct level nights_base_level(const struct night_cell *c, const int64_t *runs, size_t n_runs)
+{
+    struct level l = {0};
+    size_t found = 0, at = 0;
+    for (size_t i = c->count; i > 0; i--)
+        if (is_listed(runs, n_runs, c->points[i - 1]->run_key)) {
+            if (l.nights < NIGHTS_LEVEL_MAX)
+                l.members[l.nights++] = i - 1;
+            at = i - 1;
+            found++;
+        }
+    if (found == 1)
+        l.nights = nearest(c, at, l.members);
+    l.since = found ? c->night[at] : 0;
+    finish_level(c, &l);
+    return l;
+}
+
+struct level nights_factor_level(const struct nights *n)
+{
+    struct level l = {0};
+    double values[NIGHTS_LEVEL_MAX];
+    size_t since = 0;
+    l.nights = n->count ? current_segment(&n->factor_levels, n->count, l.members, &since) : 0;
+    l.known = n->has_factors && l.nights > 0;
+    l.since = since;
+    for (size_t i = 0; i < l.nights; i++)
+        values[i] = n->nights[l.members[i]].factor;
+    l.y = stats_median(values, l.nights);
+    return l;
+}
+
+double nights_base_factor(const struct nights *n, const struct night_cell *c, const struct level *base)
+{
+    double values[NIGHTS_LEVEL_MAX];
+    for (size_t i = 0; i < base->nights; i++)
+        values[i] = n->nights[c->night[base->members[i]]].factor;
+    return stats_median(values, base->nights);
+}
+
+double nights_share_of_code(const struct night_cell *c, const struct level *l, uint64_t code)
+{
+    size_t known = 0, same = 0;
+    for (size_t i = 0; i < l->nights; i++) {
+        uint64_t then = c->points[l->members[i]]->code;
+        known += then != 0;
+        same += then != 0 && then == code;
+    }
+    return known ? (double)same / (double)known : NAN;
+}
+
+bool nights_on_other_device(const struct night_cell *c, const struct level *l, uint64_t device)
+{
+    for (size_t i = 0; device && i < l->nights; i++) {
+        uint64_t then = c->points[l->members[i]]->device;
+        if (!then || then == device)
+            return false;
+    }
+    return device && l->nights;
+}
+
+struct card_factor nights_card_factor(const struct night_cell *c, const struct level *l)
+{
+    struct card_factor f = {0};
+    for (size_t i = 0; i < l->nights; i++) {
+        const struct history_point *p = c->points[l->members[i]];
+        f.known |= p->card_error > 0;
+        f.log += p->card_log / (double)l->nights;
+        f.error += p->card_error / (double)l->nights;
+    }
+    return f;
+}

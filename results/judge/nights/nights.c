@@ -1,0 +1,449 @@
+#include "results/judge/nights/nights.h"
+
+#include "results/judge/nights/common_factor.h"
+#include "results/judge/nights/scale.h"
+#include "results/stats/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SCALE_NIGHTS = 30,
+    SEGMENT_OF_SCALE_MIN = 3,
+    STEPS_WITH_CAUSE = 2,
+    MEMORY_NIGHTS_MIN = 10,
+    PASSES = 2
+};
+
+/* A memory below the one is chance; beyond the other nothing can be learned from nights. */
+static const double memory_least = 0.15, memory_most = 0.8;
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_INTERNAL, "no memory for the nights");
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct night *x = a, *y = b;
+    if (x->measured_at != y->measured_at)
+        return x->measured_at < y->measured_at ? -1 : 1;
+    return (x->run_key > y->run_key) - (x->run_key < y->run_key);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static struct night night_of(const struct history_point *p)
+{
+    return (struct night){.run_key = p->run_key, .measured_at = p->measured_at, .device = p->device};
+}
+
+static int collect_nights(const struct history *h, enum metric m, struct nights *out, struct err *err)
+{
+    size_t points = 0;
+    for (size_t i = 0; i < h->count; i++)
+        if (h->series[i].metric == m) {
+            points += h->series[i].count;
+            out->n_cells++;
+        }
+    out->nights = calloc(points + 1, sizeof *out->nights);
+    out->cells = calloc(out->n_cells + 1, sizeof *out->cells);
+    if (!out->nights || !out->cells)
+        return no_memory(err);
+    for (size_t i = 0, n = 0; i < h->count; i++)
+        for (size_t j = 0; h->series[i].metric == m && j < h->series[i].count; j++)
+            out->nights[n++] = night_of(&h->series[i].points[j]);
+    if (points)
+        qsort(out->nights, points, sizeof *out->nights, by_time);
+    for (size_t i = 0; i < points; i++)
+        if (out->count == 0 || by_time(&out->nights[out->count - 1], &out->nights[i]) != 0)
+            out->nights[out->count++] = out->nights[i];
+        else if (out->nights[out->count - 1].device != out->nights[i].device)
+            out->nights[out->count - 1].several = true;
+    for (size_t t = 0; t < out->count; t++)
+        if (out->nights[t].several)
+            out->nights[t].device = 0;
+    return 0;
+}
+
+static int points_by_time(const void *a, const void *b)
+{
+    const struct night x = night_of(*(const struct history_point *const *)a),
+                       y = night_of(*(const struct history_point *const *)b);
+    return by_time(&x, &y);
+}
+
+static size_t find_night(const struct nights *n, const struct history_point *p)
+{
+    const struct night wanted = night_of(p);
+    const struct night *found = bsearch(&wanted, n->nights, n->count, sizeof wanted, by_time);
+    return (size_t)(found - n->nights); // every point's night was collected
+}
+
+static double within_nights(const struct history_point *const *points, size_t n)
+{
+    double *within = calloc(n + 1, sizeof *within);
+    int *repetitions = calloc(n + 1, sizeof *repetitions);
+    for (size_t i = 0; within && repetitions && i < n; i++) {
+        within[i] = points[i]->within;
+        repetitions[i] = points[i]->n;
+    }
+    double scale = within && repetitions ? scale_within(within, repetitions, n) : 0;
+    free(within);
+    free(repetitions);
+    return scale;
+}
+
+static bool is_foreign(const struct history_series *s, const struct history_point *p)
+{
+    return s->device && p->device && p->device != s->device;
+}
+
+/* Values that are not positive have no logarithm: they are left out. Returns how many there are now. */
+static size_t take_points(const struct history_series *s, bool foreign, struct night_cell *c)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->points[i].median > 0 && is_foreign(s, &s->points[i]) == foreign)
+            c->points[c->count++] = &s->points[i];
+    return c->count;
+}
+
+static void sort_points(const struct history_point **points, size_t n)
+{
+    if (n)
+        qsort(points, n, sizeof *points, points_by_time);
+}
+
+static int fill_cell(const struct nights *n, const struct history_series *s, struct night_cell *c,
+                     struct err *err)
+{
+    c->series = s;
+    c->points = calloc(s->count + 1, sizeof *c->points);
+    c->night = calloc(s->count + 1, sizeof *c->night);
+    c->y = calloc(s->count + 1, sizeof *c->y);
+    c->u = calloc(s->count + 1, sizeof *c->u);
+    if (!c->points || !c->night || !c->y || !c->u)
+        return no_memory(err);
+    size_t foreign = take_points(s, true, c);
+    take_points(s, false, c);
+    sort_points(c->points, foreign);
+    sort_points(c->points + foreign, c->count - foreign);
+    for (size_t i = 0; i < c->count; i++) {
+        c->night[i] = find_night(n, c->points[i]);
+        c->u[i] = c->points[i]->median;
+        c->y[i] = log(c->points[i]->median);
+    }
+    c->quantum = scale_quantum(c->u, c->count);
+    c->within = within_nights(c->points, c->count);
+    return 0;
+}
+
+/* The level of each point's segment: of the whole series while no segments are known. Scratch: count values.
+ */
+static void levels_of_points(const struct night_cell *c, double *level, double *scratch)
+{
+    for (size_t from = 0, to; from < c->count; from = to) {
+        size_t n = 0, first = from;
+        to = c->count;
+        if (c->levels.n)
+            changes_segment(&c->levels, from, &first, &to);
+        else if (c->count > NIGHTS_LEVEL_MAX)
+            first = c->count - NIGHTS_LEVEL_MAX;
+        for (size_t i = first; i < to; i++)
+            if (!c->levels.n || !c->levels.odd[i])
+                scratch[n++] = c->levels.n ? c->u[i] : c->y[i];
+        double median = stats_median(scratch, n);
+        for (size_t i = from; i < to; i++)
+            level[i] = median;
+    }
+}
+
+/* One row per night and cell: where the cell's value lay that night. */
+static void find_factors(struct nights *n, struct common_cell *rows, size_t *counts, double *level,
+                         double *scratch)
+{
+    memset(counts, 0, n->count * sizeof *counts);
+    for (size_t k = 0; k < n->n_cells; k++) {
+        const struct night_cell *c = &n->cells[k];
+        levels_of_points(c, level, scratch);
+        for (size_t i = 0; i < c->count; i++)
+            if (isfinite(level[i])) {
+                size_t t = c->night[i];
+                rows[t * n->n_cells + counts[t]++] = (struct common_cell){.x = c->y[i] - level[i]};
+            }
+    }
+    for (size_t t = 0; t < n->count; t++) {
+        struct common_factor f = common_factor_of(rows + t * n->n_cells, counts[t], n->pooled.u, 0);
+        /* A night that was narrowed to a few cells says nothing about the factor: it is that of the night
+         * before. */
+        n->nights[t].factor = f.known || t == 0 ? f.log : n->nights[t - 1].factor;
+        n->has_factors |= f.known;
+    }
+}
+
+static int find_levels(const struct nights *n, struct night_cell *c, double *x, uint64_t *device,
+                       struct err *err)
+{
+    struct changes_options o = changes_defaults();
+    o.device = device;
+    for (size_t i = 0; i < c->count; i++) {
+        c->u[i] = c->y[i] - n->nights[c->night[i]].factor;
+        x[i] = exp(c->u[i]);
+        device[i] = c->points[i]->device;
+    }
+    changes_release(&c->levels);
+    return changes_find(x, c->count, &o, &c->levels, err);
+}
+
+struct residuals {
+    double about; /* scale about the levels of the segments, as if nights were independent */
+    double steps; /* scale by the differences of successive nights */
+    size_t nights;
+    size_t segments;
+};
+
+static struct residuals residuals_of(const double *y, const struct changes *levels, size_t n,
+                                     double *residuals, double *scratch)
+{
+    struct residuals r = {0};
+    size_t first = n > SCALE_NIGHTS ? n - SCALE_NIGHTS : 0;
+    for (size_t at = 0, from, to; at < n; at = to) {
+        size_t in = 0;
+        changes_segment(levels, at, &from, &to);
+        for (size_t i = from > first ? from : first; i < to; i++)
+            if (!levels->odd[i])
+                scratch[in++] = y[i];
+        if (in < SEGMENT_OF_SCALE_MIN)
+            continue;
+        double median = stats_median(scratch, in);
+        for (size_t i = 0; i < in; i++)
+            residuals[r.nights++] = fabs(scratch[i] - median);
+        r.segments++;
+    }
+    double all = (double)r.nights, of_levels = (double)r.segments;
+    if (r.nights > r.segments)
+        r.about = scale_of_most(residuals, r.nights) * sqrt(all / (all - of_levels));
+    r.steps = scale_of_steps(y + first, levels->odd + first, n - first);
+    return r;
+}
+
+/* How much nights resemble the night before, from 0 to 1 (the coefficient of AR(1)). */
+static double memory_of(const struct residuals *r)
+{
+    return r->about > 0 ? 1 - r->steps * r->steps / (r->about * r->about) : 0;
+}
+
+double nights_alike(double memory)
+{
+    return (1 + memory) / (1 - memory);
+}
+
+/* Of a night about its level. Without a memory, residuals and steps estimate the same. */
+static double scale_of(const struct residuals *r, double memory)
+{
+    double all = (double)r->nights, free_of = all - (double)r->segments;
+    double left = fmax(all - (double)r->segments * nights_alike(memory), all / 4);
+    if (r->nights == 0)
+        return r->steps;
+    if (memory > 0 && r->nights > r->segments)
+        return fmax(r->about, r->steps) * sqrt(free_of / left);
+    return sqrt((r->about * r->about + r->steps * r->steps) / 2);
+}
+
+/* A level that changes again and again is noise with a memory, not a series of causes: all but the two
+ * largest steps count as the variance of a random walk. */
+static double wandering(const struct changes *levels, size_t n, double *scratch)
+{
+    size_t first = n > SCALE_NIGHTS ? n - SCALE_NIGHTS : 0, count = 0;
+    double squares = 0;
+    for (size_t i = 0; i < levels->count; i++)
+        if (levels->items[i].at >= first && !levels->items[i].forced)
+            scratch[count++] = fabs(log(levels->items[i].ratio));
+    if (count <= STEPS_WITH_CAUSE)
+        return 0;
+    qsort(scratch, count, sizeof *scratch, by_size);
+    for (size_t i = 0; i + STEPS_WITH_CAUSE < count; i++)
+        squares += scratch[i] * scratch[i];
+    return sqrt(squares / (double)(n - first));
+}
+
+/* The median over the cells: that of one cell says little. */
+static double common_memory(const struct residuals *r, size_t cells, double *scratch)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < cells; k++)
+        if (r[k].nights >= MEMORY_NIGHTS_MIN)
+            scratch[count++] = memory_of(&r[k]);
+    double memory = count >= COMMON_CELLS_MIN ? stats_median(scratch, count) : 0;
+    return memory < memory_least ? 0 : fmin(memory, memory_most);
+}
+
+static double pool(const struct nights *n, bool with_factors, double *scratch)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < n->n_cells; k++)
+        if (n->cells[k].scale.nights >= SEGMENT_OF_SCALE_MIN)
+            scratch[count++] = with_factors ? n->cells[k].scale.y : n->cells[k].scale.u;
+    return count ? stats_median(scratch, count) : 0;
+}
+
+/* v: scratch, like log_s. */
+static double prior_of(const struct nights *n, double *log_s, double *v)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < n->n_cells; k++) {
+        const struct night_scale *s = &n->cells[k].scale;
+        if (s->nights < SEGMENT_OF_SCALE_MIN || !(s->u > 0))
+            continue;
+        v[count] = fmin(s->nights, NIGHTS_LEVEL_MAX) - 1;
+        log_s[count++] = log(s->u);
+    }
+    return scale_prior(log_s, v, count);
+}
+
+/* y: by steps alone, because a slow drift of the node is what it is for and not its noise. */
+static void find_scales(struct nights *n, struct residuals *r, double *a, double *b)
+{
+    for (size_t k = 0; k < n->n_cells; k++)
+        r[k] = residuals_of(n->cells[k].u, &n->cells[k].levels, n->cells[k].count, a, b);
+    n->memory = common_memory(r, n->n_cells, a);
+    for (size_t k = 0; k < n->n_cells; k++) {
+        struct night_cell *c = &n->cells[k];
+        double walk = wandering(&c->levels, c->count, a);
+        c->scale.u = hypot(scale_of(&r[k], n->memory), walk);
+        double steps = residuals_of(c->y, &c->levels, c->count, a, b).steps;
+        c->scale.y = hypot(steps / sqrt(1 - n->memory), walk);
+        c->scale.nights = r[k].nights || !(r[k].steps > 0) ? (double)r[k].nights : SEGMENT_OF_SCALE_MIN;
+    }
+    n->pooled.u = pool(n, false, a);
+    n->pooled.y = pool(n, true, a);
+    n->prior = prior_of(n, a, b);
+}
+
+struct scratch {
+    double *a, *b;
+    uint64_t *device;
+    struct common_cell *rows;
+    size_t *counts;
+    struct residuals *residuals;
+};
+
+static bool scratch_init(struct scratch *s, const struct nights *n)
+{
+    size_t most = n->count > n->n_cells ? n->count : n->n_cells;
+    s->a = calloc(most + 1, sizeof *s->a);
+    s->b = calloc(most + 1, sizeof *s->b);
+    s->device = calloc(most + 1, sizeof *s->device);
+    s->rows = calloc(n->count * n->n_cells + 1, sizeof *s->rows);
+    s->counts = calloc(n->count + 1, sizeof *s->counts);
+    s->residuals = calloc(n->n_cells + 1, sizeof *s->residuals);
+    return s->a && s->b && s->device && s->rows && s->counts && s->residuals;
+}
+
+static void scratch_release(struct scratch *s)
+{
+    free(s->a);
+    free(s->b);
+    free(s->device);
+    free(s->rows);
+    free(s->counts);
+    free(s->residuals);
+}
+
+/* Factors and levels depend on each other: the second pass knows the levels of the first. */
+static int fit(struct nights *n, struct scratch *s, struct err *err)
+{
+    for (int pass = 0; pass < PASSES; pass++) {
+        find_factors(n, s->rows, s->counts, s->a, s->b);
+        for (size_t k = 0; k < n->n_cells; k++)
+            if (find_levels(n, &n->cells[k], s->a, s->device, err) != 0)
+                return -1;
+        find_scales(n, s->residuals, s->a, s->b);
+    }
+    return 0;
+}
+
+static int fit_factors(struct nights *n, struct scratch *s, struct err *err)
+{
+    const struct changes_options defaults = changes_defaults();
+    struct changes_options o = defaults;
+    double *y = s->counts ? calloc(n->count + 1, sizeof *y) : NULL;
+    if (!y)
+        return no_memory(err);
+    for (size_t t = 0; t < n->count; t++) {
+        y[t] = n->nights[t].factor;
+        s->a[t] = exp(y[t]);
+        s->device[t] = n->nights[t].device;
+    }
+    o.device = s->device;
+    int rc = changes_find(s->a, n->count, &o, &n->factor_levels, err);
+    if (rc == 0) {
+        struct residuals r = residuals_of(y, &n->factor_levels, n->count, s->a, s->b);
+        n->factor_scale.y = scale_of(&r, 0);
+        n->factor_scale.nights = (double)r.nights;
+    }
+    free(y);
+    return rc;
+}
+
+/* Cells of one plan share a clock: a tick that shows in one is in all. */
+static void share_tick(struct nights *n)
+{
+    double tick = INFINITY;
+    for (size_t k = 0; k < n->n_cells; k++) {
+        const struct night_cell *c = &n->cells[k];
+        double most = 0; /* the quantum is the smallest relative step, that of the largest values */
+        for (size_t i = 0; i < c->count; i++)
+            most = fmax(most, c->points[i]->median);
+        if (c->quantum > 0)
+            tick = fmin(tick, c->quantum * most);
+    }
+    for (size_t k = 0; isfinite(tick) && k < n->n_cells; k++) {
+        struct night_cell *c = &n->cells[k];
+        if (c->count > 0 && c->points)
+            c->quantum = fmax(c->quantum, fmin(tick / c->points[c->count - 1]->median, 1));
+    }
+}
+
+int nights_model(const struct history *h, enum metric m, struct nights *out, struct err *err)
+{
+    struct scratch s = {0};
+    *out = (struct nights){0};
+    int rc = collect_nights(h, m, out, err);
+    for (size_t i = 0, k = 0; rc == 0 && i < h->count; i++)
+        if (h->series[i].metric == m)
+            rc = fill_cell(out, &h->series[i], &out->cells[k++], err);
+    if (rc == 0)
+        share_tick(out);
+    if (rc == 0 && !scratch_init(&s, out))
+        rc = no_memory(err);
+    if (rc == 0)
+        rc = fit(out, &s, err);
+    if (rc == 0)
+        rc = fit_factors(out, &s, err);
+    scratch_release(&s);
+    if (rc != 0)
+        nights_model_release(out);
+    return rc;
+}
+
+void nights_model_release(struct nights *n)
+{
+    for (size_t k = 0; k < n->n_cells && n->cells; k++) {
+        struct night_cell *c = &n->cells[k];
+        free(c->points);
+        free(c->night);
+        free(c->y);
+        free(c->u);
+        changes_release(&c->levels);
+    }
+    changes_release(&n->factor_levels);
+    free(n->cells);
+    free(n->nights);
+    *n = (struct nights){0};
+}

@@ -1,0 +1,103 @@
+/* nights: the nights of a plan as a model: the level of each cell and when it changed, what all cells had in
+ * common each night (the node, or code that all share), and how far nights lie from their levels.
+ *
+ * With y the logarithm of a cell's median in a night and a its level, the common factor of the night is the
+ * median over the cells of y - a; u = y without it. Levels are found in u (changes.h), so that a night on
+ * which the whole node was slow is no change of forty cells. One metric at a time. Pure; the owner calls
+ * nights_model_release() and keeps the history alive until then.
+ */
+#ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_NIGHTS_H
+#define KERNSWEEP_RESULTS_JUDGE_NIGHTS_NIGHTS_H
+
+#include "results/judge/nights/cards.h"
+#include "results/judge/nights/changes.h"
+#include "results/judge/nights/history.h"
+
+enum {
+    NIGHTS_LEVEL_MIN = 4,  /* a segment is a reference from this night on; until then the one before it is */
+    NIGHTS_LEVEL_MAX = 20, /* nights behind a level at most: the newest of the segment */
+    NIGHTS_BASE = 5,       /* nights behind the level of a stored base */
+};
+
+struct night {
+    int64_t run_key;
+    int64_t measured_at;
+    uint64_t device; /* 0: unknown, or several */
+    bool several;
+    double factor; /* logarithm of the common factor; 0 where fewer than six cells agree on one */
+};
+
+/* How far nights lie from their level. Relative. */
+struct night_scale {
+    double u;      /* without the nights' common factors */
+    double y;      /* with them */
+    double nights; /* behind the two */
+};
+
+struct night_cell {
+    const struct history_series *series;
+    const struct history_point **points; /* in order of nights; those of another GPU than the series' first */
+    size_t *night;                       /* of each point */
+    double *y, *u;
+    size_t count;
+    struct changes levels; /* of u */
+    struct night_scale scale;
+    double within;  /* relative spread of the repetitions of a night; 0 if unknown */
+    double quantum; /* relative resolution of the values */
+};
+
+struct nights {
+    struct night *nights; /* in the order in which they were measured */
+    size_t count;
+    struct night_cell *cells; /* by (variant, context) */
+    size_t n_cells;
+    struct night_scale pooled; /* the median over the cells */
+    double prior;              /* degrees of freedom that it is worth beside a cell's own */
+    double memory;             /* how much nights resemble the night before: 0 (not) to 0.8 */
+    bool has_factors;          /* of any night */
+    struct changes factor_levels;
+    struct night_scale factor_scale; /* y only */
+};
+
+/* Points of a series that speak for one level. */
+struct level {
+    bool known;
+    double u; /* median */
+    double y;
+    size_t nights;                    /* that it is the median of; the rest is 0 or false if not known */
+    size_t since;                     /* first night of its segment */
+    size_t members[NIGHTS_LEVEL_MAX]; /* points of the cell */
+};
+
+int nights_model(const struct history *h, enum metric m, struct nights *out, struct err *err);
+void nights_model_release(struct nights *n);
+
+/* How many nights with this memory say as much about a level as one independent night. */
+double nights_alike(double memory);
+
+/* NULL if no night measured it. Any one, if the cell has series of several GPUs. */
+const struct night_cell *nights_find_cell(const struct nights *n, const char *variant, int context);
+/* As it is seen from this GPU. */
+const struct night_cell *nights_find_on(const struct nights *n, const char *variant, int context,
+                                        uint64_t device);
+/* Whether the newest night measured it. */
+bool nights_has_newest(const struct nights *n, const struct night_cell *c);
+/* The level that tonight's value is expected at. */
+struct level nights_level(const struct night_cell *c);
+/* The level of a stored base: of its run and the nights of the same segment nearest to it, or, if it has
+ * several runs, of those. Not known if no night of the cell is among them. */
+struct level nights_base_level(const struct night_cell *c, const int64_t *runs, size_t n_runs);
+/* What the factor of a night is expected to be (y), and what it was in the nights of a base. */
+struct level nights_factor_level(const struct nights *n);
+double nights_base_factor(const struct nights *n, const struct night_cell *c, const struct level *base);
+/* Whether no night of the level was measured on this device, or brought to it by the factor of two cards, as
+ * far as known. */
+bool nights_on_other_device(const struct night_cell *c, const struct level *l, uint64_t device);
+/* By what the level was brought from other cards: the mean over its nights. */
+struct card_factor nights_card_factor(const struct night_cell *c, const struct level *l);
+/* The share of a level's nights, among those with known code, that ran this code; NaN if none is known. */
+double nights_share_of_code(const struct night_cell *c, const struct level *l, uint64_t code);
+/* The newest device that is known; 0 if none is. */
+uint64_t nights_device(const struct nights *n);
+
+#endif

@@ -1,0 +1,48 @@
+/* best: which of several points may be the best one, and how sure that is. Pure.
+ *
+ * A point is ruled out when some other point is better than it by a one-sided test at 2.5 %, divided by the
+ * number of the other points and by how often was looked (Bonferroni). So the point that is truly best is
+ * ruled out in at most 2.5 % of all such questions, and one of two equal points is called the winner in at
+ * most 5 %: the choice of the subset, not of the winner, is what is controlled (Gupta 1965, "On some multiple
+ * decision rules"). The test is Welch's on logarithms, over the runs that measured both points, so that a
+ * node that drifts between runs decides nothing. Nothing is ruled out by or with fewer than BEST_VALUES_MIN
+ * values.
+ */
+#ifndef KERNSWEEP_RESULTS_JUDGE_SEARCH_BEST_H
+#define KERNSWEEP_RESULTS_JUDGE_SEARCH_BEST_H
+
+#include "common/base/err.h"
+#include "results/store/metric.h"
+
+enum { BEST_VALUES_MIN = 3 };
+
+struct best_value {
+    double value; /* positive */
+    size_t run;   /* index of the run that measured it */
+};
+
+struct best_point {
+    const struct best_value *value; /* borrowed */
+    size_t count;
+    /* filled in: */
+    double median;    /* NaN without values */
+    double behind;    /* how much worse than the best, over the runs that measured both; NaN: unknown */
+    size_t runs;      /* how many measured it */
+    bool candidate;   /* not ruled out */
+    size_t beaten_by; /* by which point it is ruled out most clearly; itself: by none */
+    double p;         /* that it is as good, adjusted; 1 for a candidate that nothing speaks against */
+};
+
+struct best_answer {
+    size_t best, second; /* by median, among those measured in the most runs; the number of points: none */
+    size_t candidates;
+    double margin;    /* how much worse the second is: 0.02 = 2 %; NaN without one */
+    double low, high; /* 95 % interval of that; NaN when unknown */
+    double sure;      /* 1 - p that the best is not it alone, adjusted; NaN unless it is the only candidate */
+};
+
+/* runs: how often was looked at the points while they were measured, at least 1. */
+int best_find(struct best_point *points, size_t count, enum metric_better better, size_t runs,
+              struct best_answer *out, struct err *err);
+
+#endif

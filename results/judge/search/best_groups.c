@@ -1,0 +1,235 @@
+#include "results/judge/search/best_groups.h"
+
+#include "common/base/alloc.h"
+#include "common/contract/shape.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct making {
+    struct best_groups *out;
+    const struct run_data *runs;
+    size_t n;
+    bool overall;
+    struct err *err;
+};
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, ERR_INTERNAL, "no memory for the points");
+}
+
+/* Only kernel plans have all dimensions. Points at different shapes do different work. */
+static bool has_shape(const json_t *axes)
+{
+    for (int d = 0; d < SHAPE_DIMENSIONS; d++)
+        if (!json_object_get(axes, shape_keys[d].name))
+            return false;
+    return true;
+}
+
+static void put_shape(const struct run_variant *v, char out[BEST_TEXT_MAX])
+{
+    json_t *axes = *v->axes ? json_loads(v->axes, 0, NULL) : NULL, *shape = json_object();
+    snprintf(out, BEST_TEXT_MAX, "%s", axes ? "" : v->shape);
+    if (has_shape(axes)) {
+        for (int d = 0; d < SHAPE_DIMENSIONS; d++)
+            json_object_set(shape, shape_keys[d].name, json_object_get(axes, shape_keys[d].name));
+        char *text = json_dumps(shape, JSON_COMPACT);
+        snprintf(out, BEST_TEXT_MAX, "%s", text ? text : "");
+        free(text);
+    }
+    json_decref(shape);
+    json_decref(axes);
+}
+
+static struct best_group *find_group(struct making *m, const struct run_variant *v, int context)
+{
+    char shape[BEST_TEXT_MAX];
+    const char *variant = m->overall ? "" : *v->kernel ? v->kernel : v->name;
+    struct best_groups *all = m->out;
+    put_shape(v, shape);
+    for (size_t i = 0; i < all->count; i++)
+        if (all->item[i].context == context && strcmp(all->item[i].variant, variant) == 0 &&
+            strcmp(all->item[i].shape, shape) == 0)
+            return &all->item[i];
+    struct best_group *items = realloc(all->item, (all->count + 1) * sizeof *items);
+    if (!items)
+        return NULL;
+    all->item = items;
+    struct best_group *g = &items[all->count++];
+    *g = (struct best_group){.context = context};
+    snprintf(g->variant, sizeof g->variant, "%s", variant);
+    snprintf(g->shape, sizeof g->shape, "%s", shape);
+    return g;
+}
+
+static struct best_member *find_member(struct best_group *g, const struct run_variant *v)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (strcmp(g->member[i].variant->name, v->name) == 0)
+            return &g->member[i];
+    size_t cap = g->count + 1;
+    struct best_member *members = realloc(g->member, cap * sizeof *members);
+    if (!members)
+        return NULL;
+    g->member = members;
+    struct best_point *points = realloc(g->point, cap * sizeof *points);
+    if (!points)
+        return NULL;
+    g->point = points;
+    points[g->count] = (struct best_point){.count = 0};
+    members[g->count] = (struct best_member){.variant = v};
+    return &members[g->count++];
+}
+
+static int add_values(struct making *m, struct best_group *g, struct best_member *member, size_t run,
+                      const struct cell *c)
+{
+    struct best_point *p = &g->point[member - g->member];
+    double *x = calloc(c->count + 1, sizeof *x);
+    struct best_value *grown = realloc(member->value, (p->count + c->count + 1) * sizeof *grown);
+    if (grown)
+        member->value = grown;
+    if (!x || !grown) {
+        free(x);
+        return no_memory(m->err);
+    }
+    size_t n = run_data_values(&m->runs[run], c, m->out->metric, x);
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(x[i]) && x[i] > 0)
+            grown[p->count++] = (struct best_value){.value = x[i], .run = run};
+    free(x);
+    member->variant = &m->runs[run].variants[c->variant];
+    member->last_run = run;
+    member->failed += c->counted - c->ok;
+    return 0;
+}
+
+static int add_run(struct making *m, size_t run)
+{
+    const struct run_data *r = &m->runs[run];
+    for (size_t i = 0; i < r->n_cells; i++) {
+        const struct cell *c = &r->cells[i];
+        struct best_group *g = find_group(m, &r->variants[c->variant], c->context);
+        struct best_member *member = g ? find_member(g, &r->variants[c->variant]) : NULL;
+        if (!member)
+            return no_memory(m->err);
+        if (add_values(m, g, member, run, c) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Whether all tests of a cell name one GPU, other than that of the first such cell. */
+static bool on_other_gpu(const struct run_data *r, const struct cell *c, const char **first)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const char *gpu = r->tests[c->first + i].gpu;
+        if (!*gpu)
+            continue;
+        if (*first && strcmp(*first, gpu) != 0)
+            return true;
+        *first = gpu;
+    }
+    return false;
+}
+
+static bool on_several_gpus(const struct making *m, const struct best_group *g)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < g->count; i++)
+        for (size_t r = 0; r < m->n; r++) {
+            const struct cell *c = run_data_cell(&m->runs[r], g->member[i].variant->name, g->context);
+            if (c && on_other_gpu(&m->runs[r], c, &first))
+                return true;
+        }
+    return false;
+}
+
+static int judge_group(struct making *m, struct best_group *g)
+{
+    for (size_t i = 0; i < g->count; i++)
+        g->point[i].value = g->member[i].value;
+    if (best_find(g->point, g->count, metric_info(m->out->metric)->better, m->n, &g->answer, m->err) != 0)
+        return -1;
+    g->more_is_better = metric_info(m->out->metric)->better == METRIC_MORE;
+    g->several_gpus = on_several_gpus(m, g);
+    if (!g->several_gpus)
+        return 0;
+    g->answer.sure = NAN;
+    g->answer.candidates = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        g->point[i].candidate = g->point[i].count > 0;
+        g->answer.candidates += g->point[i].candidate;
+    }
+    return 0;
+}
+
+static bool any_axes(const struct run_data *runs, size_t n)
+{
+    for (size_t r = 0; r < n; r++)
+        for (size_t i = 0; i < runs[r].n_variants; i++) {
+            json_t *axes = *runs[r].variants[i].axes ? json_loads(runs[r].variants[i].axes, 0, NULL) : NULL;
+            size_t shape = has_shape(axes) ? SHAPE_DIMENSIONS : 0, size = json_object_size(axes);
+            json_decref(axes);
+            if (size > shape)
+                return true;
+        }
+    return false;
+}
+
+int best_groups_make(struct best_groups *out, const struct run_data *runs, size_t n, enum metric metric,
+                     bool overall, struct err *err)
+{
+    struct making m = {
+        .out = out, .runs = runs, .n = n, .overall = overall || !any_axes(runs, n), .err = err};
+    *out = (struct best_groups){.metric = metric == METRIC_COUNT ? run_data_metric(&runs[0]) : metric};
+    if (metric_info(out->metric)->better == METRIC_UNDEFINED)
+        return err_set(err, ERR_INPUT, "best: the plan does not say whether less or more of %s is better",
+                       metric_info(out->metric)->name);
+    for (size_t i = 0; i < n; i++)
+        if (add_run(&m, i) != 0)
+            return -1;
+    for (size_t i = 0; i < out->count; i++)
+        if (judge_group(&m, &out->item[i]) != 0)
+            return -1;
+    return 0;
+}
+
+void best_groups_release(struct best_groups *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        for (size_t k = 0; k < g->item[i].count; k++)
+            free(g->item[i].member[k].value);
+        free(g->item[i].member);
+        free(g->item[i].point);
+    }
+    free(g->item);
+    *g = (struct best_groups){.count = 0};
+}
+
+enum best_finding best_group_finding(const struct best_group *g, size_t point, size_t runs)
+{
+    const struct best_point *p = &g->point[point];
+    if (p->count == 0)
+        return BEST_FAILED;
+    if (!p->candidate)
+        return BEST_RULED_OUT;
+    if (g->member[point].last_run + 1 < runs)
+        return BEST_DROPPED;
+    return point == g->answer.best && !isnan(g->answer.sure) ? BEST_WINNER : BEST_CANDIDATE;
+}
+
+const char *best_finding_name(enum best_finding f)
+{
+    static const char *const names[] = {[BEST_WINNER] = "best",
+                                        [BEST_CANDIDATE] = "may be best",
+                                        [BEST_DROPPED] = "dropped",
+                                        [BEST_RULED_OUT] = "ruled out",
+                                        [BEST_FAILED] = "failed"};
+    return names[f];
+}

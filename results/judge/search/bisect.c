@@ -1,0 +1,356 @@
+#include "results/judge/search/bisect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PAIRS_SPARE = 4 };
+
+/* Stricter than elsewhere: a step that is wrong sends the search into the wrong half. */
+static const double step_fdr = 0.01, clear_errors = 2;
+
+static const char *const mark_names[BISECT_MARK_COUNT] = {"open", "good", "bad", "skipped"};
+static const char *const basis_names[BISECT_BASIS_COUNT] = {"nothing", "given", "turns",    "code",
+                                                            "build",   "tests", "undecided"};
+static const char *const outcome_names[BISECT_OUTCOME_COUNT] = {"found", "range", "not_reproducible",
+                                                                "stopped"};
+
+static bool find_name(const char *const *names, int count, const char *name, int *out)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
+const char *bisect_mark_name(enum bisect_mark m)
+{
+    return mark_names[m];
+}
+
+bool bisect_mark_from_name(const char *name, enum bisect_mark *out)
+{
+    int i = 0;
+    bool found = find_name(mark_names, BISECT_MARK_COUNT, name, &i);
+    *out = (enum bisect_mark)i;
+    return found;
+}
+
+const char *bisect_basis_name(enum bisect_basis b)
+{
+    return basis_names[b];
+}
+
+bool bisect_basis_from_name(const char *name, enum bisect_basis *out)
+{
+    int i = 0;
+    bool found = find_name(basis_names, BISECT_BASIS_COUNT, name, &i);
+    *out = (enum bisect_basis)i;
+    return found;
+}
+
+const char *bisect_outcome_name(enum bisect_outcome o)
+{
+    return outcome_names[o];
+}
+
+bool bisect_outcome_from_name(const char *name, enum bisect_outcome *out)
+{
+    int i = 0;
+    bool found = find_name(outcome_names, BISECT_OUTCOME_COUNT, name, &i);
+    *out = (enum bisect_outcome)i;
+    return found;
+}
+
+static void make_line(struct bisect_commit *items, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (items[i].n_parents > 0)
+            return;
+    for (size_t i = 1; i < count; i++) {
+        items[i].parents[0] = i - 1;
+        items[i].n_parents = 1;
+    }
+}
+
+void bisect_init(struct bisect_search *s, struct bisect_commit *items, size_t count, int rounds_max)
+{
+    *s = (struct bisect_search){.items = items,
+                                .count = count,
+                                .by_code = true,
+                                .rounds_max = rounds_max,
+                                .pairs_max = (int)(2 * log2((double)(count - 1))) + PAIRS_SPARE};
+    make_line(items, count);
+    items[0].mark = BISECT_GOOD;
+    items[0].basis = BISECT_BY_USER;
+}
+
+static struct bisect_step end_with(enum bisect_outcome outcome, size_t first, size_t last)
+{
+    return (struct bisect_step){.task = BISECT_END, .outcome = outcome, .first = first, .last = last};
+}
+
+static struct bisect_step do_next(enum bisect_task task, size_t commit)
+{
+    return (struct bisect_step){.task = task, .commit = commit};
+}
+
+static bool same_code(const struct bisect_search *s, size_t a, size_t b)
+{
+    return s->by_code && *s->items[a].code && strcmp(s->items[a].code, s->items[b].code) == 0;
+}
+
+/* The ends come first: without a difference between them there is nothing to find. */
+static struct bisect_step prove_ends(const struct bisect_search *s)
+{
+    size_t bad = s->count - 1;
+    const struct bisect_commit *good_end = &s->items[0], *bad_end = &s->items[bad];
+    if (!good_end->built)
+        return do_next(BISECT_BUILD, 0);
+    if (good_end->basis == BISECT_BY_BUILD || good_end->basis == BISECT_BY_TESTS)
+        return end_with(BISECT_STOPPED, 0, 0);
+    if (!bad_end->built)
+        return do_next(BISECT_BUILD, bad);
+    if (bad_end->basis == BISECT_BY_BUILD || bad_end->basis == BISECT_BY_TESTS)
+        return end_with(BISECT_STOPPED, bad, bad);
+    if (bad_end->mark != BISECT_OPEN || same_code(s, 0, bad))
+        return end_with(BISECT_NOT_REPRODUCIBLE, bad, bad);
+    return do_next(BISECT_MEASURE, bad);
+}
+
+/* Adds to set what the commits in it descend from. Parents come before their children. */
+static void add_ancestors(const struct bisect_search *s, bool *set)
+{
+    for (size_t i = s->count; i-- > 1;)
+        for (size_t p = 0; set[i] && p < s->items[i].n_parents; p++)
+            set[s->items[i].parents[p]] = true;
+}
+
+/* The host's code counts too, and the identity of device code does not tell. */
+static bool is_guess(const struct bisect_commit *c)
+{
+    return c->basis == BISECT_BY_CODE && c->of_device;
+}
+
+/* Of the bad commits, each of which descends from those found later. */
+static size_t oldest_bad(const struct bisect_search *s, bool guesses)
+{
+    for (size_t i = 1; i < s->count; i++)
+        if (s->items[i].mark == BISECT_BAD && (guesses || !is_guess(&s->items[i])))
+            return i;
+    return s->count - 1;
+}
+
+static size_t find_suspects(const struct bisect_search *s, bool guesses, bool *out)
+{
+    bool cleared[BISECT_COMMITS_MAX] = {false};
+    size_t bad = oldest_bad(s, guesses), n = 0;
+    memset(out, 0, BISECT_COMMITS_MAX * sizeof *out);
+    out[bad] = true;
+    add_ancestors(s, out);
+    for (size_t i = 0; i < bad; i++)
+        cleared[i] = s->items[i].mark == BISECT_GOOD && (guesses || !is_guess(&s->items[i]));
+    add_ancestors(s, cleared);
+    for (size_t i = 0; i < s->count; i++) {
+        out[i] = out[i] && !cleared[i];
+        n += out[i];
+    }
+    return n;
+}
+
+size_t bisect_suspects(const struct bisect_search *s, bool out[static BISECT_COMMITS_MAX])
+{
+    return find_suspects(s, false, out);
+}
+
+size_t bisect_good_before(const struct bisect_search *s, size_t commit)
+{
+    bool set[BISECT_COMMITS_MAX] = {false};
+    set[commit] = true;
+    add_ancestors(s, set);
+    for (size_t i = commit; i-- > 1;)
+        if (set[i] && s->items[i].mark == BISECT_GOOD)
+            return i;
+    return 0;
+}
+
+/* How many suspects a good commit would clear. */
+static size_t count_cleared(const struct bisect_search *s, const bool *suspects, size_t commit)
+{
+    bool set[BISECT_COMMITS_MAX] = {false};
+    size_t n = 0;
+    set[commit] = true;
+    add_ancestors(s, set);
+    for (size_t i = 0; i <= commit; i++)
+        n += set[i] && suspects[i];
+    return n;
+}
+
+/* The open suspect that halves them best; the bad commit when there is none. */
+static size_t choose(const struct bisect_search *s, const bool *suspects, size_t n, size_t bad)
+{
+    size_t best = bad, most = 0;
+    for (size_t i = 1; i < bad; i++) {
+        if (!suspects[i] || s->items[i].mark != BISECT_OPEN)
+            continue;
+        size_t cleared = count_cleared(s, suspects, i), left = n - cleared;
+        size_t fewer = cleared < left ? cleared : left;
+        if (best == bad || fewer > most) {
+            best = i;
+            most = fewer;
+        }
+    }
+    return best;
+}
+
+static struct bisect_step end_with_suspects(const struct bisect_search *s)
+{
+    bool suspects[BISECT_COMMITS_MAX];
+    size_t first = 0, n = bisect_suspects(s, suspects);
+    while (!suspects[first])
+        first++;
+    struct bisect_step step = end_with(n == 1 ? BISECT_FOUND : BISECT_RANGE, first, oldest_bad(s, false));
+    step.suspects = n;
+    return step;
+}
+
+/* A guess that the answer would stand on: the bad commit, or a good one that a suspect follows. 0: none. */
+static size_t find_guess(const struct bisect_search *s, const bool *suspects, size_t bad)
+{
+    if (is_guess(&s->items[bad]))
+        return bad;
+    for (size_t i = bad; i > 0; i--)
+        for (size_t p = 0; suspects[i] && p < s->items[i].n_parents; p++) {
+            size_t parent = s->items[i].parents[p];
+            if (s->items[parent].mark == BISECT_GOOD && is_guess(&s->items[parent]))
+                return parent;
+        }
+    return 0;
+}
+
+struct bisect_step bisect_next(const struct bisect_search *s)
+{
+    bool suspects[BISECT_COMMITS_MAX];
+    if (s->items[s->count - 1].mark != BISECT_BAD)
+        return prove_ends(s);
+    size_t bad = oldest_bad(s, true), n = find_suspects(s, true, suspects);
+    size_t next = choose(s, suspects, n, bad);
+    if (next != bad && !s->items[next].built)
+        return do_next(BISECT_BUILD, next);
+    if (next == bad)
+        next = find_guess(s, suspects, bad);
+    if (next == 0 || s->pairs >= s->pairs_max)
+        return end_with_suspects(s);
+    return do_next(BISECT_MEASURE, next);
+}
+
+static void set_mark(struct bisect_commit *c, enum bisect_mark mark, enum bisect_basis basis,
+                     const char *reason)
+{
+    c->mark = mark;
+    c->basis = basis;
+    snprintf(c->reason, sizeof c->reason, "%s", reason);
+}
+
+static bool is_decided(const struct bisect_commit *c)
+{
+    return c->mark == BISECT_GOOD || c->mark == BISECT_BAD || c->basis == BISECT_BY_UNDECIDED;
+}
+
+/* The same machine code is as fast, or as hard to decide. */
+static void take_decided(struct bisect_search *s, size_t commit)
+{
+    char reason[128];
+    for (size_t i = 0; i < s->count; i++) {
+        if (i == commit || !is_decided(&s->items[i]) || !same_code(s, i, commit))
+            continue;
+        snprintf(reason, sizeof reason, "the same machine code as %.12s", s->items[i].id);
+        set_mark(&s->items[commit], s->items[i].mark, BISECT_BY_CODE, reason);
+        return;
+    }
+}
+
+void bisect_built(struct bisect_search *s, size_t commit, const char *code, const char *reason)
+{
+    struct bisect_commit *c = &s->items[commit];
+    c->built = true;
+    snprintf(c->code, sizeof c->code, "%s", code);
+    if (reason)
+        set_mark(c, BISECT_SKIPPED, BISECT_BY_BUILD, reason);
+    else if (commit > 0 && commit < s->count - 1)
+        take_decided(s, commit);
+}
+
+static enum bisect_mark mark_of(enum verdict v)
+{
+    switch (v) {
+    case VERDICT_REGRESSED:
+        return BISECT_BAD;
+    case VERDICT_UNCHANGED:
+    case VERDICT_IMPROVED:
+        return BISECT_GOOD;
+    case VERDICT_NOISY:
+    case VERDICT_NEW:
+    case VERDICT_MISSING:
+    case VERDICT_BROKEN:
+    case VERDICT_FIXED:
+    case VERDICT_COUNT:
+        break;
+    }
+    return BISECT_OPEN;
+}
+
+/* Two builds of one device code differ: from now on it proves nothing. */
+static void drop_guesses(struct bisect_search *s)
+{
+    s->by_code = false;
+    for (size_t i = 1; i < s->count; i++)
+        if (is_guess(&s->items[i]))
+            set_mark(&s->items[i], BISECT_OPEN, BISECT_BY_NOTHING, "");
+}
+
+/* Too near to half of the ends' change, for its noise, to say on which side it is. */
+static bool is_near_half(const struct delta *d)
+{
+    double loss = metric_info(d->metric)->better == METRIC_MORE ? 1 - d->ratio : d->ratio - 1;
+    return d->noise_floor > 0 && fabs(loss - d->threshold) < clear_errors * d->noise_floor;
+}
+
+void bisect_measured(struct bisect_search *s, size_t commit, const struct delta *d)
+{
+    struct bisect_commit *c = &s->items[commit];
+    const struct bisect_commit before = *c;
+    enum bisect_mark mark = mark_of(d->verdict);
+    if (commit < s->count - 1 && is_near_half(d))
+        mark = BISECT_OPEN;
+    s->pairs++;
+    c->rounds++;
+    if (d->base_n == 0 && commit == s->count - 1)
+        set_mark(&s->items[0], BISECT_GOOD, BISECT_BY_TESTS, d->reason);
+    else if (d->now_n == 0 && d->base_n > 0)
+        set_mark(c, BISECT_SKIPPED, BISECT_BY_TESTS, d->reason);
+    else if (mark != BISECT_OPEN)
+        set_mark(c, mark, BISECT_BY_TURNS, d->reason);
+    else if (c->rounds >= s->rounds_max)
+        set_mark(c, BISECT_SKIPPED, BISECT_BY_UNDECIDED, d->reason);
+    else
+        snprintf(c->reason, sizeof c->reason, "%s", d->reason);
+    if (is_guess(&before) && c->mark != before.mark && c->mark != BISECT_SKIPPED)
+        drop_guesses(s);
+}
+
+struct compare_options bisect_end_options(const struct compare_options *o)
+{
+    struct compare_options ends = *o;
+    ends.fdr = step_fdr;
+    return ends;
+}
+
+struct compare_options bisect_options(const struct compare_options *o, const struct delta *ends)
+{
+    struct compare_options half = bisect_end_options(o);
+    half.practical = half.regression = half.improvement = fabs(ends->ratio - 1) / 2;
+    return half;
+}

@@ -1,0 +1,98 @@
+/* bisect: searches commits, whose first is good and whose last is bad, for the one that made a cell slower.
+ * They may lie on branches that were merged: a good commit clears those that it descends from, and no others.
+ *
+ * Says what to do next (build a commit, or measure it in turns with the good end) and takes what came of it.
+ * The whole state is in the marks of the commits, so a search that was interrupted goes on from them. Knows
+ * no git, node or store. The caller owns the array of commits.
+ */
+#ifndef KERNSWEEP_RESULTS_JUDGE_SEARCH_BISECT_H
+#define KERNSWEEP_RESULTS_JUDGE_SEARCH_BISECT_H
+
+#include "results/judge/verdict.h"
+
+enum { BISECT_COMMITS_MAX = 4098, BISECT_PARENTS_MAX = 16 };
+
+enum bisect_mark { BISECT_OPEN, BISECT_GOOD, BISECT_BAD, BISECT_SKIPPED, BISECT_MARK_COUNT };
+
+/* What a mark stands on. */
+enum bisect_basis {
+    BISECT_BY_NOTHING,
+    BISECT_BY_USER,      /* the good end */
+    BISECT_BY_TURNS,     /* measured in turns with the good end */
+    BISECT_BY_CODE,      /* its code identity is that of a commit that is decided */
+    BISECT_BY_BUILD,     /* skipped: it does not build, or fails a gate */
+    BISECT_BY_TESTS,     /* skipped: its tests fail */
+    BISECT_BY_UNDECIDED, /* skipped: the rounds were used up */
+    BISECT_BASIS_COUNT
+};
+
+struct bisect_commit {
+    char id[COMMIT_ID_MAX];
+    size_t parents[BISECT_PARENTS_MAX]; /* their places, before its own */
+    size_t n_parents;                   /* that are searched too */
+    enum bisect_mark mark;
+    enum bisect_basis basis;
+    bool built;
+    char code[SHA256_HEX_LEN + 1]; /* code identity of the cell's variant; "" when unknown */
+    bool of_device;                /* it is of device code: the host's may differ nevertheless */
+    int rounds;                    /* of measuring */
+    char reason[COMPARE_REASON_MAX];
+};
+
+struct bisect_search {
+    struct bisect_commit *items; /* oldest first; [0] is the good end, the last one the bad end */
+    size_t count;                /* 2 to BISECT_COMMITS_MAX */
+    bool by_code;         /* equal code identities need no measuring, except of what decides the answer */
+    int rounds_max;       /* for one commit */
+    int pairs, pairs_max; /* rounds measured so far, and at most */
+};
+
+enum bisect_task { BISECT_BUILD, BISECT_MEASURE, BISECT_END };
+
+enum bisect_outcome {
+    BISECT_FOUND,            /* one commit */
+    BISECT_RANGE,            /* the shortest range that could be found */
+    BISECT_NOT_REPRODUCIBLE, /* the ends do not differ */
+    BISECT_STOPPED,          /* an end cannot be built, or its tests fail */
+    BISECT_OUTCOME_COUNT
+};
+
+struct bisect_step {
+    enum bisect_task task;
+    size_t commit;               /* to build or to measure */
+    enum bisect_outcome outcome; /* at the end */
+    size_t first, last;          /* the answer, when FOUND or RANGE: the suspects (see below) among these */
+    size_t suspects;             /* how many they are */
+};
+
+const char *bisect_mark_name(enum bisect_mark m);
+bool bisect_mark_from_name(const char *name, enum bisect_mark *out);
+const char *bisect_basis_name(enum bisect_basis b);
+bool bisect_basis_from_name(const char *name, enum bisect_basis *out);
+const char *bisect_outcome_name(enum bisect_outcome o);
+bool bisect_outcome_from_name(const char *name, enum bisect_outcome *out);
+
+/* items: of which only the ids and the parents are set; without any parents they are a line. The bound on
+ * pairs of builds is 2 log2(commits) + 4. */
+void bisect_init(struct bisect_search *s, struct bisect_commit *items, size_t count, int rounds_max);
+
+struct bisect_step bisect_next(const struct bisect_search *s);
+
+/* Whether each commit may be the one: the bad commit that the search has come to, and what it descends from
+ * and no good commit does. Returns their number; the last of them is that bad commit. */
+size_t bisect_suspects(const struct bisect_search *s, bool out[static BISECT_COMMITS_MAX]);
+/* The newest good commit that the given one descends from. */
+size_t bisect_good_before(const struct bisect_search *s, size_t commit);
+
+/* code: "" when unknown. reason: why it cannot be measured; NULL: it can. */
+void bisect_built(struct bisect_search *s, size_t commit, const char *code, const char *reason);
+/* d: the commit's delta to the good end, over all rounds so far. */
+void bisect_measured(struct bisect_search *s, size_t commit, const struct delta *d);
+
+/* The options that decide whether the ends differ: stricter than o, for everything rests on it. */
+struct compare_options bisect_end_options(const struct compare_options *o);
+/* The options that decide a step: a commit is bad when more than half of the ends' change is there. ends:
+ * their delta. */
+struct compare_options bisect_options(const struct compare_options *o, const struct delta *ends);
+
+#endif
