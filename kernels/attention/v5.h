@@ -166,7 +166,7 @@ template <class F> struct softmax {
     // which the caller must rescale its output. Probabilities and sums are scaled up by 2^lift.
     __device__ __forceinline__ void absorb(typename F::scores &s, float (&keep)[F::rows], float scale)
     {
-        float old[F::rows], shift[F::rows];
+        float old[F::rows];
 #pragma unroll
         for (int r = 0; r < F::rows; r++)
             old[r] = max[r];
@@ -174,11 +174,46 @@ template <class F> struct softmax {
 #pragma unroll
         for (int r = 0; r < F::rows; r++) {
             max[r] = F::row_max(max[r]);
-            shift[r] = max[r] * scale - F::lift;
             keep[r] = exp2_fast((old[r] - max[r]) * scale);
             for (float &part : sum[r])
                 part *= keep[r];
         }
+        exponentiate(s, scale);
+    }
+
+    // absorb() in two halves, for wavefronts whose lanes vote cheaply: the reference `max` stays where it is
+    // until a score exceeds it by `slack`, so that the output seldom has to be rescaled. Returns whether it
+    // moved, the same for all lanes; `keep` is set only then. Probabilities stay below 2^(slack * scale).
+    __device__ __forceinline__ bool follow(typename F::scores &s, float (&keep)[F::rows], float scale,
+                                           float slack)
+    {
+        float top[F::rows];
+#pragma unroll
+        for (float &x : top)
+            x = -INFINITY;
+        each<F>(s.at, [&](float &x, int r, int, int) { top[r] = fmaxf(top[r], x); });
+        bool over = false;
+#pragma unroll
+        for (int r = 0; r < F::rows; r++)
+            over |= top[r] > max[r] + slack;
+        if (!F::any(over))
+            return false;
+#pragma unroll
+        for (int r = 0; r < F::rows; r++) {
+            const float old = max[r];
+            max[r] = F::row_max(fmaxf(old, top[r]));
+            keep[r] = exp2_fast((old - max[r]) * scale);
+            for (float &part : sum[r])
+                part *= keep[r];
+        }
+        return true;
+    }
+    __device__ __forceinline__ void exponentiate(typename F::scores &s, float scale)
+    {
+        float shift[F::rows];
+#pragma unroll
+        for (int r = 0; r < F::rows; r++)
+            shift[r] = max[r] * scale - F::lift;
         each<F>(s.at, [&](float &x, int r, int, int e) {
             x = exp2_fast(fmaf(x, scale, -shift[r]));
             sum[r][e % F::sums] += x;

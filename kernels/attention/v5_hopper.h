@@ -29,6 +29,9 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeli
     static constexpr int launch_registers = 65536 / threads / 8 * 8;
     static_assert(128 * (producer_registers + consumers * consumer_registers) <= threads * launch_registers,
                   "setmaxnreg.inc would wait forever for registers");
+    // log2 of how far a probability may exceed 1 before the output is rescaled: fp16 has room for it, and
+    // sums are in fp32.
+    static constexpr float outgrown = 8.0f;
     static constexpr int alignment = 1024; // required by TMA's 128-byte swizzle
     static_assert(consumers * F::queries == span && span == F::keys, "more than one tile would need a mask");
 
@@ -232,6 +235,7 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeli
         typename F::scores s;
         typename F::probabilities probabilities;
         float keep[F::rows];
+        const float slack = outgrown / p.scale;
 
         hopper::mbarrier_wait(k_full(k.stage), k.phase);
         F::begin_score(s, q, smem + k_at + k.stage * F::tile_bytes);
@@ -255,11 +259,13 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeli
             hopper::wgmma_wait<1>();
             release(k_free(k.stage));
             k.advance();
-            rows.absorb(s, keep, p.scale);
+            const bool moved = rows.follow(s, keep, p.scale, slack);
             hopper::wgmma_wait<0>();
             release(v_free(v.stage));
             v.advance();
-            rescale<F>(o, keep);
+            if (moved)
+                rescale<F>(o, keep);
+            rows.exponentiate(s, p.scale);
             F::round(probabilities, s);
         }
         release(q_free());

@@ -89,6 +89,17 @@ template <class P> hipError_t launch_persistent(const attn_args &args, const pro
     return hipGetLastError();
 }
 
+// Heads processed together. Short sequences do little work per byte: a section as large as the L2 cache makes
+// all SMs first read new heads at once, from HBM, and then reread them. With fewer work tiles than SMs in a
+// section, new heads arrive all the time (docs/kernels/v5.md has the measurements).
+inline int pipeline_section(const problem &p, int slots)
+{
+    const int most_tiles = p.seq <= 1024 ? slots / 2 : p.seq <= 2048 ? slots * 4 : p.heads * p.tiles;
+    const int group = p.q_heads / p.kv_heads;
+    const int heads = (most_tiles / p.tiles + group - 1) / group * group;
+    return heads > 0 && heads < p.section ? heads : p.section;
+}
+
 // Ping-pong costs two named barriers per tile. That pays off for short work tiles; in long ones the consumers
 // fall out of phase by themselves (docs/kernels/v5.md has the measurements).
 constexpr int longest_ping_pong = 20480;
@@ -96,7 +107,8 @@ constexpr int longest_ping_pong = 20480;
 template <format FORMAT, int HEAD_DIM>
 hipError_t launch_pipelined(const attn_args &args, const split &by, hipStream_t stream)
 {
-    const problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
+    problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
+    p.section = pipeline_section(p, cores());
     if (by.parts > 1) {
         const hipError_t error = launch_persistent<pipeline<FORMAT, HEAD_DIM, true, true>>(args, p, stream);
         return error != hipSuccess ? error : launch_merge<fragment<FORMAT, HEAD_DIM>>(p, stream);

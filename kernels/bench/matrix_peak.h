@@ -50,14 +50,15 @@ __device__ inline work multiply(int rounds)
         hopper::wgmma_fence();
 #pragma unroll
         for (int d = 0; d < F::head_dim; d += 16)
-            hopper::wgmma<format::bf16>(s.at[0], hopper::matrix_descriptor(q + d * 2, 16),
-                                        hopper::matrix_descriptor(k + d * 2, 16), 1);
+            hopper::wgmma<format::bf16>(s.at[0], hopper::operand(q, 16).at(d * 2),
+                                        hopper::operand(k, 16).at(d * 2), 1);
         hopper::wgmma_commit();
         hopper::wgmma_wait<0>();
     }
     return {2.0 * warpgroups * F::queries * F::keys * F::head_dim, s.at[0][0][0]};
 }
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 || defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__)
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 || defined(__gfx90a__) || defined(__gfx942__) ||        \
+    defined(__gfx950__)
 #if defined(KS_PLATFORM_NVIDIA)
 constexpr int wave = 32, columns = 8;
 using accumulator = float[4];

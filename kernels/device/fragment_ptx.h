@@ -108,6 +108,11 @@ struct accumulator_lanes {
     {
         return j * 8 + lane() % 4 * 2 + e % 2;
     }
+    // Whether it holds for a lane of the warp.
+    static __device__ bool any(bool x)
+    {
+        return __any_sync(0xffffffffu, x);
+    }
     static __device__ float row_max(float x)
     {
         x = fmaxf(x, __shfl_xor(x, 1, 32));

@@ -42,15 +42,22 @@ template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment : accumulator_l
         return warp() * 16 + row * 8 + lane() / 4;
     }
 
+    // The descriptor of an operand's part. Derived from the whole operand's, it costs one instruction instead
+    // of five; yet at D=64 the schedule that the compiler makes of it is 3 % slower.
+    static __device__ __forceinline__ uint64_t part(const hopper::operand &of, uint32_t bytes)
+    {
+        return HEAD_DIM == 64 ? of.recomputed(bytes) : of.at(bytes);
+    }
+
     // Issues S = Q K^T.
     static __device__ __forceinline__ void begin_score(scores &s, uint32_t q, uint32_t k)
     {
+        const hopper::operand queries_at(q, 16), keys_at(k, 16);
         hopper::wgmma_fence();
 #pragma unroll
         for (int d = 0; d < HEAD_DIM; d += 16)
-            hopper::wgmma<FORMAT>(
-                s.at[0], hopper::matrix_descriptor(q + d / 64 * query_panel_bytes + d % 64 * 2, 16),
-                hopper::matrix_descriptor(k + d / 64 * key_panel_bytes + d % 64 * 2, 16), d > 0);
+            hopper::wgmma<FORMAT>(s.at[0], part(queries_at, d / 64 * query_panel_bytes + d % 64 * 2),
+                                  part(keys_at, d / 64 * key_panel_bytes + d % 64 * 2), d > 0);
         hopper::wgmma_commit();
     }
 
@@ -58,13 +65,12 @@ template <format FORMAT, int HEAD_DIM> struct warpgroup_fragment : accumulator_l
     static __device__ __forceinline__ void begin_accumulate(output &o, const probabilities &p, uint32_t v,
                                                             bool accumulated)
     {
+        const hopper::operand values_at(v, key_panel_bytes);
         hopper::wgmma_fence();
 #pragma unroll
         for (int j = 0; j < keys / 16; j++)
-            hopper::wgmma<FORMAT>(
-                o.at[0], p.at[j],
-                hopper::matrix_descriptor(v + j * 2 * hopper::swizzled_group, key_panel_bytes),
-                j > 0 || accumulated);
+            hopper::wgmma<FORMAT>(o.at[0], p.at[j], part(values_at, j * 2 * hopper::swizzled_group),
+                                  j > 0 || accumulated);
         hopper::wgmma_commit();
     }
 

@@ -119,13 +119,40 @@ template <int COUNT> __device__ __forceinline__ void setmaxnreg_inc()
 constexpr uint32_t swizzled_row = 128;
 constexpr uint32_t swizzled_group = 8 * swizzled_row;
 
-// The matrix descriptor of an operand. `across`: bytes from one 128-byte panel of a row to the next (the
-// leading byte offset), used where the operand is read by columns.
-__device__ __forceinline__ uint64_t matrix_descriptor(uint32_t smem, uint32_t across)
+// An operand in shared memory. `across`: bytes from one 128-byte panel of a row to the next (the leading byte
+// offset), used where the operand is read by columns.
+class operand
 {
-    return static_cast<uint64_t>(smem >> 4 & 0x3fffu) | static_cast<uint64_t>(across >> 4) << 16 |
-           static_cast<uint64_t>(swizzled_group >> 4) << 32 | 1ull << 62;
-}
+  public:
+    __device__ __forceinline__ operand(uint32_t smem, uint32_t across)
+        : smem_(smem), across_(across), low_(encode(smem, across))
+    {
+    }
+    // The matrix descriptor of the part that begins `bytes` behind the start. Addresses in units of 16 bytes
+    // have 14 bits and never carry into the next field.
+    __device__ __forceinline__ uint64_t at(uint32_t bytes) const
+    {
+        return descriptor(low_ + (bytes >> 4));
+    }
+    // The same from the address.
+    __device__ __forceinline__ uint64_t recomputed(uint32_t bytes) const
+    {
+        return descriptor(encode(smem_ + bytes, across_));
+    }
+
+  private:
+    static __device__ __forceinline__ uint32_t encode(uint32_t smem, uint32_t across)
+    {
+        return (smem >> 4 & 0x3fffu) | across >> 4 << 16;
+    }
+    static __device__ __forceinline__ uint64_t descriptor(uint32_t low)
+    {
+        constexpr uint32_t high = swizzled_group >> 4 | 1u << 30;
+        return static_cast<uint64_t>(high) << 32 | low;
+    }
+
+    uint32_t smem_, across_, low_;
+};
 
 __device__ __forceinline__ void wgmma_fence()
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Check v5 on an NVIDIA GPU against fp64, and time it beside PyTorch's attention and a GEMM.
 
-usage: v5_gpu.py LIBRARY [check] [time] [split] [all] [--variants v5,v5_tiles] [--contexts 4096,8192,16384,32768] [--json FILE]
+usage: v5_gpu.py LIBRARY [check] [time] [shapes] [split] [all] [--beside OTHER.so] [--variants v5,v5_tiles] [--contexts 4096,8192,16384,32768] [--json FILE]
 Build LIBRARY with:
   nvcc -std=c++17 -O3 -DKS_PLATFORM_NVIDIA -gencode=arch=compute_90a,code=sm_90a -I. -shared -Xcompiler -fPIC \\
        -x cu tools/v5_library.hip -o LIBRARY
@@ -9,6 +9,8 @@ check: tails, grouped queries, both head sizes and formats, causal and full; poi
        determinism; with the split chosen for the device and with forced splits. Exits 1 if a case exceeds the
        tolerance.
 split: few heads, by the number of parts: the chosen split beside the best one.
+shapes: 22 shapes (lengths, batches, groups, head sizes, masks) in bf16, v5 beside the better of flash and cuDNN, and beside the v5 of each
+       library named by --beside (an older build, say).
 time:  medians of CUDA events, interleaving all programs so that they share the card's temperature.
 """
 import argparse
@@ -56,10 +58,14 @@ class Library:
             raise RuntimeError(f"{variant}: device error {error}")
 
 
-def inputs(batch, seq, heads, kv_heads, dim, dtype, seed):
+def inputs(batch, seq, heads, kv_heads, dim, dtype, seed, growing=0):
+    """growing: later keys are shorter, by up to this factor, so that maxima grow from tile to tile: keys are processed from the last one."""
     g = torch.Generator("cuda").manual_seed(seed)
-    draw = lambda h: torch.randn(batch, seq, h, dim, device="cuda", generator=g).to(dtype)
-    return draw(heads), draw(kv_heads), draw(kv_heads)
+    draw = lambda h: torch.randn(batch, seq, h, dim, device="cuda", generator=g)
+    q, k, v = draw(heads), draw(kv_heads), draw(kv_heads)
+    if growing:
+        k *= torch.linspace(growing, 0.1, seq, device="cuda")[None, :, None, None]
+    return q.to(dtype), k.to(dtype), v.to(dtype)
 
 
 def head_attention(q, k, v, causal, work, rounded):
@@ -93,13 +99,14 @@ def check(library, variants):
     torch.backends.cuda.matmul.allow_tf32 = False
     failed = cases = 0
     worst = {}
-    shapes = [(1, s, 4, 4, 0) for s in (1, 63, 64, 65, 127, 128, 129, 255, 1000)]
-    shapes += [(1, 1000, 32, 8, 0), (2, 333, 6, 2, 0), (3, 64, 2, 1, 0), (1, 4097, 8, 2, 0), (2, 2049, 16, 16, 0),
-               (1, 20500, 2, 1, 0)]
-    shapes += [(1, 129, 4, 2, 1), (2, 1000, 2, 1, 1), (1, 2048, 6, 2, 3), (1, 4097, 2, 1, 5), (2, 3001, 1, 1, 2)]
+    shapes = [(1, s, 4, 4, 0, 0) for s in (1, 63, 64, 65, 127, 128, 129, 255, 1000)]
+    shapes += [(1, 1000, 32, 8, 0, 0), (2, 333, 6, 2, 0, 0), (3, 64, 2, 1, 0, 0), (1, 4097, 8, 2, 0, 0), (2, 2049, 16, 16, 0, 0),
+               (1, 20500, 2, 1, 0, 0), (16, 512, 32, 8, 0, 0), (8, 700, 12, 4, 0, 0), (4, 1024, 40, 8, 0, 0)]
+    shapes += [(1, 129, 4, 2, 1, 0), (2, 1000, 2, 1, 1, 0), (1, 2048, 6, 2, 3, 0), (1, 4097, 2, 1, 5, 0), (2, 3001, 1, 1, 2, 0)]
+    shapes += [(1, 1000, 4, 4, 0, g) for g in (1, 3, 30)] + [(1, 4097, 8, 2, 0, 10), (1, 4097, 2, 1, 5, 10)]
     for shape, dim, causal, dtype in itertools.product(shapes, (64, 128), (0, 1), TOLERANCE):
-        *shape, spans = shape
-        q, k, v = inputs(*shape, dim, dtype, seed=cases)
+        *shape, spans, growing = shape
+        q, k, v = inputs(*shape, dim, dtype, cases, growing)
         for variant in variants:
             outputs = []
             for _ in range(2):
@@ -120,7 +127,7 @@ def check(library, variants):
             if not good:
                 failed += 1
                 if failed <= 20:
-                    print(f"WRONG {variant} B,S,Hq,Hkv={shape} D={dim} causal={causal} {dtype} spans={spans}: rel {rel:.2e} "
+                    print(f"WRONG {variant} B,S,Hq,Hkv={shape} D={dim} causal={causal} {dtype} spans={spans} growing={growing}: rel {rel:.2e} "
                           f"max {most:.2e} plain max {plain:.2e} same {same} guard {guarded}")
     for key, value in worst.items():
         print(f"worst {key}: rel. L2 {value[0]:.2e}, max abs {value[1]:.2e}")
@@ -187,6 +194,37 @@ def time(library, variants, contexts, layouts):
     return rows
 
 
+SHAPES = [  # batch, S, heads, K/V heads, D, causal
+    (1, 2048, 32, 32, 128, 1), (1, 4096, 32, 32, 128, 1), (1, 8192, 32, 32, 128, 1), (1, 16384, 32, 32, 128, 1), (1, 32768, 32, 32, 128, 1),
+    (1, 4096, 32, 8, 128, 1), (1, 8192, 32, 8, 128, 1), (1, 16384, 32, 8, 128, 1), (1, 32768, 32, 8, 128, 1),
+    (1, 4096, 32, 32, 128, 0), (1, 8192, 32, 32, 128, 0), (1, 16384, 32, 8, 128, 0),
+    (1, 4096, 32, 32, 64, 1), (1, 8192, 32, 8, 64, 1), (1, 16384, 32, 32, 64, 1), (1, 8192, 32, 32, 64, 0),
+    (16, 512, 32, 8, 128, 1), (16, 512, 32, 32, 128, 0), (8, 1024, 32, 32, 128, 1), (4, 2048, 32, 8, 128, 1), (2, 4096, 32, 32, 128, 1),
+    (1, 8192, 8, 1, 128, 1)]
+
+
+def time_shapes(library, others):
+    rows = []
+    print("TFLOP/s: batch, S, heads, D, mask: v5, flash, cudnn, " + ", ".join(others) + "; v5 / the better of flash and cudnn; v5 / others")
+    for batch, seq, heads, kv_heads, dim, causal in SHAPES:
+        q, k, v = inputs(batch, seq, heads, kv_heads, dim, torch.bfloat16, seed=seq)
+        o = torch.empty_like(q)
+        runs = {"v5": lambda: library.run("v5", q, k, v, o, causal), "flash": sdpa(SDPBackend.FLASH_ATTENTION, q, k, v, causal),
+                "cudnn": sdpa(SDPBackend.CUDNN_ATTENTION, q, k, v, causal)}
+        for name, other in others.items():
+            runs[name] = lambda other=other: other.run("v5", q, k, v, o, causal)
+        flops = 4 * batch * seq * seq * heads * dim / (2 if causal else 1)
+        launches = max(1, min(20, int(4e12 / flops)))
+        rate = {name: flops / ms / 1e9 for name, ms in median_ms(runs, 15, launches).items()}
+        label = f"{batch} x {seq} {heads}/{kv_heads} d{dim} {'causal' if causal else 'full'}"
+        best = max(rate["flash"], rate["cudnn"])
+        print(label.ljust(28), " ".join(f"{r:6.0f}" for r in rate.values()), f"  {rate['v5'] / best:.3f}  ",
+              *(f"{rate['v5'] / rate[name]:.3f}" for name in others), flush=True)
+        rows.append({"shape": label, **rate})
+    print(f"least: {min(r['v5'] / max(r['flash'], r['cudnn']) for r in rows):.3f} of the better one")
+    return rows
+
+
 def time_splits(library, variants):
     """Few heads: without a split, with the chosen one, and with the best of several."""
     rows = []
@@ -220,9 +258,10 @@ def time_splits(library, variants):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("library")
-    parser.add_argument("actions", nargs="+", choices=["check", "time", "split", "all"])
+    parser.add_argument("actions", nargs="+", choices=["check", "time", "shapes", "split", "all"])
     parser.add_argument("--variants", default="v5,v5_tiles")
     parser.add_argument("--contexts", default="4096,8192,16384,32768")
+    parser.add_argument("--beside", action="append", default=[])
     parser.add_argument("--json")
     arguments = parser.parse_args()
     library = Library(arguments.library)
@@ -235,6 +274,8 @@ def main():
         if "all" in arguments.actions:
             layouts += [(32, 32, 128, 0, bf16), (32, 32, 128, 1, f16), (32, 32, 64, 1, bf16)]
         rows += time(library, variants, [int(s) for s in arguments.contexts.split(",")], layouts)
+    if "shapes" in arguments.actions:
+        rows += time_shapes(library, {path.split("/")[-1]: Library(path) for path in arguments.beside})
     if "split" in arguments.actions:
         rows += time_splits(library, variants)
     if arguments.json:
