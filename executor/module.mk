@@ -1,12 +1,12 @@
 # executor: one binary without dependencies on the node. Static, except in sanitizer builds, which do not support it.
-executor_rooms   := commands run place node clocks bundle telemetry job process workdir disasm code
+executor_rooms   := commands run array prepare trial suite place node clocks bundle telemetry job process contain workdir disasm code
 executor_sources := $(wildcard executor/*.c $(executor_rooms:%=executor/%/*.c))
 $(eval $(call library,executor,$(filter-out executor/main.c,$(executor_sources))))
 objects_all += $(call objects,executor/main.c)
 programs += $(BUILD)/kernsweep-executor
 $(BUILD)/kernsweep-executor: $(call objects,executor/main.c) $(BUILD)/libexecutor.a $(BUILD)/libcommon.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-static) -o $@ $^ -ljansson -lnettle -lpcre2-8 -lm
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-static) -o $@ $^ -ljansson -lnettle -lpcre2-8 -lm $(linked)
 
 # The NVML helper must be dynamic (see executor/telemetry/nvml.h); the executor embeds it.
 nvml_helper := $(BUILD)/executor/telemetry/nvml_helper/helper
@@ -14,6 +14,6 @@ nvml_helper_parts := $(addprefix executor/telemetry/nvml_helper/,helper.c contro
 $(nvml_helper): $(nvml_helper_parts) $(wildcard executor/telemetry/nvml_helper/*.h) $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -s -o $@ $(nvml_helper_parts) -ldl
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -s -pthread -o $@ $(nvml_helper_parts) -ldl
 $(BUILD)/executor/telemetry/nvml.o: $(nvml_helper)
 $(BUILD)/executor/telemetry/nvml.o: CPPFLAGS += -DNVML_HELPER='"$(nvml_helper)"'

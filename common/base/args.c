@@ -1,5 +1,8 @@
 #include "common/base/args.h"
 
+#include "common/base/text.h"
+
+#include <stdio.h>
 #include <string.h>
 
 /* spec: "-v,--verbose" */
@@ -30,6 +33,35 @@ static const struct arg *find_option(const struct args *a, const char *word, siz
     return NULL;
 }
 
+enum { OPTIONS_MAX = 64 };
+
+/* Of "-v,--verbose" the last name, without its dashes, which would make any two options alike. */
+static const char *long_name(const char *spec)
+{
+    const char *comma = strrchr(spec, ',');
+    const char *name = comma ? comma + 1 : spec;
+    return name + strspn(name, "-");
+}
+
+static int unknown_option(const struct args *a, const char *word, size_t len, struct err *err)
+{
+    const char *known[OPTIONS_MAX];
+    char name[64];
+    size_t n = 0;
+    size_t dashes = strspn(word, "-");
+    size_t rest = len > dashes ? len - dashes : 0;
+    snprintf(name, sizeof name, "%.*s", (int)(rest < sizeof name ? rest : sizeof name - 1), word + dashes);
+    for (size_t i = 0; i < a->n_options && n < OPTIONS_MAX; i++)
+        known[n++] = long_name(a->options[i].name);
+    for (size_t i = 0; i < a->n_common && n < OPTIONS_MAX; i++)
+        if (!is_without(a, &a->common[i]))
+            known[n++] = long_name(a->common[i].name);
+    const char *meant = text_nearest(name, known, n);
+    return err_set(err, ERR_INPUT, "%s: unknown option %.100s%s%s%s (%s %s --help lists them)", a->command,
+                   word, meant ? ": did you mean --" : "", meant ? meant : "", meant ? "?" : "", a->program,
+                   a->command);
+}
+
 /* Its value may be in the same word or in the next one. */
 static int parse_option(const struct args *a, int argc, char **argv, int *i, struct err *err)
 {
@@ -38,8 +70,7 @@ static int parse_option(const struct args *a, int argc, char **argv, int *i, str
     const char *value = word[len] == '=' ? word + len + 1 : NULL;
     const struct arg *option = find_option(a, word, len);
     if (!option)
-        return err_set(err, ERR_INPUT, "%s: unknown option %.100s (%s %s --help lists them)", a->command,
-                       word, a->program, a->command);
+        return unknown_option(a, word, len, err);
     if (option->flag && value)
         return err_set(err, ERR_INPUT, "%s: %.*s takes no value", a->command, (int)len, word);
     if (option->flag) {

@@ -37,6 +37,19 @@ void clock_iso8601(double real_s, char *out)
     snprintf(out, CLOCK_ISO_LEN + 1, "%.19s.%03uZ", day, (unsigned)(ms % 1000));
 }
 
+double clock_from_iso8601(const char *text)
+{
+    struct tm tm = {0};
+    int ms = 0, end = 0;
+    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
+               &tm.tm_min, &tm.tm_sec, &ms, &end) != 7 ||
+        end != CLOCK_ISO_LEN || text[end])
+        return 0;
+    tm.tm_year -= 1900;
+    tm.tm_mon--;
+    return (double)timegm(&tm) + ms * 1e-3;
+}
+
 int64_t clock_deadline_ns(double seconds_from_now)
 {
     if (!(seconds_from_now > 0))

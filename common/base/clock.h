@@ -15,6 +15,9 @@ double clock_real_s(void);
 /* out: char[CLOCK_ISO_LEN + 1], UTC; times outside the years 1970 to 9999 give the epoch. */
 void clock_iso8601(double real_s, char *out);
 
+/* The reverse; 0 for what is no such time. */
+double clock_from_iso8601(const char *text);
+
 /* A deadline on the monotonic clock; 0 means none. */
 int64_t clock_deadline_ns(double seconds_from_now);
 /* Milliseconds left for poll(): 0 when past, -1 when there is no deadline. */

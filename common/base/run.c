@@ -140,6 +140,8 @@ static int check_limits(struct running *r, struct err *err)
 {
     const struct run *run = r->run;
     int64_t now = clock_mono_ns();
+    if (run->on_wait)
+        run->on_wait(run->on_wait_arg);
     if (run->interrupted && *run->interrupted) {
         r->res->stop = RUN_INTERRUPT;
         return err_set(err, ERR_INTERRUPTED, "interrupted");

@@ -42,6 +42,8 @@ struct run {
     double stall_s;        /* longest time without any data in either direction; 0: unlimited */
     double grace_s;        /* between TERM and KILL; 0: KILL at once */
     const volatile sig_atomic_t *interrupted; /* non-zero stops it; may be NULL */
+    void (*on_wait)(void *arg);               /* called several times a second; may be NULL */
+    void *on_wait_arg;
 };
 
 enum { RUN_STDERR_MAX = 4096, RUN_SIGNAL_MAX = 16 };

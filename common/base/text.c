@@ -150,6 +150,11 @@ static size_t edit_distance(const char *a, const char *b)
     return last[nb];
 }
 
+const char *text_plural(long long n)
+{
+    return n == 1 ? "" : "s";
+}
+
 const char *text_nearest(const char *word, const char *const *known, size_t n)
 {
     const char *best = NULL;

@@ -25,6 +25,9 @@ enum { TEXT_NAME_MAX = 64 };
 bool text_is_name(const char *s);
 bool text_is_utf8(const char *s, size_t len);
 
+/* What a word of which there are n ends with: "" or "s". */
+const char *text_plural(long long n);
+
 /* The word of known[0..n) that word is probably a misspelling of, or NULL. Case counts. */
 const char *text_nearest(const char *word, const char *const *known, size_t n);
 

@@ -1,5 +1,7 @@
 #include "common/contract/settings.h"
 
+#include "common/contract/size.h"
+
 #include <string.h>
 
 static const char *const modes[] = {"perf", "debug", NULL};

@@ -1,5 +1,6 @@
 #include "common/contract/timings.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -39,12 +40,39 @@ static bool ends_in_s(const char *name)
     return len > 2 && strcmp(name + len - 2, "_s") == 0 && !rate;
 }
 
+static bool is_prompt_tokens(const char *name)
+{
+    return strcmp(name, "prompt_tokens") == 0;
+}
+
+/* What is not a number is no silence either. */
+static void put_prompt_problem(struct timing_reader *r, const char *text, size_t len)
+{
+    struct timings *t = &r->result;
+    t->prompt_tokens = -1;
+    set_text(t->prompt_problem, sizeof t->prompt_problem, text, len);
+    if (!t->prompt_problem[0])
+        snprintf(t->prompt_problem, sizeof t->prompt_problem, "nothing");
+}
+
+static void put_prompt_tokens(struct timing_reader *r, double value)
+{
+    char text[64];
+    if (value >= 0 && value < 1e15 && floor(value) == value) {
+        r->result.prompt_tokens = (int64_t)value;
+        r->result.prompt_problem[0] = '\0';
+        return;
+    }
+    int n = snprintf(text, sizeof text, "%.15g", value);
+    put_prompt_problem(r, text, (size_t)n);
+}
+
 /* factor: 1, or of times the seconds per unit of the rule. */
 static void put_number(struct timing_reader *r, const char *name, double value, double factor)
 {
     struct timings *t = &r->result;
-    if (strcmp(name, "prompt_tokens") == 0) {
-        t->prompt_tokens = value >= 0 && value < 1e15 ? (int64_t)value : -1;
+    if (is_prompt_tokens(name)) {
+        put_prompt_tokens(r, value);
         return;
     }
     t->found = true;
@@ -72,6 +100,10 @@ static void put_json(struct timing_reader *r, const char *name, const json_t *va
     else if (json_is_string(value) && strcmp(name, "attn_impl") == 0)
         set_text(r->result.attn_impl, sizeof r->result.attn_impl, json_string_value(value),
                  json_string_length(value));
+    else if (is_prompt_tokens(name) && json_is_string(value))
+        put_prompt_problem(r, json_string_value(value), json_string_length(value));
+    else if (is_prompt_tokens(name) && value && !json_is_null(value))
+        put_prompt_problem(r, "no number", strlen("no number"));
 }
 
 /* path: "$.a.b[0]". NULL when there is no such value. */
@@ -148,12 +180,15 @@ static void put_group(struct timing_reader *r, const struct timing_part *p, cons
         set_text(r->result.attn_impl, sizeof r->result.attn_impl, text, len);
         return;
     }
-    if (len == 0 || len >= sizeof number)
+    if (len == 0)
         return;
-    memcpy(number, text, len);
+    bool fits = len < sizeof number;
+    memcpy(number, text, fits ? len : 0);
     double value = strtod(number, &end);
-    if (*end == '\0')
+    if (fits && *end == '\0')
         put_number(r, name, value, factor_of(r, name, p->own));
+    else if (is_prompt_tokens(name))
+        put_prompt_problem(r, text, len);
 }
 
 static void read_regex(struct timing_reader *r, const char *text, size_t len)
@@ -170,14 +205,26 @@ static void read_regex(struct timing_reader *r, const char *text, size_t len)
     }
 }
 
+/* "4096", also with text behind it, but not "4096k", "4.5" or "4,096". */
+static bool ends_number(const char *end)
+{
+    if (*end == '.' || *end == ',')
+        return !isdigit((unsigned char)end[1]);
+    return !isalnum((unsigned char)*end) && *end != '_';
+}
+
 static void read_prompt_tokens(struct timing_reader *r, const char *text, size_t len)
 {
     char number[32] = "", *end;
     memcpy(number, text, len < sizeof number - 1 ? len : sizeof number - 1);
     errno = 0;
     long long n = strtoll(number, &end, 10);
-    if (end != number && errno == 0 && n >= 0)
-        r->result.prompt_tokens = n;
+    if (end == number || errno != 0 || n < 0 || !ends_number(end)) {
+        put_prompt_problem(r, text, len);
+        return;
+    }
+    r->result.prompt_tokens = n;
+    r->result.prompt_problem[0] = '\0';
 }
 
 static void read_line(struct timing_reader *r, const char *text, size_t len)

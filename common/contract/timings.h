@@ -23,10 +23,11 @@ struct timings {
         char name[LIMIT_NAME + 1];
         double value;
     } item[TIMINGS_MAX];
-    char attn_impl[LIMIT_NAME + 1]; /* "" when not reported */
-    int64_t prompt_tokens;          /* -1 when not reported */
-    char problem[TIMINGS_TEXT_MAX]; /* why a timing line could not be parsed, or "" */
-    char skip[TIMINGS_TEXT_MAX];    /* of a line "SKIP: reason" */
+    char attn_impl[LIMIT_NAME + 1];        /* "" when not reported */
+    int64_t prompt_tokens;                 /* -1 when not reported */
+    char prompt_problem[TIMINGS_TEXT_MAX]; /* what was reported instead of a number of prompt tokens, or "" */
+    char problem[TIMINGS_TEXT_MAX];        /* why a timing line could not be parsed, or "" */
+    char skip[TIMINGS_TEXT_MAX];           /* of a line "SKIP: reason" */
 };
 
 /* NULL if absent. */

@@ -12,6 +12,7 @@ const struct key variant_keys[] = {
      .text = ""},
     {KEY_AT(struct variant, build_as), .kind = KEY_NAME, .in = IN_JOB, .most = LIMIT_NAME},
     {KEY_AT(struct variant, alone), .kind = KEY_FLAG, .in = IN_BOTH},
+    {KEY_AT(struct variant, in_tree), .kind = KEY_FLAG, .in = IN_BOTH},
     {.name = "shape", .kind = KEY_PART, .in = IN_JOB},
     {.name = "axes", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "test_env", .kind = KEY_PART, .in = IN_JOB},
@@ -19,6 +20,7 @@ const struct key variant_keys[] = {
     {.name = "run", .kind = KEY_PART, .in = IN_BOTH, .required = true},
     {.name = "env", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "gates", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = "container", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "patches", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "comment", .kind = KEY_PART, .in = IN_PLAN},
     {.name = NULL},
@@ -91,7 +93,7 @@ static int read_parts(struct variant *v, const struct json_at *at, const struct 
     struct json_at shape = json_member(at, "shape"), run = json_member(at, "run"),
                    build = json_member(at, "build"), env = json_member(at, "env"),
                    gates = json_member(at, "gates"), patches = json_member(at, "patches"),
-                   late = json_member(at, "test_env");
+                   late = json_member(at, "test_env"), container = json_member(at, "container");
     /* An entry of env without a value is left out; a command without one cannot run. */
     unsigned in_test = variant_placeholders(c, SUBST_FOR_TEST),
              in_gate = variant_placeholders(c, SUBST_FOR_GATE),
@@ -103,6 +105,7 @@ static int read_parts(struct variant *v, const struct json_at *at, const struct 
         (env_read(&v->env, &env, c->in, c->secrets, in_test, err) != 0 && !problems_go_on(at, err)) ||
         (env_read(&v->test_env, &late, c->in, c->secrets, in_test, err) != 0 && !problems_go_on(at, err)) ||
         (read_gates(v, &gates, in_gate & ~without, err) != 0 && !problems_go_on(at, err)) ||
+        (container_read(&v->container, &container, c->in, err) != 0 && !problems_go_on(at, err)) ||
         (patches_read(&v->patch, &v->patch_count, &patches, c, err) != 0 && !problems_go_on(at, err)))
         return -1;
     return problems_since(at, before);

@@ -4,6 +4,7 @@
 #ifndef KERNSWEEP_COMMON_CONTRACT_VARIANT_H
 #define KERNSWEEP_COMMON_CONTRACT_VARIANT_H
 
+#include "common/contract/container.h"
 #include "common/contract/env.h"
 #include "common/contract/gate.h"
 #include "common/contract/patch.h"
@@ -14,11 +15,13 @@ struct variant {
     const char *name;
     const char *attn_impl; /* "": not checked */
     const char *build_as;  /* name of its build, which several variants may share */
+    bool in_tree;          /* its sources may be written to by its builds and tests, and are shared */
     bool alone;            /* none of the run's tests runs beside its tests */
     struct shape shape;    /* in kernel plans */
     struct command *build;
     size_t build_count;
     struct command run;
+    struct container container; /* in which it is built, gated and tested */
     struct env env;
     struct env test_env; /* of gates and tests only, in a job: builds do not depend on it */
     struct gate *gate;

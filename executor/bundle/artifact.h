@@ -13,6 +13,9 @@
 /* Takes value (NULL: an allocation of the caller failed). */
 int artifact_json(const char *dir, const char *name, json_t *value, const struct secrets *secrets,
                   struct err *err);
+/* The same; sha256 (char[SHA256_HEX_LEN + 1]): of what was written. */
+int artifact_json_sealed(const char *dir, const char *name, json_t *value, const struct secrets *secrets,
+                         char *sha256, struct err *err);
 int artifact_text(const char *dir, const char *name, const char *text, size_t len,
                   const struct secrets *secrets, struct err *err);
 

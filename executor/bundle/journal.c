@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Reads the existing lines; *good: the length of the intact part. */
@@ -50,6 +51,7 @@ int journal_open(struct journal *j, const char *path, const struct secrets *secr
         rc = ftruncate(j->fd, good) == 0
                  ? 0
                  : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot truncate", path);
+    j->end = good;
     if (f)
         fclose(f);
     if (rc != 0)
@@ -68,12 +70,53 @@ void journal_close(struct journal *j)
 static int append_line(struct journal *j, const char *data, size_t len, struct err *err)
 {
     off_t end = lseek(j->fd, 0, SEEK_END);
+    j->foreign |= end >= 0 && end != j->end;
+    j->end = end + (off_t)len;
     if (end >= 0 && fs_write_all(j->fd, data, len) == 0)
         return 0;
     int saved = errno;
     if (end >= 0 && ftruncate(j->fd, end) != 0)
         saved = errno;
+    j->end = end;
     return err_set_errno(err, ERR_STORAGE, saved, "events.jsonl: cannot write");
+}
+
+static bool is_at(const struct journal *j, const char *path)
+{
+    struct stat own, other;
+    return fstat(j->fd, &own) == 0 && lstat(path, &other) == 0 && own.st_dev == other.st_dev &&
+           own.st_ino == other.st_ino;
+}
+
+/* The open file is complete, whatever happened to its name. */
+static void put_back(struct journal *j, const char *path)
+{
+    struct err ignored;
+    char data[64 << 10];
+    int fd = fs_remove_tree(path, &ignored) == 0
+                 ? open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600)
+                 : -1;
+    ssize_t n = 0;
+    for (off_t at = 0; fd >= 0 && (n = pread(j->fd, data, sizeof data, at)) > 0; at += n)
+        if (fs_write_all(fd, data, (size_t)n) != 0)
+            break;
+    if (fd < 0 || n != 0) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    close(j->fd);
+    j->fd = fd;
+}
+
+bool journal_was_changed(struct journal *j, const char *path)
+{
+    off_t end = lseek(j->fd, 0, SEEK_END);
+    j->foreign |= end >= 0 && end != j->end;
+    if (is_at(j, path))
+        return j->foreign;
+    put_back(j, path);
+    return j->foreign = true;
 }
 
 static int encode_event(struct journal *j, enum event_type type, json_t *fields, struct buf *line,

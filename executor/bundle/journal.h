@@ -12,11 +12,14 @@
 #include "common/contract/proto.h"
 #include "executor/bundle/secrets.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct journal {
     int fd;
-    int64_t seq; /* of the last event */
+    int64_t seq;  /* of the last event */
+    int64_t end;  /* its size as we left it */
+    bool foreign; /* somebody else has written to it, or cut it */
     const struct secrets *secrets;
 };
 
@@ -28,6 +31,9 @@ int journal_open(struct journal *j, const char *path, const struct secrets *secr
 void journal_close(struct journal *j);
 /* Takes fields (an object; NULL: an allocation of the caller failed). */
 int journal_add(struct journal *j, enum event_type type, json_t *fields, struct err *err);
+/* Whether somebody else has changed, removed or replaced the file at path since it was opened. What was
+ * removed or replaced is put back as we wrote it. */
+bool journal_was_changed(struct journal *j, const char *path);
 int journal_sync(struct journal *j, struct err *err);
 
 #endif

@@ -123,3 +123,55 @@ int manifest_write(const char *dir, const char *run_id, const struct secrets *se
     json_decref(l.left_out);
     return rc;
 }
+
+static bool is_changed(const char *dir, const char *path, const json_t *file)
+{
+    char full[FS_PATH_MAX], hex[SHA256_HEX_LEN + 1];
+    const char *sha256 = json_string_value(json_object_get(file, "sha256"));
+    size_t size;
+    return fs_join(full, NULL, dir, path) != 0 ||
+           sha256_of_file(full, (size_t)BUNDLE_FILE_BYTES_MAX, hex, &size, NULL) != 0 || !sha256 ||
+           strcmp(hex, sha256) != 0;
+}
+
+/* The listing of a manifest that has been read; 0 files changed: it need not be written. */
+static size_t drop_changed(const char *dir, json_t *manifest, struct listing *l)
+{
+    const json_t *files = json_object_get(manifest, "files");
+    json_t *file;
+    size_t i, changed = 0;
+    json_array_foreach(files, i, file)
+    {
+        const char *path = json_string_value(json_object_get(file, "path"));
+        if (path && fs_safe_relpath(path) && bundle_is_foreign(path) && is_changed(dir, path, file)) {
+            leave_out(path, "it was changed after the run had ended", l);
+            changed++;
+        } else
+            json_array_append(l->files, file);
+    }
+    return changed;
+}
+
+static int write_refreshed(const char *dir, json_t *manifest, const struct listing *l, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    json_object_set(manifest, "files", l->files);
+    json_object_set(manifest, "left_out", l->left_out);
+    if (l->others)
+        json_object_set_new(manifest, "left_out_others", json_integer((json_int_t)l->others));
+    return fs_join(path, err, dir, RUN_MANIFEST) != 0 ? -1 : json_save(path, manifest, err);
+}
+
+int manifest_refresh(const char *dir, json_t *manifest, struct err *err)
+{
+    json_t *before = json_object_get(manifest, "left_out");
+    struct listing l = {.files = json_array(),
+                        .left_out = before ? json_copy(before) : json_array(),
+                        .others = (size_t)json_integer_value(json_object_get(manifest, "left_out_others"))};
+    int rc = l.files && l.left_out ? 0 : err_set(err, ERR_INTERNAL, "no memory");
+    if (rc == 0 && drop_changed(dir, manifest, &l) > 0)
+        rc = write_refreshed(dir, manifest, &l, err);
+    json_decref(l.files);
+    json_decref(l.left_out);
+    return rc;
+}

@@ -7,7 +7,13 @@
 #include "common/base/err.h"
 #include "executor/bundle/secrets.h"
 
+#include <jansson.h>
+
 /* What tests left is listed only if neither its name nor its contents hold a secret. */
 int manifest_write(const char *dir, const char *run_id, const struct secrets *secrets, struct err *err);
+/* Takes what tests left and somebody has changed since off the list of a closed run, with the reason: one
+ * such file must not keep the run from being collected. manifest: as read from dir, changed in place; the
+ * file is written only if there was one. What kernsweep wrote stays on the list. */
+int manifest_refresh(const char *dir, json_t *manifest, struct err *err);
 
 #endif

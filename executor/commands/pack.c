@@ -3,6 +3,7 @@
 #include "common/base/json.h"
 #include "common/contract/proto.h"
 #include "executor/bundle/bundle.h"
+#include "executor/bundle/manifest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -196,7 +197,11 @@ static int pack_run(const char *dir, struct tar_out *out, struct err *err)
     if (!fs_exists(path))
         return pack_unfinished(dir, out, err);
     json_t *manifest = json_load(path, MANIFEST_MAX, err);
-    int rc = manifest ? pack_listed(dir, manifest, out, err) : -1;
+    int rc = manifest ? 0 : -1;
+    if (rc == 0 && out->skip == 0)
+        rc = manifest_refresh(dir, manifest, err);
+    if (rc == 0)
+        rc = pack_listed(dir, manifest, out, err);
     json_decref(manifest);
     return rc;
 }

@@ -2,6 +2,7 @@
 
 #include "common/base/sha256.h"
 #include "executor/workdir/cache.h"
+#include "executor/workdir/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +112,7 @@ static int extract_stream(const char *dir, int in_fd, char *hex, struct err *err
     return rc;
 }
 
-static int receive_tree(const char *sha256, const char *tmp, const char *path, int in_fd, struct err *err)
+static int receive_tree(const char *sha256, const char *tmp, int in_fd, struct err *err)
 {
     char hex[SHA256_HEX_LEN + 1];
     if (fs_remove_tree(tmp, err) != 0 || fs_mkdir_p(tmp, 0700, err) != 0 ||
@@ -122,7 +123,23 @@ static int receive_tree(const char *sha256, const char *tmp, const char *path, i
                        "the sources arrived with sha256 %.12s, expected %.12s: a file changed while they "
                        "were sent; try again, or list what belongs to them in source.include",
                        hex, sha256);
-    return cache_publish(tmp, path, err);
+    return 0;
+}
+
+/* What is there and no longer as it was staged is replaced. A concurrent staging of the same tree may have
+ * come first. */
+static int publish_tree(const struct layout *layout, const char *sha256, const char *tmp, const char *path,
+                        struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    bool has;
+    if (stage_has(layout, sha256, &has, err) != 0)
+        return -1;
+    if (!has && (layout_make(layout, dir, TREE_STAGED, err) != 0 || layout_discard(dir, sha256, err) != 0))
+        return -1;
+    if (cache_publish(tmp, path, err) != 0)
+        return -1;
+    return has ? 0 : tree_close(layout, TREE_STAGED, sha256, err);
 }
 
 static int tree_path(const struct layout *layout, const char *sha256, char *path, struct err *err)
@@ -138,13 +155,17 @@ int stage(const struct layout *layout, const char *sha256, int in_fd, char *path
     struct err ignored;
     if (tree_path(layout, sha256, path, err) != 0 || layout_make(layout, dir, "src", err) != 0)
         return -1;
-    cache_stamp(path);
-    if (fs_is_dir(path))
+    bool has;
+    if (stage_has(layout, sha256, &has, err) != 0)
+        return -1;
+    if (has)
         return 0;
     snprintf(name, sizeof name, ".tmp.%ld", (long)getpid());
     if (fs_join(tmp, err, dir, name) != 0)
         return -1;
-    int rc = receive_tree(sha256, tmp, path, in_fd, err);
+    int rc = receive_tree(sha256, tmp, in_fd, err);
+    if (rc == 0)
+        rc = publish_tree(layout, sha256, tmp, path, err);
     cache_stamp(path);
     if (rc != 0)
         fs_remove_tree(tmp, &ignored);
@@ -153,10 +174,11 @@ int stage(const struct layout *layout, const char *sha256, int in_fd, char *path
 
 int stage_has(const struct layout *layout, const char *sha256, bool *has, struct err *err)
 {
-    char path[FS_PATH_MAX];
+    char path[FS_PATH_MAX], why[SEAL_REASON_MAX];
     if (tree_path(layout, sha256, path, err) != 0)
         return -1;
     cache_stamp(path);
-    *has = fs_is_dir(path);
-    return 0;
+    int intact = tree_check(layout, TREE_STAGED, sha256, why, err);
+    *has = intact == 1;
+    return intact < 0 ? -1 : 0;
 }

@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "common/contract/proto.h"
 #include "executor/clocks/clocks.h"
+#include "executor/contain/contain.h"
 #include "executor/node/attribute.h"
 #include "executor/node/gpus.h"
 #include "executor/node/leftover.h"
@@ -115,6 +116,8 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
         or_null(attribute_line("/opt/rocm/.info", "version")), "driver",
         driver_version(l, has_facts ? &facts : NULL), "gpus", gpus, "gpu_processes", processes, "leftovers",
         leftover_list(l));
+    if (node)
+        json_object_set_new(node, "containment", contain_look(l, &scope_host_usual));
     if (node && model)
         json_object_set_new(node, "model", model_facts(model));
     json_t *left = node ? clocks_left(l, gpus) : NULL;

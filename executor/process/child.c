@@ -16,6 +16,7 @@ static const double s_to_ns = 1e9;
 /* Late enough for exec to be over, early enough for a short test to be sampled once. */
 static const int64_t first_sample_ns = 5000000;
 static const double kill_round_s = 0.05; /* between rounds of KILL, for what was forked meanwhile */
+static const double exec_limit_s = 30;   /* a start may take */
 static const double kill_limit_s = 10;   /* then processes are stuck in the kernel, and the node is dirty */
 
 static bool is_over(const struct child *c)
@@ -84,83 +85,29 @@ static void stop_child(struct child *c, enum stop_cause cause, int64_t now_ns)
     if (c->phase != CHILD_RUNNING || c->result.process.ended)
         return;
     c->result.stop = cause;
-    if (c->hooks.stopping)
+    if (c->hooks.stopping && c->born)
         c->hooks.stopping(c->hooks.arg, &c->result.process, cause);
     enter_term(c, now_ns);
 }
 
+static void enter_linger(struct child *c, int64_t now_ns)
+{
+    c->phase = CHILD_LINGERS;
+    loop_arm(&c->grace, now_ns + to_ns(c->limits->linger_s), 0);
+}
+
 static void on_grace(struct child *c, int64_t now_ns)
 {
-    if (c->phase == CHILD_TERM)
+    if (c->phase == CHILD_LINGERS)
+        enter_term(c, now_ns);
+    else if (c->phase == CHILD_TERM)
         enter_kill(c, now_ns);
     else if (c->phase == CHILD_KILL && now_ns - c->kill_since_ns > to_ns(kill_limit_s))
         c->phase = CHILD_STUCK;
     else if (c->phase == CHILD_KILL)
         process_signal_all(&c->result.process, SIGKILL);
-}
-
-static void on_reap(struct child *c, int64_t now_ns)
-{
-    struct process *p = &c->result.process;
-    bool was_ended = p->ended;
-    bool none_left = process_reap(p, now_ns);
-    if (p->ended && !was_ended && !p->keeper)
-        loop_remove(c->loop, &c->process);
-    if (p->ended && !was_ended) {
-        loop_arm(&c->sample, 0, 0);
-        loop_arm(&c->deadline, 0, 0);
-    }
-    if (none_left)
+    if (process_reap(&c->result.process, now_ns)) /* no signal tells that a control group became empty */
         c->phase = CHILD_GONE;
-    else if (p->lost)
-        c->phase = CHILD_STUCK;
-    else if (p->ended && c->phase == CHILD_RUNNING)
-        enter_term(c, now_ns);
-    else if (c->phase == CHILD_KILL)
-        process_signal_all(p, SIGKILL);
-}
-
-/* From the second sample on. */
-static void join_others(struct child *c, int64_t now_ns)
-{
-    int64_t interval = c->limits->sample_interval_ms * 1000000;
-    if (c->limits->samples_together && !c->joined)
-        loop_arm(&c->sample, (now_ns / interval + 1) * interval, interval);
-    c->joined = true;
-}
-
-static void on_sample(struct child *c, int64_t now_ns)
-{
-    join_others(c, now_ns);
-    double quiet_s = (double)(now_ns - c->last_output_ns) / s_to_ns;
-    enum stop_cause cause = STOP_NONE;
-    if (c->hooks.sample)
-        cause = c->hooks.sample(c->hooks.arg, since_start(c, now_ns), c->sample.ticks - 1);
-    if (cause == STOP_NONE && c->limits->no_output_timeout_s > 0 && quiet_s >= c->limits->no_output_timeout_s)
-        cause = STOP_NO_OUTPUT;
-    if (cause != STOP_NONE)
-        stop_child(c, cause, now_ns);
-}
-
-/* The order matters: an end counts before a time-out of the same moment. */
-bool child_turn(struct child *c)
-{
-    int64_t now_ns = c->loop->now_ns;
-    if (c->process.ready || c->loop->signals.ready)
-        on_reap(c, now_ns);
-    if (c->loop->stop)
-        stop_child(c, STOP_CANCEL, now_ns);
-    if (c->output.ready)
-        read_output(c, READS_PER_TURN, now_ns);
-    if (c->deadline.ready)
-        stop_child(c, STOP_TIMEOUT, now_ns);
-    if (c->sample.ready && !c->result.process.ended)
-        on_sample(c, now_ns);
-    if (c->heartbeat.ready && c->hooks.heartbeat) /* also while what it left is being ended */
-        c->hooks.heartbeat(c->hooks.arg, since_start(c, now_ns));
-    if (c->grace.ready)
-        on_grace(c, now_ns);
-    return is_over(c);
 }
 
 static void arm(struct child *c)
@@ -168,12 +115,120 @@ static void arm(struct child *c)
     int64_t start = c->result.process.start_ns;
     int64_t sample = c->limits->sample_interval_ms * 1000000;
     int64_t heartbeat = to_ns(c->limits->heartbeat_s);
-    if (c->limits->timeout_s > 0)
-        loop_arm(&c->deadline, start + to_ns(c->limits->timeout_s), 0);
+    loop_arm(&c->deadline, c->limits->timeout_s > 0 ? start + to_ns(c->limits->timeout_s) : 0, 0);
     if (sample > 0)
         loop_arm(&c->sample, start + first_sample_ns, sample);
     if (heartbeat > 0)
         loop_arm(&c->heartbeat, start + heartbeat, heartbeat);
+}
+
+/* Until then only its output and its end count. */
+static void await_birth(struct child *c, int64_t now_ns)
+{
+    if (process_is_born(&c->result.process)) {
+        c->born = true;
+        loop_remove(c->loop, &c->birth);
+        process_forget_birth(&c->result.process);
+        if (c->hooks.started)
+            c->hooks.started(c->hooks.arg, &c->result.process);
+        if (c->phase == CHILD_RUNNING)
+            arm(c);
+        else if (c->phase == CHILD_TERM) /* it may not have been there when the others were told */
+            process_signal_all(&c->result.process, SIGTERM);
+        c->deadline.ready = false;
+    } else if (c->deadline.ready && c->phase == CHILD_RUNNING) {
+        c->result.process.exec_errno = ETIMEDOUT;
+        enter_kill(c, now_ns);
+    }
+}
+
+/* From the second sample on. */
+static void join_others(struct child *c)
+{
+    if (!c->limits->samples_together || c->joined)
+        return;
+    c->joined = loop_join_beat(c->loop, c->limits->sample_interval_ms * 1000000) == 0;
+    if (c->joined)
+        loop_arm(&c->sample, 0, 0);
+}
+
+static void end_samples(struct child *c)
+{
+    loop_arm(&c->sample, 0, 0);
+    if (c->joined)
+        loop_leave_beat(c->loop);
+    c->joined = false;
+}
+
+static void on_reap(struct child *c, int64_t now_ns)
+{
+    struct process *p = &c->result.process;
+    bool was_ended = p->ended;
+    bool none_left = process_reap(p, now_ns);
+    if (p->ended && !c->born) /* since this turn began */
+        await_birth(c, now_ns);
+    if (p->ended && !was_ended && !p->keeper)
+        loop_remove(c->loop, &c->process);
+    if (p->ended && !was_ended) {
+        end_samples(c);
+        loop_arm(&c->deadline, 0, 0);
+    }
+    if (none_left)
+        c->phase = CHILD_GONE;
+    else if (process_is_lost(p))
+        c->phase = CHILD_STUCK;
+    else if (p->ended && c->phase == CHILD_RUNNING && c->limits->linger_s > 0)
+        enter_linger(c, now_ns);
+    else if (p->ended && c->phase == CHILD_RUNNING)
+        enter_term(c, now_ns);
+    else if (c->phase == CHILD_KILL)
+        process_signal_all(p, SIGKILL);
+}
+
+static void on_sample(struct child *c, uint64_t ticks, int64_t now_ns)
+{
+    double quiet_s = (double)(now_ns - c->last_output_ns) / s_to_ns;
+    enum stop_cause cause = STOP_NONE;
+    if (c->hooks.sample)
+        cause = c->hooks.sample(c->hooks.arg, since_start(c, now_ns), ticks - 1);
+    if (cause == STOP_NONE && c->limits->no_output_timeout_s > 0 && quiet_s >= c->limits->no_output_timeout_s)
+        cause = STOP_NO_OUTPUT;
+    if (cause != STOP_NONE)
+        stop_child(c, cause, now_ns);
+}
+
+static void take_sample(struct child *c, int64_t now_ns)
+{
+    if (c->result.process.ended)
+        return;
+    if (c->joined && c->loop->beat.ready)
+        on_sample(c, c->loop->beat.ticks, now_ns);
+    else if (!c->joined && c->sample.ready) {
+        on_sample(c, c->sample.ticks, now_ns);
+        join_others(c);
+    }
+}
+
+/* The order matters: an end counts before a time-out of the same moment. */
+bool child_turn(struct child *c)
+{
+    int64_t now_ns = c->loop->now_ns;
+    if (!c->born)
+        await_birth(c, now_ns);
+    if (c->process.ready || c->loop->signals.ready)
+        on_reap(c, now_ns);
+    if (c->loop->stop)
+        stop_child(c, STOP_CANCEL, now_ns);
+    if (c->output.ready)
+        read_output(c, READS_PER_TURN, now_ns);
+    if (c->deadline.ready && c->born)
+        stop_child(c, STOP_TIMEOUT, now_ns);
+    take_sample(c, now_ns);
+    if (c->heartbeat.ready && c->hooks.heartbeat) /* also while what it left is being ended */
+        c->hooks.heartbeat(c->hooks.arg, since_start(c, now_ns));
+    if (c->grace.ready)
+        on_grace(c, now_ns);
+    return is_over(c);
 }
 
 static int watch_all(struct child *c, struct err *err)
@@ -183,6 +238,8 @@ static int watch_all(struct child *c, struct err *err)
         if (loop_add_timer(c->loop, timers[i], err) != 0)
             return -1;
     }
+    if (loop_add(c->loop, &c->birth, c->result.process.birth, err) != 0)
+        return -1;
     return loop_add(c->loop, &c->process, process_watch_fd(&c->result.process), err);
 }
 
@@ -211,8 +268,9 @@ int child_start(struct child *c, struct loop *loop, const struct process_spec *s
     *c = (struct child){.loop = loop,
                         .limits = limits,
                         .hooks = *hooks,
-                        .result = {.process = {.pidfd = -1, .report = -1}, .wall_s = NAN},
+                        .result = {.process = PROCESS_NONE, .wall_s = NAN},
                         .process = LOOP_WATCH_NONE,
+                        .birth = LOOP_WATCH_NONE,
                         .output = LOOP_WATCH_NONE,
                         .deadline = LOOP_WATCH_NONE,
                         .grace = LOOP_WATCH_NONE,
@@ -223,20 +281,20 @@ int child_start(struct child *c, struct loop *loop, const struct process_spec *s
         return err_set(err, ERR_INTERNAL, "no memory to read output");
     if (start_process(c, spec, err) != 0 || watch_all(c, err) != 0)
         return -1;
-    if (c->hooks.started)
-        c->hooks.started(c->hooks.arg, &c->result.process);
-    arm(c);
+    loop_arm(&c->deadline, c->result.process.start_ns + to_ns(exec_limit_s), 0);
     return 0;
 }
 
 void child_close(struct child *c)
 {
-    struct loop_watch *const own[] = {&c->deadline, &c->grace, &c->heartbeat, &c->sample, &c->process};
+    struct loop_watch *const own[] = {&c->deadline, &c->grace,   &c->heartbeat,
+                                      &c->sample,   &c->process, &c->birth};
     struct process *p = &c->result.process;
     if (is_over(c))
         read_output(c, DRAIN_READS, clock_mono_ns());
-    else if (p->pid > 0)
+    else if (p->pid > 0 || p->keeper > 0)
         process_signal_all(p, SIGKILL);
+    end_samples(c);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         loop_remove(c->loop, own[i]);
     close_output(c);

@@ -21,11 +21,13 @@ struct child_limits {
     double no_output_timeout_s; /* 0: off */
     double heartbeat_s;         /* 0: off */
     int64_t sample_interval_ms; /* 0: off */
+    double linger_s;            /* what the process started may take to end by itself once it has ended */
     bool samples_together;      /* at the same instants as other children, so that one wake-up serves all */
 };
 
 /* Each may be NULL. t_s: seconds since the child's start. */
 struct child_hooks {
+    /* Once the program runs, or could not be started. */
     void (*started)(void *arg, const struct process *p);
     void (*output)(void *arg, const char *data, size_t len);
     void (*heartbeat)(void *arg, double t_s);
@@ -44,7 +46,7 @@ struct child_result {
     bool group_gone;    /* proven: no descendant is left */
 };
 
-enum child_phase { CHILD_RUNNING, CHILD_TERM, CHILD_KILL, CHILD_GONE, CHILD_STUCK };
+enum child_phase { CHILD_RUNNING, CHILD_LINGERS, CHILD_TERM, CHILD_KILL, CHILD_GONE, CHILD_STUCK };
 
 /* Must not move between start and close. */
 struct child {
@@ -53,8 +55,9 @@ struct child {
     struct child_hooks hooks;
     struct child_result result;
     enum child_phase phase;
-    struct loop_watch process, output, deadline, grace, heartbeat, sample;
-    bool joined; /* see samples_together */
+    bool born; /* its start is complete: time-outs and samples count from it */
+    struct loop_watch process, birth, output, deadline, grace, heartbeat, sample;
+    bool joined; /* the loop's beat: see samples_together */
     int64_t last_output_ns;
     int64_t kill_since_ns;
     char *data; /* owned; what is read at once */

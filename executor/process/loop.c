@@ -16,15 +16,16 @@ static int open_signals(struct err *err)
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
+        return err_set_errno(err, ERR_INTERNAL, errno, "cannot block signals");
     int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-    if (fd < 0 || sigprocmask(SIG_BLOCK, &set, NULL) != 0)
-        return err_set_errno(err, ERR_INTERNAL, errno, "cannot watch signals");
-    return fd;
+    return fd >= 0 ? fd : err_set_errno(err, ERR_INTERNAL, errno, "cannot watch signals");
 }
 
 int loop_open(struct loop *loop, struct err *err)
 {
-    *loop = (struct loop){.epfd = epoll_create1(EPOLL_CLOEXEC), .signals = LOOP_WATCH_NONE};
+    *loop = (struct loop){
+        .epfd = epoll_create1(EPOLL_CLOEXEC), .signals = LOOP_WATCH_NONE, .beat = LOOP_WATCH_NONE};
     if (loop->epfd < 0)
         return err_set_errno(err, ERR_INTERNAL, errno, "cannot open epoll");
     int fd = open_signals(err);
@@ -38,6 +39,7 @@ int loop_open(struct loop *loop, struct err *err)
 
 void loop_close(struct loop *loop)
 {
+    loop_remove(loop, &loop->beat);
     if (loop->signals.fd >= 0)
         close(loop->signals.fd);
     if (loop->epfd >= 0)
@@ -93,6 +95,27 @@ void loop_arm(struct loop_watch *timer, int64_t first_ns, int64_t interval_ns)
     struct itimerspec spec = {.it_value = to_timespec(first_ns), .it_interval = to_timespec(interval_ns)};
     if (timer->fd >= 0)
         timerfd_settime(timer->fd, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+int loop_join_beat(struct loop *loop, int64_t interval_ns)
+{
+    struct err ignored;
+    if (loop->beat_users > 0 && loop->beat_ns != interval_ns)
+        return -1;
+    if (loop->beat_users == 0) {
+        if (loop_add_timer(loop, &loop->beat, &ignored) != 0)
+            return -1;
+        loop->beat_ns = interval_ns;
+        loop_arm(&loop->beat, (clock_mono_ns() / interval_ns + 1) * interval_ns, interval_ns);
+    }
+    loop->beat_users++;
+    return 0;
+}
+
+void loop_leave_beat(struct loop *loop)
+{
+    if (--loop->beat_users == 0)
+        loop_remove(loop, &loop->beat);
 }
 
 static void read_signals(struct loop *loop)

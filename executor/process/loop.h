@@ -27,6 +27,9 @@ struct loop_watch {
 struct loop {
     int epfd;
     struct loop_watch signals; /* ready: a child ended, or a request to stop */
+    struct loop_watch beat;    /* a timer for all that want the same ticks: see loop_join_beat() */
+    int64_t beat_ns;           /* its interval */
+    size_t beat_users;
     struct loop_watch *ready[LOOP_READY_MAX];
     size_t ready_count;
     int64_t now_ns; /* right after the last wait */
@@ -45,6 +48,11 @@ int loop_add_timer(struct loop *loop, struct loop_watch *timer, struct err *err)
 void loop_remove(struct loop *loop, struct loop_watch *watch);
 /* first_ns: absolute, 0 disarms; interval_ns 0: once. */
 void loop_arm(struct loop_watch *timer, int64_t first_ns, int64_t interval_ns);
+
+/* Ready at each multiple of the interval, as loop->beat, for any number of users: one timer, and one wake-up,
+ * serve them all. -1: it has another interval, or there is none to be had. */
+int loop_join_beat(struct loop *loop, int64_t interval_ns);
+void loop_leave_beat(struct loop *loop);
 
 /* Blocks until something is ready. */
 int loop_wait(struct loop *loop, struct err *err);

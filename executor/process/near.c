@@ -3,6 +3,7 @@
 #include "common/base/fs.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,15 +113,14 @@ bool near_settle(struct near *n)
     return n->on;
 }
 
-int near_apply(const struct near *n)
+void near_apply(const struct near *n, struct near_failure *out)
 {
+    *out = (struct near_failure){.cpus = 0};
     if (!n->on)
-        return 0;
+        return;
     if (sched_setaffinity(0, sizeof n->cpus, &n->cpus) != 0)
-        return -1;
-    bool many = (n->nodes & (n->nodes - 1)) != 0;
-    if (n->nodes != 0) /* containers may forbid it, and old kernels do not know many */
-        (void)syscall(SYS_set_mempolicy, many ? PREFERRED_MANY : PREFERRED, &n->nodes,
-                      (unsigned long)NODES_MAX + 1);
-    return 0;
+        out->cpus = errno;
+    int mode = (n->nodes & (n->nodes - 1)) != 0 ? PREFERRED_MANY : PREFERRED;
+    if (n->nodes != 0 && syscall(SYS_set_mempolicy, mode, &n->nodes, (unsigned long)NODES_MAX + 1) != 0)
+        out->memory = errno;
 }

@@ -25,8 +25,13 @@ bool near_add(struct near *n, const struct layout *l, const char *pci);
 /* Keeps of them what this process may use, once all are added. False, and nothing to bind to, when that is
  * nothing, or everything. */
 bool near_settle(struct near *n);
-/* In a child, before exec. -1: the CPUs are as before; memory that cannot be preferred is no error. */
-int near_apply(const struct near *n);
+/* Errors of what could not be bound, which is then as it was; 0: none. */
+struct near_failure {
+    int cpus, memory;
+};
+
+/* In a child, before exec. Containers may forbid both, and old kernels cannot prefer several nodes. */
+void near_apply(const struct near *n, struct near_failure *out);
 
 /* "0-3,8": false for anything else. */
 bool near_parse(const char *list, cpu_set_t *out);

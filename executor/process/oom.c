@@ -78,40 +78,49 @@ void oom_mark(struct oom *o)
     o->vmstat_kills = read_kills(o->vmstat);
 }
 
-/* Each read() returns one record, "prefix;text". */
-static bool search_kernel_log(int fd, char *out)
+/* Each read() returns one record, "prefix;text". A record of one of its own processes counts more than others
+ * after it. */
+static enum oom_found search_kernel_log(int fd, const struct proctree_seen *own, char *out)
 {
+    static const char words[] = "Killed process ";
     char record[RECORD_MAX];
-    bool found = false;
+    enum oom_found found = OOM_NOTHING;
     for (int i = 0; fd >= 0 && i < RECORDS_MAX; i++) {
         ssize_t n = read(fd, record, sizeof record - 1);
         if (n <= 0)
             break; /* no more; or overwritten before we read it, then the counters show it */
         record[n] = '\0';
         const char *text = strchr(record, ';');
-        if (!text || !strstr(text, "Killed process "))
+        const char *killed = text ? strstr(text, words) : NULL;
+        if (!killed)
+            continue;
+        pid_t pid = (pid_t)strtol(killed + sizeof words - 1, NULL, 10);
+        bool here = !own || proctree_has_seen(own, pid);
+        if (!here && found == OOM_HERE)
             continue;
         snprintf(out, OOM_EVIDENCE_MAX, "kernel log: %.*s", (int)strcspn(text + 1, "\n"), text + 1);
-        found = true;
+        found = here ? OOM_HERE : OOM_SOMEWHERE;
     }
     return found;
 }
 
-bool oom_evidence(struct oom *o, char *out)
+enum oom_found oom_evidence(struct oom *o, const struct proctree_seen *own, char *out)
 {
     int64_t now;
-    if (search_kernel_log(o->kernel_log, out))
-        return true;
+    enum oom_found logged = search_kernel_log(o->kernel_log, own, out),
+                   counted = own ? OOM_SOMEWHERE : OOM_HERE;
+    if (logged != OOM_NOTHING)
+        return logged;
     if (o->cgroup_kills >= 0 && (now = read_kills(o->cgroup)) > o->cgroup_kills) {
         snprintf(out, OOM_EVIDENCE_MAX, "the memory cgroup's oom_kill rose from %" PRId64 " to %" PRId64,
                  o->cgroup_kills, now);
-        return true;
+        return counted;
     }
     if (o->vmstat_kills >= 0 && (now = read_kills(o->vmstat)) > o->vmstat_kills) {
         snprintf(out, OOM_EVIDENCE_MAX,
                  "the system's oom_kill (/proc/vmstat) rose from %" PRId64 " to %" PRId64, o->vmstat_kills,
                  now);
-        return true;
+        return counted;
     }
-    return false;
+    return OOM_NOTHING;
 }

@@ -1,16 +1,23 @@
-/* oom: whether the kernel's OOM killer acted while a test ran. Three sources, each where it is readable: the
- * kernel log, the memory cgroup's counter, the system's counter. Descriptors are opened once per run. Knows
+/* oom: whether the kernel's OOM killer acted on a test. Three sources, each where it is readable: the kernel
+ * log, the memory cgroup's counter, the system's counter. Only the first says on which process it acted, so
+ * of tests that ran beside each other only that one counts. Descriptors are opened once per run. Knows
  * nothing of how the test ended: the caller asks only about tests that died by SIGKILL.
  */
 #ifndef KERNSWEEP_EXECUTOR_PROCESS_OOM_H
 #define KERNSWEEP_EXECUTOR_PROCESS_OOM_H
 
+#include "executor/process/proctree.h"
 #include "executor/workdir/layout.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum { OOM_EVIDENCE_MAX = 256 };
+
+enum oom_found {
+    OOM_NOTHING,
+    OOM_SOMEWHERE, /* it acted while the test ran: on this test, or on one that ran beside it */
+    OOM_HERE
+};
 
 struct oom {
     int kernel_log; /* each -1 when not readable */
@@ -23,7 +30,8 @@ void oom_open(struct oom *o, const struct layout *l);
 void oom_close(struct oom *o);
 /* Records the counters before a test. */
 void oom_mark(struct oom *o);
-/* Writes one line of ASCII; false when there is no evidence. out: char[OOM_EVIDENCE_MAX]. */
-bool oom_evidence(struct oom *o, char *out);
+/* own: the processes of the test; NULL if none ran beside it, and all that happened is taken for its own.
+ * Writes one line of ASCII unless there is nothing. out: char[OOM_EVIDENCE_MAX]. */
+enum oom_found oom_evidence(struct oom *o, const struct proctree_seen *own, char *out);
 
 #endif

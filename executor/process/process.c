@@ -1,11 +1,11 @@
 #include "executor/process/process.h"
 
 #include "common/base/clock.h"
+#include "executor/contain/isolate.h"
 #include "executor/process/proctree.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXEC_WAIT_MS = 30000, KEEPER_FD = 3 };
+enum { KEEPER_FD = 3 };
 
 /* What the child reports before exec; its end of the pipe closes on exec. */
 struct birth {
     pid_t pid;
     int64_t start_ns;
     int exec_errno;
+    struct near_failure unbound;
 };
 
 int process_become_subreaper(struct err *err)
@@ -67,6 +68,18 @@ static int redirect(const struct process_spec *spec)
     return 0;
 }
 
+static int enter_group(const struct process_spec *spec)
+{
+    errno = spec->group ? contain_group_enter(spec->group) : 0;
+    return errno == 0 ? 0 : -1;
+}
+
+static int enter_folder(const struct process_spec *spec)
+{
+    errno = spec->isolated ? isolate_enter(spec->cwd) : 0;
+    return errno == 0 ? chdir(spec->cwd) : -1;
+}
+
 static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, int report)
 {
     struct birth birth = {.pid = getpid()};
@@ -80,8 +93,8 @@ static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, 
     limit_files(spec->files);
     prefer_as_oom_victim();
     if (spec->near)
-        (void)near_apply(spec->near);
-    if (redirect(spec) == 0 && chdir(spec->cwd) == 0) {
+        near_apply(spec->near, &birth.unbound);
+    if (redirect(spec) == 0 && enter_group(spec) == 0 && enter_folder(spec) == 0) {
         environ = (char **)spec->env;
         birth.start_ns = clock_mono_ns();
         (void)!write(report, &birth, sizeof birth);
@@ -90,24 +103,6 @@ static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, 
     birth.exec_errno = errno;
     (void)!write(report, &birth, sizeof birth);
     _exit(127);
-}
-
-/* Reads until exec, or the child's end, closes the pipe. */
-static int read_birth(int fd, struct birth *birth)
-{
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    for (;;) {
-        int n = poll(&p, 1, EXEC_WAIT_MS);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return -1;
-        ssize_t got = read(fd, birth, sizeof *birth);
-        if (got == 0)
-            return 0;
-        if (got < 0 && errno != EINTR)
-            return -1;
-    }
 }
 
 /* A process that asked to be traced by its parent (PTRACE_TRACEME) has not ended but stopped, at a signal
@@ -188,16 +183,38 @@ static int open_pipe(int fds[2], struct err *err)
     return pipe2(fds, O_CLOEXEC) == 0 ? 0 : err_set_errno(err, ERR_INTERNAL, errno, "cannot make a pipe");
 }
 
-/* What became of the program's start, with its pid where a keeper made it. Closes `from`. */
-static void take_birth(struct process *p, int from)
+/* From here on process_is_born() tells what becomes of the program's start. */
+static void await_birth(struct process *p, int from)
 {
-    struct birth birth = {.start_ns = clock_mono_ns(), .exec_errno = ECHILD};
-    if (read_birth(from, &birth) != 0)
-        birth.exec_errno = ETIMEDOUT;
-    close(from);
-    p->pid = p->keeper > 0 ? birth.pid : p->pid;
-    p->start_ns = birth.start_ns;
-    p->exec_errno = birth.exec_errno;
+    p->birth = from;
+    p->start_ns = clock_mono_ns();
+    p->exec_errno = ECHILD;
+    fcntl(p->birth, F_SETFL, O_NONBLOCK);
+}
+
+/* The pipe ends with exec, or with the child. */
+bool process_is_born(struct process *p)
+{
+    struct birth birth;
+    ssize_t got;
+    while (p->birth >= 0 && (got = read(p->birth, &birth, sizeof birth)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got != (ssize_t)sizeof birth)
+            return false;
+        p->pid = birth.pid;
+        p->start_ns = birth.start_ns;
+        p->exec_errno = birth.exec_errno;
+        p->unbound = birth.unbound;
+    }
+    return true;
+}
+
+void process_forget_birth(struct process *p)
+{
+    if (p->birth >= 0)
+        close(p->birth);
+    p->birth = -1;
 }
 
 static int start_kept(struct process *p, const struct process_spec *spec, struct err *err)
@@ -220,7 +237,7 @@ static int start_kept(struct process *p, const struct process_spec *spec, struct
     p->report = report[0];
     fcntl(p->report, F_SETFL, O_NONBLOCK);
     if (p->keeper > 0) {
-        take_birth(p, birth[0]);
+        await_birth(p, birth[0]);
         return 0;
     }
     p->keeper = 0;
@@ -243,7 +260,7 @@ static int start_alone(struct process *p, const struct process_spec *spec, struc
         close(birth[0]);
         return err_set_errno(err, ERR_INTERNAL, saved, "cannot start %.200s", spec->argv[0]);
     }
-    take_birth(p, birth[0]);
+    await_birth(p, birth[0]);
     p->pidfd = pidfd_open(p->pid, 0);
     if (p->pidfd < 0) {
         saved = errno;
@@ -255,7 +272,8 @@ static int start_alone(struct process *p, const struct process_spec *spec, struc
 
 int process_start(struct process *p, const struct process_spec *spec, struct err *err)
 {
-    *p = (struct process){.pidfd = -1, .report = -1};
+    *p = PROCESS_NONE;
+    p->group = spec->group;
     return spec->kept ? start_kept(p, spec, err) : start_alone(p, spec, err);
 }
 
@@ -265,6 +283,7 @@ void process_close(struct process *p)
         close(p->pidfd);
     if (p->report >= 0)
         close(p->report);
+    process_forget_birth(p);
     p->pidfd = p->report = -1;
 }
 
@@ -320,9 +339,22 @@ static bool read_reports(struct process *p, int64_t now_ns)
     return p->gone;
 }
 
+static bool has_group(const struct process *p)
+{
+    return p->group && p->group->on;
+}
+
+bool process_is_lost(const struct process *p)
+{
+    return p->lost && !has_group(p);
+}
+
 bool process_reap(struct process *p, int64_t now_ns)
 {
-    return p->keeper > 0 ? read_reports(p, now_ns) : reap_all(p, now_ns);
+    bool none_left = p->keeper > 0 ? read_reports(p, now_ns) : reap_all(p, now_ns);
+    if (!has_group(p))
+        return none_left;
+    return none_left ? contain_group_await_empty(p->group) : p->lost && contain_group_is_empty(p->group);
 }
 
 unsigned process_signal_all(const struct process *p, int sig)
@@ -330,6 +362,8 @@ unsigned process_signal_all(const struct process *p, int sig)
     struct proctree tree;
     if (!p->ended && p->pid > 0)
         kill(-p->pid, sig); /* atomic for the group: no fork can escape it */
+    if (sig == SIGKILL && has_group(p))
+        contain_group_kill(p->group);
     if (p->lost)
         return 0; /* what is left has become somebody else's child */
     proctree_descendants(&tree, p->keeper > 0 ? p->keeper : getpid());

@@ -87,6 +87,20 @@ void proctree_descendants(struct proctree *t, pid_t root)
     free(pairs);
 }
 
+void proctree_note(struct proctree_seen *s, pid_t pid)
+{
+    if (!proctree_has_seen(s, pid))
+        s->pid[s->count++ % PROCTREE_SEEN_MAX] = pid;
+}
+
+bool proctree_has_seen(const struct proctree_seen *s, pid_t pid)
+{
+    for (size_t i = 0; i < s->count && i < PROCTREE_SEEN_MAX; i++)
+        if (s->pid[i] == pid)
+            return true;
+    return false;
+}
+
 static void add_listed(struct proctree *t, const char *path)
 {
     char text[CHILDREN_MAX], *p = text, *end;

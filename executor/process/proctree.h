@@ -4,6 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_PROCESS_PROCTREE_H
 #define KERNSWEEP_EXECUTOR_PROCESS_PROCTREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -13,6 +14,17 @@ struct proctree {
     size_t count;
     pid_t pid[PROCTREE_MAX];
 };
+
+/* Processes that were there at one time or another: the newest of them. */
+enum { PROCTREE_SEEN_MAX = 1024 };
+
+struct proctree_seen {
+    size_t count; /* of all, those that were forgotten included */
+    pid_t pid[PROCTREE_SEEN_MAX];
+};
+
+void proctree_note(struct proctree_seen *s, pid_t pid);
+bool proctree_has_seen(const struct proctree_seen *s, pid_t pid);
 
 /* All descendants of root, without root, zombies included. Reads every /proc/PID/stat: for rare use. */
 void proctree_descendants(struct proctree *t, pid_t root);

@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "executor/bundle/artifact.h"
 #include "executor/bundle/manifest.h"
+#include "executor/prepare/untouched.h"
 #include "executor/run/summary.h"
 
 #include <unistd.h>
@@ -42,9 +43,26 @@ int closing_seal(struct suite *s, struct err *err)
     return remove_private_files(s, err);
 }
 
+/* A look that fails is told, and keeps no run open. */
+static void look_once_more(struct suite *s)
+{
+    struct err why = {.kind = ERR_NONE};
+    char text[REASON_MAX];
+    char path[FS_PATH_MAX];
+    if (fs_join(path, NULL, s->dir, RUN_EVENTS) == 0 && journal_was_changed(&s->journal, path))
+        suite_note(
+            s, "events.jsonl was changed by another process, perhaps a test: events may be missing or forged",
+            NULL);
+    if (untouched_run(s, &why) == 0)
+        return;
+    reason_set(text, "what builds and tests left could not be checked: %.300s", why.msg);
+    suite_note(s, text, NULL);
+}
+
 int closing_run(struct suite *s, enum run_status status, const char *reason, struct err *err)
 {
     double wall_s = (double)(clock_mono_ns() - s->start_ns) * 1e-9;
+    look_once_more(s);
     if (summary_write(s, status, reason, wall_s, err) != 0 ||
         write_end_event(s, status, reason, wall_s, err) != 0 || journal_sync(&s->journal, err) != 0 ||
         closing_seal(s, err) != 0)

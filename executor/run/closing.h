@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_CLOSING_H
 #define KERNSWEEP_EXECUTOR_RUN_CLOSING_H
 
-#include "executor/run/suite.h"
+#include "executor/suite/suite.h"
 
 /* reason: why a run is not COMPLETE, "" otherwise. */
 int closing_run(struct suite *s, enum run_status status, const char *reason, struct err *err);

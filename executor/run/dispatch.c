@@ -1,9 +1,9 @@
 #include "executor/run/dispatch.h"
 
 #include "common/base/clock.h"
-#include "executor/run/adopt.h"
-#include "executor/run/array_queue.h"
-#include "executor/run/test.h"
+#include "executor/array/array_queue.h"
+#include "executor/trial/adopt.h"
+#include "executor/trial/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_DISPATCH_H
 #define KERNSWEEP_EXECUTOR_RUN_DISPATCH_H
 
-#include "executor/run/suite.h"
+#include "executor/suite/suite.h"
 
 /* Until every test is final, or the loop was told to stop; the jobs of a cancelled run are gone then. 1 done;
  * 0 the scheduler refuses the jobs of this plan (reason: char[REASON_MAX] says why); -1 error. */

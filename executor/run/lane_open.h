@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_LANE_OPEN_H
 #define KERNSWEEP_EXECUTOR_RUN_LANE_OPEN_H
 
-#include "executor/run/suite.h"
+#include "executor/suite/suite.h"
 
 /* One lane per set; every set is of GPUs of the node's facts (s->node). choose: the tests of a lane see its
  * GPUs only, by their environment; without it they see what the plan's environment lets them see. Close it

@@ -5,7 +5,7 @@
 #define KERNSWEEP_EXECUTOR_RUN_LANE_PLAN_H
 
 #include "executor/run/lane_queue.h"
-#include "executor/run/suite.h"
+#include "executor/suite/suite.h"
 
 /* Needs s->lanes. */
 int lane_plan(struct lane_queue *q, const struct suite *s, struct err *err);

@@ -1,16 +1,21 @@
 #include "executor/run/placement.h"
 
+#include "common/base/clock.h"
 #include "executor/bundle/artifact.h"
+#include "executor/contain/remains.h"
 #include "executor/node/facts.h"
 #include "executor/node/leftover.h"
-#include "executor/run/build.h"
+#include "executor/prepare/build.h"
+#include "executor/prepare/gate.h"
+#include "executor/prepare/patched.h"
+#include "executor/prepare/resources.h"
+#include "executor/prepare/sources.h"
 #include "executor/run/dispatch.h"
-#include "executor/run/gate.h"
 #include "executor/run/lane_open.h"
-#include "executor/run/patched.h"
-#include "executor/run/resources.h"
 #include "executor/run/run_clocks.h"
 #include "executor/run/run_lanes.h"
+#include "executor/trial/container.h"
+#include "executor/trial/test_group.h"
 
 static const double leftover_limit_s = 10;
 
@@ -42,6 +47,35 @@ static int record_node(struct suite *s, struct err *err)
                                  json_object_get(s->node, "gpus"), "kernel",
                                  json_object_get(s->node, "kernel")),
                        err);
+}
+
+static int clear_containers(struct suite *s, struct err *err)
+{
+    size_t left, count = container_clear(s, &left);
+    char text[REASON_MAX];
+    if (count == 0)
+        return 0;
+    reason_set(text, "removed %zu containers that killed executors left%s", count - left,
+               left > 0 ? "; others could not be removed: ask the engine" : "");
+    if (left > 0)
+        reason_set(s->dirty,
+                   "the node is dirty: containers of an earlier run cannot be removed; ask their engine");
+    return suite_note(s, text, err);
+}
+
+/* The control groups of killed executors: with these goes also what hid its environment. */
+static int clear_groups(struct suite *s, struct err *err)
+{
+    size_t left, count = remains_clear(s->layout, leftover_limit_s, &left);
+    char text[REASON_MAX];
+    if (count == 0)
+        return 0;
+    reason_set(text, "ended the control groups that %zu killed executors left%s", count,
+               left > 0 ? "; some processes in them survive: reboot the node" : "");
+    if (left > 0)
+        reason_set(s->dirty,
+                   "the node is dirty: processes of an earlier run survived SIGKILL; reboot the node");
+    return suite_note(s, text, err);
 }
 
 static int clear_leftovers(struct suite *s, struct err *err)
@@ -77,6 +111,9 @@ static int use_part_build(struct suite *s, struct err *err)
 static int prepare_variants(struct suite *s, struct err *err)
 {
     const struct job_part *part = &s->job.part;
+    s->preparing_real_s = s->prepared_real_s = clock_real_s();
+    if (part->on && !part_builds(part, part->variant))
+        container_resolve(s, part->variant);
     if (use_part_build(s, err) != 0)
         return -1;
     if (part->on && !part->prepare)
@@ -89,16 +126,27 @@ static int prepare_variants(struct suite *s, struct err *err)
         if ((!part->on || i == part->variant) && gate_variant(s, i, err) != 0)
             return err_wrap(err, "gates of %s", s->job.variant[i].name);
     }
+    s->prepared_real_s = clock_real_s();
     return 0;
+}
+
+static int prepare_sources(struct suite *s, char *reason, struct err *err)
+{
+    int rc = sources_check(s, reason, err);
+    if (rc == 1)
+        rc = patched_prepare(s, reason, err);
+    return rc == 1 ? sources_share(s, reason, err) : rc;
 }
 
 static int run_here(struct suite *s, char *reason, struct err *err)
 {
     if (record_node(s, err) != 0)
         return -1;
-    int patched = patched_prepare(s, reason, err);
-    if (patched != 1)
-        return patched;
+    int rc = test_group_begin_run(s, reason, err);
+    if (rc == 1)
+        rc = prepare_sources(s, reason, err);
+    if (rc != 1)
+        return rc;
     return open_lanes(s, err) != 0 || prepare_variants(s, err) != 0 || run_lanes(s, err) != 0 ? -1 : 1;
 }
 
@@ -107,7 +155,7 @@ static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, st
     int taken = node_lock_take(lock, s, reason, err);
     if (taken != 1)
         return taken;
-    if (clear_leftovers(s, err) != 0)
+    if (clear_containers(s, err) != 0 || clear_groups(s, err) != 0 || clear_leftovers(s, err) != 0)
         return -1;
     int rc = run_clocks_take(s, lock, reason, err);
     if (rc == 1)
@@ -131,10 +179,10 @@ static int prepare_submission(struct suite *s, struct node_lock *lock, char *rea
 {
     bool login = s->job.scheduler.build == BUILD_LOGIN, needs_lock = login;
     for (size_t i = 0; i < s->job.variant_count; i++)
-        needs_lock |= s->job.variant[i].patch_count > 0;
+        needs_lock |= s->job.variant[i].patch_count > 0 || s->job.variant[i].in_tree;
     int rc = needs_lock ? node_lock_take(lock, s, reason, err) : 1;
     if (rc == 1)
-        rc = patched_prepare(s, reason, err);
+        rc = prepare_sources(s, reason, err);
     for (size_t i = 0; rc == 1 && i < s->job.variant_count && !s->loop.stop; i++) {
         if ((login || s->job.variant[i].build_count == 0) && build_variant(s, i, err) != 0)
             rc = err_wrap(err, "building %s", s->job.variant[i].name);

@@ -5,7 +5,7 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_PLACEMENT_H
 #define KERNSWEEP_EXECUTOR_RUN_PLACEMENT_H
 
-#include "executor/run/node_lock.h"
+#include "executor/suite/node_lock.h"
 
 struct placement {
     bool outlives_supervisor; /* a test in flight is not lost when the supervisor dies */

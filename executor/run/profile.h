@@ -6,7 +6,7 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_PROFILE_H
 #define KERNSWEEP_EXECUTOR_RUN_PROFILE_H
 
-#include "executor/run/suite.h"
+#include "executor/suite/suite.h"
 
 enum { PROFILE_CELLS_MAX = 16 };
 

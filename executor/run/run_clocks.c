@@ -74,14 +74,13 @@ int run_clocks_take(struct suite *s, const struct node_lock *lock, char *reason,
     return rc;
 }
 
-bool run_clocks_contradicted(struct suite *s, struct err *err)
+int run_clocks_contradicted(struct suite *s, struct err *err)
 {
     char text[CLOCKS_NOTE_MAX];
     if (s->clocks.count == 0 || s->clocks_warning[0] ||
         clock_watch_judge(&s->clock_watch, text) != CLOCKS_OTHER)
-        return false;
-    warn(s, text, err);
-    return must_block(s);
+        return 0;
+    return warn(s, text, err) == 0 ? must_block(s) : -1;
 }
 
 /* A run that nothing contradicted, but that never showed its clocks, is not believed either. */

@@ -5,12 +5,12 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_RUN_CLOCKS_H
 #define KERNSWEEP_EXECUTOR_RUN_RUN_CLOCKS_H
 
-#include "executor/run/node_lock.h"
+#include "executor/suite/node_lock.h"
 
 /* Under the locks. 1 go on, 0 blocked (reason: char[REASON_MAX]), -1 error. */
 int run_clocks_take(struct suite *s, const struct node_lock *lock, char *reason, struct err *err);
-/* After a test. True when no other may run. */
-bool run_clocks_contradicted(struct suite *s, struct err *err);
+/* After a test. 1 when no other may run, 0 when another may, -1 error. */
+int run_clocks_contradicted(struct suite *s, struct err *err);
 /* Puts the clocks back. rc: what the run came to (1, 0, -1), which is returned unless the clocks were not
  * those asked for: then 0, with reason. */
 int run_clocks_end(struct suite *s, int rc, char *reason, struct err *err);

@@ -1,17 +1,18 @@
 #include "executor/run/run_lanes.h"
 
 #include "executor/run/lane_plan.h"
-#include "executor/run/precise.h"
 #include "executor/run/run_clocks.h"
-#include "executor/run/test.h"
+#include "executor/trial/precise.h"
+#include "executor/trial/test.h"
 
 #include <stdlib.h>
 
 struct lane_run {
     struct suite *s;
     struct lane_queue queue;
-    bool told; /* that the node is dirty */
-    bool halt; /* no other test may begin */
+    bool told;                 /* that the node is dirty */
+    bool halt;                 /* no other test may begin */
+    struct loop_watch answers; /* of NVML, which some lane awaits */
 };
 
 /* True, with *why, for a test that must not run. */
@@ -76,7 +77,7 @@ static int begin_test(struct lane_run *r, struct lane *lane, size_t test, struct
     struct assessment why;
     if (is_given_up(r->s))
         return err_set(err, ERR_INTERRUPTED, "this attempt was given up: its results are no longer needed");
-    if (precise_leaves_out(r->s, test)) {
+    if (precise_leaves_out(r->s, lane, test)) {
         lane_queue_end(&r->queue, test);
         return 0;
     }
@@ -186,8 +187,9 @@ static int end_test(struct lane_run *r, struct lane *lane, struct err *err)
     lane->running = NULL;
     if (lane->dirty[0] && take_lane_out(r, lane, err) != 0)
         return -1;
-    r->halt |= run_clocks_contradicted(r->s, err);
-    return 0;
+    int contradicted = run_clocks_contradicted(r->s, err);
+    r->halt |= contradicted > 0;
+    return contradicted < 0 ? -1 : 0;
 }
 
 static int give_turns(struct lane_run *r, struct err *err)
@@ -201,6 +203,16 @@ static int give_turns(struct lane_run *r, struct err *err)
     return 0;
 }
 
+/* Which lane it was for is found by asking all of them. */
+static int wait_for_news(struct lane_run *r, struct err *err)
+{
+    if (loop_wait(&r->s->loop, err) != 0)
+        return -1;
+    if (r->answers.ready)
+        nvml_drain(&r->s->nvml);
+    return 0;
+}
+
 static int run_tests(struct lane_run *r, struct err *err)
 {
     for (;;) {
@@ -208,17 +220,20 @@ static int run_tests(struct lane_run *r, struct err *err)
             return -1;
         if (lane_queue_in_flight(&r->queue) == 0)
             return 0;
-        if (loop_wait(&r->s->loop, err) != 0 || give_turns(r, err) != 0)
+        if (wait_for_news(r, err) != 0 || give_turns(r, err) != 0)
             return -1;
     }
 }
 
 int run_lanes(struct suite *s, struct err *err)
 {
-    struct lane_run r = {.s = s};
+    struct lane_run r = {.s = s, .answers = LOOP_WATCH_NONE};
     if (lane_plan(&r.queue, s, err) != 0)
         return -1;
-    int rc = spread_eta(&r, err) != 0 ? -1 : run_tests(&r, err);
+    int rc = s->nvml.done >= 0 ? loop_add(&s->loop, &r.answers, s->nvml.done, err) : 0;
+    if (rc == 0)
+        rc = spread_eta(&r, err) != 0 ? -1 : run_tests(&r, err);
+    loop_remove(&s->loop, &r.answers);
     for (size_t l = 0; l < s->lanes.count; l++) {
         test_free(s->lanes.lane[l].running);
         s->lanes.lane[l].running = NULL;

@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_RUN_LANES_H
 #define KERNSWEEP_EXECUTOR_RUN_RUN_LANES_H
 
-#include "executor/run/suite.h"
+#include "executor/suite/suite.h"
 
 /* Until every test is final, or the loop was told to stop. Needs s->lanes. */
 int run_lanes(struct suite *s, struct err *err);

@@ -26,13 +26,25 @@ static json_t *encode_variants(const struct suite *s)
     json_t *out = json_array();
     for (size_t i = 0; i < s->job.variant_count; i++) {
         const struct variant_state *v = &s->variant[i];
-        json_array_append_new(out,
-                              json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:s, s:O}", "name",
-                                        s->job.variant[i].name, "attn_impl", s->job.variant[i].attn_impl,
-                                        "status", status_name(v->status), "reason", v->reason, "build_wall_s",
-                                        artifact_number(v->build_wall_s), "build_cached",
-                                        (int)v->build_cached, "build_key", v->build_key, "gates", v->gates));
+        json_t *variant =
+            json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:s, s:O}", "name", s->job.variant[i].name, "attn_impl",
+                      s->job.variant[i].attn_impl, "status", status_name(v->status), "reason", v->reason,
+                      "build_wall_s", artifact_number(v->build_wall_s), "build_cached", (int)v->build_cached,
+                      "build_key", v->build_key, "gates", v->gates);
+        if (s->job.variant[i].in_tree)
+            json_object_set_new(variant, "in_tree", json_true());
+        json_array_append_new(out, variant);
     }
+    return out;
+}
+
+/* Takes, and returns, out. */
+static json_t *with_witness(json_t *out, const struct test_state *t)
+{
+    if (t->metrics)
+        json_object_set(out, "metrics", t->metrics);
+    if (t->final && t->seal[0])
+        json_object_set_new(out, "perf_sha256", json_string(t->seal));
     return out;
 }
 
@@ -46,12 +58,14 @@ static json_t *encode_tests(const struct suite *s)
             continue;
         const char *reason = t->reason ? t->reason : t->final ? "" : "the run ended before this test";
         json_array_append_new(
-            out, json_pack("{s:I, s:s, s:I, s:I, s:b, s:s, s:o, s:o, s:s}", "test_index", (json_int_t)(i + 1),
-                           "variant", s->job.variant[j->variant].name, "context_len", (json_int_t)j->context,
-                           "repetition", (json_int_t)j->repetition, "warmup", (int)j->warmup, "exit_status",
-                           status_name(t->final ? t->status : STATUS_CANCELLED), "wall_time_sec",
-                           artifact_number(t->wall_s), "prefill_s", artifact_number(t->prefill_s), "reason",
-                           reason));
+            out, with_witness(json_pack("{s:I, s:s, s:I, s:I, s:b, s:s, s:o, s:o, s:s}", "test_index",
+                                        (json_int_t)(i + 1), "variant", s->job.variant[j->variant].name,
+                                        "context_len", (json_int_t)j->context, "repetition",
+                                        (json_int_t)j->repetition, "warmup", (int)j->warmup, "exit_status",
+                                        status_name(t->final ? t->status : STATUS_CANCELLED), "wall_time_sec",
+                                        artifact_number(t->wall_s), "prefill_s",
+                                        artifact_number(t->prefill_s), "reason", reason),
+                              t));
     }
     return out;
 }

@@ -3,7 +3,7 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_SUMMARY_H
 #define KERNSWEEP_EXECUTOR_RUN_SUMMARY_H
 
-#include "executor/run/suite.h"
+#include "executor/suite/suite.h"
 
 struct summary_counts {
     size_t total, ok, failed, skipped; /* skipped: SKIPPED and CANCELLED */

@@ -2,10 +2,10 @@
 
 #include "executor/process/process.h"
 #include "executor/run/closing.h"
-#include "executor/run/perf.h"
 #include "executor/run/placement.h"
 #include "executor/run/profile.h"
-#include "executor/run/test_event.h"
+#include "executor/trial/perf.h"
+#include "executor/trial/test_event.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,18 +34,28 @@ static int write_start_event(struct suite *s, struct err *err)
                        err);
 }
 
+/* The journal has its end, but not the file that it ended with: cut by a crash of the node, or changed. */
+static int tell_unsealed(struct suite *s, size_t test, const char *rel, struct err *err)
+{
+    char text[REASON_MAX];
+    s->test[test].ended = false;
+    reason_set(text, "%.200s/perf.json is not what the executor wrote there: test %zu is repeated", rel,
+               test + 1);
+    return suite_note(s, text, err);
+}
+
 /* What an earlier supervisor left: results, and a test that it did not end. */
 static int take_over(struct suite *s, const struct placement *placement, struct err *err)
 {
-    char dir[FS_PATH_MAX];
+    char rel[FS_PATH_MAX];
     for (size_t i = 0; i < s->job.test_count; i++) {
         struct test_state *t = &s->test[i];
-        if (suite_test_dir(s, i, dir, err) != 0)
+        suite_test_rel(s, i, rel);
+        if (perf_load(s, i, s->dir, rel))
+            continue;
+        if (t->ended && tell_unsealed(s, i, rel, err) != 0)
             return -1;
-        if (perf_load(s, i, dir)) {
-            if (!t->ended && test_event_end(s, i, false, err) != 0)
-                return -1;
-        } else if (t->in_flight && !placement->outlives_supervisor) {
+        if (t->in_flight && !placement->outlives_supervisor) {
             t->status = STATUS_INTERRUPTED;
             t->wall_s = NAN;
             t->in_flight = false;
@@ -119,6 +129,7 @@ int supervise(const struct layout *layout, const char *run_id, struct err *err)
         reason_set(reason, "%s", err->msg);
         closing_run(&s, RUN_PARTIAL, reason, &ignored);
     }
+    contain_close(&s.contain); /* while nobody else may clear it */
     node_lock_close(&lock);
     suite_release(&s);
     return rc;

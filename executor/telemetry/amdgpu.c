@@ -1,6 +1,6 @@
-/* A back-end: AMD GPUs through the sysfs of amdgpu. VRAM and load at each sample; what the driver must
- * request from the GPU's controller (power, temperatures, clocks, gpu_metrics) at most ten times per second.
- * Missing files are not measured; on virtual functions without hwmon, gpu_metrics replaces it. */
+/* A back-end: AMD GPUs through the sysfs of amdgpu. VRAM at each sample; what the driver must request from
+ * the GPU's controller (load, power, temperatures, clocks, gpu_metrics) at most ten times per second. Missing
+ * files are not measured; on virtual functions without hwmon, gpu_metrics replaces it. */
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/gpu_metrics.h"
 #include "executor/workdir/entries.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CARDS_MAX = 64 };
+enum { CARDS_MAX = 64, DIGITS_SURE = 18 };
 
 static const double slow_interval_s = 0.1;
 
@@ -36,8 +36,8 @@ static const struct {
     double unit; /* of the file, in the field's */
 } meaning[AMD_FILES] = {
     [AMD_VRAM_USED] = {SAMPLE_VRAM_USED, true, false, 1},
-    [AMD_GPU_BUSY] = {SAMPLE_GPU_BUSY, false, false, 1},
-    [AMD_MEM_BUSY] = {SAMPLE_MEM_BUSY, false, false, 1},
+    [AMD_GPU_BUSY] = {SAMPLE_GPU_BUSY, false, true, 1},
+    [AMD_MEM_BUSY] = {SAMPLE_MEM_BUSY, false, true, 1},
     [AMD_POWER] = {SAMPLE_POWER, true, true, 1e-6},
     [AMD_TEMP_JUNCTION] = {SAMPLE_TEMP_JUNCTION, false, true, 1e-3},
     [AMD_TEMP_MEM] = {SAMPLE_TEMP_MEM, false, true, 1e-3},
@@ -166,10 +166,16 @@ static void *amdgpu_open(const struct telemetry_target *target)
 static bool read_number(int fd, double *out)
 {
     char text[64], *end;
-    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    uint64_t whole = 0;
+    ssize_t n = pread(fd, text, sizeof text - 1, 0), i = 0;
     if (n <= 0)
         return false;
     text[n] = '\0';
+    for (; i < DIGITS_SURE && text[i] >= '0' && text[i] <= '9'; i++)
+        whole = whole * 10 + (uint64_t)(text[i] - '0');
+    *out = (double)whole;
+    if (i > 0 && (text[i] == '\n' || text[i] == '\0'))
+        return true;
     *out = strtod(text, &end);
     return end != text;
 }
@@ -250,6 +256,13 @@ static void amdgpu_read(void *state, struct sample *out)
         a->last_slow_s = out->t_s;
 }
 
+/* The levels before and after a test have all that there is. */
+static void amdgpu_ask(void *state)
+{
+    struct amdgpu *a = state;
+    a->last_slow_s = -1;
+}
+
 static void amdgpu_close(void *state)
 {
     struct amdgpu *a = state;
@@ -268,5 +281,6 @@ const struct telemetry_backend telemetry_amdgpu = {
     .name = "amdgpu",
     .open = amdgpu_open,
     .read = amdgpu_read,
+    .ask = amdgpu_ask,
     .close = amdgpu_close,
 };

@@ -12,8 +12,13 @@ struct telemetry_backend {
     bool per_test;                                        /* follows one process tree: opened for each test */
     void *(*open)(const struct telemetry_target *target); /* NULL: nothing to measure here */
     void (*read)(void *state, struct sample *out);        /* never blocks */
-    void (*read_fresh)(void *state, struct sample *out);  /* may block; NULL: read is always fresh */
-    double (*cpu_s)(void *state);                         /* used outside of this process; NULL: none */
+    /* For values that are newer than now: ask() requests them, answered() says whether they are there, and
+     * read_fresh() gives them, or nothing. Without the last two, what read() gives is new. None of them
+     * blocks. */
+    void (*ask)(void *state);
+    bool (*answered)(void *state);
+    void (*read_fresh)(void *state, struct sample *out);
+    double (*cpu_s)(void *state); /* used outside of this process; NULL: none */
     void (*close)(void *state);
 };
 

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -118,22 +119,75 @@ void nvml_close(struct nvml *n)
     *n = (struct nvml){.ask = -1, .done = -1};
 }
 
-static bool copy_page(const struct nvml *n, struct nvml_facts *out)
+static bool copy_slot(const struct nvml_slot *slot, struct nvml_sample *out)
 {
     for (int i = 0; i < COPY_TRIES; i++) {
-        uint32_t before = atomic_load(&n->page->turn);
-        memcpy(out, &n->page->facts, sizeof *out);
-        if (before > 0 && before % 2 == 0 && atomic_load(&n->page->turn) == before)
-            return out->gpu_count > 0 && out->gpu_count <= NVML_GPUS_MAX && out->process_count >= 0 &&
-                   out->process_count <= NVML_PROCESSES_MAX;
+        uint32_t before = atomic_load(&slot->turn);
+        memcpy(out, &slot->sample, sizeof *out);
+        if (before % 2 == 0 && atomic_load(&slot->turn) == before)
+            return out->process_count >= 0 && out->process_count <= NVML_PROCESSES_MAX;
     }
     return false;
 }
 
-/* False when the helper is gone. The supervisor ignores SIGPIPE. */
-static bool request_sample(const struct nvml *n, char what)
+static void add_gpu(struct nvml_facts *out, int32_t index, const struct nvml_sample *sample)
 {
-    return n->ask >= 0 && (write(n->ask, &what, 1) == 1 || errno == EAGAIN);
+    out->gpu[index] = sample->gpu;
+    out->cpu_s = sample->cpu_s > out->cpu_s ? sample->cpu_s : out->cpu_s;
+    for (int32_t p = 0; p < sample->process_count; p++)
+        out->process[out->process_count++] = (struct nvml_user){
+            .pid = sample->process[p].pid, .gpu = index, .used_bytes = sample->process[p].used_bytes};
+}
+
+static bool copy_page(const struct nvml *n, struct nvml_facts *out)
+{
+    struct nvml_sample sample;
+    out->gpu_count = atomic_load(&n->page->gpu_count);
+    out->process_count = 0;
+    out->cpu_s = 0;
+    if (out->gpu_count <= 0 || out->gpu_count > NVML_GPUS_MAX)
+        return false;
+    snprintf(out->driver, sizeof out->driver, "%.*s", NVML_TEXT_MAX - 1, n->page->driver);
+    for (int32_t i = 0; i < out->gpu_count; i++) {
+        if (!copy_slot(&n->page->slot[i], &sample))
+            return false;
+        add_gpu(out, i, &sample);
+    }
+    return true;
+}
+
+/* False when the helper is gone. The supervisor ignores SIGPIPE. */
+static bool request_samples(struct nvml *n, const unsigned char *what, size_t count)
+{
+    ssize_t wrote = n->ask >= 0 ? write(n->ask, what, count) : -1;
+    n->sent += wrote > 0 ? (uint64_t)wrote : 0;
+    return n->ask >= 0 && (wrote == (ssize_t)count || errno == EAGAIN);
+}
+
+uint64_t nvml_ask(struct nvml *n, const int32_t *gpus, size_t count)
+{
+    unsigned char what[NVML_GPUS_MAX] = {NVML_ASK_ALL};
+    for (size_t i = 0; i < count; i++)
+        what[i] = (unsigned char)(NVML_ASK_NEW + gpus[i]);
+    uint64_t first = n->sent + 1; /* each GPU has a later one of its own, or this */
+    return request_samples(n, what, count > 0 ? count : 1) ? first : 0;
+}
+
+bool nvml_answered(const struct nvml *n, uint64_t request, const int32_t *gpus, size_t count)
+{
+    int32_t all = n->page ? atomic_load(&n->page->gpu_count) : 0;
+    bool answered = all > 0;
+    for (size_t i = 0; i < count; i++)
+        answered &= atomic_load(&n->page->slot[gpus[i]].served) >= request;
+    for (int32_t i = 0; count == 0 && i < all && i < NVML_GPUS_MAX; i++)
+        answered &= atomic_load(&n->page->slot[i].served) >= request;
+    return answered;
+}
+
+void nvml_drain(const struct nvml *n)
+{
+    uint64_t count;
+    (void)!read(n->done, &count, sizeof count);
 }
 
 bool nvml_peek(const struct nvml *n, struct nvml_facts *out)
@@ -145,16 +199,26 @@ bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out)
 {
     struct pollfd p = {.fd = n->done, .events = POLLIN};
     int64_t until_ns = clock_deadline_ns(timeout_ms * 1e-3);
-    uint64_t count, before = nvml_peek(n, out) ? out->full_samples : 0;
-    if (!request_sample(n, NVML_ASK_ALL))
+    uint64_t request = nvml_ask(n, NULL, 0);
+    if (request == 0)
         return false;
-    while (!copy_page(n, out) || out->full_samples == before) { /* an earlier request may be answered first */
+    while (!nvml_answered(n, request, NULL, 0)) { /* an earlier request may be answered first */
         int64_t left_ns = until_ns - clock_mono_ns();
         if (left_ns <= 0 || poll(&p, 1, (int)(left_ns / 1000000) + 1) <= 0)
             return false;
-        (void)!read(n->done, &count, sizeof count);
+        nvml_drain(n);
     }
-    return true;
+    return copy_page(n, out);
+}
+
+static bool request_tick(struct nvml *n)
+{
+    unsigned char what[NVML_GPUS_MAX];
+    size_t count = 0;
+    for (int32_t i = 0; i < NVML_GPUS_MAX && i < atomic_load(&n->page->gpu_count); i++)
+        if (n->used == 0 || n->used >> i & 1)
+            what[count++] = (unsigned char)(NVML_ASK_TICK + i);
+    return request_samples(n, what, count);
 }
 
 bool nvml_latest(struct nvml *n, const void *asker, struct nvml_facts *out)
@@ -164,5 +228,5 @@ bool nvml_latest(struct nvml *n, const void *asker, struct nvml_facts *out)
         return nvml_peek(n, out);
     n->asker = asker;
     n->asked_ns = now;
-    return request_sample(n, NVML_ASK) && copy_page(n, out);
+    return request_tick(n) && copy_page(n, out);
 }

@@ -12,10 +12,30 @@
 
 #include <stdbool.h>
 
+enum { NVML_USERS_MAX = NVML_GPUS_MAX * NVML_PROCESSES_MAX };
+
+/* A process on a GPU. */
+struct nvml_user {
+    int64_t pid;
+    int32_t gpu;
+    double used_bytes;
+};
+
+/* What is known of all GPUs, each as of its own newest sample. */
+struct nvml_facts {
+    int32_t gpu_count, process_count;
+    char driver[NVML_TEXT_MAX];
+    double cpu_s; /* CPU time of the helper so far */
+    struct nvml_gpu gpu[NVML_GPUS_MAX];
+    struct nvml_user process[NVML_USERS_MAX];
+};
+
 struct nvml {
     int ask;  /* -1 when there is no helper */
-    int done; /* eventfd */
+    int done; /* eventfd: readable when what was asked for by nvml_ask() may be there; -1 as `ask` */
     struct nvml_page *page;
+    uint64_t sent;     /* requests */
+    uint32_t used;     /* by index: the GPUs that ticks ask for; 0: all */
     const void *asker; /* whose tick requested the last sample */
     int64_t asked_ns;
     int64_t spacing_ns; /* how long that sample serves the others, too: set by whoever samples */
@@ -25,12 +45,19 @@ void nvml_open(struct nvml *n, const struct layout *l);
 void nvml_close(struct nvml *n);
 /* A descriptor of the helper's program, in memory; the caller closes it. -1 with errno set. */
 int nvml_program(void);
-/* Waits for a new sample, at most timeout_ms. Not while a test is timed. */
+/* Requests a sample in which everything of the GPUs is new, by index; count 0: of all GPUs. Waits for
+ * nothing. At most NVML_GPUS_MAX. Returns what to ask nvml_answered() about; 0: there is no helper. */
+uint64_t nvml_ask(struct nvml *n, const int32_t *gpus, size_t count);
+/* Whether nvml_peek() gives what was requested of these GPUs. */
+bool nvml_answered(const struct nvml *n, uint64_t request, const int32_t *gpus, size_t count);
+/* Makes `done` wait for the next answer. */
+void nvml_drain(const struct nvml *n);
+/* Waits for a sample in which everything is new, at most timeout_ms. Not while tests run. */
 bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out);
 /* The newest sample available. */
 bool nvml_peek(const struct nvml *n, struct nvml_facts *out);
-/* The same, and requests the next one without waiting. Of several askers, one asks for all of them, as long
- * as it does. asker: any pointer that is the asker's own. */
+/* The same, and requests the next one, of the GPUs in n->used, without waiting. Of several askers, one asks
+ * for all of them, as long as it does. asker: any pointer that is the asker's own. */
 bool nvml_latest(struct nvml *n, const void *asker, struct nvml_facts *out);
 
 #endif

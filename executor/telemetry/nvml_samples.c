@@ -8,12 +8,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { FRESH_LIMIT_MS = 500 };
-
 struct nvml_state {
     struct nvml *nvml; /* borrowed from the suite */
     const struct telemetry_gpus *only;
-    uint64_t slow_samples;
+    uint64_t slow_samples[NVML_GPUS_MAX]; /* of each GPU, when they were last taken */
+    uint64_t request;                     /* 0: none */
+    int32_t gpu[NVML_GPUS_MAX];           /* those whose samples are taken */
+    size_t gpu_count;
 };
 
 struct part {
@@ -44,8 +45,7 @@ static void add_gpu(struct sample *out, const struct nvml_gpu *g, bool is_new)
     const struct part slow[] = {{SAMPLE_POWER, true, g->power_w},
                                 {SAMPLE_TEMP_JUNCTION, false, g->temp_c},
                                 {SAMPLE_SCLK, false, g->sm_mhz},
-                                {SAMPLE_MCLK, false, g->mem_mhz},
-                                {SAMPLE_ENERGY, true, g->energy_j}};
+                                {SAMPLE_MCLK, false, g->mem_mhz}};
     add_parts(out, always, sizeof always / sizeof *always);
     if (!is_new)
         return;
@@ -54,14 +54,18 @@ static void add_gpu(struct sample *out, const struct nvml_gpu *g, bool is_new)
         sample_join(out, SAMPLE_THROTTLE, throttle_of_nvml((uint64_t)g->event_reasons));
 }
 
-static void add_gpus(struct nvml_state *s, struct sample *out, const struct nvml_facts *facts)
+/* fresh: all that is there is new, and the energy is that of now. */
+static void add_gpus(struct nvml_state *s, struct sample *out, const struct nvml_facts *facts, bool fresh)
 {
     for (int32_t i = 0; i < facts->gpu_count; i++) {
         const struct nvml_gpu *g = &facts->gpu[i];
-        if (telemetry_uses(s->only, g->uuid))
-            add_gpu(out, g, facts->slow_samples != s->slow_samples);
+        if (!telemetry_uses(s->only, g->uuid))
+            continue;
+        add_gpu(out, g, fresh || g->slow_samples != s->slow_samples[i]);
+        if (fresh && !isnan(g->energy_j))
+            sample_add(out, SAMPLE_ENERGY, g->energy_j);
+        s->slow_samples[i] = g->slow_samples;
     }
-    s->slow_samples = facts->slow_samples;
 }
 
 static void nvml_read(void *state, struct sample *out)
@@ -69,15 +73,28 @@ static void nvml_read(void *state, struct sample *out)
     struct nvml_state *s = state;
     struct nvml_facts facts;
     if (nvml_latest(s->nvml, s, &facts))
-        add_gpus(s, out, &facts);
+        add_gpus(s, out, &facts, false);
+}
+
+/* Of its own GPUs only: the energy of one takes milliseconds. */
+static void nvml_begin_fresh(void *state)
+{
+    struct nvml_state *s = state;
+    s->request = nvml_ask(s->nvml, s->gpu, s->gpu_count);
+}
+
+static bool nvml_is_fresh(void *state)
+{
+    const struct nvml_state *s = state;
+    return s->request == 0 || nvml_answered(s->nvml, s->request, s->gpu, s->gpu_count);
 }
 
 static void nvml_read_fresh(void *state, struct sample *out)
 {
     struct nvml_state *s = state;
     struct nvml_facts facts;
-    if (nvml_fresh(s->nvml, FRESH_LIMIT_MS, &facts))
-        add_gpus(s, out, &facts);
+    if (s->request > 0 && nvml_is_fresh(s) && nvml_peek(s->nvml, &facts))
+        add_gpus(s, out, &facts, true);
 }
 
 static double nvml_cpu_s(void *state)
@@ -87,12 +104,27 @@ static double nvml_cpu_s(void *state)
     return nvml_peek(s->nvml, &facts) ? facts.cpu_s : 0;
 }
 
+/* The ticks of all lanes ask for the GPUs of each. */
+static void choose_gpus(struct nvml_state *s)
+{
+    struct nvml_facts facts;
+    bool known = nvml_peek(s->nvml, &facts);
+    for (int32_t i = 0; known && i < facts.gpu_count; i++) {
+        if (!telemetry_uses(s->only, facts.gpu[i].uuid))
+            continue;
+        s->gpu[s->gpu_count++] = i;
+        s->nvml->used |= UINT32_C(1) << i;
+    }
+}
+
 static void *nvml_begin(const struct telemetry_target *target)
 {
     bool there = target->nvml && target->nvml->ask >= 0;
     struct nvml_state *s = there ? calloc(1, sizeof *s) : NULL;
-    if (s)
-        *s = (struct nvml_state){.nvml = target->nvml, .only = target->only};
+    if (!s)
+        return NULL;
+    *s = (struct nvml_state){.nvml = target->nvml, .only = target->only};
+    choose_gpus(s);
     return s;
 }
 
@@ -105,6 +137,8 @@ const struct telemetry_backend telemetry_nvml = {
     .name = "nvml",
     .open = nvml_begin,
     .read = nvml_read,
+    .ask = nvml_begin_fresh,
+    .answered = nvml_is_fresh,
     .read_fresh = nvml_read_fresh,
     .cpu_s = nvml_cpu_s,
     .close = nvml_end,

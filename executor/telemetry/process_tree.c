@@ -1,5 +1,6 @@
-/* A back-end: the process tree's memory and CPU, from /proc/PID/stat of each member. The list of members is
- * the costly part and is refreshed rarely: after a tenth of the elapsed time, at least once per second. */
+/* A back-end: the process tree's memory and CPU, from /proc/PID/stat of each member, ten times per second
+ * once a test is older than that. The list of members is the costly part and is refreshed rarely: after a
+ * tenth of the elapsed time, at least once per second. */
 #include "executor/process/proctree.h"
 #include "executor/telemetry/backend.h"
 
@@ -11,7 +12,8 @@
 
 enum { MEMBERS_MAX = 256, STAT_MAX = 1024, FIELD_UTIME = 14, FIELD_STIME = 15, FIELD_RSS = 24 };
 
-static const double cpu_window_s = 0.1; /* ticks are 10 ms: a shorter window only shows noise */
+static const double cpu_window_s = 0.1;   /* ticks are 10 ms: a shorter window only shows noise */
+static const double half_tick_s = 0.0005; /* a sample is a little early or late */
 
 struct member {
     pid_t pid;
@@ -23,11 +25,12 @@ struct process_tree {
     pid_t root;
     size_t count;
     struct member member[MEMBERS_MAX];
-    double next_refresh_s;
+    double next_refresh_s, next_read_s;
     double window_start_s;
     unsigned long long window_ticks;
     double ticks_per_s, page_bytes;
     struct proctree tree;
+    struct proctree_seen *seen; /* borrowed, or NULL */
 };
 
 static void add_member(struct process_tree *p, pid_t pid)
@@ -43,6 +46,8 @@ static void add_member(struct process_tree *p, pid_t pid)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
         p->member[p->count++] = (struct member){.pid = pid, .fd = fd};
+    if (fd >= 0 && p->seen)
+        proctree_note(p->seen, pid);
 }
 
 static void refresh(struct process_tree *p, double t_s)
@@ -83,6 +88,9 @@ static void process_read(void *state, struct sample *out)
 {
     struct process_tree *p = state;
     unsigned long long ticks, pages, rss = 0;
+    if (out->t_s >= cpu_window_s && out->t_s < p->next_read_s)
+        return;
+    p->next_read_s = out->t_s + cpu_window_s - half_tick_s;
     if (out->t_s >= p->next_refresh_s)
         refresh(p, out->t_s);
     for (size_t i = 0; i < p->count;) {
@@ -102,7 +110,7 @@ static void process_read(void *state, struct sample *out)
     if (rss > 0) /* 0 until exec has set up the program's memory */
         sample_add(out, SAMPLE_RSS, (double)rss * p->page_bytes);
     double window = out->t_s - p->window_start_s;
-    if (window < cpu_window_s)
+    if (window < cpu_window_s - half_tick_s)
         return;
     sample_add(out, SAMPLE_CPU, (double)p->window_ticks / p->ticks_per_s / window * 100);
     p->window_start_s = out->t_s;
@@ -115,6 +123,7 @@ static void *process_open(const struct telemetry_target *target)
     if (!p)
         return NULL;
     p->root = target->pid;
+    p->seen = target->seen;
     p->ticks_per_s = (double)sysconf(_SC_CLK_TCK);
     p->page_bytes = (double)sysconf(_SC_PAGESIZE);
     return p;

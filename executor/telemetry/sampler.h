@@ -19,20 +19,25 @@ struct sampler {
     struct telemetry *telemetry; /* borrowed */
     struct sample before;        /* the level before the test started */
     struct sample last;
+    struct sample newest; /* of each value, though not all are in every sample */
     struct activity_log activity;
     struct sample history[SAMPLER_HISTORY]; /* ring buffer: sample i is at i % SAMPLER_HISTORY */
     double peak[SAMPLE_FIELDS];             /* NaN: never seen */
     uint64_t samples, missed, rows;
     uint64_t stride; /* one row is written per this many samples */
-    double max_gap_s, last_t_s, cpu_s;
+    double max_gap_s, last_t_s;
+    double timed_cpu_s; /* of the samples that were timed */
+    double cpu_s;       /* of all, once finished */
     double other_cpu_s; /* of the back-ends' helpers, before the test */
     struct buf text;
     int fd; /* -1 after a row could not be written */
     char path[FS_PATH_MAX], part[FS_PATH_MAX];
 };
 
-/* Creates the file in dir and takes the sample before the test. */
+/* Creates the file in dir. */
 int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir, struct err *err);
+/* What was measured before the test started. */
+void sampler_before(struct sampler *s, const struct sample *before);
 void sampler_take(struct sampler *s, double t_s, uint64_t missed);
 /* What was measured once all processes of the test were gone, at its end. */
 void sampler_after(struct sampler *s, double end_s, const struct sample *after);

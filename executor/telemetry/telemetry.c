@@ -10,6 +10,8 @@ static const struct telemetry_backend *const backends[TELEMETRY_BACKENDS] = {
     &telemetry_process_tree, &telemetry_amdgpu, &telemetry_kfd, &telemetry_nvml, &telemetry_neighbours,
 };
 
+static const int64_t patience_ns = 500 * 1000000;
+
 static void open_backends(struct telemetry *t, const struct telemetry_target *target, bool per_test)
 {
     struct telemetry_target own = *target;
@@ -70,6 +72,25 @@ void telemetry_read(struct telemetry *t, double t_s, struct sample *out)
         if (t->state[i])
             backends[i]->read(t->state[i], out);
     }
+}
+
+void telemetry_ask(struct telemetry *t, int64_t now_ns)
+{
+    t->patience_ns = now_ns + patience_ns;
+    for (int i = 0; i < TELEMETRY_BACKENDS; i++) {
+        if (t->state[i] && backends[i]->ask)
+            backends[i]->ask(t->state[i]);
+    }
+}
+
+bool telemetry_answered(const struct telemetry *t, int64_t now_ns)
+{
+    bool all = true;
+    for (int i = 0; i < TELEMETRY_BACKENDS; i++) {
+        if (t->state[i] && backends[i]->answered)
+            all &= backends[i]->answered(t->state[i]);
+    }
+    return all || now_ns >= t->patience_ns;
 }
 
 void telemetry_read_fresh(struct telemetry *t, struct sample *out)

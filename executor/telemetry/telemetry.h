@@ -12,6 +12,7 @@
 enum { TELEMETRY_BACKENDS = 5, TELEMETRY_GPUS_MAX = 64, TELEMETRY_ID_MAX = 96 };
 
 struct nvml;
+struct proctree_seen;
 
 /* The GPUs whose samples are taken, by unique id, or index where they have none. None: all of them. */
 struct telemetry_gpus {
@@ -23,12 +24,14 @@ struct telemetry_target {
     const struct layout *layout;
     struct nvml *nvml;                 /* borrowed; NULL: none */
     pid_t pid;                         /* root of the process tree; 0: none */
+    struct proctree_seen *seen;        /* borrowed; gets the members of that tree; NULL: not wanted */
     const struct telemetry_gpus *only; /* filled in by telemetry_open() and telemetry_begin() */
 };
 
 struct telemetry {
     struct telemetry_gpus only;
     void *state[TELEMETRY_BACKENDS];
+    int64_t patience_ns; /* until when what was asked for is awaited */
 };
 
 /* Opens the back-ends that live as long as the run. ids: the GPUs whose samples are taken, from now on;
@@ -41,7 +44,12 @@ bool telemetry_uses(const struct telemetry_gpus *only, const char *id);
 void telemetry_begin(struct telemetry *t, const struct telemetry_target *target);
 void telemetry_end(struct telemetry *t);
 void telemetry_read(struct telemetry *t, double t_s, struct sample *out);
-/* For levels before and after a test, when nothing is timed. */
+/* For levels before and after a test: requests values that are newer than now_ns. Waits for nothing: other
+ * lanes have tests that are timed. */
+void telemetry_ask(struct telemetry *t, int64_t now_ns);
+/* Whether they are there, or have been awaited for long enough, at t->patience_ns. */
+bool telemetry_answered(const struct telemetry *t, int64_t now_ns);
+/* What was asked for, as far as it is there. */
 void telemetry_read_fresh(struct telemetry *t, struct sample *out);
 /* CPU time that back-ends have used outside of this process. */
 double telemetry_cpu_s(const struct telemetry *t);

@@ -5,6 +5,7 @@
 #include "common/base/sha256.h"
 #include "common/contract/proto.h"
 #include "executor/workdir/lock.h"
+#include "executor/workdir/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -130,6 +131,12 @@ static int prune_entry(const char *dir, const char *name, double days, const jso
     return layout_discard(dir, name, err) == 0 ? 1 : -1;
 }
 
+/* Runs are removed only by their owner (forget); what an interrupted removal left is nobody's. */
+static bool is_kept_kind(const char *kind, const char *name)
+{
+    return strcmp(kind, "runs") == 0 && *name != '.';
+}
+
 static int prune_kind(const struct layout *l, const char *kind, double days, const json_t *used, int *removed,
                       struct err *err)
 {
@@ -142,7 +149,9 @@ static int prune_kind(const struct layout *l, const char *kind, double days, con
     if (!d)
         return errno == ENOENT ? 0 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read", dir);
     while (rc == 0 && (e = readdir(d))) {
-        int gone = prune_entry(dir, e->d_name, days, used, err);
+        int gone = is_kept_kind(kind, e->d_name) ? 0 : prune_entry(dir, e->d_name, days, used, err);
+        if (gone > 0)
+            tree_unseal(l, kind, e->d_name);
         *removed += gone > 0;
         rc = gone < 0 ? -1 : 0;
     }
@@ -152,7 +161,7 @@ static int prune_kind(const struct layout *l, const char *kind, double days, con
 
 int cache_prune(const struct layout *layout, int64_t days, json_t **out, struct err *err)
 {
-    static const char *const kinds[] = {"bin", "build", "patched", "src"};
+    static const char *const kinds[] = {"bin", "build", TREE_PATCHED, TREE_STAGED, TREE_OWN};
     char running[LIMIT_NAME + 1], own[SHA256_HEX_LEN + 1];
     json_t *used = json_object(), *counts = json_object();
     int rc = scan_runs(layout, used, running, sizeof running, err);
@@ -163,6 +172,9 @@ int cache_prune(const struct layout *layout, int64_t days, json_t **out, struct 
         rc = *running ? 0 : prune_kind(layout, kinds[i], (double)days, used, &removed, err);
         json_object_set_new(counts, kinds[i], json_integer(removed));
     }
+    int none = 0;
+    if (rc == 0 && !*running)
+        rc = prune_kind(layout, "runs", (double)days, used, &none, err);
     json_decref(used);
     *out =
         json_pack("{s:o, s:o}", "removed", counts, "running", *running ? json_string(running) : json_null());

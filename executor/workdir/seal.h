@@ -1,16 +1,43 @@
-/* seal: a record of the files of a finished folder (sizes, times), by which damage is noticed when the folder
- * is used again: a power cut, or somebody who wrote to it. Files that were added later do not break it.
+/* seal: a record of the files of a finished folder (sizes, times, hashes), by which damage is noticed when
+ * the folder is used again: a power cut, or somebody who wrote to it. A file whose times differ but whose
+ * contents are the same is intact; larger ones are judged by size and time of change alone. Looking at a
+ * folder costs one call a file.
  */
 #ifndef KERNSWEEP_EXECUTOR_WORKDIR_SEAL_H
 #define KERNSWEEP_EXECUTOR_WORKDIR_SEAL_H
 
 #include "common/base/err.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum { SEAL_REASON_MAX = 256 };
 
-/* Syncs the folder's file system, then writes the seal, a file called name in the folder. */
-int seal_write(const char *dir, const char *name, struct err *err);
-/* 1 intact, 0 not (why: char[SEAL_REASON_MAX]; "" when there is no seal), -1 error. */
-int seal_check(const char *dir, const char *name, char *why, struct err *err);
+/* Which files count: in a build's folder, tests may add some; in sources, they may not (__pycache__
+ * excepted). */
+enum seal_scope { SEAL_LISTED, SEAL_WHOLE };
+
+/* Syncs the folder's file system, then writes the seal to path; name (may be NULL): a file of the folder that
+ * does not count. bytes (may be NULL): of all files. */
+int seal_write(const char *dir, const char *path, const char *name, uint64_t *bytes, struct err *err);
+
+/* What has changed since. real_s: when, 0 if unknown. */
+struct seal_change {
+    char what[SEAL_REASON_MAX]; /* "lib/x has changed", "lib/x is gone", "lib/x was added"; "" without a seal
+                                 */
+    bool added;
+    double real_s;
+};
+
+/* Called for each change. */
+typedef void seal_fn(void *arg, const struct seal_change *change);
+
+/* 1 intact, 0 not, -1 error. fn NULL: only whether. */
+int seal_look(const char *dir, const char *path, enum seal_scope scope, seal_fn *fn, void *arg,
+              struct err *err);
+/* When a file or folder that is gone went, at the latest; 0 if unknown. */
+double seal_time_of_going(const char *path);
+/* The same; why: char[SEAL_REASON_MAX], the first change. */
+int seal_check(const char *dir, const char *path, enum seal_scope scope, char *why, struct err *err);
 
 #endif

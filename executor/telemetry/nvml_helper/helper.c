@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,12 +75,25 @@ struct library {
     int (*fields)(void *, int, struct field_value *);
 };
 
+/* A GPU has a thread of its own, so that none waits for what the driver says of another. */
+struct worker {
+    const struct library *lib;
+    void *device;
+    struct nvml_slot *slot;
+    struct nvml_sample now;
+    double next_slow_s, next_processes_s;
+    pthread_mutex_t lock; /* of the rest */
+    pthread_cond_t wake;
+    bool wanted, all_new; /* a sample; one in which all is new */
+    uint64_t request;     /* the last that it answers */
+};
+
 struct helper {
     struct library lib;
-    void *device[NVML_GPUS_MAX];
-    struct nvml_facts facts;
     struct nvml_page *page;
-    double next_slow_s, next_processes_s;
+    struct worker worker[NVML_GPUS_MAX];
+    int32_t count;
+    uint64_t taken; /* requests */
 };
 
 static void find_symbol(void *library, const char *name, void *function)
@@ -133,35 +147,42 @@ static void read_pci(const struct library *lib, void *device, char *out)
 
 static void open_gpu(struct helper *h, unsigned index)
 {
-    struct nvml_gpu *g = &h->facts.gpu[h->facts.gpu_count];
-    void *device;
+    struct worker *w = &h->worker[h->count];
+    struct nvml_gpu *g = &w->now.gpu;
     int major, minor;
-    if (h->lib.handle(index, &device) != 0)
+    if (h->lib.handle(index, &w->device) != 0)
         return;
-    *g = (struct nvml_gpu){
-        .major = -1, .minor = -1, .total_bytes = NAN, .used_bytes = NAN, .uncorrectable = NAN};
+    *g = (struct nvml_gpu){.major = -1,
+                           .minor = -1,
+                           .total_bytes = NAN,
+                           .used_bytes = NAN,
+                           .uncorrectable = NAN,
+                           .energy_j = NAN};
     if (h->lib.name)
-        h->lib.name(device, g->name, sizeof g->name);
+        h->lib.name(w->device, g->name, sizeof g->name);
     if (h->lib.uuid)
-        h->lib.uuid(device, g->uuid, sizeof g->uuid);
-    read_pci(&h->lib, device, g->pci);
-    if (h->lib.capability && h->lib.capability(device, &major, &minor) == 0) {
+        h->lib.uuid(w->device, g->uuid, sizeof g->uuid);
+    read_pci(&h->lib, w->device, g->pci);
+    if (h->lib.capability && h->lib.capability(w->device, &major, &minor) == 0) {
         g->major = major;
         g->minor = minor;
     }
-    h->device[h->facts.gpu_count++] = device;
+    w->lib = &h->lib;
+    w->slot = &h->page->slot[h->count];
+    w->slot->sample = w->now;
+    h->count++;
 }
 
 static int open_gpus(struct helper *h)
 {
     unsigned count = 0;
     if (h->lib.driver_version)
-        h->lib.driver_version(h->facts.driver, sizeof h->facts.driver);
+        h->lib.driver_version(h->page->driver, sizeof h->page->driver);
     if (h->lib.count(&count) != 0)
         return -1;
     for (unsigned i = 0; i < count && i < NVML_GPUS_MAX; i++)
         open_gpu(h, i);
-    return h->facts.gpu_count > 0 ? 0 : -1;
+    return h->count > 0 ? 0 : -1;
 }
 
 static double now_s(clockid_t clock)
@@ -171,11 +192,11 @@ static double now_s(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void sample_memory(struct helper *h, int i)
+static void sample_memory(struct worker *w)
 {
     struct memory_info m;
-    struct nvml_gpu *g = &h->facts.gpu[i];
-    int rc = h->lib.memory(h->device[i], &m);
+    struct nvml_gpu *g = &w->now.gpu;
+    int rc = w->lib->memory(w->device, &m);
     g->total_bytes = rc == 0 ? (double)m.total : NAN;
     g->used_bytes = rc == 0 ? (double)m.used : NAN;
 }
@@ -196,98 +217,150 @@ static double clock_mhz(const struct library *lib, void *device, int which)
     return lib->clock && lib->clock(device, which, &mhz) == 0 ? (double)mhz : NAN;
 }
 
-static void sample_slow(struct helper *h, int i)
+static void sample_slow(struct worker *w)
 {
-    struct nvml_gpu *g = &h->facts.gpu[i];
+    const struct library *lib = w->lib;
+    struct nvml_gpu *g = &w->now.gpu;
     struct utilization u;
     unsigned long long wide;
     unsigned x;
-    int rc = h->lib.utilization ? h->lib.utilization(h->device[i], &u) : -1;
+    int rc = lib->utilization ? lib->utilization(w->device, &u) : -1;
     g->busy = rc == 0 ? (double)u.gpu : NAN;
     g->mem_busy = rc == 0 ? (double)u.memory : NAN;
-    g->power_w = power_w(&h->lib, h->device[i]);
-    g->temp_c = h->lib.temperature && h->lib.temperature(h->device[i], NVML_TEMPERATURE_GPU, &x) == 0
-                    ? (double)x
-                    : NAN;
-    g->sm_mhz = clock_mhz(&h->lib, h->device[i], NVML_CLOCK_SM);
-    g->mem_mhz = clock_mhz(&h->lib, h->device[i], NVML_CLOCK_MEM);
-    g->event_reasons =
-        h->lib.event_reasons && h->lib.event_reasons(h->device[i], &wide) == 0 ? (double)wide : NAN;
+    g->power_w = power_w(lib, w->device);
+    g->temp_c =
+        lib->temperature && lib->temperature(w->device, NVML_TEMPERATURE_GPU, &x) == 0 ? (double)x : NAN;
+    g->sm_mhz = clock_mhz(lib, w->device, NVML_CLOCK_SM);
+    g->mem_mhz = clock_mhz(lib, w->device, NVML_CLOCK_MEM);
+    g->event_reasons = lib->event_reasons && lib->event_reasons(w->device, &wide) == 0 ? (double)wide : NAN;
+    g->slow_samples++;
 }
 
-static void sample_errors(struct helper *h, int i)
+static void sample_errors(struct worker *w)
 {
     unsigned long long count;
-    bool known = h->lib.errors && h->lib.errors(h->device[i], NVML_UNCORRECTED, NVML_VOLATILE, &count) == 0;
-    h->facts.gpu[i].uncorrectable = known ? (double)count : NAN;
+    bool known = w->lib->errors && w->lib->errors(w->device, NVML_UNCORRECTED, NVML_VOLATILE, &count) == 0;
+    w->now.gpu.uncorrectable = known ? (double)count : NAN;
 }
 
-/* Costs some 4 ms of CPU time on an H100, so only while nothing is timed. */
-static void sample_energy(struct helper *h, int i)
+/* Costs some 4 ms of CPU time on an H100, so only while nothing is timed on this GPU. */
+static void sample_energy(struct worker *w)
 {
     unsigned long long mj;
-    bool known = h->lib.energy && h->lib.energy(h->device[i], &mj) == 0;
-    h->facts.gpu[i].energy_j = known ? (double)mj * 1e-3 : NAN;
+    bool known = w->lib->energy && w->lib->energy(w->device, &mj) == 0;
+    w->now.gpu.energy_j = known ? (double)mj * 1e-3 : NAN;
 }
 
-static void sample_processes(struct helper *h, int i)
+static void sample_processes(struct worker *w)
 {
     struct process_info list[NVML_PROCESSES_MAX];
     unsigned count = NVML_PROCESSES_MAX;
-    if (!h->lib.processes || h->lib.processes(h->device[i], &count, list) != 0)
+    w->now.process_count = 0;
+    if (!w->lib->processes || w->lib->processes(w->device, &count, list) != 0)
         return;
-    for (unsigned p = 0; p < count && h->facts.process_count < NVML_PROCESSES_MAX; p++) {
+    for (unsigned p = 0; p < count && p < NVML_PROCESSES_MAX; p++) {
         double used = list[p].used == ~0ull ? NAN : (double)list[p].used;
-        h->facts.process[h->facts.process_count++] =
-            (struct nvml_process){.pid = list[p].pid, .gpu = i, .used_bytes = used};
+        w->now.process[w->now.process_count++] =
+            (struct nvml_process){.pid = list[p].pid, .used_bytes = used};
     }
 }
 
-static void sample(struct helper *h, bool all)
+static void sample(struct worker *w, bool all_new)
 {
     double now = now_s(CLOCK_MONOTONIC);
-    bool slow = all || now >= h->next_slow_s, processes = all || now >= h->next_processes_s;
-    h->facts.process_count = processes ? 0 : h->facts.process_count;
-    for (int i = 0; i < h->facts.gpu_count; i++) {
-        sample_memory(h, i);
-        if (slow)
-            sample_slow(h, i);
-        h->facts.gpu[i].energy_j = NAN;
-        if (all) {
-            sample_energy(h, i);
-            sample_errors(h, i);
-        }
-        if (processes)
-            sample_processes(h, i);
+    bool slow = all_new || now >= w->next_slow_s, processes = all_new || now >= w->next_processes_s;
+    sample_memory(w);
+    if (slow)
+        sample_slow(w);
+    if (all_new) {
+        sample_energy(w);
+        sample_errors(w);
     }
-    h->facts.slow_samples += slow;
-    h->facts.full_samples += all;
-    h->next_slow_s = slow ? now + slow_interval_s : h->next_slow_s;
-    h->next_processes_s = processes ? now + process_interval_s : h->next_processes_s;
-    h->facts.cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
+    if (processes)
+        sample_processes(w);
+    w->next_slow_s = slow ? now + slow_interval_s : w->next_slow_s;
+    w->next_processes_s = processes ? now + process_interval_s : w->next_processes_s;
+    w->now.cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-static void publish(struct helper *h)
+/* Nobody waits for the samples of ticks, so they wake nobody. */
+static void publish(const struct worker *w, uint64_t request, bool awaited)
 {
     const uint64_t one = 1;
-    atomic_fetch_add(&h->page->turn, 1);
-    memcpy(&h->page->facts, &h->facts, sizeof h->facts);
-    atomic_fetch_add(&h->page->turn, 1);
-    (void)!write(NVML_FD_DONE, &one, sizeof one);
+    atomic_fetch_add(&w->slot->turn, 1);
+    memcpy(&w->slot->sample, &w->now, sizeof w->now);
+    atomic_fetch_add(&w->slot->turn, 1);
+    atomic_store(&w->slot->served, request);
+    if (awaited)
+        (void)!write(NVML_FD_DONE, &one, sizeof one);
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    for (;;) {
+        pthread_mutex_lock(&w->lock);
+        while (!w->wanted)
+            pthread_cond_wait(&w->wake, &w->lock);
+        bool all_new = w->all_new;
+        uint64_t request = w->request;
+        w->wanted = w->all_new = false;
+        pthread_mutex_unlock(&w->lock);
+        sample(w, all_new);
+        publish(w, request, all_new);
+    }
+    return NULL;
+}
+
+static int start_workers(struct helper *h)
+{
+    for (int32_t i = 0; i < h->count; i++) {
+        struct worker *w = &h->worker[i];
+        pthread_t thread;
+        if (pthread_mutex_init(&w->lock, NULL) != 0 || pthread_cond_init(&w->wake, NULL) != 0 ||
+            pthread_create(&thread, NULL, work, w) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Requests that arrive while a GPU is sampled are answered together. */
+static void hand_over(struct helper *h, int32_t index, bool all_new)
+{
+    struct worker *w = &h->worker[index];
+    if (index >= h->count)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->wanted = true;
+    w->all_new |= all_new;
+    w->request = h->taken;
+    pthread_cond_signal(&w->wake);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void take_request(struct helper *h, unsigned char what)
+{
+    h->taken++;
+    for (int32_t i = 0; what == NVML_ASK_ALL && i < h->count; i++)
+        hand_over(h, i, true);
+    if (what >= NVML_ASK_NEW)
+        hand_over(h, what - NVML_ASK_NEW, true);
+    else if (what >= NVML_ASK_TICK)
+        hand_over(h, what - NVML_ASK_TICK, false);
 }
 
 int main(int argc, char **argv)
 {
     static struct helper h;
-    char requests[64];
+    unsigned char requests[64];
     if (argc > 1)
         return nvml_control(argc, argv);
     h.page = mmap(NULL, sizeof *h.page, PROT_READ | PROT_WRITE, MAP_SHARED, NVML_FD_PAGE, 0);
-    if (h.page == MAP_FAILED || load_library(&h.lib) != 0 || open_gpus(&h) != 0)
+    if (h.page == MAP_FAILED || load_library(&h.lib) != 0 || open_gpus(&h) != 0 || start_workers(&h) != 0)
         return 1; /* no sample arrives, so the executor measures nothing */
-    for (ssize_t n; (n = read(0, requests, sizeof requests)) > 0;) {
-        sample(&h, memchr(requests, NVML_ASK_ALL, (size_t)n) != NULL);
-        publish(&h);
-    }
+    atomic_store(&h.page->gpu_count, h.count);
+    for (ssize_t n; (n = read(0, requests, sizeof requests)) > 0;)
+        for (ssize_t i = 0; i < n; i++)
+            take_request(&h, requests[i]);
     return 0;
 }

@@ -1,6 +1,6 @@
-/* page: what the NVML helper passes to the executor, in shared memory. The helper writes, the executor
- * copies; `turn` is a sequence lock: odd during a write, increased by two with each sample. What is not
- * available is NaN, or -1 for integers.
+/* page: what the NVML helper passes to the executor, in shared memory. Each GPU has a slot, which a thread of
+ * the helper writes and the executor copies; `turn` is a sequence lock: odd during a write, increased by two
+ * with each sample. What is not available is NaN, or -1 for integers.
  */
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_NVML_HELPER_PAGE_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_NVML_HELPER_PAGE_H
@@ -8,11 +8,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { NVML_GPUS_MAX = 16, NVML_PROCESSES_MAX = 64, NVML_TEXT_MAX = 96, NVML_PCI_MAX = 32 };
+enum { NVML_GPUS_MAX = 16, NVML_PROCESSES_MAX = 32, NVML_TEXT_MAX = 96, NVML_PCI_MAX = 32 };
 
-/* What the bytes on the helper's pipe request: a sample, in which slow values may be a tenth of a second old
- * and the list of processes a second; or one in which all is new. */
-#define NVML_ASK '?'
+/* What the bytes on the helper's pipe request of one GPU, plus its index: a sample, in which slow values may
+ * be a tenth of a second old and the list of processes half a second; or one in which all is new. */
+#define NVML_ASK_TICK 0x40
+#define NVML_ASK_NEW 0x80
+/* The latter of all GPUs. */
 #define NVML_ASK_ALL '!'
 
 /* The helper's open descriptors; 0 is a pipe on which each byte requests a sample, and whose end makes it
@@ -26,31 +28,34 @@ struct nvml_gpu {
     double total_bytes, used_bytes;
     double busy, mem_busy; /* percent */
     double power_w, temp_c, sm_mhz, mem_mhz;
-    double energy_j;      /* since the driver was loaded; only in an answer to NVML_ASK_ALL */
-    double uncorrectable; /* memory errors since the driver was loaded; as energy_j */
-    double event_reasons; /* NVML's bits of what limits the clock */
+    double energy_j;       /* since the driver was loaded; only where all is new */
+    double uncorrectable;  /* memory errors since the driver was loaded; as energy_j */
+    double event_reasons;  /* NVML's bits of what limits the clock */
+    uint64_t slow_samples; /* how often load, power, temperature, clocks and reasons were read */
 };
 
 struct nvml_process {
     int64_t pid;
-    int32_t gpu;
     double used_bytes;
 };
 
-struct nvml_facts {
-    int32_t gpu_count, process_count;
-    char driver[NVML_TEXT_MAX];
+struct nvml_sample {
+    struct nvml_gpu gpu;
     double cpu_s; /* CPU time of the helper so far */
-    uint64_t
-        slow_samples; /* how often the slow values were read: load, power, temperature, clocks, reasons */
-    uint64_t full_samples; /* how often all was new */
-    struct nvml_gpu gpu[NVML_GPUS_MAX];
+    int32_t process_count;
     struct nvml_process process[NVML_PROCESSES_MAX];
 };
 
+struct nvml_slot {
+    _Atomic uint32_t turn;
+    _Atomic uint64_t served; /* requests, in the order in which they were made, as far as they were for it */
+    struct nvml_sample sample;
+};
+
 struct nvml_page {
-    _Atomic uint32_t turn; /* 0: no sample yet */
-    struct nvml_facts facts;
+    _Atomic int32_t gpu_count; /* 0: nothing is known yet, and the rest has no meaning */
+    char driver[NVML_TEXT_MAX];
+    struct nvml_slot slot[NVML_GPUS_MAX];
 };
 
 #endif

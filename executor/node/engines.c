@@ -1,0 +1,41 @@
+#include "executor/node/engines.h"
+
+#include "common/base/run.h"
+#include "common/base/text.h"
+#include "common/contract/container.h"
+
+#include <string.h>
+
+enum { OUTPUT_MAX = 4096, VERSION_MAX = 120 };
+
+static const double version_limit_s = 10;
+
+static json_t *version_of(const char *name)
+{
+    const char *const argv[] = {name, "--version", NULL};
+    struct run_result res;
+    struct err err = {.kind = ERR_NONE};
+    struct buf text, line;
+    json_t *out = NULL;
+    buf_init(&text, OUTPUT_MAX);
+    buf_init(&line, VERSION_MAX * 8);
+    if (run_capture(argv, NULL, version_limit_s, &text, &res, &err) == 0 && res.exited &&
+        res.exit_code == 0) {
+        text_printable(&line, buf_str(&text), strcspn(buf_str(&text), "\n"), VERSION_MAX);
+        out = json_string(buf_str(&line));
+    }
+    buf_release(&text);
+    buf_release(&line);
+    return out ? out : json_null();
+}
+
+json_t *engines_probe(void)
+{
+    json_t *out = json_array();
+    for (int e = ENGINE_DOCKER; container_engine_names[e]; e++) {
+        const char *name = container_engine_names[e];
+        if (spawn_on_path(name))
+            json_array_append_new(out, json_pack("{s:s, s:o}", "name", name, "version", version_of(name)));
+    }
+    return out;
+}

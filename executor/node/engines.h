@@ -1,0 +1,11 @@
+/* engines: the container engines in PATH and their versions, for `check`.
+ */
+#ifndef KERNSWEEP_EXECUTOR_NODE_ENGINES_H
+#define KERNSWEEP_EXECUTOR_NODE_ENGINES_H
+
+#include <jansson.h>
+
+/* An array of {"name", "version"}; version null: it did not say. */
+json_t *engines_probe(void);
+
+#endif

@@ -1,0 +1,114 @@
+#include "executor/prepare/code_identity.h"
+
+#include "common/base/buf.h"
+#include "executor/bundle/artifact.h"
+#include "executor/code/identity.h"
+#include "executor/disasm/disasm.h"
+
+#include <string.h>
+
+enum { CODE_BYTES_MAX = 32 << 20, LISTINGS_MAX = 8 << 20, LISTING_HEADS_MAX = 4 << 20 };
+
+#define CACHED_CODE ".code.json"
+#define CODE_FILE "code.json"
+#define CACHED_LISTINGS ".listings.txt"
+#define LISTINGS_FILE "listings.txt"
+
+/* What was found out about a build; the owner calls report_release(). */
+struct report {
+    json_t *code;
+    struct buf listings;
+};
+
+static void report_release(struct report *r)
+{
+    json_decref(r->code);
+    buf_release(&r->listings);
+}
+
+/* NULL where an older executor, or none, left an identity in the build's folder. */
+static json_t *load_kept(const char *build)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, NULL, build, CACHED_CODE) != 0 || !fs_exists(path))
+        return NULL;
+    json_t *kept = json_load(path, CODE_BYTES_MAX, NULL);
+    const char *schema = json_string_value(json_object_get(kept, "schema"));
+    if (schema && strcmp(schema, PROTO_SCHEMA_CODE) == 0)
+        return kept;
+    json_decref(kept);
+    return NULL;
+}
+
+static bool load_listings(const char *build, struct buf *out)
+{
+    char path[FS_PATH_MAX];
+    return fs_join(path, NULL, build, CACHED_LISTINGS) == 0 && fs_exists(path) &&
+           fs_read_file(path, LISTINGS_MAX + LISTING_HEADS_MAX, out, NULL) == 0;
+}
+
+/* Of its first GPU; NULL: it has none, or one that is not known. */
+static const char *arch_of_node(const struct suite *s)
+{
+    return json_string_value(json_object_get(json_array_get(json_object_get(s->node, "gpus"), 0), "arch"));
+}
+
+static void add_listings(const struct code *code, struct buf *out)
+{
+    for (size_t i = 0; i < code->kernels; i++)
+        if (code->kernel[i].listing)
+            buf_printf(out, "== %s %s %s\n%s", code->kernel[i].name,
+                       *code->kernel[i].gpu ? code->kernel[i].gpu : "-", code->kernel[i].sha256,
+                       code->kernel[i].listing);
+}
+
+static void read_build(const struct suite *s, const struct variant_state *v, struct report *out)
+{
+    struct err why = {.kind = ERR_NONE};
+    struct disasm disasm;
+    struct code code;
+    disasm_init(&disasm, s->job.settings.listings ? LISTINGS_MAX : 0);
+    if (identity_of(v->build, *v->src ? v->src : NULL, arch_of_node(s), &disasm.hook, &code, &why) == 0) {
+        out->code = code_encode(&code);
+        add_listings(&code, &out->listings);
+    } else
+        out->code = code_encode_unknown(why.msg);
+    disasm_release(&disasm);
+    code_release(&code);
+}
+
+/* A kept identity stays, whatever the tests have written into the folder since. */
+static int read_again(struct suite *s, const struct variant_state *v, json_t *kept, struct report *r,
+                      struct err *err)
+{
+    read_build(s, v, r);
+    if (kept) {
+        json_decref(r->code);
+        r->code = kept;
+    }
+    if (artifact_json(v->build, CACHED_CODE, json_incref(r->code), NULL, err) != 0)
+        return -1;
+    return s->job.settings.listings
+               ? artifact_text(v->build, CACHED_LISTINGS, buf_str(&r->listings), r->listings.len, NULL, err)
+               : 0;
+}
+
+int code_identity_take(struct suite *s, size_t variant, struct err *err)
+{
+    const struct variant_state *v = &s->variant[variant];
+    struct report r = {.code = NULL};
+    int rc = 0;
+    buf_init(&r.listings, LISTINGS_MAX + LISTING_HEADS_MAX);
+    /* What a build itself put there is not believed. */
+    json_t *kept = v->build_cached ? load_kept(v->build) : NULL;
+    if (kept && (!s->job.settings.listings || load_listings(v->build, &r.listings)))
+        r.code = kept;
+    else
+        rc = read_again(s, v, kept, &r, err);
+    if (rc == 0)
+        rc = artifact_json(v->dir, CODE_FILE, json_incref(r.code), &s->secrets, err);
+    if (rc == 0 && r.listings.len)
+        rc = artifact_text(v->dir, LISTINGS_FILE, buf_str(&r.listings), r.listings.len, &s->secrets, err);
+    report_release(&r);
+    return rc;
+}

@@ -1,0 +1,91 @@
+#include "executor/prepare/copy.h"
+
+#include "common/base/environment.h"
+#include "executor/process/child.h"
+#include "executor/suite/assess.h"
+#include "executor/workdir/tree.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+enum { MESSAGE_MAX = 4096, SPARE_BYTES = 64 << 20 };
+
+static const double copy_limit_s = 600;
+
+static void keep_message(void *arg, const char *data, size_t len)
+{
+    struct buf *out = arg;
+    size_t room = MESSAGE_MAX - out->len;
+    buf_add(out, data, len < room ? len : room);
+}
+
+static int run_cp(struct suite *s, char **argv, struct assessment *out, struct buf *said, struct err *err)
+{
+    struct strvec env = {.v = NULL};
+    struct process_spec spec = {.argv = argv, .cwd = "/", .input = -1};
+    struct child_limits limits = {.timeout_s = copy_limit_s, .kill_grace_s = 1};
+    struct child_hooks hooks = {.output = keep_message, .arg = said};
+    struct child_result result;
+    struct ending ending;
+    environment_for_workload(&env);
+    int rc = strvec_check(&env, err);
+    spec.env = env.v;
+    if (rc == 0)
+        rc = child_run(&s->loop, &spec, &limits, &hooks, &result, err);
+    if (rc == 0) {
+        child_ending(&result, &limits, argv[0], &ending);
+        *out = assess_ending(&ending);
+    }
+    strvec_release(&env);
+    return rc;
+}
+
+/* A node that runs out of space in the middle of a night measures nothing any more. */
+static int check_space(const char *from, const char *to, char *why, struct err *err)
+{
+    char parent[FS_PATH_MAX];
+    struct statvfs fs;
+    uint64_t bytes;
+    fs_parent(to, parent);
+    if (tree_bytes(from, &bytes, err) != 0)
+        return -1;
+    if (statvfs(parent, &fs) != 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot ask for free space", parent);
+    uint64_t left = (uint64_t)fs.f_bavail * fs.f_frsize;
+    if (left >= bytes + SPARE_BYTES)
+        return 1;
+    reason_set(why,
+               "a copy of the sources needs %" PRIu64 " MiB, but only %" PRIu64
+               " MiB are free in %.200s: free some, or share the sources with \"in_tree\"",
+               (bytes + SPARE_BYTES) >> 20, left >> 20, parent);
+    return 0;
+}
+
+int copy_tree(struct suite *s, const char *from, const char *to, char *why, struct err *err)
+{
+    char cp[] = "cp", keep[] = "-a", share[] = "--reflink=auto", end[] = "--", src[FS_PATH_MAX],
+         dst[FS_PATH_MAX];
+    char *sharing[] = {cp, keep, share, end, src, dst, NULL}, *plain[] = {cp, keep, end, src, dst, NULL};
+    struct assessment how = {.status = STATUS_OK};
+    struct buf said;
+    snprintf(src, sizeof src, "%s", from);
+    snprintf(dst, sizeof dst, "%s", to);
+    int rc = check_space(from, to, why, err);
+    if (rc != 1)
+        return rc;
+    buf_init(&said, MESSAGE_MAX);
+    rc = run_cp(s, sharing, &how, &said, err);
+    if (rc == 0 && how.status != STATUS_OK && !s->loop.stop) { /* a cp that does not know the option */
+        buf_clear(&said);
+        rc = fs_remove_tree(to, err) != 0 ? -1 : run_cp(s, plain, &how, &said, err);
+    }
+    bool copied = rc == 0 && how.status == STATUS_OK && !s->loop.stop;
+    if (rc == 0 && !copied)
+        reason_set(why, "copying the sources: %.200s %.200s", s->loop.stop ? "told to end" : how.reason,
+                   s->loop.stop ? "" : buf_str(&said));
+    buf_release(&said);
+    return rc != 0 ? -1 : copied;
+}

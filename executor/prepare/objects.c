@@ -1,0 +1,89 @@
+#include "executor/prepare/objects.h"
+
+#include "common/base/fs.h"
+#include "executor/code/identity.h"
+
+#include <glob.h>
+#include <string.h>
+
+enum { PATTERN_MAX = 4096 };
+
+/* As in resources.json. */
+static json_t *encode(const struct code_item *kernel)
+{
+    static const struct {
+        const char *key;
+        enum kernel_resource resource;
+    } rows[] = {
+        {"vgprs", KERNEL_VGPRS},
+        {"agprs", KERNEL_AGPRS},
+        {"sgprs", KERNEL_SGPRS},
+        {"scratch_bytes", KERNEL_SCRATCH_BYTES},
+        {"vgpr_spills", KERNEL_VGPR_SPILLS},
+        {"sgpr_spills", KERNEL_SGPR_SPILLS},
+        {"lds_static_bytes", KERNEL_LDS_BYTES},
+    };
+    json_t *out = json_pack("{s:s, s:i}", "name", kernel->name, "lds_dynamic_bytes", 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (kernel->facts.resource[rows[i].resource] != KERNEL_FACT_UNKNOWN)
+            json_object_set_new(out, rows[i].key, json_integer(kernel->facts.resource[rows[i].resource]));
+    return out;
+}
+
+static int scan_files(const glob_t *found, struct code_set *set, char why[REASON_MAX])
+{
+    struct err err = {.kind = ERR_NONE};
+    if (found->gl_pathc > OBJECTS_FILES_MAX) {
+        reason_set(why, "no number: \"objects\" names more than %d files", OBJECTS_FILES_MAX);
+        return -1;
+    }
+    for (size_t i = 0; i < found->gl_pathc; i++) {
+        if (fs_is_dir(found->gl_pathv[i]) || identity_scan(found->gl_pathv[i], NULL, set, &err) == 0)
+            continue;
+        reason_set(why, "no number: %.400s", err.msg);
+        return -1;
+    }
+    return 0;
+}
+
+/* 1: scanned, 0: not, with why, -1: error. */
+static int scan_pattern(const char *pattern, const struct subst *values, struct code_set *set,
+                        char why[REASON_MAX], struct err *err)
+{
+    struct buf path;
+    glob_t found = {.gl_pathc = 0};
+    buf_init(&path, PATTERN_MAX);
+    int rc = subst_expand(pattern, values, &path, err);
+    if (rc == 0) {
+        int failed = glob(buf_str(&path), 0, NULL, &found);
+        rc = failed == 0 && scan_files(&found, set, why) == 0;
+        if (failed)
+            reason_set(why, "no number: no file matches \"%.300s\"", buf_str(&path));
+        globfree(&found);
+    }
+    buf_release(&path);
+    return rc;
+}
+
+static json_t *encode_all(struct code_set *set, struct err *err)
+{
+    struct code code;
+    json_t *kernels = code_kernels(set, &code, err) == 0 ? json_array() : NULL;
+    for (size_t i = 0; kernels && i < code.kernels; i++)
+        json_array_append_new(kernels, encode(&code.kernel[i]));
+    code_release(&code);
+    return kernels ? json_pack("{s:o}", "kernels", kernels) : NULL;
+}
+
+json_t *objects_read(const struct command *patterns, const struct subst *values, char why[REASON_MAX],
+                     struct err *err)
+{
+    struct code_set set;
+    int rc = 1;
+    code_set_init(&set);
+    for (size_t i = 0; rc == 1 && i < patterns->argc; i++)
+        rc = scan_pattern(patterns->argv[i], values, &set, why, err);
+    json_t *out = rc == 1 ? encode_all(&set, err) : NULL;
+    code_set_release(&set);
+    return out;
+}

@@ -1,0 +1,90 @@
+#include "executor/prepare/step.h"
+
+#include "common/base/text.h"
+#include "executor/job/command.h"
+#include "executor/process/child.h"
+#include "executor/trial/container.h"
+#include "executor/trial/test_group.h"
+
+#include <stdio.h>
+
+static const double engine_linger_s = 5; /* what an engine tidies up once its program has ended */
+
+static void on_output(void *arg, const char *data, size_t len)
+{
+    const struct step *step = arg;
+    runlog_add(step->log, data, len);
+    if (step->output)
+        step->output(step->arg, data, len);
+}
+
+static void log_command(struct runlog *log, const struct strvec *argv)
+{
+    struct buf line;
+    buf_init(&line, LIMIT_LOG_LINE);
+    buf_puts(&line, "$ ");
+    text_shell_join(&line, strvec_argv(argv));
+    buf_putc(&line, '\n');
+    runlog_add(log, buf_str(&line), line.len);
+    buf_release(&line);
+}
+
+static int run_logged(struct suite *s, size_t variant, struct step *step, const struct strvec *argv,
+                      const struct strvec *env, struct assessment *out, double *wall_s, struct err *err)
+{
+    struct contain_group group;
+    struct process_spec spec = {
+        .argv = argv->v, .env = env->v, .cwd = step->cwd, .input = -1, .files = s->files, .group = &group};
+    struct child_limits limits = {.timeout_s = step->timeout_s, .kill_grace_s = s->job.settings.kill_grace_s};
+    struct child_hooks hooks = {.output = on_output, .arg = step};
+    struct child_result result;
+    struct ending ending;
+    log_command(step->log, argv);
+    struct container_use use;
+    const struct lane *lane = s->lanes.count > 0 ? &s->lanes.lane[0] : NULL;
+    const struct container_command command = {.name = "step", .cwd = step->cwd, .env = env, .argv = argv->v};
+    if (container_begin(&use, s, variant, lane, &command, err) != 0 ||
+        test_group_open_step(&group, s, err) != 0)
+        return -1;
+    if (use.on) {
+        spec.argv = use.argv.v;
+        limits.linger_s = engine_linger_s;
+    }
+    int rc = child_run(&s->loop, &spec, &limits, &hooks, &result, err);
+    contain_group_close(&group);
+    bool gone = container_end(&use, &(bool){false});
+    if (rc != 0)
+        return -1;
+    if (!gone)
+        return err_set(err, ERR_NODE,
+                       "the container of %s cannot be removed: it would run beside the tests; see \"%s ps\"",
+                       argv->v[0], engine_name(use.engine));
+    child_ending(&result, &limits, argv->v[0], &ending);
+    *out = assess_ending(&ending);
+    if (wall_s)
+        *wall_s = result.wall_s;
+    return 0;
+}
+
+int step_run(struct suite *s, size_t variant, const struct step *step, struct assessment *out, double *wall_s,
+             struct err *err)
+{
+    struct step own = *step;
+    struct strvec argv = {.v = NULL}, env = {.v = NULL};
+    int rc = 0;
+    if (command_argv(step->command, step->values, &argv, err) == 0 &&
+        command_environment(&s->job, &s->job.variant[variant], step->values, &env, err) == 0) {
+        if (s->lanes.count > 0) /* not on a GPU that another run may have */
+            lane_environment(&s->lanes.lane[0], &env);
+        rc = run_logged(s, variant, &own, &argv, &env, out, wall_s, err);
+    } else if (err->kind == ERR_INPUT) {
+        *out = (struct assessment){.status = STATUS_FAIL};
+        reason_set(out->reason, "%.500s", err->msg);
+        *err = (struct err){.kind = ERR_NONE};
+    } else {
+        rc = -1;
+    }
+    strvec_release(&argv);
+    strvec_release(&env);
+    return rc;
+}

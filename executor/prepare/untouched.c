@@ -1,0 +1,220 @@
+#include "executor/prepare/untouched.h"
+
+#include "common/base/text.h"
+#include "executor/prepare/built.h"
+#include "executor/trial/disbelief.h"
+#include "executor/trial/perf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { TOLD_MAX = 20 };
+
+/* Files have the time of the kernel's last tick; ours are rounded to milliseconds. */
+static const double tick_s = 0.02, rounding_s = 0.002;
+
+struct inquiry {
+    struct suite *s;
+    size_t variant, told;
+    bool seen;                  /* something has changed */
+    bool again;                 /* an earlier variant has the same folder: its changes have been told */
+    char what[SEAL_REASON_MAX]; /* the first change, "" while there is none */
+    double real_s;
+    int rc;
+    struct err *err;
+};
+
+/* The test that ran at that time, the last one to begin; test_count: none. */
+static size_t test_within(const struct suite *s, double real_s, size_t but, double before_s)
+{
+    size_t found = s->job.test_count;
+    for (size_t i = 0; i < s->job.test_count; i++) {
+        const struct test_state *t = &s->test[i];
+        bool ran = t->began_real_s > 0 && t->began_real_s - before_s <= real_s &&
+                   (t->ended_real_s <= 0 || real_s <= t->ended_real_s + rounding_s);
+        if (ran && i != but && (found == s->job.test_count || s->test[found].began_real_s < t->began_real_s))
+            found = i;
+    }
+    return found;
+}
+
+static bool is_prepared_at(const struct suite *s, double real_s)
+{
+    return real_s >= s->preparing_real_s - tick_s && real_s <= s->prepared_real_s;
+}
+
+/* A time up to a tick before a test may be the test's, unless gates still ran then. */
+static size_t test_at(const struct suite *s, double real_s, size_t but)
+{
+    size_t i = test_within(s, real_s, but, 0);
+    return i < s->job.test_count || is_prepared_at(s, real_s) ? i : test_within(s, real_s, but, tick_s);
+}
+
+/* "while test 2 (v, context 64) ran" */
+static void describe_time(const struct suite *s, double real_s, size_t but, char *out, size_t cap)
+{
+    size_t i = real_s > 0 ? test_at(s, real_s, but) : s->job.test_count;
+    if (i < s->job.test_count)
+        snprintf(out, cap, "while test %zu (%s, context %" PRId64 ") ran", i + 1,
+                 s->job.variant[s->job.test[i].variant].name, s->job.test[i].context);
+    else
+        snprintf(out, cap, "%s",
+                 real_s > 0 && is_prepared_at(s, real_s) ? "while builds and gates ran"
+                                                         : "while no test ran");
+}
+
+static void tell(struct inquiry *q, const char *of, const char *what, double real_s, size_t but)
+{
+    char when[160], text[REASON_MAX];
+    if (q->again || q->rc != 0 || ++q->told > TOLD_MAX)
+        return;
+    describe_time(q->s, real_s, but, when, sizeof when);
+    reason_set(text, "%s%.300s %s", of, what, when);
+    q->rc = suite_note(q->s, text, q->err);
+}
+
+static void on_change(void *arg, const struct seal_change *c)
+{
+    struct inquiry *q = arg;
+    char of[LIMIT_NAME + 32];
+    q->seen = true;
+    snprintf(of, sizeof of, "build and sources of %s: ", q->s->job.variant[q->variant].name);
+    tell(q, of, c->what, c->real_s, q->s->job.test_count);
+    if (c->added || c->real_s <= 0 || is_prepared_at(q->s, c->real_s))
+        return;
+    if (!*q->what || c->real_s < q->real_s) {
+        snprintf(q->what, sizeof q->what, "%s", c->what);
+        q->real_s = c->real_s;
+    }
+}
+
+/* Those of the variant that began after its build or sources had been changed. */
+static int disbelieve_later(struct inquiry *q)
+{
+    struct suite *s = q->s;
+    char when[160], reason[REASON_MAX];
+    size_t culprit = test_at(s, q->real_s, s->job.test_count);
+    describe_time(s, q->real_s, s->job.test_count, when, sizeof when);
+    reason_set(reason,
+               "began with a build or sources that were changed: %.200s %s (if that is meant, \"in_tree\")",
+               q->what, when);
+    for (size_t i = 0; q->rc == 0 && i < s->job.test_count; i++) {
+        const struct test_state *t = &s->test[i];
+        if (i != culprit && s->job.test[i].variant == q->variant && t->final && t->status == STATUS_OK &&
+            t->began_real_s > q->real_s)
+            q->rc = disbelief_of(s, i, reason, q->err);
+    }
+    return q->rc;
+}
+
+/* Whether an earlier variant shares its build, or without one its sources. */
+static bool is_looked_at(const struct suite *s, size_t variant)
+{
+    const struct variant_state *v = &s->variant[variant];
+    for (size_t i = 0; i < variant; i++)
+        if (strcmp(s->variant[i].build, v->build) == 0 ||
+            (!v->base[0] && v->src[0] && strcmp(s->variant[i].src, v->src) == 0))
+            return true;
+    return false;
+}
+
+/* Without its seal nothing vouches for a build, whatever its files look like. */
+static void miss_seal(struct inquiry *q, const struct err *unread)
+{
+    const struct variant_state *v = &q->s->variant[q->variant];
+    char seal[FS_PATH_MAX];
+    struct seal_change c = {.real_s = 0};
+    if (fs_join(seal, NULL, *v->build ? v->build : v->src, "seal") == 0)
+        c.real_s = seal_time_of_going(seal);
+    if (unread)
+        snprintf(c.what, sizeof c.what, "its seal cannot be read (%.150s)", unread->msg);
+    else
+        snprintf(c.what, sizeof c.what, "its seal is gone");
+    on_change(q, &c);
+}
+
+int untouched_variant(struct suite *s, size_t variant, struct err *err)
+{
+    struct inquiry q = {.s = s, .variant = variant, .again = is_looked_at(s, variant), .err = err};
+    if (s->variant[variant].status != STATUS_OK || !s->variant[variant].build_key[0] ||
+        s->job.variant[variant].in_tree)
+        return 0;
+    struct err unread = {.kind = ERR_NONE};
+    int intact = built_look(s, variant, on_change, &q, &unread);
+    if (intact != 1 && !q.seen)
+        miss_seal(&q, intact < 0 ? &unread : NULL);
+    if (q.rc != 0)
+        return -1;
+    return *q.what ? disbelieve_later(&q) : 0;
+}
+
+struct folder {
+    struct inquiry *q;
+    size_t test;
+    const char *rel;
+};
+
+/* Whatever is there was there when the test ended. */
+static int look_at_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
+{
+    const struct folder *f = arg;
+    char what[SEAL_REASON_MAX], shown[100]; /* names may hold any bytes */
+    struct stat st;
+    (void)err;
+    if (strcmp(relpath, "perf.json") == 0 || lstat(fullpath, &st) != 0)
+        return 0;
+    double real_s = (double)st.st_ctim.tv_sec + (double)st.st_ctim.tv_nsec * 1e-9;
+    if (real_s <= f->q->s->test[f->test].ended_real_s + rounding_s)
+        return 0;
+    text_printable_fixed(shown, sizeof shown, relpath, strlen(relpath));
+    snprintf(what, sizeof what, "%.100s/%s was changed after its test had ended,", f->rel, shown);
+    tell(f->q, "", what, real_s, f->test);
+    return f->q->rc;
+}
+
+static int look_at_record(struct inquiry *q, size_t test, const char *rel)
+{
+    const struct test_state *t = &q->s->test[test];
+    char path[FS_PATH_MAX], found[160], when[160], reason[REASON_MAX];
+    struct stat st;
+    if (!t->seal[0] || perf_is_sealed(q->s->dir, rel, t->seal))
+        return 0;
+    bool there = fs_join(path, NULL, q->s->dir, rel) == 0 && fs_join(path, NULL, path, "perf.json") == 0 &&
+                 lstat(path, &st) == 0;
+    describe_time(q->s, there ? (double)st.st_ctim.tv_sec + (double)st.st_ctim.tv_nsec * 1e-9 : 0, test, when,
+                  sizeof when);
+    perf_difference(q->s, test, rel, found, sizeof found);
+    reason_set(reason, "its perf.json was changed after it had ended, %s%s", when, found);
+    return disbelief_of(q->s, test, reason, q->err);
+}
+
+static int look_at_test(struct inquiry *q, size_t test)
+{
+    char rel[FS_PATH_MAX], dir[FS_PATH_MAX];
+    struct folder f = {.q = q, .test = test, .rel = rel};
+    suite_test_rel(q->s, test, rel);
+    if (look_at_record(q, test, rel) != 0 || fs_join(dir, q->err, q->s->dir, rel) != 0)
+        return -1;
+    struct err ignored;
+    if (q->s->test[test].ended_real_s > 0)
+        (void)fs_walk(dir, true, look_at_file, &f, &ignored); /* odd folders are named by the manifest */
+    return q->rc;
+}
+
+int untouched_run(struct suite *s, struct err *err)
+{
+    struct inquiry q = {.s = s, .err = err};
+    char text[REASON_MAX];
+    for (size_t i = 0; i < s->job.variant_count; i++)
+        if (untouched_variant(s, i, err) != 0)
+            return -1;
+    for (size_t i = 0; i < s->job.test_count; i++)
+        if (s->test[i].final && look_at_test(&q, i) != 0)
+            return -1;
+    if (q.told <= TOLD_MAX)
+        return 0;
+    reason_set(text, "%zu further files were changed after their tests had ended", q.told - TOLD_MAX);
+    return suite_note(s, text, err);
+}

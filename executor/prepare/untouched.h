@@ -1,0 +1,15 @@
+/* untouched: before a run is closed, and before a build that others have changed is made again: whether
+ * builds, sources and finished results are still what they were when they were sealed. What has changed is
+ * told with its name and the test that ran at the time; a test that began later with a changed build or
+ * changed sources, or whose record was changed, becomes INVALID. What was only added is told.
+ */
+#ifndef KERNSWEEP_EXECUTOR_PREPARE_UNTOUCHED_H
+#define KERNSWEEP_EXECUTOR_PREPARE_UNTOUCHED_H
+
+#include "executor/suite/suite.h"
+
+int untouched_variant(struct suite *s, size_t variant, struct err *err);
+/* All variants, and the folders of all tests. */
+int untouched_run(struct suite *s, struct err *err);
+
+#endif

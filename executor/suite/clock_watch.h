@@ -1,0 +1,43 @@
+/* clock_watch: whether the clocks that a run holds are the clocks its GPUs have under load: reads each GPU's
+ * own clock and load while a test runs, at most ten times a second. Owns its descriptors; borrows the rest.
+ */
+#ifndef KERNSWEEP_EXECUTOR_SUITE_CLOCK_WATCH_H
+#define KERNSWEEP_EXECUTOR_SUITE_CLOCK_WATCH_H
+
+#include "executor/clocks/clocks.h"
+#include "executor/telemetry/nvml.h"
+
+enum clock_verdict {
+    CLOCKS_SEEN,   /* at least nine of ten samples under load are as asked for */
+    CLOCKS_UNSEEN, /* too few samples under load to tell */
+    CLOCKS_OTHER,  /* the GPU ran at other clocks */
+};
+
+struct clock_samples {
+    uint32_t count, outside;     /* under load */
+    double sum, lowest, highest; /* MHz */
+};
+
+struct clock_watch {
+    const struct clocks *clocks;
+    struct nvml *nvml;
+    double last_s; /* since the test's start, of the last reading */
+    struct {
+        int clock_fd, busy_fd; /* -1: none */
+        struct clock_samples seen;
+    } gpu[CLOCKS_GPUS_MAX];
+};
+
+/* Of all GPUs of clocks, which outlive the watch. nvml may be NULL. */
+void clock_watch_open(struct clock_watch *w, const struct clocks *clocks, struct nvml *nvml);
+void clock_watch_close(struct clock_watch *w);
+/* t_s: since the test's start. Never blocks. */
+void clock_watch_take(struct clock_watch *w, double t_s);
+/* Of all samples so far; the worst GPU's. text: char[CLOCKS_NOTE_MAX], what is wrong; "" for CLOCKS_SEEN. */
+enum clock_verdict clock_watch_judge(const struct clock_watch *w, char *text);
+
+/* One sample of a GPU's clock. Pure. */
+void clock_samples_add(struct clock_samples *s, const struct clocks_request *want, double mhz);
+enum clock_verdict clock_samples_judge(const struct clock_samples *s);
+
+#endif

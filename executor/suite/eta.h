@@ -1,0 +1,46 @@
+/* eta: estimates the duration of the remaining tests from the finished ones: the mean of a test's own cell
+ * (variant, context); else of its context over all variants; else the same fraction of its time-out as
+ * finished tests took of theirs. Lanes run their tests at the same time, except for tests that run alone.
+ * Pure. Seconds; negative: not known yet.
+ */
+#ifndef KERNSWEEP_EXECUTOR_SUITE_ETA_H
+#define KERNSWEEP_EXECUTOR_SUITE_ETA_H
+
+#include "common/base/err.h"
+#include "executor/job/job.h"
+
+struct eta_cell {
+    size_t variant;
+    int64_t context;
+    double timeout_s;
+    bool alone;
+    size_t left, done;
+    double wall_s; /* of the done ones together */
+};
+
+struct eta {
+    struct eta_cell *cell;
+    size_t count;
+    size_t test_count;
+    size_t *cell_of; /* by test, as the next two are */
+    size_t *lane_of;
+    bool *over;
+    size_t lanes;
+    size_t *left_on;   /* by cell and lane */
+    double *elapsed_s; /* of what runs on the lane */
+};
+
+/* One lane, until it is told of others. */
+int eta_init(struct eta *eta, const struct job *job, struct err *err);
+void eta_release(struct eta *eta);
+/* Which lane runs which test, from now on. lane_of: by test, each below lanes. */
+int eta_spread(struct eta *eta, size_t lanes, const size_t *lane_of, struct err *err);
+void eta_running(struct eta *eta, size_t test, double elapsed_s);
+void eta_finished(struct eta *eta, size_t test, double wall_s);
+/* A test that will not run, or whose duration means nothing. */
+void eta_dropped(struct eta *eta, size_t test);
+double eta_test(const struct eta *eta, size_t test);
+/* Of all remaining tests, those that run among them. */
+double eta_left(const struct eta *eta);
+
+#endif

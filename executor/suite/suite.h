@@ -1,0 +1,126 @@
+/* suite: one run under supervision: the job, its paths, the state of each variant and test, and everything
+ * that lives as long as the run (journal, loop, telemetry). The modules that act on it (build, gate, test,
+ * summary) each do one thing; supervise and placement call them in order.
+ */
+#ifndef KERNSWEEP_EXECUTOR_SUITE_SUITE_H
+#define KERNSWEEP_EXECUTOR_SUITE_SUITE_H
+
+#include "common/base/err.h"
+#include "common/base/fs.h"
+#include "common/base/sha256.h"
+#include "common/contract/proto.h"
+#include "common/contract/subst.h"
+#include "executor/bundle/journal.h"
+#include "executor/bundle/secrets.h"
+#include "executor/contain/contain.h"
+#include "executor/job/job.h"
+#include "executor/place/gpu_choice.h"
+#include "executor/process/ending.h"
+#include "executor/process/loop.h"
+#include "executor/suite/clock_watch.h"
+#include "executor/suite/eta.h"
+#include "executor/suite/lane.h"
+#include "executor/telemetry/nvml.h"
+#include "executor/workdir/layout.h"
+#include "executor/workdir/mark.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+enum { ATTEMPTS_MAX = 3 };
+
+struct variant_state {
+    enum status status; /* STATUS_OK, STATUS_BUILD_FAILED, STATUS_GATE_FAILED */
+    char reason[REASON_MAX];
+    char dir[FS_PATH_MAX];               /* of the variant in the bundle */
+    char build[FS_PATH_MAX];             /* {build} */
+    char build_key[SHA256_HEX_LEN + 1];  /* "" until known */
+    char src[FS_PATH_MAX];               /* {src}; "" without a staged tree */
+    char base[FS_PATH_MAX];              /* what src is a copy of, for a build of its own; else "" */
+    char source_key[SHA256_HEX_LEN + 1]; /* identifies the tree in src; "" without one */
+    double build_wall_s;
+    bool build_cached;
+    enum container_engine engine; /* of its container; ENGINE_AUTO until known */
+    char image_digest[160];       /* "" until known */
+    json_t *gates;                /* owned; of summary.json */
+    json_t *resources;            /* owned; the build's resources.json, NULL: none */
+};
+
+struct test_state {
+    bool final;                        /* has its artifact */
+    double began_real_s, ended_real_s; /* 0: unknown */
+    bool ended;                        /* the journal has its final TEST_END or TEST_SKIP */
+    unsigned attempts;
+    bool in_flight;          /* the journal has a start without an end */
+    const struct lane *lane; /* that it runs or ran on; NULL: none in this process */
+    char *ran_on;            /* owned; the first GPU of an earlier attempt or supervisor; NULL: unknown */
+    enum status status;
+    double wall_s, prefill_s;      /* NaN: none */
+    double own;                    /* the value of the job's own primary metric; NaN: none */
+    double judged;                 /* what its cell is judged by; NaN: nothing */
+    json_t *metrics;               /* owned; {name: value} of the job's own metrics; NULL: none */
+    char seal[SHA256_HEX_LEN + 1]; /* sha256 of its perf.json as this executor, or an earlier one, wrote it */
+    bool needless;                 /* left out: its cell is known well enough */
+    char *reason;                  /* owned; NULL: none */
+};
+
+struct suite {
+    const struct layout *layout;
+    char dir[FS_PATH_MAX];       /* of the run */
+    char src[FS_PATH_MAX];       /* the staged tree, unpatched; "" without one */
+    char mark[WORKDIR_MARK_MAX]; /* of the workdir, in the environment of its tests */
+    struct job job;
+    struct secrets secrets;
+    struct journal journal;
+    struct loop loop;
+    struct contain contain; /* how its processes are held together */
+    struct nvml nvml;
+    struct gpu_choice gpus; /* those that the run has */
+    struct lanes lanes;     /* opened once the GPUs of the run are chosen */
+    struct eta eta;
+    struct variant_state *variant;
+    struct test_state *test;
+    size_t tests_done; /* final ones */
+    size_t needless;   /* tests left out */
+    bool told_unbound; /* that tests are not bound to what is near their GPU */
+    json_t *node;      /* facts of probe */
+    json_t *relayed;   /* owned; by attempt: seq of the last event relayed from its journal */
+    bool resumed, started, closed;
+    char started_at[32];
+    int64_t start_ns;
+    int64_t last_sync_ns;
+    double preparing_real_s, prepared_real_s; /* when this process built and ran gates */
+    rlim_t files; /* the limit of open files that this process was given, and its tests get; 0: not raised */
+    struct clocks clocks; /* held by this run; none unless its plan asks */
+    struct clock_watch clock_watch;
+    char clocks_warning[REASON_MAX]; /* what is wrong with them; "" when nothing is */
+    char partial[REASON_MAX];        /* why tests were left out; "" when none were */
+    char dirty[REASON_MAX];          /* why no further test may run on this node; "" when it is clean */
+};
+
+int suite_open(struct suite *s, const struct layout *layout, const char *run_id, struct err *err);
+void suite_release(struct suite *s);
+
+/* Values of the placeholders that all of a variant's commands share; tests add their own. */
+struct subst suite_subst(const struct suite *s, size_t variant);
+void suite_test_result(struct suite *s, size_t test, const struct assessment *v, double wall_s,
+                       double prefill_s);
+/* Writes a NODE event with a message for whoever follows the run. */
+int suite_note(struct suite *s, const char *message, struct err *err);
+/* The plan's, of each test. */
+struct contain_limits suite_limits(const struct suite *s);
+/* The fields that every event of a test has. */
+json_t *suite_test_fields(const struct suite *s, size_t test);
+/* <variant>/ctx_<N>_run<i> in the bundle. out: char[FS_PATH_MAX]. */
+int suite_test_dir(const struct suite *s, size_t test, char *out, struct err *err);
+/* The same, below the bundle. out: char[FS_PATH_MAX]. */
+void suite_test_rel(const struct suite *s, size_t test, char *out);
+/* {"suite_eta_s": ...}: a number, or null while unknown. */
+json_t *suite_eta(const struct suite *s);
+/* The machine that runs the tests of this process; "" until known. */
+const char *suite_host(const struct suite *s);
+/* The user cancelled the run (a shutdown of the node sends the same signal). */
+bool suite_cancelled(const struct suite *s);
+
+#endif

@@ -1,0 +1,331 @@
+#include "executor/trial/container.h"
+
+#include "common/base/environment.h"
+#include "common/base/run.h"
+#include "common/base/sha256.h"
+#include "common/base/spawn.h"
+#include "executor/process/child.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ANSWER_MAX = 64 << 10, CONTAINERS_MAX = 256 };
+
+static const double answer_limit_s = 30; /* docker's "rm --force" waits for the kill */
+
+/* Runs an engine's command. False when it did not end with 0; out: its output, may be NULL. */
+static bool ask(struct strvec *argv, double limit_s, char *out, size_t size, char *why, size_t why_size)
+{
+    struct run_result res;
+    struct err err = {.kind = ERR_NONE};
+    struct buf text;
+    buf_init(&text, ANSWER_MAX);
+    bool done = strvec_check(argv, &err) == 0 &&
+                run_capture(strvec_argv(argv), NULL, limit_s, &text, &res, &err) == 0 &&
+                run_expect_success(&res, argv->v[0], &err) == 0;
+    if (out)
+        snprintf(out, size, "%s", buf_str(&text));
+    if (!done && why)
+        snprintf(why, why_size, "%.280s", err.msg);
+    buf_release(&text);
+    strvec_release(argv);
+    return done;
+}
+
+/* With "auto": the first that is there. */
+static enum container_engine choose_engine(int wanted)
+{
+    static const enum container_engine order[] = {ENGINE_PODMAN, ENGINE_DOCKER, ENGINE_APPTAINER};
+    for (size_t i = 0; wanted == ENGINE_AUTO && i < sizeof order / sizeof *order; i++) {
+        if (spawn_on_path(engine_name(order[i])))
+            return order[i];
+    }
+    return (enum container_engine)wanted;
+}
+
+/* "ID [repository digests]": the digest of a registry, where there is one, else the id. */
+static void take_digest(struct variant_state *v, char *answer)
+{
+    char *quote = strchr(answer, '"'), *at = quote ? strchr(quote, '@') : NULL;
+    char *from = at ? at + 1 : answer;
+    from[strcspn(from, "\" \n")] = '\0';
+    snprintf(v->image_digest, sizeof v->image_digest, "%.150s", from);
+}
+
+static bool inspect_image(struct variant_state *v, const char *image, char *why, size_t size)
+{
+    char answer[4096];
+    struct strvec argv = {.v = NULL};
+    strvec_pushl(&argv, engine_name(v->engine), "image", "inspect", "--format",
+                 "{{.Id}} {{json .RepoDigests}}", image, NULL);
+    if (!ask(&argv, answer_limit_s, answer, sizeof answer, why, size))
+        return false;
+    take_digest(v, answer);
+    return true;
+}
+
+struct last_words {
+    char *why;
+    size_t size, len;
+};
+
+static void keep_end(void *arg, const char *data, size_t len)
+{
+    struct last_words *w = arg;
+    run_keep_tail(w->why, &w->len, w->size - 1, data, len);
+    w->why[w->len] = '\0';
+}
+
+/* Under supervision, since it may take long: a run that is cancelled meanwhile ends. */
+static bool pull_image(struct suite *s, const struct variant_state *v, const char *image, char *why,
+                       size_t size)
+{
+    struct strvec argv = {.v = NULL}, env = {.v = NULL};
+    struct last_words words = {.why = why, .size = size};
+    struct child_result result = {.wall_s = 0};
+    struct ending ending;
+    struct err err = {.kind = ERR_NONE};
+    const struct child_limits limits = {.timeout_s = s->job.settings.build_timeout_s, .kill_grace_s = 2};
+    const struct child_hooks hooks = {.output = keep_end, .arg = &words};
+    strvec_pushl(&argv, engine_name(v->engine), "pull", "--quiet", image, NULL);
+    environment_copy(&env);
+    const struct process_spec spec = {
+        .argv = argv.v, .env = env.v, .cwd = "/", .input = -1, .files = s->files};
+    bool done = strvec_check(&argv, &err) == 0 && strvec_check(&env, &err) == 0 &&
+                child_run(&s->loop, &spec, &limits, &hooks, &result, &err) == 0;
+    child_ending(&result, &limits, "pull", &ending);
+    const struct assessment a = assess_ending(&ending);
+    if (!*why)
+        snprintf(why, size, "%.280s", done ? a.reason : err.msg);
+    strvec_release(&argv);
+    strvec_release(&env);
+    return done && a.status == STATUS_OK;
+}
+
+/* Apptainer's image is a file. */
+static bool hash_image(struct variant_state *v, const char *image, char *why, size_t size)
+{
+    char hex[SHA256_HEX_LEN + 1];
+    struct err err = {.kind = ERR_NONE};
+    bool done = sha256_of_file(image, SIZE_MAX, hex, NULL, &err) == 0;
+    snprintf(v->image_digest, sizeof v->image_digest, "sha256:%s", done ? hex : "");
+    snprintf(why, size, "%.280s", err.msg);
+    return done;
+}
+
+static bool find_image(struct suite *s, struct variant_state *v, const char *image, char *why, size_t size)
+{
+    if (v->engine == ENGINE_APPTAINER)
+        return hash_image(v, image, why, size);
+    if (inspect_image(v, image, why, size))
+        return true;
+    *why = '\0';
+    return pull_image(s, v, image, why, size) && inspect_image(v, image, why, size);
+}
+
+void container_resolve(struct suite *s, size_t variant)
+{
+    const struct container *c = &s->job.variant[variant].container;
+    struct variant_state *v = &s->variant[variant];
+    char why[300] = "";
+    if (!c->on || *v->image_digest || v->status != STATUS_OK)
+        return;
+    v->engine = choose_engine(c->engine);
+    if (v->engine == ENGINE_AUTO)
+        reason_set(v->reason, "no container engine on this node: install podman, docker or apptainer");
+    else if (!spawn_on_path(engine_name(v->engine)))
+        reason_set(v->reason, "the container engine %s is not on this node", engine_name(v->engine));
+    else if (!find_image(s, v, c->image, why, sizeof why))
+        reason_set(v->reason, "the image %.120s is not on this node and cannot be pulled: %.250s", c->image,
+                   why);
+    if (*v->reason)
+        v->status = STATUS_BUILD_FAILED;
+}
+
+/* The GPUs of a lane, as engines are told of them. Texts are owned by `texts`. */
+static void add_amd(struct engine_run *r, const char *sysfs, const char *pci, size_t *n, struct strvec *texts)
+{
+    char path[FS_PATH_MAX];
+    struct dirent *e;
+    snprintf(path, sizeof path, "%.2000s/bus/pci/devices/%.64s/drm", sysfs, pci);
+    DIR *dir = opendir(path);
+    while (dir && (e = readdir(dir)) && *n + 1 < ENGINE_DEVICES_MAX) {
+        if (strncmp(e->d_name, "renderD", 7) != 0)
+            continue;
+        if (*n == 0)
+            r->device[(*n)++] = "/dev/kfd";
+        strvec_pushf(texts, "/dev/dri/%s", e->d_name);
+        r->device[(*n)++] = texts->v[texts->n - 1];
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static void add_groups(struct engine_run *r)
+{
+    struct stat st;
+    for (size_t i = 0; r->device[i] && r->group_count < ENGINE_GROUPS_MAX; i++) {
+        bool known = stat(r->device[i], &st) != 0;
+        for (size_t k = 0; k < r->group_count; k++)
+            known |= r->group[k] == st.st_gid;
+        if (!known)
+            r->group[r->group_count++] = st.st_gid;
+    }
+}
+
+static void add_gpus(struct engine_run *r, const struct suite *s, const struct lane *lane,
+                     struct strvec *texts)
+{
+    size_t i, amd = 0, nvidia = 0;
+    json_t *own;
+    const json_t *gpus = json_object_get(s->node, "gpus");
+    json_array_foreach(lane ? lane->facts : NULL, i, own)
+    {
+        const json_t *gpu = json_array_get(gpus, (size_t)json_integer_value(json_object_get(own, "index")));
+        const char *vendor = json_string_value(json_object_get(gpu, "vendor")),
+                   *pci = json_string_value(json_object_get(gpu, "pci")),
+                   *id = json_string_value(json_object_get(gpu, "unique_id"));
+        if (vendor && strcmp(vendor, "amd") == 0 && pci)
+            add_amd(r, s->layout->sysfs, pci, &amd, texts);
+        else if (vendor && id && nvidia + 1 < ENGINE_DEVICES_MAX)
+            r->uuid[nvidia++] = id;
+    }
+    add_groups(r);
+}
+
+/* By this a later executor knows which engines to ask. A scheduler's tasks are not cleaned up after. */
+static int note_engine(const struct suite *s, enum container_engine e, struct err *err)
+{
+    char folder[FS_PATH_MAX], path[FS_PATH_MAX];
+    if (s->job.part.on || !engine_has_containers(e))
+        return 0;
+    if (layout_make(s->layout, folder, "containers", err) != 0 ||
+        fs_join(path, err, folder, engine_name(e)) != 0)
+        return -1;
+    return fs_exists(path) ? 0 : fs_write_file(path, "", 0, 0600, err);
+}
+
+/* out: char[FS_PATH_MAX]; "" without a model. */
+static void find_model(const struct suite *s, char *out)
+{
+    const char *model = s->job.settings.model, *home = getenv("HOME");
+    *out = '\0';
+    if (model && model[0] == '/')
+        snprintf(out, FS_PATH_MAX, "%s", model);
+    else if (model && home)
+        snprintf(out, FS_PATH_MAX, "%s/%s", home, strncmp(model, "~/", 2) == 0 ? model + 2 : model);
+}
+
+/* What the engine is told of the variant. */
+static int make_command(struct container_use *use, struct engine_run *r, struct suite *s, size_t variant,
+                        const struct lane *lane, char *const *argv, struct err *err)
+{
+    const struct variant_state *v = &s->variant[variant];
+    char model[FS_PATH_MAX];
+    struct strvec texts = {.v = NULL};
+    find_model(s, model);
+    r->engine = use->engine;
+    r->container = &s->job.variant[variant].container;
+    r->name = use->name;
+    r->mark = s->job.part.on ? "" : s->mark;
+    r->run_id = s->job.run_id;
+    r->rootless = geteuid() != 0;
+    const char *const folders[] = {s->dir, v->build, v->src, model};
+    memcpy(r->folder, folders, sizeof folders);
+    add_gpus(r, s, lane, &texts);
+    int rc = engine_run_argv(r, argv, &use->argv, err);
+    strvec_release(&texts);
+    return rc;
+}
+
+int container_begin(struct container_use *use, struct suite *s, size_t variant, const struct lane *lane,
+                    const struct container_command *command, struct err *err)
+{
+    *use = (struct container_use){.on = s->job.variant[variant].container.on,
+                                  .engine = s->variant[variant].engine};
+    if (!use->on)
+        return 0;
+    struct engine_run r = {.cwd = command->cwd, .env = command->env};
+    /* Tasks of an array share the run's id and may share the node. */
+    snprintf(use->name, sizeof use->name, "kernsweep-%.100s-%.60s-%d", s->job.run_id, command->name,
+             (int)getpid());
+    if (command->limited)
+        r.limits = suite_limits(s);
+    return note_engine(s, use->engine, err) != 0
+               ? -1
+               : make_command(use, &r, s, variant, lane, command->argv, err);
+}
+
+bool container_end(struct container_use *use, bool *oom)
+{
+    char answer[64] = "";
+    struct strvec inspect = {.v = NULL}, take_away = {.v = NULL}, again = {.v = NULL};
+    *oom = false;
+    strvec_release(&use->argv);
+    if (!use->on || !engine_has_containers(use->engine))
+        return true;
+    use->on = false;
+    engine_inspect_argv(use->engine, use->name, &inspect);
+    if (!ask(&inspect, answer_limit_s, answer, sizeof answer, NULL, 0)) {
+        engine_list_name_argv(use->engine, use->name, &again); /* never made; or the engine does not answer */
+        return ask(&again, answer_limit_s, answer, sizeof answer, NULL, 0) && !*answer;
+    }
+    *oom = strstr(answer, " true") != NULL;
+    engine_remove_argv(use->engine, use->name, &take_away);
+    (void)ask(&take_away, answer_limit_s, NULL, 0, NULL, 0);
+    engine_list_name_argv(use->engine, use->name, &again);
+    return ask(&again, answer_limit_s, answer, sizeof answer, NULL, 0) && !*answer;
+}
+
+static size_t remove_listed(enum container_engine e, const char *mark, size_t *left)
+{
+    char ids[ANSWER_MAX], *save = NULL;
+    size_t count = 0;
+    struct strvec list = {.v = NULL};
+    engine_list_argv(e, mark, &list);
+    if (!ask(&list, answer_limit_s, ids, sizeof ids, NULL, 0)) {
+        (*left)++; /* nobody knows */
+        return 0;
+    }
+    for (char *id = strtok_r(ids, "\n", &save); id && count < CONTAINERS_MAX;
+         id = strtok_r(NULL, "\n", &save)) {
+        struct strvec take_away = {.v = NULL};
+        engine_remove_argv(e, id, &take_away);
+        *left += !ask(&take_away, answer_limit_s, NULL, 0, NULL, 0);
+        count++;
+    }
+    *left += count == CONTAINERS_MAX;
+    return count;
+}
+
+size_t container_clear(struct suite *s, size_t *left)
+{
+    static const enum container_engine engines[] = {ENGINE_PODMAN, ENGINE_DOCKER};
+    char folder[FS_PATH_MAX], path[FS_PATH_MAX];
+    size_t count = 0;
+    *left = 0;
+    if (fs_join(folder, NULL, s->layout->workdir, "containers") != 0)
+        return 0;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        if (fs_join(path, NULL, folder, engine_name(engines[i])) != 0 || !fs_exists(path))
+            continue;
+        count += remove_listed(engines[i], s->mark, left);
+        if (*left == 0)
+            unlink(path);
+    }
+    rmdir(folder);
+    return count;
+}
+
+json_t *container_encode(const struct suite *s, size_t variant)
+{
+    const struct container *c = &s->job.variant[variant].container;
+    const struct variant_state *v = &s->variant[variant];
+    return c->on ? json_pack("{s:s, s:s, s:s}", "engine", engine_name(v->engine), "image", c->image, "digest",
+                             v->image_digest)
+                 : NULL;
+}

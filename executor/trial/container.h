@@ -1,0 +1,45 @@
+/* container: a variant's container (see the contract's): its engine and image, once per run; the command line
+ * of a test or step in it; and its end, which the engine itself must confirm. What killed executors left is
+ * found by a label.
+ */
+#ifndef KERNSWEEP_EXECUTOR_TRIAL_CONTAINER_H
+#define KERNSWEEP_EXECUTOR_TRIAL_CONTAINER_H
+
+#include "executor/contain/engine.h"
+#include "executor/suite/suite.h"
+
+/* One test or step in a container. {0}: none. */
+struct container_use {
+    bool on;
+    enum container_engine engine;
+    char name[256];
+    struct strvec argv; /* owned */
+};
+
+/* Finds the engine and the image of each variant that has a container, pulling what is not there. Why it
+ * failed is left in the variant's state. */
+void container_resolve(struct suite *s, size_t variant);
+
+/* What is to run in it. */
+struct container_command {
+    const char *name; /* of the test or step */
+    const char *cwd;
+    const struct strvec *env; /* of the engine; what the executor itself has not is passed on by name */
+    char *const *argv;
+    bool limited; /* by the plan's limits */
+};
+
+/* Sets use->argv, the engine's command line; without a container, use is off. */
+int container_begin(struct container_use *use, struct suite *s, size_t variant, const struct lane *lane,
+                    const struct container_command *command, struct err *err);
+/* Ends and removes it. False when the engine does not confirm that it is gone. *oom: it was killed for
+ * memory. */
+bool container_end(struct container_use *use, bool *oom);
+
+/* Removes what killed executors of this workdir left. Returns how many; *left: how many remain. */
+size_t container_clear(struct suite *s, size_t *left);
+
+/* {"engine", "image", "digest"} of perf.json; NULL without a container. */
+json_t *container_encode(const struct suite *s, size_t variant);
+
+#endif

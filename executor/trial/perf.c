@@ -1,0 +1,315 @@
+#include "executor/trial/perf.h"
+
+#include "common/base/clock.h"
+#include "executor/bundle/artifact.h"
+#include "executor/trial/container.h"
+#include "executor/trial/perf_activity.h"
+#include "executor/trial/precise.h"
+#include "executor/trial/test_group.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { PERF_MAX = 1 << 20 };
+
+static json_t *json_whole(double x)
+{
+    return isnan(x) ? json_null() : json_integer((json_int_t)x);
+}
+
+static double timeval_s(struct timeval t)
+{
+    return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
+}
+
+/* Adds the members of `more` to obj. Takes more. */
+static void merge_object(json_t *obj, json_t *more)
+{
+    json_object_update(obj, more);
+    json_decref(more);
+}
+
+static json_t *encode_timings(const struct timings *t)
+{
+    if (!t || !t->found)
+        return json_null();
+    json_t *out = json_object();
+    for (size_t i = 0; i < t->count; i++) {
+        double x = t->item[i].value;
+        json_object_set_new(out, t->item[i].name, isfinite(x) ? json_real(x) : json_null());
+    }
+    if (t->attn_impl[0])
+        json_object_set_new(out, "attn_impl", json_string(t->attn_impl));
+    return out;
+}
+
+static json_t *encode_end(const struct child_result *c)
+{
+    int status = c->process.wait_status;
+    bool ran = c->process.ended && !c->process.exec_errno;
+    return json_pack("{s:o, s:o, s:o}", "exit_code",
+                     ran && WIFEXITED(status) ? json_integer(WEXITSTATUS(status)) : json_null(), "signal",
+                     ran && WIFSIGNALED(status) ? json_integer(WTERMSIG(status)) : json_integer(0),
+                     "wall_time_sec", artifact_number(c->wall_s));
+}
+
+static json_t *encode_vram(const struct perf *p)
+{
+    const struct sampler *s = p->sampler;
+    bool available = sample_has(&s->before, SAMPLE_VRAM_USED);
+    return json_pack("{s:b, s:o, s:o, s:o, s:I, s:I, s:o}", "available", available, "before_bytes",
+                     json_whole(s->before.value[SAMPLE_VRAM_USED]), "peak_bytes",
+                     json_whole(s->peak[SAMPLE_VRAM_USED]), "after_bytes", json_whole(p->vram_after),
+                     "samples", (json_int_t)s->samples, "missed", (json_int_t)s->missed, "max_gap_ms",
+                     artifact_number(s->max_gap_s * 1e3));
+}
+
+/* Peaks of the other fields: power, temperatures, ... Absent where unavailable. */
+static json_t *encode_peaks(const struct sampler *s)
+{
+    json_t *out = json_object();
+    for (int i = 0; i < SAMPLE_FIELDS; i++) {
+        enum sample_field f = (enum sample_field)i;
+        if (f != SAMPLE_RSS && f != SAMPLE_VRAM_USED && !isnan(s->peak[i]))
+            json_object_set_new(out, sample_key(f),
+                                sample_is_whole_number(f) ? json_whole(s->peak[i])
+                                                          : artifact_number(s->peak[i]));
+    }
+    return out;
+}
+
+static json_t *error_text(int number)
+{
+    return number ? json_string(strerror(number)) : NULL;
+}
+
+/* Where it was to be bound, and what of that failed. */
+static json_t *encode_near(const struct near *n, const struct near_failure *failed)
+{
+    json_t *out = failed->cpus ? json_object() : json_pack("{s:s}", "cpus", n->text);
+    if (failed->cpus || failed->memory)
+        json_object_set_new(out, "unbound",
+                            json_pack("{s:o*, s:o*}", "cpus", error_text(failed->cpus), "memory",
+                                      error_text(failed->memory)));
+    return out;
+}
+
+static json_t *encode_run(const struct suite *s, const struct perf *p)
+{
+    const struct child_result *c = p->child;
+    char started_at[CLOCK_ISO_LEN + 1];
+    double rss = p->sampler->peak[SAMPLE_RSS];
+    double maxrss = (double)c->process.usage.ru_maxrss * 1024;
+    clock_iso8601(p->started_real_s, started_at);
+    json_t *out = encode_end(c);
+    json_t *rest = json_pack(
+        "{s:s, s:o, s:o, s:o, s:{s:o}, s:{s:o, s:o}, s:{s:o, s:I}, s:{s:I, s:I}, s:{s:b, s:b, s:i}}",
+        "started_at", started_at, "prompt_tokens",
+        p->timings->prompt_tokens >= 0 ? json_integer(p->timings->prompt_tokens) : json_null(), "vram",
+        encode_vram(p), "peaks", encode_peaks(p->sampler), "rss", "peak_bytes",
+        json_whole(isnan(rss) || rss < maxrss ? maxrss : rss), "cpu", "user_s",
+        artifact_number(timeval_s(c->process.usage.ru_utime)), "system_s",
+        artifact_number(timeval_s(c->process.usage.ru_stime)), "sampler", "cpu_s",
+        artifact_number(p->sampler->cpu_s), "interval_ms", (json_int_t)s->job.settings.sample_interval_ms,
+        "log", "bytes", (json_int_t)p->log->total, "dropped_bytes", (json_int_t)runlog_dropped(p->log),
+        "cleanup", "group_gone", c->group_gone, "vram_back", p->vram_back, "leftovers", (int)c->leftovers);
+    if (rest)
+        merge_object(out, rest);
+    json_object_set(out, "gpus", p->lane->facts);
+    if (p->lane->near.on)
+        merge_object(out, encode_near(&p->lane->near, &c->process.unbound));
+    json_object_set_new(out, "beside", json_integer((json_int_t)p->lane->beside));
+    merge_object(out, test_group_encode(s, p->grouped, &p->hits));
+    json_t *container = container_encode(s, s->job.test[p->test].variant);
+    if (container)
+        json_object_set_new(out, "container", container);
+    if (test_group_isolates(s, p->test))
+        json_object_set_new(out, "isolated", json_true());
+    if (p->contained_by_engine)
+        json_object_set_new(out, "contained", json_string("container"));
+    json_t *activity = perf_activity(&p->sampler->activity, p->timings, p->printed_s, c->wall_s);
+    if (activity)
+        json_object_set_new(out, "activity", activity);
+    return out;
+}
+
+static json_t *encode_not_run(void)
+{
+    return json_pack("{s:n, s:n, s:n, s:n, s:n}", "exit_code", "signal", "wall_time_sec", "started_at",
+                     "prompt_tokens");
+}
+
+/* The first GPU that the test ran on; of a test that did not run, the node's first. Borrowed. */
+static json_t *perf_gpu(const struct suite *s, const struct perf *p)
+{
+    const json_t *own = p->lane ? json_array_get(p->lane->facts, 0) : NULL;
+    size_t index = (size_t)json_integer_value(json_object_get(own, "index"));
+    return json_array_get(json_object_get(s->node, "gpus"), index);
+}
+
+json_t *perf_encode(const struct suite *s, const struct perf *p)
+{
+    const struct job_test *t = &s->job.test[p->test];
+    json_t *gpu = perf_gpu(s, p);
+    json_t *out =
+        json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:f, s:o, s:O, s:o*, s:i}",
+                  "schema", PROTO_SCHEMA_PERF, "ticket", s->job.settings.ticket, "run_id", s->job.run_id,
+                  "variant", s->job.variant[t->variant].name, "context_len", (json_int_t)t->context,
+                  "repetition", (json_int_t)t->repetition, "test_index", (json_int_t)(p->test + 1), "warmup",
+                  (int)t->warmup, "mode", s->job.settings.mode, "exit_status",
+                  status_name(p->assessment->status), "reason", p->assessment->reason, "timeout_s",
+                  t->timeout_s, "timings", encode_timings(p->timings), "gpu", gpu ? gpu : json_null(), "host",
+                  *suite_host(s) ? json_string(suite_host(s)) : NULL, "attempt", (int)p->attempt);
+    if (out)
+        merge_object(out, p->child ? encode_run(s, p) : encode_not_run());
+    return out;
+}
+
+int perf_write(struct suite *s, const struct perf *p, const char *dir, struct err *err)
+{
+    return artifact_json_sealed(dir, "perf.json", perf_encode(s, p), &s->secrets, s->test[p->test].seal, err);
+}
+
+static int read_perf(const char *root, const char *rel, struct buf *out)
+{
+    char path[FS_PATH_MAX];
+    struct err ignored;
+    return fs_join(path, NULL, rel, "perf.json") == 0
+               ? fs_read_below(root, path, PERF_MAX, out, NULL, &ignored)
+               : -1;
+}
+
+static bool has_hash(const struct buf *text, const char *sha256)
+{
+    char hex[SHA256_HEX_LEN + 1];
+    sha256_of(text->data, text->len, hex);
+    return strcmp(hex, sha256) == 0;
+}
+
+bool perf_is_sealed(const char *root, const char *rel, const char *sha256)
+{
+    struct buf text;
+    buf_init(&text, PERF_MAX);
+    bool sealed = *sha256 && read_perf(root, rel, &text) == 0 && has_hash(&text, sha256);
+    buf_release(&text);
+    return sealed;
+}
+
+json_t *perf_own_metrics(const struct suite *s, double (*find)(const void *of, const char *name),
+                         const void *of)
+{
+    json_t *out = NULL;
+    for (size_t i = 0; i < s->job.metrics.count; i++) {
+        double value = find(of, s->job.metrics.item[i].name);
+        if (!isfinite(value))
+            continue;
+        if (!out)
+            out = json_object();
+        json_object_set_new(out, s->job.metrics.item[i].name, json_real(value));
+    }
+    return out;
+}
+
+static double number_or_nan(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static double own_in_json(const void *timings, const char *name)
+{
+    return number_or_nan(json_object_get(timings, name));
+}
+
+static json_t *load_sealed(const char *root, const char *rel, const char *sha256)
+{
+    struct buf text;
+    buf_init(&text, PERF_MAX);
+    json_t *out = *sha256 && read_perf(root, rel, &text) == 0 && has_hash(&text, sha256)
+                      ? json_parse(buf_str(&text), text.len, "perf.json", NULL)
+                      : NULL;
+    buf_release(&text);
+    return out;
+}
+
+int perf_load(struct suite *s, size_t test, const char *folder, const char *rel)
+{
+    struct assessment v = {.status = STATUS_OK};
+    json_t *root = load_sealed(folder, rel, s->test[test].seal);
+    const char *run_id = json_string_value(json_object_get(root, "run_id"));
+    const char *status = json_string_value(json_object_get(root, "exit_status"));
+    const char *reason = json_string_value(json_object_get(root, "reason"));
+    const json_t *timings = json_object_get(root, "timings");
+    const struct own_metric *own = own_metrics_primary(&s->job.metrics);
+    bool final = run_id && strcmp(run_id, s->job.run_id) == 0 && status &&
+                 status_from_name(status, &v.status) &&
+                 json_integer_value(json_object_get(root, "test_index")) == (json_int_t)test + 1;
+    if (final) {
+        reason_set(v.reason, "%.500s", reason ? reason : "");
+        suite_test_result(s, test, &v, number_or_nan(json_object_get(root, "wall_time_sec")),
+                          number_or_nan(json_object_get(timings, "prefill_s")));
+        s->test[test].own = own ? number_or_nan(json_object_get(timings, own->name)) : (double)NAN;
+        json_decref(s->test[test].metrics);
+        s->test[test].metrics = perf_own_metrics(s, own_in_json, timings);
+        const struct precise_times times = {.own = s->test[test].own,
+                                            .prefill_s = s->test[test].prefill_s,
+                                            .kernel_ms = number_or_nan(json_object_get(timings, "kernel_ms")),
+                                            .wall_s = s->test[test].wall_s};
+        precise_take(s, test, &times);
+    }
+    json_decref(root);
+    return final;
+}
+
+int perf_rewrite(struct suite *s, size_t test, const struct assessment *why, const char *dir, struct err *err)
+{
+    char rel[FS_PATH_MAX];
+    struct test_state *t = &s->test[test];
+    const struct perf fresh = {.test = test, .attempt = t->attempts, .assessment = why};
+    suite_test_rel(s, test, rel);
+    json_t *root = load_sealed(s->dir, rel, t->seal);
+    if (!root)
+        return perf_write(s, &fresh, dir, err);
+    json_object_set_new(root, "exit_status", json_string(status_name(why->status)));
+    json_object_set_new(root, "reason", json_string(why->reason));
+    return artifact_json_sealed(dir, "perf.json", root, &s->secrets, t->seal, err);
+}
+
+static bool tell_difference(const char *name, double now, double was, char *out, size_t cap)
+{
+    if (isnan(was) || now == was || fabs(now - was) <= 1e-6 * fabs(was))
+        return false;
+    if (isnan(now))
+        snprintf(out, cap, ": %.64s is gone and was %.6g", name, was);
+    else
+        snprintf(out, cap, ": %.64s is %.6g and was %.6g", name, now, was);
+    return true;
+}
+
+static json_t *load_any(const char *root, const char *rel)
+{
+    struct buf text;
+    buf_init(&text, PERF_MAX);
+    json_t *out =
+        read_perf(root, rel, &text) == 0 ? json_parse(buf_str(&text), text.len, "perf.json", NULL) : NULL;
+    buf_release(&text);
+    return out;
+}
+
+void perf_difference(const struct suite *s, size_t test, const char *rel, char *out, size_t cap)
+{
+    const struct test_state *t = &s->test[test];
+    json_t *root = load_any(s->dir, rel), *timings = json_object_get(root, "timings"), *was;
+    const char *name;
+    *out = '\0';
+    bool told = !root ||
+                tell_difference("prefill_s", number_or_nan(json_object_get(timings, "prefill_s")),
+                                t->prefill_s, out, cap) ||
+                tell_difference("wall_time_sec", number_or_nan(json_object_get(root, "wall_time_sec")),
+                                nearbyint(t->wall_s * 1e6) / 1e6, out, cap);
+    json_object_foreach(t->metrics, name, was) told =
+        told || tell_difference(name, number_or_nan(json_object_get(timings, name)), json_number_value(was),
+                                out, cap);
+    json_decref(root);
+}

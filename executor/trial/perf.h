@@ -1,0 +1,50 @@
+/* perf: perf.json, the record of one test. It is written last of a test's files: if it exists, the test is
+ * final.
+ */
+#ifndef KERNSWEEP_EXECUTOR_TRIAL_PERF_H
+#define KERNSWEEP_EXECUTOR_TRIAL_PERF_H
+
+#include "common/contract/timings.h"
+#include "executor/bundle/runlog.h"
+#include "executor/process/child.h"
+#include "executor/suite/suite.h"
+#include "executor/telemetry/sampler.h"
+
+struct perf {
+    size_t test;
+    unsigned attempt;
+    const struct assessment *assessment;
+    /* All NULL for a test that did not run. */
+    const struct lane *lane;
+    const struct child_result *child;
+    bool grouped; /* it ran in a control group */
+    bool contained_by_engine;
+    struct contain_hits hits;
+    const struct timings *timings;
+    const struct sampler *sampler;
+    const struct runlog *log;
+    double started_real_s;
+    double printed_s;  /* when the timings arrived, since the start; NaN: never */
+    double vram_after; /* NaN: not available */
+    bool vram_back;
+};
+
+json_t *perf_encode(const struct suite *s, const struct perf *p);
+/* Writes it into dir, and keeps its hash as the test's seal. Takes no ownership. */
+int perf_write(struct suite *s, const struct perf *p, const char *dir, struct err *err);
+/* Loads perf.json of rel below folder into the suite. 1 the test is final; 0 the file is missing, or
+ * not as the test's seal says: no executor wrote it. */
+int perf_load(struct suite *s, size_t test, const char *folder, const char *rel);
+/* The same test with another outcome, also where its record is no longer what was written. */
+int perf_rewrite(struct suite *s, size_t test, const struct assessment *why, const char *dir,
+                 struct err *err);
+/* How a record that was changed differs from what the executor knows: ": prefill_s is 0.001 and was 1"; ""
+ * where it cannot be said. */
+void perf_difference(const struct suite *s, size_t test, const char *rel, char *out, size_t cap);
+/* Whether perf.json of the folder rel below root has that hash. No link below root is followed. */
+bool perf_is_sealed(const char *root, const char *rel, const char *sha256);
+/* The values of the job's own metrics that find() knows, for journal and summary; NULL: none. */
+json_t *perf_own_metrics(const struct suite *s, double (*find)(const void *of, const char *name),
+                         const void *of);
+
+#endif

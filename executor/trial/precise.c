@@ -1,0 +1,75 @@
+#include "executor/trial/precise.h"
+
+#include "common/base/rank_interval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double confidence = 0.95;
+
+void precise_take(struct suite *s, size_t test, const struct precise_times *times)
+{
+    double *judged = &s->test[test].judged;
+    *judged = times->wall_s;
+    if (!isnan(times->kernel_ms))
+        *judged = times->kernel_ms;
+    if (!isnan(times->prefill_s))
+        *judged = times->prefill_s;
+    if (own_metrics_primary(&s->job.metrics))
+        *judged = times->own;
+}
+
+static bool same_cell(const struct job_test *a, const struct job_test *b)
+{
+    return a->variant == b->variant && a->context == b->context;
+}
+
+/* The first GPU of a lane; NULL: none. */
+static const char *gpu_of(const struct lane *lane)
+{
+    return json_string_value(json_array_get(lane->ids, 0));
+}
+
+/* Cells may move to another GPU in the midst of a run, and are repeated on several by `every`: values of two
+ * GPUs are no sample of one median. */
+static bool ran_on(const struct test_state *t, const struct lane *lane)
+{
+    const char *a = t->lane ? gpu_of(t->lane) : t->ran_on, *b = gpu_of(lane);
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* What the cell's measured repetitions on that lane's GPUs were judged by. */
+static size_t gather(const struct suite *s, const struct lane *lane, const struct job_test *cell, double *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->job.test_count; i++) {
+        const struct test_state *t = &s->test[i];
+        if (same_cell(&s->job.test[i], cell) && ran_on(t, lane) && !s->job.test[i].warmup && t->final &&
+            t->status == STATUS_OK && isfinite(t->judged))
+            out[n++] = t->judged;
+    }
+    return n;
+}
+
+static bool is_precise(const struct suite *s, const struct lane *lane, const struct job_test *t)
+{
+    struct rank_interval found;
+    double *value = calloc(s->job.test_count, sizeof *value);
+    size_t n = value ? gather(s, lane, t, value) : 0;
+    bool enough = n >= (size_t)t->least && rank_interval_of(value, n, confidence, &found) &&
+                  found.median != 0 && (found.high - found.low) / 2 <= fabs(found.median) * t->until / 100;
+    free(value);
+    return enough;
+}
+
+bool precise_leaves_out(struct suite *s, const struct lane *lane, size_t test)
+{
+    const struct job_test *t = &s->job.test[test];
+    if (t->until <= 0 || t->warmup || s->test[test].attempts > 0 || !is_precise(s, lane, t))
+        return false;
+    s->test[test].needless = true;
+    s->needless++;
+    eta_dropped(&s->eta, test);
+    return true;
+}

@@ -1,0 +1,23 @@
+/* precise: tests that are not needed. A plan may ask for repetitions until the interval of a cell's median is
+ * narrow enough; the job then lists the most that there may be, and those left when it is are not run.
+ *
+ * They leave no artifact and no event: whoever takes over the run comes to the same answer from the results
+ * that are there. summary.json lists them.
+ */
+#ifndef KERNSWEEP_EXECUTOR_TRIAL_PRECISE_H
+#define KERNSWEEP_EXECUTOR_TRIAL_PRECISE_H
+
+#include "executor/suite/suite.h"
+
+/* What the workload printed; NaN: nothing. */
+struct precise_times {
+    double own, prefill_s, kernel_ms, wall_s;
+};
+
+/* After a test: keeps what its cell is judged by. */
+void precise_take(struct suite *s, size_t test, const struct precise_times *times);
+/* Before a test on that lane: true, with the test left out, if what its cell was measured at on the lane's
+ * GPUs needs no more of them. */
+bool precise_leaves_out(struct suite *s, const struct lane *lane, size_t test);
+
+#endif

@@ -1,0 +1,23 @@
+/* test: one test, from its folder to its perf.json: a fresh process that is timed, sampled, assessed and
+ * cleaned up after. A state: begun on a lane, then given a turn after every wait of the loop, so that lanes
+ * have tests at the same time. What makes the GPUs of its lane unfit for further tests is left in
+ * lane->dirty.
+ */
+#ifndef KERNSWEEP_EXECUTOR_TRIAL_TEST_H
+#define KERNSWEEP_EXECUTOR_TRIAL_TEST_H
+
+#include "executor/suite/lane.h"
+#include "executor/suite/suite.h"
+
+/* The caller frees *out. -1 only for faults of our own. */
+int test_begin(struct suite *s, struct lane *lane, size_t test, struct test_run **out, struct err *err);
+/* After each loop_wait(). 1 over, 0 not yet, -1 a fault of our own. When the supervisor was told to stop but
+ * the run is not cancelled, the test gets no artifact, so that it is repeated. */
+int test_turn(struct test_run *r, struct err *err);
+/* Kills what runs still. NULL: nothing. */
+void test_free(struct test_run *r);
+
+/* The artifact and the event of a test that will not run. */
+int test_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err);
+
+#endif

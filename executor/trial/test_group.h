@@ -1,0 +1,27 @@
+/* test_group: the control group of a test or of a step of a build or gate, within the run's (see contain),
+ * and what the plan's limits did to a test.
+ */
+#ifndef KERNSWEEP_EXECUTOR_TRIAL_TEST_GROUP_H
+#define KERNSWEEP_EXECUTOR_TRIAL_TEST_GROUP_H
+
+#include "executor/contain/group.h"
+#include "executor/suite/suite.h"
+
+/* Opens s->contain as the node allows. 1; 0 with reason where it cannot enforce the plan's limits; -1. */
+int test_group_begin_run(struct suite *s, char *reason, struct err *err);
+
+/* With the plan's limits. Close it with contain_group_close(). */
+int test_group_open(struct contain_group *g, struct suite *s, size_t test, struct err *err);
+/* Without. */
+int test_group_open_step(struct contain_group *g, struct suite *s, struct err *err);
+
+/* The plan asks for it; a container isolates in its own way. */
+bool test_group_isolates(const struct suite *s, size_t test);
+
+/* Says in *a which limit a test that is not OK has hit. */
+void test_group_judge(const struct suite *s, const struct contain_hits *hits, struct assessment *a);
+
+/* For perf.json. */
+json_t *test_group_encode(const struct suite *s, bool grouped, const struct contain_hits *hits);
+
+#endif

@@ -1,0 +1,28 @@
+/* tree: a folder of the cache that is whole: staged sources, patched copies of them, the copy that a build
+ * was made in. Once finished it is read-only for its owner, too, and has a seal in <workdir>/seals/, outside
+ * of it, so that it holds nothing but what was put there.
+ */
+#ifndef KERNSWEEP_EXECUTOR_WORKDIR_TREE_H
+#define KERNSWEEP_EXECUTOR_WORKDIR_TREE_H
+
+#include "executor/workdir/layout.h"
+#include "executor/workdir/seal.h"
+
+#define TREE_STAGED "src"
+#define TREE_PATCHED "patched"
+#define TREE_OWN "tree" /* of a build, or shared by those that ask for it */
+
+/* The mode bits of its files and folders, as far as they can be reached; links are left alone. */
+void tree_set_writable(const char *dir, bool writable);
+/* Makes <workdir>/<kind>/<name> read-only and seals it. */
+int tree_close(const struct layout *l, const char *kind, const char *name, struct err *err);
+/* 1 as it was sealed, 0 not (why: char[SEAL_REASON_MAX]; "" when it has no seal), -1 error. */
+int tree_check(const struct layout *l, const char *kind, const char *name, char *why, struct err *err);
+int tree_look(const struct layout *l, const char *kind, const char *name, seal_fn *fn, void *arg,
+              struct err *err);
+/* Forgets the seal of a tree that is removed. */
+void tree_unseal(const struct layout *l, const char *kind, const char *name);
+/* The sizes of its files. */
+int tree_bytes(const char *dir, uint64_t *bytes, struct err *err);
+
+#endif
