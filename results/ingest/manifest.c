@@ -141,6 +141,12 @@ static struct manifest_file *find_file(const struct manifest *m, const char *pat
     return m->count ? bsearch(&key, m->files, m->count, sizeof key, by_path) : NULL;
 }
 
+const char *manifest_hash_of(const struct manifest *m, const char *path)
+{
+    const struct manifest_file *f = find_file(m, path);
+    return f ? f->sha256 : "";
+}
+
 static int check_hash(const struct manifest *m, struct manifest_file *f, size_t size, const char *sha256,
                       struct err *err)
 {

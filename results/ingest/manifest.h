@@ -46,6 +46,9 @@ bool manifest_is_closed(const struct manifest *m);
 /* How many files the executor left out of the bundle; example: the first of them, with the reason. */
 size_t manifest_left_out(const struct manifest *m, char *example, size_t cap);
 
+/* The hash that the manifest has for the file; "" where there is none, or no manifest. */
+const char *manifest_hash_of(const struct manifest *m, const char *path);
+
 /* Appends the file's bytes to out. 1, 0 if the bundle has no such file, or -1. */
 int manifest_read(struct manifest *m, const char *path, size_t max, struct buf *out, struct err *err);
 /* The same as JSON. full: char[FS_PATH_MAX], the path for messages. *out is NULL unless 1 is returned; it is

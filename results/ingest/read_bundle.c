@@ -349,7 +349,7 @@ static int read_perf(struct bundle_reading *r, const char *path, struct draft_te
         struct json_at root = json_root(perf, full);
         if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0 ||
             artifact_activity(&root, &t->t.activity, err) != 0 || artifact_place(&root, &t->t, err) != 0 ||
-            witnesses_check(&r->witnesses, &t->t, &root, err) != 0)
+            witnesses_check(&r->witnesses, t, manifest_hash_of(r->files, path), &root, err) != 0)
             rc = -1;
     }
     return rc < 0 ? disbelieve(r, &t->t, err) : rc;

@@ -4,6 +4,7 @@
 #include "results/store/identity.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,24 @@ static double number(const json_t *value)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+static void take_metrics(struct witness *w, const json_t *told)
+{
+    const json_t *metrics = json_object_get(told, "metrics");
+    size_t count = json_object_size(metrics);
+    const char *name;
+    json_t *value;
+    if (count == 0 || count > LIMIT_METRICS || !(w->metric = calloc(count, sizeof *w->metric)))
+        return;
+    json_object_foreach((json_t *)(uintptr_t)metrics, name, value)
+    {
+        if (!json_is_number(value))
+            continue;
+        struct draft_extra *m = &w->metric[w->metrics++];
+        snprintf(m->name, sizeof m->name, "%s", name);
+        m->value = json_number_value(value);
+    }
+}
+
 static void take(struct witness *of, size_t tests, const json_t *told, const char *wall)
 {
     json_int_t index = json_integer_value(json_object_get(told, "test_index"));
@@ -25,7 +44,11 @@ static void take(struct witness *of, size_t tests, const json_t *told, const cha
                         .prefill_s = number(json_object_get(told, "prefill_s"))};
     if (index < 1 || (size_t)index > tests || !status || !status_from_name(status, &w.status))
         return;
+    const char *sha256 = json_string_value(json_object_get(told, "perf_sha256"));
+    snprintf(w.sha256, sizeof w.sha256, "%.*s", SHA256_HEX_LEN, sha256 ? sha256 : "");
+    take_metrics(&w, told);
     w.gpu = of[index - 1].gpu;
+    free(of[index - 1].metric);
     of[index - 1] = w;
 }
 
@@ -94,10 +117,17 @@ int witnesses_read(struct witnesses *w, struct manifest *files, const json_t *su
     return rc < 0 ? -1 : 0;
 }
 
+static void release(struct witness *of, size_t tests)
+{
+    for (size_t i = 0; of && i < tests; i++)
+        free(of[i].metric);
+    free(of);
+}
+
 void witnesses_release(struct witnesses *w)
 {
-    free(w->journal);
-    free(w->summary);
+    release(w->journal, w->tests);
+    release(w->summary, w->tests);
     *w = (struct witnesses){0};
 }
 
@@ -111,6 +141,39 @@ static int contradict(const struct json_at *perf, const char *what, double says,
 {
     return json_fail(perf, err, "says %s %.6g, but %s says %.6g: one of them was changed", what, says, who,
                      other);
+}
+
+static double extra_of(const struct draft_test *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_extras; i++)
+        if (strcmp(t->extras[i].name, name) == 0)
+            return t->extras[i].value;
+    return NAN;
+}
+
+static int check_metrics(const struct witness *w, const char *who, const struct draft_test *t,
+                         const struct json_at *perf, struct err *err)
+{
+    for (size_t i = 0; i < w->metrics; i++) {
+        const struct draft_extra *told = &w->metric[i];
+        double says = extra_of(t, told->name);
+        if (isnan(says))
+            return json_fail(perf, err, "has no %.64s, but %s says %.6g: one of them was changed", told->name,
+                             who, told->value);
+        if (differ(says, told->value))
+            return contradict(perf, told->name, says, who, told->value, err);
+    }
+    return 0;
+}
+
+static int check_hash(const struct witness *w, const char *who, const char *sha256,
+                      const struct json_at *perf, struct err *err)
+{
+    if (!*w->sha256 || !*sha256 || strcmp(w->sha256, sha256) == 0)
+        return 0;
+    return json_fail(perf, err,
+                     "was changed after the test had ended: its sha256 is %.12s, but %s says %.12s", sha256,
+                     who, w->sha256);
 }
 
 static int check(const struct witness *w, const char *who, const struct run_test *t,
@@ -132,14 +195,24 @@ static int check(const struct witness *w, const char *who, const struct run_test
     return 0;
 }
 
-int witnesses_check(const struct witnesses *w, const struct run_test *t, const struct json_at *perf,
-                    struct err *err)
+/* The numbers first: a message with both says more than one with hashes. */
+static int check_all(const struct witness *w, const char *who, const struct draft_test *t, const char *sha256,
+                     const struct json_at *perf, struct err *err)
 {
-    if (t->status != STATUS_OK || t->index < 1 || (size_t)t->index > w->tests)
+    return check(w, who, &t->t, perf, err) != 0 || check_metrics(w, who, t, perf, err) != 0 ||
+                   check_hash(w, who, sha256, perf, err) != 0
+               ? -1
+               : 0;
+}
+
+int witnesses_check(const struct witnesses *w, const struct draft_test *t, const char *sha256,
+                    const struct json_at *perf, struct err *err)
+{
+    if (t->t.status != STATUS_OK || t->t.index < 1 || (size_t)t->t.index > w->tests)
         return 0;
-    size_t i = (size_t)t->index - 1;
-    return check(&w->journal[i], "the journal", t, perf, err) != 0 ||
-                   check(&w->summary[i], "summary.json", t, perf, err) != 0
+    size_t i = (size_t)t->t.index - 1;
+    return check_all(&w->journal[i], "the journal", t, sha256, perf, err) != 0 ||
+                   check_all(&w->summary[i], "summary.json", t, sha256, perf, err) != 0
                ? -1
                : 0;
 }

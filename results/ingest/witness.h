@@ -6,14 +6,17 @@
 #ifndef KERNSWEEP_RESULTS_INGEST_WITNESS_H
 #define KERNSWEEP_RESULTS_INGEST_WITNESS_H
 
+#include "results/ingest/draft.h"
 #include "results/ingest/manifest.h"
-#include "results/store/run_data.h"
 
 struct witness {
     bool known;
     enum status status;
-    double wall_s, prefill_s; /* NaN: not told */
-    uint64_t gpu;             /* identity of what it was started on; 0: not told */
+    double wall_s, prefill_s;   /* NaN: not told */
+    uint64_t gpu;               /* identity of what it was started on; 0: not told */
+    struct draft_extra *metric; /* owned; the plan's own metrics */
+    size_t metrics;
+    char sha256[SHA256_HEX_LEN + 1]; /* of perf.json when the test ended; "": not told */
 };
 
 struct witnesses {
@@ -27,8 +30,9 @@ int witnesses_read(struct witnesses *w, struct manifest *files, const json_t *su
                    struct err *err);
 void witnesses_release(struct witnesses *w);
 
-/* perf: the test's record, for the place in messages. Only a test that is OK can contradict. */
-int witnesses_check(const struct witnesses *w, const struct run_test *t, const struct json_at *perf,
-                    struct err *err);
+/* perf: the test's record, for the place in messages; sha256: its hash, "" if unknown. Only a test that is OK
+ * can contradict. */
+int witnesses_check(const struct witnesses *w, const struct draft_test *t, const char *sha256,
+                    const struct json_at *perf, struct err *err);
 
 #endif

@@ -38,7 +38,7 @@ static struct delta *add_delta(struct comparing *c, const char *variant, int con
     d->card_ratio = NAN;
     d->beside = d->base_beside = RUN_UNKNOWN;
     d->z = d->freedom = d->p = d->p_adjusted = d->ratio_low = d->ratio_high = NAN;
-    d->common = 1;
+    d->common = d->own = 1;
     return d;
 }
 
@@ -259,8 +259,10 @@ static int compare_by(struct comparing *c, enum metric m, struct err *err)
         return 0;
     if (tonight_open(&c->tonight, c->base, c->now, c->history, m, c->o, err) != 0)
         return -1;
-    if (m == c->out->primary)
+    if (m == c->out->primary) {
         c->out->shift = c->tonight.shift;
+        c->out->cards = c->tonight.cards;
+    }
     int rc = compare_cells(c, m, err);
     tonight_release(&c->tonight);
     return rc;
@@ -369,8 +371,17 @@ void comparison_release(struct comparison *c)
     *c = (struct comparison){0};
 }
 
+static bool any_card_worse(const struct card_shifts *cards)
+{
+    for (size_t i = 0; i < cards->count; i++)
+        if (cards->items[i].worse)
+            return true;
+    return false;
+}
+
 bool comparison_regressed(const struct comparison *c)
 {
-    return (c->shift.found && c->shift.worse && !c->shift.device_changed) || c->node_cells > 0 ||
+    return any_card_worse(&c->cards) || (c->shift.found && c->shift.worse && !c->shift.device_changed) ||
+           c->node_cells > 0 ||
            c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING] > 0;
 }

@@ -16,6 +16,7 @@
 
 struct comparison {
     struct common_shift shift;
+    struct card_shifts cards;
     char base_id[RUN_ID_MAX];
     char now_id[RUN_ID_MAX];
     /* By variant in now's order, then context, then metric; cells that only the base has come last. */
@@ -39,8 +40,8 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
                  const struct compare_options *options, struct comparison *out, struct err *err);
 void comparison_release(struct comparison *c);
 
-/* Whether any cell is regressed, broken or missing, or all cells or the node are slower; not because they
- * were measured on other GPUs. */
+/* Whether any cell is regressed, broken or missing, or all cells, those of one GPU or the node are slower;
+ * not because they were measured on other GPUs. */
 bool comparison_regressed(const struct comparison *c);
 
 #endif

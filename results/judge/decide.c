@@ -52,7 +52,7 @@ static void set_verdict(struct delta *d, enum verdict v, const char *fmt, ...)
     vsnprintf(why, sizeof why, fmt, ap);
     va_end(ap);
     d->verdict = v;
-    snprintf(d->reason, sizeof d->reason, "%s: %.180s", change, why);
+    snprintf(d->reason, sizeof d->reason, "%s: %.250s", change, why);
 }
 
 const char *judge_grounds(const struct delta *d)
@@ -83,11 +83,13 @@ static enum verdict direction(double loss)
 /* "the median of 20 nights", and what was done to it. */
 static void describe_reference(const struct delta *d, char *out, size_t size)
 {
-    int n =
-        snprintf(out, size, "%s %d nights",
-                 d->against == REFERENCE_BASE ? "the base, the median of" : "the median of", d->reference_n);
+    int n = snprintf(out, size, "%s %d night%s",
+                     d->against == REFERENCE_BASE ? "the base, the median of" : "the median of",
+                     d->reference_n, d->reference_n == 1 ? "" : "s");
     if (fabs(d->common - 1) >= common_shown)
-        snprintf(out + n, size - (size_t)n, " times the night's common factor of %.3f", d->common);
+        n += snprintf(out + n, size - (size_t)n, " times the night's common factor of %.3f", d->common);
+    if (fabs(d->own - 1) >= common_shown)
+        snprintf(out + n, size - (size_t)n, " times its GPU's own factor of %.3f", d->own);
 }
 
 static const char *describe_floor(const struct delta *d)

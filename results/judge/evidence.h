@@ -11,6 +11,7 @@ struct expectation {
     enum reference_kind against;
     double value;  /* expected tonight, common factor included */
     double common; /* that factor; 1 when none */
+    double own;    /* the GPU's own factor in it; 1 when none */
     size_t nights; /* behind it */
     bool raw;      /* tonight's common factor is not in it, so that it counts as noise */
     /* A stored base: what it was, without regard to what all cells have in common tonight, so that a slow
@@ -19,6 +20,7 @@ struct expectation {
     /* A stored base: what the newest nights expect tonight, if they have left its level; NaN if not. */
     double current;
     double current_common; /* tonight's common factor in it */
+    double current_own;    /* and that of the GPU */
     size_t current_nights;
     bool control;
     bool other_device;       /* no night behind it was measured on tonight's GPUs */
@@ -31,6 +33,7 @@ struct evidence {
     const double *now;
     size_t now_n;
     double common;               /* the two runs' common factor, when they are compared alone; 1 when none */
+    double own;                  /* the GPU's own factor between the two runs; 1 when none */
     const struct nights *nights; /* NULL when there are none */
     const struct night_cell *cell; /* NULL when no night measured it */
     struct expectation expected;   /* REFERENCE_NONE: compare the repetitions */

@@ -116,8 +116,9 @@ static void set_ratio(struct delta *d)
 static void measure(const struct evidence *e, const struct compare_options *o, struct delta *d)
 {
     bool exact = metric_info(d->metric)->exact;
-    d->reference = d->base_median * e->common;
+    d->reference = stats_median(e->base, e->base_n);
     d->common = e->common;
+    d->own = e->own;
     if (exact && isnan(d->reference))
         d->reference = e->exact;
     if (e->expected.against != REFERENCE_NONE)
@@ -140,7 +141,7 @@ static int scaled_base(const struct evidence *e, double **out, struct err *err)
     if (!*out)
         return err_set(err, ERR_INTERNAL, "no memory for %zu repetitions", e->base_n);
     for (size_t i = 0; i < e->base_n; i++)
-        (*out)[i] = e->base[i] * e->common;
+        (*out)[i] = e->base[i] * e->common * e->own;
     return 0;
 }
 
@@ -151,9 +152,11 @@ int judge_measure(const struct evidence *e, const struct compare_options *o, str
     if (scaled_base(e, &base, err) != 0)
         return -1;
     tonight.base = base;
+    double card = e->card.known ? exp(e->card.log)
+                                : 1; /* the base is brought to this GPU, and was measured on its own */
     d->base_n = (int)e->base_n;
     d->now_n = (int)e->now_n;
-    d->base_median = stats_median(e->base, e->base_n);
+    d->base_median = stats_median(e->base, e->base_n) / card;
     d->now_median = stats_median(e->now, e->now_n);
     d->history_n = e->cell ? (int)e->cell->count : 0;
     measure(&tonight, o, d);

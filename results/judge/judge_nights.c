@@ -107,6 +107,7 @@ static void judge_current(const struct evidence *e, const struct compare_options
     d->reference_n = (int)e->expected.current_nights;
     d->reference = e->expected.current;
     d->common = e->expected.current_common;
+    d->own = e->expected.current_own;
     d->other_device = false;
     d->ratio = d->now_median / d->reference;
     d->factor = less ? 1 / d->ratio : d->ratio;
@@ -122,6 +123,7 @@ void judge_nights(const struct evidence *e, const struct compare_options *o, str
     d->against = e->expected.against;
     d->reference_n = (int)e->expected.nights;
     d->common = e->expected.common;
+    d->own = e->expected.own;
     d->control = e->expected.control;
     d->other_device = e->expected.other_device;
     d->card_ratio = e->expected.card.known ? exp(e->expected.card.log) : NAN;

@@ -1,51 +1,31 @@
 #include "results/judge/tonight.h"
 
 #include "results/judge/judge_nights.h"
-#include "results/judge/nights/common_factor.h"
 #include "results/judge/nights/places.h"
 #include "results/stats/stats.h"
 #include "results/store/identity.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-
-/* A cell is a control if at least this share of the nights behind its level ran tonight's code. */
-static const double control_share = 0.5;
-
-static const struct cell *base_cell(const struct tonight *t, const struct cell *now)
-{
-    return t->base ? run_data_cell(t->base, t->now->variants[now->variant].name, now->context) : NULL;
-}
-
-static bool is_measured(const struct cell *c, enum metric m)
-{
-    return c && c->status == STATUS_OK && c->n[m] > 0 && c->median[m] > 0;
-}
-
-/* NULL if too few nights measured the cell, or none are seen from this GPU. */
-static const struct night_cell *enough_nights(const struct tonight *t, const struct run_data *run,
-                                              const struct cell *cell, uint64_t device)
-{
-    const struct night_cell *c =
-        nights_find_on(&t->nights, run->variants[cell->variant].name, cell->context, device);
-    return c && c->count >= t->o->history_min ? c : NULL;
-}
-
-static bool is_control(const struct tonight *t, const struct night_cell *c, const struct level *l,
-                       const struct cell *now)
-{
-    uint64_t code = variant_code(&t->now->variants[now->variant]);
-    return code && nights_share_of_code(c, l, code) >= control_share;
-}
+#include <string.h>
 
 /* The cells of a run about the nights' levels, each on each of its GPUs. */
 struct rows {
     const struct run_data *run;
+    bool since_base; /* about the base's level instead of the newest */
     struct common_cell *items;
     double *values; /* scratch */
     size_t n;
     size_t native, foreign; /* found, of which not all may count */
 };
+
+static struct level level_of(const struct tonight *t, const struct rows *r, const struct night_cell *c)
+{
+    if (!c)
+        return (struct level){0};
+    return r->since_base ? nights_base_level(c, t->o->base_runs, t->o->n_base_runs) : nights_level(c);
+}
 
 /* foreign: only those whose level is of another GPU, else only the others. */
 static void add_rows(const struct tonight *t, struct rows *r, const struct cell *cell, bool foreign)
@@ -53,14 +33,16 @@ static void add_rows(const struct tonight *t, struct rows *r, const struct cell 
     struct places p;
     places_of(r->run, cell, t->metric, &p);
     for (size_t k = 0; k < p.count; k++) {
-        const struct night_cell *c = enough_nights(t, r->run, cell, p.device[k]);
-        struct level l = c ? nights_level(c) : (struct level){0};
+        const struct night_cell *c = tonight_enough_nights(t, r->run, cell, p.device[k]);
+        struct level l = level_of(t, r, c);
         if (!l.known || nights_on_other_device(c, &l, p.device[k]) != foreign)
             continue;
         size_t count = places_values(r->run, cell, t->metric, p.device[k], r->values);
-        r->items[r->n++] = (struct common_cell){.x = log(stats_median(r->values, count)) - l.u,
-                                                .control = r->run == t->now && is_control(t, c, &l, cell),
-                                                .variant = cell->variant};
+        r->items[r->n++] =
+            (struct common_cell){.x = log(stats_median(r->values, count)) - l.u,
+                                 .control = r->run == t->now && tonight_is_control(t, c, &l, cell),
+                                 .variant = cell->variant,
+                                 .device = foreign ? 0 : p.device[k]};
     }
 }
 
@@ -70,7 +52,7 @@ static void find_rows(const struct tonight *t, struct rows *r)
     for (int foreign = 0; foreign < 2; foreign++) {
         size_t before = r->n;
         for (size_t i = 0; i < r->run->n_cells; i++)
-            if (is_measured(&r->run->cells[i], t->metric))
+            if (tonight_is_measured(&r->run->cells[i], t->metric))
                 add_rows(t, r, &r->run->cells[i], foreign);
         *(foreign ? &r->foreign : &r->native) = r->n - before;
     }
@@ -101,7 +83,7 @@ static double factor_of_base(const struct tonight *t, double *scratch)
         const struct cell *now = &t->now->cells[i];
         struct places p;
         places_of(t->now, now, t->metric, &p);
-        const struct night_cell *c = enough_nights(t, t->now, now, p.device[0]);
+        const struct night_cell *c = tonight_enough_nights(t, t->now, now, p.device[0]);
         if (!c)
             continue;
         struct level l = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
@@ -116,9 +98,9 @@ static int find_base_moved(struct tonight *t, struct err *err)
 {
     size_t moved = 0, all = 0;
     for (size_t i = 0; t->base && i < t->now->n_cells; i++) {
-        const struct cell *now = &t->now->cells[i], *base = base_cell(t, now);
+        const struct cell *now = &t->now->cells[i], *base = tonight_base_cell(t, now);
         struct strata s;
-        if (!is_measured(now, t->metric) || !is_measured(base, t->metric))
+        if (!tonight_is_measured(now, t->metric) || !tonight_is_measured(base, t->metric))
             continue;
         if (strata_of(t->base, base, t->now, now, t->metric, t->o->cards, &s, err) != 0)
             return -1;
@@ -192,6 +174,80 @@ static struct common_factor factor_of(struct tonight *t, const struct run_data *
     return common_factor_of(r->items, r->n, t->nights.pooled.u, t->factor_level.y);
 }
 
+/* The id of a GPU as the run's tests have it. */
+static const char *name_of(const struct run_data *run, uint64_t device)
+{
+    for (size_t i = 0; i < run->n_cells; i++) {
+        const char *name = places_name(run, &run->cells[i], device);
+        if (*name)
+            return name;
+    }
+    return "";
+}
+
+static bool has_finding(const struct card_shifts *cards, const char *gpu)
+{
+    for (size_t i = 0; i < cards->count; i++)
+        if (strcmp(cards->items[i].gpu, gpu) == 0)
+            return true;
+    return false;
+}
+
+/* A GPU that was found to differ from the nights before is not also reported as different from the base. */
+static void report_cards(struct tonight *t, const struct own_factors *own, bool since_base)
+{
+    for (size_t i = 0; i < own->count; i++) {
+        const struct own_factor *f = &own->items[i];
+        const char *gpu = name_of(t->now, f->device);
+        if (t->cards.count == CARD_SHIFTS_MAX || has_finding(&t->cards, gpu))
+            continue;
+        struct card_shift *s = &t->cards.items[t->cards.count++];
+        *s = (struct card_shift){.worse = is_worse(t, f->log),
+                                 .from_controls = f->from_controls,
+                                 .since_base = since_base,
+                                 .ratio = exp(f->log),
+                                 .p = f->p,
+                                 .cells = f->cells,
+                                 .all = f->all};
+        snprintf(s->gpu, sizeof s->gpu, "%s", gpu);
+    }
+}
+
+static struct own_rules rules_of(const struct tonight *t)
+{
+    return (struct own_rules){.scale = t->nights.pooled.u,
+                              .usual = t->factor_level.y,
+                              .least = t->o->practical,
+                              .z_limit = t->o->z_limit,
+                              .nights = &t->nights};
+}
+
+/* Tonight's common factor, without the cards that differ by themselves. */
+static struct common_factor factor_of_tonight(struct tonight *t, struct rows *r)
+{
+    const struct own_rules rules = rules_of(t);
+    struct common_factor f = factor_of(t, t->now, r);
+    if (t->moved)
+        return f;
+    f = own_factors_of(r->items, r->n, &rules, &t->own);
+    report_cards(t, &t->own, false);
+    return f;
+}
+
+static void find_cards_since_base(struct tonight *t, struct rows *r)
+{
+    const struct own_rules rules = rules_of(t);
+    if (!t->base || t->moved || t->base_moved)
+        return;
+    r->run = t->now;
+    r->since_base = true;
+    r->n = 0;
+    find_rows(t, r);
+    own_factors_of(r->items, r->n, &rules, &t->own_since_base);
+    report_cards(t, &t->own_since_base, true);
+    r->since_base = false;
+}
+
 static int read_nights(struct tonight *t, struct err *err)
 {
     size_t most = t->now->n_tests + t->now->n_cells + (t->base ? t->base->n_tests + t->base->n_cells : 0) + 1;
@@ -199,7 +255,8 @@ static int read_nights(struct tonight *t, struct err *err)
     bool enough = r.items && r.values;
     if (enough) {
         t->factor_level = nights_factor_level(&t->nights);
-        struct common_factor f = factor_of(t, t->now, &r);
+        struct common_factor f = factor_of_tonight(t, &r);
+        find_cards_since_base(t, &r);
         t->factor = f.log;
         if (f.known)
             find_shift(t, &f, r.values);
@@ -221,12 +278,13 @@ static double cell_error(const struct run_data *run, const struct cell *c, enum 
 
 /* Cells that moved to a GPU that nobody knows count only where all have. */
 static int pair_row(const struct tonight *t, const struct cell *base, const struct cell *now, double *x,
-                    struct err *err)
+                    uint64_t *device, struct err *err)
 {
     struct strata s;
     if (strata_of(t->base, base, t->now, now, t->metric, t->o->cards, &s, err) != 0)
         return -1;
     *x = strata_log_ratio(&s);
+    *device = s.count == 1 && isfinite(*x) ? s.items[0].device : 0;
     if (isnan(*x) && t->base_moved)
         *x = log(now->median[t->metric] / base->median[t->metric]);
     strata_release(&s);
@@ -238,11 +296,12 @@ static int pair_rows(const struct tonight *t, struct common_cell *rows, double *
 {
     *n = 0;
     for (size_t i = 0; i < t->now->n_cells; i++) {
-        const struct cell *now = &t->now->cells[i], *base = base_cell(t, now);
+        const struct cell *now = &t->now->cells[i], *base = tonight_base_cell(t, now);
         double x;
-        if (!is_measured(now, t->metric) || !is_measured(base, t->metric))
+        uint64_t device;
+        if (!tonight_is_measured(now, t->metric) || !tonight_is_measured(base, t->metric))
             continue;
-        if (pair_row(t, base, now, &x, err) != 0)
+        if (pair_row(t, base, now, &x, &device, err) != 0)
             return -1;
         if (isnan(x))
             continue;
@@ -250,7 +309,8 @@ static int pair_rows(const struct tonight *t, struct common_cell *rows, double *
         rows[*n] =
             (struct common_cell){.x = x,
                                  .control = code && code == variant_code(&t->base->variants[base->variant]),
-                                 .variant = now->variant};
+                                 .variant = now->variant,
+                                 .device = device};
         errors[(*n)++] =
             hypot(cell_error(t->now, now, t->metric, values), cell_error(t->base, base, t->metric, values));
     }
@@ -261,7 +321,9 @@ static int pair_rows(const struct tonight *t, struct common_cell *rows, double *
  */
 static void find_pair_factor(struct tonight *t, const struct common_cell *rows, size_t n, double scale)
 {
-    struct common_factor f = common_factor_of(rows, n, scale, 0);
+    const struct own_rules rules = {.scale = scale, .least = t->o->regression, .z_limit = t->o->z_limit};
+    struct common_factor f = own_factors_of(rows, n, &rules, &t->own_since_run);
+    report_cards(t, &t->own_since_run, true);
     if (!f.known || !f.shared || !f.separable)
         return;
     t->pair_factor = f.log;
@@ -317,89 +379,4 @@ void tonight_release(struct tonight *t)
 {
     nights_model_release(&t->nights);
     history_release(&t->seen);
-}
-
-static void expect_level(const struct tonight *t, const struct level *l, struct expectation *x)
-{
-    x->against = REFERENCE_LEVEL;
-    x->nights = l->nights;
-    x->common = t->removed ? exp(t->factor - t->factor_level.y) : 1;
-    x->value = t->removed ? exp(l->u + t->factor) : exp(l->y);
-}
-
-/* The base's nights. What was found to have happened to all cells tonight is not also each cell's drift. */
-static void expect_base(const struct tonight *t, const struct level *l, struct expectation *x)
-{
-    bool one_finding = t->shift.from_controls || (t->shift.since_base && t->shift.found) || t->base_moved;
-    expect_level(t, l, x);
-    x->against = REFERENCE_BASE;
-    x->common = t->removed ? exp(l->u + t->factor - l->y) : 1;
-    if (t->removed && !one_finding)
-        x->drifted = exp(l->y) * (t->shift.found ? t->shift.ratio : 1);
-}
-
-/* Where the level has changed since the base, as by an improvement that nobody made the base, a loss is one
- * even if the cell is still better than the base. */
-static void expect_current(const struct tonight *t, const struct level *level, const struct level *base,
-                           bool other_device, struct expectation *x)
-{
-    bool left = fabs(expm1(level->u - base->u)) >= t->o->practical;
-    if (!left || other_device || level->nights < NIGHTS_LEVEL_MIN)
-        return;
-    x->current = t->removed ? exp(level->u + t->factor) : exp(level->y);
-    x->current_common = t->removed ? exp(t->factor - t->factor_level.y) : 1;
-    x->current_nights = level->nights;
-}
-
-/* A base that is none of the nights is a night of its own. */
-static void expect_run(const struct tonight *t, double base, struct expectation *x)
-{
-    bool removed = t->removed && isfinite(t->base_factor);
-    x->against = REFERENCE_RUN;
-    x->nights = 1;
-    x->common = removed ? exp(t->factor - t->base_factor) : 1;
-    x->value = base * x->common;
-}
-
-/* Whether the level is of this GPU, and if not, what it takes. */
-static void expect_card(const struct night_cell *c, const struct level *l, uint64_t device,
-                        struct expectation *x)
-{
-    x->other_device = nights_on_other_device(c, l, device);
-    x->card = nights_card_factor(c, l);
-}
-
-void tonight_expect(const struct tonight *t, const struct cell *base, const struct cell *now, uint64_t device,
-                    struct evidence *e, struct delta *d)
-{
-    struct expectation *x = &e->expected;
-    bool exact = metric_info(t->metric)->exact;
-    *x = (struct expectation){.value = NAN, .common = 1, .drifted = NAN, .current = NAN};
-    e->nights = &t->nights;
-    e->cell = nights_find_on(&t->nights, t->now->variants[now->variant].name, now->context, device);
-    e->common = exp(t->pair_factor);
-    const struct night_cell *c = exact ? NULL : enough_nights(t, t->now, now, device);
-    struct level level = c ? nights_level(c) : (struct level){0};
-    if (!level.known)
-        return;
-    x->control = is_control(t, c, &level, now);
-    x->raw = !t->removed;
-    if (x->raw) /* a segment of u may span a step that all cells shared */
-        level.y = level.u + t->factor_level.y;
-    d->history_median = exp(level.y);
-    if (!base) {
-        expect_level(t, &level, x);
-        expect_card(c, &level, device, x);
-        return;
-    }
-    struct level then = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
-    if (then.known) {
-        expect_base(t, &then, x);
-        expect_current(t, &level, &then, nights_on_other_device(c, &level, device), x);
-        expect_card(c, &then, device, x);
-    } else if (e->base_n > 0 && is_measured(base, t->metric)) {
-        expect_run(t, stats_median(e->base, e->base_n), x);
-        x->other_device = e->other_device;
-        x->card = e->card;
-    }
 }

@@ -7,6 +7,7 @@
 #define KERNSWEEP_RESULTS_JUDGE_TONIGHT_H
 
 #include "results/judge/evidence.h"
+#include "results/judge/nights/own_factor.h"
 #include "results/judge/strata.h"
 #include "results/judge/verdict.h"
 
@@ -21,6 +22,10 @@ struct tonight {
     bool base_moved; /* the same of the base */
     struct level factor_level;
     struct common_shift shift;
+    struct card_shifts cards;
+    /* Of cards that differ by themselves: from the newest nights, from the base's, and from the base's own
+     * run. */
+    struct own_factors own, own_since_base, own_since_run;
     bool removed;       /* the common factor is taken out of each cell, else cells are judged with it */
     double factor;      /* its logarithm, about the nights' levels */
     double base_factor; /* of the base, if it is none of the nights; NaN when unknown */
@@ -37,5 +42,18 @@ void tonight_release(struct tonight *t);
  * base may be NULL. */
 void tonight_expect(const struct tonight *t, const struct cell *base, const struct cell *now, uint64_t device,
                     struct evidence *e, struct delta *d);
+
+/* What both halves of this module (tonight.c, tonight_expect.c) ask about one cell. */
+
+/* NULL if the base has none. */
+const struct cell *tonight_base_cell(const struct tonight *t, const struct cell *now);
+/* c may be NULL. */
+bool tonight_is_measured(const struct cell *c, enum metric m);
+/* NULL if too few nights measured the cell, or none are seen from this GPU. */
+const struct night_cell *tonight_enough_nights(const struct tonight *t, const struct run_data *run,
+                                               const struct cell *cell, uint64_t device);
+/* Whether its code is known, and is that of the level's nights. */
+bool tonight_is_control(const struct tonight *t, const struct night_cell *c, const struct level *l,
+                        const struct cell *now);
 
 #endif

@@ -22,6 +22,7 @@ int turns_judge_values(const struct turns_values *v, const struct compare_option
                                .now = v->now,
                                .now_n = v->now_n,
                                .common = 1,
+                               .own = 1,
                                .exact = NAN,
                                .noise = NAN};
     struct compare_options session = *o;

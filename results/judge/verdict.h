@@ -65,7 +65,7 @@ const char *scale_floor_name(enum scale_floor f);
 const char *reference_kind_name(enum reference_kind k);
 const char *compare_method_name(enum compare_method m);
 
-enum { COMPARE_REASON_MAX = 320, DELTA_GPU_MAX = 128 };
+enum { COMPARE_REASON_MAX = 400, DELTA_GPU_MAX = 128 };
 
 struct delta {
     char variant[RUN_NAME_MAX];
@@ -95,6 +95,7 @@ struct delta {
     enum reference_kind against;
     int reference_n;        /* nights behind the reference; 0 for a run */
     double common;          /* the common factor of the night that the reference contains; 1 when none */
+    double own;             /* its GPU's own factor that the reference contains; 1 when none */
     bool control;           /* its code is known, and is that of the reference */
     enum scale_floor floor; /* of noise_floor; METHOD_NIGHTS only, as z and freedom */
     double z;               /* logarithm of the ratio, in units of noise_floor: t with `freedom` degrees */
@@ -141,6 +142,26 @@ struct common_shift {
     double p;
     size_t cells; /* that it was read from */
     size_t controls;
+};
+
+/* What all cells of one GPU have in common, and those of no other one: the GPU became slower by itself. */
+struct card_shift {
+    char gpu[DELTA_GPU_MAX]; /* as its tests have it */
+    bool worse;
+    bool from_controls; /* read from cells whose code did not change: it is the GPU's. Else it may be code
+                           that only its cells run */
+    bool since_base;    /* relative to the base, not to the nights before */
+    double ratio;       /* now / before, without what all cells have in common */
+    double p;           /* NaN where only two runs were compared */
+    size_t cells;       /* that agree */
+    size_t all;         /* of the GPU */
+};
+
+enum { CARD_SHIFTS_MAX = 32 };
+
+struct card_shifts {
+    struct card_shift items[CARD_SHIFTS_MAX];
+    size_t count;
 };
 
 struct noise;

@@ -1,5 +1,6 @@
 #include "results/judge/within.h"
 
+#include "results/judge/nights/places.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -47,6 +48,8 @@ enum verdict within_verdict(const struct variant_delta *d, double threshold)
     double band = isfinite(d->factor_error) ? 2 * d->factor_error / d->factor : 0;
     if (!isfinite(size))
         return VERDICT_NOISY;
+    if (d->apart && size <= log1p(WITHIN_APART))
+        return VERDICT_NOISY;
     if (d->negligible)
         return VERDICT_UNCHANGED;
     if (size > limit && size > band)
@@ -60,7 +63,11 @@ static void state_reason(const struct variant_delta *v, double threshold, struct
     int n = snprintf(d->reason, sizeof d->reason, "%.3gx the speed of the reference, threshold %.3g %%",
                      v->factor, 100 * threshold);
     if (isfinite(error))
-        snprintf(d->reason + n, sizeof d->reason - (size_t)n, ", two standard errors %.2g %%", 2 * error);
+        n +=
+            snprintf(d->reason + n, sizeof d->reason - (size_t)n, ", two standard errors %.2g %%", 2 * error);
+    if (v->apart)
+        snprintf(d->reason + n, sizeof d->reason - (size_t)n,
+                 "; measured on different GPUs, which may differ by %.0f %%", 100 * WITHIN_APART);
 }
 
 /* Gives every cell of a measured metric the verdict that the tables of the run show. */
@@ -115,10 +122,22 @@ static double cell_error(const struct run_data *run, const struct cell *c, enum 
     return error;
 }
 
+/* Both are known, and share no GPU. */
+static bool are_apart(const struct run_data *run, const struct cell *a, const struct cell *b, enum metric m)
+{
+    struct places x, y;
+    places_of(run, a, m, &x);
+    places_of(run, b, m, &y);
+    for (size_t i = 0; i < x.count; i++)
+        if (!x.device[i] || !y.device[0] || places_have(&y, x.device[i]))
+            return false;
+    return true;
+}
+
 struct variant_delta compare_pair(const struct run_data *run, size_t variant, size_t reference, int context,
                                   enum metric m)
 {
-    struct variant_delta d = {variant, reference, context, NAN, NAN, NAN, false};
+    struct variant_delta d = {variant, reference, context, NAN, NAN, NAN, false, false};
     size_t other = run_data_counterpart(run, variant, reference);
     if (other == run->n_variants)
         return d;
@@ -128,6 +147,7 @@ struct variant_delta compare_pair(const struct run_data *run, size_t variant, si
     if (!now || !base || !(base->median[m] > 0) || !(now->median[m] > 0))
         return d;
     d.negligible = fabs(now->median[m] - base->median[m]) <= metric_info(m)->least;
+    d.apart = are_apart(run, now, base, m);
     d.ratio = now->median[m] / base->median[m];
     d.factor = metric_info(m)->better == METRIC_LESS ? 1 / d.ratio : d.ratio;
     d.factor_error = d.factor * stats_ratio_error(cell_error(run, now, m), cell_error(run, base, m));

@@ -18,11 +18,14 @@ struct variant_delta {
     double factor;
     double factor_error; /* one standard error by propagation; NaN with fewer than 2 values per side */
     bool negligible;     /* the medians differ by less than the metric's least difference */
+    bool apart;          /* measured on different GPUs, which differ by themselves */
 };
 
 /* The one rule for two variants of a run, for tables and verdicts alike: improved or regressed if the factor
  * is beyond the threshold (a fraction) and two standard errors, unchanged if the threshold is beyond two
- * standard errors, else inconclusive. Symmetric: as far for 1/4 as for 4. */
+ * standard errors, else inconclusive. Symmetric: as far for 1/4 as for 4. Of two that ran on different GPUs,
+ * what is within WITHIN_APART is inconclusive: GPUs of one model may differ by as much. */
+#define WITHIN_APART 0.10
 enum verdict within_verdict(const struct variant_delta *d, double threshold);
 
 /* Every other variant of one run against the reference, with verdicts by within_verdict() and

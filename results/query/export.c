@@ -162,14 +162,13 @@ static bool is_column(const struct row_writer *w, const char *name)
 static int find_extras(struct store *s, int64_t run_key, struct row_writer *w, struct err *err)
 {
     size_t cap = 0;
-    SQL_STMT stmt = sql_prepare(s,
-                                "SELECT id, name FROM quantity WHERE id IN (SELECT e.quantity_id FROM extra e"
-                                " JOIN test t ON t.id = e.test_id WHERE :run IS NULL OR t.run_id = :run)"
-                                " ORDER BY name",
-                                err);
+    static const char of_run[] = "SELECT id, name FROM quantity WHERE id IN (SELECT e.quantity_id FROM test t"
+                                 " JOIN extra e ON e.test_id = t.id WHERE t.run_id = :run) ORDER BY name";
+    static const char of_any[] = "SELECT id, name FROM quantity q WHERE EXISTS"
+                                 " (SELECT 1 FROM extra e WHERE e.quantity_id = q.id) ORDER BY name";
+    SQL_STMT stmt = run_key ? sql_prepare_int(s, of_run, ":run", run_key, err) : sql_prepare(s, of_any, err);
     if (!stmt)
         return -1;
-    sql_bind_int_or_null(stmt, ":run", run_key, 0);
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
         if (!ALLOC_GROW(w->extras, w->n_extras + 1, cap))

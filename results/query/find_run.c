@@ -38,10 +38,11 @@ static int find_latest(struct store *s, int64_t *key, struct err *err)
 /* The number of runs with the prefix, up to CANDIDATES + 1; an exact match counts as the only one. */
 static int find_prefix(struct store *s, const char *word, int64_t *key, struct buf *names, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s,
-                                "SELECT id, run_id FROM run WHERE substr(run_id, 1, length(:word)) = :word"
-                                " ORDER BY run_id = :word DESC, ordered_at DESC, id DESC LIMIT :limit",
-                                err);
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "SELECT id, run_id FROM run WHERE run_id >= :word AND run_id < :word || char(1114111)"
+                    " ORDER BY run_id = :word DESC, ordered_at DESC, id DESC LIMIT :limit",
+                    err);
     if (!stmt)
         return -1;
     sql_bind_text(stmt, ":word", word);

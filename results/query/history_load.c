@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Store rows of runs that lie further apart are read by two searches of an index instead of one. */
+enum { KEYS_APART = 64 };
+
 /* A run of the history. */
 struct dated {
     int64_t key;
@@ -109,8 +112,8 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
                     " LEFT JOIN run b ON b.id = :before"
                     " WHERE r.node = :node AND r.ticket = :ticket AND r.mode = :mode"
                     " AND (r.status = 'COMPLETE' OR :cards) AND (r.purpose = 'sweep' OR :cards)"
-                    " AND (NOT :cards OR EXISTS (SELECT 1 FROM test x WHERE x.run_id = r.id AND x.gpu <> ("
-                    "SELECT gpu FROM test y WHERE y.run_id = r.id AND y.gpu IS NOT NULL LIMIT 1)))"
+                    " AND (NOT :cards OR EXISTS (SELECT 1 FROM test x WHERE x.run_id = r.id AND x.gpu > ("
+                    "SELECT min(gpu) FROM test y WHERE y.run_id = r.id AND y.gpu IS NOT NULL)))"
                     " AND r.rejected_at IS NULL AND (:tag IS NULL OR r.tag = :tag)"
                     " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
                     " ORDER BY r.ordered_at DESC, r.id DESC",
@@ -251,8 +254,8 @@ static int keep_series(struct history *h, const struct filling *f, const char *v
     " AND (d.unit IS NULL OR (d.unit = :unit AND d.better = :better))"                                       \
     " ORDER BY t.run_id, t.gpu, t.gpu_mode"
 
-/* Reads only from the first to the last run of the history, since runs are mostly stored in chronological
- * order. prefill_s is read from an index alone. */
+/* Reads only from the first to the last run of a part of the history, since runs are mostly stored in
+ * chronological order. prefill_s is read from an index alone. */
 static const char *const queries[METRIC_COUNT] = {
 #define METRIC_TEST(id, name, column, ...) [METRIC_##id] = OF_TEST(#column),
 #define METRIC_BUILD(id, name, column, ...) [METRIC_##id] = OF_VARIANT(#column),
@@ -347,13 +350,52 @@ static bool is_other_gpu(struct sql_stmt *stmt, const struct night *night)
     return strcmp(gpu ? gpu : "", night->gpu) != 0 || strcmp(mode ? mode : "", night->mode) != 0;
 }
 
+/* The end of a part: years may lie between the runs of an old base and the newest nights. */
+static size_t part_end(const struct eligible *e, size_t from)
+{
+    size_t to = from + 1;
+    while (to < e->count && e->runs[to].key - e->runs[to - 1].key <= KEYS_APART)
+        to++;
+    return to;
+}
+
+static int begin_night(struct scan *c, struct sql_stmt *stmt, int64_t run, const char *variant,
+                       struct err *err)
+{
+    struct night *night = c->night;
+    if (close_night(&c->fill, night, err) != 0)
+        return -1;
+    night->run = run;
+    sql_col_text(stmt, "gpu", night->gpu, sizeof night->gpu);
+    sql_col_text(stmt, "gpu_mode", night->mode, sizeof night->mode);
+    night->dated = find_dated(c->runs, run);
+    night->code = night->dated ? code_of(c, run, variant) : 0;
+    return 0;
+}
+
 /* The rows of a series are sorted by run and GPU. */
+static int scan_part(struct scan *c, struct sql_stmt *stmt, const char *variant, int context, enum metric m,
+                     struct err *err)
+{
+    struct night *night = c->night;
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
+        int64_t run = sql_col_int(stmt, "run_id", 0);
+        double v = derive(m, sql_col_num(stmt, "value"), context);
+        if ((run != night->run || is_other_gpu(stmt, night)) && begin_night(c, stmt, run, variant, err) != 0)
+            return -1;
+        if (night->dated && !isnan(v) && night->n < LIMIT_REPETITIONS)
+            night->values[night->n++] = v;
+    }
+    return rc;
+}
+
 static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, const char *variant,
                        int context, enum metric m, struct err *err)
 {
     struct night *night = c->night;
     const struct metric_info *info = metric_info(m);
-    int rc;
+    int rc = 0;
     night->run = -1;
     night->dated = NULL;
     night->n = 0;
@@ -366,22 +408,11 @@ static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, co
     if (info->sampled)
         sql_bind_int_or_null(stmt, ":before", c->before, 0);
     sql_bind_int(stmt, ":series", series);
-    sql_bind_int(stmt, ":first", c->runs->runs[0].key);
-    sql_bind_int(stmt, ":last", c->runs->runs[c->runs->count - 1].key);
-    while ((rc = sql_step(stmt, err)) > 0) {
-        int64_t run = sql_col_int(stmt, "run_id", 0);
-        double v = derive(m, sql_col_num(stmt, "value"), context);
-        if (run != night->run || is_other_gpu(stmt, night)) {
-            if (close_night(&c->fill, night, err) != 0)
-                return -1;
-            night->run = run;
-            sql_col_text(stmt, "gpu", night->gpu, sizeof night->gpu);
-            sql_col_text(stmt, "gpu_mode", night->mode, sizeof night->mode);
-            night->dated = find_dated(c->runs, run);
-            night->code = night->dated ? code_of(c, run, variant) : 0;
-        }
-        if (night->dated && !isnan(v) && night->n < LIMIT_REPETITIONS)
-            night->values[night->n++] = v;
+    for (size_t from = 0, to; rc == 0 && from < c->runs->count; from = to) {
+        to = part_end(c->runs, from);
+        sql_bind_int(stmt, ":first", c->runs->runs[from].key);
+        sql_bind_int(stmt, ":last", c->runs->runs[to - 1].key);
+        rc = scan_part(c, stmt, variant, context, m, err);
     }
     if (rc == 0)
         rc = close_night(&c->fill, night, err);

@@ -1,6 +1,7 @@
 #include "results/query/noise_store.h"
 
 #include "common/base/alloc.h"
+#include "results/query/plan_cells.h"
 #include "results/store/sql.h"
 #include "results/store/when.h"
 
@@ -19,12 +20,7 @@ static int save_cells(struct store *s, const struct run_info *run, const struct 
         err);
     for (size_t i = 0; stmt && i < n->count; i++) {
         const struct noise_cell *c = &n->cells[i];
-        sql_bind_text(stmt, ":node", run->node);
-        sql_bind_text(stmt, ":ticket", run->ticket);
-        sql_bind_text(stmt, ":mode", run->mode);
-        sql_bind_text(stmt, ":variant", c->variant);
-        sql_bind_int(stmt, ":context", c->context);
-        sql_bind_text(stmt, ":metric", metric_info(c->metric)->name);
+        plan_cell_bind(stmt, run, c->variant, c->context, c->metric);
         sql_bind_num(stmt, ":spread", c->spread);
         sql_bind_int(stmt, ":runs", c->runs);
         sql_bind_int(stmt, ":now", now);
@@ -43,13 +39,10 @@ int noise_save(struct store *s, const struct run_info *run, const struct noise *
 
 static int read_cell(struct sql_stmt *stmt, struct noise *out, size_t *cap, struct err *err)
 {
-    char name[RUN_NAME_MAX];
-    struct noise_cell c = {.context = (int)sql_col_int(stmt, "context_len", 0), .within = NAN};
-    sql_col_text(stmt, "variant", c.variant, sizeof c.variant);
-    sql_col_text(stmt, "metric", name, sizeof name);
+    struct noise_cell c = {.within = NAN};
     c.spread = sql_col_num(stmt, "spread");
     c.runs = (int)sql_col_int(stmt, "runs", 0);
-    if (!metric_from_name(name, &c.metric))
+    if (!plan_cell_read(stmt, c.variant, &c.context, &c.metric))
         return 0;
     if (!alloc_grow((void **)&out->cells, sizeof *out->cells, out->count + 1, cap))
         return err_set(err, ERR_INTERNAL, "no memory for the noise");
@@ -67,16 +60,11 @@ int noise_load(struct store *s, const struct run_info *run, struct noise *out, s
         err);
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, ":node", run->node);
-    sql_bind_text(stmt, ":ticket", run->ticket);
-    sql_bind_text(stmt, ":mode", run->mode);
+    plan_bind(stmt, run->node, run->ticket, run->mode);
     size_t cap = 0;
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0)
-        if (read_cell(stmt, out, &cap, err) != 0) {
-            rc = -1;
-            break;
-        }
+    int rc = 1;
+    while (rc > 0 && (rc = sql_step(stmt, err)) > 0)
+        rc = read_cell(stmt, out, &cap, err) == 0 ? 1 : -1;
     if (rc != 0)
         noise_release(out);
     else

@@ -23,6 +23,21 @@ int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err
     return *plan ? 0 : -1;
 }
 
+int report_reference(struct store *s, const struct run_data *r, const char *wanted, size_t *out,
+                     struct err *err)
+{
+    json_t *plan = NULL;
+    struct err absent; /* from a run of other variants */
+    if (!wanted && report_plan_load(s, r->info.key, &plan, err) != 0)
+        return -1;
+    const char *planned = json_string_value(json_object_get(plan, "reference"));
+    int rc = planned && *planned ? run_data_reference(r, planned, out, &absent) : -1;
+    if (rc != 0)
+        rc = run_data_reference(r, wanted, out, err);
+    json_decref(plan);
+    return rc;
+}
+
 int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date, struct err *err)
 {
     SQL_STMT stmt = sql_prepare_int(s, "SELECT run_id, date FROM run WHERE id = :run", ":run", run_key, err);
@@ -36,14 +51,9 @@ int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date,
     return 0;
 }
 
-#define COST_ROWS                                                                                            \
-    "SELECT r.id AS id, r.run_id, r.tag, r.date, r.status, r.wall_s,"                                        \
-    " json_extract(d.body, '$.cost.per_hour') AS price,"                                                     \
-    " json_extract(d.body, '$.cost.currency') AS currency,"                                                  \
-    " (SELECT count(*) FROM test t WHERE t.run_id = r.id) AS tests,"                                         \
-    " (SELECT count(*) FROM test t WHERE t.run_id = r.id AND t.status = 'OK') AS ok"                         \
-    " FROM run r LEFT JOIN document d ON d.id = r.plan_document_id"                                          \
-    " WHERE r.ticket = :ticket AND r.ordered_at <= (SELECT ordered_at FROM run WHERE id = :run)"
+#define UP_TO_RUN " WHERE r.ticket = :ticket AND r.ordered_at <= (SELECT ordered_at FROM run WHERE id = :run)"
+#define PRICE                                                                                                \
+    " json_extract(d.body, '$.cost.per_hour') AS price, json_extract(d.body, '$.cost.currency') AS currency"
 
 static int read_cost(struct store *s, struct sql_stmt *stmt, struct cost_row *row, struct err *err)
 {
@@ -54,14 +64,21 @@ static int read_cost(struct store *s, struct sql_stmt *stmt, struct cost_row *ro
     row->per_hour = sql_col_num(stmt, "price");
     sql_col_text(stmt, "currency", row->currency, sizeof row->currency);
     row->tests = (int)sql_col_int(stmt, "tests", 0);
-    row->ok = (int)sql_col_int(stmt, "ok", 0);
+    row->ok = row->tests - (int)sql_col_int(stmt, "not_ok", 0);
     return run_status_read(s, stmt, row->run_id, &row->status, err);
 }
 
 static int load_rows(struct store *s, const struct run_info *run, size_t most, struct cost_list *out,
                      struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s, COST_ROWS " ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit", err);
+    SQL_STMT stmt =
+        sql_prepare(s,
+                    "SELECT r.run_id, r.tag, r.date, r.status, r.wall_s," PRICE ","
+                    " (SELECT count(*) FROM test t WHERE t.run_id = r.id) AS tests,"
+                    " (SELECT count(*) FROM test t WHERE t.run_id = r.id AND t.status <> 'OK') AS not_ok"
+                    " FROM run r LEFT JOIN document d ON d.id = r.plan_document_id" UP_TO_RUN
+                    " ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit",
+                    err);
     if (!stmt)
         return -1;
     sql_bind_text(stmt, ":ticket", run->ticket);
@@ -79,13 +96,17 @@ static int load_rows(struct store *s, const struct run_info *run, size_t most, s
     return rc;
 }
 
+/* Plans are read once each, however many runs had the same. */
 static int load_totals(struct store *s, const struct run_info *run, struct cost_list *out, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(
         s,
-        "WITH rows AS (" COST_ROWS
-        ") SELECT count(*) AS runs, sum(wall_s) AS wall_s, sum(CASE WHEN currency IS (SELECT currency"
-        " FROM rows WHERE id = :run) THEN wall_s * price / 3600 END) AS cost FROM rows",
+        "WITH by_plan AS (SELECT r.plan_document_id AS plan, count(*) AS runs, sum(r.wall_s) AS wall_s"
+        " FROM run r" UP_TO_RUN " GROUP BY r.plan_document_id),"
+        " priced AS (SELECT p.*," PRICE " FROM by_plan p LEFT JOIN document d ON d.id = p.plan)"
+        " SELECT sum(runs) AS runs, sum(wall_s) AS wall_s, sum(CASE WHEN currency IS (SELECT currency"
+        " FROM priced WHERE plan IS (SELECT plan_document_id FROM run WHERE id = :run))"
+        " THEN wall_s * price / 3600 END) AS cost FROM priced",
         err);
     if (!stmt)
         return -1;

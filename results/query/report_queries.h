@@ -12,6 +12,11 @@
 /* *plan: the caller json_decref()s it; NULL if the run has none. */
 int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err *err);
 
+/* The variant with which tables compare the others: `wanted` if not NULL, else the plan's "reference" if the
+ * run has it, else as run_data_reference() chooses. *out is an index into variants. */
+int report_reference(struct store *s, const struct run_data *r, const char *wanted, size_t *out,
+                     struct err *err);
+
 /* A number that a workload printed beside its timings: "batch", "rel_l2", "grid_blocks". */
 struct extra_row {
     int64_t test_key;

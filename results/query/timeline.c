@@ -98,7 +98,8 @@ static int load_gpus(struct store *s, const struct timeline_filter *f, const str
                                 "SELECT DISTINCT t.gpu, t.gpu_mode FROM test t JOIN series c"
                                 " ON c.id = t.series_id WHERE c.node = :node AND c.ticket = :ticket"
                                 " AND c.mode = :mode AND c.variant = :variant AND c.context_len = :context"
-                                " AND t.gpu IS NOT NULL ORDER BY t.gpu, t.gpu_mode",
+                                " AND t.status = 'OK' AND t.warmup = 0 AND t.gpu IS NOT NULL"
+                                " ORDER BY t.gpu, t.gpu_mode",
                                 err);
     *count = 0;
     if (!stmt)

@@ -1,6 +1,7 @@
 #include "results/query/together_store.h"
 
 #include "common/base/alloc.h"
+#include "results/query/plan_cells.h"
 #include "results/store/sql.h"
 
 #include <math.h>
@@ -16,12 +17,7 @@ static int save_cells(struct store *s, const struct run_info *run, const struct 
         err);
     for (size_t i = 0; stmt && i < t->count; i++) {
         const struct together_cell *c = &t->cells[i];
-        sql_bind_text(stmt, ":node", run->node);
-        sql_bind_text(stmt, ":ticket", run->ticket);
-        sql_bind_text(stmt, ":mode", run->mode);
-        sql_bind_text(stmt, ":variant", c->variant);
-        sql_bind_int(stmt, ":context", c->context);
-        sql_bind_text(stmt, ":metric", metric_info(c->metric)->name);
+        plan_cell_bind(stmt, run, c->variant, c->context, c->metric);
         sql_bind_num(stmt, ":ratio", c->ratio);
         sql_bind_num(stmt, ":low", c->low);
         sql_bind_num(stmt, ":high", c->high);
@@ -42,15 +38,11 @@ int together_save(struct store *s, const struct run_info *run, const struct toge
 
 static int read_cell(struct sql_stmt *stmt, struct together *out, size_t *cap, struct err *err)
 {
-    char name[RUN_NAME_MAX];
-    struct together_cell c = {.context = (int)sql_col_int(stmt, "context_len", 0),
-                              .ratio = sql_col_num(stmt, "ratio"),
+    struct together_cell c = {.ratio = sql_col_num(stmt, "ratio"),
                               .low = sql_col_num(stmt, "low"),
                               .high = sql_col_num(stmt, "high"),
                               .gpus = (int)sql_col_int(stmt, "gpus", 0)};
-    sql_col_text(stmt, "variant", c.variant, sizeof c.variant);
-    sql_col_text(stmt, "metric", name, sizeof name);
-    if (!metric_from_name(name, &c.metric))
+    if (!plan_cell_read(stmt, c.variant, &c.context, &c.metric))
         return 0;
     if (!alloc_grow((void **)&out->cells, sizeof *out->cells, out->count + 1, cap))
         return err_set(err, ERR_INTERNAL, "no memory for the cells");
@@ -70,16 +62,11 @@ int together_load(struct store *s, const char *node, const char *ticket, const c
                     err);
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, ":node", node);
-    sql_bind_text(stmt, ":ticket", ticket);
-    sql_bind_text(stmt, ":mode", mode);
+    plan_bind(stmt, node, ticket, mode);
     size_t cap = 0;
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0)
-        if (read_cell(stmt, out, &cap, err) != 0) {
-            rc = -1;
-            break;
-        }
+    int rc = 1;
+    while (rc > 0 && (rc = sql_step(stmt, err)) > 0)
+        rc = read_cell(stmt, out, &cap, err) == 0 ? 1 : -1;
     if (rc != 0)
         together_release(out);
     else

@@ -50,8 +50,10 @@ int last_places(struct store *s, const char *node, const char *ticket, const cha
         "SELECT s.variant AS variant, s.context_len AS context_len, t.gpu AS gpu, t.wall_s AS wall_s"
         " FROM series s JOIN test t ON t.series_id = s.id"
         " WHERE s.node = :node AND s.ticket = :ticket AND s.mode = :mode AND t.status = 'OK' AND t.warmup = 0"
-        " AND t.run_id = (SELECT r.id FROM test o JOIN run r ON r.id = o.run_id WHERE o.series_id = s.id"
-        " AND o.status = 'OK' AND r.purpose = 'sweep' ORDER BY r.ordered_at DESC, r.id DESC LIMIT 1)"
+        " AND t.run_id = (SELECT r.id FROM run r WHERE r.node = s.node AND r.ticket = s.ticket"
+        " AND r.mode = s.mode AND r.purpose = 'sweep' AND EXISTS (SELECT 1 FROM test o WHERE o.run_id = r.id"
+        " AND o.series_id = s.id AND o.status = 'OK' AND o.warmup = 0)"
+        " ORDER BY r.ordered_at DESC, r.id DESC LIMIT 1)"
         " ORDER BY s.variant, s.context_len, t.wall_s",
         err);
     if (!stmt)

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of one kind that are named: a damaged file may have a problem in each of its rows. */
+enum { NAMED_MAX = 100 };
+
 struct check {
     struct store *s;
     maintain_found *found;
@@ -25,11 +28,17 @@ static int rows_are_problems(struct check *c, const char *query, const char *wha
     SQL_STMT stmt = sql_prepare(c->s, query, err);
     if (!stmt)
         return -1;
-    int rc;
+    int rc, found = 0;
+    char value[512], line[640];
     while ((rc = sql_step(stmt, err)) > 0) {
-        char value[512], line[640];
+        if (found++ >= NAMED_MAX)
+            continue;
         sql_col_text(stmt, "problem", value, sizeof value);
         snprintf(line, sizeof line, "%s%s", what, value);
+        report_problem(c, line);
+    }
+    if (rc == 0 && found > NAMED_MAX) {
+        snprintf(line, sizeof line, "%s%d more", what, found - NAMED_MAX);
         report_problem(c, line);
     }
     return rc;
@@ -96,11 +105,11 @@ int store_check(struct store *s, maintain_found *found, void *arg, struct check_
     struct check c = {s, found, arg, out};
     *out = (struct check_result){0};
     if (check_structure(&c, err) != 0 ||
-        rows_are_problems(
-            &c,
-            "SELECT \"table\" || ' row ' || rowid || ' refers to a missing ' || parent AS problem"
-            " FROM pragma_foreign_key_check",
-            "reference: ", err) != 0 ||
+        rows_are_problems(&c,
+                          "SELECT \"table\" || coalesce(' row ' || rowid, '') || ' refers to a missing ' || "
+                          "parent AS problem"
+                          " FROM pragma_foreign_key_check",
+                          "reference: ", err) != 0 ||
         rows_are_problems(
             &c,
             "SELECT r.run_id AS problem FROM run r JOIN test t ON t.run_id = r.id JOIN series c"
@@ -115,25 +124,4 @@ int store_check(struct store *s, maintain_found *found, void *arg, struct check_
             "tests of a variant that the run does not have: run ", err) != 0)
         return -1;
     return check_samples(&c, err) == 0 ? count_rows(&c, err) : -1;
-}
-
-int store_vacuum(struct store *s, struct err *err)
-{
-    if (sql_exec(s,
-                 "BEGIN IMMEDIATE;"
-                 "DELETE FROM environment WHERE id NOT IN (SELECT environment_id FROM run WHERE "
-                 "environment_id IS NOT"
-                 " NULL);"
-                 "DELETE FROM document WHERE id NOT IN (SELECT plan_document_id FROM run"
-                 " WHERE plan_document_id IS NOT NULL UNION SELECT document_id FROM file WHERE document_id "
-                 "IS NOT NULL);"
-                 "DELETE FROM noise WHERE series_id NOT IN (SELECT series_id FROM test);"
-                 "DELETE FROM series WHERE id NOT IN (SELECT series_id FROM test);"
-                 "DELETE FROM quantity WHERE id NOT IN (SELECT quantity_id FROM extra);"
-                 "COMMIT",
-                 err) != 0) {
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-        return -1;
-    }
-    return sql_exec(s, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA optimize", err);
 }

@@ -1,4 +1,4 @@
-/* maintain: checks the store file and frees unused space.
+/* maintain: checks the store file.
  *
  * Errors: ERR_STORAGE when a step itself fails. Problems found by the check are passed to `found`.
  */
@@ -22,8 +22,5 @@ struct check_result {
 /* Checks the file's structure, the references between tables, and what the schema cannot express: the series
  * and variant of each test, and the packed samples. */
 int store_check(struct store *s, maintain_found *found, void *arg, struct check_result *out, struct err *err);
-
-/* Deletes rows that no run refers to and frees their space. Needs STORE_WRITE. */
-int store_vacuum(struct store *s, struct err *err);
 
 #endif

@@ -49,9 +49,10 @@ int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, 
     sql_col_text(stmt, "sweep", out->sweep, sizeof out->sweep);
     out->wall_s = sql_col_num(stmt, "wall_s");
     out->counts.total = (int)sql_col_int(stmt, "total", 0);
-    out->counts.ok = (int)sql_col_int(stmt, "ok", 0);
+    int not_ok = (int)sql_col_int(stmt, "not_ok", 0);
+    out->counts.ok = out->counts.total - not_ok;
     out->counts.skipped = (int)sql_col_int(stmt, "skipped", 0);
-    out->counts.failed = out->counts.total - out->counts.ok - out->counts.skipped;
+    out->counts.failed = not_ok - out->counts.skipped;
     sql_col_text(stmt, "rejected_why", out->rejected, sizeof out->rejected);
     revision_read(stmt, &out->revision);
     return run_purpose_read(s, stmt, out, err) != 0

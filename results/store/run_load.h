@@ -17,8 +17,8 @@ int run_facts_load(struct store *s, int64_t key, struct run_data *out, struct er
     " r.source_sha256, r.content_sha256, r.purpose, r.rejected_why, r.started_at, r.ended_at, r.bundle, "    \
     "r.sweep, r.wall_s, " REVISION_COLUMNS ","                                                               \
     " (SELECT count(*) FROM test WHERE run_id = r.id) AS total,"                                             \
-    " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'OK') AS ok,"                              \
-    " (SELECT count(*) FROM test WHERE run_id = r.id AND status = 'SKIPPED') AS skipped"                     \
+    " (SELECT count(*) FROM test WHERE run_id = r.id AND status <> 'OK') AS not_ok,"                         \
+    " (SELECT count(*) FROM test WHERE run_id = r.id AND status <> 'OK' AND status = 'SKIPPED') AS skipped"  \
     " FROM run r" REVISION_JOIN
 
 /* The column "status". run_id: for the error. */

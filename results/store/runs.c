@@ -11,25 +11,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-int runs_list(struct store *s, const struct run_filter *filter, struct run_list *out, struct err *err)
+#define WHERE_FILTER                                                                                         \
+    " WHERE (:ticket IS NULL OR r.ticket = :ticket) AND (:tag IS NULL OR r.tag = :tag)"                      \
+    " AND (:node IS NULL OR r.node = :node) AND (:mode IS NULL OR r.mode = :mode)"                           \
+    " AND (:purpose IS NULL OR r.purpose = :purpose)"
+
+static void bind_filter(struct sql_stmt *stmt, const struct run_filter *f)
 {
-    static const struct run_filter all;
-    const struct run_filter *f = filter ? filter : &all;
-    *out = (struct run_list){0};
-    SQL_STMT stmt = sql_prepare(
-        s,
-        RUN_SELECT "WHERE (:ticket IS NULL OR r.ticket = :ticket) AND (:tag IS NULL OR r.tag = :tag)"
-                   " AND (:node IS NULL OR r.node = :node) AND (:mode IS NULL OR r.mode = :mode)"
-                   " AND (:purpose IS NULL OR r.purpose = :purpose)"
-                   " ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit",
-        err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":ticket", f->ticket);
     sql_bind_text(stmt, ":tag", f->tag);
     sql_bind_text(stmt, ":node", f->node);
     sql_bind_text(stmt, ":mode", f->mode);
     sql_bind_text(stmt, ":purpose", f->purpose);
+}
+
+int runs_count(struct store *s, const struct run_filter *filter, size_t *out, struct err *err)
+{
+    static const struct run_filter all;
+    SQL_STMT stmt = sql_prepare(s, "SELECT count(*) AS n FROM run r" WHERE_FILTER, err);
+    if (!stmt)
+        return -1;
+    bind_filter(stmt, filter ? filter : &all);
+    if (sql_step(stmt, err) != 1)
+        return -1;
+    *out = (size_t)sql_col_int(stmt, "n", 0);
+    return 0;
+}
+
+int runs_list(struct store *s, const struct run_filter *filter, struct run_list *out, struct err *err)
+{
+    static const struct run_filter all;
+    const struct run_filter *f = filter ? filter : &all;
+    *out = (struct run_list){0};
+    SQL_STMT stmt =
+        sql_prepare(s, RUN_SELECT WHERE_FILTER " ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit", err);
+    if (!stmt)
+        return -1;
+    bind_filter(stmt, f);
     sql_bind_int(stmt, ":limit", f->limit ? (int64_t)f->limit : -1);
     size_t cap = 0;
     int rc;
@@ -140,13 +158,36 @@ int runs_unreject(struct store *s, int64_t key, struct err *err)
     return sqlite3_changes(s->db) > 0 ? 0 : err_set(err, ERR_INPUT, "the run is not rejected");
 }
 
-int runs_drop_samples(struct store *s, int64_t key, int64_t *dropped, struct err *err)
+int runs_have_samples(struct store *s, int64_t key, bool *out, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare_int(s,
+                                    "SELECT EXISTS (SELECT 1 FROM test t JOIN telemetry l ON l.test_id = "
+                                    "t.id WHERE t.run_id = :run) AS any",
+                                    ":run", key, err);
+    if (!stmt || sql_step(stmt, err) != 1)
+        return -1;
+    *out = sql_col_int(stmt, "any", 0) != 0;
+    return 0;
+}
+
+static int drop_samples_locked(struct store *s, int64_t key, int64_t *dropped, struct err *err)
 {
     SQL_STMT stmt =
         sql_prepare_int(s, "DELETE FROM telemetry WHERE test_id IN (SELECT id FROM test WHERE run_id = :run)",
                         ":run", key, err);
     if (!stmt || sql_run(stmt, err) != 0)
         return -1;
-    *dropped = sqlite3_changes(s->db);
+    *dropped += sqlite3_changes(s->db);
     return 0;
+}
+
+int runs_drop_samples(struct store *s, const int64_t *keys, size_t n, int64_t *dropped, struct err *err)
+{
+    int rc = sql_exec(s, "BEGIN IMMEDIATE", err);
+    *dropped = 0;
+    if (rc != 0)
+        return -1;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = drop_samples_locked(s, keys[i], dropped, err);
+    return sql_end(s, rc, err);
 }

@@ -21,6 +21,8 @@ struct run_filter {
 };
 
 int runs_list(struct store *s, const struct run_filter *filter, struct run_list *out, struct err *err);
+/* How many there are without the filter's limit. */
+int runs_count(struct store *s, const struct run_filter *filter, size_t *out, struct err *err);
 void run_list_release(struct run_list *l);
 
 /* Removes runs with their tests and telemetry, all or none; refused if a baseline contains one. */
@@ -32,7 +34,8 @@ int runs_reject(struct store *s, int64_t key, const char *why, struct err *err);
 /* ERR_INPUT if the run is not rejected. */
 int runs_unreject(struct store *s, int64_t key, struct err *err);
 
-/* Removes the samples of a run's tests. *dropped: how many tests had samples. */
-int runs_drop_samples(struct store *s, int64_t key, int64_t *dropped, struct err *err);
+int runs_have_samples(struct store *s, int64_t key, bool *out, struct err *err);
+/* Removes the samples of the runs' tests, all or none. *dropped: how many tests had samples. */
+int runs_drop_samples(struct store *s, const int64_t *keys, size_t n, int64_t *dropped, struct err *err);
 
 #endif

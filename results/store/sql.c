@@ -28,6 +28,12 @@ static int sqlite_fail(struct store *s, const char *what, struct err *err)
         return err_set(err, ERR_STORAGE,
                        "%s: %s: another process has been writing to the store for too long; try again",
                        s->path, what);
+    if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
+        return err_set(
+            err, ERR_STORAGE,
+            "%s: %s: the store is damaged (%s): put a backup in its place, then `kernsweep ingest` "
+            "the bundles since",
+            s->path, what, sqlite3_errmsg(s->db));
     return err_set(err, ERR_STORAGE, "%s: %s: %s (SQLite %d)", s->path, what, sqlite3_errmsg(s->db), code);
 }
 

@@ -122,6 +122,15 @@ static int open_file(struct store *s, struct err *err)
     return 0;
 }
 
+#define WRITING "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8000"
+
+/* Only a new file heeds auto_vacuum (vacuum.h); an older one would be locked for it. */
+static bool is_new(const struct store *s)
+{
+    struct stat st;
+    return stat(s->path, &st) == 0 && st.st_size == 0;
+}
+
 static int configure(struct store *s, struct err *err)
 {
     sqlite3_extended_result_codes(s->db, 1);
@@ -134,9 +143,9 @@ static int configure(struct store *s, struct err *err)
         return -1;
     /* Each nightly run modifies one page of the history's index per cell; a rare checkpoint writes them back
      * once for many runs. */
-    return s->mode == STORE_WRITE
-               ? sql_exec(s, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8000", err)
-               : sql_exec(s, "PRAGMA query_only = ON", err);
+    if (s->mode == STORE_WRITE)
+        return sql_exec(s, is_new(s) ? "PRAGMA auto_vacuum = INCREMENTAL;" WRITING : WRITING, err);
+    return sql_exec(s, "PRAGMA query_only = ON", err);
 }
 
 /* One statement, thus one snapshot: another process may be creating the store between two of them. */

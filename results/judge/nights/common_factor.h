@@ -9,13 +9,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { COMMON_CELLS_MIN = 6 };
 
 struct common_cell {
-    double x;       /* logarithm of now / expected */
-    bool control;   /* its code is known, and did not change */
-    size_t variant; /* cells of one variant share its code */
+    double x;        /* logarithm of now / expected */
+    bool control;    /* its code is known, and did not change */
+    size_t variant;  /* cells of one variant share its code */
+    uint64_t device; /* the GPU that it was measured on; 0: unknown, or several */
 };
 
 struct common_factor {

@@ -1,0 +1,127 @@
+/* The second half of tonight.h: what is known of a cell, and what it is expected at. */
+#include "results/judge/tonight.h"
+#include "results/stats/stats.h"
+#include "results/store/identity.h"
+
+#include <math.h>
+
+/* A cell is a control if at least this share of the nights behind its level ran tonight's code. */
+static const double control_share = 0.5;
+
+const struct cell *tonight_base_cell(const struct tonight *t, const struct cell *now)
+{
+    return t->base ? run_data_cell(t->base, t->now->variants[now->variant].name, now->context) : NULL;
+}
+
+bool tonight_is_measured(const struct cell *c, enum metric m)
+{
+    return c && c->status == STATUS_OK && c->n[m] > 0 && c->median[m] > 0;
+}
+
+const struct night_cell *tonight_enough_nights(const struct tonight *t, const struct run_data *run,
+                                               const struct cell *cell, uint64_t device)
+{
+    const struct night_cell *c =
+        nights_find_on(&t->nights, run->variants[cell->variant].name, cell->context, device);
+    return c && c->count >= t->o->history_min ? c : NULL;
+}
+
+bool tonight_is_control(const struct tonight *t, const struct night_cell *c, const struct level *l,
+                        const struct cell *now)
+{
+    uint64_t code = variant_code(&t->now->variants[now->variant]);
+    return code && nights_share_of_code(c, l, code) >= control_share;
+}
+
+/* own: the logarithm of the GPU's own factor tonight, as in the next. */
+static void expect_level(const struct tonight *t, const struct level *l, double own, struct expectation *x)
+{
+    x->against = REFERENCE_LEVEL;
+    x->nights = l->nights;
+    x->common = t->removed ? exp(t->factor - t->factor_level.y) : 1;
+    x->own = exp(own);
+    x->value = x->own * (t->removed ? exp(l->u + t->factor) : exp(l->y));
+}
+
+/* The base's nights. What was found to have happened to all cells tonight is not also each cell's drift. */
+static void expect_base(const struct tonight *t, const struct level *l, double own, struct expectation *x)
+{
+    bool one_finding = t->shift.from_controls || (t->shift.since_base && t->shift.found) || t->base_moved;
+    expect_level(t, l, own, x);
+    x->against = REFERENCE_BASE;
+    x->common = t->removed ? exp(l->u + t->factor - l->y) : 1;
+    if (t->removed && !one_finding)
+        x->drifted = x->own * exp(l->y) * (t->shift.found ? t->shift.ratio : 1);
+}
+
+/* Where the level has changed since the base, as by an improvement that nobody made the base, a loss is one
+ * even if the cell is still better than the base. */
+static void expect_current(const struct tonight *t, const struct level *level, const struct level *base,
+                           bool other_device, double own, struct expectation *x)
+{
+    bool left = fabs(expm1(level->u - base->u)) >= t->o->practical;
+    if (!left || other_device || level->nights < NIGHTS_LEVEL_MIN)
+        return;
+    x->current_own = exp(own);
+    x->current = x->current_own * (t->removed ? exp(level->u + t->factor) : exp(level->y));
+    x->current_common = t->removed ? exp(t->factor - t->factor_level.y) : 1;
+    x->current_nights = level->nights;
+}
+
+/* A base that is none of the nights is a night of its own. */
+static void expect_run(const struct tonight *t, double base, double own, struct expectation *x)
+{
+    bool removed = t->removed && isfinite(t->base_factor);
+    x->against = REFERENCE_RUN;
+    x->nights = 1;
+    x->common = removed ? exp(t->factor - t->base_factor) : 1;
+    x->own = exp(own);
+    x->value = base * x->common * x->own;
+}
+
+/* Whether the level is of this GPU, and if not, what it takes. */
+static void expect_card(const struct night_cell *c, const struct level *l, uint64_t device,
+                        struct expectation *x)
+{
+    x->other_device = nights_on_other_device(c, l, device);
+    x->card = nights_card_factor(c, l);
+}
+
+void tonight_expect(const struct tonight *t, const struct cell *base, const struct cell *now, uint64_t device,
+                    struct evidence *e, struct delta *d)
+{
+    struct expectation *x = &e->expected;
+    bool exact = metric_info(t->metric)->exact;
+    *x = (struct expectation){.value = NAN, .common = 1, .own = 1, .drifted = NAN, .current = NAN};
+    e->nights = &t->nights;
+    e->cell = nights_find_on(&t->nights, t->now->variants[now->variant].name, now->context, device);
+    e->common = exp(t->pair_factor);
+    e->own = exp(own_factor_log(&t->own_since_run, device));
+    double own = own_factor_log(&t->own, device);
+    const struct night_cell *c = exact ? NULL : tonight_enough_nights(t, t->now, now, device);
+    struct level level = c ? nights_level(c) : (struct level){0};
+    if (!level.known)
+        return;
+    x->control = tonight_is_control(t, c, &level, now);
+    x->raw = !t->removed;
+    if (x->raw) /* a segment of u may span a step that all cells shared */
+        level.y = level.u + t->factor_level.y;
+    d->history_median = exp(level.y);
+    if (!base) {
+        expect_level(t, &level, own, x);
+        expect_card(c, &level, device, x);
+        return;
+    }
+    struct level then = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
+    if (then.known) {
+        expect_base(t, &then, own_factor_log(&t->own_since_base, device), x);
+        expect_current(t, &level, &then, nights_on_other_device(c, &level, device), own, x);
+        expect_card(c, &then, device, x);
+    } else if (e->base_n > 0 && tonight_is_measured(base, t->metric)) {
+        double since =
+            own_factor_of(&t->own_since_run, device) ? own_factor_log(&t->own_since_run, device) : own;
+        expect_run(t, stats_median(e->base, e->base_n), since, x);
+        x->other_device = e->other_device;
+        x->card = e->card;
+    }
+}

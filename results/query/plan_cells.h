@@ -1,0 +1,18 @@
+/* plan_cells: how rows that belong to a cell of a plan on a node name it: what noise_store and together_store
+ * share. */
+#ifndef KERNSWEEP_RESULTS_QUERY_PLAN_CELLS_H
+#define KERNSWEEP_RESULTS_QUERY_PLAN_CELLS_H
+
+#include "results/store/run_data.h"
+#include "results/store/sql.h"
+
+/* Binds :node, :ticket and :mode. */
+void plan_bind(struct sql_stmt *stmt, const char *node, const char *ticket, const char *mode);
+/* These of the run, and :variant, :context and :metric. */
+void plan_cell_bind(struct sql_stmt *stmt, const struct run_info *run, const char *variant, int context,
+                    enum metric m);
+/* From the columns variant, context_len and metric; false if nobody knows the metric. variant:
+ * char[RUN_NAME_MAX]. */
+bool plan_cell_read(struct sql_stmt *stmt, char *variant, int *context, enum metric *m);
+
+#endif
