@@ -1,5 +1,6 @@
 /* The command table of `kernsweep`, its entry point, and the flag set by the signal handler. */
 #include "common/base/json_arena.h"
+#include "common/base/text.h"
 #include "common/base/trace.h"
 #include "harness/commands/base/cmd.h"
 
@@ -138,6 +139,19 @@ static int check_output(int rc)
     return EXIT_LOCAL;
 }
 
+static int unknown_command(const char *word)
+{
+    const char *known[sizeof commands / sizeof *commands + 1] = {"help"};
+    size_t n = 1;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (commands[i].about)
+            known[n++] = commands[i].name;
+    const char *meant = text_nearest(word, known, n);
+    fprintf(stderr, "kernsweep: unknown command \"%.40s\": %s%s%s`kernsweep help` lists all\n", word,
+            meant ? "did you mean \"" : "", meant ? meant : "", meant ? "\"? " : "");
+    return EXIT_USAGE;
+}
+
 static int command(struct cmd_env *env, int argc, char **argv)
 {
     const char *name = strcmp(argv[0], "--version") == 0 ? "version" : argv[0];
@@ -147,8 +161,7 @@ static int command(struct cmd_env *env, int argc, char **argv)
         env->unlisted = unlisted_of(name);
         return check_output(commands[i].fn(env, argc, argv));
     }
-    fprintf(stderr, "kernsweep: unknown command \"%.40s\": `kernsweep help` lists all\n", argv[0]);
-    return EXIT_USAGE;
+    return unknown_command(argv[0]);
 }
 
 int main(int argc, char **argv)
@@ -157,7 +170,7 @@ int main(int argc, char **argv)
     catch_signals();
     json_arena_install();
     start_trace();
-    if (argc == 3 && strcmp(argv[1], "help") == 0) {
+    if (argc == 3 && strcmp(argv[1], "help") == 0 && strcmp(argv[2], "help") != 0) {
         char *words[] = {argv[2], (char *)"--help", NULL};
         return command(&env, 2, words);
     }

@@ -9,4 +9,4 @@ harness_libs := $(BUILD)/libharness.a $(BUILD)/libreports.a $(BUILD)/libresults.
 harness_link := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -liberty -lm -lpthread
 $(BUILD)/kernsweep: $(call objects,harness/main.c) $(harness_libs)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(harness_link)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(harness_link) $(linked)

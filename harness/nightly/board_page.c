@@ -24,6 +24,14 @@ static void put_text(struct buf *out, const char *text)
     escape_xml(out, visible);
 }
 
+/* Of a date the day. */
+static void put_day(struct buf *out, const char *date)
+{
+    char day[11];
+    snprintf(day, sizeof day, "%.10s", date);
+    put_text(out, day);
+}
+
 const char *board_news_class(const char *news)
 {
     static const char *const bad[] = {"regress", "failure", "blocked", "broken", "missing"};
@@ -131,8 +139,10 @@ static void write_finding(const json_t *board, size_t b, const json_t *cell, siz
     put_cell_link(b, at, cell, out);
     buf_puts(out, "</b> <span class=\"place\">");
     put_place(board, out);
-    if (*since)
-        buf_printf(out, ", since %.10s", since);
+    if (*since) {
+        buf_puts(out, ", since ");
+        put_day(out, since);
+    }
     put_text(out, text_of(cell, "note"));
     buf_puts(out, "</span></li>\n");
 }
@@ -210,7 +220,7 @@ static const char *date_of(const json_t *board, json_int_t night)
     return night_text(board, night, "date");
 }
 
-/* For people who cannot see the line, and as a tooltip. */
+/* For people who cannot see the line, and as a tooltip: spark_write() escapes it. */
 static void describe(const json_t *board, const json_t *cell, const char *name, struct buf *out)
 {
     const json_t *values = json_object_get(cell, "values"), *changes = json_object_get(cell, "changes");
@@ -271,7 +281,9 @@ static void write_last_change(const json_t *board, const json_t *cell, struct bu
     const char *commit = night_text(board, night, "commit");
     buf_puts(out, "<p class=\"place\">level ");
     put_percent(json_number_value(json_object_get(last, "ratio")), out);
-    buf_printf(out, " on <span class=\"date\">%.10s</span>", date_of(board, night));
+    buf_puts(out, " on <span class=\"date\">");
+    put_day(out, date_of(board, night));
+    buf_puts(out, "</span>");
     if (*commit) {
         buf_puts(out, " at ");
         put_text(out, commit);
@@ -306,8 +318,12 @@ static void write_span(const json_t *board, struct buf *out)
     buf_printf(out, ", %s is better; %zu %s",
                json_is_true(json_object_get(board, "more_is_better")) ? "higher" : "lower", n,
                n == 1 ? "night" : "nights");
-    if (n)
-        buf_printf(out, ", %.10s to %.10s", date_of(board, 0), date_of(board, (json_int_t)n - 1));
+    if (n) {
+        buf_puts(out, ", ");
+        put_day(out, date_of(board, 0));
+        buf_puts(out, " to ");
+        put_day(out, date_of(board, (json_int_t)n - 1));
+    }
     buf_puts(out, ". A dashed line is a change of level, a ring a single night set aside.</p>\n");
 }
 

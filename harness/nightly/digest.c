@@ -127,9 +127,20 @@ static void list_shift(struct lines *l, const struct comparison *c)
         append_line(l, "the GPU is another one than before");
 }
 
+static void list_cards(struct lines *l, const struct comparison *c)
+{
+    char line[LINE_MAX_BYTES];
+    for (size_t i = 0; i < c->cards.count; i++) {
+        const struct card_shift *s = &c->cards.items[i];
+        snprintf(line, sizeof line, "the GPU %.60s by itself: %+.1f %%, one finding", s->gpu,
+                 (s->ratio - 1) * 100);
+        append_line(l, line);
+    }
+}
+
 static bool is_news(const struct comparison *c)
 {
-    bool any = c->shift.found || c->node_cells > 0;
+    bool any = c->shift.found || c->cards.count > 0 || c->node_cells > 0;
     for (int v = 0; v < VERDICT_COUNT; v++)
         any = any || (v != VERDICT_UNCHANGED && v != VERDICT_NOISY && c->verdicts[v] > 0);
     return any;
@@ -149,6 +160,8 @@ json_t *digest_lines(const struct run_data *run, const struct comparison *c, con
     list_variants(&l, run);
     if (c)
         list_shift(&l, c);
+    if (c)
+        list_cards(&l, c);
     if (c && *commits && is_news(c))
         list_commits(&l, commits);
     if (c)

@@ -16,6 +16,16 @@
 
 static const size_t manifest_max = 64u << 20;
 
+/* Runs whose data is removed in one step. */
+enum { AT_ONCE = 16 };
+
+/* Runs whose data is removed together. */
+struct batch {
+    const char *run_id[AT_ONCE];
+    int64_t key[AT_ONCE];
+    size_t count;
+};
+
 /* One kind of data that the runs of a plan leave behind. */
 struct pruning {
     const char *db;
@@ -23,7 +33,10 @@ struct pruning {
     int64_t keep;                        /* how many of the newest runs keep it */
     enum store_mode mode;                /* required by remove() */
     bool (*has)(const struct runrec *r); /* NULL: every run */
-    int (*remove)(const struct pruning *p, struct store *s, const char *run_id, int64_t key, struct err *err);
+    /* The same of a run in the store; NULL: every run. */
+    int (*stores)(struct store *s, int64_t key, bool *out, struct err *err);
+    int (*remove)(const struct pruning *p, struct store *s, const struct batch *b, struct err *err);
+    const struct retention_watch *watch;
     retention_forget *forget;
     void *arg;
 };
@@ -61,36 +74,90 @@ static int collect_candidate(const struct runrec *r, void *arg, struct err *err)
     return 0;
 }
 
-static int held_by_baseline(struct store *s, int64_t key, bool *held, struct err *err)
+/* The runs that baselines name. */
+struct held {
+    int64_t *keys;
+    size_t count, room;
+};
+
+static int load_held(struct store *s, struct held *out, struct err *err)
 {
     struct baseline_list l = {0};
-    *held = false;
+    *out = (struct held){0};
     int rc = baseline_list(s, &l, err);
-    for (size_t i = 0; rc == 0 && i < l.count && !*held; i++) {
+    for (size_t i = 0; rc == 0 && i < l.count; i++) {
         int64_t *keys = NULL;
         size_t n = 0;
         rc = baseline_runs(s, &l.items[i], &keys, &n, err);
-        for (size_t k = 0; k < n; k++)
-            *held = *held || keys[k] == key;
+        if (rc == 0 && n > 0 && !ALLOC_GROW(out->keys, out->count + n, out->room))
+            rc = err_set(err, ERR_INTERNAL, "retention: no memory");
+        for (size_t k = 0; rc == 0 && k < n; k++)
+            out->keys[out->count++] = keys[k];
         free(keys);
     }
     baseline_list_release(&l);
     return rc;
 }
 
+static bool is_held(const struct held *h, int64_t key)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (h->keys[i] == key)
+            return true;
+    return false;
+}
+
+static int remove_batch(const struct pruning *p, struct store *s, struct batch *b, struct err *err)
+{
+    const struct retention_watch *w = p->watch;
+    if (w && w->interrupted && *w->interrupted)
+        return err_set(err, ERR_INTERRUPTED,
+                       "retention: interrupted; what was removed stays removed, and the next night goes on");
+    int rc = b->count ? p->remove(p, s, b, err) : 0;
+    b->count = 0;
+    return rc;
+}
+
+/* Whether there is something to remove of a run: 1, 0 or -1. */
+static int is_due(const struct pruning *p, struct store *s, const struct held *h, const char *run_id,
+                  int64_t *key, struct err *err)
+{
+    struct err unknown = {0};
+    bool has = true;
+    if (store_find_run(s, run_id, key, &unknown) != 0)
+        return 0; /* a run of another store */
+    if (is_held(h, *key))
+        return 0;
+    return p->stores && p->stores(s, *key, &has, err) != 0 ? -1 : has;
+}
+
+static int prune_unheld(const struct pruning *p, struct store *s, const struct candidates *c,
+                        const struct held *h, struct err *err)
+{
+    size_t total = c->count - (size_t)p->keep;
+    struct batch b = {.count = 0};
+    for (size_t i = 0; i < total; i++) {
+        int due = is_due(p, s, h, c->run_id[i], &b.key[b.count], err);
+        if (due < 0)
+            return -1;
+        if (due > 0)
+            b.run_id[b.count++] = c->run_id[i];
+        if (b.count == AT_ONCE && remove_batch(p, s, &b, err) != 0)
+            return -1;
+        if (p->watch && p->watch->progress)
+            p->watch->progress(p->watch->arg, i + 1, total);
+    }
+    return remove_batch(p, s, &b, err);
+}
+
 static int prune(const struct pruning *p, struct store *s, const struct candidates *c, struct err *err)
 {
-    for (size_t i = 0; i + (size_t)p->keep < c->count; i++) {
-        bool held;
-        int64_t key;
-        struct err unknown = {0};
-        if (store_find_run(s, c->run_id[i], &key, &unknown) != 0)
-            continue; /* a run of another store */
-        if (held_by_baseline(s, key, &held, err) != 0 ||
-            (!held && p->remove(p, s, c->run_id[i], key, err) != 0))
-            return -1;
-    }
-    return 0;
+    struct held h;
+    int rc = load_held(s, &h, err);
+    if (rc == 0)
+        rc = prune_unheld(p, s, c, &h, err);
+    free(h.keys);
+    return rc;
 }
 
 static int prune_plan(const struct pruning *p, const char *plan, struct err *err)
@@ -128,46 +195,54 @@ static int prune_all(const struct pruning *p, const char *plan, struct err *err)
                : 0;
 }
 
-static int remove_bundle(const struct pruning *p, struct store *s, const char *run_id, int64_t key,
-                         struct err *err)
+static int remove_bundle(const struct pruning *p, const char *run_id, struct err *err)
 {
     struct runrec rec;
-    (void)s;
-    (void)key;
     if (runrec_find(&rec, p->db, run_id, err) != 0)
         return -1;
-    if (p->forget)
-        p->forget(p->arg, &rec);
-    return fs_remove_tree(rec.bundle, err);
+    return p->forget && !p->forget(p->arg, &rec) ? 0 : fs_remove_tree(rec.bundle, err);
+}
+
+static int remove_bundles(const struct pruning *p, struct store *s, const struct batch *b, struct err *err)
+{
+    (void)s;
+    for (size_t i = 0; i < b->count; i++)
+        if (remove_bundle(p, b->run_id[i], err) != 0)
+            return -1;
+    return 0;
 }
 
 int retention_prune(const char *db, const char *plan, const char *node, int64_t keep_bundles,
-                    retention_forget *forget, void *arg, struct err *err)
+                    const struct retention_watch *watch, retention_forget *forget, void *arg, struct err *err)
 {
     const struct pruning p = {.db = db,
                               .node = node,
                               .keep = keep_bundles,
                               .mode = STORE_READ,
                               .has = has_bundle,
-                              .remove = remove_bundle,
+                              .remove = remove_bundles,
+                              .watch = watch,
                               .forget = forget,
                               .arg = arg};
     return prune_all(&p, plan, err);
 }
 
-static int remove_samples(const struct pruning *p, struct store *s, const char *run_id, int64_t key,
-                          struct err *err)
+static int remove_samples(const struct pruning *p, struct store *s, const struct batch *b, struct err *err)
 {
     int64_t ignored;
     (void)p;
-    (void)run_id;
-    return runs_drop_samples(s, key, &ignored, err);
+    return runs_drop_samples(s, b->key, b->count, &ignored, err);
 }
 
 int retention_prune_samples(const char *db, const char *plan, const char *node, int64_t keep_samples,
-                            struct err *err)
+                            const struct retention_watch *watch, struct err *err)
 {
-    const struct pruning p = {
-        .db = db, .node = node, .keep = keep_samples, .mode = STORE_WRITE, .remove = remove_samples};
+    const struct pruning p = {.db = db,
+                              .node = node,
+                              .keep = keep_samples,
+                              .mode = STORE_WRITE,
+                              .stores = runs_have_samples,
+                              .remove = remove_samples,
+                              .watch = watch};
     return prune_all(&p, plan, err);
 }

@@ -7,13 +7,26 @@
 
 #include "harness/session/runrec.h"
 
-/* Removes a run from its node; failures are ignored. NULL: nodes are left alone. */
-typedef void retention_forget(void *arg, const struct runrec *r);
+#include <signal.h>
+#include <stdbool.h>
 
-/* plan: the plan's file, as in the run records. node: only runs there; NULL: anywhere. */
+/* Removes a run from its node. False: the node could not be asked, so the bundle here stays too and the next
+ * night tries again. NULL: nodes are left alone. */
+typedef bool retention_forget(void *arg, const struct runrec *r);
+
+/* Who watches, and may stop it between two steps of a few runs: what was removed by then stays removed, and
+ * the next call goes on. Each may be NULL. */
+struct retention_watch {
+    const volatile sig_atomic_t *interrupted;
+    void (*progress)(void *arg, size_t done, size_t total);
+    void *arg;
+};
+
+/* plan: the plan's file, as in the run records. node: only runs there; NULL: anywhere. watch may be NULL. */
 int retention_prune(const char *db, const char *plan, const char *node, int64_t keep_bundles,
-                    retention_forget *forget, void *arg, struct err *err);
+                    const struct retention_watch *watch, retention_forget *forget, void *arg,
+                    struct err *err);
 int retention_prune_samples(const char *db, const char *plan, const char *node, int64_t keep_samples,
-                            struct err *err);
+                            const struct retention_watch *watch, struct err *err);
 
 #endif

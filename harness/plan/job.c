@@ -114,6 +114,13 @@ static json_t *encode_variant(const struct plan *p, const struct plan_variant *i
                             plan_variant_axes(item), "build", part_of(v->json, "build", json_array()), "run",
                             part_of(v->json, "run", json_array()), "env", env, "test_env", late, "gates",
                             part_of(v->json, "gates", json_array()), "patches", encode_patches(p, item));
+    if (out && (p->in_tree || v->in_tree))
+        json_object_set_new(out, "in_tree", json_true());
+    json_t *container = json_object_get(v->json, "container");
+    if (!container)
+        container = json_object_get(p->root, "container");
+    if (out && json_is_object(container))
+        json_object_set(out, "container", container);
     if (out && runs_alone(item, req))
         json_object_set_new(out, "alone", json_true());
     return out;

@@ -49,6 +49,7 @@ const struct key plan_keys[] = {
     {KEY_AT(struct plan, kind), .kind = KEY_WORD, .in = IN_PLAN, .words = kinds, .text = "prefill"},
     {KEY_AT(struct plan, order), .kind = KEY_CHOICE, .in = IN_PLAN, .words = orders},
     {KEY_AT(struct plan, warmup), .kind = KEY_COUNT, .in = IN_PLAN, .most = 100},
+    {KEY_AT(struct plan, in_tree), .kind = KEY_FLAG, .in = IN_PLAN}, /* of every variant */
     {.name = "regression",
      .object = "threshold",
      .offset = offsetof(struct plan, threshold),
@@ -140,6 +141,7 @@ const struct key plan_keys[] = {
     {.name = "timeouts", .kind = KEY_PART, .in = IN_PLAN, .required = true},
     {.name = "patches", .kind = KEY_PART, .in = IN_PLAN},
     {.name = "notify", .kind = KEY_PART, .in = IN_PLAN},
+    {.name = "container", .kind = KEY_PART, .in = IN_PLAN},
     {.name = NULL},
 };
 
@@ -349,7 +351,9 @@ static bool stops(int rc, const struct json_at *root, struct err *err)
 static int read_all(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at scheduler = json_member(root, "scheduler"), source = json_member(root, "source"),
-                   notify = json_member(root, "notify"), counters = json_member(root, "counters");
+                   notify = json_member(root, "notify"), counters = json_member(root, "counters"),
+                   container = json_member(root, "container");
+    struct container ignored; /* variants take it from the JSON */
     if (!json_is_object(root->value))
         return json_expected(root, "an object, {...}", err);
     if (stops(check_level(root, err), root, err) || stops(read_simple_keys(p, root, err), root, err) ||
@@ -358,6 +362,7 @@ static int read_all(struct plan *p, const struct json_at *root, struct err *err)
         stops(read_secrets(p, root, err), root, err) || stops(read_nodes(p, root, err), root, err) ||
         stops(gpu_wish_read(&p->gpus, root, &p->settings, p->scheduler.on, err), root, err) ||
         stops(counters_load(&p->counters, &counters, err), root, err) ||
+        stops(container_read(&ignored, &container, IN_PLAN, err), root, err) ||
         stops(plan_source_read(&p->source, &source, recorded_source(p->recorded), err), root, err) ||
         stops(check_patches(root, err), root, err) || stops(read_variants_and_env(p, root, err), root, err) ||
         stops(matrix_read(&p->matrix, root, p->warmup, err), root, err) ||
@@ -496,4 +501,19 @@ int64_t plan_largest_context(const struct plan *p)
         if (p->matrix.contexts[i].tokens > largest)
             largest = p->matrix.contexts[i].tokens;
     return largest;
+}
+
+unsigned plan_engines(const struct plan *p)
+{
+    unsigned engines = 0;
+    struct err ignored; /* plan_load() has read it */
+    struct json_at root = json_root(p->root, p->file), at = json_member(&root, "container");
+    struct container of_plan;
+    (void)container_read(&of_plan, &at, IN_PLAN, &ignored);
+    for (size_t i = 0; i < p->variants.count; i++) {
+        const struct variant *v = p->variants.item[i].variant;
+        const struct container *c = json_object_get(v->json, "container") ? &v->container : &of_plan;
+        engines |= c->on ? 1u << c->engine : 0;
+    }
+    return engines;
 }

@@ -36,6 +36,7 @@ struct plan {
     const char *kind;        /* "prefill" or "kernel" */
     enum plan_order order;
     int64_t warmup;
+    bool in_tree;     /* of every variant */
     double threshold; /* smallest relative change that counts as a regression; 0.05 = 5 % */
     int64_t confirm_rounds;
     bool bisect;           /* a nightly run searches for the commit of a confirmed regression */
@@ -76,6 +77,8 @@ bool plan_has_nodes(const struct plan *p);
 int plan_one_node(const struct plan *p, struct err *err);
 
 /* In tokens; 0 for a plan without contexts. */
+/* Bits of enum container_engine: what the containers of its variants need. */
+unsigned plan_engines(const struct plan *p);
 int64_t plan_largest_context(const struct plan *p);
 
 #endif

@@ -172,7 +172,11 @@ static void note_event(struct live *l, const struct event *e)
         snprintf(l->ended, sizeof l->ended, "%s", e->status);
         break;
     case EVENT_BUILD_END:
+        l->builds_failed += strcmp(e->status, status_name(STATUS_BUILD_FAILED)) == 0;
+        break;
     case EVENT_GATE:
+        l->gates_failed += strcmp(e->status, status_name(STATUS_GATE_FAILED)) == 0;
+        break;
     case EVENT_CONFIG_PATCH:
     case EVENT_NODE:
     case EVENT_COUNT:
@@ -230,6 +234,13 @@ static void print_gate(struct live *l, const struct event *e)
     fflush(l->out);
 }
 
+/* ", 2 builds failed" */
+static void print_count(struct live *l, int64_t n, const char *what)
+{
+    if (n > 0)
+        fprintf(l->out, ", %lld %s%s failed", (long long)n, what, text_plural(n));
+}
+
 static void print_end(struct live *l, const struct event *e)
 {
     char wall[32];
@@ -237,8 +248,11 @@ static void print_end(struct live *l, const struct event *e)
     live_end(l);
     fputs("run ", l->out);
     print_status(l, e->status);
-    fprintf(l->out, "  %lld ok, %lld failed, %lld skipped in %s%s%s\n", (long long)e->ok,
-            (long long)e->failed, (long long)e->skipped, wall, *e->reason ? ": " : "", e->reason);
+    fprintf(l->out, "  %lld ok, %lld failed, %lld skipped", (long long)e->ok, (long long)e->failed,
+            (long long)e->skipped);
+    print_count(l, l->builds_failed, "build");
+    print_count(l, l->gates_failed, "gate");
+    fprintf(l->out, " in %s%s%s\n", wall, *e->reason ? ": " : "", e->reason);
     fflush(l->out);
 }
 
@@ -261,7 +275,7 @@ void live_event(struct live *l, const struct event *e)
     switch (e->type) {
     case EVENT_SUITE_START:
         live_end(l);
-        fprintf(l->out, "%lld tests\n", (long long)l->total);
+        fprintf(l->out, "%lld test%s\n", (long long)l->total, text_plural(l->total));
         break;
     case EVENT_BUILD_START:
         if (l->progress) {

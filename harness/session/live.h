@@ -24,6 +24,7 @@ struct live {
     bool line_open; /* an unterminated progress line is shown */
     int64_t done, total;
     int64_t ok, failed, skipped;
+    int64_t builds_failed, gates_failed;
     struct live_test tests[EVENT_LANES_MAX];
     double suite_eta_s;            /* NaN: not known */
     char building[LIMIT_NAME + 1]; /* a variant, or "" */

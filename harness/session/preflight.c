@@ -1,5 +1,6 @@
 #include "harness/session/preflight.h"
 
+#include "common/contract/container.h"
 #include "harness/session/tuning.h"
 
 #include <inttypes.h>
@@ -201,6 +202,92 @@ static void check_model(struct preflight *p, const json_t *node, const struct pr
         preflight_add(p, PREFLIGHT_OK, "model", "", "%s, llama.context_length %.0f", path, context);
 }
 
+/* The limit of the plan that the node cannot enforce; NULL: none. */
+static const char *broken_limit(const json_t *held, const struct preflight_needs *needs)
+{
+    if (needs->by_scheduler)
+        return NULL;
+    if (needs->limit_memory && !json_is_true(json_object_get(held, "memory")))
+        return "memory";
+    return needs->limit_processes > 0 && !json_is_true(json_object_get(held, "processes")) ? "processes"
+                                                                                           : NULL;
+}
+
+static const char *can_limit(const json_t *held)
+{
+    bool memory = json_is_true(json_object_get(held, "memory")),
+         processes = json_is_true(json_object_get(held, "processes"));
+    return memory && processes ? "limits of memory and processes hold"
+           : memory            ? "limits of memory hold, of processes do not"
+           : processes         ? "limits of processes hold, of memory do not"
+                               : "limits do not hold";
+}
+
+static void check_isolation(struct preflight *p, const json_t *node, const struct preflight_needs *needs)
+{
+    const json_t *works = json_object_get(json_object_get(node, "containment"), "isolate");
+    if (!json_is_boolean(works))
+        return;
+    if (json_is_true(works))
+        preflight_add(p, PREFLIGHT_OK, "isolation", "", "user namespaces: a plan can isolate its tests");
+    else if (needs->isolate && !needs->by_scheduler)
+        preflight_add(p, PREFLIGHT_BLOCKER, "isolation",
+                      "allow user namespaces (docs/nodes.md), or drop \"isolate\"",
+                      "the plan isolates its tests, and this user may not make user namespaces");
+    else
+        preflight_add(p, PREFLIGHT_OK, "isolation", "",
+                      "no user namespaces: a plan's \"isolate\" would block its run");
+}
+
+static void check_containment(struct preflight *p, const json_t *node, const struct preflight_needs *needs)
+{
+    const json_t *held = json_object_get(node, "containment");
+    const char *kind = text_of(held, "kind", ""), *why = text_of(held, "why", ""),
+               *limit = broken_limit(held, needs);
+    if (!json_is_object(held))
+        return;
+    if (limit)
+        preflight_add(p, PREFLIGHT_BLOCKER, "containment",
+                      "delegate control groups to this user (docs/nodes.md), or drop the limit",
+                      "the plan's limits.%s cannot be enforced here (control groups: %s)%s%s", limit,
+                      text_of(held, "hierarchy", "?"), *why ? ": " : "", why);
+    else if (strcmp(kind, "group") == 0)
+        preflight_add(p, PREFLIGHT_OK, "containment", "", "process groups only: %s; see docs/nodes.md", why);
+    else
+        preflight_add(p, PREFLIGHT_OK, "containment", "", "a control group per test (%s, %s); %s",
+                      strcmp(kind, "scope") == 0 ? "in a scope of systemd" : "delegated",
+                      text_of(held, "hierarchy", "?"), can_limit(held));
+}
+
+static bool has_engine(const json_t *engines, int wanted)
+{
+    size_t i;
+    json_t *e;
+    json_array_foreach(engines, i, e)
+    {
+        if (wanted == ENGINE_AUTO || strcmp(text_of(e, "name", ""), container_engine_names[wanted]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check_engines(struct preflight *p, const json_t *node, const struct preflight_needs *needs)
+{
+    const json_t *engines = json_object_get(node, "engines");
+    size_t i;
+    json_t *e;
+    json_array_foreach(engines, i, e)
+        preflight_add(p, PREFLIGHT_OK, "containers", "", "%s: %s", text_of(e, "name", "?"),
+                      text_of(e, "version", "version unknown"));
+    for (int k = 0; container_engine_names[k] && !needs->by_scheduler; k++) {
+        if ((needs->engines & 1u << k) && json_is_array(engines) && !has_engine(engines, k))
+            preflight_add(p, PREFLIGHT_BLOCKER, "containers",
+                          "install it on the node, or change the plan's container",
+                          "the plan's containers need %s, which is not in the node's PATH",
+                          k == ENGINE_AUTO ? "podman, docker or apptainer" : container_engine_names[k]);
+    }
+}
+
 void preflight_check(struct preflight *out, const json_t *node, const struct preflight_needs *needs)
 {
     *out = (struct preflight){0};
@@ -210,6 +297,9 @@ void preflight_check(struct preflight *out, const json_t *node, const struct pre
     check_compilers(out, node, needs);
     check_gpus(out, node);
     tuning_check(out, node);
+    check_containment(out, node, needs);
+    check_isolation(out, node, needs);
+    check_engines(out, node, needs);
     check_leftovers(out, node);
     check_clocks(out, node);
     check_model(out, node, needs);

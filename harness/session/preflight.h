@@ -11,10 +11,15 @@
 #include <stdint.h>
 
 struct preflight_needs {
-    int64_t largest_context; /* tokens; 0: unknown */
-    bool hipcc, nvcc;        /* the plan's builds name this compiler */
-    double clock_offset_s;   /* node minus here; NaN: not measured */
-    double clock_error_s;    /* half the round-trip time of the measurement */
+    int64_t largest_context;  /* tokens; 0: unknown */
+    const char *limit_memory; /* the plan's limits; NULL and 0: none */
+    int64_t limit_processes;
+    unsigned engines;      /* bits of enum container_engine that the plan\'s containers need */
+    bool isolate;          /* the plan isolates its tests */
+    bool by_scheduler;     /* tests run on other machines than the one that is checked */
+    bool hipcc, nvcc;      /* the plan's builds name this compiler */
+    double clock_offset_s; /* node minus here; NaN: not measured */
+    double clock_error_s;  /* half the round-trip time of the measurement */
 };
 
 void preflight_check(struct preflight *out, const json_t *node, const struct preflight_needs *needs);

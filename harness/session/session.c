@@ -19,6 +19,7 @@ static const double other_pull_s = 3600;
 static const double line_limit_s = 60; /* the executor sends at least an empty line every 2 s */
 
 enum {
+    READINGS_MAX = 3,         /* of a journal whose end was lost */
     PULLS_MAX = 3,            /* in a row that bring less than: */
     PULL_PROGRESS = 64 << 10, /* bytes */
 };
@@ -152,11 +153,30 @@ static bool finishes_something(enum event_type type)
            type == EVENT_TEST_SKIP || type == EVENT_SUITE_END;
 }
 
+/* 127 is what shells and the executor say of a command that is not there. */
+static bool lacks_command(const struct event *e)
+{
+    return e->type == EVENT_TEST_END && strcmp(e->status, "FAIL") == 0 &&
+           strncmp(e->reason, "exit code 127", strlen("exit code 127")) == 0;
+}
+
+/* A node that lost power may have lost the end of the journal and begun another in its place. */
+static int check_order(struct session *s, int decoded, const struct event *e, struct err *err)
+{
+    bool continues = decoded == 0 && (s->seq == 0 || e->seq == 0 || e->seq == s->seq + 1);
+    s->misread = !continues && s->seq > 0 && s->readings < READINGS_MAX;
+    if (s->misread && decoded == 0)
+        return err_set(err, ERR_INTERNAL, "events.jsonl: event %lld follows event %lld", (long long)e->seq,
+                       (long long)s->seq);
+    s->seq = e->seq;
+    return decoded;
+}
+
 static int on_line(void *arg, const char *line, size_t len, struct err *err)
 {
     struct session *s = arg;
     struct event e;
-    if (event_decode(&e, line, len, err) != 0)
+    if (check_order(s, event_decode(&e, line, len, err), &e, err) != 0)
         return -1;
     if (e.type == EVENT_SUITE_END)
         snprintf(s->run_status, sizeof s->run_status, "%s", e.status);
@@ -169,6 +189,8 @@ static int on_line(void *arg, const char *line, size_t len, struct err *err)
         s->opt.view->line(s->opt.view->arg, line, len);
     else
         live_event(&s->live, &e);
+    if (s->opt.needs_commands && lacks_command(&e))
+        return err_set(err, ERR_INPUT, "%s: command not found on %s (exit code 127)", e.variant, s->rec.node);
     return 0;
 }
 
@@ -194,6 +216,17 @@ static int restart_executor(struct session *s, struct err *err)
     return remote_resume(&s->remote, s->rec.run_id, err);
 }
 
+static void read_anew(struct session *s)
+{
+    s->misread = false;
+    s->readings++;
+    s->seq = 0;
+    s->stream.offset = 0;
+    event_stream_rewind(&s->stream);
+    session_say(s,
+                "the node has lost the end of the run's journal (was it down?): reading it from the start");
+}
+
 int session_follow(struct session *s, struct err *err)
 {
     event_stream_init(&s->stream, on_line, s);
@@ -208,7 +241,10 @@ int session_follow(struct session *s, struct err *err)
             return 0;
         if (rc == 0)
             rc = restart_executor(s, err);
-        else if (s->remote.link_lost && err->kind == ERR_NODE) {
+        else if (s->misread) {
+            read_anew(s);
+            rc = 0;
+        } else if (s->remote.link_lost && err->kind == ERR_NODE) {
             struct err why = *err;
             rc = session_reconnect(s, &why, err);
         }
@@ -257,6 +293,11 @@ static bool collected_before(const struct session *s)
            manifest_verify(s->rec.bundle, s->rec.run_id, &ignored) == 0;
 }
 
+static int pull_whole(struct session *s, const char *partial, struct err *err)
+{
+    return pull_into(s, partial, err) != 0 ? -1 : manifest_verify(partial, s->rec.run_id, err);
+}
+
 static int pull_bundle(struct session *s, struct err *err)
 {
     char partial[FS_PATH_MAX];
@@ -265,9 +306,9 @@ static int pull_bundle(struct session *s, struct err *err)
     int n = snprintf(partial, sizeof partial, "%s.partial", s->rec.bundle);
     if (n < 0 || n >= FS_PATH_MAX)
         return err_set(err, ERR_INPUT, "path too long: %.200s", s->rec.bundle);
-    int rc = pull_into(s, partial, err);
-    if (rc == 0)
-        rc = manifest_verify(partial, s->rec.run_id, err);
+    int rc = pull_whole(s, partial, err);
+    if (rc != 0 && err->kind == ERR_INPUT) /* a file was changed on its way: the node leaves it out then */
+        rc = pull_whole(s, partial, err);
     if (rc == 0)
         rc = fs_rename(partial, s->rec.bundle, err);
     if (rc != 0)

@@ -36,6 +36,7 @@ struct session_options {
     const char *purpose_tag;   /* of measure.h's runs, instead of the purpose's name; NULL: that */
     bool counters;             /* count what the plan's "counters" name, after the tests */
     bool build_only;           /* no tests: build the variants and look at their gates */
+    bool needs_commands;       /* a test whose command cannot be found ends session_follow() with ERR_INPUT */
     bool repeatable;           /* an interrupted start can be repeated from its record */
     const char *source_sha256; /* use this tree, still on the node, instead of the plan's */
     json_t *git;         /* what git knows of the sources, if the caller knows better (git/revision.h) */
@@ -55,6 +56,9 @@ struct session {
     struct watchdog watchdog;   /* of the executor, while its run is followed */
     double heard_s;             /* monotonic time of the last complete line */
     struct restarts restarts;   /* of the executor, by this session */
+    int64_t seq;                /* of the last event that was read; 0: none, or none of this reading */
+    int readings;               /* of the journal from its start, because the node lost its end */
+    bool misread;               /* what was read last does not continue what was read before */
     struct preflight preflight; /* set by session_start(); count is 0 until the node has answered */
     json_t *gpu_groups;         /* owned; of a plan with the placement "every", once the node has answered */
     bool offered;               /* the job was sent, so the node may have the run even if the call failed */

@@ -15,16 +15,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { DRAW_MS = 250 };
-/* A session that was interrupted ends within the deadline of one remote step; then it is killed, as its run
- * may be followed again. */
-static const double end_patience_s = 90;
+enum { DRAW_MS = 250, TOLD_MS = 20 };
+/* After an interruption: until a session that has not ended is killed, as its run may be followed again; and
+ * until one that cannot be killed is left behind. Together less than a second, for whoever pressed Ctrl-C. */
+static const double end_patience_s = 0.7, kill_patience_s = 0.2;
+/* A session that has closed its pipes has nothing left to do. */
+static const double exit_patience_s = 5;
 
 struct child {
     struct gathering *all;
     size_t index;
     pid_t pid;
     bool exited;
+    bool left;      /* behind: it was killed, and does not end */
+    double done_at; /* monotonic: both pipes are closed; 0: not yet */
     int status;
     int relay, text; /* the parent's ends of the two pipes; -1 once closed */
     struct event_stream from_relay, from_text;
@@ -154,19 +158,39 @@ static void signal_all(struct gathering *g, int number)
             kill(g->children[i].pid, number);
 }
 
+static void tell_to_end(struct gathering *g)
+{
+    signal_all(g, SIGTERM);
+    g->told = true;
+    g->told_at = clock_mono_s();
+}
+
+/* Since when a child should have ended by itself, and how long it may take; false: it may go on. */
+static bool must_end(const struct gathering *g, const struct child *c, double *since, double *patience)
+{
+    *since = g->told ? g->told_at : c->done_at;
+    *patience = g->told ? end_patience_s : exit_patience_s;
+    return c->pid > 0 && !c->exited && (g->told || c->done_at > 0);
+}
+
 /* Ctrl-C reaches the children too; SIGTERM is only ours. */
 static void heed(struct gathering *g)
 {
-    if (!g->told && g->s->interrupted && *g->s->interrupted) {
-        signal_all(g, SIGTERM);
-        g->told = true;
-        g->told_at = clock_mono_s();
+    double since, patience;
+    if (!g->told && g->s->interrupted && *g->s->interrupted)
+        tell_to_end(g);
+    for (size_t i = 0; i < g->s->count; i++) {
+        struct child *c = &g->children[i];
+        if (!must_end(g, c, &since, &patience))
+            continue;
+        double waited = clock_mono_s() - since;
+        if (waited > patience)
+            kill(c->pid, SIGKILL);
+        c->left = waited > patience + kill_patience_s;
     }
-    if (g->told && clock_mono_s() - g->told_at > end_patience_s)
-        signal_all(g, SIGKILL);
 }
 
-/* Returns whether any child may still say something. */
+/* Returns whether any child may still say something, or has not ended. */
 static bool read_all(struct gathering *g, struct pollfd *p)
 {
     nfds_t n = 0;
@@ -174,7 +198,7 @@ static bool read_all(struct gathering *g, struct pollfd *p)
         p[n++] = (struct pollfd){.fd = g->children[i].relay, .events = POLLIN};
         p[n++] = (struct pollfd){.fd = g->children[i].text, .events = POLLIN};
     }
-    poll(p, n, DRAW_MS);
+    poll(p, n, g->told ? TOLD_MS : DRAW_MS);
     bool open = false;
     for (size_t i = 0; i < g->s->count; i++) {
         struct child *c = &g->children[i];
@@ -182,20 +206,36 @@ static bool read_all(struct gathering *g, struct pollfd *p)
         read_from(c, &c->relay, p[2 * i].revents, &c->from_relay);
         if (c->pid > 0 && !c->exited)
             c->exited = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
-        open = open || c->relay >= 0 || c->text >= 0;
+        bool silent = c->relay < 0 && c->text < 0;
+        if (silent && c->done_at <= 0)
+            c->done_at = clock_mono_s();
+        open = open || (!c->left && (!silent || (c->pid > 0 && !c->exited)));
     }
     return open;
 }
 
-static void reap(struct child *c)
+static void close_pipes(struct child *c)
 {
+    int *const fds[] = {&c->relay, &c->text};
+    for (size_t i = 0; i < 2; i++) {
+        if (*fds[i] >= 0)
+            close(*fds[i]);
+        *fds[i] = -1;
+    }
+}
+
+static void note_end(const struct gathering *g, struct child *c)
+{
+    close_pipes(c);
     if (c->pid <= 0)
         return;
-    while (!c->exited && waitpid(c->pid, &c->status, 0) < 0)
-        if (errno != EINTR)
-            return;
-    if (WIFEXITED(c->status))
+    if (c->exited && WIFEXITED(c->status))
         c->end->code = WEXITSTATUS(c->status);
+    else if (g->told)
+        c->end->code = EXIT_INTERRUPTED;
+    else if (!c->exited && !*c->end->failure)
+        snprintf(c->end->failure, sizeof c->end->failure,
+                 "the process %ld that followed this node does not end, though it was killed", (long)c->pid);
     else if (!*c->end->failure)
         snprintf(c->end->failure, sizeof c->end->failure,
                  "the process that followed this node was killed by signal %d", WTERMSIG(c->status));
@@ -213,13 +253,13 @@ static int gather(struct gathering *g, struct several_end *ends, struct err *err
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = start(g, i, &ends[i], err);
     if (rc != 0)
-        signal_all(g, SIGTERM);
+        tell_to_end(g);
     while (p && read_all(g, p)) {
         heed(g);
         board_draw(&g->board);
     }
     for (size_t i = 0; i < n; i++)
-        reap(&g->children[i]);
+        note_end(g, &g->children[i]);
     free(p);
     return rc;
 }

@@ -3,7 +3,8 @@
  * ended.
  *
  * Processes, because a session blocks on its connection; a child that dies, or a node that is unreachable,
- * leaves the others alone. A child is told to stop when its parent dies; like any session, it leaves its run
+ * leaves the others alone. After an interruption all are told to end, and killed if they have not within a
+ * second. A child is told to stop when its parent dies; like any session, it leaves its run
  * going on. No connection, store or lock may be open when several_run() is called.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_SEVERAL_H

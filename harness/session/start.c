@@ -175,6 +175,11 @@ json_t *session_preflight(struct session *s, const struct plan *p, struct prefli
         return NULL;
     const char *time = json_string_value(json_object_get(node, "time"));
     const struct preflight_needs needs = {.largest_context = plan_largest_context(p),
+                                          .limit_memory = p->settings.limit_memory,
+                                          .limit_processes = p->settings.limit_processes,
+                                          .engines = plan_engines(p),
+                                          .isolate = p->settings.isolate,
+                                          .by_scheduler = p->scheduler.on,
                                           .hipcc = builds_with(p, "hipcc") || builds_with(p, "PLATFORM=amd"),
                                           .nvcc = builds_with(p, "nvcc") || builds_with(p, "PLATFORM=nvidia"),
                                           .clock_offset_s = parse_time(time) - (before + after) / 2,

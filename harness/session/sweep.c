@@ -98,27 +98,34 @@ static int decode(struct sweep_record *w, const json_t *obj, const char *file, s
 
 struct find {
     const char *word;
+    bool whole; /* it is an id, not the beginning of one */
     char file[FS_PATH_MAX];
     int matches;
+    bool exact; /* the word is the id of the file */
 };
 
-/* Files are visited in the order of their names. */
+/* Files are visited in the order of their names; the one whose id the word is counts more than those whose
+ * ids begin with it. */
 static int match_file(const char *rel, const char *full, void *arg, struct err *err)
 {
     struct find *f = arg;
     size_t n = strlen(rel), len = strlen(f->word);
     (void)err;
-    if (n < 6 || strcmp(rel + n - 5, ".json") != 0 || strncmp(rel, f->word, len) != 0)
+    if (f->exact || n < 6 || strcmp(rel + n - 5, ".json") != 0 || strncmp(rel, f->word, len) != 0)
         return 0;
-    f->matches = n - 5 == len ? 1 : f->matches + 1;
+    f->exact = n - 5 == len;
+    if (f->whole && !f->exact)
+        return 0;
+    f->matches = f->exact ? 1 : f->matches + 1;
     snprintf(f->file, sizeof f->file, "%s", full);
     return 0;
 }
 
-static int find_file(const char *db, const char *word, struct sweep_record *w, bool *found, struct err *err)
+static int find_file(const char *db, const char *word, bool whole, struct sweep_record *w, bool *found,
+                     struct err *err)
 {
     char dir[FS_PATH_MAX];
-    struct find f = {.word = word};
+    struct find f = {.word = word, .whole = whole};
     *found = false;
     if (records_dir(db, dir, err) != 0)
         return -1;
@@ -143,9 +150,53 @@ int sweep_find(struct sweep_record *w, const char *db, const char *word, bool *f
     if (strcmp(word, "latest") == 0) {
         if (runrec_find(&latest, db, word, &none) != 0 || !*latest.sweep)
             return 0;
-        return find_file(db, latest.sweep, w, found, err);
+        return find_file(db, latest.sweep, true, w, found, err);
     }
-    return strncmp(word, ID_HEAD, strlen(ID_HEAD)) == 0 ? find_file(db, word, w, found, err) : 0;
+    return strncmp(word, ID_HEAD, strlen(ID_HEAD)) == 0 ? find_file(db, word, false, w, found, err) : 0;
+}
+
+/* What is left to do on a node: that of its newest run of the plan. */
+struct newest_run {
+    char node[sizeof((struct runrec *)0)->node];
+    char sweep[LIMIT_NAME + 1]; /* "": nothing */
+};
+
+struct unfinished {
+    const char *plan;
+    struct newest_run of[PLAN_NODES_MAX];
+    size_t count;
+};
+
+/* Records come in the order of their age. */
+static int note_newest(const struct runrec *r, void *arg, struct err *err)
+{
+    struct unfinished *u = arg;
+    size_t i = 0;
+    (void)err;
+    if (strcmp(r->plan, u->plan) != 0)
+        return 0;
+    while (i < u->count && strcmp(u->of[i].node, r->node) != 0)
+        i++;
+    if (i == PLAN_NODES_MAX)
+        return 0;
+    u->count = i < u->count ? u->count : i + 1;
+    bool over = r->state == RUNREC_INGESTED || *r->set_aside;
+    snprintf(u->of[i].node, sizeof u->of[i].node, "%s", r->node);
+    snprintf(u->of[i].sweep, sizeof u->of[i].sweep, "%s", over ? "" : r->sweep);
+    return 0;
+}
+
+int sweep_unfinished(struct sweep_record *w, const char *db, const char *plan, bool *found, struct err *err)
+{
+    struct unfinished u = {.plan = plan};
+    const char *newest = "";
+    *found = false;
+    if (runrec_each(db, note_newest, &u, err) != 0)
+        return -1;
+    for (size_t i = 0; i < u.count; i++)
+        if (strcmp(u.of[i].sweep, newest) > 0) /* an id begins with the time */
+            newest = u.of[i].sweep;
+    return *newest ? find_file(db, newest, true, w, found, err) : 0;
 }
 
 struct each {

@@ -37,6 +37,10 @@ int sweep_save(const struct sweep_record *w, const char *db, struct err *err);
  * newest run that was started from here belongs to one. *found: there is one. */
 int sweep_find(struct sweep_record *w, const char *db, const char *word, bool *found, struct err *err);
 
+/* The newest sweep of the plan (its file's resolved path) in which some node's newest run is not stored yet,
+ * unless nightly runs leave that one aside. *found: there is one. */
+int sweep_unfinished(struct sweep_record *w, const char *db, const char *plan, bool *found, struct err *err);
+
 /* Calls fn for each run of the sweep that has a record here, oldest first. */
 int sweep_each(const struct sweep_record *w, const char *db,
                int (*fn)(const struct runrec *, void *, struct err *), void *arg, struct err *err);

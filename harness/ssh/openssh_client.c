@@ -178,22 +178,6 @@ static int explain_failure(const struct openssh_master *m, enum transport_failur
     return -1;
 }
 
-/* A socket's path is limited to about 100 bytes, so TMPDIR cannot be used when it is long. */
-static int make_folder(struct openssh_master *m, struct err *err)
-{
-    const char *const parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
-    for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
-        int n = parents[i] && parents[i][0] == '/'
-                    ? snprintf(m->dir, sizeof m->dir, "%s/kernsweep-ssh.XXXXXX", parents[i])
-                    : -1;
-        /* ssh expands % in the path, and appends a temporary suffix to it */
-        if (n > 0 && (size_t)n < sizeof m->dir && !strchr(m->dir, '%') && mkdtemp(m->dir))
-            return 0;
-    }
-    m->dir[0] = '\0';
-    return err_set(err, ERR_STORAGE, "no folder for the ssh control socket could be made in /tmp");
-}
-
 /* LocalCommand prints "ready" once the login is complete and the socket exists. */
 static int wait_until_ready(const struct openssh_master *m, int64_t deadline_ns, enum transport_failure *why,
                             struct err *err)
@@ -235,7 +219,7 @@ int openssh_master_start(struct openssh_master *m, int64_t deadline_ns, enum tra
 {
     bool terminal = on_terminal();
     *why = TRANSPORT_FAILURE_REFUSED;
-    if (make_folder(m, err) || start_master(m, terminal, deadline_ns, err))
+    if (openssh_folder_make(m->dir, err) || start_master(m, terminal, deadline_ns, err))
         return -1;
     if (terminal)
         deadline_ns += (int64_t)(typing_s * 1e9);
@@ -299,7 +283,7 @@ int openssh_fetch_key(const struct ssh_config *config, int64_t deadline_ns,
     char file[FS_PATH_MAX];
     char *const files[] = {file, NULL};
     struct transport_result res;
-    if (make_folder(&scratch, err))
+    if (openssh_folder_make(scratch.dir, err))
         return -1;
     snprintf(file, sizeof file, "%s/known_hosts", scratch.dir);
     int rc = run_fetch(config, file, deadline_ns, scope, &res, err);

@@ -6,12 +6,13 @@
 
 #include "harness/ssh/config.h"
 #include "harness/ssh/known_hosts.h"
+#include "harness/ssh/openssh_folder.h"
 #include "harness/transport/backend.h"
 
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { OPENSSH_DIR_MAX = 80, OPENSSH_LOG_MAX = 1 << 20 };
+enum { OPENSSH_LOG_MAX = 1 << 20 };
 
 /* The process that holds the connection; clients reach it through the socket dir/s. */
 struct openssh_master {

@@ -14,6 +14,11 @@ static int on_stderr_data(void *arg, const char *data, size_t len, struct err *e
     return transport_io_stderr(arg, data, len, err);
 }
 
+static void on_wait(void *arg)
+{
+    transport_io_tell(arg);
+}
+
 /* Replaces run's message by the transport's. */
 static void explain_stop(const struct transport_io *io, enum run_stop stop, struct err *err)
 {
@@ -50,7 +55,9 @@ static int run_child(const struct transport_cmd *cmd, const char *cwd, bool untr
                             .on_stderr_arg = &io,
                             .deadline_s = cmd->deadline_s,
                             .stall_s = cmd->stall_s,
-                            .interrupted = scope->interrupted};
+                            .interrupted = scope->interrupted,
+                            .on_wait = on_wait,
+                            .on_wait_arg = &io};
     int rc = run_program(&run, &ended, err);
     res->bytes_sent = ended.sent;
     res->exited = ended.exited;

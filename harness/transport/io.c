@@ -6,6 +6,7 @@
 #include "common/base/text.h"
 
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,6 +80,7 @@ int transport_io_fill(struct transport_io *io, struct err *err)
 static void note_progress(struct transport_io *io, size_t len)
 {
     io->moved_ns = clock_mono_ns();
+    io->told = false;
     io->window_bytes += len;
     if (io->cmd->stall_s <= 0 || (double)(io->moved_ns - io->window_ns) < io->cmd->stall_s * (double)ns_per_s)
         return;
@@ -155,10 +157,26 @@ int transport_io_fail_stalled(const struct transport_io *io, struct err *err)
                    io->cmd->stall_s);
 }
 
-int transport_io_check(const struct transport_io *io, struct err *err)
+void transport_io_tell(struct transport_io *io)
+{
+    double quiet_s = (double)(clock_mono_ns() - io->moved_ns) / (double)ns_per_s;
+    double limit_s = io->cmd->stall_s > 0 ? io->cmd->stall_s : io->cmd->deadline_s;
+    char line[ERR_MSG_MAX];
+    if (io->told || !io->scope->notice || quiet_s < TRANSPORT_QUIET_S || limit_s < 2 * TRANSPORT_QUIET_S)
+        return;
+    io->told = true;
+    snprintf(
+        line, sizeof line,
+        "%s has been silent for %.0f s: is it overloaded or stopped? Waiting up to %.0f s; Ctrl-C ends this",
+        io->scope->who, quiet_s, limit_s);
+    io->scope->notice(io->scope->notice_arg, line);
+}
+
+int transport_io_check(struct transport_io *io, struct err *err)
 {
     if (transport_interrupted(io->scope))
         return err_set(err, ERR_INTERRUPTED, "interrupted");
+    transport_io_tell(io);
     int64_t now = clock_mono_ns();
     if (io->deadline_ns && now >= io->deadline_ns)
         return transport_io_fail_late(io, err);

@@ -15,7 +15,9 @@
 struct transport_scope {
     const char *who; /* "user@host:port", not owned */
     const volatile sig_atomic_t *interrupted;
-    double *last_heard_s; /* or NULL */
+    double *last_heard_s;                        /* or NULL */
+    void (*notice)(void *arg, const char *line); /* tells the user; or NULL */
+    void *notice_arg;
 };
 
 bool transport_interrupted(const struct transport_scope *scope);
@@ -23,7 +25,14 @@ bool transport_interrupted(const struct transport_scope *scope);
 /* The user's home folder: $HOME, else what the password database says, else "/". */
 const char *transport_home_folder(void);
 
-enum { TRANSPORT_IO_CHUNK = 64 << 10, TRANSPORT_POLL_MS_MAX = 200 };
+/* What libssh2 puts into one packet: input comes in multiples of it, so that no packet is sent for a
+ * remainder. */
+enum {
+    TRANSPORT_PACKET = 32700,
+    TRANSPORT_IO_CHUNK = 16 * TRANSPORT_PACKET,
+    TRANSPORT_POLL_MS_MAX = 200,
+    TRANSPORT_QUIET_S = 15
+};
 
 /* poll() timeout until the deadline (0: none), short enough to notice an interrupt soon. */
 int transport_poll_ms(int64_t deadline_ns);
@@ -41,6 +50,7 @@ struct transport_io {
     int64_t window_ns;     /* begin of the current stretch of cmd->stall_s, */
     uint64_t window_bytes; /* and what has moved in it */
     bool trickles;         /* a stretch had fewer than cmd->least_bytes */
+    bool told;             /* of the silence that lasts */
 };
 
 void transport_io_begin(struct transport_io *io, const struct transport_cmd *cmd,
@@ -57,7 +67,9 @@ int transport_io_stdout(struct transport_io *io, const char *data, size_t len, s
 int transport_io_stderr(struct transport_io *io, const char *data, size_t len, struct err *err);
 
 /* -1 past the deadline or the stall limit (see res), or when interrupted. */
-int transport_io_check(const struct transport_io *io, struct err *err);
+int transport_io_check(struct transport_io *io, struct err *err);
+/* Tells the user, once, when nothing has moved for TRANSPORT_QUIET_S and the wait may last much longer. */
+void transport_io_tell(struct transport_io *io);
 /* For a passed deadline: sets res->timed_out and err, which names the command. Returns -1. */
 int transport_io_fail_late(const struct transport_io *io, struct err *err);
 /* For no data within cmd->stall_s: sets res->link_lost and err. Returns -1. */

@@ -2,9 +2,11 @@
 
 #include "common/base/fs.h"
 #include "common/contract/bundle_limits.h"
+#include "harness/transport/spool.h"
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +20,7 @@
 #include <unistd.h>
 
 enum { PIECE = 64 << 10, BLOCK = 512, END_OF_TAR = 2 * BLOCK };
+static_assert((int)END_OF_TAR == (int)SPOOL_TAIL, "the end of a tar is looked for in the spool's tail");
 
 static const uint64_t default_total_bytes = (uint64_t)BUNDLE_BYTES_MAX;
 static const uint64_t default_file_bytes = 2ull << 30;
@@ -25,22 +28,19 @@ static const size_t default_entries = 2 * BUNDLE_FILES_MAX; /* with folders */
 /* Headers, long names and padding of an entry. */
 static const uint64_t overhead_per_entry = 8 * BLOCK;
 
-/* libarchive pulls and transports push, so the stream passes through an unnamed file: a thread extracts what
- * has arrived, and the network need not wait for the disk. Only the members below `lock` are shared. */
+/* libarchive pulls and transports push, so the stream passes through a spool: a thread extracts what has
+ * arrived, and the network need not wait for the disk. Only the members below `lock` are shared. */
 struct tar_extractor {
     char dir[FS_PATH_MAX];
     struct tar_limits limits;
-    int spool;
-    uint64_t taken; /* bytes of the spool read by libarchive */
+    struct spool spool;
     uint64_t extracted;
     size_t entries;
-    char block[PIECE], piece[PIECE];
+    char piece[PIECE];
     pthread_t thread;
     bool begun, running, whole;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
-    uint64_t spooled;
-    bool ended, abandoned, failed;
+    bool failed;
     struct err err; /* valid once failed */
 };
 
@@ -64,21 +64,6 @@ static uint64_t spool_limit(const struct tar_limits *l)
 static int fail_refused(const struct tar_extractor *x, const char *name, const char *why, struct err *err)
 {
     return err_set(err, ERR_NODE, "%s: refused what the node sent: \"%s\" %s", x->dir, name, why);
-}
-
-static int open_spool(struct tar_extractor *x, struct err *err)
-{
-    x->spool = open(x->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (x->spool >= 0)
-        return 0;
-    /* Some file systems have no O_TMPFILE. */
-    char name[FS_PATH_MAX];
-    if (fs_join(name, err, x->dir, ".spool.XXXXXX"))
-        return -1;
-    x->spool = mkostemp(name, O_CLOEXEC);
-    if (x->spool < 0 || unlink(name) < 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s", name);
-    return 0;
 }
 
 /* An existing entry, above all a link, could redirect extracted files to another place. */
@@ -109,9 +94,8 @@ int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct
     struct tar_extractor *x = calloc(1, sizeof *x);
     if (!x)
         return err_set(err, ERR_INTERNAL, "out of memory");
-    x->spool = -1;
+    x->spool.file = -1;
     pthread_mutex_init(&x->lock, NULL);
-    pthread_cond_init(&x->changed, NULL);
     x->limits = tar_limits_fill(limits);
     int n = snprintf(x->dir, sizeof x->dir, "%s", dir);
     int rc = n > 0 && (size_t)n < sizeof x->dir ? fs_mkdir_p(dir, 0700, err)
@@ -119,7 +103,7 @@ int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct
     if (rc == 0)
         rc = require_empty(dir, err);
     if (rc == 0)
-        rc = open_spool(x, err);
+        rc = spool_open(&x->spool, x->dir, err);
     if (rc == 0)
         rc = start_thread(x, err);
     if (rc) {
@@ -130,15 +114,12 @@ int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct
     return 0;
 }
 
-/* Sets a flag that ends the thread, and waits for it. */
-static void join_thread(struct tar_extractor *x, bool *flag)
+/* Ends the thread, and waits for it. */
+static void join_thread(struct tar_extractor *x, bool abandoned)
 {
     if (!x->running)
         return;
-    pthread_mutex_lock(&x->lock);
-    *flag = true;
-    pthread_cond_signal(&x->changed);
-    pthread_mutex_unlock(&x->lock);
+    spool_stop(&x->spool, abandoned);
     pthread_join(x->thread, NULL);
     x->running = false;
 }
@@ -147,28 +128,24 @@ void tar_extractor_close(struct tar_extractor *x)
 {
     if (!x)
         return;
-    join_thread(x, &x->abandoned);
+    join_thread(x, true);
     if (x->begun && !x->whole) /* keep what existed before */
         fs_remove_tree(x->dir, NULL);
-    pthread_cond_destroy(&x->changed);
     pthread_mutex_destroy(&x->lock);
-    if (x->spool >= 0)
-        close(x->spool);
+    spool_close(&x->spool);
     free(x);
 }
 
 int tar_extractor_write(void *arg, const char *data, size_t len, struct err *err)
 {
     struct tar_extractor *x = arg;
-    if (x->spooled + len > spool_limit(&x->limits))
+    if (x->spool.added + len > spool_limit(&x->limits))
         return err_set(err, ERR_NODE, "%s: refused what the node sent: more than %llu bytes", x->dir,
                        (unsigned long long)spool_limit(&x->limits));
-    if (fs_write_all(x->spool, data, len))
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot keep what the node sent", x->dir);
+    if (spool_add(&x->spool, data, len, err))
+        return err_wrap(err, "%s", x->dir);
     pthread_mutex_lock(&x->lock);
-    x->spooled += len;
     bool failed = x->failed;
-    pthread_cond_signal(&x->changed);
     pthread_mutex_unlock(&x->lock);
     if (failed)
         *err = x->err; /* no longer changes */
@@ -178,19 +155,17 @@ int tar_extractor_write(void *arg, const char *data, size_t len, struct err *err
 /* Only the thread that writes changes it. */
 uint64_t tar_extractor_received(const struct tar_extractor *x)
 {
-    return x->spooled;
+    return x->spool.added;
 }
 
 /* A complete tar ends in two blocks of zeros, which libarchive does not require. */
 static int check_end(struct tar_extractor *x, struct err *err)
 {
     static const char zeros[END_OF_TAR];
-    char end[END_OF_TAR];
-    if (x->spooled < END_OF_TAR || x->spooled % BLOCK != 0 ||
-        pread(x->spool, end, sizeof end, (off_t)(x->spooled - END_OF_TAR)) != END_OF_TAR ||
-        memcmp(end, zeros, sizeof end) != 0)
+    uint64_t added = x->spool.added;
+    if (added < END_OF_TAR || added % BLOCK != 0 || memcmp(x->spool.tail, zeros, sizeof zeros) != 0)
         return err_set(err, ERR_NODE, "%s: what the node sent is cut short (%llu bytes)", x->dir,
-                       (unsigned long long)x->spooled);
+                       (unsigned long long)added);
     return 0;
 }
 
@@ -291,23 +266,14 @@ static int extract_all(struct tar_extractor *x, struct archive *a, struct err *e
     }
 }
 
-/* libarchive's read callback; waits for more data. */
 static la_ssize_t read_spooled(struct archive *a, void *arg, const void **data)
 {
     struct tar_extractor *x = arg;
-    pthread_mutex_lock(&x->lock);
-    while (x->spooled == x->taken && !x->ended && !x->abandoned)
-        pthread_cond_wait(&x->changed, &x->lock);
-    uint64_t left = x->spooled - x->taken;
-    bool abandoned = x->abandoned;
-    pthread_mutex_unlock(&x->lock);
-    ssize_t n = abandoned ? -1 : pread(x->spool, x->block, left < PIECE ? left : PIECE, (off_t)x->taken);
+    ssize_t n = spool_take(&x->spool, data);
     if (n < 0) {
-        archive_set_error(a, abandoned ? ECANCELED : errno, "cannot read it again");
+        archive_set_error(a, errno, "cannot read it again");
         return ARCHIVE_FATAL;
     }
-    x->taken += (uint64_t)n;
-    *data = x->block;
     return n;
 }
 
@@ -344,7 +310,7 @@ static void *extract_thread(void *arg)
 int tar_extractor_finish(struct tar_extractor *x, struct err *err)
 {
     int rc = check_end(x, err);
-    join_thread(x, rc == 0 ? &x->ended : &x->abandoned);
+    join_thread(x, rc != 0);
     if (rc == 0 && x->failed) {
         *err = x->err;
         rc = -1;

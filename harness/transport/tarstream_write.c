@@ -17,7 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 64 << 10, DEPTH_MAX = 64 };
+/* A read gets at most READ_MAX bytes; what the last piece brought beyond them waits for the next one. */
+enum { PIECE = 64 << 10, READ_MAX = 1 << 20, OUT_MAX = READ_MAX + 4 * PIECE, DEPTH_MAX = 64 };
 
 struct item {
     char *path; /* relative to the root */
@@ -226,7 +227,7 @@ int tar_writer_open(struct tar_writer **out, const struct tar_tree *tree, struct
     if (!w)
         return err_set(err, ERR_INTERNAL, "out of memory");
     w->fd = -1;
-    buf_init(&w->out, 4 * PIECE);
+    buf_init(&w->out, OUT_MAX);
     if (list_tree(w, tree, err) || start_archive(w, err)) {
         tar_writer_close(w);
         return -1;
@@ -320,12 +321,12 @@ static int next_piece(struct tar_writer *w, struct err *err)
 ssize_t tar_writer_read(void *arg, void *buf, size_t cap, struct err *err)
 {
     struct tar_writer *w = arg;
-    size_t enough = cap < PIECE ? cap : PIECE; /* avoids a small packet for every small file */
+    size_t enough = cap < READ_MAX ? cap : READ_MAX; /* avoids a small packet for every small file */
     while (w->out.len < enough && (!w->ended || w->fd >= 0)) {
         if (w->fd >= 0 ? next_piece(w, err) : next_item(w, err))
             return -1;
     }
-    size_t n = w->out.len < cap ? w->out.len : cap;
+    size_t n = w->out.len < enough ? w->out.len : enough;
     if (n > 0)
         memcpy(buf, w->out.data, n);
     buf_consume(&w->out, n);

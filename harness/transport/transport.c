@@ -148,8 +148,11 @@ static int copy_target(struct transport *t, const struct transport_target *targe
         return err_set(err, ERR_INTERNAL, "out of memory");
     if (t->target.connect_timeout_s <= 0)
         t->target.connect_timeout_s = TRANSPORT_CONNECT_TIMEOUT_S;
-    t->scope = (struct transport_scope){
-        .who = t->describe, .interrupted = target->interrupted, .last_heard_s = &t->last_heard_s};
+    t->scope = (struct transport_scope){.who = t->describe,
+                                        .interrupted = target->interrupted,
+                                        .last_heard_s = &t->last_heard_s,
+                                        .notice = target->notice,
+                                        .notice_arg = target->notice_arg};
     snprintf(t->describe, sizeof t->describe, "%s", target->node);
     return 0;
 }

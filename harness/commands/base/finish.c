@@ -1,5 +1,6 @@
 #include "harness/commands/base/finish.h"
 
+#include "common/base/text.h"
 #include "harness/commands/base/revisions.h"
 #include "harness/nightly/digest.h"
 #include "reports/report.h"
@@ -86,17 +87,39 @@ static int compare_with_baseline(struct finish *f, const struct runrec *rec, con
     return compare_with_against(f, err);
 }
 
-static int print_tables(struct finish *f, FILE *out, struct err *err)
+/* "build failed: variant b: exit code 1", and where its log is. */
+static void list_failed_variants(const struct finish *f, const char *bundle, struct buf *out)
+{
+    for (size_t i = 0; i < f->run.n_variants; i++) {
+        const struct run_variant *v = &f->run.variants[i];
+        bool build = v->status == STATUS_BUILD_FAILED;
+        struct err ignored = {0};
+        char folder[FS_PATH_MAX], log[FS_PATH_MAX];
+        if (!build && v->status != STATUS_GATE_FAILED)
+            continue;
+        buf_printf(out, "%s failed: variant %s: ", build ? "build" : "gate", v->name);
+        text_printable(out, v->reason, strlen(v->reason), RUN_REASON_MAX);
+        if (fs_join(folder, &ignored, bundle, v->name) == 0 &&
+            fs_join(log, &ignored, folder, build ? "build.log" : "gate.log") == 0 && fs_exists(log))
+            buf_printf(out, " (log: %s)", log);
+        buf_putc(out, '\n');
+    }
+}
+
+static int print_tables(struct finish *f, const struct runrec *rec, bool smoke, FILE *out, struct err *err)
 {
     size_t reference;
     bool kernels, colour = cmd_colour(out);
     struct buf text;
     buf_init(&text, REPORT_BYTES_MAX);
-    int rc = run_data_reference(&f->run, NULL, &reference, err);
+    int rc = report_reference(&f->store, &f->run, NULL, &reference, err);
     if (rc == 0)
         rc = report_kernels_alone(&f->store, &f->run, &kernels, err);
     if (rc == 0)
-        rc = terminal_run(&f->run, reference, kernels, colour, &text, err);
+        rc = smoke ? terminal_single_shots(&f->run, kernels, colour, &text, err)
+                   : terminal_run(&f->run, reference, kernels, colour, &text, err);
+    if (rc == 0)
+        list_failed_variants(f, rec->bundle, &text);
     if (rc == 0 && f->compared) {
         buf_putc(&text, '\n');
         range_print(&f->commits, "Commits", &text);
@@ -233,10 +256,12 @@ static int print_outcome(struct cmd_env *env, struct finish *f, const struct run
                          const struct finish_options *opt, struct err *err)
 {
     FILE *out = env->json ? env->notes : stdout;
-    if (!opt->quiet && print_tables(f, out, err) != 0)
+    if (!opt->quiet && print_tables(f, rec, opt->smoke, out, err) != 0)
         return -1;
     int code = exit_code(f, opt->fail_on);
-    fprintf(out, "\nbundle  %s\nreport  %s\n", rec->bundle, report);
+    fprintf(out, "\nbundle  %s\n", rec->bundle);
+    if (!opt->smoke)
+        fprintf(out, "report  %s\n", report);
     if (env->json)
         cmd_print_json(encode_summary(f, rec, report, code));
     return code;
@@ -272,7 +297,7 @@ int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_
     *f = (struct finish){0};
     if (report_path(rec, opt, report, err) != 0 || store_bundle(env, f, rec, err) != 0)
         return -1;
-    if (compare_with_baseline(f, rec, opt, &f->failure) == 0)
+    if (opt->smoke || compare_with_baseline(f, rec, opt, &f->failure) == 0)
         return 0;
     f->is_base = opt->first_is_base && take_baseline(f, rec, &f->failure);
     bool unset = !opt->first_is_base && baseline_unset(f, rec->baseline);
@@ -299,7 +324,8 @@ int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_o
         causes_save(&f->store, f->run.info.key, f->against.has_base ? f->against.base.info.key : 0,
                     &f->comparison, err) != 0)
         return -1;
-    if (report_path(rec, opt, report, err) != 0 || write_reports(f, rec, opt, report, err) != 0)
+    if (report_path(rec, opt, report, err) != 0 ||
+        (!opt->smoke && write_reports(f, rec, opt, report, err) != 0))
         return -1;
     int code = print_outcome(env, f, rec, report, opt, err);
     if (code >= 0 && result)

@@ -19,6 +19,7 @@ struct finish_options {
     enum finish_fail_on fail_on;
     bool night;         /* the report is of a night: what changed since the ones before */
     bool quiet;         /* no tables */
+    bool smoke;         /* each test ran once: nothing is compared, and there is no report */
     bool first_is_base; /* if the baseline does not exist yet, the run becomes it */
 };
 

@@ -103,10 +103,11 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
         rc = against_nights(s, now, &req->options, &against, err);
     if (rc == 0 && !against.has_base && against.history.nights < req->options.history_min)
         rc = err_set(err, ERR_INPUT,
-                     "compare: %zu runs of this plan are stored before run %s, and at least %zu are needed "
+                     "compare: %zu run%s of this plan %s stored before run %s, and at least %zu are needed "
                      "to compare it"
                      " with them: name a second run, or give --baseline NAME",
-                     against.history.nights, now->info.run_id, req->options.history_min);
+                     against.history.nights, text_plural((long long)against.history.nights),
+                     against.history.nights == 1 ? "is" : "are", now->info.run_id, req->options.history_min);
     if (rc == 0)
         rc = compare_and_range(s, &against, now, out, err);
     against_release(&against);
@@ -139,10 +140,26 @@ static int choose_options(struct store *s, const struct compare_args *a, const s
     return a->threshold ? 0 : against_plan_options(s, now, &req->options, err);
 }
 
+/* Which GPUs changed by themselves since the nights before; none where there are too few nights. */
+static int changed_cards(struct store *s, const struct run_data *run, const struct request *req,
+                         struct card_shifts *out, struct err *err)
+{
+    struct against against = {0};
+    struct comparison c = {0};
+    int rc = against_nights(s, run, &req->options, &against, err);
+    if (rc == 0 && against.history.nights >= req->options.history_min)
+        rc = against_compare(&against, run, &c, err);
+    *out = c.cards;
+    comparison_release(&c);
+    against_release(&against);
+    return rc;
+}
+
 static int compare_shared(const struct cmd_env *env, struct store *s, const struct compare_args *a,
                           const char *word, struct request *req, struct err *err)
 {
     struct run_data run;
+    struct card_shifts cards = {0};
     int rc = store_load_run(s, word, &run, err);
     if (rc == 0)
         rc = run_check_comparable(&run.info, err);
@@ -150,8 +167,10 @@ static int compare_shared(const struct cmd_env *env, struct store *s, const stru
         rc = choose_options(s, a, &run, req, err);
     if (rc == 0 && !a->metric)
         req->options.metric = run_data_metric(&run);
+    if (rc == 0 && req->by == PLACE_GPU)
+        rc = changed_cards(s, &run, req, &cards, err);
     if (rc == 0)
-        rc = compare_places(env, &run, req->by, &req->options, err);
+        rc = compare_places(env, &run, req->by, &req->options, &cards, err);
     run_data_release(&run);
     return rc;
 }
@@ -167,7 +186,7 @@ static int compare_run(struct store *s, const struct compare_args *a, const char
     if (rc == 0)
         rc = choose_options(s, a, &now, req, err);
     if (rc == 0 && a->within) {
-        rc = run_data_reference(&now, a->reference, &reference, err);
+        rc = report_reference(s, &now, a->reference, &reference, err);
         if (rc == 0)
             rc = compare_within(&now, reference, &req->options, &out->comparison, err);
     } else if (rc == 0)

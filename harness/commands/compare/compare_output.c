@@ -3,6 +3,7 @@
 #include "common/base/escape.h"
 #include "common/base/text.h"
 #include "harness/commands/base/cmd.h"
+#include "harness/commands/compare/compare_ci.h"
 #include "reports/render/markdown.h"
 #include "reports/tables/causes.h"
 #include "reports/tables/tables.h"
@@ -33,30 +34,21 @@ struct field {
     double value;
 };
 
-enum { FIELDS = 20, SHIFT_TEXT_MAX = 2048 };
+enum { FIELDS = 21, SHIFT_TEXT_MAX = 2048 };
 
 static void list_fields(const struct delta *d, struct field out[static FIELDS])
 {
     const struct field fields[FIELDS] = {
-        {"base_median", d->base_median},
-        {"now_median", d->now_median},
-        {"base_n", d->base_n},
-        {"now_n", d->now_n},
-        {"reference", d->reference},
-        {"ratio", d->ratio},
-        {"factor", d->factor},
-        {"ratio_low", d->ratio_low},
-        {"ratio_high", d->ratio_high},
-        {"threshold", d->threshold},
-        {"noise_floor", d->noise_floor},
-        {"detectable", d->detectable},
-        {"history_n", d->history_n},
-        {"history_median", d->history_median},
-        {"reference_n", d->reference_n},
-        {"common", d->common},
-        {"z", d->z},
-        {"freedom", d->freedom},
-        {"p", d->p},
+        {"base_median", d->base_median}, {"now_median", d->now_median},
+        {"base_n", d->base_n},           {"now_n", d->now_n},
+        {"reference", d->reference},     {"ratio", d->ratio},
+        {"factor", d->factor},           {"ratio_low", d->ratio_low},
+        {"ratio_high", d->ratio_high},   {"threshold", d->threshold},
+        {"noise_floor", d->noise_floor}, {"detectable", d->detectable},
+        {"history_n", d->history_n},     {"history_median", d->history_median},
+        {"reference_n", d->reference_n}, {"common", d->common},
+        {"gpu_factor", d->own},          {"z", d->z},
+        {"freedom", d->freedom},         {"p", d->p},
         {"p_adjusted", d->p_adjusted},
     };
     memcpy(out, fields, sizeof fields);
@@ -137,6 +129,19 @@ static json_t *encode_shift(const struct comparison *c)
     return o;
 }
 
+static json_t *encode_cards(const struct card_shifts *cards)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < cards->count; i++) {
+        const struct card_shift *s = &cards->items[i];
+        json_array_append_new(all, json_pack("{s:s, s:b, s:f, s:o, s:b, s:b, s:I, s:I}", "gpu", s->gpu,
+                                             "worse", s->worse, "ratio", s->ratio, "p", cmd_json_number(s->p),
+                                             "from_controls", s->from_controls, "since_base", s->since_base,
+                                             "cells", (json_int_t)s->cells, "of", (json_int_t)s->all));
+    }
+    return all;
+}
+
 json_t *counters_encode(const struct counter_changes *c)
 {
     json_t *all = json_array();
@@ -161,10 +166,10 @@ json_t *compare_encode(const struct comparison *c, int exit_code)
                                                c->facts[i].base, "now", c->facts[i].now));
     for (int v = 0; v < VERDICT_COUNT; v++)
         json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(c->verdicts[v]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:i}", "base", c->base_id, "now",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i}", "base", c->base_id, "now",
                      c->now_id, "metric", metric_info(c->primary)->name, "cells", cells, "facts", facts,
-                     "verdicts", verdicts, "shift", encode_shift(c), "node_cells", c->node_cells, "tested",
-                     (int)c->tested, "exit_code", exit_code);
+                     "verdicts", verdicts, "shift", encode_shift(c), "cards", encode_cards(&c->cards),
+                     "node_cells", c->node_cells, "tested", (int)c->tested, "exit_code", exit_code);
 }
 
 static void csv_row(const struct delta *d, struct buf *out)
@@ -214,7 +219,8 @@ static void md_row(const struct delta *d, struct table *t)
     table_text(t, d->variant);
     table_text(t, d->attn_impl);
     table_text(t, metric_info(d->metric)->name);
-    table_text(t, num_six_digits(isnan(d->reference) ? d->base_median : d->reference).s);
+    table_text(t, num_six_digits(d->base_median).s);
+    table_text(t, num_six_digits(d->reference).s);
     table_text(t, num_six_digits(d->now_median).s);
     table_text(t, factor);
     table_text(t, verdict_word(d->verdict, REPORT_EN));
@@ -241,20 +247,35 @@ static void write_md_causes(const struct comparison *c, struct md *w)
     why_release(&why);
 }
 
+static void write_md_cards(const struct card_shifts *cards, struct md *w)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    for (size_t i = 0; i < cards->count; i++) {
+        buf_clear(&text);
+        verdict_card(&cards->items[i], w->lang, &text);
+        md_text(w, buf_str(&text));
+        md_line(w);
+        md_end(w);
+    }
+    buf_release(&text);
+}
+
 static void write_md(const struct comparison *c, struct buf *out)
 {
     static const struct {
         const char *title;
         bool right;
-    } columns[] = {{"Context", true}, {"Variant", false}, {"Kernel name", false},
-                   {"Metric", false}, {"Base", true},     {"Now", true},
-                   {"Factor", true},  {"Verdict", false}, {"Evidence", false}};
+    } columns[] = {{"Context", true},  {"Variant", false}, {"Kernel name", false}, {"Metric", false},
+                   {"Base", true},     {"Expected", true}, {"Now", true},          {"Factor", true},
+                   {"Verdict", false}, {"Evidence", false}};
     struct md w = {.out = out, .lang = REPORT_EN};
     struct table t;
     size_t start = out->len;
     verdict_shift(&c->shift, REPORT_EN, out);
     if (out->len > start)
         buf_puts(out, "\n\n");
+    write_md_cards(&c->cards, &w);
     table_init(&t);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_column(&t, columns[i].title, columns[i].right);
@@ -263,144 +284,6 @@ static void write_md(const struct comparison *c, struct buf *out)
     md_table(&w, &t);
     table_release(&t);
     write_md_causes(c, &w);
-}
-
-/* Whether the cell makes the comparison fail; must agree with comparison_regressed(). */
-static bool is_bad(const struct comparison *c, const struct delta *d)
-{
-    switch (d->verdict) {
-    case VERDICT_REGRESSED:
-    case VERDICT_MISSING:
-    case VERDICT_BROKEN:
-        return d->metric == c->primary;
-    case VERDICT_IMPROVED:
-    case VERDICT_UNCHANGED:
-    case VERDICT_NOISY:
-    case VERDICT_NEW:
-    case VERDICT_FIXED:
-    case VERDICT_COUNT:
-        return false;
-    }
-    return false;
-}
-
-static bool is_bad_shift(const struct common_shift *s)
-{
-    return s->found && s->worse;
-}
-
-/* What all cells have in common is a test case of its own. */
-static void write_junit_shift(const struct common_shift *s, struct buf *out)
-{
-    struct buf text;
-    buf_init(&text, SHIFT_TEXT_MAX);
-    verdict_shift(s, REPORT_EN, &text);
-    buf_puts(out, "  <testcase classname=\"all cells\" name=\"common factor\">"
-                  "<failure type=\"regressed\" message=\"");
-    escape_xml(out, buf_str(&text));
-    buf_puts(out, "\"/></testcase>\n");
-    buf_release(&text);
-}
-
-static void write_junit(const struct comparison *c, struct buf *out)
-{
-    int failures = is_bad_shift(&c->shift);
-    for (size_t i = 0; i < c->count; i++)
-        failures += is_bad(c, &c->deltas[i]);
-    buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kernsweep ");
-    escape_xml(out, c->now_id);
-    buf_printf(out, "\" tests=\"%zu\" failures=\"%d\">\n", c->count + is_bad_shift(&c->shift), failures);
-    for (size_t i = 0; i < c->count; i++) {
-        const struct delta *d = &c->deltas[i];
-        buf_puts(out, "  <testcase classname=\"");
-        escape_xml(out, d->variant);
-        buf_printf(out, "\" name=\"context %d %s\">", d->context, metric_info(d->metric)->name);
-        buf_printf(out, is_bad(c, d) ? "<failure type=\"%s\" message=\"" : "<system-out>%s: ",
-                   verdict_name(d->verdict));
-        escape_xml(out, d->reason);
-        buf_puts(out, is_bad(c, d) ? "\"/></testcase>\n" : "</system-out></testcase>\n");
-    }
-    if (is_bad_shift(&c->shift))
-        write_junit_shift(&c->shift, out);
-    buf_puts(out, "</testsuite>\n");
-}
-
-/* GitHub decodes escaped line ends everywhere, but escaped separators only in properties: in a message, they
- * would be shown as they are written. */
-static void github_text(struct buf *out, const char *s, const char *special)
-{
-    for (; *s; s++) {
-        if (strchr(special, *s))
-            buf_printf(out, "%%%02X", (unsigned char)*s);
-        else
-            buf_putc(out, *s);
-    }
-}
-
-static const char *github_level(const struct comparison *c, const struct delta *d)
-{
-    if (is_bad(c, d))
-        return "error";
-    switch (d->verdict) {
-    case VERDICT_NOISY:
-    case VERDICT_REGRESSED:
-        return "warning";
-    case VERDICT_IMPROVED:
-    case VERDICT_NEW:
-    case VERDICT_FIXED:
-        return "notice";
-    case VERDICT_UNCHANGED:
-    case VERDICT_MISSING:
-    case VERDICT_BROKEN:
-    case VERDICT_COUNT:
-        return NULL;
-    }
-    return NULL;
-}
-
-static void write_github_shift(const struct common_shift *s, struct buf *out)
-{
-    struct buf text;
-    buf_init(&text, SHIFT_TEXT_MAX);
-    verdict_shift(s, REPORT_EN, &text);
-    if (text.len) {
-        buf_printf(out, "::%s title=all cells::", is_bad_shift(s) ? "error" : "notice");
-        github_text(out, buf_str(&text), "%\r\n");
-        buf_putc(out, '\n');
-    }
-    buf_release(&text);
-}
-
-static void write_github_causes(const struct comparison *c, const struct delta *d, struct buf *out)
-{
-    const struct cell_causes *found =
-        d->metric == c->primary ? causes_of(&c->causes, d->variant, d->context) : NULL;
-    struct buf text;
-    if (!found)
-        return;
-    buf_init(&text, WHY_TEXT_MAX);
-    cause_sentence(found, REPORT_EN, &text);
-    buf_puts(out, " Why: ");
-    github_text(out, buf_str(&text), "%\r\n");
-    buf_release(&text);
-}
-
-static void write_github(const struct comparison *c, struct buf *out)
-{
-    write_github_shift(&c->shift, out);
-    for (size_t i = 0; i < c->count; i++) {
-        const struct delta *d = &c->deltas[i];
-        const char *level = github_level(c, d);
-        if (!level)
-            continue;
-        buf_printf(out, "::%s title=", level);
-        github_text(out, d->variant, "%\r\n:,");
-        buf_printf(out, " at %d %s::", d->context, verdict_word(d->verdict, REPORT_EN));
-        buf_printf(out, "%s ", metric_info(d->metric)->name);
-        github_text(out, d->reason, "%\r\n");
-        write_github_causes(c, d, out);
-        buf_putc(out, '\n');
-    }
 }
 
 void compare_output(const struct comparison *c, enum compare_format format, struct buf *out)
@@ -413,10 +296,10 @@ void compare_output(const struct comparison *c, enum compare_format format, stru
         write_csv(c, out);
         return;
     case COMPARE_JUNIT:
-        write_junit(c, out);
+        compare_write_junit(c, out);
         return;
     case COMPARE_GITHUB:
-        write_github(c, out);
+        compare_write_github(c, out);
         return;
     case COMPARE_TEXT:
     case COMPARE_FORMAT_COUNT:

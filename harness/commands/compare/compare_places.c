@@ -19,8 +19,17 @@ bool place_kind_from_name(const char *name, enum place_kind *out)
     return false;
 }
 
+/* By how many times the nights before; null for a GPU that did not change by itself. */
+static json_t *encode_before(const struct card_shifts *cards, const char *gpu)
+{
+    for (size_t i = 0; cards && i < cards->count; i++)
+        if (strcmp(cards->items[i].gpu, gpu) == 0)
+            return json_real(cards->items[i].ratio);
+    return json_null();
+}
+
 static json_t *encode(const struct run_data *run, enum place_kind by, enum metric m,
-                      const struct place_standing *places, size_t n)
+                      const struct place_standing *places, size_t n, const struct card_shifts *cards)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
@@ -30,19 +39,22 @@ static json_t *encode(const struct run_data *run, enum place_kind by, enum metri
                       "cells", s->cells, "worse", s->worse, "ratio", cmd_json_number(s->ratio), "ratio_low",
                       cmd_json_number(s->ratio_low), "ratio_high", cmd_json_number(s->ratio_high),
                       "p_adjusted", cmd_json_number(s->p), "verdict", place_speed_name(s->speed));
-        if (by == PLACE_GPU)
+        if (by == PLACE_GPU) {
             json_object_set_new(one, "mode", *s->mode ? json_string(s->mode) : json_null());
+            json_object_set_new(one, "ratio_before", encode_before(cards, s->place));
+        }
         json_array_append_new(list, one);
     }
     return json_pack("{s:s, s:s, s:o}", "run", run->info.run_id, "metric", metric_info(m)->name, lists[by],
                      list);
 }
 
-static int print_text(enum place_kind by, const struct place_standing *places, size_t n, struct err *err)
+static int print_text(enum place_kind by, const struct place_standing *places, size_t n,
+                      const struct card_shifts *cards, struct err *err)
 {
     struct buf text;
     buf_init(&text, REPORT_BYTES_MAX);
-    int rc = terminal_standings(by, places, n, cmd_colour(stdout), &text, err);
+    int rc = terminal_standings(by, places, n, cards, cmd_colour(stdout), &text, err);
     if (rc == 0)
         cmd_print(&text);
     buf_release(&text);
@@ -50,7 +62,7 @@ static int print_text(enum place_kind by, const struct place_standing *places, s
 }
 
 int compare_places(const struct cmd_env *env, const struct run_data *run, enum place_kind by,
-                   const struct compare_options *options, struct err *err)
+                   const struct compare_options *options, const struct card_shifts *cards, struct err *err)
 {
     struct place_standing *places;
     size_t n;
@@ -63,9 +75,9 @@ int compare_places(const struct cmd_env *env, const struct run_data *run, enum p
                              names[by], by == PLACE_NODE ? "machines" : "GPUs", run->info.run_id,
                              n ? "only one" : "none");
     if (rc == 0 && env->json)
-        rc = cmd_print_json(encode(run, by, options->metric, places, n));
+        rc = cmd_print_json(encode(run, by, options->metric, places, n, cards));
     else if (rc == 0)
-        rc = print_text(by, places, n, err);
+        rc = print_text(by, places, n, cards, err);
     free(places);
     return rc;
 }

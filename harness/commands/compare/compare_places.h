@@ -14,6 +14,6 @@
 bool place_kind_from_name(const char *name, enum place_kind *out);
 
 int compare_places(const struct cmd_env *env, const struct run_data *run, enum place_kind by,
-                   const struct compare_options *options, struct err *err);
+                   const struct compare_options *options, const struct card_shifts *cards, struct err *err);
 
 #endif

@@ -198,7 +198,8 @@ static void print_head(const struct diff *d)
     else if (d->pairs.count == 0)
         puts("the device code differs; it has no named kernels, or too many");
     else
-        printf("%zu of %zu kernels differ%s\n", d->pairs.changed, d->pairs.count,
+        printf("%zu of %zu kernel%s differ%s%s\n", d->pairs.changed, d->pairs.count,
+               text_plural((long long)d->pairs.count), d->pairs.count == 1 ? "s" : "",
                d->pairs.changed ? "" : "; constants or initial values do");
 }
 

@@ -223,8 +223,9 @@ static int print_text(const struct timeline *t, const struct listing *how, FILE 
     printf("%s at %d, %s, plan %s on %s (%s): %zu run%s\n\n", t->variant, t->context,
            metric_info(t->metric)->name, t->ticket, t->node, t->mode, t->count, t->count == 1 ? "" : "s");
     if (t->left_out)
-        printf("Of GPU %s; %zu values of other GPUs are left out (--gpu chooses)\n\n",
-               t->count ? t->points[t->count - 1].gpu : "", t->left_out);
+        printf("Of GPU %s; %zu value%s of other GPUs %s left out (--gpu chooses)\n\n",
+               t->count ? t->points[t->count - 1].gpu : "", t->left_out, text_plural((long long)t->left_out),
+               t->left_out == 1 ? "is" : "are");
     if (t->count)
         print_sparkline(t);
     if (t->count && print_points(t, how, err) != 0)

@@ -68,8 +68,8 @@ static int fill_request(const struct bisect_args *a, const char *plan, struct bi
 }
 
 /* A search that was begun with the same words goes on; --fresh begins it anew. */
-static int begin(const struct bisect_args *a, const char *plan, struct store *s, struct bisect_state *b,
-                 struct err *err)
+static int begin(const struct cmd_env *env, const struct bisect_args *a, const char *plan, struct store *s,
+                 struct bisect_state *b, struct err *err)
 {
     struct bisect_state stored = {.commits = NULL};
     bool found;
@@ -83,7 +83,7 @@ static int begin(const struct bisect_args *a, const char *plan, struct store *s,
         return -1;
     if (!found)
         return 0;
-    fprintf(stderr,
+    fprintf(env->notes,
             *stored.ended_at ? "bisect %s has its answer already: --fresh searches again\n"
                              : "bisect %s resumes where it stopped\n",
             b->name);
@@ -161,7 +161,7 @@ static int detach(const struct cmd_env *env, const struct bisect_state *b, struc
         return -1;
     if (*b->ended_at)
         return print_state(env, b, s, err);
-    fprintf(stderr,
+    fprintf(env->notes,
             "the search continues in the background and writes to %s; `kernsweep bisect --continue %s` waits "
             "for it\n",
             log, b->name);
@@ -181,7 +181,7 @@ static int search(struct cmd_env *env, const struct bisect_args *a, const char *
     attach_options(env, &where, &o.session);
     int rc = cmd_backend(env, &o.session.backend, err);
     if (rc == 0)
-        rc = a->go_on ? bisect_state_load(&b, s, word, false, &found, err) : begin(a, word, s, &b, err);
+        rc = a->go_on ? bisect_state_load(&b, s, word, false, &found, err) : begin(env, a, word, s, &b, err);
     if (rc == 0 && a->detach) {
         rc = detach(env, &b, s, err);
         bisect_state_release(&b);
@@ -192,7 +192,7 @@ static int search(struct cmd_env *env, const struct bisect_args *a, const char *
     if (rc == 0)
         rc = print_state(env, &b, s, err);
     else if (b.commits)
-        fprintf(stderr, "bisect: `kernsweep bisect --continue %s` resumes the search\n", b.name);
+        fprintf(env->notes, "bisect: `kernsweep bisect --continue %s` resumes the search\n", b.name);
     if (rc == EXIT_DONE && b.step.outcome == BISECT_STOPPED)
         rc = EXIT_TEST_FAILED;
     bisect_state_release(&b);

@@ -78,8 +78,8 @@ void bisect_write_headline(const struct bisect_state *b, struct buf *out)
         write_answer(b, out);
         return;
     case BISECT_RANGE:
-        buf_printf(out, "found the range %.12s to %.12s, %zu commits: ", b->commits[a->first].id,
-                   b->commits[a->last].id, a->suspects);
+        buf_printf(out, "found the range %.12s to %.12s, %zu commit%s: ", b->commits[a->first].id,
+                   b->commits[a->last].id, a->suspects, text_plural((long long)a->suspects));
         write_answer(b, out);
         return;
     case BISECT_NOT_REPRODUCIBLE:
@@ -188,9 +188,9 @@ int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour
     fill_table(b, &t);
     table_write_text(&t, colour, out);
     table_release(&t);
-    buf_printf(out,
-               "\n%zu commits after the good end; %d of at most %d pairs of builds measured in turns on %s\n",
-               b->count - 1, b->search.pairs, b->search.pairs_max, b->node);
+    buf_printf(
+        out, "\n%zu commit%s after the good end; %d of at most %d pairs of builds measured in turns on %s\n",
+        b->count - 1, text_plural((long long)b->count - 1), b->search.pairs, b->search.pairs_max, b->node);
     return 0;
 }
 
@@ -261,8 +261,8 @@ static void md_facts(struct md *w, const struct bisect_state *b)
     }
     md_line(w);
     md_bullet(w);
-    buf_printf(w->out, "%zu commits after the good end; %d of at most %d pairs of builds measured\n",
-               b->count - 1, b->search.pairs, b->search.pairs_max);
+    buf_printf(w->out, "%zu commit%s after the good end; %d of at most %d pairs of builds measured\n",
+               b->count - 1, text_plural((long long)b->count - 1), b->search.pairs, b->search.pairs_max);
     md_bullet(w);
     buf_printf(w->out, "from %s to %s\n", b->started_at, *b->ended_at ? b->ended_at : "now");
     md_end(w);

@@ -4,6 +4,7 @@
 #include "common/base/json.h"
 #include "harness/commands/base/finish.h"
 #include "harness/commands/base/on_node.h"
+#include "harness/commands/base/progress.h"
 #include "harness/commands/nightly/nightly_bisect.h"
 #include "harness/commands/nightly/nightly_install.h"
 #include "harness/commands/nightly/nightly_nodes.h"
@@ -275,15 +276,20 @@ static void notify(struct nightly *n, unsigned news, const json_t *summary, int 
         cmd_fail(&err);
 }
 
-/* Only on the node that this nightly run is connected to; other nodes keep their runs. */
-static void forget_on_node(void *arg, const struct runrec *r)
+/* Only on this plan's node; other nodes keep their runs. What the node itself refuses is not asked again. */
+static bool forget_on_node(void *arg, const struct runrec *r)
 {
     struct nightly *n = arg;
-    const struct runrec *here = &n->session.rec;
     const char *args[] = {"--run", r->run_id, NULL};
-    struct err ignored = {0};
-    if (n->session.t && strcmp(r->node, here->node) == 0 && strcmp(r->workdir, here->workdir) == 0)
-        json_decref(remote_call(&n->session.remote, "forget", args, NULL, 0, forget_deadline_s, &ignored));
+    struct err why = {0};
+    if (strcmp(r->node, n->plan.node) != 0 || strcmp(r->workdir, n->plan.workdir) != 0)
+        return true;
+    if (!n->session.t)
+        return false;
+    json_t *answer = remote_call(&n->session.remote, "forget", args, NULL, 0, forget_deadline_s, &why);
+    bool asked = answer || (!n->session.remote.link_lost && why.kind != ERR_INTERRUPTED);
+    json_decref(answer);
+    return asked;
 }
 
 /* Prunes the node's caches; the node knows what is in use. */
@@ -301,16 +307,44 @@ static void prune_node(struct nightly *n)
     json_decref(answer);
 }
 
-static void prune(struct nightly *n)
+static void show_pruning(void *arg, size_t done, size_t total)
+{
+    progress_show(arg, (double)done / (double)total);
+}
+
+static void prune_bundles(struct nightly *n)
 {
     struct err err = {0};
+    struct progress line;
+    const struct retention_watch watch = {n->env->interrupted, show_pruning, &line};
+    progress_begin(&line, stderr, n->env->quiet, "removing old bundles");
+    int rc = retention_prune(n->env->db, n->plan.file, own_node(n), n->plan.nightly.keep_bundles, &watch,
+                             forget_on_node, n, &err);
+    progress_end(&line);
+    if (rc != 0)
+        cmd_fail(&err);
+}
+
+static void prune_samples(struct nightly *n)
+{
+    struct err err = {0};
+    struct progress line;
+    const struct retention_watch watch = {n->env->interrupted, show_pruning, &line};
+    progress_begin(&line, stderr, n->env->quiet, "removing old samples");
+    int rc = retention_prune_samples(n->env->db, n->plan.file, own_node(n), n->plan.nightly.keep_samples,
+                                     &watch, &err);
+    progress_end(&line);
+    if (rc != 0)
+        cmd_fail(&err);
+}
+
+static void prune(struct nightly *n)
+{
     const struct plan_nightly *keep = &n->plan.nightly;
-    if (keep->keep_bundles > 0 && retention_prune(n->env->db, n->plan.file, own_node(n), keep->keep_bundles,
-                                                  forget_on_node, n, &err) != 0)
-        cmd_fail(&err);
-    if (keep->keep_samples > 0 &&
-        retention_prune_samples(n->env->db, n->plan.file, own_node(n), keep->keep_samples, &err) != 0)
-        cmd_fail(&err);
+    if (keep->keep_bundles > 0)
+        prune_bundles(n);
+    if (keep->keep_samples > 0)
+        prune_samples(n);
     if (keep->cache_days > 0)
         prune_node(n);
 }

@@ -23,20 +23,6 @@ int nightly_nodes_named(const char *file, bool *several, struct err *err)
     return 0;
 }
 
-struct unfinished {
-    const char *plan;
-    char sweep[LIMIT_NAME + 1];
-};
-
-static int note_unfinished(const struct runrec *r, void *arg, struct err *err)
-{
-    struct unfinished *u = arg;
-    (void)err;
-    if (strcmp(r->plan, u->plan) == 0 && r->state != RUNREC_INGESTED && !*r->set_aside)
-        snprintf(u->sweep, sizeof u->sweep, "%s", r->sweep);
-    return 0;
-}
-
 static bool same_nodes(const struct sweep_record *w, const struct plan *p)
 {
     bool same = w->count == p->nodes.count;
@@ -49,10 +35,8 @@ static bool same_nodes(const struct sweep_record *w, const struct plan *p)
 static int choose_sweep(struct sweep_record *w, const struct cmd_env *env, const struct plan *p,
                         struct err *err)
 {
-    struct unfinished u = {.plan = p->file};
-    bool found = false;
-    if (runrec_each(env->db, note_unfinished, &u, err) != 0 ||
-        (*u.sweep && sweep_find(w, env->db, u.sweep, &found, err) != 0))
+    bool found;
+    if (sweep_unfinished(w, env->db, p->file, &found, err) != 0)
         return -1;
     if (!found || !same_nodes(w, p))
         sweep_begin(w, p);

@@ -20,7 +20,7 @@ struct bench_args {
 };
 
 /* A run that nobody waits for any more is stopped, as its commands would be by Ctrl-C here. */
-static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *backend)
+static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *backend, bool quiet)
 {
     static const volatile sig_atomic_t not_interrupted = 0;
     struct session s = {0};
@@ -34,9 +34,9 @@ static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *
     json_t *answer = session_attach(&s, rec, &opt, &err) == 0
                          ? remote_call(&s.remote, "cancel", args, NULL, 0, stop_deadline_s, &err)
                          : NULL;
-    if (answer)
+    if (answer && !quiet)
         fprintf(stderr, "stopped run %s on %s\n", rec->run_id, rec->node);
-    else
+    else if (!answer)
         fprintf(stderr, "run %s may still be running on %s: `kernsweep cancel %s --node %s` (%s)\n",
                 rec->run_id, rec->node, rec->run_id, rec->node, err.msg);
     json_decref(answer);
@@ -66,6 +66,7 @@ static int measure(struct cmd_env *env, const struct bench_args *a, const struct
         where.artifacts = artifacts;
     }
     attach_options(env, &where, &opt);
+    opt.needs_commands = true;
     opt.purpose = a->store ? PURPOSE_SWEEP : PURPOSE_CONFIRM;
     if (cmd_backend(env, &opt.backend, err) != 0 || session_start(s, p, &opt, err) != 0) {
         if (err->kind == ERR_NODE)
@@ -77,8 +78,8 @@ static int measure(struct cmd_env *env, const struct bench_args *a, const struct
             forget_run(s);
         return 0;
     }
-    if (err->kind == ERR_INTERRUPTED)
-        stop_run(env, &s->rec, opt.backend);
+    if (err->kind == ERR_INTERRUPTED || err->kind == ERR_INPUT)
+        stop_run(env, &s->rec, opt.backend, err->kind == ERR_INPUT);
     return -1;
 }
 

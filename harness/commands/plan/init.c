@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,16 +241,33 @@ static int choose_primary(struct init *in, struct err *err)
     return 0;
 }
 
-static void name_ticket(struct init *in)
+/* Appends what a name may contain, at most `most` bytes of it. */
+static void append_name(char *out, const char *from, size_t most)
 {
-    const char *program = in->command.words.v[0], *slash = strrchr(program, '/');
-    size_t n = 0;
-    for (const char *s = slash ? slash + 1 : program; *s && n < LIMIT_TICKET; s++) {
+    size_t n = strlen(out), end = n + most < LIMIT_TICKET ? n + most : LIMIT_TICKET;
+    for (const char *s = from; *s && n < end; s++) {
         bool fits = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ||
                     *s == '_' || (n > 0 && (*s == '.' || *s == '-'));
         if (fits)
-            in->ticket[n++] = *s;
+            out[n++] = *s;
     }
+    out[n] = '\0';
+}
+
+/* The folder's name and the program's: programs of one name in different folders are different series. */
+static void name_ticket(struct init *in)
+{
+    const char *program = in->command.words.v[0], *slash = strrchr(program, '/');
+    char folder[PATH_MAX], name[LIMIT_TICKET + 1] = "";
+    append_name(name, slash ? slash + 1 : program, LIMIT_TICKET / 2 - 1);
+    const char *last = getcwd(folder, sizeof folder) ? strrchr(folder, '/') : NULL;
+    if (last)
+        append_name(in->ticket, last + 1, LIMIT_TICKET - strlen(name) - 1);
+    if (*in->ticket && *name && strcmp(in->ticket, name) != 0) {
+        append_name(in->ticket, "-", 1);
+        append_name(in->ticket, name, LIMIT_TICKET);
+    } else if (!*in->ticket)
+        append_name(in->ticket, name, LIMIT_TICKET);
     if (!text_is_name(in->ticket))
         snprintf(in->ticket, sizeof in->ticket, "sweep");
 }

@@ -73,9 +73,10 @@ static int expand_command(const struct plan *p, const struct plan_variant *v, st
 
 static void print_plan(const struct plan *p)
 {
-    printf("%s: valid: %zu variant%s x %zu context%s, %zu tests on %s\n", p->file, p->variants.count,
-           p->variants.count == 1 ? "" : "s", p->matrix.count, p->matrix.count == 1 ? "" : "s",
-           plan_test_count(p), p->node);
+    printf("%s: valid: %zu variant%s x %zu context%s, %zu test%s on %s\n", p->file, p->variants.count,
+           text_plural((long long)p->variants.count), p->matrix.count,
+           text_plural((long long)p->matrix.count), plan_test_count(p),
+           text_plural((long long)plan_test_count(p)), p->node);
     for (size_t i = 0; i < p->variants.count; i++) {
         struct buf command, shown;
         struct err why = {0};

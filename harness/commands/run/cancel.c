@@ -110,7 +110,7 @@ static int choose_run(struct session *s, bool latest, struct err *err)
 }
 
 /* *out: what the node says of the run; the caller json_decref()s. */
-static int cancel_on_node(struct session *s, json_t **out, struct err *err)
+static int cancel_on_node(const struct cmd_env *env, struct session *s, json_t **out, struct err *err)
 {
     const char *args[] = {"--run", s->rec.run_id, NULL};
     json_t *answer = remote_call(&s->remote, "cancel", args, NULL, 0, cancel_deadline_s, err);
@@ -123,7 +123,7 @@ static int cancel_on_node(struct session *s, json_t **out, struct err *err)
         json_decref(answer);
         return -1;
     }
-    fprintf(stderr, "cancelled run %s on %s; `kernsweep attach %s` fetches its results\n", s->rec.run_id,
+    fprintf(env->notes, "cancelled run %s on %s; `kernsweep attach %s` fetches its results\n", s->rec.run_id,
             s->rec.node, s->rec.run_id);
     *out = answer;
     return 0;
@@ -136,8 +136,8 @@ static int cancel_one(struct cmd_env *env, const struct attach_args *a, const ch
     if (unstarted < 0)
         return -1;
     if (!unstarted)
-        return choose_run(s, latest, err) != 0 ? -1 : cancel_on_node(s, out, err);
-    fprintf(stderr, "run %s never reached %s: its record has been removed\n", s->rec.run_id, s->rec.node);
+        return choose_run(s, latest, err) != 0 ? -1 : cancel_on_node(env, s, out, err);
+    fprintf(env->notes, "run %s never reached %s: its record has been removed\n", s->rec.run_id, s->rec.node);
     *out = json_array();
     return 0;
 }

@@ -98,8 +98,10 @@ static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_a
     char others[48] = "";
     if (p->nodes.count > 1)
         snprintf(others, sizeof others, " and %zu more", p->nodes.count - 1);
-    printf("plan %s, node %s%s: %zu variants x %zu contexts, %zu tests\n", p->file, p->node, others,
-           p->variants.count, p->matrix.count, plan_test_count(p));
+    printf("plan %s, node %s%s: %zu variant%s x %zu context%s, %zu test%s\n", p->file, p->node, others,
+           p->variants.count, text_plural((long long)p->variants.count), p->matrix.count,
+           text_plural((long long)p->matrix.count), plan_test_count(p),
+           text_plural((long long)plan_test_count(p)));
     size_t i;
     json_t *test;
     json_array_foreach(json_object_get(job, "tests"), i, test)
@@ -172,13 +174,14 @@ static int finish_smoke(struct cmd_env *env, struct session *s, const struct fin
     struct scratch_store scratch = {0};
     struct runrec rec = s->rec;
     struct finish_options own = *fin;
+    own.smoke = true;
     own.fail_on = own.fail_on == FAIL_ON_NONE ? FAIL_ON_NONE : FAIL_ON_FAILURE;
     int rc = scratch_store_begin(&scratch, env, err);
     if (rc == 0)
         rc = finish_run(env, &rec, &own, err);
     scratch_store_end(&scratch);
     if (rc >= 0) {
-        fputs("a smoke run: nothing was added to the store\n", stderr);
+        fputs("a smoke run: nothing was added to the store\n", env->notes);
         runrec_remove(&s->rec, env->db, NULL);
     }
     return rc;

@@ -54,7 +54,8 @@ static int measure_round(struct search *s, struct err *err)
     opt.overrides.fresh = s->opt->overrides.fresh && s->rounds == 0;
     int rc = load_round(s, &p, err);
     if (rc == 0)
-        fprintf(stderr, "search, round %zu: %zu tests\n", s->rounds + 1, plan_test_count(&p));
+        fprintf(stderr, "search, round %zu: %zu test%s\n", s->rounds + 1, plan_test_count(&p),
+                text_plural((long long)plan_test_count(&p)));
     if (rc == 0)
         rc = measure_run(&p, &opt, &s->store, &key, err);
     plan_release(&p);

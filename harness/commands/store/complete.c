@@ -1,8 +1,10 @@
 /* kernsweep complete KIND: what the shells' completions offer of the store, one name per line
  * (scripts/completions). Not in the help. A completion must never print an error into somebody's command
- * line: without a store it offers nothing. */
+ * line: without a store it offers nothing. `complete variant RUN` and `complete context RUN` offer what that
+ * run has. */
 #include "harness/commands/base/cmd.h"
 #include "results/store/query.h"
+#include "results/store/run_data.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +25,19 @@ static const struct {
     {"tag", "SELECT DISTINCT tag FROM run WHERE tag <> '' ORDER BY tag"},
 };
 
+/* A name, its run, and whether that is what `latest` means. */
+static const struct {
+    const char *kind, *sql;
+} kinds_of_run[] = {
+    {"variant", "SELECT v.name, r.run_id, r.id = (SELECT max(id) FROM run WHERE purpose = 'sweep' AND "
+                "rejected_at IS NULL)"
+                " FROM variant v JOIN run r ON r.id = v.run_id ORDER BY v.name"},
+    {"context",
+     "SELECT DISTINCT s.context_len, r.run_id,"
+     " r.id = (SELECT max(id) FROM run WHERE purpose = 'sweep' AND rejected_at IS NULL)"
+     " FROM test t JOIN series s ON s.id = t.series_id JOIN run r ON r.id = t.run_id ORDER BY s.context_len"},
+};
+
 /* Names that a shell would read as several words, or as an escape sequence, are left out. */
 static int print_name(void *arg, const struct query_row *row, struct err *err)
 {
@@ -35,28 +50,48 @@ static int print_name(void *arg, const struct query_row *row, struct err *err)
     return 0;
 }
 
+static int print_name_of_run(void *arg, const struct query_row *row, struct err *err)
+{
+    const char *wanted = arg, *run = row->values[1], *latest = row->values[2];
+    bool same = strcmp(wanted, "latest") == 0 ? latest && strcmp(latest, "1") == 0
+                                              : run && strncmp(run, wanted, strlen(wanted)) == 0;
+    return same ? print_name(NULL, row, err) : 0;
+}
+
+static bool offer(struct cmd_env *env, const char *kind, char *run)
+{
+    struct store s = {0};
+    struct err ignored = {0};
+    const char *sql = NULL;
+    for (size_t i = 0; !run && i < sizeof kinds / sizeof *kinds; i++)
+        sql = strcmp(kinds[i].kind, kind) == 0 ? kinds[i].sql : sql;
+    for (size_t i = 0; run && i < sizeof kinds_of_run / sizeof *kinds_of_run; i++)
+        sql = strcmp(kinds_of_run[i].kind, kind) == 0 ? kinds_of_run[i].sql : sql;
+    if (!sql)
+        return false;
+    if (cmd_store_open(env, &s, STORE_READ, &ignored) == 0)
+        query_run(&s, sql, patience_s, NULL, run ? print_name_of_run : print_name, run, &ignored);
+    store_close(&s);
+    return true;
+}
+
 int cmd_complete(struct cmd_env *env, int argc, char **argv)
 {
     struct args spec = {.command = "complete",
-                        .usage = "KIND",
+                        .usage = "KIND [RUN]",
                         .about = "Prints what a shell may complete: names of the store.",
                         .min_words = 1,
-                        .max_words = 1};
+                        .max_words = 2};
     struct err err = {0};
-    struct store s = {0};
-    const char *words[1];
+    const char *words[2] = {0};
     size_t n;
     int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
     if (rc != 0)
         return rc == 1 ? EXIT_DONE : cmd_fail(&err);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(kinds[i].kind, words[0]) != 0)
-            continue;
-        if (cmd_store_open(env, &s, STORE_READ, &err) == 0)
-            query_run(&s, kinds[i].sql, patience_s, NULL, print_name, NULL, &err);
-        store_close(&s);
+    char run[RUN_ID_MAX];
+    snprintf(run, sizeof run, "%s", n > 1 ? words[1] : "");
+    if (offer(env, words[0], n > 1 ? run : NULL))
         return EXIT_DONE;
-    }
     err_set(&err, ERR_INPUT, "complete: no such kind \"%.40s\": kernsweep help lists the commands", words[0]);
     return cmd_fail(&err);
 }

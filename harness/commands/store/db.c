@@ -1,6 +1,8 @@
 /* kernsweep db check|backup|vacuum|path: maintenance of the store file. */
 #include "harness/commands/base/cmd.h"
+#include "harness/commands/base/progress.h"
 #include "results/store/maintain.h"
+#include "results/store/vacuum.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,9 +31,10 @@ static int check_store(const struct cmd_env *env, struct store *s, struct err *e
                                       (json_int_t)r.tests, "samples", (json_int_t)r.samples, "bytes",
                                       (json_int_t)r.bytes, "problems", f.problems));
     else if (rc == 0)
-        printf("%s: schema %d, %lld runs, %lld tests, %lld samples, %lld bytes: %s\n", s->path,
-               store_version_known(), (long long)r.runs, (long long)r.tests, (long long)r.samples,
-               (long long)r.bytes, r.problems ? "damaged" : "sound");
+        printf("%s: schema %d, %lld run%s, %lld test%s, %lld samples, %lld bytes: %s\n", s->path,
+               store_version_known(), (long long)r.runs, text_plural(r.runs), (long long)r.tests,
+               text_plural(r.tests), (long long)r.samples, (long long)r.bytes,
+               r.problems ? "damaged" : "sound");
     if (rc == 0 && r.problems)
         rc = EXIT_LOCAL;
     json_decref(f.problems);
@@ -44,6 +47,45 @@ static int back_up(struct store *s, const char *path, struct err *err)
         return -1;
     fprintf(stderr, "copied %s to %s\n", s->path, path);
     return EXIT_DONE;
+}
+
+static void show_vacuum(void *arg, double done)
+{
+    progress_show(arg, done);
+}
+
+static double mb(int64_t bytes)
+{
+    return (double)bytes / 1e6;
+}
+
+/* What it will do, before it does it: a copy of a large store takes a while, and space. */
+static void announce(const struct store *s, const struct vacuum_need *need, FILE *notes)
+{
+    if (need->whole)
+        fprintf(
+            notes,
+            "%s: %.1f of %.1f MB are unused; the store was made by an older version and is copied as a whole "
+            "this once, which needs %.1f MB beside it\n",
+            s->path, mb(need->unused), mb(need->bytes), mb(need->temporary));
+    else if (need->unused > 0)
+        fprintf(notes, "%s: %.1f of %.1f MB are unused; releasing them needs %.1f MB beside the store\n",
+                s->path, mb(need->unused), mb(need->bytes), mb(need->temporary));
+    else
+        fprintf(notes, "%s: nothing is unused in %.1f MB\n", s->path, mb(need->bytes));
+}
+
+static int vacuum(const struct cmd_env *env, struct store *s, struct err *err)
+{
+    struct vacuum_need need;
+    struct progress line;
+    if (store_vacuum_begin(s, &need, err) != 0)
+        return -1;
+    announce(s, &need, env->notes);
+    progress_begin(&line, stderr, env->quiet, "releasing unused space");
+    int rc = store_vacuum(s, &need, show_vacuum, &line, err);
+    progress_end(&line);
+    return rc;
 }
 
 static int print_path(const struct cmd_env *env)
@@ -71,7 +113,7 @@ static int dispatch(struct cmd_env *env, struct store *s, const char **words, si
         return -1;
     if (reading)
         return back_up(s, words[1], err);
-    return strcmp(words[0], "check") == 0 ? check_store(env, s, err) : store_vacuum(s, err);
+    return strcmp(words[0], "check") == 0 ? check_store(env, s, err) : vacuum(env, s, err);
 }
 
 int cmd_db(struct cmd_env *env, int argc, char **argv)

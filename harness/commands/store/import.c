@@ -45,7 +45,7 @@ static int import_run_of(const struct cmd_env *env, struct store *s, const struc
     if (import_files(s, m, files, n, options, &r, &err) != 0)
         return cmd_fail(&err);
     if (!env->json)
-        printf("%s  %s, %d tests\n", r.run_id, effect_name(r.effect), r.tests);
+        printf("%s  %s, %d test%s\n", r.run_id, effect_name(r.effect), r.tests, text_plural(r.tests));
     cmd_print_warnings(files[0], r.warnings, r.warning);
     json_array_append_new(all, json_pack("{s:s, s:i, s:s, s:b, s:i, s:i}", "file", files[0], "files", (int)n,
                                          "run_id", r.run_id, "stored", r.effect != INGEST_ALREADY, "tests",

@@ -44,7 +44,7 @@ static void print_ingested(void *arg, const char *dir, const struct ingest_resul
         return;
     }
     if (!p->json)
-        printf("%s  %s, %d tests\n", r->run_id, effect_name(r->effect), r->tests);
+        printf("%s  %s, %d test%s\n", r->run_id, effect_name(r->effect), r->tests, text_plural(r->tests));
     cmd_print_warnings(dir, r->warnings, r->warning);
     if (*r->note)
         fprintf(p->notes, "%s: note: %s\n", dir, r->note);

@@ -119,7 +119,12 @@ static int list_runs(struct cmd_env *env, struct store *s, const struct run_filt
                      const struct listing *how, struct err *err)
 {
     struct run_list runs = {0};
-    if (runs_list(s, filter, &runs, err) != 0)
+    struct run_filter first = *filter;
+    size_t all = 0;
+    /* In the store's own order, only those that are shown are read. */
+    if (how->key == KEY_DATE && how->limit != SIZE_MAX)
+        first.limit = how->limit;
+    if (runs_count(s, filter, &all, err) != 0 || runs_list(s, &first, &runs, err) != 0)
         return -1;
     sort_runs(&runs, how->key);
     size_t shown = runs.count < how->limit ? runs.count : how->limit;
@@ -128,7 +133,7 @@ static int list_runs(struct cmd_env *env, struct store *s, const struct run_filt
         rc = print_runs_json(&runs, shown);
     else if (shown > 0)
         print_runs(&runs, shown);
-    listing_note(runs.count - shown, how->key == KEY_DATE ? "older run" : "other run", env->notes);
+    listing_note(all - shown, how->key == KEY_DATE ? "older run" : "other run", env->notes);
     run_list_release(&runs);
     return rc;
 }
@@ -290,7 +295,7 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
         printf("rejected, never compared: %s\n", r->info.rejected);
     revision_print(&r->info.revision, &text);
     buf_putc(&text, '\n');
-    int rc = run_data_reference(r, NULL, &reference, err);
+    int rc = report_reference(s, r, NULL, &reference, err);
     if (rc == 0)
         rc = report_kernels_alone(s, r, &kernels, err);
     if (rc == 0)

@@ -1,0 +1,192 @@
+#include "harness/commands/compare/compare_ci.h"
+
+#include "common/base/escape.h"
+#include "reports/tables/causes.h"
+#include "reports/tables/tables.h"
+
+#include <string.h>
+
+enum { SHIFT_TEXT_MAX = 2048 };
+
+/* Whether the cell makes the comparison fail; must agree with comparison_regressed(). */
+static bool is_bad(const struct comparison *c, const struct delta *d)
+{
+    switch (d->verdict) {
+    case VERDICT_REGRESSED:
+    case VERDICT_MISSING:
+    case VERDICT_BROKEN:
+        return d->metric == c->primary;
+    case VERDICT_IMPROVED:
+    case VERDICT_UNCHANGED:
+    case VERDICT_NOISY:
+    case VERDICT_NEW:
+    case VERDICT_FIXED:
+    case VERDICT_COUNT:
+        return false;
+    }
+    return false;
+}
+
+static bool is_bad_shift(const struct common_shift *s)
+{
+    return s->found && s->worse;
+}
+
+/* What all cells have in common is a test case of its own. */
+static void write_junit_shift(const struct common_shift *s, struct buf *out)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    verdict_shift(s, REPORT_EN, &text);
+    buf_puts(out, "  <testcase classname=\"all cells\" name=\"common factor\">"
+                  "<failure type=\"regressed\" message=\"");
+    escape_xml(out, buf_str(&text));
+    buf_puts(out, "\"/></testcase>\n");
+    buf_release(&text);
+}
+
+/* Each that is worse is a test case of its own. */
+static void write_junit_cards(const struct card_shifts *cards, struct buf *out)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    for (size_t i = 0; i < cards->count; i++) {
+        if (!cards->items[i].worse)
+            continue;
+        buf_clear(&text);
+        verdict_card(&cards->items[i], REPORT_EN, &text);
+        buf_puts(out, "  <testcase classname=\"GPU\" name=\"");
+        escape_xml(out, cards->items[i].gpu);
+        buf_puts(out, "\"><failure type=\"regressed\" message=\"");
+        escape_xml(out, buf_str(&text));
+        buf_puts(out, "\"/></testcase>\n");
+    }
+    buf_release(&text);
+}
+
+static int worse_cards(const struct card_shifts *cards)
+{
+    int worse = 0;
+    for (size_t i = 0; i < cards->count; i++)
+        worse += cards->items[i].worse;
+    return worse;
+}
+
+void compare_write_junit(const struct comparison *c, struct buf *out)
+{
+    int of_all = is_bad_shift(&c->shift) + worse_cards(&c->cards), failures = of_all;
+    for (size_t i = 0; i < c->count; i++)
+        failures += is_bad(c, &c->deltas[i]);
+    buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kernsweep ");
+    escape_xml(out, c->now_id);
+    buf_printf(out, "\" tests=\"%zu\" failures=\"%d\">\n", c->count + (size_t)of_all, failures);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        buf_puts(out, "  <testcase classname=\"");
+        escape_xml(out, d->variant);
+        buf_printf(out, "\" name=\"context %d %s\">", d->context, metric_info(d->metric)->name);
+        buf_printf(out, is_bad(c, d) ? "<failure type=\"%s\" message=\"" : "<system-out>%s: ",
+                   verdict_name(d->verdict));
+        escape_xml(out, d->reason);
+        buf_puts(out, is_bad(c, d) ? "\"/></testcase>\n" : "</system-out></testcase>\n");
+    }
+    if (is_bad_shift(&c->shift))
+        write_junit_shift(&c->shift, out);
+    write_junit_cards(&c->cards, out);
+    buf_puts(out, "</testsuite>\n");
+}
+
+/* GitHub decodes escaped line ends everywhere, but escaped separators only in properties: in a message, they
+ * would be shown as they are written. */
+static void github_text(struct buf *out, const char *s, const char *special)
+{
+    for (; *s; s++) {
+        if (strchr(special, *s))
+            buf_printf(out, "%%%02X", (unsigned char)*s);
+        else
+            buf_putc(out, *s);
+    }
+}
+
+static const char *github_level(const struct comparison *c, const struct delta *d)
+{
+    if (is_bad(c, d))
+        return "error";
+    switch (d->verdict) {
+    case VERDICT_NOISY:
+    case VERDICT_REGRESSED:
+        return "warning";
+    case VERDICT_IMPROVED:
+    case VERDICT_NEW:
+    case VERDICT_FIXED:
+        return "notice";
+    case VERDICT_UNCHANGED:
+    case VERDICT_MISSING:
+    case VERDICT_BROKEN:
+    case VERDICT_COUNT:
+        return NULL;
+    }
+    return NULL;
+}
+
+static void write_github_shift(const struct common_shift *s, struct buf *out)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    verdict_shift(s, REPORT_EN, &text);
+    if (text.len) {
+        buf_printf(out, "::%s title=all cells::", is_bad_shift(s) ? "error" : "notice");
+        github_text(out, buf_str(&text), "%\r\n");
+        buf_putc(out, '\n');
+    }
+    buf_release(&text);
+}
+
+static void write_github_cards(const struct card_shifts *cards, struct buf *out)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    for (size_t i = 0; i < cards->count; i++) {
+        buf_clear(&text);
+        verdict_card(&cards->items[i], REPORT_EN, &text);
+        buf_printf(out, "::%s title=GPU ", cards->items[i].worse ? "error" : "notice");
+        github_text(out, cards->items[i].gpu, "%\r\n:,");
+        buf_puts(out, "::");
+        github_text(out, buf_str(&text), "%\r\n");
+        buf_putc(out, '\n');
+    }
+    buf_release(&text);
+}
+
+static void write_github_causes(const struct comparison *c, const struct delta *d, struct buf *out)
+{
+    const struct cell_causes *found =
+        d->metric == c->primary ? causes_of(&c->causes, d->variant, d->context) : NULL;
+    struct buf text;
+    if (!found)
+        return;
+    buf_init(&text, WHY_TEXT_MAX);
+    cause_sentence(found, REPORT_EN, &text);
+    buf_puts(out, " Why: ");
+    github_text(out, buf_str(&text), "%\r\n");
+    buf_release(&text);
+}
+
+void compare_write_github(const struct comparison *c, struct buf *out)
+{
+    write_github_shift(&c->shift, out);
+    write_github_cards(&c->cards, out);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        const char *level = github_level(c, d);
+        if (!level)
+            continue;
+        buf_printf(out, "::%s title=", level);
+        github_text(out, d->variant, "%\r\n:,");
+        buf_printf(out, " at %d %s::", d->context, verdict_word(d->verdict, REPORT_EN));
+        buf_printf(out, "%s ", metric_info(d->metric)->name);
+        github_text(out, d->reason, "%\r\n");
+        write_github_causes(c, d, out);
+        buf_putc(out, '\n');
+    }
+}

@@ -1,0 +1,13 @@
+/* compare_ci: a comparison as build servers read it: test cases (JUnit), annotations (GitHub). */
+#ifndef KERNSWEEP_HARNESS_COMMANDS_COMPARE_COMPARE_CI_H
+#define KERNSWEEP_HARNESS_COMMANDS_COMPARE_COMPARE_CI_H
+
+#include "common/base/buf.h"
+#include "results/judge/compare.h"
+
+/* A failed test case for each cell, GPU and common factor that makes the comparison fail. */
+void compare_write_junit(const struct comparison *c, struct buf *out);
+/* An annotation for each finding. */
+void compare_write_github(const struct comparison *c, struct buf *out);
+
+#endif
