@@ -9,13 +9,6 @@
 
 enum { COST_ROWS_SHOWN = 8 };
 
-/* The plan's reference variant, if the run has it. */
-static const char *planned_reference(const struct report_model *m)
-{
-    const char *name = json_string_value(json_object_get(m->plan, "reference"));
-    return name && run_data_variant(&m->now, name) ? name : NULL;
-}
-
 static int load_run(struct report_model *m, struct err *err)
 {
     const struct report_subject *subject = m->subject;
@@ -28,8 +21,7 @@ static int load_run(struct report_model *m, struct err *err)
         return -1;
     enum metric metric = run_data_metric(&m->now);
     m->primary = quantity_of(metric, false);
-    const char *reference = subject->reference ? subject->reference : planned_reference(m);
-    if (run_data_reference(&m->now, reference, &m->reference, err) ||
+    if (report_reference(subject->store, &m->now, subject->reference, &m->reference, err) ||
         compare_variants(&m->now, m->reference, metric, &m->vs, &m->n_vs, err) ||
         scaling_of_run(&m->now, &m->scaling, err))
         return err_wrap(err, "run %s", m->now.info.run_id);

@@ -2,9 +2,12 @@
  * ran beside each other. */
 #include "reports/sections/section.h"
 #include "reports/tables/standings_table.h"
+#include "reports/tables/tables.h"
 #include "reports/words/number.h"
 
 #include <stdlib.h>
+
+enum { CHANGED_MAX = 2048 };
 
 static int most_beside(const struct run_data *run)
 {
@@ -31,6 +34,21 @@ static void outstanding(const struct place_standing *cards, size_t n, struct md 
                     num_change(cards[i].ratio_high - 1).s, num_int(cards[i].cells).s);
 }
 
+/* Those that differ from before, whatever the others do. */
+static void changed(const struct report_model *m, struct md *w)
+{
+    struct buf text;
+    buf_init(&text, CHANGED_MAX);
+    for (size_t i = 0; m->has_comparison && i < m->comparison->cards.count; i++) {
+        buf_clear(&text);
+        verdict_card(&m->comparison->cards.items[i], w->lang, &text);
+        md_bullet(w);
+        md_text(w, buf_str(&text));
+        md_line(w);
+    }
+    buf_release(&text);
+}
+
 void section_cards(const struct report_model *m, struct md *w)
 {
     struct table t;
@@ -39,8 +57,10 @@ void section_cards(const struct report_model *m, struct md *w)
         return;
     md_heading(w, 2, MSG_H_CARDS);
     outstanding(cards, m->n_cards, w);
+    changed(m, w);
     table_init(&t);
-    table_standings(&t, PLACE_GPU, cards, m->n_cards, w->lang);
+    table_standings(&t, PLACE_GPU, cards, m->n_cards, m->has_comparison ? &m->comparison->cards : NULL,
+                    w->lang);
     md_table(w, &t);
     table_release(&t);
     md_para(w, any_shared(cards, m->n_cards) ? MSG_CARDS_NOTE : MSG_CARDS_NOT_SHARED);

@@ -52,6 +52,13 @@ static void write_shift(const struct report_model *m, struct md *w)
     verdict_shift(&m->comparison->shift, w->lang, &text);
     if (text.len)
         buf_printf(w->out, "%s\n\n", buf_str(&text));
+    for (size_t i = 0; i < m->comparison->cards.count; i++) {
+        buf_clear(&text);
+        verdict_card(&m->comparison->cards.items[i], w->lang, &text);
+        md_text(w, buf_str(&text));
+        md_line(w);
+        md_end(w);
+    }
     buf_release(&text);
 }
 

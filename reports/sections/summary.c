@@ -37,6 +37,14 @@ static int worse(const struct comparison *c)
     return c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING];
 }
 
+static int worse_cards(const struct comparison *c)
+{
+    int n = 0;
+    for (size_t i = 0; i < c->cards.count; i++)
+        n += c->cards.items[i].worse;
+    return n;
+}
+
 /* Cells about which nothing can be said are not without regression. */
 static enum msg outcome_of(const struct comparison *c)
 {
@@ -47,6 +55,8 @@ static enum msg outcome_of(const struct comparison *c)
         return MSG_OUTCOME_REGRESSION;
     if (c->node_cells)
         return MSG_OUTCOME_NODE;
+    if (worse_cards(c) && !(c->shift.found && c->shift.worse))
+        return MSG_OUTCOME_CARD;
     if (comparison_regressed(c)) /* all cells together */
         return c->shift.from_controls || c->shift.confirmed == SHIFT_NODE ? MSG_OUTCOME_NODE
                                                                           : MSG_OUTCOME_SHIFT;
@@ -61,7 +71,8 @@ static void outcome_of_comparison(const struct report_model *m, struct md *w)
     struct buf counts;
     buf_init(&counts, PHRASE_MAX);
     verdict_counts(m->comparison, w->lang, &counts);
-    md_say(w, outcome_of(m->comparison));
+    md_say(w, outcome_of(m->comparison), num_int(worse_cards(m->comparison)).s,
+           num_int((int64_t)m->n_cards).s);
     if (m->against->has_base)
         md_say(w, MSG_AGAINST_RUN, base_name(m), m->against->base.info.date, buf_str(&counts));
     else
@@ -102,6 +113,12 @@ static void tests(const struct report_model *m, struct md *w)
     buf_release(&where);
 }
 
+/* Whether the value was compared with something else than the base as it was measured. */
+static bool expects(const struct delta *d)
+{
+    return d->method == METHOD_NIGHTS || fabs(verdict_reference(d) / d->base_median - 1) > 0.0005;
+}
+
 static void finding(const struct delta *d, struct md *w)
 {
     struct buf change, evidence;
@@ -114,8 +131,8 @@ static void finding(const struct delta *d, struct md *w)
         md_item(w, MSG_FINDING_STATUS, d->variant, context.s, verdict_word(d->verdict, w->lang),
                 buf_str(&evidence));
     else
-        md_item(w, d->method == METHOD_NIGHTS ? MSG_FINDING_EXPECTED : MSG_FINDING_CHANGE, d->variant,
-                context.s, verdict_word(d->verdict, w->lang), buf_str(&change),
+        md_item(w, expects(d) ? MSG_FINDING_EXPECTED : MSG_FINDING_CHANGE, d->variant, context.s,
+                verdict_word(d->verdict, w->lang), buf_str(&change),
                 metric_with_unit(d->metric, verdict_reference(d)).s,
                 metric_with_unit(d->metric, d->now_median).s, buf_str(&evidence));
     buf_release(&change);
@@ -133,6 +150,21 @@ static void shift(const struct report_model *m, struct md *w)
     buf_release(&text);
 }
 
+static void cards(const struct report_model *m, struct md *w)
+{
+    struct buf text;
+    buf_init(&text, PHRASE_MAX);
+    for (size_t i = 0; m->comparison && i < m->comparison->cards.count; i++) {
+        buf_clear(&text);
+        verdict_card(&m->comparison->cards.items[i], w->lang, &text);
+        buf_puts(w->out, "  ");
+        md_bullet(w);
+        md_text(w, buf_str(&text));
+        md_line(w);
+    }
+    buf_release(&text);
+}
+
 static void commits(const struct commit_range *r, enum msg sentence, struct md *w)
 {
     struct buf text;
@@ -147,6 +179,7 @@ static void findings(const struct report_model *m, struct md *w)
 {
     size_t n = 0;
     shift(m, w);
+    cards(m, w);
     while (n < m->n_findings && report_finding_matters(m->findings[n]))
         n++;
     for (size_t i = 0; i < n && i < SUMMARY_FINDINGS_MAX; i++) {

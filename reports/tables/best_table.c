@@ -19,12 +19,14 @@ static const char *point_name(const struct best_group *g, size_t point)
 /* By median, those measured in most runs first. */
 static void order_points(const struct best_group *g, size_t *order)
 {
-    double sign = isnan(g->point[g->answer.best < g->count ? g->answer.best : 0].median) ? 0 : 1;
+    double sign = isnan(g->point[g->answer.best < g->count ? g->answer.best : 0].median) ? 0
+                  : g->more_is_better                                                    ? -1
+                                                                                         : 1;
     for (size_t i = 0; i < g->count; i++) {
         size_t at = i;
         for (; at > 0; at--) {
             const struct best_point *a = &g->point[order[at - 1]], *b = &g->point[i];
-            bool later = a->runs < b->runs || (a->runs == b->runs && sign * a->median > b->median);
+            bool later = a->runs < b->runs || (a->runs == b->runs && sign * (a->median - b->median) > 0);
             if (!later || order[at - 1] == g->answer.best)
                 break;
             order[at] = order[at - 1];

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static enum cell_mark mark_of(enum place_speed s)
 {
@@ -31,7 +32,19 @@ static void add_interval(struct table *t, const struct place_standing *s)
     table_text(t, text);
 }
 
-static void add_row(struct table *t, const struct place_standing *s, bool with_mode, enum report_lang lang)
+static void add_before(struct table *t, const struct place_standing *s, const struct card_shifts *cards)
+{
+    for (size_t i = 0; i < cards->count; i++)
+        if (strcmp(cards->items[i].gpu, s->place) == 0) {
+            table_marked(t, num_change(cards->items[i].ratio - 1).s,
+                         cards->items[i].worse ? MARK_BAD : MARK_GOOD);
+            return;
+        }
+    table_text(t, NUM_NONE);
+}
+
+static void add_row(struct table *t, const struct place_standing *s, bool with_mode,
+                    const struct card_shifts *cards, enum report_lang lang)
 {
     table_code(t, s->place);
     if (with_mode)
@@ -43,10 +56,12 @@ static void add_row(struct table *t, const struct place_standing *s, bool with_m
     add_interval(t, s);
     table_text(t, isnan(s->p) ? NUM_NONE : num_p(s->p).s);
     table_marked(t, speed_text(s->speed, lang), mark_of(s->speed));
+    if (cards)
+        add_before(t, s, cards);
 }
 
 void table_standings(struct table *t, enum place_kind by, const struct place_standing *places, size_t count,
-                     enum report_lang lang)
+                     const struct card_shifts *cards, enum report_lang lang)
 {
     static const enum msg numbers[] = {MSG_COL_TESTS,     MSG_COL_SHARED_CELLS, MSG_COL_WORSE_IN,
                                        MSG_COL_VS_MIDDLE, MSG_COL_INTERVAL,     MSG_COL_P};
@@ -59,6 +74,10 @@ void table_standings(struct table *t, enum place_kind by, const struct place_sta
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         table_column(t, message(lang, numbers[i]), true);
     table_column(t, message(lang, MSG_COL_VERDICT), false);
+    if (cards && cards->count == 0)
+        cards = NULL;
+    if (cards)
+        table_column(t, message(lang, MSG_COL_VS_BEFORE), true);
     for (size_t i = 0; i < count; i++)
-        add_row(t, &places[i], with_mode, lang);
+        add_row(t, &places[i], with_mode, cards, lang);
 }

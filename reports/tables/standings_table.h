@@ -6,8 +6,9 @@
 #include "reports/words/message.h"
 #include "results/judge/standings.h"
 
-/* One row per place, slow ones marked. */
+/* One row per place, slow ones marked. cards: GPUs that differ from before by themselves, which then is a
+ * column more; may be NULL. */
 void table_standings(struct table *t, enum place_kind by, const struct place_standing *places, size_t count,
-                     enum report_lang lang);
+                     const struct card_shifts *cards, enum report_lang lang);
 
 #endif

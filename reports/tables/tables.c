@@ -47,9 +47,25 @@ static enum cell_mark status_mark(const struct cell *c)
     return MARK_BAD;
 }
 
+/* What was skipped because of its variant has the variant's status. */
+static void add_failure(struct table *t, const struct run_data *run, const struct cell *c)
+{
+    enum status of_variant = run->variants[c->variant].status;
+    bool never_ran = of_variant == STATUS_BUILD_FAILED || of_variant == STATUS_GATE_FAILED;
+    if (c->status == STATUS_SKIPPED && never_ran)
+        table_marked(t, status_name(of_variant), MARK_BAD);
+    else
+        table_marked(t, cell_status(c).s, status_mark(c));
+}
+
 static void add_standing(struct table *t, const struct variant_view *v, size_t i, enum report_lang lang)
 {
-    switch (standing_of(&v->run->cells[i], &v->vs[i])) {
+    const struct cell *c = &v->run->cells[i];
+    if (!v->vs && c->status == STATUS_OK) {
+        table_text(t, status_name(STATUS_OK));
+        return;
+    }
+    switch (v->vs ? standing_of(c, &v->vs[i]) : STANDING_NOT_OK) {
     case STANDING_REFERENCE:
         table_text(t, message(lang, MSG_STANDING_REFERENCE));
         return;
@@ -66,7 +82,7 @@ static void add_standing(struct table *t, const struct variant_view *v, size_t i
         table_marked(t, message(lang, MSG_VERDICT_NOISY), MARK_WARN);
         return;
     case STANDING_NOT_OK:
-        table_marked(t, cell_status(&v->run->cells[i]).s, status_mark(&v->run->cells[i]));
+        add_failure(t, v->run, c);
         return;
     case STANDING_NONE:
         table_text(t, status_name(STATUS_OK));
@@ -125,6 +141,14 @@ static const char *kernel_name(const struct run_data *run, const struct cell *c)
     return *c->attn_impl ? c->attn_impl : run->variants[c->variant].attn_impl;
 }
 
+bool variants_apart(const struct variant_delta *vs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (vs[i].apart)
+            return true;
+    return false;
+}
+
 void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
     size_t *order = NULL;
@@ -132,7 +156,8 @@ void table_consolidated(struct table *t, const struct variant_view *v, enum repo
     table_column(t, message(lang, MSG_COL_VARIANT), false);
     table_column(t, message(lang, MSG_COL_KERNEL), false);
     table_column(t, quantity_title(&v->primary, lang), true);
-    table_column(t, message(lang, MSG_COL_VS_BASELINE), true);
+    if (v->vs)
+        table_column(t, message(lang, MSG_COL_VS_BASELINE), true);
     table_column(t, message(lang, MSG_COL_STATUS), false);
     if (cells_by_context(v->run, &order)) {
         t->failed = true;
@@ -144,7 +169,8 @@ void table_consolidated(struct table *t, const struct variant_view *v, enum repo
         table_code(t, v->run->variants[c->variant].name);
         table_code(t, kernel_name(v->run, c));
         add_value(t, v, c, lang);
-        add_factor(t, v, order[k], lang);
+        if (v->vs)
+            add_factor(t, v, order[k], lang);
         add_standing(t, v, order[k], lang);
     }
     free(order);

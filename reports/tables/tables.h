@@ -16,11 +16,14 @@
 struct variant_view {
     const struct run_data *run;
     size_t reference;
-    const struct variant_delta *vs; /* one per cell of the run, from compare_variants() */
+    const struct variant_delta
+        *vs; /* one per cell of the run, from compare_variants(); NULL: variants are not compared */
     size_t count;
     struct quantity primary; /* what the variants are compared by */
 };
 
+/* Whether any of them compares two GPUs. */
+bool variants_apart(const struct variant_delta *vs, size_t n);
 /* Context, Variant, Kernel name, Prefill (s) or the primary metric, vs Baseline, Status. */
 void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang);
 /* Context, Variant, prefill_s, wall_time_s, attn_impl, Throughput (tok/s), Status. */
@@ -33,8 +36,8 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
  * were measured at more than one context. */
 void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set,
                    const struct quantity *primary, enum report_lang lang);
-/* Context, Variant, base, now, factor, change, Verdict, Evidence; and the metric when there are several.
- * primary: of c->primary. */
+/* Context, Variant, base (as it was measured), expected (where it is not the base), now, factor, change,
+ * Verdict, Evidence; and the metric when there are several. primary: of c->primary. */
 void table_comparison(struct table *t, const struct comparison *c, const struct quantity *primary,
                       enum report_lang lang);
 /* Facts that differ between the two runs. No rows if there are none. */
@@ -49,9 +52,12 @@ const char *verdict_word(enum verdict v, enum report_lang lang);
 void verdict_counts(const struct comparison *c, enum report_lang lang, struct buf *out);
 /* Appends what all cells have in common tonight, if it is worth a sentence: plain text. */
 void verdict_shift(const struct common_shift *s, enum report_lang lang, struct buf *out);
+/* The same of one GPU. */
+void verdict_card(const struct card_shift *s, enum report_lang lang, struct buf *out);
 /* Appends the evidence of a verdict: counts, method, thresholds, warnings. */
 void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out);
-/* What the new value is compared with: the median of the base, or of earlier nightly runs. */
+/* What the new value is compared with: what was expected of it by the base or by earlier nights, with what
+ * all cells or those of its GPU have in common; else the median of the base. */
 double verdict_reference(const struct delta *d);
 /* "OK", or the status and how many of the repetitions were OK. */
 struct num cell_status(const struct cell *c);

@@ -31,8 +31,29 @@ int terminal_run(const struct run_data *run, size_t reference, bool kernels, boo
     view.vs = vs;
     table_init(&t);
     table_consolidated(&t, &view, REPORT_EN);
+    bool apart = variants_apart(vs, view.count);
     free(vs);
-    return write_and_release(&t, colour, out, err);
+    if (write_and_release(&t, colour, out, err) != 0)
+        return -1;
+    if (apart) {
+        buf_putc(out, '\n');
+        message_plain(out, REPORT_EN, MSG_VARIANTS_APART, num_percent(WITHIN_APART).s);
+        buf_putc(out, '\n');
+    }
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
+}
+
+int terminal_single_shots(const struct run_data *run, bool kernels, bool colour, struct buf *out,
+                          struct err *err)
+{
+    const struct variant_view view = {.run = run, .primary = quantity_of(run_data_metric(run), kernels)};
+    struct table t;
+    table_init(&t);
+    table_consolidated(&t, &view, REPORT_EN);
+    if (write_and_release(&t, colour, out, err) != 0)
+        return -1;
+    buf_puts(out, "\none run each: no verdict\n");
+    return 0;
 }
 
 int terminal_own_metrics(const struct run_data *run, bool colour, struct buf *out, struct err *err)
@@ -113,6 +134,15 @@ static int write_why(const struct comparison *c, struct buf *out, struct err *er
     return 0;
 }
 
+static void write_cards(const struct card_shifts *cards, struct buf *out)
+{
+    for (size_t i = 0; i < cards->count; i++) {
+        buf_putc(out, '\n');
+        verdict_card(&cards->items[i], REPORT_EN, out);
+        buf_putc(out, '\n');
+    }
+}
+
 int terminal_comparison(const struct comparison *c, bool kernels, bool colour, struct buf *out,
                         struct err *err)
 {
@@ -134,6 +164,7 @@ int terminal_comparison(const struct comparison *c, bool kernels, bool colour, s
     verdict_shift(&c->shift, REPORT_EN, &counts);
     if (counts.len)
         buf_printf(out, "\n%s\n", buf_str(&counts));
+    write_cards(&c->cards, out);
     buf_clear(&counts);
     verdict_counts(c, REPORT_EN, &counts);
     buf_printf(out, "%s%s\n", counts.len ? "\n" : "", buf_str(&counts));
@@ -143,13 +174,17 @@ int terminal_comparison(const struct comparison *c, bool kernels, bool colour, s
     return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
-int terminal_standings(enum place_kind by, const struct place_standing *places, size_t count, bool colour,
-                       struct buf *out, struct err *err)
+int terminal_standings(enum place_kind by, const struct place_standing *places, size_t count,
+                       const struct card_shifts *cards, bool colour, struct buf *out, struct err *err)
 {
     struct table t;
     table_init(&t);
-    table_standings(&t, by, places, count, REPORT_EN);
-    return write_and_release(&t, colour, out, err);
+    table_standings(&t, by, places, count, cards, REPORT_EN);
+    if (write_and_release(&t, colour, out, err) != 0)
+        return -1;
+    if (cards)
+        write_cards(cards, out);
+    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
 int terminal_counters(const struct counter_changes *c, struct buf *out, struct err *err)

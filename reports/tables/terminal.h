@@ -15,6 +15,9 @@
 /* A finished run: Context, Variant, Kernel name, its primary metric, vs Baseline, Status. */
 int terminal_run(const struct run_data *run, size_t reference, bool kernels, bool colour, struct buf *out,
                  struct err *err);
+/* The same of a run in which each test ran once, to see whether it works: variants are not compared. */
+int terminal_single_shots(const struct run_data *run, bool kernels, bool colour, struct buf *out,
+                          struct err *err);
 /* The metrics that are not built in, but for the primary one. Nothing when there are none. */
 int terminal_own_metrics(const struct run_data *run, bool colour, struct buf *out, struct err *err);
 /* What the GPU did while each cell was measured. Nothing where nothing of it is known. */
@@ -28,8 +31,9 @@ int terminal_comparison(const struct comparison *c, bool kernels, bool colour, s
                         struct err *err);
 /* The counters that differ most. Nothing if none does. */
 int terminal_counters(const struct counter_changes *c, struct buf *out, struct err *err);
-/* The machines or GPUs that shared a run: one row each, slow ones marked. */
-int terminal_standings(enum place_kind by, const struct place_standing *places, size_t count, bool colour,
-                       struct buf *out, struct err *err);
+/* The machines or GPUs that shared a run: one row each, slow ones marked; then a sentence for each of
+ * `cards`, which may be NULL. */
+int terminal_standings(enum place_kind by, const struct place_standing *places, size_t count,
+                       const struct card_shifts *cards, bool colour, struct buf *out, struct err *err);
 
 #endif

@@ -31,6 +31,10 @@ void verdict_counts(const struct comparison *c, enum report_lang lang, struct bu
 
 /* Smaller common factors are not worth a sentence. */
 static const double shift_shown = 0.01;
+/* Nor is a factor in the evidence of one cell. */
+static const double factor_shown = 0.005;
+/* A base that differs by less from what was expected is what was expected. */
+static const double expected_shown = 0.0005;
 
 static enum msg shift_message(const struct common_shift *s)
 {
@@ -70,6 +74,20 @@ void verdict_shift(const struct common_shift *s, enum report_lang lang, struct b
         buf_puts(out, out->len ? " " : "");
         message_plain(out, lang, MSG_SHIFT_DEVICE);
     }
+}
+
+void verdict_card(const struct card_shift *s, enum report_lang lang, struct buf *out)
+{
+    struct buf change;
+    buf_init(&change, 128);
+    message_plain(&change, lang, s->worse ? MSG_CARD_SLOWER : MSG_CARD_FASTER,
+                  num_percent(fabs(s->ratio - 1)).s);
+    message_plain(out, lang, s->cells == s->all ? MSG_CARD_SHIFT_ALL : MSG_CARD_SHIFT_MOST, s->gpu,
+                  buf_str(&change), num_int((int64_t)s->all).s, num_int((int64_t)s->cells).s);
+    message_plain(out, lang, s->from_controls ? MSG_CARD_SHIFT_CONTROLS : MSG_CARD_SHIFT_OPEN);
+    if (s->since_base)
+        message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
+    buf_release(&change);
 }
 
 static enum cell_mark verdict_mark(enum verdict v)
@@ -121,8 +139,10 @@ static void evidence_of_nights(const struct delta *d, enum report_lang lang, str
     message_plain(out, lang, MSG_EVIDENCE_T, num_fixed(d->z, 1).s, num_fixed(d->freedom, 0).s);
     message_plain(out, lang, against[d->against], num_int(d->reference_n).s,
                   metric_with_unit(d->metric, d->reference).s);
-    if (fabs(d->common - 1) >= 0.005)
+    if (fabs(d->common - 1) >= factor_shown)
         message_plain(out, lang, MSG_EVIDENCE_COMMON, num_fixed(d->common, 3).s);
+    if (fabs(d->own - 1) >= factor_shown)
+        message_plain(out, lang, MSG_EVIDENCE_OWN, num_fixed(d->own, 3).s);
     message_plain(out, lang, floors[d->floor], num_percent(d->noise_floor).s);
     message_plain(out, lang, MSG_EVIDENCE_LIMIT, num_percent(d->threshold).s);
     if (d->control)
@@ -173,11 +193,27 @@ static void evidence_of_method(const struct delta *d, enum report_lang lang, str
     }
 }
 
+/* By what the base was multiplied, if two runs were compared alone. */
+static void evidence_of_factors(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    if (fabs(d->common - 1) >= factor_shown)
+        message_plain(out, lang, MSG_EVIDENCE_COMMON_RUNS, num_fixed(d->common, 3).s);
+    if (fabs(d->own - 1) >= factor_shown)
+        message_plain(out, lang, MSG_EVIDENCE_OWN_RUNS, num_fixed(d->own, 3).s);
+}
+
+static bool claims_change(const struct delta *d)
+{
+    return d->verdict == VERDICT_IMPROVED || d->verdict == VERDICT_REGRESSED;
+}
+
 static void evidence_add(const struct delta *d, enum report_lang lang, struct buf *out)
 {
+    if (d->against == REFERENCE_RUN && d->method != METHOD_NIGHTS)
+        evidence_of_factors(d, lang, out);
     if (isfinite(d->noise_floor) && d->method != METHOD_NIGHTS)
         message_plain(out, lang, MSG_EVIDENCE_NOISE, num_percent(d->noise_floor).s);
-    if (isfinite(d->detectable) && d->method != METHOD_THRESHOLD)
+    if (isfinite(d->detectable) && d->method != METHOD_THRESHOLD && !claims_change(d))
         message_plain(out, lang, MSG_EVIDENCE_DETECTABLE, num_percent(d->detectable).s);
     if (d->in_base && d->in_now)
         evidence_of_places(d, lang, out);
@@ -228,18 +264,43 @@ static struct num one_side(const struct quantity *primary, enum metric m, bool s
     return several ? metric_with_unit(m, v) : quantity_text(primary, v);
 }
 
+/* Which columns a comparison needs. */
+struct sides {
+    bool several;  /* metrics */
+    bool base;     /* there is a base, else only nights */
+    bool expected; /* something else than the base was expected */
+};
+
+static struct sides sides_of(const struct comparison *c)
+{
+    struct sides s = {0};
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        bool same = d->reference == d->base_median || /* both may be 0 */
+                    fabs(d->reference / d->base_median - 1) <= expected_shown;
+        s.several |= d->metric != c->primary;
+        s.base |= isfinite(d->base_median);
+        s.expected |= isfinite(d->reference) && !same;
+    }
+    s.base |= !s.expected;
+    return s;
+}
+
 static void comparison_row(struct table *t, const struct delta *d, const struct quantity *primary,
-                           bool several, enum report_lang lang)
+                           const struct sides *sides, enum report_lang lang)
 {
     struct buf evidence;
     buf_init(&evidence, 1024);
     verdict_evidence(d, lang, &evidence);
     table_text(t, d->context ? num_int(d->context).s : NUM_NONE);
     table_code(t, d->variant);
-    if (several)
+    if (sides->several)
         table_code(t, metric_info(d->metric)->name);
-    table_text(t, one_side(primary, d->metric, several, verdict_reference(d)).s);
-    table_text(t, one_side(primary, d->metric, several, d->now_median).s);
+    if (sides->base)
+        table_text(t, one_side(primary, d->metric, sides->several, d->base_median).s);
+    if (sides->expected)
+        table_text(t, one_side(primary, d->metric, sides->several, d->reference).s);
+    table_text(t, one_side(primary, d->metric, sides->several, d->now_median).s);
     table_text(t, num_factor(d->factor).s);
     table_text(t, num_change(d->ratio - 1).s);
     table_marked(t, verdict_word(d->verdict, lang), verdict_mark(d->verdict));
@@ -262,21 +323,23 @@ static void side_column(struct table *t, enum msg id, const char *unit, enum rep
 void table_comparison(struct table *t, const struct comparison *c, const struct quantity *primary,
                       enum report_lang lang)
 {
-    bool several = false;
-    for (size_t i = 0; i < c->count; i++)
-        several |= c->deltas[i].metric != c->primary;
+    const struct sides sides = sides_of(c);
+    const char *unit = sides.several ? "" : primary->unit;
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
     table_column(t, message(lang, MSG_COL_VARIANT), false);
-    if (several)
+    if (sides.several)
         table_column(t, message(lang, MSG_COL_METRIC), false);
-    side_column(t, MSG_COL_BASE_SIDE, several ? "" : primary->unit, lang);
-    side_column(t, MSG_COL_NOW_SIDE, several ? "" : primary->unit, lang);
-    table_column(t, message(lang, MSG_COL_VS_BASE), true);
+    if (sides.base)
+        side_column(t, MSG_COL_BASE_SIDE, unit, lang);
+    if (sides.expected)
+        side_column(t, MSG_COL_EXPECTED, unit, lang);
+    side_column(t, MSG_COL_NOW_SIDE, unit, lang);
+    table_column(t, message(lang, sides.expected ? MSG_COL_VS_EXPECTED : MSG_COL_VS_BASE), true);
     table_column(t, message(lang, MSG_COL_CHANGE), true);
     table_column(t, message(lang, MSG_COL_VERDICT), false);
     table_column(t, message(lang, MSG_COL_EVIDENCE), false);
     for (size_t i = 0; i < c->count; i++)
-        comparison_row(t, &c->deltas[i], primary, several, lang);
+        comparison_row(t, &c->deltas[i], primary, &sides, lang);
     if (!primary->prompt)
         table_drop_empty(t, 0);
 }
