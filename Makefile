@@ -1,7 +1,7 @@
 # kernsweep: a short root Makefile and one module.mk per folder, non-recursive; all output goes to $(BUILD).
 #
 #   make            the command and the executor        make demo     a complete sweep against a private sshd
-#   make test       all tests                           make bench    benchmarks, as ratios
+#   make test       all tests (SINCE=REV: what a change can touch)    make bench    as ratios (ONLY=NAMES)
 #   make lint       format, clang-tidy, shellcheck      make clean
 #   make docs       the documentation as HTML pages
 #   make install    PREFIX=/usr/local DESTDIR=          make uninstall, dist, deb
@@ -26,6 +26,9 @@ CFLAGS   += -std=gnu17 -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -
             -fno-strict-aliasing -fstack-protector-strong $(if $(WERROR),-Werror) \
             $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LDFLAGS  += $(if $(SANITIZE),-fsanitize=$(SANITIZE))
+
+# At the end of a link: leaves a list of what went into the program, for tests/since.
+linked    = -Wl,--trace,--trace >$@.linked
 
 # $(call objects,SOURCES): the object files of the sources
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))

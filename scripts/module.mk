@@ -14,7 +14,7 @@ docs:
 	$(Q)scripts/docs-book $(BUILD)/docs
 	@echo '$(BUILD)/docs/index.html'
 lint:
-	$(Q)scripts/lint
+	$(Q)BUILD=$(BUILD) scripts/lint
 
 $(BUILD)/bench/sleeper: scripts/bench/sleeper.c $(BUILD)/.flags
 	@mkdir -p $(@D)
@@ -24,22 +24,18 @@ $(BUILD)/bench/bundles: scripts/bench/bundles.c $(BUILD)/libresults.a $(BUILD)/l
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $^ $(harness_link)
+$(BUILD)/bench/index: scripts/bench/index.c $(BUILD)/libharness.a $(BUILD)/libreports.a $(BUILD)/libresults.a $(BUILD)/libcommon.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $^ $(harness_link)
 $(BUILD)/bench/judging: $(BUILD)/scripts/bench/judging.o $(simulation) $(BUILD)/libresults.a $(BUILD)/libcommon.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(harness_link)
 objects_all += $(BUILD)/scripts/bench/judging.o
-bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/bench/judging $(BUILD)/tests/faultproxy $(BUILD)/tests/transport_probe
+bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/bench/index $(BUILD)/bench/judging $(BUILD)/tests/faultproxy $(BUILD)/tests/transport_probe
 	$(Q)scripts/install-deps bench
-	$(Q)scripts/bench/sweep $(BUILD)
-	$(Q)scripts/bench/sampler $(BUILD)
-	$(Q)scripts/bench/lanes $(BUILD)
-	$(Q)scripts/bench/nightly $(BUILD)
-	$(Q)scripts/bench/transfer $(BUILD)
-	$(Q)scripts/bench/results $(BUILD)
-	$(Q)scripts/bench/reports $(BUILD)
-	$(Q)scripts/bench/models $(BUILD)
-	$(Q)scripts/bench/judging $(BUILD)
+	$(Q)ONLY="$(ONLY)" scripts/bench/all $(BUILD)
 
 # The AMD kernels by the compilers of every ROCm since 6.0, in Debian systems of their own; needs root. WRITE=1 updates
 # docs/kernels/compilers.md; CHECK_AMD=--old-mirror and other options are passed on.
@@ -59,7 +55,7 @@ pictures: all
 	$(Q)scripts/record-demo $(BUILD)/kernsweep docs/demo.svg
 	$(Q)scripts/picture-report $(BUILD)/kernsweep docs/report.png
 
-# Many nightly runs with injected faults: NIGHTS=200 SEED=1
+# Many nightly runs with injected faults: NIGHTS=200 SEED=1; ONLY=17 repeats one of them (tests/soak)
 .PHONY: soak
 soak: all $(BUILD)/tests/faultproxy
-	$(Q)scripts/soak --nights $(or $(NIGHTS),200) --seed $(or $(SEED),1) $(BUILD)
+	$(Q)tests/soak/soak --nights $(or $(NIGHTS),200) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) $(BUILD)

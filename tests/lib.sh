@@ -173,12 +173,12 @@ until_true() {
 
 # A private sshd whose host alias is `loopback`; NODE is its folder. NODE_ENV: "NAME=VALUE ..." for its sessions.
 node_start() {
-    local env=${NODE_ENV:-}
+    local env="SHLVL=1 ${NODE_ENV:-}" # see scripts/loopback-node
     NODE=$TMPDIR/node
     mkdir -p "$NODE"
     # What a sanitizer finds on the node must come to light too.
     [ -z "${ASAN_OPTIONS:-}" ] || env="$env ASAN_OPTIONS=$ASAN_OPTIONS UBSAN_OPTIONS=${UBSAN_OPTIONS:-}"
-    [ -z "$env" ] || echo "SetEnv $env" >"$NODE/sshd_extra.conf"
+    echo "SetEnv $env" >"$NODE/sshd_extra.conf"
     scripts/loopback-node start "$NODE" >"$TMPDIR/node.log" 2>&1 || {
         diag "$(cat "$TMPDIR/node.log")"
         return 1

@@ -17,14 +17,14 @@ $(tool_programs): $(BUILD)/tests/%: $(BUILD)/tests/tools/%.o $(test_libs)
 $(unit_programs) $(tool_programs):
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(harness_link)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(harness_link) $(linked)
 
 # `test` installs missing packages first and then runs make again, because the makefiles call pkg-config when they are read.
 .PHONY: unit check test
 unit: $(unit_programs)
 	$(Q)tests/run --build $(BUILD) unit
 check: all $(unit_programs) $(tool_programs)
-	$(Q)tests/run --build $(BUILD) unit integration faults
+	$(Q)tests/run --build $(BUILD) $(if $(SINCE),--since $(SINCE)) unit integration faults
 test:
 	$(Q)scripts/install-deps build test
 	$(Q)+$(parallel_make) check

@@ -74,6 +74,16 @@ telemetry() {
     is "heartbeats have the GPU's load" "$(events level 'any(.[]; .event == "HEARTBEAT" and .gpu_use == 98)')" true
     is "slow sensors are read ten times a second at most" \
         "$(jq -s '(map(select(has("power_w"))) | length) <= (.[-1].t * 10 + 2)' "$(bundle level)/v/ctx_64_run1/vram_samples.jsonl")" true
+    is "so is the load, which the GPU's controller is asked for" \
+        "$(jq -s '(map(select(has("gpu_busy"))) | length) <= (.[-1].t * 10 + 2)' "$(bundle level)/v/ctx_64_run1/vram_samples.jsonl")" true
+}
+
+# Each right after the other, whose last level was taken a moment ago.
+levels() {
+    idle_gpu
+    two levels "exit 3" '{"variants": [{"name": "v", "run": ["false"]}, {"name": "next", "run": ["false"]}]}'
+    like "the level before the first test has all values" "$(cat "$(bundle levels)/v/ctx_64_run1/diag.txt")" '^before: .*gpu_busy=0 .*power_w=750'
+    like "the level before the second has all values, too" "$(cat "$(bundle levels)/next/ctx_64_run1/diag.txt")" '^before: .*gpu_busy=0 .*power_w=750'
 }
 
 held_up_sampler() {
@@ -121,7 +131,8 @@ hang() {
     diag=$(bundle hang)/v/ctx_64_run1/diag.txt
     is "the test is HANG" "$(perf hang .exit_status)" HANG
     is "the test is ended long before its time-out" "$(perf hang '.wall_time_sec < 15')" true
-    is "diag.txt has the last samples" "$(grep -c '^sample:.*gpu_busy=0' "$diag" | awk '{print ($1 > 5)}')" 1
+    is "diag.txt has the last samples" "$(grep -c '^sample:' "$diag" | awk '{print ($1 > 5)}')" 1
+    like "some of them have the GPU's load" "$(cat "$diag")" '^sample:.*gpu_busy=0'
     like "diag.txt has the process's state" "$(cat "$diag")" '^State:.*(R|S)'
     if [ -n "$(cat /proc/self/stack 2>/dev/null)" ]; then
         like "diag.txt has the process's kernel stack" "$(cat "$diag")" '^stack: '
@@ -197,14 +208,15 @@ dd if=$TMPDIR/table of=$DEV/gpu_metrics conv=notrunc 2>/dev/null
 EOF
 }
 
-# plays ID VERSION [DIVISOR]: a test of two seconds, the middle one busy; the energy divided by DIVISOR
+# plays ID VERSION [DIVISOR]: a test of four seconds, the middle two busy; the energy divided by DIVISOR. On a loaded machine the table is
+# some tenths of a second old at either end.
 plays() {
     idle_gpu
     rm -r "$DEV/hwmon" "$DEV/gpu_busy_percent"
     play_metrics
     rm -f "$TMPDIR/base"
     sh "$TMPDIR/play" "$2" 0 "${3:-1}"
-    two "$1" "date +%s%N >$TMPDIR/base; play() { for i in 1 2 3 4 5; do sh $TMPDIR/play $2 \$1 ${3:-1}; sleep 0.1; done; }
+    two "$1" "date +%s%N >$TMPDIR/base; play() { for i in 1 2 3 4 5 6 7 8 9 10; do sh $TMPDIR/play $2 \$1 ${3:-1}; sleep 0.1; done; }
         play 0; play 1; play 1; play 0; echo '[PERF_TIMING] {\"kernel_ms\": 1}'"
 }
 
@@ -253,6 +265,7 @@ scenario "a card of eight dies with gpu_metrics" dies
 scenario "a run that may use one of two AMD GPUs" one_of_two
 scenario "processes of others on an AMD GPU" neighbours
 scenario "the telemetry of a test on an AMD GPU" telemetry
+scenario "the levels before two tests" levels
 scenario "a sampler that is held up for a second" held_up_sampler
 scenario "GPU memory that is freed late" late_memory
 scenario "GPU memory that is not freed" leaked_memory

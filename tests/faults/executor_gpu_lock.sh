@@ -67,6 +67,22 @@ dead_holder() {
     released dying
 }
 
+# A run of listed GPUs and one of all wait for the first GPU, the former first; if the run of all had the second meanwhile, neither
+# would ever get what it lacks.
+both_wait() {
+    hold early '{"gpus": ["0"]}'
+    sweep listed "$good" '{"gpus": ["1", "0"], "lock_wait_s": 15}'
+    waits listed '.event == "NODE" and ((.message // "") | test("waiting up to 15 s for the run early"))'
+    use third
+    sweep every "$good" '{"lock_wait_s": 15}'
+    waits every '.event == "NODE" and ((.message // "") | test("waiting up to 15 s for the run early"))'
+    released early
+    is "the run that lists them gets both" "$(result listed)" "COMPLETE 1"
+    use third
+    is "then the run of all of them" "$(result every)" "COMPLETE 1"
+    unlike "it has all of them" "$(events every '.[] | .message // ""')" 'going on without'
+}
+
 one_gpu() {
     hold one '{"env": {"HIP_VISIBLE_DEVICES": "0"}}'
     sweep other "$good" '{"env": {"HIP_VISIBLE_DEVICES": "1"}}'
@@ -98,5 +114,6 @@ links() {
 scenario "a run that holds all GPUs" all_gpus
 scenario "a run that holds all GPUs and dies" dead_holder
 scenario "a run that holds one of two GPUs" one_gpu
+scenario "runs that wait for the same GPUs" both_wait
 scenario "links in the place of the locks" links
 done_testing

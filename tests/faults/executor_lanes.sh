@@ -122,6 +122,22 @@ different_ends() {
     is "the run is COMPLETE" "$(summary ends .status)" COMPLETE
 }
 
+# The second of two tests kills itself while the first makes the system's counter rise, as if the OOM killer had taken a process of
+# the first: whose it was, the counter does not say.
+oom_beside() {
+    mkdir -p "$TMPDIR/proc"
+    echo "oom_kill 4" >"$TMPDIR/proc/vmstat"
+    # shellcheck disable=SC2016 # the workload's own argument
+    points oom 'case $1 in
+        1) until [ -e '"$TMPDIR"'/begun ]; do sleep 0.02; done; echo oom_kill 5 >'"$TMPDIR"'/proc/vmstat; touch '"$TMPDIR"'/rose; sleep 0.5 ;;
+        2) touch '"$TMPDIR"'/begun; until [ -e '"$TMPDIR"'/rose ]; do sleep 0.02; done; kill -9 $$ ;;
+        esac; '"$good" '{"tests": [{"variant": "v", "context": 1}, {"variant": "v", "context": 2}]}'
+    x submit --sysfs "$SYS" --proc "$TMPDIR/proc" <"$TMPDIR/oom.json" >/dev/null
+    x follow --run oom --offset 0 >"$TMPDIR/oom.events"
+    is "it is no victim of the OOM killer" "$(statuses oom)" "OK CRASH"
+    like "its diag.txt has what is known" "$(cat "$(bundle oom)/v/ctx_2_run1/diag.txt")" 'not known to be of this one: .*oom_kill .*rose from 4 to 5'
+}
+
 # Orphans with sessions of their own, without an environment, whose parents are gone: nothing of them says whose they are.
 # shellcheck disable=SC2016 # for the test's shell
 orphans() {
@@ -261,6 +277,7 @@ killed_at_once() {
 
 scenario "tests on four GPUs" at_once
 scenario "tests beside each other that end in different ways" different_ends
+scenario "a test that is killed while the OOM killer acts on its neighbour" oom_beside
 scenario "orphans of tests that run beside each other" orphans
 scenario "a GPU that is taken out" lane_out
 scenario "the last GPU is taken out" no_lane_left

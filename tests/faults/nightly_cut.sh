@@ -116,6 +116,19 @@ killed_at_notify() {
     is "notifies again, since nobody knows whether it had" "$(wc -l <"$told")" $((before + 2))
 }
 
+# A night that is ended by the next start, with nothing left to do on the node, has no connection to prune it.
+node_pruned_later() {
+    history unpruned
+    jq '.retention = {keep_bundles: 1}' "$dir/plan.json" >"$dir/plan.new" && mv "$dir/plan.new" "$dir/plan.json"
+    try "${night[@]}"
+    touch "$dir/kill_at_notify"
+    exits "is killed" 137 "${night[@]}"
+    exits "lets the next start exit 0" 0 "${night[@]}"
+    exits "lets the night after it exit 0" 0 "${night[@]}"
+    is "leaves the bundles of the baseline and the newest night here" "$(find "$dir/artifacts" -name manifest.json | wc -l)" 2
+    is "leaves those two on the node" "$(find "$dir/work/runs" -mindepth 1 -maxdepth 1 | wc -l)" 2
+}
+
 # Slower sources: the suspects are confirmed, and the harness dies meanwhile.
 killed_at_confirm() {
     local first
@@ -139,5 +152,6 @@ scenario "a night that nothing disturbs" undisturbed
 scenario "a night killed at each of its renames" each_rename
 scenario "a night whose node lost power while it took the job" half_submitted
 scenario "a night killed while it notifies" killed_at_notify
+scenario "a night killed while it notifies that has runs to remove" node_pruned_later
 scenario "a night killed while it confirms suspects" killed_at_confirm
 done_testing

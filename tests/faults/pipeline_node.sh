@@ -28,6 +28,25 @@ executor_killed() {
     passes "the manifest has every file with its hash" manifest_holds "$(bundle_of reborn)"
 }
 
+# As a node that lost power: its executor is dead, and the disk has only the beginning of the journal. The harness has read more.
+journal_lost() {
+    local run journal
+    start_waiting lost
+    run=$(run_of lost)
+    journal=$TMPDIR/work/runs/$run/events.jsonl
+    kill -STOP "$RUN_PID"
+    kill -KILL "$(ks status "$run" --json | jq -r '.[0].pid')"
+    until_true 20 is_dead "$run"
+    head -n 1 "$journal" >"$TMPDIR/head"
+    cat "$TMPDIR/head" >"$journal"
+    : >"$TMPDIR/marks/go"
+    kill -CONT "$RUN_PID"
+    wait "$RUN_PID"
+    ok "run exits 0" $? "$(cat "$TMPDIR/lost.err")"
+    like "the harness says that it reads the journal again" "$(cat "$TMPDIR/lost.err")" 'lost the end of the run.s journal'
+    is "the bundle has its test once" "$(jq -r '[.tests[].exit_status] | join(" ")' "$(bundle_of lost)/summary.json")" OK
+}
+
 told_stopped() {
     grep -q 'has been stopped for .*kill -CONT' "$TMPDIR/$1.err"
 }
@@ -206,6 +225,7 @@ deadly_build() {
 
 scenario "a build that kills its executor" deadly_build
 scenario "a sweep whose executor is killed" executor_killed
+scenario "a run whose node lost the end of its journal" journal_lost
 scenario "a run whose executor is frozen" executor_frozen
 scenario "a run whose executor is frozen is cancelled" frozen_cancelled
 scenario "a run whose node is rebooted" node_rebooted

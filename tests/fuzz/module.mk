@@ -11,7 +11,7 @@ objects_all   += $(call objects,$(fuzz_sources) tests/fuzz/replay.c tests/fuzz/f
 $(fuzz_replays): $(BUILD)/tests/%: $(BUILD)/tests/fuzz/%.o $(call objects,tests/fuzz/replay.c tests/fuzz/folder.c) $(test_libs)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(harness_link)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(harness_link) $(linked)
 $(fuzz_programs): $(BUILD)/%: $(BUILD)/tests/fuzz/%.o $(call objects,tests/fuzz/folder.c) $(test_libs)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(harness_link)

@@ -8,20 +8,22 @@
 
 unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID SLURM_JOB_GPUS SLURM_STEP_GPUS
 
-# The program: `card LEVEL SUFFERS SECONDS`: prints LEVEL, 10 % more on GPU 2, and SUFFERS times that while another one runs.
+# The program: `card LEVEL SUFFERS SECONDS`: prints LEVEL, 10 % more on GPU 2, 8 % more on the GPUs that the file `hot` lists, and
+# SUFFERS times that while another one runs.
 write_card_program() {
     CARD=$GPUS_ROOT/card
     mkdir -p "$GPUS_ROOT/flight"
     {
-        printf '#!/usr/bin/env bash\nflight=%q slow=%q\n' "$GPUS_ROOT/flight" "$(gpu_word 2)"
+        printf '#!/usr/bin/env bash\nflight=%q slow=%q hot=%q\n' "$GPUS_ROOT/flight" "$(gpu_word 2)" "$GPUS_ROOT/hot"
         cat <<'PROGRAM'
 touch "$flight/$$"
 sleep "$3"
 others=$(($(ls "$flight" | wc -l) - 1))
 sleep 0.1
 rm "$flight/$$"
-awk -v level="$1" -v suffers="$2" -v others="$others" -v seed="$$" -v slow="$([ "${ROCR_VISIBLE_DEVICES-}" = "$slow" ] && echo 1)" '
-    BEGIN { srand(seed); t = level * (slow ? 1.10 : 1) * (others > 0 ? suffers : 1) * (1 + 0.002 * (rand() - 0.5))
+awk -v level="$1" -v suffers="$2" -v others="$others" -v seed="$$" -v slow="$([ "${ROCR_VISIBLE_DEVICES-}" = "$slow" ] && echo 1)" \
+    -v hot="$(grep -qx "${ROCR_VISIBLE_DEVICES-}" "$hot" 2>/dev/null && echo 1)" '
+    BEGIN { srand(seed); t = level * (slow ? 1.10 : 1) * (hot ? 1.08 : 1) * (others > 0 ? suffers : 1) * (1 + 0.002 * (rand() - 0.5))
             printf "[PERF_TIMING] {\"prefill_s\": %.6f}\n", t / 100 }'
 PROGRAM
     } >"$CARD"
@@ -104,8 +106,70 @@ noise() {
     is "as the job says" "$(jq -r '[.variants[] | select(.alone) | .name] | join(" ")' "$bundle/job.json")" b
 }
 
+real() {
+    local store=$TMPDIR/h200.db bundles=$TMPDIR/h200/artifacts_remote/2026-11-23
+    mkdir "$TMPDIR/h200"
+    tar -C "$TMPDIR/h200" -xzf tests/fixtures/h200_gpus/bundles.tar.gz
+    try "$KERNSWEEP" ingest "$bundles/gpus" "$bundles/gpus_again" --db "$store"
+    exited "both runs are stored" 0
+    try "$KERNSWEEP" compare latest --by gpu --json --db "$store"
+    exited "--by gpu exits 0" 0
+    is "two GPUs, both alike" "$(jq -r '[.gpus[].verdict] | join(" ")' <<<"$OUT")" "alike alike"
+    is "each measured every cell" "$(jq -r '[.gpus[].tests] | unique | join(" ")' <<<"$OUT")" 36
+    is "every test says on which GPU it ran, and that it had a neighbour at most" \
+        "$(find "$bundles" -name perf.json -exec jq -c '[(.gpus | length), .beside <= 1]' {} + | sort -u)" "[1,true]"
+    try "$KERNSWEEP" show latest --db "$store"
+    like "the plan's reference is that of the table" "$OUT" "v5_tiles +v5_tile_loop +[0-9.]+ +1.00x +Reference"
+    try "$KERNSWEEP" compare "$(jq -r .run_id "$bundles/gpus/summary.json")" "$(jq -r .run_id "$bundles/gpus_again/summary.json")" --json --db "$store"
+    exited "the same programs twice: no regression" 0
+    is "nine cells, all unchanged" "$(jq -r '[.cells[].verdict] | join(" ")' <<<"$OUT")" "$(yes unchanged | head -9 | xargs)"
+}
+
+# Four variants at four contexts on four GPUs: four cells each
+hot_night() {
+    # shellcheck disable=SC2016 # jq's own variables
+    card_plan '.ticket = "hot" | .gpus = "all" | .variants = [range(4) as $i | .variants[0] | .name = "v\($i)" | .run[3] = "0.01"]' "$TMPDIR/hot.json"
+    try ks_run "$TMPDIR/hot.json" --fail-on none
+    exited "a night exits 0" 0
+}
+
+getting_hot() {
+    local slow format
+    prepare
+    for _ in 1 2 3 4 5 6 7 8; do hot_night; done
+    gpu_word 1 >"$GPUS_ROOT/hot"
+    hot_night
+    slow=$(gpu_id 1)
+    try ks compare latest --json
+    exited "a GPU that became slower fails the comparison" 4
+    is "it is one finding" "$(jq -r '[.cards[] | "\(.gpu) \(.worse) \(.cells) of \(.of)"] | join(", ")' <<<"$OUT")" "$slow true 4 of 4"
+    is "of about 8 %" "$(jq '.cards[0].ratio | . > 1.07 and . < 1.09' <<<"$OUT")" true
+    is "no cell is regressed" "$(jq .verdicts.regressed <<<"$OUT")" 0
+    is "its cells name the factor" "$(jq '[.cells[] | select(.gpu_factor > 1.07)] | length' <<<"$OUT")" 4
+    try ks compare latest
+    like "the table says it in a sentence" "$OUT" "The GPU $slow is 8(\.[0-9])? % slower than before, in all its 4 cells, and the others are not"
+    for format in md github junit; do
+        try ks compare latest --format "$format"
+        like "as $format" "$OUT" "The GPU $slow is 8(\.[0-9])? %(25)? slower than before"
+    done
+    is "JUnit counts it" "$(ks compare latest --format junit | grep -c '<failure')" 1
+    try ks compare latest --format csv
+    is "CSV has the factor of each cell" "$(head -1 <<<"$OUT" | tr , '\n' | grep -c '^gpu_factor$')" 1
+    try ks compare latest --by gpu
+    like "--by gpu agrees" "$OUT" "The GPU $slow is 8"
+    is "also as JSON" "$(ks compare latest --by gpu --json | jq -r '[.gpus[] | select(.ratio_before) | .gpu] | join(" ")')" "$slow"
+    try ks report latest
+    like "the report's summary says it" "$OUT" "Slower on 1 of 4 GPUs"
+    try ks report latest --format html
+    like "so does the page" "$OUT" "$slow is 8(\.[0-9])? % slower than before"
+    try ks report latest --lang es
+    like "also in Spanish" "$OUT" "un 8(,[0-9]|\.[0-9])? % más lenta que antes"
+}
+
 pipeline_setup
+scenario "a card that became slower" getting_hot
 scenario "a slow card stands out" standing
+scenario "two H200s at once" real
 scenario "a cell that moved to another card" moving
 scenario "what suffers from neighbours" noise
 done_testing

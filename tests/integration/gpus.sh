@@ -135,6 +135,7 @@ several() {
     sweep several '.gpus = "all" | .gpus_per_test = 2'
     exited "exits 0" 0
     is "each test sees two neighbours" "$(used_words)" "$(words 0),$(words 1) $(words 2),$(words 3) $(words 4),$(words 5) $(words 6),$(words 7)"
+    is "their memory before is that of both" "$(of_tests '.vram.before_bytes | if . then . / 1048576 else "unknown" end' | tr ' ' '\n' | sort -u)" 600
     is "the memory that is measured is that of both" "$(of_tests '.vram.peak_bytes / 1048576' | tr ' ' '\n' | sort -u)" 2600
 }
 
@@ -207,6 +208,33 @@ memory_errors() {
     like "it is taken out" "$(jq -r 'select(.gpu_out) | .message' "$BUNDLE/events.jsonl")" "GPU $(gpu_id 1) has had 3 memory errors"
 }
 
+# From its first test on, what NVML says of the second GPU takes longer than anybody waits for it: no reason for the first to miss
+# samples, or not to know its memory.
+slow_nvml() {
+    sweep slow '.gpus = ["0", "1"] | .contexts = [1, 2] | .repetitions = 3 | .variants |= [.[0] | .run = ["sh", "-c",
+        "case {context} in 1) exec \(.run[0]) 2 ;; esac; echo $((300 * 1048576)) 0 slow 60000 >'"$TMPDIR"'/slow; mv '"$TMPDIR"'/slow '"$(gpu_file 1)"'; sleep 0.1; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 0.05}\""]]'
+    exited "exits 0" 0
+    is "all tests are OK" "$(of_tests .exit_status)" "OK OK OK OK OK OK"
+    is "they ran beside each other" "$(of_tests 'select(.context_len == 1 and .repetition == 1) | .beside')" 1
+    # 100 of them in 2 s, less those that a busy machine misses
+    is "the tests of the first GPU have their samples" "$(of_tests 'select(.context_len == 1) | .vram.samples > 50')" "true true true"
+    like "their memory before and after is known" "$(of_tests 'select(.context_len == 1) | "\(.vram.before_bytes)-\(.vram.after_bytes)"')" 314572800-314572800
+    gpu_memory 1 300
+}
+
+# A NUMA node that does not exist stands for a container that does not permit to choose one.
+unbound() {
+    local i
+    for ((i = 0; i < GPUS_COUNT; i++)); do echo 60 >"$GPUS_ROOT/sys/bus/pci/devices/$(gpu_pci "$i")/numa_node"; done
+    if [ "$(nproc)" -lt 2 ]; then skip "tests that cannot be bound" "one CPU"; return; fi
+    sweep unbound '.gpus = "all"'
+    exited "exits 0" 0
+    is "each perf.json has what could not be bound" "$(of_tests '.unbound.memory // "bound"' | tr ' ' '\n' | sort -u | wc -l)" 2
+    unlike "none says that it was" "$(of_tests '.unbound.memory // "bound"')" bound
+    is "the run warns of it once" "$(jq -r 'select(.event == "NODE") | .message // ""' "$BUNDLE/events.jsonl" | grep -c 'not bound to the memory near their GPU')" 1
+    for ((i = 0; i < GPUS_COUNT; i++)); do echo 0 >"$GPUS_ROOT/sys/bus/pci/devices/$(gpu_pci "$i")/numa_node"; done
+}
+
 through_sshd() {
     NODE_ENV="KERNSWEEP_FAKE_ROOT=$KERNSWEEP_FAKE_ROOT"
     node_start || { skip "through a real sshd" "no private sshd"; return; }
@@ -232,8 +260,10 @@ for vendor in amd nvidia; do
     scenario "a GPU that keeps its memory ($vendor)" keeps_its_memory
     scenario "a GPU that falls off the bus ($vendor)" falls_off
     scenario "a GPU with memory errors ($vendor)" memory_errors
+    [ "$vendor" = amd ] || scenario "a GPU whose counters are slow to read" slow_nvml
     [ "$vendor" = amd ] || continue
     scenario "CPUs near a GPU" bound
+    scenario "tests that cannot be bound" unbound
     scenario "each cell on every GPU" every
     scenario "the same GPU every night" same_every_night
     scenario "GPUs that another run has" locked

@@ -44,7 +44,7 @@ from_a_command_line() {
     like "and shows the command of the first test" "$OUT" "bench' '--n' '4096'"
     exits "a smoke run exits 0" 0 in_folder ks run kernsweep.jsonc --smoke
     like "it has one test" "$ERR" '\[1/1\] baseline ctx 4096 run 1  OK'
-    passes "its bundle is kept" test -d "$TMPDIR"/here/artifacts_remote/*/bench
+    passes "its bundle is kept" test -d "$TMPDIR"/here/artifacts_remote/*/here-bench
     passes "nothing is stored" test ! -e "$TMPDIR/results.db"
     is "and no run is known" "$(find "$TMPDIR/runs" -name '*.json' | wc -l)" 0
     exits "the run itself exits 0" 0 in_folder ks run kernsweep.jsonc --repeat 3

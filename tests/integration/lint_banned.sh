@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `lint banned` sees a banned call wherever it stands in a line, and nothing that only looks like one.
 # unsanitized: a shell script
+# touches: common executor harness results reports tests
 . tests/lib.sh
 
 mkdir -p "$TMPDIR/repo/scripts" "$TMPDIR"/repo/{common,executor,harness,results,reports,tests}

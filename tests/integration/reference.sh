@@ -47,7 +47,7 @@ messages() {
 }
 
 reasons() {
-    is "scripts/messages --reasons finds some that the executor has" "$(grep -c . <(scripts/messages --reasons | grep -E 'time-out of|is dirty|refuses the jobs'))" 5
+    is "scripts/messages --reasons finds some that the executor has" "$(grep -c . <(scripts/messages --reasons | grep -E 'time-out of|is dirty|refuses the jobs'))" 6
     is "docs/troubleshooting.md has a row for each and no other" \
         "$(diff <(documented 'Reasons of tests, variants and runs') <(scripts/messages --reasons | sort))" ""
 }

@@ -281,6 +281,11 @@ copies() {
     is "the dump of export --format sql restores the same" "$("$KERNSWEEP" export --db "$TMPDIR/restored.db" | sha256sum)" "$(ks export | sha256sum)"
     exits "db vacuum exits 0" 0 ks db vacuum
     is "db vacuum leaves every test" "$(ks export | wc -l)" 16
+    like "db vacuum says how much is unused" "$ERR" "unused"
+    unlike "db vacuum shows no progress without a terminal" "$ERR" "%"
+    is "db vacuum --quiet prints nothing" "$(ks db vacuum --quiet 2>&1)" ""
+    is "db vacuum shows its progress on a terminal" \
+        "$(TERM=xterm script -qec "'$KERNSWEEP' db vacuum --db '$TMPDIR/restored.db'" /dev/null </dev/null | grep -c "releasing unused space: .* %")" 1
 }
 
 queries() {

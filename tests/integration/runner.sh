@@ -65,6 +65,35 @@ each() {
     is "a failure in one of them fails the whole" "$RC" 1
 }
 
+# tests/run --jobs 1 on short.sh and long.sh, in a build folder that knows how long they took.
+longest_first() {
+    local name dir=$TMPDIR/order
+    mkdir -p "$dir/build/tests"
+    for name in short long; do
+        printf '#!/bin/sh\necho 1..1; echo ok 1\n' >"$dir/$name.sh"
+        chmod +x "$dir/$name.sh"
+    done
+    printf 'long.sh 9 1\nshort.sh 2 1\n' >"$dir/build/tests/durations"
+    try env -u TESTS_ONLY tests/run --build "$dir/build" --jobs 1 "$dir/short.sh" "$dir/long.sh"
+    is "the longest of the last run goes first" "$(awk '/^ok/ { print $2 }' <<<"$OUT" | xargs)" "long.sh short.sh"
+    is "how long they took is kept" "$(awk '$2 < 9 { print $1 }' "$dir/build/tests/durations" | xargs)" "long.sh short.sh"
+}
+
+ended_early() {
+    local pid rc=0
+    # shellcheck disable=SC2016 # for the script
+    printf '#!/bin/bash\ntouch "$BUILD/began"; echo 1..1; sleep 302\n' >"$TMPDIR/ended.sh"
+    chmod +x "$TMPDIR/ended.sh"
+    env -u TESTS_ONLY tests/run --build "$TMPDIR/ended" "$TMPDIR/ended.sh" >/dev/null 2>&1 &
+    pid=$!
+    until_true 60 test -e "$TMPDIR/ended/began"
+    ok "the program starts" $?
+    kill -TERM "$pid"
+    wait "$pid" || rc=$?
+    is "the runner exits 130" "$rc" 130
+    passes "the program is gone" until_true 20 sh -c "! pgrep -f '^/bin/bash $TMPDIR/ended.sh'"
+}
+
 unit_only() {
     try env TESTS_ONLY=nothing_is_called_so CMOCKA_MESSAGE_OUTPUT=TAP "$BUILD/tests/test_buf"
     is "cmocka runs none whose name lacks the title" "$(grep -c '^ok' <<<"$OUT")" 0
@@ -89,6 +118,8 @@ scenario "a detached process that is left behind" counted 'setsid sleep 301 </de
 scenario "a finding of a sanitizer in any process" counted 'echo leaked >"${ASAN_OPTIONS#*log_path=}.123"; echo 1..1; echo ok 1' \
     "1 1 passed, 1 failed" leaked
 scenario "a script that skips all its tests" counted 'echo 1..0 "# SKIP" nothing to see' "1 0 passed, 0 failed, 1 skipped"
+scenario "the order of programs" longest_first
+scenario "a runner that is told to end" ended_early
 scenario "an unknown level" refused 2 nonsense
 scenario "a program that does not exist" refused 1 "$TMPDIR/none.sh"
 scenario "set-up that two scenarios share" shared_set_up

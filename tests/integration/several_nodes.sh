@@ -94,7 +94,7 @@ one_chosen() {
     exits "commands that use one node exit 2" 2 "$KERNSWEEP" noise "$TMPDIR/plan.json"
     like "commands that use one node ask for it" "$ERR" "names 2 nodes: choose one with --node"
     exits "--dry-run exits 0" 0 ks_run --dry-run
-    like "--dry-run names them" "$OUT" "node loopback and 1 more: 1 variants x 2 contexts"
+    like "--dry-run names them" "$OUT" "node loopback and 1 more: 1 variant x 2 contexts"
 }
 
 # started: a detached sweep of both nodes that waits; its id in SWEEP.

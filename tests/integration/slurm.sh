@@ -141,7 +141,7 @@ cancelled() {
 
 login_node() {
     mkdir -p "$TMPDIR/node"
-    printf 'SetEnv SLURM_CONF=%s%s\n' "$SLURM_CONF" \
+    printf 'SetEnv SHLVL=1 SLURM_CONF=%s%s\n' "$SLURM_CONF" \
         "${ASAN_OPTIONS:+ ASAN_OPTIONS=$ASAN_OPTIONS UBSAN_OPTIONS=${UBSAN_OPTIONS:-}}" >"$TMPDIR/node/sshd_extra.conf"
     if scripts/loopback-node start "$TMPDIR/node" >"$TMPDIR/node.log" 2>&1; then
         exits "run exits 0" 0 sweep far "$TMPDIR/plan.json" --variants one --contexts 16 \

@@ -203,6 +203,27 @@ eight_gpus() {
     exits "the run ends" 0 "$KERNSWEEP" attach "$RUN" "${SSH[@]}"
 }
 
+# The node's journal is what a run on eight GPUs wrote (tests/fixtures/watch), up to the moment when six tests are in flight.
+recorded() {
+    local real=$KERNSWEEP_EXECUTOR
+    detached --variants plain
+    head -n 72 tests/fixtures/watch/eight_gpus.jsonl >"$TMPDIR/journal"
+    # shellcheck disable=SC2016 # for the node's shell
+    printf '#!/bin/sh\n[ "$1" = follow ] || exec "%s" "$@"\ncat "%s"\nwhile :; do echo; sleep 1; done\n' "$real" "$TMPDIR/journal" >"$TMPDIR/executor"
+    chmod 755 "$TMPDIR/executor"
+    WATCH_EXECUTOR=$TMPDIR/executor watching 170x40 "$RUN"
+    sees "it says how many tests run" "^GPUs: 6 running"
+    sees "a GPU with a test that has just begun" "^0 +[^ ]*a0 baseline ctx 4096 run 3 +0:00 of 1:00"
+    sees "a GPU that has nothing left to do is idle" "^1 +[^ ]*a1 idle"
+    sees "a GPU with its test, its time and its memory" "^3 +[^ ]*a3 flash ctx 8192 run 3 +0:01 of 1:00 .*4.2 GiB +0 %"
+    sees "a GPU that was taken out says why" "^5 +[^ ]*a5 out: GPU 1d0fbe6a2a1c00a5 takes no more tests: .*GPU memory stays at 1200 MiB"
+    sees "the last GPU" "^7 +[^ ]*a7 flash ctx 32768 run 2 +0:00 of 1:00"
+    sees "the matrix has what runs and what ended" "^flash +(OK)? +50 ms x3 +run +50 ms x2 +run"
+    tm kill-session -t w
+    touch "$TMPDIR"/go/{16,32,64}
+    exits "the run ends" 0 "$KERNSWEEP" attach "$RUN" "${SSH[@]}"
+}
+
 as_json() {
     needs ended_run
     exits "exits 0" 0 "$KERNSWEEP" watch "$ENDED" --json "${SSH[@]}"
@@ -217,6 +238,7 @@ scenario "watch of a plan without runs" no_run
 scenario "watch in a terminal" full_screen
 scenario "watch that is quit while the run goes on" quit_early
 scenario "watch of forty variants" many_variants
+scenario "a recorded run on eight GPUs" recorded
 scenario "watch of eight GPUs" eight_gpus 80x24 8
 scenario "watch of eight GPUs on a large screen" eight_gpus 200x50 8
 scenario "watch of forty GPUs" eight_gpus 80x24 40

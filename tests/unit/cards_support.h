@@ -30,6 +30,7 @@ struct node_of_cards {
     double night, within;          /* standard deviations */
     double planted[CARD_CELLS];    /* of the next run */
     double planted_card[CARDS];
+    bool build; /* the next run has other code than those before */
     const char *mode;
     struct run_data runs[RUNS_MAX];
     size_t count;
@@ -60,7 +61,7 @@ static inline void node_close(struct node_of_cards *n)
 static inline void node_test(struct node_of_cards *n, struct draft *d, size_t cell, size_t card,
                              int repetition, double night)
 {
-    char name[8];
+    char name[24];
     snprintf(name, sizeof name, "v%zu", cell / CARD_CONTEXTS);
     double x = n->level[cell] * night * n->card[card] * n->own[card][cell] * n->planted[cell] *
                n->planted_card[card] * (1 + n->within * stats_rng_normal(&n->rng));
@@ -80,7 +81,8 @@ static inline const struct run_data *node_run(struct node_of_cards *n, placement
             for (int k = where(n->count, i, c); k > 0; k--)
                 node_test(n, &d, i, c, (int)++repetition, night);
     for (size_t v = 0; v < d.n_variants; v++) {
-        snprintf(d.variants[v].code_sha256, sizeof d.variants[v].code_sha256, "%064zx", v + 1);
+        snprintf(d.variants[v].code_sha256, sizeof d.variants[v].code_sha256, "%016zx%048d",
+                 v + 1 + (n->build ? 100 : 0), 0);
         d.variants[v].code_of_device = true;
     }
     struct run_data *run = &n->runs[n->count++];
@@ -158,7 +160,7 @@ static inline struct comparison node_compare(const struct node_of_cards *n, int 
 
 static inline const struct delta *node_delta(const struct comparison *c, size_t cell)
 {
-    char name[8];
+    char name[24];
     snprintf(name, sizeof name, "v%zu", cell / CARD_CONTEXTS);
     for (size_t i = 0; i < c->count; i++)
         if (c->deltas[i].context == 256 << cell % CARD_CONTEXTS && strcmp(c->deltas[i].variant, name) == 0)

@@ -97,8 +97,11 @@ static void wrong_options_and_counts_are_refused(void **state)
     struct parsed p;
     struct err err = {0};
     assert_err(PARSE(&p, 0, &err, "--frob"), &err, ERR_INPUT, "run: unknown option --frob", "run --help");
-    assert_err(PARSE(&p, 0, &err, "--detac"), &err, ERR_INPUT, "--detac");
-    assert_err(PARSE(&p, 0, &err, "--detachx"), &err, ERR_INPUT, "--detachx");
+    assert_null(strstr(err.msg, "did you mean"));
+    assert_err(PARSE(&p, 0, &err, "--detac"), &err, ERR_INPUT, "--detac: did you mean --detach?");
+    assert_err(PARSE(&p, 0, &err, "--detachx"), &err, ERR_INPUT, "--detachx: did you mean --detach?");
+    assert_err(PARSE(&p, 0, &err, "--contetxs"), &err, ERR_INPUT, "did you mean --contexts?");
+    assert_err(PARSE(&p, 0, &err, "--dv"), &err, ERR_INPUT, "did you mean --db?");
     assert_err(PARSE(&p, 0, &err, "--=x"), &err, ERR_INPUT, "--=x");
     assert_err(PARSE(&p, 0, &err, "-vv"), &err, ERR_INPUT, "-vv");
     assert_err(PARSE(&p, 0, &err, "-v,--verbose"), &err, ERR_INPUT, "-v,--verbose");

@@ -3,6 +3,7 @@
 #include "tests/unit/cards_support.h"
 
 #include "results/judge/strata.h"
+#include "results/judge/within.h"
 
 enum { SEEDS = 40, NIGHTS = 12, REPETITIONS = 3 };
 
@@ -80,7 +81,8 @@ struct trial {
 
 struct outcome {
     int regressed;     /* cells other than cell 0, over all seeds */
-    int alarms;        /* nights with one of these, or that fail otherwise */
+    int alarms;        /* nights with one of these, or that fail otherwise, but for a finding about card 7 */
+    int card_7;        /* nights with a finding about card 7, and no other card */
     int found;         /* cell 0 regressed */
     int inconclusive;  /* cell 0 */
     int named;         /* cell 0 says that it moved */
@@ -106,7 +108,10 @@ static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *ou
     const struct delta *first = node_delta(&c, 0);
     out->regressed += others;
     out->found += first->verdict == VERDICT_REGRESSED;
-    out->alarms += others > 0 || (first->verdict != VERDICT_REGRESSED && comparison_regressed(&c));
+    bool card_7 = c.cards.count == 1 && strcmp(c.cards.items[0].gpu, "GPU-7") == 0;
+    out->card_7 += card_7;
+    out->alarms += others > 0 || c.cards.count > card_7 ||
+                   (first->verdict != VERDICT_REGRESSED && !card_7 && comparison_regressed(&c));
     out->inconclusive += first->verdict == VERDICT_NOISY;
     out->named += strstr(first->reason, "another GPU") != NULL;
     out->worst = fmax(out->worst, fabs(log(first->ratio / n.planted[0])));
@@ -219,6 +224,7 @@ static void one_bad_card_of_eight_is_no_regression_of_the_code(void **state)
         struct trial t = {
             .before = on_every, .now = on_every, .base = base, .nights = true, .now_card_7 = 1.10};
         struct outcome bad = trials("one bad card", &t);
+        assert_int_equal(bad.card_7, SEEDS);
         assert_true(bad.alarms <= SEEDS / 40);
         assert_true(bad.found <= SEEDS / 40);
         t.now_cell_0 = regression;
@@ -234,13 +240,13 @@ static void one_bad_card_of_eight_is_no_regression_of_the_code(void **state)
     assert_true(trials("one bad card, base alone, 8 % slower", &pair).found >= SEEDS * 95 / 100);
 }
 
-static void the_bad_card_is_counted(void **state)
+static void the_card_on_which_a_cell_is_bad_is_counted(void **state)
 {
     (void)state;
     struct node_of_cards n;
     node_open(&n, 17);
     for (size_t i = 0; i <= NIGHTS; i++) {
-        n.planted_card[7] = i == NIGHTS ? 1.10 : 1;
+        n.own[7][3] *= i == NIGHTS ? 1.10 : 1;
         node_run(&n, on_every);
     }
     struct comparison c = node_compare(&n, -1, true, false);
@@ -269,6 +275,34 @@ static void a_mixture_of_cards_is_no_change(void **state)
     assert_true(trials("mixture, 8 % slower", &t).found >= SEEDS * 95 / 100);
     t.nights = false;
     assert_true(trials("mixture, base alone, 8 % slower", &t).found >= SEEDS * 90 / 100);
+}
+
+static int variant_on_its_card(size_t night, size_t cell, size_t card)
+{
+    (void)night;
+    return cell / CARD_CONTEXTS == card ? REPETITIONS : 0;
+}
+
+/* Variants 0 to 2 are equally fast, and 3 is not; the cards of 0 and 1 differ by 4.5 %. */
+static void variants_on_different_cards_differ_only_by_much(void **state)
+{
+    (void)state;
+    struct node_of_cards n;
+    node_open(&n, 11);
+    for (size_t i = 0; i < CARD_CELLS; i++)
+        n.level[i] = i / CARD_CONTEXTS == 3 ? 0.2 : 0.1;
+    n.card[1] = slow;
+    const struct run_data *run = node_run(&n, variant_on_its_card);
+    for (int c = 0; c < CARD_CONTEXTS; c++) {
+        struct variant_delta near = compare_pair(run, 1, 0, 256 << c, METRIC_PREFILL_S);
+        struct variant_delta far = compare_pair(run, 3, 0, 256 << c, METRIC_PREFILL_S);
+        assert_true(near.apart && far.apart);
+        assert_int_equal(within_verdict(&near, 0.02), VERDICT_NOISY);
+        assert_int_equal(within_verdict(&far, 0.02), VERDICT_REGRESSED);
+    }
+    const struct run_data *together = node_run(&n, all_on_one);
+    assert_false(compare_pair(together, 1, 0, 256, METRIC_PREFILL_S).apart);
+    node_close(&n);
 }
 
 /* The factor --------------------------------------------------------------------------------------------- */
@@ -344,8 +378,9 @@ int main(void)
         cmocka_unit_test(another_mode_is_another_card),
         cmocka_unit_test(a_cell_that_changes_its_card_every_night_is_judged_by_that_card),
         cmocka_unit_test(one_bad_card_of_eight_is_no_regression_of_the_code),
-        cmocka_unit_test(the_bad_card_is_counted),
+        cmocka_unit_test(the_card_on_which_a_cell_is_bad_is_counted),
         cmocka_unit_test(a_mixture_of_cards_is_no_change),
+        cmocka_unit_test(variants_on_different_cards_differ_only_by_much),
         cmocka_unit_test(a_factor_comes_from_runs_that_used_both_cards),
         cmocka_unit_test(nights_apart_give_no_factor),
         cmocka_unit_test(ids_are_one_however_they_are_written),

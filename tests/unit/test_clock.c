@@ -36,6 +36,25 @@ static void times_are_written_as_iso8601_in_utc(void **state)
     }
 }
 
+static void times_are_read_back(void **state)
+{
+    static const char *const bad[] = {"",
+                                      "2026-02-14",
+                                      "2026-02-14T03:15:09Z",
+                                      "2026-02-14T03:15:09.123Z ",
+                                      "2026-02-14T03:15:09.12Z",
+                                      "yesterday"};
+    static const double times[] = {0.001, 1771038909.123, 4102444799.999};
+    (void)state;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        char text[CLOCK_ISO_LEN + 1];
+        clock_iso8601(times[i], text);
+        assert_true(fabs(clock_from_iso8601(text) - times[i]) < 1e-6);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_true(clock_from_iso8601(bad[i]) == 0);
+}
+
 static void clocks_never_go_back_and_agree(void **state)
 {
     (void)state;
@@ -69,6 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_written_as_iso8601_in_utc),
+        cmocka_unit_test(times_are_read_back),
         cmocka_unit_test(clocks_never_go_back_and_agree),
         cmocka_unit_test(a_deadline_becomes_a_wait_in_milliseconds),
     };

@@ -1,7 +1,7 @@
 /* assess: every way in which a test can end, and the status that follows. */
 #include "tests/unit/support.h"
 
-#include "executor/run/assess.h"
+#include "executor/suite/assess.h"
 
 #include <errno.h>
 #include <math.h>
@@ -94,6 +94,11 @@ static void prompt_tokens_may_be_required(void **state)
     const struct ending zero = {.exit_code = 0};
     struct timings t = told(1, -1, "anything");
     assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_INVALID);
+    snprintf(t.prompt_problem, sizeof t.prompt_problem, "many");
+    e.prompt_tokens_required = false;
+    assert_non_null(strstr(assess_test(&zero, &t, &e).reason, "tokens is printed as 'many'"));
+    e.prompt_tokens_required = true;
+    t.prompt_problem[0] = '\0';
     t.prompt_tokens = 4096;
     assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_OK);
 }

@@ -5,7 +5,7 @@
 #include "executor/bundle/bundle.h"
 #include "executor/bundle/logtext.h"
 #include "executor/bundle/manifest.h"
-#include "executor/run/eta.h"
+#include "executor/suite/eta.h"
 #include "executor/telemetry/hang.h"
 #include "executor/workdir/lock.h"
 
@@ -198,6 +198,33 @@ static void a_log_that_a_test_wrote_itself_is_searched_for_secrets(void **state)
     json_decref(m);
 }
 
+/* Somebody outside the test's tree, such as a container, may go on writing to its folder. */
+static void a_leftover_that_changes_after_the_end_leaves_the_list(void **state)
+{
+    (void)state;
+    struct err err = {.kind = ERR_NONE};
+    put("changes/job.json", "{}\n");
+    put("changes/v/ctx_1_run1/grows", "1\n");
+    put("changes/v/ctx_1_run1/goes", "1\n");
+    put("changes/v/ctx_1_run1/stays", "1\n");
+    put("changes/v/ctx_1_run1/run.log", "1\n");
+    assert_ok(manifest_write(in_scratch("changes"), "r1", NULL, &err), &err);
+    put("changes/v/ctx_1_run1/grows", "1\n2\n");
+    put("changes/v/ctx_1_run1/run.log", "2\n"); /* kernsweep's own: whoever reads the bundle must see it */
+    assert_int_equal(unlink(in_scratch("changes/v/ctx_1_run1/goes")), 0);
+    json_t *m = json_load(in_scratch("changes/manifest.json"), 1 << 20, &err);
+    assert_ok(manifest_refresh(in_scratch("changes"), m, &err), &err);
+    json_t *on_disk = json_load(in_scratch("changes/manifest.json"), 1 << 20, &err);
+    assert_true(json_equal(m, on_disk));
+    assert_int_equal(json_array_size(json_object_get(m, "files")), 3);
+    assert_int_equal(json_array_size(json_object_get(m, "left_out")), 2);
+    assert_string_equal(
+        json_string_value(json_object_get(json_array_get(json_object_get(m, "left_out"), 0), "reason")),
+        "it was changed after the run had ended");
+    json_decref(on_disk);
+    json_decref(m);
+}
+
 static void log_text_is_made_printable(void **state)
 {
     (void)state;
@@ -287,6 +314,7 @@ int main(void)
         cmocka_unit_test(a_manifest_lists_every_file_with_its_hash),
         cmocka_unit_test(what_kernsweep_did_not_write_is_foreign_wherever_it_lies),
         cmocka_unit_test(a_log_that_a_test_wrote_itself_is_searched_for_secrets),
+        cmocka_unit_test(a_leftover_that_changes_after_the_end_leaves_the_list),
         cmocka_unit_test(log_text_is_made_printable),
         cmocka_unit_test(a_lock_has_one_holder_at_a_time),
         cmocka_unit_test(a_lock_is_handed_over_by_fork),

@@ -110,9 +110,38 @@ static void unreadable_lines_are_reported(void **state)
         if (t.found || !t.problem[0])
             fail_msg("taken: %s", bad[i]);
     }
-    struct timings t =
-        read_text("Prompt tokens: -5\nPrompt tokens: 99999999999999999999\nPrompt tokens: many\n");
-    assert_int_equal(t.prompt_tokens, -1);
+}
+
+static void prompt_tokens_that_are_no_number_are_not_silence(void **state)
+{
+    static const struct {
+        const char *text, *found; /* "": nothing to object to */
+    } table[] = {
+        {"Prompt tokens: -5\n", "-5"},
+        {"Prompt tokens: 99999999999999999999\n", "99999999999999999999"},
+        {"Prompt tokens: many\n", "many"},
+        {"Prompt tokens: 4,096\n", "4,096"},
+        {"Prompt tokens: 4096.5\n", "4096.5"},
+        {"Prompt tokens: 4k\n", "4k"},
+        {"Prompt tokens: 0x1000\n", "0x1000"},
+        {"Prompt tokens:\n", "nothing"},
+        {"Prompt tokens: 4096\nPrompt tokens: ?\n", "?"},
+        {"[PERF_TIMING] {\"prefill_s\": 1, \"prompt_tokens\": \"many\"}\n", "many"},
+        {"[PERF_TIMING] {\"prefill_s\": 1, \"prompt_tokens\": -1}\n", "-1"},
+        {"[PERF_TIMING] {\"prefill_s\": 1, \"prompt_tokens\": [4096]}\n", "no number"},
+        {"Prompt tokens: ?\nPrompt tokens: 4096\n", ""},
+        {"Prompt tokens: 4096 (padded)\n", ""},
+        {"Prompt tokens: 4096.\n", ""},
+        {"no word of it\n", ""},
+    };
+    (void)state;
+    use_rule("null");
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct timings t = read_text(table[i].text);
+        assert_string_equal(t.prompt_problem, table[i].found);
+        if (*table[i].found)
+            assert_int_equal(t.prompt_tokens, -1);
+    }
 }
 
 static void timings_are_found_after_hostile_output(void **state)
@@ -270,6 +299,7 @@ int main(void)
         cmocka_unit_test(timings_are_read_from_the_marked_line),
         cmocka_unit_test(the_last_of_several_lines_is_used),
         cmocka_unit_test(unreadable_lines_are_reported),
+        cmocka_unit_test(prompt_tokens_that_are_no_number_are_not_silence),
         cmocka_unit_test(timings_are_found_after_hostile_output),
         cmocka_unit_test(a_json_rule_reads_its_paths),
         cmocka_unit_test(a_regex_rule_reads_its_named_groups),

@@ -172,13 +172,35 @@ static void near_cpus_are_those_that_the_process_has(void **state)
     near_init(&n);
     assert_false(near_add(&n, &l, "0000:c1:00.0"));
     assert_false(near_settle(&n));
-    assert_int_equal(near_apply(&n), 0);
+    struct near_failure failed;
+    near_apply(&n, &failed);
+    assert_true(failed.cpus == 0 && failed.memory == 0);
     cpu_set_t own;
     assert_int_equal(sched_getaffinity(0, sizeof own, &own), 0);
     n = (struct near){.on = true};
     CPU_OR(&n.cpus, &own, &own);
     CPU_SET(CPU_SETSIZE - 1, &n.cpus);
     assert_false(near_settle(&n)); /* everything: nothing to bind to */
+}
+
+/* CPUs that went away, and memory that a container must not choose. */
+static void what_could_not_be_bound_is_told(void **state)
+{
+    (void)state;
+    struct near n = {.on = true};
+    struct near_failure failed;
+    cpu_set_t own, now;
+    assert_int_equal(sched_getaffinity(0, sizeof own, &own), 0);
+    if (CPU_ISSET(CPU_SETSIZE - 1, &own))
+        skip();
+    CPU_SET(CPU_SETSIZE - 1, &n.cpus);
+    near_apply(&n, &failed);
+    assert_true(failed.cpus != 0 && failed.memory == 0);
+    assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+    assert_true(CPU_EQUAL(&own, &now));
+    n = (struct near){.on = true, .cpus = own, .nodes = 1ul << 63};
+    near_apply(&n, &failed);
+    assert_true(failed.cpus == 0 && failed.memory != 0);
 }
 
 int main(void)
@@ -195,6 +217,7 @@ int main(void)
         cmocka_unit_test(gpus_that_cannot_be_opened_are_left_out),
         cmocka_unit_test(lists_of_cpus_are_read_whole_or_not_at_all),
         cmocka_unit_test(near_cpus_are_those_that_the_process_has),
+        cmocka_unit_test(what_could_not_be_bound_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,15 +13,15 @@ static void a_sample_that_is_being_written_says_nothing(void **state)
     char why[GPU_HEALTH_WHY_MAX];
     (void)state;
     snprintf(layout.sysfs, sizeof layout.sysfs, "%s", scratch);
-    page.facts.gpu_count = 1;
-    page.facts.gpu[0] = (struct nvml_gpu){.uuid = "GPU-a", .used_bytes = 1, .uncorrectable = 0};
-    page.turn = 2;
+    page.gpu_count = 1;
+    page.slot[0].sample.gpu = (struct nvml_gpu){.uuid = "GPU-a", .used_bytes = 1, .uncorrectable = 0};
+    page.slot[0].turn = 2;
     gpu_health_open(&h, &layout, &nvml, names, 1);
     assert_true(gpu_health_look(&h, why));
-    page.turn = 3;
+    page.slot[0].turn = 3;
     assert_true(gpu_health_look(&h, why));
-    page.turn = 4;
-    page.facts.gpu[0].used_bytes = NAN;
+    page.slot[0].turn = 4;
+    page.slot[0].sample.gpu.used_bytes = NAN;
     assert_false(gpu_health_look(&h, why));
     assert_non_null(strstr(why, "fallen off the bus"));
 }

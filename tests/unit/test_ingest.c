@@ -429,6 +429,12 @@ static void a_record_that_its_witnesses_contradict_is_invalid(void **state)
         {"\"exit_status\":\"TIMEOUT\",\"wall_s\":1.51", "says OK, but the journal says TIMEOUT"},
         {"\"exit_status\":\"OK\",\"prefill_s\":1.01,\"wall_s\":1.51", ""},
         {"\"exit_status\":\"OK\"", ""},
+        {"\"exit_status\":\"OK\",\"metrics\":{\"checksum\":12.5}", ""},
+        {"\"exit_status\":\"OK\",\"metrics\":{\"checksum\":0.001}",
+         "says checksum 12.5, but the journal says 0.001"},
+        {"\"exit_status\":\"OK\",\"metrics\":{\"gone\":7}", "has no gone, but the journal says 7"},
+        {"\"exit_status\":\"OK\",\"metrics\":{\"checksum\":12.5},\"perf_sha256\":\"0123456789abcdef\"",
+         "was changed after the test had ended"},
     };
     for (size_t i = 0; i < COUNT(table); i++) {
         char name[32], text[512];
@@ -457,14 +463,14 @@ static void samples_go_alone(void **state)
     int64_t first = must_ingest(&s, make_bundle("samples1", "run-1"), NULL), dropped = -1;
     must_ingest(&s, make_bundle("samples2", "run-2"), NULL);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM telemetry"), 16);
-    assert_ok(runs_drop_samples(&s, first, &dropped, &err), &err);
+    assert_ok(runs_drop_samples(&s, &first, 1, &dropped, &err), &err);
     assert_int_equal(dropped, 8);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM telemetry JOIN test ON test.id = test_id"
                                    " JOIN run ON run.id = test.run_id WHERE run.run_id = 'run-2'"),
                      8);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM telemetry"), 8);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 16);
-    assert_ok(runs_drop_samples(&s, first, &dropped, &err), &err);
+    assert_ok(runs_drop_samples(&s, &first, 1, &dropped, &err), &err);
     assert_int_equal(dropped, 0);
     store_close(&s);
 }

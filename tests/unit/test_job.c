@@ -131,7 +131,7 @@ static json_t *other_value(const struct key *k)
         return json_string(k->words[strcmp(k->words[0], k->text) == 0 ? 1 : 0]);
     case KEY_NAME:
     case KEY_TEXT:
-        return json_string("other");
+        return json_string(k->accepts && !k->accepts("other") ? "64M" : "other");
     case KEY_CONST:
     case KEY_PART:
         break;

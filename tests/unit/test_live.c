@@ -76,21 +76,22 @@ static void events_are_plain_lines_without_a_terminal(void **state)
         show(&s, journal[i]);
     assert_int_equal(s.live.done, 4);
     assert_true(s.live.ok == 1 && s.live.failed == 1 && s.live.skipped == 2);
-    assert_shows(&s, "4 tests\n"
-                     "gfx942, ROCm 6.2\n"
-                     "build v3  OK  12.3 s\n"
-                     "build v4  CACHED\n"
-                     "build v5  BUILD_FAILED  1.00 s  exit 2\n"
-                     "    k.hip:1: error: no\n"
-                     "    1 error generated.\n"
-                     "gate v3 correct  OK\n"
-                     "gate v4 correct  GATE_FAILED  exit 1\n"
-                     "greta.h patched\n"
-                     "[1/4] v3 ctx 4096 run 1  OK  prefill 3.20 s  wall 44.9 s  ETA 2 min 10 s\n"
-                     "[2/4] v3 ctx 8192 run 1  TIMEOUT  wall 3 min 00 s  (over 180 s)  ETA 2 h 05 min\n"
-                     "[3/4] v4 ctx 4096 run 1  SKIPPED  (gate failed)\n"
-                     "[4/4] v4 ctx 8192 run 1  SKIPPED  wall 500 ms\n"
-                     "run COMPLETE  1 ok, 1 failed, 2 skipped in 1 h 06 min\n");
+    assert_shows(&s,
+                 "4 tests\n"
+                 "gfx942, ROCm 6.2\n"
+                 "build v3  OK  12.3 s\n"
+                 "build v4  CACHED\n"
+                 "build v5  BUILD_FAILED  1.00 s  exit 2\n"
+                 "    k.hip:1: error: no\n"
+                 "    1 error generated.\n"
+                 "gate v3 correct  OK\n"
+                 "gate v4 correct  GATE_FAILED  exit 1\n"
+                 "greta.h patched\n"
+                 "[1/4] v3 ctx 4096 run 1  OK  prefill 3.20 s  wall 44.9 s  ETA 2 min 10 s\n"
+                 "[2/4] v3 ctx 8192 run 1  TIMEOUT  wall 3 min 00 s  (over 180 s)  ETA 2 h 05 min\n"
+                 "[3/4] v4 ctx 4096 run 1  SKIPPED  (gate failed)\n"
+                 "[4/4] v4 ctx 8192 run 1  SKIPPED  wall 500 ms\n"
+                 "run COMPLETE  1 ok, 1 failed, 2 skipped, 1 build failed, 1 gate failed in 1 h 06 min\n");
 }
 
 static void progress_line_is_redrawn_and_erased(void **state)

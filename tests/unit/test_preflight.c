@@ -11,8 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-static const struct preflight_needs calm = {
-    .largest_context = 16384, .clock_offset_s = 0.1, .clock_error_s = 0.1};
+static const struct preflight_needs calm = {.largest_context = 16384,
+                                            .limit_memory = "1G",
+                                            .limit_processes = 8,
+                                            .engines = 1u << 2,
+                                            .isolate = true,
+                                            .clock_offset_s = 0.1,
+                                            .clock_error_s = 0.1};
 
 static void judge(struct preflight *out, const char *facts, const struct preflight_needs *needs)
 {
@@ -55,6 +60,14 @@ static void each_trouble_has_its_level_and_a_remedy(void **state)
          "\"name\":"
          "\"MI300X\",\"arch\":\"gfx942\",\"vram_total_bytes\":2e11,\"vram_used_bytes\":3e8}]}",
          "hipcc", PREFLIGHT_WARNING},
+        {"{" FIT
+         ",\"containment\":{\"kind\":\"group\",\"hierarchy\":\"v1\",\"memory\":false,\"processes\":true,"
+         "\"why\":\"w\"}}",
+         "containment", PREFLIGHT_BLOCKER},
+        {"{" FIT
+         ",\"containment\":{\"kind\":\"cgroup\",\"memory\":true,\"processes\":true,\"isolate\":false}}",
+         "isolation", PREFLIGHT_BLOCKER},
+        {"{" FIT ",\"engines\":[]}", "containers", PREFLIGHT_BLOCKER},
         {"{" FIT ",\"leftovers\":[{\"pid\":7,\"run_id\":\"r\"}]}", "leftovers", PREFLIGHT_WARNING},
         {"{" FIT ",\"gpu_processes\":[{\"pid\":9,\"vram_bytes\":1}]}", "gpu users", PREFLIGHT_WARNING},
         {"{" FIT ",\"clocks_left\":[{\"gpu\":\"g\",\"run_id\":\"r\",\"held\":false,\"can_put_back\":true}]}",

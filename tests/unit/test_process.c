@@ -1,9 +1,24 @@
 /* What a program that is started finds. */
 #include "tests/unit/support.h"
 
+#include "executor/contain/hierarchy.h"
 #include "executor/process/child.h"
 
+#include <errno.h>
+#include <math.h>
+#include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+/* Programs on a slow file system: exec of "slow" takes a second longer, that of "stuck" does not return. */
+int execvp(const char *file, char *const argv[])
+{
+    if (strcmp(argv[0], "slow") == 0)
+        usleep(1000000);
+    while (strcmp(argv[0], "stuck") == 0)
+        pause();
+    return execvpe(file[0] == 's' ? "/bin/true" : file, argv, environ);
+}
 
 static int code_of(struct loop *loop, bool kept, rlim_t files, char *script)
 {
@@ -65,11 +80,170 @@ static void its_heart_beats_until_all_of_it_is_gone(void **state)
     loop_close(&loop);
 }
 
+static enum stop_cause count_sample(void *arg, double t_s, uint64_t missed)
+{
+    size_t *samples = arg;
+    (void)t_s;
+    (void)missed;
+    ++*samples;
+    return STOP_NONE;
+}
+
+static void note_start(void *arg, const struct process *p)
+{
+    struct process *started = arg;
+    *started = *p;
+}
+
+static const struct child_limits fast_samples = {
+    .timeout_s = 20, .kill_grace_s = 1, .sample_interval_ms = 10};
+
+static void start_one(struct child *c, struct loop *loop, bool kept, char *program, char *argument,
+                      const struct child_limits *limits, const struct child_hooks *hooks)
+{
+    char *argv[] = {program, argument, NULL}, path[] = "PATH=/usr/bin:/bin", *env[] = {path, NULL};
+    const struct process_spec spec = {.argv = argv, .env = env, .cwd = "/", .input = -1, .kept = kept};
+    struct err err = {.kind = ERR_NONE};
+    assert_ok(child_start(c, loop, &spec, limits, hooks, &err), &err);
+}
+
+/* Half of the samples that the time has room for, since other processes may use the CPU. */
+static void a_slow_start_leaves_the_others_their_samples(void **state)
+{
+    char sleeps[] = "/bin/sleep", seconds[] = "5", slow[] = "slow";
+    size_t samples = 0;
+    struct process born = PROCESS_NONE;
+    const struct child_hooks first_hooks = {.sample = count_sample, .arg = &samples},
+                             slow_hooks = {.started = note_start, .arg = &born};
+    struct child first, second;
+    struct loop loop;
+    struct err err = {.kind = ERR_NONE};
+    (void)state;
+    assert_ok(loop_open(&loop, &err), &err);
+    start_one(&first, &loop, true, sleeps, seconds, &fast_samples, &first_hooks);
+    while (samples == 0) {
+        assert_ok(loop_wait(&loop, &err), &err);
+        assert_false(child_turn(&first));
+    }
+    samples = 0;
+    start_one(&second, &loop, true, slow, NULL, &fast_samples, &slow_hooks);
+    bool over = false;
+    while (!over) {
+        assert_ok(loop_wait(&loop, &err), &err);
+        assert_false(child_turn(&first));
+        over = child_turn(&second);
+    }
+    child_close(&second);
+    child_close(&first);
+    assert_in_range(samples, 50, 1000);
+    assert_true(second.result.process.ended && second.result.process.exec_errno == 0);
+    assert_true(born.pid == second.result.process.pid && born.pid > 0);
+    assert_true(second.result.wall_s >= 0.9);
+    loop_close(&loop);
+}
+
+/* A run that is cancelled while a program starts. */
+static void a_start_that_does_not_end_can_be_stopped(void **state)
+{
+    char stuck[] = "stuck";
+    const struct child_hooks none = {.arg = NULL};
+    struct loop loop;
+    struct err err = {.kind = ERR_NONE};
+    (void)state;
+    assert_ok(loop_open(&loop, &err), &err);
+    for (int kept = 0; kept < 2; kept++) {
+        struct child c;
+        start_one(&c, &loop, kept, stuck, NULL, &fast_samples, &none);
+        loop.stop = true;
+        bool over = child_turn(&c);
+        loop.stop = false;
+        while (!over) {
+            assert_ok(loop_wait(&loop, &err), &err);
+            over = child_turn(&c);
+        }
+        child_close(&c);
+        assert_true(c.result.group_gone);
+        assert_int_equal(c.result.stop, STOP_CANCEL);
+    }
+    loop_close(&loop);
+}
+
+static void a_program_that_is_not_there_says_so(void **state)
+{
+    char nothing[] = "/nothing";
+    struct process born = PROCESS_NONE;
+    const struct child_hooks hooks = {.started = note_start, .arg = &born};
+    struct loop loop;
+    struct err err = {.kind = ERR_NONE};
+    (void)state;
+    assert_ok(loop_open(&loop, &err), &err);
+    for (int kept = 0; kept < 2; kept++) {
+        char *argv[] = {nothing, NULL}, *env[] = {NULL};
+        const struct process_spec spec = {.argv = argv, .env = env, .cwd = "/", .input = -1, .kept = kept};
+        struct child_result result;
+        assert_ok(child_run(&loop, &spec, &fast_samples, &hooks, &result, &err), &err);
+        assert_int_equal(result.process.exec_errno, ENOENT);
+        assert_int_equal(born.exec_errno, ENOENT);
+        assert_true(result.group_gone && isnan(result.wall_s));
+    }
+    loop_close(&loop);
+}
+
+/* A group of our own in the machine's control groups. False where there are none. */
+static bool open_group(struct contain_group *g)
+{
+    struct layout l = {.proc = "/proc", .sysfs = "/sys"};
+    struct hierarchy at;
+    struct contain_place place = {.base = ""};
+    char name[64];
+    hierarchy_read(&at, &l);
+    if (!hierarchy_is_ours(at.own))
+        return false;
+    memcpy(place.base, at.own, sizeof place.base);
+    snprintf(name, sizeof name, "kernsweep-unit-%ld", (long)getpid());
+    return contain_group_open(g, &place, name, NULL, NULL) == 0 && g->on;
+}
+
+/* The keeper is what proves the end of a test's processes: without it, only their group knows them.
+ */
+static void what_lost_its_keeper_is_ended_with_its_group(void **state)
+{
+    char sh[] = "/bin/sh", c[] = "-c",
+         script[] = "(setsid sh -c 'trap \"\" TERM; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done' &) ; "
+                    "sleep 0.2; kill -9 "
+                    "$PPID; sleep 20";
+    char *argv[] = {sh, c, script, NULL}, path[] = "PATH=/usr/bin:/bin", *env[] = {path, NULL};
+    const struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 0.1};
+    const struct child_hooks hooks = {.arg = NULL};
+    struct contain_group group = CONTAIN_GROUP_OFF;
+    struct child_result result;
+    struct loop loop;
+    struct err err = {.kind = ERR_NONE};
+    (void)state;
+    const struct process_spec spec = {
+        .argv = argv, .env = env, .cwd = "/", .input = -1, .kept = true, .group = &group};
+    assert_ok(process_become_subreaper(&err), &err);
+    assert_ok(loop_open(&loop, &err), &err);
+    assert_ok(child_run(&loop, &spec, &limits, &hooks, &result, &err), &err);
+    assert_false(result.group_gone);
+    if (open_group(&group)) {
+        assert_ok(child_run(&loop, &spec, &limits, &hooks, &result, &err), &err);
+        assert_true(result.group_gone);
+        assert_true(contain_group_is_empty(&group));
+        assert_true(contain_group_close(&group));
+    }
+    loop_close(&loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_lost_its_keeper_is_ended_with_its_group),
         cmocka_unit_test(a_workload_has_the_limit_of_files_that_was_given),
         cmocka_unit_test(its_heart_beats_until_all_of_it_is_gone),
+        cmocka_unit_test(a_slow_start_leaves_the_others_their_samples),
+        cmocka_unit_test(a_start_that_does_not_end_can_be_stopped),
+        cmocka_unit_test(a_program_that_is_not_there_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,6 +208,22 @@ static void the_end_of_stderr_is_kept(void **state)
     assert_string_equal(res.stderr_text + RUN_STDERR_MAX - 7, "100000\n");
 }
 
+static void count(void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void the_caller_is_asked_while_nothing_moves(void **state)
+{
+    (void)state;
+    int asked = 0;
+    struct err err = {0};
+    struct run_result res;
+    struct run run = {.on_wait = count, .on_wait_arg = &asked};
+    assert_int_equal(shell("sleep 1", &run, &res, &err), 0);
+    assert_true(asked >= 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +238,7 @@ int main(void)
         cmocka_unit_test(silence_and_the_users_flag_end_it),
         cmocka_unit_test(too_much_output_ends_it),
         cmocka_unit_test(a_signal_has_a_name),
+        cmocka_unit_test(the_caller_is_asked_while_nothing_moves),
         cmocka_unit_test(the_end_of_stderr_is_kept),
     };
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);

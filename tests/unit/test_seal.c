@@ -2,7 +2,9 @@
 #include "executor/workdir/seal.h"
 
 #include "common/base/fs.h"
+#include "common/base/sha256.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,11 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-static char dir[] = "/tmp/kernsweep-seal-XXXXXX";
+static char dir[64] = "/tmp/kernsweep-seal-XXXXXX";
 static char why[SEAL_REASON_MAX];
 
 static void put(const char *name, const char *text)
@@ -26,10 +29,22 @@ static void put(const char *name, const char *text)
     assert_int_equal(fs_write_file(path, text, strlen(text), 0600, NULL), 0);
 }
 
-static int look(void)
+static const char *seal(void)
+{
+    static char path[FS_PATH_MAX];
+    assert_int_equal(fs_join(path, NULL, dir, ".mark"), 0);
+    return path;
+}
+
+static int look_at(enum seal_scope scope)
 {
     struct err err = {0};
-    return seal_check(dir, ".mark", why, &err);
+    return seal_check(dir, seal(), scope, why, &err);
+}
+
+static int look(void)
+{
+    return look_at(SEAL_LISTED);
 }
 
 static int make(void **state)
@@ -41,7 +56,8 @@ static int make(void **state)
         return -1;
     put("prog", "#!/bin/sh\n");
     put("lib/name with blanks", "x");
-    return seal_write(dir, ".mark", &err);
+    put(" first", "x");
+    return seal_write(dir, seal(), ".mark", NULL, &err);
 }
 
 static int clean(void **state)
@@ -72,6 +88,70 @@ static void a_changed_file_is_named(void **state)
     assert_string_equal(why, "lib/name with blanks has changed");
 }
 
+static void a_change_that_hides_behind_old_times_is_named(void **state)
+{
+    char path[FS_PATH_MAX];
+    struct stat st;
+    (void)state;
+    assert_int_equal(fs_join(path, NULL, dir, "prog"), 0);
+    assert_int_equal(stat(path, &st), 0);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, "X", 1, 2), 1);
+    close(fd);
+    const struct timespec times[] = {st.st_atim, st.st_mtim};
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    assert_int_equal(look(), 0);
+    assert_string_equal(why, "prog has changed");
+}
+
+static void other_times_of_the_same_contents_do_not_matter(void **state)
+{
+    char path[FS_PATH_MAX], second[FS_PATH_MAX];
+    (void)state;
+    assert_int_equal(fs_join(path, NULL, dir, "prog"), 0);
+    assert_int_equal(fs_join(second, NULL, dir, "second name"), 0);
+    assert_int_equal(link(path, second), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, NULL, 0), 0);
+    assert_int_equal(chmod(path, 0500), 0);
+    assert_int_equal(look(), 1);
+}
+
+static void in_a_whole_folder_what_is_added_is_named(void **state)
+{
+    static const char *const names[] = {"a first", "lib/a", "lib/z", "prog2", "z/last"};
+    (void)state;
+    put(".mark", ""); /* the seal lies elsewhere */
+    char path[FS_PATH_MAX], at[FS_PATH_MAX];
+    struct err err = {0};
+    snprintf(path, sizeof path, "%.4000s.seal", dir);
+    assert_int_equal(seal_write(dir, path, NULL, NULL, &err), 0);
+    put("lib/__pycache__/x.pyc", "x");
+    assert_int_equal(seal_check(dir, path, SEAL_WHOLE, why, &err), 1);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char want[64];
+        put(names[i], "x");
+        snprintf(want, sizeof want, "%s was added", names[i]);
+        assert_int_equal(seal_check(dir, path, SEAL_WHOLE, why, &err), 0);
+        assert_string_equal(why, want);
+        assert_int_equal(fs_join(at, NULL, dir, names[i]), 0);
+        assert_int_equal(unlink(at), 0);
+    }
+    assert_int_equal(seal_check(dir, path, SEAL_WHOLE, why, &err), 1);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void a_seal_of_an_older_executor_is_none(void **state)
+{
+    static const char list[] = "10 1.000000000 prog\n";
+    char hex[SHA256_HEX_LEN + 1], text[256];
+    (void)state;
+    sha256_of(list, strlen(list), hex);
+    snprintf(text, sizeof text, "%ssha256 %s\n", list, hex);
+    put(".mark", text);
+    assert_int_equal(look(), 0);
+    assert_string_equal(why, "");
+}
+
 static void a_file_that_is_gone_is_named(void **state)
 {
     char path[FS_PATH_MAX];
@@ -99,7 +179,7 @@ static void a_damaged_seal_is_none(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         put(".mark", texts[i]);
         assert_int_equal(look(), 0);
-        assert_string_equal(why, ".mark is damaged");
+        assert_string_equal(why, "the seal is damaged");
     }
 }
 
@@ -110,6 +190,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(files_that_are_added_do_not_matter, make, clean),
         cmocka_unit_test_setup_teardown(a_changed_file_is_named, make, clean),
         cmocka_unit_test_setup_teardown(a_file_that_is_gone_is_named, make, clean),
+        cmocka_unit_test_setup_teardown(a_change_that_hides_behind_old_times_is_named, make, clean),
+        cmocka_unit_test_setup_teardown(other_times_of_the_same_contents_do_not_matter, make, clean),
+        cmocka_unit_test_setup_teardown(in_a_whole_folder_what_is_added_is_named, make, clean),
+        cmocka_unit_test_setup_teardown(a_seal_of_an_older_executor_is_none, make, clean),
         cmocka_unit_test_setup_teardown(a_folder_without_a_seal_has_no_reason, make, clean),
         cmocka_unit_test_setup_teardown(a_damaged_seal_is_none, make, clean),
     };

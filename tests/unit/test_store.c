@@ -89,6 +89,42 @@ static void make_v1(const char *name)
     buf_release(&sql);
 }
 
+static void spoil(const char *name, long from)
+{
+    FILE *f = fopen(in_scratch(name), "r+");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, 0, SEEK_END), 0);
+    long size = ftell(f);
+    assert_int_equal(fseek(f, from, SEEK_SET), 0);
+    for (long i = from; i < size; i++)
+        fputc(0x5a, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static int count_runs(const char *name, struct err *err)
+{
+    struct store s;
+    struct sql_stmt *stmt = NULL;
+    int rc = store_open(&s, in_scratch(name), STORE_READ, err);
+    if (rc == 0 && (!(stmt = sql_prepare(&s, "SELECT count(*) FROM run", err)) || sql_step(stmt, err) < 0))
+        rc = -1;
+    sql_finalize(stmt);
+    store_close(&s);
+    return rc;
+}
+
+static void a_damaged_store_says_what_to_do(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct store s = open_store("damaged.db");
+    store_close(&s);
+    spoil("damaged.db", 4096); /* all pages but the first */
+    assert_err(count_runs("damaged.db", &err), &err, ERR_STORAGE, "damaged.db", "put a backup in its place");
+    spoil("damaged.db", 0);
+    assert_err(count_runs("damaged.db", &err), &err, ERR_STORAGE, "damaged.db", "put a backup in its place");
+}
+
 static void an_older_store_is_migrated_after_a_backup(void **state)
 {
     (void)state;
@@ -241,6 +277,7 @@ int main(void)
         cmocka_unit_test(reading_cannot_write),
         cmocka_unit_test(a_newer_store_is_refused),
         cmocka_unit_test(a_foreign_database_is_refused_and_left_alone),
+        cmocka_unit_test(a_damaged_store_says_what_to_do),
         cmocka_unit_test(an_older_store_is_migrated_after_a_backup),
         cmocka_unit_test(a_failed_migration_changes_nothing),
         cmocka_unit_test(a_copy_is_whole),

@@ -41,6 +41,91 @@ static void record_comes_back(void **state)
     assert_false(found);
 }
 
+/* A folder of its own for the records of a test. */
+static const char *own_store(const char *name)
+{
+    static char db[FS_PATH_MAX];
+    char dir[FS_PATH_MAX];
+    struct err err = {0};
+    snprintf(dir, sizeof dir, "%s/%s", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", name);
+    assert_ok(fs_remove_tree(dir, &err), &err);
+    assert_ok(fs_mkdir_p(dir, 0700, &err), &err);
+    snprintf(db, sizeof db, "%.4000s/results.db", dir);
+    return db;
+}
+
+static void save(const char *db, const char *id)
+{
+    struct sweep_record w;
+    struct err err = {0};
+    make(&w, id);
+    assert_ok(sweep_save(&w, db, &err), &err);
+}
+
+/* Names are visited in their order: the id itself comes neither first nor last. */
+static void an_id_names_its_own_sweep_only(void **state)
+{
+    const char *db = own_store("sweep-ids");
+    struct sweep_record got;
+    struct err err = {0};
+    bool found;
+    (void)state;
+    save(db, "sweep-1-a");
+    save(db, "sweep-1");
+    save(db, "sweep-12");
+    assert_ok(sweep_find(&got, db, "sweep-1", &found, &err), &err);
+    assert_true(found);
+    assert_string_equal(got.id, "sweep-1");
+    assert_ok(sweep_find(&got, db, "sweep-12", &found, &err), &err);
+    assert_string_equal(got.id, "sweep-12");
+}
+
+static void record(const char *db, const char *run, const char *node, const char *sweep,
+                   enum runrec_state state)
+{
+    struct runrec r = {.plan = "/p/plan.json", .state = state};
+    struct err err = {0};
+    snprintf(r.run_id, sizeof r.run_id, "%s", run);
+    snprintf(r.node, sizeof r.node, "%s", node);
+    snprintf(r.sweep, sizeof r.sweep, "%s", sweep);
+    assert_ok(runrec_save(&r, db, &err), &err);
+}
+
+static bool has_unfinished(const char *db, struct sweep_record *w)
+{
+    struct err err = {0};
+    bool found;
+    assert_ok(sweep_unfinished(w, db, "/p/plan.json", &found, &err), &err);
+    return found;
+}
+
+/* A run that was lost last week, of a node that has had its nights since, and one that was made without the
+ * other nodes. */
+static void only_the_newest_run_of_each_node_is_resumed(void **state)
+{
+    const char *db = own_store("sweep-unfinished");
+    struct sweep_record w;
+    (void)state;
+    assert_false(has_unfinished(db, &w));
+    save(db, "sweep-1");
+    save(db, "sweep-2");
+    save(db, "sweep-21");
+    record(db, "1-a", "a", "sweep-1", RUNREC_RUNNING);
+    record(db, "1-b", "b", "sweep-1", RUNREC_INGESTED);
+    assert_true(has_unfinished(db, &w));
+    assert_string_equal(w.id, "sweep-1");
+    record(db, "2-a", "a", "sweep-2", RUNREC_INGESTED);
+    record(db, "2-b", "b", "sweep-2", RUNREC_INGESTED);
+    assert_false(has_unfinished(db, &w));
+    record(db, "3-b", "b", "sweep-2", RUNREC_PULLED);
+    record(db, "3-c", "c", "", RUNREC_RUNNING);
+    assert_true(has_unfinished(db, &w));
+    assert_string_equal(w.id, "sweep-2");
+    record(db, "4-b", "b", "sweep-2-lost", RUNREC_RUNNING); /* its record is gone, others begin like it */
+    save(db, "sweep-2-lost-and-found");
+    assert_false(has_unfinished(db, &w));
+}
+
 static void exit_codes_have_an_order(void **state)
 {
     (void)state;
@@ -57,6 +142,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(record_comes_back),
+        cmocka_unit_test(an_id_names_its_own_sweep_only),
+        cmocka_unit_test(only_the_newest_run_of_each_node_is_resumed),
         cmocka_unit_test(exit_codes_have_an_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "harness/watch/model.h"
 
+#include <jansson.h>
 #include <math.h>
 
 static void feed(struct watch_model *m, const char *line)
@@ -163,6 +164,96 @@ static void lanes_have_a_test_each(void **state)
     watch_model_free(m);
 }
 
+enum { GPUS = 8, JOURNAL_LINE_MAX = 64 << 10 };
+
+/* What the row of a GPU must show, read from the journal without the model. */
+struct expected_row {
+    char gpu[64];
+    json_t *line; /* owned; the last TEST_START or HEARTBEAT */
+    size_t beats; /* of that test */
+    bool running, out;
+};
+
+static bool same_test(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"variant", "ctx", "run_idx"};
+    for (size_t i = 0; a && i < COUNT(keys); i++)
+        if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
+            return false;
+    return a != NULL;
+}
+
+/* Takes the event. */
+static void expect(struct expected_row *rows, json_t *event)
+{
+    const char *name = json_string_value(json_object_get(event, "event")),
+               *out = json_string_value(json_object_get(event, "gpu_out"));
+    size_t lane = (size_t)json_integer_value(json_object_get(event, "lane"));
+    bool begins = strcmp(name, "TEST_START") == 0;
+    for (size_t i = 0; i < GPUS; i++) {
+        rows[i].running &= !(strcmp(name, "TEST_END") == 0 && same_test(rows[i].line, event));
+        rows[i].out |= out && strcmp(rows[i].gpu, out) == 0;
+    }
+    if (begins || strcmp(name, "HEARTBEAT") == 0) {
+        struct expected_row *row = &rows[lane];
+        snprintf(row->gpu, sizeof row->gpu, "%s",
+                 json_string_value(json_array_get(json_object_get(event, "gpus"), 0)));
+        row->beats = begins ? 0 : row->beats + 1;
+        row->running = true;
+        json_decref(row->line);
+        row->line = json_incref(event);
+    }
+    json_decref(event);
+}
+
+static void assert_row(const struct watch_lane *l, const struct expected_row *row)
+{
+    const json_t *t = row->line, *vram = json_object_get(t, "vram_used");
+    assert_string_equal(l->gpus, row->gpu);
+    assert_int_equal(l->running, row->running);
+    assert_int_equal(*l->out != '\0', row->out);
+    assert_string_equal(l->variant, json_string_value(json_object_get(t, "variant")));
+    assert_int_equal(l->ctx, json_integer_value(json_object_get(t, "ctx")));
+    assert_int_equal(l->run_idx, json_integer_value(json_object_get(t, "run_idx")));
+    assert_int_equal(l->vram.count, row->beats);
+    if (row->beats > 0)
+        assert_float_equal(l->vram.values[row->beats - 1], json_number_value(vram), 0.1);
+    if (row->running && row->beats > 0)
+        assert_float_equal(l->elapsed_s, json_number_value(json_object_get(t, "elapsed_s")), 1e-9);
+}
+
+/* What a run on eight GPUs wrote, one of which is taken out in the midst of it. */
+static void a_recorded_run_has_a_row_per_gpu(void **state)
+{
+    (void)state;
+    struct watch_model *m = watch_model_new();
+    struct expected_row rows[GPUS] = {{.beats = 0}};
+    char *line = malloc(JOURNAL_LINE_MAX);
+    size_t most = 0, known;
+    FILE *f = fopen("tests/fixtures/watch/eight_gpus.jsonl", "re");
+    assert_true(m && line && f);
+    while (fgets(line, JOURNAL_LINE_MAX, f)) {
+        feed(m, line);
+        expect(rows, json_loads(line, 0, NULL));
+        for (known = 0; known < GPUS && rows[known].line; known++)
+            assert_row(&m->lanes[known], &rows[known]);
+        assert_int_equal(m->n_lanes, known);
+        most = watch_model_running(m) > most ? watch_model_running(m) : most;
+    }
+    fclose(f);
+    assert_int_equal(most, GPUS);
+    assert_string_equal(m->status, "COMPLETE");
+    assert_int_equal(m->live.done, 24);
+    assert_non_null(strstr(m->lanes[5].out, "takes no more tests"));
+    for (size_t v = 0; v < 2; v++)
+        for (size_t c = 0; c < 4; c++)
+            assert_cell(m, v, c, "50 ms x3");
+    for (size_t i = 0; i < GPUS; i++)
+        json_decref(rows[i].line);
+    free(line);
+    watch_model_free(m);
+}
+
 /* More variants and contexts than a screen has, and text that a terminal would act on. */
 static void variants_and_contexts_beyond_the_maximum_are_dropped(void **state)
 {
@@ -197,6 +288,7 @@ int main(void)
         cmocka_unit_test(output_is_limited_to_the_last_lines),
         cmocka_unit_test(a_series_keeps_the_newest_samples),
         cmocka_unit_test(lanes_have_a_test_each),
+        cmocka_unit_test(a_recorded_run_has_a_row_per_gpu),
         cmocka_unit_test(variants_and_contexts_beyond_the_maximum_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

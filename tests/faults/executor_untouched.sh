@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# Tests that write to what is not theirs: to a build, to sources, to the results of other tests. What was measured after it
+# is not believed, and the run says which file, and which test ran.
+# shellcheck disable=SC2016 # for the workloads' shells
+. tests/lib.sh
+. tests/executor.sh
+
+# three ID SCRIPT [VARIANT_JSON]: the variant v with a build and sources of its own has three tests, w one at the end; the
+# second of v runs the script, too. $B is the build, $S the sources, $R the run's folder.
+three() {
+    if [ ! -e "$TMPDIR/tree.tar" ]; then
+        mkdir -p "$TMPDIR/tree/sub"
+        echo 1 >"$TMPDIR/tree/number"
+        tar -c -C "$TMPDIR/tree" -f "$TMPDIR/tree.tar" number sub
+    fi
+    SHA=$(sha256sum <"$TMPDIR/tree.tar" | cut -d ' ' -f 1)
+    x stage --sha256 "$SHA" <"$TMPDIR/tree.tar" >/dev/null
+    job "$1" "$(jq -nc --arg s "$SHA" --arg script "$2" --argjson more "${3:-"{}"}" '
+        def work: ["sh", "-c", "export B=$1 S=$2 R=$3/../..; [ $4 != 2 ] || [ $5 = w ] || { \($script)\n}; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"rate\\\": 7}\"; sleep 0.1",
+            "sh", "{build}", "{src}", "{out}", "{repetition}", "{variant}"];
+        def v($name): {name: $name, build: [["sh", "-c", "echo 1 >\"$1/prog\"; echo \($name) >\"$1/name\"", "sh", "{build}"]], run: work} + $more;
+        {source: {sha256: $s}, variants: [v("v"), v("w")],
+         metrics: [{name: "rate", unit: "GB/s", better: "more"}],
+         tests: [({variant: "v"} + ({repetition: (1, 2, 3)})), {variant: "w"}]}')"
+    run "$1"
+}
+
+outcomes() {
+    summary "$1" '[.tests[].exit_status] | join(" ")'
+}
+
+messages() {
+    events "$1" '.[] | select(.event == "NODE") | .message // ""'
+}
+
+reason_of() {
+    jq -r .reason "$(bundle "$1")/$2/perf.json"
+}
+
+told="while test 2 .v, context 64. ran"
+
+# changed SCRIPT WHAT: it changes what the third test of v uses
+changed() {
+    local id=changed-$TESTS
+    three "$id" "$1"
+    is "the tests after it are INVALID, those before it and of others OK" "$(outcomes "$id")" "OK OK INVALID OK"
+    like "the reason names file and test" "$(reason_of "$id" v/ctx_64_run3)" "$2 $told"
+    like "the journal does" "$(messages "$id")" "build and sources of v: $2 $told"
+    is "the last TEST_END is what counts" \
+        "$(events "$id" '[.[] | select(.event == "TEST_END" and .test_index == 3)] | last | "\(.exit_status) \(.replaces)"')" "INVALID true"
+    is "the record is the one that the journal seals" "$(sha256sum <"$(bundle "$id")/v/ctx_64_run3/perf.json" | cut -d ' ' -f 1)" \
+        "$(summary "$id" '.tests[2].perf_sha256')"
+    is "the run is closed" "$(summary "$id" '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
+    three "$id-2" true
+    is "the next run makes the build again, and believes it" "$(outcomes "$id-2")" "OK OK OK OK"
+    like "and says why" "$(messages "$id-2")" 'the build of v that was kept is made again'
+}
+
+added() {
+    three added 'echo 1 >$S/shadow; echo 1 >$B/cache'
+    is "all results stand" "$(outcomes added)" "OK OK OK OK"
+    like "what is new in the sources is told" "$(messages added)" "build and sources of v: shadow was added $told"
+    unlike "what is new in a build is not" "$(messages added)" cache
+}
+
+bytecode() {
+    three bytecode 'mkdir -p $S/sub/__pycache__; echo 1 >$S/sub/__pycache__/x.pyc'
+    is "all results stand" "$(outcomes bytecode)" "OK OK OK OK"
+    unlike "it is not told" "$(messages bytecode)" pyc
+}
+
+unsealed() {
+    local id=unsealed-$TESTS
+    three "$id" "$1"
+    is "the tests after it are INVALID" "$(outcomes "$id")" "OK OK INVALID OK"
+    like "the reason names the seal and the test" "$(reason_of "$id" v/ctx_64_run3)" "$2.* $told"
+    is "the run is closed" "$(summary "$id" .status)" COMPLETE
+}
+
+in_tree() {
+    three in_tree 'echo 2 >$S/number; echo 2 >$B/prog' '{"in_tree": true}'
+    is "all results stand" "$(outcomes in_tree)" "OK OK OK OK"
+    like "the journal says that nothing was checked" "$(messages in_tree)" 'v: in_tree: its sources are shared.*not checked'
+}
+
+without_build() {
+    three unbuilt 'echo 2 >$S/number' '{"build": []}'
+    is "the tests after it are INVALID, whatever their variant" "$(outcomes unbuilt)" "OK OK INVALID INVALID"
+    like "the reason names file and test" "$(reason_of unbuilt w/ctx_64_run1)" "number has changed $told"
+    three unbuilt2 true '{"build": []}'
+    is "staging makes the sources anew" "$(outcomes unbuilt2)" "OK OK OK OK"
+}
+
+# The record of the first test.
+record() {
+    local id=record-$TESTS
+    three "$id" "cd \$R/v/ctx_64_run1; $1"
+    is "only that test is INVALID" "$(outcomes "$id")" "INVALID OK OK OK"
+    like "the reason names the test that ran, and both numbers" "$(reason_of "$id" v/ctx_64_run1)" \
+        "perf.json was changed after it had ended, $2"
+    is "the run is closed" "$(summary "$id" '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
+    is "its folder is one" "$(stat -c %F "$(bundle "$id")/v/ctx_64_run1")" directory
+}
+
+other_files() {
+    three others 'echo x >>$R/v/ctx_64_run1/run.log; echo y >$R/v/ctx_64_run1/new'
+    is "all results stand" "$(outcomes others)" "OK OK OK OK"
+    like "a file that was changed is told" "$(messages others)" "v/ctx_64_run1/run.log was changed after its test had ended, $told"
+    like "one that was added, too" "$(messages others)" "v/ctx_64_run1/new was changed"
+}
+
+many_files() {
+    three many 'for i in $(seq 100); do echo x >$R/v/ctx_64_run1/$i; done'
+    is "the journal stays short" "$(messages many | grep -c .)" 21
+    like "and says how many more there are" "$(messages many)" '80 further files'
+}
+
+gate_writes() {
+    three gated true '{"gates": [{"kind": "command", "name": "g", "run": ["sh", "-c", "echo 5 >\"$1/prog\"; echo 5 >\"$2/number\"", "sh", "{build}", "{src}"]}]}'
+    is "all results stand: they had the same build" "$(outcomes gated)" "OK OK OK OK"
+    like "it is told" "$(messages gated)" 'build and sources of v: prog has changed while builds and gates ran'
+}
+
+# journal SCRIPT: what a test does to it
+journal() {
+    local id=journal-$TESTS
+    three "$id" "cd \$R; $1"
+    is "the run is COMPLETE" "$(summary "$id" '.status + " " + (.counts.ok | tostring)')" "COMPLETE 4"
+    like "the journal says that it is not all ours" "$(jq -rR 'fromjson? | .message // ""' "$(bundle "$id")/events.jsonl")" 'events.jsonl was changed by another process'
+    is "it has the end of the run" "$(jq -rR 'fromjson? | select(.event == "SUITE_END") | .status' "$(bundle "$id")/events.jsonl")" COMPLETE
+}
+
+folder_in_the_way() {
+    three obstacle 'mkdir -p $R/summary.json/x $R/w/code.json'
+    is "the run is COMPLETE" "$(summary obstacle '.status + " " + (.counts.ok | tostring)')" "COMPLETE 4"
+}
+
+# The executor dies after the change; the next one finds it before it makes the build again.
+resumed() {
+    three resumed "echo 2 >\$B/prog" # to have sources
+    job cut "$(jq -c --arg m "$TMPDIR/cut" '.job | del(.run_id) | .variants[0].run[2] |= sub("sleep 0.1"; "[ $4 != 3 ] || [ -e \($m) ] || { touch \($m); exec sleep 833; }; sleep 0.1")
+        | .tests += [{variant: "v", context: 64, repetition: 4, timeout_s: 20, index: 5}]
+        | .variants[0].run[2] |= sub("= 2 \\|\\|"; "= 2 ||")' "$TMPDIR/resumed.json")"
+    submit cut
+    until_true 20 test -e "$TMPDIR/cut"
+    kill -9 "$(supervisor cut)"
+    until_true 20 sh -c "! pgrep -f '[s]leep 833'"
+    run cut
+    is "the tests of the new build are OK" "$(outcomes cut)" "OK OK OK OK OK"
+    like "the change is told" "$(messages cut)" "prog has changed $told"
+    like "the build is made again" "$(messages cut)" 'the build of v that was kept is made again: prog has changed'
+}
+
+scenario "a test that changes {build}" changed 'echo 2 >$B/prog' 'prog has changed'
+scenario "a test that changes {build} and puts the times back" changed 'touch -r $B/prog t; echo 2 >$B/prog; touch -r t $B/prog' 'prog has changed'
+scenario "a test that replaces a file of {build}" changed 'echo 2 >n; mv n $B/prog' 'prog has changed'
+scenario "a test that removes a file of {build}" changed 'rm $B/prog' 'prog is gone'
+scenario "a test that replaces a file of {build} by a link" changed 'rm $B/prog; ln -s /etc/passwd $B/prog' 'prog is gone'
+scenario "a test that changes the sources of its build" changed 'chmod u+w $S/number; echo 2 >$S/number' 'number has changed'
+scenario "a test that writes to {build}/.." changed 'for d in $B/../*; do [ $(cat $d/name) = w ] || echo 2 >$d/prog; done' 'prog has changed'
+scenario "a test that adds files" added
+scenario "a test that lets Python compile" bytecode
+scenario "tests that may write to their sources" in_tree
+scenario "a test that changes sources without a build" without_build
+fast='sed -i "s/\"prefill_s\": *1[.0]*/\"prefill_s\":0.001/" perf.json'
+scenario "a test that edits the record of another" record "$fast" "$told: prefill_s is 0.001 and was 1"
+scenario "a test that edits a metric in the record of another" record 'sed -i "s/\"rate\": *7[.0]*/\"rate\":70000/" perf.json' "$told: rate is 70000 and was 7"
+scenario "a test that edits the record of another and puts the times back" record "touch -r perf.json t; $fast; touch -r t perf.json; rm t" "$told: prefill_s is 0.001 and was 1"
+scenario "a test that removes the record of another" record 'rm perf.json' 'while no test ran'
+scenario "a test that empties the record of another" record ': >perf.json' "$told"
+scenario "a test that makes the record of another a fifo" record 'rm perf.json; mkfifo perf.json' "$told"
+scenario "a test that makes the record of another a link" record 'cp perf.json ../copy; rm perf.json; ln -s ../copy perf.json' "$told"
+scenario "a test that makes the record of another huge" record 'truncate -s 2G perf.json' "$told"
+scenario "a test that removes the folder of another" record 'rm -r "$PWD"' 'while no test ran'
+scenario "a test that puts a link in place of the folder of another" record 'mv "$PWD" ../../moved; ln -s ../moved "$R/v/ctx_64_run1"' ''
+scenario "a test that writes to the other files of another" other_files
+scenario "a test that writes a hundred files to the folder of another" many_files
+scenario "a test that makes the build anew, without its seal" unsealed 'rm "$B/.complete"; echo 2 >"$B/prog"' "its seal is gone"
+scenario "a test that puts a folder in the place of the seal" unsealed 'rm "$B/.complete"; mkdir "$B/.complete"' "its seal cannot be read"
+scenario "a gate that writes to build and sources" gate_writes
+scenario "a test that writes to the journal" journal 'echo "{\"event\": \"TEST_END\"}" >>events.jsonl'
+scenario "a test that cuts the journal" journal ': >events.jsonl'
+scenario "a test that removes the journal" journal 'rm events.jsonl'
+scenario "a test that puts a fifo in place of the journal" journal 'rm events.jsonl; mkfifo events.jsonl'
+scenario "a test that makes folders where files are to be" folder_in_the_way
+scenario "a change that the executor did not live to see" resumed
+done_testing

@@ -1,0 +1,290 @@
+/* causes_scenarios_code: what test_causes.c plants into its world: changed code, toolchains, environments and
+ * clocks. Each scenario changes tonight, and some of them the nights before. Everything is inline.
+ */
+#ifndef KERNSWEEP_TESTS_UNIT_CAUSES_SCENARIOS_CODE_H
+#define KERNSWEEP_TESTS_UNIT_CAUSES_SCENARIOS_CODE_H
+
+#include "tests/unit/causes_support.h"
+
+#define TONIGHT_OF(w) (&(w)->nights[TONIGHT])
+
+static inline void slower(struct night_of_world *n, size_t v, double factor)
+{
+    for (size_t c = 0; c < CONTEXTS; c++)
+        n->factor[v][c] *= factor;
+}
+
+static inline void one_cell_slower(struct world *w)
+{
+    TONIGHT_OF(w)->factor[0][0] = 1.1;
+}
+
+static inline void variant_slower(struct world *w)
+{
+    slower(TONIGHT_OF(w), 0, 1.1);
+}
+
+static inline void all_slower(struct world *w)
+{
+    for (size_t v = 0; v < VARIANTS; v++)
+        slower(TONIGHT_OF(w), v, 1.08);
+}
+
+static inline void new_code(struct world *w)
+{
+    variant_slower(w);
+    TONIGHT_OF(w)->code[0] = "v0 anew";
+    TONIGHT_OF(w)->source = "s2";
+}
+
+static inline void new_code_of_all(struct world *w)
+{
+    static const char *const codes[] = {"v0 anew", "v1 anew", "v2 anew", "v3 anew", "v4 anew", "v5 anew"};
+    for (size_t v = 0; v < VARIANTS; v++)
+        TONIGHT_OF(w)->code[v] = codes[v];
+    TONIGHT_OF(w)->source = "s2";
+}
+
+static inline void new_code_and_driver(struct world *w)
+{
+    new_code(w);
+    set_fact(TONIGHT_OF(w), "driver", "6.12.0");
+}
+
+static inline void new_code_of_all_and_driver(struct world *w)
+{
+    variant_slower(w);
+    new_code_of_all(w);
+    set_fact(TONIGHT_OF(w), "driver", "6.12.0");
+}
+
+static inline void new_sources_of_the_same_code(struct world *w)
+{
+    one_cell_slower(w);
+    TONIGHT_OF(w)->source = "s2";
+}
+
+static inline void new_sources_of_unknown_code(struct world *w)
+{
+    variant_slower(w);
+    for (size_t i = 0; i < RUNS; i++)
+        w->nights[i].code[0] = "";
+    TONIGHT_OF(w)->source = "s2";
+}
+
+/* The new code was slow last night already. */
+static inline void new_code_last_night(struct world *w)
+{
+    new_code(w);
+    slower(&w->nights[LAST], 0, 1.1);
+    w->nights[LAST].code[0] = "v0 anew";
+    w->nights[LAST].source = "s2";
+}
+
+/* Tonight's code ran for twelve nights, then another one for four, all at one level. */
+static inline void code_of_earlier_nights(struct world *w)
+{
+    variant_slower(w);
+    for (int i = NIGHTS - 2; i < NIGHTS; i++)
+        w->nights[i].code[0] = "v0 between";
+}
+
+static inline void other_kind_of_identity(struct world *w)
+{
+    variant_slower(w);
+    TONIGHT_OF(w)->code[0] = "v0 anew";
+    TONIGHT_OF(w)->files = true;
+}
+
+static inline void confirmed_code(struct world *w)
+{
+    new_code_of_all_and_driver(w);
+    w->confirmation = CONFIRM_STANDS;
+}
+
+static inline void confirmed_node(struct world *w)
+{
+    new_code_of_all_and_driver(w);
+    w->confirmation = CONFIRM_NODE;
+}
+
+static inline void faster_code(struct world *w)
+{
+    slower(TONIGHT_OF(w), 0, 0.85);
+    TONIGHT_OF(w)->code[0] = "v0 anew";
+    TONIGHT_OF(w)->source = "s2";
+}
+
+static inline void broken_code(struct world *w)
+{
+    TONIGHT_OF(w)->code[0] = "v0 anew";
+    TONIGHT_OF(w)->source = "s2";
+    TONIGHT_OF(w)->status = STATUS_CRASH;
+}
+
+static inline void new_compiler(struct world *w)
+{
+    variant_slower(w);
+    TONIGHT_OF(w)->code[0] = "v0 anew";
+    set_fact(TONIGHT_OF(w), "compilers.hipcc.version", "7.0.1");
+}
+
+static inline void new_compiler_and_sources(struct world *w)
+{
+    new_compiler(w);
+    TONIGHT_OF(w)->source = "s2";
+}
+
+static inline void new_compiler_same_code(struct world *w)
+{
+    one_cell_slower(w);
+    set_fact(TONIGHT_OF(w), "compilers.hipcc.version", "7.0.1");
+}
+
+/* The build calls hipcc. */
+static inline void compiler_that_is_not_used(struct world *w)
+{
+    new_code(w);
+    set_fact(TONIGHT_OF(w), "compilers.nvcc.version", "13.0");
+}
+
+static inline void new_flags(struct world *w)
+{
+    variant_slower(w);
+    TONIGHT_OF(w)->code[0] = "v0 anew";
+    TONIGHT_OF(w)->plan = "{\"order\":\"grouped\",\"variants\":[{\"name\":\"v0\",\"build\":[[\"/opt/rocm/bin/"
+                          "hipcc\",\"-O1\",\"{src}/a.hip\"]],"
+                          "\"run\":[\"{build}/a\"]}]}";
+}
+
+static inline void driver_and_one_cell(struct world *w)
+{
+    one_cell_slower(w);
+    set_fact(TONIGHT_OF(w), "driver", "6.12.0");
+}
+
+static inline void driver_and_whole_variant(struct world *w)
+{
+    variant_slower(w);
+    set_fact(TONIGHT_OF(w), "driver", "6.12.0");
+}
+
+static inline void driver_and_all(struct world *w)
+{
+    all_slower(w);
+    set_fact(TONIGHT_OF(w), "driver", "6.12.0");
+}
+
+/* A newer executor records what older ones did not. */
+static inline void fact_that_was_not_recorded(struct world *w)
+{
+    variant_slower(w);
+    set_fact(TONIGHT_OF(w), "gpus0.firmware.smc", "4.86.1");
+    set_fact(TONIGHT_OF(w), "system.governor", "powersave");
+}
+
+static inline void variable_of_the_variant(struct world *w)
+{
+    variant_slower(w);
+    set_fact(TONIGHT_OF(w), "env.v0.TILE", "32");
+}
+
+static inline void variable_of_another_variant(struct world *w)
+{
+    one_cell_slower(w);
+    set_fact(TONIGHT_OF(w), "env.v1.TILE", "32");
+}
+
+/* The clock of all nights varies by 2 %, so that sensitivities are known. */
+static inline void varied_clock(struct world *w)
+{
+    static const double steps[] = {0, -2, 1, -1, 2, 0, -2, 2, 1, -1, 0, 2, -2, 1, -1, 0};
+    for (int i = 0; i < NIGHTS; i++)
+        for (size_t v = 0; v < VARIANTS; v++)
+            w->nights[i].clock[v] = 2000 * (1 + steps[i] / 100);
+}
+
+static inline void lower_clock_of_all(struct world *w)
+{
+    for (size_t v = 0; v < VARIANTS; v++)
+        TONIGHT_OF(w)->clock[v] = 1850;
+}
+
+static inline void lower_clock_measured(struct world *w)
+{
+    varied_clock(w);
+    TONIGHT_OF(w)->clock[0] = 1850;
+}
+
+static inline void lower_clock_bounded(struct world *w)
+{
+    TONIGHT_OF(w)->clock[0] = 1850;
+}
+
+/* v0 does not care for the clock, as its nights show. */
+static inline void clock_that_does_not_matter(struct world *w)
+{
+    varied_clock(w);
+    w->sensitivity[0] = 0;
+    one_cell_slower(w);
+    TONIGHT_OF(w)->clock[0] = 1850;
+}
+
+static inline void lower_clock_but_faster(struct world *w)
+{
+    slower(TONIGHT_OF(w), 0, 0.85);
+    TONIGHT_OF(w)->clock[0] = 1960;
+}
+
+static inline void clock_of_all_and_own_change(struct world *w)
+{
+    varied_clock(w);
+    lower_clock_of_all(w);
+    one_cell_slower(w);
+}
+
+static inline void clock_that_varies_as_usual(struct world *w)
+{
+    varied_clock(w);
+    for (size_t i = 0; i < NIGHTS; i++) /* noise that hides the sensitivity */
+        slower(&w->nights[i], 0, i % 4 < 2 ? 1.02 : 0.98);
+    slower(TONIGHT_OF(w), 0, 1.15);
+    TONIGHT_OF(w)->clock[0] = 1950;
+}
+
+static inline void clock_explains_a_part(struct world *w)
+{
+    lower_clock_measured(w);
+    slower(TONIGHT_OF(w), 0, 1.2);
+}
+
+/* Code that draws more power lowers its own clock. */
+static inline void clock_that_follows_the_code(struct world *w)
+{
+    lower_clock_measured(w);
+    TONIGHT_OF(w)->code[0] = "v0 anew";
+    TONIGHT_OF(w)->source = "s2";
+}
+
+static inline void power_cap(struct world *w)
+{
+    lower_clock_measured(w);
+    set_fact(TONIGHT_OF(w), "gpus0.power_cap_w", "550");
+    set_fact(TONIGHT_OF(w), "kernel", "6.8.0-45");
+}
+
+static inline void lower_memory_clock(struct world *w)
+{
+    TONIGHT_OF(w)->memory = 1170;
+    variant_slower(w);
+    for (size_t v = 1; v < VARIANTS; v++)
+        w->sensitivity[v] = 0;
+}
+
+static inline void clock_of_all_measured(struct world *w)
+{
+    varied_clock(w);
+    lower_clock_of_all(w);
+}
+
+#endif

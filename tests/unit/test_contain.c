@@ -1,0 +1,353 @@
+/* contain: which containment a node has, from what it shows; systemd and the kernel's folders are played by
+ * files. */
+#include "tests/unit/support.h"
+
+#include "common/contract/size.h"
+#include "executor/contain/contain.h"
+#include "executor/contain/engine.h"
+#include "executor/contain/remains.h"
+
+#include <pwd.h>
+
+static struct layout layout;
+static struct scope_host host;
+
+/* The mounts of a node; %s are the scratch folder. */
+static void put_mounts(const char *format)
+{
+    char text[4 * FS_PATH_MAX];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(text, sizeof text, format, scratch, scratch, scratch);
+#pragma GCC diagnostic pop
+    put("proc/self/mountinfo", text);
+}
+
+static const char *const v2_mount = "31 24 0:27 / %s/cg rw - cgroup2 cgroup2 rw,nsdelegate\n";
+static const char *const hybrid_mounts =
+    "31 24 0:27 / %s/cg rw - cgroup2 cgroup2 rw\n"
+    "32 24 0:28 / %s/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n"
+    "33 24 0:29 / %s/pids rw - cgroup cgroup rw,pids\n";
+
+/* A folder as the kernel would show it. */
+static void put_group(const char *folder)
+{
+    char path[256];
+    const char *const files[] = {"cgroup.procs", "cgroup.subtree_control", "cgroup.controllers"};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        put(path, i == 2 ? "cpu memory pids\n" : "");
+    }
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    fs_remove_tree(in_scratch("cg"), NULL);
+    fs_remove_tree(in_scratch("host"), NULL);
+    fs_remove_tree(in_scratch("work"), NULL);
+    snprintf(layout.proc, sizeof layout.proc, "%s/proc", scratch);
+    snprintf(layout.sysfs, sizeof layout.sysfs, "%s/sys", scratch);
+    snprintf(layout.workdir, sizeof layout.workdir, "%s/work", scratch);
+    host = (struct scope_host){.systemd = strdup(in_scratch("host/systemd")),
+                               .linger = strdup(in_scratch("host/linger")),
+                               .runtime = strdup(in_scratch("host/user")),
+                               .busctl = strdup(in_scratch("host/busctl"))};
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    free((void *)(uintptr_t)host.systemd);
+    free((void *)(uintptr_t)host.linger);
+    free((void *)(uintptr_t)host.runtime);
+    free((void *)(uintptr_t)host.busctl);
+    return 0;
+}
+
+static void assert_look(const char *kind, const char *hierarchy, bool memory)
+{
+    json_t *look = contain_look(&layout, &host);
+    assert_string_equal(json_string_value(json_object_get(look, "kind")), kind);
+    assert_string_equal(json_string_value(json_object_get(look, "hierarchy")), hierarchy);
+    assert_int_equal(json_is_true(json_object_get(look, "memory")), memory);
+    json_decref(look);
+}
+
+static void its_own_folder_is_found_in_version_2(void **state)
+{
+    struct hierarchy h;
+    (void)state;
+    put_mounts(v2_mount);
+    put("proc/self/cgroup", "0::/user.slice/a b.scope\n");
+    hierarchy_read(&h, &layout);
+    assert_string_equal(h.own, "");
+    put_group("cg/user.slice/a b.scope");
+    hierarchy_read(&h, &layout);
+    assert_string_equal(h.own, in_scratch("cg/user.slice/a b.scope"));
+    assert_string_equal(hierarchy_name(&h), "v2");
+    assert_look("cgroup", "v2", true);
+}
+
+static void a_mount_that_shows_a_part_is_followed(void **state)
+{
+    struct hierarchy h;
+    (void)state;
+    put_mounts("31 24 0:27 /docker/1 %s/cg rw - cgroup2 cgroup2 rw\n");
+    put("proc/self/cgroup", "0::/docker/1/job\n");
+    put_group("cg/job");
+    hierarchy_read(&h, &layout);
+    assert_string_equal(h.own, in_scratch("cg/job"));
+    put("proc/self/cgroup", "0::/docker/2/job\n");
+    hierarchy_read(&h, &layout);
+    assert_string_equal(h.own, "");
+    put("proc/self/cgroup", "0::/docker/1/../../job\n");
+    hierarchy_read(&h, &layout);
+    assert_string_equal(h.own, "");
+}
+
+static void a_hybrid_node_is_told_from_one_of_version_1(void **state)
+{
+    struct hierarchy h;
+    (void)state;
+    put_group("cg");
+    put_group("memory/x");
+    put_group("pids");
+    put_mounts(hybrid_mounts);
+    put("proc/self/cgroup", "4:memory:/x\n8:pids:/\n0::/\n");
+    hierarchy_read(&h, &layout);
+    assert_string_equal(h.v1_memory, in_scratch("memory/x"));
+    assert_string_equal(h.v1_pids, in_scratch("pids"));
+    assert_string_equal(hierarchy_name(&h), "hybrid");
+    put_mounts("32 24 0:28 / %s/memory rw - cgroup cgroup rw,memory\n");
+    assert_look("group", "v1", false);
+}
+
+static void nothing_is_made_of_damaged_mounts(void **state)
+{
+    (void)state;
+    put_group("cg");
+    put("proc/self/cgroup", "0::/\nx\n:\n::\n");
+    put("proc/self/mountinfo",
+        "\n - \n1 2 3\n31 24 0:27 / /x\\040y rw - cgroup2 cgroup2 rw\n - cgroup2 cgroup2 rw\n");
+    assert_look("group", "none", false);
+}
+
+/* systemd, which moves whoever asks into a scope. */
+static void put_systemd(const char *script)
+{
+    char text[8 * FS_PATH_MAX];
+    fs_mkdir_p(host.systemd, 0700, NULL);
+    fs_mkdir_p(host.linger, 0700, NULL);
+    fs_mkdir_p(host.runtime, 0700, NULL);
+    snprintf(text, sizeof text, "#!/bin/sh\nprintf '%%s ' \"$@\" >%s\n%s\n", in_scratch("host/asked"),
+             script);
+    put("host/busctl", text);
+    chmod(host.busctl, 0700);
+}
+
+/* Not delegated: as root everything is writable, but only what systemd marked is ours. */
+static void put_session(void)
+{
+    put_mounts(v2_mount);
+    put("proc/self/cgroup", "0::/session.scope\n");
+    put_group("cg/session.scope");
+    if (geteuid() != 0)
+        chmod(in_scratch("cg/session.scope"), 0500);
+}
+
+static void user_lingers(void)
+{
+    char path[300];
+    const struct passwd *user = getpwuid(geteuid());
+    assert_non_null(user);
+    snprintf(path, sizeof path, "host/linger/%s", user->pw_name);
+    put(path, "");
+}
+
+static void systemd_is_asked_for_a_scope(void **state)
+{
+    struct contain c;
+    struct err err = {0};
+    char script[4 * FS_PATH_MAX], asked[4096];
+    const struct contain_limits none = {0};
+    (void)state;
+    put_session();
+    put_group("cg/k.scope");
+    snprintf(script, sizeof script, "echo 0::/k.scope >%s", in_scratch("proc/self/cgroup"));
+    put_systemd(script);
+    user_lingers();
+    assert_look("scope", "v2", true);
+    assert_int_equal(contain_open(&c, &layout, &host, "run-1", &none, true, &err), 1);
+    assert_int_equal(c.kind, CONTAINED_SCOPE);
+    assert_non_null(strstr(c.place.base, "/cg/k.scope/kernsweep-run-1-"));
+    FILE *f = fopen(in_scratch("host/asked"), "r");
+    assert_non_null(f);
+    assert_non_null(fgets(asked, sizeof asked, f));
+    fclose(f);
+    snprintf(script, sizeof script, "kernsweep-run-1-%ld.scope fail 3 Delegate b true PIDs au 1 %ld",
+             (long)getpid(), (long)getpid());
+    assert_non_null(strstr(asked, script));
+    contain_close(&c);
+}
+
+static void without_a_scope_the_node_says_why(void **state)
+{
+    struct contain c;
+    struct err err = {0};
+    const struct contain_limits none = {0}, some = {.memory_bytes = 1 << 30};
+    (void)state;
+    if (geteuid() == 0)
+        return; /* root is left with the folder that it can write */
+    put_session();
+    put_systemd("exit 0");
+    assert_int_equal(contain_open(&c, &layout, &host, "run-1", &none, true, &err), 1);
+    assert_int_equal(c.kind, CONTAINED_GROUP);
+    assert_non_null(strstr(c.why, "ends with the last session"));
+    contain_close(&c);
+    assert_int_equal(contain_open(&c, &layout, &host, "run-1", &some, true, &err), 0);
+    assert_non_null(strstr(c.why, "cannot enforce limits.memory"));
+    contain_close(&c);
+}
+
+static void a_scope_that_systemd_refuses_is_no_scope(void **state)
+{
+    struct hierarchy after;
+    char why[SCOPE_WHY_MAX];
+    (void)state;
+    put_session();
+    put_systemd("echo no such bus >&2; exit 1");
+    user_lingers();
+    assert_false(scope_enter(&host, &layout, "x", &after, why));
+    assert_non_null(strstr(why, "no such bus"));
+}
+
+/* The next executor must not remove what a damaged record names. */
+static void a_damaged_record_removes_nothing(void **state)
+{
+    struct contain c = {.record = ""};
+    struct err err = {0};
+    size_t left;
+    (void)state;
+    put("precious/kernsweep-x/file", "x");
+    put_group("cg/other");
+    snprintf(c.at.own, sizeof c.at.own, "%s", in_scratch("cg"));
+    put_group("cg");
+    assert_ok(remains_note(&c.at, &layout, "kernsweep-y", c.record, &err), &err);
+    FILE *f = fopen(c.record, "w");
+    assert_non_null(f);
+    fprintf(f, "%s\n%s\n/\n\nkernsweep-z\n%s/kernsweep-a/../other\n", in_scratch("precious/kernsweep-x"),
+            in_scratch("cg/other"), in_scratch("cg"));
+    fclose(f);
+    assert_int_equal(remains_clear(&layout, 0.1, &left), 0);
+    assert_int_equal(left, 0);
+    assert_true(fs_exists(in_scratch("precious/kernsweep-x/file")) &&
+                fs_exists(in_scratch("cg/other/cgroup.procs")));
+    assert_false(fs_exists(in_scratch("work/contained")));
+}
+
+static void sizes_are_read_as_people_write_them(void **state)
+{
+    int64_t bytes = 0;
+    (void)state;
+    assert_true(size_parse("32G", &bytes) && bytes == 32LL << 30);
+    assert_true(size_parse("512M", &bytes) && bytes == 512LL << 20);
+    assert_true(size_parse("1048576", &bytes) && bytes == 1 << 20);
+    const char *const bad[] = {
+        "", "G", "1GB", "1.5G", "-1G", " 1G", "1g", "9999999999999999", "999999999999999T"};
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_false(size_parse(bad[i], &bytes));
+    assert_true(size_is_memory("1M") && size_is_memory("64T"));
+    assert_false(size_is_memory("1023K") || size_is_memory("65T"));
+}
+
+static void assert_words(const struct engine_run *r, const char *const *wanted)
+{
+    char program[] = "prog", *argv[] = {program, NULL};
+    struct strvec out = {.v = NULL};
+    struct err err = {0};
+    char all[4096] = "";
+    assert_ok(engine_run_argv(r, argv, &out, &err), &err);
+    for (size_t i = 0; i < out.n; i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s ", out.v[i]);
+    for (; *wanted; wanted++)
+        if (!strstr(all, *wanted))
+            fail_msg("no \"%s\" in: %s", *wanted, all);
+    strvec_release(&out);
+}
+
+static void each_engine_is_told_of_the_gpus_in_its_own_words(void **state)
+{
+    const struct container c = {.on = true, .image = "img"};
+    struct strvec env = {.v = NULL};
+    struct engine_run r = {
+        .container = &c, .name = "n", .mark = "m", .run_id = "r", .cwd = "/w", .env = &env};
+    (void)state;
+    r.uuid[0] = "GPU-1";
+    r.uuid[1] = "GPU-2";
+    r.engine = ENGINE_DOCKER;
+    assert_words(&r, (const char *const[]){"--gpus \"device=GPU-1,GPU-2\" ", " img prog ", NULL});
+    r.engine = ENGINE_PODMAN;
+    assert_words(&r,
+                 (const char *const[]){"--device nvidia.com/gpu=GPU-1 --device nvidia.com/gpu=GPU-2 ", NULL});
+    r.engine = ENGINE_APPTAINER;
+    assert_words(&r, (const char *const[]){"apptainer exec --pwd /w --nv img prog ", NULL});
+    r.uuid[0] = NULL;
+    r.device[0] = "/dev/kfd";
+    r.device[1] = "/dev/dri/renderD129";
+    r.group[r.group_count++] = 44;
+    r.group[r.group_count++] = 105;
+    assert_words(&r, (const char *const[]){"--rocm img", NULL});
+    r.engine = ENGINE_PODMAN;
+    assert_words(&r, (const char *const[]){"--device /dev/kfd --device /dev/dri/renderD129 ",
+                                           "--group-add 44 --group-add 105 ", NULL});
+}
+
+static void the_environment_goes_by_name_and_only_what_is_new(void **state)
+{
+    const struct container c = {.on = true, .image = "img"};
+    struct strvec env = {.v = NULL};
+    char program[] = "prog", *argv[] = {program, NULL};
+    struct strvec out = {.v = NULL};
+    struct err err = {0};
+    (void)state;
+    setenv("KERNSWEEP_SAME", "x", 1);
+    strvec_pushl(&env, "KERNSWEEP_SAME=x", "PATH=/x", "HOME=/x", "NEW=secret value", NULL);
+    struct engine_run r = {.engine = ENGINE_DOCKER,
+                           .container = &c,
+                           .name = "n",
+                           .mark = "m",
+                           .run_id = "r",
+                           .cwd = "/w",
+                           .env = &env};
+    assert_ok(engine_run_argv(&r, argv, &out, &err), &err);
+    size_t passed = 0;
+    for (size_t i = 0; i < out.n; i++) {
+        passed += strcmp(out.v[i], "--env") == 0;
+        assert_null(strstr(out.v[i], "secret value"));
+    }
+    assert_int_equal(passed, 1);
+    r.folder[0] = "/a:b";
+    assert_int_equal(engine_run_argv(&r, argv, &out, &err), -1);
+    strvec_release(&out);
+    strvec_release(&env);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(its_own_folder_is_found_in_version_2, begin, end),
+        cmocka_unit_test_setup_teardown(a_mount_that_shows_a_part_is_followed, begin, end),
+        cmocka_unit_test_setup_teardown(a_hybrid_node_is_told_from_one_of_version_1, begin, end),
+        cmocka_unit_test_setup_teardown(nothing_is_made_of_damaged_mounts, begin, end),
+        cmocka_unit_test_setup_teardown(systemd_is_asked_for_a_scope, begin, end),
+        cmocka_unit_test_setup_teardown(without_a_scope_the_node_says_why, begin, end),
+        cmocka_unit_test_setup_teardown(a_scope_that_systemd_refuses_is_no_scope, begin, end),
+        cmocka_unit_test_setup_teardown(a_damaged_record_removes_nothing, begin, end),
+        cmocka_unit_test(each_engine_is_told_of_the_gpus_in_its_own_words),
+        cmocka_unit_test(the_environment_goes_by_name_and_only_what_is_new),
+        cmocka_unit_test(sizes_are_read_as_people_write_them),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}

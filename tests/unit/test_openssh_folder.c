@@ -1,0 +1,148 @@
+/* openssh_folder: a connection's folder, and those that killed commands left. */
+#include "harness/ssh/openssh_folder.h"
+
+#include "common/base/fs.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char scratch[] = "/tmp/kernsweep-folder-XXXXXX";
+static char dir[OPENSSH_DIR_MAX];
+
+static const char *in_scratch(const char *name)
+{
+    static char path[FS_PATH_MAX];
+    assert_int_equal(fs_join(path, NULL, scratch, name), 0);
+    return path;
+}
+
+static void set_age(const char *name, time_t seconds)
+{
+    const struct timespec then[2] = {{.tv_sec = time(NULL) - seconds}, {.tv_sec = time(NULL) - seconds}};
+    assert_int_equal(utimensat(AT_FDCWD, in_scratch(name), then, AT_SYMLINK_NOFOLLOW), 0);
+}
+
+static void leave(const char *name, time_t age_s)
+{
+    char log[FS_PATH_MAX];
+    assert_int_equal(mkdir(in_scratch(name), 0700), 0);
+    assert_int_equal(fs_join(log, NULL, in_scratch(name), "log"), 0);
+    assert_int_equal(fs_write_file(log, "x", 1, 0600, NULL), 0);
+    set_age(name, age_s);
+}
+
+static int listen_in(const char *name)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s/s", scratch, name);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    return fd;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(scratch + strlen(scratch) - 6, 7, "XXXXXX");
+    unsetenv("XDG_RUNTIME_DIR");
+    return mkdtemp(scratch) && setenv("TMPDIR", scratch, 1) == 0 ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return fs_remove_tree(scratch, NULL);
+}
+
+static void make(void)
+{
+    struct err err = {0};
+    assert_int_equal(openssh_folder_make(dir, &err), 0);
+}
+
+static void a_folder_is_private_and_below_tmpdir(void **state)
+{
+    struct stat st;
+    (void)state;
+    make();
+    assert_memory_equal(dir, scratch, strlen(scratch));
+    assert_int_equal(stat(dir, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+}
+
+static void what_a_killed_command_left_goes(void **state)
+{
+    (void)state;
+    leave("kernsweep-ssh.old", 7200);
+    make();
+    assert_false(fs_exists(in_scratch("kernsweep-ssh.old")));
+    assert_true(fs_is_dir(dir));
+}
+
+static void a_folder_whose_connection_died_goes_with_its_socket(void **state)
+{
+    (void)state;
+    leave("kernsweep-ssh.dead", 0);
+    close(listen_in("kernsweep-ssh.dead"));
+    set_age("kernsweep-ssh.dead", 7200);
+    make();
+    assert_false(fs_exists(in_scratch("kernsweep-ssh.dead")));
+}
+
+static void a_connection_in_use_keeps_its_folder(void **state)
+{
+    (void)state;
+    leave("kernsweep-ssh.used", 0);
+    int fd = listen_in("kernsweep-ssh.used");
+    set_age("kernsweep-ssh.used", 7200);
+    make();
+    assert_true(fs_is_dir(in_scratch("kernsweep-ssh.used")));
+    close(fd);
+}
+
+static void a_login_that_goes_on_keeps_its_folder(void **state)
+{
+    (void)state;
+    leave("kernsweep-ssh.young", 600);
+    make();
+    assert_true(fs_is_dir(in_scratch("kernsweep-ssh.young")));
+}
+
+static void other_names_and_links_stay(void **state)
+{
+    (void)state;
+    leave("other", 7200);
+    assert_int_equal(symlink(scratch, in_scratch("kernsweep-ssh.link")), 0);
+    set_age("kernsweep-ssh.link", 7200);
+    make();
+    assert_true(fs_is_dir(in_scratch("other")));
+    assert_true(fs_exists(in_scratch("kernsweep-ssh.link")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_folder_is_private_and_below_tmpdir, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_a_killed_command_left_goes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_whose_connection_died_goes_with_its_socket, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_connection_in_use_keeps_its_folder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_login_that_goes_on_keeps_its_folder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_names_and_links_stay, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
