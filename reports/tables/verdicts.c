@@ -76,6 +76,23 @@ void verdict_shift(const struct common_shift *s, enum report_lang lang, struct b
     }
 }
 
+static enum msg card_cause(const struct card_shift *s)
+{
+    if (s->from_controls)
+        return MSG_CARD_SHIFT_CONTROLS;
+    if (s->from_others)
+        return MSG_CARD_SHIFT_OTHERS;
+    switch (s->confirmed) {
+    case SHIFT_NODE:
+        return MSG_CARD_SHIFT_GPU_CONFIRMED;
+    case SHIFT_CODE:
+        return MSG_CARD_SHIFT_CODE_CONFIRMED;
+    case SHIFT_UNSETTLED:
+        break;
+    }
+    return s->worse ? MSG_CARD_SHIFT_OPEN : MSG_CARD_SHIFT_FASTER;
+}
+
 void verdict_card(const struct card_shift *s, enum report_lang lang, struct buf *out)
 {
     struct buf change;
@@ -84,7 +101,7 @@ void verdict_card(const struct card_shift *s, enum report_lang lang, struct buf 
                   num_percent(fabs(s->ratio - 1)).s);
     message_plain(out, lang, s->cells == s->all ? MSG_CARD_SHIFT_ALL : MSG_CARD_SHIFT_MOST, s->gpu,
                   buf_str(&change), num_int((int64_t)s->all).s, num_int((int64_t)s->cells).s);
-    message_plain(out, lang, s->from_controls ? MSG_CARD_SHIFT_CONTROLS : MSG_CARD_SHIFT_OPEN);
+    message_plain(out, lang, card_cause(s));
     if (s->since_base)
         message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
     buf_release(&change);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A common factor of which nobody knows whether it is the node's or the code's is settled by this many cells.
+/* A factor that cells share, of which nobody knows whether it is the code's, is settled by this many of them.
  */
 enum { WITNESSES = 4 };
 
@@ -16,20 +16,45 @@ static bool shift_is_open(const struct comparison *c)
     return c->shift.found && c->shift.worse && !c->shift.from_controls;
 }
 
-/* Of the cells that were judged by nights, those with the smallest errors are the witnesses of a common
- * factor. */
+static bool card_is_open(const struct card_shift *card)
+{
+    return card->worse && !card->from_controls && !card->from_others;
+}
+
+/* card: NULL for what all cells have in common, as in the next two. */
+static bool shows_factor(const struct comparison *c, const struct card_shift *card, const struct delta *d)
+{
+    if (d->metric != c->primary)
+        return false;
+    return card ? strcmp(d->gpu, card->gpu) == 0 && isfinite(d->ratio) : d->method == METHOD_NIGHTS;
+}
+
+static bool is_sharper(const struct delta *a, const struct delta *b)
+{
+    double x = isnan(a->noise_floor) ? INFINITY : a->noise_floor;
+    double y = isnan(b->noise_floor) ? INFINITY : b->noise_floor;
+    return x < y || (x <= y && a < b);
+}
+
+/* Of the cells that show a factor, those with the smallest errors. */
+static bool is_witness_of(const struct comparison *c, const struct card_shift *card, const struct delta *d)
+{
+    int sharper = 0;
+    if (!shows_factor(c, card, d))
+        return false;
+    for (size_t i = 0; i < c->count; i++)
+        sharper += shows_factor(c, card, &c->deltas[i]) && is_sharper(&c->deltas[i], d);
+    return sharper < WITNESSES;
+}
+
 static bool is_witness(const struct comparison *c, const struct delta *d)
 {
-    int better = 0;
-    if (d->metric != c->primary || d->method != METHOD_NIGHTS || !shift_is_open(c))
-        return false;
-    for (size_t i = 0; i < c->count; i++) {
-        const struct delta *other = &c->deltas[i];
-        if (other->metric == c->primary && other->method == METHOD_NIGHTS && other != d)
-            better +=
-                other->noise_floor < d->noise_floor || (other->noise_floor == d->noise_floor && other < d);
-    }
-    return better < WITNESSES;
+    if (shift_is_open(c) && is_witness_of(c, NULL, d))
+        return true;
+    for (size_t i = 0; i < c->cards.count; i++)
+        if (card_is_open(&c->cards.items[i]) && is_witness_of(c, &c->cards.items[i], d))
+            return true;
+    return false;
 }
 
 static bool is_slower(const struct comparison *c, const struct delta *d)
@@ -42,28 +67,39 @@ static bool is_suspect(const struct comparison *c, const struct delta *d)
     return is_slower(c, d) || is_witness(c, d);
 }
 
-/* Most witnesses decide. One that is no slower than the base's build in the same session is slow for the
- * node's sake. */
-static void settle_shift(struct comparison *c)
+/* Most witnesses decide. One that is no slower than the base's build in the same session is slow for the sake
+ * of the node, or of the GPU. */
+static enum shift_cause cause_of(const struct comparison *c, const struct card_shift *card)
 {
     int all = 0, code = 0, node = 0;
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
-        if (!is_witness(c, d))
+        if (!is_witness_of(c, card, d))
             continue;
         all++;
         code += d->confirmation == CONFIRM_STANDS;
         node += d->confirmation == CONFIRM_REFUTED || d->confirmation == CONFIRM_NODE;
     }
     if (2 * code > all)
-        c->shift.confirmed = SHIFT_CODE;
-    else if (2 * node > all)
-        c->shift.confirmed = SHIFT_NODE;
+        return SHIFT_CODE;
+    return 2 * node > all ? SHIFT_NODE : SHIFT_UNSETTLED;
+}
+
+static void settle_factors(struct comparison *c)
+{
+    if (shift_is_open(c))
+        c->shift.confirmed = cause_of(c, NULL);
+    for (size_t i = 0; i < c->cards.count; i++)
+        if (card_is_open(&c->cards.items[i]))
+            c->cards.items[i].confirmed = cause_of(c, &c->cards.items[i]);
 }
 
 bool confirm_is_needed(const struct comparison *c)
 {
-    return c->verdicts[VERDICT_REGRESSED] > 0 || shift_is_open(c);
+    bool open = shift_is_open(c);
+    for (size_t i = 0; i < c->cards.count; i++)
+        open = open || card_is_open(&c->cards.items[i]);
+    return open || c->verdicts[VERDICT_REGRESSED] > 0;
 }
 
 static bool is_undecided(const struct comparison *c, const struct delta *d)
@@ -170,7 +206,7 @@ int confirm_judge(struct comparison *c, const struct run_data *const *base, size
             return -1;
         conclude(c, d, &again, options);
     }
-    settle_shift(c);
+    settle_factors(c);
     return 0;
 }
 
@@ -189,5 +225,5 @@ void confirm_apply(const struct confirm_records *l, struct comparison *c)
                 strcmp(l->items[j].variant, d->variant) == 0)
                 set_confirmation(c, d, l->items[j].confirmation, l->items[j].reason);
         }
-    settle_shift(c);
+    settle_factors(c);
 }

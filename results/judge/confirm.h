@@ -22,8 +22,8 @@ struct suspect_list {
 
 /* Whether there is anything to measure again. */
 bool confirm_is_needed(const struct comparison *c);
-/* The regressed cells of the primary metric; and, if all cells are slower together and nobody knows whether
- * that is the node's or the code's, some that tell. */
+/* The regressed cells of the primary metric; and, if all cells, or all cells of one GPU, are slower together
+ * and nobody knows whether that is the code's, some that tell. */
 int confirm_suspects(const struct comparison *c, struct suspect_list *out, struct err *err);
 /* The suspects that confirm_judge() left undecided: measuring them once more may decide. */
 int confirm_undecided(const struct comparison *c, struct suspect_list *out, struct err *err);

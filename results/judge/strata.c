@@ -181,11 +181,13 @@ static void count_each(const struct delta *each, size_t n, const struct compare_
 
 void strata_combine(const struct delta *each, size_t n, const struct compare_options *o, struct delta *out)
 {
-    double logs[PLACES_MAX] = {0}, nows[PLACES_MAX] = {0}, squares = 0, freedom = INFINITY, card = 0;
+    double logs[PLACES_MAX] = {0}, nows[PLACES_MAX] = {0}, owns[PLACES_MAX] = {0};
+    double squares = 0, freedom = INFINITY, card = 0;
     size_t showing = 0;
     for (size_t i = 0; i < n; i++) {
         logs[i] = log(each[i].ratio);
         nows[i] = each[i].now_median;
+        owns[i] = log(each[i].own);
         squares += each[i].noise_floor * each[i].noise_floor;
         freedom = fmin(freedom, each[i].freedom);
         card = fmax(card, each[i].card_error);
@@ -208,5 +210,6 @@ void strata_combine(const struct delta *each, size_t n, const struct compare_opt
     out->ratio_high = exp(change + reach);
     out->disagree = (double)showing < 0.8 * (double)n && (double)showing > 0;
     out->card_error = card;
+    out->own = exp(stats_median(owns, n));
     count_each(each, n, o, out);
 }

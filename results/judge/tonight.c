@@ -42,6 +42,7 @@ static void add_rows(const struct tonight *t, struct rows *r, const struct cell 
             (struct common_cell){.x = log(stats_median(r->values, count)) - l.u,
                                  .control = r->run == t->now && tonight_is_control(t, c, &l, cell),
                                  .variant = cell->variant,
+                                 .cell = (size_t)(cell - r->run->cells),
                                  .device = foreign ? 0 : p.device[k]};
     }
 }
@@ -204,6 +205,7 @@ static void report_cards(struct tonight *t, const struct own_factors *own, bool 
         struct card_shift *s = &t->cards.items[t->cards.count++];
         *s = (struct card_shift){.worse = is_worse(t, f->log),
                                  .from_controls = f->from_controls,
+                                 .from_others = f->from_others,
                                  .since_base = since_base,
                                  .ratio = exp(f->log),
                                  .p = f->p,
@@ -310,6 +312,7 @@ static int pair_rows(const struct tonight *t, struct common_cell *rows, double *
             (struct common_cell){.x = x,
                                  .control = code && code == variant_code(&t->base->variants[base->variant]),
                                  .variant = now->variant,
+                                 .cell = (size_t)(now - t->now->cells),
                                  .device = device};
         errors[(*n)++] =
             hypot(cell_error(t->now, now, t->metric, values), cell_error(t->base, base, t->metric, values));

@@ -42,6 +42,13 @@ const char *confirmation_name(enum confirmation c)
     return confirmation_names[c];
 }
 
+const char *shift_cause_name(enum shift_cause c)
+{
+    static const char *const names[] = {
+        [SHIFT_UNSETTLED] = "unsettled", [SHIFT_NODE] = "node", [SHIFT_CODE] = "code"};
+    return names[c];
+}
+
 const char *verdict_name(enum verdict v)
 {
     return verdict_names[v];

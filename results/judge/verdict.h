@@ -95,7 +95,8 @@ struct delta {
     enum reference_kind against;
     int reference_n;        /* nights behind the reference; 0 for a run */
     double common;          /* the common factor of the night that the reference contains; 1 when none */
-    double own;             /* its GPU's own factor that the reference contains; 1 when none */
+    double own;             /* its GPU's own factor that the reference contains; 1 when none. Of several GPUs
+                               the median */
     bool control;           /* its code is known, and is that of the reference */
     enum scale_floor floor; /* of noise_floor; METHOD_NIGHTS only, as z and freedom */
     double z;               /* logarithm of the ratio, in units of noise_floor: t with `freedom` degrees */
@@ -121,12 +122,14 @@ struct delta {
     char reason[COMPARE_REASON_MAX]; /* one line for people */
 };
 
-/* What measuring some cells again, in turns with the base's build, said of a common factor. */
+/* What measuring some cells again, in turns with the base's build, said of a factor that cells share. */
 enum shift_cause {
     SHIFT_UNSETTLED, /* not asked, or not settled */
-    SHIFT_NODE,      /* the base's build is as slow */
+    SHIFT_NODE,      /* the base's build is as slow: it is the node, or the GPU */
     SHIFT_CODE,      /* the base's build is faster: it is code that the cells share */
 };
+
+const char *shift_cause_name(enum shift_cause c);
 
 /* What all cells have in common tonight: the factor by which they differ from their levels together. */
 struct common_shift {
@@ -150,11 +153,13 @@ struct card_shift {
     bool worse;
     bool from_controls; /* read from cells whose code did not change: it is the GPU's. Else it may be code
                            that only its cells run */
-    bool since_base;    /* relative to the base, not to the nights before */
-    double ratio;       /* now / before, without what all cells have in common */
-    double p;           /* NaN where only two runs were compared */
-    size_t cells;       /* that agree */
-    size_t all;         /* of the GPU */
+    bool from_others;   /* its cells ran on other GPUs, too, and were no slower there: it is the GPU's */
+    enum shift_cause confirmed;
+    bool since_base; /* relative to the base, not to the nights before */
+    double ratio;    /* now / before, without what all cells have in common */
+    double p;        /* NaN where only two runs were compared */
+    size_t cells;    /* that agree */
+    size_t all;      /* of the GPU */
 };
 
 enum { CARD_SHIFTS_MAX = 32 };

@@ -3,6 +3,8 @@
  * states. */
 #include "tests/unit/cards_support.h"
 
+#include "results/judge/confirm.h"
+
 enum { SEEDS = 40, NIGHTS = 12, REPETITIONS = 3, BASE_NIGHT = 4 };
 
 static const double slower = 1.06, regression = 1.08;
@@ -121,6 +123,7 @@ static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *ou
         out->found++;
         out->worst = fmax(out->worst, fabs(log(c.cards.items[0].ratio) - true_log));
         assert_int_equal(c.cards.items[0].from_controls, !t->new_code);
+        assert_int_equal(c.cards.items[0].from_others, t->where == on_every);
     }
     out->alarms += regressed > 0;
     out->cell += t->cell > 0 && node_delta(&c, t->which)->verdict == VERDICT_REGRESSED;
@@ -218,6 +221,59 @@ static void new_code_leaves_it_open_whether_it_is_the_card(void **state)
     assert_true(o.alarms <= SEEDS / 40);
 }
 
+/* The same code is as fast as before on three other cards. */
+static void new_code_on_every_card_leaves_nothing_open(void **state)
+{
+    (void)state;
+    struct trial t = {.where = on_every, .card_1 = slower, .base = -1, .new_code = true};
+    struct outcome o = trials("new code on every card", &t);
+    assert_true(o.found >= SEEDS * 95 / 100);
+    assert_true(o.alarms <= SEEDS / 40);
+}
+
+/* What the finding about card 1, slower by itself with new code, becomes when it is measured again: the card
+ * is as slow as before, its cells' old build takes `base` times what the new one takes. */
+static enum shift_cause confirmed(double base)
+{
+    struct trial t = {.where = four_by_point, .card_1 = slower, .base = -1, .new_code = true};
+    struct err err = {0};
+    struct node_of_cards n;
+    struct suspect_list suspects;
+    struct compare_options o = compare_defaults();
+    node_open(&n, 7001);
+    for (size_t i = 0; i <= NIGHTS; i++)
+        one_night(&n, &t, i);
+    struct comparison c = node_compare(&n, -1, true, false);
+    assert_int_equal(c.cards.count, 1);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
+    assert_true(confirm_is_needed(&c));
+    assert_ok(confirm_suspects(&c, &suspects, &err), &err);
+    assert_int_equal(suspects.count, 4);
+    for (size_t i = 0; i < suspects.count; i++)
+        assert_string_equal(suspects.items[i].gpu, "GPU-1");
+    suspect_list_release(&suspects);
+    n.within = 0.001;
+    n.night = 0;
+    const struct run_data *now = node_run(&n, four_by_point);
+    for (size_t i = 0; i < CARD_CELLS; i++)
+        n.planted[i] = base;
+    const struct run_data *old = node_run(&n, four_by_point);
+    const struct run_data *const olds[] = {old, old}, *const nows[] = {now, now};
+    assert_ok(confirm_judge(&c, olds, 2, nows, 2, &o, &err), &err);
+    enum shift_cause cause = c.cards.items[0].confirmed;
+    assert_int_equal(c.shift.confirmed, SHIFT_UNSETTLED);
+    comparison_release(&c);
+    node_close(&n);
+    return cause;
+}
+
+static void measuring_again_tells_whether_it_is_the_card(void **state)
+{
+    (void)state;
+    assert_int_equal(confirmed(1), SHIFT_NODE);
+    assert_int_equal(confirmed(1 / slower), SHIFT_CODE);
+}
+
 static void two_runs_alone_show_a_card_that_is_much_slower(void **state)
 {
     (void)state;
@@ -293,6 +349,8 @@ int main(void)
         cmocka_unit_test(a_cell_beyond_its_cards_factor_still_regresses),
         cmocka_unit_test(a_card_that_has_been_slower_since_the_base_is_one_finding),
         cmocka_unit_test(new_code_leaves_it_open_whether_it_is_the_card),
+        cmocka_unit_test(new_code_on_every_card_leaves_nothing_open),
+        cmocka_unit_test(measuring_again_tells_whether_it_is_the_card),
         cmocka_unit_test(two_runs_alone_show_a_card_that_is_much_slower),
         cmocka_unit_test(no_card_is_found_on_still_nights),
         cmocka_unit_test(one_variant_on_one_card_is_that_variants_change),

@@ -284,6 +284,26 @@ static int variant_on_its_card(size_t night, size_t cell, size_t card)
 }
 
 /* Variants 0 to 2 are equally fast, and 3 is not; the cards of 0 and 1 differ by 4.5 %. */
+static void the_evidence_of_several_cards_names_no_single_ones_factor(void **state)
+{
+    (void)state;
+    const struct compare_options o = compare_defaults();
+    const double owns[] = {1.06, 1, 1};
+    struct delta each[3], all = {.metric = METRIC_PREFILL_S, .own = owns[0]};
+    for (size_t i = 0; i < 3; i++)
+        each[i] = (struct delta){.metric = METRIC_PREFILL_S,
+                                 .ratio = 1,
+                                 .now_median = 1,
+                                 .noise_floor = 0.01,
+                                 .freedom = 10,
+                                 .own = owns[i]};
+    strata_combine(each, 3, &o, &all);
+    assert_near(all.own, 1, 1e-12);
+    each[1].own = owns[0];
+    strata_combine(each, 3, &o, &all);
+    assert_near(all.own, owns[0], 1e-12);
+}
+
 static void variants_on_different_cards_differ_only_by_much(void **state)
 {
     (void)state;
@@ -380,6 +400,7 @@ int main(void)
         cmocka_unit_test(one_bad_card_of_eight_is_no_regression_of_the_code),
         cmocka_unit_test(the_card_on_which_a_cell_is_bad_is_counted),
         cmocka_unit_test(a_mixture_of_cards_is_no_change),
+        cmocka_unit_test(the_evidence_of_several_cards_names_no_single_ones_factor),
         cmocka_unit_test(variants_on_different_cards_differ_only_by_much),
         cmocka_unit_test(a_factor_comes_from_runs_that_used_both_cards),
         cmocka_unit_test(nights_apart_give_no_factor),

@@ -117,16 +117,19 @@ static json_t *encode_shift(const struct comparison *c)
     const struct common_shift *s = &c->shift;
     if (!s->known && !s->device_changed)
         return json_null();
-    static const char *const causes[] = {
-        [SHIFT_UNSETTLED] = "unsettled", [SHIFT_NODE] = "node", [SHIFT_CODE] = "code"};
     json_t *o = json_pack("{s:b, s:b, s:b, s:s, s:b, s:b, s:o, s:o, s:I, s:I}", "found", s->found, "worse",
-                          s->worse, "from_controls", s->from_controls, "confirmed", causes[s->confirmed],
-                          "since_base", s->since_base, "device_changed", s->device_changed, "ratio",
-                          cmd_json_number(s->known ? s->ratio : (double)NAN), "p",
+                          s->worse, "from_controls", s->from_controls, "confirmed",
+                          shift_cause_name(s->confirmed), "since_base", s->since_base, "device_changed",
+                          s->device_changed, "ratio", cmd_json_number(s->known ? s->ratio : (double)NAN), "p",
                           cmd_json_number(s->known ? s->p : (double)NAN), "cells", (json_int_t)s->cells,
                           "controls", (json_int_t)s->controls);
     add_causes(o, causes_of(&c->causes, "", 0));
     return o;
+}
+
+static const char *card_cause(const struct card_shift *s)
+{
+    return s->confirmed == SHIFT_NODE ? "gpu" : shift_cause_name(s->confirmed);
 }
 
 static json_t *encode_cards(const struct card_shifts *cards)
@@ -134,10 +137,12 @@ static json_t *encode_cards(const struct card_shifts *cards)
     json_t *all = json_array();
     for (size_t i = 0; i < cards->count; i++) {
         const struct card_shift *s = &cards->items[i];
-        json_array_append_new(all, json_pack("{s:s, s:b, s:f, s:o, s:b, s:b, s:I, s:I}", "gpu", s->gpu,
-                                             "worse", s->worse, "ratio", s->ratio, "p", cmd_json_number(s->p),
-                                             "from_controls", s->from_controls, "since_base", s->since_base,
-                                             "cells", (json_int_t)s->cells, "of", (json_int_t)s->all));
+        json_array_append_new(all,
+                              json_pack("{s:s, s:b, s:f, s:o, s:b, s:b, s:s, s:b, s:I, s:I}", "gpu", s->gpu,
+                                        "worse", s->worse, "ratio", s->ratio, "p", cmd_json_number(s->p),
+                                        "from_controls", s->from_controls, "from_others", s->from_others,
+                                        "confirmed", card_cause(s), "since_base", s->since_base, "cells",
+                                        (json_int_t)s->cells, "of", (json_int_t)s->all));
     }
     return all;
 }

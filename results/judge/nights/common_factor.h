@@ -17,6 +17,7 @@ struct common_cell {
     double x;        /* logarithm of now / expected */
     bool control;    /* its code is known, and did not change */
     size_t variant;  /* cells of one variant share its code */
+    size_t cell;     /* rows of one cell, each on another GPU, ran the same code tonight */
     uint64_t device; /* the GPU that it was measured on; 0: unknown, or several */
 };
 

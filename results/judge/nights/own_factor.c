@@ -164,6 +164,35 @@ static double errors_of(const struct searching *s, const struct own_factor *f, s
     return fabs(f->log) / error;
 }
 
+/* The same cell, and so the same code, on a card that is as it was. */
+static bool is_whole_elsewhere(const struct searching *s, const struct common_cell *c, double factor,
+                               double rest)
+{
+    size_t elsewhere = 0, showing = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct common_cell *o = &s->cells[i];
+        if (o->cell != c->cell || !o->device || o->device == c->device || !isfinite(o->x) ||
+            own_factor_of(s->found, o->device))
+            continue;
+        elsewhere++;
+        showing += shows(o->x, factor, rest);
+    }
+    return elsewhere > 0 && showing == 0;
+}
+
+static bool is_from_others(const struct searching *s, uint64_t device, double factor, double rest)
+{
+    size_t whole = 0, all = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct common_cell *c = &s->cells[i];
+        if (c->device != device || !isfinite(c->x))
+            continue;
+        all++;
+        whole += is_whole_elsewhere(s, c, factor, rest);
+    }
+    return whole >= OWN_CELLS_MIN && (double)whole >= nearly_all * (double)all;
+}
+
 /* rest: what the cells of the other cards have in common. */
 static bool is_shared(const struct searching *s, size_t n, double factor, double rest, struct own_factor *out)
 {
@@ -173,7 +202,7 @@ static bool is_shared(const struct searching *s, size_t n, double factor, double
         out->cells += shows(s->x[i], factor, rest);
     }
     return 2 * near > n && (double)out->cells >= nearly_all * (double)n &&
-           (out->from_controls || several_show(s, out->device, factor, rest));
+           (out->from_controls || out->from_others || several_show(s, out->device, factor, rest));
 }
 
 /* Whether the cells of the card differ together from those of the others. *errors: by how many of them. */
@@ -187,6 +216,7 @@ static bool differs(const struct searching *s, uint64_t device, struct own_facto
         return false;
     double factor = stats_median(s->x, out->all);
     out->log = factor - rest.log;
+    out->from_others = is_from_others(s, device, factor, rest.log);
     if (fabs(expm1(out->log)) < s->rules->least || !is_shared(s, out->all, factor, rest.log, out))
         return false;
     *errors = errors_of(s, out, rest.cells, &out->p);

@@ -2,7 +2,8 @@
  *
  * A card that is throttled, or that has a bad stack of memory, slows all that runs on it. Its cells are then
  * one finding, like a slow node's (common_factor.h): nearly all of them have to agree, in several variants,
- * or to be known to run the code they ran before. Pure.
+ * or to be known to run the code they ran before. Where the same code ran on other cards, too, and was no
+ * slower there, it is the card whatever the code. Pure.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_OWN_FACTOR_H
 #define KERNSWEEP_RESULTS_JUDGE_NIGHTS_OWN_FACTOR_H
@@ -17,8 +18,9 @@ struct own_factor {
     double log; /* beyond what all cards have in common */
     double p;   /* NaN where nothing says how much nights differ */
     bool from_controls;
-    size_t cells; /* of the card that agree */
-    size_t all;   /* of the card */
+    bool from_others; /* its cells ran on other cards, too, and do not differ there */
+    size_t cells;     /* of the card that agree */
+    size_t all;       /* of the card */
 };
 
 /* At most half of the cards. */
