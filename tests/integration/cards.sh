@@ -147,7 +147,7 @@ getting_hot() {
     is "no cell is regressed" "$(jq .verdicts.regressed <<<"$OUT")" 0
     is "its cells name the factor" "$(jq '[.cells[] | select(.gpu_factor > 1.07)] | length' <<<"$OUT")" 4
     try ks compare latest
-    like "the table says it in a sentence" "$OUT" "The GPU $slow is 8(\.[0-9])? % slower than before, in all its 4 cells, and the others are not"
+    like "the table says it in a sentence" "$OUT" "The GPU $slow is 8(\.[0-9])? % slower than before in all 4 of its cells, while the other GPUs are not"
     for format in md github junit; do
         try ks compare latest --format "$format"
         like "as $format" "$OUT" "The GPU $slow is 8(\.[0-9])? %(25)? slower than before"

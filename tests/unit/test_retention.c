@@ -79,7 +79,7 @@ static void samples_of_older_runs_are_removed(void **state)
     struct seen seen = {.stop_at = 30};
     const struct retention_watch watch = {&stop, watch_runs, &seen};
     assert_err(retention_prune_samples(db, "plan.json", NULL, KEPT, &watch, &err), &err, ERR_INTERRUPTED,
-               "the next night goes on");
+               "the next night removes the rest");
     assert_int_equal(seen.total, RUNS - KEPT);
     assert_int_equal(tests_with_samples(), 2 * (RUNS - AT_ONCE));
     stop = 0;
