@@ -191,33 +191,22 @@ activity() {
     perf "$1" ".activity | $2"
 }
 
-# A whole table at once, in place: the executor keeps the file open. The energy is what 412 W make of the time. While busy,
-# seven of eight dies run at 2100 MHz, and the power cap is active half of the time.
-play_metrics() {
-    cat >"$TMPDIR/play" <<EOF
-version=\$1 busy=\$2
-base=\$(cat $TMPDIR/base 2>/dev/null || date +%s%N) # when the test began
-ms=\$(((\$(date +%s%N) - base) / 1000000))
-if [ "\$busy" = 1 ]; then clocks=2100,2100,2100,2100,2100,2100,2100,1980; else clocks=132,132,132,132,132,132,132,132; fi
-residencies="accumulations=\$ms prochot=0 ppt=\$((ms * busy / 2)) socket=0 vr=0 hbm=0"
-case \$version in 1.3 | 1.4 | 1.5) residencies= ;; esac
-[ "\$version" = 1.3 ] && clocks=1700
-$BUILD/tests/gpu_metrics \$version hotspot=63 memory=51 power=412 gfx=\$((98 * busy)) umc=37 mclk=1300 sclk=\$clocks \
-    energy=\$((ms * 412 * 65536 / 1000 / \${3:-1})) \$residencies >$TMPDIR/table
-dd if=$TMPDIR/table of=$DEV/gpu_metrics conv=notrunc 2>/dev/null
-EOF
-}
-
-# plays ID VERSION [DIVISOR]: a test of four seconds, the middle two busy; the energy divided by DIVISOR. On a loaded machine the table is
-# some tenths of a second old at either end.
+# plays ID VERSION [DIVISOR]: a test of four seconds, the middle two busy, on a card that takes 412 W. While busy, seven of eight dies run at
+# 2100 MHz, and the power cap is active half of the time. The energy is divided by DIVISOR.
 plays() {
+    local idle=132,132,132,132,132,132,132,132 busy=2100,2100,2100,2100,2100,2100,2100,1980 card
+    local residencies="prochot=0 ppt=0 socket=0 vr=0 hbm=0"
+    case $2 in 1.5) residencies= ;; esac
     idle_gpu
     rm -r "$DEV/hwmon" "$DEV/gpu_busy_percent"
-    play_metrics
-    rm -f "$TMPDIR/base"
-    sh "$TMPDIR/play" "$2" 0 "${3:-1}"
-    two "$1" "date +%s%N >$TMPDIR/base; play() { for i in 1 2 3 4 5 6 7 8 9 10; do sh $TMPDIR/play $2 \$1 ${3:-1}; sleep 0.1; done; }
-        play 0; play 1; play 1; play 0; echo '[PERF_TIMING] {\"kernel_ms\": 1}'"
+    # shellcheck disable=SC2086
+    "$BUILD/tests/gpu_metrics" "$2" hotspot=63 memory=51 power=412 gfx=0 umc=37 mclk=1300 sclk=$idle $residencies \
+        --play "$DEV/gpu_metrics" "$TMPDIR/busy" "${3:-1}" gfx=98 sclk=$busy &
+    card=$!
+    until_true 20 test -s "$DEV/gpu_metrics"
+    two "$1" "sleep 1; touch $TMPDIR/busy; sleep 2; rm $TMPDIR/busy; sleep 1; echo '[PERF_TIMING] {\"kernel_ms\": 1}'"
+    kill "$card"
+    wait "$card" || :
 }
 
 dies() {
@@ -231,7 +220,7 @@ dies() {
     is "a smaller table has clocks and energy, too" "$(activity older '"\(.sclk_mhz | round) \(.joules_from)"')" "2085 accumulator"
     plays lies 1.7 4
     is "an accumulator that is four times too slow is not used" "$(activity lies .joules_from)" power
-    like "it is said" "$(activity lies .note)" 'accumulator (says .*|went backwards): not used'
+    like "it is said" "$(activity lies .note)" 'accumulator says .*: not used'
 }
 
 one_of_two() {

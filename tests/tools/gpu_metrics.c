@@ -1,5 +1,11 @@
-/* gpu_metrics: writes a table as amdgpu's sysfs file gpu_metrics has it. Usage: gpu_metrics VERSION
- * [KEY=VALUE...]
+/* gpu_metrics: writes a table as amdgpu's sysfs file gpu_metrics has it. Usage:
+ * gpu_metrics VERSION [KEY=VALUE...]
+ * gpu_metrics VERSION [KEY=VALUE...] --play FILE BUSY DIVISOR [KEY=VALUE...]
+ *
+ * The second form overwrites FILE with the table of now, in place, a hundred times a second for a minute or
+ * until it is killed. While the file BUSY exists, the keys behind it count. The energy is what `power` makes
+ * of the time, divided by DIVISOR; where the table has residencies, the power cap is active half of the busy
+ * time.
  *
  * VERSION is 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, or 1.6-384 and 1.8-3360, which are the layouts of these sizes that
  * some driver releases had. What no KEY sets is all ones, as the driver leaves it. The compiler lays the
@@ -7,11 +13,15 @@
  * themselves. Keys: hotspot memory power gfx umc energy sclk mclk accumulations prochot ppt socket vr hbm
  * status partitions; sclk and partition_busy take up to eight numbers with commas between them. The table has
  * the endianness of this machine: little-endian. */
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define HEAD                                                                                                 \
     uint16_t table_size;                                                                                     \
@@ -161,38 +171,126 @@ static const struct version *find_version(const char *name)
     return NULL;
 }
 
-static int set(const struct version *v, unsigned char *table, const char *argument)
+static const struct member *find_member(const struct version *v, const char *key, size_t len)
 {
-    const char *equals = strchr(argument, '=');
-    for (const struct member *m = v->member; equals && m->key; m++) {
-        size_t len = strlen(m->key);
-        if (len != (size_t)(equals - argument) || memcmp(m->key, argument, len) != 0)
-            continue;
-        char *p = (char *)(uintptr_t)equals;
-        for (size_t i = 0; i < m->count && *p; i++) {
-            uint64_t value = strtoull(p + 1, &p, 0);
-            memcpy(table + m->offset + i * m->step, &value, m->bytes);
-        }
-        return 0;
-    }
-    fprintf(stderr, "gpu_metrics: version %s has no %s\n", v->name, argument);
-    return 2;
+    for (const struct member *m = v->member; m->key; m++)
+        if (len == strlen(m->key) && memcmp(m->key, key, len) == 0)
+            return m;
+    return NULL;
 }
 
-int main(int argc, char **argv)
+static int set(const struct version *v, unsigned char *table, const char *argument)
 {
-    static unsigned char table[8192];
-    const struct version *v = argc > 1 ? find_version(argv[1]) : NULL;
-    if (!v) {
-        fprintf(stderr, "gpu_metrics: name a version, as 1.6\n");
+    size_t len = strcspn(argument, "=");
+    const struct member *m = find_member(v, argument, len);
+    if (!m || !argument[len]) {
+        fprintf(stderr, "gpu_metrics: version %s has no %s\n", v->name, argument);
         return 2;
     }
+    char *p = (char *)(uintptr_t)argument + len;
+    for (size_t i = 0; i < m->count && *p; i++) {
+        uint64_t value = strtoull(p + 1, &p, 0);
+        memcpy(table + m->offset + i * m->step, &value, m->bytes);
+    }
+    return 0;
+}
+
+static int set_all(const struct version *v, unsigned char *table, char **arguments, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (set(v, table, arguments[i]) != 0)
+            return 2;
+    return 0;
+}
+
+/* Only where the table has it. */
+static void count(const struct version *v, unsigned char *table, const char *key, double value)
+{
+    const struct member *m = find_member(v, key, strlen(key));
+    uint64_t whole = (uint64_t)value;
+    if (m)
+        memcpy(table + m->offset, &whole, m->bytes);
+}
+
+static uint16_t power_of(const struct version *v, const unsigned char *table)
+{
+    uint16_t power;
+    memcpy(&power, table + find_member(v, "power", 5)->offset, sizeof power);
+    return power;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+struct play {
+    const struct version *version;
+    unsigned char *idle, *busy;
+    const char *file, *flag;
+    double divisor;
+};
+
+static int play(const struct play *p)
+{
+    enum { STEP_NS = 10000000, LASTS_S = 60 };
+    const struct timespec step = {.tv_nsec = STEP_NS};
+    double started = seconds(), last = started, joules = 0, busy_s = 0;
+    int fd = open(p->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    while (fd >= 0 && last - started < LASTS_S) {
+        bool busy = access(p->flag, F_OK) == 0;
+        unsigned char *table = busy ? p->busy : p->idle;
+        double now = seconds();
+        joules += (now - last) * power_of(p->version, table) / p->divisor;
+        busy_s += busy ? now - last : 0;
+        last = now;
+        count(p->version, table, "energy", joules * 65536);
+        count(p->version, table, "accumulations", (now - started) * 1000);
+        count(p->version, table, "ppt", busy_s * 500);
+        if (pwrite(fd, table, p->version->size, 0) != p->version->size)
+            return 1;
+        nanosleep(&step, NULL);
+    }
+    return fd < 0 || close(fd) != 0;
+}
+
+static void blank(const struct version *v, unsigned char *table)
+{
     memset(table, 0xff, v->size);
     memcpy(table, &v->size, sizeof v->size);
     table[2] = 1;
     table[3] = v->content;
-    for (int i = 2; i < argc; i++)
-        if (set(v, table, argv[i]) != 0)
-            return 2;
-    return fwrite(table, v->size, 1, stdout) == 1 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    static unsigned char table[8192], busy[8192];
+    const struct version *v = argc > 1 ? find_version(argv[1]) : NULL;
+    int keys = 2;
+    if (!v) {
+        fprintf(stderr, "gpu_metrics: name a version, as 1.6\n");
+        return 2;
+    }
+    while (keys < argc && strcmp(argv[keys], "--play") != 0)
+        keys++;
+    blank(v, table);
+    if (set_all(v, table, argv + 2, keys - 2) != 0)
+        return 2;
+    if (keys == argc)
+        return fwrite(table, v->size, 1, stdout) == 1 ? 0 : 1;
+    if (argc < keys + 4) {
+        fprintf(stderr, "gpu_metrics: --play FILE BUSY DIVISOR\n");
+        return 2;
+    }
+    memcpy(busy, table, sizeof busy);
+    if (set_all(v, busy, argv + keys + 4, argc - keys - 4) != 0)
+        return 2;
+    return play(&(struct play){.version = v,
+                               .idle = table,
+                               .busy = busy,
+                               .file = argv[keys + 1],
+                               .flag = argv[keys + 2],
+                               .divisor = strtod(argv[keys + 3], NULL)});
 }
