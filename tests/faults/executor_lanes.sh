@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
-# timeout: 240
 # A node with four GPUs, played by a folder: tests on all of them at once, and what happens when some of them fail, hang, leave
 # processes behind or keep memory, and when the executor dies in the midst of it.
 . tests/lib.sh

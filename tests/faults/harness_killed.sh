@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The harness is killed by SIGKILL in each phase of a run, and at random system calls: attach ends the run, with the bundle of
 # one that nothing disturbed. A phase is known by what the node, the disk or the store shows.
-# timeout: 900
 . tests/lib.sh
 . tests/pipeline.sh
 . tests/line.sh

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # nightly is killed at every point at which it makes something durable (each rename of a finished file), and in the
 # middle of telling people and of confirming: the next start ends the same night, with one report and no test twice.
-# timeout: 300
 . tests/lib.sh
 
 trace() {

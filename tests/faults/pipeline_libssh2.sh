@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Whole runs over a line that breaks, with libssh2.
-# timeout: 900
 . tests/lib.sh
 . tests/pipeline.sh
 . tests/line.sh

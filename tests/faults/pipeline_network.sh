@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Whole runs while the network is away for 20 s, in the push, in a test and in the pull: the link down, and a firewall that
 # drops every packet.
-# timeout: 900
 . tests/network.sh
 network_own "$0" "$@"
 . tests/lib.sh

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Whole runs whose executor dies, whose GPU another run has, whose bundle finds no room here, and one that is taken home by
 # another machine.
-# timeout: 600
 # shellcheck disable=SC2016 # other shells and jq expand these
 . tests/lib.sh
 . tests/pipeline.sh

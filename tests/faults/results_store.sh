@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Several processes store at once, and processes die while they do: nothing is lost, nothing is there by half.
-# timeout: 600
 . tests/lib.sh
 
 DB=$TMPDIR/results.db

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Sweeps through a real Slurm while nodes and supervisors die and jobs are requeued, cancelled or not answered for.
-# timeout: 300
 . tests/lib.sh
 . tests/slurm.sh
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Jobs that Slurm ends under a test: for a partition that goes first, and at their time limit.
-# timeout: 300
 . tests/lib.sh
 . tests/slurm.sh
 

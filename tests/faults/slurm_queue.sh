@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Sweeps through a real Slurm that does not answer, or has no node for them.
-# timeout: 300
 . tests/lib.sh
 . tests/slurm.sh
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The short form of `make soak`: a night of each family of faults, the same each time, and the clean night after it
 # (tests/soak). Where images cannot be mounted, the nights that need them are skipped.
-# timeout: 300
 # unsanitized: its nights belong to another user, who could not write a sanitizer's report
 . tests/lib.sh
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Lines that delay, stall, freeze, break and lie: what a transport notices, and how soon.
-# timeout: 900
 . tests/lib.sh
 . tests/line.sh
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The network goes away under a connection: the link down, a black hole that takes every packet, and a firewall that drops
 # them. Without a stall limit: it is the socket's options that must notice.
-# timeout: 900
 . tests/network.sh
 network_own "$0" "$@"
 . tests/lib.sh

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Axes beside the contexts, from the plan to the store: builds, environments, repetitions until the median is known, the
 # best point, and a search for it. The workload's times are computed from its axes, with noise that repeats.
-# timeout: 600
 . tests/lib.sh
 . tests/pipeline.sh
 

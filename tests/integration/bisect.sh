@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # ab and bisect, on a repository that the test makes and a node whose noise the test sets.
-# timeout: 900
 . tests/lib.sh
 
 REPO=$TMPDIR/repo

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Code identity with the real compilers: building a source twice, in two folders, gives the same; a comment, or the
 # host's code, changes nothing; one instruction changes its kernel and the build, and no other kernel.
-# timeout: 600
 . tests/lib.sh
 . tests/executor.sh
 . tests/pipeline.sh

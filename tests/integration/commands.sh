@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # What commands print is what they did: cancelling, first runs, options, output into a pipe.
-# timeout: 900
 # shellcheck disable=SC2016 # other shells and jq expand these
 . tests/lib.sh
 . tests/pipeline.sh

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Hardware counters: a profiler's stand-in on PATH plays ncu or rocprofv3 around a workload; what it counted stands in the
 # comparison and the report of a confirmed regression, and a profiler that is missing or fails never fails a run.
-# timeout: 300
 # shellcheck disable=SC2016 # the stand-ins expand their own variables
 . tests/lib.sh
 

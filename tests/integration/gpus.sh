@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # A plan on a node of eight GPUs: which it gets, what its tests see, what becomes of a GPU that another run has or that breaks, and
 # that a cell finds its GPU again on the next night.
-# timeout: 600
 # shellcheck disable=SC2016 # the programs of the plans have variables of their own
 . tests/lib.sh
 . tests/pipeline.sh

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # A model's products on AMD are hipBLAS's. Few machines that build this have it: what calls it must compile all the same, and a
 # build without it must say so.
-# timeout: 300
 # unsanitized: compilers for GPUs only
 . tests/lib.sh
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # What a hostile node, workload or plan can do to whoever runs the sweep: nothing, in one line, with nothing raw on the
 # terminal.
-# timeout: 300
 . tests/lib.sh
 . tests/pipeline.sh
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # make install into a folder: the command runs there without the checkout; manual pages, completions, the tarball and
 # the removal.
-# timeout: 300
 . tests/lib.sh
 
 dest=$TMPDIR/dest

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # A kernel plan, from its shapes to the report: attn_bench on the CPU device layer, and sdpa.py, which has no PyTorch here.
-# timeout: 600
 . tests/lib.sh
 . tests/pipeline.sh
 

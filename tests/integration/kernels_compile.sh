@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # The kernels compile, without a warning, for every platform whose compiler is installed, so that no path rots.
-# timeout: 900
 # unsanitized: compilers for GPUs only
 . tests/lib.sh
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # What the compiler makes of the kernels for an MI300X, without one: `make -C kernels resources` with clang-19.
-# timeout: 600
 # unsanitized: compilers for GPUs only
 . tests/lib.sh
 

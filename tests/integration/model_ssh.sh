@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # A sweep of a real model over ssh: the kernels are built on the node, the model's file is made there, and a test is
 # its load, its prefill and its answer.
-# timeout: 900
 . tests/lib.sh
 . tests/pipeline.sh
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Nights of a plan: the first becomes the baseline, the next are compared; one at a time; what was cut short is
 # picked up; people are told what they asked for; old bundles go, a baseline's never.
-# timeout: 300
 # shellcheck disable=SC2016 # other shells and jq expand these
 . tests/lib.sh
 

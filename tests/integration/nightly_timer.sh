@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # nightly --install-timer and --remove-timer, with stand-ins for systemctl and crontab: units or a line, once however
 # often it is asked for, and nothing of anybody else's is touched.
-# timeout: 120
 . tests/lib.sh
 
 bin=$TMPDIR/bin

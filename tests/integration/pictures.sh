@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # README's recording of a terminal and its picture of a report show what the programs print now. `make pictures` makes them again.
-# timeout: 300
 # unsanitized: what it runs is run by other tests
 . tests/lib.sh
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # The whole pipeline without ssh: plan, node, bundle, store, comparison, report.
-# timeout: 600
 . tests/lib.sh
 . tests/pipeline.sh
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # The whole pipeline through a real sshd, with libssh2 and with the OpenSSH client.
-# timeout: 600
 . tests/lib.sh
 . tests/pipeline.sh
 

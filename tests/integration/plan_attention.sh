@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # harness/plans/attention.json, v5 beside PyTorch's attention in one run, as far as a CPU goes: the plan's own commands on
 # the kernels' CPU device and a small shape, where PyTorch's tests are skipped and say why.
-# timeout: 600
 # unsanitized: kernels on the CPU; a plan like any other for the rest
 . tests/lib.sh
 

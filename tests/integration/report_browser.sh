@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # A report's page in headless Chromium: errors, sorting, filtering, width, accessibility, and that the text of a
 # hostile run does nothing. Needs chromium, node, and two packages from npm.
-# timeout: 300
 . tests/lib.sh
 
 chromium=$(command -v chromium || command -v chromium-browser) || skip_all "no chromium (scripts/install-deps browser)"

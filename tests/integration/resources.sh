@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # `kernsweep resources`, gates with "objects", and `kernsweep diff`: the numbers of anybody's kernels, read from what
 # compilers wrote, are those that the compilers state themselves.
-# timeout: 600
 . tests/lib.sh
 . tests/executor.sh
 . tests/pipeline.sh

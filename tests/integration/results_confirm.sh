@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # run --confirm and noise, on a node whose speed the test sets: a fluke, slower sources, a slower node.
-# timeout: 600
 . tests/lib.sh
 
 ks() {

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # schemas/plan.schema.json says what plan_load() accepts: ajv 8 on the corpus that test_plan_corpus.c reads, and on
 # the plans that come along. All schemas are strict ones. ajv comes from npm, once a build folder.
-# timeout: 180
 . tests/lib.sh
 
 command -v node >/dev/null || skip_all "node is not installed"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # A plan that names several nodes: two private sshds, each with a home of its own, and nodes that cannot be reached. One
 # command sweeps them at once, a run each; an unreachable one is blocked alone.
-# timeout: 300
 # shellcheck disable=SC2016 # backticks of Markdown, and a shell that a plan names
 . tests/lib.sh
 . tests/tree.sh

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # A plan with a scheduler, through a real Slurm of two nodes on this machine.
-# timeout: 240
 . tests/lib.sh
 . tests/slurm.sh
 . tests/tree.sh

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # A node that cannot be trusted or reached: exit 3, one line that says what to do, and the pending command.
-# timeout: 600
 . tests/lib.sh
 . tests/pipeline.sh
 

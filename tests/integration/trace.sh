@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # What is asked of a node is shown by --verbose and written to KERNSWEEP_TRACE, without secrets.
-# timeout: 300
 . tests/lib.sh
 . tests/pipeline.sh
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Commands through every transport: their arguments, input, output and exit status, and the messages when they fail.
-# timeout: 600
 . tests/lib.sh
 
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"

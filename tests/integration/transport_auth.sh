@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Who may log in, with what, and which hosts are trusted: agent, passphrases, RSA, certificates, jump hosts.
-# timeout: 600
 . tests/lib.sh
 
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"

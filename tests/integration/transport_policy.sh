@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # What the user's ssh configuration asks for holds, or another client is taken and one line says so; a node that allows
 # a single session.
-# timeout: 300
 . tests/lib.sh
 
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # docs/tutorial.md as somebody follows it: every shell block is run as it is written, in order, in one shell's folder and home;
 # "gpu-node" is a private sshd. Building in the checkout is left to scripts/check-tutorial.
-# timeout: 300
 . tests/lib.sh
 
 blocks=$TMPDIR/blocks

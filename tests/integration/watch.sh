@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # watch: a run as a screen in tmux over a private sshd: matrix, running test, resize, a link that is cut, text of a
 # workload and a node that must not reach the terminal; plain lines where there is none.
-# timeout: 240
 . tests/lib.sh
 
 command -v tmux >/dev/null || skip_all "no tmux: scripts/install-deps test"
