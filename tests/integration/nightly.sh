@@ -252,6 +252,28 @@ no_reports() {
     unlike "is ended by the next start, which measures nothing" "$ERR" 'run .* started'
 }
 
+# baselines_of DB: the page of the table that comparing reads and storing does not
+baselines_of() {
+    sqlite3 "$1" "SELECT rootpage FROM sqlite_schema WHERE name = 'baseline'"
+}
+
+damaged_store() {
+    history damaged
+    quiet_nights 1
+    cp "$dir/results.db" "$dir/backup.db"
+    head -c 4096 /dev/urandom | dd of="$dir/results.db" bs=4096 seek=$(($(baselines_of "$dir/results.db") - 1)) conv=notrunc 2>/dev/null
+    exits "exits 5" 5 "${night[@]}"
+    like "says that the store is damaged" "$ERR" 'the store is damaged'
+    is "has no report" "$(find "$dir/nights" -name report.html | wc -l)" 1
+    cp "$dir/backup.db" "$dir/results.db"
+    exits "lets the next night exit 0" 0 "${night[@]}"
+    unlike "is ended by it, which measures nothing" "$ERR" 'run .* started'
+    is "has its report" "$(find "$dir/nights" -name report.html | wc -l)" 2
+    is "is in the store that came back" "$(nights_stored)" 2
+    exits "lets the night after that exit 0" 0 "${night[@]}"
+    is "is followed by a new run" "$(nights_stored)" 3
+}
+
 # A night whose executor always dies, and one whose bundle can never be stored.
 set_aside() {
     history set-aside
@@ -317,6 +339,7 @@ scenario "a night whose node is away" node_away
 scenario "a night whose tests fail" tests_fail
 scenario "a night whose tests fail, without a baseline" tests_fail_without_baseline
 scenario "a night whose reports cannot be written" no_reports
+scenario "a night during which the store is damaged" damaged_store
 scenario "a night that can never be collected" set_aside
 scenario "a night interrupted by SIGINT" interrupted
 scenario "a night killed by SIGKILL" killed

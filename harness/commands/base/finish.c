@@ -336,8 +336,8 @@ int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_o
         *err = f->failure;
         return -1;
     }
-    cmd_fail(&f->failure); /* the report has been written nevertheless */
-    return code == EXIT_DONE ? EXIT_USAGE : code;
+    int failed = cmd_fail(&f->failure); /* the report has been written nevertheless */
+    return code == EXIT_DONE ? failed : code;
 }
 
 void finish_release(struct finish *f)

@@ -45,6 +45,7 @@ struct nightly {
     json_t *board;   /* for the index page; NULL: nothing was measured */
     json_t *found;   /* lines about the commit that made a cell slower */
     bool mostly_noisy;
+    bool again; /* this is the second attempt to store, compare and report a run */
     char night_time[CLOCK_ISO_LEN + 1];
 };
 
@@ -166,6 +167,10 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
                                        .quiet = true,
                                        .first_is_base = true};
     int rc = finish_compare(n->env, &n->session.rec, &fin, &f, err);
+    if (rc == 0 && f.failure.kind == ERR_STORAGE) { /* a report of a damaged store would be wrong */
+        *err = f.failure;
+        rc = -1;
+    }
     if (rc == 0) {
         confirm_run(&f, &n->plan, opt);
         count_run(&f, &n->plan, opt);
@@ -223,11 +228,23 @@ static unsigned news_of_calm(const struct nightly *n)
     return n->state.news != 0 ? NEWS_RECOVERED : 0;
 }
 
+/* A store that is damaged or a disk that is full may be mended by the next night, which then ends the run:
+ * once, so that what is never mended does not keep nights from measuring. */
+static bool is_ended_by_next_night(const struct nightly *n, int code, const struct err *err)
+{
+    return code < 0 && err->kind == ERR_STORAGE && *n->state.run_id && !n->again;
+}
+
 /* A run that found nothing new and cleared nothing leaves what it was told as it is. */
-static struct nightly_state state_after(const struct nightly *n, unsigned ended, unsigned news)
+static struct nightly_state state_after(const struct nightly *n, unsigned ended, unsigned news, bool again)
 {
     unsigned unsettled = news & NEWS_INCONCLUSIVE ? n->state.news : ended;
-    return (struct nightly_state){.news = unsettled, .open = json_incref(n->open ? n->open : n->state.open)};
+    struct nightly_state after = {.news = unsettled, .open = json_incref(n->open ? n->open : n->state.open)};
+    if (again) {
+        memcpy(after.run_id, n->state.run_id, sizeof after.run_id);
+        memcpy(after.night, n->state.night, sizeof after.night);
+    }
+    return after;
 }
 
 static json_t *summarise(const struct nightly *n, int code, unsigned news, const char *text)
@@ -375,7 +392,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
         close(index);
     notify(n, news, summary, code);
     prune(n);
-    struct nightly_state after = state_after(n, ended, news);
+    struct nightly_state after = state_after(n, ended, news, is_ended_by_next_night(n, code, outcome));
     nightly_state_release(&n->state);
     n->state = after;
     if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
@@ -406,7 +423,8 @@ static void set_aside(struct nightly *n, const struct err *why)
 static void set_night_time(struct nightly *n)
 {
     nightly_lock_load(&n->lock, &n->state);
-    if (*n->state.run_id)
+    n->again = *n->state.run_id;
+    if (n->again)
         snprintf(n->night_time, sizeof n->night_time, "%s", n->state.night);
     else
         clock_iso8601(clock_real_s(), n->night_time);
