@@ -62,8 +62,10 @@ static void limit_files(rlim_t files)
 
 static int redirect(const struct process_spec *spec)
 {
-    int in = spec->input >= 0 ? spec->input : open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (in < 0 || dup2(in, 0) < 0 || dup2(spec->output, 1) < 0 || dup2(spec->output, 2) < 0)
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int in = spec->input >= 0 ? spec->input : null;
+    if (null < 0 || dup2(in, 0) < 0 || dup2(spec->output, 1) < 0 ||
+        dup2(spec->without_stderr ? null : spec->output, 2) < 0)
         return -1;
     return 0;
 }

@@ -43,6 +43,7 @@ struct process_spec {
     char *const *env; /* also where PATH comes from */
     const char *cwd;
     int output;                        /* stdout and stderr */
+    bool without_stderr;               /* stdout alone: what it says on stderr is lost */
     int input;                         /* -1: /dev/null */
     const struct near *near;           /* CPUs and memory to bind it to; NULL: none */
     rlim_t files;                      /* soft limit of open files; 0: as this process has it */

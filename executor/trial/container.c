@@ -260,27 +260,6 @@ int container_begin(struct container_use *use, struct suite *s, size_t variant, 
                : make_command(use, &r, s, variant, lane, command->argv, err);
 }
 
-bool container_end(struct container_use *use, bool *oom)
-{
-    char answer[64] = "";
-    struct strvec inspect = {.v = NULL}, take_away = {.v = NULL}, again = {.v = NULL};
-    *oom = false;
-    strvec_release(&use->argv);
-    if (!use->on || !engine_has_containers(use->engine))
-        return true;
-    use->on = false;
-    engine_inspect_argv(use->engine, use->name, &inspect);
-    if (!ask(&inspect, answer_limit_s, answer, sizeof answer, NULL, 0)) {
-        engine_list_name_argv(use->engine, use->name, &again); /* never made; or the engine does not answer */
-        return ask(&again, answer_limit_s, answer, sizeof answer, NULL, 0) && !*answer;
-    }
-    *oom = strstr(answer, " true") != NULL;
-    engine_remove_argv(use->engine, use->name, &take_away);
-    (void)ask(&take_away, answer_limit_s, NULL, 0, NULL, 0);
-    engine_list_name_argv(use->engine, use->name, &again);
-    return ask(&again, answer_limit_s, answer, sizeof answer, NULL, 0) && !*answer;
-}
-
 static size_t remove_listed(enum container_engine e, const char *mark, size_t *left)
 {
     char ids[ANSWER_MAX], *save = NULL;

@@ -10,7 +10,7 @@
 #include "executor/suite/assess.h"
 #include "executor/telemetry/hang.h"
 #include "executor/telemetry/sampler.h"
-#include "executor/trial/container.h"
+#include "executor/trial/container_end.h"
 #include "executor/trial/perf.h"
 #include "executor/trial/precise.h"
 #include "executor/trial/settle.h"
@@ -36,6 +36,7 @@ static const double sync_interval_s = 2;
 enum test_phase {
     TEST_MEASURES, /* the level before it */
     TEST_RUNS,     /* its processes, until all are gone */
+    TEST_REMOVES,  /* its container */
     TEST_SETTLES,  /* the memory of its GPUs */
     TEST_JOB_ENDS  /* it may have died because the scheduler's job ends: that will be known in a moment */
 };
@@ -60,6 +61,7 @@ struct test_run {
     struct contain_group group;
     bool grouped; /* it ran in a control group */
     struct container_use container;
+    struct container_end container_end;
     bool contained_by_engine;
     struct contain_hits hits;
     bool started; /* the child, or the attempt to start it */
@@ -488,24 +490,12 @@ static int next_phase(struct test_run *r, struct err *err)
     return finish_test(r, err) == 0 ? 1 : -1;
 }
 
-static void end_container(struct test_run *r)
-{
-    bool oom;
-    if (!r->container.on || !engine_has_containers(r->container.engine))
-        return;
-    r->contained_by_engine = true;
-    r->child.result.group_gone &= container_end(&r->container, &oom);
-    r->hits = (struct contain_hits){.memory_kills = oom, .refused = -1};
-}
-
-/* All of its processes are gone, or some are stuck. */
 static int begin_settling(struct test_run *r, struct err *err)
 {
-    child_close(&r->child);
-    r->hits = contain_group_hits(&r->group);
-    r->child.result.group_gone &= contain_group_close(&r->group);
-    end_container(r);
-    telemetry_end(&r->lane->telemetry);
+    if (r->contained_by_engine) {
+        r->child.result.group_gone &= r->container_end.gone;
+        r->hits = (struct contain_hits){.memory_kills = r->container_end.oom, .refused = -1};
+    }
     r->settle = (struct settle){.telemetry = &r->lane->telemetry,
                                 .timer = &r->timer,
                                 .before = r->sampler.before.value[SAMPLE_VRAM_USED],
@@ -517,6 +507,32 @@ static int begin_settling(struct test_run *r, struct err *err)
 }
 
 /* Whoever follows the run must not take the silence of a long wait for a supervisor that hangs. */
+static void on_removal_heartbeat(void *arg, double t_s)
+{
+    struct test_run *r = arg;
+    (void)t_s;
+    on_heartbeat(r, (double)(r->suite->loop.now_ns - r->start_ns) * 1e-9);
+}
+
+static bool begin_removal(struct test_run *r)
+{
+    const struct container_end_in in = {
+        .loop = &r->suite->loop, .kept = r->lane->kept, .heartbeat = on_removal_heartbeat, .arg = r};
+    return container_end_begin(&r->container_end, &r->container, &in);
+}
+
+/* All of its processes are gone, or some are stuck. */
+static int end_processes(struct test_run *r, struct err *err)
+{
+    child_close(&r->child);
+    r->hits = contain_group_hits(&r->group);
+    r->child.result.group_gone &= contain_group_close(&r->group);
+    telemetry_end(&r->lane->telemetry);
+    r->contained_by_engine = r->container.on && engine_has_containers(r->container.engine);
+    r->phase = TEST_REMOVES;
+    return begin_removal(r) ? begin_settling(r, err) : 0;
+}
+
 static int go_on_settling(struct test_run *r, struct err *err)
 {
     int64_t now = r->suite->loop.now_ns;
@@ -533,7 +549,9 @@ static int take_turn(struct test_run *r, struct err *err)
     case TEST_MEASURES:
         return r->suite->loop.stop ? 1 : end_measuring(r, err);
     case TEST_RUNS:
-        return child_turn(&r->child) ? begin_settling(r, err) : 0;
+        return child_turn(&r->child) ? end_processes(r, err) : 0;
+    case TEST_REMOVES:
+        return container_end_turn(&r->container_end) ? begin_settling(r, err) : 0;
     case TEST_SETTLES:
         return go_on_settling(r, err);
     case TEST_JOB_ENDS:
@@ -557,8 +575,9 @@ void test_free(struct test_run *r)
         telemetry_end(&r->lane->telemetry);
     }
     contain_group_close(&r->group);
-    container_end(&r->container, &(bool){false});
-    container_end(&r->container, &(bool){false});
+    if (r->phase == TEST_REMOVES)
+        container_end_finish(&r->container_end);
+    container_end_run(&r->container, &(struct container_end_in){.loop = &r->suite->loop, .kept = true});
     loop_remove(&r->suite->loop, &r->timer);
     runlog_release(&r->log);
     sampler_release(&r->sampler);
