@@ -32,6 +32,11 @@ int process_become_subreaper(struct err *err)
     return 0;
 }
 
+void process_disown_orphans(bool on)
+{
+    (void)prctl(PR_SET_CHILD_SUBREAPER, !on, 0, 0, 0);
+}
+
 static void reset_signals(void)
 {
     sigset_t none;

@@ -54,6 +54,9 @@ struct process_spec {
 
 /* Makes this process inherit orphans. */
 int process_become_subreaper(struct err *err);
+/* For a program that leaves a daemon behind on purpose, which must not become ours: between `true` and
+ * `false` orphans go to init. Only while no program runs that is to be proven gone. */
+void process_disown_orphans(bool on);
 
 /* -1 when no process could be made. Does not wait for exec, which may take long where the program or its
  * folder is on a slow file system: see process_is_born(). */

@@ -17,16 +17,20 @@ enum { ANSWER_MAX = 64 << 10, CONTAINERS_MAX = 256 };
 
 static const double answer_limit_s = 30; /* docker's "rm --force" waits for the kill */
 
-/* Runs an engine's command. False when it did not end with 0; out: its output, may be NULL. */
+/* Runs an engine's command. False when it did not end with 0; out: its output, may be NULL. A user's own
+ * podman leaves a process behind at its first command, which holds the user's namespace for all later ones:
+ * as our child it would be taken for a test's, and ended. */
 static bool ask(struct strvec *argv, double limit_s, char *out, size_t size, char *why, size_t why_size)
 {
     struct run_result res;
     struct err err = {.kind = ERR_NONE};
     struct buf text;
     buf_init(&text, ANSWER_MAX);
+    process_disown_orphans(true);
     bool done = strvec_check(argv, &err) == 0 &&
                 run_capture(strvec_argv(argv), NULL, limit_s, &text, &res, &err) == 0 &&
                 run_expect_success(&res, argv->v[0], &err) == 0;
+    process_disown_orphans(false);
     if (out)
         snprintf(out, size, "%s", buf_str(&text));
     if (!done && why)

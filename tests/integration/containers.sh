@@ -194,6 +194,25 @@ cancelled() {
     is "its end is proven" "$(perf stopped .cleanup.group_gone)" true
 }
 
+# A user's own podman leaves a process behind at its first command, which holds the user's namespace for all later ones.
+first_podman() {
+    needs stand_in_engines
+    mkdir -p "$TMPDIR/rootless"
+    {
+        echo '#!/bin/bash'
+        echo "pgrep -f '^sleep 186\$' >/dev/null || (setsid sleep 186 </dev/null >/dev/null 2>&1 &)"
+        sed 1d "$TMPDIR/engines/docker"
+    } >"$TMPDIR/rootless/podman"
+    chmod +x "$TMPDIR/rootless/podman"
+    in_container first '{"engine": "podman", "image": "registry/ks"}' "$good"
+    PATH=$TMPDIR/rootless:$PATH "$KERNSWEEP_EXECUTOR" submit --workdir "$WORK" <"$TMPDIR/first.json" >/dev/null
+    x follow --run first --offset 0 >/dev/null
+    is "the test is OK" "$(perf first '"\(.exit_status) \(.reason)"')" "OK "
+    is "nothing counts as left by it" "$(perf first '"\(.cleanup.leftovers) \(.cleanup.group_gone)"')" "0 true"
+    ok "podman's process is left alone" "$(alive '^sleep 186' >/dev/null && echo 0 || echo 1)"
+    kill "$(alive '^sleep 186')"
+}
+
 apptainer_line() {
     needs stand_in_engines
     echo image >"$TMPDIR/ks.sif"
@@ -316,6 +335,7 @@ scenario "docker's command line" docker_line
 scenario "an image that cannot be had" image_missing
 scenario "a time-out with work in docker's daemon" daemon_survives
 scenario "a container that cannot be removed" container_stays
+scenario "the first test in a user's own podman" first_podman
 scenario "an engine that is slow to remove a container" slow_engine
 scenario "a run that is cancelled while docker runs its test" cancelled
 scenario "apptainer's command line" apptainer_line
