@@ -8,6 +8,7 @@
 #include "executor/job/command.h"
 #include "executor/process/child.h"
 #include "executor/suite/assess.h"
+#include "executor/suite/folders.h"
 #include "executor/telemetry/hang.h"
 #include "executor/telemetry/sampler.h"
 #include "executor/trial/container_end.h"
@@ -48,6 +49,8 @@ struct test_run {
     const struct job_test *test;
     const struct variant *variant;
     char dir[FS_PATH_MAX];
+    struct held folder;       /* the same */
+    unsigned replaced_before; /* how often its variant's folder had been, when it began */
     struct strvec argv, env;
     struct runlog log;
     uint64_t shown; /* bytes of it at the last heart beat */
@@ -164,9 +167,10 @@ static int make_command(struct test_run *r, struct err *err)
 static int open_files(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
-    if (suite_test_dir(s, r->index, r->dir, err) != 0 || fs_remove_tree(r->dir, err) != 0 ||
-        fs_mkdir_p(r->dir, 0700, err) != 0)
+    if (folders_look(s, err) != 0 || suite_test_dir(s, r->index, r->dir, err) != 0 ||
+        fs_remove_tree(r->dir, err) != 0 || held_open(&r->folder, r->dir, err) != 0)
         return -1;
+    r->replaced_before = s->variant[r->test->variant].replaced;
     if (runlog_open(&r->log, r->dir, "run.log", (size_t)s->job.settings.log_limit_bytes, &s->secrets, err) !=
             0 ||
         sampler_open(&r->sampler, &r->lane->telemetry, r->dir, err) != 0 ||
@@ -229,6 +233,22 @@ static void assess_run(struct test_run *r)
         r->assessment.status = STATUS_INTERRUPTED;
         reason_set(r->assessment.reason, "the executor was told to end");
     }
+}
+
+/* Results that were somewhere else meanwhile are not believed. */
+static int check_folders(struct test_run *r, struct err *err)
+{
+    enum held_state own;
+    if (folders_look(r->suite, err) != 0 || held_look(&r->folder, &own, err) != 0)
+        return -1;
+    bool replaced =
+        own != HELD_IN_PLACE || r->suite->variant[r->test->variant].replaced != r->replaced_before;
+    if (!replaced || r->assessment.status != STATUS_OK)
+        return 0;
+    r->assessment.status = STATUS_INVALID;
+    reason_set(r->assessment.reason,
+               "the folder of its results was replaced while it ran, by itself or by what ran beside it");
+    return 0;
 }
 
 /* What the dirt is on: of several lanes, it is only one. */
@@ -354,7 +374,7 @@ static int finish_test(struct test_run *r, struct err *err)
     if (s->loop.stop && r->assessment.status == STATUS_INTERRUPTED)
         return 0; /* the next supervisor finds a start without an end, and repeats the test */
     check_lane(r);
-    if (write_artifacts(r, err) != 0 || tell_unbound(r, err) != 0)
+    if (check_folders(r, err) != 0 || write_artifacts(r, err) != 0 || tell_unbound(r, err) != 0)
         return -1;
     s->test[r->index].ended_real_s = clock_real_s();
     const struct own_metric *own = own_metrics_primary(&s->job.metrics);
@@ -439,6 +459,7 @@ static struct test_run *new_test(struct suite *s, struct lane *lane, size_t test
                            .index = test,
                            .test = &s->job.test[test],
                            .log = {.fd = -1},
+                           .folder = HELD_NONE,
                            .group = CONTAIN_GROUP_OFF,
                            .printed_s = NAN,
                            .timer = LOOP_WATCH_NONE};
@@ -579,6 +600,7 @@ void test_free(struct test_run *r)
         container_end_finish(&r->container_end);
     container_end_run(&r->container, &(struct container_end_in){.loop = &r->suite->loop, .kept = true});
     loop_remove(&r->suite->loop, &r->timer);
+    held_close(&r->folder);
     runlog_release(&r->log);
     sampler_release(&r->sampler);
     timing_reader_release(&r->reader);
