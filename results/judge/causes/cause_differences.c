@@ -305,8 +305,7 @@ static void compare_images(const struct cause_run *before, const struct cause_ru
 {
     const struct run_variant *was = NULL, *is = NULL;
     for (size_t i = 0; i < now->run->n_variants; i++) {
-        const struct run_variant *v = &now->run->variants[i],
-                                 *old = run_data_variant(before->run, v->name);
+        const struct run_variant *v = &now->run->variants[i], *old = run_data_variant(before->run, v->name);
         bool known = old && *old->image_digest && *v->image_digest;
         if (!known || (*variant && strcmp(v->name, variant) != 0))
             continue;
