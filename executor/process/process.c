@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "executor/contain/isolate.h"
+#include "executor/contain/signals.h"
 #include "executor/process/proctree.h"
 
 #include <errno.h>
@@ -84,6 +85,8 @@ static int enter_group(const struct process_spec *spec)
 static int enter_folder(const struct process_spec *spec)
 {
     errno = spec->isolated ? isolate_enter(spec->cwd) : 0;
+    if (errno == 0 && spec->signals_kept)
+        errno = signals_keep_in();
     return errno == 0 ? chdir(spec->cwd) : -1;
 }
 

@@ -77,6 +77,7 @@ struct suite {
     struct secrets secrets;
     struct journal journal;
     struct loop loop;
+    bool signals_kept;      /* isolated tests cannot signal other processes */
     struct contain contain; /* how its processes are held together */
     struct nvml nvml;
     struct gpu_choice gpus; /* those that the run has */

@@ -423,6 +423,7 @@ static int start_child(struct test_run *r, struct err *err)
                                 .kept = r->lane->kept,
                                 .group = &r->group,
                                 .isolated = test_group_isolates(s, r->index),
+                                .signals_kept = s->signals_kept && test_group_isolates(s, r->index),
                                 .near = r->lane->near.on ? &r->lane->near : NULL};
     struct child_hooks hooks = {.started = on_started,
                                 .output = on_output,

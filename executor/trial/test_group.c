@@ -2,6 +2,7 @@
 
 #include "executor/contain/engine.h"
 #include "executor/contain/isolate.h"
+#include "executor/contain/signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ int test_group_begin_run(struct suite *s, char *reason, struct err *err)
                    "drop \"isolate\"");
         return 0;
     }
+    s->signals_kept = s->job.settings.isolate && signals_can_be_kept();
     const struct contain_run run = {.name = s->job.run_id,
                                     .limits = suite_limits(s),
                                     .helper = nvml_helper_pid(&s->nvml),
