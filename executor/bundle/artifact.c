@@ -4,19 +4,12 @@
 #include "common/base/json.h"
 #include "common/base/sha256.h"
 #include "common/contract/proto.h"
+#include "executor/workdir/held.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
-
-/* A test has made a folder of that name. */
-static bool replace_folder(const char *part, const char *path)
-{
-    struct err ignored;
-    return fs_remove_tree(path, &ignored) == 0 && rename(part, path) == 0;
-}
 
 static int write_file(const char *dir, const char *name, const char *data, size_t len, struct err *err)
 {
@@ -24,18 +17,17 @@ static int write_file(const char *dir, const char *name, const char *data, size_
     snprintf(hidden, sizeof hidden, ".%.100s.part", name);
     if (fs_join(path, err, dir, name) != 0 || fs_join(part, err, dir, hidden) != 0)
         return -1;
-    int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = held_create(part);
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create", path);
-    int failed = fs_write_all(fd, data, len) != 0 ? errno : 0;
-    if (close(fd) != 0 && !failed)
-        failed = errno;
-    if (!failed && rename(part, path) != 0 && !(errno == EISDIR && replace_folder(part, path)))
-        failed = errno;
-    if (!failed)
-        return 0;
-    unlink(part);
-    return err_set_errno(err, ERR_STORAGE, failed, "%s: cannot write", path);
+    int rc = fs_write_all(fd, data, len) == 0
+                 ? held_publish(fd, part, path, err)
+                 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot write", path);
+    if (close(fd) != 0 && rc == 0)
+        rc = err_set_errno(err, ERR_STORAGE, errno, "%s: cannot write", path);
+    if (rc != 0)
+        unlink(part);
+    return rc;
 }
 
 int artifact_json_sealed(const char *dir, const char *name, json_t *value, const struct secrets *secrets,

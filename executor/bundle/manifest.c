@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SHOWN_PATH_MAX = 256, PIECE = 1 << 16 };
@@ -107,17 +108,24 @@ static json_t *encode(const struct listing *l, const char *run_id)
     return out;
 }
 
+bool manifest_is_there(const char *dir)
+{
+    char path[FS_PATH_MAX];
+    struct stat st;
+    return fs_join(path, NULL, dir, RUN_MANIFEST) == 0 && lstat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 int manifest_write(const char *dir, const char *run_id, const struct secrets *secrets, struct err *err)
 {
     char path[FS_PATH_MAX];
     struct listing l = {.secrets = secrets, .files = json_array(), .left_out = json_array()};
-    int rc = l.files && l.left_out ? bundle_walk(dir, add_file, leave_out, &l, err)
-                                   : err_set(err, ERR_INTERNAL, "no memory");
+    int rc = l.files && l.left_out ? 0 : err_set(err, ERR_INTERNAL, "no memory");
+    if (rc == 0 && (fs_join(path, err, dir, RUN_MANIFEST) != 0 || fs_remove_tree(path, err) != 0 ||
+                    bundle_walk(dir, add_file, leave_out, &l, err) != 0))
+        rc = -1;
     json_t *manifest = rc == 0 ? encode(&l, run_id) : NULL;
     if (rc == 0)
-        rc = fs_join(path, err, dir, RUN_MANIFEST) != 0 || fs_sync_filesystem(dir, err) != 0
-                 ? -1
-                 : json_save(path, manifest, err);
+        rc = fs_sync_filesystem(dir, err) != 0 ? -1 : json_save(path, manifest, err);
     json_decref(manifest);
     json_decref(l.files);
     json_decref(l.left_out);

@@ -8,8 +8,14 @@
 #include "executor/bundle/secrets.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
-/* What tests left is listed only if neither its name nor its contents hold a secret. */
+/* Whether the run in that folder is closed, as far as a file can tell: tests can make one, too, while it
+ * runs.
+ */
+bool manifest_is_there(const char *dir);
+/* In the place of whatever a test gave that name. What tests left is listed only if neither its name nor its
+ * contents hold a secret. */
 int manifest_write(const char *dir, const char *run_id, const struct secrets *secrets, struct err *err);
 /* Takes what tests left and somebody has changed since off the list of a closed run, with the reason: one
  * such file must not keep the run from being collected. manifest: as read from dir, changed in place; the

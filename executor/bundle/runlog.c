@@ -1,5 +1,7 @@
 #include "executor/bundle/runlog.h"
 
+#include "executor/workdir/held.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -54,7 +56,7 @@ int runlog_open(struct runlog *log, const char *dir, const char *name, size_t li
     snprintf(part, sizeof part, ".%.200s.part", name);
     if (fs_join(log->path, err, dir, name) != 0 || fs_join(log->part, err, dir, part) != 0)
         return -1;
-    log->fd = open(log->part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    log->fd = held_create(log->part);
     if (log->fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create the log", log->part);
     return 0;
@@ -111,8 +113,8 @@ int runlog_finish(struct runlog *log, struct err *err)
     }
     if (log->write_errno)
         return err_set_errno(err, ERR_STORAGE, log->write_errno, "%s: cannot write the log", log->path);
-    if (rename(log->part, log->path) != 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot rename the log", log->path);
+    if (held_publish(log->fd, log->part, log->path, err) != 0)
+        return -1;
     log->part[0] = '\0';
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "executor/commands/cancel.h"
 
 #include "common/base/clock.h"
+#include "executor/bundle/manifest.h"
 #include "executor/run/supervise.h"
 #include "executor/workdir/lock.h"
 
@@ -53,15 +54,14 @@ static int close_dead_run(const struct layout *l, const char *run_id, struct loc
 
 int cancel(const struct layout *layout, const char *run_id, struct err *err)
 {
-    char manifest[FS_PATH_MAX], path[FS_PATH_MAX], dir[FS_PATH_MAX];
+    char path[FS_PATH_MAX], dir[FS_PATH_MAX];
     struct lock lock = {.fd = -1};
     struct lock_holder holder;
-    if (layout_run(layout, dir, run_id, err) != 0 || fs_join(manifest, err, dir, RUN_MANIFEST) != 0 ||
-        fs_join(path, err, dir, RUN_LOCK) != 0)
+    if (layout_run(layout, dir, run_id, err) != 0 || fs_join(path, err, dir, RUN_LOCK) != 0)
         return -1;
     if (!fs_is_dir(dir))
         return err_set(err, ERR_INPUT, "no run %s in %s/runs", run_id, layout->workdir);
-    if (fs_exists(manifest))
+    if (manifest_is_there(dir))
         return 0;
     if (mark_cancelled(layout, run_id, err) != 0 || lock_open(&lock, path, err) != 0)
         return -1;
@@ -71,7 +71,7 @@ int cancel(const struct layout *layout, const char *run_id, struct err *err)
     else if (rc == 0 && (rc = lock_look(path, &holder, err)) == 0)
         rc = stop_supervisor(&holder, err);
     lock_close(&lock);
-    if (rc == 0 && !fs_exists(manifest))
+    if (rc == 0 && !manifest_is_there(dir))
         return err_set(err, ERR_NODE, "%s: the run was not closed; see executor.log there", dir);
     return rc;
 }

@@ -4,6 +4,7 @@
 #include "common/base/text.h"
 #include "common/contract/proto.h"
 #include "executor/bundle/fault.h"
+#include "executor/bundle/manifest.h"
 #include "executor/workdir/lock.h"
 
 #include <dirent.h>
@@ -161,9 +162,9 @@ static json_t *report_run(const char *dir, const char *run_id)
     char path[FS_PATH_MAX], fault[FAULT_MAX];
     struct lock_holder holder = {.held = false};
     json_t *job = load_json(dir, RUN_JOB), *summary = load_json(dir, RUN_SUMMARY), *out = json_object();
-    bool complete = fs_join(path, NULL, dir, RUN_MANIFEST) == 0 && fs_exists(path);
     if (fs_join(path, NULL, dir, RUN_LOCK) == 0)
         lock_look(path, &holder, NULL);
+    bool complete = manifest_is_there(dir);
     json_object_set_new(out, "run_id", json_string(run_id));
     copy_member(out, "ticket", job, "ticket");
     copy_member(out, "tag", job, "tag");
@@ -198,8 +199,7 @@ static int newest_first(const struct dirent **a, const struct dirent **b)
 static bool is_submitted(const char *dir)
 {
     char path[FS_PATH_MAX];
-    return (fs_join(path, NULL, dir, RUN_MANIFEST) == 0 && fs_exists(path)) ||
-           (fs_join(path, NULL, dir, RUN_JOB_PRIVATE) == 0 && fs_exists(path));
+    return manifest_is_there(dir) || (fs_join(path, NULL, dir, RUN_JOB_PRIVATE) == 0 && fs_exists(path));
 }
 
 static json_t *report_all(const char *runs)

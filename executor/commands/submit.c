@@ -4,6 +4,7 @@
 #include "common/base/json.h"
 #include "common/contract/proto.h"
 #include "executor/bundle/fault.h"
+#include "executor/bundle/manifest.h"
 #include "executor/bundle/secrets.h"
 #include "executor/commands/detach.h"
 #include "executor/job/job.h"
@@ -136,11 +137,10 @@ static int check_disk(const char *dir, struct err *err)
 static int start_run(const struct layout *layout, const char *dir, const struct job *job, json_t *plan,
                      struct lock *lock, struct buf *out, struct err *err)
 {
-    char manifest[FS_PATH_MAX];
     pid_t pid;
-    if (fs_join(manifest, err, dir, RUN_MANIFEST) != 0 || check_same(dir, job, err) != 0)
+    if (check_same(dir, job, err) != 0)
         return -1;
-    if (fs_exists(manifest))
+    if (manifest_is_there(dir))
         return write_reply(out, dir, job->run_id, 0, "complete", err);
     cache_stamp_self(layout);
     if (check_disk(dir, err) != 0 || check_source(layout, job, err) != 0 ||

@@ -1,6 +1,7 @@
 #include "executor/contain/contain.h"
 
 #include "common/base/buf.h"
+#include "executor/contain/aside.h"
 #include "executor/contain/isolate.h"
 #include "executor/contain/remains.h"
 
@@ -51,18 +52,9 @@ static bool limits_wanted(const struct contain_limits *l)
     return l->memory_bytes > 0 || l->processes > 0;
 }
 
-/* A group of version 2 either has processes or gives its controllers to groups below: so the executor moves
- * aside. */
 static int move_aside(struct contain *c, struct err *err)
 {
-    char name[64];
-    if (*c->stand)
-        return 0;
-    snprintf(name, sizeof name, "kernsweep-executor-%ld", (long)getpid());
-    if (hierarchy_make(c->stand, c->at.own, name, err) != 0)
-        return -1;
-    int rc = hierarchy_write(c->stand, "cgroup.procs", "0");
-    return rc == 0 ? 0 : err_set_errno(err, ERR_NODE, rc, "cannot move to %s", c->stand);
+    return *c->stand ? 0 : aside_enter(c->stand, c->at.own, c->helper, err);
 }
 
 static int give_down(struct contain *c, const char *folder, const char *word, struct err *err)
@@ -140,16 +132,17 @@ static int refuse(struct contain *c, const struct contain_limits *l)
     return 0;
 }
 
-int contain_open(struct contain *c, const struct layout *l, const struct scope_host *h, const char *name,
-                 const struct contain_limits *limits, bool recorded, struct err *err)
+int contain_open(struct contain *c, const struct layout *l, const struct scope_host *h,
+                 const struct contain_run *run, struct err *err)
 {
     char folder[NAME_MAX + 1];
-    *c = (struct contain){.kind = CONTAINED_GROUP};
-    snprintf(folder, sizeof folder, "kernsweep-%.180s-%ld", name, (long)getpid());
+    const struct contain_limits *limits = &run->limits;
+    *c = (struct contain){.kind = CONTAINED_GROUP, .helper = run->helper};
+    snprintf(folder, sizeof folder, "kernsweep-%.180s-%ld", run->name, (long)getpid());
     choose(c, l, h, folder);
     if (c->kind == CONTAINED_GROUP)
         return limits_wanted(limits) ? refuse(c, limits) : 1;
-    if (recorded && remains_note(&c->at, l, folder, c->record, err) != 0)
+    if (run->recorded && remains_note(&c->at, l, folder, c->record, err) != 0)
         return -1;
     struct err why = {.kind = ERR_NONE};
     if (hierarchy_make(c->place.base, c->at.own, folder, &why) != 0) {
@@ -168,8 +161,7 @@ static void step_back(struct contain *c)
         return;
     (void)hierarchy_write(c->at.own, "cgroup.subtree_control", "-memory");
     (void)hierarchy_write(c->at.own, "cgroup.subtree_control", "-pids");
-    if (hierarchy_write(c->at.own, "cgroup.procs", "0") == 0)
-        rmdir(c->stand);
+    aside_leave(c->stand, c->at.own);
 }
 
 void contain_close(struct contain *c)

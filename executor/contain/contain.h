@@ -20,6 +20,7 @@ struct contain {
     struct contain_place place;
     struct hierarchy at;       /* where the executor stands */
     char stand[FS_PATH_MAX];   /* the group that the executor made for itself; "" */
+    pid_t helper;              /* moves there, too; 0: none */
     char record[FS_PATH_MAX];  /* "" */
     char why[CONTAIN_WHY_MAX]; /* why it is not a control group, or has no limits; "" */
 };
@@ -27,11 +28,17 @@ struct contain {
 /* "group", "scope" or "cgroup" */
 const char *containment_name(enum containment kind);
 
-/* Chooses the best that the node has. limits: what tests will ask for. 1; 0 with c->why when the node cannot
- * enforce them; -1 on faults of our own. name: of the run, a plain one; recorded: so that a later executor
- * cleans up. */
-int contain_open(struct contain *c, const struct layout *l, const struct scope_host *h, const char *name,
-                 const struct contain_limits *limits, bool recorded, struct err *err);
+struct contain_run {
+    const char *name;             /* a plain one */
+    struct contain_limits limits; /* what its tests will ask for */
+    pid_t helper;                 /* of the executor, started before; 0: none */
+    bool recorded;                /* so that a later executor cleans up */
+};
+
+/* Chooses the best that the node has. 1; 0 with c->why when the node cannot enforce the limits; -1 on faults
+ * of our own. */
+int contain_open(struct contain *c, const struct layout *l, const struct scope_host *h,
+                 const struct contain_run *run, struct err *err);
 /* Kills what is left in the run's groups. */
 void contain_close(struct contain *c);
 

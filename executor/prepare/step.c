@@ -3,7 +3,7 @@
 #include "common/base/text.h"
 #include "executor/job/command.h"
 #include "executor/process/child.h"
-#include "executor/trial/container.h"
+#include "executor/trial/container_end.h"
 #include "executor/trial/test_group.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ static int run_logged(struct suite *s, size_t variant, struct step *step, const 
     }
     int rc = child_run(&s->loop, &spec, &limits, &hooks, &result, err);
     contain_group_close(&group);
-    bool gone = container_end(&use, &(bool){false});
+    bool gone = container_end_run(&use, &(struct container_end_in){.loop = &s->loop});
     if (rc != 0)
         return -1;
     if (!gone)

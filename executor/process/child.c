@@ -217,7 +217,7 @@ bool child_turn(struct child *c)
         await_birth(c, now_ns);
     if (c->process.ready || c->loop->signals.ready)
         on_reap(c, now_ns);
-    if (c->loop->stop)
+    if (c->loop->stop && !c->limits->finishes)
         stop_child(c, STOP_CANCEL, now_ns);
     if (c->output.ready)
         read_output(c, READS_PER_TURN, now_ns);

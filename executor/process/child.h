@@ -22,6 +22,7 @@ struct child_limits {
     double heartbeat_s;         /* 0: off */
     int64_t sample_interval_ms; /* 0: off */
     double linger_s;            /* what the process started may take to end by itself once it has ended */
+    bool finishes;              /* a request to stop does not end it */
     bool samples_together;      /* at the same instants as other children, so that one wake-up serves all */
 };
 

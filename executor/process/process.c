@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "executor/contain/isolate.h"
+#include "executor/contain/signals.h"
 #include "executor/process/proctree.h"
 
 #include <errno.h>
@@ -30,6 +31,11 @@ int process_become_subreaper(struct err *err)
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
         return err_set_errno(err, ERR_INTERNAL, errno, "cannot become a subreaper");
     return 0;
+}
+
+void process_disown_orphans(bool on)
+{
+    (void)prctl(PR_SET_CHILD_SUBREAPER, !on, 0, 0, 0);
 }
 
 static void reset_signals(void)
@@ -62,8 +68,10 @@ static void limit_files(rlim_t files)
 
 static int redirect(const struct process_spec *spec)
 {
-    int in = spec->input >= 0 ? spec->input : open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (in < 0 || dup2(in, 0) < 0 || dup2(spec->output, 1) < 0 || dup2(spec->output, 2) < 0)
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int in = spec->input >= 0 ? spec->input : null;
+    if (null < 0 || dup2(in, 0) < 0 || dup2(spec->output, 1) < 0 ||
+        dup2(spec->without_stderr ? null : spec->output, 2) < 0)
         return -1;
     return 0;
 }
@@ -77,6 +85,8 @@ static int enter_group(const struct process_spec *spec)
 static int enter_folder(const struct process_spec *spec)
 {
     errno = spec->isolated ? isolate_enter(spec->cwd) : 0;
+    if (errno == 0 && spec->signals_kept)
+        errno = signals_keep_in();
     return errno == 0 ? chdir(spec->cwd) : -1;
 }
 

@@ -43,16 +43,21 @@ struct process_spec {
     char *const *env; /* also where PATH comes from */
     const char *cwd;
     int output;                        /* stdout and stderr */
+    bool without_stderr;               /* stdout alone: what it says on stderr is lost */
     int input;                         /* -1: /dev/null */
     const struct near *near;           /* CPUs and memory to bind it to; NULL: none */
     rlim_t files;                      /* soft limit of open files; 0: as this process has it */
     const struct contain_group *group; /* that it runs in; NULL: none */
     bool isolated;                     /* nothing but cwd is writable to it (see isolate) */
+    bool signals_kept;                 /* it can signal only what it has started itself (see signals) */
     bool kept;                         /* with a keeper of its own: other programs run at the same time */
 };
 
 /* Makes this process inherit orphans. */
 int process_become_subreaper(struct err *err);
+/* For a program that leaves a daemon behind on purpose, which must not become ours: between `true` and
+ * `false` orphans go to init. Only while no program runs that is to be proven gone. */
+void process_disown_orphans(bool on);
 
 /* -1 when no process could be made. Does not wait for exec, which may take long where the program or its
  * folder is on a slow file system: see process_is_born(). */

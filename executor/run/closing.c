@@ -5,6 +5,7 @@
 #include "executor/bundle/manifest.h"
 #include "executor/prepare/untouched.h"
 #include "executor/run/summary.h"
+#include "executor/suite/folders.h"
 
 #include <unistd.h>
 
@@ -53,7 +54,9 @@ static void look_once_more(struct suite *s)
         suite_note(
             s, "events.jsonl was changed by another process, perhaps a test: events may be missing or forged",
             NULL);
-    if (untouched_run(s, &why) == 0)
+    if (fs_join(path, NULL, s->dir, RUN_MANIFEST) == 0 && fs_exists(path))
+        suite_note(s, RUN_MANIFEST " was made by a test or build, and is removed", NULL);
+    if (folders_look(s, &why) == 0 && untouched_run(s, &why) == 0)
         return;
     reason_set(text, "what builds and tests left could not be checked: %.300s", why.msg);
     suite_note(s, text, NULL);

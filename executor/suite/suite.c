@@ -31,13 +31,15 @@ static int make_states(struct suite *s, struct err *err)
     s->test = calloc(s->job.test_count + 1, sizeof *s->test);
     if (!s->variant || !s->test)
         return err_set(err, ERR_INTERNAL, "no memory for the run");
+    for (size_t i = 0; i < s->job.variant_count; i++)
+        s->variant[i].folder = HELD_NONE;
     for (size_t i = 0; i < s->job.variant_count; i++) {
         s->variant[i].gates = json_array();
         memcpy(s->variant[i].src, s->src, sizeof s->src);
         snprintf(s->variant[i].source_key, sizeof s->variant[i].source_key, "%s",
                  s->job.source_sha256 ? s->job.source_sha256 : "");
         if (fs_join(s->variant[i].dir, err, s->dir, s->job.variant[i].name) != 0 ||
-            fs_mkdir_p(s->variant[i].dir, 0700, err) != 0)
+            held_open(&s->variant[i].folder, s->variant[i].dir, err) != 0)
             return -1;
     }
     if (eta_init(&s->eta, &s->job, err) != 0)
@@ -146,6 +148,7 @@ void suite_release(struct suite *s)
     journal_close(&s->journal);
     eta_release(&s->eta);
     for (size_t i = 0; s->variant && i < s->job.variant_count; i++) {
+        held_close(&s->variant[i].folder);
         json_decref(s->variant[i].gates);
         json_decref(s->variant[i].resources);
     }

@@ -21,6 +21,7 @@
 #include "executor/suite/eta.h"
 #include "executor/suite/lane.h"
 #include "executor/telemetry/nvml.h"
+#include "executor/workdir/held.h"
 #include "executor/workdir/layout.h"
 #include "executor/workdir/mark.h"
 
@@ -34,6 +35,8 @@ struct variant_state {
     enum status status; /* STATUS_OK, STATUS_BUILD_FAILED, STATUS_GATE_FAILED */
     char reason[REASON_MAX];
     char dir[FS_PATH_MAX];               /* of the variant in the bundle */
+    struct held folder;                  /* the same, once it is made */
+    unsigned replaced;                   /* how often something else was found in its place */
     char build[FS_PATH_MAX];             /* {build} */
     char build_key[SHA256_HEX_LEN + 1];  /* "" until known */
     char src[FS_PATH_MAX];               /* {src}; "" without a staged tree */
@@ -74,6 +77,7 @@ struct suite {
     struct secrets secrets;
     struct journal journal;
     struct loop loop;
+    bool signals_kept;      /* isolated tests cannot signal other processes */
     struct contain contain; /* how its processes are held together */
     struct nvml nvml;
     struct gpu_choice gpus; /* those that the run has */

@@ -119,6 +119,11 @@ void nvml_close(struct nvml *n)
     *n = (struct nvml){.ask = -1, .done = -1};
 }
 
+pid_t nvml_helper_pid(const struct nvml *n)
+{
+    return n->page && atomic_load(&n->page->gpu_count) > 0 ? n->page->pid : 0;
+}
+
 static bool copy_slot(const struct nvml_slot *slot, struct nvml_sample *out)
 {
     for (int i = 0; i < COPY_TRIES; i++) {

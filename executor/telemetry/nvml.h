@@ -11,6 +11,7 @@
 #include "executor/workdir/layout.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 enum { NVML_USERS_MAX = NVML_GPUS_MAX * NVML_PROCESSES_MAX };
 
@@ -43,6 +44,8 @@ struct nvml {
 
 void nvml_open(struct nvml *n, const struct layout *l);
 void nvml_close(struct nvml *n);
+/* 0: there is no helper. */
+pid_t nvml_helper_pid(const struct nvml *n);
 /* A descriptor of the helper's program, in memory; the caller closes it. -1 with errno set. */
 int nvml_program(void);
 /* Requests a sample in which everything of the GPUs is new, by index; count 0: of all GPUs. Waits for

@@ -1,6 +1,7 @@
 #include "executor/telemetry/sampler.h"
 
 #include "executor/telemetry/sample_row.h"
+#include "executor/workdir/held.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@ int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir
     if (fs_join(s->path, err, dir, "vram_samples.jsonl") != 0 ||
         fs_join(s->part, err, dir, ".vram_samples.jsonl.part") != 0)
         return -1;
-    s->fd = open(s->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    s->fd = held_create(s->part);
     if (s->fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create", s->part);
     sample_clear(&s->before, 0);
@@ -107,8 +108,8 @@ int sampler_finish(struct sampler *s, double end_s, struct err *err)
     flush_rows(s);
     if (s->fd < 0)
         return err_set(err, ERR_STORAGE, "%s: cannot write the samples", s->path);
-    if (rename(s->part, s->path) != 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot rename the samples", s->path);
+    if (held_publish(s->fd, s->part, s->path, err) != 0)
+        return -1;
     s->part[0] = '\0';
     return 0;
 }

@@ -1,6 +1,5 @@
 /* container: a variant's container (see the contract's): its engine and image, once per run; the command line
- * of a test or step in it; and its end, which the engine itself must confirm. What killed executors left is
- * found by a label.
+ * of a test or step in it. What killed executors left is found by a label.
  */
 #ifndef KERNSWEEP_EXECUTOR_TRIAL_CONTAINER_H
 #define KERNSWEEP_EXECUTOR_TRIAL_CONTAINER_H
@@ -29,12 +28,10 @@ struct container_command {
     bool limited; /* by the plan's limits */
 };
 
-/* Sets use->argv, the engine's command line; without a container, use is off. */
+/* Sets use->argv, the engine's command line; without a container, use is off. What it begins is ended by
+ * container_end. */
 int container_begin(struct container_use *use, struct suite *s, size_t variant, const struct lane *lane,
                     const struct container_command *command, struct err *err);
-/* Ends and removes it. False when the engine does not confirm that it is gone. *oom: it was killed for
- * memory. */
-bool container_end(struct container_use *use, bool *oom);
 
 /* Removes what killed executors of this workdir left. Returns how many; *left: how many remain. */
 size_t container_clear(struct suite *s, size_t *left);

@@ -127,6 +127,8 @@ static json_t *encode_run(const struct suite *s, const struct perf *p)
         json_object_set_new(out, "container", container);
     if (test_group_isolates(s, p->test))
         json_object_set_new(out, "isolated", json_true());
+    if (test_group_isolates(s, p->test) && s->signals_kept)
+        json_object_set_new(out, "isolated_signals", json_true());
     if (p->contained_by_engine)
         json_object_set_new(out, "contained", json_string("container"));
     json_t *activity = perf_activity(&p->sampler->activity, p->timings, p->printed_s, c->wall_s);

@@ -8,9 +8,10 @@
 #include "executor/job/command.h"
 #include "executor/process/child.h"
 #include "executor/suite/assess.h"
+#include "executor/suite/folders.h"
 #include "executor/telemetry/hang.h"
 #include "executor/telemetry/sampler.h"
-#include "executor/trial/container.h"
+#include "executor/trial/container_end.h"
 #include "executor/trial/perf.h"
 #include "executor/trial/precise.h"
 #include "executor/trial/settle.h"
@@ -36,6 +37,7 @@ static const double sync_interval_s = 2;
 enum test_phase {
     TEST_MEASURES, /* the level before it */
     TEST_RUNS,     /* its processes, until all are gone */
+    TEST_REMOVES,  /* its container */
     TEST_SETTLES,  /* the memory of its GPUs */
     TEST_JOB_ENDS  /* it may have died because the scheduler's job ends: that will be known in a moment */
 };
@@ -47,6 +49,8 @@ struct test_run {
     const struct job_test *test;
     const struct variant *variant;
     char dir[FS_PATH_MAX];
+    struct held folder;       /* the same */
+    unsigned replaced_before; /* how often its variant's folder had been, when it began */
     struct strvec argv, env;
     struct runlog log;
     uint64_t shown; /* bytes of it at the last heart beat */
@@ -60,6 +64,7 @@ struct test_run {
     struct contain_group group;
     bool grouped; /* it ran in a control group */
     struct container_use container;
+    struct container_end container_end;
     bool contained_by_engine;
     struct contain_hits hits;
     bool started; /* the child, or the attempt to start it */
@@ -162,9 +167,10 @@ static int make_command(struct test_run *r, struct err *err)
 static int open_files(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
-    if (suite_test_dir(s, r->index, r->dir, err) != 0 || fs_remove_tree(r->dir, err) != 0 ||
-        fs_mkdir_p(r->dir, 0700, err) != 0)
+    if (folders_look(s, err) != 0 || suite_test_dir(s, r->index, r->dir, err) != 0 ||
+        fs_remove_tree(r->dir, err) != 0 || held_open(&r->folder, r->dir, err) != 0)
         return -1;
+    r->replaced_before = s->variant[r->test->variant].replaced;
     if (runlog_open(&r->log, r->dir, "run.log", (size_t)s->job.settings.log_limit_bytes, &s->secrets, err) !=
             0 ||
         sampler_open(&r->sampler, &r->lane->telemetry, r->dir, err) != 0 ||
@@ -227,6 +233,22 @@ static void assess_run(struct test_run *r)
         r->assessment.status = STATUS_INTERRUPTED;
         reason_set(r->assessment.reason, "the executor was told to end");
     }
+}
+
+/* Results that were somewhere else meanwhile are not believed. */
+static int check_folders(struct test_run *r, struct err *err)
+{
+    enum held_state own;
+    if (folders_look(r->suite, err) != 0 || held_look(&r->folder, &own, err) != 0)
+        return -1;
+    bool replaced =
+        own != HELD_IN_PLACE || r->suite->variant[r->test->variant].replaced != r->replaced_before;
+    if (!replaced || r->assessment.status != STATUS_OK)
+        return 0;
+    r->assessment.status = STATUS_INVALID;
+    reason_set(r->assessment.reason,
+               "the folder of its results was replaced while it ran, by itself or by what ran beside it");
+    return 0;
 }
 
 /* What the dirt is on: of several lanes, it is only one. */
@@ -352,7 +374,7 @@ static int finish_test(struct test_run *r, struct err *err)
     if (s->loop.stop && r->assessment.status == STATUS_INTERRUPTED)
         return 0; /* the next supervisor finds a start without an end, and repeats the test */
     check_lane(r);
-    if (write_artifacts(r, err) != 0 || tell_unbound(r, err) != 0)
+    if (check_folders(r, err) != 0 || write_artifacts(r, err) != 0 || tell_unbound(r, err) != 0)
         return -1;
     s->test[r->index].ended_real_s = clock_real_s();
     const struct own_metric *own = own_metrics_primary(&s->job.metrics);
@@ -401,6 +423,7 @@ static int start_child(struct test_run *r, struct err *err)
                                 .kept = r->lane->kept,
                                 .group = &r->group,
                                 .isolated = test_group_isolates(s, r->index),
+                                .signals_kept = s->signals_kept && test_group_isolates(s, r->index),
                                 .near = r->lane->near.on ? &r->lane->near : NULL};
     struct child_hooks hooks = {.started = on_started,
                                 .output = on_output,
@@ -437,6 +460,7 @@ static struct test_run *new_test(struct suite *s, struct lane *lane, size_t test
                            .index = test,
                            .test = &s->job.test[test],
                            .log = {.fd = -1},
+                           .folder = HELD_NONE,
                            .group = CONTAIN_GROUP_OFF,
                            .printed_s = NAN,
                            .timer = LOOP_WATCH_NONE};
@@ -488,24 +512,12 @@ static int next_phase(struct test_run *r, struct err *err)
     return finish_test(r, err) == 0 ? 1 : -1;
 }
 
-static void end_container(struct test_run *r)
-{
-    bool oom;
-    if (!r->container.on || !engine_has_containers(r->container.engine))
-        return;
-    r->contained_by_engine = true;
-    r->child.result.group_gone &= container_end(&r->container, &oom);
-    r->hits = (struct contain_hits){.memory_kills = oom, .refused = -1};
-}
-
-/* All of its processes are gone, or some are stuck. */
 static int begin_settling(struct test_run *r, struct err *err)
 {
-    child_close(&r->child);
-    r->hits = contain_group_hits(&r->group);
-    r->child.result.group_gone &= contain_group_close(&r->group);
-    end_container(r);
-    telemetry_end(&r->lane->telemetry);
+    if (r->contained_by_engine) {
+        r->child.result.group_gone &= r->container_end.gone;
+        r->hits = (struct contain_hits){.memory_kills = r->container_end.oom, .refused = -1};
+    }
     r->settle = (struct settle){.telemetry = &r->lane->telemetry,
                                 .timer = &r->timer,
                                 .before = r->sampler.before.value[SAMPLE_VRAM_USED],
@@ -517,6 +529,32 @@ static int begin_settling(struct test_run *r, struct err *err)
 }
 
 /* Whoever follows the run must not take the silence of a long wait for a supervisor that hangs. */
+static void on_removal_heartbeat(void *arg, double t_s)
+{
+    struct test_run *r = arg;
+    (void)t_s;
+    on_heartbeat(r, (double)(r->suite->loop.now_ns - r->start_ns) * 1e-9);
+}
+
+static bool begin_removal(struct test_run *r)
+{
+    const struct container_end_in in = {
+        .loop = &r->suite->loop, .kept = r->lane->kept, .heartbeat = on_removal_heartbeat, .arg = r};
+    return container_end_begin(&r->container_end, &r->container, &in);
+}
+
+/* All of its processes are gone, or some are stuck. */
+static int end_processes(struct test_run *r, struct err *err)
+{
+    child_close(&r->child);
+    r->hits = contain_group_hits(&r->group);
+    r->child.result.group_gone &= contain_group_close(&r->group);
+    telemetry_end(&r->lane->telemetry);
+    r->contained_by_engine = r->container.on && engine_has_containers(r->container.engine);
+    r->phase = TEST_REMOVES;
+    return begin_removal(r) ? begin_settling(r, err) : 0;
+}
+
 static int go_on_settling(struct test_run *r, struct err *err)
 {
     int64_t now = r->suite->loop.now_ns;
@@ -533,7 +571,9 @@ static int take_turn(struct test_run *r, struct err *err)
     case TEST_MEASURES:
         return r->suite->loop.stop ? 1 : end_measuring(r, err);
     case TEST_RUNS:
-        return child_turn(&r->child) ? begin_settling(r, err) : 0;
+        return child_turn(&r->child) ? end_processes(r, err) : 0;
+    case TEST_REMOVES:
+        return container_end_turn(&r->container_end) ? begin_settling(r, err) : 0;
     case TEST_SETTLES:
         return go_on_settling(r, err);
     case TEST_JOB_ENDS:
@@ -557,9 +597,11 @@ void test_free(struct test_run *r)
         telemetry_end(&r->lane->telemetry);
     }
     contain_group_close(&r->group);
-    container_end(&r->container, &(bool){false});
-    container_end(&r->container, &(bool){false});
+    if (r->phase == TEST_REMOVES)
+        container_end_finish(&r->container_end);
+    container_end_run(&r->container, &(struct container_end_in){.loop = &r->suite->loop, .kept = true});
     loop_remove(&r->suite->loop, &r->timer);
+    held_close(&r->folder);
     runlog_release(&r->log);
     sampler_release(&r->sampler);
     timing_reader_release(&r->reader);

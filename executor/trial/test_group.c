@@ -2,6 +2,7 @@
 
 #include "executor/contain/engine.h"
 #include "executor/contain/isolate.h"
+#include "executor/contain/signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,9 +16,12 @@ int test_group_begin_run(struct suite *s, char *reason, struct err *err)
                    "drop \"isolate\"");
         return 0;
     }
-    const struct contain_limits limits = suite_limits(s);
-    int rc =
-        contain_open(&s->contain, s->layout, &scope_host_usual, s->job.run_id, &limits, !s->job.part.on, err);
+    s->signals_kept = s->job.settings.isolate && signals_can_be_kept();
+    const struct contain_run run = {.name = s->job.run_id,
+                                    .limits = suite_limits(s),
+                                    .helper = nvml_helper_pid(&s->nvml),
+                                    .recorded = !s->job.part.on};
+    int rc = contain_open(&s->contain, s->layout, &scope_host_usual, &run, err);
     if (rc == 0)
         reason_set(reason, "%s", s->contain.why);
     return rc;

@@ -2,6 +2,7 @@
 #include "reports/sections/phrase.h"
 #include "reports/sections/record.h"
 #include "reports/sections/section.h"
+#include "reports/tables/held.h"
 #include "reports/words/number.h"
 #include "reports/words/range.h"
 
@@ -98,6 +99,20 @@ static void hosts(const struct report_model *m, struct md *w)
     buf_release(&b);
 }
 
+static void held(const struct report_model *m, struct md *w)
+{
+    struct buf b;
+    buf_init(&b, PHRASE_MAX);
+    held_words(&m->now, &b);
+    item(w, MSG_CONFIG_HELD, b.len ? buf_str(&b) : NULL);
+    buf_release(&b);
+    for (size_t v = 0; v < m->now.n_variants; v++) {
+        const struct run_variant *variant = &m->now.variants[v];
+        if (*variant->image && report_model_first(m, v))
+            md_item(w, MSG_CONFIG_IMAGE, report_model_variant(m, v), variant->image, variant->image_digest);
+    }
+}
+
 static void revision(const struct run_revision *r, struct md *w)
 {
     char files[RUN_FACT_MAX + 64], day[11];
@@ -132,6 +147,7 @@ void section_configuration(const struct report_model *m, struct md *w)
     identity(m, w);
     variants(m, w);
     matrix(m, w);
+    held(m, w);
     environment(m, w);
     md_end(w);
 }

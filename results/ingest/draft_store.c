@@ -151,11 +151,11 @@ static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t en
 static const char add_variant[] =
     "INSERT INTO variant (run_id, position, name, attn_impl, status, reason, build_wall_s, build_cached, "
     "kernel,"
-    " shape, code_sha256, code_kind, axes"
+    " shape, code_sha256, code_kind, axes, image, image_digest"
 #define METRIC_BUILD(id, name, column, ...) ", " #column
 #include "results/store/metric.def"
     ") VALUES (:run, :position, :name, :attn_impl, :status, :reason, :build_wall_s, :build_cached, :kernel,"
-    " :shape, :code_sha256, :code_kind, :axes"
+    " :shape, :code_sha256, :code_kind, :axes, :image, :image_digest"
 #define METRIC_BUILD(id, name, column, ...) ", :" #column
 #include "results/store/metric.def"
     ")";
@@ -178,6 +178,8 @@ static int store_variants(struct store *s, const struct draft *d, int64_t key, s
         sql_bind_text_or_null(stmt, ":code_sha256", v->code_sha256);
         sql_bind_text(stmt, ":code_kind", !*v->code_sha256 ? NULL : v->code_of_device ? "device" : "files");
         sql_bind_text_or_null(stmt, ":axes", v->axes);
+        sql_bind_text_or_null(stmt, ":image", v->image);
+        sql_bind_text_or_null(stmt, ":image_digest", v->image_digest);
         metric_bind(stmt, METRIC_OF_BUILD, v->value);
         if (sql_run(stmt, err) != 0)
             return -1;

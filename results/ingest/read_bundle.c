@@ -1,4 +1,5 @@
 #include "results/ingest/artifact_activity.h"
+#include "results/ingest/artifact_held.h"
 #include "results/ingest/artifact_place.h"
 #include "results/ingest/manifest.h"
 #include "results/ingest/read_code.h"
@@ -349,6 +350,7 @@ static int read_perf(struct bundle_reading *r, const char *path, struct draft_te
         struct json_at root = json_root(perf, full);
         if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0 ||
             artifact_activity(&root, &t->t.activity, err) != 0 || artifact_place(&root, &t->t, err) != 0 ||
+            artifact_held(&root, r->d, &t->t, err) != 0 ||
             witnesses_check(&r->witnesses, t, manifest_hash_of(r->files, path), &root, err) != 0)
             rc = -1;
     }

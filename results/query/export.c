@@ -229,8 +229,8 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
         "t.exit_code, t.signal"
 #define METRIC_BUILD(id, name, column, ...) ", v." #column
 #include "results/store/metric.def"
-        ", t.reason, t.gpu, t.gpu_mode, t.beside, t.id FROM run r" REVISION_JOIN
-        "JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"
+        ", t.reason, t.gpu, t.gpu_mode, t.beside, t.contained, v.image, v.image_digest, t.id FROM run "
+        "r" REVISION_JOIN "JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"
         " JOIN variant v ON v.run_id = r.id AND v.name = c.variant WHERE (:run IS NULL OR r.id = :run)"
         " ORDER BY r.ordered_at, r.id, v.position, c.context_len, t.repetition";
     SQL_STMT stmt = sql_prepare(s, text, err);

@@ -31,6 +31,8 @@ enum {
     RUN_GPU_MAX = 512,  /* ids of the GPUs of one test */
     RUN_AXES_MAX = 1024,
     RUN_MODE_MAX = 32,
+    RUN_IMAGE_MAX = 256,
+    RUN_DIGEST_MAX = 160,
     RUN_UNKNOWN = -1,
 };
 
@@ -77,6 +79,9 @@ struct run_info {
                                its own */
 };
 
+/* The digest of an image whose name stood for different ones in one run. */
+#define IMAGES_SEVERAL "several"
+
 struct run_variant {
     char name[RUN_NAME_MAX];
     char attn_impl[RUN_NAME_MAX]; /* "" when not checked */
@@ -90,6 +95,8 @@ struct run_variant {
                                              made; "" when unknown */
     bool code_of_device;                  /* what it is of: device code, else files */
     char axes[RUN_AXES_MAX];              /* values of the plan's axes, a JSON object, or "" */
+    char image[RUN_IMAGE_MAX];            /* of its container, as the plan names it; "" without one */
+    char image_digest[RUN_DIGEST_MAX];    /* on the node; "" when unknown, or IMAGES_SEVERAL */
     double value[METRIC_COUNT];           /* of the build; NaN for those not recorded and all others */
 };
 
@@ -120,7 +127,8 @@ struct run_test {
     char host[RUN_NAME_MAX];      /* the machine that ran it, "" when unknown */
     char gpu[RUN_GPU_MAX];        /* its GPU's own id, several joined by '+'; "" when unknown */
     char gpu_mode[RUN_MODE_MAX];  /* "SPX/NPS1", "" when unknown */
-    int beside;                   /* most tests of the run in flight on other GPUs meanwhile; RUN_UNKNOWN */
+    char contained[16]; /* what held it together: "cgroup", "scope", "group", "container"; "" unknown */
+    int beside;         /* most tests of the run in flight on other GPUs meanwhile; RUN_UNKNOWN */
     char started_at[CLOCK_ISO_LEN + 1];
     int exit_code;
     int signal;

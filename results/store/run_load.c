@@ -101,17 +101,19 @@ static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data 
     sql_col_text(stmt, "kernel", v->kernel, sizeof v->kernel);
     sql_col_text(stmt, "shape", v->shape, sizeof v->shape);
     sql_col_text(stmt, "axes", v->axes, sizeof v->axes);
+    sql_col_text(stmt, "image", v->image, sizeof v->image);
+    sql_col_text(stmt, "image_digest", v->image_digest, sizeof v->image_digest);
     return status_from_name(status, &v->status) ? 0 : bad_status(s, r, status, err);
 }
 
 static int load_variants(struct store *s, struct run_data *r, struct err *err)
 {
-    static const char text[] =
-        "SELECT name, attn_impl, status, reason, build_wall_s, build_cached, kernel, shape, axes,"
-        " code_sha256, coalesce(code_kind = 'device', 0) AS code_of_device"
+    static const char text[] = "SELECT name, attn_impl, status, reason, build_wall_s, build_cached, kernel, "
+                               "shape, axes, image, image_digest,"
+                               " code_sha256, coalesce(code_kind = 'device', 0) AS code_of_device"
 #define METRIC_BUILD(id, name, column, ...) ", " #column
 #include "results/store/metric.def"
-        " FROM variant WHERE run_id = :run ORDER BY position";
+                               " FROM variant WHERE run_id = :run ORDER BY position";
     SQL_STMT stmt = sql_prepare_int(s, text, ":run", r->info.key, err);
     size_t cap = 0;
     int rc = -1;
@@ -152,6 +154,7 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     sql_col_text(stmt, "host", t->host, sizeof t->host);
     sql_col_text(stmt, "gpu", t->gpu, sizeof t->gpu);
     sql_col_text(stmt, "gpu_mode", t->gpu_mode, sizeof t->gpu_mode);
+    sql_col_text(stmt, "contained", t->contained, sizeof t->contained);
     t->beside = (int)sql_col_int(stmt, "beside", RUN_UNKNOWN);
     memcpy(t->value, r->variants[t->variant].value, sizeof t->value);
     metric_read(stmt, METRIC_OF_TEST, t->value);
@@ -167,7 +170,7 @@ static int load_tests(struct store *s, struct run_data *r, struct err *err)
         " t.vram_after, t.vram_max_gap_ms, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, "
         "t.prompt_tokens,"
         " t.exit_code, t.signal, t.samples, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, t.reason,"
-        " t.test_index, t.host, t.gpu, t.gpu_mode, t.beside"
+        " t.test_index, t.host, t.gpu, t.gpu_mode, t.beside, t.contained"
 #define METRIC_TEST(id, name, column, ...) ", t." #column
 #include "results/store/metric.def"
         ACTIVITY_COLUMNS " FROM test t JOIN series c ON c.id = t.series_id"

@@ -105,6 +105,25 @@ isolated() {
     ok "without \"isolate\" it can" "$([ -e "$HOME/y" ] && echo 0 || echo 1)"
 }
 
+# What runs beside it, of the same user, and a process of its own.
+isolated_signals() {
+    sleep 187 &
+    local other=$!
+    tests signals "kill -TERM $other && echo hit; sleep 188 & kill -TERM \$! && wait \$!; echo own \$?; $good" '{}' '{"isolate": true}'
+    run signals
+    is "the test is OK" "$(perf signals '"\(.exit_status) \(.isolated)"')" "OK true"
+    is "it can signal its own processes" "$(grep own "$(bundle signals)/v/ctx_64_run1/run.log")" "own 143"
+    is "perf.json claims what held" "$(perf signals '.isolated_signals // false')" \
+        "$(grep -q hit "$(bundle signals)/v/ctx_64_run1/run.log" && echo false || echo true)"
+    has_scopes && is "it cannot signal others" "$(kill -0 "$other" && perf signals .isolated_signals)" true
+    kill "$other" 2>/dev/null
+}
+
+# Landlock's version here, by the number of its system call; scopes came with 6.
+has_scopes() {
+    [ "$(python3 -c 'import ctypes; print(ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1))')" -ge 6 ]
+}
+
 # A node without control groups, played by a folder.
 none_here() {
     mkdir -p "$TMPDIR/proc/self"
@@ -148,6 +167,7 @@ real() {
 scenario "a test on a node without control groups" group_alone
 scenario "a plan's limits on a node that cannot enforce them" refused_limits
 real .containment.isolate "a test that is isolated" isolated
+real .containment.isolate "an isolated test that signals others" isolated_signals
 real '.containment.kind == "cgroup"' "a test in a control group" says_cgroup
 real '.containment.kind == "cgroup"' "a build in a control group" holds_build
 real '.containment.kind == "cgroup"' "an executor killed in the middle of a test" killed_executor

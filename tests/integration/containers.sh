@@ -4,6 +4,8 @@
 # shellcheck disable=SC2016 # the scripts that are tests expand their own variables
 . tests/lib.sh
 . tests/executor.sh
+. tests/tree.sh
+. tests/gpus.sh
 
 good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
 IMAGE=localhost/kernsweep-test:1
@@ -144,6 +146,73 @@ container_stays() {
     rm -f "$TMPDIR"/containers/*
 }
 
+# The engine removes the first test's container only once the second test, on the other GPU, has its end in the journal; that
+# test ends only once the removal has begun.
+slow_engine() {
+    needs stand_in_engines
+    mkdir -p "$TMPDIR/slow"
+    {
+        sed '/^rm)/,$d' "$TMPDIR/engines/docker"
+        cat <<SH
+rm)
+    case \$4 in
+    *-test-1-*)
+        touch "$TMPDIR/slow/began"
+        for i in {1..200}; do
+            jq -e 'select(.event == "TEST_END" and .test_index == 2)' "$(bundle slow)/events.jsonl" >/dev/null && break
+            sleep 0.1
+        done
+        [ \$i -lt 200 ] && echo yes >"$TMPDIR/slow/went-on"
+        ;;
+    esac
+SH
+        sed '1,/^rm)/d' "$TMPDIR/engines/docker"
+    } >"$TMPDIR/slow/docker"
+    chmod +x "$TMPDIR/slow/docker"
+    amd_gpus "$TMPDIR/two" 2
+    job slow "$(jq -nc --arg s "[ \$1 = 1 ] || while [ ! -e $TMPDIR/slow/began ]; do sleep 0.05; done; $good" '{gpus: "all", sample_interval_ms: 50, vram_settle_s: 0.3,
+        variants: [{name: "v", run: ["/bin/sh", "-c", $s, "sh", "{context}"], container: {engine: "docker", image: "registry/ks"}}],
+        tests: [{variant: "v", context: 1}, {variant: "v", context: 2}]}')"
+    PATH=$TMPDIR/slow:$PATH "$KERNSWEEP_EXECUTOR" submit --workdir "$WORK" --sysfs "$TMPDIR/two/sys" <"$TMPDIR/slow.json" >/dev/null
+    x follow --run slow --offset 0 >/dev/null
+    is "both tests are OK" "$(summary slow '[.tests[].exit_status] | join(" ")')" "OK OK"
+    is "one ends while the engine removes the other's container" "$(cat "$TMPDIR/slow/went-on" 2>&1)" yes
+    is "both ends are proven" "$(cat "$(bundle slow)"/v/ctx_*/perf.json | jq -s 'map(.cleanup.group_gone) | all')" true
+    is "their containers are removed" "$(ls "$TMPDIR/containers")" ""
+}
+
+# A run that is cancelled removes its containers, too.
+cancelled() {
+    needs stand_in_engines
+    in_container stopped '{"engine": "docker", "image": "registry/ks"}' "trap '' TERM; while :; do sleep 184; done"
+    submit stopped
+    until_true 20 alive '^sleep 184'
+    x cancel --run stopped >/dev/null
+    x follow --run stopped --offset 0 >/dev/null
+    is "the run is CANCELLED" "$(summary stopped .status)" CANCELLED
+    is "its container is removed" "$(ls "$TMPDIR/containers")" ""
+    is "its end is proven" "$(perf stopped .cleanup.group_gone)" true
+}
+
+# A user's own podman leaves a process behind at its first command, which holds the user's namespace for all later ones.
+first_podman() {
+    needs stand_in_engines
+    mkdir -p "$TMPDIR/rootless"
+    {
+        echo '#!/bin/bash'
+        echo "pgrep -f '^sleep 186\$' >/dev/null || (setsid sleep 186 </dev/null >/dev/null 2>&1 &)"
+        sed 1d "$TMPDIR/engines/docker"
+    } >"$TMPDIR/rootless/podman"
+    chmod +x "$TMPDIR/rootless/podman"
+    in_container first '{"engine": "podman", "image": "registry/ks"}' "$good"
+    PATH=$TMPDIR/rootless:$PATH "$KERNSWEEP_EXECUTOR" submit --workdir "$WORK" <"$TMPDIR/first.json" >/dev/null
+    x follow --run first --offset 0 >/dev/null
+    is "the test is OK" "$(perf first '"\(.exit_status) \(.reason)"')" "OK "
+    is "nothing counts as left by it" "$(perf first '"\(.cleanup.leftovers) \(.cleanup.group_gone)"')" "0 true"
+    ok "podman's process is left alone" "$(alive '^sleep 186' >/dev/null && echo 0 || echo 1)"
+    kill "$(alive '^sleep 186')"
+}
+
 apptainer_line() {
     needs stand_in_engines
     echo image >"$TMPDIR/ks.sif"
@@ -266,5 +335,8 @@ scenario "docker's command line" docker_line
 scenario "an image that cannot be had" image_missing
 scenario "a time-out with work in docker's daemon" daemon_survives
 scenario "a container that cannot be removed" container_stays
+scenario "the first test in a user's own podman" first_podman
+scenario "an engine that is slow to remove a container" slow_engine
+scenario "a run that is cancelled while docker runs its test" cancelled
 scenario "apptainer's command line" apptainer_line
 done_testing

@@ -195,6 +195,32 @@ static inline void variable_of_another_variant(struct world *w)
     set_fact(TONIGHT_OF(w), "env.v1.TILE", "32");
 }
 
+static inline void image_of_the_variant(struct world *w)
+{
+    variant_slower(w);
+    TONIGHT_OF(w)->image[0] = "sha256:bbbb";
+}
+
+static inline void image_of_another_variant(struct world *w)
+{
+    one_cell_slower(w);
+    TONIGHT_OF(w)->image[1] = "sha256:bbbb";
+}
+
+static inline void image_that_was_not_recorded(struct world *w)
+{
+    one_cell_slower(w);
+    for (int i = 0; i < NIGHTS; i++)
+        w->nights[i].image[0] = "";
+}
+
+static inline void image_of_all(struct world *w)
+{
+    all_slower(w);
+    for (int v = 0; v < VARIANTS; v++)
+        TONIGHT_OF(w)->image[v] = "sha256:bbbb";
+}
+
 /* The clock of all nights varies by 2 %, so that sensitivities are known. */
 static inline void varied_clock(struct world *w)
 {

@@ -37,8 +37,9 @@ struct night_of_world {
     int neighbours[REPETITIONS];
     int beside; /* tests of its own run */
     bool neighbours_unknown;
-    const char *code[VARIANTS]; /* what its identity is a hash of; "" for unknown */
-    bool files;                 /* identities are of files */
+    const char *code[VARIANTS];  /* what its identity is a hash of; "" for unknown */
+    const char *image[VARIANTS]; /* the digest of its container's */
+    bool files;                  /* identities are of files */
     const char *source, *plan;
     bool warmup;
     double throttled_s;
@@ -82,6 +83,7 @@ static inline void calm_night(struct night_of_world *n)
     for (size_t v = 0; v < VARIANTS; v++) {
         n->clock[v] = 2000;
         n->code[v] = codes[v];
+        n->image[v] = "sha256:aaaa";
         for (size_t c = 0; c < CONTEXTS; c++)
             n->factor[v][c] = 1;
     }
@@ -153,6 +155,7 @@ static inline struct run_data make_run(const struct world *w, int night, struct 
         if (*n->code[v])
             sha256_of(n->code[v], strlen(n->code[v]), run.variants[v].code_sha256);
         run.variants[v].code_of_device = !n->files;
+        snprintf(run.variants[v].image_digest, sizeof run.variants[v].image_digest, "%s", n->image[v]);
     }
     for (size_t i = 0; i < n->n_facts; i++) {
         size_t at = run.n_facts++;

@@ -50,6 +50,10 @@ static const struct scenario scenarios[] = {
     {driver_and_one_cell, "unexplained", "", true},
     {fact_that_was_not_recorded, "unexplained", "", true},
     {variable_of_another_variant, "unexplained", "", true},
+    {image_of_the_variant, "environment!", "", false},
+    {image_of_another_variant, "unexplained", "", true},
+    {image_that_was_not_recorded, "unexplained", "", true},
+    {image_of_all, "", "environment node!", false},
     /* clock */
     {lower_clock_measured, "clock!", "", false},
     {lower_clock_bounded, "clock", "", false},

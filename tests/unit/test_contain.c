@@ -171,7 +171,7 @@ static void systemd_is_asked_for_a_scope(void **state)
     struct contain c;
     struct err err = {0};
     char script[4 * FS_PATH_MAX], asked[4096];
-    const struct contain_limits none = {0};
+    const struct contain_run none = {.name = "run-1", .recorded = true};
     (void)state;
     put_session();
     put_group("cg/k.scope");
@@ -179,7 +179,7 @@ static void systemd_is_asked_for_a_scope(void **state)
     put_systemd(script);
     user_lingers();
     assert_look("scope", "v2", true);
-    assert_int_equal(contain_open(&c, &layout, &host, "run-1", &none, true, &err), 1);
+    assert_int_equal(contain_open(&c, &layout, &host, &none, &err), 1);
     assert_int_equal(c.kind, CONTAINED_SCOPE);
     assert_non_null(strstr(c.place.base, "/cg/k.scope/kernsweep-run-1-"));
     FILE *f = fopen(in_scratch("host/asked"), "r");
@@ -196,17 +196,18 @@ static void without_a_scope_the_node_says_why(void **state)
 {
     struct contain c;
     struct err err = {0};
-    const struct contain_limits none = {0}, some = {.memory_bytes = 1 << 30};
+    const struct contain_run none = {.name = "run-1", .recorded = true},
+                             some = {.name = "run-1", .recorded = true, .limits = {.memory_bytes = 1 << 30}};
     (void)state;
     if (geteuid() == 0)
         return; /* root is left with the folder that it can write */
     put_session();
     put_systemd("exit 0");
-    assert_int_equal(contain_open(&c, &layout, &host, "run-1", &none, true, &err), 1);
+    assert_int_equal(contain_open(&c, &layout, &host, &none, &err), 1);
     assert_int_equal(c.kind, CONTAINED_GROUP);
     assert_non_null(strstr(c.why, "ends with the last session"));
     contain_close(&c);
-    assert_int_equal(contain_open(&c, &layout, &host, "run-1", &some, true, &err), 0);
+    assert_int_equal(contain_open(&c, &layout, &host, &some, &err), 0);
     assert_non_null(strstr(c.why, "cannot enforce limits.memory"));
     contain_close(&c);
 }

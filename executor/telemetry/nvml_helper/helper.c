@@ -358,6 +358,7 @@ int main(int argc, char **argv)
     h.page = mmap(NULL, sizeof *h.page, PROT_READ | PROT_WRITE, MAP_SHARED, NVML_FD_PAGE, 0);
     if (h.page == MAP_FAILED || load_library(&h.lib) != 0 || open_gpus(&h) != 0 || start_workers(&h) != 0)
         return 1; /* no sample arrives, so the executor measures nothing */
+    h.page->pid = (int32_t)getpid();
     atomic_store(&h.page->gpu_count, h.count);
     for (ssize_t n; (n = read(0, requests, sizeof requests)) > 0;)
         for (ssize_t i = 0; i < n; i++)

@@ -55,6 +55,7 @@ struct nvml_slot {
 struct nvml_page {
     _Atomic int32_t gpu_count; /* 0: nothing is known yet, and the rest has no meaning */
     char driver[NVML_TEXT_MAX];
+    int32_t pid; /* the helper's */
     struct nvml_slot slot[NVML_GPUS_MAX];
 };
 

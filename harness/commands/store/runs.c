@@ -6,6 +6,7 @@
 #include "harness/commands/store/runs_change.h"
 #include "reports/render/table.h"
 #include "reports/report.h"
+#include "reports/tables/held.h"
 #include "reports/tables/terminal.h"
 #include "results/query/find_run.h"
 #include "results/query/report_queries.h"
@@ -238,10 +239,11 @@ static json_t *encode_test(const struct run_data *r, const struct run_test *t)
     for (int m = 0; m < METRIC_COUNT; m++)
         if (isfinite(t->value[m]))
             json_object_set_new(metrics, metric_info((enum metric)m)->name, cmd_json_number(t->value[m]));
-    return json_pack("{s:s, s:i, s:i, s:b, s:s, s:s, s:s, s:o, s:o}", "variant", r->variants[t->variant].name,
-                     "context", t->context, "repetition", t->repetition, "warmup", t->warmup, "status",
-                     status_name(t->status), "reason", t->reason, "attn_impl", t->attn_impl, "metrics",
-                     metrics, "activity", encode_activity(t));
+    return json_pack("{s:s, s:i, s:i, s:b, s:s, s:s, s:s, s:o, s:o, s:o}", "variant",
+                     r->variants[t->variant].name, "context", t->context, "repetition", t->repetition,
+                     "warmup", t->warmup, "status", status_name(t->status), "reason", t->reason, "attn_impl",
+                     t->attn_impl, "contained", *t->contained ? json_string(t->contained) : json_null(),
+                     "metrics", metrics, "activity", encode_activity(t));
 }
 
 /* null where the bundle does not have it. */
@@ -258,14 +260,20 @@ static json_t *encode_code(const struct run_variant *v, size_t variant, const st
     return json_null();
 }
 
+/* null without a container, or where the bundle does not have it. */
+static json_t *encode_image(const struct run_variant *v)
+{
+    return *v->image ? json_pack("{s:s, s:s}", "name", v->image, "digest", v->image_digest) : json_null();
+}
+
 static json_t *encode_variants(const struct run_data *r, const struct run_details *d)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < r->n_variants; i++)
-        json_array_append_new(out,
-                              json_pack("{s:s, s:s, s:s, s:o}", "variant", r->variants[i].name, "status",
-                                        status_name(r->variants[i].status), "reason", r->variants[i].reason,
-                                        "code", encode_code(&r->variants[i], i, d)));
+        json_array_append_new(
+            out, json_pack("{s:s, s:s, s:s, s:o, s:o}", "variant", r->variants[i].name, "status",
+                           status_name(r->variants[i].status), "reason", r->variants[i].reason, "code",
+                           encode_code(&r->variants[i], i, d), "image", encode_image(&r->variants[i])));
     return out;
 }
 
@@ -294,6 +302,7 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
     if (*r->info.rejected)
         printf("rejected, never compared: %s\n", r->info.rejected);
     revision_print(&r->info.revision, &text);
+    terminal_held(r, &text);
     buf_putc(&text, '\n');
     int rc = report_reference(s, r, NULL, &reference, err);
     if (rc == 0)

@@ -298,6 +298,27 @@ static void compare_plans(const struct cause_run *before, const struct cause_run
                    &out->method[SCOPE_VARIANT]);
 }
 
+/* The image that the variant's builds and tests ran in: a tag may name another one by now. variant "": where
+ * the images of all variants that have one have changed. */
+static void compare_images(const struct cause_run *before, const struct cause_run *now, const char *variant,
+                           struct cause_differences *out)
+{
+    const struct run_variant *was = NULL, *is = NULL;
+    for (size_t i = 0; i < now->run->n_variants; i++) {
+        const struct run_variant *v = &now->run->variants[i], *old = run_data_variant(before->run, v->name);
+        bool known = old && *old->image_digest && *v->image_digest;
+        if (!known || (*variant && strcmp(v->name, variant) != 0))
+            continue;
+        if (strcmp(old->image_digest, v->image_digest) == 0)
+            return;
+        was = old;
+        is = v;
+    }
+    if (is)
+        cause_add_change(&out->environment[*variant ? SCOPE_VARIANT : SCOPE_ALL], "image", was->image_digest,
+                         is->image_digest);
+}
+
 /* Folded: for runs whose facts do not name the GPU in the same way. */
 static void compare_devices(const struct cause_run *before, const struct cause_run *now,
                             struct cause_differences *out)
@@ -318,6 +339,7 @@ int cause_differences(const struct cause_run *before, const struct cause_run *no
         return -1;
     compare_devices(before, now, out);
     compare_plans(before, now, variant, out);
+    compare_images(before, now, variant, out);
     return 0;
 }
 

@@ -1,0 +1,11 @@
+/* folders: the folder of each variant's results, held where it is: tests can put something else in its place.
+ */
+#ifndef KERNSWEEP_EXECUTOR_SUITE_FOLDERS_H
+#define KERNSWEEP_EXECUTOR_SUITE_FOLDERS_H
+
+#include "executor/suite/suite.h"
+
+/* Puts back, or makes anew, those that are not where they were, and says so in the journal. */
+int folders_look(struct suite *s, struct err *err);
+
+#endif

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# A test that puts something else where the executor keeps results: a file, a link or a folder of another name in the place of its
+# variant's folder, folders and fifos with names that the executor writes. That test is INVALID where its results were touched, the
+# others keep theirs, and the run is whole.
+# shellcheck disable=SC2016 # the scripts that are tests expand their own variables
+. tests/lib.sh
+. tests/executor.sh
+
+good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
+
+# among ID SCRIPT: test 2 of 4 runs the script, in which $v is its variant's folder and $run the run's
+among() {
+    job "$1" "$(jq -nc --arg s "v=\${KERNSWEEP_OUT%/*}; run=\${v%/*}; $2; $good" --arg g "$good" '
+        {variants: [{name: "v", run: ["sh", "-c", ("if [ $1 = 2 ]; then " + $s + "; else " + $g + "; fi"), "sh", "{context}"]},
+                    {name: "w", run: ["sh", "-c", $g]}],
+         tests: [{variant: "v", context: 1}, {variant: "v", context: 2}, {variant: "v", context: 3}, {variant: "w", context: 1}]}')"
+    submit "$1"
+    timeout 60 "$KERNSWEEP_EXECUTOR" follow --workdir "$WORK" --run "$1" --offset 0 >"$TMPDIR/$1.events"
+}
+
+statuses() {
+    summary "$1" '[.tests[].exit_status] | join(" ")'
+}
+
+messages() {
+    events "$1" '[.[] | select(.event == "NODE") | .message // empty] | join("\n")'
+}
+
+# is_whole ID: the run is closed, and its manifest names every result
+is_whole() {
+    is "the run is COMPLETE" "$(x status --run "$1" | jq -r '.[0] | "\(.state) \(.status)"')" "complete COMPLETE"
+    is "its manifest names all results" "$(jq -r '[.files[].path | select(endswith("perf.json"))] | join(" ")' "$(bundle "$1")/manifest.json")" \
+        "v/ctx_1_run1/perf.json v/ctx_2_run1/perf.json v/ctx_3_run1/perf.json w/ctx_1_run1/perf.json"
+}
+
+why='INVALID: the folder of its results was replaced while it ran'
+
+second() {
+    jq -r '"\(.exit_status): \(.reason)"' "$(bundle "$1")/v/ctx_2_run1/perf.json"
+}
+
+by_file() {
+    among file 'mv $v $run/elsewhere; echo x >$v'
+    is_whole file
+    is "only that test is INVALID" "$(statuses file)" "OK INVALID OK OK"
+    like "its reason says what happened" "$(second file)" "^$why"
+    like "the journal says so" "$(messages file)" 'the folder v was replaced while tests ran: it is back'
+}
+
+by_link() {
+    among link 'mv $v $run/elsewhere; ln -s elsewhere $v'
+    is_whole link
+    is "only that test is INVALID" "$(statuses link)" "OK INVALID OK OK"
+    ok "its folder is no link" "$([ -L "$(bundle link)/v" ] && echo 1 || echo 0)"
+}
+
+by_nothing() {
+    among gone 'cd /; rm -rf $v; echo x >$v'
+    is_whole gone
+    is "what it removed is INVALID, the others are OK" "$(statuses gone)" "INVALID INVALID OK OK"
+    like "the journal says so" "$(messages gone)" 'the folder v was replaced while tests ran: what was in it is lost'
+}
+
+another_variant() {
+    among other 'mv $run/w $run/elsewhere; echo x >$run/w'
+    is_whole other
+    is "all tests that have their results are OK" "$(statuses other)" "OK OK OK OK"
+    like "the journal says so" "$(messages other)" 'the folder w was replaced while tests ran: it is back'
+}
+
+own_folder() {
+    among own 'cd /; rm -rf $KERNSWEEP_OUT; echo x >$KERNSWEEP_OUT'
+    is_whole own
+    is "only that test is INVALID" "$(statuses own)" "OK INVALID OK OK"
+    like "its reason says what happened" "$(second own)" "^$why"
+}
+
+own_link() {
+    among ownlink 'mkdir $run/elsewhere; cd /; rm -rf $KERNSWEEP_OUT; ln -s $run/elsewhere $KERNSWEEP_OUT'
+    is_whole ownlink
+    is "only that test is INVALID" "$(statuses ownlink)" "OK INVALID OK OK"
+}
+
+manifest_folder() {
+    among closed 'mkdir -p $run/manifest.json/x; echo x >$run/manifest.json/x/y; sleep 1'
+    is_whole closed
+    is "all tests are OK" "$(statuses closed)" "OK OK OK OK"
+    like "the journal says so" "$(messages closed)" 'manifest.json was made by a test or build, and is removed'
+}
+
+manifest_file() {
+    among forged 'echo "{}" >$run/manifest.json; sleep 1'
+    is_whole forged
+    is "all tests are OK" "$(statuses forged)" "OK OK OK OK"
+}
+
+odd_names() {
+    among odd 'mkfifo perf.json .perf.json.part vram_samples.jsonl $run/summary.json; mkdir .diag.txt.part $run/.summary.json.part run.log; rm .run.log.part .vram_samples.jsonl.part; echo said'
+    is_whole odd
+    is "all tests are OK" "$(statuses odd)" "OK OK OK OK"
+    like "its log is whole" "$(cat "$(bundle odd)/v/ctx_2_run1/run.log")" '^said$'
+}
+
+scenario "a file in the place of the variant's folder" by_file
+scenario "a link in the place of the variant's folder" by_link
+scenario "a variant's folder that is removed" by_nothing
+scenario "a file in the place of another variant's folder" another_variant
+scenario "a file in the place of the test's folder" own_folder
+scenario "a link in the place of the test's folder" own_link
+scenario "a folder with the name of the manifest" manifest_folder
+scenario "a file with the name of the manifest" manifest_file
+scenario "fifos and folders with names that the executor writes" odd_names
+done_testing

@@ -1,0 +1,100 @@
+/* What held tests together, and the images of their containers: from bundles to the store and back. */
+#include "tests/unit/results_support.h"
+
+#include "reports/tables/held.h"
+#include "results/query/export.h"
+
+/* Changes perf.json of baseline at 256, in which the repetitions have these images. */
+static const char *bundle_with_image(const char *name, const char *contained, const char *const digests[2])
+{
+    make_bundle(name, name);
+    for (int i = 1; i <= 2; i++) {
+        char dir[256], path[512];
+        struct err err = {0};
+        snprintf(dir, sizeof dir, "%s/baseline/ctx_256_run%d", name, i);
+        snprintf(path, sizeof path, "%s/perf.json", dir);
+        json_t *perf = json_load(in_scratch(path), LIMIT_JSON_BYTES, &err);
+        assert_non_null(perf);
+        json_object_set_new(perf, "contained", json_string(contained));
+        json_object_set_new(perf, "container",
+                            json_pack("{s:s, s:s, s:s}", "engine", "podman", "image", "registry/ks:1",
+                                      "digest", digests[i - 1]));
+        put_json(dir, "perf.json", perf);
+    }
+    write_manifest(name, name);
+    return in_scratch(name);
+}
+
+static int collect(void *arg, const char *text, size_t len, struct err *err)
+{
+    (void)err;
+    buf_add(arg, text, len);
+    return 0;
+}
+
+static void a_bundle_says_what_held_its_tests(void **state)
+{
+    static const char *const same[] = {"sha256:aa", "sha256:aa"};
+    struct buf text;
+    struct err err = {0};
+    (void)state;
+    struct store s = open_store("held.db");
+    int64_t key = must_ingest(&s, bundle_with_image("held", "container", same), NULL);
+    struct run_data r = must_load(&s, key);
+    assert_string_equal(r.variants[0].image, "registry/ks:1");
+    assert_string_equal(r.variants[0].image_digest, "sha256:aa");
+    assert_string_equal(r.variants[1].image_digest, "");
+    assert_string_equal(r.tests[0].contained, "container");
+    assert_string_equal(r.tests[7].contained, "");
+    buf_init(&text, 1 << 20);
+    terminal_held(&r, &text);
+    assert_string_equal(buf_str(&text), "tests held by container (2)\n"
+                                        "image of baseline: registry/ks:1 sha256:aa\n");
+    buf_clear(&text);
+    assert_ok(export_tests(&s, key, EXPORT_CSV, collect, &text, &err), &err);
+    assert_non_null(strstr(buf_str(&text), "beside,contained,image,image_digest"));
+    assert_non_null(strstr(buf_str(&text), "container,registry/ks:1,sha256:aa"));
+    buf_release(&text);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static void images_of_one_name_may_differ(void **state)
+{
+    static const char *const other[] = {"sha256:aa", "sha256:bb"};
+    (void)state;
+    struct store s = open_store("several.db");
+    struct run_data r =
+        must_load(&s, must_ingest(&s, bundle_with_image("several", "container", other), NULL));
+    assert_string_equal(r.variants[0].image_digest, IMAGES_SEVERAL);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+/* Such a test is kept, and not believed. */
+static void what_is_no_containment_is_refused(void **state)
+{
+    static const char *const same[] = {"sha256:aa", "sha256:aa"}, *const bad[] = {"sha256:aa", "a b"};
+    (void)state;
+    struct store s = open_store("refused.db");
+    struct run_data r = must_load(&s, must_ingest(&s, bundle_with_image("word", "jail", same), NULL));
+    assert_int_equal(r.tests[0].status, STATUS_INVALID);
+    assert_non_null(strstr(r.tests[0].reason, "contained"));
+    assert_int_equal(r.tests[2].status, STATUS_OK);
+    run_data_release(&r);
+    r = must_load(&s, must_ingest(&s, bundle_with_image("digest", "container", bad), NULL));
+    assert_int_equal(r.tests[0].status, STATUS_OK);
+    assert_int_equal(r.tests[1].status, STATUS_INVALID);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bundle_says_what_held_its_tests),
+        cmocka_unit_test(images_of_one_name_may_differ),
+        cmocka_unit_test(what_is_no_containment_is_refused),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
