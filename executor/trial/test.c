@@ -223,6 +223,10 @@ static void assess_run(struct test_run *r)
         ending.stop = STOP_CANCEL;
     r->assessment = assess_test(&ending, &r->reader.result, &expected);
     test_group_judge(r->suite, &r->hits, &r->assessment);
+    if (r->assessment.status == STATUS_OK && r->suite->test[r->index].doubt) {
+        r->assessment.status = STATUS_INVALID;
+        reason_set(r->assessment.reason, "%s", r->suite->test[r->index].doubt);
+    }
     if (ending.stop == STOP_CANCEL && !suite_cancelled(r->suite)) {
         r->assessment.status = STATUS_INTERRUPTED;
         reason_set(r->assessment.reason, "the executor was told to end");
