@@ -1,7 +1,6 @@
 #include "executor/prepare/untouched.h"
 
 #include "common/base/clock.h"
-#include "common/base/text.h"
 #include "executor/prepare/built.h"
 #include "executor/trial/disbelief.h"
 #include "executor/trial/perf.h"
@@ -12,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { TOLD_MAX = 20 };
+enum { TOLD_MAX = 20, SHOWN_MAX = 160 };
 
 /* Files have the time of the kernel's last tick; ours are rounded to milliseconds. */
 static const double tick_s = 0.02, rounding_s = 0.002;
@@ -81,14 +80,16 @@ static void tell(struct inquiry *q, const char *of, const char *what, double rea
 static void on_change(void *arg, const struct seal_change *c)
 {
     struct inquiry *q = arg;
-    char of[LIMIT_NAME + 32];
+    char of[LIMIT_NAME + 32], name[SHOWN_MAX], what[SEAL_REASON_MAX];
     q->seen = true;
+    secrets_printable(&q->s->secrets, c->name, strlen(c->name), name, sizeof name);
+    snprintf(what, sizeof what, "%s%s%s", name, *name ? " " : "", c->how);
     snprintf(of, sizeof of, "build and sources of %s: ", q->s->job.variant[q->variant].name);
-    tell(q, of, c->what, c->real_s, q->s->job.test_count);
+    tell(q, of, what, c->real_s, q->s->job.test_count);
     if (c->added || is_prepared_at(q->s, c->real_s))
         return;
     if (!*q->what || c->real_s < q->real_s) {
-        snprintf(q->what, sizeof q->what, "%s", c->what);
+        snprintf(q->what, sizeof q->what, "%s", what);
         q->real_s = c->real_s;
     }
 }
@@ -140,14 +141,12 @@ static bool is_looked_at(const struct suite *s, size_t variant)
 static void miss_seal(struct inquiry *q, const struct err *unread)
 {
     const struct variant_state *v = &q->s->variant[q->variant];
-    char seal[FS_PATH_MAX];
-    struct seal_change c = {.real_s = 0};
+    char seal[FS_PATH_MAX], how[SEAL_REASON_MAX] = "its seal is gone";
+    struct seal_change c = {.name = "", .how = how};
     if (fs_join(seal, NULL, *v->build ? v->build : v->src, "seal") == 0)
         c.real_s = seal_time_of_going(seal);
     if (unread)
-        snprintf(c.what, sizeof c.what, "its seal cannot be read (%.150s)", unread->msg);
-    else
-        snprintf(c.what, sizeof c.what, "its seal is gone");
+        snprintf(how, sizeof how, "its seal cannot be read (%.150s)", unread->msg);
     on_change(q, &c);
 }
 
@@ -244,7 +243,7 @@ static int look_at_file(const char *relpath, const char *fullpath, void *arg, st
     double real_s = (double)st.st_ctim.tv_sec + (double)st.st_ctim.tv_nsec * 1e-9;
     if (real_s <= f->q->s->test[f->test].ended_real_s + rounding_s)
         return 0;
-    text_printable_fixed(shown, sizeof shown, relpath, strlen(relpath));
+    secrets_printable(&f->q->s->secrets, relpath, strlen(relpath), shown, sizeof shown);
     snprintf(what, sizeof what, "%.100s/%s was changed after its test had ended,", f->rel, shown);
     tell(f->q, "", what, real_s, f->test);
     return f->q->rc;

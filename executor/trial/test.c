@@ -115,7 +115,7 @@ static void on_stopping(void *arg, const struct process *p, enum stop_cause caus
 {
     struct test_run *r = arg;
     (void)cause;
-    diag_processes(&r->evidence, p->pid);
+    diag_processes(&r->evidence, p->pid, &r->suite->secrets);
 }
 
 static void on_heartbeat(void *arg, double t_s)
@@ -208,7 +208,7 @@ static void look_for_oom(struct test_run *r, struct ending *ending, char *eviden
 static void assess_run(struct test_run *r)
 {
     struct ending ending;
-    char evidence[OOM_EVIDENCE_MAX];
+    char evidence[OOM_EVIDENCE_MAX], program[PROGRAM_SHOWN];
     struct expectation expected = {
         .context = r->test->context,
         .attn_impl = r->variant->attn_impl,
@@ -216,7 +216,8 @@ static void assess_run(struct test_run *r)
         .rule = &r->suite->job.timings,
         .metrics = &r->suite->job.metrics,
         .wall_s = r->suite->job.settings.clock == CLOCK_OF_PROCESS ? r->child.result.wall_s : (double)NAN};
-    child_ending(&r->child.result, &r->limits, r->argv.v[0], &ending);
+    secrets_printable(&r->suite->secrets, r->argv.v[0], strlen(r->argv.v[0]), program, sizeof program);
+    child_ending(&r->child.result, &r->limits, program, &ending);
     ending.hang_after_s = r->suite->job.settings.hang_after_s;
     look_for_oom(r, &ending, evidence);
     if (ended_with_job(r, &ending))

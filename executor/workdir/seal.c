@@ -123,7 +123,8 @@ double seal_time_of_going(const char *path)
 
 static void tell(struct inspection *i, const char *name, const char *what, double real_s)
 {
-    struct seal_change c = {.real_s = real_s, .added = strcmp(what, "was added") == 0};
+    struct seal_change c = {
+        .name = name, .how = what, .real_s = real_s, .added = strcmp(what, "was added") == 0};
     char shown[SEAL_REASON_MAX - 32]; /* names may hold any bytes */
     i->broken = true;
     text_printable_fixed(shown, sizeof shown, name, strlen(name));
