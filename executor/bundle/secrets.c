@@ -8,7 +8,7 @@
 
 #define MASK "***"
 
-enum { FORMS = 4 };
+enum { FORMS = 5 };
 
 static int longer_first(const void *a, const void *b)
 {
@@ -70,6 +70,23 @@ static char *shell_form(const char *value)
     return out;
 }
 
+/* As Python's repr(), which print(os.environ) has: with both kinds of quotes, the single ones are escaped. */
+static char *python_form(const char *value)
+{
+    static const char plain[] = "\\\t\n\r'", escaped[] = "\\tnr'";
+    bool both = strchr(value, '\'') && strchr(value, '"');
+    char *out = malloc(2 * strlen(value) + 1), *to = out;
+    for (; out && *value; value++) {
+        const char *at = *value == '\'' && !both ? NULL : strchr(plain, *value);
+        if (at)
+            *to++ = '\\';
+        *to++ = at ? escaped[at - plain] : *value;
+    }
+    if (out)
+        *to = '\0';
+    return out;
+}
+
 /* "\u00E4" as "\u00e4". */
 static char *small_hex(char *text)
 {
@@ -85,6 +102,7 @@ static void add_forms_of(struct secrets *s, const char *value)
 {
     json_t *string = json_string(value);
     add_form(s, value, shell_form(value));
+    add_form(s, value, python_form(value));
     if (!string)
         return;
     add_form(s, value, unquoted(json_dumps(string, JSON_ENCODE_ANY)));

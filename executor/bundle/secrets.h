@@ -17,7 +17,7 @@ enum { SECRET_MIN = LIMIT_SECRET_MIN, SECRET_MAX = LIMIT_ARG_BYTES };
 struct secrets {
     const char **value; /* borrowed from the job, the environment and `forms`; longest first */
     size_t count;
-    char **forms; /* owned: the values as JSON and shells quote them, where that differs */
+    char **forms; /* owned: the values as JSON, shells and Python quote them, where that differs */
     size_t n_forms;
     size_t longest;
 };
