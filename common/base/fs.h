@@ -35,6 +35,12 @@ int fs_read_below(const char *dir, const char *rel, size_t max, struct buf *out,
 /* Writes to "<path>.tmp.<pid>", fsyncs, renames over path, syncs the folder. */
 int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err);
 
+/* A new file, open for reading and writing, in place of whatever has its name; -1 with err. */
+int fs_create_anew(const char *path, mode_t mode, struct err *err);
+/* Renames part to path. fd: part, open for reading, too. Others may write to the folder: if it has lost its
+ * name, or the folder is gone, both are made anew; what is in the way is removed. */
+int fs_publish(int fd, const char *part, const char *path, struct err *err);
+
 /* Makes path and its parents; they may exist already. */
 int fs_mkdir_p(const char *path, mode_t mode, struct err *err);
 

@@ -24,9 +24,9 @@ static int write_file(const char *dir, const char *name, const char *data, size_
     snprintf(hidden, sizeof hidden, ".%.100s.part", name);
     if (fs_join(path, err, dir, name) != 0 || fs_join(part, err, dir, hidden) != 0)
         return -1;
-    int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = fs_create_anew(part, 0600, err);
     if (fd < 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create", path);
+        return -1;
     int failed = fs_write_all(fd, data, len) != 0 ? errno : 0;
     if (close(fd) != 0 && !failed)
         failed = errno;

@@ -54,10 +54,8 @@ int runlog_open(struct runlog *log, const char *dir, const char *name, size_t li
     snprintf(part, sizeof part, ".%.200s.part", name);
     if (fs_join(log->path, err, dir, name) != 0 || fs_join(log->part, err, dir, part) != 0)
         return -1;
-    log->fd = open(log->part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (log->fd < 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create the log", log->part);
-    return 0;
+    log->fd = fs_create_anew(log->part, 0600, err);
+    return log->fd < 0 ? -1 : 0;
 }
 
 void runlog_listen(struct runlog *log, secrets_sink *listener, void *arg)
@@ -111,8 +109,8 @@ int runlog_finish(struct runlog *log, struct err *err)
     }
     if (log->write_errno)
         return err_set_errno(err, ERR_STORAGE, log->write_errno, "%s: cannot write the log", log->path);
-    if (rename(log->part, log->path) != 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot rename the log", log->path);
+    if (fs_publish(log->fd, log->part, log->path, err) != 0)
+        return err_wrap(err, "the log");
     log->part[0] = '\0';
     return 0;
 }

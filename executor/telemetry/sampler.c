@@ -30,9 +30,9 @@ int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir
     if (fs_join(s->path, err, dir, "vram_samples.jsonl") != 0 ||
         fs_join(s->part, err, dir, ".vram_samples.jsonl.part") != 0)
         return -1;
-    s->fd = open(s->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    s->fd = fs_create_anew(s->part, 0600, err);
     if (s->fd < 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create", s->part);
+        return -1;
     sample_clear(&s->before, 0);
     sample_clear(&s->newest, 0);
     activity_init(&s->activity);
@@ -107,8 +107,8 @@ int sampler_finish(struct sampler *s, double end_s, struct err *err)
     flush_rows(s);
     if (s->fd < 0)
         return err_set(err, ERR_STORAGE, "%s: cannot write the samples", s->path);
-    if (rename(s->part, s->path) != 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot rename the samples", s->path);
+    if (fs_publish(s->fd, s->part, s->path, err) != 0)
+        return err_wrap(err, "the samples");
     s->part[0] = '\0';
     return 0;
 }

@@ -71,6 +71,15 @@ several() {
     is "the run is closed" "$(summary "$id-5" .status)" COMPLETE
 }
 
+# What is kernsweep's own in the folder of a test, which the test makes unusable.
+own_files() {
+    local id=own-$TESTS
+    three "$id" "$1" # the second test's folder is its working folder
+    is "the run is COMPLETE with all results" "$(summary "$id" .status) $(outcomes "$id")" "COMPLETE OK OK OK OK"
+    is "its log and record are files" "$(stat -c %F "$(bundle "$id")"/v/ctx_64_run2/{run.log,perf.json,vram_samples.jsonl} | sort -u)" "regular file"
+    like "the log is what it printed" "$(cat "$(bundle "$id")/v/ctx_64_run2/run.log")" PERF_TIMING
+}
+
 seal_damaged() {
     local id=scribbled
     three "$id" 'echo x >>$B/.complete; echo 2 >$B/prog'
@@ -188,6 +197,11 @@ scenario "a test that removes a file of {build}" changed 'rm $B/prog' 'prog is g
 scenario "a test that replaces a file of {build} by a link" changed 'rm $B/prog; ln -s /etc/passwd $B/prog' 'prog has changed'
 scenario "a test that changes the sources of its build" changed 'chmod u+w $S/number; echo 2 >$S/number' 'number has changed'
 scenario "a test that writes to {build}/.." changed 'for d in $B/../*; do [ $(cat $d/name) = w ] || echo 2 >$d/prog; done' 'prog has changed'
+for how in 'rm -f vram_samples.jsonl; mkdir -p vram_samples.jsonl/x' 'mkfifo .perf.json.part .diag.txt.part' 'mkdir .perf.json.part' \
+    'rm .run.log.part; mkfifo .run.log.part' 'rm .run.log.part .vram_samples.jsonl.part' 'rm .run.log.part; echo forged >.run.log.part' \
+    'mkdir perf.json diag.txt run.log' 'rm -r "$PWD"' 'rm -r "$PWD"; ln -s / "$PWD"' 'chmod 0 .'; do
+    scenario "a test that in its own folder does: $how" own_files "$how"
+done
 scenario "tests that change {build} again and again" several 'echo 4 >$B/prog' "OK OK INVALID INVALID INVALID" "all after the first are INVALID"
 scenario "a test that restores {build} that others have changed" several 'cat $B/../was >$B/prog; touch -r $B/../then $B/prog' "OK OK INVALID INVALID INVALID" "all after the first are INVALID"
 scenario "a test that damages the seal of {build}" seal_damaged

@@ -229,7 +229,7 @@ static void waiting_for_a_group_without_its_keeper_takes_no_cpu(void **state)
     (void)state;
     const struct process_spec spec = {
         .argv = argv, .env = env, .cwd = "/", .input = -1, .kept = true, .group = &group};
-    strcpy(group.folder[0], "/tmp/kernsweep-group-XXXXXX");
+    snprintf(group.folder[0], sizeof group.folder[0], "/tmp/kernsweep-group-XXXXXX");
     assert_non_null(mkdtemp(group.folder[0]));
     group.on = true;
     set_populated(&group, true);
