@@ -17,6 +17,13 @@ double clock_mono_s(void)
     return (double)clock_mono_ns() * 1e-9;
 }
 
+double clock_cpu_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 double clock_real_s(void)
 {
     struct timespec t;

@@ -10,6 +10,8 @@ enum { CLOCK_ISO_LEN = 24 }; /* 2026-02-14T03:15:09.123Z */
 
 int64_t clock_mono_ns(void);
 double clock_mono_s(void);
+/* CPU time of this process. */
+double clock_cpu_s(void);
 /* Seconds since the epoch, to the millisecond. */
 double clock_real_s(void);
 /* out: char[CLOCK_ISO_LEN + 1], UTC; times outside the years 1970 to 9999 give the epoch. */

@@ -64,6 +64,15 @@ int fs_walk(const char *root, bool skip_special, fs_walk_fn *fn, void *arg, stru
 typedef void fs_skipped_fn(const char *relpath, const char *why, void *arg);
 int fs_walk_rest(const char *root, fs_walk_fn *fn, fs_skipped_fn *skipped, void *arg, struct err *err);
 
+/* The same for whatever is no folder, links and devices included; what is gone meanwhile is not noticed. */
+struct fs_entry {
+    const char *relpath, *fullpath, *name;
+    int dirfd;          /* of the folder that has it */
+    unsigned char type; /* DT_REG, DT_LNK, ... */
+};
+typedef int fs_entry_fn(const struct fs_entry *entry, void *arg, struct err *err);
+int fs_walk_entries(const char *root, fs_entry_fn *fn, fs_skipped_fn *skipped, void *arg, struct err *err);
+
 /* True for a relative path of plain components: no "..", ".", "//", leading or trailing '/', control
  * characters or backslash; shorter than FS_PATH_MAX. Required of paths in untrusted bundles. */
 bool fs_safe_relpath(const char *path);

@@ -1,4 +1,4 @@
-/* fs_walk: fs_walk() and fs_walk_rest() of fs.h. */
+/* fs_walk: fs_walk(), fs_walk_rest() and fs_walk_entries() of fs.h. */
 #include "common/base/fs.h"
 
 #include "common/base/alloc.h"
@@ -104,6 +104,7 @@ static int list_folder(int fd, struct listing *l)
 struct walk {
     bool skip_special;
     fs_walk_fn *fn;
+    fs_entry_fn *entry;     /* instead of fn, for all but folders */
     fs_skipped_fn *skipped; /* NULL: the first thing that cannot be visited ends the walk */
     void *arg;
     char path[FS_PATH_MAX]; /* of the current folder or file */
@@ -146,6 +147,14 @@ static int walk_entry(struct walk *w, int fd, const struct dirent64 *e, size_t l
     if (e->d_type == DT_DIR) {
         memcpy(w->path + len + n, "/", 2);
         return walk_dir(w, fd, e->d_name, len + n + 1, depth + 1, err);
+    }
+    if (w->entry) {
+        const struct fs_entry entry = {.relpath = w->path + w->rel,
+                                       .fullpath = w->path,
+                                       .name = e->d_name,
+                                       .dirfd = fd,
+                                       .type = e->d_type};
+        return w->entry(&entry, w->arg, err);
     }
     return e->d_type == DT_REG ? w->fn(w->path + w->rel, w->path, w->arg, err) : special(w, err);
 }
@@ -199,5 +208,11 @@ int fs_walk(const char *root, bool skip_special, fs_walk_fn *fn, void *arg, stru
 int fs_walk_rest(const char *root, fs_walk_fn *fn, fs_skipped_fn *skipped, void *arg, struct err *err)
 {
     struct walk w = {.fn = fn, .skipped = skipped, .arg = arg};
+    return walk(&w, root, err);
+}
+
+int fs_walk_entries(const char *root, fs_entry_fn *fn, fs_skipped_fn *skipped, void *arg, struct err *err)
+{
+    struct walk w = {.entry = fn, .skipped = skipped, .arg = arg};
     return walk(&w, root, err);
 }

@@ -10,7 +10,23 @@
 
 enum { PROCESSES_MAX = 16, PROC_TEXT_MAX = 4096, LOG_END = 8192 };
 
-static void add_proc_file(struct buf *out, pid_t pid, const char *name)
+static void append(void *arg, const char *data, size_t len)
+{
+    logtext_lines(arg, data, len);
+}
+
+/* The file was cut where its text may end within a secret: that is left out. */
+static void add_clean(struct buf *out, const char *text, size_t len, const struct secrets *secrets)
+{
+    struct secrets_stream stream;
+    secrets_stream_init(&stream, secrets, append, out);
+    secrets_stream_feed(&stream, text, len);
+    if (len < PROC_TEXT_MAX)
+        secrets_stream_end(&stream);
+    secrets_stream_release(&stream);
+}
+
+static void add_proc_file(struct buf *out, pid_t pid, const char *name, const struct secrets *secrets)
 {
     char path[64], text[PROC_TEXT_MAX];
     snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
@@ -29,7 +45,7 @@ static void add_proc_file(struct buf *out, pid_t pid, const char *name)
     buf_printf(out, "%s: ", name);
     if (memchr(text, '\n', (size_t)n - 1))
         buf_putc(out, '\n');
-    logtext_lines(out, text, (size_t)n);
+    add_clean(out, text, (size_t)n, secrets);
     if (text[n - 1] != '\n')
         buf_putc(out, '\n');
 }
@@ -51,17 +67,17 @@ static void add_status(struct buf *out, pid_t pid)
         fclose(f);
 }
 
-void diag_processes(struct buf *out, pid_t root)
+void diag_processes(struct buf *out, pid_t root, const struct secrets *secrets)
 {
     struct proctree tree;
     proctree_listed(&tree, root);
     for (size_t i = 0; i < tree.count && i < PROCESSES_MAX; i++) {
         buf_printf(out, "\n== process %ld when it was stopped ==\n", (long)tree.pid[i]);
         add_status(out, tree.pid[i]);
-        add_proc_file(out, tree.pid[i], "cmdline");
-        add_proc_file(out, tree.pid[i], "wchan");
-        add_proc_file(out, tree.pid[i], "syscall");
-        add_proc_file(out, tree.pid[i], "stack");
+        add_proc_file(out, tree.pid[i], "cmdline", secrets);
+        add_proc_file(out, tree.pid[i], "wchan", secrets);
+        add_proc_file(out, tree.pid[i], "syscall", secrets);
+        add_proc_file(out, tree.pid[i], "stack", secrets);
     }
     if (tree.count > PROCESSES_MAX)
         buf_printf(out, "\n(%zu more processes)\n", tree.count - PROCESSES_MAX);

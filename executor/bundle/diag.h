@@ -6,6 +6,7 @@
 
 #include "common/base/buf.h"
 #include "executor/bundle/runlog.h"
+#include "executor/bundle/secrets.h"
 #include "executor/telemetry/sample.h"
 
 #include <sys/types.h>
@@ -13,7 +14,7 @@
 enum { DIAG_MAX = 256 << 10 };
 
 /* State, wait channel and kernel stack (where readable) of root and its descendants. */
-void diag_processes(struct buf *out, pid_t root);
+void diag_processes(struct buf *out, pid_t root, const struct secrets *secrets);
 void diag_sample(struct buf *out, const char *title, const struct sample *s);
 void diag_log_end(struct buf *out, const struct runlog *log);
 

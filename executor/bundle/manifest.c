@@ -2,7 +2,6 @@
 
 #include "common/base/json.h"
 #include "common/base/sha256.h"
-#include "common/base/text.h"
 #include "common/contract/bundle_limits.h"
 #include "common/contract/proto.h"
 #include "executor/bundle/bundle.h"
@@ -26,16 +25,12 @@ static void leave_out(const char *path, const char *why, void *arg)
 {
     struct listing *l = arg;
     char shown[SHOWN_PATH_MAX];
-    struct buf clean;
     if (json_array_size(l->left_out) >= BUNDLE_LEFT_OUT_MAX) {
         l->others++;
         return;
     }
-    buf_init(&clean, 4 * FS_PATH_MAX);
-    secrets_clean_text(l->secrets, path, strlen(path), &clean);
-    text_printable_fixed(shown, sizeof shown, buf_str(&clean), clean.len);
+    secrets_printable(l->secrets, path, strlen(path), shown, sizeof shown);
     json_array_append_new(l->left_out, json_pack("{s:s, s:s}", "path", shown, "reason", why));
-    buf_release(&clean);
 }
 
 static void drop(void *arg, const char *data, size_t len)

@@ -1,12 +1,14 @@
 #include "executor/bundle/secrets.h"
 
+#include "common/base/text.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MASK "***"
 
-enum { FORMS = 3 };
+enum { FORMS = 5 };
 
 static int longer_first(const void *a, const void *b)
 {
@@ -28,19 +30,61 @@ static int add_value(struct secrets *s, const char *name, const char *value, str
     return 0;
 }
 
-/* Takes text, the value as a JSON string. */
+/* Takes text, NULL or the value as something else writes it. */
 static void add_form(struct secrets *s, const char *value, char *text)
 {
     size_t len = text ? strlen(text) : 0;
-    if (len < 2 || (len - 2 == strlen(value) && memcmp(text + 1, value, len - 2) == 0)) {
+    if (len == 0 || strcmp(text, value) == 0) {
         free(text);
         return;
     }
-    memmove(text, text + 1, len - 2); /* without its quotes */
-    text[len - 2] = '\0';
     s->forms[s->n_forms++] = text;
     s->value[s->count++] = text;
-    s->longest = len - 2 > s->longest ? len - 2 : s->longest;
+    s->longest = len > s->longest ? len : s->longest;
+}
+
+/* Takes text, a JSON string, and returns it without its quotes. */
+static char *unquoted(char *text)
+{
+    size_t len = text ? strlen(text) : 0;
+    if (len < 2)
+        return text;
+    memmove(text, text + 1, len - 2);
+    text[len - 2] = '\0';
+    return text;
+}
+
+/* Inside single quotes of a shell: how commands are logged, and what `set -x` prints. */
+static char *shell_form(const char *value)
+{
+    static const char quote[] = "'\\''";
+    char *out = malloc(strlen(value) * strlen(quote) + 1), *to = out;
+    for (; out && *value; value++) {
+        if (*value == '\'')
+            to = stpcpy(to, quote);
+        else
+            *to++ = *value;
+    }
+    if (out)
+        *to = '\0';
+    return out;
+}
+
+/* As Python's repr(), which print(os.environ) has: with both kinds of quotes, the single ones are escaped. */
+static char *python_form(const char *value)
+{
+    static const char plain[] = "\\\t\n\r'", escaped[] = "\\tnr'";
+    bool both = strchr(value, '\'') && strchr(value, '"');
+    char *out = malloc(2 * strlen(value) + 1), *to = out;
+    for (; out && *value; value++) {
+        const char *at = *value == '\'' && !both ? NULL : strchr(plain, *value);
+        if (at)
+            *to++ = '\\';
+        *to++ = at ? escaped[at - plain] : *value;
+    }
+    if (out)
+        *to = '\0';
+    return out;
 }
 
 /* "\u00E4" as "\u00e4". */
@@ -52,15 +96,18 @@ static char *small_hex(char *text)
     return text;
 }
 
-/* A workload that prints its environment as JSON prints the value escaped, in one of three ways. */
+/* A workload that prints its environment as JSON prints the value escaped, in one of three ways. A value that
+ * is no UTF-8 has none of them. */
 static void add_forms_of(struct secrets *s, const char *value)
 {
     json_t *string = json_string(value);
+    add_form(s, value, shell_form(value));
+    add_form(s, value, python_form(value));
     if (!string)
         return;
-    add_form(s, value, json_dumps(string, JSON_ENCODE_ANY));
-    add_form(s, value, json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII));
-    add_form(s, value, small_hex(json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII)));
+    add_form(s, value, unquoted(json_dumps(string, JSON_ENCODE_ANY)));
+    add_form(s, value, unquoted(json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII)));
+    add_form(s, value, unquoted(small_hex(json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII))));
     json_decref(string);
 }
 
@@ -176,6 +223,15 @@ void secrets_clean_text(const struct secrets *s, const char *text, size_t len, s
         buf_add(out, text, len);
     else
         mask_text(s, text, len, false, out, &found);
+}
+
+void secrets_printable(const struct secrets *s, const char *text, size_t len, char *out, size_t cap)
+{
+    struct buf clean;
+    buf_init(&clean, len * sizeof MASK);
+    secrets_clean_text(s, text, len, &clean);
+    text_printable_fixed(out, cap, buf_str(&clean), clean.len);
+    buf_release(&clean);
 }
 
 bool secrets_in_text(const struct secrets *s, const char *text, size_t len)

@@ -17,7 +17,7 @@ enum { SECRET_MIN = LIMIT_SECRET_MIN, SECRET_MAX = LIMIT_ARG_BYTES };
 struct secrets {
     const char **value; /* borrowed from the job, the environment and `forms`; longest first */
     size_t count;
-    char **forms; /* owned: the values as they look inside a JSON string, where that differs */
+    char **forms; /* owned: the values as JSON, shells and Python quote them, where that differs */
     size_t n_forms;
     size_t longest;
 };
@@ -30,6 +30,9 @@ void secrets_release(struct secrets *s);
 json_t *secrets_clean_json(const struct secrets *s, json_t *value);
 /* s NULL or empty: a plain copy. */
 void secrets_clean_text(const struct secrets *s, const char *text, size_t len, struct buf *out);
+
+/* Cleaned first, then made printable, then cut at cap: the other way round, a part of a secret may stay. */
+void secrets_printable(const struct secrets *s, const char *text, size_t len, char *out, size_t cap);
 
 typedef void secrets_sink(void *arg, const char *data, size_t len);
 

@@ -157,7 +157,10 @@ static int build_or_reuse(struct suite *s, size_t variant, struct err *err)
 {
     char why[SEAL_REASON_MAX] = "";
     struct variant_state *state = &s->variant[variant];
+    double cpu_s = clock_cpu_s();
     int intact = s->job.fresh ? 0 : built_is_intact(s, variant, why, err);
+    state->look_cost_s = clock_cpu_s() - cpu_s;
+    state->looked_s = clock_mono_s();
     if (intact < 0)
         return -1;
     if (intact == 0 && s->resumed && untouched_variant(s, variant, err) != 0)

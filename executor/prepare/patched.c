@@ -87,6 +87,10 @@ static int edit_files(struct suite *s, const struct variant *v, struct edits *ed
         buf_init(&after, PATCH_FILE_MAX);
         if (patch_apply(&v->patch[i], buf_str(&e->text), e->text.len, &after, err) != 0) {
             buf_release(&after);
+            if (secrets_in_text(&s->secrets, v->patch[i].pattern, strlen(v->patch[i].pattern)))
+                err_set(err, ERR_INPUT,
+                        "%s: its pattern, which holds a secret, does not match as often as expected",
+                        v->patch[i].file);
             return err_wrap(err, "variant %s, patch %zu", v->name, i + 1);
         }
         buf_release(&e->text);

@@ -7,6 +7,7 @@
 #include "executor/trial/test_group.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const double engine_linger_s = 5; /* what an engine tidies up once its program has ended */
 
@@ -39,6 +40,7 @@ static int run_logged(struct suite *s, size_t variant, struct step *step, const 
     struct child_hooks hooks = {.output = on_output, .arg = step};
     struct child_result result;
     struct ending ending;
+    char program[PROGRAM_SHOWN];
     log_command(step->log, argv);
     struct container_use use;
     const struct lane *lane = s->lanes.count > 0 ? &s->lanes.lane[0] : NULL;
@@ -59,7 +61,8 @@ static int run_logged(struct suite *s, size_t variant, struct step *step, const 
         return err_set(err, ERR_NODE,
                        "the container of %s cannot be removed: it would run beside the tests; see \"%s ps\"",
                        argv->v[0], engine_name(use.engine));
-    child_ending(&result, &limits, argv->v[0], &ending);
+    secrets_printable(&s->secrets, argv->v[0], strlen(argv->v[0]), program, sizeof program);
+    child_ending(&result, &limits, program, &ending);
     *out = assess_ending(&ending);
     if (wall_s)
         *wall_s = result.wall_s;

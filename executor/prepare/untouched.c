@@ -1,19 +1,21 @@
 #include "executor/prepare/untouched.h"
 
-#include "common/base/text.h"
+#include "common/base/clock.h"
 #include "executor/prepare/built.h"
 #include "executor/trial/disbelief.h"
 #include "executor/trial/perf.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { TOLD_MAX = 20 };
+enum { TOLD_MAX = 20, SHOWN_MAX = 160 };
 
 /* Files have the time of the kernel's last tick; ours are rounded to milliseconds. */
 static const double tick_s = 0.02, rounding_s = 0.002;
+static const double look_short_s = 0.005;
 
 struct inquiry {
     struct suite *s;
@@ -78,32 +80,47 @@ static void tell(struct inquiry *q, const char *of, const char *what, double rea
 static void on_change(void *arg, const struct seal_change *c)
 {
     struct inquiry *q = arg;
-    char of[LIMIT_NAME + 32];
+    char of[LIMIT_NAME + 32], name[SHOWN_MAX], what[SEAL_REASON_MAX];
     q->seen = true;
+    secrets_printable(&q->s->secrets, c->name, strlen(c->name), name, sizeof name);
+    snprintf(what, sizeof what, "%s%s%s", name, *name ? " " : "", c->how);
     snprintf(of, sizeof of, "build and sources of %s: ", q->s->job.variant[q->variant].name);
-    tell(q, of, c->what, c->real_s, q->s->job.test_count);
-    if (c->added || c->real_s <= 0 || is_prepared_at(q->s, c->real_s))
+    tell(q, of, what, c->real_s, q->s->job.test_count);
+    if (c->added || is_prepared_at(q->s, c->real_s))
         return;
     if (!*q->what || c->real_s < q->real_s) {
-        snprintf(q->what, sizeof q->what, "%s", c->what);
+        snprintf(q->what, sizeof q->what, "%s", what);
         q->real_s = c->real_s;
     }
+}
+
+static void explain(const struct suite *s, const char *what, double real_s, char *reason)
+{
+    char when[160];
+    describe_time(s, real_s, s->job.test_count, when, sizeof when);
+    reason_set(reason,
+               "began with a build or sources that were changed: %.200s %s (if that is meant, \"in_tree\")",
+               what, when);
+}
+
+/* It may have begun with what was changed first, of which the time is not known. */
+static bool began_since_look(const struct suite *s, size_t test)
+{
+    double verified_real_s = s->variant[s->job.test[test].variant].verified_real_s;
+    return verified_real_s > 0 && s->test[test].began_real_s > verified_real_s;
 }
 
 /* Those of the variant that began after its build or sources had been changed. */
 static int disbelieve_later(struct inquiry *q)
 {
     struct suite *s = q->s;
-    char when[160], reason[REASON_MAX];
+    char reason[REASON_MAX];
     size_t culprit = test_at(s, q->real_s, s->job.test_count);
-    describe_time(s, q->real_s, s->job.test_count, when, sizeof when);
-    reason_set(reason,
-               "began with a build or sources that were changed: %.200s %s (if that is meant, \"in_tree\")",
-               q->what, when);
+    explain(s, q->what, q->real_s, reason);
     for (size_t i = 0; q->rc == 0 && i < s->job.test_count; i++) {
         const struct test_state *t = &s->test[i];
-        if (i != culprit && s->job.test[i].variant == q->variant && t->final && t->status == STATUS_OK &&
-            t->began_real_s > q->real_s)
+        if (s->job.test[i].variant == q->variant && t->final && t->status == STATUS_OK && !t->proven &&
+            (began_since_look(s, i) || (i != culprit && t->began_real_s > q->real_s)))
             q->rc = disbelief_of(s, i, reason, q->err);
     }
     return q->rc;
@@ -124,30 +141,88 @@ static bool is_looked_at(const struct suite *s, size_t variant)
 static void miss_seal(struct inquiry *q, const struct err *unread)
 {
     const struct variant_state *v = &q->s->variant[q->variant];
-    char seal[FS_PATH_MAX];
-    struct seal_change c = {.real_s = 0};
+    char seal[FS_PATH_MAX], how[SEAL_REASON_MAX] = "its seal is gone";
+    struct seal_change c = {.name = "", .how = how};
     if (fs_join(seal, NULL, *v->build ? v->build : v->src, "seal") == 0)
         c.real_s = seal_time_of_going(seal);
     if (unread)
-        snprintf(c.what, sizeof c.what, "its seal cannot be read (%.150s)", unread->msg);
-    else
-        snprintf(c.what, sizeof c.what, "its seal is gone");
+        snprintf(how, sizeof how, "its seal cannot be read (%.150s)", unread->msg);
     on_change(q, &c);
+}
+
+static bool is_watched(const struct suite *s, size_t variant)
+{
+    return s->variant[variant].status == STATUS_OK && s->variant[variant].build_key[0] &&
+           !s->job.variant[variant].in_tree;
+}
+
+static int look(struct inquiry *q)
+{
+    struct err unread = {.kind = ERR_NONE};
+    int intact = built_look(q->s, q->variant, on_change, q, &unread);
+    if (intact != 1 && !q->seen)
+        miss_seal(q, intact < 0 ? &unread : NULL);
+    return q->rc;
 }
 
 int untouched_variant(struct suite *s, size_t variant, struct err *err)
 {
+    const struct variant_state *v = &s->variant[variant];
     struct inquiry q = {.s = s, .variant = variant, .again = is_looked_at(s, variant), .err = err};
-    if (s->variant[variant].status != STATUS_OK || !s->variant[variant].build_key[0] ||
-        s->job.variant[variant].in_tree)
+    if (!is_watched(s, variant))
         return 0;
-    struct err unread = {.kind = ERR_NONE};
-    int intact = built_look(s, variant, on_change, &q, &unread);
-    if (intact != 1 && !q.seen)
-        miss_seal(&q, intact < 0 ? &unread : NULL);
-    if (q.rc != 0)
+    if (look(&q) != 0)
         return -1;
+    if (v->damage && (!*q.what || v->damage_real_s < q.real_s)) {
+        snprintf(q.what, sizeof q.what, "%s", v->damage);
+        q.real_s = v->damage_real_s;
+    }
     return *q.what ? disbelieve_later(&q) : 0;
+}
+
+/* A look may take a fiftieth of the time; short ones are no matter. */
+static bool is_due(const struct variant_state *v)
+{
+    return v->look_cost_s < look_short_s || clock_mono_s() - v->looked_s >= 50 * v->look_cost_s;
+}
+
+/* What is found is told at the end. */
+static int look_before(struct suite *s, size_t variant, struct err *err)
+{
+    struct variant_state *v = &s->variant[variant];
+    struct inquiry q = {.s = s, .variant = variant, .again = true, .err = err};
+    double now_real_s = clock_real_s(), cpu_s = clock_cpu_s();
+    if (look(&q) != 0)
+        return -1;
+    v->look_cost_s = clock_cpu_s() - cpu_s;
+    v->looked_s = clock_mono_s();
+    if (!*q.what) {
+        v->verified_real_s = now_real_s;
+        return 0;
+    }
+    v->damage = strdup(q.what);
+    v->damage_real_s = q.real_s;
+    return v->damage ? 0 : err_set(err, ERR_INTERNAL, "no memory to tell of changes");
+}
+
+int untouched_before(struct suite *s, size_t test, struct err *err)
+{
+    const size_t variant = s->job.test[test].variant;
+    const struct variant_state *v = &s->variant[variant];
+    struct test_state *t = &s->test[test];
+    char reason[REASON_MAX];
+    t->proven = false;
+    if (!is_watched(s, variant) || (!v->damage && !is_due(v)))
+        return 0;
+    if (!v->damage && look_before(s, variant, err) != 0)
+        return -1;
+    t->proven = !v->damage;
+    if (t->proven)
+        return 0;
+    explain(s, v->damage, v->damage_real_s, reason);
+    free(t->doubt);
+    t->doubt = strdup(reason);
+    return t->doubt ? 0 : err_set(err, ERR_INTERNAL, "no memory to tell of changes");
 }
 
 struct folder {
@@ -168,7 +243,7 @@ static int look_at_file(const char *relpath, const char *fullpath, void *arg, st
     double real_s = (double)st.st_ctim.tv_sec + (double)st.st_ctim.tv_nsec * 1e-9;
     if (real_s <= f->q->s->test[f->test].ended_real_s + rounding_s)
         return 0;
-    text_printable_fixed(shown, sizeof shown, relpath, strlen(relpath));
+    secrets_printable(&f->q->s->secrets, relpath, strlen(relpath), shown, sizeof shown);
     snprintf(what, sizeof what, "%.100s/%s was changed after its test had ended,", f->rel, shown);
     tell(f->q, "", what, real_s, f->test);
     return f->q->rc;

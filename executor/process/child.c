@@ -160,6 +160,15 @@ static void end_samples(struct child *c)
     c->joined = false;
 }
 
+/* Without its keeper nothing hears TERM or tells of its end any more, while the end of the keeper's pipe
+ * would be told all the time. What is left of the group is killed, and looked at now and then. */
+static void leave_keeper(struct child *c, int64_t now_ns)
+{
+    loop_remove(c->loop, &c->process);
+    if (c->phase != CHILD_KILL)
+        enter_kill(c, now_ns);
+}
+
 static void on_reap(struct child *c, int64_t now_ns)
 {
     struct process *p = &c->result.process;
@@ -177,6 +186,8 @@ static void on_reap(struct child *c, int64_t now_ns)
         c->phase = CHILD_GONE;
     else if (process_is_lost(p))
         c->phase = CHILD_STUCK;
+    else if (p->gone || p->lost)
+        leave_keeper(c, now_ns);
     else if (p->ended && c->phase == CHILD_RUNNING && c->limits->linger_s > 0)
         enter_linger(c, now_ns);
     else if (p->ended && c->phase == CHILD_RUNNING)

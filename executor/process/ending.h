@@ -6,7 +6,7 @@
 
 #include "common/contract/proto.h"
 
-enum { REASON_MAX = 512 };
+enum { REASON_MAX = 512, PROGRAM_SHOWN = 200 };
 
 /* Why the executor itself ended the process. */
 enum stop_cause { STOP_NONE, STOP_TIMEOUT, STOP_HANG, STOP_NO_OUTPUT, STOP_CANCEL };

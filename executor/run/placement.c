@@ -112,6 +112,8 @@ static int prepare_variants(struct suite *s, struct err *err)
 {
     const struct job_part *part = &s->job.part;
     s->preparing_real_s = s->prepared_real_s = clock_real_s();
+    for (size_t i = 0; i < s->job.variant_count; i++) /* what changes from here on is known, or made now */
+        s->variant[i].verified_real_s = s->preparing_real_s;
     if (part->on && !part_builds(part, part->variant))
         container_resolve(s, part->variant);
     if (use_part_build(s, err) != 0)

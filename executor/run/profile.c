@@ -170,11 +170,13 @@ static int run_child(struct profiled *p, struct err *err)
     struct child_hooks hooks = {.output = on_output, .arg = p};
     struct child_result result;
     struct ending ending;
+    char program[PROGRAM_SHOWN];
     if (runlog_open(&p->log, p->dir, "counters.log", LOG_BYTES_MAX, &s->secrets, err) != 0)
         return -1;
     int rc = child_run(&s->loop, &spec, &limits, &hooks, &result, err);
     if (rc == 0) {
-        child_ending(&result, &limits, p->argv.v[0], &ending);
+        secrets_printable(&s->secrets, p->argv.v[0], strlen(p->argv.v[0]), program, sizeof program);
+        child_ending(&result, &limits, program, &ending);
         p->result = assess_ending(&ending);
         rc = runlog_finish(&p->log, err);
     }

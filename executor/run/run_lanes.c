@@ -1,5 +1,6 @@
 #include "executor/run/run_lanes.h"
 
+#include "executor/prepare/untouched.h"
 #include "executor/run/lane_plan.h"
 #include "executor/run/run_clocks.h"
 #include "executor/trial/precise.h"
@@ -85,6 +86,8 @@ static int begin_test(struct lane_run *r, struct lane *lane, size_t test, struct
         return skip_test(r, test, &why, err);
     lane_queue_begin(&r->queue, lane->index, test);
     if (r->s->eta.lane_of[test] != lane->index && spread_eta(r, err) != 0) /* taken from another lane */
+        return -1;
+    if (untouched_before(r->s, test, err) != 0)
         return -1;
     int rc = test_begin(r->s, lane, test, &lane->running, err);
     lanes_note_beside(&r->s->lanes, lane);

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { FILES_WANTED = 16384 };
 
@@ -128,6 +129,10 @@ int supervise(const struct layout *layout, const char *run_id, struct err *err)
         char reason[REASON_MAX];
         reason_set(reason, "%s", err->msg);
         closing_run(&s, RUN_PARTIAL, reason, &ignored);
+    }
+    if (rc != 0) { /* it is written to a file, and told */
+        struct err said = *err;
+        secrets_printable(&s.secrets, said.msg, strlen(said.msg), err->msg, sizeof err->msg);
     }
     contain_close(&s.contain); /* while nobody else may clear it */
     node_lock_close(&lock);

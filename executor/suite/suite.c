@@ -134,6 +134,7 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
 static void release_test(struct test_state *t)
 {
     free(t->reason);
+    free(t->doubt);
     free(t->ran_on);
     json_decref(t->metrics);
 }
@@ -150,6 +151,7 @@ void suite_release(struct suite *s)
     for (size_t i = 0; s->variant && i < s->job.variant_count; i++) {
         held_close(&s->variant[i].folder);
         json_decref(s->variant[i].gates);
+        free(s->variant[i].damage);
         json_decref(s->variant[i].resources);
     }
     for (size_t i = 0; s->test && i < s->job.test_count; i++)

@@ -44,6 +44,11 @@ struct variant_state {
     char source_key[SHA256_HEX_LEN + 1]; /* identifies the tree in src; "" without one */
     double build_wall_s;
     bool build_cached;
+    /* Whether build and sources are as they were sealed; see untouched_before(). */
+    double verified_real_s;       /* when they were last seen to be; 0: not by this process */
+    double look_cost_s, looked_s; /* CPU time of the last look; monotonic time of its end, 0: none */
+    char *damage;                 /* owned; what was changed first; NULL: nothing as far as is known */
+    double damage_real_s;         /* when; 0: unknown */
     enum container_engine engine; /* of its container; ENGINE_AUTO until known */
     char image_digest[160];       /* "" until known */
     json_t *gates;                /* owned; of summary.json */
@@ -66,6 +71,8 @@ struct test_state {
     char seal[SHA256_HEX_LEN + 1]; /* sha256 of its perf.json as this executor, or an earlier one, wrote it */
     bool needless;                 /* left out: its cell is known well enough */
     char *reason;                  /* owned; NULL: none */
+    bool proven;                   /* its build and sources were seen to be as sealed just before it began */
+    char *doubt;                   /* owned; why it cannot be believed, known since it began; NULL: nothing */
 };
 
 struct suite {

@@ -120,7 +120,7 @@ static void on_stopping(void *arg, const struct process *p, enum stop_cause caus
 {
     struct test_run *r = arg;
     (void)cause;
-    diag_processes(&r->evidence, p->pid);
+    diag_processes(&r->evidence, p->pid, &r->suite->secrets);
 }
 
 static void on_heartbeat(void *arg, double t_s)
@@ -214,7 +214,7 @@ static void look_for_oom(struct test_run *r, struct ending *ending, char *eviden
 static void assess_run(struct test_run *r)
 {
     struct ending ending;
-    char evidence[OOM_EVIDENCE_MAX];
+    char evidence[OOM_EVIDENCE_MAX], program[PROGRAM_SHOWN];
     struct expectation expected = {
         .context = r->test->context,
         .attn_impl = r->variant->attn_impl,
@@ -222,13 +222,18 @@ static void assess_run(struct test_run *r)
         .rule = &r->suite->job.timings,
         .metrics = &r->suite->job.metrics,
         .wall_s = r->suite->job.settings.clock == CLOCK_OF_PROCESS ? r->child.result.wall_s : (double)NAN};
-    child_ending(&r->child.result, &r->limits, r->argv.v[0], &ending);
+    secrets_printable(&r->suite->secrets, r->argv.v[0], strlen(r->argv.v[0]), program, sizeof program);
+    child_ending(&r->child.result, &r->limits, program, &ending);
     ending.hang_after_s = r->suite->job.settings.hang_after_s;
     look_for_oom(r, &ending, evidence);
     if (ended_with_job(r, &ending))
         ending.stop = STOP_CANCEL;
     r->assessment = assess_test(&ending, &r->reader.result, &expected);
     test_group_judge(r->suite, &r->hits, &r->assessment);
+    if (r->assessment.status == STATUS_OK && r->suite->test[r->index].doubt) {
+        r->assessment.status = STATUS_INVALID;
+        reason_set(r->assessment.reason, "%s", r->suite->test[r->index].doubt);
+    }
     if (ending.stop == STOP_CANCEL && !suite_cancelled(r->suite)) {
         r->assessment.status = STATUS_INTERRUPTED;
         reason_set(r->assessment.reason, "the executor was told to end");

@@ -3,58 +3,38 @@
 #include "common/base/fs.h"
 #include "common/base/sha256.h"
 #include "common/base/text.h"
+#include "executor/workdir/seal_entry.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SEAL_MAX = 256 << 20, HEAD_MAX = 160, HASHED_MAX = 64 << 20 };
+enum { SEAL_MAX = 256 << 20 };
 
-static const char first_line[] = "kernsweep.seal/2\n";
-
-/* What stat() says of a file; a size of -1: it is no regular file. */
-struct look {
-    long long size;
-    struct timespec written, changed;
-};
-
-static struct look look_at(const char *path)
-{
-    struct stat st;
-    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
-        return (struct look){.size = -1};
-    return (struct look){.size = st.st_size, .written = st.st_mtim, .changed = st.st_ctim};
-}
-
-/* Python writes it wherever it may, with what it would compile again anyway. */
-static bool is_by_the_way(const char *relpath)
-{
-    return strncmp(relpath, "__pycache__/", 12) == 0 || strstr(relpath, "/__pycache__/");
-}
+static const char first_line[] = "kernsweep.seal/3\n";
 
 struct listing {
     struct buf text;
+    char root[PATH_MAX];  /* real path; "": unknown */
     const char *left_out; /* NULL: nothing */
     uint64_t bytes;
 };
 
-/* "<size> <written> <changed> <sha256 or -> <path>". A name with a line break cannot be listed; it is left
- * unwatched. */
-static int add_line(const char *relpath, const char *fullpath, void *arg, struct err *err)
+/* Of links, only what they say counts. */
+static int add_line(const struct fs_entry *e, void *arg, struct err *err)
 {
     struct listing *l = arg;
+    struct seal_entry s;
     (void)err;
-    char hex[SHA256_HEX_LEN + 1] = "-";
-    if (strchr(relpath, '\n') || is_by_the_way(relpath) || (l->left_out && strcmp(relpath, l->left_out) == 0))
+    if (!seal_entry_counts(e) || (l->left_out && strcmp(e->relpath, l->left_out) == 0))
         return 0;
-    struct look at = look_at(fullpath);
-    if (at.size > HASHED_MAX ||
-        sha256_of_file(fullpath, HASHED_MAX, hex, NULL, NULL) != 0) /* too large, or not readable */
-        snprintf(hex, sizeof hex, "-");
-    l->bytes += at.size > 0 ? (uint64_t)at.size : 0;
-    buf_printf(&l->text, "%lld %lld.%09ld %lld.%09ld %s %s\n", at.size, (long long)at.written.tv_sec,
-               at.written.tv_nsec, (long long)at.changed.tv_sec, at.changed.tv_nsec, hex, relpath);
+    seal_entry_take(&s, e, l->root);
+    if (s.kind == SEAL_FILE && s.size > 0)
+        l->bytes += (uint64_t)s.size;
+    seal_entry_print(&s, &l->text);
     return 0;
 }
 
@@ -81,8 +61,10 @@ int seal_write(const char *dir, const char *path, const char *name, uint64_t *by
     buf_init(&l.text, SEAL_MAX);
     buf_puts(&l.text, first_line);
     int rc = fs_sync_filesystem(dir, err);
+    if (!realpath(dir, l.root))
+        *l.root = '\0';
     if (rc == 0)
-        rc = fs_walk_rest(dir, add_line, leave_out, &l, err);
+        rc = fs_walk_entries(dir, add_line, leave_out, &l, err);
     if (rc == 0) {
         hash_of(buf_str(&l.text), l.text.len, hex);
         buf_printf(&l.text, "sha256 %s\n", hex);
@@ -109,49 +91,10 @@ static size_t list_length(const struct buf *text)
                                                                                          : 0;
 }
 
-struct sealed {
-    struct look look;
-    char sha256[SHA256_HEX_LEN + 1];
-    const char *name;
-};
-
-static bool parse_line(char *line, struct sealed *out)
-{
-    long long written, changed;
-    int at = 0;
-    if (sscanf(line, "%lld %lld.%9ld %lld.%9ld %64s%n", &out->look.size, &written, &out->look.written.tv_nsec,
-               &changed, &out->look.changed.tv_nsec, out->sha256, &at) != 6 ||
-        at == 0 || line[at] != ' ')
-        return false;
-    out->look.written.tv_sec = (time_t)written;
-    out->look.changed.tv_sec = (time_t)changed;
-    out->name = line + at + 1;
-    return true;
-}
-
-static bool same_time(struct timespec a, struct timespec b)
-{
-    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
-static bool same_contents(const char *path, const char *sha256)
-{
-    char hex[SHA256_HEX_LEN + 1];
-    return sha256_of_file(path, HASHED_MAX, hex, NULL, NULL) == 0 && strcmp(hex, sha256) == 0;
-}
-
-static bool is_intact(const char *path, const struct sealed *s, const struct look *now)
-{
-    if (now->size != s->look.size)
-        return false;
-    if (same_time(now->written, s->look.written) && same_time(now->changed, s->look.changed))
-        return true;
-    return sha256_is_hex(s->sha256) && same_contents(path, s->sha256);
-}
-
 struct inspection {
-    const char *dir;
-    char *rest; /* of the list, for the walk */
+    const char *dir, *path; /* of the seal */
+    enum seal_scope scope;
+    char *rest; /* of the list: what the walk has not come to */
     seal_fn *fn;
     void *arg;
     bool broken;
@@ -180,7 +123,8 @@ double seal_time_of_going(const char *path)
 
 static void tell(struct inspection *i, const char *name, const char *what, double real_s)
 {
-    struct seal_change c = {.real_s = real_s, .added = strcmp(what, "was added") == 0};
+    struct seal_change c = {
+        .name = name, .how = what, .real_s = real_s, .added = strcmp(what, "was added") == 0};
     char shown[SEAL_REASON_MAX - 32]; /* names may hold any bytes */
     i->broken = true;
     text_printable_fixed(shown, sizeof shown, name, strlen(name));
@@ -189,61 +133,77 @@ static void tell(struct inspection *i, const char *name, const char *what, doubl
         i->fn(i->arg, &c);
 }
 
-static void inspect_line(struct inspection *i, char *line)
+static void tell_gone(struct inspection *i, const char *name)
 {
     char path[FS_PATH_MAX];
-    struct sealed s;
-    if (!parse_line(line, &s) || fs_join(path, NULL, i->dir, s.name) != 0) {
-        tell(i, "the seal", "is damaged", 0);
-        return;
-    }
-    struct look now = look_at(path);
-    if (now.size < 0)
-        tell(i, s.name, "is gone", seal_time_of_going(path));
-    else if (!is_intact(path, &s, &now))
-        tell(i, s.name, "has changed", seconds(now.changed));
+    tell(i, name, "is gone", fs_join(path, NULL, i->dir, name) == 0 ? seal_time_of_going(path) : 0);
 }
 
-/* List and walk have the same order. */
-static int look_for_added(const char *relpath, const char *fullpath, void *arg, struct err *err)
+/* False at the end of the list. */
+static bool next_entry(const struct inspection *i, struct seal_entry *out)
+{
+    return *i->rest && seal_entry_parse(out, i->rest);
+}
+
+static void forget_entry(struct inspection *i)
+{
+    i->rest += strlen(i->rest) + 1;
+}
+
+static void tell_damaged(struct inspection *i)
+{
+    struct stat st;
+    tell(i, "the seal", "is damaged", lstat(i->path, &st) == 0 ? seconds(st.st_ctim) : 0);
+}
+
+static double time_of(const struct fs_entry *e)
+{
+    struct stat st;
+    return fstatat(e->dirfd, e->name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? seconds(st.st_ctim) : 0;
+}
+
+/* List and walk have the same order: what is sealed and comes before this entry is gone. */
+static int inspect_entry(const struct fs_entry *e, void *arg, struct err *err)
 {
     struct inspection *i = arg;
-    struct sealed s;
+    struct seal_entry s;
+    struct timespec changed = {.tv_sec = 0};
+    int order = 1;
     (void)err;
-    if (strchr(relpath, '\n') || is_by_the_way(relpath))
+    if (!seal_entry_counts(e))
         return 0;
-    /* Sealed files that come before this one are gone. */
-    for (int order = -1; order < 0 && i->rest && *i->rest;) {
-        char line[FS_PATH_MAX + HEAD_MAX];
-        size_t len = strcspn(i->rest, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)len, i->rest);
-        order = parse_line(line, &s) ? strcmp(s.name, relpath) : -1;
-        if (order <= 0)
-            i->rest += i->rest[len] ? len + 1 : len;
-        if (order == 0)
-            return 0;
+    while (next_entry(i, &s) && (order = strcmp(s.name, e->relpath)) < 0) {
+        tell_gone(i, s.name);
+        forget_entry(i);
     }
-    tell(i, relpath, "was added", seconds(look_at(fullpath).changed));
+    if (order == 0) {
+        if (!seal_entry_holds(&s, e, &changed))
+            tell(i, s.name, "has changed", seconds(changed));
+        forget_entry(i);
+    } else if (i->scope == SEAL_WHOLE)
+        tell(i, e->relpath, "was added", time_of(e));
     return 0;
 }
 
-static int inspect(struct inspection *i, char *list, enum seal_scope scope, struct err *err)
+/* list: a string for each line, and an empty one. */
+static int inspect(struct inspection *i, char *list, size_t len, struct err *err)
 {
-    char *copy = scope == SEAL_WHOLE ? strdup(list) : NULL;
-    if (scope == SEAL_WHOLE && !copy)
-        return err_set(err, ERR_INTERNAL, "no memory to check %s", i->dir);
-    for (char *rest = list, *line; (line = strsep(&rest, "\n")) && *line;)
-        inspect_line(i, line);
-    i->rest = copy;
-    int rc = copy ? fs_walk_rest(i->dir, look_for_added, leave_out, i, err) : 0;
-    free(copy);
+    struct seal_entry s;
+    for (char *at = list; (at = memchr(at, '\n', len - (size_t)(at - list))); at++)
+        *at = '\0';
+    i->rest = list;
+    int rc = fs_walk_entries(i->dir, inspect_entry, leave_out, i, err);
+    for (; rc == 0 && next_entry(i, &s); forget_entry(i))
+        tell_gone(i, s.name);
+    if (rc == 0 && *i->rest)
+        tell_damaged(i);
     return rc;
 }
 
 int seal_look(const char *dir, const char *path, enum seal_scope scope, seal_fn *fn, void *arg,
               struct err *err)
 {
-    struct inspection i = {.dir = dir, .fn = fn, .arg = arg};
+    struct inspection i = {.dir = dir, .path = path, .scope = scope, .fn = fn, .arg = arg};
     struct buf text;
     if (!fs_exists(path))
         return 0;
@@ -252,10 +212,10 @@ int seal_look(const char *dir, const char *path, enum seal_scope scope, seal_fn 
     size_t len = rc == 0 ? list_length(&text) : 0;
     bool ours = rc == 0 && strncmp(buf_str(&text), first_line, strlen(first_line)) == 0;
     if (rc == 0 && len == 0)
-        tell(&i, "the seal", "is damaged", 0);
+        tell_damaged(&i);
     else if (ours) {
         text.data[len] = '\0';
-        rc = inspect(&i, text.data + strlen(first_line), scope, err);
+        rc = inspect(&i, text.data + strlen(first_line), len - strlen(first_line), err);
     }
     buf_release(&text);
     return rc != 0 ? -1 : ours && !i.broken;

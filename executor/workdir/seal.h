@@ -23,6 +23,8 @@ int seal_write(const char *dir, const char *path, const char *name, uint64_t *by
 
 /* What has changed since. real_s: when, 0 if unknown. */
 struct seal_change {
+    const char *name;           /* as it is, any bytes; while the function is called */
+    const char *how;            /* "has changed", "is gone", "was added", "is damaged" */
     char what[SEAL_REASON_MAX]; /* "lib/x has changed", "lib/x is gone", "lib/x was added"; "" without a seal
                                  */
     bool added;

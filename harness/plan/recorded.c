@@ -110,6 +110,30 @@ int recorded_secrets(json_t *plan, const char *file, struct err *err)
     return rc;
 }
 
+static void hide_env(json_t *env, const json_t *names)
+{
+    size_t i;
+    json_t *name;
+    json_array_foreach(names, i, name)
+    {
+        const char *key = json_string_value(name);
+        if (key && json_object_get(env, key))
+            json_object_set_new(env, key, json_string(hidden));
+    }
+}
+
+json_t *recorded_without_secrets(const json_t *job)
+{
+    json_t *copy = json_deep_copy(job), *names = json_object_get(copy, "secrets"), *variant;
+    size_t i;
+    hide_env(json_object_get(copy, "env"), names);
+    json_array_foreach(json_object_get(copy, "variants"), i, variant)
+    {
+        hide_env(json_object_get(variant, "env"), names);
+    }
+    return copy;
+}
+
 /* As the values of --contexts and --repeat. */
 struct lists {
     struct buf contexts, repeat;

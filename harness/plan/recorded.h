@@ -13,6 +13,8 @@
 int recorded_load(json_t **job, const char *plan_file, struct err *err);
 /* Values of secrets are not in a bundle: takes them from the environment. */
 int recorded_secrets(json_t *plan, const char *file, struct err *err);
+/* A copy of a job, or a plan, as a bundle has it: the caller's. */
+json_t *recorded_without_secrets(const json_t *job);
 /* Reduces a plan to the job's tests, with the job's mode and tag, which it borrows. root: the plan. */
 int recorded_apply(const json_t *job, struct plan_variants *v, struct matrix *m, struct settings *settings,
                    const struct json_at *root, struct err *err);

@@ -136,6 +136,8 @@ static void read_fields(struct event *e, const json_t *obj)
     e->gpu_use = read_num(obj, "gpu_use");
     e->vram_used = read_num(obj, "vram_used");
     e->rss = read_num(obj, "rss");
+    e->retry = json_is_true(json_object_get(obj, "retry"));
+    e->replaces = json_is_true(json_object_get(obj, "replaces"));
     e->lane = read_lane(obj);
     read_gpus(e, json_object_get(obj, "gpus"));
     read_text(obj, "gpu_out", e->gpu_out, sizeof e->gpu_out);

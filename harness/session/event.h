@@ -36,6 +36,8 @@ struct event {
     char host[LIMIT_NAME + 1];   /* the machine that runs the test; "" when it is the node */
     enum event_stall stall;      /* of a NODE event */
     double patience_s;           /* STALL_BEGINS: when a follower should give up; NaN: never */
+    bool retry;                  /* of TEST_END: the test did not finish, and will run again */
+    bool replaces;               /* of TEST_END: what the test's last one said is not believed any more */
     char metric[LIMIT_NAME + 1]; /* of TEST_END: the plan's own primary metric; "" when it has none */
     char unit[LIMIT_UNIT + 1];
     double value;

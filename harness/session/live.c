@@ -144,6 +144,15 @@ static void forget_test(struct live *l, const struct event *e)
     }
 }
 
+/* The journal begins: also one that is read again, since its end was lost. */
+static void begin(struct live *l)
+{
+    l->done = l->ok = l->failed = l->skipped = 0;
+    l->builds_failed = l->gates_failed = 0;
+    memset(l->tests, 0, sizeof l->tests);
+    *l->ended = '\0';
+}
+
 /* What the run is doing after this event. */
 static void note_event(struct live *l, const struct event *e)
 {
@@ -151,9 +160,8 @@ static void note_event(struct live *l, const struct event *e)
         l->suite_eta_s = e->suite_eta_s;
     *l->building = '\0';
     switch (e->type) {
-    case EVENT_SUITE_START: /* also where a run resumes: nothing is in flight */
-        memset(l->tests, 0, sizeof l->tests);
-        *l->ended = '\0';
+    case EVENT_SUITE_START:
+        begin(l);
         break;
     case EVENT_BUILD_START:
         memcpy(l->building, e->variant, sizeof l->building);
@@ -256,8 +264,17 @@ static void print_end(struct live *l, const struct event *e)
     fflush(l->out);
 }
 
+/* Each test once, whatever becomes of it later. What is not believed any more was believed to be OK. */
 static void count_result(struct live *l, const struct event *e)
 {
+    if (e->retry)
+        return;
+    if (e->replaces && l->ok > 0) {
+        l->ok--;
+        l->failed++;
+    }
+    if (e->replaces)
+        return;
     l->done++;
     if (strcmp(e->status, "OK") == 0)
         l->ok++;

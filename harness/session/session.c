@@ -221,6 +221,8 @@ static void read_anew(struct session *s)
     s->misread = false;
     s->readings++;
     s->seq = 0;
+    *s->run_status = '\0';
+    s->stalled_s = (double)NAN;
     s->stream.offset = 0;
     event_stream_rewind(&s->stream);
     session_say(s,

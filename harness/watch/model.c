@@ -82,10 +82,15 @@ static struct watch_cell *cell_of(struct watch_model *m, const struct event *e)
     return v && context_of(m, e->ctx, &context) ? &m->cells[v - m->variants][context] : NULL;
 }
 
+/* A journal begins: also one that is read again, since its end was lost. */
 static void start_suite(struct watch_model *m, const struct event *e)
 {
     char name[LIMIT_NAME + 1];
     size_t ignored;
+    memset(m->cells, 0, sizeof m->cells);
+    for (size_t i = 0; i < m->n_variants; i++)
+        *m->variants[i].status = '\0';
+    *m->status = '\0';
     for (const char *at = e->variants; *at; at += strcspn(at, "\n") + 1) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "\n"), at);
         variant_of(m, name);
@@ -170,7 +175,7 @@ static void end_test(struct watch_model *m, const struct event *e)
     for (size_t i = 0; i < m->n_lanes; i++)
         if (has_test(&m->lanes[i], e))
             leave_lane(&m->lanes[i]);
-    if (!c)
+    if (!c || e->retry)
         return;
     if (strcmp(e->status, "OK") == 0) {
         c->ok++;
@@ -208,7 +213,7 @@ static void apply_event(struct watch_model *m, const struct event *e)
 {
     switch (e->type) {
     case EVENT_SUITE_START:
-        leave_all(m); /* a run that resumes has nothing in flight */
+        leave_all(m);
         start_suite(m, e);
         break;
     case EVENT_BUILD_START:

@@ -47,13 +47,52 @@ changed() {
     like "the reason names file and test" "$(reason_of "$id" v/ctx_64_run3)" "$2 $told"
     like "the journal does" "$(messages "$id")" "build and sources of v: $2 $told"
     is "the last TEST_END is what counts" \
-        "$(events "$id" '[.[] | select(.event == "TEST_END" and .test_index == 3)] | last | "\(.exit_status) \(.replaces)"')" "INVALID true"
+        "$(events "$id" '[.[] | select(.event == "TEST_END" and .test_index == 3)] | map(.exit_status) | join(" ")')" "INVALID"
     is "the record is the one that the journal seals" "$(sha256sum <"$(bundle "$id")/v/ctx_64_run3/perf.json" | cut -d ' ' -f 1)" \
         "$(summary "$id" '.tests[2].perf_sha256')"
     is "the run is closed" "$(summary "$id" '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
     three "$id-2" true
     is "the next run makes the build again, and believes it" "$(outcomes "$id-2")" "OK OK OK OK"
     like "and says why" "$(messages "$id-2")" 'the build of v that was kept is made again'
+}
+
+# several SCRIPT OUTCOMES TITLE: five tests of v; the second changes the build, the third again, the fourth restores it or changes it once
+# more, and between them nothing else does. Its last change says nothing of the first.
+several() {
+    local id=several-$TESTS
+    three "$id" true # to have sources
+    job "$id-5" "$(jq -c --arg s "$1" '.job | del(.run_id) | .variants |= .[:1]
+        | .variants[0].run[2] = "B=$1 S=$2; case $4 in 1) touch -r $B/prog $B/../then; cp -p $B/prog $B/../was;; 2) echo 2 >$B/prog;; 3) echo 3 >$B/prog;; 4) \($s);; esac; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"rate\\\": 7}\"; sleep 0.1"
+        | .tests = [range(1; 6) | {index: ., variant: "v", context: 64, repetition: ., timeout_s: 20}]' "$TMPDIR/$id.json")"
+    run "$id-5"
+    is "$3" "$(outcomes "$id-5")" "$2"
+    like "the reason names file and test" "$(reason_of "$id-5" v/ctx_64_run3)" "prog has changed $told"
+    like "that of the next does, too" "$(reason_of "$id-5" v/ctx_64_run4)" "prog has changed $told"
+    is "the run is closed" "$(summary "$id-5" .status)" COMPLETE
+}
+
+# What is kernsweep's own in the folder of a test, which the test makes unusable.
+own_files() {
+    local id=own-$TESTS
+    three "$id" "$1" # the second test's folder is its working folder
+    is "the run is COMPLETE with all results" "$(summary "$id" .status) $(outcomes "$id")" "COMPLETE OK OK OK OK"
+    is "its log and record are files" "$(stat -c %F "$(bundle "$id")"/v/ctx_64_run2/{run.log,perf.json,vram_samples.jsonl} | sort -u)" "regular file"
+    like "the log is what it printed" "$(cat "$(bundle "$id")/v/ctx_64_run2/run.log")" PERF_TIMING
+}
+
+seal_damaged() {
+    local id=scribbled
+    three "$id" 'echo x >>$B/.complete; echo 2 >$B/prog'
+    is "the tests after it are INVALID" "$(outcomes "$id")" "OK OK INVALID OK"
+    like "the reason names the seal and the test" "$(reason_of "$id" v/ctx_64_run3)" "the seal is damaged $told"
+}
+
+linked_elsewhere() {
+    local id=linked-$TESTS
+    three "$id" "$1" '{"build": [["sh", "-c", "echo 1 >\"$1/prog\"; ln -s prog \"$1/link\"; echo 1 >\"$2\"; ln -s \"$2\" \"$1/out\"", "sh", "{build}", "'"$TMPDIR"'/outside"]]}'
+    is "the tests after it are INVALID" "$(outcomes "$id" | cut -d ' ' -f -3)" "OK OK INVALID"
+    like "the reason names the link" "$(reason_of "$id" v/ctx_64_run3)" "$2 has changed"
+    rm -f "$TMPDIR/outside"
 }
 
 added() {
@@ -155,9 +194,19 @@ scenario "a test that changes {build}" changed 'echo 2 >$B/prog' 'prog has chang
 scenario "a test that changes {build} and puts the times back" changed 'touch -r $B/prog t; echo 2 >$B/prog; touch -r t $B/prog' 'prog has changed'
 scenario "a test that replaces a file of {build}" changed 'echo 2 >n; mv n $B/prog' 'prog has changed'
 scenario "a test that removes a file of {build}" changed 'rm $B/prog' 'prog is gone'
-scenario "a test that replaces a file of {build} by a link" changed 'rm $B/prog; ln -s /etc/passwd $B/prog' 'prog is gone'
+scenario "a test that replaces a file of {build} by a link" changed 'rm $B/prog; ln -s /etc/passwd $B/prog' 'prog has changed'
 scenario "a test that changes the sources of its build" changed 'chmod u+w $S/number; echo 2 >$S/number' 'number has changed'
 scenario "a test that writes to {build}/.." changed 'for d in $B/../*; do [ $(cat $d/name) = w ] || echo 2 >$d/prog; done' 'prog has changed'
+for how in 'rm -f vram_samples.jsonl; mkdir -p vram_samples.jsonl/x' 'mkfifo .perf.json.part .diag.txt.part' 'mkdir .perf.json.part' \
+    'rm .run.log.part; mkfifo .run.log.part' 'rm .run.log.part .vram_samples.jsonl.part' 'rm .run.log.part; echo forged >.run.log.part' \
+    'mkdir perf.json diag.txt run.log' 'chmod 0 .'; do
+    scenario "a test that in its own folder does: $how" own_files "$how"
+done
+scenario "tests that change {build} again and again" several 'echo 4 >$B/prog' "OK OK INVALID INVALID INVALID" "all after the first are INVALID"
+scenario "a test that restores {build} that others have changed" several 'cat $B/../was >$B/prog; touch -r $B/../then $B/prog' "OK OK INVALID INVALID INVALID" "all after the first are INVALID"
+scenario "a test that damages the seal of {build}" seal_damaged
+scenario "a test that redirects a link of {build}" linked_elsewhere 'ln -sf /etc/passwd $B/link' link
+scenario "a test that changes what a link of {build} leads to" linked_elsewhere 'echo 2 >$B/out; echo 22 >$B/out' out
 scenario "a test that adds files" added
 scenario "a test that lets Python compile" bytecode
 scenario "tests that may write to their sources" in_tree

@@ -283,7 +283,48 @@ secrets_everywhere() {
         "file/ctx_64_run1/d/binary: it holds a secret; file/ctx_64_run1/env.txt: it holds a secret; file/ctx_64_run1/large: it holds a secret; name/ctx_64_run1/named-***: its name is not plain text"
 }
 
+# parts SECRET: its pieces of ten bytes, for a search of what a cut may have left of it.
+parts() {
+    python3 -c 'import sys
+s = sys.argv[1].encode("utf-8", "surrogateescape")
+sys.stdout.buffer.write(b"\n".join({s[i:i + 10] for i in range(len(s) - 9) if b"\n" not in s[i:i + 10]}) + b"\n")' "$1"
+}
+
+# Where a secret may be cut, escaped or split before it is hidden: no part of it may come home, or be in what people are told.
+secrets_in_parts() {
+    local secret long
+    secret="Zk9$(head -c 18 /dev/urandom | base64 | tr -d '/+=')"$'\t"\303\251\\\''"$(head -c 12 /dev/urandom | base64 | tr -d '/+=')"
+    long=$(head -c 1500 /dev/urandom | base64 | tr -d '/+=\n' | head -c 1800)
+    job parts "$(jq -nc --arg s "$secret" --arg l "$long" '
+        def sh($script): ["sh", "-c", $script];
+        def py($script): ["python3", "-c", ("import os, sys, time\ns = os.environ[\"TOKEN\"]; l = os.environ[\"LONG\"]\n" + $script)];
+        {secrets: ["TOKEN", "LONG"], env: {TOKEN: $s, LONG: $l}, log_limit_bytes: 4096,
+        variants: [
+            {name: "split", run: py("for i in range(0, len(s), 5): (sys.stdout, sys.stderr)[i % 2].write(s[i:i + 5]); sys.stdout.flush(); sys.stderr.flush()")},
+            {name: "reads", run: py("sys.stdout.write((256 * 1024 - 7) * \"x\" + s + (1 << 20) * \"y\" + l); sys.stdout.flush(); sys.exit(3)")},
+            {name: "limit", run: py("for n in range(3000, 5200, 17): print(n * \"z\" + s + l)")},
+            {name: "names", run: sh("mkdir \"d-$TOKEN\"; echo 1 >\"d-$TOKEN/f\"; ln -s \"$TOKEN\" \"l-$TOKEN\"; mkfifo \"p-$TOKEN\"; ln -s \"$TOKEN\" plain; mkdir -p k/k; echo 1 >\"k/k/$(seq -s - 1 25)-$TOKEN\"")},
+            {name: "after", run: sh("for f in ../../names/ctx_64_run1/k/k/*; do echo 2 >>\"$f\"; done")},
+            {name: "stopped", run: (py("print(1, flush = True); time.sleep(20)") + [range(200) | $s])},
+            {name: "skip", run: py("print(\"SKIP: \" + 480 * \"x\" + s + l); sys.exit(77)")},
+            {name: "attn", attn_impl: "a", run: py("print(\"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"attn_impl\\\": \\\"\" + 20 * \"q\" + l + \"\\\"}\")")},
+            {name: "program", run: [("/nowhere/" + 150 * "d" + $s), $l]},
+            {name: "built", build: [py("print(s, l); print(s[:20], end = \"\", flush = True); print(s[20:], file = sys.stderr); sys.exit(4)") + [$s]], run: ["true"]},
+            {name: "gated", gates: [{kind: "command", name: "g", run: py("print(190 * \"g\" + s + l); sys.exit(5)")}], run: ["true"]}],
+        tests: ["split", "reads", "limit", "names", "after", "stopped", "skip", "attn", "program", "built", "gated" | {variant: .} + (if . == "stopped" then {timeout_s: 0.7} else {} end)]}')"
+    run parts
+    is "the run is COMPLETE" "$(summary parts .status)" COMPLETE
+    { parts "$secret"; parts "$long"; } >"$TMPDIR/pieces"
+    mkdir -p "$TMPDIR/home"
+    x pack --run parts | tar -xf - -C "$TMPDIR/home"
+    is "no part of one comes home" "$(grep -raoFf "$TMPDIR/pieces" "$TMPDIR/home" | head -n 5)" ""
+    is "no part of one is in a name" "$(x pack --run parts | tar -tf - | grep -aoFf "$TMPDIR/pieces" | head -n 5)" ""
+    is "no part of one is in what is followed" "$(grep -aoFf "$TMPDIR/pieces" "$TMPDIR/parts.events" | head -n 5)" ""
+    is "nor in what the workdir keeps, but for files of tests" "$(grep -raoFf "$TMPDIR/pieces" "$WORK" --exclude-dir=k | grep -v '/names/ctx' | head -n 5)" ""
+}
+
 scenario "secrets wherever a workload can write" secrets_everywhere
+scenario "secrets that are cut, split or escaped" secrets_in_parts
 scenario "a job with builds, gates, warm-ups and secrets" a_job
 scenario "the journal of a job" journal
 scenario "the files of a bundle" bundle_files

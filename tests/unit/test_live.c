@@ -142,9 +142,47 @@ static void progress_names_the_longest_of_several_tests(void **state)
     assert_int_equal(live_running(&s.live), 0);
     show(&s, "{\"event\":\"SUITE_END\",\"status\":\"PARTIAL\"}");
     live_progress(&s.live, line);
-    assert_string_equal(line, "[1/9] PARTIAL  1 ok, 0 failed, 0 skipped");
+    assert_string_equal(line, "[0/9] PARTIAL  0 ok, 0 failed, 0 skipped");
     fclose(s.live.out);
     free(s.text);
+}
+
+/* A journal whose end was lost is read from its start. */
+static void a_journal_that_is_read_again_is_counted_once(void **state)
+{
+    (void)state;
+    struct screen s;
+    screen_open(&s);
+    for (size_t i = 0; i < 2 * COUNT(journal) - 1; i++)
+        show(&s, journal[i % COUNT(journal)]);
+    assert_true(s.live.done == 4 && s.live.ok == 1 && s.live.failed == 1 && s.live.skipped == 2);
+    assert_true(s.live.builds_failed == 1 && s.live.gates_failed == 1);
+    assert_string_equal(s.live.ended, "");
+    fclose(s.live.out);
+    free(s.text);
+}
+
+static void a_test_counts_once_however_often_it_ends(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {
+        "{\"event\":\"TEST_END\",\"variant\":\"v\",\"exit_status\":\"INTERRUPTED\",\"retry\":true}",
+        "{\"event\":\"TEST_END\",\"variant\":\"v\",\"exit_status\":\"OK\",\"retry\":false}",
+        "{\"event\":\"TEST_END\",\"variant\":\"v\",\"exit_status\":\"INVALID\",\"replaces\":true}",
+    };
+    struct screen s;
+    screen_open(&s);
+    show(&s, "{\"event\":\"SUITE_START\",\"total_tests\":1}");
+    show(&s, ends[0]);
+    assert_true(s.live.done == 0 && s.live.failed == 0);
+    show(&s, ends[1]);
+    assert_true(s.live.done == 1 && s.live.ok == 1 && s.live.failed == 0);
+    show(&s, ends[2]);
+    assert_true(s.live.done == 1 && s.live.ok == 0 && s.live.failed == 1);
+    assert_shows(&s, "1 test\n"
+                     "[0/1] v ctx 0 run 0  INTERRUPTED\n"
+                     "[1/1] v ctx 0 run 0  OK\n"
+                     "[1/1] v ctx 0 run 0  INVALID\n");
 }
 
 static void colour_marks_statuses_only(void **state)
@@ -223,6 +261,8 @@ int main(void)
         cmocka_unit_test(events_are_plain_lines_without_a_terminal),
         cmocka_unit_test(progress_line_is_redrawn_and_erased),
         cmocka_unit_test(progress_names_the_longest_of_several_tests),
+        cmocka_unit_test(a_journal_that_is_read_again_is_counted_once),
+        cmocka_unit_test(a_test_counts_once_however_often_it_ends),
         cmocka_unit_test(colour_marks_statuses_only),
         cmocka_unit_test(hostile_events_stay_in_their_lines),
         cmocka_unit_test(durations_use_the_largest_fitting_units),

@@ -204,6 +204,51 @@ static bool open_group(struct contain_group *g)
     return contain_group_open(g, &place, name, NULL, NULL) == 0 && g->on;
 }
 
+/* A control group that only says whether it has anybody. */
+static void set_populated(const struct contain_group *g, bool populated)
+{
+    char path[FS_PATH_MAX];
+    const char *text = populated ? "populated 1\n" : "populated 0\n";
+    assert_int_equal(fs_join(path, NULL, g->folder[0], "cgroup.events"), 0);
+    assert_int_equal(fs_write_file(path, text, strlen(text), 0600, NULL), 0);
+}
+
+/* Nothing tells when a group becomes empty once its keeper is gone: it is looked at now and then. */
+static void waiting_for_a_group_without_its_keeper_takes_no_cpu(void **state)
+{
+    enum { TURNS_MAX = 100 };
+    char sh[] = "/bin/sh", c[] = "-c", script[] = "kill -9 $PPID; sleep 20";
+    char *argv[] = {sh, c, script, NULL}, path[] = "PATH=/usr/bin:/bin", *env[] = {path, NULL};
+    const struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 0.5};
+    const struct child_hooks hooks = {.arg = NULL};
+    struct contain_group group = CONTAIN_GROUP_OFF;
+    struct child child;
+    struct loop loop;
+    struct err err = {.kind = ERR_NONE};
+    int turns = 0;
+    (void)state;
+    const struct process_spec spec = {
+        .argv = argv, .env = env, .cwd = "/", .input = -1, .kept = true, .group = &group};
+    snprintf(group.folder[0], sizeof group.folder[0], "/tmp/kernsweep-group-XXXXXX");
+    assert_non_null(mkdtemp(group.folder[0]));
+    group.on = true;
+    set_populated(&group, true);
+    assert_ok(process_become_subreaper(&err), &err);
+    assert_ok(loop_open(&loop, &err), &err);
+    assert_ok(child_start(&child, &loop, &spec, &limits, &hooks, &err), &err);
+    for (bool over = false; !over && turns < TURNS_MAX; turns++) {
+        assert_ok(loop_wait(&loop, &err), &err);
+        over = child_turn(&child);
+        if (child.phase == CHILD_KILL)
+            set_populated(&group, false);
+    }
+    assert_int_equal(child.phase, CHILD_GONE);
+    assert_in_range(turns, 1, TURNS_MAX - 1);
+    child_close(&child);
+    loop_close(&loop);
+    assert_ok(fs_remove_tree(group.folder[0], &err), &err);
+}
+
 /* The keeper is what proves the end of a test's processes: without it, only their group knows them.
  */
 static void what_lost_its_keeper_is_ended_with_its_group(void **state)
@@ -238,6 +283,7 @@ static void what_lost_its_keeper_is_ended_with_its_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waiting_for_a_group_without_its_keeper_takes_no_cpu),
         cmocka_unit_test(what_lost_its_keeper_is_ended_with_its_group),
         cmocka_unit_test(a_workload_has_the_limit_of_files_that_was_given),
         cmocka_unit_test(its_heart_beats_until_all_of_it_is_gone),

@@ -152,6 +152,83 @@ static void a_seal_of_an_older_executor_is_none(void **state)
     assert_string_equal(why, "");
 }
 
+static void put_link(const char *target, const char *name)
+{
+    char path[FS_PATH_MAX];
+    assert_int_equal(fs_join(path, NULL, dir, name), 0);
+    unlink(path);
+    assert_int_equal(symlink(target, path), 0);
+}
+
+static int seal_anew(void)
+{
+    struct err err = {0};
+    return seal_write(dir, seal(), ".mark", NULL, &err);
+}
+
+static void a_link_that_leads_elsewhere_is_named(void **state)
+{
+    (void)state;
+    put_link("prog", "link");
+    put_link("nowhere", "lib/dangling");
+    assert_int_equal(seal_anew(), 0);
+    assert_int_equal(look_at(SEAL_WHOLE), 0); /* the seal itself */
+    assert_string_equal(why, ".mark was added");
+    assert_int_equal(look(), 1);
+    put_link("prog", "link"); /* another link with the same text */
+    assert_int_equal(look(), 1);
+    put_link("elsewhere", "lib/dangling");
+    assert_int_equal(look(), 0);
+    assert_string_equal(why, "lib/dangling has changed");
+    put_link("nowhere", "lib/dangling");
+    put_link("lib/name with blanks", "link");
+    assert_int_equal(look(), 0);
+    assert_string_equal(why, "link has changed");
+}
+
+static void links_are_not_files(void **state)
+{
+    char path[FS_PATH_MAX], moved[FS_PATH_MAX];
+    (void)state;
+    put_link("prog", "link");
+    assert_int_equal(seal_anew(), 0);
+    assert_int_equal(fs_join(path, NULL, dir, "link"), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(look(), 0);
+    assert_string_equal(why, "link is gone");
+    put("link", "#!/bin/sh\n");
+    assert_int_equal(look(), 0);
+    assert_string_equal(why, "link has changed");
+    put_link("prog", "link");
+    assert_int_equal(fs_join(path, NULL, dir, "lib"), 0); /* a folder that has moved, and a link to it */
+    assert_int_equal(fs_join(moved, NULL, dir, "moved"), 0);
+    assert_int_equal(rename(path, moved), 0);
+    put_link("moved", "lib");
+    assert_int_equal(look(), 0);
+    assert_string_equal(why, "lib/name with blanks is gone");
+}
+
+/* Its times of change are also those of the links that others make. */
+static void a_file_outside_that_a_link_leads_to_counts(void **state)
+{
+    char target[FS_PATH_MAX], second[FS_PATH_MAX];
+    struct err err = {0};
+    (void)state;
+    snprintf(target, sizeof target, "%.4000s.outside", dir);
+    snprintf(second, sizeof second, "%.4000s.second", dir);
+    assert_int_equal(fs_write_file(target, "one", 3, 0600, &err), 0);
+    put_link(target, "link");
+    assert_int_equal(seal_anew(), 0);
+    assert_int_equal(link(target, second), 0);
+    assert_int_equal(look(), 1);
+    assert_int_equal(fs_write_file(target, "three", 5, 0600, &err), 0);
+    assert_int_equal(look(), 0);
+    assert_string_equal(why, "link has changed");
+    assert_int_equal(unlink(target), 0);
+    assert_int_equal(look(), 0);
+    assert_int_equal(unlink(second), 0);
+}
+
 static void a_file_that_is_gone_is_named(void **state)
 {
     char path[FS_PATH_MAX];
@@ -194,6 +271,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_times_of_the_same_contents_do_not_matter, make, clean),
         cmocka_unit_test_setup_teardown(in_a_whole_folder_what_is_added_is_named, make, clean),
         cmocka_unit_test_setup_teardown(a_seal_of_an_older_executor_is_none, make, clean),
+        cmocka_unit_test_setup_teardown(a_link_that_leads_elsewhere_is_named, make, clean),
+        cmocka_unit_test_setup_teardown(links_are_not_files, make, clean),
+        cmocka_unit_test_setup_teardown(a_file_outside_that_a_link_leads_to_counts, make, clean),
         cmocka_unit_test_setup_teardown(a_folder_without_a_seal_has_no_reason, make, clean),
         cmocka_unit_test_setup_teardown(a_damaged_seal_is_none, make, clean),
     };

@@ -61,6 +61,27 @@ static void events_fill_the_matrix_of_tests(void **state)
     watch_model_free(m);
 }
 
+static void a_journal_that_is_read_again_is_shown_once(void **state)
+{
+    (void)state;
+    struct watch_model *m = watch_model_new();
+    assert_non_null(m);
+    for (int i = 0; i < 2; i++) {
+        feed(m, "{\"event\":\"SUITE_START\",\"total_tests\":2,\"variants\":[\"v\"],\"contexts\":[64]}");
+        assert_cell(m, 0, 0, "-");
+        assert_string_equal(m->variants[0].status, "");
+        assert_string_equal(m->status, "");
+        feed(m, "{\"event\":\"BUILD_END\",\"variant\":\"v\",\"status\":\"OK\"}");
+        feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v\",\"ctx\":64,\"exit_status\":\"INTERRUPTED\","
+                "\"retry\":true}");
+        feed(m, "{\"event\":\"TEST_END\",\"variant\":\"v\",\"ctx\":64,\"exit_status\":\"OK\",\"wall_s\":2}");
+        assert_cell(m, 0, 0, "2 s");
+        assert_int_equal(m->live.done, 1);
+        feed(m, "{\"event\":\"SUITE_END\",\"status\":\"COMPLETE\"}");
+    }
+    watch_model_free(m);
+}
+
 static void a_window_has_the_running_row(void **state)
 {
     (void)state;
@@ -284,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_fill_the_matrix_of_tests),
+        cmocka_unit_test(a_journal_that_is_read_again_is_shown_once),
         cmocka_unit_test(a_window_has_the_running_row),
         cmocka_unit_test(output_is_limited_to_the_last_lines),
         cmocka_unit_test(a_series_keeps_the_newest_samples),

@@ -93,8 +93,11 @@ static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_a
     const struct job_request req = {
         .run_id = "dry-run", .date = a->overrides.date ? a->overrides.date : "", .fresh = a->overrides.fresh};
     json_t *job = job_encode(p, &req);
-    if (env->json)
-        return cmd_print_json(job);
+    if (env->json) {
+        json_t *shown = recorded_without_secrets(job);
+        json_decref(job);
+        return cmd_print_json(shown);
+    }
     char others[48] = "";
     if (p->nodes.count > 1)
         snprintf(others, sizeof others, " and %zu more", p->nodes.count - 1);
