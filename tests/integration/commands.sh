@@ -64,7 +64,7 @@ logs_of_tests() {
     is "quiet: nothing but the log" "$ERR" ''
     exits "a bundle's folder will do" 0 ks logs "$(bundle_of mixed)" good 16 1
     exits "a variant that is not there exits 2" 2 ks logs "$run" goof 16
-    like "and is answered with those that are" "$ERR" 'no log of variant goof; there are: .*good'
+    like "and is answered with those that are" "$ERR" "run $run: no log of variant goof; there are: .*good"
     exits "--json is refused" 2 ks logs "$run" good 16 --json
 }
 
@@ -74,6 +74,8 @@ logs_of_a_live_run() {
     run=$RUN
     exits "a test that is running has a log" 0 ks logs latest waits 32
     like "it says that there is more to come" "$ERR" 'waits/ctx_32_run1/\.run\.log\.part \(still being written\)'
+    exits "a test that has not begun exits 2" 2 ks logs "$run" good 32
+    like "it says that this is a live run, and what shows its tests" "$ERR" "run $run: no log of variant good; .*once it has begun: see .kernsweep watch $run"
     touch "$TMPDIR/marks/go"
     exits "--follow ends with the test" 0 timeout 60 "$KERNSWEEP" logs "$run" waits 32 --follow --db "$TMPDIR/results.db"
     like "and prints the last line" "$OUT" 'PERF_TIMING'
