@@ -2,6 +2,7 @@
 # A sweep of a real model over ssh: the kernels are built on the node, the model's file is made there, and a test is
 # its load, its prefill and its answer.
 # timeout: 900
+# unsanitized: kernels on the CPU; a sweep over ssh like any other for the rest
 . tests/lib.sh
 . tests/pipeline.sh
 
