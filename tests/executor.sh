@@ -6,17 +6,20 @@
 #   x COMMAND ...                                       the executor, in a workdir of the script's own
 
 WORK=$TMPDIR/work
+# Of the seconds that a test's program sleeps, so that pgrep finds this script's processes, and not those of one beside it:
+# "sleep 71.$OWN"
+OWN=$(printf '%07d' "$$")
 
 x() {
     "$KERNSWEEP_EXECUTOR" "$1" --workdir "$WORK" "${@:2}"
 }
 
-# job ID JSON: the members that every job has are filled in; tests are numbered, and run once each with 20 s.
+# job ID JSON: the members that every job has are filled in; tests are numbered, and run once each with 60 s.
 job() {
     jq -n --arg id "$1" --argjson more "$2" '
         {schema: "kernsweep.job/1", run_id: $id, ticket: "t1", tag: "", date: "2026-02-14", mode: "perf", clock: "simulated",
          node: "test", source: null, env: {}, secrets: [], kill_grace_s: 0.2} + $more
-        | .tests |= (to_entries | map({index: (.key + 1), context: 64, repetition: 1, timeout_s: 20} + .value))
+        | .tests |= (to_entries | map({index: (.key + 1), context: 64, repetition: 1, timeout_s: 60} + .value))
         | {plan: {ticket: "t1", env: .env}, job: .}' >"$TMPDIR/$1.json"
 }
 

@@ -161,9 +161,10 @@ one_line() {
     is "$1" "$(grep -c . <<<"$2")" 1
 }
 
-# until_true SECONDS COMMAND...: polls; for what has no event to wait for. Fails at the deadline.
+# until_true SECONDS COMMAND...: polls; for what has no event to wait for. Fails at the deadline, which is two minutes at least:
+# waiting costs nothing where all is well, and sanitizers on a machine with others at work take ten times as long.
 until_true() {
-    local deadline=$((SECONDS + $1))
+    local deadline=$((SECONDS + ($1 > 120 ? $1 : 120)))
     shift
     while ! "$@" >/dev/null 2>&1; do
         [ "$SECONDS" -lt "$deadline" ] || return 1

@@ -29,10 +29,9 @@ fake_gpu() {
         >"$SYS/class/kfd/kfd/topology/nodes/1/properties"
 }
 
-# MiB
+# vram MIB: in one write of a length that is always the same, for whoever reads meanwhile: four digits of MiB are ten of bytes.
 vram() {
-    echo "$(($1 * 1048576))" >"$DEV/mem_info_vram_used.new"
-    cat "$DEV/mem_info_vram_used.new" >"$DEV/mem_info_vram_used"
+    printf '%d\n' "$(($1 * 1048576))" 1<>"$DEV/mem_info_vram_used"
 }
 
 submit() {
@@ -90,8 +89,7 @@ held_up_sampler() {
     local stopped
     idle_gpu
     two missed "touch $TMPDIR/sampled; until [ -e $TMPDIR/held ]; do sleep 0.02; done; $good" &
-    until_true 20 test -e "$TMPDIR/sampled"
-    waits missed '.event == "TEST_START"'
+    until_true 120 test -e "$TMPDIR/sampled"
     stopped=$(supervisor missed)
     kill -STOP "$stopped"
     sleep 1 # how long it is held up: that is what is tested
@@ -104,9 +102,8 @@ held_up_sampler() {
 
 late_memory() {
     idle_gpu
-    two late "echo $((9000 * 1048576)) >$DEV/mem_info_vram_used; touch $TMPDIR/freeing; $good" '{"vram_settle_s": 20}' &
-    until_true 20 test -e "$TMPDIR/freeing"
-    waits late '.event == "TEST_START"'
+    two late "echo $((9000 * 1048576)) >$DEV/mem_info_vram_used; touch $TMPDIR/freeing; $good" '{"vram_settle_s": 120}' &
+    until_true 120 test -e "$TMPDIR/freeing"
     sleep 0.3 # the memory comes back late: that is what is tested
     vram 1000
     wait $!
@@ -159,7 +156,7 @@ is_ok() {
 
 chatty() {
     idle_gpu
-    is_ok chatty "i=0; while [ \$i -lt 12 ]; do echo \$i; sleep 0.1; i=\$((i + 1)); done; $good" '{"no_output_timeout_s": 0.8}'
+    is_ok chatty "i=0; while [ \$i -lt 16 ]; do echo \$i; sleep 0.25; i=\$((i + 1)); done; $good" '{"no_output_timeout_s": 3}'
 }
 
 BUSY="end=\$((\$(date +%s) + 2)); while [ \$(date +%s) -lt \$end ]; do :; done; $good"

@@ -108,7 +108,7 @@ different_ends() {
     points ends 'case $1 in
         1) exit 3 ;;
         2) kill -SEGV $$ ;;
-        3) exec sleep 71.3 ;;
+        3) exec sleep 1000 ;;
         4) echo $((9000 * 1048576)) >'"$SYS"'/class/drm/card$n/device/mem_info_vram_used; sleep 0.3
            echo $((1000 * 1048576)) >'"$SYS"'/class/drm/card$n/device/mem_info_vram_used ;;
         *) sleep 1.5 ;;
@@ -140,17 +140,22 @@ oom_beside() {
 # Orphans with sessions of their own, without an environment, whose parents are gone: nothing of them says whose they are.
 # shellcheck disable=SC2016 # for the test's shell
 orphans() {
+    local ended
+    ended=$(bundle orphans)/v/ctx_1_run1/perf.json
     points orphans 'case $1 in
-        1) (setsid env -i /bin/sleep 71.4 & setsid env -i sh -c "/bin/sleep 71.5 & exit" &); sleep 0.2 ;;
-        *) (setsid /bin/sleep 71.$1$1 &); sleep 1.6; pgrep -f "^/bin/sleep 71.$1$1" >/dev/null || exit 9
-           pgrep -f "^/bin/sleep 71.[45]$" >/dev/null && exit 8 ;;
+        1) (setsid env -i /bin/sleep 714.'"$OWN"' & setsid env -i sh -c "/bin/sleep 715.'"$OWN"' & exit" &)
+           until [ -e '"$TMPDIR"'/orphans.2 ] && [ -e '"$TMPDIR"'/orphans.3 ] && pgrep -f "^/bin/sleep 715.'"$OWN"'"; do sleep 0.02; done ;;
+        *) (setsid /bin/sleep 71$1$1.'"$OWN"' &); until pgrep -f "^/bin/sleep 71$1$1.'"$OWN"'"; do sleep 0.02; done; touch '"$TMPDIR"'/orphans.$1
+           until [ -e '"$ended"' ]; do sleep 0.05; done
+           pgrep -f "^/bin/sleep 71$1$1.'"$OWN"'" >/dev/null || exit 9
+           pgrep -f "^/bin/sleep 71[45].'"$OWN"'" >/dev/null && exit 8 ;;
         esac; '"$good" '{"tests": [{"variant": "v", "context": 1}, {"variant": "v", "context": 2}, {"variant": "v", "context": 3}]}'
     run orphans
     is "each test is OK: its own processes live, those of the test that ended are gone" "$(statuses orphans)" "OK OK OK"
     is "they ran at once" "$(overlap orphans)" 3
     is "the leftovers count where they belong" "$(for c in 1 2 3; do of orphans $c .cleanup.leftovers; done | xargs)" "2 1 1"
     is "all are gone" "$(for c in 1 2 3; do of orphans $c .cleanup.group_gone; done | sort -u)" true
-    is "none is left on the node" "$(pgrep -f '^/bin/sleep 71' | wc -l)" 0
+    is "none is left on the node" "$(pgrep -f "^/bin/sleep 71.*[.]$OWN" | wc -l)" 0
 }
 
 # The GPU of the first test keeps its memory, when two more tests of its point are left.
@@ -204,14 +209,14 @@ alone() {
 
 # shellcheck disable=SC2016 # for the test's shell
 cancelled() {
-    points stop 'touch '"$TMPDIR"'/began.$1; exec sleep 72'
+    points stop 'touch '"$TMPDIR"'/began.$1; exec sleep 72.'"$OWN"
     submit stop
     until_true 20 sh -c "[ \$(ls $TMPDIR/began.* | wc -l) = 4 ]"
     passes "cancel exits 0" x cancel --run stop
     is "the run is CANCELLED" "$(summary stop .status)" CANCELLED
     is "so are all its tests" "$(statuses stop | xargs -n 1 | sort | uniq -c | xargs)" "8 CANCELLED"
     is "four of them had begun" "$(events stop '[.[] | select(.event == "TEST_END") | .exit_status] | join(" ")')" "CANCELLED CANCELLED CANCELLED CANCELLED"
-    is "nothing is left of them" "$(pgrep -f '^sleep 72$' | wc -l)" 0
+    is "nothing is left of them" "$(pgrep -f "^sleep 72.$OWN" | wc -l)" 0
 }
 
 # again ID: kills the executor at a random instant of the run, twice, and lets it end
@@ -259,11 +264,11 @@ killed() {
 # Each of the tests in flight is repeated once, and only those.
 # shellcheck disable=SC2016 # for the test's shell
 killed_at_once() {
-    points dead '[ -e '"$TMPDIR"'/dead.go ] || { touch '"$TMPDIR"'/dead.$1; (setsid sleep 73 &); exec sleep 73; }; '"$good"
+    points dead '[ -e '"$TMPDIR"'/dead.go ] || { touch '"$TMPDIR"'/dead.$1; (setsid sleep 73.'"$OWN"' &); exec sleep 74.'"$OWN"'; }; '"$good"
     submit dead
     until_true 20 sh -c "[ \$(ls $TMPDIR/dead.* | grep -c '[0-9]$') = 4 ]"
     kill -9 "$(supervisor dead)"
-    passes "the tests die with the executor, their daemons live on" until_true 20 sh -c "[ \$(pgrep -f '^sleep 73$' | wc -l) = 4 ]"
+    passes "the tests die with the executor, their daemons live on" until_true 60 sh -c "! pgrep -f '^sleep 74.$OWN' && [ \$(pgrep -f '^sleep 73.$OWN' | wc -l) = 4 ]"
     touch "$TMPDIR/dead.go"
     first=$(events dead '[.[] | select(.event == "TEST_START") | "\(.test_index) \(.gpus[0])"] | sort | join(",")')
     run dead
@@ -271,7 +276,7 @@ killed_at_once() {
     is "four have a second attempt" "$(events dead '[.[] | select(.event == "TEST_END" and .retry == false) | .attempt] | sort | map(tostring) | join(" ")')" "1 1 1 1 2 2 2 2"
     is "on the GPU of their first" \
         "$(events dead '[.[] | select(.event == "TEST_START" and .attempt == 2) | "\(.test_index) \(.gpus[0])"] | sort | join(",")')" "$first"
-    is "their daemons are ended" "$(pgrep -f '^sleep 73$' | wc -l)" 0
+    is "their daemons are ended" "$(pgrep -f "^sleep 73.$OWN" | wc -l)" 0
 }
 
 scenario "tests on four GPUs" at_once

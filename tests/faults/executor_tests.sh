@@ -26,11 +26,11 @@ status_is() {
 }
 
 ignores_term() {
-    after ignores-term "trap '' TERM; while :; do sleep 71; done" '{"timeout_s": 0.3}'
+    after ignores-term "trap '' TERM; while :; do sleep 71.$OWN; done" '{"timeout_s": 0.3}'
     status_is ignores-term TIMEOUT
     is "it is ended by KILL" "$(perf ignores-term .signal)" 9
     like "diag.txt has its processes" "$(cat "$(bundle ignores-term)/v/ctx_64_run1/diag.txt")" '^== process [0-9]+ when it was stopped'
-    gone 'sleep 71'
+    gone "sleep 71.$OWN"
 }
 
 heeds_term() {
@@ -45,28 +45,28 @@ stopped() {
 }
 
 leaves_daemon() {
-    after daemon "$good; (setsid sh -c \"trap '' TERM; while :; do sleep 72; done\" >/dev/null 2>&1 &)"
+    after daemon "$good; (setsid sh -c \"trap '' TERM; while :; do sleep 72.$OWN; done\" >/dev/null 2>&1 &)"
     status_is daemon OK
     is "perf.json counts the daemon as a leftover" "$(perf daemon '.cleanup.leftovers > 0')" true
-    gone 'sleep 72'
+    gone "sleep 72.$OWN"
 }
 
 leaves_daemon_with_pipe() {
-    after daemon-with-pipe "$good; (setsid sleep 73 &)"
+    after daemon-with-pipe "$good; (setsid sleep 73.$OWN &)"
     status_is daemon-with-pipe OK
-    gone 'sleep 73'
+    gone "sleep 73.$OWN"
 }
 
 zombie() {
-    after zombie "sleep 0.01 & exec sleep 74" '{"timeout_s": 0.3}'
+    after zombie "sleep 0.01 & exec sleep 74.$OWN" '{"timeout_s": 0.3}'
     status_is zombie TIMEOUT
-    gone 'sleep 74'
+    gone "sleep 74.$OWN"
 }
 
 forks() {
-    after forks 'i=0; while [ $i -lt 40 ]; do i=$((i + 1)); (setsid sh -c "trap \"\" TERM; while :; do sleep 75; done" &); done; sleep 1000' \
+    after forks 'i=0; while [ $i -lt 40 ]; do i=$((i + 1)); (setsid sh -c "trap \"\" TERM; while :; do sleep 75.'"$OWN"'; done" &); done; sleep 1000' \
         '{"timeout_s": 0.5}'
-    gone 'sleep 75'
+    gone "sleep 75.$OWN"
 }
 
 closes_descriptors() {

@@ -4,10 +4,13 @@
 . tests/lib.sh
 . tests/pipeline.sh
 
+# waiting_run TAG: a run that is in its test, which waits; RUN is its id
 waiting_run() {
     rm -f "$TMPDIR/marks/go" "$TMPDIR/marks/started"
-    ks_run "$TMPDIR/plan.json" --variants waits --contexts 32 --tag "$1" --detach 2>/dev/null
-    until_true 60 test -e "$TMPDIR/marks/started"
+    exits "run --detach exits 0" 0 ks_run "$TMPDIR/plan.json" --variants waits --contexts 32 --tag "$1" --detach
+    RUN=$OUT
+    until_true 120 test -e "$TMPDIR/marks/started"
+    ok "the run comes to its test" $? "$(ks status "$RUN" 2>&1; ks logs "$RUN" waits --build 2>&1)"
 }
 
 state_of() {
@@ -24,7 +27,8 @@ cancel_complete() {
 
 cancel_after_blocked() {
     local first second
-    first=$(waiting_run first)
+    waiting_run first
+    first=$RUN
     second=$(ks_run "$TMPDIR/plan.json" --variants good --tag second --detach 2>/dev/null)
     until_true 60 eval "state_of '$second' | grep -q BLOCKED"
     is "the second start is blocked" "$(state_of "$second")" "complete BLOCKED"
@@ -59,15 +63,18 @@ logs_of_tests() {
     is "quiet: nothing but the log" "$ERR" ''
     exits "a bundle's folder will do" 0 ks logs "$(bundle_of mixed)" good 16 1
     exits "a variant that is not there exits 2" 2 ks logs "$run" goof 16
-    like "and is answered with those that are" "$ERR" 'no log of variant goof; there are: .*good'
+    like "and is answered with those that are" "$ERR" "run $run: no log of variant goof; there are: .*good"
     exits "--json is refused" 2 ks logs "$run" good 16 --json
 }
 
 logs_of_a_live_run() {
     local run
-    run=$(waiting_run live)
+    waiting_run live
+    run=$RUN
     exits "a test that is running has a log" 0 ks logs latest waits 32
     like "it says that there is more to come" "$ERR" 'waits/ctx_32_run1/\.run\.log\.part \(still being written\)'
+    exits "a test that has not begun exits 2" 2 ks logs "$run" good 32
+    like "it says that this is a live run, and what shows its tests" "$ERR" "run $run: no log of variant good; .*once it has begun: see .kernsweep watch $run"
     touch "$TMPDIR/marks/go"
     exits "--follow ends with the test" 0 timeout 60 "$KERNSWEEP" logs "$run" waits 32 --follow --db "$TMPDIR/results.db"
     like "and prints the last line" "$OUT" 'PERF_TIMING'

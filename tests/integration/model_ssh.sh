@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A sweep of a real model over ssh: the kernels are built on the node, the model's file is made there, and a test is
 # its load, its prefill and its answer.
+# unsanitized: kernels on the CPU; a sweep over ssh like any other for the rest
 . tests/lib.sh
 . tests/pipeline.sh
 

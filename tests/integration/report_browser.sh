@@ -96,5 +96,13 @@ jq -n '{schema: "kernsweep.board/1", ticket: "attention", node: "mi300x", mode: 
     exit
 }
 
+# The pages are written under sanitizers, too; the browser, which has none, looks at those of the other build.
+case $BUILD in
+*/sanitize)
+    ok "the pages are written" 0
+    done_testing
+    exit
+    ;;
+esac
 node "$modules/page.mjs" "$chromium" "$TMPDIR/report.html" "$TMPDIR/hostile.html" "$TMPDIR/model.html" \
     "$TMPDIR/nights/index.html" "$TMPDIR/board/index.html"

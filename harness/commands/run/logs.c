@@ -23,6 +23,7 @@ struct logs {
     struct run_log_query query;
     struct run_place place;
     struct session session; /* of a live run */
+    char run_id[128];       /* or the bundle's folder */
     char bundle[FS_PATH_MAX];
     char repetition[32];
 };
@@ -52,6 +53,7 @@ static int use_bundle(struct logs *l, const char *dir, const char *run, struct e
                        "the bundle of run %.100s is no longer in %.400s: the store keeps numbers, not logs",
                        run, *dir ? dir : "any folder");
     snprintf(l->bundle, sizeof l->bundle, "%s", dir);
+    snprintf(l->run_id, sizeof l->run_id, "%s", run);
     l->place = (struct run_place){.bundle = l->bundle};
     return 0;
 }
@@ -75,6 +77,7 @@ static int use_node(struct logs *l, const char *word, struct err *err)
     if (attach_open(l->env, &l->args->at, word, &l->session, err) != 0)
         return -1;
     l->place = (struct run_place){.remote = &l->session.remote, .run_id = l->session.rec.run_id};
+    snprintf(l->run_id, sizeof l->run_id, "%s", l->session.rec.run_id);
     return 0;
 }
 
@@ -117,12 +120,23 @@ static void print_log(const struct buf *text)
     buf_release(&line);
 }
 
+/* "latest" may be another run than was meant, and a test of a live run may have yet to begin. */
+static int no_log(const struct logs *l, struct err *err)
+{
+    struct err why = *err;
+    if (!l->place.remote)
+        return err_wrap(err, "run %s", l->run_id);
+    return err_set(err, why.kind,
+                   "run %s: %s; a build or test has a log once it has begun: see `kernsweep watch %s`",
+                   l->run_id, why.msg, l->run_id);
+}
+
 static int choose_file(struct logs *l, struct run_log_choice *choice, struct err *err)
 {
     struct strvec paths = {0};
     int rc = run_files_list(&l->place, &paths, err);
-    if (rc == 0)
-        rc = run_files_choose(&paths, &l->query, choice, err);
+    if (rc == 0 && run_files_choose(&paths, &l->query, choice, err) != 0)
+        rc = no_log(l, err);
     strvec_release(&paths);
     return rc;
 }
