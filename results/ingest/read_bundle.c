@@ -341,7 +341,8 @@ static int disbelieve(struct bundle_reading *r, const struct run_test *place, st
 }
 
 /* 1, 0 if the test left no perf.json, or -1. */
-static int read_perf(struct bundle_reading *r, const char *path, struct draft_test *t, struct err *err)
+static int read_perf(struct bundle_reading *r, const char *path, int64_t index, struct draft_test *t,
+                     struct err *err)
 {
     char full[FS_PATH_MAX];
     const json_t *perf;
@@ -351,7 +352,7 @@ static int read_perf(struct bundle_reading *r, const char *path, struct draft_te
         if (check_owner(&root, r->d, &t->t, err) != 0 || artifact_perf(&root, r->d, t, err) != 0 ||
             artifact_activity(&root, &t->t.activity, err) != 0 || artifact_place(&root, &t->t, err) != 0 ||
             artifact_held(&root, r->d, &t->t, err) != 0 ||
-            witnesses_check(&r->witnesses, t, manifest_hash_of(r->files, path), &root, err) != 0)
+            witnesses_check(&r->witnesses, t, index, manifest_hash_of(r->files, path), &root, err) != 0)
             rc = -1;
     }
     return rc < 0 ? disbelieve(r, &t->t, err) : rc;
@@ -387,8 +388,9 @@ static int read_test(struct bundle_reading *r, const struct json_at *at, struct 
 {
     struct draft *d = r->d;
     char name[RUN_NAME_MAX], folder[RUN_NAME_MAX + 64], path[sizeof folder + 32];
-    int64_t context, repetition;
+    int64_t index, context, repetition;
     if (artifact_name(at, "variant", name, sizeof name, err) != 0 ||
+        json_get_int(at, "index", 1, LIMIT_TESTS, &index, err) != 0 ||
         json_get_int(at, "context", 0, INT32_MAX, &context, err) != 0 ||
         json_get_int(at, "repetition", 0, INT32_MAX, &repetition, err) != 0)
         return -1;
@@ -403,7 +405,7 @@ static int read_test(struct bundle_reading *r, const struct json_at *at, struct 
     t->t.repetition = (int)repetition;
     snprintf(folder, sizeof folder, "%s/ctx_%lld_run%lld", name, (long long)context, (long long)repetition);
     snprintf(path, sizeof path, "%s/perf.json", folder);
-    int rc = read_perf(r, path, t, err);
+    int rc = read_perf(r, path, index, t, err);
     if (rc == 0 && is_needless(r, at)) {
         draft_drop_test(r->d);
         return 0;
@@ -421,7 +423,8 @@ static int read_tests(struct bundle_reading *r, const struct json_at *job, struc
     struct json_at tests = json_member(job, "tests");
     if (!json_is_array(tests.value))
         return json_fail(&tests, err, "expected an array of tests");
-    if (witnesses_read(&r->witnesses, r->files, r->summary, json_array_size(tests.value), err) != 0 &&
+    if (witnesses_read(&r->witnesses, r->files, r->summary, json_array_size(tests.value),
+                       r->d->info.status == RUN_COMPLETE, err) != 0 &&
         draft_leave_out(r->d, err) != 0)
         return -1;
     for (size_t i = 0; i < json_array_size(tests.value); i++) {
@@ -432,14 +435,24 @@ static int read_tests(struct bundle_reading *r, const struct json_at *job, struc
     return 0;
 }
 
+/* A run that is still open has no manifest. */
+static int check_run(const struct manifest *m, const struct json_at *job, const char *run_id, struct err *err)
+{
+    if (!m->run_id || strcmp(m->run_id, run_id) == 0)
+        return 0;
+    return json_fail(job, err,
+                     "is of run \"%.100s\", manifest.json of \"%.100s\": this bundle is of two runs", run_id,
+                     m->run_id);
+}
+
 static int read_all(struct bundle_reading *r, const struct json_at *job, struct err *err)
 {
     struct draft *d = r->d;
     struct json_at metrics = json_member(job, "metrics"), source = json_member(job, "source"),
                    git = json_member(&source, "git");
     if (draft_read_metrics(d, &metrics, IN_JOB, err) != 0 || read_job_head(job, &d->info, err) != 0 ||
-        revision_read_job(&git, d, err) != 0 || read_job_variants(job, d, err) != 0 ||
-        artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
+        check_run(r->files, job, d->info.run_id, err) != 0 || revision_read_job(&git, d, err) != 0 ||
+        read_job_variants(job, d, err) != 0 || artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
         read_if_there(r, "node.json", artifact_node, err) != 0 ||
         read_if_there(r, "plan.json", take_plan, err) != 0)
         return -1;

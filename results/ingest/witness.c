@@ -100,7 +100,7 @@ static void take_journal(struct witnesses *w, const char *text, size_t len)
 }
 
 int witnesses_read(struct witnesses *w, struct manifest *files, const json_t *summary, size_t tests,
-                   struct err *err)
+                   bool complete, struct err *err)
 {
     struct buf text;
     *w = (struct witnesses){.tests = tests,
@@ -109,10 +109,12 @@ int witnesses_read(struct witnesses *w, struct manifest *files, const json_t *su
     if (!w->journal || !w->summary)
         return err_set(err, ERR_INTERNAL, "%s: no memory", files->file);
     take_summary(w, summary);
+    w->told_by_summary = complete && json_array_size(json_object_get(summary, "tests")) > 0;
     buf_init(&text, journal_max);
     int rc = manifest_read(files, "events.jsonl", journal_max, &text, err);
     if (rc > 0)
         take_journal(w, buf_str(&text), text.len);
+    w->told_by_journal = complete && rc > 0;
     buf_release(&text);
     return rc < 0 ? -1 : 0;
 }
@@ -196,23 +198,32 @@ static int check(const struct witness *w, const char *who, const struct run_test
 }
 
 /* The numbers first: a message with both says more than one with hashes. */
-static int check_all(const struct witness *w, const char *who, const struct draft_test *t, const char *sha256,
-                     const struct json_at *perf, struct err *err)
+static int check_all(const struct witness *w, bool told, const char *who, const struct draft_test *t,
+                     const char *sha256, const struct json_at *perf, struct err *err)
 {
+    if (told && !w->known)
+        return json_fail(perf, err, "says OK, but %s knows no end of this test: one of them was changed",
+                         who);
     return check(w, who, &t->t, perf, err) != 0 || check_metrics(w, who, t, perf, err) != 0 ||
                    check_hash(w, who, sha256, perf, err) != 0
                ? -1
                : 0;
 }
 
-int witnesses_check(const struct witnesses *w, const struct draft_test *t, const char *sha256,
+int witnesses_check(const struct witnesses *w, const struct draft_test *t, int64_t index, const char *sha256,
                     const struct json_at *perf, struct err *err)
 {
-    if (t->t.status != STATUS_OK || t->t.index < 1 || (size_t)t->t.index > w->tests)
+    if (t->t.status != STATUS_OK)
         return 0;
-    size_t i = (size_t)t->t.index - 1;
-    return check_all(&w->journal[i], "the journal", t, sha256, perf, err) != 0 ||
-                   check_all(&w->summary[i], "summary.json", t, sha256, perf, err) != 0
+    if (t->t.index != index)
+        return json_fail(perf, err,
+                         "says that it is test %d of the run, but the job says %lld: one of them was changed",
+                         t->t.index, (long long)index);
+    if ((size_t)index > w->tests)
+        return 0;
+    size_t i = (size_t)index - 1;
+    return check_all(&w->journal[i], w->told_by_journal, "the journal", t, sha256, perf, err) != 0 ||
+                   check_all(&w->summary[i], w->told_by_summary, "summary.json", t, sha256, perf, err) != 0
                ? -1
                : 0;
 }

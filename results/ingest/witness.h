@@ -22,17 +22,19 @@ struct witness {
 struct witnesses {
     struct witness *journal, *summary; /* of the test with index i + 1; `tests` of each */
     size_t tests;
+    bool told_by_journal, told_by_summary; /* each has to have every test */
 };
 
-/* summary: of summary.json, NULL if there is none. tests: as the job has them. Lines and members that cannot
- * be read witness nothing. */
+/* summary: of summary.json, NULL if there is none. tests: as the job has them. complete: the run has ended,
+ * so that its journal and its summary, if there are any, know every test. Lines and members that cannot be
+ * read witness nothing. */
 int witnesses_read(struct witnesses *w, struct manifest *files, const json_t *summary, size_t tests,
-                   struct err *err);
+                   bool complete, struct err *err);
 void witnesses_release(struct witnesses *w);
 
-/* perf: the test's record, for the place in messages; sha256: its hash, "" if unknown. Only a test that is OK
- * can contradict. */
-int witnesses_check(const struct witnesses *w, const struct draft_test *t, const char *sha256,
+/* index: of the test in the job. perf: the test's record, for the place in messages; sha256: its hash, "" if
+ * unknown. Only a test that is OK can contradict. */
+int witnesses_check(const struct witnesses *w, const struct draft_test *t, int64_t index, const char *sha256,
                     const struct json_at *perf, struct err *err);
 
 #endif

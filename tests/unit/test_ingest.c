@@ -437,13 +437,16 @@ static void a_record_that_its_witnesses_contradict_is_invalid(void **state)
          "was changed after the test had ended"},
     };
     for (size_t i = 0; i < COUNT(table); i++) {
-        char name[32], text[512];
+        char name[32], text[2048];
         snprintf(name, sizeof name, "witness%zu", i);
-        snprintf(
+        int len = snprintf(
             text, sizeof text,
             "not JSON\n{\"event\":\"TEST_END\",\"test_index\":1,\"exit_status\":\"INTERRUPTED\"}\n"
             "{\"event\":\"TEST_END\",\"test_index\":1,%s}\n{\"event\":\"TEST_END\",\"test_index\":999}\n",
             table[i].event);
+        for (int other = 2; other <= 8; other++)
+            len += snprintf(text + len, sizeof text - (size_t)len,
+                            "{\"event\":\"TEST_END\",\"test_index\":%d,\"exit_status\":\"OK\"}\n", other);
         struct store s = open_store("witness.db");
         struct run_data r =
             must_load(&s, must_ingest(&s, bundle_with_witness(name, "events.jsonl", text), NULL));
@@ -453,6 +456,61 @@ static void a_record_that_its_witnesses_contradict_is_invalid(void **state)
         run_data_release(&r);
         store_close(&s);
     }
+}
+
+/* A journal that was cut knows fewer ends than a run that says COMPLETE has tests. */
+static void what_the_journal_of_a_complete_run_does_not_know_is_invalid(void **state)
+{
+    (void)state;
+    static const char cut[] = "{\"event\":\"TEST_END\",\"test_index\":1,\"exit_status\":\"OK\"}\n"
+                              "{\"event\":\"TEST_END\",\"test_index\":2,\"exit_status\":\"OK\"}\n";
+    struct store s = open_store("cut.db");
+    struct run_data r = must_load(&s, must_ingest(&s, bundle_with_witness("cut", "events.jsonl", cut), NULL));
+    assert_int_equal(r.info.counts.ok, 2);
+    assert_int_equal(r.tests[2].status, STATUS_INVALID);
+    assert_non_null(strstr(r.tests[2].reason, "the journal knows no end of this test"));
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static void a_record_of_another_place_in_the_job_is_invalid(void **state)
+{
+    (void)state;
+    make_bundle("place", "place");
+    char path[256], *at;
+    struct buf text;
+    struct err err = {0};
+    buf_init(&text, 1 << 20);
+    snprintf(path, sizeof path, "%s/baseline/ctx_256_run1/perf.json", in_scratch("place"));
+    assert_ok(fs_read_file(path, 1 << 20, &text, &err), &err);
+    at = strstr(text.data, "\"test_index\":");
+    assert_non_null(at);
+    at += strlen("\"test_index\":");
+    while (*at == ' ')
+        at++;
+    *at = '9';
+    assert_ok(fs_write_file(path, text.data, text.len, 0600, &err), &err);
+    buf_release(&text);
+    write_manifest("place", "place");
+    struct store s = open_store("place.db");
+    struct run_data r = must_load(&s, must_ingest(&s, in_scratch("place"), NULL));
+    assert_int_equal(r.info.counts.ok, 7);
+    assert_non_null(strstr(r.tests[0].reason, "says that it is test 9"));
+    run_data_release(&r);
+    store_close(&s);
+}
+
+static void a_bundle_of_two_runs_is_refused(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct ingest_result result;
+    make_bundle("two", "two");
+    write_manifest("two", "another");
+    struct store s = open_store("two.db");
+    assert_err(ingest_bundle(&s, in_scratch("two"), NULL, &result, &err), &err, ERR_INPUT,
+               "is of run \"two\", manifest.json of \"another\"");
+    store_close(&s);
 }
 
 static void samples_go_alone(void **state)
@@ -507,6 +565,9 @@ int main(void)
         cmocka_unit_test(links_are_refused),
         cmocka_unit_test(a_word_finds_its_run),
         cmocka_unit_test(a_record_that_its_witnesses_contradict_is_invalid),
+        cmocka_unit_test(what_the_journal_of_a_complete_run_does_not_know_is_invalid),
+        cmocka_unit_test(a_record_of_another_place_in_the_job_is_invalid),
+        cmocka_unit_test(a_bundle_of_two_runs_is_refused),
         cmocka_unit_test(samples_go_alone),
         cmocka_unit_test(an_exact_id_is_no_ambiguous_prefix),
     };
