@@ -111,8 +111,9 @@ static int remove_batch(const struct pruning *p, struct store *s, struct batch *
 {
     const struct retention_watch *w = p->watch;
     if (w && w->interrupted && *w->interrupted)
-        return err_set(err, ERR_INTERRUPTED,
-                       "retention was interrupted; what was removed stays removed, and the next night removes the rest");
+        return err_set(
+            err, ERR_INTERRUPTED,
+            "retention was interrupted; what was removed stays removed, and the next night removes the rest");
     int rc = b->count ? p->remove(p, s, b, err) : 0;
     b->count = 0;
     return rc;
