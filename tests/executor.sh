@@ -8,6 +8,7 @@
 WORK=$TMPDIR/work
 # Of the seconds that a test's program sleeps, so that pgrep finds this script's processes, and not those of one beside it:
 # "sleep 71.$OWN"
+# shellcheck disable=SC2034
 OWN=$(printf '%07d' "$$")
 
 x() {

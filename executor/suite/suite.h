@@ -70,8 +70,8 @@ struct test_state {
     json_t *metrics;               /* owned; {name: value} of the job's own metrics; NULL: none */
     char seal[SHA256_HEX_LEN + 1]; /* sha256 of its perf.json as this executor, or an earlier one, wrote it */
     bool needless;                 /* left out: its cell is known well enough */
-    char *reason;                  /* owned; NULL: none */
     bool proven;                   /* its build and sources were seen to be as sealed just before it began */
+    char *reason;                  /* owned; NULL: none */
     char *doubt;                   /* owned; why it cannot be believed, known since it began; NULL: nothing */
 };
 

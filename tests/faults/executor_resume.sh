@@ -122,6 +122,8 @@ deadly_test() {
     done
     run fatal
     is "it is INTERRUPTED after its third attempt" "$(perf fatal '"\(.exit_status) \(.attempt)"')" "INTERRUPTED 3"
+    is "each test has one end in the journal" \
+        "$(events fatal '[.[] | select((.event == "TEST_END" and (.retry | not)) or .event == "TEST_SKIP") | .test_index] | sort | map(tostring) | join(" ")')" "1 2 3"
     is "the other tests are OK" "$(summary fatal '.status + " " + (.counts.ok | tostring)')" "COMPLETE 2"
 }
 
