@@ -151,7 +151,7 @@ scenario "a copy with a changed file of the same size and times" damaged 'touch 
     'value has changed in its sources'
 scenario "a copy with a file that was added" damaged 'echo 1 >sub/shadow' 'sub/shadow was added in its sources'
 scenario "a copy without a file" damaged 'rm value' 'value is gone in its sources'
-scenario "a copy with a link instead of a file" damaged 'rm value; ln -s number value' 'value is gone in its sources'
+scenario "a copy with a link instead of a file" damaged 'rm value; ln -s number value' 'value has changed in its sources'
 scenario "a copy that is cut to nothing" damaged ': >value' 'value has changed in its sources'
 scenario "a copy whose seal is damaged" damaged 'truncate -s -5 ../../seals/tree-*' 'the seal is damaged in its sources'
 scenario "staged sources that somebody changed" changed_stage

@@ -64,13 +64,18 @@ keys_of_each_kind() {
     done
 }
 
+# With a result, or by asking again.
+answered() {
+    grep -qE 'exit_code|kind=|skip' "$TMPDIR/typed" || [ "$(grep -oi passphrase "$TMPDIR/typed" | wc -l)" -ge 2 ]
+}
+
 passphrase_asked() {
     local backend=$1 answer=$2
     rm -f "$TMPDIR/typed"
     {
         until_true 30 grep -qi passphrase "$TMPDIR/typed"
         printf '%s\n' "$answer"
-        until_true 30 grep -qE 'exit_code|kind=|skip|passphrase.*passphrase' "$TMPDIR/typed"
+        until_true 30 answered
         printf '\n\n\n'
     } | timeout 60 script -qfc "$PROBE --backend $backend --ssh-config $CONFIG node true" "$TMPDIR/typed" >/dev/null 2>&1
     OUT=$(tr -d '\r' <"$TMPDIR/typed")
