@@ -71,7 +71,7 @@ logs_of_a_live_run() {
     local run
     waiting_run live
     run=$RUN
-    exits "a test that is running has a log" 0 ks logs latest waits 32
+    exits "a test that is running has a log" 0 ks logs "$run" waits 32
     like "it says that there is more to come" "$ERR" 'waits/ctx_32_run1/\.run\.log\.part \(still being written\)'
     exits "a test that has not begun exits 2" 2 ks logs "$run" good 32
     like "it says that this is a live run, and what shows its tests" "$ERR" "run $run: no log of variant good; .*once it has begun: see .kernsweep watch $run"
