@@ -333,19 +333,21 @@ double stats_median_error(size_t n)
     return factor / sqrt((double)n);
 }
 
+/* Newton's method for the logarithm of the tail beyond z, which is concave: after one step it nears the
+ * quantile from one side. */
 double stats_normal_quantile(double p)
 {
-    double low = -40, high = 40;
+    double tail = fmin(p, 1 - p), z = 0;
     if (!(p > 0 && p < 1))
         return NAN;
-    for (int i = 0; i < 60; i++) {
-        double middle = (low + high) / 2;
-        if (erfc(-middle / M_SQRT2) / 2 < p)
-            low = middle;
-        else
-            high = middle;
+    for (int i = 0; i < 100; i++) {
+        double at = erfc(z / M_SQRT2) / 2, density = exp(-z * z / 2) / sqrt(2 * M_PI);
+        double step = fmin(log(at / tail) * at / density, 1 + z);
+        z += step;
+        if (fabs(step) < 1e-10)
+            break;
     }
-    return high;
+    return p < 0.5 ? -z : z;
 }
 
 size_t stats_outliers(const double *x, size_t n, double limit, bool *marks)

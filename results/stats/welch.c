@@ -46,21 +46,27 @@ double stats_t_p(double t, double df)
     return isinf(t) ? 0 : incomplete_beta(df / 2, 0.5, df / (df + t * t));
 }
 
+/* Student's density. */
+static double t_density(double t, double df)
+{
+    return exp(lgamma((df + 1) / 2) - lgamma(df / 2) - (df + 1) / 2 * log1p(t * t / df)) / sqrt(df * M_PI);
+}
+
+/* Newton's method for log p as a function of log t: that is concave, so after one step it nears the limit
+ * from one side. A step at most doubles t, so p does not become 0. */
 double stats_t_limit(double p, double df)
 {
-    double low = 0, high = 2;
+    double t = 1;
     if (!(p > 0 && p < 1) || !(df > 0))
         return NAN;
-    while (stats_t_p(high, df) > p && high < 1e12)
-        high *= 2;
-    for (int i = 0; i < 40; i++) {
-        double middle = (low + high) / 2;
-        if (stats_t_p(middle, df) > p)
-            low = middle;
-        else
-            high = middle;
+    for (int i = 0; i < 100; i++) {
+        double at = stats_t_p(t, df), slope = -2 * t_density(t, df) * t / at;
+        double step = fmin(log(p / at) / slope, M_LN2);
+        t *= exp(step);
+        if (fabs(step) < 1e-10)
+            break;
     }
-    return high;
+    return t;
 }
 
 double stats_welch(const double *x, size_t n, const double *y, size_t m)

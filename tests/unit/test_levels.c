@@ -233,7 +233,17 @@ static void scales_are_robust_and_know_steps(void **state)
     const int n[] = {3, 3, 3, 1, 3};
     assert_near(scale_within(within, n, 5), 0.0084, 0.0005);
     assert_near(stats_t_p(stats_t_limit(0.001, 7), 7), 0.001, 1e-6);
-    assert_near(stats_normal_quantile(0.975), 1.959964, 1e-5);
+    assert_near(stats_t_limit(0.05, 1), 12.706204736432, 1e-9);
+    assert_near(stats_t_limit(0.001, 1), 636.61924876872, 1e-6);
+    assert_near(stats_t_limit(0.9, 4), 0.133830366977, 1e-9);
+    const double df[] = {0.5, 2, 9, 59, 1000};
+    for (size_t i = 0; i < 5; i++)
+        for (double p = 0.9; p > 1e-12; p /= 7)
+            assert_near(stats_t_p(stats_t_limit(p, df[i]), df[i]) / p, 1, 1e-6);
+    assert_near(stats_normal_quantile(0.975), 1.959963984540, 1e-10);
+    assert_near(stats_normal_quantile(0.5), 0, 0);
+    assert_near(stats_normal_quantile(1e-12), -7.034483825301, 1e-9);
+    assert_near(stats_normal_quantile(1 - 1e-6), 4.753424308823, 1e-6);
 }
 
 /* Two variants, so that what all cells have in common is not just one variant's. */
