@@ -50,13 +50,35 @@ inline uint32_t high_halves(uint32_t first, uint32_t second)
     return first >> 16 | (second & 0xffff0000u);
 }
 
+inline uint32_t bits_of(float x)
+{
+    uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+inline float float_of(uint32_t bits)
+{
+    float x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+// 2^exponent, for what a normal float can hold. Tests convert millions of numbers; std::ldexp took a tenth of
+// their time.
+inline float power_of_two(int exponent)
+{
+    return float_of(static_cast<uint32_t>(exponent + 127) << 23);
+}
+
 inline float f32_of_f16(uint32_t bits)
 {
     const int exponent = static_cast<int>(bits >> 10 & 31u);
     const int mantissa = static_cast<int>(bits & 1023u);
-    const float magnitude = exponent == 31  ? (mantissa ? NAN : INFINITY)
-                            : exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
-                                            : std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
+    const float magnitude = exponent == 31 ? (mantissa ? NAN : INFINITY)
+                            : exponent == 0
+                                ? static_cast<float>(mantissa) * power_of_two(-24)
+                                : static_cast<float>(mantissa + 1024) * power_of_two(exponent - 25);
     return bits & 0x8000u ? -magnitude : magnitude;
 }
 
@@ -68,10 +90,9 @@ template <class ROUND> uint32_t f16_of_f32(float x, ROUND round)
     const float magnitude = std::fabs(x);
     if (!(magnitude < 65520.0f))
         return sign | (magnitude >= 65520.0f ? 0x7c00u : 0x7e00u);
-    if (magnitude == 0.0f)
-        return sign;
-    const int exponent = std::ilogb(magnitude) < -14 ? -14 : std::ilogb(magnitude);
-    const auto mantissa = static_cast<uint32_t>(round(std::ldexp(magnitude, 10 - exponent)));
+    const int own = static_cast<int>(bits_of(magnitude) >> 23) - 127;
+    const int exponent = own < -14 ? -14 : own;
+    const auto mantissa = static_cast<uint32_t>(round(magnitude * power_of_two(10 - exponent)));
     return sign | (mantissa + (static_cast<uint32_t>(exponent + 14) << 10));
 }
 
@@ -89,17 +110,7 @@ template <format FORMAT> float f32_of(uint32_t bits)
 {
     if constexpr (FORMAT == format::f16)
         return f32_of_f16(bits);
-    bits <<= 16;
-    float x;
-    std::memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-inline uint32_t bits_of(float x)
-{
-    uint32_t bits;
-    std::memcpy(&bits, &x, sizeof bits);
-    return bits;
+    return float_of(bits << 16);
 }
 
 template <format FORMAT> uint32_t pack(float low, float high)
