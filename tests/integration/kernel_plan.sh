@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # A kernel plan, from its shapes to the report: attn_bench on the CPU device layer, and sdpa.py, which has no PyTorch here.
 . tests/lib.sh
+. tests/kernels.sh
 . tests/pipeline.sh
 
 # One program of both kernels, kept between runs, in the place of each variant's own build.
 programs=${BUILD%/sanitize}/kernels/cpu-plan
 
 plan_for_the_cpu() {
-    make -s -C kernels PLATFORM=cpu VARIANT=baseline,serial_bh BUILD="$programs" attn_bench &&
+    make -s -C kernels PLATFORM=cpu VARIANT=baseline,serial_bh WERROR=1 CXX="$KERNELS_CXX" BUILD="$programs" attn_bench &&
         jq --arg work "$TMPDIR/work" --arg src "$PWD" --arg program "$programs/attn_bench" '
             .workdir = $work | .source.dir = $src | .contexts = [4, 33] | .shapes = [{batch: 1, heads: [1, 2], head_dim: 64}]
             | .variants[] |= if .build then .build = [["cp", $program, "{build}/attn_bench"]] else . end' \

@@ -3,6 +3,7 @@
 # its load, its prefill and its answer.
 # unsanitized: kernels on the CPU; a sweep over ssh like any other for the rest
 . tests/lib.sh
+. tests/kernels.sh
 . tests/pipeline.sh
 
 command -v g++ >/dev/null || skip_all "no g++"
@@ -12,8 +13,9 @@ KS_OPTIONS=(--ssh-config "$NODE/ssh_config")
 
 model_sweep() {
     local bundle perf
-    jq --arg workdir "$TMPDIR/work" --arg dir "$PWD" \
-        '.workdir = $workdir | .source.dir = $dir | .variants |= map(select(.name == "v3")) | .contexts = [64]' \
+    jq --arg workdir "$TMPDIR/work" --arg dir "$PWD" --arg cxx "$KERNELS_CXX" \
+        '.workdir = $workdir | .source.dir = $dir | .variants |= map(select(.name == "v3")) | .contexts = [64]
+         | .variants[].build[0] += ["WERROR=1", "CXX=" + $cxx]' \
         harness/plans/tiny_model.json >"$TMPDIR/plan.json"
     exits "exits 0" 0 ks_run "$TMPDIR/plan.json" --tag model
     bundle=$(bundle_of model)

@@ -3,15 +3,16 @@
 # the kernels' CPU device and a small shape, where PyTorch's tests are skipped and say why.
 # unsanitized: kernels on the CPU; a plan like any other for the rest
 . tests/lib.sh
+. tests/kernels.sh
 
 PLAN=harness/plans/attention.json
 
 # The plan built for the CPU, 2 heads (one K/V head where there are 8) and one timed launch instead of 32 and 20.
 cpu_sweep() {
-    jq --arg dir "$PWD" --arg workdir "$TMPDIR/work" '
-        def small: {"PLATFORM=nvidia": "PLATFORM=cpu", "ARCH=sm_90a": "WERROR=", "32": "2", "8": "1", "20": "1", "1025": "65"}[.] // .;
+    jq --arg cxx "$KERNELS_CXX" --arg dir "$PWD" --arg workdir "$TMPDIR/work" '
+        def small: {"PLATFORM=nvidia": "PLATFORM=cpu", "ARCH=sm_90a": "WERROR=1", "32": "2", "8": "1", "20": "1", "1025": "65"}[.] // .;
         .node = "local" | .workdir = $workdir | .source.dir = $dir | .contexts = [130] | .repetitions = 1 | .warmup = 0
-        | .variants |= map(if .build then .build[0] |= map(small) else . end
+        | .variants |= map(if .build then .build[0] |= map(small) + ["CXX=" + $cxx] else . end
             | if .gates then .gates[0].run |= map(small) else . end | .run |= map(small))' "$PLAN" >"$TMPDIR/plan.json"
     "$KERNSWEEP" run "$TMPDIR/plan.json" --variants sdpa_flash,sdpa_cudnn,v5 --db "$TMPDIR/results.db" \
         --artifacts "$TMPDIR/artifacts"

@@ -1,0 +1,7 @@
+# shellcheck shell=bash
+# tests/kernels.sh: for scripts that build the kernels for the CPU.
+
+# A g++ that keeps what it compiles: several scripts build the same files, each in a folder of its own. Everything that it
+# compiles has the same flags, WERROR=1 among them.
+KERNELS_CXX=g++
+! command -v ccache >/dev/null || KERNELS_CXX="env CCACHE_DIR=${BUILD%/sanitize}/ccache CCACHE_SLOPPINESS=locale ccache g++"
