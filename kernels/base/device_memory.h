@@ -1,7 +1,7 @@
 // Memory on the device, freed with its owner. Throws struct failure when there is too little.
 #pragma once
 
-#include "base/failure.h"
+#include "base/hip_check.h"
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,7 @@
 // Free device memory, and the check by which a program that needs more fails before it allocates anything.
 #pragma once
 
-#include "base/failure.h"
+#include "base/hip_check.h"
 
 #include <cstddef>
 

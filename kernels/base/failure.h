@@ -1,8 +1,6 @@
 // How programs end early: a one-line message and an exit code, thrown anywhere and printed only by main.
 #pragma once
 
-#include "device/device.h"
-
 #include <cstdio>
 #include <new>
 #include <string>
@@ -17,14 +15,6 @@ struct failure {
 [[noreturn]] inline void bad_input(const std::string &message)
 {
     throw failure{EXIT_BAD_INPUT, message};
-}
-
-inline void hip_check(hipError_t error, const std::string &doing)
-{
-    if (error == hipSuccess)
-        return;
-    const exit_code code = error == hipErrorOutOfMemory ? EXIT_BAD_INPUT : EXIT_FAILED;
-    throw failure{code, doing + ": " + hipGetErrorString(error)};
 }
 
 // The body of main: runs `body` and turns an exception into one line on stderr and the exit code.

@@ -1,7 +1,7 @@
 // Timers for the host (monotonic clock) and the device (events).
 #pragma once
 
-#include "base/failure.h"
+#include "base/hip_check.h"
 
 #include <chrono>
 

@@ -1,5 +1,5 @@
 #include "model/forward.h"
-#include "base/failure.h"
+#include "base/hip_check.h"
 #include "model/ops.h"
 
 #include <algorithm>

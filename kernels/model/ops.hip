@@ -1,4 +1,4 @@
-#include "base/failure.h"
+#include "base/hip_check.h"
 #include "model/element.h"
 #include "model/ops.h"
 

@@ -1,7 +1,7 @@
 // Measures a forward pass by stage with events on its stream: nothing waits until the result is requested.
 #pragma once
 
-#include "base/failure.h"
+#include "base/hip_check.h"
 
 #include <vector>
 

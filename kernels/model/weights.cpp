@@ -1,5 +1,5 @@
 #include "model/weights.h"
-#include "base/failure.h"
+#include "base/hip_check.h"
 #include "model/ops.h"
 #include "model/seeded.h"
 

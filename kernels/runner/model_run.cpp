@@ -1,6 +1,6 @@
 #include "runner/model_run.h"
 #include "base/device_room.h"
-#include "base/failure.h"
+#include "base/hip_check.h"
 #include "base/json_line.h"
 #include "base/timer.h"
 #include "model/forward.h"

@@ -1,7 +1,7 @@
 // prefill: times the attention of L layers over a synthetic, seeded prompt of N tokens, or runs a model
 // (model_run.h). Follows kernsweep's workload contract: `Prompt tokens: N`, one [PERF_TIMING] line,
 // STATUS=OK. Exit 0: done; 1: failed (wrong result or device error); 2: bad input.
-#include "base/failure.h"
+#include "base/hip_check.h"
 #include "base/json_line.h"
 #include "base/timer.h"
 #include "runner/check.h"

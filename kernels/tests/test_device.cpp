@@ -1,6 +1,6 @@
 // The device layer: indices, shared memory, barriers, shuffles, errors. The guarantees of the CPU device (a
 // diverged barrier is reported instead of hanging) are tested only in builds for it.
-#include "base/failure.h"
+#include "base/hip_check.h"
 #include "tests/tap.h"
 
 #include <cstring>

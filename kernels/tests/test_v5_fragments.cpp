@@ -1,7 +1,7 @@
 // v5's fragments, one product at a time: the lane layout of scores and outputs, complete tiles in shared
 // memory, and rows beyond the sequence. On the CPU this tests the index maps of the CDNA fragment against
 // AMD's documented operand layout, which device/mfma_cpu.h implements.
-#include "base/failure.h"
+#include "base/hip_check.h"
 #include "base/numbers.h"
 #include "device/fragment.h"
 #include "tests/tap.h"

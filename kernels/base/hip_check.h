@@ -1,0 +1,15 @@
+// What a call of the HIP API returned, as a failure with a message.
+#pragma once
+
+#include "base/failure.h"
+#include "device/device.h"
+
+#include <string>
+
+inline void hip_check(hipError_t error, const std::string &doing)
+{
+    if (error == hipSuccess)
+        return;
+    const exit_code code = error == hipErrorOutOfMemory ? EXIT_BAD_INPUT : EXIT_FAILED;
+    throw failure{code, doing + ": " + hipGetErrorString(error)};
+}
