@@ -132,6 +132,16 @@ static int prefer_host_keys(struct ssh_session *s, enum transport_failure *why, 
     return rc;
 }
 
+/* libssh2 would begin with the longest keys; OpenSSH's client, too, begins with what costs least. A version
+ * of libssh2 that lacks one of them leaves it out. */
+static void prefer_ciphers(struct ssh_session *s)
+{
+    static const char order[] = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,"
+                                "aes128-ctr,aes192-ctr,aes256-ctr";
+    libssh2_session_method_pref(s->ssh, LIBSSH2_METHOD_CRYPT_CS, order);
+    libssh2_session_method_pref(s->ssh, LIBSSH2_METHOD_CRYPT_SC, order);
+}
+
 static int handshake(struct ssh_session *s, enum transport_failure *why, struct err *err)
 {
     int rc;
@@ -171,6 +181,7 @@ int ssh_session_open(struct ssh_session *s, enum transport_failure *why, struct 
         return -1;
     }
     *why = TRANSPORT_FAILURE_CONNECTION;
+    prefer_ciphers(s);
     return handshake(s, why, err);
 }
 
