@@ -7,5 +7,7 @@
 
 /* Puts back, or makes anew, those that are not where they were, and says so in the journal. */
 int folders_look(struct suite *s, struct err *err);
+/* The same for the folder of a test, called by that name in the journal if something is left beside it. */
+int folders_look_at(struct suite *s, struct held *h, const char *name, enum held_state *out, struct err *err);
 
 #endif

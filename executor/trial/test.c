@@ -244,7 +244,9 @@ static void assess_run(struct test_run *r)
 static int check_folders(struct test_run *r, struct err *err)
 {
     enum held_state own;
-    if (folders_look(r->suite, err) != 0 || held_look(&r->folder, &own, err) != 0)
+    char rel[FS_PATH_MAX];
+    suite_test_rel(r->suite, r->index, rel);
+    if (folders_look(r->suite, err) != 0 || folders_look_at(r->suite, &r->folder, rel, &own, err) != 0)
         return -1;
     bool replaced =
         own != HELD_IN_PLACE || r->suite->variant[r->test->variant].replaced != r->replaced_before;

@@ -2,10 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { ASIDE_MAX = 1000 };
 
 static bool is_at(int fd, const char *path)
 {
@@ -50,20 +54,67 @@ static bool move_back(const struct held *h)
     return n > 0 && is_at(h->fd, from) && rename(from, h->path) == 0;
 }
 
+/* Within its folder, whose owner may rename whatever it is and whosever. */
+static int move_aside(struct held *h, struct err *err)
+{
+    char dir[FS_PATH_MAX], name[NAME_MAX + 1], path[FS_PATH_MAX];
+    const char *last = strrchr(h->path, '/');
+    fs_parent(h->path, dir);
+    errno = EEXIST;
+    for (unsigned i = 1; i <= ASIDE_MAX; i++) {
+        snprintf(name, sizeof name, ".%.200s.replaced-%u", last ? last + 1 : h->path, i);
+        if (fs_join(path, err, dir, name) != 0)
+            return -1;
+        if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            continue;
+        if (rename(h->path, path) == 0)
+            memcpy(h->aside, path, sizeof h->aside);
+        else if (errno != ENOENT)
+            break;
+        return 0;
+    }
+    return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot move what stands in its place", h->path);
+}
+
+/* What was mounted over it has not moved it. */
+static void unmount_over(const struct held *h)
+{
+    while (!is_at(h->fd, h->path) && umount2(h->path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
+        ;
+}
+
+static int make_anew(struct held *h, struct err *err)
+{
+    struct held made;
+    if (held_open(&made, h->path, err) != 0)
+        return -1;
+    close(h->fd);
+    h->fd = made.fd;
+    return 0;
+}
+
 int held_look(struct held *h, enum held_state *out, struct err *err)
 {
-    char path[FS_PATH_MAX];
     *out = HELD_IN_PLACE;
     if (h->fd < 0 || is_at(h->fd, h->path))
         return 0;
-    if (fs_remove_tree(h->path, err) != 0)
-        return -1;
-    *out = move_back(h) ? HELD_PUT_BACK : HELD_LOST;
-    if (*out == HELD_PUT_BACK)
+    *out = HELD_PUT_BACK;
+    unmount_over(h);
+    if (is_at(h->fd, h->path))
         return 0;
-    memcpy(path, h->path, sizeof path);
-    held_close(h);
-    return held_open(h, path, err);
+    if (move_aside(h, err) != 0)
+        return -1;
+    if (move_back(h))
+        return 0;
+    *out = HELD_LOST;
+    return make_anew(h, err);
+}
+
+int held_clear(struct held *h, struct err *err)
+{
+    int rc = *h->aside ? fs_remove_tree(h->aside, err) : 0;
+    *h->aside = '\0';
+    return rc;
 }
 
 int held_create(const char *path)

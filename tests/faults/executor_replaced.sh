@@ -6,6 +6,7 @@
 . tests/lib.sh
 . tests/executor.sh
 
+NAMESPACE=()
 good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
 
 # among ID SCRIPT: test 2 of 4 runs the script, in which $v is its variant's folder and $run the run's
@@ -14,7 +15,7 @@ among() {
         {variants: [{name: "v", run: ["sh", "-c", ("if [ $1 = 2 ]; then " + $s + "; else " + $g + "; fi"), "sh", "{context}"]},
                     {name: "w", run: ["sh", "-c", $g]}],
          tests: [{variant: "v", context: 1}, {variant: "v", context: 2}, {variant: "v", context: 3}, {variant: "w", context: 1}]}')"
-    submit "$1"
+    "${NAMESPACE[@]}" "$KERNSWEEP_EXECUTOR" submit --workdir "$WORK" <"$TMPDIR/$1.json" >"$TMPDIR/$1.submitted"
     timeout 60 "$KERNSWEEP_EXECUTOR" follow --workdir "$WORK" --run "$1" --offset 0 >"$TMPDIR/$1.events"
 }
 
@@ -52,6 +53,37 @@ by_link() {
     is_whole link
     is "only that test is INVALID" "$(statuses link)" "OK INVALID OK OK"
     ok "its folder is no link" "$([ -L "$(bundle link)/v" ] && echo 1 || echo 0)"
+}
+
+by_folder_around_it() {
+    among around 'mv $v $run/t; mkdir $v; mv $run/t $v/old'
+    is_whole around
+    is "only that test is INVALID" "$(statuses around)" "OK INVALID OK OK"
+    like "the journal says so" "$(messages around)" 'the folder v was replaced while tests ran: it is back'
+}
+
+by_folder_around_others() {
+    among others 'mv $run/w $run/u; mv $v $run/t; mkdir $v $run/w; mv $run/u $v/old; mv $run/t $run/w/old'
+    is_whole others
+    is "only that test is INVALID" "$(statuses others)" "OK INVALID OK OK"
+    is "both are back" "$(messages others | grep -c 'was replaced while tests ran: it is back')" 2
+}
+
+by_what_stays() {
+    among stays 'mv $v $run/t; mkdir $v; echo x >$v/it; chattr +i $v/it'
+    find "$(bundle stays)" -name it -exec chattr -i {} +
+    is_whole stays
+    is "only that test is INVALID" "$(statuses stays)" "OK INVALID OK OK"
+    like "the journal says where it is, and what to do" "$(messages stays)" \
+        'the folder v was replaced while tests ran: it is back, but what stood in its place is still there: .*/\.v\.replaced-1: cannot remove: Operation not permitted; remove it by hand'
+}
+
+by_mount() {
+    local NAMESPACE=(unshare --mount)
+    among mounted 'mkdir $run/other; mount --bind $run/other $v'
+    is_whole mounted
+    is "only that test is INVALID" "$(statuses mounted)" "OK INVALID OK OK"
+    like "the journal says so" "$(messages mounted)" 'the folder v was replaced while tests ran: it is back'
 }
 
 by_nothing() {
@@ -103,6 +135,20 @@ odd_names() {
 
 scenario "a file in the place of the variant's folder" by_file
 scenario "a link in the place of the variant's folder" by_link
+scenario "a folder in the place of the variant's folder, which is in it" by_folder_around_it
+scenario "folders in the places of two variants' folders, which are in each other's" by_folder_around_others
+: >"$TMPDIR/immutable"
+if chattr +i "$TMPDIR/immutable" 2>/dev/null; then
+    chattr -i "$TMPDIR/immutable"
+    scenario "a folder in the place of the variant's that cannot be removed" by_what_stays
+else
+    skip_scenario "a folder in the place of the variant's that cannot be removed" "no file can be made immutable here"
+fi
+if unshare --mount sh -c 'mount --bind / /mnt' 2>/dev/null; then
+    scenario "something mounted over the variant's folder" by_mount
+else
+    skip_scenario "something mounted over the variant's folder" "mount namespaces are not permitted here"
+fi
 scenario "a variant's folder that is removed" by_nothing
 scenario "a file in the place of another variant's folder" another_variant
 scenario "a file in the place of the test's folder" own_folder
