@@ -50,3 +50,16 @@ int folders_look_at(struct suite *s, struct held *h, const char *name, enum held
         return -1;
     return clear(h, rest) ? 0 : tell(s, name, *out, rest, err);
 }
+
+int folders_make(struct suite *s, struct held *h, const char *name, struct err *err)
+{
+    struct err why = {.kind = ERR_NONE};
+    char path[FS_PATH_MAX], text[REASON_MAX];
+    if (fs_join(path, err, s->dir, name) != 0 || held_make(h, path, err) != 0)
+        return -1;
+    if (held_clear(h, &why) == 0)
+        return 0;
+    reason_set(text, "in the place of %.128s stood what cannot be removed: %.300s; remove it by hand", name,
+               why.msg);
+    return suite_note(s, text, err);
+}

@@ -7,7 +7,11 @@
 
 /* Puts back, or makes anew, those that are not where they were, and says so in the journal. */
 int folders_look(struct suite *s, struct err *err);
-/* The same for the folder of a test, called by that name in the journal if something is left beside it. */
+/* Makes the empty folder of a test, by that name in the journal if what cannot be removed was in its place.
+ */
+int folders_make(struct suite *s, struct held *h, const char *name, struct err *err);
+/* Like folders_look(), for the folder of a test, called by that name in the journal if something is left
+ * beside it. */
 int folders_look_at(struct suite *s, struct held *h, const char *name, enum held_state *out, struct err *err);
 
 #endif

@@ -167,8 +167,10 @@ static int make_command(struct test_run *r, struct err *err)
 static int open_files(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
+    char rel[FS_PATH_MAX];
+    suite_test_rel(s, r->index, rel);
     if (folders_look(s, err) != 0 || suite_test_dir(s, r->index, r->dir, err) != 0 ||
-        fs_remove_tree(r->dir, err) != 0 || held_open(&r->folder, r->dir, err) != 0)
+        folders_make(s, &r->folder, rel, err) != 0)
         return -1;
     r->replaced_before = s->variant[r->test->variant].replaced;
     if (runlog_open(&r->log, r->dir, "run.log", (size_t)s->job.settings.log_limit_bytes, &s->secrets, err) !=
@@ -618,13 +620,23 @@ void test_free(struct test_run *r)
     free(r);
 }
 
+/* Without what an attempt before has left there. */
+static int make_folder(struct suite *s, size_t test, struct err *err)
+{
+    struct held folder = HELD_NONE;
+    char rel[FS_PATH_MAX];
+    suite_test_rel(s, test, rel);
+    int rc = folders_make(s, &folder, rel, err);
+    held_close(&folder);
+    return rc;
+}
+
 int test_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err)
 {
     char dir[FS_PATH_MAX], text[REASON_MAX + 64];
     struct perf perf = {.test = test, .attempt = s->test[test].attempts, .assessment = why};
     int n = snprintf(text, sizeof text, "%s: %s\n", status_name(why->status), why->reason);
-    if (suite_test_dir(s, test, dir, err) != 0 || fs_remove_tree(dir, err) != 0 ||
-        fs_mkdir_p(dir, 0700, err) != 0 ||
+    if (suite_test_dir(s, test, dir, err) != 0 || make_folder(s, test, err) != 0 ||
         artifact_text(dir, "diag.txt", text, (size_t)n, &s->secrets, err) != 0 ||
         perf_write(s, &perf, dir, err) != 0)
         return -1;

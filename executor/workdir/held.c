@@ -23,35 +23,28 @@ static int open_folder(const char *path)
     return open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-int held_open(struct held *h, const char *path, struct err *err)
+static int set_path(struct held *h, const char *path, struct err *err)
 {
     *h = HELD_NONE;
     if (strlen(path) >= sizeof h->path)
         return err_set(err, ERR_INPUT, "path too long: %.200s", path);
     snprintf(h->path, sizeof h->path, "%s", path);
-    h->fd = open_folder(path);
-    if (h->fd < 0 && (fs_remove_tree(path, err) != 0 || fs_mkdir_p(path, 0700, err) != 0))
+    return 0;
+}
+
+static int open_or_make(struct held *h, struct err *err)
+{
+    h->fd = open_folder(h->path);
+    if (h->fd < 0 && (fs_remove_tree(h->path, err) != 0 || fs_mkdir_p(h->path, 0700, err) != 0))
         return -1;
     if (h->fd < 0)
-        h->fd = open_folder(path);
-    return h->fd >= 0 ? 0 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the folder", path);
+        h->fd = open_folder(h->path);
+    return h->fd >= 0 ? 0 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the folder", h->path);
 }
 
-void held_close(struct held *h)
+int held_open(struct held *h, const char *path, struct err *err)
 {
-    if (h->fd >= 0)
-        close(h->fd);
-    h->fd = -1;
-}
-
-/* False when it is gone, or on another file system now. */
-static bool move_back(const struct held *h)
-{
-    char link[64], from[FS_PATH_MAX];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", h->fd);
-    ssize_t n = readlink(link, from, sizeof from - 1);
-    from[n > 0 ? n : 0] = '\0';
-    return n > 0 && is_at(h->fd, from) && rename(from, h->path) == 0;
+    return set_path(h, path, err) == 0 ? open_or_make(h, err) : -1;
 }
 
 /* Within its folder, whose owner may rename whatever it is and whosever. */
@@ -76,21 +69,36 @@ static int move_aside(struct held *h, struct err *err)
     return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot move what stands in its place", h->path);
 }
 
+int held_make(struct held *h, const char *path, struct err *err)
+{
+    struct err ignored;
+    if (set_path(h, path, err) != 0 || (fs_remove_tree(path, &ignored) != 0 && move_aside(h, err) != 0))
+        return -1;
+    return open_or_make(h, err);
+}
+
+void held_close(struct held *h)
+{
+    if (h->fd >= 0)
+        close(h->fd);
+    h->fd = -1;
+}
+
+/* False when it is gone, or on another file system now. */
+static bool move_back(const struct held *h)
+{
+    char link[64], from[FS_PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", h->fd);
+    ssize_t n = readlink(link, from, sizeof from - 1);
+    from[n > 0 ? n : 0] = '\0';
+    return n > 0 && is_at(h->fd, from) && rename(from, h->path) == 0;
+}
+
 /* What was mounted over it has not moved it. */
 static void unmount_over(const struct held *h)
 {
     while (!is_at(h->fd, h->path) && umount2(h->path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
         ;
-}
-
-static int make_anew(struct held *h, struct err *err)
-{
-    struct held made;
-    if (held_open(&made, h->path, err) != 0)
-        return -1;
-    close(h->fd);
-    h->fd = made.fd;
-    return 0;
 }
 
 int held_look(struct held *h, enum held_state *out, struct err *err)
@@ -107,7 +115,8 @@ int held_look(struct held *h, enum held_state *out, struct err *err)
     if (move_back(h))
         return 0;
     *out = HELD_LOST;
-    return make_anew(h, err);
+    held_close(h);
+    return open_or_make(h, err);
 }
 
 int held_clear(struct held *h, struct err *err)

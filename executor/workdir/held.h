@@ -19,6 +19,8 @@ enum held_state { HELD_IN_PLACE, HELD_PUT_BACK, HELD_LOST };
 
 /* Makes the folder, in the place of whatever else has that name; one that is there is kept. */
 int held_open(struct held *h, const char *path, struct err *err);
+/* The same, but empty: what is there is removed, or, if it cannot be, moved aside. */
+int held_make(struct held *h, const char *path, struct err *err);
 void held_close(struct held *h);
 /* Puts the folder back, or, where it is gone, makes an empty one; what stands in its place is moved aside,
  * for it may have the folder in it, or another that is held. -1: it cannot be done. Of one that is not open:

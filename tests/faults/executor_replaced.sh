@@ -78,6 +78,23 @@ by_what_stays() {
         'the folder v was replaced while tests ran: it is back, but what stood in its place is still there: .*/\.v\.replaced-1: cannot remove: Operation not permitted; remove it by hand'
 }
 
+in_a_later_tests_place() {
+    among later 'mkdir $v/ctx_3_run1; echo x >$v/ctx_3_run1/it; chattr +i $v/ctx_3_run1/it'
+    find "$(bundle later)" -name it -exec chattr -i {} +
+    is_whole later
+    is "all tests are OK" "$(statuses later)" "OK OK OK OK"
+    like "the journal says where it is, and what to do" "$(messages later)" \
+        'in the place of v/ctx_3_run1 stood what cannot be removed: .*/v/\.ctx_3_run1\.replaced-1: cannot remove: Operation not permitted; remove it by hand'
+}
+
+in_a_skipped_tests_place() {
+    job skipped "$(one '{"run": ["true"], "build": [["sh", "-c", "mkdir $1/ctx_64_run1; echo x >$1/ctx_64_run1/it; chattr +i $1/ctx_64_run1/it; exit 1", "sh", "'"$(bundle skipped)"'/v"]]}')"
+    run skipped
+    find "$(bundle skipped)" -name it -exec chattr -i {} +
+    is "the run is COMPLETE" "$(x status --run skipped | jq -r '.[0] | "\(.state) \(.status)"')" "complete COMPLETE"
+    is "its test is SKIPPED" "$(statuses skipped)" "SKIPPED"
+}
+
 by_mount() {
     local NAMESPACE=(unshare --mount)
     among mounted 'mkdir $run/other; mount --bind $run/other $v'
@@ -141,6 +158,8 @@ scenario "folders in the places of two variants' folders, which are in each othe
 if chattr +i "$TMPDIR/immutable" 2>/dev/null; then
     chattr -i "$TMPDIR/immutable"
     scenario "a folder in the place of the variant's that cannot be removed" by_what_stays
+    scenario "what cannot be removed in the place of a later test's folder" in_a_later_tests_place
+    scenario "what cannot be removed in the place of the folder of a test that is skipped" in_a_skipped_tests_place
 else
     skip_scenario "a folder in the place of the variant's that cannot be removed" "no file can be made immutable here"
 fi
