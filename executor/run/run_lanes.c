@@ -20,12 +20,9 @@ struct lane_run {
 static bool must_skip(const struct suite *s, size_t test, struct assessment *why)
 {
     const struct variant_state *v = &s->variant[s->job.test[test].variant];
-    why->status = STATUS_SKIPPED;
-    if (s->test[test].attempts >= ATTEMPTS_MAX) {
-        why->status = STATUS_INTERRUPTED;
-        reason_set(why->reason, "the executor died in each of %u attempts", s->test[test].attempts);
+    if (test_is_out_of_attempts(s, test, why))
         return true;
-    }
+    why->status = STATUS_SKIPPED;
     if (s->dirty[0]) {
         reason_set(why->reason, "%s", s->dirty);
         return true;

@@ -620,6 +620,15 @@ void test_free(struct test_run *r)
     free(r);
 }
 
+bool test_is_out_of_attempts(const struct suite *s, size_t test, struct assessment *why)
+{
+    if (s->test[test].attempts < ATTEMPTS_MAX)
+        return false;
+    why->status = STATUS_INTERRUPTED;
+    reason_set(why->reason, "the executor died in each of %u attempts", s->test[test].attempts);
+    return true;
+}
+
 /* Without what an attempt before has left there. */
 static int make_folder(struct suite *s, size_t test, struct err *err)
 {
