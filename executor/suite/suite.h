@@ -47,6 +47,7 @@ struct variant_state {
     /* Whether build and sources are as they were sealed; see untouched_before(). */
     double verified_real_s;       /* when they were last seen to be; 0: not by this process */
     double look_cost_s, looked_s; /* CPU time of the last look; monotonic time of its end, 0: none */
+    bool told_unread;             /* that they could not be read for now */
     char *damage;                 /* owned; what was changed first; NULL: nothing as far as is known */
     double damage_real_s;         /* when; 0: unknown */
     enum container_engine engine; /* of its container; ENGINE_AUTO until known */
