@@ -184,20 +184,14 @@ static int look_again(struct inquiry *q)
     return rc;
 }
 
-static int tell_unread(struct inquiry *q, const char *then)
-{
-    char text[REASON_MAX];
-    reason_set(text, "build and sources of %s: %.300s: %s", q->s->job.variant[q->variant].name, q->unread,
-               then);
-    return suite_note(q->s, text, q->err);
-}
-
 /* Those of the variant that began after the last look that could read all, without a look of their own. */
 static int disbelieve_unread(struct inquiry *q)
 {
     struct suite *s = q->s;
-    char reason[REASON_MAX];
-    int rc = tell_unread(q, "tests that were not looked at before are not believed");
+    char reason[REASON_MAX], text[REASON_MAX];
+    reason_set(text, "build and sources of %s: %.300s; tests that began unlooked at are not believed",
+               s->job.variant[q->variant].name, q->unread);
+    int rc = suite_note(s, text, q->err);
     reason_set(reason,
                "nothing shows that it began with its build and sources unchanged: %.200s when the run ended",
                q->unread);
@@ -236,10 +230,13 @@ static bool is_due(const struct variant_state *v)
 static int note_unread(struct inquiry *q)
 {
     struct variant_state *v = &q->s->variant[q->variant];
+    char text[REASON_MAX];
     if (v->told_unread)
         return 0;
     v->told_unread = true;
-    return tell_unread(q, "it is tried again");
+    reason_set(text, "build and sources of %s: %.300s; it is tried again", q->s->job.variant[q->variant].name,
+               q->unread);
+    return suite_note(q->s, text, q->err);
 }
 
 /* What has changed is told at the end. */

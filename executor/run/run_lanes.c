@@ -3,6 +3,7 @@
 #include "executor/prepare/untouched.h"
 #include "executor/run/lane_plan.h"
 #include "executor/run/run_clocks.h"
+#include "executor/suite/folders.h"
 #include "executor/trial/precise.h"
 #include "executor/trial/test.h"
 
@@ -25,6 +26,10 @@ static bool must_skip(const struct suite *s, size_t test, struct assessment *why
     why->status = STATUS_SKIPPED;
     if (s->dirty[0]) {
         reason_set(why->reason, "%s", s->dirty);
+        return true;
+    }
+    if (v->stuck[0]) {
+        reason_set(why->reason, "%s", v->stuck);
         return true;
     }
     if (v->status != STATUS_OK) {
@@ -79,6 +84,8 @@ static int begin_test(struct lane_run *r, struct lane *lane, size_t test, struct
         lane_queue_end(&r->queue, test);
         return 0;
     }
+    if (folders_look(r->s, err) != 0)
+        return -1;
     if (must_skip(r->s, test, &why))
         return skip_test(r, test, &why, err);
     lane_queue_begin(&r->queue, lane->index, test);

@@ -36,6 +36,7 @@ struct variant_state {
     char reason[REASON_MAX];
     char dir[FS_PATH_MAX];               /* of the variant in the bundle */
     struct held folder;                  /* the same, once it is made */
+    char stuck[REASON_MAX];              /* why it cannot be put back; "": it can */
     unsigned replaced;                   /* how often something else was found in its place */
     char build[FS_PATH_MAX];             /* {build} */
     char build_key[SHA256_HEX_LEN + 1];  /* "" until known */

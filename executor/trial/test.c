@@ -50,6 +50,7 @@ struct test_run {
     const struct variant *variant;
     char dir[FS_PATH_MAX];
     struct held folder;       /* the same */
+    bool stuck;               /* it is not to be had any more: nothing can be written there */
     unsigned replaced_before; /* how often its variant's folder had been, when it began */
     struct strvec argv, env;
     struct runlog log;
@@ -242,21 +243,36 @@ static void assess_run(struct test_run *r)
     }
 }
 
+static void look_at_own_folder(struct test_run *r, enum held_state *state)
+{
+    struct err why = {.kind = ERR_NONE};
+    char rel[FS_PATH_MAX];
+    *state = HELD_LOST;
+    suite_test_rel(r->suite, r->index, rel);
+    r->stuck = r->suite->variant[r->test->variant].stuck[0] ||
+               folders_look_at(r->suite, &r->folder, rel, state, &why) != 0;
+    if (!r->stuck || why.kind == ERR_NONE)
+        return;
+    reason_set(r->assessment.reason, "the folder of its results cannot be put back: %.300s", why.msg);
+    if (!r->suite->partial[0])
+        reason_set(r->suite->partial, "a test has no record: %.300s; remove it by hand", why.msg);
+}
+
 /* Results that were somewhere else meanwhile are not believed. */
 static int check_folders(struct test_run *r, struct err *err)
 {
     enum held_state own;
-    char rel[FS_PATH_MAX];
-    suite_test_rel(r->suite, r->index, rel);
-    if (folders_look(r->suite, err) != 0 || folders_look_at(r->suite, &r->folder, rel, &own, err) != 0)
+    if (folders_look(r->suite, err) != 0)
         return -1;
+    look_at_own_folder(r, &own);
     bool replaced =
         own != HELD_IN_PLACE || r->suite->variant[r->test->variant].replaced != r->replaced_before;
     if (!replaced || r->assessment.status != STATUS_OK)
         return 0;
     r->assessment.status = STATUS_INVALID;
-    reason_set(r->assessment.reason,
-               "the folder of its results was replaced while it ran, by itself or by what ran beside it");
+    if (!*r->assessment.reason)
+        reason_set(r->assessment.reason,
+                   "the folder of its results was replaced while it ran, by itself or by what ran beside it");
     return 0;
 }
 
@@ -320,6 +336,8 @@ static int write_artifacts(struct test_run *r, struct err *err)
                         .vram_after = r->settle.after,
                         .vram_back = r->settle.back};
     sampler_after(&r->sampler, r->child.result.wall_s, &r->settle.end);
+    if (r->stuck)
+        return 0;
     if (runlog_finish(&r->log, err) != 0 || sampler_finish(&r->sampler, r->child.result.wall_s, err) != 0)
         return -1;
     if (r->assessment.status != STATUS_OK && write_diag(r, err) != 0)
@@ -348,7 +366,7 @@ static int sync_result(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
     int64_t now = clock_mono_ns();
-    if ((double)(now - s->last_sync_ns) * 1e-9 < sync_interval_s)
+    if (r->stuck || (double)(now - s->last_sync_ns) * 1e-9 < sync_interval_s)
         return 0;
     s->last_sync_ns = now;
     return fs_sync_dir(r->dir, err) != 0 || journal_sync(&s->journal, err) != 0 ? -1 : 0;
@@ -645,9 +663,10 @@ int test_skip(struct suite *s, size_t test, const struct assessment *why, struct
     char dir[FS_PATH_MAX], text[REASON_MAX + 64];
     struct perf perf = {.test = test, .attempt = s->test[test].attempts, .assessment = why};
     int n = snprintf(text, sizeof text, "%s: %s\n", status_name(why->status), why->reason);
-    if (suite_test_dir(s, test, dir, err) != 0 || make_folder(s, test, err) != 0 ||
-        artifact_text(dir, "diag.txt", text, (size_t)n, &s->secrets, err) != 0 ||
-        perf_write(s, &perf, dir, err) != 0)
+    bool stuck = s->variant[s->job.test[test].variant].stuck[0];
+    if (!stuck && (suite_test_dir(s, test, dir, err) != 0 || make_folder(s, test, err) != 0 ||
+                   artifact_text(dir, "diag.txt", text, (size_t)n, &s->secrets, err) != 0 ||
+                   perf_write(s, &perf, dir, err) != 0))
         return -1;
     s->test[test].ended_real_s = clock_real_s();
     suite_test_result(s, test, why, NAN, NAN);

@@ -95,6 +95,24 @@ in_a_skipped_tests_place() {
     is "its test is SKIPPED" "$(statuses skipped)" "SKIPPED"
 }
 
+by_what_cannot_be_moved() {
+    among stuck 'mv $v $run/t; mkdir $v; chattr +i $v'
+    chattr -i "$(bundle stuck)/v"
+    is "the run is PARTIAL" "$(x status --run stuck | jq -r '.[0] | "\(.state) \(.status)"')" "complete PARTIAL"
+    is "tests of the other variant are OK" "$(statuses stuck)" "INVALID INVALID SKIPPED OK"
+    like "the journal says why, and what to do" "$(messages stuck)" \
+        'v takes no more tests: its folder was replaced and cannot be put back: .*/v: cannot move.*Operation not permitted; remove it by hand'
+}
+
+own_that_cannot_be_moved() {
+    among ownstuck 'cd /; rm -rf $KERNSWEEP_OUT; echo x >$KERNSWEEP_OUT; chattr +i $KERNSWEEP_OUT'
+    chattr -i "$(bundle ownstuck)/v/ctx_2_run1"
+    is "the run is PARTIAL" "$(x status --run ownstuck | jq -r '.[0] | "\(.state) \(.status)"')" "complete PARTIAL"
+    is "only that test is INVALID" "$(statuses ownstuck)" "OK INVALID OK OK"
+    like "the summary says why" "$(summary ownstuck '.tests[1].reason')" \
+        '^the folder of its results cannot be put back: .*Operation not permitted'
+}
+
 by_mount() {
     local NAMESPACE=(unshare --mount)
     among mounted 'mkdir $run/other; mount --bind $run/other $v'
@@ -158,6 +176,8 @@ scenario "folders in the places of two variants' folders, which are in each othe
 if chattr +i "$TMPDIR/immutable" 2>/dev/null; then
     chattr -i "$TMPDIR/immutable"
     scenario "a folder in the place of the variant's that cannot be removed" by_what_stays
+    scenario "a folder in the place of the variant's that cannot be moved" by_what_cannot_be_moved
+    scenario "a file in the place of the test's folder that cannot be moved" own_that_cannot_be_moved
     scenario "what cannot be removed in the place of a later test's folder" in_a_later_tests_place
     scenario "what cannot be removed in the place of the folder of a test that is skipped" in_a_skipped_tests_place
 else

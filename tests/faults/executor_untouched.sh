@@ -126,7 +126,7 @@ unread() {
     run "$id-2"
     is "only what nothing vouches for is INVALID" "$(outcomes "$id-2")" "$2"
     like "the journal says that it could not be read" "$(messages "$id-2")" \
-        'build and sources of v: the seal could not be read .Input/output error.: it is tried again'
+        'build and sources of v: the seal could not be read .Input/output error.; it is tried again'
     is "nothing has changed" "$(messages "$id-2" | grep -c "has changed\|cannot be read\|is gone")" 0
     is "the run is closed" "$(summary "$id-2" .status)" COMPLETE
 }
