@@ -60,7 +60,8 @@ typedef int fs_walk_fn(const char *relpath, const char *fullpath, void *arg, str
 int fs_walk(const char *root, bool skip_special, fs_walk_fn *fn, void *arg, struct err *err);
 
 /* The same, going on past what cannot be visited: folders that are too deep or cannot be read, paths that are
- * too long, and what is neither a file nor a folder. skipped is told of each; its path may hold any bytes. */
+ * too long, and what is neither a file nor a folder. skipped is told of each, with errno where a call failed;
+ * its path may hold any bytes. */
 typedef void fs_skipped_fn(const char *relpath, const char *why, void *arg);
 int fs_walk_rest(const char *root, fs_walk_fn *fn, fs_skipped_fn *skipped, void *arg, struct err *err);
 

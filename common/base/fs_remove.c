@@ -59,6 +59,16 @@ static DIR *open_folder(int dirfd, const char *name)
     return dir;
 }
 
+/* What is no folder could not be unlinked for the reason before. */
+static DIR *open_folder_or_why(int dirfd, const char *name)
+{
+    int why = errno;
+    DIR *dir = open_folder(dirfd, name);
+    if (!dir && (errno == ENOTDIR || errno == ELOOP))
+        errno = why;
+    return dir;
+}
+
 static int empty_folder(struct removal *r, DIR *dir, int depth)
 {
     int failed = is_mounted_here(r, dirfd(dir)) ? EBUSY : 0;
@@ -86,7 +96,7 @@ static int remove_at(struct removal *r, int dirfd, const char *name, int depth)
         return -1;
     if (depth > DEPTH_MAX)
         return move_up(r, dirfd, name);
-    DIR *dir = open_folder(dirfd, name);
+    DIR *dir = open_folder_or_why(dirfd, name);
     if (!dir)
         return -1;
     int rc = empty_folder(r, dir, depth + 1), why = errno;
@@ -114,7 +124,7 @@ static int remove_tree(const char *path)
         return 0;
     if (errno != EISDIR && errno != EPERM)
         return -1;
-    DIR *dir = open_folder(AT_FDCWD, path);
+    DIR *dir = open_folder_or_why(AT_FDCWD, path);
     if (!dir)
         return -1;
     int rc = empty_root(dir), why = errno;

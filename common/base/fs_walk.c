@@ -124,6 +124,7 @@ static bool goes_on_without(struct walk *w, const char *why)
 static int too_long(struct walk *w, const char *name, size_t len, struct err *err)
 {
     w->path[len] = '\0';
+    errno = ENAMETOOLONG;
     return goes_on_without(w, "a path in it is too long")
                ? 0
                : err_set(err, ERR_INPUT, "path too long: %.200s/%.200s", w->path, name);
@@ -131,6 +132,7 @@ static int too_long(struct walk *w, const char *name, size_t len, struct err *er
 
 static int special(struct walk *w, struct err *err)
 {
+    errno = 0;
     if (w->skip_special || goes_on_without(w, "neither a file nor a folder"))
         return 0;
     return err_set(err, ERR_INPUT, "%s: neither a regular file nor a folder", w->path);
@@ -176,7 +178,8 @@ static int walk_entries(struct walk *w, int fd, size_t len, int depth, struct er
 /* w->path is len bytes long and ends in '/'. */
 static int walk_dir(struct walk *w, int at, const char *name, size_t len, int depth, struct err *err)
 {
-    if (depth > FS_DEPTH_MAX)
+    errno = depth > FS_DEPTH_MAX ? ENAMETOOLONG : 0;
+    if (errno)
         return goes_on_without(w, "its folders are nested too deeply")
                    ? 0
                    : err_set(err, ERR_INPUT, "%s: folders nested deeper than %d", w->path, FS_DEPTH_MAX);

@@ -1,5 +1,6 @@
 #include "executor/contain/aside.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "executor/contain/hierarchy.h"
 
@@ -8,19 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PROCESSES_MAX = 64, ROUNDS_MAX = 8 };
+enum { ROUNDS_MAX = 8 };
 
-/* The first of them, which are few here. */
-static size_t read_processes(const char *folder, pid_t *out)
+struct members {
+    pid_t *pid; /* owned */
+    size_t count, cap;
+};
+
+static void read_members(struct members *m, const char *folder)
 {
     char path[FS_PATH_MAX], line[32];
-    size_t count = 0;
+    *m = (struct members){.pid = NULL};
     FILE *f = fs_join(path, NULL, folder, "cgroup.procs") == 0 ? fopen(path, "re") : NULL;
-    while (f && count < PROCESSES_MAX && fgets(line, sizeof line, f))
-        out[count++] = (pid_t)strtol(line, NULL, 10);
+    while (f && fgets(line, sizeof line, f) && ALLOC_GROW(m->pid, m->count + 1, m->cap))
+        m->pid[m->count++] = (pid_t)strtol(line, NULL, 10);
     if (f)
         fclose(f);
-    return count;
 }
 
 static int move_process(const char *folder, pid_t pid)
@@ -33,12 +37,14 @@ static int move_process(const char *folder, pid_t pid)
 /* One that ends meanwhile, or may not be moved, is found by whoever enables a controller. */
 static void move_helper(const char *stand, const char *own, pid_t helper)
 {
-    pid_t pid[PROCESSES_MAX];
-    size_t count = helper > 0 ? read_processes(own, pid) : 0;
-    for (size_t i = 0; i < count; i++) {
-        if (pid[i] == helper)
+    struct members m = {.pid = NULL};
+    if (helper > 0)
+        read_members(&m, own);
+    for (size_t i = 0; i < m.count; i++) {
+        if (m.pid[i] == helper)
             (void)move_process(stand, helper);
     }
+    free(m.pid);
 }
 
 int aside_enter(char *stand, const char *own, pid_t helper, struct err *err)
@@ -56,10 +62,11 @@ int aside_enter(char *stand, const char *own, pid_t helper, struct err *err)
 
 void aside_leave(const char *stand, const char *own)
 {
-    pid_t pid[PROCESSES_MAX];
+    struct members m;
     for (int round = 0; round < ROUNDS_MAX && rmdir(stand) != 0; round++) {
-        size_t count = read_processes(stand, pid);
-        for (size_t i = 0; i < count; i++)
-            (void)move_process(own, pid[i]);
+        read_members(&m, stand);
+        for (size_t i = 0; i < m.count; i++)
+            (void)move_process(own, m.pid[i]);
+        free(m.pid);
     }
 }

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
-enum { TOLD_MAX = 20, SHOWN_MAX = 160 };
+enum { TOLD_MAX = 20, SHOWN_MAX = 160, LOOKS_MAX = 3 };
 
 /* Files have the time of the kernel's last tick; ours are rounded to milliseconds. */
 static const double tick_s = 0.02, rounding_s = 0.002;
@@ -20,9 +21,10 @@ static const double look_short_s = 0.005;
 struct inquiry {
     struct suite *s;
     size_t variant, told;
-    bool seen;                  /* something has changed */
-    bool again;                 /* an earlier variant has the same folder: its changes have been told */
-    char what[SEAL_REASON_MAX]; /* the first change, "" while there is none */
+    bool seen;                    /* something has changed, or could not be read */
+    bool again;                   /* an earlier variant has the same folder: its changes have been told */
+    char what[SEAL_REASON_MAX];   /* the first change, "" while there is none */
+    char unread[SEAL_REASON_MAX]; /* the first thing that could not be read for now; "" */
     double real_s;
     int rc;
     struct err *err;
@@ -84,6 +86,10 @@ static void on_change(void *arg, const struct seal_change *c)
     q->seen = true;
     secrets_printable(&q->s->secrets, c->name, strlen(c->name), name, sizeof name);
     snprintf(what, sizeof what, "%s%s%s", name, *name ? " " : "", c->how);
+    if (c->unread && !*q->unread)
+        snprintf(q->unread, sizeof q->unread, "%s", what);
+    if (c->unread)
+        return;
     snprintf(of, sizeof of, "build and sources of %s: ", q->s->job.variant[q->variant].name);
     tell(q, of, what, c->real_s, q->s->job.test_count);
     if (c->added || is_prepared_at(q->s, c->real_s))
@@ -165,19 +171,54 @@ static int look(struct inquiry *q)
     return q->rc;
 }
 
+/* What passes may have passed a moment later. */
+static int look_again(struct inquiry *q)
+{
+    static const struct timespec moment = {.tv_nsec = 100000000};
+    int rc = look(q);
+    for (int again = 1; rc == 0 && *q->unread && !*q->what && again < LOOKS_MAX; again++) {
+        *q->unread = '\0';
+        nanosleep(&moment, NULL);
+        rc = look(q);
+    }
+    return rc;
+}
+
+/* Those of the variant that began after the last look that could read all, without a look of their own. */
+static int disbelieve_unread(struct inquiry *q)
+{
+    struct suite *s = q->s;
+    char reason[REASON_MAX], text[REASON_MAX];
+    reason_set(text, "build and sources of %s: %.300s; tests that began unlooked at are not believed",
+               s->job.variant[q->variant].name, q->unread);
+    int rc = suite_note(s, text, q->err);
+    reason_set(reason,
+               "nothing shows that it began with its build and sources unchanged: %.200s when the run ended",
+               q->unread);
+    for (size_t i = 0; rc == 0 && i < s->job.test_count; i++) {
+        const struct test_state *t = &s->test[i];
+        if (s->job.test[i].variant == q->variant && t->final && t->status == STATUS_OK && !t->proven &&
+            t->began_real_s > s->variant[q->variant].verified_real_s)
+            rc = disbelief_of(s, i, reason, q->err);
+    }
+    return rc;
+}
+
 int untouched_variant(struct suite *s, size_t variant, struct err *err)
 {
     const struct variant_state *v = &s->variant[variant];
     struct inquiry q = {.s = s, .variant = variant, .again = is_looked_at(s, variant), .err = err};
     if (!is_watched(s, variant))
         return 0;
-    if (look(&q) != 0)
+    if (look_again(&q) != 0)
         return -1;
     if (v->damage && (!*q.what || v->damage_real_s < q.real_s)) {
         snprintf(q.what, sizeof q.what, "%s", v->damage);
         q.real_s = v->damage_real_s;
     }
-    return *q.what ? disbelieve_later(&q) : 0;
+    if (*q.what)
+        return disbelieve_later(&q);
+    return *q.unread ? disbelieve_unread(&q) : 0;
 }
 
 /* A look may take a fiftieth of the time; short ones are no matter. */
@@ -186,8 +227,20 @@ static bool is_due(const struct variant_state *v)
     return v->look_cost_s < look_short_s || clock_mono_s() - v->looked_s >= 50 * v->look_cost_s;
 }
 
-/* What is found is told at the end. */
-static int look_before(struct suite *s, size_t variant, struct err *err)
+static int note_unread(struct inquiry *q)
+{
+    struct variant_state *v = &q->s->variant[q->variant];
+    char text[REASON_MAX];
+    if (v->told_unread)
+        return 0;
+    v->told_unread = true;
+    reason_set(text, "build and sources of %s: %.300s; it is tried again", q->s->job.variant[q->variant].name,
+               q->unread);
+    return suite_note(q->s, text, q->err);
+}
+
+/* What has changed is told at the end. */
+static int look_before(struct suite *s, size_t variant, bool *whole, struct err *err)
 {
     struct variant_state *v = &s->variant[variant];
     struct inquiry q = {.s = s, .variant = variant, .again = true, .err = err};
@@ -196,10 +249,11 @@ static int look_before(struct suite *s, size_t variant, struct err *err)
         return -1;
     v->look_cost_s = clock_cpu_s() - cpu_s;
     v->looked_s = clock_mono_s();
-    if (!*q.what) {
+    *whole = !*q.what && !*q.unread;
+    if (*whole)
         v->verified_real_s = now_real_s;
-        return 0;
-    }
+    if (!*q.what)
+        return *whole ? 0 : note_unread(&q);
     v->damage = strdup(q.what);
     v->damage_real_s = q.real_s;
     return v->damage ? 0 : err_set(err, ERR_INTERNAL, "no memory to tell of changes");
@@ -214,10 +268,9 @@ int untouched_before(struct suite *s, size_t test, struct err *err)
     t->proven = false;
     if (!is_watched(s, variant) || (!v->damage && !is_due(v)))
         return 0;
-    if (!v->damage && look_before(s, variant, err) != 0)
+    if (!v->damage && look_before(s, variant, &t->proven, err) != 0)
         return -1;
-    t->proven = !v->damage;
-    if (t->proven)
+    if (!v->damage)
         return 0;
     explain(s, v->damage, v->damage_real_s, reason);
     free(t->doubt);

@@ -4,8 +4,10 @@
 #include "executor/bundle/artifact.h"
 #include "executor/bundle/manifest.h"
 #include "executor/prepare/untouched.h"
+#include "executor/run/placement.h"
 #include "executor/run/summary.h"
 #include "executor/suite/folders.h"
+#include "executor/trial/test.h"
 
 #include <unistd.h>
 
@@ -62,9 +64,40 @@ static void look_once_more(struct suite *s)
     suite_note(s, text, NULL);
 }
 
+static void explain_unfinished(const struct suite *s, size_t test, enum run_status status, const char *reason,
+                               struct assessment *why)
+{
+    if (test_is_out_of_attempts(s, test, why))
+        return;
+    why->status = status == RUN_CANCELLED ? STATUS_CANCELLED : STATUS_INTERRUPTED;
+    reason_set(why->reason, "its attempt %u was interrupted, and the run ended before another: %.300s",
+               s->test[test].attempts, reason);
+}
+
+/* Whatever has begun has an end in the journal. One that cannot be written is told, and keeps no run open. */
+static void end_unfinished(struct suite *s, enum run_status status, const char *reason)
+{
+    char text[REASON_MAX];
+    if (s->job.part.on || placement_of(&s->job)->outlives_supervisor)
+        return;
+    for (size_t i = 0; i < s->job.test_count; i++) {
+        const struct test_state *t = &s->test[i];
+        struct assessment assessment;
+        struct err why = {.kind = ERR_NONE};
+        if (t->attempts == 0 || t->final || t->ended || t->needless)
+            continue;
+        explain_unfinished(s, i, status, reason, &assessment);
+        if (test_skip(s, i, &assessment, &why) == 0)
+            continue;
+        reason_set(text, "test %zu has no result: %.300s", i + 1, why.msg);
+        suite_note(s, text, NULL);
+    }
+}
+
 int closing_run(struct suite *s, enum run_status status, const char *reason, struct err *err)
 {
     double wall_s = (double)(clock_mono_ns() - s->start_ns) * 1e-9;
+    end_unfinished(s, status, reason);
     look_once_more(s);
     if (summary_write(s, status, reason, wall_s, err) != 0 ||
         write_end_event(s, status, reason, wall_s, err) != 0 || journal_sync(&s->journal, err) != 0 ||

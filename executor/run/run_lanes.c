@@ -3,6 +3,7 @@
 #include "executor/prepare/untouched.h"
 #include "executor/run/lane_plan.h"
 #include "executor/run/run_clocks.h"
+#include "executor/suite/folders.h"
 #include "executor/trial/precise.h"
 #include "executor/trial/test.h"
 
@@ -20,14 +21,15 @@ struct lane_run {
 static bool must_skip(const struct suite *s, size_t test, struct assessment *why)
 {
     const struct variant_state *v = &s->variant[s->job.test[test].variant];
-    why->status = STATUS_SKIPPED;
-    if (s->test[test].attempts >= ATTEMPTS_MAX) {
-        why->status = STATUS_INTERRUPTED;
-        reason_set(why->reason, "the executor died in each of %u attempts", s->test[test].attempts);
+    if (test_is_out_of_attempts(s, test, why))
         return true;
-    }
+    why->status = STATUS_SKIPPED;
     if (s->dirty[0]) {
         reason_set(why->reason, "%s", s->dirty);
+        return true;
+    }
+    if (v->stuck[0]) {
+        reason_set(why->reason, "%s", v->stuck);
         return true;
     }
     if (v->status != STATUS_OK) {
@@ -82,6 +84,8 @@ static int begin_test(struct lane_run *r, struct lane *lane, size_t test, struct
         lane_queue_end(&r->queue, test);
         return 0;
     }
+    if (folders_look(r->s, err) != 0)
+        return -1;
     if (must_skip(r->s, test, &why))
         return skip_test(r, test, &why, err);
     lane_queue_begin(&r->queue, lane->index, test);

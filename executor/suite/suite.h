@@ -36,6 +36,7 @@ struct variant_state {
     char reason[REASON_MAX];
     char dir[FS_PATH_MAX];               /* of the variant in the bundle */
     struct held folder;                  /* the same, once it is made */
+    char stuck[REASON_MAX];              /* why it cannot be put back; "": it can */
     unsigned replaced;                   /* how often something else was found in its place */
     char build[FS_PATH_MAX];             /* {build} */
     char build_key[SHA256_HEX_LEN + 1];  /* "" until known */
@@ -47,6 +48,7 @@ struct variant_state {
     /* Whether build and sources are as they were sealed; see untouched_before(). */
     double verified_real_s;       /* when they were last seen to be; 0: not by this process */
     double look_cost_s, looked_s; /* CPU time of the last look; monotonic time of its end, 0: none */
+    bool told_unread;             /* that they could not be read for now */
     char *damage;                 /* owned; what was changed first; NULL: nothing as far as is known */
     double damage_real_s;         /* when; 0: unknown */
     enum container_engine engine; /* of its container; ENGINE_AUTO until known */

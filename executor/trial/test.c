@@ -50,6 +50,7 @@ struct test_run {
     const struct variant *variant;
     char dir[FS_PATH_MAX];
     struct held folder;       /* the same */
+    bool stuck;               /* it is not to be had any more: nothing can be written there */
     unsigned replaced_before; /* how often its variant's folder had been, when it began */
     struct strvec argv, env;
     struct runlog log;
@@ -167,8 +168,10 @@ static int make_command(struct test_run *r, struct err *err)
 static int open_files(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
+    char rel[FS_PATH_MAX];
+    suite_test_rel(s, r->index, rel);
     if (folders_look(s, err) != 0 || suite_test_dir(s, r->index, r->dir, err) != 0 ||
-        fs_remove_tree(r->dir, err) != 0 || held_open(&r->folder, r->dir, err) != 0)
+        folders_make(s, &r->folder, rel, err) != 0)
         return -1;
     r->replaced_before = s->variant[r->test->variant].replaced;
     if (runlog_open(&r->log, r->dir, "run.log", (size_t)s->job.settings.log_limit_bytes, &s->secrets, err) !=
@@ -240,19 +243,36 @@ static void assess_run(struct test_run *r)
     }
 }
 
+static void look_at_own_folder(struct test_run *r, enum held_state *state)
+{
+    struct err why = {.kind = ERR_NONE};
+    char rel[FS_PATH_MAX];
+    *state = HELD_LOST;
+    suite_test_rel(r->suite, r->index, rel);
+    r->stuck = r->suite->variant[r->test->variant].stuck[0] ||
+               folders_look_at(r->suite, &r->folder, rel, state, &why) != 0;
+    if (!r->stuck || why.kind == ERR_NONE)
+        return;
+    reason_set(r->assessment.reason, "the folder of its results cannot be put back: %.300s", why.msg);
+    if (!r->suite->partial[0])
+        reason_set(r->suite->partial, "a test has no record: %.300s; remove it by hand", why.msg);
+}
+
 /* Results that were somewhere else meanwhile are not believed. */
 static int check_folders(struct test_run *r, struct err *err)
 {
     enum held_state own;
-    if (folders_look(r->suite, err) != 0 || held_look(&r->folder, &own, err) != 0)
+    if (folders_look(r->suite, err) != 0)
         return -1;
+    look_at_own_folder(r, &own);
     bool replaced =
         own != HELD_IN_PLACE || r->suite->variant[r->test->variant].replaced != r->replaced_before;
     if (!replaced || r->assessment.status != STATUS_OK)
         return 0;
     r->assessment.status = STATUS_INVALID;
-    reason_set(r->assessment.reason,
-               "the folder of its results was replaced while it ran, by itself or by what ran beside it");
+    if (!*r->assessment.reason)
+        reason_set(r->assessment.reason,
+                   "the folder of its results was replaced while it ran, by itself or by what ran beside it");
     return 0;
 }
 
@@ -316,6 +336,8 @@ static int write_artifacts(struct test_run *r, struct err *err)
                         .vram_after = r->settle.after,
                         .vram_back = r->settle.back};
     sampler_after(&r->sampler, r->child.result.wall_s, &r->settle.end);
+    if (r->stuck)
+        return 0;
     if (runlog_finish(&r->log, err) != 0 || sampler_finish(&r->sampler, r->child.result.wall_s, err) != 0)
         return -1;
     if (r->assessment.status != STATUS_OK && write_diag(r, err) != 0)
@@ -344,7 +366,7 @@ static int sync_result(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
     int64_t now = clock_mono_ns();
-    if ((double)(now - s->last_sync_ns) * 1e-9 < sync_interval_s)
+    if (r->stuck || (double)(now - s->last_sync_ns) * 1e-9 < sync_interval_s)
         return 0;
     s->last_sync_ns = now;
     return fs_sync_dir(r->dir, err) != 0 || journal_sync(&s->journal, err) != 0 ? -1 : 0;
@@ -616,15 +638,35 @@ void test_free(struct test_run *r)
     free(r);
 }
 
+bool test_is_out_of_attempts(const struct suite *s, size_t test, struct assessment *why)
+{
+    if (s->test[test].attempts < ATTEMPTS_MAX)
+        return false;
+    why->status = STATUS_INTERRUPTED;
+    reason_set(why->reason, "the executor died in each of %u attempts", s->test[test].attempts);
+    return true;
+}
+
+/* Without what an attempt before has left there. */
+static int make_folder(struct suite *s, size_t test, struct err *err)
+{
+    struct held folder = HELD_NONE;
+    char rel[FS_PATH_MAX];
+    suite_test_rel(s, test, rel);
+    int rc = folders_make(s, &folder, rel, err);
+    held_close(&folder);
+    return rc;
+}
+
 int test_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err)
 {
     char dir[FS_PATH_MAX], text[REASON_MAX + 64];
     struct perf perf = {.test = test, .attempt = s->test[test].attempts, .assessment = why};
     int n = snprintf(text, sizeof text, "%s: %s\n", status_name(why->status), why->reason);
-    if (suite_test_dir(s, test, dir, err) != 0 || fs_remove_tree(dir, err) != 0 ||
-        fs_mkdir_p(dir, 0700, err) != 0 ||
-        artifact_text(dir, "diag.txt", text, (size_t)n, &s->secrets, err) != 0 ||
-        perf_write(s, &perf, dir, err) != 0)
+    bool stuck = s->variant[s->job.test[test].variant].stuck[0];
+    if (!stuck && (suite_test_dir(s, test, dir, err) != 0 || make_folder(s, test, err) != 0 ||
+                   artifact_text(dir, "diag.txt", text, (size_t)n, &s->secrets, err) != 0 ||
+                   perf_write(s, &perf, dir, err) != 0))
         return -1;
     s->test[test].ended_real_s = clock_real_s();
     suite_test_result(s, test, why, NAN, NAN);

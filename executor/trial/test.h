@@ -17,6 +17,8 @@ int test_turn(struct test_run *r, struct err *err);
 /* Kills what runs still. NULL: nothing. */
 void test_free(struct test_run *r);
 
+/* Sets why for one that must not be tried again. */
+bool test_is_out_of_attempts(const struct suite *s, size_t test, struct assessment *why);
 /* The artifact and the event of a test that will not run. */
 int test_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err);
 

@@ -2,10 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { ASIDE_MAX = 1000 };
 
 static bool is_at(int fd, const char *path)
 {
@@ -19,18 +23,58 @@ static int open_folder(const char *path)
     return open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-int held_open(struct held *h, const char *path, struct err *err)
+static int set_path(struct held *h, const char *path, struct err *err)
 {
     *h = HELD_NONE;
     if (strlen(path) >= sizeof h->path)
         return err_set(err, ERR_INPUT, "path too long: %.200s", path);
     snprintf(h->path, sizeof h->path, "%s", path);
-    h->fd = open_folder(path);
-    if (h->fd < 0 && (fs_remove_tree(path, err) != 0 || fs_mkdir_p(path, 0700, err) != 0))
+    return 0;
+}
+
+static int open_or_make(struct held *h, struct err *err)
+{
+    h->fd = open_folder(h->path);
+    if (h->fd < 0 && (fs_remove_tree(h->path, err) != 0 || fs_mkdir_p(h->path, 0700, err) != 0))
         return -1;
     if (h->fd < 0)
-        h->fd = open_folder(path);
-    return h->fd >= 0 ? 0 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the folder", path);
+        h->fd = open_folder(h->path);
+    return h->fd >= 0 ? 0 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the folder", h->path);
+}
+
+int held_open(struct held *h, const char *path, struct err *err)
+{
+    return set_path(h, path, err) == 0 ? open_or_make(h, err) : -1;
+}
+
+/* Within its folder, whose owner may rename whatever it is and whosever. */
+static int move_aside(struct held *h, struct err *err)
+{
+    char dir[FS_PATH_MAX], name[NAME_MAX + 1], path[FS_PATH_MAX];
+    const char *last = strrchr(h->path, '/');
+    fs_parent(h->path, dir);
+    errno = EEXIST;
+    for (unsigned i = 1; i <= ASIDE_MAX; i++) {
+        snprintf(name, sizeof name, ".%.200s.replaced-%u", last ? last + 1 : h->path, i);
+        if (fs_join(path, err, dir, name) != 0)
+            return -1;
+        if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            continue;
+        if (rename(h->path, path) == 0)
+            memcpy(h->aside, path, sizeof h->aside);
+        else if (errno != ENOENT)
+            break;
+        return 0;
+    }
+    return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot move what stands in its place", h->path);
+}
+
+int held_make(struct held *h, const char *path, struct err *err)
+{
+    struct err ignored;
+    if (set_path(h, path, err) != 0 || (fs_remove_tree(path, &ignored) != 0 && move_aside(h, err) != 0))
+        return -1;
+    return open_or_make(h, err);
 }
 
 void held_close(struct held *h)
@@ -50,20 +94,36 @@ static bool move_back(const struct held *h)
     return n > 0 && is_at(h->fd, from) && rename(from, h->path) == 0;
 }
 
+/* What was mounted over it has not moved it. */
+static void unmount_over(const struct held *h)
+{
+    while (!is_at(h->fd, h->path) && umount2(h->path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
+        ;
+}
+
 int held_look(struct held *h, enum held_state *out, struct err *err)
 {
-    char path[FS_PATH_MAX];
     *out = HELD_IN_PLACE;
     if (h->fd < 0 || is_at(h->fd, h->path))
         return 0;
-    if (fs_remove_tree(h->path, err) != 0)
-        return -1;
-    *out = move_back(h) ? HELD_PUT_BACK : HELD_LOST;
-    if (*out == HELD_PUT_BACK)
+    *out = HELD_PUT_BACK;
+    unmount_over(h);
+    if (is_at(h->fd, h->path))
         return 0;
-    memcpy(path, h->path, sizeof path);
+    if (move_aside(h, err) != 0)
+        return -1;
+    if (move_back(h))
+        return 0;
+    *out = HELD_LOST;
     held_close(h);
-    return held_open(h, path, err);
+    return open_or_make(h, err);
+}
+
+int held_clear(struct held *h, struct err *err)
+{
+    int rc = *h->aside ? fs_remove_tree(h->aside, err) : 0;
+    *h->aside = '\0';
+    return rc;
 }
 
 int held_create(const char *path)

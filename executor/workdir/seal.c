@@ -5,6 +5,7 @@
 #include "common/base/text.h"
 #include "executor/workdir/seal_entry.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -97,7 +98,7 @@ struct inspection {
     char *rest; /* of the list: what the walk has not come to */
     seal_fn *fn;
     void *arg;
-    bool broken;
+    bool broken, unread;
 };
 
 static double seconds(struct timespec t)
@@ -121,22 +122,51 @@ double seal_time_of_going(const char *path)
     }
 }
 
+static void pass_on(struct inspection *i, struct seal_change *c)
+{
+    char shown[SEAL_REASON_MAX / 2]; /* names may hold any bytes */
+    text_printable_fixed(shown, sizeof shown, c->name, strlen(c->name));
+    snprintf(c->what, sizeof c->what, "%s %.100s", shown, c->how);
+    if (i->fn)
+        i->fn(i->arg, c);
+}
+
 static void tell(struct inspection *i, const char *name, const char *what, double real_s)
 {
     struct seal_change c = {
         .name = name, .how = what, .real_s = real_s, .added = strcmp(what, "was added") == 0};
-    char shown[SEAL_REASON_MAX - 32]; /* names may hold any bytes */
     i->broken = true;
-    text_printable_fixed(shown, sizeof shown, name, strlen(name));
-    snprintf(c.what, sizeof c.what, "%s %s", shown, what);
-    if (i->fn)
-        i->fn(i->arg, &c);
+    pass_on(i, &c);
 }
 
+static void tell_unread(struct inspection *i, const char *name, int error)
+{
+    char how[100];
+    struct seal_change c = {.name = name, .how = how, .unread = true};
+    snprintf(how, sizeof how, "could not be read (%.60s)", strerror(error));
+    i->unread = true;
+    pass_on(i, &c);
+}
+
+/* What was not visited because its folder could not be read is not gone. */
 static void tell_gone(struct inspection *i, const char *name)
 {
     char path[FS_PATH_MAX];
-    tell(i, name, "is gone", fs_join(path, NULL, i->dir, name) == 0 ? seal_time_of_going(path) : 0);
+    struct stat st;
+    bool named = fs_join(path, NULL, i->dir, name) == 0;
+    int error = named && lstat(path, &st) != 0 ? errno : 0;
+    if (named && seal_error_passes(error))
+        tell_unread(i, name, error);
+    else if (!named || error || !i->unread)
+        tell(i, name, "is gone", named ? seal_time_of_going(path) : 0);
+}
+
+static void note_unvisited(const char *relpath, const char *why, void *arg)
+{
+    int error = errno;
+    (void)why;
+    if (seal_error_passes(error))
+        tell_unread(arg, relpath, error);
 }
 
 /* False at the end of the list. */
@@ -168,7 +198,7 @@ static int inspect_entry(const struct fs_entry *e, void *arg, struct err *err)
     struct inspection *i = arg;
     struct seal_entry s;
     struct timespec changed = {.tv_sec = 0};
-    int order = 1;
+    int order = 1, holds;
     (void)err;
     if (!seal_entry_counts(e))
         return 0;
@@ -177,7 +207,10 @@ static int inspect_entry(const struct fs_entry *e, void *arg, struct err *err)
         forget_entry(i);
     }
     if (order == 0) {
-        if (!seal_entry_holds(&s, e, &changed))
+        holds = seal_entry_holds(&s, e, &changed);
+        if (holds < 0)
+            tell_unread(i, s.name, errno);
+        else if (!holds)
             tell(i, s.name, "has changed", seconds(changed));
         forget_entry(i);
     } else if (i->scope == SEAL_WHOLE)
@@ -192,7 +225,9 @@ static int inspect(struct inspection *i, char *list, size_t len, struct err *err
     for (char *at = list; (at = memchr(at, '\n', len - (size_t)(at - list))); at++)
         *at = '\0';
     i->rest = list;
-    int rc = fs_walk_entries(i->dir, inspect_entry, leave_out, i, err);
+    int rc = fs_walk_entries(i->dir, inspect_entry, note_unvisited, i, err);
+    if (rc != 0 && seal_error_passes(errno))
+        tell_unread(i, "its folder", errno);
     for (; rc == 0 && next_entry(i, &s); forget_entry(i))
         tell_gone(i, s.name);
     if (rc == 0 && *i->rest)
@@ -200,25 +235,42 @@ static int inspect(struct inspection *i, char *list, size_t len, struct err *err
     return rc;
 }
 
+/* 1, 0: there is none; -1. */
+static int read_seal(struct inspection *i, struct buf *text, struct err *err)
+{
+    struct stat st;
+    errno = 0;
+    bool there = lstat(i->path, &st) == 0;
+    if (!there && !seal_error_passes(errno))
+        return 0;
+    if (!there)
+        err_set_errno(err, ERR_STORAGE, errno, "%s: cannot look at it", i->path);
+    else if (fs_read_file(i->path, SEAL_MAX, text, err) == 0)
+        return 1;
+    if (seal_error_passes(errno))
+        tell_unread(i, "the seal", errno);
+    return -1;
+}
+
 int seal_look(const char *dir, const char *path, enum seal_scope scope, seal_fn *fn, void *arg,
               struct err *err)
 {
     struct inspection i = {.dir = dir, .path = path, .scope = scope, .fn = fn, .arg = arg};
     struct buf text;
-    if (!fs_exists(path))
-        return 0;
     buf_init(&text, SEAL_MAX);
-    int rc = fs_read_file(path, SEAL_MAX, &text, err);
-    size_t len = rc == 0 ? list_length(&text) : 0;
-    bool ours = rc == 0 && strncmp(buf_str(&text), first_line, strlen(first_line)) == 0;
-    if (rc == 0 && len == 0)
+    int rc = read_seal(&i, &text, err);
+    size_t len = rc == 1 ? list_length(&text) : 0;
+    bool ours = rc == 1 && strncmp(buf_str(&text), first_line, strlen(first_line)) == 0;
+    if (rc == 1 && len == 0)
         tell_damaged(&i);
     else if (ours) {
         text.data[len] = '\0';
         rc = inspect(&i, text.data + strlen(first_line), len - strlen(first_line), err);
     }
     buf_release(&text);
-    return rc != 0 ? -1 : ours && !i.broken;
+    if (rc >= 0 && i.unread && !i.broken)
+        return err_set(err, ERR_STORAGE, "%s: some of it could not be read; try again", dir);
+    return rc < 0 ? -1 : ours && !i.broken;
 }
 
 static void keep_first(void *arg, const struct seal_change *change)

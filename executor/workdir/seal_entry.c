@@ -1,6 +1,7 @@
 #include "executor/workdir/seal_entry.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -24,19 +25,41 @@ bool seal_entry_counts(const struct fs_entry *e)
            !is_by_the_way(e->relpath);
 }
 
-static void hash_of_text(const struct fs_entry *e, char *hex)
+bool seal_error_passes(int error)
+{
+    static const int passing[] = {EIO,    EINTR,   EAGAIN,    ENOMEM,    ENFILE,      EMFILE,
+                                  ESTALE, ENOBUFS, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH};
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        if (error == passing[i])
+            return true;
+    return false;
+}
+
+/* Of a call that failed, as seal_entry_holds(). */
+static int unread(void)
+{
+    return seal_error_passes(errno) ? -1 : 0;
+}
+
+/* -1 with errno, and "-". */
+static int hash_of_text(const struct fs_entry *e, char *hex)
 {
     char text[PATH_MAX];
     ssize_t n = readlinkat(e->dirfd, e->name, text, sizeof text);
     snprintf(hex, SHA256_HEX_LEN + 1, "-");
     if (n >= 0)
         sha256_of(text, (size_t)n, hex);
+    return n >= 0 ? 0 : -1;
 }
 
-static void hash_of_contents(const struct fs_entry *e, char *hex)
+/* The same; errno may be 0. */
+static int hash_of_contents(const struct fs_entry *e, char *hex)
 {
-    if (sha256_of_file_at(e->dirfd, e->name, e->fullpath, HASHED_MAX, hex, NULL, NULL) != 0)
-        snprintf(hex, SHA256_HEX_LEN + 1, "-");
+    errno = 0;
+    if (sha256_of_file_at(e->dirfd, e->name, e->fullpath, HASHED_MAX, hex, NULL, NULL) == 0)
+        return 0;
+    snprintf(hex, SHA256_HEX_LEN + 1, "-");
+    return -1;
 }
 
 static bool leads_outside(const struct fs_entry *e, const char *root)
@@ -62,11 +85,11 @@ void seal_entry_take(struct seal_entry *out, const struct fs_entry *e, const cha
         fstatat(e->dirfd, e->name, &st, link ? 0 : AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
         take_stat(out, &st);
     if (link)
-        hash_of_text(e, out->sha256);
+        (void)hash_of_text(e, out->sha256);
     else if (out->size > HASHED_MAX)
         snprintf(out->sha256, sizeof out->sha256, "-");
     else
-        hash_of_contents(e, out->sha256);
+        (void)hash_of_contents(e, out->sha256);
 }
 
 void seal_entry_print(const struct seal_entry *s, struct buf *out)
@@ -118,44 +141,50 @@ static bool same_time(struct timespec a, struct timespec b)
 }
 
 /* What is outside has other users, too: only what changes its contents matters. */
-static bool same_outside(const struct seal_entry *s, const struct fs_entry *e, struct timespec *changed)
+static int same_outside(const struct seal_entry *s, const struct fs_entry *e, struct timespec *changed)
 {
     struct stat st;
     if (s->size < 0)
-        return true;
-    if (fstatat(e->dirfd, e->name, &st, 0) != 0 || !S_ISREG(st.st_mode))
-        return false;
+        return 1;
+    if (fstatat(e->dirfd, e->name, &st, 0) != 0)
+        return unread();
+    if (!S_ISREG(st.st_mode))
+        return 0;
     if (st.st_size == s->size && same_time(st.st_mtim, s->written))
-        return true;
+        return 1;
     *changed = st.st_ctim;
-    return false;
+    return 0;
 }
 
-static bool same_link(const struct seal_entry *s, const struct fs_entry *e, struct timespec *changed)
+static int same_link(const struct seal_entry *s, const struct fs_entry *e, struct timespec *changed)
 {
     char hex[SHA256_HEX_LEN + 1];
-    hash_of_text(e, hex);
-    return strcmp(hex, s->sha256) == 0 && same_outside(s, e, changed);
+    if (hash_of_text(e, hex) != 0)
+        return unread();
+    return strcmp(hex, s->sha256) == 0 ? same_outside(s, e, changed) : 0;
 }
 
-static bool same_contents(const struct seal_entry *s, const struct fs_entry *e)
+static int same_contents(const struct seal_entry *s, const struct fs_entry *e)
 {
     char hex[SHA256_HEX_LEN + 1];
     if (!sha256_is_hex(s->sha256))
-        return false;
-    hash_of_contents(e, hex);
+        return 0;
+    if (hash_of_contents(e, hex) != 0)
+        return unread();
     return strcmp(hex, s->sha256) == 0;
 }
 
-bool seal_entry_holds(const struct seal_entry *s, const struct fs_entry *e, struct timespec *changed)
+int seal_entry_holds(const struct seal_entry *s, const struct fs_entry *e, struct timespec *changed)
 {
     struct stat st;
     if (fstatat(e->dirfd, e->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return false;
+        return unread();
     *changed = st.st_ctim;
     if (S_ISLNK(st.st_mode))
-        return s->kind == SEAL_LINK && same_link(s, e, changed);
+        return s->kind == SEAL_LINK ? same_link(s, e, changed) : 0;
     if (!S_ISREG(st.st_mode) || s->kind != SEAL_FILE || st.st_size != s->size)
-        return false;
-    return (same_time(st.st_mtim, s->written) && same_time(st.st_ctim, s->changed)) || same_contents(s, e);
+        return 0;
+    if (same_time(st.st_mtim, s->written) && same_time(st.st_ctim, s->changed))
+        return 1;
+    return same_contents(s, e);
 }

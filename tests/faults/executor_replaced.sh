@@ -6,6 +6,7 @@
 . tests/lib.sh
 . tests/executor.sh
 
+NAMESPACE=()
 good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
 
 # among ID SCRIPT: test 2 of 4 runs the script, in which $v is its variant's folder and $run the run's
@@ -14,7 +15,7 @@ among() {
         {variants: [{name: "v", run: ["sh", "-c", ("if [ $1 = 2 ]; then " + $s + "; else " + $g + "; fi"), "sh", "{context}"]},
                     {name: "w", run: ["sh", "-c", $g]}],
          tests: [{variant: "v", context: 1}, {variant: "v", context: 2}, {variant: "v", context: 3}, {variant: "w", context: 1}]}')"
-    submit "$1"
+    "${NAMESPACE[@]}" "$KERNSWEEP_EXECUTOR" submit --workdir "$WORK" <"$TMPDIR/$1.json" >"$TMPDIR/$1.submitted"
     timeout 60 "$KERNSWEEP_EXECUTOR" follow --workdir "$WORK" --run "$1" --offset 0 >"$TMPDIR/$1.events"
 }
 
@@ -52,6 +53,72 @@ by_link() {
     is_whole link
     is "only that test is INVALID" "$(statuses link)" "OK INVALID OK OK"
     ok "its folder is no link" "$([ -L "$(bundle link)/v" ] && echo 1 || echo 0)"
+}
+
+by_folder_around_it() {
+    among around 'mv $v $run/t; mkdir $v; mv $run/t $v/old'
+    is_whole around
+    is "only that test is INVALID" "$(statuses around)" "OK INVALID OK OK"
+    like "the journal says so" "$(messages around)" 'the folder v was replaced while tests ran: it is back'
+}
+
+by_folder_around_others() {
+    among others 'mv $run/w $run/u; mv $v $run/t; mkdir $v $run/w; mv $run/u $v/old; mv $run/t $run/w/old'
+    is_whole others
+    is "only that test is INVALID" "$(statuses others)" "OK INVALID OK OK"
+    is "both are back" "$(messages others | grep -c 'was replaced while tests ran: it is back')" 2
+}
+
+by_what_stays() {
+    among stays 'mv $v $run/t; mkdir $v; echo x >$v/it; chattr +i $v/it'
+    find "$(bundle stays)" -name it -exec chattr -i {} +
+    is_whole stays
+    is "only that test is INVALID" "$(statuses stays)" "OK INVALID OK OK"
+    like "the journal says where it is, and what to do" "$(messages stays)" \
+        'the folder v was replaced while tests ran: it is back, but what stood in its place is still there: .*/\.v\.replaced-1: cannot remove: Operation not permitted; remove it by hand'
+}
+
+in_a_later_tests_place() {
+    among later 'mkdir $v/ctx_3_run1; echo x >$v/ctx_3_run1/it; chattr +i $v/ctx_3_run1/it'
+    find "$(bundle later)" -name it -exec chattr -i {} +
+    is_whole later
+    is "all tests are OK" "$(statuses later)" "OK OK OK OK"
+    like "the journal says where it is, and what to do" "$(messages later)" \
+        'in the place of v/ctx_3_run1 stood what cannot be removed: .*/v/\.ctx_3_run1\.replaced-1: cannot remove: Operation not permitted; remove it by hand'
+}
+
+in_a_skipped_tests_place() {
+    job skipped "$(one '{"run": ["true"], "build": [["sh", "-c", "mkdir $1/ctx_64_run1; echo x >$1/ctx_64_run1/it; chattr +i $1/ctx_64_run1/it; exit 1", "sh", "'"$(bundle skipped)"'/v"]]}')"
+    run skipped
+    find "$(bundle skipped)" -name it -exec chattr -i {} +
+    is "the run is COMPLETE" "$(x status --run skipped | jq -r '.[0] | "\(.state) \(.status)"')" "complete COMPLETE"
+    is "its test is SKIPPED" "$(statuses skipped)" "SKIPPED"
+}
+
+by_what_cannot_be_moved() {
+    among stuck 'mv $v $run/t; mkdir $v; chattr +i $v'
+    chattr -i "$(bundle stuck)/v"
+    is "the run is PARTIAL" "$(x status --run stuck | jq -r '.[0] | "\(.state) \(.status)"')" "complete PARTIAL"
+    is "tests of the other variant are OK" "$(statuses stuck)" "INVALID INVALID SKIPPED OK"
+    like "the journal says why, and what to do" "$(messages stuck)" \
+        'v takes no more tests: its folder was replaced and cannot be put back: .*/v: cannot move.*Operation not permitted; remove it by hand'
+}
+
+own_that_cannot_be_moved() {
+    among ownstuck 'cd /; rm -rf $KERNSWEEP_OUT; echo x >$KERNSWEEP_OUT; chattr +i $KERNSWEEP_OUT'
+    chattr -i "$(bundle ownstuck)/v/ctx_2_run1"
+    is "the run is PARTIAL" "$(x status --run ownstuck | jq -r '.[0] | "\(.state) \(.status)"')" "complete PARTIAL"
+    is "only that test is INVALID" "$(statuses ownstuck)" "OK INVALID OK OK"
+    like "the summary says why" "$(summary ownstuck '.tests[1].reason')" \
+        '^the folder of its results cannot be put back: .*Operation not permitted'
+}
+
+by_mount() {
+    local NAMESPACE=(unshare --mount)
+    among mounted 'mkdir $run/other; mount --bind $run/other $v'
+    is_whole mounted
+    is "only that test is INVALID" "$(statuses mounted)" "OK INVALID OK OK"
+    like "the journal says so" "$(messages mounted)" 'the folder v was replaced while tests ran: it is back'
 }
 
 by_nothing() {
@@ -103,6 +170,24 @@ odd_names() {
 
 scenario "a file in the place of the variant's folder" by_file
 scenario "a link in the place of the variant's folder" by_link
+scenario "a folder in the place of the variant's folder, which is in it" by_folder_around_it
+scenario "folders in the places of two variants' folders, which are in each other's" by_folder_around_others
+: >"$TMPDIR/immutable"
+if chattr +i "$TMPDIR/immutable" 2>/dev/null; then
+    chattr -i "$TMPDIR/immutable"
+    scenario "a folder in the place of the variant's that cannot be removed" by_what_stays
+    scenario "a folder in the place of the variant's that cannot be moved" by_what_cannot_be_moved
+    scenario "a file in the place of the test's folder that cannot be moved" own_that_cannot_be_moved
+    scenario "what cannot be removed in the place of a later test's folder" in_a_later_tests_place
+    scenario "what cannot be removed in the place of the folder of a test that is skipped" in_a_skipped_tests_place
+else
+    skip_scenario "a folder in the place of the variant's that cannot be removed" "no file can be made immutable here"
+fi
+if unshare --mount sh -c 'mount --bind / /mnt' 2>/dev/null; then
+    scenario "something mounted over the variant's folder" by_mount
+else
+    skip_scenario "something mounted over the variant's folder" "mount namespaces are not permitted here"
+fi
 scenario "a variant's folder that is removed" by_nothing
 scenario "a file in the place of another variant's folder" another_variant
 scenario "a file in the place of the test's folder" own_folder

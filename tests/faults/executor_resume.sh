@@ -107,24 +107,42 @@ told_to_end() {
     is "status has no error any more" "$(x status --run down | jq -r '.[0].error')" null
 }
 
-deadly_test() {
-    local attempt pid
-    three fatal "touch $TMPDIR/m3; exec sleep 814"
-    for attempt in 1 2 3; do
-        rm -f "$TMPDIR/m3"
-        submit fatal
-        waits fatal ".event == \"TEST_START\" and .test_index == 2 and .attempt == $attempt"
-        until_true 20 test -e "$TMPDIR/m3"
-        pid=$(supervisor fatal)
+# dies_in ID MARK SECONDS ATTEMPT...: the executor is killed in these attempts of test 2, which sleeps for SECONDS
+dies_in() {
+    local id=$1 mark=$2 seconds=$3 attempt pid
+    for attempt in "${@:4}"; do
+        rm -f "$mark"
+        submit "$id"
+        waits "$id" ".event == \"TEST_START\" and .test_index == 2 and .attempt == $attempt"
+        until_true 20 test -e "$mark"
+        pid=$(supervisor "$id")
         kill -9 "$pid"
         dies "$pid"
-        until_true 20 sh -c "! pgrep -f '[s]leep 814'"
+        until_true 20 sh -c "! pgrep -f '[s]leep $seconds'"
     done
+}
+
+# ends ID: the tests that have a final event, with its status
+ends() {
+    events "$1" '[.[] | select((.event == "TEST_END" and (.retry | not)) or .event == "TEST_SKIP") | "\(.test_index) \(.status // .exit_status)"] | sort | join(", ")'
+}
+
+deadly_test() {
+    three fatal "touch $TMPDIR/m3; exec sleep 814"
+    dies_in fatal "$TMPDIR/m3" 814 1 2 3
     run fatal
     is "it is INTERRUPTED after its third attempt" "$(perf fatal '"\(.exit_status) \(.attempt)"')" "INTERRUPTED 3"
-    is "each test has one end in the journal" \
-        "$(events fatal '[.[] | select((.event == "TEST_END" and (.retry | not)) or .event == "TEST_SKIP") | .test_index] | sort | map(tostring) | join(" ")')" "1 2 3"
+    is "each test has one end in the journal" "$(ends fatal)" "1 OK, 2 INTERRUPTED, 3 OK"
     is "the other tests are OK" "$(summary fatal '.status + " " + (.counts.ok | tostring)')" "COMPLETE 2"
+}
+
+deadly_test_cancelled() {
+    three fatal2 "touch $TMPDIR/m8; exec sleep 818"
+    dies_in fatal2 "$TMPDIR/m8" 818 1 2 3
+    passes "cancel exits 0" x cancel --run fatal2
+    is "it has an end in the journal" "$(ends fatal2)" "1 OK, 2 INTERRUPTED"
+    is "the summary says the same" "$(summary fatal2 '[.status, .tests[].exit_status] | join(" ")')" "CANCELLED OK INTERRUPTED CANCELLED"
+    is "its record, too" "$(perf fatal2 '"\(.exit_status) \(.attempt)"')" "INTERRUPTED 3"
 }
 
 cancelled_dead() {
@@ -138,6 +156,7 @@ cancelled_dead() {
     passes "cancel exits 0" x cancel --run forgotten
     is "the run is CANCELLED" "$(summary forgotten .status)" CANCELLED
     is "the test that had ended is OK" "$(summary forgotten '.tests[0].exit_status')" OK
+    is "the test that had begun has an end in the journal" "$(ends forgotten)" "1 OK, 2 CANCELLED"
 }
 
 # Between the last event and the manifest.
@@ -224,6 +243,7 @@ unshare --mount true 2>/dev/null || NAMESPACE=(unshare --user --map-root-user --
 scenario "a run whose executor is killed" killed
 scenario "a run whose executor gets TERM, as from a node going down" told_to_end
 scenario "a test that kills its executor three times" deadly_test
+scenario "cancel of a run after its third attempt of a test" deadly_test_cancelled
 scenario "cancel of a run whose executor is dead" cancelled_dead
 scenario "a run whose executor is killed before it writes the manifest" killed_while_closing
 scenario "a run with an empty perf.json" empty_result

@@ -116,6 +116,31 @@ unsealed() {
     is "the run is closed" "$(summary "$id" .status)" COMPLETE
 }
 
+# unread SCRIPT OUTCOMES: test 2 of v makes its seal a file whose reading fails with EIO, test 3 runs the script
+unread() {
+    local id=unread-$TESTS
+    three "$id" true # to have sources
+    job "$id-2" "$(jq -c --arg s "$1" '.job | del(.run_id) | .variants |= .[:1]
+        | .variants[0].run[2] = "B=$1; case $4 in 2) mv $B/.complete $B/../seal; ln -s /proc/self/mem $B/.complete;; 3) \($s);; esac; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"rate\\\": 7}\"; sleep 0.1"
+        | .tests = [range(1; 5) | {index: ., variant: "v", context: 64, repetition: ., timeout_s: 20}]' "$TMPDIR/$id.json")"
+    run "$id-2"
+    is "only what nothing vouches for is INVALID" "$(outcomes "$id-2")" "$2"
+    like "the journal says that it could not be read" "$(messages "$id-2")" \
+        'build and sources of v: the seal could not be read .Input/output error.; it is tried again'
+    is "nothing has changed" "$(messages "$id-2" | grep -c "has changed\|cannot be read\|is gone")" 0
+    is "the run is closed" "$(summary "$id-2" .status)" COMPLETE
+}
+
+unread_once() {
+    unread 'rm $B/.complete; mv $B/../seal $B/.complete' "OK OK OK OK"
+}
+
+unread_for_good() {
+    unread true "OK OK INVALID INVALID"
+    like "its reason says so" "$(jq -r .reason "$WORK"/runs/unread-*-2/v/ctx_64_run3/perf.json)" \
+        'nothing shows that it began with its build and sources unchanged: the seal could not be read .Input/output error. when the run ended'
+}
+
 in_tree() {
     three in_tree 'echo 2 >$S/number; echo 2 >$B/prog' '{"in_tree": true}'
     is "all results stand" "$(outcomes in_tree)" "OK OK OK OK"
@@ -225,6 +250,8 @@ scenario "a test that puts a link in place of the folder of another" record 'mv 
 scenario "a test that writes to the other files of another" other_files
 scenario "a test that writes a hundred files to the folder of another" many_files
 scenario "a test that makes the build anew, without its seal" unsealed 'rm "$B/.complete"; echo 2 >"$B/prog"' "its seal is gone"
+scenario "a seal that cannot be read for a while" unread_once
+scenario "a seal that cannot be read any more" unread_for_good
 scenario "a test that puts a folder in the place of the seal" unsealed 'rm "$B/.complete"; mkdir "$B/.complete"' "its seal cannot be read"
 scenario "a gate that writes to build and sources" gate_writes
 scenario "a test that writes to the journal" journal 'echo "{\"event\": \"TEST_END\"}" >>events.jsonl'

@@ -98,10 +98,82 @@ static void the_helper_moves_aside_with_the_executor(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+enum { MANY = 600 };
+
+/* That the kernel lists last; 0: none. */
+static pid_t last_process(const char *folder)
+{
+    char path[FS_PATH_MAX], line[32];
+    pid_t last = 0;
+    FILE *f = fs_join(path, NULL, folder, "cgroup.procs") == 0 ? fopen(path, "r") : NULL;
+    while (f && fgets(line, sizeof line, f))
+        last = (pid_t)strtol(line, NULL, 10);
+    if (f)
+        fclose(f);
+    return last;
+}
+
+static int move_many(const char *folder, const pid_t *pid)
+{
+    char stand[FS_PATH_MAX], text[32];
+    struct err err = {0};
+    pid_t helper = last_process(folder);
+    if (aside_enter(stand, folder, helper, &err) != 0)
+        return 1;
+    if (!stands_in(helper, strrchr(stand, '/')))
+        return 2;
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(text, sizeof text, "%ld", (long)pid[i]);
+        if (hierarchy_write(stand, "cgroup.procs", text) != 0)
+            return 3;
+    }
+    aside_leave(stand, folder);
+    return fs_exists(stand) ? 4 : 0;
+}
+
+static void start_many(pid_t *pid, const char *folder)
+{
+    char text[32];
+    for (size_t i = 0; i < MANY; i++) {
+        pid[i] = start_helper();
+        assert_true(pid[i] > 0);
+        snprintf(text, sizeof text, "%ld", (long)pid[i]);
+        assert_int_equal(hierarchy_write(folder, "cgroup.procs", text), 0);
+    }
+}
+
+static void all_of_many_processes_are_moved(void **state)
+{
+    struct hierarchy h;
+    const struct layout real = {.proc = "/proc"};
+    char folder[FS_PATH_MAX];
+    pid_t pid[MANY];
+    struct err err = {0};
+    int status = 0;
+    (void)state;
+    hierarchy_read(&h, &real);
+    if (!hierarchy_is_ours(h.own))
+        skip();
+    assert_ok(hierarchy_make(folder, h.own, "kernsweep-unit-many", &err), &err);
+    start_many(pid, folder);
+    pid_t executor = fork();
+    if (executor == 0)
+        _exit(move_many(folder, pid));
+    assert_int_equal(waitpid(executor, &status, 0), executor);
+    for (size_t i = 0; i < MANY; i++)
+        kill(pid[i], SIGKILL);
+    for (size_t i = 0; i < MANY; i++)
+        waitpid(pid[i], NULL, 0);
+    assert_true(contain_folder_remove(folder, 1));
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_helper_moves_aside_with_the_executor),
+        cmocka_unit_test(all_of_many_processes_are_moved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -422,6 +422,34 @@ static void walk_is_in_byte_order_of_paths(void **state)
     buf_release(&seen);
 }
 
+static int check_order(const struct fs_entry *e, void *arg, struct err *err)
+{
+    char *before = arg;
+    (void)err;
+    if (strcmp(before, e->relpath) >= 0)
+        fail_msg("%s comes before %s", before, e->relpath);
+    snprintf(before, FS_PATH_MAX, "%s", e->relpath);
+    return 0;
+}
+
+/* Seals are compared with a walk by this order. A link to a folder is no folder. */
+static void entries_are_in_the_order_of_strcmp(void **state)
+{
+    (void)state;
+    static const char *const files[] = {
+        "order/a/b",     "order/a/b.c", "order/a/b-c/d", "order/a/b!/c", "order/a.b", "order/a-b",
+        "order/a b/c",   "order/a0",    "order/a\x01/b", "order/a\xff",  "order/A/b", "order/\xc3\xa9/b",
+        "order/a.b.c/d", "order/l.b",   "order/l/b",     "order/m.b",    "order/m0",  "order/n"};
+    char before[FS_PATH_MAX] = "";
+    struct err err = {0};
+    for (size_t i = 0; i < COUNT(files); i++)
+        put(files[i], "");
+    assert_int_equal(symlink("a", in_scratch("order/m")), 0);
+    assert_int_equal(symlink("../a", in_scratch("order/a/b-c/a")), 0);
+    assert_ok(fs_walk_entries(in_scratch("order"), check_order, NULL, before, &err), &err);
+    assert_string_equal(before, "\xc3\xa9/b");
+}
+
 /* More than one getdents64() returns at once. */
 static void walk_sees_all_of_a_large_folder(void **state)
 {
@@ -514,6 +542,7 @@ int main(void)
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(what_is_mounted_in_a_tree_is_not_removed),
         cmocka_unit_test(walk_is_in_byte_order_of_paths),
+        cmocka_unit_test(entries_are_in_the_order_of_strcmp),
         cmocka_unit_test(walk_sees_all_of_a_large_folder),
         cmocka_unit_test(walk_refuses_or_skips_what_is_no_file),
         cmocka_unit_test(a_dangling_link_exists_and_is_no_folder),

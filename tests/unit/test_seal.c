@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -260,10 +261,44 @@ static void a_damaged_seal_is_none(void **state)
     }
 }
 
+/* Looks with so many free descriptors: a number that is reached for a moment. */
+static int look_with(rlim_t room)
+{
+    struct rlimit before, limit;
+    int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_true(lowest >= 0);
+    close(lowest);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = before;
+    limit.rlim_cur = (rlim_t)lowest + room;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    int rc = look();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    return rc;
+}
+
+static void what_cannot_be_read_for_now_has_not_changed(void **state)
+{
+    static const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    char path[FS_PATH_MAX];
+    (void)state;
+    assert_int_equal(fs_join(path, NULL, dir, "lib/name with blanks"), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0); /* so that it is read */
+    assert_int_equal(look_with(0), -1);                       /* the seal */
+    assert_int_equal(look_with(1), -1);                       /* the folder below */
+    assert_string_equal(why, "lib/ could not be read (Too many open files)");
+    assert_int_equal(look_with(2), -1); /* the file */
+    assert_string_equal(why, "lib/name with blanks could not be read (Too many open files)");
+    assert_int_equal(look_with(3), 1);
+    put("prog", "other");
+    assert_int_equal(look_with(2), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_untouched_folder_is_intact, make, clean),
+        cmocka_unit_test_setup_teardown(what_cannot_be_read_for_now_has_not_changed, make, clean),
         cmocka_unit_test_setup_teardown(files_that_are_added_do_not_matter, make, clean),
         cmocka_unit_test_setup_teardown(a_changed_file_is_named, make, clean),
         cmocka_unit_test_setup_teardown(a_file_that_is_gone_is_named, make, clean),
