@@ -31,6 +31,24 @@ template <class DO> __device__ __forceinline__ void each_item(size_t count, DO f
         f(i);
 }
 
+// The grid for each_in_row: a block for every row, or several where there are few rows.
+dim3 grid_of_rows(int rows, int items)
+{
+    const unsigned useful = static_cast<unsigned>((items + threads - 1) / threads);
+    const unsigned parts = most_blocks / static_cast<unsigned>(rows);
+    return dim3(static_cast<unsigned>(rows), parts < 1 ? 1 : parts < useful ? parts : useful);
+}
+
+// f(i) for this thread's items of row blockIdx.x. No index takes a division, which would cost more than the
+// memory.
+template <class DO> __device__ __forceinline__ void each_in_row(int items, DO f)
+{
+    const int step = static_cast<int>(gridDim.y * blockDim.x);
+#pragma unroll 4
+    for (int i = static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x); i < items; i += step)
+        f(i);
+}
+
 // The sum of `value` over the block, returned to every thread. `shared` has one element per thread.
 __device__ float block_sum(float value, float *shared)
 {
@@ -87,8 +105,8 @@ __global__ void add_norm(typename E::type *y, float *x, const typename E::type *
 }
 
 struct rope_shape {
-    int q_quads, kv_quads; // of a row
-    int head_quads, rope_quads;
+    int q_quads, kv_quads;      // of a row
+    int head_quads, rope_quads; // head_quads is a power of two
 };
 
 // The destination of four elements of a row [q | k | v].
@@ -100,7 +118,7 @@ template <class OUT> struct rope_place {
                           typename OUT::type *v, size_t row, int at)
     {
         const int in_k = at - s.q_quads, in_v = in_k - s.kv_quads;
-        turned = in_v < 0 && at % s.head_quads < s.rope_quads;
+        turned = in_v < 0 && (at & (s.head_quads - 1)) < s.rope_quads;
         if (in_k < 0)
             to = q + (row * s.q_quads + at) * 4;
         else if (in_v < 0)
@@ -111,17 +129,17 @@ template <class OUT> struct rope_place {
 };
 
 template <class IN, class OUT>
-__global__ void rope(typename OUT::type *q, typename OUT::type *k, typename OUT::type *v,
-                     const typename IN::type *qkv, const float2 *turns, rope_shape s, size_t quads)
+__global__ void rope(typename OUT::type *__restrict__ q, typename OUT::type *__restrict__ k,
+                     typename OUT::type *__restrict__ v, const typename IN::type *__restrict__ qkv,
+                     const float2 *__restrict__ turns, rope_shape s)
 {
+    const size_t row = blockIdx.x;
     const int row_quads = s.q_quads + 2 * s.kv_quads;
-    each_item(quads, [&](size_t i) {
-        const size_t row = i / row_quads;
-        const int at = static_cast<int>(i % row_quads);
+    each_in_row(row_quads, [&](int at) {
         const rope_place<OUT> place(s, q, k, v, row, at);
-        float4 x = IN::load4(qkv + i * 4);
+        float4 x = IN::load4(qkv + (row * row_quads + at) * 4);
         if (place.turned) {
-            const float2 *turn = turns + (row * s.rope_quads + at % s.head_quads) * 2;
+            const float2 *turn = turns + (row * s.rope_quads + (at & (s.head_quads - 1))) * 2;
             const float2 a = turn[0], b = turn[1];
             x = make_float4(x.x * a.x - x.y * a.y, x.x * a.y + x.y * a.x, x.z * b.x - x.w * b.y,
                             x.z * b.y + x.w * b.x);
@@ -130,20 +148,26 @@ __global__ void rope(typename OUT::type *q, typename OUT::type *k, typename OUT:
     });
 }
 
-__device__ float silu_times(float gate, float up)
+// Sixteen bits need no more than a GPU's approximations, which take half the time.
+template <class E> __device__ float silu_times(float gate, float up)
 {
+#if !defined(KS_PLATFORM_CPU)
+    if constexpr (sizeof(typename E::type) == 2)
+        return __fdividef(gate, 1.0f + __expf(-gate)) * up;
+#endif
     return gate / (1.0f + expf(-gate)) * up;
 }
 
 template <class E>
-__global__ void swiglu(typename E::type *y, const typename E::type *gate_up, size_t quads, int row_quads)
+__global__ void swiglu(typename E::type *__restrict__ y, const typename E::type *__restrict__ gate_up,
+                       int row_quads)
 {
-    each_item(quads, [&](size_t i) {
-        const size_t row = i / row_quads, at = i % row_quads;
-        const typename E::type *from = gate_up + (row * 2 * row_quads + at) * 4;
+    const size_t row = static_cast<size_t>(blockIdx.x) * row_quads;
+    each_in_row(row_quads, [&](int at) {
+        const typename E::type *from = gate_up + (2 * row + at) * 4;
         const float4 gate = E::load4(from), up = E::load4(from + static_cast<size_t>(row_quads) * 4);
-        E::store4(y + i * 4, make_float4(silu_times(gate.x, up.x), silu_times(gate.y, up.y),
-                                         silu_times(gate.z, up.z), silu_times(gate.w, up.w)));
+        E::store4(y + (row + at) * 4, make_float4(silu_times<E>(gate.x, up.x), silu_times<E>(gate.y, up.y),
+                                                  silu_times<E>(gate.z, up.z), silu_times<E>(gate.w, up.w)));
     });
 }
 
@@ -335,15 +359,15 @@ void op_rope(const rope_args &a)
 {
     const rope_shape s{a.q_heads * a.head_dim / 4, a.kv_heads * a.head_dim / 4, a.head_dim / 4,
                        a.rope_dims / 4};
-    const size_t quads = static_cast<size_t>(a.rows) * (s.q_quads + 2 * s.kv_quads);
+    const dim3 grid = grid_of_rows(a.rows, s.q_quads + 2 * s.kv_quads);
     choose_element(a.type, [&](auto in) {
         choose_element(a.to_type, [&](auto out) {
             using IN = decltype(in);
             using OUT = decltype(out);
             using T = typename OUT::type;
-            hipLaunchKernelGGL((rope<IN, OUT>), blocks_for(quads), dim3(threads), 0, nullptr,
-                               static_cast<T *>(a.q), static_cast<T *>(a.k), static_cast<T *>(a.v),
-                               static_cast<const typename IN::type *>(a.qkv), a.turns, s, quads);
+            hipLaunchKernelGGL((rope<IN, OUT>), grid, dim3(threads), 0, nullptr, static_cast<T *>(a.q),
+                               static_cast<T *>(a.k), static_cast<T *>(a.v),
+                               static_cast<const typename IN::type *>(a.qkv), a.turns, s);
         });
     });
     check_launch("rope");
@@ -351,12 +375,11 @@ void op_rope(const rope_args &a)
 
 void op_swiglu(void *y, const void *gate_up, int rows, int ffn, attn_dtype type)
 {
-    const size_t quads = static_cast<size_t>(rows) * ffn / 4;
     choose_element(type, [&](auto e) {
         using E = decltype(e);
         using T = typename E::type;
-        hipLaunchKernelGGL(swiglu<E>, blocks_for(quads), dim3(threads), 0, nullptr, static_cast<T *>(y),
-                           static_cast<const T *>(gate_up), quads, ffn / 4);
+        hipLaunchKernelGGL(swiglu<E>, grid_of_rows(rows, ffn / 4), dim3(threads), 0, nullptr,
+                           static_cast<T *>(y), static_cast<const T *>(gate_up), ffn / 4);
     });
     check_launch("swiglu");
 }
