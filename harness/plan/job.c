@@ -10,9 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { STAMP_LEN = 16, FRACTION_DIGITS = 3 };
+
 void job_run_id(const char *ticket, char *out)
 {
-    time_t now = (time_t)clock_real_s();
+    double real_s = clock_real_s();
+    time_t now = (time_t)real_s;
     struct tm tm;
     char stamp[20];
     uint32_t nonce = 0;
@@ -20,7 +23,17 @@ void job_run_id(const char *ticket, char *out)
     strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &tm);
     if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
         nonce = (uint32_t)clock_mono_ns() ^ (uint32_t)getpid();
-    snprintf(out, JOB_RUN_ID_MAX, "%s-%.32s-%06x", stamp, ticket, (unsigned)(nonce & 0xffffff));
+    unsigned fraction = (unsigned)((real_s - (double)now) * 4096) & 0xfff;
+    snprintf(out, JOB_RUN_ID_MAX, "%s-%.32s-%03x%05x", stamp, ticket, fraction, (unsigned)nonce & 0xfffff);
+}
+
+int job_run_id_compare(const char *a, const char *b)
+{
+    const char *digits = "0123456789", *end_a = strrchr(a, '-'), *end_b = strrchr(b, '-');
+    int order = strncmp(a + strcspn(a, digits), b + strcspn(b, digits), STAMP_LEN);
+    if (order == 0 && end_a && end_b)
+        order = strncmp(end_a + 1, end_b + 1, FRACTION_DIGITS);
+    return order ? order : strcmp(a, b);
 }
 
 /* A part of a plan or variant, copied verbatim, or the default. Takes ownership of usual. */

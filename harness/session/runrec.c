@@ -2,6 +2,7 @@
 
 #include "common/base/json.h"
 #include "common/base/text.h"
+#include "harness/plan/job.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -198,7 +199,6 @@ struct find {
     int matches;
 };
 
-/* Ids begin with the time, so the last file in sorted order is the latest. */
 static int match_record(const struct runrec *r, void *arg, struct err *err)
 {
     struct find *f = arg;
@@ -207,6 +207,8 @@ static int match_record(const struct runrec *r, void *arg, struct err *err)
     bool latest = strcmp(f->word, "latest") == 0 && r->purpose == PURPOSE_SWEEP;
     bool prefix = *f->word && strncmp(r->run_id, f->word, strlen(f->word)) == 0;
     if (!exact && (f->exact || (!latest && !prefix)))
+        return 0;
+    if (latest && !exact && f->matches && job_run_id_compare(r->run_id, f->out->run_id) < 0)
         return 0;
     f->exact = exact;
     f->matches = exact || latest ? 1 : f->matches + 1;
@@ -245,6 +247,8 @@ static int take_newest(const struct runrec *r, void *arg, struct err *err)
     struct newest *n = arg;
     (void)err;
     if (n->node && strcmp(r->node, n->node) != 0)
+        return 0;
+    if (n->found && job_run_id_compare(r->run_id, n->out->run_id) < 0)
         return 0;
     if (n->plan ? strcmp(r->plan, n->plan) == 0 : r->state < RUNREC_PULLED) {
         *n->out = *r;

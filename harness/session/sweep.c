@@ -157,6 +157,7 @@ int sweep_find(struct sweep_record *w, const char *db, const char *word, bool *f
 
 /* What is left to do on a node: that of its newest run of the plan. */
 struct newest_run {
+    char run_id[JOB_RUN_ID_MAX];
     char node[sizeof((struct runrec *)0)->node];
     char sweep[LIMIT_NAME + 1]; /* "": nothing */
 };
@@ -167,7 +168,6 @@ struct unfinished {
     size_t count;
 };
 
-/* Records come in the order of their age. */
 static int note_newest(const struct runrec *r, void *arg, struct err *err)
 {
     struct unfinished *u = arg;
@@ -179,8 +179,11 @@ static int note_newest(const struct runrec *r, void *arg, struct err *err)
         i++;
     if (i == PLAN_NODES_MAX)
         return 0;
+    if (i < u->count && job_run_id_compare(r->run_id, u->of[i].run_id) < 0)
+        return 0;
     u->count = i < u->count ? u->count : i + 1;
     bool over = r->state == RUNREC_INGESTED || *r->set_aside;
+    snprintf(u->of[i].run_id, sizeof u->of[i].run_id, "%s", r->run_id);
     snprintf(u->of[i].node, sizeof u->of[i].node, "%s", r->node);
     snprintf(u->of[i].sweep, sizeof u->of[i].sweep, "%s", over ? "" : r->sweep);
     return 0;
@@ -194,7 +197,7 @@ int sweep_unfinished(struct sweep_record *w, const char *db, const char *plan, b
     if (runrec_each(db, note_newest, &u, err) != 0)
         return -1;
     for (size_t i = 0; i < u.count; i++)
-        if (strcmp(u.of[i].sweep, newest) > 0) /* an id begins with the time */
+        if (*u.of[i].sweep && (!*newest || job_run_id_compare(u.of[i].sweep, newest) > 0))
             newest = u.of[i].sweep;
     return *newest ? find_file(db, newest, true, w, found, err) : 0;
 }

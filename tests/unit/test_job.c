@@ -7,6 +7,8 @@
 #include "harness/plan/job.h"
 #include "harness/plan/overrides.h"
 
+#include <poll.h>
+
 static const struct overrides overrides = {.tag = "x", .mode = "debug", .node = "user@host:22"};
 static const struct job_request request = {
     .run_id = "20260214T031500Z-t-1a2b3c",
@@ -347,18 +349,49 @@ static void run_ids_are_names_with_the_time_first(void **state)
     memset(ticket, 'x', 32);
     ticket[32] = '\0';
     job_run_id(ticket, id);
-    assert_int_equal(strlen(id), 16 + 1 + 32 + 1 + 6);
+    assert_int_equal(strlen(id), 16 + 1 + 32 + 1 + 8);
     assert_true(text_is_name(id));
     assert_int_equal(strspn(id, "0123456789"), 8);
     assert_true(id[8] == 'T' && id[15] == 'Z' && id[16] == '-');
     assert_memory_equal(id + 17, ticket, 32);
-    for (int i = 0; i < 20; i++) { /* six hex digits: collide about once in ten million */
+    for (int i = 0; i < 20; i++) { /* five random hex digits */
         job_run_id("t", id);
         job_run_id("t", other);
         if (strcmp(id, other) != 0)
             return;
     }
     fail_msg("run ids repeat: %s", id);
+}
+
+static void run_ids_are_ordered_by_their_age(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *older, *newer;
+    } table[] = {
+        {"20261123T125101Z-z-fff00000", "20261123T125102Z-a-00000000"},
+        {"20261123T125102Z-z-00300000", "20261123T125102Z-a-00400000"}, /* one second, two tickets */
+        {"20261123T125102Z-a-b-003fffff", "20261123T125102Z-a-b-00400000"},
+        {"sweep-20261123T125102Z-z-00300000", "sweep-20261123T125102Z-a-00400000"},
+        {"20261123T125101Z-z-ffffff", "20261123T125102Z-a-00000000"}, /* as older versions made them */
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        assert_true(job_run_id_compare(table[i].older, table[i].newer) < 0);
+        assert_true(job_run_id_compare(table[i].newer, table[i].older) > 0);
+        assert_int_equal(job_run_id_compare(table[i].older, table[i].older), 0);
+    }
+    assert_true(job_run_id_compare("run", "") > 0); /* ids that come from elsewhere */
+    assert_true(job_run_id_compare("-", "2026-") != 0);
+}
+
+static void a_run_id_made_later_is_newer(void **state)
+{
+    (void)state;
+    char older[JOB_RUN_ID_MAX], newer[JOB_RUN_ID_MAX];
+    job_run_id("z", older);
+    poll(NULL, 0, 2);
+    job_run_id("a", newer);
+    assert_true(job_run_id_compare(older, newer) < 0);
 }
 
 int main(void)
@@ -372,6 +405,8 @@ int main(void)
         cmocka_unit_test(every_gpu_gets_each_test_and_repetitions_are_numbered_on),
         cmocka_unit_test(hints_reach_the_tests_of_their_cells),
         cmocka_unit_test(run_ids_are_names_with_the_time_first),
+        cmocka_unit_test(run_ids_are_ordered_by_their_age),
+        cmocka_unit_test(a_run_id_made_later_is_newer),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -5,7 +5,7 @@
 
 #define EARLY "20260101T000000Z-b3_90-aaaaaa"
 #define MIDDLE "20260214T031500Z-b3_90-1a2b3c"
-#define LATE "20260214T031500Z-nightly-000001"
+#define LATE "20260214T031500Z-nightly-f00001"
 
 static const char *db;
 
@@ -152,6 +152,22 @@ static void found_by_id_prefix_and_latest(void **state)
     assert_finds("20260214T031500Z-b", MIDDLE);
     assert_finds("20260214T031500Z-n", LATE);
     assert_finds("latest", LATE);
+}
+
+/* Two runs began in one second: as text, the older one's id would come last. */
+static void latest_is_the_newer_of_one_second(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    bool found;
+    struct runrec r, older = record("20270101T000000Z-mixed-10000000"),
+                     newer = record("20270101T000000Z-kill-20000000");
+    assert_ok(runrec_save(&older, db, &err), &err);
+    assert_ok(runrec_save(&newer, db, &err), &err);
+    assert_finds("latest", newer.run_id);
+    assert_ok(runrec_unfinished(&r, db, &found, &err), &err);
+    assert_true(found);
+    assert_string_equal(r.run_id, newer.run_id);
 }
 
 static void ambiguous_or_unknown_words_are_refused(void **state)
@@ -354,6 +370,7 @@ int main(void)
         cmocka_unit_test_setup(request_comes_back_while_a_run_is_starting, clear),
         cmocka_unit_test_setup(removed_is_gone, three_runs),
         cmocka_unit_test_setup(found_by_id_prefix_and_latest, three_runs),
+        cmocka_unit_test_setup(latest_is_the_newer_of_one_second, three_runs),
         cmocka_unit_test_setup(latest_is_the_newest_sweep, three_runs),
         cmocka_unit_test_setup(ambiguous_or_unknown_words_are_refused, three_runs),
         cmocka_unit_test_setup(empty_word_means_no_run, three_runs),

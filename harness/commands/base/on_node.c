@@ -1,6 +1,7 @@
 #include "harness/commands/base/on_node.h"
 
 #include "common/base/text.h"
+#include "harness/plan/job.h"
 #include "harness/session/bundle_dir.h"
 #include "harness/session/node_runs.h"
 
@@ -61,7 +62,7 @@ static const json_t *choose_run(const json_t *runs, const char *word, int *match
         const char *id = json_string_value(json_object_get(run, "run_id"));
         if (!id || !text_is_name(id))
             continue;
-        if (newest ? (word && !is_sweep(run)) || strcmp(id, found_id) < 0
+        if (newest ? (word && !is_sweep(run)) || (*found_id && job_run_id_compare(id, found_id) < 0)
                    : !*word || strncmp(id, word, strlen(word)) != 0)
             continue;
         *matches = newest ? 1 : *matches + 1;
