@@ -3,5 +3,6 @@
 
 # A g++ that keeps what it compiles: several scripts build the same files, each in a folder of its own. Everything that it
 # compiles has the same flags, WERROR=1 among them.
+# shellcheck disable=SC2034 # for the scripts that read this file
 KERNELS_CXX=g++
 ! command -v ccache >/dev/null || KERNELS_CXX="env CCACHE_DIR=${BUILD%/sanitize}/ccache CCACHE_SLOPPINESS=locale ccache g++"
