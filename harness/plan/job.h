@@ -32,11 +32,11 @@ struct job_request {
     const json_t *gpu_groups; /* for the placement "every" (gpu_tests.h), borrowed; NULL: not known yet */
 };
 
-/* Makes a run id: <UTC time>-<ticket>-<eight digits>: three are the second's fraction, in 1/4096, five are random.
- * out: char[JOB_RUN_ID_MAX]. */
+/* Makes a run id: <UTC time>-<ticket>-<eight digits>: three are the second's fraction, in 1/4096, five are
+ * random. out: char[JOB_RUN_ID_MAX]. */
 void job_run_id(const char *ticket, char *out);
-/* Which of two run ids, or of two sweep ids, is older: < 0 if it is a, > 0 if it is b. Their order as text would
- * put two runs of one second in the order of their tickets. */
+/* Which of two run ids, or of two sweep ids, is older: < 0 if it is a, > 0 if it is b. Their order as text
+ * would put two runs of one second in the order of their tickets. */
 int job_run_id_compare(const char *a, const char *b);
 
 /* The caller json_decref()s. NULL when out of memory. */
