@@ -1,11 +1,12 @@
 // v5 on Hopper: the tile loop of v5_tiles.h, warp-specialised over three warpgroups.
-// One producer warpgroup only issues TMA loads. Two consumer warpgroups compute, 64 queries each, and may run
-// in ping-pong: while the WGMMAs of one occupy the tensor cores, the other computes its softmax. Within a
-// consumer, the P V product of one tile overlaps with the Q K^T product of the next. Key tiles are processed
-// from last to first, so that only the first one processed needs a mask, and it holds a key that every query
-// sees, which keeps every running maximum finite. The kernel is persistent: one block per SM processes one
-// work tile after another, and the producer already loads the next one. Work tiles are handed out by an
-// atomic counter, because causal tiles differ in length: static round-robin scheduling was up to 20 % slower.
+// One producer warpgroup only issues TMA loads. Two or three consumer warpgroups compute, 64 queries each,
+// and may run in ping-pong: while the WGMMAs of one occupy the tensor cores, the others compute their
+// softmax. Within a consumer, the P V product of one tile overlaps with the Q K^T product of the next. Key
+// tiles are processed from last to first, so that only the first one processed needs a mask, and it holds a
+// key that every query sees, which keeps every running maximum finite. The kernel is persistent: one block
+// per SM processes one work tile after another, and the producer already loads the next one. Work tiles are
+// handed out by an atomic counter, because causal tiles differ in length: static round-robin scheduling was
+// up to 20 % slower.
 #pragma once
 
 #include "attention/v5.h"
@@ -17,15 +18,17 @@ struct tensor_maps {
     CUtensorMap q, k, v, o;
 };
 
-template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeline {
+// CONSUMERS: 2, or 3 for heads of 64, whose accumulators leave room for the registers of one more.
+template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS = 2> struct pipeline {
     using F = warpgroup_fragment<FORMAT, HEAD_DIM>;
     static constexpr format type = FORMAT;
-    static constexpr int consumers = 2; // warpgroups
+    static constexpr int consumers = CONSUMERS; // warpgroups
+    static constexpr int tile_queries = consumers * F::queries;
     static constexpr int consumer_warps = consumers * 4;
     static constexpr int stages = 2;
     static constexpr int threads = (1 + consumers) * 128;
     static constexpr int producer_registers = 24; // per thread, by setmaxnreg
-    static constexpr int consumer_registers = 240;
+    static constexpr int consumer_registers = consumers == 2 ? 240 : 160;
     static constexpr int launch_registers = 65536 / threads / 8 * 8;
     static_assert(128 * (producer_registers + consumers * consumer_registers) <= threads * launch_registers,
                   "setmaxnreg.inc would wait forever for registers");
@@ -33,7 +36,8 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeli
     // sums are in fp32.
     static constexpr float outgrown = 8.0f;
     static constexpr int alignment = 1024; // required by TMA's 128-byte swizzle
-    static_assert(consumers * F::queries == span && span == F::keys, "more than one tile would need a mask");
+    static_assert(F::keys % F::queries == 0, "more than one tile would need a mask");
+    static_assert(tile_queries == span || !SPLIT, "splits fall on tile boundaries");
 
     // Byte offsets in shared memory.
     static constexpr int q_at = 0;
@@ -109,7 +113,7 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeli
     // [begin, end), in tiles of keys.
     __device__ key_range key_tiles(const work_tile &at) const
     {
-        const key_range keys = at.keys<SPLIT>(p);
+        const key_range keys = at.keys<SPLIT, tile_queries>(p);
         return {keys.begin / F::keys, (keys.end + F::keys - 1) / F::keys};
     }
     __device__ int work_tiles() const
@@ -141,7 +145,7 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeli
         hopper::mbarrier_arrive_expect_tx(q_full(), consumers * F::query_bytes);
         for (int w = 0; w < consumers; w++)
             load(smem + q_at + w * F::query_bytes, &maps.q, F::queries, at.head % p.q_heads,
-                 at.tile * span + w * F::queries, at.head / p.q_heads, q_full());
+                 at.tile * tile_queries + w * F::queries, at.head / p.q_heads, q_full());
     }
 
     __device__ void produce() const
@@ -177,17 +181,22 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeli
         if (F::lane() == 0)
             hopper::mbarrier_arrive(barrier);
     }
-    // Ping-pong as in FlashAttention-3's scheduler barrier: named barriers 1 and 2 order the consumers'
-    // WGMMAs. Named barriers 3 and 4 belong to one consumer each and order its use of the output buffer.
+    // Ping-pong as in FlashAttention-3's scheduler barrier: named barriers from 1 on order the consumers'
+    // WGMMAs, in turn. Those from 1 + consumers on belong to one consumer each and order its use of the
+    // output buffer.
     __device__ void scheduler_barrier_sync(int consumer) const
     {
         if constexpr (PING_PONG)
-            hopper::named_barrier_sync(1 + consumer, consumers * 128);
+            hopper::named_barrier_sync(1 + consumer, 2 * 128);
     }
     __device__ void scheduler_barrier_arrive(int consumer) const
     {
         if constexpr (PING_PONG)
-            hopper::named_barrier_arrive(1 + (consumer ^ 1), consumers * 128);
+            hopper::named_barrier_arrive(1 + (consumer + 1) % consumers, 2 * 128);
+    }
+    static __device__ int output_barrier(int consumer)
+    {
+        return 1 + consumers + consumer;
     }
 
     // Read by the lane that releases Q, so that the read is complete before the producer writes the next
@@ -204,7 +213,7 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeli
         uint32_t q_phase = 0;
         const uint32_t q = smem + q_at + consumer * F::query_bytes;
         const uint32_t out = smem + o_at + consumer * F::query_bytes;
-        if (consumer == 1)
+        if (consumer == consumers - 1)
             scheduler_barrier_arrive(consumer);
         for (;;) {
             hopper::mbarrier_wait(q_full(), q_phase);
@@ -213,7 +222,7 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeli
             if (index >= work_tiles())
                 break;
             const work_tile at = work_tile::of<SPLIT>(p, index);
-            const int first = at.tile * span + consumer * F::queries;
+            const int first = at.tile * tile_queries + consumer * F::queries;
             typename F::output o;
             softmax<F> rows;
             attend(rows, o, q, first, key_tiles(at), consumer, k, v);
@@ -223,20 +232,44 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeli
                 write(out, o, rows, consumer, first, at.head);
         }
         if (consumer == 0)
-            scheduler_barrier_sync(consumer); // matches consumer 1's last arrive
+            scheduler_barrier_sync(consumer); // matches the last consumer's last arrive
         hopper::tma_store_wait();
+    }
+
+    // The last tile of keys that this consumer's queries see: three consumers' queries end in two tiles of
+    // keys.
+    __device__ int last_tile(int first, key_range tiles) const
+    {
+        if constexpr (tile_queries <= F::keys)
+            return tiles.end - 1;
+        return (p.keys_of(first + F::queries - 1) + F::keys - 1) / F::keys - 1;
+    }
+
+    // Takes part in a tile that this consumer's queries do not see.
+    __device__ void pass(int consumer, ring_position &k, ring_position &v) const
+    {
+        hopper::mbarrier_wait(k_full(k.stage), k.phase);
+        scheduler_barrier_sync(consumer);
+        scheduler_barrier_arrive(consumer);
+        release(k_free(k.stage));
+        k.advance();
+        hopper::mbarrier_wait(v_full(v.stage), v.phase);
+        release(v_free(v.stage));
+        v.advance();
     }
 
     __device__ __forceinline__ void attend(softmax<F> &rows, typename F::output &o, uint32_t q, int first,
                                            key_range tiles, int consumer, ring_position &k,
                                            ring_position &v) const
     {
-        const int last = tiles.end - 1;
+        const int last = last_tile(first, tiles);
         typename F::scores s;
         typename F::probabilities probabilities;
         float keep[F::rows];
         const float slack = outgrown / p.scale;
 
+        if (last < tiles.end - 1)
+            pass(consumer, k, v);
         hopper::mbarrier_wait(k_full(k.stage), k.phase);
         F::begin_score(s, q, smem + k_at + k.stage * F::tile_bytes);
         hopper::wgmma_wait<0>();
@@ -286,10 +319,10 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT> struct pipeli
         const bool leader = threadIdx.x % 128 == 0;
         if (leader)
             hopper::tma_store_wait(); // the previous work tile's store still reads the buffer
-        hopper::named_barrier_sync(3 + consumer, 128);
+        hopper::named_barrier_sync(output_barrier(consumer), 128);
         F::put(out, o);
         hopper::fence_async_proxy();
-        hopper::named_barrier_sync(3 + consumer, 128);
+        hopper::named_barrier_sync(output_barrier(consumer), 128);
         if (leader) {
             for (int panel = 0; panel < F::panels; panel++)
                 hopper::tma_store(&maps.o, {panel * 64, head % p.q_heads, first, head / p.q_heads},

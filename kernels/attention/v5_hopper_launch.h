@@ -55,12 +55,35 @@ inline size_t pipeline_scratch(const attn_shape &s)
     return counter_bytes + split_bytes_up_to(s, cores());
 }
 
+// A third consumer fills the gaps of the other two, whose exponentials take as long as the products of heads
+// of 64. Its work tiles are longer, so there must be enough of them: with the full mask the rounds over all
+// SMs tell, where three are 1.1 times as fast; causal ones differ in length, and the limits are measured
+// (docs/kernels/v5.md).
+constexpr int three_queries = 192;
+inline bool takes_three(const attn_shape &s)
+{
+    const auto slots = static_cast<size_t>(cores());
+    const size_t heads = static_cast<size_t>(s.batch) * s.q_heads;
+    const size_t by_three = heads * tiles(s.seq, three_queries), by_two = heads * tiles(s.seq, span);
+    if (s.head_dim != 64 || pipeline_split(s).parts > 1)
+        return false;
+    if (s.causal)
+        return s.seq > 2048 ? by_three * 4 >= slots * 15 : s.seq > 1024 && by_three >= slots * 8;
+    return (by_three + slots - 1) / slots * three_queries * 10 <= (by_two + slots - 1) / slots * span * 11;
+}
+
+template <class P> attn_geometry geometry_of(int work_tiles)
+{
+    return {dim3(pipeline_blocks(work_tiles)), dim3(P::threads), P::shared_bytes, P::consumers * 128};
+}
+
 inline attn_geometry pipeline_geometry(const attn_shape &s)
 {
-    using narrow = pipeline<format::bf16, 64, true, false>;
-    using wide = pipeline<format::bf16, 128, true, false>;
-    return {dim3(pipeline_blocks(pipeline_split(s).work_tiles)), dim3(wide::threads),
-            s.head_dim == 64 ? narrow::shared_bytes : wide::shared_bytes, wide::consumers * 128};
+    const int work_tiles = pipeline_split(s).work_tiles;
+    if (takes_three(s))
+        return geometry_of<pipeline<format::bf16, 64, true, false, 3>>(work_tiles);
+    return s.head_dim == 64 ? geometry_of<pipeline<format::bf16, 64, true, false>>(work_tiles)
+                            : geometry_of<pipeline<format::bf16, 128, true, false>>(work_tiles);
 }
 
 template <class P> hipError_t launch_persistent(const attn_args &args, const problem &p, hipStream_t stream)
@@ -104,9 +127,20 @@ inline int pipeline_section(const problem &p, int slots)
 // fall out of phase by themselves (docs/kernels/v5.md has the measurements).
 constexpr int longest_ping_pong = 20480;
 
+template <format FORMAT> hipError_t launch_three(const attn_args &args, const split &by, hipStream_t stream)
+{
+    problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes, three_queries);
+    p.section = pipeline_section(p, cores());
+    return launch_persistent<pipeline<FORMAT, 64, true, false, 3>>(args, p, stream);
+}
+
 template <format FORMAT, int HEAD_DIM>
 hipError_t launch_pipelined(const attn_args &args, const split &by, hipStream_t stream)
 {
+    if constexpr (HEAD_DIM == 64) {
+        if (by.parts == 1 && takes_three(args.shape))
+            return launch_three<FORMAT>(args, by, stream);
+    }
     problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
     p.section = pipeline_section(p, cores());
     if (by.parts > 1) {

@@ -75,6 +75,12 @@ void test_variant(tap &t, const attn_variant &variant, attn_dtype dtype, const s
                 test_shape(t, variant, {1, seq, 4, 2, 128, causal, dtype}, true);
         }
     }
+    for (const int seq : {2049, 3001, 3072}) { // enough work for v5's third consumer
+        for (const bool causal : {true, false}) {
+            if (selected.long_too)
+                test_shape(t, variant, {1, seq, 48, 12, 64, causal, dtype}, true);
+        }
+    }
 }
 
 void test_all(tap &t, int argc, char **argv)
