@@ -132,14 +132,40 @@ static int prefer_host_keys(struct ssh_session *s, enum transport_failure *why, 
     return rc;
 }
 
-/* libssh2 would begin with the longest keys; OpenSSH's client, too, begins with what costs least. A version
- * of libssh2 that lacks one of them leaves it out. */
-static void prefer_ciphers(struct ssh_session *s)
+static bool is_one_of(const char *const *names, int count, const char *name)
 {
-    static const char order[] = "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,"
-                                "aes128-ctr,aes192-ctr,aes256-ctr";
-    libssh2_session_method_pref(s->ssh, LIBSSH2_METHOD_CRYPT_CS, order);
-    libssh2_session_method_pref(s->ssh, LIBSSH2_METHOD_CRYPT_SC, order);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* libssh2 would begin with the longest keys; OpenSSH's client, too, begins with what costs least. Only names
+ * that this libssh2 has may be given to it: 1.10 strikes out others by an overlapping copy. */
+static void prefer_ciphers(struct ssh_session *s, int direction)
+{
+    static const char *const cheapest_first[] = {
+        "aes128-gcm@openssh.com",
+        "aes256-gcm@openssh.com",
+        "chacha20-poly1305@openssh.com",
+        "aes128-ctr",
+        "aes192-ctr",
+        "aes256-ctr",
+    };
+    const char **supported = NULL;
+    struct buf order;
+    int count = libssh2_session_supported_algs(s->ssh, direction, &supported);
+    buf_init(&order, 4096);
+    for (size_t i = 0; i < sizeof cheapest_first / sizeof *cheapest_first; i++) {
+        if (is_one_of(supported, count, cheapest_first[i]))
+            buf_printf(&order, "%s%s", order.len ? "," : "", cheapest_first[i]);
+    }
+    if (order.len)
+        libssh2_session_method_pref(s->ssh, direction, buf_str(&order));
+    buf_release(&order);
+    if (count > 0)
+        libssh2_free(s->ssh, (void *)supported);
 }
 
 static int handshake(struct ssh_session *s, enum transport_failure *why, struct err *err)
@@ -181,7 +207,8 @@ int ssh_session_open(struct ssh_session *s, enum transport_failure *why, struct 
         return -1;
     }
     *why = TRANSPORT_FAILURE_CONNECTION;
-    prefer_ciphers(s);
+    prefer_ciphers(s, LIBSSH2_METHOD_CRYPT_CS);
+    prefer_ciphers(s, LIBSSH2_METHOD_CRYPT_SC);
     return handshake(s, why, err);
 }
 
