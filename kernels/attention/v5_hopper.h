@@ -7,6 +7,9 @@
 // per SM processes one work tile after another, and the producer already loads the next one. Work tiles are
 // handed out by an atomic counter, because causal tiles differ in length: static round-robin scheduling was
 // up to 20 % slower.
+// With the full mask two blocks may form a cluster, which processes two neighbouring work tiles of a head:
+// each block loads half of every tile of keys into both, so that half as much is read from the L2 cache. All
+// work tiles are equally long then, so they are assigned in turn.
 #pragma once
 
 #include "attention/v5.h"
@@ -19,16 +22,20 @@ struct tensor_maps {
 };
 
 // CONSUMERS: 2, or 3 for heads of 64, whose accumulators leave room for the registers of one more.
-template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS = 2> struct pipeline {
+// CLUSTER: blocks that share tiles of keys. 2 only with the full mask and an even number of work tiles per
+// head; problem::tiles then counts pairs of them.
+template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS = 2, int CLUSTER = 1>
+struct pipeline {
     using F = warpgroup_fragment<FORMAT, HEAD_DIM>;
     static constexpr format type = FORMAT;
     static constexpr int consumers = CONSUMERS; // warpgroups
+    static constexpr int cluster = CLUSTER;
     static constexpr int tile_queries = consumers * F::queries;
     static constexpr int consumer_warps = consumers * 4;
     static constexpr int stages = 2;
     static constexpr int threads = (1 + consumers) * 128;
-    static constexpr int producer_registers = 24; // per thread, by setmaxnreg
-    static constexpr int consumer_registers = consumers == 2 ? 240 : 160;
+    static constexpr int producer_registers = CLUSTER == 1 ? 24 : 40; // per thread, by setmaxnreg
+    static constexpr int consumer_registers = consumers == 3 ? 160 : CLUSTER == 1 ? 240 : 232;
     static constexpr int launch_registers = 65536 / threads / 8 * 8;
     static_assert(128 * (producer_registers + consumers * consumer_registers) <= threads * launch_registers,
                   "setmaxnreg.inc would wait forever for registers");
@@ -102,12 +109,41 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS
             for (int i = 0; i < stages; i++) {
                 hopper::mbarrier_init(k_full(i), 1);
                 hopper::mbarrier_init(v_full(i), 1);
-                hopper::mbarrier_init(k_free(i), consumer_warps);
-                hopper::mbarrier_init(v_free(i), consumer_warps);
+                hopper::mbarrier_init(k_free(i), CLUSTER * consumer_warps);
+                hopper::mbarrier_init(v_free(i), CLUSTER * consumer_warps);
             }
             hopper::fence_mbarrier_init();
         }
-        __syncthreads();
+        if constexpr (CLUSTER > 1)
+            hopper::cluster_sync();
+        else
+            __syncthreads();
+    }
+
+    // A block must not end while another one of its cluster still writes to its shared memory.
+    __device__ void end() const
+    {
+        if constexpr (CLUSTER > 1)
+            hopper::cluster_sync();
+    }
+
+    __device__ work_tile work_tile_of(int index) const
+    {
+        work_tile at = work_tile::of<SPLIT>(p, index);
+        if constexpr (CLUSTER > 1)
+            at.tile = at.tile * CLUSTER + static_cast<int>(hopper::cluster_rank());
+        return at;
+    }
+    // The first and the next index of a block.
+    __device__ int first_index() const
+    {
+        return static_cast<int>(blockIdx.x) / CLUSTER;
+    }
+    __device__ int index_after(int index) const
+    {
+        if constexpr (CLUSTER > 1)
+            return index + static_cast<int>(gridDim.x) / CLUSTER;
+        return static_cast<int>(gridDim.x + atomicAdd(counter, 1u));
     }
 
     // [begin, end), in tiles of keys.
@@ -135,7 +171,20 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS
         const int kv_head = at.head % p.q_heads / (p.q_heads / p.kv_heads);
         hopper::mbarrier_wait(free, phase ^ 1);
         hopper::mbarrier_arrive_expect_tx(full, F::tile_bytes);
-        load(to, map, F::keys, kv_head, t * F::keys, at.head / p.q_heads, full);
+        if constexpr (CLUSTER > 1)
+            load_share(to, map, kv_head, t * F::keys, at.head / p.q_heads, full);
+        else
+            load(to, map, F::keys, kv_head, t * F::keys, at.head / p.q_heads, full);
+    }
+    // This block's rows of a tile, into every block of the cluster.
+    __device__ void load_share(uint32_t to, const CUtensorMap *map, int head, int first, int batch,
+                               uint32_t full) const
+    {
+        constexpr int share = F::keys / CLUSTER;
+        const int from = static_cast<int>(hopper::cluster_rank()) * share;
+        for (int panel = 0; panel < F::panels; panel++)
+            hopper::tma_load_multicast(to + (panel * F::keys + from) * 128, map,
+                                       {panel * 64, head, first + from, batch}, full, (1u << CLUSTER) - 1);
     }
     // Q, together with the index of the work tile, which the consumers read once Q has arrived.
     __device__ void load_queries(const work_tile &at, int index, uint32_t phase) const
@@ -152,10 +201,10 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS
     {
         ring_position k, v;
         uint32_t q_phase = 0;
-        int index = static_cast<int>(blockIdx.x);
+        int index = first_index();
         while (index < work_tiles()) {
-            const int next = static_cast<int>(gridDim.x + atomicAdd(counter, 1u));
-            const work_tile at = work_tile::of<SPLIT>(p, index);
+            const int next = index_after(index);
+            const work_tile at = work_tile_of(index);
             const key_range tiles = key_tiles(at);
             for (int t = tiles.end - 1; t >= tiles.begin; t--) {
                 load_tile(&maps.k, smem + k_at + k.stage * F::tile_bytes, at, t, k_full(k.stage),
@@ -180,6 +229,14 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS
     {
         if (F::lane() == 0)
             hopper::mbarrier_arrive(barrier);
+    }
+    // A stage of keys or values, to every block that writes it.
+    __device__ void release_stage(uint32_t barrier) const
+    {
+        if constexpr (CLUSTER == 1)
+            release(barrier);
+        else if (F::lane() < CLUSTER)
+            hopper::mbarrier_arrive_at(barrier, static_cast<uint32_t>(F::lane()));
     }
     // Ping-pong as in FlashAttention-3's scheduler barrier: named barriers from 1 on order the consumers'
     // WGMMAs, in turn. Those from 1 + consumers on belong to one consumer each and order its use of the
@@ -221,7 +278,7 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS
             const int index = next_work_tile();
             if (index >= work_tiles())
                 break;
-            const work_tile at = work_tile::of<SPLIT>(p, index);
+            const work_tile at = work_tile_of(index);
             const int first = at.tile * tile_queries + consumer * F::queries;
             typename F::output o;
             softmax<F> rows;
@@ -251,11 +308,18 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS
         hopper::mbarrier_wait(k_full(k.stage), k.phase);
         scheduler_barrier_sync(consumer);
         scheduler_barrier_arrive(consumer);
-        release(k_free(k.stage));
+        release_stage(k_free(k.stage));
         k.advance();
         hopper::mbarrier_wait(v_full(v.stage), v.phase);
-        release(v_free(v.stage));
+        release_stage(v_free(v.stage));
         v.advance();
+    }
+
+    // Whether the work tile's last tile of keys holds one that a query does not see. Only clusters ask: with
+    // the causal mask nearly every such tile does, and the branch costs 2 % of a short sequence.
+    __device__ bool needs_mask(int last) const
+    {
+        return CLUSTER == 1 || p.seq < (last + 1) * F::keys;
     }
 
     __device__ __forceinline__ void attend(softmax<F> &rows, typename F::output &o, uint32_t q, int first,
@@ -273,12 +337,15 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS
         hopper::mbarrier_wait(k_full(k.stage), k.phase);
         F::begin_score(s, q, smem + k_at + k.stage * F::tile_bytes);
         hopper::wgmma_wait<0>();
-        release(k_free(k.stage));
+        release_stage(k_free(k.stage));
         k.advance();
+        if (last == tiles.begin)
+            release(q_free());
         int limit[F::rows];
         for (int r = 0; r < F::rows; r++)
             limit[r] = p.keys_of(first + F::query(r)) - last * F::keys;
-        mask<F>(s, limit);
+        if (needs_mask(last))
+            mask<F>(s, limit);
         rows.absorb(s, keep, p.scale);
         F::round(probabilities, s);
 
@@ -290,22 +357,23 @@ template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS
             F::begin_accumulate(o, probabilities, smem + v_at + v.stage * F::tile_bytes, t < last - 1);
             scheduler_barrier_arrive(consumer);
             hopper::wgmma_wait<1>();
-            release(k_free(k.stage));
+            release_stage(k_free(k.stage));
             k.advance();
+            if (t == tiles.begin)
+                release(q_free()); // the next work tile's queries arrive during the last softmax of this one
             const bool moved = rows.follow(s, keep, p.scale, slack);
             hopper::wgmma_wait<0>();
-            release(v_free(v.stage));
+            release_stage(v_free(v.stage));
             v.advance();
             if (moved)
                 rescale<F>(o, keep);
             rows.exponentiate(s, p.scale);
             F::round(probabilities, s);
         }
-        release(q_free());
         hopper::mbarrier_wait(v_full(v.stage), v.phase);
         F::begin_accumulate(o, probabilities, smem + v_at + v.stage * F::tile_bytes, last > tiles.begin);
         hopper::wgmma_wait<0>();
-        release(v_free(v.stage));
+        release_stage(v_free(v.stage));
         v.advance();
     }
 
@@ -351,6 +419,7 @@ __global__ void __launch_bounds__(P::threads, 1)
         hopper::setmaxnreg_inc<P::consumer_registers>();
         work.consume(warpgroup - 1);
     }
+    work.end();
 #endif
 }
 } // namespace v5

@@ -72,6 +72,15 @@ inline bool takes_three(const attn_shape &s)
     return (by_three + slots - 1) / slots * three_queries * 10 <= (by_two + slots - 1) / slots * span * 11;
 }
 
+// Clusters of two blocks. Work tiles are assigned to them in turn, which needs equally long ones. In long
+// sequences the exchange between the blocks costs more than the L2 cache's reads (docs/kernels/v5.md).
+constexpr int longest_pairs = 8192;
+inline bool takes_pairs(const attn_shape &s)
+{
+    return !s.causal && s.head_dim == 128 && s.seq <= longest_pairs && tiles(s.seq, span) % 2 == 0 &&
+           cores() > 1 && pipeline_split(s).parts == 1;
+}
+
 template <class P> attn_geometry geometry_of(int work_tiles)
 {
     return {dim3(pipeline_blocks(work_tiles)), dim3(P::threads), P::shared_bytes, P::consumers * 128};
@@ -82,8 +91,25 @@ inline attn_geometry pipeline_geometry(const attn_shape &s)
     const int work_tiles = pipeline_split(s).work_tiles;
     if (takes_three(s))
         return geometry_of<pipeline<format::bf16, 64, true, false, 3>>(work_tiles);
+    if (takes_pairs(s))
+        return geometry_of<pipeline<format::bf16, 128, true, false, 2, 2>>(work_tiles);
     return s.head_dim == 64 ? geometry_of<pipeline<format::bf16, 64, true, false>>(work_tiles)
                             : geometry_of<pipeline<format::bf16, 128, true, false>>(work_tiles);
+}
+
+template <class P> hipError_t launch_clusters(const problem &p, const tensor_maps &maps, hipStream_t stream)
+{
+    cudaLaunchAttribute clusters;
+    clusters.id = cudaLaunchAttributeClusterDimension;
+    clusters.val.clusterDim = {P::cluster, 1, 1};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(pipeline_blocks(p.part.work_tiles) / P::cluster * P::cluster);
+    config.blockDim = dim3(P::threads);
+    config.dynamicSmemBytes = P::shared_bytes;
+    config.stream = stream;
+    config.attrs = &clusters;
+    config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, attend_pipelined<P>, p, maps, static_cast<unsigned *>(nullptr));
 }
 
 template <class P> hipError_t launch_persistent(const attn_args &args, const problem &p, hipStream_t stream)
@@ -92,9 +118,10 @@ template <class P> hipError_t launch_persistent(const attn_args &args, const pro
     const attn_shape &s = args.shape;
     const tensor_map_encode encode = tensor_map_encoder();
     tensor_maps maps;
+    constexpr int rows = F::keys / P::cluster; // of a tile, loaded at once
     if (!encode || !describe_tensor(&maps.q, encode, args.q, P::type, s, s.q_heads, F::queries) ||
-        !describe_tensor(&maps.k, encode, args.k, P::type, s, s.kv_heads, F::keys) ||
-        !describe_tensor(&maps.v, encode, args.v, P::type, s, s.kv_heads, F::keys) ||
+        !describe_tensor(&maps.k, encode, args.k, P::type, s, s.kv_heads, rows) ||
+        !describe_tensor(&maps.v, encode, args.v, P::type, s, s.kv_heads, rows) ||
         !describe_tensor(&maps.o, encode, args.o, P::type, s, s.q_heads, F::queries))
         return hipErrorInvalidValue;
 
@@ -103,6 +130,8 @@ template <class P> hipError_t launch_persistent(const attn_args &args, const pro
                                            hipFuncAttributeMaxDynamicSharedMemorySize, P::shared_bytes);
     if (error != hipSuccess)
         return error;
+    if constexpr (P::cluster > 1)
+        return launch_clusters<P>(p, maps, stream);
     const auto counter = static_cast<unsigned *>(args.scratch);
     error = cudaMemsetAsync(counter, 0, sizeof *counter, stream);
     if (error != hipSuccess)
@@ -134,12 +163,24 @@ template <format FORMAT> hipError_t launch_three(const attn_args &args, const sp
     return launch_persistent<pipeline<FORMAT, 64, true, false, 3>>(args, p, stream);
 }
 
+template <format FORMAT> hipError_t launch_pairs(const attn_args &args, const split &by, hipStream_t stream)
+{
+    problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
+    p.tiles /= 2;
+    p.section = pipeline_section(p, cores() / 2);
+    return launch_persistent<pipeline<FORMAT, 128, true, false, 2, 2>>(args, p, stream);
+}
+
 template <format FORMAT, int HEAD_DIM>
 hipError_t launch_pipelined(const attn_args &args, const split &by, hipStream_t stream)
 {
     if constexpr (HEAD_DIM == 64) {
         if (by.parts == 1 && takes_three(args.shape))
             return launch_three<FORMAT>(args, by, stream);
+    }
+    if constexpr (HEAD_DIM == 128) {
+        if (by.parts == 1 && takes_pairs(args.shape))
+            return launch_pairs<FORMAT>(args, by, stream);
     }
     problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
     p.section = pipeline_section(p, cores());

@@ -59,6 +59,18 @@ __device__ __forceinline__ void tma_load(uint32_t smem, const CUtensorMap *map, 
                  : "memory");
 }
 
+// Into the same place of every block of the cluster that `blocks` has a bit for, and with the same barrier
+// there.
+__device__ __forceinline__ void tma_load_multicast(uint32_t smem, const CUtensorMap *map, box from,
+                                                   uint32_t barrier, uint16_t blocks)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%2, %3, %4, %5}], [%6], %7;" ::"r"(smem),
+                 "l"(map), "r"(from.dim), "r"(from.head), "r"(from.row), "r"(from.batch), "r"(barrier),
+                 "h"(blocks)
+                 : "memory");
+}
+
 // Rows beyond the tensor are not written.
 __device__ __forceinline__ void tma_store(const CUtensorMap *map, box to, uint32_t smem)
 {
@@ -89,6 +101,32 @@ __device__ __forceinline__ void stmatrix(uint32_t smem, const uint32_t (&from)[4
 {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(smem), "r"(from[0]),
                  "r"(from[1]), "r"(from[2]), "r"(from[3])
+                 : "memory");
+}
+
+// ---- clusters of blocks ----
+__device__ __forceinline__ uint32_t cluster_rank()
+{
+    uint32_t rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+// Every thread of the cluster that has not ended.
+__device__ __forceinline__ void cluster_sync()
+{
+    asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+}
+
+// At the block with this rank, on the barrier that is at the same place there.
+__device__ __forceinline__ void mbarrier_arrive_at(uint32_t barrier, uint32_t rank)
+{
+    asm volatile("{\n"
+                 ".reg .b32 there;\n"
+                 "mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+                 "}" ::"r"(barrier),
+                 "r"(rank)
                  : "memory");
 }
 

@@ -165,6 +165,11 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void 
     record_launch(kernel, grid, block, lds_bytes);
     return cudaSuccess;
 }
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **)
+{
+    record_launch(kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes);
+    return cudaSuccess;
+}
 cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int)
 {
     return cudaSuccess;
@@ -211,8 +216,9 @@ int main()
                 if (!(variant.dtypes & 1u << dtype))
                     continue;
                 // Long enough to avoid special cases for short inputs; v5 launches other kernels beyond 20480
-                // tokens and for few heads.
+                // tokens, for few heads, and without the causal mask.
                 print(variant, {1, 4096, 32, 32, head_dim, true, dtype});
+                print(variant, {1, 4096, 32, 32, head_dim, false, dtype});
                 print(variant, {1, 32768, 32, 32, head_dim, true, dtype});
                 print(variant, {1, 4096, 1, 1, head_dim, true, dtype});
             }
