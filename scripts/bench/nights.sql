@@ -1,6 +1,6 @@
 -- Multiplies the first runs of a store, which bench/bundles wrote and `kernsweep ingest` stored, to NIGHTS nights, and gives
 -- every night what an executor would have recorded beside the times: its GPU, clocks, power, commits, code, environments,
--- gates and numbers of the workload's own. For scripts/bench/years, which sets the parameters:
+-- gates and numbers of the workload's own. For scripts/bench/nights, which sets the parameter:
 --
 --   .parameter set :nights 1800
 --
