@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { REMOVE_WAIT_MS = 10, DEPTH_MAX = 16, AWAIT_ROUNDS = 20 };
@@ -103,9 +105,30 @@ int contain_group_open(struct contain_group *g, const struct contain_place *plac
     return limits && (limits->memory_bytes > 0 || limits->processes > 0) ? -1 : 0;
 }
 
-int contain_group_enter(const struct contain_group *g)
+static pid_t clone_into(const char *folder)
 {
-    for (int i = 0; g->on && i < CONTAIN_FOLDERS && g->procs[i] >= 0; i++) {
+    int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    struct clone_args args = {.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (__u64)fd};
+    pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+    close(fd);
+    return pid;
+}
+
+pid_t contain_group_fork(const struct contain_group *g, bool *inside)
+{
+    *inside = g->on;
+    pid_t pid = g->on ? clone_into(g->folder[0]) : -1;
+    if (pid >= 0)
+        return pid;
+    *inside = false;
+    return fork();
+}
+
+int contain_group_enter(const struct contain_group *g, bool inside)
+{
+    for (int i = inside ? 1 : 0; g->on && i < CONTAIN_FOLDERS && g->procs[i] >= 0; i++) {
         if (write(g->procs[i], "0", 1) != 1)
             return errno;
     }

@@ -76,9 +76,15 @@ static int redirect(const struct process_spec *spec)
     return 0;
 }
 
-static int enter_group(const struct process_spec *spec)
+static pid_t fork_into_group(const struct process_spec *spec, bool *inside)
 {
-    errno = spec->group ? contain_group_enter(spec->group) : 0;
+    *inside = false;
+    return spec->group ? contain_group_fork(spec->group, inside) : fork();
+}
+
+static int enter_group(const struct process_spec *spec, bool inside)
+{
+    errno = spec->group ? contain_group_enter(spec->group, inside) : 0;
     return errno == 0 ? 0 : -1;
 }
 
@@ -90,7 +96,7 @@ static int enter_folder(const struct process_spec *spec)
     return errno == 0 ? chdir(spec->cwd) : -1;
 }
 
-static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, int report)
+static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, bool inside, int report)
 {
     struct birth birth = {.pid = getpid()};
     const struct rlimit no_core = {.rlim_cur = 0, .rlim_max = RLIM_INFINITY};
@@ -104,7 +110,7 @@ static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, 
     prefer_as_oom_victim();
     if (spec->near)
         near_apply(spec->near, &birth.unbound);
-    if (redirect(spec) == 0 && enter_group(spec) == 0 && enter_folder(spec) == 0) {
+    if (redirect(spec) == 0 && enter_group(spec, inside) == 0 && enter_folder(spec) == 0) {
         environ = (char **)spec->env;
         birth.start_ns = clock_mono_ns();
         (void)!write(report, &birth, sizeof birth);
@@ -174,9 +180,10 @@ static _Noreturn void keeper_main(const struct process_spec *spec, pid_t parent,
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
         _exit(0);
-    pid_t program = fork();
+    bool inside;
+    pid_t program = fork_into_group(spec, &inside);
     if (program == 0)
-        child_main(spec, self, birth);
+        child_main(spec, self, inside, birth);
     if (program < 0) { /* no process to be had: nothing is left of what never was */
         const struct birth failed = {.start_ns = clock_mono_ns(), .exec_errno = errno};
         (void)!write(birth, &failed, sizeof failed);
@@ -261,9 +268,10 @@ static int start_alone(struct process *p, const struct process_spec *spec, struc
     if (open_pipe(birth, err) != 0)
         return -1;
     pid_t parent = getpid();
-    p->pid = fork();
+    bool inside;
+    p->pid = fork_into_group(spec, &inside);
     if (p->pid == 0)
-        child_main(spec, parent, birth[1]);
+        child_main(spec, parent, inside, birth[1]);
     int saved = errno;
     close(birth[1]);
     if (p->pid < 0) {

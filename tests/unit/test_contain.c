@@ -8,6 +8,8 @@
 #include "executor/contain/remains.h"
 
 #include <pwd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct layout layout;
 static struct scope_host host;
@@ -248,6 +250,55 @@ static void a_damaged_record_removes_nothing(void **state)
     assert_false(fs_exists(in_scratch("work/contained")));
 }
 
+/* Exit code 0: as it should be. */
+static _Noreturn void look_at_own_group(const struct contain_group *g, bool inside)
+{
+    char text[4096] = "";
+    FILE *f = contain_group_enter(g, inside) == 0 ? fopen("/proc/self/cgroup", "r") : NULL;
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    _exit(n > 0 && strstr(text, strrchr(g->folder[0], '/')) ? 0 : 1);
+}
+
+static void a_child_is_in_its_group_however_it_got_there(void **state)
+{
+    static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+    struct contain_group g = CONTAIN_GROUP_OFF;
+    char name[64];
+    (void)state;
+    snprintf(name, sizeof name, "kernsweep-unit-%d", (int)getpid());
+    for (size_t i = 0; i < COUNT(roots) && !g.on; i++) {
+        struct contain_place place = {.memory = ""};
+        struct err err = {0};
+        snprintf(place.base, sizeof place.base, "%s", roots[i]);
+        assert_ok(contain_group_open(&g, &place, name, NULL, &err), &err);
+    }
+    if (!g.on)
+        skip(); /* no folder of version 2 may be written to */
+    for (int by_kernel = 1; by_kernel >= 0; by_kernel--) {
+        int status;
+        bool inside = false;
+        pid_t pid = by_kernel ? contain_group_fork(&g, &inside) : fork();
+        if (pid == 0)
+            look_at_own_group(&g, inside);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
+    assert_true(contain_group_close(&g));
+}
+
+static void a_group_that_is_off_forks_as_usual(void **state)
+{
+    const struct contain_group off = CONTAIN_GROUP_OFF;
+    bool inside = true;
+    int status;
+    (void)state;
+    pid_t pid = contain_group_fork(&off, &inside);
+    if (pid == 0)
+        _exit(inside ? 1 : contain_group_enter(&off, inside));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 static void sizes_are_read_as_people_write_them(void **state)
 {
     int64_t bytes = 0;
@@ -348,6 +399,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_damaged_record_removes_nothing, begin, end),
         cmocka_unit_test(each_engine_is_told_of_the_gpus_in_its_own_words),
         cmocka_unit_test(the_environment_goes_by_name_and_only_what_is_new),
+        cmocka_unit_test(a_child_is_in_its_group_however_it_got_there),
+        cmocka_unit_test(a_group_that_is_off_forks_as_usual),
         cmocka_unit_test(sizes_are_read_as_people_write_them),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
