@@ -120,7 +120,7 @@ static void explain_syntax(const char *what, const struct json_token *t, const c
         snprintf(out, cap, "expected the end of the file, found %s: a bracket is closed too early", found);
     else if (starts(what, "invalid token"))
         snprintf(out, cap,
-                 "expected a text in double quotes, a number, true, false, null, '{' or '[', found %s",
+                 "expected a string in double quotes, a number, true, false, null, '{' or '[', found %s",
                  found);
     else
         snprintf(out, cap, "%s", what);

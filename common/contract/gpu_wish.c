@@ -65,11 +65,11 @@ static int check_per_test(const struct gpu_wish *w, const struct json_at *root, 
     struct json_at at = json_member(root, "gpus_per_test");
     if (w->per_test > 1 && w->amount == GPUS_ONE)
         return json_fail(&at, err,
-                         "%zu GPUs a test do not fit \"gpus\": \"one\": write \"all\" or a list there",
+                         "%zu GPUs per test do not fit \"gpus\": \"one\": write \"all\" or a list there",
                          w->per_test);
     if (w->amount == GPUS_LISTED && w->count % w->per_test != 0)
         return json_fail(&at, err,
-                         "%zu GPUs a test do not divide the %zu of \"gpus\": list a multiple of %zu",
+                         "%zu GPUs per test do not divide the %zu of \"gpus\": list a multiple of %zu",
                          w->per_test, w->count, w->per_test);
     return 0;
 }

@@ -37,9 +37,9 @@ static int check_expression(const struct patch *p, const struct json_at *at, str
     int groups = (int)regex_groups(&re), highest = highest_group(p->replacement);
     regex_release(&re);
     if (empty)
-        return json_fail(&pattern, err, "it matches an empty text");
+        return json_fail(&pattern, err, "it matches an empty string");
     if (highest < 0)
-        return json_fail(&replacement, err, "a backslash may stand before 0 to 9 or another one only");
+        return json_fail(&replacement, err, "a backslash may only precede 0 to 9 or another backslash");
     if (highest > groups)
         return json_fail(&replacement, err, "\\%d, but the pattern has %d groups", highest, groups);
     return 0;
@@ -134,7 +134,7 @@ int patch_apply(const struct patch *p, const char *text, size_t len, struct buf 
     if (rc != 0)
         return err_wrap(err, "%s: \"%.200s\"", p->file, p->pattern);
     if (r.empty)
-        return err_set(err, ERR_INPUT, "%s: \"%.200s\" matches an empty text", p->file, p->pattern);
+        return err_set(err, ERR_INPUT, "%s: \"%.200s\" matches an empty string", p->file, p->pattern);
     if (r.matches != p->count)
         return err_set(err, ERR_INPUT, "%s: \"%.200s\" matches %s%lld times, expected %lld", p->file,
                        p->pattern, r.matches > COUNT_MAX ? "more than " : "",

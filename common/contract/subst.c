@@ -99,13 +99,13 @@ static int refuse(const char *s, const struct guess *g, bool known, enum subst_k
                        shown, s);
     if (near)
         return err_set(err, ERR_INPUT,
-                       "unknown placeholder %.*s (did you mean {%s}?); write {%.*s for the text %.*s", shown,
-                       s, near, shown, s, shown, s);
+                       "unknown placeholder %.*s (did you mean {%s}?); write {%.*s for the literal text %.*s",
+                       shown, s, near, shown, s, shown, s);
     return err_set(
         err, ERR_INPUT,
         "unknown placeholder %.*s; known: {src} {build} {out} {variant} {attn_impl} {run_id} "
         "{repetition} {context} {context+N}, in kernel plans {batch} {heads} {kv_heads} {head_dim} "
-        "{dtype} {causal}; write {%.*s for the text %.*s",
+        "{dtype} {causal}; write {%.*s for the literal text %.*s",
         shown, s, shown, s, shown, s);
 }
 

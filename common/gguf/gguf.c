@@ -47,7 +47,7 @@ static int fail_type(const struct gguf *g, uint64_t offset, const char *what, ui
 {
     return err_set(err, ERR_INPUT,
                    "%s: offset %" PRIu64 ": %s the unknown type %" PRIu32
-                   " (0 to %d are known), so where it ends cannot be told",
+                   " (0 to %d are known), so where it ends is unknown",
                    g->path, offset, what, type, GGUF_TYPE_COUNT - 1);
 }
 

@@ -23,7 +23,7 @@ static int add_value(struct secrets *s, const char *name, const char *value, str
         return 0;
     if (len < SECRET_MIN)
         return err_set(err, ERR_INPUT,
-                       "the secret %s has a value of %zu characters; hiding it takes at least %d", name, len,
+                       "the secret %s has a value of %zu characters; hiding it needs at least %d", name, len,
                        SECRET_MIN);
     s->value[s->count++] = value;
     s->longest = len > s->longest ? len : s->longest;

@@ -94,7 +94,8 @@ static enum control_result hold_by_number(const struct clocks_gpu *gpu, const st
     int index = want->mode == CLOCKS_FIXED ? find_frequency(gpu, want->mhz) : -1;
     if (index < 0) {
         err_set(err, ERR_NODE,
-                "GPU %s takes only the mode \"fixed\" at a frequency of %s/" FREQUENCIES_FILE ", not %d MHz",
+                "GPU %s supports only the mode \"fixed\", at a frequency listed in %s/" FREQUENCIES_FILE
+                ", not %d MHz",
                 gpu->name, gpu->device, want->mhz);
         return CONTROL_FAILED;
     }

@@ -41,8 +41,8 @@ static bool others_hold(const struct layout *l, const char *name, struct err *er
     if (!record_read(l, name, &r) || record_is_outdated(l, &r))
         return false;
     err_set(err, ERR_NODE,
-            "GPU %s still has the clocks that the run %s set (%s, %d MHz): a run of a user who may set "
-            "them, or a restart of the node, puts them back",
+            "GPU %s still has the clocks that the run %s set (%s, %d MHz): a run by a user who may set them, "
+            "or a restart of the node, puts them back",
             name, r.run_id, clocks_mode_names[r.set.mode], r.set.mhz);
     return true;
 }
@@ -63,7 +63,7 @@ enum control_result clocks_hold(struct clocks *c, const struct layout *l, const 
     snprintf(r.run_id, sizeof r.run_id, "%s", run_id);
     r.before = c->item[i].before;
     if (record_write(l, &r, err) != 0) {
-        err_wrap(err, "no record that lets the clocks be put back can be kept");
+        err_wrap(err, "the record that is needed to put the clocks back cannot be kept");
         return CONTROL_FAILED;
     }
     c->count++;

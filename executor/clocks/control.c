@@ -27,10 +27,9 @@ static enum control_result deny(const struct clocks_gpu *gpu, const struct err *
 
 static enum control_result none(const struct clocks_gpu *gpu, struct err *err)
 {
-    err_set(
-        err, ERR_NODE,
-        "GPU %s has no control of its clocks that could be used: neither its sysfs nor a tool of its vendor",
-        gpu->name);
+    err_set(err, ERR_NODE,
+            "GPU %s has no usable control of its clocks, neither in sysfs nor through a tool of its vendor",
+            gpu->name);
     return CONTROL_FAILED;
 }
 
@@ -92,10 +91,9 @@ enum control_result control_await(const struct clocks_gpu *gpu, const struct clo
             return CONTROL_DONE;
         poll(NULL, 0, RECHECK_MS);
     } while (clock_left_ms(deadline_ns) > 0);
-    err_set(
-        err, ERR_NODE,
-        "GPU %s: the driver did not take over the clocks: level %s with %d to %d MHz was asked for, level %s "
-        "with %d to %d MHz is set",
-        gpu->name, want->level, want->min_mhz, want->max_mhz, now.level, now.min_mhz, now.max_mhz);
+    err_set(err, ERR_NODE,
+            "GPU %s: the driver did not apply the clocks: level %s with %d to %d MHz was requested, level %s "
+            "with %d to %d MHz is set",
+            gpu->name, want->level, want->min_mhz, want->max_mhz, now.level, now.min_mhz, now.max_mhz);
     return CONTROL_FAILED;
 }

@@ -133,7 +133,7 @@ static void explain_end(const struct layout *layout, const char *run_id, struct 
     char dir[FS_PATH_MAX], fault[FAULT_MAX] = "";
     if (layout_run(layout, dir, run_id, err) == 0)
         fault_read(dir, fault);
-    err_set(err, ERR_NODE, "the run %s has no supervisor any more: %s", run_id,
+    err_set(err, ERR_NODE, "the run %s no longer has a supervisor: %s", run_id,
             *fault ? fault : "its executor was killed, or the node went down; submit it again to resume it");
 }
 

@@ -123,7 +123,7 @@ static int check_disk(const char *dir, struct err *err)
 {
     struct statvfs fs;
     if (statvfs(dir, &fs) != 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot ask for free space", dir);
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot determine the free space", dir);
     uint64_t bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
     if (bytes >= DISK_FREE_MIN)
         return 0;

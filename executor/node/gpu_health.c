@@ -92,7 +92,7 @@ bool gpu_health_look(const struct gpu_health *h, char *why)
         const struct gpu_condition *first = &h->first[i];
         if (first->there && !now[i].there && !now[i].unread) {
             snprintf(why, GPU_HEALTH_WHY_MAX,
-                     "GPU %s does not answer any more: it has fallen off the bus, or is being reset; look "
+                     "GPU %s no longer answers: it has fallen off the bus, or is being reset; look "
                      "into the "
                      "kernel's log and restart the node",
                      h->name[i]);
@@ -100,9 +100,8 @@ bool gpu_health_look(const struct gpu_health *h, char *why)
         }
         if (first->errors >= 0 && now[i].errors > first->errors) {
             snprintf(why, GPU_HEALTH_WHY_MAX,
-                     "GPU %s has had %lld memory errors that could not be corrected since the run began: "
-                     "reset it, "
-                     "and have it replaced if there are more",
+                     "GPU %s has had %lld uncorrectable memory errors since the run began: reset it, and "
+                     "have it replaced if there are more",
                      h->name[i], now[i].errors - first->errors);
             return false;
         }

@@ -42,7 +42,7 @@ static int fail_with_output(const char *program, const char *text, size_t len, s
     while (len > 0 && text[len - 1] == '\n')
         len--;
     text_printable_fixed(line, sizeof line, text, len);
-    return err_set(err, ERR_NODE, "%s: %s", program, *line ? line : "failed and said nothing");
+    return err_set(err, ERR_NODE, "%s: %s", program, *line ? line : "failed without a message");
 }
 
 /* Runs one of Slurm's commands; out receives what it prints. */

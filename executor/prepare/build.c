@@ -148,7 +148,7 @@ static int note_damage(struct suite *s, size_t variant, const char *why, struct 
     char text[REASON_MAX];
     if (!*why)
         return 0;
-    reason_set(text, "the build of %s that was kept is made again: %s", s->job.variant[variant].name, why);
+    reason_set(text, "the cached build of %s is made again: %s", s->job.variant[variant].name, why);
     return suite_note(s, text, err);
 }
 

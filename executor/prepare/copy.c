@@ -53,7 +53,7 @@ static int check_space(const char *from, const char *to, char *why, struct err *
     if (tree_bytes(from, &bytes, err) != 0)
         return -1;
     if (statvfs(parent, &fs) != 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot ask for free space", parent);
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot determine the free space", parent);
     uint64_t left = (uint64_t)fs.f_bavail * fs.f_frsize;
     if (left >= bytes + SPARE_BYTES)
         return 1;

@@ -102,7 +102,7 @@ static bool is_plausible(double n, const char *key, const json_t *kernel, const 
     if (n >= 0 && n <= plausible_max)
         return true;
     if (isfinite(n))
-        reason_set(why, "no number: %.200s has %g as %s of kernel %.200s, which cannot be", of, n, key,
+        reason_set(why, "no number: %.200s has %g as %s of kernel %.200s, which is impossible", of, n, key,
                    name ? name : "?");
     else
         reason_set(why, "no number: %.200s has no %s for kernel %.200s", of, key, name ? name : "?");

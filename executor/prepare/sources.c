@@ -22,7 +22,7 @@ int sources_check(struct suite *s, char *reason, struct err *err)
     int intact = tree_check(s->layout, TREE_STAGED, s->job.source_sha256, why, err);
     if (intact == 0)
         reason_set(reason,
-                   "the sources on the node are not as they were sent (%.200s): run again to send them anew",
+                   "the sources on the node are not as they were sent (%.200s): run again to send them again",
                    *why ? why : "they have no seal");
     return intact;
 }

@@ -104,9 +104,10 @@ static void explain(const struct suite *s, const char *what, double real_s, char
 {
     char when[160];
     describe_time(s, real_s, s->job.test_count, when, sizeof when);
-    reason_set(reason,
-               "began with a build or sources that were changed: %.200s %s (if that is meant, \"in_tree\")",
-               what, when);
+    reason_set(
+        reason,
+        "began with a build or sources that were changed: %.200s %s (if that is intended: \"in_tree\")", what,
+        when);
 }
 
 /* It may have begun with what was changed first, of which the time is not known. */
@@ -189,7 +190,7 @@ static int disbelieve_unread(struct inquiry *q)
 {
     struct suite *s = q->s;
     char reason[REASON_MAX], text[REASON_MAX];
-    reason_set(text, "build and sources of %s: %.300s; tests that began unlooked at are not believed",
+    reason_set(text, "build and sources of %s: %.300s; tests that began without this check are not trusted",
                s->job.variant[q->variant].name, q->unread);
     int rc = suite_note(s, text, q->err);
     reason_set(reason,

@@ -55,7 +55,7 @@ static int clear_containers(struct suite *s, struct err *err)
     char text[REASON_MAX];
     if (count == 0)
         return 0;
-    reason_set(text, "removed %zu containers that killed executors left%s", count - left,
+    reason_set(text, "removed %zu containers left behind by killed executors%s", count - left,
                left > 0 ? "; others could not be removed: ask the engine" : "");
     if (left > 0)
         reason_set(s->dirty,
@@ -70,7 +70,7 @@ static int clear_groups(struct suite *s, struct err *err)
     char text[REASON_MAX];
     if (count == 0)
         return 0;
-    reason_set(text, "ended the control groups that %zu killed executors left%s", count,
+    reason_set(text, "ended the control groups left behind by %zu killed executors%s", count,
                left > 0 ? "; some processes in them survive: reboot the node" : "");
     if (left > 0)
         reason_set(s->dirty,

@@ -275,7 +275,9 @@ int profile_run(struct suite *s, struct err *err)
             return note(s, NULL, "only the first 16 variants and contexts were counted", err);
         double left_s = until - clock_mono_s();
         if (left_s <= 0)
-            return note(s, NULL, "an hour is over: the other variants and contexts were not counted", err);
+            return note(s, NULL,
+                        "the limit of one hour was reached: the other variants and contexts were not counted",
+                        err);
         if (count_once(s, i, tool, left_s, err) != 0)
             return -1;
     }

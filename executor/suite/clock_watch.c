@@ -123,16 +123,15 @@ static void explain(const struct clock_watch *w, size_t i, enum clock_verdict ve
     if (verdict == CLOCKS_UNSEEN)
         snprintf(
             text, CLOCKS_NOTE_MAX,
-            "GPU %s: too few samples under load (%u) show whether its clock was held; use longer tests or "
+            "GPU %s: too few samples under load (%u) to tell whether its clock was held; use longer tests or "
             "a shorter sampling interval",
             name, seen->count);
     else
-        snprintf(
-            text, CLOCKS_NOTE_MAX,
-            "GPU %s: its clock was to be %s %d MHz, but %u of %u samples under load lie elsewhere (%.0f to "
-            "%.0f MHz, mean %.0f); choose a frequency that its power cap and temperature allow",
-            name, want->mode == CLOCKS_FIXED ? "fixed at" : "at most", want->mhz, seen->outside, seen->count,
-            seen->lowest, seen->highest, seen->sum / seen->count);
+        snprintf(text, CLOCKS_NOTE_MAX,
+                 "GPU %s: its clock was to be %s %d MHz, but %u of %u samples under load are outside that "
+                 "(%.0f to %.0f MHz, mean %.0f); choose a frequency that its power cap and temperature allow",
+                 name, want->mode == CLOCKS_FIXED ? "fixed at" : "at most", want->mhz, seen->outside,
+                 seen->count, seen->lowest, seen->highest, seen->sum / seen->count);
 }
 
 enum clock_verdict clock_watch_judge(const struct clock_watch *w, char *text)

@@ -211,7 +211,7 @@ static void look_for_oom(struct test_run *r, struct ending *ending, char *eviden
     if (found == OOM_HERE)
         ending->oom_evidence = evidence;
     else if (found == OOM_SOMEWHERE)
-        buf_printf(&r->evidence, "\nwhile tests ran beside it, not known to be of this one: %s\n", evidence);
+        buf_printf(&r->evidence, "\nwhile other tests ran, too, so perhaps not in this one: %s\n", evidence);
 }
 
 static void assess_run(struct test_run *r)
@@ -271,8 +271,8 @@ static int check_folders(struct test_run *r, struct err *err)
         return 0;
     r->assessment.status = STATUS_INVALID;
     if (!*r->assessment.reason)
-        reason_set(r->assessment.reason,
-                   "the folder of its results was replaced while it ran, by itself or by what ran beside it");
+        reason_set(r->assessment.reason, "the folder of its results was replaced while it ran, by the test "
+                                         "itself or by one that ran at the same time");
     return 0;
 }
 

@@ -65,12 +65,12 @@ void test_group_judge(const struct suite *s, const struct contain_hits *hits, st
     if (hits->memory_kills > 0 && (a->status == STATUS_OK || a->status == STATUS_FAIL ||
                                    a->status == STATUS_CRASH || a->status == STATUS_OOM)) {
         a->status = STATUS_OOM;
-        reason_set(a->reason, "killed at the plan's limit of memory (limits.memory %s)",
+        reason_set(a->reason, "killed at the plan's memory limit (limits.memory %s)",
                    s->job.settings.limit_memory);
     }
     if (hits->refused > 0) {
         snprintf(text, sizeof text,
-                 "at the plan's limit of processes (limits.processes %" PRId64 "), %" PRId64 " were refused",
+                 "at the plan's process limit (limits.processes %" PRId64 "), %" PRId64 " were refused",
                  s->job.settings.limit_processes, hits->refused);
         append(a, text);
     }

@@ -153,7 +153,7 @@ int lock_look(const char *path, struct lock_holder *out, struct err *err)
     char text[LOCK_TEXT_MAX] = "";
     int rc = 0;
     if (fcntl(fd, F_OFD_GETLK, &fl) != 0)
-        rc = err_set_errno(err, ERR_STORAGE, errno, "%s: cannot ask for the lock's holder", path);
+        rc = err_set_errno(err, ERR_STORAGE, errno, "%s: cannot find out who holds the lock", path);
     else if (fl.l_type != F_UNLCK && pread(fd, text, sizeof text - 1, 0) >= 0) {
         long pid = 0;
         out->held = true;

@@ -244,7 +244,7 @@ static int read_seal(struct inspection *i, struct buf *text, struct err *err)
     if (!there && !seal_error_passes(errno))
         return 0;
     if (!there)
-        err_set_errno(err, ERR_STORAGE, errno, "%s: cannot look at it", i->path);
+        err_set_errno(err, ERR_STORAGE, errno, "%s: cannot inspect it", i->path);
     else if (fs_read_file(i->path, SEAL_MAX, text, err) == 0)
         return 1;
     if (seal_error_passes(errno))

@@ -111,7 +111,7 @@ static int unpack(const char *archive, const char *prefix, const char *dir, stru
     const char *const argv[] = {"tar", "-x", "-f", archive, "-C", dir, "--no-same-owner", strip, NULL};
     struct run_result res;
     if (run_capture(argv, NULL, unpack_deadline_s, NULL, &res, err) != 0)
-        return err_wrap(err, "tar, which takes a commit's files apart");
+        return err_wrap(err, "tar, which unpacks a commit's files");
     return run_expect_success(&res, "tar", err);
 }
 

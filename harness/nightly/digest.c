@@ -124,7 +124,7 @@ static void list_shift(struct lines *l, const struct comparison *c)
     if (s->found)
         append_line(l, line);
     if (s->device_changed)
-        append_line(l, "the GPU is another one than before");
+        append_line(l, "the GPU is not the one used before");
 }
 
 static void list_cards(struct lines *l, const struct comparison *c)

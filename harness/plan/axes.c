@@ -78,7 +78,7 @@ static int check_value(const struct json_at *at, struct err *err)
         return -1;
     bool empty = !object && json_is_string(text) && json_string_length(text) == 0;
     return empty || json_string_length(text) >= AXIS_TEXT_MAX
-               ? json_fail(at, err, "expected a text of 1 to %d bytes", AXIS_TEXT_MAX - 1)
+               ? json_fail(at, err, "expected a string of 1 to %d bytes", AXIS_TEXT_MAX - 1)
                : 0;
 }
 

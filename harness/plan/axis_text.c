@@ -84,7 +84,8 @@ static int refuse(enum brace what, const struct axis_text *t, const char *word, 
             "${%s} could be the axis or a variable of the shell: write {%s} for the axis, or give "
             "the variable another name",
             word, word);
-    return json_fail(at, err, "unknown placeholder {%s} (did you mean {%s}?); write {{%s} for the text {%s}",
+    return json_fail(at, err,
+                     "unknown placeholder {%s} (did you mean {%s}?); write {{%s} for the literal text {%s}",
                      word, nearest_axis(t->axes, word), word, word);
 }
 

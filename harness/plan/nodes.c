@@ -10,7 +10,7 @@ static int check_array(const struct json_at *at, const struct json_at *root, boo
         return json_expected(
             at, "an array of 1 to 64 nodes, each an ssh alias, [user@]host[:port] or \"local\"", err);
     if (one.value)
-        return json_fail(at, err, "the plan also has \"node\": name the nodes in one of the two");
+        return json_fail(at, err, "the plan also has \"node\": use only one of the two");
     if (scheduled)
         return json_fail(at, err,
                          "a plan with a \"scheduler\" has one \"node\": the scheduler chooses the machines");

@@ -216,5 +216,5 @@ int recorded_apply(const json_t *job, struct plan_variants *v, struct matrix *m,
         settings->tag = tag;
     if (take_variants(job, v, err) == 0 && take_contexts(job, m, root, err) == 0)
         return 0;
-    return err_wrap(err, "%s: the bundle's job.json does not fit its plan", root->file);
+    return err_wrap(err, "%s: the bundle's job.json does not match its plan", root->file);
 }

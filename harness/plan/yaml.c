@@ -49,9 +49,8 @@ static int fail_syntax(struct reader *r)
     const char *problem = p->problem ? p->problem : "no memory";
     const char *context = p->context ? p->context : "";
     if (strcmp(problem, "found character that cannot start any token") == 0)
-        problem =
-            "found a character that cannot begin a value (a tab may not indent; quote texts that begin with "
-            "@, ` or %)";
+        problem = "found a character that cannot begin a value (a tab may not indent; quote strings that "
+                  "begin with @, ` or %)";
     return fail(r, &p->problem_mark, "%s%s%s", problem, *context ? " " : "", context);
 }
 
@@ -142,7 +141,7 @@ static int read_items(struct reader *r, size_t depth, struct node *out)
 static int read_key(struct reader *r, const json_t *object, char **key)
 {
     if (r->event.type != YAML_SCALAR_EVENT)
-        return fail(r, &r->event.start_mark, "a key must be a text");
+        return fail(r, &r->event.start_mark, "a key must be a string");
     const char *text = (const char *)r->event.data.scalar.value;
     if (strlen(text) != r->event.data.scalar.length || !text_is_utf8(text, strlen(text)))
         return fail(r, &r->event.start_mark, "a key with a NUL character");
@@ -242,7 +241,9 @@ static int read_document(struct reader *r, struct node *out)
     if (skip(r, 2) == 0 && r->event.type == YAML_STREAM_END_EVENT)
         return 0;
     json_decref(out->value);
-    return r->err->kind != ERR_NONE ? -1 : fail(r, &r->event.start_mark, "a second document: a plan is one");
+    return r->err->kind != ERR_NONE
+               ? -1
+               : fail(r, &r->event.start_mark, "a second document: a plan must be a single one");
 }
 
 json_t *yaml_parse(const char *text, size_t len, const char *file, struct err *err)

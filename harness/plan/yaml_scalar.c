@@ -72,7 +72,7 @@ static json_t *real(const char *text, const char **why)
 
 json_t *yaml_scalar_text(const char *text, size_t len, const char **why)
 {
-    *why = "a text with a NUL character or invalid UTF-8";
+    *why = "a string with a NUL character or invalid UTF-8";
     return memchr(text, '\0', len) ? NULL : json_stringn(text, len);
 }
 
@@ -92,7 +92,7 @@ json_t *yaml_scalar_plain(const char *text, size_t len, const char **why)
         return json_true();
     if (is_one_of(text, no))
         return json_false();
-    *why = "a number that is infinite or none";
+    *why = "a number that is infinite or NaN";
     if (is_one_of(after_sign(text), none))
         return NULL;
     int base = base_of(text);

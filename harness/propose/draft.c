@@ -93,7 +93,7 @@ static size_t entries_of(const struct draft *d, struct entry *e)
         {"ticket", "Names this series of runs: runs of one ticket are compared with each other.",
          json_string(d->ticket)},
         {"node",
-         "Where it runs: \"local\", an ssh alias, or user@host. `kernsweep check PLAN` looks whether it is "
+         "Where it runs: \"local\", an ssh alias, or user@host. `kernsweep check PLAN` checks whether it is "
          "fit.",
          json_string(d->node)},
         {"source", "The files that are sent to the node, relative to this file; {src} is their folder there.",
@@ -102,7 +102,7 @@ static size_t entries_of(const struct draft *d, struct entry *e)
          d->sized ? "The sizes to measure: each takes the place of {context} below."
                   : "The sizes to measure. No command below has {context} yet, so one size is enough.",
          json_incref((json_t *)d->contexts)},
-        {"repetitions", "Five or more per size let a small change be told from noise.",
+        {"repetitions", "With five or more per size, a small change can be told from noise.",
          json_integer(d->repetitions)},
         {"timeouts", "Seconds after which a process is stopped.",
          json_pack("{s:I}", "default", (json_int_t)d->timeout_s)},

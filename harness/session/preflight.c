@@ -40,10 +40,10 @@ static void check_disk(struct preflight *p, const json_t *node)
                                  : left < disk_warning_bytes ? PREFLIGHT_WARNING
                                                              : PREFLIGHT_OK;
     if (!isfinite(left))
-        preflight_add(p, PREFLIGHT_WARNING, "disk", "look with df on the node", "free space unknown");
+        preflight_add(p, PREFLIGHT_WARNING, "disk", "check with df on the node", "free space unknown");
     else
         preflight_add(p, level, "disk",
-                      level == PREFLIGHT_OK ? "" : "make room: old runs and builds lie in the workdir",
+                      level == PREFLIGHT_OK ? "" : "free some: the workdir holds old runs and builds",
                       "%.1f GiB free in %s", left / gib, text_of(node, "workdir", "the workdir"));
 }
 
@@ -174,7 +174,7 @@ static void check_clock(struct preflight *p, const struct preflight_needs *needs
         return;
     bool wrong = fabs(off) - needs->clock_error_s > clock_warning_s;
     preflight_add(p, wrong ? PREFLIGHT_WARNING : PREFLIGHT_OK, "clock",
-                  wrong ? "set it (chrony): dates in the journal will mislead" : "",
+                  wrong ? "set it (chrony): dates in the journal will be wrong" : "",
                   "%+.1f s against this machine (+-%.1f s)", off, needs->clock_error_s);
 }
 
@@ -197,7 +197,7 @@ static void check_model(struct preflight *p, const json_t *node, const struct pr
             needs->largest_context);
     else if (!isfinite(context))
         preflight_add(p, PREFLIGHT_WARNING, "model", "see it with kernsweep gguf show FILE on the node",
-                      "%s: its metadata have no context_length", path);
+                      "%s: its metadata has no context_length", path);
     else
         preflight_add(p, PREFLIGHT_OK, "model", "", "%s, llama.context_length %.0f", path, context);
 }
@@ -217,10 +217,10 @@ static const char *can_limit(const json_t *held)
 {
     bool memory = json_is_true(json_object_get(held, "memory")),
          processes = json_is_true(json_object_get(held, "processes"));
-    return memory && processes ? "limits of memory and processes hold"
-           : memory            ? "limits of memory hold, of processes do not"
-           : processes         ? "limits of processes hold, of memory do not"
-                               : "limits do not hold";
+    return memory && processes ? "limits on memory and processes work"
+           : memory            ? "limits on memory work, on processes they do not"
+           : processes         ? "limits on processes work, on memory they do not"
+                               : "limits do not work";
 }
 
 static void check_isolation(struct preflight *p, const json_t *node, const struct preflight_needs *needs)
@@ -233,7 +233,7 @@ static void check_isolation(struct preflight *p, const json_t *node, const struc
     else if (needs->isolate && !needs->by_scheduler)
         preflight_add(p, PREFLIGHT_BLOCKER, "isolation",
                       "allow user namespaces (docs/nodes.md), or drop \"isolate\"",
-                      "the plan isolates its tests, and this user may not make user namespaces");
+                      "the plan isolates its tests, and this user may not create user namespaces");
     else
         preflight_add(p, PREFLIGHT_OK, "isolation", "",
                       "no user namespaces: a plan's \"isolate\" would block its run");

@@ -232,9 +232,9 @@ static void warn_unwatched(struct session *s, const struct plan *p)
     for (size_t i = 0; i < p->variants.read_count; i++)
         builds = builds || p->variants.read[i].build_count > 0;
     if (builds && !s->opt.overrides.fresh)
-        session_say(
-            s, "note: the plan has no \"source\", so nothing watches the sources on the node: an unchanged "
-               "build command means the kept build; --fresh rebuilds");
+        session_say(s,
+                    "note: the plan has no \"source\", so changes to the sources on the node go unnoticed: "
+                    "as long as the build commands are the same, the cached build is used; --fresh rebuilds");
 }
 
 /* Idempotent: what is already on the node is kept. */

@@ -162,7 +162,7 @@ static bool has_other_firmware(struct view *v)
 
 static bool is_not_persistent(struct view *v)
 {
-    describe(v, "off, so the driver starts anew for each test");
+    describe(v, "off, so the driver starts again for each test");
     return json_is_false(json_object_get(v->gpu, "persistence"));
 }
 

@@ -31,6 +31,7 @@ int ssh_refuse_unknown_host(const struct ssh_config *c, const char *who, const s
     return err_set(
         err, ERR_NODE,
         "%s: refused: the host key has CHANGED to %s %s, %s:%u holds another; someone may be listening "
-        "in; if the node was reinstalled, remove that line (ssh-keygen -R '%s' -f '%s') and trust it anew",
+        "in; if the node was reinstalled, remove that line (ssh-keygen -R '%s' -f '%s') and trust the new "
+        "key",
         who, type, fingerprint, line->file, line->line, c->key_name, line->file);
 }

@@ -165,10 +165,10 @@ void transport_io_tell(struct transport_io *io)
     if (io->told || !io->scope->notice || quiet_s < TRANSPORT_QUIET_S || limit_s < 2 * TRANSPORT_QUIET_S)
         return;
     io->told = true;
-    snprintf(
-        line, sizeof line,
-        "%s has been silent for %.0f s: is it overloaded or stopped? Waiting up to %.0f s; Ctrl-C ends this",
-        io->scope->who, quiet_s, limit_s);
+    snprintf(line, sizeof line,
+             "%s has been silent for %.0f s: is it overloaded or stopped? Waiting up to %.0f s; Ctrl-C stops "
+             "waiting",
+             io->scope->who, quiet_s, limit_s);
     io->scope->notice(io->scope->notice_arg, line);
 }
 

@@ -76,7 +76,7 @@ static int choose_backend(struct transport *t, struct err *err)
     const struct transport_ops *first = t->target.backends[0];
     size_t i = next_available(&t->target, 0);
     if (!first)
-        return err_set(err, ERR_INTERNAL, "%s: no way to reach it was named", t->target.node);
+        return err_set(err, ERR_INTERNAL, "%s: no transport was given to reach it", t->target.node);
     if (i == TRANSPORT_BACKENDS_MAX)
         return err_set(err, ERR_INPUT, "the %s transport needs %s", first->name, first->needs);
     return prepare_backend(t, i, err);

@@ -96,7 +96,7 @@ static void put_answer(const struct best_group *g, size_t runs, struct buf *out)
     else if (!isnan(a->sure)) {
         buf_printf(out, "%s is best", point_name(g, a->best));
         put_margin(g, out);
-        buf_printf(out, a->sure > 0.999 ? "; sure to more than 99.9 %%" : "; sure to %.1f %%", 100 * a->sure);
+        buf_printf(out, a->sure > 0.999 ? "; more than 99.9 %% certain" : "; %.1f %% certain", 100 * a->sure);
     } else if (count_found(g, BEST_CANDIDATE, runs) == 1) {
         buf_printf(out, "%s is ahead of the points that were measured to the end", point_name(g, a->best));
     } else {
@@ -104,11 +104,13 @@ static void put_answer(const struct best_group *g, size_t runs, struct buf *out)
         put_names(g, BEST_CANDIDATE, runs, out);
     }
     if (count_found(g, BEST_DROPPED, runs) > 0) {
-        buf_puts(out, "; dropped on the way without being ruled out: ");
+        buf_puts(out, "; dropped along the way without being ruled out: ");
         put_names(g, BEST_DROPPED, runs, out);
     }
     if (g->several_gpus)
-        buf_puts(out, "; measured on several GPUs, whose differences are not told from those of the points");
+        buf_puts(
+            out,
+            "; measured on several GPUs, whose differences cannot be separated from those of the points");
     buf_putc(out, '\n');
 }
 

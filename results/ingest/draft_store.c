@@ -94,7 +94,8 @@ static int64_t order_of(struct draft *d, int64_t now)
     if (at <= now + AHEAD_MAX_MS)
         return at;
     draft_warn(d,
-               "it is dated %s, in the future: it counts as made when it was stored; check the node's clock",
+               "it is dated %s, in the future: the time at which it was stored counts instead; check the "
+               "node's clock",
                started != WHEN_UNKNOWN ? d->info.started_at : d->info.date);
     return now;
 }

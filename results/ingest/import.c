@@ -306,7 +306,7 @@ static int check_metrics(const struct json_at *metrics, struct err *err)
         struct json_at one = json_element(metrics, i), from = json_member(&one, "from");
         if (from.value)
             return json_fail(&from, err,
-                             "a mapping reads its metrics by fields of \"test\" with their names");
+                             "a mapping reads each metric from the field of \"test\" that has its name");
     }
     return 0;
 }

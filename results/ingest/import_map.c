@@ -24,7 +24,7 @@ static int check_field(const struct json_at *field, int depth, struct err *err)
     if (json_is_string(field->value))
         return 0;
     if (!json_is_object(field->value) || depth > FIELD_DEPTH_MAX)
-        return json_expected(field, "a field: a JSON pointer as text, or an object", err);
+        return json_expected(field, "a field: a JSON pointer as a string, or an object", err);
     if (json_keys(field, keys, err) != 0 || (unit.value && check_field(&unit, depth + 1, err) != 0))
         return -1;
     for (size_t i = 0; i < json_array_size(join.value); i++) {

@@ -83,7 +83,7 @@ int import_own_metrics(const json_t *map, const char *file, struct draft *d, str
         struct json_at one = json_element(&list, i), from = json_member(&one, "from");
         if (from.value)
             return json_fail(&from, err,
-                             "a mapping reads its metrics by fields of \"test\" with their names");
+                             "a mapping reads each metric from the field of \"test\" that has its name");
     }
     return 0;
 }

@@ -95,7 +95,7 @@ static int value_text(const struct import_scope *s, const json_t *value, const c
     else if (json_is_boolean(value))
         snprintf(out, size, "%s", json_is_true(value) ? "true" : "false");
     else
-        return field_fail(s, name, err, "expected a text or a number");
+        return field_fail(s, name, err, "expected a string or a number");
     return 1;
 }
 
@@ -196,7 +196,7 @@ static int unit_of(const struct import_scope *s, const json_t *field, const char
         return -1;
     if (unit_factor(unit, wanted, factor))
         return 0;
-    return field_fail(s, name, err, "\"%s\" is no unit of what is kept in \"%s\"", unit, wanted);
+    return field_fail(s, name, err, "\"%s\" is not a unit of what is stored in \"%s\"", unit, wanted);
 }
 
 int import_number(const struct import_scope *s, const json_t *field, const char *name, const char *unit,

@@ -470,7 +470,7 @@ static void tell_what_was_left_out(const struct manifest *m, struct draft *d)
     char example[RUN_REASON_MAX];
     size_t count = manifest_left_out(m, example, sizeof example);
     if (count > 0)
-        draft_warn(d, "%zu %s that tests or builds left %s not brought: %s", count,
+        draft_warn(d, "%zu %s that tests or builds left behind %s not fetched: %s", count,
                    count == 1 ? "file" : "files", count == 1 ? "was" : "were", example);
 }
 

@@ -216,8 +216,8 @@ static void add_place(struct delta *d)
         return;
     if (isfinite(d->card_ratio) && d->card_error > 0)
         n += (size_t)snprintf(d->reason + n, sizeof d->reason - n,
-                              "; on another GPU, by the cards' factor of %.4f (+-%.2g %%)", d->card_ratio,
-                              196 * d->card_error);
+                              "; on another GPU, converted by the cards' factor of %.4f (+-%.2g %%)",
+                              d->card_ratio, 196 * d->card_error);
     if (n < sizeof d->reason && d->gpus > 1)
         n += (size_t)snprintf(d->reason + n, sizeof d->reason - n, "; the median of %zu GPUs", d->gpus);
     if (n < sizeof d->reason && d->gpus > 1 && d->gpus_worse + d->gpus_better > 0)
@@ -266,8 +266,8 @@ static void decide(const struct compare_options *o, size_t tested, struct delta 
                     metric_info(d->metric)->least, metric_info(d->metric)->unit);
     else if (d->method != METHOD_NIGHTS && within_card_error(d, loss))
         set_verdict(d, VERDICT_NOISY,
-                    "moved to another GPU: beyond the threshold of %.3g %% by no more than the factor between"
-                    " the cards may be off",
+                    "moved to another GPU: beyond the threshold of %.3g %% by no more than the uncertainty "
+                    "of the factor between the cards",
                     100 * d->threshold);
     else if (d->method == METHOD_NIGHTS)
         decide_nights(o, tested, d, loss);

@@ -73,10 +73,11 @@ int metric_parse(const char *name, enum metric *out, struct err *err)
     if (metric_from_name(name, out) && table[*out].better != METRIC_UNDEFINED)
         return 0;
     if (metric_from_name(name, out))
-        return err_set(err, ERR_INPUT,
-                       "--metric: whether less or more of \"%.40s\" is better is not known: define it under "
-                       "\"metrics\" of the plan or mapping",
-                       name);
+        return err_set(
+            err, ERR_INPUT,
+            "--metric: it is not known whether less or more of \"%.40s\" is better: define it under "
+            "\"metrics\" of the plan or mapping",
+            name);
     buf_init(&names, ERR_MSG_MAX);
     for (int i = 0; i < METRIC_COUNT; i++)
         if (is_taken((enum metric)i) && table[i].better != METRIC_UNDEFINED)
@@ -139,7 +140,7 @@ int metric_define(const struct metric_definition *d, const char *owner, enum met
     if (known && table[*out].better != METRIC_UNDEFINED)
         return check_same(*out, d, owner, err);
     if (defined == METRIC_DEFINED_MAX || (!known && taken == METRIC_COUNT - METRIC_BUILT_IN))
-        return err_set(err, ERR_INPUT, "run %.64s: more than %d metrics of one's own at once", owner,
+        return err_set(err, ERR_INPUT, "run %.64s: more than %d metrics of its own at once", owner,
                        METRIC_DEFINED_MAX);
     if (!known)
         *out = add_own(d->name);

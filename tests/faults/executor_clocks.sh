@@ -79,7 +79,7 @@ two_tests() {
 contradicted() {
     clocked other fixed 1400 "$(load 900)" "$(two_tests 900)"
     is "the run is BLOCKED" "$(ends other)" BLOCKED
-    like "its reason has what was seen" "$(summary other .reason)" 'to be fixed at 1400 MHz, but [0-9]+ of [0-9]+ samples under load lie elsewhere \(900 to 900 MHz, mean 900\)'
+    like "its reason has what was seen" "$(summary other .reason)" 'to be fixed at 1400 MHz, but [0-9]+ of [0-9]+ samples under load are outside that \(900 to 900 MHz, mean 900\)'
     is "the second test does not run" "$(summary other '.tests[1].exit_status')" CANCELLED
     nothing_left
 }
@@ -88,8 +88,8 @@ warned() {
     clocked warned fixed 1400 "$(load 900)" "$(two_tests 900 | jq -c '. + {clocks_unverified: "warn"}')"
     is "the run is COMPLETE" "$(ends warned)" COMPLETE
     is "summary.json says that the clocks were others" "$(summary warned '.clocks.verified')" false
-    like "and how" "$(summary warned .clocks.warning)" 'lie elsewhere'
-    is "the warning is given once" "$(notes warned | grep -c 'lie elsewhere')" 1
+    like "and how" "$(summary warned .clocks.warning)" 'are outside that'
+    is "the warning is given once" "$(notes warned | grep -c 'are outside that')" 1
     nothing_left
 }
 
@@ -113,7 +113,7 @@ stuck() {
     : >"$ROOT/stuck"
     clocked stuck fixed 1400 "$(load 1400)"
     is "the run is BLOCKED" "$(ends stuck)" BLOCKED
-    like "its reason says what was asked for and what is set" "$(summary stuck .reason)" 'the driver did not take over the clocks: level manual with 1400 to 1400 MHz was asked for'
+    like "its reason says what was asked for and what is set" "$(summary stuck .reason)" 'the driver did not apply the clocks: level manual with 1400 to 1400 MHz was requested'
     rm "$ROOT/stuck"
     show_limits "$CARD" 500 2100
     nothing_left
@@ -253,7 +253,7 @@ folder_for_a_record() {
     plain beside-folder
     clocked no-record fixed 1400 "$(load 1400)"
     is "a run that needs a record is BLOCKED" "$(ends no-record)" BLOCKED
-    like "its reason says that no record can be kept" "$(summary no-record .reason)" 'no record that lets the clocks be put back can be kept'
+    like "its reason says that no record can be kept" "$(summary no-record .reason)" 'the record that is needed to put the clocks back cannot be kept'
     is "the clocks are not touched" "$(state)" "$was"
     rmdir "$RECORD"
 }

@@ -228,7 +228,7 @@ trap_of() {
     use root
     clocked "$run" fixed 1400 "$(load 1400)"
     is "a run that needs a record is BLOCKED" "$(ends "$run")" BLOCKED
-    like "it says that no record can be kept" "$(summary "$run" .reason)" 'no record that lets the clocks be put back can be kept'
+    like "it says that no record can be kept" "$(summary "$run" .reason)" 'the record that is needed to put the clocks back cannot be kept'
     is "the clocks are not touched" "$(state)" "$was"
     is "ann's file is unchanged" "$(cat "$PLACE/ann/precious")" precious
     rm -rf "$RECORD"

@@ -55,7 +55,7 @@ memory_hog() {
     tests hog 'exec tail /dev/zero' '{}' '{"limit_memory": "48M"}'
     run hog
     is "the test is OOM" "$(perf hog .exit_status)" OOM
-    is "the reason names the limit" "$(perf hog .reason)" "killed at the plan's limit of memory (limits.memory 48M)"
+    is "the reason names the limit" "$(perf hog .reason)" "killed at the plan's memory limit (limits.memory 48M)"
     is "perf.json counts the kill" "$(perf hog '"\(.limits.memory_bytes) \(.limits.memory_kills > 0)"')" "50331648 true"
 }
 
@@ -78,7 +78,7 @@ killed_executor() {
     tests next "$good"
     run next
     is "the next run is COMPLETE" "$(summary next .status)" COMPLETE
-    like "it says what it ended" "$(events next '[.[] | select(.event == "NODE") | .message // empty] | join(" ")')" 'control groups that 1 killed executors? left'
+    like "it says what it ended" "$(events next '[.[] | select(.event == "NODE") | .message // empty] | join(" ")')" 'control groups left behind by 1 killed executors?'
     ok "no process of it is left" "$(alive '^sleep 174' >/dev/null && echo 1 || echo 0)"
     is "no group is left" "$(groups_left victim)" 0
 }

@@ -53,7 +53,7 @@ changed() {
     is "the run is closed" "$(summary "$id" '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
     three "$id-2" true
     is "the next run makes the build again, and believes it" "$(outcomes "$id-2")" "OK OK OK OK"
-    like "and says why" "$(messages "$id-2")" 'the build of v that was kept is made again'
+    like "and says why" "$(messages "$id-2")" 'the cached build of v is made again'
 }
 
 # several SCRIPT OUTCOMES TITLE: five tests of v; the second changes the build, the third again, the fourth restores it or changes it once
@@ -212,7 +212,7 @@ resumed() {
     run cut
     is "the tests of the new build are OK" "$(outcomes cut)" "OK OK OK OK OK"
     like "the change is told" "$(messages cut)" "prog has changed $told"
-    like "the build is made again" "$(messages cut)" 'the build of v that was kept is made again: prog has changed'
+    like "the build is made again" "$(messages cut)" 'the cached build of v is made again: prog has changed'
 }
 
 scenario "a test that changes {build}" changed 'echo 2 >$B/prog' 'prog has changed'

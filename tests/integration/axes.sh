@@ -117,7 +117,7 @@ best_point() {
 v 2048 v_block128_bf16 v_block128_fp16"
     is "with the margin" "$(jq '[.groups[] | .margin > 0.04 and .margin < 0.06 and .sure > 0.99] | all' <<<"$OUT")" true
     exits "in words" 0 ks best latest
-    like "too" "$OUT" '^v at context 1024: block128_bf16 is best, [45][.0-9]* % ahead of block128_fp16 .*; sure to'
+    like "too" "$OUT" '^v at context 1024: block128_bf16 is best, [45][.0-9]* % ahead of block128_fp16 .*; .*% certain'
     like "with a column for each axis" "$OUT" 'Variant .*block .*dtype .*Repetitions'
     exits "and Markdown" 0 ks best --markdown
     like "as a table" "$OUT" '^\| Context \|'

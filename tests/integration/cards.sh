@@ -63,7 +63,7 @@ standing() {
     try ks compare latest --by gpu
     like "as a table" "$OUT" "$(gpu_id 2)"
     try ks report latest
-    like "the report has a table of cards" "$OUT" "GPUs beside each other"
+    like "the report has a table of cards" "$OUT" "GPUs side by side"
     like "and says which one stands out" "$OUT" "stands out"
     try ks report latest --lang es
     like "also in Spanish" "$OUT" "Las GPU entre s"

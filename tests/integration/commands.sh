@@ -257,11 +257,11 @@ sources_unwatched() {
     plan_with 'del(.source, .reference) | .variants = [{name: "a", build: [["true"]], run: ["sh", "-c", "echo \"[PERF_TIMING] {\\\"prefill_s\\\": 0.000001}\"; sleep 0.01"]}]
         | .contexts = [16]' "$TMPDIR/unwatched.json"
     exits "the run exits 0" 0 ks_run "$TMPDIR/unwatched.json" --tag unwatched
-    like "its start says that nothing watches the sources" "$ERR" 'nothing watches the sources on the node.*--fresh rebuilds'
+    like "its start says that nothing watches the sources" "$ERR" 'changes to the sources on the node go unnoticed.*--fresh rebuilds'
     exits "with --fresh, the run exits 0" 0 ks_run "$TMPDIR/unwatched.json" --tag unwatched --fresh
-    unlike "with --fresh, it does not" "$ERR" 'nothing watches'
+    unlike "with --fresh, it does not" "$ERR" 'go unnoticed'
     clean_sweep
-    unlike "a plan with sources does not" "$ERR" 'nothing watches'
+    unlike "a plan with sources does not" "$ERR" 'go unnoticed'
 }
 
 pipeline_setup
@@ -337,7 +337,7 @@ odd_file_left() {
     plan_with '.variants = [{name: "odd", run: ["sh", "-c", "echo x >\"$(printf \u0027bad\\377\u0027)\"; echo \u0027[PERF_TIMING] {\"prefill_s\": 0.0001}\u0027"]}]
         | .contexts = [16] | .repetitions = 2 | del(.reference)' "$TMPDIR/odd.json"
     exits "run exits 0" 0 ks_run "$TMPDIR/odd.json" --tag odd
-    like "it says what was not brought, and why" "$ERR" '[0-9]+ files? that tests or builds left w[a-z]+ not brought: odd/ctx_16_run1/bad.*xff: its name is not plain text'
+    like "it says what was not brought, and why" "$ERR" '[0-9]+ files? that tests or builds left behind w[a-z]+ not fetched: odd/ctx_16_run1/bad.*xff: its name is not plain text'
     is "its tests are stored" "$(sql "SELECT count(*) FROM test t JOIN run r ON r.id = t.run_id WHERE r.tag = 'odd' AND t.status = 'OK'")" 2
 }
 

@@ -108,7 +108,7 @@ damaged_build() {
     is "a build with an emptied file is made again" "$(events mended '[.[] | select(.event == "BUILD_END")][0].status')" OK
     is "its test is OK" "$(perf mended .exit_status)" OK
     like "an event says which file has changed" "$(events mended '[.[] | select(.event == "NODE") | .message] | join(" ")')" \
-        'build of v that was kept is made again: prog has changed'
+        'cached build of v is made again: prog has changed'
     : >"$(dirname "$prog")/added-by-a-test"
     job added "$(jq -c .job <"$TMPDIR/sound.json" | jq -c 'del(.schema, .run_id)')"
     run added

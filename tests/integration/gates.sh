@@ -119,7 +119,7 @@ scenario "a gate of a build without resources.json" reason nobuild "^no number: 
 scenario "a gate of a build whose resources.json lacks the figure" reason partial \
     "^no number: resources\.json has no lds_static_bytes for kernel k$"
 scenario "a gate of a build whose figure is negative" reason negative \
-    "^no number: resources\.json has -4 as scratch_bytes of kernel k, which cannot be$"
+    "^no number: resources\.json has -4 as scratch_bytes of kernel k, which is impossible$"
 scenario "a gate of a build whose figure is a text" reason text \
     "^no number: resources\.json has no scratch_bytes for kernel k$"
 scenario "a build whose resources.json is not an object" foreign_resources

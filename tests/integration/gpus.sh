@@ -188,7 +188,7 @@ falls_off() {
     gone=$(if [ "$GPUS_VENDOR" = amd ]; then printf 'rm -f %s' "$(gpu_file 2)"; else printf 'echo 0 0 lost 1 >%s' "$(gpu_file 2)"; fi)
     sweep off '.gpus = ["1", "2"] | .contexts = [1, 2] | .repetitions = 2 | .variants |= map(.run = ["sh", "-c",
         "\(.run[0]) 0.2; case ,$ROCR_VISIBLE_DEVICES$CUDA_VISIBLE_DEVICES, in *,'"$(gpu_word 2)"',*) '"$gone"' ;; esac"])'
-    like "it says that the GPU does not answer" "$(jq -r 'select(.gpu_out) | .message' "$BUNDLE/events.jsonl")" "GPU $(gpu_id 2) does not answer any more"
+    like "it says that the GPU does not answer" "$(jq -r 'select(.gpu_out) | .message' "$BUNDLE/events.jsonl")" "GPU $(gpu_id 2) no longer answers"
     is "what is left moves to the other" "$(of_tests 'select(.gpus[0].index == 1) | .exit_status' | tr ' ' '\n' | sort | uniq -c | xargs)" "7 OK"
     gpu_memory 2 300
 }
@@ -204,7 +204,7 @@ memory_errors() {
     fi
     sweep ecc '.gpus = ["0", "1"] | .contexts = [1, 2] | .repetitions = 2 | .variants |= [.[0] | .run = ["sh", "-c",
         "\(.run[0]) 0.2; case ,$ROCR_VISIBLE_DEVICES$CUDA_VISIBLE_DEVICES, in *,'"$(gpu_word 1)"',*) '"${count//\\/\\\\}"' ;; esac"]]'
-    like "it is taken out" "$(jq -r 'select(.gpu_out) | .message' "$BUNDLE/events.jsonl")" "GPU $(gpu_id 1) has had 3 memory errors"
+    like "it is taken out" "$(jq -r 'select(.gpu_out) | .message' "$BUNDLE/events.jsonl")" "GPU $(gpu_id 1) has had 3 uncorrectable memory errors"
 }
 
 # From its first test on, what NVML says of the second GPU takes longer than anybody waits for it: no reason for the first to miss

@@ -145,7 +145,7 @@ clocks_left() {
 full_disk() {
     plan_with ".workdir = \"$TMPDIR/full/work\"" "$TMPDIR/full.json"
     exits "run exits 3" 3 ks_run "$TMPDIR/full.json" --variants good
-    like "run prints the remedy" "$ERR" '-> make room'
+    like "run prints the remedy" "$ERR" '-> free some'
 }
 
 scenario "check of a node" check_node

@@ -92,7 +92,7 @@ damaged() {
     (cd "$tree" && eval "$1")
     sweep "$id-2" "[$(builds a 3)]"
     is "the build is made again" "$(statuses "$id-2")" OK
-    like "the journal says why" "$(messages "$id-2")" "the build of a that was kept is made again: $2"
+    like "the journal says why" "$(messages "$id-2")" "the cached build of a is made again: $2"
     is "it measures what was built" "$(perf "$id-2" '.timings.prefill_s | floor' a)" 3
 }
 
@@ -104,7 +104,7 @@ changed_stage() {
     job changed "$(jq -nc --arg s "$SHA" '{source: {sha256: $s}, variants: [{name: "a", run: ["true"]}], tests: [{variant: "a"}]}')"
     run changed
     is "a run on it is BLOCKED" "$(summary changed .status)" BLOCKED
-    like "the reason names the file" "$(summary changed .reason)" 'number has changed.*run again to send them anew'
+    like "the reason names the file" "$(summary changed .reason)" 'number has changed.*run again to send them again'
     staged
     is "staging replaces it" "$(cat "$WORK/src/$SHA/number")" 1
     job again "$(jq -nc --arg s "$SHA" '{source: {sha256: $s}, variants: [{name: "a", run: ["cat", "{src}/number"]}], tests: [{variant: "a"}]}')"

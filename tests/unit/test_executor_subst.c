@@ -63,7 +63,7 @@ static void text_that_looks_like_a_placeholder_is_refused(void **state)
     fails("{SRC}/x", "did you mean {src}");
     fails("{ context }", "did you mean {context}");
     fails("{contxt}", "did you mean {context}");
-    fails("{X}", "write {{X} for the text {X}");
+    fails("{X}", "write {{X} for the literal text {X}");
     fails("{v3}", "unknown placeholder {v3}");
     fails("{context*2}", "{context*2}: only {context+N}");
     fails("{context-1}", "only {context+N}");

@@ -66,7 +66,7 @@ static void another_number_of_matches_is_an_error(void **state)
     apply(&(struct patch){"f", "a", "b", 1}, "", &rc, &err);
     assert_err(rc, &err, ERR_INPUT, "matches 0 times");
     apply(&(struct patch){"f", "\\b", "x", 1}, "a word", &rc, &err);
-    assert_err(rc, &err, ERR_INPUT, "empty text");
+    assert_err(rc, &err, ERR_INPUT, "empty string");
     char *many = calloc(3000, 1);
     assert_non_null(many);
     memset(many, 'a', 2999);
@@ -111,7 +111,7 @@ static void what_a_plan_says_is_checked(void **state)
     } bad[] = {
         {"{\"file\":\"a/../b\",\"pattern\":\"x\",\"replacement\":\"\"}", "$.file", "without \"..\""},
         {"{\"file\":\"a\",\"pattern\":\"[x\",\"replacement\":\"\"}", "$.pattern", "regular expression"},
-        {"{\"file\":\"a\",\"pattern\":\"x|\",\"replacement\":\"\"}", "$.pattern", "empty text"},
+        {"{\"file\":\"a\",\"pattern\":\"x|\",\"replacement\":\"\"}", "$.pattern", "empty string"},
         {"{\"file\":\"a\",\"pattern\":\"((x|yz){1,255}){2,999}\",\"replacement\":\"\"}", "$.pattern",
          "regular expression is too large"},
         {"{\"file\":\"a\",\"pattern\":\"x{99999999999999999999}\",\"replacement\":\"\"}", "$.pattern",

@@ -90,7 +90,7 @@ static const struct {
     {"cost without price", HEAD VARIANTS MATRIX ",\"cost\":{\"currency\":\"EUR\"}}", "$.cost.per_hour",
      "number"},
     {"currency", HEAD VARIANTS MATRIX ",\"cost\":{\"per_hour\":2,\"currency\":\"$\"}}", "$.cost.currency",
-     "three letters"},
+     "three-letter"},
     {"workdir climbs", HEAD VARIANTS MATRIX ",\"workdir\":\"../x\"}", "$.workdir", ".."},
     {"source is absent", HEAD VARIANTS MATRIX ",\"source\":{\"dir\":\"nowhere\"}}", "$.source.dir",
      "nowhere"},

@@ -128,7 +128,7 @@ static void bad_yaml_is_refused_with_its_place(void **state)
         {"a: !python/object x\n", "tags such as"},
         {"a: 1\n---\nb: 2\n", "a second document"},
         {"<<: {a: 1}\n", "merge keys"},
-        {"? [a]\n: b\n", "p.yaml:1:3: not valid YAML: a key must be a text"},
+        {"? [a]\n: b\n", "p.yaml:1:3: not valid YAML: a key must be a string"},
         {"a: .inf\n", "infinite"},
         {"a: -.INF\n", "infinite"},
         {"a: .nan\n", "infinite"},

@@ -137,7 +137,7 @@ static void a_refusal_is_no_silence(void **state)
         assert_false(reachable);
     }
     put_program("sbatch", "exit 1");
-    assert_err(submit(&nothing, &job, &reachable, &err), &err, ERR_NODE, "said nothing");
+    assert_err(submit(&nothing, &job, &reachable, &err), &err, ERR_NODE, "without a message");
     assert_int_equal(unlink(in_scratch("bin/sbatch")), 0);
     assert_err(submit(&nothing, &job, &reachable, &err), &err, ERR_NODE, "sbatch", "is Slurm installed");
 }

@@ -50,9 +50,8 @@ static void a_silent_node_is_told_once(void **state)
     assert_int_equal(look_after(&io, 15), 0);
     assert_int_equal(look_after(&io, 20), 0);
     assert_int_equal(told, 1);
-    assert_string_equal(
-        last, "me@node:22 has been silent for 15 s: is it overloaded or stopped? Waiting up to 60 s; Ctrl-C "
-              "ends this");
+    assert_string_equal(last, "me@node:22 has been silent for 15 s: is it overloaded or stopped? Waiting up "
+                              "to 60 s; Ctrl-C stops waiting");
     transport_io_end(&io);
 }
 

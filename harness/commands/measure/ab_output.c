@@ -133,7 +133,7 @@ void ab_write_text(const struct ab_result *r, bool colour, struct buf *out)
     write_side("base", r->base, out);
     write_side("head", r->head, out);
     if (all_same(r)) {
-        buf_printf(out, "\n%s: nothing to measure%s (--force measures nevertheless)\n", all_same_what(r),
+        buf_printf(out, "\n%s: nothing to measure%s (--force measures all the same)\n", all_same_what(r),
                    any_of_device(r) ? ", unless the host's code changed" : "");
         return;
     }

@@ -59,10 +59,10 @@ static void write_why(const struct bisect_state *b, struct buf *out)
         buf_printf(out, "the %s end %.12s cannot be measured: %s", end == good ? "good" : "bad", end->id,
                    end->reason);
     else if (bad->mark == BISECT_OPEN)
-        buf_printf(out, "both ends have the same %s (--force measures nevertheless)",
+        buf_printf(out, "both ends have the same %s (--force measures all the same)",
                    bad->of_device ? "device code; the host's code was not compared" : "machine code");
     else
-        buf_printf(out, "the ends do not differ in turns: %s", bad->reason);
+        buf_printf(out, "measured in turns, the ends do not differ: %s", bad->reason);
 }
 
 void bisect_write_headline(const struct bisect_state *b, struct buf *out)

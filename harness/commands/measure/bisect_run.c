@@ -37,7 +37,7 @@ static int take_lock(const struct bisect_state *b, const struct session_options 
             return -1;
         }
         if (!waited)
-            fprintf(o->progress, "another process works on this search: waiting for it\n");
+            fprintf(o->progress, "another process is working on this search: waiting for it\n");
         if (o->interrupted && *o->interrupted) {
             close(fd);
             return err_set(err, ERR_INTERRUPTED, "no longer waiting; the other process continues");

@@ -239,7 +239,7 @@ int cmd_noise(struct cmd_env *env, int argc, char **argv)
         {"--session", "TIME", &a.choice.session, NULL,
          "list, remove: only what was measured then, as list prints it"},
         {"--gpus", NULL, NULL, &a.gpus,
-         "measure each cell on one GPU alone and on all GPUs at once, in so many rounds"},
+         "measure each cell on one GPU alone and on all GPUs at once, in --runs rounds"},
         {"--stored", NULL, NULL, &a.stored, "use stored runs of one build instead of running the plan"},
     };
     struct args spec = {

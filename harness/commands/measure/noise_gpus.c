@@ -94,8 +94,8 @@ static void print_text(const struct rounds *r, double practical)
         printf("%7d  %-16s %+8.2f %%  %-20s  %s\n", c->context, c->variant, 100 * (c->ratio - 1), interval,
                suffers ? "suffers: will run alone" : "");
     }
-    printf("\n%zu rounds; %s with %d tests at once beside one alone: %zu %s more than %.3g %% worse among"
-           " neighbours\n",
+    printf("\n%zu rounds; %s with %d tests at once, compared with one alone: %zu %s more than %.3g %% worse "
+           "among neighbours\n",
            r->count, metric_info(primary)->name, r->result.count ? r->result.cells[0].gpus : 0, suffering,
            suffering == 1 ? "cell is" : "cells are", 100 * practical);
 }

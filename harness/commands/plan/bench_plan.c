@@ -57,8 +57,7 @@ static int push_command(const struct bench_request *b, const char *command, stru
         return 0;
     }
     if (words_need_shell(command))
-        return err_set(err, ERR_INPUT, "%.100s: has characters for a shell: quote them, or give --shell",
-                       command);
+        return err_set(err, ERR_INPUT, "%.100s: has shell characters: quote them, or give --shell", command);
     rc = words_split(command, &words, err);
     for (size_t i = 0; rc == 0 && i < words.n; i++)
         words_push_literal(argv, words.v[i], false);

@@ -174,7 +174,7 @@ static int run_here(struct init *in, struct err *err)
     if (rc == 0)
         rc = run_program(&run, &result, err);
     if (rc == 0 && (!result.exited || result.exit_code != 0))
-        fprintf(stderr, "note: the command failed here%s%s: what it printed is used nevertheless\n",
+        fprintf(stderr, "note: the command failed here%s%s: what it printed is used all the same\n",
                 result.exited ? "" : ", signal ", result.signal);
     strvec_release(&argv);
     return rc;

@@ -117,7 +117,7 @@ static void print_sample(const char *file, const struct sample *s)
             printf("  %-16s not found: %s\n", v->name, v->why);
     }
     if (s->wall)
-        puts("  \"timings\": \"wall\" reads no output: the wall time of each process is what counts");
+        puts("  \"timings\": \"wall\" reads no output: the wall time of each process is compared");
     if (*s->problem)
         printf("  %s\n", s->problem);
 }

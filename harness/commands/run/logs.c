@@ -34,7 +34,7 @@ static int choose_log(struct logs *l, const char **words, size_t n, struct err *
     if (a->diag + a->build + a->gate > 1)
         return err_set(err, ERR_INPUT, "logs: give one of --diag, --build and --gate");
     if ((a->build || a->gate) && n > 2)
-        return err_set(err, ERR_INPUT, "logs: --%s is of a variant: leave out \"%.40s\"",
+        return err_set(err, ERR_INPUT, "logs: --%s concerns a whole variant: leave out \"%.40s\"",
                        a->build ? "build" : "gate", words[2]);
     l->query = (struct run_log_query){.log = a->diag    ? RUN_LOG_DIAG
                                              : a->build ? RUN_LOG_BUILD
@@ -195,7 +195,7 @@ int cmd_logs(struct cmd_env *env, int argc, char **argv)
 {
     struct logs_args a = {0};
     const struct arg options[] = {
-        {"--diag", NULL, NULL, &a.diag, "the evidence of a test that was not OK, diag.txt"},
+        {"--diag", NULL, NULL, &a.diag, "diag.txt: the evidence of a test that was not OK"},
         {"--build", NULL, NULL, &a.build, "the log of the variant's build"},
         {"--gate", NULL, NULL, &a.gate, "the log of the variant's gates"},
         {"--follow", NULL, NULL, &a.follow, "print what a live test writes until it ends"},

@@ -366,7 +366,8 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
         return cmd_fail(&err);
     if (a.smoke && (a.detach || a.confirm)) {
         plan_release(&p);
-        err_set(&err, ERR_INPUT, "run: --smoke stores nothing, so --detach and --confirm do not go with it");
+        err_set(&err, ERR_INPUT,
+                "run: --smoke stores nothing, so it cannot be combined with --detach or --confirm");
         return cmd_fail(&err);
     }
     if (a.smoke && p.nodes.count > 1) {

@@ -305,7 +305,7 @@ int cmd_watch(struct cmd_env *env, int argc, char **argv)
         .usage = "RUN|SWEEP|NODE|PLAN [options]",
         .about =
             "Shows the progress of a run: full-screen on a terminal, line by line otherwise, with --json "
-            "as the journal's lines. The run does not depend on it.",
+            "as the journal's lines. Ending it does not affect the run.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
         .min_words = 1,

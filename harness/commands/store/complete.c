@@ -79,7 +79,7 @@ int cmd_complete(struct cmd_env *env, int argc, char **argv)
 {
     struct args spec = {.command = "complete",
                         .usage = "KIND [RUN]",
-                        .about = "Prints what a shell may complete: names of the store.",
+                        .about = "Prints completions for a shell: names from the store.",
                         .min_words = 1,
                         .max_words = 2};
     struct err err = {0};

@@ -63,11 +63,10 @@ static double mb(int64_t bytes)
 static void announce(const struct store *s, const struct vacuum_need *need, FILE *notes)
 {
     if (need->whole)
-        fprintf(
-            notes,
-            "%s: %.1f of %.1f MB are unused; the store was made by an older version and is copied as a whole "
-            "this once, which needs %.1f MB beside it\n",
-            s->path, mb(need->unused), mb(need->bytes), mb(need->temporary));
+        fprintf(notes,
+                "%s: %.1f of %.1f MB are unused; the store was made by an older version and is copied as a "
+                "whole this one time, which needs %.1f MB beside it\n",
+                s->path, mb(need->unused), mb(need->bytes), mb(need->temporary));
     else if (need->unused > 0)
         fprintf(notes, "%s: %.1f of %.1f MB are unused; releasing them needs %.1f MB beside the store\n",
                 s->path, mb(need->unused), mb(need->bytes), mb(need->temporary));

@@ -29,7 +29,7 @@ static int export_run_or_all(struct store *s, const char **words, size_t n, enum
 {
     int64_t key = 0;
     if (format == EXPORT_SQL && n)
-        return err_set(err, ERR_INPUT, "export: SQL is only exported of the whole store: name no run");
+        return err_set(err, ERR_INPUT, "export: --format sql exports the whole store: name no run");
     if (n && store_find_run(s, words[0], &key, err) != 0)
         return -1;
     if (format == EXPORT_OPENMETRICS)
