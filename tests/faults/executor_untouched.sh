@@ -99,7 +99,7 @@ added() {
     three added 'echo 1 >$S/shadow; echo 1 >$B/cache'
     is "all results stand" "$(outcomes added)" "OK OK OK OK"
     like "what is new in the sources is told" "$(messages added)" "build and sources of v: shadow was added $told"
-    unlike "what is new in a build is not" "$(messages added)" cache
+    unlike "what is new in a build is not" "$(messages added)" ' cache '
 }
 
 bytecode() {
