@@ -21,9 +21,10 @@ int sources_check(struct suite *s, char *reason, struct err *err)
         return 1;
     int intact = tree_check(s->layout, TREE_STAGED, s->job.source_sha256, why, err);
     if (intact == 0)
-        reason_set(reason,
-                   "the sources on the node are not as they were sent (%.200s): run again to send them again",
-                   *why ? why : "they have no seal");
+        reason_set(
+            reason,
+            "the sources on the node are not as they were sent (%.200s): start the run again to resend them",
+            *why ? why : "they have no seal");
     return intact;
 }
 

@@ -104,7 +104,7 @@ changed_stage() {
     job changed "$(jq -nc --arg s "$SHA" '{source: {sha256: $s}, variants: [{name: "a", run: ["true"]}], tests: [{variant: "a"}]}')"
     run changed
     is "a run on it is BLOCKED" "$(summary changed .status)" BLOCKED
-    like "the reason names the file" "$(summary changed .reason)" 'number has changed.*run again to send them again'
+    like "the reason names the file" "$(summary changed .reason)" 'number has changed.*start the run again to resend them'
     staged
     is "staging replaces it" "$(cat "$WORK/src/$SHA/number")" 1
     job again "$(jq -nc --arg s "$SHA" '{source: {sha256: $s}, variants: [{name: "a", run: ["cat", "{src}/number"]}], tests: [{variant: "a"}]}')"
