@@ -12,7 +12,7 @@ json_t *probe(const struct layout *layout, const char *model, struct err *err)
     nvml_open(&nvml, layout);
     json_t *node = node_probe(layout, &loop, &nvml, model, err);
     if (node)
-        json_object_set_new(node, "engines", engines_probe());
+        json_object_set_new(node, "engines", engines_probe(layout));
     nvml_close(&nvml);
     loop_close(&loop);
     return node;

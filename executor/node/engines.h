@@ -3,9 +3,11 @@
 #ifndef KERNSWEEP_EXECUTOR_NODE_ENGINES_H
 #define KERNSWEEP_EXECUTOR_NODE_ENGINES_H
 
+#include "executor/workdir/layout.h"
+
 #include <jansson.h>
 
 /* An array of {"name", "version"}; version null: it did not say. */
-json_t *engines_probe(void);
+json_t *engines_probe(const struct layout *l);
 
 #endif

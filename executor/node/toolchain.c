@@ -4,7 +4,7 @@
 #include "common/base/environment.h"
 #include "common/base/text.h"
 #include "executor/job/command.h"
-#include "executor/node/toolchain_cache.h"
+#include "executor/node/version_cache.h"
 #include "executor/process/child.h"
 
 #include <ctype.h>
@@ -13,6 +13,7 @@
 
 enum { VERSION_OUTPUT_MAX = 8192, VERSION_MAX = 200 };
 
+static const char cache_file[] = "toolchain.json";
 static const char *const compilers[] = {"cc", "c++", "clang", "hipcc", "nvcc", "make", NULL};
 
 static void keep_output(void *arg, const char *data, size_t len)
@@ -92,10 +93,10 @@ json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *e
     const struct subst no_values = {.context = 0};
     struct strvec env = {.v = NULL};
     if (command_environment(&none, NULL, &no_values, &env, err) == 0) {
-        json_t *identity = toolchain_identity(environment_get(&env, "PATH"), compilers);
-        list = toolchain_cache_load(l, identity);
+        json_t *identity = version_identity(environment_get(&env, "PATH"), compilers);
+        list = version_cache_load(l, cache_file, identity);
         if (!list && (list = probe_all(loop, env.v, err)))
-            toolchain_cache_save(l, identity, list);
+            version_cache_save(l, cache_file, identity, list);
         json_decref(identity);
     }
     strvec_release(&env);

@@ -330,7 +330,32 @@ real "a test that fails in podman" podman_fails
 real "a time-out in podman with a program that ignores SIGTERM" podman_ignores_term
 real "a limit of memory in podman" podman_memory
 real "an executor that is killed while podman runs its test" podman_executor_killed
+# engine_says TEXT: a docker that counts how often it is asked. Its size differs with the text.
+engine_says() {
+    mkdir -p "$TMPDIR/versions"
+    printf '#!/bin/sh\necho asked >>%s/asked\n%s\n' "$TMPDIR" "$1" >"$TMPDIR/versions/docker"
+    chmod +x "$TMPDIR/versions/docker"
+}
+
+docker_version() {
+    mkdir -p "$WORK"
+    PATH=$TMPDIR/versions:$PATH x probe | jq -r '.engines[] | select(.name == "docker").version'
+}
+
+versions_cached() {
+    engine_says 'echo Docker version 1.2'
+    is "the version is asked for" "$(docker_version)" "Docker version 1.2"
+    is "the next look gives the same" "$(docker_version)" "Docker version 1.2"
+    is "and does not ask" "$(grep -c asked "$TMPDIR/asked")" 1
+    engine_says 'echo Docker version 1.31'
+    is "another program is asked" "$(docker_version)" "Docker version 1.31"
+    engine_says 'exit 1'
+    is "one that fails has none" "$(docker_version)" null
+    is "it is asked again" "$(docker_version) $(grep -c asked "$TMPDIR/asked")" "null 4"
+}
+
 scenario "an engine that is not there" engine_missing
+scenario "the versions of engines" versions_cached
 scenario "docker's command line" docker_line
 scenario "an image that cannot be had" image_missing
 scenario "a time-out with work in docker's daemon" daemon_survives

@@ -1,4 +1,4 @@
-#include "executor/node/toolchain_cache.h"
+#include "executor/node/version_cache.h"
 
 #include "common/base/json.h"
 
@@ -8,8 +8,6 @@
 #include <time.h>
 
 enum { CACHE_MAX = 64 << 10 };
-
-#define CACHE_FILE "toolchain.json"
 
 static const double fresh_s = 600;
 
@@ -51,7 +49,7 @@ static int find_program(const char *path, const char *name, struct stat *st)
     return -1;
 }
 
-json_t *toolchain_identity(const char *path, const char *const *names)
+json_t *version_identity(const char *path, const char *const *names)
 {
     json_t *out = json_array();
     struct stat st;
@@ -65,16 +63,16 @@ json_t *toolchain_identity(const char *path, const char *const *names)
     return out;
 }
 
-json_t *toolchain_cache_load(const struct layout *l, const json_t *identity)
+json_t *version_cache_load(const struct layout *l, const char *file, const json_t *identity)
 {
     char path[FS_PATH_MAX];
     json_t *root = NULL, *out = NULL, *boot = boot_id();
-    if (fs_join(path, NULL, l->workdir, CACHE_FILE) == 0 && fs_exists(path))
+    if (fs_join(path, NULL, l->workdir, file) == 0 && fs_exists(path))
         root = json_load(path, CACHE_MAX, NULL);
     double age = boot_time_s() - json_number_value(json_object_get(root, "asked_at"));
     if (root && age >= 0 && age < fresh_s && json_equal(json_object_get(root, "boot"), boot) &&
         json_equal(json_object_get(root, "identity"), identity))
-        out = json_incref(json_object_get(root, "compilers"));
+        out = json_incref(json_object_get(root, "versions"));
     if (!json_is_array(out)) {
         json_decref(out);
         out = NULL;
@@ -84,12 +82,12 @@ json_t *toolchain_cache_load(const struct layout *l, const json_t *identity)
     return out;
 }
 
-void toolchain_cache_save(const struct layout *l, json_t *identity, json_t *compilers)
+void version_cache_save(const struct layout *l, const char *file, json_t *identity, json_t *versions)
 {
     char path[FS_PATH_MAX];
     json_t *root = json_pack("{s:f, s:o, s:O, s:O}", "asked_at", boot_time_s(), "boot", boot_id(), "identity",
-                             identity, "compilers", compilers);
-    if (root && fs_is_dir(l->workdir) && fs_join(path, NULL, l->workdir, CACHE_FILE) == 0)
+                             identity, "versions", versions);
+    if (root && fs_is_dir(l->workdir) && fs_join(path, NULL, l->workdir, file) == 0)
         json_save(path, root, NULL);
     json_decref(root);
 }
