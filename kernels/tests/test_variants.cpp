@@ -81,6 +81,13 @@ void test_variant(tap &t, const attn_variant &variant, attn_dtype dtype, const s
                 test_shape(t, variant, {1, seq, 48, 12, 64, causal, dtype}, true);
         }
     }
+    // Enough work for v5's clusters, which need an even number of tiles.
+    for (const int seq : {1000, 1024, 1100}) {
+        for (const bool causal : {true, false}) {
+            if (selected.long_too)
+                test_shape(t, variant, {2, seq, 48, 12, 128, causal, dtype}, true);
+        }
+    }
 }
 
 void test_all(tap &t, int argc, char **argv)
