@@ -58,9 +58,10 @@ static int run_logged(struct suite *s, size_t variant, struct step *step, const 
     if (rc != 0)
         return -1;
     if (!gone)
-        return err_set(err, ERR_NODE,
-                       "the container of %s cannot be removed: it would run beside the tests; see \"%s ps\"",
-                       argv->v[0], engine_name(use.engine));
+        return err_set(
+            err, ERR_NODE,
+            "the container of %s cannot be removed: it would run alongside the tests; see \"%s ps\"",
+            argv->v[0], engine_name(use.engine));
     secrets_printable(&s->secrets, argv->v[0], strlen(argv->v[0]), program, sizeof program);
     child_ending(&result, &limits, program, &ending);
     *out = assess_ending(&ending);

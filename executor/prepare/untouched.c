@@ -194,7 +194,8 @@ static int disbelieve_unread(struct inquiry *q)
                s->job.variant[q->variant].name, q->unread);
     int rc = suite_note(s, text, q->err);
     reason_set(reason,
-               "nothing shows that it began with its build and sources unchanged: %.200s when the run ended",
+               "it cannot be shown that its build and sources were unchanged when it began: %.200s when the "
+               "run ended",
                q->unread);
     for (size_t i = 0; rc == 0 && i < s->job.test_count; i++) {
         const struct test_state *t = &s->test[i];

@@ -70,7 +70,7 @@ static void explain_unfinished(const struct suite *s, size_t test, enum run_stat
     if (test_is_out_of_attempts(s, test, why))
         return;
     why->status = status == RUN_CANCELLED ? STATUS_CANCELLED : STATUS_INTERRUPTED;
-    reason_set(why->reason, "its attempt %u was interrupted, and the run ended before another: %.300s",
+    reason_set(why->reason, "its attempt %u was interrupted, and the run ended before the next: %.300s",
                s->test[test].attempts, reason);
 }
 

@@ -10,7 +10,7 @@ static int tell(struct suite *s, const char *name, enum held_state state, const 
     if (left->kind == ERR_NONE)
         reason_set(
             text,
-            "the folder %.128s was replaced while tests ran: %s, and what stood in its place is removed",
+            "the folder %.128s was replaced while tests ran: %s, and what stood in its place was removed",
             name, fate);
     else
         reason_set(text,

@@ -205,7 +205,7 @@ static int take_free(struct node_lock *lock, struct suite *s, int64_t until_ns, 
 static int go_on_without(struct suite *s, size_t group, const char *why, struct err *err)
 {
     char text[REASON_MAX];
-    reason_set(text, "going on without a GPU: %s", why);
+    reason_set(text, "continuing without a GPU: %s", why);
     gpu_choice_drop(&s->gpus, group);
     return suite_note(s, text, err);
 }

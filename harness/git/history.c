@@ -163,7 +163,7 @@ static int resolve(const char *dir, const char *revision, char *id, struct err *
     if (ask_id(dir, "", revision, id, err) != 0)
         return -1;
     if (!*id)
-        return err_set(err, ERR_INPUT, "%s: git knows no commit \"%.200s\" there%s", dir, revision,
+        return err_set(err, ERR_INPUT, "%s: git finds no commit \"%.200s\" there%s", dir, revision,
                        shallow_hint(dir));
     return check_unambiguous(dir, revision, err);
 }

@@ -58,7 +58,7 @@ int session_find_executor(char *out, struct err *err)
         return err_wrap(err, "set KERNSWEEP_EXECUTOR");
     return found ? 0
                  : err_set(err, ERR_STORAGE,
-                           "no kernsweep-executor beside %.500s: build it, or set KERNSWEEP_EXECUTOR", out);
+                           "no kernsweep-executor next to %.500s: build it, or set KERNSWEEP_EXECUTOR", out);
 }
 
 int session_connect(struct session *s, struct err *err)

@@ -202,8 +202,7 @@ static int check_all(const struct witness *w, bool told, const char *who, const 
                      const char *sha256, const struct json_at *perf, struct err *err)
 {
     if (told && !w->known)
-        return json_fail(perf, err, "says OK, but %s knows no end of this test: one of them was changed",
-                         who);
+        return json_fail(perf, err, "says OK, but %s has no end of this test: one of them was changed", who);
     return check(w, who, &t->t, perf, err) != 0 || check_metrics(w, who, t, perf, err) != 0 ||
                    check_hash(w, who, sha256, perf, err) != 0
                ? -1

@@ -160,7 +160,7 @@ int store_vacuum(struct store *s, const struct vacuum_need *need, vacuum_progres
 {
     if (need->temporary > need->available)
         return err_set(err, ERR_STORAGE,
-                       "%s: needs %lld MB of temporary space beside the store, and only %lld MB are free: "
+                       "%s: needs %lld MB of temporary space next to the store, and only %lld MB are free: "
                        "make room there",
                        s->path, (long long)(need->temporary / 1000000),
                        (long long)(need->available / 1000000));

@@ -80,7 +80,7 @@ both_wait() {
     is "the run that lists them gets both" "$(result listed)" "COMPLETE 1"
     use third
     is "then the run of all of them" "$(result every)" "COMPLETE 1"
-    unlike "it has all of them" "$(events every '.[] | .message // ""')" 'going on without'
+    unlike "it has all of them" "$(events every '.[] | .message // ""')" 'continuing without'
 }
 
 one_gpu() {

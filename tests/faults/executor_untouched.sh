@@ -138,7 +138,7 @@ unread_once() {
 unread_for_good() {
     unread true "OK OK INVALID INVALID"
     like "its reason says so" "$(jq -r .reason "$WORK"/runs/unread-*-2/v/ctx_64_run3/perf.json)" \
-        'nothing shows that it began with its build and sources unchanged: the seal could not be read .Input/output error. when the run ended'
+        'it cannot be shown that its build and sources were unchanged when it began: the seal could not be read .Input/output error. when the run ended'
 }
 
 in_tree() {

@@ -163,7 +163,7 @@ locked() {
     sweep some '.gpus = "all"'
     exited "a run of all GPUs exits 0" 0
     is "it uses those that are free" "$(used_words)" "$(words 6 7)"
-    like "it says without which" "$(jq -r 'select(.event == "NODE") | .message // ""' "$BUNDLE/events.jsonl")" "going on without a GPU: GPU $(gpu_id 0) is used by the run holder-$(gpu_id 0)"
+    like "it says without which" "$(jq -r 'select(.event == "NODE") | .message // ""' "$BUNDLE/events.jsonl")" "continuing without a GPU: GPU $(gpu_id 0) is used by the run holder-$(gpu_id 0)"
     sweep refused '.gpus = ["0", "7"]'
     exited "a run of listed GPUs of which one is in use exits 3" 3
     like "it names the holder" "$ERR$OUT" "holder-$(gpu_id 0)"

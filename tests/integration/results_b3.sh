@@ -204,7 +204,7 @@ MAP
     printf 'kernel,n,time\nv4,4096,5.00\n' >"$TMPDIR/night.csv"
     nights import --map "$TMPDIR/map.json" --date 2026-01-13 --node mi300x "$TMPDIR/night.csv" >/dev/null
     exits "history with an odd newest night exits 0" 0 nights history --variant v4 --context 4096
-    like "history leaves open what an odd newest night is" "$OUT" "^2026-01-13 .*  \\(the newest night: no later one shows whether it stays\\)\$"
+    like "history leaves open what an odd newest night is" "$OUT" "^2026-01-13 .*  \\(the newest night: no later one shows whether it lasts\\)\$"
 }
 
 foreign() {

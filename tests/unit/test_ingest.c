@@ -468,7 +468,7 @@ static void what_the_journal_of_a_complete_run_does_not_know_is_invalid(void **s
     struct run_data r = must_load(&s, must_ingest(&s, bundle_with_witness("cut", "events.jsonl", cut), NULL));
     assert_int_equal(r.info.counts.ok, 2);
     assert_int_equal(r.tests[2].status, STATUS_INVALID);
-    assert_non_null(strstr(r.tests[2].reason, "the journal knows no end of this test"));
+    assert_non_null(strstr(r.tests[2].reason, "the journal has no end of this test"));
     run_data_release(&r);
     store_close(&s);
 }

@@ -162,7 +162,7 @@ static const char *odd_text(const struct timeline_point *p, bool newest)
 {
     if (!p->odd)
         return "";
-    return newest ? "  (the newest night: no later one shows whether it stays)"
+    return newest ? "  (the newest night: no later one shows whether it lasts)"
                   : "  (a single night, set aside)";
 }
 

@@ -65,11 +65,13 @@ static void announce(const struct store *s, const struct vacuum_need *need, FILE
     if (need->whole)
         fprintf(notes,
                 "%s: %.1f of %.1f MB are unused; the store was made by an older version and is copied as a "
-                "whole this one time, which needs %.1f MB beside it\n",
+                "whole this one time, which needs %.1f MB of free space next to it\n",
                 s->path, mb(need->unused), mb(need->bytes), mb(need->temporary));
     else if (need->unused > 0)
-        fprintf(notes, "%s: %.1f of %.1f MB are unused; releasing them needs %.1f MB beside the store\n",
-                s->path, mb(need->unused), mb(need->bytes), mb(need->temporary));
+        fprintf(
+            notes,
+            "%s: %.1f of %.1f MB are unused; releasing them needs %.1f MB of free space next to the store\n",
+            s->path, mb(need->unused), mb(need->bytes), mb(need->temporary));
     else
         fprintf(notes, "%s: nothing is unused in %.1f MB\n", s->path, mb(need->bytes));
 }
