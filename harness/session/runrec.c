@@ -173,8 +173,11 @@ static int load_record(const char *rel, const char *full, void *arg, struct err 
     if (n < 6 || strcmp(rel + n - 5, ".json") != 0)
         return 0;
     struct runrec r;
-    json_t *obj = json_load(full, 1 << 20, err);
-    int rc = obj ? decode(&r, obj, full, err) : -1;
+    struct err unread = {0};
+    json_t *obj = json_load(full, 1 << 20, &unread);
+    if (!obj && !fs_exists(full))
+        return 0; /* the command of another run has removed its record meanwhile */
+    int rc = obj ? decode(&r, obj, full, err) : err_set(err, unread.kind, "%s", unread.msg);
     json_decref(obj);
     return rc != 0 ? -1 : each->fn(&r, each->arg, err);
 }

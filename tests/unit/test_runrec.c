@@ -277,6 +277,25 @@ static void each_goes_from_oldest_to_latest(void **state)
     buf_release(&seen);
 }
 
+static int note_and_remove_latest(const struct runrec *r, void *arg, struct err *err)
+{
+    struct runrec latest = record(LATE);
+    note(r, arg, err);
+    return runrec_remove(&latest, db, err);
+}
+
+/* The commands of several nodes run at the same time. */
+static void a_record_that_goes_meanwhile_is_left_out(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct buf seen;
+    buf_init(&seen, 1000);
+    assert_ok(runrec_each(db, note_and_remove_latest, &seen, &err), &err);
+    assert_string_equal(buf_str(&seen), EARLY " " MIDDLE " ");
+    buf_release(&seen);
+}
+
 #define STRINGS                                                                                              \
     "\"run_id\":\"x\",\"node\":\"n\",\"ssh_config\":\"\",\"workdir\":\"w\",\"bundle\":\"b\",\"plan\":\"p\"," \
     "\"ticket\":\"t\",\"baseline\":\"\","
@@ -379,6 +398,7 @@ int main(void)
         cmocka_unit_test_setup(without_records_every_word_is_refused, clear),
         cmocka_unit_test_setup(store_in_the_current_folder, clear),
         cmocka_unit_test_setup(each_goes_from_oldest_to_latest, three_runs),
+        cmocka_unit_test_setup(a_record_that_goes_meanwhile_is_left_out, three_runs),
         cmocka_unit_test_setup(broken_record_is_named, clear),
         cmocka_unit_test_setup(run_id_must_be_a_name, clear),
         cmocka_unit_test_setup(path_that_json_cannot_hold_is_said, clear),
