@@ -34,8 +34,8 @@ struct pipeline {
     static constexpr int consumer_warps = consumers * 4;
     static constexpr int stages = 2;
     static constexpr int threads = (1 + consumers) * 128;
-    static constexpr int producer_registers = CLUSTER == 1 ? 24 : 40; // per thread, by setmaxnreg
-    static constexpr int consumer_registers = consumers == 3 ? 160 : CLUSTER == 1 ? 240 : 232;
+    static constexpr int producer_registers = consumers == 3 ? 32 : 40; // per thread, by setmaxnreg
+    static constexpr int consumer_registers = consumers == 3 ? 160 : 232;
     static constexpr int launch_registers = 65536 / threads / 8 * 8;
     static_assert(128 * (producer_registers + consumers * consumer_registers) <= threads * launch_registers,
                   "setmaxnreg.inc would wait forever for registers");
@@ -52,9 +52,9 @@ struct pipeline {
     static constexpr int k_at = o_at + consumers * F::query_bytes;
     static constexpr int v_at = k_at + stages * F::tile_bytes;
     static constexpr int barriers_at = v_at + stages * F::tile_bytes;
-    static constexpr int barriers = 2 + 4 * stages;
+    static constexpr int barriers = 2 * consumers + 4 * stages;
     static constexpr int work_tile_at = barriers_at + 8 * barriers;
-    static constexpr size_t shared_bytes = alignment + work_tile_at + 4;
+    static constexpr size_t shared_bytes = alignment + work_tile_at + 4 * consumers;
 
     // Position in the ring of stages. Producer and consumers advance it identically, so no index is shared.
     struct ring_position {
@@ -76,36 +76,38 @@ struct pipeline {
     {
         return smem + barriers_at + 8 * i;
     }
-    __device__ uint32_t q_full() const
-    {
-        return barrier(0);
-    }
-    __device__ uint32_t q_free() const
-    {
-        return barrier(1);
-    }
     __device__ uint32_t k_full(int stage) const
     {
-        return barrier(2 + stage);
+        return barrier(stage);
     }
     __device__ uint32_t k_free(int stage) const
     {
-        return barrier(2 + stages + stage);
+        return barrier(stages + stage);
     }
     __device__ uint32_t v_full(int stage) const
     {
-        return barrier(2 + 2 * stages + stage);
+        return barrier(2 * stages + stage);
     }
     __device__ uint32_t v_free(int stage) const
     {
-        return barrier(2 + 3 * stages + stage);
+        return barrier(3 * stages + stage);
+    }
+    __device__ uint32_t q_full(int consumer) const
+    {
+        return barrier(4 * stages + consumer);
+    }
+    __device__ uint32_t q_free(int consumer) const
+    {
+        return barrier(4 * stages + consumers + consumer);
     }
 
     __device__ void init() const
     {
         if (threadIdx.x == 0) {
-            hopper::mbarrier_init(q_full(), 1);
-            hopper::mbarrier_init(q_free(), consumer_warps);
+            for (int w = 0; w < consumers; w++) {
+                hopper::mbarrier_init(q_full(w), 1);
+                hopper::mbarrier_init(q_free(w), 4);
+            }
             for (int i = 0; i < stages; i++) {
                 hopper::mbarrier_init(k_full(i), 1);
                 hopper::mbarrier_init(v_full(i), 1);
@@ -186,15 +188,17 @@ struct pipeline {
             hopper::tma_load_multicast(to + (panel * F::keys + from) * 128, map,
                                        {panel * 64, head, first + from, batch}, full, (1u << CLUSTER) - 1);
     }
-    // Q, together with the index of the work tile, which the consumers read once Q has arrived.
+    // Q, together with the index of the work tile, which the consumer reads once Q has arrived. Each consumer
+    // has its own, so that the first to finish a work tile does not wait for the other one's.
     __device__ void load_queries(const work_tile &at, int index, uint32_t phase) const
     {
-        hopper::mbarrier_wait(q_free(), phase ^ 1);
-        ptx::st_shared(smem + work_tile_at, index);
-        hopper::mbarrier_arrive_expect_tx(q_full(), consumers * F::query_bytes);
-        for (int w = 0; w < consumers; w++)
+        for (int w = 0; w < consumers; w++) {
+            hopper::mbarrier_wait(q_free(w), phase ^ 1);
+            ptx::st_shared(smem + work_tile_at + 4 * w, index);
+            hopper::mbarrier_arrive_expect_tx(q_full(w), F::query_bytes);
             load(smem + q_at + w * F::query_bytes, &maps.q, F::queries, at.head % p.q_heads,
-                 at.tile * tile_queries + w * F::queries, at.head / p.q_heads, q_full());
+                 at.tile * tile_queries + w * F::queries, at.head / p.q_heads, q_full(w));
+        }
     }
 
     __device__ void produce() const
@@ -219,9 +223,11 @@ struct pipeline {
             q_phase ^= 1;
             index = next;
         }
-        hopper::mbarrier_wait(q_free(), q_phase ^ 1);
-        ptx::st_shared(smem + work_tile_at, index);
-        hopper::mbarrier_arrive(q_full());
+        for (int w = 0; w < consumers; w++) {
+            hopper::mbarrier_wait(q_free(w), q_phase ^ 1);
+            ptx::st_shared(smem + work_tile_at + 4 * w, index);
+            hopper::mbarrier_arrive(q_full(w));
+        }
     }
 
     // ---- consumers ----
@@ -258,9 +264,9 @@ struct pipeline {
 
     // Read by the lane that releases Q, so that the read is complete before the producer writes the next
     // index.
-    __device__ int next_work_tile() const
+    __device__ int next_work_tile(int consumer) const
     {
-        const int index = F::lane() == 0 ? ptx::ld_shared(smem + work_tile_at) : 0;
+        const int index = F::lane() == 0 ? ptx::ld_shared(smem + work_tile_at + 4 * consumer) : 0;
         return __shfl_sync(0xffffffffu, index, 0);
     }
 
@@ -273,9 +279,9 @@ struct pipeline {
         if (consumer == consumers - 1)
             scheduler_barrier_arrive(consumer);
         for (;;) {
-            hopper::mbarrier_wait(q_full(), q_phase);
+            hopper::mbarrier_wait(q_full(consumer), q_phase);
             q_phase ^= 1;
-            const int index = next_work_tile();
+            const int index = next_work_tile(consumer);
             if (index >= work_tiles())
                 break;
             const work_tile at = work_tile_of(index);
@@ -340,7 +346,7 @@ struct pipeline {
         release_stage(k_free(k.stage));
         k.advance();
         if (last == tiles.begin)
-            release(q_free());
+            release(q_free(consumer));
         int limit[F::rows];
         for (int r = 0; r < F::rows; r++)
             limit[r] = p.keys_of(first + F::query(r)) - last * F::keys;
@@ -360,7 +366,7 @@ struct pipeline {
             release_stage(k_free(k.stage));
             k.advance();
             if (t == tiles.begin)
-                release(q_free()); // the next work tile's queries arrive during the last softmax of this one
+                release(q_free(consumer)); // the next work tile's queries arrive during the last softmax of this one
             const bool moved = rows.follow(s, keep, p.scale, slack);
             hopper::wgmma_wait<0>();
             release_stage(v_free(v.stage));
