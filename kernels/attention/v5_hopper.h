@@ -32,7 +32,7 @@ struct pipeline {
     static constexpr int cluster = CLUSTER;
     static constexpr int tile_queries = consumers * F::queries;
     static constexpr int consumer_warps = consumers * 4;
-    static constexpr int stages = 2;
+    static constexpr int stages = HEAD_DIM == 64 ? 4 : 2;
     static constexpr int threads = (1 + consumers) * 128;
     static constexpr int producer_registers = consumers == 3 ? 32 : 40; // per thread, by setmaxnreg
     static constexpr int consumer_registers = consumers == 3 ? 160 : 232;
