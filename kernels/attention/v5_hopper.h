@@ -69,7 +69,7 @@ struct pipeline {
 
     const problem &p;
     const tensor_maps &maps;
-    unsigned *counter; // work tiles handed out so far, not counting each block's first
+    unsigned *counter; // work tiles handed out so far, not counting each block's first; null: in turn
     uint32_t smem;
 
     __device__ uint32_t barrier(int i) const
@@ -136,16 +136,23 @@ struct pipeline {
             at.tile = at.tile * CLUSTER + static_cast<int>(hopper::cluster_rank());
         return at;
     }
-    // The first and the next index of a block.
+    // The first and the next index of a block. Back and forth, because causal work tiles become shorter: a
+    // block with a long one gets a short one next. `taken` is what take() returned.
     __device__ int first_index() const
     {
         return static_cast<int>(blockIdx.x) / CLUSTER;
     }
-    __device__ int index_after(int index) const
+    __device__ int index_after(int index, unsigned taken) const
     {
-        if constexpr (CLUSTER > 1)
-            return index + static_cast<int>(gridDim.x) / CLUSTER;
-        return static_cast<int>(gridDim.x + atomicAdd(counter, 1u));
+        const int blocks = static_cast<int>(gridDim.x) / CLUSTER;
+        if (CLUSTER > 1)
+            return index + blocks;
+        return counter ? blocks + static_cast<int>(taken) : (index / blocks + 1) * 2 * blocks - 1 - index;
+    }
+    // Without a branch, behind which the first load would wait for the counter.
+    __device__ unsigned take() const
+    {
+        return CLUSTER > 1 ? 0 : ptx::add_if(counter, counter, 1);
     }
 
     // [begin, end), in tiles of keys.
@@ -207,7 +214,7 @@ struct pipeline {
         uint32_t q_phase = 0;
         int index = first_index();
         while (index < work_tiles()) {
-            const int next = index_after(index);
+            const unsigned taken = take();
             const work_tile at = work_tile_of(index);
             const key_range tiles = key_tiles(at);
             for (int t = tiles.end - 1; t >= tiles.begin; t--) {
@@ -221,7 +228,7 @@ struct pipeline {
                 v.advance();
             }
             q_phase ^= 1;
-            index = next;
+            index = index_after(index, taken);
         }
         for (int w = 0; w < consumers; w++) {
             hopper::mbarrier_wait(q_free(w), q_phase ^ 1);
@@ -366,7 +373,8 @@ struct pipeline {
             release_stage(k_free(k.stage));
             k.advance();
             if (t == tiles.begin)
-                release(q_free(consumer)); // the next work tile's queries arrive during the last softmax of this one
+                release(q_free(
+                    consumer)); // the next work tile's queries arrive during the last softmax of this one
             const bool moved = rows.follow(s, keep, p.scale, slack);
             hopper::wgmma_wait<0>();
             release_stage(v_free(v.stage));

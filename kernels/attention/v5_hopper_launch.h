@@ -97,6 +97,15 @@ inline attn_geometry pipeline_geometry(const attn_shape &s)
                             : geometry_of<pipeline<format::bf16, 128, true, false>>(work_tiles);
 }
 
+// A few rounds over all SMs are assigned in turn, back and forth: it needs no counter, whose reset takes two
+// microseconds, and balances causal work tiles better where they are ordered by length. Of more rounds a
+// block may fall behind (docs/kernels/v5.md has the measurements).
+inline bool goes_in_turn(const problem &p)
+{
+    const bool by_length = !p.causal || (p.part.parts == 1 && p.section >= p.heads);
+    return p.part.work_tiles <= cores() * (by_length ? 4 : 2);
+}
+
 template <class P> hipError_t launch_clusters(const problem &p, const tensor_maps &maps, hipStream_t stream)
 {
     cudaLaunchAttribute clusters;
@@ -132,8 +141,8 @@ template <class P> hipError_t launch_persistent(const attn_args &args, const pro
         return error;
     if constexpr (P::cluster > 1)
         return launch_clusters<P>(p, maps, stream);
-    const auto counter = static_cast<unsigned *>(args.scratch);
-    error = cudaMemsetAsync(counter, 0, sizeof *counter, stream);
+    const auto counter = goes_in_turn(p) ? nullptr : static_cast<unsigned *>(args.scratch);
+    error = counter ? cudaMemsetAsync(counter, 0, sizeof *counter, stream) : hipSuccess;
     if (error != hipSuccess)
         return error;
     hipLaunchKernelGGL(kernel, dim3(pipeline_blocks(p.part.work_tiles)), dim3(P::threads), P::shared_bytes,

@@ -24,6 +24,21 @@ __device__ __forceinline__ int ld_shared(uint32_t smem)
     return value;
 }
 
+// atomicAdd, and what was there; or 0 if `wanted` is false. Nothing waits for it before the result is used.
+__device__ __forceinline__ unsigned add_if(bool wanted, unsigned *to, unsigned value)
+{
+    unsigned before = 0;
+    asm volatile("{\n"
+                 ".reg .pred wanted;\n"
+                 "setp.ne.b32 wanted, %3, 0;\n"
+                 "@wanted atom.global.add.u32 %0, [%1], %2;\n"
+                 "}"
+                 : "+r"(before)
+                 : "l"(to), "r"(value), "r"(static_cast<unsigned>(wanted))
+                 : "memory");
+    return before;
+}
+
 // Copies 16 bytes from global to shared memory, bypassing registers; writes zeros when `exists` is false.
 __device__ __forceinline__ void cp_async(uint32_t smem, const void *global, bool exists)
 {

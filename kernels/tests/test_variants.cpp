@@ -81,6 +81,13 @@ void test_variant(tap &t, const attn_variant &variant, attn_dtype dtype, const s
                 test_shape(t, variant, {1, seq, 48, 12, 64, causal, dtype}, true);
         }
     }
+    for (const int seq :
+         {1000, 1500}) { // v5's work tiles go back and forth over the blocks, for two rounds and for three
+        for (const int head_dim : {64, 128}) {
+            if (selected.long_too)
+                test_shape(t, variant, {1, seq, 32, 8, head_dim, true, dtype}, true);
+        }
+    }
     // Enough work for v5's clusters, which need an even number of tiles.
     for (const int seq : {1000, 1024, 1100}) {
         for (const bool causal : {true, false}) {
