@@ -6,14 +6,14 @@
 // key that every query sees, which keeps every running maximum finite. The kernel is persistent: one block
 // per SM processes one work tile after another, and the producer already loads the next one. Work tiles are
 // handed out by an atomic counter, because causal tiles differ in length: static round-robin scheduling was
-// up to 20 % slower.
+// up to 20 % slower. Where there are only a few for each block, they are assigned in turn, back and forth.
 // With the full mask two blocks may form a cluster, which processes two neighbouring work tiles of a head:
 // each block loads half of every tile of keys into both, so that half as much is read from the L2 cache. All
 // work tiles are equally long then, so they are assigned in turn.
 #pragma once
 
 #include "attention/v5.h"
-#include "device/fragment_wgmma.h"
+#include "attention/v5_hopper_memory.h"
 
 namespace v5
 {
@@ -31,7 +31,6 @@ struct pipeline {
     static constexpr int consumers = CONSUMERS; // warpgroups
     static constexpr int cluster = CLUSTER;
     static constexpr int tile_queries = consumers * F::queries;
-    static constexpr int consumer_warps = consumers * 4;
     static constexpr int stages = HEAD_DIM == 64 ? 4 : 2;
     static constexpr int threads = (1 + consumers) * 128;
     static constexpr int producer_registers = consumers == 3 ? 32 : 40; // per thread, by setmaxnreg
@@ -42,19 +41,11 @@ struct pipeline {
     // log2 of how far a probability may exceed 1 before the output is rescaled: fp16 has room for it, and
     // sums are in fp32.
     static constexpr float outgrown = 8.0f;
-    static constexpr int alignment = 1024; // required by TMA's 128-byte swizzle
     static_assert(F::keys % F::queries == 0, "more than one tile would need a mask");
     static_assert(tile_queries == span || !SPLIT, "splits fall on tile boundaries");
 
-    // Byte offsets in shared memory.
-    static constexpr int q_at = 0;
-    static constexpr int o_at = q_at + consumers * F::query_bytes;
-    static constexpr int k_at = o_at + consumers * F::query_bytes;
-    static constexpr int v_at = k_at + stages * F::tile_bytes;
-    static constexpr int barriers_at = v_at + stages * F::tile_bytes;
-    static constexpr int barriers = 2 * consumers + 4 * stages;
-    static constexpr int work_tile_at = barriers_at + 8 * barriers;
-    static constexpr size_t shared_bytes = alignment + work_tile_at + 4 * consumers;
+    using layout = pipeline_memory<F, consumers, stages, CLUSTER>;
+    static constexpr size_t shared_bytes = layout::bytes;
 
     // Position in the ring of stages. Producer and consumers advance it identically, so no index is shared.
     struct ring_position {
@@ -70,64 +61,7 @@ struct pipeline {
     const problem &p;
     const tensor_maps &maps;
     unsigned *counter; // work tiles handed out so far, not counting each block's first; null: in turn
-    uint32_t smem;
-
-    __device__ uint32_t barrier(int i) const
-    {
-        return smem + barriers_at + 8 * i;
-    }
-    __device__ uint32_t k_full(int stage) const
-    {
-        return barrier(stage);
-    }
-    __device__ uint32_t k_free(int stage) const
-    {
-        return barrier(stages + stage);
-    }
-    __device__ uint32_t v_full(int stage) const
-    {
-        return barrier(2 * stages + stage);
-    }
-    __device__ uint32_t v_free(int stage) const
-    {
-        return barrier(3 * stages + stage);
-    }
-    __device__ uint32_t q_full(int consumer) const
-    {
-        return barrier(4 * stages + consumer);
-    }
-    __device__ uint32_t q_free(int consumer) const
-    {
-        return barrier(4 * stages + consumers + consumer);
-    }
-
-    __device__ void init() const
-    {
-        if (threadIdx.x == 0) {
-            for (int w = 0; w < consumers; w++) {
-                hopper::mbarrier_init(q_full(w), 1);
-                hopper::mbarrier_init(q_free(w), 4);
-            }
-            for (int i = 0; i < stages; i++) {
-                hopper::mbarrier_init(k_full(i), 1);
-                hopper::mbarrier_init(v_full(i), 1);
-                hopper::mbarrier_init(k_free(i), CLUSTER * consumer_warps);
-                hopper::mbarrier_init(v_free(i), CLUSTER * consumer_warps);
-            }
-            hopper::fence_mbarrier_init();
-        }
-        if constexpr (CLUSTER > 1)
-            hopper::cluster_sync();
-        else
-            __syncthreads();
-    }
-
-    // A block must not end while another one of its cluster still writes to its shared memory.
-    __device__ void end() const
-    {
-        if constexpr (CLUSTER > 1)
-            hopper::cluster_sync();
-    }
+    layout memory;
 
     __device__ work_tile work_tile_of(int index) const
     {
@@ -200,11 +134,11 @@ struct pipeline {
     __device__ void load_queries(const work_tile &at, int index, uint32_t phase) const
     {
         for (int w = 0; w < consumers; w++) {
-            hopper::mbarrier_wait(q_free(w), phase ^ 1);
-            ptx::st_shared(smem + work_tile_at + 4 * w, index);
-            hopper::mbarrier_arrive_expect_tx(q_full(w), F::query_bytes);
-            load(smem + q_at + w * F::query_bytes, &maps.q, F::queries, at.head % p.q_heads,
-                 at.tile * tile_queries + w * F::queries, at.head / p.q_heads, q_full(w));
+            hopper::mbarrier_wait(memory.q_free(w), phase ^ 1);
+            ptx::st_shared(memory.work_tile(w), index);
+            hopper::mbarrier_arrive_expect_tx(memory.q_full(w), F::query_bytes);
+            load(memory.q(w), &maps.q, F::queries, at.head % p.q_heads,
+                 at.tile * tile_queries + w * F::queries, at.head / p.q_heads, memory.q_full(w));
         }
     }
 
@@ -218,22 +152,22 @@ struct pipeline {
             const work_tile at = work_tile_of(index);
             const key_range tiles = key_tiles(at);
             for (int t = tiles.end - 1; t >= tiles.begin; t--) {
-                load_tile(&maps.k, smem + k_at + k.stage * F::tile_bytes, at, t, k_full(k.stage),
-                          k_free(k.stage), k.phase);
+                load_tile(&maps.k, memory.k(k.stage), at, t, memory.k_full(k.stage), memory.k_free(k.stage),
+                          k.phase);
                 k.advance();
                 if (t == tiles.end - 1)
                     load_queries(at, index, q_phase);
-                load_tile(&maps.v, smem + v_at + v.stage * F::tile_bytes, at, t, v_full(v.stage),
-                          v_free(v.stage), v.phase);
+                load_tile(&maps.v, memory.v(v.stage), at, t, memory.v_full(v.stage), memory.v_free(v.stage),
+                          v.phase);
                 v.advance();
             }
             q_phase ^= 1;
             index = index_after(index, taken);
         }
         for (int w = 0; w < consumers; w++) {
-            hopper::mbarrier_wait(q_free(w), q_phase ^ 1);
-            ptx::st_shared(smem + work_tile_at + 4 * w, index);
-            hopper::mbarrier_arrive(q_full(w));
+            hopper::mbarrier_wait(memory.q_free(w), q_phase ^ 1);
+            ptx::st_shared(memory.work_tile(w), index);
+            hopper::mbarrier_arrive(memory.q_full(w));
         }
     }
 
@@ -273,7 +207,7 @@ struct pipeline {
     // index.
     __device__ int next_work_tile(int consumer) const
     {
-        const int index = F::lane() == 0 ? ptx::ld_shared(smem + work_tile_at + 4 * consumer) : 0;
+        const int index = F::lane() == 0 ? ptx::ld_shared(memory.work_tile(consumer)) : 0;
         return __shfl_sync(0xffffffffu, index, 0);
     }
 
@@ -281,12 +215,12 @@ struct pipeline {
     {
         ring_position k, v;
         uint32_t q_phase = 0;
-        const uint32_t q = smem + q_at + consumer * F::query_bytes;
-        const uint32_t out = smem + o_at + consumer * F::query_bytes;
+        const uint32_t q = memory.q(consumer);
+        const uint32_t out = memory.o(consumer);
         if (consumer == consumers - 1)
             scheduler_barrier_arrive(consumer);
         for (;;) {
-            hopper::mbarrier_wait(q_full(consumer), q_phase);
+            hopper::mbarrier_wait(memory.q_full(consumer), q_phase);
             q_phase ^= 1;
             const int index = next_work_tile(consumer);
             if (index >= work_tiles())
@@ -318,13 +252,13 @@ struct pipeline {
     // Takes part in a tile that this consumer's queries do not see.
     __device__ void pass(int consumer, ring_position &k, ring_position &v) const
     {
-        hopper::mbarrier_wait(k_full(k.stage), k.phase);
+        hopper::mbarrier_wait(memory.k_full(k.stage), k.phase);
         scheduler_barrier_sync(consumer);
         scheduler_barrier_arrive(consumer);
-        release_stage(k_free(k.stage));
+        release_stage(memory.k_free(k.stage));
         k.advance();
-        hopper::mbarrier_wait(v_full(v.stage), v.phase);
-        release_stage(v_free(v.stage));
+        hopper::mbarrier_wait(memory.v_full(v.stage), v.phase);
+        release_stage(memory.v_free(v.stage));
         v.advance();
     }
 
@@ -347,13 +281,13 @@ struct pipeline {
 
         if (last < tiles.end - 1)
             pass(consumer, k, v);
-        hopper::mbarrier_wait(k_full(k.stage), k.phase);
-        F::begin_score(s, q, smem + k_at + k.stage * F::tile_bytes);
+        hopper::mbarrier_wait(memory.k_full(k.stage), k.phase);
+        F::begin_score(s, q, memory.k(k.stage));
         hopper::wgmma_wait<0>();
-        release_stage(k_free(k.stage));
+        release_stage(memory.k_free(k.stage));
         k.advance();
         if (last == tiles.begin)
-            release(q_free(consumer));
+            release(memory.q_free(consumer));
         int limit[F::rows];
         for (int r = 0; r < F::rows; r++)
             limit[r] = p.keys_of(first + F::query(r)) - last * F::keys;
@@ -363,31 +297,31 @@ struct pipeline {
         F::round(probabilities, s);
 
         for (int t = last - 1; t >= tiles.begin; t--) {
-            hopper::mbarrier_wait(k_full(k.stage), k.phase);
+            hopper::mbarrier_wait(memory.k_full(k.stage), k.phase);
             scheduler_barrier_sync(consumer);
-            F::begin_score(s, q, smem + k_at + k.stage * F::tile_bytes);
-            hopper::mbarrier_wait(v_full(v.stage), v.phase);
-            F::begin_accumulate(o, probabilities, smem + v_at + v.stage * F::tile_bytes, t < last - 1);
+            F::begin_score(s, q, memory.k(k.stage));
+            hopper::mbarrier_wait(memory.v_full(v.stage), v.phase);
+            F::begin_accumulate(o, probabilities, memory.v(v.stage), t < last - 1);
             scheduler_barrier_arrive(consumer);
             hopper::wgmma_wait<1>();
-            release_stage(k_free(k.stage));
+            release_stage(memory.k_free(k.stage));
             k.advance();
             if (t == tiles.begin)
-                release(q_free(
+                release(memory.q_free(
                     consumer)); // the next work tile's queries arrive during the last softmax of this one
             const bool moved = rows.follow(s, keep, p.scale, slack);
             hopper::wgmma_wait<0>();
-            release_stage(v_free(v.stage));
+            release_stage(memory.v_free(v.stage));
             v.advance();
             if (moved)
                 rescale<F>(o, keep);
             rows.exponentiate(s, p.scale);
             F::round(probabilities, s);
         }
-        hopper::mbarrier_wait(v_full(v.stage), v.phase);
-        F::begin_accumulate(o, probabilities, smem + v_at + v.stage * F::tile_bytes, last > tiles.begin);
+        hopper::mbarrier_wait(memory.v_full(v.stage), v.phase);
+        F::begin_accumulate(o, probabilities, memory.v(v.stage), last > tiles.begin);
         hopper::wgmma_wait<0>();
-        release_stage(v_free(v.stage));
+        release_stage(memory.v_free(v.stage));
         v.advance();
     }
 
@@ -421,9 +355,8 @@ __global__ void __launch_bounds__(P::threads, 1)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     HIP_DYNAMIC_SHARED(chunk, smem)
-    const uint32_t base = (ptx::smem_address(smem) + P::alignment - 1) / P::alignment * P::alignment;
-    const P work{p, maps, counter, base};
-    work.init();
+    const P work{p, maps, counter, P::layout::in(smem)};
+    work.memory.init();
     const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
     if (warpgroup == 0) {
         hopper::setmaxnreg_dec<P::producer_registers>();
@@ -433,7 +366,7 @@ __global__ void __launch_bounds__(P::threads, 1)
         hopper::setmaxnreg_inc<P::consumer_registers>();
         work.consume(warpgroup - 1);
     }
-    work.end();
+    work.memory.end();
 #endif
 }
 } // namespace v5
