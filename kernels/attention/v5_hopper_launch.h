@@ -45,14 +45,19 @@ inline unsigned pipeline_blocks(int work_tiles)
     return static_cast<unsigned>(work_tiles < most ? work_tiles : most);
 }
 
+inline tile_slots pipeline_slots()
+{
+    return {cores(), span, true};
+}
+
 inline split pipeline_split(const attn_shape &s)
 {
-    return choose_split(s, cores());
+    return choose_split(s, pipeline_slots());
 }
 
 inline size_t pipeline_scratch(const attn_shape &s)
 {
-    return counter_bytes + split_bytes_up_to(s, cores());
+    return counter_bytes + split_bytes_up_to(s, pipeline_slots());
 }
 
 // A third consumer fills the gaps of the other two, whose exponentials take as long as the products of heads

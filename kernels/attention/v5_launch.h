@@ -93,9 +93,9 @@ hipError_t launch_tiles(const attn_args &args, const split &by, hipStream_t stre
     return error != hipSuccess ? error : launch_merge<F>(p, stream);
 }
 
-inline int tiles_slots()
+inline tile_slots tiles_slots()
 {
-    return cores() * fragment<format::bf16, 128>::blocks_a_core;
+    return {cores() * fragment<format::bf16, 128>::blocks_a_core};
 }
 
 inline split tiles_split(const attn_shape &s)

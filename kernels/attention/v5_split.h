@@ -28,39 +28,52 @@ inline split split_by(const attn_shape &s, int spans, int queries = span)
     return by;
 }
 
-// The estimated time on a device that runs `slots` work tiles at once, in units of one span of keys. The
-// constants were fitted on an H100 (docs/kernels/v5.md).
-inline double split_cost(const attn_shape &s, const split &by, int slots, int queries = span)
+// How a form runs its work tiles.
+struct tile_slots {
+    int count; // at once, on the whole device
+    int queries = span;
+    bool back_and_forth =
+        false; // of two rounds; so a block with a long causal work tile gets a short one next
+};
+
+// The estimated time, in units of one span of keys. The constants were fitted on an H100
+// (docs/kernels/v5.md).
+inline double split_cost(const attn_shape &s, const split &by, const tile_slots &slots)
 {
     constexpr double start = 2.0; // per work tile: its first Q K^T and last P V overlap with nothing
     constexpr double merge = 6.0;
-    const double tiles_a_head = tiles(s.seq, queries);
+    const double tiles_a_head = tiles(s.seq, slots.queries);
+    const int heads = s.batch * s.q_heads;
     const double longest = by.spans + start;
     const double fixed = by.parts > 1 ? merge : 0.0;
-    const int rounds = (by.work_tiles + slots - 1) / slots;
+    const int rounds = (by.work_tiles + slots.count - 1) / slots.count;
     if (!s.causal || rounds == 1)
         return rounds * longest + fixed;
-    const double work = s.batch * s.q_heads * tiles_a_head * (tiles_a_head + 1) / 2 + by.work_tiles * start;
-    const double filled = work / slots + 0.35 * longest; // the tail of the last wave of blocks
+    if (slots.back_and_forth && by.parts == 1 && rounds == 2) {
+        const double two = 2 * (tiles_a_head + start) - (2.0 * slots.count - 1) / heads; // of one block
+        return two > longest ? two : longest;
+    }
+    const double work = heads * tiles_a_head * (tiles_a_head + 1) / 2 + by.work_tiles * start;
+    const double filled = work / slots.count + 0.35 * longest; // the tail of the last wave of blocks
     return (filled > longest ? filled : longest) + fixed;
 }
 
 // The cheapest split; none when the work tiles fill the device anyway.
-inline split choose_split(const attn_shape &s, int slots, int queries = span)
+inline split choose_split(const attn_shape &s, const tile_slots &slots)
 {
     constexpr int most_parts = 64;
     constexpr int least_spans = 2;
-    const int tiles_a_head = static_cast<int>(tiles(s.seq, queries));
-    split best = split_by(s, tiles_a_head, queries);
-    if (best.work_tiles >= 2 * slots)
+    const int tiles_a_head = static_cast<int>(tiles(s.seq, slots.queries));
+    split best = split_by(s, tiles_a_head, slots.queries);
+    if (best.work_tiles >= 2 * slots.count)
         return best;
-    double least = split_cost(s, best, slots, queries);
+    double least = split_cost(s, best, slots);
     for (int parts = 2; parts <= most_parts; parts++) {
         const int spans = (tiles_a_head + parts - 1) / parts;
         if (spans < least_spans)
             break;
-        const split by = split_by(s, spans, queries);
-        const double cost = split_cost(s, by, slots, queries);
+        const split by = split_by(s, spans, slots.queries);
+        const double cost = split_cost(s, by, slots);
         if (cost < 0.98 * least) { // a smaller gain is not worth the memory
             best = by;
             least = cost;
@@ -81,13 +94,13 @@ inline size_t split_bytes(const attn_shape &s, const split &by)
 }
 
 // Enough for every shorter sequence too, which may be split where this one is not.
-inline size_t split_bytes_up_to(const attn_shape &s, int slots, int queries = span)
+inline size_t split_bytes_up_to(const attn_shape &s, const tile_slots &slots)
 {
     size_t most = 0;
-    for (int seq = s.seq; seq > 0; seq = (seq - 1) / queries * queries) {
+    for (int seq = s.seq; seq > 0; seq = (seq - 1) / slots.queries * slots.queries) {
         attn_shape shorter = s;
         shorter.seq = seq;
-        const size_t bytes = split_bytes(shorter, choose_split(shorter, slots, queries));
+        const size_t bytes = split_bytes(shorter, choose_split(shorter, slots));
         most = bytes > most ? bytes : most;
     }
     return most;

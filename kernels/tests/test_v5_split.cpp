@@ -15,7 +15,7 @@
 
 namespace
 {
-constexpr int h100 = 132, mi300x = 2 * 304; // concurrent work tiles
+constexpr v5::tile_slots h100 = {132}, mi300x = {2 * 304}, hopper = {132, v5::span, true};
 
 attn_shape shape_of(int batch, int seq, int q_heads, int kv_heads, bool causal)
 {
@@ -24,7 +24,7 @@ attn_shape shape_of(int batch, int seq, int q_heads, int kv_heads, bool causal)
 
 void test_choice(tap &t)
 {
-    const auto parts = [](int batch, int seq, int heads, bool causal, int slots) {
+    const auto parts = [](int batch, int seq, int heads, bool causal, const v5::tile_slots &slots) {
         return v5::choose_split(shape_of(batch, seq, heads, heads, causal), slots).parts;
     };
     t.check(parts(1, 1, 1, true, h100) == 1, "one key is not split");
@@ -37,6 +37,12 @@ void test_choice(tap &t)
     t.check(parts(1, 8192, 1, true, h100) > 2 &&
                 parts(1, 8192, 1, true, mi300x) > parts(1, 8192, 1, true, h100),
             "a causal head is split, more so on a larger device");
+    t.check(parts(1, 8192, 4, true, h100) == 2 && parts(1, 8192, 4, true, hopper) == 1 &&
+                parts(1, 32768, 1, true, hopper) == 1,
+            "two rounds of causal work tiles are not split if they are balanced");
+    t.check(parts(1, 8192, 4, false, h100) == parts(1, 8192, 4, false, hopper) &&
+                parts(1, 8192, 1, true, h100) == parts(1, 8192, 1, true, hopper),
+            "back and forth makes no difference to equal work tiles, nor to one round");
     t.check(parts(2, 4096, 1, true, h100) == parts(1, 4096, 2, true, h100),
             "a batch of 2 is split like 2 heads");
     const attn_shape few = shape_of(1, 4096, 1, 1, true);
