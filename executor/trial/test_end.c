@@ -1,0 +1,243 @@
+#include "common/base/clock.h"
+#include "executor/bundle/artifact.h"
+#include "executor/trial/perf.h"
+#include "executor/trial/precise.h"
+#include "executor/trial/test_event.h"
+#include "executor/trial/test_group.h"
+#include "executor/trial/test_run.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+static const double sync_interval_s = 2;
+
+/* A scheduler ends all processes of a job at once, so the test may die a moment before we are told to end. */
+bool test_end_may_be_of_job(const struct test_run *r)
+{
+    struct ending ending;
+    child_ending(&r->child.result, &r->limits, r->argv.v[0], &ending);
+    return r->suite->job.part.on && !r->suite->loop.stop && ending.stop == STOP_NONE &&
+           (ending.signal || ending.exit_code != 0);
+}
+
+static bool ended_with_job(const struct test_run *r, const struct ending *ending)
+{
+    return r->suite->job.part.on && r->suite->loop.stop && ending->stop == STOP_NONE &&
+           (ending->signal || ending->exit_code != 0);
+}
+
+/* What the OOM killer did to others is only noted. */
+static void look_for_oom(struct test_run *r, struct ending *ending, char *evidence)
+{
+    bool beside = r->lane->beside > 0;
+    /* 137: a shell whose child was killed. */
+    if (ending->signal != SIGKILL && ending->exit_code != 128 + SIGKILL)
+        return;
+    enum oom_found found = oom_evidence(&r->lane->oom, beside ? &r->seen : NULL, evidence);
+    if (found == OOM_HERE)
+        ending->oom_evidence = evidence;
+    else if (found == OOM_SOMEWHERE)
+        buf_printf(&r->evidence, "\nwhile other tests ran, too, so perhaps not in this one: %s\n", evidence);
+}
+
+static void assess_run(struct test_run *r)
+{
+    struct ending ending;
+    char evidence[OOM_EVIDENCE_MAX], program[PROGRAM_SHOWN];
+    struct expectation expected = {
+        .context = r->test->context,
+        .attn_impl = r->variant->attn_impl,
+        .prompt_tokens_required = r->suite->job.settings.prompt_tokens == PROMPT_TOKENS_REQUIRED,
+        .rule = &r->suite->job.timings,
+        .metrics = &r->suite->job.metrics,
+        .wall_s = r->suite->job.settings.clock == CLOCK_OF_PROCESS ? r->child.result.wall_s : (double)NAN};
+    secrets_printable(&r->suite->secrets, r->argv.v[0], strlen(r->argv.v[0]), program, sizeof program);
+    child_ending(&r->child.result, &r->limits, program, &ending);
+    ending.hang_after_s = r->suite->job.settings.hang_after_s;
+    look_for_oom(r, &ending, evidence);
+    if (ended_with_job(r, &ending))
+        ending.stop = STOP_CANCEL;
+    r->assessment = assess_test(&ending, &r->reader.result, &expected);
+    test_group_judge(r->suite, &r->hits, &r->assessment);
+    if (r->assessment.status == STATUS_OK && r->suite->test[r->index].doubt) {
+        r->assessment.status = STATUS_INVALID;
+        reason_set(r->assessment.reason, "%s", r->suite->test[r->index].doubt);
+    }
+    if (ending.stop == STOP_CANCEL && !suite_cancelled(r->suite)) {
+        r->assessment.status = STATUS_INTERRUPTED;
+        reason_set(r->assessment.reason, "the executor was told to end");
+    }
+}
+
+static void look_at_own_folder(struct test_run *r, enum held_state *state)
+{
+    struct err why = {.kind = ERR_NONE};
+    char rel[FS_PATH_MAX];
+    *state = HELD_LOST;
+    suite_test_rel(r->suite, r->index, rel);
+    r->stuck = r->suite->variant[r->test->variant].stuck[0] ||
+               folders_look_at(r->suite, &r->folder, rel, state, &why) != 0;
+    if (!r->stuck || why.kind == ERR_NONE)
+        return;
+    reason_set(r->assessment.reason, "the folder of its results cannot be put back: %.300s", why.msg);
+    if (!r->suite->partial[0])
+        reason_set(r->suite->partial, "a test has no record: %.300s; remove it by hand", why.msg);
+}
+
+/* Results that were somewhere else meanwhile are not believed. */
+static int check_folders(struct test_run *r, struct err *err)
+{
+    enum held_state own;
+    if (folders_look(r->suite, err) != 0)
+        return -1;
+    look_at_own_folder(r, &own);
+    bool replaced =
+        own != HELD_IN_PLACE || r->suite->variant[r->test->variant].replaced != r->replaced_before;
+    if (!replaced || r->assessment.status != STATUS_OK)
+        return 0;
+    r->assessment.status = STATUS_INVALID;
+    if (!*r->assessment.reason)
+        reason_set(r->assessment.reason, "the folder of its results was replaced while it ran, by the test "
+                                         "itself or by one that ran at the same time");
+    return 0;
+}
+
+/* What the dirt is on: of several lanes, it is only one. */
+static const char *where(const struct test_run *r)
+{
+    return r->lane->kept ? r->lane->name : "the node";
+}
+
+/* Sets lane->dirty when its GPUs must not be used for another test. */
+static void check_lane(struct test_run *r)
+{
+    char *out = r->lane->dirty, why[GPU_HEALTH_WHY_MAX];
+    if (!r->child.result.group_gone)
+        reason_set(out,
+                   "%s is dirty: processes of test %zu survived SIGKILL (see its diag.txt); reboot the node",
+                   where(r), r->index + 1);
+    else if (!r->settle.back)
+        reason_set(out,
+                   "%s is dirty: GPU memory stays at %.0f MiB after test %zu, where it was %.0f MiB "
+                   "before; find the process that holds it, or reset the GPU",
+                   where(r), r->settle.after / (1 << 20), r->index + 1, r->settle.before / (1 << 20));
+    else if (!gpu_health_look(&r->lane->health, why))
+        reason_set(out, "%s", why);
+}
+
+static int write_diag(struct test_run *r, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, DIAG_MAX);
+    buf_printf(&text, "%s: %s\n\n", status_name(r->assessment.status), r->assessment.reason);
+    buf_printf(&text, "wall %.3f s of %.3f s allowed; leftovers %u; all processes gone: %s\n",
+               r->child.result.wall_s, r->test->timeout_s, r->child.result.leftovers,
+               r->child.result.group_gone ? "yes" : "NO");
+    diag_sample(&text, "before", &r->sampler.before);
+    for (uint64_t i = r->sampler.samples > SAMPLER_HISTORY ? r->sampler.samples - SAMPLER_HISTORY : 0;
+         i < r->sampler.samples; i++)
+        diag_sample(&text, "sample", &r->sampler.history[i % SAMPLER_HISTORY]);
+    buf_add(&text, r->evidence.data, r->evidence.len);
+    diag_log_end(&text, &r->log);
+    int rc = artifact_text(r->dir, "diag.txt", buf_str(&text), text.len, &r->suite->secrets, err);
+    buf_release(&text);
+    return rc;
+}
+
+static int write_artifacts(struct test_run *r, struct err *err)
+{
+    struct perf perf = {.test = r->index,
+                        .attempt = r->suite->test[r->index].attempts,
+                        .assessment = &r->assessment,
+                        .child = &r->child.result,
+                        .grouped = r->grouped,
+                        .contained_by_engine = r->contained_by_engine,
+                        .hits = r->hits,
+                        .lane = r->lane,
+                        .timings = &r->reader.result,
+                        .sampler = &r->sampler,
+                        .log = &r->log,
+                        .started_real_s = r->started_real_s,
+                        .printed_s = r->printed_s,
+                        .vram_after = r->settle.after,
+                        .vram_back = r->settle.back};
+    sampler_after(&r->sampler, r->child.result.wall_s, &r->settle.end);
+    if (r->stuck)
+        return 0;
+    if (runlog_finish(&r->log, err) != 0 || sampler_finish(&r->sampler, r->child.result.wall_s, err) != 0)
+        return -1;
+    if (r->assessment.status != STATUS_OK && write_diag(r, err) != 0)
+        return -1;
+    return perf_write(r->suite, &perf, r->dir, err);
+}
+
+/* Once: it is the same for all tests of a node. */
+static int tell_unbound(struct test_run *r, struct err *err)
+{
+    const struct near_failure *failed = &r->child.result.process.unbound;
+    char text[REASON_MAX];
+    if (r->suite->told_unbound || (!failed->cpus && !failed->memory))
+        return 0;
+    r->suite->told_unbound = true;
+    reason_set(text,
+               "tests are not bound to the %s near their GPU (%s): they may be slower, and vary more; permit "
+               "%s in the container, or see the perf.json of the tests",
+               failed->cpus ? "CPUs" : "memory", strerror(failed->cpus ? failed->cpus : failed->memory),
+               failed->cpus ? "sched_setaffinity" : "set_mempolicy");
+    return suite_note(r->suite, text, err);
+}
+
+/* The result of a long test is synced at once; many short ones share a sync. */
+static int sync_result(struct test_run *r, struct err *err)
+{
+    struct suite *s = r->suite;
+    int64_t now = clock_mono_ns();
+    if (r->stuck || (double)(now - s->last_sync_ns) * 1e-9 < sync_interval_s)
+        return 0;
+    s->last_sync_ns = now;
+    return fs_sync_dir(r->dir, err) != 0 || journal_sync(&s->journal, err) != 0 ? -1 : 0;
+}
+
+/* A value that the workload printed; NaN without one. */
+static double printed(const struct test_run *r, const char *name)
+{
+    const double *value = timings_get(&r->reader.result, name);
+    return value && isfinite(*value) ? *value : (double)NAN;
+}
+
+static double printed_by(const void *run, const char *name)
+{
+    return printed(run, name);
+}
+
+static void take_times(struct test_run *r)
+{
+    const struct test_state *t = &r->suite->test[r->index];
+    const struct precise_times times = {
+        .own = t->own, .prefill_s = t->prefill_s, .kernel_ms = printed(r, "kernel_ms"), .wall_s = t->wall_s};
+    precise_take(r->suite, r->index, &times);
+}
+
+int test_end_finish(struct test_run *r, struct err *err)
+{
+    struct suite *s = r->suite;
+    runlog_end(&r->log);
+    timing_reader_finish(&r->reader);
+    assess_run(r);
+    if (s->loop.stop && r->assessment.status == STATUS_INTERRUPTED)
+        return 0; /* the next supervisor finds a start without an end, and repeats the test */
+    check_lane(r);
+    if (check_folders(r, err) != 0 || write_artifacts(r, err) != 0 || tell_unbound(r, err) != 0)
+        return -1;
+    s->test[r->index].ended_real_s = clock_real_s();
+    const struct own_metric *own = own_metrics_primary(&s->job.metrics);
+    suite_test_result(s, r->index, &r->assessment, r->child.result.wall_s, printed(r, "prefill_s"));
+    s->test[r->index].own = own ? printed(r, own->name) : (double)NAN;
+    json_decref(s->test[r->index].metrics);
+    s->test[r->index].metrics = perf_own_metrics(s, printed_by, r);
+    take_times(r);
+    if (test_event_end(s, r->index, false, err) != 0)
+        return -1;
+    return sync_result(r, err);
+}

@@ -1,0 +1,81 @@
+/* test_run: one test while it runs. Private to test.c (its phases), test_start.c (its process) and test_end.c
+ * (its result).
+ */
+#ifndef KERNSWEEP_EXECUTOR_TRIAL_TEST_RUN_H
+#define KERNSWEEP_EXECUTOR_TRIAL_TEST_RUN_H
+
+#include "executor/bundle/diag.h"
+#include "executor/bundle/runlog.h"
+#include "executor/job/command.h"
+#include "executor/process/child.h"
+#include "executor/suite/assess.h"
+#include "executor/suite/folders.h"
+#include "executor/telemetry/hang.h"
+#include "executor/telemetry/sampler.h"
+#include "executor/trial/container_end.h"
+#include "executor/trial/settle.h"
+#include "executor/trial/test.h"
+
+enum { TEST_HEARTBEAT_S = 1 };
+
+enum test_phase {
+    TEST_MEASURES, /* the level before it */
+    TEST_RUNS,     /* its processes, until all are gone */
+    TEST_REMOVES,  /* its container */
+    TEST_SETTLES,  /* the memory of its GPUs */
+    TEST_JOB_ENDS  /* it may have died because the scheduler's job ends: that will be known in a moment */
+};
+
+struct test_run {
+    struct suite *suite;
+    struct lane *lane;
+    size_t index;
+    const struct job_test *test;
+    const struct variant *variant;
+    char dir[FS_PATH_MAX];
+    struct held folder;       /* the same */
+    bool stuck;               /* it is not to be had any more: nothing can be written there */
+    unsigned replaced_before; /* how often its variant's folder had been, when it began */
+    struct strvec argv, env;
+    struct runlog log;
+    uint64_t shown; /* bytes of it at the last heart beat */
+    struct timing_reader reader;
+    struct sampler sampler;
+    struct hang hang;
+    struct proctree_seen seen; /* its processes, as samples found them */
+    struct buf evidence;       /* for diag.txt */
+    struct child_limits limits;
+    struct child child;
+    struct contain_group group;
+    bool grouped; /* it ran in a control group */
+    struct container_use container;
+    struct container_end container_end;
+    bool contained_by_engine;
+    struct contain_hits hits;
+    bool started; /* the child, or the attempt to start it */
+    struct assessment assessment;
+    double started_real_s;
+    int64_t start_ns;
+    unsigned long timings_found;
+    double printed_s;
+    enum test_phase phase;
+    struct loop_watch timer; /* of what follows the processes */
+    struct settle settle;
+    int64_t told_ns; /* the last heart beat */
+};
+
+/* Its folder, files and command. */
+int test_start_prepare(struct test_run *r, struct err *err);
+/* Its process, once the level before it is known. */
+int test_start_process(struct test_run *r, struct err *err);
+/* t_s: since it started. */
+void test_start_heartbeat(struct test_run *r, double t_s);
+
+/* Whether it died in a way that the end of the scheduler's job would explain, which a moment later would be
+ * known. */
+bool test_end_may_be_of_job(const struct test_run *r);
+/* Its artifacts and its event, once its processes are gone and its GPUs' memory has settled. Nothing if the
+ * supervisor was told to end: the next one repeats the test. */
+int test_end_finish(struct test_run *r, struct err *err);
+
+#endif
