@@ -6,7 +6,7 @@
 #include "common/base/text.h"
 #include "harness/session/bundle_dir.h"
 #include "harness/session/installed.h"
-#include "results/ingest/manifest.h"
+#include "results/ingest/bundle/manifest.h"
 
 #include <limits.h>
 #include <math.h>

@@ -9,33 +9,8 @@
 #ifndef KERNSWEEP_RESULTS_INGEST_INGEST_H
 #define KERNSWEEP_RESULTS_INGEST_INGEST_H
 
-#include "results/store/run_data.h"
-#include "results/store/store.h"
-
-enum ingest_effect {
-    INGEST_STORED,
-    INGEST_ALREADY,  /* was stored before, with the same contents */
-    INGEST_REPLACED, /* the run stored before was not complete, or was read in another way */
-};
-
-struct ingest_options {
-    const char *node;   /* of folders that do not name theirs (B3.89); NULL: "unknown" */
-    const char *date;   /* 2026-02-12: of folders whose path has no date */
-    const char *ticket; /* of folders whose files name none (B3.89); overrides what they name */
-    int warmup;         /* B3.89: the first repetitions of each cell that are not counted; one always is */
-    bool skip_samples;  /* do not store telemetry */
-    bool replace;       /* replace a stored run that was read in another way */
-};
-
-struct ingest_result {
-    enum ingest_effect effect;
-    int64_t key;
-    char run_id[RUN_ID_MAX];
-    int tests;
-    int warnings;                 /* problems that do not prevent storing */
-    char warning[RUN_REASON_MAX]; /* the first of them */
-    char note[RUN_REASON_MAX];    /* nothing is wrong, but the user should know; or "" */
-};
+#include "results/ingest/draft/commit.h"
+#include "results/ingest/draft/options.h"
 
 /* options may be NULL. */
 int ingest_bundle(struct store *s, const char *dir, const struct ingest_options *options,

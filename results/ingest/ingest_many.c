@@ -1,3 +1,4 @@
+#include "results/ingest/ingest.h"
 #include "results/ingest/source.h"
 #include "results/store/sql.h"
 

@@ -7,7 +7,8 @@
 #ifndef KERNSWEEP_RESULTS_INGEST_SOURCE_H
 #define KERNSWEEP_RESULTS_INGEST_SOURCE_H
 
-#include "results/ingest/readers.h"
+#include "results/ingest/b3_89/b3_89.h"
+#include "results/ingest/bundle/bundle.h"
 
 enum layout { LAYOUT_BUNDLE, LAYOUT_B3_89 };
 

@@ -1,5 +1,5 @@
 /* The manifest of a bundle that holds two files, with one outside of it. */
-#include "results/ingest/manifest.h"
+#include "results/ingest/bundle/manifest.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char *prepare(void)

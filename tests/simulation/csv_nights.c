@@ -3,7 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/fs.h"
-#include "results/ingest/csv.h"
+#include "results/ingest/text/csv.h"
 #include "results/judge/compare.h"
 #include "results/judge/nights/changes.h"
 #include "results/stats/stats.h"

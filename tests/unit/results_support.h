@@ -8,7 +8,7 @@
 
 #include "common/base/json.h"
 #include "common/base/sha256.h"
-#include "results/ingest/draft.h"
+#include "results/ingest/draft/draft.h"
 #include "results/ingest/ingest.h"
 #include "results/store/run_data.h"
 #include "results/store/run_load.h"

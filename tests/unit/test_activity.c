@@ -1,8 +1,8 @@
 /* activity: what the card did during a test, from perf.json to the store and back. */
 #include "tests/unit/results_support.h"
 
-#include "results/ingest/artifact.h"
-#include "results/ingest/artifact_activity.h"
+#include "results/ingest/bundle/artifact.h"
+#include "results/ingest/bundle/artifact_activity.h"
 
 static void what_is_stored_comes_back(void **state)
 {

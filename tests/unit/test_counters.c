@@ -5,7 +5,7 @@
 
 #include "common/contract/counters.h"
 #include "executor/run/profiler.h"
-#include "results/ingest/read_counters.h"
+#include "results/ingest/bundle/counters.h"
 #include "results/judge/counters.h"
 
 static const char *const memory[] = {"dram__bytes_read.sum", "lts__t_sectors.sum", NULL};

@@ -2,10 +2,10 @@
  * is named. */
 #include "tests/unit/results_support.h"
 
-#include "results/ingest/csv.h"
-#include "results/ingest/import.h"
-#include "results/ingest/pointer.h"
-#include "results/ingest/unit.h"
+#include "results/ingest/import/import.h"
+#include "results/ingest/import/pointer.h"
+#include "results/ingest/import/unit.h"
+#include "results/ingest/text/csv.h"
 #include "results/judge/compare.h"
 
 static struct run_data import_stored(struct store *s, const char *map, const char *file,

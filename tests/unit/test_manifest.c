@@ -3,7 +3,7 @@
 
 #include "common/base/json.h"
 #include "common/base/sha256.h"
-#include "results/ingest/manifest.h"
+#include "results/ingest/bundle/manifest.h"
 
 #define RUN "20260214T031500Z-b3_90-1a2b3c"
 

@@ -3,7 +3,7 @@
  */
 #include "tests/unit/support.h"
 
-#include "results/ingest/csv.h"
+#include "results/ingest/text/csv.h"
 #include "results/judge/compare.h"
 #include "results/stats/stats.h"
 #include "results/store/identity.h"

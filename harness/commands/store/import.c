@@ -1,5 +1,5 @@
 /* kernsweep import --map MAP FILE...: stores results of other tools as runs. */
-#include "results/ingest/import.h"
+#include "results/ingest/import/import.h"
 #include "harness/commands/base/cmd.h"
 
 #include <stdio.h>

@@ -1,0 +1,26 @@
+/* perf: the perf.json of a B3.89 executor, and the test it belongs to.
+ *
+ * That executor wrote <date>/<ticket>[_<tag>]/<variant>/ctx_<N>_run<i>/perf.json, its first version
+ * .../runs/ctx_<N>/; both with few keys, without a manifest, and with JSON assembled as text.
+ */
+#ifndef KERNSWEEP_RESULTS_INGEST_B3_89_PERF_H
+#define KERNSWEEP_RESULTS_INGEST_B3_89_PERF_H
+
+#include "results/ingest/bundle/artifact.h"
+
+struct b3_place {
+    char variant[RUN_NAME_MAX]; /* "" when the path has none */
+    int context;                /* RUN_UNKNOWN, as repetition */
+    int repetition;
+};
+
+bool b3_is_perf(const char *rel);
+/* The caller json_decref()s it. Timings without a value count as missing, of several lines of timings the
+ * last counts, each with a warning; so do NaN and numbers as bc prints them (lenient.h). */
+json_t *b3_perf_load(const char *full, struct draft *d, struct err *err);
+
+int b3_place_parse(const char *rel, const char *full, struct b3_place *p, struct err *err);
+/* Then the keys of the file, if present; contradictions are errors. */
+int b3_place_settle(const struct json_at *perf, struct b3_place *p, struct err *err);
+
+#endif

@@ -1,0 +1,228 @@
+#include "results/ingest/bundle/counters.h"
+
+#include "common/base/text.h"
+#include "results/ingest/text/csv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one table; more are left out. */
+enum { KERNELS_MAX = 64, COUNTERS_MAX = 64, NUMBER_MAX = 64 };
+
+struct sum {
+    char name[COUNTER_NAME_MAX], unit[COUNTER_UNIT_MAX];
+    double total;
+    size_t n;
+};
+
+struct kernel_sums {
+    char name[COUNTER_KERNEL_MAX];
+    struct sum sums[COUNTERS_MAX];
+    size_t count;
+};
+
+struct table_sums {
+    struct kernel_sums *kernels;
+    size_t count;
+};
+
+static const char *text_at(const json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
+}
+
+static struct kernel_sums *kernel_of(struct table_sums *t, const char *name)
+{
+    char clean[COUNTER_KERNEL_MAX];
+    text_printable_fixed(clean, sizeof clean, name, strlen(name));
+    for (size_t i = 0; i < t->count; i++)
+        if (strcmp(t->kernels[i].name, clean) == 0)
+            return &t->kernels[i];
+    if (t->count == KERNELS_MAX)
+        return NULL;
+    struct kernel_sums *k = &t->kernels[t->count++];
+    memcpy(k->name, clean, sizeof clean);
+    return k;
+}
+
+static struct sum *sum_of(struct kernel_sums *k, const char *name, const char *unit)
+{
+    char clean[COUNTER_NAME_MAX];
+    text_printable_fixed(clean, sizeof clean, name, strlen(name));
+    for (size_t i = 0; i < k->count; i++)
+        if (strcmp(k->sums[i].name, clean) == 0)
+            return &k->sums[i];
+    if (k->count == COUNTERS_MAX)
+        return NULL;
+    struct sum *s = &k->sums[k->count++];
+    memcpy(s->name, clean, sizeof clean);
+    text_printable_fixed(s->unit, sizeof s->unit, unit, strlen(unit));
+    return s;
+}
+
+/* "1,234.5": NaN for anything but a number. */
+static double number_of(const char *text)
+{
+    char plain[NUMBER_MAX], *end;
+    size_t n = 0;
+    for (; *text && n + 1 < sizeof plain; text++)
+        if (*text != ',')
+            plain[n++] = *text;
+    plain[n] = '\0';
+    double v = strtod(plain, &end);
+    return n == 0 || *end || !isfinite(v) ? (double)NAN : v;
+}
+
+static void add(struct table_sums *t, const char *kernel, const char *name, const char *unit,
+                const char *value)
+{
+    double v = number_of(value);
+    struct kernel_sums *k = isnan(v) || !*kernel ? NULL : kernel_of(t, kernel);
+    struct sum *s = k ? sum_of(k, name, unit) : NULL;
+    if (s) {
+        s->total += v;
+        s->n++;
+    }
+}
+
+static bool is_asked(const char *const *asked, const char *column)
+{
+    for (; *asked; asked++)
+        if (strcmp(*asked, column) == 0)
+            return true;
+    return false;
+}
+
+/* The row below the header has the units, and no launch. */
+static void sum_ncu(const json_t *rows, const char *const *asked, struct table_sums *t)
+{
+    const json_t *units = json_array_get(rows, 0);
+    bool has_units = !*text_at(units, "ID");
+    for (size_t i = has_units; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i), *value;
+        const char *column;
+        json_object_foreach(row, column, value)
+        {
+            if (is_asked(asked, column))
+                add(t, text_at(row, "Kernel Name"), column, has_units ? text_at(units, column) : "",
+                    json_string_value(value));
+        }
+    }
+}
+
+/* One row for each counter of a dispatch. */
+static void sum_rocprofv3(const json_t *rows, struct table_sums *t)
+{
+    size_t i;
+    const json_t *row;
+    json_array_foreach(rows, i, row)
+        add(t, text_at(row, "Kernel_Name"), text_at(row, "Counter_Name"), "", text_at(row, "Counter_Value"));
+}
+
+/* ncu writes its own messages between the lines of the table. */
+static void drop_messages(const char *text, size_t len, struct buf *out)
+{
+    for (const char *at = text, *end = text + len; at < end;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        size_t n = stop ? (size_t)(stop - at) + 1 : (size_t)(end - at);
+        if (n < 2 || strncmp(at, "==", 2) != 0)
+            buf_add(out, at, n);
+        at += n;
+    }
+}
+
+static int put(const struct table_sums *t, const char *variant, int context, struct counter_list *out,
+               struct err *err)
+{
+    for (size_t k = 0; k < t->count; k++)
+        for (size_t i = 0; i < t->kernels[k].count && out->count < COUNTERS_STORED_MAX; i++) {
+            const struct sum *s = &t->kernels[k].sums[i];
+            struct counter *c = counter_list_add(out, err);
+            if (!c)
+                return -1;
+            snprintf(c->variant, sizeof c->variant, "%s", variant);
+            c->context = context;
+            memcpy(c->kernel, t->kernels[k].name, sizeof c->kernel);
+            memcpy(c->name, s->name, sizeof c->name);
+            memcpy(c->unit, s->unit, sizeof c->unit);
+            c->value = s->total / (double)s->n;
+        }
+    return 0;
+}
+
+static int sum_rows(const json_t *rows, const char *file, const char *const *asked, struct table_sums *t,
+                    struct err *err)
+{
+    const json_t *first = json_array_get(rows, 0);
+    if (json_object_get(first, "Kernel Name"))
+        sum_ncu(rows, asked, t);
+    else if (json_object_get(first, "Counter_Name") && json_object_get(first, "Kernel_Name"))
+        sum_rocprofv3(rows, t);
+    else if (first)
+        return err_set(err, ERR_INPUT, "%s: not a table of ncu or rocprofv3", file);
+    return 0;
+}
+
+int counters_parse(const char *text, size_t len, const char *file, const char *const *asked,
+                   const char *variant, int context, struct counter_list *out, struct err *err)
+{
+    struct table_sums t = {.kernels = calloc(KERNELS_MAX, sizeof *t.kernels)};
+    struct buf table;
+    if (!t.kernels)
+        return err_set(err, ERR_INTERNAL, "no memory for the counters");
+    buf_init(&table, COUNTERS_CSV_MAX);
+    drop_messages(text, len, &table);
+    json_t *rows = csv_parse(buf_str(&table), table.len, file, err);
+    int rc = rows ? sum_rows(rows, file, asked, &t, err) : -1;
+    if (rc == 0)
+        rc = put(&t, variant, context, out, err);
+    json_decref(rows);
+    buf_release(&table);
+    free(t.kernels);
+    return rc;
+}
+
+static int read_cell(struct manifest *files, const char *const *asked, const struct run_test *t,
+                     struct draft *d, struct err *err)
+{
+    const char *variant = d->variants[t->variant].name;
+    char path[RUN_NAME_MAX + 64], full[FS_PATH_MAX + sizeof path];
+    struct buf text;
+    snprintf(path, sizeof path, "%s/ctx_%d_counters/counters.csv", variant, t->context);
+    snprintf(full, sizeof full, "%s%s", files->dir, path);
+    buf_init(&text, COUNTERS_CSV_MAX);
+    int rc = manifest_read(files, path, COUNTERS_CSV_MAX, &text, err);
+    if (rc > 0)
+        rc = counters_parse(buf_str(&text), text.len, full, asked, variant, t->context, &d->counters, err);
+    buf_release(&text);
+    return rc < 0 ? draft_leave_out(d, err) : 0;
+}
+
+static int read_cells(struct manifest *files, const char *const *asked, struct draft *d, struct err *err)
+{
+    for (size_t i = 0; i < d->n_tests; i++) {
+        const struct run_test *t = &d->tests[i].t;
+        bool seen = false;
+        for (size_t j = 0; j < i; j++)
+            seen = seen || (d->tests[j].t.variant == t->variant && d->tests[j].t.context == t->context);
+        if (!seen && read_cell(files, asked, t, d, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int counters_read(struct manifest *files, const struct json_at *job, struct draft *d, struct err *err)
+{
+    struct json_at at = json_member(job, "counters");
+    const char *asked[LIMIT_COUNTERS + 1];
+    struct counters c;
+    if (counters_load(&c, &at, err) != 0)
+        return draft_leave_out(d, err);
+    if (!c.on)
+        return 0;
+    counters_names(&c, COUNTERS_NCU, asked);
+    return read_cells(files, asked, d, err);
+}

@@ -1,0 +1,124 @@
+#include "results/ingest/bundle/details.h"
+
+#include "results/ingest/bundle/artifact.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int read_gate(const struct json_at *at, size_t variant, struct run_details *out, struct err *err)
+{
+    struct run_gate *g = &out->gates[out->n_gates];
+    const char *status = "";
+    *g = (struct run_gate){.variant = variant};
+    if (artifact_text(at, "gate", g->name, sizeof g->name, err) || json_get_str(at, "status", &status, err) ||
+        artifact_cut(at, "reason", g->reason, sizeof g->reason, err) ||
+        artifact_num(at, "wall_s", 0, 1e9, &g->wall_s, err))
+        return -1;
+    g->passed = strcmp(status, status_name(STATUS_OK)) == 0;
+    if (!g->passed && strcmp(status, status_name(STATUS_GATE_FAILED)) != 0)
+        return json_fail(at, err, "unknown status \"%.40s\" of a gate", status);
+    out->n_gates++;
+    return 0;
+}
+
+static int read_variant_gates(const struct json_at *at, struct draft *d, struct err *err)
+{
+    struct json_at gates = json_member(at, "gates");
+    const char *name = json_string_value(json_object_get(at->value, "name"));
+    size_t variant = name ? draft_variant(d, name) : d->n_variants;
+    for (size_t i = 0; variant < d->n_variants && i < json_array_size(gates.value); i++) {
+        struct json_at gate = json_element(&gates, i);
+        if (d->details.n_gates == DETAILS_GATES_MAX)
+            return json_fail(&gate, err, "more than %d gates", DETAILS_GATES_MAX);
+        if (read_gate(&gate, variant, &d->details, err) != 0 && draft_leave_out(d, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static size_t count_gates(const struct json_at *summary)
+{
+    const json_t *list = json_object_get(summary->value, "variants");
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        n += json_array_size(json_object_get(json_array_get(list, i), "gates"));
+    return n;
+}
+
+static int read_gates(const struct json_at *summary, struct draft *d, struct err *err)
+{
+    struct json_at list = json_member(summary, "variants");
+    for (size_t i = 0; i < json_array_size(list.value); i++) {
+        struct json_at variant = json_element(&list, i);
+        if (read_variant_gates(&variant, d, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* "plan.json" and "v3/build.log", but not "v3/ctx_256_run1/perf.json". */
+static bool belongs_to_run(const char *path)
+{
+    const char *slash = strchr(path, '/');
+    return strlen(path) < DETAILS_PATH_MAX && (!slash || !strchr(slash + 1, '/'));
+}
+
+static bool is_resources(const char *path)
+{
+    const char *slash = strchr(path, '/');
+    return slash && strcmp(slash, "/resources.json") == 0;
+}
+
+static int read_body(struct manifest *files, struct run_file *f, struct err *err)
+{
+    char full[FS_PATH_MAX];
+    struct buf text;
+    const json_t *value;
+    if (manifest_load(files, f->path, &value, full, err) <= 0)
+        return -1;
+    buf_init(&text, DETAILS_BODY_MAX);
+    int rc = 0;
+    if (json_encode(value, &text, err) != 0 || !(f->body = buf_steal(&text)))
+        rc = err_set(err, ERR_INPUT, "%s: more than %d bytes", full, DETAILS_BODY_MAX);
+    buf_release(&text);
+    return rc;
+}
+
+static int read_file(struct manifest *files, const struct manifest_file *named, struct draft *d,
+                     struct err *err)
+{
+    struct run_details *out = &d->details;
+    if (!belongs_to_run(named->path))
+        return 0;
+    if (out->n_files == DETAILS_FILES_MAX)
+        return err_set(err, ERR_INPUT, "%s: more than %d files besides those of the tests", files->file,
+                       DETAILS_FILES_MAX);
+    if (!sha256_is_hex(named->sha256))
+        return err_set(err, ERR_INPUT, "%s: %.200s: expected a hash of %d hex digits", files->file,
+                       named->path, SHA256_HEX_LEN);
+    struct run_file *f = &out->files[out->n_files++];
+    *f = (struct run_file){.size = named->size};
+    snprintf(f->path, sizeof f->path, "%s", named->path);
+    snprintf(f->sha256, sizeof f->sha256, "%s", named->sha256);
+    if (is_resources(f->path) && read_body(files, f, err) != 0)
+        return draft_leave_out(d, err);
+    return 0;
+}
+
+int details_read(struct manifest *files, const struct json_at *summary, struct draft *d, struct err *err)
+{
+    struct run_details *out = &d->details;
+    if (!manifest_is_closed(files))
+        return 0;
+    out->gates = calloc(count_gates(summary) + 1, sizeof *out->gates);
+    out->files = calloc(files->count + 1, sizeof *out->files);
+    if (!out->gates || !out->files)
+        return err_set(err, ERR_INTERNAL, "%s: no memory", files->dir);
+    if (read_gates(summary, d, err) != 0 && draft_leave_out(d, err) != 0)
+        return -1;
+    for (size_t i = 0; i < files->count; i++)
+        if (read_file(files, &files->files[i], d, err) != 0)
+            return -1;
+    return 0;
+}

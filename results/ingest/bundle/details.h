@@ -1,0 +1,13 @@
+/* details: reads the gates, the list of files and the resources.json files of a bundle. */
+#ifndef KERNSWEEP_RESULTS_INGEST_BUNDLE_DETAILS_H
+#define KERNSWEEP_RESULTS_INGEST_BUNDLE_DETAILS_H
+
+#include "common/base/json.h"
+#include "results/ingest/bundle/manifest.h"
+#include "results/ingest/draft/draft.h"
+
+/* Into d->details, after the variants. summary: of the same bundle. A bundle that is not closed yields
+ * nothing; what is implausible is left out with a warning. */
+int details_read(struct manifest *files, const struct json_at *summary, struct draft *d, struct err *err);
+
+#endif

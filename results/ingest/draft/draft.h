@@ -1,0 +1,96 @@
+/* draft: a run as read from a folder or file, before it is stored.
+ *
+ * Readers (bundle, B3.89, imports) fill it and draft_store() writes it; neither knows the other. Readers
+ * check and bound all strings. Problems that do not prevent storing are counted with draft_warn(). The owner
+ * calls draft_release(). Errors: ERR_INPUT from readers, ERR_STORAGE from draft_store().
+ */
+#ifndef KERNSWEEP_RESULTS_INGEST_DRAFT_DRAFT_H
+#define KERNSWEEP_RESULTS_INGEST_DRAFT_DRAFT_H
+
+#include "common/base/buf.h"
+#include "common/base/json.h"
+#include "common/contract/keys.h"
+#include "results/store/counters.h"
+#include "results/store/details.h"
+#include "results/store/revision.h"
+#include "results/store/run_data.h"
+#include "results/store/samples.h"
+#include "results/store/store.h"
+
+enum { DRAFT_EXTRAS_MAX = 32, DRAFT_FACTS_MAX = 1024 };
+
+struct draft_extra {
+    char name[RUN_NAME_MAX];
+    double value;
+};
+
+struct draft_test {
+    struct run_test t;
+    struct draft_extra *extras;
+    size_t n_extras;
+    char *packed; /* telemetry, or NULL */
+    size_t packed_len;
+    int packed_samples;
+};
+
+struct draft {
+    struct run_info info; /* without key and counts */
+    struct run_variant *variants;
+    size_t n_variants;
+    struct draft_test *tests;
+    size_t n_tests;
+    size_t cap_tests;
+    struct run_fact *facts;
+    size_t n_facts;
+    size_t cap_facts;
+    struct metric_definition metrics[LIMIT_METRICS]; /* of the plan's or mapping's own */
+    size_t n_metrics;
+    struct run_unmeasured *unmeasured; /* asked for and without an artifact; may list a cell several times */
+    size_t n_unmeasured;
+    size_t cap_unmeasured;
+    char *plan; /* its text, or NULL */
+    struct run_details details;
+    struct commit_list commits; /* that the run knows of */
+    struct counter_list counters;
+    bool replace; /* a run stored with another reading is replaced */
+    int warnings;
+    char warning[RUN_REASON_MAX];
+    char note[RUN_REASON_MAX]; /* what the user should know, though nothing is wrong; or "" */
+};
+
+void draft_init(struct draft *d);
+void draft_release(struct draft *d);
+
+/* The pointer stays valid. */
+struct run_variant *draft_add_variant(struct draft *d, const char *name, struct err *err);
+/* Index of the variant, or n_variants. */
+size_t draft_variant(const struct draft *d, const char *name);
+/* All values unknown, status OK. The pointer is valid until the next call. */
+struct draft_test *draft_add_test(struct draft *d, struct err *err);
+/* Removes the test that was added last. */
+void draft_drop_test(struct draft *d);
+/* A value that is not finite is ignored. */
+int draft_add_extra(struct draft_test *t, const char *name, double value, struct err *err);
+/* Packs the telemetry; also sets the number of samples, unless the executor recorded it. */
+int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err);
+/* "metrics" of a job or mapping. */
+int draft_read_metrics(struct draft *d, const struct json_at *at, enum document in, struct err *err);
+/* A test that was asked for and left no artifact. Cells that have another test are not unmeasured. */
+int draft_add_unmeasured(struct draft *d, const char *variant, int context, struct err *err);
+/* Long text is truncated; an empty value is ignored. */
+int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err);
+void draft_warn(struct draft *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A part that cannot be believed is left out with a warning: 0, with err cleared, if err is an ERR_INPUT,
+ * else -1. */
+int draft_leave_out(struct draft *d, struct err *err);
+
+/* Sorts tests and facts, rejects duplicate tests, sets the attn_impl of a variant from its tests if unknown,
+ * and the status of an OK test without a measurement to INVALID. Only in a bundle is the wall time enough,
+ * unless other tests of the run have more. Of foreign results, times beyond the wall time are left out. */
+int draft_finish(struct draft *d, struct err *err);
+
+/* Inside the caller's transaction. reuse: the key of the row that was removed before, or 0. */
+int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, struct err *err);
+
+#endif

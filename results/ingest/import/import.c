@@ -1,0 +1,433 @@
+#include "results/ingest/import/import.h"
+
+#include "results/ingest/draft/reading.h"
+#include "results/ingest/import/pointer.h"
+#include "results/ingest/import/shape.h"
+#include "results/ingest/import/source.h"
+#include "results/ingest/import/value.h"
+
+#include "common/base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct importing {
+    int64_t rows;  /* so far, of this file */
+    int64_t files; /* so far */
+    const json_t *map;
+    const char *file;
+    json_t *root;
+    struct draft *d;
+};
+
+/* The tool wrote NaN or Infinity as a measurement. */
+static void disbelieve(struct importing *im, const struct import_scope *s, const char *name,
+                       struct run_test *t)
+{
+    t->status = STATUS_INVALID;
+    snprintf(t->reason, sizeof t->reason, "%s is not finite", name);
+    draft_warn(im->d, "%s: %s: %s is not finite: stored as INVALID", s->file, s->place, name);
+}
+
+static int take_metrics(struct importing *im, const struct import_scope *s, const json_t *test,
+                        struct run_test *t, struct err *err)
+{
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        const struct metric_info *info = metric_info((enum metric)m);
+        char name[64];
+        snprintf(name, sizeof name, "test.%s", info->name);
+        const json_t *field = json_object_get(test, info->name);
+        if (info->kind != METRIC_OF_TEST || !field)
+            continue;
+        int rc = import_number(s, field, name, info->unit, &t->value[m], err);
+        if (rc < 0)
+            return -1;
+        if (rc > 0 && isnan(t->value[m]))
+            disbelieve(im, s, info->name, t);
+    }
+    return 0;
+}
+
+static int take_extras(struct draft *d, const struct import_scope *s, json_t *extras, struct draft_test *t,
+                       struct err *err)
+{
+    const char *key;
+    json_t *field;
+    json_object_foreach(extras, key, field)
+    {
+        double v;
+        char name[96];
+        snprintf(name, sizeof name, "extras.%.60s", key);
+        /* Converted only if "to" is given. */
+        const char *to = json_string_value(json_object_get(field, "to"));
+        const char *unit = json_string_value(json_object_get(field, "unit"));
+        int rc = import_number(s, field, name, to ? to : unit ? unit : "", &v, err);
+        if (rc > 0 && isnan(v))
+            draft_warn(d, "%s: %s: extras.%.60s is not finite: left out", s->file, s->place, key);
+        else if (rc < 0 || (rc > 0 && draft_add_extra(t, key, v, err) != 0))
+            return -1;
+    }
+    return 0;
+}
+
+/* The metrics that the mapping defines: fields of "test", like the built-in ones. */
+static int take_own_metrics(struct importing *im, const struct import_scope *s, const json_t *test,
+                            struct draft_test *t, struct err *err)
+{
+    for (size_t i = 0; i < im->d->n_metrics; i++) {
+        const struct metric_definition *m = &im->d->metrics[i];
+        char name[LIMIT_NAME + 8];
+        double v;
+        snprintf(name, sizeof name, "test.%s", m->name);
+        int rc = import_number(s, json_object_get(test, m->name), name, m->unit, &v, err);
+        if (rc > 0 && isnan(v))
+            disbelieve(im, s, m->name, &t->t);
+        else if (rc < 0 || (rc > 0 && draft_add_extra(t, m->name, v, err) != 0))
+            return -1;
+    }
+    return 0;
+}
+
+static int take_status(const struct import_scope *s, const json_t *test, struct run_test *t, struct err *err)
+{
+    char name[32] = "OK";
+    if (import_text(s, json_object_get(test, "status"), "test.status", name, sizeof name, err) < 0 ||
+        import_text(s, json_object_get(test, "reason"), "test.reason", t->reason, sizeof t->reason, err) < 0)
+        return -1;
+    if (status_from_name(name, &t->status))
+        return 0;
+    return err_set(err, ERR_INPUT, "%s: %s: \"%s\" is not a status (mapping: test.status)", s->file, s->place,
+                   name);
+}
+
+/* The variant of that name, added if it is new. */
+static int find_variant(struct draft *d, const struct run_variant *wanted, size_t *out, struct err *err)
+{
+    *out = draft_variant(d, wanted->name);
+    if (*out < d->n_variants)
+        return 0;
+    struct run_variant *v = draft_add_variant(d, wanted->name, err);
+    if (!v)
+        return -1;
+    snprintf(v->kernel, sizeof v->kernel, "%s", wanted->kernel);
+    snprintf(v->shape, sizeof v->shape, "%s", wanted->shape);
+    return 0;
+}
+
+static int take_place(const struct importing *im, const struct import_scope *s, const json_t *test,
+                      struct run_test *t, struct err *err)
+{
+    struct run_variant variant;
+    int64_t context = 0, repetition = RUN_UNKNOWN, warmup = 0;
+    if (import_variant(s, test, &variant, err) != 0 ||
+        import_integer(s, json_object_get(test, "context"), "test.context", 0, INT32_MAX, &context, err) <
+            0 ||
+        import_integer(s, json_object_get(test, "repetition"), "test.repetition", 0, INT32_MAX, &repetition,
+                       err) < 0 ||
+        import_integer(s, json_object_get(test, "warmup"), "test.warmup", 0, 1, &warmup, err) < 0 ||
+        import_text(s, json_object_get(test, "attn_impl"), "test.attn_impl", t->attn_impl,
+                    sizeof t->attn_impl, err) < 0)
+        return -1;
+    if (find_variant(im->d, &variant, &t->variant, err) != 0)
+        return -1;
+    t->context = (int)context;
+    t->repetition = (int)repetition;
+    t->warmup = warmup;
+    return 0;
+}
+
+static bool has_values(const struct draft_test *t)
+{
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (!isnan(t->t.value[m]))
+            return true;
+    return t->n_extras > 0 || t->t.status != STATUS_OK;
+}
+
+static int take_one(struct importing *im, const struct import_scope *s, const json_t *test, struct err *err)
+{
+    struct draft_test *t = draft_add_test(im->d, err);
+    if (!t)
+        return -1;
+    t->t.index = (int)im->d->n_tests;
+    t->t.key = im->files << 32 | im->rows; /* not stored yet: file and row, for warn_merged() */
+    if (take_place(im, s, test, &t->t, err) != 0 || take_status(s, test, &t->t, err) != 0)
+        return -1;
+    if (t->t.status == STATUS_OK &&
+        (take_metrics(im, s, test, &t->t, err) != 0 || take_own_metrics(im, s, test, t, err) != 0))
+        return -1;
+    bool several = json_is_array(json_object_get(im->map, "test"));
+    if (several && !has_values(t)) {
+        draft_drop_test(im->d);
+        return 0;
+    }
+    return t->t.status == STATUS_OK ? take_extras(im->d, s, json_object_get(im->map, "extras"), t, err) : 0;
+}
+
+/* A row is one test, or one of each of the mapping's tests, without those that it has no value of. */
+static int take_tests(struct importing *im, const struct import_scope *s, struct err *err)
+{
+    const json_t *test = json_object_get(im->map, "test"), *one;
+    size_t i;
+    if (!json_is_array(test))
+        return take_one(im, s, test, err);
+    json_array_foreach(test, i, one)
+    {
+        if (take_one(im, s, one, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int is_skipped(const struct importing *im, const struct import_scope *s, bool *skipped,
+                      struct err *err)
+{
+    size_t i;
+    const json_t *rules = json_object_get(im->map, "skip"), *rule;
+    *skipped = false;
+    json_array_foreach(rules, i, rule)
+    {
+        char text[IMPORT_TEXT_MAX];
+        const char *equals = json_string_value(json_object_get(rule, "equals"));
+        int rc = import_text(s, json_object_get(rule, "value"), "skip", text, sizeof text, err);
+        if (rc < 0)
+            return -1;
+        *skipped = *skipped || (rc > 0 && equals && strcmp(text, equals) == 0);
+    }
+    return 0;
+}
+
+static int take_row(const struct pointer_match *m, void *arg, struct err *err)
+{
+    struct importing *im = arg;
+    struct import_scope s = {.file = im->file,
+                             .place = m->place,
+                             .root = im->root,
+                             .parent = m->parent,
+                             .row = m->value,
+                             .key = m->key};
+    const char *repeat = json_string_value(json_object_get(im->map, "repeat"));
+    bool skipped;
+    im->rows++;
+    if (is_skipped(im, &s, &skipped, err) != 0)
+        return -1;
+    json_t *elements = repeat ? pointer_find(m->value, repeat, 0) : NULL;
+    if (skipped)
+        return 0;
+    if (!json_is_array(elements))
+        return repeat && elements == NULL ? err_set(err, ERR_INPUT, "%s: %s%s: missing (mapping: repeat)",
+                                                    im->file, m->place, repeat)
+                                          : take_tests(im, &s, err);
+    for (s.index = 0; s.index < json_array_size(elements); s.index++) {
+        s.element = json_array_get(elements, s.index);
+        if (take_tests(im, &s, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct numbered {
+    size_t test;
+    size_t variant;
+    int context;
+};
+
+static int by_cell(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    if (x->variant != y->variant)
+        return x->variant < y->variant ? -1 : 1;
+    if (x->context != y->context)
+        return x->context < y->context ? -1 : 1;
+    return (x->test > y->test) - (x->test < y->test);
+}
+
+/* With "repeat", a row is a cell: two rows of one cell differ in something that the mapping ignores. Of
+ * several files, each may be a repetition. */
+static void warn_merged(struct draft *d, const struct run_test *a, const struct run_test *b)
+{
+    if (a->key != b->key && a->key >> 32 == b->key >> 32)
+        draft_warn(d,
+                   "two rows are both %s at context %d and become repetitions: does the mapping's variant "
+                   "distinguish them?",
+                   d->variants[a->variant].name, a->context);
+}
+
+/* Numbers repetitions without a number in the order of the file. */
+static int number_repetitions(struct importing *im, struct err *err)
+{
+    struct draft *d = im->d;
+    bool row_is_cell = json_object_get(im->map, "repeat") != NULL;
+    struct numbered *order = calloc(d->n_tests + 1, sizeof *order);
+    if (!order)
+        return err_set(err, ERR_INTERNAL, "no memory for %zu tests", d->n_tests);
+    for (size_t i = 0; i < d->n_tests; i++)
+        order[i] = (struct numbered){i, d->tests[i].t.variant, d->tests[i].t.context};
+    qsort(order, d->n_tests, sizeof *order, by_cell);
+    int next = 1;
+    for (size_t i = 0; i < d->n_tests; i++) {
+        bool same = i && order[i].variant == order[i - 1].variant && order[i].context == order[i - 1].context;
+        next = same ? next + 1 : 1;
+        struct run_test *t = &d->tests[order[i].test].t;
+        if (t->repetition == RUN_UNKNOWN)
+            t->repetition = next;
+        if (same && row_is_cell)
+            warn_merged(d, &d->tests[order[i - 1].test].t, t);
+    }
+    free(order);
+    return 0;
+}
+
+/* What all files of a run must agree on. */
+static int check_alike(const struct run_info *first, const struct run_info *this, const char *file,
+                       struct err *err)
+{
+    const struct {
+        const char *name, *was, *is;
+    } parts[] = {{"ticket", first->ticket, this->ticket},
+                 {"tag", first->tag, this->tag},
+                 {"date", first->date, this->date},
+                 {"node", first->node, this->node},
+                 {"mode", first->mode, this->mode}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(parts[i].was, parts[i].is) != 0)
+            return err_set(err, ERR_INPUT,
+                           "%s: %s is \"%.80s\", but \"%.80s\" in earlier files: one run has one %s", file,
+                           parts[i].name, parts[i].is, parts[i].was, parts[i].name);
+    return 0;
+}
+
+/* In a plan "from" says where a value is read; here a field of "test" does. */
+static int check_metrics(const struct json_at *metrics, struct err *err)
+{
+    for (size_t i = 0; i < json_array_size(metrics->value); i++) {
+        struct json_at one = json_element(metrics, i), from = json_member(&one, "from");
+        if (from.value)
+            return json_fail(&from, err,
+                             "a mapping reads each metric from the field of \"test\" that has its name");
+    }
+    return 0;
+}
+
+static int read_own_metrics(struct importing *im, struct err *err)
+{
+    struct json_at map = json_root(im->map, "mapping"), metrics = json_member(&map, "metrics");
+    return draft_read_metrics(im->d, &metrics, IN_PLAN, err) != 0 ? -1 : check_metrics(&metrics, err);
+}
+
+/* The first file says what run it is; facts are those of the first. */
+static int read_run(struct importing *im, const struct import_options *options, bool first, struct err *err)
+{
+    const struct import_scope whole = {
+        .file = im->file, .place = "", .root = im->root, .parent = im->root, .row = im->root};
+    struct draft other;
+    if (first)
+        return import_run(&whole, im->map, options, im->d, err) != 0 ? -1 : read_own_metrics(im, err);
+    draft_init(&other);
+    int rc = import_run(&whole, im->map, options, &other, err);
+    if (rc == 0)
+        rc = check_alike(&im->d->info, &other.info, im->file, err);
+    draft_release(&other);
+    return rc;
+}
+
+static int read_rows(struct importing *im, struct err *err)
+{
+    const char *rows = json_string_value(json_object_get(im->map, "rows"));
+    size_t before = im->d->n_tests;
+    im->files++;
+    im->rows = 0;
+    if (pointer_each(im->root, rows, take_row, im, err) != 0)
+        return err_wrap(err, "%s", im->file);
+    if (im->d->n_tests == before)
+        return err_set(err, ERR_INPUT, "%s: the mapping matches no row (rows: %s)", im->file, rows);
+    return 0;
+}
+
+static int read_file(struct importing *im, const struct import_options *options, bool first,
+                     struct sha256 *contents, struct err *err)
+{
+    char hex[SHA256_HEX_LEN + 1];
+    bool csv = strcmp(json_string_value(json_object_get(im->map, "input")), "csv") == 0;
+    im->root = import_source_load(im->file, csv, hex, err);
+    if (!im->root)
+        return -1;
+    sha256_add(contents, hex, sizeof hex);
+    if (first)
+        memcpy(im->d->info.content_sha256, hex, sizeof hex);
+    int rc = read_run(im, options, first, err);
+    if (rc == 0)
+        rc = read_rows(im, err);
+    json_decref(im->root);
+    im->root = NULL;
+    return rc;
+}
+
+/* Two mappings with the same rules are the same reading, however they are written and described. */
+static int note_reading(const struct import_map *m, const struct import_options *o, struct run_info *r,
+                        struct err *err)
+{
+    json_t *rules = json_copy(m->root);
+    json_object_del(rules, "about");
+    char *text = json_dumps(rules, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(rules);
+    if (!text)
+        return err_set(err, ERR_INTERNAL, "no memory for the mapping");
+    r->reading[0] = '\0';
+    reading_add_hash(r->reading, "mapping", text, strlen(text));
+    reading_add(r->reading, "node", o ? o->node : NULL);
+    free(text);
+    return 0;
+}
+
+/* A single file is known by its own hash. */
+static void name_run(struct draft *d, struct sha256 *contents, size_t n)
+{
+    struct run_info *r = &d->info;
+    snprintf(r->origin, sizeof r->origin, "import");
+    if (n > 1)
+        sha256_end(contents, r->content_sha256);
+    snprintf(r->run_id, sizeof r->run_id, "%.4s%.2s%.2s-%.48s%s%.48s-%.6s", r->date, r->date + 5, r->date + 8,
+             r->ticket, *r->tag ? "_" : "", r->tag, r->content_sha256);
+}
+
+int import_read(const struct import_map *m, const char *const *paths, size_t n,
+                const struct import_options *options, struct draft *d, struct err *err)
+{
+    struct importing im = {.map = m->root, .d = d};
+    struct sha256 contents;
+    int rc = import_own_metrics(m->root, m->name, d, err);
+    sha256_begin(&contents);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        im.file = paths[i];
+        rc = read_file(&im, options, i == 0, &contents, err);
+    }
+    if (rc == 0)
+        rc = number_repetitions(&im, err);
+    if (rc != 0 || note_reading(m, options, &d->info, err) != 0)
+        return -1;
+    name_run(d, &contents, n);
+    d->replace = options && options->replace;
+    return draft_finish(d, err);
+}
+
+int import_files(struct store *s, const struct import_map *m, const char *const *paths, size_t n,
+                 const struct import_options *options, struct ingest_result *out, struct err *err)
+{
+    struct draft d;
+    *out = (struct ingest_result){0};
+    draft_init(&d);
+    int rc = import_read(m, paths, n, options, &d, err);
+    if (rc == 0)
+        rc = ingest_draft(s, &d, out, err);
+    draft_release(&d);
+    return rc;
+}
+
+int import_file(struct store *s, const struct import_map *m, const char *path,
+                const struct import_options *options, struct ingest_result *out, struct err *err)
+{
+    return import_files(s, m, &path, 1, options, out, err);
+}

@@ -1,0 +1,26 @@
+/* import: stores the results of other tools as a run, by a declarative mapping.
+ *
+ * A mapping (kernsweep.map/1) defines where the rows of a JSON, JSON lines or CSV file are, and the meaning
+ * and unit of their values. Some mappings are built in. If the file lacks a value that the mapping requires,
+ * nothing is stored, and the error names the file, the pointer and the mapping's field. Errors: ERR_INPUT.
+ */
+#ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_IMPORT_H
+#define KERNSWEEP_RESULTS_INGEST_IMPORT_IMPORT_H
+
+#include "results/ingest/draft/commit.h"
+#include "results/ingest/draft/draft.h"
+#include "results/ingest/import/map.h"
+#include "results/ingest/import/run.h"
+
+/* One file, one run. */
+int import_file(struct store *s, const struct import_map *m, const char *path,
+                const struct import_options *options, struct ingest_result *out, struct err *err);
+/* Several files, one run: they must agree on ticket, tag, date, node and mode. Rows of one variant and
+ * context are repetitions, in the order of the files. */
+int import_files(struct store *s, const struct import_map *m, const char *const *paths, size_t n,
+                 const struct import_options *options, struct ingest_result *out, struct err *err);
+/* Reads them without storing them. */
+int import_read(const struct import_map *m, const char *const *paths, size_t n,
+                const struct import_options *options, struct draft *d, struct err *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* map: loads a mapping (kernsweep.map/1) by its path or the name of a built-in one, and checks it as
+ * far as possible without a file to import. The owner calls import_map_release(). */
+#ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_MAP_H
+#define KERNSWEEP_RESULTS_INGEST_IMPORT_MAP_H
+
+#include "results/store/run_data.h"
+
+#include <jansson.h>
+
+struct import_map {
+    char name[RUN_NAME_MAX]; /* for messages: the built-in's name or the file */
+    json_t *root;
+};
+
+/* word: the name of a built-in mapping, or a file. */
+int import_map_load(struct import_map *m, const char *word, struct err *err);
+void import_map_release(struct import_map *m);
+
+/* The name of the i-th built-in mapping, or NULL. */
+const char *import_builtin_name(size_t i);
+/* Its one-line description, truncated to size. */
+void import_builtin_about(size_t i, char *out, size_t size);
+
+#endif

@@ -1,0 +1,238 @@
+#include "results/ingest/import/value.h"
+
+#include "common/base/regex.h"
+#include "results/ingest/import/pointer.h"
+#include "results/ingest/import/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOINS_MAX = 8 };
+
+static int field_fail(const struct import_scope *s, const char *name, struct err *err, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static int field_fail(const struct import_scope *s, const char *name, struct err *err, const char *fmt, ...)
+{
+    char text[ERR_MSG_MAX / 2];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return err_set(err, ERR_INPUT, "%s: %s: %s (mapping: %s)", s->file, *s->place ? s->place : "/", text,
+                   name);
+}
+
+/* The pointer of a field, or "". */
+static const char *pointer_of(const json_t *field)
+{
+    const json_t *at = json_is_string(field) ? field : json_object_get(field, "at");
+    return json_is_string(at) ? json_string_value(at) : "";
+}
+
+static json_t *find_value(const struct import_scope *s, const json_t *field)
+{
+    if (json_is_string(field))
+        return pointer_find(s->row, json_string_value(field), s->index);
+    json_t *fixed = json_object_get(field, "const");
+    if (fixed)
+        return fixed;
+    if (json_is_true(json_object_get(field, "element")))
+        return s->element;
+    const char *from = json_string_value(json_object_get(field, "from"));
+    json_t *root = from && strcmp(from, "file") == 0     ? s->root
+                   : from && strcmp(from, "parent") == 0 ? s->parent
+                                                         : s->row;
+    json_t *at = json_object_get(field, "at");
+    return json_is_string(at) ? pointer_find(root, json_string_value(at), s->index) : NULL;
+}
+
+enum { GROUPS_MAX = 9 };
+
+/* Replaces text by the group that "group" selects, by default the first one, else by the whole match. */
+static int match_text(const struct import_scope *s, const json_t *field, const char *name, char *text,
+                      size_t size, struct err *err)
+{
+    const char *pattern = json_string_value(json_object_get(field, "match"));
+    const json_t *wanted = json_object_get(field, "group");
+    json_int_t g = wanted ? json_integer_value(wanted) : 1;
+    struct regex re;
+    struct err why = {0};
+    if (g < 1 || g > GROUPS_MAX)
+        return field_fail(s, name, err, "\"group\" is a number from 1 to %d", GROUPS_MAX);
+    if (regex_compile(&re, pattern, &why) != 0)
+        return field_fail(s, name, err, "\"%.100s\" is not a regular expression: %s", pattern, why.msg);
+    int rc = regex_match(&re, text, strlen(text), 0, &why);
+    size_t at = 0, n = 0;
+    bool there = rc == 1 && regex_group(&re, (size_t)g, &at, &n);
+    if (rc == 1 && !there && !wanted)
+        regex_group(&re, 0, &at, &n);
+    regex_release(&re);
+    if (rc < 0)
+        return field_fail(s, name, err, "\"%.100s\": %s", pattern, why.msg);
+    if (rc == 0 || (wanted && n == 0))
+        return 0;
+    if (n >= size)
+        n = size - 1;
+    memmove(text, text + at, n);
+    text[n] = '\0';
+    return 1;
+}
+
+static int value_text(const struct import_scope *s, const json_t *value, const char *name, char *out,
+                      size_t size, struct err *err)
+{
+    if (json_is_string(value)) {
+        if (json_string_length(value) >= size)
+            return field_fail(s, name, err, "longer than %zu bytes", size - 1);
+        snprintf(out, size, "%s", json_string_value(value));
+    } else if (json_is_integer(value))
+        snprintf(out, size, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(out, size, "%.17g", json_real_value(value));
+    else if (json_is_boolean(value))
+        snprintf(out, size, "%s", json_is_true(value) ? "true" : "false");
+    else
+        return field_fail(s, name, err, "expected a string or a number");
+    return 1;
+}
+
+static int joined(const struct import_scope *s, const json_t *field, const char *name, char *out, size_t size,
+                  struct err *err)
+{
+    const json_t *parts = json_object_get(field, "join"), *separator = json_object_get(field, "with");
+    size_t used = 0;
+    if (json_array_size(parts) > JOINS_MAX)
+        return field_fail(s, name, err, "joins more than %d parts", JOINS_MAX);
+    for (size_t i = 0; i < json_array_size(parts); i++) {
+        char part[IMPORT_TEXT_MAX];
+        int rc = import_text(s, json_array_get(parts, i), name, part, sizeof part, err);
+        if (rc < 0)
+            return -1;
+        if (rc == 0)
+            continue;
+        int n = snprintf(out + used, size - used, "%s%s",
+                         used ? json_is_string(separator) ? json_string_value(separator) : "-" : "", part);
+        if (n < 0 || (size_t)n >= size - used)
+            return field_fail(s, name, err, "longer than %zu bytes", size - 1);
+        used += (size_t)n;
+    }
+    return used > 0;
+}
+
+/* Before "match" and "words" are applied. */
+static int raw_text(const struct import_scope *s, const json_t *field, const char *name, char *out,
+                    size_t size, struct err *err)
+{
+    if (json_object_get(field, "join"))
+        return joined(s, field, name, out, size, err);
+    if (json_is_true(json_object_get(field, "key"))) {
+        snprintf(out, size, "%s", s->key ? s->key : "");
+        return s->key != NULL;
+    }
+    const json_t *value = find_value(s, field);
+    return value && !json_is_null(value) ? value_text(s, value, name, out, size, err) : 0;
+}
+
+static int fall_back(const struct import_scope *s, const json_t *field, const char *name, char *out,
+                     size_t size, struct err *err)
+{
+    const json_t *other = json_object_get(field, "default");
+    if (json_is_null(other))
+        return 0;
+    if (other)
+        return value_text(s, other, name, out, size, err);
+    const char *pointer = pointer_of(field);
+    return field_fail(s, name, err, *pointer ? "%s is missing or has the wrong type" : "has no value%s",
+                      pointer);
+}
+
+static int add_prefix(const struct import_scope *s, const json_t *field, const char *name, char *out,
+                      size_t size, struct err *err)
+{
+    const char *prefix = json_string_value(json_object_get(field, "prefix"));
+    size_t n = prefix ? strlen(prefix) : 0, len = strlen(out);
+    if (n + len >= size)
+        return field_fail(s, name, err, "longer than %zu bytes", size - 1);
+    memmove(out + n, out, len + 1);
+    memcpy(out, prefix ? prefix : "", n);
+    return 1;
+}
+
+int import_text(const struct import_scope *s, const json_t *field, const char *name, char *out, size_t size,
+                struct err *err)
+{
+    if (!field)
+        return 0;
+    int rc = raw_text(s, field, name, out, size, err);
+    const json_t *words = json_object_get(field, "words");
+    if (rc > 0 && json_is_string(json_object_get(field, "match")))
+        rc = match_text(s, field, name, out, size, err);
+    if (rc > 0 && words) {
+        const json_t *word = json_object_get(words, out);
+        if (!word)
+            word = json_object_get(words, "*");
+        if (word)
+            rc = value_text(s, word, name, out, size, err);
+    }
+    if (rc == 0)
+        return fall_back(s, field, name, out, size, err);
+    return rc > 0 ? add_prefix(s, field, name, out, size, err) : rc;
+}
+
+static int unit_of(const struct import_scope *s, const json_t *field, const char *name, const char *wanted,
+                   double *factor, struct err *err)
+{
+    char unit[32];
+    const json_t *given = json_object_get(field, "unit");
+    *factor = 1;
+    if (!given)
+        return 0;
+    if (json_is_string(given))
+        snprintf(unit, sizeof unit, "%s", json_string_value(given));
+    else if (import_text(s, given, name, unit, sizeof unit, err) < 0)
+        return -1;
+    if (unit_factor(unit, wanted, factor))
+        return 0;
+    return field_fail(s, name, err, "\"%s\" is not a unit of what is stored in \"%s\"", unit, wanted);
+}
+
+int import_number(const struct import_scope *s, const json_t *field, const char *name, const char *unit,
+                  double *out, struct err *err)
+{
+    char text[IMPORT_TEXT_MAX], *end;
+    double factor;
+    text[0] = '\0';
+    int rc = import_text(s, field, name, text, sizeof text, err);
+    *out = NAN;
+    if (rc > 0 && !*text)
+        rc = fall_back(s, field, name, text, sizeof text, err);
+    if (rc <= 0)
+        return rc;
+    double v = strtod(text, &end);
+    if (end == text || *end)
+        return field_fail(s, name, err, "expected a number, found \"%.60s\"", text);
+    if (!isfinite(v))
+        return 1;
+    if (unit_of(s, field, name, unit, &factor, err) != 0)
+        return -1;
+    const json_t *times = json_object_get(field, "times");
+    *out = v * factor * (json_is_number(times) ? json_number_value(times) : 1);
+    return 1;
+}
+
+int import_integer(const struct import_scope *s, const json_t *field, const char *name, int64_t lo,
+                   int64_t hi, int64_t *out, struct err *err)
+{
+    double v;
+    int rc = import_number(s, field, name, "", &v, err);
+    if (rc <= 0)
+        return rc;
+    if (v < (double)lo || v > (double)hi || v != floor(v))
+        return field_fail(s, name, err, "expected a whole number from %lld to %lld, found %.17g",
+                          (long long)lo, (long long)hi, v);
+    *out = (int64_t)v;
+    return 1;
+}

@@ -1,0 +1,130 @@
+#include "results/ingest/text/csv.h"
+
+#include "common/base/buf.h"
+#include "common/base/text.h"
+
+#include <string.h>
+
+enum { COLUMNS_MAX = 512, FIELD_MAX = 1 << 20 };
+
+struct csv {
+    const char *p, *end;
+    const char *file;
+    size_t line;
+    struct buf field;
+};
+
+static int csv_fail(const struct csv *c, struct err *err, const char *what)
+{
+    return err_set(err, ERR_INPUT, "%s: line %zu: %s", c->file, c->line, what);
+}
+
+static int quoted(struct csv *c, struct err *err)
+{
+    for (c->p++; c->p < c->end; c->p++) {
+        if (*c->p == '"' && c->p + 1 < c->end && c->p[1] == '"')
+            c->p++;
+        else if (*c->p == '"') {
+            c->p++;
+            return 0;
+        }
+        c->line += *c->p == '\n';
+        buf_putc(&c->field, *c->p);
+    }
+    return csv_fail(c, err, "unterminated quoted field");
+}
+
+/* Leaves p at the separator. */
+static int read_field(struct csv *c, struct err *err)
+{
+    buf_clear(&c->field);
+    if (c->p < c->end && *c->p == '"') {
+        if (quoted(c, err) != 0)
+            return -1;
+    } else
+        while (c->p < c->end && *c->p != ',' && *c->p != '\n' && *c->p != '\r')
+            buf_putc(&c->field, *c->p++);
+    if (!buf_ok(&c->field))
+        return csv_fail(c, err, "a field that is too long");
+    if (c->p < c->end && *c->p != ',' && *c->p != '\n' && *c->p != '\r')
+        return csv_fail(c, err, "text after a quoted field");
+    if (!text_is_utf8(buf_str(&c->field), c->field.len) || memchr(buf_str(&c->field), 0, c->field.len))
+        return csv_fail(c, err, "a field that is not UTF-8 text");
+    return 0;
+}
+
+/* Skips the separator; true if the row has another field. */
+static bool next_field(struct csv *c)
+{
+    if (c->p < c->end && *c->p == ',') {
+        c->p++;
+        return true;
+    }
+    if (c->p < c->end && *c->p == '\r')
+        c->p++;
+    if (c->p < c->end && *c->p == '\n')
+        c->p++;
+    return false;
+}
+
+static json_t *read_record(struct csv *c, struct err *err)
+{
+    json_t *row = json_array();
+    do {
+        if (read_field(c, err) != 0 || json_array_append_new(row, json_string(buf_str(&c->field))) != 0)
+            goto fail;
+        if (json_array_size(row) > COLUMNS_MAX) {
+            csv_fail(c, err, "too many columns");
+            goto fail;
+        }
+    } while (next_field(c));
+    return row;
+fail:
+    json_decref(row);
+    return NULL;
+}
+
+static json_t *name_fields(const struct csv *c, const json_t *header, const json_t *row, struct err *err)
+{
+    if (json_array_size(row) != json_array_size(header)) {
+        err_set(err, ERR_INPUT, "%s: line %zu: %zu fields, the header has %zu", c->file, c->line,
+                json_array_size(row), json_array_size(header));
+        return NULL;
+    }
+    json_t *object = json_object();
+    for (size_t i = 0; i < json_array_size(header); i++)
+        json_object_set(object, json_string_value(json_array_get(header, i)), json_array_get(row, i));
+    return object;
+}
+
+json_t *csv_parse(const char *text, size_t len, const char *file, struct err *err)
+{
+    struct csv c = {.p = text, .end = text + len, .file = file, .line = 1};
+    json_t *rows = json_array(), *header = NULL, *row = NULL, *object = NULL;
+    buf_init(&c.field, FIELD_MAX);
+    bool whole = false;
+    while (c.p < c.end) {
+        row = read_record(&c, err);
+        if (!row)
+            goto out;
+        if (!header)
+            header = json_incref(row);
+        else if (json_array_size(row) > 1 || *json_string_value(json_array_get(row, 0))) {
+            object = name_fields(&c, header, row, err);
+            if (!object || json_array_append_new(rows, object) != 0)
+                goto out;
+        }
+        json_decref(row);
+        row = NULL;
+        c.line++;
+    }
+    whole = true;
+out:
+    json_decref(row);
+    json_decref(header);
+    buf_release(&c.field);
+    if (whole)
+        return rows;
+    json_decref(rows);
+    return NULL;
+}
