@@ -4,6 +4,7 @@
  * The first byte chooses the file.
  */
 #include "results/ingest/import/import.h"
+#include "results/ingest/ingest.h"
 #include "results/store/sql.h"
 #include "tests/fuzz/fuzz.h"
 
