@@ -125,9 +125,9 @@ cancelled() {
     one_line "cancel of ended runs says so in one line" "$ERR"
 }
 
-# both_wait: a test of each node is in flight
+# both_wait NAME: a test of each node is in flight, say the notes in NAME.err
 both_wait() {
-    [ "$(grep -c "run .* started" "$TMPDIR/interrupted.err")" = 2 ]
+    [ "$(grep -c "run .* started" "$TMPDIR/$1.err")" = 2 ]
 }
 
 none_left() {
@@ -141,7 +141,7 @@ interrupted() {
     "$KERNSWEEP" run "$TMPDIR/plan.json" "${SSH[@]}" --artifacts "$TMPDIR/artifacts" --tag interrupted \
         >"$TMPDIR/interrupted.out" 2>"$TMPDIR/interrupted.err" </dev/null &
     pid=$!
-    until_true 60 both_wait
+    until_true 60 both_wait interrupted
     ok "the runs start" $? "$(cat "$TMPDIR/interrupted.err")"
     kill -TERM "$pid"
     wait "$pid" || rc=$?
@@ -159,9 +159,9 @@ killed() {
     rm -f "$TMPDIR/go"
     plan "$BOTH"
     "$KERNSWEEP" run "$TMPDIR/plan.json" "${SSH[@]}" --artifacts "$TMPDIR/artifacts" --tag killed \
-        >"$TMPDIR/interrupted.out" 2>"$TMPDIR/interrupted.err" </dev/null &
+        >"$TMPDIR/killed.out" 2>"$TMPDIR/killed.err" </dev/null &
     pid=$!
-    until_true 60 both_wait
+    until_true 60 both_wait killed
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null
     until_true 60 none_left
