@@ -3,7 +3,6 @@
 #include "results/store/sql.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
@@ -132,7 +131,8 @@ static int look(void *arg)
     return store_is_interrupted(c->store);
 }
 
-/* The copy is made beside the store, which is as private and has the space that was looked for. */
+/* The copy is made beside the store, which is as private and has the space that was looked for. No variable
+ * of the environment does that: SQLite reads those once, when it starts. */
 static int copy_whole(struct store *s, vacuum_progress *progress, void *arg, struct err *err)
 {
     char folder[FS_PATH_MAX];
@@ -142,14 +142,15 @@ static int copy_whole(struct store *s, vacuum_progress *progress, void *arg, str
     struct copying c = {s, progress, arg, (double)(p.count - p.unused)};
     int used = 0, ignored = 0;
     folder_of(s, folder);
-    setenv("SQLITE_TMPDIR", folder, 1);
+    sqlite3_temp_directory = sqlite3_mprintf("%s", folder);
     sqlite3_db_status(s->db, SQLITE_DBSTATUS_CACHE_MISS, &used, &ignored, 1);
     sqlite3_progress_handler(s->db, STEPS_BETWEEN_LOOKS, look, &c);
     int rc = sql_exec(s, "PRAGMA temp_store = FILE; PRAGMA auto_vacuum = INCREMENTAL; VACUUM", err);
     sqlite3_progress_handler(s->db, 0, NULL, NULL);
     if (s->interrupted)
         store_heed(s, s->interrupted);
-    unsetenv("SQLITE_TMPDIR");
+    sqlite3_free(sqlite3_temp_directory);
+    sqlite3_temp_directory = NULL;
     if (rc != 0 && store_is_interrupted(s))
         return err_set(err, ERR_INTERRUPTED, "%s: interrupted; the store is as it was", s->path);
     return rc;

@@ -5,6 +5,9 @@
 #include "results/store/maintain.h"
 #include "results/store/vacuum.h"
 
+#include <dirent.h>
+#include <unistd.h>
+
 enum { BLOBS = 400, BLOB_BYTES = 100000 };
 
 static volatile sig_atomic_t stop;
@@ -22,6 +25,32 @@ static void watch(void *arg, double done)
     seen->last = done;
     if (++seen->calls == seen->stop_after)
         stop = 1;
+}
+
+/* Where SQLite's temporary files lie that this process has open. */
+struct temporary {
+    const char *folder; /* where they have to lie */
+    int there, elsewhere;
+};
+
+static void find_temporary(void *arg, double done)
+{
+    (void)done;
+    struct temporary *t = arg;
+    DIR *dir = opendir("/proc/self/fd");
+    assert_non_null(dir);
+    for (const struct dirent *e; (e = readdir(dir));) {
+        char target[FS_PATH_MAX] = "";
+        if (readlinkat(dirfd(dir), e->d_name, target, sizeof target - 1) < 0)
+            continue;
+        const char *name = strstr(target, "/etilqs_");
+        size_t len = strlen(t->folder);
+        if (name && (size_t)(name - target) == len && strncmp(target, t->folder, len) == 0)
+            t->there++;
+        else if (name)
+            t->elsewhere++;
+    }
+    closedir(dir);
 }
 
 static void count_problem(void *arg, const char *what)
@@ -138,6 +167,28 @@ static void a_store_of_an_older_version_is_copied_once(void **state)
     store_close(&s);
 }
 
+/* The space was looked for next to the store, and a copy is as private as the store is. */
+static void a_copy_is_made_next_to_the_store(void **state)
+{
+    (void)state;
+    struct store s;
+    with_room(&s, "beside.db", "NONE");
+    struct err err = {0};
+    struct vacuum_need need;
+    struct temporary t = {.folder = scratch};
+    assert_ok(sql_exec(&s,
+                       "CREATE TABLE rest AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                       " WHERE i < 600) SELECT randomblob(100000) AS b FROM n",
+                       &err),
+              &err);
+    assert_ok(store_vacuum_begin(&s, &need, &err), &err);
+    assert_ok(store_vacuum(&s, &need, find_temporary, &t, &err), &err);
+    assert_true(t.there > 0);
+    assert_int_equal(t.elsewhere, 0);
+    assert_null(sqlite3_temp_directory);
+    store_close(&s);
+}
+
 static void too_little_space_is_said_before(void **state)
 {
     (void)state;
@@ -180,6 +231,7 @@ int main(void)
         cmocka_unit_test(unused_space_is_released),
         cmocka_unit_test(an_interruption_keeps_what_was_released),
         cmocka_unit_test(a_store_of_an_older_version_is_copied_once),
+        cmocka_unit_test(a_copy_is_made_next_to_the_store),
         cmocka_unit_test(too_little_space_is_said_before),
         cmocka_unit_test(cells_without_tests_are_dropped),
     };
