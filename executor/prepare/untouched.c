@@ -14,8 +14,7 @@
 
 enum { TOLD_MAX = 20, SHOWN_MAX = 160, LOOKS_MAX = 3 };
 
-/* Files have the time of the kernel's last tick; ours are rounded to milliseconds. */
-static const double tick_s = 0.02, rounding_s = 0.002;
+static const double tick_s = 0.02; /* files have the time of the kernel's last one */
 static const double look_short_s = 0.005;
 
 struct inquiry {
@@ -37,7 +36,7 @@ static size_t test_within(const struct suite *s, double real_s, size_t but, doub
     for (size_t i = 0; i < s->job.test_count; i++) {
         const struct test_state *t = &s->test[i];
         bool ran = t->began_real_s > 0 && t->began_real_s - before_s <= real_s &&
-                   (t->ended_real_s <= 0 || real_s <= t->ended_real_s + rounding_s);
+                   (t->ended_real_s <= 0 || real_s <= t->ended_real_s);
         if (ran && i != but && (found == s->job.test_count || s->test[found].began_real_s < t->began_real_s))
             found = i;
     }
@@ -296,7 +295,7 @@ static int look_at_file(const char *relpath, const char *fullpath, void *arg, st
     if (strcmp(relpath, "perf.json") == 0 || lstat(fullpath, &st) != 0)
         return 0;
     double real_s = (double)st.st_ctim.tv_sec + (double)st.st_ctim.tv_nsec * 1e-9;
-    if (real_s <= f->q->s->test[f->test].ended_real_s + rounding_s)
+    if (real_s <= f->q->s->test[f->test].ended_real_s)
         return 0;
     secrets_printable(&f->q->s->secrets, relpath, strlen(relpath), shown, sizeof shown);
     snprintf(what, sizeof what, "%.100s/%s was changed after its test had ended,", f->rel, shown);

@@ -36,6 +36,6 @@ int disbelief_of(struct suite *s, size_t test, const char *reason, struct err *e
                    write_diag(s, dir, &why, err) != 0 || perf_rewrite(s, test, &why, dir, err) != 0))
         return -1;
     suite_test_result(s, test, &why, t->wall_s, t->prefill_s);
-    t->ended_real_s = clock_real_s();
+    t->ended_real_s = clock_exact_real_s();
     return test_event_replace(s, test, err);
 }

@@ -6,7 +6,8 @@
 . tests/executor.sh
 
 # three ID SCRIPT [VARIANT_JSON]: the variant v with a build and sources of its own has three tests, w one at the end; the
-# second of v runs the script, too. $B is the build, $S the sources, $R the run's folder.
+# second of v runs the script, too, when the kernel's clock for files has ticked since the first one. $B is the build, $S
+# the sources, $R the run's folder.
 three() {
     if [ ! -e "$TMPDIR/tree.tar" ]; then
         mkdir -p "$TMPDIR/tree/sub"
@@ -16,7 +17,7 @@ three() {
     SHA=$(sha256sum <"$TMPDIR/tree.tar" | cut -d ' ' -f 1)
     x stage --sha256 "$SHA" <"$TMPDIR/tree.tar" >/dev/null
     job "$1" "$(jq -nc --arg s "$SHA" --arg script "$2" --argjson more "${3:-"{}"}" '
-        def work: ["sh", "-c", "export B=$1 S=$2 R=$3/../..; [ $4 != 2 ] || [ $5 = w ] || { \($script)\n}; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"rate\\\": 7}\"; sleep 0.1",
+        def work: ["sh", "-c", "export B=$1 S=$2 R=$3/../..; [ $4 != 2 ] || [ $5 = w ] || { sleep 0.02; \($script)\n}; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"rate\\\": 7}\"; sleep 0.1",
             "sh", "{build}", "{src}", "{out}", "{repetition}", "{variant}"];
         def v($name): {name: $name, build: [["sh", "-c", "echo 1 >\"$1/prog\"; echo \($name) >\"$1/name\"", "sh", "{build}"]], run: work} + $more;
         {source: {sha256: $s}, variants: [v("v"), v("w")],
