@@ -17,6 +17,13 @@
 # failed, so that one that dies half-way is never taken for a success.
 set -u
 
+# gojq starts in a tenth of jq's time. It sorts the keys of what it writes: where their order matters, say `command jq`.
+if command -v gojq >/dev/null; then
+    jq() {
+        gojq "$@"
+    }
+fi
+
 TESTS=0
 NODE=
 SUBJECT= # "TITLE: " inside a scenario

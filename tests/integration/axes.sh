@@ -13,9 +13,9 @@ WORKLOAD='awk -v b="$1" -v d="$2" -v c="$3" -v seed="$4" -v noise="${NOISE:-0}" 
     t = (1 + 0.1 * x) * (d == \"fp16\" ? 1.05 : 1) * c / 1024 * (1 + noise * e)
     printf \"[PERF_TIMING] {\\\"prefill_s\\\": %.9f}\\n\", t }"'
 
-# axes_plan FILTER FILE
+# axes_plan FILTER FILE: the axes stay in this order.
 axes_plan() {
-    jq -n --arg workdir "$TMPDIR/work" --arg workload "$WORKLOAD" --arg marks "$TMPDIR/marks" '{
+    command jq -n --arg workdir "$TMPDIR/work" --arg workload "$WORKLOAD" --arg marks "$TMPDIR/marks" '{
         schema: "kernsweep.plan/1", ticket: "axes", node: "local", workdir: $workdir, clock: "simulated",
         axes: {block: [64, 128, 256], dtype: ["bf16", "fp16"]}, contexts: [1024, 2048], timeouts: {default: 60},
         env: {MARKS: $marks},
