@@ -107,7 +107,7 @@ is() {
 
 # like NAME TEXT PATTERN (an extended regular expression, matched line by line)
 like() {
-    grep -Eq -- "$3" <<<"$2"
+    [[ $2 != *$'\n'* && $2 =~ $3 ]] || grep -Eq -- "$3" <<<"$2" # the shell is faster, but knows no lines
     ok "$1" $? "no line matches: $3"$'\n'"in: $2"
 }
 
@@ -129,8 +129,8 @@ passes() {
 try() {
     RC=0
     "$@" >"$TMPDIR/.out" 2>"$TMPDIR/.err" </dev/null || RC=$?
-    OUT=$(cat "$TMPDIR/.out")
-    ERR=$(cat "$TMPDIR/.err")
+    OUT=$(<"$TMPDIR/.out")
+    ERR=$(<"$TMPDIR/.err")
 }
 
 # try_once KEY COMMAND...: as try, but the command runs once in a script; later calls get the same RC, OUT and ERR.

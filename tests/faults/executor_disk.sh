@@ -19,7 +19,7 @@ full_disk() {
     is "follow exits 75, for the run is open" "$rc" 75
     like "follow says that there is no space" "$(cat "$TMPDIR/err")" 'No space left'
     like "status says dead, and that there is no space" "$(x status --run full | jq -r '.[0] | .state + " " + .error')" '^dead .*No space left'
-    is "every JSON file is whole" "$(find "$WORK/runs/full" -name '*.json' -exec jq -e . {} + >/dev/null && echo whole)" whole
+    is "every JSON file is whole" "$(find "$WORK/runs/full" -name '*.json' -exec cat {} + | jq -e . >/dev/null && echo whole)" whole
     is "the journal is numbered without a gap" "$(events full '[.[].seq] == [range(1; length + 1)]')" true
     x submit <"$TMPDIR/full.json" >/dev/null 2>"$TMPDIR/err"
     is "submit exits 3 while there is no room" "$?" 3

@@ -99,7 +99,7 @@ noise() {
     is "by 30 %" "$(jq '[.cells[] | select(.variant == "b" and .metric == "prefill_s") | .ratio > 1.25 and .ratio < 1.35] | all' <<<"$OUT")" true
     sweep later '.gpus = "all"'
     bundle=$(bundle_of later)
-    is "in later runs it runs alone" "$(find "$bundle/b" -name perf.json -exec jq .beside {} + | sort -u)" 0
+    is "in later runs it runs alone" "$(find "$bundle/b" -name perf.json -exec cat {} + | jq .beside | sort -u)" 0
     is "as the job says" "$(jq -r '[.variants[] | select(.alone) | .name] | join(" ")' "$bundle/job.json")" b
 }
 
@@ -114,7 +114,7 @@ real() {
     is "two GPUs, both alike" "$(jq -r '[.gpus[].verdict] | join(" ")' <<<"$OUT")" "alike alike"
     is "each measured every cell" "$(jq -r '[.gpus[].tests] | unique | join(" ")' <<<"$OUT")" 36
     is "every test says on which GPU it ran, and that it had a neighbour at most" \
-        "$(find "$bundles" -name perf.json -exec jq -c '[(.gpus | length), .beside <= 1]' {} + | sort -u)" "[1,true]"
+        "$(find "$bundles" -name perf.json -exec cat {} + | jq -c '[(.gpus | length), .beside <= 1]' | sort -u)" "[1,true]"
     try "$KERNSWEEP" show latest --db "$store"
     like "the plan's reference is that of the table" "$OUT" "v5_tiles +v5_tile_loop +[0-9.]+ +1.00x +Reference"
     try "$KERNSWEEP" compare "$(jq -r .run_id "$bundles/gpus/summary.json")" "$(jq -r .run_id "$bundles/gpus_again/summary.json")" --json --db "$store"

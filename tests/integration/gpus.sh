@@ -29,7 +29,7 @@ sweep() {
 
 # of_tests FILTER: sorted and joined, over the perf.json of all tests
 of_tests() {
-    find "$BUNDLE" -name perf.json -exec jq -r "$1" {} + | sort | xargs
+    find "$BUNDLE" -name perf.json -exec cat {} + | jq -r "$1" | sort | xargs
 }
 
 # used_words: what the tests were let see, each once
