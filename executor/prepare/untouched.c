@@ -156,10 +156,11 @@ static void miss_seal(struct inquiry *q, const struct err *unread)
     on_change(q, &c);
 }
 
+/* A build that a scheduler's jobs made is watched by them: who submitted them knows its key, not its folder. */
 static bool is_watched(const struct suite *s, size_t variant)
 {
-    return s->variant[variant].status == STATUS_OK && s->variant[variant].build_key[0] &&
-           !s->job.variant[variant].in_tree;
+    const struct variant_state *v = &s->variant[variant];
+    return v->status == STATUS_OK && v->build_key[0] && v->build[0] && !s->job.variant[variant].in_tree;
 }
 
 static int look(struct inquiry *q)

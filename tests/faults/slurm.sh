@@ -44,12 +44,14 @@ node_dies() {
 
 # Its jobs go on, and the harness starts it again.
 supervisor_killed() {
-    start headless "$TMPDIR/plan.json" --variants waits --contexts 16
+    plan_with '(.variants[] | select(.name == "waits")).build = [["true"]]' "$TMPDIR/built.json"
+    start headless "$TMPDIR/built.json" --variants waits --contexts 16
     until_true 60 on '*'
     kill -KILL "$(ks status "$(run_id headless)" --json | jq -r '.[0].pid')"
     go
     ends "run exits 0" 0
     each_test_once headless
+    unlike "nothing is said of its build, which the jobs made and watch" "$(cat "$TMPDIR/headless.err")" seal
     is "each test is at its first attempt" "$(jq -r .attempt "$(bundle_of headless)"/waits/ctx_16_run*/perf.json | xargs)" "1 1"
     passes "the journal is whole" journal_whole "$(bundle_of headless)"
 }

@@ -74,6 +74,7 @@ builds_cached() {
     built_sweep
     exits "run exits 0" 0 sweep again "$TMPDIR/plan.json" --variants one --contexts 16
     is "the build is CACHED" "$(build_ends again .status)" CACHED
+    unlike "nothing is said of its seal" "$ERR" seal
 }
 
 # Two sweeps of one source at once: one of them builds.
