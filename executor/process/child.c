@@ -96,6 +96,13 @@ static void enter_linger(struct child *c, int64_t now_ns)
     loop_arm(&c->grace, now_ns + to_ns(c->limits->linger_s), 0);
 }
 
+/* When what is being reaped ended: before the turn's time if that is what woke us; what tells of other ends
+ * may have come before its start. */
+static int64_t end_time(const struct child *c, int64_t now_ns)
+{
+    return c->process.ready ? now_ns : clock_mono_ns();
+}
+
 static void on_grace(struct child *c, int64_t now_ns)
 {
     if (c->phase == CHILD_LINGERS)
@@ -106,7 +113,8 @@ static void on_grace(struct child *c, int64_t now_ns)
         c->phase = CHILD_STUCK;
     else if (c->phase == CHILD_KILL)
         process_signal_all(&c->result.process, SIGKILL);
-    if (process_reap(&c->result.process, now_ns)) /* no signal tells that a control group became empty */
+    /* No signal tells that a control group became empty. */
+    if (process_reap(&c->result.process, end_time(c, now_ns)))
         c->phase = CHILD_GONE;
 }
 
@@ -173,7 +181,7 @@ static void on_reap(struct child *c, int64_t now_ns)
 {
     struct process *p = &c->result.process;
     bool was_ended = p->ended;
-    bool none_left = process_reap(p, now_ns);
+    bool none_left = process_reap(p, end_time(c, now_ns));
     if (p->ended && !c->born) /* since this turn began */
         await_birth(c, now_ns);
     if (p->ended && !was_ended && !p->keeper)

@@ -1,6 +1,7 @@
 /* What a program that is started finds. */
 #include "tests/unit/support.h"
 
+#include "common/base/clock.h"
 #include "executor/contain/hierarchy.h"
 #include "executor/process/child.h"
 
@@ -105,6 +106,27 @@ static void start_one(struct child *c, struct loop *loop, bool kept, char *progr
     const struct process_spec spec = {.argv = argv, .env = env, .cwd = "/", .input = -1, .kept = kept};
     struct err err = {.kind = ERR_NONE};
     assert_ok(child_start(c, loop, &spec, limits, hooks, &err), &err);
+}
+
+/* The turn began when another child had ended, before the program's start; its own end came during the turn. */
+static void the_end_of_another_is_not_taken_for_its_own(void **state)
+{
+    char true_[] = "/bin/true";
+    const struct child_hooks none = {.arg = NULL};
+    struct child c;
+    struct loop loop;
+    struct err err = {.kind = ERR_NONE};
+    (void)state;
+    assert_ok(process_become_subreaper(&err), &err);
+    assert_ok(loop_open(&loop, &err), &err);
+    loop.now_ns = clock_mono_ns();
+    loop.signals.ready = true;
+    start_one(&c, &loop, false, true_, NULL, &fast_samples, &none);
+    while (!child_turn(&c))
+        usleep(1000);
+    child_close(&c);
+    assert_true(c.result.process.ended && c.result.wall_s >= 0);
+    loop_close(&loop);
 }
 
 /* Half of the samples that the time has room for, since other processes may use the CPU. */
@@ -287,6 +309,7 @@ int main(void)
         cmocka_unit_test(what_lost_its_keeper_is_ended_with_its_group),
         cmocka_unit_test(a_workload_has_the_limit_of_files_that_was_given),
         cmocka_unit_test(its_heart_beats_until_all_of_it_is_gone),
+        cmocka_unit_test(the_end_of_another_is_not_taken_for_its_own),
         cmocka_unit_test(a_slow_start_leaves_the_others_their_samples),
         cmocka_unit_test(a_start_that_does_not_end_can_be_stopped),
         cmocka_unit_test(a_program_that_is_not_there_says_so),
