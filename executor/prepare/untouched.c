@@ -156,7 +156,7 @@ static void miss_seal(struct inquiry *q, const struct err *unread)
     on_change(q, &c);
 }
 
-/* A build that a scheduler's jobs made is watched by them: who submitted them knows its key, not its folder. */
+/* A build that jobs of a scheduler made is watched by them: the submitter has its key, not its folder. */
 static bool is_watched(const struct suite *s, size_t variant)
 {
     const struct variant_state *v = &s->variant[variant];

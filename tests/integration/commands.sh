@@ -81,6 +81,22 @@ logs_of_a_live_run() {
     ks attach "$run" >/dev/null 2>&1
 }
 
+# The node's tail finds the test's end between the choice of the log and its reading.
+log_of_a_test_that_ends() {
+    waiting_run ends
+    mkdir -p "$TMPDIR/bin"
+    cat >"$TMPDIR/bin/tail" <<EOF
+#!/bin/sh
+touch "$TMPDIR/marks/go"
+while [ -e "\$4" ] && [ "\${4%.part}" != "\$4" ]; do sleep 0.01; done
+exec $(command -v tail) "\$@"
+EOF
+    chmod +x "$TMPDIR/bin/tail"
+    PATH=$TMPDIR/bin:$PATH exits "its log is shown" 0 timeout 60 "$KERNSWEEP" logs "$RUN" waits 32 --db "$TMPDIR/results.db"
+    like "from its start to its end" "$OUT" 'PERF_TIMING'
+    ks attach "$RUN" >/dev/null 2>&1
+}
+
 open_in_a_browser() {
     clean_sweep
     local run page
@@ -355,6 +371,7 @@ scenario "cancel latest after a blocked start" cancel_after_blocked
 scenario "a first run with a baseline that nobody has set" no_baseline_yet
 scenario "the logs of a run" logs_of_tests
 scenario "the logs of a live run" logs_of_a_live_run
+scenario "the log of a test that ends meanwhile" log_of_a_test_that_ends
 scenario "open" open_in_a_browser
 scenario "a run named by its ticket" run_by_ticket
 scenario "lists: limits, orders and notes" lists_of_runs

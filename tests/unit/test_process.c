@@ -108,7 +108,7 @@ static void start_one(struct child *c, struct loop *loop, bool kept, char *progr
     assert_ok(child_start(c, loop, &spec, limits, hooks, &err), &err);
 }
 
-/* The turn began when another child had ended, before the program's start; its own end came during the turn. */
+/* What began the turn, another end, came before the program was born; its own end came within the turn. */
 static void the_end_of_another_is_not_taken_for_its_own(void **state)
 {
     char true_[] = "/bin/true";

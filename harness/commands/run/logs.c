@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOG_BYTES_MAX = 256 << 20, WORDS_MAX = 4 };
+enum { LOG_BYTES_MAX = 256 << 20, WORDS_MAX = 4, LOOKS_MAX = 5 };
 static const int poll_ms = 1000;
 
 struct logs_args {
@@ -162,15 +162,23 @@ static void print_heading(const struct logs *l, const struct run_log_choice *cho
     fputc('\n', l->env->notes);
 }
 
-/* What came since. A test may end between two looks: its log is then complete under another name. */
+/* A test that ends between the choice of its log and the reading gives the log its final name. */
+static int print_more(struct logs *l, struct run_log_choice *choice, size_t *offset, struct err *err)
+{
+    for (int look = 1;; look++) {
+        int rc = print_from(l, choice->path, offset, err);
+        if (rc == 0 || !choice->growing || look == LOOKS_MAX)
+            return rc;
+        if (choose_file(l, choice, err) != 0)
+            return -1;
+    }
+}
+
 static int follow_log(struct logs *l, struct run_log_choice *choice, size_t *offset, struct err *err)
 {
     while (choice->growing && !*l->env->interrupted && !cmd_reader_left()) {
-        struct err renamed = {0};
         poll(NULL, 0, poll_ms);
-        if (choose_file(l, choice, err) != 0)
-            return -1;
-        if (print_from(l, choice->path, offset, choice->growing ? &renamed : err) != 0 && !choice->growing)
+        if (choose_file(l, choice, err) != 0 || print_more(l, choice, offset, err) != 0)
             return -1;
     }
     return *l->env->interrupted ? EXIT_INTERRUPTED : EXIT_DONE;
@@ -186,7 +194,7 @@ static int show_log(struct logs *l, struct err *err)
     snprintf(l->repetition, sizeof l->repetition, "%ld", choice.repetition);
     if (choice.repetition)
         l->query.repetition = l->repetition; /* the same one for as long as it is followed */
-    if (print_from(l, choice.path, &offset, err) != 0)
+    if (print_more(l, &choice, &offset, err) != 0)
         return -1;
     return l->args->follow ? follow_log(l, &choice, &offset, err) : EXIT_DONE;
 }
