@@ -2,6 +2,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/regex.h"
+#include "common/base/text.h"
 #include "common/contract/proto.h"
 
 #include <ctype.h>
@@ -41,7 +42,8 @@ static int check_expression(const struct patch *p, const struct json_at *at, str
     if (highest < 0)
         return json_fail(&replacement, err, "a backslash may only precede 0 to 9 or another backslash");
     if (highest > groups)
-        return json_fail(&replacement, err, "\\%d, but the pattern has %d groups", highest, groups);
+        return json_fail(&replacement, err, "\\%d, but the pattern has %d group%s", highest, groups,
+                         text_plural(groups));
     return 0;
 }
 

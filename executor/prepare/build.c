@@ -152,6 +152,15 @@ static int note_damage(struct suite *s, size_t variant, const char *why, struct 
     return suite_note(s, text, err);
 }
 
+/* Under an earlier supervisor, which may also have ended in the middle of the build. */
+static bool has_begun_test(const struct suite *s, size_t variant)
+{
+    for (size_t i = 0; i < s->job.test_count; i++)
+        if (s->job.test[i].variant == variant && s->test[i].began_real_s > 0)
+            return true;
+    return false;
+}
+
 /* The caller holds the lock that protects the build's folder. */
 static int build_or_reuse(struct suite *s, size_t variant, struct err *err)
 {
@@ -163,7 +172,7 @@ static int build_or_reuse(struct suite *s, size_t variant, struct err *err)
     state->looked_s = clock_mono_s();
     if (intact < 0)
         return -1;
-    if (intact == 0 && s->resumed && untouched_variant(s, variant, err) != 0)
+    if (intact == 0 && has_begun_test(s, variant) && untouched_variant(s, variant, err) != 0)
         return -1;
     if (intact == 0)
         return !s->job.fresh && note_damage(s, variant, why, err) != 0 ? -1 : rebuild(s, variant, err);

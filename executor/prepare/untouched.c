@@ -345,6 +345,10 @@ int untouched_run(struct suite *s, struct err *err)
             return -1;
     if (q.told <= TOLD_MAX)
         return 0;
-    reason_set(text, "%zu further files were changed after their tests had ended", q.told - TOLD_MAX);
+    size_t more = q.told - TOLD_MAX;
+    if (more == 1)
+        reason_set(text, "1 further file was changed after its test had ended");
+    else
+        reason_set(text, "%zu further files were changed after their tests had ended", more);
     return suite_note(s, text, err);
 }

@@ -1,6 +1,7 @@
 #include "executor/run/placement.h"
 
 #include "common/base/clock.h"
+#include "common/base/text.h"
 #include "executor/bundle/artifact.h"
 #include "executor/contain/remains.h"
 #include "executor/node/facts.h"
@@ -55,7 +56,8 @@ static int clear_containers(struct suite *s, struct err *err)
     char text[REASON_MAX];
     if (count == 0)
         return 0;
-    reason_set(text, "removed %zu containers left behind by killed executors%s", count - left,
+    reason_set(text, "removed %zu container%s left behind by killed executors%s", count - left,
+               text_plural((long long)(count - left)),
                left > 0 ? "; others could not be removed: ask the engine" : "");
     if (left > 0)
         reason_set(s->dirty,
@@ -67,10 +69,12 @@ static int clear_containers(struct suite *s, struct err *err)
 static int clear_groups(struct suite *s, struct err *err)
 {
     size_t left, count = remains_clear(s->layout, leftover_limit_s, &left);
-    char text[REASON_MAX];
+    char text[REASON_MAX], who[64] = "a killed executor";
     if (count == 0)
         return 0;
-    reason_set(text, "ended the control groups left behind by %zu killed executors%s", count,
+    if (count > 1)
+        snprintf(who, sizeof who, "%zu killed executors", count);
+    reason_set(text, "ended the control groups left behind by %s%s", who,
                left > 0 ? "; some processes in them survive: reboot the node" : "");
     if (left > 0)
         reason_set(s->dirty,
@@ -84,8 +88,8 @@ static int clear_leftovers(struct suite *s, struct err *err)
     char text[REASON_MAX];
     if (count == 0)
         return 0;
-    reason_set(text, "killed %zu processes left on the node by an earlier run%s", count - left,
-               left > 0 ? "; some survived SIGKILL: reboot the node" : "");
+    reason_set(text, "killed %zu process%s left on the node by an earlier run%s", count - left,
+               count - left == 1 ? "" : "es", left > 0 ? "; some survived SIGKILL: reboot the node" : "");
     if (left > 0)
         reason_set(s->dirty,
                    "the node is dirty: processes of an earlier run survived SIGKILL; reboot the node");

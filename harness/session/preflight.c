@@ -162,8 +162,8 @@ static void check_leftovers(struct preflight *p, const json_t *node)
     const json_t *left = json_object_get(node, "leftovers");
     if (json_array_size(left) > 0)
         preflight_add(p, PREFLIGHT_WARNING, "leftovers", "the next run ends them before it measures",
-                      "%zu processes of earlier runs, the first is pid %.0f of %s", json_array_size(left),
-                      number_of(json_array_get(left, 0), "pid"),
+                      "%zu process%s of earlier runs, the first is pid %.0f of %s", json_array_size(left),
+                      json_array_size(left) == 1 ? "" : "es", number_of(json_array_get(left, 0), "pid"),
                       text_of(json_array_get(left, 0), "run_id", "?"));
 }
 

@@ -78,7 +78,7 @@ killed_executor() {
     tests next "$good"
     run next
     is "the next run is COMPLETE" "$(summary next .status)" COMPLETE
-    like "it says what it ended" "$(events next '[.[] | select(.event == "NODE") | .message // empty] | join(" ")')" 'control groups left behind by 1 killed executors?'
+    like "it says what it ended" "$(events next '[.[] | select(.event == "NODE") | .message // empty] | join(" ")')" 'control groups left behind by a killed executor'
     ok "no process of it is left" "$(alive '^sleep 174' >/dev/null && echo 1 || echo 0)"
     is "no group is left" "$(groups_left victim)" 0
 }

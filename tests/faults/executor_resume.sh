@@ -65,7 +65,7 @@ killed() {
     ok "a follower that went on at its offset has the same journal" $?
     daemon_lives
     is "the next executor ends the daemon" $? 1
-    like "the journal says that the daemon was ended" "$(events killed '.[] | select(.event == "NODE") | .message // ""')" 'killed 1 processes|control groups left behind by 1 killed'
+    like "the journal says that the daemon was ended" "$(events killed '.[] | select(.event == "NODE") | .message // ""')" 'killed 1 process left|control groups left behind by a killed executor'
 }
 
 # elsewhere COMMAND...: the same path of the workdir, but another folder: a mount namespace, with the PIDs of this one.

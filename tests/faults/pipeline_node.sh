@@ -217,6 +217,8 @@ deadly_build() {
     exits "run gives up and exits 3" 3 ks_run "$TMPDIR/deadly.json" --tag deadly
     like "it says that the executor ends again and again, and what to do" "$ERR" \
         'ends again and again: `kernsweep cancel .*` ends the run'
+    unlike "a build that was never finished has lost no seal" "$ERR" 'seal'
+    like "one executor is one" "$ERR" '^ended the control groups left behind by a killed executor'
     run=$(grep -o "kernsweep cancel [^\`]*" <<<"$ERR" | head -n 1 | cut -d " " -f 3)
     exits "cancel exits 0" 0 ks cancel "$run"
     like "the run is cancelled" "$(ks status "$run" --json | jq -r '.[0].status')" CANCELLED

@@ -291,7 +291,8 @@ static int read_samples(struct bundle_reading *r, const char *path, struct draft
     if (rc > 0)
         rc = samples_parse(buf_str(&text), text.len, path, &samples, &skipped, err);
     if (rc == 0 && skipped)
-        draft_warn(r->d, "%s%s: %d lines are not samples and were ignored", r->files->dir, path, skipped);
+        draft_warn(r->d, "%s%s: ignored %d line%s without a sample", r->files->dir, path, skipped,
+                   text_plural(skipped));
     if (rc == 0 && samples.count)
         rc = draft_set_samples(t, &samples, err);
     samples_release(&samples);

@@ -87,8 +87,8 @@ fail:
 static json_t *name_fields(const struct csv *c, const json_t *header, const json_t *row, struct err *err)
 {
     if (json_array_size(row) != json_array_size(header)) {
-        err_set(err, ERR_INPUT, "%s: line %zu: %zu fields, the header has %zu", c->file, c->line,
-                json_array_size(row), json_array_size(header));
+        err_set(err, ERR_INPUT, "%s: line %zu: %zu field%s, the header has %zu", c->file, c->line,
+                json_array_size(row), text_plural((long long)json_array_size(row)), json_array_size(header));
         return NULL;
     }
     json_t *object = json_object();
