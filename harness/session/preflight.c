@@ -103,12 +103,13 @@ static void check_gpu(struct preflight *p, const json_t *gpu)
 {
     double total = number_of(gpu, "vram_total_bytes"), used = number_of(gpu, "vram_used_bytes");
     bool taken = isfinite(total) && isfinite(used) && total > 0 && used > vram_taken_warning * total;
+    const char *arch = text_of(gpu, "arch", "");
     char memory[64] = "memory unknown";
     if (isfinite(total) && isfinite(used))
         snprintf(memory, sizeof memory, "%.1f of %.0f GiB taken", used / gib, total / gib);
     preflight_add(p, taken ? PREFLIGHT_WARNING : PREFLIGHT_OK, "gpu",
-                  taken ? "see who uses it: timings will suffer" : "", "%s %s, driver %s, %s",
-                  text_of(gpu, "name", "unnamed"), text_of(gpu, "arch", ""), text_of(gpu, "driver", "?"),
+                  taken ? "see who uses it: timings will suffer" : "", "%s%s%s, driver %s, %s",
+                  text_of(gpu, "name", "unnamed"), *arch ? " " : "", arch, text_of(gpu, "driver", "?"),
                   memory);
 }
 
@@ -127,7 +128,8 @@ static void check_gpus(struct preflight *p, const json_t *node)
         preflight_add(p, PREFLIGHT_OK, "rocm", "", "%s", rocm ? rocm : "not found");
     if (json_array_size(users) > 0)
         preflight_add(p, PREFLIGHT_WARNING, "gpu users", "wait for them, or end them",
-                      "%zu other processes use the GPU, the first is pid %.0f", json_array_size(users),
+                      "%zu other process%s the GPU, the first is pid %.0f", json_array_size(users),
+                      json_array_size(users) == 1 ? " uses" : "es use",
                       number_of(json_array_get(users, 0), "pid"));
 }
 

@@ -99,8 +99,8 @@ busy_node() {
         echo "${pair#*:}" >"$TMPDIR/root/sys/class/drm/card0/device/${pair%:*}"
     done
     KERNSWEEP_FAKE_ROOT=$TMPDIR/root exits "run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag odd
-    like "run warns of the process on the GPU" "$ERR" '^warning: gpu users: 1 other processes use the GPU, the first is pid 4242 \(wait for them'
-    like "run warns of the memory in use" "$ERR" '^warning: gpu: .*see who uses it'
+    like "run warns of the process on the GPU" "$ERR" '^warning: gpu users: 1 other process uses the GPU, the first is pid 4242 \(wait for them'
+    like "run warns of the memory in use" "$ERR" '^warning: gpu: unnamed, driver .*see who uses it'
     is "node.json keeps both warnings" "$(jq -r '[.preflight[] | select(.level == "warning") | .subject] | contains(["gpu", "gpu users"])' "$(bundle_of odd)/node.json")" true
 }
 

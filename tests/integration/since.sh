@@ -50,7 +50,7 @@ one_unit_program() {
     touched tests/unit/test_strvec.c
     is "it runs" "$(head -n 1 <<<"$LIST")" unit/test_strvec
     like "it is said what a file has chosen" "$SAID" '^since HEAD: tests/unit/test_strvec\.c: unit/test_strvec '
-    like "and what is left out" "$SAID" '^since HEAD: 1 files changed, [1-9] of [0-9]+ programs run; left out: .*unit/test_args .*integration/executor'
+    like "and what is left out" "$SAID" '^since HEAD: 1 file changed, [1-9] of [0-9]+ programs run; left out: .*unit/test_args .*integration/executor'
 }
 
 one_header() {
