@@ -6,6 +6,7 @@
 #include "executor/trial/perf.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ enum { TOLD_MAX = 20, SHOWN_MAX = 160, LOOKS_MAX = 3 };
 
 static const double tick_s = 0.02; /* files have the time of the kernel's last one */
 static const double look_short_s = 0.005;
+static const double skew_s = 0.5; /* clocks that differ by more are not the same */
 
 struct inquiry {
     struct suite *s;
@@ -28,6 +30,20 @@ struct inquiry {
     int rc;
     struct err *err;
 };
+
+/* A time of the file system's, which may be on a server with a clock of its own, in ours: a test's last file
+ * was written just before its end, or its clock is not ours. */
+static double our_time(const struct suite *s, double real_s)
+{
+    double ahead = INFINITY;
+    for (size_t i = 0; i < s->job.test_count; i++) {
+        const struct test_state *t = &s->test[i];
+        double difference = t->written_real_s - t->ended_real_s;
+        if (t->written_real_s > 0 && fabs(difference) < fabs(ahead))
+            ahead = difference;
+    }
+    return real_s > 0 && isfinite(ahead) && fabs(ahead) > skew_s ? real_s - ahead : real_s;
+}
 
 /* The test that ran at that time, the last one to begin; test_count: none. */
 static size_t test_within(const struct suite *s, double real_s, size_t but, double before_s)
@@ -81,6 +97,7 @@ static void tell(struct inquiry *q, const char *of, const char *what, double rea
 static void on_change(void *arg, const struct seal_change *c)
 {
     struct inquiry *q = arg;
+    double real_s = our_time(q->s, c->real_s);
     char of[LIMIT_NAME + 32], name[SHOWN_MAX], what[SEAL_REASON_MAX];
     q->seen = true;
     secrets_printable(&q->s->secrets, c->name, strlen(c->name), name, sizeof name);
@@ -90,12 +107,12 @@ static void on_change(void *arg, const struct seal_change *c)
     if (c->unread)
         return;
     snprintf(of, sizeof of, "build and sources of %s: ", q->s->job.variant[q->variant].name);
-    tell(q, of, what, c->real_s, q->s->job.test_count);
-    if (c->added || is_prepared_at(q->s, c->real_s))
+    tell(q, of, what, real_s, q->s->job.test_count);
+    if (c->added || is_prepared_at(q->s, real_s))
         return;
-    if (!*q->what || c->real_s < q->real_s) {
+    if (!*q->what || real_s < q->real_s) {
         snprintf(q->what, sizeof q->what, "%s", what);
-        q->real_s = c->real_s;
+        q->real_s = real_s;
     }
 }
 
@@ -284,7 +301,13 @@ struct folder {
     struct inquiry *q;
     size_t test;
     const char *rel;
+    double end_real_s; /* what has a later time was changed after the test */
 };
+
+static double time_of(const struct stat *st)
+{
+    return (double)st->st_ctim.tv_sec + (double)st->st_ctim.tv_nsec * 1e-9;
+}
 
 /* Whatever is there was there when the test ended. */
 static int look_at_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
@@ -295,12 +318,12 @@ static int look_at_file(const char *relpath, const char *fullpath, void *arg, st
     (void)err;
     if (strcmp(relpath, "perf.json") == 0 || lstat(fullpath, &st) != 0)
         return 0;
-    double real_s = (double)st.st_ctim.tv_sec + (double)st.st_ctim.tv_nsec * 1e-9;
-    if (real_s <= f->q->s->test[f->test].ended_real_s)
+    double real_s = time_of(&st);
+    if (real_s <= f->end_real_s)
         return 0;
     secrets_printable(&f->q->s->secrets, relpath, strlen(relpath), shown, sizeof shown);
     snprintf(what, sizeof what, "%.100s/%s was changed after its test had ended,", f->rel, shown);
-    tell(f->q, "", what, real_s, f->test);
+    tell(f->q, "", what, our_time(f->q->s, real_s), f->test);
     return f->q->rc;
 }
 
@@ -313,11 +336,24 @@ static int look_at_record(struct inquiry *q, size_t test, const char *rel)
         return 0;
     bool there = fs_join(path, NULL, q->s->dir, rel) == 0 && fs_join(path, NULL, path, "perf.json") == 0 &&
                  lstat(path, &st) == 0;
-    describe_time(q->s, there ? (double)st.st_ctim.tv_sec + (double)st.st_ctim.tv_nsec * 1e-9 : 0, test, when,
-                  sizeof when);
+    describe_time(q->s, there ? our_time(q->s, time_of(&st)) : 0, test, when, sizeof when);
     perf_difference(q->s, test, rel, found, sizeof found);
     reason_set(reason, "its perf.json was changed after it had ended, %s%s", when, found);
     return disbelief_of(q->s, test, reason, q->err);
+}
+
+/* By the file system's clock, as far as it is known. Of a test under an earlier supervisor only our time is
+ * left, and the record's, which is written last. */
+static double end_of(const struct suite *s, size_t test, const char *rel, const char *dir)
+{
+    const struct test_state *t = &s->test[test];
+    char path[FS_PATH_MAX];
+    struct stat st;
+    if (t->written_real_s > 0 || t->ended_real_s <= 0)
+        return t->written_real_s;
+    bool sealed = t->seal[0] && perf_is_sealed(s->dir, rel, t->seal) &&
+                  fs_join(path, NULL, dir, "perf.json") == 0 && lstat(path, &st) == 0;
+    return sealed && time_of(&st) > t->ended_real_s ? time_of(&st) : t->ended_real_s;
 }
 
 static int look_at_test(struct inquiry *q, size_t test)
@@ -328,7 +364,8 @@ static int look_at_test(struct inquiry *q, size_t test)
     if (look_at_record(q, test, rel) != 0 || fs_join(dir, q->err, q->s->dir, rel) != 0)
         return -1;
     struct err ignored;
-    if (q->s->test[test].ended_real_s > 0)
+    f.end_real_s = end_of(q->s, test, rel, dir);
+    if (f.end_real_s > 0)
         (void)fs_walk(dir, true, look_at_file, &f, &ignored); /* odd folders are named by the manifest */
     return q->rc;
 }

@@ -74,7 +74,7 @@ static void replay_start(struct test_state *t, const json_t *event)
     const char *gpu = json_string_value(json_array_get(json_object_get(event, "gpus"), 0));
     t->attempts++;
     t->began_real_s = time_of(event);
-    t->ended_real_s = 0;
+    t->ended_real_s = t->written_real_s = 0;
     t->in_flight = true;
     free(t->ran_on);
     t->ran_on = gpu ? strdup(gpu) : NULL;

@@ -60,7 +60,8 @@ struct variant_state {
 struct test_state {
     bool final;                        /* has its artifact */
     double began_real_s, ended_real_s; /* 0: unknown */
-    bool ended;                        /* the journal has its final TEST_END or TEST_SKIP */
+    double written_real_s; /* of its newest file when it ended, by the file system's clock; 0: unknown */
+    bool ended;            /* the journal has its final TEST_END or TEST_SKIP */
     unsigned attempts;
     bool in_flight;          /* the journal has a start without an end */
     const struct lane *lane; /* that it runs or ran on; NULL: none in this process */

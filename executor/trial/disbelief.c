@@ -1,7 +1,7 @@
 #include "executor/trial/disbelief.h"
 
-#include "common/base/clock.h"
 #include "executor/bundle/artifact.h"
+#include "executor/trial/ended.h"
 #include "executor/trial/perf.h"
 #include "executor/trial/test_event.h"
 
@@ -36,6 +36,6 @@ int disbelief_of(struct suite *s, size_t test, const char *reason, struct err *e
                    write_diag(s, dir, &why, err) != 0 || perf_rewrite(s, test, &why, dir, err) != 0))
         return -1;
     suite_test_result(s, test, &why, t->wall_s, t->prefill_s);
-    t->ended_real_s = clock_exact_real_s();
+    ended_note(s, test, stuck ? NULL : dir);
     return test_event_replace(s, test, err);
 }

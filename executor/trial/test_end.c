@@ -1,5 +1,6 @@
 #include "common/base/clock.h"
 #include "executor/bundle/artifact.h"
+#include "executor/trial/ended.h"
 #include "executor/trial/perf.h"
 #include "executor/trial/precise.h"
 #include "executor/trial/test_event.h"
@@ -230,7 +231,7 @@ int test_end_finish(struct test_run *r, struct err *err)
     check_lane(r);
     if (check_folders(r, err) != 0 || write_artifacts(r, err) != 0 || tell_unbound(r, err) != 0)
         return -1;
-    s->test[r->index].ended_real_s = clock_exact_real_s();
+    ended_note(s, r->index, r->stuck ? NULL : r->dir);
     const struct own_metric *own = own_metrics_primary(&s->job.metrics);
     suite_test_result(s, r->index, &r->assessment, r->child.result.wall_s, printed(r, "prefill_s"));
     s->test[r->index].own = own ? printed(r, own->name) : (double)NAN;

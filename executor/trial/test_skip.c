@@ -1,6 +1,6 @@
-#include "common/base/clock.h"
 #include "executor/bundle/artifact.h"
 #include "executor/suite/folders.h"
+#include "executor/trial/ended.h"
 #include "executor/trial/perf.h"
 #include "executor/trial/test.h"
 #include "executor/trial/test_event.h"
@@ -38,7 +38,7 @@ int test_skip(struct suite *s, size_t test, const struct assessment *why, struct
                    artifact_text(dir, "diag.txt", text, (size_t)n, &s->secrets, err) != 0 ||
                    perf_write(s, &perf, dir, err) != 0))
         return -1;
-    s->test[test].ended_real_s = clock_exact_real_s();
+    ended_note(s, test, stuck ? NULL : dir);
     suite_test_result(s, test, why, NAN, NAN);
     return test_event_skip(s, test, why, err);
 }

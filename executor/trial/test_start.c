@@ -179,7 +179,7 @@ int test_start_process(struct test_run *r, struct err *err)
     s->test[r->index].attempts++;
     s->test[r->index].lane = r->lane;
     s->test[r->index].began_real_s = clock_real_s();
-    s->test[r->index].ended_real_s = 0;
+    s->test[r->index].ended_real_s = s->test[r->index].written_real_s = 0;
     oom_mark(&r->lane->oom);
     if (test_event_start(s, r->index, err) != 0 || test_group_open(&r->group, s, r->index, err) != 0 ||
         enter_container(r, &spec, err) != 0)

@@ -52,6 +52,34 @@ check() {
         "$(jq --argjson want "$2" '((.ended_at[0:19] + "Z" | fromdate) - (.started_at[0:19] + "Z" | fromdate) - $want) | fabs < 120' "$(bundle "$1")/summary.json")" true
 }
 
+# As on a file server: NO_FAKE_STAT leaves the times of files as they are.
+files_ahead_by() {
+    step "$(printf '%+d' $((-$1)))"
+    job "$2" "$(jq -nc '{run: ["echo", "[PERF_TIMING] {\"prefill_s\": 0.000001}"]} as $v
+        | {variants: [{name: "v"} + $v], tests: [{variant: "v"}, {variant: "v", context: 65}]}')"
+    NO_FAKE_STAT=1 stepped submit <"$TMPDIR/$2.json" >/dev/null
+    stepped follow --run "$2" >/dev/null
+    is "both tests are OK" "$(summary "$2" '[.tests[].exit_status] | join(" ")')" "OK OK"
+    unlike "no file of theirs is said to have changed" "$(events "$2" '.[] | select(.event == "NODE") | .message // empty')" 'changed'
+}
+
+# A test that changes the folder of the one before it is told all the same.
+changed_files_ahead_by() {
+    step "$(printf '%+d' $((-$1)))"
+    job "$2" "$(jq -nc --arg s "sleep 0.05; echo more >>$(bundle "$2")/v/ctx_64_run1/run.log" '
+        {variants: [{name: "v", run: ["echo", "[PERF_TIMING] {\"prefill_s\": 0.000001}"]}, {name: "w", run: ["sh", "-c", $s]}],
+         tests: [{variant: "v"}, {variant: "w"}]}')"
+    NO_FAKE_STAT=1 stepped submit <"$TMPDIR/$2.json" >/dev/null
+    stepped follow --run "$2" >/dev/null
+    is "what was changed is told, and nothing else" \
+        "$(events "$2" '.[] | select(.event == "NODE") | .message // empty' | grep changed)" \
+        "v/ctx_64_run1/run.log was changed after its test had ended, while test 2 (w, context 64) ran"
+}
+
 scenario "a clock set forward by an hour in a test" stepped_by 3600 forward
 scenario "a clock set back by an hour in a test" stepped_by -3600 back
+scenario "files whose clock is two seconds ahead" files_ahead_by 2 ahead
+scenario "files whose clock is two seconds behind" files_ahead_by -2 behind
+scenario "a file that is changed where the clock is ahead" changed_files_ahead_by 2 changed_ahead
+scenario "a file that is changed where the clock is behind" changed_files_ahead_by -2 changed_behind
 done_testing
