@@ -383,9 +383,7 @@ int untouched_run(struct suite *s, struct err *err)
     if (q.told <= TOLD_MAX)
         return 0;
     size_t more = q.told - TOLD_MAX;
-    if (more == 1)
-        reason_set(text, "1 further file was changed after its test had ended");
-    else
-        reason_set(text, "%zu further files were changed after their tests had ended", more);
+    reason_set(text, "%zu further file%s changed after the end of a test", more,
+               more == 1 ? " was" : "s were");
     return suite_note(s, text, err);
 }

@@ -304,7 +304,7 @@ podman_executor_killed() {
     in_container after "{\"engine\": \"podman\", \"image\": \"$IMAGE\"}" "$good"
     run after
     is "the next run's test is OK" "$(perf after .exit_status)" OK
-    like "the journal says so" "$(events after '[.[] | select(.event == "NODE") | .message // empty] | join(" ")')" 'removed 1 containers'
+    like "the journal says so" "$(events after '[.[] | select(.event == "NODE") | .message // empty] | join(" ")')" 'removed 1 container left'
     ok "no process of it is left" "$(alive '^sleep 183' >/dev/null && echo 1 || echo 0)"
     is "no container is left" "$(containers_left)" 0
 }
