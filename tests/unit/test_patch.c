@@ -117,7 +117,7 @@ static void what_a_plan_says_is_checked(void **state)
         {"{\"file\":\"a\",\"pattern\":\"x{99999999999999999999}\",\"replacement\":\"\"}", "$.pattern",
          "number too big"},
         {"{\"file\":\"a\",\"pattern\":\"x\",\"replacement\":\"\\\\\"}", "$.replacement", "backslash"},
-        {"{\"file\":\"a\",\"pattern\":\"(x)\",\"replacement\":\"\\\\2\"}", "$.replacement", "1 groups"},
+        {"{\"file\":\"a\",\"pattern\":\"(x)\",\"replacement\":\"\\\\2\"}", "$.replacement", "1 group"},
         {"{\"file\":\"a\",\"pattern\":\"x\",\"replacement\":\"\",\"count\":0}", "$.count", "1 to 1000"},
         {"[]", "$", "expected an object"},
     };
