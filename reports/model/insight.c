@@ -229,27 +229,11 @@ bool insight_same_work(const struct report_model *m, const struct cell *a, const
 /* Over a shorter step than to 1.4 times the context, fixed costs and tile sizes outweigh n^2. */
 #define STEP_MIN 2.0
 
-/* Whether the fastest repetition at a context and the slowest at the one before would not exceed n^2. */
-static bool explained_by_spread(const struct report_model *m, const struct scaling *s,
-                                const struct scaling_row *row)
-{
-    const char *name = m->now.variants[s->variant].name;
-    const struct cell *now = run_data_cell(&m->now, name, row->context),
-                      *before = run_data_cell(&m->now, name, row[-1].context);
-    if (!now || !before)
-        return false;
-    struct cell_spread a = insight_spread(&m->now, now, METRIC_PREFILL_S),
-                       b = insight_spread(&m->now, before, METRIC_PREFILL_S);
-    double low = a.n > 1 ? a.low : row->prefill_s, high = b.n > 1 ? b.high : row[-1].prefill_s;
-    return low / high <= row->step_expected;
-}
-
-const struct scaling_row *insight_worst_step(const struct report_model *m, const struct scaling *s)
+const struct scaling_row *insight_worst_step(const struct scaling *s)
 {
     const struct scaling_row *worst = NULL;
     for (size_t i = 1; i < s->count; i++)
-        if (s->rows[i].step_expected >= STEP_MIN && scaling_flagged(&s->rows[i]) &&
-            !explained_by_spread(m, s, &s->rows[i]) &&
+        if (s->rows[i].step_expected >= STEP_MIN && scaling_flag_of(&s->rows[i]) == SCALING_ABOVE &&
             (!worst || s->rows[i].step / s->rows[i].step_expected > worst->step / worst->step_expected))
             worst = &s->rows[i];
     return worst;

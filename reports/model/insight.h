@@ -65,7 +65,7 @@ bool insight_fastest(const struct report_model *m, size_t *variant);
 
 /* The flagged step that exceeds its expectation most, of those that are long enough for n^2 to matter and
  * that the spread of the repetitions does not explain; NULL if there is none. */
-const struct scaling_row *insight_worst_step(const struct report_model *m, const struct scaling *s);
+const struct scaling_row *insight_worst_step(const struct scaling *s);
 
 /* Whether a test failed to release memory: more than 64 MiB and 1 % of its peak. */
 bool insight_memory_kept(double before, double peak, double after);

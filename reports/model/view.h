@@ -25,7 +25,12 @@ int cells_by_context(const struct run_data *run, size_t **order);
 
 /* A step whose time grows this much more than n^2 is flagged. */
 #define SCALING_TOLERANCE 0.10
-bool scaling_flagged(const struct scaling_row *row);
+enum scaling_flag {
+    SCALING_NONE,
+    SCALING_ABOVE,
+    SCALING_UNSURE /* the spread of the repetitions could explain it */
+};
+enum scaling_flag scaling_flag_of(const struct scaling_row *row);
 /* Whether any variant was measured at more than one context. */
 bool scaling_has_steps(const struct scaling_set *set);
 

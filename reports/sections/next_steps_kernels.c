@@ -93,7 +93,7 @@ static void steps_of_scaling(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->scaling.count; i++) {
         const struct scaling *s = &m->scaling.items[i];
-        const struct scaling_row *row = insight_worst_step(m, s);
+        const struct scaling_row *row = insight_worst_step(s);
         if (row)
             md_item(w, MSG_STEP_PROFILE, m->now.variants[s->variant].name, num_int((row - 1)->context).s,
                     num_int(row->context).s, num_growth(row->step).s, num_growth(row->step_expected).s);

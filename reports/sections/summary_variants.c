@@ -79,7 +79,7 @@ static void write_growth(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->scaling.count; i++) {
         const struct scaling *s = &m->scaling.items[i];
-        const struct scaling_row *row = insight_worst_step(m, s);
+        const struct scaling_row *row = insight_worst_step(s);
         if (!row)
             continue;
         md_item(w, MSG_SUMMARY_SCALING, m->now.variants[s->variant].name, num_int(row[-1].context).s,

@@ -261,6 +261,15 @@ void table_own_metrics(struct table *t, const struct run_data *run, enum metric 
     free(order);
 }
 
+static void scaling_flag_cell(struct table *t, enum scaling_flag flag, enum report_lang lang)
+{
+    if (flag == SCALING_NONE)
+        table_text(t, "");
+    else
+        table_marked(t, message(lang, flag == SCALING_ABOVE ? MSG_SCALING_ABOVE : MSG_VERDICT_NOISY),
+                     MARK_WARN);
+}
+
 void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set,
                    const struct quantity *primary, enum report_lang lang)
 {
@@ -278,7 +287,6 @@ void table_scaling(struct table *t, const struct run_data *run, const struct sca
         const struct scaling *s = &set->items[i];
         for (size_t k = 0; s->count > 1 && k < s->count; k++) {
             const struct scaling_row *row = &s->rows[k];
-            bool flagged = scaling_flagged(row);
             table_code(t, run->variants[s->variant].name);
             table_text(t, num_int(row->context).s);
             table_text(t, quantity_text(primary, row->prefill_s).s);
@@ -288,7 +296,7 @@ void table_scaling(struct table *t, const struct run_data *run, const struct sca
             table_text(t, num_growth(row->expected).s);
             table_text(t, num_growth(row->step).s);
             table_text(t, num_growth(row->step_expected).s);
-            table_marked(t, flagged ? message(lang, MSG_SCALING_ABOVE) : "", flagged ? MARK_WARN : MARK_NONE);
+            scaling_flag_cell(t, scaling_flag_of(row), lang);
         }
     }
 }

@@ -10,6 +10,18 @@ static double squared(double a, double b)
     return (a / b) * (a / b);
 }
 
+/* The fastest and the slowest counted repetition of a cell; `values` has room for them all. */
+static void range_of(const struct run_data *run, const struct cell *c, double *values, double *low,
+                     double *high)
+{
+    size_t n = run_data_values(run, c, METRIC_PREFILL_S, values);
+    *low = *high = c->median[METRIC_PREFILL_S];
+    for (size_t i = 0; i < n; i++) {
+        *low = fmin(*low, values[i]);
+        *high = fmax(*high, values[i]);
+    }
+}
+
 static void fill_row(struct scaling *s, const struct cell *c)
 {
     struct scaling_row *row = &s->rows[s->count++];
@@ -41,16 +53,32 @@ static int fit(struct scaling *s, struct err *err)
     return 0;
 }
 
+static size_t most_repetitions(const struct run_data *run)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < run->n_cells; i++)
+        most = run->cells[i].count > most ? run->cells[i].count : most;
+    return most;
+}
+
 static int scaling_of_variant(const struct run_data *run, size_t variant, struct scaling *s, struct err *err)
 {
+    double *values = malloc((most_repetitions(run) + 1) * sizeof *values), low, high, high_before = NAN;
     *s = (struct scaling){.variant = variant, .rows = calloc(run->n_cells + 1, sizeof *s->rows)};
-    if (!s->rows)
+    if (!s->rows || !values) {
+        free(values);
         return err_set(err, ERR_INTERNAL, "no memory for the scaling");
+    }
     for (size_t i = 0; i < run->n_cells; i++) {
         const struct cell *c = &run->cells[i];
-        if (c->variant == variant && c->context > 0 && c->median[METRIC_PREFILL_S] > 0)
-            fill_row(s, c);
+        if (c->variant != variant || c->context <= 0 || !(c->median[METRIC_PREFILL_S] > 0))
+            continue;
+        range_of(run, c, values, &low, &high);
+        fill_row(s, c);
+        s->rows[s->count - 1].step_low = low / high_before;
+        high_before = high;
     }
+    free(values);
     return fit(s, err);
 }
 

@@ -17,6 +17,8 @@ struct scaling_row {
     double expected;      /* (n / n0)^2 */
     double step;          /* relative to the previous context; NaN in the first row */
     double step_expected; /* (n / n_previous)^2; NaN in the first row */
+    double step_low;      /* the fastest repetition relative to the slowest one of the previous context: step
+                           * itself with one repetition each; NaN in the first row */
 };
 
 struct scaling {

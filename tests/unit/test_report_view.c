@@ -87,13 +87,44 @@ static void rows_are_ordered_by_context_then_by_plan(void **state)
 
 static void only_steps_beyond_the_tolerance_are_flagged(void **state)
 {
-    const struct scaling_row within = {.step = 4.3, .step_expected = 4},
-                             beyond = {.step = 4.5, .step_expected = 4},
-                             first = {.step = NAN, .step_expected = NAN};
+    const struct scaling_row within = {.step = 4.3, .step_expected = 4, .step_low = 4.3},
+                             beyond = {.step = 4.5, .step_expected = 4, .step_low = 4.5},
+                             spread = {.step = 4.5, .step_expected = 4, .step_low = 3.9},
+                             first = {.step = NAN, .step_expected = NAN, .step_low = NAN};
     (void)state;
-    assert_false(scaling_flagged(&within));
-    assert_true(scaling_flagged(&beyond));
-    assert_false(scaling_flagged(&first));
+    assert_int_equal(scaling_flag_of(&within), SCALING_NONE);
+    assert_int_equal(scaling_flag_of(&beyond), SCALING_ABOVE);
+    assert_int_equal(scaling_flag_of(&spread), SCALING_UNSURE);
+    assert_int_equal(scaling_flag_of(&first), SCALING_NONE);
+}
+
+/* Two contexts of two repetitions each, of which the flag is asked. */
+static enum scaling_flag flag_of(const double at_2048[2], const double at_4096[2])
+{
+    struct err err = {0};
+    struct scaling_set set;
+    struct draft d;
+    draft_night(&d, 1);
+    for (int i = 0; i < 2; i++) {
+        draft_shot(&d, "v1", 2048, i + 1, at_2048[i]);
+        draft_shot(&d, "v1", 4096, i + 1, at_4096[i]);
+    }
+    struct run_data run = run_of_draft(&d);
+    assert_ok(scaling_of_run(&run, &set, &err), &err);
+    assert_int_equal(set.count, 1);
+    assert_int_equal(set.items[0].count, 2);
+    enum scaling_flag flag = scaling_flag_of(&set.items[0].rows[1]);
+    scaling_set_release(&set);
+    run_data_release(&run);
+    return flag;
+}
+
+static void a_step_that_the_spread_explains_is_inconclusive(void **state)
+{
+    (void)state;
+    assert_int_equal(flag_of((double[]){0.99, 1.01}, (double[]){4.95, 5.05}), SCALING_ABOVE);
+    assert_int_equal(flag_of((double[]){0.80, 1.20}, (double[]){4.60, 5.40}), SCALING_UNSURE);
+    assert_int_equal(flag_of((double[]){0.80, 1.20}, (double[]){3.90, 4.10}), SCALING_NONE);
 }
 
 int main(void)
@@ -105,6 +136,7 @@ int main(void)
         cmocka_unit_test(a_cell_that_is_not_ok_has_no_speed),
         cmocka_unit_test(rows_are_ordered_by_context_then_by_plan),
         cmocka_unit_test(only_steps_beyond_the_tolerance_are_flagged),
+        cmocka_unit_test(a_step_that_the_spread_explains_is_inconclusive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
