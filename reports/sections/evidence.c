@@ -59,7 +59,8 @@ static void small_grid(const struct kernel_resources *k, const struct gpu_limits
 {
     if (k->blocks < g->units)
         md_item(w, g->nvidia ? MSG_EVIDENCE_GRID_NVIDIA : MSG_EVIDENCE_GRID, k->name,
-                num_fixed(k->blocks, 0).s, num_int(g->units).s);
+                phrase_count(w->lang, (int)k->blocks, MSG_BLOCKS_ONE, MSG_BLOCKS_MANY).s,
+                num_int(g->units).s);
 }
 
 static void rereads(const struct kernel_resources *k, struct md *w)

@@ -46,8 +46,8 @@ static void disturbed(const struct report_model *m, struct md *w)
             md_item(w, MSG_UNSTABLE_THROTTLED, name, phrase_at(w->lang, c->context).s, num_int(a.throttled).s,
                     num_int(c->ok).s, num_seconds(a.throttled_s).s, a.throttle);
         if (a.neighbours > 0)
-            md_item(w, MSG_UNSTABLE_NEIGHBOURS, name, phrase_at(w->lang, c->context).s,
-                    num_int(a.neighbours).s);
+            md_item(w, a.neighbours > 1 ? MSG_UNSTABLE_NEIGHBOURS : MSG_UNSTABLE_NEIGHBOUR, name,
+                    phrase_at(w->lang, c->context).s, num_int(a.neighbours).s);
     }
 }
 

@@ -203,6 +203,22 @@ static void nothing_is_said_of_what_was_not_recorded(void **state)
     store_close(&s);
 }
 
+static void one_other_process_is_told_in_the_singular(void **state)
+{
+    struct store s = open_store("neighbours.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_shot(&d, "one", 256, 1, 1)->activity.neighbours = 1;
+    draft_shot(&d, "two", 256, 1, 1)->activity.neighbours = 2;
+    must_store(&s, &d);
+    char *text = render(&s, REPORT_EN);
+    holds(text, "`one` at 256: another process held memory of the GPU.");
+    holds(text, "`two` at 256: up to 2 other processes held memory of the GPU.");
+    free(text);
+    store_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_prefill_report_tells_the_cause_too),
         cmocka_unit_test(links_lead_from_where_the_document_stands),
         cmocka_unit_test(nothing_is_said_of_what_was_not_recorded),
+        cmocka_unit_test(one_other_process_is_told_in_the_singular),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
