@@ -245,10 +245,17 @@ bool insight_memory_kept(double before, double peak, double after)
     return isfinite(before) && isfinite(after) && after - before > margin;
 }
 
-struct spill insight_spill(const struct report_model *m, size_t variant)
+enum scratch_use insight_scratch_use(const struct kernel_resources *k)
+{
+    if (isnan(k->vgpr_spills))
+        return SCRATCH_OF_EITHER;
+    return k->vgpr_spills > 0 ? SCRATCH_OF_SPILLS : SCRATCH_OF_ARRAYS;
+}
+
+struct scratch insight_scratch(const struct report_model *m, size_t variant)
 {
     const struct variant_resources *r = &m->resources[variant];
-    struct spill s = {.low = INFINITY};
+    struct scratch s = {.low = INFINITY};
     for (size_t i = 0; i < r->count; i++) {
         const struct kernel_resources *k = &r->kernels[i];
         if (!k->ran || !isfinite(k->use.scratch))
@@ -256,6 +263,8 @@ struct spill insight_spill(const struct report_model *m, size_t variant)
         s.kernels++;
         s.low = fmin(s.low, k->use.scratch);
         s.high = fmax(s.high, k->use.scratch);
+        enum scratch_use use = insight_scratch_use(k);
+        s.use = use > s.use ? use : s.use;
     }
     return s;
 }

@@ -70,13 +70,24 @@ const struct scaling_row *insight_worst_step(const struct scaling *s);
 /* Whether a test failed to release memory: more than 64 MiB and 1 % of its peak. */
 bool insight_memory_kept(double before, double peak, double after);
 
-/* Scratch bytes per lane of the kernels of the variant that ran; kernels is 0 if that is unknown. */
-struct spill {
+/* What a kernel's scratch holds. Compilers count the registers that they spill; arrays that are indexed at
+ * run time need scratch however many registers are free. */
+enum scratch_use {
+    SCRATCH_OF_ARRAYS, /* no register was spilled */
+    SCRATCH_OF_EITHER, /* the count was not recorded */
+    SCRATCH_OF_SPILLS
+};
+enum scratch_use insight_scratch_use(const struct kernel_resources *k);
+
+/* Scratch bytes per lane of the kernels of the variant that ran, and the worst use of it; kernels is 0 if
+ * that is unknown. */
+struct scratch {
     double low;
     double high;
     int kernels;
+    enum scratch_use use;
 };
-struct spill insight_spill(const struct report_model *m, size_t variant);
+struct scratch insight_scratch(const struct report_model *m, size_t variant);
 
 /* With fewer waves than this, a compute unit has little to run while one waits. */
 enum { WAVES_TO_HIDE = 4 };

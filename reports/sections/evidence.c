@@ -18,10 +18,15 @@ enum { TEXT_MAX = 64 << 10 };
 
 static void scratch(const struct kernel_resources *k, bool nvidia, struct md *w)
 {
+    enum scratch_use use = insight_scratch_use(k);
+    struct num bytes = num_fixed(k->use.scratch, 0), registers = num_fixed(k->use.vgprs, 0);
     if (!(k->use.scratch > 0))
         return;
-    md_item(w, nvidia ? MSG_EVIDENCE_LOCAL : MSG_EVIDENCE_SCRATCH, k->name, num_fixed(k->use.scratch, 0).s,
-            num_fixed(k->use.vgprs, 0).s);
+    if (use == SCRATCH_OF_SPILLS)
+        md_item(w, nvidia ? MSG_EVIDENCE_LOCAL : MSG_EVIDENCE_SCRATCH, k->name, bytes.s, registers.s);
+    else
+        md_item(w, nvidia ? MSG_EVIDENCE_VARIABLES_NVIDIA : MSG_EVIDENCE_VARIABLES, k->name, bytes.s,
+                registers.s, phrase_scratch(w->lang, use));
 }
 
 static void held_by_lds(const struct kernel_resources *k, const struct gpu_limits *g, struct md *w)

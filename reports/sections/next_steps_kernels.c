@@ -45,12 +45,12 @@ static void fastest_variant(const struct report_model *m, struct md *w)
     buf_release(&contexts);
 }
 
-/* One line per variant all of whose kernels that ran spill. */
-static void spills(const struct report_model *m, struct md *w)
+/* One line per variant all of whose kernels that ran use scratch. */
+static void scratch(const struct report_model *m, struct md *w)
 {
     bool nvidia = resources_nvidia(m->resources, m->now.n_variants);
     for (size_t v = 0; v < m->now.n_variants; v++) {
-        struct spill s = insight_spill(m, v);
+        struct scratch s = insight_scratch(m, v);
         struct buf bytes;
         if (s.kernels == 0 || !(s.low > 0))
             continue;
@@ -58,8 +58,12 @@ static void spills(const struct report_model *m, struct md *w)
         buf_puts(&bytes, num_fixed(s.low, 0).s);
         if (s.high > s.low)
             buf_printf(&bytes, "-%s", num_fixed(s.high, 0).s);
-        md_item(w, nvidia ? MSG_STEP_SPILL_NVIDIA : MSG_STEP_SPILL, report_model_variant(m, v),
-                buf_str(&bytes));
+        if (s.use == SCRATCH_OF_SPILLS)
+            md_item(w, nvidia ? MSG_STEP_SPILL_NVIDIA : MSG_STEP_SPILL, report_model_variant(m, v),
+                    buf_str(&bytes));
+        else
+            md_item(w, nvidia ? MSG_STEP_VARIABLES_NVIDIA : MSG_STEP_VARIABLES, report_model_variant(m, v),
+                    buf_str(&bytes), phrase_scratch(w->lang, s.use));
         buf_release(&bytes);
     }
 }
@@ -105,7 +109,7 @@ void next_steps_kernels(const struct report_model *m, struct md *w)
     serialised(m, w);
     slow_variants(m, w);
     fastest_variant(m, w);
-    spills(m, w);
+    scratch(m, w);
     limited_by_lds(m, w);
     steps_of_scaling(m, w);
 }

@@ -138,6 +138,11 @@ struct num phrase_count(enum report_lang lang, int n, enum msg one, enum msg man
     return out;
 }
 
+const char *phrase_scratch(enum report_lang lang, enum scratch_use use)
+{
+    return message(lang, use == SCRATCH_OF_ARRAYS ? MSG_SCRATCH_ARRAYS : MSG_SCRATCH_UNKNOWN);
+}
+
 struct num phrase_waves(enum report_lang lang, double waves, bool nvidia)
 {
     return phrase_count(lang, (int)waves, nvidia ? MSG_WARPS_ONE : MSG_WAVES_ONE,

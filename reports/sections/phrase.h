@@ -5,6 +5,7 @@
 #define KERNSWEEP_REPORTS_SECTIONS_PHRASE_H
 
 #include "common/base/buf.h"
+#include "reports/model/insight.h"
 #include "reports/words/message.h"
 #include "reports/words/number.h"
 #include "results/store/run_data.h"
@@ -26,6 +27,8 @@ struct num phrase_at(enum report_lang lang, int context);
 void phrase_at_cells(struct buf *out, enum report_lang lang, const struct cell *const *cells, size_t count);
 /* "1 cell", "2 cells" */
 struct num phrase_count(enum report_lang lang, int n, enum msg one, enum msg many);
+/* What scratch holds, where it is not known to be spilled registers: a sentence. */
+const char *phrase_scratch(enum report_lang lang, enum scratch_use use);
 /* "1 wave", "2 warps" */
 struct num phrase_waves(enum report_lang lang, double waves, bool nvidia);
 /* "n1 (4), n2 (8)": each machine and its number of tests, in order of appearance. */

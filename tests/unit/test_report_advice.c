@@ -328,8 +328,9 @@ static void add_resources(struct draft *d, const char *variant, const char *body
     sha256_of(body, strlen(body), f->sha256);
 }
 
-#define KERNEL(name, scratch, threads, lds)                                                                  \
-    "{\"name\":\"" name "\",\"vgprs\":40,\"scratch_bytes\":" #scratch ",\"lds_static_bytes\":0,"             \
+#define KERNEL(name, scratch, threads, lds) KERNEL_SPILLS("\"vgpr_spills\":2,", name, scratch, threads, lds)
+#define KERNEL_SPILLS(spills, name, scratch, threads, lds)                                                   \
+    "{\"name\":\"" name "\",\"vgprs\":40," spills "\"scratch_bytes\":" #scratch ",\"lds_static_bytes\":0,"   \
     "\"lds_dynamic_bytes\":" #lds ",\"block_threads\":" #threads ",\"query_threads\":256}"
 #define RESOURCES(kernels)                                                                                   \
     "{\"schema\":\"kernsweep.resources/1\",\"arch\":\"sm_90a\",\"kernels\":[" kernels "]}"
@@ -356,6 +357,42 @@ static void the_evidence_is_of_the_kernel_that_ran(void **state)
     store_close(&s);
 }
 
+static void scratch_is_a_spill_only_if_the_compiler_counted_one(void **state)
+{
+    static const struct {
+        const char *resources, *step, *evidence;
+    } cases[] = {
+        {RESOURCES(KERNEL_SPILLS("\"vgpr_spills\":2,", "attend", 512, 384, 0)),
+         "**Eliminate the register spill", "**Register spill:** `attend` uses 512 bytes"},
+        {RESOURCES(KERNEL_SPILLS("\"vgpr_spills\":0,", "attend", 512, 384, 0)),
+         "**Keep the variables of `v5`", "these are arrays that are indexed at run time"},
+        {RESOURCES(KERNEL_SPILLS("", "attend", 512, 384, 0)), "**Keep the variables of `v5`",
+         "how many registers the compiler spilled was not recorded"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "scratch%zu.db", i);
+        struct store s = open_store(name);
+        struct report_request req = report_defaults();
+        struct draft d;
+        draft_night(&d, 1);
+        draft_launch(&d, (struct launch_of){"v5", 512, 1, 1, 1, 384, 0});
+        add_resources(&d, "v5", cases[i].resources);
+        must_store(&s, &d);
+        req.kind = REPORT_KERNEL;
+        char *text = render(&s, req);
+        holds(text, cases[i].step);
+        holds(text, cases[i].evidence);
+        if (i > 0) {
+            lacks(text, "**Eliminate the register spill");
+            lacks(text, "**Register spill:**");
+        }
+        free(text);
+        store_close(&s);
+    }
+}
+
 static void a_spill_that_only_some_of_the_fitting_kernels_have_is_no_advice(void **state)
 {
     struct store s = open_store("fit.db");
@@ -369,6 +406,7 @@ static void a_spill_that_only_some_of_the_fitting_kernels_have_is_no_advice(void
     req.kind = REPORT_KERNEL;
     char *text = render(&s, req);
     lacks(text, "**Eliminate the register spill");
+    lacks(text, "**Keep the variables");
     free(text);
     store_close(&s);
 }
@@ -386,6 +424,7 @@ static void without_a_recorded_launch_no_kernel_of_several_is_blamed(void **stat
     req.kind = REPORT_REGRESSION;
     char *text = render(&s, req);
     lacks(text, "**Eliminate the register spill");
+    lacks(text, "**Keep the variables");
     holds(text, "Which of the 2 kernels of its build ran was not recorded");
     free(text);
     store_close(&s);
@@ -503,6 +542,7 @@ int main(void)
         cmocka_unit_test(a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel),
         cmocka_unit_test(shapes_of_different_batches_are_not_summed_into_advice),
         cmocka_unit_test(the_evidence_is_of_the_kernel_that_ran),
+        cmocka_unit_test(scratch_is_a_spill_only_if_the_compiler_counted_one),
         cmocka_unit_test(a_spill_that_only_some_of_the_fitting_kernels_have_is_no_advice),
         cmocka_unit_test(without_a_recorded_launch_no_kernel_of_several_is_blamed),
         cmocka_unit_test(inconclusive_nights_are_not_sent_for_more_repetitions),
