@@ -245,11 +245,25 @@ bool insight_memory_kept(double before, double peak, double after)
     return isfinite(before) && isfinite(after) && after - before > margin;
 }
 
+/* A spilled register takes four bytes a lane; compilers round a frame up by less than SCRATCH_SLACK. */
+#define SPILL_BYTES 4.0
+#define SCRATCH_SLACK 16.0
+
 enum scratch_use insight_scratch_use(const struct kernel_resources *k)
 {
-    if (isnan(k->vgpr_spills))
-        return SCRATCH_OF_EITHER;
-    return k->vgpr_spills > 0 ? SCRATCH_OF_SPILLS : SCRATCH_OF_ARRAYS;
+    if (isnan(k->vgpr_spills) || (k->vgpr_spills <= 0 && k->sgpr_spills > 0))
+        return SCRATCH_UNKNOWN;
+    if (k->vgpr_spills <= 0)
+        return SCRATCH_OF_ARRAYS;
+    return k->vgpr_spills * SPILL_BYTES + SCRATCH_SLACK > k->use.scratch ? SCRATCH_OF_SPILLS
+                                                                         : SCRATCH_OF_BOTH;
+}
+
+static enum scratch_use both_uses(enum scratch_use a, enum scratch_use b)
+{
+    if (a == SCRATCH_UNKNOWN || b == SCRATCH_UNKNOWN)
+        return SCRATCH_UNKNOWN;
+    return a == b ? a : SCRATCH_OF_BOTH;
 }
 
 struct scratch insight_scratch(const struct report_model *m, size_t variant)
@@ -264,7 +278,7 @@ struct scratch insight_scratch(const struct report_model *m, size_t variant)
         s.low = fmin(s.low, k->use.scratch);
         s.high = fmax(s.high, k->use.scratch);
         enum scratch_use use = insight_scratch_use(k);
-        s.use = use > s.use ? use : s.use;
+        s.use = s.kernels > 1 ? both_uses(s.use, use) : use;
     }
     return s;
 }

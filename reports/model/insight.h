@@ -74,13 +74,15 @@ bool insight_memory_kept(double before, double peak, double after);
  * run time need scratch however many registers are free. */
 enum scratch_use {
     SCRATCH_OF_ARRAYS, /* no register was spilled */
-    SCRATCH_OF_EITHER, /* the count was not recorded */
-    SCRATCH_OF_SPILLS
+    SCRATCH_OF_SPILLS, /* the spilled registers fill it */
+    SCRATCH_OF_BOTH,   /* they fill only a part */
+    SCRATCH_UNKNOWN    /* their count was not recorded, or only scalar ones were spilled, which may be kept in
+                        * lanes of vector registers instead */
 };
 enum scratch_use insight_scratch_use(const struct kernel_resources *k);
 
-/* Scratch bytes per lane of the kernels of the variant that ran, and the worst use of it; kernels is 0 if
- * that is unknown. */
+/* Scratch bytes per lane of the kernels of the variant that ran, and what all of them together use it for;
+ * kernels is 0 if that is unknown. */
 struct scratch {
     double low;
     double high;

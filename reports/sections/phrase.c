@@ -140,7 +140,9 @@ struct num phrase_count(enum report_lang lang, int n, enum msg one, enum msg man
 
 const char *phrase_scratch(enum report_lang lang, enum scratch_use use)
 {
-    return message(lang, use == SCRATCH_OF_ARRAYS ? MSG_SCRATCH_ARRAYS : MSG_SCRATCH_UNKNOWN);
+    if (use == SCRATCH_OF_ARRAYS)
+        return message(lang, MSG_SCRATCH_ARRAYS);
+    return message(lang, use == SCRATCH_OF_BOTH ? MSG_SCRATCH_BOTH : MSG_SCRATCH_UNKNOWN);
 }
 
 struct num phrase_waves(enum report_lang lang, double waves, bool nvidia)

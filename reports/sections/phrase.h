@@ -27,7 +27,7 @@ struct num phrase_at(enum report_lang lang, int context);
 void phrase_at_cells(struct buf *out, enum report_lang lang, const struct cell *const *cells, size_t count);
 /* "1 cell", "2 cells" */
 struct num phrase_count(enum report_lang lang, int n, enum msg one, enum msg many);
-/* What scratch holds, where it is not known to be spilled registers: a sentence. */
+/* What scratch holds, other than spilled registers alone: a sentence. */
 const char *phrase_scratch(enum report_lang lang, enum scratch_use use);
 /* "1 wave", "2 warps" */
 struct num phrase_waves(enum report_lang lang, double waves, bool nvidia);
