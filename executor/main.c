@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 enum { PROTOCOL = 1, OUTPUT_MAX = LIMIT_JSON_BYTES, EXIT_ABSENT = 1 };
+static const double stage_idle_s = 120; /* whoever sends gives up after 60 s and begins again */
 
 struct options {
     const char *workdir, *run, *sha256, *sysfs, *proc, *model, *offset, *array, *days, *path;
@@ -100,7 +101,7 @@ static int cmd_resources(const struct context *c, struct err *err)
 static int cmd_stage(const struct context *c, struct err *err)
 {
     char path[FS_PATH_MAX];
-    if (stage(&c->layout, c->options.sha256, STDIN_FILENO, path, err) != 0)
+    if (stage(&c->layout, c->options.sha256, STDIN_FILENO, stage_idle_s, path, err) != 0)
         return -1;
     return print_json(json_pack("{s:s}", "path", path), err);
 }

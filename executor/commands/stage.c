@@ -1,11 +1,13 @@
 #include "executor/commands/stage.h"
 
+#include "common/base/clock.h"
 #include "common/base/sha256.h"
 #include "executor/workdir/cache.h"
 #include "executor/workdir/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -72,7 +74,24 @@ static int tar_finish(struct tar *t, struct err *err)
     return err_set(err, ERR_NODE, "the source tree cannot be extracted: %s", *text ? text : "tar failed");
 }
 
-static int copy_stream(int in_fd, struct tar *t, char *hex, struct err *err)
+/* Bytes read, 0 at the end, -1. */
+static ssize_t read_piece(int in_fd, double idle_s, char *data, struct err *err)
+{
+    struct pollfd p = {.fd = in_fd, .events = POLLIN};
+    int64_t deadline_ns = clock_deadline_ns(idle_s);
+    ssize_t n;
+    do {
+        int ready = poll(&p, 1, clock_left_ms(deadline_ns));
+        if (ready == 0)
+            return err_set(err, ERR_NODE,
+                           "stdin: nothing has arrived for %.0f s: the source tree is incomplete; try again",
+                           idle_s);
+        n = ready > 0 ? read(in_fd, data, PIECE) : -1;
+    } while (n < 0 && errno == EINTR);
+    return n >= 0 ? n : err_set_errno(err, ERR_NODE, errno, "stdin: cannot read the source tree");
+}
+
+static int copy_stream(int in_fd, double idle_s, struct tar *t, char *hex, struct err *err)
 {
     struct sha256 h;
     uint64_t total = 0;
@@ -80,8 +99,8 @@ static int copy_stream(int in_fd, struct tar *t, char *hex, struct err *err)
     ssize_t n = -1;
     int rc = data ? 0 : err_set(err, ERR_INTERNAL, "no memory to read the stream");
     sha256_begin(&h);
-    while (rc == 0 && ((n = read(in_fd, data, PIECE)) > 0 || (n < 0 && errno == EINTR))) {
-        size_t len = n > 0 ? (size_t)n : 0;
+    while (rc == 0 && (n = read_piece(in_fd, idle_s, data, err)) > 0) {
+        size_t len = (size_t)n;
         sha256_add(&h, data, len);
         total += len;
         if (total > stream_max)
@@ -91,20 +110,18 @@ static int copy_stream(int in_fd, struct tar *t, char *hex, struct err *err)
         else if (t->in >= 0 && fs_write_all(t->in, data, len) != 0)
             tar_close_input(t);
     }
-    if (rc == 0 && n < 0)
-        rc = err_set_errno(err, ERR_NODE, errno, "stdin: cannot read the source tree");
     sha256_end(&h, hex);
     free(data);
-    return rc;
+    return n < 0 ? -1 : rc;
 }
 
-static int extract_stream(const char *dir, int in_fd, char *hex, struct err *err)
+static int extract_stream(const char *dir, int in_fd, double idle_s, char *hex, struct err *err)
 {
     struct tar t = {.pid = -1, .in = -1, .messages = -1};
     struct err ignored;
     int rc = tar_start(&t, dir, err);
     if (rc == 0)
-        rc = copy_stream(in_fd, &t, hex, err);
+        rc = copy_stream(in_fd, idle_s, &t, hex, err);
     if (tar_finish(&t, rc == 0 ? err : &ignored) != 0)
         rc = -1;
     if (t.messages >= 0)
@@ -112,11 +129,11 @@ static int extract_stream(const char *dir, int in_fd, char *hex, struct err *err
     return rc;
 }
 
-static int receive_tree(const char *sha256, const char *tmp, int in_fd, struct err *err)
+static int receive_tree(const char *sha256, const char *tmp, int in_fd, double idle_s, struct err *err)
 {
     char hex[SHA256_HEX_LEN + 1];
     if (fs_remove_tree(tmp, err) != 0 || fs_mkdir_p(tmp, 0700, err) != 0 ||
-        extract_stream(tmp, in_fd, hex, err) != 0)
+        extract_stream(tmp, in_fd, idle_s, hex, err) != 0)
         return -1;
     if (strcmp(hex, sha256) != 0)
         return err_set(err, ERR_INPUT,
@@ -149,7 +166,8 @@ static int tree_path(const struct layout *layout, const char *sha256, char *path
     return layout_entry(layout, path, "src", sha256, err);
 }
 
-int stage(const struct layout *layout, const char *sha256, int in_fd, char *path, struct err *err)
+int stage(const struct layout *layout, const char *sha256, int in_fd, double idle_s, char *path,
+          struct err *err)
 {
     char tmp[FS_PATH_MAX], name[64], dir[FS_PATH_MAX];
     struct err ignored;
@@ -163,7 +181,7 @@ int stage(const struct layout *layout, const char *sha256, int in_fd, char *path
     snprintf(name, sizeof name, ".tmp.%ld", (long)getpid());
     if (fs_join(tmp, err, dir, name) != 0)
         return -1;
-    int rc = receive_tree(sha256, tmp, in_fd, err);
+    int rc = receive_tree(sha256, tmp, in_fd, idle_s, err);
     if (rc == 0)
         rc = publish_tree(layout, sha256, tmp, path, err);
     cache_stamp(path);

@@ -9,8 +9,10 @@
 
 #include <stdbool.h>
 
-/* path: char[FS_PATH_MAX], receives that of the tree. */
-int stage(const struct layout *layout, const char *sha256, int in_fd, char *path, struct err *err);
+/* idle_s: how long nothing may arrive before the sender is taken for lost; a connection that a firewall or a
+ * power cut ended may never be closed here. path: char[FS_PATH_MAX], receives that of the tree. */
+int stage(const struct layout *layout, const char *sha256, int in_fd, double idle_s, char *path,
+          struct err *err);
 int stage_has(const struct layout *layout, const char *sha256, bool *has, struct err *err);
 
 #endif
