@@ -23,10 +23,11 @@ $(unit_programs) $(tool_programs):
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(harness_link) $(linked)
 
 # `test` installs missing packages first and then runs make again, because the makefiles call pkg-config when they are read.
-.PHONY: unit check test
+.PHONY: unit test_programs check test
 unit: $(unit_programs)
 	$(Q)tests/run --build $(BUILD) unit
-check: all $(unit_programs) $(tool_programs)
+test_programs: all $(unit_programs) $(tool_programs)
+check: test_programs
 	$(Q)tests/run --build $(BUILD) $(if $(SINCE),--since $(SINCE)) unit integration faults
 test:
 	$(Q)scripts/install-deps build test
