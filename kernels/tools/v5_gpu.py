@@ -136,11 +136,12 @@ def check(library, variants):
 
 
 def median_ms(runs, repetitions, launches=1):
-    """Medians of several functions, interleaved. Short ones are enqueued several times behind a device-side sleep, so that
-    the device never waits for the host."""
+    """Medians of several functions, interleaved, every other time in the reverse order: whoever follows a program that uses less
+    power runs on a cooler card, so an even number of repetitions is fair to the first and the last. Short ones are enqueued
+    several times behind a device-side sleep, so that the device never waits for the host."""
     times = {name: [] for name in runs}
     for repetition in range(repetitions + 2):
-        for name, run in runs.items():
+        for name, run in list(runs.items())[:: 1 if repetition % 2 else -1]:
             start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             run()  # warms up clock and caches for this program
             if launches > 1:
@@ -168,7 +169,7 @@ def sdpa(backend, q, k, v, causal):
 def time(library, variants, contexts, layouts):
     rows = []
     a, b = (torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16) for _ in range(2))
-    gemm = 2 * 8192**3 / median_ms({"gemm": lambda: a @ b}, 15)["gemm"] / 1e9
+    gemm = 2 * 8192**3 / median_ms({"gemm": lambda: a @ b}, 16)["gemm"] / 1e9
     print(f"{torch.cuda.get_device_name()}, bf16 GEMM 8192^3: {gemm:.0f} TFLOP/s")
     print("TFLOP/s: " + "layout, S, ".ljust(22) + ", ".join(variants) + ", flash, cudnn; v5/flash v5/cudnn v5/gemm")
     for (heads, kv_heads, dim, causal, dtype), seq in itertools.product(layouts, contexts):
@@ -185,7 +186,7 @@ def time(library, variants, contexts, layouts):
                 print(f"{name} refuses: {str(error).splitlines()[0]}")
                 del runs[name]
         flops = 4 * seq * seq * heads * dim / (2 if causal else 1)
-        rate = {name: flops / ms / 1e9 for name, ms in median_ms(runs, 15 if seq < 16384 else 9).items()}
+        rate = {name: flops / ms / 1e9 for name, ms in median_ms(runs, 16 if seq < 16384 else 10).items()}
         label = f"{heads}/{kv_heads} d{dim} {'causal' if causal else 'full'} {str(dtype).split('.')[1]} {seq}"
         ratios = [f"{rate[variants[0]] / rate[n]:.2f}" for n in ("flash", "cudnn") if n in rate]
         print(label.ljust(32), " ".join(f"{r:6.0f}" for r in rate.values()), "  ", *ratios,
@@ -215,7 +216,7 @@ def time_shapes(library, others):
             runs[name] = lambda other=other: other.run("v5", q, k, v, o, causal)
         flops = 4 * batch * seq * seq * heads * dim / (2 if causal else 1)
         launches = max(1, min(20, int(4e12 / flops)))
-        rate = {name: flops / ms / 1e9 for name, ms in median_ms(runs, 15, launches).items()}
+        rate = {name: flops / ms / 1e9 for name, ms in median_ms(runs, 16, launches).items()}
         label = f"{batch} x {seq} {heads}/{kv_heads} d{dim} {'causal' if causal else 'full'}"
         best = max(rate["flash"], rate["cudnn"])
         print(label.ljust(28), " ".join(f"{r:6.0f}" for r in rate.values()), f"  {rate['v5'] / best:.3f}  ",
@@ -244,7 +245,7 @@ def time_splits(library, variants):
         if variant == variants[0]:
             runs["flash"] = sdpa(SDPBackend.FLASH_ATTENTION, q, k, v, causal)
             runs["cudnn"] = sdpa(SDPBackend.CUDNN_ATTENTION, q, k, v, causal)
-        times = {name: ms * 1e3 for name, ms in median_ms(runs, 7, 10).items()}
+        times = {name: ms * 1e3 for name, ms in median_ms(runs, 8, 10).items()}
         best = min(by_parts, key=lambda parts: times[parts])
         beside = " ".join(f"{times[name]:6.1f}" for name in ("flash", "cudnn") if name in times)
         print(f"{variant:9} {batch} {seq:5} {heads}/{kv_heads} {'causal' if causal else 'full  '} {beside:13}: "
