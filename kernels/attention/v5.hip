@@ -8,23 +8,10 @@
 
 namespace
 {
-// A build for plain sm_90 has no wgmma.
-bool has_pipeline()
-{
-#if defined(KS_WGMMA)
-    int device = 0, major = 0;
-    return cudaGetDevice(&device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-           major == 9;
-#else
-    return false;
-#endif
-}
-
 hipError_t launch(const attn_args &args, hipStream_t stream)
 {
     return v5::choose(args, [&](auto type, auto head_dim) {
-        return has_pipeline()
+        return hopper::available()
                    ? v5::launch_pipelined<type, head_dim>(args, v5::pipeline_split(args.shape), stream)
                    : v5::launch_tiles<type, head_dim>(args, v5::tiles_split(args.shape), stream);
     });
@@ -32,12 +19,12 @@ hipError_t launch(const attn_args &args, hipStream_t stream)
 
 size_t scratch_bytes(const attn_shape &s)
 {
-    return has_pipeline() ? v5::pipeline_scratch(s) : v5::tiles_scratch(s);
+    return hopper::available() ? v5::pipeline_scratch(s) : v5::tiles_scratch(s);
 }
 
 attn_geometry geometry(const attn_shape &s)
 {
-    return has_pipeline() ? v5::pipeline_geometry(s) : v5::tiles_geometry(s);
+    return hopper::available() ? v5::pipeline_geometry(s) : v5::tiles_geometry(s);
 }
 } // namespace
 #else

@@ -14,6 +14,7 @@
 
 #include "attention/v5.h"
 #include "attention/v5_hopper_memory.h"
+#include "attention/v5_split.h"
 
 namespace v5
 {
@@ -47,16 +48,7 @@ struct pipeline {
     using layout = pipeline_memory<F, consumers, stages, CLUSTER>;
     static constexpr size_t shared_bytes = layout::bytes;
 
-    // Position in the ring of stages. Producer and consumers advance it identically, so no index is shared.
-    struct ring_position {
-        int stage = 0;
-        uint32_t phase = 0;
-        __device__ void advance()
-        {
-            stage = stage + 1 == stages ? 0 : stage + 1;
-            phase ^= stage == 0;
-        }
-    };
+    using ring_position = hopper::ring_position<stages>;
 
     const problem &p;
     const tensor_maps &maps;
@@ -357,6 +349,8 @@ __global__ void __launch_bounds__(P::threads, 1)
     HIP_DYNAMIC_SHARED(chunk, smem)
     const P work{p, maps, counter, P::layout::in(smem)};
     work.memory.init();
+    hopper::grid_dependency_wait();
+    hopper::grid_dependents_launch();
     const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
     if (warpgroup == 0) {
         hopper::setmaxnreg_dec<P::producer_registers>();
@@ -367,6 +361,26 @@ __global__ void __launch_bounds__(P::threads, 1)
         work.consume(warpgroup - 1);
     }
     work.memory.end();
+#endif
+}
+
+// The counter of work tiles is reset by a grid of one thread instead of a memset, so that the pipeline's grid
+// may start before the one in front of both has ended: this one waits for that, the pipeline for this one.
+static __global__ void reset_counter(unsigned *counter)
+{
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    hopper::grid_dependents_launch();
+    hopper::grid_dependency_wait();
+    *counter = 0;
+#endif
+}
+
+template <class F> __global__ void __launch_bounds__(merge_threads) merge_parts_dependent(problem p)
+{
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    hopper::grid_dependency_wait();
+    hopper::grid_dependents_launch();
+    merge_query<F>(p);
 #endif
 }
 } // namespace v5

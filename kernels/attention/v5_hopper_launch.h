@@ -1,42 +1,12 @@
-// Host code of v5's Hopper pipeline: TMA descriptors, scratch memory, and the launch.
+// Host code of v5's Hopper pipeline: which form a shape takes, scratch memory, and the launches.
 #pragma once
 
 #include "attention/v5_hopper.h"
 #include "attention/v5_launch.h"
+#include "device/hopper_launch.h"
 
 namespace v5
 {
-using tensor_map_encode = decltype(&cuTensorMapEncodeTiled);
-
-// The TMA descriptor of a tensor [batch][seq][heads][dims], accessed in boxes of `rows` rows by 64 dims.
-inline bool describe_tensor(CUtensorMap *map, tensor_map_encode encode, const void *data, format type,
-                            const attn_shape &s, int heads, int rows)
-{
-    const cuuint64_t row = sizeof(uint16_t) * s.head_dim;
-    const cuuint64_t sizes[] = {static_cast<cuuint64_t>(s.head_dim), static_cast<cuuint64_t>(heads),
-                                static_cast<cuuint64_t>(s.seq), static_cast<cuuint64_t>(s.batch)};
-    const cuuint64_t strides[] = {row, row * heads, row * heads * s.seq};
-    const cuuint32_t box[] = {64, 1, static_cast<cuuint32_t>(rows), 1};
-    const cuuint32_t steps[] = {1, 1, 1, 1};
-    return encode(map,
-                  type == format::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-                  4, const_cast<void *>(data), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                  CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
-}
-
-// The driver's encoder, looked up at run time so that nothing links against libcuda.
-inline tensor_map_encode tensor_map_encoder()
-{
-    void *entry = nullptr;
-    cudaDriverEntryPointQueryResult found;
-    if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault,
-                                         &found) != cudaSuccess ||
-        found != cudaDriverEntryPointSuccess)
-        return nullptr;
-    return reinterpret_cast<tensor_map_encode>(entry);
-}
-
 constexpr size_t counter_bytes = 256; // at the start of scratch; split-KV's partial results follow
 
 inline unsigned pipeline_blocks(int work_tiles)
@@ -111,48 +81,31 @@ inline bool goes_in_turn(const problem &p)
     return p.part.work_tiles <= cores() * (by_length ? 4 : 2);
 }
 
-template <class P> hipError_t launch_clusters(const problem &p, const tensor_maps &maps, hipStream_t stream)
-{
-    cudaLaunchAttribute clusters;
-    clusters.id = cudaLaunchAttributeClusterDimension;
-    clusters.val.clusterDim = {P::cluster, 1, 1};
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(pipeline_blocks(p.part.work_tiles) / P::cluster * P::cluster);
-    config.blockDim = dim3(P::threads);
-    config.dynamicSmemBytes = P::shared_bytes;
-    config.stream = stream;
-    config.attrs = &clusters;
-    config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, attend_pipelined<P>, p, maps, static_cast<unsigned *>(nullptr));
-}
-
 template <class P> hipError_t launch_persistent(const attn_args &args, const problem &p, hipStream_t stream)
 {
     using F = typename P::F;
     const attn_shape &s = args.shape;
-    const tensor_map_encode encode = tensor_map_encoder();
     tensor_maps maps;
     constexpr int rows = F::keys / P::cluster; // of a tile, loaded at once
-    if (!encode || !describe_tensor(&maps.q, encode, args.q, P::type, s, s.q_heads, F::queries) ||
-        !describe_tensor(&maps.k, encode, args.k, P::type, s, s.kv_heads, rows) ||
-        !describe_tensor(&maps.v, encode, args.v, P::type, s, s.kv_heads, rows) ||
-        !describe_tensor(&maps.o, encode, args.o, P::type, s, s.q_heads, F::queries))
+    const auto queries = [&](const void *data) -> hopper::tensor {
+        return {data, P::type, s.batch, s.seq, s.q_heads, s.head_dim};
+    };
+    const auto keys = [&](const void *data) -> hopper::tensor {
+        return {data, P::type, s.batch, s.seq, s.kv_heads, s.head_dim};
+    };
+    if (!hopper::describe(&maps.q, queries(args.q), F::queries) ||
+        !hopper::describe(&maps.k, keys(args.k), rows) || !hopper::describe(&maps.v, keys(args.v), rows) ||
+        !hopper::describe(&maps.o, queries(args.o), F::queries))
         return hipErrorInvalidValue;
 
-    const auto kernel = attend_pipelined<P>;
-    hipError_t error = hipFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                                           hipFuncAttributeMaxDynamicSharedMemorySize, P::shared_bytes);
+    unsigned *counter = P::cluster > 1 || goes_in_turn(p) ? nullptr : static_cast<unsigned *>(args.scratch);
+    const hipError_t error =
+        counter ? hopper::launch_dependent(reset_counter, {1, 1}, stream, counter) : hipSuccess;
     if (error != hipSuccess)
         return error;
-    if constexpr (P::cluster > 1)
-        return launch_clusters<P>(p, maps, stream);
-    const auto counter = goes_in_turn(p) ? nullptr : static_cast<unsigned *>(args.scratch);
-    error = counter ? cudaMemsetAsync(counter, 0, sizeof *counter, stream) : hipSuccess;
-    if (error != hipSuccess)
-        return error;
-    hipLaunchKernelGGL(kernel, dim3(pipeline_blocks(p.part.work_tiles)), dim3(P::threads), P::shared_bytes,
-                       stream, p, maps, counter);
-    return hipGetLastError();
+    const unsigned blocks = pipeline_blocks(p.part.work_tiles) / P::cluster * P::cluster;
+    return hopper::launch_dependent(attend_pipelined<P>, {blocks, P::threads, P::shared_bytes, P::cluster},
+                                    stream, p, maps, counter);
 }
 
 // Heads processed together. Short sequences do little work per byte: a section as large as the L2 cache makes
@@ -200,7 +153,10 @@ hipError_t launch_pipelined(const attn_args &args, const split &by, hipStream_t 
     p.section = pipeline_section(p, cores());
     if (by.parts > 1) {
         const hipError_t error = launch_persistent<pipeline<FORMAT, HEAD_DIM, true, true>>(args, p, stream);
-        return error != hipSuccess ? error : launch_merge<fragment<FORMAT, HEAD_DIM>>(p, stream);
+        using F = fragment<FORMAT, HEAD_DIM>;
+        return error != hipSuccess ? error
+                                   : hopper::launch_dependent(merge_parts_dependent<F>,
+                                                              {merge_blocks<F>(p), merge_threads}, stream, p);
     }
     return args.shape.seq <= longest_ping_pong
                ? launch_persistent<pipeline<FORMAT, HEAD_DIM, true, false>>(args, p, stream)

@@ -117,7 +117,7 @@ constexpr int merge_threads = 128;
 
 // O = sum of the parts' outputs / sum of their row sums, each part rescaled by 2^(its maximum - the overall
 // maximum).
-template <class F> __global__ void __launch_bounds__(merge_threads) merge_parts(problem p)
+template <class F> __device__ __forceinline__ void merge_query(const problem &p)
 {
     constexpr int lanes = F::head_dim / 4; // per query
     const int dim = static_cast<int>(threadIdx.x) % lanes * 4;
@@ -149,12 +149,21 @@ template <class F> __global__ void __launch_bounds__(merge_threads) merge_parts(
     to[1] = F::pack(o[2] * factor, o[3] * factor);
 }
 
-template <class F> hipError_t launch_merge(const problem &p, hipStream_t stream)
+template <class F> __global__ void __launch_bounds__(merge_threads) merge_parts(problem p)
+{
+    merge_query<F>(p);
+}
+
+template <class F> unsigned merge_blocks(const problem &p)
 {
     constexpr int queries_a_block = merge_threads / (F::head_dim / 4);
     const size_t queries = static_cast<size_t>(p.heads) * p.seq;
-    const auto blocks = static_cast<unsigned>((queries + queries_a_block - 1) / queries_a_block);
-    hipLaunchKernelGGL(merge_parts<F>, dim3(blocks), dim3(merge_threads), 0, stream, p);
+    return static_cast<unsigned>((queries + queries_a_block - 1) / queries_a_block);
+}
+
+template <class F> hipError_t launch_merge(const problem &p, hipStream_t stream)
+{
+    hipLaunchKernelGGL(merge_parts<F>, dim3(merge_blocks<F>(p)), dim3(merge_threads), 0, stream, p);
     return hipGetLastError();
 }
 } // namespace v5

@@ -46,6 +46,18 @@ __device__ __forceinline__ void mbarrier_wait(uint32_t barrier, uint32_t parity)
                  : "memory");
 }
 
+// Position in a ring of stages, which are handed over by mbarriers. Whoever fills them and whoever uses them
+// advance it identically, so no index is shared.
+template <int STAGES> struct ring_position {
+    int stage = 0;
+    uint32_t phase = 0;
+    __device__ void advance()
+    {
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+        phase ^= stage == 0;
+    }
+};
+
 // ---- TMA: boxes of a tensor [batch][seq][heads][dims] ----
 struct box {
     int dim, head, row, batch;
@@ -85,10 +97,10 @@ __device__ __forceinline__ void tma_store_commit()
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Until the committed stores have read their source in shared memory.
-__device__ __forceinline__ void tma_store_wait()
+// Until the committed stores, but for the last PENDING, have read their source in shared memory.
+template <int PENDING = 0> __device__ __forceinline__ void tma_store_wait()
 {
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
 }
 
 // Orders ordinary stores to shared memory before accesses by TMA and WGMMA (the async proxy).
@@ -102,6 +114,13 @@ __device__ __forceinline__ void stmatrix(uint32_t smem, const uint32_t (&from)[4
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(smem), "r"(from[0]),
                  "r"(from[1]), "r"(from[2]), "r"(from[3])
                  : "memory");
+}
+
+__device__ __forceinline__ float tanh_fast(float x)
+{
+    float y;
+    asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
 }
 
 // ---- clusters of blocks ----
@@ -139,6 +158,21 @@ __device__ __forceinline__ void named_barrier_sync(int name, int threads)
 __device__ __forceinline__ void named_barrier_arrive(int name, int threads)
 {
     asm volatile("bar.arrive %0, %1;" ::"r"(name), "r"(threads) : "memory");
+}
+
+// ---- programmatic dependent launch: grids that start while the one before them in the stream ends ----
+// Waits until the grid before this one has ended and its writes are visible. Before it, only what does not
+// depend on any other grid may be done.
+__device__ __forceinline__ void grid_dependency_wait()
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
+// Once every block of this grid has called it, the next grid may take the place of blocks that end. Behind
+// grid_dependency_wait(), so that no more than two grids are under way.
+__device__ __forceinline__ void grid_dependents_launch()
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
 // ---- register reallocation between warpgroups ----
@@ -217,6 +251,13 @@ template <int PENDING> __device__ __forceinline__ void wgmma_wait()
     "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,"    \
     "%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,"   \
     "%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}"
+#define KS_R128                                                                                              \
+    "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,"        \
+    "%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,"           \
+    "%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63,%64,%65,%66,%67,%68,%69,%70,%71,"           \
+    "%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,"           \
+    "%95,%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,"        \
+    "%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127}"
 #define KS_ADD(flag) "{.reg .pred add; setp.ne.b32 add, " flag ", 0; "
 
 // a and b from shared memory, both K-major (b's rows are c's columns).
@@ -233,6 +274,22 @@ __device__ __forceinline__ void wgmma(float (&c)[16][4], uint64_t a, uint64_t b,
         KS_ROWS_PRODUCT("bf16");
     else
         KS_ROWS_PRODUCT("f16");
+}
+
+#define KS_ROWS_PRODUCT_256(type)                                                                            \
+    asm volatile(KS_ADD("%130") "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type " " KS_R128     \
+                                ", %128, %129, add, 1, 1, 0, 0;}"                                            \
+                 : KS_C16(c, 0), KS_C16(c, 4), KS_C16(c, 8), KS_C16(c, 12), KS_C16(c, 16), KS_C16(c, 20),    \
+                   KS_C16(c, 24), KS_C16(c, 28)                                                              \
+                 : "l"(a), "l"(b), "r"(add))
+
+template <format FORMAT>
+__device__ __forceinline__ void wgmma(float (&c)[32][4], uint64_t a, uint64_t b, int add)
+{
+    if constexpr (FORMAT == format::bf16)
+        KS_ROWS_PRODUCT_256("bf16");
+    else
+        KS_ROWS_PRODUCT_256("f16");
 }
 
 // a from registers, b from shared memory, MN-major (its rows run along c's columns).
@@ -267,8 +324,10 @@ __device__ __forceinline__ void wgmma(float (&c)[8][4], const uint32_t (&a)[4], 
 
 #undef KS_COLUMNS_PRODUCT_64
 #undef KS_COLUMNS_PRODUCT_128
+#undef KS_ROWS_PRODUCT_256
 #undef KS_ROWS_PRODUCT
 #undef KS_ADD
+#undef KS_R128
 #undef KS_R64
 #undef KS_R32
 #undef KS_C16
