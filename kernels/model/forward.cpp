@@ -1,6 +1,6 @@
 #include "model/forward.h"
 #include "base/hip_check.h"
-#include "model/ops.h"
+#include "model/fused.h"
 
 #include <algorithm>
 #include <cmath>
@@ -167,15 +167,28 @@ void forward::begin_layer(uint32_t layer, const rows &r, const void *delta)
 {
     const layer_weights w = weights_.layer(layer);
     norm(r, delta, w.attn_norm);
-    multiply(memory_->wide.get(), type_, memory_->normed.get(), w.qkv, r.count, query_width_ + 2 * key_width_,
-             static_cast<int>(shape_.width));
-    enter(STAGE_OTHER);
     const int position = position_ + r.first, pairs = static_cast<int>(shape_.rope_dims / 2);
-    op_rope({byte(memory_->q, static_cast<size_t>(r.first) * query_width_ * dtype_bytes(attn_type_)),
-             cached(layer, 0, position), cached(layer, 1, position), memory_->wide.get(),
-             static_cast<const float2 *>(memory_->turns.get()) + static_cast<size_t>(position) * pairs,
-             r.count, static_cast<int>(shape_.heads), static_cast<int>(shape_.kv_heads),
-             static_cast<int>(shape_.head_dim), static_cast<int>(shape_.rope_dims), type_, attn_type_});
+    const rope_args rope{
+        byte(memory_->q, static_cast<size_t>(r.first) * query_width_ * dtype_bytes(attn_type_)),
+        cached(layer, 0, position),
+        cached(layer, 1, position),
+        memory_->wide.get(),
+        static_cast<const float2 *>(memory_->turns.get()) + static_cast<size_t>(position) * pairs,
+        r.count,
+        static_cast<int>(shape_.heads),
+        static_cast<int>(shape_.kv_heads),
+        static_cast<int>(shape_.head_dim),
+        static_cast<int>(shape_.rope_dims),
+        type_,
+        attn_type_};
+    const int width = static_cast<int>(shape_.width);
+    enter(STAGE_GEMM);
+    if (fused_qkv(rope, memory_->normed.get(), w.qkv, width))
+        return;
+    multiply(memory_->wide.get(), type_, memory_->normed.get(), w.qkv, r.count, query_width_ + 2 * key_width_,
+             width);
+    enter(STAGE_OTHER);
+    op_rope(rope);
 }
 
 void forward::attend(uint32_t layer, int count)
@@ -214,9 +227,12 @@ void forward::end_layer(uint32_t layer, const rows &r)
     }
     multiply(memory_->delta.get(), type_, attended, w.wo, r.count, width, query_width_);
     norm(r, memory_->delta.get(), w.ffn_norm);
-    multiply(memory_->wide.get(), type_, memory_->normed.get(), w.gate_up, r.count, 2 * ffn, width);
-    enter(STAGE_OTHER);
-    op_swiglu(memory_->hidden.get(), memory_->wide.get(), r.count, ffn, type_);
+    enter(STAGE_GEMM);
+    if (!fused_gate_up(memory_->hidden.get(), memory_->normed.get(), w.gate_up, type_, r.count, ffn, width)) {
+        multiply(memory_->wide.get(), type_, memory_->normed.get(), w.gate_up, r.count, 2 * ffn, width);
+        enter(STAGE_OTHER);
+        op_swiglu(memory_->hidden.get(), memory_->wide.get(), r.count, ffn, type_);
+    }
     multiply(memory_->delta.get(), type_, memory_->hidden.get(), w.down, r.count, width, ffn);
 }
 

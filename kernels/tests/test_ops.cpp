@@ -1,6 +1,7 @@
 // The kernels of a model's forward pass and its GEMMs, in every type, against plain loops in fp64 over the
 // same, already rounded inputs.
 #include "base/numbers.h"
+#include "model/fused.h"
 #include "model/gemm.h"
 #include "model/ops.h"
 #include "runner/tensors.h"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 namespace
@@ -320,6 +322,91 @@ void test_gemms(tap &t)
     }
 }
 
+// The dot product of row r of x and row n of w.
+double dot(const numbers &x, const numbers &w, size_t r, size_t n, size_t in)
+{
+    double sum = 0;
+    for (size_t i = 0; i < in; i++)
+        sum += x[r * in + i] * w[n * in + i];
+    return sum;
+}
+
+// Fused products take large shapes only. Every 997th number is computed again here; all must be finite, since
+// unwritten ones are NaN.
+constexpr size_t sampled = 997;
+
+void near_sampled(tap &t, const std::string &name, const numbers &got, attn_dtype type,
+                  const std::function<double(size_t)> &expected, double slack = 10)
+{
+    numbers some_got, some_expected;
+    for (size_t i = 0; i < got.size(); i++) {
+        if (i % sampled == 0 || i + 1 == got.size() || !std::isfinite(got[i])) {
+            some_got.push_back(got[i]);
+            some_expected.push_back(expected(i));
+        }
+    }
+    near(t, name, some_got, some_expected, type, slack);
+}
+
+void test_fused_gate_up(tap &t, attn_dtype type)
+{
+    constexpr size_t rows = 601, ffn = 11144, in = 1032; // no multiples of a tile's
+    const std::string name = "fused gate_up";
+    const tensor y = tensor::unwritten(rows * ffn, type);
+    const numbers x = some(rows * in, type, 13), w = some(2 * ffn * in, type, 14);
+    if (!fused_gate_up(y.get(), tensor(x, type).get(), tensor(w, type).get(), type, rows, ffn, in)) {
+        t.skip(name + " " + dtype_name(type), "this device has no such kernel");
+        return;
+    }
+    near_sampled(t, name, y.host(), type, [&](size_t i) {
+        const double gate = dot(x, w, i / ffn, i % ffn, in), up = dot(x, w, i / ffn, ffn + i % ffn, in);
+        return gate / (1 + std::exp(-gate)) * up;
+    });
+}
+
+void test_fused_qkv(tap &t, const rope_case &c, attn_dtype type)
+{
+    constexpr size_t in = 136;
+    const size_t q_width = static_cast<size_t>(c.q_heads) * c.head_dim,
+                 kv_width = static_cast<size_t>(c.kv_heads) * c.head_dim, rows = static_cast<size_t>(c.rows),
+                 pairs = static_cast<size_t>(c.rope_dims) / 2;
+    const std::string name = "fused qkv of " + std::to_string(c.q_heads) + "/" + std::to_string(c.kv_heads) +
+                             " heads, " + std::to_string(c.rope_dims) + " dims turned";
+    const numbers x = some(rows * in, type, 15), w = some((q_width + 2 * kv_width) * in, type, 16);
+    const numbers turns = some(rows * pairs * 2, ATTN_F32, 17);
+    const tensor q = tensor::unwritten(rows * q_width, type), k = tensor::unwritten(rows * kv_width, type),
+                 v = tensor::unwritten(rows * kv_width, type), angles(turns, ATTN_F32);
+    const rope_args args{
+        q.get(), k.get(),   v.get(),    nullptr,    static_cast<const float2 *>(angles.get()),
+        c.rows,  c.q_heads, c.kv_heads, c.head_dim, c.rope_dims,
+        type,    type};
+    if (!fused_qkv(args, tensor(x, type).get(), tensor(w, type).get(), in)) {
+        t.skip(name + " " + dtype_name(type), "this device has no such kernel");
+        return;
+    }
+    const auto turned = [&](size_t i, size_t width, size_t first) {
+        const size_t row = i / width, dim = i % width % c.head_dim, even = first + i % width / 2 * 2;
+        if (dim >= 2 * pairs)
+            return dot(x, w, row, first + i % width, in);
+        const double a = dot(x, w, row, even, in), b = dot(x, w, row, even + 1, in);
+        const double *turn = &turns[(row * pairs + dim / 2) * 2];
+        return dim % 2 == 0 ? a * turn[0] - b * turn[1] : a * turn[1] + b * turn[0];
+    };
+    near_sampled(t, name + ", q", q.host(), type, [&](size_t i) { return turned(i, q_width, 0); });
+    near_sampled(t, name + ", k", k.host(), type, [&](size_t i) { return turned(i, kv_width, q_width); });
+    near_sampled(t, name + ", v", v.host(), type,
+                 [&](size_t i) { return dot(x, w, i / kv_width, q_width + kv_width + i % kv_width, in); });
+}
+
+void test_fused(tap &t)
+{
+    for (const attn_dtype type : {ATTN_F16, ATTN_BF16}) {
+        test_fused_gate_up(t, type);
+        test_fused_qkv(t, {2700, 32, 8, 128, 128}, type);
+        test_fused_qkv(t, {2700, 66, 2, 64, 32}, type); // an odd number of halves
+    }
+}
+
 void test_all(tap &t)
 {
     for (const attn_dtype type : all_types) {
@@ -341,6 +428,7 @@ void test_all(tap &t)
     }
     test_argmaxes(t);
     test_gemms(t);
+    test_fused(t);
 }
 } // namespace
 
