@@ -124,7 +124,7 @@ static int read_node(struct reader *r, size_t depth, struct node *out);
 static int read_items(struct reader *r, size_t depth, struct node *out)
 {
     while (r->event.type != YAML_SEQUENCE_END_EVENT) {
-        struct node item;
+        struct node item = {0};
         if (read_node(r, depth + 1, &item) != 0)
             return -1;
         out->values += item.values;
@@ -157,7 +157,7 @@ static int read_key(struct reader *r, const json_t *object, char **key)
 static int read_member(struct reader *r, size_t depth, struct node *out)
 {
     char *key = NULL;
-    struct node item;
+    struct node item = {0};
     if (read_key(r, out->value, &key) != 0 || !key)
         return -1;
     size_t long_key = strlen(key) / YAML_TEXT_OF_VALUE;

@@ -76,7 +76,7 @@ static void add_row(struct table *t, const struct bench_row *row, enum metric m)
     snprintf(text, sizeof text, "%.*s%s", COMMAND_SHOWN, row->command,
              strlen(row->command) > COMMAND_SHOWN ? "..." : "");
     table_code(t, text);
-    table_text(t, row->n > 0 ? metric_with_unit(m, row->cell->median[m]).s : NUM_NONE);
+    table_text(t, row->cell && row->n > 0 ? metric_with_unit(m, row->cell->median[m]).s : NUM_NONE);
     if (isnan(row->interval.low))
         snprintf(text, sizeof text, "%s", NUM_NONE);
     else

@@ -77,7 +77,7 @@ int artifact_cut(const struct json_at *obj, const char *key, char *out, size_t s
     if (given(obj, key) && json_get_str(obj, key, &text, err) != 0)
         return -1;
     size_t n = strlen(text);
-    if (n >= size)
+    if (n >= size) // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): size is an array's
         for (n = size - 1; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80;)
             n--;
     memcpy(out, text, n);

