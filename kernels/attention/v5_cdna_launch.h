@@ -12,18 +12,18 @@ constexpr size_t queue_bytes = chiplets * counter_stride * sizeof(unsigned);
 
 inline unsigned cdna_blocks(int work_tiles)
 {
-    const int most = cores();
+    const int most = device_cores();
     return static_cast<unsigned>(work_tiles < most ? work_tiles : most);
 }
 
 inline split cdna_split(const attn_shape &s)
 {
-    return choose_split(s, {cores(), cdna_span});
+    return choose_split(s, {device_cores(), cdna_span});
 }
 
 inline size_t cdna_scratch(const attn_shape &s)
 {
-    return queue_bytes + split_bytes_up_to(s, {cores(), cdna_span});
+    return queue_bytes + split_bytes_up_to(s, {device_cores(), cdna_span});
 }
 
 inline attn_geometry cdna_geometry(const attn_shape &s)

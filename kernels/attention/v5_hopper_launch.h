@@ -11,13 +11,13 @@ constexpr size_t counter_bytes = 256; // at the start of scratch; split-KV's par
 
 inline unsigned pipeline_blocks(int work_tiles)
 {
-    const int most = cores();
+    const int most = device_cores();
     return static_cast<unsigned>(work_tiles < most ? work_tiles : most);
 }
 
 inline tile_slots pipeline_slots()
 {
-    return {cores(), span, true};
+    return {device_cores(), span, true};
 }
 
 inline split pipeline_split(const attn_shape &s)
@@ -37,7 +37,7 @@ inline size_t pipeline_scratch(const attn_shape &s)
 constexpr int three_queries = 192;
 inline bool takes_three(const attn_shape &s)
 {
-    const auto slots = static_cast<size_t>(cores());
+    const auto slots = static_cast<size_t>(device_cores());
     const size_t heads = static_cast<size_t>(s.batch) * s.q_heads;
     const size_t by_three = heads * tiles(s.seq, three_queries), by_two = heads * tiles(s.seq, span);
     if (s.head_dim != 64 || pipeline_split(s).parts > 1)
@@ -53,7 +53,7 @@ constexpr int longest_pairs = 8192;
 inline bool takes_pairs(const attn_shape &s)
 {
     return !s.causal && s.head_dim == 128 && s.seq <= longest_pairs && tiles(s.seq, span) % 2 == 0 &&
-           cores() > 1 && pipeline_split(s).parts == 1;
+           device_cores() > 1 && pipeline_split(s).parts == 1;
 }
 
 template <class P> attn_geometry geometry_of(int work_tiles)
@@ -78,7 +78,7 @@ inline attn_geometry pipeline_geometry(const attn_shape &s)
 inline bool goes_in_turn(const problem &p)
 {
     const bool by_length = !p.causal || (p.part.parts == 1 && p.section >= p.heads);
-    return p.part.work_tiles <= cores() * (by_length ? 4 : 2);
+    return p.part.work_tiles <= device_cores() * (by_length ? 4 : 2);
 }
 
 template <class P> hipError_t launch_persistent(const attn_args &args, const problem &p, hipStream_t stream)
@@ -126,7 +126,7 @@ constexpr int longest_ping_pong = 20480;
 template <format FORMAT> hipError_t launch_three(const attn_args &args, const split &by, hipStream_t stream)
 {
     problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes, three_queries);
-    p.section = pipeline_section(p, cores());
+    p.section = pipeline_section(p, device_cores());
     return launch_persistent<pipeline<FORMAT, 64, true, false, 3>>(args, p, stream);
 }
 
@@ -134,7 +134,7 @@ template <format FORMAT> hipError_t launch_pairs(const attn_args &args, const sp
 {
     problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
     p.tiles /= 2;
-    p.section = pipeline_section(p, cores() / 2);
+    p.section = pipeline_section(p, device_cores() / 2);
     return launch_persistent<pipeline<FORMAT, 128, true, false, 2, 2>>(args, p, stream);
 }
 
@@ -150,7 +150,7 @@ hipError_t launch_pipelined(const attn_args &args, const split &by, hipStream_t 
             return launch_pairs<FORMAT>(args, by, stream);
     }
     problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
-    p.section = pipeline_section(p, cores());
+    p.section = pipeline_section(p, device_cores());
     if (by.parts > 1) {
         const hipError_t error = launch_persistent<pipeline<FORMAT, HEAD_DIM, true, true>>(args, p, stream);
         using F = fragment<FORMAT, HEAD_DIM>;

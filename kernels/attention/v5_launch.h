@@ -3,21 +3,12 @@
 
 #include "attention/v5_split.h"
 #include "attention/v5_tiles.h"
+#include "device/cores.h"
 
 namespace v5
 {
 constexpr float log2_e = 1.44269504f;
 constexpr size_t cached_bytes = 32u << 20; // of L2 that a section's K and V may occupy
-
-// SMs or CUs.
-inline int cores()
-{
-    int device = 0, count = 1;
-    if (hipGetDevice(&device) != hipSuccess ||
-        hipDeviceGetAttribute(&count, hipDeviceAttributeMultiprocessorCount, device) != hipSuccess)
-        return 1;
-    return count;
-}
 
 // `scratch`: where the partial results of split-KV go; `queries`: of the form's work tile.
 inline problem describe(const attn_args &args, const split &by, void *scratch, int queries = span)
@@ -95,7 +86,7 @@ hipError_t launch_tiles(const attn_args &args, const split &by, hipStream_t stre
 
 inline tile_slots tiles_slots()
 {
-    return {cores() * fragment<format::bf16, 128>::blocks_a_core};
+    return {device_cores() * fragment<format::bf16, 128>::blocks_a_core};
 }
 
 inline split tiles_split(const attn_shape &s)

@@ -12,6 +12,7 @@ bool fused_qkv(const rope_args &, const void *, const void *, int)
     return false;
 }
 #else
+#include "device/cores.h"
 #include "device/hopper_launch.h"
 #include "model/products_hopper.h"
 
@@ -21,10 +22,7 @@ constexpr int section = 8; // row pairs: 2,048 rows
 
 int clusters()
 {
-    int device = 0, cores = 2;
-    (void)cudaGetDevice(&device);
-    (void)cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, device);
-    return cores / 2;
+    return device_cores() / 2;
 }
 
 int parts(int count, int of)
@@ -36,8 +34,8 @@ int parts(int count, int of)
 // of them. A library has kernels with smaller tiles for that case.
 bool fills(const products::shape &s)
 {
-    const int tiles = s.row_pairs * s.columns, rounds = parts(tiles, clusters());
-    return tiles * 16 >= rounds * clusters() * 15;
+    const int tiles = s.row_pairs * s.columns, at_once = clusters();
+    return at_once > 0 && tiles * 16 >= parts(tiles, at_once) * at_once * 15;
 }
 
 hopper::tensor matrix(const void *data, format type, int rows, int columns)
