@@ -33,7 +33,7 @@ struct site {
     int line = 0;
     bool operator==(const site &other) const
     {
-        return line == other.line && std::strcmp(file, other.file) == 0;
+        return line == other.line && (file == other.file || std::strcmp(file, other.file) == 0);
     }
 };
 

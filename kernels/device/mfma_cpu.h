@@ -10,23 +10,24 @@ namespace mfma
 {
 constexpr int board_threads = 512;
 constexpr int board_values = 8;
-using board = float[board_threads][board_values];
+using board = float[board_threads / wave][board_values][wave];
 
-// Publishes this lane's values and returns those of its wave, one row per lane.
-inline const float (*exchange(const float *mine, int count))[board_values]
+// Publishes this lane's values and returns those of its wave, by value and lane.
+inline const float (*exchange(const float *mine, int count))[wave]
 {
     static thread_local board boards[2];
     static thread_local unsigned turns[board_threads];
     const unsigned thread = threadIdx.x;
-    board &now = boards[turns[thread]++ % 2];
-    std::memcpy(now[thread], mine, sizeof(float) * static_cast<size_t>(count));
+    auto &now = boards[turns[thread]++ % 2][thread / wave];
+    for (int i = 0; i < count; i++)
+        now[i][lane()] = mine[i];
     ks_cpu_wide_wave(__FILE__, __LINE__);
-    return &now[thread / wave * wave];
+    return now;
 }
 
 inline float from_lane_xor(float x, int mask)
 {
-    return exchange(&x, 1)[lane() ^ mask][0];
+    return exchange(&x, 1)[0][lane() ^ mask];
 }
 
 template <class WORD> void fetch(WORD &to, const uint16_t *base, uint32_t bytes, uint32_t offset)
@@ -127,6 +128,18 @@ template <format FORMAT> uint32_t cut(float low, float high)
     return high_halves(bits_of(low), bits_of(high));
 }
 
+// c += a b for four rows of a column, side by side; the products of a row are still added one by one.
+using four = float __attribute__((vector_size(16)));
+
+inline void add_product(float *c, const float *a, float b)
+{
+    four sum, left;
+    std::memcpy(&sum, c, sizeof sum);
+    std::memcpy(&left, a, sizeof left);
+    sum += left * b;
+    std::memcpy(c, &sum, sizeof sum);
+}
+
 template <format FORMAT> void product(float (&c)[4], uint64_t a, uint64_t b)
 {
     float mine[board_values];
@@ -134,13 +147,10 @@ template <format FORMAT> void product(float (&c)[4], uint64_t a, uint64_t b)
         mine[i] = f32_of<FORMAT>(static_cast<uint32_t>(a >> i * 16 & 0xffffu));
         mine[4 + i] = f32_of<FORMAT>(static_cast<uint32_t>(b >> i * 16 & 0xffffu));
     }
-    const float(*lanes)[board_values] = exchange(mine, board_values);
-    const int column = lane() % 16;
-    for (int i = 0; i < 4; i++) {
-        const int row = lane() / 16 * 4 + i;
-        for (int k = 0; k < 16; k++)
-            c[i] += lanes[k / 4 * 16 + row][k % 4] * lanes[k / 4 * 16 + column][4 + k % 4];
-    }
+    const float(*all)[wave] = exchange(mine, board_values);
+    const int column = lane() % 16, row = lane() / 16 * 4;
+    for (int k = 0; k < 16; k++)
+        add_product(c, &all[k % 4][k / 4 * 16 + row], all[4 + k % 4][k / 4 * 16 + column]);
 }
 
 // ---- mfma32.h ----
@@ -183,12 +193,12 @@ template <format FORMAT, int HALF> void product32(sum32 &c, const chunk &a, cons
         mine[i] = f32_of<FORMAT>(a[2 * HALF + i / 2] >> i % 2 * 16 & 0xffffu);
         mine[4 + i] = f32_of<FORMAT>(b[2 * HALF + i / 2] >> i % 2 * 16 & 0xffffu);
     }
-    const float(*lanes)[board_values] = exchange(mine, board_values);
+    const float(*all)[wave] = exchange(mine, board_values);
     const int column = lane() % 32;
-    for (int r = 0; r < 16; r++) {
-        const int row = r / 4 * 8 + lane() / 32 * 4 + r % 4;
+    for (int r = 0; r < 16; r += 4) {
+        const int row = r / 4 * 8 + lane() / 32 * 4;
         for (int k = 0; k < 8; k++)
-            c[r] += lanes[k / 4 * 32 + row][k % 4] * lanes[k / 4 * 32 + column][4 + k % 4];
+            add_product(&c[r], &all[k % 4][k / 4 * 32 + row], all[4 + k % 4][k / 4 * 32 + column]);
     }
 }
 

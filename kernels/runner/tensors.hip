@@ -5,7 +5,11 @@ namespace
 {
 constexpr size_t guard_bytes = 4096;
 constexpr int fill_threads = 128;
+#if defined(KS_PLATFORM_CPU)
+constexpr unsigned fill_blocks = 8; // to start a thread takes as long as to make several numbers
+#else
 constexpr unsigned fill_blocks = 512;
+#endif
 
 // The i-th standard normal number of a stream, by Box-Muller.
 __device__ float normal(uint64_t stream, uint64_t i)
