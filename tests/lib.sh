@@ -182,6 +182,7 @@ until_true() {
 # A private sshd whose host alias is `loopback`; NODE is its folder. NODE_ENV: "NAME=VALUE ..." for its sessions.
 node_start() {
     local env="SHLVL=1 ${NODE_ENV:-}" # see scripts/loopback-node
+    [ ! -x "$BUILD/tests/bin/hipcc" ] || env="PATH=$BUILD/tests/bin:/usr/local/bin:/usr/bin:/bin:/usr/games $env"
     NODE=$TMPDIR/node
     mkdir -p "$NODE"
     # What a sanitizer finds on the node must come to light too.
