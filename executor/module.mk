@@ -1,4 +1,5 @@
-# executor: one binary without dependencies on the node. Static, except in sanitizer builds, which do not support it.
+# executor: one binary without dependencies on the node. Static, except in sanitizer builds, which do not support it. Without
+# debugging information, which is half of what nodes would receive, and hash on every connection.
 executor_rooms   := commands run array prepare trial suite place node clocks bundle telemetry job process contain workdir disasm code
 executor_sources := $(wildcard executor/*.c $(executor_rooms:%=executor/%/*.c))
 $(eval $(call library,executor,$(filter-out executor/main.c,$(executor_sources))))
@@ -6,7 +7,7 @@ objects_all += $(call objects,executor/main.c)
 programs += $(BUILD)/kernsweep-executor
 $(BUILD)/kernsweep-executor: $(call objects,executor/main.c) $(BUILD)/libexecutor.a $(BUILD)/libcommon.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-static) -o $@ $^ -ljansson -lnettle -lpcre2-8 -lm $(linked)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-static -Wl,--strip-debug) -o $@ $^ -ljansson -lnettle -lpcre2-8 -lm $(linked)
 
 # The NVML helper must be dynamic (see executor/telemetry/nvml.h); the executor embeds it.
 nvml_helper := $(BUILD)/executor/telemetry/nvml_helper/helper
