@@ -103,7 +103,7 @@ uint64_t read_all(const std::string &path)
     std::vector<unsigned char> buffer(1 << 20);
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     uint64_t sum = 0;
-    for (ssize_t n; (n = read(fd, buffer.data(), buffer.size())) > 0;)
+    while (read(fd, buffer.data(), buffer.size()) > 0)
         sum += buffer[0];
     close(fd);
     return sum;
