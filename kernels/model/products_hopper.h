@@ -9,7 +9,7 @@
 
 namespace products
 {
-// x: [rows, in]; w: [.., in]; y: what the epilogue writes, a descriptor for each kind of column.
+// x has rows of `in` numbers, and so has w. y: the tensors that an epilogue writes, at most three.
 struct tensor_maps {
     CUtensorMap x, w, y[3];
 };
@@ -18,7 +18,7 @@ struct shape {
     int steps;     // of 64 along the sum
     int row_pairs; // of work tiles: the two blocks of a cluster
     int columns;   // work tiles across
-    int section;   // row pairs that are processed together, so that x stays in the L2 cache
+    int section;   // row pairs processed together, whose part of x stays in the L2 cache
 };
 
 template <format FORMAT> struct pipeline {
@@ -159,8 +159,8 @@ template <format FORMAT> struct pipeline {
         hopper::tma_store_wait();
     }
 
-    // Columns 64 panel .. of c, to column `column` of a tensor. Rows beyond it are not written. Panels are
-    // written in turn: two of them fit in shared memory.
+    // Writes panel `panel` of c, 64 columns, to a tensor from (row, column) on. What lies beyond the tensor
+    // is not written. Two panels fit in shared memory and take turns.
     __device__ __forceinline__ void write(const accumulators &c, int panel, int consumer,
                                           const CUtensorMap *map, int row, int column) const
     {
@@ -185,7 +185,7 @@ template <format FORMAT> struct pipeline {
     }
 };
 
-struct nothing {
+struct nothing { // to load ahead
 };
 
 // y = silu(x G^T) * (x U^T), W = [G | U].
