@@ -208,7 +208,6 @@ struct pipeline {
         ring_position k, v;
         uint32_t q_phase = 0;
         const uint32_t q = memory.q(consumer);
-        const uint32_t out = memory.o(consumer);
         if (consumer == consumers - 1)
             scheduler_barrier_arrive(consumer);
         for (;;) {
@@ -221,11 +220,15 @@ struct pipeline {
             const int first = at.tile * tile_queries + consumer * F::queries;
             typename F::output o;
             softmax<F> rows;
-            attend(rows, o, q, first, key_tiles(at), consumer, k, v);
-            if constexpr (SPLIT)
+            begin_output(rows, o, q, first, key_tiles(at), consumer, k, v);
+            if constexpr (SPLIT) {
+                finish_output(v);
                 store_part<F>(p, at, first, o, rows);
-            else
-                write(out, o, rows, consumer, first, at.head);
+            } else {
+                const row_factors factor = prepare_write(rows, consumer);
+                finish_output(v);
+                write(o, factor, consumer, first, at.head);
+            }
         }
         if (consumer == 0)
             scheduler_barrier_sync(consumer); // matches the last consumer's last arrive
@@ -261,9 +264,10 @@ struct pipeline {
         return CLUSTER == 1 || p.seq < (last + 1) * F::keys;
     }
 
-    __device__ __forceinline__ void attend(softmax<F> &rows, typename F::output &o, uint32_t q, int first,
-                                           key_range tiles, int consumer, ring_position &k,
-                                           ring_position &v) const
+    // Returns while the last product is still running; finish_output() waits for it.
+    __device__ __forceinline__ void begin_output(softmax<F> &rows, typename F::output &o, uint32_t q,
+                                                 int first, key_range tiles, int consumer, ring_position &k,
+                                                 ring_position &v) const
     {
         const int last = last_tile(first, tiles);
         typename F::scores s;
@@ -312,26 +316,46 @@ struct pipeline {
         }
         hopper::mbarrier_wait(memory.v_full(v.stage), v.phase);
         F::begin_accumulate(o, probabilities, memory.v(v.stage), last > tiles.begin);
+    }
+
+    __device__ __forceinline__ void finish_output(ring_position &v) const
+    {
         hopper::wgmma_wait<0>();
         release_stage(memory.v_free(v.stage));
         v.advance();
     }
 
-    __device__ __forceinline__ void write(uint32_t out, typename F::output &o, const softmax<F> &rows,
-                                          int consumer, int first, int head) const
+    // One over each row's sum.
+    struct row_factors {
+        float of[F::rows];
+    };
+    // Of a consumer's threads, the one that issues its stores.
+    static __device__ bool is_leader()
     {
-        float factor[F::rows];
+        return threadIdx.x % 128 == 0;
+    }
+
+    // What write() needs and the last product can hide: the factors, and a buffer that no store still reads.
+    __device__ __forceinline__ row_factors prepare_write(const softmax<F> &rows, int consumer) const
+    {
+        row_factors factor;
         for (int r = 0; r < F::rows; r++)
-            factor[r] = 1.0f / rows.total(r);
-        rescale<F>(o, factor);
-        const bool leader = threadIdx.x % 128 == 0;
-        if (leader)
-            hopper::tma_store_wait(); // the previous work tile's store still reads the buffer
+            factor.of[r] = __fdividef(1.0f, rows.total(r));
+        if (is_leader())
+            hopper::tma_store_wait();
         hopper::named_barrier_sync(output_barrier(consumer), 128);
+        return factor;
+    }
+
+    __device__ __forceinline__ void write(typename F::output &o, const row_factors &factor, int consumer,
+                                          int first, int head) const
+    {
+        const uint32_t out = memory.o(consumer);
+        rescale<F>(o, factor.of);
         F::put(out, o);
         hopper::fence_async_proxy();
         hopper::named_barrier_sync(output_barrier(consumer), 128);
-        if (leader) {
+        if (is_leader()) {
             for (int panel = 0; panel < F::panels; panel++)
                 hopper::tma_store(&maps.o, {panel * 64, head % p.q_heads, first, head / p.q_heads},
                                   out + panel * F::query_panel_bytes);
