@@ -17,7 +17,8 @@ const char model_usage[] =
     "  --seed N           of the synthetic weights, default 1\n"
     "  --chunk N          rows that a layer processes at a time, default 4096\n"
     "  --deterministic    the same input gives the same bits, even if that is slower\n"
-    "  --ceiling          also measure the rate of a large GEMM, and the share of it that was reached\n"
+    "  --ceiling          also measure the rate of a large GEMM, at best and sustained, and the shares that\n"
+    "                     were reached\n"
     "  --json             print only the JSON object\n"
     "GRETA_MAX_SEQ_LEN=N limits the prompt; the default is the model's context length.\n";
 

@@ -19,13 +19,19 @@ using tokens = std::vector<uint32_t>;
 
 constexpr size_t logit_bytes = 64u << 20; // computed at a time, when all rows are wanted
 
+// Rates of a large GEMM, in operations per second. A card at its power limit cannot hold the best one.
+struct gemm_ceiling {
+    double best = 0;      // of a few, each of some milliseconds on a GPU
+    double sustained = 0; // back to back, for as long as the prefill took
+};
+
 struct model_result {
     double load_s = 0, tokenize_s = 0, decode_s = 0;
     stage_seconds prefill;
     tokens prompt, answer;
     forward_memory memory{};
     size_t memory_used = 0; // on the device, by all processes; 0: unknown
-    double ceiling_flops = 0;
+    gemm_ceiling ceiling;
     bool finite = true;
 };
 
@@ -145,8 +151,8 @@ size_t memory_used()
 #endif
 }
 
-// The rate of the fastest of a few large GEMMs, as the ceiling for the model's.
-double measure_ceiling(attn_dtype type)
+// `prefill_s`: how long the GEMMs run back to back.
+gemm_ceiling measure_ceiling(attn_dtype type, double prefill_s)
 {
 #if defined(KS_PLATFORM_CPU)
     constexpr int size = 512;
@@ -160,14 +166,19 @@ double measure_ceiling(attn_dtype type)
     op_seeded(w.get(), type, {2, 0, 1e-5f}, count);
     gemm products(false);
     device_timer timer;
-    double fastest = INFINITY;
-    for (int i = 0; i < 12; i++) {
+    const auto seconds = [&](int repetitions) {
         timer.start();
-        products.multiply(y.get(), type, x.get(), w.get(), type, size, size, size);
+        for (int i = 0; i < repetitions; i++)
+            products.multiply(y.get(), type, x.get(), w.get(), type, size, size, size);
         timer.stop();
-        fastest = std::min(fastest, timer.seconds("a large product"));
-    }
-    return 2.0 * size * size * size / fastest;
+        return timer.seconds("a large product");
+    };
+    double fastest = INFINITY;
+    for (int i = 0; i < 12; i++)
+        fastest = std::min(fastest, seconds(1));
+    const int repetitions = std::max(1, static_cast<int>(std::lround(prefill_s / fastest)));
+    const double operations = 2.0 * size * size * size;
+    return {operations / fastest, operations * repetitions / seconds(repetitions)};
 }
 
 model_result run_prompt(const model_options &o, const attn_variant &variant, const model_source &source,
@@ -200,7 +211,7 @@ model_result run_prompt(const model_options &o, const attn_variant &variant, con
         result.finite &= std::isfinite(x);
     pass.reset();
     if (o.ceiling)
-        result.ceiling_flops = measure_ceiling(o.dtype);
+        result.ceiling = measure_ceiling(o.dtype, result.prefill.total());
     return result;
 }
 
@@ -224,10 +235,13 @@ void add_speed(json_line &line, const model_shape &s, const model_result &r)
     line.add("attention_share", r.prefill.of[STAGE_ATTENTION] / total);
     line.add("gemm_tflops", products / r.prefill.of[STAGE_GEMM] / 1e12);
     line.add("attention_tflops", attention / r.prefill.of[STAGE_ATTENTION] / 1e12);
-    line.add("tflops", (products + attention) / total / 1e12);
-    if (r.ceiling_flops > 0)
-        line.add("ceiling_tflops", r.ceiling_flops / 1e12)
-            .add("roofline_share", (products + attention) / r.ceiling_flops / total);
+    const double rate = (products + attention) / total;
+    line.add("tflops", rate / 1e12);
+    if (r.ceiling.best == 0)
+        return;
+    line.add("ceiling_tflops", r.ceiling.best / 1e12).add("roofline_share", rate / r.ceiling.best);
+    line.add("sustained_tflops", r.ceiling.sustained / 1e12)
+        .add("sustained_share", rate / r.ceiling.sustained);
 }
 
 void add_memory(json_line &line, const model_result &r)

@@ -115,7 +115,7 @@ synthetic_model() {
     reports "a model: the stages' times" 4 '"gemm_s": [0-9.e-]*, "attention_s": [0-9.e-]*, "other_s": [0-9]' "$program" "${tiny[@]}" --greedy
     reports "a model: its memory" 4 '"planned_bytes": [0-9]' "$program" "${tiny[@]}" --dtype bf16 --attn v5
     reports "a model: --max-tokens 3" 4 '"decoded_tokens": 3' "$program" "${tiny[@]}" --max-tokens 3 --deterministic
-    reports "a model: --ceiling" 4 '"roofline_share": [0-9]' "$program" "${tiny[@]}" --ceiling
+    reports "a model: --ceiling" 4 '"roofline_share": [0-9.e-]*, "sustained_tflops": [0-9.e-]*, "sustained_share": [0-9]' "$program" "${tiny[@]}" --ceiling
     reports "a model in f32 runs v5 in f16" 4 '"attn_dtype": "f16"' "$program" "${tiny[@]}" --attn v5
     reports "a model: GRETA_PREFILL_Q_LDS=1 selects v3" 4 '"attn_impl": "v3_q_lds"' env GRETA_PREFILL_Q_LDS=1 "$program" "${tiny[@]}"
     prints_json "a model: --json prints only the object" "$program" "${tiny[@]}" --json
