@@ -302,9 +302,9 @@ struct pipeline {
             hopper::wgmma_wait<1>();
             release_stage(memory.k_free(k.stage));
             k.advance();
+            // The next work tile's queries arrive during the last softmax of this one.
             if (t == tiles.begin)
-                release(memory.q_free(
-                    consumer)); // the next work tile's queries arrive during the last softmax of this one
+                release(memory.q_free(consumer));
             const bool moved = rows.follow(s, keep, p.scale, slack);
             hopper::wgmma_wait<0>();
             release_stage(memory.v_free(v.stage));
