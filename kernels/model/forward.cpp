@@ -183,8 +183,10 @@ void forward::begin_layer(uint32_t layer, const rows &r, const void *delta)
         attn_type_};
     const int width = static_cast<int>(shape_.width);
     enter(STAGE_GEMM);
-    if (fused_qkv(rope, memory_->normed.get(), w.qkv, width))
+    if (fused_qkv(rope, memory_->normed.get(), w.qkv, width)) {
+        fused_products_ = true;
         return;
+    }
     multiply(memory_->wide.get(), type_, memory_->normed.get(), w.qkv, r.count, query_width_ + 2 * key_width_,
              width);
     enter(STAGE_OTHER);
@@ -228,7 +230,9 @@ void forward::end_layer(uint32_t layer, const rows &r)
     multiply(memory_->delta.get(), type_, attended, w.wo, r.count, width, query_width_);
     norm(r, memory_->delta.get(), w.ffn_norm);
     enter(STAGE_GEMM);
-    if (!fused_gate_up(memory_->hidden.get(), memory_->normed.get(), w.gate_up, type_, r.count, ffn, width)) {
+    if (fused_gate_up(memory_->hidden.get(), memory_->normed.get(), w.gate_up, type_, r.count, ffn, width)) {
+        fused_products_ = true;
+    } else {
         multiply(memory_->wide.get(), type_, memory_->normed.get(), w.gate_up, r.count, 2 * ffn, width);
         enter(STAGE_OTHER);
         op_swiglu(memory_->hidden.get(), memory_->wide.get(), r.count, ffn, type_);

@@ -62,6 +62,12 @@ class forward
     uint32_t choose();
     std::vector<float> logits() const;
 
+    // Whether GEMMs with epilogues (fused.h) took part so far, besides the library's.
+    bool fused_products() const
+    {
+        return fused_products_;
+    }
+
   private:
     struct buffers;
     struct rows { // of the current pass
@@ -87,4 +93,5 @@ class forward
     std::unique_ptr<buffers> memory_;
     stage_clock *clock_ = nullptr;
     int position_ = 0; // tokens in the cache
+    bool fused_products_ = false;
 };

@@ -32,6 +32,7 @@ struct model_result {
     forward_memory memory{};
     size_t memory_used = 0; // on the device, by all processes; 0: unknown
     gemm_ceiling ceiling;
+    bool fused_products = false;
     bool finite = true;
 };
 
@@ -209,6 +210,7 @@ model_result run_prompt(const model_options &o, const attn_variant &variant, con
     result.memory_used = memory_used();
     for (const float x : pass->logits())
         result.finite &= std::isfinite(x);
+    result.fused_products = pass->fused_products();
     pass.reset();
     if (o.ceiling)
         result.ceiling = measure_ceiling(o.dtype, result.prefill.total());
@@ -264,6 +266,7 @@ std::string timing_line(const model_options &o, const attn_variant &variant, con
     line.add("prompt_tokens", r.prompt.size()).add("decoded_tokens", r.answer.size());
     line.add("dtype", dtype_name(o.dtype)).add("attn_dtype", dtype_name(attention_type(variant, o.dtype)));
     line.add("deterministic", o.deterministic).add("gemm_library", gemm::library());
+    line.add("fused_products", r.fused_products);
     add_speed(line, source.shape(), r);
     add_memory(line, r);
     return line.str();

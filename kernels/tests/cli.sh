@@ -113,6 +113,7 @@ has_gemm() {
 synthetic_model() {
     local program=$build/prefill tiny=(--synthetic tiny --context 20) title file
     reports "a model: the stages' times" 4 '"gemm_s": [0-9.e-]*, "attention_s": [0-9.e-]*, "other_s": [0-9]' "$program" "${tiny[@]}" --greedy
+    reports "a model: 20 rows are too few for a GEMM with an epilogue" 4 '"fused_products": false' "$program" "${tiny[@]}" --dtype bf16 --attn v5
     reports "a model: its memory" 4 '"planned_bytes": [0-9]' "$program" "${tiny[@]}" --dtype bf16 --attn v5
     reports "a model: --max-tokens 3" 4 '"decoded_tokens": 3' "$program" "${tiny[@]}" --max-tokens 3 --deterministic
     reports "a model: --ceiling" 4 '"roofline_share": [0-9.e-]*, "sustained_tflops": [0-9.e-]*, "sustained_share": [0-9]' "$program" "${tiny[@]}" --ceiling
