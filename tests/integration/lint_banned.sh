@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `lint banned` sees a banned call wherever it stands in a line, and nothing that only looks like one.
+# `lint banned` sees a banned call or a reserved name wherever it stands in a line, and nothing that only looks like one.
 # unsanitized: a shell script
 # touches: common executor harness results reports tests
 . tests/lib.sh
@@ -20,6 +20,13 @@ banned() {
 
 for text in 'strcpy(child, name);' 'x = strcpy(child, name);' '    strncpy (a, b, c);' 'if (!gets(line))' 'return atoi("1");'; do
     scenario "the banned call in: $text" banned "$text"
+done
+for text in '#define _x 1' ' # define __X' 'void f(int a, int __b);' 'int f(char *_Name, int n);' 'void f(void (*__done)(int), int n);' \
+    'int f(int __n[2]);'; do
+    scenario "the reserved name in: $text" banned "$text"
+done
+for text in '__attribute__((cleanup(f))) int n;' 'f(__FILE__, __LINE__);' '_Noreturn void f(int n_x);' '#define x_ f(__VA_ARGS__)'; do
+    scenario "the permitted name in: $text" lint_of "$text" 0
 done
 for text in 'my_strcpy(a, b);' 'fgets(a, b, c);' 'strtok_r(a, b, c);' 'file_system(a);' '/* the system calls it */'; do
     scenario "the permitted line: $text" lint_of "$text" 0
