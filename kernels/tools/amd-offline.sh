@@ -3,8 +3,8 @@
 # can be compiled for it on any machine.
 #   amd-offline.sh mode HIPCC ARCH               prints hipcc, or offline if HIPCC does not support ARCH
 #   amd-offline.sh device-libs ARCH DIR          creates DIR with the device libraries for ARCH
-#   amd-offline.sh compile ARCH BUILD OUT SOURCE compiles a source's kernels to a code object, with KERNEL_FLAGS
-#   amd-offline.sh list ARCH BUILD OUT SOURCE    the same, to assembly
+#   amd-offline.sh list ARCH BUILD OUT SOURCE    compiles a source's kernels to assembly, with KERNEL_FLAGS
+#   amd-offline.sh assemble ARCH OUT LISTING     makes a code object of that
 #   amd-offline.sh host ARCH BUILD OUT SOURCE    compiles a source's host code
 #   amd-offline.sh link OUT OBJECT...            links such objects, without HIP's runtime
 #   amd-offline.sh compiler                      prints the compiler's version
@@ -58,16 +58,14 @@ clang() { # ARCH BUILD OUT SOURCE OPTIONS...
         -Wall -DKS_PLATFORM_AMD ${CLANG_FLAGS:-} -I. -I"$build" -MMD -MP -MF "$out.d" "$@" -o "$out" "$source"
 }
 
-kernels() { # ARCH BUILD OUT SOURCE OPTIONS...
-    # shellcheck disable=SC2086 # KERNEL_FLAGS is words
-    clang "$@" --offload-device-only -O3 ${KERNEL_FLAGS:-}
-}
-
 case ${1:-} in
 mode) mode "$2" "$3" ;;
 device-libs) device_libs "$2" "$3" ;;
-compile) kernels "$2" "$3" "$4" "$5" --no-gpu-bundle-output ;;
-list) kernels "$2" "$3" "$4" "$5" -S ;;
+list) # KERNEL_FLAGS is words
+    # shellcheck disable=SC2086
+    clang "$2" "$3" "$4" "$5" --offload-device-only -O3 ${KERNEL_FLAGS:-} -S
+    ;;
+assemble) "$CLANGXX" -x assembler -target amdgcn-amd-amdhsa -mcpu="$2" -o "$3" "$4" ;;
 host) clang "$2" "$3" "$4" "$5" --offload-host-only -O1 -c ;;
 link)
     out=$2
@@ -75,5 +73,5 @@ link)
     "$CLANGXX" -no-pie -Wl,--unresolved-symbols=ignore-all,-z,muldefs -o "$out" "$@"
     ;;
 compiler) "$CLANGXX" --version ;;
-*) die "usage: mode|device-libs|compile|list|host|link|compiler ..., see the head of the script" ;;
+*) die "usage: mode|device-libs|list|assemble|host|link|compiler ..., see the head of the script" ;;
 esac

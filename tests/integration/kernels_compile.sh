@@ -32,11 +32,12 @@ v5_gfx90a() {
     like "the error says why, and what to use" "$ERR" 'gfx90a lacks the matrix instructions of v5: use baseline_vec'
 }
 
-# v5 has not been run on that GPU: what the compiler makes of it must be what it was written for.
-V5=$KERNELS/gfx942-v5/resources.json
+# v5 has not been run on that GPU: what the compiler makes of it must be what it was written for. The folder is that of the
+# code objects, which are made from the same listings.
+V5=$KERNELS/gfx942/resources.json
 
 v5_resources() {
-    try_once v5 make -s -C kernels PLATFORM=amd ARCH=gfx942 VARIANT=v5,v5_tiles BUILD="${V5%/*}" resources
+    try_once v5 make -s -C kernels PLATFORM=amd ARCH=gfx942 WERROR=1 VARIANT=v5,v5_tiles BUILD="${V5%/*}" resources
     [ "$RC" = 0 ]
 }
 
