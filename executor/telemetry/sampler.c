@@ -99,8 +99,17 @@ void sampler_after(struct sampler *s, double end_s, const struct sample *after)
     activity_edge(&s->activity, end_s, after);
 }
 
-int sampler_finish(struct sampler *s, double end_s, struct err *err)
+/* Whoever is held up until the end hears of no tick. Less than two intervals are a tick that came late. */
+static void note_unheard_ticks(struct sampler *s, double end_s, double interval_s)
 {
+    double gap_s = end_s - s->last_t_s;
+    if (gap_s >= 2 * interval_s)
+        s->missed += (uint64_t)(gap_s / interval_s);
+}
+
+int sampler_finish(struct sampler *s, double end_s, double interval_s, struct err *err)
+{
+    note_unheard_ticks(s, end_s, interval_s);
     note_gap(s, end_s);
     uint64_t timed = (s->samples + TIMED_EVERY - 1) / TIMED_EVERY;
     s->cpu_s = timed > 0 ? s->timed_cpu_s / (double)timed * (double)s->samples : 0;

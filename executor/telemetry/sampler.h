@@ -41,8 +41,9 @@ void sampler_before(struct sampler *s, const struct sample *before);
 void sampler_take(struct sampler *s, double t_s, uint64_t missed);
 /* What was measured once all processes of the test were gone, at its end. */
 void sampler_after(struct sampler *s, double end_s, const struct sample *after);
-/* Accounts for the gap up to the test's end, flushes, renames the file. */
-int sampler_finish(struct sampler *s, double end_s, struct err *err);
+/* Accounts for the gap up to the test's end and the ticks missed in it, flushes, renames the file.
+ * interval_s: between two ticks. */
+int sampler_finish(struct sampler *s, double end_s, double interval_s, struct err *err);
 void sampler_release(struct sampler *s);
 
 #endif

@@ -166,7 +166,9 @@ static int write_artifacts(struct test_run *r, struct err *err)
     sampler_after(&r->sampler, r->child.result.wall_s, &r->settle.end);
     if (r->stuck)
         return 0;
-    if (runlog_finish(&r->log, err) != 0 || sampler_finish(&r->sampler, r->child.result.wall_s, err) != 0)
+    double interval_s = (double)r->suite->job.settings.sample_interval_ms * 1e-3;
+    if (runlog_finish(&r->log, err) != 0 ||
+        sampler_finish(&r->sampler, r->child.result.wall_s, interval_s, err) != 0)
         return -1;
     if (r->assessment.status != STATUS_OK && write_diag(r, err) != 0)
         return -1;

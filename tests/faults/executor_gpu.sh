@@ -100,6 +100,28 @@ held_up_sampler() {
     is "the gap in which a peak may have been missed is recorded" "$(perf missed '.vram.max_gap_ms >= 900')" true
 }
 
+# The test ends while nobody looks.
+held_up_to_the_end() {
+    local stopped
+    idle_gpu
+    two unseen "touch $TMPDIR/seen; until [ -e $TMPDIR/end ]; do sleep 0.02; done; $good" &
+    until_true 120 test -e "$TMPDIR/seen"
+    stopped=$(supervisor unseen)
+    kill -STOP "$stopped"
+    sleep 1 # how long it is held up: that is what is tested
+    touch "$TMPDIR/end"
+    until_true 120 has_ended "$stopped"
+    kill -CONT "$stopped"
+    wait $!
+    is "the missed ticks are counted" "$(perf unseen '.vram.missed >= 40')" true
+    is "the gap is recorded" "$(perf unseen '.vram.max_gap_ms >= 900')" true
+}
+
+# has_ended SUPERVISOR: nothing that it started still runs; it may not have been waited for.
+has_ended() {
+    [ -z "$(pgrep -P "$1" -r R,S,D)" ]
+}
+
 late_memory() {
     idle_gpu
     two late "echo $((9000 * 1048576)) >$DEV/mem_info_vram_used; touch $TMPDIR/freeing; $good" '{"vram_settle_s": 120}' &
@@ -253,6 +275,7 @@ scenario "processes of others on an AMD GPU" neighbours
 scenario "the telemetry of a test on an AMD GPU" telemetry
 scenario "the levels before two tests" levels
 scenario "a sampler that is held up for a second" held_up_sampler
+scenario "a sampler that is held up to the test's end" held_up_to_the_end
 scenario "GPU memory that is freed late" late_memory
 scenario "GPU memory that is not freed" leaked_memory
 scenario "a test busy on the CPU with an idle GPU" hang
