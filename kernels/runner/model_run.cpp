@@ -19,10 +19,13 @@ using tokens = std::vector<uint32_t>;
 
 constexpr size_t logit_bytes = 64u << 20; // computed at a time, when all rows are wanted
 
+// By then a card has reached its power limit; a slow variant's test must not take twice as long.
+constexpr double longest_sustained_s = 2;
+
 // Rates of a large GEMM, in operations per second. A card at its power limit cannot hold the best one.
 struct gemm_ceiling {
     double best = 0;      // of a few, each of some milliseconds on a GPU
-    double sustained = 0; // back to back, for as long as the prefill took
+    double sustained = 0; // back to back, for as long as the prefill took, but at most longest_sustained_s
 };
 
 struct model_result {
@@ -177,7 +180,8 @@ gemm_ceiling measure_ceiling(attn_dtype type, double prefill_s)
     double fastest = INFINITY;
     for (int i = 0; i < 12; i++)
         fastest = std::min(fastest, seconds(1));
-    const int repetitions = std::max(1, static_cast<int>(std::lround(prefill_s / fastest)));
+    const int repetitions =
+        std::max(1, static_cast<int>(std::lround(std::min(prefill_s, longest_sustained_s) / fastest)));
     const double operations = 2.0 * size * size * size;
     return {operations / fastest, operations * repetitions / seconds(repetitions)};
 }
