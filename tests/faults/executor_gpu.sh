@@ -85,16 +85,21 @@ levels() {
     like "the level before the second has all values, too" "$(cat "$(bundle levels)/next/ctx_64_run1/diag.txt")" '^before: .*gpu_busy=0 .*power_w=750'
 }
 
-held_up_sampler() {
-    local stopped
+# held_up ID: starts the tests of ID in the background, the first of which ends once the file "ID.end" is there, and stops their
+# supervisor, $STOPPED, for a second.
+held_up() {
     idle_gpu
-    two missed "touch $TMPDIR/sampled; until [ -e $TMPDIR/held ]; do sleep 0.02; done; $good" &
-    until_true 120 test -e "$TMPDIR/sampled"
-    stopped=$(supervisor missed)
-    kill -STOP "$stopped"
+    two "$1" "touch $TMPDIR/$1.begun; until [ -e $TMPDIR/$1.end ]; do sleep 0.02; done; $good" &
+    until_true 120 test -e "$TMPDIR/$1.begun"
+    STOPPED=$(supervisor "$1")
+    kill -STOP "$STOPPED"
     sleep 1 # how long it is held up: that is what is tested
-    kill -CONT "$stopped"
-    touch "$TMPDIR/held"
+}
+
+held_up_sampler() {
+    held_up missed
+    kill -CONT "$STOPPED"
+    touch "$TMPDIR/missed.end"
     wait $!
     is "the missed ticks are counted" "$(perf missed '.vram.missed >= 40')" true
     is "the gap in which a peak may have been missed is recorded" "$(perf missed '.vram.max_gap_ms >= 900')" true
@@ -102,16 +107,10 @@ held_up_sampler() {
 
 # The test ends while nobody looks.
 held_up_to_the_end() {
-    local stopped
-    idle_gpu
-    two unseen "touch $TMPDIR/seen; until [ -e $TMPDIR/end ]; do sleep 0.02; done; $good" &
-    until_true 120 test -e "$TMPDIR/seen"
-    stopped=$(supervisor unseen)
-    kill -STOP "$stopped"
-    sleep 1 # how long it is held up: that is what is tested
-    touch "$TMPDIR/end"
-    until_true 120 has_ended "$stopped"
-    kill -CONT "$stopped"
+    held_up unseen
+    touch "$TMPDIR/unseen.end"
+    until_true 120 has_ended "$STOPPED"
+    kill -CONT "$STOPPED"
     wait $!
     is "the missed ticks are counted" "$(perf unseen '.vram.missed >= 40')" true
     is "the gap is recorded" "$(perf unseen '.vram.max_gap_ms >= 900')" true
