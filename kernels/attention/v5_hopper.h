@@ -23,10 +23,13 @@ struct tensor_maps {
 };
 
 // CONSUMERS: 2, or 3 for heads of 64, whose accumulators leave room for the registers of one more.
+// FULL: for the full mask only, which leaves most tiles of keys as they are.
 // CLUSTER: blocks that share tiles of keys. 2 only with the full mask and an even number of work tiles per
 // head; problem::tiles then counts pairs of them.
-template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS = 2, int CLUSTER = 1>
+template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS = 2, bool FULL = false,
+          int CLUSTER = 1>
 struct pipeline {
+    static_assert(FULL || CLUSTER == 1, "causal work tiles differ in length");
     using F = warpgroup_fragment<FORMAT, HEAD_DIM>;
     static constexpr format type = FORMAT;
     static constexpr int consumers = CONSUMERS; // warpgroups
@@ -257,11 +260,11 @@ struct pipeline {
         v.advance();
     }
 
-    // Whether the work tile's last tile of keys holds one that a query does not see. Only clusters ask: with
-    // the causal mask nearly every such tile does, and the branch costs 2 % of a short sequence.
+    // Whether the work tile's last tile of keys holds one that a query does not see. With the causal mask
+    // nearly every such tile does, and the branch costs 2 % of a short sequence.
     __device__ bool needs_mask(int last) const
     {
-        return CLUSTER == 1 || p.seq < (last + 1) * F::keys;
+        return !FULL || p.seq < (last + 1) * F::keys;
     }
 
     // Returns while the last product is still running; finish_output() waits for it.

@@ -5,6 +5,8 @@
 #include "attention/v5_launch.h"
 #include "device/hopper_launch.h"
 
+#include <algorithm>
+
 namespace v5
 {
 constexpr size_t counter_bytes = 256; // at the start of scratch; split-KV's partial results follow
@@ -67,7 +69,7 @@ inline attn_geometry pipeline_geometry(const attn_shape &s)
     if (takes_three(s))
         return geometry_of<pipeline<format::bf16, 64, true, false, 3>>(work_tiles);
     if (takes_pairs(s))
-        return geometry_of<pipeline<format::bf16, 128, true, false, 2, 2>>(work_tiles);
+        return geometry_of<pipeline<format::bf16, 128, true, false, 2, true, 2>>(work_tiles);
     return s.head_dim == 64 ? geometry_of<pipeline<format::bf16, 64, true, false>>(work_tiles)
                             : geometry_of<pipeline<format::bf16, 128, true, false>>(work_tiles);
 }
@@ -81,9 +83,40 @@ inline bool goes_in_turn(const problem &p)
     return p.part.work_tiles <= device_cores() * (by_length ? 4 : 2);
 }
 
-template <class P> hipError_t launch_persistent(const attn_args &args, const problem &p, hipStream_t stream)
+// How many heads are processed together, at most. Short sequences do little work per byte: a section as large
+// as the L2 cache makes all SMs first read new heads at once, from HBM, and then reread them. So sections are
+// smaller up to 2,048 tokens. With the full mask new heads arrive all the time if a section has fewer work
+// tiles than there are SMs; causal ones differ in length, and more of them balance better
+// (docs/kernels/v5.md has the measurements).
+constexpr int longest_in_sections = 2048;
+template <class P> int section_limit(const problem &p)
+{
+    if (p.seq > longest_in_sections)
+        return p.section;
+    const int slots = device_cores() / P::cluster; // work tiles processed at the same time
+    if (!p.causal)
+        return slots / 2 / p.tiles;
+    const int kv_heads = slots / (P::consumers == 3 ? 2 : 4);
+    const int heads = slots / (p.seq <= 512 ? 4 : 2);
+    return std::min(kv_heads * (p.q_heads / p.kv_heads), heads);
+}
+
+// Causal sections are equally large, since the last one determines how evenly the work ends: as many as come
+// closest to the limit.
+template <class P> int pipeline_section(const problem &p)
+{
+    const int group = p.q_heads / p.kv_heads;
+    const int limit = std::max(section_limit<P>(p), 1);
+    if (!p.causal)
+        return std::min(std::max(limit / group, 1) * group, p.heads);
+    const int sections = std::max((2 * p.heads + limit - 1) / (2 * limit), 1);
+    return ((p.heads + sections - 1) / sections + group - 1) / group * group;
+}
+
+template <class P> hipError_t launch_persistent(const attn_args &args, problem p, hipStream_t stream)
 {
     using F = typename P::F;
+    p.section = pipeline_section<P>(p);
     const attn_shape &s = args.shape;
     tensor_maps maps;
     constexpr int rows = F::keys / P::cluster; // of a tile, loaded at once
@@ -108,25 +141,14 @@ template <class P> hipError_t launch_persistent(const attn_args &args, const pro
                                     stream, p, maps, counter);
 }
 
-// Heads processed together. Short sequences do little work per byte: a section as large as the L2 cache makes
-// all SMs first read new heads at once, from HBM, and then reread them. With fewer work tiles than SMs in a
-// section, new heads arrive all the time (docs/kernels/v5.md has the measurements).
-inline int pipeline_section(const problem &p, int slots)
-{
-    const int most_tiles = p.seq <= 1024 ? slots / 2 : p.seq <= 2048 ? slots * 4 : p.heads * p.tiles;
-    const int group = p.q_heads / p.kv_heads;
-    const int heads = (most_tiles / p.tiles + group - 1) / group * group;
-    return heads > 0 && heads < p.section ? heads : p.section;
-}
-
 // Ping-pong costs two named barriers per tile. That pays off for short work tiles; in long ones the consumers
 // fall out of phase by themselves (docs/kernels/v5.md has the measurements).
 constexpr int longest_ping_pong = 20480;
 
 template <format FORMAT> hipError_t launch_three(const attn_args &args, const split &by, hipStream_t stream)
 {
-    problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes, three_queries);
-    p.section = pipeline_section(p, device_cores());
+    const problem p =
+        describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes, three_queries);
     return launch_persistent<pipeline<FORMAT, 64, true, false, 3>>(args, p, stream);
 }
 
@@ -134,8 +156,7 @@ template <format FORMAT> hipError_t launch_pairs(const attn_args &args, const sp
 {
     problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
     p.tiles /= 2;
-    p.section = pipeline_section(p, device_cores() / 2);
-    return launch_persistent<pipeline<FORMAT, 128, true, false, 2, 2>>(args, p, stream);
+    return launch_persistent<pipeline<FORMAT, 128, true, false, 2, true, 2>>(args, p, stream);
 }
 
 template <format FORMAT, int HEAD_DIM>
@@ -149,8 +170,7 @@ hipError_t launch_pipelined(const attn_args &args, const split &by, hipStream_t 
         if (by.parts == 1 && takes_pairs(args.shape))
             return launch_pairs<FORMAT>(args, by, stream);
     }
-    problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
-    p.section = pipeline_section(p, device_cores());
+    const problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
     if (by.parts > 1) {
         const hipError_t error = launch_persistent<pipeline<FORMAT, HEAD_DIM, true, true>>(args, p, stream);
         using F = fragment<FORMAT, HEAD_DIM>;
@@ -158,8 +178,11 @@ hipError_t launch_pipelined(const attn_args &args, const split &by, hipStream_t 
                                    : hopper::launch_dependent(merge_parts_dependent<F>,
                                                               {merge_blocks<F>(p), merge_threads}, stream, p);
     }
-    return args.shape.seq <= longest_ping_pong
-               ? launch_persistent<pipeline<FORMAT, HEAD_DIM, true, false>>(args, p, stream)
-               : launch_persistent<pipeline<FORMAT, HEAD_DIM, false, false>>(args, p, stream);
+    if constexpr (HEAD_DIM == 128) {
+        if (p.seq > longest_ping_pong)
+            return launch_persistent<pipeline<FORMAT, HEAD_DIM, false, false>>(args, p, stream);
+    }
+    return p.causal ? launch_persistent<pipeline<FORMAT, HEAD_DIM, true, false>>(args, p, stream)
+                    : launch_persistent<pipeline<FORMAT, HEAD_DIM, true, false, 2, true>>(args, p, stream);
 }
 } // namespace v5
