@@ -19,7 +19,7 @@ inline unsigned pipeline_blocks(int work_tiles)
 
 inline tile_slots pipeline_slots()
 {
-    return {device_cores(), span, true};
+    return {device_cores(), span, true, pipeline_times};
 }
 
 inline split pipeline_split(const attn_shape &s)

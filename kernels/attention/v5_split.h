@@ -28,33 +28,51 @@ inline split split_by(const attn_shape &s, int spans, int queries = span)
     return by;
 }
 
+// What work tiles and a split cost, in units of the time for one span of keys. The constants were fitted on an
+// H100 (docs/kernels/v5.md).
+struct split_times {
+    double start;    // of a work tile: its first Q K^T and last P V overlap with nothing
+    double merge;    // by the second kernel,
+    double merge_mb; // and for each MB of partial results, which are written and read
+    double tail;     // at the end, as a share of the longest causal work tile
+};
+constexpr split_times loop_times = {2.0, 6.0, 0.0, 0.35};
+constexpr split_times pipeline_times = {1.0, 2.0, 0.5, 1.0};
+
 // How a form runs its work tiles.
 struct tile_slots {
     int count; // at once, on the whole device
     int queries = span;
     bool back_and_forth =
         false; // of two rounds; so a block with a long causal work tile gets a short one next
+    split_times times = loop_times;
 };
 
-// The estimated time, in units of one span of keys. The constants were fitted on an H100
-// (docs/kernels/v5.md).
+// The results of `parts` parts of a row: an output in fp32, a maximum and a sum.
+inline size_t partial_bytes(const attn_shape &s, size_t parts)
+{
+    return parts * (sizeof(float) * s.head_dim + sizeof(float2));
+}
+
+// The estimated time.
 inline double split_cost(const attn_shape &s, const split &by, const tile_slots &slots)
 {
-    constexpr double start = 2.0; // per work tile: its first Q K^T and last P V overlap with nothing
-    constexpr double merge = 6.0;
+    const split_times &times = slots.times;
     const double tiles_a_head = tiles(s.seq, slots.queries);
     const int heads = s.batch * s.q_heads;
-    const double longest = by.spans + start;
+    const double longest = by.spans + times.start;
+    const size_t rows = static_cast<size_t>(by.work_tiles) * static_cast<size_t>(slots.queries);
+    const double merge = times.merge + times.merge_mb * 1e-6 * static_cast<double>(partial_bytes(s, rows));
     const double fixed = by.parts > 1 ? merge : 0.0;
     const int rounds = (by.work_tiles + slots.count - 1) / slots.count;
     if (!s.causal || rounds == 1)
         return rounds * longest + fixed;
     if (slots.back_and_forth && by.parts == 1 && rounds == 2) {
-        const double two = 2 * (tiles_a_head + start) - (2.0 * slots.count - 1) / heads; // of one block
+        const double two = 2 * (tiles_a_head + times.start) - (2.0 * slots.count - 1) / heads; // of one block
         return two > longest ? two : longest;
     }
-    const double work = heads * tiles_a_head * (tiles_a_head + 1) / 2 + by.work_tiles * start;
-    const double filled = work / slots.count + 0.35 * longest; // the tail of the last wave of blocks
+    const double work = heads * tiles_a_head * (tiles_a_head + 1) / 2 + by.work_tiles * times.start;
+    const double filled = work / slots.count + times.tail * longest;
     return (filled > longest ? filled : longest) + fixed;
 }
 
@@ -90,7 +108,7 @@ inline size_t split_queries(const attn_shape &s, const split &by)
 // Scratch memory for the partial results.
 inline size_t split_bytes(const attn_shape &s, const split &by)
 {
-    return split_queries(s, by) * (sizeof(float) * s.head_dim + sizeof(float2));
+    return partial_bytes(s, split_queries(s, by));
 }
 
 // Enough for every shorter sequence too, which may be split where this one is not.

@@ -15,7 +15,7 @@
 
 namespace
 {
-constexpr v5::tile_slots h100 = {132}, mi300x = {2 * 304}, hopper = {132, v5::span, true};
+constexpr v5::tile_slots h100 = {132}, mi300x = {2 * 304}, hopper = {132, v5::span, true, v5::pipeline_times};
 
 attn_shape shape_of(int batch, int seq, int q_heads, int kv_heads, bool causal)
 {
@@ -40,9 +40,14 @@ void test_choice(tap &t)
     t.check(parts(1, 8192, 4, true, h100) == 2 && parts(1, 8192, 4, true, hopper) == 1 &&
                 parts(1, 32768, 1, true, hopper) == 1,
             "two rounds of causal work tiles are not split if they are balanced");
-    t.check(parts(1, 8192, 4, false, h100) == parts(1, 8192, 4, false, hopper) &&
-                parts(1, 8192, 1, true, h100) == parts(1, 8192, 1, true, hopper),
+    const v5::tile_slots turning = {132, v5::span, true};
+    t.check(parts(1, 8192, 4, false, h100) == parts(1, 8192, 4, false, turning) &&
+                parts(1, 8192, 1, true, h100) == parts(1, 8192, 1, true, turning),
             "back and forth makes no difference to equal work tiles, nor to one round");
+    t.check(parts(1, 2560, 8, false, hopper) == 1 && parts(1, 12288, 2, true, hopper) == 1,
+            "a gain that writing and reading the partial results would use up is none");
+    t.check(parts(1, 6144, 4, false, hopper) == 2 && parts(1, 4096, 1, true, hopper) == 7,
+            "few heads are split in the pipeline too");
     t.check(parts(2, 4096, 1, true, h100) == parts(1, 4096, 2, true, h100),
             "a batch of 2 is split like 2 heads");
     const attn_shape few = shape_of(1, 4096, 1, 1, true);
