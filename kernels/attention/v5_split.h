@@ -28,8 +28,8 @@ inline split split_by(const attn_shape &s, int spans, int queries = span)
     return by;
 }
 
-// What work tiles and a split cost, in units of the time for one span of keys. The constants were fitted on an
-// H100 (docs/kernels/v5.md).
+// What work tiles and a split cost, in units of the time for one span of keys. The constants were fitted on
+// an H100 (docs/kernels/v5.md).
 struct split_times {
     double start;    // of a work tile: its first Q K^T and last P V overlap with nothing
     double merge;    // by the second kernel,
