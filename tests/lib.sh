@@ -171,12 +171,17 @@ one_line() {
 # until_true SECONDS COMMAND...: polls; for what has no event to wait for. Fails at the deadline, which is two minutes at least:
 # waiting costs nothing where all is well, and sanitizers on a machine with others at work take ten times as long.
 until_true() {
-    local deadline=$((SECONDS + ($1 > 120 ? $1 : 120)))
+    local deadline=$((SECONDS + ($1 > 120 ? $1 : 120))) never rc=0
     shift
-    while ! "$@" >/dev/null 2>&1; do
-        [ "$SECONDS" -lt "$deadline" ] || return 1
-        sleep 0.05
+    [ -p "$TMPDIR/.never" ] || mkfifo "$TMPDIR/.never"
+    exec {never}<>"$TMPDIR/.never"
+    while ! "$@" {never}>&- >/dev/null 2>&1; do
+        [ "$SECONDS" -lt "$deadline" ] || rc=1
+        [ "$rc" = 0 ] || break
+        read -rt 0.05 _ <&"$never" # sleep would be a process each time
     done
+    exec {never}>&-
+    return "$rc"
 }
 
 # A private sshd whose host alias is `loopback`; NODE is its folder. NODE_ENV: "NAME=VALUE ..." for its sessions.

@@ -5,10 +5,14 @@
 # lay_tree DIR FILE...: later files replace what earlier ones gave
 lay_tree() {
     local root=$1 line path
+    local -a lines
+    local -A folders=()
     shift
-    while IFS= read -r line; do
+    mapfile -t lines < <(cat "$@")
+    for line in "${lines[@]}"; do
         path=$root/${line%% = *}
-        mkdir -p "${path%/*}"
-        printf '%b\n' "${line#* = }" >"$path"
-    done < <(cat "$@")
+        folders[${path%/*}]=1
+    done
+    mkdir -p "${!folders[@]}" # once, not for each file: a node with eight GPUs has hundreds
+    for line in "${lines[@]}"; do printf '%b\n' "${line#* = }" >"$root/${line%% = *}"; done
 }
