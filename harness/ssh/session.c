@@ -192,7 +192,7 @@ static int handshake(struct ssh_session *s, enum transport_failure *why, struct 
 }
 
 /* libssh2 allocates and frees every packet. Unless told otherwise, glibc gives that memory back to the kernel
-   and takes it again all the time, which cost a pull of a large file a tenth of its time or more. */
+   and takes it again all the time, which cost a pull of a large file a sixth of its CPU time. */
 static void keep_freed_memory(void)
 {
     mallopt(M_TRIM_THRESHOLD, 64 << 20);

@@ -101,8 +101,8 @@ template <class P> int section_limit(const problem &p)
     return std::min(kv_heads * (p.q_heads / p.kv_heads), heads);
 }
 
-// Causal sections are equally large, since the last one determines how evenly the work ends: as many as come
-// closest to the limit.
+// Causal sections are equally large, since the last one determines how evenly the work ends. There are as
+// many as bring them closest to the limit, so a single one may be half as large again.
 template <class P> int pipeline_section(const problem &p)
 {
     const int group = p.q_heads / p.kv_heads;
@@ -142,7 +142,8 @@ template <class P> hipError_t launch_persistent(const attn_args &args, problem p
 }
 
 // Ping-pong costs two named barriers per tile. That pays off for short work tiles; in long ones the consumers
-// fall out of phase by themselves (docs/kernels/v5.md has the measurements).
+// fall out of phase by themselves (docs/kernels/v5.md has the measurements). Heads of 64 always have it: that
+// long they take three consumers, unless there are very few of them.
 constexpr int longest_ping_pong = 20480;
 
 template <format FORMAT> hipError_t launch_three(const attn_args &args, const split &by, hipStream_t stream)
