@@ -103,10 +103,14 @@ struct pipeline {
             hopper::tma_load(to + panel * rows * 128, map, {panel * 64, head, first, batch}, full);
     }
 
+    __device__ int kv_head_of(const work_tile &at) const
+    {
+        return at.head % p.q_heads / (p.q_heads / p.kv_heads);
+    }
     __device__ void load_tile(const CUtensorMap *map, uint32_t to, const work_tile &at, int t, uint32_t full,
                               uint32_t free, uint32_t phase) const
     {
-        const int kv_head = at.head % p.q_heads / (p.q_heads / p.kv_heads);
+        const int kv_head = kv_head_of(at);
         hopper::mbarrier_wait(free, phase ^ 1);
         hopper::mbarrier_arrive_expect_tx(full, F::tile_bytes);
         if constexpr (CLUSTER > 1)
@@ -114,12 +118,16 @@ struct pipeline {
         else
             load(to, map, F::keys, kv_head, t * F::keys, at.head / p.q_heads, full);
     }
+    // The first of the rows of a tile that this block loads for its cluster.
+    static __device__ int first_of_share()
+    {
+        return CLUSTER == 1 ? 0 : static_cast<int>(hopper::cluster_rank()) * (F::keys / CLUSTER);
+    }
     // This block's rows of a tile, into every block of the cluster.
     __device__ void load_share(uint32_t to, const CUtensorMap *map, int head, int first, int batch,
                                uint32_t full) const
     {
-        constexpr int share = F::keys / CLUSTER;
-        const int from = static_cast<int>(hopper::cluster_rank()) * share;
+        const int from = first_of_share();
         for (int panel = 0; panel < F::panels; panel++)
             hopper::tma_load_multicast(to + (panel * F::keys + from) * 128, map,
                                        {panel * 64, head, first + from, batch}, full, (1u << CLUSTER) - 1);
@@ -135,6 +143,24 @@ struct pipeline {
             load(memory.q(w), &maps.q, F::queries, at.head % p.q_heads,
                  at.tile * tile_queries + w * F::queries, at.head / p.q_heads, memory.q_full(w));
         }
+    }
+
+    __device__ void prefetch(const CUtensorMap *map, int head, int first, int batch) const
+    {
+        for (int panel = 0; panel < F::panels; panel++)
+            hopper::tma_prefetch(map, {panel * 64, head, first, batch});
+    }
+    // What the first Q K^T needs, into the L2 cache: called while the grid before this one may still run, and
+    // even write it.
+    __device__ void prefetch_first() const
+    {
+        if (first_index() >= work_tiles())
+            return;
+        const work_tile at = work_tile_of(first_index());
+        const int batch = at.head / p.q_heads;
+        prefetch(&maps.k, kv_head_of(at), (key_tiles(at).end - 1) * F::keys + first_of_share(), batch);
+        for (int w = 0; w < consumers; w++)
+            prefetch(&maps.q, at.head % p.q_heads, at.tile * tile_queries + w * F::queries, batch);
     }
 
     __device__ void produce() const
@@ -375,6 +401,8 @@ __global__ void __launch_bounds__(P::threads, 1)
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     HIP_DYNAMIC_SHARED(chunk, smem)
     const P work{p, maps, counter, P::layout::in(smem)};
+    if (threadIdx.x == 0)
+        work.prefetch_first();
     work.memory.init();
     hopper::grid_dependency_wait();
     hopper::grid_dependents_launch();

@@ -71,6 +71,15 @@ __device__ __forceinline__ void tma_load(uint32_t smem, const CUtensorMap *map, 
                  : "memory");
 }
 
+// Into the L2 cache only. A load behind a later write of the box gets what was written
+// (tests/test_v5_ahead.cpp).
+__device__ __forceinline__ void tma_prefetch(const CUtensorMap *map, box from)
+{
+    asm volatile("cp.async.bulk.prefetch.tensor.4d.L2.global [%0, {%1, %2, %3, %4}];" ::"l"(map),
+                 "r"(from.dim), "r"(from.head), "r"(from.row), "r"(from.batch)
+                 : "memory");
+}
+
 // Into the same place of every block of the cluster that `blocks` has a bit for, and with the same barrier
 // there.
 __device__ __forceinline__ void tma_load_multicast(uint32_t smem, const CUtensorMap *map, box from,
@@ -162,7 +171,7 @@ __device__ __forceinline__ void named_barrier_arrive(int name, int threads)
 
 // ---- programmatic dependent launch: grids that start while the one before them in the stream ends ----
 // Waits until the grid before this one has ended and its writes are visible. Before it, only what does not
-// depend on any other grid may be done.
+// depend on any other grid may be done, and prefetches into the L2 cache.
 __device__ __forceinline__ void grid_dependency_wait()
 {
     asm volatile("griddepcontrol.wait;" ::: "memory");

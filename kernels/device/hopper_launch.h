@@ -71,7 +71,7 @@ struct grid {
 };
 
 // A grid that may start while the one before it in the stream ends, which hides its start: it calls
-// grid_dependency_wait() before it touches global memory.
+// grid_dependency_wait() before it reads or writes global memory.
 template <class... PARAMETERS>
 cudaError_t launch_dependent(void (*kernel)(PARAMETERS...), const grid &by, cudaStream_t stream,
                              const std::common_type_t<PARAMETERS> &...arguments)
