@@ -186,7 +186,9 @@ std::string form_of(const attn_shape &s)
         return "split";
     if (v5::takes_three(s))
         return "three consumers";
-    return v5::takes_pairs(s) ? "clusters" : "two consumers";
+    if (v5::takes_pairs(s))
+        return "clusters";
+    return s.head_dim == 128 && s.seq > v5::longest_ping_pong ? "no ping-pong" : "two consumers";
 }
 
 // Returns the form that was launched.
@@ -219,14 +221,14 @@ void test_forms(tap &t, const front &grid, const attn_variant &v5)
         {8, 384, 32, 8, 128, false, ATTN_F16},  {1, 2048, 16, 4, 64, true, ATTN_BF16},
         {16, 256, 16, 4, 64, true, ATTN_BF16},  {1, 4096, 32, 8, 64, true, ATTN_BF16},
         {1, 1536, 24, 6, 64, false, ATTN_BF16}, {1, 4096, 2, 1, 64, true, ATTN_F16},
-        {1, 4096, 2, 1, 64, false, ATTN_BF16},
+        {1, 4096, 2, 1, 64, false, ATTN_BF16},  {1, 20608, 2, 1, 128, true, ATTN_BF16},
     };
     std::set<std::string> launched;
     for (const attn_shape &s : shapes)
         launched.insert(test_shape(t, grid, v5, s));
     for (const char *form :
          {"split, in turn", "clusters, in turn", "two consumers, in turn", "two consumers, counted",
-          "three consumers, in turn", "three consumers, counted"})
+          "three consumers, in turn", "three consumers, counted", "no ping-pong, in turn"})
         t.check(launched.count(form) == 1, std::string("among them ") + form);
 }
 
