@@ -147,9 +147,16 @@ void *forward::cached(uint32_t layer, int kv, int position) const
     return byte(memory_->cache, row * key_width_ * dtype_bytes(attn_type_));
 }
 
+// A multiply-add counts as two.
+void forward::count_product(int rows, int out, int in)
+{
+    product_flops_ += 2.0 * rows * out * in;
+}
+
 void forward::multiply(void *y, attn_dtype y_type, const void *x, const void *w, int rows, int out, int in)
 {
     enter(STAGE_GEMM);
+    count_product(rows, out, in);
     products_.multiply(y, y_type, x, w, type_, rows, out, in);
 }
 
@@ -181,14 +188,14 @@ void forward::begin_layer(uint32_t layer, const rows &r, const void *delta)
         static_cast<int>(shape_.rope_dims),
         type_,
         attn_type_};
-    const int width = static_cast<int>(shape_.width);
+    const int width = static_cast<int>(shape_.width), qkv_width = query_width_ + 2 * key_width_;
     enter(STAGE_GEMM);
     if (fused_qkv(rope, memory_->normed.get(), w.qkv, width)) {
+        count_product(r.count, qkv_width, width);
         fused_products_ = true;
         return;
     }
-    multiply(memory_->wide.get(), type_, memory_->normed.get(), w.qkv, r.count, query_width_ + 2 * key_width_,
-             width);
+    multiply(memory_->wide.get(), type_, memory_->normed.get(), w.qkv, r.count, qkv_width, width);
     enter(STAGE_OTHER);
     op_rope(rope);
 }
@@ -231,6 +238,7 @@ void forward::end_layer(uint32_t layer, const rows &r)
     norm(r, memory_->delta.get(), w.ffn_norm);
     enter(STAGE_GEMM);
     if (fused_gate_up(memory_->hidden.get(), memory_->normed.get(), w.gate_up, type_, r.count, ffn, width)) {
+        count_product(r.count, 2 * ffn, width);
         fused_products_ = true;
     } else {
         multiply(memory_->wide.get(), type_, memory_->normed.get(), w.gate_up, r.count, 2 * ffn, width);
@@ -270,6 +278,7 @@ void forward::all_logits(int count, const logits_sink &sink)
 void forward::run(const std::vector<uint32_t> &ids, const logits_sink &sink)
 {
     const int count = static_cast<int>(ids.size()), width = static_cast<int>(shape_.width);
+    product_flops_ = 0;
     std::vector<rows> chunks;
     for (int first = 0; first < count; first += options_.chunk)
         chunks.push_back({first, std::min(options_.chunk, count - first)});
@@ -280,15 +289,20 @@ void forward::run(const std::vector<uint32_t> &ids, const logits_sink &sink)
              static_cast<const uint32_t *>(memory_->ids.get()), count, width);
     for (const rows &r : chunks)
         begin_layer(0, r, nullptr);
-    for (uint32_t layer = 0; layer < shape_.layers; layer++) {
+    const uint32_t last = shape_.layers - 1;
+    for (uint32_t layer = 0; layer < last; layer++) {
         attend(layer, count);
         for (const rows &r : chunks) {
             end_layer(layer, r);
-            if (layer + 1 < shape_.layers)
-                begin_layer(layer + 1, r, memory_->delta.get());
-            else
-                finish(r, &r == &chunks.back(), sink);
+            begin_layer(layer + 1, r, memory_->delta.get());
         }
+    }
+    attend(last, count);
+    if (!sink) // no other row's logits are wanted, and nothing else depends on what follows
+        chunks = {{count - 1, 1}};
+    for (const rows &r : chunks) {
+        end_layer(last, r);
+        finish(r, &r == &chunks.back(), sink);
     }
     position_ += count;
 }

@@ -1,9 +1,10 @@
 // The forward pass of a llama model: prefills a prompt with a variant's attention, then decodes token by
 // token. The residual stream is in fp32, other activations have the weights' type, and q, k, v and the cache
 // have a type that the variant supports. Rows are processed in chunks, so that only the residual stream, q,
-// the attention's output and the cache grow with the prompt; nothing is quadratic in it. Per layer, the cache
-// holds K and V in the variants' layout: [position, kv_heads, head_dim]. Calls only enqueue work, except
-// those that return results. Throws struct failure.
+// the attention's output and the cache grow with the prompt; nothing is quadratic in it. Behind the last
+// layer's attention only the last row continues, unless all logits are wanted. Per layer, the cache holds K
+// and V in the variants' layout: [position, kv_heads, head_dim]. Calls only enqueue work, except those that
+// return results. Throws struct failure.
 #pragma once
 
 #include "model/gemm.h"
@@ -62,6 +63,11 @@ class forward
     uint32_t choose();
     std::vector<float> logits() const;
 
+    // Floating-point operations of the matrix products of the last prefill or decoding step.
+    double product_flops() const
+    {
+        return product_flops_;
+    }
     // Whether GEMMs with epilogues (fused.h) took part so far, besides the library's.
     bool fused_products() const
     {
@@ -81,6 +87,7 @@ class forward
     void all_logits(int count, const logits_sink &sink);
     void norm(const rows &r, const void *delta, const float *weight);
     void multiply(void *y, attn_dtype y_type, const void *x, const void *w, int rows, int out, int in);
+    void count_product(int rows, int out, int in);
     void enter(stage next);
     void *cached(uint32_t layer, int kv, int position) const;
 
@@ -93,5 +100,6 @@ class forward
     std::unique_ptr<buffers> memory_;
     stage_clock *clock_ = nullptr;
     int position_ = 0; // tokens in the cache
+    double product_flops_ = 0;
     bool fused_products_ = false;
 };

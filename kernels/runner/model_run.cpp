@@ -35,6 +35,7 @@ struct model_result {
     forward_memory memory{};
     size_t memory_used = 0; // on the device, by all processes; 0: unknown
     gemm_ceiling ceiling;
+    double product_flops = 0; // of the prefill
     bool fused_products = false;
     bool finite = true;
 };
@@ -208,6 +209,7 @@ model_result run_prompt(const model_options &o, const attn_variant &variant, con
     pass->warm_up();
     result.load_s = opened_s + loading.seconds();
     result.prefill = timed_prefill(o, *pass, shape, result.prompt);
+    result.product_flops = pass->product_flops();
     const host_timer decoding;
     result.answer = decode(o, source, *pass);
     result.decode_s = decoding.seconds();
@@ -221,27 +223,19 @@ model_result run_prompt(const model_options &o, const attn_variant &variant, con
     return result;
 }
 
-// Floating-point operations of a prefill's GEMMs, with logits for the last row only.
-double product_flops(const model_shape &s, size_t prompt)
-{
-    const double query_width = s.heads * s.head_dim, key_width = s.kv_heads * s.head_dim;
-    const double of_layer = s.width * (2 * query_width + 2 * key_width + 3.0 * s.ffn);
-    return 2.0 * (static_cast<double>(prompt) * s.layers * of_layer + static_cast<double>(s.width) * s.vocab);
-}
-
 void add_speed(json_line &line, const model_shape &s, const model_result &r)
 {
     const int prompt = static_cast<int>(r.prompt.size());
-    const double products = product_flops(s, r.prompt.size()), total = r.prefill.total();
+    const double total = r.prefill.total();
     const double attention =
         s.layers * attention_flops({1, prompt, static_cast<int>(s.heads), static_cast<int>(s.kv_heads),
                                     static_cast<int>(s.head_dim), true, ATTN_F32});
     line.add("gemm_s", r.prefill.of[STAGE_GEMM]).add("attention_s", r.prefill.of[STAGE_ATTENTION]);
     line.add("other_s", r.prefill.of[STAGE_OTHER]).add("prefill_tokens_per_s", prompt / total);
     line.add("attention_share", r.prefill.of[STAGE_ATTENTION] / total);
-    line.add("gemm_tflops", products / r.prefill.of[STAGE_GEMM] / 1e12);
+    line.add("gemm_tflops", r.product_flops / r.prefill.of[STAGE_GEMM] / 1e12);
     line.add("attention_tflops", attention / r.prefill.of[STAGE_ATTENTION] / 1e12);
-    const double rate = (products + attention) / total;
+    const double rate = (r.product_flops + attention) / total;
     line.add("tflops", rate / 1e12);
     if (r.ceiling.best == 0)
         return;

@@ -149,6 +149,53 @@ void test_all_logits(tap &t)
              numbers(row, row + shape.vocab), pass.logits(), 1e-5);
 }
 
+// Floating-point operations of the products of a prefill, with `behind` rows behind the last attention.
+double operations(const model_shape &s, size_t rows, size_t behind, size_t logits)
+{
+    const double query_width = s.heads * s.head_dim, key_width = s.kv_heads * s.head_dim;
+    const double front = s.width * (query_width + 2 * key_width),
+                 back = s.width * (query_width + 3.0 * s.ffn);
+    return 2.0 * (static_cast<double>(rows) * (s.layers * front + (s.layers - 1) * back) +
+                  static_cast<double>(behind) * back + static_cast<double>(logits * s.width * s.vocab));
+}
+
+// Without a sink, the last layer continues with the last row only.
+void test_last_layer(tap &t, uint32_t layers, int chunk, const attn_variant &variant)
+{
+    const std::string name = std::string(variant.name) + ", layers: " + std::to_string(layers) +
+                             ", chunk: " + std::to_string(chunk);
+    const model_shape shape = shape_of(layers, 3, 1, 64, false);
+    model_weights weights(shape, ATTN_F32);
+    weights.make(10);
+    const tokens ids = prompt(prompt_tokens, shape);
+    forward pass(weights, options_for(variant, chunk));
+    numbers all;
+    pass.prefill(ids, nullptr, [&](const float *rows, int count) {
+        all.insert(all.end(), rows, rows + static_cast<size_t>(count) * shape.vocab);
+    });
+    t.check(pass.product_flops() == operations(shape, ids.size(), ids.size(), ids.size() + 1),
+            name + ": with a sink every row passes every layer");
+    pass.prefill(ids, nullptr, nullptr);
+    t.check(pass.product_flops() == operations(shape, ids.size(), 1, 1),
+            name + ": without a sink one row passes the last layer's end");
+    close_to(t, name + ": the last row's logits are the same with and without a sink", pass.logits(),
+             numbers(all.end() - shape.vocab, all.end()), exactness(variant));
+    pass.decode(ids[0]);
+    t.check(pass.product_flops() == operations(shape, 1, 1, 1), name + ": a decoding step is one row");
+}
+
+void test_last_layers(tap &t)
+{
+    const attn_variant *converts = attn_find("v5"); // its output is in f16
+    for (const attn_variant *variant : {&variant_for(ATTN_F32), converts}) {
+        if (!variant)
+            continue;
+        test_last_layer(t, 1, 4096, *variant);
+        test_last_layer(t, 2, 32, *variant);
+        test_last_layer(t, 2, 23, *variant); // one row in the last chunk
+    }
+}
+
 void test_variants(tap &t, const std::string &only)
 {
     const model_shape shape = shape_of(2, 4, 2, 64, false);
@@ -234,6 +281,7 @@ void test_all(tap &t, int argc, char **argv)
     test_one_by_one(t, "half rotated, scaled positions", with_rope_scaling(shape_of(2, 3, 1, 64, false)));
     test_no_room(t);
     test_all_logits(t);
+    test_last_layers(t);
     test_variants(t, only);
     test_types(t);
     test_stages(t);
