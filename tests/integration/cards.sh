@@ -13,11 +13,11 @@ unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
 write_card_program() {
     CARD=$GPUS_ROOT/card
     {
-        printf '#!/usr/bin/env bash\nslow=%q hot=%q\n' "$(gpu_word 2)" "$GPUS_ROOT/hot"
+        printf '#!/usr/bin/env bash\njq=%q slow=%q hot=%q\n' "$(command -v gojq jq | head -n 1)" "$(gpu_word 2)" "$GPUS_ROOT/hot"
         cat <<'PROGRAM'
 sleep "$3"
 sleep 0.1
-others=$(jq 'if .gpus == "all" then 1 else 0 end' "$KERNSWEEP_OUT/../../job.json")
+others=$("$jq" 'if .gpus == "all" then 1 else 0 end' "$KERNSWEEP_OUT/../../job.json")
 awk -v level="$1" -v suffers="$2" -v others="$others" -v seed="$$" -v slow="$([ "${ROCR_VISIBLE_DEVICES-}" = "$slow" ] && echo 1)" \
     -v hot="$(grep -qx "${ROCR_VISIBLE_DEVICES-}" "$hot" 2>/dev/null && echo 1)" '
     BEGIN { srand(seed); t = level * (slow ? 1.10 : 1) * (hot ? 1.08 : 1) * (others > 0 ? suffers : 1) * (1 + 0.002 * (rand() - 0.5))
