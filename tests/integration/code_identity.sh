@@ -50,13 +50,20 @@ compile_gfx942() {
 }
 
 compile_gfx90a() {
-    hipcc -x hip --offload-arch=gfx90a -O3 -Wno-unused-result -c -o "$1/build/kernels.o" "$1/kernels.cu" &&
-        hipcc --offload-arch=gfx90a -o "$1/build/program" "$1/build/kernels.o"
+    hipcc -x hip --offload-arch=gfx90a -O3 -Wno-unused-result -c -o "$1/build/kernels.o" "$1/kernels.cu"
 }
 
 compile_sm_90a() {
-    "$NVCC" -arch=sm_90a -O3 -c -o "$1/build/kernels.o" "$1/kernels.cu" &&
-        "$NVCC" -arch=sm_90a -o "$1/build/program" "$1/build/kernels.o"
+    "$NVCC" -arch=sm_90a -O3 -c -o "$1/build/kernels.o" "$1/kernels.cu"
+}
+
+# link_TOOL OBJECT PROGRAM
+link_gfx90a() {
+    hipcc --offload-arch=gfx90a -o "$2" "$1"
+}
+
+link_sm_90a() {
+    "$NVCC" -arch=sm_90a -o "$2" "$1"
 }
 
 # build TOOL NAME [SED]: builds the source, changed by SED, in a folder of its own; identity in $TMPDIR/TOOL/NAME/code.json
@@ -136,7 +143,7 @@ copies() {
     local dir=$TMPDIR/$1/copies
     mkdir -p "$dir/build/deeper"
     cp "$TMPDIR/$1/base/build/kernels.o" "$dir/build/z.o"
-    cp "$TMPDIR/$1/base/build/program" "$dir/build/deeper/"
+    passes "it is linked" "link_$1" "$TMPDIR/$1/base/build/kernels.o" "$dir/build/deeper/program"
     ar rc "$dir/build/lib.a" "$TMPDIR/$1/base/build/kernels.o"
     date >"$dir/build/stamp"
     x code --path "$dir/build" >"$dir/code.json"
