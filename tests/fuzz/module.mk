@@ -1,4 +1,5 @@
-# fuzz: `make fuzz` runs each target for FUZZ_SECONDS with libFuzzer (clang); every `make check` replays the seeds.
+# fuzz: `make fuzz` runs each target for FUZZ_SECONDS with libFuzzer (clang), `make fuzz-keep` keeps what that learned, and every
+# `make check` replays the seeds and what was kept.
 FUZZ_SECONDS  ?= 60
 fuzz_sources  := $(wildcard tests/fuzz/fuzz_*.c)
 # These are C++, like the code they fuzz: the parts of kernels/model that read files and text.
@@ -29,9 +30,12 @@ $(BUILD)/%.o: %.cpp $(BUILD)/.flags
 	$(call say,CXX,$<)
 	$(Q)$(fuzz_cxx) -Ikernels $(CPPFLAGS) -DKS_PLATFORM_CPU $(fuzz_cxxflags) -MMD -MP -c -o $@ $<
 
-# Builds everything again with clang, its sanitizers and its coverage instrumentation.
-.PHONY: fuzz fuzz-programs
-fuzz-programs: $(fuzz_programs)
+# Builds everything again with clang, its sanitizers and its coverage instrumentation. `all` is for CI, where this is the build with
+# the other compiler.
+.PHONY: fuzz fuzz-keep fuzz-programs
+fuzz-programs: all $(fuzz_programs)
 fuzz:
 	$(Q)+$(parallel_make) BUILD=$(BUILD)/fuzz CC=clang SANITIZE=address,undefined,fuzzer-no-link fuzz-programs
 	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(BUILD)/fuzz $(fuzz_names)
+fuzz-keep:
+	$(Q)tests/fuzz/keep $(BUILD)/fuzz $(fuzz_names)
