@@ -10,12 +10,13 @@ ks() {
 
 # make_run N TESTS: a B3.89 folder of its own date and contents.
 make_run() {
-    local dir i
-    dir=$TMPDIR/in/$(date -u -d "2026-01-01 +$1 days" +%F)/load
+    local dir i folders=()
+    dir=$(folder_of "$1")
+    for ((i = 0; i < $2; i++)); do folders+=("$dir/v$((i % 4))/ctx_$((1024 + i / 4))_run0"); done
+    mkdir -p "${folders[@]}" # once, not for each of 4,000 tests
     for ((i = 0; i < $2; i++)); do
-        mkdir -p "$dir/v$((i % 4))/ctx_$((1024 + i / 4))_run0"
         printf '{"ticket": "load", "context_len": %d, "wall_time_sec": 2, "exit_status": "OK", "timings": {"prefill_s": %d.5}}\n' \
-            $((1024 + i / 4)) $((1 + $1)) >"$dir/v$((i % 4))/ctx_$((1024 + i / 4))_run0/perf.json"
+            $((1024 + i / 4)) $((1 + $1)) >"${folders[i]}/perf.json"
     done
 }
 
