@@ -1,14 +1,10 @@
 #include "common/base/rank_interval.h"
 
+#include "common/base/values.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* The largest k with 2 P(B <= k - 1) <= 1 - confidence; 0: none. */
 static size_t rank_for(size_t n, double confidence)
@@ -30,7 +26,7 @@ bool rank_interval_of(const double *x, size_t n, double confidence, struct rank_
     if (!sorted)
         return false;
     memcpy(sorted, x, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_value);
+    values_sort(sorted, n);
     *out = (struct rank_interval){
         .median = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2,
         .low = sorted[k - 1],

@@ -1,6 +1,7 @@
 /* The part of nights.h that reads a fitted model. */
 #include "results/judge/nights/nights.h"
 
+#include "common/base/values.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -64,12 +65,6 @@ static size_t current_segment(const struct changes *levels, size_t n, size_t *me
     return most;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median; of values that count in steps, whose median may lie half a step off, the mean of the middle
  * half. */
 static double centre_of(const double *x, const size_t *members, size_t n, bool in_steps)
@@ -79,7 +74,7 @@ static double centre_of(const double *x, const size_t *members, size_t n, bool i
         values[i] = x[members[i]];
     if (!in_steps)
         return stats_median(values, n);
-    qsort(values, n, sizeof *values, by_size);
+    values_sort(values, n);
     return stats_mean(values + n / 4, n - 2 * (n / 4));
 }
 

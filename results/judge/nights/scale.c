@@ -1,5 +1,6 @@
 #include "results/judge/nights/scale.h"
 
+#include "common/base/values.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -7,12 +8,6 @@
 
 /* Values that count in steps repeat each other; of two different ones nobody knows whether they are steps. */
 enum { POINTS_MIN = 3, DISTINCT_MIN = 3, REPEATED_MIN = 2, PRIOR_CELLS_MIN = 6, PRIOR_MOST = 40 };
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* What the root mean square of standard normal values becomes when the share `dropped` with the largest
  * magnitudes is left out. */
@@ -28,7 +23,7 @@ double scale_of_most(double *d, size_t n)
         return 0;
     size_t dropped = (n + 9) / 10, kept = n - dropped;
     double squares = 0;
-    qsort(d, n, sizeof *d, by_size);
+    values_sort(d, n);
     for (size_t i = 0; i < kept; i++)
         squares += d[i] * d[i];
     return sqrt(squares / (double)kept) / trimmed_rms((double)dropped / (double)n);
@@ -57,8 +52,7 @@ double scale_quantum(const double *x, size_t n)
     for (size_t i = 0; sorted && i < n; i++)
         if (x[i] > 0 && isfinite(x[i]))
             sorted[count++] = x[i];
-    if (count > 1)
-        qsort(sorted, count, sizeof *sorted, by_size);
+    values_sort(sorted, count);
     size_t distinct = count > 0;
     for (size_t i = 1; i < count; i++) {
         double step = (sorted[i] - sorted[i - 1]) / sorted[i];
