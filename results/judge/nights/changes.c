@@ -17,16 +17,15 @@ struct changes_options changes_defaults(void)
     return (struct changes_options){.p = 0.001, .magnitude = 0.02};
 }
 
-/* The points that are kept, as logarithms, and the cuts between them. */
+/* The points that are kept and the cuts between them. */
 struct search {
     const struct changes_options *o;
-    double *y;      /* of n points */
     size_t *index;  /* of a kept point: its place in the series */
-    double *sum;    /* sum[i]: of the first i kept points */
+    double *sum;    /* sum[i]: of the logarithms of the first i kept points */
     size_t n;       /* kept points */
     double scale;   /* of one point */
     double freedom; /* behind the scale */
-    double limit;   /* of t, for an interval of 95 % */
+    double limit;   /* of t, for an interval of 95 %; set where there are cuts */
     size_t *cuts;   /* between kept points, sorted when the search is over */
     bool *forced;   /* of a kept point: a cut before it, because the device changed */
     size_t count;
@@ -190,17 +189,33 @@ static bool has_company(const double *y, const bool *odd, size_t n, size_t at, i
     return at + 1 < n && !odd[at + 1] && side * (y[at + 1] - level) > limit;
 }
 
-static void set_aside(const double *y, size_t n, double scale, bool *odd)
+static bool all_within(const double *y, const bool *odd, size_t n, double reach)
 {
-    bool *far = calloc(n + 1, sizeof *far);
-    for (size_t i = 0; far && n > 2 && i < n; i++) {
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < n; i++)
+        if (!odd[i]) {
+            low = fmin(low, y[i]);
+            high = fmax(high, y[i]);
+        }
+    return !(high - low > reach);
+}
+
+/* Whether any night was. */
+static bool set_aside(const double *y, size_t n, double scale, bool *odd)
+{
+    double limit = odd_scales * scale;
+    if (n <= 2 || all_within(y, odd, n, limit)) /* then none is so far from the median of its neighbours */
+        return false;
+    bool *far = calloc(n, sizeof *far), any = false;
+    for (size_t i = 0; far && i < n; i++) {
         int side;
-        far[i] = !odd[i] && is_far(y, odd, n, i, odd_scales * scale, &side) &&
-                 !has_company(y, odd, n, i, side, odd_scales * scale);
+        far[i] = !odd[i] && is_far(y, odd, n, i, limit, &side) && !has_company(y, odd, n, i, side, limit);
+        any |= far[i];
     }
-    for (size_t i = 0; far && i < n; i++)
+    for (size_t i = 0; any && i < n; i++)
         odd[i] |= far[i];
     free(far);
+    return any;
 }
 
 /* The device of a point, or of the last point before it whose device is known. */
@@ -232,28 +247,23 @@ static void keep_points(struct search *s, const double *y, const bool *odd, size
     for (size_t i = 0; i < n; i++)
         if (!odd[i]) {
             s->index[s->n] = i;
-            s->y[s->n] = y[i];
             s->sum[s->n + 1] = s->sum[s->n] + y[i];
             s->n++;
         }
-    s->scale = fmax(s->scale, scale_of_steps(s->y, NULL, s->n));
     s->freedom = fmax(2, 0.6 * (double)s->n);
-    s->limit = stats_t_limit(0.05, s->freedom);
 }
 
 static bool search_init(struct search *s, size_t n)
 {
-    s->y = calloc(n + 1, sizeof *s->y);
     s->index = calloc(n + 1, sizeof *s->index);
     s->sum = calloc(n + 2, sizeof *s->sum);
     s->cuts = calloc(2 * n + 1, sizeof *s->cuts);
     s->forced = calloc(n + 1, sizeof *s->forced);
-    return s->y && s->index && s->sum && s->cuts && s->forced;
+    return s->index && s->sum && s->cuts && s->forced;
 }
 
 static void search_release(struct search *s)
 {
-    free(s->y);
     free(s->index);
     free(s->sum);
     free(s->cuts);
@@ -275,10 +285,15 @@ static int search_series(struct search *s, const double *x, size_t n, double *y,
     bool *odd = out->odd + out->from;
     take_logarithms(x, n, y, odd);
     s->scale = fmax(SCALE_LEAST, scale_quantum(x, n) / 2);
-    set_aside(y, n, fmax(s->scale, scale_of_steps(y, odd, n)), odd);
+    double steps = scale_of_steps(y, odd, n);
+    if (set_aside(y, n, fmax(s->scale, steps), odd))
+        steps = scale_of_steps(y, odd, n);
+    s->scale = fmax(s->scale, steps);
     keep_points(s, y, odd, n);
     force_cuts(s);
     search_stretches(s);
+    if (s->count > 0)
+        s->limit = stats_t_limit(0.05, s->freedom);
     qsort(s->cuts, s->count, sizeof *s->cuts, by_place);
     drop_weak(s);
     settle_cuts(s);

@@ -1,5 +1,6 @@
 #include "results/judge/nights/nights.h"
 
+#include "common/base/values.h"
 #include "results/judge/nights/common_factor.h"
 #include "results/judge/nights/scale.h"
 #include "results/stats/stats.h"
@@ -32,15 +33,41 @@ static int by_time(const void *a, const void *b)
     return (x->run_key > y->run_key) - (x->run_key < y->run_key);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static struct night night_of(const struct history_point *p)
 {
     return (struct night){.run_key = p->run_key, .measured_at = p->measured_at, .device = p->device};
+}
+
+/* Where the night is, or belongs. next: where it is if it follows the one before it in its series, as mostly.
+ */
+static size_t place_of(const struct nights *n, const struct night *x, size_t next)
+{
+    size_t low = 0, high = n->count;
+    if (next < high && by_time(&n->nights[next], x) == 0)
+        return next;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_time(&n->nights[middle], x) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void collect_series(const struct history_series *s, struct nights *out)
+{
+    for (size_t j = 0, at = 0; j < s->count; j++, at++) {
+        const struct night x = night_of(&s->points[j]);
+        at = place_of(out, &x, at);
+        struct night *there = &out->nights[at];
+        if (at < out->count && by_time(there, &x) == 0) {
+            there->several |= there->device != x.device;
+            continue;
+        }
+        memmove(there + 1, there, (out->count++ - at) * sizeof *there);
+        *there = x;
+    }
 }
 
 static int collect_nights(const struct history *h, enum metric m, struct nights *out, struct err *err)
@@ -55,16 +82,9 @@ static int collect_nights(const struct history *h, enum metric m, struct nights 
     out->cells = calloc(out->n_cells + 1, sizeof *out->cells);
     if (!out->nights || !out->cells)
         return no_memory(err);
-    for (size_t i = 0, n = 0; i < h->count; i++)
-        for (size_t j = 0; h->series[i].metric == m && j < h->series[i].count; j++)
-            out->nights[n++] = night_of(&h->series[i].points[j]);
-    if (points)
-        qsort(out->nights, points, sizeof *out->nights, by_time);
-    for (size_t i = 0; i < points; i++)
-        if (out->count == 0 || by_time(&out->nights[out->count - 1], &out->nights[i]) != 0)
-            out->nights[out->count++] = out->nights[i];
-        else if (out->nights[out->count - 1].device != out->nights[i].device)
-            out->nights[out->count - 1].several = true;
+    for (size_t i = 0; i < h->count; i++)
+        if (h->series[i].metric == m)
+            collect_series(&h->series[i], out);
     for (size_t t = 0; t < out->count; t++)
         if (out->nights[t].several)
             out->nights[t].device = 0;
@@ -207,11 +227,23 @@ struct residuals {
     size_t segments;
 };
 
+/* The first of the nights that scales are read from. */
+static size_t first_of_scale(size_t n)
+{
+    return n > SCALE_NIGHTS ? n - SCALE_NIGHTS : 0;
+}
+
+static double steps_of(const double *y, const struct changes *levels, size_t n)
+{
+    size_t first = first_of_scale(n);
+    return scale_of_steps(y + first, levels->odd + first, n - first);
+}
+
 static struct residuals residuals_of(const double *y, const struct changes *levels, size_t n,
                                      double *residuals, double *scratch)
 {
     struct residuals r = {0};
-    size_t first = n > SCALE_NIGHTS ? n - SCALE_NIGHTS : 0;
+    size_t first = first_of_scale(n);
     for (size_t at = 0, from, to; at < n; at = to) {
         size_t in = 0;
         changes_segment(levels, at, &from, &to);
@@ -228,7 +260,7 @@ static struct residuals residuals_of(const double *y, const struct changes *leve
     double all = (double)r.nights, of_levels = (double)r.segments;
     if (r.nights > r.segments)
         r.about = scale_of_most(residuals, r.nights) * sqrt(all / (all - of_levels));
-    r.steps = scale_of_steps(y + first, levels->odd + first, n - first);
+    r.steps = steps_of(y, levels, n);
     return r;
 }
 
@@ -259,14 +291,14 @@ static double scale_of(const struct residuals *r, double memory)
  * largest steps count as the variance of a random walk. */
 static double wandering(const struct changes *levels, size_t n, double *scratch)
 {
-    size_t first = n > SCALE_NIGHTS ? n - SCALE_NIGHTS : 0, count = 0;
+    size_t first = first_of_scale(n), count = 0;
     double squares = 0;
     for (size_t i = 0; i < levels->count; i++)
         if (levels->items[i].at >= first && !levels->items[i].forced)
             scratch[count++] = fabs(log(levels->items[i].ratio));
     if (count <= STEPS_WITH_CAUSE)
         return 0;
-    qsort(scratch, count, sizeof *scratch, by_size);
+    values_sort(scratch, count);
     for (size_t i = 0; i + STEPS_WITH_CAUSE < count; i++)
         squares += scratch[i] * scratch[i];
     return sqrt(squares / (double)(n - first));
@@ -306,7 +338,7 @@ static double prior_of(const struct nights *n, double *log_s, double *v)
     return scale_prior(log_s, v, count);
 }
 
-/* y: by steps alone, because a slow drift of the node is what it is for and not its noise. */
+/* Without the nights' common factors. */
 static void find_scales(struct nights *n, struct residuals *r, double *a, double *b)
 {
     for (size_t k = 0; k < n->n_cells; k++)
@@ -314,15 +346,21 @@ static void find_scales(struct nights *n, struct residuals *r, double *a, double
     n->memory = common_memory(r, n->n_cells, a);
     for (size_t k = 0; k < n->n_cells; k++) {
         struct night_cell *c = &n->cells[k];
-        double walk = wandering(&c->levels, c->count, a);
-        c->scale.u = hypot(scale_of(&r[k], n->memory), walk);
-        double steps = residuals_of(c->y, &c->levels, c->count, a, b).steps;
-        c->scale.y = hypot(steps / sqrt(1 - n->memory), walk);
+        c->scale.u = hypot(scale_of(&r[k], n->memory), wandering(&c->levels, c->count, a));
         c->scale.nights = r[k].nights || !(r[k].steps > 0) ? (double)r[k].nights : SEGMENT_OF_SCALE_MIN;
     }
     n->pooled.u = pool(n, false, a);
-    n->pooled.y = pool(n, true, a);
-    n->prior = prior_of(n, a, b);
+}
+
+/* By steps alone, because a slow drift of the node is what they are for and not its noise. */
+static void find_scales_with_factors(struct nights *n, double *scratch)
+{
+    for (size_t k = 0; k < n->n_cells; k++) {
+        struct night_cell *c = &n->cells[k];
+        double steps = steps_of(c->y, &c->levels, c->count);
+        c->scale.y = hypot(steps / sqrt(1 - n->memory), wandering(&c->levels, c->count, scratch));
+    }
+    n->pooled.y = pool(n, true, scratch);
 }
 
 struct scratch {
@@ -365,6 +403,8 @@ static int fit(struct nights *n, struct scratch *s, struct err *err)
                 return -1;
         find_scales(n, s->residuals, s->a, s->b);
     }
+    find_scales_with_factors(n, s->a);
+    n->prior = prior_of(n, s->a, s->b);
     return 0;
 }
 
