@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_counted(const struct run_test *t, enum metric m)
 {
@@ -24,20 +25,33 @@ bool places_have(const struct places *p, uint64_t device)
     return false;
 }
 
-/* only: of the run's only GPU, for tests that name none. */
-static uint64_t device_of(const struct run_test *t, uint64_t only)
+/* Reads the GPUs of a cell's tests: an identity is a hash, and mostly a test ran on the GPU of the one
+ * before.
+ */
+struct reader {
+    const struct run_data *run;
+    const struct run_test *last; /* that was read; NULL: none */
+    uint64_t device;             /* of that one */
+};
+
+static uint64_t device_of(struct reader *r, const struct run_test *t)
 {
-    return *t->gpu ? gpu_identity(t->gpu, t->gpu_mode) : only;
+    if (!r->last || strcmp(r->last->gpu, t->gpu) != 0 || strcmp(r->last->gpu_mode, t->gpu_mode) != 0)
+        r->device = test_device(r->run, t);
+    r->last = t;
+    return r->device;
 }
 
 void places_of(const struct run_data *run, const struct cell *c, enum metric m, struct places *out)
 {
-    uint64_t only = run_device(run);
+    struct reader reader = {.run = run};
     *out = (struct places){0};
     for (size_t i = 0; c && i < c->count; i++) {
         const struct run_test *t = &run->tests[c->first + i];
-        uint64_t device = is_counted(t, m) ? device_of(t, only) : 0;
-        if (!is_counted(t, m) || places_have(out, device))
+        if (!is_counted(t, m))
+            continue;
+        uint64_t device = device_of(&reader, t);
+        if (places_have(out, device))
             continue;
         if (!device || out->count == PLACES_MAX) {
             *out = (struct places){.count = 1};
@@ -53,11 +67,11 @@ void places_of(const struct run_data *run, const struct cell *c, enum metric m, 
 size_t places_values(const struct run_data *run, const struct cell *c, enum metric m, uint64_t device,
                      double *out)
 {
-    uint64_t only = run_device(run);
+    struct reader reader = {.run = run};
     size_t n = 0;
     for (size_t i = 0; c && i < c->count; i++) {
         const struct run_test *t = &run->tests[c->first + i];
-        if (is_counted(t, m) && (!device || device_of(t, only) == device))
+        if (is_counted(t, m) && (!device || device_of(&reader, t) == device))
             out[n++] = t->value[m];
     }
     return n;
