@@ -20,6 +20,7 @@ struct comparing {
     struct comparison *out;
     size_t cap;             /* of out->deltas */
     struct tonight tonight; /* of the metric that is being compared */
+    struct t_limit limit;   /* of the cells' intervals */
 };
 
 static struct delta *add_delta(struct comparing *c, const char *variant, int context, enum metric m,
@@ -149,7 +150,7 @@ static bool lost_metric(const struct comparing *c, struct delta *d, const struct
 static int compare_values(struct comparing *c, struct delta *d, const struct cell *base,
                           const struct cell *now, struct err *err)
 {
-    const struct comparing_cell cell = {.tonight = &c->tonight, .base = base, .now = now};
+    const struct comparing_cell cell = {.tonight = &c->tonight, .base = base, .now = now, .limit = &c->limit};
     set_places(c->base, base, c->now, now, d);
     return compare_cell_values(&cell, c->o, d, err);
 }
@@ -300,6 +301,7 @@ static int decide_metric(struct comparing *c, enum metric m, struct err *err)
     if (!p)
         return err_set(err, ERR_INTERNAL, "no memory for the comparison");
     double *adjusted = p + out->count;
+    struct t_limit limit = {0};
     size_t n = 0, tested = 0;
     for (size_t i = 0; i < out->count; i++)
         if (out->deltas[i].metric == m) {
@@ -314,7 +316,7 @@ static int decide_metric(struct comparing *c, enum metric m, struct err *err)
             continue;
         d->p_adjusted = adjusted[n++]; // NOLINT(clang-analyzer-core.uninitialized.Assign): as many as p
         if (!*d->reason)
-            judge_decide(c->o, tested, d);
+            judge_decide(c->o, tested, &limit, d);
         if (m == out->primary)
             out->verdicts[d->verdict]++;
     }

@@ -26,6 +26,7 @@ static int measure_stratum(const struct comparing_cell *c, const struct stratum 
         .noise = noise_spread(o->noise, d->variant, d->context, d->metric),
         .card = s->card,
         .other_device = s->moved && !s->card.known,
+        .limit = c->limit,
         .exact = last_value(nights_find_on(&t->nights, d->variant, d->context, device)),
     };
     tonight_expect(t, c->base, c->now, device, &e, d);

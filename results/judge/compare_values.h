@@ -8,6 +8,7 @@ struct comparing_cell {
     const struct tonight *tonight;
     const struct cell *base; /* may be NULL */
     const struct cell *now;
+    struct t_limit *limit; /* of the intervals, shared by the cells */
 };
 
 /* d->metric, variant and context are set; judge_decide() follows once all cells are measured. */

@@ -107,16 +107,18 @@ static const char *describe_floor(const struct delta *d)
 }
 
 /* The smallest change of one cell among so many that is found in 80 % of nights. */
-static double detectable_change(const struct compare_options *o, size_t tested, const struct delta *d)
+static double detectable_change(const struct compare_options *o, size_t tested, struct t_limit *limit,
+                                const struct delta *d)
 {
-    double limit = stats_t_limit(o->fdr / (double)(tested ? tested : 1), d->freedom);
-    return fmax(d->threshold, expm1((limit + power_80) * d->noise_floor));
+    double t = t_limit_of(limit, o->fdr / (double)(tested ? tested : 1), d->freedom);
+    return fmax(d->threshold, expm1((t + power_80) * d->noise_floor));
 }
 
-static void decide_nights(const struct compare_options *o, size_t tested, struct delta *d, double loss)
+static void decide_nights(const struct compare_options *o, size_t tested, struct t_limit *limit,
+                          struct delta *d, double loss)
 {
     bool significant = d->p_adjusted <= o->fdr;
-    d->detectable = detectable_change(o, tested, d);
+    d->detectable = detectable_change(o, tested, limit, d);
     char reference[160];
     describe_reference(d, reference, sizeof reference);
     if (significant && fabs(loss) > d->threshold && d->disagree)
@@ -225,15 +227,15 @@ static void add_place(struct delta *d)
                  d->gpus_better);
 }
 
-static void decide(const struct compare_options *o, size_t tested, struct delta *d);
+static void decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d);
 
-void judge_decide(const struct compare_options *o, size_t tested, struct delta *d)
+void judge_decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d)
 {
-    decide(o, tested, d);
+    decide(o, tested, limit, d);
     add_place(d);
 }
 
-static void decide(const struct compare_options *o, size_t tested, struct delta *d)
+static void decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d)
 {
     double loss = loss_of(d);
     bool negligible = fabs(d->now_median - d->reference) <= metric_info(d->metric)->least;
@@ -270,7 +272,7 @@ static void decide(const struct compare_options *o, size_t tested, struct delta 
                     "of the factor between the cards",
                     100 * d->threshold);
     else if (d->method == METHOD_NIGHTS)
-        decide_nights(o, tested, d, loss);
+        decide_nights(o, tested, limit, d, loss);
     else if (d->method == METHOD_THRESHOLD)
         decide_few(d, loss);
     else

@@ -4,6 +4,7 @@
 #define KERNSWEEP_RESULTS_JUDGE_EVIDENCE_H
 
 #include "results/judge/nights/nights.h"
+#include "results/judge/t_limit.h"
 #include "results/judge/verdict.h"
 
 /* What the nights say of tonight's value. */
@@ -41,6 +42,7 @@ struct evidence {
     struct card_factor card;       /* by which the base was brought to the GPU of now */
     bool other_device;             /* the base was measured on another GPU, and no factor is known */
     double noise;                  /* relative spread between runs in an A/A sweep; NaN if unknown */
+    struct t_limit *limit;         /* of the intervals, shared by the cells; NULL when there are no nights */
 };
 
 #endif

@@ -13,8 +13,8 @@
 int judge_measure(const struct evidence *e, const struct compare_options *o, struct delta *d,
                   struct err *err);
 
-/* tested: how many cells of this metric have a p-value. */
-void judge_decide(const struct compare_options *o, size_t tested, struct delta *d);
+/* tested: how many cells of this metric have a p-value. limit: shared by them. */
+void judge_decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d);
 
 /* The reason without the change that it begins with, for tables that have a column of changes. */
 const char *judge_grounds(const struct delta *d);

@@ -64,9 +64,9 @@ static struct spread spread_of(const struct evidence *e, double own, double pool
     return s;
 }
 
-static void take_spread(const struct spread *s, struct delta *d)
+static void take_spread(const struct evidence *e, const struct spread *s, struct delta *d)
 {
-    double change = log(d->ratio), reach = stats_t_limit(0.05, s->freedom) * s->error;
+    double change = log(d->ratio), reach = t_limit_of(e->limit, 0.05, s->freedom) * s->error;
     d->z = change / s->error;
     d->freedom = s->freedom;
     d->floor = s->floor;
@@ -89,7 +89,7 @@ static void judge_drift(const struct evidence *e, const struct compare_options *
     d->ratio = d->now_median / d->reference;
     d->factor = metric_info(d->metric)->better == METRIC_LESS ? 1 / d->ratio : d->ratio;
     d->common = 1;
-    take_spread(&s, d);
+    take_spread(e, &s, d);
 }
 
 /* A loss since the newest nights, which have left the level of the base. */
@@ -111,7 +111,7 @@ static void judge_current(const struct evidence *e, const struct compare_options
     d->other_device = false;
     d->ratio = d->now_median / d->reference;
     d->factor = less ? 1 / d->ratio : d->ratio;
-    take_spread(&s, d);
+    take_spread(e, &s, d);
 }
 
 void judge_nights(const struct evidence *e, const struct compare_options *o, struct delta *d)
@@ -131,7 +131,7 @@ void judge_nights(const struct evidence *e, const struct compare_options *o, str
     d->threshold = fmin(o->practical, o->regression);
     if (isnan(d->ratio))
         return;
-    take_spread(&s, d);
+    take_spread(e, &s, d);
     if (isfinite(e->expected.drifted))
         judge_drift(e, o, d);
     if (isfinite(e->expected.current))

@@ -26,6 +26,7 @@ int turns_judge_values(const struct turns_values *v, const struct compare_option
                                .exact = NAN,
                                .noise = NAN};
     struct compare_options session = *o;
+    struct t_limit limit = {0};
     session.same_session = true;
     clear_evidence(d);
     d->metric = v->metric;
@@ -40,7 +41,7 @@ int turns_judge_values(const struct turns_values *v, const struct compare_option
     if (judge_measure(&e, &session, d, err) != 0)
         return -1;
     d->p_adjusted = d->p;
-    judge_decide(&session, 1, d);
+    judge_decide(&session, 1, &limit, d);
     return 0;
 }
 
