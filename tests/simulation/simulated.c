@@ -209,10 +209,11 @@ static struct run_fact device_fact(uint64_t gpu)
 static uint64_t device_of(uint64_t gpu)
 {
     struct device_identity id;
+    if (!gpu)
+        return 0;
     struct run_fact f = device_fact(gpu);
     device_identity_begin(&id);
-    if (gpu)
-        device_identity_add(&id, &f);
+    device_identity_add(&id, &f);
     return device_identity_end(&id);
 }
 
@@ -225,11 +226,20 @@ static struct history_point point_of(const struct simulated *n, size_t night, si
         .run_key = (int64_t)night + 1,
         .median = median,
         .n = (int)count,
-        .measured_at = first_night() + (int64_t)night * DAY_MS,
         .within = stats_sd(x, count) / median,
         .code = n->code[night * SIMULATED_VARIANTS + cell / SIMULATED_CONTEXTS],
-        .device = device_of(n->gpu[night]),
     };
+}
+
+/* What the points of a night have in common. */
+static void place_night(const struct simulated *n, struct history *h, size_t night, size_t from)
+{
+    int64_t measured_at = first_night() + (int64_t)night * DAY_MS;
+    uint64_t device = device_of(n->gpu[night]);
+    for (size_t i = 0; i < h->count; i++) {
+        h->series[i].points[night - from].measured_at = measured_at;
+        h->series[i].points[night - from].device = device;
+    }
 }
 
 struct history simulated_history(const struct simulated *n, size_t from, size_t to)
@@ -245,6 +255,8 @@ struct history simulated_history(const struct simulated *n, size_t from, size_t 
         for (size_t night = from; night < to; night++)
             s->points[night - from] = point_of(n, night, i);
     }
+    for (size_t night = from; night < to; night++)
+        place_night(n, &h, night, from);
     history_sort(&h);
     return h;
 }

@@ -32,6 +32,7 @@ struct node_of_cards {
     double planted_card[CARDS];
     bool build; /* the next run has other code than those before */
     const char *mode;
+    struct draft draft; /* that the runs are copied from, one after another */
     struct run_data runs[RUNS_MAX];
     size_t count;
 };
@@ -56,16 +57,15 @@ static inline void node_close(struct node_of_cards *n)
 {
     for (size_t i = 0; i < n->count; i++)
         run_data_release(&n->runs[i]);
+    draft_release(&n->draft);
 }
 
-static inline void node_test(struct node_of_cards *n, struct draft *d, size_t cell, size_t card,
+static inline void node_test(struct node_of_cards *n, const char *variant, size_t cell, size_t card,
                              int repetition, double night)
 {
-    char name[24];
-    snprintf(name, sizeof name, "v%zu", cell / CARD_CONTEXTS);
     double x = n->level[cell] * night * n->card[card] * n->own[card][cell] * n->planted[cell] *
                n->planted_card[card] * (1 + n->within * stats_rng_normal(&n->rng));
-    struct run_test *t = draft_shot(d, name, 256 << cell % CARD_CONTEXTS, repetition, x);
+    struct run_test *t = draft_shot(&n->draft, variant, 256 << cell % CARD_CONTEXTS, repetition, x);
     snprintf(t->gpu, sizeof t->gpu, "GPU-%zu", card);
     snprintf(t->gpu_mode, sizeof t->gpu_mode, "%s", n->mode);
 }
@@ -73,22 +73,24 @@ static inline void node_test(struct node_of_cards *n, struct draft *d, size_t ce
 /* The next run of the node, one a day. */
 static inline const struct run_data *node_run(struct node_of_cards *n, placement_fn *where)
 {
-    struct draft d;
+    struct draft *d = &n->draft;
     double night = 1 + n->night * stats_rng_normal(&n->rng);
-    draft_night(&d, (int)n->count);
-    for (size_t i = 0; i < CARD_CELLS; i++)
+    draft_next_night(d, (int)n->count);
+    for (size_t i = 0; i < CARD_CELLS; i++) {
+        char variant[24];
+        snprintf(variant, sizeof variant, "v%zu", i / CARD_CONTEXTS);
         for (size_t c = 0, repetition = 0; c < CARDS; c++)
             for (int k = where(n->count, i, c); k > 0; k--)
-                node_test(n, &d, i, c, (int)++repetition, night);
-    for (size_t v = 0; v < d.n_variants; v++) {
-        snprintf(d.variants[v].code_sha256, sizeof d.variants[v].code_sha256, "%016zx%048d",
+                node_test(n, variant, i, c, (int)++repetition, night);
+    }
+    for (size_t v = 0; v < d->n_variants; v++) {
+        snprintf(d->variants[v].code_sha256, sizeof d->variants[v].code_sha256, "%016zx%048d",
                  v + 1 + (n->build ? 100 : 0), 0);
-        d.variants[v].code_of_device = true;
+        d->variants[v].code_of_device = true;
     }
     struct run_data *run = &n->runs[n->count++];
-    *run = run_of_draft(&d);
+    *run = run_copied_from(d);
     run->info.key = (int64_t)n->count;
-    draft_release(&d);
     return run;
 }
 
@@ -101,8 +103,8 @@ static inline void node_points(const struct run_data *run, const struct cell *c,
         uint64_t device = 0;
         for (size_t i = c->first; i < c->first + c->count; i++)
             if ((size_t)(run->tests[i].gpu[4] - '0') == card) {
+                device = n ? device : test_device(run, &run->tests[i]);
                 values[n++] = run->tests[i].value[METRIC_PREFILL_S];
-                device = test_device(run, &run->tests[i]);
             }
         if (n)
             s->points[s->count++] =

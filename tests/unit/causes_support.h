@@ -117,16 +117,16 @@ static inline double level_of(size_t v, size_t c)
     return 0.05 * (double)(v + 1) * contexts[c] / 1024;
 }
 
-/* With the usual noise, 0.3 % between nights, 0.2 % within one. */
-static inline struct run_data make_run(const struct world *w, int night, struct stats_rng *rng)
+/* With the usual noise, 0.3 % between nights, 0.2 % within one. d: as in draft_next_night(). */
+static inline struct run_data make_run(const struct world *w, int night, struct stats_rng *rng,
+                                       struct draft *d)
 {
     const struct night_of_world *n = &w->nights[night];
-    struct draft d;
-    draft_night(&d, night);
-    d.info.key = night + 1;
+    draft_next_night(d, night);
+    d->info.key = night + 1;
     if (*n->source)
-        sha256_of(n->source, strlen(n->source), d.info.source_sha256);
-    sha256_of(n->plan, strlen(n->plan), d.info.plan_sha256);
+        sha256_of(n->source, strlen(n->source), d->info.source_sha256);
+    sha256_of(n->plan, strlen(n->plan), d->info.plan_sha256);
     for (size_t v = 0; v < w->variants; v++)
         for (size_t c = 0; c < CONTEXTS; c++) {
             double own = exp(w->noise * 0.003 * stats_rng_normal(rng));
@@ -138,7 +138,7 @@ static inline struct run_data make_run(const struct world *w, int night, struct 
                 double time = level_of(v, c) * n->factor[v][c] * own *
                               exp(w->noise * 0.002 * stats_rng_normal(rng)) *
                               pow(clock / 2000, -w->sensitivity[v]);
-                struct run_test *t = draft_shot(&d, name, contexts[c], r + 1,
+                struct run_test *t = draft_shot(d, name, contexts[c], r + 1,
                                                 time * (watched ? n->repetition[r % REPETITIONS] : 1));
                 t->warmup = n->warmup && r == 0;
                 t->status = watched ? n->status : STATUS_OK;
@@ -149,7 +149,7 @@ static inline struct run_data make_run(const struct world *w, int night, struct 
                 t->activity.neighbours = n->neighbours_unknown ? RUN_UNKNOWN : n->neighbours[r % REPETITIONS];
             }
         }
-    struct run_data run = run_of_draft(&d);
+    struct run_data run = run_copied_from(d);
     run.facts = calloc(FACTS_MAX, sizeof *run.facts);
     for (size_t v = 0; v < w->variants; v++) {
         if (*n->code[v])
@@ -169,6 +169,7 @@ static inline struct run_data make_run(const struct world *w, int night, struct 
 
 static inline void add_night(struct history *h, const struct run_data *run, int night)
 {
+    uint64_t device = run_device(run);
     for (size_t i = 0; i < run->n_cells; i++) {
         const struct cell *c = &run->cells[i];
         static const enum metric metrics[] = {METRIC_PREFILL_S, METRIC_SCLK_MHZ};
@@ -187,7 +188,7 @@ static inline void add_night(struct history *h, const struct run_data *run, int 
                                            .measured_at = 86400000LL * night,
                                            .within = 0.002,
                                            .code = variant_code(&run->variants[c->variant]),
-                                           .device = run_device(run)};
+                                           .device = device};
         }
     }
     h->nights++;
@@ -246,15 +247,17 @@ static inline struct found *explain(const struct world *w)
 {
     struct compare_options o = compare_defaults();
     struct found *f = calloc(1, sizeof *f);
+    struct draft d = {0};
     struct stats_rng rng;
     struct err err = {0};
     stats_rng_seed(&rng, w->seed);
     o.metric = w->rate ? METRIC_TOK_PER_S : o.metric;
     for (int i = 0; i < RUNS; i++) {
-        f->runs[i] = make_run(w, i, &rng);
+        f->runs[i] = make_run(w, i, &rng, &d);
         f->details[i] = details_of(w, &w->nights[i]);
         f->plans[i] = *w->nights[i].plan ? json_loads(w->nights[i].plan, 0, NULL) : NULL;
     }
+    draft_release(&d);
     f->history = history_of(f->runs);
     assert_ok(nights_model(&f->history, METRIC_PREFILL_S, &f->model, &err), &err);
     assert_ok(compare_runs(w->has_base ? &f->runs[LAST] : NULL, &f->runs[TONIGHT],

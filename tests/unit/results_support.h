@@ -75,6 +75,19 @@ static inline void draft_night(struct draft *d, int night)
     sha256_of(r->run_id, strlen(r->run_id), r->content_sha256);
 }
 
+/* The same in the room of the draft before it, which a run was copied from: it is that of the largest plan,
+ * and takes longer to clear than to fill. At first, all of *d is 0. */
+static inline void draft_next_night(struct draft *d, int night)
+{
+    struct run_variant *variants = d->variants;
+    struct draft_test *tests = d->tests;
+    size_t cap_tests = d->cap_tests;
+    draft_night(d, night);
+    d->variants = variants;
+    d->tests = tests;
+    d->cap_tests = cap_tests;
+}
+
 /* One OK repetition. The variant is added when new. */
 static inline struct run_test *draft_shot(struct draft *d, const char *variant, int context, int repetition,
                                           double prefill_s)
@@ -104,7 +117,7 @@ static inline int64_t must_store(struct store *s, struct draft *d)
 }
 
 /* A run in memory only: what compare and scaling need. */
-static inline struct run_data run_of_draft(struct draft *d)
+static inline struct run_data run_copied_from(struct draft *d)
 {
     struct err err = {0};
     struct run_data r = {0};
@@ -112,8 +125,8 @@ static inline struct run_data run_of_draft(struct draft *d)
     r.info = d->info;
     r.n_variants = d->n_variants;
     r.n_tests = d->n_tests;
-    r.variants = calloc(d->n_variants + 1, sizeof *r.variants);
-    r.tests = calloc(d->n_tests + 1, sizeof *r.tests);
+    r.variants = malloc((d->n_variants + 1) * sizeof *r.variants);
+    r.tests = malloc((d->n_tests + 1) * sizeof *r.tests);
     for (size_t i = 0; i < d->n_variants; i++)
         r.variants[i] = d->variants[i];
     for (size_t i = 0; i < d->n_tests; i++) {
@@ -122,6 +135,12 @@ static inline struct run_data run_of_draft(struct draft *d)
         r.tests[i].value[METRIC_SCRATCH_BYTES] = r.variants[r.tests[i].variant].value[METRIC_SCRATCH_BYTES];
     }
     assert_ok(run_data_make_cells(&r, &err), &err);
+    return r;
+}
+
+static inline struct run_data run_of_draft(struct draft *d)
+{
+    struct run_data r = run_copied_from(d);
     draft_release(d);
     return r;
 }
