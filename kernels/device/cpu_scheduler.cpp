@@ -1,7 +1,8 @@
 // Runs a grid on the CPU. A worker takes one block at a time and runs its threads as fibers, in order, each
-// until it ends, reaches a barrier, or waits for its wave in a shuffle. Scheduling is cooperative and a fiber
-// never changes its worker, so results are deterministic, and divergence at a barrier is detected (no thread
-// can continue) instead of hanging.
+// until it ends, reaches a barrier, or waits for its wave in a shuffle; then it switches to the next thread
+// itself, since one more switch, by way of the scheduler, would take as long as what many kernels do in
+// between. Scheduling is cooperative and a fiber never changes its worker, so results are deterministic, and
+// divergence at a barrier is detected (no thread can continue) instead of hanging.
 #include "device/cpu.h"
 #include "device/cpu_internal.h"
 #include "device/cpu_stack.h"
@@ -48,15 +49,19 @@ struct borrowed_stack {
     }
 };
 
-struct thread_slot {
-    context::fiber fiber;  // the thread, while suspended
-    context::fiber caller; // the scheduler, while the thread runs
+// A thread of the block, or the scheduler.
+struct execution {
+    context::fiber fiber;   // while suspended
+    void *frames = nullptr; // AddressSanitizer's, while suspended
+    ks_stack_bounds stack;
+};
+
+struct thread_slot : execution {
     dim3 index;
     state now = state::done;
     site where;
     uint32_t offer[2] = {0, 0}; // operands of this and of the previous shuffle
     unsigned shuffles = 0;
-    void *frames = nullptr; // AddressSanitizer's, while suspended
 };
 
 bool environment_is(const char *variable, const char *value)
@@ -92,14 +97,12 @@ class worker
     uint32_t shuffle(uint32_t value, unsigned source_lane, site where);
 
   private:
-    ks_stack_bounds stack_of(const thread_slot &slot) const
-    {
-        return stacks_[static_cast<size_t>(&slot - slots_.data())]->bounds();
-    }
     void start(unsigned thread);
-    void thread_main(thread_slot &slot);
-    void resume(thread_slot &slot);
+    context::fiber thread_main(thread_slot &slot);
+    execution &next();
+    void switch_to(execution &to, execution &self);
     void unwind(thread_slot &slot);
+    void run_pass(unsigned first, unsigned last);
     void run_wave(unsigned first, unsigned last);
     void run_wide_wave(unsigned first);
     void run_waves();
@@ -113,8 +116,12 @@ class worker
     std::vector<thread_slot> slots_;
     std::vector<unsigned char> lds_;
     std::vector<std::unique_ptr<cpu_stack>> stacks_;
+    execution scheduler_;
     thread_slot *running_ = nullptr;
-    ks_stack_bounds own_stack_;
+    execution *left_ = nullptr; // what the last switch left
+    struct {
+        unsigned first, last, passed;
+    } pass_;
 };
 
 thread_local worker *this_worker;
@@ -125,39 +132,66 @@ void worker::start(unsigned thread)
     slot.index = dim3(thread % block_.x, thread / block_.x % block_.y, thread / (block_.x * block_.y));
     slot.now = state::ready;
     slot.shuffles = 0;
-    ks_stack_is_clean(stack_of(slot));
+    slot.stack = stacks_[thread]->bounds();
+    ks_stack_is_clean(slot.stack);
     const context::preallocated place(stacks_[thread]->top(), cpu_stack_bytes, {});
     slot.fiber =
-        context::fiber(std::allocator_arg, place, borrowed_stack(), [this, &slot](context::fiber &&caller) {
-            slot.caller = std::move(caller);
-            thread_main(slot);
-            return std::move(slot.caller);
+        context::fiber(std::allocator_arg, place, borrowed_stack(), [this, &slot](context::fiber &&left) {
+            left_->fiber = std::move(left);
+            ks_switch_ended(nullptr, &left_->stack);
+            return thread_main(slot);
         });
 }
 
-void worker::thread_main(thread_slot &slot)
+// Returns the fiber that runs when this one has ended.
+context::fiber worker::thread_main(thread_slot &slot)
 {
     struct leaving {
-        ks_stack_bounds &to;
+        execution *to;
         ~leaving()
         {
-            ks_switch_begins(nullptr, to);
+            ks_switch_begins(nullptr, to->stack);
         }
     };
-    ks_switch_ended(nullptr, &own_stack_);
-    const leaving at_the_end{own_stack_}; // also when the fiber is unwound
+    leaving at_the_end{&scheduler_}; // where a fiber that is unwound goes
     thread_();
     slot.now = state::done;
     slot.where = {};
+    left_ = &slot;
+    at_the_end.to = &next();
+    return std::move(at_the_end.to->fiber);
 }
 
-// Runs a thread until it waits or returns.
-void worker::resume(thread_slot &slot)
+// Runs `to`. Returns when `self`, the caller, is switched to again.
+void worker::switch_to(execution &to, execution &self)
 {
-    void *frames = nullptr;
-    ks_switch_begins(&frames, stack_of(slot));
-    slot.fiber = std::move(slot.fiber).resume();
-    ks_switch_ended(frames, nullptr);
+    struct returning {
+        execution &self;
+        ~returning()
+        {
+            ks_switch_ended(self.frames, nullptr);
+        }
+    };
+    const returning after{self}; // also when it is resumed to be unwound
+    left_ = &self;
+    ks_switch_begins(&self.frames, to.stack);
+    context::fiber left = std::move(to.fiber).resume();
+    left_->fiber = std::move(left); // whichever that was: not `to`, as a rule
+}
+
+// The next thread of the pass, which becomes the running one, or the scheduler at the end.
+execution &worker::next()
+{
+    while (pass_.passed < pass_.last - pass_.first) {
+        const unsigned n = pass_.passed++;
+        thread_slot &slot = slots_[reverse_ ? pass_.last - 1 - n : pass_.first + n];
+        if (slot.now != state::ready)
+            continue;
+        running_ = &slot;
+        ks_cpu.thread_idx = slot.index;
+        return slot;
+    }
+    return scheduler_;
 }
 
 // Destroys the fiber of a thread that still waits.
@@ -165,10 +199,9 @@ void worker::unwind(thread_slot &slot)
 {
     if (!slot.fiber)
         return;
-    void *frames = nullptr;
-    ks_switch_begins(&frames, stack_of(slot));
+    ks_switch_begins(&scheduler_.frames, slot.stack);
     slot.fiber = {};
-    ks_switch_ended(frames, nullptr);
+    ks_switch_ended(scheduler_.frames, nullptr);
 }
 
 void worker::wait(state why, site where)
@@ -176,16 +209,7 @@ void worker::wait(state why, site where)
     thread_slot &slot = *running_;
     slot.now = why;
     slot.where = where;
-    struct returning {
-        thread_slot &thread;
-        ~returning()
-        {
-            ks_switch_ended(thread.frames, nullptr);
-        }
-    };
-    const returning after{slot}; // also when it is resumed to be unwound
-    ks_switch_begins(&slot.frames, own_stack_);
-    slot.caller = std::move(slot.caller).resume();
+    switch_to(next(), slot);
 }
 
 // A thread can be one shuffle ahead of its neighbours, so the previous operand stays readable.
@@ -200,20 +224,22 @@ uint32_t worker::shuffle(uint32_t value, unsigned source_lane, site where)
     return source < threads_ ? slots_[source].offer[turn] : value;
 }
 
-// Runs a wave until all its threads wait at a block barrier or are done, or until it is stuck. A GPU may run
-// the threads in either order; a kernel with a missing barrier is often correct in only one of them.
+// Runs the threads that are ready, each until it waits or ends. A GPU may run them in either order; a kernel
+// with a missing barrier is often correct in only one of them.
+void worker::run_pass(unsigned first, unsigned last)
+{
+    pass_ = {first, last, 0};
+    execution &to = next();
+    if (&to != &scheduler_)
+        switch_to(to, scheduler_);
+}
+
+// Runs a wave until all its threads wait at a block barrier or are done, or until it is stuck.
 void worker::run_wave(unsigned first, unsigned last)
 {
-    do {
-        for (unsigned n = first; n < last; n++) {
-            thread_slot &slot = slots_[reverse_ ? last - 1 - (n - first) : n];
-            if (slot.now != state::ready)
-                continue;
-            running_ = &slot;
-            ks_cpu.thread_idx = slot.index;
-            resume(slot);
-        }
-    } while (release(first, last, state::in_wave));
+    do
+        run_pass(first, last);
+    while (release(first, last, state::in_wave));
 }
 
 // Two waves, until both are at a block barrier, done, or stuck.
