@@ -1,5 +1,7 @@
 #include "results/stats/stats.h"
 
+#include "common/base/values.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,22 +68,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* For few values, which is the usual case, an insertion sort is faster than qsort(). */
-static void sort_values(double *x, size_t n)
-{
-    if (n > 32) {
-        qsort(x, n, sizeof *x, by_value);
-        return;
-    }
-    for (size_t i = 1; i < n; i++) {
-        double v = x[i];
-        size_t j = i;
-        for (; j > 0 && x[j - 1] > v; j--)
-            x[j] = x[j - 1];
-        x[j] = v;
-    }
-}
-
 static double sorted_quantile(const double *x, size_t n, double q)
 {
     double pos = q * (double)(n - 1);
@@ -100,7 +86,7 @@ double stats_quantile(const double *x, size_t n, double q)
     if (!copy)
         return NAN;
     memcpy(copy, x, n * sizeof *copy);
-    sort_values(copy, n);
+    values_sort(copy, n);
     double result = sorted_quantile(copy, n, q);
     if (copy != few)
         free(copy);
@@ -240,7 +226,7 @@ static double resampled_median(const double *x, size_t n, double *scratch, struc
 {
     for (size_t i = 0; i < n; i++)
         scratch[i] = x[stats_rng_below(rng, n)];
-    sort_values(scratch, n);
+    values_sort(scratch, n);
     return sorted_quantile(scratch, n, 0.5);
 }
 
@@ -257,7 +243,7 @@ struct stats_interval stats_bootstrap_ratio(const double *x, size_t n, const dou
         double below = resampled_median(x, n, scratch, rng);
         ratios[i] = resampled_median(y, m, scratch, rng) / below;
     }
-    qsort(ratios, rounds, sizeof *ratios, by_value);
+    values_sort(ratios, rounds);
     double tail = (1 - confidence) / 2;
     out.low = sorted_quantile(ratios, rounds, tail);
     out.high = sorted_quantile(ratios, rounds, 1 - tail);

@@ -26,30 +26,41 @@ static double beta_fraction(double a, double b, double x)
     return f;
 }
 
-/* Regularised: I_x(a, b). */
-static double incomplete_beta(double a, double b, double x)
+/* The logarithm of 1 / B(a, b). */
+static double log_norm(double a, double b)
+{
+    return lgamma(a + b) - lgamma(a) - lgamma(b);
+}
+
+/* Regularised: I_x(a, b). norm: log_norm(a, b). */
+static double incomplete_beta(double a, double b, double x, double norm)
 {
     if (x <= 0)
         return 0;
     if (x >= 1)
         return 1;
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x));
+    double front = exp(norm + a * log(x) + b * log(1 - x));
     if (x < (a + 1) / (a + b + 2))
         return front * beta_fraction(a, b, x) / a;
     return 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+static double t_tails(double t, double df, double norm)
+{
+    return isinf(t) ? 0 : incomplete_beta(df / 2, 0.5, df / (df + t * t), norm);
 }
 
 double stats_t_p(double t, double df)
 {
     if (isnan(t) || !(df > 0))
         return NAN;
-    return isinf(t) ? 0 : incomplete_beta(df / 2, 0.5, df / (df + t * t));
+    return t_tails(t, df, log_norm(df / 2, 0.5));
 }
 
-/* Student's density. */
-static double t_density(double t, double df)
+/* Student's density. norm: lgamma((df + 1) / 2) - lgamma(df / 2). */
+static double t_density(double t, double df, double norm)
 {
-    return exp(lgamma((df + 1) / 2) - lgamma(df / 2) - (df + 1) / 2 * log1p(t * t / df)) / sqrt(df * M_PI);
+    return exp(norm - (df + 1) / 2 * log1p(t * t / df)) / sqrt(df * M_PI);
 }
 
 /* Newton's method for log p as a function of log t: that is concave, so after one step it nears the limit
@@ -59,8 +70,9 @@ double stats_t_limit(double p, double df)
     double t = 1;
     if (!(p > 0 && p < 1) || !(df > 0))
         return NAN;
+    double of_tails = log_norm(df / 2, 0.5), of_density = lgamma((df + 1) / 2) - lgamma(df / 2);
     for (int i = 0; i < 100; i++) {
-        double at = stats_t_p(t, df), slope = -2 * t_density(t, df) * t / at;
+        double at = t_tails(t, df, of_tails), slope = -2 * t_density(t, df, of_density) * t / at;
         double step = fmin(log(p / at) / slope, M_LN2);
         t *= exp(step);
         if (fabs(step) < 1e-10)
