@@ -21,8 +21,11 @@ show_limits() {
 drive() {
     local level min=500 max=2100 line number value applied=
     local -a lines
-    read -r level <"$1/power_dpm_force_performance_level"
+    # Limits before the level, in the reverse order of set_state: so never new limits beside an old level. A file that is just
+    # being written is empty: the next turn sees it.
     [ ! -e "$1/limits" ] || read -r min max <"$1/limits"
+    read -r level <"$1/power_dpm_force_performance_level"
+    [ "$max" ] && [ "$level" ] || return 0
     mapfile -t lines <"$1/pp_od_clk_voltage"
     for line in "${lines[@]}"; do
         read -r line number value <<<"$line"
