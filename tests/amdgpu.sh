@@ -21,11 +21,10 @@ show_limits() {
 drive() {
     local level min=500 max=2100 line number value applied=
     local -a lines
-    # Limits before the level, in the reverse order of set_state: so never new limits beside an old level. A file that is just
-    # being written is empty: the next turn sees it.
+    # Limits before the level, in the reverse order of set_state: so never new limits beside an old level.
     [ ! -e "$1/limits" ] || read -r min max <"$1/limits"
     read -r level <"$1/power_dpm_force_performance_level"
-    [ "$max" ] && [ "$level" ] || return 0
+    [ "$max" ] || return 0 # just being written
     mapfile -t lines <"$1/pp_od_clk_voltage"
     for line in "${lines[@]}"; do
         read -r line number value <<<"$line"
@@ -37,7 +36,8 @@ drive() {
     done
     if [ "$applied" ]; then
         show_limits "$1" "$min" "$max"
-    elif [ "$min $max" != "500 2100" ] && [ "$level" != manual ] && [ "$level" != perf_determinism ]; then
+    elif [ "$min $max" != "500 2100" ]; then
+        case $level in '' | manual | perf_determinism) return 0 ;; esac # empty: just being written
         show_limits "$1" 500 2100
     fi
 }
@@ -71,6 +71,14 @@ state_of() {
 # state: that of the first GPU
 state() {
     state_of "$CARD"
+}
+
+# clocks_are TITLE STATE [DEVICE]: waits for the driver, which is not done when write() returns, as a real one is.
+clocks_are() {
+    # shellcheck disable=SC2317,SC2329 # called by until_true
+    is_state() { [ "$(state_of "$2")" = "$1" ]; }
+    until_true 20 is_state "$2" "${3:-$CARD}"
+    is "$1" "$(state_of "${3:-$CARD}")" "$2"
 }
 
 # set_state LEVEL MIN MAX: as an administrator

@@ -46,7 +46,7 @@ notes() {
 }
 
 nothing_left() {
-    is "the clocks are as before" "$(state)" "${1:-$was}"
+    clocks_are "the clocks are as before" "${1:-$was}"
     is "no record is left" "$(cat "$RECORD" 2>/dev/null)" ""
     is "probe shows nothing left" "$(x probe | jq -c .clocks_left)" null
 }
@@ -127,7 +127,7 @@ wait_for() {
 killed_in_test() {
     wait_for dead
     kill -9 "$(supervisor dead)"
-    is "the clocks are still set" "$(state)" "manual 1400 1400"
+    clocks_are "the clocks are still set" "manual 1400 1400"
     is "probe shows who set them" "$(x probe | jq -c '.clocks_left[0] | [.gpu, .run_id, .mode, .mhz, .held, .can_put_back]')" \
         '["1d0fbe6a2a1c0000","dead","fixed",1400,false,true]'
     plain after
@@ -286,7 +286,7 @@ one_of_two() {
     clocked both fixed 1400 "$(load 1400); cp $second/power_dpm_force_performance_level $second/pp_od_clk_voltage \$KERNSWEEP_OUT" '{"gpus": "all", "gpus_per_test": 2}'
     is "a run on one of two whose other shows no load is BLOCKED" "$(ends both)" BLOCKED
     is "the second was set, too" "$(state_of "$(bundle both)/v/ctx_64_run1")" "manual 1400 1400"
-    is "and is put back" "$(state_of "$second")" "$was"
+    clocks_are "and is put back" "$was" "$second"
     clocked first fixed 1400 "$(load 1400)" '{"env": {"HIP_VISIBLE_DEVICES": "0"}}'
     is "a run that sees only the first is COMPLETE" "$(ends first)" COMPLETE
     is "only the first was set" "$(summary first '.clocks.gpus | map(.gpu) | join(" ")')" 1d0fbe6a2a1c0000

@@ -136,7 +136,7 @@ through() {
     is "the driver shows the clocks during the test" "$(state_of "$(bundle "by-$1-$2")/v/ctx_64_run1")" "$3"
     is "summary.json says what set them" "$(summary "by-$1-$2" '.clocks.gpus[0].through')" "$1"
     is "the calls are those of its documentation" "$(cat "$PLACE/calls")" "$4"
-    is "the clocks are as before" "$(state)" "$was"
+    clocks_are "the clocks are as before" "$was"
     is "no record is left" "$(cat "$RECORD" 2>/dev/null)" ""
 }
 
@@ -204,13 +204,13 @@ other_user() {
     submit bobs
     is "bob's run goes on" "$(ends bobs)" COMPLETE
     like "and says that the GPU still has the clocks of another" "$(notes bobs)" 'GPU 1d0fbe6a2a1c0000 still has the clocks that the run dead set \(fixed, 1400 MHz\): .*user 64002 lacks'
-    is "the clocks are as they were left" "$(state)" "manual 1400 1400"
+    clocks_are "the clocks are as they were left" "manual 1400 1400"
     chown 64002 "$CARD/power_dpm_force_performance_level" "$CARD/pp_od_clk_voltage"
     is "with write access, bob's probe says that he can" "$(x probe | jq -c '.clocks_left[0].can_put_back')" true
     job bobs2 "$(one "$(jq -nc --arg g "$good" '{run: ["sh", "-c", $g]}')")"
     submit bobs2
     is "bob's next run is COMPLETE" "$(ends bobs2)" COMPLETE
-    is "it has put them back" "$(state)" "$was"
+    clocks_are "it has put them back" "$was"
     is "root's record is empty" "$(cat "$RECORD" 2>/dev/null)" ""
     chown 0 "$CARD/power_dpm_force_performance_level" "$CARD/pp_od_clk_voltage"
     use root

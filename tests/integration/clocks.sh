@@ -26,7 +26,7 @@ sweep() {
     exits "run exits 0" 0 ks_run "$TMPDIR/sweep.json" --tag sweep
     is "the bundle says that the clocks were seen" "$(jq -c '.clocks | [.mode, .mhz, .verified]' "$(bundle_of sweep)/summary.json")" '["fixed",1400,true]'
     is "the store has them among the facts of the node" "$(sql "SELECT value FROM fact WHERE key = 'clocks.mhz'")" 1400
-    is "the clocks are as before" "$(state)" "auto 500 2100"
+    clocks_are "the clocks are as before" "auto 500 2100"
 }
 
 # started TAG: a run whose first attempt waits; sets RUN
@@ -48,7 +48,7 @@ attached() {
     OUT=$(ks check local)
     like "once its executor is killed, check warns" "$OUT" "^warning +left clocks GPU 1d0fbe6a2a1c0000 still has the clocks .* of the run $RUN of user $(id -u), whose executor died"
     exits "attach exits 0" 0 ks attach "$RUN"
-    is "the clocks are as before" "$(state)" "auto 500 2100"
+    clocks_are "the clocks are as before" "auto 500 2100"
     is "what was before is not what the first attempt set" "$(jq -r '.clocks.gpus[0].level_before' "$(bundle_of attached)/summary.json")" auto
 }
 
@@ -56,7 +56,7 @@ cancelled() {
     started cancelled
     kill -9 "$(supervisor)"
     exits "cancel exits 0" 0 ks cancel "$RUN"
-    is "the clocks are as before" "$(state)" "auto 500 2100"
+    clocks_are "the clocks are as before" "auto 500 2100"
 }
 
 refused() {
