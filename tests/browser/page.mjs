@@ -31,10 +31,15 @@ const test = async (what, body) => {
   }
 };
 
-// A page with everything that should not happen on it, as a list.
-const open = async (path, options = {}) => {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
-  const page = await context.newPage();
+// The file in a page, with everything that should not happen on it as a list. The page is loaded anew each time, but opened only
+// once for each set of options that a page keeps: opening one takes Chromium a second of a core.
+const pages = new Map();
+const open = async (path, { viewport = { width: 1200, height: 900 }, colorScheme = "light", ...kept } = {}) => {
+  const key = JSON.stringify(kept);
+  if (!pages.has(key)) pages.set(key, await (await browser.newContext(kept)).newPage());
+  const page = pages.get(key).removeAllListeners();
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme, media: null });
   const trouble = [];
   page.on("console", (message) => message.type() === "error" && trouble.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => trouble.push(`error: ${error.message}`));
@@ -43,7 +48,7 @@ const open = async (path, options = {}) => {
     if (!/^(file|data):/.test(request.url())) trouble.push(`request: ${request.url()}`);
   });
   await page.goto(pathToFileURL(path).href);
-  return { page, trouble, close: () => context.close() };
+  return { page, trouble };
 };
 
 const tableAfter = (page, heading) => page.locator(`h2:text-is("${heading}") ~ .scroll`).first();
@@ -60,22 +65,20 @@ const violations = async (page) => {
 };
 
 await test("it opens without an error and without the network", async () => {
-  const { page, trouble, close } = await open(report);
+  const { page, trouble } = await open(report);
   await page.waitForTimeout(200);
   assert.deepEqual(trouble, []);
-  await close();
 });
 
 await test("every picture is drawn and has a description", async () => {
-  const { page, close } = await open(report);
+  const { page } = await open(report);
   const images = await page.locator("figure img").evaluateAll((all) => all.map((i) => [i.naturalWidth, i.alt]));
   assert.ok(images.length >= 2, `${images.length} pictures`);
   for (const [width, alt] of images) assert.ok(width > 0 && alt.length > 10, alt);
-  await close();
 });
 
 await test("a column sorts up and down, by mouse and by keyboard, as numbers", async () => {
-  const { page, close } = await open(report);
+  const { page } = await open(report);
   const table = tableAfter(page, "Consolidated comparison");
   const button = table.getByRole("button", { name: "Prefill (s)" });
   const before = numbers(await column(table, 4));
@@ -89,11 +92,10 @@ await test("a column sorts up and down, by mouse and by keyboard, as numbers", a
   await table.getByRole("button", { name: "Variant" }).click();
   const names = await column(table, 2);
   assert.deepEqual(names, [...names].sort());
-  await close();
 });
 
 await test("a column of several units sorts by value", async () => {
-  const { page, close } = await open(units);
+  const { page } = await open(units);
   const table = tableAfter(page, "Memory behaviour");
   const heads = await table.locator("th").allInnerTexts();
   const at = heads.findIndex((text) => text.startsWith("Peak VRAM")) + 1;
@@ -105,11 +107,10 @@ await test("a column of several units sorts by value", async () => {
   const seen = mebibytes(await column(table, at));
   assert.equal(seen[0], 480);
   assert.deepEqual(seen, [...seen].sort((a, b) => a - b));
-  await close();
 });
 
 await test("a filter hides the rows that lack its words and says how many are left", async () => {
-  const { page, close } = await open(report);
+  const { page } = await open(report);
   const table = tableAfter(page, "Consolidated comparison");
   const filter = page.locator('h2:text-is("Consolidated comparison") ~ .filter').first();
   const all = await table.locator("tbody tr:visible").count();
@@ -120,31 +121,28 @@ await test("a filter hides the rows that lack its words and says how many are le
   assert.equal(await table.locator("tbody tr:visible").count(), 0);
   await filter.getByRole("searchbox").fill("");
   assert.equal(await table.locator("tbody tr:visible").count(), all);
-  await close();
 });
 
 await test("the verdicts come first and the raw data last", async () => {
-  const { page, close } = await open(report);
+  const { page } = await open(report);
   const heads = await page.locator("main > h2").allInnerTexts();
   assert.equal(heads.at(-1), "For the record");
   assert.ok(heads.indexOf("Comparison with an earlier run") < heads.indexOf("Next steps"), heads.join());
   assert.ok(heads.indexOf("Next steps") < heads.indexOf("Plots"), heads.join());
   assert.ok(heads.indexOf("Plots") < heads.indexOf("Performance summary"), heads.join());
-  await close();
 });
 
 await test("every picture has a caption", async () => {
-  const { page, close } = await open(report);
+  const { page } = await open(report);
   const captions = await page.locator("figure figcaption").allInnerTexts();
   assert.equal(captions.length, await page.locator("figure img").count());
   for (const caption of captions) assert.ok(caption.length > 20, caption);
   assert.equal(await page.locator("main > p > em:only-child").count(), 0);
-  await close();
 });
 
 for (const width of [420, 1400])
   await test(`the index: times in one line, summaries and links on screen at ${width} px`, async () => {
-    const { page, trouble, close } = await open(index, { viewport: { width, height: 800 }, bypassCSP: true });
+    const { page, trouble } = await open(index, { viewport: { width, height: 800 }, bypassCSP: true });
     assert.equal(await page.locator("tbody tr").count(), 2);
     for (const selector of [".when", ".headline", ".link", ".news", ".findings li", ".cell"])
       for (const box of await page.locator(selector).evaluateAll((all) => all.map((e) => e.getBoundingClientRect().toJSON())))
@@ -160,23 +158,21 @@ for (const width of [420, 1400])
     assert.notEqual(colours[0], colours[1]);
     assert.deepEqual(trouble, []);
     assert.deepEqual(await violations(page), []);
-    await close();
   });
 
 for (const width of [420, 1600])
   for (const colorScheme of ["light", "dark"])
     await test(`the dashboard fits ${width} px and has no serious obstacle (${colorScheme})`, async () => {
-      const { page, trouble, close } = await open(board, { viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
+      const { page, trouble } = await open(board, { viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
       for (const box of await page.locator(".cell, .findings li").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().toJSON())))
         assert.ok(box.left >= 0 && box.right <= width && box.width > 100, JSON.stringify(box));
       assert.deepEqual(trouble, []);
       assert.deepEqual(await violations(page), []);
-      await close();
     });
 
 await test("the dashboard: open findings first, and a graph of each cell with its changes", async () => {
-  const { page, close } = await open(board, { javaScriptEnabled: false });
+  const { page } = await open(board, { javaScriptEnabled: false });
   assert.equal(await page.locator("main h2").first().innerText(), "Open findings");
   const finding = page.locator(".findings li");
   assert.equal(await finding.count(), 1);
@@ -188,74 +184,66 @@ await test("the dashboard: open findings first, and a graph of each cell with it
   assert.equal(await page.locator(".cell svg").count(), 41);
   const heights = await page.locator(".spark polyline").evaluateAll((all) => all.map((e) => e.getBoundingClientRect().width));
   for (const width of heights.slice(0, 40)) assert.ok(width > 80, `${width} px`);
-  await close();
 });
 
 for (const path of [report, hostile]) {
   const name = path === report ? "the report" : "the hostile report";
   await test(`${name}: nothing overflows at 400 px`, async () => {
-    const { page, close } = await open(path, { viewport: { width: 400, height: 800 } });
+    const { page } = await open(path, { viewport: { width: 400, height: 800 } });
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(width <= 400, `${width} px wide`);
-    await close();
   });
   for (const colorScheme of ["light", "dark"])
     await test(`${name}: no serious obstacle for assistive technology (${colorScheme})`, async () => {
-      const { page, close } = await open(path, { colorScheme, bypassCSP: true });
+      const { page } = await open(path, { colorScheme, bypassCSP: true });
       assert.deepEqual(await violations(page), []);
-      await close();
     });
 }
 
 await test("text and pictures differ between light and dark", async () => {
   const seen = [];
   for (const colorScheme of ["light", "dark"]) {
-    const { page, close } = await open(report, { colorScheme });
+    const { page } = await open(report, { colorScheme });
     seen.push([
       await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
       (await page.locator("figure img").first().screenshot()).toString("base64"),
     ]);
-    await close();
   }
   assert.notEqual(seen[0][0], seen[1][0]);
   assert.notEqual(seen[0][1], seen[1][1]);
 });
 
 await test("the keyboard reaches the skip link first, then tables that scroll", async () => {
-  const { page, close } = await open(report);
+  const { page } = await open(report);
   await page.keyboard.press("Tab");
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), "#content");
   const region = tableAfter(page, "Consolidated comparison");
   await region.focus();
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "region");
-  await close();
 });
 
 await test("in print it has every table, no navigation and no filter", async () => {
-  const { page, close } = await open(report);
+  const { page } = await open(report);
   await page.emulateMedia({ media: "print" });
   assert.equal(await page.locator("nav").isVisible(), false);
   assert.equal(await page.locator(".filter").first().isVisible(), false);
   assert.equal(await tableAfter(page, "Consolidated comparison").isVisible(), true);
   assert.ok((await page.pdf()).length > 1000);
-  await close();
 });
 
 await test("a summary in another language is marked with it", async () => {
-  const { page, close } = await open(report);
+  const { page } = await open(report);
   assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
   assert.equal(await page.locator('section[lang="es"] h2').innerText(), "Resumen ejecutivo");
-  await close();
 });
 
 await test("without scripts it is whole", async () => {
-  const { page, close } = await open(report, { javaScriptEnabled: false });
+  const { page } = await open(report, { javaScriptEnabled: false });
   assert.ok((await page.locator("table tbody tr").count()) > 10);
-  await close();
 });
 
 await test("hostile text is shown and does nothing", async () => {
-  const { page, trouble, close } = await open(hostile);
+  const { page, trouble } = await open(hostile);
   await page.waitForTimeout(500);
   assert.deepEqual(trouble, []);
   assert.equal(await page.evaluate(() => window.pwned), undefined);
@@ -264,19 +252,17 @@ await test("hostile text is shown and does nothing", async () => {
   assert.equal(await page.evaluate(() =>
     [...document.querySelectorAll("*")].filter((e) => [...e.attributes].some((a) => /^on/i.test(a.name))).length), 0);
   assert.match(await page.locator("main").innerText(), /<script>window\.pwned=1<\/script>/);
-  await close();
 });
 
 await test("raw markup in it cannot run", async () => {
   const path = `${hostile}.raw.html`;
   const raw = '<img src=x onerror="window.pwned=2"><script>window.pwned=3</script><a href="javascript:window.pwned=4" id=j>x</a>';
   writeFileSync(path, readFileSync(hostile, "utf8").replace('<main id="content">', `<main id="content">${raw}`));
-  const { page, trouble, close } = await open(path);
+  const { page, trouble } = await open(path);
   await page.locator("#j").click();
   await page.waitForTimeout(500);
   assert.equal(await page.evaluate(() => window.pwned), undefined);
   assert.ok(trouble.some((line) => /Content Security Policy/.test(line)), "the policy said nothing");
-  await close();
 });
 
 await browser.close();
