@@ -184,7 +184,8 @@ until_true() {
     return "$rc"
 }
 
-# A private sshd whose host alias is `loopback`; NODE is its folder. NODE_ENV: "NAME=VALUE ..." for its sessions.
+# A private sshd whose host alias is `loopback`; NODE is its folder. NODE_ENV: "NAME=VALUE ..." for its sessions. NODE_SSHD: a line
+# for sshd's configuration.
 node_start() {
     local env="SHLVL=1 ${NODE_ENV:-}" # see scripts/loopback-node
     [ ! -x "$BUILD/tests/bin/hipcc" ] || env="PATH=$BUILD/tests/bin:/usr/local/bin:/usr/bin:/bin:/usr/games $env"
@@ -192,7 +193,7 @@ node_start() {
     mkdir -p "$NODE"
     # What a sanitizer finds on the node must come to light too.
     [ -z "${ASAN_OPTIONS:-}" ] || env="$env ASAN_OPTIONS=$ASAN_OPTIONS UBSAN_OPTIONS=${UBSAN_OPTIONS:-}"
-    echo "SetEnv $env" >"$NODE/sshd_extra.conf"
+    printf '%s\n' "SetEnv $env" "${NODE_SSHD:-}" >"$NODE/sshd_extra.conf"
     scripts/loopback-node start "$NODE" >"$TMPDIR/node.log" 2>&1 || {
         diag "$(cat "$TMPDIR/node.log")"
         return 1
