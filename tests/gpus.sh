@@ -68,13 +68,16 @@ gpu_file() {
 
 # gpu_memory INDEX MIB [KEY NUMBER...]: as one whole, since the executor reads at any moment; the keys are the stand-in's
 gpu_memory() {
-    local file
-    file=$(gpu_file "$1")
+    write_memory "$(gpu_file "$1")" "${@:2}"
+}
+
+# write_memory FILE MIB [KEY NUMBER...]
+write_memory() {
     if [ "$GPUS_VENDOR" = amd ]; then
-        printf '%d\n' $(($2 * GPU_MIB)) 3<>"$file" >&3 # declare -f would lose 1<>
+        printf '%d\n' $(($2 * GPU_MIB)) 3<>"$1" >&3 # declare -f would lose 1<>
     else
-        printf '%d 0 %s\n' $(($2 * GPU_MIB)) "${*:3}" >"$file.new"
-        mv "$file.new" "$file"
+        printf '%d 0 %s\n' $(($2 * GPU_MIB)) "${*:3}" >"$1.new"
+        mv "$1.new" "$1"
     fi
 }
 
@@ -86,19 +89,23 @@ gpu_lost() {
 # The program: use-gpu SECONDS [MIB [KEPT_MIB]]: uses MIB (1000) more of each GPU that it sees, leaves KEPT_MIB in use, and prints
 # its timings. What it saw and when is a line of $GPUS_ROOT/used: "START END WORDS NAME", NAME being $USE_NAME.
 write_use_gpu() {
+    local i words=() files=()
     USE_GPU=$GPUS_ROOT/use-gpu
     {
         printf '#!/usr/bin/env bash\n'
-        declare -p GPUS_ROOT GPUS_COUNT GPUS_VENDOR GPU_MIB
-        printf 'FAKE_NVML=%q\n' "$GPUS_ROOT/gpu"
-        declare -f gpu_id gpu_word gpu_file gpu_pci gpu_memory
+        for ((i = 0; i < GPUS_COUNT; i++)); do
+            words+=("$(gpu_word "$i")")
+            files+=("$(gpu_file "$i")")
+        done
+        declare -p GPUS_ROOT GPUS_VENDOR GPU_MIB words files
+        declare -f write_memory
         cat <<'PROGRAM'
 seen=${ROCR_VISIBLE_DEVICES-${CUDA_VISIBLE_DEVICES-all}}
 began=$EPOCHREALTIME
 each() { # MIB: of every GPU that is seen
     local i
-    for ((i = 0; i < GPUS_COUNT; i++)); do
-        case ,$seen, in *,"$(gpu_word "$i")",* | ,all,) gpu_memory "$i" "$1" ;; esac
+    for i in "${!words[@]}"; do
+        case ,$seen, in *,"${words[i]}",* | ,all,) write_memory "${files[i]}" "$1" ;; esac
     done
 }
 each $((300 + ${2:-1000}))

@@ -13,14 +13,17 @@ unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
 write_card_program() {
     CARD=$GPUS_ROOT/card
     {
-        printf '#!/usr/bin/env bash\njq=%q slow=%q hot=%q\n' "$(command -v gojq jq | head -n 1)" "$(gpu_word 2)" "$GPUS_ROOT/hot"
+        printf '#!/usr/bin/env bash\nslow=%q hot=%q\n' "$(gpu_word 2)" "$GPUS_ROOT/hot"
         cat <<'PROGRAM'
 sleep "$3"
-sleep 0.1
-others=$("$jq" 'if .gpus == "all" then 1 else 0 end' "$KERNSWEEP_OUT/../../job.json")
-awk -v level="$1" -v suffers="$2" -v others="$others" -v seed="$$" -v slow="$([ "${ROCR_VISIBLE_DEVICES-}" = "$slow" ] && echo 1)" \
-    -v hot="$(grep -qx "${ROCR_VISIBLE_DEVICES-}" "$hot" 2>/dev/null && echo 1)" '
-    BEGIN { srand(seed); t = level * (slow ? 1.10 : 1) * (hot ? 1.08 : 1) * (others > 0 ? suffers : 1) * (1 + 0.002 * (rand() - 0.5))
+gpu=${ROCR_VISIBLE_DEVICES-}
+job=$(<"$KERNSWEEP_OUT/../../job.json")
+others=0 of_slow=1 of_hot=1
+[[ $job =~ \"gpus\":\ *\"all\" ]] && others=1
+[ "$gpu" = "$slow" ] && of_slow=1.10
+[ -e "$hot" ] && [[ $'\n'$(<"$hot")$'\n' = *$'\n'"$gpu"$'\n'* ]] && of_hot=1.08
+exec awk -v level="$1" -v suffers="$2" -v others="$others" -v seed="$$" -v of_slow="$of_slow" -v of_hot="$of_hot" '
+    BEGIN { srand(seed); t = level * of_slow * of_hot * (others > 0 ? suffers : 1) * (1 + 0.002 * (rand() - 0.5))
             printf "[PERF_TIMING] {\"prefill_s\": %.6f}\n", t / 100 }'
 PROGRAM
     } >"$CARD"
@@ -32,7 +35,7 @@ card_plan() {
     jq -n --arg node "$PLAN_NODE" --arg workdir "$TMPDIR/work" --arg card "$CARD" '
         {schema: "kernsweep.plan/1", ticket: "cards", node: $node, workdir: $workdir, contexts: [1, 2, 3, 4], repetitions: 2,
          timeouts: {default: 30}, vram_settle_s: 0, sampling: {interval_ms: 50}, kill_grace_s: 0.2,
-         variants: [{name: "a", run: [$card, "{context}", "1", "0.01"]}, {name: "b", run: [$card, "{context}", "1.3", "0.02"]}]} | '"$1" >"$2"
+         variants: [{name: "a", run: [$card, "{context}", "1", "0.11"]}, {name: "b", run: [$card, "{context}", "1.3", "0.12"]}]} | '"$1" >"$2"
 }
 
 # run_of TAG
@@ -125,7 +128,7 @@ real() {
 # Four variants at four contexts on four GPUs: four cells each
 hot_night() {
     # shellcheck disable=SC2016 # jq's own variables
-    card_plan '.ticket = "hot" | .gpus = "all" | .variants = [range(4) as $i | .variants[0] | .name = "v\($i)" | .run[3] = "0.005"]' "$TMPDIR/hot.json"
+    card_plan '.ticket = "hot" | .gpus = "all" | .variants = [range(4) as $i | .variants[0] | .name = "v\($i)" | .run[3] = "0.105"]' "$TMPDIR/hot.json"
     try ks_run "$TMPDIR/hot.json" --fail-on none
     exited "a night exits 0" 0
 }
