@@ -97,7 +97,7 @@ in_pull() {
 cut_again_and_again() {
     local cuts=0
     patient_plan .
-    over_line --rate 2500000
+    over_line --rate 1500000
     begin cuts bulky
     until_true 60 pulling
     while [ "$cuts" -lt 6 ] && kill -0 "$RUN_PID" 2>/dev/null; do
