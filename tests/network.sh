@@ -36,7 +36,7 @@ network_up() {
     trap network_down EXIT
     why=$(plug_in 2>&1) || skip_all "no virtual cable here: $why"
     mkdir -p "$TMPDIR/node"
-    printf 'ListenAddress %s\n' "$THERE" >"$TMPDIR/node/sshd_extra.conf"
+    printf 'ListenAddress %s\n%s\n' "$THERE" "$CHEAP_KEX" >"$TMPDIR/node/sshd_extra.conf"
     [ -z "${ASAN_OPTIONS:-}" ] || printf 'SetEnv SHLVL=1 ASAN_OPTIONS=%s UBSAN_OPTIONS=%s\n' "$ASAN_OPTIONS" \
         "${UBSAN_OPTIONS:-}" >>"$TMPDIR/node/sshd_extra.conf"
     why=$(there scripts/loopback-node start "$TMPDIR/node" 2>&1) || skip_all "no private sshd: $why"

@@ -17,7 +17,7 @@ trap both_stop EXIT
 # The same account with another home, so with kernsweep's folder, locks and caches of its own: as another machine.
 mkdir -p "$OTHER" "$TMPDIR/home"
 lay_tree "$TMPDIR/fake" tests/fixtures/mi300x/well_tuned
-echo "SetEnv HOME=$TMPDIR/home KERNSWEEP_FAKE_ROOT=$TMPDIR/fake" >"$OTHER/sshd_extra.conf"
+printf '%s\n' "SetEnv HOME=$TMPDIR/home KERNSWEEP_FAKE_ROOT=$TMPDIR/fake" "$CHEAP_KEX" >"$OTHER/sshd_extra.conf"
 touch "$TMPDIR/home/slow"
 scripts/loopback-node start "$OTHER" >"$TMPDIR/other.log" 2>&1 || skip_all "no second sshd: $(tail -n 1 "$TMPDIR/other.log")"
 sed 's/^Host loopback$/Host other/' "$OTHER/ssh_config" | cat "$NODE/ssh_config" - >"$TMPDIR/ssh_config"
