@@ -184,14 +184,15 @@ until_true() {
     return "$rc"
 }
 
-# A private sshd whose host alias is `loopback`; NODE is its folder. NODE_ENV: "NAME=VALUE ..." for its sessions. NODE_SSHD: a line
-# for sshd's configuration instead of this one: the key exchange that OpenSSH chooses takes each connection 100 ms of a core.
+# A private sshd whose host alias is `loopback`; NODE is its folder, and its sessions have a home of their own, so that scripts
+# do not meet in the account's. NODE_ENV: "NAME=VALUE ..." for them. NODE_SSHD: a line for sshd's configuration instead of this one:
+# the key exchange that OpenSSH chooses takes each connection 100 ms of a core.
 CHEAP_KEX="KexAlgorithms curve25519-sha256"
 node_start() {
-    local env="SHLVL=1 ${NODE_ENV:-}" # see scripts/loopback-node
+    local env="SHLVL=1 HOME=$TMPDIR/home-of-node ${NODE_ENV:-}" # SHLVL: see scripts/loopback-node
     [ ! -x "$BUILD/tests/bin/hipcc" ] || env="PATH=$BUILD/tests/bin:/usr/local/bin:/usr/bin:/bin:/usr/games $env"
     NODE=$TMPDIR/node
-    mkdir -p "$NODE"
+    mkdir -p "$NODE" "$TMPDIR/home-of-node"
     # What a sanitizer finds on the node must come to light too.
     [ -z "${ASAN_OPTIONS:-}" ] || env="$env ASAN_OPTIONS=$ASAN_OPTIONS UBSAN_OPTIONS=${UBSAN_OPTIONS:-}"
     printf '%s\n' "SetEnv $env" "${NODE_SSHD-$CHEAP_KEX}" >"$NODE/sshd_extra.conf"

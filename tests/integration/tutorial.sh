@@ -15,8 +15,8 @@ block() {
 
 # ssh reads the configuration of the account, whatever HOME is, so each command is given that of the private sshd.
 gpu_node() {
-    mkdir -p "$TMPDIR/bin" "$TMPDIR/home-of-node"
-    NODE_ENV="HOME=$TMPDIR/home-of-node" node_start || return 1
+    mkdir -p "$TMPDIR/bin"
+    node_start || return 1
     sed 's/^Host loopback/Host gpu-node/' "$NODE/ssh_config" >"$TMPDIR/ssh_config"
     # shellcheck disable=SC2016 # for the script
     printf '#!/bin/bash\nexec %q "$1" --ssh-config %q "${@:2}"\n' "$KERNSWEEP" "$TMPDIR/ssh_config" >"$TMPDIR/bin/kernsweep"
