@@ -183,7 +183,7 @@ many_files() {
 gate_writes() {
     three gated true '{"gates": [{"kind": "command", "name": "g", "run": ["sh", "-c", "echo 5 >\"$1/prog\"; echo 5 >\"$2/number\"", "sh", "{build}", "{src}"]}]}'
     is "all results stand: they had the same build" "$(outcomes gated)" "OK OK OK OK" ||
-        diag "$(find "$(bundle gated)" -name perf.json -exec jq -r .reason {} +)" "$(messages gated)"
+        diag "$(find "$(bundle gated)" -name perf.json -exec cat {} + | jq -r .reason)" "$(messages gated)"
     like "it is told" "$(messages gated)" 'build and sources of v: prog has changed while builds and gates ran'
 }
 
