@@ -25,7 +25,7 @@ jq -n --arg src "$PWD" --arg work "$TMPDIR/work" '
     def error_of($text): [{kind: "max_rel_l2", limit: 1e-5, run: prints($text)}];
     {schema: "kernsweep.plan/1", clock: "simulated", ticket: "gates", workdir: $work, source: {dir: $src, include: ["kernels"]}, contexts: [16],
      timeouts: {default: 60}, variants: [
-        (["baseline", "v3"][] | gated(.; compiled; [{kind: "scratch_bytes", name: "no_spill", limit: 0}])),
+        (["baseline", "v1", "v3", "v4"][] | gated(.; compiled; [{kind: "scratch_bytes", name: "no_spill", limit: 0}])),
         gated("line"; ["true"]; error_of("[PERF_TIMING] {\"prefill_s\": 1, \"rel_l2\": 4e-7}")),
         gated("json"; ["true"]; error_of("{\"variant\": \"v3\", \"rel_l2\": 4e-7}")),
         gated("wrong"; ["true"]; error_of("[PERF_TIMING] {\"prefill_s\": 1, \"rel_l2\": 0.02}")),
@@ -83,22 +83,23 @@ report() {
 }
 
 spill_sweep() {
-    try_once spill ks_run "$TMPDIR/plan.json" --tag spill --fail-on failure --variants baseline,v3
+    try_once spill ks_run "$TMPDIR/plan.json" --tag spill --fail-on failure --variants baseline,v1,v3,v4
 }
 
-# The compiler's figures for these kernels: 528 bytes of scratch a lane, and none.
+# The compiler's figures for these kernels: 528 and 1040 bytes of scratch a lane, and none.
 no_spill() {
     local bundle
     spill_sweep
     exited "exits 1" 1
     bundle=$(bundle_of spill)
-    is "baseline fails, v3 passes" "$(status_in_store spill)" "baseline:GATE_FAILED v3:OK"
-    is "the summary has the bytes of scratch" "$(for v in baseline v3; do gate_of "$bundle" $v .number; done | xargs)" "528 0"
-    is "the store has the gate's reason" "$(sql "SELECT reason FROM gate WHERE name = 'no_spill' AND status = 'GATE_FAILED' ORDER BY variant" | xargs)" \
-        "scratch_bytes 528 of flash_v2_naive, more than 0"
-    is "the bundle has resources.json" "$(jq -r '.schema, .arch' "$bundle/v3/resources.json" | xargs)" "kernsweep.resources/1 gfx942"
+    is "baseline and v1 fail, v3 and v4 pass" "$(status_in_store spill)" \
+        "baseline:GATE_FAILED v1:GATE_FAILED v3:OK v4:OK"
+    is "the summary has the bytes of scratch" "$(for v in baseline v1 v3 v4; do gate_of "$bundle" $v .number; done | xargs)" "528 1040 0 0"
+    is "the store has the gates' reasons" "$(sql "SELECT reason FROM gate WHERE name = 'no_spill' AND status = 'GATE_FAILED' ORDER BY variant" | xargs)" \
+        "scratch_bytes 528 of flash_v2_naive, more than 0 scratch_bytes 1040 of lds_tiling, more than 0"
+    is "the bundle has resources.json" "$(jq -r '.schema, .arch' "$bundle/v4/resources.json" | xargs)" "kernsweep.resources/1 gfx942"
     is "the store has the bytes of scratch" "$(sql "SELECT name, scratch_bytes FROM variant v JOIN run r ON r.id = v.run_id WHERE r.tag = 'spill' ORDER BY position" |
-        xargs)" "baseline|528 v3|0"
+        xargs)" "baseline|528 v1|1040 v3|0 v4|0"
     like "the report shows the bytes of scratch" "$(ks report "$bundle")" '.baseline..*528'
 }
 
