@@ -17,7 +17,6 @@ enum { TOLD_MAX = 20, SHOWN_MAX = 160, LOOKS_MAX = 3 };
 
 static const double tick_s = 0.02; /* files have the time of the kernel's last one */
 static const double look_short_s = 0.005;
-static const double skew_s = 0.5; /* clocks that differ by more are not the same */
 
 struct inquiry {
     struct suite *s;
@@ -31,18 +30,27 @@ struct inquiry {
     struct err *err;
 };
 
-/* A time of the file system's, which may be on a server with a clock of its own, in ours: a test's last file
- * was written just before its end, or its clock is not ours. */
-static double our_time(const struct suite *s, double real_s)
+/* What the clock of the file system, which may be a server's, is ahead of ours: a test's last file was written
+ * between two of our times, and the closest two say it best. */
+static double clock_ahead_s(const struct suite *s)
 {
-    double ahead = INFINITY;
+    double closest = INFINITY, least = 0, most = 0;
     for (size_t i = 0; i < s->job.test_count; i++) {
         const struct test_state *t = &s->test[i];
-        double difference = t->written_real_s - t->ended_real_s;
-        if (t->written_real_s > 0 && fabs(difference) < fabs(ahead))
-            ahead = difference;
+        double apart = t->read_real_s - t->writing_real_s; /* negative where our clock was set back meanwhile */
+        if (t->written_real_s <= 0 || t->writing_real_s <= 0 || apart < 0 || apart >= closest)
+            continue;
+        closest = apart;
+        least = t->written_real_s - t->read_real_s;
+        most = t->written_real_s - t->writing_real_s + tick_s;
     }
-    return real_s > 0 && isfinite(ahead) && fabs(ahead) > skew_s ? real_s - ahead : real_s;
+    return least <= 0 && most >= 0 ? 0 : (least + most) / 2;
+}
+
+/* A time of the file system's in ours; 0: unknown. */
+static double our_time(const struct suite *s, double real_s)
+{
+    return real_s > 0 ? real_s - clock_ahead_s(s) : real_s;
 }
 
 /* The test that ran at that time, the last one to begin; test_count: none. */

@@ -132,7 +132,7 @@ static int prepare_variants(struct suite *s, struct err *err)
         if ((!part->on || i == part->variant) && gate_variant(s, i, err) != 0)
             return err_wrap(err, "gates of %s", s->job.variant[i].name);
     }
-    s->prepared_real_s = clock_real_s();
+    s->prepared_real_s = clock_exact_real_s();
     return 0;
 }
 

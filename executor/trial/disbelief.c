@@ -31,6 +31,7 @@ int disbelief_of(struct suite *s, size_t test, const char *reason, struct err *e
     struct assessment why = {.status = STATUS_INVALID};
     char dir[FS_PATH_MAX];
     reason_set(why.reason, "%s", reason);
+    ended_writing(s, test);
     bool stuck = s->variant[s->job.test[test].variant].stuck[0];
     if (!stuck && (suite_test_dir(s, test, dir, err) != 0 || make_folder(s, dir, err) != 0 ||
                    write_diag(s, dir, &why, err) != 0 || perf_rewrite(s, test, &why, dir, err) != 0))

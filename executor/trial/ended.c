@@ -19,6 +19,11 @@ static int take_newest(const char *relpath, const char *fullpath, void *arg, str
     return 0;
 }
 
+void ended_writing(struct suite *s, size_t test)
+{
+    s->test[test].writing_real_s = clock_exact_real_s();
+}
+
 void ended_note(struct suite *s, size_t test, const char *dir)
 {
     struct test_state *t = &s->test[test];
@@ -27,4 +32,5 @@ void ended_note(struct suite *s, size_t test, const char *dir)
     t->written_real_s = 0;
     if (dir)
         (void)fs_walk(dir, true, take_newest, &t->written_real_s, &ignored);
+    t->read_real_s = clock_exact_real_s();
 }

@@ -6,7 +6,10 @@
 
 #include "executor/suite/suite.h"
 
-/* Once its last file has been written. dir: its folder; NULL: it has none that can be trusted. */
+/* Before the last of its files is written. */
+void ended_writing(struct suite *s, size_t test);
+
+/* Once that has been written. dir: its folder; NULL: it has none that can be trusted. */
 void ended_note(struct suite *s, size_t test, const char *dir);
 
 #endif

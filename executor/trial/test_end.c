@@ -231,6 +231,7 @@ int test_end_finish(struct test_run *r, struct err *err)
     if (s->loop.stop && r->assessment.status == STATUS_INTERRUPTED)
         return 0; /* the next supervisor finds a start without an end, and repeats the test */
     check_lane(r);
+    ended_writing(s, r->index);
     if (check_folders(r, err) != 0 || write_artifacts(r, err) != 0 || tell_unbound(r, err) != 0)
         return -1;
     ended_note(s, r->index, r->stuck ? NULL : r->dir);

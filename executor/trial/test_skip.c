@@ -34,6 +34,7 @@ int test_skip(struct suite *s, size_t test, const struct assessment *why, struct
     struct perf perf = {.test = test, .attempt = s->test[test].attempts, .assessment = why};
     int n = snprintf(text, sizeof text, "%s: %s\n", status_name(why->status), why->reason);
     bool stuck = s->variant[s->job.test[test].variant].stuck[0];
+    ended_writing(s, test);
     if (!stuck && (suite_test_dir(s, test, dir, err) != 0 || make_folder(s, test, err) != 0 ||
                    artifact_text(dir, "diag.txt", text, (size_t)n, &s->secrets, err) != 0 ||
                    perf_write(s, &perf, dir, err) != 0))

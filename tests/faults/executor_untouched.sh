@@ -187,6 +187,36 @@ gate_writes() {
     like "it is told" "$(messages gated)" 'build and sources of v: prog has changed while builds and gates ran'
 }
 
+# Linux 6.13 and later know the exact time of a change that comes soon after a look at the one before. The gate begins with a
+# millisecond, so that it ends within the same one.
+gate_writes_last() {
+    local n
+    cat >"$TMPDIR/last.c" <<'C'
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    struct stat st;
+    struct timespec now;
+    int fd = argc > 1 ? open(argv[1], O_WRONLY) : -1;
+    if (fd < 0)
+        return 1;
+    do
+        clock_gettime(CLOCK_REALTIME, &now);
+    while (now.tv_nsec % 1000000 > 20000);
+    return write(fd, "4", 1) != 1 || fstat(fd, &st) != 0 || pwrite(fd, "5", 1, 0) != 1;
+}
+C
+    "${CC:-cc}" -O1 -o "$TMPDIR/last" "$TMPDIR/last.c" || exit 1
+    for n in 1 2; do
+        three "last$n" true "{\"gates\": [{\"kind\": \"command\", \"name\": \"g\", \"run\": [\"$TMPDIR/last\", \"{build}/prog\"]}]}"
+    done
+    is "all results stand" "$(for n in 1 2; do outcomes "last$n"; done | sort | uniq -c | tr -s ' ')" " 2 OK OK OK OK"
+}
+
 # journal SCRIPT: what a test does to it
 journal() {
     local id=journal-$TESTS
@@ -256,6 +286,7 @@ scenario "a seal that cannot be read for a while" unread_once
 scenario "a seal that cannot be read any more" unread_for_good
 scenario "a test that puts a folder in the place of the seal" unsealed 'rm "$B/.complete"; mkdir "$B/.complete"' "its seal cannot be read"
 scenario "a gate that writes to build and sources" gate_writes
+scenario "a gate that writes right before it ends" gate_writes_last
 scenario "a test that writes to the journal" journal 'echo "{\"event\": \"TEST_END\"}" >>events.jsonl'
 scenario "a test that cuts the journal" journal ': >events.jsonl'
 scenario "a test that removes the journal" journal 'rm events.jsonl'
