@@ -32,7 +32,7 @@ misused() {
 
 # A job with everything in it, and the bundle that it leaves.
 full_job() {
-    job ok "$(jq -nc --arg t "$TIMING" '{secrets: ["TOKEN"], env: {TOKEN: "s3cr3t-value"},
+    job ok "$(jq -nc --arg t "$TIMING" '{sample_interval_ms: 20, secrets: ["TOKEN"], env: {TOKEN: "s3cr3t-value"},
         variants: [{name: "v", attn_impl: "k", build: [["sh", "-c", "echo made > {build}/made; echo $TOKEN"]],
                     gates: [{kind: "command", run: ["test", "-f", "{build}/made"]}],
                     run: ["sh", "-c", "\($t); cat {build}/made; echo $KERNSWEEP_VARIANT $KERNSWEEP_CONTEXT; pwd; echo $TOKEN >&2; echo x > extra; sleep 0.1"]}],
