@@ -7,9 +7,10 @@
 // per SM processes one work tile after another, and the producer already loads the next one. Work tiles are
 // handed out by an atomic counter, because causal tiles differ in length: static round-robin scheduling was
 // up to 20 % slower. Where there are only a few for each block, they are assigned in turn, back and forth.
-// With the full mask two blocks may form a cluster, which processes two neighbouring work tiles of a head:
-// each block loads half of every tile of keys into both, so that half as much is read from the L2 cache. All
-// work tiles are equally long then, so they are assigned in turn.
+// Two blocks may form a cluster, which processes two neighbouring work tiles of a head: each block loads half
+// of every tile of keys into both, so that half as much is read from the L2 cache. With the full mask all
+// work tiles are equally long, so they are assigned in turn. With the causal mask the first block's queries
+// do not see the last tile of keys, which its consumers pass over, and it tells both what comes next.
 #pragma once
 
 #include "attention/v5.h"
@@ -24,16 +25,18 @@ struct tensor_maps {
 
 // CONSUMERS: 2, or 3 for heads of 64, whose accumulators leave room for the registers of one more.
 // FULL: for the full mask only, which leaves most tiles of keys as they are.
-// CLUSTER: blocks that share tiles of keys. 2 only with the full mask and an even number of work tiles per
-// head; problem::tiles then counts pairs of them.
+// CLUSTER: blocks that share tiles of keys. 2 only with an even number of work tiles per head; problem::tiles
+// then counts pairs of them.
 template <format FORMAT, int HEAD_DIM, bool PING_PONG, bool SPLIT, int CONSUMERS = 2, bool FULL = false,
           int CLUSTER = 1>
 struct pipeline {
-    static_assert(FULL || CLUSTER == 1, "causal work tiles differ in length");
     using F = warpgroup_fragment<FORMAT, HEAD_DIM>;
     static constexpr format type = FORMAT;
     static constexpr int consumers = CONSUMERS; // warpgroups
     static constexpr int cluster = CLUSTER;
+    // Whether a cluster's work tiles are handed out by the counter, since they differ in length.
+    static constexpr bool counted_pairs = CLUSTER > 1 && !FULL;
+    static constexpr bool pairs_in_turn = CLUSTER > 1 && FULL;
     static constexpr int tile_queries = consumers * F::queries;
     static constexpr int stages = HEAD_DIM == 64 ? 4 : 2;
     static constexpr int threads = (1 + consumers) * 128;
@@ -55,7 +58,7 @@ struct pipeline {
 
     const problem &p;
     const tensor_maps &maps;
-    unsigned *counter; // work tiles handed out so far, not counting each block's first; null: in turn
+    unsigned *counter; // work tiles handed out so far, not counting each cluster's first; null: in turn
     layout memory;
 
     __device__ work_tile work_tile_of(int index) const
@@ -65,7 +68,7 @@ struct pipeline {
             at.tile = at.tile * CLUSTER + static_cast<int>(hopper::cluster_rank());
         return at;
     }
-    // The first and the next index of a block. Back and forth, because causal work tiles become shorter: a
+    // The first and the next index of a cluster. Back and forth, because causal work tiles become shorter: a
     // block with a long one gets a short one next. `taken` is what take() returned.
     __device__ int first_index() const
     {
@@ -74,20 +77,40 @@ struct pipeline {
     __device__ int index_after(int index, unsigned taken) const
     {
         const int blocks = static_cast<int>(gridDim.x) / CLUSTER;
-        if (CLUSTER > 1)
+        if (pairs_in_turn)
             return index + blocks;
         return counter ? blocks + static_cast<int>(taken) : (index / blocks + 1) * 2 * blocks - 1 - index;
     }
     // Without a branch, behind which the first load would wait for the counter.
     __device__ unsigned take() const
     {
-        return CLUSTER > 1 ? 0 : ptx::add_if(counter, counter, 1);
+        if (pairs_in_turn)
+            return 0;
+        return ptx::add_if(counter && (CLUSTER == 1 || hopper::cluster_rank() == 0), counter, 1);
+    }
+    // Only the first block of a cluster takes work tiles, and tells both what comes next. Called once the
+    // first keys of this one are being loaded: then both blocks have loaded those of the one before, so they
+    // have read its index, and the slot is free.
+    __device__ void tell_next(int slot, int index) const
+    {
+        if (!counted_pairs || hopper::cluster_rank() != 0)
+            return;
+        for (uint32_t rank = 0; rank < CLUSTER; rank++)
+            hopper::store_at(memory.next(slot), static_cast<uint32_t>(index), memory.next_full(slot), rank);
+    }
+    __device__ int next_told(int slot, uint32_t phase) const
+    {
+        hopper::mbarrier_arrive_expect_tx(memory.next_full(slot), 4);
+        hopper::mbarrier_wait(memory.next_full(slot), phase);
+        return static_cast<int>(ptx::ld_shared(memory.next(slot)));
     }
 
     // [begin, end), in tiles of keys.
     __device__ key_range key_tiles(const work_tile &at) const
     {
-        const key_range keys = at.keys<SPLIT, tile_queries>(p);
+        work_tile last = at; // of the cluster
+        last.tile |= CLUSTER - 1;
+        const key_range keys = last.keys<SPLIT, tile_queries>(p);
         return {keys.begin / F::keys, (keys.end + F::keys - 1) / F::keys};
     }
     __device__ int work_tiles() const
@@ -166,6 +189,7 @@ struct pipeline {
     __device__ void produce() const
     {
         ring_position k, v;
+        hopper::ring_position<layout::next_slots> next;
         uint32_t q_phase = 0;
         int index = first_index();
         while (index < work_tiles()) {
@@ -181,9 +205,12 @@ struct pipeline {
                 load_tile(&maps.v, memory.v(v.stage), at, t, memory.v_full(v.stage), memory.v_free(v.stage),
                           v.phase);
                 v.advance();
+                if (t == tiles.end - 1)
+                    tell_next(next.stage, index_after(index, taken));
             }
             q_phase ^= 1;
-            index = index_after(index, taken);
+            index = counted_pairs ? next_told(next.stage, next.phase) : index_after(index, taken);
+            next.advance();
         }
         for (int w = 0; w < consumers; w++) {
             hopper::mbarrier_wait(memory.q_free(w), q_phase ^ 1);
@@ -264,11 +291,11 @@ struct pipeline {
         hopper::tma_store_wait();
     }
 
-    // The last tile of keys that this consumer's queries see: three consumers' queries end in two tiles of
-    // keys.
+    // The last tile of keys that this consumer's queries see: those of three consumers, or of two blocks, end
+    // in two tiles of keys.
     __device__ int last_tile(int first, key_range tiles) const
     {
-        if constexpr (tile_queries <= F::keys)
+        if constexpr (tile_queries <= F::keys && !counted_pairs)
             return tiles.end - 1;
         return (p.keys_of(first + F::queries - 1) + F::keys - 1) / F::keys - 1;
     }

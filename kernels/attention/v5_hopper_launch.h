@@ -49,13 +49,15 @@ inline bool takes_three(const attn_shape &s)
     return (by_three + slots - 1) / slots * three_queries * 10 <= (by_two + slots - 1) / slots * span * 11;
 }
 
-// Clusters of two blocks. Work tiles are assigned to them in turn, which needs equally long ones. In long
-// sequences the exchange between the blocks costs more than the L2 cache's reads (docs/kernels/v5.md).
-constexpr int longest_pairs = 8192;
+// Clusters of two blocks, for neighbouring work tiles of a head. They halve the L2 cache's reads, and so
+// the power that these take. With the causal mask one of the two waits for a step, which only long sequences
+// make up for, and there must be enough of them to hand out (docs/kernels/v5.md has the measurements).
+constexpr int shortest_causal_pairs = 12288;
 inline bool takes_pairs(const attn_shape &s)
 {
-    return !s.causal && s.head_dim == 128 && s.seq <= longest_pairs && tiles(s.seq, span) % 2 == 0 &&
-           device_cores() > 1 && pipeline_split(s).parts == 1;
+    const split by = pipeline_split(s);
+    return s.head_dim == 128 && tiles(s.seq, span) % 2 == 0 && by.parts == 1 && device_cores() > 1 &&
+           (!s.causal || (s.seq >= shortest_causal_pairs && by.work_tiles > 2 * device_cores()));
 }
 
 template <class P> attn_geometry geometry_of(int work_tiles)
@@ -131,7 +133,8 @@ template <class P> hipError_t launch_persistent(const attn_args &args, problem p
         !hopper::describe(&maps.o, queries(args.o), F::queries))
         return hipErrorInvalidValue;
 
-    unsigned *counter = P::cluster > 1 || goes_in_turn(p) ? nullptr : static_cast<unsigned *>(args.scratch);
+    const bool in_turn = P::pairs_in_turn || (!P::counted_pairs && goes_in_turn(p));
+    unsigned *counter = in_turn ? nullptr : static_cast<unsigned *>(args.scratch);
     const hipError_t error =
         counter ? hopper::launch_dependent(reset_counter, {1, 1}, stream, counter) : hipSuccess;
     if (error != hipSuccess)
@@ -142,9 +145,10 @@ template <class P> hipError_t launch_persistent(const attn_args &args, problem p
 }
 
 // Ping-pong costs two named barriers per tile. That pays off for short work tiles; in long ones the consumers
-// fall out of phase by themselves (docs/kernels/v5.md has the measurements). Heads of 64 always have it: that
-// long they take three consumers, unless there are very few of them.
+// fall out of phase by themselves, earlier in clusters (docs/kernels/v5.md has the measurements). Heads of 64
+// always have it: that long they take three consumers, unless there are very few of them.
 constexpr int longest_ping_pong = 20480;
+constexpr int longest_ping_pong_of_pairs = 4096;
 
 template <format FORMAT> hipError_t launch_three(const attn_args &args, const split &by, hipStream_t stream)
 {
@@ -157,7 +161,11 @@ template <format FORMAT> hipError_t launch_pairs(const attn_args &args, const sp
 {
     problem p = describe(args, by, static_cast<unsigned char *>(args.scratch) + counter_bytes);
     p.tiles /= 2;
-    return launch_persistent<pipeline<FORMAT, 128, true, false, 2, true, 2>>(args, p, stream);
+    if (p.causal)
+        return launch_persistent<pipeline<FORMAT, 128, false, false, 2, false, 2>>(args, p, stream);
+    return p.seq > longest_ping_pong_of_pairs
+               ? launch_persistent<pipeline<FORMAT, 128, false, false, 2, true, 2>>(args, p, stream)
+               : launch_persistent<pipeline<FORMAT, 128, true, false, 2, true, 2>>(args, p, stream);
 }
 
 template <format FORMAT, int HEAD_DIM>

@@ -17,8 +17,10 @@ template <class F, int CONSUMERS, int STAGES, int CLUSTER> struct pipeline_memor
     static constexpr int k_at = o_at + CONSUMERS * F::query_bytes;
     static constexpr int v_at = k_at + STAGES * F::tile_bytes;
     static constexpr int barriers_at = v_at + STAGES * F::tile_bytes;
-    static constexpr int work_tiles_at = barriers_at + 8 * (4 * STAGES + 2 * CONSUMERS);
-    static constexpr size_t bytes = alignment + work_tiles_at + 4 * CONSUMERS;
+    static constexpr int next_slots = 2;
+    static constexpr int work_tiles_at = barriers_at + 8 * (4 * STAGES + 2 * CONSUMERS + next_slots);
+    static constexpr int next_at = work_tiles_at + 4 * CONSUMERS;
+    static constexpr size_t bytes = alignment + next_at + 4 * next_slots;
 
     uint32_t start;
 
@@ -50,6 +52,12 @@ template <class F, int CONSUMERS, int STAGES, int CLUSTER> struct pipeline_memor
         return start + work_tiles_at + 4 * consumer;
     }
 
+    // The index of a cluster's next work tile, which the first of its blocks tells both.
+    __device__ uint32_t next(int slot) const
+    {
+        return start + next_at + 4 * slot;
+    }
+
     __device__ uint32_t barrier(int i) const
     {
         return start + barriers_at + 8 * i;
@@ -79,6 +87,11 @@ template <class F, int CONSUMERS, int STAGES, int CLUSTER> struct pipeline_memor
         return barrier(4 * STAGES + CONSUMERS + consumer);
     }
 
+    __device__ uint32_t next_full(int slot) const
+    {
+        return barrier(4 * STAGES + 2 * CONSUMERS + slot);
+    }
+
     __device__ void init() const
     {
         if (threadIdx.x == 0) {
@@ -92,6 +105,8 @@ template <class F, int CONSUMERS, int STAGES, int CLUSTER> struct pipeline_memor
                 hopper::mbarrier_init(k_free(i), CLUSTER * CONSUMERS * warps);
                 hopper::mbarrier_init(v_free(i), CLUSTER * CONSUMERS * warps);
             }
+            for (int i = 0; i < next_slots; i++)
+                hopper::mbarrier_init(next_full(i), 1);
             hopper::fence_mbarrier_init();
         }
         if constexpr (CLUSTER > 1)

@@ -158,6 +158,20 @@ __device__ __forceinline__ void mbarrier_arrive_at(uint32_t barrier, uint32_t ra
                  : "memory");
 }
 
+// A word into the shared memory of the block with this rank, and its bytes onto a barrier there. Both are at
+// the same places there.
+__device__ __forceinline__ void store_at(uint32_t smem, uint32_t value, uint32_t barrier, uint32_t rank)
+{
+    asm volatile("{\n"
+                 ".reg .b32 there, over;\n"
+                 "mapa.shared::cluster.u32 there, %0, %3;\n"
+                 "mapa.shared::cluster.u32 over, %2, %3;\n"
+                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [there], %1, [over];\n"
+                 "}" ::"r"(smem),
+                 "r"(value), "r"(barrier), "r"(rank)
+                 : "memory");
+}
+
 // ---- named barriers ----
 __device__ __forceinline__ void named_barrier_sync(int name, int threads)
 {

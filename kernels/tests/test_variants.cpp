@@ -95,6 +95,11 @@ void test_variant(tap &t, const attn_variant &variant, attn_dtype dtype, const s
                 test_shape(t, variant, {2, seq, 48, 12, 128, causal, dtype}, true);
         }
     }
+    for (const bool causal :
+         {true, false}) { // and for those that take turns by a counter, or have no ping-pong
+        if (selected.long_too && attn_find("v5") == &variant)
+            test_shape(t, variant, {1, 12500, 4, 2, 128, causal, dtype}, true);
+    }
 }
 
 void test_all(tap &t, int argc, char **argv)
