@@ -93,10 +93,13 @@ struct pipeline {
     // have read its index, and the slot is free.
     __device__ void tell_next(int slot, int index) const
     {
-        if (!counted_pairs || hopper::cluster_rank() != 0)
-            return;
-        for (uint32_t rank = 0; rank < CLUSTER; rank++)
-            hopper::store_at(memory.next(slot), static_cast<uint32_t>(index), memory.next_full(slot), rank);
+        if constexpr (counted_pairs) {
+            if (hopper::cluster_rank() != 0)
+                return;
+            for (uint32_t rank = 0; rank < CLUSTER; rank++)
+                hopper::store_at(memory.next(slot), static_cast<uint32_t>(index), memory.next_full(slot),
+                                 rank);
+        }
     }
     __device__ int next_told(int slot, uint32_t phase) const
     {
