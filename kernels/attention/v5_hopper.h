@@ -49,6 +49,7 @@ struct pipeline {
     // sums are in fp32.
     static constexpr float outgrown = 8.0f;
     static_assert(F::keys % F::queries == 0, "more than one tile would need a mask");
+    static_assert(!counted_pairs || stages <= CLUSTER, "tell_next() might write what was not yet read");
     static_assert(tile_queries == span || !SPLIT, "splits fall on tile boundaries");
 
     using layout = pipeline_memory<F, consumers, stages, CLUSTER>;
@@ -89,7 +90,7 @@ struct pipeline {
         return ptx::add_if(counter && (CLUSTER == 1 || hopper::cluster_rank() == 0), counter, 1);
     }
     // Only the first block of a cluster takes work tiles, and tells both what comes next. Called once the
-    // first keys of this one are being loaded: then both blocks have loaded those of the one before, so they
+    // first keys of this one are being loaded, into a stage that both blocks filled for the one before: so they
     // have read its index, and the slot is free.
     __device__ void tell_next(int slot, int index) const
     {
