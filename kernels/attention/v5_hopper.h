@@ -90,8 +90,8 @@ struct pipeline {
         return ptx::add_if(counter && (CLUSTER == 1 || hopper::cluster_rank() == 0), counter, 1);
     }
     // Only the first block of a cluster takes work tiles, and tells both what comes next. Called once the
-    // first keys of this one are being loaded, into a stage that both blocks filled for the one before: so they
-    // have read its index, and the slot is free.
+    // first keys of this one are being loaded, into a stage that both blocks filled for the one before: so
+    // they have read its index, and the slot is free.
     __device__ void tell_next(int slot, int index) const
     {
         if constexpr (counted_pairs) {
