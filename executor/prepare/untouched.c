@@ -30,14 +30,14 @@ struct inquiry {
     struct err *err;
 };
 
-/* What the clock of the file system, which may be a server's, is ahead of ours: a test's last file was written
- * between two of our times, and the closest two say it best. */
+/* What the clock of the file system, which may be a server's, is ahead of ours: a test's last file was
+ * written between two of our times, and the closest two say it best. */
 static double clock_ahead_s(const struct suite *s)
 {
     double closest = INFINITY, least = 0, most = 0;
     for (size_t i = 0; i < s->job.test_count; i++) {
         const struct test_state *t = &s->test[i];
-        double apart = t->read_real_s - t->writing_real_s; /* negative where our clock was set back meanwhile */
+        double apart = t->read_real_s - t->writing_real_s; /* negative if our clock was set back */
         if (t->written_real_s <= 0 || t->writing_real_s <= 0 || apart < 0 || apart >= closest)
             continue;
         closest = apart;

@@ -62,7 +62,7 @@ struct test_state {
     double began_real_s, ended_real_s; /* 0: unknown */
     double written_real_s; /* of its newest file when it ended, by the file system's clock; 0: unknown */
     double writing_real_s, read_real_s; /* between these two that file was written; 0: unknown */
-    bool ended;            /* the journal has its final TEST_END or TEST_SKIP */
+    bool ended;                         /* the journal has its final TEST_END or TEST_SKIP */
     unsigned attempts;
     bool in_flight;          /* the journal has a start without an end */
     const struct lane *lane; /* that it runs or ran on; NULL: none in this process */
