@@ -49,15 +49,20 @@ inline bool takes_three(const attn_shape &s)
     return (by_three + slots - 1) / slots * three_queries * 10 <= (by_two + slots - 1) / slots * span * 11;
 }
 
+// Rounds of work tiles over all SMs, up to which they may be assigned in turn.
+constexpr int most_rounds_in_turn = 4;
+
 // Clusters of two blocks, for neighbouring work tiles of a head. They halve the L2 cache's reads, and so
 // the power that these take. With the causal mask one of the two waits for a step, which only long sequences
-// make up for, and there must be enough of them to hand out (docs/kernels/v5.md has the measurements).
+// make up for, and a few rounds of work tiles are better balanced in turn (docs/kernels/v5.md has the
+// measurements).
 constexpr int shortest_causal_pairs = 12288;
 inline bool takes_pairs(const attn_shape &s)
 {
     const split by = pipeline_split(s);
     return s.head_dim == 128 && tiles(s.seq, span) % 2 == 0 && by.parts == 1 && device_cores() > 1 &&
-           (!s.causal || (s.seq >= shortest_causal_pairs && by.work_tiles > 2 * device_cores()));
+           (!s.causal ||
+            (s.seq >= shortest_causal_pairs && by.work_tiles > device_cores() * most_rounds_in_turn));
 }
 
 template <class P> attn_geometry geometry_of(int work_tiles)
@@ -82,7 +87,7 @@ inline attn_geometry pipeline_geometry(const attn_shape &s)
 inline bool goes_in_turn(const problem &p)
 {
     const bool by_length = !p.causal || (p.part.parts == 1 && p.section >= p.heads);
-    return p.part.work_tiles <= device_cores() * (by_length ? 4 : 2);
+    return p.part.work_tiles <= device_cores() * (by_length ? most_rounds_in_turn : 2);
 }
 
 // How many heads are processed together, at most. Short sequences do little work per byte: a section as large

@@ -222,7 +222,7 @@ void test_forms(tap &t, const front &grid, const attn_variant &v5)
         {16, 256, 16, 4, 64, true, ATTN_BF16},  {1, 4096, 32, 8, 64, true, ATTN_BF16},
         {1, 1536, 24, 6, 64, false, ATTN_BF16}, {1, 4096, 2, 1, 64, true, ATTN_F16},
         {1, 4096, 2, 1, 64, false, ATTN_BF16},  {1, 20608, 2, 1, 128, true, ATTN_BF16},
-        {1, 6144, 8, 2, 128, false, ATTN_BF16}, {1, 12500, 4, 2, 128, true, ATTN_BF16},
+        {1, 6144, 8, 2, 128, false, ATTN_BF16}, {1, 12500, 6, 2, 128, true, ATTN_BF16},
     };
     std::set<std::string> launched;
     for (const attn_shape &s : shapes)

@@ -98,7 +98,7 @@ void test_variant(tap &t, const attn_variant &variant, attn_dtype dtype, const s
     for (const bool causal :
          {true, false}) { // and for those that take turns by a counter, or have no ping-pong
         if (selected.long_too && attn_find("v5") == &variant)
-            test_shape(t, variant, {1, 12500, 4, 2, 128, causal, dtype}, true);
+            test_shape(t, variant, {1, 12500, 6, 2, 128, causal, dtype}, true);
     }
 }
 
