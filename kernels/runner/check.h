@@ -12,7 +12,8 @@
 struct check_result {
     double rel_l2;        // over all checked rows
     double max_abs;       // largest difference
-    double plain_max_abs; // the same for a plain attention in the tensors' precision
+    double plain_max_abs; // the same for a plain attention in the tensors' precision, whose last rounding
+                          // counts as half a unit in the last place of the largest value that needs one
     size_t rows;          // checked (batch, row, head) triples
     std::string wrong;    // empty, or the reason for failure, on one line
 };

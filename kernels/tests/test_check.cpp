@@ -72,6 +72,43 @@ void test_outputs(tap &t)
     expect(t, p, "relative L2", "the output of a causal mask fails without that mask");
 }
 
+// bf16 and no mask: every query sees 1, 1, 1 and `last`, so that its output is their mean; but for `odd`.
+problem mean_in_bf16(float last, float mean, float odd)
+{
+    problem p{};
+    p.args.shape = {1, 4, 2, 1, 64, false, ATTN_BF16};
+    p.args.scale = 0.125f;
+    const size_t queries = query_elements(p.args.shape), keys = key_elements(p.args.shape);
+    const auto put_half = [](std::vector<unsigned char> &data, size_t i, float x) {
+        const uint16_t half = bf16_of_f32(x);
+        std::memcpy(&data[i * sizeof half], &half, sizeof half);
+    };
+    p.host.q.resize(2 * queries);
+    p.host.k.resize(2 * keys);
+    p.host.v.resize(2 * keys);
+    p.host.o.resize(2 * (queries + 16));
+    for (size_t i = 0; i < keys; i++)
+        put_half(p.host.v, i, i / 64 == 3 ? last : 1.0f);
+    for (size_t i = 0; i < queries; i++)
+        put_half(p.host.o, i, i == 200 ? odd : mean);
+    for (size_t i = 0; i < 16; i++)
+        std::memcpy(&p.host.o[2 * (queries + i)], &poison_word, 2);
+    return p;
+}
+
+void test_rounding(tap &t)
+{
+    constexpr float unit = 0x1p-7f; // of bf16, from 1 to 2
+    // The mean lies a quarter of a unit above 1. Rounding it costs only that much here, up to half a unit
+    // elsewhere.
+    expect(t, mean_in_bf16(1 + unit, 1, 1 + unit), "",
+           "one element a unit too large passes, if its value had to be rounded");
+    expect(t, mean_in_bf16(1 + unit, 1, 1 + 2 * unit), "largest error",
+           "one element two units too large fails");
+    expect(t, mean_in_bf16(1, 1, 1 + unit), "largest error",
+           "one element a unit too large fails, if its value needs no rounding");
+}
+
 void test_formats(tap &t)
 {
     bool f16 = true, bf16 = true;
@@ -96,6 +133,7 @@ void test_all(tap &t)
 {
     test_formats(t);
     test_outputs(t);
+    test_rounding(t);
 }
 } // namespace
 
