@@ -199,6 +199,12 @@ static int apply_migration(struct store *s, const struct migration *m, struct er
     return 0;
 }
 
+/* A migration may reword a constraint, which is text in the schema's own table. */
+static void let_schema_change(struct store *s, bool may)
+{
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, !may, (int *)NULL);
+}
+
 static int migrate_locked(struct store *s, struct err *err)
 {
     /* Another process may have migrated between our check and our lock. */
@@ -221,7 +227,10 @@ static int migrate(struct store *s, int64_t version, struct err *err)
         return err_wrap(err, "backup before the migration");
     if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
         return -1;
-    return sql_end(s, migrate_locked(s, err), err);
+    let_schema_change(s, true);
+    int rc = sql_end(s, migrate_locked(s, err), err);
+    let_schema_change(s, false);
+    return rc;
 }
 
 int store_open(struct store *s, const char *path, enum store_mode mode, struct err *err)

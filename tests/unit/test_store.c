@@ -186,7 +186,8 @@ static void a_copy_is_whole(void **state)
     store_close(&copy);
 }
 
-/* Every name of the program's table is accepted by the column, and the schema's list has no more of them. */
+/* Every name of the program's table is accepted by the column, and the schema's constraint has no more of
+ * them. */
 static void check_list(struct store *s, const char *table, const char *probe, const char *(*name)(int),
                        int count)
 {
@@ -200,15 +201,15 @@ static void check_list(struct store *s, const char *table, const char *probe, co
             fail_msg("%s does not take the status %s: %s", table, name(i), sqlite3_errmsg(s->db));
         sqlite3_finalize(stmt);
     }
-    /* Names in the CHECK list: quoted words of capitals. */
+    /* Names in the constraint: quoted words. */
     snprintf(sql, sizeof sql, "SELECT sql FROM sqlite_schema WHERE name = '%s'", table);
     sqlite3_stmt *stmt = NULL;
     assert_int_equal(sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-    const char *text = strstr((const char *)sqlite3_column_text(stmt, 0), "CHECK (status IN");
+    const char *text = strstr((const char *)sqlite3_column_text(stmt, 0), "CHECK (status ");
     assert_non_null(text);
     int quotes = 0;
-    for (const char *p = text; *p && strncmp(p, "))", 2) != 0; p++)
+    for (const char *p = text; *p && strncmp(p, "),", 2) != 0; p++)
         quotes += *p == '\'';
     assert_int_equal(quotes / 2, count);
     sqlite3_finalize(stmt);
@@ -251,6 +252,71 @@ static void the_schema_knows_the_statuses(void **state)
     store_close(&s);
 }
 
+static void check_words(struct store *s, const char *column, const char *const *words, size_t n)
+{
+    char text[80];
+    struct sql_stmt *stmt;
+    struct err err = {0};
+    snprintf(text, sizeof text, "UPDATE test SET %s = :word", column);
+    assert_non_null(stmt = sql_prepare(s, text, &err));
+    for (size_t i = 0; i < n; i++) {
+        sql_bind_text(stmt, ":word", words[i]);
+        assert_ok(sql_run(stmt, &err), &err);
+    }
+    sql_bind_text(stmt, ":word", "nonsense");
+    assert_err(sql_run(stmt, &err), &err, ERR_STORAGE, "CHECK");
+    sql_finalize(stmt);
+}
+
+/* A list of more than two words would be a temporary table for every test that is stored. */
+static void no_check_of_a_test_makes_a_table(void **state)
+{
+    static const char *const windows[] = {"timed", "busy", "test"},
+                             *const held[] = {"cgroup", "scope", "group", "container"},
+                             *const meters[] = {"accumulator", "power"};
+    (void)state;
+    struct store s = open_store("checks.db");
+    struct err err = {0};
+    struct sql_stmt *stmt = sql_prepare(
+        &s,
+        "EXPLAIN INSERT INTO test (run_id, series_id, repetition, warmup, status) VALUES (1, 1, 0, 0, 'OK')",
+        &err);
+    int steps = 0, rc;
+    assert_non_null(stmt);
+    for (; (rc = sql_step(stmt, &err)) > 0; steps++)
+        assert_string_not_equal(sql_col_str(stmt, "opcode", NULL), "OpenEphemeral");
+    assert_int_equal(rc, 0);
+    assert_true(steps > 10);
+    sql_finalize(stmt);
+    assert_int_equal(sqlite3_exec(s.db,
+                                  "INSERT INTO run (run_id, ticket, date, node, mode, origin, content_sha256,"
+                                  " ordered_at, ingested_at, status) VALUES ('r', 't', '2026-02-14', 'n',"
+                                  " 'perf', 'bundle', printf('%064d', 0), 0, 0, 'COMPLETE');"
+                                  "INSERT INTO series (node, ticket, mode, variant, context_len)"
+                                  " VALUES ('n', 't', 'perf', 'v', 1);"
+                                  "INSERT INTO test (run_id, series_id, repetition, warmup, status)"
+                                  " VALUES (1, 1, 0, 0, 'OK')",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    check_words(&s, "activity_window", windows, 3);
+    check_words(&s, "contained", held, 4);
+    check_words(&s, "joules_from", meters, 2);
+    assert_int_equal(
+        query_int(&s, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
+    store_close(&s);
+}
+
+/* Only a migration may change the schema's own table. */
+static void the_schema_is_out_of_reach(void **state)
+{
+    (void)state;
+    struct store s = open_store("reach.db");
+    sqlite3_exec(s.db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+    assert_int_not_equal(sqlite3_exec(s.db, "UPDATE sqlite_schema SET sql = ''", NULL, NULL, NULL),
+                         SQLITE_OK);
+    store_close(&s);
+}
+
 static void the_default_path_follows_the_environment(void **state)
 {
     (void)state;
@@ -282,6 +348,8 @@ int main(void)
         cmocka_unit_test(a_failed_migration_changes_nothing),
         cmocka_unit_test(a_copy_is_whole),
         cmocka_unit_test(the_schema_knows_the_statuses),
+        cmocka_unit_test(no_check_of_a_test_makes_a_table),
+        cmocka_unit_test(the_schema_is_out_of_reach),
         cmocka_unit_test(the_default_path_follows_the_environment),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
