@@ -54,21 +54,66 @@ static void describe_failure(struct delta *d, const struct cell *now, const char
                  *now->reason ? ": " : "", now->reason);
 }
 
+/* A test that was stopped, or not begun, by no fault of its own. What is not built is. */
+static bool was_prevented(enum status status, const struct run_variant *v)
+{
+    return status == STATUS_CANCELLED || status == STATUS_INTERRUPTED ||
+           (status == STATUS_SKIPPED && v->status == STATUS_OK);
+}
+
+/* Whether nothing speaks against the cell but that some of its tests, or all, were not run to their end. */
+static bool is_unmeasured(const struct run_data *r, const struct cell *c)
+{
+    if (c->status == STATUS_OK)
+        return false;
+    if (c->counted == 0)
+        return was_prevented(c->status, &r->variants[c->variant]);
+    for (size_t i = c->first; i < c->first + c->count; i++)
+        if (!r->tests[i].warmup && r->tests[i].status != STATUS_OK &&
+            !was_prevented(r->tests[i].status, &r->variants[c->variant]))
+            return false;
+    return true;
+}
+
 /* Without a base: the history has only nights in which the cell was OK. */
-static bool broke_since(struct delta *d, const struct cell *now)
+static bool broke_since(const struct comparing *c, struct delta *d, const struct cell *now)
 {
     if (now->status == STATUS_OK)
         return false;
+    bool unmeasured = is_unmeasured(c->now, now);
     d->in_base = true;
-    d->verdict = VERDICT_BROKEN;
-    describe_failure(d, now, "was OK on earlier nights, now");
+    d->verdict = unmeasured ? VERDICT_MISSING : VERDICT_BROKEN;
+    describe_failure(
+        d, now, unmeasured ? "was OK on earlier nights, not measured now:" : "was OK on earlier nights, now");
+    return true;
+}
+
+/* What was not measured on one side says nothing of the other. */
+static bool judge_unmeasured(const struct comparing *c, struct delta *d, const struct cell *base,
+                             const struct cell *now)
+{
+    bool then = base && is_unmeasured(c->base, base), here = now && is_unmeasured(c->now, now);
+    char before[64];
+    if (then == here || !base || !now)
+        return false;
+    d->verdict = here ? VERDICT_MISSING : VERDICT_NEW;
+    if (here) {
+        snprintf(before, sizeof before, "%s in the base, not measured now:", status_name(base->status));
+        describe_failure(d, now, before);
+    } else {
+        snprintf(d->reason, sizeof d->reason, "not measured in the base (%s), now %s",
+                 status_name(base->status), status_name(now->status));
+    }
     return true;
 }
 
 /* The verdicts that follow from the status of both sides; false if the values have to decide. */
-static bool judge_states(struct delta *d, const struct cell *base, const struct cell *now)
+static bool judge_states(const struct comparing *c, struct delta *d, const struct cell *base,
+                         const struct cell *now)
 {
     bool base_ok = base && base->status == STATUS_OK, now_ok = now && now->status == STATUS_OK;
+    if (judge_unmeasured(c, d, base, now))
+        return true;
     if (!now) {
         d->verdict = VERDICT_MISSING;
         snprintf(d->reason, sizeof d->reason, "%s in the base, not measured now",
@@ -165,8 +210,8 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
     set_sides(c, d, base, now);
     const struct night_cell *nights = now ? nights_find_cell(&c->tonight.nights, variant, context) : NULL;
     bool from_nights = !c->base && nights;
-    bool settled = from_nights ? broke_since(d, now) || lost_metric(c, d, nights)
-                               : judge_states(d, base, now) || judge_lacking(d);
+    bool settled = from_nights ? broke_since(c, d, now) || lost_metric(c, d, nights)
+                               : judge_states(c, d, base, now) || judge_lacking(d);
     if (settled || judge_windows(c, d, base, now))
         return 0;
     d->in_base = base || from_nights;

@@ -23,6 +23,19 @@ size_t run_data_values(const struct run_data *r, const struct cell *c, enum metr
     return n;
 }
 
+/* Of warm-ups only: what they ended with says that nothing was measured, not that it is OK. */
+static void summarise_warmups(const struct run_data *r, struct cell *c)
+{
+    c->status = STATUS_SKIPPED;
+    c->reason = "only its warm-ups ran";
+    for (size_t i = c->first; i < c->first + c->count; i++)
+        if (r->tests[i].status != STATUS_OK) {
+            c->status = r->tests[i].status;
+            c->reason = r->tests[i].reason;
+            return;
+        }
+}
+
 static void summarise(const struct run_data *r, struct cell *c, double *scratch)
 {
     c->reason = "";
@@ -41,6 +54,8 @@ static void summarise(const struct run_data *r, struct cell *c, double *scratch)
             c->reason = t->reason;
         }
     }
+    if (c->counted == 0)
+        summarise_warmups(r, c);
     for (int m = 0; m < METRIC_COUNT; m++) {
         size_t n = run_data_values(r, c, (enum metric)m, scratch);
         c->n[m] = (int)n;
