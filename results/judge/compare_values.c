@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the newest night, also where it is 0, which the model of nights leaves out. */
 static double last_value(const struct night_cell *c)
 {
-    return c && c->count ? c->points[c->count - 1]->median : NAN;
+    return c && c->series->count ? c->series->points[c->series->count - 1].median : NAN;
 }
 
 static int measure_stratum(const struct comparing_cell *c, const struct stratum *s,
