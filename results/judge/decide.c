@@ -159,7 +159,7 @@ static void decide_few(struct delta *d, double loss)
                     100 * d->threshold, few, history);
     else if (fabs(loss) > d->threshold)
         set_verdict(d, VERDICT_NOISY, "within the noise of the same build (%.1f %%)", 100 * band);
-    else if (!isnan(d->noise_floor) && band <= d->threshold)
+    else if (!isnan(d->noise_floor) && d->detectable <= d->threshold)
         set_verdict(d, VERDICT_UNCHANGED, "below the threshold of %.3g %%, noise %.2g %%", 100 * d->threshold,
                     100 * band);
     else
@@ -186,7 +186,6 @@ static void decide_repetitions(const struct compare_options *o, size_t tested, s
     const char *name = d->method == METHOD_BOOTSTRAP ? "Mann-Whitney and bootstrap interval" : "Mann-Whitney";
     const char *adjusted = plain ? " (not adjusted: n too small)" : "";
     double p = plain ? d->p : d->p_adjusted;
-    double band = 2 * d->noise_floor;
     if (fabs(loss) > d->threshold && fabs(loss) <= 2 * M_SQRT2 * d->between_runs)
         set_verdict(d, VERDICT_NOISY, "runs of the same build differ by as much (A/A spread %.1f %%)",
                     100 * d->between_runs);
@@ -196,12 +195,14 @@ static void decide_repetitions(const struct compare_options *o, size_t tested, s
     else if (fabs(loss) > d->threshold)
         set_verdict(d, VERDICT_NOISY, "%s, n = %d and %d, p = %.2g%s: not significant", name, d->base_n,
                     d->now_n, p, adjusted);
-    else if (band <= d->threshold)
+    else if (d->detectable <= d->threshold)
         set_verdict(d, VERDICT_UNCHANGED, "below the threshold of %.3g %%, n = %d and %d", 100 * d->threshold,
                     d->base_n, d->now_n);
     else
-        set_verdict(d, VERDICT_NOISY, "noise of %.1f %% exceeds the threshold of %.3g %%", 100 * band,
-                    100 * d->threshold);
+        set_verdict(d, VERDICT_NOISY,
+                    "below the threshold of %.3g %%, but with n = %d and %d only changes of %.1f %% and more"
+                    " would be found",
+                    100 * d->threshold, d->base_n, d->now_n, 100 * d->detectable);
 }
 
 /* Beyond the threshold, but perhaps only because the factor of two cards is not known better. */
