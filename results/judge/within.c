@@ -42,6 +42,18 @@ static int make_side(const struct run_data *run, size_t reference, bool as_refer
     return run_data_make_cells(out, err);
 }
 
+/* What a variant was to measure and did not. */
+static int take_unmeasured(const struct run_data *run, struct run_data *out, struct err *err)
+{
+    out->unmeasured = calloc(run->n_unmeasured + 1, sizeof *out->unmeasured);
+    if (!out->unmeasured)
+        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    if (run->n_unmeasured > 0)
+        memcpy(out->unmeasured, run->unmeasured, run->n_unmeasured * sizeof *run->unmeasured);
+    out->n_unmeasured = run->n_unmeasured;
+    return 0;
+}
+
 enum verdict within_verdict(const struct variant_delta *d, double threshold)
 {
     double size = fabs(log(d->factor)), limit = log1p(threshold);
@@ -60,8 +72,11 @@ enum verdict within_verdict(const struct variant_delta *d, double threshold)
 static void state_reason(const struct variant_delta *v, double threshold, struct delta *d)
 {
     double error = 100 * v->factor_error / v->factor;
-    int n = snprintf(d->reason, sizeof d->reason, "%.3gx the speed of the reference, threshold %.3g %%",
-                     v->factor, 100 * threshold);
+    const struct metric_info *m = metric_info(d->metric);
+    bool speed = metric_is_time(d->metric);
+    double times = speed || m->better == METRIC_MORE ? v->factor : 1 / v->factor;
+    int n = snprintf(d->reason, sizeof d->reason, "%.3gx the %s of the reference, threshold %.3g %%", times,
+                     speed ? "speed" : m->name, 100 * threshold);
     if (isfinite(error))
         n +=
             snprintf(d->reason + n, sizeof d->reason - (size_t)n, ", two standard errors %.2g %%", 2 * error);
@@ -99,6 +114,8 @@ int compare_within(const struct run_data *run, size_t reference, const struct co
     int rc = make_side(run, reference, true, &base, err);
     if (rc == 0)
         rc = make_side(run, reference, false, &now, err);
+    if (rc == 0)
+        rc = take_unmeasured(run, &now, err);
     if (rc == 0)
         rc = compare_runs(&base, &now, NULL, &o, out, err);
     if (rc == 0)
