@@ -14,6 +14,21 @@ static inline void neighbours_in_all_tests(struct world *w)
         TONIGHT_OF(w)->neighbours[i] = 2;
 }
 
+/* Nothing else ran on the GPU of the tests that crashed. */
+static inline void broken_code_on_another_gpu(struct world *w)
+{
+    broken_code(w);
+    w->has_base = true;
+    w->nights[LAST].gpu = w->nights[LAST].watched_gpu = TONIGHT_OF(w)->gpu = "0xabc";
+    TONIGHT_OF(w)->watched_gpu = "0xbad";
+}
+
+static inline void broken_code_on_the_same_gpu(struct world *w)
+{
+    broken_code_on_another_gpu(w);
+    TONIGHT_OF(w)->watched_gpu = "0xabc";
+}
+
 /* Of single tests: those beside which another process ran are slower. */
 static inline void neighbours_of_slow_tests(struct world *w)
 {

@@ -43,7 +43,8 @@ struct night_of_world {
     const char *source, *plan;
     bool warmup;
     double throttled_s;
-    enum status status; /* of v0 at 1024 */
+    enum status status;            /* of v0 at 1024 */
+    const char *gpu, *watched_gpu; /* of all tests, and of those of v0 at 1024; NULL: unknown */
     struct fact facts[FACTS_MAX];
     size_t n_facts;
 };
@@ -142,6 +143,8 @@ static inline struct run_data make_run(const struct world *w, int night, struct 
                                                 time * (watched ? n->repetition[r % REPETITIONS] : 1));
                 t->warmup = n->warmup && r == 0;
                 t->status = watched ? n->status : STATUS_OK;
+                const char *gpu = watched ? n->watched_gpu : n->gpu;
+                snprintf(t->gpu, sizeof t->gpu, "%s", gpu ? gpu : "");
                 t->value[METRIC_SCLK_MHZ] = clock > 0 ? clock : (double)NAN;
                 t->activity.mclk_mhz = n->memory;
                 t->activity.throttled_s = n->throttled_s;

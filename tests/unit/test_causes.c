@@ -89,6 +89,8 @@ static const struct scenario scenarios[] = {
     {another_gpu, "", "", true},
     {another_gpu_and_all, "", "node! method", false},
     {another_gpu_and_a_large_change, "", "", true},
+    {broken_code_on_another_gpu, "code method", "", true},
+    {broken_code_on_the_same_gpu, "code!", "", true},
     {plan_with_a_comment, "unexplained", "", true},
     {order_and_one_cell, "unexplained", "", true},
     {warmup_and_all, "", "node!", true},
@@ -165,6 +167,37 @@ static void every_cause_is_named_right_and_none_false(void **state)
     assert_true(COUNT(scenarios) >= 70 && tempting >= 35);
 }
 
+static enum cause_by shared_code_by(struct world *w)
+{
+    struct found *f = explain(w);
+    const struct cell_causes *all = causes_of(&f->comparison.causes, "", 0);
+    const struct cause *code = all ? causes_kind(all, CAUSE_CODE) : NULL;
+    enum cause_by by = code ? code->by : CAUSE_BYS;
+    release(f);
+    free(w);
+    return by;
+}
+
+static void shared_code_is_only_what_was_read(void **state)
+{
+    (void)state;
+    struct world *w = calm_world();
+    all_slower_with_new_code(w);
+    assert_int_equal(shared_code_by(w), CAUSE_BY_DEVICE);
+    w = calm_world();
+    all_slower_with_new_code(w);
+    for (int i = 0; i < RUNS; i++)
+        w->nights[i].files = true;
+    assert_int_equal(shared_code_by(w), CAUSE_BY_FILES);
+    w = calm_world();
+    all_slower(w);
+    w->shift_confirmed = SHIFT_CODE;
+    for (int i = 0; i < RUNS; i++)
+        for (size_t v = 0; v < VARIANTS; v++)
+            w->nights[i].code[v] = "";
+    assert_int_equal(shared_code_by(w), CAUSE_BY_FILES);
+}
+
 /* Of each kind that is called established, whether the row has it so too, of the cell or in common: with too
  * much noise for a common factor, each cell has its share. */
 static bool only_known_are_established(size_t row, const char *found)
@@ -209,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cause_is_named_right_and_none_false),
         cmocka_unit_test(noise_makes_no_cause_certain),
+        cmocka_unit_test(shared_code_is_only_what_was_read),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -33,6 +33,37 @@ static void compare_counts(struct finding *f)
         cause_add_change(out, "warmup", was, is);
 }
 
+static const char *card_of(const struct run_data *r, const struct cell *c)
+{
+    for (size_t i = 0; c && i < c->count; i++)
+        if (*r->tests[c->first + i].gpu)
+            return r->tests[c->first + i].gpu;
+    return NULL;
+}
+
+static bool ran_on(const struct run_data *r, const struct cell *c, const char *gpu)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (strcmp(r->tests[c->first + i].gpu, gpu) == 0)
+            return true;
+    return false;
+}
+
+/* A cell that broke, or works again, has no value that the cards' factor could bring to the GPU before. */
+static void compare_cards(struct finding *f)
+{
+    const struct run_data *then = f->before->run, *now = f->in->now.run;
+    const struct cell *a = run_data_cell(then, f->d->variant, f->d->context),
+                      *b = run_data_cell(now, f->d->variant, f->d->context);
+    const char *was = card_of(then, a), *is = card_of(now, b);
+    if (!was || !is)
+        return;
+    for (size_t i = 0; i < b->count; i++)
+        if (ran_on(then, a, now->tests[b->first + i].gpu))
+            return;
+    cause_add_change(&f->differs.device, "gpu", was, is);
+}
+
 /* The part of a common factor that the clock explains: what was taken out of the cell needs no explaining. */
 static double clock_of_common(const struct finding *f, const struct clock_part *others)
 {
@@ -152,6 +183,8 @@ int finding_look_at_cell(struct finding *f, struct err *err)
     f->out->code_of_device = f->beside->of_device[d - f->c->deltas];
     bool measured = d->verdict != VERDICT_BROKEN && d->verdict != VERDICT_FIXED;
     f->change = measured ? slower_by(d->metric, d->ratio) : (double)NAN;
+    if (!measured)
+        compare_cards(f);
     bool own = f->differs.environment[SCOPE_VARIANT].count || f->differs.method[SCOPE_VARIANT].count;
     if (beside_controls(f->beside, f->c, d, f->change, own, &f->controls, err) != 0 ||
         look_at_clock(f, err) != 0)

@@ -36,6 +36,18 @@ static int add_shared_neighbours(struct finding *f, struct err *err)
     return finding_add_neighbours(f, err);
 }
 
+/* What tells that it differs: machine code only where all of it was read from the kernels. Builds that differ
+ * in speed, of the same sources, differ in what was built. */
+static enum cause_by code_by(const struct finding *f, bool most_differ)
+{
+    if (!most_differ)
+        return f->differs.other_sources ? CAUSE_BY_SOURCES : CAUSE_BY_FILES;
+    for (size_t i = 0; i < f->c->count; i++)
+        if (f->beside->code[i] == CAUSE_CODE_DIFFERS && !f->beside->of_device[i])
+            return CAUSE_BY_FILES;
+    return CAUSE_BY_DEVICE;
+}
+
 /* Code explains what all cells have in common only where most of them changed it, and no control tells. */
 static int add_shared_code(struct finding *f, struct err *err)
 {
@@ -51,7 +63,7 @@ static int add_shared_code(struct finding *f, struct err *err)
     struct cause *c = finding_add(f, CAUSE_CODE, s->confirmed == SHIFT_CODE, err);
     if (!c)
         return -1;
-    c->by = 2 * other >= all ? CAUSE_BY_DEVICE : CAUSE_BY_SOURCES;
+    c->by = code_by(f, other > 0 && 2 * other >= all);
     c->n_cells = other;
     if (s->confirmed == SHIFT_CODE || !f->differs.toolchain.count)
         return 0;

@@ -1,0 +1,234 @@
+/* compare: verdicts that follow from what was measured and what was not; whatever was not measured says
+ * nothing, and "unchanged" says that a change would have been found. */
+#include "tests/unit/results_support.h"
+
+#include "results/judge/compare.h"
+#include "results/judge/within.h"
+#include "results/stats/stats.h"
+
+enum { CONTEXT = 4096 };
+
+static struct run_data one_test(int night, enum status status)
+{
+    struct draft d;
+    draft_night(&d, night);
+    draft_shot(&d, "v", CONTEXT, 1, 10)->status = status;
+    return run_of_draft(&d);
+}
+
+/* Owns both runs. */
+static struct delta verdict_of(struct run_data base, struct run_data now)
+{
+    const struct compare_options o = compare_defaults();
+    struct comparison c;
+    struct err err = {0};
+    assert_ok(compare_runs(&base, &now, NULL, &o, &c, &err), &err);
+    assert_int_equal(c.count, 1);
+    struct delta d = c.deltas[0];
+    comparison_release(&c);
+    run_data_release(&base);
+    run_data_release(&now);
+    return d;
+}
+
+static void a_stopped_test_is_missing(void **state)
+{
+    static const enum status stopped[] = {STATUS_CANCELLED, STATUS_INTERRUPTED, STATUS_SKIPPED};
+    (void)state;
+    for (size_t i = 0; i < COUNT(stopped); i++) {
+        struct delta d = verdict_of(one_test(0, STATUS_OK), one_test(1, stopped[i]));
+        assert_int_equal(d.verdict, VERDICT_MISSING);
+        assert_non_null(strstr(d.reason, "OK in the base, not measured now"));
+        assert_non_null(strstr(d.reason, status_name(stopped[i])));
+        d = verdict_of(one_test(0, STATUS_CRASH), one_test(1, stopped[i]));
+        assert_int_equal(d.verdict, VERDICT_MISSING);
+        d = verdict_of(one_test(0, stopped[i]), one_test(1, STATUS_OK));
+        assert_int_equal(d.verdict, VERDICT_NEW);
+        assert_non_null(strstr(d.reason, "not measured in the base"));
+        d = verdict_of(one_test(0, stopped[i]), one_test(1, STATUS_CRASH));
+        assert_int_equal(d.verdict, VERDICT_NEW);
+    }
+    assert_int_equal(verdict_of(one_test(0, STATUS_OK), one_test(1, STATUS_CRASH)).verdict, VERDICT_BROKEN);
+    assert_int_equal(verdict_of(one_test(0, STATUS_HANG), one_test(1, STATUS_OK)).verdict, VERDICT_FIXED);
+}
+
+static void what_is_not_built_is_broken(void **state)
+{
+    (void)state;
+    struct run_data now = one_test(1, STATUS_SKIPPED);
+    now.variants[0].status = STATUS_BUILD_FAILED;
+    assert_int_equal(verdict_of(one_test(0, STATUS_OK), now).verdict, VERDICT_BROKEN);
+}
+
+/* One repetition crashed and the user stopped the others. */
+static void a_crash_before_the_end_is_broken(void **state)
+{
+    (void)state;
+    struct draft d;
+    draft_night(&d, 1);
+    draft_shot(&d, "v", CONTEXT, 1, 10)->status = STATUS_CRASH;
+    draft_shot(&d, "v", CONTEXT, 2, 10)->status = STATUS_CANCELLED;
+    assert_int_equal(verdict_of(one_test(0, STATUS_OK), run_of_draft(&d)).verdict, VERDICT_BROKEN);
+}
+
+static struct run_data one_warmup(int night, enum status status)
+{
+    struct draft d;
+    draft_night(&d, night);
+    struct run_test *t = draft_shot(&d, "v", CONTEXT, 1, 10);
+    t->warmup = true;
+    t->status = status;
+    return run_of_draft(&d);
+}
+
+static void warmups_measure_nothing(void **state)
+{
+    (void)state;
+    struct delta d = verdict_of(one_test(0, STATUS_FAIL), one_warmup(1, STATUS_OK));
+    assert_int_equal(d.verdict, VERDICT_MISSING);
+    assert_non_null(strstr(d.reason, "only its warm-ups ran"));
+    assert_int_equal(verdict_of(one_test(0, STATUS_FAIL), one_warmup(1, STATUS_CANCELLED)).verdict,
+                     VERDICT_MISSING);
+    assert_int_equal(verdict_of(one_warmup(0, STATUS_OK), one_test(1, STATUS_CRASH)).verdict, VERDICT_NEW);
+    assert_int_equal(verdict_of(one_test(0, STATUS_OK), one_warmup(1, STATUS_CRASH)).verdict, VERDICT_BROKEN);
+}
+
+/* Scratch memory of fifteen nights: 64 bytes up to night 5 if `once`, then none. */
+static enum verdict against_scratch(bool once, double tonight)
+{
+    enum { NIGHTS_OF_SCRATCH = 15 };
+    struct compare_options o = compare_defaults();
+    struct history h = {.series = calloc(1, sizeof *h.series), .count = 1, .nights = NIGHTS_OF_SCRATCH};
+    struct history_series *s = h.series;
+    struct comparison c;
+    struct draft d;
+    struct err err = {0};
+    snprintf(s->variant, sizeof s->variant, "v");
+    s->context = CONTEXT;
+    s->metric = o.metric = METRIC_SCRATCH_BYTES;
+    s->points = calloc(NIGHTS_OF_SCRATCH, sizeof *s->points);
+    for (size_t i = 0; i < NIGHTS_OF_SCRATCH; i++)
+        s->points[s->count++] = (struct history_point){.run_key = (int64_t)i + 1,
+                                                       .median = once && i < 5 ? 64 : 0,
+                                                       .n = 3,
+                                                       .measured_at = 86400000LL * (int64_t)i,
+                                                       .within = NAN};
+    draft_night(&d, 20);
+    draft_shot(&d, "v", CONTEXT, 1, 10);
+    d.variants[0].value[METRIC_SCRATCH_BYTES] = tonight;
+    struct run_data r = run_of_draft(&d);
+    assert_ok(compare_runs(NULL, &r, &h, &o, &c, &err), &err);
+    enum verdict verdict = c.deltas[0].verdict;
+    comparison_release(&c);
+    run_data_release(&r);
+    history_release(&h);
+    return verdict;
+}
+
+static void an_exact_property_is_compared_with_the_night_before(void **state)
+{
+    (void)state;
+    assert_int_equal(against_scratch(true, 64), VERDICT_REGRESSED);
+    assert_int_equal(against_scratch(true, 0), VERDICT_UNCHANGED);
+    assert_int_equal(against_scratch(false, 64), VERDICT_REGRESSED);
+    assert_int_equal(against_scratch(false, 0), VERDICT_UNCHANGED);
+}
+
+/* Pairs of runs that differ by `slower`; returns how many are called unchanged, none of which may say that
+ * only larger changes than the threshold would have been found. */
+static int unchanged_of(int pairs, int repetitions, double sd, double slower)
+{
+    const struct compare_options o = compare_defaults();
+    struct stats_rng rng;
+    int unchanged = 0;
+    stats_rng_seed(&rng, 1);
+    for (int pair = 0; pair < pairs; pair++) {
+        struct run_data side[2];
+        for (int k = 0; k < 2; k++) {
+            struct draft d;
+            draft_night(&d, k);
+            for (int r = 1; r <= repetitions; r++)
+                draft_shot(&d, "v", CONTEXT, r, 10 * (1 + k * slower) * exp(sd * stats_rng_normal(&rng)));
+            side[k] = run_of_draft(&d);
+        }
+        struct delta d = verdict_of(side[0], side[1]);
+        if (d.verdict != VERDICT_UNCHANGED)
+            continue;
+        unchanged++;
+        assert_true(d.detectable <= o.regression);
+    }
+    return unchanged;
+}
+
+static void unchanged_says_that_a_change_would_have_been_found(void **state)
+{
+    (void)state;
+    assert_true(unchanged_of(200, 5, 0.03, 0.06) < 20);
+    assert_true(unchanged_of(200, 10, 0.042, 0.06) < 20);
+    assert_true(unchanged_of(200, 3, 0.02, 0.06) < 40);
+    assert_true(unchanged_of(200, 5, 0.005, 0) > 190);
+}
+
+static void within_a_run_the_unmeasured_is_missing(void **state)
+{
+    (void)state;
+    const struct compare_options o = compare_defaults();
+    struct comparison c;
+    struct draft d;
+    struct err err = {0};
+    draft_night(&d, 0);
+    draft_shot(&d, "baseline", 1024, 1, 10);
+    draft_shot(&d, "baseline", CONTEXT, 1, 10);
+    draft_shot(&d, "v3", 1024, 1, 5);
+    struct run_data r = run_of_draft(&d);
+    r.unmeasured = calloc(1, sizeof *r.unmeasured);
+    r.n_unmeasured = 1;
+    snprintf(r.unmeasured[0].variant, sizeof r.unmeasured[0].variant, "v3");
+    r.unmeasured[0].context = CONTEXT;
+    assert_ok(compare_within(&r, 0, &o, &c, &err), &err);
+    assert_int_equal(c.count, 2);
+    assert_int_equal(c.deltas[1].context, CONTEXT);
+    assert_int_equal(c.deltas[1].verdict, VERDICT_MISSING);
+    comparison_release(&c);
+    run_data_release(&r);
+}
+
+/* Half the time and twice the memory. */
+static void within_a_run_only_a_time_is_a_speed(void **state)
+{
+    (void)state;
+    struct compare_options o = compare_defaults();
+    struct comparison c;
+    struct draft d;
+    struct err err = {0};
+    draft_night(&d, 0);
+    for (int r = 1; r <= 3; r++) {
+        draft_shot(&d, "baseline", 1024, r, 10)->value[METRIC_VRAM_PEAK] = 8e9;
+        draft_shot(&d, "v3", 1024, r, 5)->value[METRIC_VRAM_PEAK] = 16e9;
+    }
+    struct run_data r = run_of_draft(&d);
+    assert_ok(compare_within(&r, 0, &o, &c, &err), &err);
+    assert_non_null(strstr(c.deltas[0].reason, "2x the speed of the reference"));
+    comparison_release(&c);
+    o.metric = METRIC_VRAM_PEAK;
+    assert_ok(compare_within(&r, 0, &o, &c, &err), &err);
+    assert_int_equal(c.deltas[0].verdict, VERDICT_REGRESSED);
+    assert_non_null(strstr(c.deltas[0].reason, "2x the vram_peak_bytes of the reference"));
+    comparison_release(&c);
+    run_data_release(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stopped_test_is_missing),
+        cmocka_unit_test(what_is_not_built_is_broken),
+        cmocka_unit_test(a_crash_before_the_end_is_broken),
+        cmocka_unit_test(warmups_measure_nothing),
+        cmocka_unit_test(an_exact_property_is_compared_with_the_night_before),
+        cmocka_unit_test(unchanged_says_that_a_change_would_have_been_found),
+        cmocka_unit_test(within_a_run_the_unmeasured_is_missing),
+        cmocka_unit_test(within_a_run_only_a_time_is_a_speed),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
