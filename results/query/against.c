@@ -1,5 +1,6 @@
 #include "results/query/against.h"
 
+#include "results/query/base_pool.h"
 #include "results/query/causes_load.h"
 #include "results/query/confirm_store.h"
 #include "results/query/history_load.h"
@@ -122,6 +123,17 @@ int against_run(struct store *s, const struct run_data *now, int64_t base_key,
     return release_on_error(out, rc);
 }
 
+/* Enough nights say what the level of the baseline's runs is. */
+static int pool_base(struct store *s, const struct run_data *now, struct against *out, struct err *err)
+{
+    if (out->n_base_runs < 2 || out->nights.nights >= out->options.history_min)
+        return 0;
+    if (base_pool(s, &out->base, out->base_runs, out->n_base_runs, now->info.key, &out->pool, err) != 0)
+        return -1;
+    out->is_pooled = true;
+    return 0;
+}
+
 int against_baseline(struct store *s, const struct run_data *now, const char *name,
                      const struct compare_options *options, struct against *out, struct err *err)
 {
@@ -135,6 +147,8 @@ int against_baseline(struct store *s, const struct run_data *now, const char *na
         rc = baseline_runs(s, &b, &out->base_runs, &out->n_base_runs, err);
     if (rc == 0)
         rc = nights_before(s, now, out, err);
+    if (rc == 0)
+        rc = pool_base(s, now, out, err);
     return release_on_error(out, rc);
 }
 
@@ -176,7 +190,8 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
     struct compare_options options = a->options;
     options.base_runs = a->base_runs;
     options.n_base_runs = a->n_base_runs;
-    if (compare_runs(a->has_base ? &a->base : NULL, now, &a->nights, &options, out, err) != 0)
+    const struct run_data *base = a->is_pooled ? &a->pool : a->has_base ? &a->base : NULL;
+    if (compare_runs(base, now, &a->nights, &options, out, err) != 0)
         return -1;
     if (!a->has_base && a->history.nights > 0 && facts_since_last_night(a, now, out, err) != 0) {
         comparison_release(out);
@@ -214,6 +229,7 @@ int against_commits_of_night(struct store *s, const struct against *a, const str
 void against_release(struct against *a)
 {
     run_data_release(&a->base);
+    run_data_release(&a->pool);
     run_data_release(&a->last);
     history_release(&a->history);
     history_release(&a->nights);
@@ -223,5 +239,5 @@ void against_release(struct against *a)
     free(a->base_runs);
     a->base_runs = NULL;
     a->n_base_runs = 0;
-    a->has_base = false;
+    a->has_base = a->is_pooled = false;
 }

@@ -18,6 +18,8 @@ struct against {
     struct store *store; /* that it was read from; open for as long as this is compared with */
     bool has_base;
     struct run_data base;
+    bool is_pooled;
+    struct run_data pool; /* base_pool.h: of a baseline of several runs, while there are few nights */
     int64_t *base_runs; /* the store's rows of the runs of the base: those of the baseline, or the one run */
     size_t n_base_runs;
     struct run_data last;  /* info and facts of the last night before */

@@ -1,6 +1,7 @@
 /* baseline: names a run per node, plan and mode; says why one cannot serve. */
 #include "tests/unit/results_support.h"
 
+#include "results/query/against.h"
 #include "results/store/baseline.h"
 #include "results/store/runs.h"
 
@@ -43,6 +44,48 @@ static void is_set_listed_resolved_and_removed(void **state)
     assert_int_equal(list.count, 0);
     baseline_list_release(&list);
     assert_ok(runs_remove(&s, &first, 1, &err), &err);
+    run_data_release(&now);
+    store_close(&s);
+}
+
+static int64_t store_repetitions(struct store *s, int night, double prefill_s)
+{
+    struct draft d;
+    draft_night(&d, night);
+    for (int r = 1; r <= 3; r++)
+        draft_shot(&d, "v", 4096, r, prefill_s * (1 + 0.001 * r));
+    draft_shot(&d, "only here", 4096 * (night + 1), 1, 1.0);
+    return must_store(s, &d);
+}
+
+/* Two runs of 10 s and a newest one of 12 s are a baseline of 10 s. */
+static void of_several_runs_is_their_median(void **state)
+{
+    static const double prefill_s[] = {10, 10, 12, 12};
+    const struct compare_options o = compare_defaults();
+    (void)state;
+    struct store s = open_store("pooled.db");
+    struct against a;
+    struct comparison c;
+    struct err err = {0};
+    int64_t key = 0;
+    for (int i = 0; i < 4; i++) {
+        key = store_repetitions(&s, i, prefill_s[i]);
+        if (i < 3)
+            assert_ok(baseline_set(&s, "gold", key, i > 0, &err), &err);
+    }
+    struct run_data now = must_load(&s, key);
+    assert_ok(against_baseline(&s, &now, "gold", &o, &a, &err), &err);
+    assert_ok(against_compare(&a, &now, &c, &err), &err);
+    const struct delta *d = &c.deltas[0];
+    while (strcmp(d->variant, "v") != 0)
+        d++;
+    assert_int_equal(d->verdict, VERDICT_REGRESSED);
+    assert_int_equal(d->base_n, 9);
+    assert_true(d->base_median > 9.9 && d->base_median < 10.1);
+    assert_int_equal(a.base.cells[0].counted, 3);
+    comparison_release(&c);
+    against_release(&a);
     run_data_release(&now);
     store_close(&s);
 }
@@ -149,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_set_listed_resolved_and_removed),
+        cmocka_unit_test(of_several_runs_is_their_median),
         cmocka_unit_test(of_another_node_plan_or_mode_is_refused),
         cmocka_unit_test(several_runs_make_one),
         cmocka_unit_test(needs_something_to_compare_with),
