@@ -134,6 +134,10 @@ static void evidence_of_absence(const struct delta *d, enum report_lang lang, st
         message_plain(out, lang, MSG_EVIDENCE_NEW, status_name(d->now_status));
     else if (!d->in_now)
         message_plain(out, lang, MSG_EVIDENCE_MISSING, status_name(d->base_status));
+    else if (d->now_status == STATUS_OK && d->now_n == 0)
+        message_plain(out, lang, MSG_EVIDENCE_LOST, metric_info(d->metric)->name);
+    else if (d->base_status == STATUS_OK && d->now_status == STATUS_OK && d->base_n == 0)
+        message_plain(out, lang, MSG_EVIDENCE_GAINED, metric_info(d->metric)->name);
     else
         message_plain(out, lang, MSG_EVIDENCE_STATUS, status_name(d->base_status),
                       status_name(d->now_status));

@@ -371,13 +371,16 @@ static int decide_metric(struct comparing *c, enum metric m, struct err *err)
     return 0;
 }
 
-enum metric compare_primary(const struct run_data *base, const struct run_data *now, enum metric wanted)
+enum metric compare_primary(const struct run_data *base, const struct run_data *now,
+                            const struct compare_options *o)
 {
     struct metric_set measured = {0};
+    if (o->keep_metric)
+        return o->metric;
     run_data_measured(now, &measured);
     if (base)
         run_data_measured(base, &measured);
-    return metric_primary(wanted == metric_default() ? now->primary : wanted, &measured);
+    return metric_primary(o->metric == metric_default() ? now->primary : o->metric, &measured);
 }
 
 int compare_runs(const struct run_data *base, const struct run_data *now, const struct history *history,
@@ -392,7 +395,7 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
     *out = (struct comparison){0};
     snprintf(out->base_id, sizeof out->base_id, "%s", base ? base->info.run_id : "");
     snprintf(out->now_id, sizeof out->now_id, "%s", now->info.run_id);
-    out->primary = compare_primary(base, now, options->metric);
+    out->primary = compare_primary(base, now, options);
     int rc = 0;
     for (int m = 0; rc == 0 && m < METRIC_COUNT; m++)
         rc = compare_by(&c, (enum metric)m, err);

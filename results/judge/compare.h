@@ -32,7 +32,8 @@ struct comparison {
 };
 
 /* The metric that decides, from those that either run measured; base may be NULL. */
-enum metric compare_primary(const struct run_data *base, const struct run_data *now, enum metric wanted);
+enum metric compare_primary(const struct run_data *base, const struct run_data *now,
+                            const struct compare_options *o);
 
 /* history may be NULL. base may be NULL if there is a history: each cell is then judged against its nights
  * alone. */

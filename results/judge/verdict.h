@@ -183,6 +183,7 @@ struct compare_options {
                    still nights raise an alarm */
     size_t history_min; /* with fewer nights the history is not used; default 8 */
     enum metric metric; /* default metric_default() */
+    bool keep_metric;   /* judge by `metric` also if the run has none of it: its cells are missing then */
     bool all_metrics;   /* compare the other metrics too */
     /* The store's rows of the runs of the base, in any order. Several: their nights are the reference. One:
      * the nights of its segment around it. NULL: the run that is given as base. */

@@ -48,7 +48,7 @@ static int load_base(struct store *s, const struct run_data *now, int64_t key, s
 /* The metric that against_compare() will judge by: unless all are compared, only its history is loaded. */
 static enum metric primary_of(const struct run_data *now, const struct against *a)
 {
-    return compare_primary(a->has_base ? &a->base : NULL, now, a->options.metric);
+    return compare_primary(a->has_base ? &a->base : NULL, now, &a->options);
 }
 
 static int load_cards(struct store *s, const struct run_data *now, enum metric m, bool all,
@@ -80,15 +80,49 @@ static int see_nights(const struct run_data *now, enum metric m, bool all, struc
     return 0;
 }
 
+static int load_nights(struct store *s, const struct run_data *now, enum metric m, struct against *out,
+                       struct err *err)
+{
+    return history_for_run(s, &now->info, out->base_runs, out->n_base_runs, m, out->options.all_metrics,
+                           &out->nights, err);
+}
+
+/* A program that no longer prints what the last night was judged by has lost it; its wall time is no answer.
+ */
+static int keep_metric_of_nights(struct store *s, const struct run_data *now, struct against *out,
+                                 struct err *err)
+{
+    bool chosen = out->has_base || out->options.metric != metric_default() || now->primary != METRIC_COUNT;
+    if (chosen || metric_is_judged(primary_of(now, out)) || out->nights.nights == 0)
+        return 0;
+    const int64_t last = history_last(&out->nights);
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        if (!metric_is_judged((enum metric)m))
+            continue;
+        history_release(&out->nights);
+        if (load_nights(s, now, (enum metric)m, out, err) != 0)
+            return -1;
+        if (out->nights.nights > 0 && history_last(&out->nights) == last) {
+            out->options.metric = (enum metric)m;
+            out->options.keep_metric = true;
+            return 0;
+        }
+    }
+    history_release(&out->nights);
+    return load_nights(s, now, primary_of(now, out), out, err);
+}
+
 static int nights_before(struct store *s, const struct run_data *now, struct against *out, struct err *err)
 {
     enum metric m = primary_of(now, out);
     bool all = out->options.all_metrics;
     int rc = load_cards(s, now, m, all, out, err);
     if (rc == 0)
-        rc = history_for_run(s, &now->info, out->base_runs, out->n_base_runs, m, all, &out->nights, err);
+        rc = load_nights(s, now, m, out, err);
     if (rc == 0)
-        rc = see_nights(now, m, all, out, err);
+        rc = keep_metric_of_nights(s, now, out, err);
+    if (rc == 0)
+        rc = see_nights(now, primary_of(now, out), all, out, err);
     if (rc == 0 && out->history.nights > 0)
         rc = run_facts_load(s, history_last(&out->history), &out->last, err);
     return rc;

@@ -2,8 +2,10 @@
  * nothing, and "unchanged" says that a change would have been found. */
 #include "tests/unit/results_support.h"
 
+#include "reports/tables/tables.h"
 #include "results/judge/compare.h"
 #include "results/judge/within.h"
+#include "results/query/against.h"
 #include "results/stats/stats.h"
 
 enum { CONTEXT = 4096 };
@@ -169,6 +171,56 @@ static void unchanged_says_that_a_change_would_have_been_found(void **state)
     assert_true(unchanged_of(200, 5, 0.005, 0) > 190);
 }
 
+static int64_t store_a_night(struct store *s, int night, double prefill_s, double wall_s)
+{
+    struct draft d;
+    draft_night(&d, night);
+    struct run_test *t = draft_shot(&d, "v", CONTEXT, 1, prefill_s);
+    t->value[METRIC_WALL_S] = wall_s;
+    return must_store(s, &d);
+}
+
+static struct delta against_the_nights(struct store *s, int64_t key, enum metric *primary)
+{
+    const struct compare_options o = compare_defaults();
+    struct run_data now = must_load(s, key);
+    struct against a;
+    struct comparison c;
+    struct err err = {0};
+    assert_ok(against_nights(s, &now, &o, &a, &err), &err);
+    assert_ok(against_compare(&a, &now, &c, &err), &err);
+    assert_int_equal(c.count, 1);
+    struct delta d = c.deltas[0];
+    *primary = c.primary;
+    comparison_release(&c);
+    against_release(&a);
+    run_data_release(&now);
+    return d;
+}
+
+/* Its wall time of a millisecond is not what the nights were about. */
+static void a_metric_that_is_no_longer_printed_is_missing(void **state)
+{
+    (void)state;
+    struct store s = open_store("lost.db");
+    struct buf text;
+    enum metric primary;
+    for (int night = 0; night < 10; night++)
+        store_a_night(&s, night, 10 + 0.01 * night, 11);
+    struct delta d = against_the_nights(&s, store_a_night(&s, 10, NAN, 0.001), &primary);
+    assert_int_equal(primary, METRIC_PREFILL_S);
+    assert_int_equal(d.verdict, VERDICT_MISSING);
+    buf_init(&text, 4096);
+    verdict_evidence(&d, REPORT_EN, &text);
+    assert_string_equal(buf_str(&text), "prefill_s was measured before, and is not in this run");
+    buf_release(&text);
+    d = against_the_nights(&s, store_a_night(&s, 11, NAN, 0.001), &primary);
+    assert_int_equal(primary, METRIC_WALL_S);
+    d = against_the_nights(&s, store_a_night(&s, 12, 10, 11), &primary);
+    assert_int_equal(primary, METRIC_PREFILL_S);
+    store_close(&s);
+}
+
 static void within_a_run_the_unmeasured_is_missing(void **state)
 {
     (void)state;
@@ -227,6 +279,7 @@ int main(void)
         cmocka_unit_test(warmups_measure_nothing),
         cmocka_unit_test(an_exact_property_is_compared_with_the_night_before),
         cmocka_unit_test(unchanged_says_that_a_change_would_have_been_found),
+        cmocka_unit_test(a_metric_that_is_no_longer_printed_is_missing),
         cmocka_unit_test(within_a_run_the_unmeasured_is_missing),
         cmocka_unit_test(within_a_run_only_a_time_is_a_speed),
     };
