@@ -98,6 +98,7 @@ static void apply_rule(const struct run_data *run, size_t reference, double thre
         if (d->metric == c->primary)
             c->verdicts[d->verdict]--;
         d->threshold = threshold;
+        d->detectable = NAN; /* it was of another rule */
         d->verdict = within_verdict(&pair, threshold);
         state_reason(&pair, threshold, d);
         if (d->metric == c->primary)

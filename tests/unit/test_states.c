@@ -266,6 +266,7 @@ static void within_a_run_only_a_time_is_a_speed(void **state)
     assert_ok(compare_within(&r, 0, &o, &c, &err), &err);
     assert_int_equal(c.deltas[0].verdict, VERDICT_REGRESSED);
     assert_non_null(strstr(c.deltas[0].reason, "2x the vram_peak_bytes of the reference"));
+    assert_true(isnan(c.deltas[0].detectable));
     comparison_release(&c);
     run_data_release(&r);
 }

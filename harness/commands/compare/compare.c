@@ -131,13 +131,14 @@ static int choose_metric(const struct compare_args *a, const struct run_data *no
                          now->info.run_id, a->metric);
 }
 
-/* What the command line does not say, the plan does. */
+/* What the command line does not say, the plan does: its threshold is for the same variant on another night.
+ * Variants of one run are told apart as in the run's own table. */
 static int choose_options(struct store *s, const struct compare_args *a, const struct run_data *now,
                           struct request *req, struct err *err)
 {
     if (choose_metric(a, now, req, err) != 0)
         return -1;
-    return a->threshold ? 0 : against_plan_options(s, now, &req->options, err);
+    return a->threshold || a->within ? 0 : against_plan_options(s, now, &req->options, err);
 }
 
 /* Which GPUs changed by themselves since the nights before; none where there are too few nights. */
