@@ -51,16 +51,28 @@ static enum msg shift_message(const struct common_shift *s)
     return MSG_SHIFT_UNKNOWN;
 }
 
+/* How many cells moved by as much, and of how many if some did not. */
+static void put_agreement(const struct common_shift *s, enum report_lang lang, struct buf *out)
+{
+    if (s->agree == s->cells)
+        buf_puts(out, num_int((int64_t)s->cells).s);
+    else
+        message_plain(out, lang, MSG_SHIFT_AGREE, num_int((int64_t)s->agree).s, num_int((int64_t)s->cells).s);
+}
+
 static void describe_shift(const struct common_shift *s, enum report_lang lang, struct buf *out)
 {
-    struct buf change;
+    struct buf change, cells;
     buf_init(&change, 128);
+    buf_init(&cells, 64);
+    put_agreement(s, lang, &cells);
     message_plain(&change, lang, s->worse ? MSG_SHIFT_SLOWER : MSG_SHIFT_FASTER,
                   num_percent(fabs(s->ratio - 1)).s);
-    message_plain(out, lang, shift_message(s), buf_str(&change), num_int((int64_t)s->cells).s);
+    message_plain(out, lang, shift_message(s), buf_str(&change), buf_str(&cells));
     if (s->since_base)
         message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
     buf_release(&change);
+    buf_release(&cells);
 }
 
 void verdict_shift(const struct common_shift *s, enum report_lang lang, struct buf *out)

@@ -73,6 +73,7 @@ static void describe_shift(struct tonight *t, const struct common_factor *f, dou
     t->shift.worse = is_worse(t, log_ratio);
     t->shift.from_controls = f->from_controls;
     t->shift.cells = f->cells;
+    t->shift.agree = f->agree;
     t->shift.controls = f->controls;
 }
 

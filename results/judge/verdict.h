@@ -144,6 +144,7 @@ struct common_shift {
     double ratio;    /* now / before */
     double p;
     size_t cells; /* that it was read from */
+    size_t agree; /* those of them that moved by as much: more than half */
     size_t controls;
 };
 

@@ -177,6 +177,8 @@ static void a_common_factor_needs_a_majority_or_controls(void **state)
     struct common_factor f = common_factor_of(cells, 10, 0.005, 0);
     assert_true(f.known && f.separable && !f.from_controls);
     assert_near(f.log, 0.08, 1e-12);
+    assert_int_equal(f.cells, 10);
+    assert_int_equal(f.agree, 6);
     /* Six controls that did not move: the others did. */
     for (size_t i = 0; i < 10; i++)
         cells[i] = (struct common_cell){.x = i < 4 ? 0.08 : 0.001, .control = i >= 4, .variant = i / 2};

@@ -221,6 +221,28 @@ static void a_metric_that_is_no_longer_printed_is_missing(void **state)
     store_close(&s);
 }
 
+static void a_common_factor_names_the_cells_that_have_it(void **state)
+{
+    (void)state;
+    struct common_shift s = {.known = true,
+                             .found = true,
+                             .worse = true,
+                             .from_controls = true,
+                             .ratio = 1.1,
+                             .p = 0,
+                             .cells = 9,
+                             .agree = 9};
+    struct buf text;
+    buf_init(&text, 4096);
+    verdict_shift(&s, REPORT_EN, &text);
+    assert_non_null(strstr(buf_str(&text), "measured on 9 cells"));
+    buf_clear(&text);
+    s.agree = 6;
+    verdict_shift(&s, REPORT_EN, &text);
+    assert_non_null(strstr(buf_str(&text), "measured on 6 of 9 cells"));
+    buf_release(&text);
+}
+
 static void within_a_run_the_unmeasured_is_missing(void **state)
 {
     (void)state;
@@ -281,6 +303,7 @@ int main(void)
         cmocka_unit_test(an_exact_property_is_compared_with_the_night_before),
         cmocka_unit_test(unchanged_says_that_a_change_would_have_been_found),
         cmocka_unit_test(a_metric_that_is_no_longer_printed_is_missing),
+        cmocka_unit_test(a_common_factor_names_the_cells_that_have_it),
         cmocka_unit_test(within_a_run_the_unmeasured_is_missing),
         cmocka_unit_test(within_a_run_only_a_time_is_a_speed),
     };

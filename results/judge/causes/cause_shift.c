@@ -78,7 +78,7 @@ static int add_shared_node(struct finding *f, struct err *err)
     struct cause *c = finding_add(f, CAUSE_NODE, true, err);
     if (!c)
         return -1;
-    c->controls = s->controls;
+    c->controls = s->from_controls ? s->agree : s->controls;
     c->now = s->ratio;
     return 0;
 }

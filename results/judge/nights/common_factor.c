@@ -17,12 +17,12 @@ static size_t pick(const struct common_cell *cells, size_t n, bool controls, dou
     return count;
 }
 
-static bool most_agree(const double *x, size_t n, double factor, double reach)
+static size_t count_near(const double *x, size_t n, double factor, double reach)
 {
     size_t near = 0;
     for (size_t i = 0; i < n; i++)
         near += fabs(x[i] - factor) <= reach;
-    return 2 * near > n;
+    return near;
 }
 
 /* Whether cells of two variants at least are near the factor. */
@@ -86,7 +86,8 @@ static struct common_factor read_factor(const struct common_cell *cells, size_t 
     f.log = stats_median(x, f.cells);
     if (!f.from_controls && f.controls)
         contradicted = fabs(controls - f.log) > reach;
-    f.known = most_agree(x, f.cells, f.log, reach) && !contradicted;
+    f.agree = count_near(x, f.cells, f.log, reach);
+    f.known = 2 * f.agree > f.cells && !contradicted;
     f.shared = f.from_controls || variants_share(cells, n, f.log, usual, x);
     f.separable = f.from_controls || variants_agree(cells, n, f.log, reach);
     return f;

@@ -28,6 +28,7 @@ struct common_factor {
     bool shared;    /* from controls, or two thirds of the variants lie nearer to it than to the usual one */
     bool separable; /* from controls, or several variants agree: it is not just one variant's change */
     size_t cells;   /* that it was read from */
+    size_t agree;   /* those of them that lie near it: more than half */
     size_t controls;
 };
 
