@@ -6,7 +6,7 @@
 #include "reports/model/model.h"
 #include "results/judge/within.h"
 
-/* A variant compared with the reference, over the contexts at which both have a median. */
+/* A variant compared with the reference, over the contexts at which both have a median and are OK. */
 struct standing_range {
     double low; /* lowest and highest factor */
     double high;
@@ -17,6 +17,7 @@ struct standing_range {
     int unsure;
     int repetitions; /* behind the weaker of all medians compared */
     int unlike;      /* contexts left out, because the two did different work there (insight_same_work) */
+    int not_ok; /* contexts left out, because one of the two is not OK there, although both have a median */
 };
 
 /* Compares with the reference or any other variant; in a kernel plan, over all shapes of the variant's

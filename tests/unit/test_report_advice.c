@@ -225,6 +225,97 @@ static void a_variant_that_ran_at_one_context_of_three_is_not_the_fastest(void *
     store_close(&s);
 }
 
+static struct run_test *draft_failure(struct draft *d, const char *variant, int context, int repetition,
+                                      double seconds)
+{
+    struct run_test *t = draft_shot(d, variant, context, repetition, seconds);
+    t->status = STATUS_FAIL;
+    t->exit_code = 1;
+    return t;
+}
+
+/* Five repetitions at each of `contexts` contexts from 256 on, of which one of `slow`, at the last of them,
+ * fails. */
+static void draft_one_failure(struct draft *d, int contexts)
+{
+    draft_night(d, 1);
+    for (int context = 256; contexts > 0; contexts--, context *= 2)
+        for (int i = 1; i <= 5; i++) {
+            draft_shot(d, "base", context, i, 1);
+            if (i == 3 && contexts == 1)
+                draft_failure(d, "slow", context, i, 4);
+            else
+                draft_shot(d, "slow", context, i, 4);
+        }
+}
+
+static char *render_draft(const char *db, struct draft *d, enum report_lang lang)
+{
+    struct store s = open_store(db);
+    struct report_request req = report_defaults();
+    req.langs[0] = lang;
+    req.reference = "base";
+    must_store(&s, d);
+    char *text = render(&s, req);
+    store_close(&s);
+    return text;
+}
+
+static void a_context_that_failed_is_not_as_fast_as_the_reference(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_one_failure(&d, 1);
+    char *text = render_draft("failed_once.db", &d, REPORT_EN);
+    lacks(text, "as fast as");
+    lacks(text, "- `slow` is");
+    holds(text, "- `slow` at 256: **FAIL");
+    free(text);
+    draft_one_failure(&d, 1);
+    text = render_draft("failed_once_es.db", &d, REPORT_ES);
+    lacks(text, "igual de rápida");
+    holds(text, "- `slow` con 256: **FAIL");
+    free(text);
+}
+
+static void a_context_at_which_the_reference_failed_tells_no_speed(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    for (int i = 1; i <= 3; i++) {
+        if (i == 2)
+            draft_failure(&d, "base", 256, i, 1);
+        else
+            draft_shot(&d, "base", 256, i, 1);
+        draft_shot(&d, "slow", 256, i, 4);
+    }
+    char *text = render_draft("failed_base.db", &d, REPORT_EN);
+    lacks(text, "- `slow` is");
+    holds(text, "- `base` at 256: **FAIL");
+    free(text);
+}
+
+static void what_failed_is_in_no_count_of_contexts(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_one_failure(&d, 2);
+    char *text = render_draft("failed_second.db", &d, REPORT_EN);
+    lacks(text, "the same at");
+    holds(text, "- `slow` is 4.00x slower than `base` at 256 (0.25x its speed).");
+    lacks(text, "Disable `slow` by default");
+    free(text);
+    draft_one_failure(&d, 3);
+    text = render_draft("failed_third.db", &d, REPORT_EN);
+    holds(text, "- `slow` is 4.00x slower than `base` at every context where both are OK (0.25x its speed).");
+    free(text);
+    draft_one_failure(&d, 3);
+    text = render_draft("failed_third_es.db", &d, REPORT_ES);
+    holds(text, "en todos los contextos en los que ambas están OK");
+    free(text);
+}
+
 static void the_fastest_is_faster_by_more_than_the_noise(void **state)
 {
     struct store s = open_store("close.db");
@@ -544,6 +635,9 @@ int main(void)
         cmocka_unit_test(without_records_the_cause_is_said_to_be_unknown),
         cmocka_unit_test(nights_alone_do_not_tell_the_cause),
         cmocka_unit_test(a_variant_that_ran_at_one_context_of_three_is_not_the_fastest),
+        cmocka_unit_test(a_context_that_failed_is_not_as_fast_as_the_reference),
+        cmocka_unit_test(a_context_at_which_the_reference_failed_tells_no_speed),
+        cmocka_unit_test(what_failed_is_in_no_count_of_contexts),
         cmocka_unit_test(the_fastest_is_faster_by_more_than_the_noise),
         cmocka_unit_test(a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel),
         cmocka_unit_test(shapes_of_different_batches_are_not_summed_into_advice),
