@@ -410,13 +410,19 @@ static void shapes_of_different_batches_are_not_summed_into_advice(void **state)
     store_close(&s);
 }
 
-static void add_resources(struct draft *d, const char *variant, const char *body)
+static struct run_file *add_file(struct draft *d, const char *body)
 {
     d->details.files = reallocarray(d->details.files, d->details.n_files + 1, sizeof *d->details.files);
     struct run_file *f = &d->details.files[d->details.n_files++];
     *f = (struct run_file){.size = (int64_t)strlen(body), .body = strdup(body)};
-    snprintf(f->path, sizeof f->path, "%s/resources.json", variant);
     sha256_of(body, strlen(body), f->sha256);
+    return f;
+}
+
+static void add_resources(struct draft *d, const char *variant, const char *body)
+{
+    struct run_file *f = add_file(d, body);
+    snprintf(f->path, sizeof f->path, "%s/resources.json", variant);
 }
 
 #define KERNEL(name, scratch, threads, lds) KERNEL_SPILLS("\"vgpr_spills\":2,", name, scratch, threads, lds)
@@ -591,6 +597,93 @@ static void a_run_in_which_nothing_succeeded_advises_to_mend_it_alone(void **sta
     store_close(&s);
 }
 
+/* A run that could not lock the node: it has a plan and no tests. */
+static void draft_blocked(struct draft *d, const char *summary)
+{
+    struct err err = {0};
+    draft_night(d, 1);
+    d->info.status = RUN_BLOCKED;
+    struct run_variant *v = draft_add_variant(d, "base", &err);
+    assert_non_null(v);
+    v->build_wall_s = 0;
+    if (summary)
+        snprintf(add_file(d, summary)->path, DETAILS_PATH_MAX, "summary.json");
+}
+
+static void a_blocked_run_measured_nothing_and_says_why(void **state)
+{
+    static const char summary[] = "{\"status\":\"BLOCKED\",\"reason\":\"this node is used by another run\"}";
+    struct draft d;
+    (void)state;
+    draft_blocked(&d, summary);
+    char *text = render_draft("blocked.db", &d, REPORT_EN);
+    holds(text, "- **The run is incomplete (BLOCKED).** The reason: `this node is used by another run`.");
+    holds(text, "- **There are no measurements.**");
+    holds(text, "No test has a result.");
+    lacks(text, "**Measured**");
+    lacks(text, "0 of 0");
+    lacks(text, "exited cleanly");
+    lacks(text, "| Status | Tests |");
+    lacks(text, "## Build verification");
+    free(text);
+    draft_blocked(&d, summary);
+    text = render_draft("blocked_es.db", &d, REPORT_ES);
+    holds(text, "El motivo: `this node is used by another run`.");
+    holds(text, "**No hay mediciones.**");
+    holds(text, "Ninguna prueba tiene resultado.");
+    lacks(text, "**Medido**");
+    free(text);
+}
+
+static void a_blocked_run_without_a_stored_reason_claims_none(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_blocked(&d, NULL);
+    char *text = render_draft("blocked_bare.db", &d, REPORT_EN);
+    holds(text, "- **The run is incomplete (BLOCKED).**\n");
+    holds(text, "- **There are no measurements.**");
+    lacks(text, "The reason");
+    free(text);
+}
+
+static void a_run_that_was_cancelled_before_its_tests_measured_nothing(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    d.info.status = RUN_CANCELLED;
+    struct run_test *t = draft_shot(&d, "base", 256, 1, 1);
+    t->status = STATUS_CANCELLED;
+    t->value[METRIC_PREFILL_S] = t->value[METRIC_WALL_S] = (double)NAN;
+    char *text = render_draft("cancelled.db", &d, REPORT_EN);
+    holds(text, "- **There are no measurements.**");
+    lacks(text, "**Measured**");
+    free(text);
+}
+
+/* What the base has and a blocked run lacks is missing, not slower. */
+static void a_blocked_run_is_no_regression(void **state)
+{
+    struct store s = open_store("blocked_base.db");
+    struct report_request req = report_defaults();
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_shot(&d, "base", 256, 1, 1);
+    must_store(&s, &d);
+    draft_blocked(&d, NULL);
+    snprintf(d.info.run_id, sizeof d.info.run_id, "night-0002");
+    snprintf(d.info.started_at, sizeof d.info.started_at, "2026-12-02T03:00:00.000Z");
+    must_store(&s, &d);
+    req.against = "night-0001";
+    char *text = render(&s, req);
+    holds(text, "- **There are no measurements.**");
+    lacks(text, "**Regression**");
+    free(text);
+    store_close(&s);
+}
+
 static size_t place_of(const char *text, const char *words)
 {
     const char *at = strstr(text, words);
@@ -648,6 +741,10 @@ int main(void)
         cmocka_unit_test(inconclusive_nights_are_not_sent_for_more_repetitions),
         cmocka_unit_test(an_import_without_exit_codes_is_not_said_to_have_exited),
         cmocka_unit_test(a_run_in_which_nothing_succeeded_advises_to_mend_it_alone),
+        cmocka_unit_test(a_blocked_run_measured_nothing_and_says_why),
+        cmocka_unit_test(a_blocked_run_without_a_stored_reason_claims_none),
+        cmocka_unit_test(a_run_that_was_cancelled_before_its_tests_measured_nothing),
+        cmocka_unit_test(a_blocked_run_is_no_regression),
         cmocka_unit_test(verdicts_come_first_and_raw_data_last),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
