@@ -206,6 +206,16 @@ bool insight_fastest(const struct report_model *m, size_t *variant)
     return false;
 }
 
+int insight_ok_at(const struct report_model *m, int context)
+{
+    int n = 0;
+    for (size_t i = 0; i < m->now.n_cells; i++) {
+        const struct cell *c = &m->now.cells[i];
+        n += c->context == context && c->status == STATUS_OK && measured(m, c);
+    }
+    return n;
+}
+
 static size_t point_of(const struct report_model *m, const struct cell *c)
 {
     size_t i = 0;

@@ -63,6 +63,8 @@ bool insight_several_shapes(const struct report_model *m, const struct cell *c);
 /* The variant that is faster than every other, by more than the noise, at every context that the run
  * measured; false without one, or with a single variant. */
 bool insight_fastest(const struct report_model *m, size_t *variant);
+/* How many variants are OK at the context and have a value. */
+int insight_ok_at(const struct report_model *m, int context);
 
 /* The flagged step that exceeds its expectation most, of those that are long enough for n^2 to matter and
  * that the spread of the repetitions does not explain; NULL if there is none. */

@@ -348,6 +348,57 @@ static void the_fastest_is_faster_by_more_than_the_noise(void **state)
     store_close(&s);
 }
 
+/* "v3" is twice as fast as "base" at three contexts; the caller adds a third variant. */
+static void draft_fastest(struct draft *d)
+{
+    draft_night(d, 1);
+    for (int context = 256; context <= 1024; context *= 2) {
+        draft_shot(d, "base", context, 1, 10);
+        draft_shot(d, "v3", context, 1, 5);
+    }
+}
+
+static void the_fastest_is_so_among_those_that_were_measured(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_fastest(&d);
+    draft_shot(&d, "v1", 256, 1, 20);
+    draft_shot(&d, "v3", 2048, 1, 5); /* alone: the fastest of one */
+    char *text = render_draft("fewer.db", &d, REPORT_EN);
+    lacks(text, "every context measured (");
+    holds(text,
+          "**Optimise `v3` first**: it is the fastest of the 2 to 3 variants that are OK at 256, 512, 1024.");
+    free(text);
+    draft_fastest(&d);
+    draft_shot(&d, "v1", 256, 1, 20);
+    text = render_draft("fewer_es.db", &d, REPORT_ES);
+    holds(text, "es la más rápida de las 2 a 3 variantes que están OK con 256, 512, 1024.");
+    free(text);
+}
+
+static void a_variant_that_failed_is_not_among_those_that_the_fastest_beats(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_fastest(&d);
+    for (int context = 256; context <= 1024; context *= 2) {
+        draft_shot(&d, "v1", context, 1, 20);
+        draft_failure(&d, "v1", context, 2, 20);
+    }
+    char *text = render_draft("failing.db", &d, REPORT_EN);
+    holds(text,
+          "**Optimise `v3` first**: it is the fastest of the 2 variants that are OK at 256, 512, 1024.");
+    free(text);
+    draft_night(&d, 1);
+    draft_failure(&d, "base", 256, 1, 10);
+    draft_shot(&d, "base", 256, 2, 10);
+    draft_shot(&d, "v3", 256, 1, 5);
+    text = render_draft("failing_alone.db", &d, REPORT_EN);
+    lacks(text, "**Optimise");
+    free(text);
+}
+
 static void a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel(void **state)
 {
     struct store s = open_store("step.db");
@@ -732,6 +783,8 @@ int main(void)
         cmocka_unit_test(a_context_at_which_the_reference_failed_tells_no_speed),
         cmocka_unit_test(what_failed_is_in_no_count_of_contexts),
         cmocka_unit_test(the_fastest_is_faster_by_more_than_the_noise),
+        cmocka_unit_test(the_fastest_is_so_among_those_that_were_measured),
+        cmocka_unit_test(a_variant_that_failed_is_not_among_those_that_the_fastest_beats),
         cmocka_unit_test(a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel),
         cmocka_unit_test(shapes_of_different_batches_are_not_summed_into_advice),
         cmocka_unit_test(the_evidence_is_of_the_kernel_that_ran),
