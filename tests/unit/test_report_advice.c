@@ -470,6 +470,29 @@ static struct run_file *add_file(struct draft *d, const char *body)
     return f;
 }
 
+/* Any program may print rel_l2: what it compared with is not known. */
+static void errors_are_said_to_be_those_that_the_program_reported(void **state)
+{
+    struct err err = {0};
+    struct draft d;
+    (void)state;
+    for (enum report_lang lang = 0; lang < REPORT_LANG_COUNT; lang++) {
+        char name[32];
+        snprintf(name, sizeof name, "accuracy%d.db", (int)lang);
+        draft_night(&d, 1);
+        draft_shot(&d, "base", 256, 1, 1);
+        assert_ok(draft_add_extra(&d.tests[d.n_tests - 1], "rel_l2", 1e-6, &err), &err);
+        char *text = render_draft(name, &d, lang);
+        holds(text, lang == REPORT_EN ? "## Correctness" : "## Corrección");
+        holds(text, lang == REPORT_EN
+                        ? "As the program itself reported them, against a reference of its own."
+                        : "Tal como los comunicó el propio programa, frente a una referencia propia.");
+        lacks(text, "fp64");
+        lacks(text, "NaN");
+        free(text);
+    }
+}
+
 static void add_resources(struct draft *d, const char *variant, const char *body)
 {
     struct run_file *f = add_file(d, body);
@@ -785,6 +808,7 @@ int main(void)
         cmocka_unit_test(the_fastest_is_faster_by_more_than_the_noise),
         cmocka_unit_test(the_fastest_is_so_among_those_that_were_measured),
         cmocka_unit_test(a_variant_that_failed_is_not_among_those_that_the_fastest_beats),
+        cmocka_unit_test(errors_are_said_to_be_those_that_the_program_reported),
         cmocka_unit_test(a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel),
         cmocka_unit_test(shapes_of_different_batches_are_not_summed_into_advice),
         cmocka_unit_test(the_evidence_is_of_the_kernel_that_ran),
