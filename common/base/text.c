@@ -1,7 +1,13 @@
 #include "common/base/text.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+
+#define ELLIPSIS "…"
+
+/* Bytes that are kept before a difference. */
+enum { CONTEXT_MAX = 16 };
 
 void text_shell_quote(struct buf *out, const char *s)
 {
@@ -102,6 +108,52 @@ void text_printable_fixed(char *out, size_t cap, const char *s, size_t len)
     }
     out[used] = '\0';
     buf_release(&one);
+}
+
+static bool continues_character(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+static bool begins_word(const char *s, size_t at)
+{
+    return at == 0 || s[at - 1] == ' ' || s[at - 1] == ',';
+}
+
+/* At the start of the word that differs, if that is near, else a little before the difference. */
+static size_t difference_start(const char *a, const char *b)
+{
+    size_t at = 0;
+    while (a[at] && a[at] == b[at])
+        at++;
+    while (at && (continues_character(a[at]) || continues_character(b[at])))
+        at--;
+    size_t least = at > CONTEXT_MAX ? at - CONTEXT_MAX : 0;
+    for (size_t start = at + 1; start-- > least;)
+        if (begins_word(a, start))
+            return start;
+    while (least < at && continues_character(a[least]))
+        least++;
+    return least;
+}
+
+static void put_marked(const char *s, size_t from, size_t cap, char *out)
+{
+    int len = snprintf(out, cap, "%s%s", from ? ELLIPSIS : "", s + from);
+    if (len >= 0 && (size_t)len < cap)
+        return;
+    size_t end = cap - sizeof ELLIPSIS;
+    while (end && continues_character(out[end]))
+        end--;
+    memcpy(out + end, ELLIPSIS, sizeof ELLIPSIS);
+}
+
+void text_differing(const char *a, const char *b, size_t cap, char *out_a, char *out_b)
+{
+    bool whole = (strlen(a) < cap && strlen(b) < cap) || strcmp(a, b) == 0;
+    size_t from = whole ? 0 : difference_start(a, b);
+    put_marked(a, from, cap, out_a);
+    put_marked(b, from, cap, out_b);
 }
 
 bool text_is_name(const char *s)

@@ -19,6 +19,10 @@ void text_printable(struct buf *out, const char *s, size_t len, size_t max);
 /* The same into out: char[cap], truncated at a character boundary. */
 void text_printable_fixed(char *out, size_t cap, const char *s, size_t len);
 
+/* Two values for people to compare, each into char[cap], cap >= 32. If one does not fit, "…" stands for the
+ * beginning that both share, and for what is cut at the end. */
+void text_differing(const char *a, const char *b, size_t cap, char *out_a, char *out_b);
+
 enum { TEXT_NAME_MAX = 64 };
 /* A name is [A-Za-z0-9_] followed by [A-Za-z0-9._-], at most TEXT_NAME_MAX bytes in all, and needs no quoting
  * in paths, shells and tables. */

@@ -18,6 +18,13 @@ static bool like_work(const struct report_model *m, const struct cell *c, const 
     return !other || insight_same_work(m, c, other);
 }
 
+/* Of a cell that is not OK some repetitions may have a value: no speed can be told from them. */
+static bool both_ok(const struct report_model *m, const struct cell *c, const struct variant_delta *d)
+{
+    const struct cell *other = counterpart(m, c, d);
+    return c->status == STATUS_OK && (!other || other->status == STATUS_OK);
+}
+
 static int least(int a, int b)
 {
     return a < b ? a : b;
@@ -44,6 +51,10 @@ struct standing_range insight_standing(const struct report_model *m, size_t vari
             continue;
         if (!like_work(m, c, &d)) {
             s.unlike++;
+            continue;
+        }
+        if (!both_ok(m, c, &d)) {
+            s.not_ok++;
             continue;
         }
         s.repetitions =
@@ -193,6 +204,16 @@ bool insight_fastest(const struct report_model *m, size_t *variant)
             return true;
         }
     return false;
+}
+
+int insight_ok_at(const struct report_model *m, int context)
+{
+    int n = 0;
+    for (size_t i = 0; i < m->now.n_cells; i++) {
+        const struct cell *c = &m->now.cells[i];
+        n += c->context == context && c->status == STATUS_OK && measured(m, c);
+    }
+    return n;
 }
 
 static size_t point_of(const struct report_model *m, const struct cell *c)

@@ -6,7 +6,7 @@
 #include "reports/model/model.h"
 #include "results/judge/within.h"
 
-/* A variant compared with the reference, over the contexts at which both have a median. */
+/* A variant compared with the reference, over the contexts at which both have a median and are OK. */
 struct standing_range {
     double low; /* lowest and highest factor */
     double high;
@@ -17,6 +17,7 @@ struct standing_range {
     int unsure;
     int repetitions; /* behind the weaker of all medians compared */
     int unlike;      /* contexts left out, because the two did different work there (insight_same_work) */
+    int not_ok; /* contexts left out, because one of the two is not OK there, although both have a median */
 };
 
 /* Compares with the reference or any other variant; in a kernel plan, over all shapes of the variant's
@@ -62,6 +63,8 @@ bool insight_several_shapes(const struct report_model *m, const struct cell *c);
 /* The variant that is faster than every other, by more than the noise, at every context that the run
  * measured; false without one, or with a single variant. */
 bool insight_fastest(const struct report_model *m, size_t *variant);
+/* How many variants are OK at the context and have a value. */
+int insight_ok_at(const struct report_model *m, int context);
 
 /* The flagged step that exceeds its expectation most, of those that are long enough for n^2 to matter and
  * that the spread of the repetitions does not explain; NULL if there is none. */

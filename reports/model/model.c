@@ -1,5 +1,6 @@
 #include "reports/model/model.h"
 
+#include "common/base/text.h"
 #include "reports/model/parts.h"
 #include "results/query/find_run.h"
 #include "results/store/runs.h"
@@ -28,6 +29,20 @@ static int load_run(struct report_model *m, struct err *err)
     return 0;
 }
 
+/* The summary of a BLOCKED run is stored for it. */
+static int load_reason(struct report_model *m, struct err *err)
+{
+    const struct run_file *f = details_file(&m->details, "summary.json");
+    if (!f || !f->body)
+        return 0;
+    json_t *summary = json_parse(f->body, strlen(f->body), f->path, err);
+    const char *reason = json_string_value(json_object_get(summary, "reason"));
+    if (reason)
+        text_printable_fixed(m->reason, sizeof m->reason, reason, strlen(reason));
+    json_decref(summary);
+    return summary ? 0 : -1;
+}
+
 static int load_cards(struct report_model *m, struct err *err)
 {
     const struct compare_options o = compare_defaults();
@@ -43,7 +58,8 @@ int report_model_load(struct report_model *m, const struct report_subject *subje
     if (rc == 0)
         rc = model_comparison(m, err) || model_commits(m, err) || model_findings(m, err) ||
              model_changes(m, err) || model_plotted(m, err) || model_traces(m, err) || model_memory(m, err) ||
-             model_resources(m, err) || model_changed_code(m, err) || model_kernels(m, err);
+             model_resources(m, err) || load_reason(m, err) || model_changed_code(m, err) ||
+             model_kernels(m, err);
     if (rc == 0)
         model_launched(m);
     if (rc == 0)

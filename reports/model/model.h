@@ -114,6 +114,7 @@ struct report_model {
     struct quantity primary;              /* the metric that decides, and how it is shown */
     struct quantity prefill;              /* what `scaling` is of */
     json_t *plan;                         /* as it was run; NULL if unknown */
+    char reason[RUN_REASON_MAX];          /* why the run is BLOCKED; "" if it is not, or unknown */
     struct run_data now;
     size_t reference; /* index into now.variants */
     struct variant_delta *vs;

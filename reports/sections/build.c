@@ -9,9 +9,15 @@
 
 enum { GATES_TEXT_MAX = 8192 };
 
-static bool known(const struct run_variant *v)
+/* A run that ended before its builds records that they took no time, as one without builds does. */
+static bool was_built(const struct report_model *m, const struct run_variant *v)
 {
-    return isfinite(v->build_wall_s) || v->build_cached || isfinite(v->value[METRIC_SCRATCH_BYTES]) ||
+    return v->build_wall_s > 0 || (isfinite(v->build_wall_s) && m->now.n_tests);
+}
+
+static bool known(const struct report_model *m, const struct run_variant *v)
+{
+    return was_built(m, v) || v->build_cached || isfinite(v->value[METRIC_SCRATCH_BYTES]) ||
            isfinite(v->value[METRIC_VGPRS]) || v->status != STATUS_OK;
 }
 
@@ -177,7 +183,7 @@ void section_build(const struct report_model *m, struct md *w)
 {
     bool any = false;
     for (size_t v = 0; v < m->now.n_variants; v++)
-        any |= known(&m->now.variants[v]) || m->resources[v].count;
+        any |= known(m, &m->now.variants[v]) || m->resources[v].count;
     if (!any)
         return;
     md_heading(w, 2, MSG_H_BUILD);

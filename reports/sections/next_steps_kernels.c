@@ -4,6 +4,7 @@
 #include "reports/sections/phrase.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static void serialised(const struct report_model *m, struct md *w)
 {
@@ -32,17 +33,72 @@ static void slow_variants(const struct report_model *m, struct md *w)
     }
 }
 
-static void fastest_variant(const struct report_model *m, struct md *w)
+/* Cells of a variant at whose contexts another is OK, too. */
+struct contest {
+    const struct cell **cells;
+    size_t count;
+    int least, most; /* variants that are OK at one of these contexts */
+};
+
+static struct contest contest_of(const struct report_model *m, size_t variant)
+{
+    struct contest c = {.cells = calloc(m->now.n_cells + 1, sizeof *c.cells)};
+    for (size_t i = 0; c.cells && i < m->now.n_cells; i++) {
+        const struct cell *cell = &m->now.cells[i];
+        int n = insight_ok_at(m, cell->context);
+        if (cell->variant != variant || n < 2)
+            continue;
+        c.least = c.count == 0 || n < c.least ? n : c.least;
+        c.most = n > c.most ? n : c.most;
+        c.cells[c.count++] = cell;
+    }
+    return c;
+}
+
+/* Whether every variant is OK wherever the run has tests. */
+static bool is_whole(const struct report_model *m, const struct contest *c)
+{
+    return (size_t)c->least == m->now.n_variants && c->count * m->now.n_variants == m->now.n_cells;
+}
+
+static void fastest_of_all(const struct report_model *m, size_t variant, struct md *w)
 {
     struct buf contexts;
+    buf_init(&contexts, PHRASE_MAX);
+    phrase_contexts(&contexts, w->lang, &m->now);
+    md_item(w, contexts.len ? MSG_STEP_FOCUS : MSG_STEP_FOCUS_PLAIN, report_model_variant(m, variant),
+            num_int((int64_t)m->now.n_variants).s, buf_str(&contexts));
+    buf_release(&contexts);
+}
+
+static void fastest_of_some(const struct report_model *m, size_t variant, const struct contest *c,
+                            struct md *w)
+{
+    struct buf where, variants;
+    buf_init(&where, PHRASE_MAX);
+    buf_init(&variants, PHRASE_MAX);
+    phrase_at_cells(&where, w->lang, c->cells, c->count);
+    if (c->least == c->most)
+        buf_puts(&variants, num_int(c->most).s);
+    else
+        message_plain(&variants, w->lang, MSG_RANGE, num_int(c->least).s, num_int(c->most).s);
+    md_item(w, MSG_STEP_FOCUS_SOME, report_model_variant(m, variant), buf_str(&variants), buf_str(&where));
+    buf_release(&where);
+    buf_release(&variants);
+}
+
+static void fastest_variant(const struct report_model *m, struct md *w)
+{
     size_t v;
     if (!insight_fastest(m, &v))
         return;
-    buf_init(&contexts, PHRASE_MAX);
-    phrase_contexts(&contexts, w->lang, &m->now);
-    md_item(w, contexts.len ? MSG_STEP_FOCUS : MSG_STEP_FOCUS_PLAIN, report_model_variant(m, v),
-            num_int((int64_t)m->now.n_variants).s, buf_str(&contexts));
-    buf_release(&contexts);
+    struct contest c = contest_of(m, v);
+    w->out->failed |= !c.cells;
+    if (c.count && is_whole(m, &c))
+        fastest_of_all(m, v, w);
+    else if (c.count)
+        fastest_of_some(m, v, &c, w);
+    free(c.cells);
 }
 
 /* One line per variant all of whose kernels that ran use scratch. */

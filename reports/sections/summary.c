@@ -27,6 +27,14 @@ static int failed_cells(const struct run_data *run)
     return n;
 }
 
+static bool any_ok(const struct run_data *run)
+{
+    for (size_t i = 0; i < run->n_tests; i++)
+        if (run->tests[i].status == STATUS_OK)
+            return true;
+    return false;
+}
+
 static const char *base_name(const struct report_model *m)
 {
     return *m->baseline ? m->baseline : m->against->base.info.run_id;
@@ -80,12 +88,23 @@ static void outcome_of_comparison(const struct report_model *m, struct md *w)
     buf_release(&counts);
 }
 
+static void incomplete(const struct report_model *m, struct md *w)
+{
+    md_bullet(w);
+    md_say(w, MSG_OUTCOME_INCOMPLETE, run_status_name(m->now.info.status));
+    if (*m->reason)
+        md_say(w, MSG_OUTCOME_REASON, m->reason);
+    md_line(w);
+}
+
 static void outcome(const struct report_model *m, struct md *w)
 {
     if (m->now.info.status != RUN_COMPLETE)
-        md_item(w, MSG_OUTCOME_INCOMPLETE, run_status_name(m->now.info.status));
+        incomplete(m, w);
     md_bullet(w);
-    if (m->has_comparison)
+    if (!any_ok(&m->now) && failed_cells(&m->now) == 0)
+        md_say(w, MSG_OUTCOME_NOTHING);
+    else if (m->has_comparison)
         outcome_of_comparison(m, w);
     else if (failed_cells(&m->now))
         md_say(w, MSG_OUTCOME_FAILURES, num_int(failed_cells(&m->now)).s, num_int((int64_t)m->now.n_cells).s);
@@ -98,6 +117,10 @@ static void tests(const struct report_model *m, struct md *w)
 {
     struct buf contexts, where;
     const struct run_info *i = &m->now.info;
+    if (m->now.n_tests == 0) {
+        md_item(w, MSG_SUMMARY_NO_TEST, i->node, i->date);
+        return;
+    }
     buf_init(&contexts, PHRASE_MAX);
     buf_init(&where, PHRASE_MAX);
     phrase_contexts(&contexts, w->lang, &m->now);

@@ -28,6 +28,14 @@ static void write_mixed(const struct report_model *m, size_t variant, size_t oth
     buf_release(&counts);
 }
 
+static void write_where(struct buf *out, enum report_lang lang, const struct standing_range *s, bool shapes)
+{
+    if (s->not_ok && s->contexts > 1)
+        message_plain(out, lang, shapes ? MSG_AT_SHAPES_OK : MSG_AT_CONTEXTS_OK);
+    else
+        phrase_where(out, lang, s->contexts, s->context, shapes);
+}
+
 static void write_standing(const struct report_model *m, size_t variant, size_t other, struct md *w)
 {
     struct standing_range s = insight_standing(m, variant, other);
@@ -42,7 +50,7 @@ static void write_standing(const struct report_model *m, size_t variant, size_t 
     buf_init(&where, PHRASE_MAX);
     phrase_factors(&factors, s.low, s.high);
     phrase_factors(&times, 1 / s.high, 1 / s.low);
-    phrase_where(&where, w->lang, s.contexts, s.context, *m->now.variants[variant].shape);
+    write_where(&where, w->lang, &s, *m->now.variants[variant].shape);
     if (s.slow == s.contexts)
         md_item(w, MSG_VARIANT_SLOWER, name, reference, buf_str(&where), buf_str(&times), buf_str(&factors));
     else if (s.fast == s.contexts)

@@ -32,7 +32,8 @@ static void counts(const struct report_model *m, struct md *w)
         table_marked(&t, status_name(s), mark_of(s));
         table_text(&t, num_int(n[s]).s);
     }
-    md_table(w, &t);
+    if (table_rows(&t))
+        md_table(w, &t);
     table_release(&t);
     if (warmups)
         md_para(w, MSG_VALIDATION_WARMUPS, num_int(warmups).s);
@@ -129,6 +130,13 @@ static bool has_exit_codes(const struct report_model *m)
     return true;
 }
 
+static enum msg all_well(const struct report_model *m)
+{
+    if (m->now.n_tests == 0)
+        return MSG_VALIDATION_NO_TEST;
+    return has_exit_codes(m) ? MSG_VALIDATION_ALL_OK : MSG_VALIDATION_ALL_OK_IMPORT;
+}
+
 static void failures(const struct report_model *m, struct md *w)
 {
     struct alike list[ALIKE_MAX];
@@ -161,7 +169,7 @@ static void failures(const struct report_model *m, struct md *w)
         md_para(w, MSG_VALIDATION_FAILURES);
         md_table(w, &t);
     } else
-        md_para(w, has_exit_codes(m) ? MSG_VALIDATION_ALL_OK : MSG_VALIDATION_ALL_OK_IMPORT);
+        md_para(w, all_well(m));
     table_release(&t);
 }
 

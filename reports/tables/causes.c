@@ -22,9 +22,10 @@ static void put_more(struct buf *out, enum report_lang lang, size_t all, size_t 
 static void put_change(struct buf *out, enum report_lang lang, const struct cause_change *c)
 {
     const char *unset = message(lang, MSG_CAUSE_UNSET);
-    char before[VALUE_MAX], now[VALUE_MAX];
-    text_printable_fixed(before, sizeof before, c->before, strlen(c->before));
-    text_printable_fixed(now, sizeof now, c->now, strlen(c->now));
+    char was[CAUSE_TEXT_MAX], is[CAUSE_TEXT_MAX], before[VALUE_MAX], now[VALUE_MAX];
+    text_printable_fixed(was, sizeof was, c->before, strlen(c->before));
+    text_printable_fixed(is, sizeof is, c->now, strlen(c->now));
+    text_differing(was, is, VALUE_MAX, before, now);
     buf_printf(out, "%s %s -> %s", c->key, *before ? before : unset, *now ? now : unset);
 }
 

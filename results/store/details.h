@@ -34,7 +34,7 @@ struct run_file {
     char path[DETAILS_PATH_MAX]; /* in the bundle */
     int64_t size;
     char sha256[SHA256_HEX_LEN + 1];
-    char *body; /* of a resources.json, else NULL */
+    char *body; /* of a resources.json, and of a BLOCKED run's summary.json, else NULL */
 };
 
 /* The code identity of a kernel. */

@@ -4,6 +4,7 @@
 #include "reports/report.h"
 #include "reports/tables/causes.h"
 #include "reports/tables/terminal.h"
+#include "results/judge/causes/cause_differences.h"
 #include "results/query/against.h"
 #include "results/query/causes_store.h"
 
@@ -238,6 +239,49 @@ static void sentences_are_bounded_and_say_what_is_not_known(void **state)
               " más");
 }
 
+static void sentence_of_build(const char *before, const char *now, char text[WHY_TEXT_MAX])
+{
+    struct run_data runs[2] = {0};
+    struct cause_differences found;
+    struct err err = {0};
+    struct cause toolchain = {.kind = CAUSE_TOOLCHAIN};
+    json_t *plans[2];
+    for (int i = 0; i < 2; i++)
+        plans[i] = json_pack("{s:[{s:s, s:[[s, s, s, s, s]]}]}", "variants", "name", "v0", "build", "cc",
+                             "-O1", "-o", "{build}/fk", i ? now : before);
+    const struct cause_run was = {.run = &runs[0], .plan = plans[0]},
+                           is = {.run = &runs[1], .plan = plans[1]};
+    assert_ok(cause_differences(&was, &is, "v0", &found, &err), &err);
+    assert_int_equal(found.toolchain.count, 1);
+    toolchain.changes = found.toolchain;
+    sentence_of(&toolchain, REPORT_EN, text);
+    json_decref(plans[0]);
+    json_decref(plans[1]);
+}
+
+static const char *after_build(const char *text)
+{
+    const char *at = strstr(text, "build ");
+    assert_non_null(at);
+    return at + strlen("build ");
+}
+
+#define LONG "{src}/a/rather/long/path/of/a/source/file/that/takes/more/than/is/kept/of/a/value/fk.c -lm"
+
+/* The beginning of a long command is the same in both: only what differs tells anything. */
+static void of_long_values_what_differs_is_shown(void **state)
+{
+    char text[WHY_TEXT_MAX];
+    (void)state;
+    sentence_of_build(LONG, LONG " -DCOST=1.3", text);
+    assert_string_equal(after_build(text), "…-lm\"]] -> …-lm -DCOST=1.3\"]]");
+    sentence_of_build(LONG " -Dé=1", LONG " -Dè=1 " LONG, text);
+    assert_string_equal(after_build(text), "…-Dé=1\"]] -> …-Dè=1 {src}/a/rather/long/path/of/a/sour…");
+    sentence_of_build("a.c", "b.c", text); /* short enough to be shown as they are */
+    assert_string_equal(after_build(text), "[[\"cc\",\"-O1\",\"-o\",\"{build}/fk\",\"a.c\"]] -> "
+                                           "[[\"cc\",\"-O1\",\"-o\",\"{build}/fk\",\"b.c\"]]");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +290,7 @@ int main(void)
         cmocka_unit_test(no_change_has_no_cause),
         cmocka_unit_test(causes_are_kept_and_replaced),
         cmocka_unit_test(a_report_has_them_in_both_languages),
+        cmocka_unit_test(of_long_values_what_differs_is_shown),
         cmocka_unit_test(sentences_are_bounded_and_say_what_is_not_known),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -181,6 +181,36 @@ static void gates_files_and_resources_come_back(void **state)
     store_close(&s);
 }
 
+/* Its summary alone has the reason. */
+static void the_summary_of_a_blocked_run_is_kept(void **state)
+{
+    struct store s = open_store("blocked.db");
+    struct err err = {0};
+    struct run_details d;
+    char path[512];
+    (void)state;
+    make_bundle("blocked", "details-blocked");
+    snprintf(path, sizeof path, "%s", in_scratch("blocked/summary.json"));
+    json_t *summary = json_load(path, 1 << 20, &err);
+    json_object_set_new(summary, "status", json_string("BLOCKED"));
+    json_object_set_new(summary, "reason", json_string("this node is used by another run"));
+    assert_ok(json_save(path, summary, &err), &err);
+    json_decref(summary);
+    write_manifest("blocked", "details-blocked");
+    int64_t key = must_ingest(&s, in_scratch("blocked"), NULL);
+    assert_ok(details_load(&s, key, &d, &err), &err);
+    const struct run_file *f = details_file(&d, "summary.json");
+    assert_non_null(f);
+    assert_non_null(f->body);
+    assert_non_null(strstr(f->body, "this node is used by another run"));
+    details_release(&d);
+    key = must_ingest(&s, bundle_with("complete", "details-complete", gates, resources), NULL);
+    assert_ok(details_load(&s, key, &d, &err), &err);
+    assert_null(details_file(&d, "summary.json")->body);
+    details_release(&d);
+    store_close(&s);
+}
+
 static void an_unchanged_build_is_kept_once(void **state)
 {
     struct store s = open_store("shared.db");
@@ -230,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gates_files_and_resources_come_back),
+        cmocka_unit_test(the_summary_of_a_blocked_run_is_kept),
         cmocka_unit_test(an_unchanged_build_is_kept_once),
         cmocka_unit_test(what_is_no_gate_is_left_out_with_its_place),
         cmocka_unit_test(the_code_identity_comes_back),

@@ -225,6 +225,97 @@ static void a_variant_that_ran_at_one_context_of_three_is_not_the_fastest(void *
     store_close(&s);
 }
 
+static struct run_test *draft_failure(struct draft *d, const char *variant, int context, int repetition,
+                                      double seconds)
+{
+    struct run_test *t = draft_shot(d, variant, context, repetition, seconds);
+    t->status = STATUS_FAIL;
+    t->exit_code = 1;
+    return t;
+}
+
+/* Five repetitions at each of `contexts` contexts from 256 on, of which one of `slow`, at the last of them,
+ * fails. */
+static void draft_one_failure(struct draft *d, int contexts)
+{
+    draft_night(d, 1);
+    for (int context = 256; contexts > 0; contexts--, context *= 2)
+        for (int i = 1; i <= 5; i++) {
+            draft_shot(d, "base", context, i, 1);
+            if (i == 3 && contexts == 1)
+                draft_failure(d, "slow", context, i, 4);
+            else
+                draft_shot(d, "slow", context, i, 4);
+        }
+}
+
+static char *render_draft(const char *db, struct draft *d, enum report_lang lang)
+{
+    struct store s = open_store(db);
+    struct report_request req = report_defaults();
+    req.langs[0] = lang;
+    req.reference = "base";
+    must_store(&s, d);
+    char *text = render(&s, req);
+    store_close(&s);
+    return text;
+}
+
+static void a_context_that_failed_is_not_as_fast_as_the_reference(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_one_failure(&d, 1);
+    char *text = render_draft("failed_once.db", &d, REPORT_EN);
+    lacks(text, "as fast as");
+    lacks(text, "- `slow` is");
+    holds(text, "- `slow` at 256: **FAIL");
+    free(text);
+    draft_one_failure(&d, 1);
+    text = render_draft("failed_once_es.db", &d, REPORT_ES);
+    lacks(text, "igual de rápida");
+    holds(text, "- `slow` con 256: **FAIL");
+    free(text);
+}
+
+static void a_context_at_which_the_reference_failed_tells_no_speed(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    for (int i = 1; i <= 3; i++) {
+        if (i == 2)
+            draft_failure(&d, "base", 256, i, 1);
+        else
+            draft_shot(&d, "base", 256, i, 1);
+        draft_shot(&d, "slow", 256, i, 4);
+    }
+    char *text = render_draft("failed_base.db", &d, REPORT_EN);
+    lacks(text, "- `slow` is");
+    holds(text, "- `base` at 256: **FAIL");
+    free(text);
+}
+
+static void what_failed_is_in_no_count_of_contexts(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_one_failure(&d, 2);
+    char *text = render_draft("failed_second.db", &d, REPORT_EN);
+    lacks(text, "the same at");
+    holds(text, "- `slow` is 4.00x slower than `base` at 256 (0.25x its speed).");
+    lacks(text, "Disable `slow` by default");
+    free(text);
+    draft_one_failure(&d, 3);
+    text = render_draft("failed_third.db", &d, REPORT_EN);
+    holds(text, "- `slow` is 4.00x slower than `base` at every context where both are OK (0.25x its speed).");
+    free(text);
+    draft_one_failure(&d, 3);
+    text = render_draft("failed_third_es.db", &d, REPORT_ES);
+    holds(text, "en todos los contextos en los que ambas están OK");
+    free(text);
+}
+
 static void the_fastest_is_faster_by_more_than_the_noise(void **state)
 {
     struct store s = open_store("close.db");
@@ -255,6 +346,57 @@ static void the_fastest_is_faster_by_more_than_the_noise(void **state)
                 "(1 repetition each).");
     free(text);
     store_close(&s);
+}
+
+/* "v3" is twice as fast as "base" at three contexts; the caller adds a third variant. */
+static void draft_fastest(struct draft *d)
+{
+    draft_night(d, 1);
+    for (int context = 256; context <= 1024; context *= 2) {
+        draft_shot(d, "base", context, 1, 10);
+        draft_shot(d, "v3", context, 1, 5);
+    }
+}
+
+static void the_fastest_is_so_among_those_that_were_measured(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_fastest(&d);
+    draft_shot(&d, "v1", 256, 1, 20);
+    draft_shot(&d, "v3", 2048, 1, 5); /* alone: the fastest of one */
+    char *text = render_draft("fewer.db", &d, REPORT_EN);
+    lacks(text, "every context measured (");
+    holds(text,
+          "**Optimise `v3` first**: it is the fastest of the 2 to 3 variants that are OK at 256, 512, 1024.");
+    free(text);
+    draft_fastest(&d);
+    draft_shot(&d, "v1", 256, 1, 20);
+    text = render_draft("fewer_es.db", &d, REPORT_ES);
+    holds(text, "es la más rápida de las 2 a 3 variantes que están OK con 256, 512, 1024.");
+    free(text);
+}
+
+static void a_variant_that_failed_is_not_among_those_that_the_fastest_beats(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_fastest(&d);
+    for (int context = 256; context <= 1024; context *= 2) {
+        draft_shot(&d, "v1", context, 1, 20);
+        draft_failure(&d, "v1", context, 2, 20);
+    }
+    char *text = render_draft("failing.db", &d, REPORT_EN);
+    holds(text,
+          "**Optimise `v3` first**: it is the fastest of the 2 variants that are OK at 256, 512, 1024.");
+    free(text);
+    draft_night(&d, 1);
+    draft_failure(&d, "base", 256, 1, 10);
+    draft_shot(&d, "base", 256, 2, 10);
+    draft_shot(&d, "v3", 256, 1, 5);
+    text = render_draft("failing_alone.db", &d, REPORT_EN);
+    lacks(text, "**Optimise");
+    free(text);
 }
 
 static void a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel(void **state)
@@ -319,13 +461,42 @@ static void shapes_of_different_batches_are_not_summed_into_advice(void **state)
     store_close(&s);
 }
 
-static void add_resources(struct draft *d, const char *variant, const char *body)
+static struct run_file *add_file(struct draft *d, const char *body)
 {
     d->details.files = reallocarray(d->details.files, d->details.n_files + 1, sizeof *d->details.files);
     struct run_file *f = &d->details.files[d->details.n_files++];
     *f = (struct run_file){.size = (int64_t)strlen(body), .body = strdup(body)};
-    snprintf(f->path, sizeof f->path, "%s/resources.json", variant);
     sha256_of(body, strlen(body), f->sha256);
+    return f;
+}
+
+/* Any program may print rel_l2: what it compared with is not known. */
+static void errors_are_said_to_be_those_that_the_program_reported(void **state)
+{
+    struct err err = {0};
+    struct draft d;
+    (void)state;
+    for (enum report_lang lang = 0; lang < REPORT_LANG_COUNT; lang++) {
+        char name[32];
+        snprintf(name, sizeof name, "accuracy%d.db", (int)lang);
+        draft_night(&d, 1);
+        draft_shot(&d, "base", 256, 1, 1);
+        assert_ok(draft_add_extra(&d.tests[d.n_tests - 1], "rel_l2", 1e-6, &err), &err);
+        char *text = render_draft(name, &d, lang);
+        holds(text, lang == REPORT_EN ? "## Correctness" : "## Corrección");
+        holds(text, lang == REPORT_EN
+                        ? "As the program itself reported them, against a reference of its own."
+                        : "Tal como los comunicó el propio programa, frente a una referencia propia.");
+        lacks(text, "fp64");
+        lacks(text, "NaN");
+        free(text);
+    }
+}
+
+static void add_resources(struct draft *d, const char *variant, const char *body)
+{
+    struct run_file *f = add_file(d, body);
+    snprintf(f->path, sizeof f->path, "%s/resources.json", variant);
 }
 
 #define KERNEL(name, scratch, threads, lds) KERNEL_SPILLS("\"vgpr_spills\":2,", name, scratch, threads, lds)
@@ -500,6 +671,93 @@ static void a_run_in_which_nothing_succeeded_advises_to_mend_it_alone(void **sta
     store_close(&s);
 }
 
+/* A run that could not lock the node: it has a plan and no tests. */
+static void draft_blocked(struct draft *d, const char *summary)
+{
+    struct err err = {0};
+    draft_night(d, 1);
+    d->info.status = RUN_BLOCKED;
+    struct run_variant *v = draft_add_variant(d, "base", &err);
+    assert_non_null(v);
+    v->build_wall_s = 0;
+    if (summary)
+        snprintf(add_file(d, summary)->path, DETAILS_PATH_MAX, "summary.json");
+}
+
+static void a_blocked_run_measured_nothing_and_says_why(void **state)
+{
+    static const char summary[] = "{\"status\":\"BLOCKED\",\"reason\":\"this node is used by another run\"}";
+    struct draft d;
+    (void)state;
+    draft_blocked(&d, summary);
+    char *text = render_draft("blocked.db", &d, REPORT_EN);
+    holds(text, "- **The run is incomplete (BLOCKED).** The reason: `this node is used by another run`.");
+    holds(text, "- **There are no measurements.**");
+    holds(text, "No test has a result.");
+    lacks(text, "**Measured**");
+    lacks(text, "0 of 0");
+    lacks(text, "exited cleanly");
+    lacks(text, "| Status | Tests |");
+    lacks(text, "## Build verification");
+    free(text);
+    draft_blocked(&d, summary);
+    text = render_draft("blocked_es.db", &d, REPORT_ES);
+    holds(text, "El motivo: `this node is used by another run`.");
+    holds(text, "**No hay mediciones.**");
+    holds(text, "Ninguna prueba tiene resultado.");
+    lacks(text, "**Medido**");
+    free(text);
+}
+
+static void a_blocked_run_without_a_stored_reason_claims_none(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_blocked(&d, NULL);
+    char *text = render_draft("blocked_bare.db", &d, REPORT_EN);
+    holds(text, "- **The run is incomplete (BLOCKED).**\n");
+    holds(text, "- **There are no measurements.**");
+    lacks(text, "The reason");
+    free(text);
+}
+
+static void a_run_that_was_cancelled_before_its_tests_measured_nothing(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    d.info.status = RUN_CANCELLED;
+    struct run_test *t = draft_shot(&d, "base", 256, 1, 1);
+    t->status = STATUS_CANCELLED;
+    t->value[METRIC_PREFILL_S] = t->value[METRIC_WALL_S] = (double)NAN;
+    char *text = render_draft("cancelled.db", &d, REPORT_EN);
+    holds(text, "- **There are no measurements.**");
+    lacks(text, "**Measured**");
+    free(text);
+}
+
+/* What the base has and a blocked run lacks is missing, not slower. */
+static void a_blocked_run_is_no_regression(void **state)
+{
+    struct store s = open_store("blocked_base.db");
+    struct report_request req = report_defaults();
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_shot(&d, "base", 256, 1, 1);
+    must_store(&s, &d);
+    draft_blocked(&d, NULL);
+    snprintf(d.info.run_id, sizeof d.info.run_id, "night-0002");
+    snprintf(d.info.started_at, sizeof d.info.started_at, "2026-12-02T03:00:00.000Z");
+    must_store(&s, &d);
+    req.against = "night-0001";
+    char *text = render(&s, req);
+    holds(text, "- **There are no measurements.**");
+    lacks(text, "**Regression**");
+    free(text);
+    store_close(&s);
+}
+
 static size_t place_of(const char *text, const char *words)
 {
     const char *at = strstr(text, words);
@@ -544,7 +802,13 @@ int main(void)
         cmocka_unit_test(without_records_the_cause_is_said_to_be_unknown),
         cmocka_unit_test(nights_alone_do_not_tell_the_cause),
         cmocka_unit_test(a_variant_that_ran_at_one_context_of_three_is_not_the_fastest),
+        cmocka_unit_test(a_context_that_failed_is_not_as_fast_as_the_reference),
+        cmocka_unit_test(a_context_at_which_the_reference_failed_tells_no_speed),
+        cmocka_unit_test(what_failed_is_in_no_count_of_contexts),
         cmocka_unit_test(the_fastest_is_faster_by_more_than_the_noise),
+        cmocka_unit_test(the_fastest_is_so_among_those_that_were_measured),
+        cmocka_unit_test(a_variant_that_failed_is_not_among_those_that_the_fastest_beats),
+        cmocka_unit_test(errors_are_said_to_be_those_that_the_program_reported),
         cmocka_unit_test(a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel),
         cmocka_unit_test(shapes_of_different_batches_are_not_summed_into_advice),
         cmocka_unit_test(the_evidence_is_of_the_kernel_that_ran),
@@ -554,6 +818,10 @@ int main(void)
         cmocka_unit_test(inconclusive_nights_are_not_sent_for_more_repetitions),
         cmocka_unit_test(an_import_without_exit_codes_is_not_said_to_have_exited),
         cmocka_unit_test(a_run_in_which_nothing_succeeded_advises_to_mend_it_alone),
+        cmocka_unit_test(a_blocked_run_measured_nothing_and_says_why),
+        cmocka_unit_test(a_blocked_run_without_a_stored_reason_claims_none),
+        cmocka_unit_test(a_run_that_was_cancelled_before_its_tests_measured_nothing),
+        cmocka_unit_test(a_blocked_run_is_no_regression),
         cmocka_unit_test(verdicts_come_first_and_raw_data_last),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -334,6 +334,33 @@ static void the_nearest_word_is_a_misspelling(void **state)
     assert_null(text_nearest("", known, n));
 }
 
+static void what_differs_is_kept_of_values_that_do_not_fit(void **state)
+{
+    static const struct {
+        const char *a, *b, *cut_a, *cut_b;
+    } cases[] = {
+        {"short", "shirt", "short", "shirt"},
+        {"", "0123456789012345678901234567890123456789", "", "0123456789012345678901234567…"},
+        {"cc -O1 -o a_long_name_of_a_file a.c", "cc -O1 -o a_long_name_of_a_file b.c", "…a.c", "…b.c"},
+        {"no_word_begins_near_the_place_of_changeX", "no_word_begins_near_the_place_of_change",
+         "…_place_of_changeX", "…_place_of_change"},
+        {"no_word_begins_near_the_place_of_changeé", "no_word_begins_near_the_place_of_changeè",
+         "…_place_of_changeé", "…_place_of_changeè"},
+        {"01234567890123456789012345678901", "01234567890123456789012345678901",
+         "0123456789012345678901234567…", "0123456789012345678901234567…"},
+        {"x012345678901234567890123456é90", "y", "x012345678901234567890123456…", "y"},
+        {"x01234567890123456789012345é90000", "y", "x01234567890123456789012345…", "y"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char a[32], b[32];
+        text_differing(cases[i].a, cases[i].b, sizeof a, a, b);
+        assert_string_equal(a, cases[i].cut_a);
+        assert_string_equal(b, cases[i].cut_b);
+        assert_true(text_is_utf8(a, strlen(a)) && text_is_utf8(b, strlen(b)));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +373,7 @@ int main(void)
         cmocka_unit_test(printable_is_always_inert),
         cmocka_unit_test(names_have_only_safe_characters),
         cmocka_unit_test(only_valid_utf8_is_accepted),
+        cmocka_unit_test(what_differs_is_kept_of_values_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

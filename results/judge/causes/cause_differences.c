@@ -1,5 +1,6 @@
 #include "results/judge/causes/cause_differences.h"
 
+#include "common/base/text.h"
 #include "results/judge/facts.h"
 #include "results/store/identity.h"
 
@@ -226,11 +227,13 @@ static int take_facts(const struct cause_run *before, const struct cause_run *no
     return 0;
 }
 
-static void text_of(const json_t *value, char out[PLAN_VALUE_MAX])
+/* NULL: no memory. */
+static char *text_of(const json_t *value)
 {
-    char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    snprintf(out, PLAN_VALUE_MAX, "%s", json_is_string(value) ? json_string_value(value) : text ? text : "");
-    free(text);
+    if (!value)
+        return strdup("");
+    return json_is_string(value) ? strdup(json_string_value(value))
+                                 : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 }
 
 static void compare_values(const char *key, const json_t *before, const json_t *now,
@@ -239,9 +242,11 @@ static void compare_values(const char *key, const json_t *before, const json_t *
     char was[PLAN_VALUE_MAX], is[PLAN_VALUE_MAX];
     if (before == now || (before && now && json_equal(before, now)))
         return;
-    text_of(before, was);
-    text_of(now, is);
+    char *a = text_of(before), *b = text_of(now);
+    text_differing(a ? a : "", b ? b : "", PLAN_VALUE_MAX, was, is);
     cause_add_change(out, key, was, is);
+    free(a);
+    free(b);
 }
 
 /* Keys that decide how it is measured, with what they are when absent. */
