@@ -36,12 +36,13 @@ static double ratio_of(const struct bisect_state *b, size_t commit)
     return commit == b->count - 1 ? b->cells[0].ratio : (double)NAN;
 }
 
-/* The change between the ends; and that of the answer, where others made a part of it, or made up for some.
- */
+/* The change between the ends; and that of the answer to the good commit before it, where others made a part
+ * of it, or made up for some. */
 static void write_answer(const struct bisect_state *b, struct buf *out)
 {
     const struct bisect_cell *c = &b->cells[0];
-    double own = ratio_of(b, b->step.last) / ratio_of(b, b->step.first - 1), share = log(own) / log(c->ratio);
+    size_t before = bisect_good_before(&b->search, b->step.last);
+    double own = ratio_of(b, b->step.last) / ratio_of(b, before), share = log(own) / log(c->ratio);
     if (!isfinite(share) || (share > 0.75 && share < 1.33)) {
         write_change(c, out);
         return;
