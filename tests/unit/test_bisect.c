@@ -13,6 +13,9 @@ struct world {
     size_t count;            /* commits, both ends included */
     size_t culprit;          /* from here on slower; count: no commit is */
     double slower;           /* by how much */
+    double time;             /* of the good end, s; 0: 1 */
+    size_t second;           /* from here on `again` slower, too; 0: no commit is */
+    double again;            /* by how much more */
     double noise;            /* relative, of one repetition */
     double drift;            /* relative, from one turn to the next */
     bool broken[MANY];       /* does not build */
@@ -37,6 +40,7 @@ struct tried {
 static void measure_turn(struct world *w, size_t commit, double noise, double *out)
 {
     double time = 1 + (commit >= w->culprit && !w->fast[commit] ? w->slower : 0);
+    time = (time + (w->second > 0 && commit >= w->second ? w->again : 0)) * (w->time > 0 ? w->time : 1);
     for (int i = 0; i < REPETITIONS; i++)
         out[i] = time * w->now * (1 + noise * stats_rng_normal(&w->rng));
     w->now *= 1 + w->drift;
@@ -55,7 +59,7 @@ static void measure(struct world *w, struct tried *t, size_t commit)
                                    .now = t->value[commit],
                                    .base_n = n + ROUND,
                                    .now_n = n + ROUND,
-                                   .metric = metric_default()};
+                                   .metric = METRIC_PREFILL_S};
     struct compare_options plain = compare_defaults(), o = bisect_end_options(&plain);
     struct delta d = {0};
     struct err err = {0};
@@ -267,6 +271,20 @@ static void undecided_commits_widen_the_range(void **state)
     assert_true(t.search.pairs <= most_pairs(12));
 }
 
+/* A kernel of 1 us. The first of two commits makes more than half of the change, 0.09 of 0.15 us: less than
+ * what matters elsewhere. */
+static void a_step_may_be_smaller_than_what_matters_elsewhere(void **state)
+{
+    static struct tried t;
+    struct world w = {
+        .count = 13, .culprit = 4, .slower = 0.09, .second = 9, .again = 0.06, .time = 1e-6, .noise = 0.001};
+    (void)state;
+    assert_true(w.slower * w.time < metric_info(METRIC_PREFILL_S)->least);
+    search(&w, &t, 1);
+    assert_int_equal(t.end.outcome, BISECT_FOUND);
+    assert_int_equal(t.end.first, 4);
+}
+
 static void the_same_code_is_decided_without_measuring(void **state)
 {
     static struct tried t;
@@ -340,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_commit_that_does_not_build_is_skipped),
         cmocka_unit_test(an_end_that_does_not_build_stops_the_search),
         cmocka_unit_test(undecided_commits_widen_the_range),
+        cmocka_unit_test(a_step_may_be_smaller_than_what_matters_elsewhere),
         cmocka_unit_test(the_same_code_is_decided_without_measuring),
         cmocka_unit_test(an_interrupted_search_goes_on),
         cmocka_unit_test(two_commits_are_a_line),

@@ -352,5 +352,6 @@ struct compare_options bisect_options(const struct compare_options *o, const str
 {
     struct compare_options half = bisect_end_options(o);
     half.practical = half.regression = half.improvement = fabs(ends->ratio - 1) / 2;
+    half.ratio_alone = true; /* half of the change may be less than matters elsewhere */
     return half;
 }

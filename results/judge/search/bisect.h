@@ -91,8 +91,8 @@ void bisect_measured(struct bisect_search *s, size_t commit, const struct delta 
 
 /* The options that decide whether the ends differ: stricter than o, for everything rests on it. */
 struct compare_options bisect_end_options(const struct compare_options *o);
-/* The options that decide a step: a commit is bad when more than half of the ends' change is there. ends:
- * their delta. */
+/* The options that decide a step: a commit is bad when more than half of the ends' change is there,
+ * however small. ends: their delta. */
 struct compare_options bisect_options(const struct compare_options *o, const struct delta *ends);
 
 #endif
