@@ -219,6 +219,23 @@ static void equal_ends_are_not_reproducible(void **state)
     assert_int_equal(found, 0);
 }
 
+/* Rounds that decide nothing do not prove that there is nothing. */
+static void ends_may_stay_undecided(void **state)
+{
+    static struct tried t;
+    int undecided = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct world w = {.count = 13, .culprit = 5, .slower = 0.08, .noise = 0.12};
+        search(&w, &t, seed);
+        if (t.items[12].basis != BISECT_BY_UNDECIDED)
+            continue;
+        assert_int_equal(t.end.outcome, BISECT_UNDECIDED);
+        undecided++;
+    }
+    assert_true(undecided > 0);
+}
+
 static void ends_of_one_code_are_not_measured(void **state)
 {
     static struct tried t;
@@ -342,6 +359,7 @@ static void names_are_read_back(void **state)
     assert_true(bisect_mark_from_name(bisect_mark_name(BISECT_SKIPPED), &m) && m == BISECT_SKIPPED);
     assert_true(bisect_basis_from_name(bisect_basis_name(BISECT_BY_CODE), &b) && b == BISECT_BY_CODE);
     assert_true(bisect_outcome_from_name("not_reproducible", &o) && o == BISECT_NOT_REPRODUCIBLE);
+    assert_true(bisect_outcome_from_name("undecided", &o) && o == BISECT_UNDECIDED);
     assert_false(bisect_mark_from_name("unheard", &m));
 }
 
@@ -354,6 +372,7 @@ int main(void)
         cmocka_unit_test(the_host_is_to_blame),
         cmocka_unit_test(much_noise_names_no_other_commit),
         cmocka_unit_test(equal_ends_are_not_reproducible),
+        cmocka_unit_test(ends_may_stay_undecided),
         cmocka_unit_test(ends_of_one_code_are_not_measured),
         cmocka_unit_test(a_commit_that_does_not_build_is_skipped),
         cmocka_unit_test(an_end_that_does_not_build_stops_the_search),

@@ -138,6 +138,33 @@ static void a_change_is_that_to_the_commit_it_descends_from(void **state)
     bisect_state_release(&b);
 }
 
+static void undecided_ends_are_not_called_equal(void **state)
+{
+    const struct delta open = {
+        .verdict = VERDICT_NOISY, .base_n = 6, .now_n = 6, .reason = "noise of 9 % exceeds it"};
+    struct git_commits commits = {.items = calloc(2, sizeof *commits.items), .count = 2};
+    struct bisect_state b = {.n_cells = 0};
+    struct store s = open_store("undecided.db");
+    struct buf text;
+    struct err err = {0};
+    (void)state;
+    assert_ok(bisect_state_init(&b, &commits, 1, &err), &err);
+    bisect_built(&b.search, 0, "a", NULL);
+    bisect_built(&b.search, 1, "b", NULL);
+    bisect_measured(&b.search, 1, &open);
+    b.step = bisect_next(&b.search);
+    snprintf(b.ended_at, sizeof b.ended_at, "2026-02-14T04:15:09Z");
+    assert_headline(&b, "undecided: measured in turns, it could not be told whether the ends differ: "
+                        "noise of 9 % exceeds it");
+    buf_init(&text, 1 << 20);
+    assert_ok(bisect_write_markdown(&b, &s, &text, &err), &err);
+    assert_non_null(strstr(buf_str(&text), "it could not be told whether the ends differ"));
+    assert_null(strstr(buf_str(&text), "not reproducible"));
+    buf_release(&text);
+    bisect_state_release(&b);
+    store_close(&s);
+}
+
 static void runs_that_are_gone_leave_it_out(void **state)
 {
     struct store s = open_store("gone.db");
@@ -179,6 +206,7 @@ int main(void)
         cmocka_unit_test(changed_kernels_are_listed),
         cmocka_unit_test(a_commit_is_not_charged_with_the_change_of_others),
         cmocka_unit_test(a_change_is_that_to_the_commit_it_descends_from),
+        cmocka_unit_test(undecided_ends_are_not_called_equal),
         cmocka_unit_test(runs_that_are_gone_leave_it_out),
         cmocka_unit_test(a_report_escapes_subjects),
     };

@@ -62,6 +62,8 @@ static void write_why(const struct bisect_state *b, struct buf *out)
     else if (bad->mark == BISECT_OPEN)
         buf_printf(out, "both ends have the same %s (--force measures all the same)",
                    bad->of_device ? "device code; the host's code was not compared" : "machine code");
+    else if (b->step.outcome == BISECT_UNDECIDED)
+        buf_printf(out, "measured in turns, it could not be told whether the ends differ: %s", bad->reason);
     else
         buf_printf(out, "measured in turns, the ends do not differ: %s", bad->reason);
 }
@@ -85,6 +87,9 @@ void bisect_write_headline(const struct bisect_state *b, struct buf *out)
         return;
     case BISECT_NOT_REPRODUCIBLE:
         buf_puts(out, "not reproducible: ");
+        break;
+    case BISECT_UNDECIDED:
+        buf_puts(out, "undecided: ");
         break;
     case BISECT_STOPPED:
         buf_puts(out, "stopped: ");

@@ -53,6 +53,7 @@ enum bisect_outcome {
     BISECT_FOUND,            /* one commit */
     BISECT_RANGE,            /* the shortest range that could be found */
     BISECT_NOT_REPRODUCIBLE, /* the ends do not differ */
+    BISECT_UNDECIDED,        /* the rounds did not tell whether the ends differ */
     BISECT_STOPPED,          /* an end cannot be built, or its tests fail */
     BISECT_OUTCOME_COUNT
 };
