@@ -21,7 +21,7 @@ enum bisect_basis {
     BISECT_BY_TURNS,     /* measured in turns with the good end */
     BISECT_BY_CODE,      /* its code identity is that of a commit that is decided */
     BISECT_BY_BUILD,     /* skipped: it does not build, or fails a gate */
-    BISECT_BY_TESTS,     /* skipped: its tests fail */
+    BISECT_BY_TESTS,     /* skipped: its tests fail, or do not measure what the ends differ in */
     BISECT_BY_UNDECIDED, /* skipped: the rounds were used up */
     BISECT_BASIS_COUNT
 };
