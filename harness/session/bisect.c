@@ -224,14 +224,34 @@ static void choose_cell(struct bisect_state *b, const struct delta *all, size_t 
             keep_cell(b, &all[i]);
 }
 
+/* The ends say which metric is followed; a commit that lacks it is not judged by another one. False if no run
+ * knows it: a workload's own metrics are those of the runs that were loaded. */
+static bool find_metric(const struct bisect_state *b, const struct turns_sides *sides, struct delta *d)
+{
+    if (b->n_cells > 0)
+        return metric_from_name(b->cells[0].metric, &d->metric);
+    d->metric = turns_sides_metric(sides, d);
+    return true;
+}
+
+static int judge_cell(const struct bisect_state *b, const struct turns_sides *sides,
+                      const struct compare_options *o, struct delta *d, struct err *err)
+{
+    if (find_metric(b, sides, d))
+        return turns_sides_judge(sides, o, d, err);
+    d->verdict = VERDICT_NOISY;
+    d->ratio = NAN;
+    snprintf(d->reason, sizeof d->reason, "neither side has a valid measurement of %s", b->cells[0].metric);
+    return 0;
+}
+
 static int judge_cells(struct work *w, const struct turns_sides *sides, struct delta *all, struct err *err)
 {
     const struct compare_options o = options_of(w);
     for (size_t i = 0; i < w->cells.count; i++) {
         memcpy(all[i].variant, w->cells.items[i].variant, sizeof all[i].variant);
         all[i].context = w->cells.items[i].context;
-        all[i].metric = run_data_metric(&sides->now[0]);
-        if (turns_sides_judge(sides, &o, &all[i], err) != 0)
+        if (judge_cell(w->b, sides, &o, &all[i], err) != 0)
             return -1;
     }
     return 0;

@@ -38,6 +38,12 @@ void turns_sides_free(struct turns_sides *s)
     free(s);
 }
 
+enum metric turns_sides_metric(const struct turns_sides *s, const struct delta *d)
+{
+    const struct turns_runs base = {s->bases, s->count}, now = {s->nows, s->count};
+    return turns_metric(&base, &now, d);
+}
+
 int turns_sides_judge(const struct turns_sides *s, const struct compare_options *o, struct delta *d,
                       struct err *err)
 {

@@ -18,6 +18,8 @@ struct turns_sides {
 struct turns_sides *turns_sides_load(struct store *s, const struct turns_made *made, struct err *err);
 void turns_sides_free(struct turns_sides *s);
 
+/* As turns_metric() does. */
+enum metric turns_sides_metric(const struct turns_sides *s, const struct delta *d);
 /* Judges the cell that d names, as turns_judge() does. */
 int turns_sides_judge(const struct turns_sides *s, const struct compare_options *o, struct delta *d,
                       struct err *err);

@@ -239,7 +239,7 @@ void judge_decide(const struct compare_options *o, size_t tested, struct t_limit
 static void decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d)
 {
     double loss = loss_of(d);
-    bool negligible = fabs(d->now_median - d->reference) <= metric_info(d->metric)->least;
+    bool negligible = !o->ratio_alone && fabs(d->now_median - d->reference) <= metric_info(d->metric)->least;
     switch (d->method) {
     case METHOD_NONE:
         snprintf(d->reason, sizeof d->reason, "%s",

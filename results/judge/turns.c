@@ -35,7 +35,8 @@ int turns_judge_values(const struct turns_values *v, const struct compare_option
     d->verdict = VERDICT_NOISY;
     if (v->base_n == 0 || v->now_n == 0) {
         d->ratio = NAN;
-        snprintf(d->reason, sizeof d->reason, "%s has no valid measurement", v->now_n ? "the base" : "it");
+        snprintf(d->reason, sizeof d->reason, "%s has no valid measurement of %s",
+                 v->now_n ? "the base" : "it", metric_info(v->metric)->name);
         return 0;
     }
     if (judge_measure(&e, &session, d, err) != 0)
@@ -43,6 +44,57 @@ int turns_judge_values(const struct turns_values *v, const struct compare_option
     d->p_adjusted = d->p;
     judge_decide(&session, 1, &limit, d);
     return 0;
+}
+
+static const struct cell *cell_of(const struct run_data *run, const struct delta *d)
+{
+    return run_data_cell(run, d->variant, d->context);
+}
+
+static void measured_by(const struct turns_runs *side, const struct delta *d, struct metric_set *out)
+{
+    for (size_t i = 0; i < side->count; i++) {
+        const struct cell *c = cell_of(side->items[i], d);
+        for (int m = 0; c && m < METRIC_COUNT; m++)
+            out->has[m] |= c->n[m] > 0;
+    }
+}
+
+/* Of the plan, and so of all runs that say so. */
+static enum metric named_primary(const struct turns_runs *side)
+{
+    for (size_t i = 0; i < side->count; i++)
+        if (side->items[i]->primary != METRIC_COUNT)
+            return side->items[i]->primary;
+    return METRIC_COUNT;
+}
+
+enum metric turns_metric(const struct turns_runs *base, const struct turns_runs *now, const struct delta *d)
+{
+    struct metric_set of_base = {0}, of_now = {0}, both = {0}, either = {0};
+    enum metric named = named_primary(now);
+    if (named == METRIC_COUNT)
+        named = named_primary(base);
+    measured_by(base, d, &of_base);
+    measured_by(now, d, &of_now);
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        both.has[m] = of_base.has[m] && of_now.has[m];
+        either.has[m] = of_base.has[m] || of_now.has[m];
+    }
+    if (named != METRIC_COUNT && either.has[named])
+        return named;
+    enum metric common = metric_primary(METRIC_COUNT, &both);
+    return both.has[common] && metric_is_judged(common) ? common : metric_primary(METRIC_COUNT, &either);
+}
+
+bool turns_passed(const struct turns_runs *side, const struct delta *d)
+{
+    for (size_t i = 0; i < side->count; i++) {
+        const struct cell *c = cell_of(side->items[i], d);
+        if (c && c->ok > 0)
+            return true;
+    }
+    return false;
 }
 
 static size_t count_tests(const struct turns_runs *side)
@@ -58,8 +110,7 @@ static size_t values_on(const struct turns_runs *side, const struct delta *d, ui
 {
     size_t n = 0;
     for (size_t i = 0; i < side->count; i++)
-        n += places_values(side->items[i], run_data_cell(side->items[i], d->variant, d->context), d->metric,
-                           device, out + n);
+        n += places_values(side->items[i], cell_of(side->items[i], d), d->metric, device, out + n);
     return n;
 }
 
@@ -69,9 +120,9 @@ static void places_of_side(const struct turns_runs *side, const struct delta *d,
     *out = (struct places){0};
     for (size_t i = 0; i < side->count; i++) {
         struct places p;
-        places_of(side->items[i], run_data_cell(side->items[i], d->variant, d->context), d->metric, &p);
+        places_of(side->items[i], cell_of(side->items[i], d), d->metric, &p);
         for (size_t k = 0; k < p.count; k++) {
-            if (!p.device[k] && run_data_cell(side->items[i], d->variant, d->context)) {
+            if (!p.device[k] && cell_of(side->items[i], d)) {
                 *out = (struct places){.count = 1};
                 return;
             }
@@ -119,11 +170,11 @@ static const char *differ_in_window(const struct turns_runs *base, const struct 
                                     const struct delta *d)
 {
     const struct run_data *first = base->count ? base->items[0] : NULL;
-    const struct cell *of_first = first ? run_data_cell(first, d->variant, d->context) : NULL;
+    const struct cell *of_first = first ? cell_of(first, d) : NULL;
     const char *why = NULL;
     for (size_t i = 0; first && !why && i < base->count + now->count; i++) {
         const struct run_data *run = i < base->count ? base->items[i] : now->items[i - base->count];
-        why = windows_differ(d->metric, first, of_first, run, run_data_cell(run, d->variant, d->context));
+        why = windows_differ(d->metric, first, of_first, run, cell_of(run, d));
     }
     return why;
 }

@@ -20,6 +20,12 @@ struct turns_values {
     enum metric metric;
 };
 
+/* What to judge the cell d by: the plan's primary metric if either side measured it, else the first that both
+ * did, else the first that either did. The wall time, which every test has, comes last. */
+enum metric turns_metric(const struct turns_runs *base, const struct turns_runs *now, const struct delta *d);
+/* Whether any of the side's tests of the cell d passed, whatever it measured. */
+bool turns_passed(const struct turns_runs *side, const struct delta *d);
+
 /* Judges d->variant at d->context by d->metric; all repetitions of a side count alike. Without values on one
  * side only base_n and now_n are set, and the verdict is noisy. */
 int turns_judge(const struct turns_runs *base, const struct turns_runs *now, const struct compare_options *o,

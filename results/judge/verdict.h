@@ -192,6 +192,7 @@ struct compare_options {
     size_t n_base_runs;
     /* Both sides were measured in one session, without variation between nights: `practical` suffices. */
     bool same_session;
+    bool ratio_alone; /* a difference up to the metric's `least` matters, too */
     /* Spreads from an A/A sweep (noise.h), for cells with few repetitions; may be NULL. */
     const struct noise *noise;
     /* By how much GPUs differ (cards.h), for cells that moved to another one; may be NULL. */

@@ -53,7 +53,12 @@ static int read_row(struct sql_stmt *stmt, struct bisect_row *row, struct err *e
     return row->body ? 0 : err_set(err, ERR_STORAGE, "bisect %s: its body cannot be read", row->name);
 }
 
-#define BISECT_SELECT "SELECT name, ticket, node, good, bad, started_at, ended_at, outcome, body FROM bisect "
+/* The column's words are those of the first version, which had none for ends that stayed undecided. */
+#define BISECT_SELECT                                                                                        \
+    "SELECT name, ticket, node, good, bad, started_at, ended_at, body,"                                      \
+    " CASE WHEN outcome = 'not_reproducible' AND json_valid(body)"                                           \
+    " THEN iif(json_extract(body, '$.commits[#-1].basis') = 'undecided', 'undecided', outcome)"              \
+    " ELSE outcome END AS outcome FROM bisect "
 
 /* The first two rows are enough to tell whether the word is ambiguous. */
 static int load_first(struct sql_stmt *stmt, const char *word, struct bisect_row *out, bool *found,

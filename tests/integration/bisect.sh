@@ -319,6 +319,74 @@ nightly_dirty() {
     in_repo checkout -q -f main
 }
 
+# Programs that print what the file "prints" says, times noise of 0.1 %; "fail" fails. Commits of one plan each: "ends", whose bad end
+# fails and whose good end has no prefill_s, and "middle", of which one prints less than the ends.
+make_printers() {
+    local printer=$TMPDIR/printer
+    mkdir -p "$printer/ends" "$printer/middle"
+    git -C "$printer" init -q -b main
+    cat >"$printer/run.sh" <<'SH'
+#!/bin/sh
+# run.sh BUILD CONTEXT
+echo "Prompt tokens: $2"
+grep -q fail "$1/prints" && exit 1
+random=$(od -An -N2 -tu2 /dev/urandom)
+exec awk -v random="$random" '{ for (i = 1; i < NF; i += 2) out = out "\"" $i "\": " $(i + 1) * (1 + 0.002 * (random / 65535 - 0.5)) ", " }
+    END { print "[PERF_TIMING] {" out "\"attn_impl\": \"fake\"}" }' "$1/prints"
+SH
+    chmod +x "$printer/run.sh"
+    cp "$printer/run.sh" "$printer/ends/"
+    mv "$printer/run.sh" "$printer/middle/"
+    print_commit ends 0 "kernel_ms 50"
+    print_commit ends 1 "kernel_ms 50.01"
+    print_commit ends 2 fail
+    print_commit middle 0 "prefill_s 0.002 kernel_ms 1"
+    print_commit middle 1 "prefill_s 0.00200001 kernel_ms 1"
+    print_commit middle 2 "prefill_s 0.003 kernel_ms 1"
+    print_commit middle 3 "kernel_ms 1"
+    print_commit middle 4 "prefill_s 0.00300001 kernel_ms 1"
+    print_commit middle 5 "prefill_s 0.00300002 kernel_ms 1"
+    print_commit middle 6 "prefill_s 0.00300003 kernel_ms 1"
+}
+
+# print_commit PLAN N PRINTS
+print_commit() {
+    local printer=$TMPDIR/printer
+    echo "$3" >"$printer/$1/prints"
+    git -C "$printer" add -A
+    git -C "$printer" -c user.name=A -c user.email=a@example.org commit -q -m "$1 $2"
+    git -C "$printer" tag "$1$2"
+    cat >"$TMPDIR/$1.json" <<EOT
+{
+  "schema": "kernsweep.plan/1", "clock": "simulated", "ticket": "$1", "node": "local", "workdir": "$TMPDIR/work",
+  "source": {"dir": "$printer/$1"},
+  "variants": [{"name": "a", "attn_impl": "fake", "build": [["cp", "{src}/run.sh", "{src}/prints", "{build}"]],
+    "run": ["{build}/run.sh", "{build}", "{context}"]}],
+  "contexts": [64], "repetitions": 3, "timeouts": {"default": 30}
+}
+EOT
+}
+
+printed_on_one_side() {
+    needs make_printers
+    DB=$TMPDIR/printed/results.db
+    mkdir -p "$TMPDIR/printed"
+    exits "a bad end that fails exits 1" 1 ks bisect "$TMPDIR/ends.json" --artifacts "$TMPDIR/artifacts" --good ends0 --bad ends2
+    like "and is the one that is named" "$OUT" "^stopped: the bad end $(git -C "$TMPDIR/printer" rev-parse --short=12 ends2) cannot be measured: it has no valid measurement of kernel_ms"
+    exits "ab of a head that fails exits 1" 1 ks ab "$TMPDIR/ends.json" --artifacts "$TMPDIR/artifacts" --base ends0 --head ends2
+    like "and says that the head does" "$OUT" "broken +its tests fail at the head"
+}
+
+printed_in_the_middle() {
+    needs make_printers
+    DB=$TMPDIR/middle/results.db
+    mkdir -p "$TMPDIR/middle"
+    exits "exits 0" 0 ks bisect "$TMPDIR/middle.json" --artifacts "$TMPDIR/artifacts" --good middle0 --bad middle6 --json
+    is "the commit without the metric is skipped" "$(jq -r '.commits[] | select(.mark == "skipped") | .subject + ": " + .reason' <<<"$OUT")" \
+        "middle 3: it has no valid measurement of prefill_s"
+    is "and the answer is the slow one" "$(jq -r '.commits as $all | .answer.commits[] | . as $id | $all[] | select(.commit == $id).subject' <<<"$OUT")" "middle 2"
+}
+
 bisect_words() {
     fresh words
     exits "without ends exits 2" 2 bisect
@@ -346,5 +414,7 @@ scenario "a nightly run that searches" nightly_search
 scenario "a nightly run past a search that is stuck" nightly_stuck
 scenario "revisions that are not what they seem" ambiguous_words
 scenario "a nightly run of changed sources" nightly_dirty
+scenario "a metric that one end lacks" printed_on_one_side
+scenario "a metric that a commit lacks" printed_in_the_middle
 scenario "the words of bisect" bisect_words
 done_testing

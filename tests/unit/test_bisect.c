@@ -13,6 +13,9 @@ struct world {
     size_t count;            /* commits, both ends included */
     size_t culprit;          /* from here on slower; count: no commit is */
     double slower;           /* by how much */
+    double time;             /* of the good end, s; 0: 1 */
+    size_t second;           /* from here on `again` slower, too; 0: no commit is */
+    double again;            /* by how much more */
     double noise;            /* relative, of one repetition */
     double drift;            /* relative, from one turn to the next */
     bool broken[MANY];       /* does not build */
@@ -37,6 +40,7 @@ struct tried {
 static void measure_turn(struct world *w, size_t commit, double noise, double *out)
 {
     double time = 1 + (commit >= w->culprit && !w->fast[commit] ? w->slower : 0);
+    time = (time + (w->second > 0 && commit >= w->second ? w->again : 0)) * (w->time > 0 ? w->time : 1);
     for (int i = 0; i < REPETITIONS; i++)
         out[i] = time * w->now * (1 + noise * stats_rng_normal(&w->rng));
     w->now *= 1 + w->drift;
@@ -55,7 +59,7 @@ static void measure(struct world *w, struct tried *t, size_t commit)
                                    .now = t->value[commit],
                                    .base_n = n + ROUND,
                                    .now_n = n + ROUND,
-                                   .metric = metric_default()};
+                                   .metric = METRIC_PREFILL_S};
     struct compare_options plain = compare_defaults(), o = bisect_end_options(&plain);
     struct delta d = {0};
     struct err err = {0};
@@ -215,6 +219,23 @@ static void equal_ends_are_not_reproducible(void **state)
     assert_int_equal(found, 0);
 }
 
+/* Rounds that decide nothing do not prove that there is nothing. */
+static void ends_may_stay_undecided(void **state)
+{
+    static struct tried t;
+    int undecided = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct world w = {.count = 13, .culprit = 5, .slower = 0.08, .noise = 0.12};
+        search(&w, &t, seed);
+        if (t.items[12].basis != BISECT_BY_UNDECIDED)
+            continue;
+        assert_int_equal(t.end.outcome, BISECT_UNDECIDED);
+        undecided++;
+    }
+    assert_true(undecided > 0);
+}
+
 static void ends_of_one_code_are_not_measured(void **state)
 {
     static struct tried t;
@@ -265,6 +286,20 @@ static void undecided_commits_widen_the_range(void **state)
     assert_int_equal(t.end.outcome, BISECT_RANGE);
     assert_true(t.end.first <= 7 && t.end.last >= 7);
     assert_true(t.search.pairs <= most_pairs(12));
+}
+
+/* A kernel of 1 us. The first of two commits makes more than half of the change, 0.09 of 0.15 us: less than
+ * what matters elsewhere. */
+static void a_step_may_be_smaller_than_what_matters_elsewhere(void **state)
+{
+    static struct tried t;
+    struct world w = {
+        .count = 13, .culprit = 4, .slower = 0.09, .second = 9, .again = 0.06, .time = 1e-6, .noise = 0.001};
+    (void)state;
+    assert_true(w.slower * w.time < metric_info(METRIC_PREFILL_S)->least);
+    search(&w, &t, 1);
+    assert_int_equal(t.end.outcome, BISECT_FOUND);
+    assert_int_equal(t.end.first, 4);
 }
 
 static void the_same_code_is_decided_without_measuring(void **state)
@@ -324,6 +359,7 @@ static void names_are_read_back(void **state)
     assert_true(bisect_mark_from_name(bisect_mark_name(BISECT_SKIPPED), &m) && m == BISECT_SKIPPED);
     assert_true(bisect_basis_from_name(bisect_basis_name(BISECT_BY_CODE), &b) && b == BISECT_BY_CODE);
     assert_true(bisect_outcome_from_name("not_reproducible", &o) && o == BISECT_NOT_REPRODUCIBLE);
+    assert_true(bisect_outcome_from_name("undecided", &o) && o == BISECT_UNDECIDED);
     assert_false(bisect_mark_from_name("unheard", &m));
 }
 
@@ -336,10 +372,12 @@ int main(void)
         cmocka_unit_test(the_host_is_to_blame),
         cmocka_unit_test(much_noise_names_no_other_commit),
         cmocka_unit_test(equal_ends_are_not_reproducible),
+        cmocka_unit_test(ends_may_stay_undecided),
         cmocka_unit_test(ends_of_one_code_are_not_measured),
         cmocka_unit_test(a_commit_that_does_not_build_is_skipped),
         cmocka_unit_test(an_end_that_does_not_build_stops_the_search),
         cmocka_unit_test(undecided_commits_widen_the_range),
+        cmocka_unit_test(a_step_may_be_smaller_than_what_matters_elsewhere),
         cmocka_unit_test(the_same_code_is_decided_without_measuring),
         cmocka_unit_test(an_interrupted_search_goes_on),
         cmocka_unit_test(two_commits_are_a_line),

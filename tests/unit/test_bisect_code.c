@@ -109,6 +109,62 @@ static void a_commit_is_not_charged_with_the_change_of_others(void **state)
     store_close(&s);
 }
 
+/* 1 and 2 follow the good end, 3 and 4 are a branch from it, 5 merges the two. The answer is 3: the commit
+ * before it in the list is on the other branch. */
+static void a_change_is_that_to_the_commit_it_descends_from(void **state)
+{
+    static const size_t parents[][2] = {{0}, {0}, {1}, {0}, {3}, {2, 4}};
+    static const double ratio[] = {NAN, NAN, 1.04, 1.07, NAN, 1.11};
+    struct git_commits commits = {.items = calloc(6, sizeof *commits.items), .count = 6};
+    struct bisect_state b = {.n_cells = 0};
+    struct err err = {0};
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        snprintf(commits.items[i].id, sizeof commits.items[i].id, "%040zu", i);
+        for (size_t p = 0; i > 0 && p < 2 && (p == 0 || parents[i][p] > 0); p++)
+            commits.items[i].parents[commits.items[i].n_parents++] = parents[i][p];
+    }
+    assert_ok(bisect_state_init(&b, &commits, 1, &err), &err);
+    b.cells[b.n_cells++] = (struct bisect_cell){
+        .variant = "v3", .context = 64, .ratio = 1.11, .metric = "prefill_s", .unit = "s"};
+    for (size_t i = 0; i < 6; i++)
+        b.entries[i].ratio = ratio[i];
+    b.commits[2].mark = BISECT_GOOD;
+    b.commits[3].mark = b.commits[5].mark = BISECT_BAD;
+    b.step = bisect_next(&b.search);
+    assert_int_equal(b.step.first, 3);
+    snprintf(b.ended_at, sizeof b.ended_at, "2026-02-14T04:15:09Z");
+    assert_headline(&b, "found 000000000000: v3 64: prefill_s +7.0 % there, +11.0 % between the ends");
+    bisect_state_release(&b);
+}
+
+static void undecided_ends_are_not_called_equal(void **state)
+{
+    const struct delta open = {
+        .verdict = VERDICT_NOISY, .base_n = 6, .now_n = 6, .reason = "noise of 9 % exceeds it"};
+    struct git_commits commits = {.items = calloc(2, sizeof *commits.items), .count = 2};
+    struct bisect_state b = {.n_cells = 0};
+    struct store s = open_store("undecided.db");
+    struct buf text;
+    struct err err = {0};
+    (void)state;
+    assert_ok(bisect_state_init(&b, &commits, 1, &err), &err);
+    bisect_built(&b.search, 0, "a", NULL);
+    bisect_built(&b.search, 1, "b", NULL);
+    bisect_measured(&b.search, 1, &open);
+    b.step = bisect_next(&b.search);
+    snprintf(b.ended_at, sizeof b.ended_at, "2026-02-14T04:15:09Z");
+    assert_headline(&b, "undecided: measured in turns, it could not be told whether the ends differ: "
+                        "noise of 9 % exceeds it");
+    buf_init(&text, 1 << 20);
+    assert_ok(bisect_write_markdown(&b, &s, &text, &err), &err);
+    assert_non_null(strstr(buf_str(&text), "it could not be told whether the ends differ"));
+    assert_null(strstr(buf_str(&text), "not reproducible"));
+    buf_release(&text);
+    bisect_state_release(&b);
+    store_close(&s);
+}
+
 static void runs_that_are_gone_leave_it_out(void **state)
 {
     struct store s = open_store("gone.db");
@@ -149,6 +205,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changed_kernels_are_listed),
         cmocka_unit_test(a_commit_is_not_charged_with_the_change_of_others),
+        cmocka_unit_test(a_change_is_that_to_the_commit_it_descends_from),
+        cmocka_unit_test(undecided_ends_are_not_called_equal),
         cmocka_unit_test(runs_that_are_gone_leave_it_out),
         cmocka_unit_test(a_report_escapes_subjects),
     };

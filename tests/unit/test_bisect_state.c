@@ -163,6 +163,38 @@ static void a_word_that_means_none_or_two_is_refused(void **state)
     store_close(&s);
 }
 
+/* The store's word is that of the first version; whoever reads it is told what is known. */
+static void undecided_ends_come_back(void **state)
+{
+    const struct delta open = {.verdict = VERDICT_NOISY, .base_n = 6, .now_n = 6, .reason = "noise of 9 %"};
+    struct bisect_state b, again;
+    struct store s = {0};
+    struct bisect_rows rows;
+    struct err err = {0};
+    (void)state;
+    open_store(&s, "undecided.db");
+    make_state(&b);
+    bisect_built(&b.search, 0, "a", NULL);
+    bisect_built(&b.search, 3, "d", NULL);
+    bisect_measured(&b.search, 3, &open);
+    bisect_measured(&b.search, 3, &open);
+    b.step = bisect_next(&b.search);
+    snprintf(b.ended_at, sizeof b.ended_at, "2026-02-14T04:15:09Z");
+    assert_int_equal(bisect_state_save(&b, &s, &err), 0);
+    load(&s, &again);
+    assert_int_equal(again.step.outcome, BISECT_UNDECIDED);
+    json_t *all = bisect_state_encode(&again);
+    const json_t *answer = json_object_get(all, "answer");
+    assert_string_equal(json_string_value(json_object_get(answer, "outcome")), "undecided");
+    json_decref(all);
+    assert_int_equal(bisect_rows_list(&s, &rows, &err), 0);
+    assert_string_equal(rows.items[0].outcome, "undecided");
+    bisect_rows_release(&rows);
+    bisect_state_release(&b);
+    bisect_state_release(&again);
+    store_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +202,7 @@ int main(void)
         cmocka_unit_test(the_answer_comes_back),
         cmocka_unit_test(a_damaged_body_is_refused),
         cmocka_unit_test(a_word_that_means_none_or_two_is_refused),
+        cmocka_unit_test(undecided_ends_come_back),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

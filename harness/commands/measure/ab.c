@@ -31,7 +31,6 @@ struct ab {
     size_t count;
     int64_t rounds_max;
     int rounds;
-    enum metric metric;
     struct compare_options options;
     char gpu[RUN_FACT_MAX], node[RUN_NODE_MAX];
 };
@@ -152,19 +151,28 @@ static int build_sides(struct ab *ab, struct err *err)
     return rc;
 }
 
+/* Nothing to compare: tests fail, or they pass and there is a reason already (a side that lacks the metric,
+ * two sides on different GPUs). */
+static void note_absence(struct ab_cell *c, bool base_passed, bool head_passed)
+{
+    const struct delta *d = &c->delta;
+    c->failed = !head_passed || (d->now_n == 0 && d->base_n > 0);
+    c->open = false;
+    if (!base_passed && !head_passed)
+        close_cell(c, VERDICT_NOISY, "its tests fail on both sides");
+    else if (!head_passed)
+        close_cell(c, VERDICT_BROKEN, "its tests fail at the head");
+    else if (!base_passed)
+        close_cell(c, VERDICT_FIXED, "its tests fail at the base");
+}
+
 /* A regression is reported once two rounds have found it. */
 static void note_verdict(struct ab_cell *c, int64_t rounds_max)
 {
-    struct delta *d = &c->delta;
+    const struct delta *d = &c->delta;
     c->slower += d->verdict == VERDICT_REGRESSED;
-    c->failed = d->now_n == 0;
-    if (d->now_n == 0 && d->base_n == 0)
-        close_cell(c, VERDICT_NOISY, "its tests fail on both sides");
-    else if (d->now_n == 0)
-        close_cell(c, VERDICT_BROKEN, "its tests fail at the head");
-    else if (d->base_n == 0)
-        close_cell(c, VERDICT_FIXED, "its tests fail at the base");
-    else if (d->verdict == VERDICT_REGRESSED)
+    c->failed = false;
+    if (d->verdict == VERDICT_REGRESSED)
         c->open = c->slower < SLOWER_CONFIRMED && rounds_max > 1;
     else
         c->open = d->verdict == VERDICT_NOISY;
@@ -175,15 +183,18 @@ static int judge_round(struct ab *ab, struct err *err)
     struct turns_sides *sides = turns_sides_load(&ab->store, &ab->made, err);
     if (!sides)
         return -1;
+    const struct turns_runs base = {sides->bases, sides->count}, head = {sides->nows, sides->count};
     int rc = 0;
-    ab->metric = run_data_metric(&sides->now[0]);
     for (size_t i = 0; rc == 0 && i < ab->count; i++) {
         struct ab_cell *c = &ab->cells[i];
         if (!c->open)
             continue;
-        c->delta.metric = ab->metric;
-        rc = turns_sides_judge(sides, &ab->options, &c->delta, err);
-        if (rc == 0)
+        if (ab->rounds == 0) /* the rounds that find a regression mean one metric */
+            c->delta.metric = turns_metric(&base, &head, &c->delta);
+        rc = turns_judge(&base, &head, &ab->options, &c->delta, err);
+        if (rc == 0 && (c->delta.base_n == 0 || c->delta.now_n == 0))
+            note_absence(c, turns_passed(&base, &c->delta), turns_passed(&head, &c->delta));
+        else if (rc == 0)
             note_verdict(c, ab->rounds_max);
     }
     turns_sides_free(sides);

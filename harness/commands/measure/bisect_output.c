@@ -36,12 +36,13 @@ static double ratio_of(const struct bisect_state *b, size_t commit)
     return commit == b->count - 1 ? b->cells[0].ratio : (double)NAN;
 }
 
-/* The change between the ends; and that of the answer, where others made a part of it, or made up for some.
- */
+/* The change between the ends; and that of the answer to the good commit before it, where others made a part
+ * of it, or made up for some. */
 static void write_answer(const struct bisect_state *b, struct buf *out)
 {
     const struct bisect_cell *c = &b->cells[0];
-    double own = ratio_of(b, b->step.last) / ratio_of(b, b->step.first - 1), share = log(own) / log(c->ratio);
+    size_t before = bisect_good_before(&b->search, b->step.last);
+    double own = ratio_of(b, b->step.last) / ratio_of(b, before), share = log(own) / log(c->ratio);
     if (!isfinite(share) || (share > 0.75 && share < 1.33)) {
         write_change(c, out);
         return;
@@ -61,6 +62,8 @@ static void write_why(const struct bisect_state *b, struct buf *out)
     else if (bad->mark == BISECT_OPEN)
         buf_printf(out, "both ends have the same %s (--force measures all the same)",
                    bad->of_device ? "device code; the host's code was not compared" : "machine code");
+    else if (b->step.outcome == BISECT_UNDECIDED)
+        buf_printf(out, "measured in turns, it could not be told whether the ends differ: %s", bad->reason);
     else
         buf_printf(out, "measured in turns, the ends do not differ: %s", bad->reason);
 }
@@ -84,6 +87,9 @@ void bisect_write_headline(const struct bisect_state *b, struct buf *out)
         return;
     case BISECT_NOT_REPRODUCIBLE:
         buf_puts(out, "not reproducible: ");
+        break;
+    case BISECT_UNDECIDED:
+        buf_puts(out, "undecided: ");
         break;
     case BISECT_STOPPED:
         buf_puts(out, "stopped: ");

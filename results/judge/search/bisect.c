@@ -13,7 +13,7 @@ static const char *const mark_names[BISECT_MARK_COUNT] = {"open", "good", "bad",
 static const char *const basis_names[BISECT_BASIS_COUNT] = {"nothing", "given", "turns",    "code",
                                                             "build",   "tests", "undecided"};
 static const char *const outcome_names[BISECT_OUTCOME_COUNT] = {"found", "range", "not_reproducible",
-                                                                "stopped"};
+                                                                "undecided", "stopped"};
 
 static bool find_name(const char *const *names, int count, const char *name, int *out)
 {
@@ -115,6 +115,8 @@ static struct bisect_step prove_ends(const struct bisect_search *s)
         return do_next(BISECT_BUILD, bad);
     if (bad_end->basis == BISECT_BY_BUILD || bad_end->basis == BISECT_BY_TESTS)
         return end_with(BISECT_STOPPED, bad, bad);
+    if (bad_end->basis == BISECT_BY_UNDECIDED)
+        return end_with(BISECT_UNDECIDED, bad, bad);
     if (bad_end->mark != BISECT_OPEN || same_code(s, 0, bad))
         return end_with(BISECT_NOT_REPRODUCIBLE, bad, bad);
     return do_next(BISECT_MEASURE, bad);
@@ -352,5 +354,6 @@ struct compare_options bisect_options(const struct compare_options *o, const str
 {
     struct compare_options half = bisect_end_options(o);
     half.practical = half.regression = half.improvement = fabs(ends->ratio - 1) / 2;
+    half.ratio_alone = true; /* half of the change may be less than matters elsewhere */
     return half;
 }

@@ -21,7 +21,7 @@ enum bisect_basis {
     BISECT_BY_TURNS,     /* measured in turns with the good end */
     BISECT_BY_CODE,      /* its code identity is that of a commit that is decided */
     BISECT_BY_BUILD,     /* skipped: it does not build, or fails a gate */
-    BISECT_BY_TESTS,     /* skipped: its tests fail */
+    BISECT_BY_TESTS,     /* skipped: its tests fail, or do not measure what the ends differ in */
     BISECT_BY_UNDECIDED, /* skipped: the rounds were used up */
     BISECT_BASIS_COUNT
 };
@@ -53,6 +53,7 @@ enum bisect_outcome {
     BISECT_FOUND,            /* one commit */
     BISECT_RANGE,            /* the shortest range that could be found */
     BISECT_NOT_REPRODUCIBLE, /* the ends do not differ */
+    BISECT_UNDECIDED,        /* the rounds did not tell whether the ends differ */
     BISECT_STOPPED,          /* an end cannot be built, or its tests fail */
     BISECT_OUTCOME_COUNT
 };
@@ -91,8 +92,8 @@ void bisect_measured(struct bisect_search *s, size_t commit, const struct delta 
 
 /* The options that decide whether the ends differ: stricter than o, for everything rests on it. */
 struct compare_options bisect_end_options(const struct compare_options *o);
-/* The options that decide a step: a commit is bad when more than half of the ends' change is there. ends:
- * their delta. */
+/* The options that decide a step: a commit is bad when more than half of the ends' change is there,
+ * however small. ends: their delta. */
 struct compare_options bisect_options(const struct compare_options *o, const struct delta *ends);
 
 #endif

@@ -1,0 +1,119 @@
+/* turns: the metric by which two sides are judged that do not measure the same. */
+#include "results/judge/turns.h"
+#include "tests/unit/results_support.h"
+
+enum { REPETITIONS = 3, CONTEXT = 64 };
+
+/* What the tests of one side's run print. */
+enum prints { NOTHING, KERNEL = 1, PREFILL = 2, FAILING = 4 };
+
+static void add_cell(struct draft *d, const char *variant, int prints)
+{
+    for (int r = 1; r <= REPETITIONS; r++) {
+        struct run_test *t = draft_shot(d, variant, CONTEXT, r, 1);
+        if (!(prints & PREFILL))
+            t->value[METRIC_PREFILL_S] = NAN;
+        if (prints & KERNEL)
+            t->value[METRIC_KERNEL_MS] = 5;
+        if (prints & FAILING)
+            t->status = STATUS_CRASH;
+    }
+}
+
+/* Of a plan that names no primary metric. */
+static struct run_data unnamed(struct draft *d)
+{
+    struct run_data r = run_of_draft(d);
+    r.primary = METRIC_COUNT;
+    return r;
+}
+
+static struct run_data run_that(int prints)
+{
+    struct draft d;
+    draft_night(&d, 0);
+    add_cell(&d, "v", prints);
+    return unnamed(&d);
+}
+
+static void assert_metric(struct run_data base, struct run_data now, enum metric expected)
+{
+    const struct run_data *bases[] = {&base}, *nows[] = {&now};
+    const struct delta d = {.variant = "v", .context = CONTEXT};
+    assert_int_equal(turns_metric(&(struct turns_runs){bases, 1}, &(struct turns_runs){nows, 1}, &d),
+                     expected);
+    run_data_release(&base);
+    run_data_release(&now);
+}
+
+static void either_side_says_what_is_measured(void **state)
+{
+    (void)state;
+    assert_metric(run_that(KERNEL), run_that(KERNEL | FAILING), METRIC_KERNEL_MS);
+    assert_metric(run_that(KERNEL | FAILING), run_that(KERNEL), METRIC_KERNEL_MS);
+    assert_metric(run_that(KERNEL), run_that(NOTHING), METRIC_KERNEL_MS);
+    assert_metric(run_that(PREFILL), run_that(KERNEL), METRIC_PREFILL_S);
+}
+
+static void what_both_measure_goes_first(void **state)
+{
+    (void)state;
+    assert_metric(run_that(KERNEL | PREFILL), run_that(KERNEL | PREFILL), METRIC_PREFILL_S);
+    assert_metric(run_that(KERNEL | PREFILL), run_that(KERNEL), METRIC_KERNEL_MS);
+    assert_metric(run_that(KERNEL), run_that(KERNEL | PREFILL), METRIC_KERNEL_MS);
+    assert_metric(run_that(NOTHING), run_that(NOTHING), METRIC_WALL_S);
+}
+
+static void the_named_metric_stays(void **state)
+{
+    struct run_data base = run_that(KERNEL | PREFILL), now = run_that(KERNEL);
+    (void)state;
+    base.primary = now.primary = METRIC_PREFILL_S;
+    assert_metric(base, now, METRIC_PREFILL_S);
+}
+
+/* Another cell's metric is not this one's. */
+static void each_cell_has_its_own(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_night(&d, 0);
+    add_cell(&d, "v", KERNEL);
+    add_cell(&d, "w", PREFILL);
+    struct run_data base = unnamed(&d);
+    draft_night(&d, 1);
+    add_cell(&d, "v", FAILING);
+    add_cell(&d, "w", PREFILL);
+    assert_metric(base, unnamed(&d), METRIC_KERNEL_MS);
+}
+
+static void a_side_that_lacks_the_metric_may_have_passed(void **state)
+{
+    struct run_data base = run_that(KERNEL), now = run_that(NOTHING), failing = run_that(KERNEL | FAILING);
+    const struct run_data *bases[] = {&base}, *nows[] = {&now}, *failed[] = {&failing};
+    const struct turns_runs of_base = {bases, 1}, of_now = {nows, 1}, of_failing = {failed, 1};
+    const struct compare_options o = compare_defaults();
+    struct delta d = {.variant = "v", .context = CONTEXT, .metric = METRIC_KERNEL_MS};
+    struct err err = {0};
+    (void)state;
+    assert_ok(turns_judge(&of_base, &of_now, &o, &d, &err), &err);
+    assert_int_equal(d.verdict, VERDICT_NOISY);
+    assert_string_equal(d.reason, "it has no valid measurement of kernel_ms");
+    assert_true(turns_passed(&of_now, &d));
+    assert_false(turns_passed(&of_failing, &d));
+    run_data_release(&base);
+    run_data_release(&now);
+    run_data_release(&failing);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(either_side_says_what_is_measured),
+        cmocka_unit_test(what_both_measure_goes_first),
+        cmocka_unit_test(the_named_metric_stays),
+        cmocka_unit_test(each_cell_has_its_own),
+        cmocka_unit_test(a_side_that_lacks_the_metric_may_have_passed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
