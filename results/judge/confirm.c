@@ -102,9 +102,14 @@ bool confirm_is_needed(const struct comparison *c)
     return open || c->verdicts[VERDICT_REGRESSED] > 0;
 }
 
+bool confirm_exceeds_base(const struct delta *d)
+{
+    return d->against == REFERENCE_LEVEL && isfinite(d->base_median);
+}
+
 static bool is_undecided(const struct comparison *c, const struct delta *d)
 {
-    return d->metric == c->primary && d->confirmation == CONFIRM_UNDECIDED;
+    return d->metric == c->primary && d->confirmation == CONFIRM_UNDECIDED && !confirm_exceeds_base(d);
 }
 
 static int list_cells(const struct comparison *c,
@@ -175,7 +180,12 @@ static void conclude(struct comparison *c, struct delta *d, const struct delta *
     else if (again->verdict == VERDICT_REGRESSED) {
         found = CONFIRM_STANDS;
         snprintf(reason, sizeof reason, "confirmed in turns with the base's build: %.200s", again->reason);
-    } else if (again->verdict == VERDICT_NOISY)
+    } else if (confirm_exceeds_base(d))
+        snprintf(reason, sizeof reason,
+                 "measured again in turns and not settled: the base's build is from before the level of the "
+                 "newest nights, and cannot tell what was lost since: %.200s",
+                 d->reason);
+    else if (again->verdict == VERDICT_NOISY)
         snprintf(reason, sizeof reason,
                  "measured again in turns with the base's build, n = %d and %d, and still undecided: %.200s",
                  again->base_n, again->now_n, again->reason);
