@@ -21,10 +21,19 @@ static bool card_is_open(const struct card_shift *card)
     return card->worse && !card->from_controls && !card->from_others;
 }
 
-/* card: NULL for what all cells have in common, as in the next two. */
+/* The build of a base that is of another level than the newest nights, as from before an improvement, tells
+ * nothing of what was lost since. card: NULL for what all cells have in common, as in the next three. */
+static bool base_had_level(const struct comparison *c, const struct card_shift *card, const struct delta *d)
+{
+    bool since_base = card ? card->since_base : c->shift.since_base;
+    double ratio = card ? card->ratio : c->shift.ratio;
+    double apart = fabs(log(d->history_median / d->base_median));
+    return since_base || !*c->base_id || apart < fabs(log(ratio)) / 2;
+}
+
 static bool shows_factor(const struct comparison *c, const struct card_shift *card, const struct delta *d)
 {
-    if (d->metric != c->primary)
+    if (d->metric != c->primary || !base_had_level(c, card, d))
         return false;
     return card ? strcmp(d->gpu, card->gpu) == 0 && isfinite(d->ratio) : d->method == METHOD_NIGHTS;
 }

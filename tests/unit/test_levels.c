@@ -295,6 +295,51 @@ static void measuring_again_tells_whose_a_common_factor_is(void **state)
     assert_int_equal(cause_of(&p, 1.00, 1.08), SHIFT_CODE);
 }
 
+/* All cells were made faster, to `level`, after the base, and tonight they are 15 % slower than that: what
+ * measuring again, in turns with the base's build, says of it. */
+static enum shift_cause cause_since_base(double level, double base_again)
+{
+    struct err err = {0};
+    struct plan_nights p;
+    struct comparison c;
+    struct suspect_list suspects;
+    struct compare_options o = compare_defaults();
+    const int64_t base_run = 3;
+    make_nights(&p);
+    for (int i = 0; i < CELLS; i++) {
+        snprintf(p.series[i].variant, sizeof p.series[i].variant, i < CELLS / 2 ? "v" : "w");
+        for (int n = 8; n < NIGHTS; n++)
+            p.points[i][n].median *= level;
+    }
+    o.base_runs = &base_run;
+    o.n_base_runs = 1;
+    struct run_data base = night_of(3, 1), now = night_of(30, level * 1.15), a = night_of(31, base_again);
+    const struct run_data *const bases[] = {&a, &a}, *const nows[] = {&now, &now};
+    assert_ok(compare_runs(&base, &now, &p.history, &o, &c, &err), &err);
+    assert_true(c.shift.found && c.shift.worse && !c.shift.from_controls && !c.shift.since_base);
+    assert_near(c.shift.ratio, 1.15, 0.02);
+    assert_true(confirm_is_needed(&c));
+    assert_ok(confirm_suspects(&c, &suspects, &err), &err);
+    assert_int_equal(suspects.count, level < 1 ? 0 : 4);
+    suspect_list_release(&suspects);
+    assert_ok(confirm_judge(&c, bases, 2, nows, 2, &o, &err), &err);
+    enum shift_cause cause = c.shift.confirmed;
+    comparison_release(&c);
+    run_data_release(&base);
+    run_data_release(&now);
+    run_data_release(&a);
+    return cause;
+}
+
+static void the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is(void **state)
+{
+    (void)state;
+    assert_int_equal(cause_since_base(1, 1.15), SHIFT_NODE);
+    assert_int_equal(cause_since_base(1, 1), SHIFT_CODE);
+    assert_int_equal(cause_since_base(0.8, 1), SHIFT_UNSETTLED);
+    assert_int_equal(cause_since_base(0.8, 1.15), SHIFT_UNSETTLED);
+}
+
 /* A baseline that is older than an improvement of one cell, and tonight: that cell lost some of it. */
 struct improved {
     struct plan_nights nights;
@@ -406,6 +451,7 @@ int main(void)
         cmocka_unit_test(measuring_again_tells_whose_a_common_factor_is),
         cmocka_unit_test(a_loss_since_the_base_names_the_factor_of_its_own_reference),
         cmocka_unit_test(the_build_of_an_old_base_clears_no_loss_since_the_newest_nights),
+        cmocka_unit_test(the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is),
         cmocka_unit_test(scales_are_robust_and_know_steps),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
