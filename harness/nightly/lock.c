@@ -93,7 +93,9 @@ void nightly_lock_load(const struct nightly_lock *l, struct nightly_state *out)
     json_int_t news = json_integer_value(json_object_get(state, "news"));
     const char *run_id = json_string_value(json_object_get(state, "run_id"));
     const char *night = json_string_value(json_object_get(state, "night"));
+    const char *base = json_string_value(json_object_get(state, "base"));
     *out = (struct nightly_state){.news = news > 0 && news < 256 ? (unsigned)news : 0};
+    snprintf(out->base, sizeof out->base, "%s", base ? base : "");
     if (run_id && night && text_is_name(run_id) && strlen(run_id) < sizeof out->run_id &&
         strlen(night) == CLOCK_ISO_LEN) {
         snprintf(out->run_id, sizeof out->run_id, "%s", run_id);
@@ -107,8 +109,8 @@ void nightly_lock_load(const struct nightly_lock *l, struct nightly_state *out)
 
 int nightly_lock_save(const struct nightly_lock *l, const struct nightly_state *s, struct err *err)
 {
-    json_t *state = json_pack("{s:i, s:s, s:s, s:b, s:O*}", "news", (int)s->news, "run_id", s->run_id,
-                              "night", s->night, "told", s->notified, "open", s->open);
+    json_t *state = json_pack("{s:i, s:s, s:s, s:s, s:b, s:O*}", "news", (int)s->news, "base", s->base,
+                              "run_id", s->run_id, "night", s->night, "told", s->notified, "open", s->open);
     int rc = state ? json_save(l->state, state, err) : err_set(err, ERR_INTERNAL, "%s: no memory", l->state);
     json_decref(state);
     return rc;

@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "harness/plan/job.h"
+#include "results/store/run_data.h"
 
 #include <jansson.h>
 
@@ -27,7 +28,8 @@ void nightly_lock_release(struct nightly_lock *l);
 struct nightly_state {
     unsigned
         news; /* a set: the news that is not settled yet; 0 if the last nightly run was quiet or settled it */
-    json_t *open;                  /* the cells that are open (open_cells.h), or NULL */
+    char base[RUN_ID_MAX]; /* what it was found against: the run of a baseline, "nights", or "" if unknown */
+    json_t *open;          /* the cells that are open (open_cells.h), or NULL */
     char run_id[JOB_RUN_ID_MAX];   /* measured by a nightly run that is not finished yet, or "" */
     char night[CLOCK_ISO_LEN + 1]; /* when that nightly run began */
     bool notified;                 /* its notifications have been sent */

@@ -3,18 +3,31 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool is_of_cell(const json_t *cell, const struct delta *d)
+{
+    const char *variant = json_string_value(json_object_get(cell, "variant"));
+    return variant && strcmp(variant, d->variant) == 0 &&
+           json_integer_value(json_object_get(cell, "context")) == d->context;
+}
+
 static const json_t *find_cell(const json_t *open, const struct delta *d)
 {
     size_t i;
     const json_t *cell;
     json_array_foreach(open, i, cell)
     {
-        const char *variant = json_string_value(json_object_get(cell, "variant"));
-        if (variant && strcmp(variant, d->variant) == 0 &&
-            json_integer_value(json_object_get(cell, "context")) == d->context)
+        if (is_of_cell(cell, d))
             return cell;
     }
     return NULL;
+}
+
+static bool is_measured(const json_t *cell, const struct comparison *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->deltas[i].metric == c->primary && is_of_cell(cell, &c->deltas[i]))
+            return true;
+    return false;
 }
 
 /* A suspect that is as fast as the base's build when both are measured in turns is inconclusive too, but it
@@ -38,6 +51,17 @@ static bool stays_open(const struct delta *d, bool was_open)
     return false;
 }
 
+static void keep_unmeasured(json_t *open, const json_t *before, const struct comparison *c)
+{
+    size_t i;
+    json_t *cell;
+    json_array_foreach(before, i, cell)
+    {
+        if (!is_measured(cell, c))
+            json_array_append(open, cell);
+    }
+}
+
 json_t *open_cells_after(const json_t *before, const struct comparison *c, const char *night)
 {
     json_t *open = json_array();
@@ -49,7 +73,23 @@ json_t *open_cells_after(const json_t *before, const struct comparison *c, const
             json_array_append_new(open, json_pack("{s:s, s:i, s:s}", "variant", d->variant, "context",
                                                   d->context, "since", since ? since : night));
     }
+    keep_unmeasured(open, before, c);
     return open;
+}
+
+size_t open_cells_unmeasured(const json_t *open, const struct comparison *c)
+{
+    size_t i, count = 0;
+    const json_t *cell;
+    json_array_foreach(open, i, cell) count += !is_measured(cell, c);
+    return count;
+}
+
+void open_cells_drop_unmeasured(json_t *open, const struct comparison *c)
+{
+    for (size_t i = json_array_size(open); i-- > 0;)
+        if (!is_measured(json_array_get(open, i), c))
+            json_array_remove(open, i);
 }
 
 int open_cells_undecided(const json_t *open, const struct comparison *c, json_t *lines)

@@ -1,8 +1,8 @@
 /* open_cells: the cells in which a nightly run found a regression or failure that no later one has cleared.
  *
  * A cell is closed by a verdict that clears it (unchanged, improved, fixed, refuted), never by an
- * inconclusive one. Pure: an array of {"variant", "context", "since"}, which nightly_state stores between
- * nightly runs.
+ * inconclusive one, nor by a night that did not measure it. Pure: an array of {"variant", "context",
+ * "since"}, which nightly_state stores between nightly runs.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_OPEN_CELLS_H
 #define KERNSWEEP_HARNESS_NIGHTLY_OPEN_CELLS_H
@@ -14,6 +14,11 @@
 /* The open cells after this comparison. before: those of the last nightly run, or NULL; night: the date of
  * this one. The caller json_decref()s it; NULL when out of memory. */
 json_t *open_cells_after(const json_t *before, const struct comparison *c, const char *night);
+
+/* How many of the open cells the comparison says nothing about: they were not measured. */
+size_t open_cells_unmeasured(const json_t *open, const struct comparison *c);
+/* Closes those: for a comparison with another baseline than that against which they were found. */
+void open_cells_drop_unmeasured(json_t *open, const struct comparison *c);
 
 /* How many of the open cells are inconclusive in this comparison. Appends a line for people about each to
  * lines. */

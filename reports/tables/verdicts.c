@@ -1,4 +1,5 @@
 #include "reports/tables/tables.h"
+#include "results/judge/confirm.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -270,7 +271,7 @@ static void evidence_of_confirmation(const struct delta *d, enum report_lang lan
         message_plain(out, lang, MSG_EVIDENCE_NODE);
         return;
     case CONFIRM_UNDECIDED:
-        message_plain(out, lang, MSG_EVIDENCE_UNDECIDED);
+        message_plain(out, lang, confirm_exceeds_base(d) ? MSG_EVIDENCE_OLDER_BASE : MSG_EVIDENCE_UNDECIDED);
         return;
     case CONFIRM_NOT_ASKED:
     case CONFIRM_COUNT:

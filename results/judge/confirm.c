@@ -21,10 +21,19 @@ static bool card_is_open(const struct card_shift *card)
     return card->worse && !card->from_controls && !card->from_others;
 }
 
-/* card: NULL for what all cells have in common, as in the next two. */
+/* The build of a base that is of another level than the newest nights, as from before an improvement, tells
+ * nothing of what was lost since. card: NULL for what all cells have in common, as in the next three. */
+static bool base_had_level(const struct comparison *c, const struct card_shift *card, const struct delta *d)
+{
+    bool since_base = card ? card->since_base : c->shift.since_base;
+    double ratio = card ? card->ratio : c->shift.ratio;
+    double apart = fabs(log(d->history_median / d->base_median));
+    return since_base || !*c->base_id || apart < fabs(log(ratio)) / 2;
+}
+
 static bool shows_factor(const struct comparison *c, const struct card_shift *card, const struct delta *d)
 {
-    if (d->metric != c->primary)
+    if (d->metric != c->primary || !base_had_level(c, card, d))
         return false;
     return card ? strcmp(d->gpu, card->gpu) == 0 && isfinite(d->ratio) : d->method == METHOD_NIGHTS;
 }
@@ -102,9 +111,14 @@ bool confirm_is_needed(const struct comparison *c)
     return open || c->verdicts[VERDICT_REGRESSED] > 0;
 }
 
+bool confirm_exceeds_base(const struct delta *d)
+{
+    return d->against == REFERENCE_LEVEL && isfinite(d->base_median);
+}
+
 static bool is_undecided(const struct comparison *c, const struct delta *d)
 {
-    return d->metric == c->primary && d->confirmation == CONFIRM_UNDECIDED;
+    return d->metric == c->primary && d->confirmation == CONFIRM_UNDECIDED && !confirm_exceeds_base(d);
 }
 
 static int list_cells(const struct comparison *c,
@@ -175,7 +189,12 @@ static void conclude(struct comparison *c, struct delta *d, const struct delta *
     else if (again->verdict == VERDICT_REGRESSED) {
         found = CONFIRM_STANDS;
         snprintf(reason, sizeof reason, "confirmed in turns with the base's build: %.200s", again->reason);
-    } else if (again->verdict == VERDICT_NOISY)
+    } else if (confirm_exceeds_base(d))
+        snprintf(reason, sizeof reason,
+                 "measured again in turns and not settled: the base's build is from before the level of the "
+                 "newest nights, and cannot tell what was lost since: %.200s",
+                 d->reason);
+    else if (again->verdict == VERDICT_NOISY)
         snprintf(reason, sizeof reason,
                  "measured again in turns with the base's build, n = %d and %d, and still undecided: %.200s",
                  again->base_n, again->now_n, again->reason);

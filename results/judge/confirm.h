@@ -25,14 +25,18 @@ bool confirm_is_needed(const struct comparison *c);
 /* The regressed cells of the primary metric; and, if all cells, or all cells of one GPU, are slower together
  * and nobody knows whether that is the code's, some that tell. */
 int confirm_suspects(const struct comparison *c, struct suspect_list *out, struct err *err);
-/* The suspects that confirm_judge() left undecided: measuring them once more may decide. */
+/* Whether the base's build cannot clear the cell: what it lost is judged by the newest nights, which have
+ * left the base's level. That this build is as slow is nothing new. */
+bool confirm_exceeds_base(const struct delta *d);
+/* The suspects that confirm_judge() left undecided, if measuring them once more may decide. */
 int confirm_undecided(const struct comparison *c, struct suspect_list *out, struct err *err);
 void suspect_list_release(struct suspect_list *l);
 
 /* base, now: the runs of each side in the order they were made; the repetitions of each side are pooled. Sets
  * `confirmation` of each suspect. A refuted suspect becomes noisy, and so does one whose base's build has
  * become as slow: the node is a finding of its own (node_cells). One that was not measured again, or not
- * conclusively, is undecided and stays regressed: not having been able to tell is no refutation. */
+ * conclusively, or that the base's build cannot clear, is undecided and stays regressed: not having been able
+ * to tell is no refutation. */
 int confirm_judge(struct comparison *c, const struct run_data *const *base, size_t n_base,
                   const struct run_data *const *now, size_t n_now, const struct compare_options *options,
                   struct err *err);

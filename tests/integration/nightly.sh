@@ -47,6 +47,10 @@ last_news() {
     tail -n 1 "$told" | cut -d ' ' -f 1
 }
 
+newest_summary() {
+    cat "$dir"/nights/*/"$(sql "SELECT run_id FROM run WHERE purpose = 'sweep' ORDER BY id DESC LIMIT 1")"/summary.json
+}
+
 # quiet_nights COUNT
 quiet_nights() {
     local n
@@ -221,6 +225,49 @@ too_noisy() {
     is "the other good night is quiet" "$(last_news)" quiet
 }
 
+# The baseline is removed while the sources are slow, and the next night becomes the new one.
+baseline_replaced() {
+    history replaced
+    quiet_nights 1
+    write_plan 0.9 0.1
+    exits "a slower night exits 4" 4 "${night[@]}"
+    "$KERNSWEEP" baseline remove main --db "$dir/results.db" >/dev/null 2>&1
+    exits "the night that becomes the new baseline exits 0" 0 "${night[@]}"
+    is "it is no recovery, since nothing was compared" "$(last_news)" quiet
+    like "its summary says what stays open" "$(newest_summary)" "not compared tonight: 2 cells open from earlier nights"
+    exits "the next night, as slow, exits 0" 0 "${night[@]}"
+    is "it is no recovery either" "$(last_news)" quiet
+    like "its summary says why" "$(newest_summary)" "the baseline is another one: against it nothing is open, which is no recovery"
+    write_plan 1.5 0.1
+    exits "a night slower than the new baseline exits 4" 4 "${night[@]}"
+    write_plan 0.9 0.1
+    exits "a night as fast as the new baseline exits 0" 0 "${night[@]}"
+    is "and is a recovery" "$(last_news)" recovered
+}
+
+# Context 32 regressed; the next two nights measure context 16 alone.
+not_measured() {
+    history unmeasured
+    jq '.variants[0].run[2] |= sub("cat ..2."; "cat \"$2-$1\"")' "$plan" >"$dir/both.json"
+    jq '.contexts = [16]' "$dir/both.json" >"$dir/half.json"
+    cp "$dir/both.json" "$plan"
+    echo 0.5 | tee "$dir/src/seconds-16" >"$dir/src/seconds-32"
+    quiet_nights 1
+    echo 0.9 >"$dir/src/seconds-32"
+    exits "a slower night exits 4" 4 "${night[@]}"
+    cp "$dir/half.json" "$plan"
+    exits "a night without the slow cell exits 0" 0 "${night[@]}"
+    is "it is no recovery" "$(last_news)" quiet
+    like "its summary says what was not measured" "$(newest_summary)" "not measured tonight: 1 cell open from earlier nights"
+    like "the index has the cell as open" "$(sed -n '/Open findings/,/<h2 id="plan/p' "$dir/nights/index.html")" '>open </span>.*a at 32'
+    exits "another one exits 0" 0 "${night[@]}"
+    is "it is no recovery either" "$(last_news)" quiet
+    cp "$dir/both.json" "$plan"
+    echo 0.5 >"$dir/src/seconds-32"
+    exits "a night in which the cell is fast again exits 0" 0 "${night[@]}"
+    is "it is a recovery" "$(last_news)" recovered
+}
+
 node_away() {
     history away
     exits "exits 3" 3 "${night[@]}" --node 127.0.0.1:1
@@ -335,6 +382,8 @@ scenario "a night over commits of a repository" over_commits
 scenario "a night over a repository that git refuses" refused_repository
 scenario "a night on a slower node" slower_node
 scenario "a night that is too noisy" too_noisy
+scenario "a night that becomes the new baseline" baseline_replaced
+scenario "a night that does not measure an open cell" not_measured
 scenario "a night whose node is away" node_away
 scenario "a night whose tests fail" tests_fail
 scenario "a night whose tests fail, without a baseline" tests_fail_without_baseline

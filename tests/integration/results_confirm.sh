@@ -150,6 +150,22 @@ slower_node() {
         '[["node","established"]]'
 }
 
+# Nobody made the faster sources the baseline; tonight's lose half of what they had gained. The base's build is slow, as it always was.
+older_baseline() {
+    local n
+    store older
+    set_speed 0.8 1
+    for ((n = 0; n < 9; n++)); do quiet_sweep; done
+    set_speed 0.92 1
+    exits "the sweep exits 4" 4 sweep --confirm
+    is "no cell is put down to the node or cleared" "$(outcomes)" "undecided|4"
+    like "the table says regressed, and why measuring again does not settle it" "$OUT" "regressed .*the base's build is older than the level"
+    unlike "there is no second round, which could not settle it either" "$ERR" "round 2"
+    exits "a later compare exits 4" 4 ks compare "$(latest_sweep)" --baseline gold --json
+    like "the reason says what the base's build cannot tell" "$(jq -r '.cells[0].reason' <<<"$OUT")" "before the level of the newest nights"
+    is "the sources only coincide" "$(jq -c '[.cells[].causes[0] | [.kind, .certainty]] | unique' <<<"$OUT")" '[["code","coincides"]]'
+}
+
 # Nobody measured in turns: two cells of one variant are slower, and what differs is a variable of theirs.
 causes() {
     store causes
@@ -310,6 +326,7 @@ scenario "a cell that is slow once" fluke
 scenario "rounds of confirming" rounds
 scenario "slower sources with --confirm" slower_sources
 scenario "a slower node with --confirm" slower_node
+scenario "a baseline older than an improvement, with --confirm" older_baseline
 scenario "causes without measuring again" causes
 scenario "slower sources with --confirm on a node that lost the baseline's" lost_tree
 scenario "noise" noise

@@ -62,11 +62,50 @@ static void a_refuted_suspect_is_cleared(void **state)
     json_decref(after);
 }
 
+/* A night of a alone, after one in which a and b regressed. */
+static void a_cell_that_was_not_measured_stays_open(void **state)
+{
+    (void)state;
+    struct nights n;
+    const enum verdict slow[] = {VERDICT_REGRESSED, VERDICT_REGRESSED}, good[] = {VERDICT_UNCHANGED};
+    json_t *lines = json_array(), *before = open_cells_after(NULL, night(&n, slow, 2), "2026-02-14");
+    assert_int_equal(open_cells_unmeasured(before, &n.c), 0);
+    json_t *after = open_cells_after(before, night(&n, good, 1), "2026-02-15");
+    assert_int_equal(json_array_size(after), 1);
+    const json_t *cell = json_array_get(after, 0);
+    assert_string_equal(json_string_value(json_object_get(cell, "variant")), "b");
+    assert_string_equal(json_string_value(json_object_get(cell, "since")), "2026-02-14");
+    assert_int_equal(open_cells_unmeasured(after, &n.c), 1);
+    assert_int_equal(open_cells_undecided(after, &n.c, lines), 0);
+    json_decref(lines);
+    json_decref(before);
+    json_decref(after);
+}
+
+/* Another metric of a cell says nothing about the one that decides. */
+static void another_metric_measures_no_cell(void **state)
+{
+    (void)state;
+    struct nights n;
+    const enum verdict slow[] = {VERDICT_REGRESSED}, good[] = {VERDICT_UNCHANGED};
+    json_t *before = open_cells_after(NULL, night(&n, slow, 1), "2026-02-14");
+    night(&n, good, 1);
+    n.deltas[0].metric = METRIC_DECODE_S;
+    json_t *after = open_cells_after(before, &n.c, "2026-02-15");
+    assert_int_equal(json_array_size(after), 1);
+    open_cells_drop_unmeasured(after, &n.c);
+    assert_int_equal(json_array_size(after), 0);
+    json_decref(before);
+    json_decref(after);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_finding_is_open_until_it_is_cleared),
         cmocka_unit_test(a_refuted_suspect_is_cleared),
+        cmocka_unit_test(a_cell_that_was_not_measured_stays_open),
+        cmocka_unit_test(another_metric_measures_no_cell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,10 +40,13 @@ struct nightly {
     struct night night;
     struct nightly_lock lock;
     struct nightly_state state;
-    json_t *open;    /* the cells that are open after this run; NULL: it was not compared */
-    json_t *carried; /* lines about those that it did not decide */
-    json_t *board;   /* for the index page; NULL: nothing was measured */
-    json_t *found;   /* lines about the commit that made a cell slower */
+    json_t *open;          /* the cells that are open after this run; NULL: it was not compared */
+    json_t *carried;       /* lines about those that it did not decide */
+    json_t *board;         /* for the index page; NULL: nothing was measured */
+    json_t *found;         /* lines about the commit that made a cell slower */
+    char base[RUN_ID_MAX]; /* what it was compared with, as in nightly_state */
+    size_t unmeasured;     /* of the open cells */
+    bool other_base;       /* what is open from earlier nights was found against another one */
     bool mostly_noisy;
     bool again; /* this is the second attempt to store, compare and report a run */
     char night_time[CLOCK_ISO_LEN + 1];
@@ -120,7 +123,12 @@ static int measure(struct nightly *n, const struct session_options *opt, struct 
 
 static void note_cells(struct nightly *n, const struct comparison *c, const char *date)
 {
+    snprintf(n->base, sizeof n->base, "%s", *c->base_id ? c->base_id : "nights");
+    n->other_base = *n->state.base && strcmp(n->state.base, n->base) != 0;
     n->open = open_cells_after(n->state.open, c, date);
+    if (n->other_base)
+        open_cells_drop_unmeasured(n->open, c);
+    n->unmeasured = open_cells_unmeasured(n->open, c);
     n->carried = json_array();
     open_cells_undecided(n->open, c, n->carried);
     n->mostly_noisy = open_cells_mostly_noisy(c);
@@ -220,12 +228,48 @@ static unsigned news_of(const struct nightly *n, int code, const struct err *err
                 : 0u);
 }
 
+static size_t count_open(const struct nightly *n)
+{
+    return json_array_size(n->open ? n->open : n->state.open);
+}
+
+/* Whether earlier nights found what only a comparison can clear. */
+static bool had_findings(const struct nightly *n)
+{
+    return n->state.news & NEWS_REGRESSION || json_array_size(n->state.open) > 0;
+}
+
+static bool is_settled(const struct nightly *n)
+{
+    return count_open(n) == 0 && (n->result.compared || !had_findings(n));
+}
+
+/* That nothing is open against another baseline is no recovery: that may be as slow as what was found. */
+static bool is_replaced(const struct nightly *n)
+{
+    return n->other_base && had_findings(n);
+}
+
 /* What is left to tell people when nothing was found. */
 static unsigned news_of_calm(const struct nightly *n)
 {
     if (n->mostly_noisy || json_array_size(n->carried) > 0)
         return NEWS_INCONCLUSIVE;
-    return n->state.news != 0 ? NEWS_RECOVERED : 0;
+    return n->state.news != 0 && is_settled(n) && !is_replaced(n) ? NEWS_RECOVERED : 0;
+}
+
+/* Why a night cleared less than its verdicts suggest; NULL if there is nothing to say. */
+static json_t *line_of_open(const struct nightly *n, unsigned news)
+{
+    size_t count = n->result.compared ? n->unmeasured : count_open(n);
+    char line[96];
+    if (count == 0 && news == 0 && is_settled(n) && is_replaced(n))
+        return json_string("the baseline is another one: against it nothing is open, which is no recovery");
+    if (count == 0)
+        return NULL;
+    snprintf(line, sizeof line, "not %s tonight: %zu cell%s open from earlier nights",
+             n->result.compared ? "measured" : "compared", count, count == 1 ? "" : "s");
+    return json_string(line);
 }
 
 /* A store that is damaged or a disk that is full may be mended by the next night, which then ends the run:
@@ -235,11 +279,24 @@ static bool is_ended_by_next_night(const struct nightly *n, int code, const stru
     return code < 0 && err->kind == ERR_STORAGE && *n->state.run_id && !n->again;
 }
 
-/* A run that found nothing new and cleared nothing leaves what it was told as it is. */
+/* What stays unsettled: a run that found nothing new and cleared nothing leaves what it was told as it is,
+ * and what was not compared cleared no regression. */
+static unsigned unsettled_after(const struct nightly *n, unsigned ended, unsigned news)
+{
+    unsigned regressed = n->result.compared ? 0 : n->state.news & NEWS_REGRESSION;
+    if (news & NEWS_INCONCLUSIVE || (ended == 0 && !is_settled(n)))
+        return n->state.news;
+    return ended | regressed;
+}
+
 static struct nightly_state state_after(const struct nightly *n, unsigned ended, unsigned news, bool again)
 {
-    unsigned unsettled = news & NEWS_INCONCLUSIVE ? n->state.news : ended;
-    struct nightly_state after = {.news = unsettled, .open = json_incref(n->open ? n->open : n->state.open)};
+    struct nightly_state after = {.news = unsettled_after(n, ended, news),
+                                  .open = json_incref(n->open ? n->open : n->state.open)};
+    if (ended & NEWS_REGRESSION)
+        memcpy(after.base, n->base, sizeof after.base);
+    else if (after.news != 0 || json_array_size(after.open) > 0)
+        memcpy(after.base, n->state.base, sizeof after.base);
     if (again) {
         memcpy(after.run_id, n->state.run_id, sizeof after.run_id);
         memcpy(after.night, n->state.night, sizeof after.night);
@@ -262,6 +319,9 @@ static json_t *summarise(const struct nightly *n, int code, unsigned news, const
         json_array_extend(json_object_get(s, "lines"), n->carried);
     if (n->found)
         json_array_extend(json_object_get(s, "lines"), n->found);
+    json_t *line = code >= 0 ? line_of_open(n, news) : NULL;
+    if (line)
+        json_array_append_new(json_object_get(s, "lines"), line);
     json_object_set_new(s, "has_report", json_boolean(code >= 0));
     json_object_set_new(s, "report_html", json_string(code >= 0 ? n->night.html : ""));
     return s;
