@@ -110,6 +110,7 @@ struct delta {
     double card_error; /* relative standard error of card_ratio; 0 when there is none */
     size_t gpus;       /* that the cell was compared on; 0 when unknown */
     size_t gpus_worse, gpus_better; /* of several: those that changed beyond the threshold, each by itself */
+    bool other_plan;   /* the base's plan ran it otherwise: its build, measured in turns, cannot tell */
     bool other_device; /* the reference was measured on other GPUs, and nobody knows how they differ */
     bool disagree;     /* some repetitions show the change and some do not */
     bool outlier;      /* at least one repetition of now is an outlier */

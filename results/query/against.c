@@ -1,5 +1,6 @@
 #include "results/query/against.h"
 
+#include "results/query/base_plan.h"
 #include "results/query/base_pool.h"
 #include "results/query/causes_load.h"
 #include "results/query/confirm_store.h"
@@ -228,6 +229,10 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
     if (compare_runs(base, now, &a->nights, &options, out, err) != 0)
         return -1;
     if (!a->has_base && a->history.nights > 0 && facts_since_last_night(a, now, out, err) != 0) {
+        comparison_release(out);
+        return -1;
+    }
+    if (a->has_base && confirm_is_needed(out) && base_plan_mark(a->store, &a->base, now, out, err) != 0) {
         comparison_release(out);
         return -1;
     }

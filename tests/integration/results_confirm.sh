@@ -124,6 +124,17 @@ rounds() {
     is "with confirm.rounds of 1 it is undecided" "$(outcomes)" "undecided|1"
 }
 
+# The sources are as fast as they were; the plan gives one variant a variable that slows it.
+other_plan() {
+    store other_plan
+    jq '.variants[0].env = {SLOWER: "1.3"}' "$TMPDIR/plan.json" >"$TMPDIR/slower.json"
+    exits "a variant that the plan slows down stays regressed" 4 ks run "$TMPDIR/slower.json" --artifacts "$TMPDIR/artifacts" --baseline gold --confirm
+    is "nothing is measured again with the plan of now on both sides" "$(sql "SELECT count(*) FROM run WHERE purpose = 'confirm'")" 0
+    like "the command says why" "$ERR" "not confirming 2 suspects: the plan differs there from the base's"
+    unlike "the node is not blamed" "$OUT" "the node"
+    like "the variable is named" "$OUT" "SLOWER unset -> 1.3"
+}
+
 slower_sources() {
     store sources
     set_speed 1.2 1
@@ -324,6 +335,7 @@ scenario "latest after confirming" latest_after_confirming
 scenario "a rejected and a removed run" rejecting
 scenario "a cell that is slow once" fluke
 scenario "rounds of confirming" rounds
+scenario "a plan that runs a variant otherwise" other_plan
 scenario "slower sources with --confirm" slower_sources
 scenario "a slower node with --confirm" slower_node
 scenario "a baseline older than an improvement, with --confirm" older_baseline
