@@ -159,6 +159,29 @@ colours() {
     exits "another word exits 2" 2 ks show "$run" --color sometimes
 }
 
+# The name of a folder that was removed is given to the next run of the day.
+reused_folder() {
+    local first second dir
+    exits "the first run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag reused
+    first=$(sql "SELECT run_id FROM run WHERE tag = 'reused'") dir=$(bundle_of reused)
+    rm -rf "$dir"
+    exits "so does the second" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag reused --report "$TMPDIR/reused.md"
+    second=$(sql "SELECT run_id FROM run WHERE tag = 'reused' AND run_id <> '$first'")
+    is "it has the folder of the first" "$(jq -r .run_id "$dir/manifest.json")" "$second"
+    exits "the first run's logs are refused" 2 ks logs "$first" good 16 1
+    like "in one line that names run and folder" "$ERR" "^kernsweep: the bundle of run $first is no longer in $dir, which has another run's: .*name its folder\$"
+    is "nothing of the second is printed" "$OUT" ''
+    exits "the second's are there" 0 ks logs "$second" good 16 1
+    like "the page of the second is not the one that the first left" "$(XDG_CACHE_HOME=$TMPDIR/cache ks open "$second" --print)" "/cache/.*$second.html\$"
+    like "and the first has one of its own" "$(XDG_CACHE_HOME=$TMPDIR/cache ks open "$first" --print)" "/cache/.*$first.html\$"
+    try ks report "$first"
+    unlike "its report does not name the folder" "$OUT" "^kernsweep run|${dir##*/}/"
+    like "but says that the plan is gone" "$OUT" "The run's bundle, which kept the plan, is no longer in its folder"
+    like "that of the second has its command" "$(ks report "$second")" "kernsweep run .*${dir##*/}/plan.json"
+    try ks runs remove "$first"
+    unlike "removing the first says nothing of a bundle that stays" "$ERR" 'its bundle stays'
+}
+
 run_by_ticket() {
     clean_sweep
     is "a ticket is the newest sweep of it" "$(ks show pipe --json | jq -r .run_id)" \
@@ -373,6 +396,7 @@ scenario "the logs of a run" logs_of_tests
 scenario "the logs of a live run" logs_of_a_live_run
 scenario "the log of a test that ends meanwhile" log_of_a_test_that_ends
 scenario "open" open_in_a_browser
+scenario "a folder that another run has taken" reused_folder
 scenario "a run named by its ticket" run_by_ticket
 scenario "lists: limits, orders and notes" lists_of_runs
 scenario "run --quiet" quiet_run
