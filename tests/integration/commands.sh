@@ -46,6 +46,9 @@ no_baseline_yet() {
     exits "a first run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag first --baseline unset
     like "a note says how to set the baseline" "$ERR" 'note: pipe has no baseline "unset" on local yet.*kernsweep baseline set unset '
     unlike "it is no error" "$ERR" '^kernsweep:'
+    exits "with --quiet, too" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag quietfirst --baseline unset --quiet
+    like "it says all the same that nothing was compared, and with what" "$ERR" '^note: pipe has no baseline "unset" on local yet, so nothing was compared'
+    is "and nothing else" "$(wc -l <<<"$ERR")" 1
     exits "a first run with a failing test exits 1" 1 ks_run "$TMPDIR/plan.json" --variants fails --contexts 16 --tag firstfails --baseline unset
 }
 
