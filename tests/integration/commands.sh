@@ -204,6 +204,18 @@ narrowed_run() {
     is "and the comparison does not fail" "$RC" 0
 }
 
+# A slower variant is a finding; whoever asks for a failure gets one.
+within_fails_on() {
+    mixed_sweep
+    local run
+    run=$(sql "SELECT run_id FROM run WHERE tag = 'mixed'")
+    exits "compare --within exits 0" 0 ks compare "$run" --within --reference good
+    like "a failure is one of the variant, not of a change" "$OUT" 'broken.*OK in the reference, here CRASH'
+    exits "with --fail-on regression it exits 4" 4 ks compare "$run" --within --reference good --fail-on regression
+    exits "with --fail-on failure it exits 1" 1 ks compare "$run" --within --reference good --fail-on failure
+    exits "with --fail-on none it exits 0" 0 ks compare "$run" --within --reference good --fail-on none
+}
+
 # An executor that refuses every job, as one of another version might.
 refused_by_executor() {
     cat >"$TMPDIR/refuses" <<EOF
@@ -405,6 +417,7 @@ scenario "lists: limits, orders and notes" lists_of_runs
 scenario "run --quiet" quiet_run
 scenario "colours" colours
 scenario "a run narrowed to one context" narrowed_run
+scenario "variants of one run, and --fail-on" within_fails_on
 scenario "a start that the executor refuses" refused_by_executor
 scenario "the command of a report's Reproduction" reproduced
 done_testing
