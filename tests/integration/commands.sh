@@ -189,6 +189,12 @@ run_by_ticket() {
     clean_sweep
     is "a ticket is the newest sweep of it" "$(ks show pipe --json | jq -r .run_id)" \
         "$(sql "SELECT run_id FROM run WHERE ticket = 'pipe' AND purpose = 'sweep' ORDER BY ordered_at DESC, id DESC LIMIT 1")"
+    exits "attach takes one, too" 0 ks attach pipe
+    exits "so does status" 0 ks status pipe --json
+    is "and means the same run" "$(jq -r '.[0].run_id' <<<"$OUT")" "$(ks show pipe --json | jq -r .run_id)"
+    exits "and logs" 0 ks logs pipe good 16 1
+    exits "attach refuses an unknown one" 2 ks attach nothing
+    like "and says so in one line" "$ERR" '^kernsweep: no run or ticket "nothing" was started from here'
     exits "an unknown one exits 2" 2 ks show nothing
     like "and says so" "$ERR" 'no such run or ticket'
 }

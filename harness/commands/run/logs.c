@@ -99,7 +99,7 @@ static int find_place(struct logs *l, const char *word, struct err *err)
     bool known = runrec_find(&rec, l->env->db, word, &ignored) == 0;
     if (l->args->at.node || (known && rec.state < RUNREC_PULLED))
         return use_node(l, word, err);
-    if (known && strcmp(word, "latest") != 0)
+    if (known && strncmp(rec.run_id, word, strlen(word)) == 0) /* else the store knows what is rejected */
         return use_bundle_of(l, rec.bundle, rec.run_id, err);
     return use_stored(l, word, err);
 }
