@@ -49,6 +49,11 @@ static int tell_unsealed(struct suite *s, size_t test, const char *rel, struct e
 static int take_over(struct suite *s, const struct placement *placement, struct err *err)
 {
     char rel[FS_PATH_MAX];
+    /* First, because the time before it is nobody's. */
+    if (journal_add(&s->journal, EVENT_NODE,
+                    json_pack("{s:s, s:b}", "message", "resumed after the executor had ended", "resumed", 1),
+                    err) != 0)
+        return -1;
     for (size_t i = 0; i < s->job.test_count; i++) {
         struct test_state *t = &s->test[i];
         suite_test_rel(s, i, rel);
@@ -65,7 +70,7 @@ static int take_over(struct suite *s, const struct placement *placement, struct 
                 return -1;
         }
     }
-    return suite_note(s, "resumed after the executor had ended", err);
+    return 0;
 }
 
 static int end_stopped(struct suite *s, struct err *err)

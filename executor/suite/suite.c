@@ -80,6 +80,17 @@ static void replay_start(struct test_state *t, const json_t *event)
     t->ran_on = gpu ? strdup(gpu) : NULL;
 }
 
+/* A clock that was set back between two events adds nothing. */
+static void replay_time(struct suite *s, const json_t *event)
+{
+    double at = time_of(event), passed = s->last_event_s > 0 ? at - s->last_event_s : 0;
+    bool resumed = json_is_true(json_object_get(event, "resumed"));
+    if (!(at > 0))
+        return;
+    *(resumed ? &s->unattended_s : &s->earlier_s) += passed > 0 ? passed : 0;
+    s->last_event_s = at;
+}
+
 /* Restores the state from an event of an earlier supervisor. */
 static int replay_event(const json_t *event, void *arg, struct err *err)
 {
@@ -90,6 +101,7 @@ static int replay_event(const json_t *event, void *arg, struct err *err)
     const char *attempt = json_string_value(json_object_get(event, "attempt_id"));
     (void)err;
     s->resumed = true;
+    replay_time(s, event);
     if (attempt)
         json_object_set(s->relayed, attempt, json_object_get(event, "attempt_seq"));
     if (!name || !event_from_name(name, &type))
@@ -126,6 +138,8 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
         suite_release(s);
         return -1;
     }
+    if (s->last_event_s > 0)
+        s->unattended_s += fmax(clock_real_s() - s->last_event_s, 0);
     nvml_open(&s->nvml, layout);
     s->nvml.spacing_ns = s->job.settings.sample_interval_ms * 1500000; /* a tick and a half */
     return 0;

@@ -104,6 +104,9 @@ struct suite {
     bool resumed, started, closed;
     char started_at[32];
     int64_t start_ns;
+    /* By the journal's times: how long earlier supervisors worked on the run, until the last event of each,
+     * and how long there was none. */
+    double earlier_s, unattended_s, last_event_s;
     int64_t last_sync_ns;
     double preparing_real_s, prepared_real_s; /* when this process built and ran gates */
     rlim_t files; /* the limit of open files that this process was given, and its tests get; 0: not raised */

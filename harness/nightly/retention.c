@@ -1,20 +1,18 @@
 #include "harness/nightly/retention.h"
 
 #include "common/base/alloc.h"
-#include "common/base/json.h"
 #include "harness/session/measure.h"
 #include "harness/session/runrec.h"
 #include "results/judge/nights/history.h"
 #include "results/query/find_run.h"
 #include "results/query/history_load.h"
 #include "results/store/baseline.h"
+#include "results/store/run_folder.h"
 #include "results/store/runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const size_t manifest_max = 64u << 20;
 
 /* Runs whose data is removed in one step. */
 enum { AT_ONCE = 16 };
@@ -48,17 +46,9 @@ struct candidates {
     size_t count, room;
 };
 
-/* Names of folders are reused once they are free, so the folder may hold another run by now. */
 static bool has_bundle(const struct runrec *r)
 {
-    char path[FS_PATH_MAX];
-    if (fs_join(path, NULL, r->bundle, "manifest.json") != 0)
-        return false;
-    json_t *manifest = json_load(path, manifest_max, NULL);
-    const char *run_id = json_string_value(json_object_get(manifest, "run_id"));
-    bool same = run_id && strcmp(run_id, r->run_id) == 0;
-    json_decref(manifest);
-    return same;
+    return run_folder_is_of(r->bundle, r->run_id);
 }
 
 static int collect_candidate(const struct runrec *r, void *arg, struct err *err)

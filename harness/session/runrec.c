@@ -200,7 +200,20 @@ struct find {
     struct runrec *out;
     bool exact;
     int matches;
+    struct runrec of_ticket; /* the newest sweep whose ticket is word */
+    bool is_ticket;
 };
+
+/* Records come from oldest to latest, but for those of one second. */
+static void match_ticket(const struct runrec *r, struct find *f)
+{
+    if (r->purpose != PURPOSE_SWEEP || !*f->word || strcmp(f->word, r->ticket) != 0)
+        return;
+    if (f->is_ticket && job_run_id_compare(r->run_id, f->of_ticket.run_id) < 0)
+        return;
+    f->of_ticket = *r;
+    f->is_ticket = true;
+}
 
 static int match_record(const struct runrec *r, void *arg, struct err *err)
 {
@@ -209,6 +222,7 @@ static int match_record(const struct runrec *r, void *arg, struct err *err)
     bool exact = strcmp(f->word, r->run_id) == 0 || (*f->bundle && strcmp(f->bundle, r->bundle) == 0);
     bool latest = strcmp(f->word, "latest") == 0 && r->purpose == PURPOSE_SWEEP;
     bool prefix = *f->word && strncmp(r->run_id, f->word, strlen(f->word)) == 0;
+    match_ticket(r, f);
     if (!exact && (f->exact || (!latest && !prefix)))
         return 0;
     if (latest && !exact && f->matches && job_run_id_compare(r->run_id, f->out->run_id) < 0)
@@ -228,11 +242,16 @@ int runrec_find(struct runrec *r, const char *db, const char *word, struct err *
     free(abs);
     if (runrec_each(db, match_record, &f, err) != 0)
         return -1;
+    if (f.matches != 1 && f.is_ticket) {
+        *r = f.of_ticket;
+        return 0;
+    }
     if (f.matches == 0)
-        return err_set(err, ERR_INPUT,
-                       "no run \"%.80s\" was started from here: see `kernsweep runs`, or give --node for a "
-                       "run started elsewhere",
-                       word);
+        return err_set(
+            err, ERR_INPUT,
+            "no run or ticket \"%.80s\" was started from here: see `kernsweep runs`, or give --node for a "
+            "run started elsewhere",
+            word);
     if (f.matches > 1)
         return err_set(err, ERR_INPUT, "\"%.80s\" means %d runs: give more of the run id", word, f.matches);
     return 0;

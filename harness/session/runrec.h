@@ -52,7 +52,8 @@ const char *runrec_state_name(enum runrec_state s);
 int runrec_save(const struct runrec *r, const char *db, struct err *err);
 /* A missing record is not an error. */
 int runrec_remove(const struct runrec *r, const char *db, struct err *err);
-/* word: a run id, a unique non-empty prefix, a bundle's folder, or "latest": the newest sweep. */
+/* word: a run id, a unique non-empty prefix, a bundle's folder, "latest": the newest sweep, or a ticket: the
+ * newest sweep of it. */
 int runrec_find(struct runrec *r, const char *db, const char *word, struct err *err);
 
 /* Calls fn for every record, oldest first. */

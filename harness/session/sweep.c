@@ -147,12 +147,12 @@ int sweep_find(struct sweep_record *w, const char *db, const char *word, bool *f
     struct runrec latest;
     struct err none = {0};
     *found = false;
-    if (strcmp(word, "latest") == 0) {
-        if (runrec_find(&latest, db, word, &none) != 0 || !*latest.sweep)
-            return 0;
-        return find_file(db, latest.sweep, true, w, found, err);
-    }
-    return strncmp(word, ID_HEAD, strlen(ID_HEAD)) == 0 ? find_file(db, word, false, w, found, err) : 0;
+    if (strncmp(word, ID_HEAD, strlen(ID_HEAD)) == 0)
+        return find_file(db, word, false, w, found, err);
+    if (runrec_find(&latest, db, word, &none) != 0 || !*latest.sweep)
+        return 0;
+    bool newest = strcmp(word, "latest") == 0 || strcmp(word, latest.ticket) == 0;
+    return newest ? find_file(db, latest.sweep, true, w, found, err) : 0;
 }
 
 /* What is left to do on a node: that of its newest run of the plan. */

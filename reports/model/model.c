@@ -3,6 +3,7 @@
 #include "common/base/text.h"
 #include "reports/model/parts.h"
 #include "results/query/find_run.h"
+#include "results/store/run_folder.h"
 #include "results/store/runs.h"
 
 #include <stdlib.h>
@@ -10,11 +11,19 @@
 
 enum { COST_ROWS_SHOWN = 8 };
 
+/* A report must not send its reader to the bundle of another run. */
+static void drop_reused_folder(struct run_info *run)
+{
+    if (run_folder_was_reused(run->bundle, run->run_id))
+        *run->bundle = '\0';
+}
+
 static int load_run(struct report_model *m, struct err *err)
 {
     const struct report_subject *subject = m->subject;
     if (store_load_run(subject->store, subject->run, &m->now, err))
         return -1;
+    drop_reused_folder(&m->now.info);
     if (m->now.n_variants == 0)
         return err_set(err, ERR_INPUT, "run %s has no variants: there is nothing to report",
                        m->now.info.run_id);

@@ -4,6 +4,7 @@
 #include "reports/words/number.h"
 
 #include "common/base/text.h"
+#include "results/store/run_folder.h"
 
 #include <string.h>
 
@@ -12,7 +13,7 @@ enum { FILES_SHOWN_MAX = 60 };
 static void write_bundle(const struct run_info *i, enum msg id, struct md *w)
 {
     const char *path = bundle_name(i);
-    if (!*path)
+    if (!*path || run_folder_was_reused(i->bundle, i->run_id))
         return;
     md_bullet(w);
     md_say(w, id, path);
@@ -65,12 +66,9 @@ static void append_option(struct buf *b, const char *option, const char *value)
         text_shell_quote(b, value);
 }
 
-void record_reproduction(const struct report_model *m, struct md *w)
+static void write_command(const struct run_info *i, struct md *w)
 {
-    const struct run_info *i = &m->now.info;
     struct buf command, plan;
-    if (!*i->plan_sha256)
-        return; /* B3.89 bundles keep no plan */
     buf_init(&command, 16384);
     buf_init(&plan, FS_PATH_MAX + 16);
     buf_printf(&plan, "%s/plan.json", bundle_name(i));
@@ -79,7 +77,6 @@ void record_reproduction(const struct report_model *m, struct md *w)
     append_option(&command, "--node", i->node);
     append_option(&command, "--tag", i->tag);
     append_option(&command, "--mode", i->mode);
-    md_heading(w, 3, MSG_H_REPRODUCTION);
     w->out->failed |= !buf_ok(&command) || !buf_ok(&plan);
     md_code_block(w, "bash", buf_str(&command), command.len);
     if (*i->source_sha256)
@@ -88,4 +85,16 @@ void record_reproduction(const struct report_model *m, struct md *w)
         md_para(w, MSG_REPRODUCTION_PLAN, i->plan_sha256);
     buf_release(&command);
     buf_release(&plan);
+}
+
+void record_reproduction(const struct report_model *m, struct md *w)
+{
+    const struct run_info *i = &m->now.info;
+    if (!*i->plan_sha256)
+        return; /* B3.89 bundles keep no plan */
+    md_heading(w, 3, MSG_H_REPRODUCTION);
+    if (*i->bundle)
+        write_command(i, w);
+    else
+        md_para(w, MSG_REPRODUCTION_NO_BUNDLE, i->plan_sha256);
 }

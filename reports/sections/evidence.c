@@ -192,7 +192,10 @@ static void write_title(const struct report_model *m, size_t variant, struct md 
     else
         md_say(w, MSG_EVIDENCE_OF, report_model_variant(m, variant));
     md_say(w, MSG_EVIDENCE_SOURCE, m->resources[variant].arch);
-    md_link(w, "resources.json", path);
+    if (*m->now.info.bundle)
+        md_link(w, "resources.json", path);
+    else
+        md_code(w, "resources.json");
     write_choice(&m->resources[variant], w);
     md_end(w);
 }

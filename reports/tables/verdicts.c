@@ -143,17 +143,20 @@ static enum cell_mark verdict_mark(enum verdict v)
 /* Why there is no ratio to judge. */
 static void evidence_of_absence(const struct delta *d, enum report_lang lang, struct buf *out)
 {
+    bool within = d->within_run;
     if (!d->in_base)
-        message_plain(out, lang, MSG_EVIDENCE_NEW, status_name(d->now_status));
+        message_plain(out, lang, within ? MSG_EVIDENCE_NEW_WITHIN : MSG_EVIDENCE_NEW,
+                      status_name(d->now_status));
     else if (!d->in_now)
-        message_plain(out, lang, MSG_EVIDENCE_MISSING, status_name(d->base_status));
-    else if (d->now_status == STATUS_OK && d->now_n == 0)
+        message_plain(out, lang, within ? MSG_EVIDENCE_MISSING_WITHIN : MSG_EVIDENCE_MISSING,
+                      status_name(d->base_status));
+    else if (!within && d->now_status == STATUS_OK && d->now_n == 0)
         message_plain(out, lang, MSG_EVIDENCE_LOST, metric_info(d->metric)->name);
-    else if (d->base_status == STATUS_OK && d->now_status == STATUS_OK && d->base_n == 0)
+    else if (!within && d->base_status == STATUS_OK && d->now_status == STATUS_OK && d->base_n == 0)
         message_plain(out, lang, MSG_EVIDENCE_GAINED, metric_info(d->metric)->name);
     else
-        message_plain(out, lang, MSG_EVIDENCE_STATUS, status_name(d->base_status),
-                      status_name(d->now_status));
+        message_plain(out, lang, within ? MSG_EVIDENCE_STATUS_WITHIN : MSG_EVIDENCE_STATUS,
+                      status_name(d->base_status), status_name(d->now_status));
 }
 
 /* What t is against, which of the scales bounds it, and what was removed. */

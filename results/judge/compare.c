@@ -43,6 +43,17 @@ static struct delta *add_delta(struct comparing *c, const char *variant, int con
     return d;
 }
 
+/* How reasons call the two sides. */
+struct sides {
+    const char *base, *now, *subject;
+};
+
+static struct sides sides_of(const struct compare_options *o)
+{
+    return o->within_run ? (struct sides){"reference", "here", "variant"}
+                         : (struct sides){"base", "now", "run"};
+}
+
 static void describe_failure(struct delta *d, const struct cell *now, const char *before)
 {
     int failed = now->counted - now->ok;
@@ -90,7 +101,7 @@ static bool broke_since(const struct comparing *c, struct delta *d, const struct
 
 /* What was not measured on one side says nothing of the other. */
 static bool judge_unmeasured(const struct comparing *c, struct delta *d, const struct cell *base,
-                             const struct cell *now)
+                             const struct cell *now, struct sides sides)
 {
     bool then = base && is_unmeasured(c->base, base), here = now && is_unmeasured(c->now, now);
     char before[64];
@@ -98,55 +109,67 @@ static bool judge_unmeasured(const struct comparing *c, struct delta *d, const s
         return false;
     d->verdict = here ? VERDICT_MISSING : VERDICT_NEW;
     if (here) {
-        snprintf(before, sizeof before, "%s in the base, not measured now:", status_name(base->status));
+        snprintf(before, sizeof before, "%s in the %s, not measured %s:", status_name(base->status),
+                 sides.base, sides.now);
         describe_failure(d, now, before);
     } else {
-        snprintf(d->reason, sizeof d->reason, "not measured in the base (%s), now %s",
-                 status_name(base->status), status_name(now->status));
+        snprintf(d->reason, sizeof d->reason, "not measured in the %s (%s), %s %s", sides.base,
+                 status_name(base->status), sides.now, status_name(now->status));
     }
     return true;
 }
 
+static void describe_broken(struct delta *d, const struct cell *now, const char *before, struct sides sides)
+{
+    char prefix[64];
+    snprintf(prefix, sizeof prefix, "%s the %s, %s", before, sides.base, sides.now);
+    describe_failure(d, now, prefix);
+}
+
 /* The verdicts that follow from the status of both sides; false if the values have to decide. */
 static bool judge_states(const struct comparing *c, struct delta *d, const struct cell *base,
-                         const struct cell *now)
+                         const struct cell *now, struct sides sides)
 {
     bool base_ok = base && base->status == STATUS_OK, now_ok = now && now->status == STATUS_OK;
-    if (judge_unmeasured(c, d, base, now))
+    if (judge_unmeasured(c, d, base, now, sides))
         return true;
     if (!now) {
         d->verdict = VERDICT_MISSING;
-        snprintf(d->reason, sizeof d->reason, "%s in the base, not measured now",
-                 status_name(d->base_status));
+        snprintf(d->reason, sizeof d->reason, "%s in the %s, not measured %s", status_name(d->base_status),
+                 sides.base, sides.now);
     } else if (!base) {
         d->verdict = VERDICT_NEW;
         if (now_ok)
-            snprintf(d->reason, sizeof d->reason, "not in the base");
+            snprintf(d->reason, sizeof d->reason, "not in the %s", sides.base);
         else
-            describe_failure(d, now, "not in the base, now");
+            describe_broken(d, now, "not in", sides);
     } else if (base_ok && !now_ok) {
         d->verdict = VERDICT_BROKEN;
-        describe_failure(d, now, "OK in the base, now");
+        describe_broken(d, now, "OK in", sides);
     } else if (!base_ok && now_ok) {
         d->verdict = VERDICT_FIXED;
-        snprintf(d->reason, sizeof d->reason, "%s in the base, now OK", status_name(base->status));
+        snprintf(d->reason, sizeof d->reason, "%s in the %s, %s OK", status_name(base->status), sides.base,
+                 sides.now);
     } else if (!base_ok) {
         d->verdict = VERDICT_UNCHANGED;
-        describe_failure(d, now, "not OK in the base, now");
+        describe_broken(d, now, "not OK in", sides);
     } else
         return false;
     return true;
 }
 
 /* Both sides are OK, and only one has the metric: a program that no longer prints it, or prints it now. */
-static bool judge_lacking(struct delta *d)
+static bool judge_lacking(struct delta *d, struct sides sides)
 {
+    const char *metric = metric_info(d->metric)->name;
     if ((d->base_n > 0) == (d->now_n > 0))
         return false;
     d->verdict = d->base_n > 0 ? VERDICT_MISSING : VERDICT_NEW;
-    snprintf(d->reason, sizeof d->reason,
-             d->base_n > 0 ? "the base has %s, this run does not" : "the base has no %s",
-             metric_info(d->metric)->name);
+    if (d->base_n > 0)
+        snprintf(d->reason, sizeof d->reason, "the %s has %s, this %s does not", sides.base, metric,
+                 sides.subject);
+    else
+        snprintf(d->reason, sizeof d->reason, "the %s has no %s", sides.base, metric);
     return true;
 }
 
@@ -154,6 +177,7 @@ static void set_sides(struct comparing *c, struct delta *d, const struct cell *b
 {
     d->in_base = base;
     d->in_now = now;
+    d->within_run = c->o->within_run;
     d->base_status = base ? base->status : STATUS_OK;
     d->now_status = now ? now->status : STATUS_OK;
     snprintf(d->attn_impl, sizeof d->attn_impl, "%s", now ? now->attn_impl : base->attn_impl);
@@ -210,8 +234,9 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
     set_sides(c, d, base, now);
     const struct night_cell *nights = now ? nights_find_cell(&c->tonight.nights, variant, context) : NULL;
     bool from_nights = !c->base && nights;
+    struct sides sides = sides_of(c->o);
     bool settled = from_nights ? broke_since(c, d, now) || lost_metric(c, d, nights)
-                               : judge_states(c, d, base, now) || judge_lacking(d);
+                               : judge_states(c, d, base, now, sides) || judge_lacking(d, sides);
     if (settled || judge_windows(c, d, base, now))
         return 0;
     d->in_base = base || from_nights;

@@ -75,6 +75,7 @@ struct delta {
     enum verdict verdict;
     bool in_base;
     bool in_now;
+    bool within_run;         /* the base is another variant of the same run */
     enum status base_status; /* OK when absent: check in_base */
     enum status now_status;
     double base_median; /* NaN when there is none */
@@ -194,6 +195,8 @@ struct compare_options {
     /* Both sides were measured in one session, without variation between nights: `practical` suffices. */
     bool same_session;
     bool ratio_alone; /* a difference up to the metric's `least` matters, too */
+    /* Both sides are variants of one run: reasons speak of the reference, not of a base and of now. */
+    bool within_run;
     /* Spreads from an A/A sweep (noise.h), for cells with few repetitions; may be NULL. */
     const struct noise *noise;
     /* By how much GPUs differ (cards.h), for cells that moved to another one; may be NULL. */

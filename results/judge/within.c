@@ -111,7 +111,7 @@ int compare_within(const struct run_data *run, size_t reference, const struct co
 {
     struct run_data base, now = {0};
     struct compare_options o = *options;
-    o.same_session = true;
+    o.same_session = o.within_run = true;
     int rc = make_side(run, reference, true, &base, err);
     if (rc == 0)
         rc = make_side(run, reference, false, &now, err);

@@ -68,6 +68,27 @@ killed() {
     like "the journal says that the daemon was ended" "$(events killed '.[] | select(.event == "NODE") | .message // ""')" 'killed 1 process left|control groups left behind by a killed executor'
 }
 
+# Seconds pass between the two executors, in which nothing works on the run.
+# shellcheck disable=SC2016 # jq expands these
+duration() {
+    local pid wall
+    three longer "$(once "$TMPDIR/m12" "sleep 1.2; $good" 822)"
+    jq '.job.variants[0].run[2] |= "sleep 2; " + .' "$TMPDIR/longer.json" >"$TMPDIR/longer.new" && mv "$TMPDIR/longer.new" "$TMPDIR/longer.json"
+    submit longer
+    in_second_test longer "$TMPDIR/m12"
+    pid=$(supervisor longer)
+    kill -9 "$pid"
+    dies "$pid"
+    sleep 6
+    run longer
+    wall=$(summary longer .wall_s)
+    passes "it lasted as long as both executors worked on it ($wall s)" jq -en --argjson s "$wall" '$s > 3.2'
+    passes "without the time in which there was none" jq -en --argjson s "$wall" \
+        --argjson all "$(summary longer '(.ended_at[0:19] + "Z" | fromdate) - (.started_at[0:19] + "Z" | fromdate)')" '$s < $all - 4'
+    is "the journal's end says the same" "$(events longer '.[-1].wall_s')" "$wall"
+    is "and who took it over, once" "$(events longer '[.[] | select(.resumed)] | length')" 1
+}
+
 # elsewhere COMMAND...: the same path of the workdir, but another folder: a mount namespace, with the PIDs of this one.
 elsewhere() {
     # shellcheck disable=SC2016 # for the inner shell
@@ -241,6 +262,7 @@ six_submits() {
 NAMESPACE=(unshare --mount)
 unshare --mount true 2>/dev/null || NAMESPACE=(unshare --user --map-root-user --mount)
 scenario "a run whose executor is killed" killed
+scenario "the duration of a run whose executor is killed" duration
 scenario "a run whose executor gets TERM, as from a node going down" told_to_end
 scenario "a test that kills its executor three times" deadly_test
 scenario "cancel of a run after its third attempt of a test" deadly_test_cancelled

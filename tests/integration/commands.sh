@@ -46,6 +46,9 @@ no_baseline_yet() {
     exits "a first run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag first --baseline unset
     like "a note says how to set the baseline" "$ERR" 'note: pipe has no baseline "unset" on local yet.*kernsweep baseline set unset '
     unlike "it is no error" "$ERR" '^kernsweep:'
+    exits "with --quiet, too" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag quietfirst --baseline unset --quiet
+    like "it says all the same that nothing was compared, and with what" "$ERR" '^note: pipe has no baseline "unset" on local yet, so nothing was compared'
+    is "and nothing else" "$(wc -l <<<"$ERR")" 1
     exits "a first run with a failing test exits 1" 1 ks_run "$TMPDIR/plan.json" --variants fails --contexts 16 --tag firstfails --baseline unset
 }
 
@@ -159,10 +162,39 @@ colours() {
     exits "another word exits 2" 2 ks show "$run" --color sometimes
 }
 
+# The name of a folder that was removed is given to the next run of the day.
+reused_folder() {
+    local first second dir
+    exits "the first run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag reused
+    first=$(sql "SELECT run_id FROM run WHERE tag = 'reused'") dir=$(bundle_of reused)
+    rm -rf "$dir"
+    exits "so does the second" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag reused --report "$TMPDIR/reused.md"
+    second=$(sql "SELECT run_id FROM run WHERE tag = 'reused' AND run_id <> '$first'")
+    is "it has the folder of the first" "$(jq -r .run_id "$dir/manifest.json")" "$second"
+    exits "the first run's logs are refused" 2 ks logs "$first" good 16 1
+    like "in one line that names run and folder" "$ERR" "^kernsweep: the bundle of run $first is no longer in $dir, which has another run's: .*name its folder\$"
+    is "nothing of the second is printed" "$OUT" ''
+    exits "the second's are there" 0 ks logs "$second" good 16 1
+    like "the page of the second is not the one that the first left" "$(XDG_CACHE_HOME=$TMPDIR/cache ks open "$second" --print)" "/cache/.*$second.html\$"
+    like "and the first has one of its own" "$(XDG_CACHE_HOME=$TMPDIR/cache ks open "$first" --print)" "/cache/.*$first.html\$"
+    try ks report "$first"
+    unlike "its report does not name the folder" "$OUT" "^kernsweep run|${dir##*/}/"
+    like "but says that the plan is gone" "$OUT" "The run's bundle, which kept the plan, is no longer in its folder"
+    like "that of the second has its command" "$(ks report "$second")" "kernsweep run .*${dir##*/}/plan.json"
+    try ks runs remove "$first"
+    unlike "removing the first says nothing of a bundle that stays" "$ERR" 'its bundle stays'
+}
+
 run_by_ticket() {
     clean_sweep
     is "a ticket is the newest sweep of it" "$(ks show pipe --json | jq -r .run_id)" \
         "$(sql "SELECT run_id FROM run WHERE ticket = 'pipe' AND purpose = 'sweep' ORDER BY ordered_at DESC, id DESC LIMIT 1")"
+    exits "attach takes one, too" 0 ks attach pipe
+    exits "so does status" 0 ks status pipe --json
+    is "and means the same run" "$(jq -r '.[0].run_id' <<<"$OUT")" "$(ks show pipe --json | jq -r .run_id)"
+    exits "and logs" 0 ks logs pipe good 16 1
+    exits "attach refuses an unknown one" 2 ks attach nothing
+    like "and says so in one line" "$ERR" '^kernsweep: no run or ticket "nothing" was started from here'
     exits "an unknown one exits 2" 2 ks show nothing
     like "and says so" "$ERR" 'no such run or ticket'
 }
@@ -176,6 +208,18 @@ narrowed_run() {
     is "nothing is missing" "$(jq '[.cells[] | select(.verdict == "missing")] | length' <<<"$OUT")" 0
     is "the context that was measured is compared" "$(jq -c '[.cells[].context]' <<<"$OUT")" "[16]"
     is "and the comparison does not fail" "$RC" 0
+}
+
+# A slower variant is a finding; whoever asks for a failure gets one.
+within_fails_on() {
+    mixed_sweep
+    local run
+    run=$(sql "SELECT run_id FROM run WHERE tag = 'mixed'")
+    exits "compare --within exits 0" 0 ks compare "$run" --within --reference good
+    like "a failure is one of the variant, not of a change" "$OUT" 'broken.*OK in the reference, here CRASH'
+    exits "with --fail-on regression it exits 4" 4 ks compare "$run" --within --reference good --fail-on regression
+    exits "with --fail-on failure it exits 1" 1 ks compare "$run" --within --reference good --fail-on failure
+    exits "with --fail-on none it exits 0" 0 ks compare "$run" --within --reference good --fail-on none
 }
 
 # An executor that refuses every job, as one of another version might.
@@ -373,11 +417,13 @@ scenario "the logs of a run" logs_of_tests
 scenario "the logs of a live run" logs_of_a_live_run
 scenario "the log of a test that ends meanwhile" log_of_a_test_that_ends
 scenario "open" open_in_a_browser
+scenario "a folder that another run has taken" reused_folder
 scenario "a run named by its ticket" run_by_ticket
 scenario "lists: limits, orders and notes" lists_of_runs
 scenario "run --quiet" quiet_run
 scenario "colours" colours
 scenario "a run narrowed to one context" narrowed_run
+scenario "variants of one run, and --fail-on" within_fails_on
 scenario "a start that the executor refuses" refused_by_executor
 scenario "the command of a report's Reproduction" reproduced
 done_testing

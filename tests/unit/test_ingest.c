@@ -88,6 +88,7 @@ static void storing_a_bundle_twice_is_idempotent(void **state)
     assert_int_equal(first.warnings, 0);
     assert_ok(ingest_bundle(&s, dir, NULL, &second, &err), &err);
     assert_int_equal(second.effect, INGEST_ALREADY);
+    assert_int_equal(second.tests, 8);
     assert_int_equal(second.key, first.key);
     assert_string_equal(second.run_id, "run-twice");
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8);

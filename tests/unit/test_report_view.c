@@ -59,6 +59,32 @@ static void a_table_and_compare_within_agree(void **state)
     }
 }
 
+/* There is no earlier state that anything could have been broken from. */
+static void within_a_run_nothing_was_before(void **state)
+{
+    const struct compare_options o = compare_defaults();
+    struct err err = {0};
+    struct comparison c;
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_shot(&d, "works", 4096, 1, 1.0);
+    draft_shot(&d, "fails", 4096, 1, 1.0)->status = STATUS_CRASH;
+    draft_shot(&d, "works", 8192, 1, 1.0);
+    struct run_data run = run_of_draft(&d);
+    assert_ok(compare_within(&run, 0, &o, &c, &err), &err);
+    assert_int_equal(c.deltas[0].verdict, VERDICT_BROKEN);
+    assert_string_equal(c.deltas[0].reason, "OK in the reference, here CRASH");
+    comparison_release(&c);
+    assert_ok(compare_within(&run, 1, &o, &c, &err), &err);
+    assert_int_equal(c.deltas[0].verdict, VERDICT_FIXED);
+    assert_string_equal(c.deltas[0].reason, "CRASH in the reference, here OK");
+    assert_int_equal(c.deltas[1].verdict, VERDICT_NEW);
+    assert_string_equal(c.deltas[1].reason, "not in the reference");
+    comparison_release(&c);
+    run_data_release(&run);
+}
+
 static void a_cell_that_is_not_ok_has_no_speed(void **state)
 {
     const struct variant_delta d = {.variant = 1, .reference = 0, .factor = 2, .factor_error = NAN};
@@ -133,6 +159,7 @@ int main(void)
         cmocka_unit_test(a_cell_within_the_threshold_is_the_same),
         cmocka_unit_test(two_standard_errors_widen_the_threshold),
         cmocka_unit_test(a_table_and_compare_within_agree),
+        cmocka_unit_test(within_a_run_nothing_was_before),
         cmocka_unit_test(a_cell_that_is_not_ok_has_no_speed),
         cmocka_unit_test(rows_are_ordered_by_context_then_by_plan),
         cmocka_unit_test(only_steps_beyond_the_tolerance_are_flagged),

@@ -177,10 +177,28 @@ static void ambiguous_or_unknown_words_are_refused(void **state)
     struct err err = {0};
     assert_err(runrec_find(&r, db, "2026", &err), &err, ERR_INPUT, "\"2026\" means 3 runs");
     assert_err(runrec_find(&r, db, "20260214T", &err), &err, ERR_INPUT, "means 2 runs");
-    assert_err(runrec_find(&r, db, "b3_90", &err), &err, ERR_INPUT, "no run \"b3_90\"");
+    assert_err(runrec_find(&r, db, "b3_9", &err), &err, ERR_INPUT, "no run or ticket \"b3_9\"");
     assert_err(runrec_find(&r, db, EARLY "x", &err), &err, ERR_INPUT, "no run");
-    assert_err(runrec_find(&r, db, "x\n\033[2J", &err), &err, ERR_INPUT, "no run \"x\\x0a\\x1b[2J\"");
+    assert_err(runrec_find(&r, db, "x\n\033[2J", &err), &err, ERR_INPUT,
+               "no run or ticket \"x\\x0a\\x1b[2J\"");
     assert_err(runrec_find(&r, db, "/etc", &err), &err, ERR_INPUT, "no run");
+}
+
+static void a_ticket_means_its_newest_sweep(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct runrec r = record("20270101T000000Z-b3_90-cccccc"),
+                  other = record("20270202T000000Z-other-dddddd");
+    r.purpose = PURPOSE_CONFIRM;
+    snprintf(other.ticket, sizeof other.ticket, "2026");
+    assert_ok(runrec_save(&r, db, &err), &err);
+    assert_ok(runrec_save(&other, db, &err), &err);
+    assert_finds("b3_90", LATE);
+    assert_finds("2026", other.run_id); /* and the start of three ids, which is no answer */
+    snprintf(other.ticket, sizeof other.ticket, "20260101");
+    assert_ok(runrec_save(&other, db, &err), &err);
+    assert_finds("20260101", EARLY); /* the start of one id */
 }
 
 /* `kernsweep cancel "$RUN"` with RUN unset must not mean the only run there is. */
@@ -189,10 +207,10 @@ static void empty_word_means_no_run(void **state)
     (void)state;
     struct runrec r;
     struct err err = {0};
-    assert_err(runrec_find(&r, db, "", &err), &err, ERR_INPUT, "no run \"\"");
+    assert_err(runrec_find(&r, db, "", &err), &err, ERR_INPUT, "no run or ticket \"\"");
     clear(state);
     save(EARLY);
-    assert_err(runrec_find(&r, db, "", &err), &err, ERR_INPUT, "no run \"\"");
+    assert_err(runrec_find(&r, db, "", &err), &err, ERR_INPUT, "no run or ticket \"\"");
 }
 
 static void whole_id_wins_over_a_longer_one(void **state)
@@ -229,7 +247,7 @@ static void without_records_every_word_is_refused(void **state)
     (void)state;
     struct runrec r;
     struct err err = {0};
-    assert_err(runrec_find(&r, db, "latest", &err), &err, ERR_INPUT, "no run \"latest\"");
+    assert_err(runrec_find(&r, db, "latest", &err), &err, ERR_INPUT, "no run or ticket \"latest\"");
     assert_err(runrec_find(&r, "/nonexistent/results.db", "x", &err), &err, ERR_INPUT, "no run");
 }
 
@@ -392,6 +410,7 @@ int main(void)
         cmocka_unit_test_setup(latest_is_the_newer_of_one_second, three_runs),
         cmocka_unit_test_setup(latest_is_the_newest_sweep, three_runs),
         cmocka_unit_test_setup(ambiguous_or_unknown_words_are_refused, three_runs),
+        cmocka_unit_test_setup(a_ticket_means_its_newest_sweep, three_runs),
         cmocka_unit_test_setup(empty_word_means_no_run, three_runs),
         cmocka_unit_test_setup(whole_id_wins_over_a_longer_one, three_runs),
         cmocka_unit_test_setup(found_by_its_bundle, three_runs),

@@ -301,9 +301,9 @@ int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_
         return 0;
     f->is_base = opt->first_is_base && take_baseline(f, rec, &f->failure);
     bool unset = !opt->first_is_base && baseline_unset(f, rec->baseline);
-    if (unset)
+    if (unset) /* with --quiet, too: the name may be mistyped, and the exit code does not tell */
         fprintf(
-            env->notes,
+            stderr,
             "note: %s has no baseline \"%s\" on %s yet, so nothing was compared: `kernsweep baseline set %s "
             "%s` makes this run the baseline\n",
             f->run.info.ticket, rec->baseline, rec->node, rec->baseline, rec->run_id);

@@ -198,10 +198,10 @@ static int compare_run(struct store *s, const struct compare_args *a, const char
     return rc;
 }
 
-/* With --within, a slower variant is a finding, not a failure. */
+/* With --within, a slower variant is a finding, not a failure, unless the caller says that it is one. */
 static int exit_code(const struct compare_args *a, const struct request *req, const struct comparison *c)
 {
-    if (a->within)
+    if (a->within && !a->fail_on)
         return EXIT_DONE;
     if (req->fail_on == FAIL_ON_REGRESSION && comparison_regressed(c))
         return EXIT_REGRESSION;
@@ -272,7 +272,8 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
         {"--all-metrics", NULL, NULL, &a.all_metrics, "show the other metrics too"},
         {"--format", "FORMAT", &a.format, NULL, "text, md, csv, junit or github (annotations)"},
         {"--fail-on", "WHAT", &a.fail_on, NULL,
-         "what counts as failure: regression (default; exit 4), failure (a broken cell; exit 1) or none"},
+         "what counts as failure: regression (default; exit 4), failure (a broken cell; exit 1) or none "
+         "(default with --within)"},
     };
     struct args spec = {.command = "compare",
                         .usage = "A B | RUN [--baseline NAME | --within | --by node|gpu]",

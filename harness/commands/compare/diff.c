@@ -7,6 +7,7 @@
 #include "reports/render/table.h"
 #include "results/judge/kernel_pairs.h"
 #include "results/query/find_run.h"
+#include "results/store/run_folder.h"
 #include "results/store/run_load.h"
 
 #include <inttypes.h>
@@ -52,7 +53,8 @@ static int load_side(struct store *s, const char *word, const char *variant, str
                        "run %s has no code identity of %.64s: it was made by an older executor, or its build "
                        "could not be read (`reason` in %.64s/code.json)",
                        out->run.info.run_id, variant, variant);
-    out->listed = diff_listing_load(out->run.info.bundle, variant, &out->listings);
+    out->listed = run_folder_may_be_of(out->run.info.bundle, out->run.info.run_id) &&
+                  diff_listing_load(out->run.info.bundle, variant, &out->listings);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "reports/report.h"
 #include "results/query/find_run.h"
 #include "results/query/report_queries.h"
+#include "results/store/run_folder.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -90,14 +91,32 @@ static int write_page(const struct cmd_env *env, struct store *s, const struct r
     return rc;
 }
 
-/* What `run` wrote next to the bundle, or `nightly` below its reports. */
+/* Only pages of the run and of later ones, which were compared with it, mention its id. */
+static bool mentions_run(const char *page, const char *run_id)
+{
+    struct buf html;
+    buf_init(&html, REPORT_BYTES_MAX);
+    bool found = fs_read_file(page, REPORT_BYTES_MAX, &html, NULL) == 0 && strstr(buf_str(&html), run_id);
+    buf_release(&html);
+    return found;
+}
+
+/* What `run` wrote next to the bundle. A run that has taken the folder since may have replaced the page, or
+ * kept that of the run before. */
+static bool find_beside(const struct run_info *run, char page[FS_PATH_MAX])
+{
+    int n = snprintf(page, FS_PATH_MAX, "%s.html", run->bundle);
+    return n > 0 && n < FS_PATH_MAX && fs_exists(page) && run_folder_may_be_of(run->bundle, run->run_id) &&
+           mentions_run(page, run->run_id);
+}
+
+/* What `run` wrote, or `nightly` below its reports. */
 static bool find_written(const struct run_info *run, const char *reports, char page[FS_PATH_MAX])
 {
     char path[FS_PATH_MAX];
-    int n = snprintf(page, FS_PATH_MAX, "%s.html", run->bundle);
-    if (*run->bundle && n > 0 && n < FS_PATH_MAX && fs_exists(page))
+    if (find_beside(run, page))
         return true;
-    n = snprintf(path, sizeof path, "%s/%s/%s/report.html", reports, run->date, run->run_id);
+    int n = snprintf(path, sizeof path, "%s/%s/%s/report.html", reports, run->date, run->run_id);
     char *real = n > 0 && n < (int)sizeof path ? realpath(path, NULL) : NULL;
     snprintf(page, FS_PATH_MAX, "%s", real ? real : "");
     free(real);

@@ -3,6 +3,7 @@
 #include "harness/commands/base/on_node.h"
 #include "harness/session/run_files.h"
 #include "results/query/find_run.h"
+#include "results/store/run_folder.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -46,16 +47,23 @@ static int choose_log(struct logs *l, const char **words, size_t n, struct err *
     return 0;
 }
 
-static int use_bundle(struct logs *l, const char *dir, const char *run, struct err *err)
+static int use_bundle(struct logs *l, const char *dir, const char *run)
 {
-    if (!fs_is_dir(dir))
-        return err_set(err, ERR_INPUT,
-                       "the bundle of run %.100s is no longer in %.400s: the store keeps numbers, not logs",
-                       run, *dir ? dir : "any folder");
     snprintf(l->bundle, sizeof l->bundle, "%s", dir);
     snprintf(l->run_id, sizeof l->run_id, "%s", run);
     l->place = (struct run_place){.bundle = l->bundle};
     return 0;
+}
+
+static int use_bundle_of(struct logs *l, const char *dir, const char *run, struct err *err)
+{
+    if (run_folder_may_be_of(dir, run))
+        return use_bundle(l, dir, run);
+    return err_set(err, ERR_INPUT,
+                   "the bundle of run %.100s is no longer in %.400s%s: the store keeps numbers, not logs; if "
+                   "the bundle was moved, name its folder",
+                   run, *dir ? dir : "any folder",
+                   run_folder_was_reused(dir, run) ? ", which has another run's" : "");
 }
 
 static int use_stored(struct logs *l, const char *word, struct err *err)
@@ -66,7 +74,7 @@ static int use_stored(struct logs *l, const char *word, struct err *err)
     if (rc == 0)
         rc = store_load_run(&s, word, &run, err);
     if (rc == 0)
-        rc = use_bundle(l, run.info.bundle, run.info.run_id, err);
+        rc = use_bundle_of(l, run.info.bundle, run.info.run_id, err);
     run_data_release(&run);
     store_close(&s);
     return rc;
@@ -87,12 +95,12 @@ static int find_place(struct logs *l, const char *word, struct err *err)
     struct runrec rec;
     struct err ignored = {0};
     if (fs_is_dir(word))
-        return use_bundle(l, word, word, err);
+        return use_bundle(l, word, word);
     bool known = runrec_find(&rec, l->env->db, word, &ignored) == 0;
     if (l->args->at.node || (known && rec.state < RUNREC_PULLED))
         return use_node(l, word, err);
-    if (known && strcmp(word, "latest") != 0)
-        return use_bundle(l, rec.bundle, rec.run_id, err);
+    if (known && strncmp(rec.run_id, word, strlen(word)) == 0) /* else the store knows what is rejected */
+        return use_bundle_of(l, rec.bundle, rec.run_id, err);
     return use_stored(l, word, err);
 }
 

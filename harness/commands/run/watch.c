@@ -79,7 +79,8 @@ static int connect_to(struct watch *w, const char *word, const struct session_vi
             return -1;
         word = run_id;
     }
-    if (a.node || runrec_find(&known, w->env->db, word, &ignored) == 0)
+    bool is_run = runrec_find(&known, w->env->db, word, &ignored) == 0;
+    if (a.node || (is_run && strcmp(known.node, word) != 0)) /* a ticket may be called as its node is */
         return attach_open(w->env, &a, word, s, err);
     a.node = word;
     return attach_open_newest(w->env, &a, s, err);

@@ -1,6 +1,7 @@
 #include "harness/commands/store/runs_change.h"
 
 #include "results/query/find_run.h"
+#include "results/store/run_folder.h"
 #include "results/store/run_load.h"
 #include "results/store/runs.h"
 
@@ -11,7 +12,7 @@
 static void print_removed(const struct run_info *r, FILE *notes)
 {
     fprintf(notes, "removed run %s from the store", r->run_id);
-    if (fs_is_dir(r->bundle))
+    if (run_folder_may_be_of(r->bundle, r->run_id))
         fprintf(notes, "; its bundle stays in %s, and `kernsweep ingest` stores it again", r->bundle);
     fputc('\n', notes);
 }

@@ -141,6 +141,18 @@ int ingest_draft_within(struct store *s, struct draft *d, struct ingest_result *
     return 0;
 }
 
+static int count_tests(struct store *s, int64_t key, int *out, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s, "SELECT count(*) AS n FROM test WHERE run_id = :run", err);
+    if (!stmt)
+        return -1;
+    sql_bind_int(stmt, ":run", key);
+    int rc = sql_step(stmt, err);
+    if (rc > 0)
+        *out = (int)sql_col_int(stmt, "n", 0);
+    return rc < 0 ? -1 : 0;
+}
+
 int ingest_known(struct store *s, const struct run_info *info, bool replace, struct ingest_result *out,
                  struct err *err)
 {
@@ -154,5 +166,5 @@ int ingest_known(struct store *s, const struct run_info *info, bool replace, str
     out->effect = INGEST_ALREADY;
     out->key = was.key;
     snprintf(out->run_id, sizeof out->run_id, "%s", info->run_id);
-    return 1;
+    return count_tests(s, was.key, &out->tests, err) != 0 ? -1 : 1;
 }

@@ -1,0 +1,21 @@
+/* run_folder: whose bundle is in the folder that a run was read from. Names of folders are reused once they
+ * are free, so that a stored path may lead to another run by now.
+ *
+ * Only the bundle's own statement is read: whether its contents are whole is the manifest's business.
+ */
+#ifndef KERNSWEEP_RESULTS_STORE_RUN_FOLDER_H
+#define KERNSWEEP_RESULTS_STORE_RUN_FOLDER_H
+
+#include <stdbool.h>
+
+/* Whether the folder has a manifest, and it names the run: what may be removed in the run's name. */
+bool run_folder_is_of(const char *dir, const char *run_id);
+
+/* Whether the folder is there and does not name another run: what may be read in the run's name. Folders of
+ * other layouts than bundles name none. */
+bool run_folder_may_be_of(const char *dir, const char *run_id);
+
+/* Whether the folder is there and names another run. */
+bool run_folder_was_reused(const char *dir, const char *run_id);
+
+#endif
