@@ -25,6 +25,7 @@ struct comparison {
     struct fact_change *facts;
     size_t n_facts;
     struct causes causes;        /* of the changed cells; empty until they are looked for (causes_find.h) */
+    bool mixed_base;             /* the base's runs are of different sources: no build is the base's */
     int node_cells;              /* suspects that confirming put down to the node */
     enum metric primary;         /* compare_primary() */
     size_t tested;               /* cells of the primary metric that have a p-value */

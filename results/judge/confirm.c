@@ -33,7 +33,7 @@ static bool base_had_level(const struct comparison *c, const struct card_shift *
 
 static bool shows_factor(const struct comparison *c, const struct card_shift *card, const struct delta *d)
 {
-    if (d->metric != c->primary || d->other_plan || !base_had_level(c, card, d))
+    if (d->metric != c->primary || c->mixed_base || d->other_plan || !base_had_level(c, card, d))
         return false;
     return card ? strcmp(d->gpu, card->gpu) == 0 && isfinite(d->ratio) : d->method == METHOD_NIGHTS;
 }
@@ -73,7 +73,7 @@ static bool is_slower(const struct comparison *c, const struct delta *d)
 
 static bool is_suspect(const struct comparison *c, const struct delta *d)
 {
-    return (is_slower(c, d) && !d->other_plan) || is_witness(c, d);
+    return (is_slower(c, d) && !c->mixed_base && !d->other_plan) || is_witness(c, d);
 }
 
 /* Most witnesses decide. One that is no slower than the base's build in the same session is slow for the sake

@@ -22,8 +22,9 @@ struct suspect_list {
 
 /* Whether there is anything to measure again. */
 bool confirm_is_needed(const struct comparison *c);
-/* The regressed cells of the primary metric that the base's plan ran alike; and, if all cells, or all cells of one GPU, are slower together
- * and nobody knows whether that is the code's, some that tell. */
+/* The regressed cells of the primary metric that the base's plan ran alike, unless the base has no one build;
+ * and, if all cells, or all cells of one GPU, are slower together and nobody knows whether that is the
+ * code's, some that tell. */
 int confirm_suspects(const struct comparison *c, struct suspect_list *out, struct err *err);
 /* Whether the base's build cannot clear the cell: what it lost is judged by the newest nights, which have
  * left the base's level. That this build is as slow is nothing new. */

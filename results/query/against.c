@@ -9,8 +9,10 @@
 #include "results/query/report_queries.h"
 #include "results/store/baseline.h"
 #include "results/store/run_load.h"
+#include "results/store/sql.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int against_plan_options(struct store *s, const struct run_data *now, struct compare_options *o,
                          struct err *err)
@@ -169,6 +171,22 @@ static int pool_base(struct store *s, const struct run_data *now, struct against
     return 0;
 }
 
+static int look_for_other_sources(struct store *s, struct against *out, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s, "SELECT source_sha256 FROM run WHERE id = :run", err);
+    int rc = stmt ? 0 : -1;
+    for (size_t i = 0; rc >= 0 && i < out->n_base_runs; i++) {
+        char source[SHA256_HEX_LEN + 1] = "";
+        sql_bind_int(stmt, ":run", out->base_runs[i]);
+        rc = sql_step(stmt, err);
+        if (rc > 0)
+            sql_col_text(stmt, "source_sha256", source, sizeof source);
+        sql_reset(stmt);
+        out->mixed_base |= *source && strcmp(source, out->base.info.source_sha256) != 0;
+    }
+    return rc < 0 ? -1 : 0;
+}
+
 int against_baseline(struct store *s, const struct run_data *now, const char *name,
                      const struct compare_options *options, struct against *out, struct err *err)
 {
@@ -184,6 +202,8 @@ int against_baseline(struct store *s, const struct run_data *now, const char *na
         rc = nights_before(s, now, out, err);
     if (rc == 0)
         rc = pool_base(s, now, out, err);
+    if (rc == 0)
+        rc = look_for_other_sources(s, out, err);
     return release_on_error(out, rc);
 }
 
@@ -232,6 +252,7 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
         comparison_release(out);
         return -1;
     }
+    out->mixed_base = a->mixed_base;
     if (a->has_base && confirm_is_needed(out) && base_plan_mark(a->store, &a->base, now, out, err) != 0) {
         comparison_release(out);
         return -1;

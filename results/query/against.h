@@ -18,6 +18,7 @@ struct against {
     struct store *store; /* that it was read from; open for as long as this is compared with */
     bool has_base;
     struct run_data base;
+    bool mixed_base; /* its runs are of different sources, as far as known */
     bool is_pooled;
     struct run_data pool; /* base_pool.h: of a baseline of several runs, while there are few nights */
     int64_t *base_runs; /* the store's rows of the runs of the base: those of the baseline, or the one run */

@@ -135,6 +135,20 @@ other_plan() {
     like "the variable is named" "$OUT" "SLOWER unset -> 1.3"
 }
 
+# Two runs of fast sources and the newest one of slow ones: whose build is the base's?
+mixed_baseline() {
+    store mixed
+    quiet_sweep
+    ks baseline set gold latest --add >/dev/null 2>&1
+    set_speed 1.2 1
+    quiet_sweep
+    ks baseline set gold latest --add >/dev/null 2>&1
+    exits "a baseline of several sources is not measured again" 4 sweep --confirm
+    is "no run confirms" "$(sql "SELECT count(*) FROM run WHERE purpose = 'confirm'")" 0
+    like "the command says why" "$ERR" "not confirming 4 suspects: the runs of the baseline are of different sources"
+    unlike "the node is not blamed" "$OUT" "the node"
+}
+
 slower_sources() {
     store sources
     set_speed 1.2 1
@@ -336,6 +350,7 @@ scenario "a rejected and a removed run" rejecting
 scenario "a cell that is slow once" fluke
 scenario "rounds of confirming" rounds
 scenario "a plan that runs a variant otherwise" other_plan
+scenario "a baseline of different sources" mixed_baseline
 scenario "slower sources with --confirm" slower_sources
 scenario "a slower node with --confirm" slower_node
 scenario "a baseline older than an improvement, with --confirm" older_baseline

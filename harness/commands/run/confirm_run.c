@@ -54,25 +54,27 @@ static int measure_round(struct confirming *c, int64_t round, struct suspect_lis
                : judge_rounds(c, err);
 }
 
-/* Both sides would be built and run by the plan of now. */
-static void tell_of_other_plans(const struct confirming *c)
+/* Both sides would be built and run by the plan of now, and the base's by the sources of one of its runs. */
+static void tell_what_cannot_be_told(const struct confirming *c)
 {
     const struct comparison *now = &c->f->comparison;
     size_t n = 0;
     for (size_t i = 0; i < now->count; i++)
-        n += now->deltas[i].other_plan && now->deltas[i].verdict == VERDICT_REGRESSED &&
+        n += (now->mixed_base || now->deltas[i].other_plan) && now->deltas[i].verdict == VERDICT_REGRESSED &&
              now->deltas[i].metric == now->primary;
-    if (n > 0)
-        fprintf(c->request.opt.progress,
-                "not confirming %zu %s: the plan differs there from the base's, which measuring the base's"
-                " sources again cannot show\n",
-                n, n == 1 ? "suspect" : "suspects");
+    if (n == 0)
+        return;
+    fprintf(c->request.opt.progress, "not confirming %zu %s: %s\n", n, n == 1 ? "suspect" : "suspects",
+            now->mixed_base
+                ? "the runs of the baseline are of different sources, so that there is no build of it"
+                : "the plan differs there from the base's, which measuring the base's sources again"
+                  " cannot show");
 }
 
 static int run_rounds(struct confirming *c, struct err *err)
 {
     struct suspect_list suspects;
-    tell_of_other_plans(c);
+    tell_what_cannot_be_told(c);
     int rc = confirm_suspects(&c->f->comparison, &suspects, err);
     for (int64_t round = 1; rc == 0 && round <= c->rounds && suspects.count > 0; round++) {
         rc = measure_round(c, round, &suspects, err);
