@@ -69,5 +69,5 @@ enum lead lead_of(const struct report_model *m, const struct delta *d)
         return LEAD_NIGHTS;
     if (d->confirmation == CONFIRM_STANDS)
         return lead_code(m, d->variant).state == CODE_SAME ? LEAD_NEITHER : LEAD_CODE_CONFIRMED;
-    return by_records(m, d);
+    return d->other_plan ? LEAD_PLAN : by_records(m, d);
 }

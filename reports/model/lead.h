@@ -31,6 +31,7 @@ struct code_change {
 enum lead {
     LEAD_CODE_CONFIRMED, /* slower than the base's build in one session */
     LEAD_NODE_CONFIRMED, /* the base's build is as slow in one session */
+    LEAD_PLAN,           /* the plan builds or runs it otherwise than the base's */
     LEAD_CODE,           /* the code differs and no other recorded fact */
     LEAD_NODE,           /* the code is the same and recorded facts differ */
     LEAD_FACTS,          /* recorded facts differ; whether the code does is unknown */

@@ -4,6 +4,8 @@
 #include "reports/sections/next_steps.h"
 #include "reports/sections/phrase.h"
 
+#include <math.h>
+
 enum { FACTS_NAMED_MAX = 4 };
 
 /* "driver, rocm and 3 more" */
@@ -30,6 +32,7 @@ static enum msg step_for(enum lead lead)
     static const enum msg steps[LEAD_COUNT] = {
         [LEAD_CODE_CONFIRMED] = MSG_STEP_CODE_CONFIRMED,
         [LEAD_NODE_CONFIRMED] = MSG_STEP_NODE_CONFIRMED,
+        [LEAD_PLAN] = MSG_STEP_PLAN,
         [LEAD_CODE] = MSG_STEP_CODE,
         [LEAD_NODE] = MSG_STEP_SAME_NODE,
         [LEAD_FACTS] = MSG_STEP_FACTS,
@@ -63,9 +66,34 @@ static bool is_suspect(const struct delta *d)
     return d->verdict == VERDICT_REGRESSED || d->confirmation == CONFIRM_NODE;
 }
 
+static enum msg step_for_shift(const struct common_shift *s)
+{
+    if (s->from_controls || s->confirmed == SHIFT_NODE)
+        return MSG_STEP_SHIFT_NODE;
+    return s->confirmed == SHIFT_CODE ? MSG_STEP_SHIFT_CODE : MSG_STEP_SHIFT_EITHER;
+}
+
+/* What all cells lost together comes first: it is the largest finding of the night. */
+static void common_loss(const struct report_model *m, struct md *w)
+{
+    const struct common_shift *s = &m->comparison->shift;
+    struct buf facts;
+    if (!s->found || !s->worse)
+        return;
+    buf_init(&facts, PHRASE_MAX);
+    name_facts(m, w->lang, &facts);
+    md_bullet(w);
+    md_say(w, step_for_shift(s), num_percent(fabs(s->ratio - 1)).s);
+    if (step_for_shift(s) == MSG_STEP_SHIFT_NODE && facts.len)
+        md_say(w, MSG_STEP_NODE_FACTS, buf_str(&facts));
+    md_line(w);
+    buf_release(&facts);
+}
+
 void next_steps_causes(const struct report_model *m, struct md *w)
 {
     const struct comparison *c = m->comparison;
+    common_loss(m, w);
     for (enum lead lead = 0; lead < LEAD_COUNT; lead++) {
         enum code_evidence by = BY_NOTHING;
         int cells = 0;

@@ -67,8 +67,10 @@ static void confirm(struct comparison *c, struct delta *d, enum confirmation how
     c->node_cells++;
 }
 
-/* What a report advises when v3 is slower than in the base, and how confirming ended. */
-static char *advice(const char *db, struct side before, struct side now, enum confirmation how)
+/* What a report advises when v3 is slower than in the base, and how confirming ended. edit: what else the
+ * comparison found; may be NULL. */
+static char *advice_beside(const char *db, struct side before, struct side now, enum confirmation how,
+                           void (*edit)(struct comparison *c))
 {
     struct store s = open_store(db);
     struct report_request req = report_defaults();
@@ -85,6 +87,8 @@ static char *advice(const char *db, struct side before, struct side now, enum co
     for (size_t i = 0; i < c.count; i++)
         if (c.deltas[i].verdict == VERDICT_REGRESSED)
             confirm(&c, &c.deltas[i], how);
+    if (edit)
+        edit(&c);
     req.held_against = &against;
     req.comparison = &c;
     char *text = render(&s, req);
@@ -93,6 +97,11 @@ static char *advice(const char *db, struct side before, struct side now, enum co
     run_data_release(&run);
     store_close(&s);
     return text;
+}
+
+static char *advice(const char *db, struct side before, struct side now, enum confirmation how)
+{
+    return advice_beside(db, before, now, how, NULL);
 }
 
 static const struct side old = {"tree 1", "plan", "6.8.5", "code 1", 10};
@@ -118,6 +127,74 @@ static void a_change_of_the_sources_alone_is_likely_the_cause_and_is_to_be_confi
     holds(text, "**Look for the change in the code**: 1 cell regressed, the device code differs, and no "
                 "recorded fact");
     holds(text, "Not confirmed");
+    free(text);
+}
+
+static void other_plan(struct comparison *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        c->deltas[i].other_plan = true;
+}
+
+static void what_the_plan_changed_is_not_to_be_confirmed(void **state)
+{
+    (void)state;
+    char *text = advice_beside("plan.db", old, (struct side){"tree 1", "plan 2", "6.8.5", "code 2", 20},
+                               CONFIRM_NOT_ASKED, other_plan);
+    holds(text, "**Look at what the plan changed**: 1 cell regressed");
+    lacks(text, "Look for the change in the code");
+    lacks(text, "Measure both builds alternately");
+    free(text);
+}
+
+static void slower_node(struct comparison *c)
+{
+    c->shift = (struct common_shift){.known = true,
+                                     .found = true,
+                                     .worse = true,
+                                     .from_controls = true,
+                                     .ratio = 1.08,
+                                     .cells = 6,
+                                     .agree = 6};
+}
+
+static void slower_shared_code(struct comparison *c)
+{
+    slower_node(c);
+    c->shift.from_controls = false;
+    c->shift.confirmed = SHIFT_CODE;
+}
+
+static void slower_for_unknown_reasons(struct comparison *c)
+{
+    slower_node(c);
+    c->shift.from_controls = false;
+}
+
+static void faster_node(struct comparison *c)
+{
+    slower_node(c);
+    c->shift.worse = false;
+    c->shift.ratio = 0.92;
+}
+
+static void what_all_cells_lost_is_the_first_step(void **state)
+{
+    (void)state;
+    const struct side now = {"tree 2", "plan", "6.10.0", "code 2", 20};
+    char *text = advice_beside("shift_node.db", old, now, CONFIRM_STANDS, slower_node);
+    holds(text, "## Next steps\n\n- **Find out what changed on the node**: cells whose code is the same are "
+                "8 % slower together. "
+                "Recorded facts that differ: driver.");
+    free(text);
+    text = advice_beside("shift_code.db", old, now, CONFIRM_STANDS, slower_shared_code);
+    holds(text, "**Look for the change in code that the variants share**: they are 8 % slower together");
+    free(text);
+    text = advice_beside("shift_open.db", old, now, CONFIRM_STANDS, slower_for_unknown_reasons);
+    holds(text, "**Measure both builds alternately (`--confirm`)**: the cells are 8 % slower together");
+    free(text);
+    text = advice_beside("shift_faster.db", old, now, CONFIRM_STANDS, faster_node);
+    lacks(text, "slower together");
     free(text);
 }
 
@@ -795,6 +872,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_of_the_sources_that_was_confirmed_is_looked_for_in_the_code),
         cmocka_unit_test(a_change_of_the_sources_alone_is_likely_the_cause_and_is_to_be_confirmed),
+        cmocka_unit_test(what_the_plan_changed_is_not_to_be_confirmed),
+        cmocka_unit_test(what_all_cells_lost_is_the_first_step),
         cmocka_unit_test(where_nothing_changed_nobody_is_sent_into_the_code),
         cmocka_unit_test(sources_that_changed_without_changing_the_code_are_not_the_cause),
         cmocka_unit_test(a_node_that_changed_is_named_with_its_facts),
