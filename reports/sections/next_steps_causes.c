@@ -66,25 +66,47 @@ static bool is_suspect(const struct delta *d)
     return d->verdict == VERDICT_REGRESSED || d->confirmation == CONFIRM_NODE;
 }
 
-static enum msg step_for_shift(const struct common_shift *s)
+/* Whether measuring both builds in turns can tell the node from shared code. */
+static bool may_be_confirmed(const struct report_model *m)
 {
-    if (s->from_controls || s->confirmed == SHIFT_NODE)
+    const struct comparison *c = m->comparison;
+    if (!m->against->has_base || c->mixed_base)
+        return false;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->deltas[i].metric == c->primary && !c->deltas[i].other_plan)
+            return true;
+    return false;
+}
+
+static enum msg step_for_shift(const struct report_model *m)
+{
+    const struct common_shift *s = &m->comparison->shift;
+    if (s->from_controls)
         return MSG_STEP_SHIFT_NODE;
-    return s->confirmed == SHIFT_CODE ? MSG_STEP_SHIFT_CODE : MSG_STEP_SHIFT_EITHER;
+    switch (s->confirmed) {
+    case SHIFT_NODE:
+        return MSG_STEP_SHIFT_NODE_CONFIRMED;
+    case SHIFT_CODE:
+        return MSG_STEP_SHIFT_CODE;
+    case SHIFT_UNSETTLED:
+        break;
+    }
+    return may_be_confirmed(m) ? MSG_STEP_SHIFT_EITHER : MSG_STEP_SHIFT_OPEN;
 }
 
 /* What all cells lost together comes first: it is the largest finding of the night. */
 static void common_loss(const struct report_model *m, struct md *w)
 {
     const struct common_shift *s = &m->comparison->shift;
+    bool of_node = s->from_controls || s->confirmed == SHIFT_NODE;
     struct buf facts;
     if (!s->found || !s->worse)
         return;
     buf_init(&facts, PHRASE_MAX);
     name_facts(m, w->lang, &facts);
     md_bullet(w);
-    md_say(w, step_for_shift(s), num_percent(fabs(s->ratio - 1)).s);
-    if (step_for_shift(s) == MSG_STEP_SHIFT_NODE && facts.len)
+    md_say(w, step_for_shift(m), num_percent(fabs(s->ratio - 1)).s);
+    if (of_node && facts.len)
         md_say(w, MSG_STEP_NODE_FACTS, buf_str(&facts));
     md_line(w);
     buf_release(&facts);

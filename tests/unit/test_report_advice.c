@@ -171,6 +171,18 @@ static void slower_for_unknown_reasons(struct comparison *c)
     c->shift.from_controls = false;
 }
 
+static void slower_node_as_confirmed(struct comparison *c)
+{
+    slower_for_unknown_reasons(c);
+    c->shift.confirmed = SHIFT_NODE;
+}
+
+static void slower_than_a_mixed_base(struct comparison *c)
+{
+    slower_for_unknown_reasons(c);
+    c->mixed_base = true;
+}
+
 static void faster_node(struct comparison *c)
 {
     slower_node(c);
@@ -192,6 +204,15 @@ static void what_all_cells_lost_is_the_first_step(void **state)
     free(text);
     text = advice_beside("shift_open.db", old, now, CONFIRM_STANDS, slower_for_unknown_reasons);
     holds(text, "**Measure both builds alternately (`--confirm`)**: the cells are 8 % slower together");
+    free(text);
+    text = advice_beside("shift_confirmed.db", old, now, CONFIRM_STANDS, slower_node_as_confirmed);
+    holds(text,
+          "**Find out what changed on the node**: the cells are 8 % slower together, and the old build");
+    lacks(text, "whose code is the same are");
+    free(text);
+    text = advice_beside("shift_mixed.db", old, now, CONFIRM_STANDS, slower_than_a_mixed_base);
+    holds(text, "**Find out what the cells share that changed**: they are 8 % slower together");
+    lacks(text, "**Measure both builds alternately");
     free(text);
     text = advice_beside("shift_faster.db", old, now, CONFIRM_STANDS, faster_node);
     lacks(text, "slower together");
