@@ -65,7 +65,7 @@ enum lead lead_of(const struct report_model *m, const struct delta *d)
 {
     if (d->confirmation == CONFIRM_NODE)
         return LEAD_NODE_CONFIRMED;
-    if (!m->against->has_base)
+    if (!m->against->has_base || m->comparison->mixed_base)
         return LEAD_NIGHTS;
     if (d->confirmation == CONFIRM_STANDS)
         return lead_code(m, d->variant).state == CODE_SAME ? LEAD_NEITHER : LEAD_CODE_CONFIRMED;

@@ -39,7 +39,7 @@ enum lead {
     LEAD_NEITHER,        /* nothing recorded differs */
     LEAD_UNKNOWN_CODE,   /* no fact differs; whether the code does is unknown */
     LEAD_UNRECORDED,     /* one of the runs recorded nothing */
-    LEAD_NIGHTS,         /* judged by earlier nights, whose facts were not compared */
+    LEAD_NIGHTS, /* judged by earlier nights, or by a base of several builds: facts of one run tell little */
     LEAD_COUNT
 };
 

@@ -1,0 +1,366 @@
+/* Leads: where a report says that the cause of a loss is to be looked for. Who is told to look in the code
+ * when the node changed has lost a day. */
+#include "tests/unit/advice_support.h"
+
+#include "results/query/find_run.h"
+
+struct side {
+    const char *source, *plan, *driver; /* "" : not recorded */
+    const char *code;                   /* code identity of the variant, or "" */
+    double prefill_s;
+};
+
+static void set_hash(char *out, const char *of)
+{
+    if (*of)
+        sha256_of(of, strlen(of), out);
+}
+
+static int64_t store_side(struct store *s, int night, const struct side *side)
+{
+    struct err err = {0};
+    struct draft d;
+    draft_night(&d, night);
+    set_hash(d.info.source_sha256, side->source);
+    set_hash(d.info.plan_sha256, side->plan);
+    if (*side->driver)
+        assert_ok(draft_add_fact(&d, "driver", side->driver, &err), &err);
+    draft_shot(&d, "v3", 4096, 1, side->prefill_s);
+    set_hash(d.variants[0].code_sha256, side->code);
+    d.variants[0].code_of_device = *side->code;
+    return must_store(s, &d);
+}
+
+/* As confirm_judge() does. */
+static void confirm(struct comparison *c, struct delta *d, enum confirmation how)
+{
+    d->confirmation = how;
+    if (how != CONFIRM_NODE)
+        return;
+    d->verdict = VERDICT_NOISY;
+    c->verdicts[VERDICT_REGRESSED]--;
+    c->verdicts[VERDICT_NOISY]++;
+    c->node_cells++;
+}
+
+/* What a report advises when v3 is slower than in the base, and how confirming ended. edit: what else the
+ * comparison found; may be NULL. */
+static char *advice_beside(const char *db, struct side before, struct side now, enum confirmation how,
+                           void (*edit)(struct comparison *c))
+{
+    struct store s = open_store(db);
+    struct report_request req = report_defaults();
+    struct run_data run;
+    struct against against;
+    struct comparison c;
+    struct err err = {0};
+    int64_t base = store_side(&s, 1, &before);
+    store_side(&s, 2, &now);
+    assert_ok(store_load_run(&s, "latest", &run, &err), &err);
+    assert_ok(against_run(&s, &run, base, &req.compare, &against, &err), &err);
+    assert_ok(against_compare(&against, &run, &c, &err), &err);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 1);
+    for (size_t i = 0; i < c.count; i++)
+        if (c.deltas[i].verdict == VERDICT_REGRESSED)
+            confirm(&c, &c.deltas[i], how);
+    if (edit)
+        edit(&c);
+    req.held_against = &against;
+    req.comparison = &c;
+    char *text = render(&s, req);
+    comparison_release(&c);
+    against_release(&against);
+    run_data_release(&run);
+    store_close(&s);
+    return text;
+}
+
+static char *advice(const char *db, struct side before, struct side now, enum confirmation how)
+{
+    return advice_beside(db, before, now, how, NULL);
+}
+
+static const struct side old = {"tree 1", "plan", "6.8.5", "code 1", 10};
+
+static void a_change_of_the_sources_that_was_confirmed_is_looked_for_in_the_code(void **state)
+{
+    (void)state;
+    char *text =
+        advice("confirmed.db", old, (struct side){"tree 2", "plan", "6.8.5", "code 2", 20}, CONFIRM_STANDS);
+    holds(text, "**Look for the change in the code**: 1 cell regressed");
+    holds(text, "both builds were measured again, alternately");
+    lacks(text, "Use at least 5");
+    lacks(text, "not necessarily the code");
+    lacks(text, "recorded fact");
+    free(text);
+}
+
+static void a_change_of_the_sources_alone_is_likely_the_cause_and_is_to_be_confirmed(void **state)
+{
+    (void)state;
+    char *text =
+        advice("likely.db", old, (struct side){"tree 2", "plan", "6.8.5", "code 2", 20}, CONFIRM_NOT_ASKED);
+    holds(text, "**Look for the change in the code**: 1 cell regressed, the device code differs, and no "
+                "recorded fact");
+    holds(text, "Not confirmed");
+    free(text);
+}
+
+static void other_plan(struct comparison *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        c->deltas[i].other_plan = true;
+}
+
+static void what_the_plan_changed_is_not_to_be_confirmed(void **state)
+{
+    (void)state;
+    char *text = advice_beside("plan.db", old, (struct side){"tree 1", "plan 2", "6.8.5", "code 2", 20},
+                               CONFIRM_NOT_ASKED, other_plan);
+    holds(text, "**Look at what the plan changed**: 1 cell regressed");
+    lacks(text, "Look for the change in the code");
+    lacks(text, "Measure both builds alternately");
+    free(text);
+}
+
+static void mixed_base(struct comparison *c)
+{
+    c->mixed_base = true;
+}
+
+static void a_base_of_different_sources_is_not_to_be_confirmed(void **state)
+{
+    (void)state;
+    char *text = advice_beside("mixed.db", old, (struct side){"tree 2", "plan", "6.10.0", "code 2", 20},
+                               CONFIRM_NOT_ASKED, mixed_base);
+    holds(text, "**Compare this run with the last good one (`kernsweep compare`)**: 1 cell regressed");
+    lacks(text, "Measure both builds alternately");
+    free(text);
+}
+
+static void slower_node(struct comparison *c)
+{
+    c->shift = (struct common_shift){.known = true,
+                                     .found = true,
+                                     .worse = true,
+                                     .from_controls = true,
+                                     .ratio = 1.08,
+                                     .cells = 6,
+                                     .agree = 6};
+}
+
+static void slower_shared_code(struct comparison *c)
+{
+    slower_node(c);
+    c->shift.from_controls = false;
+    c->shift.confirmed = SHIFT_CODE;
+}
+
+static void slower_for_unknown_reasons(struct comparison *c)
+{
+    slower_node(c);
+    c->shift.from_controls = false;
+}
+
+static void slower_node_as_confirmed(struct comparison *c)
+{
+    slower_for_unknown_reasons(c);
+    c->shift.confirmed = SHIFT_NODE;
+}
+
+static void slower_than_a_mixed_base(struct comparison *c)
+{
+    slower_for_unknown_reasons(c);
+    c->mixed_base = true;
+}
+
+static void faster_node(struct comparison *c)
+{
+    slower_node(c);
+    c->shift.worse = false;
+    c->shift.ratio = 0.92;
+}
+
+static void what_all_cells_lost_is_the_first_step(void **state)
+{
+    (void)state;
+    const struct side now = {"tree 2", "plan", "6.10.0", "code 2", 20};
+    char *text = advice_beside("shift_node.db", old, now, CONFIRM_STANDS, slower_node);
+    holds(text, "## Next steps\n\n- **Find out what changed on the node**: cells whose code is the same are "
+                "8 % slower together. "
+                "Recorded facts that differ: driver.");
+    free(text);
+    text = advice_beside("shift_code.db", old, now, CONFIRM_STANDS, slower_shared_code);
+    holds(text, "**Look for the change in code that the variants share**: they are 8 % slower together");
+    free(text);
+    text = advice_beside("shift_open.db", old, now, CONFIRM_STANDS, slower_for_unknown_reasons);
+    holds(text, "**Measure both builds alternately (`--confirm`)**: the cells are 8 % slower together");
+    free(text);
+    text = advice_beside("shift_confirmed.db", old, now, CONFIRM_STANDS, slower_node_as_confirmed);
+    holds(text,
+          "**Find out what changed on the node**: the cells are 8 % slower together, and the old build");
+    lacks(text, "whose code is the same are");
+    free(text);
+    text = advice_beside("shift_mixed.db", old, now, CONFIRM_STANDS, slower_than_a_mixed_base);
+    holds(text, "**Find out what the cells share that changed**: they are 8 % slower together");
+    lacks(text, "**Measure both builds alternately");
+    free(text);
+    text = advice_beside("shift_faster.db", old, now, CONFIRM_STANDS, faster_node);
+    lacks(text, "slower together");
+    free(text);
+}
+
+static void where_nothing_changed_nobody_is_sent_into_the_code(void **state)
+{
+    (void)state;
+    char *text =
+        advice("nothing.db", old, (struct side){"tree 1", "plan", "6.8.5", "code 1", 20}, CONFIRM_NOT_ASKED);
+    lacks(text, "Look for the change in the code");
+    holds(text, "1 cell regressed, although the device code and every recorded fact are the same");
+    free(text);
+}
+
+static void sources_that_changed_without_changing_the_code_are_not_the_cause(void **state)
+{
+    (void)state;
+    char *text =
+        advice("comment.db", old, (struct side){"tree 2", "plan", "6.8.5", "code 1", 20}, CONFIRM_NOT_ASKED);
+    lacks(text, "Look for the change in the code");
+    holds(text, "although the device code and every recorded fact are the same");
+    free(text);
+}
+
+static void a_node_that_changed_is_named_with_its_facts(void **state)
+{
+    (void)state;
+    char *text =
+        advice("node.db", old, (struct side){"tree 1", "plan", "6.10.0", "code 1", 20}, CONFIRM_NOT_ASKED);
+    lacks(text, "Look for the change in the code");
+    holds(text, "**Run the base again on the node in its current state**: 1 cell regressed, the device code "
+                "is the same, "
+                "and these recorded facts differ: driver.");
+    free(text);
+    text = advice("node_confirmed.db", old, (struct side){"tree 2", "plan", "6.10.0", "code 2", 20},
+                  CONFIRM_NODE);
+    holds(text, "**The node is slower, not the code**, against `night-0001`");
+    holds(text, "  - `v3` at 4096: **inconclusive**");
+    lacks(text, "Use at least 5");
+    lacks(text, "Look for the change in the code");
+    holds(text, "**Find out what changed on the node**: 1 cell regressed, but measured again, alternately, "
+                "the base's build");
+    holds(text, "driver");
+    free(text);
+}
+
+static void where_both_changed_neither_is_blamed(void **state)
+{
+    (void)state;
+    char *text =
+        advice("both.db", old, (struct side){"tree 2", "plan", "6.10.0", "code 2", 20}, CONFIRM_NOT_ASKED);
+    lacks(text, "Look for the change in the code");
+    holds(text,
+          "**Measure both builds alternately (`--confirm`)**: 1 cell regressed, and both the device code and "
+          "recorded facts (driver) differ");
+    free(text);
+}
+
+static void without_records_the_cause_is_said_to_be_unknown(void **state)
+{
+    const struct side bare = {"", "", "", "", 10};
+    (void)state;
+    char *text = advice("bare.db", bare, (struct side){"", "", "", "", 20}, CONFIRM_NOT_ASKED);
+    lacks(text, "Look for the change in the code");
+    holds(text, "so the cause cannot be determined");
+    free(text);
+}
+
+static void nights_alone_do_not_tell_the_cause(void **state)
+{
+    struct store s = open_store("nights.db");
+    (void)state;
+    for (int night = 1; night <= 10; night++) {
+        struct side side = old;
+        side.prefill_s = (night < 10 ? 10 : 20) + 0.01 * (night % 4);
+        store_side(&s, night, &side);
+    }
+    char *text = render(&s, report_defaults());
+    holds(text, "1 regressed");
+    lacks(text, "Look for the change in the code");
+    lacks(text, "no recorded fact");
+    holds(text, "**Compare this run with the last good one (`kernsweep compare`)**: 1 cell regressed");
+    free(text);
+    store_close(&s);
+}
+
+/* Nights vary more than a run does: more repetitions would change nothing. */
+static void inconclusive_nights_are_not_sent_for_more_repetitions(void **state)
+{
+    struct store s = open_store("varies.db");
+    static const double nightly[] = {10, 13, 9, 14, 11, 8, 12, 15, 10, 13};
+    (void)state;
+    for (int night = 0; night < (int)COUNT(nightly); night++) {
+        struct side side = old;
+        side.prefill_s = nightly[night];
+        store_side(&s, night + 1, &side);
+    }
+    char *text = render(&s, report_defaults());
+    holds(text, "**Inconclusive** against the previous 9 nights: 1 inconclusive");
+    lacks(text, "No regression");
+    lacks(text, "Use at least 5 repetitions");
+    lacks(text, "noisy");
+    holds(text, "**Find out why this cell varies between nights**");
+    free(text);
+    store_close(&s);
+}
+
+static size_t place_of(const char *text, const char *words)
+{
+    const char *at = strstr(text, words);
+    if (!at)
+        fail_msg("\"%s\" is missing in:\n%s", words, text);
+    return (size_t)(at - text);
+}
+
+static void verdicts_come_first_and_raw_data_last(void **state)
+{
+    struct store s = open_store("order.db");
+    struct report_request req = report_defaults();
+    (void)state;
+    store_side(&s, 1, &old);
+    store_side(&s, 2, &(struct side){"tree 2", "plan", "6.10.0", "code 2", 20});
+    req.against = "night-0001";
+    for (enum report_kind kind = 0; kind < REPORT_KIND_COUNT; kind++) {
+        req.kind = kind;
+        char *text = render(&s, req);
+        size_t verdicts = place_of(text, "## Comparison with an earlier run"),
+               steps = place_of(text, "## Next steps"), record = place_of(text, "## For the record"),
+               node = place_of(text, "### Node");
+        assert_true(place_of(text, "## Executive summary") < verdicts);
+        assert_true(verdicts < steps && steps < record && record < node);
+        assert_true(place_of(text, "## Test configuration") < record);
+        lacks(text, "## Key metrics\n\n## ");
+        assert_null(memmem(text, record, "SHA-256", 7));
+        free(text);
+    }
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_change_of_the_sources_that_was_confirmed_is_looked_for_in_the_code),
+        cmocka_unit_test(a_change_of_the_sources_alone_is_likely_the_cause_and_is_to_be_confirmed),
+        cmocka_unit_test(what_the_plan_changed_is_not_to_be_confirmed),
+        cmocka_unit_test(a_base_of_different_sources_is_not_to_be_confirmed),
+        cmocka_unit_test(what_all_cells_lost_is_the_first_step),
+        cmocka_unit_test(where_nothing_changed_nobody_is_sent_into_the_code),
+        cmocka_unit_test(sources_that_changed_without_changing_the_code_are_not_the_cause),
+        cmocka_unit_test(a_node_that_changed_is_named_with_its_facts),
+        cmocka_unit_test(where_both_changed_neither_is_blamed),
+        cmocka_unit_test(without_records_the_cause_is_said_to_be_unknown),
+        cmocka_unit_test(nights_alone_do_not_tell_the_cause),
+        cmocka_unit_test(inconclusive_nights_are_not_sent_for_more_repetitions),
+        cmocka_unit_test(verdicts_come_first_and_raw_data_last),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
