@@ -9,7 +9,7 @@
 #include "results/judge/compare.h"
 #include "results/store/store.h"
 
-/* Sets delta.other_plan. A plan that is not known differs from none. */
+/* Sets delta.other_plan. Where a plan is not known, nothing is marked. */
 int base_plan_mark(struct store *s, const struct run_data *base, const struct run_data *now,
                    struct comparison *c, struct err *err);
 
