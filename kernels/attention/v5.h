@@ -6,6 +6,7 @@
 #pragma once
 
 #include "attention/attention.h"
+#include "device/divisor.h"
 #include "device/fragment.h"
 
 #include <cmath>
@@ -27,6 +28,39 @@ struct partials {
 
 struct key_range {
     int begin, end;
+};
+
+// How heads are grouped into sections, with ordinary divisions.
+struct sections {
+    int heads; // in all
+    int size;  // heads of a section; the last one may have fewer
+    int tiles; // work tiles of a head
+
+    __device__ int section_of(int index) const
+    {
+        return index / (size * tiles);
+    }
+    __device__ int tile_of(int within, int count) const
+    {
+        return within / count;
+    }
+};
+// The same with divisors, for a block that processes many work tiles. Made by the host.
+struct prepared_sections : sections {
+    divisor by_section, by_size, by_last;
+
+    explicit prepared_sections(const sections &s)
+        : sections(s), by_section(s.size * s.tiles), by_size(s.size), by_last((s.heads - 1) % s.size + 1)
+    {
+    }
+    __device__ int section_of(int index) const
+    {
+        return by_section.quotient(index);
+    }
+    __device__ int tile_of(int within, int count) const
+    {
+        return count == size ? by_size.quotient(within) : by_last.quotient(within);
+    }
 };
 
 struct problem {
@@ -90,7 +124,12 @@ struct work_tile {
 
     template <bool SPLIT> static __device__ work_tile of(const problem &p, int index)
     {
-        return SPLIT ? of_part(p, index) : of_tile(p, index);
+        return of<SPLIT>(p, sections{p.heads, p.section, p.tiles}, index);
+    }
+    template <bool SPLIT, class SECTIONS>
+    static __device__ work_tile of(const problem &p, const SECTIONS &by, int index)
+    {
+        return SPLIT ? of_part(p, index) : of_tile(by, index);
     }
     template <bool SPLIT> static __device__ int count(const problem &p)
     {
@@ -109,12 +148,13 @@ struct work_tile {
     }
 
   private:
-    static __device__ work_tile of_tile(const problem &p, int index)
+    template <class SECTIONS> static __device__ work_tile of_tile(const SECTIONS &by, int index)
     {
-        const int begin = index / (p.section * p.tiles) * p.section;
-        const int count = p.heads - begin < p.section ? p.heads - begin : p.section;
-        const int within = index - begin * p.tiles;
-        return {begin + within % count, p.tiles - 1 - within / count};
+        const int begin = by.section_of(index) * by.size;
+        const int count = by.heads - begin < by.size ? by.heads - begin : by.size;
+        const int within = index - begin * by.tiles;
+        const int tile = by.tile_of(within, count);
+        return {begin + within - tile * count, by.tiles - 1 - tile};
     }
     static __device__ work_tile of_part(const problem &p, int index)
     {

@@ -8,9 +8,9 @@
 // handed out by an atomic counter, because causal tiles differ in length: static round-robin scheduling was
 // up to 20 % slower. Where there are only a few for each block, they are assigned in turn, back and forth.
 // Two blocks may form a cluster, which processes two neighbouring work tiles of a head: each block loads half
-// of every tile of keys into both, so that half as much is read from the L2 cache. With the full mask all
-// work tiles are equally long, so they are assigned in turn. With the causal mask the first block's queries
-// do not see the last tile of keys, which its consumers pass over, and it tells both what comes next.
+// of every tile of keys into both, so that half as much is read from the L2 cache. The first block asks the
+// counter, and tells both what comes next. With the causal mask its queries do not see the last tile of keys,
+// which its consumers pass over.
 #pragma once
 
 #include "attention/v5.h"
@@ -21,6 +21,17 @@ namespace v5
 {
 struct tensor_maps {
     CUtensorMap q, k, v, o;
+};
+
+// What turns the index of a work tile into heads. Made by the host.
+struct divisors {
+    prepared_sections order;
+    divisor by_heads, by_group; // query heads of a sequence, and of a K/V head
+
+    explicit divisors(const problem &p)
+        : order({p.heads, p.section, p.tiles}), by_heads(p.q_heads), by_group(p.q_heads / p.kv_heads)
+    {
+    }
 };
 
 // CONSUMERS: 2, or 3 for heads of 64, whose accumulators leave room for the registers of one more.
@@ -34,9 +45,6 @@ struct pipeline {
     static constexpr format type = FORMAT;
     static constexpr int consumers = CONSUMERS; // warpgroups
     static constexpr int cluster = CLUSTER;
-    // Whether a cluster's work tiles are handed out by the counter, since they differ in length.
-    static constexpr bool counted_pairs = CLUSTER > 1 && !FULL;
-    static constexpr bool pairs_in_turn = CLUSTER > 1 && FULL;
     static constexpr int tile_queries = consumers * F::queries;
     static constexpr int stages = HEAD_DIM == 64 ? 4 : 2;
     static constexpr int threads = (1 + consumers) * 128;
@@ -49,7 +57,7 @@ struct pipeline {
     // sums are in fp32.
     static constexpr float outgrown = 8.0f;
     static_assert(F::keys % F::queries == 0, "more than one tile would need a mask");
-    static_assert(!counted_pairs || stages <= CLUSTER, "tell_next() might write what was not yet read");
+    static_assert(CLUSTER == 1 || stages <= CLUSTER, "tell_next() might write what was not yet read");
     static_assert(tile_queries == span || !SPLIT, "splits fall on tile boundaries");
 
     using layout = pipeline_memory<F, consumers, stages, CLUSTER>;
@@ -58,13 +66,14 @@ struct pipeline {
     using ring_position = hopper::ring_position<stages>;
 
     const problem &p;
+    const divisors &by;
     const tensor_maps &maps;
     unsigned *counter; // work tiles handed out so far, not counting each cluster's first; null: in turn
     layout memory;
 
     __device__ work_tile work_tile_of(int index) const
     {
-        work_tile at = work_tile::of<SPLIT>(p, index);
+        work_tile at = work_tile::of<SPLIT>(p, by.order, index);
         if constexpr (CLUSTER > 1)
             at.tile = at.tile * CLUSTER + static_cast<int>(hopper::cluster_rank());
         return at;
@@ -78,24 +87,24 @@ struct pipeline {
     __device__ int index_after(int index, unsigned taken) const
     {
         const int blocks = static_cast<int>(gridDim.x) / CLUSTER;
-        if (pairs_in_turn)
-            return index + blocks;
         return counter ? blocks + static_cast<int>(taken) : (index / blocks + 1) * 2 * blocks - 1 - index;
     }
     // Without a branch, behind which the first load would wait for the counter.
     __device__ unsigned take() const
     {
-        if (pairs_in_turn)
-            return 0;
         return ptx::add_if(counter && (CLUSTER == 1 || hopper::cluster_rank() == 0), counter, 1);
     }
-    // Only the first block of a cluster takes work tiles, and tells both what comes next. Called once the
-    // first keys of this one are being loaded, into a stage that both blocks filled for the one before: so
-    // they have read its index, and the slot is free.
+    // Whether only the first block of a cluster takes work tiles, and tells both what comes next.
+    __device__ bool is_told() const
+    {
+        return CLUSTER > 1 && counter;
+    }
+    // Called once the first keys of this work tile are being loaded, into a stage that both blocks filled for
+    // the one before: so they have read its index, and the slot is free.
     __device__ void tell_next(int slot, int index) const
     {
-        if constexpr (counted_pairs) {
-            if (hopper::cluster_rank() != 0)
+        if constexpr (CLUSTER > 1) {
+            if (!is_told() || hopper::cluster_rank() != 0)
                 return;
             for (uint32_t rank = 0; rank < CLUSTER; rank++)
                 hopper::store_at(memory.next(slot), static_cast<uint32_t>(index), memory.next_full(slot),
@@ -130,20 +139,28 @@ struct pipeline {
             hopper::tma_load(to + panel * rows * 128, map, {panel * 64, head, first, batch}, full);
     }
 
-    __device__ int kv_head_of(const work_tile &at) const
+    // `head` is a work tile's: it counts the heads of all sequences.
+    __device__ int batch_of(int head) const
     {
-        return at.head % p.q_heads / (p.q_heads / p.kv_heads);
+        return by.by_heads.quotient(head);
     }
-    __device__ void load_tile(const CUtensorMap *map, uint32_t to, const work_tile &at, int t, uint32_t full,
-                              uint32_t free, uint32_t phase) const
+    __device__ int q_head_of(int head) const
     {
-        const int kv_head = kv_head_of(at);
+        return head - batch_of(head) * p.q_heads;
+    }
+    __device__ int kv_head_of(int head) const
+    {
+        return by.by_group.quotient(q_head_of(head));
+    }
+    __device__ void load_tile(const CUtensorMap *map, uint32_t to, int kv_head, int batch, int t,
+                              uint32_t full, uint32_t free, uint32_t phase) const
+    {
         hopper::mbarrier_wait(free, phase ^ 1);
         hopper::mbarrier_arrive_expect_tx(full, F::tile_bytes);
         if constexpr (CLUSTER > 1)
-            load_share(to, map, kv_head, t * F::keys, at.head / p.q_heads, full);
+            load_share(to, map, kv_head, t * F::keys, batch, full);
         else
-            load(to, map, F::keys, kv_head, t * F::keys, at.head / p.q_heads, full);
+            load(to, map, F::keys, kv_head, t * F::keys, batch, full);
     }
     // The first of the rows of a tile that this block loads for its cluster.
     static __device__ int first_of_share()
@@ -161,14 +178,13 @@ struct pipeline {
     }
     // Q, together with the index of the work tile, which the consumer reads once Q has arrived. Each consumer
     // has its own, so that the first to finish a work tile does not wait for the other one's.
-    __device__ void load_queries(const work_tile &at, int index, uint32_t phase) const
+    __device__ void load_queries(int head, int batch, int first, int index, uint32_t phase) const
     {
         for (int w = 0; w < consumers; w++) {
             hopper::mbarrier_wait(memory.q_free(w), phase ^ 1);
             ptx::st_shared(memory.work_tile(w), index);
             hopper::mbarrier_arrive_expect_tx(memory.q_full(w), F::query_bytes);
-            load(memory.q(w), &maps.q, F::queries, at.head % p.q_heads,
-                 at.tile * tile_queries + w * F::queries, at.head / p.q_heads, memory.q_full(w));
+            load(memory.q(w), &maps.q, F::queries, head, first + w * F::queries, batch, memory.q_full(w));
         }
     }
 
@@ -184,10 +200,10 @@ struct pipeline {
         if (first_index() >= work_tiles())
             return;
         const work_tile at = work_tile_of(first_index());
-        const int batch = at.head / p.q_heads;
-        prefetch(&maps.k, kv_head_of(at), (key_tiles(at).end - 1) * F::keys + first_of_share(), batch);
+        const int batch = batch_of(at.head);
+        prefetch(&maps.k, kv_head_of(at.head), (key_tiles(at).end - 1) * F::keys + first_of_share(), batch);
         for (int w = 0; w < consumers; w++)
-            prefetch(&maps.q, at.head % p.q_heads, at.tile * tile_queries + w * F::queries, batch);
+            prefetch(&maps.q, q_head_of(at.head), at.tile * tile_queries + w * F::queries, batch);
     }
 
     __device__ void produce() const
@@ -200,20 +216,21 @@ struct pipeline {
             const unsigned taken = take();
             const work_tile at = work_tile_of(index);
             const key_range tiles = key_tiles(at);
+            const int batch = batch_of(at.head), head = q_head_of(at.head), kv_head = kv_head_of(at.head);
             for (int t = tiles.end - 1; t >= tiles.begin; t--) {
-                load_tile(&maps.k, memory.k(k.stage), at, t, memory.k_full(k.stage), memory.k_free(k.stage),
-                          k.phase);
+                load_tile(&maps.k, memory.k(k.stage), kv_head, batch, t, memory.k_full(k.stage),
+                          memory.k_free(k.stage), k.phase);
                 k.advance();
                 if (t == tiles.end - 1)
-                    load_queries(at, index, q_phase);
-                load_tile(&maps.v, memory.v(v.stage), at, t, memory.v_full(v.stage), memory.v_free(v.stage),
-                          v.phase);
+                    load_queries(head, batch, at.tile * tile_queries, index, q_phase);
+                load_tile(&maps.v, memory.v(v.stage), kv_head, batch, t, memory.v_full(v.stage),
+                          memory.v_free(v.stage), v.phase);
                 v.advance();
                 if (t == tiles.end - 1)
                     tell_next(next.stage, index_after(index, taken));
             }
             q_phase ^= 1;
-            index = counted_pairs ? next_told(next.stage, next.phase) : index_after(index, taken);
+            index = is_told() ? next_told(next.stage, next.phase) : index_after(index, taken);
             next.advance();
         }
         for (int w = 0; w < consumers; w++) {
@@ -299,7 +316,7 @@ struct pipeline {
     // in two tiles of keys.
     __device__ int last_tile(int first, key_range tiles) const
     {
-        if constexpr (tile_queries <= F::keys && !counted_pairs)
+        if constexpr (tile_queries <= F::keys && (CLUSTER == 1 || FULL))
             return tiles.end - 1;
         return (p.keys_of(first + F::queries - 1) + F::keys - 1) / F::keys - 1;
     }
@@ -417,7 +434,7 @@ struct pipeline {
         hopper::named_barrier_sync(output_barrier(consumer), 128);
         if (is_leader()) {
             for (int panel = 0; panel < F::panels; panel++)
-                hopper::tma_store(&maps.o, {panel * 64, head % p.q_heads, first, head / p.q_heads},
+                hopper::tma_store(&maps.o, {panel * 64, q_head_of(head), first, batch_of(head)},
                                   out + panel * F::query_panel_bytes);
             hopper::tma_store_commit();
         }
@@ -426,12 +443,12 @@ struct pipeline {
 
 template <class P>
 __global__ void __launch_bounds__(P::threads, 1)
-    attend_pipelined(const __grid_constant__ problem p, const __grid_constant__ tensor_maps maps,
-                     unsigned *counter)
+    attend_pipelined(const __grid_constant__ problem p, const __grid_constant__ divisors by,
+                     const __grid_constant__ tensor_maps maps, unsigned *counter)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     HIP_DYNAMIC_SHARED(chunk, smem)
-    const P work{p, maps, counter, P::layout::in(smem)};
+    const P work{p, by, maps, counter, P::layout::in(smem)};
     if (threadIdx.x == 0)
         work.prefetch_first();
     work.memory.init();

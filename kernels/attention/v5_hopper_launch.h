@@ -138,15 +138,14 @@ template <class P> hipError_t launch_persistent(const attn_args &args, problem p
         !hopper::describe(&maps.o, queries(args.o), F::queries))
         return hipErrorInvalidValue;
 
-    const bool in_turn = P::pairs_in_turn || (!P::counted_pairs && goes_in_turn(p));
-    unsigned *counter = in_turn ? nullptr : static_cast<unsigned *>(args.scratch);
+    unsigned *counter = goes_in_turn(p) ? nullptr : static_cast<unsigned *>(args.scratch);
     const hipError_t error =
         counter ? hopper::launch_dependent(reset_counter, {1, 1}, stream, counter) : hipSuccess;
     if (error != hipSuccess)
         return error;
     const unsigned blocks = pipeline_blocks(p.part.work_tiles) / P::cluster * P::cluster;
     return hopper::launch_dependent(attend_pipelined<P>, {blocks, P::threads, P::shared_bytes, P::cluster},
-                                    stream, p, maps, counter);
+                                    stream, p, divisors(p), maps, counter);
 }
 
 // Ping-pong costs two named barriers per tile. That pays off for short work tiles; in long ones the consumers

@@ -1,8 +1,10 @@
-// The device layer: indices, shared memory, barriers, shuffles, errors. The guarantees of the CPU device (a
-// diverged barrier is reported instead of hanging) are tested only in builds for it.
+// The device layer: indices, shared memory, barriers, shuffles, divisors, errors. The guarantees of the CPU
+// device (a diverged barrier is reported instead of hanging) are tested only in builds for it.
 #include "base/hip_check.h"
+#include "device/divisor.h"
 #include "tests/tap.h"
 
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -35,6 +37,12 @@ __global__ void write_index(int *to)
     const int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     const int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
     to[block * blockDim.x * blockDim.y * blockDim.z + thread] = block * 1000 + thread;
+}
+
+__global__ void divide(const int *from, int *to, int count, divisor by)
+{
+    for (int i = threadIdx.x; i < count; i += blockDim.x)
+        to[i] = by.quotient(from[i]);
 }
 
 template <typename T> class device_array
@@ -207,11 +215,50 @@ void test_memory(tap &t)
 }
 #endif
 
+// Multiples of the divisor and their neighbours, where a wrong quotient shows first.
+std::vector<int> dividends(int by)
+{
+    constexpr int64_t most = INT32_MAX;
+    const int64_t last = most / by;
+    std::vector<int> found = {0, INT32_MAX};
+    for (const int64_t times :
+         {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{1000}, last / 2, last - 1, last}) {
+        for (int64_t n = times * by - 1; n <= times * by + 1; n++) {
+            if (n >= 0 && n <= most)
+                found.push_back(static_cast<int>(n));
+        }
+    }
+    return found;
+}
+
+void test_divisor(tap &t)
+{
+    std::vector<int> divisors = {65535, 65536, 65537, 641, 6700417, INT32_MAX - 1, INT32_MAX};
+    for (int by = 1; by <= 300; by++)
+        divisors.push_back(by);
+    for (int shift = 9; shift < 31; shift++)
+        divisors.insert(divisors.end(), {(1 << shift) - 1, 1 << shift, (1 << shift) + 1});
+    int wrong = 0;
+    for (const int by : divisors) {
+        const std::vector<int> values = dividends(by);
+        std::vector<int> expected;
+        for (const int n : values)
+            expected.push_back(n / by);
+        const device_array<int> from(values), to(std::vector<int>(values.size(), -1));
+        hipLaunchKernelGGL(divide, dim3(1), dim3(32), 0, nullptr, from.get(), to.get(),
+                           static_cast<int>(values.size()), divisor(by));
+        hip_check(hipGetLastError(), "launch");
+        wrong += to.host() != expected;
+    }
+    t.check(wrong == 0, "a prepared divisor gives the quotients of ordinary division");
+}
+
 void test_all(tap &t)
 {
     test_indices(t);
     test_shared_memory(t);
     test_shuffle(t);
+    test_divisor(t);
 #if defined(KS_PLATFORM_CPU)
     test_divergence(t);
     test_limits(t);

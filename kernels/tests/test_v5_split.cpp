@@ -120,6 +120,18 @@ bool longest_first(const v5::problem &p)
     return true;
 }
 
+// The order that Hopper's pipeline computes, with divisors that the host prepared.
+bool same_with_divisors(const v5::problem &p)
+{
+    const v5::prepared_sections by({p.heads, p.section, p.tiles});
+    for (int i = 0; i < v5::work_tile::count<false>(p); i++) {
+        const v5::work_tile at = v5::work_tile::of<false>(p, i), other = v5::work_tile::of<false>(p, by, i);
+        if (at.head != other.head || at.tile != other.tile || at.part != other.part)
+            return false;
+    }
+    return true;
+}
+
 void test_order(tap &t)
 {
     for (const bool causal : {true, false}) {
@@ -133,6 +145,10 @@ void test_order(tap &t)
                         name + ", sections of " + std::to_string(section) +
                             ": every key once, longest tiles first, query heads of a K/V head adjacent");
             }
+            bool same = true;
+            for (p.section = 1; p.section <= p.heads; p.section++)
+                same = same && same_with_divisors(p);
+            t.check(same, name + ": sections of every size, the same order with prepared divisors");
             for (const int spans : {1, 3}) {
                 p = problem_of(s, v5::split_by(s, spans));
                 t.check(each_once<true>(p) && groups_are_neighbours<true>(p),
