@@ -149,10 +149,9 @@ template <class P> hipError_t launch_persistent(const attn_args &args, problem p
 }
 
 // Ping-pong costs two named barriers per tile. That pays off for short work tiles; in long ones the consumers
-// fall out of phase by themselves, earlier in clusters (docs/kernels/v5.md has the measurements). Heads of 64
-// always have it: that long they take three consumers, unless there are very few of them.
-constexpr int longest_ping_pong = 20480;
-constexpr int longest_ping_pong_of_pairs = 4096;
+// fall out of phase by themselves (docs/kernels/v5.md has the measurements). Heads of 64 always have it: that
+// long they take three consumers, unless there are very few of them.
+constexpr int longest_ping_pong = 4096;
 
 template <format FORMAT> hipError_t launch_three(const attn_args &args, const split &by, hipStream_t stream)
 {
@@ -167,7 +166,7 @@ template <format FORMAT> hipError_t launch_pairs(const attn_args &args, const sp
     p.tiles /= 2;
     if (p.causal)
         return launch_persistent<pipeline<FORMAT, 128, false, false, 2, false, 2>>(args, p, stream);
-    return p.seq > longest_ping_pong_of_pairs
+    return p.seq > longest_ping_pong
                ? launch_persistent<pipeline<FORMAT, 128, false, false, 2, true, 2>>(args, p, stream)
                : launch_persistent<pipeline<FORMAT, 128, true, false, 2, true, 2>>(args, p, stream);
 }
@@ -193,7 +192,9 @@ hipError_t launch_pipelined(const attn_args &args, const split &by, hipStream_t 
     }
     if constexpr (HEAD_DIM == 128) {
         if (p.seq > longest_ping_pong)
-            return launch_persistent<pipeline<FORMAT, HEAD_DIM, false, false>>(args, p, stream);
+            return p.causal ? launch_persistent<pipeline<FORMAT, HEAD_DIM, false, false>>(args, p, stream)
+                            : launch_persistent<pipeline<FORMAT, HEAD_DIM, false, false, 2, true>>(args, p,
+                                                                                                   stream);
     }
     return p.causal ? launch_persistent<pipeline<FORMAT, HEAD_DIM, true, false>>(args, p, stream)
                     : launch_persistent<pipeline<FORMAT, HEAD_DIM, true, false, 2, true>>(args, p, stream);

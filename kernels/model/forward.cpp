@@ -14,9 +14,50 @@ attn_shape attention_shape(const model_shape &s, attn_dtype type, int tokens)
         true, type};
 }
 
+// What the fused product of q, k and v has to know, but for its data.
+rope_args qkv_of(const model_shape &s, attn_dtype type, attn_dtype attn_type, int rows)
+{
+    rope_args args{};
+    args.rows = rows;
+    args.q_heads = static_cast<int>(s.heads);
+    args.kv_heads = static_cast<int>(s.kv_heads);
+    args.head_dim = static_cast<int>(s.head_dim);
+    args.rope_dims = static_cast<int>(s.rope_dims);
+    args.type = type;
+    args.to_type = attn_type;
+    return args;
+}
+
+bool fuses_gate_up(const model_shape &s, attn_dtype type, int rows)
+{
+    return fuses_gate_up(type, rows, static_cast<int>(s.ffn), static_cast<int>(s.width));
+}
+
+bool fuses_qkv(const model_shape &s, attn_dtype type, attn_dtype attn_type, int rows)
+{
+    return fuses_qkv(qkv_of(s, type, attn_type, rows), static_cast<int>(s.width));
+}
+
+// Elements that `rows` rows of products that are not fused take.
+size_t unfused(const model_shape &s, attn_dtype type, attn_dtype attn_type, int rows)
+{
+    const size_t qkv = static_cast<size_t>(s.heads + 2 * s.kv_heads) * s.head_dim,
+                 gate_up = 2 * size_t{s.ffn};
+    return static_cast<size_t>(rows) * std::max(fuses_qkv(s, type, attn_type, rows) ? 0 : qkv,
+                                                fuses_gate_up(s, type, rows) ? 0 : gate_up);
+}
+
+// Whether a chunk's normalised rows fit in the place of the attention's output, which is not needed behind
+// the product that reads it, and what the chunk adds to the stream in that of q, not needed behind the
+// attention.
+bool fits_in_place(const model_shape &s, attn_dtype type, attn_dtype attn_type)
+{
+    return type == attn_type && s.width <= s.heads * s.head_dim;
+}
+
 // The sizes of all buffers, in bytes.
 struct sizes {
-    size_t cache, turns, ids, stream, query, attn_scratch, normed, wide, hidden, delta, logits, chosen;
+    size_t cache, turns, ids, stream, query, attn_scratch, normed, wide = 0, hidden, delta, logits, chosen;
 
     sizes(const model_shape &s, attn_dtype type, const forward_options &o)
     {
@@ -32,11 +73,12 @@ struct sizes {
         stream = prompt * s.width * sizeof(float);
         query = prompt * query_width * attn_bytes;
         attn_scratch = o.variant->scratch_bytes ? o.variant->scratch_bytes(shape) : 0;
-        normed = chunk * std::max<size_t>(s.width, query_width) * wide_type;
-        wide =
-            chunk * std::max<size_t>(query_width + 2 * key_width, 2 * static_cast<size_t>(s.ffn)) * wide_type;
+        const bool in_place = fits_in_place(s, type, attn_type);
+        normed = in_place ? 0 : chunk * std::max<size_t>(s.width, query_width) * wide_type;
+        for (const int rows : {o.chunk, o.prompt % o.chunk, 1}) // 1: decoding
+            wide = std::max(wide, unfused(s, type, attn_type, std::min(rows, o.prompt)) * wide_type);
         hidden = chunk * s.ffn * wide_type;
-        delta = chunk * s.width * wide_type;
+        delta = in_place ? 0 : chunk * s.width * wide_type;
         logits = static_cast<size_t>(o.logit_rows) * s.vocab * sizeof(float);
         chosen = sizeof(uint32_t);
     }
@@ -105,15 +147,23 @@ forward_memory forward::memory(const model_shape &shape, attn_dtype type, const 
     return {model_weights::bytes(shape, type), bytes.cache, bytes.scratch()};
 }
 
+int forward::best_chunk(const model_shape &shape, attn_dtype type, const attn_variant &variant)
+{
+    constexpr int some = 4096, many = 16384; // docs/kernels/model.md has the measurements
+    return unfused(shape, type, attention_type(variant, type), many) == 0 ? many : some;
+}
+
 struct forward::buffers {
     device_memory cache, turns, ids, stream, q, o, attn_scratch; // per position or row of the prompt
-    device_memory normed, wide, hidden, delta;                   // per row of a chunk
+    device_memory normed, delta;                                 // per row of a chunk, if not in place
+    device_memory wide, hidden;                                  // per row of a chunk
+    size_t wide_bytes;
     device_memory logits, chosen;
 
     explicit buffers(const sizes &b)
         : cache(b.cache), turns(b.turns), ids(b.ids), stream(b.stream), q(b.query), o(b.query),
-          attn_scratch(b.attn_scratch), normed(b.normed), wide(b.wide), hidden(b.hidden), delta(b.delta),
-          logits(b.logits), chosen(b.chosen)
+          attn_scratch(b.attn_scratch), normed(b.normed), delta(b.delta), wide(b.wide), hidden(b.hidden),
+          wide_bytes(b.wide), logits(b.logits), chosen(b.chosen)
     {
     }
     float *logits_f32() const
@@ -147,6 +197,29 @@ void *forward::cached(uint32_t layer, int kv, int position) const
     return byte(memory_->cache, row * key_width_ * dtype_bytes(attn_type_));
 }
 
+// A chunk's normalised rows: type_, [count, width].
+void *forward::normed(const rows &r) const
+{
+    if (!fits_in_place(shape_, type_, attn_type_))
+        return memory_->normed.get();
+    return byte(memory_->o, static_cast<size_t>(r.first) * query_width_ * dtype_bytes(type_));
+}
+
+// What a chunk adds to the residual stream next: type_, [count, width].
+void *forward::delta(const rows &r) const
+{
+    if (!fits_in_place(shape_, type_, attn_type_))
+        return memory_->delta.get();
+    return byte(memory_->q, static_cast<size_t>(r.first) * query_width_ * dtype_bytes(type_));
+}
+
+// Whether rows of a product that is not fused fit. They do for the planned prompt; a shorter one may have a
+// number of rows that should not be fused, but can be.
+bool forward::has_room(int rows, int width) const
+{
+    return static_cast<size_t>(rows) * width * dtype_bytes(type_) <= memory_->wide_bytes;
+}
+
 // A multiply-add counts as two.
 void forward::count_product(int rows, int out, int in)
 {
@@ -160,13 +233,13 @@ void forward::multiply(void *y, attn_dtype y_type, const void *x, const void *w,
     products_.multiply(y, y_type, x, w, type_, rows, out, in);
 }
 
-// Adds `delta` to the residual stream and leaves the normalised rows in `normed`.
+// Adds `delta` to the residual stream and leaves the normalised rows in normed(r).
 void forward::norm(const rows &r, const void *delta, const float *weight)
 {
     enter(STAGE_OTHER);
     auto *stream = static_cast<float *>(memory_->stream.get()) + static_cast<size_t>(r.first) * shape_.width;
-    op_add_norm({memory_->normed.get(), stream, delta, weight, r.count, static_cast<int>(shape_.width),
-                 shape_.rms_eps, type_});
+    op_add_norm(
+        {normed(r), stream, delta, weight, r.count, static_cast<int>(shape_.width), shape_.rms_eps, type_});
 }
 
 // The layer up to q, k and v.
@@ -175,27 +248,21 @@ void forward::begin_layer(uint32_t layer, const rows &r, const void *delta)
     const layer_weights w = weights_.layer(layer);
     norm(r, delta, w.attn_norm);
     const int position = position_ + r.first, pairs = static_cast<int>(shape_.rope_dims / 2);
-    const rope_args rope{
-        byte(memory_->q, static_cast<size_t>(r.first) * query_width_ * dtype_bytes(attn_type_)),
-        cached(layer, 0, position),
-        cached(layer, 1, position),
-        memory_->wide.get(),
-        static_cast<const float2 *>(memory_->turns.get()) + static_cast<size_t>(position) * pairs,
-        r.count,
-        static_cast<int>(shape_.heads),
-        static_cast<int>(shape_.kv_heads),
-        static_cast<int>(shape_.head_dim),
-        static_cast<int>(shape_.rope_dims),
-        type_,
-        attn_type_};
+    rope_args rope = qkv_of(shape_, type_, attn_type_, r.count);
+    rope.q = byte(memory_->q, static_cast<size_t>(r.first) * query_width_ * dtype_bytes(attn_type_));
+    rope.k = cached(layer, 0, position);
+    rope.v = cached(layer, 1, position);
+    rope.qkv = memory_->wide.get();
+    rope.turns = static_cast<const float2 *>(memory_->turns.get()) + static_cast<size_t>(position) * pairs;
     const int width = static_cast<int>(shape_.width), qkv_width = query_width_ + 2 * key_width_;
-    enter(STAGE_GEMM);
-    if (fused_qkv(rope, memory_->normed.get(), w.qkv, width)) {
+    if (fuses_qkv(rope, width) || !has_room(r.count, qkv_width)) {
+        enter(STAGE_GEMM);
         count_product(r.count, qkv_width, width);
+        fused_qkv(rope, normed(r), w.qkv, width);
         fused_products_ = true;
         return;
     }
-    multiply(memory_->wide.get(), type_, memory_->normed.get(), w.qkv, r.count, qkv_width, width);
+    multiply(memory_->wide.get(), type_, normed(r), w.qkv, r.count, qkv_width, width);
     enter(STAGE_OTHER);
     op_rope(rope);
 }
@@ -221,7 +288,7 @@ void forward::attend(uint32_t layer, int count)
                          static_cast<int>(shape_.head_dim), scale, attn_type_});
 }
 
-// The layer from the attention's output on. Leaves the FFN's contribution in `delta`.
+// The layer from the attention's output on. Leaves the FFN's contribution in delta(r).
 void forward::end_layer(uint32_t layer, const rows &r)
 {
     const layer_weights w = weights_.layer(layer);
@@ -230,45 +297,45 @@ void forward::end_layer(uint32_t layer, const rows &r)
     const void *attended = byte(memory_->o, at);
     if (attn_type_ != type_) {
         enter(STAGE_OTHER);
-        op_convert(memory_->normed.get(), type_, attended, attn_type_,
-                   static_cast<size_t>(r.count) * query_width_);
-        attended = memory_->normed.get();
+        op_convert(normed(r), type_, attended, attn_type_, static_cast<size_t>(r.count) * query_width_);
+        attended = normed(r);
     }
-    multiply(memory_->delta.get(), type_, attended, w.wo, r.count, width, query_width_);
-    norm(r, memory_->delta.get(), w.ffn_norm);
-    enter(STAGE_GEMM);
-    if (fused_gate_up(memory_->hidden.get(), memory_->normed.get(), w.gate_up, type_, r.count, ffn, width)) {
+    multiply(delta(r), type_, attended, w.wo, r.count, width, query_width_);
+    norm(r, delta(r), w.ffn_norm);
+    if (fuses_gate_up(shape_, type_, r.count) || !has_room(r.count, 2 * ffn)) {
+        enter(STAGE_GEMM);
         count_product(r.count, 2 * ffn, width);
+        fused_gate_up(memory_->hidden.get(), normed(r), w.gate_up, type_, r.count, ffn, width);
         fused_products_ = true;
     } else {
-        multiply(memory_->wide.get(), type_, memory_->normed.get(), w.gate_up, r.count, 2 * ffn, width);
+        multiply(memory_->wide.get(), type_, normed(r), w.gate_up, r.count, 2 * ffn, width);
         enter(STAGE_OTHER);
         op_swiglu(memory_->hidden.get(), memory_->wide.get(), r.count, ffn, type_);
     }
-    multiply(memory_->delta.get(), type_, memory_->hidden.get(), w.down, r.count, width, ffn);
+    multiply(delta(r), type_, memory_->hidden.get(), w.down, r.count, width, ffn);
 }
 
 // All logits of the chunk for the sink, and those of the prompt's last row.
 void forward::finish(const rows &r, bool last, const logits_sink &sink)
 {
-    norm(r, memory_->delta.get(), weights_.output_norm());
+    norm(r, delta(r), weights_.output_norm());
     if (sink)
-        all_logits(r.count, sink);
+        all_logits(r, sink);
     if (!last)
         return;
     const size_t row = static_cast<size_t>(r.count - 1) * shape_.width * dtype_bytes(type_);
-    multiply(memory_->logits.get(), ATTN_F32, byte(memory_->normed, row), weights_.output(), 1,
+    multiply(memory_->logits.get(), ATTN_F32, static_cast<char *>(normed(r)) + row, weights_.output(), 1,
              static_cast<int>(shape_.vocab), static_cast<int>(shape_.width));
 }
 
-void forward::all_logits(int count, const logits_sink &sink)
+void forward::all_logits(const rows &r, const logits_sink &sink)
 {
     std::vector<float> host;
-    for (int first = 0; first < count; first += options_.logit_rows) {
-        const int some = std::min(options_.logit_rows, count - first);
+    for (int first = 0; first < r.count; first += options_.logit_rows) {
+        const int some = std::min(options_.logit_rows, r.count - first);
         const size_t row = static_cast<size_t>(first) * shape_.width * dtype_bytes(type_);
-        multiply(memory_->logits.get(), ATTN_F32, byte(memory_->normed, row), weights_.output(), some,
-                 static_cast<int>(shape_.vocab), static_cast<int>(shape_.width));
+        multiply(memory_->logits.get(), ATTN_F32, static_cast<char *>(normed(r)) + row, weights_.output(),
+                 some, static_cast<int>(shape_.vocab), static_cast<int>(shape_.width));
         host.resize(static_cast<size_t>(some) * shape_.vocab);
         to_host(host.data(), memory_->logits, host.size() * sizeof(float));
         sink(host.data(), some);
@@ -294,7 +361,7 @@ void forward::run(const std::vector<uint32_t> &ids, const logits_sink &sink)
         attend(layer, count);
         for (const rows &r : chunks) {
             end_layer(layer, r);
-            begin_layer(layer + 1, r, memory_->delta.get());
+            begin_layer(layer + 1, r, delta(r));
         }
     }
     attend(last, count);
@@ -330,7 +397,7 @@ void forward::warm_up()
     for (const int count : {chunk, options_.prompt % chunk}) {
         if (count == 0)
             continue;
-        begin_layer(0, {0, count}, memory_->delta.get());
+        begin_layer(0, {0, count}, delta({0, count}));
         end_layer(0, {0, count});
     }
     hip_check(hipDeviceSynchronize(), "the first launches failed");

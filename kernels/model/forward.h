@@ -1,10 +1,11 @@
 // The forward pass of a llama model: prefills a prompt with a variant's attention, then decodes token by
 // token. The residual stream is in fp32, other activations have the weights' type, and q, k, v and the cache
 // have a type that the variant supports. Rows are processed in chunks, so that only the residual stream, q,
-// the attention's output and the cache grow with the prompt; nothing is quadratic in it. Behind the last
-// layer's attention only the last row continues, unless all logits are wanted. Per layer, the cache holds K
-// and V in the variants' layout: [position, kv_heads, head_dim]. Calls only enqueue work, except those that
-// return results. Throws struct failure.
+// the attention's output and the cache grow with the prompt; nothing is quadratic in it. A chunk's normalised
+// rows and what it adds to the stream take the place of the attention's output and of q, where they fit.
+// Behind the last layer's attention only the last row continues, unless all logits are wanted. Per layer, the
+// cache holds K and V in the variants' layout: [position, kv_heads, head_dim]. Calls only enqueue work,
+// except those that return results. Throws struct failure.
 #pragma once
 
 #include "model/gemm.h"
@@ -44,6 +45,9 @@ class forward
     // "" if the variant supports a model of this shape, else the reason why not.
     static std::string problem(const model_shape &shape, const attn_variant &variant);
     static forward_memory memory(const model_shape &shape, attn_dtype type, const forward_options &options);
+    // Rows per GEMM that are fast and cost little memory: more of them where products are fused, which leaves
+    // out the widest buffer.
+    static int best_chunk(const model_shape &shape, attn_dtype type, const attn_variant &variant);
 
     // `weights` must outlive the object.
     forward(const model_weights &weights, const forward_options &options);
@@ -84,12 +88,15 @@ class forward
     void attend(uint32_t layer, int count);
     void end_layer(uint32_t layer, const rows &r);
     void finish(const rows &r, bool last, const logits_sink &sink);
-    void all_logits(int count, const logits_sink &sink);
+    void all_logits(const rows &r, const logits_sink &sink);
     void norm(const rows &r, const void *delta, const float *weight);
     void multiply(void *y, attn_dtype y_type, const void *x, const void *w, int rows, int out, int in);
     void count_product(int rows, int out, int in);
     void enter(stage next);
     void *cached(uint32_t layer, int kv, int position) const;
+    bool has_room(int rows, int width) const;
+    void *normed(const rows &r) const;
+    void *delta(const rows &r) const;
 
     const model_weights &weights_;
     model_shape shape_;

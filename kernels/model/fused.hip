@@ -1,15 +1,31 @@
+#include "base/failure.h"
 #include "base/hip_check.h"
 #include "model/fused.h"
 
 #if !defined(KS_PLATFORM_NVIDIA)
-bool fused_gate_up(void *, const void *, const void *, attn_dtype, int, int, int)
+namespace
+{
+const failure no_kernel = {EXIT_FAILED, "there are no fused products for this device"};
+}
+
+bool fuses_gate_up(attn_dtype, int, int, int)
 {
     return false;
 }
 
-bool fused_qkv(const rope_args &, const void *, const void *, int)
+void fused_gate_up(void *, const void *, const void *, attn_dtype, int, int, int)
+{
+    throw no_kernel;
+}
+
+bool fuses_qkv(const rope_args &, int)
 {
     return false;
+}
+
+void fused_qkv(const rope_args &, const void *, const void *, int)
+{
+    throw no_kernel;
 }
 #else
 #include "device/cores.h"
@@ -38,9 +54,22 @@ bool fills(const products::shape &s)
     return at_once > 0 && tiles * 16 >= parts(tiles, at_once) * at_once * 15;
 }
 
-hopper::tensor matrix(const void *data, format type, int rows, int columns)
+bool takes(attn_dtype type)
 {
-    return {data, type, 1, rows, 1, columns};
+    return type != ATTN_F32 && hopper::available();
+}
+
+// TMA wants rows of a multiple of 16 bytes.
+bool fits(int columns)
+{
+    return columns % 8 == 0;
+}
+
+void describe(CUtensorMap *map, const void *data, format type, int rows, int columns, int box_rows)
+{
+    if (!hopper::describe(map, {data, type, 1, rows, 1, columns}, box_rows))
+        throw failure{EXIT_FAILED, "cannot describe a matrix of " + std::to_string(rows) + " x " +
+                                       std::to_string(columns) + " to the GPU"};
 }
 
 template <class P>
@@ -53,51 +82,73 @@ void launch(const products::shape &s, const products::tensor_maps &maps, const t
               "cannot launch a fused product");
 }
 
-template <format FORMAT> bool gate_up(void *y, const void *x, const void *w, int rows, int ffn, int in)
+// `width`: rows of W that a work tile takes.
+products::shape shape_of(int rows, int out, int in, int width)
 {
-    using P = products::gated<FORMAT>;
-    const products::shape s{parts(in, P::step), parts(rows, P::cluster * P::tile_rows), parts(ffn, P::half),
-                            section};
-    products::tensor_maps maps{};
-    if (!fills(s) || !hopper::describe(&maps.x, matrix(x, FORMAT, rows, in), P::tile_rows) ||
-        !hopper::describe(&maps.w, matrix(w, FORMAT, 2 * ffn, in), P::half) ||
-        !hopper::describe(&maps.y[0], matrix(y, FORMAT, rows, ffn), P::F::queries))
-        return false;
-    launch<P>(s, maps, {ffn});
-    return true;
+    using P = products::pipeline<format::bf16>;
+    return {parts(in, P::step), parts(rows, P::cluster * P::tile_rows), parts(out, width), section};
 }
 
-template <format FORMAT> bool qkv(const rope_args &a, const void *x, const void *w, int in)
+products::shape gate_up_shape(int rows, int ffn, int in)
+{
+    return shape_of(rows, ffn, in, products::pipeline<format::bf16>::half); // of G, and as many of U
+}
+
+products::shape qkv_shape(const rope_args &a, int in)
+{
+    const int columns = (a.q_heads + 2 * a.kv_heads) * a.head_dim;
+    return shape_of(a.rows, columns, in, 2 * products::pipeline<format::bf16>::half);
+}
+
+template <format FORMAT> void gate_up(void *y, const void *x, const void *w, int rows, int ffn, int in)
+{
+    using P = products::gated<FORMAT>;
+    products::tensor_maps maps{};
+    describe(&maps.x, x, FORMAT, rows, in, P::tile_rows);
+    describe(&maps.w, w, FORMAT, 2 * ffn, in, P::half);
+    describe(&maps.y[0], y, FORMAT, rows, ffn, P::F::queries);
+    launch<P>(gate_up_shape(rows, ffn, in), maps, {ffn});
+}
+
+template <format FORMAT> void qkv(const rope_args &a, const void *x, const void *w, int in)
 {
     using P = products::turned<FORMAT>;
     const int q = a.q_heads * a.head_dim, kv = a.kv_heads * a.head_dim;
-    const products::shape s{parts(in, P::step), parts(a.rows, P::cluster * P::tile_rows),
-                            parts(q + 2 * kv, 2 * P::half), section};
     products::tensor_maps maps{};
-    if (!fills(s) || q % P::half != 0 || kv % P::half != 0 ||
-        !hopper::describe(&maps.x, matrix(x, FORMAT, a.rows, in), P::tile_rows) ||
-        !hopper::describe(&maps.w, matrix(w, FORMAT, q + 2 * kv, in), P::half) ||
-        !hopper::describe(&maps.y[0], matrix(a.q, FORMAT, a.rows, q), P::F::queries) ||
-        !hopper::describe(&maps.y[1], matrix(a.k, FORMAT, a.rows, kv), P::F::queries) ||
-        !hopper::describe(&maps.y[2], matrix(a.v, FORMAT, a.rows, kv), P::F::queries))
-        return false;
-    launch<P>(s, maps, {a.turns, a.rows, q, kv, a.head_dim, a.rope_dims});
-    return true;
+    describe(&maps.x, x, FORMAT, a.rows, in, P::tile_rows);
+    describe(&maps.w, w, FORMAT, q + 2 * kv, in, P::half);
+    describe(&maps.y[0], a.q, FORMAT, a.rows, q, P::F::queries);
+    describe(&maps.y[1], a.k, FORMAT, a.rows, kv, P::F::queries);
+    describe(&maps.y[2], a.v, FORMAT, a.rows, kv, P::F::queries);
+    launch<P>(qkv_shape(a, in), maps, {a.turns, a.rows, q, kv, a.head_dim, a.rope_dims});
 }
 } // namespace
 
-bool fused_gate_up(void *y, const void *x, const void *w, attn_dtype type, int rows, int ffn, int in)
+bool fuses_gate_up(attn_dtype type, int rows, int ffn, int in)
 {
-    if (type == ATTN_F32 || !hopper::available())
-        return false;
-    return type == ATTN_F16 ? gate_up<format::f16>(y, x, w, rows, ffn, in)
-                            : gate_up<format::bf16>(y, x, w, rows, ffn, in);
+    return takes(type) && fits(in) && fits(ffn) && fills(gate_up_shape(rows, ffn, in));
 }
 
-bool fused_qkv(const rope_args &a, const void *x, const void *w, int in)
+void fused_gate_up(void *y, const void *x, const void *w, attn_dtype type, int rows, int ffn, int in)
 {
-    if (a.type == ATTN_F32 || a.type != a.to_type || !hopper::available())
-        return false;
-    return a.type == ATTN_F16 ? qkv<format::f16>(a, x, w, in) : qkv<format::bf16>(a, x, w, in);
+    if (type == ATTN_F16)
+        gate_up<format::f16>(y, x, w, rows, ffn, in);
+    else
+        gate_up<format::bf16>(y, x, w, rows, ffn, in);
+}
+
+bool fuses_qkv(const rope_args &a, int in)
+{
+    constexpr int half = products::pipeline<format::bf16>::half;
+    return takes(a.type) && a.type == a.to_type && fits(in) && a.q_heads * a.head_dim % half == 0 &&
+           a.kv_heads * a.head_dim % half == 0 && fills(qkv_shape(a, in));
+}
+
+void fused_qkv(const rope_args &a, const void *x, const void *w, int in)
+{
+    if (a.type == ATTN_F16)
+        qkv<format::f16>(a, x, w, in);
+    else
+        qkv<format::bf16>(a, x, w, in);
 }
 #endif

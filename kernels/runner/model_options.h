@@ -9,7 +9,7 @@ struct model_options {
     bool has_prompt = false;
     int context = 0; // tokens of a generated prompt; 0: the prompt is a text
     int max_tokens = 1;
-    int chunk = 4096;
+    int chunk = 0; // 0: forward::best_chunk()
     attn_dtype dtype = ATTN_F32;
     uint64_t seed = 1;
     bool json = false, deterministic = false, ceiling = false;

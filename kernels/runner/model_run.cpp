@@ -59,7 +59,7 @@ forward_options options_for(const model_options &o, const attn_variant &variant,
     return {&variant,
             static_cast<int>(prompt),
             static_cast<int>(prompt) + o.max_tokens - 1,
-            o.chunk,
+            o.chunk ? o.chunk : forward::best_chunk(shape, o.dtype, variant),
             o.logits.empty() ? 1 : static_cast<int>(rows),
             o.deterministic};
 }

@@ -2,6 +2,7 @@
 // type; determinism. test_logits compares its logits with the reference in fp64.
 //   test_forward [--attn NAME]
 #include "model/forward.h"
+#include "model/fused.h"
 #include "runner/options.h"
 #include "tests/tap.h"
 
@@ -126,6 +127,28 @@ void test_no_room(tap &t)
     options.capacity = 128;
     close_to(t, "a cache for exactly the prompt gives the same logits as a larger one", fits,
              prefill_logits(weights, options, ids), 1e-6);
+}
+
+// Where the planned rows are fused, there is no room for the plain products of fewer rows.
+void test_shorter_than_planned(tap &t)
+{
+    constexpr int planned = 2700, taken = 300;
+    const std::string name = "a prompt shorter than planned gives the same logits";
+    const model_shape shape = {1, 1024, 8, 8, 128, 10112, 512, planned, 128, 1e-5f, 10000.0f, 1.0f, false};
+    const attn_variant *variant = attn_find("v5");
+    if (!variant ||
+        !fuses_gate_up(ATTN_BF16, planned, static_cast<int>(shape.ffn), static_cast<int>(shape.width))) {
+        t.skip(name, "this device fuses no product");
+        return;
+    }
+    model_weights weights(shape, ATTN_BF16);
+    weights.make(11);
+    forward_options options = options_for(*variant);
+    const tokens ids = prompt(taken, shape);
+    options.prompt = options.capacity = taken;
+    const numbers expected = prefill_logits(weights, options, ids);
+    options.prompt = options.capacity = planned;
+    close_to(t, name, prefill_logits(weights, options, ids), expected, 1e-2);
 }
 
 void test_all_logits(tap &t)
@@ -278,8 +301,10 @@ void test_all(tap &t, int argc, char **argv)
     }
     test_one_by_one(t, "grouped heads", shape_of(2, 4, 2, 64, false));
     test_one_by_one(t, "heads of 128, tied output", shape_of(1, 2, 2, 128, true));
+    test_one_by_one(t, "a stream wider than the queries", shape_of(2, 2, 1, 64, false));
     test_one_by_one(t, "half rotated, scaled positions", with_rope_scaling(shape_of(2, 3, 1, 64, false)));
     test_no_room(t);
+    test_shorter_than_planned(t);
     test_all_logits(t);
     test_last_layers(t);
     test_variants(t, only);

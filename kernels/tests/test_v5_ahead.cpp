@@ -187,7 +187,7 @@ std::string form_of(const attn_shape &s)
     if (v5::takes_three(s))
         return "three consumers";
     if (v5::takes_pairs(s))
-        return s.causal || s.seq > v5::longest_ping_pong_of_pairs ? "clusters without ping-pong" : "clusters";
+        return s.causal || s.seq > v5::longest_ping_pong ? "clusters without ping-pong" : "clusters";
     return s.head_dim == 128 && s.seq > v5::longest_ping_pong ? "no ping-pong" : "two consumers";
 }
 
@@ -223,14 +223,16 @@ void test_forms(tap &t, const front &grid, const attn_variant &v5)
         {1, 1536, 24, 6, 64, false, ATTN_BF16}, {1, 4096, 2, 1, 64, true, ATTN_F16},
         {1, 4096, 2, 1, 64, false, ATTN_BF16},  {1, 20608, 2, 1, 128, true, ATTN_BF16},
         {1, 6144, 8, 2, 128, false, ATTN_BF16}, {1, 12500, 6, 2, 128, true, ATTN_BF16},
+        {16, 512, 16, 4, 128, false, ATTN_F16}, {1, 8448, 12, 3, 128, false, ATTN_BF16},
+        {1, 8320, 12, 3, 128, true, ATTN_BF16}, {1, 8320, 12, 3, 128, false, ATTN_F16},
     };
     std::set<std::string> launched;
     for (const attn_shape &s : shapes)
         launched.insert(test_shape(t, grid, v5, s));
-    for (const char *form :
-         {"split, in turn", "clusters, in turn", "two consumers, in turn", "two consumers, counted",
-          "three consumers, in turn", "three consumers, counted", "no ping-pong, in turn",
-          "clusters without ping-pong, in turn", "clusters without ping-pong, counted"})
+    for (const char *form : {"split, in turn", "clusters, in turn", "clusters, counted",
+                             "two consumers, in turn", "two consumers, counted", "three consumers, in turn",
+                             "three consumers, counted", "no ping-pong, in turn", "no ping-pong, counted",
+                             "clusters without ping-pong, in turn", "clusters without ping-pong, counted"})
         t.check(launched.count(form) == 1, std::string("among them ") + form);
 }
 
