@@ -16,6 +16,12 @@ static bool shift_is_open(const struct comparison *c)
     return c->shift.found && c->shift.worse && !c->shift.from_controls;
 }
 
+/* It is in the cells that were judged as it was found: by two runs alone, or by nights. */
+static bool is_of_two_runs(const struct common_shift *s)
+{
+    return s->since_base && isnan(s->p);
+}
+
 static bool card_is_open(const struct card_shift *card)
 {
     return card->worse && !card->from_controls && !card->from_others;
@@ -35,7 +41,9 @@ static bool shows_factor(const struct comparison *c, const struct card_shift *ca
 {
     if (d->metric != c->primary || c->mixed_base || d->other_plan || !base_had_level(c, card, d))
         return false;
-    return card ? strcmp(d->gpu, card->gpu) == 0 && isfinite(d->ratio) : d->method == METHOD_NIGHTS;
+    if (card)
+        return strcmp(d->gpu, card->gpu) == 0 && isfinite(d->ratio);
+    return isfinite(d->ratio) && (d->method == METHOD_NIGHTS) == !is_of_two_runs(&c->shift);
 }
 
 static bool is_sharper(const struct delta *a, const struct delta *b)

@@ -144,9 +144,9 @@ struct common_shift {
     enum shift_cause confirmed;
     bool since_base; /* relative to the base's nights, not to those before */
     double ratio;    /* now / before */
-    double p;
-    size_t cells; /* that it was read from */
-    size_t agree; /* those of them that moved by as much: more than half */
+    double p;        /* NaN where only two runs were compared */
+    size_t cells;    /* that it was read from */
+    size_t agree;    /* those of them that moved by as much: more than half */
     size_t controls;
 };
 

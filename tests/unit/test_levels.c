@@ -297,6 +297,40 @@ static void measuring_again_tells_whose_a_common_factor_is(void **state)
     assert_int_equal(cause_of(&p, 1.00, 1.08), SHIFT_CODE);
 }
 
+/* Two runs of a young plan, which has no nights yet: tonight all cells are 8 % slower. */
+static enum shift_cause cause_of_pair(double base_again, double now_again)
+{
+    struct err err = {0};
+    struct comparison c;
+    struct suspect_list suspects;
+    const struct compare_options o = compare_defaults();
+    struct run_data base = night_of(1, 1), now = night_of(2, 1.08);
+    struct run_data a = night_of(3, base_again), b = night_of(4, now_again);
+    const struct run_data *const bases[] = {&a, &a}, *const nows[] = {&b, &b};
+    assert_ok(compare_runs(&base, &now, NULL, &o, &c, &err), &err);
+    assert_true(c.shift.found && c.shift.worse && c.shift.since_base);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
+    assert_true(confirm_is_needed(&c));
+    assert_ok(confirm_suspects(&c, &suspects, &err), &err);
+    assert_int_equal(suspects.count, 4);
+    suspect_list_release(&suspects);
+    assert_ok(confirm_judge(&c, bases, 2, nows, 2, &o, &err), &err);
+    enum shift_cause cause = c.shift.confirmed;
+    comparison_release(&c);
+    run_data_release(&base);
+    run_data_release(&now);
+    run_data_release(&a);
+    run_data_release(&b);
+    return cause;
+}
+
+static void measuring_again_tells_it_of_two_runs_too(void **state)
+{
+    (void)state;
+    assert_int_equal(cause_of_pair(1.08, 1.08), SHIFT_NODE);
+    assert_int_equal(cause_of_pair(1.00, 1.08), SHIFT_CODE);
+}
+
 /* All cells were made faster, to `level`, after the base, and tonight they are 15 % slower than that: what
  * measuring again, in turns with the base's build, says of it. */
 static enum shift_cause cause_since_base(double level, double base_again)
@@ -451,6 +485,7 @@ int main(void)
         cmocka_unit_test(a_common_factor_needs_a_majority_or_controls),
         cmocka_unit_test(the_middle_between_two_variants_is_not_shared),
         cmocka_unit_test(measuring_again_tells_whose_a_common_factor_is),
+        cmocka_unit_test(measuring_again_tells_it_of_two_runs_too),
         cmocka_unit_test(a_loss_since_the_base_names_the_factor_of_its_own_reference),
         cmocka_unit_test(the_build_of_an_old_base_clears_no_loss_since_the_newest_nights),
         cmocka_unit_test(the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is),
