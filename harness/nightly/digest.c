@@ -1,6 +1,7 @@
 #include "harness/nightly/digest.h"
 
 #include "common/base/text.h"
+#include "results/judge/confirm.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -70,7 +71,7 @@ static const char *cause_note(const struct comparison *c, const char *variant, i
 void digest_note(const struct comparison *c, const struct delta *d, char out[DIGEST_NOTE_MAX])
 {
     char cause[32];
-    snprintf(out, DIGEST_NOTE_MAX, "%s%s", confirmation_note(d->confirmation),
+    snprintf(out, DIGEST_NOTE_MAX, "%s%s", confirmation_note(confirm_outcome(d)),
              cause_note(c, d->variant, d->context, cause));
 }
 

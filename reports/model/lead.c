@@ -1,5 +1,7 @@
 #include "reports/model/lead.h"
 
+#include "results/judge/confirm.h"
+
 #include <string.h>
 
 static bool both(const char *a, const char *b)
@@ -70,4 +72,20 @@ enum lead lead_of(const struct report_model *m, const struct delta *d)
     if (d->confirmation == CONFIRM_STANDS)
         return lead_code(m, d->variant).state == CODE_SAME ? LEAD_NEITHER : LEAD_CODE_CONFIRMED;
     return d->other_plan ? LEAD_PLAN : by_records(m, d);
+}
+
+bool lead_is_wanted(const struct delta *d)
+{
+    return d->verdict == VERDICT_REGRESSED || confirm_outcome(d) == CONFIRM_NODE;
+}
+
+bool lead_is_settled(const struct delta *d)
+{
+    enum confirmation outcome = confirm_outcome(d);
+    return outcome == CONFIRM_STANDS || outcome == CONFIRM_REFUTED || outcome == CONFIRM_NODE;
+}
+
+bool lead_may_be_confirmed(const struct comparison *c)
+{
+    return confirm_use_for(c, NULL) == CONFIRM_CAN_TELL;
 }

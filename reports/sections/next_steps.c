@@ -1,6 +1,7 @@
 /* Next steps: each follows from a rule, which its sentence states, and from numbers in this report. */
 #include "reports/sections/next_steps.h"
 #include "reports/model/insight.h"
+#include "reports/model/lead.h"
 #include "reports/sections/phrase.h"
 #include "reports/words/number.h"
 
@@ -15,24 +16,17 @@ static struct num cells_text(enum report_lang lang, int n)
     return phrase_count(lang, n, MSG_CELLS_ONE, MSG_CELLS_MANY);
 }
 
-/* Measured again: nothing is left to repeat. */
-static bool settled(const struct delta *d)
-{
-    return d->confirmation == CONFIRM_STANDS || d->confirmation == CONFIRM_REFUTED ||
-           d->confirmation == CONFIRM_NODE;
-}
-
 static bool nights_vary(const struct delta *d)
 {
     return d->verdict == VERDICT_NOISY && d->method == METHOD_NIGHTS && d->floor == FLOOR_NIGHTS &&
-           !settled(d);
+           !lead_is_settled(d);
 }
 
 /* Few repetitions are the reason only where the spread within a run decides. */
 static bool too_few(const struct delta *d)
 {
     bool few = d->base_n < REPETITIONS_WANTED || d->now_n < REPETITIONS_WANTED;
-    if (!few || d->method == METHOD_NONE || nights_vary(d) || settled(d))
+    if (!few || d->method == METHOD_NONE || nights_vary(d) || lead_is_settled(d))
         return false;
     return d->verdict == VERDICT_NOISY || (d->method == METHOD_THRESHOLD && d->verdict != VERDICT_UNCHANGED);
 }

@@ -3,8 +3,7 @@
 #include "reports/model/lead.h"
 #include "reports/sections/next_steps.h"
 #include "reports/sections/phrase.h"
-
-#include <math.h>
+#include "reports/tables/shift.h"
 
 enum { FACTS_NAMED_MAX = 4 };
 
@@ -60,27 +59,9 @@ static void write_lead(const struct report_model *m, enum lead lead, int cells, 
     buf_release(&facts);
 }
 
-/* Slower than expected, whatever the cause turned out to be. */
-static bool is_suspect(const struct delta *d)
+static enum msg step_for_shift(const struct comparison *c)
 {
-    return d->verdict == VERDICT_REGRESSED || d->confirmation == CONFIRM_NODE;
-}
-
-/* Whether measuring both builds in turns can tell the node from shared code. */
-static bool may_be_confirmed(const struct report_model *m)
-{
-    const struct comparison *c = m->comparison;
-    if (!m->against->has_base || c->mixed_base)
-        return false;
-    for (size_t i = 0; i < c->count; i++)
-        if (c->deltas[i].metric == c->primary && !c->deltas[i].other_plan)
-            return true;
-    return false;
-}
-
-static enum msg step_for_shift(const struct report_model *m)
-{
-    const struct common_shift *s = &m->comparison->shift;
+    const struct common_shift *s = &c->shift;
     if (s->from_controls)
         return MSG_STEP_SHIFT_NODE;
     switch (s->confirmed) {
@@ -91,7 +72,7 @@ static enum msg step_for_shift(const struct report_model *m)
     case SHIFT_UNSETTLED:
         break;
     }
-    return may_be_confirmed(m) ? MSG_STEP_SHIFT_EITHER : MSG_STEP_SHIFT_OPEN;
+    return lead_may_be_confirmed(c) ? MSG_STEP_SHIFT_EITHER : MSG_STEP_SHIFT_OPEN;
 }
 
 /* What all cells lost together comes first: it is the largest finding of the night. */
@@ -99,17 +80,20 @@ static void common_loss(const struct report_model *m, struct md *w)
 {
     const struct common_shift *s = &m->comparison->shift;
     bool of_node = s->from_controls || s->confirmed == SHIFT_NODE;
-    struct buf facts;
+    struct buf facts, change;
     if (!s->found || !s->worse)
         return;
     buf_init(&facts, PHRASE_MAX);
+    buf_init(&change, PHRASE_MAX);
+    shift_change(m->comparison->primary, s->ratio, true, w->lang, &change);
     name_facts(m, w->lang, &facts);
     md_bullet(w);
-    md_say(w, step_for_shift(m), num_percent(fabs(s->ratio - 1)).s);
+    md_say(w, step_for_shift(m->comparison), buf_str(&change));
     if (of_node && facts.len)
         md_say(w, MSG_STEP_NODE_FACTS, buf_str(&facts));
     md_line(w);
     buf_release(&facts);
+    buf_release(&change);
 }
 
 void next_steps_causes(const struct report_model *m, struct md *w)
@@ -121,7 +105,7 @@ void next_steps_causes(const struct report_model *m, struct md *w)
         int cells = 0;
         for (size_t i = 0; i < c->count; i++) {
             const struct delta *d = &c->deltas[i];
-            if (d->metric != c->primary || !is_suspect(d) || lead_of(m, d) != lead)
+            if (d->metric != c->primary || !lead_is_wanted(d) || lead_of(m, d) != lead)
                 continue;
             cells++;
             if (lead_code(m, d->variant).by > by) /* the weakest evidence of them all */

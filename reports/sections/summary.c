@@ -4,6 +4,7 @@
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"
 #include "reports/words/range.h"
@@ -57,17 +58,20 @@ static int worse_cards(const struct comparison *c)
 static enum msg outcome_of(const struct comparison *c)
 {
     int all = 0;
+    bool time = metric_is_time(c->primary);
+    enum msg node = time ? MSG_OUTCOME_NODE : MSG_OUTCOME_NODE_WORSE;
     for (int v = 0; v < VERDICT_COUNT; v++)
         all += c->verdicts[v];
     if (worse(c))
         return MSG_OUTCOME_REGRESSION;
     if (c->node_cells)
-        return MSG_OUTCOME_NODE;
+        return node;
     if (worse_cards(c) && !(c->shift.found && c->shift.worse))
-        return MSG_OUTCOME_CARD;
+        return time ? MSG_OUTCOME_CARD : MSG_OUTCOME_CARD_WORSE;
+    if (comparison_regressed(c) && (c->shift.from_controls || c->shift.confirmed == SHIFT_NODE))
+        return node;
     if (comparison_regressed(c)) /* all cells together */
-        return c->shift.from_controls || c->shift.confirmed == SHIFT_NODE ? MSG_OUTCOME_NODE
-                                                                          : MSG_OUTCOME_SHIFT;
+        return time ? MSG_OUTCOME_SHIFT : MSG_OUTCOME_SHIFT_WORSE;
     if (c->verdicts[VERDICT_NOISY] == 0)
         return MSG_OUTCOME_NO_REGRESSION;
     return c->verdicts[VERDICT_NOISY] == all ? MSG_OUTCOME_INCONCLUSIVE : MSG_OUTCOME_PART_INCONCLUSIVE;
@@ -167,7 +171,7 @@ static void shift(const struct report_model *m, struct md *w)
     struct buf text;
     buf_init(&text, PHRASE_MAX);
     if (m->comparison && (m->comparison->shift.found || m->comparison->shift.device_changed))
-        verdict_shift(&m->comparison->shift, w->lang, &text);
+        verdict_shift(m->comparison, w->lang, &text);
     if (text.len)
         buf_printf(w->out, "  - %s\n", buf_str(&text));
     buf_release(&text);
@@ -179,7 +183,7 @@ static void cards(const struct report_model *m, struct md *w)
     buf_init(&text, PHRASE_MAX);
     for (size_t i = 0; m->comparison && i < m->comparison->cards.count; i++) {
         buf_clear(&text);
-        verdict_card(&m->comparison->cards.items[i], w->lang, &text);
+        verdict_card(m->comparison, &m->comparison->cards.items[i], w->lang, &text);
         buf_puts(w->out, "  ");
         md_bullet(w);
         md_text(w, buf_str(&text));

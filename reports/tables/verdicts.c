@@ -30,95 +30,10 @@ void verdict_counts(const struct comparison *c, enum report_lang lang, struct bu
     }
 }
 
-/* Smaller common factors are not worth a sentence. */
-static const double shift_shown = 0.01;
-/* Nor is a factor in the evidence of one cell. */
+/* A smaller factor is not worth a word in the evidence of a cell. */
 static const double factor_shown = 0.005;
 /* A base that differs by less from what was expected is what was expected. */
 static const double expected_shown = 0.0005;
-
-static enum msg shift_message(const struct common_shift *s)
-{
-    if (s->from_controls)
-        return MSG_SHIFT_NODE;
-    switch (s->confirmed) {
-    case SHIFT_NODE:
-        return MSG_SHIFT_NODE_CONFIRMED;
-    case SHIFT_CODE:
-        return MSG_SHIFT_CODE_CONFIRMED;
-    case SHIFT_UNSETTLED:
-        break;
-    }
-    return MSG_SHIFT_UNKNOWN;
-}
-
-/* How many cells moved by as much, and of how many if some did not. */
-static void put_agreement(const struct common_shift *s, enum report_lang lang, struct buf *out)
-{
-    if (s->agree == s->cells)
-        buf_puts(out, num_int((int64_t)s->cells).s);
-    else
-        message_plain(out, lang, MSG_SHIFT_AGREE, num_int((int64_t)s->agree).s, num_int((int64_t)s->cells).s);
-}
-
-static void describe_shift(const struct common_shift *s, enum report_lang lang, struct buf *out)
-{
-    struct buf change, cells;
-    buf_init(&change, 128);
-    buf_init(&cells, 64);
-    put_agreement(s, lang, &cells);
-    message_plain(&change, lang, s->worse ? MSG_SHIFT_SLOWER : MSG_SHIFT_FASTER,
-                  num_percent(fabs(s->ratio - 1)).s);
-    message_plain(out, lang, shift_message(s), buf_str(&change), buf_str(&cells));
-    if (s->since_base)
-        message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
-    buf_release(&change);
-    buf_release(&cells);
-}
-
-void verdict_shift(const struct common_shift *s, enum report_lang lang, struct buf *out)
-{
-    if (s->found)
-        describe_shift(s, lang, out);
-    else if (s->known && fabs(s->ratio - 1) >= shift_shown)
-        message_plain(out, lang, isnan(s->p) ? MSG_SHIFT_SMALL_PAIR : MSG_SHIFT_SMALL,
-                      num_change(s->ratio - 1).s, num_int((int64_t)s->cells).s);
-    if (s->device_changed) {
-        buf_puts(out, out->len ? " " : "");
-        message_plain(out, lang, MSG_SHIFT_DEVICE);
-    }
-}
-
-static enum msg card_cause(const struct card_shift *s)
-{
-    if (s->from_controls)
-        return MSG_CARD_SHIFT_CONTROLS;
-    if (s->from_others)
-        return MSG_CARD_SHIFT_OTHERS;
-    switch (s->confirmed) {
-    case SHIFT_NODE:
-        return MSG_CARD_SHIFT_GPU_CONFIRMED;
-    case SHIFT_CODE:
-        return MSG_CARD_SHIFT_CODE_CONFIRMED;
-    case SHIFT_UNSETTLED:
-        break;
-    }
-    return s->worse ? MSG_CARD_SHIFT_OPEN : MSG_CARD_SHIFT_FASTER;
-}
-
-void verdict_card(const struct card_shift *s, enum report_lang lang, struct buf *out)
-{
-    struct buf change;
-    buf_init(&change, 128);
-    message_plain(&change, lang, s->worse ? MSG_CARD_SLOWER : MSG_CARD_FASTER,
-                  num_percent(fabs(s->ratio - 1)).s);
-    message_plain(out, lang, s->cells == s->all ? MSG_CARD_SHIFT_ALL : MSG_CARD_SHIFT_MOST, s->gpu,
-                  buf_str(&change), num_int((int64_t)s->all).s, num_int((int64_t)s->cells).s);
-    message_plain(out, lang, card_cause(s));
-    if (s->since_base)
-        message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
-    buf_release(&change);
-}
 
 static enum cell_mark verdict_mark(enum verdict v)
 {
@@ -263,7 +178,7 @@ static void evidence_add(const struct delta *d, enum report_lang lang, struct bu
 /* The outcome of measuring both builds again, alternately. */
 static void evidence_of_confirmation(const struct delta *d, enum report_lang lang, struct buf *out)
 {
-    switch (d->confirmation) {
+    switch (confirm_outcome(d)) {
     case CONFIRM_STANDS:
         message_plain(out, lang, MSG_EVIDENCE_STANDS);
         return;

@@ -454,9 +454,14 @@ static bool any_card_worse(const struct card_shifts *cards)
     return false;
 }
 
+bool comparison_shift_regressed(const struct comparison *c)
+{
+    const struct common_shift *s = &c->shift;
+    return s->found && s->worse && (!s->device_changed || s->confirmed == SHIFT_CODE);
+}
+
 bool comparison_regressed(const struct comparison *c)
 {
-    return any_card_worse(&c->cards) || (c->shift.found && c->shift.worse && !c->shift.device_changed) ||
-           c->node_cells > 0 ||
+    return any_card_worse(&c->cards) || comparison_shift_regressed(c) || c->node_cells > 0 ||
            c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING] > 0;
 }

@@ -119,6 +119,28 @@ bool confirm_is_needed(const struct comparison *c)
     return open || c->verdicts[VERDICT_REGRESSED] > 0;
 }
 
+enum confirmation confirm_outcome(const struct delta *d)
+{
+    bool cleared = d->confirmation == CONFIRM_REFUTED || d->confirmation == CONFIRM_NODE;
+    bool own = d->verdict == VERDICT_REGRESSED || (d->verdict == VERDICT_NOISY && cleared);
+    return own ? d->confirmation : CONFIRM_NOT_ASKED;
+}
+
+enum confirm_use confirm_use_for(const struct comparison *c, const struct card_shift *card)
+{
+    enum confirm_use use = CONFIRM_USELESS;
+    bool open = card ? card_is_open(card) && card->confirmed == SHIFT_UNSETTLED
+                     : shift_is_open(c) && c->shift.confirmed == SHIFT_UNSETTLED;
+    for (size_t i = 0; open && *c->base_id && i < c->count; i++) {
+        if (!shows_factor(c, card, &c->deltas[i]))
+            continue;
+        if (c->deltas[i].confirmation != CONFIRM_NOT_ASKED)
+            return CONFIRM_DID_NOT_TELL;
+        use = CONFIRM_CAN_TELL;
+    }
+    return use;
+}
+
 bool confirm_exceeds_base(const struct delta *d)
 {
     return d->against == REFERENCE_LEVEL && isfinite(d->base_median);
@@ -206,7 +228,7 @@ static void conclude(struct comparison *c, struct delta *d, const struct delta *
         snprintf(reason, sizeof reason,
                  "measured again in turns with the base's build, n = %d and %d, and still undecided: %.200s",
                  again->base_n, again->now_n, again->reason);
-    else if (shift > o->node_shift) {
+    else if (shift > o->node_shift && is_slower(c, d)) {
         found = CONFIRM_NODE;
         snprintf(reason, sizeof reason,
                  "the node, not the sources: measured again in turns, the base's own build has changed by "

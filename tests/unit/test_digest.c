@@ -38,6 +38,19 @@ static void lines_are_ordered_from_worst_to_best(void **state)
     json_decref(lines);
 }
 
+/* It was measured again only to tell whose the factor is that all cells share. */
+static void what_confirming_said_of_all_cells_is_not_said_of_one(void **state)
+{
+    (void)state;
+    const struct run_data run = {0};
+    struct delta deltas[] = {cell("a", 1, VERDICT_IMPROVED, 0.9)};
+    deltas[0].confirmation = CONFIRM_STANDS;
+    const struct comparison c = {.deltas = deltas, .count = 1, .primary = METRIC_PREFILL_S};
+    json_t *lines = digest_lines(&run, &c, "");
+    assert_line(lines, 0, "a 1: improved -10.0 %");
+    json_decref(lines);
+}
+
 static void lines_beyond_the_maximum_are_counted(void **state)
 {
     (void)state;
@@ -77,6 +90,7 @@ static void commits_stand_before_the_cells_that_changed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lines_are_ordered_from_worst_to_best),
+                                       cmocka_unit_test(what_confirming_said_of_all_cells_is_not_said_of_one),
                                        cmocka_unit_test(lines_beyond_the_maximum_are_counted),
                                        cmocka_unit_test(commits_stand_before_the_cells_that_changed)};
     return cmocka_run_group_tests(tests, NULL, NULL);

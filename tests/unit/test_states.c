@@ -2,6 +2,7 @@
  * nothing, and "unchanged" says that a change would have been found. */
 #include "tests/unit/results_support.h"
 
+#include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
 #include "results/judge/compare.h"
 #include "results/judge/within.h"
@@ -224,23 +225,94 @@ static void a_metric_that_is_no_longer_printed_is_missing(void **state)
 static void a_common_factor_names_the_cells_that_have_it(void **state)
 {
     (void)state;
-    struct common_shift s = {.known = true,
-                             .found = true,
-                             .worse = true,
-                             .from_controls = true,
-                             .ratio = 1.1,
-                             .p = 0,
-                             .cells = 9,
-                             .agree = 9};
+    struct comparison c = {.primary = METRIC_PREFILL_S,
+                           .shift = {.known = true,
+                                     .found = true,
+                                     .worse = true,
+                                     .from_controls = true,
+                                     .ratio = 1.1,
+                                     .p = 0,
+                                     .cells = 9,
+                                     .agree = 9}};
     struct buf text;
     buf_init(&text, 4096);
-    verdict_shift(&s, REPORT_EN, &text);
+    verdict_shift(&c, REPORT_EN, &text);
     assert_non_null(strstr(buf_str(&text), "measured on 9 cells"));
     buf_clear(&text);
-    s.agree = 6;
-    verdict_shift(&s, REPORT_EN, &text);
+    c.shift.agree = 6;
+    verdict_shift(&c, REPORT_EN, &text);
     assert_non_null(strstr(buf_str(&text), "measured on 6 of 9 cells"));
     buf_release(&text);
+}
+
+/* What is said of a factor that all cells share: of six cells that two runs alone compared. */
+static char *said_of_shift(struct comparison *c, enum confirmation measured_again)
+{
+    struct delta deltas[6];
+    struct buf text;
+    for (size_t i = 0; i < COUNT(deltas); i++)
+        deltas[i] = (struct delta){
+            .metric = c->primary, .method = METHOD_THRESHOLD, .ratio = 1, .confirmation = measured_again};
+    c->deltas = deltas;
+    c->count = COUNT(deltas);
+    c->shift = (struct common_shift){.known = true,
+                                     .found = true,
+                                     .worse = c->shift.worse,
+                                     .since_base = true,
+                                     .ratio = 1.1,
+                                     .p = NAN,
+                                     .cells = 6,
+                                     .agree = 6};
+    buf_init(&text, 4096);
+    verdict_shift(c, REPORT_EN, &text);
+    return buf_steal(&text);
+}
+
+static void confirming_is_offered_only_where_it_can_tell(void **state)
+{
+    (void)state;
+    struct comparison c = {.primary = METRIC_PREFILL_S, .base_id = "gold", .shift.worse = true};
+    char *text = said_of_shift(&c, CONFIRM_NOT_ASKED);
+    assert_non_null(strstr(text, "All cells are 10 % slower together"));
+    assert_non_null(strstr(text, "is unknown; `--confirm` finds out"));
+    free(text);
+    text = said_of_shift(&c, CONFIRM_UNDECIDED);
+    assert_null(strstr(text, "--confirm"));
+    assert_non_null(strstr(text, "measuring both builds again, alternately, did not settle it"));
+    free(text);
+    c.mixed_base = true;
+    text = said_of_shift(&c, CONFIRM_NOT_ASKED);
+    assert_non_null(strstr(text, "the cause is unknown. "));
+    free(text);
+    c.mixed_base = c.shift.worse = false;
+    text = said_of_shift(&c, CONFIRM_NOT_ASKED);
+    assert_non_null(strstr(text, "the cause is unknown. "));
+    free(text);
+    c.shift.worse = true;
+    c.base_id[0] = '\0';
+    text = said_of_shift(&c, CONFIRM_NOT_ASKED);
+    assert_non_null(strstr(text, "the cause is unknown. "));
+    free(text);
+}
+
+static void what_is_no_time_is_worse_not_slower(void **state)
+{
+    (void)state;
+    struct comparison c = {.primary = METRIC_JOULES, .base_id = "gold", .shift.worse = true};
+    char *text = said_of_shift(&c, CONFIRM_NOT_ASKED);
+    assert_non_null(strstr(text, "All cells are 10 % worse in joules together"));
+    free(text);
+}
+
+static void code_that_is_slower_on_another_gpu_is_a_regression(void **state)
+{
+    (void)state;
+    struct comparison c = {.shift = {.found = true, .worse = true, .device_changed = true}};
+    assert_false(comparison_regressed(&c));
+    c.shift.confirmed = SHIFT_NODE;
+    assert_false(comparison_regressed(&c));
+    c.shift.confirmed = SHIFT_CODE;
+    assert_true(comparison_regressed(&c));
 }
 
 static void within_a_run_the_unmeasured_is_missing(void **state)
@@ -304,6 +376,9 @@ int main(void)
         cmocka_unit_test(unchanged_says_that_a_change_would_have_been_found),
         cmocka_unit_test(a_metric_that_is_no_longer_printed_is_missing),
         cmocka_unit_test(a_common_factor_names_the_cells_that_have_it),
+        cmocka_unit_test(confirming_is_offered_only_where_it_can_tell),
+        cmocka_unit_test(what_is_no_time_is_worse_not_slower),
+        cmocka_unit_test(code_that_is_slower_on_another_gpu_is_a_regression),
         cmocka_unit_test(within_a_run_the_unmeasured_is_missing),
         cmocka_unit_test(within_a_run_only_a_time_is_a_speed),
     };
