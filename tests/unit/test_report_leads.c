@@ -299,6 +299,31 @@ static void nights_alone_do_not_tell_the_cause(void **state)
     store_close(&s);
 }
 
+/* The base is older than an improvement, of which tonight has lost a part, with the code of the night before.
+ */
+static void a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base(void **state)
+{
+    struct store s = open_store("older_base.db");
+    struct report_request req = report_defaults();
+    (void)state;
+    for (int night = 1; night <= 14; night++) {
+        struct side side = {"tree 2", "plan", night < 14 ? "6.8.5" : "6.10.0", "code 2", 8};
+        if (night < 4)
+            side = old;
+        side.prefill_s += (night == 14 ? 1 : 0) + 0.01 * (night % 4);
+        store_side(&s, night, &side);
+    }
+    req.against = "night-0002";
+    char *text = render(&s, req);
+    holds(text, "1 regressed");
+    holds(text, "not the code: same machine code in all kernels");
+    holds(text, "**Compare this run with the last good one (`kernsweep compare`)**: 1 cell regressed");
+    lacks(text, "the device code and recorded facts (driver) differ");
+    lacks(text, "--confirm");
+    free(text);
+    store_close(&s);
+}
+
 /* Nights vary more than a run does: more repetitions would change nothing. */
 static void inconclusive_nights_are_not_sent_for_more_repetitions(void **state)
 {
@@ -366,6 +391,7 @@ int main(void)
         cmocka_unit_test(where_both_changed_neither_is_blamed),
         cmocka_unit_test(without_records_the_cause_is_said_to_be_unknown),
         cmocka_unit_test(nights_alone_do_not_tell_the_cause),
+        cmocka_unit_test(a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base),
         cmocka_unit_test(inconclusive_nights_are_not_sent_for_more_repetitions),
         cmocka_unit_test(verdicts_come_first_and_raw_data_last),
     };
