@@ -72,9 +72,12 @@ static enum msg outcome_of(const struct comparison *c)
         return node;
     if (comparison_regressed(c)) /* all cells together */
         return time ? MSG_OUTCOME_SHIFT : MSG_OUTCOME_SHIFT_WORSE;
+    if (c->verdicts[VERDICT_NEW] == all)
+        return MSG_OUTCOME_NEW;
     if (c->verdicts[VERDICT_NOISY] == 0)
         return MSG_OUTCOME_NO_REGRESSION;
-    return c->verdicts[VERDICT_NOISY] == all ? MSG_OUTCOME_INCONCLUSIVE : MSG_OUTCOME_PART_INCONCLUSIVE;
+    return c->verdicts[VERDICT_NOISY] + c->verdicts[VERDICT_NEW] == all ? MSG_OUTCOME_INCONCLUSIVE
+                                                                        : MSG_OUTCOME_PART_INCONCLUSIVE;
 }
 
 /* The first line if there is a comparison: the outcome in bold, the base, and the number of cells. */

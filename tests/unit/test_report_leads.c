@@ -324,6 +324,24 @@ static void a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_t
     store_close(&s);
 }
 
+static void cells_that_are_all_new_are_not_without_regression(void **state)
+{
+    struct store s = open_store("new.db");
+    struct report_request req = report_defaults();
+    struct draft d;
+    (void)state;
+    store_side(&s, 1, &old);
+    draft_night(&d, 2);
+    draft_shot(&d, "v4", 4096, 1, 10);
+    must_store(&s, &d);
+    req.against = "night-0001";
+    char *text = render(&s, req);
+    holds(text, "**No cell to compare** with `night-0001` of 2025-01-02: 1 new");
+    lacks(text, "No regression");
+    free(text);
+    store_close(&s);
+}
+
 /* Nights vary more than a run does: more repetitions would change nothing. */
 static void inconclusive_nights_are_not_sent_for_more_repetitions(void **state)
 {
@@ -392,6 +410,7 @@ int main(void)
         cmocka_unit_test(without_records_the_cause_is_said_to_be_unknown),
         cmocka_unit_test(nights_alone_do_not_tell_the_cause),
         cmocka_unit_test(a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base),
+        cmocka_unit_test(cells_that_are_all_new_are_not_without_regression),
         cmocka_unit_test(inconclusive_nights_are_not_sent_for_more_repetitions),
         cmocka_unit_test(verdicts_come_first_and_raw_data_last),
     };
