@@ -55,23 +55,40 @@ static enum cell_mark verdict_mark(enum verdict v)
     return MARK_NONE;
 }
 
+/* One message of three: for two runs, for nights, and within a run. */
+static enum msg message_for(const struct delta *d, enum msg runs, enum msg nights, enum msg within)
+{
+    if (d->within_run)
+        return within;
+    return d->by_nights ? nights : runs;
+}
+
 /* Why there is no ratio to judge. */
 static void evidence_of_absence(const struct delta *d, enum report_lang lang, struct buf *out)
 {
-    bool within = d->within_run;
+    bool within = d->within_run, both_ok = d->base_status == STATUS_OK && d->now_status == STATUS_OK;
     if (!d->in_base)
-        message_plain(out, lang, within ? MSG_EVIDENCE_NEW_WITHIN : MSG_EVIDENCE_NEW,
+        message_plain(out, lang,
+                      message_for(d, MSG_EVIDENCE_NEW, MSG_EVIDENCE_NEW_NIGHTS, MSG_EVIDENCE_NEW_WITHIN),
                       status_name(d->now_status));
     else if (!d->in_now)
-        message_plain(out, lang, within ? MSG_EVIDENCE_MISSING_WITHIN : MSG_EVIDENCE_MISSING,
-                      status_name(d->base_status));
+        message_plain(
+            out, lang,
+            message_for(d, MSG_EVIDENCE_MISSING, MSG_EVIDENCE_MISSING_NIGHTS, MSG_EVIDENCE_MISSING_WITHIN),
+            status_name(d->base_status));
+    else if (d->apart)
+        message_plain(out, lang, MSG_EVIDENCE_APART);
     else if (!within && d->now_status == STATUS_OK && d->now_n == 0)
         message_plain(out, lang, MSG_EVIDENCE_LOST, metric_info(d->metric)->name);
-    else if (!within && d->base_status == STATUS_OK && d->now_status == STATUS_OK && d->base_n == 0)
+    else if (both_ok && d->history_n > 0)
+        message_plain(out, lang, MSG_EVIDENCE_YOUNG, num_int(d->history_n).s);
+    else if (!within && both_ok && d->base_n == 0)
         message_plain(out, lang, MSG_EVIDENCE_GAINED, metric_info(d->metric)->name);
     else
-        message_plain(out, lang, within ? MSG_EVIDENCE_STATUS_WITHIN : MSG_EVIDENCE_STATUS,
-                      status_name(d->base_status), status_name(d->now_status));
+        message_plain(
+            out, lang,
+            message_for(d, MSG_EVIDENCE_STATUS, MSG_EVIDENCE_STATUS_NIGHTS, MSG_EVIDENCE_STATUS_WITHIN),
+            status_name(d->base_status), status_name(d->now_status));
 }
 
 /* What t is against, which of the scales bounds it, and what was removed. */
@@ -163,6 +180,12 @@ static void evidence_add(const struct delta *d, enum report_lang lang, struct bu
 {
     if (d->against == REFERENCE_RUN && d->method != METHOD_NIGHTS)
         evidence_of_factors(d, lang, out);
+    if (d->negligible)
+        message_plain(out, lang, MSG_EVIDENCE_NEGLIGIBLE, metric_least(d->metric).s);
+    if (d->disputed)
+        message_plain(out, lang, MSG_EVIDENCE_DISAGREE);
+    if (isfinite(d->between_runs))
+        message_plain(out, lang, MSG_EVIDENCE_SPREAD, num_percent(d->between_runs).s);
     if (isfinite(d->noise_floor) && d->method != METHOD_NIGHTS)
         message_plain(out, lang, MSG_EVIDENCE_NOISE, num_percent(d->noise_floor).s);
     if (isfinite(d->detectable) && d->method != METHOD_THRESHOLD && !claims_change(d))

@@ -121,7 +121,8 @@ static void decide_nights(const struct compare_options *o, size_t tested, struct
     d->detectable = detectable_change(o, tested, limit, d);
     char reference[160];
     describe_reference(d, reference, sizeof reference);
-    if (significant && fabs(loss) > d->threshold && d->disagree)
+    d->disputed = significant && fabs(loss) > d->threshold && d->disagree;
+    if (d->disputed)
         set_verdict(d, VERDICT_NOISY, "the repetitions disagree: some are as %s as %s",
                     loss > 0 ? "fast" : "slow", reference);
     else if (significant && fabs(loss) > d->threshold)
@@ -150,7 +151,8 @@ static void decide_few(struct delta *d, double loss)
         d->base_n <= 1 && d->now_n <= 1 ? "one measurement per side" : "too few repetitions for a test";
     const char *history = d->history_n > 0 ? "too few nights of history" : "no history";
     double band = isnan(d->noise_floor) ? 0 : 2 * d->noise_floor;
-    if (fabs(loss) > d->threshold && fabs(loss) > band && d->disagree)
+    d->disputed = fabs(loss) > d->threshold && fabs(loss) > band && d->disagree;
+    if (d->disputed)
         set_verdict(d, VERDICT_NOISY, "the repetitions disagree: some are as %s as the base",
                     loss > 0 ? "fast" : "slow");
     else if (fabs(loss) > d->threshold && fabs(loss) > band)
@@ -239,7 +241,7 @@ void judge_decide(const struct compare_options *o, size_t tested, struct t_limit
 static void decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d)
 {
     double loss = loss_of(d);
-    bool negligible = !o->ratio_alone && fabs(d->now_median - d->reference) <= metric_info(d->metric)->least;
+    bool small = !o->ratio_alone && fabs(d->now_median - d->reference) <= metric_info(d->metric)->least;
     switch (d->method) {
     case METHOD_NONE:
         snprintf(d->reason, sizeof d->reason, "%s",
@@ -263,11 +265,12 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
             d, VERDICT_NOISY,
             "moved to another GPU, no factor between them: GPUs of one model differ, and no run measured"
             " both (`kernsweep noise PLAN --gpus` does)");
-    else if (negligible)
+    else if (small) {
+        d->negligible = fabs(loss) > d->threshold;
         set_verdict(d, VERDICT_UNCHANGED,
                     "the difference is within %g %s, which never matters for this metric",
                     metric_info(d->metric)->least, metric_info(d->metric)->unit);
-    else if (d->method != METHOD_NIGHTS && within_card_error(d, loss))
+    } else if (d->method != METHOD_NIGHTS && within_card_error(d, loss))
         set_verdict(d, VERDICT_NOISY,
                     "moved to another GPU: beyond the threshold of %.3g %% by no more than the uncertainty "
                     "of the factor between the cards",

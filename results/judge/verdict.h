@@ -76,6 +76,8 @@ struct delta {
     bool in_base;
     bool in_now;
     bool within_run;         /* the base is another variant of the same run */
+    bool by_nights;          /* there is no base: earlier nights judge */
+    bool apart;              /* both sides have the metric, of different things: sampled in different ways */
     enum status base_status; /* OK when absent: check in_base */
     enum status now_status;
     double base_median; /* NaN when there is none */
@@ -114,6 +116,8 @@ struct delta {
     bool other_plan;   /* the base's plan ran it otherwise: its build, measured in turns, cannot tell */
     bool other_device; /* the reference was measured on other GPUs, and nobody knows how they differ */
     bool disagree;     /* some repetitions show the change and some do not */
+    bool disputed;     /* that alone makes it inconclusive */
+    bool negligible;   /* beyond the threshold, but by less than ever matters for the metric */
     bool outlier;      /* at least one repetition of now is an outlier */
     bool slow_first;
     size_t order;            /* place of the cell in the output */

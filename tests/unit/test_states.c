@@ -5,6 +5,7 @@
 #include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
 #include "results/judge/compare.h"
+#include "results/judge/turns.h"
 #include "results/judge/within.h"
 #include "results/query/against.h"
 #include "results/stats/stats.h"
@@ -315,6 +316,76 @@ static void code_that_is_slower_on_another_gpu_is_a_regression(void **state)
     assert_true(comparison_regressed(&c));
 }
 
+/* The evidence of a cell of two runs, by this metric. */
+static char *evidence_of_values(enum metric m, const double *base, const double *now, size_t n)
+{
+    const struct compare_options o = compare_defaults();
+    const struct turns_values v = {.metric = m, .base = base, .base_n = n, .now = now, .now_n = n};
+    struct delta d = {.metric = m, .in_base = true, .in_now = true, .common = 1, .own = 1};
+    struct err err = {0};
+    struct buf text;
+    assert_ok(turns_judge_values(&v, &o, &d, &err), &err);
+    buf_init(&text, 4096);
+    verdict_evidence(&d, REPORT_EN, &text);
+    return buf_steal(&text);
+}
+
+static void what_decides_stands_in_the_evidence(void **state)
+{
+    (void)state;
+    const double fast[] = {1, 1.001, 1.002}, mixed[] = {1.3, 1.301, 1.0005}, slow[] = {1.3, 1.301, 1.302};
+    const double short_before[] = {0.01, 0.01, 0.01}, short_now[] = {0.014, 0.014, 0.014};
+    char *text = evidence_of_values(METRIC_PREFILL_S, fast, mixed, 3);
+    assert_non_null(strstr(text, "; the repetitions disagree: not all of them show the change"));
+    free(text);
+    text = evidence_of_values(METRIC_PREFILL_S, fast, slow, 3);
+    assert_null(strstr(text, "disagree"));
+    assert_null(strstr(text, "never matter"));
+    free(text);
+    text = evidence_of_values(METRIC_WALL_S, short_before, short_now, 3);
+    assert_non_null(strstr(text, "; differences of up to 5 ms never matter for this metric"));
+    free(text);
+}
+
+static void nights_have_no_base(void **state)
+{
+    (void)state;
+    struct delta d = {
+        .metric = METRIC_PREFILL_S, .by_nights = true, .in_base = true, .in_now = true, .now_n = 3};
+    struct buf text;
+    buf_init(&text, 4096);
+    d.history_n = 3;
+    verdict_evidence(&d, REPORT_EN, &text);
+    assert_string_equal(buf_str(&text), "too few nights of history for a verdict (3)");
+    buf_clear(&text);
+    d.now_status = STATUS_CRASH;
+    verdict_evidence(&d, REPORT_EN, &text);
+    assert_string_equal(buf_str(&text), "OK on earlier nights, now CRASH");
+    buf_clear(&text);
+    d.in_now = false;
+    verdict_evidence(&d, REPORT_EN, &text);
+    assert_string_equal(buf_str(&text), "OK the night before, absent from this run");
+    buf_clear(&text);
+    d.in_base = false;
+    d.now_status = STATUS_OK;
+    verdict_evidence(&d, REPORT_EN, &text);
+    assert_string_equal(buf_str(&text), "not measured on earlier nights, now OK");
+    buf_release(&text);
+}
+
+static void what_was_sampled_otherwise_is_not_ok_in_both(void **state)
+{
+    (void)state;
+    struct delta d = {
+        .metric = METRIC_JOULES, .apart = true, .in_base = true, .in_now = true, .base_n = 3, .now_n = 3};
+    struct buf text;
+    buf_init(&text, 4096);
+    verdict_evidence(&d, REPORT_EN, &text);
+    assert_string_equal(buf_str(&text),
+                        "sampled or metered in different ways before and now: not comparable");
+    buf_release(&text);
+}
+
 static void within_a_run_the_unmeasured_is_missing(void **state)
 {
     (void)state;
@@ -379,6 +450,9 @@ int main(void)
         cmocka_unit_test(confirming_is_offered_only_where_it_can_tell),
         cmocka_unit_test(what_is_no_time_is_worse_not_slower),
         cmocka_unit_test(code_that_is_slower_on_another_gpu_is_a_regression),
+        cmocka_unit_test(what_decides_stands_in_the_evidence),
+        cmocka_unit_test(nights_have_no_base),
+        cmocka_unit_test(what_was_sampled_otherwise_is_not_ok_in_both),
         cmocka_unit_test(within_a_run_the_unmeasured_is_missing),
         cmocka_unit_test(within_a_run_only_a_time_is_a_speed),
     };
