@@ -26,7 +26,7 @@ static bool nights_vary(const struct delta *d)
 static bool too_few(const struct delta *d)
 {
     bool few = d->base_n < REPETITIONS_WANTED || d->now_n < REPETITIONS_WANTED;
-    if (!few || d->method == METHOD_NONE || nights_vary(d) || lead_is_settled(d))
+    if (!few || d->method == METHOD_NONE || !isfinite(d->ratio) || nights_vary(d) || lead_is_settled(d))
         return false;
     return d->verdict == VERDICT_NOISY || (d->method == METHOD_THRESHOLD && d->verdict != VERDICT_UNCHANGED);
 }

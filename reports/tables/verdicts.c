@@ -220,8 +220,18 @@ static void evidence_of_confirmation(const struct delta *d, enum report_lang lan
     }
 }
 
+/* Both sides have a value, but at least one of them none that a ratio could be made of. */
+static bool lacks_ratio(const struct delta *d)
+{
+    return d->method != METHOD_NONE && d->method != METHOD_EXACT && isnan(d->ratio);
+}
+
 void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out)
 {
+    if (lacks_ratio(d)) {
+        message_plain(out, lang, d->verdict == VERDICT_UNCHANGED ? MSG_EVIDENCE_ZERO : MSG_EVIDENCE_NO_RATIO);
+        return;
+    }
     evidence_of_method(d, lang, out);
     evidence_of_confirmation(d, lang, out);
     if (d->method != METHOD_NONE)

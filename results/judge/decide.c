@@ -258,7 +258,7 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
     case METHOD_COUNT:
         break;
     }
-    if (isnan(loss))
+    if (isnan(loss) && !(d->reference == 0 && d->now_median == 0))
         set_verdict(d, VERDICT_NOISY, "no ratio: a value is not positive");
     else if (d->other_device)
         set_verdict(

@@ -347,6 +347,49 @@ static void what_decides_stands_in_the_evidence(void **state)
     free(text);
 }
 
+static void a_value_of_zero_has_no_ratio(void **state)
+{
+    (void)state;
+    const double none[] = {0, 0, 0}, some[] = {5, 5, 5};
+    char *text = evidence_of_values(METRIC_KERNEL_MS, none, none, 3);
+    assert_string_equal(text, "0 before and now");
+    free(text);
+    text = evidence_of_values(METRIC_KERNEL_MS, none, some, 3);
+    assert_string_equal(text, "no ratio: a value is not positive");
+    free(text);
+}
+
+static void nights_of_zero_were_measured(void **state)
+{
+    (void)state;
+    struct compare_options o = compare_defaults();
+    struct history_point points[12];
+    struct history_series series = {
+        .variant = "v3", .context = CONTEXT, .metric = METRIC_KERNEL_MS, .points = points, .count = 12};
+    struct history h = {.series = &series, .count = 1, .nights = 12};
+    struct comparison c;
+    struct draft d;
+    struct err err = {0};
+    o.metric = METRIC_KERNEL_MS;
+    for (size_t i = 0; i < COUNT(points); i++)
+        points[i] = (struct history_point){.run_key = (int64_t)i + 1, .median = 0, .n = 3, .within = NAN};
+    for (int now = 0; now < 2; now++) {
+        draft_night(&d, 20);
+        for (int r = 1; r <= 3; r++)
+            draft_shot(&d, "v3", CONTEXT, r, 1)->value[METRIC_KERNEL_MS] = now;
+        struct run_data run = run_of_draft(&d);
+        struct buf text;
+        assert_ok(compare_runs(NULL, &run, &h, &o, &c, &err), &err);
+        assert_int_equal(c.deltas[0].verdict, now ? VERDICT_NOISY : VERDICT_UNCHANGED);
+        buf_init(&text, 4096);
+        verdict_evidence(&c.deltas[0], REPORT_EN, &text);
+        assert_string_equal(buf_str(&text), now ? "no ratio: a value is not positive" : "0 before and now");
+        buf_release(&text);
+        comparison_release(&c);
+        run_data_release(&run);
+    }
+}
+
 static void nights_have_no_base(void **state)
 {
     (void)state;
@@ -451,6 +494,8 @@ int main(void)
         cmocka_unit_test(what_is_no_time_is_worse_not_slower),
         cmocka_unit_test(code_that_is_slower_on_another_gpu_is_a_regression),
         cmocka_unit_test(what_decides_stands_in_the_evidence),
+        cmocka_unit_test(a_value_of_zero_has_no_ratio),
+        cmocka_unit_test(nights_of_zero_were_measured),
         cmocka_unit_test(nights_have_no_base),
         cmocka_unit_test(what_was_sampled_otherwise_is_not_ok_in_both),
         cmocka_unit_test(within_a_run_the_unmeasured_is_missing),
