@@ -48,8 +48,9 @@ struct code_change lead_code(const struct report_model *m, const char *variant);
 bool lead_is_wanted(const struct delta *d);
 /* Whether it was measured again, with an outcome: nothing is left to repeat. */
 bool lead_is_settled(const struct delta *d);
-/* Whether measuring both builds in turns can tell the node from shared code, for what all cells lost. */
-bool lead_may_be_confirmed(const struct comparison *c);
+/* Whether measuring both builds in turns can tell whose the loss is that all cells share, or those of a GPU:
+ * card is one of c->cards, or NULL. */
+bool lead_may_be_confirmed(const struct comparison *c, const struct card_shift *card);
 /* d: a cell of m->comparison of which lead_is_wanted(). */
 enum lead lead_of(const struct report_model *m, const struct delta *d);
 /* Facts of the comparison that are not of the code: indexes into comparison->facts, at most `most`; returns

@@ -72,7 +72,7 @@ static enum msg step_for_shift(const struct comparison *c)
     case SHIFT_UNSETTLED:
         break;
     }
-    return lead_may_be_confirmed(c) ? MSG_STEP_SHIFT_EITHER : MSG_STEP_SHIFT_OPEN;
+    return lead_may_be_confirmed(c, NULL) ? MSG_STEP_SHIFT_EITHER : MSG_STEP_SHIFT_OPEN;
 }
 
 /* What all cells lost together comes first: it is the largest finding of the night. */
@@ -96,10 +96,41 @@ static void common_loss(const struct report_model *m, struct md *w)
     buf_release(&change);
 }
 
+static enum msg step_for_card(const struct comparison *c, const struct card_shift *card)
+{
+    if (card->from_controls || card->from_others)
+        return MSG_STEP_CARD_GPU;
+    switch (card->confirmed) {
+    case SHIFT_NODE:
+        return MSG_STEP_CARD_GPU;
+    case SHIFT_CODE:
+        return MSG_STEP_CARD_CODE;
+    case SHIFT_UNSETTLED:
+        break;
+    }
+    return lead_may_be_confirmed(c, card) ? MSG_STEP_CARD_EITHER : MSG_STEP_CARD_OPEN;
+}
+
+static void card_losses(const struct comparison *c, struct md *w)
+{
+    struct buf change;
+    buf_init(&change, PHRASE_MAX);
+    for (size_t i = 0; i < c->cards.count; i++) {
+        const struct card_shift *card = &c->cards.items[i];
+        if (!card->worse)
+            continue;
+        buf_clear(&change);
+        shift_change(c->primary, card->ratio, true, w->lang, &change);
+        md_item(w, step_for_card(c, card), card->gpu, buf_str(&change));
+    }
+    buf_release(&change);
+}
+
 void next_steps_causes(const struct report_model *m, struct md *w)
 {
     const struct comparison *c = m->comparison;
     common_loss(m, w);
+    card_losses(c, w);
     for (enum lead lead = 0; lead < LEAD_COUNT; lead++) {
         enum code_evidence by = BY_NOTHING;
         int cells = 0;

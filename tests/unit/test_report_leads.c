@@ -217,6 +217,58 @@ static void what_all_cells_lost_is_the_first_step(void **state)
     free(text);
 }
 
+static void slower_card(struct comparison *c)
+{
+    c->cards.count = 1;
+    c->cards.items[0] = (struct card_shift){
+        .gpu = "GPU-c", .worse = true, .since_base = true, .ratio = 1.1, .p = NAN, .cells = 4, .all = 4};
+    for (size_t i = 0; i < c->count; i++)
+        snprintf(c->deltas[i].gpu, sizeof c->deltas[i].gpu, "GPU-c");
+}
+
+static void slower_card_with_the_same_code(struct comparison *c)
+{
+    slower_card(c);
+    c->cards.items[0].from_controls = true;
+}
+
+static void slower_code_of_a_card(struct comparison *c)
+{
+    slower_card(c);
+    c->cards.items[0].confirmed = SHIFT_CODE;
+}
+
+static void slower_card_and_mixed_base(struct comparison *c)
+{
+    slower_card(c);
+    c->mixed_base = true;
+}
+
+static void what_a_gpu_lost_is_a_step(void **state)
+{
+    (void)state;
+    const struct side now = {"tree 2", "plan", "6.10.0", "code 2", 20};
+    char *text = advice_beside("card.db", old, now, CONFIRM_NOT_ASKED, slower_card);
+    holds(text,
+          "## Next steps\n\n- **Measure both builds alternately on the GPU `GPU-c` (`--confirm`)**: its "
+          "cells are "
+          "10 % slower than before, and whether it or code that only they run is the cause is unknown.");
+    free(text);
+    text = advice_beside("card_same.db", old, now, CONFIRM_NOT_ASKED, slower_card_with_the_same_code);
+    holds(text, "- **Find out what changed on the GPU `GPU-c`**: its cells are 10 % slower than before, and "
+                "it is not the code.");
+    free(text);
+    text = advice_beside("card_code.db", old, now, CONFIRM_STANDS, slower_code_of_a_card);
+    holds(text, "- **Look for the change in code that the cells of the GPU `GPU-c` share**: they are 10 % "
+                "slower than before");
+    free(text);
+    text = advice_beside("card_open.db", old, now, CONFIRM_NOT_ASKED, slower_card_and_mixed_base);
+    holds(text, "- **Find out what changed on the GPU `GPU-c`, or in code that only its cells run**: they "
+                "are 10 % slower");
+    lacks(text, "alternately on the GPU");
+    free(text);
+}
+
 static void where_nothing_changed_nobody_is_sent_into_the_code(void **state)
 {
     (void)state;
@@ -403,6 +455,7 @@ int main(void)
         cmocka_unit_test(what_the_plan_changed_is_not_to_be_confirmed),
         cmocka_unit_test(a_base_of_different_sources_is_not_to_be_confirmed),
         cmocka_unit_test(what_all_cells_lost_is_the_first_step),
+        cmocka_unit_test(what_a_gpu_lost_is_a_step),
         cmocka_unit_test(where_nothing_changed_nobody_is_sent_into_the_code),
         cmocka_unit_test(sources_that_changed_without_changing_the_code_are_not_the_cause),
         cmocka_unit_test(a_node_that_changed_is_named_with_its_facts),
