@@ -78,7 +78,9 @@ void digest_note(const struct comparison *c, const struct delta *d, char out[DIG
 
 static const char *shift_subject(const struct common_shift *s)
 {
-    return s->from_controls ? "the node:" : "all cells:";
+    if (s->from_controls)
+        return "the node:";
+    return s->agree == s->cells ? "all cells:" : "most cells:";
 }
 
 /* Appends to a text of DIGEST_VERDICTS_MAX bytes, of which n are used; what does not fit is cut. */

@@ -87,7 +87,7 @@ static void outcome_of_comparison(const struct report_model *m, struct md *w)
     buf_init(&counts, PHRASE_MAX);
     verdict_counts(m->comparison, w->lang, &counts);
     md_say(w, outcome_of(m->comparison), num_int(worse_cards(m->comparison)).s,
-           num_int((int64_t)m->n_cards).s);
+           num_int((int64_t)m->n_cards).s, shift_cells(&m->comparison->shift, w->lang));
     if (m->against->has_base)
         md_say(w, MSG_AGAINST_RUN, base_name(m), m->against->base.info.date, buf_str(&counts));
     else

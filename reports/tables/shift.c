@@ -58,6 +58,11 @@ static void put_agreement(const struct common_shift *s, enum report_lang lang, s
         message_plain(out, lang, MSG_SHIFT_AGREE, num_int((int64_t)s->agree).s, num_int((int64_t)s->cells).s);
 }
 
+const char *shift_cells(const struct common_shift *s, enum report_lang lang)
+{
+    return message(lang, s->agree == s->cells ? MSG_ALL_CELLS : MSG_MOST_CELLS);
+}
+
 static void describe_shift(const struct comparison *c, enum report_lang lang, struct buf *out)
 {
     const struct common_shift *s = &c->shift;
@@ -67,7 +72,7 @@ static void describe_shift(const struct comparison *c, enum report_lang lang, st
     put_agreement(s, lang, &cells);
     shift_change(c->primary, s->ratio, s->worse, lang, &change);
     message_plain(out, lang, shift_message(s), buf_str(&change), buf_str(&cells),
-                  confirm_clause(c, NULL, lang));
+                  confirm_clause(c, NULL, lang), shift_cells(s, lang));
     if (s->since_base)
         message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
     buf_release(&change);

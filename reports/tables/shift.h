@@ -11,6 +11,8 @@
 
 /* Appends "8 % slower", or "8 % worse in joules". */
 void shift_change(enum metric m, double ratio, bool worse, enum report_lang lang, struct buf *out);
+/* "All cells", or "Most cells" if some did not move by as much. */
+const char *shift_cells(const struct common_shift *s, enum report_lang lang);
 /* Appends what all cells have in common tonight, if it is worth a sentence. */
 void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf *out);
 /* The same of one GPU: s is one of c->cards. */

@@ -41,9 +41,10 @@ static bool shows_factor(const struct comparison *c, const struct card_shift *ca
 {
     if (d->metric != c->primary || c->mixed_base || d->other_plan || !base_had_level(c, card, d))
         return false;
-    if (card)
-        return strcmp(d->gpu, card->gpu) == 0 && isfinite(d->ratio);
-    return isfinite(d->ratio) && (d->method == METHOD_NIGHTS) == !is_of_two_runs(&c->shift);
+    bool judged_so =
+        card ? strcmp(d->gpu, card->gpu) == 0 : (d->method == METHOD_NIGHTS) == !is_of_two_runs(&c->shift);
+    double ratio = card ? card->ratio : c->shift.ratio;
+    return judged_so && fabs(log(d->ratio)) < fabs(log(ratio)) / 2; /* it is as much slower as they are */
 }
 
 static bool is_sharper(const struct delta *a, const struct delta *b)

@@ -232,9 +232,24 @@ static void add_place(struct delta *d)
 
 static void decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d);
 
+/* A cell that stayed where it was may not have changed, but lack the code that others share and that did. */
+static void doubt_factor(struct delta *d)
+{
+    double measured = d->ratio * d->common - 1;
+    bool changed = d->verdict == VERDICT_REGRESSED || d->verdict == VERDICT_IMPROVED;
+    d->stayed = changed && d->factor_is_open && fabs(measured) <= d->threshold;
+    if (d->stayed)
+        set_verdict(
+            d, VERDICT_NOISY,
+            "as measured, it has changed by %+.1f %%: the rest is what other cells have in common, which "
+            "may be due to code that it does not share",
+            100 * measured);
+}
+
 void judge_decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d)
 {
     decide(o, tested, limit, d);
+    doubt_factor(d);
     add_place(d);
 }
 

@@ -30,6 +30,7 @@ struct tonight {
     double factor;      /* its logarithm, about the nights' levels */
     double base_factor; /* of the base, if it is none of the nights; NaN when unknown */
     double pair_factor; /* of base and now alone; 0 when none */
+    bool pair_is_open;  /* it is not read from controls */
 };
 
 /* history may be NULL. */

@@ -96,12 +96,14 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
     e->nights = &t->nights;
     e->cell = nights_find_on(&t->nights, t->now->variants[now->variant].name, now->context, device);
     e->common = exp(t->pair_factor);
+    e->factor_is_open = t->pair_is_open;
     e->own = exp(own_factor_log(&t->own_since_run, device));
     double own = own_factor_log(&t->own, device);
     const struct night_cell *c = exact ? NULL : tonight_enough_nights(t, t->now, now, device);
     struct level level = c ? nights_level(c) : (struct level){0};
     if (!level.known)
         return;
+    x->factor_is_open = t->removed && t->shift.found && !t->shift.from_controls;
     x->control = tonight_is_control(t, c, &level, now);
     x->raw = !t->removed;
     if (x->raw) /* a segment of u may span a step that all cells shared */

@@ -96,11 +96,14 @@ struct delta {
     int history_n;
     double history_median; /* of the nights at the current level; NaN when there is none */
     enum reference_kind against;
-    int reference_n;        /* nights behind the reference; 0 for a run */
-    double common;          /* the common factor of the night that the reference contains; 1 when none */
-    double own;             /* its GPU's own factor that the reference contains; 1 when none. Of several GPUs
-                               the median */
-    bool control;           /* its code is known, and is that of the reference */
+    int reference_n;     /* nights behind the reference; 0 for a run */
+    double common;       /* the common factor of the night that the reference contains; 1 when none */
+    bool factor_is_open; /* nobody knows whether common is the node's, or that of code that other cells share
+                          */
+    bool stayed;         /* as measured, it has not changed: only that factor says so */
+    double own;          /* its GPU's own factor that the reference contains; 1 when none. Of several GPUs
+                            the median */
+    bool control;        /* its code is known, and is that of the reference */
     enum scale_floor floor; /* of noise_floor; METHOD_NIGHTS only, as z and freedom */
     double z;               /* logarithm of the ratio, in units of noise_floor: t with `freedom` degrees */
     double freedom;

@@ -162,6 +162,8 @@ static void slower_for_unknown_reasons(struct comparison *c)
     c->shift.from_controls = false;
     c->shift.since_base = true; /* of two runs alone */
     c->shift.p = NAN;
+    for (size_t i = 0; i < c->count; i++)
+        c->deltas[i].ratio = 1; /* beside that factor */
 }
 
 static void slower_node_as_confirmed(struct comparison *c)
@@ -222,8 +224,10 @@ static void slower_card(struct comparison *c)
     c->cards.count = 1;
     c->cards.items[0] = (struct card_shift){
         .gpu = "GPU-c", .worse = true, .since_base = true, .ratio = 1.1, .p = NAN, .cells = 4, .all = 4};
-    for (size_t i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++) {
+        c->deltas[i].ratio = 1; /* beside that of its GPU */
         snprintf(c->deltas[i].gpu, sizeof c->deltas[i].gpu, "GPU-c");
+    }
 }
 
 static void slower_card_with_the_same_code(struct comparison *c)
