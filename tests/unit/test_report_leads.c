@@ -419,6 +419,56 @@ static void inconclusive_nights_are_not_sent_for_more_repetitions(void **state)
     store_close(&s);
 }
 
+static void moved(struct comparison *c)
+{
+    c->deltas[0].verdict = VERDICT_NOISY;
+    c->deltas[0].other_device = true;
+    c->verdicts[VERDICT_REGRESSED]--;
+    c->verdicts[VERDICT_NOISY]++;
+}
+
+static void stayed(struct comparison *c)
+{
+    moved(c);
+    c->deltas[0].other_device = false;
+    c->deltas[0].stayed = true;
+}
+
+static void stayed_by_nights(struct comparison *c)
+{
+    stayed(c);
+    c->deltas[0].method = METHOD_NIGHTS;
+}
+
+static void disputed_by_nights(struct comparison *c)
+{
+    stayed_by_nights(c);
+    c->deltas[0].stayed = false;
+    c->deltas[0].disputed = true;
+}
+
+static void advice_follows_from_why_a_cell_is_inconclusive(void **state)
+{
+    (void)state;
+    const struct side now = {"tree 2", "plan", "6.8.5", "code 2", 20};
+    char *text = advice_beside("moved.db", old, now, CONFIRM_NOT_ASKED, moved);
+    holds(text,
+          "**Measure both GPUs in one run (`kernsweep noise PLAN --gpus`)**, if the node has both: 1 cell");
+    lacks(text, "Use at least 5");
+    free(text);
+    text = advice_beside("stayed.db", old, now, CONFIRM_NOT_ASKED, stayed);
+    lacks(text, "Use at least 5");
+    free(text);
+    text = advice_beside("stayed_nights.db", old, now, CONFIRM_NOT_ASKED, stayed_by_nights);
+    lacks(text, "between nights");
+    lacks(text, "Use at least 5");
+    free(text);
+    text = advice_beside("disputed.db", old, now, CONFIRM_NOT_ASKED, disputed_by_nights);
+    lacks(text, "between nights");
+    holds(text, "Use at least 5");
+    free(text);
+}
+
 static size_t place_of(const char *text, const char *words)
 {
     const char *at = strstr(text, words);
@@ -469,6 +519,7 @@ int main(void)
         cmocka_unit_test(a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base),
         cmocka_unit_test(cells_that_are_all_new_are_not_without_regression),
         cmocka_unit_test(inconclusive_nights_are_not_sent_for_more_repetitions),
+        cmocka_unit_test(advice_follows_from_why_a_cell_is_inconclusive),
         cmocka_unit_test(verdicts_come_first_and_raw_data_last),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
