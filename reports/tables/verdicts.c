@@ -183,7 +183,7 @@ static void evidence_add(const struct delta *d, enum report_lang lang, struct bu
     if (d->negligible)
         message_plain(out, lang, MSG_EVIDENCE_NEGLIGIBLE, metric_least(d->metric).s);
     if (d->stayed)
-        message_plain(out, lang, MSG_EVIDENCE_STAYED, num_change(d->ratio * d->common - 1).s);
+        message_plain(out, lang, MSG_EVIDENCE_STAYED, num_change(delta_measured(d) - 1).s);
     if (d->disputed)
         message_plain(out, lang, MSG_EVIDENCE_DISAGREE);
     if (isfinite(d->between_runs))

@@ -235,9 +235,9 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
 /* A cell that stayed where it was may not have changed, but lack the code that others share and that did. */
 static void doubt_factor(struct delta *d)
 {
-    double measured = d->ratio * d->common - 1;
+    double measured = delta_measured(d) - 1;
     bool changed = d->verdict == VERDICT_REGRESSED || d->verdict == VERDICT_IMPROVED;
-    d->stayed = changed && d->factor_is_open && fabs(measured) <= d->threshold;
+    d->stayed = changed && (d->factor_is_open || d->own_is_open) && fabs(measured) <= d->threshold;
     if (d->stayed)
         set_verdict(
             d, VERDICT_NOISY,

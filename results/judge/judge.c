@@ -160,7 +160,9 @@ int judge_measure(const struct evidence *e, const struct compare_options *o, str
     d->now_median = stats_median(e->now, e->now_n);
     d->history_n = e->cell ? (int)e->cell->count : 0;
     measure(&tonight, o, d);
-    d->factor_is_open = d->method == METHOD_NIGHTS ? e->expected.factor_is_open : e->factor_is_open;
+    bool by_nights = d->method == METHOD_NIGHTS;
+    d->factor_is_open = by_nights ? e->expected.factor_is_open : e->factor_is_open;
+    d->own_is_open = by_nights ? e->expected.own_is_open : e->own_is_open;
     d->disagree = repetitions_disagree(e, d);
     note_oddities(e, d);
     free(base);

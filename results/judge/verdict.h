@@ -100,6 +100,7 @@ struct delta {
     double common;       /* the common factor of the night that the reference contains; 1 when none */
     bool factor_is_open; /* nobody knows whether common is the node's, or that of code that other cells share
                           */
+    bool own_is_open;    /* the same of own, and of code that other cells of its GPU share */
     bool stayed;         /* as measured, it has not changed: only that factor says so */
     double own;          /* its GPU's own factor that the reference contains; 1 when none. Of several GPUs
                             the median */
@@ -130,6 +131,9 @@ struct delta {
     char base_gpu[DELTA_GPU_MAX];
     char reason[COMPARE_REASON_MAX]; /* one line for people */
 };
+
+/* The ratio to what was measured before: without the factors of which nobody knows whose they are. */
+double delta_measured(const struct delta *d);
 
 /* What measuring some cells again, in turns with the base's build, said of a factor that cells share. */
 enum shift_cause {
