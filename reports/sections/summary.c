@@ -58,20 +58,19 @@ static int worse_cards(const struct comparison *c)
 static enum msg outcome_of(const struct comparison *c)
 {
     int all = 0;
-    bool time = metric_is_time(c->primary);
-    enum msg node = time ? MSG_OUTCOME_NODE : MSG_OUTCOME_NODE_WORSE;
+    bool since_nights = *c->base_id && !c->shift.since_base;
     for (int v = 0; v < VERDICT_COUNT; v++)
         all += c->verdicts[v];
     if (worse(c))
         return MSG_OUTCOME_REGRESSION;
     if (c->node_cells)
-        return node;
-    if (worse_cards(c) && !(c->shift.found && c->shift.worse))
-        return time ? MSG_OUTCOME_CARD : MSG_OUTCOME_CARD_WORSE;
+        return MSG_OUTCOME_NODE;
+    if (worse_cards(c) && !comparison_shift_regressed(c))
+        return metric_is_time(c->primary) ? MSG_OUTCOME_CARD : MSG_OUTCOME_CARD_WORSE;
     if (comparison_regressed(c) && (c->shift.from_controls || c->shift.confirmed == SHIFT_NODE))
-        return node;
+        return since_nights ? MSG_OUTCOME_NODE_NIGHTS : MSG_OUTCOME_NODE;
     if (comparison_regressed(c)) /* all cells together */
-        return time ? MSG_OUTCOME_SHIFT : MSG_OUTCOME_SHIFT_WORSE;
+        return since_nights ? MSG_OUTCOME_SHIFT_NIGHTS : MSG_OUTCOME_SHIFT;
     if (c->verdicts[VERDICT_NEW] == all)
         return MSG_OUTCOME_NEW;
     if (c->verdicts[VERDICT_NOISY] == 0)
@@ -87,7 +86,8 @@ static void outcome_of_comparison(const struct report_model *m, struct md *w)
     buf_init(&counts, PHRASE_MAX);
     verdict_counts(m->comparison, w->lang, &counts);
     md_say(w, outcome_of(m->comparison), num_int(worse_cards(m->comparison)).s,
-           num_int((int64_t)m->n_cards).s, shift_cells(&m->comparison->shift, w->lang));
+           num_int((int64_t)m->n_cards).s, shift_cells(&m->comparison->shift, w->lang),
+           message(w->lang, metric_is_time(m->comparison->primary) ? MSG_SLOWER : MSG_WORSE));
     if (m->against->has_base)
         md_say(w, MSG_AGAINST_RUN, base_name(m), m->against->base.info.date, buf_str(&counts));
     else

@@ -75,6 +75,8 @@ static void describe_shift(const struct comparison *c, enum report_lang lang, st
                   confirm_clause(c, NULL, lang), shift_cells(s, lang));
     if (s->since_base)
         message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
+    else if (*c->base_id)
+        message_plain(out, lang, MSG_SHIFT_SINCE_NIGHTS);
     buf_release(&change);
     buf_release(&cells);
 }
@@ -125,5 +127,7 @@ void verdict_card(const struct comparison *c, const struct card_shift *s, enum r
     message_plain(out, lang, card_cause(s), confirm_clause(c, s, lang));
     if (s->since_base)
         message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
+    else if (*c->base_id)
+        message_plain(out, lang, MSG_SHIFT_SINCE_NIGHTS);
     buf_release(&change);
 }

@@ -355,6 +355,43 @@ static void nights_alone_do_not_tell_the_cause(void **state)
     store_close(&s);
 }
 
+/* Six cells of two variants: nights 1 to 3, of which the base is one, took 10 s, the next ones 8 s, and the
+ * last one is 8 % slower than these, but still faster than the base. */
+static void slower_than_the_nights_is_not_slower_than_an_older_base(void **state)
+{
+    struct store s = open_store("older_shift.db");
+    struct report_request req = report_defaults();
+    (void)state;
+    for (int night = 1; night <= 14; night++) {
+        struct draft d;
+        draft_night(&d, night);
+        for (int cell = 0; cell < 6; cell++)
+            for (int r = 1; r <= 3; r++)
+                draft_shot(&d, cell < 3 ? "v" : "w", 1024 + cell, r,
+                           (night < 4    ? 10
+                            : night < 14 ? 8
+                                         : 8.64) *
+                               (1 + 0.001 * r + 0.001 * ((night + cell) % 3)));
+        must_store(&s, &d);
+    }
+    req.against = "night-0002";
+    char *text = render(&s, req);
+    holds(text, "**All cells together are slower than on the newest nights**, against `night-0002` of "
+                "2025-01-03: 6 improved");
+    holds(text, "The comparison is with the newest nights.");
+    free(text);
+    req.against = "night-0013";
+    text = render(&s, req);
+    lacks(text, "**All cells together are slower** than");
+    free(text);
+    req.against = NULL;
+    text = render(&s, req);
+    holds(text, "**All cells together are slower** than the previous 13 nights");
+    lacks(text, "The comparison is with");
+    free(text);
+    store_close(&s);
+}
+
 /* The base is older than an improvement, of which tonight has lost a part, with the code of the night before.
  */
 static void a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base(void **state)
@@ -518,6 +555,7 @@ int main(void)
         cmocka_unit_test(nights_alone_do_not_tell_the_cause),
         cmocka_unit_test(a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base),
         cmocka_unit_test(cells_that_are_all_new_are_not_without_regression),
+        cmocka_unit_test(slower_than_the_nights_is_not_slower_than_an_older_base),
         cmocka_unit_test(inconclusive_nights_are_not_sent_for_more_repetitions),
         cmocka_unit_test(advice_follows_from_why_a_cell_is_inconclusive),
         cmocka_unit_test(verdicts_come_first_and_raw_data_last),
