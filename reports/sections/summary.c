@@ -66,7 +66,7 @@ static enum msg outcome_of(const struct comparison *c)
     if (c->node_cells)
         return MSG_OUTCOME_NODE;
     if (worse_cards(c) && !comparison_shift_regressed(c))
-        return metric_is_time(c->primary) ? MSG_OUTCOME_CARD : MSG_OUTCOME_CARD_WORSE;
+        return metric_is_speed(c->primary) ? MSG_OUTCOME_CARD : MSG_OUTCOME_CARD_WORSE;
     if (comparison_regressed(c) && (c->shift.from_controls || c->shift.confirmed == SHIFT_NODE))
         return since_nights ? MSG_OUTCOME_NODE_NIGHTS : MSG_OUTCOME_NODE;
     if (comparison_regressed(c)) /* all cells together */
@@ -87,7 +87,7 @@ static void outcome_of_comparison(const struct report_model *m, struct md *w)
     verdict_counts(m->comparison, w->lang, &counts);
     md_say(w, outcome_of(m->comparison), num_int(worse_cards(m->comparison)).s,
            num_int((int64_t)m->n_cards).s, shift_cells(&m->comparison->shift, w->lang),
-           message(w->lang, metric_is_time(m->comparison->primary) ? MSG_SLOWER : MSG_WORSE));
+           message(w->lang, metric_is_speed(m->comparison->primary) ? MSG_SLOWER : MSG_WORSE));
     if (m->against->has_base)
         md_say(w, MSG_AGAINST_RUN, base_name(m), m->against->base.info.date, buf_str(&counts));
     else

@@ -13,7 +13,7 @@ static const double shift_shown = 0.01;
 void shift_change(enum metric m, double ratio, bool worse, enum report_lang lang, struct buf *out)
 {
     struct num change = num_percent(fabs(ratio - 1));
-    if (metric_is_time(m))
+    if (metric_is_speed(m))
         message_plain(out, lang, worse ? MSG_SHIFT_SLOWER : MSG_SHIFT_FASTER, change.s);
     else
         message_plain(out, lang, worse ? MSG_SHIFT_WORSE : MSG_SHIFT_BETTER, change.s, metric_info(m)->name);
@@ -117,7 +117,7 @@ void verdict_card(const struct comparison *c, const struct card_shift *s, enum r
 {
     struct buf change;
     buf_init(&change, PART_MAX);
-    if (metric_is_time(c->primary))
+    if (metric_is_speed(c->primary))
         message_plain(&change, lang, s->worse ? MSG_CARD_SLOWER : MSG_CARD_FASTER,
                       num_percent(fabs(s->ratio - 1)).s);
     else
