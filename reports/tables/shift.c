@@ -81,14 +81,24 @@ static void describe_shift(const struct comparison *c, enum report_lang lang, st
     buf_release(&cells);
 }
 
+static void describe_small(const struct common_shift *s, enum report_lang lang, struct buf *out)
+{
+    struct buf cells;
+    enum msg night = s->unusual ? MSG_SHIFT_UNUSUAL : MSG_SHIFT_SMALL;
+    buf_init(&cells, PART_MAX);
+    put_agreement(s, lang, &cells);
+    message_plain(out, lang, isnan(s->p) ? MSG_SHIFT_SMALL_PAIR : night, num_change(s->ratio - 1).s,
+                  buf_str(&cells));
+    buf_release(&cells);
+}
+
 void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf *out)
 {
     const struct common_shift *s = &c->shift;
     if (s->found)
         describe_shift(c, lang, out);
     else if (s->known && fabs(s->ratio - 1) >= shift_shown)
-        message_plain(out, lang, isnan(s->p) ? MSG_SHIFT_SMALL_PAIR : MSG_SHIFT_SMALL,
-                      num_change(s->ratio - 1).s, num_int((int64_t)s->cells).s);
+        describe_small(s, lang, out);
     if (s->device_changed) {
         buf_puts(out, out->len ? " " : "");
         message_plain(out, lang, MSG_SHIFT_DEVICE);

@@ -12,7 +12,7 @@ struct expectation {
     enum reference_kind against;
     double value;        /* expected tonight, common factor included */
     double common;       /* that factor; 1 when none */
-    bool factor_is_open; /* it is a finding, and perhaps that of code that not all cells share */
+    bool factor_is_open; /* it is unusual, and perhaps that of code that not all cells share */
     bool own_is_open;    /* the GPU's own factor is, too */
     double own;          /* the GPU's own factor in it; 1 when none */
     size_t nights;       /* behind it */

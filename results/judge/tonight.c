@@ -138,7 +138,8 @@ static void find_shift(struct tonight *t, const struct common_factor *f, double 
     describe_shift(t, f, change);
     t->shift.p = stats_t_p(change / error, freedom);
     t->shift.device_changed = t->moved;
-    t->shift.found = fabs(change / error) > t->o->z_limit && fabs(expm1(change)) >= t->o->practical;
+    t->shift.unusual = fabs(change / error) > t->o->z_limit;
+    t->shift.found = t->shift.unusual && fabs(expm1(change)) >= t->o->practical;
     t->removed = true;
     bool split = !f->shared && fabs(expm1(change)) >= t->o->practical; /* the middle between two groups */
     if (split || (t->shift.found && !f->separable)) { /* one variant's change: its cells say so themselves */

@@ -110,7 +110,7 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
     struct level level = c ? nights_level(c) : (struct level){0};
     if (!level.known)
         return;
-    x->factor_is_open = t->removed && t->shift.found && !t->shift.from_controls;
+    x->factor_is_open = t->removed && (t->shift.found || t->shift.unusual) && !t->shift.from_controls;
     x->own_is_open = is_open(own_factor_of(&t->own, device));
     x->control = tonight_is_control(t, c, &level, now);
     x->raw = !t->removed;

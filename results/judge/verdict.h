@@ -148,6 +148,7 @@ const char *shift_cause_name(enum shift_cause c);
 struct common_shift {
     bool known;          /* at least six cells agree on it; the rest is 0 or NaN if not */
     bool found;          /* beyond the variation of the nights, and large enough to matter: a finding */
+    bool unusual;        /* beyond the variation of the nights, whether it is large enough or not */
     bool worse;          /* the cells are slower (or get less) */
     bool from_controls;  /* read from cells whose code did not change: it is the node's. Else it may be shared
                             code as well */

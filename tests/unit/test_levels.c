@@ -385,6 +385,28 @@ static void a_cell_that_stayed_where_it_was_has_not_changed_by_what_others_share
     }
 }
 
+/* Nights that vary by a tenth of a per cent, and tonight two variants are 1.9 % faster: no finding, but none
+ * of the third either. */
+static void nor_by_what_is_too_small_for_a_finding(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct plan_nights p;
+    struct comparison c;
+    const struct compare_options o = compare_defaults();
+    make_three(&p);
+    for (int i = 0; i < CELLS; i++)
+        for (int n = 0; n < NIGHTS; n++)
+            p.points[i][n].median = (i + 1) * pow(p.points[i][n].median / (i + 1), 0.1);
+    struct run_data now = night_of_three(30, 0.981, 1.002);
+    assert_ok(compare_runs(NULL, &now, &p.history, &o, &c, &err), &err);
+    assert_true(c.shift.known && c.shift.unusual && !c.shift.found);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
+    assert_int_equal(c.verdicts[VERDICT_NOISY], 2);
+    comparison_release(&c);
+    run_data_release(&now);
+}
+
 /* All cells were made faster, to `level`, after the base, and tonight they are 15 % slower than that: what
  * measuring again, in turns with the base's build, says of it. */
 static enum shift_cause cause_since_base(double level, double base_again)
@@ -541,6 +563,7 @@ int main(void)
         cmocka_unit_test(measuring_again_tells_whose_a_common_factor_is),
         cmocka_unit_test(measuring_again_tells_it_of_two_runs_too),
         cmocka_unit_test(a_cell_that_stayed_where_it_was_has_not_changed_by_what_others_share),
+        cmocka_unit_test(nor_by_what_is_too_small_for_a_finding),
         cmocka_unit_test(a_loss_since_the_base_names_the_factor_of_its_own_reference),
         cmocka_unit_test(the_build_of_an_old_base_clears_no_loss_since_the_newest_nights),
         cmocka_unit_test(the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is),
