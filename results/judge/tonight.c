@@ -252,6 +252,14 @@ static void find_cards_since_base(struct tonight *t, struct rows *r)
     r->since_base = false;
 }
 
+/* Whether what is factored out of the cells may be code that some of them came to share since the base. */
+static void look_since_base(struct tonight *t, const struct common_factor *f, double *scratch)
+{
+    double freedom, error = common_factor_error(&t->nights, &t->factor_level, f->cells, &freedom);
+    double then = factor_of_base(t, scratch), change = f->log - (isnan(then) ? t->base_factor : then);
+    t->open_since_base = t->removed && !f->from_controls && fabs(change / error) > t->o->z_limit;
+}
+
 static int read_nights(struct tonight *t, struct err *err)
 {
     size_t most = t->now->n_tests + t->now->n_cells + (t->base ? t->base->n_tests + t->base->n_cells : 0) + 1;
@@ -266,6 +274,8 @@ static int read_nights(struct tonight *t, struct err *err)
             find_shift(t, &f, r.values);
         struct common_factor base = t->base ? factor_of(t, t->base, &r) : (struct common_factor){0};
         t->base_factor = base.known ? base.log : NAN;
+        if (t->base && f.known)
+            look_since_base(t, &f, r.values);
     }
     free(r.items);
     free(r.values);

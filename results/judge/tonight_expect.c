@@ -123,6 +123,7 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
         return;
     }
     struct level then = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
+    x->factor_is_open |= t->open_since_base;
     if (then.known) {
         expect_base(t, &then, own_factor_log(&t->own_since_base, device), x);
         x->own_is_open = is_open(own_factor_of(&t->own_since_base, device));

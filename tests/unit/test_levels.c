@@ -407,6 +407,31 @@ static void nor_by_what_is_too_small_for_a_finding(void **state)
     run_data_release(&now);
 }
 
+/* The base is older than ten nights on which two variants are 10 % faster. */
+static void nor_by_what_others_have_shared_since_an_old_base(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct plan_nights p;
+    struct comparison c;
+    struct compare_options o = compare_defaults();
+    const int64_t base_run = 3;
+    make_three(&p);
+    for (int i = 0; i < 6; i++)
+        for (int n = 10; n < NIGHTS; n++)
+            p.points[i][n].median *= 0.9;
+    o.base_runs = &base_run;
+    o.n_base_runs = 1;
+    struct run_data base = night_of_three(3, 1, 1), now = night_of_three(30, 0.9, 1);
+    assert_ok(compare_runs(&base, &now, &p.history, &o, &c, &err), &err);
+    assert_false(c.shift.found);
+    assert_int_equal(c.verdicts[VERDICT_IMPROVED], 6);
+    assert_int_equal(c.verdicts[VERDICT_NOISY], 2);
+    comparison_release(&c);
+    run_data_release(&base);
+    run_data_release(&now);
+}
+
 /* All cells were made faster, to `level`, after the base, and tonight they are 15 % slower than that: what
  * measuring again, in turns with the base's build, says of it. */
 static enum shift_cause cause_since_base(double level, double base_again)
@@ -564,6 +589,7 @@ int main(void)
         cmocka_unit_test(measuring_again_tells_it_of_two_runs_too),
         cmocka_unit_test(a_cell_that_stayed_where_it_was_has_not_changed_by_what_others_share),
         cmocka_unit_test(nor_by_what_is_too_small_for_a_finding),
+        cmocka_unit_test(nor_by_what_others_have_shared_since_an_old_base),
         cmocka_unit_test(a_loss_since_the_base_names_the_factor_of_its_own_reference),
         cmocka_unit_test(the_build_of_an_old_base_clears_no_loss_since_the_newest_nights),
         cmocka_unit_test(the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is),
