@@ -211,7 +211,7 @@ static void what_is_no_speed_is_better_or_worse(void **state)
     d.n_metrics = 1;
     for (int i = 0; i < 6; i++) {
         draft_shot(&d, i % 2 ? "v2" : "baseline", 1024, 1 + i / 2, 1);
-        assert_ok(draft_add_extra(&d.tests[i], "energy", (i % 2 ? 20 : 10) + 0.01 * (i / 2), &err), &err);
+        assert_ok(draft_add_extra(&d.tests[i], "energy", (i % 2 ? 20 : 10) + 0.001 * i, &err), &err);
     }
     must_store(&s, &d);
     char *text = render(&s, report_defaults());
