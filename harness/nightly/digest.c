@@ -1,8 +1,10 @@
 #include "harness/nightly/digest.h"
 
 #include "common/base/text.h"
+#include "results/judge/confirm.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,8 +72,51 @@ static const char *cause_note(const struct comparison *c, const char *variant, i
 void digest_note(const struct comparison *c, const struct delta *d, char out[DIGEST_NOTE_MAX])
 {
     char cause[32];
-    snprintf(out, DIGEST_NOTE_MAX, "%s%s", confirmation_note(d->confirmation),
+    snprintf(out, DIGEST_NOTE_MAX, "%s%s", confirmation_note(confirm_outcome(d)),
              cause_note(c, d->variant, d->context, cause));
+}
+
+static const char *shift_subject(const struct common_shift *s)
+{
+    if (s->from_controls)
+        return "the node:";
+    return s->agree == s->cells ? "all cells:" : "most cells:";
+}
+
+/* Appends to a text of DIGEST_VERDICTS_MAX bytes, of which n are used; what does not fit is cut. */
+static size_t append(char *out, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static size_t append(char *out, size_t n, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int added = vsnprintf(out + n, DIGEST_VERDICTS_MAX - n, fmt, ap);
+    va_end(ap);
+    size_t all = n + (added > 0 ? (size_t)added : 0);
+    return all < DIGEST_VERDICTS_MAX ? all : DIGEST_VERDICTS_MAX - 1;
+}
+
+static size_t append_count(char *out, size_t n, const struct comparison *c, enum verdict v, const char *word)
+{
+    return c->verdicts[v] ? append(out, n, ", %d %s", c->verdicts[v], word) : n;
+}
+
+void digest_verdicts(const struct comparison *c, char out[DIGEST_VERDICTS_MAX])
+{
+    const int *v = c->verdicts;
+    size_t n = 0, gpus = c->cards.count;
+    *out = '\0';
+    if (c->shift.found)
+        n = append(out, n, "%s %+.1f %% together; ", shift_subject(&c->shift), (c->shift.ratio - 1) * 100);
+    if (gpus)
+        n = append(out, n, "%zu %s; ", gpus, gpus == 1 ? "GPU by itself" : "GPUs by themselves");
+    if (c->node_cells)
+        n = append(out, n, "%d slow because of the node; ", c->node_cells);
+    n = append(out, n, "%d regressed, %d broken, %d missing, %d improved", v[VERDICT_REGRESSED],
+               v[VERDICT_BROKEN], v[VERDICT_MISSING], v[VERDICT_IMPROVED]);
+    n = append_count(out, n, c, VERDICT_FIXED, "fixed");
+    n = append_count(out, n, c, VERDICT_NEW, "new");
+    append(out, n, ", %d unchanged, %d inconclusive", v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
 }
 
 static void append_cell(struct lines *l, const struct comparison *c, const struct delta *d)
@@ -118,9 +163,8 @@ static void list_shift(struct lines *l, const struct comparison *c)
     const struct common_shift *s = &c->shift;
     char line[LINE_MAX_BYTES], cause[32];
     if (s->found)
-        snprintf(line, sizeof line, "%s %+.1f %% together, one finding%s",
-                 s->from_controls ? "the node:" : "all cells:", (s->ratio - 1) * 100,
-                 cause_note(c, "", 0, cause));
+        snprintf(line, sizeof line, "%s %+.1f %% together, one finding%s", shift_subject(s),
+                 (s->ratio - 1) * 100, cause_note(c, "", 0, cause));
     if (s->found)
         append_line(l, line);
     if (s->device_changed)

@@ -1,5 +1,5 @@
-/* digest: the lines of a notification below its headline: at most DIGEST_LINES_MAX, short enough for a phone,
- * the worst first. Knows nothing about recipients.
+/* digest: a notification: the verdicts in its headline, and the lines below, at most DIGEST_LINES_MAX, short
+ * enough for a phone, the worst first. Knows nothing about recipients.
  */
 #ifndef KERNSWEEP_HARNESS_NIGHTLY_DIGEST_H
 #define KERNSWEEP_HARNESS_NIGHTLY_DIGEST_H
@@ -8,7 +8,11 @@
 
 #include <jansson.h>
 
-enum { DIGEST_LINES_MAX = 10, DIGEST_NOTE_MAX = 96 };
+enum { DIGEST_LINES_MAX = 10, DIGEST_NOTE_MAX = 96, DIGEST_VERDICTS_MAX = 320 };
+
+/* "the node: +8.0 % together; 0 regressed, ..., 40 unchanged, 0 inconclusive": what cells have in common
+ * first, since no cell's verdict shows it. */
+void digest_verdicts(const struct comparison *c, char out[DIGEST_VERDICTS_MAX]);
 
 /* What confirming said of a cell, and its strongest cause: ", confirmed: code"; "" without either. */
 void digest_note(const struct comparison *c, const struct delta *d, char out[DIGEST_NOTE_MAX]);

@@ -196,25 +196,10 @@ static void keep_cell(struct bisect_state *b, const struct delta *d)
     snprintf(c->unit, sizeof c->unit, "%s", metric_info(d->metric)->unit);
 }
 
-/* How far it stands out of its noise. */
-static double clarity(const struct delta *d)
-{
-    return fabs(log(d->ratio)) / fmax(d->noise_floor, 1e-9);
-}
-
-/* The clearest of the cells that are slower is followed, and goes first. Of none, the one that says most of
- * why not. */
+/* All cells that are slower are kept, the one that is followed first. */
 static void choose_cell(struct bisect_state *b, const struct delta *all, size_t n, struct delta *out)
 {
-    size_t best = 0;
-    for (size_t i = 0; i < n; i++) {
-        bool slower = all[i].verdict == VERDICT_REGRESSED,
-             best_slower = all[best].verdict == VERDICT_REGRESSED;
-        bool open = all[i].verdict == VERDICT_NOISY, best_open = all[best].verdict == VERDICT_NOISY;
-        if (slower ? !best_slower || clarity(&all[i]) > clarity(&all[best])
-                   : !best_slower && open && !best_open)
-            best = i;
-    }
+    size_t best = bisect_clearest(all, n);
     *out = all[best];
     if (out->verdict != VERDICT_REGRESSED)
         return;

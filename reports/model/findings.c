@@ -1,5 +1,6 @@
 /* Findings: the verdicts, most important first. */
 #include "reports/model/parts.h"
+#include "results/judge/confirm.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static int rank(enum verdict v)
 /* What confirming put down to the node is inconclusive about the code, but a finding. */
 static int rank_of(const struct delta *d)
 {
-    return rank(d->confirmation == CONFIRM_NODE ? VERDICT_REGRESSED : d->verdict);
+    return rank(confirm_outcome(d) == CONFIRM_NODE ? VERDICT_REGRESSED : d->verdict);
 }
 
 bool report_finding_matters(const struct delta *d)

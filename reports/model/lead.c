@@ -1,5 +1,7 @@
 #include "reports/model/lead.h"
 
+#include "results/judge/confirm.h"
+
 #include <string.h>
 
 static bool both(const char *a, const char *b)
@@ -69,5 +71,23 @@ enum lead lead_of(const struct report_model *m, const struct delta *d)
         return LEAD_NIGHTS;
     if (d->confirmation == CONFIRM_STANDS)
         return lead_code(m, d->variant).state == CODE_SAME ? LEAD_NEITHER : LEAD_CODE_CONFIRMED;
+    if (confirm_exceeds_base(d)) /* lost since nights of which the base's code and facts say nothing */
+        return LEAD_NIGHTS;
     return d->other_plan ? LEAD_PLAN : by_records(m, d);
+}
+
+bool lead_is_wanted(const struct delta *d)
+{
+    return d->verdict == VERDICT_REGRESSED || confirm_outcome(d) == CONFIRM_NODE;
+}
+
+bool lead_is_settled(const struct delta *d)
+{
+    enum confirmation outcome = confirm_outcome(d);
+    return outcome == CONFIRM_STANDS || outcome == CONFIRM_REFUTED || outcome == CONFIRM_NODE;
+}
+
+bool lead_may_be_confirmed(const struct comparison *c, const struct card_shift *card)
+{
+    return confirm_use_for(c, card) == CONFIRM_CAN_TELL;
 }

@@ -39,12 +39,19 @@ enum lead {
     LEAD_NEITHER,        /* nothing recorded differs */
     LEAD_UNKNOWN_CODE,   /* no fact differs; whether the code does is unknown */
     LEAD_UNRECORDED,     /* one of the runs recorded nothing */
-    LEAD_NIGHTS, /* judged by earlier nights, or by a base of several builds: facts of one run tell little */
+    LEAD_NIGHTS, /* judged by earlier nights, or by a base of several builds: facts of the base tell little */
     LEAD_COUNT
 };
 
 struct code_change lead_code(const struct report_model *m, const char *variant);
-/* d: a regressed cell of m->comparison. */
+/* Whether it is slower than expected, whatever the cause turned out to be. */
+bool lead_is_wanted(const struct delta *d);
+/* Whether it was measured again, with an outcome: nothing is left to repeat. */
+bool lead_is_settled(const struct delta *d);
+/* Whether measuring both builds in turns can tell whose the loss is that all cells share, or those of a GPU:
+ * card is one of c->cards, or NULL. */
+bool lead_may_be_confirmed(const struct comparison *c, const struct card_shift *card);
+/* d: a cell of m->comparison of which lead_is_wanted(). */
 enum lead lead_of(const struct report_model *m, const struct delta *d);
 /* Facts of the comparison that are not of the code: indexes into comparison->facts, at most `most`; returns
  * how many there are. */

@@ -1,6 +1,7 @@
 /* Cards: the GPUs of a run that used several: which one stands out, by how much, how sure; and how many tests
  * ran beside each other. */
 #include "reports/sections/section.h"
+#include "reports/tables/shift.h"
 #include "reports/tables/standings_table.h"
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"
@@ -41,7 +42,7 @@ static void changed(const struct report_model *m, struct md *w)
     buf_init(&text, CHANGED_MAX);
     for (size_t i = 0; m->has_comparison && i < m->comparison->cards.count; i++) {
         buf_clear(&text);
-        verdict_card(&m->comparison->cards.items[i], w->lang, &text);
+        verdict_card(m->comparison, &m->comparison->cards.items[i], w->lang, &text);
         md_bullet(w);
         md_text(w, buf_str(&text));
         md_line(w);

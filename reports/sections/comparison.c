@@ -1,5 +1,6 @@
 /* Comparison: a verdict per cell with its evidence, and other differences between the runs. */
 #include "reports/sections/section.h"
+#include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"
 
@@ -49,12 +50,12 @@ static void write_shift(const struct report_model *m, struct md *w)
 {
     struct buf text;
     buf_init(&text, SHIFT_TEXT_MAX);
-    verdict_shift(&m->comparison->shift, w->lang, &text);
+    verdict_shift(m->comparison, w->lang, &text);
     if (text.len)
         buf_printf(w->out, "%s\n\n", buf_str(&text));
     for (size_t i = 0; i < m->comparison->cards.count; i++) {
         buf_clear(&text);
-        verdict_card(&m->comparison->cards.items[i], w->lang, &text);
+        verdict_card(m->comparison, &m->comparison->cards.items[i], w->lang, &text);
         md_text(w, buf_str(&text));
         md_line(w);
         md_end(w);

@@ -1,6 +1,7 @@
 /* Next steps: each follows from a rule, which its sentence states, and from numbers in this report. */
 #include "reports/sections/next_steps.h"
 #include "reports/model/insight.h"
+#include "reports/model/lead.h"
 #include "reports/sections/phrase.h"
 #include "reports/words/number.h"
 
@@ -15,36 +16,41 @@ static struct num cells_text(enum report_lang lang, int n)
     return phrase_count(lang, n, MSG_CELLS_ONE, MSG_CELLS_MANY);
 }
 
-/* Measured again: nothing is left to repeat. */
-static bool settled(const struct delta *d)
+/* Inconclusive for a reason that neither other nights nor more repetitions would change. */
+static bool needs_something_else(const struct delta *d)
 {
-    return d->confirmation == CONFIRM_STANDS || d->confirmation == CONFIRM_REFUTED ||
-           d->confirmation == CONFIRM_NODE;
+    return d->other_device || d->stayed;
 }
 
 static bool nights_vary(const struct delta *d)
 {
+    if (needs_something_else(d) || d->disputed)
+        return false;
     return d->verdict == VERDICT_NOISY && d->method == METHOD_NIGHTS && d->floor == FLOOR_NIGHTS &&
-           !settled(d);
+           !lead_is_settled(d);
 }
 
 /* Few repetitions are the reason only where the spread within a run decides. */
 static bool too_few(const struct delta *d)
 {
     bool few = d->base_n < REPETITIONS_WANTED || d->now_n < REPETITIONS_WANTED;
-    if (!few || d->method == METHOD_NONE || nights_vary(d) || settled(d))
+    if (!few || needs_something_else(d) || d->method == METHOD_NONE || !isfinite(d->ratio) ||
+        nights_vary(d) || lead_is_settled(d))
         return false;
     return d->verdict == VERDICT_NOISY || (d->method == METHOD_THRESHOLD && d->verdict != VERDICT_UNCHANGED);
 }
 
 static void repetitions(const struct report_model *m, struct md *w)
 {
-    int weak = 0, vary = 0;
+    int weak = 0, vary = 0, moved = 0;
     for (size_t i = 0; i < m->n_findings; i++) {
         const struct delta *d = m->findings[i];
         weak += too_few(d);
         vary += nights_vary(d);
+        moved += d->other_device && d->verdict == VERDICT_NOISY;
     }
+    if (moved)
+        md_item(w, MSG_STEP_MOVED, cells_text(w->lang, moved).s);
     if (vary)
         md_item(w, vary == 1 ? MSG_STEP_VARIES : MSG_STEP_VARY, cells_text(w->lang, vary).s);
     if (weak)

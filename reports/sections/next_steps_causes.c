@@ -3,8 +3,7 @@
 #include "reports/model/lead.h"
 #include "reports/sections/next_steps.h"
 #include "reports/sections/phrase.h"
-
-#include <math.h>
+#include "reports/tables/shift.h"
 
 enum { FACTS_NAMED_MAX = 4 };
 
@@ -60,27 +59,9 @@ static void write_lead(const struct report_model *m, enum lead lead, int cells, 
     buf_release(&facts);
 }
 
-/* Slower than expected, whatever the cause turned out to be. */
-static bool is_suspect(const struct delta *d)
+static enum msg step_for_shift(const struct comparison *c)
 {
-    return d->verdict == VERDICT_REGRESSED || d->confirmation == CONFIRM_NODE;
-}
-
-/* Whether measuring both builds in turns can tell the node from shared code. */
-static bool may_be_confirmed(const struct report_model *m)
-{
-    const struct comparison *c = m->comparison;
-    if (!m->against->has_base || c->mixed_base)
-        return false;
-    for (size_t i = 0; i < c->count; i++)
-        if (c->deltas[i].metric == c->primary && !c->deltas[i].other_plan)
-            return true;
-    return false;
-}
-
-static enum msg step_for_shift(const struct report_model *m)
-{
-    const struct common_shift *s = &m->comparison->shift;
+    const struct common_shift *s = &c->shift;
     if (s->from_controls)
         return MSG_STEP_SHIFT_NODE;
     switch (s->confirmed) {
@@ -91,7 +72,7 @@ static enum msg step_for_shift(const struct report_model *m)
     case SHIFT_UNSETTLED:
         break;
     }
-    return may_be_confirmed(m) ? MSG_STEP_SHIFT_EITHER : MSG_STEP_SHIFT_OPEN;
+    return lead_may_be_confirmed(c, NULL) ? MSG_STEP_SHIFT_EITHER : MSG_STEP_SHIFT_OPEN;
 }
 
 /* What all cells lost together comes first: it is the largest finding of the night. */
@@ -99,29 +80,63 @@ static void common_loss(const struct report_model *m, struct md *w)
 {
     const struct common_shift *s = &m->comparison->shift;
     bool of_node = s->from_controls || s->confirmed == SHIFT_NODE;
-    struct buf facts;
+    struct buf facts, change;
     if (!s->found || !s->worse)
         return;
     buf_init(&facts, PHRASE_MAX);
+    buf_init(&change, PHRASE_MAX);
+    shift_change(m->comparison->primary, s->ratio, true, w->lang, &change);
     name_facts(m, w->lang, &facts);
     md_bullet(w);
-    md_say(w, step_for_shift(m), num_percent(fabs(s->ratio - 1)).s);
+    md_say(w, step_for_shift(m->comparison), buf_str(&change));
     if (of_node && facts.len)
         md_say(w, MSG_STEP_NODE_FACTS, buf_str(&facts));
     md_line(w);
     buf_release(&facts);
+    buf_release(&change);
+}
+
+static enum msg step_for_card(const struct comparison *c, const struct card_shift *card)
+{
+    if (card->from_controls || card->from_others)
+        return MSG_STEP_CARD_GPU;
+    switch (card->confirmed) {
+    case SHIFT_NODE:
+        return MSG_STEP_CARD_GPU;
+    case SHIFT_CODE:
+        return MSG_STEP_CARD_CODE;
+    case SHIFT_UNSETTLED:
+        break;
+    }
+    return lead_may_be_confirmed(c, card) ? MSG_STEP_CARD_EITHER : MSG_STEP_CARD_OPEN;
+}
+
+static void card_losses(const struct comparison *c, struct md *w)
+{
+    struct buf change;
+    buf_init(&change, PHRASE_MAX);
+    for (size_t i = 0; i < c->cards.count; i++) {
+        const struct card_shift *card = &c->cards.items[i];
+        if (!card->worse)
+            continue;
+        buf_clear(&change);
+        shift_change(c->primary, card->ratio, true, w->lang, &change);
+        md_item(w, step_for_card(c, card), card->gpu, buf_str(&change));
+    }
+    buf_release(&change);
 }
 
 void next_steps_causes(const struct report_model *m, struct md *w)
 {
     const struct comparison *c = m->comparison;
     common_loss(m, w);
+    card_losses(c, w);
     for (enum lead lead = 0; lead < LEAD_COUNT; lead++) {
         enum code_evidence by = BY_NOTHING;
         int cells = 0;
         for (size_t i = 0; i < c->count; i++) {
             const struct delta *d = &c->deltas[i];
-            if (d->metric != c->primary || !is_suspect(d) || lead_of(m, d) != lead)
+            if (d->metric != c->primary || !lead_is_wanted(d) || lead_of(m, d) != lead)
                 continue;
             cells++;
             if (lead_code(m, d->variant).by > by) /* the weakest evidence of them all */

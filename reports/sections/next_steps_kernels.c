@@ -163,8 +163,10 @@ static void steps_of_scaling(const struct report_model *m, struct md *w)
 void next_steps_kernels(const struct report_model *m, struct md *w)
 {
     serialised(m, w);
-    slow_variants(m, w);
-    fastest_variant(m, w);
+    if (metric_is_speed(m->primary.metric)) {
+        slow_variants(m, w);
+        fastest_variant(m, w);
+    }
     scratch(m, w);
     limited_by_lds(m, w);
     steps_of_scaling(m, w);

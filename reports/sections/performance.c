@@ -49,8 +49,8 @@ void section_consolidated(const struct report_model *m, struct md *w)
     table_consolidated(&t, &view, w->lang);
     md_heading(w, 2, MSG_H_CONSOLIDATED);
     md_table(w, &t);
-    md_para(w, MSG_CONSOLIDATED_NOTE, report_model_reference(m),
-            num_percent(compare_defaults().regression).s);
+    md_para(w, metric_is_speed(m->primary.metric) ? MSG_CONSOLIDATED_NOTE : MSG_CONSOLIDATED_NOTE_OTHER,
+            report_model_reference(m), num_percent(compare_defaults().regression).s);
     if (variants_apart(m->vs, m->n_vs))
         md_para(w, MSG_VARIANTS_APART, num_percent(WITHIN_APART).s);
     table_release(&t);

@@ -4,6 +4,7 @@
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"
 #include "reports/words/range.h"
@@ -57,20 +58,25 @@ static int worse_cards(const struct comparison *c)
 static enum msg outcome_of(const struct comparison *c)
 {
     int all = 0;
+    bool since_nights = *c->base_id && !c->shift.since_base;
     for (int v = 0; v < VERDICT_COUNT; v++)
         all += c->verdicts[v];
     if (worse(c))
         return MSG_OUTCOME_REGRESSION;
     if (c->node_cells)
         return MSG_OUTCOME_NODE;
-    if (worse_cards(c) && !(c->shift.found && c->shift.worse))
-        return MSG_OUTCOME_CARD;
+    if (worse_cards(c) && !comparison_shift_regressed(c))
+        return metric_is_speed(c->primary) ? MSG_OUTCOME_CARD : MSG_OUTCOME_CARD_WORSE;
+    if (comparison_regressed(c) && (c->shift.from_controls || c->shift.confirmed == SHIFT_NODE))
+        return since_nights ? MSG_OUTCOME_NODE_NIGHTS : MSG_OUTCOME_NODE;
     if (comparison_regressed(c)) /* all cells together */
-        return c->shift.from_controls || c->shift.confirmed == SHIFT_NODE ? MSG_OUTCOME_NODE
-                                                                          : MSG_OUTCOME_SHIFT;
+        return since_nights ? MSG_OUTCOME_SHIFT_NIGHTS : MSG_OUTCOME_SHIFT;
+    if (c->verdicts[VERDICT_NEW] == all)
+        return MSG_OUTCOME_NEW;
     if (c->verdicts[VERDICT_NOISY] == 0)
         return MSG_OUTCOME_NO_REGRESSION;
-    return c->verdicts[VERDICT_NOISY] == all ? MSG_OUTCOME_INCONCLUSIVE : MSG_OUTCOME_PART_INCONCLUSIVE;
+    return c->verdicts[VERDICT_NOISY] + c->verdicts[VERDICT_NEW] == all ? MSG_OUTCOME_INCONCLUSIVE
+                                                                        : MSG_OUTCOME_PART_INCONCLUSIVE;
 }
 
 /* The first line if there is a comparison: the outcome in bold, the base, and the number of cells. */
@@ -80,7 +86,8 @@ static void outcome_of_comparison(const struct report_model *m, struct md *w)
     buf_init(&counts, PHRASE_MAX);
     verdict_counts(m->comparison, w->lang, &counts);
     md_say(w, outcome_of(m->comparison), num_int(worse_cards(m->comparison)).s,
-           num_int((int64_t)m->n_cards).s);
+           num_int((int64_t)m->n_cards).s, shift_cells(&m->comparison->shift, w->lang),
+           message(w->lang, metric_is_speed(m->comparison->primary) ? MSG_SLOWER : MSG_WORSE));
     if (m->against->has_base)
         md_say(w, MSG_AGAINST_RUN, base_name(m), m->against->base.info.date, buf_str(&counts));
     else
@@ -167,7 +174,7 @@ static void shift(const struct report_model *m, struct md *w)
     struct buf text;
     buf_init(&text, PHRASE_MAX);
     if (m->comparison && (m->comparison->shift.found || m->comparison->shift.device_changed))
-        verdict_shift(&m->comparison->shift, w->lang, &text);
+        verdict_shift(m->comparison, w->lang, &text);
     if (text.len)
         buf_printf(w->out, "  - %s\n", buf_str(&text));
     buf_release(&text);
@@ -179,7 +186,7 @@ static void cards(const struct report_model *m, struct md *w)
     buf_init(&text, PHRASE_MAX);
     for (size_t i = 0; m->comparison && i < m->comparison->cards.count; i++) {
         buf_clear(&text);
-        verdict_card(&m->comparison->cards.items[i], w->lang, &text);
+        verdict_card(m->comparison, &m->comparison->cards.items[i], w->lang, &text);
         buf_puts(w->out, "  ");
         md_bullet(w);
         md_text(w, buf_str(&text));

@@ -16,16 +16,27 @@ static void count_at(struct buf *out, enum report_lang lang, enum msg id, int n)
 static void write_mixed(const struct report_model *m, size_t variant, size_t other,
                         const struct standing_range *s, const char *factors, struct md *w)
 {
-    struct buf counts;
+    bool speed = metric_is_speed(m->primary.metric);
+    struct buf counts, what;
     buf_init(&counts, PHRASE_MAX);
-    count_at(&counts, w->lang, MSG_FASTER_AT, s->fast);
+    buf_init(&what, PHRASE_MAX);
+    message_plain(&what, w->lang, speed ? MSG_ITS_SPEED : MSG_AS_GOOD, metric_info(m->primary.metric)->name);
+    count_at(&counts, w->lang, speed ? MSG_FASTER_AT : MSG_BETTER_AT, s->fast);
     count_at(&counts, w->lang, MSG_SAME_AT, s->contexts - s->fast - s->slow - s->unsure);
-    count_at(&counts, w->lang, MSG_SLOWER_AT, s->slow);
+    count_at(&counts, w->lang, speed ? MSG_SLOWER_AT : MSG_WORSE_AT, s->slow);
     count_at(&counts, w->lang, MSG_UNSURE_AT, s->unsure);
     md_item(w, *m->now.variants[variant].shape ? MSG_VARIANT_MIXED_SHAPES : MSG_VARIANT_MIXED,
             report_model_variant(m, variant), report_model_variant(m, other), factors, buf_str(&counts),
-            num_int(s->contexts).s);
+            num_int(s->contexts).s, buf_str(&what));
     buf_release(&counts);
+    buf_release(&what);
+}
+
+/* Of what is no speed. */
+static void write_goodness(const struct report_model *m, enum msg sentence, const char *const words[3],
+                           const char *times, struct md *w)
+{
+    md_item(w, sentence, words[0], words[1], words[2], times, metric_info(m->primary.metric)->name);
 }
 
 static void write_where(struct buf *out, enum report_lang lang, const struct standing_range *s, bool shapes)
@@ -51,7 +62,15 @@ static void write_standing(const struct report_model *m, size_t variant, size_t 
     phrase_factors(&factors, s.low, s.high);
     phrase_factors(&times, 1 / s.high, 1 / s.low);
     write_where(&where, w->lang, &s, *m->now.variants[variant].shape);
-    if (s.slow == s.contexts)
+    const char *const words[] = {name, reference, buf_str(&where)};
+    bool speed = metric_is_speed(m->primary.metric);
+    if (s.slow == s.contexts && !speed)
+        write_goodness(m, MSG_VARIANT_WORSE, words, buf_str(&times), w);
+    else if (s.fast == s.contexts && !speed)
+        write_goodness(m, MSG_VARIANT_BETTER, words, buf_str(&factors), w);
+    else if (s.fast + s.slow + s.unsure == 0 && !speed)
+        write_goodness(m, MSG_VARIANT_ALIKE, words, buf_str(&factors), w);
+    else if (s.slow == s.contexts)
         md_item(w, MSG_VARIANT_SLOWER, name, reference, buf_str(&where), buf_str(&times), buf_str(&factors));
     else if (s.fast == s.contexts)
         md_item(w, MSG_VARIANT_FASTER, name, reference, buf_str(&where), buf_str(&factors));

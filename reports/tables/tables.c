@@ -61,6 +61,7 @@ static void add_failure(struct table *t, const struct run_data *run, const struc
 static void add_standing(struct table *t, const struct variant_view *v, size_t i, enum report_lang lang)
 {
     const struct cell *c = &v->run->cells[i];
+    bool speed = metric_is_speed(v->primary.metric);
     if (!v->vs && c->status == STATUS_OK) {
         table_text(t, status_name(STATUS_OK));
         return;
@@ -70,13 +71,13 @@ static void add_standing(struct table *t, const struct variant_view *v, size_t i
         table_text(t, message(lang, MSG_STANDING_REFERENCE));
         return;
     case STANDING_FAST:
-        table_marked(t, message(lang, MSG_STANDING_FAST), MARK_GOOD);
+        table_marked(t, message(lang, speed ? MSG_STANDING_FAST : MSG_STANDING_BETTER), MARK_GOOD);
         return;
     case STANDING_SAME:
         table_text(t, message(lang, MSG_STANDING_SAME));
         return;
     case STANDING_SLOW:
-        table_marked(t, message(lang, MSG_STANDING_SLOW), MARK_WARN);
+        table_marked(t, message(lang, speed ? MSG_STANDING_SLOW : MSG_STANDING_WORSE), MARK_WARN);
         return;
     case STANDING_UNSURE:
         table_marked(t, message(lang, MSG_VERDICT_NOISY), MARK_WARN);

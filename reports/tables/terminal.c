@@ -4,6 +4,7 @@
 #include "common/base/text.h"
 #include "reports/tables/activity_table.h"
 #include "reports/tables/causes.h"
+#include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
 
 #include <math.h>
@@ -134,11 +135,11 @@ static int write_why(const struct comparison *c, struct buf *out, struct err *er
     return 0;
 }
 
-static void write_cards(const struct card_shifts *cards, struct buf *out)
+static void write_cards(const struct comparison *c, struct buf *out)
 {
-    for (size_t i = 0; i < cards->count; i++) {
+    for (size_t i = 0; i < c->cards.count; i++) {
         buf_putc(out, '\n');
-        verdict_card(&cards->items[i], REPORT_EN, out);
+        verdict_card(c, &c->cards.items[i], REPORT_EN, out);
         buf_putc(out, '\n');
     }
 }
@@ -161,10 +162,10 @@ int terminal_comparison(const struct comparison *c, bool kernels, bool colour, s
             return -1;
     }
     buf_init(&counts, COUNTS_MAX);
-    verdict_shift(&c->shift, REPORT_EN, &counts);
+    verdict_shift(c, REPORT_EN, &counts);
     if (counts.len)
         buf_printf(out, "\n%s\n", buf_str(&counts));
-    write_cards(&c->cards, out);
+    write_cards(c, out);
     buf_clear(&counts);
     verdict_counts(c, REPORT_EN, &counts);
     buf_printf(out, "%s%s\n", counts.len ? "\n" : "", buf_str(&counts));
@@ -175,15 +176,14 @@ int terminal_comparison(const struct comparison *c, bool kernels, bool colour, s
 }
 
 int terminal_standings(enum place_kind by, const struct place_standing *places, size_t count,
-                       const struct card_shifts *cards, bool colour, struct buf *out, struct err *err)
+                       const struct comparison *since, bool colour, struct buf *out, struct err *err)
 {
     struct table t;
     table_init(&t);
-    table_standings(&t, by, places, count, cards, REPORT_EN);
+    table_standings(&t, by, places, count, &since->cards, REPORT_EN);
     if (write_and_release(&t, colour, out, err) != 0)
         return -1;
-    if (cards)
-        write_cards(cards, out);
+    write_cards(since, out);
     return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 

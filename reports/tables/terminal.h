@@ -32,8 +32,8 @@ int terminal_comparison(const struct comparison *c, bool kernels, bool colour, s
 /* The counters that differ most. Nothing if none does. */
 int terminal_counters(const struct counter_changes *c, struct buf *out, struct err *err);
 /* The machines or GPUs that shared a run: one row each, slow ones marked; then a sentence for each of
- * `cards`, which may be NULL. */
+ * the cards that changed by themselves since the nights before. */
 int terminal_standings(enum place_kind by, const struct place_standing *places, size_t count,
-                       const struct card_shifts *cards, bool colour, struct buf *out, struct err *err);
+                       const struct comparison *since, bool colour, struct buf *out, struct err *err);
 
 #endif

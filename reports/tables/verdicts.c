@@ -30,95 +30,10 @@ void verdict_counts(const struct comparison *c, enum report_lang lang, struct bu
     }
 }
 
-/* Smaller common factors are not worth a sentence. */
-static const double shift_shown = 0.01;
-/* Nor is a factor in the evidence of one cell. */
+/* A smaller factor is not worth a word in the evidence of a cell. */
 static const double factor_shown = 0.005;
 /* A base that differs by less from what was expected is what was expected. */
 static const double expected_shown = 0.0005;
-
-static enum msg shift_message(const struct common_shift *s)
-{
-    if (s->from_controls)
-        return MSG_SHIFT_NODE;
-    switch (s->confirmed) {
-    case SHIFT_NODE:
-        return MSG_SHIFT_NODE_CONFIRMED;
-    case SHIFT_CODE:
-        return MSG_SHIFT_CODE_CONFIRMED;
-    case SHIFT_UNSETTLED:
-        break;
-    }
-    return MSG_SHIFT_UNKNOWN;
-}
-
-/* How many cells moved by as much, and of how many if some did not. */
-static void put_agreement(const struct common_shift *s, enum report_lang lang, struct buf *out)
-{
-    if (s->agree == s->cells)
-        buf_puts(out, num_int((int64_t)s->cells).s);
-    else
-        message_plain(out, lang, MSG_SHIFT_AGREE, num_int((int64_t)s->agree).s, num_int((int64_t)s->cells).s);
-}
-
-static void describe_shift(const struct common_shift *s, enum report_lang lang, struct buf *out)
-{
-    struct buf change, cells;
-    buf_init(&change, 128);
-    buf_init(&cells, 64);
-    put_agreement(s, lang, &cells);
-    message_plain(&change, lang, s->worse ? MSG_SHIFT_SLOWER : MSG_SHIFT_FASTER,
-                  num_percent(fabs(s->ratio - 1)).s);
-    message_plain(out, lang, shift_message(s), buf_str(&change), buf_str(&cells));
-    if (s->since_base)
-        message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
-    buf_release(&change);
-    buf_release(&cells);
-}
-
-void verdict_shift(const struct common_shift *s, enum report_lang lang, struct buf *out)
-{
-    if (s->found)
-        describe_shift(s, lang, out);
-    else if (s->known && fabs(s->ratio - 1) >= shift_shown)
-        message_plain(out, lang, isnan(s->p) ? MSG_SHIFT_SMALL_PAIR : MSG_SHIFT_SMALL,
-                      num_change(s->ratio - 1).s, num_int((int64_t)s->cells).s);
-    if (s->device_changed) {
-        buf_puts(out, out->len ? " " : "");
-        message_plain(out, lang, MSG_SHIFT_DEVICE);
-    }
-}
-
-static enum msg card_cause(const struct card_shift *s)
-{
-    if (s->from_controls)
-        return MSG_CARD_SHIFT_CONTROLS;
-    if (s->from_others)
-        return MSG_CARD_SHIFT_OTHERS;
-    switch (s->confirmed) {
-    case SHIFT_NODE:
-        return MSG_CARD_SHIFT_GPU_CONFIRMED;
-    case SHIFT_CODE:
-        return MSG_CARD_SHIFT_CODE_CONFIRMED;
-    case SHIFT_UNSETTLED:
-        break;
-    }
-    return s->worse ? MSG_CARD_SHIFT_OPEN : MSG_CARD_SHIFT_FASTER;
-}
-
-void verdict_card(const struct card_shift *s, enum report_lang lang, struct buf *out)
-{
-    struct buf change;
-    buf_init(&change, 128);
-    message_plain(&change, lang, s->worse ? MSG_CARD_SLOWER : MSG_CARD_FASTER,
-                  num_percent(fabs(s->ratio - 1)).s);
-    message_plain(out, lang, s->cells == s->all ? MSG_CARD_SHIFT_ALL : MSG_CARD_SHIFT_MOST, s->gpu,
-                  buf_str(&change), num_int((int64_t)s->all).s, num_int((int64_t)s->cells).s);
-    message_plain(out, lang, card_cause(s));
-    if (s->since_base)
-        message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
-    buf_release(&change);
-}
 
 static enum cell_mark verdict_mark(enum verdict v)
 {
@@ -140,23 +55,40 @@ static enum cell_mark verdict_mark(enum verdict v)
     return MARK_NONE;
 }
 
+/* One message of three: for two runs, for nights, and within a run. */
+static enum msg message_for(const struct delta *d, enum msg runs, enum msg nights, enum msg within)
+{
+    if (d->within_run)
+        return within;
+    return d->by_nights ? nights : runs;
+}
+
 /* Why there is no ratio to judge. */
 static void evidence_of_absence(const struct delta *d, enum report_lang lang, struct buf *out)
 {
-    bool within = d->within_run;
+    bool within = d->within_run, both_ok = d->base_status == STATUS_OK && d->now_status == STATUS_OK;
     if (!d->in_base)
-        message_plain(out, lang, within ? MSG_EVIDENCE_NEW_WITHIN : MSG_EVIDENCE_NEW,
+        message_plain(out, lang,
+                      message_for(d, MSG_EVIDENCE_NEW, MSG_EVIDENCE_NEW_NIGHTS, MSG_EVIDENCE_NEW_WITHIN),
                       status_name(d->now_status));
     else if (!d->in_now)
-        message_plain(out, lang, within ? MSG_EVIDENCE_MISSING_WITHIN : MSG_EVIDENCE_MISSING,
-                      status_name(d->base_status));
+        message_plain(
+            out, lang,
+            message_for(d, MSG_EVIDENCE_MISSING, MSG_EVIDENCE_MISSING_NIGHTS, MSG_EVIDENCE_MISSING_WITHIN),
+            status_name(d->base_status));
+    else if (d->apart)
+        message_plain(out, lang, MSG_EVIDENCE_APART);
     else if (!within && d->now_status == STATUS_OK && d->now_n == 0)
         message_plain(out, lang, MSG_EVIDENCE_LOST, metric_info(d->metric)->name);
-    else if (!within && d->base_status == STATUS_OK && d->now_status == STATUS_OK && d->base_n == 0)
+    else if (both_ok && d->history_n > 0)
+        message_plain(out, lang, MSG_EVIDENCE_YOUNG, num_int(d->history_n).s);
+    else if (!within && both_ok && d->base_n == 0)
         message_plain(out, lang, MSG_EVIDENCE_GAINED, metric_info(d->metric)->name);
     else
-        message_plain(out, lang, within ? MSG_EVIDENCE_STATUS_WITHIN : MSG_EVIDENCE_STATUS,
-                      status_name(d->base_status), status_name(d->now_status));
+        message_plain(
+            out, lang,
+            message_for(d, MSG_EVIDENCE_STATUS, MSG_EVIDENCE_STATUS_NIGHTS, MSG_EVIDENCE_STATUS_WITHIN),
+            status_name(d->base_status), status_name(d->now_status));
 }
 
 /* What t is against, which of the scales bounds it, and what was removed. */
@@ -248,6 +180,14 @@ static void evidence_add(const struct delta *d, enum report_lang lang, struct bu
 {
     if (d->against == REFERENCE_RUN && d->method != METHOD_NIGHTS)
         evidence_of_factors(d, lang, out);
+    if (d->negligible)
+        message_plain(out, lang, MSG_EVIDENCE_NEGLIGIBLE, metric_least(d->metric).s);
+    if (d->stayed)
+        message_plain(out, lang, MSG_EVIDENCE_STAYED, num_change(delta_measured(d) - 1).s);
+    if (d->disputed)
+        message_plain(out, lang, MSG_EVIDENCE_DISAGREE);
+    if (isfinite(d->between_runs))
+        message_plain(out, lang, MSG_EVIDENCE_SPREAD, num_percent(d->between_runs).s);
     if (isfinite(d->noise_floor) && d->method != METHOD_NIGHTS)
         message_plain(out, lang, MSG_EVIDENCE_NOISE, num_percent(d->noise_floor).s);
     if (isfinite(d->detectable) && d->method != METHOD_THRESHOLD && !claims_change(d))
@@ -263,7 +203,7 @@ static void evidence_add(const struct delta *d, enum report_lang lang, struct bu
 /* The outcome of measuring both builds again, alternately. */
 static void evidence_of_confirmation(const struct delta *d, enum report_lang lang, struct buf *out)
 {
-    switch (d->confirmation) {
+    switch (confirm_outcome(d)) {
     case CONFIRM_STANDS:
         message_plain(out, lang, MSG_EVIDENCE_STANDS);
         return;
@@ -282,8 +222,18 @@ static void evidence_of_confirmation(const struct delta *d, enum report_lang lan
     }
 }
 
+/* Both sides have a value, but at least one of them none that a ratio could be made of. */
+static bool lacks_ratio(const struct delta *d)
+{
+    return d->method != METHOD_NONE && d->method != METHOD_EXACT && isnan(d->ratio);
+}
+
 void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out)
 {
+    if (lacks_ratio(d)) {
+        message_plain(out, lang, d->verdict == VERDICT_UNCHANGED ? MSG_EVIDENCE_ZERO : MSG_EVIDENCE_NO_RATIO);
+        return;
+    }
     evidence_of_method(d, lang, out);
     evidence_of_confirmation(d, lang, out);
     if (d->method != METHOD_NONE)

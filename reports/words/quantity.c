@@ -68,6 +68,18 @@ struct num metric_text(enum metric m, double stored)
     return quantity_text(&q, stored);
 }
 
+struct num metric_least(enum metric m)
+{
+    const struct metric_info *info = metric_info(m);
+    bool seconds = strcmp(info->unit, "s") == 0;
+    struct num out;
+    if (is_bytes(m))
+        return num_bytes(info->least);
+    snprintf(out.s, sizeof out.s, "%g %.12s", seconds ? info->least * 1e3 : info->least,
+             seconds ? "ms" : info->unit);
+    return out;
+}
+
 struct num metric_with_unit(enum metric m, double stored)
 {
     const char *unit = metric_info(m)->unit;

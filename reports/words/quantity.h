@@ -34,5 +34,7 @@ struct num quantity_text(const struct quantity *q, double stored);
 struct num metric_text(enum metric m, double stored);
 /* "22.77 s", "1.5 GiB", "180 tok/s"; seconds below 0.01 in milliseconds. */
 struct num metric_with_unit(enum metric m, double stored);
+/* The largest difference that never matters: "5 ms", "1.0 MiB". */
+struct num metric_least(enum metric m);
 
 #endif

@@ -48,10 +48,10 @@ struct sides {
     const char *base, *now, *subject;
 };
 
-static struct sides sides_of(const struct compare_options *o)
+static struct sides sides_of(const struct compare_options *o, const struct run_data *base)
 {
     return o->within_run ? (struct sides){"reference", "here", "variant"}
-                         : (struct sides){"base", "now", "run"};
+                         : (struct sides){base ? "base" : "earlier nights", "now", "run"};
 }
 
 static void describe_failure(struct delta *d, const struct cell *now, const char *before)
@@ -178,6 +178,7 @@ static void set_sides(struct comparing *c, struct delta *d, const struct cell *b
     d->in_base = base;
     d->in_now = now;
     d->within_run = c->o->within_run;
+    d->by_nights = !c->base && !c->o->within_run;
     d->base_status = base ? base->status : STATUS_OK;
     d->now_status = now ? now->status : STATUS_OK;
     snprintf(d->attn_impl, sizeof d->attn_impl, "%s", now ? now->attn_impl : base->attn_impl);
@@ -200,6 +201,7 @@ static bool judge_windows(const struct comparing *c, struct delta *d, const stru
     if (!why)
         return false;
     d->verdict = VERDICT_NOISY;
+    d->apart = true;
     snprintf(d->reason, sizeof d->reason, "%s", why);
     return true;
 }
@@ -234,7 +236,7 @@ static int compare_metric(struct comparing *c, const char *variant, int context,
     set_sides(c, d, base, now);
     const struct night_cell *nights = now ? nights_find_cell(&c->tonight.nights, variant, context) : NULL;
     bool from_nights = !c->base && nights;
-    struct sides sides = sides_of(c->o);
+    struct sides sides = sides_of(c->o, c->base);
     bool settled = from_nights ? broke_since(c, d, now) || lost_metric(c, d, nights)
                                : judge_states(c, d, base, now, sides) || judge_lacking(d, sides);
     if (settled || judge_windows(c, d, base, now))
@@ -278,7 +280,7 @@ static int add_missing(struct comparing *c, const struct history_series *s, stru
     struct delta *d = add_delta(c, s->variant, s->context, s->metric, err);
     if (!d)
         return -1;
-    d->in_base = true;
+    d->in_base = d->by_nights = true;
     d->history_n = (int)s->count;
     d->threshold = c->o->regression;
     d->verdict = VERDICT_MISSING;
@@ -454,9 +456,14 @@ static bool any_card_worse(const struct card_shifts *cards)
     return false;
 }
 
+bool comparison_shift_regressed(const struct comparison *c)
+{
+    const struct common_shift *s = &c->shift;
+    return s->found && s->worse && (!s->device_changed || s->confirmed == SHIFT_CODE);
+}
+
 bool comparison_regressed(const struct comparison *c)
 {
-    return any_card_worse(&c->cards) || (c->shift.found && c->shift.worse && !c->shift.device_changed) ||
-           c->node_cells > 0 ||
+    return any_card_worse(&c->cards) || comparison_shift_regressed(c) || c->node_cells > 0 ||
            c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_BROKEN] + c->verdicts[VERDICT_MISSING] > 0;
 }

@@ -42,8 +42,10 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
                  const struct compare_options *options, struct comparison *out, struct err *err);
 void comparison_release(struct comparison *c);
 
-/* Whether any cell is regressed, broken or missing, or all cells, those of one GPU or the node are slower;
- * not because they were measured on other GPUs. */
+/* Whether all cells together are slower; not because they were measured on other GPUs, unless measuring both
+ * builds in turns on these has put it down to the code. */
+bool comparison_shift_regressed(const struct comparison *c);
+/* Whether any cell is regressed, broken or missing, or all cells, those of one GPU or the node are slower. */
 bool comparison_regressed(const struct comparison *c);
 
 #endif

@@ -16,6 +16,12 @@ static bool shift_is_open(const struct comparison *c)
     return c->shift.found && c->shift.worse && !c->shift.from_controls;
 }
 
+/* It is in the cells that were judged as it was found: by two runs alone, or by nights. */
+static bool is_of_two_runs(const struct common_shift *s)
+{
+    return s->since_base && isnan(s->p);
+}
+
 static bool card_is_open(const struct card_shift *card)
 {
     return card->worse && !card->from_controls && !card->from_others;
@@ -35,7 +41,10 @@ static bool shows_factor(const struct comparison *c, const struct card_shift *ca
 {
     if (d->metric != c->primary || c->mixed_base || d->other_plan || !base_had_level(c, card, d))
         return false;
-    return card ? strcmp(d->gpu, card->gpu) == 0 && isfinite(d->ratio) : d->method == METHOD_NIGHTS;
+    bool judged_so =
+        card ? strcmp(d->gpu, card->gpu) == 0 : (d->method == METHOD_NIGHTS) == !is_of_two_runs(&c->shift);
+    double ratio = card ? card->ratio : c->shift.ratio;
+    return judged_so && fabs(log(d->ratio)) < fabs(log(ratio)) / 2; /* it is as much slower as they are */
 }
 
 static bool is_sharper(const struct delta *a, const struct delta *b)
@@ -109,6 +118,28 @@ bool confirm_is_needed(const struct comparison *c)
     for (size_t i = 0; i < c->cards.count; i++)
         open = open || card_is_open(&c->cards.items[i]);
     return open || c->verdicts[VERDICT_REGRESSED] > 0;
+}
+
+enum confirmation confirm_outcome(const struct delta *d)
+{
+    bool cleared = d->confirmation == CONFIRM_REFUTED || d->confirmation == CONFIRM_NODE;
+    bool own = d->verdict == VERDICT_REGRESSED || (d->verdict == VERDICT_NOISY && cleared);
+    return own ? d->confirmation : CONFIRM_NOT_ASKED;
+}
+
+enum confirm_use confirm_use_for(const struct comparison *c, const struct card_shift *card)
+{
+    enum confirm_use use = CONFIRM_USELESS;
+    bool open = card ? card_is_open(card) && card->confirmed == SHIFT_UNSETTLED
+                     : shift_is_open(c) && c->shift.confirmed == SHIFT_UNSETTLED;
+    for (size_t i = 0; open && *c->base_id && i < c->count; i++) {
+        if (!shows_factor(c, card, &c->deltas[i]))
+            continue;
+        if (c->deltas[i].confirmation != CONFIRM_NOT_ASKED)
+            return CONFIRM_DID_NOT_TELL;
+        use = CONFIRM_CAN_TELL;
+    }
+    return use;
 }
 
 bool confirm_exceeds_base(const struct delta *d)
@@ -198,7 +229,7 @@ static void conclude(struct comparison *c, struct delta *d, const struct delta *
         snprintf(reason, sizeof reason,
                  "measured again in turns with the base's build, n = %d and %d, and still undecided: %.200s",
                  again->base_n, again->now_n, again->reason);
-    else if (shift > o->node_shift) {
+    else if (shift > o->node_shift && is_slower(c, d)) {
         found = CONFIRM_NODE;
         snprintf(reason, sizeof reason,
                  "the node, not the sources: measured again in turns, the base's own build has changed by "

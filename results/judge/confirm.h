@@ -29,6 +29,19 @@ int confirm_suspects(const struct comparison *c, struct suspect_list *out, struc
 /* Whether the base's build cannot clear the cell: what it lost is judged by the newest nights, which have
  * left the base's level. That this build is as slow is nothing new. */
 bool confirm_exceeds_base(const struct delta *d);
+/* The outcome that concerns the cell's own verdict. What was measured again only to tell whose a factor is,
+ * which its cells share, has none. */
+enum confirmation confirm_outcome(const struct delta *d);
+/* What measuring again can say of a factor that cells share. */
+enum confirm_use {
+    CONFIRM_USELESS, /* nothing is unknown, or no cell can tell: there is no base, or no one build of it, its
+                        plan ran the cells otherwise, or its build is of another level than the newest nights
+                      */
+    CONFIRM_CAN_TELL,
+    CONFIRM_DID_NOT_TELL, /* it was done */
+};
+/* card: one of c->cards; NULL for what all cells have in common. */
+enum confirm_use confirm_use_for(const struct comparison *c, const struct card_shift *card);
 /* The suspects that confirm_judge() left undecided, if measuring them once more may decide. */
 int confirm_undecided(const struct comparison *c, struct suspect_list *out, struct err *err);
 void suspect_list_release(struct suspect_list *l);

@@ -121,7 +121,8 @@ static void decide_nights(const struct compare_options *o, size_t tested, struct
     d->detectable = detectable_change(o, tested, limit, d);
     char reference[160];
     describe_reference(d, reference, sizeof reference);
-    if (significant && fabs(loss) > d->threshold && d->disagree)
+    d->disputed = significant && fabs(loss) > d->threshold && d->disagree;
+    if (d->disputed)
         set_verdict(d, VERDICT_NOISY, "the repetitions disagree: some are as %s as %s",
                     loss > 0 ? "fast" : "slow", reference);
     else if (significant && fabs(loss) > d->threshold)
@@ -150,7 +151,8 @@ static void decide_few(struct delta *d, double loss)
         d->base_n <= 1 && d->now_n <= 1 ? "one measurement per side" : "too few repetitions for a test";
     const char *history = d->history_n > 0 ? "too few nights of history" : "no history";
     double band = isnan(d->noise_floor) ? 0 : 2 * d->noise_floor;
-    if (fabs(loss) > d->threshold && fabs(loss) > band && d->disagree)
+    d->disputed = fabs(loss) > d->threshold && fabs(loss) > band && d->disagree;
+    if (d->disputed)
         set_verdict(d, VERDICT_NOISY, "the repetitions disagree: some are as %s as the base",
                     loss > 0 ? "fast" : "slow");
     else if (fabs(loss) > d->threshold && fabs(loss) > band)
@@ -230,16 +232,31 @@ static void add_place(struct delta *d)
 
 static void decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d);
 
+/* A cell that stayed where it was may not have changed, but lack the code that others share and that did. */
+static void doubt_factor(struct delta *d)
+{
+    double measured = delta_measured(d) - 1;
+    bool changed = d->verdict == VERDICT_REGRESSED || d->verdict == VERDICT_IMPROVED;
+    d->stayed = changed && (d->factor_is_open || d->own_is_open) && fabs(measured) <= d->threshold;
+    if (d->stayed)
+        set_verdict(
+            d, VERDICT_NOISY,
+            "as measured, it has changed by %+.1f %%: the rest is what other cells have in common, which "
+            "may be due to code that it does not share",
+            100 * measured);
+}
+
 void judge_decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d)
 {
     decide(o, tested, limit, d);
+    doubt_factor(d);
     add_place(d);
 }
 
 static void decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d)
 {
     double loss = loss_of(d);
-    bool negligible = !o->ratio_alone && fabs(d->now_median - d->reference) <= metric_info(d->metric)->least;
+    bool small = !o->ratio_alone && fabs(d->now_median - d->reference) <= metric_info(d->metric)->least;
     switch (d->method) {
     case METHOD_NONE:
         snprintf(d->reason, sizeof d->reason, "%s",
@@ -256,18 +273,19 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
     case METHOD_COUNT:
         break;
     }
-    if (isnan(loss))
+    if (isnan(loss) && !(d->reference == 0 && d->now_median == 0))
         set_verdict(d, VERDICT_NOISY, "no ratio: a value is not positive");
     else if (d->other_device)
         set_verdict(
             d, VERDICT_NOISY,
             "moved to another GPU, no factor between them: GPUs of one model differ, and no run measured"
             " both (`kernsweep noise PLAN --gpus` does)");
-    else if (negligible)
+    else if (small) {
+        d->negligible = fabs(loss) > d->threshold;
         set_verdict(d, VERDICT_UNCHANGED,
                     "the difference is within %g %s, which never matters for this metric",
                     metric_info(d->metric)->least, metric_info(d->metric)->unit);
-    else if (d->method != METHOD_NIGHTS && within_card_error(d, loss))
+    } else if (d->method != METHOD_NIGHTS && within_card_error(d, loss))
         set_verdict(d, VERDICT_NOISY,
                     "moved to another GPU: beyond the threshold of %.3g %% by no more than the uncertainty "
                     "of the factor between the cards",

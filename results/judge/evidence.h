@@ -10,11 +10,13 @@
 /* What the nights say of tonight's value. */
 struct expectation {
     enum reference_kind against;
-    double value;  /* expected tonight, common factor included */
-    double common; /* that factor; 1 when none */
-    double own;    /* the GPU's own factor in it; 1 when none */
-    size_t nights; /* behind it */
-    bool raw;      /* tonight's common factor is not in it, so that it counts as noise */
+    double value;        /* expected tonight, common factor included */
+    double common;       /* that factor; 1 when none */
+    bool factor_is_open; /* it is unusual, and perhaps that of code that not all cells share */
+    bool own_is_open;    /* the GPU's own factor is, too */
+    double own;          /* the GPU's own factor in it; 1 when none */
+    size_t nights;       /* behind it */
+    bool raw;            /* tonight's common factor is not in it, so that it counts as noise */
     /* A stored base: what it was, without regard to what all cells have in common tonight, so that a slow
      * drift of all of them is seen; NaN without one. */
     double drifted;
@@ -34,6 +36,8 @@ struct evidence {
     const double *now;
     size_t now_n;
     double common;               /* the two runs' common factor, when they are compared alone; 1 when none */
+    bool factor_is_open;         /* nobody knows whether that is the node's or shared code's */
+    bool own_is_open;            /* the same of the GPU's own factor */
     double own;                  /* the GPU's own factor between the two runs; 1 when none */
     const struct nights *nights; /* NULL when there are none */
     const struct night_cell *cell; /* NULL when no night measured it */

@@ -119,7 +119,7 @@ static void measure(const struct evidence *e, const struct compare_options *o, s
     d->reference = stats_median(e->base, e->base_n);
     d->common = e->common;
     d->own = e->own;
-    if (exact && isnan(d->reference))
+    if (isnan(d->reference) && (exact || e->exact == 0)) /* the model of nights leaves 0 out */
         d->reference = e->exact;
     if (e->expected.against != REFERENCE_NONE)
         d->reference = e->expected.value;
@@ -160,6 +160,9 @@ int judge_measure(const struct evidence *e, const struct compare_options *o, str
     d->now_median = stats_median(e->now, e->now_n);
     d->history_n = e->cell ? (int)e->cell->count : 0;
     measure(&tonight, o, d);
+    bool by_nights = d->method == METHOD_NIGHTS;
+    d->factor_is_open = by_nights ? e->expected.factor_is_open : e->factor_is_open;
+    d->own_is_open = by_nights ? e->expected.own_is_open : e->own_is_open;
     d->disagree = repetitions_disagree(e, d);
     note_oddities(e, d);
     free(base);

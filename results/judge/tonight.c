@@ -138,7 +138,8 @@ static void find_shift(struct tonight *t, const struct common_factor *f, double 
     describe_shift(t, f, change);
     t->shift.p = stats_t_p(change / error, freedom);
     t->shift.device_changed = t->moved;
-    t->shift.found = fabs(change / error) > t->o->z_limit && fabs(expm1(change)) >= t->o->practical;
+    t->shift.unusual = fabs(change / error) > t->o->z_limit;
+    t->shift.found = t->shift.unusual && fabs(expm1(change)) >= t->o->practical;
     t->removed = true;
     bool split = !f->shared && fabs(expm1(change)) >= t->o->practical; /* the middle between two groups */
     if (split || (t->shift.found && !f->separable)) { /* one variant's change: its cells say so themselves */
@@ -251,6 +252,14 @@ static void find_cards_since_base(struct tonight *t, struct rows *r)
     r->since_base = false;
 }
 
+/* Whether what is factored out of the cells may be code that some of them came to share since the base. */
+static void look_since_base(struct tonight *t, const struct common_factor *f, double *scratch)
+{
+    double freedom, error = common_factor_error(&t->nights, &t->factor_level, f->cells, &freedom);
+    double then = factor_of_base(t, scratch), change = f->log - (isnan(then) ? t->base_factor : then);
+    t->open_since_base = t->removed && !f->from_controls && fabs(change / error) > t->o->z_limit;
+}
+
 static int read_nights(struct tonight *t, struct err *err)
 {
     size_t most = t->now->n_tests + t->now->n_cells + (t->base ? t->base->n_tests + t->base->n_cells : 0) + 1;
@@ -265,6 +274,8 @@ static int read_nights(struct tonight *t, struct err *err)
             find_shift(t, &f, r.values);
         struct common_factor base = t->base ? factor_of(t, t->base, &r) : (struct common_factor){0};
         t->base_factor = base.known ? base.log : NAN;
+        if (t->base && f.known)
+            look_since_base(t, &f, r.values);
     }
     free(r.items);
     free(r.values);
@@ -331,6 +342,7 @@ static void find_pair_factor(struct tonight *t, const struct common_cell *rows, 
     if (!f.known || !f.shared || !f.separable)
         return;
     t->pair_factor = f.log;
+    t->pair_is_open = !f.from_controls;
     if (t->shift.known)
         return;
     describe_shift(t, &f, f.log);

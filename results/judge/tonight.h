@@ -26,10 +26,12 @@ struct tonight {
     /* Of cards that differ by themselves: from the newest nights, from the base's, and from the base's own
      * run. */
     struct own_factors own, own_since_base, own_since_run;
-    bool removed;       /* the common factor is taken out of each cell, else cells are judged with it */
-    double factor;      /* its logarithm, about the nights' levels */
-    double base_factor; /* of the base, if it is none of the nights; NaN when unknown */
-    double pair_factor; /* of base and now alone; 0 when none */
+    bool removed;         /* the common factor is taken out of each cell, else cells are judged with it */
+    double factor;        /* its logarithm, about the nights' levels */
+    double base_factor;   /* of the base, if it is none of the nights; NaN when unknown */
+    double pair_factor;   /* of base and now alone; 0 when none */
+    bool pair_is_open;    /* it is not read from controls */
+    bool open_since_base; /* nor is what the cells have in common now and had not with the base */
 };
 
 /* history may be NULL. */

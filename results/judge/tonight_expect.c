@@ -68,6 +68,12 @@ static void expect_current(const struct tonight *t, const struct level *level, c
     x->current_nights = level->nights;
 }
 
+/* Whether it may be due to code that only some cells of the GPU run. */
+static bool is_open(const struct own_factor *own)
+{
+    return own && !own->from_controls && !own->from_others;
+}
+
 /* A base that is none of the nights is a night of its own. */
 static void expect_run(const struct tonight *t, double base, double own, struct expectation *x)
 {
@@ -96,12 +102,16 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
     e->nights = &t->nights;
     e->cell = nights_find_on(&t->nights, t->now->variants[now->variant].name, now->context, device);
     e->common = exp(t->pair_factor);
+    e->factor_is_open = t->pair_is_open;
     e->own = exp(own_factor_log(&t->own_since_run, device));
+    e->own_is_open = is_open(own_factor_of(&t->own_since_run, device));
     double own = own_factor_log(&t->own, device);
     const struct night_cell *c = exact ? NULL : tonight_enough_nights(t, t->now, now, device);
     struct level level = c ? nights_level(c) : (struct level){0};
     if (!level.known)
         return;
+    x->factor_is_open = t->removed && (t->shift.found || t->shift.unusual) && !t->shift.from_controls;
+    x->own_is_open = is_open(own_factor_of(&t->own, device));
     x->control = tonight_is_control(t, c, &level, now);
     x->raw = !t->removed;
     if (x->raw) /* a segment of u may span a step that all cells shared */
@@ -113,13 +123,16 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
         return;
     }
     struct level then = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
+    x->factor_is_open |= t->open_since_base;
     if (then.known) {
         expect_base(t, &then, own_factor_log(&t->own_since_base, device), x);
+        x->own_is_open = is_open(own_factor_of(&t->own_since_base, device));
         expect_current(t, &level, &then, nights_on_other_device(c, &level, device), own, x);
         expect_card(c, &then, device, x);
     } else if (e->base_n > 0 && tonight_is_measured(base, t->metric)) {
-        double since =
-            own_factor_of(&t->own_since_run, device) ? own_factor_log(&t->own_since_run, device) : own;
+        const struct own_factor *of_run = own_factor_of(&t->own_since_run, device);
+        double since = of_run ? own_factor_log(&t->own_since_run, device) : own;
+        x->own_is_open = of_run ? is_open(of_run) : x->own_is_open;
         expect_run(t, stats_median(e->base, e->base_n), since, x);
         x->other_device = e->other_device;
         x->card = e->card;

@@ -79,6 +79,11 @@ bool confirmation_from_name(const char *name, enum confirmation *out)
     return false;
 }
 
+double delta_measured(const struct delta *d)
+{
+    return d->ratio * (d->factor_is_open ? d->common : 1) * (d->own_is_open ? d->own : 1);
+}
+
 struct compare_options compare_defaults(void)
 {
     return (struct compare_options){

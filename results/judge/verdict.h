@@ -76,6 +76,8 @@ struct delta {
     bool in_base;
     bool in_now;
     bool within_run;         /* the base is another variant of the same run */
+    bool by_nights;          /* there is no base: earlier nights judge */
+    bool apart;              /* both sides have the metric, of different things: sampled in different ways */
     enum status base_status; /* OK when absent: check in_base */
     enum status now_status;
     double base_median; /* NaN when there is none */
@@ -94,11 +96,15 @@ struct delta {
     int history_n;
     double history_median; /* of the nights at the current level; NaN when there is none */
     enum reference_kind against;
-    int reference_n;        /* nights behind the reference; 0 for a run */
-    double common;          /* the common factor of the night that the reference contains; 1 when none */
-    double own;             /* its GPU's own factor that the reference contains; 1 when none. Of several GPUs
-                               the median */
-    bool control;           /* its code is known, and is that of the reference */
+    int reference_n;     /* nights behind the reference; 0 for a run */
+    double common;       /* the common factor of the night that the reference contains; 1 when none */
+    bool factor_is_open; /* nobody knows whether common is the node's, or that of code that other cells share
+                          */
+    bool own_is_open;    /* the same of own, and of code that other cells of its GPU share */
+    bool stayed;         /* as measured, it has not changed: only that factor says so */
+    double own;          /* its GPU's own factor that the reference contains; 1 when none. Of several GPUs
+                            the median */
+    bool control;        /* its code is known, and is that of the reference */
     enum scale_floor floor; /* of noise_floor; METHOD_NIGHTS only, as z and freedom */
     double z;               /* logarithm of the ratio, in units of noise_floor: t with `freedom` degrees */
     double freedom;
@@ -114,6 +120,8 @@ struct delta {
     bool other_plan;   /* the base's plan ran it otherwise: its build, measured in turns, cannot tell */
     bool other_device; /* the reference was measured on other GPUs, and nobody knows how they differ */
     bool disagree;     /* some repetitions show the change and some do not */
+    bool disputed;     /* that alone makes it inconclusive */
+    bool negligible;   /* beyond the threshold, but by less than ever matters for the metric */
     bool outlier;      /* at least one repetition of now is an outlier */
     bool slow_first;
     size_t order;            /* place of the cell in the output */
@@ -123,6 +131,9 @@ struct delta {
     char base_gpu[DELTA_GPU_MAX];
     char reason[COMPARE_REASON_MAX]; /* one line for people */
 };
+
+/* The ratio to what was measured before: without the factors of which nobody knows whose they are. */
+double delta_measured(const struct delta *d);
 
 /* What measuring some cells again, in turns with the base's build, said of a factor that cells share. */
 enum shift_cause {
@@ -137,6 +148,7 @@ const char *shift_cause_name(enum shift_cause c);
 struct common_shift {
     bool known;          /* at least six cells agree on it; the rest is 0 or NaN if not */
     bool found;          /* beyond the variation of the nights, and large enough to matter: a finding */
+    bool unusual;        /* beyond the variation of the nights, whether it is large enough or not */
     bool worse;          /* the cells are slower (or get less) */
     bool from_controls;  /* read from cells whose code did not change: it is the node's. Else it may be shared
                             code as well */
@@ -144,9 +156,9 @@ struct common_shift {
     enum shift_cause confirmed;
     bool since_base; /* relative to the base's nights, not to those before */
     double ratio;    /* now / before */
-    double p;
-    size_t cells; /* that it was read from */
-    size_t agree; /* those of them that moved by as much: more than half */
+    double p;        /* NaN where only two runs were compared */
+    size_t cells;    /* that it was read from */
+    size_t agree;    /* those of them that moved by as much: more than half */
     size_t controls;
 };
 

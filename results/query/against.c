@@ -163,9 +163,14 @@ int against_run(struct store *s, const struct run_data *now, int64_t base_key,
 /* Enough nights say what the level of the baseline's runs is. */
 static int pool_base(struct store *s, const struct run_data *now, struct against *out, struct err *err)
 {
-    if (out->n_base_runs < 2 || out->nights.nights >= out->options.history_min)
+    if (out->n_base_runs < 2)
         return 0;
-    if (base_pool(s, &out->base, out->base_runs, out->n_base_runs, now->info.key, &out->pool, err) != 0)
+    const struct base_pool_request r = {.base = &out->base,
+                                        .runs = out->base_runs,
+                                        .n_runs = out->n_base_runs,
+                                        .now = now,
+                                        .gaps_only = out->nights.nights >= out->options.history_min};
+    if (base_pool(s, &r, &out->pool, err) != 0)
         return -1;
     out->is_pooled = true;
     return 0;

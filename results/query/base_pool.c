@@ -39,8 +39,47 @@ static bool is_measurement(const struct run_test *t)
     return !t->warmup && t->status == STATUS_OK;
 }
 
+static bool is_ok(const struct run_data *base, const char *variant, int context)
+{
+    const struct cell *c = run_data_cell(base, variant, context);
+    return c && c->status == STATUS_OK;
+}
+
+/* What the run neither measured nor was to measure does not miss. */
+static bool is_due(const struct run_data *now, const char *variant, int context)
+{
+    if (run_data_cell(now, variant, context))
+        return true;
+    for (size_t i = 0; i < now->n_unmeasured; i++)
+        if (now->unmeasured[i].context == context && strcmp(now->unmeasured[i].variant, variant) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the base lacks a measurement that the other run has of a cell. */
+static bool is_wanted(const struct base_pool_request *r, const char *variant, int context)
+{
+    if (is_ok(r->base, variant, context))
+        return !r->gaps_only;
+    return run_data_cell(r->base, variant, context) || is_due(r->now, variant, context);
+}
+
+/* Its place among the variants, to which it is added if it is new; n_variants without memory. */
+static size_t find_variant(struct run_data *out, const struct run_variant *v)
+{
+    const struct run_variant *known = run_data_variant(out, v->name);
+    if (known)
+        return (size_t)(known - out->variants);
+    struct run_variant *grown = realloc(out->variants, (out->n_variants + 1) * sizeof *grown);
+    if (!grown)
+        return out->n_variants;
+    out->variants = grown;
+    grown[out->n_variants] = *v;
+    return out->n_variants++;
+}
+
 /* Only what the other run measured: that it failed there is no matter of the base. */
-static int add_run(const struct run_data *base, const struct run_data *other, struct run_data *out,
+static int add_run(const struct base_pool_request *r, const struct run_data *other, struct run_data *out,
                    struct err *err)
 {
     struct run_test *grown = realloc(out->tests, (out->n_tests + other->n_tests + 1) * sizeof *grown);
@@ -49,11 +88,14 @@ static int add_run(const struct run_data *base, const struct run_data *other, st
     out->tests = grown;
     for (size_t i = 0; i < other->n_tests; i++) {
         const struct run_test *t = &other->tests[i];
-        const char *name = other->variants[t->variant].name;
-        if (!is_measurement(t) || !run_data_cell(base, name, t->context))
+        const struct run_variant *v = &other->variants[t->variant];
+        if (!is_measurement(t) || !is_wanted(r, v->name, t->context))
             continue;
+        size_t variant = find_variant(out, v);
+        if (variant == out->n_variants)
+            return no_memory(err);
         grown[out->n_tests] = *t;
-        grown[out->n_tests++].variant = (size_t)(run_data_variant(base, name) - base->variants);
+        grown[out->n_tests++].variant = variant;
     }
     return 0;
 }
@@ -68,16 +110,15 @@ static int by_cell(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-static int add_runs(struct store *s, const struct run_data *base, const int64_t *runs, size_t n_runs,
-                    int64_t now, struct run_data *out, struct err *err)
+static int add_runs(struct store *s, const struct base_pool_request *r, struct run_data *out, struct err *err)
 {
-    for (size_t i = 0; i < n_runs; i++) {
+    for (size_t i = 0; i < r->n_runs; i++) {
         struct run_data other;
-        if (runs[i] == base->info.key || runs[i] == now)
+        if (r->runs[i] == r->base->info.key || r->runs[i] == r->now->info.key)
             continue;
-        if (run_data_load(s, runs[i], &other, err) != 0)
+        if (run_data_load(s, r->runs[i], &other, err) != 0)
             return -1;
-        int rc = add_run(base, &other, out, err);
+        int rc = add_run(r, &other, out, err);
         run_data_release(&other);
         if (rc != 0)
             return -1;
@@ -85,12 +126,34 @@ static int add_runs(struct store *s, const struct run_data *base, const int64_t 
     return 0;
 }
 
-int base_pool(struct store *s, const struct run_data *base, const int64_t *runs, size_t n_runs, int64_t now,
-              struct run_data *out, struct err *err)
+static bool is_added(const struct run_data *out, size_t first_added, const struct run_test *t)
 {
-    int rc = begin(base, out, err);
+    for (size_t i = first_added; i < out->n_tests; i++)
+        if (out->tests[i].variant == t->variant && out->tests[i].context == t->context)
+            return true;
+    return false;
+}
+
+/* Nor is it a matter of the base that the newest run failed where another one has a value. */
+static void drop_failures(const struct run_data *base, struct run_data *out)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < out->n_tests; i++) {
+        const struct run_test *t = &out->tests[i];
+        if (i >= base->n_tests || is_ok(base, out->variants[t->variant].name, t->context) ||
+            !is_added(out, base->n_tests, t))
+            out->tests[kept++] = *t;
+    }
+    out->n_tests = kept;
+}
+
+int base_pool(struct store *s, const struct base_pool_request *r, struct run_data *out, struct err *err)
+{
+    int rc = begin(r->base, out, err);
     if (rc == 0)
-        rc = add_runs(s, base, runs, n_runs, now, out, err);
+        rc = add_runs(s, r, out, err);
+    if (rc == 0)
+        drop_failures(r->base, out);
     if (rc == 0 && out->n_tests > 0)
         qsort(out->tests, out->n_tests, sizeof *out->tests, by_cell);
     if (rc == 0)

@@ -1,5 +1,7 @@
-/* base_pool: the repetitions of all runs of a baseline, as those of one run: what a run is compared with
- * while there are too few nights to say what the baseline's level is.
+/* base_pool: the repetitions of all runs of a baseline, as those of one run: what a run is compared with.
+ *
+ * Nights that say what the baseline's level is make them needless, but for the cells that its newest run does
+ * not have, because it was narrowed or they failed in it: others of its runs may have them.
  */
 #ifndef KERNSWEEP_RESULTS_QUERY_BASE_POOL_H
 #define KERNSWEEP_RESULTS_QUERY_BASE_POOL_H
@@ -7,9 +9,15 @@
 #include "results/store/run_data.h"
 #include "results/store/store.h"
 
-/* *out is the base, with the measurements that the other runs have of its cells; the run `now` (a row of the
- * store) is not one of them. The owner calls run_data_release(). */
-int base_pool(struct store *s, const struct run_data *base, const int64_t *runs, size_t n_runs, int64_t now,
-              struct run_data *out, struct err *err);
+struct base_pool_request {
+    const struct run_data *base; /* the newest run */
+    const int64_t *runs;         /* of the baseline: rows of the store */
+    size_t n_runs;
+    const struct run_data *now; /* not one of them, though it may be listed */
+    bool gaps_only;             /* add nothing to what is OK in the newest run */
+};
+
+/* *out is the base, with what the other runs measured. The owner calls run_data_release(). */
+int base_pool(struct store *s, const struct base_pool_request *r, struct run_data *out, struct err *err);
 
 #endif

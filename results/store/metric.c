@@ -168,6 +168,14 @@ bool metric_is_time(enum metric m)
     return own_metric_seconds(metric_info(m)->unit) > 0;
 }
 
+bool metric_is_speed(enum metric m)
+{
+    const struct metric_info *info = metric_info(m);
+    size_t n = strlen(info->unit);
+    return metric_is_time(m) ||
+           (info->better == METRIC_MORE && n > 2 && strcmp(info->unit + n - 2, "/s") == 0);
+}
+
 bool metric_is_judged(enum metric m)
 {
     const struct metric_info *info = metric_info(m);

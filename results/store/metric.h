@@ -96,6 +96,8 @@ bool metric_is_derived(enum metric m);
 double metric_derived(enum metric m, double base, int context);
 /* Whether less of it is "faster". */
 bool metric_is_time(enum metric m);
+/* Whether more of what is better about it is "faster": a time, or something per second. */
+bool metric_is_speed(enum metric m);
 /* Whether it is a primary metric that the workload prints, unlike the wall time, which every process has. */
 bool metric_is_judged(enum metric m);
 /* Whether a value of so much can be the time of a process that ran for wall_s; true for what is not a time,

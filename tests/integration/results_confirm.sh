@@ -171,6 +171,7 @@ slower_node() {
     is "all four cells are put down to the node" "$(outcomes)" "node|4"
     ks compare "$(latest_sweep)" --baseline gold --json >"$TMPDIR/node.json" 2>&1
     like "the reason names the node, not the sources" "$(jq -r '.cells[0].reason' "$TMPDIR/node.json")" "the node, not the sources"
+    like "JUnit counts them as failures, as the exit code does" "$(ks compare "$(latest_sweep)" --baseline gold --format junit)" 'tests="4" failures="4"'
     is "the node is the cause of each cell" "$(jq -c '[.cells[] | [.causes[0].kind, .causes[0].certainty]] | unique' "$TMPDIR/node.json")" \
         '[["node","established"]]'
 }

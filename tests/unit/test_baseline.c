@@ -90,6 +90,52 @@ static void of_several_runs_is_their_median(void **state)
     store_close(&s);
 }
 
+/* Ten nights at most; the baseline are the first two, of which the second, newer one has the cell "a" alone,
+ * in which "b" fails or was not asked for. Tonight both are 20 % slower. */
+static void gap_in_the_newest_run(const char *db, int nights, bool failed)
+{
+    const struct compare_options o = compare_defaults();
+    struct store s = open_store(db);
+    struct against a;
+    struct comparison c;
+    struct draft d;
+    struct err err = {0};
+    int64_t key = 0;
+    for (int i = 0; i < nights; i++) {
+        draft_night(&d, i);
+        for (int r = 1; r <= 3; r++) {
+            double slower = (i == nights - 1 ? 1.2 : 1) * (1 + 0.001 * r + 0.0005 * (i % 3));
+            draft_shot(&d, "a", 4096, r, 10 * slower);
+            if (i != 1)
+                draft_shot(&d, "b", 4096, r, 5 * slower);
+            else if (failed)
+                draft_shot(&d, "b", 4096, r, NAN)->status = STATUS_CRASH;
+        }
+        key = must_store(&s, &d);
+        if (i < 2)
+            assert_ok(baseline_set(&s, "gold", key, i > 0, &err), &err);
+    }
+    struct run_data now = must_load(&s, key);
+    assert_ok(against_baseline(&s, &now, "gold", &o, &a, &err), &err);
+    assert_ok(against_compare(&a, &now, &c, &err), &err);
+    assert_int_equal(c.count, 2);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 2);
+    assert_near(c.deltas[1].ratio, 1.2, 0.01);
+    comparison_release(&c);
+    against_release(&a);
+    run_data_release(&now);
+    store_close(&s);
+}
+
+static void what_its_newest_run_lacks_its_other_runs_have(void **state)
+{
+    (void)state;
+    gap_in_the_newest_run("narrowed.db", 3, false);
+    gap_in_the_newest_run("failed.db", 3, true);
+    gap_in_the_newest_run("narrowed_nights.db", 12, false);
+    gap_in_the_newest_run("failed_nights.db", 12, true);
+}
+
 static void of_another_node_plan_or_mode_is_refused(void **state)
 {
     (void)state;
@@ -193,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_set_listed_resolved_and_removed),
         cmocka_unit_test(of_several_runs_is_their_median),
+        cmocka_unit_test(what_its_newest_run_lacks_its_other_runs_have),
         cmocka_unit_test(of_another_node_plan_or_mode_is_refused),
         cmocka_unit_test(several_runs_make_one),
         cmocka_unit_test(needs_something_to_compare_with),

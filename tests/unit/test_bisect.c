@@ -363,6 +363,27 @@ static void names_are_read_back(void **state)
     assert_false(bisect_mark_from_name("unheard", &m));
 }
 
+static struct delta end_cell(enum verdict verdict, int base_n, int now_n, double ratio)
+{
+    return (struct delta){
+        .verdict = verdict, .base_n = base_n, .now_n = now_n, .ratio = ratio, .noise_floor = 0.01};
+}
+
+static void the_clearest_cell_is_followed(void **state)
+{
+    (void)state;
+    const struct delta absent = end_cell(VERDICT_NOISY, 0, 6, NAN), gone = end_cell(VERDICT_NOISY, 6, 0, NAN),
+                       equal = end_cell(VERDICT_UNCHANGED, 6, 6, 1),
+                       open = end_cell(VERDICT_NOISY, 6, 6, 1.02),
+                       slow = end_cell(VERDICT_REGRESSED, 6, 6, 1.1),
+                       slower = end_cell(VERDICT_REGRESSED, 6, 6, 1.2);
+    const struct delta all[] = {absent, equal, open, gone, slow, slower};
+    assert_int_equal(bisect_clearest(all, 6), 5);
+    assert_int_equal(bisect_clearest(all, 4), 2);
+    assert_int_equal(bisect_clearest(all, 2), 1); /* what the good end lacks does not stop the search */
+    assert_int_equal(bisect_clearest(all, 1), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +402,7 @@ int main(void)
         cmocka_unit_test(the_same_code_is_decided_without_measuring),
         cmocka_unit_test(an_interrupted_search_goes_on),
         cmocka_unit_test(two_commits_are_a_line),
+        cmocka_unit_test(the_clearest_cell_is_followed),
         cmocka_unit_test(names_are_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

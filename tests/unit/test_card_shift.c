@@ -199,6 +199,26 @@ static void a_cell_beyond_its_cards_factor_still_regresses(void **state)
     }
 }
 
+/* What the others of its card gained may be due to code that it does not share. */
+static void a_cell_that_stayed_on_a_faster_card_has_not_regressed(void **state)
+{
+    (void)state;
+    placement_fn *const where[] = {four_by_point, four_by_cell, two_by_cell};
+    for (size_t i = 0; i < COUNT(where); i++) {
+        struct trial t = {.where = where[i],
+                          .card_1 = 1 / slower,
+                          .cell = slower,
+                          .which = 1,
+                          .new_code = true,
+                          .base = -1};
+        assert_true(is_home(&t, t.which, 1));
+        struct outcome o = trials("a cell that stayed", &t);
+        assert_true(o.found >= SEEDS * 9 / 10);
+        assert_true(o.cell <= SEEDS / 40);
+        assert_true(o.fails <= SEEDS / 20);
+    }
+}
+
 static void a_card_that_has_been_slower_since_the_base_is_one_finding(void **state)
 {
     (void)state;
@@ -347,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_card_that_varies_by_itself_is_found_by_what_exceeds_it),
         cmocka_unit_test(a_faster_card_fails_nothing),
         cmocka_unit_test(a_cell_beyond_its_cards_factor_still_regresses),
+        cmocka_unit_test(a_cell_that_stayed_on_a_faster_card_has_not_regressed),
         cmocka_unit_test(a_card_that_has_been_slower_since_the_base_is_one_finding),
         cmocka_unit_test(new_code_leaves_it_open_whether_it_is_the_card),
         cmocka_unit_test(new_code_on_every_card_leaves_nothing_open),

@@ -38,6 +38,44 @@ static void lines_are_ordered_from_worst_to_best(void **state)
     json_decref(lines);
 }
 
+/* It was measured again only to tell whose the factor is that all cells share. */
+static void what_confirming_said_of_all_cells_is_not_said_of_one(void **state)
+{
+    (void)state;
+    const struct run_data run = {0};
+    struct delta deltas[] = {cell("a", 1, VERDICT_IMPROVED, 0.9)};
+    deltas[0].confirmation = CONFIRM_STANDS;
+    const struct comparison c = {.deltas = deltas, .count = 1, .primary = METRIC_PREFILL_S};
+    json_t *lines = digest_lines(&run, &c, "");
+    assert_line(lines, 0, "a 1: improved -10.0 %");
+    json_decref(lines);
+}
+
+static void the_verdicts_in_a_line_have_what_cells_share_and_all_cells(void **state)
+{
+    (void)state;
+    char text[DIGEST_VERDICTS_MAX];
+    struct comparison c = {.primary = METRIC_PREFILL_S};
+    c.verdicts[VERDICT_REGRESSED] = 1;
+    c.verdicts[VERDICT_UNCHANGED] = 8;
+    digest_verdicts(&c, text);
+    assert_string_equal(text, "1 regressed, 0 broken, 0 missing, 0 improved, 8 unchanged, 0 inconclusive");
+    c.shift = (struct common_shift){.found = true, .worse = true, .ratio = 1.08};
+    c.cards.count = 1;
+    c.cards.items[0].worse = true;
+    c.node_cells = 2;
+    c.verdicts[VERDICT_FIXED] = 3;
+    c.verdicts[VERDICT_NEW] = 4;
+    digest_verdicts(&c, text);
+    assert_string_equal(text, "all cells: +8.0 % together; 1 GPU by itself; 2 slow because of the node; "
+                              "1 regressed, 0 broken, 0 missing, 0 improved, 3 fixed, 4 new, 8 unchanged, "
+                              "0 inconclusive");
+    c.shift.from_controls = true;
+    c.cards.count = 2;
+    digest_verdicts(&c, text);
+    assert_true(strncmp(text, "the node: +8.0 % together; 2 GPUs by themselves; ", 49) == 0);
+}
+
 static void lines_beyond_the_maximum_are_counted(void **state)
 {
     (void)state;
@@ -76,8 +114,11 @@ static void commits_stand_before_the_cells_that_changed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lines_are_ordered_from_worst_to_best),
-                                       cmocka_unit_test(lines_beyond_the_maximum_are_counted),
-                                       cmocka_unit_test(commits_stand_before_the_cells_that_changed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_are_ordered_from_worst_to_best),
+        cmocka_unit_test(what_confirming_said_of_all_cells_is_not_said_of_one),
+        cmocka_unit_test(the_verdicts_in_a_line_have_what_cells_share_and_all_cells),
+        cmocka_unit_test(lines_beyond_the_maximum_are_counted),
+        cmocka_unit_test(commits_stand_before_the_cells_that_changed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -297,6 +297,141 @@ static void measuring_again_tells_whose_a_common_factor_is(void **state)
     assert_int_equal(cause_of(&p, 1.00, 1.08), SHIFT_CODE);
 }
 
+/* Two runs of a young plan, which has no nights yet: tonight all cells are 8 % slower. */
+static enum shift_cause cause_of_pair(double base_again, double now_again)
+{
+    struct err err = {0};
+    struct comparison c;
+    struct suspect_list suspects;
+    const struct compare_options o = compare_defaults();
+    struct run_data base = night_of(1, 1), now = night_of(2, 1.08);
+    struct run_data a = night_of(3, base_again), b = night_of(4, now_again);
+    const struct run_data *const bases[] = {&a, &a}, *const nows[] = {&b, &b};
+    assert_ok(compare_runs(&base, &now, NULL, &o, &c, &err), &err);
+    assert_true(c.shift.found && c.shift.worse && c.shift.since_base);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
+    assert_true(confirm_is_needed(&c));
+    assert_ok(confirm_suspects(&c, &suspects, &err), &err);
+    assert_int_equal(suspects.count, 4);
+    suspect_list_release(&suspects);
+    assert_ok(confirm_judge(&c, bases, 2, nows, 2, &o, &err), &err);
+    enum shift_cause cause = c.shift.confirmed;
+    comparison_release(&c);
+    run_data_release(&base);
+    run_data_release(&now);
+    run_data_release(&a);
+    run_data_release(&b);
+    return cause;
+}
+
+static void measuring_again_tells_it_of_two_runs_too(void **state)
+{
+    (void)state;
+    assert_int_equal(cause_of_pair(1.08, 1.08), SHIFT_NODE);
+    assert_int_equal(cause_of_pair(1.00, 1.08), SHIFT_CODE);
+}
+
+/* Three variants, of which the third has its own speed tonight. */
+static struct run_data night_of_three(int number, double two, double third)
+{
+    struct draft d;
+    draft_night(&d, number);
+    for (int v = 0; v < 3; v++)
+        for (int c = 0; c < (v < 2 ? 3 : 2); c++)
+            for (int r = 1; r <= 3; r++) {
+                char name[] = {(char)('a' + v), '\0'};
+                draft_shot(&d, name, 1000 + c, r, (3 * v + c + 1) * (v < 2 ? two : third) * (1 + 0.001 * r));
+            }
+    return run_of_draft(&d);
+}
+
+static void make_three(struct plan_nights *p)
+{
+    make_nights(p);
+    for (int i = 0; i < CELLS; i++) {
+        snprintf(p->series[i].variant, sizeof p->series[i].variant, "%c", 'a' + i / 3);
+        p->series[i].context = 1000 + i % 3;
+    }
+}
+
+static void judge_three(bool nights, double two, double third, enum verdict expected, bool fails)
+{
+    struct err err = {0};
+    struct plan_nights p;
+    struct comparison c;
+    const struct compare_options o = compare_defaults();
+    make_three(&p);
+    struct run_data base = night_of_three(1, 1, 1), now = night_of_three(30, two, third);
+    assert_ok(compare_runs(nights ? NULL : &base, &now, nights ? &p.history : NULL, &o, &c, &err), &err);
+    assert_true(c.shift.found && !c.shift.from_controls);
+    assert_int_equal(c.verdicts[VERDICT_UNCHANGED], 6);
+    assert_int_equal(c.verdicts[expected], 2);
+    assert_int_equal(comparison_regressed(&c), fails);
+    comparison_release(&c);
+    run_data_release(&base);
+    run_data_release(&now);
+}
+
+/* What two variants of three have in common may be the code that only they share. */
+static void a_cell_that_stayed_where_it_was_has_not_changed_by_what_others_share(void **state)
+{
+    (void)state;
+    for (int nights = 0; nights < 2; nights++) {
+        judge_three(nights, 0.9, 1, VERDICT_NOISY, false);
+        judge_three(nights, 1.1, 1, VERDICT_NOISY, true);
+        judge_three(nights, 0.9, 1.1, VERDICT_REGRESSED, true);
+        judge_three(nights, 1.1, 0.9, VERDICT_IMPROVED, true);
+        judge_three(nights, 1.1, 1.25, VERDICT_REGRESSED, true);
+    }
+}
+
+/* Nights that vary by a tenth of a per cent, and tonight two variants are 1.9 % faster: no finding, but none
+ * of the third either. */
+static void nor_by_what_is_too_small_for_a_finding(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct plan_nights p;
+    struct comparison c;
+    const struct compare_options o = compare_defaults();
+    make_three(&p);
+    for (int i = 0; i < CELLS; i++)
+        for (int n = 0; n < NIGHTS; n++)
+            p.points[i][n].median = (i + 1) * pow(p.points[i][n].median / (i + 1), 0.1);
+    struct run_data now = night_of_three(30, 0.981, 1.002);
+    assert_ok(compare_runs(NULL, &now, &p.history, &o, &c, &err), &err);
+    assert_true(c.shift.known && c.shift.unusual && !c.shift.found);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
+    assert_int_equal(c.verdicts[VERDICT_NOISY], 2);
+    comparison_release(&c);
+    run_data_release(&now);
+}
+
+/* The base is older than ten nights on which two variants are 10 % faster. */
+static void nor_by_what_others_have_shared_since_an_old_base(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct plan_nights p;
+    struct comparison c;
+    struct compare_options o = compare_defaults();
+    const int64_t base_run = 3;
+    make_three(&p);
+    for (int i = 0; i < 6; i++)
+        for (int n = 10; n < NIGHTS; n++)
+            p.points[i][n].median *= 0.9;
+    o.base_runs = &base_run;
+    o.n_base_runs = 1;
+    struct run_data base = night_of_three(3, 1, 1), now = night_of_three(30, 0.9, 1);
+    assert_ok(compare_runs(&base, &now, &p.history, &o, &c, &err), &err);
+    assert_false(c.shift.found);
+    assert_int_equal(c.verdicts[VERDICT_IMPROVED], 6);
+    assert_int_equal(c.verdicts[VERDICT_NOISY], 2);
+    comparison_release(&c);
+    run_data_release(&base);
+    run_data_release(&now);
+}
+
 /* All cells were made faster, to `level`, after the base, and tonight they are 15 % slower than that: what
  * measuring again, in turns with the base's build, says of it. */
 static enum shift_cause cause_since_base(double level, double base_again)
@@ -451,6 +586,10 @@ int main(void)
         cmocka_unit_test(a_common_factor_needs_a_majority_or_controls),
         cmocka_unit_test(the_middle_between_two_variants_is_not_shared),
         cmocka_unit_test(measuring_again_tells_whose_a_common_factor_is),
+        cmocka_unit_test(measuring_again_tells_it_of_two_runs_too),
+        cmocka_unit_test(a_cell_that_stayed_where_it_was_has_not_changed_by_what_others_share),
+        cmocka_unit_test(nor_by_what_is_too_small_for_a_finding),
+        cmocka_unit_test(nor_by_what_others_have_shared_since_an_old_base),
         cmocka_unit_test(a_loss_since_the_base_names_the_factor_of_its_own_reference),
         cmocka_unit_test(the_build_of_an_old_base_clears_no_loss_since_the_newest_nights),
         cmocka_unit_test(the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is),

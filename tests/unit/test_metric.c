@@ -126,6 +126,8 @@ static void a_definition_takes_a_place_and_keeps_it(void **state)
     assert_true(metric_info(m)->least == 2);
     assert_true(metric_is_judged(m));
     assert_false(metric_is_time(m));
+    assert_true(metric_is_speed(m) && metric_is_speed(METRIC_PREFILL_S) && metric_is_speed(METRIC_TFLOPS));
+    assert_false(metric_is_speed(METRIC_JOULES) || metric_is_speed(METRIC_VRAM_PEAK));
     metric_forget();
 }
 

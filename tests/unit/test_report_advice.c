@@ -198,6 +198,33 @@ static void a_variant_that_failed_is_not_among_those_that_the_fastest_beats(void
     free(text);
 }
 
+static void what_is_no_speed_is_better_or_worse(void **state)
+{
+    struct store s = open_store("energy.db");
+    static const struct metric_definition energy = {
+        .name = "energy", .unit = "J", .better = METRIC_LESS, .primary = true};
+    struct draft d;
+    struct err err = {0};
+    (void)state;
+    draft_night(&d, 0);
+    d.metrics[0] = energy;
+    d.n_metrics = 1;
+    for (int i = 0; i < 6; i++) {
+        draft_shot(&d, i % 2 ? "v2" : "baseline", 1024, 1 + i / 2, 1);
+        assert_ok(draft_add_extra(&d.tests[i], "energy", (i % 2 ? 20 : 10) + 0.001 * i, &err), &err);
+    }
+    must_store(&s, &d);
+    char *text = render(&s, report_defaults());
+    holds(text, "`v2` is 2.00x worse than `baseline` in energy at 1024.");
+    holds(text, "| Worse ");
+    lacks(text, "slower");
+    lacks(text, "Optimise");
+    lacks(text, "Disable");
+    free(text);
+    store_close(&s);
+    metric_forget();
+}
+
 static void a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel(void **state)
 {
     struct store s = open_store("step.db");
@@ -547,6 +574,7 @@ int main(void)
         cmocka_unit_test(the_fastest_is_so_among_those_that_were_measured),
         cmocka_unit_test(a_variant_that_failed_is_not_among_those_that_the_fastest_beats),
         cmocka_unit_test(errors_are_said_to_be_those_that_the_program_reported),
+        cmocka_unit_test(what_is_no_speed_is_better_or_worse),
         cmocka_unit_test(a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel),
         cmocka_unit_test(shapes_of_different_batches_are_not_summed_into_advice),
         cmocka_unit_test(the_evidence_is_of_the_kernel_that_ran),

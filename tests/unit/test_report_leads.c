@@ -160,6 +160,10 @@ static void slower_for_unknown_reasons(struct comparison *c)
 {
     slower_node(c);
     c->shift.from_controls = false;
+    c->shift.since_base = true; /* of two runs alone */
+    c->shift.p = NAN;
+    for (size_t i = 0; i < c->count; i++)
+        c->deltas[i].ratio = 1; /* beside that factor */
 }
 
 static void slower_node_as_confirmed(struct comparison *c)
@@ -193,20 +197,79 @@ static void what_all_cells_lost_is_the_first_step(void **state)
     text = advice_beside("shift_code.db", old, now, CONFIRM_STANDS, slower_shared_code);
     holds(text, "**Look for the change in code that the variants share**: they are 8 % slower together");
     free(text);
-    text = advice_beside("shift_open.db", old, now, CONFIRM_STANDS, slower_for_unknown_reasons);
+    text = advice_beside("shift_open.db", old, now, CONFIRM_NOT_ASKED, slower_for_unknown_reasons);
     holds(text, "**Measure both builds alternately (`--confirm`)**: the cells are 8 % slower together");
+    free(text);
+    text = advice_beside("shift_tried.db", old, now, CONFIRM_UNDECIDED, slower_for_unknown_reasons);
+    holds(text, "is unknown; measuring both builds again, alternately, did not settle it.");
+    holds(text, "**Find out what the cells share that changed**: they are 8 % slower together");
+    lacks(text, "the cells are 8 % slower together");
     free(text);
     text = advice_beside("shift_confirmed.db", old, now, CONFIRM_STANDS, slower_node_as_confirmed);
     holds(text,
           "**Find out what changed on the node**: the cells are 8 % slower together, and the old build");
     lacks(text, "whose code is the same are");
     free(text);
-    text = advice_beside("shift_mixed.db", old, now, CONFIRM_STANDS, slower_than_a_mixed_base);
+    text = advice_beside("shift_mixed.db", old, now, CONFIRM_NOT_ASKED, slower_than_a_mixed_base);
     holds(text, "**Find out what the cells share that changed**: they are 8 % slower together");
     lacks(text, "**Measure both builds alternately");
     free(text);
     text = advice_beside("shift_faster.db", old, now, CONFIRM_STANDS, faster_node);
     lacks(text, "slower together");
+    free(text);
+}
+
+static void slower_card(struct comparison *c)
+{
+    c->cards.count = 1;
+    c->cards.items[0] = (struct card_shift){
+        .gpu = "GPU-c", .worse = true, .since_base = true, .ratio = 1.1, .p = NAN, .cells = 4, .all = 4};
+    for (size_t i = 0; i < c->count; i++) {
+        c->deltas[i].ratio = 1; /* beside that of its GPU */
+        snprintf(c->deltas[i].gpu, sizeof c->deltas[i].gpu, "GPU-c");
+    }
+}
+
+static void slower_card_with_the_same_code(struct comparison *c)
+{
+    slower_card(c);
+    c->cards.items[0].from_controls = true;
+}
+
+static void slower_code_of_a_card(struct comparison *c)
+{
+    slower_card(c);
+    c->cards.items[0].confirmed = SHIFT_CODE;
+}
+
+static void slower_card_and_mixed_base(struct comparison *c)
+{
+    slower_card(c);
+    c->mixed_base = true;
+}
+
+static void what_a_gpu_lost_is_a_step(void **state)
+{
+    (void)state;
+    const struct side now = {"tree 2", "plan", "6.10.0", "code 2", 20};
+    char *text = advice_beside("card.db", old, now, CONFIRM_NOT_ASKED, slower_card);
+    holds(text,
+          "## Next steps\n\n- **Measure both builds alternately on the GPU `GPU-c` (`--confirm`)**: its "
+          "cells are "
+          "10 % slower than before, and whether it or code that only they run is the cause is unknown.");
+    free(text);
+    text = advice_beside("card_same.db", old, now, CONFIRM_NOT_ASKED, slower_card_with_the_same_code);
+    holds(text, "- **Find out what changed on the GPU `GPU-c`**: its cells are 10 % slower than before, and "
+                "it is not the code.");
+    free(text);
+    text = advice_beside("card_code.db", old, now, CONFIRM_STANDS, slower_code_of_a_card);
+    holds(text, "- **Look for the change in code that the cells of the GPU `GPU-c` share**: they are 10 % "
+                "slower than before");
+    free(text);
+    text = advice_beside("card_open.db", old, now, CONFIRM_NOT_ASKED, slower_card_and_mixed_base);
+    holds(text, "- **Find out what changed on the GPU `GPU-c`, or in code that only its cells run**: they "
+                "are 10 % slower");
+    lacks(text, "alternately on the GPU");
     free(text);
 }
 
@@ -292,6 +355,86 @@ static void nights_alone_do_not_tell_the_cause(void **state)
     store_close(&s);
 }
 
+/* Six cells of two variants: nights 1 to 3, of which the base is one, took 10 s, the next ones 8 s, and the
+ * last one is 8 % slower than these, but still faster than the base. */
+static void slower_than_the_nights_is_not_slower_than_an_older_base(void **state)
+{
+    struct store s = open_store("older_shift.db");
+    struct report_request req = report_defaults();
+    (void)state;
+    for (int night = 1; night <= 14; night++) {
+        struct draft d;
+        draft_night(&d, night);
+        for (int cell = 0; cell < 6; cell++)
+            for (int r = 1; r <= 3; r++)
+                draft_shot(&d, cell < 3 ? "v" : "w", 1024 + cell, r,
+                           (night < 4    ? 10
+                            : night < 14 ? 8
+                                         : 8.64) *
+                               (1 + 0.001 * r + 0.001 * ((night + cell) % 3)));
+        must_store(&s, &d);
+    }
+    req.against = "night-0002";
+    char *text = render(&s, req);
+    holds(text, "**All cells together are slower than on the newest nights**, against `night-0002` of "
+                "2025-01-03: 6 improved");
+    holds(text, "The comparison is with the newest nights.");
+    free(text);
+    req.against = "night-0013";
+    text = render(&s, req);
+    lacks(text, "**All cells together are slower** than");
+    free(text);
+    req.against = NULL;
+    text = render(&s, req);
+    holds(text, "**All cells together are slower** than the previous 13 nights");
+    lacks(text, "The comparison is with");
+    free(text);
+    store_close(&s);
+}
+
+/* The base is older than an improvement, of which tonight has lost a part, with the code of the night before.
+ */
+static void a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base(void **state)
+{
+    struct store s = open_store("older_base.db");
+    struct report_request req = report_defaults();
+    (void)state;
+    for (int night = 1; night <= 14; night++) {
+        struct side side = {"tree 2", "plan", night < 14 ? "6.8.5" : "6.10.0", "code 2", 8};
+        if (night < 4)
+            side = old;
+        side.prefill_s += (night == 14 ? 1 : 0) + 0.01 * (night % 4);
+        store_side(&s, night, &side);
+    }
+    req.against = "night-0002";
+    char *text = render(&s, req);
+    holds(text, "1 regressed");
+    holds(text, "not the code: same machine code in all kernels");
+    holds(text, "**Compare this run with the last good one (`kernsweep compare`)**: 1 cell regressed");
+    lacks(text, "the device code and recorded facts (driver) differ");
+    lacks(text, "--confirm");
+    free(text);
+    store_close(&s);
+}
+
+static void cells_that_are_all_new_are_not_without_regression(void **state)
+{
+    struct store s = open_store("new.db");
+    struct report_request req = report_defaults();
+    struct draft d;
+    (void)state;
+    store_side(&s, 1, &old);
+    draft_night(&d, 2);
+    draft_shot(&d, "v4", 4096, 1, 10);
+    must_store(&s, &d);
+    req.against = "night-0001";
+    char *text = render(&s, req);
+    holds(text, "**No cell to compare** with `night-0001` of 2025-01-02: 1 new");
+    lacks(text, "No regression");
+    free(text);
+    store_close(&s);
+}
+
 /* Nights vary more than a run does: more repetitions would change nothing. */
 static void inconclusive_nights_are_not_sent_for_more_repetitions(void **state)
 {
@@ -311,6 +454,56 @@ static void inconclusive_nights_are_not_sent_for_more_repetitions(void **state)
     holds(text, "**Find out why this cell varies between nights**");
     free(text);
     store_close(&s);
+}
+
+static void moved(struct comparison *c)
+{
+    c->deltas[0].verdict = VERDICT_NOISY;
+    c->deltas[0].other_device = true;
+    c->verdicts[VERDICT_REGRESSED]--;
+    c->verdicts[VERDICT_NOISY]++;
+}
+
+static void stayed(struct comparison *c)
+{
+    moved(c);
+    c->deltas[0].other_device = false;
+    c->deltas[0].stayed = true;
+}
+
+static void stayed_by_nights(struct comparison *c)
+{
+    stayed(c);
+    c->deltas[0].method = METHOD_NIGHTS;
+}
+
+static void disputed_by_nights(struct comparison *c)
+{
+    stayed_by_nights(c);
+    c->deltas[0].stayed = false;
+    c->deltas[0].disputed = true;
+}
+
+static void advice_follows_from_why_a_cell_is_inconclusive(void **state)
+{
+    (void)state;
+    const struct side now = {"tree 2", "plan", "6.8.5", "code 2", 20};
+    char *text = advice_beside("moved.db", old, now, CONFIRM_NOT_ASKED, moved);
+    holds(text,
+          "**Measure both GPUs in one run (`kernsweep noise PLAN --gpus`)**, if the node has both: 1 cell");
+    lacks(text, "Use at least 5");
+    free(text);
+    text = advice_beside("stayed.db", old, now, CONFIRM_NOT_ASKED, stayed);
+    lacks(text, "Use at least 5");
+    free(text);
+    text = advice_beside("stayed_nights.db", old, now, CONFIRM_NOT_ASKED, stayed_by_nights);
+    lacks(text, "between nights");
+    lacks(text, "Use at least 5");
+    free(text);
+    text = advice_beside("disputed.db", old, now, CONFIRM_NOT_ASKED, disputed_by_nights);
+    lacks(text, "between nights");
+    holds(text, "Use at least 5");
+    free(text);
 }
 
 static size_t place_of(const char *text, const char *words)
@@ -353,13 +546,18 @@ int main(void)
         cmocka_unit_test(what_the_plan_changed_is_not_to_be_confirmed),
         cmocka_unit_test(a_base_of_different_sources_is_not_to_be_confirmed),
         cmocka_unit_test(what_all_cells_lost_is_the_first_step),
+        cmocka_unit_test(what_a_gpu_lost_is_a_step),
         cmocka_unit_test(where_nothing_changed_nobody_is_sent_into_the_code),
         cmocka_unit_test(sources_that_changed_without_changing_the_code_are_not_the_cause),
         cmocka_unit_test(a_node_that_changed_is_named_with_its_facts),
         cmocka_unit_test(where_both_changed_neither_is_blamed),
         cmocka_unit_test(without_records_the_cause_is_said_to_be_unknown),
         cmocka_unit_test(nights_alone_do_not_tell_the_cause),
+        cmocka_unit_test(a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base),
+        cmocka_unit_test(cells_that_are_all_new_are_not_without_regression),
+        cmocka_unit_test(slower_than_the_nights_is_not_slower_than_an_older_base),
         cmocka_unit_test(inconclusive_nights_are_not_sent_for_more_repetitions),
+        cmocka_unit_test(advice_follows_from_why_a_cell_is_inconclusive),
         cmocka_unit_test(verdicts_come_first_and_raw_data_last),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -2,8 +2,10 @@
  * nothing, and "unchanged" says that a change would have been found. */
 #include "tests/unit/results_support.h"
 
+#include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
 #include "results/judge/compare.h"
+#include "results/judge/turns.h"
 #include "results/judge/within.h"
 #include "results/query/against.h"
 #include "results/stats/stats.h"
@@ -224,22 +226,207 @@ static void a_metric_that_is_no_longer_printed_is_missing(void **state)
 static void a_common_factor_names_the_cells_that_have_it(void **state)
 {
     (void)state;
-    struct common_shift s = {.known = true,
-                             .found = true,
-                             .worse = true,
-                             .from_controls = true,
-                             .ratio = 1.1,
-                             .p = 0,
-                             .cells = 9,
-                             .agree = 9};
+    struct comparison c = {.primary = METRIC_PREFILL_S,
+                           .shift = {.known = true,
+                                     .found = true,
+                                     .worse = true,
+                                     .from_controls = true,
+                                     .ratio = 1.1,
+                                     .p = 0,
+                                     .cells = 9,
+                                     .agree = 9}};
     struct buf text;
     buf_init(&text, 4096);
-    verdict_shift(&s, REPORT_EN, &text);
+    verdict_shift(&c, REPORT_EN, &text);
     assert_non_null(strstr(buf_str(&text), "measured on 9 cells"));
     buf_clear(&text);
-    s.agree = 6;
-    verdict_shift(&s, REPORT_EN, &text);
-    assert_non_null(strstr(buf_str(&text), "measured on 6 of 9 cells"));
+    c.shift.agree = 6;
+    c.shift.from_controls = false;
+    verdict_shift(&c, REPORT_EN, &text);
+    assert_non_null(strstr(buf_str(&text), "Most cells are 10 % slower together, measured on 6 of 9 cells"));
+    buf_release(&text);
+}
+
+/* What is said of a factor that all cells share: of six cells that two runs alone compared. */
+static char *said_of_shift(struct comparison *c, enum confirmation measured_again)
+{
+    struct delta deltas[6];
+    struct buf text;
+    for (size_t i = 0; i < COUNT(deltas); i++)
+        deltas[i] = (struct delta){
+            .metric = c->primary, .method = METHOD_THRESHOLD, .ratio = 1, .confirmation = measured_again};
+    c->deltas = deltas;
+    c->count = COUNT(deltas);
+    c->shift = (struct common_shift){.known = true,
+                                     .found = true,
+                                     .worse = c->shift.worse,
+                                     .since_base = true,
+                                     .ratio = 1.1,
+                                     .p = NAN,
+                                     .cells = 6,
+                                     .agree = 6};
+    buf_init(&text, 4096);
+    verdict_shift(c, REPORT_EN, &text);
+    return buf_steal(&text);
+}
+
+static void confirming_is_offered_only_where_it_can_tell(void **state)
+{
+    (void)state;
+    struct comparison c = {.primary = METRIC_PREFILL_S, .base_id = "gold", .shift.worse = true};
+    char *text = said_of_shift(&c, CONFIRM_NOT_ASKED);
+    assert_non_null(strstr(text, "All cells are 10 % slower together"));
+    assert_non_null(strstr(text, "is unknown; `--confirm` finds out"));
+    free(text);
+    text = said_of_shift(&c, CONFIRM_UNDECIDED);
+    assert_null(strstr(text, "--confirm"));
+    assert_non_null(strstr(text, "measuring both builds again, alternately, did not settle it"));
+    free(text);
+    c.mixed_base = true;
+    text = said_of_shift(&c, CONFIRM_NOT_ASKED);
+    assert_non_null(strstr(text, "the cause is unknown. "));
+    free(text);
+    c.mixed_base = c.shift.worse = false;
+    text = said_of_shift(&c, CONFIRM_NOT_ASKED);
+    assert_non_null(strstr(text, "the cause is unknown. "));
+    free(text);
+    c.shift.worse = true;
+    c.base_id[0] = '\0';
+    text = said_of_shift(&c, CONFIRM_NOT_ASKED);
+    assert_non_null(strstr(text, "the cause is unknown. "));
+    free(text);
+}
+
+static void what_is_no_time_is_worse_not_slower(void **state)
+{
+    (void)state;
+    struct comparison c = {.primary = METRIC_JOULES, .base_id = "gold", .shift.worse = true};
+    char *text = said_of_shift(&c, CONFIRM_NOT_ASKED);
+    assert_non_null(strstr(text, "All cells are 10 % worse in joules together"));
+    free(text);
+}
+
+static void code_that_is_slower_on_another_gpu_is_a_regression(void **state)
+{
+    (void)state;
+    struct comparison c = {.shift = {.found = true, .worse = true, .device_changed = true}};
+    assert_false(comparison_regressed(&c));
+    c.shift.confirmed = SHIFT_NODE;
+    assert_false(comparison_regressed(&c));
+    c.shift.confirmed = SHIFT_CODE;
+    assert_true(comparison_regressed(&c));
+}
+
+/* The evidence of a cell of two runs, by this metric. */
+static char *evidence_of_values(enum metric m, const double *base, const double *now, size_t n)
+{
+    const struct compare_options o = compare_defaults();
+    const struct turns_values v = {.metric = m, .base = base, .base_n = n, .now = now, .now_n = n};
+    struct delta d = {.metric = m, .in_base = true, .in_now = true, .common = 1, .own = 1};
+    struct err err = {0};
+    struct buf text;
+    assert_ok(turns_judge_values(&v, &o, &d, &err), &err);
+    buf_init(&text, 4096);
+    verdict_evidence(&d, REPORT_EN, &text);
+    return buf_steal(&text);
+}
+
+static void what_decides_stands_in_the_evidence(void **state)
+{
+    (void)state;
+    const double fast[] = {1, 1.001, 1.002}, mixed[] = {1.3, 1.301, 1.0005}, slow[] = {1.3, 1.301, 1.302};
+    const double short_before[] = {0.01, 0.01, 0.01}, short_now[] = {0.014, 0.014, 0.014};
+    char *text = evidence_of_values(METRIC_PREFILL_S, fast, mixed, 3);
+    assert_non_null(strstr(text, "; the repetitions disagree: not all of them show the change"));
+    free(text);
+    text = evidence_of_values(METRIC_PREFILL_S, fast, slow, 3);
+    assert_null(strstr(text, "disagree"));
+    assert_null(strstr(text, "never matter"));
+    free(text);
+    text = evidence_of_values(METRIC_WALL_S, short_before, short_now, 3);
+    assert_non_null(strstr(text, "; differences of up to 5 ms never matter for this metric"));
+    free(text);
+}
+
+static void a_value_of_zero_has_no_ratio(void **state)
+{
+    (void)state;
+    const double none[] = {0, 0, 0}, some[] = {5, 5, 5};
+    char *text = evidence_of_values(METRIC_KERNEL_MS, none, none, 3);
+    assert_string_equal(text, "0 before and now");
+    free(text);
+    text = evidence_of_values(METRIC_KERNEL_MS, none, some, 3);
+    assert_string_equal(text, "no ratio: a value is not positive");
+    free(text);
+}
+
+static void nights_of_zero_were_measured(void **state)
+{
+    (void)state;
+    struct compare_options o = compare_defaults();
+    struct history_point points[12];
+    struct history_series series = {
+        .variant = "v3", .context = CONTEXT, .metric = METRIC_KERNEL_MS, .points = points, .count = 12};
+    struct history h = {.series = &series, .count = 1, .nights = 12};
+    struct comparison c;
+    struct draft d;
+    struct err err = {0};
+    o.metric = METRIC_KERNEL_MS;
+    for (size_t i = 0; i < COUNT(points); i++)
+        points[i] = (struct history_point){.run_key = (int64_t)i + 1, .median = 0, .n = 3, .within = NAN};
+    for (int now = 0; now < 2; now++) {
+        draft_night(&d, 20);
+        for (int r = 1; r <= 3; r++)
+            draft_shot(&d, "v3", CONTEXT, r, 1)->value[METRIC_KERNEL_MS] = now;
+        struct run_data run = run_of_draft(&d);
+        struct buf text;
+        assert_ok(compare_runs(NULL, &run, &h, &o, &c, &err), &err);
+        assert_int_equal(c.deltas[0].verdict, now ? VERDICT_NOISY : VERDICT_UNCHANGED);
+        buf_init(&text, 4096);
+        verdict_evidence(&c.deltas[0], REPORT_EN, &text);
+        assert_string_equal(buf_str(&text), now ? "no ratio: a value is not positive" : "0 before and now");
+        buf_release(&text);
+        comparison_release(&c);
+        run_data_release(&run);
+    }
+}
+
+static void nights_have_no_base(void **state)
+{
+    (void)state;
+    struct delta d = {
+        .metric = METRIC_PREFILL_S, .by_nights = true, .in_base = true, .in_now = true, .now_n = 3};
+    struct buf text;
+    buf_init(&text, 4096);
+    d.history_n = 3;
+    verdict_evidence(&d, REPORT_EN, &text);
+    assert_string_equal(buf_str(&text), "too few nights of history for a verdict (3)");
+    buf_clear(&text);
+    d.now_status = STATUS_CRASH;
+    verdict_evidence(&d, REPORT_EN, &text);
+    assert_string_equal(buf_str(&text), "OK on earlier nights, now CRASH");
+    buf_clear(&text);
+    d.in_now = false;
+    verdict_evidence(&d, REPORT_EN, &text);
+    assert_string_equal(buf_str(&text), "OK the night before, absent from this run");
+    buf_clear(&text);
+    d.in_base = false;
+    d.now_status = STATUS_OK;
+    verdict_evidence(&d, REPORT_EN, &text);
+    assert_string_equal(buf_str(&text), "not measured on earlier nights, now OK");
+    buf_release(&text);
+}
+
+static void what_was_sampled_otherwise_is_not_ok_in_both(void **state)
+{
+    (void)state;
+    struct delta d = {
+        .metric = METRIC_JOULES, .apart = true, .in_base = true, .in_now = true, .base_n = 3, .now_n = 3};
+    struct buf text;
+    buf_init(&text, 4096);
+    verdict_evidence(&d, REPORT_EN, &text);
+    assert_string_equal(buf_str(&text),
+                        "sampled or metered in different ways before and now: not comparable");
     buf_release(&text);
 }
 
@@ -304,6 +491,14 @@ int main(void)
         cmocka_unit_test(unchanged_says_that_a_change_would_have_been_found),
         cmocka_unit_test(a_metric_that_is_no_longer_printed_is_missing),
         cmocka_unit_test(a_common_factor_names_the_cells_that_have_it),
+        cmocka_unit_test(confirming_is_offered_only_where_it_can_tell),
+        cmocka_unit_test(what_is_no_time_is_worse_not_slower),
+        cmocka_unit_test(code_that_is_slower_on_another_gpu_is_a_regression),
+        cmocka_unit_test(what_decides_stands_in_the_evidence),
+        cmocka_unit_test(a_value_of_zero_has_no_ratio),
+        cmocka_unit_test(nights_of_zero_were_measured),
+        cmocka_unit_test(nights_have_no_base),
+        cmocka_unit_test(what_was_sampled_otherwise_is_not_ok_in_both),
         cmocka_unit_test(within_a_run_the_unmeasured_is_missing),
         cmocka_unit_test(within_a_run_only_a_time_is_a_speed),
     };

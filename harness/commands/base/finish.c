@@ -2,7 +2,6 @@
 
 #include "common/base/text.h"
 #include "harness/commands/base/revisions.h"
-#include "harness/nightly/digest.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
 #include "results/ingest/ingest.h"
@@ -248,7 +247,8 @@ static void fill_result(const struct finish *f, const struct runrec *rec, const 
     out->status = f->run.info.status;
     out->counts = f->run.info.counts;
     out->compared = f->compared;
-    memcpy(out->verdicts, f->comparison.verdicts, sizeof out->verdicts);
+    if (f->compared)
+        digest_verdicts(&f->comparison, out->verdicts);
     out->summary = encode_summary(f, rec, report, code);
 }
 

@@ -9,6 +9,7 @@
 #define KERNSWEEP_HARNESS_COMMANDS_BASE_FINISH_H
 
 #include "harness/commands/base/cmd.h"
+#include "harness/nightly/digest.h"
 #include "results/query/against.h"
 
 enum finish_fail_on { FAIL_ON_FAILURE, FAIL_ON_REGRESSION, FAIL_ON_NONE };
@@ -40,7 +41,7 @@ struct finish {
 struct finish_result {
     enum run_status status;
     struct run_counts counts;
-    int verdicts[VERDICT_COUNT];
+    char verdicts[DIGEST_VERDICTS_MAX]; /* "" if it was not compared */
     bool compared, became_baseline;
     json_t *summary; /* the caller json_decref()s */
 };

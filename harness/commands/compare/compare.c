@@ -141,17 +141,14 @@ static int choose_options(struct store *s, const struct compare_args *a, const s
     return a->threshold || a->within ? 0 : against_plan_options(s, now, &req->options, err);
 }
 
-/* Which GPUs changed by themselves since the nights before; none where there are too few nights. */
-static int changed_cards(struct store *s, const struct run_data *run, const struct request *req,
-                         struct card_shifts *out, struct err *err)
+/* Tells which GPUs changed by themselves since the nights before; empty where there are too few nights. */
+static int compare_since(struct store *s, const struct run_data *run, const struct request *req,
+                         struct comparison *out, struct err *err)
 {
     struct against against = {0};
-    struct comparison c = {0};
     int rc = against_nights(s, run, &req->options, &against, err);
     if (rc == 0 && against.history.nights >= req->options.history_min)
-        rc = against_compare(&against, run, &c, err);
-    *out = c.cards;
-    comparison_release(&c);
+        rc = against_compare(&against, run, out, err);
     against_release(&against);
     return rc;
 }
@@ -160,7 +157,7 @@ static int compare_shared(const struct cmd_env *env, struct store *s, const stru
                           const char *word, struct request *req, struct err *err)
 {
     struct run_data run;
-    struct card_shifts cards = {0};
+    struct comparison since = {0};
     int rc = store_load_run(s, word, &run, err);
     if (rc == 0)
         rc = run_check_comparable(&run.info, err);
@@ -169,9 +166,10 @@ static int compare_shared(const struct cmd_env *env, struct store *s, const stru
     if (rc == 0 && !a->metric)
         req->options.metric = run_data_metric(&run);
     if (rc == 0 && req->by == PLACE_GPU)
-        rc = changed_cards(s, &run, req, &cards, err);
+        rc = compare_since(s, &run, req, &since, err);
     if (rc == 0)
-        rc = compare_places(env, &run, req->by, &req->options, &cards, err);
+        rc = compare_places(env, &run, req->by, &req->options, &since, err);
+    comparison_release(&since);
     run_data_release(&run);
     return rc;
 }

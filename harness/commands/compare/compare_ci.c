@@ -2,7 +2,9 @@
 
 #include "common/base/escape.h"
 #include "reports/tables/causes.h"
+#include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
+#include "results/judge/confirm.h"
 
 #include <string.h>
 
@@ -16,9 +18,10 @@ static bool is_bad(const struct comparison *c, const struct delta *d)
     case VERDICT_MISSING:
     case VERDICT_BROKEN:
         return d->metric == c->primary;
+    case VERDICT_NOISY: /* slow for the sake of the node, which is a finding */
+        return confirm_outcome(d) == CONFIRM_NODE && d->metric == c->primary;
     case VERDICT_IMPROVED:
     case VERDICT_UNCHANGED:
-    case VERDICT_NOISY:
     case VERDICT_NEW:
     case VERDICT_FIXED:
     case VERDICT_COUNT:
@@ -27,17 +30,12 @@ static bool is_bad(const struct comparison *c, const struct delta *d)
     return false;
 }
 
-static bool is_bad_shift(const struct common_shift *s)
-{
-    return s->found && s->worse;
-}
-
 /* What all cells have in common is a test case of its own. */
-static void write_junit_shift(const struct common_shift *s, struct buf *out)
+static void write_junit_shift(const struct comparison *c, struct buf *out)
 {
     struct buf text;
     buf_init(&text, SHIFT_TEXT_MAX);
-    verdict_shift(s, REPORT_EN, &text);
+    verdict_shift(c, REPORT_EN, &text);
     buf_puts(out, "  <testcase classname=\"all cells\" name=\"common factor\">"
                   "<failure type=\"regressed\" message=\"");
     escape_xml(out, buf_str(&text));
@@ -46,17 +44,18 @@ static void write_junit_shift(const struct common_shift *s, struct buf *out)
 }
 
 /* Each that is worse is a test case of its own. */
-static void write_junit_cards(const struct card_shifts *cards, struct buf *out)
+static void write_junit_cards(const struct comparison *c, struct buf *out)
 {
     struct buf text;
     buf_init(&text, SHIFT_TEXT_MAX);
-    for (size_t i = 0; i < cards->count; i++) {
-        if (!cards->items[i].worse)
+    for (size_t i = 0; i < c->cards.count; i++) {
+        const struct card_shift *card = &c->cards.items[i];
+        if (!card->worse)
             continue;
         buf_clear(&text);
-        verdict_card(&cards->items[i], REPORT_EN, &text);
+        verdict_card(c, card, REPORT_EN, &text);
         buf_puts(out, "  <testcase classname=\"GPU\" name=\"");
-        escape_xml(out, cards->items[i].gpu);
+        escape_xml(out, card->gpu);
         buf_puts(out, "\"><failure type=\"regressed\" message=\"");
         escape_xml(out, buf_str(&text));
         buf_puts(out, "\"/></testcase>\n");
@@ -74,7 +73,7 @@ static int worse_cards(const struct card_shifts *cards)
 
 void compare_write_junit(const struct comparison *c, struct buf *out)
 {
-    int of_all = is_bad_shift(&c->shift) + worse_cards(&c->cards), failures = of_all;
+    int of_all = comparison_shift_regressed(c) + worse_cards(&c->cards), failures = of_all;
     for (size_t i = 0; i < c->count; i++)
         failures += is_bad(c, &c->deltas[i]);
     buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kernsweep ");
@@ -90,9 +89,9 @@ void compare_write_junit(const struct comparison *c, struct buf *out)
         escape_xml(out, d->reason);
         buf_puts(out, is_bad(c, d) ? "\"/></testcase>\n" : "</system-out></testcase>\n");
     }
-    if (is_bad_shift(&c->shift))
-        write_junit_shift(&c->shift, out);
-    write_junit_cards(&c->cards, out);
+    if (comparison_shift_regressed(c))
+        write_junit_shift(c, out);
+    write_junit_cards(c, out);
     buf_puts(out, "</testsuite>\n");
 }
 
@@ -129,28 +128,29 @@ static const char *github_level(const struct comparison *c, const struct delta *
     return NULL;
 }
 
-static void write_github_shift(const struct common_shift *s, struct buf *out)
+static void write_github_shift(const struct comparison *c, struct buf *out)
 {
     struct buf text;
     buf_init(&text, SHIFT_TEXT_MAX);
-    verdict_shift(s, REPORT_EN, &text);
+    verdict_shift(c, REPORT_EN, &text);
     if (text.len) {
-        buf_printf(out, "::%s title=all cells::", is_bad_shift(s) ? "error" : "notice");
+        buf_printf(out, "::%s title=all cells::", comparison_shift_regressed(c) ? "error" : "notice");
         github_text(out, buf_str(&text), "%\r\n");
         buf_putc(out, '\n');
     }
     buf_release(&text);
 }
 
-static void write_github_cards(const struct card_shifts *cards, struct buf *out)
+static void write_github_cards(const struct comparison *c, struct buf *out)
 {
     struct buf text;
     buf_init(&text, SHIFT_TEXT_MAX);
-    for (size_t i = 0; i < cards->count; i++) {
+    for (size_t i = 0; i < c->cards.count; i++) {
+        const struct card_shift *card = &c->cards.items[i];
         buf_clear(&text);
-        verdict_card(&cards->items[i], REPORT_EN, &text);
-        buf_printf(out, "::%s title=GPU ", cards->items[i].worse ? "error" : "notice");
-        github_text(out, cards->items[i].gpu, "%\r\n:,");
+        verdict_card(c, card, REPORT_EN, &text);
+        buf_printf(out, "::%s title=GPU ", card->worse ? "error" : "notice");
+        github_text(out, card->gpu, "%\r\n:,");
         buf_puts(out, "::");
         github_text(out, buf_str(&text), "%\r\n");
         buf_putc(out, '\n');
@@ -174,8 +174,8 @@ static void write_github_causes(const struct comparison *c, const struct delta *
 
 void compare_write_github(const struct comparison *c, struct buf *out)
 {
-    write_github_shift(&c->shift, out);
-    write_github_cards(&c->cards, out);
+    write_github_shift(c, out);
+    write_github_cards(c, out);
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
         const char *level = github_level(c, d);

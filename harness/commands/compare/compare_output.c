@@ -6,6 +6,7 @@
 #include "harness/commands/compare/compare_ci.h"
 #include "reports/render/markdown.h"
 #include "reports/tables/causes.h"
+#include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
 #include "results/query/causes_store.h"
 
@@ -252,13 +253,13 @@ static void write_md_causes(const struct comparison *c, struct md *w)
     why_release(&why);
 }
 
-static void write_md_cards(const struct card_shifts *cards, struct md *w)
+static void write_md_cards(const struct comparison *c, struct md *w)
 {
     struct buf text;
     buf_init(&text, SHIFT_TEXT_MAX);
-    for (size_t i = 0; i < cards->count; i++) {
+    for (size_t i = 0; i < c->cards.count; i++) {
         buf_clear(&text);
-        verdict_card(&cards->items[i], w->lang, &text);
+        verdict_card(c, &c->cards.items[i], w->lang, &text);
         md_text(w, buf_str(&text));
         md_line(w);
         md_end(w);
@@ -277,10 +278,10 @@ static void write_md(const struct comparison *c, struct buf *out)
     struct md w = {.out = out, .lang = REPORT_EN};
     struct table t;
     size_t start = out->len;
-    verdict_shift(&c->shift, REPORT_EN, out);
+    verdict_shift(c, REPORT_EN, out);
     if (out->len > start)
         buf_puts(out, "\n\n");
-    write_md_cards(&c->cards, &w);
+    write_md_cards(c, &w);
     table_init(&t);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_column(&t, columns[i].title, columns[i].right);

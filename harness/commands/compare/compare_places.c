@@ -22,7 +22,7 @@ bool place_kind_from_name(const char *name, enum place_kind *out)
 /* By how many times the nights before; null for a GPU that did not change by itself. */
 static json_t *encode_before(const struct card_shifts *cards, const char *gpu)
 {
-    for (size_t i = 0; cards && i < cards->count; i++)
+    for (size_t i = 0; i < cards->count; i++)
         if (strcmp(cards->items[i].gpu, gpu) == 0)
             return json_real(cards->items[i].ratio);
     return json_null();
@@ -50,11 +50,11 @@ static json_t *encode(const struct run_data *run, enum place_kind by, enum metri
 }
 
 static int print_text(enum place_kind by, const struct place_standing *places, size_t n,
-                      const struct card_shifts *cards, struct err *err)
+                      const struct comparison *since, struct err *err)
 {
     struct buf text;
     buf_init(&text, REPORT_BYTES_MAX);
-    int rc = terminal_standings(by, places, n, cards, cmd_colour(stdout), &text, err);
+    int rc = terminal_standings(by, places, n, since, cmd_colour(stdout), &text, err);
     if (rc == 0)
         cmd_print(&text);
     buf_release(&text);
@@ -62,7 +62,7 @@ static int print_text(enum place_kind by, const struct place_standing *places, s
 }
 
 int compare_places(const struct cmd_env *env, const struct run_data *run, enum place_kind by,
-                   const struct compare_options *options, const struct card_shifts *cards, struct err *err)
+                   const struct compare_options *options, const struct comparison *since, struct err *err)
 {
     struct place_standing *places;
     size_t n;
@@ -75,9 +75,9 @@ int compare_places(const struct cmd_env *env, const struct run_data *run, enum p
                              names[by], by == PLACE_NODE ? "machines" : "GPUs", run->info.run_id,
                              n ? "only one" : "none");
     if (rc == 0 && env->json)
-        rc = cmd_print_json(encode(run, by, options->metric, places, n, cards));
+        rc = cmd_print_json(encode(run, by, options->metric, places, n, &since->cards));
     else if (rc == 0)
-        rc = print_text(by, places, n, cards, err);
+        rc = print_text(by, places, n, since, err);
     free(places);
     return rc;
 }

@@ -65,7 +65,7 @@ static void write_why(const struct bisect_state *b, struct buf *out)
     else if (b->step.outcome == BISECT_UNDECIDED)
         buf_printf(out, "measured in turns, it could not be told whether the ends differ: %s", bad->reason);
     else
-        buf_printf(out, "measured in turns, the ends do not differ: %s", bad->reason);
+        buf_printf(out, "measured in turns, the bad end is not slower: %s", bad->reason);
 }
 
 void bisect_write_headline(const struct bisect_state *b, struct buf *out)

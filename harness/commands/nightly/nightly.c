@@ -195,19 +195,13 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
 
 static void write_headline(const struct nightly *n, int code, const struct err *err, char *out, size_t cap)
 {
-    const int *v = n->result.verdicts;
     const struct run_counts *c = &n->result.counts;
     size_t carried = json_array_size(n->carried);
     int len = 0;
     if (code < 0)
         snprintf(out, cap, "%s", err->msg);
     else if (n->result.compared)
-        len =
-            snprintf(out, cap,
-                     "%d of %d tests ok; %d regressed, %d broken, %d missing, %d improved, %d unchanged, %d "
-                     "inconclusive",
-                     c->ok, c->total, v[VERDICT_REGRESSED], v[VERDICT_BROKEN], v[VERDICT_MISSING],
-                     v[VERDICT_IMPROVED], v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
+        len = snprintf(out, cap, "%d of %d tests ok; %s", c->ok, c->total, n->result.verdicts);
     else
         snprintf(out, cap, "%d of %d tests ok; %s", c->ok, c->total,
                  n->result.became_baseline ? "this run is now the baseline" : "nothing to compare with");

@@ -1,5 +1,6 @@
 /* The causes of one cell. */
 #include "results/judge/causes/cause_finding.h"
+#include "results/judge/confirm.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -337,7 +338,8 @@ int finding_explain_cell(struct finding *f, struct err *err)
 {
     bool other_code =
         f->code == CAUSE_CODE_DIFFERS || (f->code == CAUSE_CODE_UNKNOWN && f->differs.other_sources);
-    if (f->d->confirmation == CONFIRM_NODE || (f->d->confirmation == CONFIRM_STANDS && other_code))
+    enum confirmation outcome = confirm_outcome(f->d);
+    if (outcome == CONFIRM_NODE || (outcome == CONFIRM_STANDS && other_code))
         return explain_confirmed(f, err);
     bool only = is_only_difference(f), shared = shared_may_explain(f);
     bool code = code_stands(f), code_established = only && code && f->code == CAUSE_CODE_DIFFERS;

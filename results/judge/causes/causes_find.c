@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "results/judge/causes/cause_finding.h"
+#include "results/judge/confirm.h"
 #include "results/store/identity.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ bool causes_wanted(const struct comparison *c, const struct delta *d)
     if (d->metric != c->primary)
         return false;
     return d->verdict == VERDICT_REGRESSED || d->verdict == VERDICT_IMPROVED ||
-           d->verdict == VERDICT_BROKEN || d->verdict == VERDICT_FIXED || d->confirmation == CONFIRM_NODE;
+           d->verdict == VERDICT_BROKEN || d->verdict == VERDICT_FIXED || confirm_outcome(d) == CONFIRM_NODE;
 }
 
 /* The newest night at the old level: less than half of tonight's change away from it. Of several, one that

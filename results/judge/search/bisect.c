@@ -343,6 +343,34 @@ void bisect_measured(struct bisect_search *s, size_t commit, const struct delta 
         drop_guesses(s);
 }
 
+/* How far it stands out of its noise. */
+static double clarity(const struct delta *d)
+{
+    return fabs(log(d->ratio)) / fmax(d->noise_floor, 1e-9);
+}
+
+/* The higher, the more a cell says of whether the ends differ. */
+static int rank_of(const struct delta *d)
+{
+    if (d->verdict == VERDICT_REGRESSED)
+        return 3;
+    if (d->base_n == 0 || d->now_n == 0)
+        return 0;
+    return d->verdict == VERDICT_NOISY ? 2 : 1;
+}
+
+size_t bisect_clearest(const struct delta *cells, size_t count)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++) {
+        int rank = rank_of(&cells[i]), most = rank_of(&cells[best]);
+        bool clearer = cells[i].verdict == VERDICT_REGRESSED && clarity(&cells[i]) > clarity(&cells[best]);
+        if (rank > most || (rank == most && clearer))
+            best = i;
+    }
+    return best;
+}
+
 struct compare_options bisect_end_options(const struct compare_options *o)
 {
     struct compare_options ends = *o;

@@ -90,6 +90,11 @@ void bisect_built(struct bisect_search *s, size_t commit, const char *code, cons
 /* d: the commit's delta to the good end, over all rounds so far. */
 void bisect_measured(struct bisect_search *s, size_t commit, const struct delta *d);
 
+/* Of the cells of both ends, of which there is at least one: the clearest of those that are slower. Of none,
+ * the one that says most of why not: one that is undecided, else one that was measured at both ends, so that
+ * a variant that only one of them has does not end the search. */
+size_t bisect_clearest(const struct delta *cells, size_t count);
+
 /* The options that decide whether the ends differ: stricter than o, for everything rests on it. */
 struct compare_options bisect_end_options(const struct compare_options *o);
 /* The options that decide a step: a commit is bad when more than half of the ends' change is there,

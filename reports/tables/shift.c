@@ -1,0 +1,143 @@
+#include "reports/tables/shift.h"
+
+#include "reports/words/number.h"
+#include "results/judge/confirm.h"
+
+#include <math.h>
+
+enum { PART_MAX = 256 };
+
+/* Smaller common factors are not worth a sentence. */
+static const double shift_shown = 0.01;
+
+void shift_change(enum metric m, double ratio, bool worse, enum report_lang lang, struct buf *out)
+{
+    struct num change = num_percent(fabs(ratio - 1));
+    if (metric_is_speed(m))
+        message_plain(out, lang, worse ? MSG_SHIFT_SLOWER : MSG_SHIFT_FASTER, change.s);
+    else
+        message_plain(out, lang, worse ? MSG_SHIFT_WORSE : MSG_SHIFT_BETTER, change.s, metric_info(m)->name);
+}
+
+static enum msg shift_message(const struct common_shift *s)
+{
+    if (s->from_controls)
+        return MSG_SHIFT_NODE;
+    switch (s->confirmed) {
+    case SHIFT_NODE:
+        return MSG_SHIFT_NODE_CONFIRMED;
+    case SHIFT_CODE:
+        return MSG_SHIFT_CODE_CONFIRMED;
+    case SHIFT_UNSETTLED:
+        break;
+    }
+    return MSG_SHIFT_UNKNOWN;
+}
+
+/* What measuring both builds in turns can say of what is unknown, or could not. */
+static const char *confirm_clause(const struct comparison *c, const struct card_shift *card,
+                                  enum report_lang lang)
+{
+    switch (confirm_use_for(c, card)) {
+    case CONFIRM_CAN_TELL:
+        return message(lang, MSG_SHIFT_CONFIRM_TELLS);
+    case CONFIRM_DID_NOT_TELL:
+        return message(lang, MSG_SHIFT_CONFIRM_DID_NOT);
+    case CONFIRM_USELESS:
+        break;
+    }
+    return "";
+}
+
+/* How many cells moved by as much, and of how many if some did not. */
+static void put_agreement(const struct common_shift *s, enum report_lang lang, struct buf *out)
+{
+    if (s->agree == s->cells)
+        buf_puts(out, num_int((int64_t)s->cells).s);
+    else
+        message_plain(out, lang, MSG_SHIFT_AGREE, num_int((int64_t)s->agree).s, num_int((int64_t)s->cells).s);
+}
+
+const char *shift_cells(const struct common_shift *s, enum report_lang lang)
+{
+    return message(lang, s->agree == s->cells ? MSG_ALL_CELLS : MSG_MOST_CELLS);
+}
+
+static void describe_shift(const struct comparison *c, enum report_lang lang, struct buf *out)
+{
+    const struct common_shift *s = &c->shift;
+    struct buf change, cells;
+    buf_init(&change, PART_MAX);
+    buf_init(&cells, PART_MAX);
+    put_agreement(s, lang, &cells);
+    shift_change(c->primary, s->ratio, s->worse, lang, &change);
+    message_plain(out, lang, shift_message(s), buf_str(&change), buf_str(&cells),
+                  confirm_clause(c, NULL, lang), shift_cells(s, lang));
+    if (s->since_base)
+        message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
+    else if (*c->base_id)
+        message_plain(out, lang, MSG_SHIFT_SINCE_NIGHTS);
+    buf_release(&change);
+    buf_release(&cells);
+}
+
+static void describe_small(const struct common_shift *s, enum report_lang lang, struct buf *out)
+{
+    struct buf cells;
+    enum msg night = s->unusual ? MSG_SHIFT_UNUSUAL : MSG_SHIFT_SMALL;
+    buf_init(&cells, PART_MAX);
+    put_agreement(s, lang, &cells);
+    message_plain(out, lang, isnan(s->p) ? MSG_SHIFT_SMALL_PAIR : night, num_change(s->ratio - 1).s,
+                  buf_str(&cells));
+    buf_release(&cells);
+}
+
+void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf *out)
+{
+    const struct common_shift *s = &c->shift;
+    if (s->found)
+        describe_shift(c, lang, out);
+    else if (s->known && fabs(s->ratio - 1) >= shift_shown)
+        describe_small(s, lang, out);
+    if (s->device_changed) {
+        buf_puts(out, out->len ? " " : "");
+        message_plain(out, lang, MSG_SHIFT_DEVICE);
+    }
+}
+
+static enum msg card_cause(const struct card_shift *s)
+{
+    if (s->from_controls)
+        return MSG_CARD_SHIFT_CONTROLS;
+    if (s->from_others)
+        return MSG_CARD_SHIFT_OTHERS;
+    switch (s->confirmed) {
+    case SHIFT_NODE:
+        return MSG_CARD_SHIFT_GPU_CONFIRMED;
+    case SHIFT_CODE:
+        return MSG_CARD_SHIFT_CODE_CONFIRMED;
+    case SHIFT_UNSETTLED:
+        break;
+    }
+    return MSG_CARD_SHIFT_OPEN;
+}
+
+void verdict_card(const struct comparison *c, const struct card_shift *s, enum report_lang lang,
+                  struct buf *out)
+{
+    struct buf change;
+    buf_init(&change, PART_MAX);
+    if (metric_is_speed(c->primary))
+        message_plain(&change, lang, s->worse ? MSG_CARD_SLOWER : MSG_CARD_FASTER,
+                      num_percent(fabs(s->ratio - 1)).s);
+    else
+        shift_change(c->primary, s->ratio, s->worse, lang, &change);
+    message_plain(out, lang, s->cells == s->all ? MSG_CARD_SHIFT_ALL : MSG_CARD_SHIFT_MOST, s->gpu,
+                  buf_str(&change), num_int((int64_t)s->all).s, num_int((int64_t)s->cells).s);
+    message_plain(out, lang, card_cause(s), confirm_clause(c, s, lang));
+    if (s->since_base)
+        message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
+    else if (*c->base_id)
+        message_plain(out, lang, MSG_SHIFT_SINCE_NIGHTS);
+    buf_release(&change);
+}

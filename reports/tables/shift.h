@@ -1,0 +1,22 @@
+/* shift: what all cells, or all cells of one GPU, have in common, in words.
+ *
+ * Plain text, for documents, terminals and CI alike. Speaks of slow and fast only where the metric is a time.
+ */
+#ifndef KERNSWEEP_REPORTS_TABLES_SHIFT_H
+#define KERNSWEEP_REPORTS_TABLES_SHIFT_H
+
+#include "common/base/buf.h"
+#include "reports/words/message.h"
+#include "results/judge/compare.h"
+
+/* Appends "8 % slower", or "8 % worse in joules". */
+void shift_change(enum metric m, double ratio, bool worse, enum report_lang lang, struct buf *out);
+/* "All cells", or "Most cells" if some did not move by as much. */
+const char *shift_cells(const struct common_shift *s, enum report_lang lang);
+/* Appends what all cells have in common tonight, if it is worth a sentence. */
+void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf *out);
+/* The same of one GPU: s is one of c->cards. */
+void verdict_card(const struct comparison *c, const struct card_shift *s, enum report_lang lang,
+                  struct buf *out);
+
+#endif
