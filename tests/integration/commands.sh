@@ -392,6 +392,30 @@ interrupted_while_storing() {
     exits "the same command then stores it" 0 "$KERNSWEEP" ingest "$bundle" --db "$TMPDIR/other.db"
 }
 
+# Without an end, so that only what stops it can end it.
+ENDLESS="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+
+sql_is_stopped() {
+    local began=$SECONDS
+    clean_sweep
+    try timeout --preserve-status -s INT 1 "$KERNSWEEP" sql "$ENDLESS SELECT count(*) FROM n" --db "$TMPDIR/results.db"
+    exited "Ctrl-C ends it with exit code 130" 130
+    is "it says so" "$ERR" 'kernsweep: interrupted'
+    "$KERNSWEEP" sql "$ENDLESS SELECT i FROM n" --db "$TMPDIR/results.db" 2>"$TMPDIR/sql.err" | head -n 1 >/dev/null
+    is "a reader that leaves ends it, too" "${PIPESTATUS[0]} $(cat "$TMPDIR/sql.err")" "0 "
+    passes "and neither waits for the time-out of a minute" test $((SECONDS - began)) -lt 50
+}
+
+sql_as_json() {
+    clean_sweep
+    exits "two columns of one name exit 2" 2 ks sql --json "SELECT 1 AS a, 2 AS a"
+    like "it says which, and what to do" "$ERR" 'sql: --json: two columns are called "a": rename one with AS'
+    exits "the table has room for both" 0 ks sql "SELECT 1 AS a, 2 AS a"
+    is "no value is lost: neither infinity nor bytes that are not UTF-8" \
+        "$(ks sql --json "SELECT 1e308 * 10 AS big, CAST(x'ff41' AS TEXT) AS odd, NULL AS none" | jq -c .)" \
+        '[{"big":null,"none":null,"odd":"\\xffA"}]'
+}
+
 # One file that cannot be named does not lose the sweep, and is told of.
 odd_file_left() {
     plan_with '.variants = [{name: "odd", run: ["sh", "-c", "echo x >\"$(printf \u0027bad\\377\u0027)\"; echo \u0027[PERF_TIMING] {\"prefill_s\": 0.0001}\u0027"]}]
@@ -403,6 +427,8 @@ odd_file_left() {
 
 scenario "a test that leaves a file that cannot be named" odd_file_left
 scenario "a command that is interrupted while it stores" interrupted_while_storing
+scenario "an endless query" sql_is_stopped
+scenario "sql --json" sql_as_json
 scenario "a store in memory" store_in_memory
 scenario "a store on a read-only medium" store_on_read_only_medium
 scenario "output that cannot be written" output_that_is_lost
