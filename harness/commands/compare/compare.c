@@ -95,6 +95,9 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
     struct against against = {0};
     int64_t base = 0;
     int rc = n == 2 ? store_find_run(s, words[0], &base, err) : 0;
+    if (rc == 0 && n == 2 && base == now->info.key)
+        rc = err_set(err, ERR_INPUT, "compare: %.80s and %.80s are the same run, %s", words[0], words[1],
+                     now->info.run_id);
     if (rc == 0 && n == 2)
         rc = against_run(s, now, base, &req->options, &against, err);
     else if (rc == 0 && a->baseline)
