@@ -392,6 +392,16 @@ interrupted_while_storing() {
     exits "the same command then stores it" 0 "$KERNSWEEP" ingest "$bundle" --db "$TMPDIR/other.db"
 }
 
+# The other machine's series would get the results of this one.
+transport_to_another_machine() {
+    clean_sweep
+    exits "--transport local for another machine exits 2" 2 ks_run "$TMPDIR/plan.json" --node 192.0.2.1 --transport local --tag elsewhere
+    like "it says so" "$ERR" '--transport: local does not lead to the node 192.0.2.1'
+    is "nothing is measured in its name" "$(sql "SELECT count(*) FROM run WHERE node <> 'local'")" 0
+    exits "ssh for this machine exits 2, too" 2 ks_run "$TMPDIR/plan.json" --transport openssh --tag elsewhere
+    like "it says so as well" "$ERR" '--transport: openssh does not lead to the node local'
+}
+
 # Without an end, so that only what stops it can end it.
 ENDLESS="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 
@@ -427,6 +437,7 @@ odd_file_left() {
 
 scenario "a test that leaves a file that cannot be named" odd_file_left
 scenario "a command that is interrupted while it stores" interrupted_while_storing
+scenario "a transport that does not lead to the node" transport_to_another_machine
 scenario "an endless query" sql_is_stopped
 scenario "sql --json" sql_as_json
 scenario "a store in memory" store_in_memory
