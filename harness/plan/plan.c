@@ -27,6 +27,11 @@ static bool is_workdir(const char *path)
     return fs_safe_relpath(path) && *path != '~' && strlen(path) <= WORKDIR_MAX;
 }
 
+const char *plan_workdir(const char *path)
+{
+    return is_workdir(path) ? below_home(path) : NULL;
+}
+
 static bool is_currency(const char *code)
 {
     return strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 3;

@@ -42,6 +42,27 @@ cancel_after_blocked() {
     like "it says that the run was cancelled before" "$ERR" 'had already ended \(CANCELLED\)'
 }
 
+# A word such as "latest" also means a run here, on another node than the one that is named.
+node_that_is_named() {
+    local run work
+    waiting_run named
+    run=$RUN work=$(jq -r .workdir "$TMPDIR/plan.json")
+    exits "cancel latest --node of another node asks that node" 3 ks cancel latest --node nowhere.invalid
+    like "it says so" "$ERR" 'cannot resolve nowhere.invalid'
+    is "and leaves the run here alone" "$(state_of "$run" | cut -d ' ' -f 1)" running
+    exits "so does attach" 3 ks attach latest --node nowhere.invalid
+    exits "and logs" 3 ks logs latest waits 32 --node nowhere.invalid
+    exits "watch of a plan knows no run of it there" 2 ks watch "$TMPDIR/plan.json" --node nowhere.invalid
+    exits "a run is found on its own node and in its folder" 0 ks cancel latest --node local --workdir "$work"
+    like "and in no other" "$(ks cancel "$run" --node local --workdir "$work/other" 2>&1)" "\"$run\" matches 0 runs on this node"
+    exits "--workdir without its node exits 2" 2 ks attach latest --workdir "$work"
+    like "it says what is missing" "$ERR" '--workdir: name its node, too'
+    exits "a folder that no plan may have exits 2" 2 ks status --node local --workdir ../x
+    is "~ is the home folder" "$(HOME=$TMPDIR ks status --node local --workdir '~/tilde' --json; ls -d "$TMPDIR/~" 2>&1 | grep -c cannot)" $'[]\n1'
+    exits "status of a run and a node exits 2" 2 ks status "$run" --node local
+    ks attach "$run" >/dev/null 2>&1
+}
+
 no_baseline_yet() {
     exits "a first run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag first --baseline unset
     like "a note says how to set the baseline" "$ERR" 'note: pipe has no baseline "unset" on local yet.*kernsweep baseline set unset '
@@ -449,6 +470,7 @@ scenario "output into a pipe, and --json" pipes_and_json
 scenario "the help of commands" help_lists_own_options
 scenario "cancel of a run that has ended" cancel_complete
 scenario "cancel latest after a blocked start" cancel_after_blocked
+scenario "a run and --node" node_that_is_named
 scenario "a first run with a baseline that nobody has set" no_baseline_yet
 scenario "the logs of a run" logs_of_tests
 scenario "the logs of a live run" logs_of_a_live_run
