@@ -16,6 +16,36 @@ bench_over_ssh() {
     is "and no run is left on the node" "$(find "$TMPDIR/bench-work/runs" -mindepth 1 | wc -l)" 0
 }
 
+# As csh, which takes no line break within quotes, with a login script that goes to another folder.
+odd_login() {
+    cat >"$TMPDIR/login" <<'END'
+#!/bin/sh
+case $SSH_ORIGINAL_COMMAND in *"
+"*)
+    echo "Unmatched '." >&2
+    exit 1
+    ;;
+esac
+cd "$HOME/elsewhere" || exit
+exec sh -c "$SSH_ORIGINAL_COMMAND"
+END
+    chmod +x "$TMPDIR/login"
+    mkdir -p "$TMPDIR/home-of-node/elsewhere"
+    node_stop
+    NODE_SSHD="ForceCommand $TMPDIR/login" node_start
+    plan_with '.workdir = "odd"' "$TMPDIR/odd.json"
+    local backend
+    for backend in libssh2 openssh; do
+        exits "through $backend, run exits 0" 0 ks_run "$TMPDIR/odd.json" --variants good --contexts 16 --tag "odd-$backend" --transport "$backend"
+        passes "a file of it is read on the node" ks logs "$(sql "SELECT run_id FROM run WHERE tag = 'odd-$backend'")" good 16 \
+            --node loopback --transport "$backend"
+    done
+    passes "the executor is in the workdir" test -d "$TMPDIR/home-of-node/odd/bin"
+    is "and nothing is where the login script went" "$(ls "$TMPDIR/home-of-node/elsewhere")" ''
+    node_stop
+    NODE_SSHD="" node_start
+}
+
 # The key exchange that OpenSSH itself chooses.
 NODE_SSHD="" node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
 PLAN_NODE=loopback
@@ -24,4 +54,5 @@ pipeline_setup
 pipeline_scenarios
 scenario "a sweep through the OpenSSH client" openssh_client
 scenario "bench over ssh" bench_over_ssh
+scenario "a login shell that is odd" odd_login
 done_testing
