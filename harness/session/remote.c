@@ -34,6 +34,8 @@ static const char install_script[] =
     "h=$(sha256sum <\"$t\"); "
     "if [ \"${h%% *}\" != \"$2\" ]; then echo \"what arrived has another hash: ${h%% *}\" >&2; exit 65; fi; "
     "chmod 700 \"$t\"; "
+    "if ! [ -x \"$t\" ]; then echo \"no program can be started in ${1%/bin/*}, as on a file system mounted "
+    "with noexec: give the plan another workdir\" >&2; exit 66; fi; "
     "mv -f \"$t\" \"$1\"";
 static const char last_words_script[] = "tail -n 1 -- \"$1\"";
 static const char detach_script[] = "exec setsid -f \"$@\" </dev/null >/dev/null 2>&1";
