@@ -2,6 +2,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/text.h"
+#include "common/contract/node_name.h"
 #include "harness/plan/narrow.h"
 #include "harness/plan/word_list.h"
 
@@ -27,6 +28,8 @@ enum { KEPT_COUNT = sizeof kept / sizeof *kept };
 
 int overrides_check(const struct overrides *o, struct err *err)
 {
+    if (o->node && !node_name_is_valid(o->node))
+        return err_set(err, ERR_INPUT, "--node: expected " NODE_NAME_EXPECTED ", found \"%.80s\"", o->node);
     if (o->mode && !settings_mode_ok(o->mode))
         return err_set(err, ERR_INPUT, "--mode: expected perf or debug, found \"%.40s\"", o->mode);
     if (o->date && !clock_is_day(o->date))

@@ -2,6 +2,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/problems.h"
+#include "common/contract/node_name.h"
 #include "common/contract/proto.h"
 #include "common/contract/timing_rule.h"
 #include "harness/plan/document.h"
@@ -41,8 +42,8 @@ const struct key plan_keys[] = {
     {.name = "schema", .kind = KEY_CONST, .in = IN_PLAN, .required = true, .text = PROTO_SCHEMA_PLAN},
     {.name = "$schema", .kind = KEY_PART, .in = IN_PLAN}, /* for editors */
     {.name = "comment", .kind = KEY_PART, .in = IN_PLAN},
-    {KEY_AT(struct plan, node), .kind = KEY_TEXT, .in = IN_PLAN, .least = 1, .most = 255, .text = "local",
-     .expected = "an ssh alias, [user@]host[:port] or \"local\""},
+    {KEY_AT(struct plan, node), .kind = KEY_TEXT, .in = IN_PLAN, .least = 1, .most = NODE_NAME_MAX,
+     .text = "local", .accepts = node_name_is_valid, .expected = NODE_NAME_EXPECTED},
     {.name = "nodes", .kind = KEY_PART, .in = IN_PLAN},
     {KEY_AT(struct plan, workdir), .kind = KEY_TEXT, .in = IN_PLAN, .most = WORKDIR_MAX + 2,
      .text = ".kernsweep", .accepts = is_workdir,

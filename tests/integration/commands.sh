@@ -309,6 +309,8 @@ pipes_and_json() {
         exits "$command refuses --json" 2 ks $command --json
         one_line "$command says so in one line" "$ERR"
     done
+    exits "resources without a kernel exits 2 with --json, too" 2 ks resources tests/lib.sh --json
+    is "and prints what it read" "$(jq -c . <<<"$OUT")" '{"files":[{"file":"tests/lib.sh","kernels":[]}]}'
     # A store of its own: every later run would be judged beside these.
     sqlite3 "$TMPDIR/results.db" "VACUUM INTO '$TMPDIR/long.db'"
     sqlite3 "$TMPDIR/long.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
