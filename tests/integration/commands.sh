@@ -362,7 +362,8 @@ store_on_read_only_medium() {
     clean_sweep
     mkdir -p "$dir"
     cp "$TMPDIR/results.db" "$dir/a#b?.db"
-    try unshare --mount sh -c 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" runs --db "/$1/a#b?.db" --json' \
+    try unshare --mount sh -c 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && "$2" baseline list --db "/$1/a#b?.db" &&
+        exec "$2" runs --db "/$1/a#b?.db" --json' \
         sh "$dir" "$KERNSWEEP"
     if [ "$RC" -ne 0 ] && [[ $ERR == *unshare* ]]; then
         skip "a store on a read-only file system can be read" "no right to mount"
@@ -415,6 +416,20 @@ interrupted_while_storing() {
     exits "the same command then stores it" 0 "$KERNSWEEP" ingest "$bundle" --db "$TMPDIR/other.db"
 }
 
+options_that_belong_elsewhere() {
+    clean_sweep
+    local command
+    for command in "baseline set x latest --ticket pipe" "baseline list --add" "baseline list --node local" "baseline remove x --add" \
+        "compare latest --baseline x --reference good" "compare latest --within --json --format csv"; do
+        # shellcheck disable=SC2086 # words
+        exits "$command exits 2" 2 ks $command
+        like "$command says whose option it is" "$ERR" 'belongs? to|exclude each other'
+    done
+    is "and sets no baseline" "$(sql "SELECT count(*) FROM baseline WHERE name = 'x'")" 0
+    exits "baseline list makes no store" 2 "$KERNSWEEP" baseline list --db "$TMPDIR/none.db"
+    passes "where there was none" test ! -e "$TMPDIR/none.db"
+}
+
 # The other machine's series would get the results of this one.
 transport_to_another_machine() {
     clean_sweep
@@ -460,6 +475,7 @@ odd_file_left() {
 
 scenario "a test that leaves a file that cannot be named" odd_file_left
 scenario "a command that is interrupted while it stores" interrupted_while_storing
+scenario "options that belong elsewhere" options_that_belong_elsewhere
 scenario "a transport that does not lead to the node" transport_to_another_machine
 scenario "an endless query" sql_is_stopped
 scenario "sql --json" sql_as_json

@@ -232,8 +232,6 @@ noise_stored() {
     like "says which" "$ERR" "run ${same[0]} is named twice"
     is "and stores no noise" "$(sql "SELECT count(*) FROM noise")" 0
     exits "best does not count its tests twice either" 2 ks best "${same[0]}" "${same[0]}"
-    exits "compare does not compare a run with itself" 2 ks compare "${same[0]}" "${same[0]}"
-    like "and says so" "$ERR" "are the same run, ${same[0]}"
     exits "options that it would ignore exit 2" 2 ks noise --stored "${same[@]}" --runs 3
     exits "those of list, too" 2 ks noise list --runs 3
     set_speed 1.2 1
