@@ -177,8 +177,9 @@ int b3_89_identity(const char *dir, const struct ingest_options *options, struct
     sha256_begin(&v.others);
     int rc = fs_walk(dir, false, take_inventory, &v, err);
     if (rc == 0 && v.bundles)
-        rc = err_set(err, ERR_INPUT, "%s: contains the bundles of %d runs: name each run's folder", real,
-                     v.bundles);
+        rc = err_set(err, ERR_INPUT, "%s: contains the bundle%s of %d run%s: name %s folder", real,
+                     text_plural(v.bundles), v.bundles, text_plural(v.bundles),
+                     v.bundles == 1 ? "the run's" : "each run's");
     if (rc == 0 && !v.perfs && !v.logs)
         rc = refuse_folder(real, &v, err);
     if (rc == 0)
