@@ -197,7 +197,7 @@ int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct 
 struct find {
     const char *word;
     const char *node, *workdir; /* NULL: any */
-    char bundle[FS_PATH_MAX]; /* word as an absolute path; "" if it is none */
+    char bundle[FS_PATH_MAX];   /* word as an absolute path; "" if it is none */
     struct runrec *out;
     bool exact;
     int matches;

@@ -26,10 +26,11 @@ static int read_workdir(const struct attach_args *a, const char **out, struct er
     *out = a->workdir ? plan_workdir(a->workdir) : NULL;
     return !a->workdir || *out
                ? 0
-               : err_set(err, ERR_INPUT,
-                         "--workdir: expected a plain path below the home folder, or an absolute one, without "
-                         "\"..\", found \"%.200s\"",
-                         a->workdir);
+               : err_set(
+                     err, ERR_INPUT,
+                     "--workdir: expected a plain path below the home folder, or an absolute one, without "
+                     "\"..\", found \"%.200s\"",
+                     a->workdir);
 }
 
 int attach_find_record(struct cmd_env *env, const struct attach_args *a, const char *word, struct runrec *rec,

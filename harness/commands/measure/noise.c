@@ -206,9 +206,10 @@ static int check_options(const struct noise_args *a, bool kept, struct err *err)
     if (!kept && of_kept)
         return err_set(err, ERR_INPUT, "noise: --ticket, --variant and --session belong to list and remove");
     if (a->stored && (of_runs || a->choice.node))
-        return err_set(err, ERR_INPUT,
-                       "noise: --stored runs nothing, so it cannot be combined with --runs, --node, --artifacts or "
-                       "--gpus");
+        return err_set(
+            err, ERR_INPUT,
+            "noise: --stored runs nothing, so it cannot be combined with --runs, --node, --artifacts or "
+            "--gpus");
     return 0;
 }
 

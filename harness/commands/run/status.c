@@ -233,7 +233,8 @@ static int query_status(struct status_query *st, int *failed, struct err *err)
     struct sweep_record sweep;
     bool several = false;
     if (st->word && st->args->node)
-        return err_set(err, ERR_INPUT, "status: --node shows all runs on a node: name a run or a node, not both");
+        return err_set(err, ERR_INPUT,
+                       "status: --node shows all runs on a node: name a run or a node, not both");
     if (st->args->workdir && !st->args->node)
         return err_set(err, ERR_INPUT, "--workdir: name its node, too, with --node");
     if (st->word && sweep_find(&sweep, st->env->db, st->word, &several, err) != 0)
