@@ -62,7 +62,6 @@ nothing_is_overwritten() {
     is "by the new plan" "$(plan_of "$TMPDIR/here/kernsweep.jsonc" .contexts)" '[128]'
     exits "a node that is no name is refused" 2 in_folder ks init --yes --force --node 'mi300x a' -- ./bench --n 4096
     like "with what was expected" "$ERR" '--node: expected an ssh alias'
-    exits "--json is refused: it prints no results" 2 in_folder ks init --yes --json -o other.jsonc -- ./bench --n 4096
 }
 
 with_options() {

@@ -387,8 +387,7 @@ int cmd_init(struct cmd_env *env, int argc, char **argv)
                  " proposes what to read from it; asks on a terminal.",
         .options = options,
         .n_options = sizeof options / sizeof *options,
-        .max_words = WORDS_MAX,
-        .without = "--json"};
+        .max_words = WORDS_MAX};
     struct err err = {0};
     const char *words[WORDS_MAX];
     size_t n;
