@@ -14,6 +14,14 @@ bench_over_ssh() {
     like "the second command is slower" "$OUT" 'c2 +sleep 0.2 .*slower'
     passes "nothing is stored here" test ! -e "$TMPDIR/bench.db"
     is "and no run is left on the node" "$(find "$TMPDIR/bench-work/runs" -mindepth 1 | wc -l)" 0
+    "$KERNSWEEP" bench --ssh-config "$NODE/ssh_config" --node loopback --workdir "$TMPDIR/bench-work" --db "$TMPDIR/bench.db" \
+        "touch $TMPDIR/bench-started" 'sleep 60' >/dev/null 2>"$TMPDIR/bench.err" &
+    until_true 60 test -e "$TMPDIR/bench-started"
+    kill -INT $!
+    wait $!
+    is "Ctrl-C ends it with exit code 130" $? 130
+    like "and the run on the node" "$(cat "$TMPDIR/bench.err")" 'stopped run .* on loopback'
+    is "of which nothing is left there either" "$(find "$TMPDIR/bench-work/runs" -mindepth 1 | wc -l)" 0
 }
 
 # As csh, which takes no line break within quotes, with a login script that goes to another folder.
