@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 int64_t clock_mono_ns(void)
@@ -62,6 +63,33 @@ double clock_from_iso8601(const char *text)
     tm.tm_year -= 1900;
     tm.tm_mon--;
     return (double)timegm(&tm) + ms * 1e-3;
+}
+
+static bool is_day_form(const char *text)
+{
+    static const char form[] = "dddd-dd-dd";
+    for (size_t i = 0; form[i]; i++)
+        if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
+            return false;
+    return true;
+}
+
+int64_t clock_day_s(const char *text)
+{
+    struct tm tm = {0}, back;
+    int year, month, day;
+    if (!is_day_form(text) || sscanf(text, "%4d-%2d-%2d", &year, &month, &day) != 3 || year < 1970)
+        return -1;
+    tm.tm_year = year - 1900;
+    tm.tm_mon = month - 1;
+    tm.tm_mday = day;
+    time_t t = timegm(&tm); /* makes March 2 of February 30 */
+    return gmtime_r(&t, &back) && back.tm_mon == month - 1 && back.tm_mday == day ? t : -1;
+}
+
+bool clock_is_day(const char *text)
+{
+    return clock_day_s(text) >= 0 && strlen(text) == strlen("2026-02-14");
 }
 
 int64_t clock_deadline_ns(double seconds_from_now)

@@ -4,6 +4,7 @@
 #ifndef KERNSWEEP_COMMON_BASE_CLOCK_H
 #define KERNSWEEP_COMMON_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { CLOCK_ISO_LEN = 24 }; /* 2026-02-14T03:15:09.123Z */
@@ -21,6 +22,12 @@ void clock_iso8601(double real_s, char *out);
 
 /* The reverse; 0 for what is no such time. */
 double clock_from_iso8601(const char *text);
+
+/* Seconds since the epoch at the start of the day at the beginning of text, in UTC: "2026-02-14", from 1970
+ * on. -1 where there is none, and for a day that no calendar has, such as February 30. */
+int64_t clock_day_s(const char *text);
+/* Whether text is such a day, and nothing else. */
+bool clock_is_day(const char *text);
 
 /* A deadline on the monotonic clock; 0 means none. */
 int64_t clock_deadline_ns(double seconds_from_now);

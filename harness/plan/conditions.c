@@ -12,17 +12,21 @@ static int check_condition(const struct json_at *at, const char *const *known, s
     const char *key;
     json_t *value;
     if (!json_is_object(at->value) || json_object_size(at->value) == 0)
-        return json_expected(at, "an object of axes with a value, or an array of them, each", err);
+        return json_expected(at, "an object of at least one axis, with a value or an array of values", err);
     if (json_keys(at, known, err) != 0)
         return -1;
     json_object_foreach(json_iterable(at->value), key, value)
     {
         struct json_at item = json_member(at, key);
+        bool of_context = strcmp(key, "context") == 0;
         size_t n = json_is_array(value) ? json_array_size(value) : 1;
         for (size_t i = 0; i < n; i++) {
             const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
             if (json_is_object(one) || json_is_array(one) || json_is_null(one))
                 return json_expected(&item, "a value, or an array of values", err);
+            /* "4096" would be the context of no cell. */
+            if (of_context && !json_is_integer(one))
+                return json_expected(&item, "an integer, or an array of them", err);
         }
         if (n == 0 || n > LIMIT_CONTEXTS)
             return json_fail(&item, err, "expected a value, or an array of 1 to %d of them", LIMIT_CONTEXTS);

@@ -258,22 +258,44 @@ static bool repeat_context(struct matrix *m, int64_t tokens, int64_t count, bool
     return found;
 }
 
+static int bad_repeat(const struct matrix *m, const char *word, struct err *err)
+{
+    return err_set(err, ERR_INPUT,
+                   "--repeat: expected a count of 1 to %lld for every context, such as 3, or CONTEXT:COUNT "
+                   "separated by commas, such as 4096:2,8192:1, found \"%.40s\"",
+                   (long long)(LIMIT_REPETITIONS - m->warmup), word);
+}
+
+/* Text would otherwise silently lose to what follows it. before: the words that were read. */
+static int check_once(const char *before, size_t len, int64_t tokens, struct err *err)
+{
+    char word[LIST_WORD_MAX];
+    for (const char *rest = before; rest < before + len && word_list_next(&rest, word);) {
+        bool all = !strchr(word, ':');
+        if (tokens == 0)
+            return err_set(err, ERR_INPUT, "--repeat: the count for every context comes first, and once");
+        if (!all && strtoll(word, NULL, 10) == tokens)
+            return err_set(err, ERR_INPUT, "--repeat: %lld is listed twice", (long long)tokens);
+    }
+    return 0;
+}
+
 int matrix_repeat(struct matrix *m, const char *list, bool exactly, struct err *err)
 {
-    static const char expected[] = "--repeat: expected a count for every context, such as 3, or "
-                                   "CONTEXT:COUNT separated by commas, such as "
-                                   "4096:2,8192:1";
     char word[LIST_WORD_MAX];
+    const char *rest = list, *at = list;
     if (!*list)
-        return err_set(err, ERR_INPUT, "%s", expected);
-    while (word_list_next(&list, word)) {
+        return bad_repeat(m, list, err);
+    for (; word_list_next(&rest, word); at = rest) {
         int64_t tokens = 0, count;
         char *colon = strchr(word, ':');
         if (colon)
             *colon = '\0';
         if ((colon && !parse_int(word, 1, LIMIT_CONTEXT, &tokens)) ||
             !parse_int(colon ? colon + 1 : word, 1, LIMIT_REPETITIONS - m->warmup, &count))
-            return err_set(err, ERR_INPUT, "%s", expected);
+            return bad_repeat(m, list, err);
+        if (check_once(list, (size_t)(at - list), tokens, err) != 0)
+            return -1;
         if (!repeat_context(m, tokens, count, exactly))
             return err_set(err, ERR_INPUT, "--repeat: %lld is not among the contexts of this run",
                            (long long)tokens);

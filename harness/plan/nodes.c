@@ -1,5 +1,7 @@
 #include "harness/plan/nodes.h"
 
+#include "common/contract/node_name.h"
+
 #include <string.h>
 
 static int check_array(const struct json_at *at, const struct json_at *root, bool scheduled, struct err *err)
@@ -7,8 +9,7 @@ static int check_array(const struct json_at *at, const struct json_at *root, boo
     struct json_at one = json_member(root, "node");
     if (!json_is_array(at->value) || json_array_size(at->value) < 1 ||
         json_array_size(at->value) > PLAN_NODES_MAX)
-        return json_expected(
-            at, "an array of 1 to 64 nodes, each an ssh alias, [user@]host[:port] or \"local\"", err);
+        return json_expected(at, "an array of 1 to 64 nodes, each " NODE_NAME_EXPECTED, err);
     if (one.value)
         return json_fail(at, err, "the plan also has \"node\": use only one of the two");
     if (scheduled)
@@ -20,8 +21,8 @@ static int check_array(const struct json_at *at, const struct json_at *root, boo
 static int read_name(struct plan_nodes *n, const struct json_at *at, struct err *err)
 {
     const char *name = json_string_value(at->value);
-    if (!name || !*name || strlen(name) > PLAN_NODE_MAX)
-        return json_expected(at, "an ssh alias, [user@]host[:port] or \"local\"", err);
+    if (!name || strlen(name) > NODE_NAME_MAX || !node_name_is_valid(name))
+        return json_expected(at, NODE_NAME_EXPECTED, err);
     for (size_t i = 0; i < n->count; i++)
         if (strcmp(n->name[i], name) == 0)
             return json_fail(at, err, "the node is listed twice");

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-enum { PLAN_NODES_MAX = 64, PLAN_NODE_MAX = 255 };
+enum { PLAN_NODES_MAX = 64 };
 
 struct plan_nodes {
     const char *name[PLAN_NODES_MAX]; /* in the order of the plan */

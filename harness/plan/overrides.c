@@ -1,6 +1,8 @@
 #include "harness/plan/overrides.h"
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
+#include "common/contract/node_name.h"
 #include "harness/plan/narrow.h"
 #include "harness/plan/word_list.h"
 
@@ -24,21 +26,13 @@ static const struct kept kept[] = {KEPT(variants, true), KEPT(contexts, true), K
                                    KEPT(mode, false)};
 enum { KEPT_COUNT = sizeof kept / sizeof *kept };
 
-static bool is_date(const char *s)
-{
-    if (strlen(s) != 10 || s[4] != '-' || s[7] != '-')
-        return false;
-    for (int i = 0; i < 10; i++)
-        if (i != 4 && i != 7 && (s[i] < '0' || s[i] > '9'))
-            return false;
-    return true;
-}
-
 int overrides_check(const struct overrides *o, struct err *err)
 {
+    if (o->node && !node_name_is_valid(o->node))
+        return err_set(err, ERR_INPUT, "--node: expected " NODE_NAME_EXPECTED ", found \"%.80s\"", o->node);
     if (o->mode && !settings_mode_ok(o->mode))
         return err_set(err, ERR_INPUT, "--mode: expected perf or debug, found \"%.40s\"", o->mode);
-    if (o->date && !is_date(o->date))
+    if (o->date && !clock_is_day(o->date))
         return err_set(err, ERR_INPUT, "--date: expected a date such as 2026-02-14, found \"%.40s\"",
                        o->date);
     if (o->tag && *o->tag && (!text_is_name(o->tag) || strlen(o->tag) > LIMIT_TICKET))

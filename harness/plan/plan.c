@@ -2,6 +2,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/problems.h"
+#include "common/contract/node_name.h"
 #include "common/contract/proto.h"
 #include "common/contract/timing_rule.h"
 #include "harness/plan/document.h"
@@ -27,6 +28,11 @@ static bool is_workdir(const char *path)
     return fs_safe_relpath(path) && *path != '~' && strlen(path) <= WORKDIR_MAX;
 }
 
+const char *plan_workdir(const char *path)
+{
+    return is_workdir(path) ? below_home(path) : NULL;
+}
+
 static bool is_currency(const char *code)
 {
     return strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 3;
@@ -36,8 +42,8 @@ const struct key plan_keys[] = {
     {.name = "schema", .kind = KEY_CONST, .in = IN_PLAN, .required = true, .text = PROTO_SCHEMA_PLAN},
     {.name = "$schema", .kind = KEY_PART, .in = IN_PLAN}, /* for editors */
     {.name = "comment", .kind = KEY_PART, .in = IN_PLAN},
-    {KEY_AT(struct plan, node), .kind = KEY_TEXT, .in = IN_PLAN, .least = 1, .most = 255, .text = "local",
-     .expected = "an ssh alias, [user@]host[:port] or \"local\""},
+    {KEY_AT(struct plan, node), .kind = KEY_TEXT, .in = IN_PLAN, .least = 1, .most = NODE_NAME_MAX,
+     .text = "local", .accepts = node_name_is_valid, .expected = NODE_NAME_EXPECTED},
     {.name = "nodes", .kind = KEY_PART, .in = IN_PLAN},
     {KEY_AT(struct plan, workdir), .kind = KEY_TEXT, .in = IN_PLAN, .most = WORKDIR_MAX + 2,
      .text = ".kernsweep", .accepts = is_workdir,
@@ -110,7 +116,7 @@ const struct key plan_keys[] = {
      .most = 3,
      .text = "USD",
      .accepts = is_currency,
-     .expected = "a three-letter currency code, such as \"USD\""},
+     .expected = "a three-letter currency code in capitals, such as \"USD\""},
     {.name = "keep_bundles",
      .object = "retention",
      .offset = offsetof(struct plan, nightly.keep_bundles),

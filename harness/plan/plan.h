@@ -58,6 +58,9 @@ struct plan {
 /* The keys that only a plan has; the others are settings_keys. */
 extern const struct key plan_keys[];
 
+/* The path of a workdir as everything else takes it, without "~/"; NULL: no plan may have it. */
+const char *plan_workdir(const char *path);
+
 int plan_load(struct plan *p, const char *file, struct err *err);
 /* As plan_load(), but collects all errors of the file, in the order of their lines; err is set only by what
  * is no error of the file. */

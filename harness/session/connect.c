@@ -49,8 +49,12 @@ int connect_choose(const char *kind, struct transport_target *target, struct err
     if (connect_check(kind, err) != 0)
         return -1;
     for (size_t i = 0; i < BACKENDS; i++)
-        if (is_auto(kind) ? backends[i]->serves(target->node) : strcmp(backends[i]->name, kind) == 0)
+        if (backends[i]->serves(target->node) && (is_auto(kind) || strcmp(backends[i]->name, kind) == 0))
             target->backends[n++] = backends[i];
     target->backends[n] = NULL;
-    return 0;
+    /* Otherwise this machine would be measured in the name of another. */
+    return n > 0
+               ? 0
+               : err_set(err, ERR_INPUT, "--transport: %.40s does not lead to the node %.200s: leave it out",
+                         kind, target->node);
 }

@@ -278,7 +278,8 @@ static void count_result(struct live *l, const struct event *e)
     l->done++;
     if (strcmp(e->status, "OK") == 0)
         l->ok++;
-    else if (strcmp(e->status, "SKIPPED") == 0 || e->type == EVENT_TEST_SKIP)
+    else if (strcmp(e->status, "SKIPPED") == 0 || strcmp(e->status, "CANCELLED") == 0 ||
+             e->type == EVENT_TEST_SKIP)
         l->skipped++;
     else
         l->failed++;

@@ -18,21 +18,24 @@ static const size_t executor_max = 64u << 20;
 
 enum { EXECUTOR_DEAD = 75 };
 
-/* The scripts are constant; variable parts are passed as positional parameters. */
+/* The scripts are constant; variable parts are passed as positional parameters. Each is one line: a quoted
+ * line break is a mistake to csh, which may be the login shell. */
 static const char hello_script[] =
-    "printf 'kernsweep-hello %s %s ' \"$(uname -s)\" \"$(uname -m)\"\n"
-    "h=$(sha256sum <\"$1\") 2>/dev/null || h=\n"
+    "printf 'kernsweep-hello %s %s ' \"$(uname -s)\" \"$(uname -m)\"; "
+    "h=$(sha256sum <\"$1\") 2>/dev/null || h=; "
     "if [ -x \"$1\" ] && [ \"${h%% *}\" = \"$2\" ]; then echo have; else echo lack; fi";
 static const char install_script[] =
-    "set -eu\n"
-    "umask 077\n"
-    "mkdir -p \"${1%/*}\"\n"
-    "t=$1.tmp.$$\n"
-    "trap 'rm -f \"$t\"' EXIT\n"
-    "cat >\"$t\"\n"
-    "h=$(sha256sum <\"$t\")\n"
-    "if [ \"${h%% *}\" != \"$2\" ]; then echo \"what arrived has another hash: ${h%% *}\" >&2; exit 65; fi\n"
-    "chmod 700 \"$t\"\n"
+    "set -eu; "
+    "umask 077; "
+    "mkdir -p \"${1%/*}\"; "
+    "t=$1.tmp.$$; "
+    "trap 'rm -f \"$t\"' EXIT; "
+    "cat >\"$t\"; "
+    "h=$(sha256sum <\"$t\"); "
+    "if [ \"${h%% *}\" != \"$2\" ]; then echo \"what arrived has another hash: ${h%% *}\" >&2; exit 65; fi; "
+    "chmod 700 \"$t\"; "
+    "if ! [ -x \"$t\" ]; then echo \"no program can be started in ${1%/bin/*}, as on a file system mounted "
+    "with noexec: give the plan another workdir\" >&2; exit 66; fi; "
     "mv -f \"$t\" \"$1\"";
 static const char last_words_script[] = "tail -n 1 -- \"$1\"";
 static const char detach_script[] = "exec setsid -f \"$@\" </dev/null >/dev/null 2>&1";

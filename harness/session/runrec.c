@@ -196,7 +196,8 @@ int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct 
 
 struct find {
     const char *word;
-    char bundle[FS_PATH_MAX]; /* word as an absolute path; "" if it is none */
+    const char *node, *workdir; /* NULL: any */
+    char bundle[FS_PATH_MAX];   /* word as an absolute path; "" if it is none */
     struct runrec *out;
     bool exact;
     int matches;
@@ -219,6 +220,8 @@ static int match_record(const struct runrec *r, void *arg, struct err *err)
 {
     struct find *f = arg;
     (void)err;
+    if ((f->node && strcmp(f->node, r->node) != 0) || (f->workdir && strcmp(f->workdir, r->workdir) != 0))
+        return 0;
     bool exact = strcmp(f->word, r->run_id) == 0 || (*f->bundle && strcmp(f->bundle, r->bundle) == 0);
     bool latest = strcmp(f->word, "latest") == 0 && r->purpose == PURPOSE_SWEEP;
     bool prefix = *f->word && strncmp(r->run_id, f->word, strlen(f->word)) == 0;
@@ -235,7 +238,13 @@ static int match_record(const struct runrec *r, void *arg, struct err *err)
 
 int runrec_find(struct runrec *r, const char *db, const char *word, struct err *err)
 {
-    struct find f = {.word = word, .out = r};
+    return runrec_find_at(r, db, word, NULL, NULL, err);
+}
+
+int runrec_find_at(struct runrec *r, const char *db, const char *word, const char *node, const char *workdir,
+                   struct err *err)
+{
+    struct find f = {.word = word, .node = node, .workdir = workdir, .out = r};
     char *abs = fs_is_dir(word) ? realpath(word, NULL) : NULL;
     if (abs)
         snprintf(f.bundle, sizeof f.bundle, "%s", abs);

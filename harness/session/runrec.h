@@ -55,6 +55,9 @@ int runrec_remove(const struct runrec *r, const char *db, struct err *err);
 /* word: a run id, a unique non-empty prefix, a bundle's folder, "latest": the newest sweep, or a ticket: the
  * newest sweep of it. */
 int runrec_find(struct runrec *r, const char *db, const char *word, struct err *err);
+/* The same, of the runs on this node and in this workdir of it only; NULL: in any. */
+int runrec_find_at(struct runrec *r, const char *db, const char *word, const char *node, const char *workdir,
+                   struct err *err);
 
 /* Calls fn for every record, oldest first. */
 int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct err *), void *arg,

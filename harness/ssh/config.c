@@ -3,6 +3,7 @@
 #include "common/base/buf.h"
 #include "common/base/spawn.h"
 #include "common/base/strvec.h"
+#include "common/contract/node_name.h"
 #include "harness/transport/child.h"
 
 #include <ctype.h>
@@ -17,77 +18,11 @@ enum { DEFAULT_PORT = 22 };
 
 static const double ssh_g_deadline_s = 20.0;
 
-/* The parts of [user@]host[:port]; port 0 and user "" when absent. */
-struct node_spec {
-    char user[SSH_NAME_MAX];
-    char host[SSH_NAME_MAX];
-    int port;
-};
-
-static int bad_node(const char *node, struct err *err)
+static int parse_node(const char *node, struct node_name *name, struct err *err)
 {
-    return err_set(err, ERR_INPUT, "node \"%s\": expected \"local\", an ssh alias or [user@]host[:port]",
-                   node);
-}
-
-static bool is_plain_word(const char *s)
-{
-    if (*s == '\0' || *s == '-')
-        return false;
-    for (; *s; s++) {
-        if (!isalnum((unsigned char)*s) && !strchr("._-:%@+\\", *s) && (unsigned char)*s < 0x80)
-            return false;
-    }
-    return true;
-}
-
-static int parse_port(const char *text, int *port)
-{
-    char *end;
-    long value = strtol(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end || value < 1 || value > 65535)
-        return -1;
-    *port = (int)value;
-    return 0;
-}
-
-/* "[v6]:port", "host:port", or a bare host; several colons without brackets are a bare IPv6 address. */
-static int split_host(const char *text, struct node_spec *spec)
-{
-    size_t len = strlen(text);
-    const char *port = NULL;
-    if (*text == '[') {
-        const char *close = strchr(++text, ']');
-        if (!close || (close[1] && close[1] != ':'))
-            return -1;
-        len = (size_t)(close - text);
-        port = close[1] ? close + 2 : NULL;
-    } else if (strchr(text, ':') && strchr(text, ':') == strrchr(text, ':')) {
-        len = strcspn(text, ":");
-        port = text + len + 1;
-    }
-    if (len == 0 || len >= sizeof spec->host || (port && parse_port(port, &spec->port)))
-        return -1;
-    memcpy(spec->host, text, len);
-    spec->host[len] = '\0';
-    return 0;
-}
-
-static int parse_node(const char *node, struct node_spec *spec, struct err *err)
-{
-    *spec = (struct node_spec){0};
-    const char *at = strrchr(node, '@');
-    if (at) {
-        size_t len = (size_t)(at - node);
-        if (len == 0 || len >= sizeof spec->user)
-            return bad_node(node, err);
-        memcpy(spec->user, node, len);
-        if (!is_plain_word(spec->user))
-            return bad_node(node, err);
-    }
-    if (split_host(at ? at + 1 : node, spec) || !is_plain_word(spec->host) || strchr(spec->host, '@'))
-        return bad_node(node, err);
-    return 0;
+    return node_name_parse(node, name)
+               ? 0
+               : err_set(err, ERR_INPUT, "node \"%s\": expected " NODE_NAME_EXPECTED, node);
 }
 
 static const char *local_user(void)
@@ -192,7 +127,7 @@ static int read_name(struct ssh_config *c, const char *key, char *value)
     if (strcmp(key, "user") == 0)
         return copy_text(c->user, sizeof c->user, value);
     if (strcmp(key, "port") == 0)
-        return parse_port(value, &c->port);
+        return (c->port = node_name_port(value)) > 0 ? 0 : -1;
     if (strcmp(key, "hostkeyalias") == 0)
         return copy_text(c->key_name, sizeof c->key_name, value);
     return 0;
@@ -284,7 +219,7 @@ static int parse_ssh_g(struct ssh_config *c, const char *text, struct err *err)
 }
 
 /* file: argument of -F, or NULL. */
-static int run_ssh_g(const struct ssh_config *c, const struct node_spec *spec, const char *file,
+static int run_ssh_g(const struct ssh_config *c, const struct node_name *spec, const char *file,
                      const struct transport_scope *scope, struct buf *out, struct err *err)
 {
     struct strvec argv = {0};
@@ -309,7 +244,7 @@ static int run_ssh_g(const struct ssh_config *c, const struct node_spec *spec, c
     return rc;
 }
 
-static int use_client(struct ssh_config *c, const struct node_spec *spec, const struct transport_scope *scope,
+static int use_client(struct ssh_config *c, const struct node_name *spec, const struct transport_scope *scope,
                       struct err *err)
 {
     struct buf out;
@@ -323,7 +258,7 @@ static int use_client(struct ssh_config *c, const struct node_spec *spec, const 
     return rc;
 }
 
-static int use_defaults(struct ssh_config *c, const struct node_spec *spec, struct err *err)
+static int use_defaults(struct ssh_config *c, const struct node_name *spec, struct err *err)
 {
     if (c->file)
         return err_set(err, ERR_INPUT,
@@ -355,7 +290,7 @@ static void name_key(struct ssh_config *c)
 int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
                        const struct transport_scope *scope, struct err *err)
 {
-    struct node_spec spec;
+    struct node_name spec;
     *c = (struct ssh_config){0};
     if (parse_node(node, &spec, err))
         return -1;
@@ -374,7 +309,7 @@ int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
 int ssh_config_defaults(const struct ssh_config *c, const struct transport_scope *scope, struct buf *out,
                         struct err *err)
 {
-    struct node_spec spec;
+    struct node_name spec;
     if (!c->printed)
         return 0;
     return parse_node(c->node, &spec, err) == 0 ? run_ssh_g(c, &spec, "none", scope, out, err) : -1;

@@ -194,6 +194,7 @@ int transport_command_text(struct buf *out, const char *const *argv, const struc
                            struct err *err)
 {
     buf_init(out, TRANSPORT_COMMAND_MAX - 1);
+    buf_puts(out, "cd; "); /* where a login script has gone elsewhere */
     text_shell_join(out, argv);
     if (buf_ok(out))
         return 0;

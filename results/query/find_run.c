@@ -156,3 +156,26 @@ int store_load_run(struct store *s, const char *word, struct run_data *out, stru
         return -1;
     return run_data_load(s, key, out, err);
 }
+
+static int check_new(const struct run_data *runs, size_t n, const char *word, struct err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (runs[i].info.key == runs[n].info.key)
+            return err_set(err, ERR_INPUT, "%.80s: run %s is named twice", word, runs[n].info.run_id);
+    return 0;
+}
+
+int store_load_runs(struct store *s, const char *const *words, size_t n, struct run_data *out, size_t *count,
+                    struct err *err)
+{
+    for (*count = 0; *count < n; ++*count) {
+        size_t i = *count;
+        if (store_load_run(s, words[i], &out[i], err) != 0)
+            return -1;
+        if (run_check_comparable(&out[i].info, err) != 0 || check_new(out, i, words[i], err) != 0) {
+            ++*count;
+            return -1;
+        }
+    }
+    return 0;
+}

@@ -16,4 +16,9 @@ int store_find_run(struct store *s, const char *word, int64_t *key, struct err *
 /* store_find_run(), then run_data_load(). */
 int store_load_run(struct store *s, const char *word, struct run_data *out, struct err *err);
 
+/* Several runs that are looked at together: each must be comparable, and none named twice, since its tests
+ * would count twice. out: room for n. *count: how many the caller releases, after an error too. */
+int store_load_runs(struct store *s, const char *const *words, size_t n, struct run_data *out, size_t *count,
+                    struct err *err);
+
 #endif

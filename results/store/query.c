@@ -2,6 +2,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "results/store/handle.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -27,10 +28,16 @@ static int only_reading(void *arg, int action, const char *a, const char *b, con
     }
 }
 
-static int past_deadline(void *arg)
+struct limit {
+    const struct store *store;
+    int64_t deadline_ns;
+    double timeout_s;
+};
+
+static int is_to_stop(void *arg)
 {
-    const int64_t *deadline = arg;
-    return clock_mono_ns() > *deadline;
+    const struct limit *limit = arg;
+    return store_is_interrupted(limit->store) || clock_mono_ns() > limit->deadline_ns;
 }
 
 /* One row as text: blobs as X'..', all other types as converted by SQLite. */
@@ -89,23 +96,33 @@ static void read_texts(struct row_texts *r, sqlite3_stmt *stmt)
     }
 }
 
-static int run_statement(struct store *s, sqlite3_stmt *stmt, query_fn *header, query_fn *row, void *arg,
+static int stopped(const struct limit *limit, struct err *err)
+{
+    if (store_is_interrupted(limit->store))
+        return err_set(err, ERR_INTERRUPTED, "interrupted");
+    return err_set(err, ERR_INPUT, "the statement took longer than %g s and was stopped", limit->timeout_s);
+}
+
+static int run_statement(struct limit *limit, sqlite3_stmt *stmt, query_fn *header, query_fn *row, void *arg,
                          struct err *err)
 {
+    sqlite3 *db = limit->store->db;
     struct row_texts r = {0};
     int rc = row_texts_init(&r, stmt, err), step = SQLITE_ROW;
     const struct query_row view = {r.columns, r.names, r.values, r.types};
     const struct query_row names = {r.columns, r.names, NULL, NULL};
     if (rc == 0 && header)
         rc = header(arg, &names, err);
+    sqlite3_progress_handler(db, STEPS_BETWEEN_LOOKS, is_to_stop, limit);
     while (rc == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW) {
         read_texts(&r, stmt);
         rc = row(arg, &view, err);
     }
     if (rc == 0 && step == SQLITE_INTERRUPT)
-        rc = err_set(err, ERR_INPUT, "the statement took too long and was stopped");
+        rc = stopped(limit, err);
     else if (rc == 0 && step != SQLITE_DONE)
-        rc = err_set(err, ERR_INPUT, "sql: %s", sqlite3_errmsg(s->db));
+        rc = err_set(err, ERR_INPUT, "sql: %s", sqlite3_errmsg(db));
+    sqlite3_progress_handler(db, 0, NULL, NULL);
     row_texts_release(&r);
     return rc;
 }
@@ -115,7 +132,8 @@ int query_run(struct store *s, const char *sql, double timeout_s, query_fn *head
 {
     sqlite3_stmt *stmt = NULL;
     const char *rest = NULL;
-    int64_t deadline = clock_mono_ns() + (int64_t)(timeout_s * 1e9);
+    struct limit limit = {
+        .store = s, .deadline_ns = clock_mono_ns() + (int64_t)(timeout_s * 1e9), .timeout_s = timeout_s};
     sqlite3_set_authorizer(s->db, only_reading, NULL);
     int prepared = sqlite3_prepare_v2(s->db, sql, -1, &stmt, &rest);
     int rc = -1;
@@ -126,11 +144,8 @@ int query_run(struct store *s, const char *sql, double timeout_s, query_fn *head
                 prepared == SQLITE_AUTH ? ": only SELECT is allowed here" : "");
     else if (!stmt || *rest)
         err_set(err, ERR_INPUT, "sql: expected one SELECT statement");
-    else {
-        sqlite3_progress_handler(s->db, STEPS_BETWEEN_LOOKS, past_deadline, &deadline);
-        rc = run_statement(s, stmt, header, row, arg, err);
-        sqlite3_progress_handler(s->db, 0, NULL, NULL);
-    }
+    else
+        rc = run_statement(&limit, stmt, header, row, arg, err);
     sqlite3_finalize(stmt);
     sqlite3_set_authorizer(s->db, NULL, NULL);
     return rc;

@@ -2,7 +2,7 @@
  *
  * The store is open for reading; in addition, an authorizer denies everything but reading its tables, and a
  * deadline stops slow statements. Errors: ERR_INPUT with SQLite's message for a statement that is invalid or
- * not allowed.
+ * not allowed, ERR_INTERRUPTED once the signal is there that the store heeds.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_QUERY_H
 #define KERNSWEEP_RESULTS_STORE_QUERY_H

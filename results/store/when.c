@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <time.h>
 
 /* The number of exactly n digits, or -1. */
 static int digits(const char *s, int n)
@@ -18,39 +17,16 @@ static int digits(const char *s, int n)
     return v;
 }
 
-/* The day at s in seconds, or -1; a date that timegm() would normalise (February 30) is invalid. */
-static int64_t day_at(const char *s)
-{
-    struct tm tm = {0}, back;
-    if (strnlen(s, 10) < 10 || s[4] != '-' || s[7] != '-')
-        return -1;
-    int year = digits(s, 4), month = digits(s + 5, 2), day = digits(s + 8, 2);
-    if (year < 1970 || month < 1 || day < 1)
-        return -1;
-    tm.tm_year = year - 1900;
-    tm.tm_mon = month - 1;
-    tm.tm_mday = day;
-    time_t t = timegm(&tm);
-    if (!gmtime_r(&t, &back) || back.tm_mon != month - 1 || back.tm_mday != day)
-        return -1;
-    return t;
-}
-
-bool when_is_date(const char *date)
-{
-    return strlen(date) == 10 && day_at(date) >= 0;
-}
-
 int64_t when_midnight(const char *date)
 {
-    int64_t day = day_at(date);
+    int64_t day = clock_day_s(date);
     return day < 0 ? WHEN_UNKNOWN : day * 1000;
 }
 
 int64_t when_parse(const char *iso)
 {
     size_t len = strnlen(iso, 40);
-    int64_t day = day_at(iso);
+    int64_t day = clock_day_s(iso);
     if (day < 0 || len < 20 || iso[10] != 'T' || iso[13] != ':' || iso[16] != ':' || iso[len - 1] != 'Z')
         return WHEN_UNKNOWN;
     int hour = digits(iso + 11, 2), minute = digits(iso + 14, 2), second = digits(iso + 17, 2), ms = 0;

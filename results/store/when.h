@@ -4,7 +4,6 @@
 #ifndef KERNSWEEP_RESULTS_STORE_WHEN_H
 #define KERNSWEEP_RESULTS_STORE_WHEN_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define WHEN_UNKNOWN INT64_MIN
@@ -12,7 +11,6 @@
 int64_t when_parse(const char *iso);
 /* The day's first millisecond; date has the form 2026-02-14. */
 int64_t when_midnight(const char *date);
-bool when_is_date(const char *date);
 /* out: char[CLOCK_ISO_LEN + 1]; "" for WHEN_UNKNOWN. */
 void when_format(int64_t ms, char *out);
 

@@ -44,6 +44,8 @@ scenario "a plan with an include that climbs" refused '.source.include = ["../..
 scenario "a plan with no repetitions" refused '.repetitions = 0' '$.repetitions' 'expected'
 scenario "a plan with too many tests" refused '.repetitions = 1000000000' '$.repetitions' 'expected'
 scenario "a plan with an unknown order" refused '.order = "random"' '$.order' 'interleaved'
+scenario "a plan with a node that is no name" refused '.node = "mi300x a"' '$.node' 'expected an ssh alias'
+scenario "a plan with a port that is none" refused 'del(.node) | .nodes = ["a", "b:0"]' '$.nodes[1]' 'expected an ssh alias'
 scenario "a plan with a workdir that climbs" refused '.workdir = "../x"' '$.workdir' 'expected'
 
 # refused_text TEXT: not even JSON.
@@ -71,6 +73,10 @@ scenario "a folder as a plan" refused_command ks_run "$TMPDIR"
 scenario "--variants with an unknown variant" refused_command ks_run "$TMPDIR/plan.json" --variants nosuch
 scenario "--contexts with a word" refused_command ks_run "$TMPDIR/plan.json" --contexts many
 scenario "--tag with a tag that climbs" refused_command ks_run "$TMPDIR/plan.json" --tag ../x
+scenario "--node with a name that is none" refused_command ks_run "$TMPDIR/plan.json" --dry-run --node -oProxyCommand=x
+scenario "--fail-on with another word" refused_command ks_run "$TMPDIR/plan.json" --dry-run --fail-on never
+scenario "--transport with another word" refused_command ks_run "$TMPDIR/plan.json" --dry-run --transport telnet
+scenario "--repeat with the same context twice" refused_command ks_run "$TMPDIR/plan.json" --dry-run --repeat 16:1,16:2
 scenario "run with an unknown option" refused_command ks_run "$TMPDIR/plan.json" --frobnicate
 scenario "an unknown command" refused_command "$KERNSWEEP" frobnicate
 

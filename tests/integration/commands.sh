@@ -42,6 +42,29 @@ cancel_after_blocked() {
     like "it says that the run was cancelled before" "$ERR" 'had already ended \(CANCELLED\)'
 }
 
+# A word such as "latest" also means a run here, on another node than the one that is named.
+node_that_is_named() {
+    local run work
+    waiting_run named
+    run=$RUN work=$(jq -r .workdir "$TMPDIR/plan.json")
+    exits "cancel latest --node of another node asks that node" 3 ks cancel latest --node nowhere.invalid
+    like "it says so" "$ERR" 'cannot resolve nowhere.invalid'
+    is "and leaves the run here alone" "$(state_of "$run" | cut -d ' ' -f 1)" running
+    exits "so does attach" 3 ks attach latest --node nowhere.invalid
+    exits "and logs" 3 ks logs latest waits 32 --node nowhere.invalid
+    exits "watch of a plan knows no run of it there" 2 ks watch "$TMPDIR/plan.json" --node nowhere.invalid
+    exits "a run is found on its own node and in its folder" 0 ks cancel latest --node local --workdir "$work"
+    like "and in no other" "$(ks cancel "$run" --node local --workdir "$work/other" 2>&1)" "\"$run\" matches 0 runs on this node"
+    exits "--workdir without its node exits 2" 2 ks attach latest --workdir "$work"
+    like "it says what is missing" "$ERR" '--workdir: name its node, too'
+    exits "a folder that no plan may have exits 2" 2 ks status --node local --workdir ../x
+    # shellcheck disable=SC2088 # the command expands it
+    HOME=$TMPDIR exits "~ is the home folder" 0 ks status --node local --workdir '~/tilde' --json
+    passes "and no folder's name" test ! -e "$TMPDIR/~"
+    exits "status of a run and a node exits 2" 2 ks status "$run" --node local
+    ks attach "$run" >/dev/null 2>&1
+}
+
 no_baseline_yet() {
     exits "a first run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag first --baseline unset
     like "a note says how to set the baseline" "$ERR" 'note: pipe has no baseline "unset" on local yet.*kernsweep baseline set unset '
@@ -288,6 +311,8 @@ pipes_and_json() {
         exits "$command refuses --json" 2 ks $command --json
         one_line "$command says so in one line" "$ERR"
     done
+    exits "resources without a kernel exits 2 with --json, too" 2 ks resources tests/lib.sh --json
+    is "and prints what it read" "$(jq -c . <<<"$OUT")" '{"files":[{"file":"tests/lib.sh","kernels":[]}]}'
     # A store of its own: every later run would be judged beside these.
     sqlite3 "$TMPDIR/results.db" "VACUUM INTO '$TMPDIR/long.db'"
     sqlite3 "$TMPDIR/long.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
@@ -339,7 +364,8 @@ store_on_read_only_medium() {
     clean_sweep
     mkdir -p "$dir"
     cp "$TMPDIR/results.db" "$dir/a#b?.db"
-    try unshare --mount sh -c 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" runs --db "/$1/a#b?.db" --json' \
+    try unshare --mount sh -c 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && "$2" baseline list --db "/$1/a#b?.db" &&
+        exec "$2" runs --db "/$1/a#b?.db" --json' \
         sh "$dir" "$KERNSWEEP"
     if [ "$RC" -ne 0 ] && [[ $ERR == *unshare* ]]; then
         skip "a store on a read-only file system can be read" "no right to mount"
@@ -392,6 +418,54 @@ interrupted_while_storing() {
     exits "the same command then stores it" 0 "$KERNSWEEP" ingest "$bundle" --db "$TMPDIR/other.db"
 }
 
+options_that_belong_elsewhere() {
+    clean_sweep
+    local command
+    for command in "baseline set x latest --ticket pipe" "baseline list --add" "baseline list --node local" "baseline remove x --add" \
+        "compare latest --baseline x --reference good" "compare latest --within --json --format csv"; do
+        # shellcheck disable=SC2086 # words
+        exits "$command exits 2" 2 ks $command
+        like "$command says whose option it is" "$ERR" 'belongs? to|exclude each other'
+    done
+    is "and sets no baseline" "$(sql "SELECT count(*) FROM baseline WHERE name = 'x'")" 0
+    exits "baseline list makes no store" 2 "$KERNSWEEP" baseline list --db "$TMPDIR/none.db"
+    passes "where there was none" test ! -e "$TMPDIR/none.db"
+}
+
+# The other machine's series would get the results of this one.
+transport_to_another_machine() {
+    clean_sweep
+    exits "--transport local for another machine exits 2" 2 ks_run "$TMPDIR/plan.json" --node 192.0.2.1 --transport local --tag elsewhere
+    like "it says so" "$ERR" '--transport: local does not lead to the node 192.0.2.1'
+    is "nothing is measured in its name" "$(sql "SELECT count(*) FROM run WHERE node <> 'local'")" 0
+    exits "ssh for this machine exits 2, too" 2 ks_run "$TMPDIR/plan.json" --transport openssh --tag elsewhere
+    like "it says so as well" "$ERR" '--transport: openssh does not lead to the node local'
+}
+
+# Without an end, so that only what stops it can end it.
+ENDLESS="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+
+sql_is_stopped() {
+    local began=$SECONDS
+    clean_sweep
+    try timeout --preserve-status -s INT 1 "$KERNSWEEP" sql "$ENDLESS SELECT count(*) FROM n" --db "$TMPDIR/results.db"
+    exited "Ctrl-C ends it with exit code 130" 130
+    is "it says so" "$ERR" 'kernsweep: interrupted'
+    "$KERNSWEEP" sql "$ENDLESS SELECT i FROM n" --db "$TMPDIR/results.db" 2>"$TMPDIR/sql.err" | head -n 1 >/dev/null
+    is "a reader that leaves ends it, too" "${PIPESTATUS[0]} $(cat "$TMPDIR/sql.err")" "0 "
+    passes "and neither waits for the time-out of a minute" test $((SECONDS - began)) -lt 50
+}
+
+sql_as_json() {
+    clean_sweep
+    exits "two columns of one name exit 2" 2 ks sql --json "SELECT 1 AS a, 2 AS a"
+    like "it says which, and what to do" "$ERR" 'sql: --json: two columns are called "a": rename one with AS'
+    exits "the table has room for both" 0 ks sql "SELECT 1 AS a, 2 AS a"
+    is "no value is lost: neither infinity nor bytes that are not UTF-8" \
+        "$(ks sql --json "SELECT 1e308 * 10 AS big, CAST(x'ff41' AS TEXT) AS odd, NULL AS none" | jq -c .)" \
+        '[{"big":null,"none":null,"odd":"\\xffA"}]'
+}
+
 # One file that cannot be named does not lose the sweep, and is told of.
 odd_file_left() {
     plan_with '.variants = [{name: "odd", run: ["sh", "-c", "echo x >\"$(printf \u0027bad\\377\u0027)\"; echo \u0027[PERF_TIMING] {\"prefill_s\": 0.0001}\u0027"]}]
@@ -403,6 +477,10 @@ odd_file_left() {
 
 scenario "a test that leaves a file that cannot be named" odd_file_left
 scenario "a command that is interrupted while it stores" interrupted_while_storing
+scenario "options that belong elsewhere" options_that_belong_elsewhere
+scenario "a transport that does not lead to the node" transport_to_another_machine
+scenario "an endless query" sql_is_stopped
+scenario "sql --json" sql_as_json
 scenario "a store in memory" store_in_memory
 scenario "a store on a read-only medium" store_on_read_only_medium
 scenario "output that cannot be written" output_that_is_lost
@@ -412,6 +490,7 @@ scenario "output into a pipe, and --json" pipes_and_json
 scenario "the help of commands" help_lists_own_options
 scenario "cancel of a run that has ended" cancel_complete
 scenario "cancel latest after a blocked start" cancel_after_blocked
+scenario "a run and --node" node_that_is_named
 scenario "a first run with a baseline that nobody has set" no_baseline_yet
 scenario "the logs of a run" logs_of_tests
 scenario "the logs of a live run" logs_of_a_live_run

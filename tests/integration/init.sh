@@ -60,6 +60,8 @@ nothing_is_overwritten() {
     passes "the file is as it was" cmp "$TMPDIR/before" "$TMPDIR/here/kernsweep.jsonc"
     exits "--force replaces it" 0 in_folder ks init --force -- ./bench 128
     is "by the new plan" "$(plan_of "$TMPDIR/here/kernsweep.jsonc" .contexts)" '[128]'
+    exits "a node that is no name is refused" 2 in_folder ks init --yes --force --node 'mi300x a' -- ./bench --n 4096
+    like "with what was expected" "$ERR" '--node: expected an ssh alias'
 }
 
 with_options() {

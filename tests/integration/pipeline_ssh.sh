@@ -14,6 +14,44 @@ bench_over_ssh() {
     like "the second command is slower" "$OUT" 'c2 +sleep 0.2 .*slower'
     passes "nothing is stored here" test ! -e "$TMPDIR/bench.db"
     is "and no run is left on the node" "$(find "$TMPDIR/bench-work/runs" -mindepth 1 | wc -l)" 0
+    "$KERNSWEEP" bench --ssh-config "$NODE/ssh_config" --node loopback --workdir "$TMPDIR/bench-work" --db "$TMPDIR/bench.db" \
+        "touch $TMPDIR/bench-started" 'sleep 60' >/dev/null 2>"$TMPDIR/bench.err" &
+    until_true 60 test -e "$TMPDIR/bench-started"
+    kill -INT $!
+    wait $!
+    is "Ctrl-C ends it with exit code 130" $? 130
+    like "and the run on the node" "$(cat "$TMPDIR/bench.err")" 'stopped run .* on loopback'
+    is "of which nothing is left there either" "$(find "$TMPDIR/bench-work/runs" -mindepth 1 | wc -l)" 0
+}
+
+# As csh, which takes no line break within quotes, with a login script that goes to another folder.
+odd_login() {
+    cat >"$TMPDIR/login" <<'END'
+#!/bin/sh
+case $SSH_ORIGINAL_COMMAND in *"
+"*)
+    echo "Unmatched '." >&2
+    exit 1
+    ;;
+esac
+cd "$HOME/elsewhere" || exit
+exec sh -c "$SSH_ORIGINAL_COMMAND"
+END
+    chmod +x "$TMPDIR/login"
+    mkdir -p "$TMPDIR/home-of-node/elsewhere"
+    node_stop
+    NODE_SSHD="ForceCommand $TMPDIR/login" node_start
+    plan_with '.workdir = "odd"' "$TMPDIR/odd.json"
+    local backend
+    for backend in libssh2 openssh; do
+        exits "through $backend, run exits 0" 0 ks_run "$TMPDIR/odd.json" --variants good --contexts 16 --tag "odd-$backend" --transport "$backend"
+        passes "a file of it is read on the node" ks logs "$(sql "SELECT run_id FROM run WHERE tag = 'odd-$backend'")" good 16 \
+            --node loopback --transport "$backend"
+    done
+    passes "the executor is in the workdir" test -d "$TMPDIR/home-of-node/odd/bin"
+    is "and nothing is where the login script went" "$(ls "$TMPDIR/home-of-node/elsewhere")" ''
+    node_stop
+    NODE_SSHD="" node_start
 }
 
 # The key exchange that OpenSSH itself chooses.
@@ -24,4 +62,5 @@ pipeline_setup
 pipeline_scenarios
 scenario "a sweep through the OpenSSH client" openssh_client
 scenario "bench over ssh" bench_over_ssh
+scenario "a login shell that is odd" odd_login
 done_testing

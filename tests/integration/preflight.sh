@@ -148,6 +148,15 @@ full_disk() {
     like "run prints the remedy" "$ERR" '-> free some'
 }
 
+# Of the same folder, which full_disk needs as it was.
+noexec_folder() {
+    plan_with ".workdir = \"$TMPDIR/full/noexec\"" "$TMPDIR/noexec.json"
+    mount -o remount,noexec "$TMPDIR/full"
+    exits "check exits 3" 3 ks check "$TMPDIR/noexec.json"
+    like "it says why, and what to do" "$ERR" "no program can be started in $TMPDIR/full/noexec, .*noexec: give the plan another workdir"
+    mount -o remount,exec "$TMPDIR/full"
+}
+
 scenario "check of a node" check_node
 scenario "check --json of a plan" check_plan
 scenario "a model too small for the largest context" model_too_small
@@ -165,6 +174,7 @@ scenario "clocks that a killed executor has left" clocks_left
 mkdir -p "$TMPDIR/full"
 if mount -t tmpfs -o size=64m tmpfs "$TMPDIR/full" 2>/dev/null; then
     trap 'umount -l "$TMPDIR/full"' EXIT
+    scenario "a workdir on a file system mounted with noexec" noexec_folder
     scenario "a node whose disk is nearly full" full_disk
 else
     skip_scenario "a node whose disk is nearly full" "mounting a tmpfs is not permitted here"

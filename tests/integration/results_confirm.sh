@@ -228,6 +228,13 @@ noise_stored() {
     mapfile -t same < <(sql "SELECT run_id FROM run WHERE tag = ''")
     exits "exits 0" 0 ks noise --stored "${same[@]}"
     like "prints the count of false alarms" "$OUT" "0 false alarms in 24 comparisons"
+    ks noise remove --ticket confirm >/dev/null 2>&1
+    exits "exits 2 for the same run twice, which never differs from itself" 2 ks noise --stored "${same[0]}" "${same[0]}"
+    like "says which" "$ERR" "run ${same[0]} is named twice"
+    is "and stores no noise" "$(sql "SELECT count(*) FROM noise")" 0
+    exits "best does not count its tests twice either" 2 ks best "${same[0]}" "${same[0]}"
+    exits "options that it would ignore exit 2" 2 ks noise --stored "${same[@]}" --runs 3
+    exits "those of list, too" 2 ks noise list --runs 3
     set_speed 1.2 1
     quiet_sweep
     mapfile -t other < <(sql "SELECT run_id FROM run WHERE tag = ''")

@@ -193,6 +193,7 @@ nights() {
 
 checked() {
     plan '["loopback", "gone"]'
+    like "validate names all of them" "$("$KERNSWEEP" validate "$TMPDIR/plan.json")" 'valid: .* 4 tests on each of 2 nodes'
     exits "exits 3" 3 "$KERNSWEEP" check "$TMPDIR/plan.json" "${SSH[@]}"
     like "checks the node that is there" "$OUT" "^ok +reachable .*libssh2"
     like "says which is not" "$ERR" "127\.0\.0\.2"

@@ -40,6 +40,11 @@ unknown_key() {
     exits "nodes trust with another fingerprint exits 2" 2 ks nodes trust loopback --fingerprint SHA256:nonsense
     is "nodes trust with another fingerprint stores nothing" "$(cat "$NODE/known_hosts")" ""
     passes "nodes trust with the host's fingerprint exits 0" ks nodes trust loopback --fingerprint "$fingerprint"
+    passes "and once more" ks nodes trust loopback --fingerprint "$fingerprint"
+    exits "with another fingerprint it exits 2, though the key is stored now" 2 ks nodes trust loopback --fingerprint SHA256:nonsense
+    like "and names both" "$ERR" "shows ${fingerprint//+/\\+}, not SHA256:nonsense"
+    exits "nodes trust of this machine exits 2" 2 ks nodes trust local
+    like "and says why" "$ERR" 'local is this machine'
     exits "run exits 0 once the host is trusted" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 32 --tag trusted
     healthy
 }

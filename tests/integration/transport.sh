@@ -17,30 +17,36 @@ value() {
     sed -n "s/^$1=//p" <<<"$OUT" | tail -n 1
 }
 
+# node_of BACKEND: what it leads to
+node_of() {
+    if [ "$1" = local ]; then echo local; else echo loopback; fi
+}
+
 # Every back-end gives the same answers.
 same_answers() {
-    local via=(--backend "$1")
-    probe "${via[@]}" loopback true
+    local via=(--backend "$1") there
+    there=$(node_of "$1")
+    probe "${via[@]}" "$there" true
     is "true exits 0" "$(value rc) $(value exited) $(value exit_code)" "0 1 0"
-    probe "${via[@]}" loopback sh -c 'exit 7'
+    probe "${via[@]}" "$there" sh -c 'exit 7'
     is "exit 7 exits 7" "$(value rc) $(value exited) $(value exit_code)" "0 1 7"
-    probe "${via[@]}" loopback sh -c 'kill -TERM $$'
+    probe "${via[@]}" "$there" sh -c 'kill -TERM $$'
     is "a command that a signal ends has the signal and no exit code" "$(value rc) $(value exited) $(value signal)" "0 0 TERM"
-    probe "${via[@]}" loopback no-such-command-here
+    probe "${via[@]}" "$there" no-such-command-here
     is "a command that does not exist exits 127" "$(value rc) $(value exit_code)" "0 127"
-    probe "${via[@]}" loopback sh -c 'head -c 20000000 /dev/zero >&2; echo end'
+    probe "${via[@]}" "$there" sh -c 'head -c 20000000 /dev/zero >&2; echo end'
     is "20 MB of stderr do not block stdout" "$(value received) $(value stderr_len)" "20000004 4096"
-    probe "${via[@]}" --send 67108864 loopback cat
+    probe "${via[@]}" --send 67108864 "$there" cat
     is "64 MiB sent come back" "$(value received)" 67108864
     is "64 MiB sent come back as the same bytes" "$(value out_sha256)" "$(value in_sha256)"
-    probe "${via[@]}" --send 30000000 loopback true
+    probe "${via[@]}" --send 30000000 "$there" true
     is "a command that does not read its input exits 0" "$(value rc) $(value exit_code)" "0 0"
-    probe "${via[@]}" --send 5000000 loopback sh -c "exec >&- 2>&-; cat >'$TMPDIR/silent'"
+    probe "${via[@]}" --send 5000000 "$there" sh -c "exec >&- 2>&-; cat >'$TMPDIR/silent'"
     is "input arrives after the command has closed its output" \
         "$(sha256sum <"$TMPDIR/silent" | cut -d ' ' -f 1)" "$(value in_sha256)"
-    probe "${via[@]}" --times 20 loopback true
+    probe "${via[@]}" --times 20 "$there" true
     is "20 commands run on one connection" "$(grep -c '^exit_code=0$' <<<"$OUT")" 20
-    probe "${via[@]}" --deadline 1 loopback sh "$TMPDIR/linger"
+    probe "${via[@]}" --deadline 1 "$there" sh "$TMPDIR/linger"
     is "a deadline ends the wait" "$(value rc) $(value timed_out) $(value kind)" "-1 1 node"
     like "a deadline's error names the command and the time" "$(value error)" 'not done within 1 s: .*linger'
     words_arrive "$1"
@@ -50,8 +56,9 @@ same_answers() {
 # Each word as it is, whatever a shell would make of it.
 words_arrive() {
     # shellcheck disable=SC1003,SC2016 # meant literally
-    local words=("a b" "it's" '"' '$(touch '"$TMPDIR"'/pwned)' '`id`' ';' '&&' '*' '' $'two\nlines' '-n' '\' $'tab\t' 'é' '%s' '!x' '~')
-    probe --backend "$1" --stdout "$TMPDIR/words" loopback printf '%s\0' "${words[@]}"
+    local there words=("a b" "it's" '"' '$(touch '"$TMPDIR"'/pwned)' '`id`' ';' '&&' '*' '' $'two\nlines' '-n' '\' $'tab\t' 'é' '%s' '!x' '~')
+    there=$(node_of "$1")
+    probe --backend "$1" --stdout "$TMPDIR/words" "$there" printf '%s\0' "${words[@]}"
     printf '%s\0' "${words[@]}" | cmp -s - "$TMPDIR/words"
     ok "words with quotes, blanks and shell characters arrive as they are" $? "$(od -c "$TMPDIR/words")"
     [ ! -e "$TMPDIR/pwned" ]
@@ -61,7 +68,7 @@ words_arrive() {
 interrupted_at_once() {
     local pid rc=0
     rm -f "$TMPDIR/mark"
-    "$PROBE" --backend "$1" --ssh-config "$NODE/ssh_config" --mark "$TMPDIR/mark" loopback \
+    "$PROBE" --backend "$1" --ssh-config "$NODE/ssh_config" --mark "$TMPDIR/mark" "$(node_of "$1")" \
         sh "$TMPDIR/linger" >"$TMPDIR/interrupted" &
     pid=$!
     until_true 30 test -e "$TMPDIR/mark"

@@ -55,6 +55,19 @@ static void times_are_read_back(void **state)
         assert_true(clock_from_iso8601(bad[i]) == 0);
 }
 
+static void a_day_is_one_of_the_calendar(void **state)
+{
+    static const char *const none[] = {"",           "2026-02-1",  "2026-02-30", "2025-02-29", "2026-13-01",
+                                       "2026-00-10", "2026-02-00", "2026/02/14", "1969-12-31", "+026-02-14"};
+    (void)state;
+    assert_int_equal(clock_day_s("1970-01-01"), 0);
+    assert_int_equal(clock_day_s("2024-02-29T01:02:03Z"), 1709164800);
+    assert_true(clock_is_day("9999-12-31"));
+    assert_false(clock_is_day("2024-02-29T"));
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(clock_day_s(none[i]), -1);
+}
+
 static void clocks_never_go_back_and_agree(void **state)
 {
     (void)state;
@@ -89,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_written_as_iso8601_in_utc),
         cmocka_unit_test(times_are_read_back),
+        cmocka_unit_test(a_day_is_one_of_the_calendar),
         cmocka_unit_test(clocks_never_go_back_and_agree),
         cmocka_unit_test(a_deadline_becomes_a_wait_in_milliseconds),
     };

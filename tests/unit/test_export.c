@@ -217,7 +217,7 @@ static void questions_are_answered_and_orders_refused(void **state)
         query_run(&s,
                   "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
                   0.05, NULL, count_row, &rows, &err),
-        &err, ERR_INPUT, "too long");
+        &err, ERR_INPUT, "longer than 0.05 s");
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 2);
     store_close(&s);
 }

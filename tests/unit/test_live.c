@@ -162,6 +162,19 @@ static void a_journal_that_is_read_again_is_counted_once(void **state)
     free(s.text);
 }
 
+/* As the run's own counts have it. */
+static void a_cancelled_test_is_skipped(void **state)
+{
+    (void)state;
+    struct screen s;
+    screen_open(&s);
+    show(&s, "{\"event\":\"SUITE_START\",\"total_tests\":2}");
+    show(&s, "{\"event\":\"TEST_END\",\"variant\":\"v\",\"exit_status\":\"CANCELLED\"}");
+    assert_true(s.live.done == 1 && s.live.ok == 0 && s.live.failed == 0 && s.live.skipped == 1);
+    assert_shows(&s, "2 tests\n"
+                     "[1/2] v ctx 0 run 0  CANCELLED\n");
+}
+
 static void a_test_counts_once_however_often_it_ends(void **state)
 {
     (void)state;
@@ -262,6 +275,7 @@ int main(void)
         cmocka_unit_test(progress_line_is_redrawn_and_erased),
         cmocka_unit_test(progress_names_the_longest_of_several_tests),
         cmocka_unit_test(a_journal_that_is_read_again_is_counted_once),
+        cmocka_unit_test(a_cancelled_test_is_skipped),
         cmocka_unit_test(a_test_counts_once_however_often_it_ends),
         cmocka_unit_test(colour_marks_statuses_only),
         cmocka_unit_test(hostile_events_stay_in_their_lines),

@@ -60,6 +60,7 @@ static void options_that_are_wrong_are_named(void **state)
         const char *option;
     } cases[] = {
         {{.mode = "fast"}, "--mode"},        {{.date = "14.2.2026"}, "--date"},
+        {{.date = "2026-02-30"}, "--date"},  {{.date = "1969-12-31"}, "--date"},
         {{.date = "2026-02-1x"}, "--date"},  {{.tag = "a b"}, "--tag"},
         {{.tag = "../x"}, "--tag"},          {{.baseline = ""}, "--baseline"},
         {{.baseline = "a/b"}, "--baseline"}, {{.tag = "0123456789012345678901234567890123"}, "--tag"},

@@ -238,8 +238,9 @@ static void lists_are_taken_whole(void **state)
         if (strcmp(bad[i], "4096,") != 0 &&
             overrides_apply(&(struct overrides){.contexts = bad[i]}, &p, &err) == 0)
             fail_msg("--contexts \"%s\" was accepted", bad[i]);
-    static const char *const bad_repeat[] = {"",          ",",        "4096:", ":2",     "4096:0",
-                                             "4096:1001", "4096:2:3", "7:1",   "4096:2x"};
+    static const char *const bad_repeat[] = {"",        ",",         "4096:",    ":2",
+                                             "4096:0",  "4096:1001", "4096:2:3", "7:1",
+                                             "4096:2x", "3,3",       "4096:1,3", "4096:1,8192:1,4096:2"};
     for (size_t i = 0; i < sizeof bad_repeat / sizeof *bad_repeat; i++)
         if (overrides_apply(&(struct overrides){.repeat = bad_repeat[i]}, &p, &err) == 0)
             fail_msg("--repeat \"%s\" was accepted", bad_repeat[i]);

@@ -62,10 +62,14 @@ static void braces_stay_what_they_are(void **state)
     words_push_literal(&words, "{context}", false);
     words_push_literal(&words, "{x}", true);
     words_push_literal(&words, "a{1..3}", false);
+    words_push_literal(&words, "{{\"a\": 1}}", true); /* a plan would make one brace of two */
+    words_push_literal(&words, "{{x}, {context}", true);
     assert_string_equal(words.v[0], "{context}");
     assert_string_equal(words.v[1], "{{context}");
     assert_string_equal(words.v[2], "{{x}");
     assert_string_equal(words.v[3], "a{{1..3}");
+    assert_string_equal(words.v[4], "{{{{\"a\": 1}}");
+    assert_string_equal(words.v[5], "{{x}, {context}");
     strvec_release(&words);
 }
 

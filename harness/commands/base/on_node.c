@@ -2,6 +2,7 @@
 
 #include "common/base/text.h"
 #include "harness/plan/job.h"
+#include "harness/plan/plan.h"
 #include "harness/session/bundle_dir.h"
 #include "harness/session/node_runs.h"
 
@@ -19,13 +20,39 @@ void attach_options(const struct cmd_env *env, const struct attach_args *a, stru
                                     .interrupted = env->interrupted};
 }
 
+/* *out: NULL without --workdir. */
+static int read_workdir(const struct attach_args *a, const char **out, struct err *err)
+{
+    *out = a->workdir ? plan_workdir(a->workdir) : NULL;
+    return !a->workdir || *out
+               ? 0
+               : err_set(
+                     err, ERR_INPUT,
+                     "--workdir: expected a plain path below the home folder, or an absolute one, without "
+                     "\"..\", found \"%.200s\"",
+                     a->workdir);
+}
+
+int attach_find_record(struct cmd_env *env, const struct attach_args *a, const char *word, struct runrec *rec,
+                       struct err *err)
+{
+    const char *workdir;
+    if (read_workdir(a, &workdir, err) != 0)
+        return -1;
+    return runrec_find_at(rec, env->db, word, a->node, workdir, err);
+}
+
 int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, struct runrec *rec,
                           struct err *err)
 {
+    const char *workdir;
+    if (read_workdir(a, &workdir, err) != 0)
+        return -1;
     char *config = env->ssh_config ? realpath(env->ssh_config, NULL) : strdup("");
     if (!config)
         return err_set(err, ERR_INPUT, "--ssh-config: cannot find %.500s", env->ssh_config);
-    const char *workdir = a->workdir ? a->workdir : ".kernsweep";
+    if (!workdir)
+        workdir = ".kernsweep";
     *rec = (struct runrec){
         .connect_timeout_s = 10, .patience_s = 60, .threshold = 0.05, .state = RUNREC_RUNNING};
     int rc = 0;
@@ -114,7 +141,9 @@ int attach_open(struct cmd_env *env, const struct attach_args *a, const char *wo
     attach_options(env, a, &opt);
     if (cmd_backend(env, &opt.backend, err) != 0)
         return -1;
-    bool known = runrec_find(&rec, env->db, word, err) == 0;
+    if (a->workdir && !a->node)
+        return err_set(err, ERR_INPUT, "--workdir: name its node, too, with --node");
+    bool known = attach_find_record(env, a, word, &rec, err) == 0;
     if (!known && !a->node)
         return -1;
     if (!known && attach_record_of_node(env, a, &rec, err) != 0)

@@ -14,6 +14,10 @@ struct attach_args {
 
 void attach_options(const struct cmd_env *env, const struct attach_args *a, struct session_options *opt);
 
+/* The record of the run that word identifies; with --node among those on that node only. */
+int attach_find_record(struct cmd_env *env, const struct attach_args *a, const char *word, struct runrec *rec,
+                       struct err *err);
+
 /* A record for a node of which only the name is known here. */
 int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, struct runrec *rec,
                           struct err *err);

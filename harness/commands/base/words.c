@@ -70,7 +70,8 @@ void words_push_literal(struct strvec *out, const char *word, bool placeholders)
     struct err ignored = {0};
     unsigned used = 0;
     struct buf text;
-    if (placeholders && subst_scan(word, &used, &ignored) == 0) {
+    /* "{{" of a word without a placeholder is what the user typed, not the plan's way to write one brace. */
+    if (placeholders && subst_scan(word, &used, &ignored) == 0 && (used != 0 || !strstr(word, "{{"))) {
         strvec_push(out, word);
         return;
     }

@@ -9,20 +9,6 @@ struct best_args {
     bool overall, markdown;
 };
 
-static int load_runs(struct store *s, const char **words, size_t n, struct run_data *runs, size_t *count,
-                     struct err *err)
-{
-    for (*count = 0; *count < n; ++*count) {
-        if (store_load_run(s, words[*count], &runs[*count], err) != 0)
-            return -1;
-        if (run_check_comparable(&runs[*count].info, err) != 0) {
-            ++*count;
-            return -1;
-        }
-    }
-    return 0;
-}
-
 static int print_best(const struct cmd_env *env, const struct best_args *a, const struct run_data *runs,
                       size_t n, struct err *err)
 {
@@ -49,7 +35,7 @@ static int best(struct cmd_env *env, const struct best_args *a, const char **wor
         return err_set(err, ERR_INTERNAL, "best: no memory for the runs");
     int rc = cmd_store_open(env, &s, STORE_READ, err);
     if (rc == 0)
-        rc = load_runs(&s, n ? words : (const char **)(uintptr_t)latest, n ? n : 1, runs, &count, err);
+        rc = store_load_runs(&s, n ? words : latest, n ? n : 1, runs, &count, err);
     if (rc == 0)
         rc = print_best(env, a, runs, count, err);
     for (size_t i = 0; i < count; i++)

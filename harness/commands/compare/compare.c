@@ -45,7 +45,8 @@ static int parse_threshold(const char *text, struct compare_options *o, struct e
     return 0;
 }
 
-static int parse_options(const struct compare_args *a, size_t n_words, struct request *req, struct err *err)
+static int parse_options(const struct cmd_env *env, const struct compare_args *a, size_t n_words,
+                         struct request *req, struct err *err)
 {
     *req = (struct request){.options = compare_defaults(), .format = COMPARE_TEXT};
     req->options.all_metrics = a->all_metrics;
@@ -55,6 +56,10 @@ static int parse_options(const struct compare_args *a, size_t n_words, struct re
                        " with --within, or alone to compare it with earlier runs of its plan");
     if (a->baseline && a->within)
         return err_set(err, ERR_INPUT, "compare: --baseline and --within exclude each other");
+    if (env->json && a->format)
+        return err_set(err, ERR_INPUT, "compare: --json and --format exclude each other");
+    if (a->reference && !a->within)
+        return err_set(err, ERR_INPUT, "compare: --reference belongs to --within");
     if (a->by &&
         (!place_kind_from_name(a->by, &req->by) || n_words == 2 || a->baseline || a->within || a->format))
         return err_set(
@@ -292,7 +297,7 @@ int cmd_compare(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
-        rc = parse_options(&a, n, &req, &err);
+        rc = parse_options(env, &a, n, &req, &err);
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0 && a.by)

@@ -49,10 +49,11 @@ static int load_side(struct store *s, const char *word, const char *variant, str
     if (!out->variant)
         return err_set(err, ERR_INPUT, "run %s has no variant %.64s", out->run.info.run_id, variant);
     if (!*out->variant->code_sha256)
-        return err_set(err, ERR_INPUT,
-                       "run %s has no code identity of %.64s: it was made by an older executor, or its build "
-                       "could not be read (`reason` in %.64s/code.json)",
-                       out->run.info.run_id, variant, variant);
+        return err_set(
+            err, ERR_INPUT,
+            "run %s has no code identity of %.64s: the plan builds nothing for it, an older executor "
+            "made the run, or the build could not be read (`reason` in %.64s/code.json)",
+            out->run.info.run_id, variant, variant);
     out->listed = run_folder_may_be_of(out->run.info.bundle, out->run.info.run_id) &&
                   diff_listing_load(out->run.info.bundle, variant, &out->listings);
     return 0;

@@ -182,12 +182,14 @@ static int list_files(struct listing *l, const char **words, size_t n, struct er
                 "%s: no kernel that can be read: code objects and cubins are, alone, in bundles and fat "
                 "binaries; relocatable device code is once it is linked\n",
                 l->gone);
+    int rc = EXIT_DONE;
     if (l->env->json)
-        return cmd_print_json(json_pack("{s:O}", "files", l->files));
-    if (l->kernels == 0)
-        return err_set(err, ERR_INPUT, "resources: no kernel%s", l->wanted ? " that --kernel matches" : "");
-    print_table(l);
-    return EXIT_DONE;
+        rc = cmd_print_json(json_pack("{s:O}", "files", l->files));
+    else if (l->kernels > 0)
+        print_table(l);
+    return l->kernels > 0 || rc != EXIT_DONE
+               ? rc
+               : err_set(err, ERR_INPUT, "resources: no kernel%s", l->wanted ? " that --kernel matches" : "");
 }
 
 static int resources(struct cmd_env *env, const char *kernel, const char **words, size_t n, struct err *err)

@@ -88,17 +88,6 @@ static int measure_gpus(struct cmd_env *env, const struct noise_args *a, const c
                : noise_gpus(env, file, &opt, rounds, s, err);
 }
 
-static int load_stored(struct store *s, const char **words, size_t n, struct sweep *w, struct err *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (store_load_run(s, words[i], &w->runs[w->count], err) != 0)
-            return -1;
-        if (run_check_comparable(&w->runs[w->count++].info, err) != 0)
-            return -1;
-    }
-    return 0;
-}
-
 static json_t *encode_outlier(const struct noise_outlier *o)
 {
     return !o->run ? json_null()
@@ -184,9 +173,7 @@ static int measure_and_print(struct cmd_env *env, const struct noise_args *a, co
         return err_set(err, ERR_INTERNAL, "no memory for the runs");
     w->options = compare_defaults();
     int rc = 0;
-    if (a->stored && a->gpus)
-        rc = err_set(err, ERR_INPUT, "noise: --stored and --gpus exclude each other");
-    if (rc == 0 && !a->stored && n != 1)
+    if (!a->stored && n != 1)
         rc = err_set(err, ERR_INPUT, "noise: expected one plan, or --stored and at least two runs");
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_WRITE, err);
@@ -197,7 +184,8 @@ static int measure_and_print(struct cmd_env *env, const struct noise_args *a, co
         return rc;
     }
     if (rc == 0)
-        rc = a->stored ? load_stored(&s, words, n, w, err) : measure_runs(env, a, words[0], &s, w, err);
+        rc = a->stored ? store_load_runs(&s, words, n, w->runs, &w->count, err)
+                       : measure_runs(env, a, words[0], &s, w, err);
     if (rc == 0)
         rc = analyse(env, &s, w, err);
     for (size_t i = 0; i < w->count; i++)
@@ -208,17 +196,33 @@ static int measure_and_print(struct cmd_env *env, const struct noise_args *a, co
     return rc;
 }
 
+/* An option that would be ignored is a mistake. */
+static int check_options(const struct noise_args *a, bool kept, struct err *err)
+{
+    bool of_kept = a->choice.ticket || a->choice.variant || a->choice.session;
+    bool of_runs = a->runs || a->artifacts || a->gpus;
+    if (kept && of_runs)
+        return err_set(err, ERR_INPUT, "noise: --runs, --artifacts and --gpus belong to a plan that is run");
+    if (!kept && of_kept)
+        return err_set(err, ERR_INPUT, "noise: --ticket, --variant and --session belong to list and remove");
+    if (a->stored && (of_runs || a->choice.node))
+        return err_set(
+            err, ERR_INPUT,
+            "noise: --stored runs nothing, so it cannot be combined with --runs, --node, --artifacts or "
+            "--gpus");
+    return 0;
+}
+
 static int dispatch(struct cmd_env *env, const struct noise_args *a, const char **words, size_t n,
                     struct err *err)
 {
     struct store s = {0};
     bool list = n == 1 && !a->stored && strcmp(words[0], "list") == 0;
     bool remove = n == 1 && !a->stored && strcmp(words[0], "remove") == 0;
+    if (check_options(a, list || remove, err) != 0)
+        return -1;
     if (!list && !remove)
-        return a->choice.ticket || a->choice.variant || a->choice.session
-                   ? err_set(err, ERR_INPUT,
-                             "noise: --ticket, --variant and --session belong to list and remove")
-                   : measure_and_print(env, a, words, n, err);
+        return measure_and_print(env, a, words, n, err);
     int rc = cmd_store_open(env, &s, list ? STORE_READ : STORE_WRITE, err);
     if (rc == 0)
         rc = list ? noise_stored_list(env, &s, &a->choice, err)

@@ -584,6 +584,10 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
     int rc = cmd_args(env, &spec, argc, argv, &word, &count, &err);
     if (rc == 1)
         return EXIT_DONE;
+    if (rc == 0 && a.install_timer && a.remove_timer)
+        rc = err_set(&err, ERR_INPUT, "nightly: --install-timer and --remove-timer exclude each other");
+    if (rc == 0 && a.at && !a.install_timer)
+        rc = err_set(&err, ERR_INPUT, "nightly: --at belongs to --install-timer");
     if (rc == 0)
         rc = a.remove_timer    ? nightly_uninstall(word, &err)
              : a.install_timer ? nightly_install(env, &a, word, &err)

@@ -19,8 +19,17 @@ struct bench_args {
     bool store, markdown;
 };
 
+/* The folder of a run that is not kept is of no use on the node either. */
+static void forget_run(struct session *s)
+{
+    const char *args[] = {"--run", s->rec.run_id, NULL};
+    struct err ignored = {0};
+    json_decref(remote_call(&s->remote, "forget", args, NULL, 0, stop_deadline_s, &ignored));
+}
+
 /* A run that nobody waits for any more is stopped, as its commands would be by Ctrl-C here. */
-static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *backend, bool quiet)
+static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *backend, bool quiet,
+                     bool keep)
 {
     static const volatile sig_atomic_t not_interrupted = 0;
     struct session s = {0};
@@ -34,6 +43,8 @@ static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *
     json_t *answer = session_attach(&s, rec, &opt, &err) == 0
                          ? remote_call(&s.remote, "cancel", args, NULL, 0, stop_deadline_s, &err)
                          : NULL;
+    if (answer && !keep)
+        forget_run(&s);
     if (answer && !quiet)
         fprintf(stderr, "stopped run %s on %s\n", rec->run_id, rec->node);
     else if (!answer)
@@ -42,14 +53,6 @@ static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *
     json_decref(answer);
     if (s.t)
         session_close(&s);
-}
-
-/* The folder of a run that is not kept is of no use on the node either. */
-static void forget_run(struct session *s)
-{
-    const char *args[] = {"--run", s->rec.run_id, NULL};
-    struct err ignored = {0};
-    json_decref(remote_call(&s->remote, "forget", args, NULL, 0, stop_deadline_s, &ignored));
 }
 
 static int measure(struct cmd_env *env, const struct bench_args *a, const struct plan *p, struct session *s,
@@ -79,7 +82,7 @@ static int measure(struct cmd_env *env, const struct bench_args *a, const struct
         return 0;
     }
     if (err->kind == ERR_INTERRUPTED || err->kind == ERR_INPUT)
-        stop_run(env, &s->rec, opt.backend, err->kind == ERR_INPUT);
+        stop_run(env, &s->rec, opt.backend, err->kind == ERR_INPUT, a->store);
     return -1;
 }
 

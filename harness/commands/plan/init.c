@@ -1,6 +1,7 @@
 /* kernsweep init: writes a first plan for a program, from its command line and a sample of its output. */
 #include "common/base/run.h"
 #include "common/base/text.h"
+#include "common/contract/node_name.h"
 #include "harness/commands/base/ask.h"
 #include "harness/commands/base/cmd.h"
 #include "harness/commands/base/words.h"
@@ -89,6 +90,9 @@ static int find_place(struct init *in, struct err *err)
     if (!a->node && ask_text(&in->asker, "Node that runs it: local, an ssh alias or user@host", "local",
                              in->node, err) != 0)
         return -1;
+    if (!node_name_is_valid(in->node))
+        return err_set(err, ERR_INPUT, "init: --node: expected " NODE_NAME_EXPECTED ", found \"%.80s\"",
+                       in->node);
     if (!a->build &&
         ask_text(&in->asker, "Command that builds it, run in a copy of this folder (empty: none)", "",
                  in->build, err) != 0)

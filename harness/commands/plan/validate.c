@@ -1,6 +1,7 @@
 /* kernsweep validate: everything that is wrong with a plan, and what its rule finds in a sample of output. */
 #include "common/base/clock.h"
 #include "common/base/text.h"
+#include "common/contract/node_name.h"
 #include "harness/commands/run/check.h"
 #include "harness/plan/sample.h"
 
@@ -73,10 +74,14 @@ static int expand_command(const struct plan *p, const struct plan_variant *v, st
 
 static void print_plan(const struct plan *p)
 {
+    char where[NODE_NAME_MAX + 1];
+    snprintf(where, sizeof where, "%s", p->node);
+    if (p->nodes.count > 1)
+        snprintf(where, sizeof where, "each of %zu nodes", p->nodes.count);
     printf("%s: valid: %zu variant%s x %zu context%s, %zu test%s on %s\n", p->file, p->variants.count,
            text_plural((long long)p->variants.count), p->matrix.count,
            text_plural((long long)p->matrix.count), plan_test_count(p),
-           text_plural((long long)plan_test_count(p)), p->node);
+           text_plural((long long)plan_test_count(p)), where);
     for (size_t i = 0; i < p->variants.count; i++) {
         struct buf command, shown;
         struct err why = {0};

@@ -41,7 +41,7 @@ static int attach_one(struct cmd_env *env, const struct attach_args *a, const ch
     struct runrec rec;
     if (finish_fail_on_from_name(a->fail_on, &fin.fail_on, err) != 0)
         return -1;
-    if (runrec_find(&rec, env->db, word, err) == 0 && rec.state >= RUNREC_PULLED)
+    if (attach_find_record(env, a, word, &rec, err) == 0 && rec.state >= RUNREC_PULLED)
         return finish_attached(env, &rec, &fin, part, err);
     if (attach_open(env, a, word, s, err) != 0 || reach_run(s, err) != 0 || session_follow(s, err) != 0 ||
         session_collect(s, err) != 0) {

@@ -158,6 +158,20 @@ static int check_search(const struct run_args *a, struct err *err)
     return other ? err_set(err, ERR_INPUT, "run: --search cannot be combined with %s", other) : 0;
 }
 
+/* What needs no plan, so that --dry-run finds it, too. */
+static int check_args(const struct cmd_env *env, const struct run_args *a, struct err *err)
+{
+    enum finish_fail_on fail_on;
+    const char *backend;
+    if (overrides_check(&a->overrides, err) != 0 ||
+        finish_fail_on_from_name(a->fail_on, &fail_on, err) != 0 || cmd_backend(env, &backend, err) != 0)
+        return -1;
+    if (a->smoke && (a->detach || a->confirm))
+        return err_set(err, ERR_INPUT,
+                       "run: --smoke stores nothing, so it cannot be combined with --detach or --confirm");
+    return check_search(a, err);
+}
+
 static int run_search(struct cmd_env *env, const struct run_args *a, struct err *err)
 {
     const struct attach_args where = {.artifacts = a->artifacts};
@@ -361,15 +375,9 @@ int cmd_run(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     struct plan p = {0};
-    if (rc != 0 || overrides_check(&a.overrides, &err) != 0 || check_search(&a, &err) != 0 ||
-        find_plan(&a, word, &err) != 0 || load_plan(&p, &a, &err) != 0)
+    if (rc != 0 || check_args(env, &a, &err) != 0 || find_plan(&a, word, &err) != 0 ||
+        load_plan(&p, &a, &err) != 0)
         return cmd_fail(&err);
-    if (a.smoke && (a.detach || a.confirm)) {
-        plan_release(&p);
-        err_set(&err, ERR_INPUT,
-                "run: --smoke stores nothing, so it cannot be combined with --detach or --confirm");
-        return cmd_fail(&err);
-    }
     if (a.smoke && p.nodes.count > 1) {
         plan_release(&p);
         err_set(&err, ERR_INPUT, "run: --smoke runs on one node of the plan: name it with --node");

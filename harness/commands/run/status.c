@@ -232,16 +232,19 @@ static int query_status(struct status_query *st, int *failed, struct err *err)
     struct runrec rec;
     struct sweep_record sweep;
     bool several = false;
-    if (st->word && !st->args->node && sweep_find(&sweep, st->env->db, st->word, &several, err) != 0)
+    if (st->word && st->args->node)
+        return err_set(err, ERR_INPUT,
+                       "status: --node shows all runs on a node: name a run or a node, not both");
+    if (st->args->workdir && !st->args->node)
+        return err_set(err, ERR_INPUT, "--workdir: name its node, too, with --node");
+    if (st->word && sweep_find(&sweep, st->env->db, st->word, &several, err) != 0)
         return -1;
     if (several)
         return query_sweep(&sweep, st, failed, err);
-    if (st->word && !st->args->node)
+    if (st->word)
         return runrec_find(&rec, st->env->db, st->word, err) != 0 ? -1 : query_node(&rec, st, err);
-    if (st->args->node) {
-        st->word = NULL;
+    if (st->args->node)
         return attach_record_of_node(st->env, st->args, &rec, err) != 0 ? -1 : query_node(&rec, st, err);
-    }
     return query_all_nodes(st, failed, err);
 }
 

@@ -54,9 +54,9 @@ static int run_of_plan(const struct watch *w, char *run_id, struct err *err)
     char *path = realpath(w->word, NULL);
     struct runrec rec;
     bool found;
-    int rc = runrec_newest(&rec, w->env->db, path ? path : w->word, NULL, &found, err);
+    int rc = runrec_newest(&rec, w->env->db, path ? path : w->word, w->args->node, &found, err);
     if (rc == 0 && !found)
-        rc = runrec_newest(&rec, w->env->db, w->word, NULL, &found, err);
+        rc = runrec_newest(&rec, w->env->db, w->word, w->args->node, &found, err);
     free(path);
     if (rc == 0 && !found)
         rc = err_set(err, ERR_INPUT,

@@ -68,12 +68,22 @@ static int list_baselines(const struct cmd_env *env, struct store *s, struct err
     return rc;
 }
 
+static int check_options(const struct cmd_env *env, const struct baseline_args *a, const char *verb,
+                         struct err *err)
+{
+    if (env->json && strcmp(verb, "list") != 0)
+        return err_set(err, ERR_INPUT, "baseline %.20s: prints no results, so --json has no meaning", verb);
+    if (a->add && strcmp(verb, "set") != 0)
+        return err_set(err, ERR_INPUT, "baseline %.20s: --add belongs to `baseline set`", verb);
+    if ((a->node || a->ticket) && strcmp(verb, "remove") != 0)
+        return err_set(err, ERR_INPUT, "baseline %.20s: --node and --ticket belong to `baseline remove`",
+                       verb);
+    return 0;
+}
+
 static int dispatch(const struct cmd_env *env, struct store *s, const struct baseline_args *a,
                     const char **words, size_t n, struct err *err)
 {
-    if (env->json && strcmp(words[0], "list") != 0)
-        return err_set(err, ERR_INPUT, "baseline %.20s: prints no results, so --json has no meaning",
-                       words[0]);
     if (strcmp(words[0], "set") == 0 && n == 3)
         return set_baseline(env, s, a, words, err);
     if (strcmp(words[0], "list") == 0 && n == 1)
@@ -108,7 +118,9 @@ int cmd_baseline(struct cmd_env *env, int argc, char **argv)
     if (rc == 1)
         return EXIT_DONE;
     if (rc == 0)
-        rc = cmd_store_open(env, &s, STORE_WRITE, &err);
+        rc = check_options(env, &a, words[0], &err);
+    if (rc == 0)
+        rc = cmd_store_open(env, &s, strcmp(words[0], "list") == 0 ? STORE_READ : STORE_WRITE, &err);
     if (rc == 0)
         rc = dispatch(env, &s, &a, words, n, &err);
     store_close(&s);

@@ -12,6 +12,11 @@ enum { ROW_BYTES_MAX = 16 << 20 };
 
 static const double timeout_s = 60;
 
+struct output {
+    json_t *rows; /* with --json */
+    bool left;    /* nobody reads any more, as after `| head` */
+};
+
 /* Tab-separated, for people and cut(1); escapes what could act on a terminal. */
 static int print_cells(const char *const *cells, size_t n, struct err *err)
 {
@@ -39,8 +44,36 @@ static int print_header(void *arg, const struct query_row *row, struct err *err)
 
 static int print_row(void *arg, const struct query_row *row, struct err *err)
 {
+    struct output *out = arg;
+    if (print_cells(row->values, row->columns, err) != 0)
+        return -1;
+    out->left = ferror(stdout) != 0;
+    return out->left ? err_set(err, ERR_STORAGE, "sql: stdout cannot be written") : 0;
+}
+
+/* An object has room for one value of a name: the others would be lost. */
+static int check_names(void *arg, const struct query_row *row, struct err *err)
+{
     (void)arg;
-    return print_cells(row->values, row->columns, err);
+    for (size_t i = 0; i < row->columns; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(row->names[i], row->names[k]) == 0)
+                return err_set(err, ERR_INPUT,
+                               "sql: --json: two columns are called \"%.80s\": rename one with AS",
+                               row->names[i]);
+    return 0;
+}
+
+static json_t *json_of_text(const char *value)
+{
+    struct buf text;
+    if (text_is_utf8(value, strlen(value)))
+        return json_string(value);
+    buf_init(&text, ROW_BYTES_MAX);
+    text_printable(&text, value, strlen(value), ROW_BYTES_MAX / 8);
+    json_t *string = json_string(buf_str(&text));
+    buf_release(&text);
+    return string;
 }
 
 static json_t *json_of(const char *value, int type)
@@ -49,15 +82,16 @@ static json_t *json_of(const char *value, int type)
         return json_null();
     if (type == SQLITE_INTEGER)
         return json_integer(strtoll(value, NULL, 10));
-    return type == SQLITE_FLOAT ? json_real(strtod(value, NULL)) : json_string(value);
+    return type == SQLITE_FLOAT ? cmd_json_number(strtod(value, NULL)) : json_of_text(value);
 }
 
 static int keep_row(void *arg, const struct query_row *row, struct err *err)
 {
-    json_t *rows = arg, *object = json_object();
+    struct output *out = arg;
+    json_t *object = json_object();
     for (size_t i = 0; i < row->columns; i++)
         json_object_set_new(object, row->names[i], json_of(row->values[i], row->types[i]));
-    return json_array_append_new(rows, object) == 0
+    return json_array_append_new(out->rows, object) == 0
                ? 0
                : err_set(err, ERR_INTERNAL, "sql: no memory for the rows");
 }
@@ -72,22 +106,20 @@ int cmd_sql(struct cmd_env *env, int argc, char **argv)
     struct err err = {0};
     struct store s = {0};
     const char *words[1];
-    json_t *rows = json_array();
     size_t n;
     int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1) {
-        json_decref(rows);
+    if (rc == 1)
         return EXIT_DONE;
-    }
+    struct output out = {.rows = json_array()};
     if (rc == 0)
         rc = cmd_store_open(env, &s, STORE_READ, &err);
     if (rc == 0 && env->json)
-        rc = query_run(&s, words[0], timeout_s, NULL, keep_row, rows, &err);
+        rc = query_run(&s, words[0], timeout_s, check_names, keep_row, &out, &err);
     else if (rc == 0)
-        rc = query_run(&s, words[0], timeout_s, print_header, print_row, NULL, &err);
+        rc = query_run(&s, words[0], timeout_s, print_header, print_row, &out, &err);
     if (rc == 0 && env->json)
-        rc = cmd_print_json(json_incref(rows));
-    json_decref(rows);
+        rc = cmd_print_json(json_incref(out.rows));
+    json_decref(out.rows);
     store_close(&s);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    return rc < 0 && !out.left ? cmd_fail(&err) : rc < 0 ? EXIT_DONE : rc;
 }

@@ -3,8 +3,8 @@
 #include "results/ingest/b3_89/events.h"
 #include "results/ingest/b3_89/perf.h"
 #include "results/ingest/draft/reading.h"
-#include "results/store/when.h"
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 
 #include <ctype.h>
@@ -21,7 +21,7 @@ static void date_of_path(const char *path, char *out)
         memcpy(day, p, 10);
         day[10] = '\0';
         bool alone = (p == path || !isdigit((unsigned char)p[-1])) && !isdigit((unsigned char)p[10]);
-        if (alone && when_is_date(day))
+        if (alone && clock_is_day(day))
             memcpy(out, day, sizeof day);
     }
 }
@@ -34,7 +34,7 @@ static void tag_of_path(const char *path, const char *ticket, char *out, size_t 
     size_t n = strlen(ticket);
     out[0] = '\0';
     if (strncmp(base, ticket, n) == 0 && base[n] == '_' && text_is_name(base + n + 1) &&
-        !when_is_date(base + n + 1))
+        !clock_is_day(base + n + 1))
         snprintf(out, size, "%s", base + n + 1);
 }
 
@@ -103,7 +103,7 @@ static int settle_date(const char *real, const struct ingest_options *options, s
     if (!*out->date)
         return err_set(err, ERR_INPUT,
                        "%s: no date in the path (as in 2026-02-12/b3_89): give one with --date", real);
-    if (!when_is_date(out->date))
+    if (!clock_is_day(out->date))
         return err_set(err, ERR_INPUT, "date is \"%.20s\", expected a date like 2026-02-14", out->date);
     return 0;
 }
@@ -177,8 +177,9 @@ int b3_89_identity(const char *dir, const struct ingest_options *options, struct
     sha256_begin(&v.others);
     int rc = fs_walk(dir, false, take_inventory, &v, err);
     if (rc == 0 && v.bundles)
-        rc = err_set(err, ERR_INPUT, "%s: contains the bundles of %d runs: name each run's folder", real,
-                     v.bundles);
+        rc = err_set(err, ERR_INPUT, "%s: contains the bundle%s of %d run%s: name %s folder", real,
+                     text_plural(v.bundles), v.bundles, text_plural(v.bundles),
+                     v.bundles == 1 ? "the run's" : "each run's");
     if (rc == 0 && !v.perfs && !v.logs)
         rc = refuse_folder(real, &v, err);
     if (rc == 0)

@@ -10,8 +10,8 @@
 #include "results/ingest/bundle/manifest.h"
 #include "results/ingest/bundle/revision.h"
 #include "results/ingest/bundle/witness.h"
-#include "results/store/when.h"
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 
 #include <math.h>
@@ -110,7 +110,7 @@ static int read_job_head(const struct json_at *job, struct run_info *r, struct e
         return -1;
     if (json_is_object(source.value) && artifact_sha256(&source, "sha256", r->source_sha256, err) != 0)
         return -1;
-    if (!when_is_date(r->date))
+    if (!clock_is_day(r->date))
         return json_fail(job, err, "date is \"%s\", expected a date like 2026-02-14", r->date);
     if (strcmp(r->mode, "perf") != 0 && strcmp(r->mode, "debug") != 0)
         return json_fail(job, err, "mode is \"%s\", expected \"perf\" or \"debug\"", r->mode);

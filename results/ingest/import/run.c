@@ -2,6 +2,7 @@
 
 #include "results/store/when.h"
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 
 #include <stdio.h>
@@ -40,7 +41,7 @@ static int check_run(const struct run_info *r, const char *file, struct err *err
 {
     if (!*r->date)
         return err_set(err, ERR_INPUT, "%s: no measurement date in the file: use --date", file);
-    if (!when_is_date(r->date))
+    if (!clock_is_day(r->date))
         return err_set(err, ERR_INPUT, "%s: date is \"%.20s\", expected a date like 2026-02-14", file,
                        r->date);
     if (!text_is_name(r->ticket) || (*r->tag && !text_is_name(r->tag)))
