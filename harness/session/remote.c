@@ -20,7 +20,7 @@ enum { EXECUTOR_DEAD = 75 };
 
 /* The scripts are constant; variable parts are passed as positional parameters. */
 static const char hello_script[] =
-    "printf 'kernsweep-hello %s %s ' \"$(uname -s)\" \"$(uname -m)\"\n"
+    "printf 'kernsweep-hello %s ' \"$(uname -sm)\"\n"
     "h=$(sha256sum <\"$1\") 2>/dev/null || h=\n"
     "if [ -x \"$1\" ] && [ \"${h%% *}\" = \"$2\" ]; then echo have; else echo lack; fi";
 static const char install_script[] =
