@@ -92,7 +92,7 @@ write_use_gpu() {
     local i words=() files=()
     USE_GPU=$GPUS_ROOT/use-gpu
     {
-        printf '#!/usr/bin/env bash\n'
+        printf '#!%s\n' "$BASH"
         for ((i = 0; i < GPUS_COUNT; i++)); do
             words+=("$(gpu_word "$i")")
             files+=("$(gpu_file "$i")")

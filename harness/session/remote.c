@@ -21,7 +21,7 @@ enum { EXECUTOR_DEAD = 75 };
 /* The scripts are constant; variable parts are passed as positional parameters. Each is one line: a quoted
  * line break is a mistake to csh, which may be the login shell. */
 static const char hello_script[] =
-    "printf 'kernsweep-hello %s %s ' \"$(uname -s)\" \"$(uname -m)\"; "
+    "printf 'kernsweep-hello %s ' \"$(uname -sm)\"; "
     "h=$(sha256sum <\"$1\") 2>/dev/null || h=; "
     "if [ -x \"$1\" ] && [ \"${h%% *}\" = \"$2\" ]; then echo have; else echo lack; fi";
 static const char install_script[] =

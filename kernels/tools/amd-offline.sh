@@ -26,7 +26,8 @@ mode() {
     probe=$(mktemp -d)
     trap 'rm -rf "$probe"' EXIT
     echo 'int main() { return 0; }' >"$probe/probe.hip"
-    if "$1" --offload-arch="$2" -c -o "$probe/probe.o" "$probe/probe.hip" >/dev/null 2>&1; then
+    case $1 in [!/]*/*) set -- "$PWD/$1" "$2" ;; esac
+    if (cd "$probe" && "$1" --offload-arch="$2" -c -o probe.o probe.hip) >/dev/null 2>&1; then
         echo hipcc
     elif command -v "$CLANGXX" >/dev/null; then
         echo offline
@@ -55,7 +56,7 @@ clang() { # ARCH BUILD OUT SOURCE OPTIONS...
     device_libs "$arch" "$build/device-libs-$arch"
     # shellcheck disable=SC2086 # CLANG_FLAGS is words
     "$CLANGXX" -x hip --offload-arch="$arch" --rocm-device-lib-path="$build/device-libs-$arch" -std=c++17 \
-        -Wall -DKS_PLATFORM_AMD ${CLANG_FLAGS:-} -I. -I"$build" -MMD -MP -MF "$out.d" "$@" -o "$out" "$source"
+        -Wall -DKS_PLATFORM_AMD ${CLANG_FLAGS:-} -I. -MMD -MP -MF "$out.d" "$@" -o "$out" "$source"
 }
 
 case ${1:-} in
@@ -66,7 +67,11 @@ list) # KERNEL_FLAGS is words
     clang "$2" "$3" "$4" "$5" --offload-device-only -O3 ${KERNEL_FLAGS:-} -S
     ;;
 assemble) "$CLANGXX" -x assembler -target amdgcn-amd-amdhsa -mcpu="$2" -o "$3" "$4" ;;
-host) clang "$2" "$3" "$4" "$5" --offload-host-only -O1 -c ;;
+host) # only the table of variants includes a file that make writes
+    generated=
+    case $5 in */registry.cpp) generated=-I$3 ;; esac
+    clang "$2" "$3" "$4" "$5" --offload-host-only -O1 -c ${generated:+"$generated"}
+    ;;
 link)
     out=$2
     shift 2

@@ -13,7 +13,7 @@ unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
 write_card_program() {
     CARD=$GPUS_ROOT/card
     {
-        printf '#!/usr/bin/env bash\nslow=%q hot=%q\n' "$(gpu_word 2)" "$GPUS_ROOT/hot"
+        printf '#!%s\nslow=%q hot=%q\n' "$BASH" "$(gpu_word 2)" "$GPUS_ROOT/hot"
         cat <<'PROGRAM'
 sleep "$3"
 gpu=${ROCR_VISIBLE_DEVICES-}

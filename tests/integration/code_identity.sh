@@ -2,6 +2,7 @@
 # Code identity with the real compilers: building a source twice, in two folders, gives the same; a comment, or the
 # host's code, changes nothing; one instruction changes its kernel and the build, and no other kernel.
 . tests/lib.sh
+. tests/compiled.sh
 . tests/executor.sh
 . tests/pipeline.sh
 
@@ -45,25 +46,26 @@ amd_libs() {
 
 # compile_TOOL DIR: into DIR/build
 compile_gfx942() {
-    clang++-19 -x hip --offload-arch=gfx942 --rocm-device-lib-path="$TMPDIR/libs" -O3 --offload-device-only \
-        --no-gpu-bundle-output -o "$1/build/kernels.co" "$1/kernels.cu"
+    compiled "$1/build/kernels.co" "$1/kernels.cu" clang++-19 -x hip --offload-arch=gfx942 --rocm-device-lib-path="$TMPDIR/libs" \
+        -O3 --offload-device-only --no-gpu-bundle-output -o "$1/build/kernels.co" "$1/kernels.cu"
 }
 
 compile_gfx90a() {
-    hipcc -x hip --offload-arch=gfx90a -O3 -Wno-unused-result -c -o "$1/build/kernels.o" "$1/kernels.cu"
+    compiled "$1/build/kernels.o" "$1/kernels.cu" hipcc -x hip --offload-arch=gfx90a -O3 -Wno-unused-result -c \
+        -o "$1/build/kernels.o" "$1/kernels.cu"
 }
 
 compile_sm_90a() {
-    "$NVCC" -arch=sm_90a -O3 -c -o "$1/build/kernels.o" "$1/kernels.cu"
+    compiled "$1/build/kernels.o" "$1/kernels.cu" "$NVCC" -arch=sm_90a -O3 -c -o "$1/build/kernels.o" "$1/kernels.cu"
 }
 
 # link_TOOL OBJECT PROGRAM
 link_gfx90a() {
-    hipcc --offload-arch=gfx90a -o "$2" "$1"
+    compiled "$2" "$1" hipcc --offload-arch=gfx90a -o "$2" "$1"
 }
 
 link_sm_90a() {
-    "$NVCC" -arch=sm_90a -o "$2" "$1"
+    compiled "$2" "$1" "$NVCC" -arch=sm_90a -o "$2" "$1"
 }
 
 # build TOOL NAME [SED]: builds the source, changed by SED, in a folder of its own; identity in $TMPDIR/TOOL/NAME/code.json
@@ -154,20 +156,23 @@ copies() {
 
 # What nvcc compresses, Zstandard and its own, is the code that it is.
 compressed_cubin() {
-    local mode
+    local mode source=$TMPDIR/sm_90a/base/kernels.cu
     needs build sm_90a base
     for mode in none speed size; do
         mkdir -p "$TMPDIR/sm_90a/$mode"
-        "$NVCC" -arch=sm_90a -O3 -compress-mode="$mode" -c -o "$TMPDIR/sm_90a/$mode/kernels.o" "$TMPDIR/sm_90a/base/kernels.cu"
+        compiled "$TMPDIR/sm_90a/$mode/kernels.o" "$source" \
+            "$NVCC" -arch=sm_90a -O3 -compress-mode="$mode" -c -o "$TMPDIR/sm_90a/$mode/kernels.o" "$source"
         x code --path "$TMPDIR/sm_90a/$mode/kernels.o" >"$TMPDIR/sm_90a/$mode/code.json"
         same_as_first sm_90a "$mode" "-compress-mode=$mode gives the same identity"
     done
 }
 
 line_numbers() {
+    local source=$TMPDIR/sm_90a/base/kernels.cu
     needs build sm_90a base
     mkdir -p "$TMPDIR/sm_90a/lines"
-    "$NVCC" -arch=sm_90a -O3 -lineinfo -c -o "$TMPDIR/sm_90a/lines/kernels.o" "$TMPDIR/sm_90a/base/kernels.cu"
+    compiled "$TMPDIR/sm_90a/lines/kernels.o" "$source" \
+        "$NVCC" -arch=sm_90a -O3 -lineinfo -c -o "$TMPDIR/sm_90a/lines/kernels.o" "$source"
     x code --path "$TMPDIR/sm_90a/lines/kernels.o" >"$TMPDIR/sm_90a/lines/code.json"
     same_as_first sm_90a lines "they do not count"
 }

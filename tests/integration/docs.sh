@@ -26,7 +26,7 @@ links() {
     find "$out" -name '*.html' ! -path '*/files/*' | while read -r page; do
         grep -oE '(href|src)="[^"]*"' "$page" | sed 's/^[a-z]*="//; s/"$//; s/&amp;/\&/g' | grep -vE '^(https?|mailto):' | sort -u | while read -r link; do
             file=${link%%#*}
-            if [ -n "$file" ]; then file=$(dirname "$page")/$file; else file=$page; fi
+            if [ -n "$file" ]; then file=${page%/*}/$file; else file=$page; fi
             if [ ! -f "$file" ]; then
                 echo "${page#"$out"/}: $link"
             elif [[ $link == *#* ]] && ! grep -qF "id=\"${link#*#}\"" "$file"; then

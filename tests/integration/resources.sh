@@ -2,6 +2,7 @@
 # `kernsweep resources`, gates with "objects", and `kernsweep diff`: the numbers of anybody's kernels, read from what
 # compilers wrote, are those that the compilers state themselves.
 . tests/lib.sh
+. tests/compiled.sh
 . tests/executor.sh
 . tests/pipeline.sh
 
@@ -39,7 +40,8 @@ amd_libs() {
 
 compile_amd() {
     source_file
-    clang++-19 -x hip --offload-arch=gfx942 --rocm-device-lib-path="$TMPDIR/libs" -O3 --offload-device-only \
+    compiled "$TMPDIR/kernels.hsaco" "$TMPDIR/kernels.cu" \
+        clang++-19 -x hip --offload-arch=gfx942 --rocm-device-lib-path="$TMPDIR/libs" -O3 --offload-device-only \
         --no-gpu-bundle-output -Rpass-analysis=kernel-resource-usage -o "$TMPDIR/kernels.hsaco" "$TMPDIR/kernels.cu" \
         2>"$TMPDIR/remarks"
 }
@@ -102,8 +104,10 @@ fi
 
 hip_object() {
     source_file
-    hipcc -x hip --offload-arch=gfx90a --offload-arch=gfx908 -O3 -Wno-unused-result -c -o "$TMPDIR/kernels.o" "$TMPDIR/kernels.cu" 2>"$TMPDIR/log" || return 1
-    hipcc -x hip --offload-arch=gfx90a -O3 --cuda-device-only -S -o "$TMPDIR/kernels.s" "$TMPDIR/kernels.cu" 2>"$TMPDIR/log" || return 1
+    compiled "$TMPDIR/kernels.o" "$TMPDIR/kernels.cu" \
+        hipcc -x hip --offload-arch=gfx90a --offload-arch=gfx908 -O3 -Wno-unused-result -c -o "$TMPDIR/kernels.o" "$TMPDIR/kernels.cu" 2>"$TMPDIR/log" || return 1
+    compiled "$TMPDIR/kernels.s" "$TMPDIR/kernels.cu" \
+        hipcc -x hip --offload-arch=gfx90a -O3 --cuda-device-only -S -o "$TMPDIR/kernels.s" "$TMPDIR/kernels.cu" 2>"$TMPDIR/log" || return 1
     is "a row for each GPU" "$(ks resources "$TMPDIR/kernels.o" --json | jq -c '[.files[0].kernels[] | select(.name == "_Z6spillsPf").gpu]')" '["gfx908","gfx90a"]'
     is "the spills that the assembly states" \
         "$(ks resources "$TMPDIR/kernels.o" --json | jq '.files[0].kernels[] | select(.name == "_Z6spillsPf" and .gpu == "gfx90a").resources.vgpr_spills')" \
@@ -122,7 +126,8 @@ of_ptxas() {
 
 cuda_object() {
     source_file
-    "$NVCC" -arch=sm_90a -O3 -Xptxas -v -c -o "$TMPDIR/kernels.o" "$TMPDIR/kernels.cu" 2>"$TMPDIR/ptxas" || return 1
+    compiled "$TMPDIR/kernels.o" "$TMPDIR/kernels.cu" \
+        "$NVCC" -arch=sm_90a -O3 -Xptxas -v -c -o "$TMPDIR/kernels.o" "$TMPDIR/kernels.cu" 2>"$TMPDIR/ptxas" || return 1
     local kernel
     for kernel in small spills; do
         is "$kernel: registers" "$(number "$TMPDIR/kernels.o" "$kernel" vgprs)" "$(of_ptxas "$kernel" 'Used [0-9]* registers')"
@@ -182,7 +187,8 @@ scenario "the facts of kernels are in code.json" facts
 # listed_sweep TAG SED: a sweep whose kernels are compiled from the source, changed by SED; their listings are kept
 listed_sweep() {
     amd_libs && source_file && sed -i -e "$2" "$TMPDIR/kernels.cu" || return 1
-    clang++-19 -x hip --offload-arch=gfx942 --rocm-device-lib-path="$TMPDIR/libs" -O3 --offload-device-only \
+    compiled "$TMPDIR/$1.hsaco" "$TMPDIR/kernels.cu" \
+        clang++-19 -x hip --offload-arch=gfx942 --rocm-device-lib-path="$TMPDIR/libs" -O3 --offload-device-only \
         --no-gpu-bundle-output -o "$TMPDIR/$1.hsaco" "$TMPDIR/kernels.cu" || return 1
     jq -n --arg work "$TMPDIR/work" --arg object "$TMPDIR/$1.hsaco" --arg tag "$1" '
         {schema: "kernsweep.plan/1", clock: "simulated", ticket: "diff", tag: $tag, listings: true, workdir: $work, contexts: [16], timeouts: {default: 60},

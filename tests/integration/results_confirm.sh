@@ -26,13 +26,13 @@ mkdir -p "$TMPDIR/src"
 cat >"$TMPDIR/src/work.sh" <<'SH'
 #!/bin/sh
 # Claims to have taken as long as the sources, the node, and a passing mood of it say.
-seconds=$(cat "$1/seconds")
-seconds=$(awk -v s="$seconds" -v k="${SLOWER:-1}" 'BEGIN { print s * k }')
-factor=$(cat "$2/node_factor")
+read -r seconds <"$1/seconds"
+read -r factor <"$2/node_factor"
 fluke=1
 if [ -s "$2/fluke" ]; then
     fluke=1.3
-    left=$(($(cat "$2/fluke") - 1))
+    read -r left <"$2/fluke"
+    left=$((left - 1))
     if [ "$left" -gt 0 ]; then echo "$left" >"$2/fluke"; else rm "$2/fluke"; fi
 fi
 if [ -s "$2/fail" ]; then # "8 12": after eight tests, twelve fail
@@ -43,8 +43,8 @@ if [ -s "$2/fail" ]; then # "8 12": after eight tests, twelve fail
     fi
 fi
 echo "Prompt tokens: $3"
-awk -v s="$seconds" -v f="$factor" -v k="$fluke" -v r="$4" -v c="$3" \
-    'BEGIN { printf "[PERF_TIMING] {\"prefill_s\": %.6f, \"attn_impl\": \"fake\"}\n", s * f * k * (c / 64) * (1 + 0.001 * r) }'
+exec awk -v s="$seconds" -v slower="${SLOWER:-1}" -v f="$factor" -v k="$fluke" -v r="$4" -v c="$3" \
+    'BEGIN { printf "[PERF_TIMING] {\"prefill_s\": %.6f, \"attn_impl\": \"fake\"}\n", s * slower * f * k * (c / 64) * (1 + 0.001 * r) }'
 SH
 chmod +x "$TMPDIR/src/work.sh"
 cat >"$TMPDIR/plan.json" <<EOT
