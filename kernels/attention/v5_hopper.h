@@ -216,6 +216,7 @@ struct pipeline {
             const unsigned taken = take();
             const work_tile at = work_tile_of(index);
             const key_range tiles = key_tiles(at);
+            // Not for each tile of keys: nothing may stand between a free stage and its load.
             const int batch = batch_of(at.head), head = q_head_of(at.head), kv_head = kv_head_of(at.head);
             for (int t = tiles.end - 1; t >= tiles.begin; t--) {
                 load_tile(&maps.k, memory.k(k.stage), kv_head, batch, t, memory.k_full(k.stage),
