@@ -104,8 +104,18 @@ static void incomplete(const struct report_model *m, struct md *w)
     md_line(w);
 }
 
+static void rejected(const struct report_model *m, struct md *w)
+{
+    md_bullet(w);
+    md_say(w, MSG_OUTCOME_REJECTED);
+    md_say(w, MSG_OUTCOME_REASON, m->now.info.rejected);
+    md_line(w);
+}
+
 static void outcome(const struct report_model *m, struct md *w)
 {
+    if (*m->now.info.rejected)
+        rejected(m, w);
     if (m->now.info.status != RUN_COMPLETE)
         incomplete(m, w);
     md_bullet(w);

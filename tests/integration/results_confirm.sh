@@ -294,6 +294,8 @@ rejecting() {
     like "compare names the reason and unreject" "$ERR" "rejected .the cooling had failed.*kernsweep runs unreject $bad"
     exits "baseline set of it exits 2" 2 ks baseline set worse "$bad"
     exits "a report of it exits 0" 0 ks report "$bad"
+    like "the report says first that it is rejected, and why" "$(ks report "$bad" | grep -m 1 '^- ')" \
+        "^- .*This run is rejected and is never compared\..* The reason: .the cooling had failed."
     is "history does not have it" "$(ks history --variant a --context 64 --json | jq '.points | length')" 1
     exits "unreject exits 0" 0 ks runs unreject "$bad"
     is "history has it again" "$(ks history --variant a --context 64 --json | jq '.points | length')" 2
