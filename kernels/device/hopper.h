@@ -112,6 +112,12 @@ template <int PENDING = 0> __device__ __forceinline__ void tma_store_wait()
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
 }
 
+// Until all committed stores have been written.
+__device__ __forceinline__ void tma_store_end()
+{
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
 // Orders ordinary stores to shared memory before accesses by TMA and WGMMA (the async proxy).
 __device__ __forceinline__ void fence_async_proxy()
 {

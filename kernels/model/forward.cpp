@@ -1,6 +1,5 @@
 #include "model/forward.h"
 #include "base/hip_check.h"
-#include "model/fused.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,6 +46,13 @@ size_t unfused(const model_shape &s, attn_dtype type, attn_dtype attn_type, int 
                                                 fuses_gate_up(s, type, rows) ? 0 : gate_up);
 }
 
+bool fuses_sums(const model_shape &s, attn_dtype type, int rows)
+{
+    const int width = static_cast<int>(s.width);
+    return fuses_sum(type, rows, width, static_cast<int>(s.heads * s.head_dim)) &&
+           fuses_sum(type, rows, width, static_cast<int>(s.ffn));
+}
+
 // Whether a chunk's normalised rows fit in the place of the attention's output, which is not needed behind
 // the product that reads it, and what the chunk adds to the stream in that of q, not needed behind the
 // attention.
@@ -57,7 +63,8 @@ bool fits_in_place(const model_shape &s, attn_dtype type, attn_dtype attn_type)
 
 // The sizes of all buffers, in bytes.
 struct sizes {
-    size_t cache, turns, ids, stream, query, attn_scratch, normed, wide = 0, hidden, delta, logits, chosen;
+    size_t cache, turns, ids, stream, query, attn_scratch, normed, wide = 0, hidden, delta, squares, logits,
+                                                                   chosen;
 
     sizes(const model_shape &s, attn_dtype type, const forward_options &o)
     {
@@ -79,13 +86,14 @@ struct sizes {
             wide = std::max(wide, unfused(s, type, attn_type, std::min(rows, o.prompt)) * wide_type);
         hidden = chunk * s.ffn * wide_type;
         delta = in_place ? 0 : chunk * s.width * wide_type;
+        squares = chunk * static_cast<size_t>(row_parts(static_cast<int>(s.width))) * sizeof(float);
         logits = static_cast<size_t>(o.logit_rows) * s.vocab * sizeof(float);
         chosen = sizeof(uint32_t);
     }
     size_t scratch() const
     {
-        return turns + ids + stream + 2 * query + attn_scratch + normed + wide + hidden + delta + logits +
-               chosen + gemm::workspace_bytes();
+        return turns + ids + stream + 2 * query + attn_scratch + normed + wide + hidden + delta + squares +
+               logits + chosen + gemm::workspace_bytes();
     }
 };
 
@@ -156,14 +164,14 @@ int forward::best_chunk(const model_shape &shape, attn_dtype type, const attn_va
 struct forward::buffers {
     device_memory cache, turns, ids, stream, q, o, attn_scratch; // per position or row of the prompt
     device_memory normed, delta;                                 // per row of a chunk, if not in place
-    device_memory wide, hidden;                                  // per row of a chunk
+    device_memory wide, hidden, squares;                         // per row of a chunk
     size_t wide_bytes;
     device_memory logits, chosen;
 
     explicit buffers(const sizes &b)
         : cache(b.cache), turns(b.turns), ids(b.ids), stream(b.stream), q(b.query), o(b.query),
           attn_scratch(b.attn_scratch), normed(b.normed), delta(b.delta), wide(b.wide), hidden(b.hidden),
-          wide_bytes(b.wide), logits(b.logits), chosen(b.chosen)
+          squares(b.squares), wide_bytes(b.wide), logits(b.logits), chosen(b.chosen)
     {
     }
     float *logits_f32() const
@@ -213,6 +221,11 @@ void *forward::delta(const rows &r) const
     return byte(memory_->q, static_cast<size_t>(r.first) * query_width_ * dtype_bytes(type_));
 }
 
+float *forward::stream(const rows &r) const
+{
+    return static_cast<float *>(memory_->stream.get()) + static_cast<size_t>(r.first) * shape_.width;
+}
+
 // Whether rows of a product that is not fused fit. They do for the planned prompt; a shorter one may have a
 // number of rows that should not be fused, but can be.
 bool forward::has_room(int rows, int width) const
@@ -233,20 +246,46 @@ void forward::multiply(void *y, attn_dtype y_type, const void *x, const void *w,
     products_.multiply(y, y_type, x, w, type_, rows, out, in);
 }
 
-// Adds `delta` to the residual stream and leaves the normalised rows in normed(r).
-void forward::norm(const rows &r, const void *delta, const float *weight)
+// Adds `delta` to the residual stream and normalises its rows, in the place normed(r).
+forward::normed_rows forward::norm(const rows &r, const void *delta, const float *weight)
 {
     enter(STAGE_OTHER);
-    auto *stream = static_cast<float *>(memory_->stream.get()) + static_cast<size_t>(r.first) * shape_.width;
-    op_add_norm(
-        {normed(r), stream, delta, weight, r.count, static_cast<int>(shape_.width), shape_.rms_eps, type_});
+    op_add_norm({normed(r), stream(r), delta, weight, r.count, static_cast<int>(shape_.width), shape_.rms_eps,
+                 type_});
+    return {normed(r), {}};
+}
+
+// Adds x W^T to the residual stream and returns its rows for the next product. If that is `fused`, it can
+// divide by the norms itself, so this product may take the norm's place; the rows are then in `fused_to`.
+forward::normed_rows forward::add(const rows &r, void *fused_to, const void *x, const void *w, int in,
+                                  const float *weight, bool fused)
+{
+    const int width = static_cast<int>(shape_.width);
+    if (!fused || !fuses_sums(shape_, type_, r.count)) {
+        multiply(delta(r), type_, x, w, r.count, width, in);
+        return norm(r, delta(r), weight);
+    }
+    enter(STAGE_GEMM);
+    count_product(r.count, width, in);
+    auto *squares = static_cast<float *>(memory_->squares.get());
+    fused_sum({fused_to, stream(r), squares, weight, r.count, width}, x, w, in);
+    return {fused_to, {squares, r.count, width, shape_.rms_eps}};
+}
+
+bool forward::takes_qkv(int rows) const
+{
+    return fuses_qkv(shape_, type_, attn_type_, rows) || !has_room(rows, query_width_ + 2 * key_width_);
+}
+
+bool forward::takes_gate_up(int rows) const
+{
+    return fuses_gate_up(shape_, type_, rows) || !has_room(rows, 2 * static_cast<int>(shape_.ffn));
 }
 
 // The layer up to q, k and v.
-void forward::begin_layer(uint32_t layer, const rows &r, const void *delta)
+void forward::begin_layer(uint32_t layer, const rows &r, const normed_rows &in)
 {
     const layer_weights w = weights_.layer(layer);
-    norm(r, delta, w.attn_norm);
     const int position = position_ + r.first, pairs = static_cast<int>(shape_.rope_dims / 2);
     rope_args rope = qkv_of(shape_, type_, attn_type_, r.count);
     rope.q = byte(memory_->q, static_cast<size_t>(r.first) * query_width_ * dtype_bytes(attn_type_));
@@ -255,14 +294,14 @@ void forward::begin_layer(uint32_t layer, const rows &r, const void *delta)
     rope.qkv = memory_->wide.get();
     rope.turns = static_cast<const float2 *>(memory_->turns.get()) + static_cast<size_t>(position) * pairs;
     const int width = static_cast<int>(shape_.width), qkv_width = query_width_ + 2 * key_width_;
-    if (fuses_qkv(rope, width) || !has_room(r.count, qkv_width)) {
+    if (takes_qkv(r.count)) {
         enter(STAGE_GEMM);
         count_product(r.count, qkv_width, width);
-        fused_qkv(rope, normed(r), w.qkv, width);
+        fused_qkv(rope, in.x, in.norms, w.qkv, width);
         fused_products_ = true;
         return;
     }
-    multiply(memory_->wide.get(), type_, normed(r), w.qkv, r.count, qkv_width, width);
+    multiply(memory_->wide.get(), type_, in.x, w.qkv, r.count, qkv_width, width);
     enter(STAGE_OTHER);
     op_rope(rope);
 }
@@ -288,8 +327,8 @@ void forward::attend(uint32_t layer, int count)
                          static_cast<int>(shape_.head_dim), scale, attn_type_});
 }
 
-// The layer from the attention's output on. Leaves the FFN's contribution in delta(r).
-void forward::end_layer(uint32_t layer, const rows &r)
+// The layer from the attention's output on, and the norm behind it.
+forward::normed_rows forward::end_layer(uint32_t layer, const rows &r)
 {
     const layer_weights w = weights_.layer(layer);
     const int width = static_cast<int>(shape_.width), ffn = static_cast<int>(shape_.ffn);
@@ -300,25 +339,25 @@ void forward::end_layer(uint32_t layer, const rows &r)
         op_convert(normed(r), type_, attended, attn_type_, static_cast<size_t>(r.count) * query_width_);
         attended = normed(r);
     }
-    multiply(delta(r), type_, attended, w.wo, r.count, width, query_width_);
-    norm(r, delta(r), w.ffn_norm);
-    if (fuses_gate_up(shape_, type_, r.count) || !has_room(r.count, 2 * ffn)) {
+    const normed_rows in = add(r, delta(r), attended, w.wo, query_width_, w.ffn_norm, takes_gate_up(r.count));
+    if (takes_gate_up(r.count)) {
         enter(STAGE_GEMM);
         count_product(r.count, 2 * ffn, width);
-        fused_gate_up(memory_->hidden.get(), normed(r), w.gate_up, type_, r.count, ffn, width);
+        fused_gate_up(memory_->hidden.get(), in.x, in.norms, w.gate_up, type_, r.count, ffn, width);
         fused_products_ = true;
     } else {
-        multiply(memory_->wide.get(), type_, normed(r), w.gate_up, r.count, 2 * ffn, width);
+        multiply(memory_->wide.get(), type_, in.x, w.gate_up, r.count, 2 * ffn, width);
         enter(STAGE_OTHER);
         op_swiglu(memory_->hidden.get(), memory_->wide.get(), r.count, ffn, type_);
     }
-    multiply(delta(r), type_, memory_->hidden.get(), w.down, r.count, width, ffn);
+    const bool last = layer + 1 == shape_.layers;
+    const float *next = last ? weights_.output_norm() : weights_.layer(layer + 1).attn_norm;
+    return add(r, normed(r), memory_->hidden.get(), w.down, ffn, next, !last && takes_qkv(r.count));
 }
 
 // All logits of the chunk for the sink, and those of the prompt's last row.
 void forward::finish(const rows &r, bool last, const logits_sink &sink)
 {
-    norm(r, delta(r), weights_.output_norm());
     if (sink)
         all_logits(r, sink);
     if (!last)
@@ -355,14 +394,12 @@ void forward::run(const std::vector<uint32_t> &ids, const logits_sink &sink)
     op_embed(static_cast<float *>(memory_->stream.get()), weights_.embedding(), type_,
              static_cast<const uint32_t *>(memory_->ids.get()), count, width);
     for (const rows &r : chunks)
-        begin_layer(0, r, nullptr);
+        begin_layer(0, r, norm(r, nullptr, weights_.layer(0).attn_norm));
     const uint32_t last = shape_.layers - 1;
     for (uint32_t layer = 0; layer < last; layer++) {
         attend(layer, count);
-        for (const rows &r : chunks) {
-            end_layer(layer, r);
-            begin_layer(layer + 1, r, delta(r));
-        }
+        for (const rows &r : chunks)
+            begin_layer(layer + 1, r, end_layer(layer, r));
     }
     attend(last, count);
     if (!sink) // no other row's logits are wanted, and nothing else depends on what follows
@@ -397,7 +434,7 @@ void forward::warm_up()
     for (const int count : {chunk, options_.prompt % chunk}) {
         if (count == 0)
             continue;
-        begin_layer(0, {0, count}, delta({0, count}));
+        begin_layer(0, {0, count}, norm({0, count}, nullptr, weights_.layer(0).attn_norm));
         end_layer(0, {0, count});
     }
     hip_check(hipDeviceSynchronize(), "the first launches failed");

@@ -8,6 +8,7 @@
 // except those that return results. Throws struct failure.
 #pragma once
 
+#include "model/fused.h"
 #include "model/gemm.h"
 #include "model/stages.h"
 #include "model/weights.h"
@@ -84,17 +85,27 @@ class forward
         int first, count;
     };
     void run(const std::vector<uint32_t> &ids, const logits_sink &sink);
-    void begin_layer(uint32_t layer, const rows &r, const void *delta);
+    // The rows that a product takes: normalised, or still to be divided by norms.
+    struct normed_rows {
+        const void *x;
+        row_norms norms;
+    };
+    void begin_layer(uint32_t layer, const rows &r, const normed_rows &in);
     void attend(uint32_t layer, int count);
-    void end_layer(uint32_t layer, const rows &r);
+    normed_rows end_layer(uint32_t layer, const rows &r);
     void finish(const rows &r, bool last, const logits_sink &sink);
     void all_logits(const rows &r, const logits_sink &sink);
-    void norm(const rows &r, const void *delta, const float *weight);
+    normed_rows norm(const rows &r, const void *delta, const float *weight);
+    normed_rows add(const rows &r, void *fused_to, const void *x, const void *w, int in, const float *weight,
+                    bool fused);
+    bool takes_gate_up(int rows) const;
+    bool takes_qkv(int rows) const;
     void multiply(void *y, attn_dtype y_type, const void *x, const void *w, int rows, int out, int in);
     void count_product(int rows, int out, int in);
     void enter(stage next);
     void *cached(uint32_t layer, int kv, int position) const;
     bool has_room(int rows, int width) const;
+    float *stream(const rows &r) const;
     void *normed(const rows &r) const;
     void *delta(const rows &r) const;
 

@@ -2,7 +2,8 @@
 // One producer warpgroup issues TMA loads; two consumer warpgroups compute 64 rows of x by 256 rows of W
 // each, two halves of 128 that need not be neighbours. The kernel is persistent, so the next work tile is
 // loaded during an epilogue, and one consumer's epilogue overlaps with the other's products. Two blocks form
-// a cluster, which shares the rows of W: each block loads one half into both.
+// a cluster, which shares the rows of W: each block loads one half into both. The producer's other warps can
+// assist an epilogue by passes over memory for which the consumers would have to stop.
 #pragma once
 
 #include "device/fragment_wgmma.h"
@@ -19,6 +20,13 @@ struct shape {
     int row_pairs; // of work tiles: the two blocks of a cluster
     int columns;   // work tiles across
     int section;   // row pairs processed together, whose part of x stays in the L2 cache
+};
+
+// As in fused.h.
+struct row_norms {
+    const float *squares; // [parts][rows]; null: x is normalised
+    int parts, rows;
+    float inverse_width, eps;
 };
 
 template <format FORMAT> struct pipeline {
@@ -39,7 +47,9 @@ template <format FORMAT> struct pipeline {
     static constexpr int alignment = 1024; // required by TMA's 128-byte swizzle
     static constexpr int y_at = stages * stage_bytes;
     static constexpr int barriers_at = y_at + consumers * F::query_bytes;
-    static constexpr size_t shared_bytes = alignment + barriers_at + 2 * 8 * stages;
+    static constexpr size_t shared_bytes = alignment + barriers_at + 2 * 8 * stages + 2 * 8;
+    static constexpr int assistants = 3; // warps of the producer's warpgroup
+    static constexpr int all_assistants = assistants + 4 * consumers;
 
     struct place {
         int row, column; // row: of x; column: which work tile across
@@ -48,6 +58,7 @@ template <format FORMAT> struct pipeline {
 
     const shape &s;
     const tensor_maps &maps;
+    const row_norms &norms;
     uint32_t start; // of the block's shared memory
 
     __device__ uint32_t x(int stage) const
@@ -71,9 +82,21 @@ template <format FORMAT> struct pipeline {
         return start + barriers_at + 8 * (stages + stage);
     }
 
+    // A tile of y is in global memory; the assistants are done with it.
+    __device__ uint32_t written() const
+    {
+        return free(stages);
+    }
+    __device__ uint32_t taken() const
+    {
+        return written() + 8;
+    }
+
     __device__ void init() const
     {
         if (threadIdx.x == 0) {
+            hopper::mbarrier_init(written(), consumers);
+            hopper::mbarrier_init(taken(), assistants);
             for (int i = 0; i < stages; i++) {
                 hopper::mbarrier_init(full(i), 1);
                 hopper::mbarrier_init(free(i), cluster * consumers * 4); // warps
@@ -97,9 +120,16 @@ template <format FORMAT> struct pipeline {
     // f(work tile) for those of this block.
     template <class DO> __device__ __forceinline__ void each(DO f) const
     {
-        for (int i = static_cast<int>(blockIdx.x) / cluster; i < work_tiles();
-             i += static_cast<int>(gridDim.x) / cluster)
+        for (int i = first_tile(); i < work_tiles(); i += tiles_at_once())
             f(at(i));
+    }
+    __device__ int first_tile() const
+    {
+        return static_cast<int>(blockIdx.x) / cluster;
+    }
+    __device__ int tiles_at_once() const
+    {
+        return static_cast<int>(gridDim.x) / cluster;
     }
 
     // Epilogue::row_of(column, half): the first row of W of that half.
@@ -131,10 +161,14 @@ template <format FORMAT> struct pipeline {
     template <class EPILOGUE> __device__ void consume(int consumer, const EPILOGUE &epilogue) const
     {
         ring_position ring;
+        const int patience = min(8, s.steps) - 1; // steps in which the tile before is stored
+        int tiles = 0;
         each([&](const place &tile) {
             accumulators c;
             int last = 0;
             for (int k = 0; k < s.steps; k++) {
+                if (EPILOGUE::assisted && k == patience && tiles > 0)
+                    announce(tiles - 1);
                 hopper::mbarrier_wait(full(ring.stage), ring.phase);
                 const hopper::operand rows(x(ring.stage) + consumer * F::query_panel_bytes, 16),
                     columns(w(ring.stage), 16);
@@ -152,11 +186,77 @@ template <format FORMAT> struct pipeline {
             }
             const int row = tile.row + consumer * F::queries;
             const auto ahead = epilogue.ahead(row, tile.column);
+            const float2 scale = norms.squares ? scale_of(row) : float2{};
             hopper::wgmma_wait<0>();
             release(last);
+            if (norms.squares)
+                multiply_rows(c, scale);
             epilogue.store(c, ahead, consumer, row, tile.column);
+            tiles++;
         });
+        if constexpr (EPILOGUE::assisted) {
+            if (tiles > 0)
+                assist_last(tiles - 1, consumer, epilogue);
+        }
         hopper::tma_store_wait();
+    }
+
+    // With the last tile the consumers have nothing else to do, either.
+    template <class EPILOGUE>
+    __device__ void assist_last(int tile, int consumer, const EPILOGUE &epilogue) const
+    {
+        announce(tile);
+        hopper::mbarrier_wait(written(), tile % 2);
+        epilogue.behind(at(first_tile() + tile * tiles_at_once()), assistants + 4 * consumer + F::warp(),
+                        all_assistants);
+    }
+
+    // Tells the assistants that this consumer's part of a tile of y is in global memory. Waits until they are
+    // done with the tile before, so that they are never more than one phase behind.
+    __device__ void announce(int tile) const
+    {
+        if (threadIdx.x % 128 != 0)
+            return;
+        hopper::tma_store_end();
+        hopper::mbarrier_wait(taken(), tile % 2 ^ 1);
+        hopper::mbarrier_arrive(written());
+    }
+
+    // Epilogue::behind(tile, assistant, all): what `all` warps do together once the tile of y is in global
+    // memory, while the consumers compute the next one.
+    template <class EPILOGUE> __device__ void assist(int assistant, const EPILOGUE &epilogue) const
+    {
+        int tiles = 0;
+        each([&](const place &tile) {
+            hopper::mbarrier_wait(written(), tiles % 2);
+            const bool last = first_tile() + (tiles + 1) * tiles_at_once() >= work_tiles();
+            epilogue.behind(tile, assistant, last ? all_assistants : assistants);
+            __syncwarp();
+            if (F::lane() == 0)
+                hopper::mbarrier_arrive(taken());
+            tiles++;
+        });
+    }
+
+    // Of this lane's two rows. Four lanes share a row, and so its parts.
+    __device__ __forceinline__ float2 scale_of(int row) const
+    {
+        return make_float2(scale_of_one(row + F::query(0)), scale_of_one(row + F::query(1)));
+    }
+    __device__ __forceinline__ float scale_of_one(int row) const
+    {
+        const int known = row < norms.rows ? row : norms.rows - 1;
+        float sum = 0.0f;
+#pragma unroll 4
+        for (int part = F::lane() % 4; part < norms.parts; part += 4)
+            sum += norms.squares[static_cast<size_t>(part) * norms.rows + known];
+        return rsqrtf(F::row_sum(sum) * norms.inverse_width + norms.eps);
+    }
+    static __device__ __forceinline__ void multiply_rows(accumulators &c, float2 by)
+    {
+#pragma unroll
+        for (int j = 0; j < 32; j++)
+            c[j][0] *= by.x, c[j][1] *= by.x, c[j][2] *= by.y, c[j][3] *= by.y;
     }
 
     // Writes panel `panel` of c, 64 columns, to a tensor from (row, column) on. What lies beyond the tensor
@@ -191,6 +291,7 @@ struct nothing { // to load ahead
 // y = silu(x G^T) * (x U^T), W = [G | U].
 template <format FORMAT> struct gated : pipeline<FORMAT> {
     using P = pipeline<FORMAT>;
+    static constexpr bool assisted = false;
     struct parameters {
         int width; // rows of G
     };
@@ -229,6 +330,7 @@ template <format FORMAT> struct gated : pipeline<FORMAT> {
 template <format FORMAT> struct turned : pipeline<FORMAT> {
     using P = pipeline<FORMAT>;
     using typename P::F;
+    static constexpr bool assisted = false;
     struct parameters {
         const float2 *turns; // [row][rope_dims / 2]: cosine and sine
         int rows;
@@ -323,15 +425,115 @@ template <format FORMAT> struct turned : pipeline<FORMAT> {
     }
 };
 
+// y = x W^T, then by the assistants: stream += y, y = stream * weight, and the squares of a row of stream
+// summed, one part for each work tile across. What the assistants read and write is 14 bytes per number,
+// which the consumers would wait for as long as a pass over memory takes.
+struct summed : pipeline<format::bf16> {
+    using P = pipeline<format::bf16>;
+    static constexpr bool assisted = true;
+    static constexpr int producer_registers = 72;
+    static constexpr int consumer_registers = 216;
+    static constexpr int columns = 2 * P::half; // of a work tile; divides the width
+    static constexpr int at_once = 2;           // rows of an assistant, so that their loads overlap
+    struct parameters {
+        uint16_t *y; // [rows, width], as is stream
+        float *stream;
+        const float *weight;
+        float *squares; // [width / columns][rows]
+        int rows, width;
+    };
+    parameters to;
+
+    __device__ int row_of(int column, int half) const
+    {
+        return (2 * column + half) * P::half;
+    }
+    __device__ nothing ahead(int, int) const
+    {
+        return {};
+    }
+    __device__ __forceinline__ void store(accumulators &c, nothing, int consumer, int row, int column) const
+    {
+#pragma unroll
+        for (int panel = 0; panel < 4; panel++)
+            this->write(c, panel, consumer, &this->maps.y[0], row, column * columns + panel * 64);
+    }
+    __device__ void behind(const place &tile, int assistant, int all) const
+    {
+        const int end = min(tile.row + P::tile_rows, to.rows);
+        for (int row = tile.row + assistant * at_once; row < end; row += all * at_once)
+            add_rows(row, end, tile.column);
+    }
+
+  private:
+    // A lane's eight numbers of a row.
+    struct numbers {
+        uint4 y;
+        alignas(16) float sum[8];
+    };
+
+    static __device__ float4 &quad(numbers &n, int half)
+    {
+        return reinterpret_cast<float4 *>(n.sum)[half];
+    }
+    __device__ size_t at(int row, int column) const
+    {
+        return static_cast<size_t>(row) * to.width + column * columns + F::lane() * 8;
+    }
+    __device__ __forceinline__ void add_rows(int row, int end, int column) const
+    {
+        numbers n[at_once];
+#pragma unroll
+        for (int i = 0; i < at_once; i++) {
+            const size_t from = at(min(row + i, end - 1), column);
+            n[i].y = __ldcg(reinterpret_cast<const uint4 *>(to.y + from));
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+                quad(n[i], half) = __ldcg(reinterpret_cast<const float4 *>(to.stream + from) + half);
+        }
+#pragma unroll
+        for (int i = 0; i < at_once; i++) {
+            if (row + i < end)
+                add(n[i], row + i, column);
+        }
+    }
+    __device__ __forceinline__ void add(numbers &n, int row, int column) const
+    {
+        const uint32_t y[4] = {n.y.x, n.y.y, n.y.z, n.y.w};
+        float squares = 0.0f;
+        uint32_t weighted[4];
+        const float *by = to.weight + column * columns + F::lane() * 8;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float2 w = *reinterpret_cast<const float2 *>(by + 2 * i);
+            const float low = n.sum[2 * i] += __uint_as_float(y[i] << 16),
+                        high = n.sum[2 * i + 1] += __uint_as_float(y[i] & 0xffff0000u);
+            squares += low * low + high * high;
+            weighted[i] = ptx::pack<format::bf16>(low * w.x, high * w.y);
+        }
+        const size_t to_row = at(row, column);
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            __stcg(reinterpret_cast<float4 *>(to.stream + to_row) + half, quad(n, half));
+        *reinterpret_cast<uint4 *>(to.y + to_row) =
+            make_uint4(weighted[0], weighted[1], weighted[2], weighted[3]);
+#pragma unroll
+        for (int lanes = 16; lanes > 0; lanes /= 2)
+            squares += __shfl_xor(squares, lanes, 32);
+        if (F::lane() == 0)
+            to.squares[static_cast<size_t>(column) * to.rows + row] = squares;
+    }
+};
+
 template <class P>
 __global__ void __launch_bounds__(P::threads, 1)
     multiply(const __grid_constant__ shape s, const __grid_constant__ tensor_maps maps,
-             const __grid_constant__ typename P::parameters to)
+             const __grid_constant__ row_norms norms, const __grid_constant__ typename P::parameters to)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     HIP_DYNAMIC_SHARED(chunk, smem)
     const uint32_t start = (ptx::smem_address(smem) + P::alignment - 1) / P::alignment * P::alignment;
-    const P work{{s, maps, start}, to};
+    const P work{{s, maps, norms, start}, to};
     work.init();
     hopper::grid_dependency_wait();
     hopper::grid_dependents_launch();
@@ -340,6 +542,10 @@ __global__ void __launch_bounds__(P::threads, 1)
         hopper::setmaxnreg_dec<P::producer_registers>();
         if (threadIdx.x == 0)
             work.produce(work);
+        if constexpr (P::assisted) {
+            if (threadIdx.x >= 32)
+                work.assist(static_cast<int>(threadIdx.x) / 32 - 1, work);
+        }
     } else {
         hopper::setmaxnreg_inc<P::consumer_registers>();
         work.consume(warpgroup - 1, work);

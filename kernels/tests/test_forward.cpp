@@ -151,6 +151,35 @@ void test_shorter_than_planned(tap &t)
     close_to(t, name, prefill_logits(weights, options, ids), expected, 1e-2);
 }
 
+// Every product of the layers with its epilogue, against the plain products that chunks of few rows take.
+void test_fused_layers(tap &t)
+{
+    constexpr int rows = 2700;
+    const std::string name = "layers of fused products give the logits of plain ones";
+    const model_shape shape = {3, 1536, 12, 12, 128, 10112, 512, rows, 128, 1e-5f, 10000.0f, 1.0f, false};
+    const int width = static_cast<int>(shape.width);
+    const attn_variant *variant = attn_find("v5");
+    if (!variant || !fuses_sum(ATTN_BF16, rows, width, width)) {
+        t.skip(name, "this device fuses no product");
+        return;
+    }
+    model_weights weights(shape, ATTN_BF16);
+    weights.make(12);
+    const tokens ids = prompt(rows, shape);
+    const auto every_row = [&](int chunk) {
+        forward_options options = options_for(*variant, chunk);
+        options.prompt = options.capacity = rows;
+        forward pass(weights, options);
+        pass.warm_up();
+        numbers logits;
+        pass.prefill(ids, nullptr, [&](const float *some, int count) {
+            logits.insert(logits.end(), some, some + static_cast<size_t>(count) * shape.vocab);
+        });
+        return logits;
+    };
+    close_to(t, name, every_row(rows), every_row(270), 1e-2);
+}
+
 void test_all_logits(tap &t)
 {
     const model_shape shape = shape_of(2, 3, 1, 64, false);
@@ -305,6 +334,7 @@ void test_all(tap &t, int argc, char **argv)
     test_one_by_one(t, "half rotated, scaled positions", with_rope_scaling(shape_of(2, 3, 1, 64, false)));
     test_no_room(t);
     test_shorter_than_planned(t);
+    test_fused_layers(t);
     test_all_logits(t);
     test_last_layers(t);
     test_variants(t, only);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace
@@ -348,31 +349,71 @@ void near_sampled(tap &t, const std::string &name, const numbers &got, attn_dtyp
     near(t, name, some_got, some_expected, type, slack);
 }
 
-void test_fused_gate_up(tap &t, attn_dtype type)
+// Norms that fused products divide rows by, in parts of some width.
+class norms
+{
+  public:
+    static constexpr int parts = 6;
+
+    explicit norms(size_t rows) : rows_(rows), squares_(some(parts * rows, ATTN_F32, 18)), width_(1)
+    {
+        for (double &square : squares_)
+            square = std::abs(square);
+        while (row_parts(width_) < parts && width_ < 1 << 20)
+            width_++;
+        on_device_ = std::make_unique<tensor>(squares_, ATTN_F32);
+    }
+    row_norms args() const
+    {
+        return {on_device_->f32(), static_cast<int>(rows_), width_, eps};
+    }
+    double scale(size_t row) const
+    {
+        double sum = 0;
+        for (int part = 0; part < parts; part++)
+            sum += squares_[part * rows_ + row];
+        return 1 / std::sqrt(sum / width_ + eps);
+    }
+
+  private:
+    static constexpr float eps = 0.5f; // so that it counts, and that no f16 overflows
+    size_t rows_;
+    numbers squares_;
+    int width_;
+    std::unique_ptr<tensor> on_device_;
+};
+
+void test_fused_gate_up(tap &t, attn_dtype type, bool normalised)
 {
     constexpr size_t rows = 601, ffn = 11144, in = 1032; // no multiples of a tile's
-    const std::string name = "fused gate_up";
-    const tensor y = tensor::unwritten(rows * ffn, type);
-    const numbers x = some(rows * in, type, 13), w = some(2 * ffn * in, type, 14);
+    const std::string name =
+        std::string("fused gate_up of rows ") + (normalised ? "" : "not ") + "normalised";
     if (!fuses_gate_up(type, rows, ffn, in)) {
         t.skip(name + " " + dtype_name(type), "this device has no such kernel");
         return;
     }
-    fused_gate_up(y.get(), tensor(x, type).get(), tensor(w, type).get(), type, rows, ffn, in);
+    const tensor y = tensor::unwritten(rows * ffn, type);
+    const numbers x = some(rows * in, type, 13), w = some(2 * ffn * in, type, 14);
+    const norms by(rows);
+    fused_gate_up(y.get(), tensor(x, type).get(), normalised ? row_norms{} : by.args(), tensor(w, type).get(),
+                  type, rows, ffn, in);
     near_sampled(t, name, y.host(), type, [&](size_t i) {
-        const double gate = dot(x, w, i / ffn, i % ffn, in), up = dot(x, w, i / ffn, ffn + i % ffn, in);
+        const double scale = normalised ? 1 : by.scale(i / ffn);
+        const double gate = scale * dot(x, w, i / ffn, i % ffn, in),
+                     up = scale * dot(x, w, i / ffn, ffn + i % ffn, in);
         return gate / (1 + std::exp(-gate)) * up;
     });
 }
 
-void test_fused_qkv(tap &t, const rope_case &c, attn_dtype type)
+void test_fused_qkv(tap &t, const rope_case &c, attn_dtype type, bool normalised)
 {
     constexpr size_t in = 136;
     const size_t q_width = static_cast<size_t>(c.q_heads) * c.head_dim,
                  kv_width = static_cast<size_t>(c.kv_heads) * c.head_dim, rows = static_cast<size_t>(c.rows),
                  pairs = static_cast<size_t>(c.rope_dims) / 2;
     const std::string name = "fused qkv of " + std::to_string(c.q_heads) + "/" + std::to_string(c.kv_heads) +
-                             " heads, " + std::to_string(c.rope_dims) + " dims turned";
+                             " heads, " + std::to_string(c.rope_dims) + " dims turned" +
+                             (normalised ? "" : ", of rows not normalised");
     const numbers x = some(rows * in, type, 15), w = some((q_width + 2 * kv_width) * in, type, 16);
     const numbers turns = some(rows * pairs * 2, ATTN_F32, 17);
     const tensor q = tensor::unwritten(rows * q_width, type), k = tensor::unwritten(rows * kv_width, type),
@@ -385,28 +426,63 @@ void test_fused_qkv(tap &t, const rope_case &c, attn_dtype type)
         t.skip(name + " " + dtype_name(type), "this device has no such kernel");
         return;
     }
-    fused_qkv(args, tensor(x, type).get(), tensor(w, type).get(), in);
+    const norms by(rows);
+    fused_qkv(args, tensor(x, type).get(), normalised ? row_norms{} : by.args(), tensor(w, type).get(), in);
+    const auto product = [&](size_t row, size_t column) {
+        return (normalised ? 1 : by.scale(row)) * dot(x, w, row, column, in);
+    };
     const auto turned = [&](size_t i, size_t width, size_t first) {
         const size_t row = i / width, dim = i % width % c.head_dim, even = first + i % width / 2 * 2;
         if (dim >= 2 * pairs)
-            return dot(x, w, row, first + i % width, in);
-        const double a = dot(x, w, row, even, in), b = dot(x, w, row, even + 1, in);
+            return product(row, first + i % width);
+        const double a = product(row, even), b = product(row, even + 1);
         const double *turn = &turns[(row * pairs + dim / 2) * 2];
         return dim % 2 == 0 ? a * turn[0] - b * turn[1] : a * turn[1] + b * turn[0];
     };
     near_sampled(t, name + ", q", q.host(), type, [&](size_t i) { return turned(i, q_width, 0); });
     near_sampled(t, name + ", k", k.host(), type, [&](size_t i) { return turned(i, kv_width, q_width); });
     near_sampled(t, name + ", v", v.host(), type,
-                 [&](size_t i) { return dot(x, w, i / kv_width, q_width + kv_width + i % kv_width, in); });
+                 [&](size_t i) { return product(i / kv_width, q_width + kv_width + i % kv_width); });
+}
+
+// `in`: of more and of fewer steps than those in which the stream is loaded ahead.
+void test_fused_sum(tap &t, size_t in)
+{
+    constexpr size_t rows = 1030, width = 3328;
+    const std::string name = "fused sum of products of " + std::to_string(in);
+    if (!fuses_sum(ATTN_BF16, rows, width, static_cast<int>(in))) {
+        t.skip(name, "this device has no such kernel");
+        return;
+    }
+    const numbers x = some(rows * in, ATTN_BF16, 19), w = some(width * in, ATTN_BF16, 20),
+                  before = some(rows * width, ATTN_F32, 21), weight = some(width, ATTN_F32, 22);
+    const tensor y = tensor::unwritten(rows * width, ATTN_BF16), stream(before, ATTN_F32);
+    const size_t parts = static_cast<size_t>(row_parts(width));
+    const tensor squares = tensor::unwritten(parts * rows, ATTN_F32);
+    fused_sum({y.get(), stream.f32(), squares.f32(), tensor(weight, ATTN_F32).f32(), rows, width},
+              tensor(x, ATTN_BF16).get(), tensor(w, ATTN_BF16).get(), static_cast<int>(in));
+    const numbers after = stream.host();
+    near_sampled(t, name + ", the stream", after, ATTN_BF16,
+                 [&](size_t i) { return before[i] + dot(x, w, i / width, i % width, in); });
+    near_sampled(t, name + ", weighted", y.host(), ATTN_BF16,
+                 [&](size_t i) { return after[i] * weight[i % width]; });
+    numbers expected(parts * rows);
+    for (size_t i = 0; i < after.size(); i++)
+        expected[i % width / (width / parts) * rows + i / width] += after[i] * after[i];
+    near(t, name + ", squares", squares.host(), expected, ATTN_F32, 10);
 }
 
 void test_fused(tap &t)
 {
     for (const attn_dtype type : {ATTN_F16, ATTN_BF16}) {
-        test_fused_gate_up(t, type);
-        test_fused_qkv(t, {2700, 32, 8, 128, 128}, type);
-        test_fused_qkv(t, {2700, 66, 2, 64, 32}, type); // an odd number of halves
+        for (const bool normalised : {true, false}) {
+            test_fused_gate_up(t, type, normalised);
+            test_fused_qkv(t, {2700, 32, 8, 128, 128}, type, normalised);
+            test_fused_qkv(t, {2700, 66, 2, 64, 32}, type, normalised); // an odd number of halves
+        }
     }
+    test_fused_sum(t, 136);
+    test_fused_sum(t, 4200);
 }
 
 void test_all(tap &t)
