@@ -11,7 +11,8 @@
 enum {
     RECEIVE_WINDOW = 8 << 20,
     PACKET = 32 << 10,
-    ROUNDS_PER_TURN = 32, /* packets of one stream before the others are served */
+    READ_SIZE = SSH_INBOX_SIZE, /* several packets: libssh2 asks the socket for more before each read */
+    ROUNDS_PER_TURN = 32,       /* calls for one stream before the others are served */
     REFUSAL_PAUSE_MS = 20,
 };
 
@@ -29,7 +30,7 @@ struct exec {
     bool has_slot;
     enum step slot; /* when has_slot */
     bool eof_sent;
-    char buf[PACKET];
+    char buf[READ_SIZE];
 };
 
 static int fail_lost(struct exec *x, int rc, struct err *err)
