@@ -1,6 +1,7 @@
 #include "harness/ssh/channel.h"
 
 #include "common/base/clock.h"
+#include "harness/ssh/socket.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -217,6 +218,7 @@ static int wait_for_link(struct exec *x, struct err *err)
     struct pollfd p = {.fd = x->s->fd, .events = POLLIN};
     if (x->has_slot)
         p.events |= POLLOUT;
+    ssh_socket_acknowledge(x->s->fd);
     if (poll(&p, 1, transport_io_poll_ms(&x->io)) < 0 && errno != EINTR)
         return err_set_errno(err, ERR_INTERNAL, errno, "poll");
     return transport_io_check(&x->io, err);

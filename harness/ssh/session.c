@@ -31,6 +31,7 @@ int ssh_session_wait(struct ssh_session *s, const char *doing, struct err *err)
     short events = POLLIN;
     if (directions & LIBSSH2_SESSION_BLOCK_OUTBOUND)
         events |= POLLOUT;
+    ssh_socket_acknowledge(s->fd);
     return ssh_socket_wait(s->fd, events, s->deadline_ns, s->scope, doing, err) < 0 ? -1 : 0;
 }
 
