@@ -8,8 +8,11 @@
 static int refill(struct ssh_inbox *inbox, int fd, int flags)
 {
     ssize_t n = recv(fd, inbox->bytes, sizeof inbox->bytes, flags);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return -EAGAIN;
+    inbox->ended = n <= 0;
     if (n < 0)
-        return errno == EINTR ? -EAGAIN : -errno;
+        return -errno;
     inbox->at = 0;
     inbox->len = (size_t)n;
     return n > 0;

@@ -8,12 +8,14 @@
 #define KERNSWEEP_HARNESS_SSH_INBOX_H
 
 #include <libssh2.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { SSH_INBOX_SIZE = 256 << 10 };
 
 struct ssh_inbox {
     size_t at, len; /* libssh2 has not taken bytes[at] to bytes[len - 1] */
+    bool ended;     /* libssh2 wanted more; the connection is closed or broken */
     char bytes[SSH_INBOX_SIZE];
 };
 
