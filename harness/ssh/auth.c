@@ -46,10 +46,21 @@ static void skip_unsupported(struct login *l, const char *what, const char *type
     l->unsupported = true;
 }
 
+static enum outcome fail_broken(struct login *l, int rc, struct err *err)
+{
+    ssh_session_fail(l->s, rc, "logging in", err);
+    if (l->tried.len)
+        err_wrap(err, "the host closed the connection after: %s", buf_str(&l->tried));
+    return LOGIN_BROKEN;
+}
+
 static enum outcome outcome_of(struct login *l, int rc, struct err *err)
 {
     if (rc == 0)
         return LOGIN_DONE;
+    /* libssh2 calls a connection lost at this point a refused key, too. */
+    if (l->s->inbox->ended)
+        return fail_broken(l, rc, err);
     switch (rc) {
     case LIBSSH2_ERROR_AUTHENTICATION_FAILED:
     case LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED:
@@ -59,10 +70,7 @@ static enum outcome outcome_of(struct login *l, int rc, struct err *err)
     case LIBSSH2_ERROR_KEYFILE_AUTH_FAILED:
         return LOGIN_NEXT_KEY;
     default:
-        ssh_session_fail(l->s, rc, "logging in", err);
-        if (l->tried.len)
-            err_wrap(err, "the host closed the connection after: %s", buf_str(&l->tried));
-        return LOGIN_BROKEN;
+        return fail_broken(l, rc, err);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "harness/ssh/channel.h"
 
 #include "common/base/clock.h"
+#include "harness/ssh/socket.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,7 +12,8 @@
 enum {
     RECEIVE_WINDOW = 8 << 20,
     PACKET = 32 << 10,
-    ROUNDS_PER_TURN = 32, /* packets of one stream before the others are served */
+    READ_SIZE = SSH_INBOX_SIZE, /* several packets: libssh2 asks the socket for more before each read */
+    ROUNDS_PER_TURN = 32,       /* calls for one stream before the others are served */
     REFUSAL_PAUSE_MS = 20,
 };
 
@@ -29,7 +31,7 @@ struct exec {
     bool has_slot;
     enum step slot; /* when has_slot */
     bool eof_sent;
-    char buf[PACKET];
+    char buf[READ_SIZE];
 };
 
 static int fail_lost(struct exec *x, int rc, struct err *err)
@@ -216,6 +218,7 @@ static int wait_for_link(struct exec *x, struct err *err)
     struct pollfd p = {.fd = x->s->fd, .events = POLLIN};
     if (x->has_slot)
         p.events |= POLLOUT;
+    ssh_socket_acknowledge(x->s->fd);
     if (poll(&p, 1, transport_io_poll_ms(&x->io)) < 0 && errno != EINTR)
         return err_set_errno(err, ERR_INTERNAL, errno, "poll");
     return transport_io_check(&x->io, err);

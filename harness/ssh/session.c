@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@ int ssh_session_wait(struct ssh_session *s, const char *doing, struct err *err)
     short events = POLLIN;
     if (directions & LIBSSH2_SESSION_BLOCK_OUTBOUND)
         events |= POLLOUT;
+    ssh_socket_acknowledge(s->fd);
     return ssh_socket_wait(s->fd, events, s->deadline_ns, s->scope, doing, err) < 0 ? -1 : 0;
 }
 
@@ -199,6 +201,18 @@ static void keep_freed_memory(void)
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
 }
 
+static int make_session(struct ssh_session *s, struct err *err)
+{
+    s->inbox = calloc(1, sizeof *s->inbox);
+    if (s->inbox)
+        s->ssh = libssh2_session_init_ex(NULL, NULL, NULL, s->inbox);
+    if (!s->ssh)
+        return err_set(err, ERR_INTERNAL, "out of memory");
+    ssh_inbox_attach(s->ssh);
+    libssh2_session_set_blocking(s->ssh, 0);
+    return 0;
+}
+
 int ssh_session_open(struct ssh_session *s, enum transport_failure *why, struct err *err)
 {
     bool temporary = true;
@@ -206,11 +220,7 @@ int ssh_session_open(struct ssh_session *s, enum transport_failure *why, struct 
     *why = TRANSPORT_FAILURE_REFUSED;
     if (known_hosts_load(&s->known, s->config->known_hosts, s->config->key_name, err))
         return -1;
-    s->ssh = libssh2_session_init();
-    if (!s->ssh)
-        return err_set(err, ERR_INTERNAL, "out of memory");
-    libssh2_session_set_blocking(s->ssh, 0);
-    if (prefer_host_keys(s, why, err))
+    if (make_session(s, err) || prefer_host_keys(s, why, err))
         return -1;
     if (open_socket(s, &temporary, err)) {
         *why = temporary ? TRANSPORT_FAILURE_CONNECTION : TRANSPORT_FAILURE_REFUSED;
@@ -269,6 +279,8 @@ void ssh_session_drop(struct ssh_session *s)
         close(s->fd);
     spawn_kill(s->proxy);
     known_hosts_release(&s->known);
+    free(s->inbox);
+    s->inbox = NULL;
     s->ssh = NULL;
     s->fd = -1;
     s->proxy = 0;

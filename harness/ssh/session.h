@@ -7,6 +7,7 @@
 #define KERNSWEEP_HARNESS_SSH_SESSION_H
 
 #include "harness/ssh/config.h"
+#include "harness/ssh/inbox.h"
 #include "harness/ssh/known_hosts.h"
 #include "harness/transport/backend.h"
 
@@ -16,6 +17,7 @@
 
 struct ssh_session {
     LIBSSH2_SESSION *ssh;
+    struct ssh_inbox *inbox;
     int fd;
     pid_t proxy; /* ProxyJump or ProxyCommand, or 0 */
     const struct ssh_config *config;

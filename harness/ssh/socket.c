@@ -126,6 +126,11 @@ static void set_options(int fd)
     set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT_MS);
 }
 
+void ssh_socket_acknowledge(int fd)
+{
+    set_option(fd, IPPROTO_TCP, TCP_QUICKACK, 1);
+}
+
 static int fail_connect(const struct transport_scope *scope, int errnum, struct err *err)
 {
     return err_set_errno(err, ERR_NODE, errnum,

@@ -15,6 +15,10 @@
 int ssh_socket_connect(const char *host, int port, int family, int64_t deadline_ns,
                        const struct transport_scope *scope, bool *temporary, struct err *err);
 
+/* Acknowledges at once what has arrived. Call before waiting: until its first command starts, sshd holds back
+ * a small packet while the one before is unacknowledged, and the kernel acknowledges up to 40 ms later. */
+void ssh_socket_acknowledge(int fd);
+
 /* Waits for events on fd: 1 when one occurred, 0 when the poll interval passed without one, -1 when the
  * deadline has passed (ERR_NODE: "<who>: timed out while <doing>") or the user interrupted. */
 int ssh_socket_wait(int fd, short events, int64_t deadline_ns, const struct transport_scope *scope,
