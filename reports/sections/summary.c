@@ -170,6 +170,10 @@ static void finding(const struct delta *d, struct md *w)
     if (d->method == METHOD_NONE)
         md_item(w, MSG_FINDING_STATUS, d->variant, context.s, verdict_word(d->verdict, w->lang),
                 buf_str(&evidence));
+    else if (delta_by_ranks(d))
+        md_item(w, MSG_FINDING_ZERO, d->variant, context.s, verdict_word(d->verdict, w->lang),
+                metric_with_unit(d->metric, verdict_reference(d)).s,
+                metric_with_unit(d->metric, d->now_median).s, buf_str(&evidence));
     else
         md_item(w, expects(d) ? MSG_FINDING_EXPECTED : MSG_FINDING_CHANGE, d->variant, context.s,
                 verdict_word(d->verdict, w->lang), buf_str(&change),
