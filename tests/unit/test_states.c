@@ -2,6 +2,7 @@
  * nothing, and "unchanged" says that a change would have been found. */
 #include "tests/unit/results_support.h"
 
+#include "reports/tables/causes.h"
 #include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
 #include "results/judge/compare.h"
@@ -223,6 +224,23 @@ static void a_metric_that_is_no_longer_printed_is_missing(void **state)
     store_close(&s);
 }
 
+/* Whose causes those of the common factor are said to be. */
+static char *said_of_causes(const struct comparison *c)
+{
+    struct cause unknown = {.kind = CAUSE_UNEXPLAINED};
+    struct cell_causes of_all = {.items = &unknown, .count = 1};
+    struct comparison copy = *c;
+    struct why why;
+    struct buf text;
+    struct err err = {0};
+    copy.causes = (struct causes){.cells = &of_all, .count = 1};
+    buf_init(&text, 4096);
+    assert_ok(why_of(&copy, REPORT_EN, &why, &err), &err);
+    why_where(&why.lines[0], REPORT_EN, &text);
+    why_release(&why);
+    return buf_steal(&text);
+}
+
 static void a_common_factor_names_the_cells_that_have_it(void **state)
 {
     (void)state;
@@ -239,11 +257,17 @@ static void a_common_factor_names_the_cells_that_have_it(void **state)
     buf_init(&text, 4096);
     verdict_shift(&c, REPORT_EN, &text);
     assert_non_null(strstr(buf_str(&text), "measured on 9 cells"));
+    char *where = said_of_causes(&c);
+    assert_string_equal(where, "all cells");
+    free(where);
     buf_clear(&text);
     c.shift.agree = 6;
     c.shift.from_controls = false;
     verdict_shift(&c, REPORT_EN, &text);
     assert_non_null(strstr(buf_str(&text), "Most cells are 10 % slower together, measured on 6 of 9 cells"));
+    where = said_of_causes(&c);
+    assert_string_equal(where, "most cells");
+    free(where);
     buf_release(&text);
 }
 

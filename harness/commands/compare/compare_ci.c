@@ -134,7 +134,8 @@ static void write_github_shift(const struct comparison *c, struct buf *out)
     buf_init(&text, SHIFT_TEXT_MAX);
     verdict_shift(c, REPORT_EN, &text);
     if (text.len) {
-        buf_printf(out, "::%s title=all cells::", comparison_shift_regressed(c) ? "error" : "notice");
+        buf_printf(out, "::%s title=%s cells::", comparison_shift_regressed(c) ? "error" : "notice",
+                   c->shift.agree < c->shift.cells ? "most" : "all");
         github_text(out, buf_str(&text), "%\r\n");
         buf_putc(out, '\n');
     }
