@@ -132,9 +132,24 @@ struct num num_percent(double fraction)
                            : format("%.3g %%", round(fraction * 1000) / 10);
 }
 
+static struct num signed_percent(double fraction, int decimals)
+{
+    double percent = fraction * 100;
+    if (!isfinite(percent))
+        return none();
+    if (fabs(percent) < 0.5 * pow(10, -decimals))
+        return format("%.*f %%", decimals, 0.0);
+    return format("%+.*f %%", decimals, percent);
+}
+
 struct num num_change(double fraction)
 {
-    return isfinite(fraction) ? format("%+.1f %%", fraction * 100) : none();
+    return signed_percent(fraction, 1);
+}
+
+struct num num_change_fine(double fraction)
+{
+    return signed_percent(fraction, 2);
 }
 
 struct num num_bytes(double bytes)

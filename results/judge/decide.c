@@ -35,6 +35,8 @@ static void describe_change(const struct delta *d, char *out, size_t size)
     else if (d->ratio <= 1 / 1.5)
         snprintf(out, size, "%.2fx %s (%.6g -> %.6g %s)", 1 / d->ratio, less, d->reference, d->now_median,
                  info->unit);
+    else if (fabs(d->ratio - 1) < 0.0005) /* shown as 0, which has no sign */
+        snprintf(out, size, "0.0 %% (%.6g -> %.6g %s)", d->reference, d->now_median, info->unit);
     else
         snprintf(out, size, "%+.1f %% (%.6g -> %.6g %s)", 100 * (d->ratio - 1), d->reference, d->now_median,
                  info->unit);

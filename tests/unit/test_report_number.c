@@ -89,6 +89,12 @@ static void bytes_durations_and_percents_have_units(void **state)
     same(num_percent(1.334), "133 %");
     same(num_change(0.0731), "+7.3 %");
     same(num_change(-0.004), "-0.4 %");
+    same(num_change(-0.0005001), "-0.1 %");
+    same(num_change(-0.00049), "0.0 %");
+    same(num_change(0.00049), "0.0 %");
+    same(num_change(-0.0), "0.0 %");
+    same(num_change_fine(-0.00049), "-0.05 %");
+    same(num_change_fine(-0.000049), "0.00 %");
     same(num_p(0.00794), "0.0079");
     same(num_p(1e-9), "< 0.0001");
     same(num_money(3.6, "USD"), "3.60 USD");

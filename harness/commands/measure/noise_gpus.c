@@ -1,6 +1,7 @@
 #include "harness/commands/measure/noise_gpus.h"
 
 #include "harness/session/measure.h"
+#include "reports/tables/tables.h"
 #include "results/judge/together.h"
 #include "results/judge/verdict.h"
 #include "results/query/together_store.h"
@@ -85,14 +86,15 @@ static void print_text(const struct rounds *r, double practical)
     for (size_t i = 0; i < r->result.count; i++) {
         const struct together_cell *c = &r->result.cells[i];
         bool suffers = together_suffers(c, practical);
-        char interval[64] = "-";
+        char interval[96] = "-";
         if (c->metric != primary)
             continue;
         suffering += suffers;
         if (!isnan(c->low))
-            snprintf(interval, sizeof interval, "%+.2f to %+.2f %%", 100 * (c->low - 1), 100 * (c->high - 1));
-        printf("%7d  %-16s %+8.2f %%  %-20s  %s\n", c->context, c->variant, 100 * (c->ratio - 1), interval,
-               suffers ? "suffers: will run alone" : "");
+            snprintf(interval, sizeof interval, "%s to %s", num_change_fine(c->low - 1).s,
+                     num_change_fine(c->high - 1).s);
+        printf("%7d  %-16s %10s  %-20s  %s\n", c->context, c->variant, num_change_fine(c->ratio - 1).s,
+               interval, suffers ? "suffers: will run alone" : "");
     }
     printf("\n%zu rounds; %s with %d tests at once, compared with one alone: %zu %s more than %.3g %% worse "
            "among neighbours\n",
