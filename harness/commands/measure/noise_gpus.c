@@ -37,23 +37,26 @@ static int measure_side(const char *file, bool all, const struct session_options
                         struct run_data *out, struct err *err)
 {
     struct plan p = {0};
+    struct session_options own = *opt;
     int64_t key;
+    own.gpus_at_once = all ? 2 : 0;
     if (plan_load(&p, file, err) != 0)
         return -1;
     int rc = set_gpus(&p, all, err);
     if (rc == 0)
-        rc = measure_run(&p, opt, s, &key, err);
+        rc = measure_run(&p, &own, s, &key, err);
     if (rc == 0)
         rc = run_data_load(s, key, out, err);
     plan_release(&p);
     return rc;
 }
 
-/* Every second round the other way round, so that a drift of the node affects both sides alike. */
+/* Every second round the other way round, so that a drift of the node affects both sides alike. All GPUs come
+ * first, as that is refused before anything is measured where there are too few. */
 static int measure_round(const char *file, size_t i, size_t of, const struct session_options *opt,
                          struct store *s, struct rounds *r, struct err *err)
 {
-    bool all_first = i % 2 != 0;
+    bool all_first = i % 2 == 0;
     for (int k = 0; k < 2; k++) {
         bool all = (k == 0) == all_first;
         fprintf(stderr, "round %zu of %zu: %s\n", i + 1, of,
