@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAN_VALUE_MAX = CAUSE_TEXT_MAX };
-
 enum fact_class {
     FACT_IGNORED,
     FACT_TOOLCHAIN,
@@ -239,12 +237,10 @@ static char *text_of(const json_t *value)
 static void compare_values(const char *key, const json_t *before, const json_t *now,
                            struct cause_changes *out)
 {
-    char was[PLAN_VALUE_MAX], is[PLAN_VALUE_MAX];
     if (before == now || (before && now && json_equal(before, now)))
         return;
     char *a = text_of(before), *b = text_of(now);
-    text_differing(a ? a : "", b ? b : "", PLAN_VALUE_MAX, was, is);
-    cause_add_change(out, key, was, is);
+    cause_add_change(out, key, a ? a : "", b ? b : "");
     free(a);
     free(b);
 }
