@@ -1,6 +1,5 @@
 #include "results/judge/causes/cause_differences.h"
 
-#include "common/base/text.h"
 #include "results/judge/facts.h"
 #include "results/store/identity.h"
 
