@@ -102,6 +102,109 @@ static bool is_met(const json_t *condition, const struct condition_cell *cell, b
     return true;
 }
 
+/* A value of a condition. */
+struct one_value {
+    size_t index; /* among all */
+    const char *list, *key;
+    size_t condition; /* of the list */
+    const json_t *value;
+};
+
+/* Ends at the first value of which `visit` is true, and is true then. */
+static bool visit_list(const char *name, const json_t *list, size_t *index,
+                       bool (*visit)(void *arg, const struct one_value *v), void *arg)
+{
+    struct one_value v = {.list = name};
+    json_t *condition, *value;
+    json_array_foreach(list, v.condition, condition)
+    {
+        json_object_foreach(condition, v.key, value)
+        {
+            size_t n = json_is_array(value) ? json_array_size(value) : 1;
+            for (size_t i = 0; i < n; i++) {
+                v.index = (*index)++;
+                v.value = json_is_array(value) ? json_array_get(value, i) : value;
+                if (visit(arg, &v))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool visit_values(const struct conditions *c, size_t *count,
+                         bool (*visit)(void *arg, const struct one_value *v), void *arg)
+{
+    *count = 0;
+    return visit_list("skip", c->skip, count, visit, arg) || visit_list("only", c->only, count, visit, arg);
+}
+
+static bool pass(void *arg, const struct one_value *v)
+{
+    (void)arg;
+    (void)v;
+    return false;
+}
+
+size_t conditions_count(const struct conditions *c)
+{
+    size_t count;
+    visit_values(c, &count, pass, NULL);
+    return count;
+}
+
+struct marking {
+    const struct condition_cell *cell;
+    bool *seen;
+};
+
+static bool mark(void *arg, const struct one_value *v)
+{
+    const struct marking *m = arg;
+    /* A variant without a name may be the one that is meant. */
+    bool open = strcmp(v->key, "context") == 0 || (strcmp(v->key, "variant") == 0 && !*m->cell->variant);
+    m->seen[v->index] |= open || is_value(m->cell, v->key, v->value);
+    return false;
+}
+
+void conditions_mark(const struct conditions *c, const struct condition_cell *cell, bool *seen)
+{
+    struct marking m = {.cell = cell};
+    size_t count;
+    m.seen = seen;
+    visit_values(c, &count, mark, &m);
+}
+
+struct checking {
+    const struct json_at *root;
+    const bool *seen;
+    struct err *err;
+};
+
+static bool is_nowhere(void *arg, const struct one_value *v)
+{
+    const struct checking *k = arg;
+    char own[AXIS_TEXT_MAX];
+    if (k->seen[v->index])
+        return false;
+    const struct json_at list = json_member(k->root, v->list), item = json_element(&list, v->condition),
+                         at = json_member(&item, v->key);
+    const char *word = axis_value_word(v->value, own);
+    if (strcmp(v->key, "variant") == 0)
+        json_fail(&at, k->err, "no variant is called \"%s\"", word);
+    else
+        json_fail(&at, k->err, "no point has the value \"%s\"", word);
+    return true;
+}
+
+int conditions_check(const struct conditions *c, const struct json_at *root, const bool *seen,
+                     struct err *err)
+{
+    struct checking k = {.root = root, .seen = seen, .err = err};
+    size_t count;
+    return visit_values(c, &count, is_nowhere, &k) ? -1 : 0;
+}
+
 static bool any_met(const json_t *list, const struct condition_cell *cell, bool unknown)
 {
     size_t i;

@@ -150,10 +150,17 @@ static struct plan_variant item_at(struct reading *r, const struct place *at)
     return item;
 }
 
+static struct condition_cell cell_at(const struct reading *r, const struct place *at,
+                                     const struct plan_variant *item, const char *name)
+{
+    return (struct condition_cell){
+        .variant = plan_name(r, at->variant), .name = name, .values = item->values};
+}
+
 static bool is_left_out(const struct reading *r, const struct place *at, const struct plan_variant *item,
                         const char *name)
 {
-    struct condition_cell cell = {.variant = plan_name(r, at->variant), .name = name, .values = item->values};
+    const struct condition_cell cell = cell_at(r, at, item, name);
     return conditions_leave_out(&r->v->conditions, &cell);
 }
 
@@ -253,6 +260,30 @@ static size_t count_kept(struct reading *r)
     return kept;
 }
 
+/* What a condition names has to exist somewhere in the plan, whether it is left out or not. */
+static int check_conditions(struct reading *r, const struct json_at *root)
+{
+    struct plan_variants *v = r->v;
+    struct place at = {0};
+    size_t n = conditions_count(&v->conditions);
+    if (n == 0 || places(v) > AXES_POINTS_MAX)
+        return 0;
+    bool *seen = calloc(n, sizeof *seen);
+    if (!seen)
+        return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
+    do {
+        struct plan_variant item = item_at(r, &at);
+        char *name = name_at(v, &at, plan_name(r, at.variant), item.point);
+        const struct condition_cell cell = cell_at(r, &at, &item, name);
+        conditions_mark(&v->conditions, &cell, seen);
+        free(name);
+        json_array_clear(v->kept);
+    } while (next_place(v, &at));
+    int rc = conditions_check(&v->conditions, root, seen, r->err);
+    free(seen);
+    return rc;
+}
+
 static int check_count(const struct reading *r, size_t kept)
 {
     const struct plan_variants *v = r->v;
@@ -329,7 +360,7 @@ int plan_variants_read(struct plan_variants *v, const struct json_at *root, cons
         return json_fail(&r.list, err, "expected at most %d entries, found %zu", LIMIT_VARIANTS, n);
     if (axes_read(&v->axes, &axes, NULL, c->shapes, err) != 0 || read_axes(&r, n) != 0)
         return -1;
-    if (read_conditions(&r, root) != 0) {
+    if (read_conditions(&r, root) != 0 || check_conditions(&r, root) != 0) {
         if (!problems_go_on(root, err))
             return -1;
         v->conditions = (struct conditions){.skip = NULL};

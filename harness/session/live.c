@@ -285,6 +285,16 @@ static void count_result(struct live *l, const struct event *e)
         l->failed++;
 }
 
+/* The run also counts the tests that it never reached, as skipped. */
+static void take_counts(struct live *l, const struct event *e)
+{
+    if (e->ok + e->failed + e->skipped < l->done)
+        return;
+    l->ok = e->ok;
+    l->failed = e->failed;
+    l->skipped = e->skipped;
+}
+
 void live_event(struct live *l, const struct event *e)
 {
     if (e->total_tests > 0)
@@ -319,6 +329,7 @@ void live_event(struct live *l, const struct event *e)
         print_test(l, e);
         break;
     case EVENT_SUITE_END:
+        take_counts(l, e);
         print_end(l, e);
         break;
     case EVENT_CONFIG_PATCH:

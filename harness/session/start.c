@@ -193,7 +193,12 @@ static int place_on_every(struct session *s, const struct plan *p, const json_t 
 {
     if (p->settings.placement != PLACEMENT_EVERY || s->gpu_groups)
         return 0;
-    s->gpu_groups = gpu_tests_groups(&p->gpus, json_object_get(node, "gpus"), err);
+    const json_t *gpus = json_object_get(node, "gpus");
+    if (json_array_size(gpus) < s->opt.gpus_at_once)
+        return err_set(err, ERR_NODE, "node %s shows %zu GPU%s: %zu that work at once are needed",
+                       s->rec.node, json_array_size(gpus), json_array_size(gpus) == 1 ? "" : "s",
+                       s->opt.gpus_at_once);
+    s->gpu_groups = gpu_tests_groups(&p->gpus, gpus, err);
     if (!s->gpu_groups)
         return err_wrap(err, "%s", p->file);
     return gpu_tests_check_size(p, json_array_size(s->gpu_groups), err);

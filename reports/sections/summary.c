@@ -132,7 +132,7 @@ static void outcome(const struct report_model *m, struct md *w)
 
 static void tests(const struct report_model *m, struct md *w)
 {
-    struct buf contexts, where;
+    struct buf contexts, where, lacking;
     const struct run_info *i = &m->now.info;
     if (m->now.n_tests == 0) {
         md_item(w, MSG_SUMMARY_NO_TEST, i->node, i->date);
@@ -140,17 +140,24 @@ static void tests(const struct report_model *m, struct md *w)
     }
     buf_init(&contexts, PHRASE_MAX);
     buf_init(&where, PHRASE_MAX);
+    buf_init(&lacking, PHRASE_MAX);
     phrase_contexts(&contexts, w->lang, &m->now);
     struct num ok = num_int(i->counts.ok), total = num_int(i->counts.total),
                failed = num_int(i->counts.failed), skipped = num_int(i->counts.skipped);
     message_plain(&where, w->lang, strpbrk(buf_str(&contexts), ", ") ? MSG_CONTEXT_LIST : MSG_CONTEXT_ONE,
                   buf_str(&contexts));
+    int without = i->counts.total - i->counts.ok - i->counts.failed - i->counts.skipped;
+    if (without > 0)
+        message_plain(&lacking, w->lang, MSG_SUMMARY_WITHOUT_RESULT, num_int(without).s);
     if (contexts.len)
-        md_item(w, MSG_SUMMARY_RUN, buf_str(&where), i->node, i->date, ok.s, total.s, failed.s, skipped.s);
+        md_item(w, MSG_SUMMARY_RUN, buf_str(&where), i->node, i->date, ok.s, total.s, failed.s, skipped.s,
+                buf_str(&lacking));
     else
-        md_item(w, MSG_SUMMARY_RUN_PLAIN, i->node, i->date, ok.s, total.s, failed.s, skipped.s);
+        md_item(w, MSG_SUMMARY_RUN_PLAIN, i->node, i->date, ok.s, total.s, failed.s, skipped.s,
+                buf_str(&lacking));
     buf_release(&contexts);
     buf_release(&where);
+    buf_release(&lacking);
 }
 
 /* Whether the value was compared with something else than the base as it was measured. */
@@ -170,6 +177,10 @@ static void finding(const struct delta *d, struct md *w)
     if (d->method == METHOD_NONE)
         md_item(w, MSG_FINDING_STATUS, d->variant, context.s, verdict_word(d->verdict, w->lang),
                 buf_str(&evidence));
+    else if (delta_by_ranks(d))
+        md_item(w, MSG_FINDING_ZERO, d->variant, context.s, verdict_word(d->verdict, w->lang),
+                metric_with_unit(d->metric, verdict_reference(d)).s,
+                metric_with_unit(d->metric, d->now_median).s, buf_str(&evidence));
     else
         md_item(w, expects(d) ? MSG_FINDING_EXPECTED : MSG_FINDING_CHANGE, d->variant, context.s,
                 verdict_word(d->verdict, w->lang), buf_str(&change),

@@ -293,6 +293,8 @@ int why_of(const struct comparison *c, enum report_lang lang, struct why *out, s
             why_release(out);
             return -1;
         }
+    for (size_t i = 0; i < out->count; i++)
+        out->lines[i].of_most = !*out->lines[i].first->variant && c->shift.agree < c->shift.cells;
     return 0;
 }
 
@@ -300,7 +302,7 @@ void why_where(const struct why_line *l, enum report_lang lang, struct buf *out)
 {
     struct buf contexts;
     if (!*l->first->variant) {
-        message_plain(out, lang, MSG_WHY_ALL);
+        message_plain(out, lang, l->of_most ? MSG_WHY_MOST : MSG_WHY_ALL);
         return;
     }
     text_printable(out, l->first->variant, strlen(l->first->variant), RUN_NAME_MAX);

@@ -15,6 +15,7 @@ struct why_line {
     const struct cell_causes *first; /* of its cells */
     int contexts[WHY_CONTEXTS_MAX];
     size_t cells;
+    bool of_most; /* what most cells have in common, not all */
     struct buf text;
 };
 
@@ -28,7 +29,7 @@ struct why {
 int why_of(const struct comparison *c, enum report_lang lang, struct why *out, struct err *err);
 void why_release(struct why *w);
 
-/* "v3 at 4096, 8192 and 2 more", "all cells" */
+/* "v3 at 4096, 8192 and 2 more", "all cells", "most cells" */
 void why_where(const struct why_line *l, enum report_lang lang, struct buf *out);
 /* "Why, compared with run x:" */
 void why_heading(const struct why *w, enum report_lang lang, struct buf *out);

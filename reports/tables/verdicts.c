@@ -149,6 +149,11 @@ static void evidence_of_method(const struct delta *d, enum report_lang lang, str
         message_plain(out, lang, MSG_EVIDENCE_THRESHOLD, base_n.s, now_n.s, limit.s);
         return;
     case METHOD_MANN_WHITNEY:
+        if (delta_by_ranks(d)) {
+            message_plain(out, lang, MSG_EVIDENCE_RANKS, base_n.s, now_n.s, num_p(d->p).s,
+                          num_p(d->p_adjusted).s);
+            return;
+        }
         message_plain(out, lang, MSG_EVIDENCE_MANN_WHITNEY, base_n.s, now_n.s, num_p(d->p).s,
                       num_p(d->p_adjusted).s, limit.s);
         return;
@@ -225,7 +230,8 @@ static void evidence_of_confirmation(const struct delta *d, enum report_lang lan
 /* Both sides have a value, but at least one of them none that a ratio could be made of. */
 static bool lacks_ratio(const struct delta *d)
 {
-    return d->method != METHOD_NONE && d->method != METHOD_EXACT && isnan(d->ratio);
+    return d->method != METHOD_NONE && d->method != METHOD_EXACT && isnan(d->ratio) && !d->negligible &&
+           !delta_by_ranks(d);
 }
 
 void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out)

@@ -20,12 +20,20 @@ __attribute__((format(printf, 1, 2))) static struct num format(const char *fmt, 
     return n;
 }
 
+/* From here on, a double has no decimals, and soon more digits than there is room for. */
+static const double too_long = 1e15;
+
+static struct num fixed(double v, int decimals)
+{
+    return fabs(v) < too_long ? format("%.*f", decimals, v) : format("%.4g", v);
+}
+
 struct num num_seconds(double s)
 {
     if (!isfinite(s))
         return none();
     if (s == 0 || s >= 1)
-        return format("%.2f", s);
+        return fixed(s, 2);
     return s >= 0.001 ? format("%.4f", s) : format("%.3g", s);
 }
 
@@ -58,7 +66,7 @@ struct num num_rate(double per_s)
         decimals = 0;
     else if (size >= 0.995)
         decimals = 1;
-    return format("%.*f", decimals, per_s);
+    return fixed(per_s, decimals);
 }
 
 struct num num_plain(double v)
@@ -66,9 +74,7 @@ struct num num_plain(double v)
     if (!isfinite(v))
         return none();
     double size = fabs(v);
-    if (size >= 999.95 && size < 1e15)
-        return format("%.*f", 0, v);
-    return format("%.*g", 4, v);
+    return size >= 999.95 ? fixed(v, 0) : format("%.4g", v);
 }
 
 struct num num_milliseconds(double ms)
@@ -91,7 +97,7 @@ struct num num_times(double f)
         decimals = 2;
     else if (f < 99.95)
         decimals = 1;
-    return format("%.*f", decimals, f);
+    return fixed(f, decimals);
 }
 
 struct num num_factor(double f)
@@ -106,17 +112,17 @@ struct num num_factor_error(double f, double err)
         return n;
     if (err < 1e-4 * fabs(f)) /* of a program that tells the same time again and again */
         return format("%s ± 0", n.s);
-    return err >= 0.005 ? format("%s ± %.2f", n.s, err) : format("%s ± %.1g", n.s, err);
+    return err >= 0.005 ? format("%.18s ± %.18s", n.s, fixed(err, 2).s) : format("%.18s ± %.1g", n.s, err);
 }
 
 struct num num_factor_below(double bound)
 {
-    return isfinite(bound) ? format("< %.2fx", ceil(bound * 100) / 100) : none();
+    return isfinite(bound) ? format("< %.36sx", fixed(ceil(bound * 100) / 100, 2).s) : none();
 }
 
 struct num num_growth(double f)
 {
-    return isfinite(f) ? format("%.1fx", f) : none();
+    return isfinite(f) ? format("%.38sx", fixed(f, 1).s) : none();
 }
 
 struct num num_percent(double fraction)
@@ -125,16 +131,31 @@ struct num num_percent(double fraction)
     if (!isfinite(fraction))
         return none();
     if (percent >= 99.95)
-        return format("%.0f %%", fraction * 100);
+        return format("%.36s %%", fixed(fraction * 100, 0).s);
     if (percent > 0 && percent < 0.001)
         return format("%s", fraction > 0 ? "< 0.001 %" : "> -0.001 %");
     return percent < 0.995 ? format("%.2g %%", fraction * 100)
                            : format("%.3g %%", round(fraction * 1000) / 10);
 }
 
+static struct num signed_percent(double fraction, int decimals)
+{
+    double percent = fraction * 100;
+    if (!isfinite(percent))
+        return none();
+    if (fabs(percent) < 0.5 * pow(10, -decimals))
+        return format("%.*f %%", decimals, 0.0);
+    return format("%s%.36s %%", percent > 0 ? "+" : "", fixed(percent, decimals).s);
+}
+
 struct num num_change(double fraction)
 {
-    return isfinite(fraction) ? format("%+.1f %%", fraction * 100) : none();
+    return signed_percent(fraction, 1);
+}
+
+struct num num_change_fine(double fraction)
+{
+    return signed_percent(fraction, 2);
 }
 
 struct num num_bytes(double bytes)
@@ -147,12 +168,12 @@ struct num num_bytes(double bytes)
         bytes /= 1024;
         i++;
     }
-    return i == 0 ? format("%.0f B", bytes) : format("%.1f %s", bytes, unit[i]);
+    return i == 0 ? format("%.0f B", bytes) : format("%.30s %s", fixed(bytes, 1).s, unit[i]);
 }
 
 struct num num_fixed(double v, int decimals)
 {
-    return isfinite(v) ? format("%.*f", decimals, v) : none();
+    return isfinite(v) ? fixed(v, decimals) : none();
 }
 
 struct num num_int(int64_t v)
@@ -171,5 +192,6 @@ struct num num_money(double v, const char *currency)
 {
     if (!isfinite(v))
         return none();
-    return v > 0 && v < 0.01 ? format("< 0.01 %.8s", currency) : format("%.2f %.8s", v, currency);
+    return v > 0 && v < 0.01 ? format("< 0.01 %.8s", currency)
+                             : format("%.30s %.8s", fixed(v, 2).s, currency);
 }

@@ -29,7 +29,8 @@ struct num num_factor_error(double f, double err); /* 0.11x ± 0.01 */
 struct num num_factor_below(double bound);         /* < 0.13x: rounded up, so that it stays true */
 struct num num_growth(double f);                   /* 20.6x */
 struct num num_percent(double fraction);           /* 5 %  2.5 % */
-struct num num_change(double fraction);            /* +7.3 %  -0.4 % */
+struct num num_change(double fraction);            /* +7.3 %  -0.4 %  0.0 %: what is shown as 0 has no sign */
+struct num num_change_fine(double fraction);       /* +7.31 %  -0.04 % */
 struct num num_bytes(double bytes);                /* 512 B  36.0 KiB  23.4 GiB */
 struct num num_fixed(double v, int decimals);
 struct num num_int(int64_t v);

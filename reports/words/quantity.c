@@ -75,7 +75,7 @@ struct num metric_least(enum metric m)
     struct num out;
     if (is_bytes(m))
         return num_bytes(info->least);
-    snprintf(out.s, sizeof out.s, "%g %.12s", seconds ? info->least * 1e3 : info->least,
+    snprintf(out.s, sizeof out.s, "%g %.16s", seconds ? info->least * 1e3 : info->least,
              seconds ? "ms" : info->unit);
     return out;
 }
@@ -91,7 +91,7 @@ struct num metric_with_unit(enum metric m, double stored)
         stored *= 1e3;
     }
     bool bare = !*unit || !isfinite(stored);
-    snprintf(out.s, sizeof out.s, "%.24s%s%.12s", number_in(m, unit, stored).s, bare ? "" : " ",
+    snprintf(out.s, sizeof out.s, "%.22s%s%.16s", number_in(m, unit, stored).s, bare ? "" : " ",
              bare ? "" : unit);
     return out;
 }

@@ -82,9 +82,11 @@ void cause_add_change(struct cause_changes *c, const char *key, const char *befo
     if (at >= CAUSE_CHANGES_MAX)
         return;
     struct cause_change *change = &c->items[at];
+    char was[CAUSE_TEXT_MAX], is[CAUSE_TEXT_MAX];
+    text_differing(before, now, CAUSE_TEXT_MAX, was, is);
     text_printable_fixed(change->key, sizeof change->key, key, strlen(key));
-    text_printable_fixed(change->before, sizeof change->before, before, strlen(before));
-    text_printable_fixed(change->now, sizeof change->now, now, strlen(now));
+    text_printable_fixed(change->before, sizeof change->before, was, strlen(was));
+    text_printable_fixed(change->now, sizeof change->now, is, strlen(is));
 }
 
 /* What is left unexplained comes after what is explained. */

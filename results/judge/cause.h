@@ -123,7 +123,7 @@ const struct cause *causes_kind(const struct cell_causes *c, enum cause_kind kin
 
 /* Appends one without shares and numbers. NULL without memory. */
 struct cause *causes_add(struct cell_causes *c, enum cause_kind kind, enum cause_certainty certainty);
-/* Counts a difference, and keeps the first ones. */
+/* Counts a difference, and keeps the first ones: of long values the parts that differ. */
 void cause_add_change(struct cause_changes *c, const char *key, const char *before, const char *now);
 /* The strongest first: established ones, then the larger share, then by kind. */
 void causes_sort(struct cell_causes *c);

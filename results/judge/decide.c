@@ -35,6 +35,8 @@ static void describe_change(const struct delta *d, char *out, size_t size)
     else if (d->ratio <= 1 / 1.5)
         snprintf(out, size, "%.2fx %s (%.6g -> %.6g %s)", 1 / d->ratio, less, d->reference, d->now_median,
                  info->unit);
+    else if (fabs(d->ratio - 1) < 0.0005) /* shown as 0, which has no sign */
+        snprintf(out, size, "0.0 %% (%.6g -> %.6g %s)", d->reference, d->now_median, info->unit);
     else
         snprintf(out, size, "%+.1f %% (%.6g -> %.6g %s)", 100 * (d->ratio - 1), d->reference, d->now_median,
                  info->unit);
@@ -207,6 +209,16 @@ static void decide_repetitions(const struct compare_options *o, size_t tested, s
                     100 * d->threshold, d->base_n, d->now_n, 100 * d->detectable);
 }
 
+static void decide_ranks(const struct compare_options *o, size_t tested, struct delta *d)
+{
+    bool plain, differ = sides_differ(o, tested, d, &plain);
+    bool worse = (d->now_median > d->reference) == (metric_info(d->metric)->better == METRIC_LESS);
+    set_verdict(d, differ ? direction(worse ? 1 : -1) : VERDICT_NOISY,
+                "there is no ratio to 0; Mann-Whitney, n = %d and %d, p = %.2g%s%s", d->base_n, d->now_n,
+                plain ? d->p : d->p_adjusted, plain ? " (not adjusted: n too small)" : "",
+                differ ? "" : ": not significant");
+}
+
 /* Beyond the threshold, but perhaps only because the factor of two cards is not known better. */
 static bool within_card_error(const struct delta *d, double loss)
 {
@@ -256,7 +268,9 @@ void judge_decide(const struct compare_options *o, size_t tested, struct t_limit
 static void decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d)
 {
     double loss = loss_of(d);
-    bool small = !o->ratio_alone && fabs(d->now_median - d->reference) <= metric_info(d->metric)->least;
+    bool zero = d->reference == 0 && d->now_median == 0;
+    bool small =
+        zero || (!o->ratio_alone && fabs(d->now_median - d->reference) <= metric_info(d->metric)->least);
     switch (d->method) {
     case METHOD_NONE:
         snprintf(d->reason, sizeof d->reason, "%s",
@@ -273,7 +287,7 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
     case METHOD_COUNT:
         break;
     }
-    if (isnan(loss) && !(d->reference == 0 && d->now_median == 0))
+    if (isnan(loss) && !small && !delta_by_ranks(d))
         set_verdict(d, VERDICT_NOISY, "no ratio: a value is not positive");
     else if (d->other_device)
         set_verdict(
@@ -281,11 +295,13 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
             "moved to another GPU, no factor between them: GPUs of one model differ, and no run measured"
             " both (`kernsweep noise PLAN --gpus` does)");
     else if (small) {
-        d->negligible = fabs(loss) > d->threshold;
+        d->negligible = !zero && !(fabs(loss) <= d->threshold);
         set_verdict(d, VERDICT_UNCHANGED,
                     "the difference is within %g %s, which never matters for this metric",
                     metric_info(d->metric)->least, metric_info(d->metric)->unit);
-    } else if (d->method != METHOD_NIGHTS && within_card_error(d, loss))
+    } else if (isnan(loss))
+        decide_ranks(o, tested, d);
+    else if (d->method != METHOD_NIGHTS && within_card_error(d, loss))
         set_verdict(d, VERDICT_NOISY,
                     "moved to another GPU: beyond the threshold of %.3g %% by no more than the uncertainty "
                     "of the factor between the cards",

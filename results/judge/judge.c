@@ -68,13 +68,15 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
     if (e->card.known)
         d->noise_floor = hypot(isnan(d->noise_floor) ? 0 : d->noise_floor, e->card.error);
     d->detectable = isnan(d->noise_floor) ? d->threshold : fmax(d->threshold, power_factor * d->noise_floor);
+    if (isnan(d->ratio)) /* both are relative */
+        d->noise_floor = d->detectable = NAN;
     d->method = METHOD_THRESHOLD;
     d->against = REFERENCE_RUN;
     if (least >= MANN_WHITNEY_MIN) {
         d->method = METHOD_MANN_WHITNEY;
         d->p = stats_mann_whitney(e->base, e->base_n, e->now, e->now_n);
     }
-    if (least >= BOOTSTRAP_MIN) {
+    if (least >= BOOTSTRAP_MIN && isfinite(d->ratio)) {
         struct stats_rng rng;
         stats_rng_seed(&rng, o->seed);
         struct stats_interval i =

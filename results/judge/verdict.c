@@ -1,5 +1,6 @@
 #include "results/judge/verdict.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *const verdict_names[VERDICT_COUNT] = {
@@ -82,6 +83,12 @@ bool confirmation_from_name(const char *name, enum confirmation *out)
 double delta_measured(const struct delta *d)
 {
     return d->ratio * (d->factor_is_open ? d->common : 1) * (d->own_is_open ? d->own : 1);
+}
+
+bool delta_by_ranks(const struct delta *d)
+{
+    double least = fmin(d->reference, d->now_median), most = fmax(d->reference, d->now_median);
+    return d->method == METHOD_MANN_WHITNEY && d->gpus <= 1 && least == 0 && most > 0;
 }
 
 struct compare_options compare_defaults(void)

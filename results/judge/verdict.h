@@ -135,6 +135,9 @@ struct delta {
 /* The ratio to what was measured before: without the factors of which nobody knows whose they are. */
 double delta_measured(const struct delta *d);
 
+/* One side is 0 and the other is more, beyond every threshold, and ranks decide since there is no ratio. */
+bool delta_by_ranks(const struct delta *d);
+
 /* What measuring some cells again, in turns with the base's build, said of a factor that cells share. */
 enum shift_cause {
     SHIFT_UNSETTLED, /* not asked, or not settled */

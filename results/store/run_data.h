@@ -37,7 +37,8 @@ enum {
 };
 
 struct run_counts {
-    int total; /* tests with an artifact, warm-up included */
+    int total; /* warm-up and tests without an artifact included: more than the sum of the rest if there are
+                  any */
     int ok;
     int failed;
     int skipped;

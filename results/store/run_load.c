@@ -48,9 +48,9 @@ int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, 
     sql_col_text(stmt, "bundle", out->bundle, sizeof out->bundle);
     sql_col_text(stmt, "sweep", out->sweep, sizeof out->sweep);
     out->wall_s = sql_col_num(stmt, "wall_s");
-    out->counts.total = (int)sql_col_int(stmt, "total", 0);
-    int not_ok = (int)sql_col_int(stmt, "not_ok", 0);
-    out->counts.ok = out->counts.total - not_ok;
+    int tests = (int)sql_col_int(stmt, "tests", 0), not_ok = (int)sql_col_int(stmt, "not_ok", 0);
+    out->counts.total = tests + (int)sql_col_int(stmt, "without_result", 0);
+    out->counts.ok = tests - not_ok;
     out->counts.skipped = (int)sql_col_int(stmt, "skipped", 0);
     out->counts.failed = not_ok - out->counts.skipped;
     sql_col_text(stmt, "rejected_why", out->rejected, sizeof out->rejected);

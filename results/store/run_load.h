@@ -15,8 +15,8 @@ int run_facts_load(struct store *s, int64_t key, struct run_data *out, struct er
 #define RUN_SELECT                                                                                           \
     "SELECT r.id, r.run_id, r.ticket, r.tag, r.date, r.node, r.mode, r.origin, r.status, r.plan_sha256,"     \
     " r.source_sha256, r.content_sha256, r.purpose, r.rejected_why, r.started_at, r.ended_at, r.bundle, "    \
-    "r.sweep, r.wall_s, " REVISION_COLUMNS ","                                                               \
-    " (SELECT count(*) FROM test WHERE run_id = r.id) AS total,"                                             \
+    "r.sweep, r.wall_s, r.without_result, " REVISION_COLUMNS ","                                             \
+    " (SELECT count(*) FROM test WHERE run_id = r.id) AS tests,"                                             \
     " (SELECT count(*) FROM test WHERE run_id = r.id AND status <> 'OK') AS not_ok,"                         \
     " (SELECT count(*) FROM test WHERE run_id = r.id AND status <> 'OK' AND status = 'SKIPPED') AS skipped"  \
     " FROM run r" REVISION_JOIN

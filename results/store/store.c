@@ -30,7 +30,7 @@ int store_default_path(char *out, struct err *err)
         return snprintf(out, FS_PATH_MAX, "%s", db) < FS_PATH_MAX
                    ? 0
                    : err_set(err, ERR_INPUT, "KERNSWEEP_DB: path too long");
-    if (data && *data)
+    if (data && *data == '/') /* the XDG specification says to ignore others */
         return fs_join(out, err, data, "kernsweep/results.db");
     if (!home || !*home)
         return err_set(err, ERR_INPUT, "HOME is not set: name the store with --db FILE");

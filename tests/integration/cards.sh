@@ -106,6 +106,17 @@ noise() {
     is "as the job says" "$(jq -r '[.variants[] | select(.alone) | .name] | join(" ")' "$bundle/job.json")" b
 }
 
+# too_few N: on a node with N GPUs
+too_few() {
+    amd_gpus "$TMPDIR/cards-$1" "$1"
+    write_card_program
+    card_plan . "$TMPDIR/noise.json"
+    try ks noise "$TMPDIR/noise.json" --gpus --runs 2 --artifacts "$TMPDIR/artifacts-$1"
+    exited "noise --gpus is refused with $1 GPUs" 3
+    like "it says why" "$ERR" "shows $1 GPUs?: 2 that work at once are needed"
+    is "nothing was measured" "$(find "$TMPDIR/artifacts-$1" -name perf.json 2>/dev/null | wc -l)" 0
+}
+
 real() {
     local store=$TMPDIR/h200.db bundles=$TMPDIR/h200/artifacts_remote/2026-11-23
     mkdir "$TMPDIR/h200"
@@ -172,4 +183,6 @@ scenario "a slow card stands out" standing
 scenario "two H200s at once" real
 scenario "a cell that moved to another card" moving
 scenario "what suffers from neighbours" noise
+scenario "one GPU has no neighbours" too_few 1
+scenario "nor has none" too_few 0
 done_testing

@@ -24,6 +24,23 @@ bench_over_ssh() {
     is "of which nothing is left there either" "$(find "$TMPDIR/bench-work/runs" -mindepth 1 | wc -l)" 0
 }
 
+# A run that bench could not stop can be stopped by the command that it prints.
+bench_out_of_reach() {
+    local hint
+    "$KERNSWEEP" bench --ssh-config "$NODE/ssh_config" --node loopback --workdir "$TMPDIR/bench work" --db "$TMPDIR/bench.db" \
+        "touch $TMPDIR/bench-started" 'sleep 60' >/dev/null 2>"$TMPDIR/bench.err" &
+    until_true 60 test -e "$TMPDIR/bench-started"
+    mv "$NODE/ssh_config" "$TMPDIR/away"
+    kill -INT $!
+    wait $!
+    mv "$TMPDIR/away" "$NODE/ssh_config"
+    # shellcheck disable=SC2016 # backquotes are meant
+    hint=$(sed -n 's/^run .* may still be running on loopback: `kernsweep \(cancel .*\)` (.*/\1/p' "$TMPDIR/bench.err")
+    like "the hint names the folder" "$hint" "^cancel [^ ]+ --node loopback --workdir '.*bench work'\$"
+    try eval "ks $hint"
+    exited "it cancels the run" 0
+}
+
 # As csh, which takes no line break within quotes, with a login script that goes to another folder.
 odd_login() {
     cat >"$TMPDIR/login" <<'END'
@@ -62,5 +79,6 @@ pipeline_setup
 pipeline_scenarios
 scenario "a sweep through the OpenSSH client" openssh_client
 scenario "bench over ssh" bench_over_ssh
+scenario "a bench that cannot be stopped" bench_out_of_reach
 scenario "a login shell that is odd" odd_login
 done_testing

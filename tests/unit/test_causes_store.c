@@ -230,6 +230,17 @@ static void sentences_are_bounded_and_say_what_is_not_known(void **state)
     assert_string_equal(
         text, "coincides with a lower shader clock (2100 to 1950 MHz), which explains at most 62 % of the"
               " change (sensitivity not measured: 1 at most)");
+    struct cause driver = {.kind = CAUSE_ENVIRONMENT, .certainty = CAUSE_ESTABLISHED};
+    char was[201], is[201];
+    memset(was, 'x', 200);
+    was[200] = '\0';
+    memcpy(is, was, sizeof is);
+    was[150] = '1';
+    is[150] = '2';
+    cause_add_change(&driver.changes, "gpu", was, is);
+    assert_non_null(strchr(driver.changes.items[0].before, '1'));
+    assert_non_null(strchr(driver.changes.items[0].now, '2'));
+    assert_true(strncmp(driver.changes.items[0].now, "…", strlen("…")) == 0);
     struct cause method = {.kind = CAUSE_METHOD, .certainty = CAUSE_ESTABLISHED};
     for (int i = 0; i < 6; i++)
         cause_add_change(&method.changes, "order", "", "grouped");

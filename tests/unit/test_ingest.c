@@ -145,7 +145,9 @@ static void an_open_run_is_partial_until_it_is_closed(void **state)
     assert_ok(ingest_bundle(&s, in_scratch("open"), NULL, &result, &err), &err);
     struct run_data r = must_load(&s, result.key);
     assert_int_equal(r.info.status, RUN_PARTIAL);
-    assert_int_equal(r.info.counts.total, 7);
+    assert_int_equal(r.info.counts.total, 8);
+    assert_int_equal(r.info.counts.ok, 7);
+    assert_int_equal(r.info.counts.failed + r.info.counts.skipped, 0);
     int64_t key = result.key;
     run_data_release(&r);
 

@@ -175,6 +175,21 @@ static void a_cancelled_test_is_skipped(void **state)
                      "[1/2] v ctx 0 run 0  CANCELLED\n");
 }
 
+static void tests_that_were_never_reached_are_skipped(void **state)
+{
+    (void)state;
+    struct screen s;
+    char line[LIVE_LINE_MAX];
+    screen_open(&s);
+    show(&s, "{\"event\":\"SUITE_START\",\"total_tests\":9}");
+    show(&s, "{\"event\":\"TEST_END\",\"variant\":\"v\",\"exit_status\":\"OK\"}");
+    show(&s, "{\"event\":\"SUITE_END\",\"status\":\"CANCELLED\",\"ok\":1,\"failed\":0,\"skipped\":8}");
+    live_progress(&s.live, line);
+    assert_string_equal(line, "[1/9] CANCELLED  1 ok, 0 failed, 8 skipped");
+    fclose(s.live.out);
+    free(s.text);
+}
+
 static void a_test_counts_once_however_often_it_ends(void **state)
 {
     (void)state;
@@ -276,6 +291,7 @@ int main(void)
         cmocka_unit_test(progress_names_the_longest_of_several_tests),
         cmocka_unit_test(a_journal_that_is_read_again_is_counted_once),
         cmocka_unit_test(a_cancelled_test_is_skipped),
+        cmocka_unit_test(tests_that_were_never_reached_are_skipped),
         cmocka_unit_test(a_test_counts_once_however_often_it_ends),
         cmocka_unit_test(colour_marks_statuses_only),
         cmocka_unit_test(hostile_events_stay_in_their_lines),

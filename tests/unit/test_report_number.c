@@ -89,11 +89,38 @@ static void bytes_durations_and_percents_have_units(void **state)
     same(num_percent(1.334), "133 %");
     same(num_change(0.0731), "+7.3 %");
     same(num_change(-0.004), "-0.4 %");
+    same(num_change(-0.0005001), "-0.1 %");
+    same(num_change(-0.00049), "0.0 %");
+    same(num_change(0.00049), "0.0 %");
+    same(num_change(-0.0), "0.0 %");
+    same(num_change_fine(-0.00049), "-0.05 %");
+    same(num_change_fine(-0.000049), "0.00 %");
     same(num_p(0.00794), "0.0079");
     same(num_p(1e-9), "< 0.0001");
     same(num_money(3.6, "USD"), "3.60 USD");
     same(num_money(0.004, "USD"), "< 0.01 USD");
     same(num_money(0, "USD"), "0.00 USD");
+}
+
+/* All digits of such a number would neither fit nor mean anything. */
+static void huge_numbers_are_whole(void **state)
+{
+    (void)state;
+    same(num_seconds(1e39), "1e+39");
+    same(num_seconds(123456789012345), "123456789012345.00");
+    same(num_milliseconds(1.2345e300), "1.234e+300");
+    same(num_rate(-1e39), "-1e+39");
+    same(num_plain(1e39), "1e+39");
+    same(num_fixed(1e39, 3), "1e+39");
+    same(num_factor(1e39), "1e+39x");
+    same(num_factor_error(1e39, 1e38), "1e+39x ± 1e+38");
+    same(num_factor_below(1e39), "< 1e+39x");
+    same(num_growth(1e39), "1e+39x");
+    same(num_percent(1e39), "1e+41 %");
+    same(num_change(-1e39), "-1e+41 %");
+    same(num_change(1e39), "+1e+41 %");
+    same(num_bytes(1e60), "9.095e+47 TiB");
+    same(num_money(1e39, "USD"), "1e+39 USD");
 }
 
 int main(void)
@@ -104,6 +131,7 @@ int main(void)
         cmocka_unit_test(factors_are_those_of_the_hand_written_reports),
         cmocka_unit_test(a_bound_is_rounded_to_the_safe_side),
         cmocka_unit_test(bytes_durations_and_percents_have_units),
+        cmocka_unit_test(huge_numbers_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

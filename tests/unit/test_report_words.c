@@ -57,6 +57,27 @@ static void store_import(struct store *s, enum metric m)
     must_store(s, &d);
 }
 
+static void tests_without_a_result_count(void **state)
+{
+    struct store s = open_store("stopped.db");
+    struct draft d;
+    struct err err = {0};
+    (void)state;
+    draft_night(&d, 1);
+    d.info.status = RUN_CANCELLED;
+    draft_shot(&d, "v3", 4096, 1, 1);
+    for (int i = 0; i < 2; i++)
+        assert_ok(draft_add_unmeasured(&d, "v3", i ? 8192 : 4096, &err), &err);
+    must_store(&s, &d);
+    char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    holds(text, "- 1 of 3 tests OK (0 failed, 0 skipped, 2 without a result) at context 4096 on `");
+    free(text);
+    text = render(&s, REPORT_PREFILL, REPORT_ES);
+    holds(text, "- 1 de 3 pruebas OK (fallidas: 0, omitidas: 0, sin resultado: 2) con ");
+    free(text);
+    store_close(&s);
+}
+
 static void a_run_without_prefill_is_titled_by_what_it_measured(void **state)
 {
     struct store s = open_store("kernel_only.db");
@@ -300,6 +321,7 @@ static void a_picture_says_when_it_does_not_show_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tests_without_a_result_count),
         cmocka_unit_test(a_run_without_prefill_is_titled_by_what_it_measured),
         cmocka_unit_test(whole_commands_are_read_in_seconds),
         cmocka_unit_test(what_ended_alike_is_one_line),

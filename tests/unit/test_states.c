@@ -2,6 +2,7 @@
  * nothing, and "unchanged" says that a change would have been found. */
 #include "tests/unit/results_support.h"
 
+#include "reports/tables/causes.h"
 #include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
 #include "results/judge/compare.h"
@@ -223,6 +224,23 @@ static void a_metric_that_is_no_longer_printed_is_missing(void **state)
     store_close(&s);
 }
 
+/* Whose causes those of the common factor are said to be. */
+static char *said_of_causes(const struct comparison *c)
+{
+    struct cause unknown = {.kind = CAUSE_UNEXPLAINED};
+    struct cell_causes of_all = {.items = &unknown, .count = 1};
+    struct comparison copy = *c;
+    struct why why;
+    struct buf text;
+    struct err err = {0};
+    copy.causes = (struct causes){.cells = &of_all, .count = 1};
+    buf_init(&text, 4096);
+    assert_ok(why_of(&copy, REPORT_EN, &why, &err), &err);
+    why_where(&why.lines[0], REPORT_EN, &text);
+    why_release(&why);
+    return buf_steal(&text);
+}
+
 static void a_common_factor_names_the_cells_that_have_it(void **state)
 {
     (void)state;
@@ -239,11 +257,17 @@ static void a_common_factor_names_the_cells_that_have_it(void **state)
     buf_init(&text, 4096);
     verdict_shift(&c, REPORT_EN, &text);
     assert_non_null(strstr(buf_str(&text), "measured on 9 cells"));
+    char *where = said_of_causes(&c);
+    assert_string_equal(where, "all cells");
+    free(where);
     buf_clear(&text);
     c.shift.agree = 6;
     c.shift.from_controls = false;
     verdict_shift(&c, REPORT_EN, &text);
     assert_non_null(strstr(buf_str(&text), "Most cells are 10 % slower together, measured on 6 of 9 cells"));
+    where = said_of_causes(&c);
+    assert_string_equal(where, "most cells");
+    free(where);
     buf_release(&text);
 }
 
@@ -357,6 +381,50 @@ static void a_value_of_zero_has_no_ratio(void **state)
     free(text);
     text = evidence_of_values(METRIC_KERNEL_MS, none, some, 3);
     assert_string_equal(text, "no ratio: a value is not positive");
+    free(text);
+}
+
+/* On n repetitions a side; the reason has to contain `said`. */
+static enum verdict verdict_of_values(enum metric m, const double *base, const double *now, size_t n,
+                                      const char *said)
+{
+    const struct compare_options o = compare_defaults();
+    const struct turns_values v = {.metric = m, .base = base, .base_n = n, .now = now, .now_n = n};
+    struct delta d = {.metric = m, .in_base = true, .in_now = true, .common = 1, .own = 1};
+    struct err err = {0};
+    assert_ok(turns_judge_values(&v, &o, &d, &err), &err);
+    if (!strstr(d.reason, said))
+        fail_msg("'%s' lacks '%s'", d.reason, said);
+    return d.verdict;
+}
+
+static void ranks_judge_what_was_zero(void **state)
+{
+    (void)state;
+    const double none[] = {0, 0, 0, 0, 0}, some[] = {5, 6, 5, 4, 5}, once[] = {0, 0, 1, 0, 1},
+                 mixed[] = {0, 3, 0, 3, 3}, tiny[] = {9e-6, 9e-6, 9e-6, 9e-6, 9e-6},
+                 below[] = {-1, -1, -1, -1, -1};
+    enum metric m = METRIC_KERNEL_MS;
+    assert_int_equal(
+        verdict_of_values(m, none, some, 5,
+                          "0 -> 5 ms: there is no ratio to 0; Mann-Whitney, n = 5 and 5, p = 0.0079"),
+        VERDICT_REGRESSED);
+    assert_int_equal(verdict_of_values(m, some, none, 5, "5 -> 0 ms: there is no ratio to 0"),
+                     VERDICT_IMPROVED);
+    assert_int_equal(verdict_of_values(METRIC_TFLOPS, some, none, 4, "p = 0.029"), VERDICT_REGRESSED);
+    assert_int_equal(verdict_of_values(METRIC_TFLOPS, none, some, 4, "p = 0.029"), VERDICT_IMPROVED);
+    assert_int_equal(verdict_of_values(m, once, mixed, 5, "not significant"), VERDICT_NOISY);
+    assert_int_equal(verdict_of_values(m, none, some, 3, "no ratio: a value is not positive"), VERDICT_NOISY);
+    assert_int_equal(verdict_of_values(m, none, tiny, 5, "never matters"), VERDICT_UNCHANGED);
+    assert_int_equal(verdict_of_values(m, below, some, 5, "no ratio: a value is not positive"),
+                     VERDICT_NOISY);
+    char *text = evidence_of_values(m, none, some, 5);
+    assert_string_equal(
+        text,
+        "n = 5 and 5, exact Mann-Whitney p = 0.0079, 0.0079 adjusted for all cells; there is no ratio to 0");
+    free(text);
+    text = evidence_of_values(m, none, tiny, 5);
+    assert_non_null(strstr(text, "never matter for this metric"));
     free(text);
 }
 
@@ -496,6 +564,7 @@ int main(void)
         cmocka_unit_test(code_that_is_slower_on_another_gpu_is_a_regression),
         cmocka_unit_test(what_decides_stands_in_the_evidence),
         cmocka_unit_test(a_value_of_zero_has_no_ratio),
+        cmocka_unit_test(ranks_judge_what_was_zero),
         cmocka_unit_test(nights_of_zero_were_measured),
         cmocka_unit_test(nights_have_no_base),
         cmocka_unit_test(what_was_sampled_otherwise_is_not_ok_in_both),

@@ -327,6 +327,11 @@ static void the_default_path_follows_the_environment(void **state)
     setenv("HOME", "/home/u", 1);
     assert_ok(store_default_path(path, &err), &err);
     assert_string_equal(path, "/home/u/.local/share/kernsweep/results.db");
+    setenv("XDG_DATA_HOME", "data", 1);
+    char under_home[FS_PATH_MAX];
+    snprintf(under_home, sizeof under_home, "%s", path);
+    assert_ok(store_default_path(path, &err), &err);
+    assert_string_equal(path, under_home);
     setenv("XDG_DATA_HOME", "/data", 1);
     assert_ok(store_default_path(path, &err), &err);
     assert_string_equal(path, "/data/kernsweep/results.db");

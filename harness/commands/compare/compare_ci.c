@@ -83,7 +83,10 @@ void compare_write_junit(const struct comparison *c, struct buf *out)
         const struct delta *d = &c->deltas[i];
         buf_puts(out, "  <testcase classname=\"");
         escape_xml(out, d->variant);
-        buf_printf(out, "\" name=\"context %d %s\">", d->context, metric_info(d->metric)->name);
+        buf_puts(out, "\" name=\"");
+        if (d->context)
+            buf_printf(out, "context %d ", d->context);
+        buf_printf(out, "%s\">", metric_info(d->metric)->name);
         buf_printf(out, is_bad(c, d) ? "<failure type=\"%s\" message=\"" : "<system-out>%s: ",
                    verdict_name(d->verdict));
         escape_xml(out, d->reason);
@@ -134,7 +137,8 @@ static void write_github_shift(const struct comparison *c, struct buf *out)
     buf_init(&text, SHIFT_TEXT_MAX);
     verdict_shift(c, REPORT_EN, &text);
     if (text.len) {
-        buf_printf(out, "::%s title=all cells::", comparison_shift_regressed(c) ? "error" : "notice");
+        buf_printf(out, "::%s title=%s cells::", comparison_shift_regressed(c) ? "error" : "notice",
+                   c->shift.agree < c->shift.cells ? "most" : "all");
         github_text(out, buf_str(&text), "%\r\n");
         buf_putc(out, '\n');
     }
@@ -183,8 +187,9 @@ void compare_write_github(const struct comparison *c, struct buf *out)
             continue;
         buf_printf(out, "::%s title=", level);
         github_text(out, d->variant, "%\r\n:,");
-        buf_printf(out, " at %d %s::", d->context, verdict_word(d->verdict, REPORT_EN));
-        buf_printf(out, "%s ", metric_info(d->metric)->name);
+        if (d->context)
+            buf_printf(out, " at %d", d->context);
+        buf_printf(out, " %s::%s ", verdict_word(d->verdict, REPORT_EN), metric_info(d->metric)->name);
         github_text(out, d->reason, "%\r\n");
         write_github_causes(c, d, out);
         buf_putc(out, '\n');

@@ -220,8 +220,8 @@ static void md_row(const struct delta *d, struct table *t)
 {
     char factor[32] = NUM_NONE;
     if (isfinite(d->factor))
-        snprintf(factor, sizeof factor, "%.2fx", d->factor);
-    table_text(t, num_int(d->context).s);
+        snprintf(factor, sizeof factor, "%.30sx", num_fixed(d->factor, 2).s);
+    table_text(t, d->context ? num_int(d->context).s : NUM_NONE);
     table_text(t, d->variant);
     table_text(t, d->attn_impl);
     table_text(t, metric_info(d->metric)->name);

@@ -220,8 +220,11 @@ static int print_points(const struct timeline *t, const struct listing *how, str
 
 static int print_text(const struct timeline *t, const struct listing *how, FILE *notes, struct err *err)
 {
-    printf("%s at %d, %s, plan %s on %s (%s): %zu run%s\n\n", t->variant, t->context,
-           metric_info(t->metric)->name, t->ticket, t->node, t->mode, t->count, t->count == 1 ? "" : "s");
+    fputs(t->variant, stdout);
+    if (t->context)
+        printf(" at %d", t->context);
+    printf(", %s, plan %s on %s (%s): %zu run%s\n\n", metric_info(t->metric)->name, t->ticket, t->node,
+           t->mode, t->count, t->count == 1 ? "" : "s");
     if (t->left_out)
         printf("Of GPU %s; %zu value%s of other GPUs %s left out (--gpu chooses)\n\n",
                t->count ? t->points[t->count - 1].gpu : "", t->left_out, text_plural((long long)t->left_out),

@@ -1,6 +1,7 @@
 #include "harness/commands/measure/noise_gpus.h"
 
 #include "harness/session/measure.h"
+#include "reports/tables/tables.h"
 #include "results/judge/together.h"
 #include "results/judge/verdict.h"
 #include "results/query/together_store.h"
@@ -36,23 +37,26 @@ static int measure_side(const char *file, bool all, const struct session_options
                         struct run_data *out, struct err *err)
 {
     struct plan p = {0};
+    struct session_options own = *opt;
     int64_t key;
+    own.gpus_at_once = all ? 2 : 0;
     if (plan_load(&p, file, err) != 0)
         return -1;
     int rc = set_gpus(&p, all, err);
     if (rc == 0)
-        rc = measure_run(&p, opt, s, &key, err);
+        rc = measure_run(&p, &own, s, &key, err);
     if (rc == 0)
         rc = run_data_load(s, key, out, err);
     plan_release(&p);
     return rc;
 }
 
-/* Every second round the other way round, so that a drift of the node affects both sides alike. */
+/* Every second round the other way round, so that a drift of the node affects both sides alike. All GPUs come
+ * first, as that is refused before anything is measured where there are too few. */
 static int measure_round(const char *file, size_t i, size_t of, const struct session_options *opt,
                          struct store *s, struct rounds *r, struct err *err)
 {
-    bool all_first = i % 2 != 0;
+    bool all_first = i % 2 == 0;
     for (int k = 0; k < 2; k++) {
         bool all = (k == 0) == all_first;
         fprintf(stderr, "round %zu of %zu: %s\n", i + 1, of,
@@ -85,14 +89,15 @@ static void print_text(const struct rounds *r, double practical)
     for (size_t i = 0; i < r->result.count; i++) {
         const struct together_cell *c = &r->result.cells[i];
         bool suffers = together_suffers(c, practical);
-        char interval[64] = "-";
+        char interval[96] = "-";
         if (c->metric != primary)
             continue;
         suffering += suffers;
         if (!isnan(c->low))
-            snprintf(interval, sizeof interval, "%+.2f to %+.2f %%", 100 * (c->low - 1), 100 * (c->high - 1));
-        printf("%7d  %-16s %+8.2f %%  %-20s  %s\n", c->context, c->variant, 100 * (c->ratio - 1), interval,
-               suffers ? "suffers: will run alone" : "");
+            snprintf(interval, sizeof interval, "%s to %s", num_change_fine(c->low - 1).s,
+                     num_change_fine(c->high - 1).s);
+        printf("%7d  %-16s %10s  %-20s  %s\n", c->context, c->variant, num_change_fine(c->ratio - 1).s,
+               interval, suffers ? "suffers: will run alone" : "");
     }
     printf("\n%zu rounds; %s with %d tests at once, compared with one alone: %zu %s more than %.3g %% worse "
            "among neighbours\n",

@@ -1,4 +1,5 @@
 /* kernsweep bench: measures commands against each other on a node, without a plan. */
+#include "common/base/text.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/base/scratch_store.h"
 #include "harness/commands/plan/bench_output.h"
@@ -27,6 +28,19 @@ static void forget_run(struct session *s)
     json_decref(remote_call(&s->remote, "forget", args, NULL, 0, stop_deadline_s, &ignored));
 }
 
+static void say_it_goes_on(const struct runrec *rec, const struct err *err)
+{
+    struct buf where;
+    buf_init(&where, 2 * FS_PATH_MAX);
+    if (strcmp(rec->workdir, ".kernsweep") != 0) {
+        buf_puts(&where, " --workdir ");
+        text_shell_quote(&where, rec->workdir);
+    }
+    fprintf(stderr, "run %s may still be running on %s: `kernsweep cancel %s --node %s%s` (%s)\n",
+            rec->run_id, rec->node, rec->run_id, rec->node, buf_str(&where), err->msg);
+    buf_release(&where);
+}
+
 /* A run that nobody waits for any more is stopped, as its commands would be by Ctrl-C here. */
 static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *backend, bool quiet,
                      bool keep)
@@ -48,8 +62,7 @@ static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *
     if (answer && !quiet)
         fprintf(stderr, "stopped run %s on %s\n", rec->run_id, rec->node);
     else if (!answer)
-        fprintf(stderr, "run %s may still be running on %s: `kernsweep cancel %s --node %s` (%s)\n",
-                rec->run_id, rec->node, rec->run_id, rec->node, err.msg);
+        say_it_goes_on(rec, &err);
     json_decref(answer);
     if (s.t)
         session_close(&s);

@@ -110,10 +110,10 @@ static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t en
         s,
         "INSERT INTO run (id, run_id, ticket, tag, date, node, mode, origin, status, content_sha256,"
         " plan_sha256, source_sha256, started_at, ended_at, ordered_at, wall_s, environment_id,"
-        " plan_document_id, bundle, ingested_at, purpose, reading, reading_sha256, sweep)"
+        " plan_document_id, bundle, ingested_at, purpose, reading, reading_sha256, sweep, without_result)"
         " VALUES (:id, :run_id, :ticket, :tag, :date, :node, :mode, :origin, :status, :content_sha256,"
         " :plan_sha256, :source_sha256, :started_at, :ended_at, :ordered_at, :wall_s, :environment,"
-        " :plan, :bundle, :now, :purpose, :reading, :reading_sha256, :sweep)",
+        " :plan, :bundle, :now, :purpose, :reading, :reading_sha256, :sweep, :without_result)",
         err);
     if (!stmt)
         return -1;
@@ -142,6 +142,7 @@ static int store_run(struct store *s, struct draft *d, int64_t reuse, int64_t en
     sql_bind_int_or_null(stmt, ":plan", document, 0);
     sql_bind_text_or_null(stmt, ":bundle", r->bundle);
     sql_bind_text_or_null(stmt, ":sweep", r->sweep);
+    sql_bind_int(stmt, ":without_result", (int64_t)d->n_unmeasured);
     sql_bind_int(stmt, ":now", now);
     if (sql_run(stmt, err) != 0)
         return -1;

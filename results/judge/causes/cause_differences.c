@@ -1,14 +1,11 @@
 #include "results/judge/causes/cause_differences.h"
 
-#include "common/base/text.h"
 #include "results/judge/facts.h"
 #include "results/store/identity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PLAN_VALUE_MAX = CAUSE_TEXT_MAX };
 
 enum fact_class {
     FACT_IGNORED,
@@ -239,12 +236,10 @@ static char *text_of(const json_t *value)
 static void compare_values(const char *key, const json_t *before, const json_t *now,
                            struct cause_changes *out)
 {
-    char was[PLAN_VALUE_MAX], is[PLAN_VALUE_MAX];
     if (before == now || (before && now && json_equal(before, now)))
         return;
     char *a = text_of(before), *b = text_of(now);
-    text_differing(a ? a : "", b ? b : "", PLAN_VALUE_MAX, was, is);
-    cause_add_change(out, key, was, is);
+    cause_add_change(out, key, a ? a : "", b ? b : "");
     free(a);
     free(b);
 }

@@ -381,7 +381,8 @@ struct compare_options bisect_end_options(const struct compare_options *o)
 struct compare_options bisect_options(const struct compare_options *o, const struct delta *ends)
 {
     struct compare_options half = bisect_end_options(o);
-    half.practical = half.regression = half.improvement = fabs(ends->ratio - 1) / 2;
+    double whole = isnan(ends->ratio) ? 1 : fabs(ends->ratio - 1); /* to 0; from 0, ranks decide */
+    half.practical = half.regression = half.improvement = whole / 2;
     half.ratio_alone = true; /* half of the change may be less than matters elsewhere */
     return half;
 }
