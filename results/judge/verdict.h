@@ -118,6 +118,9 @@ struct delta {
     size_t gpus;       /* that the cell was compared on; 0 when unknown */
     size_t gpus_worse, gpus_better; /* of several: those that changed beyond the threshold, each by itself */
     bool other_plan;   /* the base's plan ran it otherwise: its build, measured in turns, cannot tell */
+    bool other_build;  /* what was measured in turns for the base is not known to be its build, and cannot clear
+                          the cell */
+    char base_code[SHA256_HEX_LEN + 1]; /* code identity of the base's build; "" when unknown */
     bool other_device; /* the reference was measured on other GPUs, and nobody knows how they differ */
     bool disagree;     /* some repetitions show the change and some do not */
     bool disputed;     /* that alone makes it inconclusive */

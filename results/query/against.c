@@ -258,6 +258,7 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
         return -1;
     }
     out->mixed_base = a->mixed_base;
+    out->sourceless = a->has_base && !*a->base.info.source_sha256 && !*now->info.source_sha256;
     if (a->has_base && confirm_is_needed(out) && base_plan_mark(a->store, &a->base, now, out, err) != 0) {
         comparison_release(out);
         return -1;

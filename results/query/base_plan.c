@@ -52,11 +52,21 @@ static void mark(const json_t *before, const json_t *now, struct comparison *c)
         c->deltas[i].other_plan = all || variants_differ(before, now, c->deltas[i].variant);
 }
 
+static void name_codes(const struct run_data *base, struct comparison *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const struct run_variant *v = run_data_variant(base, c->deltas[i].variant);
+        if (v)
+            memcpy(c->deltas[i].base_code, v->code_sha256, sizeof v->code_sha256);
+    }
+}
+
 int base_plan_mark(struct store *s, const struct run_data *base, const struct run_data *now,
                    struct comparison *c, struct err *err)
 {
     json_t *before = NULL, *plan = NULL;
     const char *a = base->info.plan_sha256, *b = now->info.plan_sha256;
+    name_codes(base, c);
     if (!*a || !*b || strcmp(a, b) == 0)
         return 0;
     int rc = report_plan_load(s, base->info.key, &before, err);

@@ -1,7 +1,8 @@
-/* base_plan: cells whose variant the plan runs otherwise than the base's plan did.
+/* base_plan: cells whose variant the plan runs otherwise than the base's plan did, and the base's code.
  *
  * Measuring suspects in turns builds the base's sources with the plan of now: of what the plan itself changed
- * (a flag, a variable, a command) that says nothing, since both sides have it.
+ * (a flag, a variable, a command) that says nothing, since both sides have it. Nor does a build of the base's sources that
+ * has become another one, which the code of the base's own build tells.
  */
 #ifndef KERNSWEEP_RESULTS_QUERY_BASE_PLAN_H
 #define KERNSWEEP_RESULTS_QUERY_BASE_PLAN_H
@@ -9,7 +10,7 @@
 #include "results/judge/compare.h"
 #include "results/store/store.h"
 
-/* Sets delta.other_plan. Where a plan is not known, nothing is marked. */
+/* Sets delta.other_plan and delta.base_code. Where a plan is not known, nothing is marked. */
 int base_plan_mark(struct store *s, const struct run_data *base, const struct run_data *now,
                    struct comparison *c, struct err *err);
 

@@ -135,6 +135,50 @@ other_plan() {
     like "the variable is named" "$OUT" "SLOWER unset -> 1.3"
 }
 
+# The plan has no sources: the program that it runs, which lies elsewhere, is replaced by a slower one. Both sides run it.
+no_sources() {
+    DB=$TMPDIR/no_sources.db
+    jq --arg program "$TMPDIR/src" 'del(.source) | .variants[].run[:2] = [$program + "/work.sh", $program]' "$TMPDIR/plan.json" >"$TMPDIR/program.json"
+    again() { ks run "$TMPDIR/program.json" --artifacts "$TMPDIR/artifacts" --baseline gold "$@"; }
+    set_speed 1.0 1
+    again --fail-on none >/dev/null 2>&1
+    ks baseline set gold latest >/dev/null 2>&1
+    echo 2 >"$TMPDIR/fluke"
+    exits "a fluke of a plan without sources is refuted" 0 again --confirm
+    is "it is no longer slower" "$(outcomes)" "refuted|1"
+    set_speed 1.08 1
+    exits "a program that became 8 % slower stays regressed" 4 again --confirm
+    is "nothing tells whether it is the node or the program" "$(outcomes)" "refuted|1 undecided|4"
+    unlike "there is no second round, which could not tell either" "$ERR" "round 2"
+    set_speed 1.3 1
+    exits "and so does one that became 30 % slower" 4 again --confirm
+    unlike "the node is not blamed" "$OUT" "the node"
+    like "a later compare says why it is not settled" "$(ks compare "$(latest_sweep)" --baseline gold --json | jq -r '.cells[0].reason')" \
+        "the base's build could not be made again"
+}
+
+# The sources are the same, and what they include from elsewhere on the node is not: the base's build cannot be made again.
+other_build() {
+    DB=$TMPDIR/other_build.db
+    rm -rf "$TMPDIR/work"
+    jq --arg elsewhere "$TMPDIR/src_elsewhere" '.variants[] += {build: [["sh", "-c", "cp " + $elsewhere + "/seconds {src}/work.sh {build}/"]]} |
+        .variants[].run[:2] = ["{build}/work.sh", "{build}"]' "$TMPDIR/plan.json" >"$TMPDIR/built.json"
+    again() { ks run "$TMPDIR/built.json" --artifacts "$TMPDIR/artifacts" --baseline gold --fresh "$@"; }
+    set_speed 1.0 1
+    mkdir -p "$TMPDIR/src_elsewhere"
+    echo 1.0 >"$TMPDIR/src_elsewhere/seconds"
+    again --fail-on none >/dev/null 2>&1
+    ks baseline set gold latest >/dev/null 2>&1
+    echo 1.08 >"$TMPDIR/src_elsewhere/seconds"
+    exits "code that became slower with the same sources stays regressed" 4 again --confirm
+    is "the base's sources, built again, do not clear it" "$(outcomes)" "undecided|4"
+    like "the code is named" "$OUT" "changed build output"
+    echo 1.0 >"$TMPDIR/src_elsewhere/seconds"
+    set_speed 1.0 1.3
+    exits "where the base's build is the same, the node is found" 4 again --confirm
+    is "in all four cells" "$(outcomes)" "node|4 undecided|4"
+}
+
 # Two runs of fast sources and the newest one of slow ones: whose build is the base's?
 mixed_baseline() {
     store mixed
@@ -360,6 +404,8 @@ scenario "a rejected and a removed run" rejecting
 scenario "a cell that is slow once" fluke
 scenario "rounds of confirming" rounds
 scenario "a plan that runs a variant otherwise" other_plan
+scenario "a plan without sources" no_sources
+scenario "a build that cannot be made again" other_build
 scenario "a baseline of different sources" mixed_baseline
 scenario "slower sources with --confirm" slower_sources
 scenario "a slower node with --confirm" slower_node
