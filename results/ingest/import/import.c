@@ -22,13 +22,18 @@ struct importing {
     struct draft *d;
 };
 
-/* The tool wrote NaN or Infinity as a measurement. */
-static void disbelieve(struct importing *im, const struct import_scope *s, const char *name,
+/* The tool wrote something as a measurement that is none. */
+static void disbelieve(struct importing *im, const struct import_scope *s, const char *name, const char *why,
                        struct run_test *t)
 {
     t->status = STATUS_INVALID;
-    snprintf(t->reason, sizeof t->reason, "%s is not finite", name);
-    draft_warn(im->d, "%s: %s: %s is not finite: stored as INVALID", s->file, s->place, name);
+    snprintf(t->reason, sizeof t->reason, "%s is %s", name, why);
+    draft_warn(im->d, "%s: %s: %s is %s: stored as INVALID", s->file, s->place, name, why);
+}
+
+static bool is_impossible(enum metric m, double value)
+{
+    return (metric_is_judged(m) || m == METRIC_WALL_S) && value <= 0;
 }
 
 static int take_metrics(struct importing *im, const struct import_scope *s, const json_t *test,
@@ -45,7 +50,9 @@ static int take_metrics(struct importing *im, const struct import_scope *s, cons
         if (rc < 0)
             return -1;
         if (rc > 0 && isnan(t->value[m]))
-            disbelieve(im, s, info->name, t);
+            disbelieve(im, s, info->name, "not finite", t);
+        else if (rc > 0 && is_impossible((enum metric)m, t->value[m]))
+            disbelieve(im, s, info->name, "not above 0", t);
     }
     return 0;
 }
@@ -83,7 +90,7 @@ static int take_own_metrics(struct importing *im, const struct import_scope *s, 
         snprintf(name, sizeof name, "test.%s", m->name);
         int rc = import_number(s, json_object_get(test, m->name), name, m->unit, &v, err);
         if (rc > 0 && isnan(v))
-            disbelieve(im, s, m->name, &t->t);
+            disbelieve(im, s, m->name, "not finite", &t->t);
         else if (rc < 0 || (rc > 0 && draft_add_extra(t, m->name, v, err) != 0))
             return -1;
     }
