@@ -407,6 +407,21 @@ static void what_python_writes_is_read(void **state)
     store_close(&s);
 }
 
+/* They become one cell, whose repetitions are of two programs. */
+static void different_names_that_become_one_are_told(void **state)
+{
+    (void)state;
+    struct store s = open_store("alike.db");
+    put("alike_map.json", MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
+    struct run_data r = import_stored(&s, in_scratch("alike_map.json"),
+                                      put("alike.csv", "k,t\ngemm<f32>,1\ngemm<f32>,1\ngemm(f32),2\n"
+                                                       "gemm<f32>,1\ngemm_f32_,3\nother,1\n"),
+                                      NULL, 1);
+    assert_int_equal(run_data_cell(&r, "gemm_f32_", 0)->ok, 5);
+    run_data_release(&r);
+    store_close(&s);
+}
+
 /* A timer that ran backwards or never ran. Of a test that failed, nobody reads it. */
 static void a_time_that_is_not_above_zero_is_not_believed(void **state)
 {
@@ -595,6 +610,7 @@ int main(void)
         cmocka_unit_test(merged_rows_are_pointed_out),
         cmocka_unit_test(a_corrected_mapping_replaces),
         cmocka_unit_test(what_python_writes_is_read),
+        cmocka_unit_test(different_names_that_become_one_are_told),
         cmocka_unit_test(a_time_that_is_not_above_zero_is_not_believed),
         cmocka_unit_test(rows_may_be_members_of_an_object),
         cmocka_unit_test(many_files_are_one_run),

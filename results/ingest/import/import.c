@@ -14,6 +14,7 @@
 #include <string.h>
 
 struct importing {
+    json_t *names; /* of variants: what each was made of; true once more than one was found */
     int64_t rows;  /* so far, of this file */
     int64_t files; /* so far */
     const json_t *map;
@@ -109,6 +110,19 @@ static int take_status(const struct import_scope *s, const json_t *test, struct 
                    name);
 }
 
+static void warn_alike(const struct importing *im, const struct import_scope *s, const char *name,
+                       const char *as_written)
+{
+    const json_t *first = json_object_get(im->names, name);
+    if (!first)
+        json_object_set_new(im->names, name, json_string(as_written));
+    if (!json_is_string(first) || strcmp(json_string_value(first), as_written) == 0)
+        return;
+    draft_warn(im->d, "%s: %s: \"%.80s\" and \"%.80s\" are both named %s and become one variant", s->file,
+               s->place, json_string_value(first), as_written, name);
+    json_object_set_new(im->names, name, json_true());
+}
+
 /* The variant of that name, added if it is new. */
 static int find_variant(struct draft *d, const struct run_variant *wanted, size_t *out, struct err *err)
 {
@@ -127,8 +141,9 @@ static int take_place(const struct importing *im, const struct import_scope *s, 
                       struct run_test *t, struct err *err)
 {
     struct run_variant variant;
+    char as_written[IMPORT_TEXT_MAX];
     int64_t context = 0, repetition = RUN_UNKNOWN, warmup = 0;
-    if (import_variant(s, test, &variant, err) != 0 ||
+    if (import_variant(s, test, &variant, as_written, err) != 0 ||
         import_integer(s, json_object_get(test, "context"), "test.context", 0, INT32_MAX, &context, err) <
             0 ||
         import_integer(s, json_object_get(test, "repetition"), "test.repetition", 0, INT32_MAX, &repetition,
@@ -139,6 +154,7 @@ static int take_place(const struct importing *im, const struct import_scope *s, 
         return -1;
     if (find_variant(im->d, &variant, &t->variant, err) != 0)
         return -1;
+    warn_alike(im, s, variant.name, as_written);
     t->context = (int)context;
     t->repetition = (int)repetition;
     t->warmup = warmup;
@@ -403,7 +419,7 @@ static void name_run(struct draft *d, struct sha256 *contents, size_t n)
 int import_read(const struct import_map *m, const char *const *paths, size_t n,
                 const struct import_options *options, struct draft *d, struct err *err)
 {
-    struct importing im = {.map = m->root, .d = d};
+    struct importing im = {.map = m->root, .d = d, .names = json_object()};
     struct sha256 contents;
     int rc = import_own_metrics(m->root, m->name, d, err);
     sha256_begin(&contents);
@@ -413,6 +429,7 @@ int import_read(const struct import_map *m, const char *const *paths, size_t n,
     }
     if (rc == 0)
         rc = number_repetitions(&im, err);
+    json_decref(im.names);
     if (rc != 0 || note_reading(m, options, &d->info, err) != 0)
         return -1;
     name_run(d, &contents, n);
