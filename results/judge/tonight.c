@@ -332,7 +332,8 @@ static int pair_rows(const struct tonight *t, struct common_cell *rows, double *
             return -1;
         if (isnan(x))
             continue;
-        uint64_t code = variant_code(&t->now->variants[now->variant]);
+        bool otherwise = t->o->otherwise && t->o->otherwise[now->variant];
+        uint64_t code = otherwise ? 0 : variant_code(&t->now->variants[now->variant]);
         rows[*n] =
             (struct common_cell){.x = x,
                                  .control = code && code == variant_code(&t->base->variants[base->variant]),

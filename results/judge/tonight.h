@@ -55,7 +55,7 @@ bool tonight_is_measured(const struct cell *c, enum metric m);
 /* NULL if too few nights measured the cell, or none are seen from this GPU. */
 const struct night_cell *tonight_enough_nights(const struct tonight *t, const struct run_data *run,
                                                const struct cell *cell, uint64_t device);
-/* Whether its code is known, and is that of the level's nights. */
+/* Whether its code is known, and is that of the level's nights, and the plan runs it as before. */
 bool tonight_is_control(const struct tonight *t, const struct night_cell *c, const struct level *l,
                         const struct cell *now);
 

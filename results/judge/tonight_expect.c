@@ -30,7 +30,8 @@ bool tonight_is_control(const struct tonight *t, const struct night_cell *c, con
                         const struct cell *now)
 {
     uint64_t code = variant_code(&t->now->variants[now->variant]);
-    return code && nights_share_of_code(c, l, code) >= control_share;
+    bool otherwise = t->o->otherwise && t->o->otherwise[now->variant];
+    return code && !otherwise && nights_share_of_code(c, l, code) >= control_share;
 }
 
 /* own: the logarithm of the GPU's own factor tonight, as in the next. */

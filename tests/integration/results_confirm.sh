@@ -179,6 +179,32 @@ other_build() {
     is "in all four cells" "$(outcomes)" "node|4 undecided|4"
 }
 
+# All cells have the code of the base, and a variable of the plan slows them: they tell nothing of the node.
+same_code_otherwise() {
+    DB=$TMPDIR/otherwise.db
+    rm -rf "$TMPDIR/work"
+    jq '.variants[] += {build: [["cp", "{src}/work.sh", "{src}/seconds", "{build}/"]]} | .variants[].run[:2] = ["{build}/work.sh", "{build}"] |
+        .contexts = [64, 128, 256]' "$TMPDIR/plan.json" >"$TMPDIR/built.json"
+    jq '.env = {SLOWER: "1.2"}' "$TMPDIR/built.json" >"$TMPDIR/variable.json"
+    again() { ks run "$1" --artifacts "$TMPDIR/artifacts" --baseline gold; }
+    set_speed 1.0 1
+    again "$TMPDIR/built.json" >/dev/null 2>&1
+    ks baseline set gold latest >/dev/null 2>&1
+    exits "what the plan made slower exits 4" 4 again "$TMPDIR/variable.json"
+    like "all cells are slower" "$OUT" "All cells are 20 % slower together"
+    unlike "the node is not blamed" "$OUT" "The node is|because of the node"
+    like "the variable is named" "$OUT" "all cells: coincides with .*SLOWER unset -> 1.2"
+    set_speed 1.0 1.2
+    exits "a slower node exits 4" 4 again "$TMPDIR/built.json"
+    like "and is blamed" "$OUT" "The node is 20 % slower tonight"
+    DB=$TMPDIR/otherwise_nights.db
+    set_speed 1.0 1
+    for _ in 1 2 3 4 5 6 7 8 9 10; do again "$TMPDIR/built.json" >/dev/null 2>&1; done
+    for _ in 1 2; do again "$TMPDIR/variable.json" >/dev/null 2>&1; done
+    exits "so does the second night with the variable, judged by nights" 4 ks compare latest
+    like "its cells are slower together, too" "$OUT" "All cells are 20 % slower together"
+}
+
 # Two runs of fast sources and the newest one of slow ones: whose build is the base's?
 mixed_baseline() {
     store mixed
@@ -406,6 +432,7 @@ scenario "rounds of confirming" rounds
 scenario "a plan that runs a variant otherwise" other_plan
 scenario "a plan without sources" no_sources
 scenario "a build that cannot be made again" other_build
+scenario "code that the plan runs otherwise" same_code_otherwise
 scenario "a baseline of different sources" mixed_baseline
 scenario "slower sources with --confirm" slower_sources
 scenario "a slower node with --confirm" slower_node

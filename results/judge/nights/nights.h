@@ -92,8 +92,7 @@ bool nights_are_since(const struct night_cell *c, const struct level *level, con
 /* What the factor of a night is expected to be (y), and what it was in the nights of a base. */
 struct level nights_factor_level(const struct nights *n);
 double nights_base_factor(const struct nights *n, const struct night_cell *c, const struct level *base);
-/* The factor of a base whose runs are all newer than the nights of `usual`, a level of factors; else not known.
- */
+/* The factor of a base whose runs are all newer than the nights of this level of factors; else not known. */
 struct level nights_newer_factor(const struct nights *n, const struct level *usual, const int64_t *runs,
                                  size_t n_runs);
 /* Whether no night of the level was measured on this device, or brought to it by the factor of two cards, as
