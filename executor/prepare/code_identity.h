@@ -12,7 +12,7 @@
 #include "executor/suite/suite.h"
 
 /* After a successful build, cached or not. Files that cannot be hashed give an unknown identity with its
- * reason, not an error. */
+ * reason, not an error. So does a build without device code whose tests name files of the sources. */
 int code_identity_take(struct suite *s, size_t variant, struct err *err);
 
 #endif

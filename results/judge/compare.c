@@ -181,6 +181,7 @@ static void set_sides(struct comparing *c, struct delta *d, const struct cell *b
     d->by_nights = !c->base && !c->o->within_run;
     d->base_status = base ? base->status : STATUS_OK;
     d->now_status = now ? now->status : STATUS_OK;
+    d->otherwise = now && c->o->otherwise && c->o->otherwise[now->variant];
     snprintf(d->attn_impl, sizeof d->attn_impl, "%s", now ? now->attn_impl : base->attn_impl);
     if (base) {
         d->base_n = base->n[d->metric];

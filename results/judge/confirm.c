@@ -39,7 +39,8 @@ static bool base_had_level(const struct comparison *c, const struct card_shift *
 
 static bool shows_factor(const struct comparison *c, const struct card_shift *card, const struct delta *d)
 {
-    if (d->metric != c->primary || c->mixed_base || d->other_plan || !base_had_level(c, card, d))
+    if (d->metric != c->primary || c->mixed_base || c->sourceless || d->other_plan ||
+        !base_had_level(c, card, d))
         return false;
     bool judged_so =
         card ? strcmp(d->gpu, card->gpu) == 0 : (d->method == METHOD_NIGHTS) == !is_of_two_runs(&c->shift);
@@ -149,7 +150,8 @@ bool confirm_exceeds_base(const struct delta *d)
 
 static bool is_undecided(const struct comparison *c, const struct delta *d)
 {
-    return d->metric == c->primary && d->confirmation == CONFIRM_UNDECIDED && !confirm_exceeds_base(d);
+    return d->metric == c->primary && d->confirmation == CONFIRM_UNDECIDED && !confirm_exceeds_base(d) &&
+           !d->other_build;
 }
 
 static int list_cells(const struct comparison *c,
@@ -201,11 +203,27 @@ static void set_confirmation(struct comparison *c, struct delta *d, enum confirm
     c->verdicts[VERDICT_NOISY]++;
 }
 
-/* The relative slowdown of the base's own build since the first comparison. */
-static double base_shift(const struct delta *d, const struct delta *again)
+/* How much worse a median is than what the first comparison expected. */
+static double loss_of(const struct delta *d, double median)
 {
-    double change = again->base_median / d->reference - 1;
+    double change = median / d->reference - 1;
     return metric_info(d->metric)->better == METRIC_LESS ? change : -change;
+}
+
+static bool is_still_slow(const struct comparison *c, const struct delta *d, const struct delta *again)
+{
+    return !is_slower(c, d) || loss_of(d, again->now_median) > loss_of(d, d->now_median) / 2;
+}
+
+/* Whether another compiler, or a file outside the sources, made other code of the base's sources. */
+static bool is_other_code(const struct turns_runs *base, const struct delta *d)
+{
+    for (size_t i = 0; *d->base_code && i < base->count; i++) {
+        const struct run_variant *v = run_data_variant(base->items[i], d->variant);
+        if (v && *v->code_sha256 && strcmp(v->code_sha256, d->base_code) != 0)
+            return true;
+    }
+    return false;
 }
 
 static void conclude(struct comparison *c, struct delta *d, const struct delta *again,
@@ -213,7 +231,7 @@ static void conclude(struct comparison *c, struct delta *d, const struct delta *
 {
     char reason[COMPARE_REASON_MAX];
     enum confirmation found = CONFIRM_UNDECIDED;
-    double shift = base_shift(d, again);
+    double shift = loss_of(d, again->base_median);
     if (again->base_n == 0 || again->now_n == 0)
         snprintf(reason, sizeof reason, "not measured again (%d and %d repetitions in turns): %.200s",
                  again->base_n, again->now_n, d->reason);
@@ -229,6 +247,11 @@ static void conclude(struct comparison *c, struct delta *d, const struct delta *
         snprintf(reason, sizeof reason,
                  "measured again in turns with the base's build, n = %d and %d, and still undecided: %.200s",
                  again->base_n, again->now_n, again->reason);
+    else if (d->other_build && is_still_slow(c, d, again))
+        snprintf(reason, sizeof reason,
+                 "measured again and as slow, but the base's build could not be made again, and cannot tell "
+                 "whether the code or the node is the cause: %.200s",
+                 d->reason);
     else if (shift > o->node_shift && is_slower(c, d)) {
         found = CONFIRM_NODE;
         snprintf(reason, sizeof reason,
@@ -254,6 +277,7 @@ int confirm_judge(struct comparison *c, const struct run_data *const *base, size
             continue;
         if (turns_judge(&bases, &nows, options, &again, err) != 0)
             return -1;
+        d->other_build = c->sourceless || is_other_code(&bases, d);
         conclude(c, d, &again, options);
     }
     settle_factors(c);

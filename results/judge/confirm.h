@@ -50,7 +50,8 @@ void suspect_list_release(struct suspect_list *l);
  * `confirmation` of each suspect. A refuted suspect becomes noisy, and so does one whose base's build has
  * become as slow: the node is a finding of its own (node_cells). One that was not measured again, or not
  * conclusively, or that the base's build cannot clear, is undecided and stays regressed: not having been able
- * to tell is no refutation. */
+ * to tell is no refutation. Where the base's build could not be made again, only a cell that is no longer
+ * slow is refuted. */
 int confirm_judge(struct comparison *c, const struct run_data *const *base, size_t n_base,
                   const struct run_data *const *now, size_t n_now, const struct compare_options *options,
                   struct err *err);

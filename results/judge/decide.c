@@ -296,9 +296,12 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
             " both (`kernsweep noise PLAN --gpus` does)");
     else if (small) {
         d->negligible = !zero && !(fabs(loss) <= d->threshold);
-        set_verdict(d, VERDICT_UNCHANGED,
-                    "the difference is within %g %s, which never matters for this metric",
-                    metric_info(d->metric)->least, metric_info(d->metric)->unit);
+        if (d->now_median == d->reference)
+            set_verdict(d, VERDICT_UNCHANGED, "the value is the same");
+        else
+            set_verdict(d, VERDICT_UNCHANGED,
+                        "the difference is within %g %s, which never matters for this metric",
+                        metric_info(d->metric)->least, metric_info(d->metric)->unit);
     } else if (isnan(loss))
         decide_ranks(o, tested, d);
     else if (d->method != METHOD_NIGHTS && within_card_error(d, loss))

@@ -81,6 +81,8 @@ static void describe_shift(struct tonight *t, const struct common_factor *f, dou
 static double factor_of_base(const struct tonight *t, double *scratch)
 {
     size_t n = 0;
+    if (t->base_is_newer)
+        return t->factor_level.y;
     for (size_t i = 0; i < t->now->n_cells; i++) {
         const struct cell *now = &t->now->cells[i];
         struct places p;
@@ -140,6 +142,7 @@ static void find_shift(struct tonight *t, const struct common_factor *f, double 
     t->shift.device_changed = t->moved;
     t->shift.unusual = fabs(change / error) > t->o->z_limit;
     t->shift.found = t->shift.unusual && fabs(expm1(change)) >= t->o->practical;
+    t->shift.since_base = t->base_is_newer;
     t->removed = true;
     bool split = !f->shared && fabs(expm1(change)) >= t->o->practical; /* the middle between two groups */
     if (split || (t->shift.found && !f->separable)) { /* one variant's change: its cells say so themselves */
@@ -260,13 +263,23 @@ static void look_since_base(struct tonight *t, const struct common_factor *f, do
     t->open_since_base = t->removed && !f->from_controls && fabs(change / error) > t->o->z_limit;
 }
 
+/* A base that was set since what all cells have in common changed has accepted that. */
+static void find_usual_factor(struct tonight *t)
+{
+    const struct level usual = nights_factor_level(&t->nights);
+    const struct level base =
+        nights_newer_factor(&t->nights, &usual, t->o->base_runs, t->base ? t->o->n_base_runs : 0);
+    t->base_is_newer = base.known && usual.known;
+    t->factor_level = t->base_is_newer ? base : usual;
+}
+
 static int read_nights(struct tonight *t, struct err *err)
 {
     size_t most = t->now->n_tests + t->now->n_cells + (t->base ? t->base->n_tests + t->base->n_cells : 0) + 1;
     struct rows r = {.items = calloc(most, sizeof *r.items), .values = calloc(most, sizeof *r.values)};
     bool enough = r.items && r.values;
     if (enough) {
-        t->factor_level = nights_factor_level(&t->nights);
+        find_usual_factor(t);
         struct common_factor f = factor_of_tonight(t, &r);
         find_cards_since_base(t, &r);
         t->factor = f.log;
@@ -319,7 +332,8 @@ static int pair_rows(const struct tonight *t, struct common_cell *rows, double *
             return -1;
         if (isnan(x))
             continue;
-        uint64_t code = variant_code(&t->now->variants[now->variant]);
+        bool otherwise = t->o->otherwise && t->o->otherwise[now->variant];
+        uint64_t code = otherwise ? 0 : variant_code(&t->now->variants[now->variant]);
         rows[*n] =
             (struct common_cell){.x = x,
                                  .control = code && code == variant_code(&t->base->variants[base->variant]),

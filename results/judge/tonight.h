@@ -21,6 +21,7 @@ struct tonight {
     bool moved;      /* most cells are on a GPU that their level was not measured on, nor can be brought to */
     bool base_moved; /* the same of the base */
     struct level factor_level;
+    bool base_is_newer; /* than the nights that would say what factor is usual: then the base says it */
     struct common_shift shift;
     struct card_shifts cards;
     /* Of cards that differ by themselves: from the newest nights, from the base's, and from the base's own
@@ -54,7 +55,7 @@ bool tonight_is_measured(const struct cell *c, enum metric m);
 /* NULL if too few nights measured the cell, or none are seen from this GPU. */
 const struct night_cell *tonight_enough_nights(const struct tonight *t, const struct run_data *run,
                                                const struct cell *cell, uint64_t device);
-/* Whether its code is known, and is that of the level's nights. */
+/* Whether its code is known, and is that of the level's nights, and the plan runs it as before. */
 bool tonight_is_control(const struct tonight *t, const struct night_cell *c, const struct level *l,
                         const struct cell *now);
 

@@ -30,7 +30,8 @@ bool tonight_is_control(const struct tonight *t, const struct night_cell *c, con
                         const struct cell *now)
 {
     uint64_t code = variant_code(&t->now->variants[now->variant]);
-    return code && nights_share_of_code(c, l, code) >= control_share;
+    bool otherwise = t->o->otherwise && t->o->otherwise[now->variant];
+    return code && !otherwise && nights_share_of_code(c, l, code) >= control_share;
 }
 
 /* own: the logarithm of the GPU's own factor tonight, as in the next. */
@@ -55,11 +56,12 @@ static void expect_base(const struct tonight *t, const struct level *l, double o
 }
 
 /* Where the level has changed since the base, as by an improvement that nobody made the base, a loss is one
- * even if the cell is still better than the base. */
-static void expect_current(const struct tonight *t, const struct level *level, const struct level *base,
-                           bool other_device, double own, struct expectation *x)
+ * even if the cell is still better than the base. A base that is newer than the level's nights left it
+ * itself. */
+static void expect_current(const struct tonight *t, const struct night_cell *c, const struct level *level,
+                           const struct level *base, bool other_device, double own, struct expectation *x)
 {
-    bool left = fabs(expm1(level->u - base->u)) >= t->o->practical;
+    bool left = fabs(expm1(level->u - base->u)) >= t->o->practical && nights_are_since(c, level, base);
     if (!left || other_device || level->nights < NIGHTS_LEVEL_MIN)
         return;
     x->current_own = exp(own);
@@ -123,11 +125,13 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
         return;
     }
     struct level then = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
+    if (t->base_is_newer)
+        then.y = then.u + t->factor_level.y;
     x->factor_is_open |= t->open_since_base;
     if (then.known) {
         expect_base(t, &then, own_factor_log(&t->own_since_base, device), x);
         x->own_is_open = is_open(own_factor_of(&t->own_since_base, device));
-        expect_current(t, &level, &then, nights_on_other_device(c, &level, device), own, x);
+        expect_current(t, c, &level, &then, nights_on_other_device(c, &level, device), own, x);
         expect_card(c, &then, device, x);
     } else if (e->base_n > 0 && tonight_is_measured(base, t->metric)) {
         const struct own_factor *of_run = own_factor_of(&t->own_since_run, device);

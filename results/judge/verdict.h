@@ -118,6 +118,9 @@ struct delta {
     size_t gpus;       /* that the cell was compared on; 0 when unknown */
     size_t gpus_worse, gpus_better; /* of several: those that changed beyond the threshold, each by itself */
     bool other_plan;   /* the base's plan ran it otherwise: its build, measured in turns, cannot tell */
+    bool otherwise;    /* compare_options.otherwise of its variant: it is no control */
+    bool other_build;  /* what was measured in turns for the base is not known to be its build, and cannot
+                          clear the cell */
     bool other_device; /* the reference was measured on other GPUs, and nobody knows how they differ */
     bool disagree;     /* some repetitions show the change and some do not */
     bool disputed;     /* that alone makes it inconclusive */
@@ -129,7 +132,8 @@ struct delta {
     enum confirmation confirmation;
     char gpu[DELTA_GPU_MAX]; /* of now, if it is one; "" when unknown */
     char base_gpu[DELTA_GPU_MAX];
-    char reason[COMPARE_REASON_MAX]; /* one line for people */
+    char base_code[SHA256_HEX_LEN + 1]; /* code identity of the base's build; "" when unknown */
+    char reason[COMPARE_REASON_MAX];    /* one line for people */
 };
 
 /* The ratio to what was measured before: without the factors of which nobody knows whose they are. */
@@ -207,6 +211,9 @@ struct compare_options {
      * the nights of its segment around it. NULL: the run that is given as base. */
     const int64_t *base_runs;
     size_t n_base_runs;
+    /* By now's variants: whether the plan itself builds or runs it otherwise than before, so that its cells
+     * are no controls. NULL: none. */
+    const bool *otherwise;
     /* Both sides were measured in one session, without variation between nights: `practical` suffices. */
     bool same_session;
     bool ratio_alone; /* a difference up to the metric's `least` matters, too */

@@ -251,13 +251,23 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
     options.base_runs = a->base_runs;
     options.n_base_runs = a->n_base_runs;
     const struct run_data *base = a->is_pooled ? &a->pool : a->has_base ? &a->base : NULL;
-    if (compare_runs(base, now, &a->nights, &options, out, err) != 0)
+    bool *otherwise = calloc(now->n_variants + 1, sizeof *otherwise);
+    if (!otherwise)
+        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    options.otherwise = otherwise;
+    size_t nights = a->nights.nights < options.history_min ? 0 : options.history_min;
+    int rc = base_plan_otherwise(a->store, now, a->base_runs, a->n_base_runs, nights, otherwise, err);
+    if (rc == 0)
+        rc = compare_runs(base, now, &a->nights, &options, out, err);
+    free(otherwise);
+    if (rc != 0)
         return -1;
     if (!a->has_base && a->history.nights > 0 && facts_since_last_night(a, now, out, err) != 0) {
         comparison_release(out);
         return -1;
     }
     out->mixed_base = a->mixed_base;
+    out->sourceless = a->has_base && !*a->base.info.source_sha256 && !*now->info.source_sha256;
     if (a->has_base && confirm_is_needed(out) && base_plan_mark(a->store, &a->base, now, out, err) != 0) {
         comparison_release(out);
         return -1;

@@ -1,6 +1,7 @@
 #include "results/query/base_plan.h"
 
 #include "results/query/report_queries.h"
+#include "results/store/sql.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -45,6 +46,58 @@ static bool surroundings_differ(const json_t *before, const json_t *now)
     return false;
 }
 
+static void mark_variants(const json_t *before, const json_t *plan, const struct run_data *now,
+                          bool *otherwise)
+{
+    bool all = surroundings_differ(before, plan);
+    for (size_t i = 0; i < now->n_variants; i++)
+        otherwise[i] = otherwise[i] || all || variants_differ(before, plan, now->variants[i].name);
+}
+
+/* One run for each plan of the newest nights. */
+static int plans_of_nights(struct store *s, const struct run_data *now, const json_t *plan, size_t nights,
+                           bool *otherwise, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(
+        s,
+        "SELECT min(id) AS id FROM (SELECT r.id, r.plan_sha256 FROM run r JOIN run n ON n.id = :now"
+        " WHERE r.node = n.node AND r.ticket = n.ticket AND r.mode = n.mode AND r.tag = n.tag"
+        " AND r.status = 'COMPLETE' AND r.purpose = 'sweep' AND r.rejected_at IS NULL"
+        " AND (r.ordered_at, r.id) < (n.ordered_at, n.id) ORDER BY r.ordered_at DESC, r.id DESC LIMIT "
+        ":nights)"
+        " GROUP BY plan_sha256",
+        err);
+    int rc = stmt ? 0 : -1;
+    sql_bind_int(stmt, ":now", now->info.key);
+    sql_bind_int(stmt, ":nights", (int64_t)nights);
+    while (rc == 0 && (rc = sql_step(stmt, err)) > 0) {
+        json_t *before = NULL;
+        rc = report_plan_load(s, sql_col_int(stmt, "id", 0), &before, err);
+        if (rc == 0 && before)
+            mark_variants(before, plan, now, otherwise);
+        json_decref(before);
+    }
+    return rc < 0 ? -1 : 0;
+}
+
+int base_plan_otherwise(struct store *s, const struct run_data *now, const int64_t *base_runs, size_t n,
+                        size_t nights, bool *otherwise, struct err *err)
+{
+    json_t *plan = NULL;
+    int rc = report_plan_load(s, now->info.key, &plan, err);
+    for (size_t i = 0; rc == 0 && plan && i < n; i++) {
+        json_t *before = NULL;
+        rc = report_plan_load(s, base_runs[i], &before, err);
+        if (rc == 0 && before)
+            mark_variants(before, plan, now, otherwise);
+        json_decref(before);
+    }
+    if (rc == 0 && plan && nights)
+        rc = plans_of_nights(s, now, plan, nights, otherwise, err);
+    json_decref(plan);
+    return rc;
+}
+
 static void mark(const json_t *before, const json_t *now, struct comparison *c)
 {
     bool all = surroundings_differ(before, now);
@@ -52,11 +105,21 @@ static void mark(const json_t *before, const json_t *now, struct comparison *c)
         c->deltas[i].other_plan = all || variants_differ(before, now, c->deltas[i].variant);
 }
 
+static void name_codes(const struct run_data *base, struct comparison *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const struct run_variant *v = run_data_variant(base, c->deltas[i].variant);
+        if (v)
+            memcpy(c->deltas[i].base_code, v->code_sha256, sizeof v->code_sha256);
+    }
+}
+
 int base_plan_mark(struct store *s, const struct run_data *base, const struct run_data *now,
                    struct comparison *c, struct err *err)
 {
     json_t *before = NULL, *plan = NULL;
     const char *a = base->info.plan_sha256, *b = now->info.plan_sha256;
+    name_codes(base, c);
     if (!*a || !*b || strcmp(a, b) == 0)
         return 0;
     int rc = report_plan_load(s, base->info.key, &before, err);

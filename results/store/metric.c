@@ -195,6 +195,8 @@ bool metric_is_derived(enum metric m)
 
 double metric_derived(enum metric m, double base, int context)
 {
+    if (context <= 0) /* it has none */
+        return NAN;
     return table[m].kind == METRIC_OF_TIME ? context / base : base / context;
 }
 

@@ -267,6 +267,20 @@ run_again() {
     run "$1"
 }
 
+# Tests that run a script of the sources run more than what was built.
+sources_that_run() {
+    mkdir -p "$TMPDIR/scripts"
+    jq -n --arg src "$TMPDIR/scripts" --arg work "$TMPDIR/ks" '
+        def built($name): {name: $name, build: [["sh", "-c", "echo 1 >{build}/library"]]};
+        {schema: "kernsweep.plan/1", clock: "simulated", ticket: "scripts", node: "local", workdir: $work, source: {dir: $src}, contexts: [16],
+         timeouts: {default: 60}, variants: [built("argument") + {run: ["sh", "{src}/bench.sh"]},
+            built("variable") + {run: ["sh", "-c", "exec sh \"$BENCH\""], env: {BENCH: "{src}/bench.sh"}}]}' >"$TMPDIR/scripts.plan"
+    echo "echo '[PERF_TIMING] {\"prefill_s\": 1}'" >"$TMPDIR/scripts/bench.sh"
+    exits "the sweep exits 0" 0 ks_run "$TMPDIR/scripts.plan" --tag script
+    is "their code is not known" "$(jq -r '.kind' "$(bundle_of script)"/{argument,variable}/code.json | xargs)" "unknown unknown"
+    like "and the bundle says why" "$(jq -r '.reason' "$(bundle_of script)/argument/code.json")" "the tests also name files of the sources"
+}
+
 # A build cannot tell its own identity.
 forged() {
     job forged "$(jq -nc '{variants: [{name: "v", build: [["sh", "-c",
@@ -323,5 +337,6 @@ scenario "a build without device code" files
 scenario "nothing to hash" no_files
 scenario "the identity in a bundle" in_a_bundle
 scenario "the identity in the store" in_the_store
+scenario "tests that run a script of the sources" sources_that_run
 scenario "an identity that a build wrote itself" forged
 done_testing

@@ -135,6 +135,76 @@ other_plan() {
     like "the variable is named" "$OUT" "SLOWER unset -> 1.3"
 }
 
+# The plan has no sources: the program that it runs, which lies elsewhere, is replaced by a slower one. Both sides run it.
+no_sources() {
+    DB=$TMPDIR/no_sources.db
+    jq --arg program "$TMPDIR/src" 'del(.source) | .variants[].run[:2] = [$program + "/work.sh", $program]' "$TMPDIR/plan.json" >"$TMPDIR/program.json"
+    again() { ks run "$TMPDIR/program.json" --artifacts "$TMPDIR/artifacts" --baseline gold "$@"; }
+    set_speed 1.0 1
+    again --fail-on none >/dev/null 2>&1
+    ks baseline set gold latest >/dev/null 2>&1
+    echo 2 >"$TMPDIR/fluke"
+    exits "a fluke of a plan without sources is refuted" 0 again --confirm
+    is "it is no longer slower" "$(outcomes)" "refuted|1"
+    set_speed 1.08 1
+    exits "a program that became 8 % slower stays regressed" 4 again --confirm
+    is "nothing tells whether it is the node or the program" "$(outcomes)" "refuted|1 undecided|4"
+    unlike "there is no second round, which could not tell either" "$ERR" "round 2"
+    set_speed 1.3 1
+    exits "and so does one that became 30 % slower" 4 again --confirm
+    unlike "the node is not blamed" "$OUT" "the node"
+    like "a later compare says why it is not settled" "$(ks compare "$(latest_sweep)" --baseline gold --json | jq -r '.cells[0].reason')" \
+        "the base's build could not be made again"
+}
+
+# The sources are the same, and what they include from elsewhere on the node is not: the base's build cannot be made again.
+other_build() {
+    DB=$TMPDIR/other_build.db
+    rm -rf "$TMPDIR/work"
+    jq --arg elsewhere "$TMPDIR/src_elsewhere" '.variants[] += {build: [["sh", "-c", "cp " + $elsewhere + "/seconds {src}/work.sh {build}/"]]} |
+        .variants[].run[:2] = ["{build}/work.sh", "{build}"]' "$TMPDIR/plan.json" >"$TMPDIR/built.json"
+    again() { ks run "$TMPDIR/built.json" --artifacts "$TMPDIR/artifacts" --baseline gold --fresh "$@"; }
+    set_speed 1.0 1
+    mkdir -p "$TMPDIR/src_elsewhere"
+    echo 1.0 >"$TMPDIR/src_elsewhere/seconds"
+    again --fail-on none >/dev/null 2>&1
+    ks baseline set gold latest >/dev/null 2>&1
+    echo 1.08 >"$TMPDIR/src_elsewhere/seconds"
+    exits "code that became slower with the same sources stays regressed" 4 again --confirm
+    is "the base's sources, built again, do not clear it" "$(outcomes)" "undecided|4"
+    like "the code is named" "$OUT" "changed build output"
+    echo 1.0 >"$TMPDIR/src_elsewhere/seconds"
+    set_speed 1.0 1.3
+    exits "where the base's build is the same, the node is found" 4 again --confirm
+    is "in all four cells" "$(outcomes)" "node|4 undecided|4"
+}
+
+# All cells have the code of the base, and a variable of the plan slows them: they tell nothing of the node.
+same_code_otherwise() {
+    DB=$TMPDIR/otherwise.db
+    rm -rf "$TMPDIR/work"
+    jq '.variants[] += {build: [["cp", "{src}/work.sh", "{src}/seconds", "{build}/"]]} | .variants[].run[:2] = ["{build}/work.sh", "{build}"] |
+        .contexts = [64, 128, 256]' "$TMPDIR/plan.json" >"$TMPDIR/built.json"
+    jq '.env = {SLOWER: "1.2"}' "$TMPDIR/built.json" >"$TMPDIR/variable.json"
+    again() { ks run "$1" --artifacts "$TMPDIR/artifacts" --baseline gold; }
+    set_speed 1.0 1
+    again "$TMPDIR/built.json" >/dev/null 2>&1
+    ks baseline set gold latest >/dev/null 2>&1
+    exits "what the plan made slower exits 4" 4 again "$TMPDIR/variable.json"
+    like "all cells are slower" "$OUT" "All cells are 20 % slower together"
+    unlike "the node is not blamed" "$OUT" "The node is|because of the node"
+    like "the variable is named" "$OUT" "all cells: coincides with .*SLOWER unset -> 1.2"
+    set_speed 1.0 1.2
+    exits "a slower node exits 4" 4 again "$TMPDIR/built.json"
+    like "and is blamed" "$OUT" "The node is 20 % slower tonight"
+    DB=$TMPDIR/otherwise_nights.db
+    set_speed 1.0 1
+    for _ in 1 2 3 4 5 6 7 8 9 10; do again "$TMPDIR/built.json" >/dev/null 2>&1; done
+    for _ in 1 2; do again "$TMPDIR/variable.json" >/dev/null 2>&1; done
+    exits "so does the second night with the variable, judged by nights" 4 ks compare latest
+    like "its cells are slower together, too" "$OUT" "All cells are 20 % slower together"
+}
+
 # Two runs of fast sources and the newest one of slow ones: whose build is the base's?
 mixed_baseline() {
     store mixed
@@ -360,6 +430,9 @@ scenario "a rejected and a removed run" rejecting
 scenario "a cell that is slow once" fluke
 scenario "rounds of confirming" rounds
 scenario "a plan that runs a variant otherwise" other_plan
+scenario "a plan without sources" no_sources
+scenario "a build that cannot be made again" other_build
+scenario "code that the plan runs otherwise" same_code_otherwise
 scenario "a baseline of different sources" mixed_baseline
 scenario "slower sources with --confirm" slower_sources
 scenario "a slower node with --confirm" slower_node

@@ -407,6 +407,44 @@ static void what_python_writes_is_read(void **state)
     store_close(&s);
 }
 
+/* They become one cell, whose repetitions are of two programs. */
+static void different_names_that_become_one_are_told(void **state)
+{
+    (void)state;
+    struct store s = open_store("alike.db");
+    put("alike_map.json", MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
+    struct run_data r = import_stored(&s, in_scratch("alike_map.json"),
+                                      put("alike.csv", "k,t\ngemm<f32>,1\ngemm<f32>,1\ngemm(f32),2\n"
+                                                       "gemm<f32>,1\ngemm_f32_,3\nother,1\n"),
+                                      NULL, 1);
+    assert_int_equal(run_data_cell(&r, "gemm_f32_", 0)->ok, 5);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+/* A timer that ran backwards or never ran. Of a test that failed, nobody reads it. */
+static void a_time_that_is_not_above_zero_is_not_believed(void **state)
+{
+    (void)state;
+    struct store s = open_store("times.db");
+    put("times_map.json",
+        MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"status\":\"/s\",\"prefill_s\":\"/t\","
+                              "\"wall_s\":\"/w\"}}");
+    struct run_data r = import_stored(&s, in_scratch("times_map.json"),
+                                      put("times.csv", "k,s,t,w\na,OK,0,3\nb,OK,-1,3\nc,OK,1,0\n"
+                                                       "d,CRASH,0,0\ne,OK,1,3\n"),
+                                      NULL, 4); /* c's prefill_s is longer than its wall time, too */
+    assert_string_equal(run_data_cell(&r, "a", 0)->reason, "prefill_s is not above 0");
+    assert_int_equal(run_data_cell(&r, "a", 0)->status, STATUS_INVALID);
+    assert_int_equal(run_data_cell(&r, "b", 0)->status, STATUS_INVALID);
+    assert_string_equal(run_data_cell(&r, "c", 0)->reason, "wall_s is not above 0");
+    assert_int_equal(run_data_cell(&r, "d", 0)->status, STATUS_CRASH);
+    assert_int_equal(run_data_cell(&r, "e", 0)->status, STATUS_OK);
+    assert_true(isnan(run_data_cell(&r, "e", 0)->median[METRIC_TOK_PER_S])); /* no tokens are known */
+    run_data_release(&r);
+    store_close(&s);
+}
+
 /* The rows are the members of an object, by name; or one line of JSON is one row. */
 static void rows_may_be_members_of_an_object(void **state)
 {
@@ -572,6 +610,8 @@ int main(void)
         cmocka_unit_test(merged_rows_are_pointed_out),
         cmocka_unit_test(a_corrected_mapping_replaces),
         cmocka_unit_test(what_python_writes_is_read),
+        cmocka_unit_test(different_names_that_become_one_are_told),
+        cmocka_unit_test(a_time_that_is_not_above_zero_is_not_believed),
         cmocka_unit_test(rows_may_be_members_of_an_object),
         cmocka_unit_test(many_files_are_one_run),
         cmocka_unit_test(a_shape_is_part_of_the_cell),

@@ -484,17 +484,22 @@ struct improved {
     struct comparison c;
 };
 
+static void make_cells_again(struct run_data *run)
+{
+    struct err err = {0};
+    free(run->cells);
+    run->n_cells = 0;
+    assert_ok(run_data_make_cells(run, &err), &err);
+}
+
 /* The values of the improved cell are multiplied by factor. */
 static struct run_data improved_night(int number, double factor)
 {
-    struct err err = {0};
     struct run_data run = night_of(number, 1.05);
     for (size_t i = 0; i < run.n_tests; i++)
         if (run.tests[i].context == 1002)
             run.tests[i].value[METRIC_PREFILL_S] *= factor;
-    free(run.cells);
-    run.n_cells = 0;
-    assert_ok(run_data_make_cells(&run, &err), &err);
+    make_cells_again(&run);
     return run;
 }
 
@@ -573,6 +578,66 @@ static void the_build_of_an_old_base_clears_no_loss_since_the_newest_nights(void
     assert_int_equal(measured_again(0.8, 0.88, VERDICT_REGRESSED), CONFIRM_STANDS);
 }
 
+/* The last `taken` nights are slower by `factor`, in one cell or in all; the first of them is the base. */
+static struct comparison since_accepted(int taken, double factor, bool all, double now)
+{
+    struct plan_nights p;
+    struct err err = {0};
+    struct comparison c;
+    struct compare_options o = compare_defaults();
+    const int64_t base_run = NIGHTS - taken + 1;
+    make_nights(&p);
+    for (int i = 0; i < CELLS; i++)
+        for (int n = 0; n < NIGHTS; n++) {
+            snprintf(p.series[i].variant, sizeof p.series[i].variant, i < CELLS / 2 ? "v" : "w");
+            p.points[i][n].median *= n + taken >= NIGHTS && (all || i == 2) ? factor : 1;
+        }
+    o.base_runs = &base_run;
+    o.n_base_runs = 1;
+    struct run_data base = night_of((int)base_run, all ? factor : 1), tonight = night_of(30, all ? now : 1);
+    for (size_t i = 0; !all && i < tonight.n_tests; i++)
+        if (tonight.tests[i].context == 1002) {
+            base.tests[i].value[METRIC_PREFILL_S] *= factor;
+            tonight.tests[i].value[METRIC_PREFILL_S] *= now;
+        }
+    make_cells_again(&base);
+    make_cells_again(&tonight);
+    assert_ok(compare_runs(&base, &tonight, &p.history, &o, &c, &err), &err);
+    run_data_release(&base);
+    run_data_release(&tonight);
+    return c;
+}
+
+/* A user who makes the slower run the baseline has accepted it, also before its level has four nights. */
+static void a_base_that_is_newer_than_the_level_has_accepted_the_change(void **state)
+{
+    (void)state;
+    for (int all = 0; all < 2; all++)
+        for (int taken = 1; taken <= 6; taken++) {
+            struct comparison c = since_accepted(taken, 1.2, all, 1.2);
+            assert_int_equal(c.verdicts[VERDICT_UNCHANGED], CELLS);
+            assert_false(c.shift.found);
+            comparison_release(&c);
+            c = since_accepted(taken, 1.2, all, 1.2 * 1.1);
+            assert_true(comparison_regressed(&c));
+            assert_near(all ? c.shift.ratio : c.deltas[2].ratio, 1.1, 0.03);
+            comparison_release(&c);
+        }
+}
+
+/* What all cells had gained when the base was set is lost again: the older nights are no excuse. */
+static void what_all_cells_lost_since_a_newer_base_is_found(void **state)
+{
+    (void)state;
+    for (int taken = 1; taken <= 3; taken++) {
+        struct comparison c = since_accepted(taken, 0.8, true, 1);
+        assert_true(c.shift.found && c.shift.worse && c.shift.since_base);
+        assert_near(c.shift.ratio, 1.25, 0.02);
+        assert_true(comparison_regressed(&c));
+        comparison_release(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -592,6 +657,8 @@ int main(void)
         cmocka_unit_test(nor_by_what_others_have_shared_since_an_old_base),
         cmocka_unit_test(a_loss_since_the_base_names_the_factor_of_its_own_reference),
         cmocka_unit_test(the_build_of_an_old_base_clears_no_loss_since_the_newest_nights),
+        cmocka_unit_test(a_base_that_is_newer_than_the_level_has_accepted_the_change),
+        cmocka_unit_test(what_all_cells_lost_since_a_newer_base_is_found),
         cmocka_unit_test(the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is),
         cmocka_unit_test(scales_are_robust_and_know_steps),
     };

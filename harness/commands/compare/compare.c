@@ -107,12 +107,14 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
     else if (rc == 0)
         rc = against_nights(s, now, &req->options, &against, err);
     if (rc == 0 && !against.has_base && against.history.nights < req->options.history_min)
-        rc = err_set(err, ERR_INPUT,
-                     "compare: %zu run%s of this plan %s stored before run %s, and at least %zu are needed "
-                     "to compare it"
-                     " with them: name a second run, or give --baseline NAME",
-                     against.history.nights, text_plural((long long)against.history.nights),
-                     against.history.nights == 1 ? "is" : "are", now->info.run_id, req->options.history_min);
+        rc = err_set(
+            err, ERR_INPUT,
+            "compare: %zu run%s of this plan%s%s %s stored before run %s, and at least %zu are needed "
+            "to compare it"
+            " with them: name a second run, or give --baseline NAME",
+            against.history.nights, text_plural((long long)against.history.nights),
+            *now->info.tag ? " with the tag " : "", now->info.tag, against.history.nights == 1 ? "is" : "are",
+            now->info.run_id, req->options.history_min);
     if (rc == 0)
         rc = compare_and_range(s, &against, now, out, err);
     against_release(&against);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 struct importing {
+    json_t *names; /* of variants: what each was made of; true once more than one was found */
     int64_t rows;  /* so far, of this file */
     int64_t files; /* so far */
     const json_t *map;
@@ -22,13 +23,18 @@ struct importing {
     struct draft *d;
 };
 
-/* The tool wrote NaN or Infinity as a measurement. */
-static void disbelieve(struct importing *im, const struct import_scope *s, const char *name,
+/* The tool wrote something as a measurement that is none. */
+static void disbelieve(struct importing *im, const struct import_scope *s, const char *name, const char *why,
                        struct run_test *t)
 {
     t->status = STATUS_INVALID;
-    snprintf(t->reason, sizeof t->reason, "%s is not finite", name);
-    draft_warn(im->d, "%s: %s: %s is not finite: stored as INVALID", s->file, s->place, name);
+    snprintf(t->reason, sizeof t->reason, "%s is %s", name, why);
+    draft_warn(im->d, "%s: %s: %s is %s: stored as INVALID", s->file, s->place, name, why);
+}
+
+static bool is_impossible(enum metric m, double value)
+{
+    return (metric_is_judged(m) || m == METRIC_WALL_S) && value <= 0;
 }
 
 static int take_metrics(struct importing *im, const struct import_scope *s, const json_t *test,
@@ -45,7 +51,9 @@ static int take_metrics(struct importing *im, const struct import_scope *s, cons
         if (rc < 0)
             return -1;
         if (rc > 0 && isnan(t->value[m]))
-            disbelieve(im, s, info->name, t);
+            disbelieve(im, s, info->name, "not finite", t);
+        else if (rc > 0 && is_impossible((enum metric)m, t->value[m]))
+            disbelieve(im, s, info->name, "not above 0", t);
     }
     return 0;
 }
@@ -83,7 +91,7 @@ static int take_own_metrics(struct importing *im, const struct import_scope *s, 
         snprintf(name, sizeof name, "test.%s", m->name);
         int rc = import_number(s, json_object_get(test, m->name), name, m->unit, &v, err);
         if (rc > 0 && isnan(v))
-            disbelieve(im, s, m->name, &t->t);
+            disbelieve(im, s, m->name, "not finite", &t->t);
         else if (rc < 0 || (rc > 0 && draft_add_extra(t, m->name, v, err) != 0))
             return -1;
     }
@@ -100,6 +108,19 @@ static int take_status(const struct import_scope *s, const json_t *test, struct 
         return 0;
     return err_set(err, ERR_INPUT, "%s: %s: \"%s\" is not a status (mapping: test.status)", s->file, s->place,
                    name);
+}
+
+static void warn_alike(const struct importing *im, const struct import_scope *s, const char *name,
+                       const char *as_written)
+{
+    const json_t *first = json_object_get(im->names, name);
+    if (!first)
+        json_object_set_new(im->names, name, json_string(as_written));
+    if (!json_is_string(first) || strcmp(json_string_value(first), as_written) == 0)
+        return;
+    draft_warn(im->d, "%s: %s: \"%.80s\" and \"%.80s\" are both named %s and become one variant", s->file,
+               s->place, json_string_value(first), as_written, name);
+    json_object_set_new(im->names, name, json_true());
 }
 
 /* The variant of that name, added if it is new. */
@@ -120,8 +141,9 @@ static int take_place(const struct importing *im, const struct import_scope *s, 
                       struct run_test *t, struct err *err)
 {
     struct run_variant variant;
+    char as_written[IMPORT_TEXT_MAX];
     int64_t context = 0, repetition = RUN_UNKNOWN, warmup = 0;
-    if (import_variant(s, test, &variant, err) != 0 ||
+    if (import_variant(s, test, &variant, as_written, err) != 0 ||
         import_integer(s, json_object_get(test, "context"), "test.context", 0, INT32_MAX, &context, err) <
             0 ||
         import_integer(s, json_object_get(test, "repetition"), "test.repetition", 0, INT32_MAX, &repetition,
@@ -132,6 +154,7 @@ static int take_place(const struct importing *im, const struct import_scope *s, 
         return -1;
     if (find_variant(im->d, &variant, &t->variant, err) != 0)
         return -1;
+    warn_alike(im, s, variant.name, as_written);
     t->context = (int)context;
     t->repetition = (int)repetition;
     t->warmup = warmup;
@@ -396,7 +419,7 @@ static void name_run(struct draft *d, struct sha256 *contents, size_t n)
 int import_read(const struct import_map *m, const char *const *paths, size_t n,
                 const struct import_options *options, struct draft *d, struct err *err)
 {
-    struct importing im = {.map = m->root, .d = d};
+    struct importing im = {.map = m->root, .d = d, .names = json_object()};
     struct sha256 contents;
     int rc = import_own_metrics(m->root, m->name, d, err);
     sha256_begin(&contents);
@@ -406,6 +429,7 @@ int import_read(const struct import_map *m, const char *const *paths, size_t n,
     }
     if (rc == 0)
         rc = number_repetitions(&im, err);
+    json_decref(im.names);
     if (rc != 0 || note_reading(m, options, &d->info, err) != 0)
         return -1;
     name_run(d, &contents, n);

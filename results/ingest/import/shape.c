@@ -48,7 +48,8 @@ static int take_shape(const struct import_scope *s, const json_t *test, char *ou
     return 0;
 }
 
-int import_variant(const struct import_scope *s, const json_t *test, struct run_variant *out, struct err *err)
+int import_variant(const struct import_scope *s, const json_t *test, struct run_variant *out,
+                   char *as_written, struct err *err)
 {
     char kernel[IMPORT_TEXT_MAX], shape[IMPORT_TEXT_MAX], name[IMPORT_TEXT_MAX];
     int rc = import_text(s, json_object_get(test, "variant"), "test.variant", kernel, sizeof kernel, err);
@@ -56,6 +57,7 @@ int import_variant(const struct import_scope *s, const json_t *test, struct run_
         return -1;
     if (rc == 0 || !*kernel)
         return err_set(err, ERR_INPUT, "%s: %s: no variant given (mapping: test.variant)", s->file, s->place);
+    snprintf(as_written, IMPORT_TEXT_MAX, "%.200s%s%.200s", kernel, *shape ? " " : "", shape);
     import_make_name(kernel);
     *out = (struct run_variant){.status = STATUS_OK};
     if (!*shape) {

@@ -12,8 +12,9 @@
  * in a hash, so that different names remain different. text: char[IMPORT_TEXT_MAX]. */
 void import_make_name(char *text);
 
-/* Sets name, kernel and shape of *out from the test of a mapping. */
+/* Sets name, kernel and shape of *out from the test of a mapping. as_written: char[IMPORT_TEXT_MAX], what the
+ * name was made of, by which different ones of one name are told apart. */
 int import_variant(const struct import_scope *s, const json_t *test, struct run_variant *out,
-                   struct err *err);
+                   char *as_written, struct err *err);
 
 #endif

@@ -63,8 +63,8 @@ static bool is_control(const struct beside *b, const struct comparison *c, size_
                        bool other_variants)
 {
     const struct delta *e = &c->deltas[i];
-    return e != d && e->metric == c->primary && b->code[i] == CAUSE_CODE_SAME && e->in_now && e->in_base &&
-           !(other_variants && d && strcmp(e->variant, d->variant) == 0);
+    return e != d && e->metric == c->primary && b->code[i] == CAUSE_CODE_SAME && !e->otherwise && e->in_now &&
+           e->in_base && !(other_variants && d && strcmp(e->variant, d->variant) == 0);
 }
 
 bool controls_stayed(const double *moves, size_t n, double change)

@@ -155,6 +155,14 @@ struct level nights_base_level(const struct night_cell *c, const int64_t *runs, 
     return l;
 }
 
+bool nights_are_since(const struct night_cell *c, const struct level *level, const struct level *base)
+{
+    for (size_t i = 0; i < level->nights; i++)
+        if (c->night[level->members[i]] > base->since)
+            return true;
+    return false;
+}
+
 struct level nights_factor_level(const struct nights *n)
 {
     struct level l = {0};
@@ -175,6 +183,28 @@ double nights_base_factor(const struct nights *n, const struct night_cell *c, co
     for (size_t i = 0; i < base->nights; i++)
         values[i] = n->nights[c->night[base->members[i]]].factor;
     return stats_median(values, base->nights);
+}
+
+struct level nights_newer_factor(const struct nights *n, const struct level *usual, const int64_t *runs,
+                                 size_t n_runs)
+{
+    struct level l = {0};
+    double values[NIGHTS_LEVEL_MAX];
+    size_t newest = 0;
+    for (size_t i = 0; i < usual->nights; i++)
+        newest = usual->members[i] > newest ? usual->members[i] : newest;
+    for (size_t t = n->count; t > 0 && l.nights < NIGHTS_LEVEL_MAX; t--) {
+        if (!is_listed(runs, n_runs, n->nights[t - 1].run_key))
+            continue;
+        if (t - 1 <= newest)
+            return (struct level){0};
+        l.since = t - 1;
+        values[l.nights] = n->nights[t - 1].factor;
+        l.members[l.nights++] = t - 1;
+    }
+    l.known = l.nights > 0;
+    l.y = stats_median(values, l.nights);
+    return l;
 }
 
 double nights_share_of_code(const struct night_cell *c, const struct level *l, uint64_t code)

@@ -87,9 +87,14 @@ struct level nights_level(const struct night_cell *c);
 /* The level of a stored base: of its run and the nights of the same segment nearest to it, or, if it has
  * several runs, of those. Not known if no night of the cell is among them. */
 struct level nights_base_level(const struct night_cell *c, const int64_t *runs, size_t n_runs);
+/* Whether any night of the level is newer than the base. */
+bool nights_are_since(const struct night_cell *c, const struct level *level, const struct level *base);
 /* What the factor of a night is expected to be (y), and what it was in the nights of a base. */
 struct level nights_factor_level(const struct nights *n);
 double nights_base_factor(const struct nights *n, const struct night_cell *c, const struct level *base);
+/* The factor of a base whose runs are all newer than the nights of this level of factors; else not known. */
+struct level nights_newer_factor(const struct nights *n, const struct level *usual, const int64_t *runs,
+                                 size_t n_runs);
 /* Whether no night of the level was measured on this device, or brought to it by the factor of two cards, as
  * far as known. */
 bool nights_on_other_device(const struct night_cell *c, const struct level *l, uint64_t device);
