@@ -28,8 +28,8 @@ bench_over_ssh() {
 bench_out_of_reach() {
     local hint
     "$KERNSWEEP" bench --ssh-config "$NODE/ssh_config" --node loopback --workdir "$TMPDIR/bench work" --db "$TMPDIR/bench.db" \
-        "touch $TMPDIR/bench-started" 'sleep 60' >/dev/null 2>"$TMPDIR/bench.err" &
-    until_true 60 test -e "$TMPDIR/bench-started"
+        "touch $TMPDIR/out-of-reach" 'sleep 60' >/dev/null 2>"$TMPDIR/bench.err" &
+    until_true 60 test -e "$TMPDIR/out-of-reach"
     mv "$NODE/ssh_config" "$TMPDIR/away"
     kill -INT $!
     wait $!

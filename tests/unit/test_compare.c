@@ -56,7 +56,7 @@ static void a_single_shot_needs_the_threshold(void **state)
     assert_true(isnan(d.p) && isnan(d.noise_floor));
     assert_int_equal(judge_cells(base, 1, fast, 1, NULL, &o).verdict, VERDICT_IMPROVED);
     d = judge_cells(base, 1, base, 1, NULL, &o);
-    assert_string_equal(d.reason, "+0.0 % (10 -> 10 s): the value is the same");
+    assert_string_equal(d.reason, "0.0 % (10 -> 10 s): the value is the same");
     d = judge_cells(base, 1, near_, 1, NULL, &o);
     assert_int_equal(d.verdict, VERDICT_NOISY);
     assert_non_null(strstr(d.reason, "insufficient evidence"));
