@@ -248,10 +248,11 @@ static void conclude(struct comparison *c, struct delta *d, const struct delta *
                  "measured again in turns with the base's build, n = %d and %d, and still undecided: %.200s",
                  again->base_n, again->now_n, again->reason);
     else if (d->other_build && is_still_slow(c, d, again))
-        snprintf(reason, sizeof reason,
-                 "measured again and as slow, but the base's build could not be made again, and cannot tell "
-                 "whether the code or the node is the cause: %.200s",
-                 d->reason);
+        snprintf(
+            reason, sizeof reason,
+            "measured again and as slow, but the base's build could not be made again, so the cause may be "
+            "the code or the node: %.200s",
+            d->reason);
     else if (shift > o->node_shift && is_slower(c, d)) {
         found = CONFIRM_NODE;
         snprintf(reason, sizeof reason,
