@@ -195,9 +195,10 @@ static int place_on_every(struct session *s, const struct plan *p, const json_t 
         return 0;
     const json_t *gpus = json_object_get(node, "gpus");
     if (json_array_size(gpus) < s->opt.gpus_at_once)
-        return err_set(err, ERR_NODE, "node %s shows %zu GPU%s: %zu that work at once are needed",
+        return err_set(err, ERR_NODE,
+                       "node %s shows %zu GPU%s, but %zu at once are needed: see `kernsweep check %s`",
                        s->rec.node, json_array_size(gpus), json_array_size(gpus) == 1 ? "" : "s",
-                       s->opt.gpus_at_once);
+                       s->opt.gpus_at_once, s->rec.node);
     s->gpu_groups = gpu_tests_groups(&p->gpus, gpus, err);
     if (!s->gpu_groups)
         return err_wrap(err, "%s", p->file);

@@ -113,7 +113,7 @@ too_few() {
     card_plan . "$TMPDIR/noise.json"
     try ks noise "$TMPDIR/noise.json" --gpus --runs 2 --artifacts "$TMPDIR/artifacts-$1"
     exited "noise --gpus is refused with $1 GPUs" 3
-    like "it says why" "$ERR" "shows $1 GPUs?: 2 that work at once are needed"
+    like "it says why" "$ERR" "shows $1 GPUs?, but 2 at once are needed: see .kernsweep check"
     is "nothing was measured" "$(find "$TMPDIR/artifacts-$1" -name perf.json 2>/dev/null | wc -l)" 0
 }
 
