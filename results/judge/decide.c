@@ -147,12 +147,20 @@ static void decide_nights(const struct compare_options *o, size_t tested, struct
                     reference, 100 * d->detectable);
 }
 
-static void decide_few(struct delta *d, double loss)
+/* How many standard errors count: few repetitions do not tell well how far they vary. */
+static double limit_of_few(struct t_limit *limit, const struct delta *d)
+{
+    return isnan(d->freedom) ? 2 : t_limit_of(limit, alpha, d->freedom);
+}
+
+static void decide_few(struct t_limit *limit, struct delta *d, double loss)
 {
     const char *few =
         d->base_n <= 1 && d->now_n <= 1 ? "one measurement per side" : "too few repetitions for a test";
     const char *history = d->history_n > 0 ? "too few nights of history" : "no history";
-    double band = isnan(d->noise_floor) ? 0 : 2 * d->noise_floor;
+    double errors = limit_of_few(limit, d), band = isnan(d->noise_floor) ? 0 : errors * d->noise_floor;
+    if (!isnan(d->noise_floor))
+        d->detectable = fmax(d->threshold, (errors + power_80) * d->noise_floor);
     d->disputed = fabs(loss) > d->threshold && fabs(loss) > band && d->disagree;
     if (d->disputed)
         set_verdict(d, VERDICT_NOISY, "the repetitions disagree: some are as %s as the base",
@@ -312,7 +320,7 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
     else if (d->method == METHOD_NIGHTS)
         decide_nights(o, tested, limit, d, loss);
     else if (d->method == METHOD_THRESHOLD)
-        decide_few(d, loss);
+        decide_few(limit, d, loss);
     else
         decide_repetitions(o, tested, d, loss);
 }

@@ -15,26 +15,17 @@ static const double outlier_mads = 14.826;
 static const double near_share = 0.25, agree_share = 0.8;
 /* 1.96 + 0.84: a test at the 5 % level detects a change of so many standard errors with a power of 80 %. */
 static const double power_factor = 2.8;
-/* The standard error of a median is that of the mean times sqrt(pi / 2). */
-static const double median_error = 1.2533;
 
-/* Relative standard error of the median of these values; NaN below two. */
-static double relative_error(const double *x, size_t n)
+/* Relative standard deviation of these values; NaN below two. */
+static double relative_sd(const double *x, size_t n)
 {
-    return n < 2 ? NAN : median_error * stats_sd(x, n) / sqrt((double)n) / fabs(stats_median(x, n));
+    return stats_sd(x, n) / fabs(stats_median(x, n));
 }
 
-/* Relative standard error of the ratio; a side with a single value is assumed to be as noisy as the other. */
 static double ratio_error(const struct evidence *e)
 {
-    double base = relative_error(e->base, e->base_n), now = relative_error(e->now, e->now_n);
-    if (isnan(base) && isnan(now))
-        return NAN;
-    if (isnan(base))
-        base = now * sqrt((double)e->now_n);
-    if (isnan(now))
-        now = base * sqrt((double)e->base_n);
-    return stats_ratio_error(base, now);
+    return stats_median_ratio_error(relative_sd(e->base, e->base_n), e->base_n, relative_sd(e->now, e->now_n),
+                                    e->now_n);
 }
 
 /* Relative change, positive if worse. */
@@ -58,10 +49,13 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
     /* One measurement says nothing about the noise within a session. */
     d->threshold = o->same_session && least > 1 ? fmin(o->practical, wanted) : wanted;
     d->noise_floor = ratio_error(e);
+    d->freedom = isnan(d->noise_floor) ? NAN : (double)(e->base_n + e->now_n) - 2;
     /* Repetitions do not show the variation between runs; within one session there is none. */
     d->between_runs = o->same_session ? NAN : e->noise;
-    if (!isnan(d->between_runs) && !(d->noise_floor >= M_SQRT2 * d->between_runs))
+    if (!isnan(d->between_runs) && !(d->noise_floor >= M_SQRT2 * d->between_runs)) {
         d->noise_floor = M_SQRT2 * d->between_runs;
+        d->freedom = NAN;
+    }
     d->other_device = e->other_device;
     d->card_ratio = e->card.known ? exp(e->card.log) : NAN;
     d->card_error = e->card.error;

@@ -105,9 +105,9 @@ struct delta {
     double own;          /* its GPU's own factor that the reference contains; 1 when none. Of several GPUs
                             the median */
     bool control;        /* its code is known, and is that of the reference */
-    enum scale_floor floor; /* of noise_floor; METHOD_NIGHTS only, as z and freedom */
+    enum scale_floor floor; /* of noise_floor; METHOD_NIGHTS only, as z */
     double z;               /* logarithm of the ratio, in units of noise_floor: t with `freedom` degrees */
-    double freedom;
+    double freedom;         /* of noise_floor; NaN if it is what `noise` measured */
     double p;          /* NaN when the method gives none */
     double p_adjusted; /* after Benjamini-Hochberg */
     double ratio_low;  /* interval of the ratio; NaN when the method gives none */

@@ -54,10 +54,15 @@ static int take_unmeasured(const struct run_data *run, struct run_data *out, str
     return 0;
 }
 
+double within_reach(const struct variant_delta *d)
+{
+    return stats_t_limit(0.05, d->freedom) * d->factor_error / d->factor;
+}
+
 enum verdict within_verdict(const struct variant_delta *d, double threshold)
 {
     double size = fabs(log(d->factor)), limit = log1p(threshold);
-    double band = isfinite(d->factor_error) ? 2 * d->factor_error / d->factor : 0;
+    double band = isfinite(d->factor_error) ? within_reach(d) : 0;
     if (!isfinite(size))
         return VERDICT_NOISY;
     if (d->apart && size <= log1p(WITHIN_APART))
@@ -71,15 +76,14 @@ enum verdict within_verdict(const struct variant_delta *d, double threshold)
 
 static void state_reason(const struct variant_delta *v, double threshold, struct delta *d)
 {
-    double error = 100 * v->factor_error / v->factor;
     const struct metric_info *m = metric_info(d->metric);
     bool speed = metric_is_time(d->metric);
     double times = speed || m->better == METRIC_MORE ? v->factor : 1 / v->factor;
     int n = snprintf(d->reason, sizeof d->reason, "%.3gx the %s of the reference, threshold %.3g %%", times,
                      speed ? "speed" : m->name, 100 * threshold);
-    if (isfinite(error))
-        n +=
-            snprintf(d->reason + n, sizeof d->reason - (size_t)n, ", two standard errors %.2g %%", 2 * error);
+    if (isfinite(v->factor_error))
+        n += snprintf(d->reason + n, sizeof d->reason - (size_t)n, ", 95 %% interval ±%.2g %%",
+                      100 * within_reach(v));
     if (v->apart)
         snprintf(d->reason + n, sizeof d->reason - (size_t)n,
                  "; measured on different GPUs, which may differ by %.0f %%", 100 * WITHIN_APART);
@@ -128,16 +132,22 @@ int compare_within(const struct run_data *run, size_t reference, const struct co
     return rc;
 }
 
-/* Relative standard error of a cell's median; NaN below two values. */
-static double cell_error(const struct run_data *run, const struct cell *c, enum metric m)
+/* How the values of a cell vary, relative to their median. */
+struct spread {
+    size_t n;
+    double sd; /* NaN below two values */
+};
+
+static struct spread spread_of(const struct run_data *run, const struct cell *c, enum metric m)
 {
+    struct spread s = {0, NAN};
     double *values = malloc((c->count + 1) * sizeof *values);
     if (!values)
-        return NAN;
-    size_t n = run_data_values(run, c, m, values);
-    double error = n < 2 ? NAN : stats_sd(values, n) / sqrt((double)n) / c->median[m];
+        return s;
+    s.n = run_data_values(run, c, m, values);
+    s.sd = stats_sd(values, s.n) / c->median[m];
     free(values);
-    return error;
+    return s;
 }
 
 /* Both are known, and share no GPU. */
@@ -155,7 +165,12 @@ static bool are_apart(const struct run_data *run, const struct cell *a, const st
 struct variant_delta compare_pair(const struct run_data *run, size_t variant, size_t reference, int context,
                                   enum metric m)
 {
-    struct variant_delta d = {variant, reference, context, NAN, NAN, NAN, false, false};
+    struct variant_delta d = {.variant = variant,
+                              .reference = reference,
+                              .context = context,
+                              .ratio = NAN,
+                              .factor = NAN,
+                              .factor_error = NAN};
     size_t other = run_data_counterpart(run, variant, reference);
     if (other == run->n_variants)
         return d;
@@ -168,7 +183,9 @@ struct variant_delta compare_pair(const struct run_data *run, size_t variant, si
     d.apart = are_apart(run, now, base, m);
     d.ratio = now->median[m] / base->median[m];
     d.factor = metric_info(m)->better == METRIC_LESS ? 1 / d.ratio : d.ratio;
-    d.factor_error = d.factor * stats_ratio_error(cell_error(run, now, m), cell_error(run, base, m));
+    struct spread a = spread_of(run, now, m), b = spread_of(run, base, m);
+    d.factor_error = d.factor * stats_median_ratio_error(a.sd, a.n, b.sd, b.n);
+    d.freedom = (double)(a.n + b.n) - 2;
     return d;
 }
 

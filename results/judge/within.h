@@ -16,15 +16,22 @@ struct variant_delta {
     int context;
     double ratio;
     double factor;
-    double factor_error; /* one standard error by propagation; NaN with fewer than 2 values per side */
+    double factor_error; /* one standard error, of medians; NaN if neither side has 2 values. A side with one
+                            value is taken to vary as the other does */
+    double freedom;      /* degrees of freedom of factor_error: values of both sides less 2 */
     bool negligible;     /* the medians differ by less than the metric's least difference */
     bool apart;          /* measured on different GPUs, which differ by themselves */
 };
 
+/* How far the 95 % interval of the factor's logarithm reaches to either side: the standard error times
+ * Student's t for its degrees of freedom, 4.3 for two values per side. NaN without a standard error. */
+double within_reach(const struct variant_delta *d);
+
 /* The one rule for two variants of a run, for tables and verdicts alike: improved or regressed if the factor
- * is beyond the threshold (a fraction) and two standard errors, unchanged if the threshold is beyond two
- * standard errors, else inconclusive. Symmetric: as far for 1/4 as for 4. Of two that ran on different GPUs,
- * what is within WITHIN_APART is inconclusive: GPUs of one model may differ by as much. */
+ * is beyond the threshold (a fraction) and within_reach(), unchanged if neither exceeds the threshold, else
+ * inconclusive. Without a standard error the threshold decides alone. Symmetric: as far for 1/4 as for 4. Of
+ * two that ran on different GPUs, what is within WITHIN_APART is inconclusive: GPUs of one model may differ
+ * by as much. */
 #define WITHIN_APART 0.10
 enum verdict within_verdict(const struct variant_delta *d, double threshold);
 

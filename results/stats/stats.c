@@ -256,6 +256,14 @@ double stats_ratio_error(double rel_a, double rel_b)
     return sqrt(rel_a * rel_a + rel_b * rel_b);
 }
 
+double stats_median_ratio_error(double sd_a, size_t n_a, double sd_b, size_t n_b)
+{
+    if (n_a == 0 || n_b == 0)
+        return NAN;
+    double a = isnan(sd_a) ? sd_b : sd_a, b = isnan(sd_b) ? sd_a : sd_b;
+    return stats_ratio_error(a * stats_median_error(n_a), b * stats_median_error(n_b));
+}
+
 struct indexed_p {
     double p;
     size_t index;

@@ -53,6 +53,9 @@ struct stats_interval stats_bootstrap_ratio(const double *x, size_t n, const dou
 
 /* Relative standard error of a / b from the relative errors of both. */
 double stats_ratio_error(double rel_a, double rel_b);
+/* The same of the ratio of two medians, of n_a and n_b values with these relative standard deviations. NaN
+ * stands for that of a side with one value, which is taken to vary as the other does; NaN if both are. */
+double stats_median_ratio_error(double sd_a, size_t n_a, double sd_b, size_t n_b);
 
 /* Benjamini-Hochberg: p[i] -> the smallest false-discovery rate at which i is significant. NaN entries are
  * left out. */

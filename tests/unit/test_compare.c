@@ -76,6 +76,35 @@ static void few_repetitions_show_their_spread(void **state)
     assert_true(d.noise_floor > 0.05);
 }
 
+/* The same code twice, with a noise that exceeds the threshold by chance: a change in one case of twenty at
+ * most. A change of three times the threshold is still found. */
+static void few_repetitions_seldom_raise_an_alarm(void **state)
+{
+    enum { CASES = 2000 };
+    const struct compare_options o = compare_defaults();
+    struct stats_rng rng;
+    (void)state;
+    stats_rng_seed(&rng, 11);
+    for (int n = 2; n <= 3; n++) {
+        int wrong = 0, found = 0;
+        for (int i = 0; i < CASES; i++) {
+            double base[3], now[3], slow[3];
+            for (int j = 0; j < n; j++) {
+                base[j] = exp(0.04 * stats_rng_normal(&rng));
+                now[j] = exp(0.04 * stats_rng_normal(&rng));
+                slow[j] = 1.15 * exp(0.01 * stats_rng_normal(&rng));
+            }
+            enum verdict v = judge_cells(base, n, now, n, NULL, &o).verdict;
+            wrong += v == VERDICT_REGRESSED || v == VERDICT_IMPROVED;
+            for (int j = 0; j < n; j++)
+                base[j] = exp(0.01 * stats_rng_normal(&rng));
+            found += judge_cells(base, n, slow, n, NULL, &o).verdict == VERDICT_REGRESSED;
+        }
+        assert_in_range(wrong, 0, CASES / 20);
+        assert_in_range(found, CASES * 95 / 100, CASES);
+    }
+}
+
 static void four_a_side_are_ranked(void **state)
 {
     (void)state;
@@ -524,6 +553,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_single_shot_needs_the_threshold),
         cmocka_unit_test(few_repetitions_show_their_spread),
+        cmocka_unit_test(few_repetitions_seldom_raise_an_alarm),
         cmocka_unit_test(four_a_side_are_ranked),
         cmocka_unit_test(five_a_side_get_an_interval),
         cmocka_unit_test(warm_up_and_failures_do_not_count),

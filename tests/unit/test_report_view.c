@@ -1,5 +1,6 @@
 /* The order of rows, the standing of a cell against the reference, and which scaling steps are flagged. */
 #include "reports/model/view.h"
+#include "results/stats/stats.h"
 #include "tests/unit/results_support.h"
 
 static const struct cell *cell_with(enum status status)
@@ -20,17 +21,20 @@ static void a_cell_within_the_threshold_is_the_same(void **state)
     assert_int_equal(standing_of(cell_with(STATUS_OK), &d), STANDING_SLOW);
 }
 
-static void two_standard_errors_widen_the_threshold(void **state)
+static void the_error_of_few_values_widens_the_threshold(void **state)
 {
-    const struct variant_delta d = {.variant = 1, .reference = 0, .factor = 1.2, .factor_error = 0.13};
+    struct variant_delta d = {.variant = 1, .reference = 0, .factor = 1.2, .factor_error = 0.06, .freedom = 18};
     (void)state;
+    assert_int_equal(standing_of(cell_with(STATUS_OK), &d), STANDING_FAST);
+    d.freedom = 2;
     assert_int_equal(standing_of(cell_with(STATUS_OK), &d), STANDING_UNSURE);
 }
 
-/* Two repetitions a side that vary by half: a factor of four is still a factor of four, either way round. */
+/* Two repetitions a side that vary by a third: a factor of four is still a factor of four, either way round.
+ */
 static void a_table_and_compare_within_agree(void **state)
 {
-    static const double fast[] = {0.9, 1.5}, slow[] = {3.2, 5.6};
+    static const double fast[] = {0.9, 1.2}, slow[] = {3.6, 4.8};
     const struct compare_options o = compare_defaults();
     (void)state;
     for (int reference = 0; reference < 2; reference++) {
@@ -57,6 +61,55 @@ static void a_table_and_compare_within_agree(void **state)
         comparison_release(&c);
         run_data_release(&run);
     }
+}
+
+/* The first variant's and the second one's values, the verdict on the second. */
+static enum verdict verdict_of(const double *base, size_t n_base, const double *now, size_t n_now)
+{
+    struct draft d;
+    draft_night(&d, 1);
+    for (size_t i = 0; i < n_base; i++)
+        draft_shot(&d, "base", 4096, (int)i + 1, base[i]);
+    for (size_t i = 0; i < n_now; i++)
+        draft_shot(&d, "now", 4096, (int)i + 1, now[i]);
+    struct run_data run = run_of_draft(&d);
+    struct variant_delta pair = compare_pair(&run, 1, 0, 4096, METRIC_PREFILL_S);
+    run_data_release(&run);
+    return within_verdict(&pair, 0.05);
+}
+
+/* Two variants of the same speed, measured n times each, with a noise of 4 %, which exceeds the threshold by
+ * chance: they may be called different in one case of twenty. */
+static void equal_variants_seldom_seem_to_differ(void **state)
+{
+    enum { CASES = 2000 };
+    static const size_t repetitions[] = {2, 3, 5};
+    struct stats_rng rng;
+    (void)state;
+    stats_rng_seed(&rng, 7);
+    for (size_t k = 0; k < 3; k++) {
+        int wrong = 0;
+        for (int i = 0; i < CASES; i++) {
+            double values[2][5];
+            for (int side = 0; side < 2; side++)
+                for (size_t j = 0; j < repetitions[k]; j++)
+                    values[side][j] = exp(0.04 * stats_rng_normal(&rng));
+            enum verdict v = verdict_of(values[0], repetitions[k], values[1], repetitions[k]);
+            wrong += v == VERDICT_IMPROVED || v == VERDICT_REGRESSED;
+        }
+        assert_in_range(wrong, 1, CASES / 20);
+    }
+}
+
+/* A single value does not tell how far it may lie from the next one; those of the other variant do. */
+static void a_single_value_varies_as_the_other_side_does(void **state)
+{
+    static const double steady[] = {1.0, 1.01, 0.99}, noisy[] = {1.0, 1.3, 0.8}, one[] = {0.9};
+    (void)state;
+    assert_int_equal(verdict_of(steady, 3, one, 1), VERDICT_IMPROVED);
+    assert_int_equal(verdict_of(noisy, 3, one, 1), VERDICT_NOISY);
+    assert_int_equal(verdict_of(one, 1, noisy, 3), VERDICT_NOISY);
+    assert_int_equal(verdict_of(one, 1, steady, 1), VERDICT_REGRESSED);
 }
 
 /* There is no earlier state that anything could have been broken from. */
@@ -157,7 +210,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cell_within_the_threshold_is_the_same),
-        cmocka_unit_test(two_standard_errors_widen_the_threshold),
+        cmocka_unit_test(the_error_of_few_values_widens_the_threshold),
+        cmocka_unit_test(equal_variants_seldom_seem_to_differ),
+        cmocka_unit_test(a_single_value_varies_as_the_other_side_does),
         cmocka_unit_test(a_table_and_compare_within_agree),
         cmocka_unit_test(within_a_run_nothing_was_before),
         cmocka_unit_test(a_cell_that_is_not_ok_has_no_speed),
