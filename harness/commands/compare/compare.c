@@ -213,14 +213,23 @@ static int exit_code(const struct compare_args *a, const struct request *req, co
     return req->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 
+/* A mistyped run id would otherwise show as a table of changes. */
+static void add_tickets(const struct comparison *c, enum compare_format format, struct buf *out)
+{
+    if ((format == COMPARE_TEXT || format == COMPARE_MD) && comparison_of_two_tickets(c))
+        buf_printf(out, "The runs are of different tickets: the base of %s, the other of %s.\n\n",
+                   c->base_ticket, c->now_ticket);
+}
+
 /* What was committed in between, before the table. */
 static void add_commits(const struct compared *c, enum compare_format format, struct buf *out)
 {
     struct md w = {.out = out, .lang = REPORT_EN};
     if (format == COMPARE_TEXT) {
+        size_t start = out->len;
         range_print(&c->commits, "Commits", out);
         range_print(&c->commits_of_night, "Commits since the night before", out);
-        if (out->len)
+        if (out->len > start)
             buf_putc(out, '\n');
     } else if (format == COMPARE_MD && c->commits.kind != RANGE_NONE) {
         range_print_head(&c->commits, "Commits", out);
@@ -244,6 +253,7 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
     }
     buf_init(&text, REPORT_BYTES_MAX);
     int rc = 0;
+    add_tickets(c, req->format, &text);
     add_commits(compared, req->format, &text);
     if (req->format == COMPARE_TEXT)
         rc = terminal_comparison(c, compared->kernels, cmd_colour(stdout), &text, err) != 0
