@@ -181,21 +181,33 @@ static int compare_shared(const struct cmd_env *env, struct store *s, const stru
     return rc;
 }
 
+static int compare_variants_of(struct store *s, const struct compare_args *a, const struct run_data *run,
+                               const struct request *req, struct comparison *out, struct err *err)
+{
+    size_t reference = 0;
+    if (report_reference(s, run, a->reference, &reference, err) != 0 ||
+        compare_within(run, reference, &req->options, out, err) != 0)
+        return -1;
+    if (out->count > 0)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "compare: --within: run %s has no variant to compare with %s: name a second run, or give"
+                   " --baseline NAME",
+                   run->info.run_id, run->variants[reference].name);
+}
+
 static int compare_run(struct store *s, const struct compare_args *a, const char **words, size_t n,
                        struct request *req, struct compared *out, struct err *err)
 {
     struct run_data now;
-    size_t reference = 0;
     int rc = store_load_run(s, words[n - 1], &now, err);
     if (rc == 0)
         rc = run_check_comparable(&now.info, err);
     if (rc == 0)
         rc = choose_options(s, a, &now, req, err);
-    if (rc == 0 && a->within) {
-        rc = report_reference(s, &now, a->reference, &reference, err);
-        if (rc == 0)
-            rc = compare_within(&now, reference, &req->options, &out->comparison, err);
-    } else if (rc == 0)
+    if (rc == 0 && a->within)
+        rc = compare_variants_of(s, a, &now, req, &out->comparison, err);
+    else if (rc == 0)
         rc = compare_stored(s, a, words, n, &now, req, out, err);
     if (rc == 0)
         rc = report_kernels_alone(s, &now, &out->kernels, err);
