@@ -43,6 +43,18 @@ static struct compare_options options_of(const struct report_model *m)
     return o;
 }
 
+/* A rejected run cannot become a baseline, so nobody needs to be told to make it one. */
+static const char *unset_baseline(const struct report_model *m)
+{
+    const char *name = json_string_value(json_object_get(m->plan, "baseline"));
+    struct baseline found;
+    struct err why = {0};
+    if (!name || !*name || *m->now.info.rejected)
+        return NULL;
+    bool unset = baseline_resolve(m->subject->store, name, &m->now.info, &found, &why) != 0;
+    return unset && why.kind == ERR_INPUT ? name : NULL;
+}
+
 static int compare(struct report_model *m, struct err *err)
 {
     const struct report_subject *subject = m->subject;
@@ -56,6 +68,7 @@ static int compare(struct report_model *m, struct err *err)
         rc = load_base_run(m, &options, err);
     else
         rc = against_nights(subject->store, &m->now, &options, &m->own_against, err);
+    m->unset_baseline = unset_baseline(m);
     if (rc || m->base_is_now || !judged(&m->own_against))
         return rc;
     m->has_comparison = true;

@@ -37,6 +37,11 @@ struct code_change lead_code(const struct report_model *m, const char *variant)
     return by_sources(&base->info, &m->now.info);
 }
 
+bool lead_has_sources(const struct report_model *m)
+{
+    return both(m->against->base.info.source_sha256, m->now.info.source_sha256);
+}
+
 size_t lead_facts(const struct report_model *m, size_t *index, size_t most)
 {
     size_t n = 0;
@@ -48,19 +53,20 @@ size_t lead_facts(const struct report_model *m, size_t *index, size_t most)
 
 static enum lead by_records(const struct report_model *m, const struct delta *d)
 {
+    bool sources = lead_has_sources(m);
     bool recorded = m->now.n_facts && m->against->base.n_facts, facts = lead_facts(m, NULL, 0) > 0;
     enum code_state code = lead_code(m, d->variant).state;
     if (!recorded)
         return LEAD_UNRECORDED;
     switch (code) {
     case CODE_CHANGED:
-        return facts ? LEAD_EITHER : LEAD_CODE;
+        return !facts ? LEAD_CODE : sources ? LEAD_EITHER : LEAD_SOURCELESS;
     case CODE_SAME:
-        return facts ? LEAD_NODE : LEAD_NEITHER;
+        return facts ? LEAD_NODE : sources ? LEAD_NEITHER : LEAD_SOURCELESS;
     case CODE_UNKNOWN:
         break;
     }
-    return facts ? LEAD_FACTS : LEAD_UNKNOWN_CODE;
+    return facts ? LEAD_FACTS : sources ? LEAD_UNKNOWN_CODE : LEAD_SOURCELESS;
 }
 
 enum lead lead_of(const struct report_model *m, const struct delta *d)

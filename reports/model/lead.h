@@ -38,6 +38,7 @@ enum lead {
     LEAD_EITHER,         /* both differ */
     LEAD_NEITHER,        /* nothing recorded differs */
     LEAD_UNKNOWN_CODE,   /* no fact differs; whether the code does is unknown */
+    LEAD_SOURCELESS,     /* as one of the last three, but a run has no sources to measure again in turns */
     LEAD_UNRECORDED,     /* one of the runs recorded nothing */
     LEAD_NIGHTS, /* judged by earlier nights, or by a base of several builds: facts of the base tell little */
     LEAD_COUNT
@@ -51,6 +52,8 @@ bool lead_is_settled(const struct delta *d);
 /* Whether measuring both builds in turns can tell whose the loss is that all cells share, or those of a GPU:
  * card is one of c->cards, or NULL. */
 bool lead_may_be_confirmed(const struct comparison *c, const struct card_shift *card);
+/* Whether both runs have the sources from which their builds could be made again. */
+bool lead_has_sources(const struct report_model *m);
 /* d: a cell of m->comparison of which lead_is_wanted(). */
 enum lead lead_of(const struct report_model *m, const struct delta *d);
 /* Facts of the comparison that are not of the code: indexes into comparison->facts, at most `most`; returns

@@ -127,6 +127,7 @@ struct report_model {
     struct commit_range commits;          /* since the base or, without one, since the last night */
     struct commit_range commits_of_night; /* since the last night, if that was not the base */
     struct counted counted;               /* hardware counters of both builds */
+    const char *unset_baseline;           /* that the plan names and the store lacks, or NULL */
     bool base_is_now;                     /* the base is this run itself: nothing to compare */
     bool has_comparison;                  /* with the base, or with earlier nightly runs only */
     struct against own_against;           /* what the two above point to unless the subject brought them */

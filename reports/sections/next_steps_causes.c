@@ -38,6 +38,7 @@ static enum msg step_for(enum lead lead)
         [LEAD_EITHER] = MSG_STEP_EITHER,
         [LEAD_NEITHER] = MSG_STEP_NEITHER,
         [LEAD_UNKNOWN_CODE] = MSG_STEP_UNKNOWN_CODE,
+        [LEAD_SOURCELESS] = MSG_STEP_SOURCELESS,
         [LEAD_UNRECORDED] = MSG_STEP_UNRECORDED,
         [LEAD_NIGHTS] = MSG_STEP_NIGHTS,
     };
@@ -53,7 +54,9 @@ static void write_lead(const struct report_model *m, enum lead lead, int cells, 
     md_bullet(w);
     md_say(w, step_for(lead), phrase_count(w->lang, cells, MSG_CELLS_ONE, MSG_CELLS_MANY).s,
            message(w->lang, code_word(by)), buf_str(&facts));
-    if (lead == LEAD_NODE_CONFIRMED && facts.len)
+    if (lead == LEAD_CODE && lead_has_sources(m))
+        md_say(w, MSG_STEP_CODE_OPEN);
+    if ((lead == LEAD_NODE_CONFIRMED || lead == LEAD_SOURCELESS) && facts.len)
         md_say(w, MSG_STEP_NODE_FACTS, buf_str(&facts));
     md_line(w);
     buf_release(&facts);

@@ -112,6 +112,14 @@ static void rejected(const struct report_model *m, struct md *w)
     md_line(w);
 }
 
+/* That nothing was compared is worth a word only where a comparison was asked for. */
+static void measured(const struct report_model *m, struct md *w)
+{
+    md_say(w, MSG_OUTCOME_MEASURED);
+    if (m->unset_baseline)
+        md_say(w, MSG_OUTCOME_BASELINE_UNSET, m->unset_baseline, m->now.info.node, m->now.info.run_id);
+}
+
 static void outcome(const struct report_model *m, struct md *w)
 {
     if (*m->now.info.rejected)
@@ -126,7 +134,7 @@ static void outcome(const struct report_model *m, struct md *w)
     else if (failed_cells(&m->now))
         md_say(w, MSG_OUTCOME_FAILURES, num_int(failed_cells(&m->now)).s, num_int((int64_t)m->now.n_cells).s);
     else
-        md_say(w, MSG_OUTCOME_MEASURED);
+        measured(m, w);
     md_line(w);
 }
 

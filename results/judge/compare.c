@@ -423,6 +423,8 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
     *out = (struct comparison){0};
     snprintf(out->base_id, sizeof out->base_id, "%s", base ? base->info.run_id : "");
     snprintf(out->now_id, sizeof out->now_id, "%s", now->info.run_id);
+    snprintf(out->base_ticket, sizeof out->base_ticket, "%s", base ? base->info.ticket : "");
+    snprintf(out->now_ticket, sizeof out->now_ticket, "%s", now->info.ticket);
     out->primary = compare_primary(base, now, options);
     int rc = 0;
     for (int m = 0; rc == 0 && m < METRIC_COUNT; m++)
@@ -447,6 +449,11 @@ void comparison_release(struct comparison *c)
     free(c->facts);
     causes_release(&c->causes);
     *c = (struct comparison){0};
+}
+
+bool comparison_of_two_tickets(const struct comparison *c)
+{
+    return *c->base_ticket && strcmp(c->base_ticket, c->now_ticket) != 0;
 }
 
 static bool any_card_worse(const struct card_shifts *cards)

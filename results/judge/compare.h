@@ -19,6 +19,8 @@ struct comparison {
     struct card_shifts cards;
     char base_id[RUN_ID_MAX];
     char now_id[RUN_ID_MAX];
+    char base_ticket[RUN_NAME_MAX]; /* empty without a base */
+    char now_ticket[RUN_NAME_MAX];
     /* By variant in now's order, then context, then metric; cells that only the base has come last. */
     struct delta *deltas;
     size_t count;
@@ -46,6 +48,8 @@ void comparison_release(struct comparison *c);
 /* Whether all cells together are slower; not because they were measured on other GPUs, unless measuring both
  * builds in turns on these has put it down to the code. */
 bool comparison_shift_regressed(const struct comparison *c);
+/* Whether the base is of another plan: what differs may be what the plans ask for, not how it went. */
+bool comparison_of_two_tickets(const struct comparison *c);
 /* Whether any cell is regressed, broken or missing, or all cells, those of one GPU or the node are slower. */
 bool comparison_regressed(const struct comparison *c);
 

@@ -245,6 +245,34 @@ within_fails_on() {
     exits "with --fail-on none it exits 0" 0 ks compare "$run" --within --reference good --fail-on none
 }
 
+# An empty table would look as if nothing had been measured.
+within_one_variant() {
+    clean_sweep
+    local run format
+    run=$(sql "SELECT run_id FROM run WHERE tag = 'clean'")
+    for format in text md csv junit github; do
+        exits "compare --within as $format exits 2" 2 ks compare "$run" --within --format "$format"
+        is "it says why" "$ERR" "kernsweep: compare: --within: run $run has no variant to compare with good: name a second run, or give --baseline NAME"
+        is "and prints no table" "$OUT" ''
+    done
+    exits "as JSON, too" 2 ks compare "$run" --within --json
+}
+
+runs_of_two_tickets() {
+    clean_sweep
+    plan_with '.ticket = "other"' "$TMPDIR/other.json"
+    exits "a run of another plan exits 0" 0 ks_run "$TMPDIR/other.json" --variants good --tag other
+    local pair
+    pair="$(sql "SELECT run_id FROM run WHERE tag = 'clean'") $(sql "SELECT run_id FROM run WHERE tag = 'other'")"
+    # shellcheck disable=SC2086 # two runs
+    {
+        like "compare says that the tickets differ" "$(ks compare $pair 2>&1)" '^The runs are of different tickets: the base of pipe, the other of other\.'
+        like "in Markdown, too" "$(ks compare $pair --format md 2>&1)" '^The runs are of different tickets: the base of pipe, the other of other\.'
+        is "JSON has both" "$(ks compare $pair --json 2>/dev/null | jq -r '.base_ticket + " " + .now_ticket')" "pipe other"
+        unlike "two runs of one ticket need no such word" "$(ks compare ${pair% *} ${pair% *} 2>&1)" 'different tickets'
+    }
+}
+
 # An executor that refuses every job, as one of another version might.
 refused_by_executor() {
     cat >"$TMPDIR/refuses" <<EOF
@@ -503,6 +531,8 @@ scenario "run --quiet" quiet_run
 scenario "colours" colours
 scenario "a run narrowed to one context" narrowed_run
 scenario "variants of one run, and --fail-on" within_fails_on
+scenario "--within a run of one variant" within_one_variant
+scenario "runs of two tickets" runs_of_two_tickets
 scenario "a start that the executor refuses" refused_by_executor
 scenario "the command of a report's Reproduction" reproduced
 done_testing

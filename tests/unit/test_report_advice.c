@@ -2,6 +2,8 @@
  * it rested on less. */
 #include "tests/unit/advice_support.h"
 
+#include "results/store/baseline.h"
+
 /* v3 is faster than the others where it ran, which is at one context of three. */
 static void a_variant_that_ran_at_one_context_of_three_is_not_the_fastest(void **state)
 {
@@ -476,6 +478,54 @@ static void a_run_in_which_nothing_succeeded_advises_to_mend_it_alone(void **sta
     store_close(&s);
 }
 
+/* A report of one measured run whose plan is this. */
+static char *measured_by(const char *db, const char *plan, enum report_lang lang)
+{
+    struct draft d;
+    draft_night(&d, 1);
+    draft_shot(&d, "base", 256, 1, 1);
+    d.plan = strdup(plan);
+    return render_draft(db, &d, lang);
+}
+
+static void what_was_to_be_compared_with_nothing_lacks_no_baseline(void **state)
+{
+    (void)state;
+    char *text = measured_by("alone.db", "{}", REPORT_EN);
+    holds(text, "- **Measured.**\n");
+    lacks(text, "baseline");
+    free(text);
+    text = measured_by("alone_es.db", "{}", REPORT_ES);
+    holds(text, "- **Medido.**\n");
+    free(text);
+}
+
+static void a_baseline_that_nobody_has_set_is_named_with_the_command_that_sets_it(void **state)
+{
+    (void)state;
+    char *text = measured_by("unset.db", "{\"baseline\": \"main\"}", REPORT_EN);
+    holds(text,
+          "- **Measured.** The plan's baseline `main` is not set on `192.0.2.10`: `kernsweep baseline set "
+          "main night-0001` makes this run the baseline.\n");
+    free(text);
+}
+
+static void a_baseline_that_is_set_is_not_called_unset(void **state)
+{
+    struct store s = open_store("set.db");
+    struct err err = {0};
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_shot(&d, "base", 256, 1, 1);
+    d.plan = strdup("{\"baseline\": \"main\"}");
+    assert_ok(baseline_set(&s, "main", must_store(&s, &d), false, &err), &err);
+    char *text = render(&s, report_defaults());
+    holds(text, "- **Measured.**\n");
+    free(text);
+    store_close(&s);
+}
+
 /* A run that could not lock the node: it has a plan and no tests. */
 static void draft_blocked(struct draft *d, const char *summary)
 {
@@ -583,6 +633,9 @@ int main(void)
         cmocka_unit_test(without_a_recorded_launch_no_kernel_of_several_is_blamed),
         cmocka_unit_test(an_import_without_exit_codes_is_not_said_to_have_exited),
         cmocka_unit_test(a_run_in_which_nothing_succeeded_advises_to_mend_it_alone),
+        cmocka_unit_test(what_was_to_be_compared_with_nothing_lacks_no_baseline),
+        cmocka_unit_test(a_baseline_that_nobody_has_set_is_named_with_the_command_that_sets_it),
+        cmocka_unit_test(a_baseline_that_is_set_is_not_called_unset),
         cmocka_unit_test(a_blocked_run_measured_nothing_and_says_why),
         cmocka_unit_test(a_blocked_run_without_a_stored_reason_claims_none),
         cmocka_unit_test(a_run_that_was_cancelled_before_its_tests_measured_nothing),

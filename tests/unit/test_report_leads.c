@@ -337,6 +337,34 @@ static void without_records_the_cause_is_said_to_be_unknown(void **state)
     free(text);
 }
 
+/* There are no two builds to measure in turns. */
+static void a_run_without_sources_is_not_sent_to_be_confirmed(void **state)
+{
+    const struct side before = {"", "plan", "6.8.5", "", 10}, coded = {"", "plan", "6.8.5", "code 1", 10};
+    const struct side sourced = {"tree 1", "plan", "6.8.5", "", 10};
+    (void)state;
+    char *text =
+        advice("sourceless.db", before, (struct side){"", "plan", "6.8.5", "", 20}, CONFIRM_NOT_ASKED);
+    lacks(text, "--confirm");
+    holds(text, "**Find out what changed in the program or on the node**: 1 cell regressed");
+    lacks(text, "Recorded facts that differ");
+    free(text);
+    text = advice("sourceless_both.db", coded, (struct side){"", "plan", "6.10.0", "code 2", 20},
+                  CONFIRM_NOT_ASKED);
+    lacks(text, "--confirm");
+    holds(text, "Recorded facts that differ: driver.");
+    free(text);
+    text = advice("sourceless_code.db", coded, (struct side){"", "plan", "6.8.5", "code 2", 20},
+                  CONFIRM_NOT_ASKED);
+    lacks(text, "--confirm");
+    holds(text, "**Look for the change in the code**: 1 cell regressed, the device code differs");
+    free(text);
+    text =
+        advice("sourceless_now.db", sourced, (struct side){"", "plan", "6.8.5", "", 20}, CONFIRM_NOT_ASKED);
+    lacks(text, "--confirm");
+    free(text);
+}
+
 static void nights_alone_do_not_tell_the_cause(void **state)
 {
     struct store s = open_store("nights.db");
@@ -552,6 +580,7 @@ int main(void)
         cmocka_unit_test(a_node_that_changed_is_named_with_its_facts),
         cmocka_unit_test(where_both_changed_neither_is_blamed),
         cmocka_unit_test(without_records_the_cause_is_said_to_be_unknown),
+        cmocka_unit_test(a_run_without_sources_is_not_sent_to_be_confirmed),
         cmocka_unit_test(nights_alone_do_not_tell_the_cause),
         cmocka_unit_test(a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base),
         cmocka_unit_test(cells_that_are_all_new_are_not_without_regression),

@@ -181,21 +181,33 @@ static int compare_shared(const struct cmd_env *env, struct store *s, const stru
     return rc;
 }
 
+static int compare_variants_of(struct store *s, const struct compare_args *a, const struct run_data *run,
+                               const struct request *req, struct comparison *out, struct err *err)
+{
+    size_t reference = 0;
+    if (report_reference(s, run, a->reference, &reference, err) != 0 ||
+        compare_within(run, reference, &req->options, out, err) != 0)
+        return -1;
+    if (out->count > 0)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "compare: --within: run %s has no variant to compare with %s: name a second run, or give"
+                   " --baseline NAME",
+                   run->info.run_id, run->variants[reference].name);
+}
+
 static int compare_run(struct store *s, const struct compare_args *a, const char **words, size_t n,
                        struct request *req, struct compared *out, struct err *err)
 {
     struct run_data now;
-    size_t reference = 0;
     int rc = store_load_run(s, words[n - 1], &now, err);
     if (rc == 0)
         rc = run_check_comparable(&now.info, err);
     if (rc == 0)
         rc = choose_options(s, a, &now, req, err);
-    if (rc == 0 && a->within) {
-        rc = report_reference(s, &now, a->reference, &reference, err);
-        if (rc == 0)
-            rc = compare_within(&now, reference, &req->options, &out->comparison, err);
-    } else if (rc == 0)
+    if (rc == 0 && a->within)
+        rc = compare_variants_of(s, a, &now, req, &out->comparison, err);
+    else if (rc == 0)
         rc = compare_stored(s, a, words, n, &now, req, out, err);
     if (rc == 0)
         rc = report_kernels_alone(s, &now, &out->kernels, err);
@@ -213,14 +225,23 @@ static int exit_code(const struct compare_args *a, const struct request *req, co
     return req->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 
+/* A mistyped run id would otherwise show as a table of changes. */
+static void add_tickets(const struct comparison *c, enum compare_format format, struct buf *out)
+{
+    if ((format == COMPARE_TEXT || format == COMPARE_MD) && comparison_of_two_tickets(c))
+        buf_printf(out, "The runs are of different tickets: the base of %s, the other of %s.\n\n",
+                   c->base_ticket, c->now_ticket);
+}
+
 /* What was committed in between, before the table. */
 static void add_commits(const struct compared *c, enum compare_format format, struct buf *out)
 {
     struct md w = {.out = out, .lang = REPORT_EN};
     if (format == COMPARE_TEXT) {
+        size_t start = out->len;
         range_print(&c->commits, "Commits", out);
         range_print(&c->commits_of_night, "Commits since the night before", out);
-        if (out->len)
+        if (out->len > start)
             buf_putc(out, '\n');
     } else if (format == COMPARE_MD && c->commits.kind != RANGE_NONE) {
         range_print_head(&c->commits, "Commits", out);
@@ -244,6 +265,7 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
     }
     buf_init(&text, REPORT_BYTES_MAX);
     int rc = 0;
+    add_tickets(c, req->format, &text);
     add_commits(compared, req->format, &text);
     if (req->format == COMPARE_TEXT)
         rc = terminal_comparison(c, compared->kernels, cmd_colour(stdout), &text, err) != 0
