@@ -1,5 +1,5 @@
 /* levels: the nights of a plan as a model: their order, what they have in common, levels and devices. */
-#include "tests/unit/results_support.h"
+#include "tests/unit/levels_support.h"
 
 #include "results/judge/compare.h"
 #include "results/judge/confirm.h"
@@ -7,33 +7,6 @@
 #include "results/judge/nights/nights.h"
 #include "results/judge/nights/scale.h"
 #include "results/stats/stats.h"
-
-enum { CELLS = 8, NIGHTS = 20 };
-
-struct plan_nights {
-    struct history_series series[CELLS];
-    struct history_point points[CELLS][NIGHTS];
-    struct history history;
-};
-
-/* Every cell has its own level; a night's values vary by half a per cent. */
-static void make_nights(struct plan_nights *p)
-{
-    struct stats_rng rng;
-    stats_rng_seed(&rng, 5);
-    memset(p, 0, sizeof *p);
-    for (int c = 0; c < CELLS; c++) {
-        for (int n = 0; n < NIGHTS; n++)
-            p->points[c][n] = (struct history_point){.run_key = n + 1,
-                                                     .measured_at = 1000 * (n + 1),
-                                                     .median = (c + 1) * (1 + 0.005 * stats_rng_normal(&rng)),
-                                                     .n = 3};
-        p->series[c] = (struct history_series){
-            .context = 1000 + c, .metric = METRIC_PREFILL_S, .points = p->points[c], .count = NIGHTS};
-        snprintf(p->series[c].variant, sizeof p->series[c].variant, "v");
-    }
-    p->history = (struct history){.series = p->series, .count = CELLS, .nights = NIGHTS};
-}
 
 static struct nights model_of(const struct plan_nights *p)
 {
@@ -250,17 +223,6 @@ static void scales_are_robust_and_know_steps(void **state)
     assert_near(stats_normal_quantile(1 - 1e-6), 4.753424308823, 1e-6);
 }
 
-/* Two variants, so that what all cells have in common is not just one variant's. */
-static struct run_data night_of(int number, double factor)
-{
-    struct draft d;
-    draft_night(&d, number);
-    for (int c = 0; c < CELLS; c++)
-        for (int r = 1; r <= 3; r++)
-            draft_shot(&d, c < CELLS / 2 ? "v" : "w", 1000 + c, r, (c + 1) * factor * (1 + 0.001 * r));
-    return run_of_draft(&d);
-}
-
 static enum shift_cause cause_of(const struct plan_nights *p, double base_again, double now_again)
 {
     struct err err = {0};
@@ -432,212 +394,6 @@ static void nor_by_what_others_have_shared_since_an_old_base(void **state)
     run_data_release(&now);
 }
 
-/* All cells were made faster, to `level`, after the base, and tonight they are 15 % slower than that: what
- * measuring again, in turns with the base's build, says of it. */
-static enum shift_cause cause_since_base(double level, double base_again)
-{
-    struct err err = {0};
-    struct plan_nights p;
-    struct comparison c;
-    struct suspect_list suspects;
-    struct compare_options o = compare_defaults();
-    const int64_t base_run = 3;
-    make_nights(&p);
-    for (int i = 0; i < CELLS; i++) {
-        snprintf(p.series[i].variant, sizeof p.series[i].variant, i < CELLS / 2 ? "v" : "w");
-        for (int n = 8; n < NIGHTS; n++)
-            p.points[i][n].median *= level;
-    }
-    o.base_runs = &base_run;
-    o.n_base_runs = 1;
-    struct run_data base = night_of(3, 1), now = night_of(30, level * 1.15), a = night_of(31, base_again);
-    const struct run_data *const bases[] = {&a, &a}, *const nows[] = {&now, &now};
-    assert_ok(compare_runs(&base, &now, &p.history, &o, &c, &err), &err);
-    assert_true(c.shift.found && c.shift.worse && !c.shift.from_controls && !c.shift.since_base);
-    assert_near(c.shift.ratio, 1.15, 0.02);
-    assert_true(confirm_is_needed(&c));
-    assert_ok(confirm_suspects(&c, &suspects, &err), &err);
-    assert_int_equal(suspects.count, level < 1 ? 0 : 4);
-    suspect_list_release(&suspects);
-    assert_ok(confirm_judge(&c, bases, 2, nows, 2, &o, &err), &err);
-    enum shift_cause cause = c.shift.confirmed;
-    comparison_release(&c);
-    run_data_release(&base);
-    run_data_release(&now);
-    run_data_release(&a);
-    return cause;
-}
-
-static void the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is(void **state)
-{
-    (void)state;
-    assert_int_equal(cause_since_base(1, 1.15), SHIFT_NODE);
-    assert_int_equal(cause_since_base(1, 1), SHIFT_CODE);
-    assert_int_equal(cause_since_base(0.8, 1), SHIFT_UNSETTLED);
-    assert_int_equal(cause_since_base(0.8, 1.15), SHIFT_UNSETTLED);
-}
-
-/* A baseline that is older than an improvement of one cell, and tonight: that cell lost some of it. */
-struct improved {
-    struct plan_nights nights;
-    struct run_data base, now;
-    struct comparison c;
-};
-
-static void make_cells_again(struct run_data *run)
-{
-    struct err err = {0};
-    free(run->cells);
-    run->n_cells = 0;
-    assert_ok(run_data_make_cells(run, &err), &err);
-}
-
-/* The values of the improved cell are multiplied by factor. */
-static struct run_data improved_night(int number, double factor)
-{
-    struct run_data run = night_of(number, 1.05);
-    for (size_t i = 0; i < run.n_tests; i++)
-        if (run.tests[i].context == 1002)
-            run.tests[i].value[METRIC_PREFILL_S] *= factor;
-    make_cells_again(&run);
-    return run;
-}
-
-/* The node is 5 % slower since the tenth night, and one cell was made faster before. */
-static void make_improved(struct improved *p)
-{
-    struct err err = {0};
-    struct compare_options o = compare_defaults();
-    const int64_t base_run = 3;
-    make_nights(&p->nights);
-    for (int i = 0; i < CELLS; i++)
-        for (int n = 8; n < NIGHTS; n++) {
-            snprintf(p->nights.series[i].variant, sizeof p->nights.series[i].variant,
-                     i < CELLS / 2 ? "v" : "w");
-            p->nights.points[i][n].median *= (n >= 10 ? 1.05 : 1) * (i == 2 ? 0.8 : 1);
-        }
-    o.base_runs = &base_run;
-    o.n_base_runs = 1;
-    p->base = night_of(3, 1);
-    p->now = improved_night(30, 0.8 * 1.1);
-    assert_ok(compare_runs(&p->base, &p->now, &p->nights.history, &o, &p->c, &err), &err);
-    assert_int_equal(p->c.deltas[2].context, 1002);
-    assert_int_equal(p->c.deltas[2].verdict, VERDICT_REGRESSED);
-    assert_int_equal(p->c.deltas[2].against, REFERENCE_LEVEL);
-}
-
-static void release_improved(struct improved *p)
-{
-    comparison_release(&p->c);
-    run_data_release(&p->base);
-    run_data_release(&p->now);
-}
-
-/* A loss of that cell is judged by the newest nights, in which the node was as slow as tonight. */
-static void a_loss_since_the_base_names_the_factor_of_its_own_reference(void **state)
-{
-    (void)state;
-    struct improved p;
-    make_improved(&p);
-    assert_near(p.c.deltas[2].ratio, 1.1, 0.02);
-    assert_near(p.c.deltas[2].common, 1, 0.02);
-    release_improved(&p);
-}
-
-/* The outcome for the improved cell if, measured in turns, the base's build and tonight's take this much. */
-static enum confirmation measured_again(double base, double now, enum verdict expected)
-{
-    struct err err = {0};
-    const struct compare_options o = compare_defaults();
-    struct improved p;
-    struct suspect_list left;
-    make_improved(&p);
-    struct run_data a = improved_night(31, base), b = improved_night(32, now);
-    const struct run_data *const bases[] = {&a, &a}, *const nows[] = {&b, &b};
-    assert_ok(confirm_judge(&p.c, bases, 2, nows, 2, &o, &err), &err);
-    enum confirmation found = p.c.deltas[2].confirmation;
-    assert_int_equal(p.c.deltas[2].verdict, expected);
-    assert_int_equal(p.c.node_cells, 0);
-    if (found == CONFIRM_UNDECIDED)
-        assert_non_null(strstr(p.c.deltas[2].reason, "before the level of the newest nights"));
-    assert_ok(confirm_undecided(&p.c, &left, &err), &err);
-    assert_int_equal(left.count, 0);
-    suspect_list_release(&left);
-    run_data_release(&a);
-    run_data_release(&b);
-    release_improved(&p);
-    return found;
-}
-
-/* The base's build never had the level that was lost: that it is slow as well says nothing. */
-static void the_build_of_an_old_base_clears_no_loss_since_the_newest_nights(void **state)
-{
-    (void)state;
-    assert_int_equal(measured_again(1, 0.88, VERDICT_REGRESSED), CONFIRM_UNDECIDED);
-    assert_int_equal(measured_again(0.88, 0.88, VERDICT_REGRESSED), CONFIRM_UNDECIDED);
-    assert_int_equal(measured_again(0.8, 0.88, VERDICT_REGRESSED), CONFIRM_STANDS);
-}
-
-/* The last `taken` nights are slower by `factor`, in one cell or in all; the first of them is the base. */
-static struct comparison since_accepted(int taken, double factor, bool all, double now)
-{
-    struct plan_nights p;
-    struct err err = {0};
-    struct comparison c;
-    struct compare_options o = compare_defaults();
-    const int64_t base_run = NIGHTS - taken + 1;
-    make_nights(&p);
-    for (int i = 0; i < CELLS; i++)
-        for (int n = 0; n < NIGHTS; n++) {
-            snprintf(p.series[i].variant, sizeof p.series[i].variant, i < CELLS / 2 ? "v" : "w");
-            p.points[i][n].median *= n + taken >= NIGHTS && (all || i == 2) ? factor : 1;
-        }
-    o.base_runs = &base_run;
-    o.n_base_runs = 1;
-    struct run_data base = night_of((int)base_run, all ? factor : 1), tonight = night_of(30, all ? now : 1);
-    for (size_t i = 0; !all && i < tonight.n_tests; i++)
-        if (tonight.tests[i].context == 1002) {
-            base.tests[i].value[METRIC_PREFILL_S] *= factor;
-            tonight.tests[i].value[METRIC_PREFILL_S] *= now;
-        }
-    make_cells_again(&base);
-    make_cells_again(&tonight);
-    assert_ok(compare_runs(&base, &tonight, &p.history, &o, &c, &err), &err);
-    run_data_release(&base);
-    run_data_release(&tonight);
-    return c;
-}
-
-/* A user who makes the slower run the baseline has accepted it, also before its level has four nights. */
-static void a_base_that_is_newer_than_the_level_has_accepted_the_change(void **state)
-{
-    (void)state;
-    for (int all = 0; all < 2; all++)
-        for (int taken = 1; taken <= 6; taken++) {
-            struct comparison c = since_accepted(taken, 1.2, all, 1.2);
-            assert_int_equal(c.verdicts[VERDICT_UNCHANGED], CELLS);
-            assert_false(c.shift.found);
-            comparison_release(&c);
-            c = since_accepted(taken, 1.2, all, 1.2 * 1.1);
-            assert_true(comparison_regressed(&c));
-            assert_near(all ? c.shift.ratio : c.deltas[2].ratio, 1.1, 0.03);
-            comparison_release(&c);
-        }
-}
-
-/* What all cells had gained when the base was set is lost again: the older nights are no excuse. */
-static void what_all_cells_lost_since_a_newer_base_is_found(void **state)
-{
-    (void)state;
-    for (int taken = 1; taken <= 3; taken++) {
-        struct comparison c = since_accepted(taken, 0.8, true, 1);
-        assert_true(c.shift.found && c.shift.worse && c.shift.since_base);
-        assert_near(c.shift.ratio, 1.25, 0.02);
-        assert_true(comparison_regressed(&c));
-        comparison_release(&c);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -655,11 +411,6 @@ int main(void)
         cmocka_unit_test(a_cell_that_stayed_where_it_was_has_not_changed_by_what_others_share),
         cmocka_unit_test(nor_by_what_is_too_small_for_a_finding),
         cmocka_unit_test(nor_by_what_others_have_shared_since_an_old_base),
-        cmocka_unit_test(a_loss_since_the_base_names_the_factor_of_its_own_reference),
-        cmocka_unit_test(the_build_of_an_old_base_clears_no_loss_since_the_newest_nights),
-        cmocka_unit_test(a_base_that_is_newer_than_the_level_has_accepted_the_change),
-        cmocka_unit_test(what_all_cells_lost_since_a_newer_base_is_found),
-        cmocka_unit_test(the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is),
         cmocka_unit_test(scales_are_robust_and_know_steps),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

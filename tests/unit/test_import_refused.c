@@ -1,0 +1,134 @@
+/* import: what cannot be mapped is named, and values that cannot be right are not believed. */
+#include "tests/unit/import_support.h"
+
+/* A row that says the wrong thing, and the words that must be in the message. */
+static void what_cannot_be_mapped_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *csv, *says[3];
+    } cases[] = {
+        {"kernel,n,time,unit,mem\na,4096,1,s,1\na,4096,fast,s,1\n",
+         {"bad.csv: /1:", "\"fast\"", "test.prefill_s"}},
+        {"kernel,n,time,unit,mem\na,many,1,s,1\n", {"/0:", "\"many\"", "test.context"}},
+        {"kernel,n,time,unit,mem\na,-1,1,s,1\n", {"/0:", "-1", "test.context"}},
+        {"kernel,n,time,unit,mem\na,1,1,parsec,1\n", {"/0:", "\"parsec\"", "test.prefill_s"}},
+        {"kernel,n,time,unit,mem\na,nan,1,s,1\n", {"/0:", "nan", "test.context"}},
+        {"kernel,n,time,unit,mem\na,1,,s,1\n", {"/0:", "/time is missing", "test.prefill_s"}},
+        {"kernel,n,unit,mem\na,1,s,1\n", {"/0:", "/time is missing", "test.prefill_s"}},
+        {"kernel,n,time,unit,mem\na,1,1,s\n", {"line 2", "4 fields", "5"}},
+        {"kernel,n,time,unit,mem\n\"a,1,1,s,1\n", {"line", "unterminated", "bad.csv"}},
+        {"kernel,n,time,unit,mem\n", {"bad.csv", "no row", "/*"}},
+    };
+    struct store s = open_store("bad.db");
+    struct err err = {0};
+    struct import_map m;
+    put("own.json", OWN_MAP);
+    assert_ok(import_map_load(&m, in_scratch("own.json"), &err), &err);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct ingest_result result;
+        const char *file = put("bad.csv", cases[i].csv);
+        assert_err(import_file(&s, &m, file, NULL, &result, &err), &err, ERR_INPUT, cases[i].says[0],
+                   cases[i].says[1], cases[i].says[2]);
+    }
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
+    import_map_release(&m);
+    store_close(&s);
+}
+
+static void bad_mappings_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"{", "not valid JSON"},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\"}", "$.test"},
+        {"{\"schema\":\"kernsweep.map/9\",\"input\":\"json\",\"rows\":\"/*\",\"test\":{\"variant\":\"/a\"}}",
+         "map/9"},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"xml\",\"rows\":\"/*\",\"test\":{\"variant\":\"/a\"}}",
+         "xml"},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"tset\":{}}",
+         "did you mean \"test\""},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"test\":{\"variant\":\"/"
+         "a\",\"shpae\":\"/b\"}}",
+         "$.test: unknown key \"shpae\" (did you mean \"shape\"?)"},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"test\":{\"variant\":\"/"
+         "a\",\"kernel_ms\":{\"at\":\"/t\","
+         "\"untis\":\"us\"}}}",
+         "$.test.kernel_ms: unknown key \"untis\" (did you mean \"unit\"?)"},
+        {"{\"schema\":\"kernsweep.map/1\",\"input\":\"json\",\"rows\":\"/*\",\"test\":{\"variant\":\"/"
+         "a\",\"kernel_ms\":7}}",
+         "$.test.kernel_ms: expected a field"},
+    };
+    struct err err = {0};
+    struct import_map m;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_err(import_map_load(&m, put("bad.json", cases[i].text), &err), &err, ERR_INPUT, "bad.json",
+                   cases[i].says);
+    assert_err(import_map_load(&m, "no-such-map", &err), &err, ERR_INPUT, "no-such-map", "--list");
+}
+
+static void merged_rows_are_pointed_out(void **state)
+{
+    (void)state;
+    struct store s = open_store("merged.db");
+    const struct import_options day = {.date = "2026-02-14"};
+    const char *file =
+        put("same.json", "{\"results\":[{\"command\":\"x\",\"times\":[1,2],\"exit_codes\":[0,0]},"
+                         "{\"command\":\"x\",\"times\":[5],\"exit_codes\":[0]}]}");
+    struct run_data r = import_stored(&s, "hyperfine", file, &day, 1);
+    assert_int_equal(r.cells[0].ok, 3);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+/* They become one cell, whose repetitions are of two programs. */
+static void different_names_that_become_one_are_told(void **state)
+{
+    (void)state;
+    struct store s = open_store("alike.db");
+    put("alike_map.json", MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
+    struct run_data r = import_stored(&s, in_scratch("alike_map.json"),
+                                      put("alike.csv", "k,t\ngemm<f32>,1\ngemm<f32>,1\ngemm(f32),2\n"
+                                                       "gemm<f32>,1\ngemm_f32_,3\nother,1\n"),
+                                      NULL, 1);
+    assert_int_equal(run_data_cell(&r, "gemm_f32_", 0)->ok, 5);
+    run_data_release(&r);
+    store_close(&s);
+}
+
+/* A timer that ran backwards or never ran. Of a test that failed, nobody reads it. */
+static void a_time_that_is_not_above_zero_is_not_believed(void **state)
+{
+    (void)state;
+    struct store s = open_store("times.db");
+    put("times_map.json",
+        MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"status\":\"/s\",\"prefill_s\":\"/t\","
+                              "\"wall_s\":\"/w\"}}");
+    struct run_data r = import_stored(&s, in_scratch("times_map.json"),
+                                      put("times.csv", "k,s,t,w\na,OK,0,3\nb,OK,-1,3\nc,OK,1,0\n"
+                                                       "d,CRASH,0,0\ne,OK,1,3\n"),
+                                      NULL, 4); /* c's prefill_s is longer than its wall time, too */
+    assert_string_equal(run_data_cell(&r, "a", 0)->reason, "prefill_s is not above 0");
+    assert_int_equal(run_data_cell(&r, "a", 0)->status, STATUS_INVALID);
+    assert_int_equal(run_data_cell(&r, "b", 0)->status, STATUS_INVALID);
+    assert_string_equal(run_data_cell(&r, "c", 0)->reason, "wall_s is not above 0");
+    assert_int_equal(run_data_cell(&r, "d", 0)->status, STATUS_CRASH);
+    assert_int_equal(run_data_cell(&r, "e", 0)->status, STATUS_OK);
+    assert_true(isnan(run_data_cell(&r, "e", 0)->median[METRIC_TOK_PER_S])); /* no tokens are known */
+    run_data_release(&r);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_mapped_is_named),
+        cmocka_unit_test(bad_mappings_are_refused),
+        cmocka_unit_test(merged_rows_are_pointed_out),
+        cmocka_unit_test(different_names_that_become_one_are_told),
+        cmocka_unit_test(a_time_that_is_not_above_zero_is_not_believed),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
