@@ -532,7 +532,7 @@ scenario "colours" colours
 scenario "a run narrowed to one context" narrowed_run
 scenario "variants of one run, and --fail-on" within_fails_on
 scenario "--within a run of one variant" within_one_variant
-scenario "runs of two tickets" runs_of_two_tickets
 scenario "a start that the executor refuses" refused_by_executor
 scenario "the command of a report's Reproduction" reproduced
+scenario "runs of two tickets" runs_of_two_tickets
 done_testing
