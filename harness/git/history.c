@@ -37,12 +37,14 @@ static int add_parent(struct git_commits *l, const char *id, size_t len, struct 
     return 0;
 }
 
-static int find_parents(struct git_commits *l, const char *ids, bool first_only, struct err *err)
+static int find_parents(struct git_commits *l, const char *ids, bool first_only, const char *from,
+                        struct err *err)
 {
     for (const char *at = ids; *at;) {
         size_t len = strcspn(at, " ");
         if (add_parent(l, at, len, err) != 0)
             return -1;
+        l->items[l->count].after_first |= strlen(from) == len && memcmp(from, at, len) == 0;
         at += len + strspn(at + len, " ");
         if (first_only)
             break;
@@ -70,7 +72,8 @@ static int read_commit(const char **at, const char *end, struct git_commit *out,
     return is_commit_id(out->id) ? 0 : err_set(err, ERR_INPUT, "git log: found no commit's id");
 }
 
-static int read_commits(const struct buf *text, bool first_only, struct git_commits *out, struct err *err)
+static int read_commits(const struct buf *text, bool first_only, const char *from, struct git_commits *out,
+                        struct err *err)
 {
     const char *at = buf_str(text), *end = at + text->len, *parents = "";
     size_t room = 1;
@@ -81,20 +84,21 @@ static int read_commits(const struct buf *text, bool first_only, struct git_comm
         return err_set(err, ERR_INTERNAL, "no memory for the commits");
     for (; at < end; out->count++)
         if (read_commit(&at, end, &out->items[out->count], &parents, err) != 0 ||
-            find_parents(out, parents, first_only, err) != 0)
+            find_parents(out, parents, first_only, from, err) != 0)
             return -1;
     return 0;
 }
 
-static int log_commits(const char *dir, const char *const *args, bool first_only, struct git_commits *out,
-                       struct err *err)
+/* from: the commit that a range begins after; "" for no range. */
+static int log_commits(const char *dir, const char *const *args, bool first_only, const char *from,
+                       struct git_commits *out, struct err *err)
 {
     struct buf text;
     *out = (struct git_commits){0};
     buf_init(&text, OUTPUT_MAX);
     int rc = git_output(dir, args, &text, err);
     if (rc == 0)
-        rc = read_commits(&text, first_only, out, err);
+        rc = read_commits(&text, first_only, from, out, err);
     if (rc != 0)
         git_commits_release(out);
     buf_release(&text);
@@ -175,7 +179,7 @@ int git_commit_find(const char *dir, const char *revision, struct git_commit *ou
     if (resolve(dir, revision, id, err) != 0)
         return -1;
     const char *const args[] = {"log", "-1", PLAIN, format, "--end-of-options", id, "--", NULL};
-    if (log_commits(dir, args, false, &one, err) != 0)
+    if (log_commits(dir, args, false, "", &one, err) != 0)
         return -1;
     int rc = one.count == 1 ? 0 : err_set(err, ERR_INPUT, "%s: git does not show commit %s", dir, id);
     if (rc == 0)
@@ -203,6 +207,7 @@ static void add_last(struct git_commits *l, const struct git_commit *last)
 {
     struct git_commit *c = &l->items[l->count];
     *c = *last;
+    c->after_first = l->count == 0;
     if (l->count > 0)
         c->parents[c->n_parents++] = l->count - 1;
     l->count++;
@@ -232,7 +237,7 @@ int git_commits_between(const char *dir, const char *from, const char *to, const
                                 "--",
                                 range->path,
                                 NULL};
-    if (log_commits(dir, args, range->first_parent, out, err) != 0)
+    if (log_commits(dir, args, range->first_parent, first.id, out, err) != 0)
         return -1;
     if (out->count > GIT_RANGE_MAX) {
         git_commits_release(out);

@@ -25,6 +25,7 @@ struct git_commit {
     char authored_at[GIT_TIME_MAX];  /* 2026-02-14T03:15:09+01:00 */
     size_t parents[GIT_PARENTS_MAX]; /* of a list: their places in it, before its own */
     size_t n_parents;                /* that the list has too */
+    bool after_first;                /* of a range: the commit that it begins after is a parent */
 };
 
 struct git_range {

@@ -40,6 +40,15 @@ static void name_search(struct bisect_state *b, const struct git_commit *good, c
     snprintf(b->name, sizeof b->name, "%.40s-%.8s-%.8s-%.6s", b->ticket, good->id, bad->id, sha);
 }
 
+/* Places count the good end, which is the parent of the first commits after it. */
+static void follow_good(struct git_commit *c)
+{
+    for (size_t p = 0; p < c->n_parents; p++)
+        c->parents[p]++;
+    if (c->after_first && c->n_parents < GIT_PARENTS_MAX)
+        c->parents[c->n_parents++] = 0;
+}
+
 /* The good end, and the commits after it. */
 static int list_commits(const char *dir, const struct git_commit *good, const struct git_commit *bad,
                         const struct bisect_request *r, struct git_commits *out, struct err *err)
@@ -54,8 +63,7 @@ static int list_commits(const char *dir, const struct git_commit *good, const st
         out->items[0] = *good;
         memcpy(out->items + 1, after.items, after.count * sizeof *after.items);
         for (size_t i = 1; i < out->count; i++)
-            for (size_t p = 0; p < out->items[i].n_parents; p++)
-                out->items[i].parents[p]++;
+            follow_good(&out->items[i]);
     }
     git_commits_release(&after);
     return out->items ? 0 : err_set(err, ERR_INTERNAL, "no memory for the commits");
@@ -82,6 +90,8 @@ int bisect_prepare(struct bisect_state *b, const char *good, const char *bad, st
         name_search(b, &first, &last);
         clock_iso8601(clock_real_s(), b->started_at);
         rc = bisect_state_init(b, &all, b->request.rounds, err);
+        for (size_t i = 1; rc == 0 && i < b->count; i++)
+            b->commits[i].forked = b->commits[i].n_parents == 0;
     }
     plan_release(&p);
     return rc;

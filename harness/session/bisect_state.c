@@ -63,14 +63,14 @@ static json_t *encode_commit(const struct bisect_commit *c, const struct bisect_
     json_t *parents = json_array();
     for (size_t i = 0; i < c->n_parents; i++)
         json_array_append_new(parents, json_integer((json_int_t)c->parents[i]));
-    return json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:b, s:s, s:b, s:i, s:s, s:I, s:o, s:o, s:o, s:o, s:o}",
-                     "commit", c->id, "parents", parents, "subject", e->git.subject, "authored_at",
-                     e->git.authored_at, "mark", bisect_mark_name(c->mark), "basis",
-                     bisect_basis_name(c->basis), "built", c->built, "code_sha256", c->code, "code_of_device",
-                     c->of_device, "rounds", c->rounds, "reason", c->reason, "build_run",
-                     (json_int_t)e->build, "ratio", number(e->ratio), "good_median", number(e->base_median),
-                     "median", number(e->median), "good_runs", encode_keys(e->made.base, e->made.count),
-                     "runs", encode_keys(e->made.now, e->made.count));
+    return json_pack(
+        "{s:s, s:o, s:b, s:s, s:s, s:s, s:s, s:b, s:s, s:b, s:i, s:s, s:I, s:o, s:o, s:o, s:o, s:o}",
+        "commit", c->id, "parents", parents, "forked", c->forked, "subject", e->git.subject, "authored_at",
+        e->git.authored_at, "mark", bisect_mark_name(c->mark), "basis", bisect_basis_name(c->basis), "built",
+        c->built, "code_sha256", c->code, "code_of_device", c->of_device, "rounds", c->rounds, "reason",
+        c->reason, "build_run", (json_int_t)e->build, "ratio", number(e->ratio), "good_median",
+        number(e->base_median), "median", number(e->median), "good_runs",
+        encode_keys(e->made.base, e->made.count), "runs", encode_keys(e->made.now, e->made.count));
 }
 
 static json_t *encode_cell(const struct bisect_cell *c)
@@ -212,6 +212,7 @@ static int decode_commit(const struct json_at *at, struct bisect_commit *c, stru
     if (READ_TEXTS(at, texts, err) != 0 || read_int(at, "rounds", &c->rounds, err) != 0 ||
         json_get_int(at, "build_run", 0, INT64_MAX, &e->build, err) != 0 ||
         json_get_bool_def(at, "built", &c->built, err) != 0 ||
+        json_get_bool_def(at, "forked", &c->forked, err) != 0 ||
         json_get_bool_def(at, "code_of_device", &c->of_device, err) != 0 ||
         read_keys(at, "good_runs", e->made.base, &e->made.count, err) != 0 ||
         read_keys(at, "runs", e->made.now, &others, err) != 0)

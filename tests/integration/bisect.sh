@@ -195,6 +195,24 @@ bisect_skips() {
     like "and is named" "$OUT" "^stopped: the bad end $(id_of c5 | cut -c 1-12) cannot be measured"
 }
 
+# A branch from before the good end, which made things faster: merged later, it is slow and made nothing slower.
+bisect_old_branch() {
+    needs twelve_commits
+    fresh old
+    in_repo checkout -q -b before c8
+    echo "1.08 old1" >"$REPO/src/code" && commit old1
+    echo "1.08 old2" >"$REPO/src/code" && commit old2
+    in_repo checkout -q -b after c8
+    echo "1.0 faster" >"$REPO/src/code" && commit faster
+    in_repo merge -q --no-ff --no-commit -X ours before
+    echo "1.0 merged" >"$REPO/src/code" && commit merged
+    echo "1.0 later" >"$REPO/src/code" && commit later
+    echo "1.08 slow" >"$REPO/src/code" && commit slow
+    in_repo checkout -q main
+    exits "exits 0" 0 bisect --good cfaster --bad cslow --json
+    is "the answer is the commit that made it slower" "$(jq -r '.answer | .outcome + " " + .first' <<<"$OUT")" "found $(id_of cslow)"
+}
+
 bisect_same_code() {
     fresh same
     exits "ends of the same machine code exit 0" 0 bisect --good c9 --bad c10
@@ -409,6 +427,7 @@ scenario "ab of commits that do not differ" ab_equal
 scenario "the sides of ab" ab_sides
 scenario "bisect of twelve commits" bisect_found
 scenario "bisect past a commit that does not build" bisect_skips
+scenario "bisect past a branch from before the good end" bisect_old_branch
 scenario "bisect of ends that do not differ" bisect_same_code
 scenario "bisect on a noisy node" bisect_noise
 scenario "bisect that is killed and blocked" bisect_killed

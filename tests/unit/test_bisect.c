@@ -23,6 +23,8 @@ struct world {
     const char *code[MANY];  /* NULL: every commit has its own */
     bool of_device;          /* the codes are of device code */
     bool fast[MANY];         /* on a branch that does not have the culprit */
+    size_t forked;           /* begins a branch that left before the good end; 0: none does */
+    bool slow[MANY];         /* as slow as that branch was before the good end made things faster */
     size_t parents[MANY][2]; /* 0: none */
     struct stats_rng rng;
     double now; /* the node's speed at present */
@@ -39,7 +41,8 @@ struct tried {
 
 static void measure_turn(struct world *w, size_t commit, double noise, double *out)
 {
-    double time = 1 + (commit >= w->culprit && !w->fast[commit] ? w->slower : 0);
+    bool slow = w->slow[commit] || (commit >= w->culprit && !w->fast[commit]);
+    double time = 1 + (slow ? w->slower : 0);
     time = (time + (w->second > 0 && commit >= w->second ? w->again : 0)) * (w->time > 0 ? w->time : 1);
     for (int i = 0; i < REPETITIONS; i++)
         out[i] = time * w->now * (1 + noise * stats_rng_normal(&w->rng));
@@ -89,6 +92,7 @@ static void start(struct world *w, struct tried *t, uint64_t seed)
     stats_rng_seed(&w->rng, seed);
     for (size_t i = 0; i < w->count; i++) {
         snprintf(t->items[i].id, sizeof t->items[i].id, "%040zu", i);
+        t->items[i].forked = i > 0 && i == w->forked;
         for (int p = 0; p < 2 && w->parents[i][p] > 0; p++)
             t->items[i].parents[t->items[i].n_parents++] = w->parents[i][p];
     }
@@ -172,6 +176,37 @@ static void a_range_leaves_out_cleared_branches(void **state)
     for (size_t i = 0; i < w.count; i++)
         assert_int_equal(suspects[i], i >= 1 && i <= 3);
     assert_int_equal(bisect_good_before(&t.search, t.end.last), 0);
+}
+
+/* 4, 5 and 6 are of a branch that left before the good end, which made things faster: they are slow, and none
+ * of them made it so. Of a slow merge, it stays open whether it is slow because of them. */
+static void a_branch_that_was_slow_before_is_not_blamed(void **state)
+{
+    static struct tried t;
+    (void)state;
+    for (size_t culprit = 1; culprit <= 8; culprit += culprit == 3 ? 4 : 1) {
+        struct world w = merged;
+        w.culprit = culprit;
+        w.forked = 4;
+        w.slow[4] = w.slow[5] = w.slow[6] = true;
+        search(&w, &t, culprit);
+        assert_int_equal(t.end.outcome, culprit == 7 ? BISECT_RANGE : BISECT_FOUND);
+        assert_int_equal(t.end.first, culprit == 7 ? 4 : culprit);
+        assert_int_equal(t.end.last, culprit);
+    }
+}
+
+/* The branch was fast when it left, so it is a commit of it that is named. */
+static void a_branch_from_before_is_searched(void **state)
+{
+    static struct tried t;
+    struct world w = merged;
+    (void)state;
+    w.culprit = 6;
+    w.forked = 4;
+    search(&w, &t, 6);
+    assert_int_equal(t.end.outcome, BISECT_FOUND);
+    assert_int_equal(t.end.first, 6);
 }
 
 /* The slow commit changed the host's code; a later one the device code, without an effect. */
@@ -390,6 +425,8 @@ int main(void)
         cmocka_unit_test(the_commit_is_found_in_noise),
         cmocka_unit_test(a_merged_branch_is_not_blamed),
         cmocka_unit_test(a_range_leaves_out_cleared_branches),
+        cmocka_unit_test(a_branch_that_was_slow_before_is_not_blamed),
+        cmocka_unit_test(a_branch_from_before_is_searched),
         cmocka_unit_test(the_host_is_to_blame),
         cmocka_unit_test(much_noise_names_no_other_commit),
         cmocka_unit_test(equal_ends_are_not_reproducible),

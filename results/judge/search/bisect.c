@@ -130,17 +130,30 @@ static void add_ancestors(const struct bisect_search *s, bool *set)
             set[s->items[i].parents[p]] = true;
 }
 
+/* Whether it descends from a good commit: the good end, or one that was measured. */
+static bool is_after_good(const struct bisect_search *s, size_t commit)
+{
+    bool set[BISECT_COMMITS_MAX] = {false};
+    set[commit] = true;
+    add_ancestors(s, set);
+    for (size_t i = 0; i <= commit; i++)
+        if (set[i] &&
+            (s->items[i].mark == BISECT_GOOD || (s->items[i].n_parents == 0 && !s->items[i].forked)))
+            return true;
+    return false;
+}
+
 /* The host's code counts too, and the identity of device code does not tell. */
 static bool is_guess(const struct bisect_commit *c)
 {
     return c->basis == BISECT_BY_CODE && c->of_device;
 }
 
-/* Of the bad commits, each of which descends from those found later. */
+/* Of the bad commits that became slow after a good one, each of which descends from those found later. */
 static size_t oldest_bad(const struct bisect_search *s, bool guesses)
 {
     for (size_t i = 1; i < s->count; i++)
-        if (s->items[i].mark == BISECT_BAD && (guesses || !is_guess(&s->items[i])))
+        if (s->items[i].mark == BISECT_BAD && (guesses || !is_guess(&s->items[i])) && is_after_good(s, i))
             return i;
     return s->count - 1;
 }
@@ -178,6 +191,17 @@ size_t bisect_good_before(const struct bisect_search *s, size_t commit)
     return 0;
 }
 
+/* On a branch that left before the good end, after a bad commit: as slow, and no proof either. */
+static bool is_moot(const struct bisect_search *s, size_t commit)
+{
+    bool set[BISECT_COMMITS_MAX] = {false}, bad = false;
+    set[commit] = true;
+    add_ancestors(s, set);
+    for (size_t i = 1; i < commit; i++)
+        bad = bad || (set[i] && s->items[i].mark == BISECT_BAD);
+    return bad && !is_after_good(s, commit);
+}
+
 /* How many suspects a good commit would clear. */
 static size_t count_cleared(const struct bisect_search *s, const bool *suspects, size_t commit)
 {
@@ -195,7 +219,7 @@ static size_t choose(const struct bisect_search *s, const bool *suspects, size_t
 {
     size_t best = bad, most = 0;
     for (size_t i = 1; i < bad; i++) {
-        if (!suspects[i] || s->items[i].mark != BISECT_OPEN)
+        if (!suspects[i] || s->items[i].mark != BISECT_OPEN || is_moot(s, i))
             continue;
         size_t cleared = count_cleared(s, suspects, i), left = n - cleared;
         size_t fewer = cleared < left ? cleared : left;

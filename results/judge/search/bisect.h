@@ -1,5 +1,7 @@
 /* bisect: searches commits, whose first is good and whose last is bad, for the one that made a cell slower.
- * They may lie on branches that were merged: a good commit clears those that it descends from, and no others.
+ * They may lie on branches that were merged: a good commit clears those that it descends from, and no others;
+ * a bad one blames them only if it descends from a good one, since a branch that is older than the good end
+ * may have been slow before it began.
  *
  * Says what to do next (build a commit, or measure it in turns with the good end) and takes what came of it.
  * The whole state is in the marks of the commits, so a search that was interrupted goes on from them. Knows
@@ -30,6 +32,7 @@ struct bisect_commit {
     char id[COMMIT_ID_MAX];
     size_t parents[BISECT_PARENTS_MAX]; /* their places, before its own */
     size_t n_parents;                   /* that are searched too */
+    bool forked;                        /* without parents: its branch left before the good end */
     enum bisect_mark mark;
     enum bisect_basis basis;
     bool built;
