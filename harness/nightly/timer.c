@@ -62,8 +62,9 @@ static int parse_time(const char *at, int *hour, int *minute, struct err *err)
     char end;
     if (!at)
         at = "02:30";
-    if (strlen(at) != 5 || at[2] != ':' || sscanf(at, "%2d:%2d%c", hour, minute, &end) != 2 || *hour < 0 ||
-        *hour > 23 || *minute < 0 || *minute > 59)
+    /* sscanf() alone would take signs and spaces. */
+    if (strlen(at) != 5 || at[2] != ':' || strspn(at, "0123456789:") != 5 ||
+        sscanf(at, "%2d:%2d%c", hour, minute, &end) != 2 || *hour > 23 || *minute > 59)
         return err_set(err, ERR_INPUT, "--at: expected a time of day such as 02:30, found \"%.40s\"", at);
     return 0;
 }

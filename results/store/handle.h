@@ -11,8 +11,9 @@
 #include <stddef.h>
 
 enum store_mode {
-    STORE_READ,  /* the file must exist; an older schema is an error that tells how to migrate it */
-    STORE_WRITE, /* folder and file are created if missing; an older schema is migrated */
+    STORE_READ,   /* the file must exist; an older schema is an error that tells how to migrate it */
+    STORE_CHANGE, /* the file must exist; an older schema is migrated */
+    STORE_WRITE,  /* folder and file are created if missing; an older schema is migrated */
 };
 
 enum { STORE_KEPT_MAX = 32 };

@@ -103,7 +103,7 @@ static int open_file(struct store *s, struct err *err)
     int flags = s->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
     if (s->mode == STORE_WRITE && make_folder(s->path, err) != 0)
         return -1;
-    if (s->mode == STORE_READ && !fs_exists(s->path))
+    if (s->mode != STORE_WRITE && !fs_exists(s->path))
         return err_set(err, ERR_INPUT,
                        "%s: no store yet: run or ingest something first, or name another with --db", s->path);
     if (s->mode == STORE_READ && is_read_only(s->path))
@@ -143,7 +143,7 @@ static int configure(struct store *s, struct err *err)
         return -1;
     /* Each nightly run modifies one page of the history's index per cell; a rare checkpoint writes them back
      * once for many runs. */
-    if (s->mode == STORE_WRITE)
+    if (s->mode != STORE_READ)
         return sql_exec(s, is_new(s) ? "PRAGMA auto_vacuum = INCREMENTAL;" WRITING : WRITING, err);
     return sql_exec(s, "PRAGMA query_only = ON", err);
 }

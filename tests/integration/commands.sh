@@ -456,8 +456,18 @@ options_that_belong_elsewhere() {
         like "$command says whose option it is" "$ERR" 'belongs? to|exclude each other'
     done
     is "and sets no baseline" "$(sql "SELECT count(*) FROM baseline WHERE name = 'x'")" 0
-    exits "baseline list makes no store" 2 "$KERNSWEEP" baseline list --db "$TMPDIR/none.db"
-    passes "where there was none" test ! -e "$TMPDIR/none.db"
+}
+
+# A mistyped --db must not leave an empty store that the next command takes for the right one.
+change_of_no_store() {
+    local command
+    for command in "baseline list" "baseline set x latest" "baseline remove x" "runs remove latest" "runs reject latest --why bad" \
+        "runs unreject latest" "noise list" "noise remove --node x" "noise --stored a b" "db check" "db vacuum"; do
+        # shellcheck disable=SC2086 # words
+        exits "$command exits 2" 2 "$KERNSWEEP" $command --db "$TMPDIR/none/results.db"
+        like "$command says that there is none" "$ERR" 'none/results.db: no store yet'
+        passes "$command makes none" test ! -e "$TMPDIR/none"
+    done
 }
 
 # The other machine's series would get the results of this one.
@@ -506,6 +516,7 @@ odd_file_left() {
 scenario "a test that leaves a file that cannot be named" odd_file_left
 scenario "a command that is interrupted while it stores" interrupted_while_storing
 scenario "options that belong elsewhere" options_that_belong_elsewhere
+scenario "a command on a store that does not exist" change_of_no_store
 scenario "a transport that does not lead to the node" transport_to_another_machine
 scenario "an endless query" sql_is_stopped
 scenario "sql --json" sql_as_json

@@ -85,6 +85,8 @@ bad_time() {
     fresh systemd
     exits "exits 2" 2 timer --install-timer --at 24:00
     one_line "prints one line" "$ERR"
+    exits "a sign before the hour exits 2" 2 timer --install-timer --at -0:30
+    exits "so does one before the minutes" 2 timer --install-timer --at 02:+5
     exits "--at without --install-timer exits 2 instead of running the plan" 2 timer --at 02:30
     exits "so does --install-timer with --remove-timer" 2 timer --install-timer --remove-timer
 }

@@ -176,7 +176,7 @@ static int measure_and_print(struct cmd_env *env, const struct noise_args *a, co
     if (!a->stored && n != 1)
         rc = err_set(err, ERR_INPUT, "noise: expected one plan, or --stored and at least two runs");
     if (rc == 0)
-        rc = cmd_store_open(env, &s, STORE_WRITE, err);
+        rc = cmd_store_open(env, &s, a->stored ? STORE_CHANGE : STORE_WRITE, err);
     if (rc == 0 && a->gpus) {
         rc = measure_gpus(env, a, words[0], &s, err);
         free(w);
@@ -223,7 +223,7 @@ static int dispatch(struct cmd_env *env, const struct noise_args *a, const char 
         return -1;
     if (!list && !remove)
         return measure_and_print(env, a, words, n, err);
-    int rc = cmd_store_open(env, &s, list ? STORE_READ : STORE_WRITE, err);
+    int rc = cmd_store_open(env, &s, list ? STORE_READ : STORE_CHANGE, err);
     if (rc == 0)
         rc = list ? noise_stored_list(env, &s, &a->choice, err)
                   : noise_stored_remove(env, &s, &a->choice, err);

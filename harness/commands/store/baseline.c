@@ -120,7 +120,7 @@ int cmd_baseline(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = check_options(env, &a, words[0], &err);
     if (rc == 0)
-        rc = cmd_store_open(env, &s, strcmp(words[0], "list") == 0 ? STORE_READ : STORE_WRITE, &err);
+        rc = cmd_store_open(env, &s, strcmp(words[0], "list") == 0 ? STORE_READ : STORE_CHANGE, &err);
     if (rc == 0)
         rc = dispatch(env, &s, &a, words, n, &err);
     store_close(&s);

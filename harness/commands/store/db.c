@@ -107,10 +107,7 @@ static int dispatch(struct cmd_env *env, struct store *s, const char **words, si
         return err_set(err, ERR_INPUT, "db: usage: kernsweep db check | backup FILE | vacuum | path");
     if (env->json && strcmp(words[0], "check") != 0)
         return err_set(err, ERR_INPUT, "db %s: prints no results, so --json has no meaning", words[0]);
-    /* Opening for writing would create the file. */
-    if (!fs_exists(env->db))
-        return err_set(err, ERR_INPUT, "%s: there is no store", env->db);
-    if (cmd_store_open(env, s, reading ? STORE_READ : STORE_WRITE, err) != 0)
+    if (cmd_store_open(env, s, reading ? STORE_READ : STORE_CHANGE, err) != 0)
         return -1;
     if (reading)
         return back_up(s, words[1], err);

@@ -198,7 +198,7 @@ int cmd_runs(struct cmd_env *env, int argc, char **argv)
     if (rc == 0)
         rc = listing_parse(&listed, run_keys, RUNS_SHOWN, env->json, &how, &err);
     if (rc == 0)
-        rc = cmd_store_open(env, &s, n ? STORE_WRITE : STORE_READ, &err);
+        rc = cmd_store_open(env, &s, n ? STORE_CHANGE : STORE_READ, &err);
     if (rc == 0)
         rc = n ? runs_change(env, &s, words, n, why, &err) : list_runs(env, &s, &filter, &how, &err);
     store_close(&s);
