@@ -108,9 +108,9 @@ struct delta {
     enum scale_floor floor; /* of noise_floor; METHOD_NIGHTS only, as z */
     double z;               /* logarithm of the ratio, in units of noise_floor: t with `freedom` degrees */
     double freedom;         /* of noise_floor; NaN if it is what `noise` measured */
-    double p;          /* NaN when the method gives none */
-    double p_adjusted; /* after Benjamini-Hochberg */
-    double ratio_low;  /* interval of the ratio; NaN when the method gives none */
+    double p;               /* NaN when the method gives none */
+    double p_adjusted;      /* after Benjamini-Hochberg */
+    double ratio_low;       /* interval of the ratio; NaN when the method gives none */
     double ratio_high;
     double card_ratio; /* what the reference was multiplied by, because it was measured on another GPU: the
                           cards' measured factor; NaN when it was not */

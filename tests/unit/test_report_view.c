@@ -23,7 +23,8 @@ static void a_cell_within_the_threshold_is_the_same(void **state)
 
 static void the_error_of_few_values_widens_the_threshold(void **state)
 {
-    struct variant_delta d = {.variant = 1, .reference = 0, .factor = 1.2, .factor_error = 0.06, .freedom = 18};
+    struct variant_delta d = {
+        .variant = 1, .reference = 0, .factor = 1.2, .factor_error = 0.06, .freedom = 18};
     (void)state;
     assert_int_equal(standing_of(cell_with(STATUS_OK), &d), STANDING_FAST);
     d.freedom = 2;
