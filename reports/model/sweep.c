@@ -1,6 +1,7 @@
 #include "reports/model/sweep.h"
 
 #include "common/base/alloc.h"
+#include "results/judge/within.h"
 #include "results/query/report_queries.h"
 #include "results/query/sweep_runs.h"
 #include "results/stats/stats.h"
@@ -112,16 +113,6 @@ const struct cell *sweep_model_cell(const struct sweep_model *m, size_t side, co
     return m->sides[side].has_run ? run_data_cell(&m->sides[side].run, c->variant, c->context) : NULL;
 }
 
-/* Relative standard error of a cell's median; NaN below two repetitions. */
-static double cell_error(const struct run_data *run, const struct cell *c, enum metric m)
-{
-    double *values = malloc((c->count + 1) * sizeof *values);
-    size_t n = values ? run_data_values(run, c, m, values) : 0;
-    double error = n < 2 ? NAN : stats_sd(values, n) * stats_median_error(n) / c->median[m];
-    free(values);
-    return error;
-}
-
 struct sweep_ratio sweep_model_ratio(const struct sweep_model *m, size_t side, const struct sweep_cell *c)
 {
     struct sweep_ratio r = {.value = NAN, .ratio = NAN, .error = NAN};
@@ -134,8 +125,8 @@ struct sweep_ratio sweep_model_ratio(const struct sweep_model *m, size_t side, c
     if (side == m->reference || !base || !(base->median[metric] > 0) || !(r.value > 0))
         return r;
     r.ratio = r.value / base->median[metric];
-    r.error = r.ratio * stats_ratio_error(cell_error(&m->sides[side].run, own, metric),
-                                          cell_error(&m->sides[m->reference].run, base, metric));
+    r.error =
+        r.ratio * cells_ratio_error(&m->sides[side].run, own, &m->sides[m->reference].run, base, metric);
     return r;
 }
 

@@ -132,22 +132,23 @@ int compare_within(const struct run_data *run, size_t reference, const struct co
     return rc;
 }
 
-/* How the values of a cell vary, relative to their median. */
-struct spread {
-    size_t n;
-    double sd; /* NaN below two values */
-};
-
-static struct spread spread_of(const struct run_data *run, const struct cell *c, enum metric m)
+/* Relative standard deviation of a cell's values; NaN below two. */
+static double spread_of(const struct run_data *run, const struct cell *c, enum metric m)
 {
-    struct spread s = {0, NAN};
     double *values = malloc((c->count + 1) * sizeof *values);
     if (!values)
-        return s;
-    s.n = run_data_values(run, c, m, values);
-    s.sd = stats_sd(values, s.n) / c->median[m];
+        return NAN;
+    size_t n = run_data_values(run, c, m, values);
+    double sd = stats_sd(values, n) / c->median[m];
     free(values);
-    return s;
+    return sd;
+}
+
+double cells_ratio_error(const struct run_data *run_a, const struct cell *a, const struct run_data *run_b,
+                         const struct cell *b, enum metric m)
+{
+    return stats_median_ratio_error(spread_of(run_a, a, m), (size_t)a->n[m], spread_of(run_b, b, m),
+                                    (size_t)b->n[m]);
 }
 
 /* Both are known, and share no GPU. */
@@ -183,9 +184,8 @@ struct variant_delta compare_pair(const struct run_data *run, size_t variant, si
     d.apart = are_apart(run, now, base, m);
     d.ratio = now->median[m] / base->median[m];
     d.factor = metric_info(m)->better == METRIC_LESS ? 1 / d.ratio : d.ratio;
-    struct spread a = spread_of(run, now, m), b = spread_of(run, base, m);
-    d.factor_error = d.factor * stats_median_ratio_error(a.sd, a.n, b.sd, b.n);
-    d.freedom = (double)(a.n + b.n) - 2;
+    d.factor_error = d.factor * cells_ratio_error(run, now, run, base, m);
+    d.freedom = (double)(now->n[m] + base->n[m]) - 2;
     return d;
 }
 

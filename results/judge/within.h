@@ -23,6 +23,11 @@ struct variant_delta {
     bool apart;          /* measured on different GPUs, which differ by themselves */
 };
 
+/* Relative standard error of the ratio of two cells' medians; the cells may be of different runs. NaN if
+ * neither has two values. */
+double cells_ratio_error(const struct run_data *run_a, const struct cell *a, const struct run_data *run_b,
+                         const struct cell *b, enum metric m);
+
 /* How far the 95 % interval of the factor's logarithm reaches to either side: the standard error times
  * Student's t for its degrees of freedom, 4.3 for two values per side. NaN without a standard error. */
 double within_reach(const struct variant_delta *d);
