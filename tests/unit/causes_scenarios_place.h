@@ -269,6 +269,84 @@ static inline void fixed_by_new_code(struct world *w)
     TONIGHT_OF(w)->source = "s2";
 }
 
+/* Each test of v0 at 1024 takes 1.05 s of wall time. */
+static inline void times_out_after(struct world *w, double before, double now)
+{
+    for (size_t n = 0; n < NIGHTS; n++)
+        w->nights[n].timeout_s = before;
+    TONIGHT_OF(w)->timeout_s = now;
+    TONIGHT_OF(w)->status = STATUS_TIMEOUT;
+}
+
+static inline void time_limit_below_what_it_takes(struct world *w)
+{
+    times_out_after(w, 60, 0.9);
+}
+
+static inline void time_limit_close_to_what_it_takes(struct world *w)
+{
+    times_out_after(w, 60, 1.5);
+}
+
+static inline void time_limit_far_from_what_it_takes(struct world *w)
+{
+    times_out_after(w, 60, 30);
+}
+
+static inline void longer_time_limit(struct world *w)
+{
+    times_out_after(w, 1.2, 1.5);
+}
+
+static inline void time_limit_and_new_code(struct world *w)
+{
+    broken_code(w);
+    times_out_after(w, 60, 0.9);
+}
+
+static inline void crash_at_another_time_limit(struct world *w)
+{
+    times_out_after(w, 60, 0.9);
+    TONIGHT_OF(w)->status = STATUS_CRASH;
+}
+
+static inline void fixed_by_a_longer_time_limit(struct world *w)
+{
+    times_out_after(w, 0.9, 60);
+    w->has_base = true;
+    w->nights[LAST].status = STATUS_TIMEOUT;
+    TONIGHT_OF(w)->status = STATUS_OK;
+}
+
+static inline void less_memory(struct world *w)
+{
+    TONIGHT_OF(w)->status = STATUS_OOM;
+    TONIGHT_OF(w)->plan = "{\"order\":\"grouped\",\"limits\":{\"memory\":\"1G\"},\"variants\":[{\"name\":\"v0\","
+                          "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+}
+
+/* Not the limit that ended it. */
+static inline void more_memory(struct world *w)
+{
+    less_memory(w);
+    for (size_t n = 0; n < NIGHTS; n++)
+        w->nights[n].plan = "{\"order\":\"grouped\",\"limits\":{\"memory\":\"512M\"},\"variants\":[{\"name\":\"v0\","
+                            "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+}
+
+static inline void less_memory_and_a_crash(struct world *w)
+{
+    less_memory(w);
+    TONIGHT_OF(w)->status = STATUS_CRASH;
+}
+
+static inline void shorter_watch_for_hangs(struct world *w)
+{
+    TONIGHT_OF(w)->status = STATUS_HANG;
+    TONIGHT_OF(w)->plan = "{\"order\":\"grouped\",\"hang_after_s\":5,\"variants\":[{\"name\":\"v0\","
+                          "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+}
+
 static inline void broken_and_driver(struct world *w)
 {
     TONIGHT_OF(w)->status = STATUS_TIMEOUT;

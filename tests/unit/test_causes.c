@@ -94,6 +94,18 @@ static const struct scenario scenarios[] = {
     {plan_with_a_comment, "unexplained", "", true},
     {order_and_one_cell, "unexplained", "", true},
     {warmup_and_all, "", "node!", true},
+    /* what ends a test */
+    {time_limit_below_what_it_takes, "method!", "", false},
+    {time_limit_close_to_what_it_takes, "method", "", false},
+    {time_limit_far_from_what_it_takes, "unexplained", "", true},
+    {longer_time_limit, "unexplained", "", true},
+    {time_limit_and_new_code, "code method", "", true},
+    {crash_at_another_time_limit, "unexplained", "", true},
+    {fixed_by_a_longer_time_limit, "method!", "", false},
+    {less_memory, "method", "", false},
+    {more_memory, "unexplained", "", true},
+    {less_memory_and_a_crash, "unexplained", "", true},
+    {shorter_watch_for_hangs, "method", "", false},
     /* against one run */
     {base_and_new_code, "code!", "", true},
     {base_and_one_cell, "unexplained", "", true},

@@ -184,8 +184,10 @@ int finding_look_at_cell(struct finding *f, struct err *err)
     f->out->code_of_device = f->beside->of_device[d - f->c->deltas];
     bool measured = d->verdict != VERDICT_BROKEN && d->verdict != VERDICT_FIXED;
     f->change = measured ? slower_by(d->metric, d->ratio) : (double)NAN;
-    if (!measured)
+    if (!measured) {
         compare_cards(f);
+        finding_compare_limits(f);
+    }
     bool own = f->differs.environment[SCOPE_VARIANT].count || f->differs.method[SCOPE_VARIANT].count;
     if (beside_controls(f->beside, f->c, d, f->change, own, &f->controls, err) != 0 ||
         look_at_clock(f, err) != 0)
