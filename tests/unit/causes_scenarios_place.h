@@ -321,8 +321,9 @@ static inline void fixed_by_a_longer_time_limit(struct world *w)
 static inline void less_memory(struct world *w)
 {
     TONIGHT_OF(w)->status = STATUS_OOM;
-    TONIGHT_OF(w)->plan = "{\"order\":\"grouped\",\"limits\":{\"memory\":\"1G\"},\"variants\":[{\"name\":\"v0\","
-                          "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+    TONIGHT_OF(w)->plan =
+        "{\"order\":\"grouped\",\"limits\":{\"memory\":\"1G\"},\"variants\":[{\"name\":\"v0\","
+        "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
 }
 
 /* Not the limit that ended it. */
@@ -330,8 +331,9 @@ static inline void more_memory(struct world *w)
 {
     less_memory(w);
     for (size_t n = 0; n < NIGHTS; n++)
-        w->nights[n].plan = "{\"order\":\"grouped\",\"limits\":{\"memory\":\"512M\"},\"variants\":[{\"name\":\"v0\","
-                            "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+        w->nights[n].plan =
+            "{\"order\":\"grouped\",\"limits\":{\"memory\":\"512M\"},\"variants\":[{\"name\":\"v0\","
+            "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
 }
 
 static inline void less_memory_and_a_crash(struct world *w)
@@ -343,8 +345,9 @@ static inline void less_memory_and_a_crash(struct world *w)
 static inline void shorter_watch_for_hangs(struct world *w)
 {
     TONIGHT_OF(w)->status = STATUS_HANG;
-    TONIGHT_OF(w)->plan = "{\"order\":\"grouped\",\"hang_after_s\":5,\"variants\":[{\"name\":\"v0\","
-                          "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+    TONIGHT_OF(w)->plan =
+        "{\"order\":\"grouped\",\"hang_after_s\":5,\"variants\":[{\"name\":\"v0\","
+        "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
 }
 
 static inline void broken_and_driver(struct world *w)

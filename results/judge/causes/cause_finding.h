@@ -1,6 +1,6 @@
 /* cause_finding: one change, what is known about it, and the causes that follow. Internal to causes_find.h:
- * finding_explain_cell() for a cell (cause_cell.c, cause_ended.c), finding_explain_shift() for what all cells have in common
- * (cause_shift.c). Pure.
+ * finding_explain_cell() for a cell (cause_cell.c, cause_ended.c), finding_explain_shift() for what all cells
+ * have in common (cause_shift.c). Pure.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_FINDING_H
 #define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_FINDING_H
