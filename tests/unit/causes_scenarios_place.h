@@ -161,6 +161,16 @@ static inline void another_gpu_and_all(struct world *w)
     set_fact(TONIGHT_OF(w), "gpus0.unique_id", "0xdef");
 }
 
+/* Of a node with several, whose facts name all of them on every night. */
+static inline void another_gpu_of_the_node_and_all(struct world *w)
+{
+    all_slower(w);
+    for (size_t n = 0; n < RUNS; n++) {
+        w->nights[n].gpu = w->nights[n].watched_gpu = n == TONIGHT ? "0xdef" : "0xabc";
+        set_fact(&w->nights[n], "gpus1.unique_id", "0xdef");
+    }
+}
+
 static inline void all_slower_with_new_code(struct world *w)
 {
     all_slower(w);

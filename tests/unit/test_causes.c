@@ -88,6 +88,7 @@ static const struct scenario scenarios[] = {
     {order_and_all, "", "node! method", false},
     {another_gpu, "", "", true},
     {another_gpu_and_all, "", "node! method", false},
+    {another_gpu_of_the_node_and_all, "", "node! method", false},
     {another_gpu_and_a_large_change, "", "", true},
     {broken_code_on_another_gpu, "code method", "", true},
     {broken_code_on_the_same_gpu, "code!", "", true},

@@ -50,19 +50,25 @@ static bool ran_on(const struct run_data *r, const struct cell *c, const char *g
     return false;
 }
 
+bool finding_moved(const struct finding *f, const struct delta *d, const char **was, const char **is)
+{
+    const struct run_data *then = f->before->run, *now = f->in->now.run;
+    const struct cell *a = run_data_cell(then, d->variant, d->context),
+                      *b = run_data_cell(now, d->variant, d->context);
+    *was = card_of(then, a);
+    *is = card_of(now, b);
+    for (size_t i = 0; *was && *is && i < b->count; i++)
+        if (ran_on(then, a, now->tests[b->first + i].gpu))
+            return false;
+    return *was && *is;
+}
+
 /* A cell that broke, or works again, has no value that the cards' factor could bring to the GPU before. */
 static void compare_cards(struct finding *f)
 {
-    const struct run_data *then = f->before->run, *now = f->in->now.run;
-    const struct cell *a = run_data_cell(then, f->d->variant, f->d->context),
-                      *b = run_data_cell(now, f->d->variant, f->d->context);
-    const char *was = card_of(then, a), *is = card_of(now, b);
-    if (!was || !is)
-        return;
-    for (size_t i = 0; i < b->count; i++)
-        if (ran_on(then, a, now->tests[b->first + i].gpu))
-            return;
-    cause_add_change(&f->differs.device, "gpu", was, is);
+    const char *was, *is;
+    if (finding_moved(f, f->d, &was, &is))
+        cause_add_change(&f->differs.device, "gpu", was, is);
 }
 
 /* The part of a common factor that the clock explains: what was taken out of the cell needs no explaining. */
