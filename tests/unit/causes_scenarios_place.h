@@ -161,6 +161,66 @@ static inline void another_gpu_and_all(struct world *w)
     set_fact(TONIGHT_OF(w), "gpus0.unique_id", "0xdef");
 }
 
+/* All tests run on 0xabc, of a node that has another GPU as well. */
+static inline void two_gpus(struct world *w)
+{
+    for (size_t n = 0; n < RUNS; n++) {
+        w->nights[n].gpu = w->nights[n].watched_gpu = "0xabc";
+        set_fact(&w->nights[n], "gpus1.unique_id", "0xdef");
+        set_fact(&w->nights[n], "gpus1.power_cap_w", "700");
+    }
+}
+
+/* By so little that another GPU could explain it. */
+static inline void new_code_on_two_gpus(struct world *w)
+{
+    two_gpus(w);
+    new_code(w);
+    for (size_t c = 0; c < CONTEXTS; c++)
+        TONIGHT_OF(w)->factor[0][c] = 1.045;
+}
+
+static inline void renumber(struct night_of_world *n, const char *power_cap)
+{
+    set_fact(n, "gpus0.unique_id", "0xdef");
+    set_fact(n, "gpus0.power_cap_w", "700");
+    set_fact(n, "gpus1.unique_id", "0xabc");
+    set_fact(n, "gpus1.power_cap_w", power_cap);
+}
+
+static inline void renumbered_gpus(struct world *w)
+{
+    new_code_on_two_gpus(w);
+    renumber(TONIGHT_OF(w), "750");
+}
+
+static inline void unused_gpu_replaced(struct world *w)
+{
+    new_code_on_two_gpus(w);
+    set_fact(TONIGHT_OF(w), "gpus1.unique_id", "0x123");
+}
+
+static inline void power_cap_of_an_unused_gpu_and_all(struct world *w)
+{
+    two_gpus(w);
+    all_slower(w);
+    set_fact(TONIGHT_OF(w), "gpus1.power_cap_w", "500");
+}
+
+static inline void power_cap_of_a_used_gpu_and_all(struct world *w)
+{
+    two_gpus(w);
+    all_slower(w);
+    set_fact(TONIGHT_OF(w), "gpus0.power_cap_w", "500");
+}
+
+static inline void power_cap_of_a_renumbered_gpu_and_all(struct world *w)
+{
+    two_gpus(w);
+    all_slower(w);
+    renumber(TONIGHT_OF(w), "500");
+}
+
 /* Of a node with several, whose facts name all of them on every night. */
 static inline void another_gpu_of_the_node_and_all(struct world *w)
 {

@@ -180,7 +180,7 @@ int finding_look_at_cell(struct finding *f, struct err *err)
 {
     const struct delta *d = f->d;
     bool of_device;
-    if (finding_compare(f, d->variant, err) != 0)
+    if (finding_compare(f, err) != 0)
         return -1;
     compare_counts(f);
     f->code = f->beside->code[d - f->c->deltas];

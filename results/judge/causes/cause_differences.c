@@ -1,6 +1,6 @@
 #include "results/judge/causes/cause_differences.h"
 
-#include "results/judge/facts.h"
+#include "results/judge/causes/cause_gpus.h"
 #include "results/store/identity.h"
 
 #include <stdio.h>
@@ -208,20 +208,28 @@ static void take_fact(const struct cause_run *now, const char *variant, const st
         cause_add_change(&out->limits, f->key, f->base, f->now);
 }
 
+/* Facts of GPUs only where those of the tests are not known better. */
 static int take_facts(const struct cause_run *before, const struct cause_run *now, const char *variant,
-                      struct cause_differences *out, struct err *err)
+                      int context, struct cause_differences *out, struct err *err)
 {
-    struct fact_list facts;
-    if (compare_facts(before->run, now->run, &facts, err) != 0)
+    struct fact_list facts, of_gpus;
+    bool named;
+    if (cause_gpu_facts(before->run, now->run, variant, context, &named, &of_gpus, err) != 0)
         return -1;
+    int rc = compare_facts(before->run, now->run, &facts, err);
     bool recorded = before->run->n_facts && now->run->n_facts;
     for (size_t i = 0; i < facts.count; i++) {
-        enum fact_class class = class_of(facts.items[i].key, variant);
-        if (recorded || class == FACT_SOURCES || class == FACT_DEVICE || class == FACT_METHOD)
-            take_fact(now, variant, &facts.items[i], out);
+        const struct fact_change *f = &facts.items[i];
+        enum fact_class class = class_of(f->key, variant);
+        bool counts = recorded || class == FACT_SOURCES || class == FACT_DEVICE || class == FACT_METHOD;
+        if (counts && !(named && starts_with(f->key, "gpus")))
+            take_fact(now, variant, f, out);
     }
+    for (size_t i = 0; i < of_gpus.count; i++)
+        take_fact(now, variant, &of_gpus.items[i], out);
     fact_list_release(&facts);
-    return 0;
+    fact_list_release(&of_gpus);
+    return rc;
 }
 
 /* NULL: no memory. */
@@ -330,12 +338,12 @@ static void compare_devices(const struct cause_run *before, const struct cause_r
 }
 
 int cause_differences(const struct cause_run *before, const struct cause_run *now, const char *variant,
-                      struct cause_differences *out, struct err *err)
+                      int context, struct cause_differences *out, struct err *err)
 {
     const struct run_info *a = &before->run->info, *b = &now->run->info;
     *out = (struct cause_differences){0};
     out->same_sources = *a->source_sha256 && strcmp(a->source_sha256, b->source_sha256) == 0;
-    if (take_facts(before, now, variant, out, err) != 0)
+    if (take_facts(before, now, variant, context, out, err) != 0)
         return -1;
     compare_devices(before, now, out);
     compare_plans(before, now, variant, out);

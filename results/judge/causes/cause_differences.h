@@ -36,9 +36,9 @@ struct cause_differences {
     bool other_sources;          /* known to differ */
 };
 
-/* variant: "" for what concerns all cells. */
+/* Of one cell; variant: "" for what concerns all cells. */
 int cause_differences(const struct cause_run *before, const struct cause_run *now, const char *variant,
-                      struct cause_differences *out, struct err *err);
+                      int context, struct cause_differences *out, struct err *err);
 
 /* Drops what is not among the differences of an earlier run. Of a list that is longer than it can hold, what
  * it does not hold may be anything. */
