@@ -396,6 +396,48 @@ static inline void less_memory(struct world *w)
         "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
 }
 
+static const char plan_of_isolated_tests[] =
+    "{\"order\":\"grouped\",\"isolate\":true,\"variants\":[{\"name\":\"v0\","
+    "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+
+static inline void isolated_tests_and_all(struct world *w)
+{
+    all_slower(w);
+    TONIGHT_OF(w)->plan = plan_of_isolated_tests;
+}
+
+static inline void isolated_tests_and_new_code(struct world *w)
+{
+    new_code(w);
+    TONIGHT_OF(w)->plan = plan_of_isolated_tests;
+}
+
+static inline void alone_and_new_code(struct world *w)
+{
+    new_code(w);
+    TONIGHT_OF(w)->plan =
+        "{\"order\":\"grouped\",\"variants\":[{\"name\":\"v0\",\"alone\":true,"
+        "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+}
+
+static inline void own_container(struct world *w)
+{
+    variant_slower(w);
+    TONIGHT_OF(w)->plan =
+        "{\"order\":\"grouped\",\"variants\":[{\"name\":\"v0\",\"container\":{\"image\":\"i\"},"
+        "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+}
+
+static inline void defaults_that_are_spelled_out(struct world *w)
+{
+    one_cell_slower(w);
+    TONIGHT_OF(w)->plan =
+        "{\"order\":\"grouped\",\"gpus\":\"one\",\"gpus_per_test\":1,\"placement\":\"point\",\"isolate\":"
+        "false,"
+        "\"in_tree\":false,\"limits\":{},\"variants\":[{\"name\":\"v0\",\"alone\":false,\"in_tree\":false,"
+        "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+}
+
 /* Not the limit that ended it. */
 static inline void more_memory(struct world *w)
 {

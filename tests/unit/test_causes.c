@@ -100,6 +100,11 @@ static const struct scenario scenarios[] = {
     {plan_with_a_comment, "unexplained", "", true},
     {order_and_one_cell, "unexplained", "", true},
     {warmup_and_all, "", "node!", true},
+    {isolated_tests_and_all, "", "node! method", false},
+    {isolated_tests_and_new_code, "code!", "", true},
+    {alone_and_new_code, "code method", "", true},
+    {own_container, "method!", "", false},
+    {defaults_that_are_spelled_out, "unexplained", "", true},
     /* what ends a test */
     {time_limit_below_what_it_takes, "method!", "", false},
     {time_limit_close_to_what_it_takes, "method", "", false},
