@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_PLANS_H
 #define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_PLANS_H
 
-#include "results/judge/causes/cause_differences.h"
+#include "results/judge/causes/cause_run.h"
 
 /* The plan's entry of a variant; NULL if the plan is unknown or has none of that name. */
 const json_t *cause_plan_variant(const struct cause_run *r, const char *variant);
