@@ -70,6 +70,14 @@ static void add_uri_path(struct buf *uri, const char *path)
             buf_add(uri, path, 1);
 }
 
+static int fail_db(sqlite3 *db, const char *path, const char *what, struct err *err)
+{
+    char text[512] = "out of memory";
+    if (db)
+        sql_describe(db, text, sizeof text);
+    return err_set(err, ERR_STORAGE, "%s: %s: %s", path, what, text);
+}
+
 /* On a read-only file system nobody can write the shared memory that a store in WAL mode needs, and nobody
  * needs it. */
 static int open_immutable(struct store *s, struct err *err)
@@ -88,9 +96,7 @@ static int open_immutable(struct store *s, struct err *err)
     buf_puts(&uri, parameter);
     int rc = sqlite3_open_v2(buf_str(&uri), &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
     buf_release(&uri);
-    return rc == SQLITE_OK ? 0
-                           : err_set(err, ERR_STORAGE, "%s: cannot open the store: %s", s->path,
-                                     s->db ? sqlite3_errmsg(s->db) : "out of memory");
+    return rc == SQLITE_OK ? 0 : fail_db(s->db, s->path, "cannot open the store", err);
 }
 
 static bool is_read_only(const char *path)
@@ -116,10 +122,7 @@ static int open_file(struct store *s, struct err *err)
         rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY, NULL);
     }
     umask(mask);
-    if (rc != SQLITE_OK)
-        return err_set(err, ERR_STORAGE, "%s: cannot open the store: %s", s->path,
-                       s->db ? sqlite3_errmsg(s->db) : "out of memory");
-    return 0;
+    return rc == SQLITE_OK ? 0 : fail_db(s->db, s->path, "cannot open the store", err);
 }
 
 #define WRITING "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8000"
@@ -156,7 +159,7 @@ static int read_identity(struct store *s, int64_t *id, int64_t *version, int64_t
                                 " tables FROM pragma_application_id, pragma_user_version",
                                 err);
     if (!stmt || sql_step(stmt, err) != 1)
-        return err_wrap(err, "is this a kernsweep store?");
+        return sqlite3_errcode(s->db) == SQLITE_NOTADB ? err_wrap(err, "is this a kernsweep store?") : -1;
     *id = sql_col_int(stmt, "application_id", 0);
     *version = sql_col_int(stmt, "user_version", 0);
     *tables = sql_col_int(stmt, "tables", 0);
@@ -292,9 +295,7 @@ static int copy_pages(struct store *s, sqlite3 *to, const char *path, struct err
     int rc = b ? sqlite3_backup_step(b, -1) : SQLITE_ERROR;
     if (b)
         sqlite3_backup_finish(b);
-    return rc == SQLITE_DONE
-               ? 0
-               : err_set(err, ERR_STORAGE, "%s: cannot copy the store: %s", path, sqlite3_errmsg(to));
+    return rc == SQLITE_DONE ? 0 : fail_db(to, path, "cannot copy the store", err);
 }
 
 static int copy_to(struct store *s, const char *path, struct err *err)
@@ -305,8 +306,7 @@ static int copy_to(struct store *s, const char *path, struct err *err)
     if (rc == SQLITE_OK)
         rc = copy_pages(s, to, path, err);
     else
-        rc = err_set(err, ERR_STORAGE, "%s: cannot create: %s", path,
-                     to ? sqlite3_errmsg(to) : "out of memory");
+        rc = fail_db(to, path, "cannot create", err);
     umask(mask);
     sqlite3_close(to);
     return rc;

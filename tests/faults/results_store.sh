@@ -111,16 +111,24 @@ sixty_kills() {
     DB=$TMPDIR/results.db
 }
 
-# A disk that is full, as a limit on file size.
+# limited KILOBYTES COMMAND...: no file may become larger, as on a disk that is full.
+limited() {
+    try bash -c "ulimit -f $1; shift; exec \"\$@\"" - "$@"
+}
+
 full_disk() {
     DB=$TMPDIR/full.db
     make_run 0 40
     ks ingest "$(folder_of 0)" >/dev/null
     make_run 200 4000
-    try bash -c "ulimit -f 100; trap '' XFSZ
-        exec '$KERNSWEEP' ingest --db '$DB' '$(folder_of 200)'"
+    limited 100 "$KERNSWEEP" ingest --db "$DB" "$(folder_of 200)"
     exited "ingest exits 5" 5
     one_line "ingest prints one line" "$ERR"
+    like "ingest names the limit and what to do" "$ERR" 'no file may be larger than 102400 bytes here: raise that limit'
+    limited 8 "$KERNSWEEP" ingest --db "$TMPDIR/never.db" "$(folder_of 0)"
+    exited "ingest into a new store exits 5" 5
+    like "ingest into a new store names the limit" "$ERR" '^kernsweep: [^ ]*never.db: .*larger than 8192 bytes'
+    DB=$TMPDIR/never.db exits "once there is room, the same command stores the run" 0 ks ingest "$(folder_of 0)"
     is "the run is not stored" "$(count "run WHERE date BETWEEN '2026-06-01' AND '2026-12-31'")" 0
     is "the run that was stored before is unchanged" "$(count test)" 40
     DB=$TMPDIR/results.db

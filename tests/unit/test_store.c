@@ -4,6 +4,9 @@
 
 #include "common/contract/proto.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 static void is_made_with_its_folder(void **state)
 {
     (void)state;
@@ -123,6 +126,60 @@ static void a_damaged_store_says_what_to_do(void **state)
     assert_err(count_runs("damaged.db", &err), &err, ERR_STORAGE, "damaged.db", "put a backup in its place");
     spoil("damaged.db", 0);
     assert_err(count_runs("damaged.db", &err), &err, ERR_STORAGE, "damaged.db", "put a backup in its place");
+}
+
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Opens the store and stores a run of many tests. */
+static int store_limited(const char *name, enum store_mode mode, rlim_t bytes, struct err *err)
+{
+    struct store s;
+    struct ingest_result result;
+    struct draft d;
+    draft_night(&d, 1);
+    for (int i = 1; i <= 2000; i++)
+        draft_shot(&d, "v", 4096, i, 1.0);
+    assert_ok(draft_finish(&d, err), err);
+    limit_file_size(bytes);
+    int rc = store_open(&s, in_scratch(name), mode, err);
+    if (rc == 0 && mode == STORE_WRITE)
+        rc = ingest_draft(&s, &d, &result, err);
+    store_close(&s);
+    limit_file_size(RLIM_INFINITY);
+    draft_release(&d);
+    return rc;
+}
+
+/* At every place where a new file or a longer one is needed, what happened is said. */
+static void a_limit_on_file_size_is_named(void **state)
+{
+    (void)state;
+    static const rlim_t limits[] = {0, 1024, 4096, 8192, 20000, 40000, 60000, 100000};
+    char name[64];
+    struct store s = open_store("limited.db");
+    store_close(&s);
+    signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct err err = {0};
+        snprintf(name, sizeof name, "limit-%zu.db", i);
+        assert_err(store_limited(name, STORE_WRITE, limits[i], &err), &err, ERR_STORAGE, name, "ulimit -f");
+        assert_null(strstr(err.msg, "is this a kernsweep store"));
+        err = (struct err){0};
+        assert_err(store_limited("limited.db", STORE_WRITE, limits[i], &err), &err, ERR_STORAGE, "limited.db",
+                   "ulimit -f");
+    }
+    struct err err = {0};
+    assert_err(store_limited("limited.db", STORE_READ, 0, &err), &err, ERR_STORAGE, "ulimit -f");
+    signal(SIGXFSZ, SIG_DFL);
+    assert_ok(store_open(&s, in_scratch("limited.db"), STORE_READ, &err), &err);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
+    store_close(&s);
 }
 
 static void an_older_store_is_migrated_after_a_backup(void **state)
@@ -349,6 +406,7 @@ int main(void)
         cmocka_unit_test(a_newer_store_is_refused),
         cmocka_unit_test(a_foreign_database_is_refused_and_left_alone),
         cmocka_unit_test(a_damaged_store_says_what_to_do),
+        cmocka_unit_test(a_limit_on_file_size_is_named),
         cmocka_unit_test(an_older_store_is_migrated_after_a_backup),
         cmocka_unit_test(a_failed_migration_changes_nothing),
         cmocka_unit_test(a_copy_is_whole),
