@@ -50,7 +50,8 @@ static const char *problem_of_place(sqlite3 *db)
         return "permission denied: let the store's owner do that, or name another store with --db";
     }
     if (is_kind(db, SQLITE_CANTOPEN))
-        return "the store, or a new file next to it, cannot be opened: look at the permissions of its folder, "
+        return "the store, or a new file next to it, cannot be opened: look at the permissions of its "
+               "folder, "
                "and at the free space and inodes there (`df -i`)";
     return NULL;
 }
@@ -59,8 +60,7 @@ static const char *problem_of_place(sqlite3 *db)
 static bool size_is_limited(sqlite3 *db, long long *bytes)
 {
     struct rlimit limit;
-    if (!is_kind(db, SQLITE_IOERR) || getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
-        limit.rlim_cur == RLIM_INFINITY)
+    if (!is_kind(db, SQLITE_IOERR) || getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return false;
     *bytes = (long long)limit.rlim_cur;
     return true;

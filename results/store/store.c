@@ -183,13 +183,68 @@ static int check_identity(struct store *s, int64_t *version, struct err *err)
     return 0;
 }
 
-static int backup_before(struct store *s, int64_t version, struct err *err)
+static int copy_pages(sqlite3 *from, sqlite3 *to, const char *path, struct err *err)
 {
-    char path[FS_PATH_MAX + 32];
+    sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
+    int rc = b ? sqlite3_backup_step(b, -1) : SQLITE_ERROR;
+    if (b)
+        sqlite3_backup_finish(b);
+    return rc == SQLITE_DONE ? 0 : fail_db(to, path, "cannot copy the store", err);
+}
+
+static int copy_to(sqlite3 *from, const char *path, struct err *err)
+{
+    sqlite3 *to = NULL;
+    mode_t mask = umask(0077);
+    int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (rc == SQLITE_OK)
+        rc = copy_pages(from, to, path, err);
+    else
+        rc = fail_db(to, path, "cannot create", err);
+    umask(mask);
+    sqlite3_close(to);
+    return rc;
+}
+
+/* A journal that belongs to an earlier file of that name would be rolled back into a new one. */
+static void remove_copy(const char *tmp)
+{
+    char journal[FS_PATH_MAX + 64];
+    snprintf(journal, sizeof journal, "%s-journal", tmp);
+    unlink(tmp);
+    unlink(journal);
+}
+
+static int copy_by_way_of(sqlite3 *from, const char *tmp, const char *path, struct err *err)
+{
+    if (copy_to(from, tmp, err) == 0 && fs_rename(tmp, path, err) == 0)
+        return 0;
+    remove_copy(tmp);
+    return -1;
+}
+
+/* A connection that writes cannot be copied from; another one still reads what was there before. */
+static int copy_unchanged(const struct store *s, const char *tmp, const char *path, struct err *err)
+{
+    sqlite3 *from = NULL;
+    int rc = sqlite3_open_v2(s->path, &from, SQLITE_OPEN_READONLY, NULL);
+    rc = rc == SQLITE_OK ? copy_by_way_of(from, tmp, path, err)
+                         : fail_db(from, s->path, "cannot open the store", err);
+    sqlite3_close(from);
+    return rc == 0 ? 0 : err_wrap(err, "backup before the migration");
+}
+
+/* In the transaction of the migration: nobody stores anything between the copy and the migration, and nobody
+ * else makes the copy, so that what lies there of one is a killed process's. */
+static int backup_before(const struct store *s, int64_t version, struct err *err)
+{
+    char path[FS_PATH_MAX + 32], tmp[FS_PATH_MAX + 48];
     snprintf(path, sizeof path, "%s.v%lld.bak", s->path, (long long)version);
+    snprintf(tmp, sizeof tmp, "%s.tmp", path);
+    remove_copy(tmp);
     if (fs_exists(path))
         return 0; /* keep the copy made before an interrupted migration */
-    return store_copy(s, path, err);
+    return copy_unchanged(s, tmp, path, err);
 }
 
 static int apply_migration(struct store *s, const struct migration *m, struct err *err)
@@ -214,6 +269,8 @@ static int migrate_locked(struct store *s, struct err *err)
     int64_t now = 0;
     if (check_identity(s, &now, err) != 0)
         return -1;
+    if (now > 0 && now < store_version_known() && backup_before(s, now, err) != 0)
+        return -1;
     char id[64];
     snprintf(id, sizeof id, "PRAGMA application_id = %d", STORE_APPLICATION_ID);
     if (sql_exec(s, id, err) != 0)
@@ -224,10 +281,8 @@ static int migrate_locked(struct store *s, struct err *err)
     return 0;
 }
 
-static int migrate(struct store *s, int64_t version, struct err *err)
+static int migrate(struct store *s, struct err *err)
 {
-    if (version > 0 && backup_before(s, version, err) != 0)
-        return err_wrap(err, "backup before the migration");
     if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
         return -1;
     let_schema_change(s, true);
@@ -253,7 +308,7 @@ int store_open(struct store *s, const char *path, enum store_mode mode, struct e
             s->path, (long long)version, store_version_known());
         goto fail;
     }
-    if (migrate(s, version, err) == 0)
+    if (migrate(s, err) == 0)
         return 0;
 fail:
     store_close(s);
@@ -289,37 +344,11 @@ void store_close(struct store *s)
     assert(!*s->misuse);
 }
 
-static int copy_pages(struct store *s, sqlite3 *to, const char *path, struct err *err)
-{
-    sqlite3_backup *b = sqlite3_backup_init(to, "main", s->db, "main");
-    int rc = b ? sqlite3_backup_step(b, -1) : SQLITE_ERROR;
-    if (b)
-        sqlite3_backup_finish(b);
-    return rc == SQLITE_DONE ? 0 : fail_db(to, path, "cannot copy the store", err);
-}
-
-static int copy_to(struct store *s, const char *path, struct err *err)
-{
-    sqlite3 *to = NULL;
-    mode_t mask = umask(0077);
-    int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    if (rc == SQLITE_OK)
-        rc = copy_pages(s, to, path, err);
-    else
-        rc = fail_db(to, path, "cannot create", err);
-    umask(mask);
-    sqlite3_close(to);
-    return rc;
-}
-
 int store_copy(struct store *s, const char *path, struct err *err)
 {
     char tmp[FS_PATH_MAX + 32];
     if (fs_exists(path))
         return err_set(err, ERR_INPUT, "%s: already exists; name a new file for the copy", path);
     snprintf(tmp, sizeof tmp, "%s.tmp.%ld", path, (long)getpid());
-    if (copy_to(s, tmp, err) == 0 && fs_rename(tmp, path, err) == 0)
-        return 0;
-    unlink(tmp);
-    return -1;
+    return copy_by_way_of(s->db, tmp, path, err);
 }

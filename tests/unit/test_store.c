@@ -204,6 +204,23 @@ static void an_older_store_is_migrated_after_a_backup(void **state)
     sqlite3_close(backup);
 }
 
+/* What a process left behind that was killed while it made the copy. */
+static void a_killed_migration_leaves_nothing_for_long(void **state)
+{
+    (void)state;
+    make_v1("killed.db");
+    put("killed.db.v1.bak.tmp", "half a copy");
+    put("killed.db.v1.bak.tmp-journal", "its journal");
+    struct store s = open_store("killed.db"), copy;
+    struct err err = {0};
+    assert_int_equal(query_int(&s, "PRAGMA user_version"), store_version_known());
+    store_close(&s);
+    assert_false(fs_exists(in_scratch("killed.db.v1.bak.tmp")));
+    assert_false(fs_exists(in_scratch("killed.db.v1.bak.tmp-journal")));
+    assert_err(store_open(&copy, in_scratch("killed.db.v1.bak"), STORE_READ, &err), &err, ERR_STORAGE,
+               "schema 1");
+}
+
 /* A migration that fails half-way leaves the version and the tables as they were. */
 static void a_failed_migration_changes_nothing(void **state)
 {
@@ -408,6 +425,7 @@ int main(void)
         cmocka_unit_test(a_damaged_store_says_what_to_do),
         cmocka_unit_test(a_limit_on_file_size_is_named),
         cmocka_unit_test(an_older_store_is_migrated_after_a_backup),
+        cmocka_unit_test(a_killed_migration_leaves_nothing_for_long),
         cmocka_unit_test(a_failed_migration_changes_nothing),
         cmocka_unit_test(a_copy_is_whole),
         cmocka_unit_test(the_schema_knows_the_statuses),
