@@ -193,9 +193,28 @@ two_migrations() {
     DB=$TMPDIR/results.db
 }
 
+nothing_to_ingest() {
+    DB=$TMPDIR/none/none.db
+    mkdir -p "$TMPDIR/empty"
+    exits "a missing folder exits 2" 2 ks ingest "$TMPDIR/nothing"
+    like "a missing folder is named" "$ERR" 'nothing: no such folder'
+    exits "an empty folder exits 2" 2 ks ingest "$TMPDIR/empty" "$TMPDIR/nothing"
+    is "each folder gets its line" "$(grep -c '^kernsweep: ' <<<"$ERR")" 2
+    is "with --json, nothing was stored" "$(ks ingest "$TMPDIR/nothing" --json 2>/dev/null | jq -c .)" '[]'
+    exits "import of a missing file exits 2" 2 ks import --map hyperfine "$TMPDIR/nothing"
+    like "the file is named" "$ERR" 'nothing: cannot open'
+    [ ! -e "$TMPDIR/none" ]
+    ok "no store is made" $? "$(ls "$TMPDIR/none")"
+    make_run 0 4
+    exits "with a run beside it, the run is stored" 2 ks ingest "$TMPDIR/nothing" "$(folder_of 0)"
+    is "the run is in the store" "$(count run)" 1
+    DB=$TMPDIR/results.db
+}
+
 scenario "four processes that ingest at once" four_processes
 scenario "sixty processes that are killed while they ingest" sixty_kills
 scenario "ingest on a full disk" full_disk
+scenario "ingest of what is no run" nothing_to_ingest
 scenario "twenty processes that are killed while they migrate a store" killed_migrations
 scenario "four processes that migrate a store at once" two_migrations
 done_testing
