@@ -26,6 +26,26 @@ ingest() {
     is "the store still has three runs" "$("$KERNSWEEP" runs --json --db "$db" | jq length)" 3
 }
 
+# bundle_of OPTION...: whether the run's folder is said to be there, and its last part
+bundle_of() {
+    "$KERNSWEEP" "$@" --json --db "$TMPDIR/moved.db" | jq -r '(.[0]? // .run? // .) | "\(.bundle_found) \(.bundle | sub(".*/"; ""))"'
+}
+
+moved() {
+    local store=(--node 192.0.2.10 --date 2026-02-12 --ticket moved --db "$TMPDIR/moved.db")
+    cp -r tests/fixtures/b3_89_2026-02-12 "$TMPDIR/here"
+    exits "ingest exits 0" 0 "$KERNSWEEP" ingest "${store[@]}" "$TMPDIR/here"
+    is "runs --json has the folder" "$(bundle_of runs)" "true here"
+    mv "$TMPDIR/here" "$TMPDIR/there"
+    is "once it is moved, runs --json says that it is gone" "$(bundle_of runs)" "false here"
+    is "and so does show --json" "$(bundle_of show latest)" "false here"
+    exits "ingest of the other place exits 0" 0 "$KERNSWEEP" ingest "${store[@]}" "$TMPDIR/there"
+    like "which stores nothing" "$OUT" 'already stored'
+    like "but tells that the place is recorded" "$ERR" "there: note: recorded as the run's folder: .*/here no longer has the run"
+    is "runs --json has the new place" "$(bundle_of runs)" "true there"
+    is "there is one run" "$("$KERNSWEEP" runs --json --db "$TMPDIR/moved.db" | jq length)" 1
+}
+
 factors() {
     needs ingested
     is "v1 against the baseline at 4096 is 0.11x" "$(factor 20260210 baseline v1 4096)" 0.11x
@@ -306,6 +326,7 @@ no_store() {
 }
 
 scenario "folders of the older layout" ingest
+scenario "a folder that is moved after it was stored" moved
 scenario "the published figures" factors
 scenario "the scaling of the core run" scaling
 scenario "compare of two nights" other_night
