@@ -99,6 +99,12 @@ static int open_immutable(struct store *s, struct err *err)
     return rc == SQLITE_OK ? 0 : fail_db(s->db, s->path, "cannot open the store", err);
 }
 
+static int no_store_yet(const struct store *s, struct err *err)
+{
+    return err_set(err, ERR_INPUT,
+                   "%s: no store yet: run or ingest something first, or name another with --db", s->path);
+}
+
 static bool is_read_only(const char *path)
 {
     return access(path, W_OK) != 0 && errno == EROFS;
@@ -110,8 +116,7 @@ static int open_file(struct store *s, struct err *err)
     if (s->mode == STORE_WRITE && make_folder(s->path, err) != 0)
         return -1;
     if (s->mode != STORE_WRITE && !fs_exists(s->path))
-        return err_set(err, ERR_INPUT,
-                       "%s: no store yet: run or ingest something first, or name another with --db", s->path);
+        return no_store_yet(s, err);
     if (s->mode == STORE_READ && is_read_only(s->path))
         return open_immutable(s, err);
     mode_t mask = umask(0077);
@@ -144,11 +149,14 @@ static int configure(struct store *s, struct err *err)
     if (sql_exec(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY", err) !=
         0)
         return -1;
-    /* Each nightly run modifies one page of the history's index per cell; a rare checkpoint writes them back
-     * once for many runs. */
-    if (s->mode != STORE_READ)
-        return sql_exec(s, is_new(s) ? "PRAGMA auto_vacuum = INCREMENTAL;" WRITING : WRITING, err);
-    return sql_exec(s, "PRAGMA query_only = ON", err);
+    return s->mode == STORE_READ ? sql_exec(s, "PRAGMA query_only = ON", err) : 0;
+}
+
+/* This changes the file, so it must be known to be ours. Each nightly run modifies one page of the history's
+ * index per cell; a rare checkpoint writes them back once for many runs. */
+static int configure_writing(struct store *s, struct err *err)
+{
+    return sql_exec(s, is_new(s) ? "PRAGMA auto_vacuum = INCREMENTAL;" WRITING : WRITING, err);
 }
 
 /* One statement, thus one snapshot: another process may be creating the store between two of them. */
@@ -291,28 +299,42 @@ static int migrate(struct store *s, struct err *err)
     return rc;
 }
 
+/* A process that is killed while it makes a store leaves an empty one. */
+static int check_readable(const struct store *s, int64_t version, struct err *err)
+{
+    if (version == store_version_known())
+        return 0;
+    if (version == 0)
+        return no_store_yet(s, err);
+    return err_set(
+        err, ERR_STORAGE,
+        "%s: schema %lld of an older kernsweep; `kernsweep db check` backs it up and migrates it to %d",
+        s->path, (long long)version, store_version_known());
+}
+
+static int make_writable(struct store *s, int64_t version, struct err *err)
+{
+    if (configure_writing(s, err) != 0)
+        return -1;
+    return version == store_version_known() ? 0 : migrate(s, err);
+}
+
 int store_open(struct store *s, const char *path, enum store_mode mode, struct err *err)
 {
     *s = (struct store){.mode = mode};
     if (snprintf(s->path, sizeof s->path, "%s", path) >= (int)sizeof s->path)
         return err_set(err, ERR_INPUT, "store path too long: %.200s", path);
     int64_t version = 0;
-    if (open_file(s, err) != 0 || configure(s, err) != 0 || check_identity(s, &version, err) != 0)
-        goto fail;
-    if (version == store_version_known())
-        return 0;
-    if (mode == STORE_READ) {
-        err_set(
-            err, ERR_STORAGE,
-            "%s: schema %lld of an older kernsweep; `kernsweep db check` backs it up and migrates it to %d",
-            s->path, (long long)version, store_version_known());
-        goto fail;
-    }
-    if (migrate(s, err) == 0)
-        return 0;
-fail:
-    store_close(s);
-    return -1;
+    int rc = open_file(s, err);
+    if (rc == 0)
+        rc = configure(s, err);
+    if (rc == 0)
+        rc = check_identity(s, &version, err);
+    if (rc == 0)
+        rc = mode == STORE_READ ? check_readable(s, version, err) : make_writable(s, version, err);
+    if (rc != 0)
+        store_close(s);
+    return rc;
 }
 
 static int stop_statement(void *arg)

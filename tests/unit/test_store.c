@@ -31,6 +31,12 @@ static void reading_needs_a_store(void **state)
     assert_err(store_open(&s, in_scratch("nothing.db"), STORE_READ, &err), &err, ERR_INPUT, "nothing.db",
                "--db");
     assert_false(fs_exists(in_scratch("nothing.db")));
+    put("empty.db", ""); /* as a process leaves it that is killed while it makes one */
+    assert_err(store_open(&s, in_scratch("empty.db"), STORE_READ, &err), &err, ERR_INPUT, "empty.db",
+               "no store yet");
+    s = open_store("empty.db");
+    assert_int_equal(query_int(&s, "SELECT auto_vacuum FROM pragma_auto_vacuum"), 2);
+    store_close(&s);
 }
 
 static void reading_cannot_write(void **state)
@@ -44,15 +50,26 @@ static void reading_cannot_write(void **state)
     store_close(&s);
 }
 
+static void hash_of(const char *name, char *hex)
+{
+    struct err err = {0};
+    size_t size;
+    assert_ok(sha256_of_file(in_scratch(name), 1 << 26, hex, &size, &err), &err);
+}
+
 static void a_newer_store_is_refused(void **state)
 {
     (void)state;
     struct store s = open_store("newer.db");
     struct err err = {0};
-    sqlite3_exec(s.db, "PRAGMA user_version = 999", NULL, NULL, NULL);
+    char before[SHA256_HEX_LEN + 1], after[SHA256_HEX_LEN + 1];
+    sqlite3_exec(s.db, "PRAGMA user_version = 999; PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     store_close(&s);
+    hash_of("newer.db", before);
     assert_err(store_open(&s, in_scratch("newer.db"), STORE_WRITE, &err), &err, ERR_STORAGE, "newer", "999");
     assert_err(store_open(&s, in_scratch("newer.db"), STORE_READ, &err), &err, ERR_STORAGE, "newer", "999");
+    hash_of("newer.db", after);
+    assert_string_equal(before, after);
 }
 
 static void a_foreign_database_is_refused_and_left_alone(void **state)
@@ -64,8 +81,12 @@ static void a_foreign_database_is_refused_and_left_alone(void **state)
     assert_int_equal(sqlite3_open(in_scratch("foreign.db"), &db), SQLITE_OK);
     sqlite3_exec(db, "CREATE TABLE theirs (x)", NULL, NULL, NULL);
     sqlite3_close(db);
+    char before[SHA256_HEX_LEN + 1], after[SHA256_HEX_LEN + 1];
+    hash_of("foreign.db", before);
     assert_err(store_open(&s, in_scratch("foreign.db"), STORE_WRITE, &err), &err, ERR_INPUT,
                "not a kernsweep store");
+    hash_of("foreign.db", after);
+    assert_string_equal(before, after);
     put("text.db", "This is a text, and long enough not to be taken for an empty database.\n");
     assert_err(store_open(&s, in_scratch("text.db"), STORE_WRITE, &err), &err, ERR_STORAGE, "text.db");
 }
