@@ -162,6 +162,16 @@ int runs_unreject(struct store *s, int64_t key, struct err *err)
     return sqlite3_changes(s->db) > 0 ? 0 : err_set(err, ERR_INPUT, "the run is not rejected");
 }
 
+int runs_confirmed_cells(struct store *s, int64_t key, int64_t *out, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare_int(
+        s, "SELECT count(*) AS n FROM confirmation WHERE run_id = :run OR base_id = :run", ":run", key, err);
+    if (!stmt || sql_step(stmt, err) != 1)
+        return -1;
+    *out = sql_col_int(stmt, "n", 0);
+    return 0;
+}
+
 int runs_have_samples(struct store *s, int64_t key, bool *out, struct err *err)
 {
     SQL_STMT stmt = sql_prepare_int(s,

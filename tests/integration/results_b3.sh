@@ -46,6 +46,18 @@ moved() {
     is "there is one run" "$("$KERNSWEEP" runs --json --db "$TMPDIR/moved.db" | jq length)" 1
 }
 
+# Removing a run takes the outcome of a confirmation with it, of which the other run's verdict may be.
+confirmed_removed() {
+    local db=$TMPDIR/removed.db
+    "$KERNSWEEP" ingest --node 192.0.2.10 tests/fixtures/b3_89_2026-02-12 tests/fixtures/b3_90_2026-02-14 --db "$db" >/dev/null 2>&1
+    sqlite3 "$db" "INSERT INTO confirmation SELECT n.id, b.id, 'v1', 8192, 'refuted', 'noise' FROM run n, run b
+        WHERE n.date = '2026-02-14' AND b.date = '2026-02-12'"
+    exits "runs remove exits 0" 0 "$KERNSWEEP" runs remove 20260212 --db "$db"
+    like "it says that the confirmation goes" "$ERR" '^removed run 20260212[^ ]* from the store, with the confirmation of 1 cell; its bundle'
+    exits "of a run without one it exits 0" 0 "$KERNSWEEP" runs remove 20260214 --db "$db"
+    unlike "and says nothing of the kind" "$ERR" confirmation
+}
+
 factors() {
     needs ingested
     is "v1 against the baseline at 4096 is 0.11x" "$(factor 20260210 baseline v1 4096)" 0.11x
@@ -327,6 +339,7 @@ no_store() {
 
 scenario "folders of the older layout" ingest
 scenario "a folder that is moved after it was stored" moved
+scenario "runs remove of a confirmed run" confirmed_removed
 scenario "the published figures" factors
 scenario "the scaling of the core run" scaling
 scenario "compare of two nights" other_night
