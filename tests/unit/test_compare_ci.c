@@ -76,8 +76,10 @@ static void runs_of_two_tickets_are_told_apart(void **state)
     char line[256];
     snprintf(line, sizeof line, "<system-out>%s</system-out>\n</testsuite>", words);
     of_tickets(compare_write_junit, "B3.89", "B3.90", line, true);
-    of_tickets(compare_write_junit, "B3.89", "B3.90", "<property name=\"base_ticket\" value=\"B3.89\"/>", true);
-    of_tickets(compare_write_junit, "B3.89", "B3.90", "<property name=\"now_ticket\" value=\"B3.90\"/>", true);
+    of_tickets(compare_write_junit, "B3.89", "B3.90", "<property name=\"base_ticket\" value=\"B3.89\"/>",
+               true);
+    of_tickets(compare_write_junit, "B3.89", "B3.90", "<property name=\"now_ticket\" value=\"B3.90\"/>",
+               true);
     of_tickets(compare_write_junit, "a&b", "a", "value=\"a&amp;b\"", true);
     snprintf(line, sizeof line, "::warning title=different tickets::%s\n", words);
     of_tickets(compare_write_github, "B3.89", "B3.90", line, true);

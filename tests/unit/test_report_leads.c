@@ -367,8 +367,10 @@ static void a_run_without_sources_is_not_sent_to_be_confirmed(void **state)
 
 static void what_all_cells_lost_is_not_sent_to_be_confirmed_with_the_sources_of_one_run(void **state)
 {
-    const struct side sourced = {"tree 1", "plan", "6.8.5", "code 1", 10}, bare = {"", "plan", "6.8.5", "", 10};
-    const struct side now = {"", "plan", "6.10.0", "", 20}, built = {"tree 2", "plan", "6.10.0", "code 2", 20};
+    const struct side sourced = {"tree 1", "plan", "6.8.5", "code 1", 10},
+                      bare = {"", "plan", "6.8.5", "", 10};
+    const struct side now = {"", "plan", "6.10.0", "", 20},
+                      built = {"tree 2", "plan", "6.10.0", "code 2", 20};
     (void)state;
     char *text = advice_beside("shift_base.db", sourced, now, CONFIRM_NOT_ASKED, slower_for_unknown_reasons);
     holds(text, "**Find out what the cells share that changed**: they are 8 % slower together");
