@@ -2,7 +2,6 @@
 #include "tests/unit/levels_support.h"
 
 #include "results/judge/compare.h"
-#include "results/judge/confirm.h"
 #include "results/judge/nights/common_factor.h"
 #include "results/judge/nights/nights.h"
 #include "results/judge/nights/scale.h"
@@ -229,17 +228,11 @@ static enum shift_cause cause_of(const struct plan_nights *p, double base_again,
     struct comparison c;
     const struct compare_options o = compare_defaults();
     struct run_data now = night_of(30, 1.08), a = night_of(31, base_again), b = night_of(32, now_again);
-    const struct run_data *const base[] = {&a, &a}, *const again[] = {&b, &b};
-    struct suspect_list suspects;
     assert_ok(compare_runs(NULL, &now, &p->history, &o, &c, &err), &err);
     assert_true(c.shift.found && c.shift.worse && !c.shift.from_controls);
     assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
-    assert_true(comparison_regressed(&c) && confirm_is_needed(&c));
-    assert_ok(confirm_suspects(&c, &suspects, &err), &err);
-    assert_int_equal(suspects.count, 4);
-    suspect_list_release(&suspects);
-    assert_ok(confirm_judge(&c, base, 2, again, 2, &o, &err), &err);
-    enum shift_cause cause = c.shift.confirmed;
+    assert_true(comparison_regressed(&c));
+    enum shift_cause cause = cause_measured_again(&c, 4, &a, &b, &o);
     assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
     comparison_release(&c);
     run_data_release(&now);
@@ -264,20 +257,13 @@ static enum shift_cause cause_of_pair(double base_again, double now_again)
 {
     struct err err = {0};
     struct comparison c;
-    struct suspect_list suspects;
     const struct compare_options o = compare_defaults();
     struct run_data base = night_of(1, 1), now = night_of(2, 1.08);
     struct run_data a = night_of(3, base_again), b = night_of(4, now_again);
-    const struct run_data *const bases[] = {&a, &a}, *const nows[] = {&b, &b};
     assert_ok(compare_runs(&base, &now, NULL, &o, &c, &err), &err);
     assert_true(c.shift.found && c.shift.worse && c.shift.since_base);
     assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
-    assert_true(confirm_is_needed(&c));
-    assert_ok(confirm_suspects(&c, &suspects, &err), &err);
-    assert_int_equal(suspects.count, 4);
-    suspect_list_release(&suspects);
-    assert_ok(confirm_judge(&c, bases, 2, nows, 2, &o, &err), &err);
-    enum shift_cause cause = c.shift.confirmed;
+    enum shift_cause cause = cause_measured_again(&c, 4, &a, &b, &o);
     comparison_release(&c);
     run_data_release(&base);
     run_data_release(&now);
