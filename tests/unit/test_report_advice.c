@@ -117,7 +117,7 @@ static void the_evidence_is_of_the_kernel_that_ran(void **state)
     holds(text, "**Eliminate the register spill of `v5`**: the kernel that ran uses 8 bytes of local memory");
     lacks(text, "1024");
     lacks(text, "`tiling`");
-    holds(text, "Of the 2 kernels of its build, the recorded launches fit 1,");
+    holds(text, "Of the 2 kernels of its build, only 1 fits the recorded launches");
     free(text);
     store_close(&s);
 }
