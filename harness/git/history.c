@@ -1,5 +1,6 @@
 #include "harness/git/history.h"
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "harness/git/git.h"
 
@@ -10,7 +11,7 @@
 enum { OUTPUT_MAX = 8 << 20, FIELDS = 4 };
 
 /* Each field ends with a NUL, which no commit can contain. */
-static const char format[] = "--format=tformat:%H%x00%aI%x00%s%x00%P%x00";
+static const char format[] = "--format=tformat:%H%x00%at%x00%s%x00%P%x00";
 
 /* What log.showSignature and the like of the user's settings would add. */
 #define PLAIN "--no-patch", "--no-show-signature", "--encoding=UTF-8"
@@ -52,6 +53,17 @@ static int find_parents(struct git_commits *l, const char *ids, bool first_only,
     return 0;
 }
 
+/* Seconds since the epoch become a time in UTC, as all times are. */
+static void format_time(char at[GIT_TIME_MAX])
+{
+    char *end;
+    double seconds = strtod(at, &end);
+    bool valid = end != at && !*end && seconds > 0;
+    at[0] = '\0';
+    if (valid)
+        clock_iso8601(seconds, at);
+}
+
 /* One record at *at, which moves to the next; git separates records by newlines. */
 static int read_commit(const char **at, const char *end, struct git_commit *out, const char **parents,
                        struct err *err)
@@ -69,6 +81,7 @@ static int read_commit(const char **at, const char *end, struct git_commit *out,
         *at = stop + 1;
     }
     *at += *at < end && **at == '\n';
+    format_time(out->authored_at);
     return is_commit_id(out->id) ? 0 : err_set(err, ERR_INPUT, "git log: found no commit's id");
 }
 

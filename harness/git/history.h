@@ -22,7 +22,7 @@ enum {
 struct git_commit {
     char id[GIT_COMMIT_MAX]; /* of SHA-1 or SHA-256, in full */
     char subject[GIT_SUBJECT_MAX];
-    char authored_at[GIT_TIME_MAX];  /* 2026-02-14T03:15:09+01:00 */
+    char authored_at[GIT_TIME_MAX];  /* 2026-02-14T02:15:09.000Z; "" if unknown */
     size_t parents[GIT_PARENTS_MAX]; /* of a list: their places in it, before its own */
     size_t n_parents;                /* that the list has too */
     bool after_first;                /* of a range: the commit that it begins after is a parent */

@@ -98,6 +98,7 @@ struct delta {
     enum reference_kind against;
     int reference_n;     /* nights behind the reference; 0 for a run */
     double common;       /* the common factor of the night that the reference contains; 1 when none */
+    double common_error; /* the standard error of its logarithm, between two runs alone */
     bool factor_is_open; /* nobody knows whether common is the node's, or that of code that other cells share
                           */
     bool own_is_open;    /* the same of own, and of code that other cells of its GPU share */
