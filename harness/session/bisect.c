@@ -129,15 +129,25 @@ static bool unusable(const struct work *w, const struct run_data *run, char *rea
     return true;
 }
 
+/* Of any of the variants: then the identity of all does not tell. */
+static bool is_of_device(const struct work *w, const struct run_data *run)
+{
+    for (size_t i = 0; i < w->cells.count; i++) {
+        const struct run_variant *v = run_data_variant(run, w->cells.items[i].variant);
+        if (v && v->code_of_device)
+            return true;
+    }
+    return false;
+}
+
 static void take_build(struct work *w, size_t commit, const struct run_data *run)
 {
     char code[SHA256_HEX_LEN + 1], reason[COMPARE_REASON_MAX];
-    const struct run_variant *v = run_data_variant(run, w->cells.items[0].variant);
     const char *gpu = run_data_fact(run, "gpus0.name");
     bool bad = unusable(w, run, reason, sizeof reason);
     code_of(w, run, code);
     w->b->entries[commit].build = run->info.key;
-    w->b->commits[commit].of_device = v && v->code_of_device;
+    w->b->commits[commit].of_device = is_of_device(w, run);
     snprintf(w->b->gpu, sizeof w->b->gpu, "%s", gpu ? gpu : "");
     bisect_built(&w->b->search, commit, code, bad ? reason : NULL);
 }
@@ -246,15 +256,18 @@ static int judge_cells(struct work *w, const struct turns_sides *sides, struct d
 static int narrow_codes(struct work *w, struct err *err)
 {
     const size_t ends[] = {0, w->b->count - 1};
+    char code[2][SHA256_HEX_LEN + 1];
     if (list_cells(w, err) != 0)
         return -1;
     for (size_t i = 0; i < 2; i++) {
         struct run_data run = {0};
         if (run_data_load(w->store, w->b->entries[ends[i]].build, &run, err) != 0)
             return -1;
-        code_of(w, &run, w->b->commits[ends[i]].code);
+        code_of(w, &run, code[i]);
+        w->b->commits[ends[i]].of_device = is_of_device(w, &run);
         run_data_release(&run);
     }
+    bisect_narrowed(&w->b->search, code[0], code[1]);
     return 0;
 }
 
@@ -268,6 +281,8 @@ static int judge_commit(struct work *w, size_t commit, struct err *err)
     if (rc == 0)
         rc = judge_cells(w, sides, all, err);
     if (rc == 0) {
+        if (ends)
+            bisect_doubt(all, w->cells.count);
         d = all[0];
         if (ends)
             choose_cell(w->b, all, w->cells.count, &d);
@@ -283,9 +298,17 @@ static int judge_commit(struct work *w, size_t commit, struct err *err)
     return rc;
 }
 
+/* What one side measured counts only beside what the other did at the time. */
+static void forget_one_sided(struct bisect_entry *e)
+{
+    if (isnan(e->base_median) || isnan(e->median))
+        e->made.count = 0;
+}
+
 static int measure_commit(struct work *w, size_t commit, struct err *err)
 {
     struct git_tree t = {.dir = ""};
+    forget_one_sided(&w->b->entries[commit]);
     say(w, "measuring in turns with the good end:", commit);
     int rc = *w->good.dir ? 0 : export_commit(w, 0, &w->good, err);
     if (rc == 0)

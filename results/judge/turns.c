@@ -194,8 +194,10 @@ int turns_judge(const struct turns_runs *base, const struct turns_runs *now, con
     }
     if (rc == 0)
         rc = turns_judge_values(&v, o, d, err);
+    d->apart = apart;
     if (rc == 0 && apart)
-        snprintf(d->reason, sizeof d->reason, "the two sides were measured on different GPUs");
+        snprintf(d->reason, sizeof d->reason,
+                 "the two sides were measured on different GPUs: name one in the plan's \"gpus\"");
     const char *why = differ_in_window(base, now, d);
     if (rc == 0 && why && v.base_n && v.now_n) {
         d->verdict = VERDICT_NOISY;

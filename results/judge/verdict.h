@@ -77,7 +77,8 @@ struct delta {
     bool in_now;
     bool within_run;         /* the base is another variant of the same run */
     bool by_nights;          /* there is no base: earlier nights judge */
-    bool apart;              /* both sides have the metric, of different things: sampled in different ways */
+    bool apart;              /* both sides have the metric, of different things: sampled in different ways,
+                                or, measured in turns, on different GPUs */
     enum status base_status; /* OK when absent: check in_base */
     enum status now_status;
     double base_median; /* NaN when there is none */

@@ -44,8 +44,15 @@ SH
     cat >"$REPO/src/run.sh" <<'SH'
 #!/bin/sh
 # run.sh BUILD HERE CONTEXT
-# Random bytes are the next line of the file "draws", if there is one.
+# Random bytes are the next line of the file "draws", if there is one. Fails as often as the file "fails-WORD" says, where
+# WORD is the second one of the code; from then on everything takes half as long again.
 echo "Prompt tokens: $3"
+fails=$2/fails-$(cut -d ' ' -f 2 "$1/code")
+if [ -s "$fails" ]; then
+    touch "$2/slowed"
+    sed -i 1d "$fails"
+    exit 1
+fi
 if [ -e "$2/draws" ]; then
     bytes=$(head -n 1 "$2/draws")
     sed -i 1d "$2/draws"
@@ -62,6 +69,7 @@ BEGIN {
     for (i = 1; i < length(random); i += 2) bytes = bytes " " 16 * digit(i) + digit(i + 1)
     getline line <(dir "/code")
     split(line, word, " ")
+    if ((getline slowed <(here "/slowed")) >= 0) word[1] *= 1.5
     noise = 0.015
     if ((getline line <(here "/noise")) > 0) noise = line
     split(bytes, byte, " ") # twelve numbers, whose sum is almost normal
@@ -102,7 +110,7 @@ fresh() {
     needs twelve_commits
     DB=$TMPDIR/$1/results.db
     mkdir -p "$TMPDIR/$1"
-    rm -f "$TMPDIR/noise"
+    rm -f "$TMPDIR"/{noise,slowed,fails-*}
 }
 
 ab_regression() {
@@ -193,6 +201,26 @@ bisect_skips() {
     is "the answer is the slow commit" "$(jq -r .answer.first <<<"$OUT")" "$(id_of c8)"
     exits "a bad end that does not build exits 1" 1 bisect --good c4 --bad c5
     like "and is named" "$OUT" "^stopped: the bad end $(id_of c5 | cut -c 1-12) cannot be measured"
+}
+
+# In a round, each side has ten tests. The node is much slower in the second round than in the first.
+bisect_fails_once() {
+    fresh fails
+    echo 0.002 >"$TMPDIR/noise"
+    seq 10 >"$TMPDIR/fails-v7"
+    exits "exits 0" 0 bisect --good c0 --bad c12 --json
+    is "the commit that failed in one round is measured again" \
+        "$(jq -r '.commits[7] | "\(.mark) \(.basis) \(.rounds)"' <<<"$OUT")" "good turns 2"
+    is "the answer is the slow commit" "$(jq -r '.answer | .outcome + " " + .first' <<<"$OUT")" "found $(id_of c8)"
+    seq 1000 >"$TMPDIR/fails-v7"
+    exits "one that fails again exits 0" 0 bisect --good c0 --bad c12 --fresh --json
+    is "it is skipped after two rounds" "$(jq -r '.commits[7] | "\(.mark) \(.basis) \(.reason)"' <<<"$OUT")" \
+        "skipped tests it has no valid measurement of prefill_s, in 2 rounds"
+    is "the answer is a range" "$(jq -r '.answer | "\(.outcome) \(.commits | length)"' <<<"$OUT")" "range 2"
+    seq 10 >"$TMPDIR/fails-v0"
+    rm "$TMPDIR/fails-v7"
+    exits "a good end that failed in one round exits 0" 0 bisect --good c0 --bad c12 --fresh --json
+    is "the answer is the slow commit again" "$(jq -r '.answer | .outcome + " " + .first' <<<"$OUT")" "found $(id_of c8)"
 }
 
 # A branch from before the good end, which made things faster: merged later, it is slow and made nothing slower.
@@ -427,6 +455,7 @@ scenario "ab of commits that do not differ" ab_equal
 scenario "the sides of ab" ab_sides
 scenario "bisect of twelve commits" bisect_found
 scenario "bisect past a commit that does not build" bisect_skips
+scenario "bisect past tests that fail by chance" bisect_fails_once
 scenario "bisect past a branch from before the good end" bisect_old_branch
 scenario "bisect of ends that do not differ" bisect_same_code
 scenario "bisect on a noisy node" bisect_noise

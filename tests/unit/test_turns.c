@@ -106,6 +106,37 @@ static void a_side_that_lacks_the_metric_may_have_passed(void **state)
     run_data_release(&failing);
 }
 
+static struct run_data run_on(const char *gpu)
+{
+    struct draft d;
+    draft_night(&d, 0);
+    for (int r = 1; r <= REPETITIONS; r++)
+        snprintf(draft_shot(&d, "v", CONTEXT, r, 1)->gpu, RUN_GPU_MAX, "%s", gpu);
+    return unnamed(&d);
+}
+
+/* Both sides have values, so neither is to blame. */
+static void sides_without_a_gpu_in_common_are_apart(void **state)
+{
+    struct run_data one = run_on("GPU-1"), two = run_on("GPU-2");
+    const struct run_data *first[] = {&one}, *other[] = {&two}, *both[] = {&two, &one};
+    const struct turns_runs on_one = {first, 1}, on_two = {other, 1}, on_both = {both, 2};
+    const struct compare_options o = compare_defaults();
+    struct delta d = {.variant = "v", .context = CONTEXT, .metric = METRIC_PREFILL_S};
+    struct err err = {0};
+    (void)state;
+    assert_ok(turns_judge(&on_one, &on_two, &o, &d, &err), &err);
+    assert_true(d.apart);
+    assert_int_equal(d.verdict, VERDICT_NOISY);
+    assert_string_equal(d.reason,
+                        "the two sides were measured on different GPUs: name one in the plan's \"gpus\"");
+    assert_ok(turns_judge(&on_one, &on_both, &o, &d, &err), &err);
+    assert_false(d.apart);
+    assert_int_equal(d.base_n, REPETITIONS);
+    run_data_release(&one);
+    run_data_release(&two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +145,7 @@ int main(void)
         cmocka_unit_test(the_named_metric_stays),
         cmocka_unit_test(each_cell_has_its_own),
         cmocka_unit_test(a_side_that_lacks_the_metric_may_have_passed),
+        cmocka_unit_test(sides_without_a_gpu_in_common_are_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

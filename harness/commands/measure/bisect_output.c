@@ -60,8 +60,7 @@ static void write_why(const struct bisect_state *b, struct buf *out)
         buf_printf(out, "the %s end %.12s cannot be measured: %s", end == good ? "good" : "bad", end->id,
                    end->reason);
     else if (bad->mark == BISECT_OPEN)
-        buf_printf(out, "both ends have the same %s (--force measures all the same)",
-                   bad->of_device ? "device code; the host's code was not compared" : "machine code");
+        buf_puts(out, "both ends have the same machine code (--force measures all the same)");
     else if (b->step.outcome == BISECT_UNDECIDED)
         buf_printf(out, "measured in turns, it could not be told whether the ends differ: %s", bad->reason);
     else
