@@ -90,6 +90,7 @@ static int export_commit(const struct work *w, size_t commit, struct git_tree *t
 static struct turns_request request_of(const struct work *w, const struct git_tree *now, size_t commit)
 {
     struct turns_request r = {.plan = w->b->request.plan,
+                              .plan_sha256 = given(w->b->request.plan_sha256),
                               .base.dir = given(w->good.dir),
                               .base.commit = w->b->commits[0].id,
                               .now.dir = now->dir,
@@ -375,6 +376,8 @@ int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_sett
     if (*b->ended_at)
         return 0;
     int rc = bisect_load_plan(&w.plan, &b->request, err);
+    if (rc == 0)
+        rc = turns_check_plan(&w.plan, given(b->request.plan_sha256), err);
     if (rc == 0)
         rc = make_trees(&w, err);
     if (rc == 0)

@@ -82,9 +82,10 @@ static json_t *encode_cell(const struct bisect_cell *c)
 
 static json_t *encode_request(const struct bisect_request *r)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:i}", "plan", r->plan, "node", r->node,
-                     "artifacts", r->artifacts, "variants", r->variants, "contexts", r->contexts, "path",
-                     r->path, "first_parent", r->first_parent, "force", r->force, "rounds", r->rounds);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:i}", "plan", r->plan, "plan_sha256",
+                     r->plan_sha256, "node", r->node, "artifacts", r->artifacts, "variants", r->variants,
+                     "contexts", r->contexts, "path", r->path, "first_parent", r->first_parent, "force",
+                     r->force, "rounds", r->rounds);
 }
 
 static json_t *encode_answer(const struct bisect_state *b)
@@ -242,7 +243,9 @@ static int decode_request(const struct json_at *at, struct bisect_request *r, st
     const struct text texts[] = {TEXT(r, plan, "plan"),           TEXT(r, node, "node"),
                                  TEXT(r, artifacts, "artifacts"), TEXT(r, variants, "variants"),
                                  TEXT(r, contexts, "contexts"),   TEXT(r, path, "path")};
-    return READ_TEXTS(at, texts, err) != 0 ||
+    const struct text sha[] = {TEXT(r, plan_sha256, "plan_sha256")};
+    bool known = json_object_get(at->value, "plan_sha256");
+    return READ_TEXTS(at, texts, err) != 0 || (known && READ_TEXTS(at, sha, err) != 0) ||
                    json_get_bool_def(at, "first_parent", &r->first_parent, err) != 0 ||
                    json_get_bool_def(at, "force", &r->force, err) != 0
                ? -1

@@ -301,6 +301,27 @@ bisect_killed() {
     is "it took no more pairs of builds than promised" "$(ks bisect --show --json | jq '.pairs <= .pairs_max')" true
 }
 
+# Half of a search by one plan, and half by one in which all commits are equal, would blame the last commit.
+bisect_of_another_plan() {
+    local name
+    fresh other
+    echo 0.002 >"$TMPDIR/noise"
+    cp "$TMPDIR/plan.json" "$TMPDIR/other/plan.json"
+    killed_after 7
+    name=$(sql "SELECT name FROM bisect")
+    # shellcheck disable=SC2016 # jq's
+    jq '.variants[0].run = ["sh", "-c", "echo Prompt tokens: $0; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"attn_impl\\\": \\\"fake\\\"}\"", "{context}"]' \
+        "$TMPDIR/other/plan.json" >"$TMPDIR/plan.json"
+    exits "--continue after the plan changed exits 2" 2 ks bisect --continue
+    like "and is explained" "$ERR" "plan.json: changed since the search began"
+    exits "the same command exits 0" 0 bisect --good c0 --bad c12
+    like "and says that it is another search" "$ERR" "^bisect $name of the same commits is not finished"
+    like "which finds what this plan measures" "$OUT" "^not reproducible: measured in turns, the bad end is not slower"
+    cp "$TMPDIR/other/plan.json" "$TMPDIR/plan.json"
+    exits "with the old plan, the old search goes on" 0 ks bisect --continue "$name"
+    like "and has its answer" "$OUT" "^found $(id_of c8 | cut -c 1-12)"
+}
+
 bisect_detached() {
     fresh detached
     exits "--detach exits 0" 0 bisect --good c6 --bad c9 --detach
@@ -354,6 +375,21 @@ ambiguous_words() {
     in_repo checkout -q --orphan empty && in_repo rm -rq --cached . && in_repo commit -q --allow-empty -m nothing && in_repo checkout -q -f main
     exits "a commit without the folder exits 2" 2 ab --base empty --head c8
     like "and is explained" "$ERR" "the commit has no folder src/"
+}
+
+# The plan was changed while a night's search was waiting for the next night.
+nightly_changed_plan() {
+    fresh changed
+    echo 0.003 >"$TMPDIR/noise"
+    jq '.baseline = "gold" | .confirm = {bisect: true, bisect_minutes: 1}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
+    exits "the first night exits 0" 0 night c6
+    exits "a slower night exits 4" 4 night c9
+    sql "UPDATE bisect SET ended_at = NULL, outcome = NULL, body = json_set(body, '$.ended_at', '', '$.request.plan_sha256', 'another')"
+    exits "the next night exits 4" 4 night c11
+    like "and says that it begins the search anew" "$ERR" "^bisect: the plan has changed: the search from $(id_of c6 | cut -c 1-12) to $(id_of c9 | cut -c 1-12) begins anew"
+    like "which has its answer" "$ERR" "^bisect: found $(id_of c8 | cut -c 1-12)"
+    is "the other search is gone" "$(sql "SELECT count(*), sum(ended_at IS NOT NULL) FROM bisect")" "1|1"
+    in_repo checkout -q main
 }
 
 nightly_dirty() {
@@ -460,9 +496,11 @@ scenario "bisect past a branch from before the good end" bisect_old_branch
 scenario "bisect of ends that do not differ" bisect_same_code
 scenario "bisect on a noisy node" bisect_noise
 scenario "bisect that is killed and blocked" bisect_killed
+scenario "bisect of a plan that changed" bisect_of_another_plan
 scenario "bisect that is detached" bisect_detached
 scenario "a nightly run that searches" nightly_search
 scenario "a nightly run past a search that is stuck" nightly_stuck
+scenario "a nightly run whose plan changed" nightly_changed_plan
 scenario "revisions that are not what they seem" ambiguous_words
 scenario "a nightly run of changed sources" nightly_dirty
 scenario "a metric that one end lacks" printed_on_one_side
