@@ -344,6 +344,35 @@ static bool is_interrupted(const struct work *w)
     return w->o->session.interrupted && *w->o->session.interrupted;
 }
 
+/* The good commits that the answer stands on, the newest first. */
+static size_t list_good(const struct bisect_state *b, const char *ids[static GIT_COUNT_WITHOUT_MAX])
+{
+    size_t n = 0;
+    for (size_t i = b->step.last; i-- > 0 && n < GIT_COUNT_WITHOUT_MAX;) {
+        const struct bisect_commit *c = &b->commits[i];
+        bool known = c->basis != BISECT_BY_CODE || !c->of_device;
+        if (i == 0 || (c->mark == BISECT_GOOD && known))
+            ids[n++] = c->id;
+    }
+    return n;
+}
+
+/* Whatever leaves the path as it was is not searched, and may be what made the cell slower. */
+static int count_unlisted(struct work *w, struct err *err)
+{
+    struct bisect_state *b = w->b;
+    const char *good[GIT_COUNT_WITHOUT_MAX];
+    size_t all = 0;
+    if (!*b->request.path || !bisect_state_answered(b))
+        return 0;
+    size_t n = list_good(b, good);
+    if (git_commits_count(w->plan.source.dir, b->commits[b->step.last].id, good, n, b->request.first_parent,
+                          &all, err) != 0)
+        return -1;
+    b->unlisted = all > b->step.suspects ? all - b->step.suspects : 0;
+    return 0;
+}
+
 static int search(struct work *w, struct err *err)
 {
     double until = w->o->time_s > 0 ? clock_mono_s() + w->o->time_s : INFINITY;
@@ -358,6 +387,8 @@ static int search(struct work *w, struct err *err)
     }
     w->b->step = step;
     clock_iso8601(clock_real_s(), w->b->ended_at);
+    if (count_unlisted(w, err) != 0)
+        return -1;
     return bisect_state_save(w->b, w->store, err);
 }
 

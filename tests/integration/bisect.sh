@@ -241,6 +241,48 @@ bisect_old_branch() {
     is "the answer is the commit that made it slower" "$(jq -r '.answer | .outcome + " " + .first' <<<"$OUT")" "found $(id_of cslow)"
 }
 
+# The good end lies on a branch that m7 merges. Whether m5 made things slower, or was slow by then, stays open: m7 is slow.
+bisect_first_parent() {
+    needs twelve_commits
+    fresh first
+    in_repo checkout -q -b m c0
+    echo "1.0 s" >"$REPO/src/code" && commit m1
+    in_repo checkout -q -b s m
+    echo "1.0 s2" >"$REPO/src/code" && commit s2
+    in_repo checkout -q m
+    echo "1.08 m5" >"$REPO/src/code" && commit m5
+    echo "1.08 m6" >"$REPO/src/code" && commit m6
+    in_repo merge -q --no-ff --no-commit -X ours s
+    echo "1.08 m7" >"$REPO/src/code" && commit m7
+    echo "1.08 m8" >"$REPO/src/code" && commit m8
+    echo "1.08 m9" >"$REPO/src/code" && commit m9
+    in_repo checkout -q main
+    exits "exits 0" 0 bisect --good cs2 --bad cm9 --first-parent --json
+    is "the range ends with the merge" "$(jq -r '.answer | .outcome + " " + .last' <<<"$OUT")" "range $(id_of cm7)"
+    is "and has what it may have brought" "$(jq -r '.answer.commits | length' <<<"$OUT")" 3
+}
+
+# c6 makes things slower and leaves "kern" as it is, which only c2, c5, c8 and c10 change: c8 is as slow as c7.
+bisect_path() {
+    local i
+    fresh path
+    echo 0.002 >"$TMPDIR/noise"
+    in_repo checkout -q --orphan path c0
+    for i in $(seq 0 12); do
+        echo "$([ "$i" -lt 6 ] && echo 1.0 || echo 1.08) p$i" >"$REPO/src/code"
+        case $i in 0 | 2 | 5 | 8 | 10) echo "$i" >"$REPO/src/kern" ;; esac
+        commit "p$i"
+    done
+    in_repo checkout -q main
+    exits "exits 0" 0 bisect --good cp0 --bad cp12 --path kern
+    like "the answer has the commits in between" "$OUT" \
+        "^found $(id_of cp8 | cut -c 1-12), or one of the 2 commits up to it that do not change kern: a 64: prefill_s"
+    is "so has --show" "$(ks bisect --show | head -n 1)" "$(head -n 1 <<<"$OUT")"
+    is "and --json" "$(ks bisect --show --json | jq .answer.unlisted)" 2
+    exits "without commits in between, exits 0" 0 bisect --good cp4 --bad cp6 --path code
+    like "the answer is one commit" "$OUT" "^found $(id_of cp6 | cut -c 1-12): a 64: prefill_s"
+}
+
 bisect_same_code() {
     fresh same
     exits "ends of the same machine code exit 0" 0 bisect --good c9 --bad c10
@@ -493,6 +535,8 @@ scenario "bisect of twelve commits" bisect_found
 scenario "bisect past a commit that does not build" bisect_skips
 scenario "bisect past tests that fail by chance" bisect_fails_once
 scenario "bisect past a branch from before the good end" bisect_old_branch
+scenario "bisect along first parents, beside the good end" bisect_first_parent
+scenario "bisect of the commits that change a path" bisect_path
 scenario "bisect of ends that do not differ" bisect_same_code
 scenario "bisect on a noisy node" bisect_noise
 scenario "bisect that is killed and blocked" bisect_killed

@@ -51,6 +51,19 @@ static void write_answer(const struct bisect_state *b, struct buf *out)
                num_change(own - 1).s, num_change(c->ratio - 1).s);
 }
 
+/* Of the commits that may be the one, those that were not searched. */
+static void write_unlisted(const struct bisect_state *b, struct buf *out)
+{
+    const char *path = b->request.path;
+    if (b->unlisted == 0)
+        return;
+    if (b->unlisted == 1)
+        buf_puts(out, ", or the one commit up to it that does not change ");
+    else
+        buf_printf(out, ", or one of the %zu commits up to it that do not change ", b->unlisted);
+    text_printable(out, path, strlen(path), sizeof b->request.path);
+}
+
 /* Why there is no answer: what is known of the end that says so. */
 static void write_why(const struct bisect_state *b, struct buf *out)
 {
@@ -76,12 +89,16 @@ void bisect_write_headline(const struct bisect_state *b, struct buf *out)
     }
     switch (a->outcome) {
     case BISECT_FOUND:
-        buf_printf(out, "found %.12s: ", b->commits[a->first].id);
+        buf_printf(out, "found %.12s", b->commits[a->first].id);
+        write_unlisted(b, out);
+        buf_puts(out, ": ");
         write_answer(b, out);
         return;
     case BISECT_RANGE:
-        buf_printf(out, "found the range %.12s to %.12s, %zu commit%s: ", b->commits[a->first].id,
+        buf_printf(out, "found the range %.12s to %.12s, %zu commit%s", b->commits[a->first].id,
                    b->commits[a->last].id, a->suspects, text_plural((long long)a->suspects));
+        write_unlisted(b, out);
+        buf_puts(out, ": ");
         write_answer(b, out);
         return;
     case BISECT_NOT_REPRODUCIBLE:
