@@ -223,6 +223,18 @@ bisect_fails_once() {
     is "the answer is the slow commit again" "$(jq -r '.answer | .outcome + " " + .first' <<<"$OUT")" "found $(id_of c8)"
 }
 
+# Both become slower in c8, but only one of them is followed.
+bisect_two_cells() {
+    fresh cells
+    echo 0.002 >"$TMPDIR/noise"
+    jq '.variants += [.variants[0] | .name = "b"]' "$TMPDIR/plan.json" >"$TMPDIR/two.json"
+    exits "exits 0" 0 ks bisect "$TMPDIR/two.json" --artifacts "$TMPDIR/cells" --good c6 --bad c8
+    like "the other cell is named" "$OUT" \
+        "^slower at the bad end, too: [ab] 64: prefill_s \\+[78]"
+    like "and not blamed on the commit" "$OUT" "^  perhaps because of another commit: --variant and --point search for one of them"
+    like "so does the report" "$(cat "$TMPDIR"/cells/bisect-*.md)" "^The search followed the first of them. The others may be slower because of another commit"
+}
+
 # A branch from before the good end, which made things faster: merged later, it is slow and made nothing slower.
 bisect_old_branch() {
     needs twelve_commits
@@ -533,6 +545,7 @@ scenario "ab of commits that do not differ" ab_equal
 scenario "the sides of ab" ab_sides
 scenario "bisect of twelve commits" bisect_found
 scenario "bisect past a commit that does not build" bisect_skips
+scenario "bisect of two cells that became slower" bisect_two_cells
 scenario "bisect past tests that fail by chance" bisect_fails_once
 scenario "bisect past a branch from before the good end" bisect_old_branch
 scenario "bisect along first parents, beside the good end" bisect_first_parent

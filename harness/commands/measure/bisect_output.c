@@ -183,6 +183,24 @@ static int write_code(const struct bisect_state *b, struct store *s, bool colour
     return 0;
 }
 
+/* What became slower between the ends was not followed but for the first: of several commits, another one may
+ * be the cause. */
+static bool may_have_other_causes(const struct bisect_state *b)
+{
+    return b->n_cells > 1 && b->count > 2;
+}
+
+static void write_others(const struct bisect_state *b, struct buf *out)
+{
+    for (size_t i = 1; i < b->n_cells; i++) {
+        buf_puts(out, "slower at the bad end, too: ");
+        write_change(&b->cells[i], out);
+        buf_putc(out, '\n');
+    }
+    if (may_have_other_causes(b))
+        buf_puts(out, "  perhaps because of another commit: --variant and --point search for one of them\n");
+}
+
 int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out,
                       struct err *err)
 {
@@ -199,11 +217,7 @@ int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour
         text_printable(out, c->subject, strlen(c->subject), sizeof c->subject);
         buf_putc(out, '\n');
     }
-    for (size_t i = 1; i < b->n_cells; i++) {
-        buf_puts(out, i == 1 ? "slower too: " : "            ");
-        write_change(&b->cells[i], out);
-        buf_putc(out, '\n');
-    }
+    write_others(b, out);
     if (write_code(b, s, colour, out, err) != 0)
         return -1;
     buf_putc(out, '\n');
@@ -330,6 +344,11 @@ int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct 
     if (b->n_cells > 0) {
         buf_puts(out, "## What is slower\n\n");
         md_cells(&w, b);
+        if (may_have_other_causes(b))
+            buf_puts(
+                out,
+                "The search followed the first of them. The others may be slower because of another commit: "
+                "`--variant` and `--point` search for one of them.\n\n");
     }
     if (md_changed_code(&w, b, s, err) != 0)
         return -1;
