@@ -10,16 +10,17 @@ enum { MANY = 200, REPETITIONS = 3, ROUND = 2 * REPETITIONS, VALUES = ROUND * 10
 
 /* What the simulated node and repository are like. */
 struct world {
-    size_t count;            /* commits, both ends included */
-    size_t culprit;          /* from here on slower; count: no commit is */
-    double slower;           /* by how much */
-    double time;             /* of the good end, s; 0: 1 */
-    size_t second;           /* from here on `again` slower, too; 0: no commit is */
-    double again;            /* by how much more */
-    double noise;            /* relative, of one repetition */
-    double drift;            /* relative, from one turn to the next */
-    bool broken[MANY];       /* does not build */
-    double noisy[MANY];      /* noise of this commit's measurements; 0: as everywhere */
+    size_t count;       /* commits, both ends included */
+    size_t culprit;     /* from here on slower; count: no commit is */
+    double slower;      /* by how much */
+    double time;        /* of the good end, s; 0: 1 */
+    size_t second;      /* from here on `again` slower, too; 0: no commit is */
+    double again;       /* by how much more */
+    double noise;       /* relative, of one repetition */
+    double states;      /* every repetition is in one of two states at random, this much apart; 0: in one */
+    double drift;       /* relative, from one turn to the next */
+    bool broken[MANY];  /* does not build */
+    double noisy[MANY]; /* noise of this commit's measurements; 0: as everywhere */
     const char *code[MANY];  /* NULL: every commit has its own */
     bool of_device;          /* the codes are of device code */
     bool fast[MANY];         /* on a branch that does not have the culprit */
@@ -47,7 +48,8 @@ static void measure_turn(struct world *w, size_t commit, double noise, double *o
     double time = 1 + (slow ? w->slower : 0);
     time = (time + (w->second > 0 && commit >= w->second ? w->again : 0)) * (w->time > 0 ? w->time : 1);
     for (int i = 0; i < REPETITIONS; i++)
-        out[i] = time * w->now * (1 + noise * stats_rng_normal(&w->rng));
+        out[i] = time * w->now * (1 + noise * stats_rng_normal(&w->rng)) *
+                 (w->states > 0 && stats_rng_unit(&w->rng) < 0.5 ? 1 + w->states : 1);
     w->now *= 1 + w->drift;
 }
 
@@ -99,8 +101,10 @@ static void measure(struct world *w, struct tried *t, size_t commit)
     if (!ends)
         o = bisect_options(&o, &t->ends);
     assert_int_equal(turns_judge_values(&v, &o, &d, &err), 0);
-    if (ends)
+    if (ends) {
+        bisect_doubt(&d, 1);
         t->ends = d;
+    }
     bisect_measured(&t->search, commit, &d);
     if (ends && d.verdict == VERDICT_REGRESSED)
         narrow(t);
@@ -275,6 +279,25 @@ static void much_noise_names_no_other_commit(void **state)
             wrong += t.end.first > w.culprit || t.end.last < w.culprit;
     }
     assert_true(wrong <= 1);
+}
+
+/* The median of some repetitions is that of the one state or of the other. */
+static void two_states_name_no_other_commit(void **state)
+{
+    static const double states[] = {0.04, 0.1};
+    static struct tried t;
+    (void)state;
+    for (size_t i = 0; i < COUNT(states); i++) {
+        int wrong = 0;
+        for (uint64_t seed = 1; seed <= 100; seed++) {
+            struct world w = {.count = 41, .slower = 0.08, .noise = 0.001, .states = states[i]};
+            w.culprit = 1 + (size_t)(seed * 7919 % 40);
+            search(&w, &t, seed);
+            if (t.end.outcome == BISECT_FOUND || t.end.outcome == BISECT_RANGE)
+                wrong += t.end.first > w.culprit || t.end.last < w.culprit;
+        }
+        assert_true(wrong <= 2);
+    }
 }
 
 static void equal_ends_are_not_reproducible(void **state)
@@ -479,6 +502,14 @@ static void one_cell_of_many_needs_more_evidence(void **state)
     assert_int_equal(cells[1].verdict, VERDICT_REGRESSED);
     assert_int_equal(cells[2].verdict, VERDICT_REGRESSED);
     assert_int_equal(cells[3].verdict, VERDICT_UNCHANGED);
+    cells[1].mixed = 0.4;
+    cells[2].method = METHOD_THRESHOLD;
+    bisect_doubt(&cells[1], 1);
+    bisect_doubt(&cells[2], 1);
+    assert_string_equal(cells[1].reason, "+8 %; but the repetitions disagree");
+    assert_string_equal(cells[2].reason, "+1; too few valid repetitions");
+    assert_int_equal(cells[1].verdict, VERDICT_NOISY);
+    assert_int_equal(cells[2].verdict, VERDICT_NOISY);
 }
 
 /* Most tests of a commit fail: the few that are left show a difference, and prove nothing yet. */
@@ -669,6 +700,7 @@ int main(void)
         cmocka_unit_test(a_branch_from_before_is_searched),
         cmocka_unit_test(the_host_is_to_blame),
         cmocka_unit_test(much_noise_names_no_other_commit),
+        cmocka_unit_test(two_states_name_no_other_commit),
         cmocka_unit_test(equal_ends_are_not_reproducible),
         cmocka_unit_test(ends_may_stay_undecided),
         cmocka_unit_test(ends_of_one_code_are_not_measured),

@@ -7,7 +7,7 @@
 enum { PAIRS_SPARE = 4, FAILED_ROUNDS_MAX = 2 };
 
 /* Stricter than elsewhere: a step that is wrong sends the search into the wrong half. */
-static const double step_fdr = 0.01, clear_errors = 2;
+static const double step_fdr = 0.01, clear_errors = 2, mixed_max = 0.2;
 
 static const char *const mark_names[BISECT_MARK_COUNT] = {"open", "good", "bad", "skipped"};
 static const char *const basis_names[BISECT_BASIS_COUNT] = {"nothing", "given", "turns",    "code",
@@ -370,10 +370,20 @@ static bool is_near_half(const struct delta *d)
     return d->noise_floor > 0 && fabs(loss - d->threshold) < clear_errors * d->noise_floor;
 }
 
-/* Where tests failed, few values are left, and then verdicts are given that do not suffice here. */
-static bool is_weak(const struct delta *d)
+/* What a verdict lacks that would suffice elsewhere; "" for nothing. Where tests failed, few values are left.
+ * Where each side has two states, its median is of either. */
+static const char *lack_of(const struct delta *d)
 {
-    return d->method == METHOD_THRESHOLD || (d->verdict == VERDICT_REGRESSED && d->p > step_fdr);
+    if (d->mixed > mixed_max)
+        return "; but the repetitions disagree";
+    if (d->method == METHOD_THRESHOLD || (d->verdict == VERDICT_REGRESSED && d->p > step_fdr))
+        return "; too few valid repetitions";
+    return "";
+}
+
+static void add_lack(char reason[static COMPARE_REASON_MAX], const char *before, const char *lack)
+{
+    snprintf(reason, COMPARE_REASON_MAX, "%.*s%s", COMPARE_REASON_MAX - 64, before, lack);
 }
 
 /* A verdict, or why it proves nothing. */
@@ -381,13 +391,14 @@ static enum bisect_mark weigh(const struct bisect_search *s, size_t commit, cons
                               char reason[static COMPARE_REASON_MAX])
 {
     enum bisect_mark mark = mark_of(d->verdict);
-    const char *lacks = "";
-    if (mark != BISECT_OPEN && commit < s->count - 1 && is_near_half(d))
-        lacks = "; too close to half of the ends' change";
-    else if (mark != BISECT_OPEN && is_weak(d))
-        lacks = "; too few valid repetitions";
-    snprintf(reason, COMPARE_REASON_MAX, "%.*s%s", COMPARE_REASON_MAX - 64, d->reason, lacks);
-    return *lacks ? BISECT_OPEN : mark;
+    bool is_step = commit < s->count - 1;
+    const char *lack = "";
+    if (mark != BISECT_OPEN && is_step && is_near_half(d))
+        lack = "; too close to half of the ends' change";
+    else if (mark == BISECT_BAD || (mark == BISECT_GOOD && is_step))
+        lack = lack_of(d);
+    add_lack(reason, d->reason, lack);
+    return *lack ? BISECT_OPEN : mark;
 }
 
 /* Of an end, or of a commit in between. */
@@ -448,15 +459,18 @@ void bisect_narrowed(struct bisect_search *s, const char *good_code, const char 
 
 void bisect_doubt(struct delta *cells, size_t count)
 {
-    char reason[COMPARE_REASON_MAX];
     for (size_t i = 0; i < count; i++) {
         struct delta *d = &cells[i];
-        if (d->verdict != VERDICT_REGRESSED || !(d->p * (double)count > step_fdr))
+        const struct delta before = *d;
+        char many[64];
+        const char *lack = lack_of(d);
+        snprintf(many, sizeof many, "; not enough, as the clearest of %zu cells", count);
+        if (!*lack && d->p * (double)count > step_fdr)
+            lack = many;
+        if (d->verdict != VERDICT_REGRESSED || !*lack)
             continue;
         d->verdict = VERDICT_NOISY;
-        memcpy(reason, d->reason, sizeof reason);
-        snprintf(d->reason, sizeof d->reason, "%.*s; not enough, as the clearest of %zu cells",
-                 COMPARE_REASON_MAX - 64, reason, count);
+        add_lack(d->reason, before.reason, lack);
     }
 }
 
@@ -500,6 +514,7 @@ struct compare_options bisect_options(const struct compare_options *o, const str
     struct compare_options half = bisect_end_options(o);
     double whole = isnan(ends->ratio) ? 1 : fabs(ends->ratio - 1); /* to 0; from 0, ranks decide */
     half.practical = half.regression = half.improvement = whole / 2;
+    half.middle = ends->ratio < 1 ? 1 - half.regression : 1 + half.regression;
     half.ratio_alone = true; /* half of the change may be less than matters elsewhere */
     return half;
 }

@@ -104,7 +104,7 @@ size_t bisect_clearest(const struct delta *cells, size_t count);
 void bisect_narrowed(struct bisect_search *s, const char *good_code, const char *bad_code);
 
 /* Of several cells of the ends, some look slower by chance: those whose evidence does not suffice for as many
- * become inconclusive. */
+ * become inconclusive. So does a single one where it does not suffice for a search. */
 void bisect_doubt(struct delta *cells, size_t count);
 
 /* The options that decide whether the ends differ: stricter than o, for everything rests on it. */
