@@ -201,18 +201,28 @@ int git_commit_find(const char *dir, const char *revision, struct git_commit *ou
     return rc;
 }
 
-static int check_ancestor(const char *dir, const char *from, const char *to, struct err *err)
+static int ask_ancestor(const char *dir, const char *from, const char *to, bool *is, struct err *err)
 {
     const char *const args[] = {"merge-base", "--is-ancestor", from, to, NULL};
     struct err why = {0};
     struct buf none;
     buf_init(&none, 16);
-    int rc = git_output(dir, args, &none, &why);
+    *is = git_output(dir, args, &none, &why) == 0;
     buf_release(&none);
-    return rc == 0 ? 0
-                   : err_set(err, ERR_INPUT,
-                             "%s: %.12s is no ancestor of %.12s: there is no range between them%s", dir, from,
-                             to, shallow_hint(dir));
+    if (*is || why.kind == ERR_INPUT)
+        return 0;
+    *err = why;
+    return -1;
+}
+
+static int check_ancestor(const char *dir, const char *from, const char *to, struct err *err)
+{
+    bool is;
+    if (ask_ancestor(dir, from, to, &is, err) != 0)
+        return -1;
+    return is ? 0
+              : err_set(err, ERR_INPUT, "%s: %.12s is no ancestor of %.12s: there is no range between them%s",
+                        dir, from, to, shallow_hint(dir));
 }
 
 /* The end itself, which left the path as the newest commit made it. */
@@ -224,6 +234,45 @@ static void add_last(struct git_commits *l, const struct git_commit *last)
     if (l->count > 0)
         c->parents[c->n_parents++] = l->count - 1;
     l->count++;
+}
+
+/* By first parents, the range may begin beside `from`, until one of its commits merges that: the first that
+ * has it. */
+static int find_merge(const char *dir, const char *from, struct git_commits *l, struct err *err)
+{
+    size_t low = 0, high = l->count - 1; /* `to` has it */
+    for (size_t i = 0; i < l->count; i++)
+        if (l->items[i].after_first)
+            return 0;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        bool is;
+        if (ask_ancestor(dir, from, l->items[middle].id, &is, err) != 0)
+            return -1;
+        if (is)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    l->items[low].after_first = true;
+    return 0;
+}
+
+int git_commits_count(const char *dir, const char *to, const char *const *without, size_t n,
+                      bool first_parent, size_t *out, struct err *err)
+{
+    const char *args[GIT_ARGS_MAX + 1] = {"rev-list", "--count",
+                                          first_parent ? "--first-parent" : "--topo-order", to, "--not"};
+    struct buf text;
+    size_t count = 5;
+    for (size_t i = 0; i < n && i < GIT_COUNT_WITHOUT_MAX; i++)
+        args[count++] = without[i];
+    buf_init(&text, 64);
+    int rc = git_output(dir, args, &text, err);
+    if (rc == 0)
+        *out = (size_t)strtoull(buf_str(&text), NULL, 10);
+    buf_release(&text);
+    return rc;
 }
 
 int git_commits_between(const char *dir, const char *from, const char *to, const struct git_range *range,
@@ -259,5 +308,8 @@ int git_commits_between(const char *dir, const char *from, const char *to, const
     }
     if (out->count == 0 || strcmp(out->items[out->count - 1].id, last.id) != 0)
         add_last(out, &last);
-    return 0;
+    if (!range->first_parent || find_merge(dir, first.id, out, err) == 0)
+        return 0;
+    git_commits_release(out);
+    return -1;
 }

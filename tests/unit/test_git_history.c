@@ -106,6 +106,21 @@ static void a_range_knows_its_parents(void **state)
     git_commits_release(&l);
 }
 
+/* By first parents, the range begins beside its lower end, until a commit merges that. */
+static void a_range_knows_what_merged_its_lower_end(void **state)
+{
+    const struct git_range first = {.first_parent = true};
+    struct git_commits l;
+    struct err err = {0};
+    (void)state;
+    assert_int_equal(git_commits_between(sub, "side", "main", &first, &l, &err), 0);
+    assert_int_equal(l.count, 4);
+    assert_string_equal(l.items[1].subject, "merge");
+    for (size_t i = 0; i < l.count; i++)
+        assert_int_equal(l.items[i].after_first, i == 1);
+    git_commits_release(&l);
+}
+
 static void a_shallow_clone_is_named(void **state)
 {
     struct git_commit c;
@@ -212,6 +227,7 @@ int main(void)
         cmocka_unit_test(an_option_is_no_revision),
         cmocka_unit_test(a_range_is_listed),
         cmocka_unit_test(a_range_knows_its_parents),
+        cmocka_unit_test(a_range_knows_what_merged_its_lower_end),
         cmocka_unit_test(a_shallow_clone_is_named),
         cmocka_unit_test(settings_of_log_do_not_count),
         cmocka_unit_test(a_range_needs_an_ancestor),
