@@ -117,6 +117,7 @@ static void catch_signals(void)
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGTERM, &stop, NULL);
     sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL); /* write() fails, and that is told */
 }
 
 static void start_trace(void)

@@ -52,6 +52,13 @@ void clock_iso8601(double real_s, char *out)
     snprintf(out, CLOCK_ISO_LEN + 1, "%.19s.%03uZ", day, (unsigned)(ms % 1000));
 }
 
+void clock_today(char *out)
+{
+    char now[CLOCK_ISO_LEN + 1];
+    clock_iso8601(clock_real_s(), now);
+    snprintf(out, CLOCK_DAY_LEN + 1, "%.*s", CLOCK_DAY_LEN, now);
+}
+
 double clock_from_iso8601(const char *text)
 {
     struct tm tm = {0};
@@ -89,7 +96,7 @@ int64_t clock_day_s(const char *text)
 
 bool clock_is_day(const char *text)
 {
-    return clock_day_s(text) >= 0 && strlen(text) == strlen("2026-02-14");
+    return clock_day_s(text) >= 0 && strlen(text) == CLOCK_DAY_LEN;
 }
 
 int64_t clock_deadline_ns(double seconds_from_now)

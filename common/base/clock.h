@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CLOCK_ISO_LEN = 24 }; /* 2026-02-14T03:15:09.123Z */
+enum {
+    CLOCK_ISO_LEN = 24, /* 2026-02-14T03:15:09.123Z */
+    CLOCK_DAY_LEN = 10  /* 2026-02-14 */
+};
 
 int64_t clock_mono_ns(void);
 double clock_mono_s(void);
@@ -20,7 +23,11 @@ double clock_exact_real_s(void);
 /* out: char[CLOCK_ISO_LEN + 1], UTC; times outside the years 1970 to 9999 give the epoch. */
 void clock_iso8601(double real_s, char *out);
 
-/* The reverse; 0 for what is no such time. */
+/* The day that it is now, in UTC as all dates are: no other zone is looked at anywhere.
+ * out: char[CLOCK_DAY_LEN + 1]. */
+void clock_today(char *out);
+
+/* The reverse of clock_iso8601(); 0 for what is no such time. */
 double clock_from_iso8601(const char *text);
 
 /* Seconds since the epoch at the start of the day at the beginning of text, in UTC: "2026-02-14", from 1970

@@ -36,6 +36,7 @@ static _Noreturn void exec_program(const struct spawn *s)
     if (!s->keep_terminal)
         setsid();
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     for (int i = 0; i < 3; i++)
         high[i] = fcntl(s->fds[i], F_DUPFD_CLOEXEC, 3);

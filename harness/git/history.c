@@ -1,5 +1,6 @@
 #include "harness/git/history.h"
 
+#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "harness/git/git.h"
 
@@ -10,7 +11,7 @@
 enum { OUTPUT_MAX = 8 << 20, FIELDS = 4 };
 
 /* Each field ends with a NUL, which no commit can contain. */
-static const char format[] = "--format=tformat:%H%x00%aI%x00%s%x00%P%x00";
+static const char format[] = "--format=tformat:%H%x00%at%x00%s%x00%P%x00";
 
 /* What log.showSignature and the like of the user's settings would add. */
 #define PLAIN "--no-patch", "--no-show-signature", "--encoding=UTF-8"
@@ -52,6 +53,17 @@ static int find_parents(struct git_commits *l, const char *ids, bool first_only,
     return 0;
 }
 
+/* Seconds since the epoch become a time in UTC, as all times are. */
+static void format_time(char at[GIT_TIME_MAX])
+{
+    char *end;
+    double seconds = strtod(at, &end);
+    bool valid = end != at && !*end && seconds > 0;
+    at[0] = '\0';
+    if (valid)
+        clock_iso8601(seconds, at);
+}
+
 /* One record at *at, which moves to the next; git separates records by newlines. */
 static int read_commit(const char **at, const char *end, struct git_commit *out, const char **parents,
                        struct err *err)
@@ -69,6 +81,7 @@ static int read_commit(const char **at, const char *end, struct git_commit *out,
         *at = stop + 1;
     }
     *at += *at < end && **at == '\n';
+    format_time(out->authored_at);
     return is_commit_id(out->id) ? 0 : err_set(err, ERR_INPUT, "git log: found no commit's id");
 }
 
@@ -188,18 +201,28 @@ int git_commit_find(const char *dir, const char *revision, struct git_commit *ou
     return rc;
 }
 
-static int check_ancestor(const char *dir, const char *from, const char *to, struct err *err)
+static int ask_ancestor(const char *dir, const char *from, const char *to, bool *is, struct err *err)
 {
     const char *const args[] = {"merge-base", "--is-ancestor", from, to, NULL};
     struct err why = {0};
     struct buf none;
     buf_init(&none, 16);
-    int rc = git_output(dir, args, &none, &why);
+    *is = git_output(dir, args, &none, &why) == 0;
     buf_release(&none);
-    return rc == 0 ? 0
-                   : err_set(err, ERR_INPUT,
-                             "%s: %.12s is no ancestor of %.12s: there is no range between them%s", dir, from,
-                             to, shallow_hint(dir));
+    if (*is || why.kind == ERR_INPUT)
+        return 0;
+    *err = why;
+    return -1;
+}
+
+static int check_ancestor(const char *dir, const char *from, const char *to, struct err *err)
+{
+    bool is;
+    if (ask_ancestor(dir, from, to, &is, err) != 0)
+        return -1;
+    return is ? 0
+              : err_set(err, ERR_INPUT, "%s: %.12s is no ancestor of %.12s: there is no range between them%s",
+                        dir, from, to, shallow_hint(dir));
 }
 
 /* The end itself, which left the path as the newest commit made it. */
@@ -211,6 +234,45 @@ static void add_last(struct git_commits *l, const struct git_commit *last)
     if (l->count > 0)
         c->parents[c->n_parents++] = l->count - 1;
     l->count++;
+}
+
+/* By first parents, the range may begin beside `from`, until one of its commits merges that: the first that
+ * has it. */
+static int find_merge(const char *dir, const char *from, struct git_commits *l, struct err *err)
+{
+    size_t low = 0, high = l->count - 1; /* `to` has it */
+    for (size_t i = 0; i < l->count; i++)
+        if (l->items[i].after_first)
+            return 0;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        bool is;
+        if (ask_ancestor(dir, from, l->items[middle].id, &is, err) != 0)
+            return -1;
+        if (is)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    l->items[low].after_first = true;
+    return 0;
+}
+
+int git_commits_count(const char *dir, const char *to, const char *const *without, size_t n,
+                      bool first_parent, size_t *out, struct err *err)
+{
+    const char *args[GIT_ARGS_MAX + 1] = {"rev-list", "--count",
+                                          first_parent ? "--first-parent" : "--topo-order", to, "--not"};
+    struct buf text;
+    size_t count = 5;
+    for (size_t i = 0; i < n && i < GIT_COUNT_WITHOUT_MAX; i++)
+        args[count++] = without[i];
+    buf_init(&text, 64);
+    int rc = git_output(dir, args, &text, err);
+    if (rc == 0)
+        *out = (size_t)strtoull(buf_str(&text), NULL, 10);
+    buf_release(&text);
+    return rc;
 }
 
 int git_commits_between(const char *dir, const char *from, const char *to, const struct git_range *range,
@@ -246,5 +308,8 @@ int git_commits_between(const char *dir, const char *from, const char *to, const
     }
     if (out->count == 0 || strcmp(out->items[out->count - 1].id, last.id) != 0)
         add_last(out, &last);
-    return 0;
+    if (!range->first_parent || find_merge(dir, first.id, out, err) == 0)
+        return 0;
+    git_commits_release(out);
+    return -1;
 }

@@ -16,16 +16,18 @@ enum {
     GIT_SUBJECT_MAX = 160,
     GIT_TIME_MAX = 32,
     GIT_RANGE_MAX = 4096,
-    GIT_PARENTS_MAX = 16
+    GIT_PARENTS_MAX = 16,
+    GIT_COUNT_WITHOUT_MAX = 24
 };
 
 struct git_commit {
     char id[GIT_COMMIT_MAX]; /* of SHA-1 or SHA-256, in full */
     char subject[GIT_SUBJECT_MAX];
-    char authored_at[GIT_TIME_MAX];  /* 2026-02-14T03:15:09+01:00 */
+    char authored_at[GIT_TIME_MAX];  /* 2026-02-14T02:15:09.000Z; "" if unknown */
     size_t parents[GIT_PARENTS_MAX]; /* of a list: their places in it, before its own */
     size_t n_parents;                /* that the list has too */
-    bool after_first;                /* of a range: the commit that it begins after is a parent */
+    bool after_first;                /* of a range: the commit that it begins after is a parent, or, by first
+                                        parents, was merged here */
 };
 
 struct git_range {
@@ -48,5 +50,10 @@ int git_commit_find(const char *dir, const char *revision, struct git_commit *ou
 int git_commits_between(const char *dir, const char *from, const char *to, const struct git_range *range,
                         struct git_commits *out, struct err *err);
 void git_commits_release(struct git_commits *l);
+
+/* How many commits `to` has that none of the n ids has, of which those beyond GIT_COUNT_WITHOUT_MAX are left
+ * out. All are ids. */
+int git_commits_count(const char *dir, const char *to, const char *const *without, size_t n,
+                      bool first_parent, size_t *out, struct err *err);
 
 #endif

@@ -46,9 +46,21 @@ struct candidates {
     size_t count, room;
 };
 
+/* Where a bundle goes while it is removed: beside its place, under a name that only its run has. */
+static int leaving_path(const struct runrec *r, char out[FS_PATH_MAX], struct err *err)
+{
+    char folder[FS_PATH_MAX], name[JOB_RUN_ID_MAX + 16];
+    fs_parent(r->bundle, folder);
+    snprintf(name, sizeof name, "%s.removing", r->run_id);
+    return fs_join(out, err, folder, name);
+}
+
+/* The whole of it, or what a removal left that was killed. */
 static bool has_bundle(const struct runrec *r)
 {
-    return run_folder_is_of(r->bundle, r->run_id);
+    char leaving[FS_PATH_MAX];
+    return run_folder_is_of(r->bundle, r->run_id) ||
+           (*r->bundle && leaving_path(r, leaving, NULL) == 0 && fs_is_dir(leaving));
 }
 
 static int collect_candidate(const struct runrec *r, void *arg, struct err *err)
@@ -186,12 +198,23 @@ static int prune_all(const struct pruning *p, const char *plan, struct err *err)
                : 0;
 }
 
+/* In its place, a bundle is whole or gone, whenever this is killed. */
+static int remove_folder(const struct runrec *r, struct err *err)
+{
+    char leaving[FS_PATH_MAX];
+    if (leaving_path(r, leaving, err) != 0 || fs_remove_tree(leaving, err) != 0)
+        return -1;
+    if (!run_folder_is_of(r->bundle, r->run_id))
+        return 0;
+    return fs_rename(r->bundle, leaving, err) != 0 ? -1 : fs_remove_tree(leaving, err);
+}
+
 static int remove_bundle(const struct pruning *p, const char *run_id, struct err *err)
 {
     struct runrec rec;
     if (runrec_find(&rec, p->db, run_id, err) != 0)
         return -1;
-    return p->forget && !p->forget(p->arg, &rec) ? 0 : fs_remove_tree(rec.bundle, err);
+    return p->forget && !p->forget(p->arg, &rec) ? 0 : remove_folder(&rec, err);
 }
 
 static int remove_bundles(const struct pruning *p, struct store *s, const struct batch *b, struct err *err)

@@ -90,6 +90,7 @@ static int export_commit(const struct work *w, size_t commit, struct git_tree *t
 static struct turns_request request_of(const struct work *w, const struct git_tree *now, size_t commit)
 {
     struct turns_request r = {.plan = w->b->request.plan,
+                              .plan_sha256 = given(w->b->request.plan_sha256),
                               .base.dir = given(w->good.dir),
                               .base.commit = w->b->commits[0].id,
                               .now.dir = now->dir,
@@ -129,15 +130,25 @@ static bool unusable(const struct work *w, const struct run_data *run, char *rea
     return true;
 }
 
+/* Of any of the variants: then the identity of all does not tell. */
+static bool is_of_device(const struct work *w, const struct run_data *run)
+{
+    for (size_t i = 0; i < w->cells.count; i++) {
+        const struct run_variant *v = run_data_variant(run, w->cells.items[i].variant);
+        if (v && v->code_of_device)
+            return true;
+    }
+    return false;
+}
+
 static void take_build(struct work *w, size_t commit, const struct run_data *run)
 {
     char code[SHA256_HEX_LEN + 1], reason[COMPARE_REASON_MAX];
-    const struct run_variant *v = run_data_variant(run, w->cells.items[0].variant);
     const char *gpu = run_data_fact(run, "gpus0.name");
     bool bad = unusable(w, run, reason, sizeof reason);
     code_of(w, run, code);
     w->b->entries[commit].build = run->info.key;
-    w->b->commits[commit].of_device = v && v->code_of_device;
+    w->b->commits[commit].of_device = is_of_device(w, run);
     snprintf(w->b->gpu, sizeof w->b->gpu, "%s", gpu ? gpu : "");
     bisect_built(&w->b->search, commit, code, bad ? reason : NULL);
 }
@@ -246,15 +257,18 @@ static int judge_cells(struct work *w, const struct turns_sides *sides, struct d
 static int narrow_codes(struct work *w, struct err *err)
 {
     const size_t ends[] = {0, w->b->count - 1};
+    char code[2][SHA256_HEX_LEN + 1];
     if (list_cells(w, err) != 0)
         return -1;
     for (size_t i = 0; i < 2; i++) {
         struct run_data run = {0};
         if (run_data_load(w->store, w->b->entries[ends[i]].build, &run, err) != 0)
             return -1;
-        code_of(w, &run, w->b->commits[ends[i]].code);
+        code_of(w, &run, code[i]);
+        w->b->commits[ends[i]].of_device = is_of_device(w, &run);
         run_data_release(&run);
     }
+    bisect_narrowed(&w->b->search, code[0], code[1]);
     return 0;
 }
 
@@ -268,6 +282,8 @@ static int judge_commit(struct work *w, size_t commit, struct err *err)
     if (rc == 0)
         rc = judge_cells(w, sides, all, err);
     if (rc == 0) {
+        if (ends)
+            bisect_doubt(all, w->cells.count);
         d = all[0];
         if (ends)
             choose_cell(w->b, all, w->cells.count, &d);
@@ -283,9 +299,17 @@ static int judge_commit(struct work *w, size_t commit, struct err *err)
     return rc;
 }
 
+/* What one side measured counts only beside what the other did at the time. */
+static void forget_one_sided(struct bisect_entry *e)
+{
+    if (isnan(e->base_median) || isnan(e->median))
+        e->made.count = 0;
+}
+
 static int measure_commit(struct work *w, size_t commit, struct err *err)
 {
     struct git_tree t = {.dir = ""};
+    forget_one_sided(&w->b->entries[commit]);
     say(w, "measuring in turns with the good end:", commit);
     int rc = *w->good.dir ? 0 : export_commit(w, 0, &w->good, err);
     if (rc == 0)
@@ -320,6 +344,35 @@ static bool is_interrupted(const struct work *w)
     return w->o->session.interrupted && *w->o->session.interrupted;
 }
 
+/* The good commits that the answer stands on, the newest first. */
+static size_t list_good(const struct bisect_state *b, const char *ids[static GIT_COUNT_WITHOUT_MAX])
+{
+    size_t n = 0;
+    for (size_t i = b->step.last; i-- > 0 && n < GIT_COUNT_WITHOUT_MAX;) {
+        const struct bisect_commit *c = &b->commits[i];
+        bool known = c->basis != BISECT_BY_CODE || !c->of_device;
+        if (i == 0 || (c->mark == BISECT_GOOD && known))
+            ids[n++] = c->id;
+    }
+    return n;
+}
+
+/* Whatever leaves the path as it was is not searched, and may be what made the cell slower. */
+static int count_unlisted(struct work *w, struct err *err)
+{
+    struct bisect_state *b = w->b;
+    const char *good[GIT_COUNT_WITHOUT_MAX];
+    size_t all = 0;
+    if (!*b->request.path || !bisect_state_answered(b))
+        return 0;
+    size_t n = list_good(b, good);
+    if (git_commits_count(w->plan.source.dir, b->commits[b->step.last].id, good, n, b->request.first_parent,
+                          &all, err) != 0)
+        return -1;
+    b->unlisted = all > b->step.suspects ? all - b->step.suspects : 0;
+    return 0;
+}
+
 static int search(struct work *w, struct err *err)
 {
     double until = w->o->time_s > 0 ? clock_mono_s() + w->o->time_s : INFINITY;
@@ -334,6 +387,8 @@ static int search(struct work *w, struct err *err)
     }
     w->b->step = step;
     clock_iso8601(clock_real_s(), w->b->ended_at);
+    if (count_unlisted(w, err) != 0)
+        return -1;
     return bisect_state_save(w->b, w->store, err);
 }
 
@@ -352,6 +407,8 @@ int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_sett
     if (*b->ended_at)
         return 0;
     int rc = bisect_load_plan(&w.plan, &b->request, err);
+    if (rc == 0)
+        rc = turns_check_plan(&w.plan, given(b->request.plan_sha256), err);
     if (rc == 0)
         rc = make_trees(&w, err);
     if (rc == 0)

@@ -25,7 +25,8 @@ int bisect_load_plan(struct plan *p, const struct bisect_request *r, struct err 
  */
 int bisect_prepare(struct bisect_state *b, const char *good, const char *bad, struct err *err);
 
-/* Goes on until the search has its answer (b->ended_at is then set) or the time is over. */
+/* Goes on until the search has its answer (b->ended_at is then set) or the time is over. ERR_INPUT if the
+ * plan has changed since the search began. */
 int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_settings *o, struct err *err);
 
 #endif

@@ -24,12 +24,13 @@ int bisect_load_plan(struct plan *p, const struct bisect_request *r, struct err 
                          r->plan);
 }
 
-/* The same words always name the same search. */
+/* The same words always name the same search, as long as the plan says the same. */
 static void name_search(struct bisect_state *b, const struct git_commit *good, const struct git_commit *bad)
 {
     char sha[SHA256_HEX_LEN + 1], flags[32];
     const struct bisect_request *r = &b->request;
-    const char *const texts[] = {r->plan, b->node, r->variants, r->contexts, r->path, good->id, bad->id};
+    const char *const texts[] = {r->plan,     r->plan_sha256, b->node,  r->variants,
+                                 r->contexts, r->path,        good->id, bad->id};
     struct sha256 h;
     sha256_begin(&h);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -85,6 +86,7 @@ int bisect_prepare(struct bisect_state *b, const char *good, const char *bad, st
     if (rc == 0) {
         snprintf(b->ticket, sizeof b->ticket, "%s", p.settings.ticket);
         snprintf(b->node, sizeof b->node, "%s", p.node);
+        memcpy(b->request.plan_sha256, p.sha256, sizeof b->request.plan_sha256);
         if (b->request.rounds == 0)
             b->request.rounds = (int)p.confirm_rounds;
         name_search(b, &first, &last);

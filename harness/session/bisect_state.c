@@ -82,9 +82,10 @@ static json_t *encode_cell(const struct bisect_cell *c)
 
 static json_t *encode_request(const struct bisect_request *r)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:i}", "plan", r->plan, "node", r->node,
-                     "artifacts", r->artifacts, "variants", r->variants, "contexts", r->contexts, "path",
-                     r->path, "first_parent", r->first_parent, "force", r->force, "rounds", r->rounds);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:i}", "plan", r->plan, "plan_sha256",
+                     r->plan_sha256, "node", r->node, "artifacts", r->artifacts, "variants", r->variants,
+                     "contexts", r->contexts, "path", r->path, "first_parent", r->first_parent, "force",
+                     r->force, "rounds", r->rounds);
 }
 
 static json_t *encode_answer(const struct bisect_state *b)
@@ -100,8 +101,9 @@ static json_t *encode_answer(const struct bisect_state *b)
             if (suspects[i])
                 json_array_append_new(ids, json_string(b->commits[i].id));
     }
-    return json_pack("{s:s, s:s, s:s, s:o}", "outcome", bisect_outcome_name(a->outcome), "first",
-                     b->commits[a->first].id, "last", b->commits[a->last].id, "commits", ids);
+    return json_pack("{s:s, s:s, s:s, s:o, s:I}", "outcome", bisect_outcome_name(a->outcome), "first",
+                     b->commits[a->first].id, "last", b->commits[a->last].id, "commits", ids, "unlisted",
+                     (json_int_t)b->unlisted);
 }
 
 static json_t *encode_step(const struct bisect_state *b)
@@ -242,7 +244,9 @@ static int decode_request(const struct json_at *at, struct bisect_request *r, st
     const struct text texts[] = {TEXT(r, plan, "plan"),           TEXT(r, node, "node"),
                                  TEXT(r, artifacts, "artifacts"), TEXT(r, variants, "variants"),
                                  TEXT(r, contexts, "contexts"),   TEXT(r, path, "path")};
-    return READ_TEXTS(at, texts, err) != 0 ||
+    const struct text sha[] = {TEXT(r, plan_sha256, "plan_sha256")};
+    bool known = json_object_get(at->value, "plan_sha256");
+    return READ_TEXTS(at, texts, err) != 0 || (known && READ_TEXTS(at, sha, err) != 0) ||
                    json_get_bool_def(at, "first_parent", &r->first_parent, err) != 0 ||
                    json_get_bool_def(at, "force", &r->force, err) != 0
                ? -1
@@ -287,7 +291,8 @@ static int decode_cells(const struct json_at *at, struct bisect_state *b, struct
 int bisect_state_decode(struct bisect_state *b, const struct json_at *at, struct err *err)
 {
     const char *found;
-    struct json_at request = json_member(at, "request"), form = json_member(at, "schema");
+    struct json_at request = json_member(at, "request"), form = json_member(at, "schema"),
+                   answer = json_member(at, "answer");
     const struct text texts[] = {
         TEXT(b, name, "name"), TEXT(b, ticket, "ticket"),         TEXT(b, node, "node"),
         TEXT(b, gpu, "gpu"),   TEXT(b, started_at, "started_at"), TEXT(b, ended_at, "ended_at")};
@@ -298,8 +303,10 @@ int bisect_state_decode(struct bisect_state *b, const struct json_at *at, struct
     if (READ_TEXTS(at, texts, err) != 0 || decode_request(&request, &b->request, err) != 0 ||
         decode_commits(at, b, err) != 0 || decode_cells(at, b, err) != 0)
         return -1;
-    if (*b->ended_at)
+    if (*b->ended_at) {
         b->step = bisect_next(&b->search);
+        b->unlisted = (size_t)json_integer_value(json_member(&answer, "unlisted").value);
+    }
     return 0;
 }
 

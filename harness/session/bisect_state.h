@@ -18,7 +18,8 @@ enum { BISECT_LIST_MAX = 1024, BISECT_CELLS_MAX = 64 };
 
 /* What was asked for. "" in a text: not given. */
 struct bisect_request {
-    char plan[FS_PATH_MAX]; /* absolute */
+    char plan[FS_PATH_MAX];               /* absolute */
+    char plan_sha256[SHA256_HEX_LEN + 1]; /* of what it says; "": not known, of a search from before */
     char node[RUN_NODE_MAX];
     char artifacts[FS_PATH_MAX]; /* absolute */
     char variants[BISECT_LIST_MAX], contexts[BISECT_LIST_MAX];
@@ -55,8 +56,9 @@ struct bisect_state {
     struct bisect_search search;
     struct bisect_cell cells[BISECT_CELLS_MAX]; /* the first is the one that is followed */
     size_t n_cells;                             /* 0 until the ends are proven */
-    bool busy;                                  /* a step has begun and not ended */
-    struct bisect_step step;                    /* that step; once ended_at is set, the answer */
+    size_t unlisted; /* of the answer: commits that may be it as well, and were not searched (request.path) */
+    bool busy;       /* a step has begun and not ended */
+    struct bisect_step step; /* that step; once ended_at is set, the answer */
 };
 
 /* A new search over the commits, of which the first is the good end. Takes the array over, also on failure.

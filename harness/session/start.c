@@ -132,14 +132,6 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
     return rc;
 }
 
-static void format_today(char *out, size_t cap)
-{
-    time_t now = time(NULL);
-    struct tm tm;
-    localtime_r(&now, &tm);
-    strftime(out, cap, "%Y-%m-%d", &tm);
-}
-
 /* Seconds since the epoch of "2026-02-14T03:15:09.123Z"; NaN for anything else. */
 static double parse_time(const char *text)
 {
@@ -302,7 +294,7 @@ int session_start(struct session *s, const struct plan *p, const struct session_
 {
     char date[16];
     session_init(s, opt);
-    format_today(date, sizeof date);
+    clock_today(date);
     if (opt->overrides.date)
         snprintf(date, sizeof date, "%s", opt->overrides.date);
     if (fill_record(s, p, date, err) != 0)

@@ -186,14 +186,25 @@ static int use_gpus(struct plan *p, const struct suspect_list *cells, struct err
     return rc;
 }
 
+int turns_check_plan(const struct plan *p, const char *sha256, struct err *err)
+{
+    return !sha256 || strcmp(p->sha256, sha256) == 0
+               ? 0
+               : err_set(
+                     err, ERR_INPUT,
+                     "%s: changed since the search began, and what two plans measure does not compare: put "
+                     "it back, or begin a new search",
+                     p->file);
+}
+
 /* The plan as this side has it, and what git knows of its sources. Call plan_release() and json_decref() even
  * after a failure. */
 static int load_side(struct plan *p, const struct turns_request *r, const struct turns_side *side,
                      const struct suspect_list *cells, json_t **git, struct err *err)
 {
     *git = NULL;
-    if (plan_load(p, r->plan, err) != 0 || narrow(p, cells, err) != 0 || use_gpus(p, cells, err) != 0 ||
-        apply_settings(p, side->env, err) != 0)
+    if (plan_load(p, r->plan, err) != 0 || turns_check_plan(p, r->plan_sha256, err) != 0 ||
+        narrow(p, cells, err) != 0 || use_gpus(p, cells, err) != 0 || apply_settings(p, side->env, err) != 0)
         return -1;
     *git = describe(p, side);
     return side->dir ? use_folder(p, side->dir, err) : 0;

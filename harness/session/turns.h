@@ -27,7 +27,8 @@ struct turns_side {
 };
 
 struct turns_request {
-    const char *plan; /* its file */
+    const char *plan;        /* its file */
+    const char *plan_sha256; /* of what it said when measuring began; NULL: that does not matter */
     struct turns_side base, now;
     struct session_options opt; /* with the purpose that the runs have */
 };
@@ -47,6 +48,10 @@ int turns_measure(const struct turns_request *r, const struct suspect_list *cell
  * scheduler: with one test of each). *key: the run, whose variants say what came of it. */
 int turns_build(const struct turns_request *r, const struct turns_side *side,
                 const struct suspect_list *cells, struct store *s, int64_t *key, struct err *err);
+
+/* Whether the plan still says what it said then: what two plans measure does not compare. sha256: NULL if it
+ * does not matter. ERR_INPUT. */
+int turns_check_plan(const struct plan *p, const char *sha256, struct err *err);
 
 /* NAME=VALUE, as one of a side's settings. ERR_INPUT naming the option. */
 int turns_check_setting(const char *option, const char *setting, struct err *err);

@@ -46,6 +46,19 @@ static void write_base(const struct report_model *m, struct md *w)
         md_para(w, MSG_COMPARED_WITH_RUN, b->run_id, b->date);
 }
 
+static void write_tickets(const struct report_model *m, struct md *w)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    verdict_tickets(m->comparison, w->lang, &text);
+    if (text.len) {
+        md_text(w, buf_str(&text));
+        md_line(w);
+        md_end(w);
+    }
+    buf_release(&text);
+}
+
 static void write_shift(const struct report_model *m, struct md *w)
 {
     struct buf text;
@@ -76,6 +89,7 @@ void section_baseline(const struct report_model *m, struct md *w)
     table_init(&t);
     table_comparison(&t, m->comparison, &primary, w->lang);
     write_base(m, w);
+    write_tickets(m, w);
     write_shift(m, w);
     md_table(w, &t);
     if (m->comparison->tested)

@@ -198,6 +198,21 @@ static void finding(const struct delta *d, struct md *w)
     buf_release(&evidence);
 }
 
+static void tickets(const struct report_model *m, struct md *w)
+{
+    struct buf text;
+    buf_init(&text, PHRASE_MAX);
+    if (m->comparison)
+        verdict_tickets(m->comparison, w->lang, &text);
+    if (text.len) {
+        buf_puts(w->out, "  ");
+        md_bullet(w);
+        md_text(w, buf_str(&text));
+        md_line(w);
+    }
+    buf_release(&text);
+}
+
 static void shift(const struct report_model *m, struct md *w)
 {
     struct buf text;
@@ -237,6 +252,7 @@ static void commits(const struct commit_range *r, enum msg sentence, struct md *
 static void findings(const struct report_model *m, struct md *w)
 {
     size_t n = 0;
+    tickets(m, w);
     shift(m, w);
     cards(m, w);
     while (n < m->n_findings && report_finding_matters(m->findings[n]))

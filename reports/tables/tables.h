@@ -50,6 +50,9 @@ void table_counters(struct table *t, const struct counter_changes *c, enum repor
 const char *verdict_word(enum verdict v, enum report_lang lang);
 /* "2 regressed, 17 unchanged" */
 void verdict_counts(const struct comparison *c, enum report_lang lang, struct buf *out);
+/* Appends that the runs are of different tickets, if they are: a mistyped run id would otherwise show as many
+ * changes. */
+void verdict_tickets(const struct comparison *c, enum report_lang lang, struct buf *out);
 /* Appends the evidence of a verdict: counts, method, thresholds, warnings. */
 void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out);
 /* What the new value is compared with: what was expected of it by the base or by earlier nights, with what

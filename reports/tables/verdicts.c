@@ -30,6 +30,12 @@ void verdict_counts(const struct comparison *c, enum report_lang lang, struct bu
     }
 }
 
+void verdict_tickets(const struct comparison *c, enum report_lang lang, struct buf *out)
+{
+    if (comparison_of_two_tickets(c))
+        message_plain(out, lang, MSG_OTHER_TICKET, c->base_ticket, c->now_ticket);
+}
+
 /* A smaller factor is not worth a word in the evidence of a cell. */
 static const double factor_shown = 0.005;
 /* A base that differs by less from what was expected is what was expected. */

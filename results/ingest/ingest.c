@@ -1,5 +1,6 @@
 #include "results/ingest/ingest.h"
 
+#include "results/ingest/moved.h"
 #include "results/ingest/source.h"
 
 static int read_and_store(struct store *s, struct source *f, struct ingest_result *out, struct err *err)
@@ -22,7 +23,9 @@ int ingest_bundle(struct store *s, const char *dir, const struct ingest_options 
     int rc = source_open(&f, dir, options, &info, err);
     if (rc == 0)
         rc = ingest_known(s, &info, options && options->replace, out, err);
-    if (rc == 0)
+    if (rc > 0)
+        rc = ingest_moved(s, dir, out, err);
+    else if (rc == 0)
         rc = read_and_store(s, &f, out, err);
     source_release(&f);
     return rc < 0 ? -1 : 0;

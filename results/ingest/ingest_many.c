@@ -1,4 +1,5 @@
 #include "results/ingest/ingest.h"
+#include "results/ingest/moved.h"
 #include "results/ingest/source.h"
 #include "results/store/sql.h"
 
@@ -126,14 +127,18 @@ static int begin_batch(struct pipeline *r, struct err *err)
     return 0;
 }
 
-static void store_parcel(struct pipeline *r, struct parcel *p)
+static int store_draft(struct pipeline *r, struct parcel *p)
+{
+    return begin_batch(r, &p->err) != 0 ? -1 : ingest_draft_within(r->store, &p->draft, &p->result, &p->err);
+}
+
+static void store_parcel(struct pipeline *r, const char *dir, struct parcel *p)
 {
     pthread_mutex_lock(&r->store_lock);
     if (p->known && r->lost)
         fail_parcel(p, &r->lost_err);
-    if (!p->failed && !p->known)
-        p->failed = begin_batch(r, &p->err) != 0 ||
-                    ingest_draft_within(r->store, &p->draft, &p->result, &p->err) != 0;
+    if (!p->failed)
+        p->failed = (p->known ? ingest_moved(r->store, dir, &p->result, &p->err) : store_draft(r, p)) != 0;
     if (r->open && sqlite3_get_autocommit(r->store->db))
         lose_batch(r, &p->err);
     pthread_mutex_unlock(&r->store_lock);
@@ -193,7 +198,7 @@ static void store_folders(struct pipeline *r)
         struct parcel *p = parcel_of(r, i);
         while (!wait_for(r, p))
             end_batch(r);
-        store_parcel(r, p);
+        store_parcel(r, r->dirs[i], p);
         pthread_mutex_lock(&r->lock);
         r->stored = i + 1;
         pthread_cond_broadcast(&r->moved);

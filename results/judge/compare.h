@@ -29,6 +29,7 @@ struct comparison {
     struct causes causes;        /* of the changed cells; empty until they are looked for (causes_find.h) */
     bool mixed_base;             /* the base's runs are of different sources: no build is the base's */
     bool sourceless;             /* neither run has sources: both sides of turns would be the same program */
+    bool half_sourced;           /* only one run has sources: there are no two sides to measure in turns */
     int node_cells;              /* suspects that confirming put down to the node */
     enum metric primary;         /* compare_primary() */
     size_t tested;               /* cells of the primary metric that have a p-value */

@@ -133,7 +133,7 @@ enum confirm_use confirm_use_for(const struct comparison *c, const struct card_s
     enum confirm_use use = CONFIRM_USELESS;
     bool open = card ? card_is_open(card) && card->confirmed == SHIFT_UNSETTLED
                      : shift_is_open(c) && c->shift.confirmed == SHIFT_UNSETTLED;
-    for (size_t i = 0; open && *c->base_id && i < c->count; i++) {
+    for (size_t i = 0; open && *c->base_id && !c->half_sourced && i < c->count; i++) {
         if (!shows_factor(c, card, &c->deltas[i]))
             continue;
         if (c->deltas[i].confirmation != CONFIRM_NOT_ASKED)

@@ -34,9 +34,9 @@ bool confirm_exceeds_base(const struct delta *d);
 enum confirmation confirm_outcome(const struct delta *d);
 /* What measuring again can say of a factor that cells share. */
 enum confirm_use {
-    CONFIRM_USELESS, /* nothing is unknown, or no cell can tell: there is no base, or no one build of it, its
-                        plan ran the cells otherwise, or its build is of another level than the newest nights
-                      */
+    CONFIRM_USELESS, /* nothing is unknown, or no cell can tell: there is no base, or no one build of it, or
+                        only one run has sources, or the base's plan ran the cells otherwise, or its build
+                        is of another level than the newest nights */
     CONFIRM_CAN_TELL,
     CONFIRM_DID_NOT_TELL, /* it was done */
 };

@@ -180,14 +180,16 @@ static void decide_few(struct t_limit *limit, struct delta *d, double loss)
                     100 * d->threshold, few, history);
 }
 
-/* Whether the repetitions of the two sides differ significantly. With many cells and few repetitions no p
- * survives the adjustment, however large the change: then the unadjusted p is used, and the reason says so.
+/* Whether the repetitions of the two sides differ significantly, and by more than the error of the factor
+ * that all cells share. With many cells and few repetitions no p survives the adjustment, however large the
+ * change: then the unadjusted p is used, and the reason says so.
  */
 static bool sides_differ(const struct compare_options *o, size_t tested, const struct delta *d, bool *plain)
 {
     double floor = stats_mann_whitney_floor((size_t)d->base_n, (size_t)d->now_n);
     *plain = floor * (double)tested > o->fdr;
-    bool interval = d->method != METHOD_BOOTSTRAP || d->ratio_low > 1 || d->ratio_high < 1;
+    bool interval = d->method == METHOD_BOOTSTRAP ? d->ratio_low > 1 || d->ratio_high < 1
+                                                  : !(fabs(log(d->ratio)) <= 1.96 * d->common_error);
     return interval && (*plain ? d->p <= alpha : d->p_adjusted <= o->fdr);
 }
 

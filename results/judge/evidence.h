@@ -36,6 +36,7 @@ struct evidence {
     const double *now;
     size_t now_n;
     double common;               /* the two runs' common factor, when they are compared alone; 1 when none */
+    double common_error;         /* the standard error of its logarithm */
     bool factor_is_open;         /* nobody knows whether that is the node's or shared code's */
     bool own_is_open;            /* the same of the GPU's own factor */
     double own;                  /* the GPU's own factor between the two runs; 1 when none */

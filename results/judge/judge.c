@@ -35,6 +35,12 @@ static double loss_of(const struct delta *d)
     return metric_info(d->metric)->better == METRIC_LESS ? change : -change;
 }
 
+/* The standard error of what the base was multiplied by: of the two cards, and of what all cells share. */
+static double factors_error(const struct evidence *e)
+{
+    return hypot(e->card.known ? e->card.error : 0, e->common_error);
+}
+
 /* A limit of an interval, with the error of a factor that the ratio contains. */
 static double widened(double ratio, double limit, double error)
 {
@@ -59,8 +65,9 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
     d->other_device = e->other_device;
     d->card_ratio = e->card.known ? exp(e->card.log) : NAN;
     d->card_error = e->card.error;
-    if (e->card.known)
-        d->noise_floor = hypot(isnan(d->noise_floor) ? 0 : d->noise_floor, e->card.error);
+    double error = factors_error(e);
+    if (e->card.known || !isnan(d->noise_floor)) /* one measurement stays one of unknown noise */
+        d->noise_floor = hypot(isnan(d->noise_floor) ? 0 : d->noise_floor, error);
     d->detectable = isnan(d->noise_floor) ? d->threshold : fmax(d->threshold, power_factor * d->noise_floor);
     if (isnan(d->ratio)) /* both are relative */
         d->noise_floor = d->detectable = NAN;
@@ -76,8 +83,8 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
         struct stats_interval i =
             stats_bootstrap_ratio(e->base, e->base_n, e->now, e->now_n, 0.95, BOOTSTRAP_ROUNDS, &rng);
         d->method = METHOD_BOOTSTRAP;
-        d->ratio_low = widened(d->ratio, i.low, e->card.error);
-        d->ratio_high = widened(d->ratio, i.high, e->card.error);
+        d->ratio_low = widened(d->ratio, i.low, error);
+        d->ratio_high = widened(d->ratio, i.high, error);
     }
 }
 
@@ -114,6 +121,7 @@ static void measure(const struct evidence *e, const struct compare_options *o, s
     bool exact = metric_info(d->metric)->exact;
     d->reference = stats_median(e->base, e->base_n);
     d->common = e->common;
+    d->common_error = e->common_error;
     d->own = e->own;
     if (isnan(d->reference) && (exact || e->exact <= 0)) /* the model of nights leaves these out */
         d->reference = e->exact;

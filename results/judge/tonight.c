@@ -370,6 +370,7 @@ static void find_pair_factor(struct tonight *t, const struct common_cell *rows, 
     if (!f.known || !f.shared || !f.separable)
         return;
     t->pair_factor = f.log;
+    t->pair_error = f.error;
     t->pair_is_open = !f.from_controls;
     if (t->shift.known)
         return;

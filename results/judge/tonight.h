@@ -31,6 +31,7 @@ struct tonight {
     double factor;        /* its logarithm, about the nights' levels */
     double base_factor;   /* of the base, if it is none of the nights; NaN when unknown */
     double pair_factor;   /* of base and now alone; 0 when none */
+    double pair_error;    /* its standard error */
     bool pair_is_open;    /* it is not read from controls */
     bool open_since_base; /* nor is what the cells have in common now and had not with the base */
 };

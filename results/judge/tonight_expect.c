@@ -104,6 +104,7 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
     e->nights = &t->nights;
     e->cell = nights_find_on(&t->nights, t->now->variants[now->variant].name, now->context, device);
     e->common = exp(t->pair_factor);
+    e->common_error = t->pair_error;
     e->factor_is_open = t->pair_is_open;
     e->own = exp(own_factor_log(&t->own_since_run, device));
     e->own_is_open = is_open(own_factor_of(&t->own_since_run, device));

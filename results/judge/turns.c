@@ -14,6 +14,25 @@ static void clear_evidence(struct delta *d)
     d->reason[0] = '\0';
 }
 
+static double share_above(const double *x, size_t n, double limit)
+{
+    size_t above = 0;
+    for (size_t i = 0; i < n; i++)
+        above += x[i] > limit;
+    return (double)above / (double)n;
+}
+
+/* Of two states, between which repetitions change at random, the median is of either. */
+static double mixed_share(const struct turns_values *v, const struct compare_options *o,
+                          const struct delta *d)
+{
+    double middle = o->middle > 0 ? o->middle : sqrt(d->ratio), limit = d->reference * middle;
+    if (!isfinite(d->ratio))
+        return 0;
+    double base = share_above(v->base, v->base_n, limit), now = share_above(v->now, v->now_n, limit);
+    return fmax(middle > 1 ? base : 1 - base, fmin(now, 1 - now));
+}
+
 int turns_judge_values(const struct turns_values *v, const struct compare_options *o, struct delta *d,
                        struct err *err)
 {
@@ -42,6 +61,7 @@ int turns_judge_values(const struct turns_values *v, const struct compare_option
     if (judge_measure(&e, &session, d, err) != 0)
         return -1;
     d->p_adjusted = d->p;
+    d->mixed = mixed_share(v, o, d);
     judge_decide(&session, 1, &limit, d);
     return 0;
 }
@@ -194,8 +214,10 @@ int turns_judge(const struct turns_runs *base, const struct turns_runs *now, con
     }
     if (rc == 0)
         rc = turns_judge_values(&v, o, d, err);
+    d->apart = apart;
     if (rc == 0 && apart)
-        snprintf(d->reason, sizeof d->reason, "the two sides were measured on different GPUs");
+        snprintf(d->reason, sizeof d->reason,
+                 "the two sides were measured on different GPUs: name one in the plan's \"gpus\"");
     const char *why = differ_in_window(base, now, d);
     if (rc == 0 && why && v.base_n && v.now_n) {
         d->verdict = VERDICT_NOISY;

@@ -27,7 +27,8 @@ enum metric turns_metric(const struct turns_runs *base, const struct turns_runs 
 bool turns_passed(const struct turns_runs *side, const struct delta *d);
 
 /* Judges d->variant at d->context by d->metric; all repetitions of a side count alike. Without values on one
- * side only base_n and now_n are set, and the verdict is noisy. */
+ * side only base_n and now_n are set, and the verdict is noisy; d->apart: both sides have values, but on no
+ * GPU in common. */
 int turns_judge(const struct turns_runs *base, const struct turns_runs *now, const struct compare_options *o,
                 struct delta *d, struct err *err);
 int turns_judge_values(const struct turns_values *v, const struct compare_options *o, struct delta *d,

@@ -77,7 +77,8 @@ struct delta {
     bool in_now;
     bool within_run;         /* the base is another variant of the same run */
     bool by_nights;          /* there is no base: earlier nights judge */
-    bool apart;              /* both sides have the metric, of different things: sampled in different ways */
+    bool apart;              /* both sides have the metric, of different things: sampled in different ways,
+                                or, measured in turns, on different GPUs */
     enum status base_status; /* OK when absent: check in_base */
     enum status now_status;
     double base_median; /* NaN when there is none */
@@ -98,6 +99,7 @@ struct delta {
     enum reference_kind against;
     int reference_n;     /* nights behind the reference; 0 for a run */
     double common;       /* the common factor of the night that the reference contains; 1 when none */
+    double common_error; /* the standard error of its logarithm, between two runs alone */
     bool factor_is_open; /* nobody knows whether common is the node's, or that of code that other cells share
                           */
     bool own_is_open;    /* the same of own, and of code that other cells of its GPU share */
@@ -123,9 +125,11 @@ struct delta {
                           clear the cell */
     bool other_device; /* the reference was measured on other GPUs, and nobody knows how they differ */
     bool disagree;     /* some repetitions show the change and some do not */
-    bool disputed;     /* that alone makes it inconclusive */
-    bool negligible;   /* beyond the threshold, but by less than ever matters for the metric */
-    bool outlier;      /* at least one repetition of now is an outlier */
+    double mixed;    /* measured in turns: the share of the repetitions of a side (of the worse one) that are
+                        on the other side of the middle between them; 0 when there is no ratio */
+    bool disputed;   /* that alone makes it inconclusive */
+    bool negligible; /* beyond the threshold, but by less than ever matters for the metric */
+    bool outlier;    /* at least one repetition of now is an outlier */
     bool slow_first;
     size_t order;            /* place of the cell in the output */
     int beside, base_beside; /* most tests of their own run beside a counted one; RUN_UNKNOWN */
@@ -216,6 +220,7 @@ struct compare_options {
     const bool *otherwise;
     /* Both sides were measured in one session, without variation between nights: `practical` suffices. */
     bool same_session;
+    double middle; /* measured in turns: the ratio between the two sides; 0: half-way to the measured one */
     bool ratio_alone; /* a difference up to the metric's `least` matters, too */
     /* Both sides are variants of one run: reasons speak of the reference, not of a base and of now. */
     bool within_run;

@@ -267,7 +267,9 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
         return -1;
     }
     out->mixed_base = a->mixed_base;
-    out->sourceless = a->has_base && !*a->base.info.source_sha256 && !*now->info.source_sha256;
+    bool base_has_sources = *a->base.info.source_sha256, now_has_sources = *now->info.source_sha256;
+    out->sourceless = a->has_base && !base_has_sources && !now_has_sources;
+    out->half_sourced = a->has_base && base_has_sources != now_has_sources;
     if (a->has_base && confirm_is_needed(out) && base_plan_mark(a->store, &a->base, now, out, err) != 0) {
         comparison_release(out);
         return -1;

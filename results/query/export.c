@@ -342,6 +342,7 @@ static const struct dumped {
     DUMPED("counter", "run_id, variant, context_len, kernel, name"),
     DUMPED("cause", "run_id, base_id, variant, context_len, position"),
     DUMPED("bisect", "id"),
+    DUMPED("removed_run", "run_id"),
     DUMPED("run_metric", "run_id, position"),
     DUMPED("unmeasured", "run_id, variant, context_len"),
     DUMPED("file", "run_id, path"),

@@ -60,12 +60,24 @@ int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, 
                : run_status_read(s, stmt, out->run_id, &out->status, err);
 }
 
+static int say_gone(struct store *s, int64_t key, struct err *err)
+{
+    char id[RUN_ID_MAX];
+    SQL_STMT stmt = sql_prepare_int(s, "SELECT run_id FROM removed_run WHERE id = :run", ":run", key, err);
+    int rc = stmt ? sql_step(stmt, err) : -1;
+    if (rc <= 0)
+        return rc < 0 ? -1 : err_set(err, ERR_INPUT, "%s: the run no longer exists", s->path);
+    sql_col_text(stmt, "run_id", id, sizeof id);
+    return err_set(err, ERR_INPUT,
+                   "run %s was removed from the store: `kernsweep ingest` of its bundle stores it again", id);
+}
+
 static int load_info(struct store *s, int64_t key, struct run_info *out, struct err *err)
 {
     SQL_STMT stmt = sql_prepare_int(s, RUN_SELECT "WHERE r.id = :run", ":run", key, err);
     int rc = stmt ? sql_step(stmt, err) : -1;
     if (rc == 0)
-        return err_set(err, ERR_INPUT, "%s: the run no longer exists", s->path);
+        return say_gone(s, key, err);
     return rc < 0 ? -1 : run_info_read(s, stmt, out, err);
 }
 

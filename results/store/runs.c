@@ -71,6 +71,15 @@ void run_list_release(struct run_list *l)
     *l = (struct run_list){0};
 }
 
+static int remove_row(struct store *s, int64_t key, struct err *err)
+{
+    SQL_STMT keep = sql_prepare_int(
+        s, "INSERT OR REPLACE INTO removed_run (run_id, id) SELECT run_id, id FROM run WHERE id = :run",
+        ":run", key, err);
+    SQL_STMT stmt = sql_prepare_int(s, "DELETE FROM run WHERE id = :run", ":run", key, err);
+    return keep && stmt && sql_run(keep, err) == 0 ? sql_run(stmt, err) : -1;
+}
+
 static int remove_locked(struct store *s, int64_t key, struct err *err)
 {
     char id[RUN_ID_MAX], name[RUN_NAME_MAX];
@@ -79,14 +88,9 @@ static int remove_locked(struct store *s, int64_t key, struct err *err)
                                     " JOIN baseline b ON b.id = h.baseline_id JOIN run r ON r.id = h.run_id"
                                     " WHERE h.run_id = :run",
                                     ":run", key, err);
-    SQL_STMT stmt = sql_prepare_int(s, "DELETE FROM run WHERE id = :run", ":run", key, err);
-    if (!held || !stmt)
-        return -1;
-    int rc = sql_step(held, err);
-    if (rc < 0)
-        return -1;
-    if (rc == 0)
-        return sql_run(stmt, err);
+    int rc = held ? sql_step(held, err) : -1;
+    if (rc <= 0)
+        return rc < 0 ? -1 : remove_row(s, key, err);
     sql_col_text(held, "name", name, sizeof name);
     sql_col_text(held, "run_id", id, sizeof id);
     return err_set(err, ERR_INPUT,
@@ -156,6 +160,16 @@ int runs_unreject(struct store *s, int64_t key, struct err *err)
     if (!stmt || sql_run(stmt, err) != 0)
         return -1;
     return sqlite3_changes(s->db) > 0 ? 0 : err_set(err, ERR_INPUT, "the run is not rejected");
+}
+
+int runs_confirmed_cells(struct store *s, int64_t key, int64_t *out, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare_int(
+        s, "SELECT count(*) AS n FROM confirmation WHERE run_id = :run OR base_id = :run", ":run", key, err);
+    if (!stmt || sql_step(stmt, err) != 1)
+        return -1;
+    *out = sql_col_int(stmt, "n", 0);
+    return 0;
 }
 
 int runs_have_samples(struct store *s, int64_t key, bool *out, struct err *err)

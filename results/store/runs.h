@@ -34,6 +34,9 @@ int runs_reject(struct store *s, int64_t key, const char *why, struct err *err);
 /* ERR_INPUT if the run is not rejected. */
 int runs_unreject(struct store *s, int64_t key, struct err *err);
 
+/* How many cells have a confirmation between the run and another; it goes with the run. */
+int runs_confirmed_cells(struct store *s, int64_t key, int64_t *out, struct err *err);
+
 int runs_have_samples(struct store *s, int64_t key, bool *out, struct err *err);
 /* Removes the samples of the runs' tests, all or none. *dropped: how many tests had samples. */
 int runs_drop_samples(struct store *s, const int64_t *keys, size_t n, int64_t *dropped, struct err *err);

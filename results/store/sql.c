@@ -1,9 +1,11 @@
 #include "results/store/sql.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 void sql_finalize(struct sql_stmt *stmt)
 {
@@ -19,9 +21,70 @@ void sql_cleanup(struct sql_stmt **stmt)
     sql_finalize(*stmt);
 }
 
+static bool is_kind(sqlite3 *db, int kind)
+{
+    return (sqlite3_extended_errcode(db) & 0xff) == kind;
+}
+
+/* The system's error behind SQLite's; 0: it is not about the place of the file. */
+static int error_of_system(sqlite3 *db)
+{
+    bool told = is_kind(db, SQLITE_IOERR) || is_kind(db, SQLITE_CANTOPEN);
+    return is_kind(db, SQLITE_FULL) ? ENOSPC : told ? sqlite3_system_errno(db) : 0;
+}
+
+static const char *problem_of_place(sqlite3 *db)
+{
+    if (sqlite3_extended_errcode(db) == SQLITE_READONLY_DIRECTORY)
+        return "this user may not write to the store's folder, where SQLite needs two small files even to "
+               "read: copy the store to a folder of your own, and name that with --db";
+    if (is_kind(db, SQLITE_READONLY))
+        return "this user may only read the store: let its owner do that";
+    switch (error_of_system(db)) {
+    case ENOSPC:
+        return "no space is left on its file system: free some, then repeat the command";
+    case EDQUOT:
+        return "the disk quota of this user is used up: free some space, then repeat the command";
+    case EACCES:
+    case EPERM:
+        return "permission denied: let the store's owner do that, or name another store with --db";
+    }
+    if (is_kind(db, SQLITE_CANTOPEN))
+        return "the store, or a new file next to it, cannot be opened: look at the permissions of its "
+               "folder, "
+               "and at the free space and inodes there (`df -i`)";
+    return NULL;
+}
+
+/* SQLite's tidying up after a failed write may hide the system's error. */
+static bool size_is_limited(sqlite3 *db, long long *bytes)
+{
+    struct rlimit limit;
+    if (!is_kind(db, SQLITE_IOERR) || getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return false;
+    *bytes = (long long)limit.rlim_cur;
+    return true;
+}
+
+void sql_describe(sqlite3 *db, char *out, size_t size)
+{
+    long long bytes;
+    const char *place = problem_of_place(db);
+    if (place)
+        snprintf(out, size, "%s", place);
+    else if (size_is_limited(db, &bytes))
+        snprintf(out, size,
+                 "%s, and no file may be larger than %lld bytes here: raise that limit (`ulimit -f`), then "
+                 "repeat the command",
+                 sqlite3_errmsg(db), bytes);
+    else
+        snprintf(out, size, "%s (SQLite %d)", sqlite3_errmsg(db), sqlite3_extended_errcode(db));
+}
+
 static int sqlite_fail(struct store *s, const char *what, struct err *err)
 {
     int code = sqlite3_extended_errcode(s->db);
+    char text[512];
     if (store_is_interrupted(s))
         return err_set(err, ERR_INTERRUPTED, "interrupted");
     if ((code & 0xff) == SQLITE_BUSY)
@@ -34,7 +97,8 @@ static int sqlite_fail(struct store *s, const char *what, struct err *err)
             "%s: %s: the store is damaged (%s): put a backup in its place, then `kernsweep ingest` "
             "the bundles since",
             s->path, what, sqlite3_errmsg(s->db));
-    return err_set(err, ERR_STORAGE, "%s: %s: %s (SQLite %d)", s->path, what, sqlite3_errmsg(s->db), code);
+    sql_describe(s->db, text, sizeof text);
+    return err_set(err, ERR_STORAGE, "%s: %s: %s", s->path, what, text);
 }
 
 /* Keeps the first mistake: later ones may only follow from it. */

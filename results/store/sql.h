@@ -36,6 +36,10 @@ enum { SQL_PARAMS_MAX = 64 };
 
 void sql_cleanup(struct sql_stmt **stmt);
 
+/* What the last error of db says, and what to do where it is about the place of the file: no space, a limit,
+ * no right to write. */
+void sql_describe(sqlite3 *db, char *out, size_t size);
+
 /* NULL on error. The text must live as long as the statement. */
 struct sql_stmt *sql_prepare(struct store *s, const char *text, struct err *err);
 /* The same, with one integer bound. */

@@ -70,6 +70,14 @@ static void add_uri_path(struct buf *uri, const char *path)
             buf_add(uri, path, 1);
 }
 
+static int fail_db(sqlite3 *db, const char *path, const char *what, struct err *err)
+{
+    char text[512] = "out of memory";
+    if (db)
+        sql_describe(db, text, sizeof text);
+    return err_set(err, ERR_STORAGE, "%s: %s: %s", path, what, text);
+}
+
 /* On a read-only file system nobody can write the shared memory that a store in WAL mode needs, and nobody
  * needs it. */
 static int open_immutable(struct store *s, struct err *err)
@@ -88,9 +96,13 @@ static int open_immutable(struct store *s, struct err *err)
     buf_puts(&uri, parameter);
     int rc = sqlite3_open_v2(buf_str(&uri), &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
     buf_release(&uri);
-    return rc == SQLITE_OK ? 0
-                           : err_set(err, ERR_STORAGE, "%s: cannot open the store: %s", s->path,
-                                     s->db ? sqlite3_errmsg(s->db) : "out of memory");
+    return rc == SQLITE_OK ? 0 : fail_db(s->db, s->path, "cannot open the store", err);
+}
+
+static int no_store_yet(const struct store *s, struct err *err)
+{
+    return err_set(err, ERR_INPUT,
+                   "%s: no store yet: run or ingest something first, or name another with --db", s->path);
 }
 
 static bool is_read_only(const char *path)
@@ -104,8 +116,7 @@ static int open_file(struct store *s, struct err *err)
     if (s->mode == STORE_WRITE && make_folder(s->path, err) != 0)
         return -1;
     if (s->mode != STORE_WRITE && !fs_exists(s->path))
-        return err_set(err, ERR_INPUT,
-                       "%s: no store yet: run or ingest something first, or name another with --db", s->path);
+        return no_store_yet(s, err);
     if (s->mode == STORE_READ && is_read_only(s->path))
         return open_immutable(s, err);
     mode_t mask = umask(0077);
@@ -116,10 +127,7 @@ static int open_file(struct store *s, struct err *err)
         rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY, NULL);
     }
     umask(mask);
-    if (rc != SQLITE_OK)
-        return err_set(err, ERR_STORAGE, "%s: cannot open the store: %s", s->path,
-                       s->db ? sqlite3_errmsg(s->db) : "out of memory");
-    return 0;
+    return rc == SQLITE_OK ? 0 : fail_db(s->db, s->path, "cannot open the store", err);
 }
 
 #define WRITING "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8000"
@@ -141,11 +149,14 @@ static int configure(struct store *s, struct err *err)
     if (sql_exec(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY", err) !=
         0)
         return -1;
-    /* Each nightly run modifies one page of the history's index per cell; a rare checkpoint writes them back
-     * once for many runs. */
-    if (s->mode != STORE_READ)
-        return sql_exec(s, is_new(s) ? "PRAGMA auto_vacuum = INCREMENTAL;" WRITING : WRITING, err);
-    return sql_exec(s, "PRAGMA query_only = ON", err);
+    return s->mode == STORE_READ ? sql_exec(s, "PRAGMA query_only = ON", err) : 0;
+}
+
+/* This changes the file, so it must be known to be ours. Each nightly run modifies one page of the history's
+ * index per cell; a rare checkpoint writes them back once for many runs. */
+static int configure_writing(struct store *s, struct err *err)
+{
+    return sql_exec(s, is_new(s) ? "PRAGMA auto_vacuum = INCREMENTAL;" WRITING : WRITING, err);
 }
 
 /* One statement, thus one snapshot: another process may be creating the store between two of them. */
@@ -156,7 +167,7 @@ static int read_identity(struct store *s, int64_t *id, int64_t *version, int64_t
                                 " tables FROM pragma_application_id, pragma_user_version",
                                 err);
     if (!stmt || sql_step(stmt, err) != 1)
-        return err_wrap(err, "is this a kernsweep store?");
+        return sqlite3_errcode(s->db) == SQLITE_NOTADB ? err_wrap(err, "is this a kernsweep store?") : -1;
     *id = sql_col_int(stmt, "application_id", 0);
     *version = sql_col_int(stmt, "user_version", 0);
     *tables = sql_col_int(stmt, "tables", 0);
@@ -180,13 +191,68 @@ static int check_identity(struct store *s, int64_t *version, struct err *err)
     return 0;
 }
 
-static int backup_before(struct store *s, int64_t version, struct err *err)
+static int copy_pages(sqlite3 *from, sqlite3 *to, const char *path, struct err *err)
 {
-    char path[FS_PATH_MAX + 32];
+    sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
+    int rc = b ? sqlite3_backup_step(b, -1) : SQLITE_ERROR;
+    if (b)
+        sqlite3_backup_finish(b);
+    return rc == SQLITE_DONE ? 0 : fail_db(to, path, "cannot copy the store", err);
+}
+
+static int copy_to(sqlite3 *from, const char *path, struct err *err)
+{
+    sqlite3 *to = NULL;
+    mode_t mask = umask(0077);
+    int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (rc == SQLITE_OK)
+        rc = copy_pages(from, to, path, err);
+    else
+        rc = fail_db(to, path, "cannot create", err);
+    umask(mask);
+    sqlite3_close(to);
+    return rc;
+}
+
+/* A journal that belongs to an earlier file of that name would be rolled back into a new one. */
+static void remove_copy(const char *tmp)
+{
+    char journal[FS_PATH_MAX + 64];
+    snprintf(journal, sizeof journal, "%s-journal", tmp);
+    unlink(tmp);
+    unlink(journal);
+}
+
+static int copy_by_way_of(sqlite3 *from, const char *tmp, const char *path, struct err *err)
+{
+    if (copy_to(from, tmp, err) == 0 && fs_rename(tmp, path, err) == 0)
+        return 0;
+    remove_copy(tmp);
+    return -1;
+}
+
+/* A connection that writes cannot be copied from; another one still reads what was there before. */
+static int copy_unchanged(const struct store *s, const char *tmp, const char *path, struct err *err)
+{
+    sqlite3 *from = NULL;
+    int rc = sqlite3_open_v2(s->path, &from, SQLITE_OPEN_READONLY, NULL);
+    rc = rc == SQLITE_OK ? copy_by_way_of(from, tmp, path, err)
+                         : fail_db(from, s->path, "cannot open the store", err);
+    sqlite3_close(from);
+    return rc == 0 ? 0 : err_wrap(err, "backup before the migration");
+}
+
+/* In the transaction of the migration: nobody stores anything between the copy and the migration, and nobody
+ * else makes the copy, so that what lies there of one is a killed process's. */
+static int backup_before(const struct store *s, int64_t version, struct err *err)
+{
+    char path[FS_PATH_MAX + 32], tmp[FS_PATH_MAX + 48];
     snprintf(path, sizeof path, "%s.v%lld.bak", s->path, (long long)version);
+    snprintf(tmp, sizeof tmp, "%s.tmp", path);
+    remove_copy(tmp);
     if (fs_exists(path))
         return 0; /* keep the copy made before an interrupted migration */
-    return store_copy(s, path, err);
+    return copy_unchanged(s, tmp, path, err);
 }
 
 static int apply_migration(struct store *s, const struct migration *m, struct err *err)
@@ -211,6 +277,8 @@ static int migrate_locked(struct store *s, struct err *err)
     int64_t now = 0;
     if (check_identity(s, &now, err) != 0)
         return -1;
+    if (now > 0 && now < store_version_known() && backup_before(s, now, err) != 0)
+        return -1;
     char id[64];
     snprintf(id, sizeof id, "PRAGMA application_id = %d", STORE_APPLICATION_ID);
     if (sql_exec(s, id, err) != 0)
@@ -221,10 +289,8 @@ static int migrate_locked(struct store *s, struct err *err)
     return 0;
 }
 
-static int migrate(struct store *s, int64_t version, struct err *err)
+static int migrate(struct store *s, struct err *err)
 {
-    if (version > 0 && backup_before(s, version, err) != 0)
-        return err_wrap(err, "backup before the migration");
     if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
         return -1;
     let_schema_change(s, true);
@@ -233,28 +299,42 @@ static int migrate(struct store *s, int64_t version, struct err *err)
     return rc;
 }
 
+/* A process that is killed while it makes a store leaves an empty one. */
+static int check_readable(const struct store *s, int64_t version, struct err *err)
+{
+    if (version == store_version_known())
+        return 0;
+    if (version == 0)
+        return no_store_yet(s, err);
+    return err_set(
+        err, ERR_STORAGE,
+        "%s: schema %lld of an older kernsweep; `kernsweep db check` backs it up and migrates it to %d",
+        s->path, (long long)version, store_version_known());
+}
+
+static int make_writable(struct store *s, int64_t version, struct err *err)
+{
+    if (configure_writing(s, err) != 0)
+        return -1;
+    return version == store_version_known() ? 0 : migrate(s, err);
+}
+
 int store_open(struct store *s, const char *path, enum store_mode mode, struct err *err)
 {
     *s = (struct store){.mode = mode};
     if (snprintf(s->path, sizeof s->path, "%s", path) >= (int)sizeof s->path)
         return err_set(err, ERR_INPUT, "store path too long: %.200s", path);
     int64_t version = 0;
-    if (open_file(s, err) != 0 || configure(s, err) != 0 || check_identity(s, &version, err) != 0)
-        goto fail;
-    if (version == store_version_known())
-        return 0;
-    if (mode == STORE_READ) {
-        err_set(
-            err, ERR_STORAGE,
-            "%s: schema %lld of an older kernsweep; `kernsweep db check` backs it up and migrates it to %d",
-            s->path, (long long)version, store_version_known());
-        goto fail;
-    }
-    if (migrate(s, version, err) == 0)
-        return 0;
-fail:
-    store_close(s);
-    return -1;
+    int rc = open_file(s, err);
+    if (rc == 0)
+        rc = configure(s, err);
+    if (rc == 0)
+        rc = check_identity(s, &version, err);
+    if (rc == 0)
+        rc = mode == STORE_READ ? check_readable(s, version, err) : make_writable(s, version, err);
+    if (rc != 0)
+        store_close(s);
+    return rc;
 }
 
 static int stop_statement(void *arg)
@@ -286,40 +366,11 @@ void store_close(struct store *s)
     assert(!*s->misuse);
 }
 
-static int copy_pages(struct store *s, sqlite3 *to, const char *path, struct err *err)
-{
-    sqlite3_backup *b = sqlite3_backup_init(to, "main", s->db, "main");
-    int rc = b ? sqlite3_backup_step(b, -1) : SQLITE_ERROR;
-    if (b)
-        sqlite3_backup_finish(b);
-    return rc == SQLITE_DONE
-               ? 0
-               : err_set(err, ERR_STORAGE, "%s: cannot copy the store: %s", path, sqlite3_errmsg(to));
-}
-
-static int copy_to(struct store *s, const char *path, struct err *err)
-{
-    sqlite3 *to = NULL;
-    mode_t mask = umask(0077);
-    int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    if (rc == SQLITE_OK)
-        rc = copy_pages(s, to, path, err);
-    else
-        rc = err_set(err, ERR_STORAGE, "%s: cannot create: %s", path,
-                     to ? sqlite3_errmsg(to) : "out of memory");
-    umask(mask);
-    sqlite3_close(to);
-    return rc;
-}
-
 int store_copy(struct store *s, const char *path, struct err *err)
 {
     char tmp[FS_PATH_MAX + 32];
     if (fs_exists(path))
         return err_set(err, ERR_INPUT, "%s: already exists; name a new file for the copy", path);
     snprintf(tmp, sizeof tmp, "%s.tmp.%ld", path, (long)getpid());
-    if (copy_to(s, tmp, err) == 0 && fs_rename(tmp, path, err) == 0)
-        return 0;
-    unlink(tmp);
-    return -1;
+    return copy_by_way_of(s->db, tmp, path, err);
 }

@@ -111,22 +111,110 @@ sixty_kills() {
     DB=$TMPDIR/results.db
 }
 
-# A disk that is full, as a limit on file size.
+# limited KILOBYTES COMMAND...: no file may become larger, as on a disk that is full.
+limited() {
+    try bash -c "ulimit -f $1; shift; exec \"\$@\"" - "$@"
+}
+
 full_disk() {
     DB=$TMPDIR/full.db
     make_run 0 40
     ks ingest "$(folder_of 0)" >/dev/null
     make_run 200 4000
-    try bash -c "ulimit -f 100; trap '' XFSZ
-        exec '$KERNSWEEP' ingest --db '$DB' '$(folder_of 200)'"
+    limited 100 "$KERNSWEEP" ingest --db "$DB" "$(folder_of 200)"
     exited "ingest exits 5" 5
     one_line "ingest prints one line" "$ERR"
+    like "ingest names the limit and what to do" "$ERR" 'no file may be larger than 102400 bytes here: raise that limit'
+    limited 8 "$KERNSWEEP" ingest --db "$TMPDIR/never.db" "$(folder_of 0)"
+    exited "ingest into a new store exits 5" 5
+    like "ingest into a new store names the limit" "$ERR" '^kernsweep: [^ ]*never.db: .*larger than 8192 bytes'
+    DB=$TMPDIR/never.db exits "once there is room, the same command stores the run" 0 ks ingest "$(folder_of 0)"
     is "the run is not stored" "$(count "run WHERE date BETWEEN '2026-06-01' AND '2026-12-31'")" 0
     is "the run that was stored before is unchanged" "$(count test)" 40
+    DB=$TMPDIR/results.db
+}
+
+# A store of the first version, with 300 runs of 100 tests.
+make_v1() {
+    sqlite3 "$1" <schemas/sql/001_store.sql
+    sqlite3 "$1" "PRAGMA user_version = 1; PRAGMA application_id = 0x6b737731; BEGIN;
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+        INSERT INTO run (run_id, ticket, date, node, mode, origin, status, content_sha256, ordered_at, ingested_at)
+            SELECT 'r' || i, 't', '2026-02-14', 'n', 'perf', 'bundle', 'COMPLETE', printf('%064d', i), i, 0 FROM n;
+        INSERT INTO variant (run_id, position, name, status) SELECT id, 0, 'v', 'OK' FROM run;
+        INSERT INTO series VALUES (1, 'n', 't', 'perf', 'v', 4096);
+        WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99)
+        INSERT INTO test (run_id, series_id, repetition, warmup, status, prefill_s) SELECT r.id, 1, n.i, 0, 'OK', 1.5 FROM run r, n;
+        COMMIT"
+}
+
+# facts_of FILE: whether it is whole, and what is in it
+facts_of() {
+    sqlite3 "$1" "PRAGMA integrity_check; SELECT count(*) FROM run; SELECT count(*) FROM test" 2>&1 | tr '\n' ' '
+}
+
+killed_migrations() {
+    local i pid bad='' took start
+    DB=$TMPDIR/old.db
+    make_v1 "$TMPDIR/v1.db"
+    cp "$TMPDIR/v1.db" "$DB"
+    start=${EPOCHREALTIME//[.,]/}
+    exits "db check migrates a store" 0 ks db check
+    took=$((${EPOCHREALTIME//[.,]/} - start))
+    for ((i = 0; i < 20; i++)); do
+        rm -f "$DB"*
+        cp "$TMPDIR/v1.db" "$DB"
+        "$KERNSWEEP" db check --db "$DB" >/dev/null 2>&1 &
+        pid=$!
+        sleep "$(printf '%d.%06d' $((took * i / 20 / 1000000)) $((took * i / 20 % 1000000)))"
+        kill -9 "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
+        [ "$(facts_of "$DB")" = 'ok 300 30000 ' ] || bad+="after kill $i: $(facts_of "$DB")"$'\n'
+        ks db check >/dev/null 2>"$TMPDIR/again.err" || bad+="again after kill $i: $(head -n 2 "$TMPDIR/again.err")"$'\n'
+        [ "$(facts_of "$DB") $(facts_of "$DB.v1.bak")" = 'ok 300 30000  ok 300 30000 ' ] || bad+="in the end of $i: $(facts_of "$DB")"$'\n'
+        [ "$(cd "$TMPDIR" && echo old.db*)" = 'old.db old.db.v1.bak' ] || bad+="left after $i: $(cd "$TMPDIR" && echo old.db*)"$'\n'
+    done
+    is "each time nothing is lost, the next command migrates it, and no copy by half stays" "$bad" ""
+    DB=$TMPDIR/results.db
+}
+
+two_migrations() {
+    local pids=() i failed=0
+    DB=$TMPDIR/twice.db
+    make_v1 "$DB"
+    for ((i = 0; i < 4; i++)); do
+        "$KERNSWEEP" db check --db "$DB" >"$TMPDIR/twice$i.log" 2>&1 &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" || failed=1; done
+    ok "each exits 0" "$failed" "$(cat "$TMPDIR"/twice*.log)"
+    is "the store is whole" "$(facts_of "$DB")" "ok 300 30000 "
+    is "the copy is of the old version" "$(sqlite3 "$DB.v1.bak" "PRAGMA user_version")" 1
+    DB=$TMPDIR/results.db
+}
+
+nothing_to_ingest() {
+    DB=$TMPDIR/none/none.db
+    mkdir -p "$TMPDIR/empty"
+    exits "a missing folder exits 2" 2 ks ingest "$TMPDIR/nothing"
+    like "a missing folder is named" "$ERR" 'nothing: no such folder'
+    exits "an empty folder exits 2" 2 ks ingest "$TMPDIR/empty" "$TMPDIR/nothing"
+    is "each folder gets its line" "$(grep -c '^kernsweep: ' <<<"$ERR")" 2
+    is "with --json, nothing was stored" "$(ks ingest "$TMPDIR/nothing" --json 2>/dev/null | jq -c .)" '[]'
+    exits "import of a missing file exits 2" 2 ks import --map hyperfine "$TMPDIR/nothing"
+    like "the file is named" "$ERR" 'nothing: cannot open'
+    [ ! -e "$TMPDIR/none" ]
+    ok "no store is made" $? "$(ls "$TMPDIR/none")"
+    make_run 0 4
+    exits "with a run beside it, the run is stored" 2 ks ingest "$TMPDIR/nothing" "$(folder_of 0)"
+    is "the run is in the store" "$(count run)" 1
     DB=$TMPDIR/results.db
 }
 
 scenario "four processes that ingest at once" four_processes
 scenario "sixty processes that are killed while they ingest" sixty_kills
 scenario "ingest on a full disk" full_disk
+scenario "ingest of what is no run" nothing_to_ingest
+scenario "twenty processes that are killed while they migrate a store" killed_migrations
+scenario "four processes that migrate a store at once" two_migrations
 done_testing

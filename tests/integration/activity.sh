@@ -72,10 +72,10 @@ reported() {
     ks report second --against first -o "$TMPDIR/report.md" >/dev/null
     ks report second --against first --lang es -o "$TMPDIR/informe.md" >/dev/null
     like "the report lists what the GPU did" "$(cat "$TMPDIR/report.md")" '## What the GPU did'
-    like "it names throttled cells" "$(cat "$TMPDIR/report.md")" '`v5` at 16384: throttled in 2 of 2 repetitions, for up to 3\.[0-9]+ s: power'
+    like "it names throttled cells" "$(cat "$TMPDIR/report.md")" '`v5` at 16384: throttled in 2 of 2 repetitions, for up to 3\.[0-9]+ s \(reason: power\)'
     like "it names cells that had neighbours" "$(cat "$TMPDIR/report.md")" '`v5` at 16384: up to 2 other processes'
     like "in Spanish, too" "$(cat "$TMPDIR/informe.md")" '## Actividad de la GPU'
-    like "with its sentences" "$(cat "$TMPDIR/informe.md")" 'limitada en 2 de 2 repeticiones, hasta 3'
+    like "with its sentences" "$(cat "$TMPDIR/informe.md")" 'limitada en 2 de 2 repeticiones, durante hasta 3'
     is "the report's table has joules per token" "$(grep -c 'J/token' "$TMPDIR/report.md")" 1
 }
 

@@ -44,8 +44,15 @@ SH
     cat >"$REPO/src/run.sh" <<'SH'
 #!/bin/sh
 # run.sh BUILD HERE CONTEXT
-# Random bytes are the next line of the file "draws", if there is one.
+# Random bytes are the next line of the file "draws", if there is one. Fails as often as the file "fails-WORD" says, where
+# WORD is the second one of the code; from then on everything takes half as long again.
 echo "Prompt tokens: $3"
+fails=$2/fails-$(cut -d ' ' -f 2 "$1/code")
+if [ -s "$fails" ]; then
+    touch "$2/slowed"
+    sed -i 1d "$fails"
+    exit 1
+fi
 if [ -e "$2/draws" ]; then
     bytes=$(head -n 1 "$2/draws")
     sed -i 1d "$2/draws"
@@ -62,6 +69,7 @@ BEGIN {
     for (i = 1; i < length(random); i += 2) bytes = bytes " " 16 * digit(i) + digit(i + 1)
     getline line <(dir "/code")
     split(line, word, " ")
+    if ((getline slowed <(here "/slowed")) >= 0) word[1] *= 1.5
     noise = 0.015
     if ((getline line <(here "/noise")) > 0) noise = line
     split(bytes, byte, " ") # twelve numbers, whose sum is almost normal
@@ -102,7 +110,7 @@ fresh() {
     needs twelve_commits
     DB=$TMPDIR/$1/results.db
     mkdir -p "$TMPDIR/$1"
-    rm -f "$TMPDIR/noise"
+    rm -f "$TMPDIR"/{noise,slowed,fails-*}
 }
 
 ab_regression() {
@@ -195,6 +203,38 @@ bisect_skips() {
     like "and is named" "$OUT" "^stopped: the bad end $(id_of c5 | cut -c 1-12) cannot be measured"
 }
 
+# In a round, each side has ten tests. The node is much slower in the second round than in the first.
+bisect_fails_once() {
+    fresh fails
+    echo 0.002 >"$TMPDIR/noise"
+    seq 10 >"$TMPDIR/fails-v7"
+    exits "exits 0" 0 bisect --good c0 --bad c12 --json
+    is "the commit that failed in one round is measured again" \
+        "$(jq -r '.commits[7] | "\(.mark) \(.basis) \(.rounds)"' <<<"$OUT")" "good turns 2"
+    is "the answer is the slow commit" "$(jq -r '.answer | .outcome + " " + .first' <<<"$OUT")" "found $(id_of c8)"
+    seq 1000 >"$TMPDIR/fails-v7"
+    exits "one that fails again exits 0" 0 bisect --good c0 --bad c12 --fresh --json
+    is "it is skipped after two rounds" "$(jq -r '.commits[7] | "\(.mark) \(.basis) \(.reason)"' <<<"$OUT")" \
+        "skipped tests it has no valid measurement of prefill_s, in 2 rounds"
+    is "the answer is a range" "$(jq -r '.answer | "\(.outcome) \(.commits | length)"' <<<"$OUT")" "range 2"
+    seq 10 >"$TMPDIR/fails-v0"
+    rm "$TMPDIR/fails-v7"
+    exits "a good end that failed in one round exits 0" 0 bisect --good c0 --bad c12 --fresh --json
+    is "the answer is the slow commit again" "$(jq -r '.answer | .outcome + " " + .first' <<<"$OUT")" "found $(id_of c8)"
+}
+
+# Both become slower in c8, but only one of them is followed.
+bisect_two_cells() {
+    fresh cells
+    echo 0.002 >"$TMPDIR/noise"
+    jq '.variants += [.variants[0] | .name = "b"]' "$TMPDIR/plan.json" >"$TMPDIR/two.json"
+    exits "exits 0" 0 ks bisect "$TMPDIR/two.json" --artifacts "$TMPDIR/cells" --good c6 --bad c8
+    like "the other cell is named" "$OUT" \
+        "^slower at the bad end, too: [ab] 64: prefill_s \\+[78]"
+    like "and not blamed on the commit" "$OUT" "^  perhaps because of another commit: --variant and --point search for one of them"
+    like "so does the report" "$(cat "$TMPDIR"/cells/bisect-*.md)" "^The search followed the first of them. The others may be slower because of another commit"
+}
+
 # A branch from before the good end, which made things faster: merged later, it is slow and made nothing slower.
 bisect_old_branch() {
     needs twelve_commits
@@ -211,6 +251,48 @@ bisect_old_branch() {
     in_repo checkout -q main
     exits "exits 0" 0 bisect --good cfaster --bad cslow --json
     is "the answer is the commit that made it slower" "$(jq -r '.answer | .outcome + " " + .first' <<<"$OUT")" "found $(id_of cslow)"
+}
+
+# The good end lies on a branch that m7 merges. Whether m5 made things slower, or was slow by then, stays open: m7 is slow.
+bisect_first_parent() {
+    needs twelve_commits
+    fresh first
+    in_repo checkout -q -b m c0
+    echo "1.0 s" >"$REPO/src/code" && commit m1
+    in_repo checkout -q -b s m
+    echo "1.0 s2" >"$REPO/src/code" && commit s2
+    in_repo checkout -q m
+    echo "1.08 m5" >"$REPO/src/code" && commit m5
+    echo "1.08 m6" >"$REPO/src/code" && commit m6
+    in_repo merge -q --no-ff --no-commit -X ours s
+    echo "1.08 m7" >"$REPO/src/code" && commit m7
+    echo "1.08 m8" >"$REPO/src/code" && commit m8
+    echo "1.08 m9" >"$REPO/src/code" && commit m9
+    in_repo checkout -q main
+    exits "exits 0" 0 bisect --good cs2 --bad cm9 --first-parent --json
+    is "the range ends with the merge" "$(jq -r '.answer | .outcome + " " + .last' <<<"$OUT")" "range $(id_of cm7)"
+    is "and has what it may have brought" "$(jq -r '.answer.commits | length' <<<"$OUT")" 3
+}
+
+# c6 makes things slower and leaves "kern" as it is, which only c2, c5, c8 and c10 change: c8 is as slow as c7.
+bisect_path() {
+    local i
+    fresh path
+    echo 0.002 >"$TMPDIR/noise"
+    in_repo checkout -q --orphan path c0
+    for i in $(seq 0 12); do
+        echo "$([ "$i" -lt 6 ] && echo 1.0 || echo 1.08) p$i" >"$REPO/src/code"
+        case $i in 0 | 2 | 5 | 8 | 10) echo "$i" >"$REPO/src/kern" ;; esac
+        commit "p$i"
+    done
+    in_repo checkout -q main
+    exits "exits 0" 0 bisect --good cp0 --bad cp12 --path kern
+    like "the answer has the commits in between" "$OUT" \
+        "^found $(id_of cp8 | cut -c 1-12), or one of the 2 commits up to it that do not change kern: a 64: prefill_s"
+    is "so has --show" "$(ks bisect --show | head -n 1)" "$(head -n 1 <<<"$OUT")"
+    is "and --json" "$(ks bisect --show --json | jq .answer.unlisted)" 2
+    exits "without commits in between, exits 0" 0 bisect --good cp4 --bad cp6 --path code
+    like "the answer is one commit" "$OUT" "^found $(id_of cp6 | cut -c 1-12): a 64: prefill_s"
 }
 
 bisect_same_code() {
@@ -273,6 +355,27 @@ bisect_killed() {
     is "it took no more pairs of builds than promised" "$(ks bisect --show --json | jq '.pairs <= .pairs_max')" true
 }
 
+# Half of a search by one plan, and half by one in which all commits are equal, would blame the last commit.
+bisect_of_another_plan() {
+    local name
+    fresh other
+    echo 0.002 >"$TMPDIR/noise"
+    cp "$TMPDIR/plan.json" "$TMPDIR/other/plan.json"
+    killed_after 7
+    name=$(sql "SELECT name FROM bisect")
+    # shellcheck disable=SC2016 # jq's
+    jq '.variants[0].run = ["sh", "-c", "echo Prompt tokens: $0; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"attn_impl\\\": \\\"fake\\\"}\"", "{context}"]' \
+        "$TMPDIR/other/plan.json" >"$TMPDIR/plan.json"
+    exits "--continue after the plan changed exits 2" 2 ks bisect --continue
+    like "and is explained" "$ERR" "plan.json: changed since the search began"
+    exits "the same command exits 0" 0 bisect --good c0 --bad c12
+    like "and says that it is another search" "$ERR" "^bisect $name of the same commits is not finished"
+    like "which finds what this plan measures" "$OUT" "^not reproducible: measured in turns, the bad end is not slower"
+    cp "$TMPDIR/other/plan.json" "$TMPDIR/plan.json"
+    exits "with the old plan, the old search goes on" 0 ks bisect --continue "$name"
+    like "and has its answer" "$OUT" "^found $(id_of c8 | cut -c 1-12)"
+}
+
 bisect_detached() {
     fresh detached
     exits "--detach exits 0" 0 bisect --good c6 --bad c9 --detach
@@ -326,6 +429,21 @@ ambiguous_words() {
     in_repo checkout -q --orphan empty && in_repo rm -rq --cached . && in_repo commit -q --allow-empty -m nothing && in_repo checkout -q -f main
     exits "a commit without the folder exits 2" 2 ab --base empty --head c8
     like "and is explained" "$ERR" "the commit has no folder src/"
+}
+
+# The plan was changed while a night's search was waiting for the next night.
+nightly_changed_plan() {
+    fresh changed
+    echo 0.003 >"$TMPDIR/noise"
+    jq '.baseline = "gold" | .confirm = {bisect: true, bisect_minutes: 1}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
+    exits "the first night exits 0" 0 night c6
+    exits "a slower night exits 4" 4 night c9
+    sql "UPDATE bisect SET ended_at = NULL, outcome = NULL, body = json_set(body, '$.ended_at', '', '$.request.plan_sha256', 'another')"
+    exits "the next night exits 4" 4 night c11
+    like "and says that it begins the search anew" "$ERR" "^bisect: the plan has changed: the search from $(id_of c6 | cut -c 1-12) to $(id_of c9 | cut -c 1-12) begins anew"
+    like "which has its answer" "$ERR" "^bisect: found $(id_of c8 | cut -c 1-12)"
+    is "the other search is gone" "$(sql "SELECT count(*), sum(ended_at IS NOT NULL) FROM bisect")" "1|1"
+    in_repo checkout -q main
 }
 
 nightly_dirty() {
@@ -427,13 +545,19 @@ scenario "ab of commits that do not differ" ab_equal
 scenario "the sides of ab" ab_sides
 scenario "bisect of twelve commits" bisect_found
 scenario "bisect past a commit that does not build" bisect_skips
+scenario "bisect of two cells that became slower" bisect_two_cells
+scenario "bisect past tests that fail by chance" bisect_fails_once
 scenario "bisect past a branch from before the good end" bisect_old_branch
+scenario "bisect along first parents, beside the good end" bisect_first_parent
+scenario "bisect of the commits that change a path" bisect_path
 scenario "bisect of ends that do not differ" bisect_same_code
 scenario "bisect on a noisy node" bisect_noise
 scenario "bisect that is killed and blocked" bisect_killed
+scenario "bisect of a plan that changed" bisect_of_another_plan
 scenario "bisect that is detached" bisect_detached
 scenario "a nightly run that searches" nightly_search
 scenario "a nightly run past a search that is stuck" nightly_stuck
+scenario "a nightly run whose plan changed" nightly_changed_plan
 scenario "revisions that are not what they seem" ambiguous_words
 scenario "a nightly run of changed sources" nightly_dirty
 scenario "a metric that one end lacks" printed_on_one_side

@@ -283,6 +283,11 @@ runs_of_two_tickets() {
     {
         like "compare says that the tickets differ" "$(ks compare $pair 2>&1)" '^The runs are of different tickets: the base of pipe, the other of other\.'
         like "in Markdown, too" "$(ks compare $pair --format md 2>&1)" '^The runs are of different tickets: the base of pipe, the other of other\.'
+        is "CSV has both in each row" "$(ks compare $pair --format csv 2>/dev/null | sed 's/.*,\("*[a-z_]*"*,"*[a-z_]*"*\)$/\1/' | sort -u)" '"pipe","other"
+base_ticket,now_ticket'
+        like "JUnit says it below its test cases" "$(ks compare $pair --format junit 2>/dev/null)" '<system-out>The runs are of different tickets: the base of pipe, the other of other\.</system-out>'
+        like "GitHub shows a warning" "$(ks compare $pair --format github 2>/dev/null)" '^::warning title=different tickets::The runs are of different tickets: '
+        like "so does a report" "$(ks report ${pair#* } --against ${pair% *} 2>/dev/null)" '^  - The runs are of different tickets: the base of pipe, the other of other\.'
         is "JSON has both" "$(ks compare $pair --json 2>/dev/null | jq -r '.base_ticket + " " + .now_ticket')" "pipe other"
         unlike "two runs of one ticket need no such word" "$(ks compare ${pair% *} ${pair% *} 2>&1)" 'different tickets'
     }

@@ -18,7 +18,7 @@ banned() {
     like "the finding has its file and line" "$OUT" '^executor/x.c:1:'
 }
 
-for text in 'strcpy(child, name);' 'x = strcpy(child, name);' '    strncpy (a, b, c);' 'if (!gets(line))' 'return atoi("1");'; do
+for text in 'localtime_r(&now, &tm);' 'strcpy(child, name);' 'x = strcpy(child, name);' '    strncpy (a, b, c);' 'if (!gets(line))' 'return atoi("1");'; do
     scenario "the banned call in: $text" banned "$text"
 done
 for text in '#define _x 1' ' # define __X' 'void f(int a, int __b);' 'int f(char *_Name, int n);' 'void f(void (*__done)(int), int n);' \

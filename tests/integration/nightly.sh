@@ -82,6 +82,19 @@ first_night() {
     is "is as quiet for those who are notified as the second" "$(cut -d ' ' -f 1 "$told" | tr '\n' ' ')" "quiet quiet "
 }
 
+# Where it is another day than in UTC: a night has one date everywhere, which is that of its run id.
+other_zone() {
+    local zone=WEST+12 day
+    [ "$((10#$(date -u +%H)))" -lt 12 ] || zone=EAST-14
+    history zone
+    exits "exits 0" 0 env TZ="$zone" "${night[@]}"
+    day=$(sql "SELECT substr(run_id, 1, 4) || '-' || substr(run_id, 5, 2) || '-' || substr(run_id, 7, 2) FROM run")
+    is "is stored under the date of its run id" "$(sql "SELECT date FROM run")" "$day"
+    is "has its bundle under that date" "$(ls "$dir/artifacts")" "$day"
+    is "has its report under that date" "$(find "$dir/nights" -mindepth 1 -maxdepth 1 -name '20*' -printf '%f\n')" "$day"
+    like "says so in its report" "$(cat "$dir/nights/$day"/*/report.md)" "^\*\*Date:\*\* $day "
+}
+
 # The plan keeps one bundle, the samples of one run, and two days of cache.
 retention() {
     local newest
@@ -377,6 +390,7 @@ judged_without_baseline() {
 scenario "a night of a plan without a baseline" judged_without_baseline
 scenario "a first night in which no test works" nothing_works
 scenario "the first night" first_night
+scenario "a night in another time zone" other_zone
 scenario "nights with retention" retention
 scenario "a slower night" slower
 scenario "a night over commits of a repository" over_commits

@@ -26,6 +26,38 @@ ingest() {
     is "the store still has three runs" "$("$KERNSWEEP" runs --json --db "$db" | jq length)" 3
 }
 
+# bundle_of OPTION...: whether the run's folder is said to be there, and its last part
+bundle_of() {
+    "$KERNSWEEP" "$@" --json --db "$TMPDIR/moved.db" | jq -r '(.[0]? // .run? // .) | "\(.bundle_found) \(.bundle | sub(".*/"; ""))"'
+}
+
+moved() {
+    local store=(--node 192.0.2.10 --date 2026-02-12 --ticket moved --db "$TMPDIR/moved.db")
+    cp -r tests/fixtures/b3_89_2026-02-12 "$TMPDIR/here"
+    exits "ingest exits 0" 0 "$KERNSWEEP" ingest "${store[@]}" "$TMPDIR/here"
+    is "runs --json has the folder" "$(bundle_of runs)" "true here"
+    mv "$TMPDIR/here" "$TMPDIR/there"
+    is "once it is moved, runs --json says that it is gone" "$(bundle_of runs)" "false here"
+    is "and so does show --json" "$(bundle_of show latest)" "false here"
+    exits "ingest of the other place exits 0" 0 "$KERNSWEEP" ingest "${store[@]}" "$TMPDIR/there"
+    like "which stores nothing" "$OUT" 'already stored'
+    like "but tells that the place is recorded" "$ERR" "there: note: recorded as the run's folder: .*/here no longer has the run"
+    is "runs --json has the new place" "$(bundle_of runs)" "true there"
+    is "there is one run" "$("$KERNSWEEP" runs --json --db "$TMPDIR/moved.db" | jq length)" 1
+}
+
+# Removing a run takes the outcome of a confirmation with it, of which the other run's verdict may be.
+confirmed_removed() {
+    local db=$TMPDIR/removed.db
+    "$KERNSWEEP" ingest --node 192.0.2.10 tests/fixtures/b3_89_2026-02-12 tests/fixtures/b3_90_2026-02-14 --db "$db" >/dev/null 2>&1
+    sqlite3 "$db" "INSERT INTO confirmation SELECT n.id, b.id, 'v1', 8192, 'refuted', 'noise' FROM run n, run b
+        WHERE n.date = '2026-02-14' AND b.date = '2026-02-12'"
+    exits "runs remove exits 0" 0 "$KERNSWEEP" runs remove 20260212 --db "$db"
+    like "it says that the confirmation goes" "$ERR" '^removed run 20260212[^ ]* from the store, with the confirmation of 1 cell; its bundle'
+    exits "of a run without one it exits 0" 0 "$KERNSWEEP" runs remove 20260214 --db "$db"
+    unlike "and says nothing of the kind" "$ERR" confirmation
+}
+
 factors() {
     needs ingested
     is "v1 against the baseline at 4096 is 0.11x" "$(factor 20260210 baseline v1 4096)" 0.11x
@@ -306,6 +338,8 @@ no_store() {
 }
 
 scenario "folders of the older layout" ingest
+scenario "a folder that is moved after it was stored" moved
+scenario "runs remove of a confirmed run" confirmed_removed
 scenario "the published figures" factors
 scenario "the scaling of the core run" scaling
 scenario "compare of two nights" other_night

@@ -18,6 +18,29 @@ static inline char *render(struct store *s, struct report_request req)
     return buf_steal(&out);
 }
 
+/* The document of a store of this one run, to be free()d. Takes the draft. */
+static inline char *render_draft(const char *db, struct draft *d, enum report_lang lang)
+{
+    struct store s = open_store(db);
+    struct report_request req = report_defaults();
+    req.langs[0] = lang;
+    req.reference = "base";
+    must_store(&s, d);
+    char *text = render(&s, req);
+    store_close(&s);
+    return text;
+}
+
+/* A file of the run, borrowed from the draft. */
+static inline struct run_file *add_file(struct draft *d, const char *body)
+{
+    d->details.files = reallocarray(d->details.files, d->details.n_files + 1, sizeof *d->details.files);
+    struct run_file *f = &d->details.files[d->details.n_files++];
+    *f = (struct run_file){.size = (int64_t)strlen(body), .body = strdup(body)};
+    sha256_of(body, strlen(body), f->sha256);
+    return f;
+}
+
 static inline void holds(const char *text, const char *words)
 {
     if (!strstr(text, words))

@@ -6,6 +6,7 @@
 
 #include "tests/unit/results_support.h"
 
+#include "results/judge/confirm.h"
 #include "results/judge/nights/history.h"
 #include "results/stats/stats.h"
 
@@ -45,6 +46,23 @@ static inline struct run_data night_of(int number, double factor)
         for (int r = 1; r <= 3; r++)
             draft_shot(&d, c < CELLS / 2 ? "v" : "w", 1000 + c, r, (c + 1) * factor * (1 + 0.001 * r));
     return run_of_draft(&d);
+}
+
+/* What all cells lost is measured again, in two turns: whose it then is. so_many: suspects that there have to
+ * be. */
+static inline enum shift_cause cause_measured_again(struct comparison *c, size_t so_many,
+                                                    const struct run_data *base, const struct run_data *now,
+                                                    const struct compare_options *o)
+{
+    const struct run_data *const bases[] = {base, base}, *const nows[] = {now, now};
+    struct suspect_list suspects;
+    struct err err = {0};
+    assert_true(confirm_is_needed(c));
+    assert_ok(confirm_suspects(c, &suspects, &err), &err);
+    assert_int_equal(suspects.count, so_many);
+    suspect_list_release(&suspects);
+    assert_ok(confirm_judge(c, bases, 2, nows, 2, o, &err), &err);
+    return c->shift.confirmed;
 }
 
 #endif

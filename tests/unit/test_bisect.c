@@ -10,22 +10,24 @@ enum { MANY = 200, REPETITIONS = 3, ROUND = 2 * REPETITIONS, VALUES = ROUND * 10
 
 /* What the simulated node and repository are like. */
 struct world {
-    size_t count;            /* commits, both ends included */
-    size_t culprit;          /* from here on slower; count: no commit is */
-    double slower;           /* by how much */
-    double time;             /* of the good end, s; 0: 1 */
-    size_t second;           /* from here on `again` slower, too; 0: no commit is */
-    double again;            /* by how much more */
-    double noise;            /* relative, of one repetition */
-    double drift;            /* relative, from one turn to the next */
-    bool broken[MANY];       /* does not build */
-    double noisy[MANY];      /* noise of this commit's measurements; 0: as everywhere */
+    size_t count;       /* commits, both ends included */
+    size_t culprit;     /* from here on slower; count: no commit is */
+    double slower;      /* by how much */
+    double time;        /* of the good end, s; 0: 1 */
+    size_t second;      /* from here on `again` slower, too; 0: no commit is */
+    double again;       /* by how much more */
+    double noise;       /* relative, of one repetition */
+    double states;      /* every repetition is in one of two states at random, this much apart; 0: in one */
+    double drift;       /* relative, from one turn to the next */
+    bool broken[MANY];  /* does not build */
+    double noisy[MANY]; /* noise of this commit's measurements; 0: as everywhere */
     const char *code[MANY];  /* NULL: every commit has its own */
     bool of_device;          /* the codes are of device code */
     bool fast[MANY];         /* on a branch that does not have the culprit */
     size_t forked;           /* begins a branch that left before the good end; 0: none does */
     bool slow[MANY];         /* as slow as that branch was before the good end made things faster */
     size_t parents[MANY][2]; /* 0: none */
+    int failing[MANY];       /* so many rounds in which all tests of this commit fail; 0 is the good end */
     struct stats_rng rng;
     double now; /* the node's speed at present */
 };
@@ -36,6 +38,7 @@ struct tried {
     struct bisect_step end;
     struct delta ends;
     double base[MANY][VALUES], value[MANY][VALUES];
+    size_t values[MANY]; /* of each side */
     int builds;
 };
 
@@ -45,19 +48,47 @@ static void measure_turn(struct world *w, size_t commit, double noise, double *o
     double time = 1 + (slow ? w->slower : 0);
     time = (time + (w->second > 0 && commit >= w->second ? w->again : 0)) * (w->time > 0 ? w->time : 1);
     for (int i = 0; i < REPETITIONS; i++)
-        out[i] = time * w->now * (1 + noise * stats_rng_normal(&w->rng));
+        out[i] = time * w->now * (1 + noise * stats_rng_normal(&w->rng)) *
+                 (w->states > 0 && stats_rng_unit(&w->rng) < 0.5 ? 1 + w->states : 1);
     w->now *= 1 + w->drift;
+}
+
+/* One round in which one side's tests fail. Its values count in no later round. */
+static void fail_round(struct tried *t, size_t commit, size_t failing)
+{
+    struct delta d = {.verdict = VERDICT_NOISY, .ratio = NAN, .base_n = ROUND, .now_n = ROUND};
+    *(failing == 0 ? &d.base_n : &d.now_n) = 0;
+    snprintf(d.reason, sizeof d.reason, "no valid measurement");
+    bisect_measured(&t->search, commit, &d);
+}
+
+static bool fails(struct world *w, size_t commit)
+{
+    return w->failing[commit] > 0 && w->failing[commit]-- > 0;
+}
+
+/* To the one variant that there is. */
+static void narrow(struct tried *t)
+{
+    const struct bisect_commit good = t->items[0], bad = t->items[t->search.count - 1];
+    bisect_narrowed(&t->search, good.code, bad.code);
 }
 
 /* One round, A B B A, and its verdict. */
 static void measure(struct world *w, struct tried *t, size_t commit)
 {
-    size_t n = (size_t)t->search.items[commit].rounds * ROUND;
+    size_t failing = fails(w, 0) ? 0 : commit;
+    if (failing == 0 || fails(w, commit)) {
+        fail_round(t, commit, failing);
+        return;
+    }
+    size_t n = t->values[commit];
     double noise = w->noisy[commit] > 0 ? w->noisy[commit] : w->noise;
     measure_turn(w, 0, noise, &t->base[commit][n]);
     measure_turn(w, commit, noise, &t->value[commit][n]);
     measure_turn(w, commit, noise, &t->value[commit][n + REPETITIONS]);
     measure_turn(w, 0, noise, &t->base[commit][n + REPETITIONS]);
+    t->values[commit] += ROUND;
     const struct turns_values v = {.base = t->base[commit],
                                    .now = t->value[commit],
                                    .base_n = n + ROUND,
@@ -70,9 +101,13 @@ static void measure(struct world *w, struct tried *t, size_t commit)
     if (!ends)
         o = bisect_options(&o, &t->ends);
     assert_int_equal(turns_judge_values(&v, &o, &d, &err), 0);
-    if (ends)
+    if (ends) {
+        bisect_doubt(&d, 1);
         t->ends = d;
+    }
     bisect_measured(&t->search, commit, &d);
+    if (ends && d.verdict == VERDICT_REGRESSED)
+        narrow(t);
 }
 
 static void build(struct world *w, struct tried *t, size_t commit)
@@ -99,9 +134,8 @@ static void start(struct world *w, struct tried *t, uint64_t seed)
     bisect_init(&t->search, t->items, w->count, 3);
 }
 
-static void search(struct world *w, struct tried *t, uint64_t seed)
+static void finish(struct world *w, struct tried *t)
 {
-    start(w, t, seed);
     for (int steps = 0; steps < 4 * MANY; steps++) {
         t->end = bisect_next(&t->search);
         if (t->end.task == BISECT_END)
@@ -112,6 +146,12 @@ static void search(struct world *w, struct tried *t, uint64_t seed)
             measure(w, t, t->end.commit);
     }
     fail_msg("the search does not end");
+}
+
+static void search(struct world *w, struct tried *t, uint64_t seed)
+{
+    start(w, t, seed);
+    finish(w, t);
 }
 
 static int most_pairs(size_t commits)
@@ -241,6 +281,25 @@ static void much_noise_names_no_other_commit(void **state)
     assert_true(wrong <= 1);
 }
 
+/* The median of some repetitions is that of the one state or of the other. */
+static void two_states_name_no_other_commit(void **state)
+{
+    static const double states[] = {0.04, 0.1};
+    static struct tried t;
+    (void)state;
+    for (size_t i = 0; i < COUNT(states); i++) {
+        int wrong = 0;
+        for (uint64_t seed = 1; seed <= 100; seed++) {
+            struct world w = {.count = 41, .slower = 0.08, .noise = 0.001, .states = states[i]};
+            w.culprit = 1 + (size_t)(seed * 7919 % 40);
+            search(&w, &t, seed);
+            if (t.end.outcome == BISECT_FOUND || t.end.outcome == BISECT_RANGE)
+                wrong += t.end.first > w.culprit || t.end.last < w.culprit;
+        }
+        assert_true(wrong <= 2);
+    }
+}
+
 static void equal_ends_are_not_reproducible(void **state)
 {
     static struct tried t;
@@ -279,6 +338,218 @@ static void ends_of_one_code_are_not_measured(void **state)
     search(&w, &t, 1);
     assert_int_equal(t.end.outcome, BISECT_NOT_REPRODUCIBLE);
     assert_int_equal(t.search.pairs, 0);
+}
+
+/* A kernel that is launched otherwise is slower, and its code is the same. */
+static void ends_of_one_device_code_are_measured(void **state)
+{
+    static struct tried t;
+    (void)state;
+    for (size_t culprit = 1; culprit <= 12; culprit++) {
+        struct world w = {.count = 13, .culprit = culprit, .slower = 0.08, .noise = 0.005, .of_device = true};
+        for (size_t i = 0; i < w.count; i++)
+            w.code[i] = "same";
+        search(&w, &t, culprit);
+        assert_int_equal(t.end.outcome, BISECT_FOUND);
+        assert_int_equal(t.end.first, culprit);
+    }
+    struct world equal = {.count = 13, .culprit = 13, .noise = 0.005, .of_device = true};
+    for (size_t i = 0; i < equal.count; i++)
+        equal.code[i] = "same";
+    search(&equal, &t, 1);
+    assert_int_equal(t.end.outcome, BISECT_NOT_REPRODUCIBLE);
+    assert_int_equal(t.search.pairs, 1);
+}
+
+/* Of several variants, the one that became slower has the same code at both ends: no code says which is
+ * slow. */
+static void a_variant_of_one_code_is_searched_without_codes(void **state)
+{
+    static struct tried t;
+    struct world w = {.count = 13, .culprit = 4, .slower = 0.08, .noise = 0.005};
+    (void)state;
+    start(&w, &t, 1);
+    build(&w, &t, 0);
+    build(&w, &t, 12);
+    measure(&w, &t, 12);
+    bisect_narrowed(&t.search, "same", "same");
+    for (size_t i = 1; i < 12; i++)
+        w.code[i] = "same";
+    finish(&w, &t);
+    assert_int_equal(t.end.outcome, BISECT_FOUND);
+    assert_int_equal(t.end.first, 4);
+}
+
+/* Failing once proves nothing: such a commit is tried again before the answer is a range because of it. */
+static void a_commit_that_failed_once_is_measured_again(void **state)
+{
+    static struct tried t;
+    struct world w = {.count = 13, .culprit = 8, .slower = 0.08, .noise = 0.005};
+    (void)state;
+    w.failing[7] = 1;
+    search(&w, &t, 3);
+    assert_int_equal(t.end.outcome, BISECT_FOUND);
+    assert_int_equal(t.end.first, 8);
+    assert_int_equal(t.items[7].mark, BISECT_GOOD);
+    assert_int_equal(t.items[7].rounds, 2);
+    w.failing[6] = 1; /* the first in the middle, and soon it does not matter any more */
+    search(&w, &t, 3);
+    assert_int_equal(t.end.first, 8);
+    assert_int_equal(t.items[6].mark, BISECT_SKIPPED);
+    assert_int_equal(t.items[6].rounds, 1);
+}
+
+static void a_commit_that_keeps_failing_is_skipped(void **state)
+{
+    static struct tried t;
+    struct world w = {.count = 13, .culprit = 8, .slower = 0.08, .noise = 0.005};
+    (void)state;
+    w.failing[7] = 100;
+    search(&w, &t, 3);
+    assert_int_equal(t.end.outcome, BISECT_RANGE);
+    assert_int_equal(t.end.first, 7);
+    assert_int_equal(t.end.last, 8);
+    assert_int_equal(t.items[7].mark, BISECT_SKIPPED);
+    assert_int_equal(t.items[7].basis, BISECT_BY_TESTS);
+    assert_int_equal(t.items[7].rounds, 2);
+    assert_string_equal(t.items[7].reason, "no valid measurement, in 2 rounds");
+}
+
+static void an_end_that_failed_once_is_measured_again(void **state)
+{
+    static struct tried t;
+    (void)state;
+    for (size_t end = 0; end <= 12; end += 12) {
+        struct world w = {.count = 13, .culprit = 8, .slower = 0.08, .noise = 0.005};
+        w.failing[end] = 1;
+        search(&w, &t, 3);
+        assert_int_equal(t.end.outcome, BISECT_FOUND);
+        assert_int_equal(t.end.first, 8);
+        assert_int_equal(t.items[0].basis, BISECT_BY_USER);
+        assert_string_equal(t.items[0].reason, "");
+        w.failing[end] = 100;
+        search(&w, &t, 3);
+        assert_int_equal(t.end.outcome, BISECT_STOPPED);
+        assert_int_equal(t.end.first, end);
+        assert_string_equal(t.items[end].reason, "no valid measurement, in 2 rounds");
+        assert_int_equal(t.search.pairs, 2);
+    }
+}
+
+/* Neither end is to blame if they ran on different GPUs: another round may bring them together. */
+static void ends_on_different_gpus_are_measured_again(void **state)
+{
+    static struct tried t;
+    struct world w = {.count = 13, .culprit = 8, .slower = 0.08, .noise = 0.005};
+    struct delta d = {.verdict = VERDICT_NOISY, .ratio = NAN, .apart = true, .reason = "different GPUs"};
+    (void)state;
+    start(&w, &t, 3);
+    build(&w, &t, 0);
+    build(&w, &t, 12);
+    bisect_measured(&t.search, 12, &d);
+    assert_int_equal(bisect_next(&t.search).task, BISECT_MEASURE);
+    bisect_measured(&t.search, 12, &d);
+    bisect_measured(&t.search, 12, &d);
+    struct bisect_step end = bisect_next(&t.search);
+    assert_int_equal(end.task, BISECT_END);
+    assert_int_equal(end.outcome, BISECT_UNDECIDED);
+    assert_string_equal(t.items[12].reason, "different GPUs");
+}
+
+/* Of many cells that do not differ, some look as if they did. */
+static void many_equal_cells_do_not_differ(void **state)
+{
+    enum { CELLS = 24, TRIALS = 100 };
+    static struct delta cells[CELLS];
+    struct compare_options plain = compare_defaults(), o = bisect_end_options(&plain);
+    struct stats_rng rng;
+    int wrong = 0;
+    (void)state;
+    stats_rng_seed(&rng, 1);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        for (int c = 0; c < CELLS; c++) {
+            double base[ROUND], now[ROUND];
+            struct err err = {0};
+            for (int i = 0; i < ROUND; i++) {
+                base[i] = 1 + 0.05 * stats_rng_normal(&rng);
+                now[i] = 1 + 0.05 * stats_rng_normal(&rng);
+            }
+            const struct turns_values v = {
+                .base = base, .now = now, .base_n = ROUND, .now_n = ROUND, .metric = METRIC_PREFILL_S};
+            assert_int_equal(turns_judge_values(&v, &o, &cells[c], &err), 0);
+        }
+        bisect_doubt(cells, CELLS);
+        wrong += cells[bisect_clearest(cells, CELLS)].verdict == VERDICT_REGRESSED;
+    }
+    assert_true(wrong <= 1);
+}
+
+static void one_cell_of_many_needs_more_evidence(void **state)
+{
+    struct delta cells[] = {
+        {.verdict = VERDICT_REGRESSED, .p = 0.002, .method = METHOD_BOOTSTRAP, .reason = "+3 %"},
+        {.verdict = VERDICT_REGRESSED, .p = 1e-5, .method = METHOD_BOOTSTRAP, .reason = "+8 %"},
+        {.verdict = VERDICT_REGRESSED, .p = NAN, .method = METHOD_EXACT, .reason = "+1"},
+        {.verdict = VERDICT_UNCHANGED, .p = 0.5, .method = METHOD_BOOTSTRAP},
+        {.verdict = VERDICT_NOISY, .p = 0.05, .method = METHOD_BOOTSTRAP},
+        {.verdict = VERDICT_UNCHANGED, .p = 0.5, .method = METHOD_BOOTSTRAP}};
+    (void)state;
+    bisect_doubt(cells, 1);
+    assert_int_equal(cells[0].verdict, VERDICT_REGRESSED);
+    bisect_doubt(cells, COUNT(cells));
+    assert_int_equal(cells[0].verdict, VERDICT_NOISY);
+    assert_string_equal(cells[0].reason, "+3 %; not enough, as the clearest of 6 cells");
+    assert_int_equal(cells[1].verdict, VERDICT_REGRESSED);
+    assert_int_equal(cells[2].verdict, VERDICT_REGRESSED);
+    assert_int_equal(cells[3].verdict, VERDICT_UNCHANGED);
+    cells[1].mixed = 0.4;
+    cells[2].method = METHOD_THRESHOLD;
+    bisect_doubt(&cells[1], 1);
+    bisect_doubt(&cells[2], 1);
+    assert_string_equal(cells[1].reason, "+8 %; but the repetitions disagree");
+    assert_string_equal(cells[2].reason, "+1; too few valid repetitions");
+    assert_int_equal(cells[1].verdict, VERDICT_NOISY);
+    assert_int_equal(cells[2].verdict, VERDICT_NOISY);
+}
+
+/* Most tests of a commit fail: the few that are left show a difference, and prove nothing yet. */
+static void few_values_decide_nothing(void **state)
+{
+    static struct tried t;
+    struct world w = {.count = 13, .culprit = 8, .slower = 0.08, .noise = 0.005};
+    struct delta d = {
+        .verdict = VERDICT_REGRESSED, .method = METHOD_THRESHOLD, .p = NAN, .base_n = 6, .now_n = 3};
+    (void)state;
+    start(&w, &t, 3);
+    build(&w, &t, 0);
+    build(&w, &t, 12);
+    bisect_measured(&t.search, 12, &d);
+    assert_int_equal(t.items[12].mark, BISECT_OPEN);
+    d.method = METHOD_MANN_WHITNEY;
+    d.p = 0.03;
+    bisect_measured(&t.search, 12, &d);
+    assert_int_equal(t.items[12].mark, BISECT_OPEN);
+    d.p = 0.001;
+    bisect_measured(&t.search, 12, &d);
+    assert_int_equal(t.items[12].mark, BISECT_BAD);
+}
+
+/* Evidence that would suffice elsewhere says why it does not. */
+static void a_step_near_half_says_so(void **state)
+{
+    static struct tried t;
+    struct world w = {.count = 13, .culprit = 8, .slower = 0.08, .noise = 0.005};
+    struct delta d = {.verdict = VERDICT_REGRESSED, .base_n = 6, .now_n = 6, .reason = "+4.1 %"};
+    (void)state;
+    start(&w, &t, 3);
+    d.method = METHOD_BOOTSTRAP;
+    d.p = 0.001;
+    d.ratio = 1.041;
+    d.threshold = 0.04;
+    d.noise_floor = 0.002;
+    bisect_measured(&t.search, 6, &d);
+    assert_int_equal(t.items[6].mark, BISECT_OPEN);
+    assert_string_equal(t.items[6].reason, "+4.1 %; too close to half of the ends' change");
 }
 
 static void a_commit_that_does_not_build_is_skipped(void **state)
@@ -429,9 +700,20 @@ int main(void)
         cmocka_unit_test(a_branch_from_before_is_searched),
         cmocka_unit_test(the_host_is_to_blame),
         cmocka_unit_test(much_noise_names_no_other_commit),
+        cmocka_unit_test(two_states_name_no_other_commit),
         cmocka_unit_test(equal_ends_are_not_reproducible),
         cmocka_unit_test(ends_may_stay_undecided),
         cmocka_unit_test(ends_of_one_code_are_not_measured),
+        cmocka_unit_test(ends_of_one_device_code_are_measured),
+        cmocka_unit_test(a_variant_of_one_code_is_searched_without_codes),
+        cmocka_unit_test(a_commit_that_failed_once_is_measured_again),
+        cmocka_unit_test(a_commit_that_keeps_failing_is_skipped),
+        cmocka_unit_test(an_end_that_failed_once_is_measured_again),
+        cmocka_unit_test(ends_on_different_gpus_are_measured_again),
+        cmocka_unit_test(many_equal_cells_do_not_differ),
+        cmocka_unit_test(one_cell_of_many_needs_more_evidence),
+        cmocka_unit_test(few_values_decide_nothing),
+        cmocka_unit_test(a_step_near_half_says_so),
         cmocka_unit_test(a_commit_that_does_not_build_is_skipped),
         cmocka_unit_test(an_end_that_does_not_build_stops_the_search),
         cmocka_unit_test(undecided_commits_widen_the_range),

@@ -20,6 +20,7 @@ static void make_state(struct bisect_state *b)
     snprintf(b->node, sizeof b->node, "mi300x");
     snprintf(b->started_at, sizeof b->started_at, "2026-02-14T03:15:09Z");
     snprintf(b->request.plan, sizeof b->request.plan, "/plans/a.json");
+    snprintf(b->request.plan_sha256, sizeof b->request.plan_sha256, "5ha");
     assert_int_equal(bisect_state_init(b, &commits, 2, &err), 0);
 }
 
@@ -65,6 +66,7 @@ static void a_search_comes_back(void **state)
     assert_int_equal(bisect_state_save(&b, &s, &err), 0);
     load(&s, &again);
     assert_string_equal(again.request.plan, "/plans/a.json");
+    assert_string_equal(again.request.plan_sha256, "5ha");
     assert_true(again.request.first_parent);
     assert_int_equal(again.count, COMMITS);
     assert_int_equal(again.search.pairs, 1);

@@ -5,6 +5,9 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 static void times_are_written_as_iso8601_in_utc(void **state)
 {
@@ -55,6 +58,25 @@ static void times_are_read_back(void **state)
         assert_true(clock_from_iso8601(bad[i]) == 0);
 }
 
+/* In one of these zones it is another day, at any time. */
+static void the_day_is_that_of_utc_in_every_zone(void **state)
+{
+    static const char *const zones[] = {"UTC", "EAST-14", "WEST+12"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(zones); i++) {
+        char before[CLOCK_ISO_LEN + 1], after[CLOCK_ISO_LEN + 1], today[CLOCK_DAY_LEN + 1];
+        setenv("TZ", zones[i], 1);
+        tzset();
+        clock_iso8601(clock_real_s(), before);
+        clock_today(today);
+        clock_iso8601(clock_real_s(), after);
+        before[CLOCK_DAY_LEN] = after[CLOCK_DAY_LEN] = '\0';
+        assert_true(strcmp(today, before) == 0 || strcmp(today, after) == 0);
+    }
+    unsetenv("TZ");
+    tzset();
+}
+
 static void a_day_is_one_of_the_calendar(void **state)
 {
     static const char *const none[] = {"",           "2026-02-1",  "2026-02-30", "2025-02-29", "2026-13-01",
@@ -102,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_written_as_iso8601_in_utc),
         cmocka_unit_test(times_are_read_back),
+        cmocka_unit_test(the_day_is_that_of_utc_in_every_zone),
         cmocka_unit_test(a_day_is_one_of_the_calendar),
         cmocka_unit_test(clocks_never_go_back_and_agree),
         cmocka_unit_test(a_deadline_becomes_a_wait_in_milliseconds),

@@ -25,6 +25,22 @@ static void holds(void (*write)(const struct comparison *, struct buf *), int co
     buf_release(&out);
 }
 
+/* What is written of a comparison of runs of these tickets has these words, or not. */
+static void of_tickets(void (*write)(const struct comparison *, struct buf *), const char *base,
+                       const char *now, const char *words, bool has)
+{
+    struct delta d = regressed(4096);
+    struct comparison c = {.now_id = "now", .primary = METRIC_PREFILL_S, .deltas = &d, .count = 1};
+    struct buf out;
+    snprintf(c.base_ticket, sizeof c.base_ticket, "%s", base);
+    snprintf(c.now_ticket, sizeof c.now_ticket, "%s", now);
+    buf_init(&out, 4096);
+    write(&c, &out);
+    if ((strstr(buf_str(&out), words) != NULL) != has)
+        fail_msg("\"%s\" is %sin:\n%s", words, has ? "not " : "", buf_str(&out));
+    buf_release(&out);
+}
+
 static void what_has_no_context_is_named_without(void **state)
 {
     (void)state;
@@ -52,11 +68,41 @@ static void a_common_factor_of_most_cells_is_titled_so(void **state)
     buf_release(&out);
 }
 
+/* A mistyped run id would otherwise show as a page of changes. */
+static void runs_of_two_tickets_are_told_apart(void **state)
+{
+    (void)state;
+    const char *words = "The runs are of different tickets: the base of B3.89, the other of B3.90.";
+    char line[256];
+    snprintf(line, sizeof line, "<system-out>%s</system-out>\n</testsuite>", words);
+    of_tickets(compare_write_junit, "B3.89", "B3.90", line, true);
+    of_tickets(compare_write_junit, "B3.89", "B3.90", "<property name=\"base_ticket\" value=\"B3.89\"/>",
+               true);
+    of_tickets(compare_write_junit, "B3.89", "B3.90", "<property name=\"now_ticket\" value=\"B3.90\"/>",
+               true);
+    of_tickets(compare_write_junit, "a&b", "a", "value=\"a&amp;b\"", true);
+    snprintf(line, sizeof line, "::warning title=different tickets::%s\n", words);
+    of_tickets(compare_write_github, "B3.89", "B3.90", line, true);
+}
+
+static void one_ticket_needs_no_word(void **state)
+{
+    (void)state;
+    of_tickets(compare_write_junit, "a", "a", "different tickets", false);
+    of_tickets(compare_write_junit, "a", "a", "<property name=\"base_ticket\" value=\"a\"/>", true);
+    of_tickets(compare_write_junit, "", "a", "base_ticket", false);
+    of_tickets(compare_write_junit, "", "a", "<property name=\"now_ticket\" value=\"a\"/>", true);
+    of_tickets(compare_write_github, "a", "a", "different tickets", false);
+    of_tickets(compare_write_github, "", "a", "different tickets", false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_has_no_context_is_named_without),
         cmocka_unit_test(a_common_factor_of_most_cells_is_titled_so),
+        cmocka_unit_test(runs_of_two_tickets_are_told_apart),
+        cmocka_unit_test(one_ticket_needs_no_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,8 @@ static int make_repository(void **state)
     mkdir(repo, 0700);
     sh("git init -q -b main . && git config user.name A && git config user.email a@example.org");
     sh("mkdir sub && echo 1 >sub/f && echo x >other && git add . && git commit -q -m 'one'");
-    sh("echo 2 >sub/f && git commit -q -a -m 'two: \"quoted\"' && git tag -a -m t two");
+    sh("echo 2 >sub/f && GIT_AUTHOR_DATE='2026-02-14T00:30:00+02:00' git commit -q -a -m 'two: \"quoted\"' "
+       "&& git tag -a -m t two");
     sh("git checkout -q -b side HEAD~1 && echo y >other && git commit -q -a -m 'on the side'");
     sh("git checkout -q main && git merge -q --no-ff -m 'merge' side");
     sh("echo 3 >sub/f && chmod +x sub/f && git commit -q -a -m 'three' && git tag -- weird");
@@ -46,7 +47,7 @@ static void a_revision_is_named(void **state)
     assert_int_equal(git_commit_find(sub, "two", &c, &err), 0); /* a tag with a message of its own */
     assert_int_equal(strlen(c.id), 40);
     assert_string_equal(c.subject, "two: \"quoted\"");
-    assert_int_equal(c.authored_at[4], '-');
+    assert_string_equal(c.authored_at, "2026-02-13T22:30:00.000Z"); /* not the author's zone */
 }
 
 static void an_option_is_no_revision(void **state)
@@ -102,6 +103,21 @@ static void a_range_knows_its_parents(void **state)
     assert_int_equal(git_commits_between(sub, "main", "both", &first, &l, &err), 0);
     assert_int_equal(l.count, 2);
     assert_int_equal(l.items[1].n_parents, 1);
+    git_commits_release(&l);
+}
+
+/* By first parents, the range begins beside its lower end, until a commit merges that. */
+static void a_range_knows_what_merged_its_lower_end(void **state)
+{
+    const struct git_range first = {.first_parent = true};
+    struct git_commits l;
+    struct err err = {0};
+    (void)state;
+    assert_int_equal(git_commits_between(sub, "side", "main", &first, &l, &err), 0);
+    assert_int_equal(l.count, 4);
+    assert_string_equal(l.items[1].subject, "merge");
+    for (size_t i = 0; i < l.count; i++)
+        assert_int_equal(l.items[i].after_first, i == 1);
     git_commits_release(&l);
 }
 
@@ -211,6 +227,7 @@ int main(void)
         cmocka_unit_test(an_option_is_no_revision),
         cmocka_unit_test(a_range_is_listed),
         cmocka_unit_test(a_range_knows_its_parents),
+        cmocka_unit_test(a_range_knows_what_merged_its_lower_end),
         cmocka_unit_test(a_shallow_clone_is_named),
         cmocka_unit_test(settings_of_log_do_not_count),
         cmocka_unit_test(a_range_needs_an_ancestor),

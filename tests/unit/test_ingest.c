@@ -548,12 +548,43 @@ static void an_exact_id_is_no_ambiguous_prefix(void **state)
     store_close(&s);
 }
 
+static void must_be_at(struct store *s, const char *name)
+{
+    char query[2 * FS_PATH_MAX];
+    snprintf(query, sizeof query, "SELECT bundle = '%s' FROM run", in_scratch(name));
+    assert_int_equal(query_int(s, query), 1);
+}
+
+/* The recorded folder is followed once it no longer has the run, by either way of storing. */
+static void a_bundle_that_moved_is_followed(void **state)
+{
+    (void)state;
+    struct store s = open_store("moved.db");
+    struct err err = {0};
+    struct ingest_result r;
+    make_bundle("moved/first", "run-moved");
+    make_bundle("moved/second", "run-moved");
+    assert_ok(ingest_bundle(&s, in_scratch("moved/first"), NULL, &r, &err), &err);
+    must_be_at(&s, "moved/first");
+    assert_ok(ingest_bundle(&s, in_scratch("moved/second"), NULL, &r, &err), &err);
+    assert_int_equal(r.effect, INGEST_ALREADY);
+    assert_string_equal(r.note, "");
+    must_be_at(&s, "moved/first");
+    assert_ok(fs_rename(in_scratch("moved/first"), in_scratch("moved/third"), &err), &err);
+    assert_ok(ingest_bundle(&s, in_scratch("moved/second"), NULL, &r, &err), &err);
+    assert_int_equal(r.effect, INGEST_ALREADY);
+    assert_non_null(strstr(r.note, "moved/first no longer has the run"));
+    must_be_at(&s, "moved/second");
+    store_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bundle_comes_back_as_it_was),
         cmocka_unit_test(facts_are_kept_without_what_is_fleeting_or_secret),
         cmocka_unit_test(storing_a_bundle_twice_is_idempotent),
+        cmocka_unit_test(a_bundle_that_moved_is_followed),
         cmocka_unit_test(a_run_dated_in_the_future_is_not_the_newest_for_years),
         cmocka_unit_test(a_complete_run_never_changes),
         cmocka_unit_test(an_open_run_is_partial_until_it_is_closed),

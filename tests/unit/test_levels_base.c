@@ -12,7 +12,6 @@ static enum shift_cause cause_since_base(double level, double base_again)
     struct err err = {0};
     struct plan_nights p;
     struct comparison c;
-    struct suspect_list suspects;
     struct compare_options o = compare_defaults();
     const int64_t base_run = 3;
     make_nights(&p);
@@ -24,16 +23,10 @@ static enum shift_cause cause_since_base(double level, double base_again)
     o.base_runs = &base_run;
     o.n_base_runs = 1;
     struct run_data base = night_of(3, 1), now = night_of(30, level * 1.15), a = night_of(31, base_again);
-    const struct run_data *const bases[] = {&a, &a}, *const nows[] = {&now, &now};
     assert_ok(compare_runs(&base, &now, &p.history, &o, &c, &err), &err);
     assert_true(c.shift.found && c.shift.worse && !c.shift.from_controls && !c.shift.since_base);
     assert_near(c.shift.ratio, 1.15, 0.02);
-    assert_true(confirm_is_needed(&c));
-    assert_ok(confirm_suspects(&c, &suspects, &err), &err);
-    assert_int_equal(suspects.count, level < 1 ? 0 : 4);
-    suspect_list_release(&suspects);
-    assert_ok(confirm_judge(&c, bases, 2, nows, 2, &o, &err), &err);
-    enum shift_cause cause = c.shift.confirmed;
+    enum shift_cause cause = cause_measured_again(&c, level < 1 ? 0 : 4, &a, &now, &o);
     comparison_release(&c);
     run_data_release(&base);
     run_data_release(&now);

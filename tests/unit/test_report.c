@@ -99,6 +99,26 @@ static void the_perf_run_has_its_factors_and_what_its_report_overlooked(void **s
     store_close(&s.store);
 }
 
+/* B3.90 is compared with B3.89: what differs may be what the plans ask for. */
+static void a_base_of_another_ticket_is_said_to_be_one(void **state)
+{
+    struct seeds s = open_seeds("tickets.db");
+    struct report_request req = report_defaults();
+    (void)state;
+    req.against = "20260212";
+    assert_true(report_langs_from_names("es,en", &req));
+    char *text = render(&s.store, req, "20260214");
+    assert_line(text, "  - The runs are of different tickets: the base of b3_89, the other of b3_90.");
+    assert_line(text, "  - Las ejecuciones son de tickets distintos: la base de b3_89, la otra de b3_90.");
+    assert_non_null(strstr(strstr(text, "## Comparación con"), "tickets distintos"));
+    free(text);
+    req.against = "20260210"; /* B3.89, too */
+    text = render(&s.store, req, "20260212");
+    assert_null(strstr(text, "different tickets"));
+    free(text);
+    store_close(&s.store);
+}
+
 static void both_languages_show_the_same_numbers(void **state)
 {
     struct seeds s = open_seeds("langs.db");
@@ -448,6 +468,7 @@ int main(void)
         cmocka_unit_test(the_core_run_has_the_numbers_of_its_report),
         cmocka_unit_test(the_variants_of_february_10_stand_as_in_the_report),
         cmocka_unit_test(the_perf_run_has_its_factors_and_what_its_report_overlooked),
+        cmocka_unit_test(a_base_of_another_ticket_is_said_to_be_one),
         cmocka_unit_test(both_languages_show_the_same_numbers),
         cmocka_unit_test(the_same_store_gives_the_same_bytes),
         cmocka_unit_test(a_stored_baseline_may_be_named),

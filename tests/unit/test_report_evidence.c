@@ -144,7 +144,7 @@ static void the_baseline_uses_scratch_and_v3_and_v4_hold_one_half_empty_wave(voi
     holds(text, "`q_lds::attend<128, 16>` reads K or V 8 times per output");
     holds(text, "](artifacts_remote/2026-02-14/b3_90/v3/resources.json)");
     holds(text, "**Keep the variables of `baseline` in registers**");
-    holds(text, "The compiler spilled no register");
+    holds(text, "The compiler spilled no registers");
     free(text);
     text = render(&s, REPORT_ES);
     holds(text, "`flash_v2_naive` usa 528 bytes de scratch por hilo");

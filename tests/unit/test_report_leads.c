@@ -376,6 +376,27 @@ static void a_run_without_sources_is_not_sent_to_be_confirmed(void **state)
     free(text);
 }
 
+static void what_all_cells_lost_is_not_sent_to_be_confirmed_with_the_sources_of_one_run(void **state)
+{
+    const struct side sourced = {"tree 1", "plan", "6.8.5", "code 1", 10},
+                      bare = {"", "plan", "6.8.5", "", 10};
+    const struct side now = {"", "plan", "6.10.0", "", 20},
+                      built = {"tree 2", "plan", "6.10.0", "code 2", 20};
+    (void)state;
+    char *text = advice_beside("shift_base.db", sourced, now, CONFIRM_NOT_ASKED, slower_for_unknown_reasons);
+    holds(text, "**Find out what the cells share that changed**: they are 8 % slower together");
+    lacks(text, "--confirm");
+    free(text);
+    text = advice_beside("shift_now.db", bare, built, CONFIRM_NOT_ASKED, slower_for_unknown_reasons);
+    holds(text, "**Find out what the cells share that changed**: they are 8 % slower together");
+    lacks(text, "--confirm");
+    free(text);
+    text = advice_beside("card_base.db", sourced, now, CONFIRM_NOT_ASKED, slower_card);
+    holds(text, "- **Find out what changed on the GPU `GPU-c`, or in code that only its cells run**");
+    lacks(text, "--confirm");
+    free(text);
+}
+
 static void nights_alone_do_not_tell_the_cause(void **state)
 {
     struct store s = open_store("nights.db");
@@ -592,6 +613,7 @@ int main(void)
         cmocka_unit_test(where_both_changed_neither_is_blamed),
         cmocka_unit_test(without_records_the_cause_is_said_to_be_unknown),
         cmocka_unit_test(a_run_without_sources_is_not_sent_to_be_confirmed),
+        cmocka_unit_test(what_all_cells_lost_is_not_sent_to_be_confirmed_with_the_sources_of_one_run),
         cmocka_unit_test(nights_alone_do_not_tell_the_cause),
         cmocka_unit_test(a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base),
         cmocka_unit_test(cells_that_are_all_new_are_not_without_regression),

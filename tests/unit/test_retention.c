@@ -6,7 +6,11 @@
 #include "results/store/baseline.h"
 #include "results/store/runs.h"
 
-enum { RUNS = 60, KEPT = 10, AT_ONCE = 16 };
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RUNS = 60, KEPT = 10, AT_ONCE = 16, FILES = 2000 };
 
 static volatile sig_atomic_t stop;
 static char db[FS_PATH_MAX];
@@ -92,10 +96,81 @@ static void samples_of_older_runs_are_removed(void **state)
     assert_int_equal(tests_with_samples(), 2 * (KEPT + 1));
 }
 
+static const char *bundle_of(int night)
+{
+    char name[32];
+    snprintf(name, sizeof name, "bundle-%d", night);
+    return in_scratch(name);
+}
+
+/* A bundle of many files, as far as retention looks at it. */
+static void make_files(int night)
+{
+    char path[FS_PATH_MAX], text[128];
+    struct err err = {0};
+    assert_ok(fs_remove_tree(bundle_of(night), &err), &err);
+    assert_ok(fs_mkdir_p(bundle_of(night), 0700, &err), &err);
+    snprintf(text, sizeof text, "{\"run_id\": \"night-%04d\"}", night);
+    for (int i = 1; i < FILES; i++) {
+        snprintf(path, sizeof path, "bundle-%d/f%d", night, i);
+        put(path, "x");
+    }
+    snprintf(path, sizeof path, "bundle-%d/manifest.json", night);
+    put(path, text);
+}
+
+static int count_file(const char *rel, const char *full, void *arg, struct err *err)
+{
+    (void)rel;
+    (void)full;
+    (void)err;
+    ++*(int *)arg;
+    return 0;
+}
+
+static int files_below(const char *dir)
+{
+    struct err err = {0};
+    int n = 0;
+    if (fs_is_dir(dir))
+        assert_ok(fs_walk(dir, true, count_file, &n, &err), &err);
+    return n;
+}
+
+static void prune_and_be_killed(useconds_t after)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        _exit(retention_prune(db, "plan.json", NULL, 1, NULL, NULL, NULL, NULL) != 0);
+    usleep(after);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Whenever it is killed, a bundle is whole or gone, and the next call removes what is left of it. */
+static void a_killed_removal_is_completed(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    for (int i = 0; i < 12; i++) {
+        make_files(0);
+        make_files(RUNS - 1);
+        prune_and_be_killed((useconds_t)i * 2500);
+        int left = files_below(bundle_of(0));
+        assert_true(left == 0 || left == FILES);
+        assert_ok(retention_prune(db, "plan.json", NULL, 1, NULL, NULL, NULL, &err), &err);
+        assert_int_equal(files_below(bundle_of(0)), 0);
+        assert_int_equal(files_below(bundle_of(RUNS - 1)), FILES);
+        assert_false(fs_exists(in_scratch("night-0000.removing")));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_of_older_runs_are_removed),
+        cmocka_unit_test(a_killed_removal_is_completed),
     };
     return cmocka_run_group_tests(tests, set_up, scratch_remove);
 }

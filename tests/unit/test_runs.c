@@ -187,6 +187,30 @@ static void a_tag_is_no_purpose(void **state)
     store_close(&s);
 }
 
+/* Searches and causes name runs by their row. */
+static void the_row_of_a_removed_run_stays_its_own(void **state)
+{
+    (void)state;
+    struct store s = open_store("rows.db");
+    struct err err = {0};
+    int64_t first = store_run(&s, 0, PURPOSE_SWEEP), removed[2];
+    removed[0] = store_run(&s, 1, PURPOSE_BISECT);
+    removed[1] = store_run(&s, 2, PURPOSE_BISECT);
+    assert_ok(runs_remove(&s, removed, 2, &err), &err);
+    int64_t other = store_run(&s, 3, PURPOSE_SWEEP);
+    assert_true(other > removed[1] && removed[1] > removed[0] && removed[0] > first);
+    struct run_data gone;
+    assert_err(run_data_load(&s, removed[1], &gone, &err), &err, ERR_INPUT, "run night-0002 was removed",
+               "kernsweep ingest");
+    err = (struct err){0};
+    assert_int_equal(store_run(&s, 2, PURPOSE_BISECT), removed[1]);
+    assert_ok(runs_remove(&s, &removed[1], 1, &err), &err);
+    assert_int_equal(store_run(&s, 1, PURPOSE_BISECT), removed[0]);
+    assert_int_equal(store_run(&s, 2, PURPOSE_BISECT), removed[1]);
+    assert_true(store_run(&s, 4, PURPOSE_SWEEP) > other);
+    store_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +218,7 @@ int main(void)
         cmocka_unit_test(runs_are_listed_by_purpose),
         cmocka_unit_test(a_rejected_run_is_kept_and_never_compared),
         cmocka_unit_test(a_baseline_keeps_a_run_to_compare_with),
+        cmocka_unit_test(the_row_of_a_removed_run_stays_its_own),
         cmocka_unit_test(a_rejection_survives_the_rest_of_the_run),
         cmocka_unit_test(a_bundle_tells_its_purpose),
         cmocka_unit_test(a_tag_is_no_purpose),

@@ -4,6 +4,9 @@
 
 #include "common/contract/proto.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 static void is_made_with_its_folder(void **state)
 {
     (void)state;
@@ -28,6 +31,12 @@ static void reading_needs_a_store(void **state)
     assert_err(store_open(&s, in_scratch("nothing.db"), STORE_READ, &err), &err, ERR_INPUT, "nothing.db",
                "--db");
     assert_false(fs_exists(in_scratch("nothing.db")));
+    put("empty.db", ""); /* as a process leaves it that is killed while it makes one */
+    assert_err(store_open(&s, in_scratch("empty.db"), STORE_READ, &err), &err, ERR_INPUT, "empty.db",
+               "no store yet");
+    s = open_store("empty.db");
+    assert_int_equal(query_int(&s, "SELECT auto_vacuum FROM pragma_auto_vacuum"), 2);
+    store_close(&s);
 }
 
 static void reading_cannot_write(void **state)
@@ -41,15 +50,26 @@ static void reading_cannot_write(void **state)
     store_close(&s);
 }
 
+static void hash_of(const char *name, char *hex)
+{
+    struct err err = {0};
+    size_t size;
+    assert_ok(sha256_of_file(in_scratch(name), 1 << 26, hex, &size, &err), &err);
+}
+
 static void a_newer_store_is_refused(void **state)
 {
     (void)state;
     struct store s = open_store("newer.db");
     struct err err = {0};
-    sqlite3_exec(s.db, "PRAGMA user_version = 999", NULL, NULL, NULL);
+    char before[SHA256_HEX_LEN + 1], after[SHA256_HEX_LEN + 1];
+    sqlite3_exec(s.db, "PRAGMA user_version = 999; PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     store_close(&s);
+    hash_of("newer.db", before);
     assert_err(store_open(&s, in_scratch("newer.db"), STORE_WRITE, &err), &err, ERR_STORAGE, "newer", "999");
     assert_err(store_open(&s, in_scratch("newer.db"), STORE_READ, &err), &err, ERR_STORAGE, "newer", "999");
+    hash_of("newer.db", after);
+    assert_string_equal(before, after);
 }
 
 static void a_foreign_database_is_refused_and_left_alone(void **state)
@@ -61,8 +81,12 @@ static void a_foreign_database_is_refused_and_left_alone(void **state)
     assert_int_equal(sqlite3_open(in_scratch("foreign.db"), &db), SQLITE_OK);
     sqlite3_exec(db, "CREATE TABLE theirs (x)", NULL, NULL, NULL);
     sqlite3_close(db);
+    char before[SHA256_HEX_LEN + 1], after[SHA256_HEX_LEN + 1];
+    hash_of("foreign.db", before);
     assert_err(store_open(&s, in_scratch("foreign.db"), STORE_WRITE, &err), &err, ERR_INPUT,
                "not a kernsweep store");
+    hash_of("foreign.db", after);
+    assert_string_equal(before, after);
     put("text.db", "This is a text, and long enough not to be taken for an empty database.\n");
     assert_err(store_open(&s, in_scratch("text.db"), STORE_WRITE, &err), &err, ERR_STORAGE, "text.db");
 }
@@ -125,6 +149,60 @@ static void a_damaged_store_says_what_to_do(void **state)
     assert_err(count_runs("damaged.db", &err), &err, ERR_STORAGE, "damaged.db", "put a backup in its place");
 }
 
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Opens the store and stores a run of many tests. */
+static int store_limited(const char *name, enum store_mode mode, rlim_t bytes, struct err *err)
+{
+    struct store s;
+    struct ingest_result result;
+    struct draft d;
+    draft_night(&d, 1);
+    for (int i = 1; i <= 2000; i++)
+        draft_shot(&d, "v", 4096, i, 1.0);
+    assert_ok(draft_finish(&d, err), err);
+    limit_file_size(bytes);
+    int rc = store_open(&s, in_scratch(name), mode, err);
+    if (rc == 0 && mode == STORE_WRITE)
+        rc = ingest_draft(&s, &d, &result, err);
+    store_close(&s);
+    limit_file_size(RLIM_INFINITY);
+    draft_release(&d);
+    return rc;
+}
+
+/* At every place where a new file or a longer one is needed, what happened is said. */
+static void a_limit_on_file_size_is_named(void **state)
+{
+    (void)state;
+    static const rlim_t limits[] = {0, 1024, 4096, 8192, 20000, 40000, 60000, 100000};
+    char name[64];
+    struct store s = open_store("limited.db");
+    store_close(&s);
+    signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct err err = {0};
+        snprintf(name, sizeof name, "limit-%zu.db", i);
+        assert_err(store_limited(name, STORE_WRITE, limits[i], &err), &err, ERR_STORAGE, name, "ulimit -f");
+        assert_null(strstr(err.msg, "is this a kernsweep store"));
+        err = (struct err){0};
+        assert_err(store_limited("limited.db", STORE_WRITE, limits[i], &err), &err, ERR_STORAGE, "limited.db",
+                   "ulimit -f");
+    }
+    struct err err = {0};
+    assert_err(store_limited("limited.db", STORE_READ, 0, &err), &err, ERR_STORAGE, "ulimit -f");
+    signal(SIGXFSZ, SIG_DFL);
+    assert_ok(store_open(&s, in_scratch("limited.db"), STORE_READ, &err), &err);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
+    store_close(&s);
+}
+
 static void an_older_store_is_migrated_after_a_backup(void **state)
 {
     (void)state;
@@ -145,6 +223,23 @@ static void an_older_store_is_migrated_after_a_backup(void **state)
     assert_int_equal(query_int(&old, "PRAGMA user_version"), 1);
     assert_int_equal(query_int(&old, "SELECT count(*) FROM run WHERE run_id = 'old'"), 1);
     sqlite3_close(backup);
+}
+
+/* What a process left behind that was killed while it made the copy. */
+static void a_killed_migration_leaves_nothing_for_long(void **state)
+{
+    (void)state;
+    make_v1("killed.db");
+    put("killed.db.v1.bak.tmp", "half a copy");
+    put("killed.db.v1.bak.tmp-journal", "its journal");
+    struct store s = open_store("killed.db"), copy;
+    struct err err = {0};
+    assert_int_equal(query_int(&s, "PRAGMA user_version"), store_version_known());
+    store_close(&s);
+    assert_false(fs_exists(in_scratch("killed.db.v1.bak.tmp")));
+    assert_false(fs_exists(in_scratch("killed.db.v1.bak.tmp-journal")));
+    assert_err(store_open(&copy, in_scratch("killed.db.v1.bak"), STORE_READ, &err), &err, ERR_STORAGE,
+               "schema 1");
 }
 
 /* A migration that fails half-way leaves the version and the tables as they were. */
@@ -349,7 +444,9 @@ int main(void)
         cmocka_unit_test(a_newer_store_is_refused),
         cmocka_unit_test(a_foreign_database_is_refused_and_left_alone),
         cmocka_unit_test(a_damaged_store_says_what_to_do),
+        cmocka_unit_test(a_limit_on_file_size_is_named),
         cmocka_unit_test(an_older_store_is_migrated_after_a_backup),
+        cmocka_unit_test(a_killed_migration_leaves_nothing_for_long),
         cmocka_unit_test(a_failed_migration_changes_nothing),
         cmocka_unit_test(a_copy_is_whole),
         cmocka_unit_test(the_schema_knows_the_statuses),

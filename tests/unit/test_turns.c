@@ -106,6 +106,63 @@ static void a_side_that_lacks_the_metric_may_have_passed(void **state)
     run_data_release(&failing);
 }
 
+static struct run_data run_on(const char *gpu)
+{
+    struct draft d;
+    draft_night(&d, 0);
+    for (int r = 1; r <= REPETITIONS; r++)
+        snprintf(draft_shot(&d, "v", CONTEXT, r, 1)->gpu, RUN_GPU_MAX, "%s", gpu);
+    return unnamed(&d);
+}
+
+/* Both sides have values, so neither is to blame. */
+static void sides_without_a_gpu_in_common_are_apart(void **state)
+{
+    struct run_data one = run_on("GPU-1"), two = run_on("GPU-2");
+    const struct run_data *first[] = {&one}, *other[] = {&two}, *both[] = {&two, &one};
+    const struct turns_runs on_one = {first, 1}, on_two = {other, 1}, on_both = {both, 2};
+    const struct compare_options o = compare_defaults();
+    struct delta d = {.variant = "v", .context = CONTEXT, .metric = METRIC_PREFILL_S};
+    struct err err = {0};
+    (void)state;
+    assert_ok(turns_judge(&on_one, &on_two, &o, &d, &err), &err);
+    assert_true(d.apart);
+    assert_int_equal(d.verdict, VERDICT_NOISY);
+    assert_string_equal(d.reason,
+                        "the two sides were measured on different GPUs: name one in the plan's \"gpus\"");
+    assert_ok(turns_judge(&on_one, &on_both, &o, &d, &err), &err);
+    assert_false(d.apart);
+    assert_int_equal(d.base_n, REPETITIONS);
+    run_data_release(&one);
+    run_data_release(&two);
+}
+
+static double mixed(double middle, const double base[static 5], const double now[static 5])
+{
+    const struct turns_values v = {
+        .base = base, .now = now, .base_n = 5, .now_n = 5, .metric = METRIC_PREFILL_S};
+    struct compare_options o = compare_defaults();
+    struct delta d = {0};
+    struct err err = {0};
+    o.middle = middle;
+    assert_ok(turns_judge_values(&v, &o, &d, &err), &err);
+    return d.mixed;
+}
+
+static void repetitions_on_the_wrong_side_are_counted(void **state)
+{
+    static const double fast[] = {1, 1, 1, 1, 1.01}, slow[] = {1.08, 1.08, 1.08, 1.08, 1.09},
+                        both[] = {1, 1, 1, 1.09, 1.08}, none[] = {0, 0, 0, 0, 0};
+    (void)state;
+    assert_true(mixed(0, fast, slow) == 0);
+    assert_true(mixed(0, slow, fast) == 0);
+    assert_true(mixed(0, both, slow) == 0.4);
+    assert_true(mixed(0, slow, both) == 0.4);
+    assert_true(mixed(1.04, fast, both) == 0.4);
+    assert_true(mixed(1.2, fast, both) == 0);
+    assert_true(mixed(0, none, none) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +171,8 @@ int main(void)
         cmocka_unit_test(the_named_metric_stays),
         cmocka_unit_test(each_cell_has_its_own),
         cmocka_unit_test(a_side_that_lacks_the_metric_may_have_passed),
+        cmocka_unit_test(sides_without_a_gpu_in_common_are_apart),
+        cmocka_unit_test(repetitions_on_the_wrong_side_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "harness/commands/compare/compare_output.h"
 #include "harness/commands/compare/compare_places.h"
 #include "reports/report.h"
+#include "reports/tables/tables.h"
 #include "reports/tables/terminal.h"
 #include "results/judge/within.h"
 #include "results/query/against.h"
@@ -225,12 +226,14 @@ static int exit_code(const struct compare_args *a, const struct request *req, co
     return req->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 
-/* A mistyped run id would otherwise show as a table of changes. */
+/* Before the commits and the table; the other formats say it in their own places. */
 static void add_tickets(const struct comparison *c, enum compare_format format, struct buf *out)
 {
-    if ((format == COMPARE_TEXT || format == COMPARE_MD) && comparison_of_two_tickets(c))
-        buf_printf(out, "The runs are of different tickets: the base of %s, the other of %s.\n\n",
-                   c->base_ticket, c->now_ticket);
+    size_t start = out->len;
+    if (format == COMPARE_TEXT || format == COMPARE_MD)
+        verdict_tickets(c, REPORT_EN, out);
+    if (out->len > start)
+        buf_puts(out, "\n\n");
 }
 
 /* What was committed in between, before the table. */

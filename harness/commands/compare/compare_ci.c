@@ -71,6 +71,38 @@ static int worse_cards(const struct card_shifts *cards)
     return worse;
 }
 
+static void write_junit_property(const char *name, const char *value, struct buf *out)
+{
+    if (!*value)
+        return;
+    buf_printf(out, "    <property name=\"%s\" value=\"", name);
+    escape_xml(out, value);
+    buf_puts(out, "\"/>\n");
+}
+
+static void write_junit_tickets(const struct comparison *c, struct buf *out)
+{
+    if (!*c->base_ticket && !*c->now_ticket)
+        return;
+    buf_puts(out, "  <properties>\n");
+    write_junit_property("base_ticket", c->base_ticket, out);
+    write_junit_property("now_ticket", c->now_ticket, out);
+    buf_puts(out, "  </properties>\n");
+}
+
+static void write_junit_note(const struct comparison *c, struct buf *out)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    verdict_tickets(c, REPORT_EN, &text);
+    if (text.len) {
+        buf_puts(out, "  <system-out>");
+        escape_xml(out, buf_str(&text));
+        buf_puts(out, "</system-out>\n");
+    }
+    buf_release(&text);
+}
+
 void compare_write_junit(const struct comparison *c, struct buf *out)
 {
     int of_all = comparison_shift_regressed(c) + worse_cards(&c->cards), failures = of_all;
@@ -79,6 +111,7 @@ void compare_write_junit(const struct comparison *c, struct buf *out)
     buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kernsweep ");
     escape_xml(out, c->now_id);
     buf_printf(out, "\" tests=\"%zu\" failures=\"%d\">\n", c->count + (size_t)of_all, failures);
+    write_junit_tickets(c, out);
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
         buf_puts(out, "  <testcase classname=\"");
@@ -95,6 +128,7 @@ void compare_write_junit(const struct comparison *c, struct buf *out)
     if (comparison_shift_regressed(c))
         write_junit_shift(c, out);
     write_junit_cards(c, out);
+    write_junit_note(c, out);
     buf_puts(out, "</testsuite>\n");
 }
 
@@ -129,6 +163,19 @@ static const char *github_level(const struct comparison *c, const struct delta *
         return NULL;
     }
     return NULL;
+}
+
+static void write_github_tickets(const struct comparison *c, struct buf *out)
+{
+    struct buf text;
+    buf_init(&text, SHIFT_TEXT_MAX);
+    verdict_tickets(c, REPORT_EN, &text);
+    if (text.len) {
+        buf_puts(out, "::warning title=different tickets::");
+        github_text(out, buf_str(&text), "%\r\n");
+        buf_putc(out, '\n');
+    }
+    buf_release(&text);
 }
 
 static void write_github_shift(const struct comparison *c, struct buf *out)
@@ -178,6 +225,7 @@ static void write_github_causes(const struct comparison *c, const struct delta *
 
 void compare_write_github(const struct comparison *c, struct buf *out)
 {
+    write_github_tickets(c, out);
     write_github_shift(c, out);
     write_github_cards(c, out);
     for (size_t i = 0; i < c->count; i++) {

@@ -182,7 +182,7 @@ json_t *compare_encode(const struct comparison *c, int exit_code)
     return all;
 }
 
-static void csv_row(const struct delta *d, struct buf *out)
+static void csv_row(const struct comparison *c, const struct delta *d, struct buf *out)
 {
     struct field fields[FIELDS];
     const char *words[] = {d->variant,
@@ -204,6 +204,10 @@ static void csv_row(const struct delta *d, struct buf *out)
     }
     buf_putc(out, ',');
     escape_csv_quoted(out, d->reason);
+    buf_putc(out, ',');
+    escape_csv_quoted(out, c->base_ticket);
+    buf_putc(out, ',');
+    escape_csv_quoted(out, c->now_ticket);
     buf_putc(out, '\n');
 }
 
@@ -215,9 +219,9 @@ static void write_csv(const struct comparison *c, struct buf *out)
     buf_puts(out, "context,variant,attn_impl,metric,verdict,method,confirmation");
     for (size_t i = 0; i < FIELDS; i++)
         buf_printf(out, ",%s", fields[i].name);
-    buf_puts(out, ",reason\n");
+    buf_puts(out, ",reason,base_ticket,now_ticket\n");
     for (size_t i = 0; i < c->count; i++)
-        csv_row(&c->deltas[i], out);
+        csv_row(c, &c->deltas[i], out);
 }
 
 static void md_row(const struct delta *d, struct table *t)

@@ -67,7 +67,30 @@ static int fill_request(const struct bisect_args *a, const char *plan, struct bi
                : read_rounds(a->rounds, &r->rounds, err);
 }
 
-/* A search that was begun with the same words goes on; --fresh begins it anew. */
+/* A search of the same commits that this command does not go on with, because the plan has changed since, or
+ * because other options were given. */
+static int note_unfinished(const struct cmd_env *env, struct store *s, const struct bisect_state *b,
+                           struct err *err)
+{
+    struct bisect_rows rows;
+    const char *good = b->commits[0].id, *bad = b->commits[b->count - 1].id;
+    if (bisect_rows_list(s, &rows, err) != 0)
+        return -1;
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct bisect_row *r = &rows.items[i];
+        if (!*r->outcome && strcmp(r->ticket, b->ticket) == 0 && strcmp(r->good, good) == 0 &&
+            strcmp(r->bad, bad) == 0)
+            fprintf(
+                env->notes,
+                "bisect %s of the same commits is not finished; the plan or the options were others then, "
+                "so this is a new search\n",
+                r->name);
+    }
+    bisect_rows_release(&rows);
+    return 0;
+}
+
+/* A search that was begun with the same words and the same plan goes on; --fresh begins it anew. */
 static int begin(const struct cmd_env *env, const struct bisect_args *a, const char *plan, struct store *s,
                  struct bisect_state *b, struct err *err)
 {
@@ -82,7 +105,7 @@ static int begin(const struct cmd_env *env, const struct bisect_args *a, const c
     if (bisect_state_load(&stored, s, b->name, true, &found, err) != 0)
         return -1;
     if (!found)
-        return 0;
+        return note_unfinished(env, s, b, err);
     fprintf(env->notes,
             *stored.ended_at ? "bisect %s has its answer already: --fresh searches again\n"
                              : "bisect %s resumes where it stopped\n",

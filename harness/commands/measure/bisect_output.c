@@ -51,6 +51,19 @@ static void write_answer(const struct bisect_state *b, struct buf *out)
                num_change(own - 1).s, num_change(c->ratio - 1).s);
 }
 
+/* Of the commits that may be the one, those that were not searched. */
+static void write_unlisted(const struct bisect_state *b, struct buf *out)
+{
+    const char *path = b->request.path;
+    if (b->unlisted == 0)
+        return;
+    if (b->unlisted == 1)
+        buf_puts(out, ", or the one commit up to it that does not change ");
+    else
+        buf_printf(out, ", or one of the %zu commits up to it that do not change ", b->unlisted);
+    text_printable(out, path, strlen(path), sizeof b->request.path);
+}
+
 /* Why there is no answer: what is known of the end that says so. */
 static void write_why(const struct bisect_state *b, struct buf *out)
 {
@@ -60,8 +73,7 @@ static void write_why(const struct bisect_state *b, struct buf *out)
         buf_printf(out, "the %s end %.12s cannot be measured: %s", end == good ? "good" : "bad", end->id,
                    end->reason);
     else if (bad->mark == BISECT_OPEN)
-        buf_printf(out, "both ends have the same %s (--force measures all the same)",
-                   bad->of_device ? "device code; the host's code was not compared" : "machine code");
+        buf_puts(out, "both ends have the same machine code (--force measures all the same)");
     else if (b->step.outcome == BISECT_UNDECIDED)
         buf_printf(out, "measured in turns, it could not be told whether the ends differ: %s", bad->reason);
     else
@@ -77,12 +89,16 @@ void bisect_write_headline(const struct bisect_state *b, struct buf *out)
     }
     switch (a->outcome) {
     case BISECT_FOUND:
-        buf_printf(out, "found %.12s: ", b->commits[a->first].id);
+        buf_printf(out, "found %.12s", b->commits[a->first].id);
+        write_unlisted(b, out);
+        buf_puts(out, ": ");
         write_answer(b, out);
         return;
     case BISECT_RANGE:
-        buf_printf(out, "found the range %.12s to %.12s, %zu commit%s: ", b->commits[a->first].id,
+        buf_printf(out, "found the range %.12s to %.12s, %zu commit%s", b->commits[a->first].id,
                    b->commits[a->last].id, a->suspects, text_plural((long long)a->suspects));
+        write_unlisted(b, out);
+        buf_puts(out, ": ");
         write_answer(b, out);
         return;
     case BISECT_NOT_REPRODUCIBLE:
@@ -167,6 +183,24 @@ static int write_code(const struct bisect_state *b, struct store *s, bool colour
     return 0;
 }
 
+/* What became slower between the ends was not followed but for the first: of several commits, another one may
+ * be the cause. */
+static bool may_have_other_causes(const struct bisect_state *b)
+{
+    return b->n_cells > 1 && b->count > 2;
+}
+
+static void write_others(const struct bisect_state *b, struct buf *out)
+{
+    for (size_t i = 1; i < b->n_cells; i++) {
+        buf_puts(out, "slower at the bad end, too: ");
+        write_change(&b->cells[i], out);
+        buf_putc(out, '\n');
+    }
+    if (may_have_other_causes(b))
+        buf_puts(out, "  perhaps because of another commit: --variant and --point search for one of them\n");
+}
+
 int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out,
                       struct err *err)
 {
@@ -183,11 +217,7 @@ int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour
         text_printable(out, c->subject, strlen(c->subject), sizeof c->subject);
         buf_putc(out, '\n');
     }
-    for (size_t i = 1; i < b->n_cells; i++) {
-        buf_puts(out, i == 1 ? "slower too: " : "            ");
-        write_change(&b->cells[i], out);
-        buf_putc(out, '\n');
-    }
+    write_others(b, out);
     if (write_code(b, s, colour, out, err) != 0)
         return -1;
     buf_putc(out, '\n');
@@ -314,6 +344,11 @@ int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct 
     if (b->n_cells > 0) {
         buf_puts(out, "## What is slower\n\n");
         md_cells(&w, b);
+        if (may_have_other_causes(b))
+            buf_puts(
+                out,
+                "The search followed the first of them. The others may be slower because of another commit: "
+                "`--variant` and `--point` search for one of them.\n\n");
     }
     if (md_changed_code(&w, b, s, err) != 0)
         return -1;

@@ -50,6 +50,7 @@ struct nightly {
     bool mostly_noisy;
     bool again; /* this is the second attempt to store, compare and report a run */
     char night_time[CLOCK_ISO_LEN + 1];
+    char date[CLOCK_DAY_LEN + 1]; /* of night_time: of its folder and of its runs */
 };
 
 static void fill_options(const struct nightly *n, struct session_options *opt)
@@ -164,9 +165,7 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
     others.sweep = NULL;
     const struct runrec *rec = &n->session.rec;
     struct finish f;
-    char date[16];
-    snprintf(date, sizeof date, "%.10s", n->night_time);
-    if (nights_open(&n->night, n->args->reports, date, rec->run_id, err) != 0)
+    if (nights_open(&n->night, n->args->reports, n->date, rec->run_id, err) != 0)
         return -1;
     const struct finish_options fin = {.report = n->night.markdown,
                                        .html = n->night.html,
@@ -183,7 +182,7 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
         confirm_run(&f, &n->plan, opt);
         count_run(&f, &n->plan, opt);
         if (f.compared)
-            note_cells(n, &f.comparison, date);
+            note_cells(n, &f.comparison, n->date);
         note_board(n, &f);
         rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->result, err);
         if (rc >= 0)
@@ -324,15 +323,14 @@ static json_t *summarise(const struct nightly *n, int code, unsigned news, const
 /* A blocked nightly run has a folder too, so that the index lists the attempt. */
 static int open_blocked(struct nightly *n, struct err *err)
 {
-    char date[16], name[80], sha[SHA256_HEX_LEN + 1] = "", of_node[16] = "";
+    char name[80], sha[SHA256_HEX_LEN + 1] = "", of_node[16] = "";
     if (plan_has_nodes(&n->plan)) {
         sha256_of(n->plan.node, strlen(n->plan.node), sha);
         snprintf(of_node, sizeof of_node, "-%.6s", sha);
     }
-    snprintf(date, sizeof date, "%.10s", n->night_time);
     snprintf(name, sizeof name, "%.32s-blocked-%.2s%.2s%.2s%s", n->plan.settings.ticket, n->night_time + 11,
              n->night_time + 14, n->night_time + 17, of_node);
-    return nights_open(&n->night, n->args->reports, date, name, err);
+    return nights_open(&n->night, n->args->reports, n->date, name, err);
 }
 
 static void notify(struct nightly *n, unsigned news, const json_t *summary, int code)
@@ -482,6 +480,7 @@ static void set_night_time(struct nightly *n)
         snprintf(n->night_time, sizeof n->night_time, "%s", n->state.night);
     else
         clock_iso8601(clock_real_s(), n->night_time);
+    snprintf(n->date, sizeof n->date, "%.*s", CLOCK_DAY_LEN, n->night_time);
 }
 
 static int run_night(struct nightly *n, const char *file, struct err *err)
@@ -496,6 +495,7 @@ static int run_night(struct nightly *n, const char *file, struct err *err)
         nightly_lock_take(&n->lock, n->env->db, &n->plan, err) != 0)
         return -1;
     set_night_time(n);
+    opt.overrides.date = n->date;
     int code = measure(n, &opt, err);
     if (code == 0)
         code = compare_and_report(n, &opt, err);
@@ -565,7 +565,7 @@ int cmd_nightly(struct cmd_env *env, int argc, char **argv)
          "folder for reports and their index (default ./nightly_reports)"},
         {"--install-timer", NULL, NULL, &a.install_timer,
          "run the plan every night, by a systemd user timer or a line in the crontab"},
-        {"--at", "TIME", &a.at, NULL, "with --install-timer: time of day (default 02:30)"},
+        {"--at", "TIME", &a.at, NULL, "with --install-timer: time of day, local time (default 02:30)"},
         {"--remove-timer", NULL, NULL, &a.remove_timer,
          "remove the timer of PLAN: a path, even if the file no longer exists, or a timer's name"},
     };

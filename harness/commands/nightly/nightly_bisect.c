@@ -169,6 +169,33 @@ static int keep(struct bisect_state *b, struct store *s, struct err *err)
     return 0;
 }
 
+/* What the plan measured as it was does not compare with what it measures now. */
+static int begin_anew(struct store *s, struct bisect_state *b, json_t *lines, struct err *err)
+{
+    struct bisect_state anew = {.request = b->request};
+    const char *good = b->commits[0].id, *bad = b->commits[b->count - 1].id;
+    char line[LINE_MAX_BYTES];
+    if (bisect_prepare(&anew, good, bad, err) != 0 || bisect_row_remove(s, b->name, err) != 0 ||
+        bisect_state_save(&anew, s, err) != 0) {
+        bisect_state_release(&anew);
+        return -1;
+    }
+    snprintf(line, sizeof line, "the plan has changed: the search from %.12s to %.12s begins anew", good,
+             bad);
+    add_line(lines, line);
+    bisect_state_release(b);
+    *b = anew;
+    return 0;
+}
+
+static int run_stored(const struct nightly_bisect *n, struct store *s, const struct bisect_settings *o,
+                      struct bisect_state *b, json_t *lines, struct err *err)
+{
+    const char *sha256 = b->request.plan_sha256;
+    bool changed = *sha256 && strcmp(sha256, n->plan->sha256) != 0;
+    return changed && begin_anew(s, b, lines, err) != 0 ? -1 : bisect_run_locked(b, s, o, err);
+}
+
 /* *found: there was a search to go on with. One that cannot go on, because its plan or its commits are no
  * longer what they were, does not keep tonight's from beginning. */
 static int go_on(const struct nightly_bisect *n, struct finish *f, const struct bisect_settings *o,
@@ -176,7 +203,7 @@ static int go_on(const struct nightly_bisect *n, struct finish *f, const struct 
 {
     if (find_unfinished(n, &f->store, b, found, err) != 0)
         return -1;
-    if (!*found || bisect_run_locked(b, &f->store, o, err) == 0)
+    if (!*found || run_stored(n, &f->store, o, b, lines, err) == 0)
         return 0;
     if (err->kind != ERR_INPUT)
         return -1;

@@ -35,6 +35,23 @@ static const char *effect_name(enum ingest_effect effect)
     return "?";
 }
 
+/* A new store is made only once there is something to store. */
+static int read_and_store(const struct cmd_env *env, struct store *s, const struct import_map *m,
+                          const char *const *files, size_t n, const struct import_options *options,
+                          struct ingest_result *out, struct err *err)
+{
+    struct draft d;
+    *out = (struct ingest_result){0};
+    draft_init(&d);
+    int rc = import_read(m, files, n, options, &d, err);
+    if (rc == 0 && !s->db)
+        rc = cmd_store_open(env, s, STORE_WRITE, err);
+    if (rc == 0)
+        rc = ingest_draft(s, &d, out, err);
+    draft_release(&d);
+    return rc;
+}
+
 /* n files as one run. */
 static int import_run_of(const struct cmd_env *env, struct store *s, const struct import_map *m,
                          const char *const *files, size_t n, const struct import_options *options,
@@ -42,7 +59,7 @@ static int import_run_of(const struct cmd_env *env, struct store *s, const struc
 {
     struct ingest_result r;
     struct err err = {0};
-    if (import_files(s, m, files, n, options, &r, &err) != 0)
+    if (read_and_store(env, s, m, files, n, options, &r, &err) != 0)
         return cmd_fail(&err);
     if (!env->json)
         printf("%s  %s, %d test%s\n", r.run_id, effect_name(r.effect), r.tests, text_plural(r.tests));
@@ -79,7 +96,7 @@ static int import_all(const struct cmd_env *env, const struct import_args *a,
     int rc = check_import_args(a, err);
     if (rc == 0)
         rc = import_map_load(&m, a->map, err);
-    if (rc == 0)
+    if (rc == 0 && fs_exists(env->db))
         rc = cmd_store_open(env, &s, STORE_WRITE, err);
     for (size_t i = 0; rc == 0 && i < a->n; i += step) {
         int code = import_run_of(env, &s, &m, a->files + i, step, options, all);

@@ -1,6 +1,7 @@
 /* kernsweep ingest DIR...: stores bundles, and folders of a B3.89 executor. */
 #include "results/ingest/ingest.h"
 #include "harness/commands/base/cmd.h"
+#include "results/ingest/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,49 @@ static void print_ingested(void *arg, const char *dir, const struct ingest_resul
                                     effect_name(r->effect), "tests", r->tests, "warnings", r->warnings));
 }
 
+static int open_folder(const char *dir, const struct ingest_options *options, struct err *err)
+{
+    struct source f;
+    struct run_info info = {0};
+    int rc = source_open(&f, dir, options, &info, err);
+    source_release(&f);
+    return rc;
+}
+
+static bool is_any_a_run(const char *const *dirs, size_t n, const struct ingest_options *options)
+{
+    struct err ignored = {0};
+    for (size_t i = 0; i < n; i++)
+        if (open_folder(dirs[i], options, &ignored) == 0)
+            return true;
+    return false;
+}
+
+static int store_folders(const struct cmd_env *env, const char *const *dirs, size_t n,
+                         const struct ingest_options *options, struct progress *p, struct err *err)
+{
+    struct store s = {0};
+    int rc = cmd_store_open(env, &s, STORE_WRITE, err);
+    if (rc == 0)
+        rc = ingest_bundles(&s, dirs, n, options, print_ingested, p, err);
+    store_close(&s);
+    return rc;
+}
+
+/* A store is made for something to store: not where no folder is a run's. */
+static int ingest_folders(const struct cmd_env *env, const char *const *dirs, size_t n,
+                          const struct ingest_options *options, struct progress *p, struct err *err)
+{
+    if (fs_exists(env->db) || is_any_a_run(dirs, n, options))
+        return store_folders(env, dirs, n, options, p, err);
+    for (size_t i = 0; i < n; i++) {
+        struct err why = {0};
+        if (open_folder(dirs[i], options, &why) != 0)
+            print_ingested(p, dirs[i], NULL, &why);
+    }
+    return 0;
+}
+
 static int parse_warmup(const char *text, int *out, struct err *err)
 {
     char *end = NULL;
@@ -85,17 +129,14 @@ int cmd_ingest(struct cmd_env *env, int argc, char **argv)
         .min_words = 1,
         .max_words = INGEST_DIRS_MAX};
     struct err err = {0};
-    struct store s = {0};
     size_t n;
     int rc = cmd_args(env, &spec, argc, argv, dirs, &n, &err);
     if (rc == 1)
         return EXIT_DONE;
-    if (rc == 0)
-        rc = parse_warmup(warmup, &options.warmup, &err);
-    if (rc != 0 || cmd_store_open(env, &s, STORE_WRITE, &err) != 0)
+    if (rc != 0 || parse_warmup(warmup, &options.warmup, &err) != 0)
         return cmd_fail(&err);
     struct progress p = {.json = env->json, .notes = env->notes, .all = json_array(), .worst = EXIT_DONE};
-    rc = ingest_bundles(&s, dirs, n, &options, print_ingested, &p, &err);
+    rc = ingest_folders(env, dirs, n, &options, &p, &err);
     if (rc == 0 && env->json)
         cmd_print_json(json_incref(p.all));
     if (p.interrupted)
@@ -103,6 +144,5 @@ int cmd_ingest(struct cmd_env *env, int argc, char **argv)
                 "kernsweep: interrupted: %zu of %zu folders are not stored; the same command stores them\n",
                 p.interrupted, n);
     json_decref(p.all);
-    store_close(&s);
     return rc == 0 ? p.worst : cmd_fail(&err);
 }

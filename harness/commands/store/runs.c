@@ -11,6 +11,7 @@
 #include "results/query/find_run.h"
 #include "results/query/report_queries.h"
 #include "results/store/details.h"
+#include "results/store/run_folder.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,10 +23,11 @@ enum { RUNS_SHOWN = 20, COLUMNS_KEPT = 7 };
 static json_t *encode_info(const struct run_info *r)
 {
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:{s:i, s:i, s:i, s:i}}", "run_id",
-        r->run_id, "ticket", r->ticket, "tag", r->tag, "purpose", run_purpose_name(r->purpose), "rejected",
-        r->rejected, "date", r->date, "node", r->node, "mode", r->mode, "status", run_status_name(r->status),
-        "started_at", r->started_at, "source_sha256", r->source_sha256, "bundle", r->bundle, "commit",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o, s:{s:i, s:i, s:i, s:i}}",
+        "run_id", r->run_id, "ticket", r->ticket, "tag", r->tag, "purpose", run_purpose_name(r->purpose),
+        "rejected", r->rejected, "date", r->date, "node", r->node, "mode", r->mode, "status",
+        run_status_name(r->status), "started_at", r->started_at, "source_sha256", r->source_sha256, "bundle",
+        r->bundle, "bundle_found", run_folder_may_be_of(r->bundle, r->run_id), "commit",
         revision_encode(&r->revision), "counts", "total", r->counts.total, "ok", r->counts.ok, "failed",
         r->counts.failed, "skipped", r->counts.skipped);
 }

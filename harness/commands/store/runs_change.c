@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_removed(const struct run_info *r, FILE *notes)
+static void print_removed(const struct run_info *r, int64_t cells, FILE *notes)
 {
     fprintf(notes, "removed run %s from the store", r->run_id);
+    if (cells > 0)
+        fprintf(notes, ", with the confirmation of %lld cell%s", (long long)cells, text_plural(cells));
     if (run_folder_may_be_of(r->bundle, r->run_id))
         fprintf(notes, "; its bundle stays in %s, and `kernsweep ingest` stores it again", r->bundle);
     fputc('\n', notes);
@@ -20,13 +22,16 @@ static void print_removed(const struct run_info *r, FILE *notes)
 static int remove_loaded(const struct cmd_env *env, struct store *s, const struct run_data *runs, size_t n,
                          struct err *err)
 {
-    int64_t keys[RUNS_CHANGE_WORDS] = {0};
-    for (size_t i = 0; i < n; i++)
+    int64_t keys[RUNS_CHANGE_WORDS] = {0}, confirmed[RUNS_CHANGE_WORDS] = {0};
+    for (size_t i = 0; i < n; i++) {
         keys[i] = runs[i].info.key;
+        if (runs_confirmed_cells(s, keys[i], &confirmed[i], err) != 0)
+            return -1;
+    }
     if (runs_remove(s, keys, n, err) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        print_removed(&runs[i].info, env->notes);
+        print_removed(&runs[i].info, confirmed[i], env->notes);
     return 0;
 }
 

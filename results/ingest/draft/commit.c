@@ -77,6 +77,23 @@ static int remove_stored(struct store *s, int64_t key, struct err *err)
     return sql_run(stmt, err);
 }
 
+/* The row that the run had before it was removed, or one that no run ever had (014_removed_runs.sql). */
+static int choose_row(struct store *s, const char *run_id, int64_t *out, struct err *err)
+{
+    SQL_KEPT stmt = sql_keep(s,
+                             "SELECT coalesce((SELECT id FROM removed_run WHERE run_id = :run_id),"
+                             " 1 + max(ifnull((SELECT max(id) FROM run), 0),"
+                             " ifnull((SELECT max(id) FROM removed_run), 0))) AS row",
+                             err);
+    if (!stmt)
+        return -1;
+    sql_bind_text(stmt, ":run_id", run_id);
+    if (sql_step(stmt, err) != 1)
+        return -1;
+    *out = sql_col_int(stmt, "row", 0);
+    return 0;
+}
+
 /* A run that continued is still the one that was rejected. */
 static int keep_rejection(struct store *s, const struct stored *was, struct err *err)
 {
@@ -105,9 +122,10 @@ static int store_locked(struct store *s, struct draft *d, struct ingest_result *
     out->key = was.key;
     if (rc)
         return 0;
-    if (was.key && remove_stored(s, was.key, err) != 0)
+    int64_t row = was.key;
+    if ((row ? remove_stored(s, row, err) : choose_row(s, d->info.run_id, &row, err)) != 0)
         return -1;
-    return draft_store(s, d, was.key, &out->key, err) != 0 ? -1 : keep_rejection(s, &was, err);
+    return draft_store(s, d, row, &out->key, err) != 0 ? -1 : keep_rejection(s, &was, err);
 }
 
 static void fill_result(const struct draft *d, struct ingest_result *out)

@@ -7,6 +7,8 @@
 
 /* Cells agree on a factor if they lie within so many scales of it, and at least within this. */
 static const double agree_scales = 3, agree_least = 0.01;
+/* A standard deviation of a normal distribution has so many median absolute deviations. */
+static const double normal_mads = 1.4826;
 
 static size_t pick(const struct common_cell *cells, size_t n, bool controls, double *out)
 {
@@ -73,6 +75,12 @@ static bool variants_share(const struct common_cell *cells, size_t n, double fac
     return 3 * near >= 2 * variants;
 }
 
+/* Of the median of these values, whatever a few of them do. */
+static double error_of_median(const double *x, size_t n)
+{
+    return normal_mads * stats_mad(x, n) * stats_median_error(n);
+}
+
 static struct common_factor read_factor(const struct common_cell *cells, size_t n, double *x, double reach,
                                         double usual)
 {
@@ -84,6 +92,7 @@ static struct common_factor read_factor(const struct common_cell *cells, size_t 
     if (f.cells < COMMON_CELLS_MIN)
         return f;
     f.log = stats_median(x, f.cells);
+    f.error = error_of_median(x, f.cells);
     if (!f.from_controls && f.controls)
         contradicted = fabs(controls - f.log) > reach;
     f.agree = count_near(x, f.cells, f.log, reach);

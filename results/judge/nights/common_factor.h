@@ -22,8 +22,9 @@ struct common_cell {
 };
 
 struct common_factor {
-    bool known; /* the rest is 0 if not */
-    double log; /* the factor's logarithm */
+    bool known;   /* the rest is 0 if not */
+    double log;   /* the factor's logarithm */
+    double error; /* its standard error, by how the cells lie about it */
     bool from_controls;
     bool shared;    /* from controls, or two thirds of the variants lie nearer to it than to the usual one */
     bool separable; /* from controls, or several variants agree: it is not just one variant's change */

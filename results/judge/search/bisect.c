@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PAIRS_SPARE = 4 };
+enum { PAIRS_SPARE = 4, FAILED_ROUNDS_MAX = 2 };
 
 /* Stricter than elsewhere: a step that is wrong sends the search into the wrong half. */
-static const double step_fdr = 0.01, clear_errors = 2;
+static const double step_fdr = 0.01, clear_errors = 2, mixed_max = 0.2;
 
 static const char *const mark_names[BISECT_MARK_COUNT] = {"open", "good", "bad", "skipped"};
 static const char *const basis_names[BISECT_BASIS_COUNT] = {"nothing", "given", "turns",    "code",
@@ -102,22 +102,38 @@ static bool same_code(const struct bisect_search *s, size_t a, size_t b)
     return s->by_code && *s->items[a].code && strcmp(s->items[a].code, s->items[b].code) == 0;
 }
 
+/* Its tests failed, but not in so many rounds that they would go on failing. Nobody knows of the good end how
+ * often it was measured: as often as the bad one. */
+static bool may_recover(const struct bisect_search *s, size_t commit)
+{
+    const struct bisect_commit *c = &s->items[commit > 0 ? commit : s->count - 1];
+    return s->items[commit].basis == BISECT_BY_TESTS && c->rounds < FAILED_ROUNDS_MAX &&
+           c->rounds < s->rounds_max;
+}
+
+static bool is_unusable(const struct bisect_search *s, size_t end)
+{
+    enum bisect_basis basis = s->items[end].basis;
+    return basis == BISECT_BY_BUILD || (basis == BISECT_BY_TESTS && !may_recover(s, end));
+}
+
 /* The ends come first: without a difference between them there is nothing to find. */
 static struct bisect_step prove_ends(const struct bisect_search *s)
 {
     size_t bad = s->count - 1;
-    const struct bisect_commit *good_end = &s->items[0], *bad_end = &s->items[bad];
-    if (!good_end->built)
+    const struct bisect_commit *bad_end = &s->items[bad];
+    if (!s->items[0].built)
         return do_next(BISECT_BUILD, 0);
-    if (good_end->basis == BISECT_BY_BUILD || good_end->basis == BISECT_BY_TESTS)
+    if (is_unusable(s, 0))
         return end_with(BISECT_STOPPED, 0, 0);
     if (!bad_end->built)
         return do_next(BISECT_BUILD, bad);
-    if (bad_end->basis == BISECT_BY_BUILD || bad_end->basis == BISECT_BY_TESTS)
+    if (is_unusable(s, bad))
         return end_with(BISECT_STOPPED, bad, bad);
     if (bad_end->basis == BISECT_BY_UNDECIDED)
         return end_with(BISECT_UNDECIDED, bad, bad);
-    if (bad_end->mark != BISECT_OPEN || same_code(s, 0, bad))
+    /* Device code alone does not tell: the host's may have changed. */
+    if (bad_end->mark == BISECT_GOOD || (same_code(s, 0, bad) && !bad_end->of_device))
         return end_with(BISECT_NOT_REPRODUCIBLE, bad, bad);
     return do_next(BISECT_MEASURE, bad);
 }
@@ -214,12 +230,15 @@ static size_t count_cleared(const struct bisect_search *s, const bool *suspects,
     return n;
 }
 
-/* The open suspect that halves them best; the bad commit when there is none. */
-static size_t choose(const struct bisect_search *s, const bool *suspects, size_t n, size_t bad)
+/* Of the open suspects, or of those whose tests failed and may recover, the one that halves all suspects
+ * best; the bad commit when there is none. */
+static size_t choose_of(const struct bisect_search *s, const bool *suspects, size_t n, size_t bad,
+                        bool failed)
 {
     size_t best = bad, most = 0;
     for (size_t i = 1; i < bad; i++) {
-        if (!suspects[i] || s->items[i].mark != BISECT_OPEN || is_moot(s, i))
+        bool listed = failed ? may_recover(s, i) : s->items[i].mark == BISECT_OPEN;
+        if (!suspects[i] || !listed || is_moot(s, i))
             continue;
         size_t cleared = count_cleared(s, suspects, i), left = n - cleared;
         size_t fewer = cleared < left ? cleared : left;
@@ -229,6 +248,13 @@ static size_t choose(const struct bisect_search *s, const bool *suspects, size_t
         }
     }
     return best;
+}
+
+/* What failed is tried again last: most often it goes on failing, and often it does not matter any more. */
+static size_t choose(const struct bisect_search *s, const bool *suspects, size_t n, size_t bad)
+{
+    size_t open = choose_of(s, suspects, n, bad, false);
+    return open != bad ? open : choose_of(s, suspects, n, bad, true);
 }
 
 static struct bisect_step end_with_suspects(const struct bisect_search *s)
@@ -344,27 +370,108 @@ static bool is_near_half(const struct delta *d)
     return d->noise_floor > 0 && fabs(loss - d->threshold) < clear_errors * d->noise_floor;
 }
 
+/* What a verdict lacks that would suffice elsewhere; "" for nothing. Where tests failed, few values are left.
+ * Where each side has two states, its median is of either. */
+static const char *lack_of(const struct delta *d)
+{
+    if (d->mixed > mixed_max)
+        return "; but the repetitions disagree";
+    if (d->method == METHOD_THRESHOLD || (d->verdict == VERDICT_REGRESSED && d->p > step_fdr))
+        return "; too few valid repetitions";
+    return "";
+}
+
+static void add_lack(char reason[static COMPARE_REASON_MAX], const char *before, const char *lack)
+{
+    snprintf(reason, COMPARE_REASON_MAX, "%.*s%s", COMPARE_REASON_MAX - 64, before, lack);
+}
+
+/* A verdict, or why it proves nothing. */
+static enum bisect_mark weigh(const struct bisect_search *s, size_t commit, const struct delta *d,
+                              char reason[static COMPARE_REASON_MAX])
+{
+    enum bisect_mark mark = mark_of(d->verdict);
+    bool is_step = commit < s->count - 1;
+    const char *lack = "";
+    if (mark != BISECT_OPEN && is_step && is_near_half(d))
+        lack = "; too close to half of the ends' change";
+    else if (mark == BISECT_BAD || (mark == BISECT_GOOD && is_step))
+        lack = lack_of(d);
+    add_lack(reason, d->reason, lack);
+    return *lack ? BISECT_OPEN : mark;
+}
+
+/* Of an end, or of a commit in between. */
+static void note_failed(struct bisect_commit *c, enum bisect_mark mark, int rounds, const char *reason)
+{
+    set_mark(c, mark, BISECT_BY_TESTS, reason);
+    if (rounds > 1)
+        snprintf(c->reason, sizeof c->reason, "%.*s, in %d rounds", COMPARE_REASON_MAX - 32, reason, rounds);
+}
+
+static void leave_open(struct bisect_commit *c, const char *reason)
+{
+    if (c->basis == BISECT_BY_TESTS) /* it failed before */
+        set_mark(c, BISECT_OPEN, BISECT_BY_NOTHING, reason);
+    else
+        snprintf(c->reason, sizeof c->reason, "%s", reason);
+}
+
+static void take_measured(struct bisect_search *s, size_t commit, const struct delta *d)
+{
+    struct bisect_commit *c = &s->items[commit];
+    char reason[COMPARE_REASON_MAX];
+    enum bisect_mark mark = weigh(s, commit, d, reason);
+    bool is_end = commit == s->count - 1;
+    if (is_end)
+        set_mark(&s->items[0], BISECT_GOOD, BISECT_BY_USER, "");
+    if (is_end && d->base_n == 0 && !d->apart)
+        note_failed(&s->items[0], BISECT_GOOD, c->rounds, reason);
+    else if (d->now_n == 0 && d->base_n > 0)
+        note_failed(c, BISECT_SKIPPED, c->rounds, reason);
+    else if (mark != BISECT_OPEN)
+        set_mark(c, mark, BISECT_BY_TURNS, reason);
+    else if (c->rounds >= s->rounds_max)
+        set_mark(c, BISECT_SKIPPED, BISECT_BY_UNDECIDED, reason);
+    else
+        leave_open(c, reason);
+}
+
 void bisect_measured(struct bisect_search *s, size_t commit, const struct delta *d)
 {
     struct bisect_commit *c = &s->items[commit];
     const struct bisect_commit before = *c;
-    enum bisect_mark mark = mark_of(d->verdict);
-    if (commit < s->count - 1 && is_near_half(d))
-        mark = BISECT_OPEN;
     s->pairs++;
     c->rounds++;
-    if (d->base_n == 0 && commit == s->count - 1)
-        set_mark(&s->items[0], BISECT_GOOD, BISECT_BY_TESTS, d->reason);
-    else if (d->now_n == 0 && d->base_n > 0)
-        set_mark(c, BISECT_SKIPPED, BISECT_BY_TESTS, d->reason);
-    else if (mark != BISECT_OPEN)
-        set_mark(c, mark, BISECT_BY_TURNS, d->reason);
-    else if (c->rounds >= s->rounds_max)
-        set_mark(c, BISECT_SKIPPED, BISECT_BY_UNDECIDED, d->reason);
-    else
-        snprintf(c->reason, sizeof c->reason, "%s", d->reason);
+    take_measured(s, commit, d);
     if (is_guess(&before) && c->mark != before.mark && c->mark != BISECT_SKIPPED)
         drop_guesses(s);
+}
+
+void bisect_narrowed(struct bisect_search *s, const char *good_code, const char *bad_code)
+{
+    struct bisect_commit *good = &s->items[0], *bad = &s->items[s->count - 1];
+    snprintf(good->code, sizeof good->code, "%s", good_code);
+    snprintf(bad->code, sizeof bad->code, "%s", bad_code);
+    if (same_code(s, 0, s->count - 1))
+        drop_guesses(s);
+}
+
+void bisect_doubt(struct delta *cells, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct delta *d = &cells[i];
+        const struct delta before = *d;
+        char many[64];
+        const char *lack = lack_of(d);
+        snprintf(many, sizeof many, "; not enough, as the clearest of %zu cells", count);
+        if (!*lack && d->p * (double)count > step_fdr)
+            lack = many;
+        if (d->verdict != VERDICT_REGRESSED || !*lack)
+            continue;
+        d->verdict = VERDICT_NOISY;
+        add_lack(d->reason, before.reason, lack);
+    }
 }
 
 /* How far it stands out of its noise. */
@@ -407,6 +514,7 @@ struct compare_options bisect_options(const struct compare_options *o, const str
     struct compare_options half = bisect_end_options(o);
     double whole = isnan(ends->ratio) ? 1 : fabs(ends->ratio - 1); /* to 0; from 0, ranks decide */
     half.practical = half.regression = half.improvement = whole / 2;
+    half.middle = ends->ratio < 1 ? 1 - half.regression : 1 + half.regression;
     half.ratio_alone = true; /* half of the change may be less than matters elsewhere */
     return half;
 }

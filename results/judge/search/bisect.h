@@ -23,7 +23,8 @@ enum bisect_basis {
     BISECT_BY_TURNS,     /* measured in turns with the good end */
     BISECT_BY_CODE,      /* its code identity is that of a commit that is decided */
     BISECT_BY_BUILD,     /* skipped: it does not build, or fails a gate */
-    BISECT_BY_TESTS,     /* skipped: its tests fail, or do not measure what the ends differ in */
+    BISECT_BY_TESTS,     /* skipped: its tests fail, or do not measure what the ends differ in. After one
+                            round of it, it may be measured again */
     BISECT_BY_UNDECIDED, /* skipped: the rounds were used up */
     BISECT_BASIS_COUNT
 };
@@ -97,6 +98,14 @@ void bisect_measured(struct bisect_search *s, size_t commit, const struct delta 
  * the one that says most of why not: one that is undecided, else one that was measured at both ends, so that
  * a variant that only one of them has does not end the search. */
 size_t bisect_clearest(const struct delta *cells, size_t count);
+
+/* Once the cell that is followed is known: the code identities of its variant at the ends. Are they the same,
+ * the search goes on without identities. */
+void bisect_narrowed(struct bisect_search *s, const char *good_code, const char *bad_code);
+
+/* Of several cells of the ends, some look slower by chance: those whose evidence does not suffice for as many
+ * become inconclusive. So does a single one where it does not suffice for a search. */
+void bisect_doubt(struct delta *cells, size_t count);
 
 /* The options that decide whether the ends differ: stricter than o, for everything rests on it. */
 struct compare_options bisect_end_options(const struct compare_options *o);

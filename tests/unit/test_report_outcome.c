@@ -1,0 +1,198 @@
+/* What a report says first of a run that measured nothing, or had nothing to be compared with. */
+#include "tests/unit/advice_support.h"
+
+#include "results/store/baseline.h"
+
+static void an_import_without_exit_codes_is_not_said_to_have_exited(void **state)
+{
+    struct store s = open_store("import.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    snprintf(d.info.origin, sizeof d.info.origin, "import");
+    draft_shot(&d, "a", 8192, 1, 1);
+    draft_shot(&d, "a", 16384, 1, 2);
+    draft_shot(&d, "a", 16384, 2, 2);
+    draft_shot(&d, "b", 16384, 1, 2);
+    draft_shot(&d, "a", 32768, 1, 4);
+    must_store(&s, &d);
+    char *text = render(&s, report_defaults());
+    lacks(text, "exited cleanly");
+    holds(text, "exit codes were not recorded");
+    holds(text, "1 at 8192, 1 to 2 at 16384, 1 at 32768");
+    lacks(text, "nan");
+    free(text);
+    store_close(&s);
+}
+
+static void a_run_in_which_nothing_succeeded_advises_to_mend_it_alone(void **state)
+{
+    struct store s = open_store("failed.db");
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    snprintf(d.info.origin, sizeof d.info.origin, "import");
+    for (int i = 1; i <= 3; i++) {
+        struct run_test *t = draft_shot(&d, "false", 0, i, 1);
+        t->status = STATUS_FAIL;
+        t->value[METRIC_PREFILL_S] = t->value[METRIC_WALL_S] = (double)NAN;
+    }
+    must_store(&s, &d);
+    char *text = render(&s, report_defaults());
+    holds(text, "**Fix `false`**: its status is FAIL; what is known of the reason is under Validation.");
+    lacks(text, "by default");
+    lacks(text, "among the artifacts");
+    free(text);
+    store_close(&s);
+}
+
+/* A report of one measured run whose plan is this. */
+static char *measured_by(const char *db, const char *plan, enum report_lang lang)
+{
+    struct draft d;
+    draft_night(&d, 1);
+    draft_shot(&d, "base", 256, 1, 1);
+    d.plan = strdup(plan);
+    return render_draft(db, &d, lang);
+}
+
+static void what_was_to_be_compared_with_nothing_lacks_no_baseline(void **state)
+{
+    (void)state;
+    char *text = measured_by("alone.db", "{}", REPORT_EN);
+    holds(text, "- **Measured.**\n");
+    lacks(text, "baseline");
+    free(text);
+    text = measured_by("alone_es.db", "{}", REPORT_ES);
+    holds(text, "- **Medido.**\n");
+    free(text);
+}
+
+static void a_baseline_that_nobody_has_set_is_named_with_the_command_that_sets_it(void **state)
+{
+    (void)state;
+    char *text = measured_by("unset.db", "{\"baseline\": \"main\"}", REPORT_EN);
+    holds(text,
+          "- **Measured.** The plan's baseline `main` is not set on `192.0.2.10`: `kernsweep baseline set "
+          "main night-0001` makes this run the baseline.\n");
+    free(text);
+}
+
+static void a_baseline_that_is_set_is_not_called_unset(void **state)
+{
+    struct store s = open_store("set.db");
+    struct err err = {0};
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_shot(&d, "base", 256, 1, 1);
+    d.plan = strdup("{\"baseline\": \"main\"}");
+    assert_ok(baseline_set(&s, "main", must_store(&s, &d), false, &err), &err);
+    char *text = render(&s, report_defaults());
+    holds(text, "- **Measured.**\n");
+    free(text);
+    store_close(&s);
+}
+
+/* A run that could not lock the node: it has a plan and no tests. */
+static void draft_blocked(struct draft *d, const char *summary)
+{
+    struct err err = {0};
+    draft_night(d, 1);
+    d->info.status = RUN_BLOCKED;
+    struct run_variant *v = draft_add_variant(d, "base", &err);
+    assert_non_null(v);
+    v->build_wall_s = 0;
+    if (summary)
+        snprintf(add_file(d, summary)->path, DETAILS_PATH_MAX, "summary.json");
+}
+
+static void a_blocked_run_measured_nothing_and_says_why(void **state)
+{
+    static const char summary[] = "{\"status\":\"BLOCKED\",\"reason\":\"this node is used by another run\"}";
+    struct draft d;
+    (void)state;
+    draft_blocked(&d, summary);
+    char *text = render_draft("blocked.db", &d, REPORT_EN);
+    holds(text, "- **The run is incomplete (BLOCKED).** The reason: `this node is used by another run`.");
+    holds(text, "- **There are no measurements.**");
+    holds(text, "No test has a result.");
+    lacks(text, "**Measured**");
+    lacks(text, "0 of 0");
+    lacks(text, "exited cleanly");
+    lacks(text, "| Status | Tests |");
+    lacks(text, "## Build verification");
+    free(text);
+    draft_blocked(&d, summary);
+    text = render_draft("blocked_es.db", &d, REPORT_ES);
+    holds(text, "El motivo: `this node is used by another run`.");
+    holds(text, "**No hay mediciones.**");
+    holds(text, "Ninguna prueba tiene resultado.");
+    lacks(text, "**Medido**");
+    free(text);
+}
+
+static void a_blocked_run_without_a_stored_reason_claims_none(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_blocked(&d, NULL);
+    char *text = render_draft("blocked_bare.db", &d, REPORT_EN);
+    holds(text, "- **The run is incomplete (BLOCKED).**\n");
+    holds(text, "- **There are no measurements.**");
+    lacks(text, "The reason");
+    free(text);
+}
+
+static void a_run_that_was_cancelled_before_its_tests_measured_nothing(void **state)
+{
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    d.info.status = RUN_CANCELLED;
+    struct run_test *t = draft_shot(&d, "base", 256, 1, 1);
+    t->status = STATUS_CANCELLED;
+    t->value[METRIC_PREFILL_S] = t->value[METRIC_WALL_S] = (double)NAN;
+    char *text = render_draft("cancelled.db", &d, REPORT_EN);
+    holds(text, "- **There are no measurements.**");
+    lacks(text, "**Measured**");
+    free(text);
+}
+
+/* What the base has and a blocked run lacks is missing, not slower. */
+static void a_blocked_run_is_no_regression(void **state)
+{
+    struct store s = open_store("blocked_base.db");
+    struct report_request req = report_defaults();
+    struct draft d;
+    (void)state;
+    draft_night(&d, 1);
+    draft_shot(&d, "base", 256, 1, 1);
+    must_store(&s, &d);
+    draft_blocked(&d, NULL);
+    snprintf(d.info.run_id, sizeof d.info.run_id, "night-0002");
+    snprintf(d.info.started_at, sizeof d.info.started_at, "2026-12-02T03:00:00.000Z");
+    must_store(&s, &d);
+    req.against = "night-0001";
+    char *text = render(&s, req);
+    holds(text, "- **There are no measurements.**");
+    lacks(text, "**Regression**");
+    free(text);
+    store_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_import_without_exit_codes_is_not_said_to_have_exited),
+        cmocka_unit_test(a_run_in_which_nothing_succeeded_advises_to_mend_it_alone),
+        cmocka_unit_test(what_was_to_be_compared_with_nothing_lacks_no_baseline),
+        cmocka_unit_test(a_baseline_that_nobody_has_set_is_named_with_the_command_that_sets_it),
+        cmocka_unit_test(a_baseline_that_is_set_is_not_called_unset),
+        cmocka_unit_test(a_blocked_run_measured_nothing_and_says_why),
+        cmocka_unit_test(a_blocked_run_without_a_stored_reason_claims_none),
+        cmocka_unit_test(a_run_that_was_cancelled_before_its_tests_measured_nothing),
+        cmocka_unit_test(a_blocked_run_is_no_regression),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
