@@ -79,7 +79,7 @@ void digest_note(const struct comparison *c, const struct delta *d, char out[DIG
 static const char *shift_subject(const struct common_shift *s)
 {
     if (s->from_controls)
-        return "the node:";
+        return s->device_changed ? "another GPU:" : "the node:";
     return s->agree == s->cells ? "all cells:" : "most cells:";
 }
 

@@ -4,6 +4,7 @@
 #include "common/base/run.h"
 #include "common/base/sha256.h"
 #include "common/base/text.h"
+#include "harness/nightly/lost_hour.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -219,6 +220,22 @@ static int remove_units(const struct timer_filter *w, const char *keep, FILE *sa
     return rc;
 }
 
+/* systemd starts nothing at a time that a day does not have; cron does so when the hour is over. */
+static void note_lost_hour(int hour, int minute, FILE *say)
+{
+    char day[LOST_HOUR_DAY_LEN + 1], other[LOST_HOUR_DAY_LEN + 1];
+    int later = (hour + 1) % 24;
+    const time_t now = time(NULL);
+    if (!lost_hour_find(now, hour, minute, day))
+        return;
+    while (later != hour && lost_hour_find(now, later, minute, other))
+        later = (later + 1) % 24;
+    fprintf(say,
+            "note: %02d:%02d does not exist on %s, when clocks go forward, and systemd skips that night: "
+            "--at %02d:%02d exists every day\n",
+            hour, minute, day, later, minute);
+}
+
 static int install_units(const struct nightly_timer *t, const char *name, int hour, int minute,
                          struct err *err)
 {
@@ -247,6 +264,8 @@ static int install_units(const struct nightly_timer *t, const char *name, int ho
                 "enabled %s, every day at %02d:%02d; `loginctl enable-linger` lets it run when you are not "
                 "logged in\n",
                 timer, hour, minute);
+    if (rc == 0)
+        note_lost_hour(hour, minute, t->say);
     buf_release(&service);
     buf_release(&when);
     return rc;

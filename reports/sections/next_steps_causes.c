@@ -66,7 +66,7 @@ static enum msg step_for_shift(const struct comparison *c)
 {
     const struct common_shift *s = &c->shift;
     if (s->from_controls)
-        return MSG_STEP_SHIFT_NODE;
+        return s->device_changed ? MSG_STEP_SHIFT_GPU : MSG_STEP_SHIFT_NODE;
     switch (s->confirmed) {
     case SHIFT_NODE:
         return MSG_STEP_SHIFT_NODE_CONFIRMED;

@@ -19,13 +19,14 @@ void shift_change(enum metric m, double ratio, bool worse, enum report_lang lang
         message_plain(out, lang, worse ? MSG_SHIFT_WORSE : MSG_SHIFT_BETTER, change.s, metric_info(m)->name);
 }
 
+/* What is not the code is the GPU's or the node's; the node's only where the GPU is the same. */
 static enum msg shift_message(const struct common_shift *s)
 {
     if (s->from_controls)
-        return MSG_SHIFT_NODE;
+        return s->device_changed ? MSG_SHIFT_GPU : MSG_SHIFT_NODE;
     switch (s->confirmed) {
     case SHIFT_NODE:
-        return MSG_SHIFT_NODE_CONFIRMED;
+        return s->device_changed ? MSG_SHIFT_GPU_CONFIRMED : MSG_SHIFT_NODE_CONFIRMED;
     case SHIFT_CODE:
         return MSG_SHIFT_CODE_CONFIRMED;
     case SHIFT_UNSETTLED:

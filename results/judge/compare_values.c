@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the newest night, also where it is 0, which the model of nights leaves out. */
+/* Of the newest night, also where it is 0 or below, which the model of nights leaves out. */
 static double last_value(const struct night_cell *c)
 {
     return c && c->series->count ? c->series->points[c->series->count - 1].median : NAN;

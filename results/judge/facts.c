@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add_fact(struct fact_list *out, const char *key, const char *base, const char *now,
-                    struct err *err)
+int fact_list_add(struct fact_list *out, const char *key, const char *base, const char *now, struct err *err)
 {
     if (strcmp(base, now) == 0)
         return 0;
@@ -23,15 +22,15 @@ static int add_fact(struct fact_list *out, const char *key, const char *base, co
 int compare_facts(const struct run_data *a, const struct run_data *b, struct fact_list *out, struct err *err)
 {
     *out = (struct fact_list){0};
-    int rc = add_fact(out, "node", a->info.node, b->info.node, err) ||
-                     add_fact(out, "mode", a->info.mode, b->info.mode, err) ||
-                     add_fact(out, "source", a->info.source_sha256, b->info.source_sha256, err)
+    int rc = fact_list_add(out, "node", a->info.node, b->info.node, err) ||
+                     fact_list_add(out, "mode", a->info.mode, b->info.mode, err) ||
+                     fact_list_add(out, "source", a->info.source_sha256, b->info.source_sha256, err)
                  ? -1
                  : 0;
     for (size_t i = 0, j = 0; rc == 0 && (i < a->n_facts || j < b->n_facts);) {
         int order = i == a->n_facts ? 1 : j == b->n_facts ? -1 : strcmp(a->facts[i].key, b->facts[j].key);
         const char *base = order <= 0 ? a->facts[i].value : "", *now = order >= 0 ? b->facts[j].value : "";
-        rc = add_fact(out, order <= 0 ? a->facts[i].key : b->facts[j].key, base, now, err);
+        rc = fact_list_add(out, order <= 0 ? a->facts[i].key : b->facts[j].key, base, now, err);
         i += order <= 0;
         j += order >= 0;
     }

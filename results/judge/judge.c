@@ -123,7 +123,7 @@ static void measure(const struct evidence *e, const struct compare_options *o, s
     d->common = e->common;
     d->common_error = e->common_error;
     d->own = e->own;
-    if (isnan(d->reference) && (exact || e->exact == 0)) /* the model of nights leaves 0 out */
+    if (isnan(d->reference) && (exact || e->exact <= 0)) /* the model of nights leaves these out */
         d->reference = e->exact;
     if (e->expected.against != REFERENCE_NONE)
         d->reference = e->expected.value;

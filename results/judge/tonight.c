@@ -117,6 +117,7 @@ static int find_base_moved(struct tonight *t, struct err *err)
 }
 
 /* Since the base: only where it can be told from a drift of every cell's own, which the cells' verdicts show.
+ * A gain on the newest nights does not hide what is still lost since the base.
  */
 static void find_shift_since_base(struct tonight *t, const struct common_factor *f, double error,
                                   double freedom, double *scratch)
@@ -126,6 +127,8 @@ static void find_shift_since_base(struct tonight *t, const struct common_factor 
         return;
     double change = f->log - then, p = stats_t_p(change / error, freedom);
     if (fabs(change / error) <= t->o->z_limit || fabs(expm1(change)) < t->o->regression)
+        return;
+    if (t->shift.found && !is_worse(t, change))
         return;
     describe_shift(t, f, change);
     t->shift.found = t->shift.since_base = true;
@@ -148,7 +151,7 @@ static void find_shift(struct tonight *t, const struct common_factor *f, double 
     if (split || (t->shift.found && !f->separable)) { /* one variant's change: its cells say so themselves */
         t->shift = (struct common_shift){.device_changed = t->shift.device_changed};
         t->removed = false;
-    } else if (!t->shift.found)
+    } else if (!t->shift.found || !t->shift.worse)
         find_shift_since_base(t, f, error, freedom, scratch);
 }
 
@@ -191,23 +194,34 @@ static const char *name_of(const struct run_data *run, uint64_t device)
     return "";
 }
 
-static bool has_finding(const struct card_shifts *cards, const char *gpu)
+/* NULL: none about this GPU. */
+static struct card_shift *finding_of(struct card_shifts *cards, const char *gpu)
 {
     for (size_t i = 0; i < cards->count; i++)
         if (strcmp(cards->items[i].gpu, gpu) == 0)
-            return true;
-    return false;
+            return &cards->items[i];
+    return NULL;
 }
 
-/* A GPU that was found to differ from the nights before is not also reported as different from the base. */
+/* Where a finding about a GPU belongs; NULL if another one stands. A GPU that was found to differ from the
+ * nights before is not also reported as different from the base, unless it gained on the nights and is still
+ * worse than the base. */
+static struct card_shift *place_for(struct card_shifts *cards, const char *gpu, bool worse)
+{
+    struct card_shift *known = finding_of(cards, gpu);
+    if (known)
+        return worse && !known->worse ? known : NULL;
+    return cards->count < CARD_SHIFTS_MAX ? &cards->items[cards->count++] : NULL;
+}
+
 static void report_cards(struct tonight *t, const struct own_factors *own, bool since_base)
 {
     for (size_t i = 0; i < own->count; i++) {
         const struct own_factor *f = &own->items[i];
         const char *gpu = name_of(t->now, f->device);
-        if (t->cards.count == CARD_SHIFTS_MAX || has_finding(&t->cards, gpu))
+        struct card_shift *s = place_for(&t->cards, gpu, is_worse(t, f->log));
+        if (!s)
             continue;
-        struct card_shift *s = &t->cards.items[t->cards.count++];
         *s = (struct card_shift){.worse = is_worse(t, f->log),
                                  .from_controls = f->from_controls,
                                  .from_others = f->from_others,

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* What a GPU is told from others by, the best first. */
 static const char *const names[] = {"unique_id", "uuid", "serial", "pci"};
@@ -96,6 +97,17 @@ uint64_t gpu_identity(const char *gpu, const char *mode)
     sha256_add(&h, mode, strlen(mode) + 1);
     sha256_end(&h, sha256);
     return run_identity(sha256);
+}
+
+size_t device_owner(const struct run_fact *fact, const char *id)
+{
+    const char *dot = end_of_owner(fact->key);
+    if (!dot || !*fact->value || strcasecmp(without_prefix(fact->value), without_prefix(id)) != 0)
+        return 0;
+    for (int rank = 0; rank < NAMES; rank++)
+        if (strcmp(names[rank], dot + 1) == 0)
+            return (size_t)(dot - fact->key);
+    return 0;
 }
 
 uint64_t run_device(const struct run_data *run)

@@ -27,6 +27,10 @@ uint64_t device_identity_end(const struct device_identity *id);
 void device_identity_name(const struct device_identity *id, char *gpu, size_t gpu_size, char *mode,
                           size_t mode_size);
 
+/* If the fact is this id of a GPU, however that is written, the length of what the keys of the GPU begin with
+ * ("gpus3"); else 0. */
+size_t device_owner(const struct run_fact *fact, const char *id);
+
 /* Of GPUs by their ids and mode, as run_test has them. */
 uint64_t gpu_identity(const char *gpu, const char *mode);
 /* Of the only GPU that the facts of a run name. */

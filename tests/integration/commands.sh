@@ -233,6 +233,21 @@ narrowed_run() {
     is "and the comparison does not fail" "$RC" 0
 }
 
+# Whatever a cell that failed in the baseline loses later, it is fixed or new.
+baseline_with_failures() {
+    local mixed clean
+    mixed_sweep
+    clean_sweep
+    mixed=$(sql "SELECT run_id FROM run WHERE tag = 'mixed'")
+    clean=$(sql "SELECT run_id FROM run WHERE tag = 'clean'")
+    exits "baseline set exits 0" 0 ks baseline set partly "$mixed"
+    like "it says what no comparison will find" "$ERR" "^note: [0-9]+ of the [0-9]+ cells of run $mixed are not OK: no comparison with this baseline finds a regression in them"
+    exits "in addition to other runs it exits 0" 0 ks baseline set partly "$mixed" --add
+    unlike "and leaves that to them" "$ERR" 'are not OK'
+    exits "of a run whose cells are all OK it exits 0" 0 ks baseline set partly "$clean"
+    unlike "and has nothing to say of them" "$ERR" 'are not OK'
+}
+
 # A slower variant is a finding; whoever asks for a failure gets one.
 within_fails_on() {
     mixed_sweep
@@ -546,6 +561,7 @@ scenario "lists: limits, orders and notes" lists_of_runs
 scenario "run --quiet" quiet_run
 scenario "colours" colours
 scenario "a run narrowed to one context" narrowed_run
+scenario "a run with failed cells as the baseline" baseline_with_failures
 scenario "variants of one run, and --fail-on" within_fails_on
 scenario "--within a run of one variant" within_one_variant
 scenario "a start that the executor refuses" refused_by_executor

@@ -31,4 +31,13 @@ done
 for text in 'my_strcpy(a, b);' 'fgets(a, b, c);' 'strtok_r(a, b, c);' 'file_system(a);' '/* the system calls it */'; do
     scenario "the permitted line: $text" lint_of "$text" 0
 done
+# A timer's time of day is local: one file asks what the zone's clocks do, and is held to the rest.
+lost_hour() {
+    mkdir -p "$TMPDIR/repo/harness/nightly"
+    printf '%s\n' "$1" >"$TMPDIR/repo/harness/nightly/lost_hour.c"
+    lint_of "int x;" "$2"
+    rm "$TMPDIR/repo/harness/nightly/lost_hour.c"
+}
+scenario "local time where a timer's hour is looked up" lost_hour 'mktime(&day);' 0
+scenario "another banned call in that file" lost_hour 'strcpy(a, b);' 1
 done_testing

@@ -120,6 +120,20 @@ renamed_ticket() {
     is "leaves one timer, of the new name" "$(find "$units" -name '*.timer' | sed 's/.*nightly-\(.*\)-[0-9a-f]*.timer/\1/')" renamed
 }
 
+# Where clocks go forward at 2, systemd starts nothing at 02:30 that day; cron does so later.
+hour_left_out() {
+    fresh systemd
+    TZ=America/New_York exits "exits 0" 0 timer --install-timer
+    like "says which night it will skip" "$ERR" "^note: 02:30 does not exist on 20[0-9]{2}-03-[0-9]{2}, when clocks go forward, and systemd skips that night: --at 03:30 exists every day"
+    TZ=America/New_York exits "at another time it exits 0" 0 timer --install-timer --at 03:30
+    unlike "and has nothing to say" "$ERR" "does not exist"
+    TZ=UTC exits "where clocks do not change it exits 0" 0 timer --install-timer
+    unlike "and has nothing to say, either" "$ERR" "does not exist"
+    fresh cron
+    TZ=America/New_York exits "with cron it exits 0" 0 timer --install-timer
+    unlike "and says nothing of it" "$ERR" "does not exist"
+}
+
 units_removed() {
     fresh systemd
     timer --install-timer --at 23:59 2>/dev/null
@@ -142,6 +156,7 @@ if command -v systemd-analyze >/dev/null; then
 else
     skip_scenario "the units of --install-timer" "no systemd-analyze"
 fi
+scenario "--install-timer at an hour that clocks leave out" hour_left_out
 scenario "--install-timer under another ticket" renamed_ticket
 scenario "--remove-timer with systemd" units_removed
 done_testing

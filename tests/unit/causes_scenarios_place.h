@@ -161,6 +161,76 @@ static inline void another_gpu_and_all(struct world *w)
     set_fact(TONIGHT_OF(w), "gpus0.unique_id", "0xdef");
 }
 
+/* All tests run on 0xabc, of a node that has another GPU as well. */
+static inline void two_gpus(struct world *w)
+{
+    for (size_t n = 0; n < RUNS; n++) {
+        w->nights[n].gpu = w->nights[n].watched_gpu = "0xabc";
+        set_fact(&w->nights[n], "gpus1.unique_id", "0xdef");
+        set_fact(&w->nights[n], "gpus1.power_cap_w", "700");
+    }
+}
+
+/* By so little that another GPU could explain it. */
+static inline void new_code_on_two_gpus(struct world *w)
+{
+    two_gpus(w);
+    new_code(w);
+    for (size_t c = 0; c < CONTEXTS; c++)
+        TONIGHT_OF(w)->factor[0][c] = 1.045;
+}
+
+static inline void renumber(struct night_of_world *n, const char *power_cap)
+{
+    set_fact(n, "gpus0.unique_id", "0xdef");
+    set_fact(n, "gpus0.power_cap_w", "700");
+    set_fact(n, "gpus1.unique_id", "0xabc");
+    set_fact(n, "gpus1.power_cap_w", power_cap);
+}
+
+static inline void renumbered_gpus(struct world *w)
+{
+    new_code_on_two_gpus(w);
+    renumber(TONIGHT_OF(w), "750");
+}
+
+static inline void unused_gpu_replaced(struct world *w)
+{
+    new_code_on_two_gpus(w);
+    set_fact(TONIGHT_OF(w), "gpus1.unique_id", "0x123");
+}
+
+static inline void power_cap_of_an_unused_gpu_and_all(struct world *w)
+{
+    two_gpus(w);
+    all_slower(w);
+    set_fact(TONIGHT_OF(w), "gpus1.power_cap_w", "500");
+}
+
+static inline void power_cap_of_a_used_gpu_and_all(struct world *w)
+{
+    two_gpus(w);
+    all_slower(w);
+    set_fact(TONIGHT_OF(w), "gpus0.power_cap_w", "500");
+}
+
+static inline void power_cap_of_a_renumbered_gpu_and_all(struct world *w)
+{
+    two_gpus(w);
+    all_slower(w);
+    renumber(TONIGHT_OF(w), "500");
+}
+
+/* Of a node with several, whose facts name all of them on every night. */
+static inline void another_gpu_of_the_node_and_all(struct world *w)
+{
+    all_slower(w);
+    for (size_t n = 0; n < RUNS; n++) {
+        w->nights[n].gpu = w->nights[n].watched_gpu = n == TONIGHT ? "0xdef" : "0xabc";
+        set_fact(&w->nights[n], "gpus1.unique_id", "0xdef");
+    }
+}
+
 static inline void all_slower_with_new_code(struct world *w)
 {
     all_slower(w);
@@ -267,6 +337,129 @@ static inline void fixed_by_new_code(struct world *w)
     w->nights[LAST].status = STATUS_CRASH;
     TONIGHT_OF(w)->code[0] = "v0 anew";
     TONIGHT_OF(w)->source = "s2";
+}
+
+/* Each test of v0 at 1024 takes 1.05 s of wall time. */
+static inline void times_out_after(struct world *w, double before, double now)
+{
+    for (size_t n = 0; n < NIGHTS; n++)
+        w->nights[n].timeout_s = before;
+    TONIGHT_OF(w)->timeout_s = now;
+    TONIGHT_OF(w)->status = STATUS_TIMEOUT;
+}
+
+static inline void time_limit_below_what_it_takes(struct world *w)
+{
+    times_out_after(w, 60, 0.9);
+}
+
+static inline void time_limit_close_to_what_it_takes(struct world *w)
+{
+    times_out_after(w, 60, 1.5);
+}
+
+static inline void time_limit_far_from_what_it_takes(struct world *w)
+{
+    times_out_after(w, 60, 30);
+}
+
+static inline void longer_time_limit(struct world *w)
+{
+    times_out_after(w, 1.2, 1.5);
+}
+
+static inline void time_limit_and_new_code(struct world *w)
+{
+    broken_code(w);
+    times_out_after(w, 60, 0.9);
+}
+
+static inline void crash_at_another_time_limit(struct world *w)
+{
+    times_out_after(w, 60, 0.9);
+    TONIGHT_OF(w)->status = STATUS_CRASH;
+}
+
+static inline void fixed_by_a_longer_time_limit(struct world *w)
+{
+    times_out_after(w, 0.9, 60);
+    w->has_base = true;
+    w->nights[LAST].status = STATUS_TIMEOUT;
+    TONIGHT_OF(w)->status = STATUS_OK;
+}
+
+static inline void less_memory(struct world *w)
+{
+    TONIGHT_OF(w)->status = STATUS_OOM;
+    TONIGHT_OF(w)->plan =
+        "{\"order\":\"grouped\",\"limits\":{\"memory\":\"1G\"},\"variants\":[{\"name\":\"v0\","
+        "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+}
+
+static const char plan_of_isolated_tests[] =
+    "{\"order\":\"grouped\",\"isolate\":true,\"variants\":[{\"name\":\"v0\","
+    "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+
+static inline void isolated_tests_and_all(struct world *w)
+{
+    all_slower(w);
+    TONIGHT_OF(w)->plan = plan_of_isolated_tests;
+}
+
+static inline void isolated_tests_and_new_code(struct world *w)
+{
+    new_code(w);
+    TONIGHT_OF(w)->plan = plan_of_isolated_tests;
+}
+
+static inline void alone_and_new_code(struct world *w)
+{
+    new_code(w);
+    TONIGHT_OF(w)->plan =
+        "{\"order\":\"grouped\",\"variants\":[{\"name\":\"v0\",\"alone\":true,"
+        "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+}
+
+static inline void own_container(struct world *w)
+{
+    variant_slower(w);
+    TONIGHT_OF(w)->plan =
+        "{\"order\":\"grouped\",\"variants\":[{\"name\":\"v0\",\"container\":{\"image\":\"i\"},"
+        "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+}
+
+static inline void defaults_that_are_spelled_out(struct world *w)
+{
+    one_cell_slower(w);
+    TONIGHT_OF(w)->plan =
+        "{\"order\":\"grouped\",\"gpus\":\"one\",\"gpus_per_test\":1,\"placement\":\"point\",\"isolate\":"
+        "false,"
+        "\"in_tree\":false,\"limits\":{},\"variants\":[{\"name\":\"v0\",\"alone\":false,\"in_tree\":false,"
+        "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+}
+
+/* Not the limit that ended it. */
+static inline void more_memory(struct world *w)
+{
+    less_memory(w);
+    for (size_t n = 0; n < NIGHTS; n++)
+        w->nights[n].plan =
+            "{\"order\":\"grouped\",\"limits\":{\"memory\":\"512M\"},\"variants\":[{\"name\":\"v0\","
+            "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
+}
+
+static inline void less_memory_and_a_crash(struct world *w)
+{
+    less_memory(w);
+    TONIGHT_OF(w)->status = STATUS_CRASH;
+}
+
+static inline void shorter_watch_for_hangs(struct world *w)
+{
+    TONIGHT_OF(w)->status = STATUS_HANG;
+    TONIGHT_OF(w)->plan =
+        "{\"order\":\"grouped\",\"hang_after_s\":5,\"variants\":[{\"name\":\"v0\","
+        "\"run\":[\"{build}/a\"],\"build\":[[\"/opt/rocm/bin/hipcc\",\"-O3\",\"{src}/a.hip\"]]}]}";
 }
 
 static inline void broken_and_driver(struct world *w)

@@ -44,6 +44,7 @@ struct night_of_world {
     bool warmup;
     double throttled_s;
     enum status status;            /* of v0 at 1024 */
+    double timeout_s;              /* 0: unknown */
     const char *gpu, *watched_gpu; /* of all tests, and of those of v0 at 1024; NULL: unknown */
     struct fact facts[FACTS_MAX];
     size_t n_facts;
@@ -143,6 +144,7 @@ static inline struct run_data make_run(const struct world *w, int night, struct 
                                                 time * (watched ? n->repetition[r % REPETITIONS] : 1));
                 t->warmup = n->warmup && r == 0;
                 t->status = watched ? n->status : STATUS_OK;
+                t->timeout_s = n->timeout_s > 0 ? n->timeout_s : (double)NAN;
                 const char *gpu = watched ? n->watched_gpu : n->gpu;
                 snprintf(t->gpu, sizeof t->gpu, "%s", gpu ? gpu : "");
                 t->value[METRIC_SCLK_MHZ] = clock > 0 ? clock : (double)NAN;

@@ -232,6 +232,19 @@ static void a_card_that_has_been_slower_since_the_base_is_one_finding(void **sta
     assert_true(o.alarms <= SEEDS / 40);
 }
 
+/* A card that has been slow since the base is still slower than there on a night on which it gained a little.
+ */
+static void a_card_that_gained_tonight_is_still_slower_than_in_the_base(void **state)
+{
+    (void)state;
+    struct trial t = {.where = four_by_cell, .since = 1.2, .card_1 = 0.95, .base = BASE_NIGHT};
+    struct outcome o = trials("slower since the base, and a little less so tonight", &t);
+    assert_true(o.found >= SEEDS * 95 / 100);
+    assert_true(o.fails >= SEEDS * 95 / 100);
+    assert_true(o.alarms <= SEEDS / 40);
+    assert_true(o.worst < 0.015);
+}
+
 static void new_code_leaves_it_open_whether_it_is_the_card(void **state)
 {
     (void)state;
@@ -369,6 +382,7 @@ int main(void)
         cmocka_unit_test(a_cell_beyond_its_cards_factor_still_regresses),
         cmocka_unit_test(a_cell_that_stayed_on_a_faster_card_has_not_regressed),
         cmocka_unit_test(a_card_that_has_been_slower_since_the_base_is_one_finding),
+        cmocka_unit_test(a_card_that_gained_tonight_is_still_slower_than_in_the_base),
         cmocka_unit_test(new_code_leaves_it_open_whether_it_is_the_card),
         cmocka_unit_test(new_code_on_every_card_leaves_nothing_open),
         cmocka_unit_test(measuring_again_tells_whether_it_is_the_card),

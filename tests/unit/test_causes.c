@@ -88,12 +88,35 @@ static const struct scenario scenarios[] = {
     {order_and_all, "", "node! method", false},
     {another_gpu, "", "", true},
     {another_gpu_and_all, "", "node! method", false},
+    {another_gpu_of_the_node_and_all, "", "node! method", false},
+    {renumbered_gpus, "code!", "", true},
+    {unused_gpu_replaced, "code!", "", true},
+    {power_cap_of_an_unused_gpu_and_all, "", "node!", true},
+    {power_cap_of_a_used_gpu_and_all, "", "environment node!", false},
+    {power_cap_of_a_renumbered_gpu_and_all, "", "environment node!", false},
     {another_gpu_and_a_large_change, "", "", true},
     {broken_code_on_another_gpu, "code method", "", true},
     {broken_code_on_the_same_gpu, "code!", "", true},
     {plan_with_a_comment, "unexplained", "", true},
     {order_and_one_cell, "unexplained", "", true},
     {warmup_and_all, "", "node!", true},
+    {isolated_tests_and_all, "", "node! method", false},
+    {isolated_tests_and_new_code, "code!", "", true},
+    {alone_and_new_code, "code method", "", true},
+    {own_container, "method!", "", false},
+    {defaults_that_are_spelled_out, "unexplained", "", true},
+    /* what ends a test */
+    {time_limit_below_what_it_takes, "method!", "", false},
+    {time_limit_close_to_what_it_takes, "method", "", false},
+    {time_limit_far_from_what_it_takes, "unexplained", "", true},
+    {longer_time_limit, "unexplained", "", true},
+    {time_limit_and_new_code, "code method", "", true},
+    {crash_at_another_time_limit, "unexplained", "", true},
+    {fixed_by_a_longer_time_limit, "method!", "", false},
+    {less_memory, "method", "", false},
+    {more_memory, "unexplained", "", true},
+    {less_memory_and_a_crash, "unexplained", "", true},
+    {shorter_watch_for_hangs, "method", "", false},
     /* against one run */
     {base_and_new_code, "code!", "", true},
     {base_and_one_cell, "unexplained", "", true},
@@ -237,11 +260,29 @@ static void noise_makes_no_cause_certain(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Also of a cell whose tests are not the first of the run. */
+static void facts_are_those_of_the_cells_own_gpu(void **state)
+{
+    (void)state;
+    void (*const plant[])(struct world * w) = {renumbered_gpus, unused_gpu_replaced};
+    for (size_t i = 0; i < COUNT(plant); i++) {
+        struct world *w = calm_world();
+        char cell[128];
+        plant[i](w);
+        struct found *f = explain(w);
+        names_of(causes_of(&f->comparison.causes, "v0", 4096), cell);
+        assert_string_equal(cell, "code!");
+        release(f);
+        free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cause_is_named_right_and_none_false),
         cmocka_unit_test(noise_makes_no_cause_certain),
+        cmocka_unit_test(facts_are_those_of_the_cells_own_gpu),
         cmocka_unit_test(shared_code_is_only_what_was_read),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

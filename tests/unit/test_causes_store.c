@@ -262,7 +262,7 @@ static void sentence_of_build(const char *before, const char *now, char text[WHY
                              "-O1", "-o", "{build}/fk", i ? now : before);
     const struct cause_run was = {.run = &runs[0], .plan = plans[0]},
                            is = {.run = &runs[1], .plan = plans[1]};
-    assert_ok(cause_differences(&was, &is, "v0", &found, &err), &err);
+    assert_ok(cause_differences(&was, &is, "v0", 0, &found, &err), &err);
     assert_int_equal(found.toolchain.count, 1);
     toolchain.changes = found.toolchain;
     sentence_of(&toolchain, REPORT_EN, text);

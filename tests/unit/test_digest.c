@@ -74,6 +74,9 @@ static void the_verdicts_in_a_line_have_what_cells_share_and_all_cells(void **st
     c.cards.count = 2;
     digest_verdicts(&c, text);
     assert_true(strncmp(text, "the node: +8.0 % together; 2 GPUs by themselves; ", 49) == 0);
+    c.shift.device_changed = true;
+    digest_verdicts(&c, text);
+    assert_true(strncmp(text, "another GPU: +8.0 % together; ", 30) == 0);
 }
 
 static void lines_beyond_the_maximum_are_counted(void **state)

@@ -380,6 +380,33 @@ static void nor_by_what_others_have_shared_since_an_old_base(void **state)
     run_data_release(&now);
 }
 
+/* A metric of the plan's own may be below 0, of which the model of nights knows nothing. */
+static void values_below_zero_were_measured_and_have_no_ratio(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct plan_nights p;
+    struct comparison c;
+    const struct compare_options o = compare_defaults();
+    make_nights(&p);
+    for (int i = 0; i < CELLS; i++)
+        for (int n = 0; n < NIGHTS; n++) {
+            snprintf(p.series[i].variant, sizeof p.series[i].variant, i < CELLS / 2 ? "v" : "w");
+            p.points[i][n].median *= -1;
+        }
+    struct run_data now = night_of(30, 1.1);
+    for (size_t i = 0; i < now.n_tests; i++)
+        now.tests[i].value[METRIC_PREFILL_S] *= -1;
+    free(now.cells);
+    now.n_cells = 0;
+    assert_ok(run_data_make_cells(&now, &err), &err);
+    assert_ok(compare_runs(NULL, &now, &p.history, &o, &c, &err), &err);
+    assert_int_equal(c.verdicts[VERDICT_NOISY], CELLS);
+    assert_non_null(strstr(c.deltas[0].reason, "no ratio: a value is not positive"));
+    comparison_release(&c);
+    run_data_release(&now);
+}
+
 /* Two variants on a machine so busy that repetitions vary by half: `mine` and `other` times as slow as in the
  * base. */
 static struct run_data busy_night(int number, double mine, double other, int repetitions)
@@ -431,6 +458,7 @@ int main(void)
         cmocka_unit_test(a_cell_that_stayed_where_it_was_has_not_changed_by_what_others_share),
         cmocka_unit_test(nor_by_what_is_too_small_for_a_finding),
         cmocka_unit_test(nor_by_what_others_have_shared_since_an_old_base),
+        cmocka_unit_test(values_below_zero_were_measured_and_have_no_ratio),
         cmocka_unit_test(a_factor_that_is_hardly_known_makes_no_cell_better),
         cmocka_unit_test(scales_are_robust_and_know_steps),
     };

@@ -3,6 +3,7 @@
 
 #include "results/judge/compare.h"
 #include "results/judge/confirm.h"
+#include "results/store/identity.h"
 
 /* All cells were made faster, to `level`, after the base, and tonight they are 15 % slower than that: what
  * measuring again, in turns with the base's build, says of it. */
@@ -203,6 +204,57 @@ static void what_all_cells_lost_since_a_newer_base_is_found(void **state)
     }
 }
 
+/* Twenty nights of one code, the node `slower` since the ninth, and tonight; the base is the third. */
+static struct comparison of_one_code(double slower, double now)
+{
+    struct plan_nights p;
+    struct err err = {0};
+    struct comparison c;
+    struct compare_options o = compare_defaults();
+    const int64_t base_run = 3;
+    struct run_data base = night_of(3, 1), tonight = night_of(30, now);
+    make_nights(&p);
+    for (size_t i = 0; i < tonight.n_variants; i++) {
+        snprintf(base.variants[i].code_sha256, sizeof base.variants[i].code_sha256, "%064d", 7);
+        snprintf(tonight.variants[i].code_sha256, sizeof tonight.variants[i].code_sha256, "%064d", 7);
+    }
+    for (int i = 0; i < CELLS; i++)
+        for (int n = 0; n < NIGHTS; n++) {
+            snprintf(p.series[i].variant, sizeof p.series[i].variant, i < CELLS / 2 ? "v" : "w");
+            p.points[i][n].code = variant_code(&tonight.variants[0]);
+            p.points[i][n].median *= n >= 8 ? slower : 1;
+        }
+    o.base_runs = &base_run;
+    o.n_base_runs = 1;
+    assert_ok(compare_runs(&base, &tonight, &p.history, &o, &c, &err), &err);
+    run_data_release(&base);
+    run_data_release(&tonight);
+    return c;
+}
+
+/* A night on which a node that has been slow since the base is a little faster is no night on which it is as
+ * fast as the base. */
+static void what_is_slower_than_the_base_is_found_on_a_night_that_gained_on_the_last(void **state)
+{
+    (void)state;
+    struct comparison c = of_one_code(1.2, 1.2);
+    assert_true(c.shift.found && c.shift.worse && c.shift.since_base && c.shift.from_controls);
+    assert_near(c.shift.ratio, 1.2, 0.02);
+    comparison_release(&c);
+    c = of_one_code(1.2, 1.2 * 0.95);
+    assert_true(c.shift.found && c.shift.worse && c.shift.since_base);
+    assert_near(c.shift.ratio, 1.14, 0.02);
+    assert_true(comparison_regressed(&c));
+    comparison_release(&c);
+    c = of_one_code(1.2, 0.95); /* faster than both: the news is what it gained last night */
+    assert_true(c.shift.found && !c.shift.worse && !c.shift.since_base);
+    assert_false(comparison_regressed(&c));
+    comparison_release(&c);
+    c = of_one_code(1.2, 1.2 * 1.05);
+    assert_true(c.shift.found && c.shift.worse && !c.shift.since_base);
+    comparison_release(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +262,7 @@ int main(void)
         cmocka_unit_test(the_build_of_an_old_base_clears_no_loss_since_the_newest_nights),
         cmocka_unit_test(a_base_that_is_newer_than_the_level_has_accepted_the_change),
         cmocka_unit_test(what_all_cells_lost_since_a_newer_base_is_found),
+        cmocka_unit_test(what_is_slower_than_the_base_is_found_on_a_night_that_gained_on_the_last),
         cmocka_unit_test(the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -149,6 +149,12 @@ static void slower_node(struct comparison *c)
                                      .agree = 6};
 }
 
+static void slower_on_another_gpu(struct comparison *c)
+{
+    slower_node(c);
+    c->shift.device_changed = true;
+}
+
 static void slower_shared_code(struct comparison *c)
 {
     slower_node(c);
@@ -193,6 +199,11 @@ static void what_all_cells_lost_is_the_first_step(void **state)
     holds(text, "## Next steps\n\n- **Find out what changed on the node**: cells whose code is the same are "
                 "8 % slower together. "
                 "Recorded facts that differ: driver.");
+    free(text);
+    text = advice_beside("shift_gpu.db", old, now, CONFIRM_STANDS, slower_on_another_gpu);
+    holds(text,
+          "## Next steps\n\n- **Find out whether the GPU explains it**: cells whose code is the same are "
+          "8 % slower together on another GPU than before.");
     free(text);
     text = advice_beside("shift_code.db", old, now, CONFIRM_STANDS, slower_shared_code);
     holds(text, "**Look for the change in code that the variants share**: they are 8 % slower together");

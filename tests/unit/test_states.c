@@ -271,6 +271,32 @@ static void a_common_factor_names_the_cells_that_have_it(void **state)
     buf_release(&text);
 }
 
+/* A slower card makes no slower node. */
+static void what_all_cells_lost_on_another_gpu_is_not_the_nodes(void **state)
+{
+    (void)state;
+    struct comparison c = {.primary = METRIC_PREFILL_S,
+                           .shift = {.known = true,
+                                     .found = true,
+                                     .worse = true,
+                                     .device_changed = true,
+                                     .from_controls = true,
+                                     .ratio = 1.05,
+                                     .cells = 9,
+                                     .agree = 9}};
+    for (int confirmed = 0; confirmed < 2; confirmed++) {
+        struct buf text;
+        buf_init(&text, 4096);
+        verdict_shift(&c, REPORT_EN, &text);
+        assert_null(strstr(buf_str(&text), "The node is"));
+        assert_non_null(
+            strstr(buf_str(&text), "All cells are 5 % slower together on another GPU than before"));
+        buf_release(&text);
+        c.shift.from_controls = false;
+        c.shift.confirmed = SHIFT_NODE;
+    }
+}
+
 /* What is said of a factor that all cells share: of six cells that two runs alone compared. */
 static char *said_of_shift(struct comparison *c, enum confirmation measured_again)
 {
@@ -559,6 +585,7 @@ int main(void)
         cmocka_unit_test(unchanged_says_that_a_change_would_have_been_found),
         cmocka_unit_test(a_metric_that_is_no_longer_printed_is_missing),
         cmocka_unit_test(a_common_factor_names_the_cells_that_have_it),
+        cmocka_unit_test(what_all_cells_lost_on_another_gpu_is_not_the_nodes),
         cmocka_unit_test(confirming_is_offered_only_where_it_can_tell),
         cmocka_unit_test(what_is_no_time_is_worse_not_slower),
         cmocka_unit_test(code_that_is_slower_on_another_gpu_is_a_regression),

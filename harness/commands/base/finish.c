@@ -1,6 +1,7 @@
 #include "harness/commands/base/finish.h"
 
 #include "common/base/text.h"
+#include "harness/commands/base/lacking.h"
 #include "harness/commands/base/revisions.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
@@ -300,6 +301,8 @@ int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_
     if (opt->smoke || compare_with_baseline(f, rec, opt, &f->failure) == 0)
         return 0;
     f->is_base = opt->first_is_base && take_baseline(f, rec, &f->failure);
+    if (f->is_base)
+        note_lacking_cells(env->notes, &f->run);
     bool unset = !opt->first_is_base && baseline_unset(f, rec->baseline);
     if (unset) /* with --quiet, too: the name may be mistyped, and the exit code does not tell */
         fprintf(

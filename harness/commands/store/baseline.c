@@ -1,6 +1,7 @@
 /* kernsweep baseline set|list|remove: named runs that others are compared with. */
 #include "results/store/baseline.h"
 #include "harness/commands/base/cmd.h"
+#include "harness/commands/base/lacking.h"
 #include "results/query/find_run.h"
 #include "results/store/runs.h"
 
@@ -39,6 +40,8 @@ static int set_baseline(const struct cmd_env *env, struct store *s, const struct
     if (rc == 0 && run.info.purpose != PURPOSE_SWEEP)
         fprintf(env->notes, "note: run %s was made to %s, not as a sweep\n", run.info.run_id,
                 purpose_verb(run.info.purpose));
+    if (rc == 0 && !a->add)
+        note_lacking_cells(env->notes, &run);
     if (rc == 0)
         fprintf(env->notes, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket,
                 run.info.node, run.info.run_id, a->add ? ", in addition to its earlier runs" : "");

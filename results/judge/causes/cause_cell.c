@@ -50,19 +50,25 @@ static bool ran_on(const struct run_data *r, const struct cell *c, const char *g
     return false;
 }
 
+bool finding_moved(const struct finding *f, const struct delta *d, const char **was, const char **is)
+{
+    const struct run_data *then = f->before->run, *now = f->in->now.run;
+    const struct cell *a = run_data_cell(then, d->variant, d->context),
+                      *b = run_data_cell(now, d->variant, d->context);
+    *was = card_of(then, a);
+    *is = card_of(now, b);
+    for (size_t i = 0; *was && *is && i < b->count; i++)
+        if (ran_on(then, a, now->tests[b->first + i].gpu))
+            return false;
+    return *was && *is;
+}
+
 /* A cell that broke, or works again, has no value that the cards' factor could bring to the GPU before. */
 static void compare_cards(struct finding *f)
 {
-    const struct run_data *then = f->before->run, *now = f->in->now.run;
-    const struct cell *a = run_data_cell(then, f->d->variant, f->d->context),
-                      *b = run_data_cell(now, f->d->variant, f->d->context);
-    const char *was = card_of(then, a), *is = card_of(now, b);
-    if (!was || !is)
-        return;
-    for (size_t i = 0; i < b->count; i++)
-        if (ran_on(then, a, now->tests[b->first + i].gpu))
-            return;
-    cause_add_change(&f->differs.device, "gpu", was, is);
+    const char *was, *is;
+    if (finding_moved(f, f->d, &was, &is))
+        cause_add_change(&f->differs.device, "gpu", was, is);
 }
 
 /* The part of a common factor that the clock explains: what was taken out of the cell needs no explaining. */
@@ -174,7 +180,7 @@ int finding_look_at_cell(struct finding *f, struct err *err)
 {
     const struct delta *d = f->d;
     bool of_device;
-    if (finding_compare(f, d->variant, err) != 0)
+    if (finding_compare(f, err) != 0)
         return -1;
     compare_counts(f);
     f->code = f->beside->code[d - f->c->deltas];
@@ -184,8 +190,10 @@ int finding_look_at_cell(struct finding *f, struct err *err)
     f->out->code_of_device = f->beside->of_device[d - f->c->deltas];
     bool measured = d->verdict != VERDICT_BROKEN && d->verdict != VERDICT_FIXED;
     f->change = measured ? slower_by(d->metric, d->ratio) : (double)NAN;
-    if (!measured)
+    if (!measured) {
         compare_cards(f);
+        finding_compare_limits(f);
+    }
     bool own = f->differs.environment[SCOPE_VARIANT].count || f->differs.method[SCOPE_VARIANT].count;
     if (beside_controls(f->beside, f->c, d, f->change, own, &f->controls, err) != 0 ||
         look_at_clock(f, err) != 0)

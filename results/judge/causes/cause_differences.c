@@ -1,6 +1,7 @@
 #include "results/judge/causes/cause_differences.h"
 
-#include "results/judge/facts.h"
+#include "results/judge/causes/cause_gpus.h"
+#include "results/judge/causes/cause_plans.h"
 #include "results/store/identity.h"
 
 #include <stdio.h>
@@ -79,21 +80,6 @@ static enum fact_class class_of(const char *key, const char *variant)
     return method ? FACT_METHOD : FACT_ENVIRONMENT;
 }
 
-/* A plan of kernels names the kernel; the run's variants are its shapes. */
-static const json_t *plan_variant(const struct cause_run *r, const char *variant)
-{
-    const struct run_variant *v = run_data_variant(r->run, variant);
-    const json_t *list = json_object_get(r->plan, "variants"), *item;
-    size_t i;
-    json_array_foreach(list, i, item)
-    {
-        const char *name = json_string_value(json_object_get(item, "name"));
-        if (name && (strcmp(name, variant) == 0 || (v && strcmp(name, v->kernel) == 0)))
-            return item;
-    }
-    return NULL;
-}
-
 static bool ends_in_word(const char *text, const char *word)
 {
     const char *slash = strrchr(text, '/');
@@ -125,7 +111,7 @@ static void compiler_of(const char *key, char out[CAUSE_TEXT_MAX])
 /* A build that names one of the compilers uses those that it names; else any may be behind its commands. */
 static bool uses_compiler(const struct cause_run *now, const char *variant, const char *key)
 {
-    const json_t *build = json_object_get(plan_variant(now, variant), "build");
+    const json_t *build = json_object_get(cause_plan_variant(now, variant), "build");
     char compiler[CAUSE_TEXT_MAX];
     bool names_any = false;
     for (size_t i = 0; build && i < now->run->n_facts; i++) {
@@ -208,94 +194,28 @@ static void take_fact(const struct cause_run *now, const char *variant, const st
         cause_add_change(&out->limits, f->key, f->base, f->now);
 }
 
+/* Facts of GPUs only where those of the tests are not known better. */
 static int take_facts(const struct cause_run *before, const struct cause_run *now, const char *variant,
-                      struct cause_differences *out, struct err *err)
+                      int context, struct cause_differences *out, struct err *err)
 {
-    struct fact_list facts;
-    if (compare_facts(before->run, now->run, &facts, err) != 0)
+    struct fact_list facts, of_gpus;
+    bool named;
+    if (cause_gpu_facts(before->run, now->run, variant, context, &named, &of_gpus, err) != 0)
         return -1;
+    int rc = compare_facts(before->run, now->run, &facts, err);
     bool recorded = before->run->n_facts && now->run->n_facts;
     for (size_t i = 0; i < facts.count; i++) {
-        enum fact_class class = class_of(facts.items[i].key, variant);
-        if (recorded || class == FACT_SOURCES || class == FACT_DEVICE || class == FACT_METHOD)
-            take_fact(now, variant, &facts.items[i], out);
+        const struct fact_change *f = &facts.items[i];
+        enum fact_class class = class_of(f->key, variant);
+        bool counts = recorded || class == FACT_SOURCES || class == FACT_DEVICE || class == FACT_METHOD;
+        if (counts && !(named && starts_with(f->key, "gpus")))
+            take_fact(now, variant, f, out);
     }
+    for (size_t i = 0; i < of_gpus.count; i++)
+        take_fact(now, variant, &of_gpus.items[i], out);
     fact_list_release(&facts);
-    return 0;
-}
-
-/* NULL: no memory. */
-static char *text_of(const json_t *value)
-{
-    if (!value)
-        return strdup("");
-    return json_is_string(value) ? strdup(json_string_value(value))
-                                 : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-}
-
-static void compare_values(const char *key, const json_t *before, const json_t *now,
-                           struct cause_changes *out)
-{
-    if (before == now || (before && now && json_equal(before, now)))
-        return;
-    char *a = text_of(before), *b = text_of(now);
-    cause_add_change(out, key, a ? a : "", b ? b : "");
-    free(a);
-    free(b);
-}
-
-/* Keys that decide how it is measured, with what they are when absent. */
-static void compare_words(const struct cause_run *before, const struct cause_run *now,
-                          struct cause_changes *out)
-{
-    static const char *const words[][2] = {
-        {"order", "interleaved"}, {"clock", "process"}, {"prompt_tokens", "if_printed"}, {"model", ""}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const char *was = json_string_value(json_object_get(before->plan, words[i][0])),
-                   *is = json_string_value(json_object_get(now->plan, words[i][0]));
-        was = was ? was : words[i][1];
-        is = is ? is : words[i][1];
-        if (strcmp(was, is) != 0)
-            cause_add_change(out, words[i][0], was, is);
-    }
-}
-
-static json_int_t sample_interval(const json_t *plan)
-{
-    const json_t *ms = json_object_get(json_object_get(plan, "sampling"), "interval_ms");
-    return ms ? json_integer_value(ms) : 100;
-}
-
-static void compare_sampling(const struct cause_run *before, const struct cause_run *now,
-                             struct cause_changes *out)
-{
-    char was[32], is[32];
-    json_int_t a = sample_interval(before->plan), b = sample_interval(now->plan);
-    snprintf(was, sizeof was, "%lld ms", (long long)a);
-    snprintf(is, sizeof is, "%lld ms", (long long)b);
-    if (a != b)
-        cause_add_change(out, "sampling.interval_ms", was, is);
-}
-
-static void compare_plans(const struct cause_run *before, const struct cause_run *now, const char *variant,
-                          struct cause_differences *out)
-{
-    const char *a = before->run->info.plan_sha256, *b = now->run->info.plan_sha256;
-    if (!before->plan || !now->plan) {
-        if (*a && *b && strcmp(a, b) != 0)
-            cause_add_change(&out->method[SCOPE_ALL], "plan", a, b);
-        return;
-    }
-    compare_words(before, now, &out->method[SCOPE_ALL]);
-    compare_sampling(before, now, &out->method[SCOPE_ALL]);
-    compare_values("timings", json_object_get(before->plan, "timings"), json_object_get(now->plan, "timings"),
-                   &out->method[SCOPE_ALL]);
-    const json_t *was = plan_variant(before, variant), *is = plan_variant(now, variant);
-    if (!was || !is)
-        return;
-    compare_values("build", json_object_get(was, "build"), json_object_get(is, "build"), &out->toolchain);
-    compare_values("run", json_object_get(was, "run"), json_object_get(is, "run"),
-                   &out->method[SCOPE_VARIANT]);
+    fact_list_release(&of_gpus);
+    return rc;
 }
 
 /* The image that the variant's builds and tests ran in: a tag may name another one by now. variant "": where
@@ -330,15 +250,15 @@ static void compare_devices(const struct cause_run *before, const struct cause_r
 }
 
 int cause_differences(const struct cause_run *before, const struct cause_run *now, const char *variant,
-                      struct cause_differences *out, struct err *err)
+                      int context, struct cause_differences *out, struct err *err)
 {
     const struct run_info *a = &before->run->info, *b = &now->run->info;
     *out = (struct cause_differences){0};
     out->same_sources = *a->source_sha256 && strcmp(a->source_sha256, b->source_sha256) == 0;
-    if (take_facts(before, now, variant, out, err) != 0)
+    if (take_facts(before, now, variant, context, out, err) != 0)
         return -1;
     compare_devices(before, now, out);
-    compare_plans(before, now, variant, out);
+    cause_compare_plans(before, now, variant, out);
     compare_images(before, now, variant, out);
     return 0;
 }

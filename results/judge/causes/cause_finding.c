@@ -24,14 +24,16 @@ int finding_add_changes(struct finding *f, enum cause_kind kind, bool establishe
 }
 
 /* Not before there was any change of the cell. */
-int finding_compare(struct finding *f, const char *variant, struct err *err)
+int finding_compare(struct finding *f, struct err *err)
 {
+    const char *variant = f->d ? f->d->variant : "";
+    int context = f->d ? f->d->context : 0;
     struct cause_differences early;
-    if (cause_differences(f->before, &f->in->now, variant, &f->differs, err) != 0)
+    if (cause_differences(f->before, &f->in->now, variant, context, &f->differs, err) != 0)
         return -1;
     if (!f->onset)
         return 0;
-    if (cause_differences(f->before, f->onset, variant, &early, err) != 0)
+    if (cause_differences(f->before, f->onset, variant, context, &early, err) != 0)
         return -1;
     cause_differences_keep(&f->differs, &early);
     return 0;

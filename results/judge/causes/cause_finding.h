@@ -1,6 +1,6 @@
 /* cause_finding: one change, what is known about it, and the causes that follow. Internal to causes_find.h:
- * finding_explain_cell() for a cell (cause_cell.c), finding_explain_shift() for what all cells have in common
- * (cause_shift.c). Pure.
+ * finding_explain_cell() for a cell (cause_cell.c, cause_ended.c), finding_explain_shift() for what all cells
+ * have in common (cause_shift.c). Pure.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_FINDING_H
 #define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_FINDING_H
@@ -14,7 +14,8 @@ struct finding {
     const struct delta *d; /* NULL: what all cells have in common */
     const struct cause_run *before;
     const struct cause_run *onset; /* the first night that shows the change; NULL: tonight is */
-    bool doubtful;                 /* the last night may have shown a part of it */
+    bool doubtful;                 /* the last night may have shown a part of it, or a limit that differs may
+                                      not be what ended the tests */
     struct cause_differences differs;
     struct beside *beside;
     struct controls controls;
@@ -39,8 +40,12 @@ int finding_add_neighbours(struct finding *f, struct err *err);
 int finding_add_rest(struct finding *f, struct err *err);
 void finding_append_changes(struct cause_changes *to, const struct cause_changes *from);
 
-/* Fills in f->differs. variant: "" for all. */
-int finding_compare(struct finding *f, const char *variant, struct err *err);
+/* Fills in f->differs. */
+int finding_compare(struct finding *f, struct err *err);
+/* Whether all of a cell's tests ran on other GPUs than in the run before, and one of each. */
+bool finding_moved(const struct finding *f, const struct delta *d, const char **was, const char **is);
+/* Adds to f->differs the limits of tests that explain why f->d broke, or works again (cause_ended.c). */
+void finding_compare_limits(struct finding *f);
 /* Fills in what is known about f->d; f->before and f->out are given. */
 int finding_look_at_cell(struct finding *f, struct err *err);
 int finding_explain_cell(struct finding *f, struct err *err);

@@ -103,13 +103,34 @@ static int add_shared_clock(struct finding *f, struct err *err)
     return 0;
 }
 
+/* Facts name all GPUs of a node; its tests name those that they ran on. */
+static void compare_shared_cards(struct finding *f)
+{
+    size_t cells = 0, moved = 0;
+    const char *was, *is, *old = NULL, *new = NULL;
+    for (size_t i = 0; i < f->c->count; i++) {
+        const struct delta *e = &f->c->deltas[i];
+        if (e->metric != f->c->primary || !e->in_now)
+            continue;
+        cells++;
+        if (!finding_moved(f, e, &was, &is))
+            continue;
+        moved++;
+        old = was;
+        new = is;
+    }
+    if (2 * moved > cells && !f->differs.device.count)
+        cause_add_change(&f->differs.device, "gpu", old, new);
+}
+
 int finding_explain_shift(struct finding *f, struct err *err)
 {
     f->change = slower_by(f->c->primary, f->c->shift.ratio);
-    if (finding_compare(f, "", err) != 0 || add_shared_code(f, err) != 0)
+    if (finding_compare(f, err) != 0 || add_shared_code(f, err) != 0)
         return -1;
     if (f->c->shift.confirmed == SHIFT_CODE)
         return 0;
+    compare_shared_cards(f);
     struct cause_changes method = f->differs.method[SCOPE_ALL];
     finding_append_changes(&method, &f->differs.device);
     if (add_shared_node(f, err) != 0 || add_shared_clock(f, err) != 0 || add_shared_neighbours(f, err) != 0 ||
