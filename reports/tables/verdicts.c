@@ -112,8 +112,9 @@ static void evidence_of_nights(const struct delta *d, enum report_lang lang, str
         [FLOOR_QUANTUM] = MSG_EVIDENCE_FLOOR_QUANTUM,
     };
     message_plain(out, lang, MSG_EVIDENCE_T, num_fixed(d->z, 1).s, num_fixed(d->freedom, 0).s);
-    message_plain(out, lang, against[d->against], num_int(d->reference_n).s,
-                  metric_with_unit(d->metric, d->reference).s);
+    bool one = d->against == REFERENCE_BASE && d->reference_n == 1;
+    message_plain(out, lang, one ? MSG_EVIDENCE_AGAINST_NIGHT : against[d->against],
+                  num_int(d->reference_n).s, metric_with_unit(d->metric, d->reference).s);
     if (fabs(d->common - 1) >= factor_shown)
         message_plain(out, lang, MSG_EVIDENCE_COMMON, num_fixed(d->common, 3).s);
     if (fabs(d->own - 1) >= factor_shown)

@@ -9,6 +9,8 @@
 #include <string.h>
 
 static const double alpha = 0.05;
+
+enum { DOUBT_MAX = 96 };
 /* A test with a power of 80 % needs so many standard errors beyond its limit. */
 static const double power_80 = 0.84;
 /* A common factor nearer to 1 than this is not worth a word in a reason. */
@@ -181,22 +183,32 @@ static void decide_few(struct t_limit *limit, struct delta *d, double loss)
 }
 
 /* Whether the repetitions of the two sides differ significantly, and by more than the error of the factor
- * that all cells share. With many cells and few repetitions no p survives the adjustment, however large the
- * change: then the unadjusted p is used, and the reason says so.
+ * that all cells share; if not, `doubt` says what does not suffice. With many cells and few repetitions no p
+ * survives the adjustment, however large the change: then the unadjusted p is used, and the reason says so.
  */
-static bool sides_differ(const struct compare_options *o, size_t tested, const struct delta *d, bool *plain)
+static bool sides_differ(const struct compare_options *o, size_t tested, const struct delta *d, bool *plain,
+                         char doubt[static DOUBT_MAX])
 {
     double floor = stats_mann_whitney_floor((size_t)d->base_n, (size_t)d->now_n);
+    bool bootstrap = d->method == METHOD_BOOTSTRAP;
+    *doubt = '\0';
     *plain = floor * (double)tested > o->fdr;
-    bool interval = d->method == METHOD_BOOTSTRAP ? d->ratio_low > 1 || d->ratio_high < 1
-                                                  : !(fabs(log(d->ratio)) <= 1.96 * d->common_error);
-    return interval && (*plain ? d->p <= alpha : d->p_adjusted <= o->fdr);
+    if (!(*plain ? d->p <= alpha : d->p_adjusted <= o->fdr))
+        snprintf(doubt, DOUBT_MAX, ": not significant");
+    else if (bootstrap && !(d->ratio_low > 1 || d->ratio_high < 1))
+        snprintf(doubt, DOUBT_MAX, ": but the interval of the ratio, %.3f to %.3f, contains 1", d->ratio_low,
+                 d->ratio_high);
+    else if (!bootstrap && fabs(log(d->ratio)) <= 1.96 * d->common_error)
+        snprintf(doubt, DOUBT_MAX, ": but the factor that all cells share is not known better (%.1f %%)",
+                 196 * d->common_error);
+    return !*doubt;
 }
 
 static void decide_repetitions(const struct compare_options *o, size_t tested, struct delta *d, double loss)
 {
     bool plain;
-    bool differ = sides_differ(o, tested, d, &plain);
+    char doubt[DOUBT_MAX];
+    bool differ = sides_differ(o, tested, d, &plain, doubt);
     const char *name = d->method == METHOD_BOOTSTRAP ? "Mann-Whitney and bootstrap interval" : "Mann-Whitney";
     const char *adjusted = plain ? " (not adjusted: n too small)" : "";
     double p = plain ? d->p : d->p_adjusted;
@@ -207,8 +219,8 @@ static void decide_repetitions(const struct compare_options *o, size_t tested, s
         set_verdict(d, direction(loss), "%s, n = %d and %d, p = %.2g%s, beyond the threshold of %.3g %%",
                     name, d->base_n, d->now_n, p, adjusted, 100 * d->threshold);
     else if (fabs(loss) > d->threshold)
-        set_verdict(d, VERDICT_NOISY, "%s, n = %d and %d, p = %.2g%s: not significant", name, d->base_n,
-                    d->now_n, p, adjusted);
+        set_verdict(d, VERDICT_NOISY, "%s, n = %d and %d, p = %.2g%s%s", name, d->base_n, d->now_n, p,
+                    adjusted, doubt);
     else if (d->detectable <= d->threshold)
         set_verdict(d, VERDICT_UNCHANGED, "below the threshold of %.3g %%, n = %d and %d", 100 * d->threshold,
                     d->base_n, d->now_n);
@@ -221,12 +233,13 @@ static void decide_repetitions(const struct compare_options *o, size_t tested, s
 
 static void decide_ranks(const struct compare_options *o, size_t tested, struct delta *d)
 {
-    bool plain, differ = sides_differ(o, tested, d, &plain);
+    bool plain;
+    char doubt[DOUBT_MAX];
+    bool differ = sides_differ(o, tested, d, &plain, doubt);
     bool worse = (d->now_median > d->reference) == (metric_info(d->metric)->better == METRIC_LESS);
     set_verdict(d, differ ? direction(worse ? 1 : -1) : VERDICT_NOISY,
                 "there is no ratio to 0; Mann-Whitney, n = %d and %d, p = %.2g%s%s", d->base_n, d->now_n,
-                plain ? d->p : d->p_adjusted, plain ? " (not adjusted: n too small)" : "",
-                differ ? "" : ": not significant");
+                plain ? d->p : d->p_adjusted, plain ? " (not adjusted: n too small)" : "", doubt);
 }
 
 /* Beyond the threshold, but perhaps only because the factor of two cards is not known better. */

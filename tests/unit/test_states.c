@@ -6,6 +6,7 @@
 #include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
 #include "results/judge/compare.h"
+#include "results/judge/judge.h"
 #include "results/judge/turns.h"
 #include "results/judge/within.h"
 #include "results/query/against.h"
@@ -381,6 +382,30 @@ static char *evidence_of_values(enum metric m, const double *base, const double 
     return buf_steal(&text);
 }
 
+static void assert_night_evidence(int nights, const char *said)
+{
+    const struct delta d = {.metric = METRIC_PREFILL_S,
+                            .method = METHOD_NIGHTS,
+                            .against = REFERENCE_BASE,
+                            .reference_n = nights,
+                            .reference = 1,
+                            .common = 1,
+                            .own = 1};
+    struct buf text;
+    buf_init(&text, 4096);
+    verdict_evidence(&d, REPORT_EN, &text);
+    if (!strstr(buf_str(&text), said))
+        fail_msg("'%s' lacks '%s'", buf_str(&text), said);
+    buf_release(&text);
+}
+
+static void the_nights_of_a_base_are_counted_in_words_that_fit(void **state)
+{
+    (void)state;
+    assert_night_evidence(1, "against the expected 1.00 s, that of one night of the base; ");
+    assert_night_evidence(3, "against the expected 1.00 s, the level of 3 nights of the base; ");
+}
+
 static void what_decides_stands_in_the_evidence(void **state)
 {
     (void)state;
@@ -452,6 +477,43 @@ static void ranks_judge_what_was_zero(void **state)
     text = evidence_of_values(m, none, tiny, 5);
     assert_non_null(strstr(text, "never matter for this metric"));
     free(text);
+}
+
+/* Of ten values a side. */
+static void assert_reason(struct delta d, const char *said)
+{
+    const struct compare_options o = compare_defaults();
+    struct t_limit limit = {0};
+    d.metric = METRIC_PREFILL_S;
+    d.base_status = d.now_status = STATUS_OK;
+    d.in_base = d.in_now = true;
+    d.base_n = d.now_n = 10;
+    d.reference = 1;
+    d.now_median = d.ratio = 1.2;
+    d.threshold = 0.02;
+    judge_decide(&o, 1, &limit, &d);
+    assert_int_equal(d.verdict, VERDICT_NOISY);
+    if (!strstr(d.reason, said))
+        fail_msg("'%s' lacks '%s'", d.reason, said);
+}
+
+static void a_reason_names_what_does_not_suffice(void **state)
+{
+    (void)state;
+    const double sure = 1e-4, unsure = 0.4;
+    assert_reason((struct delta){.method = METHOD_BOOTSTRAP,
+                                 .p = unsure,
+                                 .p_adjusted = unsure,
+                                 .ratio_low = 1.1,
+                                 .ratio_high = 1.3},
+                  "p = 0.4: not significant");
+    assert_reason(
+        (struct delta){
+            .method = METHOD_BOOTSTRAP, .p = sure, .p_adjusted = sure, .ratio_low = 0.98, .ratio_high = 1.3},
+        "p = 0.0001: but the interval of the ratio, 0.980 to 1.300, contains 1");
+    assert_reason(
+        (struct delta){.method = METHOD_MANN_WHITNEY, .p = sure, .p_adjusted = sure, .common_error = 0.2},
+        "p = 0.0001: but the factor that all cells share is not known better (39.2 %)");
 }
 
 static void nights_of_zero_were_measured(void **state)
@@ -592,6 +654,8 @@ int main(void)
         cmocka_unit_test(what_decides_stands_in_the_evidence),
         cmocka_unit_test(a_value_of_zero_has_no_ratio),
         cmocka_unit_test(ranks_judge_what_was_zero),
+        cmocka_unit_test(a_reason_names_what_does_not_suffice),
+        cmocka_unit_test(the_nights_of_a_base_are_counted_in_words_that_fit),
         cmocka_unit_test(nights_of_zero_were_measured),
         cmocka_unit_test(nights_have_no_base),
         cmocka_unit_test(what_was_sampled_otherwise_is_not_ok_in_both),
