@@ -343,6 +343,7 @@ bisect_killed() {
     killed_after 4
     killed_after 9
     is "it is not finished" "$(sql "SELECT count(*) FROM bisect WHERE ended_at IS NULL")" 1
+    passes "the executor of the last run ends by itself" until_true 30 sh -c "! pgrep -f '^$TMPDIR/work/bin/'"
     mv "$TMPDIR/work" "$TMPDIR/away"
     : >"$TMPDIR/work"
     exits "an unreachable node exits 3" 3 ks bisect --continue
