@@ -25,11 +25,13 @@ if command -v gojq >/dev/null; then
 fi
 
 TESTS=0
+FAILED=0
 NODE=
 SUBJECT= # "TITLE: " inside a scenario
 declare -A MADE=()
 
-# scenario TITLE FUNCTION [ARGUMENT...]: the function's checks, unless others are asked for (tests/run --only, --titles).
+# scenario TITLE FUNCTION [ARGUMENT...]: the function's checks, unless others are asked for (tests/run --only, --titles). A
+# function that fails, or checks nothing, fails the scenario, so that "|| return 1" never passes for a success.
 scenario() {
     local title=$1 began=$SECONDS
     shift
@@ -38,10 +40,18 @@ scenario() {
     elif chosen "$title" "$1"; then
         SUBJECT="$title: "
         RC=0 OUT='' ERR=''
-        "$@"
+        complete "$@"
         SUBJECT=
         printf '# %d s: %s\n' $((SECONDS - began)) "$title"
     fi
+}
+
+complete() {
+    local tests=$TESTS failed=$FAILED rc=0
+    "$@" || rc=$?
+    [ "$FAILED" = "$failed" ] || return 0
+    [ "$rc" = 0 ] || ok "it runs to its end" "$rc" "$1 returned $rc"
+    [ "$TESTS" != "$tests" ] || ok "it checks something" 1
 }
 
 # chosen TITLE [FUNCTION]: TESTS_ONLY is a part of the title, a whole line as it is printed, or a part of the function's text,
@@ -67,6 +77,7 @@ ok() {
         printf 'ok %d - %s\n' "$TESTS" "$name"
         return 0
     fi
+    FAILED=$((FAILED + 1))
     printf 'not ok %d - %s\n' "$TESTS" "$name"
     [ $# = 0 ] || diag "$@"
     return 1

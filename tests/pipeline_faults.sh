@@ -36,8 +36,8 @@ whole() {
 kill_sessions() {
     local main pids pid
     main=$(cat "$NODE/sshd.pid")
-    pids=$(pgrep -P "$main" -x sshd)
-    for pid in $pids; do pids="$pids $(pgrep -P "$pid" -x sshd)"; done
+    pids=$(pgrep -P "$main" '^sshd')
+    for pid in $pids; do pids="$pids $(pgrep -P "$pid" '^sshd')"; done
     # shellcheck disable=SC2086 # a list of pids
     kill -KILL $pids 2>/dev/null
 }

@@ -38,6 +38,15 @@ amd_libs() {
     kernels/tools/amd-offline.sh device-libs gfx942 "$TMPDIR/libs"
 }
 
+# amd_scenario TITLE FUNCTION: one that compiles for a gfx942.
+amd_scenario() {
+    if command -v clang++-19 >/dev/null && command -v llvm-objdump-19 >/dev/null && amd_libs 2>/dev/null; then
+        scenario "$@"
+    else
+        skip_scenario "$1" "no clang-19, or no device libraries for it (scripts/install-deps gpu)"
+    fi
+}
+
 compile_amd() {
     source_file
     compiled "$TMPDIR/kernels.hsaco" "$TMPDIR/kernels.cu" \
@@ -68,7 +77,7 @@ amd_numbers() {
     done
     [ "$(remark spills 'VGPRs Spill')" -gt 0 ] && [ "$(remark small 'VGPRs Spill')" = 0 ]
 }
-scenario "the numbers of a code object are those of clang's remarks" amd_numbers
+amd_scenario "the numbers of a code object are those of clang's remarks" amd_numbers
 
 table() {
     amd_libs && compile_amd || return 1
@@ -84,7 +93,7 @@ table() {
     exited "a file that is not there" 2
     like "and names it" "$ERR" "absent.o: no such file"
 }
-scenario "a table for people, and what is wrong with files" table
+amd_scenario "a table for people, and what is wrong with files" table
 
 instructions() {
     amd_libs && compile_amd || return 1
@@ -96,11 +105,7 @@ instructions() {
         "$(jq '.files[0].kernels[] | select(.name == "_Z6spillsPf") | .hot_loop.scratch > 0 and .instructions.scratch > .hot_loop.scratch' "$TMPDIR/json")" true
     is "no loop, no hot loop" "$(jq '.files[0].kernels[] | select(.name == "_Z5smallPf") | has("hot_loop")' "$TMPDIR/json")" false
 }
-if command -v llvm-objdump-19 >/dev/null; then
-    scenario "instructions by class, and the hot loop" instructions
-else
-    skip_scenario "instructions by class, and the hot loop" "no llvm-objdump-19"
-fi
+amd_scenario "instructions by class, and the hot loop" instructions
 
 hip_object() {
     source_file
@@ -174,7 +179,7 @@ gates() {
     like "a pattern that no file matches" "$(gate_of "$bundle" nofile .reason)" "no file matches \".*/\*\.o\""
     is "a kernel that is not there" "$(gate_of "$bundle" nokernel .reason)" 'no number: no kernel in the objects matches "absent"'
 }
-scenario "gates read the objects of any build" gates
+amd_scenario "gates read the objects of any build" gates
 
 facts() {
     gated_sweep || diag "$(cat "$TMPDIR/out")"
@@ -182,7 +187,7 @@ facts() {
         "$(jq '.kernels[] | select(.name == "_Z6spillsPf").resources.vgpr_spills' "$(bundle_of gated)/good/code.json")" "$(remark spills 'VGPRs Spill')"
     is "no listings unless the plan asks for them" "$(find "$(bundle_of gated)" -name listings.txt)" ""
 }
-scenario "the facts of kernels are in code.json" facts
+amd_scenario "the facts of kernels are in code.json" facts
 
 # listed_sweep TAG SED: a sweep whose kernels are compiled from the source, changed by SED; their listings are kept
 listed_sweep() {
@@ -231,10 +236,6 @@ diff_of_code() {
     like "without the bundle, the numbers are those of the store" "$OUT" "^instructions: vector *[0-9]* *[0-9]* *\\+1$"
     like "and the listings are missed" "$ERR" "no listings to compare"
 }
-if command -v llvm-objdump-19 >/dev/null; then
-    scenario "what changed in the code of two runs" diff_of_code
-else
-    skip_scenario "what changed in the code of two runs" "no llvm-objdump-19"
-fi
+amd_scenario "what changed in the code of two runs" diff_of_code
 
 done_testing
