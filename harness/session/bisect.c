@@ -299,7 +299,7 @@ static int judge_commit(struct work *w, size_t commit, struct err *err)
     return rc;
 }
 
-/* What one side measured counts only beside what the other did at the time. */
+/* Without a value of both on a GPU that they share, nothing that was made yet counts. */
 static void forget_one_sided(struct bisect_entry *e)
 {
     if (isnan(e->base_median) || isnan(e->median))

@@ -48,5 +48,5 @@ int turns_sides_judge(const struct turns_sides *s, const struct compare_options 
                       struct err *err)
 {
     const struct turns_runs base = {s->bases, s->count}, now = {s->nows, s->count};
-    return turns_judge(&base, &now, o, d, err);
+    return turns_judge_rounds(&base, &now, TURNS_EACH, o, d, err);
 }

@@ -20,7 +20,7 @@ void turns_sides_free(struct turns_sides *s);
 
 /* As turns_metric() does. */
 enum metric turns_sides_metric(const struct turns_sides *s, const struct delta *d);
-/* Judges the cell that d names, as turns_judge() does. */
+/* Judges the cell that d names, as turns_judge_rounds() does. */
 int turns_sides_judge(const struct turns_sides *s, const struct compare_options *o, struct delta *d,
                       struct err *err);
 

@@ -69,7 +69,7 @@ static enum msg step_for_shift(const struct comparison *c)
         return s->device_changed ? MSG_STEP_SHIFT_GPU : MSG_STEP_SHIFT_NODE;
     switch (s->confirmed) {
     case SHIFT_NODE:
-        return MSG_STEP_SHIFT_NODE_CONFIRMED;
+        return s->device_changed ? MSG_STEP_SHIFT_GPU_CONFIRMED : MSG_STEP_SHIFT_NODE_CONFIRMED;
     case SHIFT_CODE:
         return MSG_STEP_SHIFT_CODE;
     case SHIFT_UNSETTLED:

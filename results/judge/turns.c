@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void clear_evidence(struct delta *d)
 {
@@ -224,5 +225,47 @@ int turns_judge(const struct turns_runs *base, const struct turns_runs *now, con
         snprintf(d->reason, sizeof d->reason, "%s", why);
     }
     strata_release(&strata);
+    return rc;
+}
+
+static bool measured(const struct run_data *const *runs, size_t n, const struct delta *d)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct cell *c = cell_of(runs[i], d);
+        if (c && c->n[d->metric] > 0)
+            return true;
+    }
+    return false;
+}
+
+/* The rounds in which both sides measured the cell; the last one if there is none. How many runs of a side
+ * they are. */
+static size_t keep_rounds(const struct turns_runs *base, const struct turns_runs *now, size_t each,
+                          const struct delta *d, const struct run_data **of_base,
+                          const struct run_data **of_now)
+{
+    size_t n = 0;
+    for (size_t i = 0; i + each <= base->count; i += each) {
+        bool whole = measured(base->items + i, each, d) && measured(now->items + i, each, d);
+        if (!whole && (n > 0 || i + each < base->count))
+            continue;
+        memcpy(of_base + n, base->items + i, each * sizeof *of_base);
+        memcpy(of_now + n, now->items + i, each * sizeof *of_now);
+        n += each;
+    }
+    return n;
+}
+
+int turns_judge_rounds(const struct turns_runs *base, const struct turns_runs *now, size_t each,
+                       const struct compare_options *o, struct delta *d, struct err *err)
+{
+    const struct run_data **of_base = malloc((2 * base->count + 1) * sizeof *of_base);
+    if (!of_base)
+        return err_set(err, ERR_INTERNAL, "no memory for the rounds");
+    const struct run_data **of_now = of_base + base->count;
+    size_t n = keep_rounds(base, now, each, d, of_base, of_now);
+    const struct turns_runs a = {of_base, n}, b = {of_now, n};
+    int rc = turns_judge(&a, &b, o, d, err);
+    free(of_base);
     return rc;
 }

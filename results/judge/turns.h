@@ -31,6 +31,11 @@ bool turns_passed(const struct turns_runs *side, const struct delta *d);
  * GPU in common. */
 int turns_judge(const struct turns_runs *base, const struct turns_runs *now, const struct compare_options *o,
                 struct delta *d, struct err *err);
+/* The same, of as many whole rounds of both sides, in each of which either made `each` runs: those in which a
+ * side has no value do not count, since what the other one measured then compares with no other round. If
+ * there is no other one, the last is judged. */
+int turns_judge_rounds(const struct turns_runs *base, const struct turns_runs *now, size_t each,
+                       const struct compare_options *o, struct delta *d, struct err *err);
 int turns_judge_values(const struct turns_values *v, const struct compare_options *o, struct delta *d,
                        struct err *err);
 

@@ -314,6 +314,8 @@ static int check_readable(const struct store *s, int64_t version, struct err *er
 
 static int make_writable(struct store *s, int64_t version, struct err *err)
 {
+    if (version == 0 && s->mode == STORE_CHANGE)
+        return no_store_yet(s, err);
     if (configure_writing(s, err) != 0)
         return -1;
     return version == store_version_known() ? 0 : migrate(s, err);

@@ -203,6 +203,11 @@ nothing_to_ingest() {
     is "with --json, nothing was stored" "$(ks ingest "$TMPDIR/nothing" --json 2>/dev/null | jq -c .)" '[]'
     exits "import of a missing file exits 2" 2 ks import --map hyperfine "$TMPDIR/nothing"
     like "the file is named" "$ERR" 'nothing: cannot open'
+    mkdir -p "$TMPDIR/torn"
+    tar -xzf tests/fixtures/llama2-7b_h100/bundle.tar.gz -C "$TMPDIR/torn" --strip-components=2
+    echo more >>"$TMPDIR/torn/events.jsonl"
+    exits "a damaged bundle exits 2" 2 ks ingest "$TMPDIR/torn"
+    like "what is damaged is named" "$ERR" 'torn/manifest.json: .*events.jsonl has [0-9]+ bytes'
     [ ! -e "$TMPDIR/none" ]
     ok "no store is made" $? "$(ls "$TMPDIR/none")"
     make_run 0 4

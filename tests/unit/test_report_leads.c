@@ -178,6 +178,12 @@ static void slower_node_as_confirmed(struct comparison *c)
     c->shift.confirmed = SHIFT_NODE;
 }
 
+static void slower_on_another_gpu_as_confirmed(struct comparison *c)
+{
+    slower_node_as_confirmed(c);
+    c->shift.device_changed = true;
+}
+
 static void slower_than_a_mixed_base(struct comparison *c)
 {
     slower_for_unknown_reasons(c);
@@ -220,6 +226,13 @@ static void what_all_cells_lost_is_the_first_step(void **state)
     holds(text,
           "**Find out what changed on the node**: the cells are 8 % slower together, and the old build");
     lacks(text, "whose code is the same are");
+    free(text);
+    text =
+        advice_beside("shift_gpu_confirmed.db", old, now, CONFIRM_STANDS, slower_on_another_gpu_as_confirmed);
+    holds(text,
+          "- **Find out whether the GPU explains it**: the cells are 8 % slower together on another GPU "
+          "than before, where the old build, measured again alternately, is as slow.");
+    lacks(text, "what changed on the node");
     free(text);
     text = advice_beside("shift_mixed.db", old, now, CONFIRM_NOT_ASKED, slower_than_a_mixed_base);
     holds(text, "**Find out what the cells share that changed**: they are 8 % slower together");

@@ -34,6 +34,9 @@ static void reading_needs_a_store(void **state)
     put("empty.db", ""); /* as a process leaves it that is killed while it makes one */
     assert_err(store_open(&s, in_scratch("empty.db"), STORE_READ, &err), &err, ERR_INPUT, "empty.db",
                "no store yet");
+    err = (struct err){0};
+    assert_err(store_open(&s, in_scratch("empty.db"), STORE_CHANGE, &err), &err, ERR_INPUT, "empty.db",
+               "no store yet");
     s = open_store("empty.db");
     assert_int_equal(query_int(&s, "SELECT auto_vacuum FROM pragma_auto_vacuum"), 2);
     store_close(&s);

@@ -137,6 +137,35 @@ static void sides_without_a_gpu_in_common_are_apart(void **state)
     run_data_release(&two);
 }
 
+/* Two runs of a side in each round; what one side measured while the other failed is of another time. */
+static void rounds_that_one_side_failed_in_do_not_count(void **state)
+{
+    struct run_data good = run_that(PREFILL), failing = run_that(PREFILL | FAILING);
+    const struct run_data *passed[] = {&good, &good, &good, &good},
+                          *ended[] = {&good, &good, &failing, &failing},
+                          *late[] = {&failing, &failing, &good, &good};
+    const struct turns_runs all = {passed, 4}, first = {ended, 4}, last = {late, 4};
+    const struct compare_options o = compare_defaults();
+    struct delta d = {.variant = "v", .context = CONTEXT, .metric = METRIC_PREFILL_S};
+    struct err err = {0};
+    (void)state;
+    assert_ok(turns_judge_rounds(&all, &all, 2, &o, &d, &err), &err);
+    assert_int_equal(d.base_n, 4 * REPETITIONS);
+    assert_ok(turns_judge_rounds(&all, &first, 2, &o, &d, &err), &err);
+    assert_int_equal(d.base_n, 2 * REPETITIONS);
+    assert_int_equal(d.now_n, 2 * REPETITIONS);
+    assert_ok(turns_judge_rounds(&last, &all, 2, &o, &d, &err), &err);
+    assert_int_equal(d.base_n, 2 * REPETITIONS);
+    assert_int_equal(d.now_n, 2 * REPETITIONS);
+    assert_ok(turns_judge_rounds(&last, &first, 2, &o, &d, &err),
+              &err); /* none has both: the last one tells */
+    assert_int_equal(d.base_n, 2 * REPETITIONS);
+    assert_int_equal(d.now_n, 0);
+    assert_string_equal(d.reason, "it has no valid measurement of prefill_s");
+    run_data_release(&good);
+    run_data_release(&failing);
+}
+
 static double mixed(double middle, const double base[static 5], const double now[static 5])
 {
     const struct turns_values v = {
@@ -172,6 +201,7 @@ int main(void)
         cmocka_unit_test(each_cell_has_its_own),
         cmocka_unit_test(a_side_that_lacks_the_metric_may_have_passed),
         cmocka_unit_test(sides_without_a_gpu_in_common_are_apart),
+        cmocka_unit_test(rounds_that_one_side_failed_in_do_not_count),
         cmocka_unit_test(repetitions_on_the_wrong_side_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,12 +54,17 @@ static void print_ingested(void *arg, const char *dir, const struct ingest_resul
                                     effect_name(r->effect), "tests", r->tests, "warnings", r->warnings));
 }
 
-static int open_folder(const char *dir, const struct ingest_options *options, struct err *err)
+static int read_folder(const char *dir, const struct ingest_options *options, struct err *err)
 {
     struct source f;
     struct run_info info = {0};
+    struct draft d;
+    draft_init(&d);
     int rc = source_open(&f, dir, options, &info, err);
+    if (rc == 0)
+        rc = source_read(&f, &d, err);
     source_release(&f);
+    draft_release(&d);
     return rc;
 }
 
@@ -67,7 +72,7 @@ static bool is_any_a_run(const char *const *dirs, size_t n, const struct ingest_
 {
     struct err ignored = {0};
     for (size_t i = 0; i < n; i++)
-        if (open_folder(dirs[i], options, &ignored) == 0)
+        if (read_folder(dirs[i], options, &ignored) == 0)
             return true;
     return false;
 }
@@ -83,7 +88,7 @@ static int store_folders(const struct cmd_env *env, const char *const *dirs, siz
     return rc;
 }
 
-/* A store is made for something to store: not where no folder is a run's. */
+/* A store is made for something to store: not where no folder is that of a whole run. */
 static int ingest_folders(const struct cmd_env *env, const char *const *dirs, size_t n,
                           const struct ingest_options *options, struct progress *p, struct err *err)
 {
@@ -91,7 +96,7 @@ static int ingest_folders(const struct cmd_env *env, const char *const *dirs, si
         return store_folders(env, dirs, n, options, p, err);
     for (size_t i = 0; i < n; i++) {
         struct err why = {0};
-        if (open_folder(dirs[i], options, &why) != 0)
+        if (read_folder(dirs[i], options, &why) != 0)
             print_ingested(p, dirs[i], NULL, &why);
     }
     return 0;
