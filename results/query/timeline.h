@@ -40,8 +40,10 @@ struct timeline_point {
 };
 
 struct timeline_change {
-    struct change change;   /* change.at is an index into points */
-    struct fact_list facts; /* that differ between the run before and the first of the new level */
+    struct change change; /* change.at and change.last are indices into points */
+    struct fact_list
+        facts; /* that differ between the last run of the level before and the first of the new */
+    struct commit_range commits; /* between the same two */
 };
 
 struct timeline {
