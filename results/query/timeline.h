@@ -36,7 +36,7 @@ struct timeline_point {
     int n;
     uint64_t device;       /* identity of the GPUs, 0 when unknown */
     char gpu[RUN_GPU_MAX]; /* their id, "" when the test does not name it */
-    bool odd;              /* set aside: a single night far from its neighbours */
+    bool odd;              /* set aside: a single night far from its neighbours, or not positive */
 };
 
 struct timeline_change {

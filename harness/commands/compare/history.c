@@ -162,6 +162,8 @@ static const char *odd_text(const struct timeline_point *p, bool newest)
 {
     if (!p->odd)
         return "";
+    if (!(p->median > 0))
+        return "  (not positive: no changes are sought with it)";
     return newest ? "  (the newest night: no later one shows whether it lasts)"
                   : "  (a single night, set aside)";
 }
