@@ -40,15 +40,15 @@ static int points_of(const struct report_model *m, const struct history_series *
     return 0;
 }
 
-/* Between the run before point `at` of the series and the run of that point. */
-static int find_commits(const struct report_model *m, const struct history_series *s, size_t at,
+/* Between the last run of the level before and the first of the new one. */
+static int find_commits(const struct report_model *m, const struct history_series *s, const struct change *c,
                         struct commit_range *out, struct err *err)
 {
     struct store *store = m->subject->store;
     struct run_revision before = {0}, after = m->now.info.revision;
-    if (at > 0 && revision_load(store, s->points[at - 1].run_key, &before, err) != 0)
+    if (c->at > 0 && revision_load(store, s->points[c->last].run_key, &before, err) != 0)
         return -1;
-    if (at < s->count && revision_load(store, s->points[at].run_key, &after, err) != 0)
+    if (c->at < s->count && revision_load(store, s->points[c->at].run_key, &after, err) != 0)
         return -1;
     return commit_range_load(store, &before, &after, out, err);
 }
@@ -62,7 +62,7 @@ static int append_change(struct report_model *m, const struct history_series *s,
     m->changes = items;
     struct level_change *l = &items[m->n_changes++];
     *l = (struct level_change){.series = s, .at = c->at, .before = c->before, .after = c->after, .p = c->p};
-    if (find_commits(m, s, c->at, &l->commits, err) != 0)
+    if (find_commits(m, s, c, &l->commits, err) != 0)
         return -1;
     if (c->at < s->count)
         return report_run_label(m->subject->store, s->points[c->at].run_key, l->run_id, l->date, err);

@@ -94,7 +94,10 @@ static void put_answer(const struct best_group *g, size_t runs, struct buf *out)
     else if (g->count == 1)
         buf_printf(out, "%s is the only point", point_name(g, 0));
     else if (!isnan(a->sure)) {
+        const struct best_member *m = &g->member[a->best];
         buf_printf(out, "%s is best", point_name(g, a->best));
+        if (m->failed > 0)
+            buf_printf(out, ", but %d of its %d tests are not OK", m->failed, m->of);
         put_margin(g, out);
         buf_printf(out, a->sure > 0.999 ? "; more than 99.9 %% certain" : "; %.1f %% certain", 100 * a->sure);
     } else if (count_found(g, BEST_CANDIDATE, runs) == 1) {
@@ -135,8 +138,11 @@ static void put_finding(struct table *t, const struct best_group *g, size_t i, s
     char text[128];
     bool after =
         runs > 1 && (found == BEST_DROPPED || found == BEST_RULED_OUT) && g->member[i].last_run + 1 < runs;
-    snprintf(text, sizeof text, after ? "%s, after round %zu" : "%s", best_finding_name(found),
-             g->member[i].last_run + 1);
+    const struct best_member *m = &g->member[i];
+    int n = snprintf(text, sizeof text, after ? "%s, after round %zu" : "%s", best_finding_name(found),
+                     m->last_run + 1);
+    if (m->failed > 0 && found != BEST_FAILED)
+        snprintf(text + n, sizeof text - (size_t)n, ", %d of %d not OK", m->failed, m->of);
     table_marked(t, text, found == BEST_WINNER ? MARK_GOOD : found == BEST_FAILED ? MARK_BAD : MARK_NONE);
 }
 

@@ -23,6 +23,19 @@ static int check_same(const struct run_info *a, const struct run_info *b, struct
                 : 0;
 }
 
+/* The same sources may become other code: by another compiler, or other commands of the plan. */
+static int check_code(const struct run_data *a, const struct run_data *b, struct err *err)
+{
+    for (size_t i = 0; i < a->n_variants; i++) {
+        const struct run_variant *x = &a->variants[i], *y = run_data_variant(b, x->name);
+        if (y && *x->code_sha256 && *y->code_sha256 && strcmp(x->code_sha256, y->code_sha256) != 0)
+            return err_set(err, ERR_INPUT,
+                           "runs %s and %s have different code of %s: an A/A comparison needs identical ones",
+                           a->info.run_id, b->info.run_id, x->name);
+    }
+    return 0;
+}
+
 /* Of few runs one may have been disturbed: the largest deviation of four and more says nothing about the
  * others. */
 static double spread_of(const double *medians, size_t n)
@@ -78,6 +91,20 @@ static int measure_cells(const struct run_data *const *runs, size_t n, struct no
     return 0;
 }
 
+/* By the threshold alone, whatever else a comparison would ask for: as measured, without what the cells have
+ * in common. */
+static bool is_alarm(const struct delta *d, const struct compare_options *o)
+{
+    const struct metric_info *m = metric_info(d->metric);
+    double change = d->now_median / d->base_median - 1;
+    if (d->method == METHOD_EXACT)
+        return d->verdict != VERDICT_UNCHANGED;
+    if (!(fabs(d->now_median - d->base_median) > m->least))
+        return false;
+    return !isfinite(change) ||
+           fabs(change) > ((change > 0) == (m->better == METRIC_LESS) ? o->regression : o->improvement);
+}
+
 static int count_alarms(const struct run_data *a, const struct run_data *b, const struct compare_options *o,
                         struct noise *out, struct err *err)
 {
@@ -87,7 +114,7 @@ static int count_alarms(const struct run_data *a, const struct run_data *b, cons
     for (size_t i = 0; i < c.count; i++) {
         const struct delta *d = &c.deltas[i];
         struct noise_cell *cell = noise_find(out, d->variant, d->context, d->metric);
-        bool alarm = d->verdict == VERDICT_REGRESSED || d->verdict == VERDICT_IMPROVED;
+        bool alarm = is_alarm(d, o);
         if (!cell || d->method == METHOD_NONE)
             continue;
         cell->comparisons++;
@@ -108,8 +135,10 @@ int noise_measure(const struct run_data *const *runs, size_t n, const struct com
     if (n < 2 || n > RUNS_MAX)
         return err_set(err, ERR_INPUT, "noise needs 2 to %d runs of the same build, got %zu", RUNS_MAX, n);
     for (size_t i = 1; i < n; i++)
-        if (check_same(&runs[0]->info, &runs[i]->info, err) != 0)
-            return -1;
+        for (size_t j = 0; j < i; j++) /* the code of a run may be unknown */
+            if (check_same(&runs[j]->info, &runs[i]->info, err) != 0 ||
+                check_code(runs[j], runs[i], err) != 0)
+                return -1;
     int rc = measure_cells(runs, n, out, err);
     for (size_t i = 0; rc == 0 && i < n; i++)
         for (size_t j = 0; rc == 0 && j < n; j++)

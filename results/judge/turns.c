@@ -118,6 +118,29 @@ bool turns_passed(const struct turns_runs *side, const struct delta *d)
     return false;
 }
 
+static bool has_failed(const struct run_test *t)
+{
+    return !t->warmup && t->status != STATUS_OK && t->status != STATUS_CANCELLED &&
+           t->status != STATUS_INTERRUPTED && t->status != STATUS_SKIPPED;
+}
+
+struct turns_failed turns_failed(const struct turns_runs *side, const struct delta *d)
+{
+    struct turns_failed out = {.status = STATUS_OK, .reason = ""};
+    for (size_t i = 0; i < side->count; i++) {
+        const struct cell *c = cell_of(side->items[i], d);
+        for (size_t k = 0; c && k < c->count; k++) {
+            const struct run_test *t = &side->items[i]->tests[c->first + k];
+            out.of += !t->warmup && (t->status == STATUS_OK || has_failed(t));
+            if (has_failed(t) && out.failed++ == 0) {
+                out.status = t->status;
+                out.reason = t->reason;
+            }
+        }
+    }
+    return out;
+}
+
 static size_t count_tests(const struct turns_runs *side)
 {
     size_t n = 0;

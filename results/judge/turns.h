@@ -26,6 +26,14 @@ enum metric turns_metric(const struct turns_runs *base, const struct turns_runs 
 /* Whether any of the side's tests of the cell d passed, whatever it measured. */
 bool turns_passed(const struct turns_runs *side, const struct delta *d);
 
+/* How many of the side's tests of a cell failed. One that was stopped, or not begun, did not. */
+struct turns_failed {
+    size_t failed, of;
+    enum status status; /* of the first that did */
+    const char *reason; /* borrowed; "" if none did */
+};
+struct turns_failed turns_failed(const struct turns_runs *side, const struct delta *d);
+
 /* Judges d->variant at d->context by d->metric; all repetitions of a side count alike. Without values on one
  * side only base_n and now_n are set, and the verdict is noisy; d->apart: both sides have values, but on no
  * GPU in common. */

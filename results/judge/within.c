@@ -54,9 +54,12 @@ static int take_unmeasured(const struct run_data *run, struct run_data *out, str
     return 0;
 }
 
+/* The level of the interval, and of the ranks beside it. */
+static const double alpha = 0.05;
+
 double within_reach(const struct variant_delta *d)
 {
-    return stats_t_limit(0.05, d->freedom) * d->factor_error / d->factor;
+    return stats_t_limit(alpha, d->freedom) * d->factor_error / d->factor;
 }
 
 enum verdict within_verdict(const struct variant_delta *d, double threshold)
@@ -69,7 +72,7 @@ enum verdict within_verdict(const struct variant_delta *d, double threshold)
         return VERDICT_NOISY;
     if (d->negligible)
         return VERDICT_UNCHANGED;
-    if (size > limit && size > band)
+    if (size > limit && size > band && !(d->p > alpha))
         return d->factor > 1 ? VERDICT_IMPROVED : VERDICT_REGRESSED;
     return size <= limit && band <= limit ? VERDICT_UNCHANGED : VERDICT_NOISY;
 }
@@ -84,6 +87,9 @@ static void state_reason(const struct variant_delta *v, double threshold, struct
     if (isfinite(v->factor_error))
         n += snprintf(d->reason + n, sizeof d->reason - (size_t)n, ", 95 %% interval ±%.2g %%",
                       100 * within_reach(v));
+    if (d->verdict == VERDICT_NOISY && v->p > alpha && fabs(log(v->factor)) > within_reach(v))
+        n += snprintf(d->reason + n, sizeof d->reason - (size_t)n,
+                      ", but the ranks of the repetitions do not tell (Mann-Whitney, p = %.2g)", v->p);
     if (v->apart)
         snprintf(d->reason + n, sizeof d->reason - (size_t)n,
                  "; measured on different GPUs, which may differ by %.0f %%", 100 * WITHIN_APART);
@@ -144,6 +150,19 @@ static double spread_of(const struct run_data *run, const struct cell *c, enum m
     return sd;
 }
 
+/* NaN with so few values that no p could reach alpha. */
+static double rank_p(const struct run_data *run, const struct cell *a, const struct cell *b, enum metric m)
+{
+    double *x = malloc((a->count + b->count + 1) * sizeof *x), p = NAN;
+    if (!x)
+        return NAN;
+    size_t n = run_data_values(run, a, m, x), k = run_data_values(run, b, m, x + n);
+    if (stats_mann_whitney_floor(n, k) <= alpha)
+        p = stats_mann_whitney(x, n, x + n, k);
+    free(x);
+    return p;
+}
+
 double cells_ratio_error(const struct run_data *run_a, const struct cell *a, const struct run_data *run_b,
                          const struct cell *b, enum metric m)
 {
@@ -171,7 +190,8 @@ struct variant_delta compare_pair(const struct run_data *run, size_t variant, si
                               .context = context,
                               .ratio = NAN,
                               .factor = NAN,
-                              .factor_error = NAN};
+                              .factor_error = NAN,
+                              .p = NAN};
     size_t other = run_data_counterpart(run, variant, reference);
     if (other == run->n_variants)
         return d;
@@ -186,6 +206,7 @@ struct variant_delta compare_pair(const struct run_data *run, size_t variant, si
     d.factor = metric_info(m)->better == METRIC_LESS ? 1 / d.ratio : d.ratio;
     d.factor_error = d.factor * cells_ratio_error(run, now, run, base, m);
     d.freedom = (double)(now->n[m] + base->n[m]) - 2;
+    d.p = rank_p(run, now, base, m);
     return d;
 }
 

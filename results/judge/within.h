@@ -19,6 +19,7 @@ struct variant_delta {
     double factor_error; /* one standard error, of medians; NaN if neither side has 2 values. A side with one
                             value is taken to vary as the other does */
     double freedom;      /* degrees of freedom of factor_error: values of both sides less 2 */
+    double p;            /* of the Mann-Whitney test; NaN where it cannot reach 0.05 */
     bool negligible;     /* the medians differ by less than the metric's least difference */
     bool apart;          /* measured on different GPUs, which differ by themselves */
 };
@@ -33,10 +34,11 @@ double cells_ratio_error(const struct run_data *run_a, const struct cell *a, con
 double within_reach(const struct variant_delta *d);
 
 /* The one rule for two variants of a run, for tables and verdicts alike: improved or regressed if the factor
- * is beyond the threshold (a fraction) and within_reach(), unchanged if neither exceeds the threshold, else
- * inconclusive. Without a standard error the threshold decides alone. Symmetric: as far for 1/4 as for 4. Of
- * two that ran on different GPUs, what is within WITHIN_APART is inconclusive: GPUs of one model may differ
- * by as much. */
+ * is beyond the threshold (a fraction) and within_reach() and the ranks do not contradict it, unchanged if
+ * neither exceeds the threshold, else inconclusive: of values in one of two states, the medians may be of
+ * either, whatever their standard error. Without a standard error the threshold decides alone. Symmetric: as
+ * far for 1/4 as for 4. Of two that ran on different GPUs, what is within WITHIN_APART is inconclusive: GPUs
+ * of one model may differ by as much. */
 #define WITHIN_APART 0.10
 enum verdict within_verdict(const struct variant_delta *d, double threshold);
 

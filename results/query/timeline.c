@@ -200,13 +200,13 @@ static int load_points(struct store *s, const struct timeline_filter *f, struct 
     return rc;
 }
 
-static int facts_around(struct store *s, const struct timeline *t, size_t at, struct fact_list *out,
-                        struct err *err)
+static int facts_around(struct store *s, const struct timeline *t, const struct change *c,
+                        struct fact_list *out, struct err *err)
 {
     struct run_data before = {0}, after = {0};
-    int rc = run_facts_load(s, t->points[at - 1].run_key, &before, err);
+    int rc = run_facts_load(s, t->points[c->last].run_key, &before, err);
     if (rc == 0)
-        rc = run_facts_load(s, t->points[at].run_key, &after, err);
+        rc = run_facts_load(s, t->points[c->at].run_key, &after, err);
     if (rc == 0)
         rc = compare_facts(&before, &after, out, err);
     run_data_release(&before);
@@ -239,8 +239,12 @@ static int load_changes(struct store *s, const struct changes_options *options, 
     if (!t->changes)
         rc = err_set(err, ERR_INTERNAL, "no memory for the changes");
     for (size_t i = 0; rc == 0 && i < found.count; i++) {
-        t->changes[t->n_changes++].change = found.items[i];
-        rc = facts_around(s, t, found.items[i].at, &t->changes[i].facts, err);
+        struct timeline_change *c = &t->changes[t->n_changes++];
+        c->change = found.items[i];
+        rc = facts_around(s, t, &c->change, &c->facts, err);
+        if (rc == 0)
+            rc = commit_range_load(s, &t->points[c->change.last].commits.to,
+                                   &t->points[c->change.at].commits.to, &c->commits, err);
     }
     changes_release(&found);
     return rc;

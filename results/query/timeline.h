@@ -36,12 +36,14 @@ struct timeline_point {
     int n;
     uint64_t device;       /* identity of the GPUs, 0 when unknown */
     char gpu[RUN_GPU_MAX]; /* their id, "" when the test does not name it */
-    bool odd;              /* set aside: a single night far from its neighbours */
+    bool odd;              /* set aside: a single night far from its neighbours, or not positive */
 };
 
 struct timeline_change {
-    struct change change;   /* change.at is an index into points */
-    struct fact_list facts; /* that differ between the run before and the first of the new level */
+    struct change change; /* change.at and change.last are indices into points */
+    struct fact_list
+        facts; /* that differ between the last run of the level before and the first of the new */
+    struct commit_range commits; /* between the same two */
 };
 
 struct timeline {

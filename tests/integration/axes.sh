@@ -129,6 +129,17 @@ v 2048 v_block128_bf16 v_block128_fp16"
         '[null,["v_block128","v_same"]]'
 }
 
+# Every second test of the fastest point fails. This comes last: how many tests ran before decides the noise of search.
+best_that_fails() {
+    # shellcheck disable=SC2016 # expanded by the test
+    noisy_plan '.repetitions = 12 | .axes.dtype = "bf16" | .env.NOISE = "0.002"
+        | .variants[0].run[2] |= "[ \"$1\" != 128 ] || [ $(($4 % 2)) = 0 ] || exit 1; " + .' "$TMPDIR/fails.json"
+    exits "runs" 1 ks_run "$TMPDIR/fails.json" --tag fails
+    exits "best" 0 ks best
+    like "says of the best that it fails" "$OUT" '^v at context 1024: block128 is best, but 6 of its 12 tests are not OK, '
+    like "in the table, too" "$OUT" '1024 +v +128 +6 .* best, 6 of 12 not OK'
+}
+
 search() {
     noisy_plan '.axes.block = [16, 32, 64, 128, 256, 512] | .env.NOISE = "0.04"' "$TMPDIR/search.json"
     exits "runs" 0 ks_run "$TMPDIR/search.json" --search --json
@@ -154,4 +165,5 @@ scenario "run --axis" narrowed
 scenario "repetitions until the median is known" until_known
 scenario "the best point" best_point
 scenario "run --search" search
+scenario "a best point that fails at times" best_that_fails
 done_testing

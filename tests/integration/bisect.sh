@@ -131,6 +131,8 @@ ab_regression() {
     exits "--json exits 4" 4 ab --base c7 --head c8 --json
     is "--json has the verdict and the commits" "$(jq -r '[.cells[0].verdict, .head.commit, .exit_code] | @csv' <<<"$OUT")" \
         "\"regressed\",\"$(git -C "$REPO" rev-parse c8)\",4"
+    exits "the other way round exits 0" 0 ab --base c8 --head c7
+    like "an improvement takes two rounds, too" "$OUT" "^1 improved; measured in turns, [23] rounds"
 }
 
 ab_equal() {
@@ -527,6 +529,45 @@ printed_in_the_middle() {
     is "and the answer is the slow one" "$(jq -r '.commits as $all | .answer.commits[] | . as $id | $all[] | select(.commit == $id).subject' <<<"$OUT")" "middle 2"
 }
 
+# Every second test of the head fails; the others take as long as the base's.
+ab_of_a_head_that_fails_at_times() {
+    local printer=$TMPDIR/flaky
+    mkdir -p "$printer/src" "$TMPDIR/at-times"
+    DB=$TMPDIR/at-times/results.db
+    git -C "$printer" init -q -b main
+    cat >"$printer/src/run.sh" <<'SH'
+#!/bin/sh
+# run.sh BUILD HERE CONTEXT
+echo "Prompt tokens: $3"
+if grep -q flaky "$1/prints"; then
+    echo >>"$2/turns"
+    [ $(($(wc -l <"$2/turns") % 2)) = 0 ] || exit 1
+fi
+random=$(od -An -N2 -tu2 /dev/urandom)
+awk -v random="$random" 'BEGIN { printf "[PERF_TIMING] {\"prefill_s\": %.6f, \"attn_impl\": \"fake\"}\n", 1 + 0.002 * random / 65535 }'
+SH
+    chmod +x "$printer/src/run.sh"
+    for word in steady flaky; do
+        echo "$word" >"$printer/src/prints"
+        git -C "$printer" add -A
+        git -C "$printer" -c user.name=A -c user.email=a@example.org commit -q -m "$word"
+        git -C "$printer" tag "$word"
+    done
+    cat >"$TMPDIR/flaky.json" <<EOT
+{
+  "schema": "kernsweep.plan/1", "clock": "simulated", "ticket": "flaky", "node": "local", "workdir": "$TMPDIR/work",
+  "source": {"dir": "$printer/src"},
+  "variants": [{"name": "a", "attn_impl": "fake", "build": [["cp", "{src}/run.sh", "{src}/prints", "{build}"]],
+    "run": ["{build}/run.sh", "{build}", "$TMPDIR", "{context}"]}],
+  "contexts": [64], "repetitions": 4, "timeouts": {"default": 30}
+}
+EOT
+    exits "exits 1" 1 ks ab "$TMPDIR/flaky.json" --artifacts "$TMPDIR/artifacts" --base steady --head flaky
+    like "the head is broken, whatever the others took" "$OUT" "64 +a .* broken +4 of 8 tests fail at the head \\(FAIL: exit code 1\\)"
+    exits "the other way round exits 0" 0 ks ab "$TMPDIR/flaky.json" --artifacts "$TMPDIR/artifacts" --base flaky --head steady
+    like "the verdict on what passed says so" "$OUT" "64 +a .* unchanged .*; of the base, [48] of (8|16) tests fail"
+}
+
 bisect_words() {
     fresh words
     exits "without ends exits 2" 2 bisect
@@ -544,6 +585,7 @@ bisect_words() {
 scenario "ab of a slower commit" ab_regression
 scenario "ab of commits that do not differ" ab_equal
 scenario "the sides of ab" ab_sides
+scenario "ab of a head that fails at times" ab_of_a_head_that_fails_at_times
 scenario "bisect of twelve commits" bisect_found
 scenario "bisect past a commit that does not build" bisect_skips
 scenario "bisect of two cells that became slower" bisect_two_cells

@@ -46,6 +46,17 @@ not_found() {
     is "and nothing is left running" "$("$KERNSWEEP" status --json 2>/dev/null | jq '[.. | objects | select(.state? == "running")] | length')" 0
 }
 
+history_of_nothing_positive() {
+    # shellcheck disable=SC2034 # ks uses it
+    local DB=$TMPDIR/zeros.db
+    for _ in 1 2 3; do
+        ks bench --store --ticket zeros --artifacts "$TMPDIR/zeros" --workdir "$TMPDIR/work" --repeat 2 --shell \
+            --pattern 'errors (?<errors>[0-9]+)' 'echo errors 0' 'echo errors 1' >/dev/null 2>&1
+    done
+    exits "exits 0" 0 ks history --variant c1 --context 1 --ticket zeros
+    is "three nights of 0 are not single ones" "$(grep -c '(not positive: no changes are sought with it)$' <<<"$OUT")" 3
+}
+
 best_of_more() {
     small .
     is "of tokens per second the most is best" "$(ks best latest --metric tok_per_s | awk '$1 == 1 {print $2}' | xargs)" "fast slow"
@@ -102,6 +113,7 @@ pipeline_setup
 scenario "a smoke run" smoke
 scenario "a build that fails" build_failed
 scenario "a command that is not there" not_found
+scenario "the history of values that are not positive" history_of_nothing_positive
 scenario "the best of a metric of which more is better" best_of_more
 scenario "completions of logs" completed
 scenario "mistyped words" mistyped

@@ -392,6 +392,8 @@ noise_outlier() {
     bad=$(sql "SELECT run_id FROM run WHERE purpose = 'noise' ORDER BY id LIMIT 1")
     is "finds the run" "$(jq -r '.outlier | .run_id + " " + (.cells | tostring)' <<<"$OUT")" "$bad 4"
     like "warns of it and says what to do" "$ERR" "^warning: run $bad is far from the others .*\\+30 %; 4 cells in all.*kernsweep runs reject $bad"
+    is "the noise floor leaves it out, the false alarms do not" \
+        "$(jq -c '[([.cells[] | select(.metric == "prefill_s").spread] | max < 0.05), .alarms]' <<<"$OUT")" "[true,24]"
     mapfile -t alike < <(sql "SELECT run_id FROM run WHERE run_id <> '$bad'")
     exits "a session of runs that are alike exits 0" 0 ks noise --stored --json "${alike[@]}"
     is "a session of runs that are alike has none" "$(jq .outlier <<<"$OUT")" null

@@ -98,6 +98,35 @@ static void a_history_is_filtered_by_its_options(void **state)
     store_close(&s);
 }
 
+/* The night before the change was an outlier, on other sources already: the change began after the night
+ * before that one, not after the outlier. */
+static void a_change_may_have_begun_with_a_night_that_was_set_aside(void **state)
+{
+    (void)state;
+    struct store s = open_store("odd.db");
+    struct err err = {0};
+    struct timeline t;
+    const struct changes_options options = changes_defaults();
+    for (int i = 0; i < 40; i++) {
+        struct draft d;
+        draft_night(&d, i);
+        sha256_of(i < 24 ? "a" : "b", 1, d.info.source_sha256);
+        draft_shot(&d, "v3", 4096, 1, i == 24 ? 20 : (i < 24 ? 10 : 11) + 0.02 * (i * 7 % 5));
+        must_store(&s, &d);
+    }
+    struct timeline_filter f = {.variant = "v3", .context = 4096};
+    assert_ok(timeline_load(&s, &f, &options, &t, &err), &err);
+    assert_int_equal(t.n_changes, 1);
+    const struct timeline_change *c = &t.changes[0];
+    assert_true(t.points[24].odd);
+    assert_int_equal(c->change.at, 25);
+    assert_int_equal(c->facts.count, 1);
+    assert_string_equal(c->facts.items[0].key, "source");
+    assert_int_equal(c->change.last, 23);
+    timeline_release(&t);
+    store_close(&s);
+}
+
 /* Forty nights; from the 25th on v3 is a tenth slower, built from other sources, on another driver. */
 static void store_step(struct store *s)
 {
@@ -245,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nights_come_in_order),
         cmocka_unit_test(a_history_is_filtered_by_its_options),
+        cmocka_unit_test(a_change_may_have_begun_with_a_night_that_was_set_aside),
         cmocka_unit_test(a_change_comes_with_its_run_and_its_facts),
         cmocka_unit_test(a_metric_of_ones_own_has_a_history_in_one_unit),
         cmocka_unit_test(nights_judge_a_metric_of_ones_own_the_right_way_round),

@@ -44,6 +44,39 @@ static void spreads_and_alarms_are_counted(void **state)
     run_data_release(&rc);
 }
 
+/* Six cells of 10 s, all at `level`, whose repetitions vary by 8 %. */
+static struct run_data six_cells(int night, double level)
+{
+    struct draft d;
+    draft_night(&d, night);
+    for (int c = 0; c < 6; c++)
+        for (int r = 0; r < 3; r++)
+            draft_shot(&d, "v", 256 << c, r + 1, 10 * level * (0.92 + 0.08 * r));
+    return run_of_draft(&d);
+}
+
+/* It is what all cells have in common, and no more than the repetitions differ by: a comparison of two of
+ * these runs reports no cell. The threshold by itself would. */
+static void the_threshold_alone_is_what_alarms_are_counted_of(void **state)
+{
+    struct err err = {0};
+    struct noise n;
+    const struct compare_options o = compare_defaults();
+    struct run_data a = six_cells(0, 1), b = six_cells(1, 1), c = six_cells(2, 1.1);
+    const struct run_data *const runs[] = {&a, &b, &c};
+    (void)state;
+    assert_ok(noise_measure(runs, 3, &o, &n, &err), &err);
+    assert_int_equal(n.comparisons, 36);
+    assert_int_equal(n.alarms, 24);
+    noise_release(&n);
+    snprintf(a.variants[0].code_sha256, sizeof a.variants[0].code_sha256, "1111");
+    snprintf(c.variants[0].code_sha256, sizeof c.variants[0].code_sha256, "2222");
+    assert_err(noise_measure(runs, 3, &o, &n, &err), &err, ERR_INPUT, "different code of v");
+    run_data_release(&a);
+    run_data_release(&b);
+    run_data_release(&c);
+}
+
 static void a_measured_noise_floor_tempers_single_shots(void **state)
 {
     (void)state;
@@ -177,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spreads_and_alarms_are_counted),
+        cmocka_unit_test(the_threshold_alone_is_what_alarms_are_counted_of),
         cmocka_unit_test(a_measured_noise_floor_tempers_single_shots),
         cmocka_unit_test(a_suspect_stands_or_falls),
         cmocka_unit_test(an_outcome_is_remembered),

@@ -59,13 +59,13 @@ static json_t *encode_facts(const struct fact_list *l)
 static json_t *encode_change(const struct timeline *t, const struct timeline_change *c)
 {
     const struct change *x = &c->change;
-    const struct timeline_point *p = &t->points[x->at], *last = &t->points[x->at - 1];
+    const struct timeline_point *p = &t->points[x->at], *last = &t->points[x->last];
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:o, s:o}", "run_id",
                      p->run_id, "date", p->date, "source_sha256", p->source_sha256, "last_run_id",
                      last->run_id, "last_source_sha256", last->source_sha256, "before", x->before, "after",
                      x->after, "ratio", x->ratio, "ratio_low", x->ratio_low, "ratio_high", x->ratio_high, "p",
                      x->p, "device_changed", x->forced, "facts", encode_facts(&c->facts), "commits",
-                     range_encode(&p->commits));
+                     range_encode(&c->commits));
 }
 
 static json_t *encode(const struct timeline *t)
@@ -125,7 +125,7 @@ static void print_commits(const struct commit_range *r)
 static void print_change(const struct timeline *t, const struct timeline_change *c)
 {
     const struct change *x = &c->change;
-    const struct timeline_point *p = &t->points[x->at], *last = &t->points[x->at - 1];
+    const struct timeline_point *p = &t->points[x->at], *last = &t->points[x->last];
     printf("%s on %s: %.6g -> %.6g %s (%+.1f %%, 95 %% interval %+.1f to %+.1f %%",
            x->forced ? "another GPU" : "changed", p->date, x->before, x->after, metric_info(t->metric)->unit,
            100 * (x->ratio - 1), 100 * (x->ratio_low - 1), 100 * (x->ratio_high - 1));
@@ -136,7 +136,7 @@ static void print_change(const struct timeline *t, const struct timeline_change 
     printf(" and run ");
     print_source(p);
     putchar('\n');
-    print_commits(&p->commits);
+    print_commits(&c->commits);
     for (size_t i = 0; i < c->facts.count; i++)
         printf("    %s: %.60s -> %.60s\n", c->facts.items[i].key,
                *c->facts.items[i].base ? c->facts.items[i].base : "-",
@@ -162,6 +162,8 @@ static const char *odd_text(const struct timeline_point *p, bool newest)
 {
     if (!p->odd)
         return "";
+    if (!(p->median > 0))
+        return "  (not positive: no changes are sought with it)";
     return newest ? "  (the newest night: no later one shows whether it lasts)"
                   : "  (a single night, set aside)";
 }

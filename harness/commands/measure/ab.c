@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 20, SLOWER_CONFIRMED = 2 };
+enum { TEXT_MAX = 1 << 20, CHANGE_CONFIRMED = 2 };
 
 struct ab_args {
     const char *variants, *contexts, *rounds, *node, *artifacts;
@@ -166,16 +166,45 @@ static void note_absence(struct ab_cell *c, bool base_passed, bool head_passed)
         close_cell(c, VERDICT_FIXED, "its tests fail at the base");
 }
 
-/* A regression is reported once two rounds have found it. */
+static void add_failures(struct delta *d, const char *side, const struct turns_failed *f)
+{
+    size_t n = strlen(d->reason);
+    if (f->failed > 0)
+        snprintf(d->reason + n, sizeof d->reason - n, "; of the %s, %zu of %zu tests fail", side, f->failed,
+                 f->of);
+}
+
+/* Where only tests of the head fail, the head is broken, however long the others took. That only tests of the
+ * base failed may be chance, and says nothing for the head: what passed is judged. */
+static void note_failures(struct ab_cell *c, const struct turns_failed *base, const struct turns_failed *head)
+{
+    char reason[COMPARE_REASON_MAX];
+    c->failed = head->failed > 0;
+    if (head->failed > 0 && base->failed == 0) {
+        snprintf(reason, sizeof reason, "%zu of %zu tests fail at the head (%s%s%.200s)", head->failed,
+                 head->of, status_name(head->status), *head->reason ? ": " : "", head->reason);
+        close_cell(c, VERDICT_BROKEN, reason);
+        return;
+    }
+    add_failures(&c->delta, "base", base);
+    add_failures(&c->delta, "head", head);
+}
+
+static int *rounds_that_found(struct ab_cell *c)
+{
+    return c->delta.verdict == VERDICT_REGRESSED  ? &c->slower
+           : c->delta.verdict == VERDICT_IMPROVED ? &c->faster
+                                                  : NULL;
+}
+
+/* A change is reported once two rounds have found it: each is a new chance for one that is none. */
 static void note_verdict(struct ab_cell *c, int64_t rounds_max)
 {
-    const struct delta *d = &c->delta;
-    c->slower += d->verdict == VERDICT_REGRESSED;
-    c->failed = false;
-    if (d->verdict == VERDICT_REGRESSED)
-        c->open = c->slower < SLOWER_CONFIRMED && rounds_max > 1;
+    int *found = rounds_that_found(c);
+    if (found)
+        c->open = ++*found < CHANGE_CONFIRMED && rounds_max > 1;
     else
-        c->open = d->verdict == VERDICT_NOISY;
+        c->open = c->delta.verdict == VERDICT_NOISY;
 }
 
 static int judge_round(struct ab *ab, struct err *err)
@@ -194,8 +223,11 @@ static int judge_round(struct ab *ab, struct err *err)
         rc = turns_judge(&base, &head, &ab->options, &c->delta, err);
         if (rc == 0 && (c->delta.base_n == 0 || c->delta.now_n == 0))
             note_absence(c, turns_passed(&base, &c->delta), turns_passed(&head, &c->delta));
-        else if (rc == 0)
+        else if (rc == 0) {
+            const struct turns_failed b = turns_failed(&base, &c->delta), h = turns_failed(&head, &c->delta);
             note_verdict(c, ab->rounds_max);
+            note_failures(c, &b, &h);
+        }
     }
     turns_sides_free(sides);
     return rc;
@@ -226,7 +258,8 @@ static void settle_verdicts(struct ab *ab)
     char reason[COMPARE_REASON_MAX];
     for (size_t i = 0; i < ab->count; i++) {
         struct ab_cell *c = &ab->cells[i];
-        if (c->delta.verdict != VERDICT_REGRESSED || c->slower >= SLOWER_CONFIRMED || ab->rounds_max == 1)
+        const int *found = c->delta.base_n > 0 && c->delta.now_n > 0 ? rounds_that_found(c) : NULL;
+        if (!found || *found >= CHANGE_CONFIRMED || ab->rounds_max == 1)
             continue;
         snprintf(reason, sizeof reason, "only the last round found it: %.200s", c->delta.reason);
         close_cell(c, VERDICT_NOISY, reason);

@@ -14,6 +14,7 @@ struct ab_cell {
     bool failed;    /* the head was not built, or its tests fail */
     bool open;      /* another round may still decide or confirm it */
     int slower;     /* rounds after which it was regressed */
+    int faster;     /* and improved */
 };
 
 struct ab_result {

@@ -100,9 +100,10 @@ static void warn_of_outlier(const struct noise_outlier *o)
     if (o->run)
         fprintf(
             stderr,
-            "warning: run %s is far from the others (%s %d: %+.0f %%; %zu %s in all) and inflates the noise "
-            "floor: if the node was in use, `kernsweep runs reject %s --why TEXT`, then `kernsweep noise "
-            "--stored` with the others\n",
+            "warning: run %s is far from the others (%s %d: %+.0f %%; %zu %s in all): the noise floor leaves "
+            "it out there, the false alarms count it; if the node was in use, `kernsweep runs reject %s "
+            "--why "
+            "TEXT`, then `kernsweep noise --stored` with the others\n",
             o->run->run_id, o->variant, o->context, 100 * o->change, o->cells,
             o->cells == 1 ? "cell" : "cells", o->run->run_id);
 }

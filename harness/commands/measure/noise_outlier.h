@@ -1,5 +1,6 @@
 /* noise_outlier: finds the run of an A/A session that is far from all the others. Such a run, made while the
- * node was in use, inflates the noise floor of every cell, and later comparisons miss real changes. Pure.
+ * node was in use, says nothing about the build; made while it was not, it says what the noise floor, which
+ * leaves out the largest deviation of a cell, does not. Pure.
  */
 #ifndef KERNSWEEP_HARNESS_COMMANDS_MEASURE_NOISE_OUTLIER_H
 #define KERNSWEEP_HARNESS_COMMANDS_MEASURE_NOISE_OUTLIER_H

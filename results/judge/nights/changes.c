@@ -109,6 +109,7 @@ static struct change describe_cut(const struct search *s, size_t i)
     double before = mean_of(s, from, at), after = mean_of(s, at, to), step = after - before;
     double error = error_between(s, from, at, to), reach = s->limit * error;
     return (struct change){.at = s->index[at],
+                           .last = s->index[at - 1],
                            .before = exp(before),
                            .after = exp(after),
                            .ratio = exp(step),
@@ -304,6 +305,7 @@ static int search_series(struct search *s, const double *x, size_t n, double *y,
     for (size_t i = 0; i < s->count; i++) {
         out->items[i] = describe_cut(s, i);
         out->items[i].at += out->from;
+        out->items[i].last += out->from;
     }
     out->count = s->count;
     out->scale = s->scale;

@@ -20,7 +20,8 @@
 enum { CHANGES_SEGMENT_MIN = 2, CHANGES_POINTS_MAX = 2000 };
 
 struct change {
-    size_t at;        /* index of the first point of the new level */
+    size_t at;   /* index of the first point of the new level */
+    size_t last; /* of the last one of the level before: those between were set aside, and may be of either */
     double before;    /* level of the segment before it: geometric mean without the nights set aside */
     double after;     /* level of the segment that begins with it */
     double ratio;     /* after / before */

@@ -106,6 +106,7 @@ static int add_values(struct making *m, struct best_group *g, struct best_member
     member->variant = &m->runs[run].variants[c->variant];
     member->last_run = run;
     member->failed += c->counted - c->ok;
+    member->of += c->counted;
     return 0;
 }
 

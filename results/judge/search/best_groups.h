@@ -15,6 +15,7 @@ struct best_member {
     const struct run_variant *variant; /* in the last run that measured it */
     size_t last_run;
     int failed;               /* repetitions that were not OK */
+    int of;                   /* repetitions in all */
     struct best_value *value; /* owned */
     size_t cap;
 };
