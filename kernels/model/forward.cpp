@@ -133,9 +133,17 @@ char *byte(const device_memory &memory, size_t offset)
 
 attn_dtype attention_type(const attn_variant &variant, attn_dtype type)
 {
-    if (variant.dtypes & 1u << type)
-        return type;
-    return variant.dtypes & 1u << ATTN_F32 ? ATTN_F32 : ATTN_F16;
+    const auto takes = [&](attn_dtype other) { return (variant.dtypes & 1u << other) != 0; };
+    const attn_dtype instead = takes(ATTN_F32) ? ATTN_F32 : ATTN_F16;
+    switch (type) { // GCC 14.2 inverts the condition of "takes(type) ? type : instead" (-O1 and above)
+    case ATTN_F16:
+        return takes(ATTN_F16) ? ATTN_F16 : instead;
+    case ATTN_BF16:
+        return takes(ATTN_BF16) ? ATTN_BF16 : instead;
+    case ATTN_F32:
+        break;
+    }
+    return instead;
 }
 
 std::string forward::problem(const model_shape &s, const attn_variant &variant)

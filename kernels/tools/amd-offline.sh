@@ -15,7 +15,11 @@ set -eu
 CLANGXX=${CLANGXX:-clang++-19}
 LLVM_DIS=${LLVM_DIS:-llvm-dis-19}
 LLVM_AS=${LLVM_AS:-llvm-as-19}
-BITCODE=${BITCODE:-/usr/lib/x86_64-linux-gnu/amdgcn/bitcode}
+if [ -z "${BITCODE:-}" ]; then # Debian 12's place, then Debian 13's
+    for BITCODE in /usr/lib/x86_64-linux-gnu/amdgcn/bitcode /usr/lib/llvm-*/lib/clang/*/amdgcn/bitcode; do
+        [ ! -d "$BITCODE" ] || break
+    done
+fi
 
 die() {
     echo "amd-offline.sh: $*" >&2
