@@ -510,6 +510,20 @@ nightly_stuck() {
     in_repo checkout -q main
 }
 
+# An unfinished search from before is ended first; tonight's is not forgotten.
+nightly_after_another() {
+    fresh beside
+    echo 0.003 >"$TMPDIR/noise"
+    jq '.baseline = "gold" | .confirm = {bisect: true}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
+    exits "the first night exits 0" 0 night c6
+    exits "another search is begun" 0 ks bisect "$TMPDIR/night.json" --artifacts "$TMPDIR/artifacts" --good c0 --bad c2
+    sql "UPDATE bisect SET ended_at = NULL, outcome = NULL, body = json_set(body, '$.ended_at', '')"
+    exits "a slower night exits 4" 4 night c9
+    like "the night ends the other search" "$ERR" "^bisect: not reproducible"
+    like "and searches for its own commit" "$ERR" "^bisect: found $(id_of c8 | cut -c 1-12)"
+    in_repo checkout -q main
+}
+
 # The tag would win, and nobody would notice.
 ambiguous_words() {
     fresh ambiguous
@@ -651,6 +665,7 @@ scenario "a nightly run of two slow commits" nightly_two_causes
 scenario "a nightly run that is interrupted between two cells" nightly_interrupted_between_cells
 scenario "a nightly run after a search by hand" nightly_after_a_search_by_hand
 scenario "a nightly run past a search that is stuck" nightly_stuck
+scenario "a nightly run after a search that was not finished" nightly_after_another
 scenario "a nightly run whose plan changed" nightly_changed_plan
 scenario "revisions that are not what they seem" ambiguous_words
 scenario "a nightly run of changed sources" nightly_dirty

@@ -198,7 +198,9 @@ static void write_others(const struct bisect_state *b, struct buf *out)
         buf_putc(out, '\n');
     }
     if (may_have_other_causes(b))
-        buf_puts(out, "  perhaps because of another commit: --variant and --point search for one of them\n");
+        buf_printf(out, "  perhaps because of another commit: %s\n",
+                   b->request.n_wanted > 0 ? "the next search of the night is for them"
+                                           : "--variant and --point search for one of them");
 }
 
 int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out,
@@ -345,10 +347,11 @@ int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct 
         buf_puts(out, "## What is slower\n\n");
         md_cells(&w, b);
         if (may_have_other_causes(b))
-            buf_puts(
-                out,
-                "The search followed the first of them. The others may be slower because of another commit: "
-                "`--variant` and `--point` search for one of them.\n\n");
+            buf_printf(out,
+                       "The search followed the first of them. The others may be slower because of another "
+                       "commit: %s.\n\n",
+                       b->request.n_wanted > 0 ? "the next search of the night is for them"
+                                               : "`--variant` and `--point` search for one of them");
     }
     if (md_changed_code(&w, b, s, err) != 0)
         return -1;
