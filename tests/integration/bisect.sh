@@ -491,7 +491,7 @@ nightly_after_a_search_by_hand() {
     exits "a slower night exits 4" 4 night cd6
     sql "DELETE FROM bisect WHERE id > (SELECT min(id) FROM bisect); UPDATE bisect SET body = json_set(body, '$.followed', json('false'))"
     exits "the next night exits 4" 4 night cd6
-    is "and finds the commits of the other cells" "$(causes "$ERR" | grep -v b)" "$d2 a 64
+    is "and finds the commits of the other cells" "$(causes "$ERR" | grep -v ' b ')" "$d2 a 64
 $d2 c 64"
     in_repo checkout -q main
 }
