@@ -35,16 +35,33 @@ static int add_cell(struct suspect_list *l, const char *variant, int context)
     return 0;
 }
 
+/* The plan's that the request wants. False if it wants none in particular. */
+static bool add_wanted(struct work *w)
+{
+    const struct bisect_request *r = &w->b->request;
+    const struct plan *p = &w->plan;
+    for (size_t i = 0; i < r->n_wanted; i++)
+        for (size_t c = 0; c < p->matrix.count; c++)
+            if (p->matrix.contexts[c].tokens == r->wanted[i].context) {
+                add_cell(&w->cells, r->wanted[i].variant, r->wanted[i].context);
+                break;
+            }
+    return w->cells.count > 0;
+}
+
 /* The cell that is followed; all of the request's until it is known. */
 static int list_cells(struct work *w, struct err *err)
 {
     const struct plan *p = &w->plan;
+    size_t most = p->variants.count * p->matrix.count;
     suspect_list_release(&w->cells);
-    w->cells.items = calloc(p->variants.count * p->matrix.count + 1, sizeof *w->cells.items);
+    w->cells.items = calloc(most + w->b->request.n_wanted + 1, sizeof *w->cells.items);
     if (!w->cells.items)
         return err_set(err, ERR_INTERNAL, "no memory for the cells");
     if (w->b->n_cells > 0)
         return add_cell(&w->cells, w->b->cells[0].variant, w->b->cells[0].context);
+    if (add_wanted(w))
+        return 0;
     for (size_t v = 0; v < p->variants.count; v++)
         for (size_t c = 0; c < p->matrix.count; c++)
             add_cell(&w->cells, p->variants.item[v].name, (int)p->matrix.contexts[c].tokens);

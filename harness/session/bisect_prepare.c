@@ -37,6 +37,12 @@ static void name_search(struct bisect_state *b, const struct git_commit *good, c
         sha256_add_text(&h, texts[i]);
     snprintf(flags, sizeof flags, "%d %d", r->first_parent, r->force);
     sha256_add_text(&h, flags);
+    /* a single one is what the variants and the contexts say */
+    for (size_t i = 0; r->n_wanted > 1 && i < r->n_wanted; i++) {
+        snprintf(flags, sizeof flags, "%d", r->wanted[i].context);
+        sha256_add_text(&h, r->wanted[i].variant);
+        sha256_add_text(&h, flags);
+    }
     sha256_end(&h, sha);
     snprintf(b->name, sizeof b->name, "%.40s-%.8s-%.8s-%.6s", b->ticket, good->id, bad->id, sha);
 }

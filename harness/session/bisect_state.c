@@ -80,12 +80,22 @@ static json_t *encode_cell(const struct bisect_cell *c)
                      number(c->base_median), "bad_median", number(c->median));
 }
 
+static json_t *encode_wanted(const struct bisect_request *r)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < r->n_wanted; i++)
+        json_array_append_new(list, json_pack("{s:s, s:i, s:o}", "variant", r->wanted[i].variant, "context",
+                                              r->wanted[i].context, "ratio", number(r->wanted[i].ratio)));
+    return list;
+}
+
 static json_t *encode_request(const struct bisect_request *r)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:i}", "plan", r->plan, "plan_sha256",
-                     r->plan_sha256, "node", r->node, "artifacts", r->artifacts, "variants", r->variants,
-                     "contexts", r->contexts, "path", r->path, "first_parent", r->first_parent, "force",
-                     r->force, "rounds", r->rounds);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:i, s:o, s:b, s:s, s:s}", "plan",
+                     r->plan, "plan_sha256", r->plan_sha256, "node", r->node, "artifacts", r->artifacts,
+                     "variants", r->variants, "contexts", r->contexts, "path", r->path, "first_parent",
+                     r->first_parent, "force", r->force, "rounds", r->rounds, "cells", encode_wanted(r),
+                     "later", r->later, "night_good", r->night_good, "night_bad", r->night_bad);
 }
 
 static json_t *encode_answer(const struct bisect_state *b)
@@ -121,12 +131,12 @@ json_t *bisect_state_encode(const struct bisect_state *b)
         json_array_append_new(commits, encode_commit(&b->commits[i], &b->entries[i]));
     for (size_t i = 0; i < b->n_cells; i++)
         json_array_append_new(cells, encode_cell(&b->cells[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:b, s:o, s:o}", "schema",
-                     schema, "name", b->name, "ticket", b->ticket, "node", b->node, "gpu", b->gpu,
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i, s:b, s:b, s:o, s:o}",
+                     "schema", schema, "name", b->name, "ticket", b->ticket, "node", b->node, "gpu", b->gpu,
                      "started_at", b->started_at, "ended_at", b->ended_at, "request",
                      encode_request(&b->request), "cells", cells, "commits", commits, "pairs",
-                     b->search.pairs, "pairs_max", b->search.pairs_max, "by_code", b->search.by_code, "step",
-                     encode_step(b), "answer", encode_answer(b));
+                     b->search.pairs, "pairs_max", b->search.pairs_max, "by_code", b->search.by_code,
+                     "followed", b->followed, "step", encode_step(b), "answer", encode_answer(b));
 }
 
 /* A text of the JSON and where it goes. */
@@ -239,6 +249,26 @@ static int decode_cell(const struct json_at *at, struct bisect_cell *c, struct e
     return READ_TEXTS(at, texts, err) != 0 ? -1 : read_int(at, "context", &c->context, err);
 }
 
+/* A search from before, or one that no night began, has none. */
+static int decode_wanted(const struct json_at *at, struct bisect_request *r, struct err *err)
+{
+    struct json_at list = json_member(at, "cells");
+    const struct text ends[] = {TEXT(r, night_good, "night_good"), TEXT(r, night_bad, "night_bad")};
+    if (!list.value)
+        return 0;
+    if (json_array_size(list.value) > BISECT_CELLS_MAX)
+        return json_fail(&list, err, "more than %d cells", BISECT_CELLS_MAX);
+    for (; r->n_wanted < json_array_size(list.value); r->n_wanted++) {
+        struct json_at item = json_element(&list, r->n_wanted);
+        struct bisect_wanted *w = &r->wanted[r->n_wanted];
+        const struct text texts[] = {TEXT(w, variant, "variant")};
+        w->ratio = read_number(&item, "ratio");
+        if (READ_TEXTS(&item, texts, err) != 0 || read_int(&item, "context", &w->context, err) != 0)
+            return -1;
+    }
+    return READ_TEXTS(at, ends, err) != 0 ? -1 : json_get_bool_def(at, "later", &r->later, err);
+}
+
 static int decode_request(const struct json_at *at, struct bisect_request *r, struct err *err)
 {
     const struct text texts[] = {TEXT(r, plan, "plan"),           TEXT(r, node, "node"),
@@ -248,7 +278,7 @@ static int decode_request(const struct json_at *at, struct bisect_request *r, st
     bool known = json_object_get(at->value, "plan_sha256");
     return READ_TEXTS(at, texts, err) != 0 || (known && READ_TEXTS(at, sha, err) != 0) ||
                    json_get_bool_def(at, "first_parent", &r->first_parent, err) != 0 ||
-                   json_get_bool_def(at, "force", &r->force, err) != 0
+                   json_get_bool_def(at, "force", &r->force, err) != 0 || decode_wanted(at, r, err) != 0
                ? -1
                : read_int(at, "rounds", &r->rounds, err);
 }
@@ -301,7 +331,8 @@ int bisect_state_decode(struct bisect_state *b, const struct json_at *at, struct
     if (strcmp(found, schema) != 0)
         return json_fail(&form, err, "expected \"%s\", found \"%.40s\"", schema, found);
     if (READ_TEXTS(at, texts, err) != 0 || decode_request(&request, &b->request, err) != 0 ||
-        decode_commits(at, b, err) != 0 || decode_cells(at, b, err) != 0)
+        decode_commits(at, b, err) != 0 || decode_cells(at, b, err) != 0 ||
+        json_get_bool_def(at, "followed", &b->followed, err) != 0)
         return -1;
     if (*b->ended_at) {
         b->step = bisect_next(&b->search);

@@ -16,6 +16,13 @@
 
 enum { BISECT_LIST_MAX = 1024, BISECT_CELLS_MAX = 64 };
 
+/* A cell that a night found slower. */
+struct bisect_wanted {
+    char variant[RUN_NAME_MAX];
+    int context;
+    double ratio; /* of the ends of the night; NaN when not known */
+};
+
 /* What was asked for. "" in a text: not given. */
 struct bisect_request {
     char plan[FS_PATH_MAX];               /* absolute */
@@ -26,6 +33,12 @@ struct bisect_request {
     char path[FS_PATH_MAX];
     bool first_parent, force;
     int rounds;
+    struct bisect_wanted wanted[BISECT_CELLS_MAX]; /* of all these, only these; 0: all of the plan's */
+    size_t n_wanted;
+    /* The ends of the night, of a search between others that asks whether the commit which one of the wider
+     * searches found explains further cells (bisect_follow.h). */
+    bool later; /* of what another search leaves */
+    char night_good[COMMIT_ID_MAX], night_bad[COMMIT_ID_MAX];
 };
 
 /* What is kept of a commit beside its mark. */
@@ -57,6 +70,7 @@ struct bisect_state {
     struct bisect_cell cells[BISECT_CELLS_MAX]; /* the first is the one that is followed */
     size_t n_cells;                             /* 0 until the ends are proven */
     size_t unlisted; /* of the answer: commits that may be it as well, and were not searched (request.path) */
+    bool followed;   /* the search of what it leaves is stored (bisect_follow.h) */
     bool busy;       /* a step has begun and not ended */
     struct bisect_step step; /* that step; once ended_at is set, the answer */
 };

@@ -408,6 +408,96 @@ nightly_search() {
     in_repo checkout -q main
 }
 
+# Commits d0 to d6 of two kernels, "code" and "code2": d2 makes the first one slower, d5 the second one. Variants a and c run the first
+# one, b the second one.
+two_causes() {
+    local i
+    in_repo checkout -q --orphan two c0
+    for i in 0 1 2 3 4 5 6; do
+        echo "$([ "$i" -lt 2 ] && echo 1.0 || echo 1.08) d$i" >"$REPO/src/code"
+        echo "$([ "$i" -lt 5 ] && echo 1.0 || echo 1.12) e$i" >"$REPO/src/code2"
+        commit "d$i"
+    done
+    in_repo checkout -q main
+    # shellcheck disable=SC2016 # the build's
+    jq --arg sh 'cp "$0/run.sh" "$0/work.awk" "$1/" && cp "$0/code2" "$1/code"' '.baseline = "gold" | .confirm = {bisect: true} | .variants += [
+        (.variants[0] | .name = "b" | .build = [["sh", "-c", $sh, "{src}", "{build}"]]), (.variants[0] | .name = "c")]' \
+        "$TMPDIR/plan.json" >"$TMPDIR/night.json"
+}
+
+# What a night's searches say of each cell, in the order of the cells.
+causes() {
+    local line
+    grep -E '^bisect: found [0-9a-f]{12}' <<<"$1" | while read -r _ _ line; do
+        grep -oE '[abc] 64' <<<"$line" | sed "s/^/${line:0:12} /"
+    done | sort -k 2
+}
+
+# The clearest cell is followed first. The commit that it finds is then measured for the others, and those that it does not explain
+# are searched for, too.
+nightly_two_causes() {
+    local d2 d5
+    fresh causes
+    needs two_causes
+    d2=$(id_of cd2 | cut -c 1-12)
+    d5=$(id_of cd5 | cut -c 1-12)
+    echo 0.003 >"$TMPDIR/noise"
+    exits "the first night exits 0" 0 night cd0
+    exits "a slower night exits 4" 4 night cd6
+    is "every cell has its commit" "$(causes "$ERR")" "$d2 a 64
+$d5 b 64
+$d2 c 64"
+    like "the commit of the first cell is ruled out for the others" "$ERR" "^bisect: $d5 does not explain a 64, c 64$"
+    unlike "no cell is left" "$ERR" "not followed"
+    is "every search has its answer" "$(sql "SELECT count(*) FROM bisect WHERE ended_at IS NULL")" 0
+    exits "the next night is slow too and exits 4" 4 night cd6
+    unlike "and searches nothing again" "$ERR" "^bisect: "
+    in_repo checkout -q main
+}
+
+# Interrupted once the first cell has its commit, the night tells which cells lack theirs.
+nightly_interrupted_between_cells() {
+    local d2 d5 pid told tries=0
+    fresh between
+    needs two_causes
+    d2=$(id_of cd2 | cut -c 1-12)
+    d5=$(id_of cd5 | cut -c 1-12)
+    echo 0.003 >"$TMPDIR/noise"
+    exits "the first night exits 0" 0 night cd0
+    in_repo checkout -q cd6
+    "$KERNSWEEP" nightly "$TMPDIR/night.json" --artifacts "$TMPDIR/artifacts" --reports "$TMPDIR/between/reports" --db "$DB" \
+        >/dev/null 2>"$TMPDIR/between/told" &
+    pid=$!
+    while [ $((tries += 1)) -lt 2400 ] && [ "$(sql "SELECT count(*) FROM bisect" 2>/dev/null || echo 0)" -lt 2 ]; do sleep 0.05; done
+    kill -TERM "$pid"
+    wait "$pid"
+    told=$(cat "$TMPDIR/between/told")
+    is "one cell has its commit" "$(causes "$told")" "$d5 b 64"
+    like "the others are named" "$told" "^bisect: not followed to a commit yet: a 64, c 64: another commit may be the cause; the next night goes on$"
+    like "the headline counts them" "$told" "; 2 slower cells not followed to a commit yet$"
+    exits "the next night exits 4" 4 night cd6
+    is "and finds their commit" "$(causes "$ERR")" "$d2 a 64
+$d2 c 64"
+    unlike "no cell is left" "$ERR" "not followed"
+    in_repo checkout -q main
+}
+
+# Somebody went on by hand with a search that a night had left: the night does what it leaves.
+nightly_after_a_search_by_hand() {
+    local d2
+    fresh hand
+    needs two_causes
+    d2=$(id_of cd2 | cut -c 1-12)
+    echo 0.003 >"$TMPDIR/noise"
+    exits "the first night exits 0" 0 night cd0
+    exits "a slower night exits 4" 4 night cd6
+    sql "DELETE FROM bisect WHERE id > (SELECT min(id) FROM bisect); UPDATE bisect SET body = json_set(body, '$.followed', json('false'))"
+    exits "the next night exits 4" 4 night cd6
+    is "and finds the commits of the other cells" "$(causes "$ERR" | grep -v ' b ')" "$d2 a 64
+$d2 c 64"
+    in_repo checkout -q main
+}
+
 # A search of the same plan that can never go on: its variant is gone.
 nightly_stuck() {
     fresh stuck
@@ -418,6 +508,20 @@ nightly_stuck() {
     sql "UPDATE bisect SET ended_at = NULL, outcome = NULL, body = json_set(body, '$.ended_at', '', '$.request.variants', 'gone')"
     exits "a slower night exits 4" 4 night c9
     like "the night says why the other search does not go on" "$ERR" "^bisect: .*gone"
+    like "and searches for its own commit" "$ERR" "^bisect: found $(id_of c8 | cut -c 1-12)"
+    in_repo checkout -q main
+}
+
+# An unfinished search from before is ended first; tonight's is not forgotten.
+nightly_after_another() {
+    fresh beside
+    echo 0.003 >"$TMPDIR/noise"
+    jq '.baseline = "gold" | .confirm = {bisect: true}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
+    exits "the first night exits 0" 0 night c6
+    exits "another search is begun" 0 ks bisect "$TMPDIR/night.json" --artifacts "$TMPDIR/artifacts" --good c0 --bad c2
+    sql "UPDATE bisect SET ended_at = NULL, outcome = NULL, body = json_set(body, '$.ended_at', '')"
+    exits "a slower night exits 4" 4 night c9
+    like "the night ends the other search" "$ERR" "^bisect: not reproducible"
     like "and searches for its own commit" "$ERR" "^bisect: found $(id_of c8 | cut -c 1-12)"
     in_repo checkout -q main
 }
@@ -599,7 +703,11 @@ scenario "bisect that is killed and blocked" bisect_killed
 scenario "bisect of a plan that changed" bisect_of_another_plan
 scenario "bisect that is detached" bisect_detached
 scenario "a nightly run that searches" nightly_search
+scenario "a nightly run of two slow commits" nightly_two_causes
+scenario "a nightly run that is interrupted between two cells" nightly_interrupted_between_cells
+scenario "a nightly run after a search by hand" nightly_after_a_search_by_hand
 scenario "a nightly run past a search that is stuck" nightly_stuck
+scenario "a nightly run after a search that was not finished" nightly_after_another
 scenario "a nightly run whose plan changed" nightly_changed_plan
 scenario "revisions that are not what they seem" ambiguous_words
 scenario "a nightly run of changed sources" nightly_dirty

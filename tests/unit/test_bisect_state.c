@@ -37,6 +37,11 @@ static void advance(struct bisect_state *b)
     b->cells[0] = (struct bisect_cell){
         .variant = "v5", .context = 4096, .ratio = 1.08, .metric = "prefill_s", .unit = "s"};
     b->n_cells = 1;
+    b->request.wanted[0] = (struct bisect_wanted){.variant = "v5", .context = 4096, .ratio = NAN};
+    b->request.wanted[1] = (struct bisect_wanted){.variant = "v6", .context = 64, .ratio = 1.12};
+    b->request.n_wanted = 2;
+    b->request.later = b->followed = true;
+    snprintf(b->request.night_good, sizeof b->request.night_good, "%s", b->commits[0].id);
 }
 
 static void open_store(struct store *s, const char *name)
@@ -77,6 +82,13 @@ static void a_search_comes_back(void **state)
     assert_int_equal(again.entries[3].made.now[1], 13);
     assert_true(isnan(again.entries[2].ratio));
     assert_string_equal(again.cells[0].variant, "v5");
+    assert_int_equal(again.request.n_wanted, 2);
+    assert_true(isnan(again.request.wanted[0].ratio));
+    assert_string_equal(again.request.wanted[1].variant, "v6");
+    assert_int_equal(again.request.wanted[1].context, 64);
+    assert_true(again.request.wanted[1].ratio > 1.1);
+    assert_string_equal(again.request.night_good, b.commits[0].id);
+    assert_true(again.request.later && again.followed);
     struct bisect_step here = bisect_next(&b.search), there = bisect_next(&again.search);
     assert_int_equal(here.task, there.task);
     assert_int_equal(here.commit, there.commit);

@@ -16,7 +16,7 @@ int bisect_report_path(const struct bisect_state *b, char *out, struct err *err)
     return fs_join(out, err, b->request.artifacts, name);
 }
 
-static void write_change(const struct bisect_cell *c, struct buf *out)
+void bisect_write_change(const struct bisect_cell *c, struct buf *out)
 {
     buf_printf(out, "%s %d: %s %s", c->variant, c->context, c->metric, num_change(c->ratio - 1).s);
 }
@@ -44,7 +44,7 @@ static void write_answer(const struct bisect_state *b, struct buf *out)
     size_t before = bisect_good_before(&b->search, b->step.last);
     double own = ratio_of(b, b->step.last) / ratio_of(b, before), share = log(own) / log(c->ratio);
     if (!isfinite(share) || (share > 0.75 && share < 1.33)) {
-        write_change(c, out);
+        bisect_write_change(c, out);
         return;
     }
     buf_printf(out, "%s %d: %s %s there, %s between the ends", c->variant, c->context, c->metric,
@@ -194,11 +194,13 @@ static void write_others(const struct bisect_state *b, struct buf *out)
 {
     for (size_t i = 1; i < b->n_cells; i++) {
         buf_puts(out, "slower at the bad end, too: ");
-        write_change(&b->cells[i], out);
+        bisect_write_change(&b->cells[i], out);
         buf_putc(out, '\n');
     }
     if (may_have_other_causes(b))
-        buf_puts(out, "  perhaps because of another commit: --variant and --point search for one of them\n");
+        buf_printf(out, "  perhaps because of another commit: %s\n",
+                   b->request.n_wanted > 0 ? "the next search of the night is for them"
+                                           : "--variant and --point search for one of them");
 }
 
 int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out,
@@ -345,10 +347,11 @@ int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct 
         buf_puts(out, "## What is slower\n\n");
         md_cells(&w, b);
         if (may_have_other_causes(b))
-            buf_puts(
-                out,
-                "The search followed the first of them. The others may be slower because of another commit: "
-                "`--variant` and `--point` search for one of them.\n\n");
+            buf_printf(out,
+                       "The search followed the first of them. The others may be slower because of another "
+                       "commit: %s.\n\n",
+                       b->request.n_wanted > 0 ? "the next search of the night is for them"
+                                               : "`--variant` and `--point` search for one of them");
     }
     if (md_changed_code(&w, b, s, err) != 0)
         return -1;

@@ -14,6 +14,9 @@ int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct 
 /* One line: "found a1b2c3d, which made a 4096 8.1 % slower". */
 void bisect_write_headline(const struct bisect_state *b, struct buf *out);
 
+/* What a cell lost between the ends: "a 4096: prefill_s +8.1 %". */
+void bisect_write_change(const struct bisect_cell *c, struct buf *out);
+
 /* "<artifacts>/bisect-<name>.md". out: char[FS_PATH_MAX]. */
 int bisect_report_path(const struct bisect_state *b, char *out, struct err *err);
 

@@ -2,6 +2,7 @@
  * interrupted resumes where it stopped, from the run's record (runrec.h). */
 #include "common/base/clock.h"
 #include "common/base/json.h"
+#include "common/base/text.h"
 #include "harness/commands/base/finish.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/base/progress.h"
@@ -46,6 +47,7 @@ struct nightly {
     json_t *found;         /* lines about the commit that made a cell slower */
     char base[RUN_ID_MAX]; /* what it was compared with, as in nightly_state */
     size_t unmeasured;     /* of the open cells */
+    size_t unsearched;     /* slower cells whose commit the next night searches for */
     bool other_base;       /* what is open from earlier nights was found against another one */
     bool mostly_noisy;
     bool again; /* this is the second attempt to store, compare and report a run */
@@ -154,7 +156,7 @@ static void search_commits(struct nightly *n, struct finish *f, const struct ses
 {
     const struct nightly_bisect b = {.plan = &n->plan, .opt = opt, .open_before = n->state.open};
     n->found = json_array();
-    nightly_bisect(&b, f, n->found);
+    n->unsearched = nightly_bisect(&b, f, n->found);
 }
 
 static int compare_and_report(struct nightly *n, const struct session_options *options, struct err *err)
@@ -205,7 +207,10 @@ static void write_headline(const struct nightly *n, int code, const struct err *
         snprintf(out, cap, "%d of %d tests ok; %s", c->ok, c->total,
                  n->result.became_baseline ? "this run is now the baseline" : "nothing to compare with");
     if (len > 0 && (size_t)len < cap && carried > 0)
-        snprintf(out + len, cap - (size_t)len, "; %zu of them open from an earlier night", carried);
+        len += snprintf(out + len, cap - (size_t)len, "; %zu of them open from an earlier night", carried);
+    if (len > 0 && (size_t)len < cap && n->unsearched > 0)
+        snprintf(out + len, cap - (size_t)len, "; %zu slower cell%s not followed to a commit yet",
+                 n->unsearched, text_plural((long long)n->unsearched));
 }
 
 static unsigned news_of(const struct nightly *n, int code, const struct err *err)

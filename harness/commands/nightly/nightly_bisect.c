@@ -2,13 +2,24 @@
 
 #include "harness/commands/measure/bisect_output.h"
 #include "harness/commands/measure/bisect_run.h"
+#include "harness/session/bisect_follow.h"
 #include "results/store/runs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 512, NIGHTS_LOOKED_AT = 30 };
+enum { LINE_MAX_BYTES = 512, CELLS_MAX_BYTES = 360, NIGHTS_LOOKED_AT = 30, ENDED_LOOKED_AT = 32 };
+
+/* The work of one night. */
+struct search {
+    const struct nightly_bisect *n;
+    struct finish *f;
+    json_t *lines;
+    json_t *seen, *stuck; /* names of searches */
+    double until;
+};
 
 static void add_line(json_t *lines, const char *text)
 {
@@ -33,34 +44,21 @@ static bool was_open(const struct nightly_bisect *n, const struct delta *d)
     return false;
 }
 
-/* Each word once: the values of --variant and --point. */
-static bool add_word(char *list, size_t cap, const char *word)
+/* The confirmed regressions of tonight, as far as there is room. Returns how many there are. */
+static size_t list_cells(const struct nightly_bisect *n, const struct comparison *c, struct bisect_request *r)
 {
-    size_t len = strlen(list), n = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)) != NULL; at++)
-        if ((at == list || at[-1] == ',') && (at[n] == ',' || at[n] == '\0'))
-            return true;
-    return snprintf(list + len, cap - len, "%s%s", len ? "," : "", word) < (int)(cap - len);
-}
-
-/* The confirmed regressions of tonight. False if there are none. */
-static bool list_cells(const struct nightly_bisect *n, const struct comparison *c, struct bisect_request *r)
-{
-    char context[16];
-    bool any = false, fits = true;
+    size_t all = 0;
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
         if (d->metric != c->primary || d->verdict != VERDICT_REGRESSED || d->confirmation != CONFIRM_STANDS ||
-            was_open(n, d))
+            was_open(n, d) || all++ >= BISECT_CELLS_MAX)
             continue;
-        snprintf(context, sizeof context, "%d", d->context);
-        any = true;
-        fits = fits && add_word(r->variants, sizeof r->variants, d->variant) &&
-               add_word(r->contexts, sizeof r->contexts, context);
+        struct bisect_wanted *w = &r->wanted[r->n_wanted++];
+        *w = (struct bisect_wanted){.context = d->context, .ratio = NAN};
+        memcpy(w->variant, d->variant, sizeof w->variant);
     }
-    if (!fits)
-        r->variants[0] = r->contexts[0] = '\0'; /* too many to name: all */
-    return any;
+    bisect_request_cells(r);
+    return all;
 }
 
 static bool is_usable(const struct run_info *night, const struct run_info *now)
@@ -89,22 +87,48 @@ static int find_good(struct finish *f, char commit[COMMIT_ID_MAX], struct err *e
     return *commit ? 0 : err_set(err, ERR_INPUT, "no earlier night has a commit that is known");
 }
 
-/* A search of this plan that has no answer yet. */
-static int find_unfinished(const struct nightly_bisect *n, struct store *s, struct bisect_state *b,
-                           bool *found, struct err *err)
+static bool is_listed(const json_t *names, const char *name)
+{
+    size_t i;
+    const json_t *item;
+    json_array_foreach(names, i, item)
+    {
+        if (strcmp(json_string_value(item), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_of_plan(const struct nightly_bisect *n, const struct bisect_state *b)
+{
+    return strcmp(b->request.plan, n->plan->file) == 0 &&
+           (!plan_has_nodes(n->plan) || strcmp(b->request.node, n->plan->node) == 0);
+}
+
+/* Without an answer, or with one that leaves cells, after which no other search is stored: whoever went on
+ * with it by hand. */
+static bool is_open(const struct bisect_state *b)
+{
+    bool left[BISECT_CELLS_MAX];
+    return !*b->ended_at || (!b->followed && bisect_left(b, left) > 0);
+}
+
+/* The oldest search of this plan that is open, other than those of the names. */
+static int find_open(const struct nightly_bisect *n, struct store *s, const json_t *names,
+                     struct bisect_state *b, bool *found, struct err *err)
 {
     struct bisect_rows rows;
     int rc = 0;
     *found = false;
     if (bisect_rows_list(s, &rows, err) != 0)
         return -1;
-    for (size_t i = 0; rc == 0 && i < rows.count && !*found; i++) {
-        if (*rows.items[i].outcome || strcmp(rows.items[i].ticket, n->plan->settings.ticket) != 0)
+    for (size_t i = rows.count; rc == 0 && i-- > 0 && !*found;) {
+        const struct bisect_row *row = &rows.items[i];
+        if ((*row->outcome && i >= ENDED_LOOKED_AT) || strcmp(row->ticket, n->plan->settings.ticket) != 0 ||
+            is_listed(names, row->name))
             continue;
-        rc = bisect_state_load(b, s, rows.items[i].name, true, found, err);
-        if (rc == 0 && *found &&
-            (strcmp(b->request.plan, n->plan->file) != 0 ||
-             (plan_has_nodes(n->plan) && strcmp(b->request.node, n->plan->node) != 0))) {
+        rc = bisect_state_load(b, s, row->name, true, found, err);
+        if (rc == 0 && *found && !(is_of_plan(n, b) && is_open(b))) {
             bisect_state_release(b);
             *found = false;
         }
@@ -123,39 +147,115 @@ static int make_request(const struct nightly_bisect *n, struct bisect_request *r
     return plan >= FS_PATH_MAX || folder >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "path too long") : 0;
 }
 
-/* *found is false when there is nothing to search for. */
-static int begin(const struct nightly_bisect *n, struct finish *f, struct bisect_state *b, bool *found,
-                 struct err *err)
+/* Cells, with what they lost if changes is set; how many more there are where they do not fit a line. */
+static void write_cells(const struct bisect_state *b, const bool *listed, bool changes, struct buf *out)
 {
-    char good[COMMIT_ID_MAX];
-    const struct run_revision *now = &f->run.info.revision;
+    size_t more = 0;
+    const char *before = "";
+    for (size_t i = 0; i < b->request.n_wanted; i++) {
+        const struct bisect_wanted *c = &b->request.wanted[i];
+        const struct bisect_cell *lost = changes ? bisect_find_cell(b, c) : NULL;
+        if (!listed[i])
+            continue;
+        if (out->len > CELLS_MAX_BYTES) {
+            more++;
+            continue;
+        }
+        buf_puts(out, before);
+        if (lost)
+            bisect_write_change(lost, out);
+        else
+            buf_printf(out, "%s %d", c->variant, c->context);
+        before = ", ";
+    }
+    if (more > 0)
+        buf_printf(out, " and %zu more", more);
+}
+
+/* The cells of an answer beside the one that was followed. */
+static void report_others(const struct bisect_state *b, json_t *lines)
+{
+    bool explained[BISECT_CELLS_MAX], any = false;
+    struct buf text;
+    bisect_explained(b, explained);
+    for (size_t i = 0; i < b->request.n_wanted; i++) {
+        if (!bisect_is_check(b) && bisect_find_cell(b, &b->request.wanted[i]) == &b->cells[0])
+            explained[i] = false; /* the headline says it */
+        any = any || explained[i];
+    }
+    if (!any)
+        return;
+    buf_init(&text, LINE_MAX_BYTES);
+    buf_printf(&text, "found %.12s also for ", b->commits[b->step.last].id);
+    write_cells(b, explained, true, &text);
+    add_line(lines, buf_str(&text));
+    buf_release(&text);
+}
+
+/* Of a search that ended. */
+static void report_left(const struct bisect_state *b, json_t *lines)
+{
+    bool left[BISECT_CELLS_MAX];
+    struct buf text;
+    bool checked = bisect_is_check(b) && bisect_left(b, left) > 0;
+    if (!checked && (bisect_state_answered(b) || b->request.n_wanted == 0))
+        return;
+    for (size_t i = 0; !checked && i < BISECT_CELLS_MAX; i++)
+        left[i] = true;
+    buf_init(&text, LINE_MAX_BYTES);
+    if (checked)
+        buf_printf(&text, "%.12s does not explain ", b->commits[b->count - 1].id);
+    else
+        buf_puts(&text, "no commit was found for ");
+    write_cells(b, left, false, &text);
+    add_line(lines, buf_str(&text));
+    buf_release(&text);
+}
+
+static void report(const struct bisect_state *b, json_t *lines)
+{
+    struct buf text;
+    if (!bisect_is_check(b) || !*b->ended_at) {
+        buf_init(&text, LINE_MAX_BYTES);
+        bisect_write_headline(b, &text);
+        add_line(lines, buf_str(&text));
+        buf_release(&text);
+    }
+    if (!*b->ended_at)
+        return;
+    report_others(b, lines);
+    report_left(b, lines);
+}
+
+/* *found is false when there is nothing to search for. */
+static int begin(const struct search *w, struct bisect_state *b, bool *found, struct err *err)
+{
+    char good[COMMIT_ID_MAX], line[LINE_MAX_BYTES];
+    const struct run_revision *now = &w->f->run.info.revision;
+    size_t cells = w->f->compared ? list_cells(w->n, &w->f->comparison, &b->request) : 0;
     *found = false;
-    if (!f->compared || !list_cells(n, &f->comparison, &b->request))
+    if (cells == 0)
         return 0;
     if (!*now->commit)
         return err_set(err, ERR_INPUT, "nothing was searched: the commit of tonight's sources is not known");
     if (now->dirty)
         return err_set(err, ERR_INPUT,
                        "nothing was searched: tonight's sources differ from their commit %.12s", now->commit);
-    if (find_good(f, good, err) != 0)
+    if (find_good(w->f, good, err) != 0)
         return err_wrap(err, "nothing was searched");
     if (strcmp(good, now->commit) == 0)
         return err_set(err, ERR_INPUT, "nothing was searched: the night before had the same commit %.12s",
                        good);
+    if (cells > b->request.n_wanted) {
+        snprintf(line, sizeof line, "only %zu of %zu slower cells are searched for", b->request.n_wanted,
+                 cells);
+        add_line(w->lines, line);
+    }
     *found = true;
-    return make_request(n, &b->request, err) != 0 ? -1 : bisect_prepare(b, good, now->commit, err);
+    return make_request(w->n, &b->request, err) != 0 ? -1 : bisect_prepare(b, good, now->commit, err);
 }
 
-static void report(const struct bisect_state *b, json_t *lines)
-{
-    struct buf text;
-    buf_init(&text, LINE_MAX_BYTES);
-    bisect_write_headline(b, &text);
-    add_line(lines, buf_str(&text));
-    buf_release(&text);
-}
-
-/* The search is kept before its first step: should the node be gone, a later night goes on with it. */
+/* A search is kept before its first step: should the node be gone, a later night goes on with it. */
 static int keep(struct bisect_state *b, struct store *s, struct err *err)
 {
     struct bisect_state stored = {.commits = NULL};
@@ -188,55 +288,143 @@ static int begin_anew(struct store *s, struct bisect_state *b, json_t *lines, st
     return 0;
 }
 
-static int run_stored(const struct nightly_bisect *n, struct store *s, const struct bisect_settings *o,
-                      struct bisect_state *b, json_t *lines, struct err *err)
+static int run_stored(const struct search *w, struct bisect_state *b, double time_s, struct err *err)
 {
+    const struct bisect_settings o = {.session = *w->n->opt, .time_s = time_s};
     const char *sha256 = b->request.plan_sha256;
-    bool changed = *sha256 && strcmp(sha256, n->plan->sha256) != 0;
-    return changed && begin_anew(s, b, lines, err) != 0 ? -1 : bisect_run_locked(b, s, o, err);
+    bool changed = !*b->ended_at && *sha256 && strcmp(sha256, w->n->plan->sha256) != 0;
+    return changed && begin_anew(&w->f->store, b, w->lines, err) != 0
+               ? -1
+               : bisect_run_locked(b, &w->f->store, &o, err);
 }
 
-/* *found: there was a search to go on with. One that cannot go on, because its plan or its commits are no
- * longer what they were, does not keep tonight's from beginning. */
-static int go_on(const struct nightly_bisect *n, struct finish *f, const struct bisect_settings *o,
-                 struct bisect_state *b, bool *found, json_t *lines, struct err *err)
+/* The next search of what this one leaves. *found is false if it leaves nothing. */
+static int follow(struct store *s, struct bisect_state *b, bool *found, struct err *err)
 {
-    if (find_unfinished(n, &f->store, b, found, err) != 0)
+    struct bisect_state next = {.commits = NULL};
+    if (bisect_follow_prepare(b, &next, found, err) != 0 || (*found && keep(&next, s, err) != 0)) {
+        bisect_state_release(&next);
         return -1;
-    if (!*found || run_stored(n, &f->store, o, b, lines, err) == 0)
+    }
+    if (!*found)
         return 0;
-    if (err->kind != ERR_INPUT)
+    b->followed = true;
+    if (bisect_state_save(b, s, err) != 0) {
+        bisect_state_release(&next);
         return -1;
-    add_line(lines, err->msg);
-    *err = (struct err){0};
+    }
     bisect_state_release(b);
-    *found = false;
+    *b = next;
     return 0;
 }
 
-static int search(const struct nightly_bisect *n, struct finish *f, struct bisect_state *b, bool *found,
-                  json_t *lines, struct err *err)
+/* The search and, if it leaves cells, the next ones, as long as there is time. */
+static int go_on(const struct search *w, struct bisect_state *b, struct err *err)
 {
-    const struct bisect_settings o = {.session = *n->opt, .time_s = n->plan->bisect_minutes * 60};
-    if (go_on(n, f, &o, b, found, lines, err) != 0)
-        return -1;
-    if (*found)
-        return 0;
-    if (begin(n, f, b, found, err) != 0)
-        return -1;
-    return !*found ? 0 : keep(b, &f->store, err) != 0 ? -1 : bisect_run_locked(b, &f->store, &o, err);
+    bool found = true;
+    while (found) {
+        double left = w->until - clock_mono_s();
+        if (!*b->ended_at && left <= 0)
+            return 0;
+        json_array_append_new(w->seen, json_string(b->name));
+        if (run_stored(w, b, left > 0 ? left : 1, err) != 0)
+            return -1;
+        json_array_append_new(w->seen, json_string(b->name)); /* another one, if it began anew */
+        report(b, w->lines);
+        if (!*b->ended_at)
+            return 0;
+        if (follow(&w->f->store, b, &found, err) != 0)
+            return -1;
+    }
+    return 0;
 }
 
-void nightly_bisect(const struct nightly_bisect *n, struct finish *f, json_t *lines)
+/* One that cannot go on, because its plan or its commits are no longer what they were, does not keep others
+ * from beginning. */
+static int go_on_past(const struct search *w, struct bisect_state *b, struct err *err)
+{
+    int rc = go_on(w, b, err);
+    if (rc != 0 && err->kind == ERR_INPUT) {
+        add_line(w->lines, err->msg);
+        json_array_append_new(w->stuck, json_string(b->name));
+        *err = (struct err){0};
+        rc = 0;
+    }
+    bisect_state_release(b);
+    return rc;
+}
+
+/* Those that earlier nights left, the oldest first, and then tonight's. */
+static int run_searches(const struct search *w, struct bisect_state *tonight, bool begun, struct err *err)
 {
     struct bisect_state b = {.commits = NULL};
+    bool found = true;
+    if (begun)
+        json_array_append_new(w->seen, json_string(tonight->name));
+    while (clock_mono_s() < w->until) {
+        if (find_open(w->n, &w->f->store, w->seen, &b, &found, err) != 0)
+            return -1;
+        if (!found)
+            break;
+        json_array_append_new(w->seen, json_string(b.name));
+        if (go_on_past(w, &b, err) != 0)
+            return -1;
+    }
+    return begun ? go_on_past(w, tonight, err) : 0;
+}
+
+/* The cells that no search has come to yet. Returns their number. */
+static size_t tell_left(const struct search *w, struct err *err)
+{
+    struct bisect_state b = {.commits = NULL};
+    bool found = true, all[BISECT_CELLS_MAX];
+    size_t n = 0;
+    memset(all, true, sizeof all);
+    while (find_open(w->n, &w->f->store, w->stuck, &b, &found, err) == 0 && found) {
+        struct buf text;
+        buf_init(&text, LINE_MAX_BYTES);
+        json_array_append_new(w->stuck, json_string(b.name));
+        buf_puts(&text, "not followed to a commit yet: ");
+        write_cells(&b, all, false, &text);
+        if (b.request.later)
+            buf_puts(&text, ": another commit may be the cause");
+        buf_puts(&text, "; the next night goes on");
+        if (b.request.n_wanted > 0)
+            add_line(w->lines, buf_str(&text));
+        n += b.request.n_wanted;
+        buf_release(&text);
+        bisect_state_release(&b);
+    }
+    return n;
+}
+
+size_t nightly_bisect(const struct nightly_bisect *n, struct finish *f, json_t *lines)
+{
+    struct bisect_state tonight = {.commits = NULL};
     struct err err = {0};
-    bool found = false;
+    bool begun = false;
+    size_t left = 0;
     if (!n->plan->bisect)
-        return;
-    if (search(n, f, &b, &found, lines, &err) != 0)
+        return 0;
+    const struct search w = {.n = n,
+                             .f = f,
+                             .lines = lines,
+                             .seen = json_array(),
+                             .stuck = json_array(),
+                             .until = clock_mono_s() + n->plan->bisect_minutes * 60};
+    if (begin(&w, &tonight, &begun, &err) != 0 || (begun && keep(&tonight, &f->store, &err) != 0)) {
         add_line(lines, err.msg);
-    else if (found)
-        report(&b, lines);
-    bisect_state_release(&b);
+        err = (struct err){0};
+        begun = false;
+    }
+    if (run_searches(&w, &tonight, begun, &err) != 0)
+        add_line(lines, err.msg);
+    err = (struct err){0};
+    left = tell_left(&w, &err);
+    if (err.kind != ERR_NONE)
+        add_line(lines, err.msg);
+    bisect_state_release(&tonight);
+    json_decref(w.seen);
+    json_decref(w.stuck);
+    return left;
 }
