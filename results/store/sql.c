@@ -51,8 +51,7 @@ static const char *problem_of_place(sqlite3 *db)
     }
     if (is_kind(db, SQLITE_CANTOPEN))
         return "the store, or a new file next to it, cannot be opened: look at the permissions of its "
-               "folder, "
-               "and at the free space and inodes there (`df -i`)";
+               "folder, and at the free space and inodes there (`df -i`)";
     return NULL;
 }
 

@@ -102,8 +102,7 @@ static void warn_of_outlier(const struct noise_outlier *o)
             stderr,
             "warning: run %s is far from the others (%s %d: %+.0f %%; %zu %s in all): the noise floor leaves "
             "it out there, the false alarms count it; if the node was in use, `kernsweep runs reject %s "
-            "--why "
-            "TEXT`, then `kernsweep noise --stored` with the others\n",
+            "--why TEXT`, then `kernsweep noise --stored` with the others\n",
             o->run->run_id, o->variant, o->context, 100 * o->change, o->cells,
             o->cells == 1 ? "cell" : "cells", o->run->run_id);
 }
