@@ -33,8 +33,8 @@ static bool reserve(struct buf *b, size_t extra)
         b->failed = true;
         return false;
     }
-    b->failed = !ALLOC_GROW(b->data, b->len + extra + 1, b->cap);
-    return !b->failed;
+    ALLOC_GROW(b->data, b->len + extra + 1, b->cap);
+    return true;
 }
 
 void buf_add(struct buf *b, const void *data, size_t len)

@@ -1,8 +1,8 @@
 /* buf: a growable byte buffer with a maximum size.
  *
- * The data is always NUL-terminated one byte past `len`. When an append would exceed `max` or memory runs
- * out, the buffer sets `failed` and ignores further appends: check once at the end with buf_ok(). The owner
- * calls buf_release(), or takes the bytes with buf_steal().
+ * The data is always NUL-terminated one byte past `len`. When an append would exceed `max`,
+ * the buffer sets `failed` and ignores further appends: check once at the end with buf_ok(). The owner calls
+ * buf_release(), or takes the bytes with buf_steal().
  */
 #ifndef KERNSWEEP_COMMON_BASE_BUF_H
 #define KERNSWEEP_COMMON_BASE_BUF_H

@@ -36,8 +36,7 @@ static bool is_dots(const char *name)
 static int read_entries(int fd, struct listing *l)
 {
     static const size_t step = 1 << 13;
-    if (!ALLOC_GROW(l->data, l->len + step, l->cap))
-        return -1;
+    ALLOC_GROW(l->data, l->len + step, l->cap);
     ssize_t n = getdents64(fd, l->data + l->len, l->cap - l->len);
     if (n > 0)
         l->len += (size_t)n;

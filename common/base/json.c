@@ -1,5 +1,6 @@
 #include "common/base/json.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/base/json_scan.h"
 #include "common/base/problems.h"
@@ -12,6 +13,13 @@
 
 /* 15 digits, so that 0.1 is written as 0.1 and not as 0.10000000000000001. */
 #define JSON_FLAGS (JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
+
+/* In every program that reads or writes JSON: jansson's own malloc() may fail. json_arena_install() comes
+ * later. */
+__attribute__((constructor)) static void install_memory(void)
+{
+    json_set_alloc_funcs(xmalloc, free);
+}
 
 /* Whether the text has at most JSON_VALUES_MAX values: each takes up to 130 bytes of memory, however short
  * its text. */
@@ -50,25 +58,20 @@ json_t *json_parse(const char *text, size_t len, const char *file, struct err *e
 
 json_t *json_load(const char *path, size_t max, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, max);
-    json_t *value = NULL;
-    if (fs_read_file(path, max, &text, err) == 0)
-        value = json_parse(buf_str(&text), text.len, path, err);
-    buf_release(&text);
-    return value;
+    AUTO(buf_release) struct buf text = {.max = max};
+    if (fs_read_file(path, max, &text, err) != 0)
+        return NULL;
+    return json_parse(buf_str(&text), text.len, path, err);
 }
 
 int json_save(const char *path, const json_t *value, struct err *err)
 {
-    char *text = json_dumps(value, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_FLAGS);
+    AUTO_FREE char *text = json_dumps(value, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_FLAGS);
     if (!text)
         return err_set(err, ERR_INTERNAL, "%s: cannot encode as JSON", path);
     size_t len = strlen(text);
     text[len] = '\n'; /* replaces the NUL, as fs_write_file() takes a length */
-    int rc = fs_write_file(path, text, len + 1, 0600, err);
-    free(text);
-    return rc;
+    return fs_write_file(path, text, len + 1, 0600, err);
 }
 
 static int append_text(const char *data, size_t len, void *arg)

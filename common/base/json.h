@@ -2,7 +2,8 @@
  *
  * A struct json_at is a value together with its location ("plan.json: $.variants[2].name"); getters fail with
  * one line that names the location, what was found and what was expected. Nothing here owns the JSON: the
- * caller keeps the root alive.
+ * caller keeps the root alive (json_auto_t * drops it at the end of the block). Memory never fails (alloc.h),
+ * so json_pack() and its like fail only for text that is not UTF-8.
  */
 #ifndef KERNSWEEP_COMMON_BASE_JSON_H
 #define KERNSWEEP_COMMON_BASE_JSON_H

@@ -1,5 +1,7 @@
 #include "common/base/json_arena.h"
 
+#include "common/base/alloc.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -19,9 +21,7 @@ static _Thread_local struct json_arena *parsing;
 static struct json_chunk *add_chunk(struct json_arena *a, size_t least)
 {
     size_t size = least > CHUNK_BYTES ? least : CHUNK_BYTES;
-    struct json_chunk *c = malloc(sizeof *c + size);
-    if (!c)
-        return NULL;
+    struct json_chunk *c = xmalloc(sizeof *c + size);
     *c = (struct json_chunk){.older = a->newest, .size = size};
     a->newest = c;
     return c;
@@ -30,15 +30,13 @@ static struct json_chunk *add_chunk(struct json_arena *a, size_t least)
 static void *arena_alloc(size_t size)
 {
     if (!parsing)
-        return malloc(size);
+        return xmalloc(size);
     if (size > SIZE_MAX / 2)
         return NULL;
     size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     struct json_chunk *c = parsing->newest;
     if (!c || c->size - c->used < size)
         c = add_chunk(parsing, size);
-    if (!c)
-        return NULL;
     void *p = c->data + c->used;
     c->used += size;
     return p;
@@ -64,10 +62,9 @@ static const json_t *parse_on_heap(struct json_arena *a, const char *text, size_
     json_t *value = json_parse(text, len, file, err);
     if (value && !a->roots)
         a->roots = json_array();
-    if (!value || json_array_append_new(a->roots, value) == 0)
-        return value;
-    err_set(err, ERR_INTERNAL, "%s: out of memory", file);
-    return NULL;
+    if (value)
+        json_array_append_new(a->roots, value);
+    return value;
 }
 
 const json_t *json_parse_in(struct json_arena *a, const char *text, size_t len, const char *file,
