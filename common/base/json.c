@@ -128,6 +128,12 @@ struct json_at json_element(const struct json_at *arr, size_t i)
     return at;
 }
 
+const char *json_text(const json_t *obj, const char *key)
+{
+    const char *text = json_string_value(json_object_get(obj, key));
+    return text ? text : "";
+}
+
 json_t *json_iterable(const json_t *object)
 {
     return (json_t *)(uintptr_t)object;

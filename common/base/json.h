@@ -33,6 +33,9 @@ struct json_at json_root(const json_t *value, const char *file);
 struct json_at json_member(const struct json_at *obj, const char *key);
 struct json_at json_element(const struct json_at *arr, size_t i);
 
+/* The string at a key of an object, borrowed; "" if there is none. obj may be NULL. */
+const char *json_text(const json_t *obj, const char *key);
+
 /* For json_object_foreach(), which takes a non-const object although it only reads it. */
 json_t *json_iterable(const json_t *object);
 

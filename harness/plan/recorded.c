@@ -15,30 +15,24 @@ enum { LIST_MAX = 1 << 16 };
 /* What the executor writes for the value of a secret. */
 static const char hidden[] = "***";
 
-static const char *text_of(const json_t *obj, const char *key)
-{
-    const char *text = json_string_value(json_object_get(obj, key));
-    return text ? text : "";
-}
-
 const char *recorded_run_id(const json_t *job)
 {
-    return text_of(job, "run_id");
+    return json_text(job, "run_id");
 }
 
 const char *recorded_node(const json_t *job)
 {
-    return text_of(job, "node");
+    return json_text(job, "node");
 }
 
 const char *recorded_plan(const json_t *job)
 {
-    return text_of(job, "plan_sha256");
+    return json_text(job, "plan_sha256");
 }
 
 const char *recorded_source(const json_t *job)
 {
-    const char *sha = text_of(json_object_get(job, "source"), "sha256");
+    const char *sha = json_text(json_object_get(job, "source"), "sha256");
     return *sha ? sha : NULL;
 }
 
@@ -51,7 +45,7 @@ json_t *recorded_git(const json_t *job)
 static bool is_job(const json_t *job)
 {
     const char *sha = recorded_source(job);
-    return strcmp(text_of(job, "schema"), PROTO_SCHEMA_JOB) == 0 && text_is_name(recorded_run_id(job)) &&
+    return strcmp(json_text(job, "schema"), PROTO_SCHEMA_JOB) == 0 && text_is_name(recorded_run_id(job)) &&
            sha256_is_hex(recorded_plan(job)) && (!sha || sha256_is_hex(sha));
 }
 
@@ -145,9 +139,9 @@ static int take_variants(const json_t *job, struct plan_variants *v, struct err 
     json_t *variant;
     json_array_foreach(json_object_get(job, "variants"), i, variant)
     {
-        size_t more = plan_variants_move_up(v, text_of(variant, "name"), kept);
+        size_t more = plan_variants_move_up(v, json_text(variant, "name"), kept);
         if (more == 0)
-            return err_set(err, ERR_INPUT, "the plan has no variant \"%.80s\"", text_of(variant, "name"));
+            return err_set(err, ERR_INPUT, "the plan has no variant \"%.80s\"", json_text(variant, "name"));
         kept += more;
     }
     if (kept == 0)
@@ -159,7 +153,7 @@ static int take_variants(const json_t *job, struct plan_variants *v, struct err 
 /* Placed on every GPU, a test is repeated on each: only those of the first GPU are the plan's. */
 static bool is_of_first_gpu(const json_t *tests, const json_t *test)
 {
-    return strcmp(text_of(test, "gpu"), text_of(json_array_get(tests, 0), "gpu")) == 0;
+    return strcmp(json_text(test, "gpu"), json_text(json_array_get(tests, 0), "gpu")) == 0;
 }
 
 /* Each context once, in the order of its first test, with its highest repetition. */
@@ -209,7 +203,7 @@ static int take_contexts(const json_t *job, struct matrix *m, const struct json_
 int recorded_apply(const json_t *job, struct plan_variants *v, struct matrix *m, struct settings *settings,
                    const struct json_at *root, struct err *err)
 {
-    const char *mode = text_of(job, "mode"), *tag = text_of(job, "tag");
+    const char *mode = json_text(job, "mode"), *tag = json_text(job, "tag");
     if (settings_mode_ok(mode))
         settings->mode = mode;
     if (!*tag || text_is_name(tag))
