@@ -1,13 +1,14 @@
 # executor: one binary without dependencies on the node. Static, except in sanitizer builds, which do not support it. Without
 # debugging information, which is half of what nodes would receive, and hash on every connection.
 executor_rooms   := commands run array prepare trial suite place node clocks bundle telemetry job process contain workdir disasm code
+executor_link    := -ljansson -lnettle -lpcre2-8 -lzstd -lm
 executor_sources := $(wildcard executor/*.c $(executor_rooms:%=executor/%/*.c))
 $(eval $(call library,executor,$(filter-out executor/main.c,$(executor_sources))))
 objects_all += $(call objects,executor/main.c)
 programs += $(BUILD)/kernsweep-executor
 $(BUILD)/kernsweep-executor: $(call objects,executor/main.c) $(BUILD)/libexecutor.a $(BUILD)/libcommon.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-static -Wl,--strip-debug) -o $@ $^ -ljansson -lnettle -lpcre2-8 -lm $(linked)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(if $(SANITIZE),,-static -Wl,--strip-debug) -o $@ $^ $(executor_link) $(linked)
 
 # The NVML helper must be dynamic (see executor/telemetry/nvml.h); the executor embeds it.
 nvml_helper := $(BUILD)/executor/telemetry/nvml_helper/helper

@@ -10,6 +10,7 @@ objects_all   += $(call objects,$(unit_sources) $(tool_sources)) $(unit_only)
 simulation    := $(call objects,$(wildcard tests/simulation/*.c))
 objects_all   += $(simulation)
 test_libs     := $(addprefix $(BUILD)/lib,harness.a executor.a reports.a results.a common.a)
+test_link     := $(harness_link) -lzstd
 
 # A unit program's own code runs for milliseconds; to optimise it would take longer.
 $(call objects,$(unit_sources)): private CFLAGS += -O0
@@ -20,7 +21,7 @@ $(tool_programs): $(BUILD)/tests/%: $(BUILD)/tests/tools/%.o $(test_libs)
 $(unit_programs) $(tool_programs):
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(harness_link) $(linked)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(test_link) $(linked)
 
 # `test` installs missing packages first and then runs make again, because the makefiles call pkg-config when they are read.
 .PHONY: unit test_programs check test

@@ -1,5 +1,6 @@
 #include "executor/code/scan.h"
 
+#include "common/base/alloc.h"
 #include "executor/code/amd.h"
 #include "executor/code/archive.h"
 #include "executor/code/cuda.h"
@@ -32,7 +33,7 @@ struct scan {
     const struct scan_hook *hook; /* NULL: none */
     struct code_set *set;
     int depth;
-    uint64_t unpacked; /* bytes that were decoded so far */
+    uint64_t unpacked; /* bytes that were to be decoded so far */
 };
 
 static int scan_any(struct scan *s, struct span file, struct err *err);
@@ -75,29 +76,21 @@ struct packed {
     bool zstd, lz4;
 };
 
-/* The caller frees out->data. */
-static bool unpack(struct scan *s, const struct packed *p, struct unpacked *out)
+/* The caller frees the result. NULL for what is not compressed, or cannot be decoded. */
+static uint8_t *unpack(struct scan *s, const struct packed *p, size_t *len)
 {
-    bool good = false;
-    *out = (struct unpacked){.data = NULL};
-    if (p->size > UNPACKED_MAX || p->size > unpacked_in_all - s->unpacked)
-        return false;
-    if (p->zstd)
-        good = unpack_zstd(p->bytes, (size_t)p->size, out);
-    else if (p->lz4)
-        good = unpack_lz4(p->bytes, (size_t)p->size, out);
-    s->unpacked += out->len;
-    return good;
+    if (p->size > UNPACKED_MAX || p->size > unpacked_in_all - s->unpacked || !(p->zstd || p->lz4))
+        return NULL;
+    s->unpacked += p->size;
+    return (p->zstd ? unpack_zstd : unpack_lz4)(p->bytes, (size_t)p->size, len);
 }
 
 /* Scans what is in it; what cannot be decoded counts as its bytes. */
 static int scan_packed(struct scan *s, const char *name, const struct packed *p, struct err *err)
 {
-    struct unpacked u;
-    int rc = unpack(s, p, &u) ? scan_any(s, (struct span){u.data, u.len}, err)
-                              : add_opaque(s, name, p->bytes, err);
-    free(u.data);
-    return rc;
+    size_t len;
+    AUTO_FREE uint8_t *data = unpack(s, p, &len);
+    return data ? scan_any(s, (struct span){data, len}, err) : add_opaque(s, name, p->bytes, err);
 }
 
 /* A compressed bundle says its size from version 2 on; before, it ends with its section. */
@@ -175,11 +168,9 @@ static bool has_cubin(struct span entries)
 
 static int scan_ptx(struct scan *s, const struct packed *p, struct err *err)
 {
-    struct unpacked u = {.data = NULL};
-    bool good = (p->zstd || p->lz4) && unpack(s, p, &u);
-    int rc = add_opaque(s, "ptx", good ? (struct span){u.data, u.len} : p->bytes, err);
-    free(u.data);
-    return rc;
+    size_t len;
+    AUTO_FREE uint8_t *data = unpack(s, p, &len);
+    return add_opaque(s, "ptx", data ? (struct span){data, len} : p->bytes, err);
 }
 
 static int scan_entry(struct scan *s, const struct entry *e, bool ptx_counts, struct err *err)

@@ -1,43 +1,47 @@
 #include "executor/code/unpack.h"
 
+#include "common/base/alloc.h"
+
 #include <stdlib.h>
+#include <zstd.h>
 
-enum { FIRST_CAP = 64 << 10, LZ4_MATCH_MIN = 4, LZ4_MORE = 15, LZ4_BYTE_MAX = 255 };
+enum { LZ4_MATCH_MIN = 4, LZ4_MORE = 15, LZ4_BYTE_MAX = 255 };
 
-bool unpacked_room(struct unpacked *u, size_t len)
+uint8_t *unpack_zstd(struct span packed, size_t max, size_t *len)
 {
-    if (len > u->max - u->len)
+    if (packed.len == 0)
+        return NULL;
+    /* In one piece: the window is the output itself, so that no frame can make libzstd allocate another. */
+    uint8_t *out = xmalloc(max);
+    *len = ZSTD_decompress(out, max, packed.data, packed.len);
+    if (!ZSTD_isError(*len))
+        return out;
+    free(out);
+    return NULL;
+}
+
+/* What was decoded so far. */
+struct output {
+    uint8_t *data;
+    size_t len, max;
+};
+
+static bool add_literals(struct output *o, struct span literals)
+{
+    if (literals.len > o->max - o->len)
         return false;
-    if (u->len + len <= u->cap)
-        return true;
-    size_t cap = u->cap ? u->cap : FIRST_CAP;
-    while (cap < u->len + len)
-        cap *= 2;
-    uint8_t *data = realloc(u->data, cap);
-    if (!data)
-        return false;
-    u->data = data;
-    u->cap = cap;
+    memcpy(o->data + o->len, literals.data, literals.len);
+    o->len += literals.len;
     return true;
 }
 
-bool unpacked_add(struct unpacked *u, const uint8_t *data, size_t len)
+/* Repeats what lies `back` bytes before the end; the two may overlap. */
+static bool repeat(struct output *o, size_t back, size_t len)
 {
-    if (!unpacked_room(u, len))
+    if (back == 0 || back > o->len || len > o->max - o->len)
         return false;
-    if (len)
-        memcpy(u->data + u->len, data, len);
-    u->len += len;
-    return true;
-}
-
-bool unpacked_copy(struct unpacked *u, size_t back, size_t len)
-{
-    if (back == 0 || back > u->len || !unpacked_room(u, len))
-        return false;
-    for (size_t i = 0; i < len; i++)
-        u->data[u->len + i] = u->data[u->len + i - back];
-    u->len += len;
+    for (size_t end = o->len + len; o->len < end; o->len++)
+        o->data[o->len] = o->data[o->len - back];
     return true;
 }
 
@@ -56,15 +60,14 @@ static bool read_length(struct span s, size_t *at, uint8_t first, size_t *out)
     return false;
 }
 
-bool unpack_lz4(struct span packed, size_t max, struct unpacked *u)
+static bool decode_lz4(struct span packed, struct output *o)
 {
-    *u = (struct unpacked){.max = max < UNPACKED_MAX ? max : UNPACKED_MAX};
     for (size_t at = 0; at < packed.len;) {
         uint8_t token = packed.data[at++];
         struct span literals;
         size_t len;
         if (!read_length(packed, &at, token >> 4, &len) || !span_part(packed, at, len, &literals) ||
-            !unpacked_add(u, literals.data, len))
+            !add_literals(o, literals))
             return false;
         at += len;
         if (at == packed.len)
@@ -72,8 +75,19 @@ bool unpack_lz4(struct span packed, size_t max, struct unpacked *u)
         size_t back = span_u16(packed, at);
         at += 2;
         if (at > packed.len || !read_length(packed, &at, token & LZ4_MORE, &len) ||
-            !unpacked_copy(u, back, len + LZ4_MATCH_MIN))
+            !repeat(o, back, len + LZ4_MATCH_MIN))
             return false;
     }
     return false;
+}
+
+uint8_t *unpack_lz4(struct span packed, size_t max, size_t *len)
+{
+    struct output o = {.data = xmalloc(max), .max = max};
+    bool good = decode_lz4(packed, &o);
+    *len = o.len;
+    if (good)
+        return o.data;
+    free(o.data);
+    return NULL;
 }

@@ -15,7 +15,7 @@ case $BUILD in */sanitize) skip_all "the executor cannot be linked again here (a
 # executor_with NAME OPTION...: the executor's objects linked once more, as a program of its own
 executor_with() {
     "${CC:-cc}" -o "$TMPDIR/$1" "$BUILD/executor/main.o" "${@:2}" "$BUILD/libexecutor.a" "$BUILD/libcommon.a" \
-        -ljansson -lnettle -lpcre2-8 -lm
+        -ljansson -lnettle -lpcre2-8 -lzstd -lm
 }
 
 # A static program cannot be told another time. The library is linked and not preloaded: its children, the tests'

@@ -12,10 +12,10 @@ objects_all   += $(call objects,$(fuzz_sources) tests/fuzz/replay.c tests/fuzz/f
 $(fuzz_replays): $(BUILD)/tests/%: $(BUILD)/tests/fuzz/%.o $(call objects,tests/fuzz/replay.c tests/fuzz/folder.c) $(test_libs)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(harness_link) $(linked)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(test_link) $(linked)
 $(fuzz_programs): $(BUILD)/%: $(BUILD)/tests/fuzz/%.o $(call objects,tests/fuzz/folder.c) $(test_libs)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(harness_link)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(test_link)
 
 model_parts   := exact_prompt gguf_file gguf_writer merges model_file pretokenize shape tensor tokenizer vocabulary
 model_objects := $(patsubst %,$(BUILD)/kernels/model/%.o,$(model_parts))
