@@ -145,12 +145,15 @@ static int fail_at(const struct json_at *at, const struct json_at *located, bool
 {
     const struct json_source *s = at->source;
     struct json_mark mark = {0};
-    bool known = s && s->locate && s->locate(s, located->path, key, &mark);
-    if (s && s->problems)
-        problems_at(s->problems, &mark, located->path);
-    if (!known)
-        return err_set(err, ERR_INPUT, "%s: %s: %s", at->file, at->path, text);
-    return err_set(err, ERR_INPUT, "%s:%u:%u: %s: %s", at->file, mark.line, mark.column, at->path, text);
+    struct err problem;
+    struct err *out = s ? &problem : err;
+    if (s && s->locate && s->locate(s, located->path, key, &mark))
+        err_set(out, ERR_INPUT, "%s:%u:%u: %s: %s", at->file, mark.line, mark.column, at->path, text);
+    else
+        err_set(out, ERR_INPUT, "%s: %s: %s", at->file, at->path, text);
+    if (s)
+        problems_add(s->problems, &mark, located->path, problem.msg);
+    return -1;
 }
 
 int json_fail(const struct json_at *at, struct err *err, const char *fmt, ...)
@@ -220,7 +223,7 @@ int json_keys(const struct json_at *at, const char *const *known, struct err *er
 {
     if (!json_is_object(at->value))
         return json_expected(at, "an object", err);
-    size_t before = problems_count(at);
+    int rc = 0;
     const char *key;
     json_t *value;
     json_object_foreach(json_iterable(at->value), key, value)
@@ -228,14 +231,13 @@ int json_keys(const struct json_at *at, const char *const *known, struct err *er
         size_t i = 0;
         while (known[i] && strcmp(known[i], key) != 0)
             i++;
-        if (known[i])
+        if (known[i] || (rc != 0 && !at->source))
             continue;
         while (known[i])
             i++;
-        if (unknown_key(at, key, text_nearest(key, known, i), err) != 0 && !problems_go_on(at, err))
-            return -1;
+        rc = unknown_key(at, key, text_nearest(key, known, i), err);
     }
-    return problems_since(at, before);
+    return rc;
 }
 
 /* The location is computed only here, as it is needed only for the message. */

@@ -39,8 +39,8 @@ const char *json_text(const json_t *obj, const char *key);
 /* For json_object_foreach(), which takes a non-const object although it only reads it. */
 json_t *json_iterable(const json_t *object);
 
-/* err_set(ERR_INPUT, "<file>: <path>: <fmt>"), with a source "<file>:<line>:<column>: <path>: ...". Returns
- * -1. */
+/* err_set(ERR_INPUT, "<file>: <path>: <fmt>"). With a source, the text is "<file>:<line>:<column>: <path>:
+ * ..." where the place is known, and goes to its problems instead of err. Returns -1. */
 int json_fail(const struct json_at *at, struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Fails with "expected <what>, found <the value's type>". Returns -1. */

@@ -19,16 +19,15 @@ struct json_problems;
 /* What is known of the text that a document was read from; embedded by whoever keeps the text. */
 struct json_source {
     /* The position of the value at path or, with key, of its key. What is not there is where its object is.
-     */
+     * NULL: errors give no line. */
     bool (*locate)(const struct json_source *s, const char *path, bool key, struct json_mark *out);
-    struct json_problems
-        *problems; /* collects all errors (problems.h); NULL: the first one ends the reading */
+    struct json_problems *problems; /* collects all errors (problems.h); never NULL */
 };
 
 struct json_at {
     const json_t *value;
     const char *file;                 /* not owned */
-    const struct json_source *source; /* not owned; NULL: errors give no line */
+    const struct json_source *source; /* not owned; NULL: the error is in err alone */
     char path[JSON_PLACE_MAX];
 };
 

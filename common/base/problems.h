@@ -1,15 +1,13 @@
-/* problems: all errors of a document instead of the first. A reader that has failed at one part asks
- * problems_go_on() whether to read the next part, and ends with problems_since().
+/* problems: all errors of a document, in the order in which they were found. A document collects them if its
+ * json_source (json_at.h) names where to: json_fail() then adds to the list and leaves err alone. So a reader
+ * of several parts reads them all, and whoever began asks problems_first() at the end.
  *
- *     size_t before = problems_count(at);
+ *     int rc = 0;
  *     for (...)
- *         if (read_part(&part, err) != 0 && !problems_go_on(&part, err))
- *             return -1;
- *     return problems_since(at, before);
+ *         rc |= read_part(&part, err);
+ *     return rc;
  *
- * Where nobody collects (at->source is NULL or has no problems), problems_go_on() is false and the first
- * error is returned as ever. What a failed part would have set must not be used. The owner calls
- * problems_release(); {0} is empty.
+ * What a failed part would have set must not be used. The owner calls problems_release(); {0} is empty.
  */
 #ifndef KERNSWEEP_COMMON_BASE_PROBLEMS_H
 #define KERNSWEEP_COMMON_BASE_PROBLEMS_H
@@ -30,21 +28,13 @@ struct problem {
 struct json_problems {
     struct problem *item;
     size_t count;
-    bool more; /* than PROBLEMS_MAX, or than memory for them */
-    struct json_mark mark;
-    char path[JSON_PLACE_MAX]; /* where json_fail() failed last */
+    bool more; /* than PROBLEMS_MAX */
 };
 
-/* The position of the next error, told by json_fail(). */
-void problems_at(struct json_problems *p, const struct json_mark *mark, const char *path);
-/* Takes the error, if at's document collects errors of its content: false means return -1. */
-bool problems_go_on(const struct json_at *at, struct err *err);
-/* The number so far; 0 if nobody collects. */
-size_t problems_count(const struct json_at *at);
-/* 0 if there was none since then, else -1; err is then empty. */
-int problems_since(const struct json_at *at, size_t before);
-
-void problems_add(struct json_problems *p, const char *text);
+/* Of several with the same path, which is not "", the first is kept. */
+void problems_add(struct json_problems *p, const struct json_mark *mark, const char *path, const char *text);
+/* What reading a document returns: rc, with the first problem, if there is one, in err. */
+int problems_first(const struct json_problems *p, int rc, struct err *err);
 /* By their positions. */
 void problems_sort(struct json_problems *p);
 void problems_release(struct json_problems *p);

@@ -1,6 +1,6 @@
 #include "common/contract/command.h"
 
-#include "common/base/problems.h"
+#include "common/base/alloc.h"
 #include "common/contract/proto.h"
 
 #include <stdio.h>
@@ -54,22 +54,18 @@ int command_read(struct command *c, const struct json_at *at, unsigned allowed, 
         return json_fail(at, err, "expected a command as an array of strings, found an empty array");
     if (n > LIMIT_ARGV)
         return json_fail(at, err, "expected at most %d entries, found %zu", LIMIT_ARGV, n);
-    c->argv = calloc(n + 1, sizeof *c->argv);
-    if (!c->argv)
-        return err_set(err, ERR_INTERNAL, "%s: no memory for a command", at->file);
-    size_t before = problems_count(at);
+    c->argv = xcalloc(n + 1, sizeof *c->argv);
+    int rc = 0;
     for (size_t i = 0; i < n; i++) {
         struct json_at word = json_element(at, i);
-        if (command_check_word(&word, allowed, err) != 0) {
-            if (!problems_go_on(at, err))
-                return -1;
-            continue;
-        }
-        c->argv[c->argc++] = json_string_value(word.value);
-        if (!*c->argv[0])
+        if (command_check_word(&word, allowed, err) != 0)
+            rc = -1;
+        else
+            c->argv[c->argc++] = json_string_value(word.value);
+        if (c->argc > 0 && !*c->argv[0])
             return json_fail(&word, err, "expected a program's name, found an empty string");
     }
-    return problems_since(at, before);
+    return rc;
 }
 
 void command_release(struct command *c)

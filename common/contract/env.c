@@ -1,6 +1,6 @@
 #include "common/contract/env.h"
 
-#include "common/base/problems.h"
+#include "common/base/alloc.h"
 #include "common/contract/command.h"
 #include "common/contract/proto.h"
 
@@ -85,22 +85,20 @@ int env_read(struct env *env, const struct json_at *at, enum document in, const 
         return json_expected(at, "an object of environment variables", err);
     if (n > LIMIT_ENV)
         return json_fail(at, err, "expected at most %d environment variables, found %zu", LIMIT_ENV, n);
-    env->name = calloc(n + 1, sizeof *env->name);
-    env->value = calloc(n + 1, sizeof *env->value);
-    if (!env->name || !env->value)
-        return err_set(err, ERR_INTERNAL, "%s: no memory for an environment", at->file);
-    size_t before = problems_count(at);
+    env->name = xcalloc(n + 1, sizeof *env->name);
+    env->value = xcalloc(n + 1, sizeof *env->value);
+    int rc = 0;
     json_object_foreach(json_iterable(at->value), name, value)
     {
         struct json_at item = json_member(at, name);
         if (check_item(&item, name, in, secrets, allowed, err) == 0) {
             env->name[env->count] = name;
             env->value[env->count++] = json_string_value(value);
-        } else if (!problems_go_on(at, err)) {
-            return -1;
+        } else {
+            rc = -1;
         }
     }
-    return problems_since(at, before);
+    return rc;
 }
 
 void env_release(struct env *env)

@@ -1,6 +1,5 @@
 #include "common/contract/keys.h"
 
-#include "common/base/problems.h"
 #include "common/base/text.h"
 
 #include <math.h>
@@ -224,27 +223,24 @@ static int read_rows(const struct json_at *at, enum document in, const struct ke
                      const struct key_table *tables, size_t n, struct err *err)
 {
     const char *checked = NULL;
-    size_t before = problems_count(at);
+    int rc = 0;
     for (const struct key *k = table->rows; k->name; k++) {
         if (!(k->in & in))
             continue;
         if (belongs_to(k, in, NULL)) {
-            if (read_key(k, at, in, table->out, err) != 0 && !problems_go_on(at, err))
-                return -1;
+            rc |= read_key(k, at, in, table->out, err);
             continue;
         }
         struct json_at object = json_member(at, k->object);
         if (!object.value)
             continue;
-        if ((!checked || strcmp(checked, k->object) != 0) &&
-            check_known(&object, in, tables, n, k->object, err) != 0 && !problems_go_on(at, err))
-            return -1;
+        if (!checked || strcmp(checked, k->object) != 0)
+            rc |= check_known(&object, in, tables, n, k->object, err);
         checked = k->object;
-        if (json_is_object(object.value) && read_key(k, &object, in, table->out, err) != 0 &&
-            !problems_go_on(at, err))
-            return -1;
+        if (json_is_object(object.value))
+            rc |= read_key(k, &object, in, table->out, err);
     }
-    return problems_since(at, before);
+    return rc;
 }
 
 int keys_read(const struct json_at *at, enum document in, const struct key_table *tables, size_t n,
@@ -254,14 +250,10 @@ int keys_read(const struct json_at *at, enum document in, const struct key_table
         for (const struct key *k = tables[t].rows; k->name; k++)
             if (k->in & in)
                 store_value(k, default_of(k), tables[t].out);
-    size_t before = problems_count(at);
-    if (check_known(at, in, tables, n, NULL, err) != 0 &&
-        !(json_is_object(at->value) && problems_go_on(at, err)))
-        return -1;
-    for (size_t t = 0; t < n; t++)
-        if (read_rows(at, in, &tables[t], tables, n, err) != 0 && !problems_go_on(at, err))
-            return -1;
-    return problems_since(at, before);
+    int rc = check_known(at, in, tables, n, NULL, err);
+    for (size_t t = 0; t < n && json_is_object(at->value); t++)
+        rc |= read_rows(at, in, &tables[t], tables, n, err);
+    return rc;
 }
 
 static json_t *encode_value(const struct key *k, const void *values)

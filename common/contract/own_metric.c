@@ -1,7 +1,5 @@
 #include "common/contract/own_metric.h"
 
-#include "common/base/problems.h"
-
 #include <string.h>
 
 static const double wall_tolerance = 0.02, wall_tolerance_s = 0.05;
@@ -106,11 +104,10 @@ int own_metrics_read(struct own_metrics *out, const struct json_at *at, enum doc
         return 0;
     if (!json_is_array(at->value) || n > LIMIT_METRICS)
         return json_fail(at, err, "expected an array of up to %d metrics", LIMIT_METRICS);
-    size_t before = problems_count(at);
+    int rc = 0;
     for (size_t i = 0; i < n; i++) {
         struct json_at one = json_element(at, i);
-        if (read_one(out, &one, in, err) != 0 && !problems_go_on(at, err))
-            return -1;
+        rc |= read_one(out, &one, in, err);
     }
-    return problems_since(at, before);
+    return rc;
 }

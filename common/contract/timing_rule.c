@@ -1,6 +1,5 @@
 #include "common/contract/timing_rule.h"
 
-#include "common/base/problems.h"
 #include "common/base/text.h"
 
 #include <stdio.h>
@@ -195,13 +194,12 @@ static int add_metric(struct timing_rule *rule, const struct own_metric *m, cons
 int timing_rule_add_metrics(struct timing_rule *rule, const struct own_metrics *metrics,
                             const struct json_at *at, struct err *err)
 {
-    size_t before = problems_count(at);
+    int rc = 0;
     for (size_t i = 0; i < metrics->count; i++) {
         struct json_at one = json_element(at, i);
-        if (add_metric(rule, &metrics->item[i], &one, err) != 0 && !problems_go_on(at, err))
-            return -1;
+        rc |= add_metric(rule, &metrics->item[i], &one, err);
     }
-    return problems_since(at, before);
+    return rc;
 }
 
 bool timing_rule_is_given(const struct timing_rule *rule)

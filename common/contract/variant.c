@@ -1,6 +1,6 @@
 #include "common/contract/variant.h"
 
-#include "common/base/problems.h"
+#include "common/base/alloc.h"
 #include "common/contract/proto.h"
 
 #include <stdlib.h>
@@ -31,40 +31,32 @@ unsigned variant_placeholders(const struct variant_context *c, unsigned all)
     return c->shapes ? all : all & ~SUBST_FOR_SHAPE;
 }
 
-static void *alloc_items(size_t count, size_t size, struct err *err)
-{
-    void *p = calloc(count + 1, size);
-    if (!p)
-        err_set(err, ERR_INTERNAL, "no memory for a variant");
-    return p;
-}
-
 static int read_builds(struct variant *v, const struct json_at *at, unsigned allowed, struct err *err)
 {
-    size_t n, before = problems_count(at);
-    if (command_list_length(at, "commands", LIMIT_BUILD_COMMANDS, &n, err) != 0 ||
-        !(v->build = alloc_items(n, sizeof *v->build, err)))
+    size_t n;
+    int rc = 0;
+    if (command_list_length(at, "commands", LIMIT_BUILD_COMMANDS, &n, err) != 0)
         return -1;
+    v->build = xcalloc(n, sizeof *v->build);
     while (v->build_count < n) {
         struct json_at step = json_element(at, v->build_count);
-        if (command_read(&v->build[v->build_count++], &step, allowed, err) != 0 && !problems_go_on(at, err))
-            return -1;
+        rc |= command_read(&v->build[v->build_count++], &step, allowed, err);
     }
-    return problems_since(at, before);
+    return rc;
 }
 
 static int read_gates(struct variant *v, const struct json_at *at, unsigned allowed, struct err *err)
 {
-    size_t n, before = problems_count(at);
-    if (command_list_length(at, "gates", LIMIT_GATES, &n, err) != 0 ||
-        !(v->gate = alloc_items(n, sizeof *v->gate, err)))
+    size_t n;
+    int rc = 0;
+    if (command_list_length(at, "gates", LIMIT_GATES, &n, err) != 0)
         return -1;
+    v->gate = xcalloc(n, sizeof *v->gate);
     while (v->gate_count < n) {
         struct json_at gate = json_element(at, v->gate_count);
-        if (gate_read(&v->gate[v->gate_count++], &gate, allowed, err) != 0 && !problems_go_on(at, err))
-            return -1;
+        rc |= gate_read(&v->gate[v->gate_count++], &gate, allowed, err);
     }
-    return problems_since(at, before);
+    return rc;
 }
 
 /* In a job, a variant has both the plan's patches and its own. */
@@ -72,10 +64,9 @@ int patches_read(struct patch **out, size_t *count, const struct json_at *at, co
                  struct err *err)
 {
     size_t n;
-    if (command_list_length(at, "patches", c->in == IN_JOB ? 2 * LIMIT_PATCHES : LIMIT_PATCHES, &n, err) !=
-            0 ||
-        !(*out = alloc_items(n, sizeof **out, err)))
+    if (command_list_length(at, "patches", c->in == IN_JOB ? 2 * LIMIT_PATCHES : LIMIT_PATCHES, &n, err) != 0)
         return -1;
+    *out = xcalloc(n, sizeof **out);
     if (n > 0 && !c->sources)
         return json_fail(at, err, "there is nothing to patch: give \"source\"");
     for (*count = 0; *count < n; ++*count) {
@@ -86,7 +77,7 @@ int patches_read(struct patch **out, size_t *count, const struct json_at *at, co
     return 0;
 }
 
-/* Its parts: each is read whether or not the ones before it failed, if problems are collected. */
+/* Each part is read whether or not the ones before it failed. */
 static int read_parts(struct variant *v, const struct json_at *at, const struct variant_context *c,
                       struct err *err)
 {
@@ -98,30 +89,27 @@ static int read_parts(struct variant *v, const struct json_at *at, const struct 
     unsigned in_test = variant_placeholders(c, SUBST_FOR_TEST),
              in_gate = variant_placeholders(c, SUBST_FOR_GATE),
              without = c->sources ? 0 : SUBST_BIT(SUBST_SRC);
-    size_t before = problems_count(at);
-    if ((shape_read(&v->shape, &shape, err) != 0 && !problems_go_on(at, err)) ||
-        (command_read(&v->run, &run, in_test & ~without, err) != 0 && !problems_go_on(at, err)) ||
-        (read_builds(v, &build, SUBST_FOR_BUILD & ~without, err) != 0 && !problems_go_on(at, err)) ||
-        (env_read(&v->env, &env, c->in, c->secrets, in_test, err) != 0 && !problems_go_on(at, err)) ||
-        (env_read(&v->test_env, &late, c->in, c->secrets, in_test, err) != 0 && !problems_go_on(at, err)) ||
-        (read_gates(v, &gates, in_gate & ~without, err) != 0 && !problems_go_on(at, err)) ||
-        (container_read(&v->container, &container, c->in, err) != 0 && !problems_go_on(at, err)) ||
-        (patches_read(&v->patch, &v->patch_count, &patches, c, err) != 0 && !problems_go_on(at, err)))
-        return -1;
-    return problems_since(at, before);
+    int rc = shape_read(&v->shape, &shape, err);
+    rc |= command_read(&v->run, &run, in_test & ~without, err);
+    rc |= read_builds(v, &build, SUBST_FOR_BUILD & ~without, err);
+    rc |= env_read(&v->env, &env, c->in, c->secrets, in_test, err);
+    rc |= env_read(&v->test_env, &late, c->in, c->secrets, in_test, err);
+    rc |= read_gates(v, &gates, in_gate & ~without, err);
+    rc |= container_read(&v->container, &container, c->in, err);
+    return rc | patches_read(&v->patch, &v->patch_count, &patches, c, err);
 }
 
 int variant_read(struct variant *v, const struct json_at *at, const struct variant_context *c,
                  struct err *err)
 {
     const struct key_table table = {variant_keys, v};
-    size_t before = problems_count(at);
-    if (keys_read(at, c->in, &table, 1, err) != 0 && !(json_is_object(at->value) && problems_go_on(at, err)))
-        return -1;
+    int rc = keys_read(at, c->in, &table, 1, err);
+    if (!json_is_object(at->value))
+        return rc;
     v->json = at->value;
     if (!v->build_as)
         v->build_as = v->name;
-    return read_parts(v, at, c, err) == 0 ? problems_since(at, before) : -1;
+    return rc | read_parts(v, at, c, err);
 }
 
 void variant_release(struct variant *v)

@@ -1,5 +1,7 @@
 #include "executor/job/job.h"
 
+#include "common/base/alloc.h"
+#include "common/base/problems.h"
 #include "common/base/sha256.h"
 #include "common/contract/proto.h"
 
@@ -99,12 +101,15 @@ int job_init(struct job *job, json_t *root, const char *file, struct err *err)
 {
     *job = (struct job){.root = root};
     const struct key_table tables[] = {{job_keys, job}, {settings_keys, &job->settings}};
+    AUTO(problems_release) struct json_problems problems = {0};
+    const struct json_source source = {.problems = &problems};
     struct json_at at = json_root(root, file);
+    at.source = &source;
     if (keys_read(&at, IN_JOB, tables, sizeof tables / sizeof *tables, err) == 0 &&
         read_parts(job, &at, err) == 0)
         return 0;
     job_release(job);
-    return -1;
+    return problems_first(&problems, -1, err);
 }
 
 void job_release(struct job *job)

@@ -23,7 +23,7 @@ bool plan_document_is_yaml(const char *file);
 /* Whether the name is that of a plan: it ends in .json, .jsonc, .yaml or .yml. */
 bool plan_document_is_named(const char *file);
 
-/* problems: NULL, or collects what is wrong with the content. The document must not be moved. */
+/* problems: collects what readers of the JSON find wrong with it. The document must not be moved. */
 int plan_document_load(struct plan_document *d, const char *file, struct json_problems *problems,
                        struct err *err);
 void plan_document_release(struct plan_document *d);

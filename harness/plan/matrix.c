@@ -1,6 +1,6 @@
 #include "harness/plan/matrix.h"
 
-#include "common/base/problems.h"
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "common/contract/proto.h"
 #include "common/contract/settings.h"
@@ -172,24 +172,19 @@ int matrix_read(struct matrix *m, const struct json_at *root, int64_t warmup, st
         return json_fail(&at, err, "expected a non-empty array of contexts in tokens, found an empty one");
     if (n > LIMIT_CONTEXTS)
         return json_fail(&at, err, "expected at most %d contexts, found %zu", LIMIT_CONTEXTS, n);
-    size_t before = problems_count(&at);
     bool limited = check_timeouts(&timeouts, err) == 0;
-    if (!limited && !problems_go_on(&at, err))
-        return -1;
-    if (check_repetitions(warmup, &reps, err) != 0 && !problems_go_on(&at, err))
-        return -1;
-    m->contexts = calloc(n, sizeof *m->contexts);
-    if (!m->contexts)
-        return err_set(err, ERR_INTERNAL, "%s: no memory", at.file);
+    int rc = limited ? 0 : -1;
+    rc |= check_repetitions(warmup, &reps, err);
+    m->contexts = xcalloc(n, sizeof *m->contexts);
     for (size_t i = 0; i < n; i++) {
         struct json_at item = json_element(&at, i);
         struct plan_context *c = &m->contexts[m->count];
         if (read_context(m, &item, c, err) == 0 && (!limited || fill_context(root, c, err) == 0))
             m->count++;
-        else if (!problems_go_on(&at, err))
-            return -1;
+        else
+            rc = -1;
     }
-    return problems_since(&at, before);
+    return rc;
 }
 
 void matrix_release(struct matrix *m)

@@ -1,6 +1,5 @@
 #include "harness/plan/nightly.h"
 
-#include "common/base/problems.h"
 #include "common/contract/command.h"
 
 #include <string.h>
@@ -53,14 +52,13 @@ int plan_nightly_read(struct plan_nightly *n, const struct json_at *at, struct e
         return 0;
     if (!json_is_array(at->value) || json_array_size(at->value) > 16)
         return json_fail(at, err, "expected an array of at most 16 {\"on\": [...], \"run\": [...]}");
-    size_t before = problems_count(at);
+    int rc = 0;
     for (size_t i = 0; i < json_array_size(at->value); i++) {
         struct json_at entry = json_element(at, i);
-        if (check_entry(&entry, err) != 0 && !problems_go_on(at, err))
-            return -1;
+        rc |= check_entry(&entry, err);
     }
     n->notify = at->value;
-    return problems_since(at, before);
+    return rc;
 }
 
 unsigned plan_nightly_wants(const json_t *entry)

@@ -1,5 +1,6 @@
 #include "harness/plan/plan.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/base/problems.h"
 #include "common/contract/node_name.h"
@@ -289,7 +290,7 @@ static int read_metrics(struct plan *p, const struct json_at *root, struct err *
     struct json_at timings = json_member(root, "timings"), metrics = json_member(root, "metrics");
     struct timing_rule rule;
     bool known = own_metrics_read(&p->metrics, &metrics, IN_PLAN, err) == 0;
-    if ((!known && !problems_go_on(root, err)) || timing_rule_init(&rule, &timings, err) != 0)
+    if (timing_rule_init(&rule, &timings, err) != 0)
         return -1;
     int rc = known ? timing_rule_add_metrics(&rule, &p->metrics, &metrics, err) : 0;
     if (rc == 0 && known)
@@ -297,26 +298,26 @@ static int read_metrics(struct plan *p, const struct json_at *root, struct err *
     if (rc == 0 && rule.kind == TIMING_WALL)
         rc = check_wall_alone(p, root, err);
     timing_rule_release(&rule);
-    return rc;
+    return known ? rc : -1;
+}
+
+static bool has_key(const struct key *rows, const char *name)
+{
+    while (rows->name && strcmp(rows->name, name) != 0)
+        rows++;
+    return rows->name;
 }
 
 /* Keys of a variant are often written one level too high. */
 static int check_level(const struct json_at *root, struct err *err)
 {
-    size_t before = problems_count(root);
+    int rc = 0;
     for (const struct key *k = variant_keys; k->name; k++) {
         struct json_at at = json_member(root, k->name);
-        bool own = !(k->in & IN_PLAN);
-        for (const struct key *p = plan_keys; p->name; p++)
-            own = own || strcmp(p->name, k->name) == 0;
-        for (const struct key *p = settings_keys; p->name; p++)
-            own = own || strcmp(p->name, k->name) == 0;
-        if (at.value && !own &&
-            json_fail(&at, err, "belongs to a variant: write it as $.variants[i].%s", k->name) != 0 &&
-            !problems_go_on(root, err))
-            return -1;
+        if (at.value && k->in & IN_PLAN && !has_key(plan_keys, k->name) && !has_key(settings_keys, k->name))
+            rc = json_fail(&at, err, "belongs to a variant: write it as $.variants[i].%s", k->name);
     }
-    return problems_since(root, before);
+    return rc;
 }
 
 static int read_nodes(struct plan *p, const struct json_at *root, struct err *err)
@@ -340,18 +341,10 @@ static bool mentions_axes(const struct json_at *root)
 /* What an environment may mention depends on the axes. */
 static int read_variants_and_env(struct plan *p, const struct json_at *root, struct err *err)
 {
-    size_t before = problems_count(root);
-    if (read_variants(p, root, err) != 0 && !(problems_go_on(root, err) && !mentions_axes(root)))
-        return -1;
-    if (read_env(p, root, err) != 0 && !problems_go_on(root, err))
-        return -1;
-    return problems_since(root, before);
-}
-
-/* A part that failed ends the reading, unless all errors are wanted. */
-static bool stops(int rc, const struct json_at *root, struct err *err)
-{
-    return rc != 0 && !problems_go_on(root, err);
+    int rc = read_variants(p, root, err);
+    if (rc != 0 && mentions_axes(root))
+        return rc;
+    return read_env(p, root, err) != 0 ? -1 : rc;
 }
 
 static int read_all(struct plan *p, const struct json_at *root, struct err *err)
@@ -362,22 +355,24 @@ static int read_all(struct plan *p, const struct json_at *root, struct err *err)
     struct container ignored; /* variants take it from the JSON */
     if (!json_is_object(root->value))
         return json_expected(root, "an object, {...}", err);
-    if (stops(check_level(root, err), root, err) || stops(read_simple_keys(p, root, err), root, err) ||
-        stops(scheduler_load(&p->scheduler, &scheduler, p->patience_s, err), root, err) ||
-        stops(settings_check(&p->settings, root, p->scheduler.on, err), root, err) ||
-        stops(read_secrets(p, root, err), root, err) || stops(read_nodes(p, root, err), root, err) ||
-        stops(gpu_wish_read(&p->gpus, root, &p->settings, p->scheduler.on, err), root, err) ||
-        stops(counters_load(&p->counters, &counters, err), root, err) ||
-        stops(container_read(&ignored, &container, IN_PLAN, err), root, err) ||
-        stops(plan_source_read(&p->source, &source, recorded_source(p->recorded), err), root, err) ||
-        stops(check_patches(root, err), root, err) || stops(read_variants_and_env(p, root, err), root, err) ||
-        stops(matrix_read(&p->matrix, root, p->warmup, err), root, err) ||
-        stops(check_rule(p, root, err), root, err) || stops(read_metrics(p, root, err), root, err) ||
-        stops(plan_nightly_read(&p->nightly, &notify, err), root, err))
-        return -1;
-    if (problems_count(root) > 0) /* what follows holds the parts against each other */
-        return -1;
-    if (check_reference(p, root, err) != 0)
+    int rc = check_level(root, err);
+    rc |= read_simple_keys(p, root, err);
+    rc |= scheduler_load(&p->scheduler, &scheduler, p->patience_s, err);
+    rc |= settings_check(&p->settings, root, p->scheduler.on, err);
+    rc |= read_secrets(p, root, err);
+    rc |= read_nodes(p, root, err);
+    rc |= gpu_wish_read(&p->gpus, root, &p->settings, p->scheduler.on, err);
+    rc |= counters_load(&p->counters, &counters, err);
+    rc |= container_read(&ignored, &container, IN_PLAN, err);
+    rc |= plan_source_read(&p->source, &source, recorded_source(p->recorded), err);
+    rc |= check_patches(root, err);
+    rc |= read_variants_and_env(p, root, err);
+    rc |= matrix_read(&p->matrix, root, p->warmup, err);
+    rc |= check_rule(p, root, err);
+    rc |= read_metrics(p, root, err);
+    rc |= plan_nightly_read(&p->nightly, &notify, err);
+    /* What follows holds the parts against each other. */
+    if (rc != 0 || check_reference(p, root, err) != 0)
         return -1;
     return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);
 }
@@ -394,7 +389,8 @@ static int read_plan(struct plan *p, const struct json_at *root, struct err *err
     if (p->nodes.count > 0 && *recorded_node(p->recorded))
         p->node = recorded_node(p->recorded);
     p->nodes.count = 0;
-    return recorded_apply(p->recorded, &p->variants, &p->matrix, &p->settings, root, err);
+    const struct json_at whole = json_root(p->root, p->file);
+    return recorded_apply(p->recorded, &p->variants, &p->matrix, &p->settings, &whole, err);
 }
 
 /* Takes the document's JSON. */
@@ -410,28 +406,26 @@ static int take_document(struct plan *p, struct plan_document *d, struct err *er
 
 static int load(struct plan *p, const char *file, struct json_problems *problems, struct err *err)
 {
-    struct plan_document d = {.root = NULL};
-    *p = (struct plan){.file = strdup(file)};
-    int rc = p->file ? plan_document_load(&d, file, problems, err)
-                     : err_set(err, ERR_INTERNAL, "%s: no memory", file);
-    if (rc == 0)
-        rc = take_document(p, &d, err);
-    plan_document_release(&d);
-    if (rc != 0)
-        plan_release(p);
-    return rc;
+    AUTO(plan_document_release) struct plan_document d = {.root = NULL};
+    *p = (struct plan){.file = xstrdup(file)};
+    if (plan_document_load(&d, file, problems, err) == 0 && take_document(p, &d, err) == 0)
+        return 0;
+    plan_release(p);
+    return -1;
 }
 
 int plan_load(struct plan *p, const char *file, struct err *err)
 {
-    return load(p, file, NULL, err);
+    AUTO(problems_release) struct json_problems problems = {0};
+    int rc = load(p, file, &problems, err);
+    return problems_first(&problems, rc, err);
 }
 
 int plan_load_all(struct plan *p, const char *file, struct json_problems *problems, struct err *err)
 {
     int rc = load(p, file, problems, err);
     if (rc != 0 && err->kind == ERR_INPUT) {
-        problems_add(problems, err->msg);
+        problems_add(problems, &(struct json_mark){0}, "", err->msg);
         *err = (struct err){0};
     }
     problems_sort(problems);
@@ -440,18 +434,18 @@ int plan_load_all(struct plan *p, const char *file, struct json_problems *proble
 
 int plan_take(struct plan *p, json_t *made, const char *name, struct err *err)
 {
+    AUTO(problems_release) struct json_problems problems = {0};
+    AUTO_FREE char *text = json_dumps(made, JSON_COMPACT | JSON_SORT_KEYS);
+    const struct json_source source = {.problems = &problems};
     struct json_at root = json_root(made, name);
-    char *text = made ? json_dumps(made, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    *p = (struct plan){.file = strdup(name), .root = made};
-    int rc = text && p->file ? 0 : err_set(err, ERR_INTERNAL, "%s: no memory", name);
-    if (rc == 0) {
+    root.source = &source;
+    *p = (struct plan){.file = xstrdup(name), .root = made};
+    if (text)
         sha256_of(text, strlen(text), p->sha256);
-        rc = read_all(p, &root, err);
-    }
-    free(text);
+    int rc = read_all(p, &root, err);
     if (rc != 0)
         plan_release(p);
-    return rc;
+    return problems_first(&problems, rc, err);
 }
 
 void plan_release(struct plan *p)

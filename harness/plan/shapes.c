@@ -1,6 +1,5 @@
 #include "harness/plan/shapes.h"
 
-#include "common/base/problems.h"
 #include "common/contract/shape.h"
 
 #include <stdint.h>
@@ -101,14 +100,13 @@ int shapes_read(json_t **out, const struct json_at *at, struct err *err)
     if (!json_is_array(at->value) || json_array_size(at->value) == 0)
         return json_fail(at, err,
                          "expected a non-empty array of shapes, such as {\"batch\": [1, 4], \"heads\": 8}");
-    size_t before = problems_count(at);
+    int rc = 0;
     *out = json_array();
     for (size_t i = 0; i < json_array_size(at->value); i++) {
         struct json_at item = json_element(at, i);
-        if (expand_entry(&item, *out, err) != 0 && !problems_go_on(at, err))
-            return -1;
+        rc |= expand_entry(&item, *out, err);
     }
-    return problems_since(at, before);
+    return rc;
 }
 
 static bool varies(const json_t *shapes, int dimension)

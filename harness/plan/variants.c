@@ -1,6 +1,6 @@
 #include "harness/plan/variants.h"
 
-#include "common/base/problems.h"
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "common/contract/proto.h"
 #include "harness/plan/shapes.h"
@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ITEM_NAME_MAX = 1 << 16 };
+
 /* What is being read. */
 struct reading {
     struct plan_variants *v;
-    struct json_at list;
+    const struct json_at *root; /* the plan */
+    struct json_at list;        /* its "variants" */
     const struct variant_context *c;
     struct err *err;
 };
@@ -81,18 +84,16 @@ static int read_own_axes(struct reading *r, size_t variant)
 static int read_axes(struct reading *r, size_t n)
 {
     struct plan_variants *v = r->v;
-    v->own = calloc(n, sizeof *v->own);
-    v->failed = calloc(n, sizeof *v->failed);
-    if (!v->own || !v->failed)
-        return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
+    int rc = 0;
+    v->own = xcalloc(n, sizeof *v->own);
+    v->failed = xcalloc(n, sizeof *v->failed);
     for (; v->own_count < n; v->own_count++) {
         if (read_own_axes(r, v->own_count) == 0)
             continue;
-        if (!problems_go_on(&r->list, r->err))
-            return -1;
         v->failed[v->own_count] = true;
+        rc = -1;
     }
-    return 0;
+    return rc;
 }
 
 static void add_words(json_t *out, const struct axes *a, const json_t *point, const json_t *shape)
@@ -109,12 +110,12 @@ static void add_words(json_t *out, const struct axes *a, const json_t *point, co
                             json_string(axis_value_word(json_object_get(point, a->axis[i].name), word)));
 }
 
+/* Each part of the name is shorter than its limit, so the whole is always in it. The caller frees it. */
 static char *name_at(const struct plan_variants *v, const struct place *at, const char *variant,
                      const json_t *point)
 {
-    struct buf name, suffix;
-    buf_init(&name, LIMIT_ARG_BYTES);
-    buf_init(&suffix, LIMIT_ARG_BYTES);
+    struct buf name = {.max = ITEM_NAME_MAX};
+    AUTO(buf_release) struct buf suffix = {.max = ITEM_NAME_MAX};
     buf_puts(&name, variant);
     if (v->shapes && json_array_size(v->shapes) > 1)
         shapes_suffix(v->shapes, json_array_get(v->shapes, at->shape), &suffix);
@@ -125,10 +126,7 @@ static char *name_at(const struct plan_variants *v, const struct place *at, cons
         axes_suffix(&v->own[at->variant], point, &suffix);
     if (suffix.len > 0)
         buf_printf(&name, "_%s", buf_str(&suffix));
-    char *text = buf_steal(&name);
-    buf_release(&name);
-    buf_release(&suffix);
-    return text;
+    return buf_steal(&name);
 }
 
 /* The item at a place, without its variant. *values: owned by v->kept. */
@@ -167,17 +165,15 @@ static bool is_left_out(const struct reading *r, const struct place *at, const s
 static int check_item_name(const struct reading *r, const char *name)
 {
     const struct plan_variants *v = r->v;
-    const char *what = v->shapes ? "shapes" : "axes";
+    const struct json_at at = json_member(r->root, v->shapes ? "shapes" : "axes");
     if (!text_is_name(name))
-        return err_set(
-            r->err, ERR_INPUT,
-            "%s: $.%s: the name \"%.120s\" is longer than %d characters: use a shorter name for the "
-            "variant%s",
-            r->list.file, what, name, TEXT_NAME_MAX,
-            plan_variants_have_axes(v) ? ", or give long values a \"name\"" : "");
+        return json_fail(
+            &at, r->err,
+            "the name \"%.120s\" is longer than %d characters: use a shorter name for the variant%s", name,
+            TEXT_NAME_MAX, plan_variants_have_axes(v) ? ", or give long values a \"name\"" : "");
     for (size_t i = 0; i < v->count; i++)
         if (strcmp(v->item[i].name, name) == 0)
-            return err_set(r->err, ERR_INPUT, "%s: $.%s: \"%s\" is listed twice", r->list.file, what, name);
+            return json_fail(&at, r->err, "\"%s\" is listed twice", name);
     return 0;
 }
 
@@ -205,15 +201,14 @@ static int read_variant_at(struct reading *r, const struct place *at, struct pla
 /* The store has so much room for them. */
 static int check_axes_size(const struct reading *r, const struct plan_variant *item)
 {
-    json_t *axes = plan_variant_axes(item);
+    json_auto_t *axes = plan_variant_axes(item);
+    const struct json_at at = json_member(r->root, "axes");
     size_t n = axes ? json_dumpb(axes, NULL, 0, JSON_COMPACT) : 0;
-    json_decref(axes);
     return n <= AXES_ENCODED_MAX
                ? 0
-               : err_set(r->err, ERR_INPUT,
-                         "%s: $.axes: the values of \"%s\" take %zu bytes, the limit is %d: give long ones a "
-                         "\"name\"",
-                         r->list.file, item->name, n, AXES_ENCODED_MAX);
+               : json_fail(&at, r->err,
+                           "the values of \"%s\" take %zu bytes, the limit is %d: give long ones a \"name\"",
+                           item->name, n, AXES_ENCODED_MAX);
 }
 
 static int add_item(struct reading *r, const struct place *at)
@@ -222,16 +217,10 @@ static int add_item(struct reading *r, const struct place *at)
     struct plan_variant item = item_at(r, at);
     char *name = name_at(v, at, plan_name(r, at->variant), item.point);
     v->names[v->name_count++] = name;
-    if (!name)
-        return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
     if (is_left_out(r, at, &item, name))
         return 0;
-    if (read_variant_at(r, at, &item) != 0)
-        return -1;
     item.name = name;
-    if (check_item_name(r, name) != 0)
-        return -1;
-    if (check_axes_size(r, &item) != 0)
+    if (read_variant_at(r, at, &item) != 0 || check_item_name(r, name) != 0 || check_axes_size(r, &item) != 0)
         return -1;
     v->item[v->count++] = item;
     return 0;
@@ -252,64 +241,57 @@ static size_t count_kept(struct reading *r)
     struct place at = {0};
     do {
         struct plan_variant item = item_at(r, &at);
-        char *name = name_at(r->v, &at, plan_name(r, at.variant), item.point);
+        AUTO_FREE char *name = name_at(r->v, &at, plan_name(r, at.variant), item.point);
         kept += !is_left_out(r, &at, &item, name);
-        free(name);
         json_array_clear(r->v->kept);
     } while (next_place(r->v, &at));
     return kept;
 }
 
 /* What a condition names has to exist somewhere in the plan, whether it is left out or not. */
-static int check_conditions(struct reading *r, const struct json_at *root)
+static int check_conditions(struct reading *r)
 {
     struct plan_variants *v = r->v;
     struct place at = {0};
     size_t n = conditions_count(&v->conditions);
     if (n == 0 || places(v) > AXES_POINTS_MAX)
         return 0;
-    bool *seen = calloc(n, sizeof *seen);
-    if (!seen)
-        return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
+    AUTO_FREE bool *seen = xcalloc(n, sizeof *seen);
     do {
         struct plan_variant item = item_at(r, &at);
-        char *name = name_at(v, &at, plan_name(r, at.variant), item.point);
+        AUTO_FREE char *name = name_at(v, &at, plan_name(r, at.variant), item.point);
         const struct condition_cell cell = cell_at(r, &at, &item, name);
         conditions_mark(&v->conditions, &cell, seen);
-        free(name);
         json_array_clear(v->kept);
     } while (next_place(v, &at));
-    int rc = conditions_check(&v->conditions, root, seen, r->err);
-    free(seen);
-    return rc;
+    return conditions_check(&v->conditions, r->root, seen, r->err);
 }
 
 static int check_count(const struct reading *r, size_t kept)
 {
     const struct plan_variants *v = r->v;
+    bool axes = places(v) != v->own_count * shape_count(v);
+    const char *responsible = kept > 0 ? axes ? "axes" : "shapes" : v->conditions.skip ? "skip" : "only";
+    const struct json_at at = json_member(r->root, responsible);
     if (kept == 0)
-        return err_set(r->err, ERR_INPUT, "%s: $.%s: leaves nothing to measure", r->list.file,
-                       r->v->conditions.skip ? "skip" : "only");
+        return json_fail(&at, r->err, "leaves nothing to measure");
     if (kept <= LIMIT_VARIANTS)
         return 0;
-    if (places(v) == v->own_count * shape_count(v))
-        return err_set(r->err, ERR_INPUT, "%s: $.shapes: %zu variants at %zu shapes are %zu, the limit is %d",
-                       r->list.file, v->own_count, json_array_size(v->shapes), kept, LIMIT_VARIANTS);
-    return err_set(
-        r->err, ERR_INPUT,
-        "%s: $.axes: %zu variants at all of their points are %zu, the limit is %d: take fewer values, "
-        "or leave points out with \"skip\"",
-        r->list.file, v->own_count, kept, LIMIT_VARIANTS);
+    if (!axes)
+        return json_fail(&at, r->err, "%zu variants at %zu shapes are %zu, the limit is %d", v->own_count,
+                         json_array_size(v->shapes), kept, LIMIT_VARIANTS);
+    return json_fail(&at, r->err,
+                     "%zu variants at all of their points are %zu, the limit is %d: take fewer values, or "
+                     "leave points out with \"skip\"",
+                     v->own_count, kept, LIMIT_VARIANTS);
 }
 
-/* Everything that a condition may name. */
-static int read_conditions(struct reading *r, const struct json_at *root)
+static int read_conditions(struct reading *r)
 {
     struct plan_variants *v = r->v;
     size_t n = 0, most = 2 + SHAPE_DIMENSIONS + (v->own_count + 1) * AXES_MAX;
-    const char **known = calloc(most + 1, sizeof *known);
-    if (!known)
-        return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
+    AUTO_FREE const char **known =
+        xcalloc(most + 1, sizeof *known); /* everything that a condition may name */
     known[n++] = "variant";
     known[n++] = "context";
     for (int d = 0; v->shapes && d < SHAPE_DIMENSIONS; d++)
@@ -317,9 +299,7 @@ static int read_conditions(struct reading *r, const struct json_at *root)
     for (size_t i = 0; i < v->own_count; i++)
         for (size_t a = 0; a < v->own[i].count; a++)
             known[n++] = v->own[i].axis[a].name;
-    int rc = conditions_read(&v->conditions, root, known, r->err);
-    free(known);
-    return rc;
+    return conditions_read(&v->conditions, r->root, known, r->err);
 }
 
 static int read_items(struct reading *r)
@@ -329,28 +309,26 @@ static int read_items(struct reading *r)
     size_t n = places(v), kept = n > AXES_POINTS_MAX ? n : count_kept(r);
     if (check_count(r, kept) != 0)
         return -1;
-    v->read = calloc(v->own_count + kept, sizeof *v->read);
-    v->item = calloc(kept, sizeof *v->item);
-    v->names = calloc(n + 1, sizeof *v->names);
-    if (!v->read || !v->item || !v->names)
-        return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->list.file);
+    v->read = xcalloc(v->own_count + kept, sizeof *v->read);
+    v->item = xcalloc(kept, sizeof *v->item);
+    v->names = xcalloc(n + 1, sizeof *v->names);
     v->read_count = v->own_count;
+    int rc = 0;
     do {
         if (v->failed[at.variant] || add_item(r, &at) == 0)
             continue;
-        if (!problems_go_on(&r->list, r->err))
-            return -1;
         v->failed[at.variant] = true; /* at its other points it would fail alike */
+        rc = -1;
     } while (next_place(v, &at));
-    return 0;
+    return rc;
 }
 
 int plan_variants_read(struct plan_variants *v, const struct json_at *root, const struct variant_context *c,
                        json_t *shapes, struct err *err)
 {
     struct json_at axes = json_member(root, "axes");
-    struct reading r = {.v = v, .list = json_member(root, "variants"), .c = c, .err = err};
-    size_t n = json_array_size(r.list.value), before = problems_count(root);
+    struct reading r = {.v = v, .root = root, .list = json_member(root, "variants"), .c = c, .err = err};
+    size_t n = json_array_size(r.list.value);
     *v = (struct plan_variants){.shapes = shapes, .kept = json_array()};
     if (!json_is_array(r.list.value))
         return json_expected(&r.list, "an array of variants", err);
@@ -358,16 +336,14 @@ int plan_variants_read(struct plan_variants *v, const struct json_at *root, cons
         return json_fail(&r.list, err, "expected an array of variants, found an empty array");
     if (n > LIMIT_VARIANTS)
         return json_fail(&r.list, err, "expected at most %d entries, found %zu", LIMIT_VARIANTS, n);
-    if (axes_read(&v->axes, &axes, NULL, c->shapes, err) != 0 || read_axes(&r, n) != 0)
+    if (axes_read(&v->axes, &axes, NULL, c->shapes, err) != 0)
         return -1;
-    if (read_conditions(&r, root) != 0 || check_conditions(&r, root) != 0) {
-        if (!problems_go_on(root, err))
-            return -1;
+    int rc = read_axes(&r, n);
+    if (read_conditions(&r) != 0 || check_conditions(&r) != 0) {
         v->conditions = (struct conditions){.skip = NULL};
+        rc = -1;
     }
-    if (read_items(&r) != 0)
-        return -1;
-    return problems_since(&r.list, before);
+    return read_items(&r) != 0 ? -1 : rc;
 }
 
 void plan_variants_release(struct plan_variants *v)

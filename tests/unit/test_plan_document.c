@@ -4,11 +4,13 @@
 #include "harness/plan/yaml.h"
 #include "tests/unit/support.h"
 
+static struct json_problems none;
+
 static struct plan_document load(const char *name, const char *text)
 {
     struct plan_document d;
     struct err err = {0};
-    assert_ok(plan_document_load(&d, put(name, text), NULL, &err), &err);
+    assert_ok(plan_document_load(&d, put(name, text), &none, &err), &err);
     return d;
 }
 
@@ -30,7 +32,7 @@ static void assert_fails(const char *name, const char *text, const char *says)
 {
     struct plan_document d;
     struct err err = {0};
-    if (plan_document_load(&d, put(name, text), NULL, &err) == 0)
+    if (plan_document_load(&d, put(name, text), &none, &err) == 0)
         fail_msg("accepted: %.80s", text);
     assert_err(-1, &err, ERR_INPUT, name, says);
 }
