@@ -1,7 +1,7 @@
 #include "executor/code/amd.h"
 
+#include "common/base/alloc.h"
 #include "executor/code/amd_kernels.h"
-#include "executor/code/amd_symbols.h"
 #include "executor/code/code_graph.h"
 
 #include <stdlib.h>
@@ -17,12 +17,27 @@ enum {
     RELOCS_MAX = 4096,  /* searched for each address of the instructions */
 };
 
+/* The functions, variables and descriptors of the object. */
+struct symbol {
+    const char *name; /* borrowed */
+    bool function;
+    uint64_t addr, size;
+    uint16_t section;
+    size_t node; /* of a function: its index among the functions */
+};
+
+struct symbols {
+    struct symbol *item; /* by address; one for each address and kind */
+    size_t count, cap;
+    struct elf_section relocs; /* of the loaded object; without data: none */
+};
+
 /* One object while it is read. */
 struct reading {
     const struct elf_file *e;
     const struct mask *mask;
     struct amd_kernels kernels;
-    struct amd_symbols symbols;
+    struct symbols symbols;
     struct code_graph graph;
 };
 
@@ -31,10 +46,78 @@ bool amd_is(const struct elf_file *e)
     return e->machine == MACHINE_AMDGPU && e->type == ET_DYN && e->sections <= SECTIONS_MAX;
 }
 
-/* What an address points to: what does not change when code moves. to: a function, else NULL. */
-static bool add_symbol(const struct reading *r, struct sha256 *h, uint64_t addr, const struct amd_symbol **to)
+static int by_address(const void *x, const void *y)
 {
-    const struct amd_symbol *symbol = amd_symbols_at(&r->symbols, addr);
+    const struct symbol *a = x, *b = y;
+    if (a->addr != b->addr)
+        return a->addr < b->addr ? -1 : 1;
+    if (a->function != b->function)
+        return a->function ? -1 : 1;
+    return a->size != b->size ? (a->size > b->size ? -1 : 1) : strcmp(a->name, b->name);
+}
+
+static void read_table(struct symbols *s, const struct elf_file *e, uint32_t type)
+{
+    struct elf_section table;
+    if (!elf_find_type(e, type, &table))
+        return;
+    for (size_t i = 1; i < elf_symbols(&table); i++) {
+        struct elf_symbol symbol;
+        if (!elf_symbol(e, &table, i, &symbol) || symbol.size == 0 || symbol.section == SHN_UNDEF ||
+            (symbol.type != STT_FUNC && symbol.type != STT_OBJECT))
+            continue;
+        ALLOC_GROW(s->item, s->count + 1, s->cap);
+        s->item[s->count++] = (struct symbol){.name = symbol.name,
+                                              .function = symbol.type == STT_FUNC,
+                                              .addr = symbol.value,
+                                              .size = symbol.size,
+                                              .section = symbol.section};
+    }
+}
+
+/* Both tables name a kernel; the others are aliases. */
+static void drop_aliases(struct symbols *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct symbol *last = kept ? &s->item[kept - 1] : NULL;
+        if (!last || last->addr != s->item[i].addr || last->function != s->item[i].function)
+            s->item[kept++] = s->item[i];
+    }
+    s->count = kept;
+}
+
+static void read_symbols(struct symbols *s, const struct elf_file *e)
+{
+    *s = (struct symbols){.item = NULL};
+    read_table(s, e, SHT_SYMTAB);
+    read_table(s, e, SHT_DYNSYM);
+    if (!elf_find_type(e, SHT_RELA, &s->relocs))
+        s->relocs = (struct elf_section){.name = "", .data = SPAN_EMPTY};
+    if (s->count)
+        qsort(s->item, s->count, sizeof *s->item, by_address);
+    drop_aliases(s);
+}
+
+/* What the address lies in, NULL: nothing that has a name. */
+static const struct symbol *symbol_at(const struct symbols *s, uint64_t addr)
+{
+    size_t low = 0, high = s->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->item[middle].addr <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* A function and a variable may begin at one address only in a malformed file. */
+    return low > 0 && addr - s->item[low - 1].addr < s->item[low - 1].size ? &s->item[low - 1] : NULL;
+}
+
+/* What an address points to: what does not change when code moves. to: a function, else NULL. */
+static bool add_symbol(const struct reading *r, struct sha256 *h, uint64_t addr, const struct symbol **to)
+{
+    const struct symbol *symbol = symbol_at(&r->symbols, addr);
     *to = symbol && symbol->function ? symbol : NULL;
     if (!symbol)
         return false;
@@ -46,7 +129,7 @@ static bool add_symbol(const struct reading *r, struct sha256 *h, uint64_t addr,
 
 /* What a relocation puts at its place. */
 static void add_pointer(const struct reading *r, struct sha256 *h, const struct elf_reloc *reloc,
-                        const struct amd_symbol **to)
+                        const struct symbol **to)
 {
     const char *name = elf_reloc_name(r->e, &r->symbols.relocs, reloc);
     struct elf_section table;
@@ -56,16 +139,16 @@ static void add_pointer(const struct reading *r, struct sha256 *h, const struct 
         add_symbol(r, h, (uint64_t)reloc->addend, to);
         return;
     }
-    const struct amd_symbol *at =
+    const struct symbol *at =
         elf_section(r->e, r->symbols.relocs.link, &table) && elf_symbol(r->e, &table, reloc->symbol, &symbol)
-            ? amd_symbols_at(&r->symbols, symbol.value)
+            ? symbol_at(&r->symbols, symbol.value)
             : NULL;
     *to = at && at->function ? at : NULL;
     mask_add_name(h, name);
 }
 
 /* An address in the instructions: of a symbol, or of a pointer to one in the global offset table. */
-static void add_target(const struct reading *r, struct sha256 *h, uint64_t addr, const struct amd_symbol **to)
+static void add_target(const struct reading *r, struct sha256 *h, uint64_t addr, const struct symbol **to)
 {
     struct elf_reloc reloc;
     if (add_symbol(r, h, addr, to))
@@ -113,18 +196,16 @@ static void find_literals(const uint8_t *code, size_t count, size_t from, uint32
 }
 
 /* Adds the instructions, with names in place of addresses. code is a copy that is changed. */
-static int add_instructions(struct reading *r, const struct amd_symbol *f, uint8_t *code, size_t len,
-                            struct err *err)
+static void add_instructions(struct reading *r, const struct symbol *f, uint8_t *code, size_t len)
 {
     struct sha256 h;
     size_t count = len / 4;
-    int rc = 0;
     sha256_begin(&h);
     sha256_add_text(&h, "text");
-    for (size_t i = 0; rc == 0 && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t low, high;
         uint32_t pair;
-        const struct amd_symbol *to;
+        const struct symbol *to;
         if (!is_getpc(get(code, i), &pair))
             continue;
         find_literals(code, count, i + 1, pair, &low, &high);
@@ -135,48 +216,43 @@ static int add_instructions(struct reading *r, const struct amd_symbol *f, uint8
         memset(code + high * 4, 0, 4);
         add_target(r, &h, target, &to);
         if (to)
-            rc = code_graph_edge(&r->graph, f->node, to->node, err);
+            code_graph_edge(&r->graph, f->node, to->node);
     }
     sha256_add(&h, &r->e->flags, sizeof r->e->flags);
     sha256_add(&h, code, len);
-    return rc == 0 ? code_graph_part(&r->graph, f->node, &h, err) : -1;
+    code_graph_part(&r->graph, f->node, &h);
 }
 
-static int read_function(struct reading *r, const struct amd_symbol *f, struct err *err)
+static void read_function(struct reading *r, const struct symbol *f)
 {
     struct elf_section section;
     struct span code;
     if (!elf_section(r->e, f->section, &section) ||
         !span_part(section.data, f->addr - section.addr, f->size, &code))
-        return 0;
-    uint8_t *copy = malloc(code.len + 1);
-    if (!copy)
-        return err_set(err, ERR_INTERNAL, "no memory for the code identity");
-    memcpy(copy, code.data, code.len);
-    int rc = add_instructions(r, f, copy, code.len, err);
-    free(copy);
-    return rc;
+        return;
+    AUTO_FREE uint8_t *copy = xmemdup(code.data, code.len);
+    add_instructions(r, f, copy, code.len);
 }
 
-static const struct amd_kernel *kernel_of(const struct reading *r, const struct amd_symbol *s)
+static const struct amd_kernel *kernel_of(const struct reading *r, const struct symbol *s)
 {
     return s->function ? amd_kernels_find(&r->kernels, s->name, strlen(s->name)) : NULL;
 }
 
-static int read_entry(struct reading *r, const struct amd_symbol *f, struct err *err)
+static void read_entry(struct reading *r, const struct symbol *f)
 {
     const struct amd_kernel *kernel = kernel_of(r, f);
     struct sha256 h;
     if (!kernel)
-        return 0;
+        return;
     sha256_begin(&h);
     sha256_add_text(&h, "metadata");
     mask_add(r->mask, &h, kernel->entry);
-    return code_graph_part(&r->graph, f->node, &h, err);
+    code_graph_part(&r->graph, f->node, &h);
 }
 
 /* The name of the kernel that a symbol is the descriptor of has *len characters. */
-static bool is_descriptor(const struct reading *r, const struct amd_symbol *s, size_t *len)
+static bool is_descriptor(const struct reading *r, const struct symbol *s, size_t *len)
 {
     size_t all = strlen(s->name);
     *len = all > 3 ? all - 3 : 0;
@@ -184,7 +260,7 @@ static bool is_descriptor(const struct reading *r, const struct amd_symbol *s, s
            amd_kernels_find(&r->kernels, s->name, *len);
 }
 
-static int read_descriptor(struct reading *r, const struct amd_symbol *s, struct err *err)
+static void read_descriptor(struct reading *r, const struct symbol *s)
 {
     static const uint8_t zeros[DESCRIPTOR_ENTRY_SIZE];
     struct elf_section section;
@@ -192,71 +268,61 @@ static int read_descriptor(struct reading *r, const struct amd_symbol *s, struct
     struct sha256 h;
     if (!elf_section(r->e, s->section, &section) ||
         !span_part(section.data, s->addr - section.addr, s->size, &d))
-        return 0;
+        return;
     /* Its function, where the descriptor says: the address of the code, relative to its own. */
-    const struct amd_symbol *f = amd_symbols_at(&r->symbols, s->addr + span_u64(d, DESCRIPTOR_ENTRY));
+    const struct symbol *f = symbol_at(&r->symbols, s->addr + span_u64(d, DESCRIPTOR_ENTRY));
     if (!f || !f->function)
-        return 0;
+        return;
     sha256_begin(&h);
     sha256_add_text(&h, "descriptor");
     sha256_add(&h, d.data, DESCRIPTOR_ENTRY);
     sha256_add(&h, zeros, sizeof zeros);
     sha256_add(&h, d.data + DESCRIPTOR_ENTRY + sizeof zeros, d.len - DESCRIPTOR_ENTRY - sizeof zeros);
-    return code_graph_part(&r->graph, f->node, &h, err);
+    code_graph_part(&r->graph, f->node, &h);
 }
 
-static int add_function(struct reading *r, const struct amd_symbol *f, struct err *err)
+static void add_function(struct reading *r, const struct symbol *f)
 {
     const struct amd_kernel *kernel = kernel_of(r, f);
-    if (code_graph_node(&r->graph, f->name, kernel != NULL, err) != 0)
-        return -1;
+    code_graph_node(&r->graph, f->name, kernel != NULL);
     if (kernel)
         amd_kernel_facts(kernel, r->kernels.gpu, &r->graph.node[f->node].facts);
-    return 0;
 }
 
-static int read_functions(struct reading *r, struct err *err)
+static void read_functions(struct reading *r)
 {
+    size_t ignored;
     for (size_t i = 0; i < r->symbols.count; i++) {
-        struct amd_symbol *s = &r->symbols.item[i];
+        struct symbol *s = &r->symbols.item[i];
         s->node = r->graph.nodes;
-        if (s->function && add_function(r, s, err) != 0)
-            return -1;
+        if (s->function)
+            add_function(r, s);
     }
     for (size_t i = 0; i < r->symbols.count; i++) {
-        const struct amd_symbol *s = &r->symbols.item[i];
-        size_t ignored;
-        int rc = 0;
-        if (s->function)
-            rc = read_function(r, s, err) || read_entry(r, s, err) ? -1 : 0;
-        else if (is_descriptor(r, s, &ignored))
-            rc = read_descriptor(r, s, err);
-        if (rc != 0)
-            return -1;
+        const struct symbol *s = &r->symbols.item[i];
+        if (s->function) {
+            read_function(r, s);
+            read_entry(r, s);
+        } else if (is_descriptor(r, s, &ignored)) {
+            read_descriptor(r, s);
+        }
     }
-    return 0;
 }
 
 /* Data without the descriptors, which belong to kernels and hold addresses. */
-static int add_data(const struct reading *r, struct sha256 *h, const struct elf_section *section,
-                    size_t index, struct err *err)
+static void add_data(const struct reading *r, struct sha256 *h, const struct elf_section *section,
+                     size_t index)
 {
-    uint8_t *copy = malloc(section->data.len + 1);
+    AUTO_FREE uint8_t *copy = xmemdup(section->data.data, section->data.len);
     size_t ignored;
-    if (!copy)
-        return err_set(err, ERR_INTERNAL, "no memory for the code identity");
-    if (section->data.len)
-        memcpy(copy, section->data.data, section->data.len);
     for (size_t i = 0; i < r->symbols.count; i++) {
-        const struct amd_symbol *s = &r->symbols.item[i];
+        const struct symbol *s = &r->symbols.item[i];
         uint64_t at = s->addr - section->addr;
         if (s->section == index && is_descriptor(r, s, &ignored) && at <= section->data.len &&
             s->size <= section->data.len - at)
             memset(copy + at, 0, (size_t)s->size);
     }
     mask_add(r->mask, h, (struct span){copy, section->data.len});
-    free(copy);
-    return 0;
 }
 
 static bool is_data(const struct elf_section *s)
@@ -265,7 +331,7 @@ static bool is_data(const struct elf_section *s)
            (s->type == SHT_PROGBITS || s->type == SHT_NOBITS) && strcmp(s->name, ".got") != 0;
 }
 
-static int read_data(const struct reading *r, struct code_set *set, struct err *err)
+static void read_data(const struct reading *r, struct code_set *set)
 {
     char sha256[SHA256_HEX_LEN + 1];
     struct elf_section section;
@@ -279,34 +345,29 @@ static int read_data(const struct reading *r, struct code_set *set, struct err *
         any = true;
         sha256_add_text(&h, section.name);
         sha256_add(&h, &section.size, sizeof section.size);
-        if (add_data(r, &h, &section, i, err) != 0)
-            return -1;
+        add_data(r, &h, &section, i);
     }
     struct elf_reloc reloc;
-    const struct amd_symbol *ignored;
+    const struct symbol *ignored;
     for (size_t i = 0; elf_reloc(&r->symbols.relocs, i, &reloc); i++)
         add_pointer(r, &h, &reloc, &ignored);
     sha256_end(&h, sha256);
-    return any ? code_set_add(set, CODE_ITEM_DATA, "amd", sha256, err) : 0;
+    if (any)
+        code_set_add(set, CODE_ITEM_DATA, "amd", sha256);
 }
 
-int amd_code(const struct elf_file *e, const struct mask *mask, struct code_set *set, struct err *err)
+void amd_code(const struct elf_file *e, const struct mask *mask, struct code_set *set)
 {
     struct reading r = {.e = e, .mask = mask};
     code_graph_init(&r.graph);
-    int rc = amd_kernels_read(&r.kernels, e, err);
+    amd_kernels_read(&r.kernels, e);
     if (r.kernels.gpu.len < sizeof r.graph.gpu)
         memcpy(r.graph.gpu, r.kernels.gpu.data, r.kernels.gpu.len);
-    if (rc == 0)
-        rc = amd_symbols_read(&r.symbols, e, err);
-    if (rc == 0)
-        rc = read_functions(&r, err);
-    if (rc == 0)
-        rc = code_graph_finish(&r.graph, set, err);
-    if (rc == 0)
-        rc = read_data(&r, set, err);
+    read_symbols(&r.symbols, e);
+    read_functions(&r);
+    code_graph_finish(&r.graph, set);
+    read_data(&r, set);
     code_graph_release(&r.graph);
-    amd_symbols_release(&r.symbols);
+    free(r.symbols.item);
     amd_kernels_release(&r.kernels);
-    return rc;
 }

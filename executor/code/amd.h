@@ -14,6 +14,6 @@
 
 /* A linked code object; a relocatable one is not code yet. */
 bool amd_is(const struct elf_file *e);
-int amd_code(const struct elf_file *e, const struct mask *mask, struct code_set *set, struct err *err);
+void amd_code(const struct elf_file *e, const struct mask *mask, struct code_set *set);
 
 #endif

@@ -29,21 +29,19 @@ static bool metadata_of(struct span notes, struct span *out)
     return false;
 }
 
-static int add_kernel(struct amd_kernels *k, struct span all, size_t at, size_t size, struct err *err)
+static void add_kernel(struct amd_kernels *k, struct span all, size_t at, size_t size)
 {
     struct msgpack name;
     size_t place;
     if (!msgpack_find(all, at, ".symbol", &place) || !msgpack_at(all, place, &name) ||
         name.kind != MSGPACK_TEXT)
-        return 0;
-    if (!ALLOC_GROW(k->item, k->count + 1, k->cap))
-        return err_set(err, ERR_INTERNAL, "no memory for the code identity");
+        return;
+    ALLOC_GROW(k->item, k->count + 1, k->cap);
     size_t suffix = strlen(DESCRIPTOR_SUFFIX);
     if (name.text.len > suffix &&
         memcmp(name.text.data + name.text.len - suffix, DESCRIPTOR_SUFFIX, suffix) == 0)
         name.text.len -= suffix;
     k->item[k->count++] = (struct amd_kernel){.name = name.text, .entry = {all.data + at, size}};
-    return 0;
 }
 
 static int compare(struct span a, struct span b)
@@ -55,22 +53,26 @@ static int compare(struct span a, struct span b)
 static int by_name(const void *x, const void *y)
 {
     const struct amd_kernel *a = x, *b = y;
-    int order = compare(a->name, b->name);
+    return compare(a->name, b->name);
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct amd_kernel *a = x, *b = y;
+    int order = by_name(x, y);
     return order ? order : (a->entry.data > b->entry.data) - (a->entry.data < b->entry.data);
 }
 
-static int read_list(struct amd_kernels *k, struct span all, struct err *err)
+static void read_list(struct amd_kernels *k, struct span all)
 {
     struct msgpack list, entry;
     size_t at;
     if (!msgpack_find(all, 0, "amdhsa.kernels", &at) || !msgpack_at(all, at, &list) ||
         list.kind != MSGPACK_ARRAY)
-        return 0;
+        return;
     at += list.head;
     for (uint32_t i = 0; i < list.count && msgpack_at(all, at, &entry); i++, at += entry.size)
-        if (add_kernel(k, all, at, entry.size, err) != 0)
-            return -1;
-    return 0;
+        add_kernel(k, all, at, entry.size);
 }
 
 /* "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-": the GPU stands behind the last "-". */
@@ -89,7 +91,7 @@ static void read_target(struct amd_kernels *k, struct span all)
     span_part(target.text, begin, end - begin, &k->gpu);
 }
 
-int amd_kernels_read(struct amd_kernels *k, const struct elf_file *e, struct err *err)
+void amd_kernels_read(struct amd_kernels *k, const struct elf_file *e)
 {
     struct elf_section notes;
     struct span all;
@@ -98,12 +100,10 @@ int amd_kernels_read(struct amd_kernels *k, const struct elf_file *e, struct err
         if (!elf_section(e, i, &notes) || notes.type != SHT_NOTE || !metadata_of(notes.data, &all))
             continue;
         read_target(k, all);
-        if (read_list(k, all, err) != 0)
-            return -1;
+        read_list(k, all);
     }
     if (k->count)
-        qsort(k->item, k->count, sizeof *k->item, by_name);
-    return 0;
+        qsort(k->item, k->count, sizeof *k->item, by_place);
 }
 
 void amd_kernels_release(struct amd_kernels *k)
@@ -114,16 +114,8 @@ void amd_kernels_release(struct amd_kernels *k)
 
 const struct amd_kernel *amd_kernels_find(const struct amd_kernels *k, const char *name, size_t len)
 {
-    struct span wanted = {(const uint8_t *)name, len};
-    size_t low = 0, high = k->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare(k->item[middle].name, wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < k->count && compare(k->item[low].name, wanted) == 0 ? &k->item[low] : NULL;
+    const struct amd_kernel wanted = {.name = {(const uint8_t *)name, len}};
+    return k->count ? bsearch(&wanted, k->item, k->count, sizeof wanted, by_name) : NULL;
 }
 
 static int64_t number_of(const struct amd_kernel *k, const char *key)

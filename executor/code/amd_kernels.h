@@ -4,7 +4,6 @@
 #ifndef KERNSWEEP_EXECUTOR_CODE_AMD_KERNELS_H
 #define KERNSWEEP_EXECUTOR_CODE_AMD_KERNELS_H
 
-#include "common/base/err.h"
 #include "common/contract/kernel_facts.h"
 #include "executor/code/elf_file.h"
 
@@ -20,7 +19,7 @@ struct amd_kernels {
 };
 
 /* Without readable metadata there are none. */
-int amd_kernels_read(struct amd_kernels *k, const struct elf_file *e, struct err *err);
+void amd_kernels_read(struct amd_kernels *k, const struct elf_file *e);
 void amd_kernels_release(struct amd_kernels *k);
 /* NULL: no kernel has that name. */
 const struct amd_kernel *amd_kernels_find(const struct amd_kernels *k, const char *name, size_t len);

@@ -23,37 +23,26 @@ void code_graph_release(struct code_graph *g)
     code_graph_init(g);
 }
 
-static int no_memory(struct err *err)
+void code_graph_node(struct code_graph *g, const char *name, bool kernel)
 {
-    return err_set(err, ERR_INTERNAL, "no memory for the code identity");
-}
-
-int code_graph_node(struct code_graph *g, const char *name, bool kernel, struct err *err)
-{
-    if (!ALLOC_GROW(g->node, g->nodes + 1, g->node_cap))
-        return no_memory(err);
+    ALLOC_GROW(g->node, g->nodes + 1, g->node_cap);
     struct code_node *node = &g->node[g->nodes++];
     *node = (struct code_node){.name = name, .kernel = kernel};
     kernel_facts_init(&node->facts);
-    return 0;
 }
 
-int code_graph_part(struct code_graph *g, size_t node, struct sha256 *h, struct err *err)
+void code_graph_part(struct code_graph *g, size_t node, struct sha256 *h)
 {
-    if (!ALLOC_GROW(g->part, g->parts + 1, g->part_cap))
-        return no_memory(err);
+    ALLOC_GROW(g->part, g->parts + 1, g->part_cap);
     struct code_part *part = &g->part[g->parts++];
     part->node = node;
     sha256_end(h, part->sha256);
-    return 0;
 }
 
-int code_graph_edge(struct code_graph *g, size_t from, size_t to, struct err *err)
+void code_graph_edge(struct code_graph *g, size_t from, size_t to)
 {
-    if (!ALLOC_GROW(g->edge, g->edges + 1, g->edge_cap))
-        return no_memory(err);
+    ALLOC_GROW(g->edge, g->edges + 1, g->edge_cap);
     g->edge[g->edges++] = (struct code_edge){from, to};
-    return 0;
 }
 
 static int by_node(const void *x, const void *y)
@@ -124,16 +113,14 @@ static size_t reach(struct code_graph *g, size_t i, size_t *steps)
 
 /* A function alone hashes to its own hash; otherwise the hashes of all are sorted, since the order in which
  * they are met is the linker's. */
-static int hash_reached(struct code_graph *g, size_t i, size_t count, char *out, struct err *err)
+static void hash_reached(const struct code_graph *g, size_t i, size_t count, char *out)
 {
     struct sha256 h;
     if (count == 1) {
         memcpy(out, g->node[i].own, SHA256_HEX_LEN + 1);
-        return 0;
+        return;
     }
-    char(*own)[SHA256_HEX_LEN + 1] = malloc(count * sizeof *own);
-    if (!own)
-        return no_memory(err);
+    char(*own)[SHA256_HEX_LEN + 1] = xcalloc(count, sizeof *own);
     for (size_t n = 0; n < count; n++)
         memcpy(own[n], g->node[g->stack[n]].own, sizeof *own);
     qsort(own, count, sizeof *own, by_text);
@@ -143,38 +130,34 @@ static int hash_reached(struct code_graph *g, size_t i, size_t count, char *out,
         sha256_add_text(&h, own[n]);
     sha256_end(&h, out);
     free(own);
-    return 0;
 }
 
-static int add_node(struct code_graph *g, size_t i, size_t *steps, struct code_set *set, struct err *err)
+static void add_node(struct code_graph *g, size_t i, size_t *steps, struct code_set *set)
 {
     char name[MASK_NAME_MAX];
     const struct code_node *node = &g->node[i];
-    struct code_item kernel = {.facts = node->facts};
+    struct code_item item = {.kind = CODE_ITEM_KERNEL, .facts = node->facts};
     mask_name(node->name, name);
-    memcpy(kernel.gpu, g->gpu, sizeof kernel.gpu);
-    if (!node->kernel)
-        return code_set_add(set, CODE_ITEM_FUNCTION, name, node->own, err);
-    if (*steps > STEPS_MAX)
-        return err_set(err, ERR_INPUT, "too many calls between the functions of a code object");
-    if (hash_reached(g, i, reach(g, i, steps), kernel.sha256, err) != 0)
-        return -1;
-    return code_set_add_kernel(set, name, &kernel, err);
+    memcpy(item.gpu, g->gpu, sizeof item.gpu);
+    if (!node->kernel) {
+        code_set_add(set, CODE_ITEM_FUNCTION, name, node->own);
+        return;
+    }
+    hash_reached(g, i, reach(g, i, steps), item.sha256);
+    code_set_add_kernel(set, name, &item);
 }
 
-int code_graph_finish(struct code_graph *g, struct code_set *set, struct err *err)
+void code_graph_finish(struct code_graph *g, struct code_set *set)
 {
     size_t steps = 0;
-    int rc = 0;
     if (g->nodes == 0)
-        return 0;
-    g->stack = malloc(g->nodes * sizeof *g->stack);
-    if (!g->stack)
-        return no_memory(err);
+        return;
+    g->stack = xcalloc(g->nodes, sizeof *g->stack);
     if (g->edges)
         qsort(g->edge, g->edges, sizeof *g->edge, by_from);
     hash_nodes(g);
-    for (size_t i = 0; rc == 0 && i < g->nodes; i++)
-        rc = add_node(g, i, &steps, set, err);
-    return rc;
+    for (size_t i = 0; i < g->nodes && steps <= STEPS_MAX; i++)
+        add_node(g, i, &steps, set);
+    if (steps > STEPS_MAX)
+        code_set_refuse(set, "too many calls between the functions of a code object");
 }

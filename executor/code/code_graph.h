@@ -36,11 +36,11 @@ struct code_graph {
 void code_graph_init(struct code_graph *g);
 void code_graph_release(struct code_graph *g);
 /* The name stays the file's. Its index is that of the call. */
-int code_graph_node(struct code_graph *g, const char *name, bool kernel, struct err *err);
+void code_graph_node(struct code_graph *g, const char *name, bool kernel);
 /* Takes what was hashed of the node so far. */
-int code_graph_part(struct code_graph *g, size_t node, struct sha256 *h, struct err *err);
-int code_graph_edge(struct code_graph *g, size_t from, size_t to, struct err *err);
+void code_graph_part(struct code_graph *g, size_t node, struct sha256 *h);
+void code_graph_edge(struct code_graph *g, size_t from, size_t to);
 /* Adds every kernel, and every other function, to the set. */
-int code_graph_finish(struct code_graph *g, struct code_set *set, struct err *err);
+void code_graph_finish(struct code_graph *g, struct code_set *set);
 
 #endif

@@ -26,36 +26,37 @@ void code_set_release(struct code_set *s)
     code_set_init(s);
 }
 
-static int add(struct code_set *s, const char *name, const struct code_item *item, struct err *err)
+void code_set_refuse(struct code_set *s, const char *why)
 {
-    char *copy = strdup(name);
-    if (s->count == CODE_ITEMS_MAX) {
-        free(copy);
-        return err_set(err, ERR_INPUT, "more than %d kernels, functions and files", CODE_ITEMS_MAX);
-    }
-    if (!copy || !ALLOC_GROW(s->item, s->count + 1, s->cap)) {
-        free(copy);
-        return err_set(err, ERR_INTERNAL, "no memory for the code identity");
-    }
-    s->item[s->count] = *item;
-    s->item[s->count++].name = copy;
-    return 0;
+    if (s->why.kind == ERR_NONE)
+        err_set(&s->why, ERR_INPUT, "%s", why);
 }
 
-int code_set_add(struct code_set *s, enum code_item_kind kind, const char *name, const char *sha256,
-                 struct err *err)
+int code_set_check(const struct code_set *s, struct err *err)
+{
+    if (s->why.kind == ERR_NONE)
+        return 0;
+    *err = s->why;
+    return -1;
+}
+
+void code_set_add_kernel(struct code_set *s, const char *name, const struct code_item *kernel)
+{
+    if (s->count == CODE_ITEMS_MAX) {
+        code_set_refuse(s, "more than 200000 kernels, functions and files");
+        return;
+    }
+    ALLOC_GROW(s->item, s->count + 1, s->cap);
+    s->item[s->count] = *kernel;
+    s->item[s->count++].name = xstrdup(name);
+}
+
+void code_set_add(struct code_set *s, enum code_item_kind kind, const char *name, const char *sha256)
 {
     struct code_item item = {.kind = kind};
     memcpy(item.sha256, sha256, SHA256_HEX_LEN + 1);
     kernel_facts_init(&item.facts);
-    return add(s, name, &item, err);
-}
-
-int code_set_add_kernel(struct code_set *s, const char *name, const struct code_item *kernel, struct err *err)
-{
-    struct code_item item = *kernel;
-    item.kind = CODE_ITEM_KERNEL;
-    return add(s, name, &item, err);
+    code_set_add_kernel(s, name, &item);
 }
 
 bool code_set_has_device(const struct code_set *s)
@@ -138,22 +139,16 @@ static void join_kernels(const struct code_set *s, size_t *at, const char *gpu, 
 }
 
 /* Copies the item, its name and its listing. */
-static int add_listed(struct code *out, const struct code_item *item, struct err *err)
+static void add_listed(struct code *out, const struct code_item *item)
 {
-    char *name = strdup(item->name), *listing = item->listing ? strdup(item->listing) : NULL;
-    if (!name || (item->listing && !listing) || !ALLOC_GROW(out->kernel, out->kernels + 1, out->cap)) {
-        free(name);
-        free(listing);
-        return err_set(err, ERR_INTERNAL, "no memory for the code identity");
-    }
-    out->kernel[out->kernels] = *item;
-    out->kernel[out->kernels].name = name;
-    out->kernel[out->kernels].listing = listing;
-    out->kernels++;
-    return 0;
+    ALLOC_GROW(out->kernel, out->kernels + 1, out->cap);
+    struct code_item *copy = &out->kernel[out->kernels++];
+    *copy = *item;
+    copy->name = xstrdup(item->name);
+    copy->listing = item->listing ? xstrdup(item->listing) : NULL;
 }
 
-static int list_kernels(const struct code_set *s, const char *gpu, struct code *out, struct err *err)
+static void list_kernels(const struct code_set *s, const char *gpu, struct code *out)
 {
     for (size_t i = 0; i < s->count;) {
         if (s->item[i].kind != CODE_ITEM_KERNEL) {
@@ -162,17 +157,14 @@ static int list_kernels(const struct code_set *s, const char *gpu, struct code *
         }
         struct code_item joined;
         join_kernels(s, &i, gpu, &joined);
-        if (add_listed(out, &joined, err) != 0)
-            return -1;
+        add_listed(out, &joined);
     }
-    if (out->kernels > CODE_LISTED_MAX) {
-        size_t omitted = out->kernels;
-        release_items(out->kernel, out->kernels);
-        out->kernel = NULL;
-        out->kernels = out->cap = 0;
-        out->omitted = omitted;
-    }
-    return 0;
+    if (out->kernels <= CODE_LISTED_MAX)
+        return;
+    release_items(out->kernel, out->kernels);
+    out->kernel = NULL;
+    out->omitted = out->kernels;
+    out->kernels = out->cap = 0;
 }
 
 int code_of_set(struct code_set *s, const char *gpu, struct code *out, struct err *err)
@@ -187,20 +179,18 @@ int code_of_set(struct code_set *s, const char *gpu, struct code *out, struct er
     sha256_add_text(&h, out->of_device ? "device" : "files");
     add_distinct(&h, s, out->of_device);
     sha256_end(&h, out->sha256);
-    return list_kernels(s, gpu, out, err);
+    list_kernels(s, gpu, out);
+    return 0;
 }
 
 static int by_copy(const void *x, const void *y)
 {
     const struct code_item *a = x, *b = y;
+    int order = strcmp(a->name, b->name);
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
-    int order = strcmp(a->name, b->name);
-    if (order == 0)
-        order = strcmp(a->gpu, b->gpu);
-    if (order == 0)
-        order = strcmp(a->sha256, b->sha256);
-    return order;
+    order = order ? order : strcmp(a->gpu, b->gpu);
+    return order ? order : strcmp(a->sha256, b->sha256);
 }
 
 /* Of two copies, the one with a listing comes first. */
@@ -211,7 +201,7 @@ static int by_copy_listed(const void *x, const void *y)
     return order ? order : (b->listing != NULL) - (a->listing != NULL);
 }
 
-int code_kernels(struct code_set *s, struct code *out, struct err *err)
+void code_kernels(struct code_set *s, struct code *out)
 {
     *out = (struct code){.of_device = code_set_has_device(s)};
     if (s->count)
@@ -222,10 +212,9 @@ int code_kernels(struct code_set *s, struct code *out, struct err *err)
             continue;
         if (out->kernels == CODE_LISTED_MAX)
             out->omitted++;
-        else if (add_listed(out, item, err) != 0)
-            return -1;
+        else
+            add_listed(out, item);
     }
-    return 0;
 }
 
 void code_release(struct code *c)
@@ -237,11 +226,10 @@ void code_release(struct code *c)
 json_t *code_kernel_encode(const struct code_item *kernel)
 {
     json_t *out = json_pack("{s:s, s:s}", "name", kernel->name, "sha256", kernel->sha256);
-    json_t *facts = kernel_facts_encode(&kernel->facts);
+    json_auto_t *facts = kernel_facts_encode(&kernel->facts);
     if (*kernel->gpu)
         json_object_set_new(out, "gpu", json_string(kernel->gpu));
     json_object_update(out, facts);
-    json_decref(facts);
     return out;
 }
 

@@ -38,16 +38,18 @@ struct code_item {
 struct code_set {
     struct code_item *item;
     size_t count, cap;
+    struct err why; /* the first bound that was exceeded */
 };
 
 void code_set_init(struct code_set *s);
 void code_set_release(struct code_set *s);
-/* Copies the name. */
-int code_set_add(struct code_set *s, enum code_item_kind kind, const char *name, const char *sha256,
-                 struct err *err);
-/* The same for a kernel: its hash, GPU and facts. */
-int code_set_add_kernel(struct code_set *s, const char *name, const struct code_item *kernel,
-                        struct err *err);
+/* Copies the name. Beyond CODE_ITEMS_MAX it refuses. */
+void code_set_add(struct code_set *s, enum code_item_kind kind, const char *name, const char *sha256);
+/* The same for a kernel: its kind, hash, GPU and facts. */
+void code_set_add_kernel(struct code_set *s, const char *name, const struct code_item *kernel);
+/* Whoever reads code says once that a bound was exceeded, and checks once at the end: ERR_INPUT. */
+void code_set_refuse(struct code_set *s, const char *why);
+int code_set_check(const struct code_set *s, struct err *err);
 bool code_set_has_device(const struct code_set *s);
 
 struct code {
@@ -62,11 +64,11 @@ struct code {
  * needs the most. */
 int code_of_set(struct code_set *s, const char *gpu, struct code *out, struct err *err);
 /* Every kernel with its facts, once for each GPU and hash, by name: at most CODE_LISTED_MAX of them. */
-int code_kernels(struct code_set *s, struct code *out, struct err *err);
+void code_kernels(struct code_set *s, struct code *out);
 void code_release(struct code *c);
-/* An element of "kernels" of the following. NULL: no memory. */
+/* An element of "kernels" of the following. */
 json_t *code_kernel_encode(const struct code_item *kernel);
-/* schemas/code.schema.json describes it. NULL: no memory. */
+/* schemas/code.schema.json describes it. */
 json_t *code_encode(const struct code *c);
 /* The same where it is not known why. */
 json_t *code_encode_unknown(const char *why);

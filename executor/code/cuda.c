@@ -60,7 +60,7 @@ static const struct function *find_function(const struct reading *r, const char 
 }
 
 /* A function has a section of its own; what is inlined into one has not. */
-static int list_functions(struct reading *r, struct err *err)
+static void list_functions(struct reading *r)
 {
     for (size_t i = 0; i < elf_symbols(&r->symbols); i++) {
         struct elf_symbol s;
@@ -69,8 +69,7 @@ static int list_functions(struct reading *r, struct err *err)
             !elf_section(r->e, s.section, &section) || strncmp(section.name, ".text.", 6) != 0 ||
             strcmp(section.name + 6, s.name) != 0)
             continue;
-        if (!ALLOC_GROW(r->function, r->functions + 1, r->cap))
-            return err_set(err, ERR_INTERNAL, "no memory for the code identity");
+        ALLOC_GROW(r->function, r->functions + 1, r->cap);
         r->function[r->functions++] =
             (struct function){.name = s.name, .kernel = (s.other & KERNEL_FLAG) != 0};
     }
@@ -78,11 +77,9 @@ static int list_functions(struct reading *r, struct err *err)
         qsort(r->function, r->functions, sizeof *r->function, by_name);
     for (size_t i = 0; i < r->functions; i++) {
         r->function[i].node = i;
-        if (code_graph_node(&r->graph, r->function[i].name, r->function[i].kernel, err) != 0)
-            return -1;
+        code_graph_node(&r->graph, r->function[i].name, r->function[i].kernel);
         r->graph.node[i].facts.resource[KERNEL_LDS_BYTES] = 0; /* unless it has a section */
     }
-    return 0;
 }
 
 static const char *symbol_name(const struct reading *r, uint32_t index)
@@ -148,7 +145,7 @@ static void note_number(struct reading *r, const struct function *f, uint8_t num
 }
 
 /* .nv.info without a kernel's name: numbers of kernels (registers, stack), each with its symbol. */
-static int read_shared_attributes(struct reading *r, struct span s, struct err *err)
+static void read_shared_attributes(struct reading *r, struct span s)
 {
     struct attribute a;
     for (size_t at = 0; next_attribute(s, &at, &a);) {
@@ -162,15 +159,13 @@ static int read_shared_attributes(struct reading *r, struct span s, struct err *
         sha256_add(&h, &a.number, sizeof a.number);
         sha256_add(&h, a.data.data + SYMBOL_SIZE, SYMBOL_SIZE);
         note_number(r, f, a.number, span_u32(a.data, SYMBOL_SIZE));
-        if (code_graph_part(&r->graph, f->node, &h, err) != 0)
-            return -1;
+        code_graph_part(&r->graph, f->node, &h);
     }
-    return 0;
 }
 
 /* from: the function whose section it is, NULL: none. */
-static int add_relocs(struct reading *r, struct sha256 *h, const struct elf_section *table,
-                      const struct function *from, struct err *err)
+static void add_relocs(struct reading *r, struct sha256 *h, const struct elf_section *table,
+                       const struct function *from)
 {
     struct elf_reloc reloc;
     for (size_t i = 0; elf_reloc(table, i, &reloc); i++) {
@@ -180,25 +175,23 @@ static int add_relocs(struct reading *r, struct sha256 *h, const struct elf_sect
         sha256_add(h, &reloc.type, sizeof reloc.type);
         sha256_add(h, &reloc.addend, sizeof reloc.addend);
         mask_add_name(h, name);
-        if (from && to && code_graph_edge(&r->graph, from->node, to->node, err) != 0)
-            return -1;
+        if (from && to)
+            code_graph_edge(&r->graph, from->node, to->node);
     }
-    return 0;
 }
 
-static int add_contents(struct reading *r, struct sha256 *h, const struct elf_section *s,
-                        const struct function *f, struct err *err)
+static void add_contents(struct reading *r, struct sha256 *h, const struct elf_section *s,
+                         const struct function *f)
 {
     sha256_add(h, &s->size, sizeof s->size);
     if (elf_relocs(s))
-        return add_relocs(r, h, s, f, err);
-    if (strncmp(s->name, ".nv.info.", 9) == 0)
+        add_relocs(r, h, s, f);
+    else if (strncmp(s->name, ".nv.info.", 9) == 0)
         add_attributes(r, h, s->data);
     else if (s->flags & SHF_EXECINSTR)
         sha256_add(h, s->data.data, s->data.len);
     else
         mask_add(r->mask, h, s->data);
-    return 0;
 }
 
 /* The name of the function in the name of a section, ".text._Z3onePf"; NULL: it has none. */
@@ -230,8 +223,7 @@ static bool is_data(const char *section)
     return false;
 }
 
-static int read_owned(struct reading *r, const struct elf_section *s, const struct function *f,
-                      struct err *err)
+static void read_owned(struct reading *r, const struct elf_section *s, const struct function *f)
 {
     /* The name of the section without that of the function, which the node has. */
     size_t len = strlen(s->name) - strlen(f->name);
@@ -240,7 +232,8 @@ static int read_owned(struct reading *r, const struct elf_section *s, const stru
     sha256_add(&h, &r->gpu, sizeof r->gpu);
     sha256_add(&h, &len, sizeof len);
     sha256_add(&h, s->name, len);
-    return add_contents(r, &h, s, f, err) == 0 ? code_graph_part(&r->graph, f->node, &h, err) : -1;
+    add_contents(r, &h, s, f);
+    code_graph_part(&r->graph, f->node, &h);
 }
 
 /* Static shared memory: that of the section, without what the system reserves. */
@@ -252,36 +245,27 @@ static void note_shared(struct reading *r, const struct elf_section *s, const st
         *lds = (int64_t)(s->size - reserved);
 }
 
-static int read_section(struct reading *r, const struct elf_section *s, struct err *err)
+static void read_section(struct reading *r, const struct elf_section *s)
 {
     const char *owner = owner_of(s->name);
     const struct function *f = owner ? find_function(r, owner) : NULL;
     if (f) {
         note_shared(r, s, f);
-        return read_owned(r, s, f, err);
+        read_owned(r, s, f);
+    } else if (strcmp(s->name, ".nv.info") == 0) {
+        read_shared_attributes(r, s->data);
+    } else if (is_data(s->name)) {
+        r->has_data = true;
+        mask_add_name(&r->data, s->name);
+        add_contents(r, &r->data, s, NULL);
     }
-    if (strcmp(s->name, ".nv.info") == 0)
-        return read_shared_attributes(r, s->data, err);
-    if (!is_data(s->name))
-        return 0;
-    r->has_data = true;
-    mask_add_name(&r->data, s->name);
-    return add_contents(r, &r->data, s, NULL, err);
 }
 
-static int read_sections(struct reading *r, struct err *err)
-{
-    struct elf_section s;
-    for (size_t i = 0; i < r->e->sections; i++)
-        if (elf_section(r->e, i, &s) && read_section(r, &s, err) != 0)
-            return -1;
-    return 0;
-}
-
-int cuda_code(const struct elf_file *e, const struct mask *mask, struct code_set *set, struct err *err)
+void cuda_code(const struct elf_file *e, const struct mask *mask, struct code_set *set)
 {
     struct reading r = {.e = e, .mask = mask, .gpu = e->flags & GPU_FLAGS};
     char sha256[SHA256_HEX_LEN + 1];
+    struct elf_section section;
     code_graph_init(&r.graph);
     r.model = e->flags >> (e->file.data[EI_ABIVERSION] >= ABI_MOVED_GPU ? 8 : 0) & 0xff;
     snprintf(r.graph.gpu, sizeof r.graph.gpu, "sm_%u", r.model);
@@ -289,15 +273,14 @@ int cuda_code(const struct elf_file *e, const struct mask *mask, struct code_set
     sha256_add(&r.data, &r.gpu, sizeof r.gpu);
     if (!elf_find_type(e, SHT_SYMTAB, &r.symbols))
         r.symbols = (struct elf_section){.name = "", .data = SPAN_EMPTY};
-    int rc = list_functions(&r, err);
-    if (rc == 0)
-        rc = read_sections(&r, err);
-    if (rc == 0)
-        rc = code_graph_finish(&r.graph, set, err);
+    list_functions(&r);
+    for (size_t i = 0; i < e->sections; i++)
+        if (elf_section(e, i, &section))
+            read_section(&r, &section);
+    code_graph_finish(&r.graph, set);
     sha256_end(&r.data, sha256);
-    if (rc == 0 && r.has_data)
-        rc = code_set_add(set, CODE_ITEM_DATA, "cuda", sha256, err);
+    if (r.has_data)
+        code_set_add(set, CODE_ITEM_DATA, "cuda", sha256);
     code_graph_release(&r.graph);
     free(r.function);
-    return rc;
 }

@@ -12,6 +12,6 @@
 
 /* A linked cubin; a relocatable one is not code yet. */
 bool cuda_is(const struct elf_file *e);
-int cuda_code(const struct elf_file *e, const struct mask *mask, struct code_set *set, struct err *err);
+void cuda_code(const struct elf_file *e, const struct mask *mask, struct code_set *set);
 
 #endif

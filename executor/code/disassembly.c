@@ -79,9 +79,8 @@ static void resolve_labels(struct disassembly *d)
 static void finish_function(struct disassembly *d)
 {
     struct disassembly_function f = {.name = d->name};
-    struct buf listing;
+    AUTO(buf_release) struct buf listing = {.max = DISASSEMBLY_TEXT_MAX};
     if (d->name && !d->too_long && buf_ok(&d->text) && d->steps) {
-        buf_init(&listing, DISASSEMBLY_TEXT_MAX);
         if (d->syntax == DISASSEMBLY_NVDISASM)
             resolve_labels(d);
         drop_padding(d);
@@ -91,16 +90,15 @@ static void finish_function(struct disassembly *d)
             f.listing_len = listing.len;
         }
         d->function(d->arg, &f);
-        buf_release(&listing);
     }
     forget_function(d);
 }
 
 static void begin_function(struct disassembly *d, const char *name, size_t len)
 {
-    char *copy = strndup(name, len);
+    char *copy = xstrndup(name, len);
     bool scratch = false;
-    if (copy && d->begins(d->arg, copy, &scratch)) {
+    if (d->begins(d->arg, copy, &scratch)) {
         finish_function(d);
         d->name = copy;
         d->scratch = scratch;
@@ -114,10 +112,10 @@ static void add_step(struct disassembly *d, struct disassembly_step step, const 
 {
     if (!d->name || d->too_long)
         return;
-    if (d->steps == DISASSEMBLY_INSTRUCTIONS_MAX || !ALLOC_GROW(d->step, d->steps + 1, d->step_cap)) {
-        d->too_long = true;
+    d->too_long = d->steps == DISASSEMBLY_INSTRUCTIONS_MAX;
+    if (d->too_long)
         return;
-    }
+    ALLOC_GROW(d->step, d->steps + 1, d->step_cap);
     step.text = d->text.len;
     buf_add(&d->text, text, len + 1);
     d->step[d->steps++] = step;
@@ -209,9 +207,9 @@ static void add_label(struct disassembly *d, const char *line)
 {
     char *end;
     uint64_t id = label_id(line, &end);
-    if (id == no_label || strcmp(end, ":") != 0 || !d->name || d->labels == DISASSEMBLY_INSTRUCTIONS_MAX ||
-        !ALLOC_GROW(d->label, d->labels + 1, d->label_cap))
+    if (id == no_label || strcmp(end, ":") != 0 || !d->name || d->labels == DISASSEMBLY_INSTRUCTIONS_MAX)
         return;
+    ALLOC_GROW(d->label, d->labels + 1, d->label_cap);
     /* Of the instruction that follows; 16 bytes apart on every GPU since Volta. */
     uint64_t addr = d->steps ? d->step[d->steps - 1].addr + 16 : 0;
     d->label[d->labels++] = (struct disassembly_label){id, addr};

@@ -1,5 +1,7 @@
 #include "executor/code/disassembly_loops.h"
 
+#include "common/base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,18 +16,20 @@ struct loops {
     size_t count;
 };
 
-/* The index of the instruction at an address; count where there is none. */
-static size_t step_at(const struct disassembly_step *step, size_t count, uint64_t addr)
+static int by_addr(const void *x, const void *y)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (step[middle].addr < addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && step[low].addr == addr ? low : count;
+    const struct disassembly_step *a = x, *b = y;
+    return (a->addr > b->addr) - (a->addr < b->addr);
+}
+
+/* The index of the instruction that a branch goes to; count where there is none. */
+static size_t target_of(const struct disassembly_step *branch, const struct disassembly_step *step,
+                        size_t count)
+{
+    const struct disassembly_step wanted = {.addr = branch->target};
+    const struct disassembly_step *found =
+        branch->has_target ? bsearch(&wanted, step, count, sizeof wanted, by_addr) : NULL;
+    return found ? (size_t)(found - step) : count;
 }
 
 /* Two branches to one place are one loop. */
@@ -45,9 +49,7 @@ static void find_loops(const struct disassembly_step *step, size_t count, struct
 {
     out->count = 0;
     for (size_t i = 0; i < count; i++) {
-        size_t first = step[i].has_target && step[i].target <= step[i].addr
-                           ? step_at(step, count, step[i].target)
-                           : count;
+        size_t first = target_of(&step[i], step, count);
         if (first < i)
             add_loop(out, first, i);
     }
@@ -88,25 +90,20 @@ static const struct loop *hottest(const struct loops *l)
 }
 
 /* Sums up to each instruction, so that a loop costs nothing to count. */
-static bool count_loops(const struct disassembly_step *step, size_t count, struct loops *l)
+static void count_loops(const struct disassembly_step *step, size_t count, struct loops *l)
 {
-    uint32_t *matrix = calloc(count + 1, sizeof *matrix), *vector = calloc(count + 1, sizeof *vector);
-    if (matrix && vector) {
-        for (size_t i = 0; i < count; i++) {
-            matrix[i + 1] = matrix[i] + (step[i].class == INSTRUCTION_MATRIX);
-            vector[i + 1] = vector[i] + (step[i].class == INSTRUCTION_VECTOR ||
-                                         step[i].class == INSTRUCTION_TRANSCENDENTAL);
-        }
-        for (size_t i = 0; i < l->count; i++) {
-            struct loop *x = &l->item[i];
-            x->matrix = matrix[x->last + 1] - matrix[x->first];
-            x->vector = vector[x->last + 1] - vector[x->first];
-        }
+    AUTO_FREE uint32_t *matrix = xcalloc(count + 1, sizeof *matrix);
+    AUTO_FREE uint32_t *vector = xcalloc(count + 1, sizeof *vector);
+    for (size_t i = 0; i < count; i++) {
+        enum instruction_class c = step[i].class;
+        matrix[i + 1] = matrix[i] + (c == INSTRUCTION_MATRIX);
+        vector[i + 1] = vector[i] + (c == INSTRUCTION_VECTOR || c == INSTRUCTION_TRANSCENDENTAL);
     }
-    bool good = matrix && vector;
-    free(matrix);
-    free(vector);
-    return good;
+    for (size_t i = 0; i < l->count; i++) {
+        struct loop *x = &l->item[i];
+        x->matrix = matrix[x->last + 1] - matrix[x->first];
+        x->vector = vector[x->last + 1] - vector[x->first];
+    }
 }
 
 void disassembly_count(const struct disassembly_step *step, size_t count, int64_t *all, int64_t *hot_loop)
@@ -118,7 +115,8 @@ void disassembly_count(const struct disassembly_step *step, size_t count, int64_
         return;
     count_range(step, 0, count - 1, all);
     find_loops(step, count, &loops);
-    const struct loop *hot = count_loops(step, count, &loops) ? hottest(&loops) : NULL;
+    count_loops(step, count, &loops);
+    const struct loop *hot = hottest(&loops);
     if (hot)
         count_range(step, hot->first, hot->last, hot_loop);
 }
@@ -129,12 +127,12 @@ static int by_number(const void *x, const void *y)
     return (*a > *b) - (*a < *b);
 }
 
-/* The places that branches go to, sorted; the caller frees it. NULL: no memory. */
+/* The places that branches go to, sorted; the caller frees it. */
 static size_t *find_labels(const struct disassembly_step *step, size_t count, size_t *out_count)
 {
-    size_t *place = calloc(count + 1, sizeof *place), n = 0, distinct = 0;
-    for (size_t i = 0; place && i < count; i++) {
-        size_t at = step[i].has_target ? step_at(step, count, step[i].target) : count;
+    size_t *place = xcalloc(count + 1, sizeof *place), n = 0, distinct = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = target_of(&step[i], step, count);
         if (at < count)
             place[n++] = at;
     }
@@ -163,15 +161,12 @@ static void list_step(const struct disassembly_step *s, const char *text, const 
 
 bool disassembly_list(const struct disassembly_step *step, size_t count, const char *text, struct buf *out)
 {
-    size_t labels, next = 0, *label = find_labels(step, count, &labels);
-    if (!label)
-        return false;
+    size_t labels, next = 0;
+    AUTO_FREE size_t *label = find_labels(step, count, &labels);
     for (size_t i = 0; i < count; i++) {
         if (next < labels && label[next] == i)
             buf_printf(out, "L%zu:\n", ++next);
-        list_step(&step[i], text, label, labels,
-                  step[i].has_target ? step_at(step, count, step[i].target) : count, out);
+        list_step(&step[i], text, label, labels, target_of(&step[i], step, count), out);
     }
-    free(label);
     return buf_ok(out);
 }

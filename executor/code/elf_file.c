@@ -73,14 +73,6 @@ bool elf_section(const struct elf_file *e, size_t i, struct elf_section *out)
     return true;
 }
 
-bool elf_find(const struct elf_file *e, const char *name, struct elf_section *out)
-{
-    for (size_t i = 0; i < e->sections; i++)
-        if (elf_section(e, i, out) && strcmp(out->name, name) == 0)
-            return true;
-    return false;
-}
-
 bool elf_find_type(const struct elf_file *e, uint32_t type, struct elf_section *out)
 {
     for (size_t i = 0; i < e->sections; i++)

@@ -43,8 +43,7 @@ bool elf_is(struct span file);
 /* False for what is not such a file, or has no valid table of sections. */
 bool elf_open(struct elf_file *out, struct span file);
 bool elf_section(const struct elf_file *e, size_t i, struct elf_section *out);
-/* The first section of that name. */
-bool elf_find(const struct elf_file *e, const char *name, struct elf_section *out);
+/* The first section of that type. */
 bool elf_find_type(const struct elf_file *e, uint32_t type, struct elf_section *out);
 
 size_t elf_symbols(const struct elf_section *table);

@@ -1,5 +1,6 @@
 #include "executor/code/identity.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "executor/code/built_file.h"
 #include "executor/code/scan.h"
@@ -25,12 +26,13 @@ struct pass {
 static int read_file(struct pass *p, const char *relpath, struct span file, struct err *err)
 {
     char sha256[SHA256_HEX_LEN + 1];
-    if (!p->of_files)
-        return scan_device(file, &p->mask, p->hook, p->set, err);
-    if (!built_file_counts(relpath, file))
-        return 0;
-    built_file_hash(file, &p->mask, sha256);
-    return code_set_add(p->set, CODE_ITEM_FILE, "", sha256, err);
+    if (!p->of_files) {
+        scan_device(file, &p->mask, p->hook, p->set);
+    } else if (built_file_counts(relpath, file)) {
+        built_file_hash(file, &p->mask, sha256);
+        code_set_add(p->set, CODE_ITEM_FILE, "", sha256);
+    }
+    return code_set_check(p->set, err);
 }
 
 static int count(struct pass *p, uint64_t size, struct err *err)
@@ -60,18 +62,16 @@ static int visit(const char *relpath, const char *path, void *arg, struct err *e
 {
     struct pass *p = arg;
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = 0;
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 && (errno == ENOENT || errno == EACCES))
         return 0; /* a program may remove its own files, or protect them */
     if (fd < 0 || fstat(fd, &st) != 0)
-        rc = err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", path);
-    else if (S_ISREG(st.st_mode) && st.st_size > 0)
-        rc = count(p, (uint64_t)st.st_size, err) != 0
-                 ? -1
-                 : map_and_read(p, relpath, path, fd, (size_t)st.st_size, err);
-    if (fd >= 0)
-        close(fd);
-    return rc;
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", path);
+    if (!S_ISREG(st.st_mode) || st.st_size == 0)
+        return 0;
+    if (count(p, (uint64_t)st.st_size, err) != 0)
+        return -1;
+    return map_and_read(p, relpath, path, fd, (size_t)st.st_size, err);
 }
 
 static int run_pass(struct pass p, const char *path, struct err *err)
@@ -88,18 +88,15 @@ static int run_pass(struct pass p, const char *path, struct err *err)
 int identity_of(const char *path, const char *src, const char *gpu, const struct scan_hook *hook,
                 struct code *out, struct err *err)
 {
-    struct code_set set;
+    AUTO(code_set_release) struct code_set set = {.item = NULL};
     struct pass pass = {.mask = {.folder = {path, src}}, .hook = hook, .set = &set};
-    code_set_init(&set);
     *out = (struct code){.kernel = NULL};
-    int rc = run_pass(pass, path, err);
-    pass.of_files = rc == 0 && !code_set_has_device(&set);
-    if (pass.of_files)
-        rc = run_pass(pass, path, err);
-    if (rc == 0)
-        rc = code_of_set(&set, gpu, out, err);
-    code_set_release(&set);
-    return rc;
+    if (run_pass(pass, path, err) != 0)
+        return -1;
+    pass.of_files = !code_set_has_device(&set);
+    if (pass.of_files && run_pass(pass, path, err) != 0)
+        return -1;
+    return code_of_set(&set, gpu, out, err);
 }
 
 int identity_scan(const char *path, const struct scan_hook *hook, struct code_set *set, struct err *err)

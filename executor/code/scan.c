@@ -11,7 +11,7 @@
 enum {
     DEPTH_MAX = 4, /* a library, its member, a bundle, a code object */
     BUNDLE_ENTRIES_MAX = 256,
-    BUNDLE_ALIGN = 8,
+    ALIGN = 8,
     COMPRESSED_MAGIC_LEN = 4,
     COMPRESSED_ZSTD = 1,
     COMPRESSED_HASH = 8,
@@ -36,21 +36,21 @@ struct scan {
     uint64_t unpacked; /* bytes that were to be decoded so far */
 };
 
-static int scan_any(struct scan *s, struct span file, struct err *err);
+static void scan_any(struct scan *s, struct span file);
 
-static int add_opaque(struct scan *s, const char *name, struct span bytes, struct err *err)
+static void add_opaque(struct scan *s, const char *name, struct span bytes)
 {
     char sha256[SHA256_HEX_LEN + 1];
     struct sha256 h;
     sha256_begin(&h);
     mask_add(s->mask, &h, bytes);
     sha256_end(&h, sha256);
-    return code_set_add(s->set, CODE_ITEM_OPAQUE, name, sha256, err);
+    code_set_add(s->set, CODE_ITEM_OPAQUE, name, sha256);
 }
 
 /* An offload bundle: a count, then offset, size, and a triple with its length for each entry. *size: up to
  * the end of its last entry. */
-static int scan_bundle(struct scan *s, struct span bundle, size_t *size, struct err *err)
+static void scan_bundle(struct scan *s, struct span bundle, size_t *size)
 {
     uint64_t count = span_u64(bundle, strlen(BUNDLE_MAGIC)), at = strlen(BUNDLE_MAGIC) + 8;
     *size = strlen(BUNDLE_MAGIC);
@@ -59,14 +59,13 @@ static int scan_bundle(struct scan *s, struct span bundle, size_t *size, struct 
                  triple_len = span_u64(bundle, at + 16);
         struct span triple, code;
         if (!span_part(bundle, at + 24, triple_len, &triple) || !span_part(bundle, offset, len, &code))
-            return 0;
+            return;
         at += 24 + triple_len;
         if (offset + len > *size)
             *size = (size_t)(offset + len);
-        if (!span_begins(triple, "host", 4) && scan_any(s, code, err) != 0)
-            return -1;
+        if (!span_begins(triple, "host", 4))
+            scan_any(s, code);
     }
-    return 0;
 }
 
 /* What a container says of its compressed contents. */
@@ -86,15 +85,18 @@ static uint8_t *unpack(struct scan *s, const struct packed *p, size_t *len)
 }
 
 /* Scans what is in it; what cannot be decoded counts as its bytes. */
-static int scan_packed(struct scan *s, const char *name, const struct packed *p, struct err *err)
+static void scan_packed(struct scan *s, const char *name, const struct packed *p)
 {
     size_t len;
     AUTO_FREE uint8_t *data = unpack(s, p, &len);
-    return data ? scan_any(s, (struct span){data, len}, err) : add_opaque(s, name, p->bytes, err);
+    if (data)
+        scan_any(s, (struct span){data, len});
+    else
+        add_opaque(s, name, p->bytes);
 }
 
 /* A compressed bundle says its size from version 2 on; before, it ends with its section. */
-static int scan_compressed(struct scan *s, struct span bundle, size_t *size, struct err *err)
+static void scan_compressed(struct scan *s, struct span bundle, size_t *size)
 {
     uint16_t version = span_u16(bundle, COMPRESSED_MAGIC_LEN);
     size_t wide = version >= 3 ? 8 : 4, at = COMPRESSED_MAGIC_LEN + 4; /* version and method */
@@ -107,25 +109,7 @@ static int scan_compressed(struct scan *s, struct span bundle, size_t *size, str
     if (!span_part(bundle, 0, total, &own) || !span_part(own, at, total - at, &p.bytes))
         own = p.bytes = bundle;
     *size = own.len;
-    return scan_packed(s, "bundle", &p, err);
-}
-
-/* The bundles of all the objects that were linked, one behind the other, padded. */
-static int scan_hip_section(struct scan *s, struct span section, struct err *err)
-{
-    for (size_t at = 0; at + strlen(BUNDLE_MAGIC) <= section.len;) {
-        struct span rest = {section.data + at, section.len - at};
-        size_t size = BUNDLE_ALIGN;
-        int rc = 0;
-        if (span_begins(rest, BUNDLE_MAGIC, strlen(BUNDLE_MAGIC)))
-            rc = scan_bundle(s, rest, &size, err);
-        else if (span_begins(rest, COMPRESSED_MAGIC, COMPRESSED_MAGIC_LEN))
-            rc = scan_compressed(s, rest, &size, err);
-        if (rc != 0)
-            return -1;
-        at += (size + BUNDLE_ALIGN - 1) / BUNDLE_ALIGN * BUNDLE_ALIGN;
-    }
-    return 0;
+    scan_packed(s, "bundle", &p);
 }
 
 /* One entry of a fat binary: a header, and its code behind it. */
@@ -166,23 +150,27 @@ static bool has_cubin(struct span entries)
     return false;
 }
 
-static int scan_ptx(struct scan *s, const struct packed *p, struct err *err)
+static void scan_ptx(struct scan *s, const struct packed *p)
 {
     size_t len;
     AUTO_FREE uint8_t *data = unpack(s, p, &len);
-    return add_opaque(s, "ptx", data ? (struct span){data, len} : p->bytes, err);
+    add_opaque(s, "ptx", data ? (struct span){data, len} : p->bytes);
 }
 
-static int scan_entry(struct scan *s, const struct entry *e, bool ptx_counts, struct err *err)
+static void scan_entry(struct scan *s, const struct entry *e, bool ptx_counts)
 {
-    if (e->kind == FATBIN_PTX)
-        return ptx_counts ? scan_ptx(s, &e->code, err) : 0;
-    if (e->kind != FATBIN_CUBIN)
-        return add_opaque(s, "entry", e->code.bytes, err);
-    return is_packed(e) ? scan_packed(s, "cubin", &e->code, err) : scan_any(s, e->code.bytes, err);
+    if (e->kind == FATBIN_PTX && ptx_counts)
+        scan_ptx(s, &e->code);
+    else if (e->kind != FATBIN_PTX && e->kind != FATBIN_CUBIN)
+        add_opaque(s, "entry", e->code.bytes);
+    else if (e->kind == FATBIN_CUBIN && is_packed(e))
+        scan_packed(s, "cubin", &e->code);
+    else if (e->kind == FATBIN_CUBIN)
+        scan_any(s, e->code.bytes);
 }
 
-static int scan_fatbin(struct scan *s, struct span fatbin, size_t *size, struct err *err)
+/* *size: of the whole. */
+static void scan_fatbin(struct scan *s, struct span fatbin, size_t *size)
 {
     uint16_t header = span_u16(fatbin, 6);
     struct span entries;
@@ -190,13 +178,12 @@ static int scan_fatbin(struct scan *s, struct span fatbin, size_t *size, struct 
     *size = header + (size_t)span_u64(fatbin, 8);
     if (!span_part(fatbin, header, span_u64(fatbin, 8), &entries)) {
         *size = fatbin.len;
-        return add_opaque(s, "fatbin", fatbin, err);
+        add_opaque(s, "fatbin", fatbin);
+        return;
     }
     bool ptx_counts = !has_cubin(entries);
     for (size_t at = 0; read_entry(entries, at, &e); at += e.size)
-        if (scan_entry(s, &e, ptx_counts, err) != 0)
-            return -1;
-    return 0;
+        scan_entry(s, &e, ptx_counts);
 }
 
 static bool is_fatbin(struct span s)
@@ -204,75 +191,83 @@ static bool is_fatbin(struct span s)
     return span_u32(s, 0) == (uint32_t)FATBIN_MAGIC && span_u16(s, 6) >= 16;
 }
 
-static int scan_nv_section(struct scan *s, struct span section, struct err *err)
+static bool is_bundle(struct span s)
+{
+    return span_begins(s, BUNDLE_MAGIC, strlen(BUNDLE_MAGIC));
+}
+
+static bool is_compressed(struct span s)
+{
+    return span_begins(s, COMPRESSED_MAGIC, COMPRESSED_MAGIC_LEN);
+}
+
+/* The containers of all the objects that were linked, one behind the other, padded. */
+static void scan_section(struct scan *s, struct span section)
 {
     for (size_t at = 0; at < section.len;) {
         struct span rest = {section.data + at, section.len - at};
-        size_t size = BUNDLE_ALIGN;
-        if (is_fatbin(rest) && scan_fatbin(s, rest, &size, err) != 0)
-            return -1;
-        at += (size + BUNDLE_ALIGN - 1) / BUNDLE_ALIGN * BUNDLE_ALIGN;
+        size_t size = ALIGN;
+        if (is_bundle(rest))
+            scan_bundle(s, rest, &size);
+        else if (is_compressed(rest))
+            scan_compressed(s, rest, &size);
+        else if (is_fatbin(rest))
+            scan_fatbin(s, rest, &size);
+        at += (size + ALIGN - 1) / ALIGN * ALIGN;
     }
-    return 0;
 }
 
-static int scan_object(struct scan *s, const struct elf_file *e, struct err *err)
+static void scan_object(struct scan *s, const struct elf_file *e)
 {
     struct scan_object object = {.bytes = e->file, .cuda = cuda_is(e), .first = s->set->count};
-    int rc = object.cuda ? cuda_code(e, s->mask, s->set, err) : amd_code(e, s->mask, s->set, err);
-    return rc == 0 && s->hook ? s->hook->fn(s->hook->arg, &object, s->set, err) : rc;
+    (object.cuda ? cuda_code : amd_code)(e, s->mask, s->set);
+    if (s->hook)
+        s->hook->fn(s->hook->arg, &object, s->set);
 }
 
-static int scan_elf(struct scan *s, struct span file, struct err *err)
+static void scan_elf(struct scan *s, struct span file)
 {
     struct elf_file e;
     struct elf_section section;
     if (!elf_open(&e, file))
-        return 0;
-    if (amd_is(&e) || cuda_is(&e))
-        return scan_object(s, &e, err);
-    for (size_t i = 0; i < e.sections; i++) {
-        if (!elf_section(&e, i, &section))
-            continue;
-        if ((strcmp(section.name, ".hip_fatbin") == 0 && scan_hip_section(s, section.data, err) != 0) ||
-            (strcmp(section.name, ".nv_fatbin") == 0 && scan_nv_section(s, section.data, err) != 0))
-            return -1;
+        return;
+    if (amd_is(&e) || cuda_is(&e)) {
+        scan_object(s, &e);
+        return;
     }
-    return 0;
+    for (size_t i = 0; i < e.sections; i++)
+        if (elf_section(&e, i, &section) &&
+            (strcmp(section.name, ".hip_fatbin") == 0 || strcmp(section.name, ".nv_fatbin") == 0))
+            scan_section(s, section.data);
 }
 
-static int scan_archive(struct scan *s, struct span file, struct err *err)
+static void scan_archive(struct scan *s, struct span file)
 {
     struct span member;
     for (size_t at = 0; archive_next(file, &at, &member);)
-        if (scan_any(s, member, err) != 0)
-            return -1;
-    return 0;
+        scan_any(s, member);
 }
 
-static int scan_any(struct scan *s, struct span file, struct err *err)
+static void scan_any(struct scan *s, struct span file)
 {
     size_t ignored;
-    int rc = 0;
-    if (s->depth == DEPTH_MAX)
-        return 0;
+    if (s->depth == DEPTH_MAX || s->set->why.kind != ERR_NONE)
+        return;
     s->depth++;
     if (elf_is(file))
-        rc = scan_elf(s, file, err);
+        scan_elf(s, file);
     else if (archive_is(file))
-        rc = scan_archive(s, file, err);
-    else if (span_begins(file, BUNDLE_MAGIC, strlen(BUNDLE_MAGIC)) ||
-             span_begins(file, COMPRESSED_MAGIC, COMPRESSED_MAGIC_LEN))
-        rc = scan_hip_section(s, file, err);
+        scan_archive(s, file);
+    else if (is_bundle(file) || is_compressed(file))
+        scan_section(s, file);
     else if (is_fatbin(file))
-        rc = scan_fatbin(s, file, &ignored, err);
+        scan_fatbin(s, file, &ignored);
     s->depth--;
-    return rc;
 }
 
-int scan_device(struct span file, const struct mask *mask, const struct scan_hook *hook, struct code_set *set,
-                struct err *err)
+void scan_device(struct span file, const struct mask *mask, const struct scan_hook *hook,
+                 struct code_set *set)
 {
     struct scan s = {.mask = mask, .hook = hook, .set = set};
-    return scan_any(&s, file, err);
+    scan_any(&s, file);
 }

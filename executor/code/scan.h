@@ -22,12 +22,13 @@ struct scan_object {
 
 /* What is done with each of them; may add to the facts of its kernels. Without fn: nothing. */
 struct scan_hook {
-    int (*fn)(void *arg, const struct scan_object *object, struct code_set *set, struct err *err);
+    void (*fn)(void *arg, const struct scan_object *object, struct code_set *set);
     void *arg;
 };
 
-/* A file without device code adds nothing. hook: NULL for none. */
-int scan_device(struct span file, const struct mask *mask, const struct scan_hook *hook, struct code_set *set,
-                struct err *err);
+/* A file without device code adds nothing. hook: NULL for none. What is too much is told by code_set_check().
+ */
+void scan_device(struct span file, const struct mask *mask, const struct scan_hook *hook,
+                 struct code_set *set);
 
 #endif

@@ -1,5 +1,6 @@
 #include "executor/commands/resources.h"
 
+#include "common/base/alloc.h"
 #include "executor/code/identity.h"
 #include "executor/disasm/disasm.h"
 
@@ -14,17 +15,12 @@ static json_t *encode(const struct code *code)
 
 json_t *resources_report(const char *path, struct err *err)
 {
-    struct disasm disasm;
-    struct code_set set;
-    struct code code = {.kernel = NULL};
-    code_set_init(&set);
+    AUTO(disasm_release) struct disasm disasm = {.seen = NULL};
+    AUTO(code_set_release) struct code_set set = {.item = NULL};
+    AUTO(code_release) struct code code = {.kernel = NULL};
     disasm_init(&disasm, 0);
-    int rc = identity_scan(path, &disasm.hook, &set, err);
-    if (rc == 0)
-        rc = code_kernels(&set, &code, err);
-    json_t *out = rc == 0 ? encode(&code) : NULL;
-    code_release(&code);
-    code_set_release(&set);
-    disasm_release(&disasm);
-    return out;
+    if (identity_scan(path, &disasm.hook, &set, err) != 0)
+        return NULL;
+    code_kernels(&set, &code);
+    return encode(&code);
 }

@@ -77,24 +77,14 @@ static void find_llvm(char *out)
     on_path("llvm-objdump", out);
 }
 
-static struct code_item *find_kernel(struct task *t, const char *symbol)
+static struct code_item *find_item(const struct task *t, enum code_item_kind kind, const char *symbol)
 {
     char name[MASK_NAME_MAX];
     mask_name(symbol, name);
     for (size_t i = t->first; i < t->set->count; i++)
-        if (t->set->item[i].kind == CODE_ITEM_KERNEL && strcmp(t->set->item[i].name, name) == 0)
+        if (t->set->item[i].kind == kind && strcmp(t->set->item[i].name, name) == 0)
             return &t->set->item[i];
     return NULL;
-}
-
-static bool is_function(const struct task *t, const char *symbol)
-{
-    char name[MASK_NAME_MAX];
-    mask_name(symbol, name);
-    for (size_t i = t->first; i < t->set->count; i++)
-        if (t->set->item[i].kind == CODE_ITEM_FUNCTION && strcmp(t->set->item[i].name, name) == 0)
-            return true;
-    return false;
 }
 
 /* Before gfx940, kernels access scratch memory by buffer instructions. */
@@ -108,24 +98,23 @@ static bool has_buffer_scratch(const struct code_item *kernel)
 static bool on_symbol(void *arg, const char *symbol, bool *buffer_scratch)
 {
     struct task *t = arg;
-    const struct code_item *kernel = find_kernel(t, symbol);
+    const struct code_item *kernel = find_item(t, CODE_ITEM_KERNEL, symbol);
     *buffer_scratch = kernel && has_buffer_scratch(kernel);
-    return kernel || is_function(t, symbol);
+    return kernel || find_item(t, CODE_ITEM_FUNCTION, symbol);
 }
 
 static void on_function(void *arg, const struct disassembly_function *f)
 {
     struct task *t = arg;
-    struct code_item *kernel = find_kernel(t, f->name);
+    struct code_item *kernel = find_item(t, CODE_ITEM_KERNEL, f->name);
     if (!kernel)
         return;
     memcpy(kernel->facts.instructions, f->instructions, sizeof kernel->facts.instructions);
     memcpy(kernel->facts.hot_loop, f->hot_loop, sizeof kernel->facts.hot_loop);
     if (!f->listing || kernel->listing || f->listing_len > t->disasm->listings_left)
         return;
-    kernel->listing = strndup(f->listing, f->listing_len);
-    if (kernel->listing)
-        t->disasm->listings_left -= f->listing_len;
+    kernel->listing = xstrndup(f->listing, f->listing_len);
+    t->disasm->listings_left -= f->listing_len;
 }
 
 static int on_output(void *arg, const char *data, size_t len, struct err *err)
@@ -188,34 +177,32 @@ static bool copy_seen(struct disasm *d, const char *sha256, struct code_set *set
 
 static void remember(struct disasm *d, const char *sha256, size_t first, size_t count)
 {
-    if (d->seen_count == DISASM_SEEN_MAX || !ALLOC_GROW(d->seen, d->seen_count + 1, d->seen_cap))
+    if (d->seen_count == DISASM_SEEN_MAX)
         return;
+    ALLOC_GROW(d->seen, d->seen_count + 1, d->seen_cap);
     struct disasm_seen *s = &d->seen[d->seen_count++];
     *s = (struct disasm_seen){.first = first, .count = count};
     memcpy(s->sha256, sha256, sizeof s->sha256);
 }
 
-static int on_object(void *arg, const struct scan_object *o, struct code_set *set, struct err *err)
+static void on_object(void *arg, const struct scan_object *o, struct code_set *set)
 {
     struct disasm *d = arg;
     struct task task = {.disasm = d, .set = set, .first = o->first};
     char sha256[SHA256_HEX_LEN + 1];
     struct sha256 h;
-    (void)err;
     if (!*(o->cuda ? d->nvidia : d->amd) || clock_mono_ns() >= d->end_ns)
-        return 0;
+        return;
     sha256_begin(&h);
     sha256_add(&h, o->bytes.data, o->bytes.len);
     sha256_end(&h, sha256);
     if (copy_seen(d, sha256, set, o->first))
-        return 0;
-    int fd = as_file(o->bytes);
+        return;
+    AUTO_CLOSE int fd = as_file(o->bytes);
     if (fd < 0)
-        return 0;
+        return;
     run_tool(&task, o, fd);
-    close(fd);
     remember(d, sha256, o->first, set->count - o->first);
-    return 0;
 }
 
 void disasm_init(struct disasm *d, size_t listings_max)

@@ -65,14 +65,15 @@ static int scan_pattern(const char *pattern, const struct subst *values, struct 
     return rc;
 }
 
-static json_t *encode_all(struct code_set *set, struct err *err)
+static json_t *encode_all(struct code_set *set)
 {
     struct code code;
-    json_t *kernels = code_kernels(set, &code, err) == 0 ? json_array() : NULL;
-    for (size_t i = 0; kernels && i < code.kernels; i++)
+    json_t *kernels = json_array();
+    code_kernels(set, &code);
+    for (size_t i = 0; i < code.kernels; i++)
         json_array_append_new(kernels, encode(&code.kernel[i]));
     code_release(&code);
-    return kernels ? json_pack("{s:o}", "kernels", kernels) : NULL;
+    return json_pack("{s:o}", "kernels", kernels);
 }
 
 json_t *objects_read(const struct command *patterns, const struct subst *values, char why[REASON_MAX],
@@ -83,7 +84,7 @@ json_t *objects_read(const struct command *patterns, const struct subst *values,
     code_set_init(&set);
     for (size_t i = 0; rc == 1 && i < patterns->argc; i++)
         rc = scan_pattern(patterns->argv[i], values, &set, why, err);
-    json_t *out = rc == 1 ? encode_all(&set, err) : NULL;
+    json_t *out = rc == 1 ? encode_all(&set) : NULL;
     code_set_release(&set);
     return out;
 }

@@ -1,4 +1,5 @@
 /* The code identity: of made-up files, of parts of them, of damaged ones. */
+#include "common/base/alloc.h"
 #include "executor/code/built_file.h"
 #include "executor/code/scan.h"
 #include "tests/unit/support.h"
@@ -146,18 +147,18 @@ static void make_code_object(struct made *m, size_t gap, uint32_t first, uint32_
     make_elf(m, ET_DYN, EM_AMD, parts, COUNT(parts));
 }
 
+static const struct mask no_mask = {.folder = {NULL}};
+
 /* The identity of what lies in these files. */
 static struct code code_of(const struct span *file, size_t count)
 {
-    static const struct mask none = {.folder = {NULL}};
+    AUTO(code_set_release) struct code_set set = {.item = NULL};
     struct err err = {0};
-    struct code_set set;
     struct code code;
-    code_set_init(&set);
     for (size_t i = 0; i < count; i++)
-        assert_ok(scan_device(file[i], &none, NULL, &set, &err), &err);
+        scan_device(file[i], &no_mask, NULL, &set);
+    assert_ok(code_set_check(&set, &err), &err);
     assert_ok(code_of_set(&set, NULL, &code, &err), &err);
-    code_set_release(&set);
     return code;
 }
 
@@ -221,13 +222,12 @@ static void the_metadata_has_the_resources_of_kernels(void **state)
 
 static void add_kernel(struct code_set *set, const char *gpu, char digit, int64_t bytes)
 {
-    struct err err = {0};
     struct code_item kernel = {.kind = CODE_ITEM_KERNEL};
     memset(kernel.sha256, digit, SHA256_HEX_LEN);
     snprintf(kernel.gpu, sizeof kernel.gpu, "%s", gpu);
     kernel_facts_init(&kernel.facts);
     kernel.facts.resource[KERNEL_SCRATCH_BYTES] = bytes;
-    assert_ok(code_set_add_kernel(set, "k", &kernel, &err), &err);
+    code_set_add_kernel(set, "k", &kernel);
 }
 
 static void the_facts_are_of_the_code_for_the_nodes_gpu(void **state)
@@ -235,11 +235,10 @@ static void the_facts_are_of_the_code_for_the_nodes_gpu(void **state)
     static const struct {
         const char *gpu, *chosen;
     } cases[] = {{"gfx90a", "gfx90a"}, {"gfx942", "gfx942"}, {"gfx1100", "gfx942"}, {NULL, "gfx942"}};
+    AUTO(code_set_release) struct code_set set = {.item = NULL};
     struct err err = {0};
-    struct code_set set;
     struct code code;
     (void)state;
-    code_set_init(&set);
     add_kernel(&set, "gfx90a", '1', 0);
     add_kernel(&set, "gfx942", '2', 528);
     add_kernel(&set, "gfx908", '3', 16);
@@ -250,11 +249,10 @@ static void the_facts_are_of_the_code_for_the_nodes_gpu(void **state)
         assert_string_equal(code.kernel[0].gpu, cases[i].chosen);
         code_release(&code);
     }
-    assert_ok(code_kernels(&set, &code, &err), &err);
+    code_kernels(&set, &code);
     assert_int_equal(code.kernels, 3);
     assert_string_equal(code.kernel[0].gpu, "gfx908");
     code_release(&code);
-    code_set_release(&set);
 }
 
 /* The object in an offload bundle, in the section of a host's program. */
@@ -312,18 +310,11 @@ static void containers_copies_and_order_do_not_count(void **state)
 
 static void scan_copy(const uint8_t *data, size_t len)
 {
-    static const struct mask none = {.folder = {NULL}};
+    AUTO(code_set_release) struct code_set set = {.item = NULL};
+    AUTO_FREE uint8_t *copy = xmemdup(data, len); /* of its exact size, for the sanitizer */
     char sha256[SHA256_HEX_LEN + 1];
-    struct err err = {0};
-    struct code_set set;
-    uint8_t *copy = malloc(len + 1); /* of its exact size, for the sanitizer */
-    assert_non_null(copy);
-    memcpy(copy, data, len);
-    code_set_init(&set);
-    scan_device((struct span){copy, len}, &none, NULL, &set, &err);
-    built_file_hash((struct span){copy, len}, &none, sha256);
-    code_set_release(&set);
-    free(copy);
+    scan_device((struct span){copy, len}, &no_mask, NULL, &set);
+    built_file_hash((struct span){copy, len}, &no_mask, sha256);
 }
 
 static void cut_and_damaged_files_do_no_harm(void **state)
@@ -387,10 +378,8 @@ static void code_that_cannot_be_read_counts_as_its_bytes(void **state)
 
 static void ptx_counts_where_there_is_no_cubin(void **state)
 {
-    static const struct mask none = {.folder = {NULL}};
+    AUTO(code_set_release) struct code_set set = {.item = NULL};
     struct made ptx, cubin;
-    struct err err = {0};
-    struct code_set set;
     (void)state;
     make_fatbin(&ptx, 1, 0x11, ".version 9.0");
     make_fatbin(&cubin, 2, 0x11, "not an ELF file");
@@ -399,15 +388,12 @@ static void ptx_counts_where_there_is_no_cubin(void **state)
     code_release(&code);
     add(&ptx, cubin.data + 16, cubin.len - 16); /* both in one */
     *(uint64_t *)(ptx.data + 8) = ptx.len - 16;
-    code_set_init(&set);
-    assert_ok(scan_device(span_of(&ptx), &none, NULL, &set, &err), &err);
+    scan_device(span_of(&ptx), &no_mask, NULL, &set);
     assert_int_equal(set.count, 0);
-    code_set_release(&set);
 }
 
 static void the_loaded_sections_make_a_host_file(void **state)
 {
-    static const struct mask none = {.folder = {NULL}};
     struct made m;
     char base[SHA256_HEX_LEN + 1], noted[SHA256_HEX_LEN + 1], changed[SHA256_HEX_LEN + 1];
     struct part parts[] = {
@@ -417,14 +403,14 @@ static void the_loaded_sections_make_a_host_file(void **state)
     };
     (void)state;
     make_elf(&m, ET_EXEC, EM_X86_64, parts, COUNT(parts));
-    built_file_hash(span_of(&m), &none, base);
+    built_file_hash(span_of(&m), &no_mask, base);
     parts[1].data = "5678";
     parts[2].data = "icc";
     make_elf(&m, ET_EXEC, EM_X86_64, parts, COUNT(parts));
-    built_file_hash(span_of(&m), &none, noted);
+    built_file_hash(span_of(&m), &no_mask, noted);
     parts[0].data = "coda";
     make_elf(&m, ET_EXEC, EM_X86_64, parts, COUNT(parts));
-    built_file_hash(span_of(&m), &none, changed);
+    built_file_hash(span_of(&m), &no_mask, changed);
     assert_string_equal(base, noted);
     assert_string_not_equal(base, changed);
 }
@@ -444,13 +430,26 @@ static void only_what_was_built_counts(void **state)
 
 static void nothing_has_no_identity(void **state)
 {
-    struct code_set set;
+    struct code_set set = {.item = NULL};
     struct code code;
     struct err err = {0};
     (void)state;
-    code_set_init(&set);
     assert_err(code_of_set(&set, NULL, &code, &err), &err, ERR_INPUT, "no files");
     code_release(&code);
+}
+
+static void a_bound_that_is_exceeded_is_told_once(void **state)
+{
+    AUTO(code_set_release) struct code_set set = {.item = NULL};
+    char sha256[SHA256_HEX_LEN + 1] = "";
+    struct err err = {0};
+    (void)state;
+    for (size_t i = 0; i < CODE_ITEMS_MAX; i++)
+        code_set_add(&set, CODE_ITEM_FILE, "", sha256);
+    assert_ok(code_set_check(&set, &err), &err);
+    code_set_add(&set, CODE_ITEM_FILE, "", sha256);
+    code_set_refuse(&set, "another");
+    assert_err(code_set_check(&set, &err), &err, ERR_INPUT, "more than 200000 kernels, functions and files");
 }
 
 int main(void)
@@ -466,6 +465,7 @@ int main(void)
         cmocka_unit_test(the_loaded_sections_make_a_host_file),
         cmocka_unit_test(only_what_was_built_counts),
         cmocka_unit_test(nothing_has_no_identity),
+        cmocka_unit_test(a_bound_that_is_exceeded_is_told_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
