@@ -73,9 +73,10 @@ static int add_row(struct report_model *m, const struct cell *c, struct err *err
     for (size_t i = c->first; i < c->first + c->count; i++) {
         const struct run_test *test = &m->now.tests[i];
         struct samples samples;
-        row->vram_before = fmin(row->vram_before, test->vram_before);
-        row->vram_after = fmax(row->vram_after, test->vram_after);
-        row->kept |= insight_memory_kept(test->vram_before, test->value[METRIC_VRAM_PEAK], test->vram_after);
+        row->vram_before = fmin(row->vram_before, test->used.vram_before);
+        row->vram_after = fmax(row->vram_after, test->used.vram_after);
+        row->kept |=
+            insight_memory_kept(test->used.vram_before, test->value[METRIC_VRAM_PEAK], test->used.vram_after);
         if (test->samples == 0)
             continue;
         samples_init(&samples);

@@ -380,10 +380,10 @@ static int check_list(struct store *s, struct err *err)
 
 static int dump_all(struct store *s, export_sink *sink, void *arg, struct err *err)
 {
-    char head[160];
+    char head[256];
     snprintf(head, sizeof head,
-             "-- kernsweep store\nPRAGMA foreign_keys = OFF;\nBEGIN;\nPRAGMA application_id = %d;\n"
-             "PRAGMA user_version = %d;\n",
+             "-- kernsweep store\nPRAGMA auto_vacuum = INCREMENTAL;\nPRAGMA foreign_keys = OFF;\nBEGIN;\n"
+             "PRAGMA application_id = %d;\nPRAGMA user_version = %d;\n",
              STORE_APPLICATION_ID, store_version_known());
     int rc = check_list(s, err);
     if (rc == 0)

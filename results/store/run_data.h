@@ -115,12 +115,21 @@ struct run_activity {
     char window[8];              /* what all of this is of: "timed", "busy", "test"; "" if unknown */
 };
 
+/* What a test used of memory and processor; the peaks are metrics. */
+struct run_usage {
+    double vram_before; /* bytes */
+    double vram_after;
+    double vram_max_gap_ms; /* the longest time without a sample: a peak in it went unnoticed */
+    double cpu_user_s;
+    double cpu_system_s;
+};
+
 struct run_test {
     size_t variant; /* index into variants */
     int64_t key;    /* the store's row: for telemetry */
     int context;
     int repetition;
-    int index; /* position in execution order, from 1; RUN_UNKNOWN in older layouts */
+    int index; /* position in execution order, from 1; RUN_UNKNOWN in other layouts */
     bool warmup;
     enum status status;
     char reason[RUN_REASON_MAX];
@@ -135,11 +144,7 @@ struct run_test {
     int signal;
     int64_t prompt_tokens;
     double timeout_s;
-    double vram_before; /* bytes; the peak is value[METRIC_VRAM_PEAK] */
-    double vram_after;
-    double vram_max_gap_ms; /* the longest time without a sample: a peak in it went unnoticed */
-    double cpu_user_s;
-    double cpu_system_s;
+    struct run_usage used;
     int samples; /* telemetry samples taken; RUN_UNKNOWN */
     struct run_activity activity;
     double value[METRIC_COUNT];

@@ -149,11 +149,11 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     sql_col_text(stmt, "status", status, sizeof status);
     if (t->variant >= r->n_variants || !status_from_name(status, &t->status))
         return bad_status(s, r, status, err);
-    t->vram_before = sql_col_num(stmt, "vram_before");
-    t->vram_after = sql_col_num(stmt, "vram_after");
-    t->vram_max_gap_ms = sql_col_num(stmt, "vram_max_gap_ms");
-    t->cpu_user_s = sql_col_num(stmt, "cpu_user_s");
-    t->cpu_system_s = sql_col_num(stmt, "cpu_system_s");
+    t->used.vram_before = sql_col_num(stmt, "vram_before");
+    t->used.vram_after = sql_col_num(stmt, "vram_after");
+    t->used.vram_max_gap_ms = sql_col_num(stmt, "vram_max_gap_ms");
+    t->used.cpu_user_s = sql_col_num(stmt, "cpu_user_s");
+    t->used.cpu_system_s = sql_col_num(stmt, "cpu_system_s");
     t->timeout_s = sql_col_num(stmt, "timeout_s");
     when_format(sql_col_int(stmt, "started_at", WHEN_UNKNOWN), t->started_at);
     t->prompt_tokens = sql_col_int(stmt, "prompt_tokens", RUN_UNKNOWN);

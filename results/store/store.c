@@ -3,6 +3,7 @@
 #include "results/store/migrations.h"
 #include "results/store/sql.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 
 #include <assert.h>
@@ -12,6 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* "ksw1": of stores that development versions made, before migrations were numbered from 1 again. */
+enum { DEVELOPMENT_APPLICATION_ID = 0x6b737731 };
 
 enum { BUSY_TIMEOUT_MS = 30000, BUSY_PAUSE_MS = 20, STEPS_BETWEEN_LOOKS = 10000 };
 
@@ -72,9 +76,8 @@ static void add_uri_path(struct buf *uri, const char *path)
 
 static int fail_db(sqlite3 *db, const char *path, const char *what, struct err *err)
 {
-    char text[512] = "out of memory";
-    if (db)
-        sql_describe(db, text, sizeof text);
+    char text[512];
+    sql_describe(db, text, sizeof text);
     return err_set(err, ERR_STORAGE, "%s: %s: %s", path, what, text);
 }
 
@@ -82,20 +85,17 @@ static int fail_db(sqlite3 *db, const char *path, const char *what, struct err *
  * needs it. */
 static int open_immutable(struct store *s, struct err *err)
 {
-    static const char parameter[] = "?immutable=1";
-    struct buf uri;
     if (has_unwritten_log(s->path))
         return err_set(
             err, ERR_STORAGE,
             "%s: on a read-only file system, with a log that has not been written back: copy it and its -wal "
             "file to a writable folder, and name that with --db",
             s->path);
-    buf_init(&uri, 4 * FS_PATH_MAX);
+    AUTO(buf_release) struct buf uri = {.max = 4 * FS_PATH_MAX};
     buf_puts(&uri, "file:");
     add_uri_path(&uri, s->path);
-    buf_puts(&uri, parameter);
+    buf_puts(&uri, "?immutable=1");
     int rc = sqlite3_open_v2(buf_str(&uri), &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
-    buf_release(&uri);
     return rc == SQLITE_OK ? 0 : fail_db(s->db, s->path, "cannot open the store", err);
 }
 
@@ -132,7 +132,7 @@ static int open_file(struct store *s, struct err *err)
 
 #define WRITING "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8000"
 
-/* Only a new file heeds auto_vacuum (vacuum.h); an older one would be locked for it. */
+/* Only a new file heeds auto_vacuum (vacuum.h); any other would be locked for it. */
 static bool is_new(const struct store *s)
 {
     struct stat st;
@@ -179,6 +179,13 @@ static int check_identity(struct store *s, int64_t *version, struct err *err)
     int64_t id = 0, tables = 0;
     if (read_identity(s, &id, version, &tables, err) != 0)
         return -1;
+    if (id == DEVELOPMENT_APPLICATION_ID)
+        return err_set(
+            err, ERR_STORAGE,
+            "%s: a store of a development version (schema %lld), which this kernsweep does not read: export "
+            "it with the one that wrote it (`kernsweep export --format sql`), then `kernsweep ingest` its "
+            "bundles into a new store, named with --db",
+            s->path, (long long)*version);
     if (id != STORE_APPLICATION_ID && (*version != 0 || tables != 0))
         return err_set(err, ERR_INPUT,
                        "%s: a database, but not a kernsweep store; name another file with --db", s->path);
@@ -265,12 +272,6 @@ static int apply_migration(struct store *s, const struct migration *m, struct er
     return 0;
 }
 
-/* A migration may reword a constraint, which is text in the schema's own table. */
-static void let_schema_change(struct store *s, bool may)
-{
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, !may, (int *)NULL);
-}
-
 static int migrate_locked(struct store *s, struct err *err)
 {
     /* Another process may have migrated between our check and our lock. */
@@ -291,12 +292,7 @@ static int migrate_locked(struct store *s, struct err *err)
 
 static int migrate(struct store *s, struct err *err)
 {
-    if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
-        return -1;
-    let_schema_change(s, true);
-    int rc = sql_end(s, migrate_locked(s, err), err);
-    let_schema_change(s, false);
-    return rc;
+    return sql_exec(s, "BEGIN IMMEDIATE", err) != 0 ? -1 : sql_end(s, migrate_locked(s, err), err);
 }
 
 /* A process that is killed while it makes a store leaves an empty one. */
@@ -321,22 +317,23 @@ static int make_writable(struct store *s, int64_t version, struct err *err)
     return version == store_version_known() ? 0 : migrate(s, err);
 }
 
+static int open_checked(struct store *s, struct err *err)
+{
+    int64_t version = 0;
+    if (open_file(s, err) != 0 || configure(s, err) != 0 || check_identity(s, &version, err) != 0)
+        return -1;
+    return s->mode == STORE_READ ? check_readable(s, version, err) : make_writable(s, version, err);
+}
+
 int store_open(struct store *s, const char *path, enum store_mode mode, struct err *err)
 {
     *s = (struct store){.mode = mode};
     if (snprintf(s->path, sizeof s->path, "%s", path) >= (int)sizeof s->path)
         return err_set(err, ERR_INPUT, "store path too long: %.200s", path);
-    int64_t version = 0;
-    int rc = open_file(s, err);
-    if (rc == 0)
-        rc = configure(s, err);
-    if (rc == 0)
-        rc = check_identity(s, &version, err);
-    if (rc == 0)
-        rc = mode == STORE_READ ? check_readable(s, version, err) : make_writable(s, version, err);
-    if (rc != 0)
-        store_close(s);
-    return rc;
+    if (open_checked(s, err) == 0)
+        return 0;
+    store_close(s);
+    return -1;
 }
 
 static int stop_statement(void *arg)

@@ -1,8 +1,8 @@
 /* store: the SQLite file that holds every ingested run.
  *
- * Opens it (WAL, busy time-out, foreign keys), migrates its schema (PRAGMA user_version) and refuses a store
- * written by a newer kernsweep. An older store is copied to "<path>.v<N>.bak" before it is migrated. Knows
- * nothing of runs or statistics. The owner calls store_close().
+ * Opens it (WAL, busy time-out, foreign keys), migrates its schema (PRAGMA user_version), and refuses a store
+ * that a newer kernsweep or a development version wrote. An older store is copied to "<path>.v<N>.bak" before
+ * it is migrated. Knows nothing of runs or statistics. The owner calls store_close().
  * Errors: ERR_STORAGE.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_STORE_H
@@ -10,8 +10,8 @@
 
 #include "results/store/handle.h"
 
-/* "ksw1" as PRAGMA application_id, by which `file` and store_open() recognise the format. */
-enum { STORE_APPLICATION_ID = 0x6b737731 };
+/* "ksw2" as PRAGMA application_id, by which `file` and store_open() recognise the format. */
+enum { STORE_APPLICATION_ID = 0x6b737732 };
 
 /* ${KERNSWEEP_DB}, else ${XDG_DATA_HOME:-~/.local/share}/kernsweep/results.db. out: char[FS_PATH_MAX]. */
 int store_default_path(char *out, struct err *err);

@@ -2,17 +2,14 @@
 
 #include "results/store/sql.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/statvfs.h>
 
 /* A step takes some tens of milliseconds, and its log some 20 MB. */
-enum { PAGES_A_STEP = 4096, STEPS_BETWEEN_LOOKS = 2000, AUTO_VACUUM_INCREMENTAL = 2 };
+enum { PAGES_A_STEP = 4096 };
 #define RELEASE_A_STEP "PRAGMA incremental_vacuum(4096)"
 
 struct file_pages {
     int64_t count, unused, size;
-    int64_t auto_vacuum;
 };
 
 static int read_pages(struct store *s, struct file_pages *out, struct err *err)
@@ -20,34 +17,20 @@ static int read_pages(struct store *s, struct file_pages *out, struct err *err)
     SQL_STMT stmt =
         sql_prepare(s,
                     "SELECT (SELECT page_count FROM pragma_page_count) AS pages, (SELECT freelist_count FROM"
-                    " pragma_freelist_count) AS unused, (SELECT page_size FROM pragma_page_size) AS size,"
-                    " (SELECT auto_vacuum FROM pragma_auto_vacuum) AS auto_vacuum",
+                    " pragma_freelist_count) AS unused, (SELECT page_size FROM pragma_page_size) AS size",
                     err);
     if (!stmt || sql_step(stmt, err) != 1)
         return -1;
     *out = (struct file_pages){.count = sql_col_int(stmt, "pages", 0),
                                .unused = sql_col_int(stmt, "unused", 0),
-                               .size = sql_col_int(stmt, "size", 0),
-                               .auto_vacuum = sql_col_int(stmt, "auto_vacuum", 0)};
+                               .size = sql_col_int(stmt, "size", 0)};
     return 0;
-}
-
-static void folder_of(const struct store *s, char out[FS_PATH_MAX])
-{
-    snprintf(out, FS_PATH_MAX, "%s", s->path);
-    char *slash = strrchr(out, '/');
-    if (!slash)
-        snprintf(out, FS_PATH_MAX, ".");
-    else
-        slash[slash == out] = '\0';
 }
 
 static int64_t bytes_available(const struct store *s)
 {
-    char folder[FS_PATH_MAX];
     struct statvfs fs;
-    folder_of(s, folder);
-    return statvfs(folder, &fs) == 0 ? (int64_t)(fs.f_bavail * fs.f_frsize) : INT64_MAX;
+    return statvfs(s->path, &fs) == 0 ? (int64_t)(fs.f_bavail * fs.f_frsize) : INT64_MAX;
 }
 
 static int delete_orphans(struct store *s, struct err *err)
@@ -77,10 +60,8 @@ int store_vacuum_begin(struct store *s, struct vacuum_need *out, struct err *err
     int64_t step = p.unused < PAGES_A_STEP ? p.unused : PAGES_A_STEP;
     out->bytes = p.count * p.size;
     out->unused = p.unused * p.size;
-    out->whole = p.auto_vacuum != AUTO_VACUUM_INCREMENTAL;
-    /* A copy as a whole is written twice: to a temporary file, and to the log. A step moves a page for each
-     * that it releases, and changes the pages that refer to it. */
-    out->temporary = out->whole ? 2 * (p.count - p.unused) * p.size : 3 * step * p.size;
+    /* A step moves a page for each that it releases, and changes the pages that refer to it. */
+    out->temporary = 3 * step * p.size;
     out->available = bytes_available(s);
     return 0;
 }
@@ -111,51 +92,6 @@ static int release_unused(struct store *s, vacuum_progress *progress, void *arg,
     return 0;
 }
 
-/* A copy in the making. SQLite asks between its steps whether to go on. */
-struct copying {
-    struct store *store;
-    vacuum_progress *progress;
-    void *arg;
-    double pages;
-};
-
-static int look(void *arg)
-{
-    struct copying *c = arg;
-    int read = 0, ignored = 0;
-    sqlite3_db_status(c->store->db, SQLITE_DBSTATUS_CACHE_MISS, &read, &ignored, 0);
-    double done = c->pages > 0 ? read / c->pages : 1;
-    /* Writing the copy back takes the other half. */
-    if (c->progress)
-        c->progress(c->arg, done < 1 ? done / 2 : 0.5);
-    return store_is_interrupted(c->store);
-}
-
-/* The copy is made beside the store, which is as private and has the space that was looked for. No variable
- * of the environment does that: SQLite reads those once, when it starts. */
-static int copy_whole(struct store *s, vacuum_progress *progress, void *arg, struct err *err)
-{
-    char folder[FS_PATH_MAX];
-    struct file_pages p;
-    if (read_pages(s, &p, err) != 0)
-        return -1;
-    struct copying c = {s, progress, arg, (double)(p.count - p.unused)};
-    int used = 0, ignored = 0;
-    folder_of(s, folder);
-    sqlite3_temp_directory = sqlite3_mprintf("%s", folder);
-    sqlite3_db_status(s->db, SQLITE_DBSTATUS_CACHE_MISS, &used, &ignored, 1);
-    sqlite3_progress_handler(s->db, STEPS_BETWEEN_LOOKS, look, &c);
-    int rc = sql_exec(s, "PRAGMA temp_store = FILE; PRAGMA auto_vacuum = INCREMENTAL; VACUUM", err);
-    sqlite3_progress_handler(s->db, 0, NULL, NULL);
-    if (s->interrupted)
-        store_heed(s, s->interrupted);
-    sqlite3_free(sqlite3_temp_directory);
-    sqlite3_temp_directory = NULL;
-    if (rc != 0 && store_is_interrupted(s))
-        return err_set(err, ERR_INTERRUPTED, "%s: interrupted; the store is as it was", s->path);
-    return rc;
-}
-
 int store_vacuum(struct store *s, const struct vacuum_need *need, vacuum_progress *progress, void *arg,
                  struct err *err)
 {
@@ -165,8 +101,7 @@ int store_vacuum(struct store *s, const struct vacuum_need *need, vacuum_progres
                        "make room there",
                        s->path, (long long)(need->temporary / 1000000),
                        (long long)(need->available / 1000000));
-    int rc = need->whole ? copy_whole(s, progress, arg, err) : release_unused(s, progress, arg, err);
-    if (rc != 0)
+    if (release_unused(s, progress, arg, err) != 0)
         return -1;
     if (progress)
         progress(arg, 1);

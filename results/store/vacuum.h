@@ -2,8 +2,7 @@
  * interrupted.
  *
  * Unused pages are released some thousand at a time, each time in a transaction of its own: what was released
- * stays released, whenever it ends. A store that an older version made is copied once as a whole instead, all
- * or nothing. Needs STORE_WRITE. Errors: ERR_STORAGE, ERR_INTERRUPTED.
+ * stays released, whenever it ends. Needs STORE_WRITE. Errors: ERR_STORAGE, ERR_INTERRUPTED.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_VACUUM_H
 #define KERNSWEEP_RESULTS_STORE_VACUUM_H
@@ -15,7 +14,6 @@
 struct vacuum_need {
     int64_t bytes;     /* of the store */
     int64_t unused;    /* of these */
-    bool whole;        /* the store is copied as a whole */
     int64_t temporary; /* bytes that are needed beside the store meanwhile */
     int64_t available; /* bytes beside the store */
 };

@@ -134,65 +134,6 @@ full_disk() {
     DB=$TMPDIR/results.db
 }
 
-# A store of the first version, with 300 runs of 100 tests.
-make_v1() {
-    sqlite3 "$1" <schemas/sql/001_store.sql
-    sqlite3 "$1" "PRAGMA user_version = 1; PRAGMA application_id = 0x6b737731; BEGIN;
-        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
-        INSERT INTO run (run_id, ticket, date, node, mode, origin, status, content_sha256, ordered_at, ingested_at)
-            SELECT 'r' || i, 't', '2026-02-14', 'n', 'perf', 'bundle', 'COMPLETE', printf('%064d', i), i, 0 FROM n;
-        INSERT INTO variant (run_id, position, name, status) SELECT id, 0, 'v', 'OK' FROM run;
-        INSERT INTO series VALUES (1, 'n', 't', 'perf', 'v', 4096);
-        WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99)
-        INSERT INTO test (run_id, series_id, repetition, warmup, status, prefill_s) SELECT r.id, 1, n.i, 0, 'OK', 1.5 FROM run r, n;
-        COMMIT"
-}
-
-# facts_of FILE: whether it is whole, and what is in it
-facts_of() {
-    sqlite3 "$1" "PRAGMA integrity_check; SELECT count(*) FROM run; SELECT count(*) FROM test" 2>&1 | tr '\n' ' '
-}
-
-killed_migrations() {
-    local i pid bad='' took start
-    DB=$TMPDIR/old.db
-    make_v1 "$TMPDIR/v1.db"
-    cp "$TMPDIR/v1.db" "$DB"
-    start=${EPOCHREALTIME//[.,]/}
-    exits "db check migrates a store" 0 ks db check
-    took=$((${EPOCHREALTIME//[.,]/} - start))
-    for ((i = 0; i < 20; i++)); do
-        rm -f "$DB"*
-        cp "$TMPDIR/v1.db" "$DB"
-        "$KERNSWEEP" db check --db "$DB" >/dev/null 2>&1 &
-        pid=$!
-        sleep "$(printf '%d.%06d' $((took * i / 20 / 1000000)) $((took * i / 20 % 1000000)))"
-        kill -9 "$pid" 2>/dev/null
-        wait "$pid" 2>/dev/null
-        [ "$(facts_of "$DB")" = 'ok 300 30000 ' ] || bad+="after kill $i: $(facts_of "$DB")"$'\n'
-        ks db check >/dev/null 2>"$TMPDIR/again.err" || bad+="again after kill $i: $(head -n 2 "$TMPDIR/again.err")"$'\n'
-        [ "$(facts_of "$DB") $(facts_of "$DB.v1.bak")" = 'ok 300 30000  ok 300 30000 ' ] || bad+="in the end of $i: $(facts_of "$DB")"$'\n'
-        [ "$(cd "$TMPDIR" && echo old.db*)" = 'old.db old.db.v1.bak' ] || bad+="left after $i: $(cd "$TMPDIR" && echo old.db*)"$'\n'
-    done
-    is "each time nothing is lost, the next command migrates it, and no copy by half stays" "$bad" ""
-    DB=$TMPDIR/results.db
-}
-
-two_migrations() {
-    local pids=() i failed=0
-    DB=$TMPDIR/twice.db
-    make_v1 "$DB"
-    for ((i = 0; i < 4; i++)); do
-        "$KERNSWEEP" db check --db "$DB" >"$TMPDIR/twice$i.log" 2>&1 &
-        pids+=($!)
-    done
-    for i in "${pids[@]}"; do wait "$i" || failed=1; done
-    ok "each exits 0" "$failed" "$(cat "$TMPDIR"/twice*.log)"
-    is "the store is whole" "$(facts_of "$DB")" "ok 300 30000 "
-    is "the copy is of the old version" "$(sqlite3 "$DB.v1.bak" "PRAGMA user_version")" 1
-    DB=$TMPDIR/results.db
-}
-
 nothing_to_ingest() {
     DB=$TMPDIR/none/none.db
     mkdir -p "$TMPDIR/empty"
@@ -220,6 +161,4 @@ scenario "four processes that ingest at once" four_processes
 scenario "sixty processes that are killed while they ingest" sixty_kills
 scenario "ingest on a full disk" full_disk
 scenario "ingest of what is no run" nothing_to_ingest
-scenario "twenty processes that are killed while they migrate a store" killed_migrations
-scenario "four processes that migrate a store at once" two_migrations
 done_testing

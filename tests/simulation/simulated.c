@@ -305,7 +305,8 @@ static void add_test(struct run_data *run, const struct simulated *n, size_t cel
         .samples = RUN_UNKNOWN,
         .prompt_tokens = RUN_UNKNOWN,
     };
-    t->vram_before = t->vram_after = t->vram_max_gap_ms = t->cpu_user_s = t->cpu_system_s = NAN;
+    t->used.vram_before = t->used.vram_after = t->used.vram_max_gap_ms = t->used.cpu_user_s =
+        t->used.cpu_system_s = NAN;
     run_activity_init(&t->activity);
     for (int m = 0; m < METRIC_COUNT; m++)
         t->value[m] = NAN;

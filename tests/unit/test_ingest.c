@@ -38,8 +38,8 @@ static void a_bundle_comes_back_as_it_was(void **state)
     assert_int_equal(t->prompt_tokens, 512);
     assert_string_equal(t->host, "n1");
     assert_int_equal(t->signal, RUN_UNKNOWN);
-    assert_near(t->cpu_user_s, 1.5, 0);
-    assert_near(t->vram_max_gap_ms, 101.5, 0);
+    assert_near(t->used.cpu_user_s, 1.5, 0);
+    assert_near(t->used.vram_max_gap_ms, 101.5, 0);
 
     struct samples samples;
     assert_ok(samples_load(&s, t->key, &samples, &err), &err);

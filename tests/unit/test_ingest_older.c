@@ -28,7 +28,7 @@ static void the_older_layout_says_who_it_is_by_its_path(void **state)
     assert_string_equal(r.info.node, "unknown");
     assert_memory_equal(r.info.run_id, "20260212-b3_89_long_ctx-", 24);
     assert_int_equal(r.tests[0].status, STATUS_FAIL);
-    assert_near(r.tests[0].vram_before, 1000, 0);
+    assert_near(r.tests[0].used.vram_before, 1000, 0);
     assert_near(r.tests[0].value[METRIC_VRAM_PEAK], 9000, 0);
     assert_int_equal(r.tests[0].samples, 2);
     run_data_release(&r);

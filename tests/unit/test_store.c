@@ -1,5 +1,5 @@
-/* store: made when missing, migrated when older, refused when newer or foreign; its words are the program's.
- */
+/* store: made when missing, refused when newer, foreign or of a development version; its words are the
+ * program's. Migrations: test_migration.c. */
 #include "tests/unit/results_support.h"
 
 #include "common/contract/proto.h"
@@ -60,60 +60,55 @@ static void hash_of(const char *name, char *hex)
     assert_ok(sha256_of_file(in_scratch(name), 1 << 26, hex, &size, &err), &err);
 }
 
+/* In each mode, with these words, and nothing in the file changes. */
+static void must_be_refused(const char *name, enum err_kind kind, const char *word, const char *other)
+{
+    static const enum store_mode modes[] = {STORE_READ, STORE_CHANGE, STORE_WRITE};
+    char before[SHA256_HEX_LEN + 1], after[SHA256_HEX_LEN + 1];
+    hash_of(name, before);
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        struct store s;
+        struct err err = {0};
+        assert_err(store_open(&s, in_scratch(name), modes[i], &err), &err, kind, name, word, other);
+        hash_of(name, after);
+        assert_string_equal(before, after);
+    }
+}
+
+static void make_database(const char *name, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(in_scratch(name), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
 static void a_newer_store_is_refused(void **state)
 {
     (void)state;
     struct store s = open_store("newer.db");
-    struct err err = {0};
-    char before[SHA256_HEX_LEN + 1], after[SHA256_HEX_LEN + 1];
     sqlite3_exec(s.db, "PRAGMA user_version = 999; PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     store_close(&s);
-    hash_of("newer.db", before);
-    assert_err(store_open(&s, in_scratch("newer.db"), STORE_WRITE, &err), &err, ERR_STORAGE, "newer", "999");
-    assert_err(store_open(&s, in_scratch("newer.db"), STORE_READ, &err), &err, ERR_STORAGE, "newer", "999");
-    hash_of("newer.db", after);
-    assert_string_equal(before, after);
+    must_be_refused("newer.db", ERR_STORAGE, "newer", "999");
+}
+
+static void a_store_of_a_development_version_is_refused(void **state)
+{
+    (void)state;
+    make_database("development.db", "CREATE TABLE run (id INTEGER); PRAGMA application_id = 0x6b737731;"
+                                    "PRAGMA user_version = 14");
+    must_be_refused("development.db", ERR_STORAGE, "development version (schema 14)",
+                    "export it with the one that wrote it (`kernsweep export --format sql`), then `kernsweep "
+                    "ingest` its bundles");
 }
 
 static void a_foreign_database_is_refused_and_left_alone(void **state)
 {
     (void)state;
-    sqlite3 *db;
-    struct store s;
-    struct err err = {0};
-    assert_int_equal(sqlite3_open(in_scratch("foreign.db"), &db), SQLITE_OK);
-    sqlite3_exec(db, "CREATE TABLE theirs (x)", NULL, NULL, NULL);
-    sqlite3_close(db);
-    char before[SHA256_HEX_LEN + 1], after[SHA256_HEX_LEN + 1];
-    hash_of("foreign.db", before);
-    assert_err(store_open(&s, in_scratch("foreign.db"), STORE_WRITE, &err), &err, ERR_INPUT,
-               "not a kernsweep store");
-    hash_of("foreign.db", after);
-    assert_string_equal(before, after);
+    make_database("foreign.db", "CREATE TABLE theirs (x)");
+    must_be_refused("foreign.db", ERR_INPUT, "not a kernsweep store", "--db");
     put("text.db", "This is a text, and long enough not to be taken for an empty database.\n");
-    assert_err(store_open(&s, in_scratch("text.db"), STORE_WRITE, &err), &err, ERR_STORAGE, "text.db");
-}
-
-/* A store as the first release wrote it, with a run in it. */
-static void make_v1(const char *name)
-{
-    struct err err = {0};
-    struct buf sql;
-    sqlite3 *db;
-    buf_init(&sql, 1 << 20);
-    assert_ok(fs_read_file("schemas/sql/001_store.sql", sql.max, &sql, &err), &err);
-    assert_int_equal(sqlite3_open(in_scratch(name), &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, buf_str(&sql), NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_exec(db,
-                     "PRAGMA user_version = 1; PRAGMA application_id = 0x6b737731;"
-                     "INSERT INTO run (run_id, ticket, date, node, mode, origin, status, content_sha256,"
-                     " ordered_at, ingested_at) VALUES ('old', 't', '2026-02-14', 'n', 'perf', 'bundle',"
-                     " 'COMPLETE', printf('%064d', 0), 0, 0)",
-                     NULL, NULL, NULL),
-        SQLITE_OK);
-    sqlite3_close(db);
-    buf_release(&sql);
+    must_be_refused("text.db", ERR_STORAGE, "text.db", "");
 }
 
 static void spoil(const char *name, long from)
@@ -204,63 +199,6 @@ static void a_limit_on_file_size_is_named(void **state)
     assert_ok(store_open(&s, in_scratch("limited.db"), STORE_READ, &err), &err);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
     store_close(&s);
-}
-
-static void an_older_store_is_migrated_after_a_backup(void **state)
-{
-    (void)state;
-    struct store s;
-    struct err err = {0};
-    sqlite3 *backup;
-    make_v1("older.db");
-    assert_err(store_open(&s, in_scratch("older.db"), STORE_READ, &err), &err, ERR_STORAGE, "older kernsweep",
-               "db check");
-    assert_false(fs_exists(in_scratch("older.db.v1.bak")));
-    s = open_store("older.db");
-    assert_int_equal(query_int(&s, "PRAGMA user_version"), store_version_known());
-    assert_int_equal(query_int(&s, "SELECT count(*) FROM run WHERE run_id = 'old'"), 1);
-    assert_int_equal(query_int(&s, "SELECT count(*) FROM noise"), 0);
-    store_close(&s);
-    assert_int_equal(sqlite3_open(in_scratch("older.db.v1.bak"), &backup), SQLITE_OK);
-    struct store old = {.db = backup};
-    assert_int_equal(query_int(&old, "PRAGMA user_version"), 1);
-    assert_int_equal(query_int(&old, "SELECT count(*) FROM run WHERE run_id = 'old'"), 1);
-    sqlite3_close(backup);
-}
-
-/* What a process left behind that was killed while it made the copy. */
-static void a_killed_migration_leaves_nothing_for_long(void **state)
-{
-    (void)state;
-    make_v1("killed.db");
-    put("killed.db.v1.bak.tmp", "half a copy");
-    put("killed.db.v1.bak.tmp-journal", "its journal");
-    struct store s = open_store("killed.db"), copy;
-    struct err err = {0};
-    assert_int_equal(query_int(&s, "PRAGMA user_version"), store_version_known());
-    store_close(&s);
-    assert_false(fs_exists(in_scratch("killed.db.v1.bak.tmp")));
-    assert_false(fs_exists(in_scratch("killed.db.v1.bak.tmp-journal")));
-    assert_err(store_open(&copy, in_scratch("killed.db.v1.bak"), STORE_READ, &err), &err, ERR_STORAGE,
-               "schema 1");
-}
-
-/* A migration that fails half-way leaves the version and the tables as they were. */
-static void a_failed_migration_changes_nothing(void **state)
-{
-    (void)state;
-    struct store s;
-    struct err err = {0};
-    sqlite3 *db;
-    make_v1("stuck.db");
-    assert_int_equal(sqlite3_open(in_scratch("stuck.db"), &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "CREATE TABLE noise (x)", NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-    assert_err(store_open(&s, in_scratch("stuck.db"), STORE_WRITE, &err), &err, ERR_STORAGE, "002_noise");
-    assert_int_equal(sqlite3_open(in_scratch("stuck.db"), &db), SQLITE_OK);
-    struct store raw = {.db = db};
-    assert_int_equal(query_int(&raw, "PRAGMA user_version"), 1);
-    sqlite3_close(db);
 }
 
 static void a_copy_is_whole(void **state)
@@ -445,12 +383,10 @@ int main(void)
         cmocka_unit_test(reading_needs_a_store),
         cmocka_unit_test(reading_cannot_write),
         cmocka_unit_test(a_newer_store_is_refused),
+        cmocka_unit_test(a_store_of_a_development_version_is_refused),
         cmocka_unit_test(a_foreign_database_is_refused_and_left_alone),
         cmocka_unit_test(a_damaged_store_says_what_to_do),
         cmocka_unit_test(a_limit_on_file_size_is_named),
-        cmocka_unit_test(an_older_store_is_migrated_after_a_backup),
-        cmocka_unit_test(a_killed_migration_leaves_nothing_for_long),
-        cmocka_unit_test(a_failed_migration_changes_nothing),
         cmocka_unit_test(a_copy_is_whole),
         cmocka_unit_test(the_schema_knows_the_statuses),
         cmocka_unit_test(no_check_of_a_test_makes_a_table),

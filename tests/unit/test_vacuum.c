@@ -5,9 +5,6 @@
 #include "results/store/maintain.h"
 #include "results/store/vacuum.h"
 
-#include <dirent.h>
-#include <unistd.h>
-
 enum { BLOBS = 400, BLOB_BYTES = 100000 };
 
 static volatile sig_atomic_t stop;
@@ -27,32 +24,6 @@ static void watch(void *arg, double done)
         stop = 1;
 }
 
-/* Where SQLite's temporary files lie that this process has open. */
-struct temporary {
-    const char *folder; /* where they have to lie */
-    int there, elsewhere;
-};
-
-static void find_temporary(void *arg, double done)
-{
-    (void)done;
-    struct temporary *t = arg;
-    DIR *dir = opendir("/proc/self/fd");
-    assert_non_null(dir);
-    for (const struct dirent *e; (e = readdir(dir));) {
-        char target[FS_PATH_MAX] = "";
-        if (readlinkat(dirfd(dir), e->d_name, target, sizeof target - 1) < 0)
-            continue;
-        const char *name = strstr(target, "/etilqs_");
-        size_t len = strlen(t->folder);
-        if (name && (size_t)(name - target) == len && strncmp(target, t->folder, len) == 0)
-            t->there++;
-        else if (name)
-            t->elsewhere++;
-    }
-    closedir(dir);
-}
-
 static void count_problem(void *arg, const char *what)
 {
     (void)what;
@@ -70,21 +41,18 @@ static void must_be_whole(struct store *s, int64_t tests)
 }
 
 /* A store with a run of three tests and 40 MB that nothing uses any more. */
-static void with_room(struct store *s, const char *name, const char *auto_vacuum)
+static void with_room(struct store *s, const char *name)
 {
     *s = open_store(name);
     struct err err = {0};
     struct draft d;
     char text[128];
     stop = 0;
-    snprintf(text, sizeof text, "PRAGMA auto_vacuum = %s; VACUUM; PRAGMA synchronous = OFF", auto_vacuum);
-    assert_ok(sql_exec(s, text, &err), &err);
+    assert_ok(sql_exec(s, "PRAGMA synchronous = OFF; CREATE TABLE filler (b BLOB)", &err), &err);
     draft_night(&d, 1);
     for (int i = 1; i <= 3; i++)
         draft_shot(&d, "v", 4096, i, 1.0);
     must_store(s, &d);
-    snprintf(text, sizeof text, "CREATE TABLE filler (b BLOB)");
-    assert_ok(sql_exec(s, text, &err), &err);
     for (int i = 0; i < BLOBS; i++) {
         snprintf(text, sizeof text, "INSERT INTO filler VALUES (zeroblob(%d))", BLOB_BYTES);
         assert_ok(sql_exec(s, text, &err), &err);
@@ -102,12 +70,11 @@ static void unused_space_is_released(void **state)
 {
     (void)state;
     struct store s;
-    with_room(&s, "released.db", "INCREMENTAL");
+    with_room(&s, "released.db");
     struct err err = {0};
     struct vacuum_need need;
     struct seen seen = {0};
     assert_ok(store_vacuum_begin(&s, &need, &err), &err);
-    assert_false(need.whole);
     assert_true(need.unused > 30000000 && need.unused < need.bytes);
     assert_true(need.temporary > 0 && need.temporary < need.unused * 2);
     assert_ok(store_vacuum(&s, &need, watch, &seen, &err), &err);
@@ -122,7 +89,7 @@ static void an_interruption_keeps_what_was_released(void **state)
 {
     (void)state;
     struct store s;
-    with_room(&s, "interrupted.db", "INCREMENTAL");
+    with_room(&s, "interrupted.db");
     struct err err = {0};
     struct vacuum_need need;
     struct seen seen = {.stop_after = 2};
@@ -139,61 +106,11 @@ static void an_interruption_keeps_what_was_released(void **state)
     store_close(&s);
 }
 
-static void a_store_of_an_older_version_is_copied_once(void **state)
-{
-    (void)state;
-    struct store s;
-    with_room(&s, "older.db", "NONE");
-    struct err err = {0};
-    struct vacuum_need need;
-    struct seen seen = {.stop_after = 1};
-    assert_ok(sql_exec(&s,
-                       "CREATE TABLE rest AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
-                       " WHERE i < 20000) SELECT i FROM n",
-                       &err),
-              &err);
-    assert_ok(store_vacuum_begin(&s, &need, &err), &err);
-    assert_true(need.whole);
-    assert_err(store_vacuum(&s, &need, watch, &seen, &err), &err, ERR_INTERRUPTED, "as it was");
-    stop = 0;
-    assert_true(pages_unused(&s) > 0);
-    must_be_whole(&s, 3);
-    err = (struct err){0};
-    assert_ok(store_vacuum(&s, &need, NULL, NULL, &err), &err);
-    assert_int_equal(pages_unused(&s), 0);
-    must_be_whole(&s, 3);
-    assert_ok(store_vacuum_begin(&s, &need, &err), &err);
-    assert_false(need.whole);
-    store_close(&s);
-}
-
-/* The space was looked for next to the store, and a copy is as private as the store is. */
-static void a_copy_is_made_next_to_the_store(void **state)
-{
-    (void)state;
-    struct store s;
-    with_room(&s, "beside.db", "NONE");
-    struct err err = {0};
-    struct vacuum_need need;
-    struct temporary t = {.folder = scratch};
-    assert_ok(sql_exec(&s,
-                       "CREATE TABLE rest AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
-                       " WHERE i < 600) SELECT randomblob(100000) AS b FROM n",
-                       &err),
-              &err);
-    assert_ok(store_vacuum_begin(&s, &need, &err), &err);
-    assert_ok(store_vacuum(&s, &need, find_temporary, &t, &err), &err);
-    assert_true(t.there > 0);
-    assert_int_equal(t.elsewhere, 0);
-    assert_null(sqlite3_temp_directory);
-    store_close(&s);
-}
-
 static void too_little_space_is_said_before(void **state)
 {
     (void)state;
     struct store s;
-    with_room(&s, "full.db", "INCREMENTAL");
+    with_room(&s, "full.db");
     struct err err = {0};
     struct vacuum_need need;
     assert_ok(store_vacuum_begin(&s, &need, &err), &err);
@@ -219,7 +136,6 @@ static void cells_without_tests_are_dropped(void **state)
                        &err),
               &err);
     assert_ok(store_vacuum_begin(&s, &need, &err), &err);
-    assert_false(need.whole); /* as every new store */
     assert_int_equal(query_int(&s, "SELECT count(*) FROM series"), 0);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM together"), 0);
     store_close(&s);
@@ -230,8 +146,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unused_space_is_released),
         cmocka_unit_test(an_interruption_keeps_what_was_released),
-        cmocka_unit_test(a_store_of_an_older_version_is_copied_once),
-        cmocka_unit_test(a_copy_is_made_next_to_the_store),
         cmocka_unit_test(too_little_space_is_said_before),
         cmocka_unit_test(cells_without_tests_are_dropped),
     };

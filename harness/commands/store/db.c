@@ -59,15 +59,10 @@ static double mb(int64_t bytes)
     return (double)bytes / 1e6;
 }
 
-/* What it will do, before it does it: a copy of a large store takes a while, and space. */
+/* What it will do is said before it is done, as it takes a while, and space. */
 static void announce(const struct store *s, const struct vacuum_need *need, FILE *notes)
 {
-    if (need->whole)
-        fprintf(notes,
-                "%s: %.1f of %.1f MB are unused; the store was made by an older version and is copied as a "
-                "whole this one time, which needs %.1f MB of free space next to it\n",
-                s->path, mb(need->unused), mb(need->bytes), mb(need->temporary));
-    else if (need->unused > 0)
+    if (need->unused > 0)
         fprintf(
             notes,
             "%s: %.1f of %.1f MB are unused; releasing them needs %.1f MB of free space next to the store\n",

@@ -83,7 +83,7 @@ int b3_memory_read(const char *full, bool skip_samples, struct draft_test *t, st
     char folder[FS_PATH_MAX];
     snprintf(folder, sizeof folder, "%s", full);
     *strrchr(folder, '/') = '\0';
-    t->t.vram_before = vram_of_file(folder, "vram_before.json");
-    t->t.vram_after = vram_of_file(folder, "vram_after.json");
+    t->t.used.vram_before = vram_of_file(folder, "vram_before.json");
+    t->t.used.vram_after = vram_of_file(folder, "vram_after.json");
     return skip_samples ? 0 : read_rocm_samples(folder, t, err);
 }

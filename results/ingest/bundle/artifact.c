@@ -181,12 +181,13 @@ static int take_memory(const struct json_at *perf, struct run_test *t, struct er
         (given(perf, "vram") && artifact_int(&vram, "samples", 0, INT32_MAX, &samples, err) != 0))
         return -1;
     t->samples = (int)samples;
-    if (available && (artifact_num(&vram, "before_bytes", 0, bytes_max, &t->vram_before, err) != 0 ||
-                      artifact_num(&vram, "after_bytes", 0, bytes_max, &t->vram_after, err) != 0 ||
-                      artifact_num(&vram, "max_gap_ms", 0, 1e12, &t->vram_max_gap_ms, err) != 0))
+    if (available && (artifact_num(&vram, "before_bytes", 0, bytes_max, &t->used.vram_before, err) != 0 ||
+                      artifact_num(&vram, "after_bytes", 0, bytes_max, &t->used.vram_after, err) != 0 ||
+                      artifact_num(&vram, "max_gap_ms", 0, 1e12, &t->used.vram_max_gap_ms, err) != 0))
         return -1;
-    if (given(perf, "cpu") && (artifact_num(&cpu, "user_s", 0, seconds_max, &t->cpu_user_s, err) != 0 ||
-                               artifact_num(&cpu, "system_s", 0, seconds_max, &t->cpu_system_s, err) != 0))
+    if (given(perf, "cpu") &&
+        (artifact_num(&cpu, "user_s", 0, seconds_max, &t->used.cpu_user_s, err) != 0 ||
+         artifact_num(&cpu, "system_s", 0, seconds_max, &t->used.cpu_system_s, err) != 0))
         return -1;
     return 0;
 }

@@ -69,11 +69,7 @@ static void clear_test(struct run_test *t)
         .samples = RUN_UNKNOWN,
         .beside = RUN_UNKNOWN,
         .timeout_s = NAN,
-        .vram_before = NAN,
-        .vram_after = NAN,
-        .vram_max_gap_ms = NAN,
-        .cpu_user_s = NAN,
-        .cpu_system_s = NAN,
+        .used = {NAN, NAN, NAN, NAN, NAN},
     };
     run_activity_init(&t->activity);
     for (int m = 0; m < METRIC_COUNT; m++)

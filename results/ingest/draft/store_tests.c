@@ -128,11 +128,11 @@ static int store_row(struct test_writer *w, const struct run_test *t, int64_t *i
     sql_bind_int_or_null(stmt, ":test_index", t->index, RUN_UNKNOWN);
     sql_bind_int(stmt, ":warmup", t->warmup);
     sql_bind_text(stmt, ":status", status_name(t->status));
-    sql_bind_bytes(stmt, ":vram_before", t->vram_before);
-    sql_bind_bytes(stmt, ":vram_after", t->vram_after);
-    sql_bind_num(stmt, ":vram_max_gap_ms", t->vram_max_gap_ms);
-    sql_bind_num(stmt, ":cpu_user_s", t->cpu_user_s);
-    sql_bind_num(stmt, ":cpu_system_s", t->cpu_system_s);
+    sql_bind_bytes(stmt, ":vram_before", t->used.vram_before);
+    sql_bind_bytes(stmt, ":vram_after", t->used.vram_after);
+    sql_bind_num(stmt, ":vram_max_gap_ms", t->used.vram_max_gap_ms);
+    sql_bind_num(stmt, ":cpu_user_s", t->used.cpu_user_s);
+    sql_bind_num(stmt, ":cpu_system_s", t->used.cpu_system_s);
     sql_bind_num(stmt, ":timeout_s", t->timeout_s);
     sql_bind_int_or_null(stmt, ":started_at", when_parse(t->started_at), WHEN_UNKNOWN);
     sql_bind_int_or_null(stmt, ":prompt_tokens", t->prompt_tokens, RUN_UNKNOWN);
