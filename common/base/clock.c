@@ -33,13 +33,6 @@ double clock_real_s(void)
     return (double)t.tv_sec + (double)ms * 1e-3;
 }
 
-double clock_exact_real_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 void clock_iso8601(double real_s, char *out)
 {
     static const double last_s = 253402300799; /* 9999-12-31T23:59:59Z */

@@ -18,8 +18,6 @@ double clock_mono_s(void);
 double clock_cpu_s(void);
 /* Seconds since the epoch, to the millisecond. */
 double clock_real_s(void);
-/* As exactly as the clock has it: no file that was changed before has a later time. */
-double clock_exact_real_s(void);
 /* out: char[CLOCK_ISO_LEN + 1], UTC; times outside the years 1970 to 9999 give the epoch. */
 void clock_iso8601(double real_s, char *out);
 

@@ -152,30 +152,23 @@ static int note_damage(struct suite *s, size_t variant, const char *why, struct 
     return suite_note(s, text, err);
 }
 
-/* Under an earlier supervisor, which may also have ended in the middle of the build. */
-static bool has_begun_test(const struct suite *s, size_t variant)
-{
-    for (size_t i = 0; i < s->job.test_count; i++)
-        if (s->job.test[i].variant == variant && s->test[i].began_real_s > 0)
-            return true;
-    return false;
-}
-
 /* The caller holds the lock that protects the build's folder. */
 static int build_or_reuse(struct suite *s, size_t variant, struct err *err)
 {
     char why[SEAL_REASON_MAX] = "";
     struct variant_state *state = &s->variant[variant];
     double cpu_s = clock_cpu_s();
-    int intact = s->job.fresh ? 0 : built_is_intact(s, variant, why, err);
-    state->look_cost_s = clock_cpu_s() - cpu_s;
-    state->looked_s = clock_mono_s();
+    int intact = built_is_intact(s, variant, why, err);
+    state->seal.look_cost_s = clock_cpu_s() - cpu_s;
+    state->seal.looked_s = clock_mono_s();
     if (intact < 0)
         return -1;
-    if (intact == 0 && has_begun_test(s, variant) && untouched_variant(s, variant, err) != 0)
-        return -1;
+    if (intact == 0 && untouched_disbelieve(s, variant, *why ? why : "its seal is gone", err) != 0)
+        return -1; /* of tests under an earlier supervisor */
+    if (s->job.fresh)
+        return rebuild(s, variant, err);
     if (intact == 0)
-        return !s->job.fresh && note_damage(s, variant, why, err) != 0 ? -1 : rebuild(s, variant, err);
+        return note_damage(s, variant, why, err) != 0 ? -1 : rebuild(s, variant, err);
     state->build_cached = true;
     if (copy_log(state->build, CACHED_LOG, state->dir, "build.log", err) != 0 ||
         resources_take(s, variant, err) != 0 || code_identity_take(s, variant, err) != 0)

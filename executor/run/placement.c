@@ -11,6 +11,7 @@
 #include "executor/prepare/patched.h"
 #include "executor/prepare/resources.h"
 #include "executor/prepare/sources.h"
+#include "executor/prepare/untouched.h"
 #include "executor/run/dispatch.h"
 #include "executor/run/lane_open.h"
 #include "executor/run/run_clocks.h"
@@ -115,9 +116,6 @@ static int use_part_build(struct suite *s, struct err *err)
 static int prepare_variants(struct suite *s, struct err *err)
 {
     const struct job_part *part = &s->job.part;
-    s->preparing_real_s = s->prepared_real_s = clock_real_s();
-    for (size_t i = 0; i < s->job.variant_count; i++) /* what changes from here on is known, or made now */
-        s->variant[i].verified_real_s = s->preparing_real_s;
     if (part->on && !part_builds(part, part->variant))
         container_resolve(s, part->variant);
     if (use_part_build(s, err) != 0)
@@ -132,8 +130,7 @@ static int prepare_variants(struct suite *s, struct err *err)
         if ((!part->on || i == part->variant) && gate_variant(s, i, err) != 0)
             return err_wrap(err, "gates of %s", s->job.variant[i].name);
     }
-    s->prepared_real_s = clock_exact_real_s();
-    return 0;
+    return untouched_prepared(s, err);
 }
 
 static int prepare_sources(struct suite *s, char *reason, struct err *err)

@@ -3,12 +3,14 @@
 #include "common/base/clock.h"
 #include "common/contract/size.h"
 #include "executor/bundle/artifact.h"
+#include "executor/workdir/held.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int load_job(struct suite *s, const char *run_id, struct err *err)
 {
@@ -32,14 +34,14 @@ static int make_states(struct suite *s, struct err *err)
     if (!s->variant || !s->test)
         return err_set(err, ERR_INTERNAL, "no memory for the run");
     for (size_t i = 0; i < s->job.variant_count; i++)
-        s->variant[i].folder = HELD_NONE;
+        s->variant[i].folder = -1;
     for (size_t i = 0; i < s->job.variant_count; i++) {
         s->variant[i].gates = json_array();
         memcpy(s->variant[i].src, s->src, sizeof s->src);
         snprintf(s->variant[i].source_key, sizeof s->variant[i].source_key, "%s",
                  s->job.source_sha256 ? s->job.source_sha256 : "");
         if (fs_join(s->variant[i].dir, err, s->dir, s->job.variant[i].name) != 0 ||
-            held_open(&s->variant[i].folder, s->variant[i].dir, err) != 0)
+            (s->variant[i].folder = held_open(s->variant[i].dir, err)) < 0)
             return -1;
     }
     if (eta_init(&s->eta, &s->job, err) != 0)
@@ -63,7 +65,6 @@ static double time_of(const json_t *event)
 static void replay_end(struct test_state *t, const json_t *event)
 {
     const char *seal = json_string_value(json_object_get(event, "perf_sha256"));
-    t->ended_real_s = time_of(event) + 1e-3; /* events have whole milliseconds, the rest cut off */
     t->in_flight = false;
     t->ended = !json_is_true(json_object_get(event, "retry"));
     snprintf(t->seal, sizeof t->seal, "%.*s", SHA256_HEX_LEN, t->ended && seal ? seal : "");
@@ -73,9 +74,8 @@ static void replay_start(struct test_state *t, const json_t *event)
 {
     const char *gpu = json_string_value(json_array_get(json_object_get(event, "gpus"), 0));
     t->attempts++;
-    t->began_real_s = time_of(event);
-    t->ended_real_s = t->written_real_s = 0;
     t->in_flight = true;
+    t->unverified = json_is_true(json_object_get(event, "unverified"));
     free(t->ran_on);
     t->ran_on = gpu ? strdup(gpu) : NULL;
 }
@@ -163,9 +163,10 @@ void suite_release(struct suite *s)
     journal_close(&s->journal);
     eta_release(&s->eta);
     for (size_t i = 0; s->variant && i < s->job.variant_count; i++) {
-        held_close(&s->variant[i].folder);
+        if (s->variant[i].folder >= 0)
+            close(s->variant[i].folder);
         json_decref(s->variant[i].gates);
-        free(s->variant[i].damage);
+        free(s->variant[i].seal.damage);
         json_decref(s->variant[i].resources);
     }
     for (size_t i = 0; s->test && i < s->job.test_count; i++)

@@ -21,7 +21,6 @@
 #include "executor/suite/eta.h"
 #include "executor/suite/lane.h"
 #include "executor/telemetry/nvml.h"
-#include "executor/workdir/held.h"
 #include "executor/workdir/layout.h"
 #include "executor/workdir/mark.h"
 
@@ -31,12 +30,20 @@
 
 enum { ATTEMPTS_MAX = 3 };
 
+/* Whether a variant's build and sources are as they were sealed; see prepare/untouched.h. */
+struct seal_state {
+    double look_cost_s, looked_s; /* CPU time of the last look; monotonic time of its end, 0: none */
+    bool told_unread;             /* that they could not be read for now */
+    bool changed_before;          /* the tests: they are not looked at any more */
+    char *damage;                 /* owned; what was changed first; NULL: nothing as far as is known */
+};
+
 struct variant_state {
     enum status status; /* STATUS_OK, STATUS_BUILD_FAILED, STATUS_GATE_FAILED */
     char reason[REASON_MAX];
     char dir[FS_PATH_MAX];               /* of the variant in the bundle */
-    struct held folder;                  /* the same, once it is made */
-    char stuck[REASON_MAX];              /* why it cannot be put back; "": it can */
+    int folder;                          /* the same, open; -1: it is not made yet, or stuck */
+    char stuck[REASON_MAX];              /* why it cannot be had any more; "": it can */
     unsigned replaced;                   /* how often something else was found in its place */
     char build[FS_PATH_MAX];             /* {build} */
     char build_key[SHA256_HEX_LEN + 1];  /* "" until known */
@@ -45,12 +52,7 @@ struct variant_state {
     char source_key[SHA256_HEX_LEN + 1]; /* identifies the tree in src; "" without one */
     double build_wall_s;
     bool build_cached;
-    /* Whether build and sources are as they were sealed; see untouched_before(). */
-    double verified_real_s;       /* when they were last seen to be; 0: not by this process */
-    double look_cost_s, looked_s; /* CPU time of the last look; monotonic time of its end, 0: none */
-    bool told_unread;             /* that they could not be read for now */
-    char *damage;                 /* owned; what was changed first; NULL: nothing as far as is known */
-    double damage_real_s;         /* when; 0: unknown */
+    struct seal_state seal;
     enum container_engine engine; /* of its container; ENGINE_AUTO until known */
     char image_digest[160];       /* "" until known */
     json_t *gates;                /* owned; of summary.json */
@@ -58,11 +60,8 @@ struct variant_state {
 };
 
 struct test_state {
-    bool final;                        /* has its artifact */
-    double began_real_s, ended_real_s; /* 0: unknown */
-    double written_real_s; /* of its newest file when it ended, by the file system's clock; 0: unknown */
-    double writing_real_s, read_real_s; /* between these two that file was written; 0: unknown */
-    bool ended;                         /* the journal has its final TEST_END or TEST_SKIP */
+    bool final; /* has its artifact */
+    bool ended; /* the journal has its final TEST_END or TEST_SKIP */
     unsigned attempts;
     bool in_flight;          /* the journal has a start without an end */
     const struct lane *lane; /* that it runs or ran on; NULL: none in this process */
@@ -74,9 +73,9 @@ struct test_state {
     json_t *metrics;               /* owned; {name: value} of the job's own metrics; NULL: none */
     char seal[SHA256_HEX_LEN + 1]; /* sha256 of its perf.json as this executor, or an earlier one, wrote it */
     bool needless;                 /* left out: its cell is known well enough */
-    bool proven;                   /* its build and sources were seen to be as sealed just before it began */
-    char *reason;                  /* owned; NULL: none */
-    char *doubt;                   /* owned; why it cannot be believed, known since it began; NULL: nothing */
+    bool unverified; /* no look since just before it began found its build and sources as they were sealed */
+    char *reason;    /* owned; NULL: none */
+    char *doubt;     /* owned; why it cannot be believed, known since it began; NULL: nothing */
 };
 
 struct suite {
@@ -108,7 +107,6 @@ struct suite {
      * and how long there was none. */
     double earlier_s, unattended_s, last_event_s;
     int64_t last_sync_ns;
-    double preparing_real_s, prepared_real_s; /* when this process built and ran gates */
     rlim_t files; /* the limit of open files that this process was given, and its tests get; 0: not raised */
     struct clocks clocks; /* held by this run; none unless its plan asks */
     struct clock_watch clock_watch;

@@ -1,7 +1,6 @@
 #include "executor/trial/disbelief.h"
 
 #include "executor/bundle/artifact.h"
-#include "executor/trial/ended.h"
 #include "executor/trial/perf.h"
 #include "executor/trial/test_event.h"
 
@@ -31,12 +30,10 @@ int disbelief_of(struct suite *s, size_t test, const char *reason, struct err *e
     struct assessment why = {.status = STATUS_INVALID};
     char dir[FS_PATH_MAX];
     reason_set(why.reason, "%s", reason);
-    ended_writing(s, test);
     bool stuck = s->variant[s->job.test[test].variant].stuck[0];
     if (!stuck && (suite_test_dir(s, test, dir, err) != 0 || make_folder(s, dir, err) != 0 ||
                    write_diag(s, dir, &why, err) != 0 || perf_rewrite(s, test, &why, dir, err) != 0))
         return -1;
     suite_test_result(s, test, &why, t->wall_s, t->prefill_s);
-    ended_note(s, test, stuck ? NULL : dir);
     return test_event_replace(s, test, err);
 }

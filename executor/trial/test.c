@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const double job_end_s = 1;
 
@@ -18,7 +19,7 @@ static struct test_run *new_test(struct suite *s, struct lane *lane, size_t test
                            .index = test,
                            .test = &s->job.test[test],
                            .log = {.fd = -1},
-                           .folder = HELD_NONE,
+                           .folder = -1,
                            .group = CONTAIN_GROUP_OFF,
                            .printed_s = NAN,
                            .timer = LOOP_WATCH_NONE};
@@ -159,7 +160,8 @@ void test_free(struct test_run *r)
         container_end_finish(&r->container_end);
     container_end_run(&r->container, &(struct container_end_in){.loop = &r->suite->loop, .kept = true});
     loop_remove(&r->suite->loop, &r->timer);
-    held_close(&r->folder);
+    if (r->folder >= 0)
+        close(r->folder);
     runlog_release(&r->log);
     sampler_release(&r->sampler);
     timing_reader_release(&r->reader);

@@ -1,15 +1,16 @@
 #include "common/base/clock.h"
 #include "executor/bundle/artifact.h"
-#include "executor/trial/ended.h"
 #include "executor/trial/perf.h"
 #include "executor/trial/precise.h"
 #include "executor/trial/test_event.h"
 #include "executor/trial/test_group.h"
 #include "executor/trial/test_run.h"
+#include "executor/workdir/held.h"
 
 #include <math.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static const double sync_interval_s = 2;
 
@@ -71,30 +72,33 @@ static void assess_run(struct test_run *r)
     }
 }
 
-static void look_at_own_folder(struct test_run *r, enum held_state *state)
+/* Where another stands in its place, an empty one is made for the test's record. */
+static bool is_own_folder_replaced(struct test_run *r)
 {
     struct err why = {.kind = ERR_NONE};
     char rel[FS_PATH_MAX];
-    *state = HELD_LOST;
+    if (r->stuck || held_is_at(r->folder, r->dir))
+        return r->stuck;
     suite_test_rel(r->suite, r->index, rel);
-    r->stuck = r->suite->variant[r->test->variant].stuck[0] ||
-               folders_look_at(r->suite, &r->folder, rel, state, &why) != 0;
-    if (!r->stuck || why.kind == ERR_NONE)
-        return;
+    close(r->folder);
+    r->folder = -1;
+    r->stuck = folders_make(r->suite, rel, &r->folder, &why) != 0;
+    if (!r->stuck)
+        return true;
     reason_set(r->assessment.reason, "the folder of its results cannot be put back: %.300s", why.msg);
     if (!r->suite->partial[0])
         reason_set(r->suite->partial, "a test has no record: %.300s; remove it by hand", why.msg);
+    return true;
 }
 
 /* Results that were somewhere else meanwhile are not believed. */
 static int check_folders(struct test_run *r, struct err *err)
 {
-    enum held_state own;
+    const struct variant_state *v = &r->suite->variant[r->test->variant];
     if (folders_look(r->suite, err) != 0)
         return -1;
-    look_at_own_folder(r, &own);
-    bool replaced =
-        own != HELD_IN_PLACE || r->suite->variant[r->test->variant].replaced != r->replaced_before;
+    r->stuck = v->stuck[0];
+    bool replaced = is_own_folder_replaced(r) || v->replaced != r->replaced_before;
     if (!replaced || r->assessment.status != STATUS_OK)
         return 0;
     r->assessment.status = STATUS_INVALID;
@@ -231,10 +235,8 @@ int test_end_finish(struct test_run *r, struct err *err)
     if (s->loop.stop && r->assessment.status == STATUS_INTERRUPTED)
         return 0; /* the next supervisor finds a start without an end, and repeats the test */
     check_lane(r);
-    ended_writing(s, r->index);
     if (check_folders(r, err) != 0 || write_artifacts(r, err) != 0 || tell_unbound(r, err) != 0)
         return -1;
-    ended_note(s, r->index, r->stuck ? NULL : r->dir);
     const struct own_metric *own = own_metrics_primary(&s->job.metrics);
     suite_test_result(s, r->index, &r->assessment, r->child.result.wall_s, printed(r, "prefill_s"));
     s->test[r->index].own = own ? printed(r, own->name) : (double)NAN;

@@ -26,6 +26,8 @@ int test_event_start(struct suite *s, size_t test, struct err *err)
 {
     json_t *more = json_pack("{s:f, s:i, s:o}", "timeout_s", s->job.test[test].timeout_s, "attempt",
                              (int)s->test[test].attempts, "suite_eta_s", suite_eta(s));
+    if (s->test[test].unverified)
+        json_object_set_new(more, "unverified", json_true());
     return write_event(s, EVENT_TEST_START, test, with_lane(s, test, more), err);
 }
 

@@ -33,7 +33,7 @@ struct test_run {
     const struct job_test *test;
     const struct variant *variant;
     char dir[FS_PATH_MAX];
-    struct held folder;       /* the same */
+    int folder;               /* the same, open */
     bool stuck;               /* it is not to be had any more: nothing can be written there */
     unsigned replaced_before; /* how often its variant's folder had been, when it began */
     struct strvec argv, env;

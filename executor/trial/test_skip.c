@@ -1,12 +1,12 @@
 #include "executor/bundle/artifact.h"
 #include "executor/suite/folders.h"
-#include "executor/trial/ended.h"
 #include "executor/trial/perf.h"
 #include "executor/trial/test.h"
 #include "executor/trial/test_event.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 bool test_is_out_of_attempts(const struct suite *s, size_t test, struct assessment *why)
 {
@@ -20,11 +20,12 @@ bool test_is_out_of_attempts(const struct suite *s, size_t test, struct assessme
 /* Without what an attempt before has left there. */
 static int make_folder(struct suite *s, size_t test, struct err *err)
 {
-    struct held folder = HELD_NONE;
+    int folder = -1;
     char rel[FS_PATH_MAX];
     suite_test_rel(s, test, rel);
-    int rc = folders_make(s, &folder, rel, err);
-    held_close(&folder);
+    int rc = folders_make(s, rel, &folder, err);
+    if (folder >= 0)
+        close(folder);
     return rc;
 }
 
@@ -34,12 +35,10 @@ int test_skip(struct suite *s, size_t test, const struct assessment *why, struct
     struct perf perf = {.test = test, .attempt = s->test[test].attempts, .assessment = why};
     int n = snprintf(text, sizeof text, "%s: %s\n", status_name(why->status), why->reason);
     bool stuck = s->variant[s->job.test[test].variant].stuck[0];
-    ended_writing(s, test);
     if (!stuck && (suite_test_dir(s, test, dir, err) != 0 || make_folder(s, test, err) != 0 ||
                    artifact_text(dir, "diag.txt", text, (size_t)n, &s->secrets, err) != 0 ||
                    perf_write(s, &perf, dir, err) != 0))
         return -1;
-    ended_note(s, test, stuck ? NULL : dir);
     suite_test_result(s, test, why, NAN, NAN);
     return test_event_skip(s, test, why, err);
 }

@@ -108,7 +108,7 @@ static int open_files(struct test_run *r, struct err *err)
     char rel[FS_PATH_MAX];
     suite_test_rel(s, r->index, rel);
     if (folders_look(s, err) != 0 || suite_test_dir(s, r->index, r->dir, err) != 0 ||
-        folders_make(s, &r->folder, rel, err) != 0)
+        folders_make(s, rel, &r->folder, err) != 0)
         return -1;
     r->replaced_before = s->variant[r->test->variant].replaced;
     if (runlog_open(&r->log, r->dir, "run.log", (size_t)s->job.settings.log_limit_bytes, &s->secrets, err) !=
@@ -178,8 +178,6 @@ int test_start_process(struct test_run *r, struct err *err)
                                       .samples_together = r->lane->kept};
     s->test[r->index].attempts++;
     s->test[r->index].lane = r->lane;
-    s->test[r->index].began_real_s = clock_real_s();
-    s->test[r->index].ended_real_s = s->test[r->index].written_real_s = 0;
     oom_mark(&r->lane->oom);
     if (test_event_start(s, r->index, err) != 0 || test_group_open(&r->group, s, r->index, err) != 0 ||
         enter_container(r, &spec, err) != 0)

@@ -5,13 +5,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { ASIDE_MAX = 1000 };
 
-static bool is_at(int fd, const char *path)
+bool held_is_at(int fd, const char *path)
 {
     struct stat own, other;
     return fstat(fd, &own) == 0 && lstat(path, &other) == 0 && own.st_dev == other.st_dev &&
@@ -23,107 +22,49 @@ static int open_folder(const char *path)
     return open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static int set_path(struct held *h, const char *path, struct err *err)
+int held_open(const char *path, struct err *err)
 {
-    *h = HELD_NONE;
-    if (strlen(path) >= sizeof h->path)
-        return err_set(err, ERR_INPUT, "path too long: %.200s", path);
-    snprintf(h->path, sizeof h->path, "%s", path);
-    return 0;
-}
-
-static int open_or_make(struct held *h, struct err *err)
-{
-    h->fd = open_folder(h->path);
-    if (h->fd < 0 && (fs_remove_tree(h->path, err) != 0 || fs_mkdir_p(h->path, 0700, err) != 0))
+    int fd = open_folder(path);
+    if (fd < 0 && (fs_remove_tree(path, err) != 0 || fs_mkdir_p(path, 0700, err) != 0))
         return -1;
-    if (h->fd < 0)
-        h->fd = open_folder(h->path);
-    return h->fd >= 0 ? 0 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the folder", h->path);
+    if (fd < 0)
+        fd = open_folder(path);
+    return fd >= 0 ? fd : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the folder", path);
 }
 
-int held_open(struct held *h, const char *path, struct err *err)
+/* Within its folder, whose owner may rename whatever it is and whosever. What is mounted there cannot be
+ * renamed, so nothing of it is removed afterwards. aside: char[FS_PATH_MAX], "" if nothing was there. */
+static int move_aside(const char *path, char *aside, struct err *err)
 {
-    return set_path(h, path, err) == 0 ? open_or_make(h, err) : -1;
-}
-
-/* Within its folder, whose owner may rename whatever it is and whosever. */
-static int move_aside(struct held *h, struct err *err)
-{
-    char dir[FS_PATH_MAX], name[NAME_MAX + 1], path[FS_PATH_MAX];
-    const char *last = strrchr(h->path, '/');
-    fs_parent(h->path, dir);
+    char dir[FS_PATH_MAX], name[NAME_MAX + 1];
+    const char *last = strrchr(path, '/');
+    fs_parent(path, dir);
     errno = EEXIST;
     for (unsigned i = 1; i <= ASIDE_MAX; i++) {
-        snprintf(name, sizeof name, ".%.200s.replaced-%u", last ? last + 1 : h->path, i);
-        if (fs_join(path, err, dir, name) != 0)
+        snprintf(name, sizeof name, ".%.200s.replaced-%u", last ? last + 1 : path, i);
+        if (fs_join(aside, err, dir, name) != 0)
             return -1;
-        if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        if (faccessat(AT_FDCWD, aside, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
             continue;
-        if (rename(h->path, path) == 0)
-            memcpy(h->aside, path, sizeof h->aside);
-        else if (errno != ENOENT)
+        if (rename(path, aside) == 0)
+            return 0;
+        if (errno != ENOENT)
             break;
+        *aside = '\0';
         return 0;
     }
-    return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot move what stands in its place", h->path);
+    return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot move what stands in its place", path);
 }
 
-int held_make(struct held *h, const char *path, struct err *err)
+int held_make(const char *path, struct err *left, struct err *err)
 {
-    struct err ignored;
-    if (set_path(h, path, err) != 0 || (fs_remove_tree(path, &ignored) != 0 && move_aside(h, err) != 0))
+    char aside[FS_PATH_MAX];
+    *left = (struct err){.kind = ERR_NONE};
+    if (move_aside(path, aside, err) != 0)
         return -1;
-    return open_or_make(h, err);
-}
-
-void held_close(struct held *h)
-{
-    if (h->fd >= 0)
-        close(h->fd);
-    h->fd = -1;
-}
-
-/* False when it is gone, or on another file system now. */
-static bool move_back(const struct held *h)
-{
-    char link[64], from[FS_PATH_MAX];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", h->fd);
-    ssize_t n = readlink(link, from, sizeof from - 1);
-    from[n > 0 ? n : 0] = '\0';
-    return n > 0 && is_at(h->fd, from) && rename(from, h->path) == 0;
-}
-
-/* What was mounted over it has not moved it. */
-static void unmount_over(const struct held *h)
-{
-    while (!is_at(h->fd, h->path) && umount2(h->path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
-        ;
-}
-
-int held_look(struct held *h, enum held_state *out, struct err *err)
-{
-    *out = HELD_IN_PLACE;
-    if (h->fd < 0 || is_at(h->fd, h->path))
-        return 0;
-    *out = HELD_PUT_BACK;
-    unmount_over(h);
-    if (is_at(h->fd, h->path))
-        return 0;
-    if (move_aside(h, err) != 0)
-        return -1;
-    if (move_back(h))
-        return 0;
-    *out = HELD_LOST;
-    held_close(h);
-    return open_or_make(h, err);
-}
-
-int held_clear(struct held *h, struct err *err)
-{
-    int rc = *h->aside ? fs_remove_tree(h->aside, err) : 0;
-    *h->aside = '\0';
-    return rc;
+    if (*aside)
+        (void)fs_remove_tree(aside, left);
+    return held_open(path, err);
 }
 
 int held_create(const char *path)
@@ -163,7 +104,7 @@ int held_publish(int fd, const char *part, const char *path, struct err *err)
     struct stat st;
     if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
         (void)fs_remove_tree(path, &ignored);
-    if ((is_at(fd, part) || restore(fd, part) == 0) && rename(part, path) == 0)
+    if ((held_is_at(fd, part) || restore(fd, part) == 0) && rename(part, path) == 0)
         return 0;
     return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot write", path);
 }

@@ -101,27 +101,6 @@ struct inspection {
     bool broken, unread;
 };
 
-static double seconds(struct timespec t)
-{
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* Of what is gone, the nearest folder that is left knows. */
-double seal_time_of_going(const char *path)
-{
-    char dir[FS_PATH_MAX], below[FS_PATH_MAX];
-    struct stat st;
-    snprintf(below, sizeof below, "%s", path);
-    for (;;) {
-        fs_parent(below, dir);
-        if (lstat(dir, &st) == 0)
-            return seconds(st.st_ctim);
-        if (strcmp(dir, below) == 0)
-            return 0;
-        snprintf(below, sizeof below, "%s", dir);
-    }
-}
-
 static void pass_on(struct inspection *i, struct seal_change *c)
 {
     char shown[SEAL_REASON_MAX / 2]; /* names may hold any bytes */
@@ -131,10 +110,9 @@ static void pass_on(struct inspection *i, struct seal_change *c)
         i->fn(i->arg, c);
 }
 
-static void tell(struct inspection *i, const char *name, const char *what, double real_s)
+static void tell(struct inspection *i, const char *name, const char *what)
 {
-    struct seal_change c = {
-        .name = name, .how = what, .real_s = real_s, .added = strcmp(what, "was added") == 0};
+    struct seal_change c = {.name = name, .how = what, .added = strcmp(what, "was added") == 0};
     i->broken = true;
     pass_on(i, &c);
 }
@@ -158,7 +136,7 @@ static void tell_gone(struct inspection *i, const char *name)
     if (named && seal_error_passes(error))
         tell_unread(i, name, error);
     else if (!named || error || !i->unread)
-        tell(i, name, "is gone", named ? seal_time_of_going(path) : 0);
+        tell(i, name, "is gone");
 }
 
 static void note_unvisited(const char *relpath, const char *why, void *arg)
@@ -180,24 +158,11 @@ static void forget_entry(struct inspection *i)
     i->rest += strlen(i->rest) + 1;
 }
 
-static void tell_damaged(struct inspection *i)
-{
-    struct stat st;
-    tell(i, "the seal", "is damaged", lstat(i->path, &st) == 0 ? seconds(st.st_ctim) : 0);
-}
-
-static double time_of(const struct fs_entry *e)
-{
-    struct stat st;
-    return fstatat(e->dirfd, e->name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? seconds(st.st_ctim) : 0;
-}
-
 /* List and walk have the same order: what is sealed and comes before this entry is gone. */
 static int inspect_entry(const struct fs_entry *e, void *arg, struct err *err)
 {
     struct inspection *i = arg;
     struct seal_entry s;
-    struct timespec changed = {.tv_sec = 0};
     int order = 1, holds;
     (void)err;
     if (!seal_entry_counts(e))
@@ -207,14 +172,14 @@ static int inspect_entry(const struct fs_entry *e, void *arg, struct err *err)
         forget_entry(i);
     }
     if (order == 0) {
-        holds = seal_entry_holds(&s, e, &changed);
+        holds = seal_entry_holds(&s, e);
         if (holds < 0)
             tell_unread(i, s.name, errno);
         else if (!holds)
-            tell(i, s.name, "has changed", seconds(changed));
+            tell(i, s.name, "has changed");
         forget_entry(i);
     } else if (i->scope == SEAL_WHOLE)
-        tell(i, e->relpath, "was added", time_of(e));
+        tell(i, e->relpath, "was added");
     return 0;
 }
 
@@ -231,7 +196,7 @@ static int inspect(struct inspection *i, char *list, size_t len, struct err *err
     for (; rc == 0 && next_entry(i, &s); forget_entry(i))
         tell_gone(i, s.name);
     if (rc == 0 && *i->rest)
-        tell_damaged(i);
+        tell(i, "the seal", "is damaged");
     return rc;
 }
 
@@ -262,7 +227,7 @@ int seal_look(const char *dir, const char *path, enum seal_scope scope, seal_fn 
     size_t len = rc == 1 ? list_length(&text) : 0;
     bool ours = rc == 1 && strncmp(buf_str(&text), first_line, strlen(first_line)) == 0;
     if (rc == 1 && len == 0)
-        tell_damaged(&i);
+        tell(&i, "the seal", "is damaged");
     else if (ours) {
         text.data[len] = '\0';
         rc = inspect(&i, text.data + strlen(first_line), len - strlen(first_line), err);

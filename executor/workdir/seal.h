@@ -21,14 +21,13 @@ enum seal_scope { SEAL_LISTED, SEAL_WHOLE };
  * does not count. bytes (may be NULL): of all files. */
 int seal_write(const char *dir, const char *path, const char *name, uint64_t *bytes, struct err *err);
 
-/* What has changed since, or could not be read for a passing reason. real_s: when, 0 if unknown. */
+/* What has changed since, or could not be read for a passing reason. */
 struct seal_change {
     const char *name; /* as it is, any bytes; while the function is called */
     const char *how;  /* "has changed", "is gone", "was added", "is damaged", "could not be read (...)" */
     char what[SEAL_REASON_MAX]; /* "lib/x has changed", "lib/x is gone", "lib/x was added"; "" without a seal
                                  */
     bool added, unread;
-    double real_s;
 };
 
 /* Called for each change. */
@@ -38,8 +37,6 @@ typedef void seal_fn(void *arg, const struct seal_change *change);
  * only whether. */
 int seal_look(const char *dir, const char *path, enum seal_scope scope, seal_fn *fn, void *arg,
               struct err *err);
-/* When a file or folder that is gone went, at the latest; 0 if unknown. */
-double seal_time_of_going(const char *path);
 /* The same; why: char[SEAL_REASON_MAX], the first change. */
 int seal_check(const char *dir, const char *path, enum seal_scope scope, char *why, struct err *err);
 

@@ -141,7 +141,7 @@ static bool same_time(struct timespec a, struct timespec b)
 }
 
 /* What is outside has other users, too: only what changes its contents matters. */
-static int same_outside(const struct seal_entry *s, const struct fs_entry *e, struct timespec *changed)
+static int same_outside(const struct seal_entry *s, const struct fs_entry *e)
 {
     struct stat st;
     if (s->size < 0)
@@ -150,18 +150,15 @@ static int same_outside(const struct seal_entry *s, const struct fs_entry *e, st
         return unread();
     if (!S_ISREG(st.st_mode))
         return 0;
-    if (st.st_size == s->size && same_time(st.st_mtim, s->written))
-        return 1;
-    *changed = st.st_ctim;
-    return 0;
+    return st.st_size == s->size && same_time(st.st_mtim, s->written);
 }
 
-static int same_link(const struct seal_entry *s, const struct fs_entry *e, struct timespec *changed)
+static int same_link(const struct seal_entry *s, const struct fs_entry *e)
 {
     char hex[SHA256_HEX_LEN + 1];
     if (hash_of_text(e, hex) != 0)
         return unread();
-    return strcmp(hex, s->sha256) == 0 ? same_outside(s, e, changed) : 0;
+    return strcmp(hex, s->sha256) == 0 ? same_outside(s, e) : 0;
 }
 
 static int same_contents(const struct seal_entry *s, const struct fs_entry *e)
@@ -174,14 +171,13 @@ static int same_contents(const struct seal_entry *s, const struct fs_entry *e)
     return strcmp(hex, s->sha256) == 0;
 }
 
-int seal_entry_holds(const struct seal_entry *s, const struct fs_entry *e, struct timespec *changed)
+int seal_entry_holds(const struct seal_entry *s, const struct fs_entry *e)
 {
     struct stat st;
     if (fstatat(e->dirfd, e->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return unread();
-    *changed = st.st_ctim;
     if (S_ISLNK(st.st_mode))
-        return s->kind == SEAL_LINK ? same_link(s, e, changed) : 0;
+        return s->kind == SEAL_LINK ? same_link(s, e) : 0;
     if (!S_ISREG(st.st_mode) || s->kind != SEAL_FILE || st.st_size != s->size)
         return 0;
     if (same_time(st.st_mtim, s->written) && same_time(st.st_ctim, s->changed))

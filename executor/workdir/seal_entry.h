@@ -33,8 +33,7 @@ bool seal_entry_parse(struct seal_entry *out, const char *line);
 
 /* The error may be gone at the next look: it says nothing of what could not be read. */
 bool seal_error_passes(int error);
-/* 1: the entry is what it was when it was sealed; 0: it is not; -1 with errno: it cannot be read for now.
- * changed: when it was changed last. */
-int seal_entry_holds(const struct seal_entry *s, const struct fs_entry *e, struct timespec *changed);
+/* 1: the entry is what it was when it was sealed; 0: it is not; -1 with errno: it cannot be read for now. */
+int seal_entry_holds(const struct seal_entry *s, const struct fs_entry *e);
 
 #endif
