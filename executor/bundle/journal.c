@@ -1,7 +1,9 @@
 #include "executor/bundle/journal.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "executor/workdir/held.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,24 +17,32 @@
 static int replay_events(struct journal *j, FILE *f, off_t *good, journal_visit *visit, void *arg,
                          struct err *err)
 {
-    char *line = NULL;
+    AUTO_FREE char *line = NULL;
     size_t cap = 0;
     ssize_t n;
-    int rc = 0;
-    while (rc == 0 && (n = getline(&line, &cap, f)) > 0 && line[n - 1] == '\n') {
-        json_t *event = json_loadb(line, (size_t)n, 0, NULL);
-        if (!json_is_object(event)) {
-            json_decref(event);
-            break;
-        }
+    while ((n = getline(&line, &cap, f)) > 0 && line[n - 1] == '\n') {
+        json_auto_t *event = json_loadb(line, (size_t)n, 0, NULL);
+        if (!json_is_object(event))
+            return 0;
         j->seq = json_integer_value(json_object_get(event, "seq"));
         *good += n;
-        if (visit)
-            rc = visit(event, arg, err);
-        json_decref(event);
+        if (visit && visit(event, arg, err) != 0)
+            return -1;
     }
-    free(line);
-    return rc;
+    return 0;
+}
+
+static int read_back(struct journal *j, const char *path, journal_visit *visit, void *arg, struct err *err)
+{
+    AUTO_FCLOSE FILE *f = fopen(path, "re");
+    off_t good = 0;
+    if (!f)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read the journal", path);
+    if (replay_events(j, f, &good, visit, arg, err) != 0)
+        return -1;
+    j->end = good;
+    return ftruncate(j->fd, good) == 0 ? 0
+                                       : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot truncate", path);
 }
 
 int journal_open(struct journal *j, const char *path, const struct secrets *secrets, journal_visit *visit,
@@ -42,21 +52,10 @@ int journal_open(struct journal *j, const char *path, const struct secrets *secr
     j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (j->fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the journal", path);
-    FILE *f = fopen(path, "re");
-    off_t good = 0;
-    int rc = -1;
-    if (!f)
-        err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read the journal", path);
-    else if (replay_events(j, f, &good, visit, arg, err) == 0)
-        rc = ftruncate(j->fd, good) == 0
-                 ? 0
-                 : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot truncate", path);
-    j->end = good;
-    if (f)
-        fclose(f);
-    if (rc != 0)
-        journal_close(j);
-    return rc;
+    if (read_back(j, path, visit, arg, err) == 0)
+        return 0;
+    journal_close(j);
+    return -1;
 }
 
 void journal_close(struct journal *j)
@@ -79,13 +78,6 @@ static int append_line(struct journal *j, const char *data, size_t len, struct e
         saved = errno;
     j->end = end;
     return err_set_errno(err, ERR_STORAGE, saved, "events.jsonl: cannot write");
-}
-
-static bool is_at(const struct journal *j, const char *path)
-{
-    struct stat own, other;
-    return fstat(j->fd, &own) == 0 && lstat(path, &other) == 0 && own.st_dev == other.st_dev &&
-           own.st_ino == other.st_ino;
 }
 
 /* The open file is complete, whatever happened to its name. */
@@ -113,7 +105,7 @@ bool journal_was_changed(struct journal *j, const char *path)
 {
     off_t end = lseek(j->fd, 0, SEEK_END);
     j->foreign |= end >= 0 && end != j->end;
-    if (is_at(j, path))
+    if (held_is_at(j->fd, path))
         return j->foreign;
     put_back(j, path);
     return j->foreign = true;
@@ -124,34 +116,35 @@ static int encode_event(struct journal *j, enum event_type type, json_t *fields,
 {
     char ts[CLOCK_ISO_LEN + 1];
     clock_iso8601(clock_real_s(), ts);
-    json_t *event =
+    json_auto_t *event =
         json_pack("{s:I, s:s, s:s}", "seq", (json_int_t)(j->seq + 1), "ts", ts, "event", event_name(type));
-    json_t *clean = secrets_clean_json(j->secrets, fields);
-    int rc = -1;
-    if (!event || !clean || json_object_update_missing(event, clean) != 0)
-        err_set(err, ERR_INTERNAL, "no memory for an event");
-    else
-        rc = json_encode(event, line, err);
-    json_decref(clean);
-    json_decref(event);
-    return rc;
+    json_auto_t *clean = secrets_clean_json(j->secrets, fields);
+    json_object_update_missing(event, clean);
+    return json_encode(event, line, err);
 }
 
 int journal_add(struct journal *j, enum event_type type, json_t *fields, struct err *err)
 {
-    struct buf line;
-    buf_init(&line, LIMIT_EVENT_LINE - 1);
-    int rc = encode_event(j, type, fields, &line, err);
-    if (rc == 0) {
-        line.max++;
-        buf_putc(&line, '\n');
-        rc = append_line(j, buf_str(&line), line.len, err);
-    }
-    if (rc == 0)
-        j->seq++;
-    buf_release(&line);
-    json_decref(fields);
-    return rc;
+    AUTO(buf_release) struct buf line = {.max = LIMIT_EVENT_LINE - 1};
+    json_auto_t *taken = fields;
+    if (encode_event(j, type, taken, &line, err) != 0)
+        return -1;
+    line.max++;
+    buf_putc(&line, '\n');
+    if (append_line(j, buf_str(&line), line.len, err) != 0)
+        return -1;
+    j->seq++;
+    return 0;
+}
+
+void journal_last_words(struct journal *j, const char *message)
+{
+    char line[512], ts[CLOCK_ISO_LEN + 1];
+    clock_iso8601(clock_real_s(), ts);
+    int n = snprintf(line, sizeof line,
+                     "{\"seq\": %lld, \"ts\": \"%s\", \"event\": \"%s\", \"message\": \"%s\"}\n",
+                     (long long)++j->seq, ts, event_name(EVENT_NODE), message);
+    (void)append_line(j, line, (size_t)n, NULL);
 }
 
 int journal_sync(struct journal *j, struct err *err)

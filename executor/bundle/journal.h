@@ -29,8 +29,10 @@ typedef int journal_visit(const json_t *event, void *arg, struct err *err);
 int journal_open(struct journal *j, const char *path, const struct secrets *secrets, journal_visit *visit,
                  void *arg, struct err *err);
 void journal_close(struct journal *j);
-/* Takes fields (an object; NULL: an allocation of the caller failed). */
+/* Takes fields (an object). */
 int journal_add(struct journal *j, enum event_type type, json_t *fields, struct err *err);
+/* A NODE event with a short message without quotes, before the program ends: it allocates nothing. */
+void journal_last_words(struct journal *j, const char *message);
 /* Whether somebody else has changed, removed or replaced the file at path since it was opened. What was
  * removed or replaced is put back as we wrote it. */
 bool journal_was_changed(struct journal *j, const char *path);

@@ -1,5 +1,7 @@
 #include "executor/run/supervise.h"
 
+#include "common/base/alloc.h"
+#include "executor/bundle/fault.h"
 #include "executor/process/process.h"
 #include "executor/run/closing.h"
 #include "executor/run/placement.h"
@@ -121,6 +123,15 @@ static void raise_files(struct suite *s)
         s->files = 0;
 }
 
+static void tell_without_memory(void *suite)
+{
+    static const char message[] =
+        "the executor ran out of memory: free some on the node, then submit the run again to resume it";
+    struct suite *s = suite;
+    journal_last_words(&s->journal, message);
+    fault_write(s->dir, message);
+}
+
 int supervise(const struct layout *layout, const char *run_id, struct err *err)
 {
     struct suite s;
@@ -128,6 +139,7 @@ int supervise(const struct layout *layout, const char *run_id, struct err *err)
     node_lock_init(&lock);
     if (suite_open(&s, layout, run_id, err) != 0)
         return -1;
+    alloc_last_words(tell_without_memory, &s);
     raise_files(&s);
     int rc = process_become_subreaper(err) != 0 ? -1 : carry_out(&s, &lock, err);
     if (rc != 0 && err->kind == ERR_INTERNAL) {
@@ -142,6 +154,7 @@ int supervise(const struct layout *layout, const char *run_id, struct err *err)
     }
     contain_close(&s.contain); /* while nobody else may clear it */
     node_lock_close(&lock);
+    alloc_last_words(NULL, NULL);
     suite_release(&s);
     return rc;
 }

@@ -1,7 +1,8 @@
 /* supervise: one run from its first event to its manifest: lock the node, build, gate, test, close. What an
  * earlier supervisor of the same run has done is kept. The caller holds the run's lock.
  *
- * A storage fault (a full disk) leaves the run open, to be resumed; any other fault closes it.
+ * A storage fault (a full disk) and the end of memory leave the run open, to be resumed; any other fault
+ * closes it.
  */
 #ifndef KERNSWEEP_EXECUTOR_RUN_SUPERVISE_H
 #define KERNSWEEP_EXECUTOR_RUN_SUPERVISE_H

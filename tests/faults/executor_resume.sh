@@ -204,6 +204,26 @@ empty_result() {
     is "the other tests are not run again" "$(wc -l <"$TMPDIR/torn.count")" 2
 }
 
+# The second test leaves its executor no more memory than it has, and prints what needs more.
+# shellcheck disable=SC2016 # for the test's shell
+out_of_memory() {
+    local rc=0
+    three hungry "if [ -e $TMPDIR/m14 ]; then $good; else touch $TMPDIR/m14; prlimit --as=1 --pid \$PPID
+        echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"x\\\": [\$(yes '{},' | head -n 20000 | tr -d '\\n') 0]}\"; exec sleep 823; fi"
+    submit hungry
+    x follow --run hungry >/dev/null 2>"$TMPDIR/hungry.err" || rc=$?
+    is "follow exits 75" "$rc" 75
+    like "it says why, and what to do" "$(cat "$TMPDIR/hungry.err")" 'the executor ran out of memory: free some on the node, then submit the run again'
+    like "so does the journal's last event" "$(events hungry '.[-1] | "\(.event) \(.message)"')" '^NODE the executor ran out of memory'
+    like "its log has the line of the end" "$(cat "$(bundle hungry)"/executor.log)" 'out of memory for [0-9]* bytes'
+    until_true 20 sh -c "! pgrep -f '[s]leep 823'"
+    run hungry
+    is "the next submit ends it COMPLETE" "$(summary hungry '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
+    is "the test that had ended is not run again" "$(wc -l <"$TMPDIR/hungry.count")" 2
+    is "each test has one end in the journal" "$(ends hungry)" "1 OK, 2 OK, 3 OK"
+    is "events are numbered without a gap" "$(events hungry '[.[].seq] == [range(1; length + 1)]')" true
+}
+
 # holder ID: a run that has the node until holder_dies
 holder() {
     three "$1" "touch $TMPDIR/$1.mark; sleep 816"
@@ -268,6 +288,10 @@ scenario "a test that kills its executor three times" deadly_test
 scenario "cancel of a run after its third attempt of a test" deadly_test_cancelled
 scenario "cancel of a run whose executor is dead" cancelled_dead
 scenario "a run whose executor is killed before it writes the manifest" killed_while_closing
+case $BUILD in
+*/sanitize) skip_scenario "a run whose executor runs out of memory" "a sanitizer needs more address space than it may have" ;;
+*) scenario "a run whose executor runs out of memory" out_of_memory ;;
+esac
 scenario "a run with an empty perf.json" empty_result
 scenario "a run on a node that another has" busy_node
 scenario "a run that waits for a node that another has" patient_run
