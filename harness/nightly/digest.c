@@ -176,11 +176,8 @@ static void list_cards(struct lines *l, const struct comparison *c)
     char line[LINE_MAX_BYTES];
     for (size_t i = 0; i < c->cards.count; i++) {
         const struct card_shift *s = &c->cards.items[i];
-        snprintf(line, sizeof line,
-                 s->confirmed == SHIFT_CODE
-                     ? "code that the cells of the GPU %.60s share: %+.1f %%, one finding"
-                     : "the GPU %.60s by itself: %+.1f %%, one finding",
-                 s->gpu, (s->ratio - 1) * 100);
+        snprintf(line, sizeof line, "the GPU %.60s by itself: %+.1f %%, one finding", s->gpu,
+                 (s->ratio - 1) * 100);
         append_line(l, line);
     }
 }

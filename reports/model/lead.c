@@ -93,7 +93,7 @@ bool lead_is_settled(const struct delta *d)
     return outcome == CONFIRM_STANDS || outcome == CONFIRM_REFUTED || outcome == CONFIRM_NODE;
 }
 
-bool lead_may_be_confirmed(const struct comparison *c, const struct card_shift *card)
+bool lead_may_be_confirmed(const struct comparison *c)
 {
-    return confirm_use_for(c, card) == CONFIRM_CAN_TELL;
+    return confirm_use_for(c) == CONFIRM_CAN_TELL;
 }

@@ -49,9 +49,8 @@ struct code_change lead_code(const struct report_model *m, const char *variant);
 bool lead_is_wanted(const struct delta *d);
 /* Whether it was measured again, with an outcome: nothing is left to repeat. */
 bool lead_is_settled(const struct delta *d);
-/* Whether measuring both builds in turns can tell whose the loss is that all cells share, or those of a GPU:
- * card is one of c->cards, or NULL. */
-bool lead_may_be_confirmed(const struct comparison *c, const struct card_shift *card);
+/* Whether measuring both builds in turns can tell whose the loss is that all cells share. */
+bool lead_may_be_confirmed(const struct comparison *c);
 /* Whether both runs have the sources from which their builds could be made again. */
 bool lead_has_sources(const struct report_model *m);
 /* d: a cell of m->comparison of which lead_is_wanted(). */

@@ -75,7 +75,7 @@ static enum msg step_for_shift(const struct comparison *c)
     case SHIFT_UNSETTLED:
         break;
     }
-    return lead_may_be_confirmed(c, NULL) ? MSG_STEP_SHIFT_EITHER : MSG_STEP_SHIFT_OPEN;
+    return lead_may_be_confirmed(c) ? MSG_STEP_SHIFT_EITHER : MSG_STEP_SHIFT_OPEN;
 }
 
 /* What all cells lost together comes first: it is the largest finding of the night. */
@@ -99,21 +99,6 @@ static void common_loss(const struct report_model *m, struct md *w)
     buf_release(&change);
 }
 
-static enum msg step_for_card(const struct comparison *c, const struct card_shift *card)
-{
-    if (card->from_controls || card->from_others)
-        return MSG_STEP_CARD_GPU;
-    switch (card->confirmed) {
-    case SHIFT_NODE:
-        return MSG_STEP_CARD_GPU;
-    case SHIFT_CODE:
-        return MSG_STEP_CARD_CODE;
-    case SHIFT_UNSETTLED:
-        break;
-    }
-    return lead_may_be_confirmed(c, card) ? MSG_STEP_CARD_EITHER : MSG_STEP_CARD_OPEN;
-}
-
 static void card_losses(const struct comparison *c, struct md *w)
 {
     struct buf change;
@@ -124,7 +109,8 @@ static void card_losses(const struct comparison *c, struct md *w)
             continue;
         buf_clear(&change);
         shift_change(c->primary, card->ratio, true, w->lang, &change);
-        md_item(w, step_for_card(c, card), card->gpu, buf_str(&change));
+        bool of_gpu = card->from_controls || card->from_others;
+        md_item(w, of_gpu ? MSG_STEP_CARD_GPU : MSG_STEP_CARD_OPEN, card->gpu, buf_str(&change));
     }
     buf_release(&change);
 }

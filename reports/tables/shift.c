@@ -36,10 +36,9 @@ static enum msg shift_message(const struct common_shift *s)
 }
 
 /* What measuring both builds in turns can say of what is unknown, or could not. */
-static const char *confirm_clause(const struct comparison *c, const struct card_shift *card,
-                                  enum report_lang lang)
+static const char *confirm_clause(const struct comparison *c, enum report_lang lang)
 {
-    switch (confirm_use_for(c, card)) {
+    switch (confirm_use_for(c)) {
     case CONFIRM_CAN_TELL:
         return message(lang, MSG_SHIFT_CONFIRM_TELLS);
     case CONFIRM_DID_NOT_TELL:
@@ -72,8 +71,8 @@ static void describe_shift(const struct comparison *c, enum report_lang lang, st
     buf_init(&cells, PART_MAX);
     put_agreement(s, lang, &cells);
     shift_change(c->primary, s->ratio, s->worse, lang, &change);
-    message_plain(out, lang, shift_message(s), buf_str(&change), buf_str(&cells),
-                  confirm_clause(c, NULL, lang), shift_cells(s, lang));
+    message_plain(out, lang, shift_message(s), buf_str(&change), buf_str(&cells), confirm_clause(c, lang),
+                  shift_cells(s, lang));
     if (s->since_base)
         message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
     else if (*c->base_id)
@@ -110,17 +109,7 @@ static enum msg card_cause(const struct card_shift *s)
 {
     if (s->from_controls)
         return MSG_CARD_SHIFT_CONTROLS;
-    if (s->from_others)
-        return MSG_CARD_SHIFT_OTHERS;
-    switch (s->confirmed) {
-    case SHIFT_NODE:
-        return MSG_CARD_SHIFT_GPU_CONFIRMED;
-    case SHIFT_CODE:
-        return MSG_CARD_SHIFT_CODE_CONFIRMED;
-    case SHIFT_UNSETTLED:
-        break;
-    }
-    return MSG_CARD_SHIFT_OPEN;
+    return s->from_others ? MSG_CARD_SHIFT_OTHERS : MSG_CARD_SHIFT_OPEN;
 }
 
 void verdict_card(const struct comparison *c, const struct card_shift *s, enum report_lang lang,
@@ -135,7 +124,7 @@ void verdict_card(const struct comparison *c, const struct card_shift *s, enum r
         shift_change(c->primary, s->ratio, s->worse, lang, &change);
     message_plain(out, lang, s->cells == s->all ? MSG_CARD_SHIFT_ALL : MSG_CARD_SHIFT_MOST, s->gpu,
                   buf_str(&change), num_int((int64_t)s->all).s, num_int((int64_t)s->cells).s);
-    message_plain(out, lang, card_cause(s), confirm_clause(c, s, lang));
+    message_plain(out, lang, card_cause(s));
     if (s->since_base)
         message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
     else if (*c->base_id)

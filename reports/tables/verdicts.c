@@ -131,9 +131,7 @@ static void evidence_of_places(const struct delta *d, enum report_lang lang, str
     if (d->other_device) {
         buf_puts(out, "; ");
         message_plain(out, lang, MSG_EVIDENCE_OTHER_GPU);
-    } else if (d->card_error > 0 && isfinite(d->card_ratio))
-        message_plain(out, lang, MSG_EVIDENCE_CARD, num_fixed(d->card_ratio, 4).s,
-                      num_percent(1.96 * d->card_error).s);
+    }
     if (d->gpus > 1)
         message_plain(out, lang, MSG_EVIDENCE_GPUS, num_int((int64_t)d->gpus).s,
                       num_int((int64_t)d->gpus_worse).s, num_int((int64_t)d->gpus_better).s);

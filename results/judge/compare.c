@@ -36,7 +36,6 @@ static struct delta *add_delta(struct comparing *c, const char *variant, int con
     snprintf(d->variant, sizeof d->variant, "%s", variant);
     d->base_median = d->now_median = d->reference = d->ratio = d->factor = NAN;
     d->threshold = d->noise_floor = d->between_runs = d->detectable = d->history_median = NAN;
-    d->card_ratio = NAN;
     d->beside = d->base_beside = RUN_UNKNOWN;
     d->z = d->freedom = d->p = d->p_adjusted = d->ratio_low = d->ratio_high = NAN;
     d->common = d->own = 1;

@@ -25,8 +25,7 @@ static int measure_stratum(const struct comparing_cell *c, const struct stratum 
         .now = s->now,
         .now_n = s->now_n,
         .noise = noise_spread(o->noise, d->variant, d->context, d->metric),
-        .card = s->card,
-        .other_device = s->moved && !s->card.known,
+        .other_device = s->moved,
         .limit = c->limit,
         .exact = last_value(nights_find_on(&t->nights, d->variant, d->context, device)),
     };
@@ -86,7 +85,7 @@ int compare_cell_values(const struct comparing_cell *c, const struct compare_opt
 {
     const struct tonight *t = c->tonight;
     struct strata s;
-    if (strata_of(t->base, c->base, t->now, c->now, d->metric, o->cards, &s, err) != 0)
+    if (strata_of(t->base, c->base, t->now, c->now, d->metric, &s, err) != 0)
         return -1;
     int rc;
     if (s.count > 1 && !metric_info(d->metric)->exact)

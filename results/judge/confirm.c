@@ -22,30 +22,21 @@ static bool is_of_two_runs(const struct common_shift *s)
     return s->since_base && isnan(s->p);
 }
 
-static bool card_is_open(const struct card_shift *card)
-{
-    return card->worse && !card->from_controls && !card->from_others;
-}
-
 /* The build of a base that is of another level than the newest nights, as from before an improvement, tells
- * nothing of what was lost since. card: NULL for what all cells have in common, as in the next three. */
-static bool base_had_level(const struct comparison *c, const struct card_shift *card, const struct delta *d)
+ * nothing of what was lost since. */
+static bool base_had_level(const struct comparison *c, const struct delta *d)
 {
-    bool since_base = card ? card->since_base : c->shift.since_base;
-    double ratio = card ? card->ratio : c->shift.ratio;
     double apart = fabs(log(d->history_median / d->base_median));
-    return since_base || !*c->base_id || apart < fabs(log(ratio)) / 2;
+    return c->shift.since_base || !*c->base_id || apart < fabs(log(c->shift.ratio)) / 2;
 }
 
-static bool shows_factor(const struct comparison *c, const struct card_shift *card, const struct delta *d)
+static bool shows_factor(const struct comparison *c, const struct delta *d)
 {
-    if (d->metric != c->primary || c->mixed_base || c->sourceless || d->other_plan ||
-        !base_had_level(c, card, d))
+    if (d->metric != c->primary || c->mixed_base || c->sourceless || d->other_plan || !base_had_level(c, d))
         return false;
-    bool judged_so =
-        card ? strcmp(d->gpu, card->gpu) == 0 : (d->method == METHOD_NIGHTS) == !is_of_two_runs(&c->shift);
-    double ratio = card ? card->ratio : c->shift.ratio;
-    return judged_so && fabs(log(d->ratio)) < fabs(log(ratio)) / 2; /* it is as much slower as they are */
+    bool judged_so = (d->method == METHOD_NIGHTS) == !is_of_two_runs(&c->shift);
+    /* it is as much slower as they are */
+    return judged_so && fabs(log(d->ratio)) < fabs(log(c->shift.ratio)) / 2;
 }
 
 static bool is_sharper(const struct delta *a, const struct delta *b)
@@ -55,25 +46,15 @@ static bool is_sharper(const struct delta *a, const struct delta *b)
     return x < y || (x <= y && a < b);
 }
 
-/* Of the cells that show a factor, those with the smallest errors. */
-static bool is_witness_of(const struct comparison *c, const struct card_shift *card, const struct delta *d)
-{
-    int sharper = 0;
-    if (!shows_factor(c, card, d))
-        return false;
-    for (size_t i = 0; i < c->count; i++)
-        sharper += shows_factor(c, card, &c->deltas[i]) && is_sharper(&c->deltas[i], d);
-    return sharper < WITNESSES;
-}
-
+/* Of the cells that show the factor, those with the smallest errors. */
 static bool is_witness(const struct comparison *c, const struct delta *d)
 {
-    if (shift_is_open(c) && is_witness_of(c, NULL, d))
-        return true;
-    for (size_t i = 0; i < c->cards.count; i++)
-        if (card_is_open(&c->cards.items[i]) && is_witness_of(c, &c->cards.items[i], d))
-            return true;
-    return false;
+    int sharper = 0;
+    if (!shift_is_open(c) || !shows_factor(c, d))
+        return false;
+    for (size_t i = 0; i < c->count; i++)
+        sharper += shows_factor(c, &c->deltas[i]) && is_sharper(&c->deltas[i], d);
+    return sharper < WITNESSES;
 }
 
 static bool is_slower(const struct comparison *c, const struct delta *d)
@@ -87,13 +68,13 @@ static bool is_suspect(const struct comparison *c, const struct delta *d)
 }
 
 /* Most witnesses decide. One that is no slower than the base's build in the same session is slow for the sake
- * of the node, or of the GPU. */
-static enum shift_cause cause_of(const struct comparison *c, const struct card_shift *card)
+ * of the node. */
+static enum shift_cause cause_of(const struct comparison *c)
 {
     int all = 0, code = 0, node = 0;
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
-        if (!is_witness_of(c, card, d))
+        if (!is_witness(c, d))
             continue;
         all++;
         code += d->confirmation == CONFIRM_STANDS;
@@ -104,21 +85,15 @@ static enum shift_cause cause_of(const struct comparison *c, const struct card_s
     return 2 * node > all ? SHIFT_NODE : SHIFT_UNSETTLED;
 }
 
-static void settle_factors(struct comparison *c)
+static void settle_factor(struct comparison *c)
 {
     if (shift_is_open(c))
-        c->shift.confirmed = cause_of(c, NULL);
-    for (size_t i = 0; i < c->cards.count; i++)
-        if (card_is_open(&c->cards.items[i]))
-            c->cards.items[i].confirmed = cause_of(c, &c->cards.items[i]);
+        c->shift.confirmed = cause_of(c);
 }
 
 bool confirm_is_needed(const struct comparison *c)
 {
-    bool open = shift_is_open(c);
-    for (size_t i = 0; i < c->cards.count; i++)
-        open = open || card_is_open(&c->cards.items[i]);
-    return open || c->verdicts[VERDICT_REGRESSED] > 0;
+    return shift_is_open(c) || c->verdicts[VERDICT_REGRESSED] > 0;
 }
 
 enum confirmation confirm_outcome(const struct delta *d)
@@ -128,13 +103,12 @@ enum confirmation confirm_outcome(const struct delta *d)
     return own ? d->confirmation : CONFIRM_NOT_ASKED;
 }
 
-enum confirm_use confirm_use_for(const struct comparison *c, const struct card_shift *card)
+enum confirm_use confirm_use_for(const struct comparison *c)
 {
     enum confirm_use use = CONFIRM_USELESS;
-    bool open = card ? card_is_open(card) && card->confirmed == SHIFT_UNSETTLED
-                     : shift_is_open(c) && c->shift.confirmed == SHIFT_UNSETTLED;
+    bool open = shift_is_open(c) && c->shift.confirmed == SHIFT_UNSETTLED;
     for (size_t i = 0; open && *c->base_id && !c->half_sourced && i < c->count; i++) {
-        if (!shows_factor(c, card, &c->deltas[i]))
+        if (!shows_factor(c, &c->deltas[i]))
             continue;
         if (c->deltas[i].confirmation != CONFIRM_NOT_ASKED)
             return CONFIRM_DID_NOT_TELL;
@@ -281,7 +255,7 @@ int confirm_judge(struct comparison *c, const struct run_data *const *base, size
         d->other_build = c->sourceless || is_other_code(&bases, d);
         conclude(c, d, &again, options);
     }
-    settle_factors(c);
+    settle_factor(c);
     return 0;
 }
 
@@ -300,5 +274,5 @@ void confirm_apply(const struct confirm_records *l, struct comparison *c)
                 strcmp(l->items[j].variant, d->variant) == 0)
                 set_confirmation(c, d, l->items[j].confirmation, l->items[j].reason);
         }
-    settle_factors(c);
+    settle_factor(c);
 }

@@ -23,8 +23,7 @@ struct suspect_list {
 /* Whether there is anything to measure again. */
 bool confirm_is_needed(const struct comparison *c);
 /* The regressed cells of the primary metric that the base's plan ran alike, unless the base has no one build;
- * and, if all cells, or all cells of one GPU, are slower together and nobody knows whether that is the
- * code's, some that tell. */
+ * and, if all cells are slower together and nobody knows whether that is the code's, some that tell. */
 int confirm_suspects(const struct comparison *c, struct suspect_list *out, struct err *err);
 /* Whether the base's build cannot clear the cell: what it lost is judged by the newest nights, which have
  * left the base's level. That this build is as slow is nothing new. */
@@ -32,7 +31,7 @@ bool confirm_exceeds_base(const struct delta *d);
 /* The outcome that concerns the cell's own verdict. What was measured again only to tell whose a factor is,
  * which its cells share, has none. */
 enum confirmation confirm_outcome(const struct delta *d);
-/* What measuring again can say of a factor that cells share. */
+/* What measuring again can say of the factor that all cells share. */
 enum confirm_use {
     CONFIRM_USELESS, /* nothing is unknown, or no cell can tell: there is no base, or no one build of it, or
                         only one run has sources, or the base's plan ran the cells otherwise, or its build
@@ -40,8 +39,7 @@ enum confirm_use {
     CONFIRM_CAN_TELL,
     CONFIRM_DID_NOT_TELL, /* it was done */
 };
-/* card: one of c->cards; NULL for what all cells have in common. */
-enum confirm_use confirm_use_for(const struct comparison *c, const struct card_shift *card);
+enum confirm_use confirm_use_for(const struct comparison *c);
 /* The suspects that confirm_judge() left undecided, if measuring them once more may decide. */
 int confirm_undecided(const struct comparison *c, struct suspect_list *out, struct err *err);
 void suspect_list_release(struct suspect_list *l);

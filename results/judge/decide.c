@@ -242,23 +242,13 @@ static void decide_ranks(const struct compare_options *o, size_t tested, struct 
                 plain ? d->p : d->p_adjusted, plain ? " (not adjusted: n too small)" : "", doubt);
 }
 
-/* Beyond the threshold, but perhaps only because the factor of two cards is not known better. */
-static bool within_card_error(const struct delta *d, double loss)
-{
-    return d->card_error > 0 && fabs(loss) > d->threshold && fabs(loss) <= d->threshold + 2 * d->card_error;
-}
-
 /* What the reader has to know of where the cell was measured. */
 static void add_place(struct delta *d)
 {
     size_t n = strlen(d->reason);
     if (d->other_device)
         return;
-    if (isfinite(d->card_ratio) && d->card_error > 0)
-        n += (size_t)snprintf(d->reason + n, sizeof d->reason - n,
-                              "; on another GPU, converted by the cards' factor of %.4f (+-%.2g %%)",
-                              d->card_ratio, 196 * d->card_error);
-    if (n < sizeof d->reason && d->gpus > 1)
+    if (d->gpus > 1)
         n += (size_t)snprintf(d->reason + n, sizeof d->reason - n, "; the median of %zu GPUs", d->gpus);
     if (n < sizeof d->reason && d->gpus > 1 && d->gpus_worse + d->gpus_better > 0)
         snprintf(d->reason + n, sizeof d->reason - n, " (%zu worse, %zu better)", d->gpus_worse,
@@ -313,10 +303,8 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
     if (isnan(loss) && !small && !delta_by_ranks(d))
         set_verdict(d, VERDICT_NOISY, "no ratio: a value is not positive");
     else if (d->other_device)
-        set_verdict(
-            d, VERDICT_NOISY,
-            "moved to another GPU, no factor between them: GPUs of one model differ, and no run measured"
-            " both (`kernsweep noise PLAN --gpus` does)");
+        set_verdict(d, VERDICT_NOISY, "measured on a different GPU than %s: GPUs of one model differ",
+                    d->against == REFERENCE_LEVEL ? "the nights before" : "the base");
     else if (small) {
         d->negligible = !zero && !(fabs(loss) <= d->threshold);
         if (d->now_median == d->reference)
@@ -327,11 +315,6 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
                         metric_info(d->metric)->least, metric_info(d->metric)->unit);
     } else if (isnan(loss))
         decide_ranks(o, tested, d);
-    else if (d->method != METHOD_NIGHTS && within_card_error(d, loss))
-        set_verdict(d, VERDICT_NOISY,
-                    "moved to another GPU: beyond the threshold of %.3g %% by no more than the uncertainty "
-                    "of the factor between the cards",
-                    100 * d->threshold);
     else if (d->method == METHOD_NIGHTS)
         decide_nights(o, tested, limit, d, loss);
     else if (d->method == METHOD_THRESHOLD)

@@ -26,8 +26,7 @@ struct expectation {
     double current_own;    /* and that of the GPU */
     size_t current_nights;
     bool control;
-    bool other_device;       /* no night behind it was measured on tonight's GPUs */
-    struct card_factor card; /* by which nights of another GPU were brought to tonight's */
+    bool other_device; /* no night behind it was measured on tonight's GPUs */
 };
 
 struct evidence {
@@ -44,8 +43,7 @@ struct evidence {
     const struct night_cell *cell; /* NULL when no night measured it */
     struct expectation expected;   /* REFERENCE_NONE: compare the repetitions */
     double exact;                  /* an exact metric's value the night before; NaN when there is none */
-    struct card_factor card;       /* by which the base was brought to the GPU of now */
-    bool other_device;             /* the base was measured on another GPU, and no factor is known */
+    bool other_device;             /* the base was measured on another GPU */
     double noise;                  /* relative spread between runs in an A/A sweep; NaN if unknown */
     struct t_limit *limit;         /* of the intervals, shared by the cells; NULL when there are no nights */
 };

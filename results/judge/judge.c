@@ -35,12 +35,6 @@ static double loss_of(const struct delta *d)
     return metric_info(d->metric)->better == METRIC_LESS ? change : -change;
 }
 
-/* The standard error of what the base was multiplied by: of the two cards, and of what all cells share. */
-static double factors_error(const struct evidence *e)
-{
-    return hypot(e->card.known ? e->card.error : 0, e->common_error);
-}
-
 /* A limit of an interval, with the error of a factor that the ratio contains. */
 static double widened(double ratio, double limit, double error)
 {
@@ -63,11 +57,7 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
         d->freedom = NAN;
     }
     d->other_device = e->other_device;
-    d->card_ratio = e->card.known ? exp(e->card.log) : NAN;
-    d->card_error = e->card.error;
-    double error = factors_error(e);
-    if (e->card.known || !isnan(d->noise_floor)) /* one measurement stays one of unknown noise */
-        d->noise_floor = hypot(isnan(d->noise_floor) ? 0 : d->noise_floor, error);
+    d->noise_floor = hypot(d->noise_floor, e->common_error); /* one measurement stays one of unknown noise */
     d->detectable = isnan(d->noise_floor) ? d->threshold : fmax(d->threshold, power_factor * d->noise_floor);
     if (isnan(d->ratio)) /* both are relative */
         d->noise_floor = d->detectable = NAN;
@@ -83,8 +73,8 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
         struct stats_interval i =
             stats_bootstrap_ratio(e->base, e->base_n, e->now, e->now_n, 0.95, BOOTSTRAP_ROUNDS, &rng);
         d->method = METHOD_BOOTSTRAP;
-        d->ratio_low = widened(d->ratio, i.low, error);
-        d->ratio_high = widened(d->ratio, i.high, error);
+        d->ratio_low = widened(d->ratio, i.low, e->common_error);
+        d->ratio_high = widened(d->ratio, i.high, e->common_error);
     }
 }
 
@@ -156,11 +146,9 @@ int judge_measure(const struct evidence *e, const struct compare_options *o, str
     if (scaled_base(e, &base, err) != 0)
         return -1;
     tonight.base = base;
-    double card = e->card.known ? exp(e->card.log)
-                                : 1; /* the base is brought to this GPU, and was measured on its own */
     d->base_n = (int)e->base_n;
     d->now_n = (int)e->now_n;
-    d->base_median = stats_median(e->base, e->base_n) / card;
+    d->base_median = stats_median(e->base, e->base_n);
     d->now_median = stats_median(e->now, e->now_n);
     d->history_n = e->cell ? (int)e->cell->count : 0;
     measure(&tonight, o, d);

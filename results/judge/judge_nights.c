@@ -60,7 +60,6 @@ static struct spread spread_of(const struct evidence *e, double own, double pool
     if (floors[FLOOR_QUANTUM] > floors[s.floor])
         s.floor = FLOOR_QUANTUM;
     s.error = fmax(sqrt(floors[s.floor]), SCALE_LEAST) * sqrt(widening(e->nights, m));
-    s.error = hypot(s.error, e->expected.card.error);
     return s;
 }
 
@@ -126,8 +125,6 @@ void judge_nights(const struct evidence *e, const struct compare_options *o, str
     d->own = e->expected.own;
     d->control = e->expected.control;
     d->other_device = e->expected.other_device;
-    d->card_ratio = e->expected.card.known ? exp(e->expected.card.log) : NAN;
-    d->card_error = e->expected.card.error;
     d->threshold = fmin(o->practical, o->regression);
     if (isnan(d->ratio))
         return;

@@ -11,62 +11,28 @@ struct base_side {
     const struct run_data *run;
     const struct cell *cell;
     struct places places;
-    const char *variant;
     enum metric metric;
-    const struct cards *cards;
 };
-
-/* The GPU of the base from which the way to `device` is known best; 0: from none. */
-static uint64_t nearest_card(const struct base_side *b, uint64_t device, struct card_factor *best)
-{
-    uint64_t from = 0;
-    *best = (struct card_factor){0};
-    for (size_t i = 0; i < b->places.count; i++) {
-        struct card_factor f =
-            cards_factor(b->cards, b->metric, b->variant, b->cell->context, b->places.device[i], device);
-        if (f.known && (!from || f.error < best->error)) {
-            from = b->places.device[i];
-            *best = f;
-        }
-    }
-    return from;
-}
 
 static void take_base(const struct base_side *b, struct stratum *s)
 {
     bool unknown = !s->device || b->places.device[0] == 0;
-    uint64_t from = unknown ? 0 : s->device;
-    if (!unknown && !places_have(&b->places, s->device)) {
-        s->moved = true;
-        from = nearest_card(b, s->device, &s->card);
-        s->base_device = from ? from : b->places.device[0];
-    }
-    s->base_n = places_values(b->run, b->cell, b->metric, from, s->base);
-    for (size_t i = 0; s->card.known && i < s->base_n; i++)
-        s->base[i] *= exp(s->card.log);
+    s->moved = !unknown && !places_have(&b->places, s->device);
+    s->base_n = places_values(b->run, b->cell, b->metric, unknown || s->moved ? 0 : s->device, s->base);
 }
 
-/* From 2: measured on this GPU, to 0: not comparable. */
-static int worth(const struct stratum *s)
+static void drop_moved(struct strata *s)
 {
-    return !s->moved ? 2 : s->card.known;
-}
-
-static void keep_best(struct strata *s)
-{
-    int best = 0;
     size_t kept = 0;
     for (size_t i = 0; i < s->count; i++)
-        best = worth(&s->items[i]) > best ? worth(&s->items[i]) : best;
-    for (size_t i = 0; i < s->count; i++)
-        if (worth(&s->items[i]) == best)
+        if (!s->items[i].moved)
             s->items[kept++] = s->items[i];
-    s->count = kept;
+    if (kept)
+        s->count = kept;
 }
 
 int strata_of(const struct run_data *base, const struct cell *of_base, const struct run_data *now,
-              const struct cell *of_now, enum metric m, const struct cards *cards, struct strata *out,
-              struct err *err)
+              const struct cell *of_now, enum metric m, struct strata *out, struct err *err)
 {
     struct places p;
     places_of(now, of_now, m, &p);
@@ -77,11 +43,8 @@ int strata_of(const struct run_data *base, const struct cell *of_base, const str
         strata_release(out);
         return err_set(err, ERR_INTERNAL, "no memory for the repetitions");
     }
-    struct base_side b = {.run = base, .cell = of_base, .metric = m, .cards = cards};
-    if (of_base) {
-        b.variant = base->variants[of_base->variant].name;
-        places_of(base, of_base, m, &b.places);
-    }
+    struct base_side b = {.run = base, .cell = of_base, .metric = m};
+    places_of(base, of_base, m, &b.places);
     double *room = out->room;
     for (out->count = 0; out->count < p.count; out->count++) {
         struct stratum *s = &out->items[out->count];
@@ -91,7 +54,7 @@ int strata_of(const struct run_data *base, const struct cell *of_base, const str
         if (of_base)
             take_base(&b, s);
     }
-    keep_best(out);
+    drop_moved(out);
     return 0;
 }
 
@@ -109,7 +72,7 @@ double strata_log_ratio(const struct strata *s)
     for (size_t i = 0; i < s->count; i++) {
         const struct stratum *x = &s->items[i];
         double ratio = stats_median(x->now, x->now_n) / stats_median(x->base, x->base_n);
-        if (worth(x) && ratio > 0 && isfinite(ratio))
+        if (!x->moved && ratio > 0 && isfinite(ratio))
             logs[n++] = log(ratio);
     }
     return stats_median(logs, n);
@@ -182,7 +145,7 @@ static void count_each(const struct delta *each, size_t n, const struct compare_
 void strata_combine(const struct delta *each, size_t n, const struct compare_options *o, struct delta *out)
 {
     double logs[PLACES_MAX] = {0}, nows[PLACES_MAX] = {0}, owns[PLACES_MAX] = {0};
-    double squares = 0, freedom = INFINITY, card = 0;
+    double squares = 0, freedom = INFINITY;
     size_t showing = 0;
     for (size_t i = 0; i < n; i++) {
         logs[i] = log(each[i].ratio);
@@ -190,7 +153,6 @@ void strata_combine(const struct delta *each, size_t n, const struct compare_opt
         owns[i] = log(each[i].own);
         squares += each[i].noise_floor * each[i].noise_floor;
         freedom = fmin(freedom, each[i].freedom);
-        card = fmax(card, each[i].card_error);
     }
     double change = stats_median(logs, n), own = sqrt(squares) / (double)n, apart = between(logs, n);
     if (n > 2)
@@ -209,7 +171,6 @@ void strata_combine(const struct delta *each, size_t n, const struct compare_opt
     out->ratio_low = exp(change - reach);
     out->ratio_high = exp(change + reach);
     out->disagree = (double)showing < 0.8 * (double)n && (double)showing > 0;
-    out->card_error = card;
     out->own = exp(stats_median(owns, n));
     count_each(each, n, o, out);
 }

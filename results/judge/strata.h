@@ -1,8 +1,6 @@
 /* strata: which values of two sides may be compared: those of one GPU with those of the same GPU.
  *
- * A cell has a stratum for each GPU that `now` was measured on. Values of the base from another GPU are
- * brought to this one by the factor of the two cards, if somebody measured it. Pure. The owner calls
- * strata_release().
+ * A cell has a stratum for each GPU that `now` was measured on. Pure. The owner calls strata_release().
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_STRATA_H
 #define KERNSWEEP_RESULTS_JUDGE_STRATA_H
@@ -12,11 +10,9 @@
 
 struct stratum {
     uint64_t device; /* 0: unknown */
-    uint64_t base_device;
-    double *base, *now; /* base: brought to this GPU */
+    double *base, *now;
     size_t base_n, now_n;
-    bool moved;              /* the base was measured on another GPU */
-    struct card_factor card; /* by which base was multiplied; not known if it could not be */
+    bool moved; /* the base was measured on other GPUs only, and `base` has the values of all of them */
 };
 
 struct strata {
@@ -27,8 +23,7 @@ struct strata {
 
 /* base and of_base may be NULL. Strata whose base is of the same GPU stand alone, if there are any. */
 int strata_of(const struct run_data *base, const struct cell *of_base, const struct run_data *now,
-              const struct cell *of_now, enum metric m, const struct cards *cards, struct strata *out,
-              struct err *err);
+              const struct cell *of_now, enum metric m, struct strata *out, struct err *err);
 void strata_release(struct strata *s);
 
 /* Logarithm of now / base, the median over the strata; NaN if the sides are not comparable. */

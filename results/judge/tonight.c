@@ -97,7 +97,7 @@ static double factor_of_base(const struct tonight *t, double *scratch)
     return stats_median(scratch, n);
 }
 
-/* Whether most cells that both runs measured are on a GPU now that the base cannot be brought to. */
+/* Whether most cells that both runs measured are on a GPU now that the base was not measured on. */
 static int find_base_moved(struct tonight *t, struct err *err)
 {
     size_t moved = 0, all = 0;
@@ -106,10 +106,10 @@ static int find_base_moved(struct tonight *t, struct err *err)
         struct strata s;
         if (!tonight_is_measured(now, t->metric) || !tonight_is_measured(base, t->metric))
             continue;
-        if (strata_of(t->base, base, t->now, now, t->metric, t->o->cards, &s, err) != 0)
+        if (strata_of(t->base, base, t->now, now, t->metric, &s, err) != 0)
             return -1;
         all++;
-        moved += s.items[0].moved && !s.items[0].card.known;
+        moved += s.items[0].moved;
         strata_release(&s);
     }
     t->base_moved = 2 * moved > all;
@@ -322,7 +322,7 @@ static int pair_row(const struct tonight *t, const struct cell *base, const stru
                     uint64_t *device, struct err *err)
 {
     struct strata s;
-    if (strata_of(t->base, base, t->now, now, t->metric, t->o->cards, &s, err) != 0)
+    if (strata_of(t->base, base, t->now, now, t->metric, &s, err) != 0)
         return -1;
     *x = strata_log_ratio(&s);
     *device = s.count == 1 && isfinite(*x) ? s.items[0].device : 0;
@@ -404,9 +404,8 @@ int tonight_open(struct tonight *t, const struct run_data *base, const struct ru
 {
     static const struct history none;
     *t = (struct tonight){.base = base, .now = now, .o = o, .metric = m, .base_factor = NAN};
-    int rc = cards_align(history ? history : &none, now, o->cards, m, false, &t->seen, err);
-    if (rc == 0)
-        rc = nights_model(&t->seen, m, &t->nights, err);
+    history_of_places(history ? history : &none, now, m, false, &t->seen);
+    int rc = nights_model(&t->seen, m, &t->nights, err);
     if (rc == 0 && !metric_info(m)->exact)
         rc = find_base_moved(t, err);
     if (rc == 0 && metric_info(m)->exact)

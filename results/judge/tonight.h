@@ -18,7 +18,7 @@ struct tonight {
     enum metric metric;
     struct history seen; /* the history as seen from tonight's GPUs */
     struct nights nights;
-    bool moved;      /* most cells are on a GPU that their level was not measured on, nor can be brought to */
+    bool moved;      /* most cells are on a GPU that their level was not measured on */
     bool base_moved; /* the same of the base */
     struct level factor_level;
     bool base_is_newer; /* than the nights that would say what factor is usual: then the base says it */

@@ -87,14 +87,6 @@ static void expect_run(const struct tonight *t, double base, double own, struct 
     x->value = base * x->common * x->own;
 }
 
-/* Whether the level is of this GPU, and if not, what it takes. */
-static void expect_card(const struct night_cell *c, const struct level *l, uint64_t device,
-                        struct expectation *x)
-{
-    x->other_device = nights_on_other_device(c, l, device);
-    x->card = nights_card_factor(c, l);
-}
-
 void tonight_expect(const struct tonight *t, const struct cell *base, const struct cell *now, uint64_t device,
                     struct evidence *e, struct delta *d)
 {
@@ -122,7 +114,7 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
     d->history_median = exp(level.y);
     if (!base) {
         expect_level(t, &level, own, x);
-        expect_card(c, &level, device, x);
+        x->other_device = nights_on_other_device(c, &level, device);
         return;
     }
     struct level then = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
@@ -133,13 +125,12 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
         expect_base(t, &then, own_factor_log(&t->own_since_base, device), x);
         x->own_is_open = is_open(own_factor_of(&t->own_since_base, device));
         expect_current(t, c, &level, &then, nights_on_other_device(c, &level, device), own, x);
-        expect_card(c, &then, device, x);
+        x->other_device = nights_on_other_device(c, &then, device);
     } else if (e->base_n > 0 && tonight_is_measured(base, t->metric)) {
         const struct own_factor *of_run = own_factor_of(&t->own_since_run, device);
         double since = of_run ? own_factor_log(&t->own_since_run, device) : own;
         x->own_is_open = of_run ? is_open(of_run) : x->own_is_open;
         expect_run(t, stats_median(e->base, e->base_n), since, x);
         x->other_device = e->other_device;
-        x->card = e->card;
     }
 }

@@ -114,16 +114,13 @@ struct delta {
     double p_adjusted;      /* after Benjamini-Hochberg */
     double ratio_low;       /* interval of the ratio; NaN when the method gives none */
     double ratio_high;
-    double card_ratio; /* what the reference was multiplied by, because it was measured on another GPU: the
-                          cards' measured factor; NaN when it was not */
-    double card_error; /* relative standard error of card_ratio; 0 when there is none */
-    size_t gpus;       /* that the cell was compared on; 0 when unknown */
+    size_t gpus;                    /* that the cell was compared on; 0 when unknown */
     size_t gpus_worse, gpus_better; /* of several: those that changed beyond the threshold, each by itself */
     bool other_plan;   /* the base's plan ran it otherwise: its build, measured in turns, cannot tell */
     bool otherwise;    /* compare_options.otherwise of its variant: it is no control */
     bool other_build;  /* what was measured in turns for the base is not known to be its build, and cannot
                           clear the cell */
-    bool other_device; /* the reference was measured on other GPUs, and nobody knows how they differ */
+    bool other_device; /* the reference was measured on other GPUs: it says nothing of this one */
     bool disagree;     /* some repetitions show the change and some do not */
     double mixed;    /* measured in turns: the share of the repetitions of a side (of the worse one) that are
                         on the other side of the middle between them; 0 when there is no ratio */
@@ -149,7 +146,7 @@ bool delta_by_ranks(const struct delta *d);
 /* What measuring some cells again, in turns with the base's build, said of a factor that cells share. */
 enum shift_cause {
     SHIFT_UNSETTLED, /* not asked, or not settled */
-    SHIFT_NODE,      /* the base's build is as slow: it is the node, or the GPU */
+    SHIFT_NODE,      /* the base's build is as slow: it is the node */
     SHIFT_CODE,      /* the base's build is faster: it is code that the cells share */
 };
 
@@ -180,12 +177,11 @@ struct card_shift {
     bool from_controls; /* read from cells whose code did not change: it is the GPU's. Else it may be code
                            that only its cells run */
     bool from_others;   /* its cells ran on other GPUs, too, and were no slower there: it is the GPU's */
-    enum shift_cause confirmed;
-    bool since_base; /* relative to the base, not to the nights before */
-    double ratio;    /* now / before, without what all cells have in common */
-    double p;        /* NaN where only two runs were compared */
-    size_t cells;    /* that agree */
-    size_t all;      /* of the GPU */
+    bool since_base;    /* relative to the base, not to the nights before */
+    double ratio;       /* now / before, without what all cells have in common */
+    double p;           /* NaN where only two runs were compared */
+    size_t cells;       /* that agree */
+    size_t all;         /* of the GPU */
 };
 
 enum { CARD_SHIFTS_MAX = 32 };
@@ -196,7 +192,6 @@ struct card_shifts {
 };
 
 struct noise;
-struct cards;
 
 struct compare_options {
     double regression;  /* the plan's threshold, a fraction; default 0.05 */
@@ -226,8 +221,6 @@ struct compare_options {
     bool within_run;
     /* Spreads from an A/A sweep (noise.h), for cells with few repetitions; may be NULL. */
     const struct noise *noise;
-    /* By how much GPUs differ (cards.h), for cells that moved to another one; may be NULL. */
-    const struct cards *cards;
     uint64_t seed; /* of the bootstrap; fixed, so that the same data yield the same verdict */
 };
 

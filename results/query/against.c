@@ -34,7 +34,6 @@ static int begin(struct store *s, const struct run_data *now, const struct compa
     if (noise_load(s, &now->info, &out->noise, err) != 0)
         return -1;
     out->options.noise = &out->noise;
-    out->options.cards = &out->cards;
     return 0;
 }
 
@@ -54,17 +53,6 @@ static enum metric primary_of(const struct run_data *now, const struct against *
     return compare_primary(a->has_base ? &a->base : NULL, now, &a->options);
 }
 
-static int load_cards(struct store *s, const struct run_data *now, enum metric m, bool all,
-                      struct against *out, struct err *err)
-{
-    struct history h;
-    if (history_of_cards(s, &now->info, m, all, &h, err) != 0)
-        return -1;
-    int rc = cards_measure(&h, &out->cards, err);
-    history_release(&h);
-    return rc;
-}
-
 /* What others than the judge read: reports draw it, causes are looked for in it. */
 static int see_nights(const struct run_data *now, enum metric m, bool all, struct against *out,
                       struct err *err)
@@ -72,8 +60,7 @@ static int see_nights(const struct run_data *now, enum metric m, bool all, struc
     struct history one;
     out->history.nights = out->nights.nights;
     for (int i = all ? 0 : (int)m; i < (all ? METRIC_COUNT : (int)m + 1); i++) {
-        if (cards_align(&out->nights, now, &out->cards, (enum metric)i, true, &one, err) != 0)
-            return -1;
+        history_of_places(&out->nights, now, (enum metric)i, true, &one);
         int rc = history_append(&out->history, &one, err);
         history_release(&one);
         if (rc != 0)
@@ -119,9 +106,7 @@ static int nights_before(struct store *s, const struct run_data *now, struct aga
 {
     enum metric m = primary_of(now, out);
     bool all = out->options.all_metrics;
-    int rc = load_cards(s, now, m, all, out, err);
-    if (rc == 0)
-        rc = load_nights(s, now, m, out, err);
+    int rc = load_nights(s, now, m, out, err);
     if (rc == 0)
         rc = keep_metric_of_nights(s, now, out, err);
     if (rc == 0)
@@ -310,7 +295,6 @@ void against_release(struct against *a)
     run_data_release(&a->last);
     history_release(&a->history);
     history_release(&a->nights);
-    cards_release(&a->cards);
     noise_release(&a->noise);
     confirm_records_release(&a->confirmed);
     free(a->base_runs);

@@ -9,7 +9,6 @@
 
 #include "results/judge/compare.h"
 #include "results/judge/confirm.h"
-#include "results/judge/nights/cards.h"
 #include "results/judge/noise.h"
 #include "results/store/commit_range.h"
 #include "results/store/store.h"
@@ -26,12 +25,10 @@ struct against {
     struct run_data last;  /* info and facts of the last night before */
     struct history nights; /* as measured, on whichever GPUs */
     struct history
-        history;        /* the same as seen from the GPU of each of now's cells, a series per cell: to draw */
-    struct cards cards; /* how the node's GPUs differ */
+        history; /* the same as seen from the GPU of each of now's cells, a series per cell: to draw */
     struct noise noise;
     struct confirm_records confirmed; /* of these two runs */
-    struct compare_options
-        options; /* options.noise and options.cards point into this struct: it must not be moved */
+    struct compare_options options;   /* options.noise points into this struct: it must not be moved */
 };
 
 /* A rejected run is refused; against_nights() gives it no night.

@@ -111,9 +111,7 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
                     "SELECT r.id, r.ordered_at, coalesce(r.environment_id, 0) AS environment FROM run r"
                     " LEFT JOIN run b ON b.id = :before"
                     " WHERE r.node = :node AND r.ticket = :ticket AND r.mode = :mode"
-                    " AND (r.status = 'COMPLETE' OR :cards) AND (r.purpose = 'sweep' OR :cards)"
-                    " AND (NOT :cards OR EXISTS (SELECT 1 FROM test x WHERE x.run_id = r.id AND x.gpu > ("
-                    "SELECT min(gpu) FROM test y WHERE y.run_id = r.id AND y.gpu IS NOT NULL)))"
+                    " AND r.status = 'COMPLETE' AND r.purpose = 'sweep'"
                     " AND r.rejected_at IS NULL AND (:tag IS NULL OR r.tag = :tag)"
                     " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
                     " ORDER BY r.ordered_at DESC, r.id DESC",
@@ -124,7 +122,6 @@ static int load_eligible(struct store *s, const struct history_options *o, struc
     sql_bind_text(stmt, ":ticket", o->ticket);
     sql_bind_text(stmt, ":mode", o->mode);
     sql_bind_text(stmt, ":tag", o->tag);
-    sql_bind_int(stmt, ":cards", o->of_several_gpus);
     sql_bind_int_or_null(stmt, ":before", o->before, 0);
     size_t cap = 0;
     int rc;
@@ -508,21 +505,6 @@ int history_for_run(struct store *s, const struct run_info *run, const int64_t *
         .nights = HISTORY_NIGHTS_DEFAULT,
         .keep = keep,
         .n_keep = n_keep,
-        .metric = metric,
-        .all_metrics = all_metrics,
-    };
-    return history_load(s, &o, out, err);
-}
-
-int history_of_cards(struct store *s, const struct run_info *run, enum metric metric, bool all_metrics,
-                     struct history *out, struct err *err)
-{
-    const struct history_options o = {
-        .node = run->node,
-        .ticket = run->ticket,
-        .mode = run->mode,
-        .nights = HISTORY_NIGHTS_DEFAULT,
-        .of_several_gpus = true,
         .metric = metric,
         .all_metrics = all_metrics,
     };

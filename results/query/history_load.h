@@ -25,8 +25,6 @@ struct history_options {
     size_t n_keep;
     enum metric metric;
     bool all_metrics; /* all instead of `metric` */
-    /* Instead of COMPLETE sweeps: the runs, for whatever purpose, that used several GPUs. */
-    bool of_several_gpus;
 };
 
 int history_load(struct store *s, const struct history_options *o, struct history *out, struct err *err);
@@ -34,8 +32,5 @@ int history_load(struct store *s, const struct history_options *o, struct histor
  * of its base (keep). */
 int history_for_run(struct store *s, const struct run_info *run, const int64_t *keep, size_t n_keep,
                     enum metric metric, bool all_metrics, struct history *out, struct err *err);
-/* The newest runs of the same node, ticket and mode that used several GPUs: what cards_measure() reads. */
-int history_of_cards(struct store *s, const struct run_info *run, enum metric metric, bool all_metrics,
-                     struct history *out, struct err *err);
 
 #endif

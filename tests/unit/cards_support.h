@@ -7,7 +7,6 @@
 #include "tests/unit/results_support.h"
 
 #include "results/judge/compare.h"
-#include "results/judge/nights/cards.h"
 #include "results/stats/stats.h"
 #include "results/store/identity.h"
 
@@ -141,21 +140,15 @@ static inline struct history node_history(const struct node_of_cards *n, size_t 
 }
 
 /* The newest run against the nights before, and against the run `base` before it if that is not negative. */
-static inline struct comparison node_compare(const struct node_of_cards *n, int base, bool nights,
-                                             bool factors)
+static inline struct comparison node_compare(const struct node_of_cards *n, int base, bool nights)
 {
     struct err err = {0};
     struct comparison c;
-    struct cards cards = {0};
     struct history h = node_history(n, n->count - 1);
     struct compare_options o = compare_defaults();
-    if (factors)
-        assert_ok(cards_measure(&h, &cards, &err), &err);
-    o.cards = &cards;
     assert_ok(compare_runs(base >= 0 ? &n->runs[base] : NULL, &n->runs[n->count - 1], nights ? &h : NULL, &o,
                            &c, &err),
               &err);
-    cards_release(&cards);
     history_release(&h);
     return c;
 }

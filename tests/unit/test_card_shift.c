@@ -3,8 +3,6 @@
  * states. */
 #include "tests/unit/cards_support.h"
 
-#include "results/judge/confirm.h"
-
 enum { SEEDS = 40, NIGHTS = 12, REPETITIONS = 3, BASE_NIGHT = 4 };
 
 static const double slower = 1.06, regression = 1.08;
@@ -112,7 +110,7 @@ static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *ou
         n.card[c] = 1 + 0.01 * stats_rng_normal(&n.rng);
     for (size_t i = 0; i <= NIGHTS; i++)
         one_night(&n, t, i);
-    struct comparison c = node_compare(&n, t->base, !t->pair, false);
+    struct comparison c = node_compare(&n, t->base, !t->pair);
     bool planted = t->card_1 > 0 || t->since > 0;
     for (size_t i = 0; i < CARD_CELLS; i++)
         regressed += (t->cell <= 0 || i != t->which) && node_delta(&c, i)->verdict == VERDICT_REGRESSED;
@@ -264,49 +262,6 @@ static void new_code_on_every_card_leaves_nothing_open(void **state)
     assert_true(o.alarms <= SEEDS / 40);
 }
 
-/* What the finding about card 1, slower by itself with new code, becomes when it is measured again: the card
- * is as slow as before, its cells' old build takes `base` times what the new one takes. */
-static enum shift_cause confirmed(double base)
-{
-    struct trial t = {.where = four_by_point, .card_1 = slower, .base = -1, .new_code = true};
-    struct err err = {0};
-    struct node_of_cards n;
-    struct suspect_list suspects;
-    struct compare_options o = compare_defaults();
-    node_open(&n, 7001);
-    for (size_t i = 0; i <= NIGHTS; i++)
-        one_night(&n, &t, i);
-    struct comparison c = node_compare(&n, -1, true, false);
-    assert_int_equal(c.cards.count, 1);
-    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
-    assert_true(confirm_is_needed(&c));
-    assert_ok(confirm_suspects(&c, &suspects, &err), &err);
-    assert_int_equal(suspects.count, 4);
-    for (size_t i = 0; i < suspects.count; i++)
-        assert_string_equal(suspects.items[i].gpu, "GPU-1");
-    suspect_list_release(&suspects);
-    n.within = 0.001;
-    n.night = 0;
-    const struct run_data *now = node_run(&n, four_by_point);
-    for (size_t i = 0; i < CARD_CELLS; i++)
-        n.planted[i] = base;
-    const struct run_data *old = node_run(&n, four_by_point);
-    const struct run_data *const olds[] = {old, old}, *const nows[] = {now, now};
-    assert_ok(confirm_judge(&c, olds, 2, nows, 2, &o, &err), &err);
-    enum shift_cause cause = c.cards.items[0].confirmed;
-    assert_int_equal(c.shift.confirmed, SHIFT_UNSETTLED);
-    comparison_release(&c);
-    node_close(&n);
-    return cause;
-}
-
-static void measuring_again_tells_whether_it_is_the_card(void **state)
-{
-    (void)state;
-    assert_int_equal(confirmed(1), SHIFT_NODE);
-    assert_int_equal(confirmed(1 / slower), SHIFT_CODE);
-}
-
 static void two_runs_alone_show_a_card_that_is_much_slower(void **state)
 {
     (void)state;
@@ -366,7 +321,7 @@ static void a_slower_node_is_not_a_card(void **state)
             n.planted[k] = i == NIGHTS ? 1.08 : 1;
         node_run(&n, four_by_point);
     }
-    struct comparison c = node_compare(&n, -1, true, false);
+    struct comparison c = node_compare(&n, -1, true);
     assert_int_equal(c.cards.count, 0);
     assert_true(c.shift.found);
     comparison_release(&c);
@@ -385,7 +340,6 @@ int main(void)
         cmocka_unit_test(a_card_that_gained_tonight_is_still_slower_than_in_the_base),
         cmocka_unit_test(new_code_leaves_it_open_whether_it_is_the_card),
         cmocka_unit_test(new_code_on_every_card_leaves_nothing_open),
-        cmocka_unit_test(measuring_again_tells_whether_it_is_the_card),
         cmocka_unit_test(two_runs_alone_show_a_card_that_is_much_slower),
         cmocka_unit_test(no_card_is_found_on_still_nights),
         cmocka_unit_test(one_variant_on_one_card_is_that_variants_change),

@@ -73,16 +73,12 @@ static json_t *count_or_null(int n)
     return n < 0 ? json_null() : json_integer(n);
 }
 
-/* moved: the base was measured on another GPU; card_factor: what it was multiplied by, null if nobody knows.
- */
+/* moved: the base was measured on another GPU. */
 static json_t *encode_place(const struct delta *d)
 {
-    bool through = d->card_error > 0 && isfinite(d->card_ratio);
-    json_t *o = json_pack("{s:I, s:I, s:I, s:b, s:o, s:o}", "gpus", (json_int_t)d->gpus, "gpus_worse",
+    json_t *o = json_pack("{s:I, s:I, s:I, s:b}", "gpus", (json_int_t)d->gpus, "gpus_worse",
                           (json_int_t)d->gpus_worse, "gpus_better", (json_int_t)d->gpus_better, "moved",
-                          d->other_device || through, "card_factor",
-                          cmd_json_number(through ? d->card_ratio : (double)NAN), "card_error",
-                          cmd_json_number(through ? d->card_error : (double)NAN));
+                          d->other_device);
     json_object_set_new(o, "gpu", id_or_null(d->gpu));
     json_object_set_new(o, "base_gpu", id_or_null(d->base_gpu));
     json_object_set_new(o, "beside", count_or_null(d->beside));
@@ -128,22 +124,16 @@ static json_t *encode_shift(const struct comparison *c)
     return o;
 }
 
-static const char *card_cause(const struct card_shift *s)
-{
-    return s->confirmed == SHIFT_NODE ? "gpu" : shift_cause_name(s->confirmed);
-}
-
 static json_t *encode_cards(const struct card_shifts *cards)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < cards->count; i++) {
         const struct card_shift *s = &cards->items[i];
-        json_array_append_new(all,
-                              json_pack("{s:s, s:b, s:f, s:o, s:b, s:b, s:s, s:b, s:I, s:I}", "gpu", s->gpu,
-                                        "worse", s->worse, "ratio", s->ratio, "p", cmd_json_number(s->p),
-                                        "from_controls", s->from_controls, "from_others", s->from_others,
-                                        "confirmed", card_cause(s), "since_base", s->since_base, "cells",
-                                        (json_int_t)s->cells, "of", (json_int_t)s->all));
+        json_array_append_new(all, json_pack("{s:s, s:b, s:f, s:o, s:b, s:b, s:b, s:I, s:I}", "gpu", s->gpu,
+                                             "worse", s->worse, "ratio", s->ratio, "p", cmd_json_number(s->p),
+                                             "from_controls", s->from_controls, "from_others", s->from_others,
+                                             "since_base", s->since_base, "cells", (json_int_t)s->cells, "of",
+                                             (json_int_t)s->all));
     }
     return all;
 }

@@ -1,6 +1,7 @@
 #include "results/judge/nights/history.h"
 
 #include "common/base/alloc.h"
+#include "results/judge/nights/places.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,63 @@ void history_sort(struct history *h)
 {
     if (h->count)
         qsort(h->series, h->count, sizeof *h->series, by_place);
+}
+
+static int by_night(const void *a, const void *b)
+{
+    const struct history_point *x = a, *y = b;
+    if (x->measured_at != y->measured_at)
+        return x->measured_at < y->measured_at ? -1 : 1;
+    return (x->run_key > y->run_key) - (x->run_key < y->run_key);
+}
+
+/* How well the point of a run serves for the device: the others of the run are left out. */
+static int worth(const struct history_point *p, uint64_t device)
+{
+    if (device && p->device && p->device != device)
+        return 0;
+    return p->device ? 2 : 1;
+}
+
+/* One point for each run, in order of nights. */
+static size_t one_of_a_run(struct history_point *points, size_t n, uint64_t device)
+{
+    size_t kept = 0;
+    if (n)
+        qsort(points, n, sizeof *points, by_night);
+    for (size_t i = 0; i < n; i++) {
+        if (!kept || points[kept - 1].run_key != points[i].run_key)
+            points[kept++] = points[i];
+        else if (worth(&points[i], device) > worth(&points[kept - 1], device))
+            points[kept - 1] = points[i];
+    }
+    return kept;
+}
+
+static void add_place(struct history *out, const struct history_series *s, uint64_t device)
+{
+    ALLOC_GROW(out->series, out->count + 1, out->cap);
+    struct history_series *into = &out->series[out->count++];
+    *into = *s;
+    into->device = device;
+    into->points = xmemdup(s->points, s->count * sizeof *s->points);
+    into->count = one_of_a_run(into->points, s->count, device);
+}
+
+void history_of_places(const struct history *h, const struct run_data *now, enum metric m, bool whole,
+                       struct history *out)
+{
+    *out = (struct history){.nights = h->nights};
+    for (size_t i = 0; i < h->count; i++) {
+        const struct history_series *s = &h->series[i];
+        struct places p;
+        if (s->metric != m)
+            continue;
+        places_of(now, run_data_cell(now, s->variant, s->context), m, &p);
+        for (size_t k = 0; k < (whole ? 1 : p.count); k++)
+            add_place(out, s, p.device[k]);
+    }
+    history_sort(out);
 }
 
 int history_append(struct history *h, struct history *from, struct err *err)

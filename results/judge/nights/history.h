@@ -1,8 +1,9 @@
 /* history: the measurements of earlier nights, as one median per run and cell.
  *
  * A series is the sequence of medians of one (node, ticket, mode, variant, context, metric), oldest first. As
- * it is loaded, a run that measured the cell on several GPUs has a point for each; cards_align() makes series
- * of one GPU of it. Plain data; the store's come from history_load.h. The owner calls history_release().
+ * it is loaded, a run that measured the cell on several GPUs has a point for each; history_of_places() makes
+ * series of one GPU of it. Plain data; the store's come from history_load.h. The owner calls
+ * history_release().
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_HISTORY_H
 #define KERNSWEEP_RESULTS_JUDGE_NIGHTS_HISTORY_H
@@ -17,9 +18,6 @@ struct history_point {
     double within;       /* relative standard deviation of the night's repetitions; 0 or NaN when unknown */
     uint64_t code;       /* code identity of the cell, folded to 64 bits; 0 when unknown */
     uint64_t device;     /* identity of the GPUs it was measured on, folded; 0 when unknown */
-    double card_log;     /* logarithm of what the median was multiplied by because it was measured on another
-                            GPU; 0: it is as measured */
-    double card_error;   /* standard error of card_log */
 };
 
 struct history_series {
@@ -38,6 +36,13 @@ struct history {
     size_t nights; /* runs that contributed to any series */
 };
 
+/* The history as it is seen from the GPUs that `now` ran on: a series of its own for each GPU of a cell.
+ *
+ * Nights on another GPU come before all others. A run that measured the cell on this GPU has no other point.
+ * Only of `m`; with `whole`, each cell has one series, of its first GPU, for those who draw it. *out borrows
+ * nothing. */
+void history_of_places(const struct history *h, const struct run_data *now, enum metric m, bool whole,
+                       struct history *out);
 /* Moves the series of `from`, which is then empty; the result is not sorted. */
 int history_append(struct history *h, struct history *from, struct err *err);
 /* history_find() needs sorted series. */

@@ -227,15 +227,3 @@ bool nights_on_other_device(const struct night_cell *c, const struct level *l, u
     }
     return device && l->nights;
 }
-
-struct card_factor nights_card_factor(const struct night_cell *c, const struct level *l)
-{
-    struct card_factor f = {0};
-    for (size_t i = 0; i < l->nights; i++) {
-        const struct history_point *p = c->points[l->members[i]];
-        f.known |= p->card_error > 0;
-        f.log += p->card_log / (double)l->nights;
-        f.error += p->card_error / (double)l->nights;
-    }
-    return f;
-}

@@ -9,7 +9,6 @@
 #ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_NIGHTS_H
 #define KERNSWEEP_RESULTS_JUDGE_NIGHTS_NIGHTS_H
 
-#include "results/judge/nights/cards.h"
 #include "results/judge/nights/changes.h"
 #include "results/judge/nights/history.h"
 
@@ -95,11 +94,8 @@ double nights_base_factor(const struct nights *n, const struct night_cell *c, co
 /* The factor of a base whose runs are all newer than the nights of this level of factors; else not known. */
 struct level nights_newer_factor(const struct nights *n, const struct level *usual, const int64_t *runs,
                                  size_t n_runs);
-/* Whether no night of the level was measured on this device, or brought to it by the factor of two cards, as
- * far as known. */
+/* Whether no night of the level was measured on this device, as far as known. */
 bool nights_on_other_device(const struct night_cell *c, const struct level *l, uint64_t device);
-/* By what the level was brought from other cards: the mean over its nights. */
-struct card_factor nights_card_factor(const struct night_cell *c, const struct level *l);
 /* The share of a level's nights, among those with known code, that ran this code; NaN if none is known. */
 double nights_share_of_code(const struct night_cell *c, const struct level *l, uint64_t code);
 /* The newest device that is known; 0 if none is. */
