@@ -1,5 +1,6 @@
 #include "executor/bundle/artifact.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/base/json.h"
 #include "common/base/sha256.h"
@@ -33,18 +34,15 @@ static int write_file(const char *dir, const char *name, const char *data, size_
 int artifact_json_sealed(const char *dir, const char *name, json_t *value, const struct secrets *secrets,
                          char *sha256, struct err *err)
 {
-    struct buf text;
-    json_t *clean = secrets_clean_json(secrets, value);
-    buf_init(&text, LIMIT_JSON_BYTES);
-    int rc = clean ? json_encode(clean, &text, err) : err_set(err, ERR_INTERNAL, "%s: no memory", name);
+    AUTO(buf_release) struct buf text = {.max = LIMIT_JSON_BYTES};
+    json_auto_t *taken = value, *clean = secrets_clean_json(secrets, taken);
+    if (!clean)
+        return err_set(err, ERR_INTERNAL, "%s: its text is not UTF-8", name);
+    if (json_encode(clean, &text, err) != 0)
+        return -1;
     buf_putc(&text, '\n');
     sha256_of(buf_str(&text), text.len, sha256);
-    if (rc == 0)
-        rc = write_file(dir, name, buf_str(&text), text.len, err);
-    buf_release(&text);
-    json_decref(clean);
-    json_decref(value);
-    return rc;
+    return write_file(dir, name, buf_str(&text), text.len, err);
 }
 
 int artifact_json(const char *dir, const char *name, json_t *value, const struct secrets *secrets,
@@ -57,12 +55,9 @@ int artifact_json(const char *dir, const char *name, json_t *value, const struct
 int artifact_text(const char *dir, const char *name, const char *text, size_t len,
                   const struct secrets *secrets, struct err *err)
 {
-    struct buf clean;
-    buf_init(&clean, len * 3 + 1);
+    AUTO(buf_release) struct buf clean = {.max = len * 3 + 1};
     secrets_clean_text(secrets, text, len, &clean);
-    int rc = write_file(dir, name, buf_str(&clean), clean.len, err);
-    buf_release(&clean);
-    return rc;
+    return write_file(dir, name, buf_str(&clean), clean.len, err);
 }
 
 json_t *artifact_number(double x)

@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-/* Takes value (NULL: an allocation of the caller failed). */
+/* Takes value (NULL, which is an error: it had text that is not UTF-8). */
 int artifact_json(const char *dir, const char *name, json_t *value, const struct secrets *secrets,
                   struct err *err);
 /* The same; sha256 (char[SHA256_HEX_LEN + 1]): of what was written. */

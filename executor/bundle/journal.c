@@ -127,6 +127,8 @@ int journal_add(struct journal *j, enum event_type type, json_t *fields, struct 
 {
     AUTO(buf_release) struct buf line = {.max = LIMIT_EVENT_LINE - 1};
     json_auto_t *taken = fields;
+    if (!taken)
+        return err_set(err, ERR_INTERNAL, "the text of an event is not UTF-8");
     if (encode_event(j, type, taken, &line, err) != 0)
         return -1;
     line.max++;

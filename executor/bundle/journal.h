@@ -29,7 +29,7 @@ typedef int journal_visit(const json_t *event, void *arg, struct err *err);
 int journal_open(struct journal *j, const char *path, const struct secrets *secrets, journal_visit *visit,
                  void *arg, struct err *err);
 void journal_close(struct journal *j);
-/* Takes fields (an object). */
+/* Takes fields (an object; NULL, which is an error: it had text that is not UTF-8). */
 int journal_add(struct journal *j, enum event_type type, json_t *fields, struct err *err);
 /* A NODE event with a short message without quotes, before the program ends: it allocates nothing. */
 void journal_last_words(struct journal *j, const char *message);
