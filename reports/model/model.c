@@ -32,9 +32,10 @@ static int load_run(struct report_model *m, struct err *err)
     enum metric metric = run_data_metric(&m->now);
     m->primary = quantity_of(metric, false);
     if (report_reference(subject->store, &m->now, subject->reference, &m->reference, err) ||
-        compare_variants(&m->now, m->reference, metric, &m->vs, &m->n_vs, err) ||
         scaling_of_run(&m->now, &m->scaling, err))
         return err_wrap(err, "run %s", m->now.info.run_id);
+    m->vs = compare_variants(&m->now, m->reference, metric);
+    m->n_vs = m->now.n_cells;
     return 0;
 }
 

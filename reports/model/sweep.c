@@ -126,7 +126,7 @@ struct sweep_ratio sweep_model_ratio(const struct sweep_model *m, size_t side, c
         return r;
     r.ratio = r.value / base->median[metric];
     r.error =
-        r.ratio * cells_ratio_error(&m->sides[side].run, own, &m->sides[m->reference].run, base, metric);
+        r.ratio * cells_estimate(&m->sides[m->reference].run, base, &m->sides[side].run, own, metric).error;
     return r;
 }
 

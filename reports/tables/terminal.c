@@ -1,6 +1,7 @@
 #include "reports/tables/terminal.h"
 #include "reports/tables/standings_table.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "reports/tables/activity_table.h"
 #include "reports/tables/causes.h"
@@ -25,18 +26,15 @@ int terminal_run(const struct run_data *run, size_t reference, bool kernels, boo
 {
     struct variant_view view = {
         .run = run, .reference = reference, .primary = quantity_of(run_data_metric(run), kernels)};
-    struct variant_delta *vs = NULL;
+    AUTO_FREE struct variant_delta *vs = compare_variants(run, reference, view.primary.metric);
     struct table t;
-    if (compare_variants(run, reference, view.primary.metric, &vs, &view.count, err))
-        return -1;
     view.vs = vs;
+    view.count = run->n_cells;
     table_init(&t);
     table_consolidated(&t, &view, REPORT_EN);
-    bool apart = variants_apart(vs, view.count);
-    free(vs);
     if (write_and_release(&t, colour, out, err) != 0)
         return -1;
-    if (apart) {
+    if (variants_apart(vs, view.count)) {
         buf_putc(out, '\n');
         message_plain(out, REPORT_EN, MSG_VARIANTS_APART, num_percent(WITHIN_APART).s);
         buf_putc(out, '\n');

@@ -7,38 +7,28 @@
 #define KERNSWEEP_RESULTS_JUDGE_WITHIN_H
 
 #include "results/judge/compare.h"
+#include "results/judge/pair.h"
 
-/* `variant` against `reference`, context by context. NaN
- * where either has no median. base is the reference: factor 0.11 reads "0.11x of the reference's speed". */
+/* `variant` against `reference`, context by context. base is the reference: factor 0.11 reads "0.11x of the
+ * reference's speed". The numbers are NaN where either has no median. */
 struct variant_delta {
     size_t variant; /* indexes into run->variants */
     size_t reference;
     int context;
-    double ratio;
+    struct pair_estimate estimate;
     double factor;
-    double factor_error; /* one standard error, of medians; NaN if neither side has 2 values. A side with one
-                            value is taken to vary as the other does */
-    double freedom;      /* degrees of freedom of factor_error: values of both sides less 2 */
-    double p;            /* of the Mann-Whitney test; NaN where it cannot reach 0.05 */
+    double factor_error; /* one standard error */
     bool negligible;     /* the medians differ by less than the metric's least difference */
     bool apart;          /* measured on different GPUs, which differ by themselves */
 };
 
-/* Relative standard error of the ratio of two cells' medians; the cells may be of different runs. NaN if
- * neither has two values. */
-double cells_ratio_error(const struct run_data *run_a, const struct cell *a, const struct run_data *run_b,
-                         const struct cell *b, enum metric m);
+/* Of two cells that have values, which may be of different runs. */
+struct pair_estimate cells_estimate(const struct run_data *base_run, const struct cell *base,
+                                    const struct run_data *now_run, const struct cell *now, enum metric m);
 
-/* How far the 95 % interval of the factor's logarithm reaches to either side: the standard error times
- * Student's t for its degrees of freedom, 4.3 for two values per side. NaN without a standard error. */
-double within_reach(const struct variant_delta *d);
-
-/* The one rule for two variants of a run, for tables and verdicts alike: improved or regressed if the factor
- * is beyond the threshold (a fraction) and within_reach() and the ranks do not contradict it, unchanged if
- * neither exceeds the threshold, else inconclusive: of values in one of two states, the medians may be of
- * either, whatever their standard error. Without a standard error the threshold decides alone. Symmetric: as
- * far for 1/4 as for 4. Of two that ran on different GPUs, what is within WITHIN_APART is inconclusive: GPUs
- * of one model may differ by as much. */
+/* The one rule for two variants of a run, for tables and verdicts alike: pair_differ() at 5 %. Of two that
+ * ran on different GPUs, what is within WITHIN_APART is inconclusive: GPUs of one model may differ by as
+ * much. */
 #define WITHIN_APART 0.10
 enum verdict within_verdict(const struct variant_delta *d, double threshold);
 
@@ -48,9 +38,8 @@ enum verdict within_verdict(const struct variant_delta *d, double threshold);
 int compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
                    struct comparison *out, struct err *err);
 
-/* One row per cell of the run, in the order of run->cells; the caller frees *out. */
-int compare_variants(const struct run_data *run, size_t reference, enum metric m, struct variant_delta **out,
-                     size_t *count, struct err *err);
+/* One row per cell of the run, in the order of run->cells; the caller frees them. */
+struct variant_delta *compare_variants(const struct run_data *run, size_t reference, enum metric m);
 struct variant_delta compare_pair(const struct run_data *run, size_t variant, size_t reference, int context,
                                   enum metric m);
 

@@ -1,23 +1,20 @@
 #include "results/judge/search/best.h"
 
+#include "common/base/alloc.h"
+#include "results/judge/pair.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+/* One-sided; that of the estimate is two-sided. */
 static const double alpha = 0.025;
-
-/* Room for the logarithms of two points, less always being better. */
-struct pair {
-    double *x, *y;
-    size_t n, m;
-};
 
 struct finding {
     struct best_point *points;
     size_t count, runs;
-    double sign; /* -1: more is better */
-    struct pair pair;
+    double sign;   /* -1: more is better */
+    double *x, *y; /* room for the values of two points */
 };
 
 static bool measured_in(const struct best_point *p, size_t run)
@@ -28,33 +25,35 @@ static bool measured_in(const struct best_point *p, size_t run)
     return false;
 }
 
-static size_t take_shared(const struct finding *f, const struct best_point *p, const struct best_point *with,
-                          double *out)
+static size_t take_shared(const struct best_point *p, const struct best_point *with, double *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->count; i++)
         if (measured_in(with, p->value[i].run))
-            out[n++] = f->sign * log(p->value[i].value);
+            out[n++] = p->value[i].value;
     return n;
 }
 
-static void compare(struct finding *f, size_t a, size_t b)
+/* The values of both, of the runs that measured both. */
+static struct pair pair_of(const struct finding *f, size_t base, size_t now)
 {
-    f->pair.n = take_shared(f, &f->points[a], &f->points[b], f->pair.x);
-    f->pair.m = take_shared(f, &f->points[b], &f->points[a], f->pair.y);
+    struct pair v = {.base = f->x, .now = f->y};
+    v.base_n = take_shared(&f->points[base], &f->points[now], f->x);
+    v.now_n = take_shared(&f->points[now], &f->points[base], f->y);
+    return v;
 }
 
 /* One-sided p that a is as good as b or better, adjusted; 1 when that cannot be judged. */
-static double p_as_good(struct finding *f, size_t a, size_t b)
+static double p_as_good(const struct finding *f, size_t a, size_t b)
 {
-    struct pair *s = &f->pair;
-    compare(f, a, b);
-    if (s->n < BEST_VALUES_MIN || s->m < BEST_VALUES_MIN)
+    double questions = (double)(f->count - 1) * (double)f->runs;
+    const struct pair v = pair_of(f, b, a);
+    if (v.base_n < BEST_VALUES_MIN || v.now_n < BEST_VALUES_MIN)
         return 1;
-    double p = stats_welch(s->x, s->n, s->y, s->m) / 2;
-    if (isnan(p) || !(stats_mean(s->x, s->n) > stats_mean(s->y, s->m)))
+    const struct pair_estimate e = pair_estimate(&v, 2 * alpha / questions);
+    if (!(f->sign * log(e.ratio) > 0))
         return 1;
-    return fmin(1, p * (double)(f->count - 1) * (double)f->runs);
+    return fmin(1, pair_p(&e) / 2 * questions);
 }
 
 static void rule_out(struct finding *f, size_t a)
@@ -74,22 +73,17 @@ static void rule_out(struct finding *f, size_t a)
         point->beaten_by = a;
 }
 
-static int describe(struct best_point *p, struct err *err)
+static void describe(const struct finding *f, struct best_point *p)
 {
-    double *x = calloc(p->count + 1, sizeof *x);
-    if (!x)
-        return err_set(err, ERR_INTERNAL, "no memory for the points");
     p->runs = 0;
     for (size_t i = 0; i < p->count; i++) {
         bool seen = false;
         for (size_t j = 0; j < i; j++)
             seen = seen || p->value[j].run == p->value[i].run;
         p->runs += !seen;
-        x[i] = p->value[i].value;
+        f->x[i] = p->value[i].value;
     }
-    p->median = stats_median(x, p->count);
-    free(x);
-    return 0;
+    p->median = stats_median(f->x, p->count);
 }
 
 /* Better by its median; those measured in more runs come first, as the others were dropped. */
@@ -117,39 +111,33 @@ static void rank(const struct finding *f, struct best_answer *out)
 }
 
 /* How much worse a point is than the best by median, over the runs that measured both. */
-static double behind(struct finding *f, size_t best, size_t point)
+static double behind(const struct finding *f, const struct pair_estimate *e)
 {
-    struct pair *s = &f->pair;
-    compare(f, best, point);
-    return s->n > 0 && s->m > 0 ? expm1(stats_median(s->y, s->m) - stats_median(s->x, s->n)) : (double)NAN;
+    return expm1(f->sign * log(e->ratio));
 }
 
-static double squared_error(const double *x, size_t n)
+static void find_margin(const struct finding *f, struct best_answer *out)
 {
-    return pow(stats_sd(x, n) * stats_median_error(n), 2);
-}
-
-/* The interval of the second's distance, with Welch's degrees of freedom. */
-static void find_margin(struct finding *f, struct best_answer *out)
-{
-    struct pair *s = &f->pair;
     out->margin = out->low = out->high = NAN;
     if (out->second == f->count)
         return;
-    out->margin = behind(f, out->best, out->second);
-    if (s->n < 2 || s->m < 2)
+    const struct pair v = pair_of(f, out->best, out->second);
+    const struct pair_estimate e = pair_estimate(&v, 2 * alpha);
+    out->margin = behind(f, &e);
+    if (v.base_n < 2 || v.now_n < 2)
         return;
-    double a = squared_error(s->x, s->n), b = squared_error(s->y, s->m);
-    double df = (a + b) * (a + b) / (a * a / (double)(s->n - 1) + b * b / (double)(s->m - 1));
-    double half = a + b > 0 ? stats_t_limit(1 - 0.95, df) * sqrt(a + b) : 0;
-    out->low = expm1(log1p(out->margin) - half);
-    out->high = expm1(log1p(out->margin) + half);
+    double reach = e.error > 0 ? pair_reach(&e) : 0;
+    out->low = expm1(log1p(out->margin) - reach);
+    out->high = expm1(log1p(out->margin) + reach);
 }
 
-static void find_distances(struct finding *f, const struct best_answer *out)
+static void find_distances(const struct finding *f, const struct best_answer *out)
 {
-    for (size_t i = 0; i < f->count; i++)
-        f->points[i].behind = out->best < f->count ? behind(f, out->best, i) : (double)NAN;
+    for (size_t i = 0; i < f->count; i++) {
+        const struct pair v = out->best < f->count ? pair_of(f, out->best, i) : (struct pair){0};
+        const struct pair_estimate e = pair_estimate(&v, 2 * alpha);
+        f->points[i].behind = behind(f, &e);
+    }
 }
 
 static void conclude(const struct finding *f, struct best_answer *out)
@@ -165,29 +153,25 @@ static void conclude(const struct finding *f, struct best_answer *out)
     out->sure = sole ? 1 - fmin(1, 2 * worst) : (double)NAN;
 }
 
-int best_find(struct best_point *points, size_t count, enum metric_better better, size_t runs,
-              struct best_answer *out, struct err *err)
+void best_find(struct best_point *points, size_t count, enum metric_better better, size_t runs,
+               struct best_answer *out)
 {
-    struct finding f = {
-        .points = points, .count = count, .runs = runs, .sign = better == METRIC_MORE ? -1 : 1};
     size_t most = 0;
-    int rc = 0;
     for (size_t i = 0; i < count; i++)
         most = points[i].count > most ? points[i].count : most;
-    f.pair = (struct pair){.x = calloc(most + 1, sizeof(double)), .y = calloc(most + 1, sizeof(double))};
-    if (!f.pair.x || !f.pair.y)
-        rc = err_set(err, ERR_INTERNAL, "no memory for the points");
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = describe(&points[i], err);
-    for (size_t i = 0; rc == 0 && i < count; i++)
+    AUTO_FREE double *room = xcalloc(2 * most, sizeof *room);
+    struct finding f = {.points = points,
+                        .count = count,
+                        .runs = runs,
+                        .sign = better == METRIC_MORE ? -1 : 1,
+                        .x = room,
+                        .y = room + most};
+    for (size_t i = 0; i < count; i++)
+        describe(&f, &points[i]);
+    for (size_t i = 0; i < count; i++)
         rule_out(&f, i);
-    if (rc == 0) {
-        rank(&f, out);
-        find_distances(&f, out);
-        find_margin(&f, out);
-        conclude(&f, out);
-    }
-    free(f.pair.x);
-    free(f.pair.y);
-    return rc;
+    rank(&f, out);
+    find_distances(&f, out);
+    find_margin(&f, out);
+    conclude(&f, out);
 }

@@ -4,14 +4,12 @@
  * number of the other points and by how often was looked (Bonferroni). So the point that is truly best is
  * ruled out in at most 2.5 % of all such questions, and one of two equal points is called the winner in at
  * most 5 %: the choice of the subset, not of the winner, is what is controlled (Gupta 1965, "On some multiple
- * decision rules"). The test is Welch's on logarithms, over the runs that measured both points, so that a
- * node that drifts between runs decides nothing. Nothing is ruled out by or with fewer than BEST_VALUES_MIN
- * values.
+ * decision rules"). The test is that of pair.h, over the runs that measured both points, so that a node that
+ * drifts between runs decides nothing. Nothing is ruled out by or with fewer than BEST_VALUES_MIN values.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_SEARCH_BEST_H
 #define KERNSWEEP_RESULTS_JUDGE_SEARCH_BEST_H
 
-#include "common/base/err.h"
 #include "results/store/metric.h"
 
 enum { BEST_VALUES_MIN = 3 };
@@ -42,7 +40,7 @@ struct best_answer {
 };
 
 /* runs: how often was looked at the points while they were measured, at least 1. */
-int best_find(struct best_point *points, size_t count, enum metric_better better, size_t runs,
-              struct best_answer *out, struct err *err);
+void best_find(struct best_point *points, size_t count, enum metric_better better, size_t runs,
+               struct best_answer *out);
 
 #endif

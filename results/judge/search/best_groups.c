@@ -14,13 +14,7 @@ struct making {
     const struct run_data *runs;
     size_t n;
     bool overall;
-    struct err *err;
 };
-
-static int no_memory(struct err *err)
-{
-    return err_set(err, ERR_INTERNAL, "no memory for the points");
-}
 
 /* Only kernel plans have all dimensions. Points at different shapes do different work. */
 static bool has_shape(const json_t *axes)
@@ -33,20 +27,17 @@ static bool has_shape(const json_t *axes)
 
 static void put_shape(const struct run_variant *v, char out[BEST_TEXT_MAX])
 {
-    json_t *axes = *v->axes ? json_loads(v->axes, 0, NULL) : NULL, *shape = json_object();
+    json_auto_t *axes = *v->axes ? json_loads(v->axes, 0, NULL) : NULL, *shape = json_object();
     snprintf(out, BEST_TEXT_MAX, "%s", axes ? "" : v->shape);
-    if (has_shape(axes)) {
-        for (int d = 0; d < SHAPE_DIMENSIONS; d++)
-            json_object_set(shape, shape_keys[d].name, json_object_get(axes, shape_keys[d].name));
-        char *text = json_dumps(shape, JSON_COMPACT);
-        snprintf(out, BEST_TEXT_MAX, "%s", text ? text : "");
-        free(text);
-    }
-    json_decref(shape);
-    json_decref(axes);
+    if (!has_shape(axes))
+        return;
+    for (int d = 0; d < SHAPE_DIMENSIONS; d++)
+        json_object_set(shape, shape_keys[d].name, json_object_get(axes, shape_keys[d].name));
+    AUTO_FREE char *text = json_dumps(shape, JSON_COMPACT);
+    snprintf(out, BEST_TEXT_MAX, "%s", text ? text : "");
 }
 
-static struct best_group *find_group(struct making *m, const struct run_variant *v, int context)
+static struct best_group *find_group(const struct making *m, const struct run_variant *v, int context)
 {
     char shape[BEST_TEXT_MAX];
     const char *variant = m->overall ? "" : *v->kernel ? v->kernel : v->name;
@@ -56,11 +47,8 @@ static struct best_group *find_group(struct making *m, const struct run_variant 
         if (all->item[i].context == context && strcmp(all->item[i].variant, variant) == 0 &&
             strcmp(all->item[i].shape, shape) == 0)
             return &all->item[i];
-    struct best_group *items = realloc(all->item, (all->count + 1) * sizeof *items);
-    if (!items)
-        return NULL;
-    all->item = items;
-    struct best_group *g = &items[all->count++];
+    all->item = xrealloc(all->item, (all->count + 1) * sizeof *all->item);
+    struct best_group *g = &all->item[all->count++];
     *g = (struct best_group){.context = context};
     snprintf(g->variant, sizeof g->variant, "%s", variant);
     snprintf(g->shape, sizeof g->shape, "%s", shape);
@@ -72,57 +60,37 @@ static struct best_member *find_member(struct best_group *g, const struct run_va
     for (size_t i = 0; i < g->count; i++)
         if (strcmp(g->member[i].variant->name, v->name) == 0)
             return &g->member[i];
-    size_t cap = g->count + 1;
-    struct best_member *members = realloc(g->member, cap * sizeof *members);
-    if (!members)
-        return NULL;
-    g->member = members;
-    struct best_point *points = realloc(g->point, cap * sizeof *points);
-    if (!points)
-        return NULL;
-    g->point = points;
-    points[g->count] = (struct best_point){.count = 0};
-    members[g->count] = (struct best_member){.variant = v};
-    return &members[g->count++];
+    g->member = xrealloc(g->member, (g->count + 1) * sizeof *g->member);
+    g->point = xrealloc(g->point, (g->count + 1) * sizeof *g->point);
+    g->point[g->count] = (struct best_point){.count = 0};
+    g->member[g->count] = (struct best_member){.variant = v};
+    return &g->member[g->count++];
 }
 
-static int add_values(struct making *m, struct best_group *g, struct best_member *member, size_t run,
-                      const struct cell *c)
+static void add_values(const struct making *m, struct best_group *g, struct best_member *member, size_t run,
+                       const struct cell *c)
 {
     struct best_point *p = &g->point[member - g->member];
-    double *x = calloc(c->count + 1, sizeof *x);
-    struct best_value *grown = realloc(member->value, (p->count + c->count + 1) * sizeof *grown);
-    if (grown)
-        member->value = grown;
-    if (!x || !grown) {
-        free(x);
-        return no_memory(m->err);
-    }
+    AUTO_FREE double *x = xcalloc(c->count, sizeof *x);
+    member->value = xrealloc(member->value, (p->count + c->count) * sizeof *member->value);
     size_t n = run_data_values(&m->runs[run], c, m->out->metric, x);
     for (size_t i = 0; i < n; i++)
         if (isfinite(x[i]) && x[i] > 0)
-            grown[p->count++] = (struct best_value){.value = x[i], .run = run};
-    free(x);
+            member->value[p->count++] = (struct best_value){.value = x[i], .run = run};
     member->variant = &m->runs[run].variants[c->variant];
     member->last_run = run;
     member->failed += c->counted - c->ok;
     member->of += c->counted;
-    return 0;
 }
 
-static int add_run(struct making *m, size_t run)
+static void add_run(const struct making *m, size_t run)
 {
     const struct run_data *r = &m->runs[run];
     for (size_t i = 0; i < r->n_cells; i++) {
         const struct cell *c = &r->cells[i];
         struct best_group *g = find_group(m, &r->variants[c->variant], c->context);
-        struct best_member *member = g ? find_member(g, &r->variants[c->variant]) : NULL;
-        if (!member)
-            return no_memory(m->err);
-        if (add_values(m, g, member, run, c) != 0)
-            return -1;
+        add_values(m, g, find_member(g, &r->variants[c->variant]), run, c);
     }
-    return 0;
 }
 
 /* Whether all tests of a cell name one GPU, other than that of the first such cell. */
@@ -151,23 +119,21 @@ static bool on_several_gpus(const struct making *m, const struct best_group *g)
     return false;
 }
 
-static int judge_group(struct making *m, struct best_group *g)
+static void judge_group(const struct making *m, struct best_group *g)
 {
     for (size_t i = 0; i < g->count; i++)
         g->point[i].value = g->member[i].value;
-    if (best_find(g->point, g->count, metric_info(m->out->metric)->better, m->n, &g->answer, m->err) != 0)
-        return -1;
+    best_find(g->point, g->count, metric_info(m->out->metric)->better, m->n, &g->answer);
     g->more_is_better = metric_info(m->out->metric)->better == METRIC_MORE;
     g->several_gpus = on_several_gpus(m, g);
     if (!g->several_gpus)
-        return 0;
+        return;
     g->answer.sure = NAN;
     g->answer.candidates = 0;
     for (size_t i = 0; i < g->count; i++) {
         g->point[i].candidate = g->point[i].count > 0;
         g->answer.candidates += g->point[i].candidate;
     }
-    return 0;
 }
 
 static bool any_axes(const struct run_data *runs, size_t n)
@@ -186,18 +152,15 @@ static bool any_axes(const struct run_data *runs, size_t n)
 int best_groups_make(struct best_groups *out, const struct run_data *runs, size_t n, enum metric metric,
                      bool overall, struct err *err)
 {
-    struct making m = {
-        .out = out, .runs = runs, .n = n, .overall = overall || !any_axes(runs, n), .err = err};
+    const struct making m = {.out = out, .runs = runs, .n = n, .overall = overall || !any_axes(runs, n)};
     *out = (struct best_groups){.metric = metric == METRIC_COUNT ? run_data_metric(&runs[0]) : metric};
     if (metric_info(out->metric)->better == METRIC_UNDEFINED)
         return err_set(err, ERR_INPUT, "best: the plan does not say whether less or more of %s is better",
                        metric_info(out->metric)->name);
     for (size_t i = 0; i < n; i++)
-        if (add_run(&m, i) != 0)
-            return -1;
+        add_run(&m, i);
     for (size_t i = 0; i < out->count; i++)
-        if (judge_group(&m, &out->item[i]) != 0)
-            return -1;
+        judge_group(&m, &out->item[i]);
     return 0;
 }
 

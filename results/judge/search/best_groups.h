@@ -17,7 +17,6 @@ struct best_member {
     int failed;               /* repetitions that were not OK */
     int of;                   /* repetitions in all */
     struct best_value *value; /* owned */
-    size_t cap;
 };
 
 struct best_group {
@@ -26,7 +25,7 @@ struct best_group {
     int context;
     struct best_member *member; /* owned; by number of the point */
     struct best_point *point;   /* owned */
-    size_t count, cap;
+    size_t count;
     bool more_is_better;
     bool several_gpus; /* its points were measured on different GPUs, so that nothing is ruled out */
     struct best_answer answer;
