@@ -1,13 +1,14 @@
 #include "reports/model/changed_code.h"
 
+#include "common/base/alloc.h"
 #include "reports/model/parts.h"
 #include "results/store/run_load.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int add_variant(struct changed_code *c, const struct run_data *now, const struct run_details *details,
-                       size_t v, struct err *err)
+static void add_variant(struct changed_code *c, const struct run_data *now, const struct run_details *details,
+                        size_t v)
 {
     const char *name = now->variants[v].name;
     const struct run_variant *before = run_data_variant(&c->run, name);
@@ -15,28 +16,24 @@ static int add_variant(struct changed_code *c, const struct run_data *now, const
     struct changed_variant *item = &c->items[c->count];
     if (!before || !before->code_of_device || !now->variants[v].code_of_device ||
         strcmp(before->code_sha256, now->variants[v].code_sha256) == 0)
-        return 0;
+        return;
     *item = (struct changed_variant){.variant = v};
-    int rc = kernel_pairs_make(&side, &now_side, &item->pairs, err);
-    if (rc == 0 && item->pairs.changed)
+    kernel_pairs_make(&side, &now_side, &item->pairs);
+    if (item->pairs.changed)
         c->count++;
     else
         kernel_pairs_release(&item->pairs);
-    return rc;
 }
 
 int changed_code_load(struct store *s, int64_t before, const struct run_data *now,
                       const struct run_details *details, struct changed_code *out, struct err *err)
 {
-    int rc = 0;
-    *out = (struct changed_code){.items = calloc(now->n_variants + 1, sizeof *out->items)};
-    if (!out->items)
-        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    *out = (struct changed_code){.items = xcalloc(now->n_variants, sizeof *out->items)};
     if (run_data_load(s, before, &out->run, err) != 0 || details_load(s, before, &out->details, err) != 0)
         return -1;
-    for (size_t v = 0; rc == 0 && v < now->n_variants; v++)
-        rc = add_variant(out, now, details, v, err);
-    return rc;
+    for (size_t v = 0; v < now->n_variants; v++)
+        add_variant(out, now, details, v);
+    return 0;
 }
 
 void changed_code_release(struct changed_code *c)

@@ -31,9 +31,9 @@ static int load_run(struct report_model *m, struct err *err)
         return -1;
     enum metric metric = run_data_metric(&m->now);
     m->primary = quantity_of(metric, false);
-    if (report_reference(subject->store, &m->now, subject->reference, &m->reference, err) ||
-        scaling_of_run(&m->now, &m->scaling, err))
+    if (report_reference(subject->store, &m->now, subject->reference, &m->reference, err))
         return err_wrap(err, "run %s", m->now.info.run_id);
+    scaling_of_run(&m->now, &m->scaling);
     m->vs = compare_variants(&m->now, m->reference, metric);
     m->n_vs = m->now.n_cells;
     return 0;
@@ -53,10 +53,10 @@ static int load_reason(struct report_model *m, struct err *err)
     return summary ? 0 : -1;
 }
 
-static int load_cards(struct report_model *m, struct err *err)
+static void load_cards(struct report_model *m)
 {
     const struct compare_options o = compare_defaults();
-    return standings_compare(&m->now, PLACE_GPU, m->primary.metric, &o, &m->cards, &m->n_cards, err);
+    m->cards = standings_compare(&m->now, PLACE_GPU, m->primary.metric, &o, &m->n_cards);
 }
 
 int report_model_load(struct report_model *m, const struct report_subject *subject, struct err *err)
@@ -75,7 +75,7 @@ int report_model_load(struct report_model *m, const struct report_subject *subje
     if (rc == 0)
         rc = report_costs_load(subject->store, &m->now.info, COST_ROWS_SHOWN, &m->costs, err);
     if (rc == 0)
-        rc = load_cards(m, err);
+        load_cards(m);
     m->primary = quantity_of(m->primary.metric, m->kernels_alone);
     m->prefill = quantity_of(METRIC_PREFILL_S, m->kernels_alone);
     m->subject = NULL;

@@ -86,8 +86,7 @@ int terminal_scaling(const struct run_data *run, bool kernels, bool colour, stru
     const struct quantity time = quantity_of(METRIC_PREFILL_S, kernels);
     struct scaling_set set;
     struct table t;
-    if (scaling_of_run(run, &set, err))
-        return -1;
+    scaling_of_run(run, &set);
     if (!scaling_has_steps(&set)) {
         scaling_set_release(&set);
         return 0;

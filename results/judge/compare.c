@@ -434,7 +434,7 @@ int compare_runs(const struct run_data *base, const struct run_data *now, const 
         rc = decide_metric(&c, (enum metric)m, err);
     struct fact_list facts = {0};
     if (rc == 0 && base)
-        rc = compare_facts(base, now, &facts, err);
+        compare_facts(base, now, &facts);
     out->facts = facts.items;
     out->n_facts = facts.count;
     if (rc != 0)

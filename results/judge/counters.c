@@ -1,5 +1,7 @@
 #include "results/judge/counters.h"
 
+#include "common/base/alloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,13 +58,11 @@ static void keep_greatest(struct counter_changes *c, size_t first)
         c->count = first + COUNTER_CHANGES_MAX;
 }
 
-int counters_differ(const struct counter_list *base, const struct counter_list *now,
-                    struct counter_changes *out, struct err *err)
+void counters_differ(const struct counter_list *base, const struct counter_list *now,
+                     struct counter_changes *out)
 {
     size_t first = 0;
-    *out = (struct counter_changes){.items = calloc(now->count + 1, sizeof *out->items)};
-    if (!out->items)
-        return err_set(err, ERR_INTERNAL, "no memory for the counters");
+    *out = (struct counter_changes){.items = xcalloc(now->count, sizeof *out->items)};
     for (size_t i = 0; i < now->count; i++) {
         const struct counter *c = &now->items[i], *before = find_same(base, c);
         if (i > 0 && !same_cell(c, c - 1)) {
@@ -74,5 +74,4 @@ int counters_differ(const struct counter_list *base, const struct counter_list *
                 (struct counter_change){.base = before, .now = c, .ratio = c->value / before->value};
     }
     keep_greatest(out, first);
-    return 0;
 }

@@ -21,8 +21,8 @@ struct counter_changes {
 
 /* Of kernels that both have, those counters that differ by 2 % or more. The lists, in the order of
  * counters_of_build(), must outlive the result. */
-int counters_differ(const struct counter_list *base, const struct counter_list *now,
-                    struct counter_changes *out, struct err *err);
+void counters_differ(const struct counter_list *base, const struct counter_list *now,
+                     struct counter_changes *out);
 void counter_changes_release(struct counter_changes *c);
 
 #endif

@@ -19,10 +19,10 @@ struct fact_list {
     size_t cap;
 };
 
-/* a is the base. On error *out is empty. */
-int compare_facts(const struct run_data *a, const struct run_data *b, struct fact_list *out, struct err *err);
+/* a is the base. */
+void compare_facts(const struct run_data *a, const struct run_data *b, struct fact_list *out);
 /* Nothing if they are the same. */
-int fact_list_add(struct fact_list *out, const char *key, const char *base, const char *now, struct err *err);
+void fact_list_add(struct fact_list *out, const char *key, const char *base, const char *now);
 void fact_list_release(struct fact_list *l);
 
 #endif

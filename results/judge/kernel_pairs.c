@@ -21,31 +21,27 @@ static const struct run_kernel_code *kernels_of(const struct kernel_side *s, siz
     return first;
 }
 
-static int add(struct kernel_pairs *p, const struct run_kernel_code *before,
-               const struct run_kernel_code *now, struct err *err)
+static void add(struct kernel_pairs *p, const struct run_kernel_code *before,
+                const struct run_kernel_code *now)
 {
-    if (!ALLOC_GROW(p->items, p->count + 1, p->cap))
-        return err_set(err, ERR_INTERNAL, "no memory for the kernels of two runs");
+    ALLOC_GROW(p->items, p->count + 1, p->cap);
     struct kernel_pair *pair = &p->items[p->count++];
     *pair = (struct kernel_pair){before, now, before && now && strcmp(before->sha256, now->sha256) == 0};
     p->changed += !pair->same;
-    return 0;
 }
 
-int kernel_pairs_make(const struct kernel_side *before, const struct kernel_side *now,
-                      struct kernel_pairs *out, struct err *err)
+void kernel_pairs_make(const struct kernel_side *before, const struct kernel_side *now,
+                       struct kernel_pairs *out)
 {
     size_t a_count, b_count, i = 0, j = 0;
     const struct run_kernel_code *a = kernels_of(before, &a_count), *b = kernels_of(now, &b_count);
     *out = (struct kernel_pairs){.items = NULL};
     while (i < a_count || j < b_count) {
         int order = i == a_count ? 1 : j == b_count ? -1 : strcmp(a[i].name, b[j].name);
-        if (add(out, order <= 0 ? &a[i] : NULL, order >= 0 ? &b[j] : NULL, err) != 0)
-            return -1;
+        add(out, order <= 0 ? &a[i] : NULL, order >= 0 ? &b[j] : NULL);
         i += order <= 0;
         j += order >= 0;
     }
-    return 0;
 }
 
 void kernel_pairs_release(struct kernel_pairs *p)

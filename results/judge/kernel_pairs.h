@@ -26,8 +26,8 @@ struct kernel_side {
 };
 
 /* Empty where a run does not have the variant, or no kernels of it. */
-int kernel_pairs_make(const struct kernel_side *before, const struct kernel_side *now,
-                      struct kernel_pairs *out, struct err *err);
+void kernel_pairs_make(const struct kernel_side *before, const struct kernel_side *now,
+                       struct kernel_pairs *out);
 void kernel_pairs_release(struct kernel_pairs *p);
 const char *kernel_pair_name(const struct kernel_pair *p);
 

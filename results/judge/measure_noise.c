@@ -1,5 +1,6 @@
 #include "results/judge/measure_noise.h"
 
+#include "common/base/alloc.h"
 #include "results/judge/nights/scale.h"
 #include "results/stats/stats.h"
 
@@ -68,15 +69,15 @@ static void measure_cell(const struct run_data *const *runs, size_t n, struct no
     c->within = freedom ? sqrt(squares / (double)freedom) : NAN;
 }
 
-static int measure_cells(const struct run_data *const *runs, size_t n, struct noise *out, struct err *err)
+static void measure_cells(const struct run_data *const *runs, size_t n, struct noise *out)
 {
     const struct run_data *first = runs[0];
     size_t most = 1;
     for (size_t i = 0; i < n; i++)
         most = runs[i]->n_tests > most ? runs[i]->n_tests : most;
-    out->cells = calloc(first->n_cells * METRIC_COUNT + 1, sizeof *out->cells);
-    double *scratch = malloc(most * sizeof *scratch);
-    for (size_t i = 0; scratch && out->cells && i < first->n_cells; i++)
+    out->cells = xcalloc(first->n_cells * METRIC_COUNT + 1, sizeof *out->cells);
+    AUTO_FREE double *scratch = xmalloc(most * sizeof *scratch);
+    for (size_t i = 0; i < first->n_cells; i++)
         for (int m = 0; m < METRIC_COUNT; m++) {
             struct noise_cell *c = &out->cells[out->count];
             *c = (struct noise_cell){.context = first->cells[i].context, .metric = (enum metric)m};
@@ -84,11 +85,7 @@ static int measure_cells(const struct run_data *const *runs, size_t n, struct no
             measure_cell(runs, n, c, scratch);
             out->count += c->runs > 1 && isfinite(c->spread);
         }
-    free(scratch);
-    if (!scratch || !out->cells)
-        return err_set(err, ERR_INTERNAL, "no memory for the noise of %zu cells", first->n_cells);
     noise_sort(out);
-    return 0;
 }
 
 /* By the threshold alone, whatever else a comparison would ask for: as measured, without what the cells have
@@ -139,7 +136,8 @@ int noise_measure(const struct run_data *const *runs, size_t n, const struct com
             if (check_same(&runs[j]->info, &runs[i]->info, err) != 0 ||
                 check_code(runs[j], runs[i], err) != 0)
                 return -1;
-    int rc = measure_cells(runs, n, out, err);
+    measure_cells(runs, n, out);
+    int rc = 0;
     for (size_t i = 0; rc == 0 && i < n; i++)
         for (size_t j = 0; rc == 0 && j < n; j++)
             if (i != j)

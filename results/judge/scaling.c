@@ -1,5 +1,6 @@
 #include "results/judge/scaling.h"
 
+#include "common/base/alloc.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -37,20 +38,16 @@ static void fill_row(struct scaling *s, const struct cell *c)
     row->step_expected = before ? squared(row->context, before->context) : NAN;
 }
 
-static int fit(struct scaling *s, struct err *err)
+static void fit(struct scaling *s)
 {
-    double *n = malloc((2 * s->count + 1) * sizeof *n), a;
-    if (!n)
-        return err_set(err, ERR_INTERNAL, "no memory for the scaling");
-    double *t = n + s->count;
+    AUTO_FREE double *n = xmalloc(2 * s->count * sizeof *n);
+    double *t = n + s->count, a;
     for (size_t i = 0; i < s->count; i++) {
         n[i] = s->rows[i].context;
         t[i] = s->rows[i].prefill_s;
     }
     s->exponent = s->residual = NAN;
     stats_power_fit(n, t, s->count, &a, &s->exponent, &s->residual);
-    free(n);
-    return 0;
 }
 
 static size_t most_repetitions(const struct run_data *run)
@@ -61,14 +58,11 @@ static size_t most_repetitions(const struct run_data *run)
     return most;
 }
 
-static int scaling_of_variant(const struct run_data *run, size_t variant, struct scaling *s, struct err *err)
+static void scaling_of_variant(const struct run_data *run, size_t variant, struct scaling *s)
 {
-    double *values = malloc((most_repetitions(run) + 1) * sizeof *values), low, high, high_before = NAN;
-    *s = (struct scaling){.variant = variant, .rows = calloc(run->n_cells + 1, sizeof *s->rows)};
-    if (!s->rows || !values) {
-        free(values);
-        return err_set(err, ERR_INTERNAL, "no memory for the scaling");
-    }
+    AUTO_FREE double *values = xmalloc(most_repetitions(run) * sizeof *values);
+    double low, high, high_before = NAN;
+    *s = (struct scaling){.variant = variant, .rows = xcalloc(run->n_cells, sizeof *s->rows)};
     for (size_t i = 0; i < run->n_cells; i++) {
         const struct cell *c = &run->cells[i];
         if (c->variant != variant || c->context <= 0 || !(c->median[METRIC_PREFILL_S] > 0))
@@ -78,25 +72,18 @@ static int scaling_of_variant(const struct run_data *run, size_t variant, struct
         s->rows[s->count - 1].step_low = low / high_before;
         high_before = high;
     }
-    free(values);
-    return fit(s, err);
+    fit(s);
 }
 
-int scaling_of_run(const struct run_data *run, struct scaling_set *out, struct err *err)
+void scaling_of_run(const struct run_data *run, struct scaling_set *out)
 {
-    *out = (struct scaling_set){.items = calloc(run->n_variants + 1, sizeof *out->items)};
-    if (!out->items)
-        return err_set(err, ERR_INTERNAL, "no memory for the scaling");
+    *out = (struct scaling_set){.items = xcalloc(run->n_variants, sizeof *out->items)};
     for (size_t i = 0; i < run->n_variants; i++) {
         struct scaling *s = &out->items[out->count++];
-        if (scaling_of_variant(run, i, s, err) != 0) {
-            scaling_set_release(out);
-            return -1;
-        }
+        scaling_of_variant(run, i, s);
         if (s->count == 0)
             free(out->items[--out->count].rows);
     }
-    return 0;
 }
 
 void scaling_set_release(struct scaling_set *s)

@@ -34,7 +34,7 @@ struct scaling_set {
     size_t count;
 };
 
-int scaling_of_run(const struct run_data *run, struct scaling_set *out, struct err *err);
+void scaling_of_run(const struct run_data *run, struct scaling_set *out);
 void scaling_set_release(struct scaling_set *s);
 
 #endif

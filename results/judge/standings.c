@@ -1,5 +1,6 @@
 #include "results/judge/standings.h"
 
+#include "common/base/alloc.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -140,13 +141,11 @@ static void find_interval(double *ratios, struct place_standing *h)
     h->ratio_high = h->ratio * exp(reach);
 }
 
-static int measure_places(struct measuring *x, struct err *err)
+static void measure_places(struct measuring *x)
 {
     size_t places = x->n_places, cells = x->run->n_cells;
-    x->values = calloc(x->run->n_tests + 2 * places + places * cells + 1, sizeof *x->values);
-    x->apart = calloc(places + 1, sizeof *x->apart);
-    if (!x->values || !x->apart)
-        return err_set(err, ERR_INTERNAL, "no memory for the places of the run");
+    x->values = xcalloc(x->run->n_tests + 2 * places + places * cells, sizeof *x->values);
+    x->apart = xcalloc(places, sizeof *x->apart);
     x->medians = x->values + x->run->n_tests;
     x->present = x->medians + places;
     x->ratios = x->present + places;
@@ -159,7 +158,8 @@ static int measure_places(struct measuring *x, struct err *err)
         if (h->cells)
             h->p = sign_test(h->worse, x->apart[k]);
     }
-    return 0;
+    free(x->values);
+    free(x->apart);
 }
 
 static void judge_place(struct place_standing *h, const struct compare_options *o, enum metric m)
@@ -174,39 +174,25 @@ static void judge_place(struct place_standing *h, const struct compare_options *
     h->speed = !beyond ? PLACE_ALIKE : loss > 0 ? PLACE_SLOW : PLACE_FAST;
 }
 
-static int adjust(struct place_standing *places, size_t n, struct err *err)
+static void adjust(struct place_standing *places, size_t n)
 {
-    double *p = calloc(2 * n + 1, sizeof *p);
-    if (!p)
-        return err_set(err, ERR_INTERNAL, "no memory for %zu places", n);
+    AUTO_FREE double *p = xcalloc(2 * n, sizeof *p);
     for (size_t i = 0; i < n; i++)
         p[i] = places[i].p;
     stats_benjamini_hochberg(p, n, p + n);
     for (size_t i = 0; i < n; i++)
         places[i].p = p[n + i];
-    free(p);
-    return 0;
 }
 
-int standings_compare(const struct run_data *run, enum place_kind by, enum metric m,
-                      const struct compare_options *options, struct place_standing **out, size_t *count,
-                      struct err *err)
+struct place_standing *standings_compare(const struct run_data *run, enum place_kind by, enum metric m,
+                                         const struct compare_options *options, size_t *count)
 {
-    struct measuring x = {.run = run, .by = by, .metric = m};
-    *count = 0;
-    *out = calloc(run->n_tests + 1, sizeof **out);
-    if (!*out)
-        return err_set(err, ERR_INTERNAL, "no memory for the places of the run");
-    x.places = *out;
-    x.n_places = *count = list_places(run, by, m, *out);
-    int rc = measure_places(&x, err) != 0 || adjust(*out, *count, err) != 0 ? -1 : 0;
-    for (size_t i = 0; rc == 0 && i < *count; i++)
-        judge_place(&(*out)[i], options, m);
-    free(x.values);
-    free(x.apart);
-    if (rc != 0) {
-        free(*out);
-        *out = NULL;
-    }
-    return rc;
+    struct place_standing *out = xcalloc(run->n_tests, sizeof *out);
+    struct measuring x = {.run = run, .by = by, .metric = m, .places = out};
+    x.n_places = *count = list_places(run, by, m, out);
+    measure_places(&x);
+    adjust(out, *count);
+    for (size_t i = 0; i < *count; i++)
+        judge_place(&out[i], options, m);
+    return out;
 }

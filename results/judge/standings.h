@@ -31,11 +31,10 @@ struct place_standing {
 
 const char *place_speed_name(enum place_speed s);
 
-/* Sorted by name and mode; the caller frees *out. A place is slow or fast if its ratio exceeds
+/* Sorted by name and mode; the caller frees them. A place is slow or fast if its ratio exceeds
  * options->practical and the sign test is significant; with too few cells for that test, if the ratio exceeds
  * options->regression and all cells agree in direction. */
-int standings_compare(const struct run_data *run, enum place_kind by, enum metric m,
-                      const struct compare_options *options, struct place_standing **out, size_t *count,
-                      struct err *err);
+struct place_standing *standings_compare(const struct run_data *run, enum place_kind by, enum metric m,
+                                         const struct compare_options *options, size_t *count);
 
 #endif

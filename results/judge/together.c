@@ -1,5 +1,6 @@
 #include "results/judge/together.h"
 
+#include "common/base/alloc.h"
 #include "results/judge/nights/places.h"
 #include "results/stats/stats.h"
 
@@ -146,16 +147,16 @@ static bool measure_cell(const struct run_data *const *alone, const struct run_d
     return count > 0;
 }
 
-static int measure_cells(const struct run_data *const *alone, const struct run_data *const *all, size_t n,
-                         int gpus, struct together *out, struct err *err)
+static void measure_cells(const struct run_data *const *alone, const struct run_data *const *all, size_t n,
+                          int gpus, struct together *out)
 {
     const struct run_data *first = alone[0];
     size_t most = 1;
     for (size_t i = 0; i < n; i++)
         most += alone[i]->n_tests + all[i]->n_tests;
-    out->cells = calloc(first->n_cells * METRIC_COUNT + 1, sizeof *out->cells);
-    double *room = malloc(most * sizeof *room);
-    for (size_t i = 0; out->cells && room && i < first->n_cells; i++)
+    out->cells = xcalloc(first->n_cells * METRIC_COUNT + 1, sizeof *out->cells);
+    AUTO_FREE double *room = xmalloc(most * sizeof *room);
+    for (size_t i = 0; i < first->n_cells; i++)
         for (int m = 0; m < METRIC_COUNT; m++) {
             struct together_cell *c = &out->cells[out->count];
             *c = (struct together_cell){
@@ -165,10 +166,7 @@ static int measure_cells(const struct run_data *const *alone, const struct run_d
                 !metric_info((enum metric)m)->exact)
                 out->count += measure_cell(alone, all, n, room, c);
         }
-    bool enough = out->cells && room;
-    free(room);
     together_sort(out);
-    return enough ? 0 : err_set(err, ERR_INTERNAL, "no memory for %zu cells", first->n_cells);
 }
 
 int together_measure(const struct run_data *const *alone, const struct run_data *const *all, size_t rounds,
@@ -186,11 +184,10 @@ int together_measure(const struct run_data *const *alone, const struct run_data 
             "no two tests of run %s were in flight at once: node %s has one GPU, or the others were"
             " in use",
             all[0]->info.run_id, all[0]->info.node);
-    int rc = measure_cells(alone, all, rounds, gpus, out, err);
-    if (rc == 0 && out->count == 0)
-        rc = err_set(err, ERR_INPUT, "runs %s and %s used no GPU in common: nothing to compare",
-                     alone[0]->info.run_id, all[0]->info.run_id);
-    if (rc != 0)
-        together_release(out);
-    return rc;
+    measure_cells(alone, all, rounds, gpus, out);
+    if (out->count > 0)
+        return 0;
+    together_release(out);
+    return err_set(err, ERR_INPUT, "runs %s and %s used no GPU in common: nothing to compare",
+                   alone[0]->info.run_id, all[0]->info.run_id);
 }

@@ -207,15 +207,13 @@ int against_nights(struct store *s, const struct run_data *now, const struct com
 }
 
 /* Without a base, what changed on the node since the last night is what a reader looks for. */
-static int facts_since_last_night(const struct against *a, const struct run_data *now, struct comparison *out,
-                                  struct err *err)
+static void facts_since_last_night(const struct against *a, const struct run_data *now,
+                                   struct comparison *out)
 {
     struct fact_list facts;
-    if (compare_facts(&a->last, now, &facts, err) != 0)
-        return -1;
+    compare_facts(&a->last, now, &facts);
     out->facts = facts.items;
     out->n_facts = facts.count;
-    return 0;
 }
 
 int against_explain(const struct against *a, const struct run_data *now, struct comparison *c,
@@ -247,10 +245,8 @@ int against_compare(const struct against *a, const struct run_data *now, struct 
     free(otherwise);
     if (rc != 0)
         return -1;
-    if (!a->has_base && a->history.nights > 0 && facts_since_last_night(a, now, out, err) != 0) {
-        comparison_release(out);
-        return -1;
-    }
+    if (!a->has_base && a->history.nights > 0)
+        facts_since_last_night(a, now, out);
     out->mixed_base = a->mixed_base;
     bool base_has_sources = *a->base.info.source_sha256, now_has_sources = *now->info.source_sha256;
     out->sourceless = a->has_base && !base_has_sources && !now_has_sources;

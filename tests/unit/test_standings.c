@@ -24,10 +24,8 @@ static struct run_data make_run(int cells, double slow, double noise)
 static struct place_standing *must_compare(const struct run_data *run, enum metric m, size_t expected)
 {
     const struct compare_options o = compare_defaults();
-    struct err err = {0};
-    struct place_standing *hosts;
     size_t n;
-    assert_ok(standings_compare(run, PLACE_NODE, m, &o, &hosts, &n, &err), &err);
+    struct place_standing *hosts = standings_compare(run, PLACE_NODE, m, &o, &n);
     assert_int_equal(n, expected);
     return hosts;
 }
@@ -101,7 +99,6 @@ static void a_slow_card_stands_out_with_an_interval(void **state)
 {
     (void)state;
     const struct compare_options o = compare_defaults();
-    struct err err = {0};
     struct place_standing *h;
     size_t n;
     struct run_data run = make_run(12, 1.045, 0.005);
@@ -111,7 +108,7 @@ static void a_slow_card_stands_out_with_an_interval(void **state)
         snprintf(t->gpu_mode, sizeof t->gpu_mode, "SPX/NPS1");
         snprintf(t->host, sizeof t->host, "one");
     }
-    assert_ok(standings_compare(&run, PLACE_GPU, METRIC_PREFILL_S, &o, &h, &n, &err), &err);
+    h = standings_compare(&run, PLACE_GPU, METRIC_PREFILL_S, &o, &n);
     assert_int_equal(n, 3);
     assert_string_equal(h[1].place, "GPU-n2");
     assert_string_equal(h[1].mode, "SPX/NPS1");
@@ -119,13 +116,13 @@ static void a_slow_card_stands_out_with_an_interval(void **state)
     assert_int_equal(h[0].speed, PLACE_ALIKE);
     assert_true(h[1].ratio_low < 1.045 && h[1].ratio_high > 1.04 && h[1].ratio_low > 1.03);
     free(h);
-    assert_ok(standings_compare(&run, PLACE_NODE, METRIC_PREFILL_S, &o, &h, &n, &err), &err);
+    h = standings_compare(&run, PLACE_NODE, METRIC_PREFILL_S, &o, &n);
     assert_int_equal(n, 1);
     free(h);
     /* The same card in another mode is another place. */
     for (size_t i = 0; i < run.n_tests; i += 2)
         snprintf(run.tests[i].gpu_mode, RUN_MODE_MAX, "CPX/NPS4");
-    assert_ok(standings_compare(&run, PLACE_GPU, METRIC_PREFILL_S, &o, &h, &n, &err), &err);
+    h = standings_compare(&run, PLACE_GPU, METRIC_PREFILL_S, &o, &n);
     assert_int_equal(n, 6);
     free(h);
     run_data_release(&run);

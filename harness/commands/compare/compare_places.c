@@ -1,5 +1,6 @@
 #include "harness/commands/compare/compare_places.h"
 
+#include "common/base/alloc.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
 
@@ -64,20 +65,13 @@ static int print_text(enum place_kind by, const struct place_standing *places, s
 int compare_places(const struct cmd_env *env, const struct run_data *run, enum place_kind by,
                    const struct compare_options *options, const struct comparison *since, struct err *err)
 {
-    struct place_standing *places;
     size_t n;
-    if (standings_compare(run, by, options->metric, options, &places, &n, err) != 0)
-        return -1;
-    int rc = n > 1 ? 0
-                   : err_set(err, ERR_INPUT,
-                             "compare: --by %s needs a run whose tests name at least two %s; those of"
-                             " run %s name %s",
-                             names[by], by == PLACE_NODE ? "machines" : "GPUs", run->info.run_id,
-                             n ? "only one" : "none");
-    if (rc == 0 && env->json)
-        rc = cmd_print_json(encode(run, by, options->metric, places, n, &since->cards));
-    else if (rc == 0)
-        rc = print_text(by, places, n, since, err);
-    free(places);
-    return rc;
+    AUTO_FREE struct place_standing *places = standings_compare(run, by, options->metric, options, &n);
+    if (n < 2)
+        return err_set(
+            err, ERR_INPUT,
+            "compare: --by %s needs a run whose tests name at least two %s; those of run %s name %s",
+            names[by], by == PLACE_NODE ? "machines" : "GPUs", run->info.run_id, n ? "only one" : "none");
+    return env->json ? cmd_print_json(encode(run, by, options->metric, places, n, &since->cards))
+                     : print_text(by, places, n, since, err);
 }

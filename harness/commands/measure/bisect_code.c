@@ -79,9 +79,8 @@ static int compare(const char *variant, const struct built *before, const struct
     const struct kernel_side a = {&before->run, &before->details, variant},
                              b = {&now->run, &now->details, variant};
     struct kernel_pairs pairs = {.items = NULL};
-    int rc = kernel_pairs_make(&a, &b, &pairs, err);
-    if (rc == 0)
-        rc = add_pairs(out, &pairs, err);
+    kernel_pairs_make(&a, &b, &pairs);
+    int rc = add_pairs(out, &pairs, err);
     kernel_pairs_release(&pairs);
     return rc;
 }

@@ -180,8 +180,7 @@ int finding_look_at_cell(struct finding *f, struct err *err)
 {
     const struct delta *d = f->d;
     bool of_device;
-    if (finding_compare(f, err) != 0)
-        return -1;
+    finding_compare(f);
     compare_counts(f);
     f->code = f->beside->code[d - f->c->deltas];
     f->code_later = f->onset && cause_code_state(f->before->run, f->onset->run, d->variant, &of_device) ==

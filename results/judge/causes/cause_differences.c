@@ -195,14 +195,13 @@ static void take_fact(const struct cause_run *now, const char *variant, const st
 }
 
 /* Facts of GPUs only where those of the tests are not known better. */
-static int take_facts(const struct cause_run *before, const struct cause_run *now, const char *variant,
-                      int context, struct cause_differences *out, struct err *err)
+static void take_facts(const struct cause_run *before, const struct cause_run *now, const char *variant,
+                       int context, struct cause_differences *out)
 {
     struct fact_list facts, of_gpus;
     bool named;
-    if (cause_gpu_facts(before->run, now->run, variant, context, &named, &of_gpus, err) != 0)
-        return -1;
-    int rc = compare_facts(before->run, now->run, &facts, err);
+    cause_gpu_facts(before->run, now->run, variant, context, &named, &of_gpus);
+    compare_facts(before->run, now->run, &facts);
     bool recorded = before->run->n_facts && now->run->n_facts;
     for (size_t i = 0; i < facts.count; i++) {
         const struct fact_change *f = &facts.items[i];
@@ -215,7 +214,6 @@ static int take_facts(const struct cause_run *before, const struct cause_run *no
         take_fact(now, variant, &of_gpus.items[i], out);
     fact_list_release(&facts);
     fact_list_release(&of_gpus);
-    return rc;
 }
 
 /* The image that the variant's builds and tests ran in: a tag may name another one by now. variant "": where
@@ -249,18 +247,16 @@ static void compare_devices(const struct cause_run *before, const struct cause_r
         out->device = (struct cause_changes){0};
 }
 
-int cause_differences(const struct cause_run *before, const struct cause_run *now, const char *variant,
-                      int context, struct cause_differences *out, struct err *err)
+void cause_differences(const struct cause_run *before, const struct cause_run *now, const char *variant,
+                       int context, struct cause_differences *out)
 {
     const struct run_info *a = &before->run->info, *b = &now->run->info;
     *out = (struct cause_differences){0};
     out->same_sources = *a->source_sha256 && strcmp(a->source_sha256, b->source_sha256) == 0;
-    if (take_facts(before, now, variant, context, out, err) != 0)
-        return -1;
+    take_facts(before, now, variant, context, out);
     compare_devices(before, now, out);
     cause_compare_plans(before, now, variant, out);
     compare_images(before, now, variant, out);
-    return 0;
 }
 
 static bool has_key(const struct cause_changes *list, const char *key)

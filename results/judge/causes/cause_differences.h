@@ -11,8 +11,8 @@
 #include "results/judge/causes/cause_run.h"
 
 /* Of one cell; variant: "" for what concerns all cells. */
-int cause_differences(const struct cause_run *before, const struct cause_run *now, const char *variant,
-                      int context, struct cause_differences *out, struct err *err);
+void cause_differences(const struct cause_run *before, const struct cause_run *now, const char *variant,
+                       int context, struct cause_differences *out);
 
 /* Drops what is not among the differences of an earlier run. Of a list that is longer than it can hold, what
  * it does not hold may be anything. */

@@ -24,19 +24,16 @@ int finding_add_changes(struct finding *f, enum cause_kind kind, bool establishe
 }
 
 /* Not before there was any change of the cell. */
-int finding_compare(struct finding *f, struct err *err)
+void finding_compare(struct finding *f)
 {
     const char *variant = f->d ? f->d->variant : "";
     int context = f->d ? f->d->context : 0;
     struct cause_differences early;
-    if (cause_differences(f->before, &f->in->now, variant, context, &f->differs, err) != 0)
-        return -1;
+    cause_differences(f->before, &f->in->now, variant, context, &f->differs);
     if (!f->onset)
-        return 0;
-    if (cause_differences(f->before, f->onset, variant, context, &early, err) != 0)
-        return -1;
+        return;
+    cause_differences(f->before, f->onset, variant, context, &early);
     cause_differences_keep(&f->differs, &early);
-    return 0;
 }
 
 void finding_append_changes(struct cause_changes *to, const struct cause_changes *from)

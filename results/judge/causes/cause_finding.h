@@ -41,7 +41,7 @@ int finding_add_rest(struct finding *f, struct err *err);
 void finding_append_changes(struct cause_changes *to, const struct cause_changes *from);
 
 /* Fills in f->differs. */
-int finding_compare(struct finding *f, struct err *err);
+void finding_compare(struct finding *f);
 /* Whether all of a cell's tests ran on other GPUs than in the run before, and one of each. */
 bool finding_moved(const struct finding *f, const struct delta *d, const char **was, const char **is);
 /* Adds to f->differs the limits of tests that explain why f->d broke, or works again (cause_ended.c). */

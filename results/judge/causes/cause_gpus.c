@@ -42,8 +42,8 @@ static bool owner_of(const struct run_data *r, const char *id, char owner[RUN_FA
     return len > 0;
 }
 
-static int compare_gpu(const struct run_data *before, const struct run_data *now, const char *was,
-                       const char *is, struct fact_list *out, struct err *err)
+static void compare_gpu(const struct run_data *before, const struct run_data *now, const char *was,
+                        const char *is, struct fact_list *out)
 {
     size_t len = strlen(is);
     for (size_t i = 0; i < now->n_facts; i++) {
@@ -53,15 +53,13 @@ static int compare_gpu(const struct run_data *before, const struct run_data *now
             continue;
         snprintf(key, sizeof key, "%s%s", was, f->key + len);
         const char *value = run_data_fact(before, key);
-        if (fact_list_add(out, f->key, value ? value : "", f->value, err) != 0)
-            return -1;
+        fact_list_add(out, f->key, value ? value : "", f->value);
     }
-    return 0;
 }
 
 /* Of one test, which may run on several: "a+b". *known: the facts have them all. */
-static int compare_gpus(const struct run_data *before, const struct run_data *now, const char *gpus,
-                        bool *known, struct fact_list *out, struct err *err)
+static void compare_gpus(const struct run_data *before, const struct run_data *now, const char *gpus,
+                         bool *known, struct fact_list *out)
 {
     for (const char *p = gpus; *p; p += *p == '+') {
         char id[RUN_GPU_MAX], was[RUN_FACT_MAX], is[RUN_FACT_MAX];
@@ -70,30 +68,27 @@ static int compare_gpus(const struct run_data *before, const struct run_data *no
         p += len;
         if (!owner_of(now, id, is)) {
             *known = false;
-            return 0;
+            return;
         }
-        if (owner_of(before, id, was) && compare_gpu(before, now, was, is, out, err) != 0)
-            return -1;
+        if (owner_of(before, id, was))
+            compare_gpu(before, now, was, is, out);
     }
-    return 0;
 }
 
-int cause_gpu_facts(const struct run_data *before, const struct run_data *now, const char *variant,
-                    int context, bool *named, struct fact_list *out, struct err *err)
+void cause_gpu_facts(const struct run_data *before, const struct run_data *now, const char *variant,
+                     int context, bool *named, struct fact_list *out)
 {
     struct tests_of then = {.run = before, .variant = variant, .context = context, .last = ""};
     struct tests_of tonight = {.run = now, .variant = variant, .context = context, .last = ""};
     const char *gpus;
     size_t tests = 0;
-    int rc = 0;
     *out = (struct fact_list){0};
     *named = next_gpus(&then) != NULL;
-    while (rc == 0 && *named && (gpus = next_gpus(&tonight))) {
+    while (*named && (gpus = next_gpus(&tonight))) {
         tests++;
-        rc = compare_gpus(before, now, gpus, named, out, err);
+        compare_gpus(before, now, gpus, named, out);
     }
     *named = *named && tests > 0;
-    if (rc != 0 || !*named)
+    if (!*named)
         fact_list_release(out);
-    return rc;
 }

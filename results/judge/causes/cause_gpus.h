@@ -10,7 +10,7 @@
  * facts of `now` have all of those; otherwise *out is empty, and nothing is known about which facts are
  * theirs. Differences are those of GPUs that both runs' facts have, with the key of `now`. The owner calls
  * fact_list_release(out). */
-int cause_gpu_facts(const struct run_data *before, const struct run_data *now, const char *variant,
-                    int context, bool *named, struct fact_list *out, struct err *err);
+void cause_gpu_facts(const struct run_data *before, const struct run_data *now, const char *variant,
+                     int context, bool *named, struct fact_list *out);
 
 #endif
