@@ -1,6 +1,7 @@
 #include "common/base/environment.h"
 
-#include <stdio.h>
+#include "common/base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,11 +36,7 @@ void environment_set(struct strvec *env, const char *name, const char *value)
         strvec_pushf(env, "%s=%s", name, value);
         return;
     }
-    char *pair = NULL;
-    if (asprintf(&pair, "%s=%s", name, value) < 0) {
-        strvec_take(env, NULL);
-        return;
-    }
+    char *pair = xasprintf("%s=%s", name, value);
     free(*old);
     *old = pair;
 }

@@ -1,6 +1,4 @@
-/* environment: lists of NAME=value for starting programs. They are struct strvec, with its handling of memory
- * shortage.
- */
+/* environment: lists of NAME=value, in a struct strvec, for starting programs. */
 #ifndef KERNSWEEP_COMMON_BASE_ENVIRONMENT_H
 #define KERNSWEEP_COMMON_BASE_ENVIRONMENT_H
 

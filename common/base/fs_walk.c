@@ -92,9 +92,7 @@ static int list_folder(int fd, struct listing *l)
     if (rc != 0)
         return -1;
     l->count = select_entries(fd, l, NULL);
-    l->entries = calloc(l->count + 1, sizeof(struct dirent64 *));
-    if (!l->entries)
-        return -1;
+    l->entries = xcalloc(l->count, sizeof(struct dirent64 *));
     select_entries(fd, l, l->entries);
     qsort(l->entries, l->count, sizeof(struct dirent64 *), by_path);
     return 0;
@@ -162,7 +160,7 @@ static int walk_entry(struct walk *w, int fd, const struct dirent64 *e, size_t l
 
 static int walk_entries(struct walk *w, int fd, size_t len, int depth, struct err *err)
 {
-    struct listing l = {0};
+    AUTO(listing_release) struct listing l = {0};
     int rc = list_folder(fd, &l);
     if (rc != 0 && depth > 0 && goes_on_without(w, "cannot be listed"))
         rc = 0;
@@ -170,7 +168,6 @@ static int walk_entries(struct walk *w, int fd, size_t len, int depth, struct er
         err_set_errno(err, ERR_STORAGE, errno, "%s: cannot list", w->path);
     for (size_t i = 0; rc == 0 && i < l.count; i++)
         rc = walk_entry(w, fd, l.entries[i], len, depth, err);
-    listing_release(&l);
     return rc;
 }
 
@@ -183,14 +180,12 @@ static int walk_dir(struct walk *w, int at, const char *name, size_t len, int de
                    ? 0
                    : err_set(err, ERR_INPUT, "%s: folders nested deeper than %d", w->path, FS_DEPTH_MAX);
     /* The root itself may be a link; entries below it may not. */
-    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth ? O_NOFOLLOW : 0));
+    AUTO_CLOSE int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth ? O_NOFOLLOW : 0));
     if (fd < 0 && depth > 0 && goes_on_without(w, "cannot be read"))
         return 0;
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot list", w->path);
-    int rc = walk_entries(w, fd, len, depth, err);
-    close(fd);
-    return rc;
+    return walk_entries(w, fd, len, depth, err);
 }
 
 static int walk(struct walk *w, const char *root, struct err *err)

@@ -1,5 +1,7 @@
 #include "common/base/json_scan.h"
 
+#include "common/base/alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,9 +68,9 @@ static bool find_open(const char *text, size_t len, struct json_token *open)
 {
     enum { DEPTH = 2048 };
     struct json_scan s = {.text = text, .len = len};
-    struct json_token *stack = calloc(DEPTH, sizeof *stack);
+    AUTO_FREE struct json_token *stack = xcalloc(DEPTH, sizeof *stack);
     size_t depth = 0;
-    for (struct json_token t = json_scan_next(&s); stack && t.kind != JSON_END; t = json_scan_next(&s)) {
+    for (struct json_token t = json_scan_next(&s); t.kind != JSON_END; t = json_scan_next(&s)) {
         if ((t.kind == '{' || t.kind == '[') && depth < DEPTH)
             stack[depth++] = t;
         else if ((t.kind == '}' || t.kind == ']') && depth > 0)
@@ -76,7 +78,6 @@ static bool find_open(const char *text, size_t len, struct json_token *open)
     }
     if (depth > 0)
         *open = stack[depth - 1];
-    free(stack);
     return depth > 0;
 }
 

@@ -1,10 +1,9 @@
 #include "common/base/rank_interval.h"
 
+#include "common/base/alloc.h"
 #include "common/base/values.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The largest k with 2 P(B <= k - 1) <= 1 - confidence; 0: none. */
 static size_t rank_for(size_t n, double confidence)
@@ -22,16 +21,14 @@ static size_t rank_for(size_t n, double confidence)
 bool rank_interval_of(const double *x, size_t n, double confidence, struct rank_interval *out)
 {
     size_t k = n > 0 ? rank_for(n, confidence) : 0;
-    double *sorted = k > 0 ? malloc(n * sizeof *sorted) : NULL;
-    if (!sorted)
+    if (k == 0)
         return false;
-    memcpy(sorted, x, n * sizeof *sorted);
+    AUTO_FREE double *sorted = xmemdup(x, n * sizeof *sorted);
     values_sort(sorted, n);
     *out = (struct rank_interval){
         .median = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2,
         .low = sorted[k - 1],
         .high = sorted[n - k],
     };
-    free(sorted);
     return true;
 }

@@ -24,9 +24,7 @@ int secret_names_read(struct secret_names *s, const struct json_at *at, struct e
     if (n > LIMIT_SECRETS)
         return json_fail(at, err, "expected at most %d names of environment variables, found %zu",
                          LIMIT_SECRETS, n);
-    s->name = calloc(n + 1, sizeof *s->name);
-    if (!s->name)
-        return err_set(err, ERR_INTERNAL, "%s: no memory for the secrets", at->file);
+    s->name = xcalloc(n, sizeof *s->name);
     for (size_t i = 0; i < n; i++) {
         struct json_at name = json_element(at, i);
         if (!json_is_string(name.value))

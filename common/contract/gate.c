@@ -97,17 +97,6 @@ const char *gate_kind_name(enum gate_kind kind)
     return names[kind];
 }
 
-bool gate_kind_from_name(const char *name, enum gate_kind *out)
-{
-    for (size_t i = 0; i < GATE_KIND_COUNT; i++) {
-        if (strcmp(names[i], name) == 0) {
-            *out = (enum gate_kind)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 bool gate_has_command(enum gate_kind kind)
 {
     return kind == GATE_COMMAND || kind == GATE_MAX_REL_L2;

@@ -36,7 +36,6 @@ int gate_read(struct gate *gate, const struct json_at *at, unsigned allowed, str
 void gate_release(struct gate *gate);
 
 const char *gate_kind_name(enum gate_kind kind);
-bool gate_kind_from_name(const char *name, enum gate_kind *out);
 
 bool gate_has_command(enum gate_kind kind);
 bool gate_has_limit(enum gate_kind kind);

@@ -285,16 +285,14 @@ static bool has_text(const struct key *k)
     return k->kind == KEY_WORD || k->kind == KEY_NAME || k->kind == KEY_TEXT;
 }
 
-int keys_encode_job(json_t *job, const struct key *rows, const void *values)
+void keys_encode_job(json_t *job, const struct key *rows, const void *values)
 {
     for (const struct key *k = rows; k->name; k++) {
         const void *member = (const char *)values + k->offset;
         if (!(k->in & IN_JOB) || k->kind == KEY_PART || (has_text(k) && !*(const char *const *)member))
             continue;
-        if (json_object_set_new(job, key_name(k, IN_JOB), encode_value(k, values)) != 0)
-            return -1;
+        json_object_set_new(job, key_name(k, IN_JOB), encode_value(k, values));
     }
-    return 0;
 }
 
 json_t *key_usual(const struct key *k)

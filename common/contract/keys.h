@@ -66,7 +66,7 @@ struct key_table {
 int keys_read(const struct json_at *at, enum document in, const struct key_table *tables, size_t n,
               struct err *err);
 /* Adds to job the rows that a job has, from values (the struct of the rows). NULL texts are omitted. */
-int keys_encode_job(json_t *job, const struct key *rows, const void *values);
+void keys_encode_job(json_t *job, const struct key *rows, const void *values);
 
 /* Checks a value, which must not be absent, against its row. */
 int key_check(const struct key *k, const struct json_at *at, struct err *err);

@@ -1,5 +1,6 @@
 #include "common/contract/timing_rule.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <stdio.h>
@@ -68,9 +69,7 @@ static int init_json(struct timing_rule *rule, const struct json_at *spec, struc
             return json_fail(&at, err, "expected a path such as \"$.results[0].prefill\", found \"%.80s\"",
                              json_string_value(path));
         snprintf(rule->part[rule->count].name, LIMIT_NAME + 1, "%s", name);
-        rule->part[rule->count].path = strdup(json_string_value(path));
-        if (!rule->part[rule->count++].path)
-            return err_set(err, ERR_INTERNAL, "no memory for the timings rule");
+        rule->part[rule->count++].path = xstrdup(json_string_value(path));
     }
     return 0;
 }
@@ -151,9 +150,7 @@ static int add_path(struct timing_rule *rule, const struct own_metric *m, const 
     struct timing_part *part = &rule->part[rule->count];
     if (*m->from == '$' && !is_path(m->from))
         return json_fail(at, err, "expected a path such as \"$.results[0].gbs\", found \"%.80s\"", m->from);
-    part->path = strdup(m->from);
-    if (!part->path)
-        return err_set(err, ERR_INTERNAL, "no memory for the timings rule");
+    part->path = xstrdup(m->from);
     snprintf(part->name, sizeof part->name, "%s", m->name);
     part->own = true;
     rule->count++;

@@ -1,5 +1,6 @@
 #include "harness/plan/axes.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "common/contract/env.h"
 #include "common/contract/proto.h"
@@ -179,17 +180,14 @@ static void describe_product(const struct axes *a, size_t n, struct buf *out)
 static int check_product(const struct axes *a, size_t more, const struct json_at *at, struct err *err)
 {
     size_t n = 1;
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 256};
     for (size_t i = 0; i < a->count; i++)
         n *= json_array_size(a->axis[i].values);
     if (n + more <= AXES_POINTS_MAX)
         return 0;
-    buf_init(&text, 256);
     describe_product(a, n, &text);
-    json_fail(at, err, "spans %s, the limit is %d: take fewer values, or list the points", buf_str(&text),
-              AXES_POINTS_MAX);
-    buf_release(&text);
-    return -1;
+    return json_fail(at, err, "spans %s, the limit is %d: take fewer values, or list the points",
+                     buf_str(&text), AXES_POINTS_MAX);
 }
 
 /* Advances to the next combination, varying the last axis fastest; false after the last one. */
@@ -247,20 +245,18 @@ static void gather(struct axes *a, const struct axes *entry)
 
 static int read_entry(struct axes *a, const struct json_at *at, bool kernel, struct err *err)
 {
-    struct axes entry = {.count = 0};
-    int rc = json_is_object(at->value) && json_object_size(at->value) > 0
-                 ? read_crossed(&entry, at, kernel, err)
-                 : json_expected(at, "an object with a value, or an array of them, for each axis", err);
-    if (rc == 0 && a->count == 0)
+    AUTO(axes_release) struct axes entry = {.count = 0};
+    if (!json_is_object(at->value) || json_object_size(at->value) == 0)
+        return json_expected(at, "an object with a value, or an array of them, for each axis", err);
+    if (read_crossed(&entry, at, kernel, err) != 0)
+        return -1;
+    if (a->count == 0)
         copy_axes(a, &entry);
-    else if (rc == 0 && !same_axes(a, &entry))
-        rc = json_fail(at, err, "expected the axes of the first entry: all points have the same");
-    else if (rc == 0)
+    else if (!same_axes(a, &entry))
+        return json_fail(at, err, "expected the axes of the first entry: all points have the same");
+    else
         gather(a, &entry);
-    if (rc == 0)
-        rc = cross(&entry, a->points, at, err);
-    axes_release(&entry);
-    return rc;
+    return cross(&entry, a->points, at, err);
 }
 
 static int read_listed(struct axes *a, const struct json_at *at, bool kernel, struct err *err)
@@ -329,11 +325,9 @@ void axis_value_text(const json_t *value, struct buf *out)
 
 const char *axis_value_word(const json_t *value, char out[AXIS_TEXT_MAX])
 {
-    struct buf text;
-    buf_init(&text, AXIS_TEXT_MAX - 1);
+    AUTO(buf_release) struct buf text = {.max = AXIS_TEXT_MAX - 1};
     put_scalar(json_is_object(value) ? json_object_get(value, "name") : value, &text);
     snprintf(out, AXIS_TEXT_MAX, "%s", buf_str(&text));
-    buf_release(&text);
     return out;
 }
 

@@ -1,5 +1,6 @@
 #include "harness/plan/axis_text.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "common/contract/proto.h"
 #include "common/contract/subst.h"
@@ -65,14 +66,12 @@ static void put_escaped(const char *text, bool escape, struct buf *out)
 
 static void put_value(const struct axis_text *t, const char *word, bool escape, struct buf *out)
 {
-    struct buf value;
-    buf_init(&value, AXIS_TEXT_MAX);
+    AUTO(buf_release) struct buf value = {.max = AXIS_TEXT_MAX};
     if (strcmp(word, "variant") == 0)
         buf_puts(&value, t->variant);
     else
         axis_value_text(json_object_get(t->point, word), &value);
     put_escaped(buf_str(&value), escape, out);
-    buf_release(&value);
 }
 
 static int refuse(enum brace what, const struct axis_text *t, const char *word, const struct json_at *at,
@@ -116,11 +115,9 @@ static int expand_text(const struct axis_text *t, const struct json_at *at, stru
 
 static int expand_string(const struct axis_text *t, const struct json_at *at, json_t **out, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, EXPANDED_MAX);
+    AUTO(buf_release) struct buf text = {.max = EXPANDED_MAX};
     int rc = expand_text(t, at, &text, err);
     *out = rc == 0 ? json_string(buf_str(&text)) : NULL;
-    buf_release(&text);
     return *out ? 0 : -1;
 }
 
@@ -175,11 +172,9 @@ static int expand_any(const struct axis_text *t, const struct json_at *at, json_
 /* A replacement is text of the sources, in which other braces mean what they always mean there. */
 static json_t *expand_replacement(const struct axis_text *t, const char *text)
 {
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = EXPANDED_MAX};
     char word[WORD_MAX];
     size_t len;
-    buf_init(&out, EXPANDED_MAX);
-    buf_puts(&out, "");
     while (*text) {
         if (*text == '{' && read_word(text, word, &len) && axes_find(t->axes, word)) {
             put_value(t, word, false, &out);
@@ -188,9 +183,7 @@ static json_t *expand_replacement(const struct axis_text *t, const char *text)
             buf_putc(&out, *text++);
         }
     }
-    json_t *made = json_string(buf_str(&out));
-    buf_release(&out);
-    return made;
+    return json_string(buf_str(&out));
 }
 
 json_t *axis_text_patches(const struct axis_text *t, const json_t *patches)
@@ -210,9 +203,9 @@ json_t *axis_text_patches(const struct axis_text *t, const json_t *patches)
 static int add_values_env(const struct axis_text *t, json_t *variant, const struct json_at *at,
                           struct err *err)
 {
-    json_t *env = json_object_get(variant, "env"), *seen = json_object();
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < t->axes->count; i++) {
+    json_t *env = json_object_get(variant, "env");
+    json_auto_t *seen = json_object();
+    for (size_t i = 0; i < t->axes->count; i++) {
         const json_t *own = axis_value_env(json_object_get(t->point, t->axes->axis[i].name));
         struct json_at where = *at;
         where.value = own;
@@ -225,18 +218,14 @@ static int add_values_env(const struct axis_text *t, json_t *variant, const stru
             if (!env)
                 json_object_set_new(variant, "env", env = json_object());
             if (json_object_get(seen, key))
-                rc = json_fail(&item, err, "another axis sets it too");
-            else if (expand_any(t, &item, &made, err) != 0)
-                rc = -1;
-            else
-                json_object_set_new(env, key, made);
-            if (rc != 0)
-                break;
+                return json_fail(&item, err, "another axis sets it too");
+            if (expand_any(t, &item, &made, err) != 0)
+                return -1;
+            json_object_set_new(env, key, made);
             json_object_set_new(seen, key, json_true());
         }
     }
-    json_decref(seen);
-    return rc;
+    return 0;
 }
 
 static bool mentions_late(const struct axes *a, const json_t *value);
@@ -322,20 +311,16 @@ int axis_text_variant(const struct axis_text *t, const struct json_at *at, json_
         return json_expected(at, "an object", err);
     if (check_build(t, at, err) != 0)
         return -1;
-    json_t *made = json_object();
+    json_auto_t *made = json_object();
     json_object_foreach(json_iterable(at->value), key, value)
     {
         struct json_at item = json_member(at, key);
-        if (expand_key(t, key, &item, made, err) != 0) {
-            json_decref(made);
+        if (expand_key(t, key, &item, made, err) != 0)
             return -1;
-        }
     }
-    if (add_values_env(t, made, at, err) != 0) {
-        json_decref(made);
+    if (add_values_env(t, made, at, err) != 0)
         return -1;
-    }
-    *out = made;
+    *out = json_incref(made);
     return 0;
 }
 

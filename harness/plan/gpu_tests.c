@@ -1,5 +1,7 @@
 #include "harness/plan/gpu_tests.h"
 
+#include "common/base/alloc.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -46,13 +48,10 @@ static void list_ids(const json_t *node_gpus, struct buf *out)
 
 static int fail_unknown(const char *word, const json_t *node_gpus, struct err *err)
 {
-    struct buf list;
-    buf_init(&list, 1 << 14);
+    AUTO(buf_release) struct buf list = {.max = 1 << 14};
     list_ids(node_gpus, &list);
-    err_set(err, ERR_INPUT, "$.gpus: the node has no GPU \"%.96s\"; it has %s", word,
-            list.len > 0 ? buf_str(&list) : "none that can be identified");
-    buf_release(&list);
-    return -1;
+    return err_set(err, ERR_INPUT, "$.gpus: the node has no GPU \"%.96s\"; it has %s", word,
+                   list.len > 0 ? buf_str(&list) : "none that can be identified");
 }
 
 /* The GPUs of a list, in the order of the node. */
@@ -74,22 +73,19 @@ static int listed(const struct gpu_wish *wish, const json_t *node_gpus, json_t *
 
 json_t *gpu_tests_groups(const struct gpu_wish *wish, const json_t *node_gpus, struct err *err)
 {
-    json_t *chosen = json_array(), *groups = json_array();
-    int rc = listed(wish, node_gpus, chosen, err);
-    for (size_t i = 0; rc == 0 && i + wish->per_test <= json_array_size(chosen); i += wish->per_test) {
+    json_auto_t *chosen = json_array(), *groups = json_array();
+    if (listed(wish, node_gpus, chosen, err) != 0)
+        return NULL;
+    for (size_t i = 0; i + wish->per_test <= json_array_size(chosen); i += wish->per_test) {
         char id[GPU_WORD_MAX + 1];
         gpu_id(json_array_get(chosen, i), id);
         json_array_append_new(groups, json_string(id));
     }
-    if (rc == 0 && json_array_size(groups) == 0)
-        rc = err_set(
-            err, ERR_INPUT,
+    if (json_array_size(groups) > 0)
+        return json_incref(groups);
+    err_set(err, ERR_INPUT,
             "$.placement: \"every\" needs GPUs that can be told apart, %zu for each test; the node shows %zu",
             wish->per_test, json_array_size(chosen));
-    json_decref(chosen);
-    if (rc == 0)
-        return groups;
-    json_decref(groups);
     return NULL;
 }
 
@@ -127,21 +123,17 @@ json_t *gpu_tests_on_each(const json_t *tests, const json_t *groups)
 {
     json_t *out = json_array(), *test;
     size_t i;
-    int rc = out ? 0 : -1;
     json_array_foreach(tests, i, test)
     {
         json_int_t first = json_integer_value(json_object_get(test, "repetition")),
                    count = last_repetition(tests, test);
         for (size_t g = 0; g < json_array_size(groups); g++) {
             json_t *copy = json_copy(test);
-            rc |= json_object_set(copy, "gpu", json_array_get(groups, g));
-            rc |= json_object_set_new(copy, "index", json_integer((json_int_t)json_array_size(out) + 1));
-            rc |= json_object_set_new(copy, "repetition", json_integer(first + (json_int_t)g * count));
-            rc |= json_array_append_new(out, copy);
+            json_object_set(copy, "gpu", json_array_get(groups, g));
+            json_object_set_new(copy, "index", json_integer((json_int_t)json_array_size(out) + 1));
+            json_object_set_new(copy, "repetition", json_integer(first + (json_int_t)g * count));
+            json_array_append_new(out, copy);
         }
     }
-    if (rc == 0)
-        return out;
-    json_decref(out);
-    return NULL;
+    return out;
 }

@@ -31,7 +31,7 @@ json_t *gpu_tests_groups(const struct gpu_wish *wish, const json_t *node_gpus, s
 /* Whether a plan so many times as large is still one. ERR_INPUT. */
 int gpu_tests_check_size(const struct plan *p, size_t groups, struct err *err);
 /* The tests once for each of these, in turns; the repetitions of a cell are numbered on through the GPUs. The
- * caller owns the result; NULL when out of memory. */
+ * caller owns the result. */
 json_t *gpu_tests_on_each(const json_t *tests, const json_t *groups);
 
 #endif

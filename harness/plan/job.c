@@ -59,21 +59,16 @@ static json_t *encode_patches(const struct plan *p, const struct plan_variant *i
 {
     json_t *all = json_array(), *of_plan = json_object_get(p->root, "patches"),
            *own = json_object_get(item->variant->json, "patches");
-    int rc = 0;
     if (of_plan && item->point) {
         const struct axis_text text = plan_variant_text(item, &p->secrets);
-        json_t *here = axis_text_patches(&text, of_plan);
-        rc = json_array_extend(all, here);
-        json_decref(here);
+        json_auto_t *here = axis_text_patches(&text, of_plan);
+        json_array_extend(all, here);
     } else if (of_plan) {
-        rc = json_array_extend(all, of_plan);
+        json_array_extend(all, of_plan);
     }
     if (own)
-        rc |= json_array_extend(all, own);
-    if (rc == 0)
-        return all;
-    json_decref(all);
-    return NULL;
+        json_array_extend(all, own);
+    return all;
 }
 
 static bool runs_alone(const struct plan_variant *item, const struct job_request *req)
@@ -127,64 +122,58 @@ static json_t *encode_variant(const struct plan *p, const struct plan_variant *i
                             plan_variant_axes(item), "build", part_of(v->json, "build", json_array()), "run",
                             part_of(v->json, "run", json_array()), "env", env, "test_env", late, "gates",
                             part_of(v->json, "gates", json_array()), "patches", encode_patches(p, item));
-    if (out && (p->in_tree || v->in_tree))
+    if (p->in_tree || v->in_tree)
         json_object_set_new(out, "in_tree", json_true());
     json_t *container = json_object_get(v->json, "container");
     if (!container)
         container = json_object_get(p->root, "container");
-    if (out && json_is_object(container))
+    if (json_is_object(container))
         json_object_set(out, "container", container);
-    if (out && runs_alone(item, req))
+    if (runs_alone(item, req))
         json_object_set_new(out, "alone", json_true());
     return out;
 }
 
-static int add_test(json_t *tests, const struct plan *p, const struct plan_variant *v,
-                    const struct plan_context *c, int64_t repetition)
+static void add_test(json_t *tests, const struct plan *p, const struct plan_variant *v,
+                     const struct plan_context *c, int64_t repetition)
 {
     if (!plan_variant_runs(&p->variants, v, c->tokens))
-        return 0;
+        return;
     json_t *test =
         json_pack("{s:I, s:s, s:I, s:I, s:f, s:b}", "index", (json_int_t)json_array_size(tests) + 1,
                   "variant", v->name, "context", (json_int_t)c->tokens, "repetition", (json_int_t)repetition,
                   "timeout_s", c->timeout_s, "warmup", repetition <= p->warmup);
-    if (test && c->until > 0)
+    if (c->until > 0)
         json_object_update_new(test,
                                json_pack("{s:f, s:I}", "until", c->until, "least", (json_int_t)c->least));
-    return json_array_append_new(tests, test);
+    json_array_append_new(tests, test);
 }
 
-static int add_round(json_t *tests, const struct plan *p, int64_t repetition, bool *any)
+/* Whether any context has so many repetitions. */
+static bool add_round(json_t *tests, const struct plan *p, int64_t repetition)
 {
-    int rc = 0;
-    *any = false;
+    bool any = false;
     for (size_t c = 0; c < p->matrix.count; c++) {
         if (repetition > p->matrix.contexts[c].repetitions + p->warmup)
             continue;
-        *any = true;
+        any = true;
         for (size_t v = 0; v < p->variants.count; v++)
-            rc |= add_test(tests, p, &p->variants.item[v], &p->matrix.contexts[c], repetition);
+            add_test(tests, p, &p->variants.item[v], &p->matrix.contexts[c], repetition);
     }
-    return rc;
+    return any;
 }
 
 static json_t *encode_tests(const struct plan *p)
 {
     json_t *tests = json_array();
-    int rc = 0;
-    bool any = true;
     if (p->order == PLAN_INTERLEAVED) {
-        for (int64_t r = 1; any; r++)
-            rc |= add_round(tests, p, r, &any);
+        for (int64_t r = 1; add_round(tests, p, r); r++)
+            continue;
     } else {
         for (size_t c = 0; c < p->matrix.count; c++)
             for (size_t v = 0; v < p->variants.count; v++)
                 for (int64_t r = 1; r <= p->matrix.contexts[c].repetitions + p->warmup; r++)
-                    rc |= add_test(tests, p, &p->variants.item[v], &p->matrix.contexts[c], r);
-    }
-    if (rc != 0) {
-        json_decref(tests);
-        return NULL;
+                    add_test(tests, p, &p->variants.item[v], &p->matrix.contexts[c], r);
     }
     return tests;
 }
@@ -193,26 +182,20 @@ static json_t *encode_tests(const struct plan *p)
 static json_t *encode_placed_tests(const struct plan *p, const struct job_request *req)
 {
     json_t *tests = encode_tests(p);
-    if (tests && p->settings.placement == PLACEMENT_EVERY && req->gpu_groups) {
+    if (p->settings.placement == PLACEMENT_EVERY && req->gpu_groups) {
         json_t *each = gpu_tests_on_each(tests, req->gpu_groups);
         json_decref(tests);
         tests = each;
     }
-    if (tests)
-        gpu_tests_hint(tests, &req->hints);
+    gpu_tests_hint(tests, &req->hints);
     return tests;
 }
 
 static json_t *encode_variants(const struct plan *p, const struct job_request *req)
 {
     json_t *variants = json_array();
-    int rc = 0;
     for (size_t i = 0; i < p->variants.count; i++)
-        rc |= json_array_append_new(variants, encode_variant(p, &p->variants.item[i], req));
-    if (rc != 0) {
-        json_decref(variants);
-        return NULL;
-    }
+        json_array_append_new(variants, encode_variant(p, &p->variants.item[i], req));
     return variants;
 }
 
@@ -254,18 +237,17 @@ static json_t *encode_work(const struct plan *p, const struct job_request *req)
 json_t *job_encode(const struct plan *p, const struct job_request *req)
 {
     json_t *job = encode_identity(p, req);
-    int rc = req->preflight ? json_object_set(job, "preflight", req->preflight) : 0;
+    if (req->preflight)
+        json_object_set(job, "preflight", req->preflight);
     if (p->counters.on && (req->counters || p->counters.when == COUNTERS_ALWAYS))
-        rc |= json_object_set(job, "counters", json_object_get(p->root, "counters"));
+        json_object_set(job, "counters", json_object_get(p->root, "counters"));
     if (req->sweep && *req->sweep)
-        rc |= json_object_set_new(job, "sweep", json_string(req->sweep));
+        json_object_set_new(job, "sweep", json_string(req->sweep));
     if (req->fresh)
-        rc |= json_object_set_new(job, "fresh", json_true());
+        json_object_set_new(job, "fresh", json_true());
     if (p->gpus.given)
-        rc |= json_object_set(job, "gpus", json_object_get(p->root, "gpus"));
-    if (rc == 0 && keys_encode_job(job, settings_keys, &p->settings) == 0 &&
-        json_object_update_new(job, encode_work(p, req)) == 0)
-        return job;
-    json_decref(job);
-    return NULL;
+        json_object_set(job, "gpus", json_object_get(p->root, "gpus"));
+    keys_encode_job(job, settings_keys, &p->settings);
+    json_object_update_new(job, encode_work(p, req));
+    return job;
 }

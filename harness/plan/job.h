@@ -39,7 +39,7 @@ void job_run_id(const char *ticket, char *out);
  * would put two runs of one second in the order of their tickets. */
 int job_run_id_compare(const char *a, const char *b);
 
-/* The caller json_decref()s. NULL when out of memory. */
+/* The caller json_decref()s. */
 json_t *job_encode(const struct plan *p, const struct job_request *req);
 
 #endif

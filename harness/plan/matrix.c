@@ -224,10 +224,8 @@ static int select_into(struct plan_context *chosen, size_t *n, const struct json
 
 int matrix_select(struct matrix *m, const struct json_at *root, const char *list, struct err *err)
 {
-    struct plan_context *chosen = calloc(LIMIT_CONTEXTS + 1, sizeof *chosen);
+    struct plan_context *chosen = xcalloc(LIMIT_CONTEXTS + 1, sizeof *chosen);
     size_t n = 0;
-    if (!chosen)
-        return err_set(err, ERR_INTERNAL, "--contexts: no memory");
     if (select_into(chosen, &n, root, list, err) != 0) {
         free(chosen);
         return -1;
@@ -304,12 +302,4 @@ bool matrix_has_rule(const struct matrix *m)
         if (m->contexts[i].until > 0)
             return true;
     return false;
-}
-
-size_t matrix_tests(const struct matrix *m)
-{
-    size_t tests = 0;
-    for (size_t i = 0; i < m->count; i++)
-        tests += (size_t)(m->contexts[i].repetitions + m->warmup);
-    return tests;
 }

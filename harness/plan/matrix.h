@@ -30,7 +30,4 @@ int matrix_repeat(struct matrix *m, const char *list, bool exactly, struct err *
 /* Whether any context's repetitions depend on what is measured. */
 bool matrix_has_rule(const struct matrix *m);
 
-/* Tests of one variant, warm-ups included. */
-size_t matrix_tests(const struct matrix *m);
-
 #endif

@@ -1,5 +1,6 @@
 #include "harness/plan/narrow.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "common/contract/proto.h"
 
@@ -56,15 +57,12 @@ static int refuse(const struct plan_variants *v, const char *axis, const char *w
                   struct err *err)
 {
     const char *known[KNOWN_MAX];
-    struct buf text;
-    buf_init(&text, 512);
+    AUTO(buf_release) struct buf text = {.max = 512};
     size_t n = list_known(v, axis, known);
     for (size_t i = 0; i < n; i++)
         buf_printf(&text, "%s%s", i ? ", " : "", known[i]);
-    err_set(err, ERR_INPUT, "--axis: %.200s has no %s \"%.80s\"; it has: %.400s", file,
-            axis ? "value" : "axis", word, n ? buf_ok(&text) ? buf_str(&text) : "many" : "none");
-    buf_release(&text);
-    return -1;
+    return err_set(err, ERR_INPUT, "--axis: %.200s has no %s \"%.80s\"; it has: %.400s", file,
+                   axis ? "value" : "axis", word, n ? buf_ok(&text) ? buf_str(&text) : "many" : "none");
 }
 
 /* "block=64,dtype=bf16" as {"block": ["64"], "dtype": ["bf16"]}. */
@@ -121,18 +119,17 @@ static bool is_wanted(const struct plan_variant *item, const json_t *wanted)
 
 int narrow_to_values(struct plan_variants *v, const char *list, const char *file, struct err *err)
 {
-    json_t *wanted = json_object();
+    json_auto_t *wanted = json_object();
     size_t kept = 0;
-    int rc = parse(v, list, file, wanted, err);
-    for (size_t i = 0; rc == 0 && i < v->count; i++)
+    if (parse(v, list, file, wanted, err) != 0)
+        return -1;
+    for (size_t i = 0; i < v->count; i++)
         if (is_wanted(&v->item[i], wanted))
             v->item[kept++] = v->item[i];
-    if (rc == 0 && kept == 0)
-        rc = err_set(err, ERR_INPUT, "--axis: %.200s measures no point with all of these values", file);
-    if (rc == 0)
-        v->count = kept;
-    json_decref(wanted);
-    return rc;
+    if (kept == 0)
+        return err_set(err, ERR_INPUT, "--axis: %.200s measures no point with all of these values", file);
+    v->count = kept;
+    return 0;
 }
 
 static bool runs_anywhere(const struct plan_variants *v, const struct plan_variant *item,

@@ -94,6 +94,31 @@ int overrides_apply(const struct overrides *o, struct plan *p, struct err *err)
     return 0;
 }
 
+static bool seen(const struct plan_variants *v, size_t count, const json_t *written)
+{
+    for (size_t i = 0; i < count; i++)
+        if (v->item[i].written == written)
+            return true;
+    return false;
+}
+
+void plan_smoke(struct plan *p)
+{
+    struct matrix *m = &p->matrix;
+    struct plan_variants *v = &p->variants;
+    size_t count = 0;
+    for (size_t i = 1; i < m->count; i++)
+        if (m->contexts[i].tokens < m->contexts[0].tokens)
+            m->contexts[0] = m->contexts[i];
+    m->contexts[0].repetitions = 1;
+    m->count = 1;
+    m->warmup = p->warmup = 0;
+    for (size_t i = 0; i < v->count; i++)
+        if (!seen(v, count, v->item[i].written))
+            v->item[count++] = v->item[i];
+    v->count = count;
+}
+
 static char *text_of(struct overrides_record *r, const struct kept *k)
 {
     return (char *)r + k->text;

@@ -28,6 +28,10 @@ int overrides_check(const struct overrides *o, struct err *err);
  * the plan. */
 int overrides_apply(const struct overrides *o, struct plan *p, struct err *err);
 
+/* Cuts a plan down to the cheapest run that tries all of it: each variant once, at its first shape and the
+ * smallest context. */
+void plan_smoke(struct plan *p);
+
 /* The overrides that a record keeps. "" in the first four: not given. */
 struct overrides_record {
     char variants[FS_PATH_MAX], contexts[FS_PATH_MAX], repeat[FS_PATH_MAX], axis[FS_PATH_MAX];

@@ -1,5 +1,6 @@
 #include "harness/plan/recorded.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/base/json.h"
 #include "common/base/sha256.h"
@@ -61,13 +62,11 @@ int recorded_load(json_t **job, const char *plan_file, struct err *err)
         return -1;
     if (!fs_exists(path))
         return 0;
-    json_t *found = json_load(path, 2 * LIMIT_PLAN_BYTES, err);
+    json_auto_t *found = json_load(path, 2 * LIMIT_PLAN_BYTES, err);
     if (!found)
         return -1;
     if (is_job(found))
-        *job = found;
-    else
-        json_decref(found);
+        *job = json_incref(found);
     return 0;
 }
 
@@ -128,11 +127,6 @@ json_t *recorded_without_secrets(const json_t *job)
     return copy;
 }
 
-/* As the values of --contexts and --repeat. */
-struct lists {
-    struct buf contexts, repeat;
-};
-
 static int take_variants(const json_t *job, struct plan_variants *v, struct err *err)
 {
     size_t i, kept = 0;
@@ -156,10 +150,12 @@ static bool is_of_first_gpu(const json_t *tests, const json_t *test)
     return strcmp(json_text(test, "gpu"), json_text(json_array_get(tests, 0), "gpu")) == 0;
 }
 
-/* Each context once, in the order of its first test, with its highest repetition. */
-static void list_contexts(const json_t *job, int64_t warmup, struct lists *out)
+/* Each context once, in the order of its first test, with its highest repetition: as the values of --contexts
+ * and --repeat. */
+static void list_contexts(const json_t *job, int64_t warmup, struct buf *contexts, struct buf *repeat)
 {
-    json_t *highest = json_object(), *test, *value;
+    json_auto_t *highest = json_object();
+    json_t *test, *value;
     const char *key;
     size_t i;
     char name[32];
@@ -175,29 +171,22 @@ static void list_contexts(const json_t *job, int64_t warmup, struct lists *out)
     }
     json_object_foreach(highest, key, value)
     {
-        const char *comma = out->contexts.len ? "," : "";
-        buf_printf(&out->contexts, "%s%s", comma, key);
-        buf_printf(&out->repeat, "%s%s:%lld", comma, key, (long long)(json_integer_value(value) - warmup));
+        const char *comma = contexts->len ? "," : "";
+        buf_printf(contexts, "%s%s", comma, key);
+        buf_printf(repeat, "%s%s:%lld", comma, key, (long long)(json_integer_value(value) - warmup));
     }
-    json_decref(highest);
 }
 
 static int take_contexts(const json_t *job, struct matrix *m, const struct json_at *root, struct err *err)
 {
-    struct lists lists;
-    buf_init(&lists.contexts, LIST_MAX);
-    buf_init(&lists.repeat, LIST_MAX);
-    list_contexts(job, m->warmup, &lists);
-    int rc = buf_ok(&lists.contexts) && buf_ok(&lists.repeat)
-                 ? 0
-                 : err_set(err, ERR_INPUT, "more tests than a plan can have");
-    if (rc == 0)
-        rc = matrix_select(m, root, buf_str(&lists.contexts), err);
-    if (rc == 0)
-        rc = matrix_repeat(m, buf_str(&lists.repeat), false, err);
-    buf_release(&lists.contexts);
-    buf_release(&lists.repeat);
-    return rc;
+    AUTO(buf_release) struct buf contexts = {.max = LIST_MAX};
+    AUTO(buf_release) struct buf repeat = {.max = LIST_MAX};
+    list_contexts(job, m->warmup, &contexts, &repeat);
+    if (!buf_ok(&contexts) || !buf_ok(&repeat))
+        return err_set(err, ERR_INPUT, "more tests than a plan can have");
+    if (matrix_select(m, root, buf_str(&contexts), err) != 0)
+        return -1;
+    return matrix_repeat(m, buf_str(&repeat), false, err);
 }
 
 int recorded_apply(const json_t *job, struct plan_variants *v, struct matrix *m, struct settings *settings,

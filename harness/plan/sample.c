@@ -1,5 +1,7 @@
 #include "harness/plan/sample.h"
 
+#include "common/base/alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,11 +144,9 @@ int sample_read(struct sample *out, const struct plan *p, const char *text, size
     struct json_at root = json_root(p->root, p->file), spec = json_member(&root, "timings"),
                    metrics = json_member(&root, "metrics");
     struct timing_rule rule;
-    struct timing_reader *reader = calloc(1, sizeof *reader);
+    AUTO_FREE struct timing_reader *reader = xcalloc(1, sizeof *reader);
     struct lines lines = {.matching = 0};
     *out = (struct sample){.count = 0};
-    if (!reader)
-        return err_set(err, ERR_INTERNAL, "no memory for the sample");
     int rc = timing_rule_init(&rule, &spec, err);
     if (rc == 0 && (rc = timing_rule_add_metrics(&rule, &p->metrics, &metrics, err)) == 0) {
         timing_reader_init(reader, &rule);
@@ -157,6 +157,5 @@ int sample_read(struct sample *out, const struct plan *p, const char *text, size
         timing_reader_release(reader);
     }
     timing_rule_release(&rule);
-    free(reader);
     return rc;
 }

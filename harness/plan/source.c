@@ -1,5 +1,6 @@
 #include "harness/plan/source.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 
 #include <stdio.h>
@@ -51,9 +52,7 @@ static int read_include(struct plan_source *s, const struct json_at *at, struct 
         return json_fail(at, err, "expected an array of paths below source.dir, found an empty array");
     if (n > INCLUDE_MAX)
         return json_fail(at, err, "expected at most %d entries, found %zu", INCLUDE_MAX, n);
-    s->include = calloc(n + 1, sizeof *s->include);
-    if (!s->include)
-        return err_set(err, ERR_INTERNAL, "%s: no memory", at->file);
+    s->include = xcalloc(n + 1, sizeof *s->include);
     for (size_t i = 0; i < n; i++) {
         struct json_at path = json_element(at, i);
         if (check_path(s, &path, err) != 0)

@@ -1,8 +1,10 @@
 #include "harness/plan/yaml.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
-#include "harness/plan/yaml_scalar.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -76,9 +78,9 @@ static int keep_anchor(struct reader *r, char *name, const struct node *n, const
         return 0;
     if (r->anchors == YAML_ANCHORS_MAX)
         return fail(r, at, "more than %d anchors", YAML_ANCHORS_MAX);
-    *a = (struct anchor){strdup(name), json_incref(n->value), n->values, n->depth};
+    *a = (struct anchor){xstrdup(name), json_incref(n->value), n->values, n->depth};
     r->anchors++;
-    return a->name ? 0 : err_set(r->err, ERR_INTERNAL, "%s: no memory", r->file);
+    return 0;
 }
 
 /* A copy, as what refers to the same values might be changed in one place. */
@@ -94,7 +96,7 @@ static int read_alias(struct reader *r, size_t depth, struct node *out)
         if (count_value(r, a->values) != 0)
             return -1;
         *out = (struct node){json_deep_copy(a->value), a->values, a->depth};
-        return out->value ? 0 : err_set(r->err, ERR_INTERNAL, "%s: no memory", r->file);
+        return 0;
     }
     return fail(r, &r->event.start_mark, "the alias *%.40s has no anchor &%.40s before it", name, name);
 }
@@ -106,6 +108,102 @@ static int refuse_tag(struct reader *r, const yaml_char_t *tag)
                : fail(r, &r->event.start_mark, "tags such as %.40s are not supported", (const char *)tag);
 }
 
+static bool is_one_of(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(text, *words) == 0)
+            return true;
+    return false;
+}
+
+static size_t digits(const char *s)
+{
+    return strspn(s, "0123456789");
+}
+
+static const char *after_sign(const char *s)
+{
+    return *s == '+' || *s == '-' ? s + 1 : s;
+}
+
+/* 10, or 16 and 8 for 0x and 0o; 0 if the text is no integer. */
+static int base_of(const char *text)
+{
+    const char *s = after_sign(text);
+    if (s[0] == '0' && s == text && s[1] == 'x')
+        return s[2] && !s[2 + strspn(s + 2, "0123456789abcdefABCDEF")] ? 16 : 0;
+    if (s[0] == '0' && s == text && s[1] == 'o')
+        return s[2] && !s[2 + strspn(s + 2, "01234567")] ? 8 : 0;
+    return *s && !s[digits(s)] ? 10 : 0;
+}
+
+static bool is_real(const char *text)
+{
+    const char *s = after_sign(text);
+    size_t whole = digits(s), fraction = 0;
+    s += whole;
+    if (*s == '.') {
+        fraction = digits(s + 1);
+        s += 1 + fraction;
+    }
+    if (whole + fraction == 0)
+        return false;
+    if (*s == 'e' || *s == 'E') {
+        s = after_sign(s + 1);
+        if (digits(s) == 0)
+            return false;
+        s += digits(s);
+    }
+    return *s == '\0';
+}
+
+static json_t *integer(const char *text, int base, const char **why)
+{
+    errno = 0;
+    long long value = strtoll(base == 10 ? text : text + 2, NULL, base);
+    *why = "an integer beyond 64 bits";
+    return errno ? NULL : json_integer(value);
+}
+
+static json_t *real(const char *text, const char **why)
+{
+    double value = strtod(text, NULL);
+    *why = "a number that is too large";
+    return isfinite(value) ? json_real(value) : NULL;
+}
+
+/* NULL with *why for numbers that JSON lacks, and for what is no text. */
+static json_t *text_scalar(const char *text, size_t len, const char **why)
+{
+    *why = "a string with a NUL character or invalid UTF-8";
+    return memchr(text, '\0', len) ? NULL : json_stringn(text, len);
+}
+
+static json_t *plain_scalar(const char *text, size_t len, const char **why)
+{
+    static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL},
+                             *const yes[] = {"true", "True", "TRUE", NULL},
+                             *const no[] = {"false", "False", "FALSE", NULL}, *const none[] = {".inf", ".Inf",
+                                                                                               ".INF", ".nan",
+                                                                                               ".NaN", ".NAN",
+                                                                                               NULL};
+    if (strlen(text) != len)
+        return text_scalar(text, len, why);
+    if (is_one_of(text, nulls))
+        return json_null();
+    if (is_one_of(text, yes))
+        return json_true();
+    if (is_one_of(text, no))
+        return json_false();
+    *why = "a number that is infinite or NaN";
+    if (is_one_of(after_sign(text), none))
+        return NULL;
+    int base = base_of(text);
+    if (base)
+        return integer(text, base, why);
+    return is_real(text) ? real(text, why) : text_scalar(text, len, why);
+}
+
 static int read_scalar(struct reader *r, struct node *out)
 {
     const char *text = (const char *)r->event.data.scalar.value, *why = NULL;
@@ -114,8 +212,7 @@ static int read_scalar(struct reader *r, struct node *out)
     size_t values = 1 + len / YAML_TEXT_OF_VALUE; /* aliases of one long text must not fill the memory */
     if (refuse_tag(r, r->event.data.scalar.tag) != 0 || count_value(r, values) != 0)
         return -1;
-    *out = (struct node){plain ? yaml_scalar_plain(text, len, &why) : yaml_scalar_text(text, len, &why),
-                         values, 0};
+    *out = (struct node){plain ? plain_scalar(text, len, &why) : text_scalar(text, len, &why), values, 0};
     return out->value ? 0 : fail(r, &r->event.start_mark, "%s", why);
 }
 
@@ -129,8 +226,7 @@ static int read_items(struct reader *r, size_t depth, struct node *out)
             return -1;
         out->values += item.values;
         out->depth = item.depth + 1 > out->depth ? item.depth + 1 : out->depth;
-        if (json_array_append_new(out->value, item.value) != 0)
-            return err_set(r->err, ERR_INTERNAL, "%s: no memory", r->file);
+        json_array_append_new(out->value, item.value);
         if (next(r) != 0)
             return -1;
     }
@@ -150,27 +246,23 @@ static int read_key(struct reader *r, const json_t *object, char **key)
                     "merge keys (<<) are not supported: use an alias for the whole value");
     if (json_object_get(object, text))
         return fail(r, &r->event.start_mark, "the key \"%.80s\" is duplicated", text);
-    *key = strdup(text);
-    return *key ? 0 : err_set(r->err, ERR_INTERNAL, "%s: no memory", r->file);
+    *key = xstrdup(text);
+    return 0;
 }
 
 static int read_member(struct reader *r, size_t depth, struct node *out)
 {
-    char *key = NULL;
+    AUTO_FREE char *key = NULL;
     struct node item = {0};
-    if (read_key(r, out->value, &key) != 0 || !key)
+    if (read_key(r, out->value, &key) != 0)
         return -1;
     size_t long_key = strlen(key) / YAML_TEXT_OF_VALUE;
-    int rc = count_value(r, long_key) != 0 || next(r) != 0 || read_node(r, depth + 1, &item) != 0 ? -1 : 0;
-    if (rc == 0) {
-        out->values += item.values + long_key;
-        out->depth = item.depth + 1 > out->depth ? item.depth + 1 : out->depth;
-        rc = json_object_set_new(out->value, key, item.value);
-        if (rc != 0)
-            err_set(r->err, ERR_INTERNAL, "%s: no memory", r->file);
-    }
-    free(key);
-    return rc == 0 ? next(r) : -1;
+    if (count_value(r, long_key) != 0 || next(r) != 0 || read_node(r, depth + 1, &item) != 0)
+        return -1;
+    out->values += item.values + long_key;
+    out->depth = item.depth + 1 > out->depth ? item.depth + 1 : out->depth;
+    json_object_set_new(out->value, key, item.value);
+    return next(r);
 }
 
 static int read_container(struct reader *r, size_t depth, struct node *out)
@@ -182,7 +274,7 @@ static int read_container(struct reader *r, size_t depth, struct node *out)
     if (refuse_tag(r, tag) != 0 || count_value(r, 1) != 0)
         return -1;
     *out = (struct node){map ? json_object() : json_array(), 1, 1};
-    int rc = out->value ? next(r) : err_set(r->err, ERR_INTERNAL, "%s: no memory", r->file);
+    int rc = next(r);
     if (rc == 0 && !map)
         rc = read_items(r, depth, out);
     while (rc == 0 && map && r->event.type != YAML_MAPPING_END_EVENT)
@@ -198,14 +290,14 @@ static char *anchor_of(const yaml_event_t *e)
                               : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.anchor
                               : e->type == YAML_MAPPING_START_EVENT  ? e->data.mapping_start.anchor
                                                                      : NULL;
-    return name ? strdup((const char *)name) : NULL;
+    return name ? xstrdup((const char *)name) : NULL;
 }
 
 /* Reads what begins with r->event; afterwards r->event is its last one. */
 static int read_node(struct reader *r, size_t depth, struct node *out)
 {
     yaml_mark_t at = r->event.start_mark;
-    char *anchor = anchor_of(&r->event);
+    AUTO_FREE char *anchor = anchor_of(&r->event);
     int rc;
     if (r->event.type == YAML_ALIAS_EVENT)
         rc = read_alias(r, depth, out);
@@ -213,12 +305,10 @@ static int read_node(struct reader *r, size_t depth, struct node *out)
         rc = read_scalar(r, out);
     else
         rc = read_container(r, depth, out);
-    if (rc == 0 && keep_anchor(r, anchor, out, &at) != 0) {
-        json_decref(out->value);
-        rc = -1;
-    }
-    free(anchor);
-    return rc;
+    if (rc != 0 || keep_anchor(r, anchor, out, &at) == 0)
+        return rc;
+    json_decref(out->value);
+    return -1;
 }
 
 static int skip(struct reader *r, int events)
@@ -248,16 +338,15 @@ static int read_document(struct reader *r, struct node *out)
 
 json_t *yaml_parse(const char *text, size_t len, const char *file, struct err *err)
 {
-    struct reader *r = calloc(1, sizeof *r);
+    AUTO_FREE struct reader *r = xcalloc(1, sizeof *r);
     struct node root = {0};
     struct err why = {0};
-    if (!r || !yaml_parser_initialize(&r->parser)) {
-        free(r);
-        err_set(err, ERR_INTERNAL, "%s: no memory", file);
-        return NULL;
-    }
     r->file = file;
     r->err = &why;
+    if (!yaml_parser_initialize(&r->parser)) {
+        err_set(err, ERR_INTERNAL, "%s: libyaml has no memory", file);
+        return NULL;
+    }
     yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&r->parser, (const unsigned char *)text, len);
     int rc = read_document(r, &root);
@@ -267,7 +356,6 @@ json_t *yaml_parse(const char *text, size_t len, const char *file, struct err *e
         free(r->anchor[i].name);
         json_decref(r->anchor[i].value);
     }
-    free(r);
     if (rc != 0 && err)
         *err = why;
     return rc == 0 ? root.value : NULL;

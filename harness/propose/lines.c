@@ -1,5 +1,6 @@
 #include "harness/propose/lines.h"
 
+#include "common/base/alloc.h"
 #include "harness/propose/name.h"
 #include "harness/propose/unit.h"
 
@@ -200,9 +201,7 @@ static void update_values(struct proposal *out, const struct line *l)
 
 void propose_line(struct proposal *out, const char *line, size_t len, size_t number)
 {
-    struct line *l = calloc(1, sizeof *l);
-    if (!l)
-        return;
+    AUTO_FREE struct line *l = xcalloc(1, sizeof *l);
     l->text = line;
     l->len = len < LINE_MAX_SEEN ? len : LINE_MAX_SEEN;
     for (size_t at = 0; at < l->len && l->count < PROPOSED_MAX;) {
@@ -219,7 +218,6 @@ void propose_line(struct proposal *out, const char *line, size_t len, size_t num
         memcpy(&out->item[out->count], l->found, l->count * sizeof *l->found);
         out->count += l->count;
     }
-    free(l);
 }
 
 /* The n-th cell of "| a | b |", without the spaces around it. */

@@ -38,8 +38,6 @@ int tar_writer_open(struct tar_writer **out, const struct tar_tree *tree, struct
 void tar_writer_close(struct tar_writer *w);
 /* transport_read_fn; arg: struct tar_writer *. */
 ssize_t tar_writer_read(void *arg, void *buf, size_t cap, struct err *err);
-/* Total size of the files in the listing. */
-uint64_t tar_writer_content_bytes(const struct tar_writer *w);
 
 /* The hash and size of the stream. hex: char[SHA256_HEX_LEN + 1]; size may be NULL. */
 int tar_tree_hash(const struct tar_tree *tree, char *hex, uint64_t *size, struct err *err);

@@ -333,11 +333,6 @@ ssize_t tar_writer_read(void *arg, void *buf, size_t cap, struct err *err)
     return (ssize_t)n;
 }
 
-uint64_t tar_writer_content_bytes(const struct tar_writer *w)
-{
-    return w->content_bytes;
-}
-
 int tar_tree_hash(const struct tar_tree *tree, char *hex, uint64_t *size, struct err *err)
 {
     struct tar_writer *w;

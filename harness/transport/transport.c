@@ -278,8 +278,3 @@ const char *transport_fingerprint(const struct transport *t)
 {
     return t->fingerprint;
 }
-
-double transport_last_heard_s(const struct transport *t)
-{
-    return t->last_heard_s;
-}

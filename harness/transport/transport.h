@@ -100,7 +100,5 @@ ssize_t transport_read_fd(void *arg, void *buf, size_t cap, struct err *err);
 const char *transport_describe(const struct transport *t);     /* "user@host:port", or "local" */
 const char *transport_backend_name(const struct transport *t); /* "local", "libssh2", "openssh" */
 const char *transport_fingerprint(const struct transport *t);  /* "SHA256:..." of the host key, or "" */
-/* Monotonic time of the last byte from the node. */
-double transport_last_heard_s(const struct transport *t);
 
 #endif

@@ -1,5 +1,6 @@
 #include "harness/watch/model.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <math.h>
@@ -10,13 +11,8 @@ enum { HEIGHT_MAX = 8 };
 
 struct watch_model *watch_model_new(void)
 {
-    struct watch_model *m = calloc(1, sizeof *m);
-    FILE *out = m ? open_memstream(&m->text, &m->text_len) : NULL;
-    if (!out) {
-        free(m);
-        return NULL;
-    }
-    live_init(&m->live, out);
+    struct watch_model *m = xcalloc(1, sizeof *m);
+    live_init(&m->live, open_memstream(&m->text, &m->text_len));
     m->suite_eta_s = NAN;
     return m;
 }

@@ -66,7 +66,6 @@ struct watch_model {
     char status[32];                         /* of the run, once it has ended */
 };
 
-/* NULL if out of memory. */
 struct watch_model *watch_model_new(void);
 void watch_model_free(struct watch_model *m);
 

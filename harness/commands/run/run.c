@@ -8,8 +8,8 @@
 #include "harness/commands/run/count_run.h"
 #include "harness/commands/run/search_run.h"
 #include "harness/commands/run/several_nodes.h"
+#include "harness/plan/overrides.h"
 #include "harness/plan/recorded.h"
-#include "harness/plan/smoke.h"
 #include "harness/session/installed.h"
 
 #include <stdio.h>

@@ -60,8 +60,6 @@ int watch_follow_start(struct watch_follow *f, const char *word, watch_follow_fn
     f->model = watch_model_new();
     snprintf(f->title, sizeof f->title, "%.200s", word);
     event_stream_init(&f->lines, handle_line, f);
-    if (!f->model)
-        return err_set(err, ERR_INTERNAL, "watch: no memory");
     if (pipe2(fds, O_CLOEXEC) != 0)
         return err_set_errno(err, ERR_INTERNAL, errno, "watch: no pipe");
     f->pid = fork();
