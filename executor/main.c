@@ -192,39 +192,32 @@ static const struct command commands[] = {
     {"pack", cmd_pack, true, false, "write the run's bundle to stdout, a tar stream"},
 };
 
-/* Where the words of an option go. All commands take the same options, so that callers need not know more. */
-enum { OPTION_COUNT = 11 };
+#define AT(member) ARG_AT(struct options, member)
 
-static void list_options(struct options *o, struct arg out[OPTION_COUNT])
-{
-    const struct arg list[OPTION_COUNT] = {
-        {"--workdir", "DIR", &o->workdir, NULL,
-         "kernsweep's folder, relative to the home folder; default ~/.kernsweep"},
-        {"--run", "ID", &o->run, NULL, "the run"},
-        {"--offset", "N", &o->offset, NULL,
-         "follow: where to start in the journal, pack: in the stream; in bytes"},
-        {"--array", "N", &o->array, NULL, "task: the number of its array job"},
-        {"--days", "N", &o->days, NULL, "prune: how long something must have been unused"},
-        {"--sha256", "HEX", &o->sha256, NULL, "stage, has: the source tree"},
-        {"--sysfs", "ROOT", &o->sysfs, NULL, "in place of /sys"},
-        {"--proc", "ROOT", &o->proc, NULL, "in place of /proc"},
-        {"--model", "FILE", &o->model, NULL, "probe: a GGUF file to describe"},
-        {"--path", "PATH", &o->path, NULL, "code, resources: what to read"},
-        {"-h,--help", NULL, NULL, &o->help, "this text"},
-    };
-    memcpy(out, list, sizeof list);
-}
+/* All commands take the same options, so that callers need not know more. */
+static const struct arg option_list[] = {
+    {"--workdir", "DIR", AT(workdir),
+     "kernsweep's folder, relative to the home folder; default ~/.kernsweep"},
+    {"--run", "ID", AT(run), "the run"},
+    {"--offset", "N", AT(offset), "follow: where to start in the journal, pack: in the stream; in bytes"},
+    {"--array", "N", AT(array), "task: the number of its array job"},
+    {"--days", "N", AT(days), "prune: how long something must have been unused"},
+    {"--sha256", "HEX", AT(sha256), "stage, has: the source tree"},
+    {"--sysfs", "ROOT", AT(sysfs), "in place of /sys"},
+    {"--proc", "ROOT", AT(proc), "in place of /proc"},
+    {"--model", "FILE", AT(model), "probe: a GGUF file to describe"},
+    {"--path", "PATH", AT(path), "code, resources: what to read"},
+    {"-h,--help", NULL, AT(help), "this text"},
+};
+static const struct arg_table options = ARG_TABLE(struct options, option_list);
 
 static void usage(FILE *out)
 {
-    struct options ignored = {.run = NULL};
-    struct arg options[OPTION_COUNT];
-    list_options(&ignored, options);
     fprintf(out, "usage: kernsweep-executor COMMAND [OPTION...]\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
     fputc('\n', out);
-    args_help_options(options, OPTION_COUNT, out);
+    args_help_options(&options, out);
 }
 
 static const struct command *find_command(const char *name)
@@ -252,15 +245,13 @@ static int parse_number(const char *option, const char *text, int64_t max, int64
 static int parse_options(const struct command *cmd, int argc, char **argv, struct context *c, struct err *err)
 {
     struct options *o = &c->options;
-    struct arg options[OPTION_COUNT];
     const struct args spec = {.program = "kernsweep-executor",
                               .command = cmd->name,
                               .usage = "[OPTION...]",
                               .about = cmd->help,
-                              .options = options,
-                              .n_options = OPTION_COUNT};
+                              .own = options,
+                              .into = o};
     size_t n;
-    list_options(o, options);
     if (args_parse(&spec, argc, argv, NULL, &n, err) != 0)
         return -1;
     if (o->help)

@@ -1,10 +1,10 @@
-/* The command table of `kernsweep`, its entry point, and the flag set by the signal handler. */
+/* The list of the commands of `kernsweep`, what parses the command line for all of them, and the flag set by
+ * the signal handler. */
 #include "common/base/json_arena.h"
 #include "common/base/text.h"
 #include "common/base/trace.h"
 #include "harness/commands/base/cmd.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,89 +19,47 @@ static void on_signal(int number)
     interrupted = 1;
 }
 
-static const struct cmd commands[] = {
-    {"run", cmd_run, "run a plan's variants and contexts on a node"},
-    {"attach", cmd_attach, "resume following a run, then pull, store and report it"},
-    {"status", cmd_status, "runs on a node and their progress"},
-    {"watch", cmd_watch, "follow a run full-screen: matrix, running test, memory, log"},
-    {"cancel", cmd_cancel, "cancel a run on its node"},
-    {"pull", cmd_pull, "fetch the files that a run has written so far"},
-    {"init", cmd_init, "write a first plan for a program, from its command and its output"},
-    {"validate", cmd_validate, "check a plan: every error at once, and what it finds in a sample of output"},
-    {"check", cmd_check, "check whether a node is fit for a run"},
-    {"nodes", cmd_nodes, "nodes trust HOST: verify and store a host key"},
-    {"ingest", cmd_ingest, "store bundles in the results database"},
-    {"import", cmd_import, "store the results of other tools"},
-    {"runs", cmd_runs, "list, remove or reject stored runs"},
-    {"show", cmd_show, "show one stored run, test by test"},
-    {"open", cmd_open, "open a report, or the index of nightly runs, in the browser"},
-    {"logs", cmd_logs, "print the output of a test, or the log of a build or gate"},
-    {"compare", cmd_compare, "compare two runs, or a run and a baseline, cell by cell"},
-    {"best", cmd_best, "the best point of each variant and context, and how sure that is"},
-    {"history", cmd_history, "show one cell over all stored runs, and when it changed"},
-    {"noise", cmd_noise, "measure how much runs of identical builds vary on a node"},
-    {"ab", cmd_ab, "measure two builds in turns: commits, folders, runs or toolchains"},
-    {"bench", cmd_bench, "measure commands against each other on a node, without a plan"},
-    {"bisect", cmd_bisect, "find the commit that made a cell slower"},
-    {"baseline", cmd_baseline, "manage the runs that others are compared with"},
-    {"report", cmd_report, "write a report of a stored run"},
-    {"nightly", cmd_nightly, "scheduled run: start or resume, compare, report, notify, prune"},
-    {"export", cmd_export, "export stored tests as CSV or JSON, or the store as SQL"},
-    {"sql", cmd_sql, "query the store in SQL"},
-    {"db", cmd_db, "check, back up, compact or locate the store"},
-    {"diff", cmd_diff, "compare the machine code of a variant in two runs, kernel by kernel"},
-    {"resources", cmd_resources, "show registers, memory and instructions of compiled kernels"},
-    {"gguf", cmd_gguf, "show a model's metadata, or change a number in it"},
-    {"version", cmd_version, "print the version"},
-    {"complete", cmd_complete, NULL},
-};
-
-/* Options that a command has no use for. It accepts them all the same, so that a script may give every
- * command the same ones, but its help does not list them. */
-static const char *const of_store[] = {"--db", NULL};
-static const char *const of_nodes[] = {"-F,--ssh-config", "--transport", "-v,--verbose", NULL};
-static const char *const of_both[] = {"--db", "-F,--ssh-config", "--transport", "-v,--verbose", NULL};
-
-static const struct {
-    const char *command;
-    const char *const *options;
-} unlisted[] = {
-    {"nodes", of_store},  {"ingest", of_nodes},   {"import", of_nodes},   {"runs", of_nodes},
-    {"show", of_nodes},   {"compare", of_nodes},  {"history", of_nodes},  {"baseline", of_nodes},
-    {"report", of_nodes}, {"export", of_nodes},   {"sql", of_nodes},      {"db", of_nodes},
-    {"diff", of_nodes},   {"complete", of_nodes}, {"resources", of_both}, {"gguf", of_both},
-    {"version", of_both}, {"best", of_nodes},     {"open", of_nodes},
-};
-
-static const char *const *unlisted_of(const char *command)
+static int version(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    for (size_t i = 0; i < sizeof unlisted / sizeof *unlisted; i++)
-        if (strcmp(unlisted[i].command, command) == 0)
-            return unlisted[i].options;
-    return NULL;
-}
-
-int cmd_version(struct cmd_env *env, int argc, char **argv)
-{
-    struct args spec = {
-        .command = "version", .usage = "[--json]", .about = "Prints the version of kernsweep."};
-    struct err err = {0};
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, NULL, &n, &err);
-    if (rc != 0)
-        return rc == 1 ? EXIT_DONE : cmd_fail(&err);
+    (void)args;
+    (void)words;
+    (void)err;
     if (env->json)
         return cmd_print_json(json_pack("{s:s}", "version", KERNSWEEP_VERSION));
     puts("kernsweep " KERNSWEEP_VERSION);
     return EXIT_DONE;
 }
 
+static const struct cmd cmd_version = {
+    .name = "version",
+    .summary = "print the version",
+    .usage = "[--json]",
+    .about = "Prints the version of kernsweep.",
+    .unlisted = CMD_STORE_OPTIONS | CMD_NODE_OPTIONS,
+    .run = version,
+};
+
+extern const struct cmd cmd_run, cmd_attach, cmd_status, cmd_watch, cmd_cancel, cmd_pull, cmd_init,
+    cmd_validate, cmd_check, cmd_nodes, cmd_ingest, cmd_import, cmd_runs, cmd_show, cmd_open, cmd_logs,
+    cmd_compare, cmd_best, cmd_history, cmd_noise, cmd_ab, cmd_bench, cmd_bisect, cmd_baseline, cmd_report,
+    cmd_nightly, cmd_export, cmd_sql, cmd_db, cmd_diff, cmd_resources, cmd_gguf, cmd_complete;
+
+/* In the order of the help. */
+static const struct cmd *const commands[] = {
+    &cmd_run,      &cmd_attach, &cmd_status,    &cmd_watch,  &cmd_cancel,  &cmd_pull,    &cmd_init,
+    &cmd_validate, &cmd_check,  &cmd_nodes,     &cmd_ingest, &cmd_import,  &cmd_runs,    &cmd_show,
+    &cmd_open,     &cmd_logs,   &cmd_compare,   &cmd_best,   &cmd_history, &cmd_noise,   &cmd_ab,
+    &cmd_bench,    &cmd_bisect, &cmd_baseline,  &cmd_report, &cmd_nightly, &cmd_export,  &cmd_sql,
+    &cmd_db,       &cmd_diff,   &cmd_resources, &cmd_gguf,   &cmd_version, &cmd_complete};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
 static void help(FILE *out)
 {
     fputs("kernsweep: nightly performance regression testing for GPU kernels, over ssh\n\n", out);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (commands[i].about)
-            fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (commands[i]->summary)
+            fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fputs(
         "\nRun kernsweep help COMMAND for its options. Exit codes: 0 success, 1 a test or gate failed, 2 "
         "usage\n"
@@ -142,11 +100,11 @@ static int check_output(int rc)
 
 static int unknown_command(const char *word)
 {
-    const char *known[sizeof commands / sizeof *commands + 1] = {"help"};
+    const char *known[COMMANDS + 1] = {"help"};
     size_t n = 1;
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (commands[i].about)
-            known[n++] = commands[i].name;
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (commands[i]->summary)
+            known[n++] = commands[i]->name;
     const char *meant = text_nearest(word, known, n);
     fprintf(stderr, "kernsweep: unknown command \"%.40s\": %s%s%s`kernsweep help` lists all\n", word,
             meant ? "did you mean \"" : "", meant ? meant : "", meant ? "\"? " : "");
@@ -156,12 +114,9 @@ static int unknown_command(const char *word)
 static int command(struct cmd_env *env, int argc, char **argv)
 {
     const char *name = strcmp(argv[0], "--version") == 0 ? "version" : argv[0];
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(commands[i].name, name) != 0)
-            continue;
-        env->unlisted = unlisted_of(name);
-        return check_output(commands[i].fn(env, argc, argv));
-    }
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return check_output(cmd_call(commands[i], env, argc, argv));
     return unknown_command(argv[0]);
 }
 

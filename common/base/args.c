@@ -17,19 +17,22 @@ static bool is_name(const char *spec, const char *word, size_t len)
     return false;
 }
 
-static bool is_without(const struct args *a, const struct arg *option)
+static bool has_common(const struct args *a, size_t i)
 {
-    return a->without && strcmp(a->without, option->name) == 0;
+    return !(a->without >> i & 1);
 }
 
-static const struct arg *find_option(const struct args *a, const char *word, size_t len)
+/* into: what the option fills. */
+static const struct arg *find_option(const struct args *a, const char *word, size_t len, void **into)
 {
-    for (size_t i = 0; i < a->n_options; i++)
-        if (is_name(a->options[i].name, word, len))
-            return &a->options[i];
-    for (size_t i = 0; i < a->n_common; i++)
-        if (is_name(a->common[i].name, word, len) && !is_without(a, &a->common[i]))
-            return &a->common[i];
+    *into = a->into;
+    for (size_t i = 0; i < a->own.n; i++)
+        if (is_name(a->own.v[i].name, word, len))
+            return &a->own.v[i];
+    *into = a->common_into;
+    for (size_t i = 0; i < a->common.n; i++)
+        if (is_name(a->common.v[i].name, word, len) && has_common(a, i))
+            return &a->common.v[i];
     return NULL;
 }
 
@@ -51,35 +54,44 @@ static int unknown_option(const struct args *a, const char *word, size_t len, st
     size_t dashes = strspn(word, "-");
     size_t rest = len > dashes ? len - dashes : 0;
     snprintf(name, sizeof name, "%.*s", (int)(rest < sizeof name ? rest : sizeof name - 1), word + dashes);
-    for (size_t i = 0; i < a->n_options && n < OPTIONS_MAX; i++)
-        known[n++] = long_name(a->options[i].name);
-    for (size_t i = 0; i < a->n_common && n < OPTIONS_MAX; i++)
-        if (!is_without(a, &a->common[i]))
-            known[n++] = long_name(a->common[i].name);
+    for (size_t i = 0; i < a->own.n && n < OPTIONS_MAX; i++)
+        known[n++] = long_name(a->own.v[i].name);
+    for (size_t i = 0; i < a->common.n && n < OPTIONS_MAX; i++)
+        if (has_common(a, i))
+            known[n++] = long_name(a->common.v[i].name);
     const char *meant = text_nearest(name, known, n);
     return err_set(err, ERR_INPUT, "%s: unknown option %.100s%s%s%s (%s %s --help lists them)", a->command,
                    word, meant ? ": did you mean --" : "", meant ? meant : "", meant ? "?" : "", a->program,
                    a->command);
 }
 
+/* Whether what follows an option cannot be its value. */
+static bool is_option(const struct args *a, const char *word)
+{
+    void *into;
+    return find_option(a, word, strcspn(word, "="), &into);
+}
+
 /* Its value may be in the same word or in the next one. */
 static int parse_option(const struct args *a, int argc, char **argv, int *i, struct err *err)
 {
+    void *into;
     const char *word = argv[*i];
     size_t len = strcspn(word, "=");
     const char *value = word[len] == '=' ? word + len + 1 : NULL;
-    const struct arg *option = find_option(a, word, len);
+    const struct arg *option = find_option(a, word, len, &into);
     if (!option)
         return unknown_option(a, word, len, err);
-    if (option->flag && value)
+    if (option->at.flag && value)
         return err_set(err, ERR_INPUT, "%s: %.*s takes no value", a->command, (int)len, word);
-    if (option->flag) {
-        *option->flag = true;
+    void *at = (char *)into + option->at.offset;
+    if (option->at.flag) {
+        *(bool *)at = true;
         return 0;
     }
-    if (!value && (*i + 1 >= argc || find_option(a, argv[*i + 1], strcspn(argv[*i + 1], "="))))
+    if (!value && (*i + 1 >= argc || is_option(a, argv[*i + 1])))
         return err_set(err, ERR_INPUT, "%s: %s needs a value: %s", a->command, word, option->value);
-    *option->text = value ? value : argv[++*i];
+    *(const char **)at = value ? value : argv[++*i];
     return 0;
 }
 
@@ -105,29 +117,25 @@ int args_parse(const struct args *a, int argc, char **argv, const char **words, 
     return 0;
 }
 
-void args_help_options(const struct arg *options, size_t n, FILE *out)
+static void help_option(const struct arg *option, FILE *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        char left[64];
-        snprintf(left, sizeof left, "%s%s%s", options[i].name, options[i].value ? " " : "",
-                 options[i].value ? options[i].value : "");
-        fprintf(out, "  %-28s %s\n", left, options[i].help);
-    }
+    char left[64];
+    snprintf(left, sizeof left, "%s%s%s", option->name, option->value ? " " : "",
+             option->value ? option->value : "");
+    fprintf(out, "  %-28s %s\n", left, option->help);
 }
 
-static bool is_listed(const struct args *a, const struct arg *option)
+void args_help_options(const struct arg_table *options, FILE *out)
 {
-    for (const char *const *name = a->unlisted; name && *name; name++)
-        if (strcmp(*name, option->name) == 0)
-            return false;
-    return !is_without(a, option);
+    for (size_t i = 0; i < options->n; i++)
+        help_option(&options->v[i], out);
 }
 
 void args_help(const struct args *a, FILE *out)
 {
     fprintf(out, "usage: %s %s %s\n\n%s\n\n", a->program, a->command, a->usage, a->about);
-    args_help_options(a->options, a->n_options, out);
-    for (size_t i = 0; i < a->n_common; i++)
-        if (is_listed(a, &a->common[i]))
-            args_help_options(&a->common[i], 1, out);
+    args_help_options(&a->own, out);
+    for (size_t i = 0; i < a->common.n; i++)
+        if (!((a->without | a->unlisted) >> i & 1))
+            help_option(&a->common.v[i], out);
 }

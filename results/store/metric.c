@@ -22,7 +22,7 @@ static struct metric_info table[METRIC_COUNT] = {
 #include "results/store/metric.def"
 };
 
-static const char help[] =
+const char metric_help[] =
     "metric to show (default: the primary metric of the run), one of the plan's own, or one of"
 #define METRIC_TEST(id, label, ...) " " #label
 #define METRIC_BUILD(id, label, ...) " " #label
@@ -50,11 +50,6 @@ static bool is_taken(enum metric m)
 const struct metric_info *metric_info(enum metric m)
 {
     return is_taken(m) ? &table[m] : &free_place;
-}
-
-const char *metric_help(void)
-{
-    return help;
 }
 
 bool metric_from_name(const char *name, enum metric *out)

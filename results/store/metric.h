@@ -80,7 +80,7 @@ bool metric_from_name(const char *name, enum metric *out);
 /* The same, for --metric, once the runs are loaded: the error lists the names. */
 int metric_parse(const char *name, enum metric *out, struct err *err);
 /* The help of --metric, which ends with the names of the built-in metrics. */
-const char *metric_help(void);
+extern const char metric_help[];
 
 /* Finds or adds a metric that a run defines. owner: the run, for messages. ERR_INPUT if a run that was loaded
  * before defines the name with another unit or direction, or if there are too many. */

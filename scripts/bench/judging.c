@@ -294,36 +294,44 @@ static int read_count(const char *text, const char *option, uint64_t *out, struc
     return 0;
 }
 
+struct bench_args {
+    const char *seed, *nights, *csv, *better;
+    bool help;
+};
+
+#define AT(member) ARG_AT(struct bench_args, member)
+
+static const struct arg options[] = {
+    {"-h,--help", NULL, AT(help), "print this"},
+    {"--seed", "N", AT(seed), "of the simulated nights"},
+    {"--nights", "N", AT(nights), "nights for each row (default 400)"},
+    {"--csv", "FILE", AT(csv), "judge these histories instead: series,night,value[,n]"},
+    {"--better", "less|more", AT(better), "of the values in FILE (default less)"},
+};
+
 static int bench(int argc, char **argv, struct err *err)
 {
-    const char *seed_text = NULL, *nights_text = NULL, *csv = NULL, *better = NULL, *words[1];
+    struct bench_args o = {.help = false};
+    const char *words[1];
     uint64_t seed = 20261101, nights = 400;
     size_t n;
-    bool help = false;
-    const struct arg options[] = {
-        {"-h,--help", NULL, NULL, &help, "print this"},
-        {"--seed", "N", &seed_text, NULL, "of the simulated nights"},
-        {"--nights", "N", &nights_text, NULL, "nights for each row (default 400)"},
-        {"--csv", "FILE", &csv, NULL, "judge these histories instead: series,night,value[,n]"},
-        {"--better", "less|more", &better, NULL, "of the values in FILE (default less)"},
-    };
     const struct args a = {.program = "scripts/bench",
                            .command = "judging",
                            .usage = "",
                            .about = "The judge on simulated nights, beside simple rules.",
-                           .options = options,
-                           .n_options = sizeof options / sizeof *options};
-    if (args_parse(&a, argc, argv, words, &n, err) != 0 || read_count(seed_text, "--seed", &seed, err) != 0 ||
-        read_count(nights_text, "--nights", &nights, err) != 0)
+                           .own = ARG_TABLE(struct bench_args, options),
+                           .into = &o};
+    if (args_parse(&a, argc, argv, words, &n, err) != 0 || read_count(o.seed, "--seed", &seed, err) != 0 ||
+        read_count(o.nights, "--nights", &nights, err) != 0)
         return -1;
-    if (help) {
+    if (o.help) {
         args_help(&a, stdout);
         return 0;
     }
-    if (better && strcmp(better, "less") != 0 && strcmp(better, "more") != 0)
-        return err_set(err, ERR_INPUT, "--better: \"%s\" is neither less nor more", better);
-    if (csv)
-        return csv_nights_print(csv, better && strcmp(better, "more") == 0, err);
+    if (o.better && strcmp(o.better, "less") != 0 && strcmp(o.better, "more") != 0)
+        return err_set(err, ERR_INPUT, "--better: \"%s\" is neither less nor more", o.better);
+    if (o.csv)
+        return csv_nights_print(o.csv, o.better && strcmp(o.better, "more") == 0, err);
     print_noises((size_t)nights, seed);
     print_scenarios((size_t)nights / 2 + 1, seed + 10000000);
     return print_changes((size_t)nights, seed + 20000000, err);

@@ -12,27 +12,30 @@ struct parsed {
     size_t n;
 };
 
+#define AT(member) ARG_AT(struct parsed, member)
+
+static const struct arg options[] = {
+    {"--contexts", "LIST", AT(contexts), "these contexts"},
+    {"-t,--tag", "TAG", AT(tag), "the tag"},
+    {"--detach", NULL, AT(detach), "return at once"},
+};
+static const struct arg common[] = {
+    {"--db", "FILE", AT(db), "the store"},
+    {"-v,--verbose", NULL, AT(verbose), "say more"},
+};
+
 /* Parses the words after the command's name. */
 static int parse(struct parsed *p, size_t min_words, char *const *argv, int argc, struct err *err)
 {
     *p = (struct parsed){0};
-    const struct arg options[] = {
-        {"--contexts", "LIST", &p->contexts, NULL, "these contexts"},
-        {"-t,--tag", "TAG", &p->tag, NULL, "the tag"},
-        {"--detach", NULL, NULL, &p->detach, "return at once"},
-    };
-    const struct arg common[] = {
-        {"--db", "FILE", &p->db, NULL, "the store"},
-        {"-v,--verbose", NULL, NULL, &p->verbose, "say more"},
-    };
     const struct args a = {.program = "kernsweep",
                            .command = "run",
                            .usage = "PLAN [MORE]",
                            .about = "Runs.",
-                           .options = options,
-                           .n_options = COUNT(options),
-                           .common = common,
-                           .n_common = COUNT(common),
+                           .own = ARG_TABLE(struct parsed, options),
+                           .common = ARG_TABLE(struct parsed, common),
+                           .into = p,
+                           .common_into = p,
                            .min_words = min_words,
                            .max_words = WORDS_MAX};
     return args_parse(&a, argc, (char **)(uintptr_t)argv, p->words, &p->n, err);
@@ -127,58 +130,62 @@ static void nothing_is_fine_where_nothing_is_needed(void **state)
     assert_err(parse(&p, 1, argv, 1, &err), &err, ERR_INPUT, "usage");
 }
 
-static void help_lists_every_option(void **state)
+static void assert_help(const struct args *a, const char *expected)
 {
-    (void)state;
-    const char *text = NULL;
-    bool flag;
-    const struct arg options[] = {{"--contexts", "LIST", &text, NULL, "these contexts"}};
-    const struct arg common[] = {{"-v,--verbose", NULL, NULL, &flag, "say more"}};
-    const struct args a = {.program = "kernsweep",
-                           .command = "run",
-                           .usage = "PLAN",
-                           .about = "Runs a plan.",
-                           .options = options,
-                           .n_options = 1,
-                           .common = common,
-                           .n_common = 1};
     char *out = NULL;
     size_t len = 0;
     FILE *f = open_memstream(&out, &len);
-    args_help(&a, f);
+    args_help(a, f);
     fclose(f);
-    assert_string_equal(out, "usage: kernsweep run PLAN\n\nRuns a plan.\n\n"
-                             "  --contexts LIST              these contexts\n"
-                             "  -v,--verbose                 say more\n");
+    assert_string_equal(out, expected);
     free(out);
+}
+
+static const struct args runs = {.program = "kernsweep",
+                                 .command = "run",
+                                 .usage = "PLAN",
+                                 .about = "Runs a plan.",
+                                 .own = {options, 1, 0},
+                                 .common = ARG_TABLE(struct parsed, common)};
+
+static void help_lists_every_option(void **state)
+{
+    (void)state;
+    assert_help(&runs, "usage: kernsweep run PLAN\n\nRuns a plan.\n\n"
+                       "  --contexts LIST              these contexts\n"
+                       "  --db FILE                    the store\n"
+                       "  -v,--verbose                 say more\n");
 }
 
 static void an_unlisted_option_is_taken_but_not_in_the_help(void **state)
 {
     (void)state;
-    bool verbose = false, quiet = false;
-    const struct arg common[] = {{"-v,--verbose", NULL, NULL, &verbose, "say more"},
-                                 {"-q,--quiet", NULL, NULL, &quiet, "say less"}};
-    const char *const unlisted[] = {"-v,--verbose", NULL};
-    const struct args a = {.program = "kernsweep",
-                           .command = "run",
-                           .usage = "PLAN",
-                           .about = "Runs a plan.",
-                           .common = common,
-                           .n_common = 2,
-                           .unlisted = unlisted};
+    struct parsed p = {0};
+    struct args a = runs;
     char *argv[] = {(char *)"run", (char *)"-v", NULL};
-    char *out = NULL;
-    size_t len = 0, n;
+    size_t n;
     struct err err = {0};
+    a.common_into = &p;
+    a.unlisted = 1 << 1;
     assert_ok(args_parse(&a, 2, argv, NULL, &n, &err), &err);
-    assert_true(verbose);
-    FILE *f = open_memstream(&out, &len);
-    args_help(&a, f);
-    fclose(f);
-    assert_string_equal(out, "usage: kernsweep run PLAN\n\nRuns a plan.\n\n"
-                             "  -q,--quiet                   say less\n");
-    free(out);
+    assert_true(p.verbose);
+    assert_help(&a, "usage: kernsweep run PLAN\n\nRuns a plan.\n\n"
+                    "  --contexts LIST              these contexts\n"
+                    "  --db FILE                    the store\n");
+}
+
+static void an_option_that_a_command_lacks_is_refused(void **state)
+{
+    (void)state;
+    struct args a = runs;
+    char *argv[] = {(char *)"run", (char *)"-v", NULL};
+    size_t n;
+    struct err err = {0};
+    a.without = 1 << 1;
+    assert_err(args_parse(&a, 2, argv, NULL, &n, &err), &err, ERR_INPUT, "run: unknown option -v");
+    assert_help(&a, "usage: kernsweep run PLAN\n\nRuns a plan.\n\n"
+                    "  --contexts LIST              these contexts\n"
+                    "  --db FILE                    the store\n");
 }
 
 int main(void)
@@ -191,6 +198,7 @@ int main(void)
         cmocka_unit_test(nothing_is_fine_where_nothing_is_needed),
         cmocka_unit_test(help_lists_every_option),
         cmocka_unit_test(an_unlisted_option_is_taken_but_not_in_the_help),
+        cmocka_unit_test(an_option_that_a_command_lacks_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,40 +31,68 @@ static int choose_notes(struct cmd_env *env, struct err *err)
     return env->notes ? 0 : err_set_errno(err, ERR_STORAGE, errno, "/dev/null: cannot open");
 }
 
-int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, const char **words, size_t *n,
-             struct err *err)
+#define AT(member) ARG_AT(struct cmd_env, member)
+
+enum { COMMON_TRANSPORT = 2 };
+
+/* cmd.h has their bits; parse() adds the kinds of transport. */
+static const struct arg common[] = {
+    {"--db", "FILE", AT(db_option), "the store (default $KERNSWEEP_DB, otherwise below XDG_DATA_HOME)"},
+    {"-F,--ssh-config", "FILE", AT(ssh_config), "ssh configuration file, as for ssh -F"},
+    [COMMON_TRANSPORT] = {"--transport", "KIND", AT(transport), NULL},
+    {"--json", NULL, AT(json), "machine-readable output on stdout"},
+    {"--color", "WHEN", AT(colour), "auto (default), always or never; NO_COLOR is honoured"},
+    {"-q,--quiet", NULL, AT(quiet), "no progress and no notes: only results and errors"},
+    {"-v,--verbose", NULL, AT(verbose), "show each command on the node and how long it took"},
+    {"-h,--help", NULL, AT(help), "show this help"},
+};
+
+/* Returns 1 if the help was printed. */
+static int parse(const struct cmd *cmd, struct cmd_env *env, void *args, struct words *words, int argc,
+                 char **argv, struct err *err)
 {
     char transports[128];
+    struct arg shared[sizeof common / sizeof *common];
+    memcpy(shared, common, sizeof shared);
     connect_list(transports, sizeof transports);
-    const struct arg common[] = {
-        {"--db", "FILE", &env->db_option, NULL,
-         "the store (default $KERNSWEEP_DB, otherwise below XDG_DATA_HOME)"},
-        {"-F,--ssh-config", "FILE", &env->ssh_config, NULL, "ssh configuration file, as for ssh -F"},
-        {"--transport", "KIND", &env->transport, NULL, transports},
-        {"--json", NULL, NULL, &env->json, "machine-readable output on stdout"},
-        {"--color", "WHEN", &env->colour, NULL, "auto (default), always or never; NO_COLOR is honoured"},
-        {"-q,--quiet", NULL, NULL, &env->quiet, "no progress and no notes: only results and errors"},
-        {"-v,--verbose", NULL, NULL, &env->verbose, "show each command on the node and how long it took"},
-        {"-h,--help", NULL, NULL, &env->help, "show this help"},
-    };
-    spec->program = "kernsweep";
-    spec->common = common;
-    spec->n_common = sizeof common / sizeof *common;
-    spec->unlisted = env->unlisted;
-    int rc = args_parse(spec, argc, argv, words, n, err);
+    shared[COMMON_TRANSPORT].help = transports;
+    const struct args spec = {.program = "kernsweep",
+                              .command = cmd->name,
+                              .usage = cmd->usage,
+                              .about = cmd->about,
+                              .own = cmd->options,
+                              .common = ARG_TABLE(struct cmd_env, shared),
+                              .into = args,
+                              .common_into = env,
+                              .min_words = cmd->min_words,
+                              .max_words = cmd->max_words,
+                              .without = cmd->without,
+                              .unlisted = cmd->unlisted};
+    int rc = args_parse(&spec, argc, argv, words->v, &words->n, err);
     if (env->verbose)
         trace_verbose();
     if (env->help) {
-        args_help(spec, stdout);
-        rc = 1;
+        args_help(&spec, stdout);
+        return 1;
     }
-    spec->common = NULL;
-    spec->n_common = 0;
-    if (rc != 0)
-        return rc;
-    return (env->colour && colour_choose(env->colour, err) != 0) || choose_notes(env, err) != 0
-               ? -1
-               : choose_store(env, err);
+    if (rc != 0 || (env->colour && colour_choose(env->colour, err) != 0) || choose_notes(env, err) != 0)
+        return -1;
+    return choose_store(env, err);
+}
+
+int cmd_call(const struct cmd *cmd, struct cmd_env *env, int argc, char **argv)
+{
+    struct err err = {0};
+    size_t size = cmd->options.size;
+    AUTO_FREE void *args = cmd->defaults ? xmemdup(cmd->defaults, size) : xcalloc(1, size);
+    AUTO_FREE const char **v = xcalloc(cmd->max_words + 1, sizeof *v);
+    struct words words = {.v = v};
+    int rc = parse(cmd, env, args, &words, argc, argv, &err);
+    if (rc == 1)
+        return EXIT_DONE;
+    if (rc == 0)
+        rc = cmd->run(env, args, &words, &err);
+    return rc < 0 ? cmd_fail(&err) : rc;
 }
 
 int cmd_fail(const struct err *err)

@@ -1,13 +1,15 @@
-/* cmd: what the commands of `kernsweep` share. Each command has one file, which parses the arguments, calls
- * the layers below and prints; only commands print.
+/* cmd: what the commands of `kernsweep` are, and what they share. Each command has one file, which describes
+ * it as a struct cmd, calls the layers below and prints; only commands print. cmd_call() parses the command
+ * line.
  *
- * A command receives its arguments (argv[0] is its name) and an environment set up by main(), and returns the
- * exit code of the process (common/contract/proto.h). Machine-readable output goes to stdout, messages to
- * stderr.
+ * A command receives the environment that main() set up, its own options and the words of the command line,
+ * and returns the exit code of the process (common/contract/proto.h). Machine-readable output goes to stdout,
+ * messages to stderr.
  */
 #ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_CMD_H
 #define KERNSWEEP_HARNESS_COMMANDS_BASE_CMD_H
 
+#include "common/base/alloc.h"
 #include "common/base/args.h"
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -29,23 +31,41 @@ struct cmd_env {
     const char *transport;
     const char *colour;
     bool json, quiet, verbose, help;
-    FILE *notes; /* progress and notes for people: stderr, or nowhere with --quiet; set by cmd_args() */
-    const char *const *unlisted; /* options of every command that this one has no use for; NULL: none */
+    FILE *notes; /* progress and notes for people: stderr, or nowhere with --quiet */
     char db[FS_PATH_MAX];
 };
 
-typedef int cmd_fn(struct cmd_env *env, int argc, char **argv);
+/* What the command line has besides options; v[n] is NULL. */
+struct words {
+    const char **v;
+    size_t n;
+};
+
+/* Common options, for `without` and `unlisted`. */
+enum {
+    CMD_STORE_OPTIONS = 1 << 0,         /* --db */
+    CMD_NODE_OPTIONS = 3 << 1 | 1 << 6, /* --ssh-config, --transport, --verbose */
+    CMD_JSON = 1 << 3,
+};
 
 struct cmd {
     const char *name;
-    cmd_fn *fn;
-    const char *about; /* NULL: not for people, and not in the help */
+    const char *summary; /* its line in the list of commands; NULL: it is not for people, and not there */
+    const char *usage;   /* "PLAN [options]" */
+    const char *about;   /* for its help: some sentences */
+    struct arg_table options;
+    const void *defaults; /* of the struct that the options fill; NULL: zeroes */
+    size_t min_words, max_words;
+    unsigned without;  /* common options that it does not have */
+    unsigned unlisted; /* those that it accepts, so that a script may give every command the same ones, but
+                        * has no use for: not in its help */
+    /* args: what the options filled. Returns an exit code, or -1 with err. */
+    int (*run)(struct cmd_env *env, void *args, const struct words *words, struct err *err);
 };
 
-/* Parses the command's own options and the common ones, resolves env->db, handles --help. Returns 0 to
- * continue, 1 if help was printed, -1 with err. */
-int cmd_args(struct cmd_env *env, struct args *spec, int argc, char **argv, const char **words, size_t *n,
-             struct err *err);
+/* Parses the command line, of which argv[0] is the command's name, resolves env->db and runs the command, or
+ * prints its help. Prints an error. Returns the exit code. */
+int cmd_call(const struct cmd *cmd, struct cmd_env *env, int argc, char **argv);
 
 /* Prints "kernsweep: <message>" to stderr and returns the exit code for the kind of error. */
 int cmd_fail(const struct err *err);
@@ -78,12 +98,5 @@ bool cmd_is_plan(const char *word);
 /* The checked value of --transport, for struct session_options. */
 int cmd_backend(const struct cmd_env *env, const char **out, struct err *err);
 int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err);
-
-cmd_fn cmd_logs, cmd_open;
-
-cmd_fn cmd_run, cmd_attach, cmd_status, cmd_cancel, cmd_pull, cmd_check, cmd_nodes, cmd_ingest, cmd_runs,
-    cmd_show, cmd_compare, cmd_best, cmd_history, cmd_baseline, cmd_report, cmd_gguf, cmd_nightly,
-    cmd_version, cmd_export, cmd_db, cmd_sql, cmd_noise, cmd_import, cmd_watch, cmd_resources, cmd_diff,
-    cmd_ab, cmd_bisect, cmd_validate, cmd_init, cmd_bench, cmd_complete;
 
 #endif

@@ -173,23 +173,3 @@ void attach_print_left(const struct session *s)
         "run %s has not ended on %s: `kernsweep attach %s` follows it, `kernsweep cancel %s` cancels it\n",
         s->rec.run_id, s->rec.node, s->rec.run_id, s->rec.run_id);
 }
-
-int attach_command(struct cmd_env *env, int argc, char **argv, struct args *spec, const struct attach_args *a,
-                   attach_fn *fn)
-{
-    struct err err = {0};
-    struct session s = {0};
-    const char *word;
-    size_t n;
-    spec->command = argv[0];
-    spec->usage = "RUN [options]";
-    spec->min_words = spec->max_words = 1;
-    int rc = cmd_args(env, spec, argc, argv, &word, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = fn(env, a, word, &s, &err);
-    if (s.t)
-        session_close(&s);
-    return rc < 0 ? cmd_fail(&err) : rc;
-}

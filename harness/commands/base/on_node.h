@@ -29,19 +29,13 @@ int attach_open(struct cmd_env *env, const struct attach_args *a, const char *wo
 /* Connects to the newest run on a->node. */
 int attach_open_newest(struct cmd_env *env, const struct attach_args *a, struct session *s, struct err *err);
 
-/* The options of every such command, for the struct attach_args a. */
-#define ATTACH_OPTIONS(a)                                                                                    \
-    {"--node", "NODE", &(a).node, NULL, "node of a run that was started on another machine"},                \
+/* The options of every such command; path: that of the struct attach_args in type, "at.", or nothing. */
+#define ATTACH_OPTIONS(type, path)                                                                           \
+    {"--node", "NODE", ARG_AT(type, path node), "node of a run that was started on another machine"},        \
     {                                                                                                        \
-        "--workdir", "DIR", &(a).workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"       \
+        "--workdir", "DIR", ARG_AT(type, path workdir),                                                      \
+            "kernsweep's folder on that node (default .kernsweep)"                                           \
     }
-
-/* word: the run. Returns an exit code, or -1 with err. */
-typedef int attach_fn(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
-                      struct err *err);
-/* A command with one RUN: parses, calls fn, closes the session. spec needs its options and about only. */
-int attach_command(struct cmd_env *env, int argc, char **argv, struct args *spec, const struct attach_args *a,
-                   attach_fn *fn);
 
 /* Prints to stderr that the run continues, and how to follow or cancel it. */
 void attach_print_left(const struct session *s);

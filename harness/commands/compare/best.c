@@ -25,17 +25,18 @@ static int print_best(const struct cmd_env *env, const struct best_args *a, cons
     return rc;
 }
 
-static int best(struct cmd_env *env, const struct best_args *a, const char **words, size_t n, struct err *err)
+static int best(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
+    const struct best_args *a = args;
     static const char *const latest[] = {"latest"};
     struct store s = {0};
-    size_t count = 0;
+    size_t count = 0, n = words->n;
     struct run_data *runs = calloc(n + 1, sizeof *runs);
     if (!runs)
         return err_set(err, ERR_INTERNAL, "best: no memory for the runs");
     int rc = cmd_store_open(env, &s, STORE_READ, err);
     if (rc == 0)
-        rc = store_load_runs(&s, n ? words : latest, n ? n : 1, runs, &count, err);
+        rc = store_load_runs(&s, n ? words->v : latest, n ? n : 1, runs, &count, err);
     if (rc == 0)
         rc = print_best(env, a, runs, count, err);
     for (size_t i = 0; i < count; i++)
@@ -45,27 +46,21 @@ static int best(struct cmd_env *env, const struct best_args *a, const char **wor
     return rc;
 }
 
-int cmd_best(struct cmd_env *env, int argc, char **argv)
-{
-    struct best_args a = {0};
-    const char *words[BEST_RUNS_MAX];
-    const struct arg options[] = {
-        {"--metric", "NAME", &a.metric, NULL, "what to choose by (default: what the run is judged by)"},
-        {"--overall", NULL, NULL, &a.overall, "the best over all variants of the plan, not of each"},
-        {"--markdown", NULL, NULL, &a.markdown, "print Markdown"},
-    };
-    struct args spec = {.command = "best",
-                        .usage = "[RUN...]",
-                        .about = "Shows the best point of each variant and context, and how sure that is.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .max_words = BEST_RUNS_MAX};
-    struct err err = {0};
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = best(env, &a, words, n, &err);
-    return rc < 0 ? cmd_fail(&err) : rc;
-}
+#define AT(member) ARG_AT(struct best_args, member)
+
+static const struct arg options[] = {
+    {"--metric", "NAME", AT(metric), "what to choose by (default: what the run is judged by)"},
+    {"--overall", NULL, AT(overall), "the best over all variants of the plan, not of each"},
+    {"--markdown", NULL, AT(markdown), "print Markdown"},
+};
+
+const struct cmd cmd_best = {
+    .name = "best",
+    .summary = "the best point of each variant and context, and how sure that is",
+    .usage = "[RUN...]",
+    .about = "Shows the best point of each variant and context, and how sure that is.",
+    .options = ARG_TABLE(struct best_args, options),
+    .max_words = BEST_RUNS_MAX,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = best,
+};

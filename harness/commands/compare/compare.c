@@ -284,57 +284,52 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
     return rc == 0 ? code : -1;
 }
 
-int cmd_compare(struct cmd_env *env, int argc, char **argv)
+static int run_compare(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct compare_args a = {0};
-    const struct arg options[] = {
-        {"--baseline", "NAME", &a.baseline, NULL,
-         "compare with this stored baseline of the run's node and plan"},
-        {"--within", NULL, NULL, &a.within, "compare the run's variants with one of them"},
-        {"--reference", "VARIANT", &a.reference, NULL,
-         "with --within: the variant to compare with (default: baseline)"},
-        {"--by", "node|gpu", &a.by, NULL,
-         "compare the machines, or the GPUs, that shared the run with each other"},
-        {"--threshold", "X", &a.threshold, NULL,
-         "smallest change that counts, 0.05 or 5% (default: the plan's); with 8 or more nights 2% already "
-         "counts"},
-        {"--metric", "METRIC", &a.metric, NULL, metric_help()},
-        {"--all-metrics", NULL, NULL, &a.all_metrics, "show the other metrics too"},
-        {"--format", "FORMAT", &a.format, NULL, "text, md, csv, junit or github (annotations)"},
-        {"--fail-on", "WHAT", &a.fail_on, NULL,
-         "what counts as failure: regression (default; exit 4), failure (a broken cell; exit 1) or none "
-         "(default with --within)"},
-    };
-    struct args spec = {.command = "compare",
-                        .usage = "A B | RUN [--baseline NAME | --within | --by node|gpu]",
-                        .about =
-                            "Compares two stored runs (A is the base), or a run with a baseline, with earlier"
-                            " nightly runs, or its variants with each other.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .min_words = 1,
-                        .max_words = 2};
-    struct err err = {0};
-    struct store s = {0};
+    const struct compare_args *a = args;
+    AUTO(store_close) struct store s = {0};
     struct request req;
     struct compared compared = {0};
-    const char *words[2];
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
+    if (parse_options(env, a, words->n, &req, err) != 0 || cmd_store_open(env, &s, STORE_READ, err) != 0)
+        return -1;
+    if (a->by)
+        return compare_shared(env, &s, a, words->v[0], &req, err);
+    int rc = compare_run(&s, a, words->v, words->n, &req, &compared, err);
     if (rc == 0)
-        rc = parse_options(env, &a, n, &req, &err);
-    if (rc == 0)
-        rc = cmd_store_open(env, &s, STORE_READ, &err);
-    if (rc == 0 && a.by)
-        rc = compare_shared(env, &s, &a, words[0], &req, &err);
-    else if (rc == 0)
-        rc = compare_run(&s, &a, words, n, &req, &compared, &err);
-    if (rc == 0 && !a.by)
-        rc = print_comparison(env, &req, &compared, exit_code(&a, &req, &compared.comparison), &err);
+        rc = print_comparison(env, &req, &compared, exit_code(a, &req, &compared.comparison), err);
     comparison_release(&compared.comparison);
     counted_release(&compared.counted);
-    store_close(&s);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    return rc;
 }
+
+#define AT(member) ARG_AT(struct compare_args, member)
+
+static const struct arg options[] = {
+    {"--baseline", "NAME", AT(baseline), "compare with this stored baseline of the run's node and plan"},
+    {"--within", NULL, AT(within), "compare the run's variants with one of them"},
+    {"--reference", "VARIANT", AT(reference),
+     "with --within: the variant to compare with (default: baseline)"},
+    {"--by", "node|gpu", AT(by), "compare the machines, or the GPUs, that shared the run with each other"},
+    {"--threshold", "X", AT(threshold),
+     "smallest change that counts, 0.05 or 5% (default: the plan's); with 8 or more nights 2% already "
+     "counts"},
+    {"--metric", "METRIC", AT(metric), metric_help},
+    {"--all-metrics", NULL, AT(all_metrics), "show the other metrics too"},
+    {"--format", "FORMAT", AT(format), "text, md, csv, junit or github (annotations)"},
+    {"--fail-on", "WHAT", AT(fail_on),
+     "what counts as failure: regression (default; exit 4), failure (a broken cell; exit 1) or none "
+     "(default with --within)"},
+};
+
+const struct cmd cmd_compare = {
+    .name = "compare",
+    .summary = "compare two runs, or a run and a baseline, cell by cell",
+    .usage = "A B | RUN [--baseline NAME | --within | --by node|gpu]",
+    .about = "Compares two stored runs (A is the base), or a run with a baseline, with earlier nightly runs, "
+             "or its variants with each other.",
+    .options = ARG_TABLE(struct compare_args, options),
+    .min_words = 1,
+    .max_words = 2,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = run_compare,
+};

@@ -236,47 +236,46 @@ static int compare(struct cmd_env *env, struct store *s, struct diff *d, const c
     return env->json ? print_json(d, err) : print_text(d, err);
 }
 
-static int diff(struct cmd_env *env, const char *variant, const char *kernel, const char **words,
-                struct err *err)
+static void release(struct diff *d)
 {
-    struct diff d = {.variant = variant};
-    struct store s = {0};
-    if (!variant)
-        return err_set(err, ERR_INPUT, "diff: --variant is required");
-    int rc = kernel && regex_compile(&d.kernel, kernel, err) != 0 ? err_wrap(err, "--kernel") : 0;
-    if (rc == 0)
-        rc = cmd_store_open(env, &s, STORE_READ, err);
-    if (rc == 0)
-        rc = compare(env, &s, &d, words, err);
-    kernel_pairs_release(&d.pairs);
-    release_side(&d.before);
-    release_side(&d.now);
-    regex_release(&d.kernel);
-    store_close(&s);
-    return rc;
+    kernel_pairs_release(&d->pairs);
+    release_side(&d->before);
+    release_side(&d->now);
+    regex_release(&d->kernel);
 }
 
-int cmd_diff(struct cmd_env *env, int argc, char **argv)
+struct diff_args {
+    const char *variant, *kernel;
+};
+
+static int diff(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    const char *variant = NULL, *kernel = NULL, *words[2];
-    const struct arg options[] = {
-        {"--variant", "NAME", &variant, NULL, "the variant whose code is compared"},
-        {"--kernel", "REGEX", &kernel, NULL,
-         "only kernels whose name matches, as printed or as in the symbol table"},
-    };
-    struct args spec = {.command = "diff",
-                        .usage = "RUN_A RUN_B --variant V [--kernel REGEX]",
-                        .about = "Compares the machine code of a variant in two runs, kernel by kernel.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .min_words = 2,
-                        .max_words = 2};
-    struct err err = {0};
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = diff(env, variant, kernel, words, &err);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    const struct diff_args *a = args;
+    AUTO(store_close) struct store s = {0};
+    AUTO(release) struct diff d = {.variant = a->variant};
+    if (!a->variant)
+        return err_set(err, ERR_INPUT, "diff: --variant is required");
+    if (a->kernel && regex_compile(&d.kernel, a->kernel, err) != 0)
+        return err_wrap(err, "--kernel");
+    return cmd_store_open(env, &s, STORE_READ, err) != 0 ? -1 : compare(env, &s, &d, words->v, err);
 }
+
+#define AT(member) ARG_AT(struct diff_args, member)
+
+static const struct arg options[] = {
+    {"--variant", "NAME", AT(variant), "the variant whose code is compared"},
+    {"--kernel", "REGEX", AT(kernel),
+     "only kernels whose name matches, as printed or as in the symbol table"},
+};
+
+const struct cmd cmd_diff = {
+    .name = "diff",
+    .summary = "compare the machine code of a variant in two runs, kernel by kernel",
+    .usage = "RUN_A RUN_B --variant V [--kernel REGEX]",
+    .about = "Compares the machine code of a variant in two runs, kernel by kernel.",
+    .options = ARG_TABLE(struct diff_args, options),
+    .min_words = 2,
+    .max_words = 2,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = diff,
+};

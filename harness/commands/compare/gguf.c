@@ -124,43 +124,44 @@ static int set_value(struct gguf *g, const char *key, const char *value, bool ba
     return EXIT_DONE;
 }
 
-static int dispatch(struct cmd_env *env, const char **words, size_t n, bool backup, struct err *err)
+struct gguf_args {
+    bool backup;
+};
+
+static int run_gguf(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    bool setting = strcmp(words[0], "set") == 0;
+    const struct gguf_args *a = args;
+    const char **word = words->v;
+    size_t n = words->n;
+    bool setting = strcmp(word[0], "set") == 0;
     if (setting && env->json)
         return err_set(err, ERR_INPUT, "gguf set: prints no results, so --json has no meaning");
-    if ((!setting && strcmp(words[0], "show") != 0) || (setting && n != 4) || (!setting && n > 3))
+    if ((!setting && strcmp(word[0], "show") != 0) || (setting && n != 4) || (!setting && n > 3))
         return err_set(err, ERR_INPUT,
                        "gguf: usage: kernsweep gguf show FILE [KEY] | set FILE KEY VALUE [--backup]");
     struct gguf g;
-    if (gguf_open(&g, words[1], setting, err) != 0)
+    if (gguf_open(&g, word[1], setting, err) != 0)
         return -1;
-    int rc = setting ? set_value(&g, words[2], words[3], backup, err)
-                     : show_metadata(env, &g, n == 3 ? words[2] : NULL, err);
+    int rc = setting ? set_value(&g, word[2], word[3], a->backup, err)
+                     : show_metadata(env, &g, n == 3 ? word[2] : NULL, err);
     gguf_close(&g);
     return rc;
 }
 
-int cmd_gguf(struct cmd_env *env, int argc, char **argv)
-{
-    bool backup = false;
-    const struct arg options[] = {
-        {"--backup", NULL, NULL, &backup, "set: copy FILE to FILE.bak first"},
-    };
-    struct args spec = {.command = "gguf",
-                        .usage = "show FILE [KEY] | set FILE KEY VALUE [--backup]",
-                        .about = "Shows a model's metadata, or changes a number or boolean in place.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .min_words = 2,
-                        .max_words = 4};
-    struct err err = {0};
-    const char *words[4];
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = dispatch(env, words, n, backup, &err);
-    return rc < 0 ? cmd_fail(&err) : rc;
-}
+#define AT(member) ARG_AT(struct gguf_args, member)
+
+static const struct arg options[] = {
+    {"--backup", NULL, AT(backup), "set: copy FILE to FILE.bak first"},
+};
+
+const struct cmd cmd_gguf = {
+    .name = "gguf",
+    .summary = "show a model's metadata, or change a number in it",
+    .usage = "show FILE [KEY] | set FILE KEY VALUE [--backup]",
+    .about = "Shows a model's metadata, or changes a number or boolean in place.",
+    .options = ARG_TABLE(struct gguf_args, options),
+    .min_words = 2,
+    .max_words = 4,
+    .unlisted = CMD_STORE_OPTIONS | CMD_NODE_OPTIONS,
+    .run = run_gguf,
+};

@@ -14,6 +14,7 @@ enum { ROWS_SHOWN = 30 };
 
 struct history_args {
     const char *variant, *context, *node, *ticket, *mode, *tag, *metric, *nights, *gpu;
+    struct listing_args listed;
 };
 
 static int parse_count(const char *text, const char *option, long lo, long hi, long *out, struct err *err)
@@ -191,23 +192,19 @@ static int by_median(const void *a, const void *b)
 }
 
 /* The newest `limit` of them in the order of time, or all by their medians. */
-static int print_rows(const struct timeline *t, const struct listing *how, int width, struct err *err)
+static void print_rows(const struct timeline *t, const struct listing *how, int width)
 {
     size_t skip = how->limit < t->count ? t->count - how->limit : 0, n = t->count - skip;
-    const struct timeline_point **rows = calloc(n + 1, sizeof *rows);
-    if (!rows)
-        return err_set(err, ERR_INTERNAL, "no memory for %zu rows", n);
+    AUTO_FREE const struct timeline_point **rows = xcalloc(n + 1, sizeof *rows);
     for (size_t i = 0; i < n; i++)
         rows[i] = &t->points[skip + i];
     if (how->key)
         qsort(rows, n, sizeof *rows, by_median);
     for (size_t i = 0; i < n; i++)
         print_point(rows[i], rows[i] == &t->points[t->count - 1], width);
-    free(rows);
-    return 0;
 }
 
-static int print_points(const struct timeline *t, const struct listing *how, struct err *err)
+static void print_points(const struct timeline *t, const struct listing *how)
 {
     int width = commits_width(t);
     const char *unit = metric_info(t->metric)->unit;
@@ -217,10 +214,10 @@ static int print_points(const struct timeline *t, const struct listing *how, str
     if (width)
         printf("%-*s  ", width, "Commits");
     puts("Run");
-    return print_rows(t, how, width, err);
+    print_rows(t, how, width);
 }
 
-static int print_text(const struct timeline *t, const struct listing *how, FILE *notes, struct err *err)
+static void print_text(const struct timeline *t, const struct listing *how, FILE *notes)
 {
     fputs(t->variant, stdout);
     if (t->context)
@@ -231,66 +228,60 @@ static int print_text(const struct timeline *t, const struct listing *how, FILE 
         printf("Of GPU %s; %zu value%s of other GPUs %s left out (--gpu chooses)\n\n",
                t->count ? t->points[t->count - 1].gpu : "", t->left_out, text_plural((long long)t->left_out),
                t->left_out == 1 ? "is" : "are");
-    if (t->count)
+    if (t->count) {
         print_sparkline(t);
-    if (t->count && print_points(t, how, err) != 0)
-        return -1;
+        print_points(t, how);
+    }
     if (t->n_changes)
         putchar('\n');
     for (size_t i = 0; i < t->n_changes; i++)
         print_change(t, &t->changes[i]);
     fflush(stdout);
     listing_note(how->limit < t->count ? t->count - how->limit : 0, "older run", notes);
-    return 0;
 }
 
-int cmd_history(struct cmd_env *env, int argc, char **argv)
+static int history(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct history_args a = {0};
-    struct listing_args listed = {0};
-    struct listing how;
-    const struct arg options[] = {
-        {"--variant", "NAME", &a.variant, NULL, "variant of the cell"},
-        {"--context", "N", &a.context, NULL, "context of the cell"},
-        {"--node", "NODE", &a.node, NULL, "select the node, if measured on several"},
-        {"--ticket", "NAME", &a.ticket, NULL, "select the plan's ticket, if measured by several plans"},
-        {"--mode", "MODE", &a.mode, NULL, "perf or debug, if measured in both"},
-        {"--tag", "TAG", &a.tag, NULL, "only runs with this tag"},
-        {"--metric", "METRIC", &a.metric, NULL, metric_help()},
-        {"--gpu", "ID", &a.gpu, NULL, "only what was measured on this GPU: the beginning or end of its id"},
-        {"--nights", "N", &a.nights, NULL, "only the newest N runs, as if there were no others"},
-        {"--limit", "N", &listed.limit, NULL, "rows of the table, the newest (default 30)"},
-        {"--all", NULL, NULL, &listed.all, "every run in the table"},
-        {"--sort", "KEY", &listed.sort, NULL, "date (default, oldest first) or median"},
-    };
-    struct args spec = {.command = "history",
-                        .usage = "--variant V --context C",
-                        .about =
-                            "Shows one cell over all stored runs, and the runs at which its level changed.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options};
+    (void)words;
+    const struct history_args *a = args;
     const struct changes_options changes = changes_defaults();
-    struct err err = {0};
-    struct store s = {0};
+    AUTO(store_close) struct store s = {0};
+    AUTO(timeline_release) struct timeline t = {0};
     struct timeline_filter filter;
-    struct timeline t = {0};
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, NULL, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = parse_filter(&a, &filter, &err);
-    if (rc == 0)
-        rc = listing_parse(&listed, point_keys, ROWS_SHOWN, env->json, &how, &err);
-    if (rc == 0)
-        rc = cmd_store_open(env, &s, STORE_READ, &err);
-    if (rc == 0)
-        rc = timeline_load(&s, &filter, &changes, &t, &err);
-    if (rc == 0 && env->json)
-        rc = cmd_print_json(encode(&t));
-    else if (rc == 0)
-        rc = print_text(&t, &how, env->notes, &err);
-    timeline_release(&t);
-    store_close(&s);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    struct listing how;
+    if (parse_filter(a, &filter, err) != 0 ||
+        listing_parse(&a->listed, point_keys, ROWS_SHOWN, env->json, &how, err) != 0 ||
+        cmd_store_open(env, &s, STORE_READ, err) != 0 || timeline_load(&s, &filter, &changes, &t, err) != 0)
+        return -1;
+    if (env->json)
+        return cmd_print_json(encode(&t));
+    print_text(&t, &how, env->notes);
+    return EXIT_DONE;
 }
+
+#define AT(member) ARG_AT(struct history_args, member)
+
+static const struct arg options[] = {
+    {"--variant", "NAME", AT(variant), "variant of the cell"},
+    {"--context", "N", AT(context), "context of the cell"},
+    {"--node", "NODE", AT(node), "select the node, if measured on several"},
+    {"--ticket", "NAME", AT(ticket), "select the plan's ticket, if measured by several plans"},
+    {"--mode", "MODE", AT(mode), "perf or debug, if measured in both"},
+    {"--tag", "TAG", AT(tag), "only runs with this tag"},
+    {"--metric", "METRIC", AT(metric), metric_help},
+    {"--gpu", "ID", AT(gpu), "only what was measured on this GPU: the beginning or end of its id"},
+    {"--nights", "N", AT(nights), "only the newest N runs, as if there were no others"},
+    {"--limit", "N", AT(listed.limit), "rows of the table, the newest (default 30)"},
+    {"--all", NULL, AT(listed.all), "every run in the table"},
+    {"--sort", "KEY", AT(listed.sort), "date (default, oldest first) or median"},
+};
+
+const struct cmd cmd_history = {
+    .name = "history",
+    .summary = "show one cell over all stored runs, and when it changed",
+    .usage = "--variant V --context C",
+    .about = "Shows one cell over all stored runs, and the runs at which its level changed.",
+    .options = ARG_TABLE(struct history_args, options),
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = history,
+};

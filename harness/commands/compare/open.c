@@ -199,37 +199,38 @@ static int show_page(const char *page, struct err *err)
                    page);
 }
 
-int cmd_open(struct cmd_env *env, int argc, char **argv)
+static int run_open(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct open_args a = {.reports = "nightly_reports"};
-    const struct arg options[] = {
-        {"--print", NULL, NULL, &a.print, "print the path of the page instead of opening it"},
-        {"--reports", "DIR", &a.reports, NULL, "folder of the nightly reports (default ./nightly_reports)"},
-    };
-    struct args spec = {.command = "open",
-                        .usage = "[RUN | index]",
-                        .about =
-                            "Opens the HTML report of a run (default: latest) in $BROWSER or the desktop's "
-                            "browser, or the index of the nightly runs. A report that does not exist yet "
-                            "is written to the cache folder.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .max_words = 1};
-    struct err err = {0};
-    const char *word = "latest";
+    const struct open_args *a = args;
+    const char *word = words->n ? words->v[0] : "latest";
     char page[FS_PATH_MAX];
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = strcmp(word, "index") == 0 ? find_index(a.reports, page, &err)
-                                        : find_report(env, word, a.reports, page, &err);
-    if (rc == 0 && env->json)
+    if ((strcmp(word, "index") == 0 ? find_index(a->reports, page, err)
+                                    : find_report(env, word, a->reports, page, err)) != 0)
+        return -1;
+    if (env->json)
         return cmd_print_json(json_pack("{s:s}", "page", page));
-    if (rc == 0 && a.print)
-        puts(page);
-    else if (rc == 0)
-        rc = show_page(page, &err);
-    return rc < 0 ? cmd_fail(&err) : EXIT_DONE;
+    if (!a->print)
+        return show_page(page, err);
+    puts(page);
+    return EXIT_DONE;
 }
+
+#define AT(member) ARG_AT(struct open_args, member)
+
+static const struct arg options[] = {
+    {"--print", NULL, AT(print), "print the path of the page instead of opening it"},
+    {"--reports", "DIR", AT(reports), "folder of the nightly reports (default ./nightly_reports)"},
+};
+
+const struct cmd cmd_open = {
+    .name = "open",
+    .summary = "open a report, or the index of nightly runs, in the browser",
+    .usage = "[RUN | index]",
+    .about = "Opens the HTML report of a run (default: latest) in $BROWSER or the desktop's browser, or the "
+             "index of the nightly runs. A report that does not exist yet is written to the cache folder.",
+    .options = ARG_TABLE(struct open_args, options),
+    .defaults = &(const struct open_args){.reports = "nightly_reports"},
+    .max_words = 1,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = run_open,
+};

@@ -125,47 +125,43 @@ static int write_sweep(const struct report_request *asked, const char *db, const
     return rc;
 }
 
-int cmd_report(struct cmd_env *env, int argc, char **argv)
+static int report(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct report_args a = {0};
-    const struct arg options[] = {
-        {"--against", "RUN", &a.against, NULL, "compare with this run"},
-        {"--baseline", "NAME", &a.baseline, NULL, "compare with this stored baseline"},
-        {"--kind", "KIND", &a.kind, NULL, "prefill (default), regression, kernel or nightly"},
-        {"--lang", "LIST", &a.lang, NULL, "en (default), es, or en,es"},
-        {"--format", "FORMAT", &a.format, NULL, "md or html (default: as the file is named, else md)"},
-        {"--reference", "VARIANT", &a.reference, NULL, "the variant with which the others are compared"},
-        {"--assets", "DIR", &a.assets, NULL, "folder for plots (default next to the report)"},
-        {"-o,--output", "FILE", &a.output, NULL, "file for the report (default stdout)"},
-    };
-    struct args spec = {.command = "report",
-                        .usage = "RUN|SWEEP [options]",
-                        .about = "Writes a report of a stored run, or of a sweep of several nodes side by "
-                                 "side.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .min_words = 1,
-                        .max_words = 1,
-                        .without = "--json"};
-    struct err err = {0};
-    struct store s = {0};
+    const struct report_args *a = args;
+    const char *word = words->v[0];
+    AUTO(store_close) struct store s = {0};
     struct report_request req = report_defaults();
-    const char *word;
     char sweep[RUN_ID_MAX] = "";
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
     req.store = &s;
     req.run = word;
-    if (rc == 0)
-        rc = fill_request(&req, &a, &err);
-    if (rc == 0)
-        rc = cmd_store_open(env, &s, STORE_READ, &err);
-    if (rc == 0)
-        rc = find_sweep(env, &s, word, sweep, &err);
-    if (rc == 0)
-        rc = *sweep ? write_sweep(&req, env->db, sweep, a.output, &err) : write_report(&req, a.output, &err);
-    store_close(&s);
-    return rc < 0 ? cmd_fail(&err) : EXIT_DONE;
+    if (fill_request(&req, a, err) != 0 || cmd_store_open(env, &s, STORE_READ, err) != 0 ||
+        find_sweep(env, &s, word, sweep, err) != 0)
+        return -1;
+    return *sweep ? write_sweep(&req, env->db, sweep, a->output, err) : write_report(&req, a->output, err);
 }
+
+#define AT(member) ARG_AT(struct report_args, member)
+
+static const struct arg options[] = {
+    {"--against", "RUN", AT(against), "compare with this run"},
+    {"--baseline", "NAME", AT(baseline), "compare with this stored baseline"},
+    {"--kind", "KIND", AT(kind), "prefill (default), regression, kernel or nightly"},
+    {"--lang", "LIST", AT(lang), "en (default), es, or en,es"},
+    {"--format", "FORMAT", AT(format), "md or html (default: as the file is named, else md)"},
+    {"--reference", "VARIANT", AT(reference), "the variant with which the others are compared"},
+    {"--assets", "DIR", AT(assets), "folder for plots (default next to the report)"},
+    {"-o,--output", "FILE", AT(output), "file for the report (default stdout)"},
+};
+
+const struct cmd cmd_report = {
+    .name = "report",
+    .summary = "write a report of a stored run",
+    .usage = "RUN|SWEEP [options]",
+    .about = "Writes a report of a stored run, or of a sweep of several nodes side by side.",
+    .options = ARG_TABLE(struct report_args, options),
+    .min_words = 1,
+    .max_words = 1,
+    .without = CMD_JSON,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = report,
+};

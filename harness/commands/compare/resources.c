@@ -192,44 +192,47 @@ static int list_files(struct listing *l, const char **words, size_t n, struct er
                : err_set(err, ERR_INPUT, "resources: no kernel%s", l->wanted ? " that --kernel matches" : "");
 }
 
-static int resources(struct cmd_env *env, const char *kernel, const char **words, size_t n, struct err *err)
+static void release(struct listing *l)
 {
-    struct listing l = {.env = env, .several = n > 1, .files = json_array()};
-    struct regex regex = {0};
-    table_init(&l.table);
-    add_columns(&l.table, l.several);
-    int rc = session_find_executor(l.executor, err);
-    if (rc == 0 && kernel)
-        rc = regex_compile(&regex, kernel, err) != 0 ? err_wrap(err, "--kernel") : 0;
-    l.wanted = kernel ? &regex : NULL;
-    if (rc == 0)
-        rc = list_files(&l, words, n, err);
-    regex_release(&regex);
-    table_release(&l.table);
-    json_decref(l.files);
-    return rc;
+    table_release(&l->table);
+    json_decref(l->files);
 }
 
-int cmd_resources(struct cmd_env *env, int argc, char **argv)
+struct resources_args {
+    const char *kernel;
+};
+
+static int resources(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    const char *kernel = NULL, *words[FILES_MAX];
-    const struct arg options[] = {
-        {"--kernel", "REGEX", &kernel, NULL,
-         "only kernels whose name matches, as printed or as in the symbol table"},
-    };
-    struct args spec = {.command = "resources",
-                        .usage = "FILE... [--kernel REGEX]",
-                        .about = "Shows registers, memory and instructions of the kernels in compiled files.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .min_words = 1,
-                        .max_words = FILES_MAX};
-    struct err err = {0};
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = resources(env, kernel, words, n, &err);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    const struct resources_args *a = args;
+    const char *kernel = a->kernel;
+    AUTO(release) struct listing l = {.env = env, .several = words->n > 1, .files = json_array()};
+    AUTO(regex_release) struct regex regex = {0};
+    table_init(&l.table);
+    add_columns(&l.table, l.several);
+    if (session_find_executor(l.executor, err) != 0)
+        return -1;
+    if (kernel && regex_compile(&regex, kernel, err) != 0)
+        return err_wrap(err, "--kernel");
+    l.wanted = kernel ? &regex : NULL;
+    return list_files(&l, words->v, words->n, err);
 }
+
+#define AT(member) ARG_AT(struct resources_args, member)
+
+static const struct arg options[] = {
+    {"--kernel", "REGEX", AT(kernel),
+     "only kernels whose name matches, as printed or as in the symbol table"},
+};
+
+const struct cmd cmd_resources = {
+    .name = "resources",
+    .summary = "show registers, memory and instructions of compiled kernels",
+    .usage = "FILE... [--kernel REGEX]",
+    .about = "Shows registers, memory and instructions of the kernels in compiled files.",
+    .options = ARG_TABLE(struct resources_args, options),
+    .min_words = 1,
+    .max_words = FILES_MAX,
+    .unlisted = CMD_STORE_OPTIONS | CMD_NODE_OPTIONS,
+    .run = resources,
+};

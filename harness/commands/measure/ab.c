@@ -353,42 +353,41 @@ static void release(struct ab *ab)
     plan_release(&ab->plan);
 }
 
-int cmd_ab(struct cmd_env *env, int argc, char **argv)
+static int ab(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct ab_args a = {.base.option = "--base", .head.option = "--head"};
-    const struct arg options[] = {
-        {"--base", "REV", &a.base.word, NULL,
-         "git revision of source.dir, run:RUN or dir:PATH (default: the sources as they are)"},
-        {"--head", "REV", &a.head.word, NULL, "the same for the other side"},
-        {"--base-env", "NAME=VALUE", &a.base.setting[0], NULL,
-         "environment variable of this side's builds and tests: CXX=clang++-18"},
-        {"--head-env", "NAME=VALUE", &a.head.setting[0], NULL, "the same for the other side"},
-        {"--variants", "LIST", &a.variants, NULL, "only these variants: v3,v4"},
-        {"--contexts", "LIST", &a.contexts, NULL, "only these contexts: 4096,8192"},
-        {"--rounds", "N", &a.rounds, NULL, "maximum number of rounds (default: confirm.rounds of the plan)"},
-        {"--node", "NODE", &a.node, NULL, "override the plan's node"},
-        {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
-        {"--markdown", NULL, NULL, &a.markdown, "print a comment for a pull request"},
-        {"--force", NULL, NULL, &a.force, "measure builds with the same machine code too"},
-    };
-    struct args spec = {
-        .command = "ab",
-        .usage = "PLAN --base REV [--head REV] [options]",
-        .about = "Measures two builds of a plan in turns on its node, so that drift affects both alike,"
-                 " and judges every cell. Exits 4 on a confirmed regression.",
-        .options = options,
-        .n_options = sizeof options / sizeof *options,
-        .min_words = 1,
-        .max_words = 1};
-    struct err err = {0};
-    struct ab ab = {.env = env, .args = &a};
-    const char *word;
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = run_ab(&ab, word, &err);
+    struct ab ab = {.env = env, .args = args};
+    int rc = run_ab(&ab, words->v[0], err);
     release(&ab);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    return rc;
 }
+
+#define AT(member) ARG_AT(struct ab_args, member)
+
+static const struct arg options[] = {
+    {"--base", "REV", AT(base.word),
+     "git revision of source.dir, run:RUN or dir:PATH (default: the sources as they are)"},
+    {"--head", "REV", AT(head.word), "the same for the other side"},
+    {"--base-env", "NAME=VALUE", AT(base.setting[0]),
+     "environment variable of this side's builds and tests: CXX=clang++-18"},
+    {"--head-env", "NAME=VALUE", AT(head.setting[0]), "the same for the other side"},
+    {"--variants", "LIST", AT(variants), "only these variants: v3,v4"},
+    {"--contexts", "LIST", AT(contexts), "only these contexts: 4096,8192"},
+    {"--rounds", "N", AT(rounds), "maximum number of rounds (default: confirm.rounds of the plan)"},
+    {"--node", "NODE", AT(node), "override the plan's node"},
+    {"--artifacts", "DIR", AT(artifacts), "folder for bundles (default ./artifacts_remote)"},
+    {"--markdown", NULL, AT(markdown), "print a comment for a pull request"},
+    {"--force", NULL, AT(force), "measure builds with the same machine code too"},
+};
+
+const struct cmd cmd_ab = {
+    .name = "ab",
+    .summary = "measure two builds in turns: commits, folders, runs or toolchains",
+    .usage = "PLAN --base REV [--head REV] [options]",
+    .about = "Measures two builds of a plan in turns on its node, so that drift affects both alike, and "
+             "judges every cell. Exits 4 on a confirmed regression.",
+    .options = ARG_TABLE(struct ab_args, options),
+    .defaults = &(const struct ab_args){.base.option = "--base", .head.option = "--head"},
+    .min_words = 1,
+    .max_words = 1,
+    .run = ab,
+};

@@ -222,8 +222,10 @@ static int search(struct cmd_env *env, const struct bisect_args *a, const char *
     return rc;
 }
 
-static int dispatch(struct cmd_env *env, const struct bisect_args *a, const char *word, struct err *err)
+static int bisect(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
+    const struct bisect_args *a = args;
+    const char *word = words->v[0];
     struct store s = {0};
     if (a->list + a->show + a->go_on > 1)
         return err_set(err, ERR_INPUT, "bisect: --list, --show and --continue exclude each other");
@@ -239,46 +241,34 @@ static int dispatch(struct cmd_env *env, const struct bisect_args *a, const char
     return rc;
 }
 
-int cmd_bisect(struct cmd_env *env, int argc, char **argv)
-{
-    struct bisect_args a = {.good = NULL};
-    const struct arg options[] = {
-        {"--good", "REV", &a.good, NULL, "a revision of source.dir that is fast"},
-        {"--bad", "REV", &a.bad, NULL, "a later one that is slow"},
-        {"--variant", "LIST", &a.variants, NULL, "look at these variants only: v3,v4"},
-        {"--point", "LIST", &a.contexts, NULL, "look at these contexts only: 4096,8192"},
-        {"--first-parent", NULL, NULL, &a.first_parent, "of merges, follow the first parent only"},
-        {"--path", "PATH", &a.path, NULL, "only commits that change this path below source.dir"},
-        {"--rounds", "N", &a.rounds, NULL,
-         "maximum number of rounds per commit (default: confirm.rounds of the plan)"},
-        {"--node", "NODE", &a.node, NULL, "override the plan's node"},
-        {"--artifacts", "DIR", &a.artifacts, NULL,
-         "folder for bundles and the report (default ./artifacts_remote)"},
-        {"--force", NULL, NULL, &a.force, "measure commits with the same machine code too"},
-        {"--fresh", NULL, NULL, &a.fresh, "search again from the start"},
-        {"--continue", NULL, NULL, &a.go_on, "resume an interrupted search (default the latest)"},
-        {"--detach", NULL, NULL, &a.detach, "return at once; --continue waits for the search"},
-        {"--list", NULL, NULL, &a.list, "list the searches"},
-        {"--show", NULL, NULL, &a.show, "print a search (default the latest)"},
-    };
-    struct args spec = {
-        .command = "bisect",
-        .usage = "PLAN --good REV --bad REV [options] | --continue|--show [NAME] | --list",
-        .about =
-            "Finds the commit between two revisions that made a cell slower. Every commit tried is"
-            " built on the node and, unless its machine code is known by then, measured in turns with the"
-            " good one.",
-        .options = options,
-        .n_options = sizeof options / sizeof *options,
-        .min_words = 0,
-        .max_words = 1};
-    struct err err = {0};
-    const char *word = NULL;
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = dispatch(env, &a, n ? word : NULL, &err);
-    return rc < 0 ? cmd_fail(&err) : rc;
-}
+#define AT(member) ARG_AT(struct bisect_args, member)
+
+static const struct arg options[] = {
+    {"--good", "REV", AT(good), "a revision of source.dir that is fast"},
+    {"--bad", "REV", AT(bad), "a later one that is slow"},
+    {"--variant", "LIST", AT(variants), "look at these variants only: v3,v4"},
+    {"--point", "LIST", AT(contexts), "look at these contexts only: 4096,8192"},
+    {"--first-parent", NULL, AT(first_parent), "of merges, follow the first parent only"},
+    {"--path", "PATH", AT(path), "only commits that change this path below source.dir"},
+    {"--rounds", "N", AT(rounds),
+     "maximum number of rounds per commit (default: confirm.rounds of the plan)"},
+    {"--node", "NODE", AT(node), "override the plan's node"},
+    {"--artifacts", "DIR", AT(artifacts), "folder for bundles and the report (default ./artifacts_remote)"},
+    {"--force", NULL, AT(force), "measure commits with the same machine code too"},
+    {"--fresh", NULL, AT(fresh), "search again from the start"},
+    {"--continue", NULL, AT(go_on), "resume an interrupted search (default the latest)"},
+    {"--detach", NULL, AT(detach), "return at once; --continue waits for the search"},
+    {"--list", NULL, AT(list), "list the searches"},
+    {"--show", NULL, AT(show), "print a search (default the latest)"},
+};
+
+const struct cmd cmd_bisect = {
+    .name = "bisect",
+    .summary = "find the commit that made a cell slower",
+    .usage = "PLAN --good REV --bad REV [options] | --continue|--show [NAME] | --list",
+    .about = "Finds the commit between two revisions that made a cell slower. Every commit tried is built on "
+             "the node and, unless its machine code is known by then, measured in turns with the good one.",
+    .options = ARG_TABLE(struct bisect_args, options),
+    .max_words = 1,
+    .run = bisect,
+};

@@ -213,16 +213,16 @@ static int check_options(const struct noise_args *a, bool kept, struct err *err)
     return 0;
 }
 
-static int dispatch(struct cmd_env *env, const struct noise_args *a, const char **words, size_t n,
-                    struct err *err)
+static int dispatch(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
+    const struct noise_args *a = args;
     struct store s = {0};
-    bool list = n == 1 && !a->stored && strcmp(words[0], "list") == 0;
-    bool remove = n == 1 && !a->stored && strcmp(words[0], "remove") == 0;
+    bool list = words->n == 1 && !a->stored && strcmp(words->v[0], "list") == 0;
+    bool remove = words->n == 1 && !a->stored && strcmp(words->v[0], "remove") == 0;
     if (check_options(a, list || remove, err) != 0)
         return -1;
     if (!list && !remove)
-        return measure_and_print(env, a, words, n, err);
+        return measure_and_print(env, a, words->v, words->n, err);
     int rc = cmd_store_open(env, &s, list ? STORE_READ : STORE_CHANGE, err);
     if (rc == 0)
         rc = list ? noise_stored_list(env, &s, &a->choice, err)
@@ -231,38 +231,29 @@ static int dispatch(struct cmd_env *env, const struct noise_args *a, const char 
     return rc;
 }
 
-int cmd_noise(struct cmd_env *env, int argc, char **argv)
-{
-    struct noise_args a = {0};
-    const struct arg options[] = {
-        {"--runs", "N", &a.runs, NULL, "number of runs, or of rounds with --gpus (default 5)"},
-        {"--node", "NODE", &a.choice.node, NULL, "override the plan's node; list, remove: only of this node"},
-        {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
-        {"--ticket", "NAME", &a.choice.ticket, NULL, "list, remove: only of this ticket"},
-        {"--variant", "NAME", &a.choice.variant, NULL, "list, remove: only of this variant"},
-        {"--session", "TIME", &a.choice.session, NULL,
-         "list, remove: only what was measured then, as list prints it"},
-        {"--gpus", NULL, NULL, &a.gpus,
-         "measure each cell on one GPU alone and on all GPUs at once, in --runs rounds"},
-        {"--stored", NULL, NULL, &a.stored, "use stored runs of one build instead of running the plan"},
-    };
-    struct args spec = {
-        .command = "noise",
-        .usage = "PLAN [--gpus] | --stored RUN RUN... | list | remove",
-        .about = "Runs a plan several times without changes and reports the noise floor of every cell and"
-                 " the false-alarm rate of the plan's threshold. Comparisons without 8 nights of history"
-                 " use the result. list shows the stored noise floors, remove drops those of a bad session.",
-        .options = options,
-        .n_options = sizeof options / sizeof *options,
-        .min_words = 1,
-        .max_words = RUNS_MAX};
-    struct err err = {0};
-    const char *words[RUNS_MAX];
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = dispatch(env, &a, words, n, &err);
-    return rc < 0 ? cmd_fail(&err) : rc;
-}
+#define AT(member) ARG_AT(struct noise_args, member)
+
+static const struct arg options[] = {
+    {"--runs", "N", AT(runs), "number of runs, or of rounds with --gpus (default 5)"},
+    {"--node", "NODE", AT(choice.node), "override the plan's node; list, remove: only of this node"},
+    {"--artifacts", "DIR", AT(artifacts), "folder for bundles (default ./artifacts_remote)"},
+    {"--ticket", "NAME", AT(choice.ticket), "list, remove: only of this ticket"},
+    {"--variant", "NAME", AT(choice.variant), "list, remove: only of this variant"},
+    {"--session", "TIME", AT(choice.session), "list, remove: only what was measured then, as list prints it"},
+    {"--gpus", NULL, AT(gpus),
+     "measure each cell on one GPU alone and on all GPUs at once, in --runs rounds"},
+    {"--stored", NULL, AT(stored), "use stored runs of one build instead of running the plan"},
+};
+
+const struct cmd cmd_noise = {
+    .name = "noise",
+    .summary = "measure how much runs of identical builds vary on a node",
+    .usage = "PLAN [--gpus] | --stored RUN RUN... | list | remove",
+    .about = "Runs a plan several times without changes and reports the noise floor of every cell and the "
+             "false-alarm rate of the plan's threshold. Comparisons without 8 nights of history use the "
+             "result. list shows the stored noise floors, remove drops those of a bad session.",
+    .options = ARG_TABLE(struct noise_args, options),
+    .min_words = 1,
+    .max_words = RUNS_MAX,
+    .run = dispatch,
+};

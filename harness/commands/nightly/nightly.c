@@ -560,42 +560,41 @@ static int run_plan(struct cmd_env *env, const struct nightly_args *a, const cha
     return rc;
 }
 
-int cmd_nightly(struct cmd_env *env, int argc, char **argv)
+static int nightly(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct nightly_args a = {.artifacts = "artifacts_remote", .reports = "nightly_reports"};
-    const struct arg options[] = {
-        {"--node", "NODE", &a.node, NULL, "override the plan's node"},
-        {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
-        {"--reports", "DIR", &a.reports, NULL,
-         "folder for reports and their index (default ./nightly_reports)"},
-        {"--install-timer", NULL, NULL, &a.install_timer,
-         "run the plan every night, by a systemd user timer or a line in the crontab"},
-        {"--at", "TIME", &a.at, NULL, "with --install-timer: time of day, local time (default 02:30)"},
-        {"--remove-timer", NULL, NULL, &a.remove_timer,
-         "remove the timer of PLAN: a path, even if the file no longer exists, or a timer's name"},
-    };
-    struct args spec = {
-        .command = "nightly",
-        .usage = "PLAN [options]",
-        .about = "Starts a run of a plan, or resumes one that was interrupted, compares it with its baseline "
-                 "and history, writes a report, notifies people and prunes. Meant for unattended use.",
-        .options = options,
-        .n_options = sizeof options / sizeof *options,
-        .min_words = 1,
-        .max_words = 1};
-    struct err err = {0};
-    const char *word;
-    size_t count;
-    int rc = cmd_args(env, &spec, argc, argv, &word, &count, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0 && a.install_timer && a.remove_timer)
-        rc = err_set(&err, ERR_INPUT, "nightly: --install-timer and --remove-timer exclude each other");
-    if (rc == 0 && a.at && !a.install_timer)
-        rc = err_set(&err, ERR_INPUT, "nightly: --at belongs to --install-timer");
-    if (rc == 0)
-        rc = a.remove_timer    ? nightly_uninstall(word, &err)
-             : a.install_timer ? nightly_install(env, &a, word, &err)
-                               : run_plan(env, &a, word, &err);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    const struct nightly_args *a = args;
+    const char *word = words->v[0];
+    if (a->install_timer && a->remove_timer)
+        return err_set(err, ERR_INPUT, "nightly: --install-timer and --remove-timer exclude each other");
+    if (a->at && !a->install_timer)
+        return err_set(err, ERR_INPUT, "nightly: --at belongs to --install-timer");
+    return a->remove_timer    ? nightly_uninstall(word, err)
+           : a->install_timer ? nightly_install(env, a, word, err)
+                              : run_plan(env, a, word, err);
 }
+
+#define AT(member) ARG_AT(struct nightly_args, member)
+
+static const struct arg options[] = {
+    {"--node", "NODE", AT(node), "override the plan's node"},
+    {"--artifacts", "DIR", AT(artifacts), "folder for bundles (default ./artifacts_remote)"},
+    {"--reports", "DIR", AT(reports), "folder for reports and their index (default ./nightly_reports)"},
+    {"--install-timer", NULL, AT(install_timer),
+     "run the plan every night, by a systemd user timer or a line in the crontab"},
+    {"--at", "TIME", AT(at), "with --install-timer: time of day, local time (default 02:30)"},
+    {"--remove-timer", NULL, AT(remove_timer),
+     "remove the timer of PLAN: a path, even if the file no longer exists, or a timer's name"},
+};
+
+const struct cmd cmd_nightly = {
+    .name = "nightly",
+    .summary = "scheduled run: start or resume, compare, report, notify, prune",
+    .usage = "PLAN [options]",
+    .about = "Starts a run of a plan, or resumes one that was interrupted, compares it with its baseline and "
+             "history, writes a report, notifies people and prunes. Meant for unattended use.",
+    .options = ARG_TABLE(struct nightly_args, options),
+    .defaults = &(const struct nightly_args){.artifacts = "artifacts_remote", .reports = "nightly_reports"},
+    .min_words = 1,
+    .max_words = 1,
+    .run = nightly,
+};

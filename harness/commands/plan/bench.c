@@ -16,7 +16,7 @@ static const double stop_deadline_s = 60;
 
 struct bench_args {
     struct bench_request request;
-    const char *artifacts;
+    const char *artifacts, *names;
     bool store, markdown;
 };
 
@@ -200,50 +200,47 @@ static int take_names(struct bench_request *b, char *names, struct err *err)
     return 0;
 }
 
-int cmd_bench(struct cmd_env *env, int argc, char **argv)
+static int run_bench(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct bench_args a = {.request = {.node = "local"}};
-    struct bench_request *b = &a.request;
-    const char *names = NULL;
-    const struct arg options[] = {
-        {"--node", "NODE", &b->node, NULL,
-         "where they run: local (default), an ssh alias or [user@]host[:port]"},
-        {"--workdir", "DIR", &b->workdir, NULL, "kernsweep's folder on the node (default .kernsweep)"},
-        {"--repeat", "N", &b->repeat, NULL, "measured runs of each command (default 10)"},
-        {"--warmup", "N", &b->warmup, NULL, "additional runs of each before these (default 0)"},
-        {"--name", "LIST", &names, NULL, "names of the commands, in their order: old,new"},
-        {"--shell", NULL, NULL, &b->shell, "run each command with sh -c: pipes, variables, redirections"},
-        {"--sample", "FILE", &b->sample, NULL,
-         "a sample of their output: compare by what init would read from it"},
-        {"--pattern", "REGEX", &b->pattern, NULL,
-         "regular expression: compare by what its named groups find in a line"},
-        {"--unit", "UNIT", &b->unit, NULL, "unit of what --pattern finds"},
-        {"--better", "WORD", &b->better, NULL, "less (default) or more of what --pattern finds"},
-        {"--timeout", "SECONDS", &b->timeout, NULL, "time limit of one run (default 600)"},
-        {"--markdown", NULL, NULL, &a.markdown, "print the table as Markdown"},
-        {"--store", NULL, NULL, &a.store, "keep the run, its bundle and its results"},
-        {"--ticket", "NAME", &b->ticket, NULL, "name of the series in the store (default bench)"},
-        {"--artifacts", "DIR", &a.artifacts, NULL,
-         "with --store: folder for bundles (default ./artifacts_remote)"},
-    };
-    struct args spec = {.command = "bench",
-                        .usage = "[options] COMMAND...",
-                        .about =
-                            "Measures commands against each other on a node: in turns, one process at a time,"
-                            " compared by wall time or by what they print. Needs no plan and keeps nothing.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .min_words = 1,
-                        .max_words = BENCH_COMMANDS_MAX};
-    struct err err = {0};
-    int rc = cmd_args(env, &spec, argc, argv, b->command, &b->count, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    char *words = names ? strdup(names) : NULL;
-    if (rc == 0 && words)
-        rc = take_names(b, words, &err);
-    if (rc == 0)
-        rc = bench(env, &a, &err);
-    free(words);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    struct bench_args *a = args;
+    AUTO_FREE char *names = a->names ? xstrdup(a->names) : NULL;
+    memcpy(a->request.command, words->v, words->n * sizeof *words->v);
+    a->request.count = words->n;
+    return names && take_names(&a->request, names, err) != 0 ? -1 : bench(env, a, err);
 }
+
+#define AT(member) ARG_AT(struct bench_args, member)
+
+static const struct arg options[] = {
+    {"--node", "NODE", AT(request.node),
+     "where they run: local (default), an ssh alias or [user@]host[:port]"},
+    {"--workdir", "DIR", AT(request.workdir), "kernsweep's folder on the node (default .kernsweep)"},
+    {"--repeat", "N", AT(request.repeat), "measured runs of each command (default 10)"},
+    {"--warmup", "N", AT(request.warmup), "additional runs of each before these (default 0)"},
+    {"--name", "LIST", AT(names), "names of the commands, in their order: old,new"},
+    {"--shell", NULL, AT(request.shell), "run each command with sh -c: pipes, variables, redirections"},
+    {"--sample", "FILE", AT(request.sample),
+     "a sample of their output: compare by what init would read from it"},
+    {"--pattern", "REGEX", AT(request.pattern),
+     "regular expression: compare by what its named groups find in a line"},
+    {"--unit", "UNIT", AT(request.unit), "unit of what --pattern finds"},
+    {"--better", "WORD", AT(request.better), "less (default) or more of what --pattern finds"},
+    {"--timeout", "SECONDS", AT(request.timeout), "time limit of one run (default 600)"},
+    {"--markdown", NULL, AT(markdown), "print the table as Markdown"},
+    {"--store", NULL, AT(store), "keep the run, its bundle and its results"},
+    {"--ticket", "NAME", AT(request.ticket), "name of the series in the store (default bench)"},
+    {"--artifacts", "DIR", AT(artifacts), "with --store: folder for bundles (default ./artifacts_remote)"},
+};
+
+const struct cmd cmd_bench = {
+    .name = "bench",
+    .summary = "measure commands against each other on a node, without a plan",
+    .usage = "[options] COMMAND...",
+    .about = "Measures commands against each other on a node: in turns, one process at a time, compared by "
+             "wall time or by what they print. Needs no plan and keeps nothing.",
+    .options = ARG_TABLE(struct bench_args, options),
+    .defaults = &(const struct bench_args){.request = {.node = "local"}},
+    .min_words = 1,
+    .max_words = BENCH_COMMANDS_MAX,
+    .run = run_bench,
+};

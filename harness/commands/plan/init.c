@@ -363,48 +363,43 @@ static void release(struct init *in)
     free(in);
 }
 
-int cmd_init(struct cmd_env *env, int argc, char **argv)
+static int init(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct init_args a = {0};
-    const struct arg options[] = {
-        {"--node", "NODE", &a.node, NULL,
-         "where it runs: local (default), an ssh alias or [user@]host[:port]"},
-        {"--build", "COMMAND", &a.build, NULL, "command that builds it, run in a copy of this folder"},
-        {"--run", "COMMAND", &a.run, NULL, "the command, instead of the words at the end"},
-        {"--contexts", "LIST", &a.contexts, NULL, "sizes to measure: 1024,2048"},
-        {"--sample", "FILE", &a.sample, NULL, "output of the command, instead of running it once"},
-        {"--primary", "NAME", &a.primary, NULL, "the number in the output by which runs are judged"},
-        {"-o,--output", "FILE", &a.output, NULL,
-         "the plan's file (default kernsweep.jsonc; *.yaml for YAML)"},
-        {"--yaml", NULL, NULL, &a.yaml, "write YAML (default file kernsweep.yaml)"},
-        {"--force", NULL, NULL, &a.force, "replace the file if it exists"},
-        {"-y,--yes", NULL, NULL, &a.yes, "ask nothing: take what is proposed"},
-    };
-    struct args spec = {
-        .command = "init",
-        .usage = "[options] [-- COMMAND...]",
-        .about = "Writes a first plan for a program, with comments. Looks at a sample of its output and"
-                 " proposes what to read from it; asks on a terminal.",
-        .options = options,
-        .n_options = sizeof options / sizeof *options,
-        .max_words = WORDS_MAX};
-    struct err err = {0};
-    const char *words[WORDS_MAX];
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    struct init *in = calloc(1, sizeof *in);
-    if (rc != 0 || !in) {
-        free(in);
-        return cmd_fail(&err);
-    }
+    const struct init_args *a = args;
+    struct init *in = xcalloc(1, sizeof *in);
     in->env = env;
-    in->args = &a;
-    in->asker = (struct asker){.on = !a.yes && isatty(STDIN_FILENO), .interrupted = env->interrupted};
+    in->args = a;
+    in->asker = (struct asker){.on = !a->yes && isatty(STDIN_FILENO), .interrupted = env->interrupted};
     buf_init(&in->sample, OUTPUT_MAX);
-    rc = make(in, words, n, &err);
-    int code = rc == 0 ? report_written(in) : cmd_fail(&err);
+    int rc = make(in, words->v, words->n, err);
+    if (rc == 0)
+        rc = report_written(in);
     release(in);
-    return code;
+    return rc;
 }
+
+#define AT(member) ARG_AT(struct init_args, member)
+
+static const struct arg options[] = {
+    {"--node", "NODE", AT(node), "where it runs: local (default), an ssh alias or [user@]host[:port]"},
+    {"--build", "COMMAND", AT(build), "command that builds it, run in a copy of this folder"},
+    {"--run", "COMMAND", AT(run), "the command, instead of the words at the end"},
+    {"--contexts", "LIST", AT(contexts), "sizes to measure: 1024,2048"},
+    {"--sample", "FILE", AT(sample), "output of the command, instead of running it once"},
+    {"--primary", "NAME", AT(primary), "the number in the output by which runs are judged"},
+    {"-o,--output", "FILE", AT(output), "the plan's file (default kernsweep.jsonc; *.yaml for YAML)"},
+    {"--yaml", NULL, AT(yaml), "write YAML (default file kernsweep.yaml)"},
+    {"--force", NULL, AT(force), "replace the file if it exists"},
+    {"-y,--yes", NULL, AT(yes), "ask nothing: take what is proposed"},
+};
+
+const struct cmd cmd_init = {
+    .name = "init",
+    .summary = "write a first plan for a program, from its command and its output",
+    .usage = "[options] [-- COMMAND...]",
+    .about = "Writes a first plan for a program, with comments. Looks at a sample of its output and proposes "
+             "what to read from it; asks on a terminal.",
+    .options = ARG_TABLE(struct init_args, options),
+    .max_words = WORDS_MAX,
+    .run = init,
+};

@@ -206,8 +206,10 @@ static int report_valid(struct cmd_env *env, const struct validate_args *a, cons
     return rc == EXIT_DONE ? code : rc;
 }
 
-static int validate(struct cmd_env *env, const struct validate_args *a, const char *file, struct err *err)
+static int validate(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
+    const struct validate_args *a = args;
+    const char *file = words->v[0];
     struct plan p;
     struct json_problems problems = {0};
     int rc = plan_load_all(&p, file, &problems, err), code = EXIT_USAGE;
@@ -230,28 +232,20 @@ static int validate(struct cmd_env *env, const struct validate_args *a, const ch
     return code;
 }
 
-int cmd_validate(struct cmd_env *env, int argc, char **argv)
-{
-    struct validate_args a = {0};
-    const struct arg options[] = {
-        {"--sample", "FILE", &a.sample, NULL, "output of the program: show what the plan finds in it"},
-        {"--node", NULL, NULL, &a.node, "also ask the plan's nodes whether they are fit for it"},
-    };
-    struct args spec = {.command = "validate",
-                        .usage = "PLAN [options]",
-                        .about =
-                            "Checks a plan and lists every error with its line and column. Starts nothing.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .min_words = 1,
-                        .max_words = 1};
-    struct err err = {0};
-    const char *word;
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = validate(env, &a, word, &err);
-    return rc < 0 ? cmd_fail(&err) : rc;
-}
+#define AT(member) ARG_AT(struct validate_args, member)
+
+static const struct arg options[] = {
+    {"--sample", "FILE", AT(sample), "output of the program: show what the plan finds in it"},
+    {"--node", NULL, AT(node), "also ask the plan's nodes whether they are fit for it"},
+};
+
+const struct cmd cmd_validate = {
+    .name = "validate",
+    .summary = "check a plan: every error at once, and what it finds in a sample of output",
+    .usage = "PLAN [options]",
+    .about = "Checks a plan and lists every error with its line and column. Starts nothing.",
+    .options = ARG_TABLE(struct validate_args, options),
+    .min_words = 1,
+    .max_words = 1,
+    .run = validate,
+};

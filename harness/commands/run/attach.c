@@ -100,64 +100,71 @@ static int attach_sweep(struct cmd_env *env, struct attach_args *a, struct sweep
     return rc;
 }
 
-static int attach_run(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
-                      struct err *err)
+static int attach_run(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
+    struct attach_args *a = args;
+    const char *word = words->v[0];
+    AUTO(session_close) struct session s = {0};
     struct sweep_record sweep;
-    struct attach_args own = *a;
     bool found = false;
     if (!a->node && sweep_find(&sweep, env->db, word, &found, err) != 0)
         return -1;
-    return found ? attach_sweep(env, &own, &sweep, err) : attach_one(env, a, word, NULL, s, err);
+    return found ? attach_sweep(env, a, &sweep, err) : attach_one(env, a, word, NULL, &s, err);
 }
 
-static int pull_run(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
-                    struct err *err)
+static int pull_run(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
+    const struct attach_args *a = args;
+    AUTO(session_close) struct session s = {0};
     char dir[FS_PATH_MAX];
-    if (attach_open(env, a, word, s, err) != 0)
+    if (attach_open(env, a, words->v[0], &s, err) != 0)
         return -1;
-    snprintf(dir, sizeof dir, "%s", a->output ? a->output : s->rec.run_id);
+    snprintf(dir, sizeof dir, "%s", a->output ? a->output : s.rec.run_id);
     if (fs_exists(dir))
         return err_set(err, ERR_INPUT, "%s: already exists: name a new folder with --output", dir);
-    if (remote_pull(&s->remote, s->rec.run_id, dir, err) != 0) {
+    if (remote_pull(&s.remote, s.rec.run_id, dir, err) != 0) {
         fs_remove_tree(dir, NULL);
         return -1;
     }
-    fprintf(env->notes, "the files of run %s so far are in %s\n", s->rec.run_id, dir);
+    fprintf(env->notes, "the files of run %s so far are in %s\n", s.rec.run_id, dir);
     return EXIT_DONE;
 }
 
-int cmd_attach(struct cmd_env *env, int argc, char **argv)
-{
-    struct attach_args a = {0};
-    const struct arg options[] = {
-        ATTACH_OPTIONS(a),
-        {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
-        {"--report", "FILE", &a.report, NULL, "file for the report (default next to the bundle)"},
-        {"--baseline", "NAME", &a.baseline, NULL, "stored baseline to compare with"},
-        {"--fail-on", "WHAT", &a.fail_on, NULL,
-         "what counts as failure: regression (default), failure or none"},
-    };
-    struct args spec = {.about =
-                            "Resumes following a run, or the runs of a sweep of several nodes, then pulls, "
-                            "stores, compares and reports it.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options};
-    return attach_command(env, argc, argv, &spec, &a, attach_run);
-}
+#define AT(member) ARG_AT(struct attach_args, member)
 
-int cmd_pull(struct cmd_env *env, int argc, char **argv)
-{
-    struct attach_args a = {0};
-    const struct arg options[] = {
-        ATTACH_OPTIONS(a),
-        {"--output", "DIR", &a.output, NULL, "destination (default ./<run id>)"},
-    };
-    struct args spec = {
-        .about = "Fetches the files that a run has written so far into a folder; the run continues.",
-        .options = options,
-        .n_options = sizeof options / sizeof *options,
-        .without = "--json"};
-    return attach_command(env, argc, argv, &spec, &a, pull_run);
-}
+static const struct arg options_of_attach[] = {
+    ATTACH_OPTIONS(struct attach_args, ),
+    {"--artifacts", "DIR", AT(artifacts), "folder for bundles (default ./artifacts_remote)"},
+    {"--report", "FILE", AT(report), "file for the report (default next to the bundle)"},
+    {"--baseline", "NAME", AT(baseline), "stored baseline to compare with"},
+    {"--fail-on", "WHAT", AT(fail_on), "what counts as failure: regression (default), failure or none"},
+};
+
+const struct cmd cmd_attach = {
+    .name = "attach",
+    .summary = "resume following a run, then pull, store and report it",
+    .usage = "RUN [options]",
+    .about = "Resumes following a run, or the runs of a sweep of several nodes, then pulls, stores, compares "
+             "and reports it.",
+    .options = ARG_TABLE(struct attach_args, options_of_attach),
+    .min_words = 1,
+    .max_words = 1,
+    .run = attach_run,
+};
+
+static const struct arg options_of_pull[] = {
+    ATTACH_OPTIONS(struct attach_args, ),
+    {"--output", "DIR", AT(output), "destination (default ./<run id>)"},
+};
+
+const struct cmd cmd_pull = {
+    .name = "pull",
+    .summary = "fetch the files that a run has written so far",
+    .usage = "RUN [options]",
+    .about = "Fetches the files that a run has written so far into a folder; the run continues.",
+    .options = ARG_TABLE(struct attach_args, options_of_pull),
+    .min_words = 1,
+    .max_words = 1,
+    .without = CMD_JSON,
+    .run = pull_run,
+};

@@ -184,9 +184,11 @@ static int cancel_sweep(struct cmd_env *env, const struct attach_args *a, const 
     return rc != 0 ? -1 : c.cancelled > 0 && c.worst == EXIT_USAGE ? EXIT_DONE : c.worst;
 }
 
-static int cancel_run(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
-                      struct err *err)
+static int cancel_run(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
+    const struct attach_args *a = args;
+    const char *word = words->v[0];
+    AUTO(session_close) struct session s = {0};
     struct runrec open;
     struct sweep_record sweep;
     json_t *answer = NULL;
@@ -199,7 +201,7 @@ static int cancel_run(struct cmd_env *env, const struct attach_args *a, const ch
         return -1;
     if (several)
         return cancel_sweep(env, a, &sweep, err);
-    if (cancel_one(env, a, word, latest, s, &answer, err) != 0)
+    if (cancel_one(env, a, word, latest, &s, &answer, err) != 0)
         return -1;
     if (env->json)
         return cmd_print_json(answer);
@@ -207,14 +209,16 @@ static int cancel_run(struct cmd_env *env, const struct attach_args *a, const ch
     return EXIT_DONE;
 }
 
-int cmd_cancel(struct cmd_env *env, int argc, char **argv)
-{
-    struct attach_args a = {0};
-    const struct arg options[] = {ATTACH_OPTIONS(a)};
-    struct args spec = {.about = "Cancels a run and everything it started, or all runs of a sweep of several "
-                                 "nodes; finished tests "
-                                 "are kept. `latest` is the newest that has not ended.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options};
-    return attach_command(env, argc, argv, &spec, &a, cancel_run);
-}
+static const struct arg options[] = {ATTACH_OPTIONS(struct attach_args, )};
+
+const struct cmd cmd_cancel = {
+    .name = "cancel",
+    .summary = "cancel a run on its node",
+    .usage = "RUN [options]",
+    .about = "Cancels a run and everything it started, or all runs of a sweep of several nodes; finished "
+             "tests are kept. `latest` is the newest that has not ended.",
+    .options = ARG_TABLE(struct attach_args, options),
+    .min_words = 1,
+    .max_words = 1,
+    .run = cancel_run,
+};

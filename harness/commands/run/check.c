@@ -111,25 +111,22 @@ static int check_several(struct cmd_env *env, struct attach_args *a, const struc
     return worst;
 }
 
-int cmd_check(struct cmd_env *env, int argc, char **argv)
+static int check(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct args spec = {.command = "check",
-                        .usage = "NODE|PLAN",
-                        .about = "Connects to a node and checks whether it is fit for a run.",
-                        .min_words = 1,
-                        .max_words = 1};
+    (void)args;
     struct attach_args a = {0};
-    struct plan p = {0};
-    struct err err = {0};
-    const char *word;
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = find_node(&a, word, &p, &err);
-    if (rc == 0)
-        rc = p.nodes.count > 1 ? check_several(env, &a, &p) : check_alone(env, &a, &p, &err);
-    plan_release(&p);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    AUTO(plan_release) struct plan p = {0};
+    if (find_node(&a, words->v[0], &p, err) != 0)
+        return -1;
+    return p.nodes.count > 1 ? check_several(env, &a, &p) : check_alone(env, &a, &p, err);
 }
+
+const struct cmd cmd_check = {
+    .name = "check",
+    .summary = "check whether a node is fit for a run",
+    .usage = "NODE|PLAN",
+    .about = "Connects to a node and checks whether it is fit for a run.",
+    .min_words = 1,
+    .max_words = 1,
+    .run = check,
+};

@@ -207,40 +207,38 @@ static int show_log(struct logs *l, struct err *err)
     return l->args->follow ? follow_log(l, &choice, &offset, err) : EXIT_DONE;
 }
 
-int cmd_logs(struct cmd_env *env, int argc, char **argv)
+static void release(struct logs *l)
 {
-    struct logs_args a = {0};
-    const struct arg options[] = {
-        {"--diag", NULL, NULL, &a.diag, "diag.txt: the evidence of a test that was not OK"},
-        {"--build", NULL, NULL, &a.build, "the log of the variant's build"},
-        {"--gate", NULL, NULL, &a.gate, "the log of the variant's gates"},
-        {"--follow", NULL, NULL, &a.follow, "print what a live test writes until it ends"},
-        ATTACH_OPTIONS(a.at),
-    };
-    struct args spec = {.command = "logs",
-                        .usage = "RUN VARIANT [CONTEXT [REPETITION]]",
-                        .about = "Prints the output of one test: from the bundle, or from the node while the "
-                                 "run is live. Without REPETITION, the first that was not OK, otherwise the "
-                                 "first.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .min_words = 2,
-                        .max_words = WORDS_MAX,
-                        .without = "--json"};
-    struct logs l = {.env = env, .args = &a};
-    struct err err = {0};
-    const char *words[WORDS_MAX];
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = choose_log(&l, words, n, &err);
-    if (rc == 0)
-        rc = find_place(&l, words[0], &err);
-    if (rc == 0)
-        rc = show_log(&l, &err);
-    if (l.session.t)
-        session_close(&l.session);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    session_close(&l->session);
 }
+
+static int logs(struct cmd_env *env, void *args, const struct words *words, struct err *err)
+{
+    AUTO(release) struct logs l = {.env = env, .args = args};
+    return choose_log(&l, words->v, words->n, err) != 0 || find_place(&l, words->v[0], err) != 0
+               ? -1
+               : show_log(&l, err);
+}
+
+#define AT(member) ARG_AT(struct logs_args, member)
+
+static const struct arg options[] = {
+    {"--diag", NULL, AT(diag), "diag.txt: the evidence of a test that was not OK"},
+    {"--build", NULL, AT(build), "the log of the variant's build"},
+    {"--gate", NULL, AT(gate), "the log of the variant's gates"},
+    {"--follow", NULL, AT(follow), "print what a live test writes until it ends"},
+    ATTACH_OPTIONS(struct logs_args, at.),
+};
+
+const struct cmd cmd_logs = {
+    .name = "logs",
+    .summary = "print the output of a test, or the log of a build or gate",
+    .usage = "RUN VARIANT [CONTEXT [REPETITION]]",
+    .about = "Prints the output of one test: from the bundle, or from the node while the run is live. "
+             "Without REPETITION, the first that was not OK, otherwise the first.",
+    .options = ARG_TABLE(struct logs_args, options),
+    .min_words = 2,
+    .max_words = WORDS_MAX,
+    .without = CMD_JSON,
+    .run = logs,
+};

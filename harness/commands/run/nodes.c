@@ -69,30 +69,35 @@ static int trust(const struct cmd_env *env, const char *host, const char *finger
     return EXIT_DONE;
 }
 
-int cmd_nodes(struct cmd_env *env, int argc, char **argv)
+struct nodes_args {
+    const char *fingerprint;
+};
+
+static int nodes(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    const char *fingerprint = NULL, *words[2];
-    const struct arg options[] = {
-        {"--fingerprint", "SHA256:...", &fingerprint, NULL,
-         "trust the key without asking if it has this fingerprint"},
-    };
-    struct args spec = {.command = "nodes",
-                        .usage = "trust HOST [--fingerprint SHA256:...]",
-                        .about = "Verifies and stores a host key, so that runs may connect to the host.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .min_words = 2,
-                        .max_words = 2,
-                        .without = "--json"};
-    struct err err = {0};
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0 && strcmp(words[0], "trust") != 0)
-        rc = err_set(&err, ERR_INPUT,
-                     "nodes: unknown subcommand \"%.40s\": usage: kernsweep nodes trust HOST", words[0]);
-    if (rc == 0)
-        rc = trust(env, words[1], fingerprint, &err);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    const struct nodes_args *a = args;
+    if (strcmp(words->v[0], "trust") != 0)
+        return err_set(err, ERR_INPUT,
+                       "nodes: unknown subcommand \"%.40s\": usage: kernsweep nodes trust HOST", words->v[0]);
+    return trust(env, words->v[1], a->fingerprint, err);
 }
+
+#define AT(member) ARG_AT(struct nodes_args, member)
+
+static const struct arg options[] = {
+    {"--fingerprint", "SHA256:...", AT(fingerprint),
+     "trust the key without asking if it has this fingerprint"},
+};
+
+const struct cmd cmd_nodes = {
+    .name = "nodes",
+    .summary = "nodes trust HOST: verify and store a host key",
+    .usage = "trust HOST [--fingerprint SHA256:...]",
+    .about = "Verifies and stores a host key, so that runs may connect to the host.",
+    .options = ARG_TABLE(struct nodes_args, options),
+    .min_words = 2,
+    .max_words = 2,
+    .without = CMD_JSON,
+    .unlisted = CMD_STORE_OPTIONS,
+    .run = nodes,
+};

@@ -327,69 +327,59 @@ static int run_several(struct cmd_env *env, const struct run_args *a, const stru
     return several_nodes(&n, err);
 }
 
-int cmd_run(struct cmd_env *env, int argc, char **argv)
+static int run(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct run_args a = {0};
-    const struct arg options[] = {
-        {"--node", "NODE", &a.overrides.node, NULL,
-         "ssh alias, [user@]host[:port] or local; overrides the plan"},
-        {"--plan", "FILE", &a.plan, NULL, "the plan, if the argument is a node"},
-        {"--variants", "LIST", &a.overrides.variants, NULL, "run only these variants, in this order: v3,v4"},
-        {"--contexts", "LIST", &a.overrides.contexts, NULL, "run these contexts: 4096,8192"},
-        {"--axis", "LIST", &a.overrides.axis, NULL,
-         "run only points with these values of axes: block=64,128,dtype=bf16"},
-        {"--repeat", "LIST", &a.overrides.repeat, NULL, "repetitions: 3, or per context: 4096:2,8192:1"},
-        {"--mode", "MODE", &a.overrides.mode, NULL, "perf or debug; overrides the plan"},
-        {"--date", "DATE", &a.overrides.date, NULL,
-         "date of the run and of its bundle's folder (default: today in UTC)"},
-        {"--tag", "TAG", &a.overrides.tag, NULL, "tag of the bundle; overrides the plan"},
-        {"--baseline", "NAME", &a.overrides.baseline, NULL,
-         "stored baseline to compare with; overrides the plan"},
-        {"--fail-on", "WHAT", &a.fail_on, NULL,
-         "what counts as failure: regression (default), failure or none"},
-        {"--artifacts", "DIR", &a.artifacts, NULL, "folder for bundles (default ./artifacts_remote)"},
-        {"--report", "FILE", &a.report, NULL, "file for the report (default next to the bundle)"},
-        {"--confirm", NULL, NULL, &a.confirm,
-         "measure suspects again, in turns with the baseline's build, before reporting a regression"},
-        {"--search", NULL, NULL, &a.search,
-         "look for the best point: rounds with more repetitions of fewer points each"},
-        {"--single-shot", NULL, NULL, &a.overrides.single_shot,
-         "ignored: every test is always a separate process; accepted for old scripts"},
-        {"--fresh", NULL, NULL, &a.overrides.fresh, "rebuild every variant, ignoring cached builds"},
-        {"--detach", NULL, NULL, &a.detach, "return once the run has started"},
-        {"--smoke", NULL, NULL, &a.smoke,
-         "run each variant once, at its smallest context; keep the bundle but store nothing"},
-        {"--dry-run", NULL, NULL, &a.dry_run, "list the tests without running them"},
-    };
-    struct args spec = {.command = "run",
-                        .usage = "PLAN|NODE [options]",
-                        .about =
-                            "Runs a plan on a node, stores the results, compares them and writes a report.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .min_words = 1,
-                        .max_words = 1};
-    struct err err = {0};
-    const char *word;
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    struct plan p = {0};
-    if (rc != 0 || check_args(env, &a, &err) != 0 || find_plan(&a, word, &err) != 0 ||
-        load_plan(&p, &a, &err) != 0)
-        return cmd_fail(&err);
-    if (a.smoke && p.nodes.count > 1) {
-        plan_release(&p);
-        err_set(&err, ERR_INPUT, "run: --smoke runs on one node of the plan: name it with --node");
-        return cmd_fail(&err);
-    }
-    struct session s = {0};
-    rc = a.dry_run           ? dry_run(env, &p, &a)
-         : a.search          ? run_search(env, &a, &err)
-         : p.nodes.count > 1 ? run_several(env, &a, &p, &err)
-                             : run_plan(env, &a, &p, NULL, &s, &err);
-    session_close(&s);
-    plan_release(&p);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    struct run_args *a = args;
+    AUTO(plan_release) struct plan p = {0};
+    AUTO(session_close) struct session s = {0};
+    if (check_args(env, a, err) != 0 || find_plan(a, words->v[0], err) != 0 || load_plan(&p, a, err) != 0)
+        return -1;
+    if (a->smoke && p.nodes.count > 1)
+        return err_set(err, ERR_INPUT, "run: --smoke runs on one node of the plan: name it with --node");
+    return a->dry_run          ? dry_run(env, &p, a)
+           : a->search         ? run_search(env, a, err)
+           : p.nodes.count > 1 ? run_several(env, a, &p, err)
+                               : run_plan(env, a, &p, NULL, &s, err);
 }
+
+#define AT(member) ARG_AT(struct run_args, member)
+
+static const struct arg options[] = {
+    {"--node", "NODE", AT(overrides.node), "ssh alias, [user@]host[:port] or local; overrides the plan"},
+    {"--plan", "FILE", AT(plan), "the plan, if the argument is a node"},
+    {"--variants", "LIST", AT(overrides.variants), "run only these variants, in this order: v3,v4"},
+    {"--contexts", "LIST", AT(overrides.contexts), "run these contexts: 4096,8192"},
+    {"--axis", "LIST", AT(overrides.axis),
+     "run only points with these values of axes: block=64,128,dtype=bf16"},
+    {"--repeat", "LIST", AT(overrides.repeat), "repetitions: 3, or per context: 4096:2,8192:1"},
+    {"--mode", "MODE", AT(overrides.mode), "perf or debug; overrides the plan"},
+    {"--date", "DATE", AT(overrides.date),
+     "date of the run and of its bundle's folder (default: today in UTC)"},
+    {"--tag", "TAG", AT(overrides.tag), "tag of the bundle; overrides the plan"},
+    {"--baseline", "NAME", AT(overrides.baseline), "stored baseline to compare with; overrides the plan"},
+    {"--fail-on", "WHAT", AT(fail_on), "what counts as failure: regression (default), failure or none"},
+    {"--artifacts", "DIR", AT(artifacts), "folder for bundles (default ./artifacts_remote)"},
+    {"--report", "FILE", AT(report), "file for the report (default next to the bundle)"},
+    {"--confirm", NULL, AT(confirm),
+     "measure suspects again, in turns with the baseline's build, before reporting a regression"},
+    {"--search", NULL, AT(search),
+     "look for the best point: rounds with more repetitions of fewer points each"},
+    {"--single-shot", NULL, AT(overrides.single_shot),
+     "ignored: every test is always a separate process; accepted for old scripts"},
+    {"--fresh", NULL, AT(overrides.fresh), "rebuild every variant, ignoring cached builds"},
+    {"--detach", NULL, AT(detach), "return once the run has started"},
+    {"--smoke", NULL, AT(smoke),
+     "run each variant once, at its smallest context; keep the bundle but store nothing"},
+    {"--dry-run", NULL, AT(dry_run), "list the tests without running them"},
+};
+
+const struct cmd cmd_run = {
+    .name = "run",
+    .summary = "run a plan's variants and contexts on a node",
+    .usage = "PLAN|NODE [options]",
+    .about = "Runs a plan on a node, stores the results, compares them and writes a report.",
+    .options = ARG_TABLE(struct run_args, options),
+    .min_words = 1,
+    .max_words = 1,
+    .run = run,
+};

@@ -312,38 +312,43 @@ static int print_status(struct status_query *st, struct err *err)
     return 0;
 }
 
-int cmd_status(struct cmd_env *env, int argc, char **argv)
+struct status_args {
+    struct attach_args at;
+    struct listing_args listed;
+};
+
+static int status(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct attach_args a = {0};
-    struct status_query st = {.env = env, .args = &a};
-    const struct arg options[] = {
-        {"--all", NULL, NULL, &st.listed.all, "all runs, not only those in progress and the newest"},
-        {"--limit", "N", &st.listed.limit, NULL, "the newest N besides those in progress (default 5)"},
-        {"--sort", "KEY", &st.listed.sort, NULL, "date (default, newest first), node, ticket or state"},
-        {"--node", "NODE", &a.node, NULL, "all runs on this node"},
-        {"--workdir", "DIR", &a.workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"},
-    };
-    struct args spec = {
-        .command = "status",
-        .usage = "[RUN] [options]",
-        .about = "Shows the runs in progress and the newest others, on a node or on all nodes known to this "
-                 "store, with progress and ETA, newest first.",
-        .options = options,
-        .n_options = sizeof options / sizeof *options,
-        .max_words = 1};
-    struct err err = {0};
-    size_t n;
+    const struct status_args *a = args;
+    struct status_query st = {.env = env, .args = &a->at, .word = words->v[0], .listed = a->listed};
     int failed = 0;
-    int rc = cmd_args(env, &spec, argc, argv, &st.word, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
+    if (listing_parse(&st.listed, run_keys, FINISHED_SHOWN, false, &st.how, err) != 0)
+        return -1;
     st.all = json_array();
+    int rc = query_status(&st, &failed, err);
     if (rc == 0)
-        rc = listing_parse(&st.listed, run_keys, FINISHED_SHOWN, false, &st.how, &err);
-    if (rc == 0)
-        rc = query_status(&st, &failed, &err);
-    if (rc == 0)
-        rc = print_status(&st, &err);
+        rc = print_status(&st, err);
     json_decref(st.all);
-    return rc != 0 ? cmd_fail(&err) : failed ? EXIT_BLOCKED : EXIT_DONE;
+    return rc != 0 ? -1 : failed ? EXIT_BLOCKED : EXIT_DONE;
 }
+
+#define AT(member) ARG_AT(struct status_args, member)
+
+static const struct arg options[] = {
+    {"--all", NULL, AT(listed.all), "all runs, not only those in progress and the newest"},
+    {"--limit", "N", AT(listed.limit), "the newest N besides those in progress (default 5)"},
+    {"--sort", "KEY", AT(listed.sort), "date (default, newest first), node, ticket or state"},
+    {"--node", "NODE", AT(at.node), "all runs on this node"},
+    {"--workdir", "DIR", AT(at.workdir), "kernsweep's folder on that node (default .kernsweep)"},
+};
+
+const struct cmd cmd_status = {
+    .name = "status",
+    .summary = "runs on a node and their progress",
+    .usage = "[RUN] [options]",
+    .about = "Shows the runs in progress and the newest others, on a node or on all nodes known to this "
+             "store, with progress and ETA, newest first.",
+    .options = ARG_TABLE(struct status_args, options),
+    .max_words = 1,
+    .run = status,
+};

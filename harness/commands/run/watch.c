@@ -294,30 +294,22 @@ static int watch_run(struct watch *w, struct err *err)
     return w->count > 1 ? print_nodes(w, err) : print_lines(w, err);
 }
 
-int cmd_watch(struct cmd_env *env, int argc, char **argv)
+static int watch(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct attach_args a = {0};
-    const struct arg options[] = {
-        {"--node", "NODE", &a.node, NULL, "node of a run that was started on another machine"},
-        {"--workdir", "DIR", &a.workdir, NULL, "kernsweep's folder on that node (default .kernsweep)"},
-    };
-    struct args spec = {
-        .command = "watch",
-        .usage = "RUN|SWEEP|NODE|PLAN [options]",
-        .about =
-            "Shows the progress of a run: full-screen on a terminal, line by line otherwise, with --json "
-            "as the journal's lines. Ending it does not affect the run.",
-        .options = options,
-        .n_options = sizeof options / sizeof *options,
-        .min_words = 1,
-        .max_words = 1};
-    struct err err = {0};
-    struct watch w = {.env = env, .args = &a};
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, &w.word, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = watch_run(&w, &err);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    struct watch w = {.env = env, .args = args, .word = words->v[0]};
+    return watch_run(&w, err);
 }
+
+static const struct arg options[] = {ATTACH_OPTIONS(struct attach_args, )};
+
+const struct cmd cmd_watch = {
+    .name = "watch",
+    .summary = "follow a run full-screen: matrix, running test, memory, log",
+    .usage = "RUN|SWEEP|NODE|PLAN [options]",
+    .about = "Shows the progress of a run: full-screen on a terminal, line by line otherwise, with --json as "
+             "the journal's lines. Ending it does not affect the run.",
+    .options = ARG_TABLE(struct attach_args, options),
+    .min_words = 1,
+    .max_words = 1,
+    .run = watch,
+};

@@ -96,36 +96,33 @@ static int dispatch(const struct cmd_env *env, struct store *s, const struct bas
     return err_set(err, ERR_INPUT, "baseline: usage: kernsweep baseline set NAME RUN | list | remove NAME");
 }
 
-int cmd_baseline(struct cmd_env *env, int argc, char **argv)
+static int baseline(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct baseline_args a = {0};
-    const struct arg options[] = {
-        {"--add", NULL, NULL, &a.add, "set: keep the baseline's earlier runs as its history"},
-        {"--node", "NODE", &a.node, NULL, "remove: the baseline of this node"},
-        {"--ticket", "NAME", &a.ticket, NULL, "remove: the baseline of this ticket"},
-    };
-    struct args spec = {
-        .command = "baseline",
-        .usage = "set NAME RUN | list | remove NAME",
-        .about =
-            "Manages named baselines: stored runs with which others of the same node and plan are compared.",
-        .options = options,
-        .n_options = sizeof options / sizeof *options,
-        .min_words = 1,
-        .max_words = 3};
-    struct err err = {0};
-    struct store s = {0};
-    const char *words[3];
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = check_options(env, &a, words[0], &err);
-    if (rc == 0)
-        rc = cmd_store_open(env, &s, strcmp(words[0], "list") == 0 ? STORE_READ : STORE_CHANGE, &err);
-    if (rc == 0)
-        rc = dispatch(env, &s, &a, words, n, &err);
-    store_close(&s);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    const struct baseline_args *a = args;
+    const char *verb = words->v[0];
+    AUTO(store_close) struct store s = {0};
+    if (check_options(env, a, verb, err) != 0 ||
+        cmd_store_open(env, &s, strcmp(verb, "list") == 0 ? STORE_READ : STORE_CHANGE, err) != 0)
+        return -1;
+    return dispatch(env, &s, a, words->v, words->n, err);
 }
+
+#define AT(member) ARG_AT(struct baseline_args, member)
+
+static const struct arg options[] = {
+    {"--add", NULL, AT(add), "set: keep the baseline's earlier runs as its history"},
+    {"--node", "NODE", AT(node), "remove: the baseline of this node"},
+    {"--ticket", "NAME", AT(ticket), "remove: the baseline of this ticket"},
+};
+
+const struct cmd cmd_baseline = {
+    .name = "baseline",
+    .summary = "manage the runs that others are compared with",
+    .usage = "set NAME RUN | list | remove NAME",
+    .about = "Manages named baselines: stored runs with which others of the same node and plan are compared.",
+    .options = ARG_TABLE(struct baseline_args, options),
+    .min_words = 1,
+    .max_words = 3,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = baseline,
+};

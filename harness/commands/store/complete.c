@@ -75,23 +75,23 @@ static bool offer(struct cmd_env *env, const char *kind, char *run)
     return true;
 }
 
-int cmd_complete(struct cmd_env *env, int argc, char **argv)
+static int complete(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct args spec = {.command = "complete",
-                        .usage = "KIND [RUN]",
-                        .about = "Prints completions for a shell: names from the store.",
-                        .min_words = 1,
-                        .max_words = 2};
-    struct err err = {0};
-    const char *words[2] = {0};
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc != 0)
-        return rc == 1 ? EXIT_DONE : cmd_fail(&err);
+    (void)args;
     char run[RUN_ID_MAX];
-    snprintf(run, sizeof run, "%s", n > 1 ? words[1] : "");
-    if (offer(env, words[0], n > 1 ? run : NULL))
+    snprintf(run, sizeof run, "%s", words->n > 1 ? words->v[1] : "");
+    if (offer(env, words->v[0], words->n > 1 ? run : NULL))
         return EXIT_DONE;
-    err_set(&err, ERR_INPUT, "complete: no such kind \"%.40s\": kernsweep help lists the commands", words[0]);
-    return cmd_fail(&err);
+    return err_set(err, ERR_INPUT, "complete: no such kind \"%.40s\": kernsweep help lists the commands",
+                   words->v[0]);
 }
+
+const struct cmd cmd_complete = {
+    .name = "complete",
+    .usage = "KIND [RUN]",
+    .about = "Prints completions for a shell: names from the store.",
+    .min_words = 1,
+    .max_words = 2,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = complete,
+};

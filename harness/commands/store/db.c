@@ -92,41 +92,35 @@ static int print_path(const struct cmd_env *env)
     return EXIT_DONE;
 }
 
-static int dispatch(struct cmd_env *env, struct store *s, const char **words, size_t n, struct err *err)
+static int db(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    if (strcmp(words[0], "path") == 0 && n == 1)
+    (void)args;
+    AUTO(store_close) struct store s = {0};
+    const char *verb = words->v[0];
+    size_t n = words->n;
+    if (strcmp(verb, "path") == 0 && n == 1)
         return print_path(env);
-    bool reading = strcmp(words[0], "backup") == 0 && n == 2;
-    bool writing = n == 1 && (strcmp(words[0], "check") == 0 || strcmp(words[0], "vacuum") == 0);
+    bool reading = strcmp(verb, "backup") == 0 && n == 2;
+    bool writing = n == 1 && (strcmp(verb, "check") == 0 || strcmp(verb, "vacuum") == 0);
     if (!reading && !writing)
         return err_set(err, ERR_INPUT, "db: usage: kernsweep db check | backup FILE | vacuum | path");
-    if (env->json && strcmp(words[0], "check") != 0)
-        return err_set(err, ERR_INPUT, "db %s: prints no results, so --json has no meaning", words[0]);
-    if (cmd_store_open(env, s, reading ? STORE_READ : STORE_CHANGE, err) != 0)
+    if (env->json && strcmp(verb, "check") != 0)
+        return err_set(err, ERR_INPUT, "db %s: prints no results, so --json has no meaning", verb);
+    if (cmd_store_open(env, &s, reading ? STORE_READ : STORE_CHANGE, err) != 0)
         return -1;
     if (reading)
-        return back_up(s, words[1], err);
-    return strcmp(words[0], "check") == 0 ? check_store(env, s, err) : vacuum(env, s, err);
+        return back_up(&s, words->v[1], err);
+    return strcmp(verb, "check") == 0 ? check_store(env, &s, err) : vacuum(env, &s, err);
 }
 
-int cmd_db(struct cmd_env *env, int argc, char **argv)
-{
-    struct args spec = {
-        .command = "db",
-        .usage = "check | backup FILE | vacuum | path",
-        .about = "Checks the store (and migrates an older one, after a backup), backs it up while it"
-                 " is in use, releases unused space, or prints its path.",
-        .min_words = 1,
-        .max_words = 2};
-    struct err err = {0};
-    struct store s = {0};
-    const char *words[2];
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = dispatch(env, &s, words, n, &err);
-    store_close(&s);
-    return rc < 0 ? cmd_fail(&err) : rc;
-}
+const struct cmd cmd_db = {
+    .name = "db",
+    .summary = "check, back up, compact or locate the store",
+    .usage = "check | backup FILE | vacuum | path",
+    .about = "Checks the store (and migrates an older one, after a backup), backs it up while it is in use, "
+             "releases unused space, or prints its path.",
+    .min_words = 1,
+    .max_words = 2,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = db,
+};

@@ -38,43 +38,45 @@ static int export_run_or_all(struct store *s, const char **words, size_t n, enum
                                 : export_tests(s, key, format, write_out, out, err);
 }
 
-int cmd_export(struct cmd_env *env, int argc, char **argv)
+struct export_args {
+    const char *format;
+};
+
+static int run_export(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    const char *name = NULL, *words[1];
-    const struct arg options[] = {
-        {"--format", "FORMAT", &name, NULL, "csv (default), json, jsonl, sql or openmetrics"},
-    };
-    struct args spec = {.command = "export",
-                        .usage = "[RUN]",
-                        .about = "Writes the tests of a run or of all runs, their medians for Prometheus "
-                                 "(OpenMetrics), or the store as "
-                                 "SQL, to standard output.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .max_words = 1};
-    struct err err = {0};
-    struct store s = {0};
+    const struct export_args *a = args;
+    const char *name = a->format ? a->format : env->json ? "json" : "csv";
+    AUTO(store_close) struct store s = {0};
     struct output out = {.file = stdout};
     enum export_format format;
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0 && env->json && name && strcmp(name, "json") != 0)
-        rc = err_set(&err, ERR_INPUT, "export: --json and --format %.40s exclude each other", name);
-    if (!name)
-        name = env->json ? "json" : "csv";
-    if (rc == 0 && !export_format_from_name(name, &format))
-        rc = err_set(&err, ERR_INPUT,
-                     "--format: expected csv, json, jsonl, sql or openmetrics, found \"%.40s\"", name);
-    if (rc == 0)
-        rc = cmd_store_open(env, &s, STORE_READ, &err);
-    if (rc == 0)
-        rc = export_run_or_all(&s, words, n, format, &out, &err);
+    if (env->json && strcmp(name, "json") != 0)
+        return err_set(err, ERR_INPUT, "export: --json and --format %.40s exclude each other", name);
+    if (!export_format_from_name(name, &format))
+        return err_set(err, ERR_INPUT,
+                       "--format: expected csv, json, jsonl, sql or openmetrics, found \"%.40s\"", name);
+    if (cmd_store_open(env, &s, STORE_READ, err) != 0)
+        return -1;
+    int rc = export_run_or_all(&s, words->v, words->n, format, &out, err);
     if (out.left || (rc == 0 && cmd_reader_left()))
-        rc = EXIT_DONE; /* as in `| head` */
-    else if (rc == 0 && fflush(stdout) != 0)
-        rc = err_set_errno(&err, ERR_STORAGE, errno, "cannot write the export");
-    store_close(&s);
-    return rc < 0 ? cmd_fail(&err) : rc;
+        return EXIT_DONE; /* as in `| head` */
+    return rc == 0 && fflush(stdout) != 0 ? err_set_errno(err, ERR_STORAGE, errno, "cannot write the export")
+                                          : rc;
 }
+
+#define AT(member) ARG_AT(struct export_args, member)
+
+static const struct arg options[] = {
+    {"--format", "FORMAT", AT(format), "csv (default), json, jsonl, sql or openmetrics"},
+};
+
+const struct cmd cmd_export = {
+    .name = "export",
+    .summary = "export stored tests as CSV or JSON, or the store as SQL",
+    .usage = "[RUN]",
+    .about = "Writes the tests of a run or of all runs, their medians for Prometheus (OpenMetrics), or the "
+             "store as SQL, to standard output.",
+    .options = ARG_TABLE(struct export_args, options),
+    .max_words = 1,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = run_export,
+};

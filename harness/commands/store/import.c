@@ -70,72 +70,62 @@ static int import_run_of(const struct cmd_env *env, struct store *s, const struc
     return EXIT_DONE;
 }
 
-/* What the command line asks for, besides the options of the reader. */
 struct import_args {
     const char *map;
-    bool one_run;
-    const char *files[IMPORT_FILES_MAX];
-    size_t n;
+    bool one_run, list;
+    struct import_options options; /* of the reader */
 };
 
-static int check_import_args(const struct import_args *a, struct err *err)
+static int import_all(const struct cmd_env *env, const struct import_args *a, const struct words *files,
+                      struct err *err)
 {
+    AUTO(store_close) struct store s = {0};
+    AUTO(import_map_release) struct import_map m = {0};
+    json_auto_t *all = json_array();
+    int worst = EXIT_DONE;
+    size_t step = a->one_run ? files->n : 1;
     if (!a->map)
         return err_set(err, ERR_INPUT, "import: --map is required (--list shows the built-in mappings)");
-    return a->n ? 0 : err_set(err, ERR_INPUT, "import: expected at least one file");
-}
-
-static int import_all(const struct cmd_env *env, const struct import_args *a,
-                      const struct import_options *options, struct err *err)
-{
-    struct store s = {0};
-    struct import_map m = {0};
-    json_t *all = json_array();
-    int worst = EXIT_DONE;
-    size_t step = a->one_run ? a->n : 1;
-    int rc = check_import_args(a, err);
-    if (rc == 0)
-        rc = import_map_load(&m, a->map, err);
-    if (rc == 0 && fs_exists(env->db))
-        rc = cmd_store_open(env, &s, STORE_WRITE, err);
-    for (size_t i = 0; rc == 0 && i < a->n; i += step) {
-        int code = import_run_of(env, &s, &m, a->files + i, step, options, all);
+    if (files->n == 0)
+        return err_set(err, ERR_INPUT, "import: expected at least one file");
+    if (import_map_load(&m, a->map, err) != 0 ||
+        (fs_exists(env->db) && cmd_store_open(env, &s, STORE_WRITE, err) != 0))
+        return -1;
+    for (size_t i = 0; i < files->n; i += step) {
+        int code = import_run_of(env, &s, &m, files->v + i, step, &a->options, all);
         worst = code > worst ? code : worst;
     }
-    if (rc == 0 && env->json)
+    if (env->json)
         cmd_print_json(json_incref(all));
-    json_decref(all);
-    import_map_release(&m);
-    store_close(&s);
-    return rc == 0 ? worst : -1;
+    return worst;
 }
 
-int cmd_import(struct cmd_env *env, int argc, char **argv)
+static int run_import(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct import_args a = {0};
-    struct import_options options = {0};
-    bool list = false;
-    const struct arg opts[] = {
-        {"--map", "MAP", &a.map, NULL, "mapping file, or the name of a built-in mapping"},
-        {"--list", NULL, NULL, &list, "list the built-in mappings"},
-        {"--one-run", NULL, NULL, &a.one_run, "store all files as one run"},
-        {"--replace", NULL, NULL, &options.replace, "replace stored runs that were read in another way"},
-        {"--ticket", "NAME", &options.ticket, NULL, "override the mapping's ticket"},
-        {"--tag", "TAG", &options.tag, NULL, "override the mapping's tag"},
-        {"--node", "NODE", &options.node, NULL, "override the mapping's node"},
-        {"--date", "DATE", &options.date, NULL, "override the mapping's date: 2026-02-14"},
-    };
-    struct args spec = {.command = "import",
-                        .usage = "--map MAP FILE...",
-                        .about = "Stores the results of other tools, one run per file or one of all files.",
-                        .options = opts,
-                        .n_options = sizeof opts / sizeof *opts,
-                        .max_words = IMPORT_FILES_MAX};
-    struct err err = {0};
-    int rc = cmd_args(env, &spec, argc, argv, a.files, &a.n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = list ? list_maps(env) : import_all(env, &a, &options, &err);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    const struct import_args *a = args;
+    return a->list ? list_maps(env) : import_all(env, a, words, err);
 }
+
+#define AT(member) ARG_AT(struct import_args, member)
+
+static const struct arg options[] = {
+    {"--map", "MAP", AT(map), "mapping file, or the name of a built-in mapping"},
+    {"--list", NULL, AT(list), "list the built-in mappings"},
+    {"--one-run", NULL, AT(one_run), "store all files as one run"},
+    {"--replace", NULL, AT(options.replace), "replace stored runs that were read in another way"},
+    {"--ticket", "NAME", AT(options.ticket), "override the mapping's ticket"},
+    {"--tag", "TAG", AT(options.tag), "override the mapping's tag"},
+    {"--node", "NODE", AT(options.node), "override the mapping's node"},
+    {"--date", "DATE", AT(options.date), "override the mapping's date: 2026-02-14"},
+};
+
+const struct cmd cmd_import = {
+    .name = "import",
+    .summary = "store the results of other tools",
+    .usage = "--map MAP FILE...",
+    .about = "Stores the results of other tools, one run per file or one of all files.",
+    .options = ARG_TABLE(struct import_args, options),
+    .max_words = IMPORT_FILES_MAX,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = run_import,
+};

@@ -113,41 +113,47 @@ static int parse_warmup(const char *text, int *out, struct err *err)
     return 0;
 }
 
-int cmd_ingest(struct cmd_env *env, int argc, char **argv)
+struct ingest_args {
+    const char *warmup;
+    struct ingest_options options;
+};
+
+static int ingest(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    const char *dirs[INGEST_DIRS_MAX], *warmup = NULL;
-    struct ingest_options options = {0};
-    const struct arg opts[] = {
-        {"--node", "NAME", &options.node, NULL, "node of bundles that do not record it (B3.89)"},
-        {"--date", "DATE", &options.date, NULL, "date of bundles whose path has none (B3.89): 2026-02-12"},
-        {"--ticket", "NAME", &options.ticket, NULL, "ticket of bundles whose files name none (B3.89)"},
-        {"--warmup", "N", &warmup, NULL, "do not count the first N repetitions of each cell (B3.89)"},
-        {"--replace", NULL, NULL, &options.replace, "replace stored runs that were read in another way"},
-        {"--no-samples", NULL, NULL, &options.skip_samples, "omit telemetry samples"},
-    };
-    struct args spec = {
-        .command = "ingest",
-        .usage = "DIR...",
-        .about = "Stores bundles of kernsweep and of B3.89; bundles that are already stored are left alone.",
-        .options = opts,
-        .n_options = sizeof opts / sizeof *opts,
-        .min_words = 1,
-        .max_words = INGEST_DIRS_MAX};
-    struct err err = {0};
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, dirs, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc != 0 || parse_warmup(warmup, &options.warmup, &err) != 0)
-        return cmd_fail(&err);
-    struct progress p = {.json = env->json, .notes = env->notes, .all = json_array(), .worst = EXIT_DONE};
-    rc = ingest_folders(env, dirs, n, &options, &p, &err);
+    struct ingest_args *a = args;
+    json_auto_t *all = json_array();
+    struct progress p = {.json = env->json, .notes = env->notes, .all = all, .worst = EXIT_DONE};
+    if (parse_warmup(a->warmup, &a->options.warmup, err) != 0)
+        return -1;
+    int rc = ingest_folders(env, words->v, words->n, &a->options, &p, err);
     if (rc == 0 && env->json)
-        cmd_print_json(json_incref(p.all));
+        cmd_print_json(json_incref(all));
     if (p.interrupted)
         fprintf(stderr,
                 "kernsweep: interrupted: %zu of %zu folders are not stored; the same command stores them\n",
-                p.interrupted, n);
-    json_decref(p.all);
-    return rc == 0 ? p.worst : cmd_fail(&err);
+                p.interrupted, words->n);
+    return rc == 0 ? p.worst : -1;
 }
+
+#define AT(member) ARG_AT(struct ingest_args, member)
+
+static const struct arg options[] = {
+    {"--node", "NAME", AT(options.node), "node of bundles that do not record it (B3.89)"},
+    {"--date", "DATE", AT(options.date), "date of bundles whose path has none (B3.89): 2026-02-12"},
+    {"--ticket", "NAME", AT(options.ticket), "ticket of bundles whose files name none (B3.89)"},
+    {"--warmup", "N", AT(warmup), "do not count the first N repetitions of each cell (B3.89)"},
+    {"--replace", NULL, AT(options.replace), "replace stored runs that were read in another way"},
+    {"--no-samples", NULL, AT(options.skip_samples), "omit telemetry samples"},
+};
+
+const struct cmd cmd_ingest = {
+    .name = "ingest",
+    .summary = "store bundles in the results database",
+    .usage = "DIR...",
+    .about = "Stores bundles of kernsweep and of B3.89; bundles that are already stored are left alone.",
+    .options = ARG_TABLE(struct ingest_args, options),
+    .min_words = 1,
+    .max_words = INGEST_DIRS_MAX,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = ingest,
+};

@@ -162,50 +162,51 @@ static int check_filter(const struct run_filter *f, struct err *err)
     return 0;
 }
 
-int cmd_runs(struct cmd_env *env, int argc, char **argv)
+struct runs_args {
+    struct run_filter filter;
+    struct listing_args listed;
+    const char *why;
+};
+
+static int runs(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct run_filter filter = {0};
-    struct listing_args listed = {0};
+    const struct runs_args *a = args;
+    AUTO(store_close) struct store s = {0};
     struct listing how;
-    const char *why = NULL;
-    const struct arg options[] = {
-        {"--ticket", "NAME", &filter.ticket, NULL, "only runs of this ticket"},
-        {"--node", "NODE", &filter.node, NULL, "only runs on this node"},
-        {"--purpose", "PURPOSE", &filter.purpose, NULL,
-         "only runs made for this purpose: sweep confirm noise bisect"},
-        {"--sort", "KEY", &listed.sort, NULL,
-         "date (default, newest first), node, ticket, purpose, status or failed"},
-        {"--limit", "N", &listed.limit, NULL, "only the first N runs (a table: 20)"},
-        {"--all", NULL, NULL, &listed.all, "every run"},
-        {"--why", "TEXT", &why, NULL, "reject: the reason, which is shown with the run"},
-    };
-    struct args spec = {.command = "runs",
-                        .usage = "[options] | remove RUN... | reject RUN --why TEXT | unreject RUN",
-                        .about = "Lists the stored runs, newest first; removes runs from the store; rejects a"
-                                 " run, which is then kept and shown but never compared.",
-                        .options = options,
-                        .n_options = sizeof options / sizeof *options,
-                        .max_words = RUNS_CHANGE_WORDS};
-    struct err err = {0};
-    struct store s = {0};
-    const char *words[RUNS_CHANGE_WORDS];
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = check_use(&filter, &listed, why, words, n, &err);
-    if (rc == 0)
-        rc = check_filter(&filter, &err);
-    if (rc == 0)
-        rc = listing_parse(&listed, run_keys, RUNS_SHOWN, env->json, &how, &err);
-    if (rc == 0)
-        rc = cmd_store_open(env, &s, n ? STORE_CHANGE : STORE_READ, &err);
-    if (rc == 0)
-        rc = n ? runs_change(env, &s, words, n, why, &err) : list_runs(env, &s, &filter, &how, &err);
-    store_close(&s);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    if (check_use(&a->filter, &a->listed, a->why, words->v, words->n, err) != 0 ||
+        check_filter(&a->filter, err) != 0 ||
+        listing_parse(&a->listed, run_keys, RUNS_SHOWN, env->json, &how, err) != 0 ||
+        cmd_store_open(env, &s, words->n ? STORE_CHANGE : STORE_READ, err) != 0)
+        return -1;
+    return words->n ? runs_change(env, &s, words->v, words->n, a->why, err)
+                    : list_runs(env, &s, &a->filter, &how, err);
 }
+
+#define AT(member) ARG_AT(struct runs_args, member)
+
+static const struct arg options_of_runs[] = {
+    {"--ticket", "NAME", AT(filter.ticket), "only runs of this ticket"},
+    {"--node", "NODE", AT(filter.node), "only runs on this node"},
+    {"--purpose", "PURPOSE", AT(filter.purpose),
+     "only runs made for this purpose: sweep confirm noise bisect"},
+    {"--sort", "KEY", AT(listed.sort),
+     "date (default, newest first), node, ticket, purpose, status or failed"},
+    {"--limit", "N", AT(listed.limit), "only the first N runs (a table: 20)"},
+    {"--all", NULL, AT(listed.all), "every run"},
+    {"--why", "TEXT", AT(why), "reject: the reason, which is shown with the run"},
+};
+
+const struct cmd cmd_runs = {
+    .name = "runs",
+    .summary = "list, remove or reject stored runs",
+    .usage = "[options] | remove RUN... | reject RUN --why TEXT | unreject RUN",
+    .about = "Lists the stored runs, newest first; removes runs from the store; rejects a run, which is then "
+             "kept and shown but never compared.",
+    .options = ARG_TABLE(struct runs_args, options_of_runs),
+    .max_words = RUNS_CHANGE_WORDS,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = runs,
+};
 
 static json_t *encode_reasons(const char *names)
 {
@@ -334,29 +335,23 @@ static int print_run_json(struct store *s, const struct run_data *r, struct err 
     return rc;
 }
 
-int cmd_show(struct cmd_env *env, int argc, char **argv)
+static int show(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct args spec = {.command = "show",
-                        .usage = "RUN",
-                        .about =
-                            "Shows the cells and the scaling of one stored run; with --json, every test.",
-                        .min_words = 1,
-                        .max_words = 1};
-    struct err err = {0};
-    struct store s = {0};
-    struct run_data r = {0};
-    const char *word;
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, &word, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    if (rc == 0)
-        rc = cmd_store_open(env, &s, STORE_READ, &err);
-    if (rc == 0)
-        rc = store_load_run(&s, word, &r, &err);
-    if (rc == 0)
-        rc = env->json ? print_run_json(&s, &r, &err) : print_run(&s, &r, &err);
-    run_data_release(&r);
-    store_close(&s);
-    return rc < 0 ? cmd_fail(&err) : rc;
+    (void)args;
+    AUTO(store_close) struct store s = {0};
+    AUTO(run_data_release) struct run_data r = {0};
+    if (cmd_store_open(env, &s, STORE_READ, err) != 0 || store_load_run(&s, words->v[0], &r, err) != 0)
+        return -1;
+    return env->json ? print_run_json(&s, &r, err) : print_run(&s, &r, err);
 }
+
+const struct cmd cmd_show = {
+    .name = "show",
+    .summary = "show one stored run, test by test",
+    .usage = "RUN",
+    .about = "Shows the cells and the scaling of one stored run; with --json, every test.",
+    .min_words = 1,
+    .max_words = 1,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = show,
+};

@@ -96,30 +96,28 @@ static int keep_row(void *arg, const struct query_row *row, struct err *err)
                : err_set(err, ERR_INTERNAL, "sql: no memory for the rows");
 }
 
-int cmd_sql(struct cmd_env *env, int argc, char **argv)
+static int sql(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct args spec = {.command = "sql",
-                        .usage = "'SELECT ...'",
-                        .about = "Runs one read-only SQL query on the store.",
-                        .min_words = 1,
-                        .max_words = 1};
-    struct err err = {0};
-    struct store s = {0};
-    const char *words[1];
-    size_t n;
-    int rc = cmd_args(env, &spec, argc, argv, words, &n, &err);
-    if (rc == 1)
-        return EXIT_DONE;
-    struct output out = {.rows = json_array()};
-    if (rc == 0)
-        rc = cmd_store_open(env, &s, STORE_READ, &err);
+    (void)args;
+    AUTO(store_close) struct store s = {0};
+    json_auto_t *rows = json_array();
+    struct output out = {.rows = rows};
+    if (cmd_store_open(env, &s, STORE_READ, err) != 0)
+        return -1;
+    int rc = env->json ? query_run(&s, words->v[0], timeout_s, check_names, keep_row, &out, err)
+                       : query_run(&s, words->v[0], timeout_s, print_header, print_row, &out, err);
     if (rc == 0 && env->json)
-        rc = query_run(&s, words[0], timeout_s, check_names, keep_row, &out, &err);
-    else if (rc == 0)
-        rc = query_run(&s, words[0], timeout_s, print_header, print_row, &out, &err);
-    if (rc == 0 && env->json)
-        rc = cmd_print_json(json_incref(out.rows));
-    json_decref(out.rows);
-    store_close(&s);
-    return rc < 0 && !out.left ? cmd_fail(&err) : rc < 0 ? EXIT_DONE : rc;
+        return cmd_print_json(json_incref(rows));
+    return out.left ? EXIT_DONE : rc;
 }
+
+const struct cmd cmd_sql = {
+    .name = "sql",
+    .summary = "query the store in SQL",
+    .usage = "'SELECT ...'",
+    .about = "Runs one read-only SQL query on the store.",
+    .min_words = 1,
+    .max_words = 1,
+    .unlisted = CMD_NODE_OPTIONS,
+    .run = sql,
+};
