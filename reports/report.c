@@ -1,5 +1,6 @@
 #include "reports/report.h"
 
+#include "common/base/alloc.h"
 #include "reports/model/model.h"
 #include "reports/plot/plot.h"
 #include "reports/render/html.h"
@@ -111,15 +112,12 @@ static int write_markdown(const struct document *d, struct buf *out, struct err 
 
 static int write_html(const struct document *d, struct buf *out, struct err *err)
 {
-    struct buf markdown, name;
-    buf_init(&markdown, REPORT_BYTES_MAX);
-    buf_init(&name, 1024);
+    AUTO(buf_release) struct buf markdown = {.max = REPORT_BYTES_MAX};
+    AUTO(buf_release) struct buf name = {.max = 1024};
     buf_printf(&name, "%s %s", d->model.now.info.ticket, d->model.now.info.date);
     int rc = write_markdown(d, &markdown, err);
     if (rc == 0)
         rc = html_render(&markdown, &d->figures, body_lang(d->req), buf_str(&name), out, err);
-    buf_release(&markdown);
-    buf_release(&name);
     return rc;
 }
 
@@ -196,9 +194,8 @@ bool report_folder(const char *output, char folder[FS_PATH_MAX])
     const char *slash = strrchr(output, '/');
     char dir[FS_PATH_MAX];
     int n = snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - output + 1) : 1, slash ? output : ".");
-    char *real = n < FS_PATH_MAX ? realpath(dir, NULL) : NULL;
+    AUTO_FREE char *real = n < FS_PATH_MAX ? realpath(dir, NULL) : NULL;
     n = snprintf(folder, FS_PATH_MAX, "%s", real ? real : "");
-    free(real);
     return n > 0 && n < FS_PATH_MAX;
 }
 

@@ -1,5 +1,6 @@
 #include "reports/sweep.h"
 
+#include "common/base/alloc.h"
 #include "reports/render/html.h"
 #include "reports/render/markdown.h"
 #include "reports/tables/sweep_tables.h"
@@ -142,12 +143,9 @@ int sweep_report_render_both(const struct sweep_request *req, struct buf *markdo
 
 int sweep_report_render(const struct sweep_request *req, struct buf *out, struct err *err)
 {
-    struct buf other;
-    buf_init(&other, REPORT_BYTES_MAX);
+    AUTO(buf_release) struct buf other = {.max = REPORT_BYTES_MAX};
     bool html = req->format == REPORT_HTML;
-    int rc = sweep_report_render_both(req, html ? &other : out, html ? out : &other, err);
-    buf_release(&other);
-    return rc;
+    return sweep_report_render_both(req, html ? &other : out, html ? out : &other, err);
 }
 
 static void print_table(const struct sweep_model *m, side_table *fill, bool colour, struct buf *out)

@@ -1,5 +1,6 @@
 /* Memory over time: the largest context of each variant; of the shapes of a kernel, the one that used most.
  */
+#include "common/base/alloc.h"
 #include "reports/plot/picture.h"
 #include "reports/plot/script.h"
 
@@ -139,16 +140,14 @@ bool picture_memory(struct buf *out, const struct report_model *m, enum report_l
         if ((trace = trace_of(m, style)))
             trace_block(out, m, trace, style);
     for (size_t style = 0; style < SCRIPT_SERIES_MAX; style++) {
-        struct buf name;
         if (!(trace = trace_of(m, style)))
             continue;
-        buf_init(&name, 512);
+        AUTO(buf_release) struct buf name = {.max = 512};
         trace_name(m, trace, &name);
         buf_printf(out, "%s$d%zu using 1:2 title ", separator, style);
         script_label(out, buf_str(&name));
         script_line(out, style, false);
         separator = ", ";
-        buf_release(&name);
     }
     if (strcmp(separator, ", ") != 0) /* only variants beyond the first picture were traced */
         buf_puts(out, "plot NaN notitle");
@@ -170,10 +169,9 @@ bool picture_memory_panels(struct buf *out, const struct report_model *m, enum r
     buf_putc(out, '\n');
     for (size_t style = SCRIPT_SERIES_MAX; style < SCRIPT_ALL_MAX; style++) {
         const struct memory_trace *trace = trace_of(m, style);
-        struct buf name;
         if (!trace)
             continue;
-        buf_init(&name, 512);
+        AUTO(buf_release) struct buf name = {.max = 512};
         trace_name(m, trace, &name);
         trace_block(out, m, trace, style);
         panel_time(out, trace);
@@ -181,7 +179,6 @@ bool picture_memory_panels(struct buf *out, const struct report_model *m, enum r
         buf_printf(out, "plot $d%zu using 1:2", style);
         script_line(out, 1, false);
         buf_putc(out, '\n');
-        buf_release(&name);
     }
     script_panels_end(out);
     return true;

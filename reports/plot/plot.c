@@ -1,5 +1,6 @@
 #include "reports/plot/plot.h"
 
+#include "common/base/alloc.h"
 #include "reports/plot/gnuplot.h"
 #include "reports/plot/picture.h"
 #include "reports/plot/script.h"
@@ -51,19 +52,16 @@ struct subject {
 
 static void caption(struct figure *f, enum report_lang lang, enum msg id, const char *about)
 {
-    struct buf text;
-    buf_init(&text, FIGURE_CAPTION_MAX);
+    AUTO(buf_release) struct buf text = {.max = FIGURE_CAPTION_MAX};
     message_plain(&text, lang, id, about);
     snprintf(f->caption, sizeof f->caption, "%s", buf_str(&text));
-    buf_release(&text);
 }
 
 static void plan_subject(struct figure_set *set, const struct report_model *m, enum report_lang lang,
                          const struct subject *s, struct buf *script)
 {
     char name[FIGURE_NAME_MAX];
-    struct buf alt;
-    buf_init(&alt, FIGURE_ALT_MAX);
+    AUTO(buf_release) struct buf alt = {.max = FIGURE_ALT_MAX};
     describe(m, lang, s->alt, &alt);
     snprintf(name, sizeof name, "%s.svg", s->name);
     if (s->write(script, m, lang)) {
@@ -78,7 +76,6 @@ static void plan_subject(struct figure_set *set, const struct report_model *m, e
         plan_figure(set, s->kind, name, buf_str(&alt));
         caption(&set->items[set->count - 1], lang, s->of_panels, s->about);
     }
-    buf_release(&alt);
 }
 
 static void plan_simple(struct figure_set *set, const struct report_model *m, enum report_lang lang,
@@ -124,12 +121,11 @@ static void plan_histories(struct figure_set *set, const struct report_model *m,
     for (size_t i = 0; i < m->n_plotted; i++) {
         const struct plotted_series *p = &m->plotted[i];
         char name[FIGURE_NAME_MAX];
-        struct buf alt, cell;
         if (!picture_history(script, m, p, lang))
             continue;
         snprintf(name, sizeof name, "history-%zu.svg", i + 1);
-        buf_init(&alt, FIGURE_ALT_MAX);
-        buf_init(&cell, FIGURE_ALT_MAX);
+        AUTO(buf_release) struct buf alt = {.max = FIGURE_ALT_MAX};
+        AUTO(buf_release) struct buf cell = {.max = FIGURE_ALT_MAX};
         cell_name(p->series, lang, &cell);
         message_plain(&alt, lang, MSG_PLOT_ALT_HISTORY, buf_str(&cell));
         plan_figure(set, FIGURE_HISTORY, name, buf_str(&alt));
@@ -141,8 +137,6 @@ static void plan_histories(struct figure_set *set, const struct report_model *m,
         if (changed(m, p->series))
             message_plain(&alt, lang, MSG_CAPTION_CHANGES);
         snprintf(set->items[set->count - 1].caption, FIGURE_CAPTION_MAX, "%s", buf_str(&alt));
-        buf_release(&alt);
-        buf_release(&cell);
     }
 }
 
@@ -172,12 +166,11 @@ static void give_up(struct figure_set *set, const char *why)
 
 int plot_draw(const struct report_model *m, enum report_lang lang, struct figure_set *set, struct err *err)
 {
-    struct buf script, svg;
     struct err why = {0};
     int rc = 0;
     *set = (struct figure_set){0};
-    buf_init(&script, SCRIPT_MAX);
-    buf_init(&svg, OUTPUT_MAX);
+    AUTO(buf_release) struct buf script = {.max = SCRIPT_MAX};
+    AUTO(buf_release) struct buf svg = {.max = OUTPUT_MAX};
     plan_simple(set, m, lang, &script);
     plan_histories(set, m, lang, &script);
     if (!buf_ok(&script))
@@ -186,7 +179,5 @@ int plot_draw(const struct report_model *m, enum report_lang lang, struct figure
         give_up(set, why.msg);
     else if (!collect(set, &svg))
         give_up(set, "gnuplot did not write the SVG that was expected");
-    buf_release(&script);
-    buf_release(&svg);
     return rc;
 }

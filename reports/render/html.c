@@ -1,5 +1,6 @@
 #include "reports/render/html.h"
 
+#include "common/base/alloc.h"
 #include "common/base/escape.h"
 #include "reports/render/html_page.h"
 #include "reports/render/markdown.h"
@@ -22,12 +23,11 @@ struct page {
 
 static void add_node(struct buf *out, cmark_node *node, cmark_llist *extensions)
 {
-    char *text = cmark_render_html(node, CMARK_OPT_DEFAULT, extensions);
+    AUTO_FREE char *text = cmark_render_html(node, CMARK_OPT_DEFAULT, extensions);
     if (text)
         buf_puts(out, text);
     else
         out->failed = true;
-    free(text);
 }
 
 /* The text of a node without its markup. */
@@ -172,13 +172,11 @@ static void add_contents(struct page *p, cmark_node *document)
         heading++;
         if (cmark_node_get_heading_level(n) != 2)
             continue;
-        struct buf text;
-        buf_init(&text, 4096);
+        AUTO(buf_release) struct buf text = {.max = 4096};
         plain_text(n, &text);
         buf_printf(p->out, "<li><a href=\"#s%d\">", heading);
         escape_xml(p->out, buf_str(&text));
         buf_puts(p->out, "</a></li>\n");
-        buf_release(&text);
     }
     buf_puts(p->out, "</ul>\n</nav>\n");
 }

@@ -1,5 +1,6 @@
 #include "reports/render/html_page.h"
 
+#include "common/base/alloc.h"
 #include "common/base/escape.h"
 #include "common/base/text.h"
 
@@ -54,8 +55,7 @@ static void policy(struct buf *out)
 
 void html_page_begin(struct buf *out, enum report_lang lang, const char *title)
 {
-    struct buf visible;
-    buf_init(&visible, 4096);
+    AUTO(buf_release) struct buf visible = {.max = 4096};
     text_printable(&visible, title, strlen(title), 400);
     out->failed |= !buf_ok(&visible);
     buf_printf(out,
@@ -69,7 +69,6 @@ void html_page_begin(struct buf *out, enum report_lang lang, const char *title)
     buf_puts(out, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#content\">");
     buf_puts(out, message(lang, MSG_HTML_SKIP));
     buf_puts(out, "</a>\n");
-    buf_release(&visible);
 }
 
 void html_page_end(struct buf *out)

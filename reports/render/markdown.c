@@ -1,5 +1,6 @@
 #include "reports/render/markdown.h"
 
+#include "common/base/alloc.h"
 #include "common/base/escape.h"
 #include "common/base/fs.h"
 #include "common/base/text.h"
@@ -145,15 +146,13 @@ void md_language(struct md *w)
 
 void md_fold_args(struct md *w, enum msg id, const char *const *args)
 {
-    struct buf text;
-    buf_init(&text, ESCAPE_BYTES_MAX);
+    AUTO(buf_release) struct buf text = {.max = ESCAPE_BYTES_MAX};
     message_plain_args(&text, w->lang, id, args);
     md_end(w);
     buf_puts(w->out, MD_FOLD_BEGIN);
     escape_xml(w->out, buf_str(&text));
     buf_puts(w->out, MD_FOLD_SUMMARY_END);
     md_end(w);
-    buf_release(&text);
 }
 
 void md_fold_end(struct md *w)
@@ -165,8 +164,7 @@ void md_fold_end(struct md *w)
 
 void md_code_block(struct md *w, const char *lang, const char *text, size_t len)
 {
-    struct buf body;
-    buf_init(&body, len * 8 + 16);
+    AUTO(buf_release) struct buf body = {.max = len * 8 + 16};
     for (size_t i = 0; i < len;) {
         const char *newline = memchr(text + i, '\n', len - i);
         size_t line = newline ? (size_t)(newline - (text + i)) : len - i;
@@ -184,5 +182,4 @@ void md_code_block(struct md *w, const char *lang, const char *text, size_t len)
     buf_puts(w->out, buf_str(&body));
     escape_repeat(w->out, '`', fence);
     md_end(w);
-    buf_release(&body);
 }

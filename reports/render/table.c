@@ -166,15 +166,12 @@ static void end_line(struct buf *out)
 
 static char *printable(const char *text)
 {
-    struct buf b;
-    buf_init(&b, TABLE_CELL_MAX * 8);
+    AUTO(buf_release) struct buf b = {.max = TABLE_CELL_MAX * 8};
     text_printable(&b, text, strlen(text), TABLE_CELL_MAX);
     if (!buf_ok(&b)) {
-        buf_release(&b);
         return NULL;
     }
     char *copy = strdup(buf_str(&b));
-    buf_release(&b);
     return copy;
 }
 
@@ -196,7 +193,7 @@ static void write_rows(const struct table *t, char *const *cells, const size_t *
 void table_write_text(const struct table *t, bool colour, struct buf *out)
 {
     size_t width[TABLE_COLS_MAX] = {0};
-    char **cells = table_ok(t) ? calloc(t->n_cells + 1, sizeof *cells) : NULL;
+    AUTO_FREE char **cells = table_ok(t) ? calloc(t->n_cells + 1, sizeof *cells) : NULL;
     out->failed |= !cells;
     for (size_t c = 0; cells && c < t->n_cols; c++)
         width[c] = table_text_width(t->cols[c].title);
@@ -213,5 +210,4 @@ void table_write_text(const struct table *t, bool colour, struct buf *out)
         write_rows(t, cells, width, colour, out);
     for (size_t i = 0; cells && i < t->n_cells; i++)
         free(cells[i]);
-    free(cells);
 }

@@ -1,4 +1,5 @@
 /* Artifacts and reproduction: where the raw files are, and the command that repeats the run. */
+#include "common/base/alloc.h"
 #include "reports/sections/bundle.h"
 #include "reports/sections/record.h"
 #include "reports/words/number.h"
@@ -68,9 +69,8 @@ static void append_option(struct buf *b, const char *option, const char *value)
 
 static void write_command(const struct run_info *i, struct md *w)
 {
-    struct buf command, plan;
-    buf_init(&command, 16384);
-    buf_init(&plan, FS_PATH_MAX + 16);
+    AUTO(buf_release) struct buf command = {.max = 16384};
+    AUTO(buf_release) struct buf plan = {.max = FS_PATH_MAX + 16};
     buf_printf(&plan, "%s/plan.json", bundle_name(i));
     buf_puts(&command, "kernsweep run");
     append_option(&command, "", buf_str(&plan));
@@ -83,8 +83,6 @@ static void write_command(const struct run_info *i, struct md *w)
         md_para(w, MSG_REPRODUCTION_SOURCE, i->plan_sha256, i->source_sha256);
     else
         md_para(w, MSG_REPRODUCTION_PLAN, i->plan_sha256);
-    buf_release(&command);
-    buf_release(&plan);
 }
 
 void record_reproduction(const struct report_model *m, struct md *w)

@@ -1,5 +1,6 @@
 /* Build verification: whether each variant was built, which gates it passed, and the resources of its
  * kernels. */
+#include "common/base/alloc.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
@@ -90,10 +91,9 @@ static void builds(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_GATES), false);
     for (size_t v = 0; v < m->now.n_variants; v++) {
         const struct run_variant *variant = &m->now.variants[v];
-        struct buf gates;
         if (same_build(m, v))
             continue;
-        buf_init(&gates, GATES_TEXT_MAX);
+        AUTO(buf_release) struct buf gates = {.max = GATES_TEXT_MAX};
         gates_of(m, v, &gates);
         table_code(&t, variant->status == STATUS_OK ? build_name(m, v) : variant->name);
         table_code(&t, variant->attn_impl);
@@ -101,7 +101,6 @@ static void builds(const struct report_model *m, struct md *w)
         table_text(&t, variant->build_cached ? message(w->lang, MSG_BUILD_CACHED)
                                              : num_duration(variant->build_wall_s).s);
         table_code(&t, buf_str(&gates));
-        buf_release(&gates);
     }
     table_drop_empty(&t, 3);
     md_table(w, &t);

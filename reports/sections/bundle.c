@@ -1,5 +1,6 @@
 #include "reports/sections/bundle.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 
 #include <stdio.h>
@@ -33,12 +34,10 @@ static void relative_path(struct buf *out, const char *from, const char *to)
 void bundle_link(const struct md *w, const struct run_info *info, const char *file, char *out, size_t size)
 {
     const char *from = w->place ? w->place->folder : NULL;
-    struct buf folder;
-    buf_init(&folder, (size_t)4 * FS_PATH_MAX);
+    AUTO(buf_release) struct buf folder = {.max = (size_t)4 * FS_PATH_MAX};
     if (from && *from == '/' && *info->bundle == '/')
         relative_path(&folder, from, info->bundle);
     else
         buf_puts(&folder, bundle_name(info));
     snprintf(out, size, "%s%s%s", buf_str(&folder), folder.len ? "/" : "", file);
-    buf_release(&folder);
 }

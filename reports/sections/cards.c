@@ -1,5 +1,6 @@
 /* Cards: the GPUs of a run that used several: which one stands out, by how much, how sure; and how many tests
  * ran beside each other. */
+#include "common/base/alloc.h"
 #include "reports/sections/section.h"
 #include "reports/tables/shift.h"
 #include "reports/tables/standings_table.h"
@@ -38,8 +39,7 @@ static void outstanding(const struct place_standing *cards, size_t n, struct md 
 /* Those that differ from before, whatever the others do. */
 static void changed(const struct report_model *m, struct md *w)
 {
-    struct buf text;
-    buf_init(&text, CHANGED_MAX);
+    AUTO(buf_release) struct buf text = {.max = CHANGED_MAX};
     for (size_t i = 0; m->has_comparison && i < m->comparison->cards.count; i++) {
         buf_clear(&text);
         verdict_card(m->comparison, &m->comparison->cards.items[i], w->lang, &text);
@@ -47,7 +47,6 @@ static void changed(const struct report_model *m, struct md *w)
         md_text(w, buf_str(&text));
         md_line(w);
     }
-    buf_release(&text);
 }
 
 void section_cards(const struct report_model *m, struct md *w)

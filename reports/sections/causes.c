@@ -1,17 +1,16 @@
 /* Causes: why cells changed, with the evidence of each cause. */
 #include "reports/tables/causes.h"
+#include "common/base/alloc.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
 static void write_line(const struct why_line *l, struct md *w)
 {
-    struct buf where;
-    buf_init(&where, WHY_TEXT_MAX);
+    AUTO(buf_release) struct buf where = {.max = WHY_TEXT_MAX};
     why_where(l, w->lang, &where);
     md_bullet(w);
     md_say(w, MSG_CAUSES_OF, buf_str(&where), buf_str(&l->text));
     md_line(w);
-    buf_release(&where);
 }
 
 void section_causes(const struct report_model *m, struct md *w)

@@ -1,18 +1,17 @@
 /* Commits: what was committed between the runs that are compared, and since the last night. */
 #include "reports/tables/commits.h"
+#include "common/base/alloc.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
 
 static void write_range(const struct commit_range *r, enum msg sentence, struct md *w)
 {
-    struct buf text;
-    buf_init(&text, PHRASE_MAX);
+    AUTO(buf_release) struct buf text = {.max = PHRASE_MAX};
     range_phrase(r, w->lang, &text);
     if (text.len) {
         md_para(w, sentence, buf_str(&text));
         commits_list(w, r);
     }
-    buf_release(&text);
 }
 
 void section_commits(const struct report_model *m, struct md *w)

@@ -1,4 +1,5 @@
 /* Comparison: a verdict per cell with its evidence, and other differences between the runs. */
+#include "common/base/alloc.h"
 #include "reports/sections/section.h"
 #include "reports/tables/shift.h"
 #include "reports/tables/tables.h"
@@ -48,21 +49,18 @@ static void write_base(const struct report_model *m, struct md *w)
 
 static void write_tickets(const struct report_model *m, struct md *w)
 {
-    struct buf text;
-    buf_init(&text, SHIFT_TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
     verdict_tickets(m->comparison, w->lang, &text);
     if (text.len) {
         md_text(w, buf_str(&text));
         md_line(w);
         md_end(w);
     }
-    buf_release(&text);
 }
 
 static void write_shift(const struct report_model *m, struct md *w)
 {
-    struct buf text;
-    buf_init(&text, SHIFT_TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
     verdict_shift(m->comparison, w->lang, &text);
     if (text.len)
         buf_printf(w->out, "%s\n\n", buf_str(&text));
@@ -73,7 +71,6 @@ static void write_shift(const struct report_model *m, struct md *w)
         md_line(w);
         md_end(w);
     }
-    buf_release(&text);
 }
 
 void section_baseline(const struct report_model *m, struct md *w)

@@ -1,4 +1,5 @@
 /* Test configuration: what was run, on what, and under which limits. */
+#include "common/base/alloc.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/record.h"
 #include "reports/sections/section.h"
@@ -62,8 +63,7 @@ static void variants(const struct report_model *m, struct md *w)
 
 static void matrix(const struct report_model *m, struct md *w)
 {
-    struct buf b;
-    buf_init(&b, PHRASE_MAX);
+    AUTO(buf_release) struct buf b = {.max = PHRASE_MAX};
     phrase_contexts(&b, w->lang, &m->now);
     item(w, m->prefill.prompt && m->scaling.count ? MSG_CONFIG_CONTEXTS : MSG_CONFIG_POINTS, buf_str(&b));
     buf_clear(&b);
@@ -72,7 +72,6 @@ static void matrix(const struct report_model *m, struct md *w)
     buf_clear(&b);
     phrase_timeouts(&b, w->lang, &m->now);
     item(w, MSG_CONFIG_TIMEOUTS, buf_str(&b));
-    buf_release(&b);
 }
 
 /* The facts that readers ask for first; the rest is in the record. */
@@ -92,11 +91,9 @@ static void machine(const struct report_model *m, struct md *w)
 
 static void hosts(const struct report_model *m, struct md *w)
 {
-    struct buf b;
-    buf_init(&b, PHRASE_MAX);
+    AUTO(buf_release) struct buf b = {.max = PHRASE_MAX};
     phrase_hosts(&b, &m->now);
     item(w, MSG_CONFIG_HOSTS, b.len ? buf_str(&b) : NULL);
-    buf_release(&b);
 }
 
 static void held(const struct report_model *m, struct md *w)

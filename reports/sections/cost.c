@@ -1,4 +1,5 @@
 /* Cost: of this run and of its ticket to date, from the hourly price in the plan. */
+#include "common/base/alloc.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
@@ -18,8 +19,7 @@ static bool counts(const struct cost_list *l, const struct cost_row *r)
 
 static void add_row(struct table *t, const struct cost_row *r, double so_far)
 {
-    struct buf result;
-    buf_init(&result, 256);
+    AUTO(buf_release) struct buf result = {.max = 256};
     buf_printf(&result, "%s, %d/%d OK", run_status_name(r->status), r->ok, r->tests);
     table_code(t, r->run_id);
     table_text(t, r->date);
@@ -27,14 +27,12 @@ static void add_row(struct table *t, const struct cost_row *r, double so_far)
     table_text(t, num_money(cost_of(r), r->currency).s);
     table_text(t, num_money(so_far, r->currency).s);
     table_text(t, buf_str(&result));
-    buf_release(&result);
 }
 
 /* One row for all earlier runs that are not shown. Returns their cost. */
 static double add_earlier(struct table *t, const struct cost_list *l, enum report_lang lang)
 {
     double wall = l->wall_s, cost = l->cost;
-    struct buf name;
     for (size_t i = 0; i < l->count; i++) {
         wall -= isfinite(l->rows[i].wall_s) ? l->rows[i].wall_s : 0;
         cost -= counts(l, &l->rows[i]) ? cost_of(&l->rows[i]) : 0;
@@ -42,7 +40,7 @@ static double add_earlier(struct table *t, const struct cost_list *l, enum repor
     cost = fmax(cost, 0); /* the sums are rounded in a different order */
     if (l->runs == l->count)
         return 0;
-    buf_init(&name, 128);
+    AUTO(buf_release) struct buf name = {.max = 128};
     message_plain(&name, lang, l->runs - l->count == 1 ? MSG_COST_EARLIER_ONE : MSG_COST_EARLIER,
                   num_int((int64_t)(l->runs - l->count)).s);
     table_text(t, buf_str(&name));
@@ -51,7 +49,6 @@ static double add_earlier(struct table *t, const struct cost_list *l, enum repor
     table_text(t, num_money(cost, l->rows[l->count - 1].currency).s);
     table_text(t, num_money(cost, l->rows[l->count - 1].currency).s);
     table_text(t, "");
-    buf_release(&name);
     return cost;
 }
 

@@ -1,6 +1,7 @@
 /* Evidence for the cause: what the compiler recorded for each variant's kernels, compared with the limits of
  * the device. Only what the stored numbers support; each statement has the number, the limit and the
  * consequence. */
+#include "common/base/alloc.h"
 #include "reports/model/insight.h"
 #include "reports/sections/bundle.h"
 #include "reports/sections/phrase.h"
@@ -77,14 +78,12 @@ static void rereads(const struct kernel_resources *k, struct md *w)
 static void ports(const struct kernel_resources *k, struct md *w)
 {
     const struct port_use *most = resources_bound(k);
-    struct buf all;
     if (!most)
         return;
-    buf_init(&all, 1024);
+    AUTO(buf_release) struct buf all = {.max = 1024};
     for (size_t i = 0; i < k->n_ports; i++)
         buf_printf(&all, "%s%s %s", i ? ", " : "", k->ports[i].name, num_fixed(k->ports[i].cycles, 0).s);
     md_item(w, MSG_EVIDENCE_PORTS, k->name, most->name, buf_str(&all));
-    buf_release(&all);
 }
 
 static void together(const struct kernel_resources *k, const struct gpu_limits *g, struct md *w)
@@ -118,10 +117,9 @@ static bool considered(const struct variant_resources *r, size_t i)
 /* Whether an earlier kernel has the same statements, apart from the name. */
 static bool said_before(const struct variant_resources *r, size_t at, enum report_lang lang)
 {
-    struct buf own, other;
     bool same = false;
-    buf_init(&own, TEXT_MAX);
-    buf_init(&other, TEXT_MAX);
+    AUTO(buf_release) struct buf own = {.max = TEXT_MAX};
+    AUTO(buf_release) struct buf other = {.max = TEXT_MAX};
     for (size_t i = 0; i < at && !same; i++) {
         if (!considered(r, i))
             continue;
@@ -134,8 +132,6 @@ static bool said_before(const struct variant_resources *r, size_t at, enum repor
         write_kernel(&b, r->limits, &right);
         same = own.len && strcmp(buf_str(&own), buf_str(&other)) == 0;
     }
-    buf_release(&own);
-    buf_release(&other);
     return same;
 }
 
@@ -159,12 +155,10 @@ static void write_kernels(const struct report_model *m, size_t variant, struct m
 static void write_slow_title(const struct report_model *m, size_t variant, const struct standing_range *s,
                              struct md *w)
 {
-    struct buf times;
-    buf_init(&times, 128);
+    AUTO(buf_release) struct buf times = {.max = 128};
     phrase_factors(&times, 1 / s->high, 1 / s->low);
     md_say(w, MSG_EVIDENCE_OF_SLOW, report_model_variant(m, variant), report_model_reference(m),
            buf_str(&times));
-    buf_release(&times);
 }
 
 /* Which kernels of the build the statements are of. */

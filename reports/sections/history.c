@@ -1,4 +1,5 @@
 /* History: when the cells of this run changed level over earlier nightly runs. */
+#include "common/base/alloc.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
@@ -15,11 +16,9 @@ static bool has_commits(const struct report_model *m)
 
 static void cell_of_commits(struct table *t, const struct commit_range *r, enum report_lang lang)
 {
-    struct buf text;
-    buf_init(&text, PHRASE_MAX);
+    AUTO(buf_release) struct buf text = {.max = PHRASE_MAX};
     range_phrase(r, lang, &text);
     table_text(t, text.len ? buf_str(&text) : NUM_NONE);
-    buf_release(&text);
 }
 
 void section_history(const struct report_model *m, struct md *w)

@@ -1,5 +1,6 @@
 /* Key metrics: one JSON object per cell, in the form that people and scripts know from hand-written
  * reports. */
+#include "common/base/alloc.h"
 #include "reports/sections/record.h"
 
 #include <jansson.h>
@@ -50,14 +51,12 @@ static json_t *encode_cell(const struct run_data *run, const struct cell *c)
 
 static void write_cell(const struct run_data *run, const struct cell *c, struct md *w)
 {
-    json_t *o = encode_cell(run, c);
-    char *text = json_dumps(o, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(10));
+    json_auto_t *o = encode_cell(run, c);
+    AUTO_FREE char *text = json_dumps(o, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(10));
     if (text)
         md_code_block(w, "json", text, strlen(text));
     else
         w->out->failed = true;
-    free(text);
-    json_decref(o);
 }
 
 /* The status and reason of a cell that was not measured are shown elsewhere. */

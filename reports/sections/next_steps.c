@@ -1,5 +1,6 @@
 /* Next steps: each follows from a rule, which its sentence states, and from numbers in this report. */
 #include "reports/sections/next_steps.h"
+#include "common/base/alloc.h"
 #include "reports/model/insight.h"
 #include "reports/model/lead.h"
 #include "reports/sections/phrase.h"
@@ -95,12 +96,10 @@ static enum msg step_for(enum status s, bool logs)
 static void failure(const struct report_model *m, const struct cell_group *g, struct md *w)
 {
     const struct cell *c = g->cells[0];
-    struct buf where;
-    buf_init(&where, PHRASE_MAX);
+    AUTO(buf_release) struct buf where = {.max = PHRASE_MAX};
     phrase_at_cells(&where, w->lang, g->cells, g->count);
     md_item(w, step_for(c->status, strcmp(m->now.info.origin, "import") != 0),
             m->now.variants[c->variant].name, buf_str(&where), status_name(c->status));
-    buf_release(&where);
 }
 
 static void failures(const struct report_model *m, struct md *w)

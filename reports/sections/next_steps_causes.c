@@ -1,5 +1,6 @@
 /* Next steps: where to look for the cause of what regressed. One line per lead, for all cells that have it.
  */
+#include "common/base/alloc.h"
 #include "reports/model/lead.h"
 #include "reports/sections/next_steps.h"
 #include "reports/sections/phrase.h"
@@ -48,8 +49,7 @@ static enum msg step_for(enum lead lead)
 static void write_lead(const struct report_model *m, enum lead lead, int cells, enum code_evidence by,
                        struct md *w)
 {
-    struct buf facts;
-    buf_init(&facts, PHRASE_MAX);
+    AUTO(buf_release) struct buf facts = {.max = PHRASE_MAX};
     name_facts(m, w->lang, &facts);
     md_bullet(w);
     md_say(w, step_for(lead), phrase_count(w->lang, cells, MSG_CELLS_ONE, MSG_CELLS_MANY).s,
@@ -59,7 +59,6 @@ static void write_lead(const struct report_model *m, enum lead lead, int cells, 
     if ((lead == LEAD_NODE_CONFIRMED || lead == LEAD_SOURCELESS) && facts.len)
         md_say(w, MSG_STEP_NODE_FACTS, buf_str(&facts));
     md_line(w);
-    buf_release(&facts);
 }
 
 static enum msg step_for_shift(const struct comparison *c)
@@ -83,11 +82,10 @@ static void common_loss(const struct report_model *m, struct md *w)
 {
     const struct common_shift *s = &m->comparison->shift;
     bool of_node = s->from_controls || s->confirmed == SHIFT_NODE;
-    struct buf facts, change;
     if (!s->found || !s->worse)
         return;
-    buf_init(&facts, PHRASE_MAX);
-    buf_init(&change, PHRASE_MAX);
+    AUTO(buf_release) struct buf facts = {.max = PHRASE_MAX};
+    AUTO(buf_release) struct buf change = {.max = PHRASE_MAX};
     shift_change(m->comparison->primary, s->ratio, true, w->lang, &change);
     name_facts(m, w->lang, &facts);
     md_bullet(w);
@@ -95,14 +93,11 @@ static void common_loss(const struct report_model *m, struct md *w)
     if (of_node && facts.len)
         md_say(w, MSG_STEP_NODE_FACTS, buf_str(&facts));
     md_line(w);
-    buf_release(&facts);
-    buf_release(&change);
 }
 
 static void card_losses(const struct comparison *c, struct md *w)
 {
-    struct buf change;
-    buf_init(&change, PHRASE_MAX);
+    AUTO(buf_release) struct buf change = {.max = PHRASE_MAX};
     for (size_t i = 0; i < c->cards.count; i++) {
         const struct card_shift *card = &c->cards.items[i];
         if (!card->worse)
@@ -112,7 +107,6 @@ static void card_losses(const struct comparison *c, struct md *w)
         bool of_gpu = card->from_controls || card->from_others;
         md_item(w, of_gpu ? MSG_STEP_CARD_GPU : MSG_STEP_CARD_OPEN, card->gpu, buf_str(&change));
     }
-    buf_release(&change);
 }
 
 void next_steps_causes(const struct report_model *m, struct md *w)

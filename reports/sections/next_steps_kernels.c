@@ -1,4 +1,5 @@
 /* Next steps: which kernels to change, to keep or to drop. */
+#include "common/base/alloc.h"
 #include "reports/model/insight.h"
 #include "reports/sections/next_steps.h"
 #include "reports/sections/phrase.h"
@@ -21,15 +22,13 @@ static void slow_variants(const struct report_model *m, struct md *w)
     const int places = insight_places(m);
     for (size_t v = 0; v < m->now.n_variants; v++) {
         struct standing_range s = insight_standing(m, v, m->reference);
-        struct buf where;
         if (!report_model_first(m, v) || s.contexts == 0 || s.contexts < places || s.slow < s.contexts)
             continue;
-        buf_init(&where, PHRASE_MAX);
+        AUTO(buf_release) struct buf where = {.max = PHRASE_MAX};
         phrase_where(&where, w->lang, s.contexts, s.context, *m->now.variants[v].shape);
         md_item(w, MSG_STEP_DISABLE, report_model_variant(m, v), report_model_reference(m), buf_str(&where),
                 num_factor(s.high).s,
                 phrase_count(w->lang, s.repetitions, MSG_REPETITIONS_ONE, MSG_REPETITIONS_MANY).s);
-        buf_release(&where);
     }
 }
 
@@ -63,28 +62,23 @@ static bool is_whole(const struct report_model *m, const struct contest *c)
 
 static void fastest_of_all(const struct report_model *m, size_t variant, struct md *w)
 {
-    struct buf contexts;
-    buf_init(&contexts, PHRASE_MAX);
+    AUTO(buf_release) struct buf contexts = {.max = PHRASE_MAX};
     phrase_contexts(&contexts, w->lang, &m->now);
     md_item(w, contexts.len ? MSG_STEP_FOCUS : MSG_STEP_FOCUS_PLAIN, report_model_variant(m, variant),
             num_int((int64_t)m->now.n_variants).s, buf_str(&contexts));
-    buf_release(&contexts);
 }
 
 static void fastest_of_some(const struct report_model *m, size_t variant, const struct contest *c,
                             struct md *w)
 {
-    struct buf where, variants;
-    buf_init(&where, PHRASE_MAX);
-    buf_init(&variants, PHRASE_MAX);
+    AUTO(buf_release) struct buf where = {.max = PHRASE_MAX};
+    AUTO(buf_release) struct buf variants = {.max = PHRASE_MAX};
     phrase_at_cells(&where, w->lang, c->cells, c->count);
     if (c->least == c->most)
         buf_puts(&variants, num_int(c->most).s);
     else
         message_plain(&variants, w->lang, MSG_RANGE, num_int(c->least).s, num_int(c->most).s);
     md_item(w, MSG_STEP_FOCUS_SOME, report_model_variant(m, variant), buf_str(&variants), buf_str(&where));
-    buf_release(&where);
-    buf_release(&variants);
 }
 
 static void fastest_variant(const struct report_model *m, struct md *w)
@@ -107,10 +101,9 @@ static void scratch(const struct report_model *m, struct md *w)
     bool nvidia = resources_nvidia(m->resources, m->now.n_variants);
     for (size_t v = 0; v < m->now.n_variants; v++) {
         struct scratch s = insight_scratch(m, v);
-        struct buf bytes;
         if (s.kernels == 0 || !(s.low > 0))
             continue;
-        buf_init(&bytes, 128);
+        AUTO(buf_release) struct buf bytes = {.max = 128};
         buf_puts(&bytes, num_fixed(s.low, 0).s);
         if (s.high > s.low)
             buf_printf(&bytes, "-%s", num_fixed(s.high, 0).s);
@@ -120,7 +113,6 @@ static void scratch(const struct report_model *m, struct md *w)
         else
             md_item(w, nvidia ? MSG_STEP_VARIABLES_NVIDIA : MSG_STEP_VARIABLES, report_model_variant(m, v),
                     buf_str(&bytes), phrase_scratch(w->lang, s.use));
-        buf_release(&bytes);
     }
 }
 

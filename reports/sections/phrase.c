@@ -1,5 +1,6 @@
 #include "reports/sections/phrase.h"
 
+#include "common/base/alloc.h"
 #include "reports/model/view.h"
 
 #include <math.h>
@@ -58,7 +59,7 @@ static double nothing(const struct cell *c)
 /* In ascending order of contexts. The caller frees *out, which is NULL without memory. */
 static size_t values_by_context(const struct run_data *run, cell_number *get, struct context_value **out)
 {
-    size_t *order = NULL, n = 0;
+    AUTO_FREE size_t *order = NULL, n = 0;
     *out = calloc(run->n_cells + 1, sizeof **out);
     if (!*out || cells_by_context(run, &order))
         return 0;
@@ -76,7 +77,6 @@ static size_t values_by_context(const struct run_data *run, cell_number *get, st
         v->high = v->seen ? fmax(v->high, own) : own;
         v->seen = true;
     }
-    free(order);
     return n;
 }
 
@@ -118,23 +118,19 @@ static void list_contexts(struct buf *out, enum report_lang lang, const struct c
 
 void phrase_at_cells(struct buf *out, enum report_lang lang, const struct cell *const *cells, size_t count)
 {
-    struct buf contexts;
     if (count == 1 && cells[0]->context == 0)
         return;
-    buf_init(&contexts, PHRASE_MAX);
+    AUTO(buf_release) struct buf contexts = {.max = PHRASE_MAX};
     list_contexts(&contexts, lang, cells, count);
     message_plain(out, lang, MSG_AT_CONTEXT, buf_str(&contexts));
-    buf_release(&contexts);
 }
 
 struct num phrase_count(enum report_lang lang, int n, enum msg one, enum msg many)
 {
     struct num out;
-    struct buf b;
-    buf_init(&b, 256);
+    AUTO(buf_release) struct buf b = {.max = 256};
     message_plain(&b, lang, n == 1 ? one : many, num_int(n).s);
     snprintf(out.s, sizeof out.s, "%s", buf_str(&b));
-    buf_release(&b);
     return out;
 }
 
@@ -241,10 +237,8 @@ void phrase_timeouts(struct buf *out, enum report_lang lang, const struct run_da
 
 void phrase_repetitions(struct buf *out, enum report_lang lang, const struct run_data *run)
 {
-    struct buf w;
-    buf_init(&w, PHRASE_MAX);
+    AUTO(buf_release) struct buf w = {.max = PHRASE_MAX};
     per_context(out, lang, run, cell_counted, "");
     if (per_context(&w, lang, run, cell_warmups, ""))
         message_plain(out, lang, MSG_PLUS_WARMUP, buf_str(&w));
-    buf_release(&w);
 }

@@ -1,6 +1,7 @@
 /* The executive summary, for readers who read nothing else. Every line follows from a verdict, a factor or a
  * status in the tables below it. */
 #include "reports/sections/summary.h"
+#include "common/base/alloc.h"
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
@@ -82,8 +83,7 @@ static enum msg outcome_of(const struct comparison *c)
 /* The first line if there is a comparison: the outcome in bold, the base, and the number of cells. */
 static void outcome_of_comparison(const struct report_model *m, struct md *w)
 {
-    struct buf counts;
-    buf_init(&counts, PHRASE_MAX);
+    AUTO(buf_release) struct buf counts = {.max = PHRASE_MAX};
     verdict_counts(m->comparison, w->lang, &counts);
     md_say(w, outcome_of(m->comparison), num_int(worse_cards(m->comparison)).s,
            num_int((int64_t)m->n_cards).s, shift_cells(&m->comparison->shift, w->lang),
@@ -92,7 +92,6 @@ static void outcome_of_comparison(const struct report_model *m, struct md *w)
         md_say(w, MSG_AGAINST_RUN, base_name(m), m->against->base.info.date, buf_str(&counts));
     else
         md_say(w, MSG_AGAINST_NIGHTS, num_int((int64_t)m->against->history.nights).s, buf_str(&counts));
-    buf_release(&counts);
 }
 
 static void incomplete(const struct report_model *m, struct md *w)
@@ -140,15 +139,14 @@ static void outcome(const struct report_model *m, struct md *w)
 
 static void tests(const struct report_model *m, struct md *w)
 {
-    struct buf contexts, where, lacking;
     const struct run_info *i = &m->now.info;
     if (m->now.n_tests == 0) {
         md_item(w, MSG_SUMMARY_NO_TEST, i->node, i->date);
         return;
     }
-    buf_init(&contexts, PHRASE_MAX);
-    buf_init(&where, PHRASE_MAX);
-    buf_init(&lacking, PHRASE_MAX);
+    AUTO(buf_release) struct buf contexts = {.max = PHRASE_MAX};
+    AUTO(buf_release) struct buf where = {.max = PHRASE_MAX};
+    AUTO(buf_release) struct buf lacking = {.max = PHRASE_MAX};
     phrase_contexts(&contexts, w->lang, &m->now);
     struct num ok = num_int(i->counts.ok), total = num_int(i->counts.total),
                failed = num_int(i->counts.failed), skipped = num_int(i->counts.skipped);
@@ -163,9 +161,6 @@ static void tests(const struct report_model *m, struct md *w)
     else
         md_item(w, MSG_SUMMARY_RUN_PLAIN, i->node, i->date, ok.s, total.s, failed.s, skipped.s,
                 buf_str(&lacking));
-    buf_release(&contexts);
-    buf_release(&where);
-    buf_release(&lacking);
 }
 
 /* Whether the value was compared with something else than the base as it was measured. */
@@ -176,9 +171,8 @@ static bool expects(const struct delta *d)
 
 static void finding(const struct delta *d, struct md *w)
 {
-    struct buf change, evidence;
-    buf_init(&change, PHRASE_MAX);
-    buf_init(&evidence, PHRASE_MAX);
+    AUTO(buf_release) struct buf change = {.max = PHRASE_MAX};
+    AUTO(buf_release) struct buf evidence = {.max = PHRASE_MAX};
     phrase_ratio(&change, w->lang, d->metric, d->ratio);
     verdict_evidence(d, w->lang, &evidence);
     struct num context = phrase_at(w->lang, d->context);
@@ -194,14 +188,11 @@ static void finding(const struct delta *d, struct md *w)
                 verdict_word(d->verdict, w->lang), buf_str(&change),
                 metric_with_unit(d->metric, verdict_reference(d)).s,
                 metric_with_unit(d->metric, d->now_median).s, buf_str(&evidence));
-    buf_release(&change);
-    buf_release(&evidence);
 }
 
 static void tickets(const struct report_model *m, struct md *w)
 {
-    struct buf text;
-    buf_init(&text, PHRASE_MAX);
+    AUTO(buf_release) struct buf text = {.max = PHRASE_MAX};
     if (m->comparison)
         verdict_tickets(m->comparison, w->lang, &text);
     if (text.len) {
@@ -210,24 +201,20 @@ static void tickets(const struct report_model *m, struct md *w)
         md_text(w, buf_str(&text));
         md_line(w);
     }
-    buf_release(&text);
 }
 
 static void shift(const struct report_model *m, struct md *w)
 {
-    struct buf text;
-    buf_init(&text, PHRASE_MAX);
+    AUTO(buf_release) struct buf text = {.max = PHRASE_MAX};
     if (m->comparison && (m->comparison->shift.found || m->comparison->shift.device_changed))
         verdict_shift(m->comparison, w->lang, &text);
     if (text.len)
         buf_printf(w->out, "  - %s\n", buf_str(&text));
-    buf_release(&text);
 }
 
 static void cards(const struct report_model *m, struct md *w)
 {
-    struct buf text;
-    buf_init(&text, PHRASE_MAX);
+    AUTO(buf_release) struct buf text = {.max = PHRASE_MAX};
     for (size_t i = 0; m->comparison && i < m->comparison->cards.count; i++) {
         buf_clear(&text);
         verdict_card(m->comparison, &m->comparison->cards.items[i], w->lang, &text);
@@ -236,17 +223,14 @@ static void cards(const struct report_model *m, struct md *w)
         md_text(w, buf_str(&text));
         md_line(w);
     }
-    buf_release(&text);
 }
 
 static void commits(const struct commit_range *r, enum msg sentence, struct md *w)
 {
-    struct buf text;
-    buf_init(&text, PHRASE_MAX);
+    AUTO(buf_release) struct buf text = {.max = PHRASE_MAX};
     range_phrase(r, w->lang, &text);
     if (text.len)
         md_item(w, sentence, buf_str(&text));
-    buf_release(&text);
 }
 
 static void findings(const struct report_model *m, struct md *w)
@@ -278,8 +262,7 @@ static void stopped_after(const struct report_model *m, const struct cell *c, st
 static void broken_group(const struct report_model *m, const struct cell_group *g, struct md *w)
 {
     const struct cell *c = g->cells[0];
-    struct buf where;
-    buf_init(&where, PHRASE_MAX);
+    AUTO(buf_release) struct buf where = {.max = PHRASE_MAX};
     phrase_at_cells(&where, w->lang, g->cells, g->count);
     md_bullet(w);
     md_say(w, MSG_SUMMARY_NOT_OK, m->now.variants[c->variant].name, buf_str(&where), cell_status(c).s);
@@ -288,7 +271,6 @@ static void broken_group(const struct report_model *m, const struct cell_group *
     else
         stopped_after(m, c, w);
     md_line(w);
-    buf_release(&where);
 }
 
 static void broken_cells(const struct report_model *m, struct md *w)

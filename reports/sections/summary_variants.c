@@ -1,4 +1,5 @@
 /* Summary: how the variants of the run compare, and how their time grows. */
+#include "common/base/alloc.h"
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/summary.h"
@@ -17,9 +18,8 @@ static void write_mixed(const struct report_model *m, size_t variant, size_t oth
                         const struct standing_range *s, const char *factors, struct md *w)
 {
     bool speed = metric_is_speed(m->primary.metric);
-    struct buf counts, what;
-    buf_init(&counts, PHRASE_MAX);
-    buf_init(&what, PHRASE_MAX);
+    AUTO(buf_release) struct buf counts = {.max = PHRASE_MAX};
+    AUTO(buf_release) struct buf what = {.max = PHRASE_MAX};
     message_plain(&what, w->lang, speed ? MSG_ITS_SPEED : MSG_AS_GOOD, metric_info(m->primary.metric)->name);
     count_at(&counts, w->lang, speed ? MSG_FASTER_AT : MSG_BETTER_AT, s->fast);
     count_at(&counts, w->lang, MSG_SAME_AT, s->contexts - s->fast - s->slow - s->unsure);
@@ -28,8 +28,6 @@ static void write_mixed(const struct report_model *m, size_t variant, size_t oth
     md_item(w, *m->now.variants[variant].shape ? MSG_VARIANT_MIXED_SHAPES : MSG_VARIANT_MIXED,
             report_model_variant(m, variant), report_model_variant(m, other), factors, buf_str(&counts),
             num_int(s->contexts).s, buf_str(&what));
-    buf_release(&counts);
-    buf_release(&what);
 }
 
 /* Of what is no speed. */
@@ -51,14 +49,13 @@ static void write_standing(const struct report_model *m, size_t variant, size_t 
 {
     struct standing_range s = insight_standing(m, variant, other);
     const char *name = report_model_variant(m, variant), *reference = report_model_variant(m, other);
-    struct buf factors, times, where;
     if (s.unlike)
         md_item(w, MSG_VARIANT_UNLIKE, name, reference);
     if (s.contexts == 0)
         return;
-    buf_init(&factors, PHRASE_MAX);
-    buf_init(&times, PHRASE_MAX);
-    buf_init(&where, PHRASE_MAX);
+    AUTO(buf_release) struct buf factors = {.max = PHRASE_MAX};
+    AUTO(buf_release) struct buf times = {.max = PHRASE_MAX};
+    AUTO(buf_release) struct buf where = {.max = PHRASE_MAX};
     phrase_factors(&factors, s.low, s.high);
     phrase_factors(&times, 1 / s.high, 1 / s.low);
     write_where(&where, w->lang, &s, *m->now.variants[variant].shape);
@@ -78,9 +75,6 @@ static void write_standing(const struct report_model *m, size_t variant, size_t 
         md_item(w, MSG_VARIANT_SAME, name, reference, buf_str(&where), buf_str(&factors));
     else
         write_mixed(m, variant, other, &s, buf_str(&factors), w);
-    buf_release(&factors);
-    buf_release(&times);
-    buf_release(&where);
 }
 
 /* Each variant often improves on the one before, so a few variants are compared pairwise. */

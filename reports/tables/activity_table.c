@@ -1,5 +1,6 @@
 #include "reports/tables/activity_table.h"
 
+#include "common/base/alloc.h"
 #include "reports/model/activity.h"
 #include "reports/model/view.h"
 #include "reports/words/number.h"
@@ -10,7 +11,6 @@
 
 static void add_throttling(struct table *t, const struct cell_activity *a, enum report_lang lang)
 {
-    struct buf b;
     if (isnan(a->throttled_s)) {
         table_text(t, NUM_NONE);
         return;
@@ -19,10 +19,9 @@ static void add_throttling(struct table *t, const struct cell_activity *a, enum 
         table_text(t, message(lang, MSG_THROTTLED_NOT));
         return;
     }
-    buf_init(&b, 256);
+    AUTO(buf_release) struct buf b = {.max = 256};
     message_plain(&b, lang, MSG_THROTTLED_FOR, num_seconds(a->throttled_s).s, a->throttle);
     table_marked(t, buf_str(&b), MARK_WARN);
-    buf_release(&b);
 }
 
 static void add_neighbours(struct table *t, int count)

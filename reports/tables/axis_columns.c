@@ -1,5 +1,6 @@
 #include "reports/tables/axis_columns.h"
 
+#include "common/base/alloc.h"
 #include "common/contract/shape.h"
 
 #include <jansson.h>
@@ -36,10 +37,9 @@ void axis_columns_take(struct axis_columns *c, const struct run_variant *const *
     const char *key;
     *c = (struct axis_columns){.count = 0};
     for (size_t i = 0; i < n; i++) {
-        json_t *axes = axes_of(variants[i]);
+        json_auto_t *axes = axes_of(variants[i]);
         if (axes)
             json_object_update_missing(first, axes);
-        json_decref(axes);
     }
     json_object_foreach(first, key, value)
     {
@@ -57,14 +57,12 @@ void axis_columns_add(const struct axis_columns *c, struct table *t)
 
 void axis_columns_row(const struct axis_columns *c, const struct run_variant *v, struct table *t)
 {
-    json_t *axes = c->count > 0 ? axes_of(v) : NULL;
+    json_auto_t *axes = c->count > 0 ? axes_of(v) : NULL;
     for (size_t i = 0; i < c->count; i++) {
         const json_t *value = json_object_get(axes, c->name[i]);
-        char *text = value && !json_is_string(value)
-                         ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6))
-                         : NULL;
+        AUTO_FREE char *text = value && !json_is_string(value)
+                                   ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6))
+                                   : NULL;
         table_code(t, text ? text : value ? json_string_value(value) : "-");
-        free(text);
     }
-    json_decref(axes);
 }

@@ -1,5 +1,6 @@
 #include "reports/tables/best_table.h"
 
+#include "common/base/alloc.h"
 #include "reports/render/markdown.h"
 #include "reports/render/table.h"
 #include "reports/tables/axis_columns.h"
@@ -169,12 +170,11 @@ static void put_row(struct table *t, const struct best_groups *all, const struct
 static void put_group(struct table *t, const struct best_groups *all, const struct best_group *g,
                       const struct axis_columns *axes, size_t runs)
 {
-    size_t *order = calloc(g->count + 1, sizeof *order);
+    AUTO_FREE size_t *order = calloc(g->count + 1, sizeof *order);
     if (order)
         order_points(g, order);
     for (size_t i = 0; order && g->answer.best < g->count && i < g->count; i++)
         put_row(t, all, g, order[i], axes, runs);
-    free(order);
 }
 
 static void fill_table(struct table *t, const struct best_groups *all, size_t runs)

@@ -68,11 +68,9 @@ static void put_kernel(struct buf *out, enum report_lang lang, const struct caus
         put_difference(&d, kernel_resource_name((enum kernel_resource)i), k->before.resource[i],
                        k->now.resource[i]);
     for (int i = 0; i < INSTRUCTION_CLASSES; i++) {
-        struct buf name;
-        buf_init(&name, 128);
+        AUTO(buf_release) struct buf name = {.max = 128};
         message_plain(&name, lang, MSG_CAUSE_INSTRUCTIONS, instruction_class_name((enum instruction_class)i));
         put_difference(&d, buf_str(&name), k->before.instructions[i], k->now.instructions[i]);
-        buf_release(&name);
     }
     buf_puts(out, d.count ? ")" : "");
 }
@@ -189,12 +187,10 @@ static void put_what(struct buf *out, enum report_lang lang, const struct cause 
 
 static void put_cause(struct buf *out, enum report_lang lang, const struct cause *c)
 {
-    struct buf what;
-    buf_init(&what, PART_MAX);
+    AUTO(buf_release) struct buf what = {.max = PART_MAX};
     put_what(&what, lang, c);
     message_plain(out, lang, c->certainty == CAUSE_ESTABLISHED ? MSG_CAUSE_ESTABLISHED : MSG_CAUSE_COINCIDES,
                   buf_str(&what));
-    buf_release(&what);
 }
 
 /* What is known of the code of a cell that has no new one. */
@@ -269,15 +265,12 @@ static int add_cell(struct why *w, const struct comparison *c, size_t i, bool al
                     struct err *err)
 {
     const struct cell_causes *cell = &c->causes.cells[i];
-    struct buf text;
-    buf_init(&text, WHY_TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = WHY_TEXT_MAX};
     cause_sentence(cell, lang, &text);
     if (!alike)
         message_plain(&text, lang, MSG_WHY_LINE_SINCE, cell->before);
-    int rc = buf_ok(&text) ? add_line(w, cell, &text, err)
-                           : err_set(err, ERR_INTERNAL, "no memory for the causes");
-    buf_release(&text);
-    return rc;
+    return buf_ok(&text) ? add_line(w, cell, &text, err)
+                         : err_set(err, ERR_INTERNAL, "no memory for the causes");
 }
 
 int why_of(const struct comparison *c, enum report_lang lang, struct why *out, struct err *err)

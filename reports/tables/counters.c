@@ -1,4 +1,5 @@
 /* The counters that differ most between two builds. */
+#include "common/base/alloc.h"
 #include "reports/tables/tables.h"
 
 #include "reports/words/number.h"
@@ -8,11 +9,9 @@
 static void value(struct table *t, double v, const char *unit)
 {
     struct num text = num_six_digits(v);
-    struct buf both;
-    buf_init(&both, NUM_TEXT_MAX + COUNTER_UNIT_MAX + 1);
+    AUTO(buf_release) struct buf both = {.max = NUM_TEXT_MAX + COUNTER_UNIT_MAX + 1};
     buf_printf(&both, "%s%s%s", text.s, *unit ? " " : "", unit);
     table_text(t, buf_str(&both));
-    buf_release(&both);
 }
 
 void table_counters(struct table *t, const struct counter_changes *c, enum report_lang lang)

@@ -1,5 +1,6 @@
 #include "reports/tables/shift.h"
 
+#include "common/base/alloc.h"
 #include "reports/words/number.h"
 #include "results/judge/confirm.h"
 
@@ -66,9 +67,8 @@ const char *shift_cells(const struct common_shift *s, enum report_lang lang)
 static void describe_shift(const struct comparison *c, enum report_lang lang, struct buf *out)
 {
     const struct common_shift *s = &c->shift;
-    struct buf change, cells;
-    buf_init(&change, PART_MAX);
-    buf_init(&cells, PART_MAX);
+    AUTO(buf_release) struct buf change = {.max = PART_MAX};
+    AUTO(buf_release) struct buf cells = {.max = PART_MAX};
     put_agreement(s, lang, &cells);
     shift_change(c->primary, s->ratio, s->worse, lang, &change);
     message_plain(out, lang, shift_message(s), buf_str(&change), buf_str(&cells), confirm_clause(c, lang),
@@ -77,19 +77,15 @@ static void describe_shift(const struct comparison *c, enum report_lang lang, st
         message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
     else if (*c->base_id)
         message_plain(out, lang, MSG_SHIFT_SINCE_NIGHTS);
-    buf_release(&change);
-    buf_release(&cells);
 }
 
 static void describe_small(const struct common_shift *s, enum report_lang lang, struct buf *out)
 {
-    struct buf cells;
     enum msg night = s->unusual ? MSG_SHIFT_UNUSUAL : MSG_SHIFT_SMALL;
-    buf_init(&cells, PART_MAX);
+    AUTO(buf_release) struct buf cells = {.max = PART_MAX};
     put_agreement(s, lang, &cells);
     message_plain(out, lang, isnan(s->p) ? MSG_SHIFT_SMALL_PAIR : night, num_change(s->ratio - 1).s,
                   buf_str(&cells));
-    buf_release(&cells);
 }
 
 void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf *out)
@@ -115,8 +111,7 @@ static enum msg card_cause(const struct card_shift *s)
 void verdict_card(const struct comparison *c, const struct card_shift *s, enum report_lang lang,
                   struct buf *out)
 {
-    struct buf change;
-    buf_init(&change, PART_MAX);
+    AUTO(buf_release) struct buf change = {.max = PART_MAX};
     if (metric_is_speed(c->primary))
         message_plain(&change, lang, s->worse ? MSG_CARD_SLOWER : MSG_CARD_FASTER,
                       num_percent(fabs(s->ratio - 1)).s);
@@ -129,5 +124,4 @@ void verdict_card(const struct comparison *c, const struct card_shift *s, enum r
         message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
     else if (*c->base_id)
         message_plain(out, lang, MSG_SHIFT_SINCE_NIGHTS);
-    buf_release(&change);
 }

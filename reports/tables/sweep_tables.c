@@ -1,5 +1,6 @@
 #include "reports/tables/sweep_tables.h"
 
+#include "common/base/alloc.h"
 #include "reports/tables/tables.h"
 
 #include <math.h>
@@ -13,8 +14,7 @@ static const char *node_of(const struct sweep_model *m, size_t side)
 
 static void add_titles(struct table *t, const struct sweep_model *m, enum report_lang lang)
 {
-    struct buf vs;
-    buf_init(&vs, RUN_NODE_MAX + 64);
+    AUTO(buf_release) struct buf vs = {.max = RUN_NODE_MAX + 64};
     message_plain(&vs, lang, MSG_COL_VS_NODE, node_of(m, m->reference));
     table_column(t, message(lang, MSG_COL_NODE), false);
     table_column(t, message(lang, MSG_COL_RUN), false);
@@ -24,7 +24,6 @@ static void add_titles(struct table *t, const struct sweep_model *m, enum report
     table_column(t, buf_str(&vs), true);
     table_column(t, message(lang, MSG_COL_RANGE), true);
     table_column(t, message(lang, MSG_COL_REASON), false);
-    buf_release(&vs);
 }
 
 static enum cell_mark mark_of(enum run_status s)

@@ -1,5 +1,6 @@
 #include "reports/tables/tables.h"
 
+#include "common/base/alloc.h"
 #include "reports/tables/axis_columns.h"
 
 #include <math.h>
@@ -109,15 +110,13 @@ static void add_context(struct table *t, int context)
 static void add_value(struct table *t, const struct variant_view *v, const struct cell *c,
                       enum report_lang lang)
 {
-    struct buf b;
     double bound = lower_bound(v->run, c);
-    buf_init(&b, 128);
+    AUTO(buf_release) struct buf b = {.max = 128};
     if (isfinite(bound))
         message_plain(&b, lang, MSG_WALL_ABOVE, num_seconds(bound).s);
     else
         buf_puts(&b, quantity_text(&v->primary, c->median[v->primary.metric]).s);
     table_text(t, buf_str(&b));
-    buf_release(&b);
 }
 
 static void add_factor(struct table *t, const struct variant_view *v, size_t i, enum report_lang lang)
@@ -130,11 +129,9 @@ static void add_factor(struct table *t, const struct variant_view *v, size_t i, 
         table_text(t, num_factor_error(v->vs[i].factor, error).s);
         return;
     }
-    struct buf b;
-    buf_init(&b, 128);
+    AUTO(buf_release) struct buf b = {.max = 128};
     message_plain(&b, lang, MSG_FACTOR_OF_WALL, num_factor_below(ref->median[METRIC_WALL_S] / bound).s);
     table_text(t, buf_str(&b));
-    buf_release(&b);
 }
 
 static const char *kernel_name(const struct run_data *run, const struct cell *c)
@@ -238,7 +235,7 @@ void table_own_metrics(struct table *t, const struct run_data *run, enum metric 
                        enum report_lang lang)
 {
     struct metric_set measured = {0};
-    size_t *order = NULL, own = 0;
+    AUTO_FREE size_t *order = NULL, own = 0;
     run_data_measured(run, &measured);
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
     table_column(t, message(lang, MSG_COL_VARIANT), false);
@@ -259,7 +256,6 @@ void table_own_metrics(struct table *t, const struct run_data *run, enum metric 
             if (is_own(&measured, (enum metric)m, primary))
                 table_text(t, metric_text((enum metric)m, c->median[m]).s);
     }
-    free(order);
 }
 
 static void scaling_flag_cell(struct table *t, enum scaling_flag flag, enum report_lang lang)
