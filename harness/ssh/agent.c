@@ -1,5 +1,6 @@
 #include "harness/ssh/agent.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "harness/ssh/socket.h"
@@ -112,8 +113,8 @@ static unsigned char *exchange(struct ssh_agent *a, const struct buf *request, i
     size_t len = take_u32(&h);
     if (len == 0 || len > SSH_AGENT_MESSAGE_MAX)
         return NULL;
-    unsigned char *answer = malloc(len);
-    if (!answer || receive_all(a, answer, len) || answer[0] != expected) {
+    unsigned char *answer = xmalloc(len);
+    if (receive_all(a, answer, len) || answer[0] != expected) {
         free(answer);
         return NULL;
     }
@@ -123,13 +124,11 @@ static unsigned char *exchange(struct ssh_agent *a, const struct buf *request, i
 
 static void list_keys(struct ssh_agent *a)
 {
-    struct buf request;
-    buf_init(&request, 64);
+    AUTO(buf_release) struct buf request = {.max = 64};
     put_u32(&request, 1);
     buf_putc(&request, ASK_IDENTITIES);
     struct cursor c;
-    unsigned char *answer = exchange(a, &request, TELL_IDENTITIES, &c);
-    buf_release(&request);
+    AUTO_FREE unsigned char *answer = exchange(a, &request, TELL_IDENTITIES, &c);
     if (!answer)
         return;
     size_t count = take_u32(&c);
@@ -140,13 +139,9 @@ static void list_keys(struct ssh_agent *a)
         take_string(&c, &comment_len);
         if (c.bad || !ssh_blob_type(blob, key->len, key->type))
             continue;
-        key->blob = malloc(key->len);
-        if (!key->blob)
-            break;
-        memcpy(key->blob, blob, key->len);
+        key->blob = xmemdup(blob, key->len);
         a->count++;
     }
-    free(answer);
 }
 
 void ssh_agent_open(struct ssh_agent *a, const char *path, const struct transport_scope *scope)
@@ -180,8 +175,7 @@ void ssh_agent_close(struct ssh_agent *a)
 int ssh_agent_sign(struct ssh_agent *a, const struct ssh_agent_key *key, const unsigned char *data,
                    size_t len, unsigned char **sig, size_t *sig_len)
 {
-    struct buf request;
-    buf_init(&request, SSH_AGENT_MESSAGE_MAX);
+    AUTO(buf_release) struct buf request = {.max = SSH_AGENT_MESSAGE_MAX};
     put_u32(&request, 1 + 4 + key->len + 4 + len + 4);
     buf_putc(&request, ASK_SIGN);
     put_string(&request, key->blob, key->len);
@@ -189,8 +183,7 @@ int ssh_agent_sign(struct ssh_agent *a, const struct ssh_agent_key *key, const u
     put_u32(&request, 0);
     struct cursor outer;
     a->deadline_ns = clock_deadline_ns(sign_deadline_s);
-    unsigned char *answer = exchange(a, &request, TELL_SIGN, &outer);
-    buf_release(&request);
+    AUTO_FREE unsigned char *answer = exchange(a, &request, TELL_SIGN, &outer);
     if (!answer)
         return -1;
     size_t n;
@@ -198,9 +191,8 @@ int ssh_agent_sign(struct ssh_agent *a, const struct ssh_agent_key *key, const u
     inner.left = n;
     take_string(&inner, &n); /* the algorithm name, which libssh2 adds itself */
     const unsigned char *bare = take_string(&inner, sig_len);
-    *sig = inner.bad || outer.bad || *sig_len == 0 ? NULL : malloc(*sig_len);
-    if (*sig)
-        memcpy(*sig, bare, *sig_len);
-    free(answer);
-    return *sig ? 0 : -1;
+    if (inner.bad || outer.bad || *sig_len == 0)
+        return -1;
+    *sig = xmemdup(bare, *sig_len);
+    return 0;
 }

@@ -1,5 +1,6 @@
 #include "harness/ssh/auth.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "harness/ssh/agent.h"
@@ -263,9 +264,7 @@ static int fail_login(struct login *l, enum transport_failure *why, struct err *
 int ssh_auth_login(struct ssh_session *s, struct ssh_passphrases *passphrases, enum transport_failure *why,
                    struct err *err)
 {
-    struct login *l = calloc(1, sizeof *l);
-    if (!l)
-        return err_set(err, ERR_INTERNAL, "out of memory");
+    AUTO_FREE struct login *l = xcalloc(1, sizeof *l);
     *why = TRANSPORT_FAILURE_CONNECTION;
     l->s = s;
     l->passphrases = passphrases;
@@ -286,6 +285,5 @@ int ssh_auth_login(struct ssh_session *s, struct ssh_passphrases *passphrases, e
         ssh_identity_release(&l->files[i]);
     ssh_agent_close(&l->agent);
     buf_release(&l->tried);
-    free(l);
     return outcome == LOGIN_DONE ? 0 : -1;
 }

@@ -1,5 +1,6 @@
 #include "harness/ssh/channel.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "harness/ssh/socket.h"
 
@@ -278,22 +279,16 @@ static int run_command(struct exec *x, const char *command, struct err *err)
 int ssh_channel_exec(struct ssh_session *s, const struct transport_cmd *cmd, struct transport_result *res,
                      bool *usable, struct err *err)
 {
-    struct buf command;
+    AUTO(buf_release) struct buf command = {.max = TRANSPORT_COMMAND_MAX - 1};
     *usable = true;
     if (transport_command_text(&command, cmd->argv, s->scope, err))
         return -1;
-    struct exec *x = calloc(1, sizeof *x);
-    if (!x) {
-        buf_release(&command);
-        return err_set(err, ERR_INTERNAL, "out of memory");
-    }
+    AUTO_FREE struct exec *x = xcalloc(1, sizeof *x);
     x->s = s;
     transport_io_begin(&x->io, cmd, res, s->scope);
     int rc = run_command(x, buf_str(&command), err);
     /* sshd does not close the channel of a running command, so abandoning a command costs the connection. */
     *usable = rc == 0 && libssh2_channel_free(x->channel) == 0;
     transport_io_end(&x->io);
-    free(x);
-    buf_release(&command);
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "harness/ssh/config.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/spawn.h"
 #include "common/base/strvec.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -65,11 +67,10 @@ static void expand_token(const struct ssh_config *c, char token, struct buf *out
     }
 }
 
-/* Expands a leading ~ and % tokens. NULL when the result is too long, or out of memory. */
+/* Expands a leading ~ and % tokens. NULL when the result is too long. */
 static char *expand_path(const struct ssh_config *c, const char *text)
 {
-    struct buf out;
-    buf_init(&out, SSH_PATH_MAX - 1);
+    AUTO(buf_release) struct buf out = {.max = SSH_PATH_MAX - 1};
     if (text[0] == '~' && (text[1] == '/' || text[1] == '\0')) {
         buf_puts(&out, transport_home_folder());
         text++;
@@ -80,9 +81,7 @@ static char *expand_path(const struct ssh_config *c, const char *text)
         else
             buf_putc(&out, *text);
     }
-    char *result = buf_steal(&out);
-    buf_release(&out);
-    return result;
+    return buf_steal(&out);
 }
 
 static int add_file(const struct ssh_config *c, char **files, const char *text)
@@ -146,18 +145,14 @@ static int read_agent(struct ssh_config *c, const char *value)
         from_env = getenv(value + 1);
     if (from_env || *value == '$')
         return copy_text(c->agent, sizeof c->agent, from_env ? from_env : "");
-    char *path = expand_path(c, value);
-    int rc = path ? copy_text(c->agent, sizeof c->agent, path) : -1;
-    free(path);
-    return rc;
+    AUTO_FREE char *path = expand_path(c, value);
+    return path ? copy_text(c->agent, sizeof c->agent, path) : -1;
 }
 
 static int read_proxy_command(struct ssh_config *c, const char *value)
 {
-    char *command = expand_path(c, value);
-    int rc = command ? copy_text(c->proxy_command, sizeof c->proxy_command, command) : -1;
-    free(command);
-    return rc;
+    AUTO_FREE char *command = expand_path(c, value);
+    return command ? copy_text(c->proxy_command, sizeof c->proxy_command, command) : -1;
 }
 
 static int read_rest(struct ssh_config *c, const char *key, char *value)
@@ -191,18 +186,17 @@ typedef int line_fn(struct ssh_config *c, const char *key, char *value);
 
 static int each_line(struct ssh_config *c, const char *text, line_fn *fn)
 {
-    char *copy = strdup(text);
+    AUTO_FREE char *copy = xstrdup(text);
     char *rest = copy;
-    int rc = copy ? 0 : -1;
-    for (char *line; rc == 0 && (line = strsep(&rest, "\n"));) {
+    for (char *line; (line = strsep(&rest, "\n"));) {
         char *value = line + strcspn(line, " ");
         if (*value == '\0')
             continue;
         *value++ = '\0';
-        rc = fn(c, line, value);
+        if (fn(c, line, value) != 0)
+            return -1;
     }
-    free(copy);
-    return rc;
+    return 0;
 }
 
 static int parse_ssh_g(struct ssh_config *c, const char *text, struct err *err)
@@ -222,7 +216,7 @@ static int parse_ssh_g(struct ssh_config *c, const char *text, struct err *err)
 static int run_ssh_g(const struct ssh_config *c, const struct node_name *spec, const char *file,
                      const struct transport_scope *scope, struct buf *out, struct err *err)
 {
-    struct strvec argv = {0};
+    AUTO(strvec_release) struct strvec argv = {0};
     struct transport_result res;
     strvec_pushl(&argv, "ssh", "-G", NULL);
     if (file)
@@ -232,30 +226,23 @@ static int run_ssh_g(const struct ssh_config *c, const struct node_name *spec, c
     if (spec->user[0])
         strvec_pushl(&argv, "-l", spec->user, NULL);
     strvec_push(&argv, spec->host);
-    int rc = strvec_check(&argv, err);
-    if (rc == 0)
-        rc = transport_child_capture(strvec_argv(&argv), ssh_g_deadline_s, scope, out, &res, err);
-    if (rc == 0 && (!res.exited || res.exit_code != 0)) {
-        res.stderr_text[strcspn(res.stderr_text, "\r\n")] = '\0';
-        rc = err_set(err, ERR_INPUT, "node \"%s\": ssh -G refused the configuration: %s", c->node,
-                     res.stderr_text);
-    }
-    strvec_release(&argv);
-    return rc;
+    if (transport_child_capture(strvec_argv(&argv), ssh_g_deadline_s, scope, out, &res, err) != 0)
+        return -1;
+    if (res.exited && res.exit_code == 0)
+        return 0;
+    res.stderr_text[strcspn(res.stderr_text, "\r\n")] = '\0';
+    return err_set(err, ERR_INPUT, "node \"%s\": ssh -G refused the configuration: %s", c->node,
+                   res.stderr_text);
 }
 
 static int use_client(struct ssh_config *c, const struct node_name *spec, const struct transport_scope *scope,
                       struct err *err)
 {
-    struct buf out;
-    buf_init(&out, SSH_G_OUTPUT_MAX);
-    int rc = run_ssh_g(c, spec, c->file, scope, &out, err);
-    if (rc == 0)
-        rc = parse_ssh_g(c, buf_str(&out), err);
-    if (rc == 0 && !(c->printed = buf_steal(&out)))
-        rc = err_set(err, ERR_INTERNAL, "out of memory");
-    buf_release(&out);
-    return rc;
+    AUTO(buf_release) struct buf out = {.max = SSH_G_OUTPUT_MAX};
+    if (run_ssh_g(c, spec, c->file, scope, &out, err) != 0 || parse_ssh_g(c, buf_str(&out), err) != 0)
+        return -1;
+    c->printed = buf_steal(&out);
+    return 0;
 }
 
 static int use_defaults(struct ssh_config *c, const struct node_name *spec, struct err *err)
@@ -274,7 +261,7 @@ static int use_defaults(struct ssh_config *c, const struct node_name *spec, stru
         add_file(c, c->identity_files, "~/.ssh/id_rsa") ||
         add_file(c, c->known_hosts, "~/.ssh/known_hosts") ||
         add_file(c, c->known_hosts, "/etc/ssh/ssh_known_hosts"))
-        return err_set(err, ERR_INTERNAL, "out of memory");
+        return err_set(err, ERR_INPUT, "the path of the home folder is too long");
     return 0;
 }
 
@@ -294,10 +281,8 @@ int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
     *c = (struct ssh_config){0};
     if (parse_node(node, &spec, err))
         return -1;
-    c->node = strdup(node);
-    c->file = file ? strdup(file) : NULL;
-    if (!c->node || (file && !c->file))
-        return err_set(err, ERR_INTERNAL, "out of memory");
+    c->node = xstrdup(node);
+    c->file = file ? xstrdup(file) : NULL;
     snprintf(c->alias, sizeof c->alias, "%s", spec.host);
     snprintf(c->host, sizeof c->host, "%s", spec.host);
     int rc = spawn_on_path("ssh") ? use_client(c, &spec, scope, err) : use_defaults(c, &spec, err);
@@ -336,4 +321,55 @@ void ssh_config_describe(const struct ssh_config *c, char *out, size_t size)
 {
     const char *form = strchr(c->host, ':') ? "%s@[%s]:%d" : "%s@%s:%d";
     snprintf(out, size, form, c->user, c->host, c->port);
+}
+
+/* Options that a connection would silently lack. Those that are read above are not among them. */
+static const char *const unserved_options[] = {
+    "BindAddress",
+    "BindInterface",
+    "CASignatureAlgorithms",
+    "Ciphers",
+    "Compression",
+    "HostKeyAlgorithms",
+    "IPQoS",
+    "KexAlgorithms",
+    "KnownHostsCommand",
+    "MACs",
+    "PKCS11Provider",
+    "PubkeyAcceptedAlgorithms",
+    "RekeyLimit",
+    "RemoteCommand",
+    "RequiredRSASize",
+    "RevokedHostKeys",
+    "SetEnv",
+    "VerifyHostKeyDNS",
+};
+
+/* The line of an option; *len without its end. NULL: there is none. */
+static const char *find_line(const char *text, const char *option, size_t *len)
+{
+    size_t name = strlen(option);
+    for (const char *line = text; *line;) {
+        *len = strcspn(line, "\n");
+        if (*len > name && line[name] == ' ' && strncasecmp(line, option, name) == 0)
+            return line;
+        line += *len + (line[*len] == '\n');
+    }
+    return NULL;
+}
+
+static bool is_same(const char *wanted, const char *defaults, const char *option)
+{
+    size_t wanted_len, default_len;
+    const char *a = find_line(wanted, option, &wanted_len), *b = find_line(defaults, option, &default_len);
+    if (!a)
+        return true; /* an older client that does not know it */
+    return b && wanted_len == default_len && memcmp(a, b, wanted_len) == 0;
+}
+
+void ssh_config_unserved(const char *wanted, const char *defaults, struct buf *out)
+{
+    for (size_t i = 0; i < sizeof unserved_options / sizeof *unserved_options; i++)
+        if (!is_same(wanted, defaults, unserved_options[i]))
+            buf_printf(out, "%s%s", out->len ? ", " : "", unserved_options[i]);
 }

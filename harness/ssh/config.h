@@ -39,6 +39,10 @@ int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
  * installed. */
 int ssh_config_defaults(const struct ssh_config *c, const struct transport_scope *scope, struct buf *out,
                         struct err *err);
+/* What the user's configuration asks for and libssh2 does not do. What it lists differs from the client's own
+ * defaults, so that a distribution's ssh_config is no reason to leave libssh2. wanted, defaults: output of
+ * `ssh -G` with and without configuration files. Appends the options' names, separated by ", ". Pure. */
+void ssh_config_unserved(const char *wanted, const char *defaults, struct buf *out);
 /* True for all nodes but "local". */
 bool ssh_config_serves(const char *node);
 void ssh_config_release(struct ssh_config *c);

@@ -1,5 +1,6 @@
 #include "harness/ssh/identity.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "harness/transport/child.h"
 
@@ -43,10 +44,8 @@ static void set_public(struct ssh_identity *id, const unsigned char *blob, size_
     if (!ssh_blob_type(blob, len, id->type))
         return;
     free(id->blob);
-    id->blob = malloc(len);
-    id->blob_len = id->blob ? len : 0;
-    if (id->blob)
-        memcpy(id->blob, blob, len);
+    id->blob = xmemdup(blob, len);
+    id->blob_len = len;
 }
 
 /* Format: magic, cipher, kdf, kdf options, count, public key, private part. The public key is never
@@ -74,13 +73,10 @@ static void inspect_openssh_text(struct ssh_identity *id)
         return;
     size_t text_len = (size_t)(to - from);
     size_t raw_len = BASE64_DECODE_LENGTH(text_len);
-    uint8_t *raw = malloc(raw_len + 1);
-    struct base64_decode_ctx ctx;
-    base64_decode_init(&ctx);
-    if (raw && base64_decode_update(&ctx, &raw_len, raw, text_len, from) && base64_decode_final(&ctx))
+    uint8_t *raw = xmalloc(raw_len);
+    if (ssh_decode_base64(from, text_len, raw, &raw_len))
         inspect_openssh(id, raw, raw_len);
-    if (raw)
-        explicit_bzero(raw, raw_len);
+    explicit_bzero(raw, raw_len);
     free(raw);
 }
 
@@ -89,8 +85,7 @@ static void inspect_pub_file(struct ssh_identity *id)
 {
     char path[FS_PATH_MAX + 8];
     snprintf(path, sizeof path, "%s.pub", id->path);
-    struct buf text;
-    buf_init(&text, SSH_IDENTITY_FILE_MAX);
+    AUTO(buf_release) struct buf text = {.max = SSH_IDENTITY_FILE_MAX};
     struct err ignored;
     if (fs_exists(path) && fs_read_file(path, SSH_IDENTITY_FILE_MAX, &text, &ignored) == 0) {
         char *rest = text.data;
@@ -98,13 +93,9 @@ static void inspect_pub_file(struct ssh_identity *id)
         const char *base64 = type && rest ? strsep(&rest, " \n\r") : "";
         uint8_t blob[KNOWN_KEY_BLOB_MAX];
         size_t len = sizeof blob;
-        struct base64_decode_ctx ctx;
-        base64_decode_init(&ctx);
-        if (BASE64_DECODE_LENGTH(strlen(base64)) <= sizeof blob &&
-            base64_decode_update(&ctx, &len, blob, strlen(base64), base64) && base64_decode_final(&ctx))
+        if (ssh_decode_base64(base64, strlen(base64), blob, &len))
             set_public(id, blob, len);
     }
-    buf_release(&text);
 }
 
 static void inspect_text(struct ssh_identity *id)
@@ -122,20 +113,16 @@ static void inspect_text(struct ssh_identity *id)
 int ssh_identity_load(struct ssh_identity *id, const char *path)
 {
     struct stat st;
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = SSH_IDENTITY_FILE_MAX};
     struct err ignored;
     *id = (struct ssh_identity){.path = path};
     if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
         return -1;
-    buf_init(&text, SSH_IDENTITY_FILE_MAX);
-    if (fs_read_file(path, SSH_IDENTITY_FILE_MAX, &text, &ignored) == 0 &&
-        strstr(buf_str(&text), "PRIVATE KEY-----")) {
-        id->text_len = text.len;
-        id->text = buf_steal(&text);
-    }
-    buf_release(&text);
-    if (!id->text)
+    if (fs_read_file(path, SSH_IDENTITY_FILE_MAX, &text, &ignored) != 0 ||
+        !strstr(buf_str(&text), "PRIVATE KEY-----"))
         return -1;
+    id->text_len = text.len;
+    id->text = buf_steal(&text);
     inspect_text(id);
     return 0;
 }
@@ -178,16 +165,21 @@ static int read_line(int tty, const struct transport_scope *scope, char *out, si
     return -1;
 }
 
-int ssh_passphrase_ask(const char *path, const struct transport_scope *scope, char *out)
+int ssh_terminal_open(void)
 {
     int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    if (tty < 0 || tcgetpgrp(tty) == getpgrp())
+        return tty;
+    close(tty);
+    return -1;
+}
+
+int ssh_passphrase_ask(const char *path, const struct transport_scope *scope, char *out)
+{
+    AUTO_CLOSE int tty = ssh_terminal_open();
     struct termios before;
-    /* In the background, accessing the terminal would stop this process. */
-    if (tty < 0 || tcgetpgrp(tty) != getpgrp() || tcgetattr(tty, &before) < 0) {
-        if (tty >= 0)
-            close(tty);
+    if (tty < 0 || tcgetattr(tty, &before) < 0)
         return -1;
-    }
     struct termios quiet = before;
     quiet.c_lflag &= ~(tcflag_t)ECHO;
     tcsetattr(tty, TCSAFLUSH, &quiet);
@@ -197,7 +189,6 @@ int ssh_passphrase_ask(const char *path, const struct transport_scope *scope, ch
     int rc = read_line(tty, scope, out, SSH_PASSPHRASE_MAX);
     write_text(tty, "\n");
     tcsetattr(tty, TCSAFLUSH, &before);
-    close(tty);
     if (rc || out[0] == '\0') {
         explicit_bzero(out, SSH_PASSPHRASE_MAX);
         return -1;

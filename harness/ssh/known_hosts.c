@@ -37,14 +37,13 @@ static struct span next_word(struct span *rest)
     return word;
 }
 
-/* *count: capacity of out on entry, length on return. False for invalid base64, or when it is too long. */
-static bool decode_base64(struct span text, uint8_t *out, size_t *count)
+bool ssh_decode_base64(const char *text, size_t len, uint8_t *out, size_t *count)
 {
-    if (BASE64_DECODE_LENGTH(text.len) > *count)
+    if (BASE64_DECODE_LENGTH(len) > *count)
         return false;
     struct base64_decode_ctx ctx;
     base64_decode_init(&ctx);
-    return base64_decode_update(&ctx, count, out, text.len, text.at) && base64_decode_final(&ctx);
+    return base64_decode_update(&ctx, count, out, len, text) && base64_decode_final(&ctx);
 }
 
 /* Shell-like wildcards, without recursion. */
@@ -114,7 +113,8 @@ static bool hashed_matches(struct span field, const char *name)
     salt_text.len = (size_t)(bar - salt_text.at);
     uint8_t salt[64], stored[64], digest[SHA1_DIGEST_SIZE];
     size_t salt_len = sizeof salt, stored_len = sizeof stored;
-    if (!decode_base64(salt_text, salt, &salt_len) || !decode_base64(hash_text, stored, &stored_len) ||
+    if (!ssh_decode_base64(salt_text.at, salt_text.len, salt, &salt_len) ||
+        !ssh_decode_base64(hash_text.at, hash_text.len, stored, &stored_len) ||
         salt_len != SHA1_DIGEST_SIZE || stored_len != SHA1_DIGEST_SIZE)
         return false;
     hash_name(salt, salt_len, name, digest);
@@ -145,59 +145,47 @@ const char *ssh_blob_type(const void *blob, size_t len, char *out)
     return out;
 }
 
-static int add_key(struct known_hosts *kh, struct known_key key, const uint8_t *blob, struct err *err)
-{
-    if (!ALLOC_GROW(kh->keys, kh->count + 1, kh->cap))
-        return err_set(err, ERR_INTERNAL, "out of memory");
-    key.blob = malloc(key.len);
-    if (!key.blob)
-        return err_set(err, ERR_INTERNAL, "out of memory");
-    memcpy(key.blob, blob, key.len);
-    kh->keys[kh->count++] = key;
-    return 0;
-}
-
 /* [@marker] names type base64 [comment] */
-static int parse_line(struct known_hosts *kh, struct span line, const char *file, unsigned number,
-                      const char *name, struct err *err)
+static void parse_line(struct known_hosts *kh, struct span line, const char *file, unsigned number,
+                       const char *name)
 {
     struct known_key key = {.mark = KNOWN_PLAIN, .file = file, .line = number};
     struct span names = next_word(&line);
     if (names.len == 0 || *names.at == '#')
-        return 0;
+        return;
     if (*names.at == '@') {
         if (span_is(names, "@revoked"))
             key.mark = KNOWN_REVOKED;
         else if (span_is(names, "@cert-authority"))
             key.mark = KNOWN_CERT_AUTHORITY;
         else
-            return 0;
+            return;
         names = next_word(&line);
     }
     struct span type = next_word(&line);
     struct span text = next_word(&line);
     uint8_t blob[KNOWN_KEY_BLOB_MAX];
     key.len = sizeof blob;
-    if (text.len == 0 || !names_host(names, name) || !decode_base64(text, blob, &key.len) ||
+    if (text.len == 0 || !names_host(names, name) || !ssh_decode_base64(text.at, text.len, blob, &key.len) ||
         !ssh_blob_type(blob, key.len, key.type) || !span_is(type, key.type))
-        return 0;
-    return add_key(kh, key, blob, err);
+        return;
+    key.blob = xmemdup(blob, key.len);
+    ALLOC_GROW(kh->keys, kh->count + 1, kh->cap);
+    kh->keys[kh->count++] = key;
 }
 
-int known_hosts_parse(struct known_hosts *kh, const char *text, size_t len, const char *file,
-                      const char *name, struct err *err)
+void known_hosts_parse(struct known_hosts *kh, const char *text, size_t len, const char *file,
+                       const char *name)
 {
     unsigned number = 0;
     while (len) {
         const char *end = memchr(text, '\n', len);
         struct span line = {text, end ? (size_t)(end - text) : len};
-        if (parse_line(kh, line, file, ++number, name, err))
-            return -1;
+        parse_line(kh, line, file, ++number, name);
         size_t used = line.len + (end != NULL);
         text += used;
         len -= used;
     }
-    return 0;
 }
 
 static int load_file(struct known_hosts *kh, const char *file, const char *name, struct err *err)
@@ -205,13 +193,11 @@ static int load_file(struct known_hosts *kh, const char *file, const char *name,
     struct stat st;
     if (stat(file, &st) < 0 || !S_ISREG(st.st_mode))
         return 0;
-    struct buf text;
-    buf_init(&text, KNOWN_HOSTS_FILE_MAX);
-    int rc = fs_read_file(file, KNOWN_HOSTS_FILE_MAX, &text, err);
-    if (rc == 0)
-        rc = known_hosts_parse(kh, buf_str(&text), text.len, file, name, err);
-    buf_release(&text);
-    return rc;
+    AUTO(buf_release) struct buf text = {.max = KNOWN_HOSTS_FILE_MAX};
+    if (fs_read_file(file, KNOWN_HOSTS_FILE_MAX, &text, err) != 0)
+        return -1;
+    known_hosts_parse(kh, buf_str(&text), text.len, file, name);
+    return 0;
 }
 
 int known_hosts_load(struct known_hosts *kh, char *const *files, const char *name, struct err *err)

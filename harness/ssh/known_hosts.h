@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { KNOWN_KEY_BLOB_MAX = 4096, KNOWN_KEY_TYPE_MAX = 64, KNOWN_HOSTS_FILE_MAX = 16 << 20 };
 enum { FINGERPRINT_LEN = 50 }; /* "SHA256:" and 43 digits */
@@ -36,8 +37,8 @@ enum known_verdict { KNOWN_MATCH, KNOWN_UNKNOWN, KNOWN_CHANGED, KNOWN_IS_REVOKED
  */
 int known_hosts_load(struct known_hosts *kh, char *const *files, const char *name, struct err *err);
 /* The same for text in memory; the entry point for fuzzing. */
-int known_hosts_parse(struct known_hosts *kh, const char *text, size_t len, const char *file,
-                      const char *name, struct err *err);
+void known_hosts_parse(struct known_hosts *kh, const char *text, size_t len, const char *file,
+                       const char *name);
 void known_hosts_release(struct known_hosts *kh);
 
 /* *which: the decisive line, or NULL. */
@@ -46,6 +47,8 @@ enum known_verdict known_hosts_check(const struct known_hosts *kh, const void *b
 /* Appends the types of the usable plain keys, comma-separated, each once. */
 void known_hosts_types(const struct known_hosts *kh, struct buf *out);
 
+/* *count: capacity of out on entry, length on return. False for invalid base64, or when it is too long. */
+bool ssh_decode_base64(const char *text, size_t len, uint8_t *out, size_t *count);
 /* The type inside a public key blob, or NULL when malformed. out: char[KNOWN_KEY_TYPE_MAX]. */
 const char *ssh_blob_type(const void *blob, size_t len, char *out);
 /* out: char[FINGERPRINT_LEN + 1] */

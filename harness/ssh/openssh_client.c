@@ -1,20 +1,27 @@
 #include "harness/ssh/openssh_client.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/spawn.h"
 #include "common/base/strvec.h"
 #include "common/base/text.h"
+#include "harness/ssh/identity.h"
 #include "harness/ssh/refuse.h"
 #include "harness/ssh/socket.h"
 #include "harness/transport/child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LAST_WORDS_MAX = 300 };
@@ -22,14 +29,62 @@ enum { LAST_WORDS_MAX = 300 };
 /* Time for prompts: on a terminal the client may ask for a passphrase or a touch. */
 static const double typing_s = 120.0;
 
-static bool on_terminal(void)
+#define NAME "kernsweep-ssh."
+
+/* Longer than a login takes, with a passphrase to be typed: until then there is no socket. */
+static const time_t abandoned_after_s = 3600;
+
+static bool listens(const char *dir)
 {
-    int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-    if (tty < 0)
-        return false;
-    bool foreground = tcgetpgrp(tty) == getpgrp();
-    close(tty);
-    return foreground;
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int n = snprintf(at.sun_path, sizeof at.sun_path, "%s/s", dir);
+    int fd = n > 0 && (size_t)n < sizeof at.sun_path
+                 ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
+                 : -1;
+    if (fd < 0)
+        return true; /* nobody knows */
+    bool answers = connect(fd, (const struct sockaddr *)&at, sizeof at) == 0;
+    close(fd);
+    return answers;
+}
+
+static bool is_abandoned(const char *dir)
+{
+    struct stat st;
+    return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+           st.st_mtime < time(NULL) - abandoned_after_s && !listens(dir);
+}
+
+static void remove_abandoned(const char *parent)
+{
+    char path[FS_PATH_MAX];
+    struct err ignored;
+    DIR *d = opendir(parent);
+    const struct dirent *e;
+    while (d && (e = readdir(d)))
+        if (strncmp(e->d_name, NAME, strlen(NAME)) == 0 && fs_join(path, NULL, parent, e->d_name) == 0 &&
+            is_abandoned(path))
+            fs_remove_tree(path, &ignored);
+    if (d)
+        closedir(d);
+}
+
+/* A socket's path is limited to about 100 bytes, so TMPDIR cannot be used when it is long. */
+int openssh_folder_make(char dir[OPENSSH_DIR_MAX], struct err *err)
+{
+    const char *const parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
+    for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
+        int n = parents[i] && parents[i][0] == '/'
+                    ? snprintf(dir, OPENSSH_DIR_MAX, "%s/" NAME "XXXXXX", parents[i])
+                    : -1;
+        /* ssh expands % in the path, and appends a temporary suffix to it */
+        if (n > 0 && n < OPENSSH_DIR_MAX && !strchr(dir, '%') && mkdtemp(dir)) {
+            remove_abandoned(parents[i]);
+            return 0;
+        }
+    }
+    dir[0] = '\0';
+    return err_set(err, ERR_STORAGE, "no folder for the ssh control socket could be made in /tmp");
 }
 
 static int seconds_left(int64_t deadline_ns)
@@ -58,27 +113,24 @@ static void push_host(struct strvec *argv, const struct ssh_config *c)
     strvec_pushl(argv, "-l", c->user, "--", c->alias, NULL);
 }
 
-static int read_log(const struct openssh_master *m, struct buf *log)
+/* log remains empty if there is none. */
+static void read_log(const struct openssh_master *m, struct buf *log)
 {
     char path[FS_PATH_MAX];
-    struct err ignored;
-    buf_init(log, OPENSSH_LOG_MAX);
     snprintf(path, sizeof path, "%s/log", m->dir);
-    return fs_read_file(path, OPENSSH_LOG_MAX, log, &ignored);
+    if (fs_read_file(path, log->max, log, NULL) != 0)
+        buf_clear(log);
 }
 
 void openssh_master_fingerprint(const struct openssh_master *m, char *out)
 {
     static const char mark[] = "Server host key: ";
-    struct buf log;
+    AUTO(buf_release) struct buf log = {.max = OPENSSH_LOG_MAX};
     out[0] = '\0';
-    if (read_log(m, &log) == 0) {
-        const char *at = strstr(buf_str(&log), mark);
-        const char *print = at ? strstr(at, "SHA256:") : NULL;
-        if (print)
-            snprintf(out, 64, "%.*s", (int)strcspn(print, " \r\n"), print);
-    }
-    buf_release(&log);
+    read_log(m, &log);
+    const char *at = strstr(buf_str(&log), mark), *print = at ? strstr(at, "SHA256:") : NULL;
+    if (print)
+        snprintf(out, 64, "%.*s", (int)strcspn(print, " \r\n"), print);
 }
 
 static bool is_message(const char *line, size_t len)
@@ -112,10 +164,9 @@ static void last_line(const struct buf *log, struct buf *out)
 
 void openssh_master_last_words(const struct openssh_master *m, struct buf *out)
 {
-    struct buf log;
-    if (read_log(m, &log) == 0)
-        last_line(&log, out);
-    buf_release(&log);
+    AUTO(buf_release) struct buf log = {.max = OPENSSH_LOG_MAX};
+    read_log(m, &log);
+    last_line(&log, out);
 }
 
 /* Classifies the failure from the client's log. An unverified host can influence the log, but at worst the
@@ -143,39 +194,31 @@ static enum transport_failure failure_from_log(const char *log)
  * libssh2. */
 static int explain_host_key(const struct openssh_master *m, const char *words, struct err *err)
 {
-    struct known_hosts presented = {0}, known = {0};
-    int64_t deadline_ns = clock_deadline_ns(10);
-    int rc = openssh_fetch_key(m->config, deadline_ns, m->scope, &presented, err);
-    if (rc == 0)
-        rc = known_hosts_load(&known, m->config->known_hosts, m->config->key_name, err);
-    if (rc == 0)
-        rc = ssh_refuse_unknown_host(m->config, m->scope->who, &known, presented.keys[0].blob,
-                                     presented.keys[0].len, err);
-    known_hosts_release(&presented);
-    known_hosts_release(&known);
-    return rc ? -1 : err_set(err, ERR_NODE, "%s: refused by ssh: %s", m->scope->who, words);
+    AUTO(known_hosts_release) struct known_hosts presented = {0};
+    AUTO(known_hosts_release) struct known_hosts known = {0};
+    if (openssh_fetch_key(m->config, clock_deadline_ns(10), m->scope, &presented, err) != 0 ||
+        known_hosts_load(&known, m->config->known_hosts, m->config->key_name, err) != 0 ||
+        ssh_refuse_unknown_host(m->config, m->scope->who, &known, presented.keys[0].blob,
+                                presented.keys[0].len, err) != 0)
+        return -1;
+    return err_set(err, ERR_NODE, "%s: refused by ssh: %s", m->scope->who, words);
 }
 
 static int explain_failure(const struct openssh_master *m, enum transport_failure *why, struct err *err)
 {
-    struct buf log, words;
-    buf_init(&words, 4096);
-    if (read_log(m, &log))
-        buf_clear(&log);
+    AUTO(buf_release) struct buf log = {.max = OPENSSH_LOG_MAX};
+    AUTO(buf_release) struct buf words = {.max = 4096};
+    read_log(m, &log);
     last_line(&log, &words);
     *why = failure_from_log(buf_str(&log));
     const char *said = words.len ? buf_str(&words) : "it ended without a message";
     if (strstr(buf_str(&log), "Host key verification failed"))
-        explain_host_key(m, said, err);
-    else if (strstr(buf_str(&log), "Permission denied"))
-        err_set(err, ERR_NODE, "%s: login refused: %s; tried what `ssh %s` would: %s", m->scope->who, said,
-                m->config->alias,
-                m->config->identity_files[0] ? m->config->identity_files[0] : "no key files");
-    else
-        err_set(err, ERR_NODE, "%s: ssh cannot connect: %s", m->scope->who, said);
-    buf_release(&log);
-    buf_release(&words);
-    return -1;
+        return explain_host_key(m, said, err);
+    if (strstr(buf_str(&log), "Permission denied"))
+        return err_set(err, ERR_NODE, "%s: login refused: %s; tried what `ssh %s` would: %s", m->scope->who,
+                       said, m->config->alias,
+                       m->config->identity_files[0] ? m->config->identity_files[0] : "no key files");
+    return err_set(err, ERR_NODE, "%s: ssh cannot connect: %s", m->scope->who, said);
 }
 
 /* LocalCommand prints "ready" once the login is complete and the socket exists. */
@@ -198,7 +241,7 @@ static int wait_until_ready(const struct openssh_master *m, int64_t deadline_ns,
 
 static int start_master(struct openssh_master *m, bool terminal, int64_t deadline_ns, struct err *err)
 {
-    struct strvec argv = {0};
+    AUTO(strvec_release) struct strvec argv = {0};
     begin_argv(&argv, m->config, deadline_ns);
     strvec_pushl(&argv, "-v", "-E", NULL);
     strvec_pushf(&argv, "%s/log", m->dir);
@@ -207,17 +250,14 @@ static int start_master(struct openssh_master *m, bool terminal, int64_t deadlin
     strvec_pushl(&argv, "-oStrictHostKeyChecking=yes", "-oPermitLocalCommand=yes",
                  "-oLocalCommand=echo ready", terminal ? "-oBatchMode=no" : "-oBatchMode=yes", NULL);
     push_host(&argv, m->config);
-    int rc = strvec_check(&argv, err);
-    if (rc == 0)
-        rc = spawn_on_socket(strvec_argv(&argv), terminal, &m->pid, &m->fd, err);
-    strvec_release(&argv);
-    return rc;
+    return spawn_on_socket(strvec_argv(&argv), terminal, &m->pid, &m->fd, err);
 }
 
 int openssh_master_start(struct openssh_master *m, int64_t deadline_ns, enum transport_failure *why,
                          struct err *err)
 {
-    bool terminal = on_terminal();
+    AUTO_CLOSE int tty = ssh_terminal_open();
+    bool terminal = tty >= 0;
     *why = TRANSPORT_FAILURE_REFUSED;
     if (openssh_folder_make(m->dir, err) || start_master(m, terminal, deadline_ns, err))
         return -1;
@@ -257,8 +297,8 @@ void openssh_master_stop(struct openssh_master *m)
 static int run_fetch(const struct ssh_config *c, const char *file, int64_t deadline_ns,
                      const struct transport_scope *scope, struct transport_result *res, struct err *err)
 {
-    struct strvec argv = {0};
-    struct buf out;
+    AUTO(strvec_release) struct strvec argv = {0};
+    AUTO(buf_release) struct buf out = {.max = 1 << 20};
     begin_argv(&argv, c, deadline_ns);
     strvec_push(&argv, "-oStrictHostKeyChecking=accept-new");
     strvec_pushf(&argv, "-oUserKnownHostsFile=%s", file);
@@ -266,14 +306,7 @@ static int run_fetch(const struct ssh_config *c, const char *file, int64_t deadl
                  "-oControlPath=none", "-oPreferredAuthentications=none", NULL);
     push_host(&argv, c);
     strvec_push(&argv, "true");
-    buf_init(&out, 1 << 20);
-    int rc = strvec_check(&argv, err);
-    if (rc == 0)
-        rc =
-            transport_child_capture(strvec_argv(&argv), seconds_left(deadline_ns) + 1, scope, &out, res, err);
-    buf_release(&out);
-    strvec_release(&argv);
-    return rc;
+    return transport_child_capture(strvec_argv(&argv), seconds_left(deadline_ns) + 1, scope, &out, res, err);
 }
 
 int openssh_fetch_key(const struct ssh_config *config, int64_t deadline_ns,
@@ -290,14 +323,11 @@ int openssh_fetch_key(const struct ssh_config *config, int64_t deadline_ns,
     if (rc == 0)
         rc = known_hosts_load(presented, files, config->key_name, err);
     if (rc == 0 && presented->count == 0) {
-        struct buf said, words;
-        buf_init(&said, TRANSPORT_STDERR_MAX);
-        buf_init(&words, 4096);
+        AUTO(buf_release) struct buf said = {.max = TRANSPORT_STDERR_MAX};
+        AUTO(buf_release) struct buf words = {.max = 4096};
         buf_add(&said, res.stderr_text, res.stderr_len);
         last_line(&said, &words);
         rc = err_set(err, ERR_NODE, "%s: ssh got no host key: %s", scope->who, buf_str(&words));
-        buf_release(&said);
-        buf_release(&words);
     }
     openssh_master_stop(&scratch);
     return rc;

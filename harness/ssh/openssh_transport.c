@@ -1,5 +1,6 @@
 #include "harness/ssh/openssh_transport.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/spawn.h"
@@ -44,10 +45,8 @@ static bool openssh_available(void)
 
 static int openssh_prepare(struct transport *t, struct err *err)
 {
-    struct openssh_impl *impl = calloc(1, sizeof *impl);
+    struct openssh_impl *impl = xcalloc(1, sizeof *impl);
     t->impl = impl;
-    if (!impl)
-        return err_set(err, ERR_INTERNAL, "out of memory");
     impl->master = (struct openssh_master){.fd = -1, .config = &impl->config, .scope = &t->scope};
     if (ssh_config_resolve(&impl->config, t->target.node, t->target.ssh_config, &t->scope, err) != 0)
         return -1;
@@ -148,13 +147,11 @@ static int release_tail(struct tail *tail, int *status, struct err *err)
 
 static int fail_lost(struct transport *t, struct transport_result *res, struct err *err)
 {
-    struct buf words;
-    buf_init(&words, 4096);
+    AUTO(buf_release) struct buf words = {.max = 4096};
     openssh_master_last_words(master_of(t), &words);
     res->link_lost = true;
-    err_set(err, ERR_NODE, "%s: connection lost: %s", t->describe, words.len ? buf_str(&words) : "ssh ended");
-    buf_release(&words);
-    return -1;
+    return err_set(err, ERR_NODE, "%s: connection lost: %s", t->describe,
+                   words.len ? buf_str(&words) : "ssh ended");
 }
 
 static void set_status(struct transport_result *res, int status)
@@ -214,14 +211,10 @@ static int run_client(struct transport *t, const char *command, struct tail *tai
 static int wrap_command(struct buf *command, const struct tail *tail, const struct transport_scope *scope,
                         struct err *err)
 {
-    struct strvec argv = {0};
+    AUTO(strvec_release) struct strvec argv = {0};
     strvec_pushl(&argv, "sh", "-c", wrapper, "sh", tail->mark, NULL);
     strvec_push_all(&argv, tail->cmd->argv);
-    int rc = strvec_check(&argv, err);
-    if (rc == 0)
-        rc = transport_command_text(command, strvec_argv(&argv), scope, err);
-    strvec_release(&argv);
-    return rc;
+    return transport_command_text(command, strvec_argv(&argv), scope, err);
 }
 
 static int openssh_exec(struct transport *t, const struct transport_cmd *cmd, struct transport_result *res,
@@ -230,7 +223,7 @@ static int openssh_exec(struct transport *t, const struct transport_cmd *cmd, st
     struct transport_io io;
     struct transport_result client = {0};
     struct tail tail = {.cmd = cmd, .io = &io};
-    struct buf command;
+    AUTO(buf_release) struct buf command = {.max = TRANSPORT_COMMAND_MAX - 1};
     int status = -1;
     if (make_mark(&tail, err) || wrap_command(&command, &tail, &t->scope, err))
         return -1;
@@ -248,7 +241,6 @@ static int openssh_exec(struct transport *t, const struct transport_cmd *cmd, st
     if (res->link_lost)
         openssh_disconnect(t);
     transport_io_end(&io);
-    buf_release(&command);
     return rc;
 }
 

@@ -1,10 +1,12 @@
 #include "harness/ssh/session.h"
 
+#include "common/base/alloc.h"
 #include "common/base/spawn.h"
 #include "common/base/strvec.h"
 #include "harness/ssh/refuse.h"
 #include "harness/ssh/socket.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
@@ -47,7 +49,7 @@ int ssh_session_fail(const struct ssh_session *s, int rc, const char *doing, str
 static int start_jump(struct ssh_session *s, struct err *err)
 {
     const struct ssh_config *c = s->config;
-    struct strvec argv = {0};
+    AUTO(strvec_release) struct strvec argv = {0};
     char before[SSH_PATH_MAX];
     snprintf(before, sizeof before, "%s", c->proxy_jump);
     char *comma = strrchr(before, ',');
@@ -64,11 +66,7 @@ static int start_jump(struct ssh_session *s, struct err *err)
     strvec_push(&argv, "-W");
     strvec_pushf(&argv, "[%s]:%d", c->host, c->port);
     strvec_pushf(&argv, "%s%s", strncmp(host, "ssh://", 6) == 0 ? "" : "ssh://", host);
-    int rc = strvec_check(&argv, err);
-    if (rc == 0)
-        rc = spawn_on_socket(strvec_argv(&argv), false, &s->proxy, &s->fd, err);
-    strvec_release(&argv);
-    return rc;
+    return spawn_on_socket(strvec_argv(&argv), false, &s->proxy, &s->fd, err);
 }
 
 static int open_socket(struct ssh_session *s, bool *temporary, struct err *err)
@@ -102,9 +100,8 @@ static int prefer_host_keys(struct ssh_session *s, enum transport_failure *why, 
     static const char *const known_to_us[] = {"ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384",
                                               "ecdsa-sha2-nistp521"};
     const size_t types = sizeof known_to_us / sizeof *known_to_us;
-    struct buf stored, order;
-    buf_init(&stored, 4096);
-    buf_init(&order, 4096);
+    AUTO(buf_release) struct buf stored = {.max = 4096};
+    AUTO(buf_release) struct buf order = {.max = 4096};
     known_hosts_types(&s->known, &stored);
     bool usable = stored.len == 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -120,19 +117,15 @@ static int prefer_host_keys(struct ssh_session *s, enum transport_failure *why, 
             usable = true;
         }
     }
-    int rc = 0;
     if (!usable) {
         *why = TRANSPORT_FAILURE_UNSUPPORTED;
-        rc = err_set(err, ERR_NODE,
-                     "%s: known_hosts holds only %s for this host, which libssh2 %s cannot verify; "
-                     "use the OpenSSH client, or store the host's ed25519 key",
-                     s->scope->who, buf_str(&stored), libssh2_version(0));
-    } else {
-        libssh2_session_method_pref(s->ssh, LIBSSH2_METHOD_HOSTKEY, buf_str(&order));
+        return err_set(err, ERR_NODE,
+                       "%s: known_hosts holds only %s for this host, which libssh2 %s cannot verify; "
+                       "use the OpenSSH client, or store the host's ed25519 key",
+                       s->scope->who, buf_str(&stored), libssh2_version(0));
     }
-    buf_release(&stored);
-    buf_release(&order);
-    return rc;
+    libssh2_session_method_pref(s->ssh, LIBSSH2_METHOD_HOSTKEY, buf_str(&order));
+    return 0;
 }
 
 static bool is_one_of(const char *const *names, int count, const char *name)
@@ -157,16 +150,14 @@ static void prefer_ciphers(struct ssh_session *s, int direction)
         "aes256-ctr",
     };
     const char **supported = NULL;
-    struct buf order;
+    AUTO(buf_release) struct buf order = {.max = 4096};
     int count = libssh2_session_supported_algs(s->ssh, direction, &supported);
-    buf_init(&order, 4096);
     for (size_t i = 0; i < sizeof cheapest_first / sizeof *cheapest_first; i++) {
         if (is_one_of(supported, count, cheapest_first[i]))
             buf_printf(&order, "%s%s", order.len ? "," : "", cheapest_first[i]);
     }
     if (order.len)
         libssh2_session_method_pref(s->ssh, direction, buf_str(&order));
-    buf_release(&order);
     if (count > 0)
         libssh2_free(s->ssh, (void *)supported);
 }
@@ -201,14 +192,52 @@ static void keep_freed_memory(void)
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
 }
 
+/* 1 when there are bytes, 0 when the node has closed the connection, or -errno. */
+static int refill(struct ssh_inbox *inbox, int fd, int flags)
+{
+    ssize_t n = recv(fd, inbox->bytes, sizeof inbox->bytes, flags);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return -EAGAIN;
+    inbox->ended = n <= 0;
+    if (n < 0)
+        return -errno;
+    inbox->at = 0;
+    inbox->len = (size_t)n;
+    return n > 0;
+}
+
+static LIBSSH2_RECV_FUNC(take)
+{
+    struct ssh_inbox *inbox = *abstract;
+    if (inbox->at == inbox->len) {
+        int rc = refill(inbox, socket, flags);
+        if (rc <= 0)
+            return rc;
+    }
+    size_t left = inbox->len - inbox->at;
+    size_t n = left < length ? left : length;
+    memcpy(buffer, inbox->bytes + inbox->at, n);
+    inbox->at += n;
+    return (ssize_t)n;
+}
+
+/* Makes ssh, which was made with an inbox as its "abstract", receive through it. */
+static void receive_through_inbox(LIBSSH2_SESSION *ssh)
+{
+#if LIBSSH2_VERSION_NUM >= 0x010b01
+    libssh2_session_callback_set2(ssh, LIBSSH2_CALLBACK_RECV, (libssh2_cb_generic *)take);
+#else
+    libssh2_session_callback_set(ssh, LIBSSH2_CALLBACK_RECV, (void *)take);
+#endif
+}
+
 static int make_session(struct ssh_session *s, struct err *err)
 {
-    s->inbox = calloc(1, sizeof *s->inbox);
-    if (s->inbox)
-        s->ssh = libssh2_session_init_ex(NULL, NULL, NULL, s->inbox);
+    s->inbox = xcalloc(1, sizeof *s->inbox);
+    s->ssh = libssh2_session_init_ex(NULL, NULL, NULL, s->inbox);
     if (!s->ssh)
-        return err_set(err, ERR_INTERNAL, "out of memory");
-    ssh_inbox_attach(s->ssh);
+        return err_set(err, ERR_INTERNAL, "libssh2 cannot start a session");
+    receive_through_inbox(s->ssh);
     libssh2_session_set_blocking(s->ssh, 0);
     return 0;
 }

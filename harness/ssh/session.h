@@ -7,7 +7,6 @@
 #define KERNSWEEP_HARNESS_SSH_SESSION_H
 
 #include "harness/ssh/config.h"
-#include "harness/ssh/inbox.h"
 #include "harness/ssh/known_hosts.h"
 #include "harness/transport/backend.h"
 
@@ -15,9 +14,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { SSH_INBOX_SIZE = 256 << 10 };
+
+/* What was received on a session's socket and libssh2 has not taken yet: alone, libssh2 would ask the kernel
+ * for 16 KiB at a time. It waits for more only when the inbox is empty, so poll() on the socket misses
+ * nothing. */
+struct ssh_inbox {
+    size_t at, len; /* libssh2 has not taken bytes[at] to bytes[len - 1] */
+    bool ended;     /* libssh2 wanted more; the connection is closed or broken */
+    char bytes[SSH_INBOX_SIZE];
+};
+
 struct ssh_session {
     LIBSSH2_SESSION *ssh;
-    struct ssh_inbox *inbox;
+    struct ssh_inbox *inbox; /* freed after ssh */
     int fd;
     pid_t proxy; /* ProxyJump or ProxyCommand, or 0 */
     const struct ssh_config *config;

@@ -1,5 +1,6 @@
 #include "harness/ssh/socket.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 
 #include <errno.h>
@@ -52,9 +53,7 @@ static void *lookup_thread(void *arg)
 
 static struct lookup *lookup_start(const char *host, int port, int family)
 {
-    struct lookup *l = calloc(1, sizeof *l);
-    if (!l)
-        return NULL;
+    struct lookup *l = xcalloc(1, sizeof *l);
     atomic_init(&l->users, 2);
     l->family = family;
     snprintf(l->host, sizeof l->host, "%s", host);

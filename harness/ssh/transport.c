@@ -1,9 +1,9 @@
 #include "harness/ssh/transport.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "harness/ssh/auth.h"
 #include "harness/ssh/channel.h"
-#include "harness/ssh/policy.h"
 #include "harness/ssh/session.h"
 #include "harness/transport/backend.h"
 
@@ -19,10 +19,8 @@ struct ssh_impl {
 
 static int ssh_prepare(struct transport *t, struct err *err)
 {
-    struct ssh_impl *impl = calloc(1, sizeof *impl);
+    struct ssh_impl *impl = xcalloc(1, sizeof *impl);
     t->impl = impl;
-    if (!impl)
-        return err_set(err, ERR_INTERNAL, "out of memory");
     ssh_session_init(&impl->session, &impl->config, &t->scope);
     if (ssh_config_resolve(&impl->config, t->target.node, t->target.ssh_config, &t->scope, err) != 0)
         return -1;
@@ -42,25 +40,22 @@ static void ssh_disconnect(struct transport *t)
 static int check_policy(struct ssh_impl *impl, const struct transport *t, enum transport_failure *why,
                         struct err *err)
 {
-    struct buf defaults, unserved;
+    AUTO(buf_release) struct buf defaults = {.max = SSH_G_OUTPUT_MAX};
+    AUTO(buf_release) struct buf unserved = {.max = SSH_PATH_MAX};
     if (impl->policy_checked || !impl->config.printed)
         return 0;
-    buf_init(&defaults, SSH_G_OUTPUT_MAX);
-    buf_init(&unserved, SSH_PATH_MAX);
-    int rc = ssh_config_defaults(&impl->config, &t->scope, &defaults, err);
-    if (rc == 0)
-        ssh_policy_unserved(impl->config.printed, buf_str(&defaults), &unserved);
-    if (rc == 0 && unserved.len > 0) {
+    if (ssh_config_defaults(&impl->config, &t->scope, &defaults, err) != 0)
+        return -1;
+    ssh_config_unserved(impl->config.printed, buf_str(&defaults), &unserved);
+    if (unserved.len > 0) {
         *why = TRANSPORT_FAILURE_UNSUPPORTED;
-        rc = err_set(err, ERR_NODE,
-                     "%s: the ssh configuration sets %s, which libssh2 does not follow; the "
-                     "OpenSSH client does",
-                     t->describe, buf_str(&unserved));
+        return err_set(err, ERR_NODE,
+                       "%s: the ssh configuration sets %s, which libssh2 does not follow; the "
+                       "OpenSSH client does",
+                       t->describe, buf_str(&unserved));
     }
-    impl->policy_checked = rc == 0;
-    buf_release(&defaults);
-    buf_release(&unserved);
-    return rc;
+    impl->policy_checked = true;
+    return 0;
 }
 
 static int ssh_connect(struct transport *t, int64_t deadline_ns, enum transport_failure *why, struct err *err)

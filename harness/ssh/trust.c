@@ -1,5 +1,6 @@
 #include "harness/ssh/trust.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
@@ -47,14 +48,13 @@ static int set_name(struct ssh_hostkey *key, const struct ssh_config *c, struct 
 static int describe_key(const struct ssh_config *c, const char *who, const void *blob, size_t len,
                         struct ssh_hostkey *key, struct err *err)
 {
-    struct known_hosts known;
+    AUTO(known_hosts_release) struct known_hosts known = {0};
     const struct known_key *line;
     if (!blob || !ssh_blob_type(blob, len, key->type) || BASE64_ENCODE_RAW_LENGTH(len) >= sizeof key->base64)
         return err_set(err, ERR_NODE, "%s: the host presented no readable key", who);
     if (known_hosts_load(&known, c->known_hosts, c->key_name, err))
         return -1;
     key->trust = trust_of(known_hosts_check(&known, blob, len, &line));
-    known_hosts_release(&known);
     ssh_fingerprint(blob, len, key->fingerprint);
     base64_encode_raw(key->base64, len, blob);
     key->base64[BASE64_ENCODE_RAW_LENGTH(len)] = '\0';
@@ -71,28 +71,23 @@ struct fetch {
 
 static int fetch_with_libssh2(const struct fetch *f, enum transport_failure *why, struct err *err)
 {
-    struct ssh_session s;
+    AUTO(ssh_session_drop) struct ssh_session s = {.fd = -1};
     size_t len = 0;
     ssh_session_init(&s, &f->config, &f->scope);
     s.deadline_ns = f->deadline_ns;
-    int rc = ssh_session_open(&s, why, err);
-    if (rc == 0) {
-        const char *blob = ssh_session_hostkey(&s, &len);
-        *why = TRANSPORT_FAILURE_REFUSED;
-        rc = describe_key(&f->config, f->who, blob, len, f->key, err);
-    }
-    ssh_session_drop(&s);
-    return rc;
+    if (ssh_session_open(&s, why, err) != 0)
+        return -1;
+    const char *blob = ssh_session_hostkey(&s, &len);
+    *why = TRANSPORT_FAILURE_REFUSED;
+    return describe_key(&f->config, f->who, blob, len, f->key, err);
 }
 
 static int fetch_with_client(const struct fetch *f, struct err *err)
 {
-    struct known_hosts presented = {0};
-    int rc = openssh_fetch_key(&f->config, f->deadline_ns, &f->scope, &presented, err);
-    if (rc == 0)
-        rc = describe_key(&f->config, f->who, presented.keys[0].blob, presented.keys[0].len, f->key, err);
-    known_hosts_release(&presented);
-    return rc;
+    AUTO(known_hosts_release) struct known_hosts presented = {0};
+    if (openssh_fetch_key(&f->config, f->deadline_ns, &f->scope, &presented, err) != 0)
+        return -1;
+    return describe_key(&f->config, f->who, presented.keys[0].blob, presented.keys[0].len, f->key, err);
 }
 
 static bool is_allowed(const struct transport_target *target, const struct transport_ops *ops)
@@ -140,25 +135,21 @@ static int make_folder(const char *file, struct err *err)
     return fs_mkdir_p(folder, 0700, err);
 }
 
-/* A single write, as other programs may append to the same file. An incomplete last line is terminated first.
- */
-static int append_line(const char *path, const struct buf *line, struct err *err)
+/* A single write, as other programs may append to the same file. line begins with a newline, which is for the
+ * end of an incomplete last line. */
+static int append_line(const char *path, const char *line, struct err *err)
 {
-    int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    AUTO_CLOSE int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s", path);
     char last = '\n';
     struct stat st;
     if (fstat(fd, &st) == 0 && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) != 1)
         last = '\n';
-    size_t skip = last == '\n' ? 1 : 0; /* the line begins with a newline */
-    int rc = fs_write_all(fd, line->data + skip, line->len - skip);
-    if (rc == 0)
-        rc = fsync(fd);
-    if (rc < 0)
-        err_set_errno(err, ERR_STORAGE, errno, "%s", path);
-    close(fd);
-    return rc;
+    line += last == '\n';
+    return fs_write_all(fd, line, strlen(line)) < 0 || fsync(fd) < 0
+               ? err_set_errno(err, ERR_STORAGE, errno, "%s", path)
+               : 0;
 }
 
 int ssh_hostkey_store(const struct ssh_hostkey *key, struct err *err)
@@ -177,12 +168,6 @@ int ssh_hostkey_store(const struct ssh_hostkey *key, struct err *err)
     case SSH_TRUST_REVOKED:
         return fail_store(key, "it is marked @revoked", err);
     }
-    struct buf line;
-    buf_init(&line, sizeof *key);
-    buf_printf(&line, "\n%s %s %s\n", key->stored_name, key->type, key->base64);
-    int rc = buf_ok(&line) ? make_folder(key->known_hosts, err) : err_set(err, ERR_INTERNAL, "out of memory");
-    if (rc == 0)
-        rc = append_line(key->known_hosts, &line, err);
-    buf_release(&line);
-    return rc;
+    AUTO_FREE char *line = xasprintf("\n%s %s %s\n", key->stored_name, key->type, key->base64);
+    return make_folder(key->known_hosts, err) == 0 ? append_line(key->known_hosts, line, err) : -1;
 }

@@ -1,5 +1,6 @@
 #include "harness/transport/io.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/run.h"
@@ -66,8 +67,8 @@ int transport_io_fill(struct transport_io *io, struct err *err)
 {
     if (io->in_len > 0 || io->in_end)
         return 0;
-    if (!io->buf && !(io->buf = malloc(TRANSPORT_IO_CHUNK)))
-        return err_set(err, ERR_INTERNAL, "out of memory");
+    if (!io->buf)
+        io->buf = xmalloc(TRANSPORT_IO_CHUNK);
     ssize_t n = io->cmd->read(io->cmd->read_arg, io->buf, TRANSPORT_IO_CHUNK, err);
     if (n < 0)
         return -1;
@@ -137,14 +138,11 @@ static int64_t stall_ns(const struct transport_io *io)
 
 int transport_io_fail_late(const struct transport_io *io, struct err *err)
 {
-    struct buf words;
-    buf_init(&words, 1 << 20);
+    AUTO(buf_release) struct buf words = {.max = 1 << 20};
     text_shell_join(&words, io->cmd->argv);
     io->res->timed_out = true;
-    err_set(err, ERR_NODE, "%s: not done within %g s: %.*s", io->scope->who, io->cmd->deadline_s, LABEL_MAX,
-            buf_str(&words));
-    buf_release(&words);
-    return -1;
+    return err_set(err, ERR_NODE, "%s: not done within %g s: %.*s", io->scope->who, io->cmd->deadline_s,
+                   LABEL_MAX, buf_str(&words));
 }
 
 int transport_io_fail_stalled(const struct transport_io *io, struct err *err)
@@ -193,14 +191,11 @@ int transport_io_poll_ms(const struct transport_io *io)
 int transport_command_text(struct buf *out, const char *const *argv, const struct transport_scope *scope,
                            struct err *err)
 {
-    buf_init(out, TRANSPORT_COMMAND_MAX - 1);
     buf_puts(out, "cd; "); /* where a login script has gone elsewhere */
     text_shell_join(out, argv);
-    if (buf_ok(out))
-        return 0;
-    buf_release(out);
-    return err_set(err, ERR_INPUT, "%s: a command longer than %d bytes cannot be sent", scope->who,
-                   TRANSPORT_COMMAND_MAX);
+    return buf_ok(out) ? 0
+                       : err_set(err, ERR_INPUT, "%s: a command longer than %d bytes cannot be sent",
+                                 scope->who, TRANSPORT_COMMAND_MAX);
 }
 
 int transport_collect(void *arg, const char *data, size_t len, struct err *err)

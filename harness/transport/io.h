@@ -77,7 +77,7 @@ int transport_io_fail_stalled(const struct transport_io *io, struct err *err);
 int transport_io_poll_ms(const struct transport_io *io);
 
 /* The command line for the remote shell: in the home folder, every word quoted. ERR_INPUT when it is too
- * long. The caller releases out. */
+ * long. out: an empty buffer with that limit, TRANSPORT_COMMAND_MAX - 1. */
 int transport_command_text(struct buf *out, const char *const *argv, const struct transport_scope *scope,
                            struct err *err);
 

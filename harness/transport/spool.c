@@ -1,5 +1,6 @@
 #include "harness/transport/spool.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 
 #include <errno.h>
@@ -25,11 +26,9 @@ static int open_file(struct spool *s, const char *dir, struct err *err)
 
 int spool_open(struct spool *s, const char *dir, struct err *err)
 {
-    *s = (struct spool){.file = -1, .memory = malloc(SPOOL_MEMORY)};
+    *s = (struct spool){.file = -1, .memory = xmalloc(SPOOL_MEMORY)};
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    if (!s->memory)
-        return err_set(err, ERR_INTERNAL, "out of memory");
     return open_file(s, dir, err);
 }
 

@@ -1,3 +1,4 @@
+#include "common/base/alloc.h"
 #include "harness/transport/tarstream.h"
 
 #include "common/base/fs.h"
@@ -88,25 +89,25 @@ static int start_thread(struct tar_extractor *x, struct err *err)
     return failed ? err_set_errno(err, ERR_INTERNAL, failed, "cannot start a thread to extract in") : 0;
 }
 
+static int prepare(struct tar_extractor *x, const char *dir, struct err *err)
+{
+    int n = snprintf(x->dir, sizeof x->dir, "%s", dir);
+    if (n <= 0 || (size_t)n >= sizeof x->dir)
+        return err_set(err, ERR_INPUT, "%s: the path is too long", dir);
+    if (fs_mkdir_p(dir, 0700, err) != 0 || require_empty(dir, err) != 0 ||
+        spool_open(&x->spool, x->dir, err) != 0)
+        return -1;
+    return start_thread(x, err);
+}
+
 int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct tar_limits *limits,
                        struct err *err)
 {
-    struct tar_extractor *x = calloc(1, sizeof *x);
-    if (!x)
-        return err_set(err, ERR_INTERNAL, "out of memory");
+    struct tar_extractor *x = xcalloc(1, sizeof *x);
     x->spool.file = -1;
     pthread_mutex_init(&x->lock, NULL);
     x->limits = tar_limits_fill(limits);
-    int n = snprintf(x->dir, sizeof x->dir, "%s", dir);
-    int rc = n > 0 && (size_t)n < sizeof x->dir ? fs_mkdir_p(dir, 0700, err)
-                                                : err_set(err, ERR_INPUT, "%s: the path is too long", dir);
-    if (rc == 0)
-        rc = require_empty(dir, err);
-    if (rc == 0)
-        rc = spool_open(&x->spool, x->dir, err);
-    if (rc == 0)
-        rc = start_thread(x, err);
-    if (rc) {
+    if (prepare(x, dir, err) != 0) {
         tar_extractor_close(x);
         return -1;
     }
@@ -281,7 +282,7 @@ static int extract_spooled(struct tar_extractor *x, struct err *err)
 {
     struct archive *a = archive_read_new();
     if (!a)
-        return err_set(err, ERR_INTERNAL, "out of memory");
+        return err_set(err, ERR_INTERNAL, "%s: libarchive cannot begin", x->dir);
     int rc = -1;
     if (archive_read_support_format_tar(a) != ARCHIVE_OK ||
         archive_read_open(a, x, NULL, read_spooled, NULL) != ARCHIVE_OK)

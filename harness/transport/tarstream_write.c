@@ -72,16 +72,15 @@ static int add_item(struct listing *l, const char *path, const char *link, const
                        "%s/%s: the tree is larger than may be sent (%llu bytes a file, %llu in all)", w->root,
                        path, (unsigned long long)l->limits.file_bytes,
                        (unsigned long long)l->limits.total_bytes);
-    if (!ALLOC_GROW(w->items, w->count + 1, w->cap))
-        return err_set(err, ERR_INTERNAL, "out of memory");
-    struct item item = {.path = strdup(path), .link = link ? strdup(link) : NULL, .size = size};
+    ALLOC_GROW(w->items, w->count + 1, w->cap);
+    struct item item = {.path = xstrdup(path), .link = link ? xstrdup(link) : NULL, .size = size};
     if (S_ISREG(st->st_mode))
         item.mode = S_IFREG | ((st->st_mode & 0111) ? 0755 : 0644);
     else
         item.mode = link ? S_IFLNK | 0777 : S_IFDIR | 0755;
     w->items[w->count++] = item;
     w->content_bytes += size;
-    return item.path && (!link || item.link) ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
+    return 0;
 }
 
 /* A link is sent unchanged, so it must resolve on the node as it does here. */
@@ -198,7 +197,7 @@ static la_ssize_t keep_output(struct archive *a, void *arg, const void *data, si
     buf_add(&w->out, data, len);
     if (buf_ok(&w->out))
         return (la_ssize_t)len;
-    archive_set_error(a, ENOMEM, "out of memory");
+    archive_set_error(a, EFBIG, "too much of it at once");
     return -1;
 }
 
@@ -212,7 +211,7 @@ static int start_archive(struct tar_writer *w, struct err *err)
 {
     w->archive = archive_write_new();
     if (!w->archive)
-        return err_set(err, ERR_INTERNAL, "out of memory");
+        return err_set(err, ERR_INTERNAL, "%s: libarchive cannot begin", w->root);
     if (archive_write_set_format_gnutar(w->archive) != ARCHIVE_OK ||
         archive_write_add_filter_none(w->archive) != ARCHIVE_OK ||
         archive_write_set_bytes_per_block(w->archive, 0) != ARCHIVE_OK ||
@@ -223,9 +222,7 @@ static int start_archive(struct tar_writer *w, struct err *err)
 
 int tar_writer_open(struct tar_writer **out, const struct tar_tree *tree, struct err *err)
 {
-    struct tar_writer *w = calloc(1, sizeof *w);
-    if (!w)
-        return err_set(err, ERR_INTERNAL, "out of memory");
+    struct tar_writer *w = xcalloc(1, sizeof *w);
     w->fd = -1;
     buf_init(&w->out, OUT_MAX);
     if (list_tree(w, tree, err) || start_archive(w, err)) {
@@ -272,7 +269,7 @@ static int write_header(struct tar_writer *w, const struct item *item, struct er
 {
     struct archive_entry *e = archive_entry_new();
     if (!e)
-        return err_set(err, ERR_INTERNAL, "out of memory");
+        return err_set(err, ERR_INTERNAL, "%s: libarchive cannot describe a file", w->root);
     archive_entry_set_pathname(e, item->path);
     archive_entry_set_mode(e, item->mode);
     archive_entry_set_size(e, (la_int64_t)item->size);
@@ -338,25 +335,20 @@ int tar_tree_hash(const struct tar_tree *tree, char *hex, uint64_t *size, struct
     struct tar_writer *w;
     if (tar_writer_open(&w, tree, err))
         return -1;
-    char *data = malloc(PIECE);
-    ssize_t n = data ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
+    AUTO_FREE char *data = xmalloc(PIECE);
     struct sha256 h;
     uint64_t total = 0;
+    ssize_t n;
     sha256_begin(&h);
-    while (n == 0) {
-        n = tar_writer_read(w, data, PIECE, err);
-        if (n <= 0)
-            break;
+    while ((n = tar_writer_read(w, data, PIECE, err)) > 0) {
         sha256_add(&h, data, (size_t)n);
         total += (uint64_t)n;
-        n = 0;
     }
-    if (n == 0) {
-        sha256_end(&h, hex);
-        if (size)
-            *size = total;
-    }
-    free(data);
     tar_writer_close(w);
-    return n == 0 ? 0 : -1;
+    if (n < 0)
+        return -1;
+    sha256_end(&h, hex);
+    if (size)
+        *size = total;
+    return 0;
 }

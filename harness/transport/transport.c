@@ -1,5 +1,6 @@
 #include "harness/transport/transport.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/base/trace.h"
@@ -139,13 +140,11 @@ static int connect_patiently(struct transport *t, struct err *err)
     }
 }
 
-static int copy_target(struct transport *t, const struct transport_target *target, struct err *err)
+static void copy_target(struct transport *t, const struct transport_target *target)
 {
     t->target = *target;
-    t->target.node = t->node = strdup(target->node);
-    t->target.ssh_config = t->ssh_config = target->ssh_config ? strdup(target->ssh_config) : NULL;
-    if (!t->node || (target->ssh_config && !t->ssh_config))
-        return err_set(err, ERR_INTERNAL, "out of memory");
+    t->target.node = t->node = xstrdup(target->node);
+    t->target.ssh_config = t->ssh_config = target->ssh_config ? xstrdup(target->ssh_config) : NULL;
     if (t->target.connect_timeout_s <= 0)
         t->target.connect_timeout_s = TRANSPORT_CONNECT_TIMEOUT_S;
     t->scope = (struct transport_scope){.who = t->describe,
@@ -154,15 +153,13 @@ static int copy_target(struct transport *t, const struct transport_target *targe
                                         .notice = target->notice,
                                         .notice_arg = target->notice_arg};
     snprintf(t->describe, sizeof t->describe, "%s", target->node);
-    return 0;
 }
 
 int transport_open(struct transport **out, const struct transport_target *target, struct err *err)
 {
-    struct transport *t = calloc(1, sizeof *t);
-    if (!t)
-        return err_set(err, ERR_INTERNAL, "out of memory");
-    if (copy_target(t, target, err) || choose_backend(t, err) || connect_patiently(t, err)) {
+    struct transport *t = xcalloc(1, sizeof *t);
+    copy_target(t, target);
+    if (choose_backend(t, err) || connect_patiently(t, err)) {
         transport_close(t);
         return -1;
     }
@@ -239,18 +236,14 @@ int transport_expect_success(const struct transport *t, const struct transport_r
     while (len > 0 && (res->stderr_text[len - 1] == '\n' || res->stderr_text[len - 1] == '\r'))
         len--;
     size_t cut = len > STDERR_QUOTE_MAX ? len - STDERR_QUOTE_MAX : 0;
-    struct buf said;
-    buf_init(&said, 4096);
+    AUTO(buf_release) struct buf said = {.max = 4096};
     text_printable(&said, res->stderr_text + cut, len - cut, sizeof res->stderr_text);
     const char *colon = said.len ? ": " : "";
     if (res->exited)
-        err_set(err, ERR_NODE, "%s: %s failed with exit code %d%s%s", transport_describe(t), what,
-                res->exit_code, colon, buf_str(&said));
-    else
-        err_set(err, ERR_NODE, "%s: %s was killed by signal %s%s%s", transport_describe(t), what,
-                res->signal[0] ? res->signal : "(unknown)", colon, buf_str(&said));
-    buf_release(&said);
-    return -1;
+        return err_set(err, ERR_NODE, "%s: %s failed with exit code %d%s%s", transport_describe(t), what,
+                       res->exit_code, colon, buf_str(&said));
+    return err_set(err, ERR_NODE, "%s: %s was killed by signal %s%s%s", transport_describe(t), what,
+                   res->signal[0] ? res->signal : "(unknown)", colon, buf_str(&said));
 }
 
 ssize_t transport_read_fd(void *arg, void *buf, size_t cap, struct err *err)

@@ -1,5 +1,5 @@
 /* openssh_folder: a connection's folder, and those that killed commands left. */
-#include "harness/ssh/openssh_folder.h"
+#include "harness/ssh/openssh_client.h"
 
 #include "common/base/fs.h"
 

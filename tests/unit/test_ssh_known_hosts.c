@@ -28,8 +28,7 @@
 static struct known_hosts parse(const char *text, const char *name)
 {
     struct known_hosts kh = {0};
-    struct err err = {0};
-    assert_int_equal(known_hosts_parse(&kh, text, strlen(text), "f", name, &err), 0);
+    known_hosts_parse(&kh, text, strlen(text), "f", name);
     return kh;
 }
 

@@ -1,5 +1,5 @@
 /* ssh_policy: which options of a user's configuration libssh2 does not follow. */
-#include "harness/ssh/policy.h"
+#include "harness/ssh/config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@ static void check(const char *wanted, const char *expected)
 {
     struct buf out;
     buf_init(&out, 1024);
-    ssh_policy_unserved(wanted, defaults, &out);
+    ssh_config_unserved(wanted, defaults, &out);
     assert_string_equal(buf_str(&out), expected);
     buf_release(&out);
 }
