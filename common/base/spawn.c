@@ -100,16 +100,22 @@ void spawn_kill(pid_t pid)
         continue;
 }
 
-bool spawn_on_path(const char *name)
+bool spawn_find(const char *name, char *out)
 {
     const char *path = getenv("PATH");
     while (path && *path) {
         size_t len = strcspn(path, ":");
-        char full[4096];
-        int n = snprintf(full, sizeof full, "%.*s/%s", (int)len, path, name);
-        if (len > 0 && n > 0 && (size_t)n < sizeof full && access(full, X_OK) == 0)
+        int n = snprintf(out, SPAWN_PATH_MAX, "%.*s/%s", (int)len, path, name);
+        if (len > 0 && n > 0 && n < SPAWN_PATH_MAX && access(out, X_OK) == 0)
             return true;
         path += len + (path[len] == ':');
     }
+    *out = '\0';
     return false;
+}
+
+bool spawn_on_path(const char *name)
+{
+    char ignored[SPAWN_PATH_MAX];
+    return spawn_find(name, ignored);
 }

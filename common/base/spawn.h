@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { SPAWN_NOT_FOUND = 127, SPAWN_NOT_EXECUTABLE = 126 };
+enum { SPAWN_NOT_FOUND = 127, SPAWN_NOT_EXECUTABLE = 126, SPAWN_PATH_MAX = 4096 };
 
 struct spawn {
     const char *const *argv; /* NULL-terminated, at least one word */
@@ -29,6 +29,8 @@ pid_t spawn_start(const struct spawn *s, struct err *err);
 int spawn_on_socket(const char *const *argv, bool keep_terminal, pid_t *pid, int *fd, struct err *err);
 /* Kills the process and its group, and reaps it; does nothing for 0. */
 void spawn_kill(pid_t pid);
+/* The program of that name in a folder of PATH. out: char[SPAWN_PATH_MAX]; "" without one. */
+bool spawn_find(const char *name, char *out);
 bool spawn_on_path(const char *name);
 
 #endif

@@ -3,7 +3,7 @@
 #include "executor/clocks/control.h"
 
 #include "common/base/text.h"
-#include "executor/telemetry/nvml_command.h"
+#include "executor/telemetry/nvml.h"
 
 #include <stdio.h>
 

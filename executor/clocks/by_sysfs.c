@@ -2,7 +2,9 @@
  * pp_od_clk_voltage, which takes its limits as lines: "s 0 MHZ" the lower one of the shader clock, "s 1 MHZ"
  * the upper one, "c" to apply them. Each line is one write(). Older GPUs have pp_dpm_sclk instead, a list of
  * frequencies of which some are allowed by their numbers. */
+#include "common/base/alloc.h"
 #include "executor/clocks/control.h"
+#include "executor/workdir/sysfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +16,7 @@
 #define LIMITS_FILE "pp_od_clk_voltage"
 #define FREQUENCIES_FILE "pp_dpm_sclk"
 
-static bool sysfs_works_with(const struct clocks_gpu *gpu)
+static bool has_level(const struct clocks_gpu *gpu)
 {
     struct clocks_state now;
     return clocks_state_read(gpu, &now);
@@ -33,19 +35,16 @@ static enum control_result write_lines(const struct clocks_gpu *gpu, const char 
     char path[FS_PATH_MAX], shown[64];
     if (fs_join(path, err, gpu->device, name) != 0)
         return CONTROL_FAILED;
-    int fd = open(path, O_WRONLY | O_CLOEXEC), saved = errno;
-    enum control_result r = CONTROL_DONE;
-    for (size_t i = 0; r == CONTROL_DONE && lines[i]; i++) {
+    AUTO_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
+    for (size_t i = 0; lines[i]; i++) {
         ssize_t len = (ssize_t)strlen(lines[i]);
         ssize_t n = fd >= 0 ? write(fd, lines[i], (size_t)len) : -1;
-        if (fd >= 0)
-            saved = n < 0 ? errno : EIO;
+        int saved = n < 0 ? errno : EIO;
         snprintf(shown, sizeof shown, "%.*s", (int)len - 1, lines[i]);
-        r = n == len ? CONTROL_DONE : fail(saved, path, shown, err);
+        if (n != len)
+            return fail(saved, path, shown, err);
     }
-    if (fd >= 0)
-        close(fd);
-    return r;
+    return CONTROL_DONE;
 }
 
 static enum control_result write_level(const struct clocks_gpu *gpu, const char *level, struct err *err)
@@ -69,15 +68,13 @@ static enum control_result write_limits(const struct clocks_gpu *gpu, int min_mh
 /* The number of the frequency in pp_dpm_sclk, or -1. */
 static int find_frequency(const struct clocks_gpu *gpu, int mhz)
 {
-    char path[FS_PATH_MAX], line[128];
+    AUTO_FCLOSE FILE *f = sysfile_open(gpu->device, FREQUENCIES_FILE);
+    char line[128];
     int found = -1, index, value;
-    FILE *f = fs_join(path, NULL, gpu->device, FREQUENCIES_FILE) == 0 ? fopen(path, "re") : NULL;
     while (f && found < 0 && fgets(line, sizeof line, f)) {
         if (sscanf(line, "%d: %dM", &index, &value) == 2 && value == mhz)
             found = index;
     }
-    if (f)
-        fclose(f);
     return found;
 }
 
@@ -85,6 +82,18 @@ static bool has_limits_file(const struct clocks_gpu *gpu)
 {
     char path[FS_PATH_MAX];
     return fs_join(path, NULL, gpu->device, LIMITS_FILE) == 0 && fs_exists(path);
+}
+
+static enum control_result set_range(const struct clocks_gpu *gpu, int min_mhz, int max_mhz, struct err *err)
+{
+    enum control_result r = write_level(gpu, "manual", err);
+    return r == CONTROL_DONE ? write_limits(gpu, min_mhz, max_mhz, err) : r;
+}
+
+static enum control_result set_determinism(const struct clocks_gpu *gpu, int mhz, struct err *err)
+{
+    enum control_result r = write_level(gpu, "perf_determinism", err);
+    return r == CONTROL_DONE ? write_limits(gpu, 0, mhz, err) : r;
 }
 
 static enum control_result hold_by_number(const struct clocks_gpu *gpu, const struct clocks_request *want,
@@ -104,34 +113,27 @@ static enum control_result hold_by_number(const struct clocks_gpu *gpu, const st
     return r != CONTROL_DONE ? r : write_lines(gpu, FREQUENCIES_FILE, (const char *const[]){line, NULL}, err);
 }
 
-static enum control_result sysfs_hold(const struct clocks_gpu *gpu, const struct clocks_request *want,
-                                      struct err *err)
+static bool works_by_limits(const struct clocks_gpu *gpu)
 {
-    struct clocks_state before, expected;
-    clocks_state_read(gpu, &before);
-    if (!has_limits_file(gpu))
-        return hold_by_number(gpu, want, err);
-    control_expected(want, &before, &expected);
-    enum control_result r = write_level(gpu, expected.level, err);
-    if (r == CONTROL_DONE)
-        r = write_limits(gpu, want->mode == CLOCKS_FIXED ? want->mhz : 0, want->mhz, err);
-    return r != CONTROL_DONE ? r : control_await(gpu, &expected, err);
+    return has_level(gpu) && has_limits_file(gpu);
 }
 
-static enum control_result sysfs_put_back(const struct clocks_gpu *gpu, const struct clocks_state *before,
-                                          struct err *err)
+static bool works_by_number(const struct clocks_gpu *gpu)
 {
-    enum control_result r = write_level(gpu, before->level, err);
-    if (r == CONTROL_DONE && clocks_level_has_limits(before->level) && before->max_mhz > 0 &&
-        has_limits_file(gpu))
-        r = write_limits(gpu, strcmp(before->level, "manual") == 0 ? before->min_mhz : 0, before->max_mhz,
-                         err);
-    return r != CONTROL_DONE ? r : control_await(gpu, before, err);
+    return has_level(gpu) && !has_limits_file(gpu);
 }
 
 const struct clocks_control clocks_by_sysfs = {
     .name = "sysfs",
-    .works_with = sysfs_works_with,
-    .hold = sysfs_hold,
-    .put_back = sysfs_put_back,
+    .works_with = works_by_limits,
+    .set_level = write_level,
+    .set_range = set_range,
+    .set_determinism = set_determinism,
+};
+
+const struct clocks_control clocks_by_sysfs_number = {
+    .name = "sysfs",
+    .works_with = works_by_number,
+    .set_level = write_level,
+    .hold = hold_by_number,
 };

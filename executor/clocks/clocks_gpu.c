@@ -1,7 +1,9 @@
 #include "executor/clocks/clocks_gpu.h"
 
-#include "executor/clocks/sclk_limits.h"
+#include "common/base/alloc.h"
+#include "common/base/json.h"
 #include "executor/workdir/entries.h"
+#include "executor/workdir/sysfile.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,18 +18,6 @@ static const char *const levels[] = {"auto",
                                      "profile_min_mclk",
                                      "profile_peak"};
 
-static bool first_line(const char *device, const char *name, char *out, size_t size)
-{
-    char path[FS_PATH_MAX];
-    FILE *f = fs_join(path, NULL, device, name) == 0 ? fopen(path, "re") : NULL;
-    bool found = f && fgets(out, (int)size, f);
-    if (f)
-        fclose(f);
-    if (found)
-        out[strcspn(out, "\n")] = '\0';
-    return found;
-}
-
 struct card_search {
     struct clocks_gpu *gpu;
     const char *unique_id;
@@ -37,15 +27,13 @@ struct card_search {
 /* The first word of uevent that is PCI_SLOT_NAME. */
 static bool is_at(const char *device, const char *pci)
 {
-    char path[FS_PATH_MAX], line[128];
+    AUTO_FCLOSE FILE *f = *pci ? sysfile_open(device, "uevent") : NULL;
+    char line[128];
     bool found = false;
-    FILE *f = *pci && fs_join(path, NULL, device, "uevent") == 0 ? fopen(path, "re") : NULL;
     while (f && !found && fgets(line, sizeof line, f)) {
         line[strcspn(line, "\n")] = '\0';
         found = strncmp(line, "PCI_SLOT_NAME=", 14) == 0 && strcmp(line + 14, pci) == 0;
     }
-    if (f)
-        fclose(f);
     return found;
 }
 
@@ -56,7 +44,7 @@ static void see_card(const char *path, const char *name, void *arg)
     (void)name;
     if (fs_join(device, NULL, path, "device") != 0 || strlen(device) >= CLOCKS_DEVICE_MAX)
         return;
-    bool same_id = search->unique_id && first_line(device, "unique_id", id, sizeof id) &&
+    bool same_id = *search->unique_id && sysfile_line(device, "unique_id", id, sizeof id) &&
                    strcmp(id, search->unique_id) == 0;
     if (!same_id && !is_at(device, search->gpu->pci))
         return;
@@ -76,10 +64,9 @@ static bool find_card(const struct layout *l, const char *unique_id, struct cloc
 
 static bool has_name(const json_t *gpu, int index, const char *name)
 {
-    const char *id = json_string_value(json_object_get(gpu, "unique_id"));
     char number[32];
     snprintf(number, sizeof number, "%d", index);
-    return (id && strcmp(id, name) == 0) || strcmp(number, name) == 0;
+    return strcmp(json_text(gpu, "unique_id"), name) == 0 || strcmp(number, name) == 0;
 }
 
 bool clocks_gpu_find(const struct layout *l, const json_t *gpus, const char *name, struct clocks_gpu *out)
@@ -91,14 +78,44 @@ bool clocks_gpu_find(const struct layout *l, const json_t *gpus, const char *nam
     if (i == count)
         return false;
     const json_t *gpu = json_array_get(gpus, i);
-    const char *vendor = json_string_value(json_object_get(gpu, "vendor")),
-               *pci = json_string_value(json_object_get(gpu, "pci")),
-               *id = json_string_value(json_object_get(gpu, "unique_id"));
     snprintf(out->name, sizeof out->name, "%s", name);
-    snprintf(out->pci, sizeof out->pci, "%.*s", CLOCKS_PCI_MAX - 1, pci ? pci : "");
+    snprintf(out->pci, sizeof out->pci, "%.*s", CLOCKS_PCI_MAX - 1, json_text(gpu, "pci"));
     out->index = (int)i;
-    out->nvidia = vendor && strcmp(vendor, "nvidia") == 0;
-    return out->nvidia || find_card(l, id, out);
+    out->nvidia = strcmp(json_text(gpu, "vendor"), "nvidia") == 0;
+    return out->nvidia || find_card(l, json_text(gpu, "unique_id"), out);
+}
+
+/* Lines "0: 500Mhz", "1: 2100Mhz *"; one that starts with 'S' is the clock in deep sleep. */
+static bool read_levels(const char *device, struct sclk_limits *out)
+{
+    AUTO_FCLOSE FILE *f = sysfile_open(device, "pp_dpm_sclk");
+    char line[128];
+    int index, mhz;
+    *out = (struct sclk_limits){.min_mhz = 0};
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%d: %dM", &index, &mhz) != 2 || mhz <= 0)
+            continue;
+        out->min_mhz = out->min_mhz == 0 || mhz < out->min_mhz ? mhz : out->min_mhz;
+        out->max_mhz = mhz > out->max_mhz ? mhz : out->max_mhz;
+    }
+    return out->min_mhz > 0;
+}
+
+/* Lines of the section "OD_SCLK:": "0: 500Mhz", the lower limit, and "1: 2100Mhz", the upper one. */
+bool sclk_limits_read(const char *device, struct sclk_limits *out)
+{
+    AUTO_FCLOSE FILE *f = sysfile_open(device, "pp_od_clk_voltage");
+    char line[128];
+    bool inside = false;
+    int index, mhz;
+    *out = (struct sclk_limits){.min_mhz = 0};
+    while (f && fgets(line, sizeof line, f)) {
+        if (strncmp(line, "OD_", 3) == 0 || strncmp(line, "GFXCLK", 6) == 0)
+            inside = strncmp(line, "OD_SCLK", 7) == 0;
+        else if (inside && sscanf(line, "%d: %dM", &index, &mhz) == 2 && (index == 0 || index == 1))
+            *(index == 0 ? &out->min_mhz : &out->max_mhz) = mhz;
+    }
+    return (out->min_mhz > 0 && out->max_mhz >= out->min_mhz) || read_levels(device, out);
 }
 
 bool clocks_state_read(const struct clocks_gpu *gpu, struct clocks_state *out)
@@ -106,7 +123,7 @@ bool clocks_state_read(const struct clocks_gpu *gpu, struct clocks_state *out)
     struct sclk_limits limits;
     *out = (struct clocks_state){.level = ""};
     if (gpu->nvidia ||
-        !first_line(gpu->device, "power_dpm_force_performance_level", out->level, sizeof out->level))
+        !sysfile_line(gpu->device, "power_dpm_force_performance_level", out->level, sizeof out->level))
         return false;
     if (sclk_limits_read(gpu->device, &limits)) {
         out->min_mhz = limits.min_mhz;
@@ -115,16 +132,12 @@ bool clocks_state_read(const struct clocks_gpu *gpu, struct clocks_state *out)
     return true;
 }
 
-bool clocks_level_has_limits(const char *level)
-{
-    return strcmp(level, "manual") == 0 || strcmp(level, "perf_determinism") == 0;
-}
-
 bool clocks_state_equal(const struct clocks_state *a, const struct clocks_state *b)
 {
+    bool has_limits = strcmp(a->level, "manual") == 0 || strcmp(a->level, "perf_determinism") == 0;
     if (strcmp(a->level, b->level) != 0)
         return false;
-    return !clocks_level_has_limits(a->level) || (a->min_mhz == b->min_mhz && a->max_mhz == b->max_mhz);
+    return !has_limits || (a->min_mhz == b->min_mhz && a->max_mhz == b->max_mhz);
 }
 
 bool clocks_level_ok(const char *level)

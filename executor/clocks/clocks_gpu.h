@@ -31,9 +31,15 @@ bool clocks_gpu_find(const struct layout *l, const json_t *gpus, const char *nam
 bool clocks_state_read(const struct clocks_gpu *gpu, struct clocks_state *out);
 /* Whether a and b stand for the same setting. The limits count only where a level lets them be set. */
 bool clocks_state_equal(const struct clocks_state *a, const struct clocks_state *b);
-/* Whether a level's limits can be set: "manual", "perf_determinism". */
-bool clocks_level_has_limits(const char *level);
 /* A level that amdgpu knows. */
 bool clocks_level_ok(const char *level);
+
+/* The range of an AMD GPU's shader clock that is set now. */
+struct sclk_limits {
+    int min_mhz, max_mhz;
+};
+
+/* device: .../class/drm/cardN/device. False: not shown. */
+bool sclk_limits_read(const char *device, struct sclk_limits *out);
 
 #endif

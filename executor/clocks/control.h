@@ -21,22 +21,26 @@ enum control_result {
     CONTROL_FAILED,
 };
 
+/* Clocks are held by a range or by determinism, and put back by these or by the level alone. A way without
+ * these, or that does not show what is set, has its own hold() and put_back(). */
 struct clocks_control {
     const char *name;
     bool (*works_with)(const struct clocks_gpu *gpu);
+    enum control_result (*set_level)(const struct clocks_gpu *gpu, const char *level, struct err *err);
+    enum control_result (*set_range)(const struct clocks_gpu *gpu, int min_mhz, int max_mhz, struct err *err);
+    enum control_result (*set_determinism)(const struct clocks_gpu *gpu, int mhz, struct err *err);
     enum control_result (*hold)(const struct clocks_gpu *gpu, const struct clocks_request *want,
                                 struct err *err);
     enum control_result (*put_back)(const struct clocks_gpu *gpu, const struct clocks_state *before,
                                     struct err *err);
 };
 
-extern const struct clocks_control clocks_by_sysfs;
+extern const struct clocks_control clocks_by_sysfs, clocks_by_sysfs_number;
 extern const struct clocks_control clocks_by_amd_smi;
 extern const struct clocks_control clocks_by_rocm_smi;
 extern const struct clocks_control clocks_by_nvml;
 
-/* The first way that works. *through (may be NULL): its name. CONTROL_DENIED: err names the privilege, and
- * what to do. */
+/* The first way that works. *through: its name. CONTROL_DENIED: err names the privilege, and what to do. */
 enum control_result control_hold(const struct clocks_gpu *gpu, const struct clocks_request *want,
                                  const char **through, struct err *err);
 enum control_result control_put_back(const struct clocks_gpu *gpu, const struct clocks_state *before,
@@ -45,8 +49,5 @@ enum control_result control_put_back(const struct clocks_gpu *gpu, const struct 
 /* The state that the request leads to, as far as it shows. */
 void control_expected(const struct clocks_request *want, const struct clocks_state *before,
                       struct clocks_state *out);
-/* Waits until the driver shows the state, for a short time. */
-enum control_result control_await(const struct clocks_gpu *gpu, const struct clocks_state *want,
-                                  struct err *err);
 
 #endif

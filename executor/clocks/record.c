@@ -1,11 +1,13 @@
 #include "executor/clocks/record.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "executor/workdir/entries.h"
 #include "executor/workdir/lock.h"
 #include "executor/workdir/machine.h"
+#include "executor/workdir/sysfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,13 +22,7 @@ enum { RECORD_MAX = 4096 };
 
 static void read_boot_id(const struct layout *l, char out[RECORD_BOOT_MAX])
 {
-    char path[FS_PATH_MAX];
-    FILE *f = fs_join(path, NULL, l->proc, "sys/kernel/random/boot_id") == 0 ? fopen(path, "re") : NULL;
-    if (!f || !fgets(out, RECORD_BOOT_MAX, f))
-        out[0] = '\0';
-    out[strcspn(out, "\n")] = '\0';
-    if (f)
-        fclose(f);
+    sysfile_line(l->proc, "sys/kernel/random/boot_id", out, RECORD_BOOT_MAX);
 }
 
 static json_t *encode(const struct clocks_record *r)
@@ -37,22 +33,19 @@ static json_t *encode(const struct clocks_record *r)
                      "min_mhz", r->before.min_mhz, "max_mhz", r->before.max_mhz);
 }
 
-static int write_whole(int fd, const struct buf *text)
+static int write_whole(int fd, const char *text, size_t len)
 {
-    return ftruncate(fd, 0) != 0 || pwrite(fd, text->data, text->len, 0) != (ssize_t)text->len ||
-                   fsync(fd) != 0
-               ? -1
-               : 0;
+    return ftruncate(fd, 0) != 0 || pwrite(fd, text, len, 0) != (ssize_t)len || fsync(fd) != 0 ? -1 : 0;
 }
 
 /* Written in place: in a sticky folder nobody can rename over another user's file. */
-static int replace(const struct layout *l, const char *gpu, const struct buf *text, struct err *err)
+static int replace(const struct layout *l, const char *gpu, const char *text, size_t len, struct err *err)
 {
     char path[FS_PATH_MAX];
     struct lock file = {.fd = -1};
     if (machine_gpu_file(l, gpu, KIND, path, err) != 0 || lock_open_shared(&file, path, err) != 0)
         return -1;
-    int rc = write_whole(file.fd, text), saved = errno;
+    int rc = write_whole(file.fd, text, len), saved = errno;
     lock_close(&file);
     if (rc != 0)
         return err_set_errno(err, ERR_STORAGE, saved, "%s: cannot write", path);
@@ -61,30 +54,20 @@ static int replace(const struct layout *l, const char *gpu, const struct buf *te
 
 int record_write(const struct layout *l, struct clocks_record *r, struct err *err)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = RECORD_MAX};
     char now[CLOCK_ISO_LEN + 1];
     clock_iso8601(clock_real_s(), now);
     snprintf(r->since, sizeof r->since, "%.31s", now);
     read_boot_id(l, r->boot_id);
     r->user = (long)geteuid();
-    buf_init(&text, RECORD_MAX);
-    json_t *json = encode(r);
-    int rc = json ? json_encode(json, &text, err) : err_set(err, ERR_INTERNAL, "no memory for a record");
-    if (rc == 0)
-        rc = replace(l, r->gpu, &text, err);
-    json_decref(json);
-    buf_release(&text);
-    return rc;
+    json_auto_t *json = encode(r);
+    return json_encode(json, &text, err) == 0 ? replace(l, r->gpu, text.data, text.len, err) : -1;
 }
 
 int record_clear(const struct layout *l, const char *gpu, struct err *err)
 {
-    struct buf nothing;
     char path[FS_PATH_MAX];
-    buf_init(&nothing, 1);
-    buf_str(&nothing);
-    int rc = replace(l, gpu, &nothing, err);
-    buf_release(&nothing);
+    int rc = replace(l, gpu, "", 0, err);
     if (rc == 0 && machine_gpu_file(l, gpu, KIND, path, NULL) == 0)
         unlink(path); /* an empty file of another user stays */
     return rc;
@@ -93,10 +76,7 @@ int record_clear(const struct layout *l, const char *gpu, struct err *err)
 static bool copy_text(const json_t *obj, const char *key, char *out, size_t size)
 {
     const char *text = json_string_value(json_object_get(obj, key));
-    if (!text || strlen(text) >= size)
-        return false;
-    snprintf(out, size, "%s", text);
-    return true;
+    return text && (size_t)snprintf(out, size, "%s", text) < size;
 }
 
 static bool copy_number(const json_t *obj, const char *key, int least, int *out)
@@ -142,16 +122,10 @@ static bool read_path(const char *path, struct clocks_record *out)
 {
     char text[RECORD_MAX];
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    ssize_t n = -1;
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        n = read(fd, text, sizeof text);
-    if (fd >= 0)
-        close(fd);
-    json_t *json = n > 0 && n < (ssize_t)sizeof text ? json_loadb(text, (size_t)n, 0, NULL) : NULL;
-    bool found = json_is_object(json) && decode(json, out);
-    json_decref(json);
-    return found;
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    ssize_t n = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, text, sizeof text) : -1;
+    json_auto_t *json = n > 0 && n < (ssize_t)sizeof text ? json_loadb(text, (size_t)n, 0, NULL) : NULL;
+    return json_is_object(json) && decode(json, out);
 }
 
 bool record_read(const struct layout *l, const char *gpu, struct clocks_record *out)

@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "executor/contain/hierarchy.h"
+#include "executor/workdir/sysfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +19,13 @@ struct members {
 
 static void read_members(struct members *m, const char *folder)
 {
-    char path[FS_PATH_MAX], line[32];
+    AUTO_FCLOSE FILE *f = sysfile_open(folder, "cgroup.procs");
+    char line[32];
     *m = (struct members){.pid = NULL};
-    FILE *f = fs_join(path, NULL, folder, "cgroup.procs") == 0 ? fopen(path, "re") : NULL;
-    while (f && fgets(line, sizeof line, f) && ALLOC_GROW(m->pid, m->count + 1, m->cap))
+    while (f && fgets(line, sizeof line, f)) {
+        ALLOC_GROW(m->pid, m->count + 1, m->cap);
         m->pid[m->count++] = (pid_t)strtol(line, NULL, 10);
-    if (f)
-        fclose(f);
+    }
 }
 
 static int move_process(const char *folder, pid_t pid)

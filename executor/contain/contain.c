@@ -109,12 +109,13 @@ static void say_why(struct contain *c, const char *scope)
                  scope);
 }
 
+/* unit: of the scope, which is entered; NULL: only says what would be chosen. */
 static void choose(struct contain *c, const struct layout *l, const struct scope_host *h, const char *unit)
 {
     char scope[SCOPE_WHY_MAX] = "";
     hierarchy_read(&c->at, l);
-    if (wants_scope(&c->at, h, scope) && scope_enter(h, l, unit, &c->at, scope) &&
-        hierarchy_is_ours(c->at.own))
+    if (wants_scope(&c->at, h, scope) &&
+        (!unit || (scope_enter(h, l, unit, &c->at, scope) && hierarchy_is_ours(c->at.own))))
         c->kind = CONTAINED_SCOPE;
     else if (hierarchy_is_ours(c->at.own))
         c->kind = CONTAINED_CGROUP;
@@ -179,14 +180,7 @@ void contain_close(struct contain *c)
 json_t *contain_look(const struct layout *l, const struct scope_host *h)
 {
     struct contain c = {.kind = CONTAINED_GROUP};
-    char scope[SCOPE_WHY_MAX] = "";
-    hierarchy_read(&c.at, l);
-    if (wants_scope(&c.at, h, scope))
-        c.kind = CONTAINED_SCOPE;
-    else if (hierarchy_is_ours(c.at.own))
-        c.kind = CONTAINED_CGROUP;
-    else
-        say_why(&c, *scope ? scope : (scope_is_available(h, scope), scope));
+    choose(&c, l, h, NULL);
     /* A scope's controllers are known once it is there: systemd gives root's all, a user's those of its
      * manager. */
     bool scoped = c.kind == CONTAINED_SCOPE, any = c.kind != CONTAINED_GROUP;

@@ -1,5 +1,7 @@
 #include "executor/contain/engine.h"
 
+#include "common/base/alloc.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,11 +32,7 @@ static bool is_of_host(const char *entry)
 /* Whether the executor has the same value. */
 static bool is_ours(const char *entry, size_t name_len)
 {
-    char name[256];
-    if (name_len >= sizeof name)
-        return false;
-    memcpy(name, entry, name_len);
-    name[name_len] = '\0';
+    AUTO_FREE char *name = xstrndup(entry, name_len);
     const char *own = getenv(name);
     return own && strcmp(own, entry + name_len + 1) == 0;
 }
@@ -66,16 +64,20 @@ static int add_folders(const struct engine_run *r, const char *option, struct st
     return 0;
 }
 
+static void add_number(struct strvec *out, const char *option, int64_t value)
+{
+    strvec_push(out, option);
+    strvec_pushf(out, "%" PRId64, value);
+}
+
 static void add_gpus(const struct engine_run *r, struct strvec *out)
 {
     char list[8192] = "";
     size_t used = 0;
     for (size_t i = 0; r->device[i]; i++)
         strvec_pushl(out, "--device", r->device[i], NULL);
-    for (size_t i = 0; i < r->group_count; i++) {
-        strvec_push(out, "--group-add");
-        strvec_pushf(out, "%u", (unsigned)r->group[i]);
-    }
+    for (size_t i = 0; i < r->group_count; i++)
+        add_number(out, "--group-add", r->group[i]);
     for (size_t i = 0; r->uuid[i]; i++) {
         if (r->engine == ENGINE_PODMAN) {
             strvec_push(out, "--device");
@@ -94,15 +96,11 @@ static void add_limits(const struct engine_run *r, struct strvec *out)
 {
     const struct contain_limits *l = &r->limits;
     if (l->memory_bytes > 0) { /* the second is memory and swap together */
-        strvec_push(out, "--memory");
-        strvec_pushf(out, "%" PRId64, l->memory_bytes);
-        strvec_push(out, "--memory-swap");
-        strvec_pushf(out, "%" PRId64, l->memory_bytes);
+        add_number(out, "--memory", l->memory_bytes);
+        add_number(out, "--memory-swap", l->memory_bytes);
     }
-    if (l->processes > 0) {
-        strvec_push(out, "--pids-limit");
-        strvec_pushf(out, "%" PRId64, l->processes);
-    }
+    if (l->processes > 0)
+        add_number(out, "--pids-limit", l->processes);
 }
 
 /* Files that the container makes must be ours. */
@@ -163,9 +161,8 @@ static int apptainer_argv(const struct engine_run *r, struct strvec *out, struct
 int engine_run_argv(const struct engine_run *r, char *const *argv, struct strvec *out, struct err *err)
 {
     int rc = r->engine == ENGINE_APPTAINER ? apptainer_argv(r, out, err) : container_argv(r, out, err);
-    for (size_t i = 0; rc == 0 && argv[i]; i++)
-        strvec_push(out, argv[i]);
-    return rc == 0 ? strvec_check(out, err) : -1;
+    strvec_push_all(out, (const char *const *)argv);
+    return rc;
 }
 
 void engine_inspect_argv(enum container_engine e, const char *name, struct strvec *out)

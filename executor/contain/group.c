@@ -1,7 +1,9 @@
 #include "executor/contain/group.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "executor/contain/hierarchy.h"
+#include "executor/workdir/sysfile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -107,13 +109,11 @@ int contain_group_open(struct contain_group *g, const struct contain_place *plac
 
 static pid_t clone_into(const char *folder)
 {
-    int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    AUTO_CLOSE int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return -1;
     struct clone_args args = {.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (__u64)fd};
-    pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
-    close(fd);
-    return pid;
+    return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
 pid_t contain_group_fork(const struct contain_group *g, bool *inside)
@@ -138,15 +138,13 @@ int contain_group_enter(const struct contain_group *g, bool inside)
 /* Kernels before 5.14 cannot kill a group: whoever calls repeats it until the group is empty. */
 static void kill_each(const char *folder)
 {
-    char path[FS_PATH_MAX], line[32];
-    FILE *f = fs_join(path, NULL, folder, "cgroup.procs") == 0 ? fopen(path, "re") : NULL;
+    AUTO_FCLOSE FILE *f = sysfile_open(folder, "cgroup.procs");
+    char line[32];
     while (f && fgets(line, sizeof line, f)) {
         pid_t pid = (pid_t)strtol(line, NULL, 10);
         if (pid > 1 && pid != getpid())
             kill(pid, SIGKILL);
     }
-    if (f)
-        fclose(f);
 }
 
 static void kill_folder(const char *folder)

@@ -1,5 +1,8 @@
 #include "executor/contain/hierarchy.h"
 
+#include "common/base/alloc.h"
+#include "executor/workdir/sysfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,9 +31,9 @@ static bool has_word(const char *list, size_t len, const char *word)
  * version 2's ("") has none. */
 static bool own_path(const struct layout *l, const char *controller, char *out)
 {
-    char path[FS_PATH_MAX], line[LINE_MAX_BYTES];
+    AUTO_FCLOSE FILE *f = sysfile_open(l->proc, "self/cgroup");
+    char line[LINE_MAX_BYTES];
     bool found = false;
-    FILE *f = fs_join(path, NULL, l->proc, "self/cgroup") == 0 ? fopen(path, "re") : NULL;
     while (f && !found && fgets(line, sizeof line, f)) {
         line[strcspn(line, "\n")] = '\0';
         const char *list = strchr(line, ':'), *place = list ? strchr(list + 1, ':') : NULL;
@@ -41,8 +44,6 @@ static bool own_path(const struct layout *l, const char *controller, char *out)
         if (found)
             found = snprintf(out, FS_PATH_MAX, "%s", place + 1) < FS_PATH_MAX;
     }
-    if (f)
-        fclose(f);
     return found;
 }
 
@@ -86,18 +87,16 @@ static bool folder_below(const struct mount *m, const char *path, char *out)
 
 static void find_own(const struct layout *l, const char *controller, char *out)
 {
-    char path[FS_PATH_MAX], line[LINE_MAX_BYTES], own[FS_PATH_MAX], found[FS_PATH_MAX];
+    char line[LINE_MAX_BYTES], own[FS_PATH_MAX], found[FS_PATH_MAX];
     struct mount m;
     *out = '\0';
     if (!own_path(l, controller, own))
         return;
-    FILE *f = fs_join(path, NULL, l->proc, "self/mountinfo") == 0 ? fopen(path, "re") : NULL;
+    AUTO_FCLOSE FILE *f = sysfile_open(l->proc, "self/mountinfo");
     while (f && !*out && fgets(line, sizeof line, f)) {
         if (cut_mount(line, &m) && is_wanted(&m, controller) && folder_below(&m, own, found))
             memcpy(out, found, sizeof found);
     }
-    if (f)
-        fclose(f);
 }
 
 void hierarchy_read(struct hierarchy *h, const struct layout *l)
@@ -114,21 +113,10 @@ bool hierarchy_is_ours(const char *folder)
            access(path, W_OK) == 0;
 }
 
-static bool read_small(const char *folder, const char *file, char *out)
-{
-    char path[FS_PATH_MAX];
-    int fd = fs_join(path, NULL, folder, file) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    ssize_t n = fd >= 0 ? read(fd, out, FILE_MAX_BYTES - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    out[n > 0 ? n : 0] = '\0';
-    return n >= 0;
-}
-
 bool hierarchy_lists(const char *folder, const char *file, const char *word)
 {
     char text[FILE_MAX_BYTES], *save = NULL;
-    if (!*folder || !read_small(folder, file, text))
+    if (!*folder || !sysfile_read(folder, file, text, sizeof text))
         return false;
     for (char *p = strtok_r(text, " \n", &save); p; p = strtok_r(NULL, " \n", &save)) {
         if (strcmp(p, word) == 0)
@@ -148,20 +136,15 @@ const char *hierarchy_name(const struct hierarchy *h)
 int hierarchy_write(const char *folder, const char *file, const char *text)
 {
     char path[FS_PATH_MAX];
-    int fd = fs_join(path, NULL, folder, file) == 0 ? open(path, O_WRONLY | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return errno;
-    ssize_t n = write(fd, text, strlen(text));
-    int saved = n < 0 ? errno : 0;
-    close(fd);
-    return saved;
+    AUTO_CLOSE int fd = fs_join(path, NULL, folder, file) == 0 ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+    return fd < 0 || write(fd, text, strlen(text)) < 0 ? errno : 0;
 }
 
 int64_t hierarchy_number(const char *folder, const char *file, const char *word)
 {
     char text[FILE_MAX_BYTES], *save = NULL;
     size_t len = strlen(word);
-    if (!*folder || !read_small(folder, file, text))
+    if (!*folder || !sysfile_read(folder, file, text, sizeof text))
         return -1;
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         if (strncmp(line, word, len) == 0 && (len == 0 || line[len] == ' '))

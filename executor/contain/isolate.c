@@ -1,24 +1,25 @@
 #include "executor/contain/isolate.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static int write_file(const char *path, const char *text)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno;
-    int rc = write(fd, text, strlen(text)) < 0 ? errno : 0;
-    close(fd);
-    return rc;
+    AUTO_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
+    return fd < 0 || write(fd, text, strlen(text)) < 0 ? errno : 0;
 }
 
 /* A user namespace in which we are who we are. */
@@ -73,26 +74,65 @@ int isolate_enter(const char *folder)
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount(folder, folder, NULL, MS_BIND, NULL) != 0)
         return errno;
-    rc = set_read_only("/", true, AT_RECURSIVE);
-    if (rc == 0)
-        rc = set_read_only(folder, false, 0);
-    if (rc == 0)
-        rc = mount_memory(folder);
-    if (rc == 0)
-        rc = set_read_only("/proc", false, 0); /* where the ids of the inner namespace are written */
-    /* What was mounted in an outer namespace is locked in an inner one, for its root, too. */
-    if (rc == 0)
-        rc = enter_namespaces(0);
-    return rc != 0 ? rc : set_read_only("/proc", true, 0);
+    /* Memory is mounted once all else is read-only. The ids of the inner namespace, in which even root cannot
+     * undo what was mounted in the outer one, are written in /proc. */
+    if ((rc = set_read_only("/", true, AT_RECURSIVE)) != 0 || (rc = set_read_only(folder, false, 0)) != 0 ||
+        (rc = mount_memory(folder)) != 0 || (rc = set_read_only("/proc", false, 0)) != 0 ||
+        (rc = enter_namespaces(0)) != 0)
+        return rc;
+    return set_read_only("/proc", true, 0);
+}
+
+/* As <linux/landlock.h> has them since 6.12. */
+struct ruleset {
+    uint64_t fs, net, scoped;
+};
+enum { SCOPE_SIGNAL = 1 << 1, VERSION_FLAG = 1, VERSION_WITH_SCOPES = 6 };
+
+int isolate_signals(void)
+{
+    const struct ruleset rules = {.scoped = SCOPE_SIGNAL};
+    long version = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, VERSION_FLAG);
+    if (version < VERSION_WITH_SCOPES)
+        return version < 0 ? errno : EOPNOTSUPP;
+    AUTO_CLOSE int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
+    if (fd < 0)
+        return errno;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_landlock_restrict_self, fd, 0) == 0
+               ? 0
+               : errno;
+}
+
+/* In a child, as there is no way back. */
+static bool holds(bool (*trial)(pid_t parent))
+{
+    int status = 0;
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        _exit(!trial(parent));
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool can_enter(pid_t parent)
+{
+    (void)parent;
+    return isolate_enter("/proc/self") == 0 || isolate_enter("/") == 0;
+}
+
+/* Signal 0 tests the permission alone. */
+static bool cannot_signal(pid_t parent)
+{
+    return isolate_signals() == 0 && kill(parent, 0) != 0 && errno == EPERM;
 }
 
 bool isolate_works(void)
 {
-    int status = 0;
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(isolate_enter("/proc/self") == 0 || isolate_enter("/") == 0 ? 0 : 1);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return holds(can_enter);
+}
+
+bool isolate_signals_works(void)
+{
+    return holds(cannot_signal);
 }

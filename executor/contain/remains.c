@@ -1,8 +1,10 @@
 #include "executor/contain/remains.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
+#include "executor/workdir/sysfile.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -18,12 +20,8 @@ enum { BOOT_LEN = 36, RECORD_MAX = 4 * FS_PATH_MAX, RECORDS_MAX = 1024 };
 /* <workdir>/contained/<boot>. */
 static int boot_folder(const struct layout *l, char *out, struct err *err)
 {
-    char parent[FS_PATH_MAX], boot[BOOT_LEN + 1] = "";
-    struct buf text;
-    buf_init(&text, 64);
-    if (fs_read_file("/proc/sys/kernel/random/boot_id", text.max, &text, NULL) == 0)
-        snprintf(boot, sizeof boot, "%.36s", buf_str(&text));
-    buf_release(&text);
+    char parent[FS_PATH_MAX], boot[BOOT_LEN + 1];
+    sysfile_line("/proc", "sys/kernel/random/boot_id", boot, sizeof boot);
     if (!text_is_name(boot))
         snprintf(boot, sizeof boot, "unknown");
     return fs_join(parent, err, l->workdir, "contained") != 0 ? -1 : fs_join(out, err, parent, boot);
@@ -38,20 +36,17 @@ static void add_folder(struct buf *text, const char *parent, const char *name)
 int remains_note(const struct hierarchy *at, const struct layout *l, const char *name, char *record,
                  struct err *err)
 {
+    AUTO(buf_release) struct buf text = {.max = RECORD_MAX};
     char folder[FS_PATH_MAX], stand[64];
-    struct buf text;
     if (boot_folder(l, folder, err) != 0 || fs_mkdir_p(folder, 0700, err) != 0 ||
         fs_join(record, err, folder, name) != 0)
         return -1;
-    buf_init(&text, RECORD_MAX);
     snprintf(stand, sizeof stand, PREFIX "executor-%ld", (long)getpid());
     add_folder(&text, at->own, name);
     add_folder(&text, at->v1_memory, name);
     add_folder(&text, at->v1_pids, name);
     add_folder(&text, at->own, stand);
-    int rc = fs_write_file(record, buf_str(&text), text.len, 0600, err);
-    buf_release(&text);
-    return rc;
+    return fs_write_file(record, buf_str(&text), text.len, 0600, err);
 }
 
 void remains_forget(const char *path)
@@ -76,19 +71,17 @@ static bool is_plausible(const char *folder)
 /* 1 when all that the record names is gone; *found: something was there. */
 static bool clear_one(const char *path, int64_t deadline_ns, bool *found)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = RECORD_MAX};
     char *save = NULL;
     bool gone = true;
-    buf_init(&text, RECORD_MAX);
-    char *copy = fs_read_file(path, text.max, &text, NULL) == 0 ? strdup(buf_str(&text)) : NULL;
-    for (char *line = copy ? strtok_r(copy, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
+    if (fs_read_file(path, text.max, &text, NULL) != 0 || !text.data)
+        return true;
+    for (char *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         if (!is_plausible(line))
             continue;
         *found = true;
         gone &= contain_folder_remove(line, clock_left_ms(deadline_ns) / 1e3);
     }
-    free(copy);
-    buf_release(&text);
     return gone;
 }
 

@@ -1,6 +1,6 @@
 #include "executor/contain/scope.h"
 
-#include "common/base/buf.h"
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/run.h"
 #include "common/base/spawn.h"
@@ -24,9 +24,9 @@ const struct scope_host scope_host_usual = {.systemd = "/run/systemd/system",
 /* The name as the password file has it; the static binary reads no other source. */
 static bool own_name(char *out, size_t size)
 {
+    AUTO_FCLOSE FILE *f = fopen("/etc/passwd", "re");
     char line[1024];
     bool found = false;
-    FILE *f = fopen("/etc/passwd", "re");
     while (f && !found && fgets(line, sizeof line, f)) {
         char *save = NULL, *name = strtok_r(line, ":", &save);
         const char *uid = name && strtok_r(NULL, ":", &save) ? strtok_r(NULL, ":", &save) : NULL;
@@ -34,8 +34,6 @@ static bool own_name(char *out, size_t size)
         if (found)
             snprintf(out, size, "%s", name);
     }
-    if (f)
-        fclose(f);
     const char *user = getenv("USER");
     if (!found && user)
         snprintf(out, size, "%s", user);

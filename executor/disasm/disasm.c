@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/run.h"
+#include "common/base/spawn.h"
 #include "executor/code/disassembly.h"
 #include "executor/code/mask.h"
 
@@ -27,35 +28,11 @@ struct task {
     struct disassembly parser;
 };
 
-static bool is_program(const char *path)
-{
-    return access(path, X_OK) == 0 && !fs_is_dir(path);
-}
-
-/* out: char[FS_PATH_MAX], the program of that name in a folder, or ""; so below. */
+/* out: char[FS_PATH_MAX], the program of that name in a folder, or "". */
 static bool in_folder(const char *folder, const char *name, char *out)
 {
-    struct err ignored = {.kind = ERR_NONE};
-    if (folder && *folder && fs_join(out, &ignored, folder, name) == 0 && is_program(out))
+    if (fs_join(out, NULL, folder, name) == 0 && access(out, X_OK) == 0)
         return true;
-    *out = '\0';
-    return false;
-}
-
-static bool on_path(const char *name, char *out)
-{
-    const char *path = getenv("PATH");
-    while (path && *path) {
-        char folder[FS_PATH_MAX];
-        size_t len = strcspn(path, ":");
-        if (len > 0 && len < sizeof folder) {
-            memcpy(folder, path, len);
-            folder[len] = '\0';
-            if (in_folder(folder, name, out))
-                return true;
-        }
-        path += len + (path[len] == ':');
-    }
     *out = '\0';
     return false;
 }
@@ -63,18 +40,16 @@ static bool on_path(const char *name, char *out)
 static void find_llvm(char *out)
 {
     char folder[FS_PATH_MAX], name[32];
-    struct err ignored = {.kind = ERR_NONE};
     const char *rocm = getenv("ROCM_PATH");
-    if ((rocm && fs_join(folder, &ignored, rocm, "llvm/bin") == 0 &&
-         in_folder(folder, "llvm-objdump", out)) ||
+    if ((rocm && fs_join(folder, NULL, rocm, "llvm/bin") == 0 && in_folder(folder, "llvm-objdump", out)) ||
         in_folder("/opt/rocm/llvm/bin", "llvm-objdump", out))
         return;
     for (int version = LLVM_NEWEST; version >= LLVM_OLDEST; version--) {
         snprintf(name, sizeof name, "llvm-objdump-%d", version);
-        if (on_path(name, out))
+        if (spawn_find(name, out))
             return;
     }
-    on_path("llvm-objdump", out);
+    spawn_find("llvm-objdump", out);
 }
 
 static struct code_item *find_item(const struct task *t, enum code_item_kind kind, const char *symbol)
@@ -211,7 +186,7 @@ void disasm_init(struct disasm *d, size_t listings_max)
                          .listings_left = listings_max,
                          .end_ns = clock_mono_ns() + (int64_t)DISASM_DEADLINE_S * 1000000000};
     find_llvm(d->amd);
-    if (!on_path("nvdisasm", d->nvidia))
+    if (!spawn_find("nvdisasm", d->nvidia))
         in_folder("/usr/local/cuda/bin", "nvdisasm", d->nvidia);
 }
 

@@ -1,6 +1,6 @@
 #include "executor/node/gpu_settings.h"
 
-#include "executor/clocks/sclk_limits.h"
+#include "executor/clocks/clocks_gpu.h"
 #include "executor/node/attribute.h"
 #include "executor/workdir/entries.h"
 

@@ -1,7 +1,7 @@
 #include "executor/node/nvml_settings.h"
 
 #include "common/base/text.h"
-#include "executor/telemetry/nvml_command.h"
+#include "executor/telemetry/nvml.h"
 
 #include <stdlib.h>
 #include <string.h>

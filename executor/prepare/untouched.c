@@ -3,8 +3,8 @@
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "executor/prepare/built.h"
-#include "executor/trial/disbelief.h"
 #include "executor/trial/perf.h"
+#include "executor/trial/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -122,7 +122,7 @@ static int disbelieve(struct suite *s, size_t variant, const char *reason, struc
     for (size_t i = 0; i < s->job.test_count; i++) {
         const struct test_state *t = &s->test[i];
         if (s->job.test[i].variant == variant && t->final && t->status == STATUS_OK && t->unverified &&
-            disbelief_of(s, i, reason, err) != 0)
+            test_disbelieve(s, i, reason, err) != 0)
             return -1;
     }
     return 0;
@@ -230,7 +230,7 @@ static int look_at_record(struct suite *s, size_t test, struct err *err)
     perf_difference(s, test, rel, found, sizeof found);
     reason_set(reason, "its perf.json was changed after it had ended%s; tests may write to {out} only",
                found);
-    return disbelief_of(s, test, reason, err);
+    return test_disbelieve(s, test, reason, err);
 }
 
 int untouched_run(struct suite *s, struct err *err)

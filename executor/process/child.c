@@ -1,5 +1,6 @@
 #include "executor/process/child.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 
 #include <errno.h>
@@ -285,6 +286,7 @@ int child_start(struct child *c, struct loop *loop, const struct process_spec *s
                 const struct child_limits *limits, const struct child_hooks *hooks, struct err *err)
 {
     *c = (struct child){.loop = loop,
+                        .data = xmalloc(READ_MAX),
                         .limits = limits,
                         .hooks = *hooks,
                         .result = {.process = PROCESS_NONE, .wall_s = NAN},
@@ -295,9 +297,6 @@ int child_start(struct child *c, struct loop *loop, const struct process_spec *s
                         .grace = LOOP_WATCH_NONE,
                         .heartbeat = LOOP_WATCH_NONE,
                         .sample = LOOP_WATCH_NONE};
-    c->data = malloc(READ_MAX);
-    if (!c->data)
-        return err_set(err, ERR_INTERNAL, "no memory to read output");
     if (start_process(c, spec, err) != 0 || watch_all(c, err) != 0)
         return -1;
     loop_arm(&c->deadline, c->result.process.start_ns + to_ns(exec_limit_s), 0);

@@ -1,6 +1,6 @@
 #include "executor/process/near.h"
 
-#include "common/base/fs.h"
+#include "executor/workdir/sysfile.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -38,22 +38,6 @@ bool near_parse(const char *list, cpu_set_t *out)
     return list[-1] == '\0' || list[-1] == '\n';
 }
 
-static bool read_line(const char *device, const char *name, char *out)
-{
-    char path[FS_PATH_MAX];
-    FILE *f = fs_join(path, NULL, device, name) == 0 ? fopen(path, "re") : NULL;
-    bool found = f && fgets(out, LINE_MAX_BYTES, f);
-    if (f)
-        fclose(f);
-    return found;
-}
-
-static bool find_device(const struct layout *l, const char *pci, char *out)
-{
-    char devices[FS_PATH_MAX];
-    return fs_join(devices, NULL, l->sysfs, "bus/pci/devices") == 0 && fs_join(out, NULL, devices, pci) == 0;
-}
-
 void near_init(struct near *n)
 {
     *n = (struct near){.on = false};
@@ -62,12 +46,14 @@ void near_init(struct near *n)
 
 bool near_add(struct near *n, const struct layout *l, const char *pci)
 {
-    char device[FS_PATH_MAX], line[LINE_MAX_BYTES];
+    char devices[FS_PATH_MAX], device[FS_PATH_MAX], line[LINE_MAX_BYTES];
     cpu_set_t cpus;
-    if (!find_device(l, pci, device) || !read_line(device, "local_cpulist", line) || !near_parse(line, &cpus))
+    if (fs_join(devices, NULL, l->sysfs, "bus/pci/devices") != 0 ||
+        fs_join(device, NULL, devices, pci) != 0 ||
+        !sysfile_line(device, "local_cpulist", line, sizeof line) || !near_parse(line, &cpus))
         return false;
     CPU_OR(&n->cpus, &n->cpus, &cpus);
-    long node = read_line(device, "numa_node", line) ? strtol(line, NULL, 10) : -1;
+    long node = sysfile_line(device, "numa_node", line, sizeof line) ? strtol(line, NULL, 10) : -1;
     if (node >= 0 && node < NODES_MAX)
         n->nodes |= 1ul << node;
     n->on = true;

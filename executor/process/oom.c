@@ -1,5 +1,8 @@
 #include "executor/process/oom.h"
 
+#include "common/base/alloc.h"
+#include "executor/workdir/sysfile.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,9 +15,9 @@ enum { RECORD_MAX = 8192, RECORDS_MAX = 10000, COUNTERS_MAX = 32 << 10 };
 /* This process's counter file, in cgroup v2 ("0::/path") or in v1's memory controller. */
 static bool own_cgroup(const struct layout *l, char *out)
 {
-    char path[FS_PATH_MAX], line[FS_PATH_MAX];
+    AUTO_FCLOSE FILE *f = sysfile_open(l->proc, "self/cgroup");
+    char line[FS_PATH_MAX];
     bool found = false;
-    FILE *f = fs_join(path, NULL, l->proc, "self/cgroup") == 0 ? fopen(path, "re") : NULL;
     while (f && fgets(line, sizeof line, f)) {
         line[strcspn(line, "\n")] = '\0';
         const char *controllers = strchr(line, ':');
@@ -30,23 +33,18 @@ static bool own_cgroup(const struct layout *l, char *out)
         if (v1)
             break; /* where both are mounted, v1 has the memory controller */
     }
-    if (f)
-        fclose(f);
     return found;
 }
 
 static int64_t read_kills(int fd)
 {
-    int64_t value = -1;
-    char *text = fd >= 0 ? malloc(COUNTERS_MAX) : NULL;
-    ssize_t n = text ? pread(fd, text, COUNTERS_MAX - 1, 0) : -1;
-    if (n > 0) {
-        text[n] = '\0';
-        const char *p = strncmp(text, "oom_kill ", 9) == 0 ? text - 1 : strstr(text, "\noom_kill ");
-        value = p ? strtoll(p + 10, NULL, 10) : -1;
-    }
-    free(text);
-    return value;
+    AUTO_FREE char *text = xmalloc(COUNTERS_MAX);
+    ssize_t n = fd >= 0 ? pread(fd, text, COUNTERS_MAX - 1, 0) : -1;
+    if (n <= 0)
+        return -1;
+    text[n] = '\0';
+    const char *p = strncmp(text, "oom_kill ", 9) == 0 ? text - 1 : strstr(text, "\noom_kill ");
+    return p ? strtoll(p + 10, NULL, 10) : -1;
 }
 
 void oom_open(struct oom *o, const struct layout *l)
@@ -104,23 +102,22 @@ static enum oom_found search_kernel_log(int fd, const struct proctree_seen *own,
     return found;
 }
 
+/* Whether a counter rose since it was marked; then says so. */
+static bool has_risen(int fd, int64_t before, const char *what, char *out)
+{
+    int64_t now = before >= 0 ? read_kills(fd) : -1;
+    if (now > before)
+        snprintf(out, OOM_EVIDENCE_MAX, "%s rose from %" PRId64 " to %" PRId64, what, before, now);
+    return now > before;
+}
+
 enum oom_found oom_evidence(struct oom *o, const struct proctree_seen *own, char *out)
 {
-    int64_t now;
-    enum oom_found logged = search_kernel_log(o->kernel_log, own, out),
-                   counted = own ? OOM_SOMEWHERE : OOM_HERE;
+    enum oom_found logged = search_kernel_log(o->kernel_log, own, out);
     if (logged != OOM_NOTHING)
         return logged;
-    if (o->cgroup_kills >= 0 && (now = read_kills(o->cgroup)) > o->cgroup_kills) {
-        snprintf(out, OOM_EVIDENCE_MAX, "the memory cgroup's oom_kill rose from %" PRId64 " to %" PRId64,
-                 o->cgroup_kills, now);
-        return counted;
-    }
-    if (o->vmstat_kills >= 0 && (now = read_kills(o->vmstat)) > o->vmstat_kills) {
-        snprintf(out, OOM_EVIDENCE_MAX,
-                 "the system's oom_kill (/proc/vmstat) rose from %" PRId64 " to %" PRId64, o->vmstat_kills,
-                 now);
-        return counted;
-    }
-    return OOM_NOTHING;
+    if (!has_risen(o->cgroup, o->cgroup_kills, "the memory cgroup's oom_kill", out) &&
+        !has_risen(o->vmstat, o->vmstat_kills, "the system's oom_kill (/proc/vmstat)", out))
+        return OOM_NOTHING;
+    return own ? OOM_SOMEWHERE : OOM_HERE;
 }

@@ -2,7 +2,6 @@
 
 #include "common/base/clock.h"
 #include "executor/contain/isolate.h"
-#include "executor/contain/signals.h"
 #include "executor/process/proctree.h"
 
 #include <errno.h>
@@ -92,7 +91,7 @@ static int enter_folder(const struct process_spec *spec)
 {
     errno = spec->isolated ? isolate_enter(spec->cwd) : 0;
     if (errno == 0 && spec->signals_kept)
-        errno = signals_keep_in();
+        errno = isolate_signals();
     return errno == 0 ? chdir(spec->cwd) : -1;
 }
 

@@ -49,7 +49,7 @@ struct process_spec {
     rlim_t files;                      /* soft limit of open files; 0: as this process has it */
     const struct contain_group *group; /* that it runs in; NULL: none */
     bool isolated;                     /* nothing but cwd is writable to it (see isolate) */
-    bool signals_kept;                 /* it can signal only what it has started itself (see signals) */
+    bool signals_kept;                 /* it can signal only what it has started itself (see isolate) */
     bool kept;                         /* with a keeper of its own: other programs run at the same time */
 };
 

@@ -1,13 +1,14 @@
 #include "executor/process/proctree.h"
 
+#include "common/base/alloc.h"
+#include "executor/workdir/sysfile.h"
+
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { PAIRS_MAX = 65536, STAT_MAX = 1024, CHILDREN_MAX = 32768 };
 
@@ -15,23 +16,12 @@ struct pair {
     pid_t pid, parent;
 };
 
-static ssize_t read_text(const char *path, char *out, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    ssize_t n = read(fd, out, size - 1);
-    close(fd);
-    out[n > 0 ? n : 0] = '\0';
-    return n;
-}
-
 static pid_t parent_of(const char *pid)
 {
-    char path[64], text[STAT_MAX], state;
+    char folder[64], text[STAT_MAX], state;
     int parent;
-    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-    if (read_text(path, text, sizeof text) <= 0)
+    snprintf(folder, sizeof folder, "/proc/%.20s", pid);
+    if (!sysfile_read(folder, "stat", text, sizeof text))
         return 0;
     const char *p = strrchr(text, ')');
     return p && sscanf(p + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
@@ -76,15 +66,12 @@ static void add_children(struct proctree *t, pid_t parent, const struct pair *pa
 
 void proctree_descendants(struct proctree *t, pid_t root)
 {
-    struct pair *pairs = malloc(PAIRS_MAX * sizeof *pairs);
+    AUTO_FREE struct pair *pairs = xmalloc(PAIRS_MAX * sizeof *pairs);
     t->count = 0;
-    if (!pairs)
-        return;
     size_t count = read_pairs(pairs, PAIRS_MAX);
     add_children(t, root, pairs, count);
     for (size_t i = 0; i < t->count; i++) /* grows during the loop */
         add_children(t, t->pid[i], pairs, count);
-    free(pairs);
 }
 
 void proctree_note(struct proctree_seen *s, pid_t pid)
@@ -101,10 +88,10 @@ bool proctree_has_seen(const struct proctree_seen *s, pid_t pid)
     return false;
 }
 
-static void add_listed(struct proctree *t, const char *path)
+static void add_listed(struct proctree *t, const char *task)
 {
     char text[CHILDREN_MAX], *p = text, *end;
-    if (read_text(path, text, sizeof text) <= 0)
+    if (!sysfile_read(task, "children", text, sizeof text))
         return;
     for (long pid = strtol(p, &end, 10); end != p; p = end, pid = strtol(p, &end, 10))
         add_pid(t, (pid_t)pid);
@@ -120,10 +107,10 @@ void proctree_listed(struct proctree *t, pid_t root)
         snprintf(path, sizeof path, "/proc/%ld/task", (long)t->pid[i]);
         DIR *dir = opendir(path);
         while (dir && (e = readdir(dir))) {
-            char file[400];
-            snprintf(file, sizeof file, "%s/%s/children", path, e->d_name);
+            char task[400];
+            snprintf(task, sizeof task, "%s/%s", path, e->d_name);
             if (isdigit((unsigned char)e->d_name[0]))
-                add_listed(t, file);
+                add_listed(t, task);
         }
         if (dir)
             closedir(dir);

@@ -1,10 +1,12 @@
 #include "executor/telemetry/activity.h"
 
+#include "common/base/alloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES_FIRST = 256, SAMPLES_MOST = 16384, SAMPLES_LEAST = 3 };
+enum { SAMPLES_MOST = 16384, SAMPLES_LEAST = 3 };
 
 static const double busy_percent = 10, late_s = 0.4;
 static const char *const window_names[] = {"timed", "busy", "test"};
@@ -39,17 +41,10 @@ static void thin_out(struct activity_log *log)
     log->stride *= 2;
 }
 
-static bool make_room(struct activity_log *log)
+static void keep(struct activity_log *log, const struct sample *s)
 {
-    if (log->count < log->capacity)
-        return true;
-    size_t capacity = log->capacity ? 2 * log->capacity : SAMPLES_FIRST;
-    struct sample *more = realloc(log->sample, capacity * sizeof *more);
-    if (!more)
-        return false;
-    log->sample = more;
-    log->capacity = capacity;
-    return true;
+    ALLOC_GROW(log->sample, log->count + 1, log->capacity);
+    log->sample[log->count++] = *s;
 }
 
 void activity_add(struct activity_log *log, const struct sample *s)
@@ -58,8 +53,7 @@ void activity_add(struct activity_log *log, const struct sample *s)
         return;
     if (log->count == SAMPLES_MOST)
         thin_out(log);
-    if (make_room(log))
-        log->sample[log->count++] = *s;
+    keep(log, s);
 }
 
 void activity_edge(struct activity_log *log, double t_s, const struct sample *edge)
@@ -68,8 +62,8 @@ void activity_edge(struct activity_log *log, double t_s, const struct sample *ed
     log->was_busy |= log->count == 0 && at.value[SAMPLE_GPU_BUSY] >= busy_percent;
     at.t_s = t_s;
     at.value[SAMPLE_GPU_BUSY] = at.value[SAMPLE_NEIGHBOURS] = NAN;
-    if (says_something(&at) && make_room(log)) /* never thinned out: without both there is no energy */
-        log->sample[log->count++] = at;
+    if (says_something(&at)) /* never thinned out: without both there is no energy */
+        keep(log, &at);
 }
 
 static bool is_inside(const struct sample *s, double from_s, double to_s)
@@ -146,16 +140,14 @@ static int by_size(const void *a, const void *b)
 static double low_inside(const struct activity_log *log, enum sample_field field, const struct activity *w)
 {
     size_t n = count_inside(log, field, w->from_s, w->to_s), k = 0;
-    double *values = n ? malloc(n * sizeof *values) : NULL;
-    if (!values)
+    if (n == 0)
         return NAN;
+    AUTO_FREE double *values = xcalloc(n, sizeof *values);
     for (size_t i = 0; i < log->count; i++)
         if (is_inside(&log->sample[i], w->from_s, w->to_s) && sample_has(&log->sample[i], field))
             values[k++] = log->sample[i].value[field];
     qsort(values, n, sizeof *values, by_size);
-    double low = values[(n + 19) / 20 - 1];
-    free(values);
-    return low;
+    return values[(n + 19) / 20 - 1];
 }
 
 static double most_inside(const struct activity_log *log, enum sample_field field, const struct activity *w)

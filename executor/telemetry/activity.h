@@ -56,7 +56,6 @@ struct activity_log {
 
 void activity_init(struct activity_log *log);
 void activity_release(struct activity_log *log);
-/* Without memory the sample is lost, and nothing else. */
 void activity_add(struct activity_log *log, const struct sample *s);
 /* The sample before the test, added first, and the one after it: counters and clocks at its ends. */
 void activity_edge(struct activity_log *log, double t_s, const struct sample *edge);

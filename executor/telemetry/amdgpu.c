@@ -1,11 +1,12 @@
 /* A back-end: AMD GPUs through the sysfs of amdgpu. VRAM at each sample; what the driver must request from
  * the GPU's controller (load, power, temperatures, clocks, gpu_metrics) at most ten times per second. Missing
  * files are not measured; on virtual functions without hwmon, gpu_metrics replaces it. */
+#include "common/base/alloc.h"
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/gpu_metrics.h"
 #include "executor/workdir/entries.h"
+#include "executor/workdir/sysfile.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,18 +32,17 @@ enum amd_file {
 
 static const struct {
     enum sample_field field;
-    bool sum; /* over the GPUs; else the greatest */
     bool slow;
     double unit; /* of the file, in the field's */
 } meaning[AMD_FILES] = {
-    [AMD_VRAM_USED] = {SAMPLE_VRAM_USED, true, false, 1},
-    [AMD_GPU_BUSY] = {SAMPLE_GPU_BUSY, false, true, 1},
-    [AMD_MEM_BUSY] = {SAMPLE_MEM_BUSY, false, true, 1},
-    [AMD_POWER] = {SAMPLE_POWER, true, true, 1e-6},
-    [AMD_TEMP_JUNCTION] = {SAMPLE_TEMP_JUNCTION, false, true, 1e-3},
-    [AMD_TEMP_MEM] = {SAMPLE_TEMP_MEM, false, true, 1e-3},
-    [AMD_SCLK] = {SAMPLE_SCLK, false, true, 1e-6},
-    [AMD_MCLK] = {SAMPLE_MCLK, false, true, 1e-6},
+    [AMD_VRAM_USED] = {SAMPLE_VRAM_USED, false, 1},
+    [AMD_GPU_BUSY] = {SAMPLE_GPU_BUSY, true, 1},
+    [AMD_MEM_BUSY] = {SAMPLE_MEM_BUSY, true, 1},
+    [AMD_POWER] = {SAMPLE_POWER, true, 1e-6},
+    [AMD_TEMP_JUNCTION] = {SAMPLE_TEMP_JUNCTION, true, 1e-3},
+    [AMD_TEMP_MEM] = {SAMPLE_TEMP_MEM, true, 1e-3},
+    [AMD_SCLK] = {SAMPLE_SCLK, true, 1e-6},
+    [AMD_MCLK] = {SAMPLE_MCLK, true, 1e-6},
 };
 
 struct card {
@@ -70,13 +70,10 @@ static int open_in(const char *dir, const char *name)
 static void open_temperatures(int *fd, const char *hwmon)
 {
     for (int i = 1; i <= 8; i++) {
-        char name[32], label[32] = "";
+        char name[32], label[32];
         snprintf(name, sizeof name, "temp%d_label", i);
-        int label_fd = open_in(hwmon, name);
-        if (label_fd < 0)
+        if (!sysfile_read(hwmon, name, label, sizeof label))
             continue;
-        (void)!read(label_fd, label, sizeof label - 1);
-        close(label_fd);
         snprintf(name, sizeof name, "temp%d_input", i);
         if (strncmp(label, "junction", 8) == 0 && fd[AMD_TEMP_JUNCTION] < 0)
             fd[AMD_TEMP_JUNCTION] = open_in(hwmon, name);
@@ -85,41 +82,32 @@ static void open_temperatures(int *fd, const char *hwmon)
     }
 }
 
-static void open_hwmon(int *fd, const char *device)
+static void open_hwmon(const char *dir, const char *name, void *arg)
 {
-    char root[FS_PATH_MAX], dir[FS_PATH_MAX];
-    struct dirent *e;
-    DIR *d = fs_join(root, NULL, device, "hwmon") == 0 ? opendir(root) : NULL;
-    while (d && (e = readdir(d))) {
-        if (strncmp(e->d_name, "hwmon", 5) != 0 || fs_join(dir, NULL, root, e->d_name) != 0)
-            continue;
-        fd[AMD_POWER] = open_in(dir, "power1_input");
-        if (fd[AMD_POWER] < 0)
-            fd[AMD_POWER] = open_in(dir, "power1_average");
-        fd[AMD_SCLK] = open_in(dir, "freq1_input");
-        fd[AMD_MCLK] = open_in(dir, "freq2_input");
-        open_temperatures(fd, dir);
-        break;
-    }
-    if (d)
-        closedir(d);
+    int *fd = arg;
+    (void)name;
+    if (fd[AMD_POWER] >= 0 || fd[AMD_SCLK] >= 0 || fd[AMD_TEMP_JUNCTION] >= 0)
+        return; /* the first one counts */
+    fd[AMD_POWER] = open_in(dir, "power1_input");
+    if (fd[AMD_POWER] < 0)
+        fd[AMD_POWER] = open_in(dir, "power1_average");
+    fd[AMD_SCLK] = open_in(dir, "freq1_input");
+    fd[AMD_MCLK] = open_in(dir, "freq2_input");
+    open_temperatures(fd, dir);
 }
 
 /* By its index where it has no unique id, as locks and lanes call it. */
 static void read_id(char *out, const char *device, size_t index)
 {
-    int fd = open_in(device, "unique_id");
-    ssize_t n = fd < 0 ? 0 : read(fd, out, TELEMETRY_ID_MAX - 1);
-    out[n > 0 ? n : 0] = '\0';
+    sysfile_read(device, "unique_id", out, TELEMETRY_ID_MAX);
     out[strcspn(out, " \n")] = '\0';
     if (!*out)
         snprintf(out, TELEMETRY_ID_MAX, "%zu", index);
-    if (fd >= 0)
-        close(fd);
 }
 
 static void open_card(struct amdgpu *a, const char *device)
 {
+    char hwmon[FS_PATH_MAX];
     int *fd = a->card[a->count].fd;
     for (int f = 0; f < AMD_FILES; f++)
         fd[f] = -1;
@@ -133,7 +121,8 @@ static void open_card(struct amdgpu *a, const char *device)
     }
     fd[AMD_GPU_BUSY] = open_in(device, "gpu_busy_percent");
     fd[AMD_MEM_BUSY] = open_in(device, "mem_busy_percent");
-    open_hwmon(fd, device);
+    if (fs_join(hwmon, NULL, device, "hwmon") == 0)
+        entries_each(hwmon, "hwmon", open_hwmon, fd);
     a->card[a->count++].metrics = open_in(device, "gpu_metrics");
 }
 
@@ -150,15 +139,13 @@ static void see_card(const char *path, const char *name, void *arg)
 static void *amdgpu_open(const struct telemetry_target *target)
 {
     char drm[FS_PATH_MAX];
-    struct amdgpu *a = calloc(1, sizeof *a);
-    if (a)
-        a->only = target->only;
-    if (a && fs_join(drm, NULL, target->layout->sysfs, "class/drm") == 0)
+    struct amdgpu *a = xcalloc(1, sizeof *a);
+    a->only = target->only;
+    a->last_slow_s = -1;
+    if (fs_join(drm, NULL, target->layout->sysfs, "class/drm") == 0)
         entries_each(drm, "card", see_card, a);
-    if (a && a->count > 0) {
-        a->last_slow_s = -1;
+    if (a->count > 0)
         return a;
-    }
     free(a);
     return NULL;
 }
@@ -200,14 +187,12 @@ static void add_metrics(const struct card *c, const struct gpu_metrics *m, struc
                  {SAMPLE_TEMP_MEM, AMD_TEMP_MEM, m->memory_c},
                  {SAMPLE_GPU_BUSY, AMD_GPU_BUSY, load_of(m)},
                  {SAMPLE_MEM_BUSY, AMD_MEM_BUSY, m->memory_busy},
-                 {SAMPLE_MCLK, AMD_MCLK, m->mclk_mhz}};
+                 {SAMPLE_MCLK, AMD_MCLK, m->mclk_mhz},
+                 {SAMPLE_POWER, AMD_POWER, m->power_w}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (!isnan(parts[i].value) && c->fd[parts[i].instead] < 0)
-            sample_max(out, parts[i].field, parts[i].value);
-    if (!isnan(m->power_w) && c->fd[AMD_POWER] < 0)
-        sample_add(out, SAMPLE_POWER, m->power_w);
-    if (!isnan(m->energy_j))
-        sample_add(out, SAMPLE_ENERGY, m->energy_j);
+        if (c->fd[parts[i].instead] < 0)
+            sample_put(out, parts[i].field, parts[i].value);
+    sample_put(out, SAMPLE_ENERGY, m->energy_j);
     if (m->sclk_mhz > 0 && !(m->sclk_mhz <= out->value[SAMPLE_SCLK])) {
         out->value[SAMPLE_SCLK] = m->sclk_mhz;
         out->value[SAMPLE_SCLK_LOW] = m->sclk_low_mhz;
@@ -225,7 +210,7 @@ static bool read_metrics(struct card *c, struct sample *out)
         return false;
     add_metrics(c, &now, out);
     if (gpu_metrics_throttle(&c->last, &now, &throttle))
-        sample_join(out, SAMPLE_THROTTLE, throttle);
+        sample_put(out, SAMPLE_THROTTLE, throttle);
     c->last = now;
     return now.sclk_mhz > 0;
 }
@@ -238,10 +223,7 @@ static void read_card(struct card *c, bool slow, struct sample *out)
         if (c->fd[f] < 0 || (meaning[f].slow && !slow) || (f == AMD_SCLK && has_clock) ||
             !read_number(c->fd[f], &value))
             continue;
-        if (meaning[f].sum)
-            sample_add(out, meaning[f].field, value * meaning[f].unit);
-        else
-            sample_max(out, meaning[f].field, value * meaning[f].unit);
+        sample_put(out, meaning[f].field, value * meaning[f].unit);
     }
 }
 

@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { NONE = 0, HEAD_BYTES = 16, MEMORY_STACKS = 4 };
+enum { HEAD_BYTES = 16, MEMORY_STACKS = 4 };
 
 static const double energy_unit_j = 1.0 / 65536; /* 15.259 uJ */
 static const double active_share = 0.1;
 
-/* Offsets in bytes; NONE: the version has no such field. */
+/* Offsets in bytes; 0: the version has no such field. */
 static const struct layout_of_table {
     int content;
     uint16_t size;
@@ -20,50 +20,11 @@ static const struct layout_of_table {
     uint16_t residency; /* accumulation_counter, then the five residencies */
     uint16_t partitions, partition, partition_bytes;
 } layouts[] = {
-    {.content = 3, .size = 120, .energy = 24, .sclk = 54, .dies = 1, .mclk = 58, .hbm = 88, .status = 112},
-    {.content = 4, .size = 288, .energy = 24, .sclk = 240, .dies = 8, .mclk = 280},
-    {.content = 5, .size = 360, .energy = 88, .sclk = 312, .dies = 8, .mclk = 352},
-    {.content = 6, .size = 384, .energy = 88, .sclk = 336, .dies = 8, .mclk = 376, .residency = 104},
-    {.content = 6,
-     .size = 1664,
-     .energy = 16,
-     .sclk = 264,
-     .dies = 8,
-     .mclk = 304,
-     .residency = 32,
-     .partitions = 306,
-     .partition = 312,
-     .partition_bytes = 168},
-    {.content = 7,
-     .size = 2208,
-     .energy = 24,
-     .sclk = 296,
-     .dies = 8,
-     .mclk = 336,
-     .residency = 40,
-     .partitions = 338,
-     .partition = 344,
-     .partition_bytes = 232},
-    {.content = 8,
-     .size = 3360,
-     .energy = 24,
-     .sclk = 296,
-     .dies = 8,
-     .mclk = 336,
-     .residency = 40,
-     .partitions = 338,
-     .partition = 344,
-     .partition_bytes = 376},
-    {.content = 8,
-     .size = 3872,
-     .energy = 24,
-     .sclk = 296,
-     .dies = 8,
-     .mclk = 336,
-     .residency = 40,
-     .partitions = 338,
-     .partition = 344,
-     .partition_bytes = 440},
+    /* size, energy, clocks, stacks, status, residency, partitions */
+    {3, 120, 24, 54, 1, 58, 88, 112, 0, 0, 0, 0},        {4, 288, 24, 240, 8, 280, 0, 0, 0, 0, 0, 0},
+    {5, 360, 88, 312, 8, 352, 0, 0, 0, 0, 0, 0},         {6, 384, 88, 336, 8, 376, 0, 0, 104, 0, 0, 0},
+    {6, 1664, 16, 264, 8, 304, 0, 0, 32, 306, 312, 168}, {7, 2208, 24, 296, 8, 336, 0, 0, 40, 338, 344, 232},
+    {8, 3360, 24, 296, 8, 336, 0, 0, 40, 338, 344, 376}, {8, 3872, 24, 296, 8, 336, 0, 0, 40, 338, 344, 440},
 };
 
 struct table {

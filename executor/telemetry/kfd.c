@@ -1,13 +1,13 @@
 /* A back-end: the VRAM of the process tree, from class/kfd/kfd/proc/PID/vram_GPU. The folders are named by
  * the host's pids: in a container they do not match, and nothing is measured. */
+#include "common/base/alloc.h"
 #include "executor/process/proctree.h"
 #include "executor/telemetry/backend.h"
+#include "executor/workdir/entries.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { FILES_MAX = 256 };
@@ -30,21 +30,21 @@ static void close_files(struct kfd *k)
     k->count = 0;
 }
 
+static void open_file(const char *path, const char *name, void *arg)
+{
+    struct kfd *k = arg;
+    (void)name;
+    int fd = k->count < FILES_MAX ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd >= 0)
+        k->fd[k->count++] = fd;
+}
+
 static void open_process(struct kfd *k, pid_t pid)
 {
-    char name[32], dir[FS_PATH_MAX], file[FS_PATH_MAX];
-    struct dirent *e;
+    char name[32], dir[FS_PATH_MAX];
     snprintf(name, sizeof name, "%ld", (long)pid);
-    DIR *d = fs_join(dir, NULL, k->root, name) == 0 ? opendir(dir) : NULL;
-    while (d && k->count < FILES_MAX && (e = readdir(d))) {
-        if (strncmp(e->d_name, "vram_", 5) != 0 || fs_join(file, NULL, dir, e->d_name) != 0)
-            continue;
-        int fd = open(file, O_RDONLY | O_CLOEXEC);
-        if (fd >= 0)
-            k->fd[k->count++] = fd;
-    }
-    if (d)
-        closedir(d);
+    if (fs_join(dir, NULL, k->root, name) == 0)
+        entries_each(dir, "vram_", open_file, k);
 }
 
 static void kfd_read(void *state, struct sample *out)
@@ -63,14 +63,15 @@ static void kfd_read(void *state, struct sample *out)
         if (n <= 0)
             continue;
         text[n] = '\0';
-        sample_add(out, SAMPLE_VRAM_PROC, strtod(text, NULL));
+        sample_put(out, SAMPLE_VRAM_PROC, strtod(text, NULL));
     }
 }
 
 static void *kfd_open(const struct telemetry_target *target)
 {
-    struct kfd *k = target->pid > 0 ? calloc(1, sizeof *k) : NULL;
-    if (k && fs_join(k->root, NULL, target->layout->sysfs, "class/kfd/kfd/proc") == 0 && fs_is_dir(k->root)) {
+    struct kfd *k = xcalloc(1, sizeof *k);
+    if (target->pid > 0 && fs_join(k->root, NULL, target->layout->sysfs, "class/kfd/kfd/proc") == 0 &&
+        fs_is_dir(k->root)) {
         k->pid = target->pid;
         return k;
     }

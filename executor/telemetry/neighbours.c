@@ -2,12 +2,13 @@
  * from class/kfd/kfd/proc. In a container both may have the pids of another namespace, or leave processes
  * out: a process counts if it was listed before the test began, or if the list has one of the test's own,
  * which shows that its pids can be told apart. Without either nothing is known. */
+#include "common/base/alloc.h"
 #include "executor/process/proctree.h"
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/nvml.h"
 #include "executor/workdir/entries.h"
+#include "executor/workdir/sysfile.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,40 +60,40 @@ static bool is_of_used(const struct neighbours *n, const char *file)
     return true;
 }
 
-static bool holds_memory(const struct neighbours *n, const char *dir, const char *file)
+struct listing {
+    const struct neighbours *of;
+    struct users *users;
+};
+
+/* What a process holds of the GPUs whose samples are taken. */
+struct holding {
+    const struct neighbours *of;
+    bool some;
+};
+
+static void see_memory(const char *path, const char *name, void *arg)
 {
-    char path[FS_PATH_MAX];
+    struct holding *h = arg;
     unsigned long long bytes = 0;
-    FILE *f = is_of_used(n, file) && fs_join(path, NULL, dir, file) == 0 ? fopen(path, "re") : NULL;
-    bool some = f && fscanf(f, "%llu", &bytes) == 1 && bytes > 0;
-    if (f)
-        fclose(f);
-    return some;
+    AUTO_FCLOSE FILE *f = is_of_used(h->of, name) ? fopen(path, "re") : NULL;
+    h->some |= f && fscanf(f, "%llu", &bytes) == 1 && bytes > 0;
 }
 
 /* A process that only opened the device, as monitors do, has a folder but no memory. */
-static bool uses_kfd(const struct neighbours *n, const char *process)
+static void see_process(const char *path, const char *name, void *arg)
 {
-    char dir[FS_PATH_MAX];
-    struct dirent *e;
-    bool some = false;
-    DIR *d = fs_join(dir, NULL, n->kfd, process) == 0 ? opendir(dir) : NULL;
-    while (d && !some && (e = readdir(d)))
-        some = holds_memory(n, dir, e->d_name);
-    if (d)
-        closedir(d);
-    return some;
+    struct listing *l = arg;
+    struct holding holding = {.of = l->of};
+    entries_each(path, "vram_", see_memory, &holding);
+    if (holding.some)
+        add_user(l->users, (pid_t)strtol(name, NULL, 10));
 }
 
 static void list_kfd(const struct neighbours *n, struct users *out)
 {
-    struct dirent *e;
-    DIR *d = *n->kfd ? opendir(n->kfd) : NULL;
-    while (d && (e = readdir(d)))
-        if (uses_kfd(n, e->d_name))
-            add_user(out, (pid_t)strtol(e->d_name, NULL, 10));
-    if (d)
-        closedir(d);
+    struct listing listing = {.of = n, .users = out};
+    if (*n->kfd)
+        entries_each(n->kfd, ENTRIES_NUMBERS, see_process, &listing);
 }
 
 static bool is_on_used(const struct neighbours *n, const struct nvml_facts *facts, int32_t gpu)
@@ -127,21 +128,19 @@ static void neighbours_read(void *state, struct sample *out)
         before += !is_own && contains(n->before.pid, n->before.count, now.pid[i]);
     }
     if (own > 0 || before > 0)
-        sample_max(out, SAMPLE_NEIGHBOURS, (double)(own > 0 ? now.count - own : before));
+        sample_put(out, SAMPLE_NEIGHBOURS, (double)(own > 0 ? now.count - own : before));
 }
 
 /* The number that follows a name in a file of lines "name number"; 0 without it. */
 static unsigned long long property(const char *dir, const char *file, const char *name)
 {
-    char path[FS_PATH_MAX], line[256];
+    AUTO_FCLOSE FILE *f = sysfile_open(dir, file);
+    char line[256];
     unsigned long long value = 0;
     size_t len = strlen(name);
-    FILE *f = fs_join(path, NULL, dir, file) == 0 ? fopen(path, "re") : NULL;
     while (f && value == 0 && fgets(line, sizeof line, f))
         if (strncmp(line, name, len) == 0)
             value = strtoull(line + len, NULL, 10);
-    if (f)
-        fclose(f);
     return value;
 }
 
@@ -166,9 +165,9 @@ static void find_others(struct neighbours *n, const struct layout *l)
 
 static void *neighbours_open(const struct telemetry_target *target)
 {
-    struct neighbours *n = target->pid > 0 ? calloc(1, sizeof *n) : NULL;
-    if (!n)
+    if (target->pid <= 0)
         return NULL;
+    struct neighbours *n = xcalloc(1, sizeof *n);
     n->root = target->pid;
     n->only = target->only;
     n->nvml = target->nvml && target->nvml->ask >= 0 ? target->nvml : NULL;
@@ -183,15 +182,10 @@ static void *neighbours_open(const struct telemetry_target *target)
     return NULL;
 }
 
-static void neighbours_close(void *state)
-{
-    free(state);
-}
-
 const struct telemetry_backend telemetry_neighbours = {
     .name = "neighbours",
     .per_test = true,
     .open = neighbours_open,
     .read = neighbours_read,
-    .close = neighbours_close,
+    .close = free,
 };

@@ -1,5 +1,6 @@
 #include "executor/telemetry/nvml.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 
 #include <errno.h>
@@ -18,7 +19,9 @@
 #define NVML_HELPER "executor/telemetry/nvml_helper/helper" /* the Makefile passes where it was built */
 #endif
 
-enum { START_LIMIT_MS = 3000, COPY_TRIES = 100, HIGH_FD = 64 };
+enum { START_LIMIT_MS = 3000, COPY_TRIES = 100, HIGH_FD = 64, WORDS_MAX = 5 };
+
+static const double command_limit_s = 15;
 
 __asm__(".pushsection .rodata\n"
         ".global nvml_helper_begin\n.global nvml_helper_end\n"
@@ -33,7 +36,8 @@ static bool has_driver(const struct layout *l)
     return fs_join(path, NULL, l->proc, "driver/nvidia/version") == 0 && fs_exists(path);
 }
 
-int nvml_program(void)
+/* A descriptor of the helper's program, in memory; the caller closes it. -1 with errno set. */
+static int helper_program(void)
 {
     int fd = memfd_create("kernsweep-nvml", MFD_CLOEXEC);
     size_t size = (size_t)(nvml_helper_end - nvml_helper_begin);
@@ -82,7 +86,7 @@ static int start_helper(int program, int ask, int page, int done)
 static int open_channel(struct nvml *n)
 {
     int ask[2] = {-1, -1}, rc = -1;
-    int program = nvml_program(), page = memfd_create("kernsweep-nvml-page", MFD_CLOEXEC);
+    int program = helper_program(), page = memfd_create("kernsweep-nvml-page", MFD_CLOEXEC);
     n->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (program >= 0 && page >= 0 && n->done >= 0 && ftruncate(page, sizeof *n->page) == 0 &&
         pipe2(ask, O_CLOEXEC) == 0) {
@@ -234,4 +238,22 @@ bool nvml_latest(struct nvml *n, const void *asker, struct nvml_facts *out)
     n->asker = asker;
     n->asked_ns = now;
     return request_tick(n) && copy_page(n, out);
+}
+
+int nvml_command(const char *const *words, struct buf *out, struct run_result *res, struct err *err)
+{
+    char path[64];
+    const char *argv[WORDS_MAX + 2] = {path};
+    AUTO_CLOSE int program = helper_program();
+    if (program < 0)
+        return err_set_errno(err, ERR_INTERNAL, errno, "cannot keep the NVML helper in memory");
+    for (size_t i = 0; i < WORDS_MAX && words[i]; i++)
+        argv[i + 1] = words[i];
+    /* Not /proc/self: the child has closed its other descriptors when it executes the program. */
+    snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), program);
+    struct run run = {.argv = argv,
+                      .on_stdout = out ? run_collect : NULL,
+                      .on_stdout_arg = out,
+                      .deadline_s = command_limit_s};
+    return run_program(&run, res, err);
 }

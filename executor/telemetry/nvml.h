@@ -7,6 +7,8 @@
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_NVML_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_NVML_H
 
+#include "common/base/run.h"
+#include "executor/telemetry/nvml_helper/control.h"
 #include "executor/telemetry/nvml_helper/page.h"
 #include "executor/workdir/layout.h"
 
@@ -46,8 +48,6 @@ void nvml_open(struct nvml *n, const struct layout *l);
 void nvml_close(struct nvml *n);
 /* 0: there is no helper. */
 pid_t nvml_helper_pid(const struct nvml *n);
-/* A descriptor of the helper's program, in memory; the caller closes it. -1 with errno set. */
-int nvml_program(void);
 /* Requests a sample in which everything of the GPUs is new, by index; count 0: of all GPUs. Waits for
  * nothing. At most NVML_GPUS_MAX. Returns what to ask nvml_answered() about; 0: there is no helper. */
 uint64_t nvml_ask(struct nvml *n, const int32_t *gpus, size_t count);
@@ -62,5 +62,10 @@ bool nvml_peek(const struct nvml *n, struct nvml_facts *out);
 /* The same, and requests the next one, of the GPUs in n->used, without waiting. Of several askers, one asks
  * for all of them, as long as it does. asker: any pointer that is the asker's own. */
 bool nvml_latest(struct nvml *n, const void *asker, struct nvml_facts *out);
+
+/* Runs the helper as a command (nvml_helper/control.h): a process of its own that ends before the call
+ * returns. words: after the program's name, NULL-terminated, at most 5. out (may be NULL): its standard
+ * output. -1 when it could not be run; else its exit code is in res. */
+int nvml_command(const char *const *words, struct buf *out, struct run_result *res, struct err *err);
 
 #endif

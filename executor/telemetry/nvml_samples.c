@@ -1,5 +1,6 @@
 /* A back-end: NVIDIA GPUs through the NVML helper. A tick takes the newest sample available, so that it never
  * blocks. */
+#include "common/base/alloc.h"
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/nvml.h"
 #include "executor/telemetry/throttle.h"
@@ -17,41 +18,21 @@ struct nvml_state {
     size_t gpu_count;
 };
 
-struct part {
-    enum sample_field field;
-    bool sum; /* over the GPUs; else the greatest */
-    double value;
-};
-
-static void add_parts(struct sample *out, const struct part *parts, size_t count)
-{
-    for (size_t p = 0; p < count; p++) {
-        if (isnan(parts[p].value))
-            continue;
-        if (parts[p].sum)
-            sample_add(out, parts[p].field, parts[p].value);
-        else
-            sample_max(out, parts[p].field, parts[p].value);
-    }
-}
-
 /* Values that the helper read at an earlier tick are no new samples, but hang detection needs the load at
  * each. */
 static void add_gpu(struct sample *out, const struct nvml_gpu *g, bool is_new)
 {
-    const struct part always[] = {{SAMPLE_VRAM_USED, true, g->used_bytes},
-                                  {SAMPLE_GPU_BUSY, false, g->busy},
-                                  {SAMPLE_MEM_BUSY, false, g->mem_busy}};
-    const struct part slow[] = {{SAMPLE_POWER, true, g->power_w},
-                                {SAMPLE_TEMP_JUNCTION, false, g->temp_c},
-                                {SAMPLE_SCLK, false, g->sm_mhz},
-                                {SAMPLE_MCLK, false, g->mem_mhz}};
-    add_parts(out, always, sizeof always / sizeof *always);
+    sample_put(out, SAMPLE_VRAM_USED, g->used_bytes);
+    sample_put(out, SAMPLE_GPU_BUSY, g->busy);
+    sample_put(out, SAMPLE_MEM_BUSY, g->mem_busy);
     if (!is_new)
         return;
-    add_parts(out, slow, sizeof slow / sizeof *slow);
+    sample_put(out, SAMPLE_POWER, g->power_w);
+    sample_put(out, SAMPLE_TEMP_JUNCTION, g->temp_c);
+    sample_put(out, SAMPLE_SCLK, g->sm_mhz);
+    sample_put(out, SAMPLE_MCLK, g->mem_mhz);
     if (!isnan(g->event_reasons))
-        sample_join(out, SAMPLE_THROTTLE, throttle_of_nvml((uint64_t)g->event_reasons));
+        sample_put(out, SAMPLE_THROTTLE, throttle_of_nvml((uint64_t)g->event_reasons));
 }
 
 /* fresh: all that is there is new, and the energy is that of now. */
@@ -62,8 +43,8 @@ static void add_gpus(struct nvml_state *s, struct sample *out, const struct nvml
         if (!telemetry_uses(s->only, g->uuid))
             continue;
         add_gpu(out, g, fresh || g->slow_samples != s->slow_samples[i]);
-        if (fresh && !isnan(g->energy_j))
-            sample_add(out, SAMPLE_ENERGY, g->energy_j);
+        if (fresh)
+            sample_put(out, SAMPLE_ENERGY, g->energy_j);
         s->slow_samples[i] = g->slow_samples;
     }
 }
@@ -119,18 +100,12 @@ static void choose_gpus(struct nvml_state *s)
 
 static void *nvml_begin(const struct telemetry_target *target)
 {
-    bool there = target->nvml && target->nvml->ask >= 0;
-    struct nvml_state *s = there ? calloc(1, sizeof *s) : NULL;
-    if (!s)
+    if (!target->nvml || target->nvml->ask < 0)
         return NULL;
+    struct nvml_state *s = xmalloc(sizeof *s);
     *s = (struct nvml_state){.nvml = target->nvml, .only = target->only};
     choose_gpus(s);
     return s;
-}
-
-static void nvml_end(void *state)
-{
-    free(state);
 }
 
 const struct telemetry_backend telemetry_nvml = {
@@ -141,5 +116,5 @@ const struct telemetry_backend telemetry_nvml = {
     .answered = nvml_is_fresh,
     .read_fresh = nvml_read_fresh,
     .cpu_s = nvml_cpu_s,
-    .close = nvml_end,
+    .close = free,
 };

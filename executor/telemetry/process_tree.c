@@ -1,6 +1,7 @@
 /* A back-end: the process tree's memory and CPU, from /proc/PID/stat of each member, ten times per second
  * once a test is older than that. The list of members is the costly part and is refreshed rarely: after a
  * tenth of the elapsed time, at least once per second. */
+#include "common/base/alloc.h"
 #include "executor/process/proctree.h"
 #include "executor/telemetry/backend.h"
 
@@ -108,20 +109,20 @@ static void process_read(void *state, struct sample *out)
     if (p->count == 0)
         return;
     if (rss > 0) /* 0 until exec has set up the program's memory */
-        sample_add(out, SAMPLE_RSS, (double)rss * p->page_bytes);
+        sample_put(out, SAMPLE_RSS, (double)rss * p->page_bytes);
     double window = out->t_s - p->window_start_s;
     if (window < cpu_window_s - half_tick_s)
         return;
-    sample_add(out, SAMPLE_CPU, (double)p->window_ticks / p->ticks_per_s / window * 100);
+    sample_put(out, SAMPLE_CPU, (double)p->window_ticks / p->ticks_per_s / window * 100);
     p->window_start_s = out->t_s;
     p->window_ticks = 0;
 }
 
 static void *process_open(const struct telemetry_target *target)
 {
-    struct process_tree *p = target->pid > 0 ? calloc(1, sizeof *p) : NULL;
-    if (!p)
+    if (target->pid <= 0)
         return NULL;
+    struct process_tree *p = xcalloc(1, sizeof *p);
     p->root = target->pid;
     p->seen = target->seen;
     p->ticks_per_s = (double)sysconf(_SC_CLK_TCK);

@@ -1,26 +1,36 @@
 #include "executor/telemetry/sample.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { DIGITS_MAX = 24 };
+
+static const double most = 1e15;
+
+/* How the values of several GPUs or processes are one. */
+enum join { SUM, GREATEST, BITS };
 
 static const struct {
     const char *key;
     bool whole;
+    enum join join;
 } fields[SAMPLE_FIELDS] = {
-    [SAMPLE_RSS] = {"rss", true},
-    [SAMPLE_CPU] = {"cpu", false},
-    [SAMPLE_VRAM_USED] = {"vram_used", true},
-    [SAMPLE_VRAM_PROC] = {"vram_proc", true},
-    [SAMPLE_GPU_BUSY] = {"gpu_busy", true},
-    [SAMPLE_MEM_BUSY] = {"mem_busy", true},
-    [SAMPLE_POWER] = {"power_w", false},
-    [SAMPLE_TEMP_JUNCTION] = {"temp_junction_c", false},
-    [SAMPLE_TEMP_MEM] = {"temp_mem_c", false},
-    [SAMPLE_SCLK] = {"sclk_mhz", true},
-    [SAMPLE_SCLK_LOW] = {"sclk_low_mhz", true},
-    [SAMPLE_MCLK] = {"mclk_mhz", true},
-    [SAMPLE_THROTTLE] = {"throttle", true},
-    [SAMPLE_ENERGY] = {"energy_j", false},
-    [SAMPLE_NEIGHBOURS] = {"neighbours", true},
+    [SAMPLE_RSS] = {"rss", true, SUM},
+    [SAMPLE_CPU] = {"cpu", false, SUM},
+    [SAMPLE_VRAM_USED] = {"vram_used", true, SUM},
+    [SAMPLE_VRAM_PROC] = {"vram_proc", true, SUM},
+    [SAMPLE_GPU_BUSY] = {"gpu_busy", true, GREATEST},
+    [SAMPLE_MEM_BUSY] = {"mem_busy", true, GREATEST},
+    [SAMPLE_POWER] = {"power_w", false, SUM},
+    [SAMPLE_TEMP_JUNCTION] = {"temp_junction_c", false, GREATEST},
+    [SAMPLE_TEMP_MEM] = {"temp_mem_c", false, GREATEST},
+    [SAMPLE_SCLK] = {"sclk_mhz", true, GREATEST},
+    [SAMPLE_SCLK_LOW] = {"sclk_low_mhz", true, GREATEST},
+    [SAMPLE_MCLK] = {"mclk_mhz", true, GREATEST},
+    [SAMPLE_THROTTLE] = {"throttle", true, BITS},
+    [SAMPLE_ENERGY] = {"energy_j", false, SUM},
+    [SAMPLE_NEIGHBOURS] = {"neighbours", true, GREATEST},
 };
 
 const char *sample_key(enum sample_field field)
@@ -46,17 +56,69 @@ bool sample_has(const struct sample *s, enum sample_field field)
     return !isnan(s->value[field]);
 }
 
-void sample_add(struct sample *s, enum sample_field field, double value)
+void sample_put(struct sample *s, enum sample_field field, double value)
 {
-    s->value[field] = sample_has(s, field) ? s->value[field] + value : value;
+    double *all = &s->value[field];
+    if (isnan(value))
+        return;
+    if (isnan(*all))
+        *all = value;
+    else if (fields[field].join == SUM)
+        *all += value;
+    else if (fields[field].join == BITS)
+        *all = (double)((unsigned)*all | (unsigned)value);
+    else if (value > *all)
+        *all = value;
 }
 
-void sample_max(struct sample *s, enum sample_field field, double value)
+/* units of 1 / 10^decimals; a fraction keeps one digit at least. */
+static void put_number(struct buf *out, int64_t units, int decimals)
 {
-    s->value[field] = sample_has(s, field) && s->value[field] > value ? s->value[field] : value;
+    char text[DIGITS_MAX];
+    size_t at = sizeof text;
+    uint64_t left = units < 0 ? 0 - (uint64_t)units : (uint64_t)units;
+    for (; decimals > 1 && left % 10 == 0; decimals--)
+        left /= 10;
+    for (int i = 0; i < decimals; i++, left /= 10)
+        text[--at] = (char)('0' + left % 10);
+    if (decimals > 0)
+        text[--at] = '.';
+    do {
+        text[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (units < 0)
+        text[--at] = '-';
+    buf_add(out, text + at, sizeof text - at);
 }
 
-void sample_join(struct sample *s, enum sample_field field, unsigned bits)
+static void put_key(struct buf *out, const char *key)
 {
-    s->value[field] = (double)(sample_has(s, field) ? (unsigned)s->value[field] | bits : bits);
+    buf_add(out, "\"", 1);
+    buf_add(out, key, strlen(key));
+    buf_add(out, "\":", 2);
+}
+
+static bool is_given(const struct sample *s, enum sample_field field)
+{
+    return sample_has(s, field) && fabs(s->value[field]) < most;
+}
+
+void sample_row_add(struct buf *out, const struct sample *s)
+{
+    buf_putc(out, '{');
+    put_key(out, "t");
+    put_number(out, isfinite(s->t_s) && fabs(s->t_s) < most ? llround(s->t_s * 1e4) : 0, 4);
+    for (int i = 0; i < SAMPLE_FIELDS; i++) {
+        enum sample_field f = (enum sample_field)i;
+        if (!is_given(s, f))
+            continue;
+        buf_putc(out, ',');
+        put_key(out, sample_key(f));
+        if (sample_is_whole_number(f))
+            put_number(out, (int64_t)s->value[i], 0);
+        else
+            put_number(out, llround(s->value[i] * 1e2), 2);
+    }
+    buf_add(out, "}\n", 2);
 }

@@ -4,6 +4,8 @@
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_SAMPLE_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_SAMPLE_H
 
+#include "common/base/buf.h"
+
 #include <stdbool.h>
 
 enum sample_field {
@@ -36,10 +38,14 @@ const char *sample_key(enum sample_field field);
 bool sample_is_whole_number(enum sample_field field);
 void sample_clear(struct sample *s, double t_s);
 bool sample_has(const struct sample *s, enum sample_field field);
-/* The sum with, or the greater of, what other GPUs or processes gave. */
-void sample_add(struct sample *s, enum sample_field field, double value);
-void sample_max(struct sample *s, enum sample_field field, double value);
-/* The bits of both. */
-void sample_join(struct sample *s, enum sample_field field, unsigned bits);
+/* Adds what another GPU or process gave: to the sum, or as the greatest, or its bits. NaN: nothing. */
+void sample_put(struct sample *s, enum sample_field field, double value);
+/* Appends a line of vram_samples.jsonl with its newline: t to a tenth of a millisecond, whole numbers, and
+ * others to a hundredth. Values that are not available are left out, and so are those beyond 1e15.
+ *
+ * With several tests in flight there are many hundreds a second, which the JSON library's objects and
+ * printf() would make the greater part of the executor's work: the keys are constants and the values numbers,
+ * so nothing here needs quoting or allocation. */
+void sample_row_add(struct buf *out, const struct sample *s);
 
 #endif

@@ -1,6 +1,5 @@
 #include "executor/telemetry/sampler.h"
 
-#include "executor/telemetry/sample_row.h"
 #include "executor/workdir/held.h"
 
 #include <errno.h>

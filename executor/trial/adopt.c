@@ -1,5 +1,6 @@
 #include "executor/trial/adopt.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "common/contract/bundle_limits.h"
@@ -41,13 +42,11 @@ static int copy_file(const char *from, const char *to, struct err *err)
     *strrchr(dir, '/') = '\0';
     if (fs_mkdir_p(dir, 0700, err) != 0)
         return -1;
-    int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    AUTO_CLOSE int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
     int failed = in < 0 || out < 0 || copy_bytes(in, out) != 0 ? errno : 0;
     if (out >= 0 && close(out) != 0 && !failed)
         failed = errno;
-    if (in >= 0)
-        close(in);
     return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot copy to %s", from, to) : 0;
 }
 
@@ -67,11 +66,10 @@ static int test_dirs(const struct suite *s, size_t test, const char *from, char 
     const struct job_test *t = &s->job.test[test];
     char variant[FS_PATH_MAX], dotted[128];
     snprintf(dotted, sizeof dotted, ".%.100s", name);
-    return fs_join(variant, err, from, s->job.variant[t->variant].name) != 0 ||
-                   fs_join(source, err, variant, name) != 0 ||
-                   fs_join(hidden, err, s->variant[t->variant].dir, dotted) != 0
-               ? -1
-               : 0;
+    if (fs_join(variant, err, from, s->job.variant[t->variant].name) != 0 ||
+        fs_join(source, err, variant, name) != 0)
+        return -1;
+    return fs_join(hidden, err, s->variant[t->variant].dir, dotted);
 }
 
 int adopt_test(struct suite *s, size_t test, const char *from, const char *seal, struct err *err)
@@ -99,25 +97,19 @@ static json_t *find_variant(json_t *summary, const char *name)
 {
     size_t i;
     json_t *v;
-    json_array_foreach(json_object_get(summary, "variants"), i, v)
-    {
-        const char *other = json_string_value(json_object_get(v, "name"));
-        if (other && strcmp(other, name) == 0)
-            return v;
-    }
+    json_array_foreach(json_object_get(summary, "variants"), i,
+                       v) if (strcmp(json_text(v, "name"), name) == 0) return v;
     return NULL;
 }
 
 static void load_variant_state(struct variant_state *state, const json_t *v)
 {
-    const char *status = json_string_value(json_object_get(v, "status"));
-    const char *reason = json_string_value(json_object_get(v, "reason"));
-    const char *key = json_string_value(json_object_get(v, "build_key"));
+    const char *key = json_text(v, "build_key");
     json_t *wall = json_object_get(v, "build_wall_s"), *gates = json_object_get(v, "gates");
-    if (!status || !status_from_name(status, &state->status))
+    if (!status_from_name(json_text(v, "status"), &state->status))
         state->status = STATUS_BUILD_FAILED;
-    reason_set(state->reason, "%s", reason ? reason : "");
-    if (key && *key)
+    reason_set(state->reason, "%s", json_text(v, "reason"));
+    if (*key)
         snprintf(state->build_key, sizeof state->build_key, "%.64s", key);
     if (json_is_number(wall))
         state->build_wall_s = json_number_value(wall);
@@ -141,18 +133,19 @@ int adopt_variant(struct suite *s, size_t variant, const char *from, struct err 
     char path[FS_PATH_MAX];
     if (fs_join(path, err, from, RUN_SUMMARY) != 0)
         return -1;
-    json_t *summary = fs_exists(path) ? json_load(path, SUMMARY_MAX, err) : NULL;
-    json_t *v = find_variant(summary, name);
-    const char *status = json_string_value(json_object_get(summary, "status"));
-    bool whole = v && status && strcmp(status, run_status_name(RUN_COMPLETE)) == 0;
-    int rc = whole ? 1 : !summary && fs_exists(path) ? -1 : 0;
-    if (whole)
-        load_variant_state(state, v);
-    if (whole && (fs_join(path, err, from, name) != 0 ||
-                  bundle_walk(path, copy_beside_tests, NULL, state->dir, err) != 0))
-        rc = -1;
-    json_decref(summary);
-    return rc;
+    if (!fs_exists(path))
+        return 0;
+    json_auto_t *summary = json_load(path, SUMMARY_MAX, err);
+    if (!summary)
+        return -1;
+    const json_t *v = find_variant(summary, name);
+    if (!v || strcmp(json_text(summary, "status"), run_status_name(RUN_COMPLETE)) != 0)
+        return 0;
+    load_variant_state(state, v);
+    if (fs_join(path, err, from, name) != 0 ||
+        bundle_walk(path, copy_beside_tests, NULL, state->dir, err) != 0)
+        return -1;
+    return 1;
 }
 
 int adopt_node(struct suite *s, const char *host, const char *from, struct err *err)
@@ -167,12 +160,10 @@ int adopt_node(struct suite *s, const char *host, const char *from, struct err *
     if (fs_exists(to) || !fs_exists(source))
         return 0;
     bool first = !fs_exists(dir);
-    json_t *node = json_load(source, LIMIT_JSON_BYTES, err);
-    int rc = node ? fs_mkdir_p(dir, 0700, err) : -1;
-    if (rc == 0 && first)
-        rc = artifact_json(s->dir, RUN_NODE, json_incref(node), &s->secrets, err);
-    if (rc == 0)
-        rc = artifact_json(dir, name, json_incref(node), &s->secrets, err);
-    json_decref(node);
-    return rc;
+    json_auto_t *node = json_load(source, LIMIT_JSON_BYTES, err);
+    if (!node || fs_mkdir_p(dir, 0700, err) != 0)
+        return -1;
+    if (first && artifact_json(s->dir, RUN_NODE, json_incref(node), &s->secrets, err) != 0)
+        return -1;
+    return artifact_json(dir, name, json_incref(node), &s->secrets, err);
 }

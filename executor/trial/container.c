@@ -1,12 +1,14 @@
 #include "executor/trial/container.h"
 
+#include "common/base/alloc.h"
 #include "common/base/environment.h"
+#include "common/base/json.h"
 #include "common/base/run.h"
 #include "common/base/sha256.h"
 #include "common/base/spawn.h"
 #include "executor/process/child.h"
+#include "executor/workdir/entries.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,23 +22,19 @@ static const double answer_limit_s = 30; /* docker's "rm --force" waits for the 
 /* Runs an engine's command. False when it did not end with 0; out: its output, may be NULL. A user's own
  * podman leaves a process behind at its first command, which holds the user's namespace for all later ones:
  * as our child it would be taken for a test's, and ended. */
-static bool ask(struct strvec *argv, double limit_s, char *out, size_t size, char *why, size_t why_size)
+static bool ask(const struct strvec *argv, double limit_s, char *out, size_t size, char *why, size_t why_size)
 {
     struct run_result res;
     struct err err = {.kind = ERR_NONE};
-    struct buf text;
-    buf_init(&text, ANSWER_MAX);
+    AUTO(buf_release) struct buf text = {.max = ANSWER_MAX};
     process_disown_orphans(true);
-    bool done = strvec_check(argv, &err) == 0 &&
-                run_capture(strvec_argv(argv), NULL, limit_s, &text, &res, &err) == 0 &&
+    bool done = run_capture(strvec_argv(argv), NULL, limit_s, &text, &res, &err) == 0 &&
                 run_expect_success(&res, argv->v[0], &err) == 0;
     process_disown_orphans(false);
     if (out)
         snprintf(out, size, "%s", buf_str(&text));
     if (!done && why)
         snprintf(why, why_size, "%.280s", err.msg);
-    buf_release(&text);
-    strvec_release(argv);
     return done;
 }
 
@@ -63,7 +61,7 @@ static void take_digest(struct variant_state *v, char *answer)
 static bool inspect_image(struct variant_state *v, const char *image, char *why, size_t size)
 {
     char answer[4096];
-    struct strvec argv = {.v = NULL};
+    AUTO(strvec_release) struct strvec argv = {.v = NULL};
     strvec_pushl(&argv, engine_name(v->engine), "image", "inspect", "--format",
                  "{{.Id}} {{json .RepoDigests}}", image, NULL);
     if (!ask(&argv, answer_limit_s, answer, sizeof answer, why, size))
@@ -88,7 +86,8 @@ static void keep_end(void *arg, const char *data, size_t len)
 static bool pull_image(struct suite *s, const struct variant_state *v, const char *image, char *why,
                        size_t size)
 {
-    struct strvec argv = {.v = NULL}, env = {.v = NULL};
+    AUTO(strvec_release) struct strvec argv = {.v = NULL};
+    AUTO(strvec_release) struct strvec env = {.v = NULL};
     struct last_words words = {.why = why, .size = size};
     struct child_result result = {.wall_s = 0};
     struct ending ending;
@@ -99,14 +98,11 @@ static bool pull_image(struct suite *s, const struct variant_state *v, const cha
     environment_copy(&env);
     const struct process_spec spec = {
         .argv = argv.v, .env = env.v, .cwd = "/", .input = -1, .files = s->files};
-    bool done = strvec_check(&argv, &err) == 0 && strvec_check(&env, &err) == 0 &&
-                child_run(&s->loop, &spec, &limits, &hooks, &result, &err) == 0;
+    bool done = child_run(&s->loop, &spec, &limits, &hooks, &result, &err) == 0;
     child_ending(&result, &limits, "pull", &ending);
     const struct assessment a = assess_ending(&ending);
     if (!*why)
         snprintf(why, size, "%.280s", done ? a.reason : err.msg);
-    strvec_release(&argv);
-    strvec_release(&env);
     return done && a.status == STATUS_OK;
 }
 
@@ -150,23 +146,30 @@ void container_resolve(struct suite *s, size_t variant)
         v->status = STATUS_BUILD_FAILED;
 }
 
-/* The GPUs of a lane, as engines are told of them. Texts are owned by `texts`. */
-static void add_amd(struct engine_run *r, const char *sysfs, const char *pci, size_t *n, struct strvec *texts)
+/* The devices of one GPU, as engines are told of them. */
+struct devices {
+    struct engine_run *run;
+    size_t count;
+    struct strvec *texts; /* own them */
+};
+
+static void add_device(const char *path, const char *name, void *arg)
+{
+    struct devices *d = arg;
+    (void)path;
+    if (d->count + 1 >= ENGINE_DEVICES_MAX)
+        return;
+    if (d->count == 0)
+        d->run->device[d->count++] = "/dev/kfd";
+    strvec_pushf(d->texts, "/dev/dri/%s", name);
+    d->run->device[d->count++] = d->texts->v[d->texts->n - 1];
+}
+
+static void add_amd(struct devices *d, const char *sysfs, const char *pci)
 {
     char path[FS_PATH_MAX];
-    struct dirent *e;
     snprintf(path, sizeof path, "%.2000s/bus/pci/devices/%.64s/drm", sysfs, pci);
-    DIR *dir = opendir(path);
-    while (dir && (e = readdir(dir)) && *n + 1 < ENGINE_DEVICES_MAX) {
-        if (strncmp(e->d_name, "renderD", 7) != 0)
-            continue;
-        if (*n == 0)
-            r->device[(*n)++] = "/dev/kfd";
-        strvec_pushf(texts, "/dev/dri/%s", e->d_name);
-        r->device[(*n)++] = texts->v[texts->n - 1];
-    }
-    if (dir)
-        closedir(dir);
+    entries_each(path, "renderD", add_device, d);
 }
 
 static void add_groups(struct engine_run *r)
@@ -184,18 +187,18 @@ static void add_groups(struct engine_run *r)
 static void add_gpus(struct engine_run *r, const struct suite *s, const struct lane *lane,
                      struct strvec *texts)
 {
-    size_t i, amd = 0, nvidia = 0;
+    struct devices amd = {.run = r, .texts = texts};
+    size_t i, nvidia = 0;
     json_t *own;
     const json_t *gpus = json_object_get(s->node, "gpus");
     json_array_foreach(lane ? lane->facts : NULL, i, own)
     {
         const json_t *gpu = json_array_get(gpus, (size_t)json_integer_value(json_object_get(own, "index")));
-        const char *vendor = json_string_value(json_object_get(gpu, "vendor")),
-                   *pci = json_string_value(json_object_get(gpu, "pci")),
+        const char *vendor = json_text(gpu, "vendor"), *pci = json_string_value(json_object_get(gpu, "pci")),
                    *id = json_string_value(json_object_get(gpu, "unique_id"));
-        if (vendor && strcmp(vendor, "amd") == 0 && pci)
-            add_amd(r, s->layout->sysfs, pci, &amd, texts);
-        else if (vendor && id && nvidia + 1 < ENGINE_DEVICES_MAX)
+        if (strcmp(vendor, "amd") == 0 && pci)
+            add_amd(&amd, s->layout->sysfs, pci);
+        else if (*vendor && id && nvidia + 1 < ENGINE_DEVICES_MAX)
             r->uuid[nvidia++] = id;
     }
     add_groups(r);
@@ -230,7 +233,7 @@ static int make_command(struct container_use *use, struct engine_run *r, struct 
 {
     const struct variant_state *v = &s->variant[variant];
     char model[FS_PATH_MAX];
-    struct strvec texts = {.v = NULL};
+    AUTO(strvec_release) struct strvec texts = {.v = NULL};
     find_model(s, model);
     r->engine = use->engine;
     r->container = &s->job.variant[variant].container;
@@ -241,9 +244,7 @@ static int make_command(struct container_use *use, struct engine_run *r, struct 
     const char *const folders[] = {s->dir, v->build, v->src, model};
     memcpy(r->folder, folders, sizeof folders);
     add_gpus(r, s, lane, &texts);
-    int rc = engine_run_argv(r, argv, &use->argv, err);
-    strvec_release(&texts);
-    return rc;
+    return engine_run_argv(r, argv, &use->argv, err);
 }
 
 int container_begin(struct container_use *use, struct suite *s, size_t variant, const struct lane *lane,
@@ -268,7 +269,7 @@ static size_t remove_listed(enum container_engine e, const char *mark, size_t *l
 {
     char ids[ANSWER_MAX], *save = NULL;
     size_t count = 0;
-    struct strvec list = {.v = NULL};
+    AUTO(strvec_release) struct strvec list = {.v = NULL};
     engine_list_argv(e, mark, &list);
     if (!ask(&list, answer_limit_s, ids, sizeof ids, NULL, 0)) {
         (*left)++; /* nobody knows */
@@ -276,7 +277,7 @@ static size_t remove_listed(enum container_engine e, const char *mark, size_t *l
     }
     for (char *id = strtok_r(ids, "\n", &save); id && count < CONTAINERS_MAX;
          id = strtok_r(NULL, "\n", &save)) {
-        struct strvec take_away = {.v = NULL};
+        AUTO(strvec_release) struct strvec take_away = {.v = NULL};
         engine_remove_argv(e, id, &take_away);
         *left += !ask(&take_away, answer_limit_s, NULL, 0, NULL, 0);
         count++;

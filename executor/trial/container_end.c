@@ -1,5 +1,7 @@
 #include "executor/trial/container_end.h"
 
+#include "common/base/alloc.h"
+
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,7 +40,7 @@ static void make_command(const struct container_end *e, struct strvec *out)
 static bool start_command(struct container_end *e)
 {
     struct err ignored = {.kind = ERR_NONE};
-    struct strvec argv = {.v = NULL};
+    AUTO(strvec_release) struct strvec argv = {.v = NULL};
     const struct child_hooks hooks = {.output = on_output, .heartbeat = on_heartbeat, .arg = e};
     e->len = 0;
     e->answer[0] = '\0';
@@ -50,13 +52,10 @@ static bool start_command(struct container_end *e)
     make_command(e, &argv);
     const struct process_spec spec = {
         .argv = argv.v, .env = environ, .cwd = "/", .input = -1, .without_stderr = true, .kept = e->in.kept};
-    bool started = strvec_check(&argv, &ignored) == 0;
-    if (started && child_start(&e->child, e->in.loop, &spec, &e->limits, &hooks, &ignored) != 0) {
-        child_close(&e->child);
-        started = false;
-    }
-    strvec_release(&argv);
-    return started;
+    if (child_start(&e->child, e->in.loop, &spec, &e->limits, &hooks, &ignored) == 0)
+        return true;
+    child_close(&e->child);
+    return false;
 }
 
 /* done: the command ended with 0. An engine that does not know the container may never have made it. */

@@ -1,9 +1,11 @@
 #include "executor/trial/perf.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
+#include "common/base/json.h"
 #include "executor/bundle/artifact.h"
+#include "executor/telemetry/throttle.h"
 #include "executor/trial/container.h"
-#include "executor/trial/perf_activity.h"
 #include "executor/trial/precise.h"
 #include "executor/trial/test_group.h"
 
@@ -96,6 +98,65 @@ static json_t *encode_near(const struct near *n, const struct near_failure *fail
     return out;
 }
 
+static double timing_s(const struct timings *t, const char *name)
+{
+    const double *value = timings_get(t, name);
+    return value && isfinite(*value) && *value >= 0 ? *value : (double)NAN;
+}
+
+static json_t *encode_reasons(unsigned reasons)
+{
+    json_t *out = json_array();
+    for (int i = 0; i < THROTTLE_REASONS; i++)
+        if (reasons >> i & 1)
+            json_array_append_new(out, json_string(throttle_name(i)));
+    return out;
+}
+
+static json_t *encode_source(enum energy_source from)
+{
+    switch (from) {
+    case ENERGY_ACCUMULATOR:
+        return json_string("accumulator");
+    case ENERGY_POWER:
+        return json_string("power");
+    case ENERGY_UNKNOWN:
+        return json_null();
+    }
+    return json_null();
+}
+
+/* Reasons are known where it is known how long they held. */
+static json_t *encode_window(const struct activity *a)
+{
+    return json_pack(
+        "{s:{s:s, s:o, s:o, s:I}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s*}",
+        "window", "kind", activity_window_name(a->window), "from_s", artifact_number(a->from_s), "to_s",
+        artifact_number(a->to_s), "samples", (json_int_t)a->samples, "sclk_mhz", artifact_number(a->sclk_mhz),
+        "sclk_p5_mhz", artifact_number(a->sclk_p5_mhz), "sclk_low_mhz", artifact_number(a->sclk_low_mhz),
+        "mclk_mhz", artifact_number(a->mclk_mhz), "mclk_p5_mhz", artifact_number(a->mclk_p5_mhz), "power_w",
+        artifact_number(a->power_w), "temp_c", artifact_number(a->temp_c), "throttled_s",
+        artifact_number(a->throttled_s), "throttle",
+        isnan(a->throttled_s) ? json_null() : encode_reasons(a->throttle), "joules",
+        artifact_number(a->energy.joules), "joules_from", encode_source(a->energy.from), "neighbours",
+        a->neighbours < 0 ? json_null() : json_integer(a->neighbours), "note",
+        *a->energy.note ? a->energy.note : NULL);
+}
+
+/* What the card did during the test. NULL where nothing was measured. */
+static json_t *encode_activity(const struct activity_log *log, const struct timings *t, double printed_s,
+                               double end_s)
+{
+    struct activity a;
+    struct activity_times times = {.printed_s = printed_s,
+                                   .prefill_s = timing_s(t, "prefill_s"),
+                                   .decode_s = timing_s(t, "decode_s"),
+                                   .end_s = end_s};
+    if (isnan(times.decode_s))
+        times.decode_s = 0;
+    return activity_measure(log, &times, &a) ? encode_window(&a) : NULL;
+}
+
 static json_t *encode_run(const struct suite *s, const struct perf *p)
 {
     const struct child_result *c = p->child;
@@ -115,8 +176,7 @@ static json_t *encode_run(const struct suite *s, const struct perf *p)
         artifact_number(p->sampler->cpu_s), "interval_ms", (json_int_t)s->job.settings.sample_interval_ms,
         "log", "bytes", (json_int_t)p->log->total, "dropped_bytes", (json_int_t)runlog_dropped(p->log),
         "cleanup", "group_gone", c->group_gone, "vram_back", p->vram_back, "leftovers", (int)c->leftovers);
-    if (rest)
-        merge_object(out, rest);
+    merge_object(out, rest);
     json_object_set(out, "gpus", p->lane->facts);
     if (p->lane->near.on)
         merge_object(out, encode_near(&p->lane->near, &c->process.unbound));
@@ -131,7 +191,7 @@ static json_t *encode_run(const struct suite *s, const struct perf *p)
         json_object_set_new(out, "isolated_signals", json_true());
     if (p->contained_by_engine)
         json_object_set_new(out, "contained", json_string("container"));
-    json_t *activity = perf_activity(&p->sampler->activity, p->timings, p->printed_s, c->wall_s);
+    json_t *activity = encode_activity(&p->sampler->activity, p->timings, p->printed_s, c->wall_s);
     if (activity)
         json_object_set_new(out, "activity", activity);
     return out;
@@ -192,15 +252,12 @@ static bool has_hash(const struct buf *text, const char *sha256)
 
 bool perf_is_sealed(const char *root, const char *rel, const char *sha256)
 {
-    struct buf text;
-    buf_init(&text, PERF_MAX);
-    bool sealed = *sha256 && read_perf(root, rel, &text) == 0 && has_hash(&text, sha256);
-    buf_release(&text);
-    return sealed;
+    AUTO(buf_release) struct buf text = {.max = PERF_MAX};
+    return *sha256 && read_perf(root, rel, &text) == 0 && has_hash(&text, sha256);
 }
 
-json_t *perf_own_metrics(const struct suite *s, double (*find)(const void *of, const char *name),
-                         const void *of)
+/* The values of the job's own metrics that find() knows; NULL: none. */
+static json_t *own_values(const struct suite *s, perf_find_fn *find, const void *of)
 {
     json_t *out = NULL;
     for (size_t i = 0; i < s->job.metrics.count; i++) {
@@ -214,54 +271,44 @@ json_t *perf_own_metrics(const struct suite *s, double (*find)(const void *of, c
     return out;
 }
 
-static double number_or_nan(const json_t *value)
+void perf_take(struct suite *s, size_t test, const struct assessment *a, double wall_s, perf_find_fn *find,
+               const void *of)
 {
+    const struct own_metric *own = own_metrics_primary(&s->job.metrics);
+    struct test_state *t = &s->test[test];
+    suite_test_result(s, test, a, wall_s, find(of, "prefill_s"));
+    t->own = own ? find(of, own->name) : (double)NAN;
+    json_decref(t->metrics);
+    t->metrics = own_values(s, find, of);
+    precise_take(s, test, find(of, "kernel_ms"));
+}
+
+static double find_number(const void *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-static double own_in_json(const void *timings, const char *name)
+/* sha256 NULL: whatever it is. */
+static json_t *load(const char *root, const char *rel, const char *sha256)
 {
-    return number_or_nan(json_object_get(timings, name));
-}
-
-static json_t *load_sealed(const char *root, const char *rel, const char *sha256)
-{
-    struct buf text;
-    buf_init(&text, PERF_MAX);
-    json_t *out = *sha256 && read_perf(root, rel, &text) == 0 && has_hash(&text, sha256)
-                      ? json_parse(buf_str(&text), text.len, "perf.json", NULL)
-                      : NULL;
-    buf_release(&text);
-    return out;
+    AUTO(buf_release) struct buf text = {.max = PERF_MAX};
+    if (read_perf(root, rel, &text) != 0 || (sha256 && !has_hash(&text, sha256)))
+        return NULL;
+    return json_parse(buf_str(&text), text.len, "perf.json", NULL);
 }
 
 int perf_load(struct suite *s, size_t test, const char *folder, const char *rel)
 {
     struct assessment v = {.status = STATUS_OK};
-    json_t *root = load_sealed(folder, rel, s->test[test].seal);
-    const char *run_id = json_string_value(json_object_get(root, "run_id"));
-    const char *status = json_string_value(json_object_get(root, "exit_status"));
-    const char *reason = json_string_value(json_object_get(root, "reason"));
-    const json_t *timings = json_object_get(root, "timings");
-    const struct own_metric *own = own_metrics_primary(&s->job.metrics);
-    bool final = run_id && strcmp(run_id, s->job.run_id) == 0 && status &&
-                 status_from_name(status, &v.status) &&
-                 json_integer_value(json_object_get(root, "test_index")) == (json_int_t)test + 1;
-    if (final) {
-        reason_set(v.reason, "%.500s", reason ? reason : "");
-        suite_test_result(s, test, &v, number_or_nan(json_object_get(root, "wall_time_sec")),
-                          number_or_nan(json_object_get(timings, "prefill_s")));
-        s->test[test].own = own ? number_or_nan(json_object_get(timings, own->name)) : (double)NAN;
-        json_decref(s->test[test].metrics);
-        s->test[test].metrics = perf_own_metrics(s, own_in_json, timings);
-        const struct precise_times times = {.own = s->test[test].own,
-                                            .prefill_s = s->test[test].prefill_s,
-                                            .kernel_ms = number_or_nan(json_object_get(timings, "kernel_ms")),
-                                            .wall_s = s->test[test].wall_s};
-        precise_take(s, test, &times);
-    }
-    json_decref(root);
-    return final;
+    json_auto_t *root = load(folder, rel, s->test[test].seal);
+    if (strcmp(json_text(root, "run_id"), s->job.run_id) != 0 ||
+        !status_from_name(json_text(root, "exit_status"), &v.status) ||
+        json_integer_value(json_object_get(root, "test_index")) != (json_int_t)test + 1)
+        return 0;
+    reason_set(v.reason, "%.500s", json_text(root, "reason"));
+    perf_take(s, test, &v, find_number(root, "wall_time_sec"), find_number, json_object_get(root, "timings"));
+    return 1;
 }
 
 int perf_rewrite(struct suite *s, size_t test, const struct assessment *why, const char *dir, struct err *err)
@@ -270,7 +317,7 @@ int perf_rewrite(struct suite *s, size_t test, const struct assessment *why, con
     struct test_state *t = &s->test[test];
     const struct perf fresh = {.test = test, .attempt = t->attempts, .assessment = why};
     suite_test_rel(s, test, rel);
-    json_t *root = load_sealed(s->dir, rel, t->seal);
+    json_t *root = load(s->dir, rel, t->seal);
     if (!root)
         return perf_write(s, &fresh, dir, err);
     json_object_set_new(root, "exit_status", json_string(status_name(why->status)));
@@ -289,29 +336,17 @@ static bool tell_difference(const char *name, double now, double was, char *out,
     return true;
 }
 
-static json_t *load_any(const char *root, const char *rel)
-{
-    struct buf text;
-    buf_init(&text, PERF_MAX);
-    json_t *out =
-        read_perf(root, rel, &text) == 0 ? json_parse(buf_str(&text), text.len, "perf.json", NULL) : NULL;
-    buf_release(&text);
-    return out;
-}
-
 void perf_difference(const struct suite *s, size_t test, const char *rel, char *out, size_t cap)
 {
     const struct test_state *t = &s->test[test];
-    json_t *root = load_any(s->dir, rel), *timings = json_object_get(root, "timings"), *was;
+    json_auto_t *root = load(s->dir, rel, NULL);
+    json_t *timings = json_object_get(root, "timings"), *was;
     const char *name;
     *out = '\0';
-    bool told = !root ||
-                tell_difference("prefill_s", number_or_nan(json_object_get(timings, "prefill_s")),
-                                t->prefill_s, out, cap) ||
-                tell_difference("wall_time_sec", number_or_nan(json_object_get(root, "wall_time_sec")),
-                                nearbyint(t->wall_s * 1e6) / 1e6, out, cap);
-    json_object_foreach(t->metrics, name, was) told =
-        told || tell_difference(name, number_or_nan(json_object_get(timings, name)), json_number_value(was),
-                                out, cap);
-    json_decref(root);
+    if (!root || tell_difference("prefill_s", find_number(timings, "prefill_s"), t->prefill_s, out, cap) ||
+        tell_difference("wall_time_sec", find_number(root, "wall_time_sec"), nearbyint(t->wall_s * 1e6) / 1e6,
+                        out, cap))
+        return;
+    json_object_foreach(t->metrics, name, was) if (tell_difference(name, find_number(timings, name),
+                                                                   json_number_value(was), out, cap)) return;
 }

@@ -43,8 +43,12 @@ int perf_rewrite(struct suite *s, size_t test, const struct assessment *why, con
 void perf_difference(const struct suite *s, size_t test, const char *rel, char *out, size_t cap);
 /* Whether perf.json of the folder rel below root has that hash. No link below root is followed. */
 bool perf_is_sealed(const char *root, const char *rel, const char *sha256);
-/* The values of the job's own metrics that find() knows, for journal and summary; NULL: none. */
-json_t *perf_own_metrics(const struct suite *s, double (*find)(const void *of, const char *name),
-                         const void *of);
+/* What was printed by a name; NaN: nothing. */
+typedef double perf_find_fn(const void *of, const char *name);
+
+/* Tells the suite the outcome of a test, its times and the values of the job's own metrics, as far as find()
+ * knows them. */
+void perf_take(struct suite *s, size_t test, const struct assessment *a, double wall_s, perf_find_fn *find,
+               const void *of);
 
 #endif

@@ -1,23 +1,22 @@
 #include "executor/trial/precise.h"
 
+#include "common/base/alloc.h"
 #include "common/base/rank_interval.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double confidence = 0.95;
 
-void precise_take(struct suite *s, size_t test, const struct precise_times *times)
+void precise_take(struct suite *s, size_t test, double kernel_ms)
 {
-    double *judged = &s->test[test].judged;
-    *judged = times->wall_s;
-    if (!isnan(times->kernel_ms))
-        *judged = times->kernel_ms;
-    if (!isnan(times->prefill_s))
-        *judged = times->prefill_s;
+    struct test_state *t = &s->test[test];
     if (own_metrics_primary(&s->job.metrics))
-        *judged = times->own;
+        t->judged = t->own;
+    else if (!isnan(t->prefill_s))
+        t->judged = t->prefill_s;
+    else
+        t->judged = isnan(kernel_ms) ? t->wall_s : kernel_ms;
 }
 
 static bool same_cell(const struct job_test *a, const struct job_test *b)
@@ -55,12 +54,10 @@ static size_t gather(const struct suite *s, const struct lane *lane, const struc
 static bool is_precise(const struct suite *s, const struct lane *lane, const struct job_test *t)
 {
     struct rank_interval found;
-    double *value = calloc(s->job.test_count, sizeof *value);
-    size_t n = value ? gather(s, lane, t, value) : 0;
-    bool enough = n >= (size_t)t->least && rank_interval_of(value, n, confidence, &found) &&
-                  found.median != 0 && (found.high - found.low) / 2 <= fabs(found.median) * t->until / 100;
-    free(value);
-    return enough;
+    AUTO_FREE double *value = xcalloc(s->job.test_count, sizeof *value);
+    size_t n = gather(s, lane, t, value);
+    return n >= (size_t)t->least && rank_interval_of(value, n, confidence, &found) && found.median != 0 &&
+           (found.high - found.low) / 2 <= fabs(found.median) * t->until / 100;
 }
 
 bool precise_leaves_out(struct suite *s, const struct lane *lane, size_t test)

@@ -9,13 +9,9 @@
 
 #include "executor/suite/suite.h"
 
-/* What the workload printed; NaN: nothing. */
-struct precise_times {
-    double own, prefill_s, kernel_ms, wall_s;
-};
-
-/* After a test: keeps what its cell is judged by. */
-void precise_take(struct suite *s, size_t test, const struct precise_times *times);
+/* After a test whose times the suite has: keeps what its cell is judged by. kernel_ms: what the workload
+ * printed; NaN: nothing. */
+void precise_take(struct suite *s, size_t test, double kernel_ms);
 /* Before a test on that lane: true, with the test left out, if what its cell was measured at on the lane's
  * GPUs needs no more of them. */
 bool precise_leaves_out(struct suite *s, const struct lane *lane, size_t test);

@@ -1,3 +1,4 @@
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "executor/trial/test_group.h"
 #include "executor/trial/test_run.h"
@@ -11,21 +12,17 @@ static const double job_end_s = 1;
 
 static struct test_run *new_test(struct suite *s, struct lane *lane, size_t test)
 {
-    struct test_run *r = malloc(sizeof *r);
-    if (!r)
-        return NULL;
+    struct test_run *r = xmalloc(sizeof *r);
     *r = (struct test_run){.suite = s,
                            .lane = lane,
                            .index = test,
                            .test = &s->job.test[test],
-                           .log = {.fd = -1},
-                           .folder = -1,
-                           .group = CONTAIN_GROUP_OFF,
-                           .printed_s = NAN,
+                           .place.folder = -1,
+                           .output = {.log.fd = -1, .printed_s = NAN},
+                           .watch = {.sampler.fd = -1, .evidence.max = DIAG_MAX / 2},
+                           .contained.group = CONTAIN_GROUP_OFF,
                            .timer = LOOP_WATCH_NONE};
-    r->sampler.fd = -1;
     r->variant = &s->job.variant[r->test->variant];
-    buf_init(&r->evidence, DIAG_MAX / 2);
     return r;
 }
 
@@ -42,7 +39,7 @@ static int end_measuring(struct test_run *r, struct err *err)
     if (!telemetry_answered(&r->lane->telemetry, clock_mono_ns()))
         return 0;
     telemetry_read_fresh(&r->lane->telemetry, &before);
-    sampler_before(&r->sampler, &before);
+    sampler_before(&r->watch.sampler, &before);
     loop_arm(&r->timer, 0, 0);
     r->phase = TEST_RUNS;
     return test_start_process(r, err);
@@ -51,8 +48,6 @@ static int end_measuring(struct test_run *r, struct err *err)
 int test_begin(struct suite *s, struct lane *lane, size_t test, struct test_run **out, struct err *err)
 {
     struct test_run *r = *out = new_test(s, lane, test);
-    if (!r)
-        return err_set(err, ERR_INTERNAL, "no memory for a test");
     if (test_start_prepare(r, err) != 0)
         return wrap_err(r, err);
     telemetry_ask(&lane->telemetry, clock_mono_ns());
@@ -73,13 +68,13 @@ static int next_phase(struct test_run *r, struct err *err)
 
 static int begin_settling(struct test_run *r, struct err *err)
 {
-    if (r->contained_by_engine) {
-        r->child.result.group_gone &= r->container_end.gone;
-        r->hits = (struct contain_hits){.memory_kills = r->container_end.oom, .refused = -1};
+    if (r->contained.by_engine) {
+        r->child.result.group_gone &= r->contained.end.gone;
+        r->contained.hits = (struct contain_hits){.memory_kills = r->contained.end.oom, .refused = -1};
     }
     r->settle = (struct settle){.telemetry = &r->lane->telemetry,
                                 .timer = &r->timer,
-                                .before = r->sampler.before.value[SAMPLE_VRAM_USED],
+                                .before = r->watch.sampler.before.value[SAMPLE_VRAM_USED],
                                 .tolerance = (double)r->suite->job.settings.vram_tolerance_bytes};
     r->phase = TEST_SETTLES;
     r->told_ns = clock_mono_ns();
@@ -99,17 +94,18 @@ static bool begin_removal(struct test_run *r)
 {
     const struct container_end_in in = {
         .loop = &r->suite->loop, .kept = r->lane->kept, .heartbeat = on_removal_heartbeat, .arg = r};
-    return container_end_begin(&r->container_end, &r->container, &in);
+    return container_end_begin(&r->contained.end, &r->contained.container, &in);
 }
 
 /* All of its processes are gone, or some are stuck. */
 static int end_processes(struct test_run *r, struct err *err)
 {
     child_close(&r->child);
-    r->hits = contain_group_hits(&r->group);
-    r->child.result.group_gone &= contain_group_close(&r->group);
+    r->contained.hits = contain_group_hits(&r->contained.group);
+    r->child.result.group_gone &= contain_group_close(&r->contained.group);
     telemetry_end(&r->lane->telemetry);
-    r->contained_by_engine = r->container.on && engine_has_containers(r->container.engine);
+    r->contained.by_engine =
+        r->contained.container.on && engine_has_containers(r->contained.container.engine);
     r->phase = TEST_REMOVES;
     return begin_removal(r) ? begin_settling(r, err) : 0;
 }
@@ -132,7 +128,7 @@ static int take_turn(struct test_run *r, struct err *err)
     case TEST_RUNS:
         return child_turn(&r->child) ? end_processes(r, err) : 0;
     case TEST_REMOVES:
-        return container_end_turn(&r->container_end) ? begin_settling(r, err) : 0;
+        return container_end_turn(&r->contained.end) ? begin_settling(r, err) : 0;
     case TEST_SETTLES:
         return go_on_settling(r, err);
     case TEST_JOB_ENDS:
@@ -155,18 +151,19 @@ void test_free(struct test_run *r)
         child_close(&r->child);
         telemetry_end(&r->lane->telemetry);
     }
-    contain_group_close(&r->group);
+    contain_group_close(&r->contained.group);
     if (r->phase == TEST_REMOVES)
-        container_end_finish(&r->container_end);
-    container_end_run(&r->container, &(struct container_end_in){.loop = &r->suite->loop, .kept = true});
+        container_end_finish(&r->contained.end);
+    container_end_run(&r->contained.container,
+                      &(struct container_end_in){.loop = &r->suite->loop, .kept = true});
     loop_remove(&r->suite->loop, &r->timer);
-    if (r->folder >= 0)
-        close(r->folder);
-    runlog_release(&r->log);
-    sampler_release(&r->sampler);
-    timing_reader_release(&r->reader);
+    if (r->place.folder >= 0)
+        close(r->place.folder);
+    runlog_release(&r->output.log);
+    sampler_release(&r->watch.sampler);
+    timing_reader_release(&r->output.reader);
     strvec_release(&r->argv);
     strvec_release(&r->env);
-    buf_release(&r->evidence);
+    buf_release(&r->watch.evidence);
     free(r);
 }

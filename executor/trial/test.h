@@ -21,5 +21,8 @@ void test_free(struct test_run *r);
 bool test_is_out_of_attempts(const struct suite *s, size_t test, struct assessment *why);
 /* The artifact and the event of a test that will not run. */
 int test_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err);
+/* Of a test that has its result, of which it turned out later that it cannot be believed: its record becomes
+ * INVALID, and another TEST_END, which says that it replaces the one before it, tells so. */
+int test_disbelieve(struct suite *s, size_t test, const char *reason, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "executor/bundle/artifact.h"
 #include "executor/trial/perf.h"
-#include "executor/trial/precise.h"
 #include "executor/trial/test_event.h"
 #include "executor/trial/test_group.h"
 #include "executor/trial/test_run.h"
@@ -36,11 +36,12 @@ static void look_for_oom(struct test_run *r, struct ending *ending, char *eviden
     /* 137: a shell whose child was killed. */
     if (ending->signal != SIGKILL && ending->exit_code != 128 + SIGKILL)
         return;
-    enum oom_found found = oom_evidence(&r->lane->oom, beside ? &r->seen : NULL, evidence);
+    enum oom_found found = oom_evidence(&r->lane->oom, beside ? &r->watch.seen : NULL, evidence);
     if (found == OOM_HERE)
         ending->oom_evidence = evidence;
     else if (found == OOM_SOMEWHERE)
-        buf_printf(&r->evidence, "\nwhile other tests ran, too, so perhaps not in this one: %s\n", evidence);
+        buf_printf(&r->watch.evidence, "\nwhile other tests ran, too, so perhaps not in this one: %s\n",
+                   evidence);
 }
 
 static void assess_run(struct test_run *r)
@@ -60,8 +61,8 @@ static void assess_run(struct test_run *r)
     look_for_oom(r, &ending, evidence);
     if (ended_with_job(r, &ending))
         ending.stop = STOP_CANCEL;
-    r->assessment = assess_test(&ending, &r->reader.result, &expected);
-    test_group_judge(r->suite, &r->hits, &r->assessment);
+    r->assessment = assess_test(&ending, &r->output.reader.result, &expected);
+    test_group_judge(r->suite, &r->contained.hits, &r->assessment);
     if (r->assessment.status == STATUS_OK && r->suite->test[r->index].doubt) {
         r->assessment.status = STATUS_INVALID;
         reason_set(r->assessment.reason, "%s", r->suite->test[r->index].doubt);
@@ -77,13 +78,13 @@ static bool is_own_folder_replaced(struct test_run *r)
 {
     struct err why = {.kind = ERR_NONE};
     char rel[FS_PATH_MAX];
-    if (r->stuck || held_is_at(r->folder, r->dir))
-        return r->stuck;
+    if (r->place.stuck || held_is_at(r->place.folder, r->place.dir))
+        return r->place.stuck;
     suite_test_rel(r->suite, r->index, rel);
-    close(r->folder);
-    r->folder = -1;
-    r->stuck = folders_make(r->suite, rel, &r->folder, &why) != 0;
-    if (!r->stuck)
+    close(r->place.folder);
+    r->place.folder = -1;
+    r->place.stuck = folders_make(r->suite, rel, &r->place.folder, &why) != 0;
+    if (!r->place.stuck)
         return true;
     reason_set(r->assessment.reason, "the folder of its results cannot be put back: %.300s", why.msg);
     if (!r->suite->partial[0])
@@ -97,8 +98,8 @@ static int check_folders(struct test_run *r, struct err *err)
     const struct variant_state *v = &r->suite->variant[r->test->variant];
     if (folders_look(r->suite, err) != 0)
         return -1;
-    r->stuck = v->stuck[0];
-    bool replaced = is_own_folder_replaced(r) || v->replaced != r->replaced_before;
+    r->place.stuck = v->stuck[0];
+    bool replaced = is_own_folder_replaced(r) || v->replaced != r->place.replaced_before;
     if (!replaced || r->assessment.status != STATUS_OK)
         return 0;
     r->assessment.status = STATUS_INVALID;
@@ -133,21 +134,19 @@ static void check_lane(struct test_run *r)
 
 static int write_diag(struct test_run *r, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, DIAG_MAX);
+    AUTO(buf_release) struct buf text = {.max = DIAG_MAX};
     buf_printf(&text, "%s: %s\n\n", status_name(r->assessment.status), r->assessment.reason);
     buf_printf(&text, "wall %.3f s of %.3f s allowed; leftovers %u; all processes gone: %s\n",
                r->child.result.wall_s, r->test->timeout_s, r->child.result.leftovers,
                r->child.result.group_gone ? "yes" : "NO");
-    diag_sample(&text, "before", &r->sampler.before);
-    for (uint64_t i = r->sampler.samples > SAMPLER_HISTORY ? r->sampler.samples - SAMPLER_HISTORY : 0;
-         i < r->sampler.samples; i++)
-        diag_sample(&text, "sample", &r->sampler.history[i % SAMPLER_HISTORY]);
-    buf_add(&text, r->evidence.data, r->evidence.len);
-    diag_log_end(&text, &r->log);
-    int rc = artifact_text(r->dir, "diag.txt", buf_str(&text), text.len, &r->suite->secrets, err);
-    buf_release(&text);
-    return rc;
+    diag_sample(&text, "before", &r->watch.sampler.before);
+    for (uint64_t i = r->watch.sampler.samples > SAMPLER_HISTORY ? r->watch.sampler.samples - SAMPLER_HISTORY
+                                                                 : 0;
+         i < r->watch.sampler.samples; i++)
+        diag_sample(&text, "sample", &r->watch.sampler.history[i % SAMPLER_HISTORY]);
+    buf_add(&text, r->watch.evidence.data, r->watch.evidence.len);
+    diag_log_end(&text, &r->output.log);
+    return artifact_text(r->place.dir, "diag.txt", buf_str(&text), text.len, &r->suite->secrets, err);
 }
 
 static int write_artifacts(struct test_run *r, struct err *err)
@@ -156,27 +155,27 @@ static int write_artifacts(struct test_run *r, struct err *err)
                         .attempt = r->suite->test[r->index].attempts,
                         .assessment = &r->assessment,
                         .child = &r->child.result,
-                        .grouped = r->grouped,
-                        .contained_by_engine = r->contained_by_engine,
-                        .hits = r->hits,
+                        .grouped = r->contained.grouped,
+                        .contained_by_engine = r->contained.by_engine,
+                        .hits = r->contained.hits,
                         .lane = r->lane,
-                        .timings = &r->reader.result,
-                        .sampler = &r->sampler,
-                        .log = &r->log,
+                        .timings = &r->output.reader.result,
+                        .sampler = &r->watch.sampler,
+                        .log = &r->output.log,
                         .started_real_s = r->started_real_s,
-                        .printed_s = r->printed_s,
+                        .printed_s = r->output.printed_s,
                         .vram_after = r->settle.after,
                         .vram_back = r->settle.back};
-    sampler_after(&r->sampler, r->child.result.wall_s, &r->settle.end);
-    if (r->stuck)
+    sampler_after(&r->watch.sampler, r->child.result.wall_s, &r->settle.end);
+    if (r->place.stuck)
         return 0;
     double interval_s = (double)r->suite->job.settings.sample_interval_ms * 1e-3;
-    if (runlog_finish(&r->log, err) != 0 ||
-        sampler_finish(&r->sampler, r->child.result.wall_s, interval_s, err) != 0)
+    if (runlog_finish(&r->output.log, err) != 0 ||
+        sampler_finish(&r->watch.sampler, r->child.result.wall_s, interval_s, err) != 0)
         return -1;
     if (r->assessment.status != STATUS_OK && write_diag(r, err) != 0)
         return -1;
-    return perf_write(r->suite, &perf, r->dir, err);
+    return perf_write(r->suite, &perf, r->place.dir, err);
 }
 
 /* Once: it is the same for all tests of a node. */
@@ -200,50 +199,30 @@ static int sync_result(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
     int64_t now = clock_mono_ns();
-    if (r->stuck || (double)(now - s->last_sync_ns) * 1e-9 < sync_interval_s)
+    if (r->place.stuck || (double)(now - s->last_sync_ns) * 1e-9 < sync_interval_s)
         return 0;
     s->last_sync_ns = now;
-    return fs_sync_dir(r->dir, err) != 0 || journal_sync(&s->journal, err) != 0 ? -1 : 0;
+    return fs_sync_dir(r->place.dir, err) != 0 || journal_sync(&s->journal, err) != 0 ? -1 : 0;
 }
 
-/* A value that the workload printed; NaN without one. */
-static double printed(const struct test_run *r, const char *name)
+static double printed(const void *run, const char *name)
 {
-    const double *value = timings_get(&r->reader.result, name);
+    const struct test_run *r = run;
+    const double *value = timings_get(&r->output.reader.result, name);
     return value && isfinite(*value) ? *value : (double)NAN;
-}
-
-static double printed_by(const void *run, const char *name)
-{
-    return printed(run, name);
-}
-
-static void take_times(struct test_run *r)
-{
-    const struct test_state *t = &r->suite->test[r->index];
-    const struct precise_times times = {
-        .own = t->own, .prefill_s = t->prefill_s, .kernel_ms = printed(r, "kernel_ms"), .wall_s = t->wall_s};
-    precise_take(r->suite, r->index, &times);
 }
 
 int test_end_finish(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
-    runlog_end(&r->log);
-    timing_reader_finish(&r->reader);
+    runlog_end(&r->output.log);
+    timing_reader_finish(&r->output.reader);
     assess_run(r);
     if (s->loop.stop && r->assessment.status == STATUS_INTERRUPTED)
         return 0; /* the next supervisor finds a start without an end, and repeats the test */
     check_lane(r);
     if (check_folders(r, err) != 0 || write_artifacts(r, err) != 0 || tell_unbound(r, err) != 0)
         return -1;
-    const struct own_metric *own = own_metrics_primary(&s->job.metrics);
-    suite_test_result(s, r->index, &r->assessment, r->child.result.wall_s, printed(r, "prefill_s"));
-    s->test[r->index].own = own ? printed(r, own->name) : (double)NAN;
-    json_decref(s->test[r->index].metrics);
-    s->test[r->index].metrics = perf_own_metrics(s, printed_by, r);
-    take_times(r);
-    if (test_event_end(s, r->index, false, err) != 0)
-        return -1;
-    return sync_result(r, err);
+    perf_take(s, r->index, &r->assessment, r->child.result.wall_s, printed, r);
+    return test_event_end(s, r->index, false, err) == 0 ? sync_result(r, err) : -1;
 }

@@ -2,7 +2,6 @@
 
 #include "executor/contain/engine.h"
 #include "executor/contain/isolate.h"
-#include "executor/contain/signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@ int test_group_begin_run(struct suite *s, char *reason, struct err *err)
                    "drop \"isolate\"");
         return 0;
     }
-    s->signals_kept = s->job.settings.isolate && signals_can_be_kept();
+    s->signals_kept = s->job.settings.isolate && isolate_signals_works();
     const struct contain_run run = {.name = s->job.run_id,
                                     .limits = suite_limits(s),
                                     .helper = nvml_helper_pid(&s->nvml),
@@ -81,7 +80,7 @@ json_t *test_group_encode(const struct suite *s, bool grouped, const struct cont
     const struct contain_limits l = suite_limits(s);
     json_t *out =
         json_pack("{s:s}", "contained", containment_name(grouped ? s->contain.kind : CONTAINED_GROUP));
-    json_t *limits = json_object();
+    json_auto_t *limits = json_object();
     if (l.memory_bytes > 0) {
         json_object_set_new(limits, "memory_bytes", json_integer(l.memory_bytes));
         json_object_set_new(limits, "memory_kills", json_integer(hits->memory_kills));
@@ -92,6 +91,5 @@ json_t *test_group_encode(const struct suite *s, bool grouped, const struct cont
     }
     if (json_object_size(limits) > 0)
         json_object_set(out, "limits", limits);
-    json_decref(limits);
     return out;
 }

@@ -26,38 +26,58 @@ enum test_phase {
     TEST_JOB_ENDS  /* it may have died because the scheduler's job ends: that will be known in a moment */
 };
 
+/* The folder of its results. */
+struct test_place {
+    char dir[FS_PATH_MAX];
+    int folder;               /* the same, open; -1: none */
+    bool stuck;               /* it is not to be had any more: nothing can be written there */
+    unsigned replaced_before; /* how often its variant's folder had been, when it began */
+};
+
+/* What it prints. */
+struct test_output {
+    struct runlog log;
+    uint64_t shown; /* bytes of the log at the last heart beat */
+    struct timing_reader reader;
+    unsigned long timings_found;
+    double printed_s; /* when the timings arrived, since the start; NaN: never */
+};
+
+/* What is seen of it from outside. */
+struct test_watch {
+    struct sampler sampler;
+    struct hang hang;
+    struct proctree_seen seen; /* its processes, as samples found them */
+    struct buf evidence;       /* for diag.txt */
+};
+
+/* What it runs in. */
+struct test_contained {
+    struct contain_group group;
+    bool grouped; /* it ran in a control group */
+    struct container_use container;
+    struct container_end end;
+    bool by_engine;
+    struct contain_hits hits;
+};
+
 struct test_run {
     struct suite *suite;
     struct lane *lane;
     size_t index;
     const struct job_test *test;
     const struct variant *variant;
-    char dir[FS_PATH_MAX];
-    int folder;               /* the same, open */
-    bool stuck;               /* it is not to be had any more: nothing can be written there */
-    unsigned replaced_before; /* how often its variant's folder had been, when it began */
+    struct test_place place;
+    struct test_output output;
+    struct test_watch watch;
+    struct test_contained contained;
     struct strvec argv, env;
-    struct runlog log;
-    uint64_t shown; /* bytes of it at the last heart beat */
-    struct timing_reader reader;
-    struct sampler sampler;
-    struct hang hang;
-    struct proctree_seen seen; /* its processes, as samples found them */
-    struct buf evidence;       /* for diag.txt */
     struct child_limits limits;
     struct child child;
-    struct contain_group group;
-    bool grouped; /* it ran in a control group */
-    struct container_use container;
-    struct container_end container_end;
-    bool contained_by_engine;
-    struct contain_hits hits;
     bool started; /* the child, or the attempt to start it */
     struct assessment assessment;
     double started_real_s;
     int64_t start_ns;
-    unsigned long timings_found;
-    double printed_s;
     enum test_phase phase;
     struct loop_watch timer; /* of what follows the processes */
     struct settle settle;

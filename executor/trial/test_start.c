@@ -17,8 +17,8 @@ static void on_started(void *arg, const struct process *p)
 {
     struct test_run *r = arg;
     struct telemetry_target target = {
-        .layout = r->suite->layout, .nvml = &r->suite->nvml, .pid = p->pid, .seen = &r->seen};
-    proctree_note(&r->seen, p->pid);
+        .layout = r->suite->layout, .nvml = &r->suite->nvml, .pid = p->pid, .seen = &r->watch.seen};
+    proctree_note(&r->watch.seen, p->pid);
     telemetry_begin(&r->lane->telemetry, &target);
     r->start_ns = p->start_ns;
     r->started_real_s = clock_real_s() - (double)(clock_mono_ns() - p->start_ns) * 1e-9;
@@ -27,43 +27,43 @@ static void on_started(void *arg, const struct process *p)
 static void on_output(void *arg, const char *data, size_t len)
 {
     struct test_run *r = arg;
-    runlog_add(&r->log, data, len);
+    runlog_add(&r->output.log, data, len);
 }
 
 /* What is read from the output has no secrets in it, so that nothing cut from it has a part of one. */
 static void on_cleaned(void *arg, const char *data, size_t len)
 {
     struct test_run *r = arg;
-    timing_reader_feed(&r->reader, data, len);
-    if (r->reader.result.times_found != r->timings_found)
-        r->printed_s = (double)(clock_mono_ns() - r->start_ns) * 1e-9;
-    r->timings_found = r->reader.result.times_found;
+    timing_reader_feed(&r->output.reader, data, len);
+    if (r->output.reader.result.times_found != r->output.timings_found)
+        r->output.printed_s = (double)(clock_mono_ns() - r->start_ns) * 1e-9;
+    r->output.timings_found = r->output.reader.result.times_found;
 }
 
 static enum stop_cause on_sample(void *arg, double t_s, uint64_t missed)
 {
     struct test_run *r = arg;
-    sampler_take(&r->sampler, t_s, missed);
+    sampler_take(&r->watch.sampler, t_s, missed);
     /* It has one clock for all lanes. */
     clock_watch_take(&r->suite->clock_watch,
                      r->lane->kept ? (double)(clock_mono_ns() - r->suite->start_ns) * 1e-9 : t_s);
-    return hang_feed(&r->hang, &r->sampler.last, r->log.total) ? STOP_HANG : STOP_NONE;
+    return hang_feed(&r->watch.hang, &r->watch.sampler.last, r->output.log.total) ? STOP_HANG : STOP_NONE;
 }
 
 static void on_stopping(void *arg, const struct process *p, enum stop_cause cause)
 {
     struct test_run *r = arg;
     (void)cause;
-    diag_processes(&r->evidence, p->pid, &r->suite->secrets);
+    diag_processes(&r->watch.evidence, p->pid, &r->suite->secrets);
 }
 
 void test_start_heartbeat(struct test_run *r, double t_s)
 {
-    bool news = r->log.cleaned != r->shown;
+    bool news = r->output.log.cleaned != r->output.shown;
     r->told_ns = r->suite->loop.now_ns;
-    r->shown = r->log.cleaned;
-    test_event_heartbeat(r->suite, r->index, t_s, &r->sampler.newest,
-                         news ? logtext_tail(&r->log, LIVE_TAIL) : NULL);
+    r->output.shown = r->output.log.cleaned;
+    test_event_heartbeat(r->suite, r->index, t_s, &r->watch.sampler.newest,
+                         news ? logtext_tail(&r->output.log, LIVE_TAIL) : NULL);
 }
 
 static void on_heartbeat(void *arg, double t_s)
@@ -71,7 +71,7 @@ static void on_heartbeat(void *arg, double t_s)
     test_start_heartbeat(arg, t_s);
 }
 
-static int set_own_environment(struct test_run *r, struct err *err)
+static void set_own_environment(struct test_run *r)
 {
     char context[32], repetition[32];
     snprintf(context, sizeof context, "%" PRId64, r->test->context);
@@ -80,26 +80,25 @@ static int set_own_environment(struct test_run *r, struct err *err)
                                     {"KERNSWEEP_VARIANT", r->variant->name},
                                     {"KERNSWEEP_CONTEXT", context},
                                     {"KERNSWEEP_REPETITION", repetition},
-                                    {"KERNSWEEP_OUT", r->dir},
+                                    {"KERNSWEEP_OUT", r->place.dir},
                                     {MARK_VARIABLE, r->suite->mark}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         environment_set(&r->env, pairs[i][0], pairs[i][1]);
-    }
     lane_environment(r->lane, &r->env);
-    return strvec_check(&r->env, err);
 }
 
 static int make_command(struct test_run *r, struct err *err)
 {
     struct subst values = suite_subst(r->suite, r->test->variant);
-    values.text[SUBST_OUT] = r->dir;
+    values.text[SUBST_OUT] = r->place.dir;
     values.text[SUBST_RUN_ID] = r->suite->job.run_id;
     values.context = r->test->context;
     values.repetition = r->test->repetition;
     if (command_argv(&r->variant->run, &values, &r->argv, err) != 0 ||
         command_environment(&r->suite->job, r->variant, &values, &r->env, err) != 0)
         return -1;
-    return set_own_environment(r, err);
+    set_own_environment(r);
+    return 0;
 }
 
 static int open_files(struct test_run *r, struct err *err)
@@ -107,18 +106,18 @@ static int open_files(struct test_run *r, struct err *err)
     struct suite *s = r->suite;
     char rel[FS_PATH_MAX];
     suite_test_rel(s, r->index, rel);
-    if (folders_look(s, err) != 0 || suite_test_dir(s, r->index, r->dir, err) != 0 ||
-        folders_make(s, rel, &r->folder, err) != 0)
+    if (folders_look(s, err) != 0 || suite_test_dir(s, r->index, r->place.dir, err) != 0 ||
+        folders_make(s, rel, &r->place.folder, err) != 0)
         return -1;
-    r->replaced_before = s->variant[r->test->variant].replaced;
-    if (runlog_open(&r->log, r->dir, "run.log", (size_t)s->job.settings.log_limit_bytes, &s->secrets, err) !=
-            0 ||
-        sampler_open(&r->sampler, &r->lane->telemetry, r->dir, err) != 0 ||
+    r->place.replaced_before = s->variant[r->test->variant].replaced;
+    if (runlog_open(&r->output.log, r->place.dir, "run.log", (size_t)s->job.settings.log_limit_bytes,
+                    &s->secrets, err) != 0 ||
+        sampler_open(&r->watch.sampler, &r->lane->telemetry, r->place.dir, err) != 0 ||
         loop_add_timer(&s->loop, &r->timer, err) != 0)
         return -1;
-    timing_reader_init(&r->reader, &s->job.timings);
-    runlog_listen(&r->log, on_cleaned, r);
-    hang_init(&r->hang, s->job.settings.hang_after_s);
+    timing_reader_init(&r->output.reader, &s->job.timings);
+    runlog_listen(&r->output.log, on_cleaned, r);
+    hang_init(&r->watch.hang, s->job.settings.hang_after_s);
     return 0;
 }
 
@@ -130,7 +129,7 @@ int test_start_prepare(struct test_run *r, struct err *err)
 /* Like hang_after_s, no_output_timeout_s applies only where a GPU is visible. */
 static double no_output_timeout_s(const struct test_run *r)
 {
-    const struct sample *before = &r->sampler.before;
+    const struct sample *before = &r->watch.sampler.before;
     bool gpu = sample_has(before, SAMPLE_VRAM_USED) || sample_has(before, SAMPLE_GPU_BUSY);
     return gpu ? r->suite->job.settings.no_output_timeout_s : 0;
 }
@@ -141,12 +140,12 @@ static int enter_container(struct test_run *r, struct process_spec *spec, struct
     char name[64];
     snprintf(name, sizeof name, "test-%zu-%u", r->index + 1, r->suite->test[r->index].attempts);
     const struct container_command command = {
-        .name = name, .cwd = r->dir, .env = &r->env, .argv = r->argv.v, .limited = true};
-    if (container_begin(&r->container, r->suite, r->test->variant, r->lane, &command, err) != 0)
+        .name = name, .cwd = r->place.dir, .env = &r->env, .argv = r->argv.v, .limited = true};
+    if (container_begin(&r->contained.container, r->suite, r->test->variant, r->lane, &command, err) != 0)
         return -1;
-    if (r->container.on)
-        spec->argv = r->container.argv.v;
-    if (r->container.on && engine_has_containers(r->container.engine))
+    if (r->contained.container.on)
+        spec->argv = r->contained.container.argv.v;
+    if (r->contained.container.on && engine_has_containers(r->contained.container.engine))
         r->limits.linger_s = engine_linger_s;
     return 0;
 }
@@ -156,11 +155,11 @@ int test_start_process(struct test_run *r, struct err *err)
     struct suite *s = r->suite;
     struct process_spec spec = {.argv = r->argv.v,
                                 .env = r->env.v,
-                                .cwd = r->dir,
+                                .cwd = r->place.dir,
                                 .input = -1,
                                 .files = s->files,
                                 .kept = r->lane->kept,
-                                .group = &r->group,
+                                .group = &r->contained.group,
                                 .isolated = test_group_isolates(s, r->index),
                                 .signals_kept = s->signals_kept && test_group_isolates(s, r->index),
                                 .near = r->lane->near.on ? &r->lane->near : NULL};
@@ -179,10 +178,10 @@ int test_start_process(struct test_run *r, struct err *err)
     s->test[r->index].attempts++;
     s->test[r->index].lane = r->lane;
     oom_mark(&r->lane->oom);
-    if (test_event_start(s, r->index, err) != 0 || test_group_open(&r->group, s, r->index, err) != 0 ||
-        enter_container(r, &spec, err) != 0)
+    if (test_event_start(s, r->index, err) != 0 ||
+        test_group_open(&r->contained.group, s, r->index, err) != 0 || enter_container(r, &spec, err) != 0)
         return -1;
     r->started = true;
-    r->grouped = r->group.on;
+    r->contained.grouped = r->contained.group.on;
     return child_start(&r->child, &s->loop, &spec, &r->limits, &hooks, err);
 }

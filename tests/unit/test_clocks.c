@@ -5,8 +5,8 @@
 
 #include "common/contract/settings.h"
 #include "executor/clocks/clocks.h"
+#include "executor/clocks/clocks_gpu.h"
 #include "executor/clocks/record.h"
-#include "executor/clocks/sclk_limits.h"
 #include "executor/suite/clock_watch.h"
 
 static void limits_are_those_of_the_shader_clock(void **state)

@@ -1,7 +1,7 @@
 /* sample_row: lines of vram_samples.jsonl, which JSON readers must take for what was measured. */
 #include "tests/unit/support.h"
 
-#include "executor/telemetry/sample_row.h"
+#include "executor/telemetry/sample.h"
 
 #include <jansson.h>
 #include <math.h>
