@@ -118,7 +118,9 @@ static int write_markdown(const struct sweep_model *m, const struct sweep_reques
     if (req->n_langs > 1)
         md_language(&w);
     write_body(m, &w);
-    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the report of sweep %s", m->id);
+    return buf_ok(out)
+               ? 0
+               : err_set(err, ERR_INTERNAL, "the report of sweep %s exceeds %zu bytes", m->id, out->max);
 }
 
 static int write_html(const struct sweep_model *m, const struct sweep_request *req,
@@ -131,14 +133,11 @@ static int write_html(const struct sweep_model *m, const struct sweep_request *r
 int sweep_report_render_both(const struct sweep_request *req, struct buf *markdown, struct buf *html,
                              struct err *err)
 {
-    struct sweep_model m;
-    int rc = sweep_model_load(&m, req->store, req->sweep, req->nodes, req->n_nodes, err);
-    if (rc == 0)
-        rc = write_markdown(&m, req, markdown, err);
-    if (rc == 0)
-        rc = write_html(&m, req, markdown, html, err);
-    sweep_model_release(&m);
-    return rc;
+    AUTO(sweep_model_release) struct sweep_model m = {0};
+    if (sweep_model_load(&m, req->store, req->sweep, req->nodes, req->n_nodes, err) != 0 ||
+        write_markdown(&m, req, markdown, err) != 0)
+        return -1;
+    return write_html(&m, req, markdown, html, err);
 }
 
 int sweep_report_render(const struct sweep_request *req, struct buf *out, struct err *err)
@@ -152,12 +151,10 @@ static void print_table(const struct sweep_model *m, side_table *fill, bool colo
 {
     size_t sides[SWEEP_TABLE_SIDES], n;
     for (size_t part = 0; (n = sweep_table_sides(m, part, sides)) > 0; part++) {
-        struct table t;
-        table_init(&t);
+        AUTO(table_release) struct table t = {0};
         fill(&t, m, sides, n, REPORT_EN);
         buf_putc(out, '\n');
         table_write_text(&t, colour, out);
-        table_release(&t);
     }
 }
 
@@ -176,20 +173,15 @@ static void print_facts(struct sweep_model *m, bool colour, struct buf *out)
 
 int sweep_report_terminal(const struct sweep_request *req, bool colour, struct buf *out, struct err *err)
 {
-    struct sweep_model m;
-    int rc = sweep_model_load(&m, req->store, req->sweep, req->nodes, req->n_nodes, err);
-    if (rc == 0) {
-        struct table t;
-        table_init(&t);
-        table_sweep_nodes(&t, &m, REPORT_EN);
-        table_write_text(&t, colour, out);
-        table_release(&t);
-        if (m.n_cells > 0)
-            print_table(&m, table_sweep_cells, colour, out);
-        if (count_runs(&m) > 1 && m.n_facts > 0)
-            print_facts(&m, colour, out);
-        rc = buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the tables of sweep %s", m.id);
-    }
-    sweep_model_release(&m);
-    return rc;
+    AUTO(sweep_model_release) struct sweep_model m = {0};
+    AUTO(table_release) struct table t = {0};
+    if (sweep_model_load(&m, req->store, req->sweep, req->nodes, req->n_nodes, err) != 0)
+        return -1;
+    table_sweep_nodes(&t, &m, REPORT_EN);
+    table_write_text(&t, colour, out);
+    if (m.n_cells > 0)
+        print_table(&m, table_sweep_cells, colour, out);
+    if (count_runs(&m) > 1 && m.n_facts > 0)
+        print_facts(&m, colour, out);
+    return 0;
 }

@@ -1,4 +1,5 @@
 /* Resources: what each variant's build recorded about its kernels. */
+#include "common/base/alloc.h"
 #include "reports/model/parts.h"
 
 #include <stdio.h>
@@ -17,9 +18,7 @@ static bool shown_before(const struct run_data *run, size_t variant)
 
 int model_resources(struct report_model *m, struct err *err)
 {
-    m->resources = calloc(m->now.n_variants, sizeof *m->resources);
-    if (!m->resources)
-        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    m->resources = xcalloc(m->now.n_variants, sizeof *m->resources);
     if (details_load(m->subject->store, m->now.info.key, &m->details, err))
         return -1;
     for (size_t v = 0; v < m->now.n_variants; v++) {

@@ -1,4 +1,5 @@
 /* Findings: the verdicts, most important first. */
+#include "common/base/alloc.h"
 #include "reports/model/parts.h"
 #include "results/judge/confirm.h"
 
@@ -41,15 +42,12 @@ static int by_importance(const void *a, const void *b)
     return x < y ? -1 : x > y; /* the comparison's own order */
 }
 
-int model_findings(struct report_model *m, struct err *err)
+void model_findings(struct report_model *m)
 {
     const struct comparison *c = m->comparison;
-    m->findings = calloc(c->count + 1, sizeof *m->findings);
-    if (!m->findings)
-        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    m->findings = xcalloc(c->count, sizeof *m->findings);
     for (size_t i = 0; i < c->count; i++)
         if (c->deltas[i].metric == c->primary)
             m->findings[m->n_findings++] = &c->deltas[i];
     qsort(m->findings, m->n_findings, sizeof *m->findings, by_importance);
-    return 0;
 }

@@ -1,5 +1,6 @@
 #include "reports/model/insight.h"
 
+#include "common/base/alloc.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -106,35 +107,29 @@ static bool ended_alike(const struct cell *a, const struct cell *b)
            strcmp(a->reason ? a->reason : "", b->reason ? b->reason : "") == 0;
 }
 
-static bool add_to_group(struct cell_group *g, const struct cell *c)
+static void add_to_group(struct cell_group *g, const struct cell *c)
 {
-    const struct cell **cells = reallocarray(g->cells, g->count + 1, sizeof(const struct cell *));
-    if (!cells)
-        return false;
-    g->cells = cells;
+    g->cells = xrealloc(g->cells, (g->count + 1) * sizeof(const struct cell *));
     g->cells[g->count++] = c;
-    return true;
 }
 
-int insight_not_ok(const struct run_data *run, struct cell_group **groups, size_t *count)
+size_t insight_not_ok(const struct run_data *run, struct cell_group **groups)
 {
-    size_t of_variant = 0;
-    *count = 0;
-    *groups = calloc(run->n_cells + 1, sizeof **groups);
-    for (size_t i = 0; *groups && i < run->n_cells; i++) {
+    size_t of_variant = 0, count = 0;
+    *groups = xcalloc(run->n_cells, sizeof **groups);
+    for (size_t i = 0; i < run->n_cells; i++) {
         const struct cell *c = &run->cells[i];
         if (i && run->cells[i - 1].variant != c->variant)
-            of_variant = *count;
+            of_variant = count;
         size_t g = of_variant;
         if (c->status == STATUS_OK)
             continue;
-        while (g < *count && !ended_alike((*groups)[g].cells[0], c))
+        while (g < count && !ended_alike((*groups)[g].cells[0], c))
             g++;
-        if (!add_to_group(&(*groups)[g], c))
-            return -1;
-        *count += g == *count;
+        add_to_group(&(*groups)[g], c);
+        count += g == count;
     }
-    return *groups ? 0 : -1;
+    return count;
 }
 
 void insight_groups_release(struct cell_group *groups, size_t count)
@@ -148,9 +143,7 @@ struct cell_spread insight_spread(const struct run_data *run, const struct cell 
 {
     struct cell_spread s = {
         .low = INFINITY, .high = -INFINITY, .relative = (double)NAN, .deviation = (double)NAN};
-    double *values = calloc(c->count + 1, sizeof *values);
-    if (!values)
-        return s;
+    AUTO_FREE double *values = xcalloc(c->count, sizeof *values);
     s.n = (int)run_data_values(run, c, metric, values);
     for (int i = 0; i < s.n; i++) {
         s.low = fmin(s.low, values[i]);
@@ -160,7 +153,6 @@ struct cell_spread insight_spread(const struct run_data *run, const struct cell 
         s.relative = (s.high - s.low) / c->median[metric];
     if (s.n >= 2)
         s.deviation = stats_sd(values, (size_t)s.n);
-    free(values);
     return s;
 }
 

@@ -38,8 +38,9 @@ struct cell_group {
     size_t count;
 };
 
-/* Groups of cells that are not OK, in plan order; *groups is for insight_groups_release(). -1: no memory. */
-int insight_not_ok(const struct run_data *run, struct cell_group **groups, size_t *count);
+/* Groups of cells that are not OK, in plan order; *groups is for insight_groups_release(). Returns how many.
+ */
+size_t insight_not_ok(const struct run_data *run, struct cell_group **groups);
 void insight_groups_release(struct cell_group *groups, size_t count);
 
 /* Spread of the counted repetitions of a cell. */

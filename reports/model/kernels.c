@@ -1,5 +1,6 @@
 /* Kernels: shapes, accuracy and roofline position of the cells of a kernel benchmark, and the stages of a
  * model's prefill. Read from what tests printed in addition to the timings that every test has. */
+#include "common/base/alloc.h"
 #include "reports/model/parts.h"
 
 #include <math.h>
@@ -86,12 +87,10 @@ static const char *kernel_name(const struct run_data *run, const struct cell *c)
     return *c->attn_impl ? c->attn_impl : run->variants[c->variant].name;
 }
 
-static int read_stages(struct report_model *m, const struct extra_list *extras, struct err *err)
+static void read_stages(struct report_model *m, const struct extra_list *extras)
 {
-    size_t *order = NULL;
-    m->stages = calloc(m->now.n_cells + 1, sizeof *m->stages);
-    if (!m->stages || cells_by_context(&m->now, &order))
-        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    AUTO_FREE size_t *order = cells_by_context(&m->now);
+    m->stages = xcalloc(m->now.n_cells, sizeof *m->stages);
     for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[order[i]];
         const struct run_test *t = representative(&m->now, c);
@@ -104,20 +103,17 @@ static int read_stages(struct report_model *m, const struct extra_list *extras, 
                                .other_s = report_extra(extras, t->key, "other_s"),
                                .roofline_share = report_extra(extras, t->key, "roofline_share")};
     }
-    free(order);
-    return 0;
 }
 
 int model_kernels(struct report_model *m, struct err *err)
 {
-    struct extra_list extras;
-    m->kernels = calloc(m->now.n_cells + 1, sizeof *m->kernels);
-    m->launches = calloc(m->now.n_cells + 1, sizeof *m->launches);
-    if (!m->kernels || !m->launches)
-        return err_set(err, ERR_INTERNAL, "report: memory is short");
-    int rc = report_extras_load(m->subject->store, m->now.info.key, &extras, err);
-    m->kernels_alone = rc == 0 && report_extras_kernels_alone(&extras, &m->now);
-    for (size_t i = 0; rc == 0 && i < m->now.n_cells; i++) {
+    AUTO(report_extras_release) struct extra_list extras = {0};
+    m->kernels = xcalloc(m->now.n_cells, sizeof *m->kernels);
+    m->launches = xcalloc(m->now.n_cells, sizeof *m->launches);
+    if (report_extras_load(m->subject->store, m->now.info.key, &extras, err) != 0)
+        return -1;
+    m->kernels_alone = report_extras_kernels_alone(&extras, &m->now);
+    for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
         const struct run_test *t = representative(&m->now, c);
         if (!t)
@@ -128,8 +124,6 @@ int model_kernels(struct report_model *m, struct err *err)
         if (says_something(&m->kernels[m->n_kernels], &m->launches[m->n_kernels]))
             m->n_kernels++;
     }
-    if (rc == 0)
-        rc = read_stages(m, &extras, err);
-    report_extras_release(&extras);
-    return rc;
+    read_stages(m, &extras);
+    return 0;
 }

@@ -1,5 +1,6 @@
 /* Memory of each cell's tests: in use before, peak, in use after, and whether it was still growing at the
  * end. */
+#include "common/base/alloc.h"
 #include "reports/model/insight.h"
 #include "reports/model/parts.h"
 #include "results/stats/stats.h"
@@ -72,33 +73,26 @@ static int add_row(struct report_model *m, const struct cell *c, struct err *err
                                .slope = (double)NAN};
     for (size_t i = c->first; i < c->first + c->count; i++) {
         const struct run_test *test = &m->now.tests[i];
-        struct samples samples;
+        AUTO(samples_release) struct samples samples = {0};
         row->vram_before = fmin(row->vram_before, test->used.vram_before);
         row->vram_after = fmax(row->vram_after, test->used.vram_after);
         row->kept |=
             insight_memory_kept(test->used.vram_before, test->value[METRIC_VRAM_PEAK], test->used.vram_after);
         if (test->samples == 0)
             continue;
-        samples_init(&samples);
-        int rc = samples_load(m->subject->store, test->key, &samples, err);
-        if (rc == 0)
-            take_samples(row, &samples);
-        samples_release(&samples);
-        if (rc)
+        if (samples_load(m->subject->store, test->key, &samples, err) != 0)
             return -1;
+        take_samples(row, &samples);
     }
     return 0;
 }
 
 int model_memory(struct report_model *m, struct err *err)
 {
-    size_t *order = NULL;
-    m->memory = calloc(m->now.n_cells + 1, sizeof *m->memory);
-    if (!m->memory || cells_by_context(&m->now, &order))
-        return err_set(err, ERR_INTERNAL, "report: memory is short");
-    int rc = 0;
-    for (size_t k = 0; rc == 0 && k < m->now.n_cells; k++)
-        rc = add_row(m, &m->now.cells[order[k]], err);
-    free(order);
-    return rc;
+    AUTO_FREE size_t *order = cells_by_context(&m->now);
+    m->memory = xcalloc(m->now.n_cells, sizeof *m->memory);
+    for (size_t k = 0; k < m->now.n_cells; k++)
+        if (add_row(m, &m->now.cells[order[k]], err) != 0)
+            return -1;
+    return 0;
 }

@@ -45,41 +45,39 @@ static int load_reason(struct report_model *m, struct err *err)
     const struct run_file *f = details_file(&m->details, "summary.json");
     if (!f || !f->body)
         return 0;
-    json_t *summary = json_parse(f->body, strlen(f->body), f->path, err);
+    json_auto_t *summary = json_parse(f->body, strlen(f->body), f->path, err);
     const char *reason = json_string_value(json_object_get(summary, "reason"));
     if (reason)
         text_printable_fixed(m->reason, sizeof m->reason, reason, strlen(reason));
-    json_decref(summary);
     return summary ? 0 : -1;
 }
 
-static void load_cards(struct report_model *m)
+static int load_parts(struct report_model *m, struct err *err)
 {
-    const struct compare_options o = compare_defaults();
-    m->cards = standings_compare(&m->now, PLACE_GPU, m->primary.metric, &o, &m->n_cards);
+    if (load_run(m, err) != 0 || model_comparison(m, err) != 0 || model_commits(m, err) != 0)
+        return -1;
+    model_findings(m);
+    if (model_changes(m, err) != 0 || model_plotted(m, err) != 0 || model_traces(m, err) != 0 ||
+        model_memory(m, err) != 0 || model_resources(m, err) != 0 || load_reason(m, err) != 0 ||
+        model_changed_code(m, err) != 0 || model_kernels(m, err) != 0)
+        return -1;
+    model_launched(m);
+    return report_costs_load(m->subject->store, &m->now.info, COST_ROWS_SHOWN, &m->costs, err);
 }
 
 int report_model_load(struct report_model *m, const struct report_subject *subject, struct err *err)
 {
+    const struct compare_options o = compare_defaults();
     *m = (struct report_model){.subject = subject};
     m->against = &m->own_against;
     m->comparison = &m->own_comparison;
-    int rc = load_run(m, err);
+    int rc = load_parts(m, err);
     if (rc == 0)
-        rc = model_comparison(m, err) || model_commits(m, err) || model_findings(m, err) ||
-             model_changes(m, err) || model_plotted(m, err) || model_traces(m, err) || model_memory(m, err) ||
-             model_resources(m, err) || load_reason(m, err) || model_changed_code(m, err) ||
-             model_kernels(m, err);
-    if (rc == 0)
-        model_launched(m);
-    if (rc == 0)
-        rc = report_costs_load(subject->store, &m->now.info, COST_ROWS_SHOWN, &m->costs, err);
-    if (rc == 0)
-        load_cards(m);
+        m->cards = standings_compare(&m->now, PLACE_GPU, m->primary.metric, &o, &m->n_cards);
     m->primary = quantity_of(m->primary.metric, m->kernels_alone);
     m->prefill = quantity_of(METRIC_PREFILL_S, m->kernels_alone);
     m->subject = NULL;
-    return rc ? -1 : 0;
+    return rc;
 }
 
 void report_model_release(struct report_model *m)

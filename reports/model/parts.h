@@ -6,7 +6,7 @@
 
 #include "reports/model/model.h"
 
-int model_findings(struct report_model *m, struct err *err);
+void model_findings(struct report_model *m);
 /* The base and the comparison, unless the subject provides both. */
 int model_comparison(struct report_model *m, struct err *err);
 /* What was committed in between. */

@@ -1,5 +1,6 @@
 #include "reports/model/resources.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 
 #include <math.h>
@@ -66,7 +67,7 @@ static void decode_kernel(const json_t *o, const struct gpu_limits *limits, stru
 int resources_decode(const char *body, const char *place, struct variant_resources *out, struct err *err)
 {
     *out = (struct variant_resources){0};
-    json_t *root = json_parse(body, strlen(body), place, err);
+    json_auto_t *root = json_parse(body, strlen(body), place, err);
     if (!root)
         return -1;
     const json_t *list = json_object_get(root, "kernels");
@@ -74,12 +75,10 @@ int resources_decode(const char *body, const char *place, struct variant_resourc
     text(root, "arch", out->arch, sizeof out->arch);
     text(root, "compiler", out->compiler, sizeof out->compiler);
     out->limits = gpu_limits_of(out->arch);
-    out->kernels = calloc(n + 1, sizeof *out->kernels);
-    if (out->kernels)
-        for (; out->count < n; out->count++)
-            decode_kernel(json_array_get(list, out->count), out->limits, &out->kernels[out->count]);
-    json_decref(root);
-    return out->kernels ? 0 : err_set(err, ERR_INTERNAL, "report: memory is short");
+    out->kernels = xcalloc(n, sizeof *out->kernels);
+    for (; out->count < n; out->count++)
+        decode_kernel(json_array_get(list, out->count), out->limits, &out->kernels[out->count]);
+    return 0;
 }
 
 void resources_release(struct variant_resources *r)

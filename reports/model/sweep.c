@@ -12,11 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, ERR_INTERNAL, "no memory for the runs of a sweep");
-}
-
 static struct sweep_side *side_of(struct sweep_model *m, const char *node)
 {
     for (size_t i = 0; i < m->n_sides; i++)
@@ -46,20 +41,17 @@ static int load_run(struct sweep_model *m, struct store *s, int64_t key, struct 
 static int load_sides(struct sweep_model *m, struct store *s, const struct sweep_node *nodes, size_t n_nodes,
                       struct err *err)
 {
-    int64_t *keys;
+    AUTO_FREE int64_t *keys = NULL;
     size_t n;
     if (sweep_runs(s, m->id, &keys, &n, err) != 0)
         return -1;
-    m->sides = calloc(n + n_nodes + 1, sizeof *m->sides);
-    int rc = m->sides ? 0 : no_memory(err);
-    for (size_t i = 0; rc == 0 && i < n_nodes; i++)
+    m->sides = xcalloc(n + n_nodes, sizeof *m->sides);
+    for (size_t i = 0; i < n_nodes; i++)
         snprintf(side_of(m, nodes[i].node)->failure, RUN_REASON_MAX, "%s", nodes[i].failure);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = load_run(m, s, keys[i], err);
-    free(keys);
-    if (rc == 0 && m->n_sides == 0)
-        rc = err_set(err, ERR_INPUT, "%s: no run of this sweep is in the store", m->id);
-    return rc;
+    for (size_t i = 0; i < n; i++)
+        if (load_run(m, s, keys[i], err) != 0)
+            return -1;
+    return m->n_sides > 0 ? 0 : err_set(err, ERR_INPUT, "%s: no run of this sweep is in the store", m->id);
 }
 
 static int choose_reference(struct sweep_model *m, struct store *s, struct err *err)
@@ -89,7 +81,7 @@ static bool has_cell(const struct sweep_model *m, const char *variant, int conte
     return false;
 }
 
-static int collect_cells(struct sweep_model *m, struct err *err)
+static void collect_cells(struct sweep_model *m)
 {
     size_t room = 0;
     for (size_t i = 0; i < m->n_sides; i++) {
@@ -98,14 +90,12 @@ static int collect_cells(struct sweep_model *m, struct err *err)
             const char *variant = run->variants[run->cells[c].variant].name;
             if (has_cell(m, variant, run->cells[c].context))
                 continue;
-            if (!ALLOC_GROW(m->cells, m->n_cells + 1, room))
-                return no_memory(err);
+            ALLOC_GROW(m->cells, m->n_cells + 1, room);
             struct sweep_cell *cell = &m->cells[m->n_cells++];
             snprintf(cell->variant, sizeof cell->variant, "%s", variant);
             cell->context = run->cells[c].context;
         }
     }
-    return 0;
 }
 
 const struct cell *sweep_model_cell(const struct sweep_model *m, size_t side, const struct sweep_cell *c)
@@ -130,12 +120,10 @@ struct sweep_ratio sweep_model_ratio(const struct sweep_model *m, size_t side, c
     return r;
 }
 
-static int measure_side(struct sweep_model *m, size_t side, struct err *err)
+static void measure_side(struct sweep_model *m, size_t side)
 {
     struct sweep_side *s = &m->sides[side];
-    double *ratios = malloc((m->n_cells + 1) * sizeof *ratios);
-    if (!ratios)
-        return no_memory(err);
+    AUTO_FREE double *ratios = xcalloc(m->n_cells, sizeof *ratios);
     for (size_t i = 0; i < m->n_cells; i++) {
         double ratio = sweep_model_ratio(m, side, &m->cells[i]).ratio;
         if (isnan(ratio))
@@ -145,8 +133,6 @@ static int measure_side(struct sweep_model *m, size_t side, struct err *err)
         ratios[s->cells++] = ratio;
     }
     s->ratio = stats_median(ratios, s->cells);
-    free(ratios);
-    return 0;
 }
 
 /* Whether the key has another value, or none, on another side with a run. */
@@ -173,21 +159,16 @@ static bool has_fact(const struct sweep_model *m, const char *key)
     return false;
 }
 
-static int add_fact(struct sweep_model *m, const char *key, struct err *err)
+static void add_fact(struct sweep_model *m, const char *key)
 {
-    if (!ALLOC_GROW(m->facts, m->n_facts + 1, m->facts_room))
-        return no_memory(err);
-    struct sweep_fact *f = &m->facts[m->n_facts];
-    *f = (struct sweep_fact){.value = calloc(m->n_sides, sizeof *f->value)};
-    if (!f->value)
-        return no_memory(err);
-    m->n_facts++;
+    ALLOC_GROW(m->facts, m->n_facts + 1, m->facts_room);
+    struct sweep_fact *f = &m->facts[m->n_facts++];
+    *f = (struct sweep_fact){.value = xcalloc(m->n_sides, sizeof *f->value)};
     snprintf(f->key, sizeof f->key, "%s", key);
     for (size_t i = 0; i < m->n_sides; i++) {
         const char *value = m->sides[i].has_run ? run_data_fact(&m->sides[i].run, key) : NULL;
         f->value[i] = value ? value : "";
     }
-    return 0;
 }
 
 static int by_key(const void *a, const void *b)
@@ -230,17 +211,16 @@ static bool is_difference(const struct sweep_model *m, const char *key)
     return !has_fact(m, key) && !is_identity(key) && differs(m, key) && !is_like_first_gpu(m, key);
 }
 
-static int collect_facts(struct sweep_model *m, struct err *err)
+static void collect_facts(struct sweep_model *m)
 {
     for (size_t i = 0; i < m->n_sides; i++)
         for (size_t k = 0; k < m->sides[i].run.n_facts; k++) {
             const char *key = m->sides[i].run.facts[k].key;
-            if (is_difference(m, key) && add_fact(m, key, err) != 0)
-                return -1;
+            if (is_difference(m, key))
+                add_fact(m, key);
         }
     if (m->n_facts > 0)
         qsort(m->facts, m->n_facts, sizeof *m->facts, by_key);
-    return 0;
 }
 
 int sweep_model_load(struct sweep_model *m, struct store *s, const char *id, const struct sweep_node *nodes,
@@ -248,12 +228,12 @@ int sweep_model_load(struct sweep_model *m, struct store *s, const char *id, con
 {
     *m = (struct sweep_model){0};
     snprintf(m->id, sizeof m->id, "%s", id);
-    if (load_sides(m, s, nodes, n_nodes, err) != 0 || choose_reference(m, s, err) != 0 ||
-        collect_cells(m, err) != 0 || collect_facts(m, err) != 0)
+    if (load_sides(m, s, nodes, n_nodes, err) != 0 || choose_reference(m, s, err) != 0)
         return -1;
+    collect_cells(m);
+    collect_facts(m);
     for (size_t i = 0; i < m->n_sides; i++)
-        if (measure_side(m, i, err) != 0)
-            return -1;
+        measure_side(m, i);
     return 0;
 }
 

@@ -1,4 +1,5 @@
 /* Traces: memory over time of each variant's largest context, for the plot. */
+#include "common/base/alloc.h"
 #include "reports/model/parts.h"
 #include "results/store/samples.h"
 
@@ -18,44 +19,31 @@ static const struct run_test *largest_test(const struct run_data *run, size_t va
     return found;
 }
 
-static double *copy_values(const double *values, size_t count)
-{
-    double *own = calloc(count, sizeof *own);
-    return own ? memcpy(own, values, count * sizeof *own) : NULL;
-}
-
-static int add_trace(struct report_model *m, const struct run_test *test, const struct samples *samples,
-                     struct err *err)
+static void add_trace(struct report_model *m, const struct run_test *test, const struct samples *samples)
 {
     const double *t = samples_column(samples, "t"), *vram = samples_column(samples, "vram_used"),
                  *rss = samples_column(samples, "rss");
     struct memory_trace *trace = &m->traces[m->n_traces];
     if (samples->count < 2 || !t || (!vram && !rss))
-        return 0;
+        return;
     *trace = (struct memory_trace){
         .variant = test->variant, .context = test->context, .vram = vram != NULL, .count = samples->count};
-    trace->t = copy_values(t, samples->count);
-    trace->bytes = copy_values(vram ? vram : rss, samples->count);
+    trace->t = xmemdup(t, samples->count * sizeof *t);
+    trace->bytes = xmemdup(vram ? vram : rss, samples->count * sizeof *t);
     m->n_traces++;
-    return trace->t && trace->bytes ? 0 : err_set(err, ERR_INTERNAL, "report: memory is short");
 }
 
 int model_traces(struct report_model *m, struct err *err)
 {
-    int rc = 0;
-    m->traces = calloc(m->now.n_variants, sizeof *m->traces);
-    if (!m->traces)
-        return err_set(err, ERR_INTERNAL, "report: memory is short");
-    for (size_t v = 0; rc == 0 && v < m->now.n_variants; v++) {
+    m->traces = xcalloc(m->now.n_variants, sizeof *m->traces);
+    for (size_t v = 0; v < m->now.n_variants; v++) {
         const struct run_test *test = largest_test(&m->now, v);
-        struct samples samples;
+        AUTO(samples_release) struct samples samples = {0};
         if (!test)
             continue;
-        samples_init(&samples);
-        rc = samples_load(m->subject->store, test->key, &samples, err);
-        if (rc == 0)
-            rc = add_trace(m, test, &samples, err);
-        samples_release(&samples);
+        if (samples_load(m->subject->store, test->key, &samples, err) != 0)
+            return -1;
+        add_trace(m, test, &samples);
     }
-    return rc;
+    return 0;
 }

@@ -1,5 +1,7 @@
 #include "reports/model/view.h"
 
+#include "common/base/alloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,23 +19,16 @@ static int order_compare(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-int cells_by_context(const struct run_data *run, size_t **order)
+size_t *cells_by_context(const struct run_data *run)
 {
-    struct order_key *keys = calloc(run->n_cells + 1, sizeof *keys);
-    *order = calloc(run->n_cells + 1, sizeof **order);
-    if (!keys || !*order) {
-        free(keys);
-        free(*order);
-        *order = NULL;
-        return -1;
-    }
+    AUTO_FREE struct order_key *keys = xcalloc(run->n_cells, sizeof *keys);
+    size_t *order = xcalloc(run->n_cells, sizeof *order);
     for (size_t i = 0; i < run->n_cells; i++)
         keys[i] = (struct order_key){.context = run->cells[i].context, .index = i};
     qsort(keys, run->n_cells, sizeof *keys, order_compare);
     for (size_t i = 0; i < run->n_cells; i++)
-        (*order)[i] = keys[i].index;
-    free(keys);
-    return 0;
+        order[i] = keys[i].index;
+    return order;
 }
 
 enum standing standing_of(const struct cell *c, const struct variant_delta *d)

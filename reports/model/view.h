@@ -20,8 +20,8 @@ enum standing {
 };
 enum standing standing_of(const struct cell *c, const struct variant_delta *d);
 
-/* Order of a document's tables: by context, then as the plan lists the variants. The caller frees *order. */
-int cells_by_context(const struct run_data *run, size_t **order);
+/* Order of a document's tables: by context, then as the plan lists the variants. The caller frees it. */
+size_t *cells_by_context(const struct run_data *run);
 
 /* A step whose time grows this much more than n^2 is flagged. */
 #define SCALING_TOLERANCE 0.10

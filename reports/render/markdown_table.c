@@ -1,4 +1,5 @@
 /* Tables of a Markdown document. */
+#include "common/base/alloc.h"
 #include "reports/render/escape.h"
 #include "reports/render/markdown.h"
 
@@ -60,7 +61,7 @@ static void write_table(const struct table *t, char *const *cells, const size_t 
     }
 }
 
-/* Fills in each cell's Markdown and each column's width; false without memory. */
+/* Fills in each cell's Markdown and each column's width; false if a cell is too long. */
 static bool table_cells(const struct table *t, char **cells, size_t *width)
 {
     for (size_t c = 0; c < t->n_cols; c++) {
@@ -68,13 +69,11 @@ static bool table_cells(const struct table *t, char **cells, size_t *width)
         width[c] = w < 3 ? 3 : w;
     }
     for (size_t i = 0; t->n_cols > 0 && i < t->n_cells; i++) {
-        struct buf b;
-        buf_init(&b, (size_t)ESCAPE_BYTES_MAX * 16);
+        AUTO(buf_release) struct buf b = {.max = (size_t)ESCAPE_BYTES_MAX * 16};
         buf_putc(&b, ' '); /* a cell is never at the start of a line */
         cell_markdown(&b, &t->cells[i]);
         buf_consume(&b, 1);
         cells[i] = buf_steal(&b);
-        buf_release(&b);
         if (!cells[i])
             return false;
         size_t w = table_text_width(cells[i]);
@@ -87,14 +86,13 @@ static bool table_cells(const struct table *t, char **cells, size_t *width)
 void md_table(struct md *w, const struct table *t)
 {
     size_t width[TABLE_COLS_MAX] = {0};
-    char **cells = table_ok(t) ? calloc(t->n_cells + 1, sizeof *cells) : NULL;
+    AUTO_FREE char **cells = xcalloc(t->n_cells, sizeof *cells);
     md_end(w);
-    if (cells && table_cells(t, cells, width))
+    if (table_ok(t) && table_cells(t, cells, width))
         write_table(t, cells, width, w->out);
     else
         w->out->failed = true;
-    for (size_t i = 0; cells && i < t->n_cells; i++)
+    for (size_t i = 0; i < t->n_cells; i++)
         free(cells[i]);
-    free(cells);
     md_end(w);
 }

@@ -25,28 +25,20 @@ void table_release(struct table *t)
 
 void table_column(struct table *t, const char *title, bool right)
 {
-    char *copy = t->n_cols < TABLE_COLS_MAX && t->n_cells == 0 ? strdup(title) : NULL;
-    if (!copy) {
+    if (t->n_cols == TABLE_COLS_MAX || t->n_cells > 0) {
         t->failed = true;
         return;
     }
-    t->cols[t->n_cols++] = (struct table_col){.title = copy, .right = right};
-}
-
-static bool table_grow(struct table *t)
-{
-    return ALLOC_GROW(t->cells, t->n_cells + 1, t->cap);
+    t->cols[t->n_cols++] = (struct table_col){.title = xstrdup(title), .right = right};
 }
 
 static void table_add(struct table *t, const char *text, enum cell_kind kind, enum cell_mark mark)
 {
-    char *copy = t->failed ? NULL : strdup(text);
-    if (!copy || t->n_cols == 0 || !table_grow(t)) {
-        free(copy);
-        t->failed = true;
+    t->failed |= t->n_cols == 0;
+    if (t->failed)
         return;
-    }
-    t->cells[t->n_cells++] = (struct table_cell){.text = copy, .kind = kind, .mark = mark};
+    ALLOC_GROW(t->cells, t->n_cells + 1, t->cap);
+    t->cells[t->n_cells++] = (struct table_cell){.text = xstrdup(text), .kind = kind, .mark = mark};
 }
 
 void table_text(struct table *t, const char *text)
@@ -62,10 +54,8 @@ void table_code(struct table *t, const char *text)
 void table_link(struct table *t, const char *text, const char *target)
 {
     table_add(t, text, CELL_CODE, MARK_NONE);
-    if (t->failed)
-        return;
-    char *link = t->cells[t->n_cells - 1].link = strdup(target);
-    t->failed = !link;
+    if (!t->failed)
+        t->cells[t->n_cells - 1].link = xstrdup(target);
 }
 
 void table_marked(struct table *t, const char *text, enum cell_mark mark)
@@ -168,11 +158,7 @@ static char *printable(const char *text)
 {
     AUTO(buf_release) struct buf b = {.max = TABLE_CELL_MAX * 8};
     text_printable(&b, text, strlen(text), TABLE_CELL_MAX);
-    if (!buf_ok(&b)) {
-        return NULL;
-    }
-    char *copy = strdup(buf_str(&b));
-    return copy;
+    return xstrdup(buf_str(&b));
 }
 
 static void write_rows(const struct table *t, char *const *cells, const size_t *width, bool colour,
@@ -193,21 +179,19 @@ static void write_rows(const struct table *t, char *const *cells, const size_t *
 void table_write_text(const struct table *t, bool colour, struct buf *out)
 {
     size_t width[TABLE_COLS_MAX] = {0};
-    AUTO_FREE char **cells = table_ok(t) ? calloc(t->n_cells + 1, sizeof *cells) : NULL;
-    out->failed |= !cells;
-    for (size_t c = 0; cells && c < t->n_cols; c++)
+    AUTO_FREE char **cells = xcalloc(t->n_cells, sizeof *cells);
+    out->failed |= !table_ok(t);
+    if (out->failed)
+        return;
+    for (size_t c = 0; c < t->n_cols; c++)
         width[c] = table_text_width(t->cols[c].title);
-    for (size_t i = 0; cells && i < t->n_cells; i++) {
+    for (size_t i = 0; i < t->n_cells; i++) {
         size_t c = i % t->n_cols; // NOLINT(clang-analyzer-core.DivideZero): table_ok()
-        if (!(cells[i] = printable(t->cells[i].text))) {
-            out->failed = true;
-            break;
-        }
+        cells[i] = printable(t->cells[i].text);
         size_t w = table_text_width(cells[i]);
         width[c] = w > width[c] ? w : width[c];
     }
-    if (!out->failed)
-        write_rows(t, cells, width, colour, out);
-    for (size_t i = 0; cells && i < t->n_cells; i++)
+    write_rows(t, cells, width, colour, out);
+    for (size_t i = 0; i < t->n_cells; i++)
         free(cells[i]);
 }

@@ -1,6 +1,6 @@
 /* table: rows of text cells, with a title and an alignment per column; filled once, then written as aligned
  * text for a terminal or as a Markdown table (markdown.h). Cells are copied. Like struct buf, a table
- * remembers a failure (no memory, a row of the wrong length) instead of returning it for every cell: check
+ * remembers a failure (a row of the wrong length) instead of returning it for every cell: check
  * table_ok() at the end.
  */
 #ifndef KERNSWEEP_REPORTS_RENDER_TABLE_H

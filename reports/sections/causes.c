@@ -15,11 +15,10 @@ static void write_line(const struct why_line *l, struct md *w)
 
 void section_causes(const struct report_model *m, struct md *w)
 {
-    struct err err = {0};
-    struct why why;
-    if (!m->has_comparison || m->comparison->causes.count == 0 ||
-        why_of(m->comparison, w->lang, &why, &err) != 0)
+    AUTO(why_release) struct why why = {0};
+    if (!m->has_comparison || m->comparison->causes.count == 0)
         return;
+    why_of(m->comparison, w->lang, &why);
     md_heading(w, 2, MSG_H_CAUSES);
     if (why.before)
         md_para(w, MSG_CAUSES_SINCE, why.before);
@@ -29,5 +28,4 @@ void section_causes(const struct report_model *m, struct md *w)
     if (why.left_out)
         md_item(w, MSG_WHY_MORE, num_int((int64_t)why.left_out).s);
     md_end(w);
-    why_release(&why);
 }

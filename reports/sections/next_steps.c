@@ -105,8 +105,7 @@ static void failure(const struct report_model *m, const struct cell_group *g, st
 static void failures(const struct report_model *m, struct md *w)
 {
     struct cell_group *groups;
-    size_t n, named = 0;
-    w->out->failed |= insight_not_ok(&m->now, &groups, &n) != 0;
+    size_t n = insight_not_ok(&m->now, &groups), named = 0;
     for (size_t i = 0; i < n && named < CELLS_NAMED_MAX; i++) {
         if (groups[i].cells[0]->status == STATUS_SKIPPED)
             continue;

@@ -56,13 +56,12 @@ static double nothing(const struct cell *c)
     return 0;
 }
 
-/* In ascending order of contexts. The caller frees *out, which is NULL without memory. */
+/* In ascending order of contexts. The caller frees *out. */
 static size_t values_by_context(const struct run_data *run, cell_number *get, struct context_value **out)
 {
-    AUTO_FREE size_t *order = NULL, n = 0;
-    *out = calloc(run->n_cells + 1, sizeof **out);
-    if (!*out || cells_by_context(run, &order))
-        return 0;
+    AUTO_FREE size_t *order = cells_by_context(run);
+    size_t n = 0;
+    *out = xcalloc(run->n_cells, sizeof **out);
     for (size_t i = 0; i < run->n_cells; i++) {
         const struct cell *c = &run->cells[order[i]];
         if (n == 0 || (*out)[n - 1].context != c->context)

@@ -276,8 +276,7 @@ static void broken_group(const struct report_model *m, const struct cell_group *
 static void broken_cells(const struct report_model *m, struct md *w)
 {
     struct cell_group *groups;
-    size_t n, left = 0;
-    w->out->failed |= insight_not_ok(&m->now, &groups, &n) != 0;
+    size_t n = insight_not_ok(&m->now, &groups), left = 0;
     for (size_t i = 0; i < n; i++)
         if (i < SUMMARY_FINDINGS_MAX)
             broken_group(m, &groups[i], w);

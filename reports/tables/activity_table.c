@@ -54,7 +54,7 @@ void table_activity(struct table *t, const struct run_data *run, enum report_lan
 {
     static const enum msg numbers[] = {MSG_COL_SCLK, MSG_COL_SCLK_LOW, MSG_COL_MCLK, MSG_COL_POWER,
                                        MSG_COL_TEMPERATURE};
-    size_t *order = NULL;
+    AUTO_FREE size_t *order = cells_by_context(run);
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
     table_column(t, message(lang, MSG_COL_VARIANT), false);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -63,12 +63,7 @@ void table_activity(struct table *t, const struct run_data *run, enum report_lan
     table_column(t, message(lang, MSG_COL_ENERGY), true);
     table_column(t, message(lang, MSG_COL_ENERGY_PER_TOKEN), true);
     table_column(t, message(lang, MSG_COL_NEIGHBOURS), true);
-    if (cells_by_context(run, &order)) {
-        t->failed = true;
-        return;
-    }
     for (size_t k = 0; k < run->n_cells; k++)
         add_row(t, run, &run->cells[order[k]], lang);
-    free(order);
     table_drop_empty(t, 2);
 }

@@ -1,5 +1,6 @@
 #include "reports/tables/bench.h"
 
+#include "common/base/alloc.h"
 #include "reports/words/quantity.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ static const struct delta *delta_of(const struct bench_table *b, const char *var
     return NULL;
 }
 
-int bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row, struct err *err)
+void bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row)
 {
     enum metric m = run_data_metric(b->run);
     const struct run_variant *v = &b->run->variants[i];
@@ -26,13 +27,10 @@ int bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row,
     row->cell = run_data_cell(b->run, v->name, 1);
     row->delta = delta_of(b, v->name, m);
     if (!row->cell)
-        return 0;
-    row->values = calloc(row->cell->count + 1, sizeof *row->values);
-    if (!row->values)
-        return err_set(err, ERR_INTERNAL, "no memory for the values");
+        return;
+    row->values = xcalloc(row->cell->count, sizeof *row->values);
     row->n = run_data_values(b->run, row->cell, m, row->values);
     row->interval = median_interval(row->values, row->n);
-    return 0;
 }
 
 static const char *verdict_word(const struct bench_row *row, enum metric m)
@@ -93,7 +91,7 @@ static void add_row(struct table *t, const struct bench_row *row, enum metric m)
                  ok ? mark_of(row) : MARK_BAD);
 }
 
-int bench_table_fill(const struct bench_table *b, struct table *t, struct err *err)
+void bench_table_fill(const struct bench_table *b, struct table *t)
 {
     enum metric m = run_data_metric(b->run);
     table_column(t, "Name", false);
@@ -105,10 +103,8 @@ int bench_table_fill(const struct bench_table *b, struct table *t, struct err *e
     table_column(t, "", false);
     for (size_t i = 0; i < b->run->n_variants; i++) {
         struct bench_row row;
-        if (bench_row_fill(b, i, &row, err) != 0)
-            return -1;
+        bench_row_fill(b, i, &row);
         add_row(t, &row, m);
         free(row.values);
     }
-    return table_ok(t) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }

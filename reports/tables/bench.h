@@ -26,8 +26,8 @@ struct bench_row {
 };
 
 /* i: index of the run's variant. */
-int bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row, struct err *err);
+void bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row);
 /* t: initialised and empty. */
-int bench_table_fill(const struct bench_table *b, struct table *t, struct err *err);
+void bench_table_fill(const struct bench_table *b, struct table *t);
 
 #endif

@@ -241,39 +241,35 @@ static void add_context(struct why_line *l, int context)
     l->cells++;
 }
 
-static int add_line(struct why *w, const struct cell_causes *c, struct buf *text, struct err *err)
+static void add_line(struct why *w, const struct cell_causes *c, struct buf *text)
 {
     struct why_line *l = find_line(w, c, buf_str(text));
     if (l) {
         add_context(l, c->context);
-        return 0;
+        return;
     }
     if (w->count == WHY_LINES_MAX) {
         w->left_out++;
-        return 0;
+        return;
     }
-    if (!ALLOC_GROW(w->lines, w->count + 1, w->cap))
-        return err_set(err, ERR_INTERNAL, "no memory for the causes");
+    ALLOC_GROW(w->lines, w->count + 1, w->cap);
     l = &w->lines[w->count++];
     *l = (struct why_line){.first = c, .text = *text};
     *text = (struct buf){0};
     add_context(l, c->context);
-    return 0;
 }
 
-static int add_cell(struct why *w, const struct comparison *c, size_t i, bool alike, enum report_lang lang,
-                    struct err *err)
+static void add_cell(struct why *w, const struct comparison *c, size_t i, bool alike, enum report_lang lang)
 {
     const struct cell_causes *cell = &c->causes.cells[i];
     AUTO(buf_release) struct buf text = {.max = WHY_TEXT_MAX};
     cause_sentence(cell, lang, &text);
     if (!alike)
         message_plain(&text, lang, MSG_WHY_LINE_SINCE, cell->before);
-    return buf_ok(&text) ? add_line(w, cell, &text, err)
-                         : err_set(err, ERR_INTERNAL, "no memory for the causes");
+    add_line(w, cell, &text);
 }
 
-int why_of(const struct comparison *c, enum report_lang lang, struct why *out, struct err *err)
+void why_of(const struct comparison *c, enum report_lang lang, struct why *out)
 {
     bool alike = true;
     *out = (struct why){0};
@@ -282,18 +278,13 @@ int why_of(const struct comparison *c, enum report_lang lang, struct why *out, s
     if (alike && c->causes.count)
         out->before = c->causes.cells[0].before;
     for (size_t i = 0; i < c->causes.count; i++)
-        if (add_cell(out, c, i, alike, lang, err) != 0) {
-            why_release(out);
-            return -1;
-        }
+        add_cell(out, c, i, alike, lang);
     for (size_t i = 0; i < out->count; i++)
         out->lines[i].of_most = !*out->lines[i].first->variant && c->shift.agree < c->shift.cells;
-    return 0;
 }
 
 void why_where(const struct why_line *l, enum report_lang lang, struct buf *out)
 {
-    struct buf contexts;
     if (!*l->first->variant) {
         message_plain(out, lang, l->of_most ? MSG_WHY_MOST : MSG_WHY_ALL);
         return;
@@ -301,12 +292,11 @@ void why_where(const struct why_line *l, enum report_lang lang, struct buf *out)
     text_printable(out, l->first->variant, strlen(l->first->variant), RUN_NAME_MAX);
     if (l->cells == 1 && l->contexts[0] == 0)
         return;
-    buf_init(&contexts, PART_MAX);
+    AUTO(buf_release) struct buf contexts = {.max = PART_MAX};
     for (size_t i = 0; i < l->cells && i < WHY_CONTEXTS_MAX; i++)
         buf_printf(&contexts, "%s%d", i ? ", " : "", l->contexts[i]);
     put_more(&contexts, lang, l->cells, WHY_CONTEXTS_MAX);
     message_plain(out, lang, MSG_AT_CONTEXT, buf_str(&contexts));
-    buf_release(&contexts);
 }
 
 void why_heading(const struct why *w, enum report_lang lang, struct buf *out)

@@ -26,7 +26,7 @@ struct why {
     const char *before; /* the run that all were compared with; NULL if they differ */
 };
 
-int why_of(const struct comparison *c, enum report_lang lang, struct why *out, struct err *err);
+void why_of(const struct comparison *c, enum report_lang lang, struct why *out);
 void why_release(struct why *w);
 
 /* "v3 at 4096, 8192 and 2 more", "all cells", "most cells" */

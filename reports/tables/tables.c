@@ -149,7 +149,7 @@ bool variants_apart(const struct variant_delta *vs, size_t n)
 
 void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
-    size_t *order = NULL;
+    AUTO_FREE size_t *order = cells_by_context(v->run);
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
     table_column(t, message(lang, MSG_COL_VARIANT), false);
     table_column(t, message(lang, MSG_COL_KERNEL), false);
@@ -157,10 +157,6 @@ void table_consolidated(struct table *t, const struct variant_view *v, enum repo
     if (v->vs)
         table_column(t, message(lang, MSG_COL_VS_BASELINE), true);
     table_column(t, message(lang, MSG_COL_STATUS), false);
-    if (cells_by_context(v->run, &order)) {
-        t->failed = true;
-        return;
-    }
     for (size_t k = 0; k < v->run->n_cells; k++) {
         const struct cell *c = &v->run->cells[order[k]];
         add_context(t, c->context);
@@ -171,25 +167,23 @@ void table_consolidated(struct table *t, const struct variant_view *v, enum repo
             add_factor(t, v, order[k], lang);
         add_standing(t, v, order[k], lang);
     }
-    free(order);
     if (!v->primary.prompt)
         table_drop_empty(t, 0);
 }
 
 static void take_axes(const struct run_data *run, struct axis_columns *out)
 {
-    const struct run_variant **variants = calloc(run->n_variants + 1, sizeof *variants);
-    for (size_t i = 0; variants && i < run->n_variants; i++)
+    AUTO_FREE const struct run_variant **variants = xcalloc(run->n_variants, sizeof *variants);
+    for (size_t i = 0; i < run->n_variants; i++)
         variants[i] = &run->variants[i];
-    axis_columns_take(out, variants, variants ? run->n_variants : 0);
-    free(variants);
+    axis_columns_take(out, variants, run->n_variants);
 }
 
 void table_performance(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
     const struct run_data *run = v->run;
     struct axis_columns axes;
-    size_t *order = NULL;
+    AUTO_FREE size_t *order = cells_by_context(run);
     bool wall_alone = v->primary.metric == METRIC_WALL_S;
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
     table_column(t, message(lang, MSG_COL_VARIANT), false);
@@ -203,10 +197,6 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
         table_column(t, message(lang, MSG_COL_THROUGHPUT), true);
     table_column(t, message(lang, MSG_COL_REPETITIONS), true);
     table_column(t, message(lang, MSG_COL_STATUS), false);
-    if (cells_by_context(run, &order)) {
-        t->failed = true;
-        return;
-    }
     for (size_t k = 0; k < run->n_cells; k++) {
         const struct cell *c = &run->cells[order[k]];
         add_context(t, c->context);
@@ -221,7 +211,6 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
         table_text(t, num_int(c->counted).s);
         table_marked(t, cell_status(c).s, status_mark(c));
     }
-    free(order);
     if (!v->primary.prompt)
         table_drop_empty(t, 0);
 }
@@ -235,7 +224,7 @@ void table_own_metrics(struct table *t, const struct run_data *run, enum metric 
                        enum report_lang lang)
 {
     struct metric_set measured = {0};
-    AUTO_FREE size_t *order = NULL, own = 0;
+    size_t own = 0;
     run_data_measured(run, &measured);
     table_column(t, message(lang, MSG_COL_CONTEXT), true);
     table_column(t, message(lang, MSG_COL_VARIANT), false);
@@ -244,10 +233,7 @@ void table_own_metrics(struct table *t, const struct run_data *run, enum metric 
             table_column(t, metric_info((enum metric)m)->title, true);
             own++;
         }
-    if (own && cells_by_context(run, &order)) {
-        t->failed = true;
-        return;
-    }
+    AUTO_FREE size_t *order = cells_by_context(run);
     for (size_t k = 0; own && k < run->n_cells; k++) {
         const struct cell *c = &run->cells[order[k]];
         add_context(t, c->context);

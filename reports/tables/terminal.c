@@ -14,89 +14,65 @@
 
 enum { COUNTS_MAX = 1024 };
 
-static int write_and_release(struct table *t, bool colour, struct buf *out, struct err *err)
-{
-    table_write_text(t, colour, out);
-    table_release(t);
-    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
-}
-
-int terminal_run(const struct run_data *run, size_t reference, bool kernels, bool colour, struct buf *out,
-                 struct err *err)
+void terminal_run(const struct run_data *run, size_t reference, bool kernels, bool colour, struct buf *out)
 {
     struct variant_view view = {
         .run = run, .reference = reference, .primary = quantity_of(run_data_metric(run), kernels)};
     AUTO_FREE struct variant_delta *vs = compare_variants(run, reference, view.primary.metric);
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     view.vs = vs;
     view.count = run->n_cells;
-    table_init(&t);
     table_consolidated(&t, &view, REPORT_EN);
-    if (write_and_release(&t, colour, out, err) != 0)
-        return -1;
+    table_write_text(&t, colour, out);
     if (variants_apart(vs, view.count)) {
         buf_putc(out, '\n');
         message_plain(out, REPORT_EN, MSG_VARIANTS_APART, num_percent(WITHIN_APART).s);
         buf_putc(out, '\n');
     }
-    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
-int terminal_single_shots(const struct run_data *run, bool kernels, bool colour, struct buf *out,
-                          struct err *err)
+void terminal_single_shots(const struct run_data *run, bool kernels, bool colour, struct buf *out)
 {
     const struct variant_view view = {.run = run, .primary = quantity_of(run_data_metric(run), kernels)};
-    struct table t;
-    table_init(&t);
+    AUTO(table_release) struct table t = {0};
     table_consolidated(&t, &view, REPORT_EN);
-    if (write_and_release(&t, colour, out, err) != 0)
-        return -1;
+    table_write_text(&t, colour, out);
     buf_puts(out, "\none run each: no verdict\n");
-    return 0;
 }
 
-int terminal_own_metrics(const struct run_data *run, bool colour, struct buf *out, struct err *err)
+/* Nothing if it has no rows. */
+static void write_behind(const struct table *t, bool colour, struct buf *out)
 {
-    struct table t;
-    table_init(&t);
+    if (table_rows(t) == 0)
+        return;
+    buf_putc(out, '\n');
+    table_write_text(t, colour, out);
+}
+
+void terminal_own_metrics(const struct run_data *run, bool colour, struct buf *out)
+{
+    AUTO(table_release) struct table t = {0};
     table_own_metrics(&t, run, run_data_metric(run), REPORT_EN);
-    if (table_rows(&t) == 0) {
-        table_release(&t);
-        return 0;
-    }
-    buf_putc(out, '\n');
-    return write_and_release(&t, colour, out, err);
+    write_behind(&t, colour, out);
 }
 
-int terminal_activity(const struct run_data *run, bool colour, struct buf *out, struct err *err)
+void terminal_activity(const struct run_data *run, bool colour, struct buf *out)
 {
-    struct table t;
-    table_init(&t);
+    AUTO(table_release) struct table t = {0};
     table_activity(&t, run, REPORT_EN);
-    if (table_rows(&t) == 0) {
-        table_release(&t);
-        return 0;
-    }
-    buf_putc(out, '\n');
-    return write_and_release(&t, colour, out, err);
+    write_behind(&t, colour, out);
 }
 
-int terminal_scaling(const struct run_data *run, bool kernels, bool colour, struct buf *out, struct err *err)
+void terminal_scaling(const struct run_data *run, bool kernels, bool colour, struct buf *out)
 {
     const struct quantity time = quantity_of(METRIC_PREFILL_S, kernels);
-    struct scaling_set set;
-    struct table t;
+    AUTO(scaling_set_release) struct scaling_set set = {0};
+    AUTO(table_release) struct table t = {0};
     scaling_of_run(run, &set);
-    if (!scaling_has_steps(&set)) {
-        scaling_set_release(&set);
-        return 0;
-    }
-    table_init(&t);
+    if (!scaling_has_steps(&set))
+        return;
     table_scaling(&t, run, &set, &time, REPORT_EN);
-    if (write_and_release(&t, colour, out, err)) {
-        scaling_set_release(&set);
-        return -1;
-    }
+    table_write_text(&t, colour, out);
     for (size_t i = 0; i < set.count; i++) {
         if (isnan(set.items[i].exponent))
             continue;
@@ -104,18 +80,15 @@ int terminal_scaling(const struct run_data *run, bool kernels, bool colour, stru
         text_printable(out, name, strlen(name), RUN_NAME_MAX);
         buf_printf(out, ": t ~ n^%s\n", num_fixed(set.items[i].exponent, 2).s);
     }
-    scaling_set_release(&set);
-    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
 /* Nothing if no cell changed. */
-static int write_why(const struct comparison *c, struct buf *out, struct err *err)
+static void write_why(const struct comparison *c, struct buf *out)
 {
-    struct why why;
+    AUTO(why_release) struct why why = {0};
     if (c->causes.count == 0)
-        return 0;
-    if (why_of(c, REPORT_EN, &why, err) != 0)
-        return -1;
+        return;
+    why_of(c, REPORT_EN, &why);
     buf_putc(out, '\n');
     why_heading(&why, REPORT_EN, out);
     for (size_t i = 0; i < why.count; i++) {
@@ -128,8 +101,6 @@ static int write_why(const struct comparison *c, struct buf *out, struct err *er
         message_plain(out, REPORT_EN, MSG_WHY_MORE, num_int((int64_t)why.left_out).s);
     }
     buf_putc(out, '\n');
-    why_release(&why);
-    return 0;
 }
 
 static void write_cards(const struct comparison *c, struct buf *out)
@@ -141,24 +112,17 @@ static void write_cards(const struct comparison *c, struct buf *out)
     }
 }
 
-int terminal_comparison(const struct comparison *c, bool kernels, bool colour, struct buf *out,
-                        struct err *err)
+void terminal_comparison(const struct comparison *c, bool kernels, bool colour, struct buf *out)
 {
     const struct quantity primary = quantity_of(c->primary, kernels);
-    struct buf counts;
-    struct table t;
-    table_init(&t);
+    AUTO(buf_release) struct buf counts = {.max = COUNTS_MAX};
+    AUTO(table_release) struct table t = {0}, facts = {0};
     table_comparison(&t, c, &primary, REPORT_EN);
-    if (write_and_release(&t, colour, out, err))
-        return -1;
+    table_write_text(&t, colour, out);
     if (c->n_facts) {
-        table_init(&t);
-        table_facts(&t, c, REPORT_EN);
-        buf_putc(out, '\n');
-        if (write_and_release(&t, colour, out, err))
-            return -1;
+        table_facts(&facts, c, REPORT_EN);
+        write_behind(&facts, colour, out);
     }
-    buf_init(&counts, COUNTS_MAX);
     verdict_shift(c, REPORT_EN, &counts);
     if (counts.len)
         buf_printf(out, "\n%s\n", buf_str(&counts));
@@ -166,31 +130,23 @@ int terminal_comparison(const struct comparison *c, bool kernels, bool colour, s
     buf_clear(&counts);
     verdict_counts(c, REPORT_EN, &counts);
     buf_printf(out, "%s%s\n", counts.len ? "\n" : "", buf_str(&counts));
-    buf_release(&counts);
-    if (write_why(c, out, err) != 0)
-        return -1;
-    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
+    write_why(c, out);
 }
 
-int terminal_standings(enum place_kind by, const struct place_standing *places, size_t count,
-                       const struct comparison *since, bool colour, struct buf *out, struct err *err)
+void terminal_standings(enum place_kind by, const struct place_standing *places, size_t count,
+                        const struct comparison *since, bool colour, struct buf *out)
 {
-    struct table t;
-    table_init(&t);
+    AUTO(table_release) struct table t = {0};
     table_standings(&t, by, places, count, &since->cards, REPORT_EN);
-    if (write_and_release(&t, colour, out, err) != 0)
-        return -1;
+    table_write_text(&t, colour, out);
     write_cards(since, out);
-    return buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory for the table");
 }
 
-int terminal_counters(const struct counter_changes *c, struct buf *out, struct err *err)
+void terminal_counters(const struct counter_changes *c, struct buf *out)
 {
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     if (c->count == 0)
-        return 0;
-    table_init(&t);
+        return;
     table_counters(&t, c, REPORT_EN);
-    buf_putc(out, '\n');
-    return write_and_release(&t, false, out, err);
+    write_behind(&t, false, out);
 }

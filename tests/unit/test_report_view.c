@@ -184,9 +184,8 @@ static void rows_are_ordered_by_context_then_by_plan(void **state)
                            {.variant = 1, .context = 256}};
     const struct run_data run = {.cells = cells, .n_cells = COUNT(cells)};
     static const size_t expected[] = {1, 3, 0, 2};
-    size_t *order = NULL;
+    size_t *order = cells_by_context(&run);
     (void)state;
-    assert_int_equal(cells_by_context(&run, &order), 0);
     assert_memory_equal(order, expected, sizeof expected);
     free(order);
 }

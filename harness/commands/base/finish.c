@@ -1,5 +1,6 @@
 #include "harness/commands/base/finish.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "harness/commands/base/lacking.h"
 #include "harness/commands/base/revisions.h"
@@ -110,26 +111,23 @@ static int print_tables(struct finish *f, const struct runrec *rec, bool smoke, 
 {
     size_t reference;
     bool kernels, colour = cmd_colour(out);
-    struct buf text;
-    buf_init(&text, REPORT_BYTES_MAX);
-    int rc = report_reference(&f->store, &f->run, NULL, &reference, err);
-    if (rc == 0)
-        rc = report_kernels_alone(&f->store, &f->run, &kernels, err);
-    if (rc == 0)
-        rc = smoke ? terminal_single_shots(&f->run, kernels, colour, &text, err)
-                   : terminal_run(&f->run, reference, kernels, colour, &text, err);
-    if (rc == 0)
-        list_failed_variants(f, rec->bundle, &text);
-    if (rc == 0 && f->compared) {
+    AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
+    if (report_reference(&f->store, &f->run, NULL, &reference, err) != 0 ||
+        report_kernels_alone(&f->store, &f->run, &kernels, err) != 0)
+        return -1;
+    if (smoke)
+        terminal_single_shots(&f->run, kernels, colour, &text);
+    else
+        terminal_run(&f->run, reference, kernels, colour, &text);
+    list_failed_variants(f, rec->bundle, &text);
+    if (f->compared) {
         buf_putc(&text, '\n');
         range_print(&f->commits, "Commits", &text);
         range_print(&f->commits_of_night, "Commits since the night before", &text);
-        rc = terminal_comparison(&f->comparison, kernels, colour, &text, err);
+        terminal_comparison(&f->comparison, kernels, colour, &text);
     }
-    if (rc == 0)
-        fprintf(out, "\n%s", buf_str(&text));
-    buf_release(&text);
-    return rc;
+    fprintf(out, "\n%s", buf_str(&text));
+    return 0;
 }
 
 static struct report_request request_of(struct finish *f, const struct runrec *rec)

@@ -1,4 +1,5 @@
 /* kernsweep compare A B | RUN [--baseline NAME | --within | --by node|gpu]: compares runs cell by cell. */
+#include "common/base/alloc.h"
 #include "harness/commands/base/finish.h"
 #include "harness/commands/base/revisions.h"
 #include "harness/commands/compare/compare_output.h"
@@ -257,7 +258,6 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
                             const struct compared *compared, int code, struct err *err)
 {
     const struct comparison *c = &compared->comparison;
-    struct buf text;
     if (env->json) {
         json_t *all = compare_encode(c, code);
         json_object_set_new(all, "commits", range_encode(&compared->commits));
@@ -266,22 +266,18 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
         int rc = cmd_print_json(all);
         return rc == EXIT_DONE ? code : rc;
     }
-    buf_init(&text, REPORT_BYTES_MAX);
-    int rc = 0;
+    AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
     add_tickets(c, req->format, &text);
     add_commits(compared, req->format, &text);
-    if (req->format == COMPARE_TEXT)
-        rc = terminal_comparison(c, compared->kernels, cmd_colour(stdout), &text, err) != 0
-                 ? -1
-                 : terminal_counters(&compared->counted.changes, &text, err);
-    else
+    if (req->format == COMPARE_TEXT) {
+        terminal_comparison(c, compared->kernels, cmd_colour(stdout), &text);
+        terminal_counters(&compared->counted.changes, &text);
+    } else
         compare_output(c, req->format, &text);
-    if (rc == 0 && !buf_ok(&text))
-        rc = err_set(err, ERR_INTERNAL, "no memory for the comparison");
-    if (rc == 0)
-        cmd_print(&text);
-    buf_release(&text);
-    return rc == 0 ? code : -1;
+    if (!buf_ok(&text))
+        return err_set(err, ERR_INTERNAL, "the comparison exceeds %zu bytes", text.max);
+    cmd_print(&text);
+    return code;
 }
 
 static int run_compare(struct cmd_env *env, void *args, const struct words *words, struct err *err)

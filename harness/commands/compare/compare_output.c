@@ -233,10 +233,10 @@ static void md_row(const struct delta *d, struct table *t)
 
 static void write_md_causes(const struct comparison *c, struct md *w)
 {
-    struct err err = {0};
     struct why why;
-    if (c->causes.count == 0 || why_of(c, REPORT_EN, &why, &err) != 0)
+    if (c->causes.count == 0)
         return;
+    why_of(c, REPORT_EN, &why);
     if (why.before)
         md_para(w, MSG_WHY_SINCE, why.before);
     for (size_t i = 0; i < why.count; i++) {

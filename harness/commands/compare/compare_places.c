@@ -50,16 +50,12 @@ static json_t *encode(const struct run_data *run, enum place_kind by, enum metri
                      list);
 }
 
-static int print_text(enum place_kind by, const struct place_standing *places, size_t n,
-                      const struct comparison *since, struct err *err)
+static void print_text(enum place_kind by, const struct place_standing *places, size_t n,
+                       const struct comparison *since)
 {
-    struct buf text;
-    buf_init(&text, REPORT_BYTES_MAX);
-    int rc = terminal_standings(by, places, n, since, cmd_colour(stdout), &text, err);
-    if (rc == 0)
-        cmd_print(&text);
-    buf_release(&text);
-    return rc;
+    AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
+    terminal_standings(by, places, n, since, cmd_colour(stdout), &text);
+    cmd_print(&text);
 }
 
 int compare_places(const struct cmd_env *env, const struct run_data *run, enum place_kind by,
@@ -72,6 +68,8 @@ int compare_places(const struct cmd_env *env, const struct run_data *run, enum p
             err, ERR_INPUT,
             "compare: --by %s needs a run whose tests name at least two %s; those of run %s name %s",
             names[by], by == PLACE_NODE ? "machines" : "GPUs", run->info.run_id, n ? "only one" : "none");
-    return env->json ? cmd_print_json(encode(run, by, options->metric, places, n, &since->cards))
-                     : print_text(by, places, n, since, err);
+    if (env->json)
+        return cmd_print_json(encode(run, by, options->metric, places, n, &since->cards));
+    print_text(by, places, n, since);
+    return 0;
 }

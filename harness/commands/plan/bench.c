@@ -1,4 +1,5 @@
 /* kernsweep bench: measures commands against each other on a node, without a plan. */
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/base/scratch_store.h"
@@ -100,25 +101,23 @@ static int measure(struct cmd_env *env, const struct bench_args *a, const struct
 }
 
 static int print_result(struct cmd_env *env, const struct bench_args *a, const struct run_data *run,
-                        const struct comparison *c, int code, struct err *err)
+                        const struct comparison *c, int code)
 {
     const struct bench_result result = {
         .table = {
             .run = run, .comparison = c, .commands = a->request.command, .n_commands = a->request.count}};
-    struct buf text;
     if (env->json)
         return cmd_print_json(bench_output_encode(&result, code)) == EXIT_DONE ? code : EXIT_LOCAL;
-    buf_init(&text, 1 << 20);
-    int rc = a->markdown ? bench_output_markdown(&result, &text, err)
-                         : bench_output_text(&result, cmd_colour(stdout), &text, err);
-    if (rc == 0) {
-        fputs(a->markdown ? "" : "\n", stdout);
-        cmd_print(&text);
-        if (a->store)
-            printf("\nstored as run %s\n", run->info.run_id);
-    }
-    buf_release(&text);
-    return rc == 0 ? code : -1;
+    AUTO(buf_release) struct buf text = {.max = 1 << 20};
+    if (a->markdown)
+        bench_output_markdown(&result, &text);
+    else
+        bench_output_text(&result, cmd_colour(stdout), &text);
+    fputs(a->markdown ? "" : "\n", stdout);
+    cmd_print(&text);
+    if (a->store)
+        printf("\nstored as run %s\n", run->info.run_id);
+    return code;
 }
 
 static int exit_code(const struct run_data *run)
@@ -160,7 +159,7 @@ static int judge_and_print(struct cmd_env *env, const struct bench_args *a, stru
         rc = compare_within(&run, 0, &compare, &c, err);
     if (rc == 0) {
         print_reasons(&run);
-        rc = print_result(env, a, &run, pair ? &c : NULL, exit_code(&run), err);
+        rc = print_result(env, a, &run, pair ? &c : NULL, exit_code(&run));
     }
     comparison_release(&c);
     run_data_release(&run);

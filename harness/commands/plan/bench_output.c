@@ -1,5 +1,6 @@
 #include "harness/commands/plan/bench_output.h"
 
+#include "common/base/alloc.h"
 #include "harness/commands/base/cmd.h"
 
 #include <math.h>
@@ -27,26 +28,18 @@ static void put_markdown(const struct table *t, struct buf *out)
     buf_putc(out, '\n');
 }
 
-int bench_output_text(const struct bench_result *r, bool colour, struct buf *out, struct err *err)
+void bench_output_text(const struct bench_result *r, bool colour, struct buf *out)
 {
-    struct table t;
-    table_init(&t);
-    int rc = bench_table_fill(&r->table, &t, err);
-    if (rc == 0)
-        table_write_text(&t, colour, out);
-    table_release(&t);
-    return rc;
+    AUTO(table_release) struct table t = {0};
+    bench_table_fill(&r->table, &t);
+    table_write_text(&t, colour, out);
 }
 
-int bench_output_markdown(const struct bench_result *r, struct buf *out, struct err *err)
+void bench_output_markdown(const struct bench_result *r, struct buf *out)
 {
-    struct table t;
-    table_init(&t);
-    int rc = bench_table_fill(&r->table, &t, err);
-    if (rc == 0)
-        put_markdown(&t, out);
-    table_release(&t);
-    return rc;
+    AUTO(table_release) struct table t = {0};
+    bench_table_fill(&r->table, &t);
+    put_markdown(&t, out);
 }
 
 static json_t *encode_row(const struct bench_row *row, enum metric m)
@@ -69,9 +62,8 @@ json_t *bench_output_encode(const struct bench_result *r, int exit_code)
     json_t *rows = json_array();
     for (size_t i = 0; i < r->table.run->n_variants; i++) {
         struct bench_row row;
-        struct err ignored = {0};
-        if (bench_row_fill(&r->table, i, &row, &ignored) == 0)
-            json_array_append_new(rows, encode_row(&row, m));
+        bench_row_fill(&r->table, i, &row);
+        json_array_append_new(rows, encode_row(&row, m));
         free(row.values);
     }
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:i}", "run_id", r->table.run->info.run_id, "node",

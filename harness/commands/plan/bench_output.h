@@ -11,8 +11,8 @@ struct bench_result {
     struct bench_table table;
 };
 
-int bench_output_text(const struct bench_result *r, bool colour, struct buf *out, struct err *err);
-int bench_output_markdown(const struct bench_result *r, struct buf *out, struct err *err);
+void bench_output_text(const struct bench_result *r, bool colour, struct buf *out);
+void bench_output_markdown(const struct bench_result *r, struct buf *out);
 json_t *bench_output_encode(const struct bench_result *r, int exit_code);
 
 #endif

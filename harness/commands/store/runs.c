@@ -1,5 +1,6 @@
 /* kernsweep runs, kernsweep show: list the stored runs, show one of them. */
 #include "results/store/runs.h"
+#include "common/base/alloc.h"
 #include "harness/commands/base/cmd.h"
 #include "harness/commands/base/listing.h"
 #include "harness/commands/base/revisions.h"
@@ -298,8 +299,9 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
 {
     size_t reference;
     bool kernels;
-    struct buf text;
-    buf_init(&text, REPORT_BYTES_MAX);
+    AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
+    if (report_reference(s, r, NULL, &reference, err) != 0 || report_kernels_alone(s, r, &kernels, err) != 0)
+        return -1;
     printf("run %s  %s  node %s  %s  %s\n", r->info.run_id, r->info.date, r->info.node,
            run_purpose_name(r->info.purpose), run_status_name(r->info.status));
     if (*r->info.rejected)
@@ -307,22 +309,13 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
     revision_print(&r->info.revision, &text);
     terminal_held(r, &text);
     buf_putc(&text, '\n');
-    int rc = report_reference(s, r, NULL, &reference, err);
-    if (rc == 0)
-        rc = report_kernels_alone(s, r, &kernels, err);
-    if (rc == 0)
-        rc = terminal_run(r, reference, kernels, cmd_colour(stdout), &text, err);
-    if (rc == 0)
-        rc = terminal_own_metrics(r, cmd_colour(stdout), &text, err);
-    if (rc == 0)
-        rc = terminal_activity(r, cmd_colour(stdout), &text, err);
-    if (rc == 0) {
-        buf_putc(&text, '\n');
-        rc = terminal_scaling(r, kernels, cmd_colour(stdout), &text, err);
-    }
+    terminal_run(r, reference, kernels, cmd_colour(stdout), &text);
+    terminal_own_metrics(r, cmd_colour(stdout), &text);
+    terminal_activity(r, cmd_colour(stdout), &text);
+    buf_putc(&text, '\n');
+    terminal_scaling(r, kernels, cmd_colour(stdout), &text);
     cmd_print(&text);
-    buf_release(&text);
-    return rc;
+    return 0;
 }
 
 static int print_run_json(struct store *s, const struct run_data *r, struct err *err)
