@@ -82,22 +82,20 @@ static json_t *encode_nights(struct store *s, const struct run_info *now, const 
 }
 
 /* Where the level changed, and the single nights that were set aside. Indices are places on the axis. */
-static int add_changes(json_t *cell, const struct history_series *series, const struct axis *axis,
-                       struct err *err)
+static void add_changes(json_t *cell, const struct history_series *series, const struct axis *axis)
 {
     double x[BOARD_NIGHTS_MAX];
     uint64_t device[BOARD_NIGHTS_MAX];
     size_t n = series->count < BOARD_NIGHTS_MAX ? series->count : BOARD_NIGHTS_MAX;
     const struct history_point *points = series->points + (series->count - n);
     struct changes_options options = changes_defaults();
-    struct changes found = {0};
+    struct changes found;
     for (size_t i = 0; i < n; i++) {
         x[i] = points[i].median;
         device[i] = points[i].device;
     }
     options.device = device;
-    if (changes_find(x, n, &options, &found, err) != 0)
-        return -1;
+    changes_find(x, n, &options, &found);
     json_t *changes = json_array(), *odd = json_array();
     for (size_t i = 0; i < found.count; i++) {
         const struct change *c = &found.items[i];
@@ -106,12 +104,11 @@ static int add_changes(json_t *cell, const struct history_series *series, const 
                                         isfinite(c->ratio) ? c->ratio : 1, "device", c->forced));
     }
     for (size_t i = 0; i < n; i++)
-        if (found.odd && found.odd[i])
+        if (found.odd[i])
             json_array_append_new(odd, json_integer((json_int_t)place(axis, &points[i])));
     changes_release(&found);
     json_object_set_new(cell, "changes", changes);
     json_object_set_new(cell, "odd", odd);
-    return 0;
 }
 
 /* A cell that a run measured on several GPUs is shown as on the GPU of its newest point. */
@@ -130,7 +127,7 @@ static void keep_one_gpu(struct history_series *s)
     s->count = kept;
 }
 
-static json_t *encode_series(const struct history_series *series, const struct axis *axis, struct err *err)
+static json_t *encode_series(const struct history_series *series, const struct axis *axis)
 {
     json_t *at = json_array(), *values = json_array();
     for (size_t i = 0; i < series->count; i++)
@@ -140,10 +137,9 @@ static json_t *encode_series(const struct history_series *series, const struct a
         }
     json_t *cell = json_pack("{s:s, s:i, s:o, s:o}", "variant", series->variant, "context", series->context,
                              "at", at, "values", values);
-    if (cell && add_changes(cell, series, axis, err) == 0)
-        return cell;
-    json_decref(cell);
-    return NULL;
+    if (cell)
+        add_changes(cell, series, axis);
+    return cell;
 }
 
 static json_t *find_cell(const json_t *cells, const char *variant, int context)
@@ -202,18 +198,11 @@ static void add_open(json_t *cells, const json_t *open)
     }
 }
 
-static json_t *encode_cells(const struct board_night *n, const struct history *h, const struct axis *axis,
-                            struct err *err)
+static json_t *encode_cells(const struct board_night *n, const struct history *h, const struct axis *axis)
 {
     json_t *cells = json_array();
-    for (size_t i = 0; i < h->count; i++) {
-        json_t *cell = encode_series(&h->series[i], axis, err);
-        if (!cell) {
-            json_decref(cells);
-            return NULL;
-        }
-        json_array_append_new(cells, cell);
-    }
+    for (size_t i = 0; i < h->count; i++)
+        json_array_append_new(cells, encode_series(&h->series[i], axis));
     if (n->comparison)
         add_verdicts(cells, n->comparison);
     add_open(cells, n->open);
@@ -247,7 +236,7 @@ json_t *board_encode(const struct board_night *n, struct err *err)
         keep_one_gpu(&h.series[i]);
     if (rc == 0 && make_axis(&h, &axis, err) == 0) {
         nights = encode_nights(n->store, now, &axis, err);
-        cells = nights ? encode_cells(n, &h, &axis, err) : NULL;
+        cells = nights ? encode_cells(n, &h, &axis) : NULL;
     }
     free(axis.nights);
     history_release(&h);

@@ -1,5 +1,6 @@
 /* Changes: level changes in the series of this run's cells. */
 #include "results/judge/nights/changes.h"
+#include "common/base/alloc.h"
 #include "reports/model/parts.h"
 #include "results/store/identity.h"
 
@@ -20,24 +21,21 @@ static void points_release(struct points *p)
     free(p->device);
 }
 
-static int points_of(const struct report_model *m, const struct history_series *s, struct points *out,
-                     struct err *err)
+static struct points points_of(const struct report_model *m, const struct history_series *s)
 {
     const struct cell *now = run_data_cell(&m->now, s->variant, s->context);
-    *out = (struct points){.x = calloc(s->count + 1, sizeof *out->x),
-                           .device = calloc(s->count + 1, sizeof *out->device),
-                           .count = s->count};
-    if (!out->x || !out->device)
-        return err_set(err, ERR_INTERNAL, "report: memory is short");
+    struct points out = {.x = xcalloc(s->count + 1, sizeof *out.x),
+                         .device = xcalloc(s->count + 1, sizeof *out.device),
+                         .count = s->count};
     for (size_t i = 0; i < s->count; i++) {
-        out->x[i] = s->points[i].median;
-        out->device[i] = s->points[i].device;
+        out.x[i] = s->points[i].median;
+        out.device[i] = s->points[i].device;
     }
     if (now && isfinite(now->median[s->metric])) {
-        out->device[out->count] = s->device ? s->device : run_device(&m->now);
-        out->x[out->count++] = now->median[s->metric];
+        out.device[out.count] = s->device ? s->device : run_device(&m->now);
+        out.x[out.count++] = now->median[s->metric];
     }
-    return 0;
+    return out;
 }
 
 /* Between the last run of the level before and the first of the new one. */
@@ -56,11 +54,8 @@ static int find_commits(const struct report_model *m, const struct history_serie
 static int append_change(struct report_model *m, const struct history_series *s, const struct change *c,
                          struct err *err)
 {
-    struct level_change *items = reallocarray(m->changes, m->n_changes + 1, sizeof *items);
-    if (!items)
-        return err_set(err, ERR_INTERNAL, "report: memory is short");
-    m->changes = items;
-    struct level_change *l = &items[m->n_changes++];
+    m->changes = xrealloc(m->changes, (m->n_changes + 1) * sizeof *m->changes);
+    struct level_change *l = &m->changes[m->n_changes++];
     *l = (struct level_change){.series = s, .at = c->at, .before = c->before, .after = c->after, .p = c->p};
     if (find_commits(m, s, c, &l->commits, err) != 0)
         return -1;
@@ -74,28 +69,24 @@ static int append_change(struct report_model *m, const struct history_series *s,
 static int find_changes(struct report_model *m, const struct history_series *s, struct err *err)
 {
     struct changes_options options = changes_defaults();
-    struct changes found = {0};
-    struct points p;
-    int rc = points_of(m, s, &p, err);
+    AUTO(changes_release) struct changes found = {0};
+    AUTO(points_release) struct points p = points_of(m, s);
     options.device = p.device;
-    if (rc == 0)
-        rc = changes_find(p.x, p.count, &options, &found, err);
-    for (size_t i = 0; rc == 0 && i < found.count; i++)
-        rc = append_change(m, s, &found.items[i], err);
-    changes_release(&found);
-    points_release(&p);
-    return rc;
+    changes_find(p.x, p.count, &options, &found);
+    for (size_t i = 0; i < found.count; i++)
+        if (append_change(m, s, &found.items[i], err) != 0)
+            return -1;
+    return 0;
 }
 
 int model_changes(struct report_model *m, struct err *err)
 {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < m->n_findings; i++) {
+    for (size_t i = 0; i < m->n_findings; i++) {
         const struct delta *d = m->findings[i];
         const struct history_series *s =
             history_find(&m->against->history, d->variant, d->context, d->metric);
-        if (s && d->in_now)
-            rc = find_changes(m, s, err);
+        if (s && d->in_now && find_changes(m, s, err) != 0)
+            return -1;
     }
-    return rc;
+    return 0;
 }

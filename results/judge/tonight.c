@@ -405,11 +405,10 @@ int tonight_open(struct tonight *t, const struct run_data *base, const struct ru
     static const struct history none;
     *t = (struct tonight){.base = base, .now = now, .o = o, .metric = m, .base_factor = NAN};
     history_of_places(history ? history : &none, now, m, false, &t->seen);
-    int rc = nights_model(&t->seen, m, &t->nights, err);
-    if (rc == 0 && !metric_info(m)->exact)
-        rc = find_base_moved(t, err);
-    if (rc == 0 && metric_info(m)->exact)
+    nights_model(&t->seen, m, &t->nights);
+    if (metric_info(m)->exact)
         return 0;
+    int rc = find_base_moved(t, err);
     if (rc == 0 && t->nights.n_cells)
         rc = read_nights(t, err);
     if (rc == 0 && base && !o->same_session)

@@ -1,5 +1,6 @@
 #include "results/query/against.h"
 
+#include "common/base/alloc.h"
 #include "results/query/base_plan.h"
 #include "results/query/base_pool.h"
 #include "results/query/causes_load.h"
@@ -17,13 +18,12 @@
 int against_plan_options(struct store *s, const struct run_data *now, struct compare_options *o,
                          struct err *err)
 {
-    json_t *plan = NULL;
+    json_auto_t *plan = NULL;
     if (report_plan_load(s, now->info.key, &plan, err) != 0)
         return -1;
     double threshold = json_number_value(json_object_get(json_object_get(plan, "threshold"), "regression"));
     if (threshold > 0)
         o->regression = o->improvement = threshold;
-    json_decref(plan);
     return 0;
 }
 
@@ -54,20 +54,16 @@ static enum metric primary_of(const struct run_data *now, const struct against *
 }
 
 /* What others than the judge read: reports draw it, causes are looked for in it. */
-static int see_nights(const struct run_data *now, enum metric m, bool all, struct against *out,
-                      struct err *err)
+static void see_nights(const struct run_data *now, enum metric m, bool all, struct against *out)
 {
-    struct history one;
     out->history.nights = out->nights.nights;
     for (int i = all ? 0 : (int)m; i < (all ? METRIC_COUNT : (int)m + 1); i++) {
+        struct history one;
         history_of_places(&out->nights, now, (enum metric)i, true, &one);
-        int rc = history_append(&out->history, &one, err);
+        history_append(&out->history, &one);
         history_release(&one);
-        if (rc != 0)
-            return -1;
     }
     history_sort(&out->history);
-    return 0;
 }
 
 static int load_nights(struct store *s, const struct run_data *now, enum metric m, struct against *out,
@@ -104,16 +100,11 @@ static int keep_metric_of_nights(struct store *s, const struct run_data *now, st
 
 static int nights_before(struct store *s, const struct run_data *now, struct against *out, struct err *err)
 {
-    enum metric m = primary_of(now, out);
-    bool all = out->options.all_metrics;
-    int rc = load_nights(s, now, m, out, err);
-    if (rc == 0)
-        rc = keep_metric_of_nights(s, now, out, err);
-    if (rc == 0)
-        rc = see_nights(now, primary_of(now, out), all, out, err);
-    if (rc == 0 && out->history.nights > 0)
-        rc = run_facts_load(s, history_last(&out->history), &out->last, err);
-    return rc;
+    if (load_nights(s, now, primary_of(now, out), out, err) != 0 ||
+        keep_metric_of_nights(s, now, out, err) != 0)
+        return -1;
+    see_nights(now, primary_of(now, out), out->options.all_metrics, out);
+    return out->history.nights > 0 ? run_facts_load(s, history_last(&out->history), &out->last, err) : 0;
 }
 
 static int release_on_error(struct against *out, int rc)
@@ -123,26 +114,20 @@ static int release_on_error(struct against *out, int rc)
     return rc;
 }
 
-static int keep_run(int64_t key, struct against *out, struct err *err)
+static int open_run(struct store *s, const struct run_data *now, int64_t base_key,
+                    const struct compare_options *options, struct against *out, struct err *err)
 {
-    out->base_runs = malloc(sizeof *out->base_runs);
-    if (!out->base_runs)
-        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
-    out->base_runs[out->n_base_runs++] = key;
-    return 0;
+    if (begin(s, now, options, out, err) != 0 || load_base(s, now, base_key, out, err) != 0)
+        return -1;
+    out->base_runs = xmemdup(&base_key, sizeof base_key);
+    out->n_base_runs = 1;
+    return nights_before(s, now, out, err);
 }
 
 int against_run(struct store *s, const struct run_data *now, int64_t base_key,
                 const struct compare_options *options, struct against *out, struct err *err)
 {
-    int rc = begin(s, now, options, out, err);
-    if (rc == 0)
-        rc = load_base(s, now, base_key, out, err);
-    if (rc == 0)
-        rc = keep_run(base_key, out, err);
-    if (rc == 0)
-        rc = nights_before(s, now, out, err);
-    return release_on_error(out, rc);
+    return release_on_error(out, open_run(s, now, base_key, options, out, err));
 }
 
 /* Enough nights say what the level of the baseline's runs is. */
@@ -177,24 +162,22 @@ static int look_for_other_sources(struct store *s, struct against *out, struct e
     return rc < 0 ? -1 : 0;
 }
 
+static int open_baseline(struct store *s, const struct run_data *now, const char *name,
+                         const struct compare_options *options, struct against *out, struct err *err)
+{
+    struct baseline b;
+    if (begin(s, now, options, out, err) != 0 || baseline_resolve(s, name, &now->info, &b, err) != 0 ||
+        load_base(s, now, b.key, out, err) != 0 ||
+        baseline_runs(s, &b, &out->base_runs, &out->n_base_runs, err) != 0 ||
+        nights_before(s, now, out, err) != 0 || pool_base(s, now, out, err) != 0)
+        return -1;
+    return look_for_other_sources(s, out, err);
+}
+
 int against_baseline(struct store *s, const struct run_data *now, const char *name,
                      const struct compare_options *options, struct against *out, struct err *err)
 {
-    struct baseline b;
-    int rc = begin(s, now, options, out, err);
-    if (rc == 0)
-        rc = baseline_resolve(s, name, &now->info, &b, err);
-    if (rc == 0)
-        rc = load_base(s, now, b.key, out, err);
-    if (rc == 0)
-        rc = baseline_runs(s, &b, &out->base_runs, &out->n_base_runs, err);
-    if (rc == 0)
-        rc = nights_before(s, now, out, err);
-    if (rc == 0)
-        rc = pool_base(s, now, out, err);
-    if (rc == 0)
-        rc = look_for_other_sources(s, out, err);
-    return release_on_error(out, rc);
+    return release_on_error(out, open_baseline(s, now, name, options, out, err));
 }
 
 int against_nights(struct store *s, const struct run_data *now, const struct compare_options *options,
@@ -227,40 +210,46 @@ int against_explain(const struct against *a, const struct run_data *now, struct 
     return causes_load(&from, now, c, err);
 }
 
-int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
-                    struct err *err)
+static int compare(const struct against *a, const struct run_data *now, struct comparison *out,
+                   struct err *err)
 {
     struct compare_options options = a->options;
     options.base_runs = a->base_runs;
     options.n_base_runs = a->n_base_runs;
     const struct run_data *base = a->is_pooled ? &a->pool : a->has_base ? &a->base : NULL;
-    bool *otherwise = calloc(now->n_variants + 1, sizeof *otherwise);
-    if (!otherwise)
-        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    AUTO_FREE bool *otherwise = xcalloc(now->n_variants + 1, sizeof *otherwise);
     options.otherwise = otherwise;
     size_t nights = a->nights.nights < options.history_min ? 0 : options.history_min;
-    int rc = base_plan_otherwise(a->store, now, a->base_runs, a->n_base_runs, nights, otherwise, err);
-    if (rc == 0)
-        rc = compare_runs(base, now, &a->nights, &options, out, err);
-    free(otherwise);
-    if (rc != 0)
+    if (base_plan_otherwise(a->store, now, a->base_runs, a->n_base_runs, nights, otherwise, err) != 0)
         return -1;
+    return compare_runs(base, now, &a->nights, &options, out, err);
+}
+
+/* What the store knows besides the values. */
+static int add_surroundings(const struct against *a, const struct run_data *now, struct comparison *out,
+                            struct err *err)
+{
     if (!a->has_base && a->history.nights > 0)
         facts_since_last_night(a, now, out);
     out->mixed_base = a->mixed_base;
     bool base_has_sources = *a->base.info.source_sha256, now_has_sources = *now->info.source_sha256;
     out->sourceless = a->has_base && !base_has_sources && !now_has_sources;
     out->half_sourced = a->has_base && base_has_sources != now_has_sources;
-    if (a->has_base && confirm_is_needed(out) && base_plan_mark(a->store, &a->base, now, out, err) != 0) {
-        comparison_release(out);
+    if (a->has_base && confirm_is_needed(out) && base_plan_mark(a->store, &a->base, now, out, err) != 0)
         return -1;
-    }
     confirm_apply(&a->confirmed, out);
-    if (against_explain(a, now, out, err) != 0) {
-        comparison_release(out);
+    return against_explain(a, now, out, err);
+}
+
+int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
+                    struct err *err)
+{
+    if (compare(a, now, out, err) != 0)
         return -1;
-    }
-    return 0;
+    if (add_surroundings(a, now, out, err) == 0)
+        return 0;
+    comparison_release(out);
+    return -1;
 }
 
 int64_t against_key(const struct against *a)

@@ -1,9 +1,9 @@
 #include "results/query/base_plan.h"
 
+#include "common/base/json.h"
 #include "results/query/report_queries.h"
 #include "results/store/sql.h"
 
-#include <jansson.h>
 #include <string.h>
 
 /* Keys of the whole plan that decide what a test runs, and in what surroundings. */
@@ -22,8 +22,7 @@ static const json_t *variant_of(const json_t *plan, const char *name)
     size_t i;
     json_array_foreach(json_object_get(plan, "variants"), i, item)
     {
-        const char *is = json_string_value(json_object_get(item, "name"));
-        if (is && strcmp(is, name) == 0)
+        if (strcmp(json_text(item, "name"), name) == 0)
             return item;
     }
     return NULL;
@@ -54,6 +53,17 @@ static void mark_variants(const json_t *before, const json_t *plan, const struct
         otherwise[i] = otherwise[i] || all || variants_differ(before, plan, now->variants[i].name);
 }
 
+static int mark_since(struct store *s, int64_t run, const json_t *plan, const struct run_data *now,
+                      bool *otherwise, struct err *err)
+{
+    json_auto_t *before = NULL;
+    if (report_plan_load(s, run, &before, err) != 0)
+        return -1;
+    if (before)
+        mark_variants(before, plan, now, otherwise);
+    return 0;
+}
+
 /* One run for each plan of the newest nights. */
 static int plans_of_nights(struct store *s, const struct run_data *now, const json_t *plan, size_t nights,
                            bool *otherwise, struct err *err)
@@ -67,35 +77,27 @@ static int plans_of_nights(struct store *s, const struct run_data *now, const js
         ":nights)"
         " GROUP BY plan_sha256",
         err);
-    int rc = stmt ? 0 : -1;
+    if (!stmt)
+        return -1;
     sql_bind_int(stmt, ":now", now->info.key);
     sql_bind_int(stmt, ":nights", (int64_t)nights);
-    while (rc == 0 && (rc = sql_step(stmt, err)) > 0) {
-        json_t *before = NULL;
-        rc = report_plan_load(s, sql_col_int(stmt, "id", 0), &before, err);
-        if (rc == 0 && before)
-            mark_variants(before, plan, now, otherwise);
-        json_decref(before);
-    }
-    return rc < 0 ? -1 : 0;
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0)
+        if (mark_since(s, sql_col_int(stmt, "id", 0), plan, now, otherwise, err) != 0)
+            return -1;
+    return rc;
 }
 
 int base_plan_otherwise(struct store *s, const struct run_data *now, const int64_t *base_runs, size_t n,
                         size_t nights, bool *otherwise, struct err *err)
 {
-    json_t *plan = NULL;
-    int rc = report_plan_load(s, now->info.key, &plan, err);
-    for (size_t i = 0; rc == 0 && plan && i < n; i++) {
-        json_t *before = NULL;
-        rc = report_plan_load(s, base_runs[i], &before, err);
-        if (rc == 0 && before)
-            mark_variants(before, plan, now, otherwise);
-        json_decref(before);
-    }
-    if (rc == 0 && plan && nights)
-        rc = plans_of_nights(s, now, plan, nights, otherwise, err);
-    json_decref(plan);
-    return rc;
+    json_auto_t *plan = NULL;
+    if (report_plan_load(s, now->info.key, &plan, err) != 0)
+        return -1;
+    for (size_t i = 0; plan && i < n; i++)
+        if (mark_since(s, base_runs[i], plan, now, otherwise, err) != 0)
+            return -1;
+    return plan && nights ? plans_of_nights(s, now, plan, nights, otherwise, err) : 0;
 }
 
 static void mark(const json_t *before, const json_t *now, struct comparison *c)
@@ -117,17 +119,15 @@ static void name_codes(const struct run_data *base, struct comparison *c)
 int base_plan_mark(struct store *s, const struct run_data *base, const struct run_data *now,
                    struct comparison *c, struct err *err)
 {
-    json_t *before = NULL, *plan = NULL;
+    json_auto_t *before = NULL, *plan = NULL;
     const char *a = base->info.plan_sha256, *b = now->info.plan_sha256;
     name_codes(base, c);
     if (!*a || !*b || strcmp(a, b) == 0)
         return 0;
-    int rc = report_plan_load(s, base->info.key, &before, err);
-    if (rc == 0)
-        rc = report_plan_load(s, now->info.key, &plan, err);
-    if (rc == 0 && before && plan)
+    if (report_plan_load(s, base->info.key, &before, err) != 0 ||
+        report_plan_load(s, now->info.key, &plan, err) != 0)
+        return -1;
+    if (before && plan)
         mark(before, plan, c);
-    json_decref(before);
-    json_decref(plan);
-    return rc;
+    return 0;
 }

@@ -1,37 +1,24 @@
 #include "results/query/base_pool.h"
 
+#include "common/base/alloc.h"
 #include "results/store/run_load.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, ERR_INTERNAL, "no memory for the baseline's runs");
-}
-
-static void copy(void *to, const void *from, size_t bytes)
-{
-    if (bytes > 0)
-        memcpy(to, from, bytes);
-}
-
 /* What the comparison reads; what else a run has is the base's own. */
-static int begin(const struct run_data *base, struct run_data *out, struct err *err)
+static struct run_data copy_of(const struct run_data *base)
 {
-    *out = (struct run_data){.info = base->info, .primary = base->primary};
-    out->variants = calloc(base->n_variants + 1, sizeof *out->variants);
-    out->tests = calloc(base->n_tests + 1, sizeof *out->tests);
-    out->facts = calloc(base->n_facts + 1, sizeof *out->facts);
-    if (!out->variants || !out->tests || !out->facts)
-        return no_memory(err);
-    copy(out->variants, base->variants, base->n_variants * sizeof *out->variants);
-    copy(out->tests, base->tests, base->n_tests * sizeof *out->tests);
-    copy(out->facts, base->facts, base->n_facts * sizeof *out->facts);
-    out->n_variants = base->n_variants;
-    out->n_tests = base->n_tests;
-    out->n_facts = base->n_facts;
-    return 0;
+    return (struct run_data){
+        .info = base->info,
+        .primary = base->primary,
+        .variants = xmemdup(base->variants, base->n_variants * sizeof *base->variants),
+        .n_variants = base->n_variants,
+        .tests = xmemdup(base->tests, base->n_tests * sizeof *base->tests),
+        .n_tests = base->n_tests,
+        .facts = xmemdup(base->facts, base->n_facts * sizeof *base->facts),
+        .n_facts = base->n_facts,
+    };
 }
 
 static bool is_measurement(const struct run_test *t)
@@ -64,40 +51,29 @@ static bool is_wanted(const struct base_pool_request *r, const char *variant, in
     return run_data_cell(r->base, variant, context) || is_due(r->now, variant, context);
 }
 
-/* Its place among the variants, to which it is added if it is new; n_variants without memory. */
+/* Its place among the variants, to which it is added if it is new. */
 static size_t find_variant(struct run_data *out, const struct run_variant *v)
 {
     const struct run_variant *known = run_data_variant(out, v->name);
     if (known)
         return (size_t)(known - out->variants);
-    struct run_variant *grown = realloc(out->variants, (out->n_variants + 1) * sizeof *grown);
-    if (!grown)
-        return out->n_variants;
-    out->variants = grown;
-    grown[out->n_variants] = *v;
+    out->variants = xrealloc(out->variants, (out->n_variants + 1) * sizeof *out->variants);
+    out->variants[out->n_variants] = *v;
     return out->n_variants++;
 }
 
 /* Only what the other run measured: that it failed there is no matter of the base. */
-static int add_run(const struct base_pool_request *r, const struct run_data *other, struct run_data *out,
-                   struct err *err)
+static void add_run(const struct base_pool_request *r, const struct run_data *other, struct run_data *out)
 {
-    struct run_test *grown = realloc(out->tests, (out->n_tests + other->n_tests + 1) * sizeof *grown);
-    if (!grown)
-        return no_memory(err);
-    out->tests = grown;
+    out->tests = xrealloc(out->tests, (out->n_tests + other->n_tests + 1) * sizeof *out->tests);
     for (size_t i = 0; i < other->n_tests; i++) {
         const struct run_test *t = &other->tests[i];
         const struct run_variant *v = &other->variants[t->variant];
         if (!is_measurement(t) || !is_wanted(r, v->name, t->context))
             continue;
-        size_t variant = find_variant(out, v);
-        if (variant == out->n_variants)
-            return no_memory(err);
-        grown[out->n_tests] = *t;
-        grown[out->n_tests++].variant = variant;
+        out->tests[out->n_tests] = *t;
+        out->tests[out->n_tests++].variant = find_variant(out, v);
     }
-    return 0;
 }
 
 static int by_cell(const void *a, const void *b)
@@ -118,10 +94,8 @@ static int add_runs(struct store *s, const struct base_pool_request *r, struct r
             continue;
         if (run_data_load(s, r->runs[i], &other, err) != 0)
             return -1;
-        int rc = add_run(r, &other, out, err);
+        add_run(r, &other, out);
         run_data_release(&other);
-        if (rc != 0)
-            return -1;
     }
     return 0;
 }
@@ -149,16 +123,13 @@ static void drop_failures(const struct run_data *base, struct run_data *out)
 
 int base_pool(struct store *s, const struct base_pool_request *r, struct run_data *out, struct err *err)
 {
-    int rc = begin(r->base, out, err);
-    if (rc == 0)
-        rc = add_runs(s, r, out, err);
-    if (rc == 0)
-        drop_failures(r->base, out);
-    if (rc == 0 && out->n_tests > 0)
-        qsort(out->tests, out->n_tests, sizeof *out->tests, by_cell);
-    if (rc == 0)
-        rc = run_data_make_cells(out, err);
-    if (rc != 0)
+    *out = copy_of(r->base);
+    if (add_runs(s, r, out, err) != 0) {
         run_data_release(out);
-    return rc;
+        return -1;
+    }
+    drop_failures(r->base, out);
+    if (out->n_tests > 0)
+        qsort(out->tests, out->n_tests, sizeof *out->tests, by_cell);
+    return run_data_make_cells(out, err);
 }

@@ -1,5 +1,6 @@
 #include "results/query/causes_load.h"
 
+#include "common/base/alloc.h"
 #include "results/judge/causes/causes_find.h"
 #include "results/query/history_load.h"
 #include "results/query/report_queries.h"
@@ -79,8 +80,8 @@ static int load_nights(struct loading *l, const struct run_data *now, const stru
                        struct err *err)
 {
     const struct causes_source *from = l->from;
-    if (nights_model(from->history, c->primary, &l->nights, err) != 0 ||
-        history_for_run(from->store, &now->info, from->base_runs, from->n_base_runs, METRIC_SCLK_MHZ, false,
+    nights_model(from->history, c->primary, &l->nights);
+    if (history_for_run(from->store, &now->info, from->base_runs, from->n_base_runs, METRIC_SCLK_MHZ, false,
                         &l->clocks, err) != 0)
         return -1;
     l->input.nights = &l->nights;
@@ -88,8 +89,9 @@ static int load_nights(struct loading *l, const struct run_data *now, const stru
     return 0;
 }
 
-static void release_loading(struct loading *l)
+static void loading_free(struct loading **of)
 {
+    struct loading *l = *of;
     nights_model_release(&l->nights);
     history_release(&l->clocks);
     together_release(&l->together);
@@ -107,28 +109,28 @@ static bool anything_wanted(const struct comparison *c)
     return wanted;
 }
 
+static int load_and_find(const struct causes_source *from, const struct run_data *now, struct comparison *c,
+                         struct err *err)
+{
+    AUTO(loading_free) struct loading *l = xcalloc(1, sizeof *l);
+    l->from = from;
+    l->input.base_key = from->base ? from->base->info.key : 0;
+    l->input.befores = l->befores;
+    l->input.together = &l->together;
+    if (load_around(from->store, now, &l->now, &l->input.now, err) != 0 ||
+        (from->history->nights > 0 && load_nights(l, now, c, err) != 0) ||
+        together_load(from->store, now->info.node, now->info.ticket, now->info.mode, &l->together, err) !=
+            0 ||
+        load_befores(l, c, err) != 0)
+        return -1;
+    return causes_find(&l->input, c, &c->causes, err);
+}
+
 int causes_load(const struct causes_source *from, const struct run_data *now, struct comparison *c,
                 struct err *err)
 {
     causes_release(&c->causes);
-    if (!anything_wanted(c))
+    if (!anything_wanted(c) || load_and_find(from, now, c, err) == 0)
         return 0;
-    struct loading *l = calloc(1, sizeof *l);
-    if (!l)
-        return err_set(err, ERR_INTERNAL, "no memory for the causes");
-    l->from = from;
-    l->input.base_key = from->base ? from->base->info.key : 0;
-    l->input.befores = l->befores;
-    int rc = load_around(from->store, now, &l->now, &l->input.now, err);
-    if (rc == 0 && from->history->nights > 0)
-        rc = load_nights(l, now, c, err);
-    if (rc == 0)
-        rc = together_load(from->store, now->info.node, now->info.ticket, now->info.mode, &l->together, err);
-    l->input.together = &l->together;
-    if (rc == 0)
-        rc = load_befores(l, c, err);
-    if (rc == 0)
-        rc = causes_find(&l->input, c, &c->causes, err);
-    release_loading(l);
-    return rc == 0 ? 0 : err_wrap(err, "causes of run %s", now->info.run_id);
+    return err_wrap(err, "causes of run %s", now->info.run_id);
 }

@@ -1,5 +1,6 @@
 #include "results/query/causes_store.h"
 
+#include "common/base/alloc.h"
 #include "results/store/sql.h"
 
 #include <math.h>
@@ -36,14 +37,14 @@ static const char *class_name(int i)
 static json_t *encode_kernel(const struct cause_kernel *k)
 {
     const char *change = !k->in_before ? "added" : !k->in_now ? "removed" : "changed";
-    json_t *out = json_pack("{s:s, s:s}", "kernel", k->name, "change", change), *classes = json_object();
+    json_t *out = json_pack("{s:s, s:s}", "kernel", k->name, "change", change);
+    json_auto_t *classes = json_object();
     if (k->in_before && k->in_now) {
         set_pairs(out, k->before.resource, k->now.resource, KERNEL_RESOURCES, resource_name);
         set_pairs(classes, k->before.instructions, k->now.instructions, INSTRUCTION_CLASSES, class_name);
     }
     if (json_object_size(classes))
         json_object_set(out, "instructions", classes);
-    json_decref(classes);
     return out;
 }
 
@@ -128,22 +129,18 @@ json_t *causes_encode(const struct cell_causes *c)
 /* With what the row has no column for. */
 static char *evidence_text(const struct cell_causes *cell, const struct cause *c)
 {
-    json_t *out = encode_evidence(c);
+    json_auto_t *out = encode_evidence(c);
     json_object_set_new(out, "before", json_string(cell->before));
     json_object_set_new(out, "code_state", json_string(cause_code_name(cell->code)));
     json_object_set_new(out, "share_low", number(c->share_low));
     json_object_set_new(out, "share_high", number(c->share_high));
-    char *text = out ? json_dumps(out, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    json_decref(out);
-    return text;
+    return json_dumps(out, JSON_COMPACT | JSON_SORT_KEYS);
 }
 
 static int save_one(struct sql_stmt *stmt, const struct cell_causes *cell, size_t i, struct err *err)
 {
     const struct cause *c = &cell->items[i];
-    char *evidence = evidence_text(cell, c);
-    if (!evidence)
-        return err_set(err, ERR_INTERNAL, "no memory for the causes");
+    AUTO_FREE char *evidence = evidence_text(cell, c);
     sql_bind_text(stmt, ":variant", cell->variant);
     sql_bind_int(stmt, ":context", cell->context);
     sql_bind_int(stmt, ":position", (int64_t)i);
@@ -151,9 +148,7 @@ static int save_one(struct sql_stmt *stmt, const struct cell_causes *cell, size_
     sql_bind_text(stmt, ":certainty", cause_certainty_name(c->certainty));
     sql_bind_num(stmt, ":share", c->share);
     sql_bind_text(stmt, ":evidence", evidence);
-    int rc = sql_run(stmt, err);
-    free(evidence);
-    return rc;
+    return sql_run(stmt, err);
 }
 
 static int remove_old(struct store *s, int64_t now_key, int64_t base_key, struct err *err)

@@ -29,18 +29,16 @@ int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struc
     return stmt ? 0 : -1;
 }
 
-static int read_record(struct sql_stmt *stmt, struct confirm_records *out, size_t *cap, struct err *err)
+static void read_record(struct sql_stmt *stmt, struct confirm_records *out, size_t *cap)
 {
     char name[32];
-    if (!alloc_grow((void **)&out->items, sizeof *out->items, out->count + 1, cap))
-        return err_set(err, ERR_INTERNAL, "no memory for the confirmations");
+    ALLOC_GROW(out->items, out->count + 1, *cap);
     struct confirm_record *r = &out->items[out->count];
     *r = (struct confirm_record){.context = (int)sql_col_int(stmt, "context_len", 0)};
     sql_col_text(stmt, "variant", r->variant, sizeof r->variant);
     sql_col_text(stmt, "outcome", name, sizeof name);
     sql_col_text(stmt, "reason", r->reason, sizeof r->reason);
     out->count += confirmation_from_name(name, &r->confirmation);
-    return 0;
 }
 
 int confirm_load(struct store *s, int64_t now_key, int64_t base_key, struct confirm_records *out,
@@ -58,10 +56,7 @@ int confirm_load(struct store *s, int64_t now_key, int64_t base_key, struct conf
     size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0)
-        if (read_record(stmt, out, &cap, err) != 0) {
-            rc = -1;
-            break;
-        }
+        read_record(stmt, out, &cap);
     if (rc != 0)
         confirm_records_release(out);
     return rc;

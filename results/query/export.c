@@ -126,25 +126,22 @@ static json_t *json_value(sqlite3_stmt *stmt, int i)
 
 static int json_row(const struct row_writer *w, struct buf *out, struct err *err)
 {
-    json_t *row = json_object();
-    int rc = 0;
-    for (int i = 0; row && i < w->columns; i++)
+    json_auto_t *row = json_object();
+    for (int i = 0; i < w->columns; i++)
         json_object_set_new(row, sqlite3_column_name(w->stmt, i), json_value(w->stmt, i));
-    for (size_t i = 0; row && rc == 0 && i < w->n_extras; i++) {
-        double value = NAN;
-        rc = read_extra(w, i, &value, err);
+    for (size_t i = 0; i < w->n_extras; i++) {
+        double value;
+        if (read_extra(w, i, &value, err) != 0)
+            return -1;
         json_object_set_new(row, w->extras[i].title, isnan(value) ? json_null() : json_real(value));
     }
-    if (rc == 0)
-        rc = json_encode(row, out, err);
-    json_decref(row);
-    return rc;
+    return json_encode(row, out, err);
 }
 
 static int flush(struct buf *row, export_sink *sink, void *arg, struct err *err)
 {
     if (!buf_ok(row))
-        return err_set(err, ERR_INTERNAL, "no memory for a row, or a row of more than %d bytes", ROW_MAX);
+        return err_set(err, ERR_INTERNAL, "a row of more than %d bytes", ROW_MAX);
     int rc = sink(arg, buf_str(row), row->len, err);
     buf_clear(row);
     return rc;
@@ -171,8 +168,7 @@ static int find_extras(struct store *s, int64_t run_key, struct row_writer *w, s
         return -1;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
-        if (!ALLOC_GROW(w->extras, w->n_extras + 1, cap))
-            return err_set(err, ERR_INTERNAL, "no memory for the export");
+        ALLOC_GROW(w->extras, w->n_extras + 1, cap);
         struct extra_column *c = &w->extras[w->n_extras++];
         char name[LIMIT_NAME + 1];
         sql_col_text(stmt, "name", name, sizeof name);
@@ -185,27 +181,28 @@ static int find_extras(struct store *s, int64_t run_key, struct row_writer *w, s
 static int write_rows(struct row_writer *w, struct sql_stmt *stmt, enum export_format format,
                       export_sink *sink, void *arg, struct err *err)
 {
-    struct buf row;
-    buf_init(&row, ROW_MAX);
+    AUTO(buf_release) struct buf row = {.max = ROW_MAX};
     if (format == EXPORT_CSV)
         csv_header(w, &row);
     if (format == EXPORT_JSON)
         buf_puts(&row, "[\n");
-    int rc = flush(&row, sink, arg, err);
+    if (flush(&row, sink, arg, err) != 0)
+        return -1;
     bool first = true;
-    while (rc == 0 && (rc = sql_step(stmt, err)) > 0) {
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
         if (format == EXPORT_JSON && !first)
             buf_puts(&row, ",\n");
         first = false;
-        rc = format == EXPORT_CSV ? csv_row(w, &row, err) : json_row(w, &row, err);
+        if ((format == EXPORT_CSV ? csv_row(w, &row, err) : json_row(w, &row, err)) != 0)
+            return -1;
         if (format != EXPORT_JSON)
             buf_putc(&row, '\n');
-        if (rc == 0)
-            rc = flush(&row, sink, arg, err);
+        if (flush(&row, sink, arg, err) != 0)
+            return -1;
     }
     if (rc == 0 && format == EXPORT_JSON)
-        rc = sink(arg, first ? "]\n" : "\n]\n", first ? 2 : 3, err);
-    buf_release(&row);
+        return sink(arg, first ? "]\n" : "\n]\n", first ? 2 : 3, err);
     return rc;
 }
 
@@ -240,9 +237,7 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
         return -1;
     sql_bind_int_or_null(stmt, ":run", run_key, 0);
     struct row_writer w = {.stmt = stmt->raw, .columns = sqlite3_column_count(stmt->raw) - 1, .value = value};
-    int rc = find_extras(s, run_key, &w, err);
-    if (rc == 0)
-        rc = write_rows(&w, stmt, format, sink, arg, err);
+    int rc = find_extras(s, run_key, &w, err) == 0 ? write_rows(&w, stmt, format, sink, arg, err) : -1;
     free(w.extras);
     return rc;
 }
@@ -282,10 +277,9 @@ static int dump_table(struct store *s, const char *into, const char *query, expo
                       struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s, query, err);
-    struct buf row;
+    AUTO(buf_release) struct buf row = {.max = ROW_MAX};
     if (!stmt)
         return -1;
-    buf_init(&row, ROW_MAX);
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
         buf_puts(&row, into);
@@ -294,11 +288,9 @@ static int dump_table(struct store *s, const char *into, const char *query, expo
             sql_value(stmt->raw, i, &row);
         }
         buf_puts(&row, ");\n");
-        rc = flush(&row, sink, arg, err);
-        if (rc != 0)
-            break;
+        if (flush(&row, sink, arg, err) != 0)
+            return -1;
     }
-    buf_release(&row);
     return rc;
 }
 
@@ -309,17 +301,13 @@ static int dump_schema(struct store *s, export_sink *sink, void *arg, struct err
                     "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
                     " ORDER BY type = 'index', rowid",
                     err);
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = ROW_MAX};
     if (!stmt)
         return -1;
-    buf_init(&text, ROW_MAX);
     int rc;
     while ((rc = sql_step(stmt, err)) > 0)
         buf_printf(&text, "%s;\n", sql_col_str(stmt, "sql", NULL));
-    if (rc == 0)
-        rc = flush(&text, sink, arg, err);
-    buf_release(&text);
-    return rc;
+    return rc == 0 ? flush(&text, sink, arg, err) : -1;
 }
 
 /* Parents before children. */
@@ -385,14 +373,13 @@ static int dump_all(struct store *s, export_sink *sink, void *arg, struct err *e
              "-- kernsweep store\nPRAGMA auto_vacuum = INCREMENTAL;\nPRAGMA foreign_keys = OFF;\nBEGIN;\n"
              "PRAGMA application_id = %d;\nPRAGMA user_version = %d;\n",
              STORE_APPLICATION_ID, store_version_known());
-    int rc = check_list(s, err);
-    if (rc == 0)
-        rc = sink(arg, head, strlen(head), err);
-    if (rc == 0)
-        rc = dump_schema(s, sink, arg, err);
-    for (size_t i = 0; rc == 0 && i < sizeof dumped / sizeof *dumped; i++)
-        rc = dump_table(s, dumped[i].into, dumped[i].query, sink, arg, err);
-    return rc == 0 ? sink(arg, "COMMIT;\n", 8, err) : rc;
+    if (check_list(s, err) != 0 || sink(arg, head, strlen(head), err) != 0 ||
+        dump_schema(s, sink, arg, err) != 0)
+        return -1;
+    for (size_t i = 0; i < sizeof dumped / sizeof *dumped; i++)
+        if (dump_table(s, dumped[i].into, dumped[i].query, sink, arg, err) != 0)
+            return -1;
+    return sink(arg, "COMMIT;\n", 8, err);
 }
 
 int export_sql(struct store *s, export_sink *sink, void *arg, struct err *err)

@@ -13,145 +13,10 @@
 /* Store rows of runs that lie further apart are read by two searches of an index instead of one. */
 enum { KEYS_APART = 64 };
 
-/* A run of the history. */
-struct dated {
-    int64_t key;
-    size_t rank; /* chronological position */
-    int64_t measured_at;
-    int64_t environment;
-    uint64_t device;
-    bool wanted;
-};
-
-/* The runs of the history, looked up by key for each row of a series. */
-struct eligible {
-    struct dated *runs; /* sorted by key */
-    size_t count;
-};
-
-static int by_key(const void *a, const void *b)
-{
-    int64_t x = ((const struct dated *)a)->key, y = ((const struct dated *)b)->key;
-    return (x > y) - (x < y);
-}
-
-/* The query returned the newest first. */
-static void rank_eligible(struct eligible *e)
-{
-    for (size_t i = 0; i < e->count; i++)
-        e->runs[i].rank = e->count - 1 - i;
-    if (e->count)
-        qsort(e->runs, e->count, sizeof *e->runs, by_key);
-}
-
-static bool is_listed(const int64_t *keys, size_t n, int64_t key)
-{
-    for (size_t i = 0; i < n; i++)
-        if (keys[i] == key)
-            return true;
-    return false;
-}
-
-/* Only the newest nights, and those around the runs that are kept whatever their age. */
-static void drop_old(const struct history_options *o, struct eligible *e)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < e->count; i++) {
-        bool wanted = o->nights == 0 || i < o->nights;
-        size_t from = i > HISTORY_NIGHTS_AROUND ? i - HISTORY_NIGHTS_AROUND : 0;
-        for (size_t j = from; !wanted && j <= i + HISTORY_NIGHTS_AROUND && j < e->count; j++)
-            wanted = is_listed(o->keep, o->n_keep, e->runs[j].key);
-        e->runs[i].wanted = wanted;
-    }
-    for (size_t i = 0; i < e->count; i++)
-        if (e->runs[i].wanted)
-            e->runs[kept++] = e->runs[i];
-    e->count = kept;
-}
-
-/* Runs on the same GPUs have the same identity, whatever else differs between their environments. */
-static int load_devices(struct store *s, struct eligible *e, struct err *err)
-{
-    SQL_STMT stmt = sql_prepare(s,
-                                "SELECT key, value FROM fact WHERE environment_id = :id"
-                                " AND key >= 'gpus' AND key < 'gput' ORDER BY key",
-                                err);
-    if (!stmt)
-        return -1;
-    for (size_t i = 0; i < e->count; i++) {
-        struct dated *r = &e->runs[i];
-        if (i && r->environment == e->runs[i - 1].environment) {
-            r->device = e->runs[i - 1].device;
-            continue;
-        }
-        struct device_identity id;
-        device_identity_begin(&id);
-        sql_bind_int(stmt, ":id", r->environment);
-        int rc;
-        while ((rc = sql_step(stmt, err)) > 0) {
-            struct run_fact f;
-            sql_col_text(stmt, "key", f.key, sizeof f.key);
-            sql_col_text(stmt, "value", f.value, sizeof f.value);
-            device_identity_add(&id, &f);
-        }
-        sql_reset(stmt);
-        if (rc != 0)
-            return -1;
-        r->device = device_identity_end(&id);
-    }
-    return 0;
-}
-
-static int load_eligible(struct store *s, const struct history_options *o, struct eligible *out,
-                         struct err *err)
-{
-    *out = (struct eligible){0};
-    SQL_STMT stmt =
-        sql_prepare(s,
-                    "SELECT r.id, r.ordered_at, coalesce(r.environment_id, 0) AS environment FROM run r"
-                    " LEFT JOIN run b ON b.id = :before"
-                    " WHERE r.node = :node AND r.ticket = :ticket AND r.mode = :mode"
-                    " AND r.status = 'COMPLETE' AND r.purpose = 'sweep'"
-                    " AND r.rejected_at IS NULL AND (:tag IS NULL OR r.tag = :tag)"
-                    " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
-                    " ORDER BY r.ordered_at DESC, r.id DESC",
-                    err);
-    if (!stmt)
-        return -1;
-    sql_bind_text(stmt, ":node", o->node);
-    sql_bind_text(stmt, ":ticket", o->ticket);
-    sql_bind_text(stmt, ":mode", o->mode);
-    sql_bind_text(stmt, ":tag", o->tag);
-    sql_bind_int_or_null(stmt, ":before", o->before, 0);
-    size_t cap = 0;
-    int rc;
-    while ((rc = sql_step(stmt, err)) > 0) {
-        if (!ALLOC_GROW(out->runs, out->count + 1, cap))
-            return err_set(err, ERR_INTERNAL, "no memory for %zu nights", out->count + 1);
-        struct dated *r = &out->runs[out->count++];
-        *r = (struct dated){.key = sql_col_int(stmt, "id", 0),
-                            .measured_at = sql_col_int(stmt, "ordered_at", 0),
-                            .environment = sql_col_int(stmt, "environment", 0)};
-    }
-    if (rc != 0)
-        return -1;
-    drop_old(o, out);
-    if (load_devices(s, out, err) != 0)
-        return -1;
-    rank_eligible(out);
-    return 0;
-}
-
-static const struct dated *find_dated(const struct eligible *e, int64_t key)
-{
-    const struct dated wanted = {.key = key};
-    return e->count ? bsearch(&wanted, e->runs, e->count, sizeof wanted, by_key) : NULL;
-}
-
 /* The values of one cell of one night on one GPU while its rows are read. */
 struct night {
     int64_t run;
-    const struct dated *dated; /* NULL: not of the history */
+    const struct history_run *dated; /* NULL: not of the history */
     uint64_t code;
     char gpu[RUN_GPU_MAX], mode[RUN_MODE_MAX];
     double values[LIMIT_REPETITIONS];
@@ -183,15 +48,13 @@ static struct history_point point_of(const struct night *night)
     };
 }
 
-static int close_night(struct filling *f, struct night *night, struct err *err)
+static void close_night(struct filling *f, struct night *night)
 {
     if (night->dated && night->n > 0) {
-        if (!ALLOC_GROW(f->points, f->count + 1, f->cap))
-            return err_set(err, ERR_INTERNAL, "no memory for %zu nights", f->count + 1);
+        ALLOC_GROW(f->points, f->count + 1, f->cap);
         f->points[f->count++] = (struct ranked_point){point_of(night), night->dated->rank};
     }
     night->n = 0;
-    return 0;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -200,22 +63,19 @@ static int by_rank(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int keep_series(struct history *h, const struct filling *f, const char *variant, int context,
-                       enum metric m, struct err *err)
+static void keep_series(struct history *h, const struct filling *f, const char *variant, int context,
+                        enum metric m)
 {
     if (f->count == 0)
-        return 0;
-    struct history_point *points =
-        ALLOC_GROW(h->series, h->count + 1, h->cap) ? malloc(f->count * sizeof *points) : NULL;
-    if (!points)
-        return err_set(err, ERR_INTERNAL, "no memory for %zu nights", f->count);
+        return;
+    struct history_point *points = xmalloc(f->count * sizeof *points);
+    ALLOC_GROW(h->series, h->count + 1, h->cap);
     qsort(f->points, f->count, sizeof *f->points, by_rank);
     for (size_t i = 0; i < f->count; i++)
         points[i] = f->points[i].point;
     struct history_series *into = &h->series[h->count++];
     *into = (struct history_series){.context = context, .metric = m, .points = points, .count = f->count};
     snprintf(into->variant, sizeof into->variant, "%s", variant);
-    return 0;
 }
 
 #define OF_TEST(column)                                                                                      \
@@ -284,7 +144,7 @@ struct coded {
 
 struct scan {
     struct store *s;
-    const struct eligible *runs;
+    const struct history_runs *runs;
     int64_t before;      /* the run that the history is of; 0: none */
     struct coded *codes; /* sorted by run and variant; only those that are known */
     size_t n_codes;
@@ -309,17 +169,16 @@ static int load_codes(struct scan *c, struct err *err)
                                 err);
     if (!stmt)
         return -1;
-    sql_bind_int(stmt, ":first", c->runs->runs[0].key);
-    sql_bind_int(stmt, ":last", c->runs->runs[c->runs->count - 1].key);
+    sql_bind_int(stmt, ":first", c->runs->items[0].key);
+    sql_bind_int(stmt, ":last", c->runs->items[c->runs->count - 1].key);
     size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
         char sha256[SHA256_HEX_LEN + 1];
         int64_t run = sql_col_int(stmt, "run_id", 0);
-        if (!find_dated(c->runs, run))
+        if (!history_runs_find(c->runs, run))
             continue;
-        if (!ALLOC_GROW(c->codes, c->n_codes + 1, cap))
-            return err_set(err, ERR_INTERNAL, "no memory for %zu builds", c->n_codes + 1);
+        ALLOC_GROW(c->codes, c->n_codes + 1, cap);
         struct coded *code = &c->codes[c->n_codes++];
         code->run = run;
         sql_col_text(stmt, "name", code->variant, sizeof code->variant);
@@ -348,26 +207,23 @@ static bool is_other_gpu(struct sql_stmt *stmt, const struct night *night)
 }
 
 /* The end of a part: years may lie between the runs of an old base and the newest nights. */
-static size_t part_end(const struct eligible *e, size_t from)
+static size_t part_end(const struct history_runs *e, size_t from)
 {
     size_t to = from + 1;
-    while (to < e->count && e->runs[to].key - e->runs[to - 1].key <= KEYS_APART)
+    while (to < e->count && e->items[to].key - e->items[to - 1].key <= KEYS_APART)
         to++;
     return to;
 }
 
-static int begin_night(struct scan *c, struct sql_stmt *stmt, int64_t run, const char *variant,
-                       struct err *err)
+static void begin_night(struct scan *c, struct sql_stmt *stmt, int64_t run, const char *variant)
 {
     struct night *night = c->night;
-    if (close_night(&c->fill, night, err) != 0)
-        return -1;
+    close_night(&c->fill, night);
     night->run = run;
     sql_col_text(stmt, "gpu", night->gpu, sizeof night->gpu);
     sql_col_text(stmt, "gpu_mode", night->mode, sizeof night->mode);
-    night->dated = find_dated(c->runs, run);
+    night->dated = history_runs_find(c->runs, run);
     night->code = night->dated ? code_of(c, run, variant) : 0;
-    return 0;
 }
 
 /* The rows of a series are sorted by run and GPU. */
@@ -379,8 +235,8 @@ static int scan_part(struct scan *c, struct sql_stmt *stmt, const char *variant,
     while ((rc = sql_step(stmt, err)) > 0) {
         int64_t run = sql_col_int(stmt, "run_id", 0);
         double v = derive(m, sql_col_num(stmt, "value"), context);
-        if ((run != night->run || is_other_gpu(stmt, night)) && begin_night(c, stmt, run, variant, err) != 0)
-            return -1;
+        if (run != night->run || is_other_gpu(stmt, night))
+            begin_night(c, stmt, run, variant);
         if (night->dated && !isnan(v) && night->n < LIMIT_REPETITIONS)
             night->values[night->n++] = v;
     }
@@ -392,7 +248,6 @@ static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, co
 {
     struct night *night = c->night;
     const struct metric_info *info = metric_info(m);
-    int rc = 0;
     night->run = -1;
     night->dated = NULL;
     night->n = 0;
@@ -405,17 +260,17 @@ static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, co
     if (info->sampled)
         sql_bind_int_or_null(stmt, ":before", c->before, 0);
     sql_bind_int(stmt, ":series", series);
-    for (size_t from = 0, to; rc == 0 && from < c->runs->count; from = to) {
+    for (size_t from = 0, to; from < c->runs->count; from = to) {
         to = part_end(c->runs, from);
-        sql_bind_int(stmt, ":first", c->runs->runs[from].key);
-        sql_bind_int(stmt, ":last", c->runs->runs[to - 1].key);
-        rc = scan_part(c, stmt, variant, context, m, err);
+        sql_bind_int(stmt, ":first", c->runs->items[from].key);
+        sql_bind_int(stmt, ":last", c->runs->items[to - 1].key);
+        if (scan_part(c, stmt, variant, context, m, err) != 0)
+            return -1;
     }
-    if (rc == 0)
-        rc = close_night(&c->fill, night, err);
+    close_night(&c->fill, night);
     for (size_t i = 0; i < c->fill.count; i++)
         c->seen[c->fill.points[i].rank] = true;
-    return rc;
+    return 0;
 }
 
 static int scan_metric(struct scan *c, struct sql_stmt *list, enum metric m, struct history *out,
@@ -431,11 +286,9 @@ static int scan_metric(struct scan *c, struct sql_stmt *list, enum metric m, str
     while ((rc = sql_step(list, err)) > 0) {
         int context = (int)sql_col_int(list, "context_len", 0);
         sql_col_text(list, "variant", variant, sizeof variant);
-        rc = scan_series(c, stmt, sql_col_int(list, "id", 0), variant, context, m, err);
-        if (rc == 0)
-            rc = keep_series(out, &c->fill, variant, context, m, err);
-        if (rc != 0)
-            break;
+        if (scan_series(c, stmt, sql_col_int(list, "id", 0), variant, context, m, err) != 0)
+            return -1;
+        keep_series(out, &c->fill, variant, context, m);
     }
     sql_reset(list);
     return rc;
@@ -465,32 +318,36 @@ static int scan_all(struct scan *c, const struct history_options *o, struct hist
     return 0;
 }
 
+static void scan_release(struct scan *c)
+{
+    free(c->night);
+    free(c->seen);
+    free(c->fill.points);
+    free(c->codes);
+}
+
 int history_load(struct store *s, const struct history_options *o, struct history *out, struct err *err)
 {
-    struct eligible runs;
     *out = (struct history){0};
-    int rc = load_eligible(s, o, &runs, err);
-    struct scan c = {.s = s, .runs = &runs, .before = o->before};
-    c.night = malloc(sizeof *c.night);
-    c.seen = calloc(runs.count ? runs.count : 1, sizeof *c.seen);
-    if (rc == 0 && (!c.night || !c.seen))
-        rc = err_set(err, ERR_INTERNAL, "no memory for the history");
-    if (rc == 0 && runs.count)
-        rc = load_codes(&c, err);
-    if (rc == 0 && runs.count)
-        rc = scan_all(&c, o, out, err);
-    for (size_t i = 0; rc == 0 && i < runs.count; i++)
-        out->nights += c.seen[i];
-    if (rc == 0)
-        history_sort(out);
-    free(c.night);
-    free(c.seen);
-    free(c.fill.points);
-    free(c.codes);
-    free(runs.runs);
-    if (rc != 0)
+    AUTO(history_runs_release) struct history_runs runs = {0};
+    if (history_runs_load(s, o, &runs, err) != 0)
+        return -1;
+    if (runs.count == 0)
+        return 0;
+    AUTO(scan_release)
+    struct scan c = {.s = s,
+                     .runs = &runs,
+                     .before = o->before,
+                     .night = xmalloc(sizeof *c.night),
+                     .seen = xcalloc(runs.count, sizeof *c.seen)};
+    if (load_codes(&c, err) != 0 || scan_all(&c, o, out, err) != 0) {
         history_release(out);
-    return rc;
+        return -1;
+    }
+    for (size_t i = 0; i < runs.count; i++)
+        out->nights += c.seen[i];
+    history_sort(out);
+    return 0;
 }
 
 int history_for_run(struct store *s, const struct run_info *run, const int64_t *keep, size_t n_keep,

@@ -37,17 +37,15 @@ int noise_save(struct store *s, const struct run_info *run, const struct noise *
     return sql_end(s, save_cells(s, run, n, err), err);
 }
 
-static int read_cell(struct sql_stmt *stmt, struct noise *out, size_t *cap, struct err *err)
+static void read_cell(struct sql_stmt *stmt, struct noise *out, size_t *cap)
 {
     struct noise_cell c = {.within = NAN};
     c.spread = sql_col_num(stmt, "spread");
     c.runs = (int)sql_col_int(stmt, "runs", 0);
     if (!plan_cell_read(stmt, c.variant, &c.context, &c.metric))
-        return 0;
-    if (!alloc_grow((void **)&out->cells, sizeof *out->cells, out->count + 1, cap))
-        return err_set(err, ERR_INTERNAL, "no memory for the noise");
+        return;
+    ALLOC_GROW(out->cells, out->count + 1, *cap);
     out->cells[out->count++] = c;
-    return 0;
 }
 
 int noise_load(struct store *s, const struct run_info *run, struct noise *out, struct err *err)
@@ -62,9 +60,9 @@ int noise_load(struct store *s, const struct run_info *run, struct noise *out, s
         return -1;
     plan_bind(stmt, run->node, run->ticket, run->mode);
     size_t cap = 0;
-    int rc = 1;
-    while (rc > 0 && (rc = sql_step(stmt, err)) > 0)
-        rc = read_cell(stmt, out, &cap, err) == 0 ? 1 : -1;
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0)
+        read_cell(stmt, out, &cap);
     if (rc != 0)
         noise_release(out);
     else
@@ -114,10 +112,7 @@ int noise_list(struct store *s, const struct noise_filter *f, struct noise_rows 
     size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
-        if (!ALLOC_GROW(out->items, out->count + 1, cap)) {
-            rc = err_set(err, ERR_INTERNAL, "no memory for the noise");
-            break;
-        }
+        ALLOC_GROW(out->items, out->count + 1, cap);
         read_row(stmt, &out->items[out->count++]);
     }
     if (rc != 0)

@@ -1,5 +1,6 @@
 #include "results/query/openmetrics.h"
 
+#include "common/base/alloc.h"
 #include "results/query/history_load.h"
 #include "results/store/run_load.h"
 #include "results/store/sql.h"
@@ -23,16 +24,19 @@ struct origin {
     const char *ticket, *node, *mode;
 };
 
-static void families_init(struct families *f)
+static struct families *families_new(void)
 {
+    struct families *f = xmalloc(sizeof *f);
     for (int m = 0; m < METRIC_COUNT; m++)
         buf_init(&f->samples[m], FAMILY_MAX);
+    return f;
 }
 
-static void families_release(struct families *f)
+static void families_free(struct families **f)
 {
     for (int m = 0; m < METRIC_COUNT; m++)
-        buf_release(&f->samples[m]);
+        buf_release(&(*f)->samples[m]);
+    free(*f);
 }
 
 /* Derived metrics are left out: whoever reads this can divide. */
@@ -168,13 +172,13 @@ static int put_plan(struct store *s, struct families *f, const struct origin *o,
 {
     const struct history_options options = {
         .node = o->node, .ticket = o->ticket, .mode = o->mode, .all_metrics = true};
-    struct history h = {0};
-    int rc = history_load(s, &options, &h, err);
-    for (size_t i = 0; rc == 0 && i < h.count; i++)
+    AUTO(history_release) struct history h = {0};
+    if (history_load(s, &options, &h, err) != 0)
+        return -1;
+    for (size_t i = 0; i < h.count; i++)
         if (is_exported(h.series[i].metric))
             put_series(f, o, &h.series[i]);
-    history_release(&h);
-    return rc;
+    return 0;
 }
 
 static int put_nights(struct store *s, struct families *f, struct err *err)
@@ -183,14 +187,17 @@ static int put_nights(struct store *s, struct families *f, struct err *err)
                                 "SELECT DISTINCT ticket, node, mode FROM run WHERE purpose = 'sweep'"
                                 " AND rejected_at IS NULL ORDER BY ticket, node, mode",
                                 err);
-    int rc = stmt ? 0 : -1;
-    while (rc == 0 && (rc = sql_step(stmt, err)) > 0) {
+    if (!stmt)
+        return -1;
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
         char ticket[RUN_NAME_MAX], node[RUN_NODE_MAX], mode[16];
         sql_col_text(stmt, "ticket", ticket, sizeof ticket);
         sql_col_text(stmt, "node", node, sizeof node);
         sql_col_text(stmt, "mode", mode, sizeof mode);
         const struct origin o = {ticket, node, mode};
-        rc = put_plan(s, f, &o, err);
+        if (put_plan(s, f, &o, err) != 0)
+            return -1;
     }
     return rc;
 }
@@ -200,13 +207,12 @@ static int write_family(enum metric m, const struct buf *samples, export_sink *s
 {
     const struct metric_info *info = metric_info(m);
     char name[FAMILY_NAME_MAX];
-    struct buf head;
+    AUTO(buf_release) struct buf head = {.max = 4096};
     if (!buf_ok(samples))
-        return err_set(err, ERR_INTERNAL, "%s: more than %d bytes, or no memory", info->name, FAMILY_MAX);
+        return err_set(err, ERR_INTERNAL, "%s: more than %d bytes", info->name, FAMILY_MAX);
     if (samples->len == 0)
         return 0;
     family_name(m, name);
-    buf_init(&head, 4096);
     buf_printf(&head, "# TYPE %s gauge\n", name);
     if (*unit_name(info) && ends_with(name, unit_name(info)))
         buf_printf(&head, "# UNIT %s %s\n", name, unit_name(info));
@@ -215,37 +221,29 @@ static int write_family(enum metric m, const struct buf *samples, export_sink *s
     buf_puts(&head, info->better == METRIC_MORE   ? ", median; higher is better.\n"
                     : info->better == METRIC_LESS ? ", median; lower is better.\n"
                                                   : ", median.\n");
-    int rc = sink(arg, buf_str(&head), head.len, err);
-    if (rc == 0)
-        rc = sink(arg, buf_str(samples), samples->len, err);
-    buf_release(&head);
-    return rc;
+    if (sink(arg, buf_str(&head), head.len, err) != 0)
+        return -1;
+    return sink(arg, buf_str(samples), samples->len, err);
 }
 
 static int collect(struct store *s, int64_t run_key, struct families *f, struct err *err)
 {
-    struct run_data run = {0};
+    AUTO(run_data_release) struct run_data run = {0};
     if (run_key == 0)
         return put_nights(s, f, err);
-    int rc = run_data_load(s, run_key, &run, err);
-    if (rc == 0)
-        put_run(f, &run);
-    run_data_release(&run);
-    return rc;
+    if (run_data_load(s, run_key, &run, err) != 0)
+        return -1;
+    put_run(f, &run);
+    return 0;
 }
 
 int openmetrics_export(struct store *s, int64_t run_key, export_sink *sink, void *arg, struct err *err)
 {
-    struct families *f = malloc(sizeof *f);
-    if (!f)
-        return err_set(err, ERR_INTERNAL, "no memory for the export");
-    families_init(f);
-    int rc = collect(s, run_key, f, err);
-    for (int m = 0; rc == 0 && m < METRIC_COUNT; m++)
-        rc = write_family((enum metric)m, &f->samples[m], sink, arg, err);
-    if (rc == 0)
-        rc = sink(arg, "# EOF\n", 6, err);
-    families_release(f);
-    free(f);
-    return rc;
+    AUTO(families_free) struct families *f = families_new();
+    if (collect(s, run_key, f, err) != 0)
+        return -1;
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (write_family((enum metric)m, &f->samples[m], sink, arg, err) != 0)
+            return -1;
+    return sink(arg, "# EOF\n", 6, err);
 }

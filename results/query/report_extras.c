@@ -19,8 +19,7 @@ int report_extras_load(struct store *s, int64_t run_key, struct extra_list *out,
     size_t cap = 0;
     int rc = -1;
     while (stmt && (rc = sql_step(stmt, err)) > 0) {
-        if (!ALLOC_GROW(out->rows, out->count + 1, cap))
-            return err_set(err, ERR_INTERNAL, "no memory for the run's numbers");
+        ALLOC_GROW(out->rows, out->count + 1, cap);
         struct extra_row *row = &out->rows[out->count++];
         row->test_key = sql_col_int(stmt, "id", 0);
         sql_col_text(stmt, "name", row->name, sizeof row->name);

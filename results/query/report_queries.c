@@ -1,8 +1,8 @@
 #include "results/query/report_queries.h"
 
-#include "results/store/run_load.h"
-
+#include "common/base/alloc.h"
 #include "common/base/json.h"
+#include "results/store/run_load.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,16 +26,14 @@ int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err
 int report_reference(struct store *s, const struct run_data *r, const char *wanted, size_t *out,
                      struct err *err)
 {
-    json_t *plan = NULL;
+    json_auto_t *plan = NULL;
     struct err absent; /* from a run of other variants */
     if (!wanted && report_plan_load(s, r->info.key, &plan, err) != 0)
         return -1;
-    const char *planned = json_string_value(json_object_get(plan, "reference"));
-    int rc = planned && *planned ? run_data_reference(r, planned, out, &absent) : -1;
-    if (rc != 0)
-        rc = run_data_reference(r, wanted, out, err);
-    json_decref(plan);
-    return rc;
+    const char *planned = json_text(plan, "reference");
+    if (*planned && run_data_reference(r, planned, out, &absent) == 0)
+        return 0;
+    return run_data_reference(r, wanted, out, err);
 }
 
 int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date, struct err *err)
@@ -125,9 +123,7 @@ int report_costs_load(struct store *s, const struct run_info *run, size_t most, 
                       struct err *err)
 {
     *out = (struct cost_list){.wall_s = (double)NAN, .cost = (double)NAN};
-    out->rows = calloc(most, sizeof *out->rows);
-    if (!out->rows)
-        return err_set(err, ERR_INTERNAL, "no memory for the costs");
+    out->rows = xcalloc(most, sizeof *out->rows);
     return load_rows(s, run, most, out, err) || load_totals(s, run, out, err) ? -1 : 0;
 }
 

@@ -22,10 +22,7 @@ int sweep_runs(struct store *s, const char *sweep, int64_t **keys, size_t *count
         return -1;
     sql_bind_text(stmt, ":sweep", sweep);
     while ((rc = sql_step(stmt, err)) > 0) {
-        if (!ALLOC_GROW(*keys, *count + 1, room)) {
-            rc = err_set(err, ERR_INTERNAL, "no memory for the runs of a sweep");
-            break;
-        }
+        ALLOC_GROW(*keys, *count + 1, room);
         (*keys)[(*count)++] = sql_col_int(stmt, "id", 0);
     }
     if (rc == 0)
@@ -38,16 +35,15 @@ int sweep_runs(struct store *s, const char *sweep, int64_t **keys, size_t *count
 
 static int find_latest(struct store *s, char *id, struct err *err)
 {
-    struct run_data run = {0};
+    AUTO(run_data_release) struct run_data run = {0};
     struct err none = {0};
     int64_t key;
     if (store_find_run(s, "latest", &key, &none) != 0)
         return 0; /* the caller says so, when it looks for the run */
-    int rc = run_facts_load(s, key, &run, err);
-    if (rc == 0)
-        memcpy(id, run.info.sweep, RUN_ID_MAX);
-    run_data_release(&run);
-    return rc;
+    if (run_facts_load(s, key, &run, err) != 0)
+        return -1;
+    memcpy(id, run.info.sweep, RUN_ID_MAX);
+    return 0;
 }
 
 int sweep_runs_find(struct store *s, const char *word, char *id, struct err *err)

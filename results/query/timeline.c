@@ -1,6 +1,8 @@
 #include "results/query/timeline.h"
 
+#include "common/base/alloc.h"
 #include "results/query/history_load.h"
+#include "results/query/plan_cells.h"
 #include "results/store/identity.h"
 #include "results/store/run_load.h"
 #include "results/store/sql.h"
@@ -20,15 +22,12 @@ static int find_series(struct store *s, const struct timeline_filter *f, struct 
         " AND (:node IS NULL OR node = :node) AND (:ticket IS NULL OR ticket = :ticket)"
         " AND (:mode IS NULL OR mode = :mode) ORDER BY node, ticket, mode",
         err);
-    struct buf names;
+    AUTO(buf_release) struct buf names = {.max = 8192};
     if (!stmt)
         return -1;
     sql_bind_text(stmt, ":variant", f->variant);
     sql_bind_int(stmt, ":context", f->context);
-    sql_bind_text(stmt, ":node", f->node);
-    sql_bind_text(stmt, ":ticket", f->ticket);
-    sql_bind_text(stmt, ":mode", f->mode);
-    buf_init(&names, 8192);
+    plan_bind(stmt, f->node, f->ticket, f->mode);
     int found = 0, rc;
     while ((rc = sql_step(stmt, err)) > 0) {
         sql_col_text(stmt, "node", out->node, sizeof out->node);
@@ -38,14 +37,15 @@ static int find_series(struct store *s, const struct timeline_filter *f, struct 
             buf_printf(&names, "%splan %s on %s (%s)", found > 1 ? ", " : "", out->ticket, out->node,
                        out->mode);
     }
-    if (rc == 0 && found == 0)
-        rc = err_set(err, ERR_INPUT, "no stored results for variant %s at context %d%s", f->variant,
-                     f->context, f->node || f->ticket || f->mode ? " with that node, plan and mode" : "");
-    else if (rc == 0 && found > 1)
-        rc = err_set(err, ERR_INPUT, "%s at %d is ambiguous: %s%s; choose with --node, --ticket or --mode",
-                     f->variant, f->context, buf_str(&names), found > SERIES_SHOWN ? ", ..." : "");
-    buf_release(&names);
-    return rc;
+    if (rc < 0)
+        return -1;
+    if (found == 0)
+        return err_set(err, ERR_INPUT, "no stored results for variant %s at context %d%s", f->variant,
+                       f->context, f->node || f->ticket || f->mode ? " with that node, plan and mode" : "");
+    if (found > 1)
+        return err_set(err, ERR_INPUT, "%s at %d is ambiguous: %s%s; choose with --node, --ticket or --mode",
+                       f->variant, f->context, buf_str(&names), found > SERIES_SHOWN ? ", ..." : "");
+    return 0;
 }
 
 /* What was committed since the point before. */
@@ -59,11 +59,21 @@ static int find_commits(struct commit_log *log, struct timeline_point *points, s
     return commit_range_find(log, i > 0 ? &points[i - 1].commits.to : &none, &own, &p->commits, err);
 }
 
-static int describe_point(struct sql_stmt *stmt, const struct history_point *from, struct timeline_point *p,
-                          struct err *err)
+/* The GPUs that tests of the cell name. */
+struct named_gpu {
+    uint64_t device;
+    char gpu[RUN_GPU_MAX];
+    bool wanted;
+};
+
+enum { GPUS_MAX = 256 };
+
+static int describe_point(struct sql_stmt *stmt, const struct history_point *from,
+                          const struct named_gpu *gpu, struct timeline_point *p, struct err *err)
 {
     *p = (struct timeline_point){
         .run_key = from->run_key, .median = from->median, .n = from->n, .device = from->device};
+    snprintf(p->gpu, sizeof p->gpu, "%s", gpu ? gpu->gpu : "");
     sql_bind_int(stmt, ":run", from->run_key);
     int rc = sql_step(stmt, err);
     if (rc > 0) {
@@ -75,15 +85,6 @@ static int describe_point(struct sql_stmt *stmt, const struct history_point *fro
     sql_reset(stmt);
     return rc < 0 ? -1 : 0;
 }
-
-/* The GPUs that tests of the cell name. */
-struct named_gpu {
-    uint64_t device;
-    char gpu[RUN_GPU_MAX];
-    bool wanted;
-};
-
-enum { GPUS_MAX = 256 };
 
 static bool is_wanted(const char *gpu, const char *part)
 {
@@ -104,9 +105,7 @@ static int load_gpus(struct store *s, const struct timeline_filter *f, const str
     *count = 0;
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, ":node", t->node);
-    sql_bind_text(stmt, ":ticket", t->ticket);
-    sql_bind_text(stmt, ":mode", t->mode);
+    plan_bind(stmt, t->node, t->ticket, t->mode);
     sql_bind_text(stmt, ":variant", t->variant);
     sql_bind_int(stmt, ":context", t->context);
     int rc;
@@ -170,84 +169,63 @@ static int load_points(struct store *s, const struct timeline_filter *f, struct 
         .nights = f->nights,
         .metric = out->metric,
     };
-    struct history h;
-    struct commit_log log = {.store = s};
+    AUTO(history_release) struct history h = {0};
+    AUTO(commit_log_release) struct commit_log log = {.store = s};
+    AUTO_FREE struct named_gpu *gpus = xcalloc(GPUS_MAX, sizeof *gpus);
+    size_t n_gpus = 0;
     SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date, tag, source_sha256 FROM run WHERE id = :run", err);
-    if (!stmt || history_load(s, &o, &h, err) != 0)
+    if (!stmt || history_load(s, &o, &h, err) != 0 || load_gpus(s, f, out, gpus, &n_gpus, err) != 0)
         return -1;
-    size_t n = h.count ? h.series[0].count : 0, n_gpus = 0;
-    struct named_gpu *gpus = calloc(GPUS_MAX, sizeof *gpus);
-    int rc = gpus ? load_gpus(s, f, out, gpus, &n_gpus, err)
-                  : err_set(err, ERR_INTERNAL, "no memory for the GPUs of a node");
-    if (rc == 0 && n) {
-        size_t kept = keep_points(f, gpus, n_gpus, &h.series[0]);
-        out->left_out = n - kept;
-        n = kept;
+    struct history_series none = {0}, *series = h.count ? &h.series[0] : &none;
+    out->count = keep_points(f, gpus, n_gpus, series);
+    out->left_out = series->count - out->count;
+    out->points = xcalloc(out->count + 1, sizeof *out->points);
+    for (size_t i = 0; i < out->count; i++) {
+        const struct history_point *p = &series->points[i];
+        if (describe_point(stmt, p, find_gpu(gpus, n_gpus, p->device), &out->points[i], err) != 0 ||
+            find_commits(&log, out->points, i, err) != 0)
+            return -1;
     }
-    out->points = calloc(n + 1, sizeof *out->points);
-    if (rc == 0 && !out->points)
-        rc = err_set(err, ERR_INTERNAL, "no memory for %zu nights", n);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        if ((rc = describe_point(stmt, &h.series[0].points[i], &out->points[i], err)) == 0) {
-            const struct named_gpu *g = find_gpu(gpus, n_gpus, out->points[i].device);
-            snprintf(out->points[i].gpu, sizeof out->points[i].gpu, "%s", g ? g->gpu : "");
-            rc = find_commits(&log, out->points, i, err);
-        }
-    free(gpus);
-    out->count = n;
-    commit_log_release(&log);
-    history_release(&h);
-    return rc;
+    return 0;
 }
 
 static int facts_around(struct store *s, const struct timeline *t, const struct change *c,
                         struct fact_list *out, struct err *err)
 {
-    struct run_data before = {0}, after = {0};
-    int rc = run_facts_load(s, t->points[c->last].run_key, &before, err);
-    if (rc == 0)
-        rc = run_facts_load(s, t->points[c->at].run_key, &after, err);
-    if (rc == 0)
-        compare_facts(&before, &after, out);
-    run_data_release(&before);
-    run_data_release(&after);
-    return rc;
+    AUTO(run_data_release) struct run_data before = {0};
+    AUTO(run_data_release) struct run_data after = {0};
+    if (run_facts_load(s, t->points[c->last].run_key, &before, err) != 0 ||
+        run_facts_load(s, t->points[c->at].run_key, &after, err) != 0)
+        return -1;
+    compare_facts(&before, &after, out);
+    return 0;
 }
 
 static int load_changes(struct store *s, const struct changes_options *options, struct timeline *t,
                         struct err *err)
 {
-    struct changes found;
+    AUTO(changes_release) struct changes found = {0};
     struct changes_options with_devices = *options;
-    double *medians = calloc(t->count + 1, sizeof *medians);
-    uint64_t *devices = calloc(t->count + 1, sizeof *devices);
-    int rc = medians && devices ? 0 : err_set(err, ERR_INTERNAL, "no memory for %zu nights", t->count);
-    for (size_t i = 0; rc == 0 && i < t->count; i++) {
+    AUTO_FREE double *medians = xcalloc(t->count + 1, sizeof *medians);
+    AUTO_FREE uint64_t *devices = xcalloc(t->count + 1, sizeof *devices);
+    for (size_t i = 0; i < t->count; i++) {
         medians[i] = t->points[i].median;
         devices[i] = t->points[i].device;
     }
     with_devices.device = devices;
-    if (rc == 0)
-        rc = changes_find(medians, t->count, &with_devices, &found, err);
-    free(medians);
-    free(devices);
-    if (rc != 0)
-        return -1;
+    changes_find(medians, t->count, &with_devices, &found);
     for (size_t i = 0; i < t->count; i++)
         t->points[i].odd = found.odd[i];
-    t->changes = calloc(found.count + 1, sizeof *t->changes);
-    if (!t->changes)
-        rc = err_set(err, ERR_INTERNAL, "no memory for the changes");
-    for (size_t i = 0; rc == 0 && i < found.count; i++) {
+    t->changes = xcalloc(found.count + 1, sizeof *t->changes);
+    for (size_t i = 0; i < found.count; i++) {
         struct timeline_change *c = &t->changes[t->n_changes++];
         c->change = found.items[i];
-        rc = facts_around(s, t, &c->change, &c->facts, err);
-        if (rc == 0)
-            rc = commit_range_load(s, &t->points[c->change.last].commits.to,
-                                   &t->points[c->change.at].commits.to, &c->commits, err);
+        if (facts_around(s, t, &c->change, &c->facts, err) != 0 ||
+            commit_range_load(s, &t->points[c->change.last].commits.to, &t->points[c->change.at].commits.to,
+                              &c->commits, err) != 0)
+            return -1;
     }
-    changes_release(&found);
-    return rc;
+    return 0;
 }
 
 /* Loads the newest run of the series, and with it the metrics that its plan defines. */
@@ -261,12 +239,10 @@ static int choose_metric(struct store *s, const struct timeline_filter *f, struc
                                 " AND c.context_len = :context AND r.rejected_at IS NULL"
                                 " ORDER BY r.purpose = 'sweep' DESC, r.ordered_at DESC, r.id DESC LIMIT 1",
                                 err);
-    struct run_data newest = {0};
+    AUTO(run_data_release) struct run_data newest = {0};
     if (!stmt)
         return -1;
-    sql_bind_text(stmt, ":node", out->node);
-    sql_bind_text(stmt, ":ticket", out->ticket);
-    sql_bind_text(stmt, ":mode", out->mode);
+    plan_bind(stmt, out->node, out->ticket, out->mode);
     sql_bind_text(stmt, ":variant", out->variant);
     sql_bind_int(stmt, ":context", out->context);
     int rc = sql_step(stmt, err);
@@ -274,7 +250,6 @@ static int choose_metric(struct store *s, const struct timeline_filter *f, struc
         rc = run_data_load(s, sql_col_int(stmt, "id", 0), &newest, err);
     if (rc == 0)
         out->metric = run_data_metric(&newest);
-    run_data_release(&newest);
     return rc == 0 && f->metric ? metric_parse(f->metric, &out->metric, err) : rc;
 }
 
@@ -283,16 +258,11 @@ int timeline_load(struct store *s, const struct timeline_filter *filter,
 {
     *out = (struct timeline){.context = filter->context};
     snprintf(out->variant, sizeof out->variant, "%s", filter->variant);
-    int rc = find_series(s, filter, out, err);
-    if (rc == 0)
-        rc = choose_metric(s, filter, out, err);
-    if (rc == 0)
-        rc = load_points(s, filter, out, err);
-    if (rc == 0)
-        rc = load_changes(s, options, out, err);
-    if (rc != 0)
-        timeline_release(out);
-    return rc;
+    if (find_series(s, filter, out, err) == 0 && choose_metric(s, filter, out, err) == 0 &&
+        load_points(s, filter, out, err) == 0 && load_changes(s, options, out, err) == 0)
+        return 0;
+    timeline_release(out);
+    return -1;
 }
 
 void timeline_release(struct timeline *t)

@@ -36,18 +36,16 @@ int together_save(struct store *s, const struct run_info *run, const struct toge
     return sql_end(s, save_cells(s, run, t, err), err);
 }
 
-static int read_cell(struct sql_stmt *stmt, struct together *out, size_t *cap, struct err *err)
+static void read_cell(struct sql_stmt *stmt, struct together *out, size_t *cap)
 {
     struct together_cell c = {.ratio = sql_col_num(stmt, "ratio"),
                               .low = sql_col_num(stmt, "low"),
                               .high = sql_col_num(stmt, "high"),
                               .gpus = (int)sql_col_int(stmt, "gpus", 0)};
     if (!plan_cell_read(stmt, c.variant, &c.context, &c.metric))
-        return 0;
-    if (!alloc_grow((void **)&out->cells, sizeof *out->cells, out->count + 1, cap))
-        return err_set(err, ERR_INTERNAL, "no memory for the cells");
+        return;
+    ALLOC_GROW(out->cells, out->count + 1, *cap);
     out->cells[out->count++] = c;
-    return 0;
 }
 
 int together_load(struct store *s, const char *node, const char *ticket, const char *mode,
@@ -64,9 +62,9 @@ int together_load(struct store *s, const char *node, const char *ticket, const c
         return -1;
     plan_bind(stmt, node, ticket, mode);
     size_t cap = 0;
-    int rc = 1;
-    while (rc > 0 && (rc = sql_step(stmt, err)) > 0)
-        rc = read_cell(stmt, out, &cap, err) == 0 ? 1 : -1;
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0)
+        read_cell(stmt, out, &cap);
     if (rc != 0)
         together_release(out);
     else

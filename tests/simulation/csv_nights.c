@@ -419,15 +419,13 @@ static int print_flagged(struct table *t, struct tonight *n, struct err *err)
     return 0;
 }
 
-static int print_points(const struct table *t, const struct series *s, struct otava_point *points,
-                        struct err *err)
+static void print_points(const struct table *t, const struct series *s, struct otava_point *points)
 {
     const struct changes_options o = changes_defaults();
     const struct otava_options oo = otava_defaults();
     const double *x = t->medians + (s->points - t->points);
     struct changes c;
-    if (changes_find(x, s->count, &o, &c, err) != 0)
-        return -1;
+    changes_find(x, s->count, &o, &c);
     for (size_t i = 0; i < c.count; i++)
         printf("%-20s %-40s %-16s %+.1f %%\n", t->nights[s->points[c.items[i].at].night], s->name, "judge",
                100 * (c.items[i].ratio - 1));
@@ -436,18 +434,14 @@ static int print_points(const struct table *t, const struct series *s, struct ot
     for (size_t i = 0; i < n; i++)
         printf("%-20s %-40s %-16s %+.1f %%\n", t->nights[s->points[points[i].at].night], s->name, "Otava",
                100 * (points[i].after / points[i].before - 1));
-    return 0;
 }
 
-static int print_changes(const struct table *t, struct err *err)
+static void print_changes(const struct table *t)
 {
-    struct otava_point *points = calloc(t->n_rows, sizeof *points);
-    int rc = points ? 0 : no_memory(err);
+    AUTO_FREE struct otava_point *points = xcalloc(t->n_rows, sizeof *points);
     printf("\n%-20s %-40s %-16s %s\n", "change begins", "series", "found by", "change");
-    for (size_t i = 0; rc == 0 && i < t->n_series; i++)
-        rc = print_points(t, &t->series[i], points, err);
-    free(points);
-    return rc;
+    for (size_t i = 0; i < t->n_series; i++)
+        print_points(t, &t->series[i], points);
 }
 
 int csv_nights_print(const char *path, bool more_is_better, struct err *err)
@@ -461,7 +455,7 @@ int csv_nights_print(const char *path, bool more_is_better, struct err *err)
         rc = n.series && n.flagged ? print_flagged(&t, &n, err) : no_memory(err);
     }
     if (rc == 0)
-        rc = print_changes(&t, err);
+        print_changes(&t);
     free(n.series);
     free(n.flagged);
     table_release(&t);

@@ -1,5 +1,6 @@
 #include "results/judge/nights/changes.h"
 
+#include "common/base/alloc.h"
 #include "results/judge/nights/scale.h"
 #include "results/stats/stats.h"
 
@@ -207,15 +208,15 @@ static bool set_aside(const double *y, size_t n, double scale, bool *odd)
     double limit = odd_scales * scale;
     if (n <= 2 || all_within(y, odd, n, limit)) /* then none is so far from the median of its neighbours */
         return false;
-    bool *far = calloc(n, sizeof *far), any = false;
-    for (size_t i = 0; far && i < n; i++) {
+    bool any = false;
+    AUTO_FREE bool *far = xcalloc(n, sizeof *far);
+    for (size_t i = 0; i < n; i++) {
         int side;
         far[i] = !odd[i] && is_far(y, odd, n, i, limit, &side) && !has_company(y, odd, n, i, side, limit);
         any |= far[i];
     }
-    for (size_t i = 0; any && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         odd[i] |= far[i];
-    free(far);
     return any;
 }
 
@@ -254,15 +255,6 @@ static void keep_points(struct search *s, const double *y, const bool *odd, size
     s->freedom = fmax(2, 0.6 * (double)s->n);
 }
 
-static bool search_init(struct search *s, size_t n)
-{
-    s->index = calloc(n + 1, sizeof *s->index);
-    s->sum = calloc(n + 2, sizeof *s->sum);
-    s->cuts = calloc(2 * n + 1, sizeof *s->cuts);
-    s->forced = calloc(n + 1, sizeof *s->forced);
-    return s->index && s->sum && s->cuts && s->forced;
-}
-
 static void search_release(struct search *s)
 {
     free(s->index);
@@ -280,8 +272,7 @@ static void take_logarithms(const double *x, size_t n, double *y, bool *odd)
 }
 
 /* y: scratch space for the logarithms. */
-static int search_series(struct search *s, const double *x, size_t n, double *y, struct changes *out,
-                         struct err *err)
+static void search_series(struct search *s, const double *x, size_t n, double *y, struct changes *out)
 {
     bool *odd = out->odd + out->from;
     take_logarithms(x, n, y, odd);
@@ -299,9 +290,7 @@ static int search_series(struct search *s, const double *x, size_t n, double *y,
     drop_weak(s);
     settle_cuts(s);
     drop_weak(s);
-    out->items = calloc(s->count + 1, sizeof *out->items);
-    if (!out->items)
-        return err_set(err, ERR_INTERNAL, "no memory for %zu changes", s->count);
+    out->items = xcalloc(s->count + 1, sizeof *out->items);
     for (size_t i = 0; i < s->count; i++) {
         out->items[i] = describe_cut(s, i);
         out->items[i].at += out->from;
@@ -309,28 +298,24 @@ static int search_series(struct search *s, const double *x, size_t n, double *y,
     }
     out->count = s->count;
     out->scale = s->scale;
-    return 0;
 }
 
-int changes_find(const double *x, size_t n, const struct changes_options *o, struct changes *out,
-                 struct err *err)
+void changes_find(const double *x, size_t n, const struct changes_options *o, struct changes *out)
 {
     *out = (struct changes){.from = n > CHANGES_POINTS_MAX ? n - CHANGES_POINTS_MAX : 0, .n = n};
     struct changes_options options = *o;
     if (options.device)
         options.device += out->from;
-    struct search s = {.o = &options};
     size_t searched = n - out->from;
-    double *y = calloc(searched + 1, sizeof *y);
-    out->odd = calloc(n + 1, sizeof *out->odd);
-    int rc = y && out->odd && search_init(&s, searched)
-                 ? search_series(&s, x + out->from, searched, y, out, err)
-                 : err_set(err, ERR_INTERNAL, "no memory for %zu points", n);
-    search_release(&s);
-    free(y);
-    if (rc != 0)
-        changes_release(out);
-    return rc;
+    AUTO(search_release)
+    struct search s = {.o = &options,
+                       .index = xcalloc(searched + 1, sizeof *s.index),
+                       .sum = xcalloc(searched + 2, sizeof *s.sum),
+                       .cuts = xcalloc(2 * searched + 1, sizeof *s.cuts),
+                       .forced = xcalloc(searched + 1, sizeof *s.forced)};
+    AUTO_FREE double *y = xcalloc(searched + 1, sizeof *y);
+    out->odd = xcalloc(n + 1, sizeof *out->odd);
+    search_series(&s, x + out->from, searched, y, out);
 }
 
 void changes_release(struct changes *c)

@@ -48,8 +48,7 @@ struct changes_options {
 
 struct changes_options changes_defaults(void);
 
-int changes_find(const double *x, size_t n, const struct changes_options *o, struct changes *out,
-                 struct err *err);
+void changes_find(const double *x, size_t n, const struct changes_options *o, struct changes *out);
 void changes_release(struct changes *c);
 
 /* The segment [*from, *to) that contains `point`. */

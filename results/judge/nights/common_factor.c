@@ -1,5 +1,6 @@
 #include "results/judge/nights/common_factor.h"
 
+#include "common/base/alloc.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -104,10 +105,7 @@ static struct common_factor read_factor(const struct common_cell *cells, size_t 
 
 struct common_factor common_factor_of(const struct common_cell *cells, size_t n, double scale, double usual)
 {
-    double *x = calloc(n + 1, sizeof *x);
-    if (!x)
-        return (struct common_factor){0};
+    AUTO_FREE double *x = xcalloc(n + 1, sizeof *x);
     struct common_factor f = read_factor(cells, n, x, fmax(agree_least, agree_scales * scale), usual);
-    free(x);
     return f.known ? f : (struct common_factor){.controls = f.controls};
 }

@@ -88,14 +88,11 @@ void history_of_places(const struct history *h, const struct run_data *now, enum
     history_sort(out);
 }
 
-int history_append(struct history *h, struct history *from, struct err *err)
+void history_append(struct history *h, struct history *from)
 {
-    for (; from->count; from->count--) {
-        if (!ALLOC_GROW(h->series, h->count + 1, h->cap))
-            return err_set(err, ERR_INTERNAL, "no memory for the history");
-        h->series[h->count++] = from->series[from->count - 1];
-    }
-    return 0;
+    ALLOC_GROW(h->series, h->count + from->count, h->cap);
+    while (from->count)
+        h->series[h->count++] = from->series[--from->count];
 }
 
 void history_release(struct history *h)

@@ -44,7 +44,7 @@ struct history {
 void history_of_places(const struct history *h, const struct run_data *now, enum metric m, bool whole,
                        struct history *out);
 /* Moves the series of `from`, which is then empty; the result is not sorted. */
-int history_append(struct history *h, struct history *from, struct err *err);
+void history_append(struct history *h, struct history *from);
 /* history_find() needs sorted series. */
 void history_sort(struct history *h);
 /* NULL if no night measured it; any one of several GPUs. */

@@ -1,5 +1,6 @@
 #include "results/judge/nights/nights.h"
 
+#include "common/base/alloc.h"
 #include "common/base/values.h"
 #include "results/judge/nights/common_factor.h"
 #include "results/judge/nights/scale.h"
@@ -19,11 +20,6 @@ enum {
 
 /* A memory below the one is chance; beyond the other nothing can be learned from nights. */
 static const double memory_least = 0.15, memory_most = 0.8;
-
-static int no_memory(struct err *err)
-{
-    return err_set(err, ERR_INTERNAL, "no memory for the nights");
-}
 
 static int by_time(const void *a, const void *b)
 {
@@ -70,7 +66,7 @@ static void collect_series(const struct history_series *s, struct nights *out)
     }
 }
 
-static int collect_nights(const struct history *h, enum metric m, struct nights *out, struct err *err)
+static void collect_nights(const struct history *h, enum metric m, struct nights *out)
 {
     size_t points = 0;
     for (size_t i = 0; i < h->count; i++)
@@ -78,17 +74,14 @@ static int collect_nights(const struct history *h, enum metric m, struct nights 
             points += h->series[i].count;
             out->n_cells++;
         }
-    out->nights = calloc(points + 1, sizeof *out->nights);
-    out->cells = calloc(out->n_cells + 1, sizeof *out->cells);
-    if (!out->nights || !out->cells)
-        return no_memory(err);
+    out->nights = xcalloc(points + 1, sizeof *out->nights);
+    out->cells = xcalloc(out->n_cells + 1, sizeof *out->cells);
     for (size_t i = 0; i < h->count; i++)
         if (h->series[i].metric == m)
             collect_series(&h->series[i], out);
     for (size_t t = 0; t < out->count; t++)
         if (out->nights[t].several)
             out->nights[t].device = 0;
-    return 0;
 }
 
 static int points_by_time(const void *a, const void *b)
@@ -107,16 +100,13 @@ static size_t find_night(const struct nights *n, const struct history_point *p)
 
 static double within_nights(const struct history_point *const *points, size_t n)
 {
-    double *within = calloc(n + 1, sizeof *within);
-    int *repetitions = calloc(n + 1, sizeof *repetitions);
-    for (size_t i = 0; within && repetitions && i < n; i++) {
+    AUTO_FREE double *within = xcalloc(n + 1, sizeof *within);
+    AUTO_FREE int *repetitions = xcalloc(n + 1, sizeof *repetitions);
+    for (size_t i = 0; i < n; i++) {
         within[i] = points[i]->within;
         repetitions[i] = points[i]->n;
     }
-    double scale = within && repetitions ? scale_within(within, repetitions, n) : 0;
-    free(within);
-    free(repetitions);
-    return scale;
+    return scale_within(within, repetitions, n);
 }
 
 static bool is_foreign(const struct history_series *s, const struct history_point *p)
@@ -139,16 +129,13 @@ static void sort_points(const struct history_point **points, size_t n)
         qsort(points, n, sizeof *points, points_by_time);
 }
 
-static int fill_cell(const struct nights *n, const struct history_series *s, struct night_cell *c,
-                     struct err *err)
+static void fill_cell(const struct nights *n, const struct history_series *s, struct night_cell *c)
 {
     c->series = s;
-    c->points = calloc(s->count + 1, sizeof *c->points);
-    c->night = calloc(s->count + 1, sizeof *c->night);
-    c->y = calloc(s->count + 1, sizeof *c->y);
-    c->u = calloc(s->count + 1, sizeof *c->u);
-    if (!c->points || !c->night || !c->y || !c->u)
-        return no_memory(err);
+    c->points = xcalloc(s->count + 1, sizeof *c->points);
+    c->night = xcalloc(s->count + 1, sizeof *c->night);
+    c->y = xcalloc(s->count + 1, sizeof *c->y);
+    c->u = xcalloc(s->count + 1, sizeof *c->u);
     size_t foreign = take_points(s, true, c);
     take_points(s, false, c);
     sort_points(c->points, foreign);
@@ -160,7 +147,6 @@ static int fill_cell(const struct nights *n, const struct history_series *s, str
     }
     c->quantum = scale_quantum(c->u, c->count);
     c->within = within_nights(c->points, c->count);
-    return 0;
 }
 
 /* The level of each point's segment: of the whole series while no segments are known. Scratch: count values.
@@ -206,8 +192,7 @@ static void find_factors(struct nights *n, struct common_cell *rows, size_t *cou
     }
 }
 
-static int find_levels(const struct nights *n, struct night_cell *c, double *x, uint64_t *device,
-                       struct err *err)
+static void find_levels(const struct nights *n, struct night_cell *c, double *x, uint64_t *device)
 {
     struct changes_options o = changes_defaults();
     o.device = device;
@@ -217,7 +202,7 @@ static int find_levels(const struct nights *n, struct night_cell *c, double *x, 
         device[i] = c->points[i]->device;
     }
     changes_release(&c->levels);
-    return changes_find(x, c->count, &o, &c->levels, err);
+    changes_find(x, c->count, &o, &c->levels);
 }
 
 struct residuals {
@@ -371,16 +356,17 @@ struct scratch {
     struct residuals *residuals;
 };
 
-static bool scratch_init(struct scratch *s, const struct nights *n)
+static struct scratch scratch_for(const struct nights *n)
 {
     size_t most = n->count > n->n_cells ? n->count : n->n_cells;
-    s->a = calloc(most + 1, sizeof *s->a);
-    s->b = calloc(most + 1, sizeof *s->b);
-    s->device = calloc(most + 1, sizeof *s->device);
-    s->rows = calloc(n->count * n->n_cells + 1, sizeof *s->rows);
-    s->counts = calloc(n->count + 1, sizeof *s->counts);
-    s->residuals = calloc(n->n_cells + 1, sizeof *s->residuals);
-    return s->a && s->b && s->device && s->rows && s->counts && s->residuals;
+    return (struct scratch){
+        .a = xcalloc(most + 1, sizeof(double)),
+        .b = xcalloc(most + 1, sizeof(double)),
+        .device = xcalloc(most + 1, sizeof(uint64_t)),
+        .rows = xcalloc(n->count * n->n_cells + 1, sizeof(struct common_cell)),
+        .counts = xcalloc(n->count + 1, sizeof(size_t)),
+        .residuals = xcalloc(n->n_cells + 1, sizeof(struct residuals)),
+    };
 }
 
 static void scratch_release(struct scratch *s)
@@ -394,41 +380,32 @@ static void scratch_release(struct scratch *s)
 }
 
 /* Factors and levels depend on each other: the second pass knows the levels of the first. */
-static int fit(struct nights *n, struct scratch *s, struct err *err)
+static void fit(struct nights *n, struct scratch *s)
 {
     for (int pass = 0; pass < PASSES; pass++) {
         find_factors(n, s->rows, s->counts, s->a, s->b);
         for (size_t k = 0; k < n->n_cells; k++)
-            if (find_levels(n, &n->cells[k], s->a, s->device, err) != 0)
-                return -1;
+            find_levels(n, &n->cells[k], s->a, s->device);
         find_scales(n, s->residuals, s->a, s->b);
     }
     find_scales_with_factors(n, s->a);
     n->prior = prior_of(n, s->a, s->b);
-    return 0;
 }
 
-static int fit_factors(struct nights *n, struct scratch *s, struct err *err)
+static void fit_factors(struct nights *n, struct scratch *s)
 {
-    const struct changes_options defaults = changes_defaults();
-    struct changes_options o = defaults;
-    double *y = s->counts ? calloc(n->count + 1, sizeof *y) : NULL;
-    if (!y)
-        return no_memory(err);
+    struct changes_options o = changes_defaults();
+    AUTO_FREE double *y = xcalloc(n->count + 1, sizeof *y);
     for (size_t t = 0; t < n->count; t++) {
         y[t] = n->nights[t].factor;
         s->a[t] = exp(y[t]);
         s->device[t] = n->nights[t].device;
     }
     o.device = s->device;
-    int rc = changes_find(s->a, n->count, &o, &n->factor_levels, err);
-    if (rc == 0) {
-        struct residuals r = residuals_of(y, &n->factor_levels, n->count, s->a, s->b);
-        n->factor_scale.y = scale_of(&r, 0);
-        n->factor_scale.nights = (double)r.nights;
-    }
-    free(y);
-    return rc;
+    changes_find(s->a, n->count, &o, &n->factor_levels);
+    struct residuals r = residuals_of(y, &n->factor_levels, n->count, s->a, s->b);
+    n->factor_scale.y = scale_of(&r, 0);
+    n->factor_scale.nights = (double)r.nights;
 }
 
 /* Cells of one plan share a clock: a tick that shows in one is in all. */
@@ -445,36 +422,27 @@ static void share_tick(struct nights *n)
     }
     for (size_t k = 0; isfinite(tick) && k < n->n_cells; k++) {
         struct night_cell *c = &n->cells[k];
-        if (c->count > 0 && c->points)
+        if (c->count > 0)
             c->quantum = fmax(c->quantum, fmin(tick / c->points[c->count - 1]->median, 1));
     }
 }
 
-int nights_model(const struct history *h, enum metric m, struct nights *out, struct err *err)
+void nights_model(const struct history *h, enum metric m, struct nights *out)
 {
-    struct scratch s = {0};
     *out = (struct nights){0};
-    int rc = collect_nights(h, m, out, err);
-    for (size_t i = 0, k = 0; rc == 0 && i < h->count; i++)
+    collect_nights(h, m, out);
+    for (size_t i = 0, k = 0; i < h->count; i++)
         if (h->series[i].metric == m)
-            rc = fill_cell(out, &h->series[i], &out->cells[k++], err);
-    if (rc == 0)
-        share_tick(out);
-    if (rc == 0 && !scratch_init(&s, out))
-        rc = no_memory(err);
-    if (rc == 0)
-        rc = fit(out, &s, err);
-    if (rc == 0)
-        rc = fit_factors(out, &s, err);
-    scratch_release(&s);
-    if (rc != 0)
-        nights_model_release(out);
-    return rc;
+            fill_cell(out, &h->series[i], &out->cells[k++]);
+    share_tick(out);
+    AUTO(scratch_release) struct scratch s = scratch_for(out);
+    fit(out, &s);
+    fit_factors(out, &s);
 }
 
 void nights_model_release(struct nights *n)
 {
-    for (size_t k = 0; k < n->n_cells && n->cells; k++) {
+    for (size_t k = 0; k < n->n_cells; k++) {
         struct night_cell *c = &n->cells[k];
         free(c->points);
         free(c->night);

@@ -68,7 +68,7 @@ struct level {
     size_t members[NIGHTS_LEVEL_MAX]; /* points of the cell */
 };
 
-int nights_model(const struct history *h, enum metric m, struct nights *out, struct err *err);
+void nights_model(const struct history *h, enum metric m, struct nights *out);
 void nights_model_release(struct nights *n);
 
 /* How many nights with this memory say as much about a level as one independent night. */

@@ -1,5 +1,6 @@
 #include "results/judge/nights/own_factor.h"
 
+#include "common/base/alloc.h"
 #include "results/judge/nights/scale.h"
 #include "results/stats/stats.h"
 
@@ -132,20 +133,12 @@ struct spread {
 /* How far a card by itself lies from its level, from night to night. */
 static struct spread spread_of_card(const struct nights *n, uint64_t device)
 {
-    struct spread s = {0};
-    struct night_rows r = {.values = calloc(n->count * n->n_cells + 1, sizeof *r.values),
-                           .card = calloc(n->count + 1, sizeof *r.card),
-                           .others = calloc(n->count + 1, sizeof *r.others),
-                           .scratch = calloc(n->count + 1, sizeof *r.scratch)};
-    if (r.values && r.card && r.others && r.scratch) {
-        s.nights = (double)moves_of(n, device, &r);
-        s.scale = scale_of_most(r.scratch, (size_t)s.nights);
-    }
-    free(r.values);
-    free(r.card);
-    free(r.others);
-    free(r.scratch);
-    return s;
+    AUTO_FREE double *values = xcalloc(n->count * n->n_cells + 1, sizeof *values);
+    AUTO_FREE double *scratch = xcalloc(n->count + 1, sizeof *scratch);
+    AUTO_FREE size_t *counts = xcalloc(2 * n->count + 1, sizeof *counts);
+    struct night_rows r = {values, counts, counts + n->count, scratch};
+    size_t nights = moves_of(n, device, &r);
+    return (struct spread){.scale = scale_of_most(scratch, nights), .nights = (double)nights};
 }
 
 /* How many errors the factor is, and its p. rest: cells of other cards. */
@@ -254,20 +247,14 @@ static bool surest(const struct searching *s, struct own_factor *best)
 struct common_factor own_factors_of(const struct common_cell *cells, size_t n, const struct own_rules *rules,
                                     struct own_factors *out)
 {
-    struct searching s = {.cells = cells, .n = n, .rules = rules, .found = out};
-    struct common_factor common = {0};
+    AUTO_FREE struct common_cell *rest = xcalloc(n + 1, sizeof *rest);
+    AUTO_FREE double *x = xcalloc(n + 1, sizeof *x);
+    struct searching s = {.cells = cells, .n = n, .rules = rules, .found = out, .rest = rest, .x = x};
     struct own_factor best;
     *out = (struct own_factors){0};
-    s.rest = calloc(n + 1, sizeof *s.rest);
-    s.x = calloc(n + 1, sizeof *s.x);
     for (size_t i = 0; i < n; i++)
         s.devices += comes_first(&s, i);
-    while (s.rest && s.x && 2 * (out->count + 1) <= s.devices && out->count < OWN_FACTORS_MAX &&
-           surest(&s, &best))
+    while (2 * (out->count + 1) <= s.devices && out->count < OWN_FACTORS_MAX && surest(&s, &best))
         out->items[out->count++] = best;
-    if (s.rest && s.x)
-        common = rest_of(&s, 0);
-    free(s.rest);
-    free(s.x);
-    return common;
+    return rest_of(&s, 0);
 }

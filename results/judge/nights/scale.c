@@ -1,5 +1,6 @@
 #include "results/judge/nights/scale.h"
 
+#include "common/base/alloc.h"
 #include "common/base/values.h"
 #include "results/stats/stats.h"
 
@@ -31,25 +32,25 @@ double scale_of_most(double *d, size_t n)
 
 double scale_of_steps(const double *y, const bool *skip, size_t n)
 {
-    double *d = malloc((n + 1) * sizeof *d), last = NAN;
+    AUTO_FREE double *d = xmalloc((n + 1) * sizeof *d);
+    double last = NAN;
     size_t count = 0;
-    for (size_t i = 0; d && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (skip && skip[i])
             continue;
         if (!isnan(last))
             d[count++] = fabs(y[i] - last);
         last = y[i];
     }
-    double scale = count + 1 < POINTS_MIN ? 0 : scale_of_most(d, count) * M_SQRT1_2;
-    free(d);
-    return scale;
+    return count + 1 < POINTS_MIN ? 0 : scale_of_most(d, count) * M_SQRT1_2;
 }
 
 double scale_quantum(const double *x, size_t n)
 {
-    double *sorted = malloc((n + 1) * sizeof *sorted), least = INFINITY;
+    AUTO_FREE double *sorted = xmalloc((n + 1) * sizeof *sorted);
+    double least = INFINITY;
     size_t count = 0;
-    for (size_t i = 0; sorted && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (x[i] > 0 && isfinite(x[i]))
             sorted[count++] = x[i];
     values_sort(sorted, count);
@@ -61,7 +62,6 @@ double scale_quantum(const double *x, size_t n)
         distinct++;
         least = fmin(least, step);
     }
-    free(sorted);
     return distinct >= DISTINCT_MIN && distinct + REPEATED_MIN <= count ? least : 0;
 }
 
@@ -100,12 +100,10 @@ static double median_of_variance(int v)
 
 double scale_within(const double *within, const int *n, size_t nights)
 {
-    double *variances = malloc((nights + 1) * sizeof *variances);
+    AUTO_FREE double *variances = xmalloc((nights + 1) * sizeof *variances);
     size_t count = 0;
-    for (size_t i = 0; variances && i < nights; i++)
+    for (size_t i = 0; i < nights; i++)
         if (n[i] > 1 && within[i] > 0)
             variances[count++] = within[i] * within[i] / median_of_variance(n[i] - 1);
-    double scale = count ? sqrt(stats_median(variances, count)) : 0;
-    free(variances);
-    return scale;
+    return count ? sqrt(stats_median(variances, count)) : 0;
 }

@@ -1,0 +1,51 @@
+/* history_runs: which runs a history consists of, with the GPUs of their nodes. A part of history_load. The
+ * owner calls history_runs_release(). Errors: ERR_STORAGE. */
+#ifndef KERNSWEEP_RESULTS_QUERY_HISTORY_RUNS_H
+#define KERNSWEEP_RESULTS_QUERY_HISTORY_RUNS_H
+
+#include "results/store/metric.h"
+#include "results/store/run_data.h"
+#include "results/store/store.h"
+
+enum {
+    HISTORY_NIGHTS_DEFAULT = 50,
+    HISTORY_NIGHTS_AROUND = 10, /* before and after a run that is kept whatever its age */
+};
+
+struct history_options {
+    const char *node; /* required, as ticket and mode */
+    const char *ticket;
+    const char *mode;
+    const char *tag;     /* NULL: any but "confirm" and "noise" */
+    const char *variant; /* NULL: all */
+    int context;         /* 0: all */
+    int64_t before;      /* key: only runs older than this one; 0: all */
+    size_t nights;       /* only the newest so many; 0: all */
+    const int64_t *keep; /* keys: runs that `nights` does not leave out, with the nights around them */
+    size_t n_keep;
+    enum metric metric;
+    bool all_metrics; /* all instead of `metric` */
+};
+
+struct history_run {
+    int64_t key;
+    size_t rank; /* chronological position */
+    int64_t measured_at;
+    int64_t environment;
+    uint64_t device; /* of its node, for tests that name no GPU; 0 when unknown */
+    bool wanted;
+};
+
+struct history_runs {
+    struct history_run *items; /* sorted by key */
+    size_t count;
+};
+
+/* out: empty; released by the caller also on error. */
+int history_runs_load(struct store *s, const struct history_options *o, struct history_runs *out,
+                      struct err *err);
+void history_runs_release(struct history_runs *e);
+/* NULL if it is none of them. */
+const struct history_run *history_runs_find(const struct history_runs *e, int64_t key);
+
+#endif
