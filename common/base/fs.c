@@ -67,7 +67,8 @@ static int append_piece(void *arg, const void *data, size_t len, struct err *err
 static int read_into(int fd, const char *path, size_t max, struct buf *out, struct err *err)
 {
     int rc = fs_read_pieces(fd, path, max, append_piece, out, err);
-    return buf_ok(out) ? rc : err_set(err, ERR_INTERNAL, "%s: no memory for its contents", path);
+    return buf_ok(out) ? rc
+                       : err_set(err, ERR_INPUT, "%s: larger than the limit of %zu bytes", path, out->max);
 }
 
 int fs_read_at(int dirfd, const char *rel, const char *path, size_t max, struct buf *out, struct err *err)
@@ -172,21 +173,17 @@ int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, s
 
 int fs_sync_dir(const char *path, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the folder", path);
-    int failed = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
-    close(fd);
-    return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot sync", path) : 0;
+    return fsync(fd) != 0 && errno != EINVAL ? err_set_errno(err, ERR_STORAGE, errno, "%s: cannot sync", path)
+                                             : 0;
 }
 
 int fs_sync_filesystem(const char *dir, struct err *err)
 {
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int failed = fd < 0 || syncfs(fd) != 0 ? errno : 0;
-    if (fd >= 0)
-        close(fd);
-    return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot sync", dir) : 0;
+    AUTO_CLOSE int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 || syncfs(fd) != 0 ? err_set_errno(err, ERR_STORAGE, errno, "%s: cannot sync", dir) : 0;
 }
 
 int fs_mkdir_p(const char *path, mode_t mode, struct err *err)

@@ -182,11 +182,10 @@ static void skip_value(struct json_scan *s, struct json_token t)
 /* Length of ".key" at the start of path, if the path goes on with this key; else 0. */
 static size_t follows(const char *path, const char *text, const struct json_token *key)
 {
-    json_t *value = json_loadb(text + key->at, key->len, JSON_DECODE_ANY, NULL);
+    json_auto_t *value = json_loadb(text + key->at, key->len, JSON_DECODE_ANY, NULL);
     size_t n = json_string_length(value);
     bool same = *path == '.' && value && strncmp(path + 1, json_string_value(value), n) == 0 &&
                 (path[n + 1] == '\0' || path[n + 1] == '.' || path[n + 1] == '[');
-    json_decref(value);
     return same ? n + 1 : 0;
 }
 

@@ -30,8 +30,7 @@ void strvec_push(struct strvec *s, const char *text)
 
 void strvec_pushf(struct strvec *s, const char *fmt, ...)
 {
-    struct buf text;
-    buf_init(&text, SIZE_MAX);
+    struct buf text = {.max = SIZE_MAX / 2};
     va_list ap;
     va_start(ap, fmt);
     buf_vprintf(&text, fmt, ap);

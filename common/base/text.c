@@ -1,5 +1,7 @@
 #include "common/base/text.h"
 
+#include "common/base/alloc.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,8 +98,7 @@ void text_printable(struct buf *out, const char *s, size_t len, size_t max)
 void text_printable_fixed(char *out, size_t cap, const char *s, size_t len)
 {
     size_t used = 0;
-    struct buf one;
-    buf_init(&one, 16);
+    AUTO(buf_release) struct buf one = {.max = 16};
     for (size_t i = 0; i < len;) {
         buf_clear(&one);
         i += put_printable(&one, s + i, len - i);
@@ -107,7 +108,6 @@ void text_printable_fixed(char *out, size_t cap, const char *s, size_t len)
         used += one.len;
     }
     out[used] = '\0';
-    buf_release(&one);
 }
 
 static bool continues_character(char c)

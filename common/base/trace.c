@@ -1,5 +1,6 @@
 #include "common/base/trace.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
@@ -41,12 +42,9 @@ struct trace_event trace_begin(const char *kind, const char *where, const char *
 
 static json_t *clean_text(const char *text, size_t max)
 {
-    struct buf clean;
-    buf_init(&clean, 8 * max);
+    AUTO(buf_release) struct buf clean = {.max = 8 * max};
     text_printable(&clean, text, strlen(text), max);
-    json_t *value = json_stringn(buf_str(&clean), clean.len);
-    buf_release(&clean);
-    return value;
+    return json_stringn(buf_str(&clean), clean.len);
 }
 
 static json_t *words_of(const struct trace_event *e)
@@ -68,9 +66,9 @@ static void write_json(const struct trace_event *e)
 {
     char at[CLOCK_ISO_LEN + 1];
     clock_iso8601(e->started_real_s, at);
-    json_t *line = json_pack("{s:s, s:s, s:i, s:f, s:I, s:I}", "ts", at, "event", e->kind, "pid",
-                             (int)getpid(), "duration_s", seconds_of(e), "sent", (json_int_t)e->sent,
-                             "received", (json_int_t)e->received);
+    json_auto_t *line = json_pack("{s:s, s:s, s:i, s:f, s:I, s:I}", "ts", at, "event", e->kind, "pid",
+                                  (int)getpid(), "duration_s", seconds_of(e), "sent", (json_int_t)e->sent,
+                                  "received", (json_int_t)e->received);
     if (e->where)
         json_object_set_new(line, "where", clean_text(e->where, WORD_MAX));
     if (e->how)
@@ -83,15 +81,12 @@ static void write_json(const struct trace_event *e)
         json_object_set_new(line, "signal", json_string(e->signal));
     else
         json_object_set_new(line, "exit", json_integer(e->exit_code));
-    struct buf text;
-    buf_init(&text, LINE_MAX_BYTES);
+    AUTO(buf_release) struct buf text = {.max = LINE_MAX_BYTES};
     if (json_encode(line, &text, NULL) == 0) {
         buf_putc(&text, '\n');
         if (buf_ok(&text) && write(trace_fd, text.data, text.len) < 0)
             trace_fd = -1; /* a full disk must not stop a run, only its trace */
     }
-    buf_release(&text);
-    json_decref(line);
 }
 
 static void describe_end(const struct trace_event *e, struct buf *out)
@@ -129,8 +124,7 @@ static void describe_words(const struct trace_event *e, struct buf *out)
 
 static void write_line(const struct trace_event *e)
 {
-    struct buf line;
-    buf_init(&line, LINE_MAX_BYTES);
+    AUTO(buf_release) struct buf line = {.max = LINE_MAX_BYTES};
     buf_printf(&line, "kernsweep: %s: ", e->where ? e->where : "this machine");
     if (e->argv)
         describe_words(e, &line);
@@ -139,7 +133,6 @@ static void write_line(const struct trace_event *e)
     describe_end(e, &line);
     buf_putc(&line, '\n');
     fwrite(buf_str(&line), 1, line.len, stderr);
-    buf_release(&line);
 }
 
 void trace_end(const struct trace_event *e)

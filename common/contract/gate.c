@@ -1,5 +1,6 @@
 #include "common/contract/gate.h"
 
+#include "common/base/alloc.h"
 #include "common/base/regex.h"
 #include "common/contract/proto.h"
 #include "common/contract/settings.h"
@@ -31,12 +32,10 @@ static int read_kernel_pattern(const struct gate *gate, const struct json_at *at
 {
     struct json_at kernel = json_member(at, "kernel");
     struct err why = {.kind = ERR_NONE};
-    struct regex re = {.code = NULL};
+    AUTO(regex_release) struct regex re = {.code = NULL};
     if (!gate->kernel)
         return 0;
-    int rc = regex_compile(&re, gate->kernel, &why) != 0 ? json_fail(&kernel, err, "%.200s", why.msg) : 0;
-    regex_release(&re);
-    return rc;
+    return regex_compile(&re, gate->kernel, &why) != 0 ? json_fail(&kernel, err, "%.200s", why.msg) : 0;
 }
 
 static int read_objects(struct gate *gate, const struct json_at *at, unsigned allowed, struct err *err)

@@ -1,5 +1,6 @@
 #include "common/contract/keys.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <math.h>
@@ -31,13 +32,10 @@ static int word_index(const char *const *words, const char *word)
 /* "a", "b" or "c" */
 static int unknown_word(const struct key *k, const struct json_at *at, const char *found, struct err *err)
 {
-    struct buf list;
-    buf_init(&list, ERR_MSG_MAX);
+    AUTO(buf_release) struct buf list = {.max = ERR_MSG_MAX};
     for (size_t i = 0; k->words[i]; i++)
         buf_printf(&list, "%s\"%s\"", i == 0 ? "" : k->words[i + 1] ? ", " : " or ", k->words[i]);
-    int rc = json_fail(at, err, "expected %s, found \"%.80s\"", buf_str(&list), found);
-    buf_release(&list);
-    return rc;
+    return json_fail(at, err, "expected %s, found \"%.80s\"", buf_str(&list), found);
 }
 
 static int check_name(const struct key *k, const struct json_at *at, const char *text, struct err *err)

@@ -56,6 +56,9 @@ struct key {
 /* Begins a row whose key has the name of the struct member. */
 #define KEY_AT(type, member) .name = #member, .offset = offsetof(type, member)
 
+/* The same for a member of a part of the struct, and a key of the object that is named as the part. */
+#define KEY_IN(type, part, member) .name = #member, .object = #part, .offset = offsetof(type, part.member)
+
 /* Rows, terminated by one without a name, and the struct to read them into. */
 struct key_table {
     const struct key *rows;

@@ -1,5 +1,6 @@
 #include "common/contract/patch.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/base/regex.h"
 #include "common/base/text.h"
@@ -127,13 +128,11 @@ static int rewrite_text(struct rewriting *r, const char *text, size_t len, struc
 
 int patch_apply(const struct patch *p, const char *text, size_t len, struct buf *out, struct err *err)
 {
-    struct regex re;
+    AUTO(regex_release) struct regex re = {.code = NULL};
     if (regex_compile(&re, p->pattern, err) != 0)
         return err_wrap(err, "%s: \"%.200s\" is not a regular expression", p->file, p->pattern);
     struct rewriting r = {.re = &re, .replacement = p->replacement, .out = out};
-    int rc = rewrite_text(&r, text, len, err);
-    regex_release(&re);
-    if (rc != 0)
+    if (rewrite_text(&r, text, len, err) != 0)
         return err_wrap(err, "%s: \"%.200s\"", p->file, p->pattern);
     if (r.empty)
         return err_set(err, ERR_INPUT, "%s: \"%.200s\" matches an empty string", p->file, p->pattern);

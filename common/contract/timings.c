@@ -166,10 +166,9 @@ static void read_mark(struct timing_reader *r, const char *text, size_t len)
 
 static void read_json(struct timing_reader *r, const char *text, size_t len)
 {
-    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+    json_auto_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
     if (root)
         put_parts(r, root);
-    json_decref(root);
 }
 
 static void put_group(struct timing_reader *r, const struct timing_part *p, const char *text, size_t len)

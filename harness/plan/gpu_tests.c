@@ -95,7 +95,7 @@ int gpu_tests_check_size(const struct plan *p, size_t groups, struct err *err)
     for (size_t i = 0; i < p->matrix.count; i++)
         most = p->matrix.contexts[i].repetitions > most ? p->matrix.contexts[i].repetitions : most;
     if (plan_test_count(p) * groups <= LIMIT_TESTS &&
-        (size_t)(most + p->warmup) * groups <= LIMIT_REPETITIONS)
+        (size_t)(most + p->matrix.warmup) * groups <= LIMIT_REPETITIONS)
         return 0;
     return err_set(err, ERR_INPUT,
                    "%s: $.placement: on each of %zu GPUs the plan has more than %d tests, or %d repetitions "

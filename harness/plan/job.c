@@ -122,7 +122,7 @@ static json_t *encode_variant(const struct plan *p, const struct plan_variant *i
                             plan_variant_axes(item), "build", part_of(v->json, "build", json_array()), "run",
                             part_of(v->json, "run", json_array()), "env", env, "test_env", late, "gates",
                             part_of(v->json, "gates", json_array()), "patches", encode_patches(p, item));
-    if (p->in_tree || v->in_tree)
+    if (v->in_tree)
         json_object_set_new(out, "in_tree", json_true());
     json_t *container = json_object_get(v->json, "container");
     if (!container)
@@ -142,7 +142,7 @@ static void add_test(json_t *tests, const struct plan *p, const struct plan_vari
     json_t *test =
         json_pack("{s:I, s:s, s:I, s:I, s:f, s:b}", "index", (json_int_t)json_array_size(tests) + 1,
                   "variant", v->name, "context", (json_int_t)c->tokens, "repetition", (json_int_t)repetition,
-                  "timeout_s", c->timeout_s, "warmup", repetition <= p->warmup);
+                  "timeout_s", c->timeout_s, "warmup", repetition <= p->matrix.warmup);
     if (c->until > 0)
         json_object_update_new(test,
                                json_pack("{s:f, s:I}", "until", c->until, "least", (json_int_t)c->least));
@@ -154,7 +154,7 @@ static bool add_round(json_t *tests, const struct plan *p, int64_t repetition)
 {
     bool any = false;
     for (size_t c = 0; c < p->matrix.count; c++) {
-        if (repetition > p->matrix.contexts[c].repetitions + p->warmup)
+        if (repetition > p->matrix.contexts[c].repetitions + p->matrix.warmup)
             continue;
         any = true;
         for (size_t v = 0; v < p->variants.count; v++)
@@ -166,13 +166,13 @@ static bool add_round(json_t *tests, const struct plan *p, int64_t repetition)
 static json_t *encode_tests(const struct plan *p)
 {
     json_t *tests = json_array();
-    if (p->order == PLAN_INTERLEAVED) {
+    if (p->matrix.order == PLAN_INTERLEAVED) {
         for (int64_t r = 1; add_round(tests, p, r); r++)
             continue;
     } else {
         for (size_t c = 0; c < p->matrix.count; c++)
             for (size_t v = 0; v < p->variants.count; v++)
-                for (int64_t r = 1; r <= p->matrix.contexts[c].repetitions + p->warmup; r++)
+                for (int64_t r = 1; r <= p->matrix.contexts[c].repetitions + p->matrix.warmup; r++)
                     add_test(tests, p, &p->variants.item[v], &p->matrix.contexts[c], r);
     }
     return tests;

@@ -160,12 +160,11 @@ static int read_context(const struct matrix *m, const struct json_at *at, struct
     return 0;
 }
 
-int matrix_read(struct matrix *m, const struct json_at *root, int64_t warmup, struct err *err)
+int matrix_read(struct matrix *m, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "contexts"), timeouts = json_member(root, "timeouts"),
                    reps = json_member(root, "repetitions");
     size_t n = json_array_size(at.value);
-    *m = (struct matrix){.warmup = warmup};
     if (!json_is_array(at.value))
         return json_expected(&at, "a non-empty array of contexts in tokens", err);
     if (n == 0)
@@ -174,7 +173,7 @@ int matrix_read(struct matrix *m, const struct json_at *root, int64_t warmup, st
         return json_fail(&at, err, "expected at most %d contexts, found %zu", LIMIT_CONTEXTS, n);
     bool limited = check_timeouts(&timeouts, err) == 0;
     int rc = limited ? 0 : -1;
-    rc |= check_repetitions(warmup, &reps, err);
+    rc |= check_repetitions(m->warmup, &reps, err);
     m->contexts = xcalloc(n, sizeof *m->contexts);
     for (size_t i = 0; i < n; i++) {
         struct json_at item = json_element(&at, i);

@@ -12,14 +12,17 @@ struct plan_context {
     double timeout_s;
 };
 
+enum plan_order { PLAN_INTERLEAVED, PLAN_GROUPED };
+
 struct matrix {
     struct plan_context *contexts;
     size_t count;
-    int64_t warmup; /* additional repetitions before the measured ones */
+    enum plan_order order; /* of all tests (job.h) */
+    int64_t warmup;        /* additional repetitions before the measured ones */
 };
 
-/* root: the plan; reads its "contexts", "timeouts" and "repetitions". */
-int matrix_read(struct matrix *m, const struct json_at *root, int64_t warmup, struct err *err);
+/* root: the plan; reads its "contexts", "timeouts" and "repetitions", once m->warmup is known. */
+int matrix_read(struct matrix *m, const struct json_at *root, struct err *err);
 void matrix_release(struct matrix *m);
 
 /* Replaces the contexts by those of list ("4096,8192"), with the plan's time-outs and repetitions. */

@@ -112,7 +112,7 @@ void plan_smoke(struct plan *p)
             m->contexts[0] = m->contexts[i];
     m->contexts[0].repetitions = 1;
     m->count = 1;
-    m->warmup = p->warmup = 0;
+    m->warmup = 0;
     for (size_t i = 0; i < v->count; i++)
         if (!seen(v, count, v->item[i].written))
             v->item[count++] = v->item[i];

@@ -54,9 +54,16 @@ const struct key plan_keys[] = {
     {KEY_AT(struct plan, reference), .kind = KEY_NAME, .in = IN_PLAN, .or_empty = true, .most = LIMIT_NAME,
      .text = ""},
     {KEY_AT(struct plan, kind), .kind = KEY_WORD, .in = IN_PLAN, .words = kinds, .text = "prefill"},
-    {KEY_AT(struct plan, order), .kind = KEY_CHOICE, .in = IN_PLAN, .words = orders},
-    {KEY_AT(struct plan, warmup), .kind = KEY_COUNT, .in = IN_PLAN, .most = 100},
-    {KEY_AT(struct plan, in_tree), .kind = KEY_FLAG, .in = IN_PLAN}, /* of every variant */
+    {.name = "order",
+     .offset = offsetof(struct plan, matrix.order),
+     .kind = KEY_CHOICE,
+     .in = IN_PLAN,
+     .words = orders},
+    {.name = "warmup",
+     .offset = offsetof(struct plan, matrix.warmup),
+     .kind = KEY_COUNT,
+     .in = IN_PLAN,
+     .most = 100},
     {.name = "regression",
      .object = "threshold",
      .offset = offsetof(struct plan, threshold),
@@ -65,58 +72,18 @@ const struct key plan_keys[] = {
      .least = 0.0001,
      .most = 10,
      .usual = 0.05},
-    {.name = "rounds",
-     .object = "confirm",
-     .offset = offsetof(struct plan, confirm_rounds),
-     .kind = KEY_COUNT,
-     .in = IN_PLAN,
-     .least = 1,
-     .most = CONFIRM_ROUNDS_MAX,
-     .usual = 3},
-    {.name = "bisect",
-     .object = "confirm",
-     .offset = offsetof(struct plan, bisect),
-     .kind = KEY_FLAG,
-     .in = IN_PLAN},
-    {.name = "bisect_minutes",
-     .object = "confirm",
-     .offset = offsetof(struct plan, bisect_minutes),
-     .kind = KEY_NUMBER,
-     .in = IN_PLAN,
-     .least = 1,
-     .most = 1440,
-     .usual = 60},
-    {.name = "timeout_s",
-     .object = "connect",
-     .offset = offsetof(struct plan, connect_timeout_s),
-     .kind = KEY_NUMBER,
-     .in = IN_PLAN,
-     .least = 0.1,
-     .most = 600,
+    {KEY_IN(struct plan, confirm, rounds), .kind = KEY_COUNT, .in = IN_PLAN, .least = 1,
+     .most = CONFIRM_ROUNDS_MAX, .usual = 3},
+    {KEY_IN(struct plan, confirm, bisect), .kind = KEY_FLAG, .in = IN_PLAN},
+    {KEY_IN(struct plan, confirm, bisect_minutes), .kind = KEY_NUMBER, .in = IN_PLAN, .least = 1,
+     .most = 1440, .usual = 60},
+    {KEY_IN(struct plan, connect, timeout_s), .kind = KEY_NUMBER, .in = IN_PLAN, .least = 0.1, .most = 600,
      .usual = 10},
-    {.name = "patience_s",
-     .object = "connect",
-     .offset = offsetof(struct plan, patience_s),
-     .kind = KEY_NUMBER,
-     .in = IN_PLAN,
-     .most = WEEK_S,
+    {KEY_IN(struct plan, connect, patience_s), .kind = KEY_NUMBER, .in = IN_PLAN, .most = WEEK_S,
      .usual = 60},
-    {.name = "per_hour",
-     .object = "cost",
-     .offset = offsetof(struct plan, cost_per_hour),
-     .kind = KEY_NUMBER,
-     .in = IN_PLAN,
-     .required = true,
-     .most = 1e6},
-    {.name = "currency",
-     .object = "cost",
-     .offset = offsetof(struct plan, currency),
-     .kind = KEY_TEXT,
-     .in = IN_PLAN,
-     .least = 3,
-     .most = 3,
-     .text = "USD",
-     .accepts = is_currency,
+    {KEY_IN(struct plan, cost, per_hour), .kind = KEY_NUMBER, .in = IN_PLAN, .required = true, .most = 1e6},
+    {KEY_IN(struct plan, cost, currency), .kind = KEY_TEXT, .in = IN_PLAN, .least = 3, .most = 3,
+     .text = "USD", .accepts = is_currency,
      .expected = "a three-letter currency code in capitals, such as \"USD\""},
     {.name = "keep_bundles",
      .object = "retention",
@@ -172,29 +139,29 @@ static int read_secrets(struct plan *p, const struct json_at *root, struct err *
 static int check_env(const struct plan *p, const struct json_at *at, struct err *err)
 {
     const struct variant_context c = {.in = IN_PLAN, .shapes = strcmp(p->kind, "kernel") == 0};
-    struct env env = {0};
-    int rc = env_read(&env, at, IN_PLAN, &p->secrets, variant_placeholders(&c, SUBST_FOR_TEST), err);
-    env_release(&env);
-    return rc;
+    AUTO(env_release) struct env env = {0};
+    return env_read(&env, at, IN_PLAN, &p->secrets, variant_placeholders(&c, SUBST_FOR_TEST), err);
 }
 
 /* As every variant at every point has it. */
 static int read_env(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "env");
-    int rc = plan_variants_have_axes(&p->variants) ? 0 : check_env(p, &at, err);
-    for (size_t i = 0; rc == 0 && plan_variants_have_axes(&p->variants) && i < p->variants.count; i++) {
+    if (!plan_variants_have_axes(&p->variants))
+        return check_env(p, &at, err);
+    for (size_t i = 0; i < p->variants.count; i++) {
         struct json_at here = at;
-        json_t *own = json_is_object(at.value) ? json_copy(json_iterable(at.value)) : NULL;
+        json_auto_t *own = json_is_object(at.value) ? json_copy(json_iterable(at.value)) : NULL;
         if (own && p->variants.item[i].point) {
             const struct axis_text text = plan_variant_text(&p->variants.item[i], &p->secrets);
-            rc = axis_text_env(&text, &at, own, err);
+            if (axis_text_env(&text, &at, own, err) != 0)
+                return -1;
         }
         here.value = own ? own : at.value;
-        rc = rc == 0 ? check_env(p, &here, err) : rc;
-        json_decref(own);
+        if (check_env(p, &here, err) != 0)
+            return -1;
     }
-    return rc;
+    return 0;
 }
 
 /* *shapes remains NULL unless the plan is a kernel plan. */
@@ -217,11 +184,9 @@ static int check_patches(const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "patches");
     const struct variant_context c = {.in = IN_PLAN, .sources = has_source(root)};
-    struct patch *patches = NULL;
+    AUTO_FREE struct patch *patches = NULL;
     size_t n;
-    int rc = patches_read(&patches, &n, &at, &c, err);
-    free(patches);
-    return rc;
+    return patches_read(&patches, &n, &at, &c, err);
 }
 
 static int read_variants(struct plan *p, const struct json_at *root, struct err *err)
@@ -288,17 +253,16 @@ static int check_rule(const struct plan *p, const struct json_at *root, struct e
 static int read_metrics(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at timings = json_member(root, "timings"), metrics = json_member(root, "metrics");
-    struct timing_rule rule;
+    AUTO(timing_rule_release) struct timing_rule rule = {.count = 0};
     bool known = own_metrics_read(&p->metrics, &metrics, IN_PLAN, err) == 0;
     if (timing_rule_init(&rule, &timings, err) != 0)
         return -1;
-    int rc = known ? timing_rule_add_metrics(&rule, &p->metrics, &metrics, err) : 0;
-    if (rc == 0 && known)
-        rc = check_rule_gives_metric(&rule, &timings, err);
-    if (rc == 0 && rule.kind == TIMING_WALL)
-        rc = check_wall_alone(p, root, err);
-    timing_rule_release(&rule);
-    return known ? rc : -1;
+    if (known && (timing_rule_add_metrics(&rule, &p->metrics, &metrics, err) != 0 ||
+                  check_rule_gives_metric(&rule, &timings, err) != 0))
+        return -1;
+    if (rule.kind == TIMING_WALL && check_wall_alone(p, root, err) != 0)
+        return -1;
+    return known ? 0 : -1;
 }
 
 static bool has_key(const struct key *rows, const char *name)
@@ -357,7 +321,7 @@ static int read_all(struct plan *p, const struct json_at *root, struct err *err)
         return json_expected(root, "an object, {...}", err);
     int rc = check_level(root, err);
     rc |= read_simple_keys(p, root, err);
-    rc |= scheduler_load(&p->scheduler, &scheduler, p->patience_s, err);
+    rc |= scheduler_load(&p->scheduler, &scheduler, p->connect.patience_s, err);
     rc |= settings_check(&p->settings, root, p->scheduler.on, err);
     rc |= read_secrets(p, root, err);
     rc |= read_nodes(p, root, err);
@@ -367,7 +331,7 @@ static int read_all(struct plan *p, const struct json_at *root, struct err *err)
     rc |= plan_source_read(&p->source, &source, recorded_source(p->recorded), err);
     rc |= check_patches(root, err);
     rc |= read_variants_and_env(p, root, err);
-    rc |= matrix_read(&p->matrix, root, p->warmup, err);
+    rc |= matrix_read(&p->matrix, root, err);
     rc |= check_rule(p, root, err);
     rc |= read_metrics(p, root, err);
     rc |= plan_nightly_read(&p->nightly, &notify, err);
@@ -458,62 +422,4 @@ void plan_release(struct plan *p)
     json_decref(p->root);
     json_decref(p->recorded);
     *p = (struct plan){0};
-}
-
-size_t plan_test_count(const struct plan *p)
-{
-    size_t tests = 0;
-    for (size_t c = 0; c < p->matrix.count; c++)
-        for (size_t v = 0; v < p->variants.count; v++)
-            if (plan_variant_runs(&p->variants, &p->variants.item[v], p->matrix.contexts[c].tokens))
-                tests += (size_t)(p->matrix.contexts[c].repetitions + p->matrix.warmup);
-    return tests;
-}
-
-int plan_check_size(const struct plan *p, const char *where, struct err *err)
-{
-    size_t n = plan_test_count(p);
-    if (n == 0)
-        return err_set(err, ERR_INPUT, "%s: \"skip\" and \"only\" leave nothing to measure", where);
-    if (n <= LIMIT_TESTS)
-        return 0;
-    return err_set(err, ERR_INPUT,
-                   "%s: expands to %zu tests, the limit is %d: use fewer contexts or repetitions", where, n,
-                   LIMIT_TESTS);
-}
-
-bool plan_has_nodes(const struct plan *p)
-{
-    return json_object_get(p->root, "nodes") != NULL;
-}
-
-int plan_one_node(const struct plan *p, struct err *err)
-{
-    if (p->nodes.count < 2)
-        return 0;
-    return err_set(err, ERR_INPUT, "%s: names %zu nodes: choose one with --node", p->file, p->nodes.count);
-}
-
-int64_t plan_largest_context(const struct plan *p)
-{
-    int64_t largest = 0;
-    for (size_t i = 0; i < p->matrix.count; i++)
-        if (p->matrix.contexts[i].tokens > largest)
-            largest = p->matrix.contexts[i].tokens;
-    return largest;
-}
-
-unsigned plan_engines(const struct plan *p)
-{
-    unsigned engines = 0;
-    struct err ignored; /* plan_load() has read it */
-    struct json_at root = json_root(p->root, p->file), at = json_member(&root, "container");
-    struct container of_plan;
-    (void)container_read(&of_plan, &at, IN_PLAN, &ignored);
-    for (size_t i = 0; i < p->variants.count; i++) {
-        const struct variant *v = p->variants.item[i].variant;
-        const struct container *c = json_object_get(v->json, "container") ? &v->container : &of_plan;
-        engines |= c->on ? 1u << c->engine : 0;
-    }
-    return engines;
 }

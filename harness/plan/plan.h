@@ -23,8 +23,6 @@
 
 enum { CONFIRM_ROUNDS_MAX = 10 };
 
-enum plan_order { PLAN_INTERLEAVED, PLAN_GROUPED };
-
 struct plan {
     char *file;
     json_t *root;     /* as written by the user */
@@ -34,16 +32,19 @@ struct plan {
     const char *node, *workdir, *baseline, *reference;
     struct plan_nodes nodes; /* several, instead of `node`, which is then the first */
     const char *kind;        /* "prefill" or "kernel" */
-    enum plan_order order;
-    int64_t warmup;
-    bool in_tree;     /* of every variant */
-    double threshold; /* smallest relative change that counts as a regression; 0.05 = 5 % */
-    int64_t confirm_rounds;
-    bool bisect;           /* a nightly run searches for the commit of a confirmed regression */
-    double bisect_minutes; /* per night */
-    double connect_timeout_s, patience_s; /* per attempt; overall */
-    double cost_per_hour;                 /* of the node; reports read it from the stored plan */
-    const char *currency;
+    double threshold;        /* smallest relative change that counts as a regression; 0.05 = 5 % */
+    struct {
+        int64_t rounds;
+        bool bisect;           /* a nightly run searches for the commit of a confirmed regression */
+        double bisect_minutes; /* per night */
+    } confirm;
+    struct {
+        double timeout_s, patience_s; /* per attempt; overall */
+    } connect;
+    struct {
+        double per_hour; /* of the node; reports read it from the stored plan */
+        const char *currency;
+    } cost;
     struct plan_source source;
     struct secret_names secrets;
     struct plan_variants variants;
@@ -79,9 +80,9 @@ bool plan_has_nodes(const struct plan *p);
 /* Fails with ERR_INPUT if the plan names several nodes: for commands that use one. */
 int plan_one_node(const struct plan *p, struct err *err);
 
-/* In tokens; 0 for a plan without contexts. */
 /* Bits of enum container_engine: what the containers of its variants need. */
 unsigned plan_engines(const struct plan *p);
+/* In tokens; 0 for a plan without contexts. */
 int64_t plan_largest_context(const struct plan *p);
 
 #endif

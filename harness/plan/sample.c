@@ -143,7 +143,7 @@ int sample_read(struct sample *out, const struct plan *p, const char *text, size
 {
     struct json_at root = json_root(p->root, p->file), spec = json_member(&root, "timings"),
                    metrics = json_member(&root, "metrics");
-    struct timing_rule rule;
+    AUTO(timing_rule_release) struct timing_rule rule = {0};
     AUTO_FREE struct timing_reader *reader = xcalloc(1, sizeof *reader);
     struct lines lines = {.matching = 0};
     *out = (struct sample){.count = 0};
@@ -156,6 +156,5 @@ int sample_read(struct sample *out, const struct plan *p, const char *text, size
                 rule.kind == TIMING_REGEX ? count_matches(&rule, text, len) : 0);
         timing_reader_release(reader);
     }
-    timing_rule_release(&rule);
     return rc;
 }

@@ -33,7 +33,7 @@ static bool mark_line(const char *line, size_t len, size_t number, void *arg)
     if (!at)
         return false;
     at += strlen(PROTO_TIMING_MARK);
-    json_t *value = json_loadb(at, (size_t)(line + len - at), 0, NULL);
+    json_auto_t *value = json_loadb(at, (size_t)(line + len - at), 0, NULL);
     if (json_is_object(value)) {
         bool timed = json_object_get(value, "prefill_s") || json_object_get(value, "kernel_ms");
         begin(out, PROPOSE_MARK);
@@ -46,30 +46,27 @@ static bool mark_line(const char *line, size_t len, size_t number, void *arg)
         json_decref(own);
         out->primary = timed ? out->count : propose_primary(out);
     }
-    json_decref(value);
     return false;
 }
 
 static bool json_line(const char *line, size_t len, size_t number, void *arg)
 {
     struct proposal one, *out = arg;
-    json_t *value = len > 0 && line[0] == '{' ? json_loadb(line, len, 0, NULL) : NULL;
+    json_auto_t *value = len > 0 && line[0] == '{' ? json_loadb(line, len, 0, NULL) : NULL;
     begin(&one, PROPOSE_JSON);
     if (value)
         propose_json(&one, value, number);
     if (one.count > 0)
         *out = one;
-    json_decref(value);
     return false;
 }
 
 static void read_document(struct proposal *out, const char *text, size_t len)
 {
-    json_t *value = json_loadb(text, len, 0, NULL);
+    json_auto_t *value = json_loadb(text, len, 0, NULL);
     begin(out, PROPOSE_JSON);
     if (value)
         propose_json(out, value, 0);
-    json_decref(value);
 }
 
 /* What a pattern cannot be made of: binary output. */

@@ -94,7 +94,7 @@ int bisect_prepare(struct bisect_state *b, const char *good, const char *bad, st
         snprintf(b->node, sizeof b->node, "%s", p.node);
         memcpy(b->request.plan_sha256, p.sha256, sizeof b->request.plan_sha256);
         if (b->request.rounds == 0)
-            b->request.rounds = (int)p.confirm_rounds;
+            b->request.rounds = (int)p.confirm.rounds;
         name_search(b, &first, &last);
         clock_iso8601(clock_real_s(), b->started_at);
         rc = bisect_state_init(b, &all, b->request.rounds, err);

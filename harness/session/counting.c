@@ -52,7 +52,7 @@ static int narrow(struct plan *p, const struct suspect_list *cells, struct err *
     int rc = buf_ok(&l.variants) && buf_ok(&l.contexts) && buf_ok(&l.repeat)
                  ? overrides_apply(&o, p, err)
                  : err_set(err, ERR_INTERNAL, "too many cells to count");
-    p->warmup = 0;
+    p->matrix.warmup = 0;
     lists_release(&l);
     return rc;
 }

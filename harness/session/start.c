@@ -65,8 +65,8 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
     if (rc == 0 && s->opt.sweep)
         rc = set_text(r->sweep, sizeof r->sweep, "sweep", s->opt.sweep, err);
     r->threshold = p->threshold;
-    r->connect_timeout_s = p->connect_timeout_s;
-    r->patience_s = p->patience_s;
+    r->connect_timeout_s = p->connect.timeout_s;
+    r->patience_s = p->connect.patience_s;
     r->request.known = fill_request(&r->request, s, p, date);
     if (rc != 0)
         return -1;

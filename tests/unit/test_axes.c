@@ -3,6 +3,7 @@
  */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "executor/job/job.h"
 #include "harness/plan/job.h"
@@ -31,10 +32,9 @@ static const char *names(const struct plan *p)
 
 static void assert_names(const char *text, const char *expected)
 {
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     load(&p, text);
     assert_string_equal(names(&p), expected);
-    plan_release(&p);
 }
 
 static void crossed_and_listed_axes_name_their_points(void **state)
@@ -99,7 +99,7 @@ static json_t *encode(const char *text)
         .source_sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"};
     struct plan p;
     struct err err = {0};
-    struct job job;
+    AUTO(job_release) struct job job = {0};
     load(&p, text);
     json_t *borrowed = job_encode(&p, &request);
     assert_non_null(borrowed);
@@ -107,7 +107,6 @@ static json_t *encode(const char *text)
     json_decref(borrowed);
     plan_release(&p);
     assert_ok(job_init(&job, json_deep_copy(encoded), "job.json", &err), &err);
-    job_release(&job);
     return encoded;
 }
 
@@ -125,7 +124,7 @@ static const char *of_variant(const json_t *job, size_t i, const char *key)
 static void values_are_in_commands_builds_gates_patches_and_environments(void **state)
 {
     (void)state;
-    json_t *job = encode(
+    json_auto_t *job = encode(
         HEAD "\"source\":{\"dir\":\".\"},\"env\":{\"ALL\":\"1\",\"B\":\"{block}\"},\"secrets\":[\"KEY\"],"
              "\"axes\":{\"block\":[64],\"o\":[{\"name\":\"O3\",\"value\":\"-O3 "
              "{x}\",\"env\":{\"CC\":\"c{block}\"}}]},"
@@ -146,19 +145,17 @@ static void values_are_in_commands_builds_gates_patches_and_environments(void **
     char *env = json_dumps(json_object_get(job, "env"), JSON_COMPACT);
     assert_string_equal(env, "{\"ALL\":\"1\"}");
     free(env);
-    json_decref(job);
 }
 
 static void what_no_build_depends_on_is_kept_from_builds(void **state)
 {
     (void)state;
-    json_t *job = encode(
+    json_auto_t *job = encode(
         HEAD "\"env\":{\"A\":\"{n}\"},\"axes\":{\"n\":{\"values\":[{\"name\":\"one\","
              "\"value\":1,\"env\":{\"N\":\"{n}\"}}],\"build\":false},\"block\":[64]}," V(
                  RUN ",\"build\":[[\"cc\",\"{block}\"]],\"env\":{\"B\":\"{block}\",\"C\":\"{n}\"}") "}");
     assert_string_equal(of_variant(job, 0, "env"), "{\"B\":\"64\"}");
     assert_string_equal(of_variant(job, 0, "test_env"), "{\"A\":\"1\",\"C\":\"1\",\"N\":\"1\"}");
-    json_decref(job);
 }
 
 static void shapes_are_axes_underneath(void **state)
@@ -179,12 +176,11 @@ static void shapes_are_axes_underneath(void **state)
 static void plans_without_axes_make_the_job_they_always_made(void **state)
 {
     (void)state;
-    json_t *job = encode(HEAD "\"env\":{\"A\":\"1\"}," V("\"run\":[\"x\",\"{variant}\"]") "}");
+    json_auto_t *job = encode(HEAD "\"env\":{\"A\":\"1\"}," V("\"run\":[\"x\",\"{variant}\"]") "}");
     assert_string_equal(of_variant(job, 0, "run"), "[\"x\",\"{variant}\"]");
     assert_string_equal(of_variant(job, 0, "axes"), "absent");
     assert_string_equal(of_variant(job, 0, "test_env"), "absent");
     assert_string_equal(of_variant(job, 0, "build_as"), "absent");
-    json_decref(job);
 }
 
 static void the_command_line_narrows_axes(void **state)
@@ -202,7 +198,7 @@ static void the_command_line_narrows_axes(void **state)
         {"", "AXIS=VALUE"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct plan p;
+        AUTO(plan_release) struct plan p = {0};
         struct err err = {0};
         struct overrides o = {.axis = cases[i].list};
         load(&p, HEAD "\"axes\":{\"block\":[64,128],\"dtype\":[\"bf16\",\"fp16\"]}," V(RUN) "}");
@@ -210,7 +206,6 @@ static void the_command_line_narrows_axes(void **state)
             assert_string_equal(names(&p), cases[i].expected);
         else if (err.kind != ERR_INPUT || !strstr(err.msg, cases[i].expected))
             fail_msg("%s: %s", cases[i].list, err.msg);
-        plan_release(&p);
     }
 }
 

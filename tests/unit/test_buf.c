@@ -1,6 +1,7 @@
 /* buf: the maximum is enforced; a failure is permanent and leaves the contents unchanged. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 
 static void empty_is_text(void **state)
@@ -62,8 +63,7 @@ static void maximum_is_reached_but_not_passed(void **state)
 static void failure_sticks(void **state)
 {
     (void)state;
-    struct buf b;
-    buf_init(&b, 4);
+    AUTO(buf_release) struct buf b = {.max = 4};
     buf_puts(&b, "ab");
     buf_puts(&b, "cde");
     assert_false(buf_ok(&b));
@@ -80,14 +80,12 @@ static void failure_sticks(void **state)
     assert_true(buf_ok(&b));
     buf_puts(&b, "wxyz");
     assert_string_equal(buf_str(&b), "wxyz");
-    buf_release(&b);
 }
 
 static void printf_obeys_the_maximum(void **state)
 {
     (void)state;
-    struct buf b;
-    buf_init(&b, 8);
+    AUTO(buf_release) struct buf b = {.max = 8};
     buf_printf(&b, "%s=%d", "k", 1);
     buf_printf(&b, "%05d", 7);
     assert_string_equal(buf_str(&b), "k=100007");
@@ -97,7 +95,6 @@ static void printf_obeys_the_maximum(void **state)
     buf_printf(&b, "%c", 'x');
     assert_false(buf_ok(&b));
     assert_string_equal(buf_str(&b), "k=100007");
-    buf_release(&b);
 }
 
 static void lengths_do_not_overflow(void **state)
@@ -122,11 +119,10 @@ static void lengths_do_not_overflow(void **state)
 static void bytes_may_be_anything(void **state)
 {
     (void)state;
-    struct buf b;
+    AUTO(buf_release) struct buf b = {.max = 1000};
     char all[256];
     for (int i = 0; i < 256; i++)
         all[i] = (char)i;
-    buf_init(&b, 1000);
     buf_add(&b, all, sizeof all);
     buf_add(&b, all, sizeof all);
     assert_int_equal(b.len, 512);
@@ -139,27 +135,23 @@ static void bytes_may_be_anything(void **state)
     buf_consume(&b, 1000);
     assert_int_equal(b.len, 0);
     assert_string_equal(buf_str(&b), "");
-    buf_release(&b);
 }
 
 static void steal_hands_over(void **state)
 {
     (void)state;
-    struct buf b;
-    buf_init(&b, 10);
+    AUTO(buf_release) struct buf b = {.max = 10};
     char *empty = buf_steal(&b);
     assert_string_equal(empty, "");
     free(empty);
     buf_puts(&b, "0123456789");
-    char *text = buf_steal(&b);
+    AUTO_FREE char *text = buf_steal(&b);
     assert_string_equal(text, "0123456789");
     assert_int_equal(b.len, 0);
     assert_string_equal(buf_str(&b), "");
     buf_puts(&b, "again");
     assert_string_equal(buf_str(&b), "again");
     assert_string_equal(text, "0123456789");
-    free(text);
-    buf_release(&b);
 }
 
 int main(void)

@@ -108,11 +108,10 @@ static bool is_name(const json_t *root, const json_t *property, const struct key
     const json_t *either = json_object_get(property, "anyOf");
     if (k->or_empty != (either != NULL))
         return false;
-    json_t *name = definition(root, either ? json_array_get(either, 1) : property);
+    json_auto_t *name = definition(root, either ? json_array_get(either, 1) : property);
     const char *pattern = json_string_value(json_object_get(name, "pattern"));
     snprintf(length, sizeof length, "{0,%d}$", (int)k->most - 1);
     bool same = pattern && strstr(pattern, length);
-    json_decref(name);
     return same;
 }
 
@@ -180,14 +179,13 @@ static void assert_row(const json_t *root, const json_t *object, const struct ke
     const json_t *written = json_object_get(json_object_get(object, "properties"), name);
     if (!written)
         fail_msg("%s has no %s, which a table has", where, name);
-    json_t *property = single(root, definition(root, written));
+    json_auto_t *property = single(root, definition(root, written));
     if (!agrees(root, property, k))
         fail_msg("%s: %s has another type or other bounds than its row", where, name);
     if (!same_default(property, k))
         fail_msg("%s: %s has another default than its row", where, name);
     if (is_required(object, name) != k->required)
         fail_msg("%s: %s is required in one of schema and table", where, name);
-    json_decref(property);
 }
 
 static bool has_row(const struct key *const *tables, enum document in, const char *object, const char *name)
@@ -245,11 +243,10 @@ static void schemas_say_what_the_tables_say(void **state)
         char path[64];
         struct err err = {0};
         snprintf(path, sizeof path, "schemas/%s.schema.json", objects[i].schema);
-        json_t *root = json_load(path, 1 << 20, &err);
+        json_auto_t *root = json_load(path, 1 << 20, &err);
         if (!root)
             fail_msg("%s", err.msg);
         assert_object(root, i);
-        json_decref(root);
     }
 }
 
@@ -258,15 +255,14 @@ static void shapes_of_jobs_have_the_same_bounds(void **state)
 {
     (void)state;
     struct err err = {0};
-    json_t *root = json_load("schemas/job.schema.json", 1 << 20, &err);
+    json_auto_t *root = json_load("schemas/job.schema.json", 1 << 20, &err);
     const json_t *shape = at_pointer(root, "/$defs/variant/properties/shape");
     for (const struct key *k = shape_keys; k->name; k++) {
-        json_t *property = definition(root, json_object_get(json_object_get(shape, "properties"), k->name));
+        json_auto_t *property =
+            definition(root, json_object_get(json_object_get(shape, "properties"), k->name));
         if (!agrees(root, property, k))
             fail_msg("job.schema.json: the shape's %s is not as its row has it", k->name);
-        json_decref(property);
     }
-    json_decref(root);
 }
 
 struct sample {

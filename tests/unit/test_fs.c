@@ -1,6 +1,7 @@
 /* fs: no partial files, nothing outside the tree, limits are enforced. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 
 #include <errno.h>
@@ -82,8 +83,7 @@ static void read_obeys_its_maximum(void **state)
 {
     (void)state;
     struct err err = {0};
-    struct buf b;
-    buf_init(&b, 100);
+    AUTO(buf_release) struct buf b = {.max = 100};
     const char *path = put_bytes("read/f",
                                  "12\0"
                                  "45",
@@ -99,15 +99,13 @@ static void read_obeys_its_maximum(void **state)
     buf_clear(&b);
     assert_ok(fs_read_file(put("read/empty", ""), 0, &b, &err), &err);
     assert_int_equal(b.len, 0);
-    buf_release(&b);
 }
 
 static void read_takes_regular_files_only(void **state)
 {
     (void)state;
     struct err err = {0};
-    struct buf b;
-    buf_init(&b, 100);
+    AUTO(buf_release) struct buf b = {.max = 100};
     assert_err(fs_read_file(in_scratch("none"), 9, &b, &err), &err, ERR_INPUT, "none", "No such file");
     assert_err(fs_read_file(scratch, 9, &b, &err), &err, ERR_INPUT, "not a regular file");
     assert_err(fs_read_file("/dev/zero", 9, &b, &err), &err, ERR_INPUT, "not a regular file");
@@ -116,7 +114,6 @@ static void read_takes_regular_files_only(void **state)
     assert_err(fs_read_file(fifo, 9, &b, &err), &err, ERR_INPUT,
                "not a regular file"); /* and does not block */
     unlink(fifo);
-    buf_release(&b);
 }
 
 static void read_below_takes_no_link(void **state)
@@ -407,8 +404,7 @@ static void walk_is_in_byte_order_of_paths(void **state)
     static const char *const names[] = {"walk/b",  "walk/a/z", "walk/a/b/c", "walk/a-b",      "walk/a.txt",
                                         "walk/a0", "walk/B",   "walk/a/b-",  "walk/\xc3\xa9", "walk/.hidden"};
     struct err err = {0};
-    struct buf seen;
-    buf_init(&seen, 1000);
+    AUTO(buf_release) struct buf seen = {.max = 1000};
     for (size_t i = 0; i < COUNT(names); i++)
         put(names[i], "");
     assert_ok(fs_mkdir_p(in_scratch("walk/empty"), 0700, &err), &err);
@@ -419,7 +415,6 @@ static void walk_is_in_byte_order_of_paths(void **state)
     assert_string_equal(buf_str(&seen), ".hidden B a-b a.txt a/b- a/b/c a/z a0 b ");
     assert_err(fs_walk(in_scratch("walk-none"), false, note_file, &seen, &err), &err, ERR_STORAGE,
                "walk-none");
-    buf_release(&seen);
 }
 
 static int check_order(const struct fs_entry *e, void *arg, struct err *err)
@@ -473,8 +468,7 @@ static void walk_refuses_or_skips_what_is_no_file(void **state)
 {
     (void)state;
     struct err err = {0};
-    struct buf seen;
-    buf_init(&seen, 1000);
+    AUTO(buf_release) struct buf seen = {.max = 1000};
     put("special/a", "");
     put("elsewhere/secret", "");
     assert_int_equal(symlink("../elsewhere", in_scratch("special/link")), 0);
@@ -487,7 +481,6 @@ static void walk_refuses_or_skips_what_is_no_file(void **state)
     assert_int_equal(mkfifo(in_scratch("special/fifo"), 0600), 0);
     assert_err(fs_walk(in_scratch("special"), false, note_file, &seen, &err), &err, ERR_INPUT,
                "special/fifo");
-    buf_release(&seen);
 }
 
 static void a_dangling_link_exists_and_is_no_folder(void **state)

@@ -1,6 +1,7 @@
 /* job: plans are expanded in order, into jobs that the executor accepts. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "executor/job/job.h"
@@ -29,13 +30,11 @@ static void load(struct plan *p, const char *text)
 
 static json_t *encode(const char *text)
 {
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     load(&p, text);
-    json_t *borrowed = job_encode(&p, &request);
+    json_auto_t *borrowed = job_encode(&p, &request);
     assert_non_null(borrowed);
     json_t *job = json_deep_copy(borrowed);
-    json_decref(borrowed);
-    plan_release(&p);
     return job;
 }
 
@@ -61,9 +60,8 @@ static const char *order(const json_t *job)
 
 static void assert_order(const char *text, const char *expected)
 {
-    json_t *job = encode(text);
+    json_auto_t *job = encode(text);
     assert_string_equal(order(job), expected);
-    json_decref(job);
 }
 
 static void both_orders_number_the_tests_as_documented(void **state)
@@ -103,7 +101,7 @@ static void a_request_fills_its_members_and_defaults(void **state)
     assert_true(json_is_array(json_object_get(variant, "build")) &&
                 json_is_object(json_object_get(variant, "env")));
     assert_int_equal(json_array_size(json_object_get(variant, "patches")), 0);
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     struct job_request without = request;
     assert_string_equal(text_of(job, "purpose"), "sweep");
     without.source_sha256 = NULL;
@@ -114,7 +112,6 @@ static void a_request_fills_its_members_and_defaults(void **state)
     assert_true(json_is_null(json_object_get(job, "source")));
     assert_string_equal(text_of(job, "purpose"), "confirm");
     json_decref(job);
-    plan_release(&p);
 }
 
 /* A value that the row accepts and that is not its default. */
@@ -174,8 +171,8 @@ static void assert_member(const struct key *k, const struct settings *settings, 
 static void every_simple_key_reaches_the_executor(void **state)
 {
     (void)state;
-    struct plan p;
-    struct job job;
+    AUTO(plan_release) struct plan p = {0};
+    AUTO(job_release) struct job job = {0};
     struct err err = {0};
     json_t *plan = json_loads(PLAN(VARIANTS), 0, NULL), *values = json_object();
     int keys = 0;
@@ -199,16 +196,14 @@ static void every_simple_key_reaches_the_executor(void **state)
     free(text);
     json_decref(values);
     json_decref(plan);
-    job_release(&job);
-    plan_release(&p);
 }
 
 /* A job without optional keys means the same as a plan without them. */
 static void defaults_are_those_of_the_plan(void **state)
 {
     (void)state;
-    struct plan p;
-    struct job job;
+    AUTO(plan_release) struct plan p = {0};
+    AUTO(job_release) struct job job = {0};
     struct err err = {0};
     load(&p, PLAN(VARIANTS));
     json_t *root = job_encode(&p, &request);
@@ -219,15 +214,12 @@ static void defaults_are_those_of_the_plan(void **state)
     p.settings.tag = "";
     p.settings.mode = "perf";
     for (const struct key *k = settings_keys; k->name; k++) {
-        json_t *usual = key_usual(k);
+        json_auto_t *usual = key_usual(k);
         if (usual)
             assert_member(k, &job.settings, usual);
         if (usual)
             assert_member(k, &p.settings, usual);
-        json_decref(usual);
     }
-    job_release(&job);
-    plan_release(&p);
 }
 
 #define RULE "\"timings\":{\"kind\":\"json\",\"map\":{\"prefill_s\":\"$.p\"},\"unit\":\"ms\"}"
@@ -236,7 +228,7 @@ static void defaults_are_those_of_the_plan(void **state)
 static void every_part_reaches_the_executor(void **state)
 {
     (void)state;
-    struct job job;
+    AUTO(job_release) struct job job = {0};
     struct err err = {0};
     json_t *root = encode(
         PLAN("\"env\":{\"K\":\"{context}\",\"S\":\"{xyz}\"},"
@@ -271,7 +263,6 @@ static void every_part_reaches_the_executor(void **state)
     assert_string_equal(job.variant[0].patch[1].file, "d");
     assert_int_equal(job.variant[0].patch[1].count, 1);
     assert_int_equal(job.test_count, 2);
-    job_release(&job);
 }
 
 #define TWO_CELLS                                                                                            \
@@ -281,13 +272,11 @@ static void every_part_reaches_the_executor(void **state)
 /* As "variant:repetition@gpu" of all tests. */
 static void assert_placed(const struct job *job, const char *expected)
 {
-    struct buf text;
-    buf_init(&text, 4096);
+    AUTO(buf_release) struct buf text = {.max = 4096};
     for (size_t i = 0; i < job->test_count; i++)
         buf_printf(&text, "%s%s:%d@%s", i ? " " : "", job->variant[job->test[i].variant].name,
                    (int)job->test[i].repetition, job->test[i].gpu ? job->test[i].gpu : "");
     assert_string_equal(buf_str(&text), expected);
-    buf_release(&text);
 }
 
 static void every_gpu_gets_each_test_and_repetitions_are_numbered_on(void **state)
@@ -297,9 +286,9 @@ static void every_gpu_gets_each_test_and_repetitions_are_numbered_on(void **stat
     struct job job;
     struct err err = {0};
     struct job_request on_each = request;
-    json_t *gpus = json_loads("[{\"index\":0,\"unique_id\":\"g0\"},{\"index\":1,\"unique_id\":\"g1\"},"
-                              "{\"index\":2,\"pci\":\"0000:c1:00.0\"}]",
-                              0, NULL);
+    json_auto_t *gpus = json_loads("[{\"index\":0,\"unique_id\":\"g0\"},{\"index\":1,\"unique_id\":\"g1\"},"
+                                   "{\"index\":2,\"pci\":\"0000:c1:00.0\"}]",
+                                   0, NULL);
     load(&p, PLAN("\"gpus\":[\"2\",\"g0\"],\"placement\":\"every\",\"order\":\"grouped\"," TWO_CELLS));
     json_t *groups = gpu_tests_groups(&p.gpus, gpus, &err);
     assert_non_null(groups);
@@ -317,14 +306,13 @@ static void every_gpu_gets_each_test_and_repetitions_are_numbered_on(void **stat
     assert_null(gpu_tests_groups(&p.gpus, gpus, &err));
     assert_non_null(strstr(err.msg, "no GPU \"g9\"; it has 0 (g0), 1 (g1), 2 (0000:c1:00.0)"));
     plan_release(&p);
-    json_decref(gpus);
 }
 
 static void hints_reach_the_tests_of_their_cells(void **state)
 {
     (void)state;
-    struct plan p;
-    struct job job;
+    AUTO(plan_release) struct plan p = {0};
+    AUTO(job_release) struct job job = {0};
     struct err err = {0};
     struct job_request hinted = request;
     struct gpu_hint hint[] = {{.variant = "b", .context = 16, .gpu = "g1", .expected_s = 2.5},
@@ -338,8 +326,6 @@ static void hints_reach_the_tests_of_their_cells(void **state)
         assert_true(hinted_one ? strcmp(job.test[i].home, "g1") == 0 : !job.test[i].home);
         assert_true(job.test[i].expected_s == (hinted_one ? 2.5 : 0));
     }
-    job_release(&job);
-    plan_release(&p);
 }
 
 static void run_ids_are_names_with_the_time_first(void **state)

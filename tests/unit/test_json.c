@@ -1,6 +1,7 @@
 /* json: what is rejected, with file, location, what was found and what was expected. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 
 static json_t *parse(const char *text)
@@ -67,14 +68,12 @@ static void parser_survives_depth_and_nul(void **state)
 
 static json_t *parse_repeated(const char *part, size_t count, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, 64 << 20);
+    AUTO(buf_release) struct buf text = {.max = 64 << 20};
     buf_puts(&text, "[");
     for (size_t i = 0; i < count; i++)
         buf_puts(&text, part);
     buf_puts(&text, "0]");
     json_t *value = json_parse(buf_str(&text), text.len, "f.json", err);
-    buf_release(&text);
     return value;
 }
 
@@ -84,9 +83,8 @@ static void number_of_values_is_bounded(void **state)
     struct err err = {0};
     assert_null(parse_repeated("[],", JSON_VALUES_MAX, &err));
     assert_err(-1, &err, ERR_INPUT, "f.json: more than 2000000 JSON values");
-    json_t *v = parse_repeated("\"[{,\\\"[{,\",", 1000000, &err);
+    json_auto_t *v = parse_repeated("\"[{,\\\"[{,\",", 1000000, &err);
     assert_int_equal(json_array_size(v), 1000001);
-    json_decref(v);
 }
 
 static void scalars_are_json_too(void **state)
@@ -112,9 +110,8 @@ static void load_names_the_file(void **state)
     path = put("load/large.json", "[1,2,3,4,5]");
     assert_null(json_load(path, 10, &err));
     assert_err(-1, &err, ERR_INPUT, "large.json", "10 bytes");
-    json_t *v = json_load(path, 11, &err);
+    json_auto_t *v = json_load(path, 11, &err);
     assert_int_equal(json_array_size(v), 5);
-    json_decref(v);
 }
 
 static void save_is_sorted_private_and_atomic(void **state)
@@ -123,7 +120,7 @@ static void save_is_sorted_private_and_atomic(void **state)
     struct err err = {0};
     struct stat st;
     put("save.json", "old");
-    json_t *v = parse("{\"b\":[1,2.5],\"a\":{\"z\":null,\"c\":\"\\u00e9\\n\"}}");
+    json_auto_t *v = parse("{\"b\":[1,2.5],\"a\":{\"z\":null,\"c\":\"\\u00e9\\n\"}}");
     assert_ok(json_save(in_scratch("save.json"), v, &err), &err);
     assert_file("save.json", "{\n  \"a\": {\n    \"c\": \"\xc3\xa9\\n\",\n    \"z\": null\n  },\n"
                              "  \"b\": [\n    1,\n    2.5\n  ]\n}\n");
@@ -132,30 +129,26 @@ static void save_is_sorted_private_and_atomic(void **state)
     assert_err(json_save(in_scratch("none/x.json"), v, &err), &err, ERR_STORAGE, "none/x.json");
     assert_err(json_save(in_scratch("null.json"), NULL, &err), &err, ERR_INTERNAL, "null.json");
     assert_false(fs_exists(in_scratch("null.json")));
-    json_decref(v);
 }
 
 static void encode_is_one_line_within_its_limit(void **state)
 {
     (void)state;
     struct err err = {0};
-    struct buf out;
-    buf_init(&out, 20);
-    json_t *v = parse("{ \"k\" : [ 1 , \"a\\nb\" ] }");
+    AUTO(buf_release) struct buf out = {.max = 20};
+    json_auto_t *v = parse("{ \"k\" : [ 1 , \"a\\nb\" ] }");
     assert_ok(json_encode(v, &out, &err), &err);
     assert_string_equal(buf_str(&out), "{\"k\":[1,\"a\\nb\"]}");
     buf_clear(&out);
     buf_puts(&out, "1234567");
     assert_err(json_encode(v, &out, &err), &err, ERR_INTERNAL, "20 bytes");
-    buf_release(&out);
-    json_decref(v);
 }
 
 static void errors_name_the_place_of_a_value(void **state)
 {
     (void)state;
     struct err err = {0};
-    json_t *v = parse("{\"a\":[{\"b\":7}]}");
+    json_auto_t *v = parse("{\"a\":[{\"b\":7}]}");
     struct json_at root = json_root(v, "f.json"), a = json_member(&root, "a"), e = json_element(&a, 0),
                    b = json_member(&e, "b"), none = json_member(&b, "x"), beyond = json_element(&a, 9),
                    nowhere = json_member(&none, "y");
@@ -169,7 +162,6 @@ static void errors_name_the_place_of_a_value(void **state)
     assert_string_equal(nowhere.path, "$.a[0].b.x.y");
     assert_err(json_fail(&b, &err, "expected %d, found 7", 8), &err, ERR_INPUT,
                "f.json: $.a[0].b: expected 8, found 7");
-    json_decref(v);
 }
 
 /* Keys are untrusted: long ones are truncated, control characters escaped, the message is a single line. */
@@ -178,7 +170,7 @@ static void hostile_keys_make_one_line(void **state)
     (void)state;
     static const char *const known[] = {"a", NULL};
     struct err err = {0};
-    json_t *v = json_object();
+    json_auto_t *v = json_object();
     struct json_at root = json_root(v, "f.json");
     char key[3000];
     memset(key, 'k', sizeof key - 1);
@@ -195,7 +187,6 @@ static void hostile_keys_make_one_line(void **state)
     json_object_clear(v);
     json_object_set_new(v, "x\n\033[2J", json_true());
     assert_err(json_keys(&root, known, &err), &err, ERR_INPUT, "unknown key \"x\\x0a\\x1b[2J\"");
-    json_decref(v);
 }
 
 static void keys_hint_at_the_nearest(void **state)
@@ -213,10 +204,9 @@ static void keys_hint_at_the_nearest(void **state)
     };
     struct err err = {0};
     for (size_t i = 0; i < COUNT(table); i++) {
-        json_t *v = parse(table[i].text);
+        json_auto_t *v = parse(table[i].text);
         struct json_at root = json_root(v, "f.json");
         assert_err(json_keys(&root, known, &err), &err, ERR_INPUT, "f.json: $: ", table[i].hint);
-        json_decref(v);
     }
     json_t *v = parse("{\"something_else\":1}");
     struct json_at root = json_root(v, "f.json");
@@ -243,7 +233,7 @@ static void getters_take_their_type_only(void **state)
     } types[] = {{"o", "an object"},     {"a", "an array"}, {"s", "a string"},
                  {"i", "an integer"},    {"r", "a number"}, {"t", "true or false"},
                  {"f", "true or false"}, {"n", "null"},     {"x", "nothing"}};
-    json_t *v = parse(EVERY_TYPE);
+    json_auto_t *v = parse(EVERY_TYPE);
     struct json_at root = json_root(v, "f.json");
     for (size_t i = 0; i < COUNT(types); i++) {
         const char *key = types[i].key, *s = NULL;
@@ -263,14 +253,13 @@ static void getters_take_their_type_only(void **state)
         if (*key != 't' && *key != 'f' && *key != 'x')
             assert_err(json_get_bool_def(&root, key, &flag, &err), &err, ERR_INPUT, "true or false, ", found);
     }
-    json_decref(v);
 }
 
 static void getters_give_values(void **state)
 {
     (void)state;
     struct err err = {0};
-    json_t *v = parse(EVERY_TYPE);
+    json_auto_t *v = parse(EVERY_TYPE);
     struct json_at root = json_root(v, "f.json");
     const char *s = "unset";
     int64_t n = 0;
@@ -288,14 +277,13 @@ static void getters_give_values(void **state)
     assert_true(flag);
     assert_ok(json_get_bool_def(&root, "f", &flag, &err), &err);
     assert_false(flag);
-    json_decref(v);
 }
 
 static void absent_keys_leave_defaults_alone(void **state)
 {
     (void)state;
     struct err err = {0};
-    json_t *v = parse(EVERY_TYPE);
+    json_auto_t *v = parse(EVERY_TYPE);
     struct json_at root = json_root(v, "f.json");
     const char *s = "default";
     int64_t n = 7;
@@ -312,15 +300,15 @@ static void absent_keys_leave_defaults_alone(void **state)
     assert_err(json_get_int_def(&root, "n", 0, 1, &n, &err), &err, ERR_INPUT, "$.n", "found null");
     assert_err(json_get_num_def(&root, "n", 0, 1, &d, &err), &err, ERR_INPUT, "$.n", "found null");
     assert_err(json_get_bool_def(&root, "n", &flag, &err), &err, ERR_INPUT, "$.n", "found null");
-    json_decref(v);
 }
 
 static void ranges_hold_at_both_ends(void **state)
 {
     (void)state;
     struct err err = {0};
-    json_t *v = parse("{\"min\":-9223372036854775808,\"max\":9223372036854775807,\"five\":5,\"half\":0.5,"
-                      "\"tiny\":1e-320,\"zero\":-0.0}");
+    json_auto_t *v =
+        parse("{\"min\":-9223372036854775808,\"max\":9223372036854775807,\"five\":5,\"half\":0.5,"
+              "\"tiny\":1e-320,\"zero\":-0.0}");
     struct json_at root = json_root(v, "f.json");
     int64_t n;
     double d;
@@ -337,7 +325,6 @@ static void ranges_hold_at_both_ends(void **state)
     assert_err(json_get_num(&root, "five", 0, 4.9, &d, &err), &err, ERR_INPUT, "found 5");
     assert_err(json_get_num(&root, "tiny", 0.01, 1, &d, &err), &err, ERR_INPUT, "$.tiny");
     assert_ok(json_get_num(&root, "zero", 0, 1, &d, &err), &err);
-    json_decref(v);
 }
 
 int main(void)

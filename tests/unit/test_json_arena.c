@@ -73,17 +73,15 @@ static void the_heap_is_as_always(void **state)
 {
     (void)state;
     struct json_arena a = {0};
-    json_t *before = json_pack("{s:[i,i]}", "n", 1, 2);
+    json_auto_t *before = json_pack("{s:[i,i]}", "n", 1, 2);
     parse(&a, small);
-    json_t *after = json_string("kept");
+    json_auto_t *after = json_string("kept");
     char *text = json_dumps(parse(&a, small), JSON_COMPACT);
     json_arena_release(&a);
     assert_int_equal(json_array_size(json_object_get(before, "n")), 2);
     assert_string_equal(json_string_value(after), "kept");
     assert_string_equal(text, "{\"a\":[1,2.5,\"three\",null,true],\"b\":{\"c\":\"d\"}}");
     free(text);
-    json_decref(before);
-    json_decref(after);
 }
 
 static void *parse_often(void *arg)

@@ -1,6 +1,7 @@
 /* overrides: command-line options are checked, applied to a plan, and round-trip through a run's record. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "harness/plan/overrides.h"
 
 static const char text[] =
@@ -17,7 +18,7 @@ static void load(struct plan *p)
 static void nothing_given_leaves_the_plan_alone(void **state)
 {
     (void)state;
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     load(&p);
     assert_ok(overrides_apply(&(struct overrides){0}, &p, &err), &err);
@@ -26,7 +27,6 @@ static void nothing_given_leaves_the_plan_alone(void **state)
     assert_string_equal(p.settings.mode, "perf");
     assert_string_equal(p.baseline, "main");
     assert_int_equal(plan_test_count(&p), 4);
-    plan_release(&p);
 }
 
 static void what_is_given_takes_the_place_of_the_plan(void **state)
@@ -39,7 +39,7 @@ static void what_is_given_takes_the_place_of_the_plan(void **state)
                                 .variants = "b",
                                 .contexts = "32",
                                 .repeat = "32:3"};
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     load(&p);
     assert_ok(overrides_apply(&o, &p, &err), &err);
@@ -49,7 +49,6 @@ static void what_is_given_takes_the_place_of_the_plan(void **state)
     assert_string_equal(p.baseline, "other");
     assert_int_equal(plan_test_count(&p), 3);
     assert_string_equal(p.variants.item[0].name, "b");
-    plan_release(&p);
 }
 
 static void options_that_are_wrong_are_named(void **state)
@@ -82,7 +81,7 @@ static void record_keeps_what_a_repeated_start_needs(void **state)
     struct overrides_record kept, read;
     struct err err = {0};
     assert_true(overrides_keep(&kept, &o));
-    json_t *obj = json_object();
+    json_auto_t *obj = json_object();
     assert_int_equal(overrides_encode(&kept, obj), 0);
     struct json_at at = json_root(obj, "run.json");
     assert_ok(overrides_decode(&read, &at, &err), &err);
@@ -97,7 +96,6 @@ static void record_keeps_what_a_repeated_start_needs(void **state)
     json_object_set_new(obj, "mode", json_string("a mode that is too long"));
     assert_err(overrides_decode(&read, &at, &err), &err, ERR_INPUT, "run.json: $.mode",
                "longer than 15 bytes");
-    json_decref(obj);
 }
 
 /* As written by version 1. */
@@ -106,17 +104,17 @@ static void older_record_is_read(void **state)
     (void)state;
     struct overrides_record read;
     struct err err = {0};
-    json_t *obj = json_loads("{\"contexts\":\"\",\"date\":\"2026-02-14\",\"fresh\":false,\"mode\":\"perf\","
-                             "\"plan\":\"/p.json\",\"plan_sha256\":\"ab\",\"repeat\":\"512:2\","
-                             "\"source_sha256\":\"\",\"tag\":\"t\",\"variants\":\"v3,v4\"}",
-                             0, NULL);
+    json_auto_t *obj =
+        json_loads("{\"contexts\":\"\",\"date\":\"2026-02-14\",\"fresh\":false,\"mode\":\"perf\","
+                   "\"plan\":\"/p.json\",\"plan_sha256\":\"ab\",\"repeat\":\"512:2\","
+                   "\"source_sha256\":\"\",\"tag\":\"t\",\"variants\":\"v3,v4\"}",
+                   0, NULL);
     struct json_at at = json_root(obj, "run.json");
     assert_ok(overrides_decode(&read, &at, &err), &err);
     assert_string_equal(read.variants, "v3,v4");
     assert_string_equal(read.repeat, "512:2");
     assert_string_equal(read.tag, "t");
     assert_false(read.fresh);
-    json_decref(obj);
 }
 
 static void too_long_to_keep_is_said(void **state)

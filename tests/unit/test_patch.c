@@ -1,5 +1,6 @@
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/contract/patch.h"
 
 /* The patched text, valid until the next call. */
@@ -79,11 +80,9 @@ static void a_file_that_grows_too_large_is_an_error(void **state)
 {
     (void)state;
     struct err err = {0};
-    struct buf out;
-    buf_init(&out, 8);
+    AUTO(buf_release) struct buf out = {.max = 8};
     assert_err(patch_apply(&(struct patch){"f", "a", "123456789", 1}, "a", 1, &out, &err), &err, ERR_INPUT,
                "f: ", "larger than 8 bytes");
-    buf_release(&out);
 }
 
 static int decode(const char *text, struct patch *out, struct err *err)

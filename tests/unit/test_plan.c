@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "harness/plan/job.h"
 #include "harness/plan/overrides.h"
@@ -149,14 +150,14 @@ static void refuses_with_file_and_place(void **state)
 static void good_plan_expands_in_order(void **state)
 {
     (void)state;
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     if (load_text(&p, HEAD VARIANTS MATRIX ",\"repetitions\":{\"default\":1,\"4096\":2},\"warmup\":1}",
                   &err) != 0)
         fail_msg("%s", err.msg);
     assert_int_equal(plan_test_count(&p), 10);
     const struct job_request req = {.run_id = "r", .date = "2026-01-01"};
-    json_t *job = job_encode(&p, &req);
+    json_auto_t *job = job_encode(&p, &req);
     json_t *tests = json_object_get(job, "tests");
     assert_int_equal(json_array_size(tests), 10);
     static const struct {
@@ -176,30 +177,26 @@ static void good_plan_expands_in_order(void **state)
         assert_true(json_number_value(json_object_get(t, "timeout_s")) ==
                     (order[i].context == 4096 ? 10 : 20));
     }
-    json_decref(job);
-    plan_release(&p);
 }
 
 static void grouped_order_finishes_a_cell_first(void **state)
 {
     (void)state;
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     assert_int_equal(load_text(&p, HEAD VARIANTS MATRIX ",\"repetitions\":2,\"order\":\"grouped\"}", &err),
                      0);
     const struct job_request req = {.run_id = "r", .date = "2026-01-01"};
-    json_t *job = job_encode(&p, &req);
+    json_auto_t *job = job_encode(&p, &req);
     const json_t *second = json_array_get(json_object_get(job, "tests"), 1);
     assert_string_equal(json_string_value(json_object_get(second, "variant")), "a");
     assert_int_equal(json_integer_value(json_object_get(second, "repetition")), 2);
-    json_decref(job);
-    plan_release(&p);
 }
 
 static void command_line_narrows(void **state)
 {
     (void)state;
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     assert_int_equal(load_text(&p, HEAD VARIANTS MATRIX "}", &err), 0);
     assert_int_equal(overrides_apply(&(struct overrides){.variants = "b"}, &p, &err), 0);
@@ -213,14 +210,13 @@ static void command_line_narrows(void **state)
     assert_non_null(strstr(err.msg, "no time-out"));
     assert_int_equal(overrides_apply(&(struct overrides){.repeat = "8192"}, &p, &err), -1);
     assert_non_null(strstr(err.msg, "--repeat"));
-    plan_release(&p);
 }
 
 static void lists_are_taken_whole(void **state)
 {
     (void)state;
     static const char long_name[] = "0123456789012345678901234567890123456789012345678901234567890123";
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     char text[512], list[80];
     snprintf(text, sizeof text,
@@ -246,13 +242,12 @@ static void lists_are_taken_whole(void **state)
             fail_msg("--repeat \"%s\" was accepted", bad_repeat[i]);
     assert_int_equal(overrides_apply(&(struct overrides){.variants = ""}, &p, &err), -1);
     assert_int_equal(plan_test_count(&p), 2);
-    plan_release(&p);
 }
 
 static void command_line_obeys_the_limit_of_tests(void **state)
 {
     (void)state;
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     assert_int_equal(
         load_text(&p, HEAD VARIANTS "\"contexts\":[1,2,3,4,5,6,7,8,9,10,11],\"timeouts\":{\"default\":1}}",
@@ -268,13 +263,12 @@ static void command_line_obeys_the_limit_of_tests(void **state)
     assert_int_equal(overrides_apply(&(struct overrides){.repeat = "10:1000,11:2"}, &p, &err), -1);
     assert_non_null(strstr(err.msg, "--repeat"));
     assert_non_null(strstr(err.msg, "20004 tests"));
-    plan_release(&p);
 }
 
 static void one_count_repeats_every_context(void **state)
 {
     (void)state;
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     if (load_text(&p, HEAD VARIANTS MATRIX "}", &err) != 0)
         fail_msg("%s", err.msg);
@@ -283,13 +277,12 @@ static void one_count_repeats_every_context(void **state)
         assert_int_equal(p.matrix.contexts[i].repetitions, 3);
     assert_int_equal(overrides_apply(&(struct overrides){.repeat = "0"}, &p, &err), -1);
     assert_non_null(strstr(err.msg, "such as 3"));
-    plan_release(&p);
 }
 
 static void braces_that_are_no_placeholders_pass(void **state)
 {
     (void)state;
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     if (load_text(&p,
                   HEAD
@@ -299,7 +292,6 @@ static void braces_that_are_no_placeholders_pass(void **state)
                   "thing}\"}}]," MATRIX ",\"secrets\":[\"TOKEN\"]}",
                   &err) != 0)
         fail_msg("%s", err.msg);
-    plan_release(&p);
 }
 
 static void run_ids_are_names_and_differ(void **state)

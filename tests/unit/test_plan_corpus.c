@@ -3,6 +3,7 @@
  */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "executor/job/job.h"
 #include "harness/plan/job.h"
@@ -16,8 +17,7 @@ static json_t *generate(const json_t *value, long long n);
 /* The text with each '%' replaced by n; n 0 leaves it alone. */
 static json_t *numbered(const char *text, long long n)
 {
-    struct buf out;
-    buf_init(&out, 1 << 20);
+    AUTO(buf_release) struct buf out = {.max = 1 << 20};
     for (; *text; text++) {
         if (n && *text == '%')
             buf_printf(&out, "%lld", n);
@@ -25,19 +25,16 @@ static json_t *numbered(const char *text, long long n)
             buf_putc(&out, *text);
     }
     json_t *value = json_string(buf_str(&out));
-    buf_release(&out);
     return value;
 }
 
 static json_t *repeated(const json_t *value)
 {
     const char *text = json_string_value(json_object_get(value, "$string"));
-    struct buf out;
-    buf_init(&out, 1 << 20);
+    AUTO(buf_release) struct buf out = {.max = 1 << 20};
     for (long long i = json_integer_value(json_object_get(value, "times")); i > 0; i--)
         buf_puts(&out, text);
     json_t *made = json_string(buf_str(&out));
-    buf_release(&out);
     return made;
 }
 
@@ -138,7 +135,7 @@ static void assert_job_is_taken(const struct plan *p, const char *what)
     static const char source[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     const struct job_request req = {
         .run_id = "r", .date = "2026-02-14", .source_sha256 = p->source.dir ? source : NULL};
-    struct job job;
+    AUTO(job_release) struct job job = {0};
     struct err err = {0};
     json_t *root = job_encode(p, &req);
     if (!root)
@@ -146,17 +143,15 @@ static void assert_job_is_taken(const struct plan *p, const char *what)
     if (job_init(&job, root, "job.json", &err) != 0)
         fail_msg("%s: the executor refuses the job: %s", what, err.msg);
     assert_int_equal(job.test_count, plan_test_count(p));
-    job_release(&job);
 }
 
 static void assert_accepted(const char *path, const char *what)
 {
-    struct plan p;
+    AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     if (plan_load(&p, path, &err) != 0)
         fail_msg("%s: %s", what, err.msg);
     assert_job_is_taken(&p, what);
-    plan_release(&p);
 }
 
 /* The message begins with the file, a line and a column within it, and the place. */
@@ -178,7 +173,7 @@ static void assert_collected(const char *path, const char *what, const char *msg
 {
     struct plan p;
     struct err err = {0};
-    struct json_problems all = {0};
+    AUTO(problems_release) struct json_problems all = {0};
     bool found = false;
     assert_int_equal(plan_load_all(&p, path, &all, &err), -1);
     assert_int_equal(err.kind, ERR_NONE);
@@ -186,7 +181,6 @@ static void assert_collected(const char *path, const char *what, const char *msg
         found = found || strcmp(all.item[i].text, msg) == 0;
     if (!found)
         fail_msg("%s: not among %zu errors: %s", what, all.count, msg);
-    problems_release(&all);
 }
 
 /* JSON is YAML: the same text has the same error at the same line and column. */

@@ -1,4 +1,5 @@
 /* document: plans as JSON with comments and as YAML: what is read, what is refused, and where errors are. */
+#include "common/base/alloc.h"
 #include "harness/plan/document.h"
 #include "harness/plan/plan.h"
 #include "harness/plan/yaml.h"
@@ -18,13 +19,12 @@ static void assert_reads_as(const char *name, const char *text, const char *json
 {
     struct plan_document d = load(name, text);
     struct err err = {0};
-    json_t *expected = json_parse(json, strlen(json), "expected", &err);
+    json_auto_t *expected = json_parse(json, strlen(json), "expected", &err);
     assert_non_null(expected);
     if (!json_equal(d.root, expected)) {
         char *found = json_dumps(d.root, JSON_ENCODE_ANY);
         fail_msg("%s: is %s, expected %s", text, found, json);
     }
-    json_decref(expected);
     plan_document_release(&d);
 }
 
@@ -293,23 +293,21 @@ static void all_errors_are_found_in_the_order_of_their_lines(void **state)
     };
     struct plan p;
     struct err err = {0};
-    struct json_problems all = {0};
+    AUTO(problems_release) struct json_problems all = {0};
     assert_int_equal(plan_load_all(&p, put("p.yaml", text), &all, &err), -1);
     for (size_t i = 0; i < all.count && i < COUNT(expected); i++)
         if (!strstr(all.item[i].text, expected[i]))
             fail_msg("error %zu is %s, expected %s", i, all.item[i].text, expected[i]);
     assert_int_equal(all.count, COUNT(expected));
-    problems_release(&all);
 }
 
 static void errors_are_bounded(void **state)
 {
     (void)state;
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 1 << 20};
     struct plan p;
     struct err err = {0};
-    struct json_problems all = {0};
-    buf_init(&text, 1 << 20);
+    AUTO(problems_release) struct json_problems all = {0};
     buf_puts(&text, "{\"schema\": 1");
     for (int i = 0; i < 1000; i++)
         buf_printf(&text, ", \"k%d\": 1", i);
@@ -317,8 +315,6 @@ static void errors_are_bounded(void **state)
     assert_int_equal(plan_load_all(&p, put("p.json", buf_str(&text)), &all, &err), -1);
     assert_int_equal(all.count, PROBLEMS_MAX);
     assert_true(all.more);
-    buf_release(&text);
-    problems_release(&all);
 }
 
 static void names_of_plans(void **state)

@@ -1,6 +1,7 @@
 /* regex: groups and their names, positions of errors, limits on matching. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/regex.h"
 
@@ -110,17 +111,16 @@ static void no_pattern_runs_away(void **state)
     enum { LINE = 64 << 10 };
     static const char *const evil[] = {"(a+)+$",          "(a|aa)+$",     "(a*)*b", "((a{0,50}){0,50}){0,9}b",
                                        "(?1)(a?(?1)a)|x", "([a-z]+)*\\1b"};
-    char *line = malloc(LINE);
+    AUTO_FREE char *line = malloc(LINE);
     memset(line, 'a', LINE);
     line[LINE - 1] = '!';
     int64_t before = clock_mono_ns();
     for (size_t i = 0; i < COUNT(evil); i++) {
-        struct regex re;
+        AUTO(regex_release) struct regex re = {0};
         struct err err = {0};
         if (regex_compile(&re, evil[i], &err) != 0)
             continue;
         assert_true(regex_match(&re, line, LINE, 0, &err) <= 0);
-        regex_release(&re);
     }
     assert_true(clock_mono_ns() - before < 20000000000);
     struct regex re = compiled("x.*y.*!");
@@ -128,7 +128,6 @@ static void no_pattern_runs_away(void **state)
     line[LINE / 2] = 'y';
     assert_int_equal(regex_match(&re, line, LINE, 0, NULL), 1);
     regex_release(&re);
-    free(line);
 }
 
 int main(void)

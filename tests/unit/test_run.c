@@ -1,6 +1,7 @@
 /* run: input and output arrive completely, and no program outlives its limits. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/run.h"
 #include "common/base/strvec.h"
@@ -20,10 +21,9 @@ static int shell(const char *script, struct run *run, struct run_result *res, st
 static void output_and_exit_code_arrive(void **state)
 {
     (void)state;
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = 100};
     struct err err = {0};
     struct run_result res;
-    buf_init(&out, 100);
     struct run run = {.on_stdout = run_collect, .on_stdout_arg = &out, .input = "abc", .input_len = 3};
     assert_int_equal(shell("cat; echo oops >&2; exit 3", &run, &res, &err), 0);
     assert_true(res.exited);
@@ -33,7 +33,6 @@ static void output_and_exit_code_arrive(void **state)
     assert_int_equal(res.sent, 3);
     assert_int_equal(res.received, 8);
     assert_err(run_expect_success(&res, "sh", &err), &err, ERR_STORAGE, "sh failed with exit code 3: oops");
-    buf_release(&out);
 }
 
 static void a_megabyte_goes_both_ways(void **state)
@@ -70,18 +69,15 @@ static void input_that_nobody_reads_is_dropped(void **state)
 static void environment_and_folder_are_the_callers(void **state)
 {
     (void)state;
-    struct strvec env = {0};
-    struct buf out;
+    AUTO(strvec_release) struct strvec env = {0};
+    AUTO(buf_release) struct buf out = {.max = 200};
     struct err err = {0};
     struct run_result res;
-    buf_init(&out, 200);
     strvec_pushl(&env, "PATH=/usr/bin:/bin", "WORD=two words", NULL);
     struct run run = {
         .env = strvec_argv(&env), .cwd = "/usr", .on_stdout = run_collect, .on_stdout_arg = &out};
     assert_int_equal(shell("echo \"$WORD,$HOME,$(pwd)\"", &run, &res, &err), 0);
     assert_string_equal(buf_str(&out), "two words,,/usr\n");
-    strvec_release(&env);
-    buf_release(&out);
 }
 
 static void a_program_that_is_missing_ends_with_127(void **state)
@@ -129,14 +125,12 @@ static void a_deadline_ends_the_whole_group(void **state)
     (void)state;
     struct err err = {0};
     struct run_result res;
-    struct buf out;
-    buf_init(&out, 100);
+    AUTO(buf_release) struct buf out = {.max = 100};
     struct run run = {.deadline_s = 0.5, .on_stdout = run_collect, .on_stdout_arg = &out};
     assert_err(shell("sleep 100 & echo $!; wait", &run, &res, &err), &err, ERR_STORAGE,
                "sh: did not finish within 0.5 s");
     assert_int_equal(res.stop, RUN_DEADLINE);
     assert_true(is_gone((int)strtol(buf_str(&out), NULL, 10)));
-    buf_release(&out);
 }
 
 static void term_comes_before_kill(void **state)
@@ -144,10 +138,9 @@ static void term_comes_before_kill(void **state)
     (void)state;
     struct err err = {0};
     struct run_result res;
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = 100};
     char path[] = "/tmp/kernsweep-test-run.XXXXXX", script[200], text[8] = "";
     int fd = mkstemp(path);
-    buf_init(&out, 100);
     snprintf(script, sizeof script, "trap 'echo term >%s; exit' TERM; sleep 100 & wait", path);
     struct run run = {.deadline_s = 0.5, .grace_s = 10};
     int64_t before = clock_mono_ns();
@@ -157,7 +150,6 @@ static void term_comes_before_kill(void **state)
     assert_string_equal(text, "term\n");
     close(fd);
     unlink(path);
-    buf_release(&out);
 }
 
 static void silence_and_the_users_flag_end_it(void **state)
@@ -179,11 +171,9 @@ static void too_much_output_ends_it(void **state)
     static const char *const argv[] = {"yes", NULL};
     struct err err = {0};
     struct run_result res;
-    struct buf out;
-    buf_init(&out, 1000);
+    AUTO(buf_release) struct buf out = {.max = 1000};
     assert_err(run_capture(argv, NULL, 30, &out, &res, &err), &err, ERR_STORAGE, "more than 1000 bytes");
     assert_int_equal(res.stop, RUN_FAULT);
-    buf_release(&out);
 }
 
 static void a_signal_has_a_name(void **state)

@@ -2,6 +2,7 @@
  * back. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "harness/transport/spool.h"
 
 #include <errno.h>
@@ -17,11 +18,10 @@ static char byte_at(uint64_t at)
 static void must_add(struct spool *s, size_t len)
 {
     struct err err = {0};
-    char *data = malloc(len + 1);
+    AUTO_FREE char *data = malloc(len + 1);
     for (size_t i = 0; i < len; i++)
         data[i] = byte_at(s->added + i);
     assert_ok(spool_add(s, data, len, &err), &err);
-    free(data);
 }
 
 /* Takes at least len bytes, which must be the next of the stream. */

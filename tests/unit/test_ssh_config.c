@@ -1,4 +1,5 @@
 /* ssh_config: names of nodes, and what `ssh -G` prints for them. */
+#include "common/base/alloc.h"
 #include "harness/ssh/config.h"
 
 #include "common/base/fs.h"
@@ -26,14 +27,13 @@ static void resolve(struct ssh_config *c, const char *node, const char *file)
 
 static void check(const char *node, const char *user, const char *host, int port, const char *key_name)
 {
-    struct ssh_config c;
+    AUTO(ssh_config_release) struct ssh_config c = {0};
     resolve(&c, node, "/dev/null");
     if (user)
         assert_string_equal(c.user, user);
     assert_string_equal(c.host, host);
     assert_int_equal(c.port, port);
     assert_string_equal(c.key_name, key_name);
-    ssh_config_release(&c);
 }
 
 static bool has_client(void)
@@ -62,13 +62,12 @@ static void bad_names_are_input_errors(void **state)
         "me@",  "-x@node",          "[::1",  "[::1]x",  "a;touch", "$(id)",      "node\nx", "node:22 -v",
         "`id`", "me@-node",         "[]:22", "node:-1", "'node'"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct ssh_config c;
+        AUTO(ssh_config_release) struct ssh_config c = {0};
         struct err err = {0};
         if (ssh_config_resolve(&c, bad[i], NULL, &scope, &err) == 0)
             fail_msg("accepted: %s", bad[i]);
         assert_int_equal(err.kind, ERR_INPUT);
         assert_null(strchr(err.msg, '\n'));
-        ssh_config_release(&c);
     }
 }
 
@@ -147,7 +146,7 @@ static void without_the_client_there_are_defaults(void **state)
     (void)state;
     const char *before = getenv("PATH");
     assert_non_null(before);
-    char *path = strdup(before);
+    AUTO_FREE char *path = strdup(before);
     setenv("PATH", "/nonexistent", 1);
     setenv("HOME", "/home/ann", 1);
     struct ssh_config c;
@@ -162,7 +161,6 @@ static void without_the_client_there_are_defaults(void **state)
     assert_int_equal(err.kind, ERR_INPUT);
     ssh_config_release(&c);
     setenv("PATH", path, 1);
-    free(path);
 }
 
 int main(void)

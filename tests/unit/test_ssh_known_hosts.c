@@ -1,4 +1,5 @@
 /* known_hosts: finds the same lines as ssh-keygen -F, and judges keys correctly. */
+#include "common/base/alloc.h"
 #include "harness/ssh/known_hosts.h"
 
 #include "common/base/buf.h"
@@ -122,11 +123,9 @@ static void types_are_listed_once(void **state)
 {
     (void)state;
     struct known_hosts kh = parse("node " KEY_A "\n@revoked node " KEY_EC "\nnode " KEY_B "\n", "node");
-    struct buf types;
-    buf_init(&types, 1000);
+    AUTO(buf_release) struct buf types = {.max = 1000};
     known_hosts_types(&kh, &types);
     assert_string_equal(buf_str(&types), "ssh-ed25519");
-    buf_release(&types);
     known_hosts_release(&kh);
 }
 
@@ -148,13 +147,11 @@ static size_t keygen_finds(const char *file, const char *name)
     const struct transport_scope scope = {.who = "ssh-keygen"};
     struct transport_result res;
     struct err err = {0};
-    struct buf out;
-    buf_init(&out, 100000);
+    AUTO(buf_release) struct buf out = {.max = 100000};
     assert_int_equal(transport_child_capture(argv, 60, &scope, &out, &res, &err), 0);
     size_t n = 0;
     for (const char *at = buf_str(&out); (at = strstr(at, "# Host ")); at++)
         n++;
-    buf_release(&out);
     return n;
 }
 
@@ -184,11 +181,10 @@ static void agrees_with_ssh_keygen(void **state)
     close(fd);
     char *files[] = {file, NULL};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct known_hosts kh;
+        AUTO(known_hosts_release) struct known_hosts kh = {0};
         assert_int_equal(known_hosts_load(&kh, files, names[i], &err), 0);
         print_message("# %s: %zu lines\n", names[i], kh.count);
         assert_int_equal(kh.count, keygen_finds(file, names[i]));
-        known_hosts_release(&kh);
     }
     unlink(file);
 }

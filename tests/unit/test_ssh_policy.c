@@ -1,4 +1,5 @@
 /* ssh_policy: which options of a user's configuration libssh2 does not follow. */
+#include "common/base/alloc.h"
 #include "harness/ssh/config.h"
 
 #include <setjmp.h>
@@ -13,11 +14,9 @@ static const char defaults[] =
 
 static void check(const char *wanted, const char *expected)
 {
-    struct buf out;
-    buf_init(&out, 1024);
+    AUTO(buf_release) struct buf out = {.max = 1024};
     ssh_config_unserved(wanted, defaults, &out);
     assert_string_equal(buf_str(&out), expected);
-    buf_release(&out);
 }
 
 static void equal_settings_are_served(void **state)

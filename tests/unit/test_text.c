@@ -1,6 +1,7 @@
 /* text: quoting checked with /bin/sh, untrusted text escaped, names and UTF-8. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "common/contract/proto.h"
 
@@ -190,19 +191,16 @@ static void control_and_invisible_characters_are_escaped(void **state)
         {"\\x1b", "\\x1b"}, /* idempotent: text may be escaped twice */
     };
     for (size_t i = 0; i < COUNT(table); i++) {
-        struct buf out;
-        buf_init(&out, 1000);
+        AUTO(buf_release) struct buf out = {.max = 1000};
         text_printable(&out, table[i].in, strlen(table[i].in), 1000);
         assert_string_equal(buf_str(&out), table[i].out);
-        buf_release(&out);
     }
 }
 
 static void printable_takes_nul_and_stops_at_max(void **state)
 {
     (void)state;
-    struct buf out;
-    buf_init(&out, 1000);
+    AUTO(buf_release) struct buf out = {.max = 1000};
     text_printable(&out, "a\0b", 3, 1000);
     assert_string_equal(buf_str(&out), "a\\x00b");
     buf_clear(&out);
@@ -214,7 +212,6 @@ static void printable_takes_nul_and_stops_at_max(void **state)
     buf_clear(&out);
     text_printable(&out, "abc", 3, 0);
     assert_string_equal(buf_str(&out), "");
-    buf_release(&out);
 }
 
 /* For any input, both functions produce valid UTF-8 without control characters. */
@@ -230,8 +227,7 @@ static void printable_is_always_inert(void **state)
             static const unsigned char heads[] = {0xc2, 0xe2, 0x80, 0x81, 0xa8, 0xf0, 0xed, 0xef};
             in[i] = (char)(r & 1 ? heads[(r >> 1) % sizeof heads] : r >> 8);
         }
-        struct buf out;
-        buf_init(&out, 1000);
+        AUTO(buf_release) struct buf out = {.max = 1000};
         text_printable(&out, in, len, sizeof in);
         text_printable_fixed(fixed, sizeof fixed, in, len);
         assert_true(text_is_utf8(buf_str(&out), out.len));
@@ -241,7 +237,6 @@ static void printable_is_always_inert(void **state)
         assert_true(strlen(fixed) == out.len || strlen(fixed) > sizeof fixed - 12);
         for (size_t i = 0; i < out.len; i++)
             assert_true((unsigned char)out.data[i] >= 0x20 && out.data[i] != 0x7f);
-        buf_release(&out);
     }
 }
 

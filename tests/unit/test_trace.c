@@ -1,6 +1,7 @@
 /* trace: one JSON line per event, without anything confidential. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/base/json.h"
 #include "common/base/run.h"
@@ -28,9 +29,8 @@ static int remove_trace(void **state)
 /* The last line of the trace. */
 static json_t *last_line(void)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 1 << 20};
     struct err err = {0};
-    buf_init(&text, 1 << 20);
     assert_int_equal(fs_read_file(file, 1 << 20, &text, &err), 0);
     assert_true(text.len > 1 && text.data[text.len - 1] == '\n');
     text.data[text.len - 1] = '\0';
@@ -38,7 +38,6 @@ static json_t *last_line(void)
     const char *line = newline ? newline + 1 : text.data;
     json_t *value = json_parse(line, strlen(line), "trace", &err);
     assert_non_null(value);
-    buf_release(&text);
     return value;
 }
 
@@ -47,19 +46,16 @@ static void a_program_leaves_its_words_and_its_end(void **state)
     (void)state;
     static const char *const argv[] = {"sh", "-c", "cat; exit 3", NULL};
     struct run_result res;
-    struct buf in;
-    buf_init(&in, 10);
+    AUTO(buf_release) struct buf in = {.max = 10};
     buf_puts(&in, "abc");
     assert_int_equal(run_capture(argv, &in, 10, NULL, &res, NULL), 0);
-    json_t *line = last_line();
+    json_auto_t *line = last_line();
     assert_string_equal(json_string_value(json_object_get(line, "event")), "program");
     assert_int_equal(json_array_size(json_object_get(line, "argv")), 3);
     assert_int_equal(json_integer_value(json_object_get(line, "exit")), 3);
     assert_int_equal(json_integer_value(json_object_get(line, "sent")), 3);
     assert_int_equal(json_integer_value(json_object_get(line, "received")), 3);
     assert_true(json_real_value(json_object_get(line, "duration_s")) > 0);
-    json_decref(line);
-    buf_release(&in);
 }
 
 static void confidential_words_are_left_out(void **state)
@@ -83,12 +79,11 @@ static void a_failure_has_its_reason_on_one_line(void **state)
     e.how = "libssh2";
     e.failure = &failure;
     trace_end(&e);
-    json_t *line = last_line();
+    json_auto_t *line = last_line();
     assert_string_equal(json_string_value(json_object_get(line, "error")), "no route\\x0ato host \\xff");
     assert_string_equal(json_string_value(json_object_get(line, "transport")), "libssh2");
     assert_null(json_object_get(line, "exit"));
     assert_null(json_object_get(line, "argv"));
-    json_decref(line);
 }
 
 static void long_words_are_cut(void **state)
@@ -101,10 +96,9 @@ static void long_words_are_cut(void **state)
     struct trace_event e = trace_begin("exec", "node", argv);
     e.signal = "KILL";
     trace_end(&e);
-    json_t *line = last_line();
+    json_auto_t *line = last_line();
     assert_int_equal(json_string_length(json_array_get(json_object_get(line, "argv"), 1)), 160);
     assert_string_equal(json_string_value(json_object_get(line, "signal")), "KILL");
-    json_decref(line);
 }
 
 int main(void)

@@ -42,7 +42,7 @@ static int load_plan(struct ab *ab, const char *file, struct err *err)
     if (plan_load(&ab->plan, file, err) != 0 || overrides_apply(&o, &ab->plan, err) != 0 ||
         plan_one_node(&ab->plan, err) != 0)
         return -1;
-    ab->rounds_max = ab->plan.confirm_rounds;
+    ab->rounds_max = ab->plan.confirm.rounds;
     ab->options = compare_defaults();
     ab->options.regression = ab->options.improvement = ab->plan.threshold;
     snprintf(ab->node, sizeof ab->node, "%s", ab->plan.node);

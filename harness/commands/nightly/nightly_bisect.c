@@ -404,14 +404,14 @@ size_t nightly_bisect(const struct nightly_bisect *n, struct finish *f, json_t *
     struct err err = {0};
     bool begun = false;
     size_t left = 0;
-    if (!n->plan->bisect)
+    if (!n->plan->confirm.bisect)
         return 0;
     const struct search w = {.n = n,
                              .f = f,
                              .lines = lines,
                              .seen = json_array(),
                              .stuck = json_array(),
-                             .until = clock_mono_s() + n->plan->bisect_minutes * 60};
+                             .until = clock_mono_s() + n->plan->confirm.bisect_minutes * 60};
     if (begin(&w, &tonight, &begun, &err) != 0 || (begun && keep(&tonight, &f->store, &err) != 0)) {
         add_line(lines, err.msg);
         err = (struct err){0};

@@ -95,7 +95,7 @@ static int measure_and_judge(struct finish *f, const struct plan *p, const struc
                                        .base_source = f->against.base.info.source_sha256,
                                        .now_source = f->run.info.source_sha256,
                                        .opt = *opt},
-                           .rounds = p->confirm_rounds,
+                           .rounds = p->confirm.rounds,
                            .first = *now};
     c.first.deltas = calloc(now->count, sizeof *now->deltas);
     if (!c.first.deltas)

@@ -115,7 +115,7 @@ static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_a
                (long long)json_integer_value(json_object_get(test, "repetition")),
                json_number_value(json_object_get(test, "timeout_s")),
                json_is_true(json_object_get(test, "warmup")) ? "  (warm-up)"
-               : is_perhaps(test, p->warmup)                 ? "  (if needed)"
+               : is_perhaps(test, p->matrix.warmup)          ? "  (if needed)"
                                                              : "");
     }
     json_decref(job);
