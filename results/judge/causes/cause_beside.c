@@ -1,15 +1,11 @@
 #include "results/judge/causes/cause_beside.h"
 
+#include "common/base/alloc.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int no_memory(struct err *err)
-{
-    return err_set(err, ERR_INTERNAL, "no memory for the causes");
-}
 
 void beside_release(struct beside *b)
 {
@@ -34,23 +30,20 @@ static void fill_one(struct beside *b, const struct causes_input *in, const stru
     clock_part_of(b->before, &in->now, d->variant, d->context, d->metric, &nights, &b->clock[i]);
 }
 
-int beside_fill(struct beside *b, const struct causes_input *in, const struct comparison *c,
-                const struct cause_run *before, struct err *err)
+void beside_fill(struct beside *b, const struct causes_input *in, const struct comparison *c,
+                 const struct cause_run *before)
 {
     if (b->before == before)
-        return 0;
+        return;
     beside_release(b);
-    b->code = calloc(c->count + 1, sizeof *b->code);
-    b->of_device = calloc(c->count + 1, sizeof *b->of_device);
-    b->clock = calloc(c->count + 1, sizeof *b->clock);
-    if (!b->code || !b->of_device || !b->clock)
-        return no_memory(err);
+    b->code = xcalloc(c->count + 1, sizeof *b->code);
+    b->of_device = xcalloc(c->count + 1, sizeof *b->of_device);
+    b->clock = xcalloc(c->count + 1, sizeof *b->clock);
     b->before = before;
     b->count = c->count;
     for (size_t i = 0; i < c->count; i++)
         if (c->deltas[i].metric == c->primary)
             fill_one(b, in, &c->deltas[i], i);
-    return 0;
 }
 
 double slower_by(enum metric m, double ratio)
@@ -82,14 +75,12 @@ static bool still_works(const struct delta *e)
     return e->now_status == STATUS_OK && e->base_status == STATUS_OK;
 }
 
-int beside_controls(const struct beside *b, const struct comparison *c, const struct delta *d, double change,
-                    bool other_variants, struct controls *out, struct err *err)
+struct controls beside_controls(const struct beside *b, const struct comparison *c, const struct delta *d,
+                                double change, bool other_variants)
 {
-    double *moves = calloc(c->count + 1, sizeof *moves);
+    AUTO_FREE double *moves = xcalloc(c->count + 1, sizeof *moves);
     size_t working = 0;
-    *out = (struct controls){.median = NAN};
-    if (!moves)
-        return no_memory(err);
+    struct controls out = {0};
     for (size_t i = 0; i < c->count; i++) {
         if (!is_control(b, c, i, d, other_variants))
             continue;
@@ -97,13 +88,12 @@ int beside_controls(const struct beside *b, const struct comparison *c, const st
         working += still_works(&c->deltas[i]);
         if (!isfinite(move))
             continue;
-        moves[out->count++] = move;
-        out->moved += move / change > 0;
+        moves[out.count++] = move;
+        out.moved += move / change > 0;
     }
-    out->median = stats_median(moves, out->count);
-    out->held = isnan(change) ? working >= CONTROLS_LEAST : controls_stayed(moves, out->count, change);
-    free(moves);
-    return 0;
+    out.median = stats_median(moves, out.count);
+    out.held = isnan(change) ? working >= CONTROLS_LEAST : controls_stayed(moves, out.count, change);
+    return out;
 }
 
 bool beside_whole_variant(const struct comparison *c, const struct delta *d, double change)
@@ -131,23 +121,17 @@ static int by_part(const void *a, const void *b)
 }
 
 const struct clock_part *beside_clock(const struct beside *b, const struct comparison *c,
-                                      const struct delta *own, struct err *err)
+                                      const struct delta *own)
 {
-    const struct clock_part **parts = calloc(b->count + 1, sizeof *parts), *middle = NULL;
+    AUTO_FREE const struct clock_part **parts = xcalloc(b->count + 1, sizeof *parts);
     size_t n = 0;
-    if (!parts) {
-        no_memory(err);
-        return NULL;
-    }
     for (size_t i = 0; i < b->count; i++)
         if (b->clock[i].known && &c->deltas[i] != own)
             parts[n++] = &b->clock[i];
-    if (n) {
-        qsort(parts, n, sizeof *parts, by_part);
-        middle = parts[n / 2];
-    }
-    free(parts);
-    return middle;
+    if (n == 0)
+        return NULL;
+    qsort(parts, n, sizeof *parts, by_part);
+    return parts[n / 2];
 }
 
 struct beside_tests {
@@ -159,11 +143,10 @@ struct beside_tests {
 static struct beside_tests tests_beside(const struct run_data *r, const struct delta *d)
 {
     const struct cell *cell = run_data_cell(r, d->variant, d->context);
-    struct beside_tests out = {.time_with = NAN, .time_without = NAN};
-    double *x = cell ? calloc(3 * cell->count + 1, sizeof *x) : NULL;
-    double *time[] = {x, x ? x + cell->count : NULL}, *seen = x ? x + 2 * cell->count : NULL;
-    size_t n[] = {0, 0};
-    for (size_t i = 0; x && i < cell->count; i++) {
+    size_t count = cell ? cell->count : 0, n[] = {0, 0};
+    AUTO_FREE double *x = xcalloc(3 * count + 1, sizeof *x);
+    double *time[] = {x, x + count}, *seen = x + 2 * count;
+    for (size_t i = 0; i < count; i++) {
         const struct run_test *t = &r->tests[cell->first + i];
         if (t->warmup || t->activity.neighbours == RUN_UNKNOWN ||
             (t->status != STATUS_OK && d->verdict != VERDICT_BROKEN && d->verdict != VERDICT_FIXED))
@@ -172,13 +155,11 @@ static struct beside_tests tests_beside(const struct run_data *r, const struct d
         seen[n[0] + n[1]] = t->activity.neighbours;
         time[with][n[with]++] = t->value[d->metric];
     }
-    out.without = n[0];
-    out.with = n[1];
-    out.time_without = stats_median(time[0], n[0]);
-    out.time_with = stats_median(time[1], n[1]);
-    out.most = stats_median(seen, n[0] + n[1]);
-    free(x);
-    return out;
+    return (struct beside_tests){.without = n[0],
+                                 .with = n[1],
+                                 .time_without = stats_median(time[0], n[0]),
+                                 .time_with = stats_median(time[1], n[1]),
+                                 .most = stats_median(seen, n[0] + n[1])};
 }
 
 enum neighbours cell_neighbours(const struct run_data *before, const struct run_data *now,

@@ -21,8 +21,8 @@ struct beside {
     size_t count;
 };
 
-int beside_fill(struct beside *b, const struct causes_input *in, const struct comparison *c,
-                const struct cause_run *before, struct err *err);
+void beside_fill(struct beside *b, const struct causes_input *in, const struct comparison *c,
+                 const struct cause_run *before);
 void beside_release(struct beside *b);
 
 /* Cells of the same code as before, other than the one in question. */
@@ -41,8 +41,8 @@ bool controls_stayed(const double *moves, size_t n, double change);
 double slower_by(enum metric m, double ratio);
 
 /* d: NULL for none in question. other_variants: those of d's own variant do not count. */
-int beside_controls(const struct beside *b, const struct comparison *c, const struct delta *d, double change,
-                    bool other_variants, struct controls *out, struct err *err);
+struct controls beside_controls(const struct beside *b, const struct comparison *c, const struct delta *d,
+                                double change, bool other_variants);
 
 /* Whether every judged cell of the variant moved in this direction, and there are at least two. */
 bool beside_whole_variant(const struct comparison *c, const struct delta *d, double change);
@@ -50,7 +50,7 @@ bool beside_whole_variant(const struct comparison *c, const struct delta *d, dou
 /* The cell whose clock explains the median part; NULL if none has a clock. own: only other cells than this
  * one; may be NULL. */
 const struct clock_part *beside_clock(const struct beside *b, const struct comparison *c,
-                                      const struct delta *own, struct err *err);
+                                      const struct delta *own);
 
 /* Processes of others during the tests of a cell. */
 enum neighbours {

@@ -1,5 +1,7 @@
 /* The causes of one cell. */
 #include "results/judge/causes/cause_finding.h"
+
+#include "common/base/alloc.h"
 #include "results/judge/confirm.h"
 
 #include <math.h>
@@ -63,7 +65,7 @@ bool finding_moved(const struct finding *f, const struct delta *d, const char **
     return *was && *is;
 }
 
-/* A cell that broke, or works again, has no value that the cards' factor could bring to the GPU before. */
+/* Of a cell that broke, or works again: any other one that moved is inconclusive. */
 static void compare_cards(struct finding *f)
 {
     const char *was, *is;
@@ -80,17 +82,12 @@ static double clock_of_common(const struct finding *f, const struct clock_part *
     return fabs(others->explained) < fabs(common) ? others->explained : common;
 }
 
-static int look_at_clock(struct finding *f, struct err *err)
+static void look_at_clock(struct finding *f)
 {
     const struct clock_part *own = &f->beside->clock[f->d - f->c->deltas];
-    struct err memory = {0};
-    const struct clock_part *others = beside_clock(f->beside, f->c, f->d, &memory);
-    if (memory.kind != ERR_NONE) {
-        *err = memory;
-        return -1;
-    }
+    const struct clock_part *others = beside_clock(f->beside, f->c, f->d);
     if (!own->known || !isfinite(f->change))
-        return 0;
+        return;
     f->clock =
         (struct cause){.kind = CAUSE_CLOCK, .share = NAN, .sensitivity = NAN, .sensitivity_error = NAN};
     f->clock_stands =
@@ -98,7 +95,6 @@ static int look_at_clock(struct finding *f, struct err *err)
     f->clock.alone = f->code == CAUSE_CODE_DIFFERS && others && fabs(others->change) < fabs(own->change) / 2;
     if (f->clock.alone)
         f->clock.certainty = CAUSE_COINCIDES;
-    return 0;
 }
 
 static void look_at_node(struct finding *f)
@@ -110,12 +106,10 @@ static void look_at_node(struct finding *f)
 }
 
 /* Cells with the same neighbours and the same code that did not move say that these do not matter. */
-static int neighbours_spare_controls(const struct finding *f, bool *spare, struct err *err)
+static bool neighbours_spare_controls(const struct finding *f)
 {
-    double *moves = calloc(f->c->count + 1, sizeof *moves);
+    AUTO_FREE double *moves = xcalloc(f->c->count + 1, sizeof *moves);
     size_t n = 0;
-    if (!moves)
-        return err_set(err, ERR_INTERNAL, "no memory for the causes");
     for (size_t i = 0; i < f->c->count; i++) {
         const struct delta *e = &f->c->deltas[i];
         double was, is, move = slower_by(e->metric, e->ratio);
@@ -125,9 +119,7 @@ static int neighbours_spare_controls(const struct finding *f, bool *spare, struc
         if (cell_neighbours(f->before->run, f->in->now.run, e, f->change, &was, &is) != NEIGHBOURS_NONE)
             moves[n++] = move;
     }
-    *spare = controls_stayed(moves, n, f->change);
-    free(moves);
-    return 0;
+    return controls_stayed(moves, n, f->change);
 }
 
 /* Neighbours count from this slowdown on, and for a change of which they explain this share. */
@@ -161,22 +153,17 @@ static void look_at_own_run(struct finding *f)
     f->neighbours_now = is;
 }
 
-static int look_at_neighbours(struct finding *f, struct err *err)
+static void look_at_neighbours(struct finding *f)
 {
-    bool spare = false;
     f->neighbours = cell_neighbours(f->before->run, f->in->now.run, f->d, f->change, &f->neighbours_before,
                                     &f->neighbours_now);
     if (f->neighbours == NEIGHBOURS_NONE)
         look_at_own_run(f);
-    if (f->neighbours != NEIGHBOURS_COINCIDE || f->own_run)
-        return 0;
-    if (neighbours_spare_controls(f, &spare, err) != 0)
-        return -1;
-    f->neighbours = spare ? NEIGHBOURS_HARMLESS : f->neighbours;
-    return 0;
+    if (f->neighbours == NEIGHBOURS_COINCIDE && !f->own_run && neighbours_spare_controls(f))
+        f->neighbours = NEIGHBOURS_HARMLESS;
 }
 
-int finding_look_at_cell(struct finding *f, struct err *err)
+void finding_look_at_cell(struct finding *f)
 {
     const struct delta *d = f->d;
     bool of_device;
@@ -194,11 +181,10 @@ int finding_look_at_cell(struct finding *f, struct err *err)
         finding_compare_limits(f);
     }
     bool own = f->differs.environment[SCOPE_VARIANT].count || f->differs.method[SCOPE_VARIANT].count;
-    if (beside_controls(f->beside, f->c, d, f->change, own, &f->controls, err) != 0 ||
-        look_at_clock(f, err) != 0)
-        return -1;
+    f->controls = beside_controls(f->beside, f->c, d, f->change, own);
+    look_at_clock(f);
     look_at_node(f);
-    return look_at_neighbours(f, err);
+    look_at_neighbours(f);
 }
 
 static bool neighbours_stand(const struct finding *f)
@@ -247,49 +233,38 @@ static bool is_only_difference(const struct finding *f)
            !device_stands(f) && own_differences(f) == 1;
 }
 
-static int add_code(struct finding *f, bool established, struct err *err)
+static void add_code(struct finding *f, bool established)
 {
-    struct cause *c = finding_add(f, CAUSE_CODE, established, err);
-    if (!c)
-        return -1;
+    struct cause *c = finding_add(f, CAUSE_CODE, established);
     c->by = f->code == CAUSE_CODE_DIFFERS ? (f->out->code_of_device ? CAUSE_BY_DEVICE : CAUSE_BY_FILES)
                                           : CAUSE_BY_SOURCES;
     if (c->by == CAUSE_BY_DEVICE)
         cause_list_kernels(f->before, &f->in->now, f->d->variant, c);
-    return 0;
 }
 
 /* What made other code of the same sources; of other sources it only coincides. */
-static int add_toolchain(struct finding *f, bool code_established, struct err *err)
+static void add_toolchain(struct finding *f, bool code_established)
 {
     struct cause_changes *changes = &f->differs.toolchain;
     if (f->code == CAUSE_CODE_DIFFERS && !changes->count && f->differs.same_sources)
         *changes = f->differs.variables;
-    if (f->code == CAUSE_CODE_SAME || f->code_later || !changes->count || f->node_share >= node_all ||
-        clock_is_all(f))
-        return 0;
+    if (f->code == CAUSE_CODE_SAME || f->code_later || f->node_share >= node_all || clock_is_all(f))
+        return;
     bool established = f->code == CAUSE_CODE_DIFFERS && f->differs.same_sources && code_established;
-    return finding_add_changes(f, CAUSE_TOOLCHAIN, established, changes, err);
+    finding_add_changes(f, CAUSE_TOOLCHAIN, established, changes);
 }
 
-static int add_numbers(struct finding *f, struct err *err)
+static void add_numbers(struct finding *f)
 {
-    if (f->clock_stands) {
-        struct cause *c = finding_add(f, CAUSE_CLOCK, false, err);
-        if (!c)
-            return -1;
-        *c = f->clock;
-    }
-    if (isfinite(f->node_share)) {
-        struct cause *c = finding_add(f, CAUSE_NODE, f->controls.count >= CONTROLS_LEAST, err);
-        if (!c)
-            return -1;
-        c->share = f->node_share;
-        c->controls = f->controls.count;
-        c->now =
-            exp(metric_info(f->c->primary)->better == METRIC_MORE ? -f->controls.median : f->controls.median);
-    }
-    return 0;
+    if (f->clock_stands)
+        *finding_add(f, CAUSE_CLOCK, false) = f->clock;
+    if (!isfinite(f->node_share))
+        return;
+    struct cause *c = finding_add(f, CAUSE_NODE, f->controls.count >= CONTROLS_LEAST);
+    c->share = f->node_share;
+    c->controls = f->controls.count;
+    c->now =
+        exp(metric_info(f->c->primary)->better == METRIC_MORE ? -f->controls.median : f->controls.median);
 }
 
 /* What all cells share: not while cells of the same code stay where they are, unless nothing else differs and
@@ -305,7 +280,7 @@ static bool shared_may_explain(const struct finding *f)
     return nothing_else && beside_whole_variant(f->c, f->d, f->change);
 }
 
-static int add_environment(struct finding *f, bool only, bool shared, struct err *err)
+static void add_environment(struct finding *f, bool only, bool shared)
 {
     struct cause_changes changes = f->differs.environment[SCOPE_VARIANT];
     bool own = changes.count > 0;
@@ -313,10 +288,10 @@ static int add_environment(struct finding *f, bool only, bool shared, struct err
         finding_append_changes(&changes, &f->differs.environment[SCOPE_ALL]);
     else if (f->clock_stands) /* a limit of the clock belongs to the clock */
         finding_append_changes(&changes, &f->differs.limits);
-    return changes.count ? finding_add_changes(f, CAUSE_ENVIRONMENT, only && own, &changes, err) : 0;
+    finding_add_changes(f, CAUSE_ENVIRONMENT, only && own, &changes);
 }
 
-static int add_method(struct finding *f, bool only, bool shared, struct err *err)
+static void add_method(struct finding *f, bool only, bool shared)
 {
     struct cause_changes changes = f->differs.method[SCOPE_VARIANT];
     bool own = changes.count > 0;
@@ -324,35 +299,38 @@ static int add_method(struct finding *f, bool only, bool shared, struct err *err
         finding_append_changes(&changes, &f->differs.method[SCOPE_ALL]);
     if (device_stands(f))
         finding_append_changes(&changes, &f->differs.device);
-    return changes.count ? finding_add_changes(f, CAUSE_METHOD, only && own, &changes, err) : 0;
+    finding_add_changes(f, CAUSE_METHOD, only && own, &changes);
 }
 
 /* Measured in turns with the build before. */
-static int explain_confirmed(struct finding *f, struct err *err)
+static void explain_confirmed(struct finding *f)
 {
-    if (f->d->confirmation == CONFIRM_STANDS)
-        return add_code(f, true, err);
-    struct cause *c = finding_add(f, CAUSE_NODE, true, err);
-    if (!c)
-        return -1;
-    c->controls = f->controls.count;
-    bool shared = f->differs.environment[SCOPE_ALL].count > 0;
-    return shared ? finding_add_changes(f, CAUSE_ENVIRONMENT, false, &f->differs.environment[SCOPE_ALL], err)
-                  : 0;
+    if (f->d->confirmation == CONFIRM_STANDS) {
+        add_code(f, true);
+        return;
+    }
+    finding_add(f, CAUSE_NODE, true)->controls = f->controls.count;
+    finding_add_changes(f, CAUSE_ENVIRONMENT, false, &f->differs.environment[SCOPE_ALL]);
 }
 
-int finding_explain_cell(struct finding *f, struct err *err)
+void finding_explain_cell(struct finding *f)
 {
     bool other_code =
         f->code == CAUSE_CODE_DIFFERS || (f->code == CAUSE_CODE_UNKNOWN && f->differs.other_sources);
     enum confirmation outcome = confirm_outcome(f->d);
-    if (outcome == CONFIRM_NODE || (outcome == CONFIRM_STANDS && other_code))
-        return explain_confirmed(f, err);
+    if (outcome == CONFIRM_NODE || (outcome == CONFIRM_STANDS && other_code)) {
+        explain_confirmed(f);
+        return;
+    }
     bool only = is_only_difference(f), shared = shared_may_explain(f);
     bool code = code_stands(f), code_established = only && code && f->code == CAUSE_CODE_DIFFERS;
-    if ((code && add_code(f, code_established, err) != 0) || add_toolchain(f, code_established, err) != 0 ||
-        add_numbers(f, err) != 0 || (neighbours_stand(f) && finding_add_neighbours(f, err) != 0) ||
-        add_environment(f, only, shared, err) != 0 || add_method(f, only, shared, err) != 0)
-        return -1;
-    return finding_add_rest(f, err);
+    if (code)
+        add_code(f, code_established);
+    add_toolchain(f, code_established);
+    add_numbers(f);
+    if (neighbours_stand(f))
+        finding_add_neighbours(f);
+    add_environment(f, only, shared);
+    add_method(f, only, shared);
+    finding_add_rest(f);
 }

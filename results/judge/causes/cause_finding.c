@@ -5,22 +5,16 @@
 /* Causes that explain less leave a rest. */
 static const double rest_least = 0.5;
 
-struct cause *finding_add(struct finding *f, enum cause_kind kind, bool established, struct err *err)
+struct cause *finding_add(struct finding *f, enum cause_kind kind, bool established)
 {
-    struct cause *c = causes_add(f->out, kind, established ? CAUSE_ESTABLISHED : CAUSE_COINCIDES);
-    if (!c)
-        err_set(err, ERR_INTERNAL, "no memory for the causes");
-    return c;
+    return causes_add(f->out, kind, established ? CAUSE_ESTABLISHED : CAUSE_COINCIDES);
 }
 
-int finding_add_changes(struct finding *f, enum cause_kind kind, bool established,
-                        const struct cause_changes *changes, struct err *err)
+void finding_add_changes(struct finding *f, enum cause_kind kind, bool established,
+                         const struct cause_changes *changes)
 {
-    struct cause *c = finding_add(f, kind, established, err);
-    if (!c)
-        return -1;
-    c->changes = *changes;
-    return 0;
+    if (changes->count)
+        finding_add(f, kind, established)->changes = *changes;
 }
 
 /* Not before there was any change of the cell. */
@@ -44,19 +38,16 @@ void finding_append_changes(struct cause_changes *to, const struct cause_changes
     }
 }
 
-int finding_add_neighbours(struct finding *f, struct err *err)
+void finding_add_neighbours(struct finding *f)
 {
-    struct cause *c = finding_add(f, CAUSE_NEIGHBOURS, f->neighbours == NEIGHBOURS_ESTABLISHED, err);
-    if (!c)
-        return -1;
+    struct cause *c = finding_add(f, CAUSE_NEIGHBOURS, f->neighbours == NEIGHBOURS_ESTABLISHED);
     c->own_run = f->own_run;
     c->before = f->neighbours_before;
     c->now = f->neighbours_now;
-    return 0;
 }
 
 /* Nothing was found, or what was found explains less than half. */
-int finding_add_rest(struct finding *f, struct err *err)
+void finding_add_rest(struct finding *f)
 {
     double sum = 0;
     bool bounded = false;
@@ -65,11 +56,6 @@ int finding_add_rest(struct finding *f, struct err *err)
         sum += c->bounded ? c->share_high : c->share; /* NaN: unknown, so perhaps all of it */
         bounded |= c->bounded;
     }
-    if (!(sum < rest_least))
-        return 0;
-    struct cause *c = finding_add(f, CAUSE_UNEXPLAINED, false, err);
-    if (!c)
-        return -1;
-    c->share = bounded ? (double)NAN : 1 - sum;
-    return 0;
+    if (sum < rest_least)
+        finding_add(f, CAUSE_UNEXPLAINED, false)->share = bounded ? (double)NAN : 1 - sum;
 }

@@ -31,13 +31,14 @@ struct finding {
     struct cell_causes *out;
 };
 
-/* Appends a cause. NULL without memory. */
-struct cause *finding_add(struct finding *f, enum cause_kind kind, bool established, struct err *err);
-int finding_add_changes(struct finding *f, enum cause_kind kind, bool established,
-                        const struct cause_changes *changes, struct err *err);
-int finding_add_neighbours(struct finding *f, struct err *err);
+/* Appends a cause. */
+struct cause *finding_add(struct finding *f, enum cause_kind kind, bool established);
+/* Nothing if there are no changes. */
+void finding_add_changes(struct finding *f, enum cause_kind kind, bool established,
+                         const struct cause_changes *changes);
+void finding_add_neighbours(struct finding *f);
 /* "unexplained", if nothing was found or what was found explains less than half. */
-int finding_add_rest(struct finding *f, struct err *err);
+void finding_add_rest(struct finding *f);
 void finding_append_changes(struct cause_changes *to, const struct cause_changes *from);
 
 /* Fills in f->differs. */
@@ -47,8 +48,8 @@ bool finding_moved(const struct finding *f, const struct delta *d, const char **
 /* Adds to f->differs the limits of tests that explain why f->d broke, or works again (cause_ended.c). */
 void finding_compare_limits(struct finding *f);
 /* Fills in what is known about f->d; f->before and f->out are given. */
-int finding_look_at_cell(struct finding *f, struct err *err);
-int finding_explain_cell(struct finding *f, struct err *err);
-int finding_explain_shift(struct finding *f, struct err *err);
+void finding_look_at_cell(struct finding *f);
+void finding_explain_cell(struct finding *f);
+void finding_explain_shift(struct finding *f);
 
 #endif

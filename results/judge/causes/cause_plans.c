@@ -1,5 +1,8 @@
 #include "results/judge/causes/cause_plans.h"
 
+#include "common/base/alloc.h"
+#include "common/base/json.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,20 +15,19 @@ const json_t *cause_plan_variant(const struct cause_run *r, const char *variant)
     size_t i;
     json_array_foreach(list, i, item)
     {
-        const char *name = json_string_value(json_object_get(item, "name"));
-        if (name && (strcmp(name, variant) == 0 || (v && strcmp(name, v->kernel) == 0)))
+        const char *name = json_text(item, "name");
+        if (strcmp(name, variant) == 0 || (v && *name && strcmp(name, v->kernel) == 0))
             return item;
     }
     return NULL;
 }
 
-/* NULL: no memory. */
-static char *text_of(const json_t *value)
+/* A string without its quotes; anything else as JSON. */
+static char *text_of(const json_t *value, const char *absent)
 {
-    if (!value)
-        return strdup("");
-    return json_is_string(value) ? strdup(json_string_value(value))
-                                 : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (!value || json_is_string(value))
+        return xstrdup(value ? json_string_value(value) : absent);
+    return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 }
 
 static void compare_values(const char *key, const json_t *before, const json_t *now,
@@ -33,10 +35,9 @@ static void compare_values(const char *key, const json_t *before, const json_t *
 {
     if (before == now || (before && now && json_equal(before, now)))
         return;
-    char *a = text_of(before), *b = text_of(now);
-    cause_add_change(out, key, a ? a : "", b ? b : "");
-    free(a);
-    free(b);
+    AUTO_FREE char *was = text_of(before, "");
+    AUTO_FREE char *is = text_of(now, "");
+    cause_add_change(out, key, was, is);
 }
 
 /* What tests run in, with what they are when absent. Variables, patches and held clocks are facts. */
@@ -55,11 +56,10 @@ static void compare_keys(const struct plan_key *keys, const json_t *before, cons
 {
     for (; keys->key; keys++) {
         const json_t *a = json_object_get(before, keys->key), *b = json_object_get(now, keys->key);
-        char *was = a ? text_of(a) : strdup(keys->usual), *is = b ? text_of(b) : strdup(keys->usual);
-        if (was && is && !(a && b && json_equal(a, b)) && strcmp(was, is) != 0)
+        AUTO_FREE char *was = text_of(a, keys->usual);
+        AUTO_FREE char *is = text_of(b, keys->usual);
+        if (!(a && b && json_equal(a, b)) && strcmp(was, is) != 0)
             cause_add_change(out, keys->key, was, is);
-        free(was);
-        free(is);
     }
 }
 

@@ -13,7 +13,7 @@ static size_t cells_with_code(const struct finding *f, enum cause_code code)
 }
 
 /* Of the cells whose tests had company that they did not have before. */
-static int add_shared_neighbours(struct finding *f, struct err *err)
+static void add_shared_neighbours(struct finding *f)
 {
     size_t cells = 0, with = 0;
     double was = 0, is = 0, before = NAN, now = NAN;
@@ -29,11 +29,11 @@ static int add_shared_neighbours(struct finding *f, struct err *err)
         now = is;
     }
     if (2 * with <= cells)
-        return 0;
+        return;
     f->neighbours = NEIGHBOURS_COINCIDE;
     f->neighbours_before = before;
     f->neighbours_now = now;
-    return finding_add_neighbours(f, err);
+    finding_add_neighbours(f);
 }
 
 /* What tells that it differs: machine code only where all of it was read from the kernels. Builds that differ
@@ -49,7 +49,7 @@ static enum cause_by code_by(const struct finding *f, bool most_differ)
 }
 
 /* Code explains what all cells have in common only where most of them changed it, and no control tells. */
-static int add_shared_code(struct finding *f, struct err *err)
+static void add_shared_code(struct finding *f)
 {
     const struct common_shift *s = &f->c->shift;
     size_t all = cells_with_code(f, CAUSE_CODE_DIFFERS) + cells_with_code(f, CAUSE_CODE_SAME) +
@@ -59,28 +59,22 @@ static int add_shared_code(struct finding *f, struct err *err)
     bool node = s->from_controls || s->confirmed == SHIFT_NODE;
     bool most = 2 * other >= all || by_sources;
     if (node || (!most && s->confirmed != SHIFT_CODE))
-        return 0;
-    struct cause *c = finding_add(f, CAUSE_CODE, s->confirmed == SHIFT_CODE, err);
-    if (!c)
-        return -1;
+        return;
+    struct cause *c = finding_add(f, CAUSE_CODE, s->confirmed == SHIFT_CODE);
     c->by = code_by(f, other > 0 && 2 * other >= all);
     c->n_cells = other;
-    if (s->confirmed == SHIFT_CODE || !f->differs.toolchain.count)
-        return 0;
-    return finding_add_changes(f, CAUSE_TOOLCHAIN, false, &f->differs.toolchain, err);
+    if (s->confirmed != SHIFT_CODE)
+        finding_add_changes(f, CAUSE_TOOLCHAIN, false, &f->differs.toolchain);
 }
 
-static int add_shared_node(struct finding *f, struct err *err)
+static void add_shared_node(struct finding *f)
 {
     const struct common_shift *s = &f->c->shift;
     if (!s->from_controls && s->confirmed != SHIFT_NODE)
-        return 0;
-    struct cause *c = finding_add(f, CAUSE_NODE, true, err);
-    if (!c)
-        return -1;
+        return;
+    struct cause *c = finding_add(f, CAUSE_NODE, true);
     c->controls = s->from_controls ? s->agree : s->controls;
     c->now = s->ratio;
-    return 0;
 }
 
 static double error_of_shift(const struct common_shift *s, double change)
@@ -89,18 +83,13 @@ static double error_of_shift(const struct common_shift *s, double change)
     return usable ? fabs(change) / stats_normal_quantile(1 - s->p / 2) : 0;
 }
 
-static int add_shared_clock(struct finding *f, struct err *err)
+static void add_shared_clock(struct finding *f)
 {
-    const struct clock_part *middle = beside_clock(f->beside, f->c, NULL, err);
+    const struct clock_part *middle = beside_clock(f->beside, f->c, NULL);
     struct cause found = {.kind = CAUSE_CLOCK, .share = NAN, .sensitivity = NAN, .sensitivity_error = NAN};
     double error = error_of_shift(&f->c->shift, f->change);
-    if (!middle || !clock_explains(middle, f->change, error, 0, &found))
-        return 0;
-    struct cause *c = finding_add(f, CAUSE_CLOCK, false, err);
-    if (!c)
-        return -1;
-    *c = found;
-    return 0;
+    if (middle && clock_explains(middle, f->change, error, 0, &found))
+        *finding_add(f, CAUSE_CLOCK, false) = found;
 }
 
 /* Facts name all GPUs of a node; its tests name those that they ran on. */
@@ -123,21 +112,21 @@ static void compare_shared_cards(struct finding *f)
         cause_add_change(&f->differs.device, "gpu", old, new);
 }
 
-int finding_explain_shift(struct finding *f, struct err *err)
+void finding_explain_shift(struct finding *f)
 {
     f->change = slower_by(f->c->primary, f->c->shift.ratio);
     finding_compare(f);
-    if (add_shared_code(f, err) != 0)
-        return -1;
+    add_shared_code(f);
     if (f->c->shift.confirmed == SHIFT_CODE)
-        return 0;
+        return;
     compare_shared_cards(f);
     struct cause_changes method = f->differs.method[SCOPE_ALL];
     finding_append_changes(&method, &f->differs.device);
-    if (add_shared_node(f, err) != 0 || add_shared_clock(f, err) != 0 || add_shared_neighbours(f, err) != 0 ||
-        (f->differs.environment[SCOPE_ALL].count &&
-         finding_add_changes(f, CAUSE_ENVIRONMENT, false, &f->differs.environment[SCOPE_ALL], err) != 0) ||
-        (method.count && finding_add_changes(f, CAUSE_METHOD, false, &method, err) != 0))
-        return -1;
-    return f->out->count ? 0 : finding_add_rest(f, err);
+    add_shared_node(f);
+    add_shared_clock(f);
+    add_shared_neighbours(f);
+    finding_add_changes(f, CAUSE_ENVIRONMENT, false, &f->differs.environment[SCOPE_ALL]);
+    finding_add_changes(f, CAUSE_METHOD, false, &method);
+    if (!f->out->count)
+        finding_add_rest(f);
 }

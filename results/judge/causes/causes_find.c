@@ -122,12 +122,9 @@ static const struct cause_run *find_before(const struct causes_input *in, int64_
     return NULL;
 }
 
-static struct cell_causes *add_cell(struct causes *out, const struct delta *d, struct err *err)
+static struct cell_causes *add_cell(struct causes *out, const struct delta *d)
 {
-    if (!ALLOC_GROW(out->cells, out->count + 1, out->cap)) {
-        err_set(err, ERR_INTERNAL, "no memory for the causes");
-        return NULL;
-    }
+    ALLOC_GROW(out->cells, out->count + 1, out->cap);
     struct cell_causes *cell = &out->cells[out->count++];
     *cell = (struct cell_causes){.context = d ? d->context : 0};
     snprintf(cell->variant, sizeof cell->variant, "%s", d ? d->variant : "");
@@ -135,36 +132,33 @@ static struct cell_causes *add_cell(struct causes *out, const struct delta *d, s
 }
 
 /* d: NULL for the common factor. */
-static int find_for(const struct causes_input *in, const struct comparison *c, const struct delta *d,
-                    struct beside *beside, struct causes *out, struct err *err)
+static void find_for(const struct causes_input *in, const struct comparison *c, const struct delta *d,
+                     struct beside *beside, struct causes *out)
 {
     struct finding f = {.in = in, .c = c, .d = d, .beside = beside, .node_share = NAN};
     f.before = find_before(in, causes_before(in, c, d));
     if (!f.before)
-        return 0;
+        return;
     f.onset = find_before(in, causes_onset(in, c, d));
     f.doubtful = d && !f.onset && onset_is_doubtful(in, d);
-    f.out = add_cell(out, d, err);
-    if (!f.out || beside_fill(beside, in, c, f.before, err) != 0)
-        return -1;
+    f.out = add_cell(out, d);
     snprintf(f.out->before, sizeof f.out->before, "%s", f.before->run->info.run_id);
-    int rc = d ? (finding_look_at_cell(&f, err) != 0 ? -1 : finding_explain_cell(&f, err))
-               : finding_explain_shift(&f, err);
+    beside_fill(beside, in, c, f.before);
+    if (d) {
+        finding_look_at_cell(&f);
+        finding_explain_cell(&f);
+    } else
+        finding_explain_shift(&f);
     causes_sort(f.out);
-    return rc;
 }
 
-int causes_find(const struct causes_input *in, const struct comparison *c, struct causes *out,
-                struct err *err)
+void causes_find(const struct causes_input *in, const struct comparison *c, struct causes *out)
 {
-    struct beside beside = {0};
+    AUTO(beside_release) struct beside beside = {0};
     *out = (struct causes){0};
-    int rc = c->shift.found ? find_for(in, c, NULL, &beside, out, err) : 0;
-    for (size_t i = 0; rc == 0 && i < c->count; i++)
+    if (c->shift.found)
+        find_for(in, c, NULL, &beside, out);
+    for (size_t i = 0; i < c->count; i++)
         if (causes_wanted(c, &c->deltas[i]))
-            rc = find_for(in, c, &c->deltas[i], &beside, out, err);
-    beside_release(&beside);
-    if (rc != 0)
-        causes_release(out);
-    return rc;
+            find_for(in, c, &c->deltas[i], &beside, out);
 }

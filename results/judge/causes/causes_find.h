@@ -21,7 +21,6 @@ int64_t causes_before(const struct causes_input *in, const struct comparison *c,
 int64_t causes_onset(const struct causes_input *in, const struct comparison *c, const struct delta *d);
 
 /* *out is empty if nothing changed. Cells whose run before is missing from the input are left out. */
-int causes_find(const struct causes_input *in, const struct comparison *c, struct causes *out,
-                struct err *err);
+void causes_find(const struct causes_input *in, const struct comparison *c, struct causes *out);
 
 #endif
