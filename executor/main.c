@@ -1,5 +1,6 @@
 /* kernsweep-executor: the part of kernsweep that runs on the GPU node. A table of commands; each is given its
  * parsed options and prints its result here. Never interactive. */
+#include "common/base/alloc.h"
 #include "common/base/args.h"
 #include "common/base/json.h"
 #include "common/contract/proto.h"
@@ -54,18 +55,15 @@ static int print_text(const char *data, size_t len, struct err *err)
     return err_set_errno(err, ERR_NODE, errno, "cannot write to stdout");
 }
 
-/* Takes value. */
+/* Takes value; NULL: err says why there is none. */
 static int print_json(json_t *value, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, OUTPUT_MAX);
-    int rc = value ? json_encode(value, &text, err) : -1;
+    AUTO(buf_release) struct buf text = {.max = OUTPUT_MAX};
+    json_auto_t *taken = value;
+    if (!taken || json_encode(taken, &text, err) != 0)
+        return -1;
     buf_putc(&text, '\n');
-    if (rc == 0)
-        rc = print_text(buf_str(&text), text.len, err);
-    buf_release(&text);
-    json_decref(value);
-    return rc;
+    return print_text(buf_str(&text), text.len, err);
 }
 
 static int cmd_version(const struct context *c, struct err *err)
@@ -81,14 +79,12 @@ static int cmd_probe(const struct context *c, struct err *err)
 
 static int cmd_code(const struct context *c, struct err *err)
 {
-    struct code code;
+    AUTO(code_release) struct code code = {.kernel = NULL};
     if (!c->options.path)
         return err_set(err, ERR_INPUT, "needs --path PATH");
-    int rc = identity_of(c->options.path, NULL, NULL, NULL, &code, err);
-    if (rc == 0)
-        rc = print_json(code_encode(&code), err);
-    code_release(&code);
-    return rc;
+    if (identity_of(c->options.path, NULL, NULL, NULL, &code, err) != 0)
+        return -1;
+    return print_json(code_encode(&code), err);
 }
 
 static int cmd_resources(const struct context *c, struct err *err)
@@ -116,13 +112,8 @@ static int cmd_has(const struct context *c, struct err *err)
 
 static int cmd_submit(const struct context *c, struct err *err)
 {
-    struct buf out;
-    buf_init(&out, OUTPUT_MAX);
-    int rc = submit(&c->layout, STDIN_FILENO, &out, err);
-    if (rc == 0)
-        rc = print_text(buf_str(&out), out.len, err);
-    buf_release(&out);
-    return rc;
+    AUTO(buf_release) struct buf out = {.max = OUTPUT_MAX};
+    return submit(&c->layout, STDIN_FILENO, &out, err) != 0 ? -1 : print_text(buf_str(&out), out.len, err);
 }
 
 static int cmd_supervise(const struct context *c, struct err *err)

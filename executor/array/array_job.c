@@ -23,11 +23,10 @@ int array_job_path(const char *run_dir, char *out, struct err *err, const char *
     return fs_join(base, err, run_dir, RUN_ARRAYS) != 0 ? -1 : fs_join(out, err, base, name);
 }
 
-int array_job_init(struct array_job *a, int number, size_t variant, size_t tasks, struct err *err)
+void array_job_init(struct array_job *a, int number, size_t variant, size_t tasks)
 {
     *a = (struct array_job){.number = number, .variant = variant, .count = tasks};
-    a->task = calloc(tasks + 1, sizeof *a->task);
-    return a->task ? 0 : err_set(err, ERR_INTERNAL, "no memory for an array job");
+    a->task = xcalloc(tasks, sizeof *a->task);
 }
 
 void array_job_release(struct array_job *a)
@@ -38,12 +37,10 @@ void array_job_release(struct array_job *a)
     *a = (struct array_job){.task = NULL};
 }
 
-int array_task_add_test(struct array_task *t, size_t test, struct err *err)
+void array_task_add_test(struct array_task *t, size_t test)
 {
-    if (!ALLOC_GROW(t->test, t->count + 1, t->cap))
-        return err_set(err, ERR_INTERNAL, "no memory for an array job");
+    ALLOC_GROW(t->test, t->count + 1, t->cap);
     t->test[t->count++] = test;
-    return 0;
 }
 
 static json_t *encode_task(const struct array_task *t, const struct suite *s)
@@ -57,21 +54,16 @@ static json_t *encode_task(const struct array_task *t, const struct suite *s)
 
 int array_job_save(const struct array_job *a, const struct suite *s, struct err *err)
 {
-    char path[FS_PATH_MAX];
+    char dir[FS_PATH_MAX], path[FS_PATH_MAX];
     json_t *tasks = json_array();
     for (size_t i = 0; i < a->count; i++)
         json_array_append_new(tasks, encode_task(&a->task[i], s));
-    json_t *root = json_pack("{s:s, s:b, s:s, s:o}", "variant", s->job.variant[a->variant].name, "prepare",
-                             (int)a->prepare, "build", a->build, "tasks", tasks);
-    int rc = array_job_path(s->dir, path, err, "%d", a->number);
-    if (rc == 0)
-        rc = fs_mkdir_p(path, 0700, err);
-    if (rc == 0)
-        rc = array_job_path(s->dir, path, err, "%d.json", a->number);
-    if (rc == 0)
-        rc = root ? json_save(path, root, err) : err_set(err, ERR_INTERNAL, "no memory for an array job");
-    json_decref(root);
-    return rc;
+    json_auto_t *root = json_pack("{s:s, s:b, s:s, s:o}", "variant", s->job.variant[a->variant].name,
+                                  "prepare", (int)a->prepare, "build", a->build, "tasks", tasks);
+    if (array_job_path(s->dir, dir, err, "%d", a->number) != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||
+        array_job_path(s->dir, path, err, "%d.json", a->number) != 0)
+        return -1;
+    return json_save(path, root, err);
 }
 
 int array_job_save_id(struct array_job *a, const struct suite *s, int64_t id, struct err *err)
@@ -88,16 +80,14 @@ int array_job_save_id(struct array_job *a, const struct suite *s, int64_t id, st
 /* The first word of a small text file, "" when it does not exist. */
 static int read_mark(const char *path, char *out, size_t cap, struct err *err)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = MARK_MAX};
     *out = '\0';
     if (!fs_exists(path))
         return 0;
-    buf_init(&text, MARK_MAX);
-    int rc = fs_read_file(path, MARK_MAX, &text, err);
-    if (rc == 0)
-        snprintf(out, cap, "%.*s", (int)strcspn(buf_str(&text), " \n"), buf_str(&text));
-    buf_release(&text);
-    return rc;
+    if (fs_read_file(path, MARK_MAX, &text, err) != 0)
+        return -1;
+    snprintf(out, cap, "%.*s", (int)strcspn(buf_str(&text), " \n"), buf_str(&text));
+    return 0;
 }
 
 static int load_task(struct array_job *a, size_t i, const struct suite *s, const struct json_at *tests,
@@ -108,9 +98,9 @@ static int load_task(struct array_job *a, size_t i, const struct suite *s, const
     for (size_t k = 0; k < json_array_size(tests->value); k++) {
         struct json_at test = json_element(tests, k);
         int64_t index;
-        if (json_get_int(&test, "index", 1, (int64_t)s->job.test_count, &index, err) != 0 ||
-            array_task_add_test(t, (size_t)index - 1, err) != 0)
+        if (json_get_int(&test, "index", 1, (int64_t)s->job.test_count, &index, err) != 0)
             return -1;
+        array_task_add_test(t, (size_t)index - 1);
     }
     if (array_job_path(s->dir, path, err, "%d/%zu.over", a->number, i + 1) != 0 ||
         read_mark(path, t->accepted, sizeof t->accepted, err) != 0)
@@ -133,8 +123,8 @@ static int decode_job(struct array_job *a, const struct suite *s, int number, co
         v++;
     if (v == s->job.variant_count || strlen(build) >= sizeof a->build)
         return json_fail(root, err, "is not an array job of this run");
-    if (array_job_init(a, number, v, json_array_size(tasks.value), err) != 0 ||
-        json_get_bool_def(root, "prepare", &a->prepare, err) != 0)
+    array_job_init(a, number, v, json_array_size(tasks.value));
+    if (json_get_bool_def(root, "prepare", &a->prepare, err) != 0)
         return -1;
     memcpy(a->build, build, strlen(build) + 1);
     for (size_t i = 0; i < a->count; i++) {
@@ -145,28 +135,31 @@ static int decode_job(struct array_job *a, const struct suite *s, int number, co
     return 0;
 }
 
+static int load_files(struct array_job *a, const struct suite *s, int number, const char *path,
+                      struct err *err)
+{
+    char mark[FS_PATH_MAX], id[32];
+    json_auto_t *root = json_load(path, LIMIT_JSON_BYTES, err);
+    struct json_at at = json_root(root, path);
+    if (!root || decode_job(a, s, number, &at, err) != 0 ||
+        array_job_path(s->dir, mark, err, "%d/job", number) != 0 || read_mark(mark, id, sizeof id, err) != 0)
+        return -1;
+    a->id = strtoll(id, NULL, 10);
+    return 1;
+}
+
 int array_job_load(struct array_job *a, const struct suite *s, int number, struct err *err)
 {
-    char path[FS_PATH_MAX], id[32];
+    char path[FS_PATH_MAX];
     *a = (struct array_job){.task = NULL};
     if (array_job_path(s->dir, path, err, "%d.json", number) != 0)
         return -1;
     if (!fs_exists(path))
         return 0;
-    json_t *root = json_load(path, LIMIT_JSON_BYTES, err);
-    struct json_at at = json_root(root, path);
-    int rc = root ? decode_job(a, s, number, &at, err) : -1;
-    json_decref(root);
-    if (rc == 0)
-        rc = array_job_path(s->dir, path, err, "%d/job", number);
-    if (rc == 0)
-        rc = read_mark(path, id, sizeof id, err);
-    if (rc == 0) {
-        a->id = strtoll(id, NULL, 10);
-        return 1;
-    }
-    array_job_release(a);
-    return -1;
+    int rc = load_files(a, s, number, path, err);
+    if (rc < 0)
+        array_job_release(a);
+    return rc;
 }
 
 int array_job_end_task(struct array_job *a, size_t index, const struct suite *s, const char *why,

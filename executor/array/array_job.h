@@ -47,9 +47,9 @@ int array_job_path(const char *run_dir, char *out, struct err *err, const char *
     __attribute__((format(printf, 4, 5)));
 
 /* Allocates that many empty tasks; the caller fills them. */
-int array_job_init(struct array_job *a, int number, size_t variant, size_t tasks, struct err *err);
+void array_job_init(struct array_job *a, int number, size_t variant, size_t tasks);
 void array_job_release(struct array_job *a);
-int array_task_add_test(struct array_task *t, size_t test, struct err *err);
+void array_task_add_test(struct array_task *t, size_t test);
 
 /* Writes what the job does, with each test's number of earlier attempts. */
 int array_job_save(const struct array_job *a, const struct suite *s, struct err *err);

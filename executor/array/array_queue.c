@@ -18,22 +18,14 @@ static const char script_text[] = "#!/bin/sh\n"
                                   "# one task of a kernsweep run: EXECUTOR WORKDIR RUN ARRAY\n"
                                   "exec \"$1\" task --workdir \"$2\" --run \"$3\" --array \"$4\"\n";
 
-static int reserve_job(struct array_queue *q, struct err *err)
-{
-    return ALLOC_GROW(q->job, q->count + 1, q->cap)
-               ? 0
-               : err_set(err, ERR_INTERNAL, "no memory for an array job");
-}
-
 static int load_jobs(struct array_queue *q, struct err *err)
 {
-    int rc;
-    do {
-        rc = reserve_job(q, err);
-        if (rc == 0)
-            rc = array_job_load(&q->job[q->count], q->s, (int)q->count + 1, err);
+    int rc = 1;
+    while (rc == 1) {
+        ALLOC_GROW(q->job, q->count + 1, q->cap);
+        rc = array_job_load(&q->job[q->count], q->s, (int)q->count + 1, err);
         q->count += rc == 1;
-    } while (rc == 1);
+    }
     return rc;
 }
 
@@ -108,12 +100,12 @@ static int submit(struct array_queue *q, struct array_job *a, struct err *err)
     return 0;
 }
 
-struct array_job *array_queue_new(struct array_queue *q, size_t variant, size_t tasks, struct err *err)
+struct array_job *array_queue_new(struct array_queue *q, size_t variant, size_t tasks)
 {
-    if (reserve_job(q, err) != 0)
-        return NULL;
+    ALLOC_GROW(q->job, q->count + 1, q->cap);
     struct array_job *a = &q->job[q->count];
-    return array_job_init(a, (int)q->count + 1, variant, tasks, err) == 0 ? a : NULL;
+    array_job_init(a, (int)q->count + 1, variant, tasks);
+    return a;
 }
 
 /* Saved before it is submitted: should anything die in between, the job can be recognised by its name. */
@@ -184,19 +176,16 @@ static int submit_missing(struct array_queue *q, struct err *err)
 
 static int poll_scheduler(struct array_queue *q, struct err *err)
 {
-    struct task_list list;
+    AUTO(task_list_release) struct task_list list = {.item = NULL};
     bool reachable;
     int rc = q->ops->poll(&q->s->loop, q->name, &list, &reachable, err);
     q->poll_ns = clock_deadline_ns(q->s->job.scheduler.poll_s);
     if (rc != 0 && err->kind != ERR_NODE)
         return -1;
     int noted = note_answer(q, rc, false, err); /* a refused poll may be granted later */
-    if (rc == 0 && noted == 0)
-        rc = apply_reports(q, &list, err) != 0 || submit_missing(q, err) != 0 ? -1 : 0;
-    else
-        rc = noted < 0 ? -1 : 0;
-    task_list_release(&list);
-    return rc;
+    if (rc != 0 || noted != 0)
+        return noted < 0 ? -1 : 0;
+    return apply_reports(q, &list, err) != 0 || submit_missing(q, err) != 0 ? -1 : 0;
 }
 
 static bool is_started(const struct array_task *t)
@@ -269,16 +258,13 @@ bool array_queue_is_live(const struct array_queue *q)
 
 static int cancel_jobs(struct array_queue *q, bool *done, struct err *err)
 {
-    int64_t *ids = calloc(q->count + 1, sizeof *ids);
+    AUTO_FREE int64_t *ids = xcalloc(q->count, sizeof *ids);
     size_t n = 0;
     bool reachable;
-    if (!ids)
-        return err_set(err, ERR_INTERNAL, "no memory to cancel jobs");
     for (size_t i = 0; i < q->count; i++)
         if (q->job[i].id > 0 && !array_job_is_over(&q->job[i]))
             ids[n++] = q->job[i].id;
     int rc = q->ops->cancel(&q->s->loop, ids, n, &reachable, err);
-    free(ids);
     *done = rc == 0 && n > 0;
     if (rc == 0 || err->kind != ERR_NODE)
         return rc;
@@ -288,44 +274,41 @@ static int cancel_jobs(struct array_queue *q, bool *done, struct err *err)
 
 static int abandon_jobs(struct array_queue *q, struct err *err)
 {
-    struct buf ids;
+    AUTO(buf_release) struct buf ids = {.max = REASON_MAX - 64};
     char text[REASON_MAX];
-    int rc = 0;
-    buf_init(&ids, REASON_MAX - 64);
     for (size_t i = 0; i < q->count; i++) {
         struct array_job *a = &q->job[i];
         if (!array_job_is_over(a) && a->id > 0)
             buf_printf(&ids, " %lld", (long long)a->id);
-        for (size_t k = 0; rc == 0 && k < a->count; k++)
-            if (!a->task[k].over)
-                rc = array_job_end_task(a, k, q->s, "given up", err);
+        for (size_t k = 0; k < a->count; k++)
+            if (!a->task[k].over && array_job_end_task(a, k, q->s, "given up", err) != 0)
+                return -1;
     }
+    if (ids.len == 0)
+        return 0;
     reason_set(text, "some jobs may still be running; once %s answers, run: %s%s", q->ops->title,
                q->ops->cancel_command, buf_str(&ids));
-    if (rc == 0 && ids.len > 0)
-        rc = suite_note(q->s, text, err);
-    buf_release(&ids);
-    return rc;
+    return suite_note(q->s, text, err);
+}
+
+static int cancel_turn(struct array_queue *q, bool *cancelled, struct err *err)
+{
+    q->s->loop.stop = false; /* or the calls below would end at once */
+    q->poll_ns = 0;
+    if ((!*cancelled && cancel_jobs(q, cancelled, err) != 0) || array_queue_update(q, err) != 0)
+        return -1;
+    return array_queue_is_over(q) ? 0 : array_queue_wait(q, err);
 }
 
 int array_queue_cancel(struct array_queue *q, struct err *err)
 {
-    struct loop *loop = &q->s->loop;
     int64_t deadline_ns = clock_deadline_ns(cancel_limit_s);
-    bool stop = loop->stop, cancelled = false;
+    bool stop = q->s->loop.stop, cancelled = false;
     int rc = 0;
-    while (rc == 0 && !array_queue_is_over(q) && clock_left_ms(deadline_ns) > 0) {
-        loop->stop = false; /* or the calls below would end at once */
-        q->poll_ns = 0;
-        if (!cancelled)
-            rc = cancel_jobs(q, &cancelled, err);
-        if (rc == 0)
-            rc = array_queue_update(q, err);
-        if (rc == 0 && !array_queue_is_over(q))
-            rc = array_queue_wait(q, err);
-    }
+    while (rc == 0 && !array_queue_is_over(q) && clock_left_ms(deadline_ns) > 0)
+        rc = cancel_turn(q, &cancelled, err);
     if (rc == 0)
         rc = abandon_jobs(q, err);
-    loop->stop = stop;
+    q->s->loop.stop = stop;
     return rc;
 }

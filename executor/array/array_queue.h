@@ -30,7 +30,7 @@ void array_queue_close(struct array_queue *q);
 
 /* A new job for the caller to fill, then to submit (which saves it) or to release. Valid until the next call.
  */
-struct array_job *array_queue_new(struct array_queue *q, size_t variant, size_t tasks, struct err *err);
+struct array_job *array_queue_new(struct array_queue *q, size_t variant, size_t tasks);
 /* When the scheduler does not answer (q->down) or refuses (q->refusal), the job stays unsubmitted. */
 int array_queue_submit_new(struct array_queue *q, struct err *err);
 

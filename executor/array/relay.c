@@ -1,5 +1,6 @@
 #include "executor/array/relay.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "executor/bundle/artifact.h"
 #include "executor/trial/adopt.h"
@@ -54,8 +55,8 @@ static int write_event(struct relay *r, enum event_type type, const json_t *even
 {
     struct suite *s = r->s;
     json_t *fields = json_copy((json_t *)(uintptr_t)event);
-    json_t *own = json_pack("{s:s, s:O, s:s}", "attempt_id", r->id, "attempt_seq",
-                            json_object_get(event, "seq"), "host", r->host);
+    json_auto_t *own = json_pack("{s:s, s:O, s:s}", "attempt_id", r->id, "attempt_seq",
+                                 json_object_get(event, "seq"), "host", r->host);
     static const char *const stale[] = {"seq", "ts", "event"};
     for (size_t i = 0; i < sizeof stale / sizeof *stale; i++)
         json_object_del(fields, stale[i]);
@@ -65,7 +66,6 @@ static int write_event(struct relay *r, enum event_type type, const json_t *even
     }
     json_object_update(fields, own);
     json_object_set(s->relayed, r->id, json_object_get(event, "seq"));
-    json_decref(own);
     return journal_add(&s->journal, type, fields, err);
 }
 
@@ -135,9 +135,8 @@ static int64_t relay_lines(struct relay *r, const char *data, size_t len, struct
     const char *end;
     while (at < len && (end = memchr(data + at, '\n', len - at))) {
         size_t line = (size_t)(end - data) - at;
-        json_t *event = json_loadb(data + at, line, 0, NULL);
+        json_auto_t *event = json_loadb(data + at, line, 0, NULL);
         int rc = json_is_object(event) ? relay_event(r, event, err) : 0;
-        json_decref(event);
         if (rc < 0)
             return -1;
         if (rc == RELAY_LATER)
@@ -153,23 +152,17 @@ static int read_journal(struct relay *r, bool *news, struct err *err)
     char path[FS_PATH_MAX];
     if (fs_join(path, err, r->dir, RUN_EVENTS) != 0)
         return -1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    char *data = fd >= 0 ? malloc(PIECE) : NULL;
-    int rc = 0;
-    for (int i = 0; data && rc == 0 && i < PIECES_PER_TURN; i++) {
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    AUTO_FREE char *data = xmalloc(PIECE);
+    for (int i = 0; fd >= 0 && i < PIECES_PER_TURN; i++) {
         ssize_t n = pread(fd, data, PIECE, r->task->offset);
         int64_t taken = n > 0 ? relay_lines(r, data, (size_t)n, err) : 0;
-        if (taken <= 0) {
-            rc = taken < 0 ? -1 : 0;
-            break;
-        }
+        if (taken <= 0)
+            return taken < 0 ? -1 : 0;
         r->task->offset += taken;
         *news = true;
     }
-    free(data);
-    if (fd >= 0)
-        close(fd);
-    return rc;
+    return 0;
 }
 
 /* The machine that works on it, which its node.json names before its first event. */
@@ -179,10 +172,9 @@ static void read_host(struct relay *r)
     *r->host = '\0';
     if (fs_join(path, NULL, r->dir, RUN_NODE) != 0 || !fs_exists(path))
         return;
-    json_t *node = json_load(path, LIMIT_JSON_BYTES, NULL);
+    json_auto_t *node = json_load(path, LIMIT_JSON_BYTES, NULL);
     const char *host = json_string_value(json_object_get(node, "host"));
     snprintf(r->host, sizeof r->host, "%.64s", host ? host : "");
-    json_decref(node);
 }
 
 static int relay_open(struct relay *r, struct suite *s, struct array_job *a, size_t index, struct err *err)
@@ -221,7 +213,7 @@ int relay_interrupted(struct suite *s, const struct array_job *a, size_t index, 
         t->status = STATUS_INTERRUPTED;
         t->wall_s = t->prefill_s = t->own = NAN;
         free(t->reason);
-        t->reason = strdup(reason);
+        t->reason = xstrdup(reason);
         if (test_event_end(s, task->test[i], t->attempts < ATTEMPTS_MAX, err) != 0)
             return -1;
     }

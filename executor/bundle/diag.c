@@ -1,5 +1,6 @@
 #include "executor/bundle/diag.h"
 
+#include "common/base/alloc.h"
 #include "executor/bundle/logtext.h"
 #include "executor/process/proctree.h"
 
@@ -30,10 +31,8 @@ static void add_proc_file(struct buf *out, pid_t pid, const char *name, const st
 {
     char path[64], text[PROC_TEXT_MAX];
     snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text) : -1;
-    if (fd >= 0)
-        close(fd);
     if (n == 0)
         buf_printf(out, "%s: (empty)\n", name); /* an empty stack: it was in user space */
     if (n <= 0)
@@ -56,15 +55,13 @@ static void add_status(struct buf *out, pid_t pid)
     static const char *const wanted[] = {"Name:", "State:", "PPid:", "VmRSS:", "Threads:", NULL};
     char path[64], line[256];
     snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
-    FILE *f = fopen(path, "re");
+    AUTO_FCLOSE FILE *f = fopen(path, "re");
     while (f && fgets(line, sizeof line, f)) {
         for (size_t i = 0; wanted[i]; i++) {
             if (strncmp(line, wanted[i], strlen(wanted[i])) == 0)
                 logtext_lines(out, line, strlen(line));
         }
     }
-    if (f)
-        fclose(f);
 }
 
 void diag_processes(struct buf *out, pid_t root, const struct secrets *secrets)
@@ -96,10 +93,8 @@ void diag_sample(struct buf *out, const char *title, const struct sample *s)
 
 void diag_log_end(struct buf *out, const struct runlog *log)
 {
-    struct buf tail;
-    buf_init(&tail, LOG_END);
+    AUTO(buf_release) struct buf tail = {.max = LOG_END};
     runlog_tail(log, LOG_END, &tail);
     buf_printf(out, "\n== the end of run.log ==\n");
     logtext_lines(out, buf_str(&tail), tail.len);
-    buf_release(&tail);
 }

@@ -1,5 +1,6 @@
 #include "executor/bundle/logtext.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <string.h>
@@ -35,15 +36,12 @@ void logtext_lines(struct buf *out, const char *s, size_t len)
 
 json_t *logtext_tail(const struct runlog *log, size_t max)
 {
-    struct buf tail, text;
-    buf_init(&tail, max);
-    buf_init(&text, max * 8);
+    AUTO(buf_release) struct buf tail = {.max = max};
+    AUTO(buf_release) struct buf text = {.max = max * 8};
     runlog_tail(log, max, &tail);
     const char *cut = tail.len == max ? memchr(buf_str(&tail), '\n', tail.len) : NULL;
     size_t skip = cut ? (size_t)(cut - buf_str(&tail)) + 1 : 0; /* the end of a line that begins before */
     logtext_lines(&text, buf_str(&tail) + skip, tail.len - skip);
     json_t *out = json_stringn(buf_str(&text), text.len);
-    buf_release(&tail);
-    buf_release(&text);
     return out;
 }

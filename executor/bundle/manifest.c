@@ -1,5 +1,6 @@
 #include "executor/bundle/manifest.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/base/sha256.h"
 #include "common/contract/bundle_limits.h"
@@ -44,7 +45,7 @@ static bool holds_secret(const struct secrets *secrets, const char *path)
     struct secrets_stream stream;
     char data[PIECE];
     ssize_t n = -1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     secrets_stream_init(&stream, secrets, drop, NULL);
     while (fd >= 0 && stream.found == 0 &&
            ((n = read(fd, data, sizeof data)) > 0 || (n < 0 && errno == EINTR)))
@@ -53,8 +54,6 @@ static bool holds_secret(const struct secrets *secrets, const char *path)
     secrets_stream_end(&stream);
     bool holds = stream.found > 0 || n != 0;
     secrets_stream_release(&stream);
-    if (fd >= 0)
-        close(fd);
     return holds;
 }
 
@@ -71,6 +70,7 @@ static const char *secret_of(const struct secrets *secrets, const char *relpath,
 
 static int add_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
 {
+    (void)err;
     struct listing *l = arg;
     struct err why = {0};
     char hex[SHA256_HEX_LEN + 1];
@@ -86,19 +86,24 @@ static int add_file(const char *relpath, const char *fullpath, void *arg, struct
         leave_out(relpath, "it cannot be read", l);
         return 0;
     }
-    json_t *entry = json_pack("{s:s, s:I, s:s}", "path", relpath, "size", (json_int_t)size, "sha256", hex);
-    if (!entry || json_array_append_new(l->files, entry) != 0)
-        return err_set(err, ERR_INTERNAL, "%s: cannot be named in the manifest", fullpath);
+    json_array_append_new(
+        l->files, json_pack("{s:s, s:I, s:s}", "path", relpath, "size", (json_int_t)size, "sha256", hex));
     return 0;
+}
+
+static void listing_release(struct listing *l)
+{
+    json_decref(l->files);
+    json_decref(l->left_out);
 }
 
 static json_t *encode(const struct listing *l, const char *run_id)
 {
     json_t *out =
         json_pack("{s:s, s:s, s:O}", "schema", PROTO_SCHEMA_MANIFEST, "run_id", run_id, "files", l->files);
-    if (out && json_array_size(l->left_out) > 0)
+    if (json_array_size(l->left_out) > 0)
         json_object_set(out, "left_out", l->left_out);
-    if (out && l->others)
+    if (l->others)
         json_object_set_new(out, "left_out_others", json_integer((json_int_t)l->others));
     return out;
 }
@@ -113,18 +118,13 @@ bool manifest_is_there(const char *dir)
 int manifest_write(const char *dir, const char *run_id, const struct secrets *secrets, struct err *err)
 {
     char path[FS_PATH_MAX];
+    AUTO(listing_release)
     struct listing l = {.secrets = secrets, .files = json_array(), .left_out = json_array()};
-    int rc = l.files && l.left_out ? 0 : err_set(err, ERR_INTERNAL, "no memory");
-    if (rc == 0 && (fs_join(path, err, dir, RUN_MANIFEST) != 0 || fs_remove_tree(path, err) != 0 ||
-                    bundle_walk(dir, add_file, leave_out, &l, err) != 0))
-        rc = -1;
-    json_t *manifest = rc == 0 ? encode(&l, run_id) : NULL;
-    if (rc == 0)
-        rc = fs_sync_filesystem(dir, err) != 0 ? -1 : json_save(path, manifest, err);
-    json_decref(manifest);
-    json_decref(l.files);
-    json_decref(l.left_out);
-    return rc;
+    if (fs_join(path, err, dir, RUN_MANIFEST) != 0 || fs_remove_tree(path, err) != 0 ||
+        bundle_walk(dir, add_file, leave_out, &l, err) != 0 || fs_sync_filesystem(dir, err) != 0)
+        return -1;
+    json_auto_t *manifest = encode(&l, run_id);
+    return json_save(path, manifest, err);
 }
 
 static bool is_changed(const char *dir, const char *path, const json_t *file)
@@ -168,13 +168,9 @@ static int write_refreshed(const char *dir, json_t *manifest, const struct listi
 int manifest_refresh(const char *dir, json_t *manifest, struct err *err)
 {
     json_t *before = json_object_get(manifest, "left_out");
+    AUTO(listing_release)
     struct listing l = {.files = json_array(),
                         .left_out = before ? json_copy(before) : json_array(),
                         .others = (size_t)json_integer_value(json_object_get(manifest, "left_out_others"))};
-    int rc = l.files && l.left_out ? 0 : err_set(err, ERR_INTERNAL, "no memory");
-    if (rc == 0 && drop_changed(dir, manifest, &l) > 0)
-        rc = write_refreshed(dir, manifest, &l, err);
-    json_decref(l.files);
-    json_decref(l.left_out);
-    return rc;
+    return drop_changed(dir, manifest, &l) > 0 ? write_refreshed(dir, manifest, &l, err) : 0;
 }

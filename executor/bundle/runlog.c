@@ -1,5 +1,6 @@
 #include "executor/bundle/runlog.h"
 
+#include "common/base/alloc.h"
 #include "executor/workdir/held.h"
 
 #include <errno.h>
@@ -19,8 +20,8 @@ static void write_out(struct runlog *log, const char *data, size_t len)
 
 static void ring_add(struct runlog *log, const char *data, size_t len)
 {
-    if (!log->ring && !(log->ring = malloc(log->tail_max)))
-        return;
+    if (!log->ring)
+        log->ring = xmalloc(log->tail_max);
     if (len > log->tail_max) {
         data += len - log->tail_max;
         len = log->tail_max;
@@ -121,12 +122,11 @@ int runlog_finish(struct runlog *log, struct err *err)
 
 static void head_tail(const struct runlog *log, size_t max, struct buf *out)
 {
-    char *data = malloc(max);
+    AUTO_FREE char *data = xmalloc(max);
     off_t from = log->head_len > max ? (off_t)(log->head_len - max) : 0;
-    ssize_t n = data ? pread(log->fd, data, log->head_len - (size_t)from, from) : -1;
+    ssize_t n = pread(log->fd, data, log->head_len - (size_t)from, from);
     if (n > 0)
         buf_add(out, data, (size_t)n);
-    free(data);
 }
 
 void runlog_tail(const struct runlog *log, size_t max, struct buf *out)

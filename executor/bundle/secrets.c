@@ -1,5 +1,6 @@
 #include "executor/bundle/secrets.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <ctype.h>
@@ -30,10 +31,10 @@ static int add_value(struct secrets *s, const char *name, const char *value, str
     return 0;
 }
 
-/* Takes text, NULL or the value as something else writes it. */
+/* Takes text, the value as something else writes it. */
 static void add_form(struct secrets *s, const char *value, char *text)
 {
-    size_t len = text ? strlen(text) : 0;
+    size_t len = strlen(text);
     if (len == 0 || strcmp(text, value) == 0) {
         free(text);
         return;
@@ -46,9 +47,7 @@ static void add_form(struct secrets *s, const char *value, char *text)
 /* Takes text, a JSON string, and returns it without its quotes. */
 static char *unquoted(char *text)
 {
-    size_t len = text ? strlen(text) : 0;
-    if (len < 2)
-        return text;
+    size_t len = strlen(text);
     memmove(text, text + 1, len - 2);
     text[len - 2] = '\0';
     return text;
@@ -58,15 +57,14 @@ static char *unquoted(char *text)
 static char *shell_form(const char *value)
 {
     static const char quote[] = "'\\''";
-    char *out = malloc(strlen(value) * strlen(quote) + 1), *to = out;
-    for (; out && *value; value++) {
+    char *out = xmalloc(strlen(value) * strlen(quote) + 1), *to = out;
+    for (; *value; value++) {
         if (*value == '\'')
             to = stpcpy(to, quote);
         else
             *to++ = *value;
     }
-    if (out)
-        *to = '\0';
+    *to = '\0';
     return out;
 }
 
@@ -75,22 +73,21 @@ static char *python_form(const char *value)
 {
     static const char plain[] = "\\\t\n\r'", escaped[] = "\\tnr'";
     bool both = strchr(value, '\'') && strchr(value, '"');
-    char *out = malloc(2 * strlen(value) + 1), *to = out;
-    for (; out && *value; value++) {
+    char *out = xmalloc(2 * strlen(value) + 1), *to = out;
+    for (; *value; value++) {
         const char *at = *value == '\'' && !both ? NULL : strchr(plain, *value);
         if (at)
             *to++ = '\\';
         *to++ = at ? escaped[at - plain] : *value;
     }
-    if (out)
-        *to = '\0';
+    *to = '\0';
     return out;
 }
 
 /* "\u00E4" as "\u00e4". */
 static char *small_hex(char *text)
 {
-    for (char *p = text; p && (p = strchr(p, '\\')) && p[1]; p += 2)
+    for (char *p = text; (p = strchr(p, '\\')) && p[1]; p += 2)
         for (int i = 2; p[1] == 'u' && i < 6 && p[i]; i++)
             p[i] = (char)tolower((unsigned char)p[i]);
     return text;
@@ -100,7 +97,7 @@ static char *small_hex(char *text)
  * is no UTF-8 has none of them. */
 static void add_forms_of(struct secrets *s, const char *value)
 {
-    json_t *string = json_string(value);
+    json_auto_t *string = json_string(value);
     add_form(s, value, shell_form(value));
     add_form(s, value, python_form(value));
     if (!string)
@@ -108,7 +105,6 @@ static void add_forms_of(struct secrets *s, const char *value)
     add_form(s, value, unquoted(json_dumps(string, JSON_ENCODE_ANY)));
     add_form(s, value, unquoted(json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII)));
     add_form(s, value, unquoted(small_hex(json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII))));
-    json_decref(string);
 }
 
 static void add_forms(struct secrets *s)
@@ -127,28 +123,29 @@ static int add_from(struct secrets *s, const struct env *env, const char *name, 
     return 0;
 }
 
+static int add_named(struct secrets *s, const struct job *job, const char *name, struct err *err)
+{
+    if (add_from(s, &job->env, name, err) != 0)
+        return -1;
+    for (size_t v = 0; v < job->variant_count; v++)
+        if (add_from(s, &job->variant[v].env, name, err) != 0)
+            return -1;
+    return add_value(s, name, getenv(name), err);
+}
+
 int secrets_init(struct secrets *s, const struct job *job, struct err *err)
 {
     *s = (struct secrets){.count = 0};
     if (job->secrets.count == 0)
         return 0;
     size_t most = job->secrets.count * (job->variant_count + 2);
-    s->value = calloc((1 + FORMS) * most, sizeof *s->value);
-    s->forms = calloc(FORMS * most, sizeof *s->forms);
-    if (!s->value || !s->forms) {
-        secrets_release(s);
-        return err_set(err, ERR_INTERNAL, "no memory for the secrets");
-    }
+    s->value = xcalloc((1 + FORMS) * most, sizeof *s->value);
+    s->forms = xcalloc(FORMS * most, sizeof *s->forms);
     for (size_t i = 0; i < job->secrets.count; i++) {
-        int rc = add_from(s, &job->env, job->secrets.name[i], err);
-        for (size_t v = 0; rc == 0 && v < job->variant_count; v++)
-            rc = add_from(s, &job->variant[v].env, job->secrets.name[i], err);
-        if (rc == 0)
-            rc = add_value(s, job->secrets.name[i], getenv(job->secrets.name[i]), err);
-        if (rc != 0) {
-            secrets_release(s);
-            return -1;
-        }
+        if (add_named(s, job, job->secrets.name[i], err) == 0)
+            continue;
+        secrets_release(s);
+        return -1;
     }
     add_forms(s);
     qsort(s->value, s->count, sizeof *s->value, longer_first);
@@ -157,7 +154,7 @@ int secrets_init(struct secrets *s, const struct job *job, struct err *err)
 
 void secrets_release(struct secrets *s)
 {
-    for (size_t i = 0; s->forms && i < s->n_forms; i++)
+    for (size_t i = 0; i < s->n_forms; i++)
         free(s->forms[i]);
     free(s->forms);
     free(s->value);
@@ -227,11 +224,9 @@ void secrets_clean_text(const struct secrets *s, const char *text, size_t len, s
 
 void secrets_printable(const struct secrets *s, const char *text, size_t len, char *out, size_t cap)
 {
-    struct buf clean;
-    buf_init(&clean, len * sizeof MASK);
+    AUTO(buf_release) struct buf clean = {.max = len * sizeof MASK};
     secrets_clean_text(s, text, len, &clean);
     text_printable_fixed(out, cap, buf_str(&clean), clean.len);
-    buf_release(&clean);
 }
 
 bool secrets_in_text(const struct secrets *s, const char *text, size_t len)
@@ -245,25 +240,19 @@ bool secrets_in_text(const struct secrets *s, const char *text, size_t len)
 
 static json_t *clean_string(const struct secrets *s, const json_t *value)
 {
-    struct buf text;
     size_t len = json_string_length(value);
-    buf_init(&text, len * sizeof MASK);
+    AUTO(buf_release) struct buf text = {.max = len * sizeof MASK};
     secrets_clean_text(s, json_string_value(value), len, &text);
-    json_t *out = buf_ok(&text) ? json_stringn(buf_str(&text), text.len) : NULL;
-    if (!out)
-        out = json_string(MASK);
-    buf_release(&text);
-    return out;
+    json_t *out = json_stringn(buf_str(&text), text.len);
+    return out ? out : json_string(MASK);
 }
 
 /* Takes value. Several keys may become the same: the last stays. */
 static void set_cleaned(const struct secrets *s, json_t *object, const char *key, json_t *value)
 {
-    struct buf text;
-    buf_init(&text, strlen(key) * sizeof MASK);
+    AUTO(buf_release) struct buf text = {.max = strlen(key) * sizeof MASK};
     secrets_clean_text(s, key, strlen(key), &text);
-    json_object_set_new(object, buf_ok(&text) ? buf_str(&text) : MASK, value);
-    buf_release(&text);
+    json_object_set_new(object, buf_str(&text), value);
 }
 
 static json_t *clean_value(const struct secrets *s, json_t *value)
@@ -308,9 +297,8 @@ void secrets_stream_init(struct secrets_stream *s, const struct secrets *secrets
 
 static void pass_on(struct secrets_stream *s, const char *data, size_t len, bool more)
 {
-    struct buf joined, out;
-    buf_init(&joined, s->held.len + len);
-    buf_init(&out, (s->held.len + len) * sizeof MASK);
+    AUTO(buf_release) struct buf joined = {.max = s->held.len + len};
+    AUTO(buf_release) struct buf out = {.max = (s->held.len + len) * sizeof MASK};
     buf_add(&joined, s->held.data, s->held.len);
     buf_add(&joined, data, len);
     size_t done = mask_text(s->secrets, buf_str(&joined), joined.len, more, &out, &s->found);
@@ -319,8 +307,6 @@ static void pass_on(struct secrets_stream *s, const char *data, size_t len, bool
     buf_release(&s->held);
     buf_init(&s->held, s->secrets->longest);
     buf_add(&s->held, joined.data ? joined.data + done : NULL, joined.len - done);
-    buf_release(&joined);
-    buf_release(&out);
 }
 
 void secrets_stream_feed(struct secrets_stream *s, const char *data, size_t len)

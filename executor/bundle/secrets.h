@@ -25,8 +25,8 @@ struct secrets {
 int secrets_init(struct secrets *s, const struct job *job, struct err *err);
 void secrets_release(struct secrets *s);
 
-/* A copy with every string cleaned (a new reference to the same value when there are no secrets). NULL: no
- * memory, or value was NULL. */
+/* A copy with every string cleaned (a new reference to the same value when there are no secrets). NULL for
+ * NULL. */
 json_t *secrets_clean_json(const struct secrets *s, json_t *value);
 /* s NULL or empty: a plain copy. */
 void secrets_clean_text(const struct secrets *s, const char *text, size_t len, struct buf *out);

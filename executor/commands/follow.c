@@ -1,5 +1,6 @@
 #include "executor/commands/follow.h"
 
+#include "common/base/alloc.h"
 #include "common/contract/proto.h"
 #include "executor/bundle/fault.h"
 #include "executor/bundle/manifest.h"
@@ -32,9 +33,9 @@ static int open_all(struct follower *f, const struct layout *l, const char *run_
         return -1;
     if (!fs_is_dir(dir))
         return err_set(err, ERR_INPUT, "no run %s in %s/runs", run_id, l->workdir);
-    f->data = malloc(PIECE);
+    f->data = xmalloc(PIECE);
     f->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (!f->data || f->inotify < 0 ||
+    if (f->inotify < 0 ||
         inotify_add_watch(f->inotify, dir, IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF) < 0)
         return err_set_errno(err, ERR_NODE, errno, "%s: cannot watch", dir);
     return 0;
@@ -137,18 +138,23 @@ static void explain_end(const struct layout *layout, const char *run_id, struct 
             *fault ? fault : "its executor was killed, or the node went down; submit it again to resume it");
 }
 
+static void close_all(const struct follower *f)
+{
+    const int fds[] = {f->file, f->inotify, f->pidfd};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    free(f->data);
+}
+
 int follow(const struct layout *layout, const char *run_id, int64_t offset, int out_fd, struct err *err)
 {
+    AUTO(close_all)
     struct follower f = {.offset = offset, .file = -1, .inotify = -1, .pidfd = -1, .out = out_fd};
-    int rc = open_all(&f, layout, run_id, err);
-    if (rc == 0)
-        rc = follow_run(&f, err);
+    if (open_all(&f, layout, run_id, err) != 0)
+        return -1;
+    int rc = follow_run(&f, err);
     if (rc == FOLLOW_DEAD)
         explain_end(layout, run_id, err);
-    for (const int *fd = (const int[]){f.file, f.inotify, f.pidfd, -1}, *end = fd + 3; fd < end; fd++) {
-        if (*fd >= 0)
-            close(*fd);
-    }
-    free(f.data);
     return rc;
 }

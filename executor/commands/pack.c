@@ -1,5 +1,6 @@
 #include "executor/commands/pack.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/contract/proto.h"
 #include "executor/bundle/bundle.h"
@@ -183,9 +184,8 @@ static int pack_unfinished(const char *dir, struct tar_out *out, struct err *err
     char path[FS_PATH_MAX];
     if (fs_join(path, err, dir, RUN_JOB) != 0)
         return -1;
-    json_t *job = json_load(path, LIMIT_JSON_BYTES, err);
+    json_auto_t *job = json_load(path, LIMIT_JSON_BYTES, err);
     bool secrets = !job || json_array_size(json_object_get(job, "secrets")) > 0;
-    json_decref(job);
     return bundle_walk(dir, secrets ? pack_own_file : pack_file, NULL, out, err);
 }
 
@@ -196,14 +196,10 @@ static int pack_run(const char *dir, struct tar_out *out, struct err *err)
         return -1;
     if (!fs_exists(path))
         return pack_unfinished(dir, out, err);
-    json_t *manifest = json_load(path, MANIFEST_MAX, err);
-    int rc = manifest ? 0 : -1;
-    if (rc == 0 && out->skip == 0)
-        rc = manifest_refresh(dir, manifest, err);
-    if (rc == 0)
-        rc = pack_listed(dir, manifest, out, err);
-    json_decref(manifest);
-    return rc;
+    json_auto_t *manifest = json_load(path, MANIFEST_MAX, err);
+    if (!manifest || (out->skip == 0 && manifest_refresh(dir, manifest, err) != 0))
+        return -1;
+    return pack_listed(dir, manifest, out, err);
 }
 
 int pack(const struct layout *layout, const char *run_id, uint64_t offset, int out_fd, struct err *err)

@@ -1,5 +1,6 @@
 #include "executor/commands/stage.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/sha256.h"
 #include "executor/workdir/cache.h"
@@ -95,24 +96,21 @@ static int copy_stream(int in_fd, double idle_s, struct tar *t, char *hex, struc
 {
     struct sha256 h;
     uint64_t total = 0;
-    char *data = malloc(PIECE);
-    ssize_t n = -1;
-    int rc = data ? 0 : err_set(err, ERR_INTERNAL, "no memory to read the stream");
+    AUTO_FREE char *data = xmalloc(PIECE);
+    ssize_t n;
     sha256_begin(&h);
-    while (rc == 0 && (n = read_piece(in_fd, idle_s, data, err)) > 0) {
-        size_t len = (size_t)n;
-        sha256_add(&h, data, len);
-        total += len;
+    while ((n = read_piece(in_fd, idle_s, data, err)) > 0) {
+        sha256_add(&h, data, (size_t)n);
+        total += (size_t)n;
         if (total > stream_max)
-            rc = err_set(err, ERR_INPUT, "the source tree is larger than %llu bytes",
-                         (unsigned long long)stream_max);
+            return err_set(err, ERR_INPUT, "the source tree is larger than %llu bytes",
+                           (unsigned long long)stream_max);
         /* tar may exit at the end-of-archive mark and leave padding unread, which the hash needs. */
-        else if (t->in >= 0 && fs_write_all(t->in, data, len) != 0)
+        if (t->in >= 0 && fs_write_all(t->in, data, (size_t)n) != 0)
             tar_close_input(t);
     }
     sha256_end(&h, hex);
-    free(data);
-    return n < 0 ? -1 : rc;
+    return n < 0 ? -1 : 0;
 }
 
 static int extract_stream(const char *dir, int in_fd, double idle_s, char *hex, struct err *err)

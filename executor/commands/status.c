@@ -1,5 +1,6 @@
 #include "executor/commands/status.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "common/contract/proto.h"
@@ -16,14 +17,6 @@
 
 enum { TAIL_BYTES = 256 << 10, RUNS_MAX = 10000 };
 
-static json_t *load_json(const char *dir, const char *name)
-{
-    char path[FS_PATH_MAX];
-    if (fs_join(path, NULL, dir, name) != 0 || !fs_exists(path))
-        return NULL;
-    return json_load(path, LIMIT_JSON_BYTES, NULL);
-}
-
 static void copy_member(json_t *out, const char *key, const json_t *from, const char *from_key)
 {
     json_t *value = json_object_get(from, from_key);
@@ -34,15 +27,12 @@ static void copy_member(json_t *out, const char *key, const json_t *from, const 
 static char *read_tail(const char *dir)
 {
     char path[FS_PATH_MAX];
-    char *text = malloc(TAIL_BYTES + 1);
-    int fd = text && fs_join(path, NULL, dir, RUN_EVENTS) == 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-                                                               : -1;
+    char *text = xmalloc(TAIL_BYTES + 1);
+    bool named = fs_join(path, NULL, dir, RUN_EVENTS) == 0;
+    AUTO_CLOSE int fd = named ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
     ssize_t n = fd >= 0 ? pread(fd, text, TAIL_BYTES, size > TAIL_BYTES ? size - TAIL_BYTES : 0) : 0;
-    if (fd >= 0)
-        close(fd);
-    if (text)
-        text[n > 0 ? n : 0] = '\0';
+    text[n > 0 ? n : 0] = '\0';
     return text;
 }
 
@@ -126,9 +116,9 @@ static void apply_event(json_t *out, json_t *lanes, const json_t *event)
 
 static void read_journal(json_t *out, const char *dir)
 {
-    char *text = read_tail(dir);
-    json_t *lanes = json_object();
-    for (char *line = text; line && *line;) {
+    AUTO_FREE char *text = read_tail(dir);
+    json_auto_t *lanes = json_object();
+    for (char *line = text; *line;) {
         size_t len = strcspn(line, "\n");
         json_t *event = line[len] == '\n' ? json_loadb(line, len, 0, NULL) : NULL;
         if (event)
@@ -137,8 +127,6 @@ static void read_journal(json_t *out, const char *dir)
         line += len + (line[len] == '\n');
     }
     report_tests(out, lanes);
-    json_decref(lanes);
-    free(text);
 }
 
 static void read_summary(json_t *out, const json_t *summary)
@@ -161,7 +149,8 @@ static json_t *report_run(const char *dir, const char *run_id)
 {
     char path[FS_PATH_MAX], fault[FAULT_MAX];
     struct lock_holder holder = {.held = false};
-    json_t *job = load_json(dir, RUN_JOB), *summary = load_json(dir, RUN_SUMMARY), *out = json_object();
+    json_auto_t *job = layout_load(dir, RUN_JOB), *summary = layout_load(dir, RUN_SUMMARY);
+    json_t *out = json_object();
     if (fs_join(path, NULL, dir, RUN_LOCK) == 0)
         lock_look(path, &holder, NULL);
     bool complete = manifest_is_there(dir);
@@ -185,8 +174,6 @@ static json_t *report_run(const char *dir, const char *run_id)
         read_summary(out, summary);
     else
         read_journal(out, dir);
-    json_decref(job);
-    json_decref(summary);
     return out;
 }
 

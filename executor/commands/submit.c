@@ -1,5 +1,6 @@
 #include "executor/commands/submit.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "common/contract/proto.h"
@@ -22,56 +23,46 @@ static const char *const request_keys[] = {"plan", "job", NULL};
 
 static json_t *read_request(int fd, struct err *err)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = LIMIT_PLAN_BYTES};
     char data[64 << 10];
     ssize_t n;
-    json_t *root = NULL;
-    buf_init(&text, LIMIT_PLAN_BYTES);
     while ((n = read(fd, data, sizeof data)) > 0 || (n < 0 && errno == EINTR))
         buf_add(&text, data, n > 0 ? (size_t)n : 0);
+    if (n >= 0 && buf_ok(&text))
+        return json_parse(buf_str(&text), text.len, "stdin", err);
     if (n < 0)
         err_set_errno(err, ERR_INPUT, errno, "stdin: cannot read");
-    else if (!buf_ok(&text))
-        err_set(err, ERR_INPUT, "stdin: larger than the limit of %d bytes", LIMIT_PLAN_BYTES);
     else
-        root = json_parse(buf_str(&text), text.len, "stdin", err);
-    buf_release(&text);
-    return root;
+        err_set(err, ERR_INPUT, "stdin: larger than the limit of %d bytes", LIMIT_PLAN_BYTES);
+    return NULL;
 }
 
-static int save_json(const char *dir, const char *name, json_t *value, struct err *err)
+static int save_clean(const char *dir, const char *name, const struct secrets *secrets, json_t *value,
+                      struct err *err)
 {
     char path[FS_PATH_MAX];
-    int rc = value && fs_join(path, err, dir, name) == 0 ? json_save(path, value, err) : -1;
-    json_decref(value);
-    return rc;
+    json_auto_t *clean = secrets_clean_json(secrets, value);
+    return fs_join(path, err, dir, name) != 0 ? -1 : json_save(path, clean, err);
 }
 
 /* The job with the secrets' values for the supervisor; job and plan without them for the bundle. */
 static int write_run(const char *dir, const struct job *job, json_t *plan, struct err *err)
 {
-    struct secrets secrets;
-    if (secrets_init(&secrets, job, err) != 0)
+    AUTO(secrets_release) struct secrets secrets = {.count = 0};
+    if (secrets_init(&secrets, job, err) != 0 || fault_reserve(dir, err) != 0 ||
+        save_clean(dir, RUN_PLAN, &secrets, plan, err) != 0 ||
+        save_clean(dir, RUN_JOB, &secrets, job->root, err) != 0)
         return -1;
-    int rc = fault_reserve(dir, err);
-    if (rc == 0)
-        rc = save_json(dir, RUN_PLAN, secrets_clean_json(&secrets, plan), err);
-    if (rc == 0)
-        rc = save_json(dir, RUN_JOB, secrets_clean_json(&secrets, job->root), err);
-    if (rc == 0)
-        rc = save_json(dir, RUN_JOB_PRIVATE, json_incref(job->root), err);
-    secrets_release(&secrets);
-    return rc;
+    return save_clean(dir, RUN_JOB_PRIVATE, NULL, job->root, err);
 }
 
 /* What git knew of the sources may have changed between two attempts; their hash has not. */
 static bool is_same_job(json_t *old, const json_t *job)
 {
-    json_t *now = json_deep_copy(job);
+    json_auto_t *now = json_deep_copy(job);
     json_object_del(json_object_get(old, "source"), "git");
     json_object_del(json_object_get(now, "source"), "git");
     bool same = json_equal(old, now);
-    json_decref(now);
     return same;
 }
 
@@ -79,21 +70,18 @@ static bool is_same_job(json_t *old, const json_t *job)
 static int check_same(const char *dir, const struct job *job, struct err *err)
 {
     char path[FS_PATH_MAX];
-    struct secrets secrets;
+    AUTO(secrets_release) struct secrets secrets = {.count = 0};
     if (fs_join(path, err, dir, RUN_JOB) != 0)
         return -1;
-    json_t *old = fs_exists(path) ? json_load(path, LIMIT_PLAN_BYTES * 2, err) : NULL;
-    if (!old)
-        return fs_exists(path) ? -1 : 0;
-    int rc = secrets_init(&secrets, job, err);
-    json_t *clean = rc == 0 ? secrets_clean_json(&secrets, job->root) : NULL;
-    if (clean && !is_same_job(old, clean))
-        rc = err_set(err, ERR_INPUT, "%s: another job has this run id; use a new one", path);
-    json_decref(clean);
-    json_decref(old);
-    if (clean)
-        secrets_release(&secrets);
-    return rc;
+    if (!fs_exists(path))
+        return 0;
+    json_auto_t *old = json_load(path, LIMIT_PLAN_BYTES * 2, err);
+    if (!old || secrets_init(&secrets, job, err) != 0)
+        return -1;
+    json_auto_t *clean = secrets_clean_json(&secrets, job->root);
+    return is_same_job(old, clean)
+               ? 0
+               : err_set(err, ERR_INPUT, "%s: another job has this run id; use a new one", path);
 }
 
 static int check_source(const struct layout *layout, const struct job *job, struct err *err)
@@ -110,11 +98,10 @@ static int check_source(const struct layout *layout, const struct job *job, stru
 static int write_reply(struct buf *out, const char *dir, const char *run_id, pid_t pid, const char *state,
                        struct err *err)
 {
-    json_t *v = json_pack("{s:s, s:s, s:s, s:o}", "run_id", run_id, "dir", dir, "state", state, "pid",
-                          pid > 0 ? json_integer(pid) : json_null());
+    json_auto_t *v = json_pack("{s:s, s:s, s:s, s:o}", "run_id", run_id, "dir", dir, "state", state, "pid",
+                               pid > 0 ? json_integer(pid) : json_null());
     int rc = json_encode(v, out, err);
     buf_putc(out, '\n');
-    json_decref(v);
     return rc;
 }
 
@@ -171,23 +158,19 @@ static int submit_job(const struct layout *layout, const struct job *job, json_t
 
 int submit(const struct layout *layout, int in_fd, struct buf *out, struct err *err)
 {
-    struct job job;
-    json_t *root = read_request(in_fd, err);
+    AUTO(job_release) struct job job = {.root = NULL};
+    json_auto_t *root = read_request(in_fd, err);
     struct json_at at = json_root(root, "stdin");
-    struct json_at plan_at = json_member(&at, "plan");
-    int rc = -1;
+    struct json_at plan = json_member(&at, "plan");
     if (!root)
         return -1;
     if (!json_is_object(root))
-        json_fail(&at, err, "expected an object with \"plan\" and \"job\"");
-    else if (json_keys(&at, request_keys, err) == 0) {
-        if (!json_is_object(plan_at.value))
-            json_fail(&plan_at, err, "expected an object");
-        else if (job_init(&job, json_incref(json_object_get(root, "job")), "stdin: job", err) == 0) {
-            rc = submit_job(layout, &job, json_object_get(root, "plan"), out, err);
-            job_release(&job);
-        }
-    }
-    json_decref(root);
-    return rc;
+        return json_fail(&at, err, "expected an object with \"plan\" and \"job\"");
+    if (json_keys(&at, request_keys, err) != 0)
+        return -1;
+    if (!json_is_object(plan.value))
+        return json_fail(&plan, err, "expected an object");
+    if (job_init(&job, json_incref(json_object_get(root, "job")), "stdin: job", err) != 0)
+        return -1;
+    return submit_job(layout, &job, json_object_get(root, "plan"), out, err);
 }

@@ -56,19 +56,16 @@ static json_t *encode_part(const struct attempt *a, int array, struct err *err)
 
 static int write_job(const struct attempt *a, int array, const char *run_dir, struct err *err)
 {
-    char path[FS_PATH_MAX];
-    json_t *part = encode_part(a, array, err);
-    json_t *job = part && fs_join(path, err, a->run, RUN_JOB_PRIVATE) == 0
-                      ? json_load(path, LIMIT_PLAN_BYTES * 2, err)
-                      : NULL;
-    int rc = job && fs_join(path, err, run_dir, RUN_JOB_PRIVATE) == 0 ? 0 : -1;
-    if (rc == 0) {
-        json_object_set(job, "part", part);
-        rc = json_save(path, job, err);
-    }
-    json_decref(part);
-    json_decref(job);
-    return rc;
+    char from[FS_PATH_MAX], to[FS_PATH_MAX];
+    json_auto_t *part = encode_part(a, array, err);
+    if (!part || fs_join(from, err, a->run, RUN_JOB_PRIVATE) != 0 ||
+        fs_join(to, err, run_dir, RUN_JOB_PRIVATE) != 0)
+        return -1;
+    json_auto_t *job = json_load(from, LIMIT_PLAN_BYTES * 2, err);
+    if (!job)
+        return -1;
+    json_object_set(job, "part", part);
+    return json_save(to, job, err);
 }
 
 static bool is_needed(const struct attempt *a)

@@ -61,9 +61,7 @@ static int read_variants(struct job *job, const struct json_at *root, struct err
     size_t n = json_array_size(at.value), other;
     if (!json_is_array(at.value) || n < 1 || n > LIMIT_VARIANTS)
         return json_fail(&at, err, "expected an array of 1 to %d variants", LIMIT_VARIANTS);
-    job->variant = calloc(n, sizeof *job->variant);
-    if (!job->variant)
-        return err_set(err, ERR_INTERNAL, "no memory for the job");
+    job->variant = xcalloc(n, sizeof *job->variant);
     for (size_t i = 0; i < n; i++) {
         struct json_at v = json_element(&at, i);
         job->variant_count++;

@@ -1,5 +1,6 @@
 #include "executor/job/tests.h"
 
+#include "common/base/alloc.h"
 #include "common/contract/gpu_wish.h"
 #include "common/contract/proto.h"
 #include "common/contract/settings.h"
@@ -77,19 +78,14 @@ static int compare_tests(const void *a, const void *b)
 static int check_unique(const struct job_test *tests, size_t count, const struct json_at *at,
                         const struct variant *variants, struct err *err)
 {
-    struct job_test *sorted = calloc(count + 1, sizeof *sorted);
-    int rc = 0;
-    if (!sorted)
-        return err_set(err, ERR_INTERNAL, "no memory for the tests");
-    memcpy(sorted, tests, count * sizeof *sorted);
+    AUTO_FREE struct job_test *sorted = xmemdup(tests, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare_tests);
-    for (size_t i = 1; i < count && rc == 0; i++)
+    for (size_t i = 1; i < count; i++)
         if (compare_tests(&sorted[i - 1], &sorted[i]) == 0)
-            rc = json_fail(at, err, "duplicate test: variant \"%s\", context %lld, repetition %lld",
-                           variants[sorted[i].variant].name, (long long)sorted[i].context,
-                           (long long)sorted[i].repetition);
-    free(sorted);
-    return rc;
+            return json_fail(at, err, "duplicate test: variant \"%s\", context %lld, repetition %lld",
+                             variants[sorted[i].variant].name, (long long)sorted[i].context,
+                             (long long)sorted[i].repetition);
+    return 0;
 }
 
 int tests_read(struct job_test **out, size_t *count, const struct json_at *at, const struct variant *variants,
@@ -98,9 +94,7 @@ int tests_read(struct job_test **out, size_t *count, const struct json_at *at, c
     size_t n = json_array_size(at->value);
     if (!json_is_array(at->value) || n > LIMIT_TESTS)
         return json_fail(at, err, "expected an array of at most %d tests", LIMIT_TESTS);
-    *out = calloc(n + 1, sizeof **out);
-    if (!*out)
-        return err_set(err, ERR_INTERNAL, "no memory for the tests");
+    *out = xcalloc(n, sizeof **out);
     for (*count = 0; *count < n; ++*count) {
         struct json_at test = json_element(at, *count);
         if (read_test(&(*out)[*count], *count, &test, variants, variant_count, err) != 0)

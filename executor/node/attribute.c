@@ -1,5 +1,6 @@
 #include "executor/node/attribute.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/base/text.h"
 
@@ -13,47 +14,39 @@ enum { FILE_MAX = 64 << 10, LINE_MAX_CHARS = 200 };
 static char *read_text(const char *root, const char *name)
 {
     char path[FS_PATH_MAX];
-    FILE *f = fs_join(path, NULL, root, name) == 0 ? fopen(path, "re") : NULL;
-    char *text = f ? malloc(FILE_MAX) : NULL;
-    if (text)
-        text[fread(text, 1, FILE_MAX - 1, f)] = '\0';
-    if (f)
-        fclose(f);
+    AUTO_FCLOSE FILE *f = fs_join(path, NULL, root, name) == 0 ? fopen(path, "re") : NULL;
+    if (!f)
+        return NULL;
+    char *text = xmalloc(FILE_MAX);
+    text[fread(text, 1, FILE_MAX - 1, f)] = '\0';
     return text;
 }
 
 static json_t *printable(const char *s, size_t len)
 {
-    struct buf out;
-    buf_init(&out, LINE_MAX_CHARS * 8);
+    AUTO(buf_release) struct buf out = {.max = LINE_MAX_CHARS * 8};
     text_printable(&out, s, len, LINE_MAX_CHARS);
-    json_t *value = json_string(buf_str(&out));
-    buf_release(&out);
-    return value;
+    return json_string(buf_str(&out));
 }
 
 json_t *attribute_line(const char *root, const char *name)
 {
-    char *text = read_text(root, name);
-    json_t *line = text && *text ? printable(text, strcspn(text, "\n")) : NULL;
-    free(text);
-    return line;
+    AUTO_FREE char *text = read_text(root, name);
+    return text && *text ? printable(text, strcspn(text, "\n")) : NULL;
 }
 
 json_t *attribute_number(const char *root, const char *name)
 {
-    char *text = read_text(root, name), *end = NULL;
+    AUTO_FREE char *text = read_text(root, name);
+    char *end = NULL;
     long long n = text ? strtoll(text, &end, 10) : 0;
-    json_t *value = text && end != text ? json_integer(n) : json_null();
-    free(text);
-    return value;
+    return text && end != text ? json_integer(n) : json_null();
 }
 
 json_t *attribute_keyed(const char *root, const char *name, const char *key, char separator)
 {
-    char *text = read_text(root, name);
-    json_t *value = NULL;
-    for (char *line = text; line && *line && !value;
+    AUTO_FREE char *text = read_text(root, name);
+    for (char *line = text; line && *line;
          line += line[strcspn(line, "\n")] ? strcspn(line, "\n") + 1 : strlen(line)) {
         size_t len = strlen(key);
         if (strncmp(line, key, len) != 0)
@@ -62,8 +55,7 @@ json_t *attribute_keyed(const char *root, const char *name, const char *key, cha
         if (*p != separator)
             continue;
         p += 1 + strspn(p + 1, " \t\"");
-        value = printable(p, strcspn(p, "\"\n"));
+        return printable(p, strcspn(p, "\"\n"));
     }
-    free(text);
-    return value ? value : json_null();
+    return json_null();
 }

@@ -1,5 +1,6 @@
 #include "executor/node/engines.h"
 
+#include "common/base/alloc.h"
 #include "common/base/run.h"
 #include "common/base/text.h"
 #include "common/contract/container.h"
@@ -17,17 +18,14 @@ static json_t *version_of(const char *name)
     const char *const argv[] = {name, "--version", NULL};
     struct run_result res;
     struct err err = {.kind = ERR_NONE};
-    struct buf text, line;
     json_t *out = NULL;
-    buf_init(&text, OUTPUT_MAX);
-    buf_init(&line, VERSION_MAX * 8);
+    AUTO(buf_release) struct buf text = {.max = OUTPUT_MAX};
+    AUTO(buf_release) struct buf line = {.max = VERSION_MAX * 8};
     if (run_capture(argv, NULL, version_limit_s, &text, &res, &err) == 0 && res.exited &&
         res.exit_code == 0) {
         text_printable(&line, buf_str(&text), strcspn(buf_str(&text), "\n"), VERSION_MAX);
         out = json_string(buf_str(&line));
     }
-    buf_release(&text);
-    buf_release(&line);
     return out ? out : json_null();
 }
 
@@ -51,10 +49,9 @@ json_t *engines_probe(const struct layout *l)
 {
     static const char cache_file[] = "engines.json";
     bool complete;
-    json_t *identity = version_identity(getenv("PATH"), container_engine_names + ENGINE_DOCKER);
+    json_auto_t *identity = version_identity(getenv("PATH"), container_engine_names + ENGINE_DOCKER);
     json_t *out = version_cache_load(l, cache_file, identity);
     if (!out && (out = ask_all(&complete)) && complete)
         version_cache_save(l, cache_file, identity, out);
-    json_decref(identity);
     return out;
 }

@@ -29,9 +29,8 @@ static json_t *or_null(json_t *value)
 
 static json_t *memory_bytes(const struct layout *l)
 {
-    json_t *text = attribute_keyed(l->proc, "meminfo", "MemTotal", ':');
+    json_auto_t *text = attribute_keyed(l->proc, "meminfo", "MemTotal", ':');
     long long kib = json_is_string(text) ? strtoll(json_string_value(text), NULL, 10) : 0;
-    json_decref(text);
     return kib > 0 ? json_integer(kib * 1024) : json_null();
 }
 
@@ -116,15 +115,15 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
         or_null(attribute_line("/opt/rocm/.info", "version")), "driver",
         driver_version(l, has_facts ? &facts : NULL), "gpus", gpus, "gpu_processes", processes, "leftovers",
         leftover_list(l));
-    if (node)
-        json_object_set_new(node, "containment", contain_look(l, &scope_host_usual));
-    if (node && model)
+    if (!node) {
+        err_set(err, ERR_INTERNAL, "the node's facts cannot be encoded: a name is not UTF-8");
+        return NULL;
+    }
+    json_object_set_new(node, "containment", contain_look(l, &scope_host_usual));
+    if (model)
         json_object_set_new(node, "model", model_facts(model));
-    json_t *left = node ? clocks_left(l, gpus) : NULL;
+    json_auto_t *left = clocks_left(l, gpus);
     if (json_array_size(left) > 0)
         json_object_set(node, "clocks_left", left);
-    json_decref(left);
-    if (!node)
-        err_set(err, ERR_INTERNAL, "cannot encode the node's facts: out of memory, or a name is not UTF-8");
     return node;
 }

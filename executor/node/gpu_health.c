@@ -17,10 +17,9 @@ struct card_search {
 static bool is_card(const char *device, const struct card_search *search)
 {
     char index[32];
-    json_t *id = attribute_line(device, "unique_id");
+    json_auto_t *id = attribute_line(device, "unique_id");
     snprintf(index, sizeof index, "%zu", search->index);
     bool same = strcmp(id && *json_string_value(id) ? json_string_value(id) : index, search->name) == 0;
-    json_decref(id);
     return same;
 }
 

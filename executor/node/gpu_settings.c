@@ -1,5 +1,6 @@
 #include "executor/node/gpu_settings.h"
 
+#include "common/base/alloc.h"
 #include "executor/clocks/clocks_gpu.h"
 #include "executor/node/attribute.h"
 #include "executor/workdir/entries.h"
@@ -21,10 +22,9 @@ static void add(json_t *out, const char *key, json_t *value)
 
 static void add_watts(json_t *out, const char *key, const char *hwmon, const char *file)
 {
-    json_t *microwatts = attribute_number(hwmon, file);
+    json_auto_t *microwatts = attribute_number(hwmon, file);
     if (json_is_integer(microwatts))
         json_object_set_new(out, key, json_integer(json_integer_value(microwatts) / 1000000));
-    json_decref(microwatts);
 }
 
 static void add_power_caps(const char *path, const char *name, void *arg)
@@ -42,7 +42,7 @@ static void add_firmware(const char *device, json_t *gpu)
         {"smc", "fw_version/smc_fw_version"},   {"sos", "fw_version/sos_fw_version"},
         {"mec", "fw_version/mec_fw_version"},   {"rlc", "fw_version/rlc_fw_version"},
         {"sdma", "fw_version/sdma_fw_version"}, {"vbios", "vbios_version"}};
-    json_t *firmware = json_object();
+    json_auto_t *firmware = json_object();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         json_t *version = attribute_line(device, files[i][1]);
         if (version && strtoull(json_string_value(version), NULL, 0) == 0 &&
@@ -53,7 +53,6 @@ static void add_firmware(const char *device, json_t *gpu)
     }
     if (json_object_size(firmware) > 0)
         json_object_set(gpu, "firmware", firmware);
-    json_decref(firmware);
 }
 
 struct errors {
@@ -71,7 +70,7 @@ static void add_block(const char *path, const char *name, void *arg)
     if (!end || end[strlen("_err_count")])
         return;
     snprintf(file, sizeof file, "%s", path);
-    FILE *f = fopen(file, "re");
+    AUTO_FCLOSE FILE *f = fopen(file, "re");
     while (f && fgets(line, sizeof line, f)) {
         if (sscanf(line, "ue: %lld", &count) == 1)
             e->uncorrectable += count;
@@ -81,8 +80,6 @@ static void add_block(const char *path, const char *name, void *arg)
             continue;
         e->found = true;
     }
-    if (f)
-        fclose(f);
 }
 
 static struct errors count_errors(const char *ras)
@@ -111,11 +108,10 @@ static void add_ras(const char *device, json_t *gpu)
         json_object_set_new(
             gpu, "ras",
             json_pack("{s:I, s:I}", "uncorrectable", e.uncorrectable, "correctable", e.correctable));
-    json_t *mask = attribute_keyed(ras, "features", "feature mask", ':');
+    json_auto_t *mask = attribute_keyed(ras, "features", "feature mask", ':');
     if (json_is_string(mask))
         json_object_set_new(gpu, "ecc",
                             json_boolean(strtoull(json_string_value(mask), NULL, 0) >> RAS_BLOCK_UMC & 1));
-    json_decref(mask);
 }
 
 struct xgmi_search {
@@ -130,13 +126,11 @@ static unsigned long long property(const char *folder, const char *name)
     char path[FS_PATH_MAX], line[256];
     unsigned long long value = 0;
     size_t len = strlen(name);
-    FILE *f = fs_join(path, NULL, folder, "properties") == 0 ? fopen(path, "re") : NULL;
+    AUTO_FCLOSE FILE *f = fs_join(path, NULL, folder, "properties") == 0 ? fopen(path, "re") : NULL;
     while (f && value == 0 && fgets(line, sizeof line, f)) {
         if (strncmp(line, name, len) == 0 && line[len] == ' ')
             value = strtoull(line + len, NULL, 10);
     }
-    if (f)
-        fclose(f);
     return value;
 }
 

@@ -1,5 +1,6 @@
 #include "executor/node/gpus.h"
 
+#include "common/base/alloc.h"
 #include "executor/node/attribute.h"
 #include "executor/node/gpu_settings.h"
 #include "executor/workdir/entries.h"
@@ -32,15 +33,13 @@ static void kfd_node(const char *path, const char *name, void *arg)
     char file[FS_PATH_MAX], line[256];
     unsigned long long value, unique = 0, version = 0;
     (void)name;
-    FILE *f = fs_join(file, NULL, path, "properties") == 0 ? fopen(file, "re") : NULL;
+    AUTO_FCLOSE FILE *f = fs_join(file, NULL, path, "properties") == 0 ? fopen(file, "re") : NULL;
     while (f && fgets(line, sizeof line, f)) {
         if (sscanf(line, "gfx_target_version %llu", &value) == 1)
             version = value;
         else if (sscanf(line, "unique_id %llu", &value) == 1)
             unique = value;
     }
-    if (f)
-        fclose(f);
     if (version == 0)
         return; /* a CPU */
     search->gpus++;
@@ -109,10 +108,9 @@ static void amd_card(const char *path, const char *name, void *arg)
     (void)name;
     if (fs_join(device, NULL, path, "device") != 0)
         return;
-    json_t *vendor = attribute_line(device, "vendor");
+    json_auto_t *vendor = attribute_line(device, "vendor");
     json_t *total = attribute_number(device, "mem_info_vram_total");
     bool is_amd = (!vendor || strcmp(json_string_value(vendor), AMD_VENDOR) == 0) && json_is_integer(total);
-    json_decref(vendor);
     if (!is_amd) {
         json_decref(total);
         return;
@@ -143,7 +141,7 @@ static json_t *nvidia_field(const char *path, const char *key)
 {
     char line[256];
     json_t *value = NULL;
-    FILE *f = fopen(path, "re");
+    AUTO_FCLOSE FILE *f = fopen(path, "re");
     while (f && !value && fgets(line, sizeof line, f)) {
         size_t len = strlen(key);
         if (strncmp(line, key, len) != 0)
@@ -152,8 +150,6 @@ static json_t *nvidia_field(const char *path, const char *key)
         p[strcspn(p, "\n")] = '\0';
         value = json_string(p);
     }
-    if (f)
-        fclose(f);
     return value ? value : json_null();
 }
 
@@ -206,12 +202,10 @@ json_t *gpus_nvidia_processes(const struct nvml_facts *facts)
 static void kfd_vram(const char *path, const char *name, void *arg)
 {
     double *bytes = arg;
-    FILE *f = strncmp(name, "vram_", 5) == 0 ? fopen(path, "re") : NULL;
+    AUTO_FCLOSE FILE *f = strncmp(name, "vram_", 5) == 0 ? fopen(path, "re") : NULL;
     unsigned long long value;
     if (f && fscanf(f, "%llu", &value) == 1)
         *bytes += (double)value;
-    if (f)
-        fclose(f);
 }
 
 static void kfd_process(const char *path, const char *name, void *arg)

@@ -1,5 +1,6 @@
 #include "executor/node/leftover.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "executor/workdir/lock.h"
@@ -57,7 +58,6 @@ static struct lock_holder other_supervisor(const struct layout *l)
 static json_t *describe_process(const char *mark, pid_t pid, const char *live, char *env)
 {
     char command[COMMAND_MAX];
-    struct buf clean;
     ssize_t len = read_proc(pid, "environ", env, ENVIRONMENT_MAX);
     const char *own = len > 0 ? find_variable(env, (size_t)len, MARK_VARIABLE) : NULL;
     const char *run_id = len > 0 ? find_variable(env, (size_t)len, "KERNSWEEP_RUN_ID") : NULL;
@@ -68,20 +68,18 @@ static json_t *describe_process(const char *mark, pid_t pid, const char *live, c
         if (command[i] == '\0')
             command[i] = ' ';
     }
-    buf_init(&clean, COMMAND_MAX * 8);
+    AUTO(buf_release) struct buf clean = {.max = COMMAND_MAX * 8};
     text_printable(&clean, command, strlen(command), COMMAND_MAX);
-    json_t *item =
-        json_pack("{s:I, s:s, s:s}", "pid", (json_int_t)pid, "run_id", run_id, "command", buf_str(&clean));
-    buf_release(&clean);
-    return item;
+    return json_pack("{s:I, s:s, s:s}", "pid", (json_int_t)pid, "run_id", run_id, "command", buf_str(&clean));
 }
 
 json_t *leftover_list(const struct layout *l)
 {
     struct lock_holder other = other_supervisor(l);
     json_t *out = json_array();
-    char mark[WORKDIR_MARK_MAX], *env = malloc(ENVIRONMENT_MAX);
-    DIR *dir = env && mark_read(l, mark) ? opendir("/proc") : NULL;
+    AUTO_FREE char *env = xmalloc(ENVIRONMENT_MAX);
+    char mark[WORKDIR_MARK_MAX];
+    DIR *dir = mark_read(l, mark) ? opendir("/proc") : NULL;
     struct dirent *e;
     while (dir && json_array_size(out) < LEFTOVERS_MAX && (e = readdir(dir))) {
         json_t *item = isdigit((unsigned char)e->d_name[0])
@@ -92,7 +90,6 @@ json_t *leftover_list(const struct layout *l)
     }
     if (dir)
         closedir(dir);
-    free(env);
     return out;
 }
 
@@ -112,7 +109,8 @@ static bool kill_one(pid_t pid, int64_t deadline_ns)
 size_t leftover_kill(const struct layout *l, double limit_s, size_t *left)
 {
     int64_t deadline_ns = clock_deadline_ns(limit_s);
-    json_t *list = leftover_list(l), *item;
+    json_auto_t *list = leftover_list(l);
+    json_t *item;
     size_t i, count = json_array_size(list);
     *left = 0;
     json_array_foreach(list, i, item)
@@ -120,6 +118,5 @@ size_t leftover_kill(const struct layout *l, double limit_s, size_t *left)
         if (!kill_one((pid_t)json_integer_value(json_object_get(item, "pid")), deadline_ns))
             (*left)++;
     }
-    json_decref(list);
     return count;
 }

@@ -32,23 +32,26 @@ static json_t *printable(const char *text)
     return json_string(clean);
 }
 
-json_t *model_facts(const char *path)
+static int read_model(const char *path, json_t *out, struct err *err)
 {
     char full[FS_PATH_MAX];
     struct gguf g;
-    struct err err = {0};
     const char *home = getenv("HOME");
+    if (fs_join(full, err, path[0] == '/' || !home ? "" : home, path) != 0 ||
+        gguf_open(&g, full, false, err) != 0)
+        return -1;
+    json_object_set_new(out, "size_bytes", json_integer((json_int_t)g.size));
+    int rc = gguf_each(&g, copy_entry, out, err);
+    gguf_close(&g);
+    return rc;
+}
+
+json_t *model_facts(const char *path)
+{
+    struct err err = {0};
     json_t *out = json_object();
     json_object_set_new(out, "path", printable(path));
-    int rc = fs_join(full, &err, path[0] == '/' || !home ? "" : home, path);
-    if (rc == 0)
-        rc = gguf_open(&g, full, false, &err);
-    if (rc == 0) {
-        json_object_set_new(out, "size_bytes", json_integer((json_int_t)g.size));
-        rc = gguf_each(&g, copy_entry, out, &err);
-        gguf_close(&g);
-    }
-    if (rc != 0)
+    if (read_model(path, out, &err) != 0)
         json_object_set_new(out, "error", printable(err.msg));
     return out;
 }

@@ -1,5 +1,6 @@
 #include "executor/node/nvml_settings.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "executor/telemetry/nvml.h"
 
@@ -59,14 +60,10 @@ void nvml_settings_add(json_t *gpus)
 {
     struct run_result res;
     struct err ignored;
-    struct buf out;
-    buf_init(&out, OUTPUT_MAX);
+    AUTO(buf_release) struct buf out = {.max = OUTPUT_MAX};
     if (nvml_command((const char *const[]){"settings", NULL}, &out, &res, &ignored) == 0 && res.exited &&
         res.exit_code == NVML_CONTROL_DONE) {
-        char *text = strdup(buf_str(&out));
-        if (text)
-            nvml_settings_parse(text, gpus);
-        free(text);
+        AUTO_FREE char *text = xstrdup(buf_str(&out));
+        nvml_settings_parse(text, gpus);
     }
-    buf_release(&out);
 }

@@ -1,5 +1,6 @@
 #include "executor/node/system.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/text.h"
 #include "executor/node/attribute.h"
@@ -37,13 +38,12 @@ struct governors {
 static void see_governor(const char *path, const char *name, void *arg)
 {
     struct governors *g = arg;
-    json_t *own = attribute_line(path, "cpufreq/scaling_governor");
+    json_auto_t *own = attribute_line(path, "cpufreq/scaling_governor");
     (void)name;
     if (own && g->name && !json_equal(own, g->name))
         g->differ = true;
     if (own && !g->name)
         g->name = json_incref(own);
-    json_decref(own);
 }
 
 /* "mixed" where CPUs differ. */
@@ -78,13 +78,10 @@ static bool is_of_interest(const char *word, size_t len)
 static json_t *kernel_options(const struct layout *l)
 {
     char path[FS_PATH_MAX], line[COMMAND_LINE_MAX];
-    struct buf out, clean;
-    FILE *f = fs_join(path, NULL, l->proc, "cmdline") == 0 ? fopen(path, "re") : NULL;
+    AUTO_FCLOSE FILE *f = fs_join(path, NULL, l->proc, "cmdline") == 0 ? fopen(path, "re") : NULL;
     bool found = f && fgets(line, sizeof line, f);
-    if (f)
-        fclose(f);
-    buf_init(&out, OPTIONS_MAX);
-    buf_init(&clean, (size_t)OPTIONS_MAX * 8);
+    AUTO(buf_release) struct buf out = {.max = OPTIONS_MAX};
+    AUTO(buf_release) struct buf clean = {.max = (size_t)OPTIONS_MAX * 8};
     for (const char *p = found ? line : ""; *p;) {
         size_t len = strcspn(p, " \n");
         if (is_of_interest(p, len) && out.len + len + 1 < OPTIONS_MAX)
@@ -93,8 +90,6 @@ static json_t *kernel_options(const struct layout *l)
     }
     text_printable(&clean, buf_str(&out), out.len, OPTIONS_MAX);
     json_t *value = found ? json_string(buf_str(&clean)) : NULL;
-    buf_release(&clean);
-    buf_release(&out);
     return value;
 }
 

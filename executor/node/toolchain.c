@@ -1,5 +1,6 @@
 #include "executor/node/toolchain.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/environment.h"
 #include "common/base/text.h"
@@ -35,28 +36,23 @@ static bool has_version(const char *line, size_t len)
 /* The first line with a number like 1.2: nvcc's first lines name only the vendor. */
 static json_t *version_line(const char *text)
 {
-    struct buf line;
-    json_t *out = NULL;
-    buf_init(&line, VERSION_MAX * 8);
-    while (*text) {
-        size_t len = strcspn(text, "\n");
-        if (has_version(text, len)) {
-            text_printable(&line, text, len, VERSION_MAX);
-            out = json_string(buf_str(&line));
-            break;
-        }
-        text += len + (text[len] != '\0');
+    AUTO(buf_release) struct buf line = {.max = VERSION_MAX * 8};
+    size_t len;
+    for (; *text; text += len + (text[len] != '\0')) {
+        len = strcspn(text, "\n");
+        if (!has_version(text, len))
+            continue;
+        text_printable(&line, text, len, VERSION_MAX);
+        return json_string(buf_str(&line));
     }
-    buf_release(&line);
-    return out;
+    return NULL;
 }
 
 static int probe_version(struct loop *loop, const char *name, char *const *env, json_t *list, struct err *err)
 {
-    struct buf text;
     char command[32], option[] = "--version";
     char *argv[] = {command, option, NULL};
-    buf_init(&text, VERSION_OUTPUT_MAX);
+    AUTO(buf_release) struct buf text = {.max = VERSION_OUTPUT_MAX};
     snprintf(command, sizeof command, "%s", name);
     struct process_spec spec = {.argv = argv, .env = env, .cwd = "/", .input = -1};
     struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 1};
@@ -70,35 +66,28 @@ static int probe_version(struct loop *loop, const char *name, char *const *env, 
         json_array_append_new(
             list, json_pack("{s:s, s:o}", "name", name, "version", version ? version : json_null()));
     }
-    buf_release(&text);
     return rc;
 }
 
 static json_t *probe_all(struct loop *loop, char *const *env, struct err *err)
 {
-    json_t *list = json_array();
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && compilers[i]; i++)
-        rc = probe_version(loop, compilers[i], env, list, err);
-    if (rc == 0)
-        return list;
-    json_decref(list);
-    return NULL;
+    json_auto_t *list = json_array();
+    for (size_t i = 0; compilers[i]; i++)
+        if (probe_version(loop, compilers[i], env, list, err) != 0)
+            return NULL;
+    return json_incref(list);
 }
 
 json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *err)
 {
-    json_t *list = NULL;
     const struct job none = {.root = NULL};
     const struct subst no_values = {.context = 0};
-    struct strvec env = {.v = NULL};
-    if (command_environment(&none, NULL, &no_values, &env, err) == 0) {
-        json_t *identity = version_identity(environment_get(&env, "PATH"), compilers);
-        list = version_cache_load(l, cache_file, identity);
-        if (!list && (list = probe_all(loop, env.v, err)))
-            version_cache_save(l, cache_file, identity, list);
-        json_decref(identity);
-    }
-    strvec_release(&env);
+    AUTO(strvec_release) struct strvec env = {.v = NULL};
+    if (command_environment(&none, NULL, &no_values, &env, err) != 0)
+        return NULL;
+    json_auto_t *identity = version_identity(environment_get(&env, "PATH"), compilers);
+    json_t *list = version_cache_load(l, cache_file, identity);
+    if (!list && (list = probe_all(loop, env.v, err)))
+        version_cache_save(l, cache_file, identity, list);
     return list;
 }

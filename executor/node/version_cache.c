@@ -1,5 +1,6 @@
 #include "executor/node/version_cache.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 
 #include <stdio.h>
@@ -22,13 +23,8 @@ static double boot_time_s(void)
 static json_t *boot_id(void)
 {
     char id[64] = "";
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (f) {
-        if (!fgets(id, sizeof id, f))
-            id[0] = '\0';
-        fclose(f);
-    }
-    return json_string(id);
+    AUTO_FCLOSE FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    return json_string(f && fgets(id, sizeof id, f) ? id : "");
 }
 
 /* The first program of that name in the folders of path, as execvp() would find it. */
@@ -66,28 +62,21 @@ json_t *version_identity(const char *path, const char *const *names)
 json_t *version_cache_load(const struct layout *l, const char *file, const json_t *identity)
 {
     char path[FS_PATH_MAX];
-    json_t *root = NULL, *out = NULL, *boot = boot_id();
-    if (fs_join(path, NULL, l->workdir, file) == 0 && fs_exists(path))
-        root = json_load(path, CACHE_MAX, NULL);
+    if (fs_join(path, NULL, l->workdir, file) != 0 || !fs_exists(path))
+        return NULL;
+    json_auto_t *root = json_load(path, CACHE_MAX, NULL), *boot = boot_id();
+    json_t *versions = json_object_get(root, "versions");
     double age = boot_time_s() - json_number_value(json_object_get(root, "asked_at"));
-    if (root && age >= 0 && age < fresh_s && json_equal(json_object_get(root, "boot"), boot) &&
-        json_equal(json_object_get(root, "identity"), identity))
-        out = json_incref(json_object_get(root, "versions"));
-    if (!json_is_array(out)) {
-        json_decref(out);
-        out = NULL;
-    }
-    json_decref(boot);
-    json_decref(root);
-    return out;
+    bool fresh = age >= 0 && age < fresh_s && json_equal(json_object_get(root, "boot"), boot) &&
+                 json_equal(json_object_get(root, "identity"), identity);
+    return fresh && json_is_array(versions) ? json_incref(versions) : NULL;
 }
 
 void version_cache_save(const struct layout *l, const char *file, json_t *identity, json_t *versions)
 {
     char path[FS_PATH_MAX];
-    json_t *root = json_pack("{s:f, s:o, s:O, s:O}", "asked_at", boot_time_s(), "boot", boot_id(), "identity",
-                             identity, "versions", versions);
+    json_auto_t *root = json_pack("{s:f, s:o, s:O, s:O}", "asked_at", boot_time_s(), "boot", boot_id(),
+                                  "identity", identity, "versions", versions);
     if (root && fs_is_dir(l->workdir) && fs_join(path, NULL, l->workdir, file) == 0)
         json_save(path, root, NULL);
-    json_decref(root);
 }

@@ -1,5 +1,7 @@
 #include "executor/place/gpu_choice.h"
 
+#include "common/base/alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,9 +106,7 @@ static int make_groups(struct gpu_choice *c, size_t per_test, const json_t *gpus
 {
     size_t wanted = count_marks(m), seen = 0;
     c->left_over = wanted % per_test;
-    c->group = calloc(wanted / per_test + 1, sizeof *c->group);
-    if (!c->group)
-        return err_set(err, ERR_INTERNAL, "no memory for the GPUs");
+    c->group = xcalloc(wanted / per_test + 1, sizeof *c->group);
     for (size_t i = 0; i < m->count && seen / per_test < wanted / per_test; i++) {
         if (!m->on[i])
             continue;
@@ -145,29 +145,21 @@ static void put_home_first(struct gpu_choice *c, const struct job *job, const js
 }
 
 /* One lane of what the tests' environment lets them see. */
-static int leave_to_environment(struct gpu_choice *c, const struct job *job, const json_t *gpus,
-                                struct err *err)
+static void leave_to_environment(struct gpu_choice *c, const struct job *job, const json_t *gpus)
 {
-    c->group = calloc(1, sizeof *c->group);
-    if (!c->group)
-        return err_set(err, ERR_INTERNAL, "no memory for the GPUs");
+    c->group = xcalloc(1, sizeof *c->group);
     gpu_use_visible(&c->group[0], job, gpus);
     c->count = c->group[0].count > 0;
-    return 0;
 }
 
 /* A scheduler gave the GPUs to the tests, which then see all of them, as those without "gpus" expect. */
-static int leave_to_scheduler(struct gpu_choice *c, const json_t *gpus, const struct marks *m, bool known,
-                              struct err *err)
+static void leave_to_scheduler(struct gpu_choice *c, const json_t *gpus, const struct marks *m, bool known)
 {
-    c->group = calloc(1, sizeof *c->group);
-    if (!c->group)
-        return err_set(err, ERR_INTERNAL, "no memory for the GPUs");
+    c->group = xcalloc(1, sizeof *c->group);
     for (size_t i = 0; known && i < m->count; i++)
         if (m->on[i])
             gpu_use_add(&c->group[0], json_array_get(gpus, i), i);
     c->count = c->group[0].count > 0;
-    return 0;
 }
 
 static int fail_granted(const char *list, struct err *err)
@@ -204,11 +196,13 @@ int gpu_choice_make(struct gpu_choice *out, const struct job *job, const json_t 
     *out = (struct gpu_choice){.rule = GPU_RULE_EVERY};
     if (job->gpus.given)
         return known ? choose(out, job, gpus, &m, err) : fail_granted(grant->list, err);
+    if (!grant->by_scheduler && known && !gpu_use_chosen_by_job(job))
+        return choose(out, job, gpus, &m, err);
     if (grant->by_scheduler)
-        return leave_to_scheduler(out, gpus, &m, known && grant->list, err);
-    if (gpu_use_chosen_by_job(job) || !known)
-        return leave_to_environment(out, job, gpus, err);
-    return choose(out, job, gpus, &m, err);
+        leave_to_scheduler(out, gpus, &m, known && grant->list);
+    else
+        leave_to_environment(out, job, gpus);
+    return 0;
 }
 
 void gpu_choice_drop(struct gpu_choice *c, size_t group)

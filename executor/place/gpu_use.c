@@ -49,29 +49,20 @@ static int find_gpu(const char *word, size_t len, const json_t *gpus)
     return -1;
 }
 
-static void use_all(bool *used, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        used[i] = true;
-}
-
+/* All of them where the list names one that is not known. */
 static void use_listed(const char *list, const json_t *gpus, bool *used, size_t count)
 {
-    bool named[GPU_USE_MAX] = {false};
-    for (const char *p = list; p && *p;) {
+    bool named[GPU_USE_MAX] = {false}, known = list != NULL;
+    for (const char *p = list; known && *p;) {
         size_t len = strcspn(p, ",");
         int gpu = find_gpu(p, len, gpus);
-        if (gpu < 0 || (size_t)gpu >= count) {
-            list = NULL;
-            break;
-        }
-        named[gpu] = true;
+        known = gpu >= 0 && (size_t)gpu < count;
+        if (known)
+            named[gpu] = true;
         p += len + (p[len] == ',');
     }
-    if (!list)
-        use_all(used, count);
-    for (size_t i = 0; list && i < count; i++)
-        used[i] |= named[i];
+    for (size_t i = 0; i < count; i++)
+        used[i] |= named[i] || !known;
 }
 
 static void set_name(char *out, size_t size, const json_t *gpu, size_t index)

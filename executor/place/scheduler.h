@@ -2,7 +2,7 @@
  * where the supervisor runs the tests in its own process. Another scheduler is one file with its table, one
  * line in scheduler.c, and its `kind` in common/contract/scheduler.c.
  *
- * Work is submitted as array jobs. Their results are collected from the shared run folder (run/relay.h),
+ * Work is submitted as array jobs. Their results are collected from the shared run folder (array/relay.h),
  * which needs no scheduler; polling is for what only the scheduler knows. Calls block, each with a deadline.
  * Knows nothing of variants or tests.
  *

@@ -49,20 +49,16 @@ static int fail_with_output(const char *program, const char *text, size_t len, s
 static int call(struct loop *loop, const struct strvec *argv, struct buf *out, bool *reachable,
                 struct err *err)
 {
-    struct strvec env = {.v = NULL};
+    AUTO(strvec_release) struct strvec env = {.v = NULL};
     const char *program = strvec_argv(argv)[0];
     struct child_limits limits = {.timeout_s = answer_limit_s, .kill_grace_s = 1};
     struct child_hooks hooks = {.output = keep_answer, .arg = out};
     struct child_result result;
     struct ending ending;
     environment_for_workload(&env);
-    int rc = strvec_check(argv, err) != 0 ? -1 : strvec_check(&env, err);
     struct process_spec spec = {.argv = argv->v, .env = env.v, .cwd = "/", .input = -1};
     *reachable = true;
-    if (rc == 0)
-        rc = child_run(loop, &spec, &limits, &hooks, &result, err);
-    strvec_release(&env);
-    if (rc != 0)
+    if (child_run(loop, &spec, &limits, &hooks, &result, err) != 0)
         return -1;
     child_ending(&result, &limits, program, &ending);
     struct assessment a = assess_ending(&ending);
@@ -149,17 +145,12 @@ static int64_t parse_job(const char *text)
 static int slurm_submit(struct loop *loop, const struct array_request *request, int64_t *job, bool *reachable,
                         struct err *err)
 {
-    struct strvec argv = {.v = NULL};
-    struct buf out;
-    buf_init(&out, ANSWER_MAX);
-    int rc = add_submission(&argv, request, err);
-    if (rc == 0)
-        rc = call(loop, &argv, &out, reachable, err);
-    if (rc == 0 && (*job = parse_job(buf_str(&out))) == 0)
-        rc = fail_with_output("sbatch", buf_str(&out), out.len, err);
-    strvec_release(&argv);
-    buf_release(&out);
-    return rc;
+    AUTO(strvec_release) struct strvec argv = {.v = NULL};
+    AUTO(buf_release) struct buf out = {.max = ANSWER_MAX};
+    if (add_submission(&argv, request, err) != 0 || call(loop, &argv, &out, reachable, err) != 0)
+        return -1;
+    *job = parse_job(buf_str(&out));
+    return *job ? 0 : fail_with_output("sbatch", buf_str(&out), out.len, err);
 }
 
 static enum task_state parse_state(const char *word)
@@ -207,58 +198,47 @@ static bool parse_task(const char *line, size_t len, struct task_report *t)
     return t->job > 0 && t->index > 0;
 }
 
-static int parse_queue(const char *text, struct task_list *list, struct err *err)
+static void parse_queue(const char *text, struct task_list *list)
 {
     for (const char *line = text; *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL)) {
         struct task_report t;
         if (!parse_task(line, strcspn(line, "\n"), &t))
             continue;
-        if (!ALLOC_GROW(list->item, list->count + 1, list->cap))
-            return err_set(err, ERR_INTERNAL, "no memory for the queue");
+        ALLOC_GROW(list->item, list->count + 1, list->cap);
         list->item[list->count++] = t;
     }
-    return 0;
 }
 
 static int slurm_poll(struct loop *loop, const char *name, struct task_list *out, bool *reachable,
                       struct err *err)
 {
-    struct strvec argv = {.v = NULL};
-    struct buf text;
     static const char *const fixed[] = {
         "squeue", "--noheader", "--array", "--states=all", "--format=%i|%k|%T|%N|%r", NULL};
-    int rc;
+    AUTO(strvec_release) struct strvec argv = {.v = NULL};
+    AUTO(buf_release) struct buf text = {.max = ANSWER_MAX};
     *out = (struct task_list){.item = NULL};
-    buf_init(&text, ANSWER_MAX);
     strvec_push_all(&argv, fixed);
     add_option(&argv, "name", name);
-    rc = call(loop, &argv, &text, reachable, err);
-    if (rc == 0)
-        rc = parse_queue(buf_str(&text), out, err);
-    if (rc != 0)
-        task_list_release(out);
-    strvec_release(&argv);
-    buf_release(&text);
-    return rc;
+    if (call(loop, &argv, &text, reachable, err) != 0)
+        return -1;
+    parse_queue(buf_str(&text), out);
+    return 0;
 }
 
 static int slurm_cancel(struct loop *loop, const int64_t *jobs, size_t count, bool *reachable,
                         struct err *err)
 {
-    int rc = 0;
     *reachable = true;
-    for (size_t done = 0; rc == 0 && done < count; done += CANCEL_MAX) {
-        struct strvec argv = {.v = NULL};
-        struct buf text;
-        buf_init(&text, ANSWER_MAX);
+    for (size_t done = 0; done < count; done += CANCEL_MAX) {
+        AUTO(strvec_release) struct strvec argv = {.v = NULL};
+        AUTO(buf_release) struct buf text = {.max = ANSWER_MAX};
         strvec_push(&argv, "scancel");
         for (size_t i = done; i < count && i < done + CANCEL_MAX; i++)
             strvec_pushf(&argv, "%lld", (long long)jobs[i]);
-        rc = call(loop, &argv, &text, reachable, err);
-        strvec_release(&argv);
-        buf_release(&text);
+        if (call(loop, &argv, &text, reachable, err) != 0)
+            return -1;
     }
-    return rc;
+    return 0;
 }
 
 static bool slurm_is_here(void)

@@ -1,5 +1,6 @@
 #include "executor/prepare/build.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/sha256.h"
 #include "executor/bundle/artifact.h"
@@ -33,7 +34,7 @@ static void build_key(const struct suite *s, size_t variant, char *out)
 {
     const struct variant *v = &s->job.variant[variant];
     struct sha256 h;
-    char *tools = json_dumps(json_object_get(s->node, "compilers"), JSON_COMPACT | JSON_SORT_KEYS);
+    AUTO_FREE char *tools = json_dumps(json_object_get(s->node, "compilers"), JSON_COMPACT | JSON_SORT_KEYS);
     sha256_begin(&h);
     sha256_add_text(&h, s->variant[variant].source_key);
     sha256_add_text(&h, v->build_as);
@@ -50,22 +51,16 @@ static void build_key(const struct suite *s, size_t variant, char *out)
     if (v->container.on)
         sha256_add_text(&h, s->variant[variant].image_digest);
     sha256_end(&h, out);
-    free(tools);
 }
 
 static int copy_log(const char *from_dir, const char *from, const char *to_dir, const char *to,
                     struct err *err)
 {
     char path[FS_PATH_MAX];
-    struct buf text;
-    buf_init(&text, BUILD_LOG_MAX * 2);
-    int rc = fs_join(path, err, from_dir, from);
-    if (rc == 0)
-        rc = fs_read_file(path, text.max, &text, err);
-    if (rc == 0)
-        rc = artifact_text(to_dir, to, buf_str(&text), text.len, NULL, err);
-    buf_release(&text);
-    return rc;
+    AUTO(buf_release) struct buf text = {.max = BUILD_LOG_MAX * 2};
+    if (fs_join(path, err, from_dir, from) != 0 || fs_read_file(path, text.max, &text, err) != 0)
+        return -1;
+    return artifact_text(to_dir, to, buf_str(&text), text.len, NULL, err);
 }
 
 static int write_end_event(struct suite *s, size_t variant, const char *status, const struct runlog *log,
@@ -106,31 +101,33 @@ static int run_commands(struct suite *s, size_t variant, struct runlog *log, str
     return 0;
 }
 
+/* What the commands left, as far as it is found good: its record, and the seal. */
+static int take_result(struct suite *s, size_t variant, struct err *err)
+{
+    struct variant_state *state = &s->variant[variant];
+    if (state->status != STATUS_OK)
+        return 0;
+    if (copy_log(state->dir, "build.log", state->build, CACHED_LOG, err) != 0 ||
+        resources_take(s, variant, err) != 0)
+        return -1;
+    if (state->status != STATUS_OK)
+        return 0;
+    return code_identity_take(s, variant, err) != 0 ? -1 : built_seal(s, variant, err);
+}
+
 static int rebuild(struct suite *s, size_t variant, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
-    struct runlog log = {.fd = -1};
-    int rc = -1;
-    if (fs_remove_tree(state->build, err) == 0 && fs_mkdir_p(state->build, 0700, err) == 0 &&
-        runlog_open(&log, state->dir, "build.log", BUILD_LOG_MAX, &s->secrets, err) == 0)
-        rc = sources_copy(s, variant, err) < 0 ? -1 : 0;
-    if (rc == 0 && state->status == STATUS_OK)
-        rc = run_commands(s, variant, &log, err);
-    if (rc == 0)
-        rc = runlog_finish(&log, err);
-    if (rc == 0 && state->status == STATUS_OK) {
-        rc = copy_log(state->dir, "build.log", state->build, CACHED_LOG, err);
-        if (rc == 0)
-            rc = resources_take(s, variant, err);
-        if (rc == 0 && state->status == STATUS_OK)
-            rc = code_identity_take(s, variant, err);
-        if (rc == 0 && state->status == STATUS_OK)
-            rc = built_seal(s, variant, err);
-    }
-    if (rc == 0)
-        rc = write_end_event(s, variant, status_name(state->status), &log, err);
-    runlog_release(&log);
-    return rc;
+    AUTO(runlog_release) struct runlog log = {.fd = -1};
+    if (fs_remove_tree(state->build, err) != 0 || fs_mkdir_p(state->build, 0700, err) != 0 ||
+        runlog_open(&log, state->dir, "build.log", BUILD_LOG_MAX, &s->secrets, err) != 0 ||
+        sources_copy(s, variant, err) < 0)
+        return -1;
+    if (state->status == STATUS_OK && run_commands(s, variant, &log, err) != 0)
+        return -1;
+    if (runlog_finish(&log, err) != 0 || take_result(s, variant, err) != 0)
+        return -1;
+    return write_end_event(s, variant, status_name(state->status), &log, err);
 }
 
 int build_use(struct suite *s, size_t variant, const char *key, struct err *err)

@@ -17,7 +17,7 @@ int built_seal(struct suite *s, size_t variant, struct err *err)
     char path[FS_PATH_MAX];
     if (sources_close(s, variant, err) != 0)
         return -1;
-    return mark_path(state, path, err) != 0 ? -1 : seal_write(state->build, path, COMPLETE_MARK, NULL, err);
+    return mark_path(state, path, err) != 0 ? -1 : seal_write(state->build, path, COMPLETE_MARK, err);
 }
 
 int built_is_intact(const struct suite *s, size_t variant, char *why, struct err *err)

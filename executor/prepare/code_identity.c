@@ -1,5 +1,6 @@
 #include "executor/prepare/code_identity.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "executor/bundle/artifact.h"
 #include "executor/code/identity.h"
@@ -32,12 +33,9 @@ static json_t *load_kept(const char *build)
     char path[FS_PATH_MAX];
     if (fs_join(path, NULL, build, CACHED_CODE) != 0 || !fs_exists(path))
         return NULL;
-    json_t *kept = json_load(path, CODE_BYTES_MAX, NULL);
+    json_auto_t *kept = json_load(path, CODE_BYTES_MAX, NULL);
     const char *schema = json_string_value(json_object_get(kept, "schema"));
-    if (schema && strcmp(schema, PROTO_SCHEMA_CODE) == 0)
-        return kept;
-    json_decref(kept);
-    return NULL;
+    return schema && strcmp(schema, PROTO_SCHEMA_CODE) == 0 ? json_incref(kept) : NULL;
 }
 
 static bool load_listings(const char *build, struct buf *out)
@@ -65,16 +63,14 @@ static void add_listings(const struct code *code, struct buf *out)
 static void read_build(const struct suite *s, const struct variant_state *v, struct report *out)
 {
     struct err why = {.kind = ERR_NONE};
-    struct disasm disasm;
-    struct code code;
+    AUTO(disasm_release) struct disasm disasm = {.seen = NULL};
+    AUTO(code_release) struct code code = {.kernel = NULL};
     disasm_init(&disasm, s->job.settings.listings ? LISTINGS_MAX : 0);
     if (identity_of(v->build, *v->src ? v->src : NULL, arch_of_node(s), &disasm.hook, &code, &why) == 0) {
         out->code = code_encode(&code);
         add_listings(&code, &out->listings);
     } else
         out->code = code_encode_unknown(why.msg);
-    disasm_release(&disasm);
-    code_release(&code);
 }
 
 /* A kept identity stays, whatever the tests have written into the folder since. */
@@ -112,26 +108,29 @@ static bool is_part_of_what_runs(const json_t *code, const struct job *job, cons
             names_sources(job->env.value, job->env.count));
 }
 
+static int find_out(struct suite *s, const struct variant_state *v, struct report *r, struct err *err)
+{
+    /* What a build itself put there is not believed. */
+    json_t *kept = v->build_cached ? load_kept(v->build) : NULL;
+    if (!kept || (s->job.settings.listings && !load_listings(v->build, &r->listings)))
+        return read_again(s, v, kept, r, err);
+    r->code = kept;
+    return 0;
+}
+
 int code_identity_take(struct suite *s, size_t variant, struct err *err)
 {
     const struct variant_state *v = &s->variant[variant];
-    struct report r = {.code = NULL};
-    int rc = 0;
-    buf_init(&r.listings, LISTINGS_MAX + LISTING_HEADS_MAX);
-    /* What a build itself put there is not believed. */
-    json_t *kept = v->build_cached ? load_kept(v->build) : NULL;
-    if (kept && (!s->job.settings.listings || load_listings(v->build, &r.listings)))
-        r.code = kept;
-    else
-        rc = read_again(s, v, kept, &r, err);
-    if (rc == 0 && is_part_of_what_runs(r.code, &s->job, &s->job.variant[variant])) {
+    AUTO(report_release) struct report r = {.listings = {.max = LISTINGS_MAX + LISTING_HEADS_MAX}};
+    if (find_out(s, v, &r, err) != 0)
+        return -1;
+    if (is_part_of_what_runs(r.code, &s->job, &s->job.variant[variant])) {
         json_decref(r.code);
         r.code = code_encode_unknown("the tests also name files of the sources, {src}");
     }
-    if (rc == 0)
-        rc = artifact_json(v->dir, CODE_FILE, json_incref(r.code), &s->secrets, err);
-    if (rc == 0 && r.listings.len)
-        rc = artifact_text(v->dir, LISTINGS_FILE, buf_str(&r.listings), r.listings.len, &s->secrets, err);
-    report_release(&r);
-    return rc;
+    if (artifact_json(v->dir, CODE_FILE, json_incref(r.code), &s->secrets, err) != 0)
+        return -1;
+    return r.listings.len == 0
+               ? 0
+               : artifact_text(v->dir, LISTINGS_FILE, buf_str(&r.listings), r.listings.len, &s->secrets, err);
 }

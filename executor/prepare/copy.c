@@ -1,5 +1,6 @@
 #include "executor/prepare/copy.h"
 
+#include "common/base/alloc.h"
 #include "common/base/environment.h"
 #include "executor/process/child.h"
 #include "executor/suite/assess.h"
@@ -24,23 +25,19 @@ static void keep_message(void *arg, const char *data, size_t len)
 
 static int run_cp(struct suite *s, char **argv, struct assessment *out, struct buf *said, struct err *err)
 {
-    struct strvec env = {.v = NULL};
+    AUTO(strvec_release) struct strvec env = {.v = NULL};
     struct process_spec spec = {.argv = argv, .cwd = "/", .input = -1};
     struct child_limits limits = {.timeout_s = copy_limit_s, .kill_grace_s = 1};
     struct child_hooks hooks = {.output = keep_message, .arg = said};
     struct child_result result;
     struct ending ending;
     environment_for_workload(&env);
-    int rc = strvec_check(&env, err);
     spec.env = env.v;
-    if (rc == 0)
-        rc = child_run(&s->loop, &spec, &limits, &hooks, &result, err);
-    if (rc == 0) {
-        child_ending(&result, &limits, argv[0], &ending);
-        *out = assess_ending(&ending);
-    }
-    strvec_release(&env);
-    return rc;
+    if (child_run(&s->loop, &spec, &limits, &hooks, &result, err) != 0)
+        return -1;
+    child_ending(&result, &limits, argv[0], &ending);
+    *out = assess_ending(&ending);
+    return 0;
 }
 
 /* A node that runs out of space in the middle of a night measures nothing any more. */
@@ -70,22 +67,22 @@ int copy_tree(struct suite *s, const char *from, const char *to, char *why, stru
          dst[FS_PATH_MAX];
     char *sharing[] = {cp, keep, share, end, src, dst, NULL}, *plain[] = {cp, keep, end, src, dst, NULL};
     struct assessment how = {.status = STATUS_OK};
-    struct buf said;
+    AUTO(buf_release) struct buf said = {.max = MESSAGE_MAX};
     snprintf(src, sizeof src, "%s", from);
     snprintf(dst, sizeof dst, "%s", to);
-    int rc = check_space(from, to, why, err);
-    if (rc != 1)
-        return rc;
-    buf_init(&said, MESSAGE_MAX);
-    rc = run_cp(s, sharing, &how, &said, err);
-    if (rc == 0 && how.status != STATUS_OK && !s->loop.stop) { /* a cp that does not know the option */
+    int room = check_space(from, to, why, err);
+    if (room != 1)
+        return room;
+    if (run_cp(s, sharing, &how, &said, err) != 0)
+        return -1;
+    if (how.status != STATUS_OK && !s->loop.stop) { /* a cp that does not know the option */
         buf_clear(&said);
-        rc = fs_remove_tree(to, err) != 0 ? -1 : run_cp(s, plain, &how, &said, err);
+        if (fs_remove_tree(to, err) != 0 || run_cp(s, plain, &how, &said, err) != 0)
+            return -1;
     }
-    bool copied = rc == 0 && how.status == STATUS_OK && !s->loop.stop;
-    if (rc == 0 && !copied)
-        reason_set(why, "copying the sources: %.200s %.200s", s->loop.stop ? "told to end" : how.reason,
-                   s->loop.stop ? "" : buf_str(&said));
-    buf_release(&said);
-    return rc != 0 ? -1 : copied;
+    if (how.status == STATUS_OK && !s->loop.stop)
+        return 1;
+    reason_set(why, "copying the sources: %.200s %.200s", s->loop.stop ? "told to end" : how.reason,
+               s->loop.stop ? "" : buf_str(&said));
+    return 0;
 }

@@ -1,5 +1,6 @@
 #include "executor/prepare/gate.h"
 
+#include "common/base/alloc.h"
 #include "common/contract/timings.h"
 #include "executor/bundle/artifact.h"
 #include "executor/prepare/objects.h"
@@ -80,7 +81,7 @@ static int check_objects(struct gate_run *j, struct err *err)
 {
     const struct subst values = gate_values(j);
     char why[REASON_MAX];
-    json_t *found = objects_read(&j->gate->objects, &values, why, err);
+    json_auto_t *found = objects_read(&j->gate->objects, &values, why, err);
     if (!found && err->kind != ERR_NONE)
         return -1;
     if (found)
@@ -90,7 +91,6 @@ static int check_objects(struct gate_run *j, struct err *err)
         reason_set(j->assessment.reason, "%s", why);
         log_line(j->log, j->assessment.reason);
     }
-    json_decref(found);
     return 0;
 }
 
@@ -205,14 +205,13 @@ static int run_gate(struct suite *s, size_t variant, size_t gate, struct runlog 
 int gate_variant(struct suite *s, size_t variant, struct err *err)
 {
     const struct variant *v = &s->job.variant[variant];
-    struct runlog log = {.fd = -1};
+    AUTO(runlog_release) struct runlog log = {.fd = -1};
     if (v->gate_count == 0 || s->variant[variant].status != STATUS_OK)
         return 0;
-    int rc = runlog_open(&log, s->variant[variant].dir, "gate.log", GATE_LOG_MAX, &s->secrets, err);
-    for (size_t i = 0; rc == 0 && i < v->gate_count && s->variant[variant].status == STATUS_OK; i++)
-        rc = run_gate(s, variant, i, &log, err);
-    if (rc == 0)
-        rc = runlog_finish(&log, err);
-    runlog_release(&log);
-    return rc;
+    if (runlog_open(&log, s->variant[variant].dir, "gate.log", GATE_LOG_MAX, &s->secrets, err) != 0)
+        return -1;
+    for (size_t i = 0; i < v->gate_count && s->variant[variant].status == STATUS_OK; i++)
+        if (run_gate(s, variant, i, &log, err) != 0)
+            return -1;
+    return runlog_finish(&log, err);
 }

@@ -1,5 +1,6 @@
 #include "executor/prepare/objects.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "executor/code/identity.h"
 
@@ -50,41 +51,33 @@ static int scan_files(const glob_t *found, struct code_set *set, char why[REASON
 static int scan_pattern(const char *pattern, const struct subst *values, struct code_set *set,
                         char why[REASON_MAX], struct err *err)
 {
-    struct buf path;
-    glob_t found = {.gl_pathc = 0};
-    buf_init(&path, PATTERN_MAX);
-    int rc = subst_expand(pattern, values, &path, err);
-    if (rc == 0) {
-        int failed = glob(buf_str(&path), 0, NULL, &found);
-        rc = failed == 0 && scan_files(&found, set, why) == 0;
-        if (failed)
-            reason_set(why, "no number: no file matches \"%.300s\"", buf_str(&path));
-        globfree(&found);
-    }
-    buf_release(&path);
-    return rc;
+    AUTO(buf_release) struct buf path = {.max = PATTERN_MAX};
+    AUTO(globfree) glob_t found = {.gl_pathc = 0};
+    if (subst_expand(pattern, values, &path, err) != 0)
+        return -1;
+    if (glob(buf_str(&path), 0, NULL, &found) == 0)
+        return scan_files(&found, set, why) == 0;
+    reason_set(why, "no number: no file matches \"%.300s\"", buf_str(&path));
+    return 0;
 }
 
 static json_t *encode_all(struct code_set *set)
 {
-    struct code code;
+    AUTO(code_release) struct code code = {.kernel = NULL};
     json_t *kernels = json_array();
     code_kernels(set, &code);
     for (size_t i = 0; i < code.kernels; i++)
         json_array_append_new(kernels, encode(&code.kernel[i]));
-    code_release(&code);
     return json_pack("{s:o}", "kernels", kernels);
 }
 
 json_t *objects_read(const struct command *patterns, const struct subst *values, char why[REASON_MAX],
                      struct err *err)
 {
-    struct code_set set;
-    int rc = 1;
+    AUTO(code_set_release) struct code_set set = {.item = NULL};
     code_set_init(&set);
-    for (size_t i = 0; rc == 1 && i < patterns->argc; i++)
-        rc = scan_pattern(patterns->argv[i], values, &set, why, err);
-    json_t *out = rc == 1 ? encode_all(&set) : NULL;
-    code_set_release(&set);
-    return out;
+    for (size_t i = 0; i < patterns->argc; i++)
+        if (scan_pattern(patterns->argv[i], values, &set, why, err) != 1)
+            return NULL;
+    return encode_all(&set);
 }

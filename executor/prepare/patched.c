@@ -1,5 +1,6 @@
 #include "executor/prepare/patched.h"
 
+#include "common/base/alloc.h"
 #include "executor/prepare/copy.h"
 #include "executor/workdir/cache.h"
 #include "executor/workdir/tree.h"
@@ -130,31 +131,35 @@ static int write_edits(const char *dir, const struct edits *edits, struct err *e
                : err_set(err, ERR_STORAGE, "%s: the patched files do not read as written", dir);
 }
 
+static int fill_copy(struct suite *s, const struct variant_state *state, const struct edits *edits,
+                     const char *tmp, struct err *err)
+{
+    char why[REASON_MAX];
+    int copied = copy_tree(s, s->src, tmp, why, err);
+    if (copied < 0)
+        return -1;
+    if (!copied && s->loop.stop) /* the copy is incomplete */
+        return fs_remove_tree(tmp, err);
+    if (!copied)
+        return err_set(err, ERR_INPUT, "%s", why);
+    tree_set_writable(tmp, true);
+    if (write_edits(tmp, edits, err) != 0 || cache_publish(tmp, state->src, err) != 0)
+        return -1;
+    return tree_close(s->layout, TREE_PATCHED, state->source_key, err);
+}
+
 static int make_copy(struct suite *s, const struct variant_state *state, const struct edits *edits,
                      struct err *err)
 {
-    char dir[FS_PATH_MAX], tmp[FS_PATH_MAX], why[REASON_MAX];
+    char dir[FS_PATH_MAX], tmp[FS_PATH_MAX];
     struct err ignored;
     if (layout_make(s->layout, dir, TREE_PATCHED, err) != 0 || fs_join(tmp, err, dir, ".tmp") != 0 ||
         fs_remove_tree(tmp, err) != 0 || layout_discard(dir, state->source_key, err) != 0)
         return -1;
-    int rc = copy_tree(s, s->src, tmp, why, err);
-    if (rc == 0 && s->loop.stop) /* the copy is incomplete */
-        return fs_remove_tree(tmp, err);
-    if (rc == 0)
-        return err_set(err, ERR_INPUT, "%s", why);
-    if (rc == 1)
-        tree_set_writable(tmp, true);
-    rc = rc == 1 ? 0 : -1;
-    if (rc == 0)
-        rc = write_edits(tmp, edits, err);
-    if (rc == 0)
-        rc = cache_publish(tmp, state->src, err);
-    if (rc == 0)
-        rc = tree_close(s->layout, TREE_PATCHED, state->source_key, err);
-    if (rc != 0)
-        fs_remove_tree(tmp, &ignored);
-    return rc;
+    if (fill_copy(s, state, edits, tmp, err) == 0)
+        return 0;
+    fs_remove_tree(tmp, &ignored);
+    return -1;
 }
 
 /* The patched files decide; the seal speaks for the others. */
@@ -169,17 +174,15 @@ static int is_usable(const struct suite *s, const struct variant_state *state, c
 static int prepare_variant(struct suite *s, size_t variant, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
-    struct edits edits = {.count = 0};
-    int rc = edit_files(s, &s->job.variant[variant], &edits, err);
-    if (rc == 0)
-        rc = layout_entry(s->layout, state->src, TREE_PATCHED, state->source_key, err);
-    int usable = rc == 0 ? is_usable(s, state, &edits, err) : -1;
-    if (rc == 0)
-        rc = usable < 0 ? -1 : usable ? 0 : make_copy(s, state, &edits, err);
-    if (rc == 0)
-        cache_stamp(state->src);
-    edits_release(&edits);
-    return rc;
+    AUTO(edits_release) struct edits edits = {.count = 0};
+    if (edit_files(s, &s->job.variant[variant], &edits, err) != 0 ||
+        layout_entry(s->layout, state->src, TREE_PATCHED, state->source_key, err) != 0)
+        return -1;
+    int usable = is_usable(s, state, &edits, err);
+    if (usable < 0 || (!usable && make_copy(s, state, &edits, err) != 0))
+        return -1;
+    cache_stamp(state->src);
+    return 0;
 }
 
 /* Whether an earlier variant with the same patches has made the copy. */

@@ -1,5 +1,6 @@
 #include "executor/prepare/resources.h"
 
+#include "common/base/alloc.h"
 #include "common/base/regex.h"
 #include "executor/bundle/artifact.h"
 
@@ -18,16 +19,12 @@ static bool is_of_variant(const json_t *kernel, const char *variant)
 /* A shared build lists the kernels of all its variants: keep those of this one. */
 static void keep_variant(json_t *root, const char *variant)
 {
-    json_t *kernels = json_object_get(root, "kernels"), *own = json_array(), *kernel;
+    json_t *kernels = json_object_get(root, "kernels"), *kernel;
+    json_auto_t *own = json_array();
     size_t i;
-    json_array_foreach(kernels, i, kernel)
-    {
-        if (is_of_variant(kernel, variant))
-            json_array_append(own, kernel);
-    }
+    json_array_foreach(kernels, i, kernel) if (is_of_variant(kernel, variant)) json_array_append(own, kernel);
     if (json_array_size(own) > 0)
         json_object_set(root, "kernels", own);
-    json_decref(own);
 }
 
 int resources_take(struct suite *s, size_t variant, struct err *err)
@@ -39,16 +36,15 @@ int resources_take(struct suite *s, size_t variant, struct err *err)
         return -1;
     if (!fs_exists(path))
         return 0;
-    json_t *root = json_load(path, RESOURCES_MAX, &why);
+    json_auto_t *root = json_load(path, RESOURCES_MAX, &why);
     if (!json_is_object(root)) {
         state->status = STATUS_BUILD_FAILED;
         reason_set(state->reason, "%.500s", root ? RESOURCES_FILE ": not a JSON object" : why.msg);
-        json_decref(root);
         return 0;
     }
     keep_variant(root, s->job.variant[variant].build_as);
     json_decref(state->resources);
-    state->resources = root;
+    state->resources = json_incref(root);
     return artifact_json(state->dir, RESOURCES_FILE, json_incref(root), &s->secrets, err);
 }
 
@@ -143,17 +139,13 @@ bool resources_number(const json_t *resources, const struct gate *gate, const ch
                       const char **worst, char why[REASON_MAX])
 {
     const json_t *kernels = json_object_get(resources, "kernels");
-    struct regex kernel = {.code = NULL};
+    AUTO(regex_release) struct regex kernel = {.code = NULL};
     struct err err = {.kind = ERR_NONE};
-    if (!resources || json_array_size(kernels) == 0) {
+    if (json_array_size(kernels) == 0)
         reason_set(why, "no number: the build wrote %s%.200s", resources ? "no kernel in " : "no ", of);
-        return false;
-    }
-    bool good = !gate->kernel || regex_compile(&kernel, gate->kernel, &err) == 0;
-    if (good)
-        good = find_worst(kernels, gate, &kernel, of, number, worst, why);
-    else
+    else if (gate->kernel && regex_compile(&kernel, gate->kernel, &err) != 0)
         reason_set(why, "%s", err.msg);
-    regex_release(&kernel);
-    return good;
+    else
+        return find_worst(kernels, gate, &kernel, of, number, worst, why);
+    return false;
 }

@@ -1,5 +1,6 @@
 #include "executor/prepare/step.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "executor/job/command.h"
 #include "executor/process/child.h"
@@ -21,13 +22,11 @@ static void on_output(void *arg, const char *data, size_t len)
 
 static void log_command(struct runlog *log, const struct strvec *argv)
 {
-    struct buf line;
-    buf_init(&line, LIMIT_LOG_LINE);
+    AUTO(buf_release) struct buf line = {.max = LIMIT_LOG_LINE};
     buf_puts(&line, "$ ");
     text_shell_join(&line, strvec_argv(argv));
     buf_putc(&line, '\n');
     runlog_add(log, buf_str(&line), line.len);
-    buf_release(&line);
 }
 
 static int run_logged(struct suite *s, size_t variant, struct step *step, const struct strvec *argv,
@@ -74,21 +73,18 @@ int step_run(struct suite *s, size_t variant, const struct step *step, struct as
              struct err *err)
 {
     struct step own = *step;
-    struct strvec argv = {.v = NULL}, env = {.v = NULL};
-    int rc = 0;
+    AUTO(strvec_release) struct strvec argv = {.v = NULL};
+    AUTO(strvec_release) struct strvec env = {.v = NULL};
     if (command_argv(step->command, step->values, &argv, err) == 0 &&
         command_environment(&s->job, &s->job.variant[variant], step->values, &env, err) == 0) {
         if (s->lanes.count > 0) /* not on a GPU that another run may have */
             lane_environment(&s->lanes.lane[0], &env);
-        rc = run_logged(s, variant, &own, &argv, &env, out, wall_s, err);
-    } else if (err->kind == ERR_INPUT) {
-        *out = (struct assessment){.status = STATUS_FAIL};
-        reason_set(out->reason, "%.500s", err->msg);
-        *err = (struct err){.kind = ERR_NONE};
-    } else {
-        rc = -1;
+        return run_logged(s, variant, &own, &argv, &env, out, wall_s, err);
     }
-    strvec_release(&argv);
-    strvec_release(&env);
-    return rc;
+    if (err->kind != ERR_INPUT)
+        return -1;
+    *out = (struct assessment){.status = STATUS_FAIL};
+    reason_set(out->reason, "%.500s", err->msg);
+    *err = (struct err){.kind = ERR_NONE};
+    return 0;
 }

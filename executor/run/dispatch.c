@@ -1,5 +1,6 @@
 #include "executor/run/dispatch.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "executor/array/array_queue.h"
 #include "executor/trial/adopt.h"
@@ -49,14 +50,11 @@ static int restore_phases(struct dispatch *d, struct err *err)
     return 0;
 }
 
-static int dispatch_open(struct dispatch *d, struct suite *s, struct err *err)
+static int dispatch_open(struct dispatch *d, struct err *err)
 {
-    *d = (struct dispatch){.s = s};
-    if (array_queue_open(&d->queue, s, err) != 0)
+    if (array_queue_open(&d->queue, d->s, err) != 0)
         return -1;
-    d->phase = calloc(s->job.variant_count, sizeof *d->phase);
-    if (!d->phase)
-        return err_set(err, ERR_INTERNAL, "no memory for the variants");
+    d->phase = xcalloc(d->s->job.variant_count, sizeof *d->phase);
     return restore_phases(d, err);
 }
 
@@ -88,9 +86,7 @@ static int begin_preparation(struct dispatch *d, size_t v, struct err *err)
                    lost);
         return 0;
     }
-    struct array_job *a = array_queue_new(&d->queue, v, 1, err);
-    if (!a)
-        return -1;
+    struct array_job *a = array_queue_new(&d->queue, v, 1);
     a->prepare = true;
     snprintf(a->build, sizeof a->build, "%s", state->build_key);
     d->phase[v] = PHASE_PREPARING;
@@ -119,11 +115,11 @@ struct history {
     bool busy; /* one that is not over has it */
 };
 
-/* By test. The caller frees it; NULL: no memory. */
+/* By test. The caller frees it. */
 static struct history *collect_history(const struct dispatch *d, size_t v)
 {
-    struct history *history = calloc(d->s->job.test_count, sizeof *history);
-    for (size_t i = 0; history && i < d->queue.count; i++) {
+    struct history *history = xcalloc(d->s->job.test_count, sizeof *history);
+    for (size_t i = 0; i < d->queue.count; i++) {
         const struct array_job *a = &d->queue.job[i];
         for (size_t k = 0; a->variant == v && k < a->count; k++)
             for (size_t j = 0; j < a->task[k].count; j++) {
@@ -183,7 +179,7 @@ static bool belongs(const struct job *job, const struct array_task *t, int64_t c
 
 /* Moves tests into one task: all of one context, or of as many as it has GPUs for; with one job per test, the
  * warm-up tests up to the first that is measured. Tests of a context run in order on one machine. */
-static int fill_task(const struct job *job, struct array_task *t, size_t first, bool *wanted, struct err *err)
+static void fill_task(const struct job *job, struct array_task *t, size_t first, bool *wanted)
 {
     bool one_test = job->scheduler.granularity == GRANULARITY_TEST;
     for (size_t i = first; i < job->test_count; i++) {
@@ -191,12 +187,10 @@ static int fill_task(const struct job *job, struct array_task *t, size_t first, 
         if (!wanted[i] || (one_test ? !own : !belongs(job, t, job->test[i].context)))
             continue;
         wanted[i] = false;
-        if (array_task_add_test(t, i, err) != 0)
-            return -1;
+        array_task_add_test(t, i);
         if (one_test && !job->test[i].warmup)
             break;
     }
-    return 0;
 }
 
 /* Submits one job with as many of the wanted tests as it may contain. */
@@ -207,18 +201,11 @@ static int submit_wanted(struct dispatch *d, size_t v, bool *wanted, struct err 
     size_t tasks = job->scheduler.granularity == GRANULARITY_TEST ? 1 : (size_t)job->scheduler.array_max;
     if (tasks > job->test_count)
         tasks = job->test_count;
-    struct array_job *a = array_queue_new(&d->queue, v, tasks, err);
-    if (!a)
-        return -1;
+    struct array_job *a = array_queue_new(&d->queue, v, tasks);
     snprintf(a->build, sizeof a->build, "%s", d->s->variant[v].build_key);
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < job->test_count && used < tasks; i++)
+    for (size_t i = 0; i < job->test_count && used < tasks; i++)
         if (wanted[i])
-            rc = fill_task(job, &a->task[used++], i, wanted, err);
-    if (rc != 0) {
-        array_job_release(a);
-        return -1;
-    }
+            fill_task(job, &a->task[used++], i, wanted);
     a->count = used; /* the others have no tests to free */
     return array_queue_submit_new(&d->queue, err);
 }
@@ -234,32 +221,31 @@ static bool any(const bool *wanted, size_t count)
 static int submit_tests(struct dispatch *d, size_t v, struct err *err)
 {
     const struct job *job = &d->s->job;
-    bool *wanted = calloc(job->test_count, sizeof *wanted);
-    struct history *history = collect_history(d, v);
-    int rc = wanted && history ? 0 : err_set(err, ERR_INTERNAL, "no memory for an array job");
-    for (size_t i = 0; rc == 0 && i < job->test_count; i++)
-        if (job->test[i].variant == v)
-            rc = check_wanted(d, i, &history[i], &wanted[i], err);
-    while (rc == 0 && any(wanted, job->test_count) && !d->queue.refusal[0] && !d->s->loop.stop)
-        rc = submit_wanted(d, v, wanted, err);
-    free(wanted);
-    free(history);
-    return rc;
+    AUTO_FREE bool *wanted = xcalloc(job->test_count, sizeof *wanted);
+    AUTO_FREE struct history *history = collect_history(d, v);
+    for (size_t i = 0; i < job->test_count; i++)
+        if (job->test[i].variant == v && check_wanted(d, i, &history[i], &wanted[i], err) != 0)
+            return -1;
+    while (any(wanted, job->test_count) && !d->queue.refusal[0] && !d->s->loop.stop)
+        if (submit_wanted(d, v, wanted, err) != 0)
+            return -1;
+    return 0;
+}
+
+static int advance_variant(struct dispatch *d, size_t v, struct err *err)
+{
+    if (d->phase[v] == PHASE_PREPARING && end_preparation(d, v, err) != 0)
+        return -1;
+    if (d->phase[v] == PHASE_NEW && begin_preparation(d, v, err) != 0)
+        return -1;
+    return d->phase[v] == PHASE_READY ? submit_tests(d, v, err) : 0;
 }
 
 static int advance(struct dispatch *d, struct err *err)
 {
-    for (size_t v = 0; v < d->s->job.variant_count && !d->s->loop.stop; v++) {
-        int rc = 0;
-        if (d->phase[v] == PHASE_PREPARING)
-            rc = end_preparation(d, v, err);
-        if (rc == 0 && d->phase[v] == PHASE_NEW)
-            rc = begin_preparation(d, v, err);
-        if (rc == 0 && d->phase[v] == PHASE_READY)
-            rc = submit_tests(d, v, err);
-        if (rc != 0)
+    for (size_t v = 0; v < d->s->job.variant_count && !d->s->loop.stop; v++)
+        if (advance_variant(d, v, err) != 0)
             return -1;
-    }
     return 0;
 }
 
@@ -295,20 +281,12 @@ static int dispatch_loop(struct dispatch *d, char *reason, struct err *err)
 
 int dispatch_run(struct suite *s, char *reason, struct err *err)
 {
-    struct dispatch d;
-    int rc = dispatch_open(&d, s, err);
-    if (rc == 0)
-        rc = dispatch_loop(&d, reason, err);
-    dispatch_close(&d);
-    return rc;
+    AUTO(dispatch_close) struct dispatch d = {.s = s};
+    return dispatch_open(&d, err) != 0 ? -1 : dispatch_loop(&d, reason, err);
 }
 
 int dispatch_cancel(struct suite *s, struct err *err)
 {
-    struct dispatch d;
-    int rc = dispatch_open(&d, s, err);
-    if (rc == 0)
-        rc = array_queue_cancel(&d.queue, err);
-    dispatch_close(&d);
-    return rc;
+    AUTO(dispatch_close) struct dispatch d = {.s = s};
+    return dispatch_open(&d, err) != 0 ? -1 : array_queue_cancel(&d.queue, err);
 }

@@ -1,5 +1,6 @@
 #include "executor/run/lane_open.h"
 
+#include "common/base/alloc.h"
 #include "common/contract/gpu_wish.h"
 
 #include <stdio.h>
@@ -130,12 +131,9 @@ static void open_lane(struct lane *lane, struct suite *s, bool choose)
     oom_open(&lane->oom, s->layout);
 }
 
-int lanes_open(struct lanes *l, struct suite *s, const struct gpu_use *sets, size_t count, bool choose,
-               struct err *err)
+void lanes_open(struct lanes *l, struct suite *s, const struct gpu_use *sets, size_t count, bool choose)
 {
-    *l = (struct lanes){.lane = calloc(count, sizeof *l->lane)};
-    if (!l->lane)
-        return err_set(err, ERR_INTERNAL, "no memory for the lanes");
+    *l = (struct lanes){.lane = xcalloc(count, sizeof *l->lane)};
     for (; l->count < count; l->count++) {
         struct lane *lane = &l->lane[l->count];
         lane->index = l->count;
@@ -143,5 +141,4 @@ int lanes_open(struct lanes *l, struct suite *s, const struct gpu_use *sets, siz
         lane->gpus = sets[l->count];
         open_lane(lane, s, choose);
     }
-    return 0;
 }

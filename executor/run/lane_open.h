@@ -7,9 +7,7 @@
 #include "executor/suite/suite.h"
 
 /* One lane per set; every set is of GPUs of the node's facts (s->node). choose: the tests of a lane see its
- * GPUs only, by their environment; without it they see what the plan's environment lets them see. Close it
- * also after a failure. */
-int lanes_open(struct lanes *l, struct suite *s, const struct gpu_use *sets, size_t count, bool choose,
-               struct err *err);
+ * GPUs only, by their environment; without it they see what the plan's environment lets them see. */
+void lanes_open(struct lanes *l, struct suite *s, const struct gpu_use *sets, size_t count, bool choose);
 
 #endif

@@ -1,5 +1,7 @@
 #include "executor/run/lane_plan.h"
 
+#include "common/base/alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,19 +114,14 @@ static bool needs_units(const struct suite *s)
     return s->lanes.count > 1 || s->job.settings.placement == PLACEMENT_EVERY;
 }
 
-int lane_plan(struct lane_queue *q, const struct suite *s, struct err *err)
+void lane_plan(struct lane_queue *q, const struct suite *s)
 {
     size_t count = s->job.test_count, units = 0;
     bool several = needs_units(s);
-    struct lane_item *items = calloc(count + 1, sizeof *items);
-    size_t *first = calloc(count + 1, sizeof *first);
+    struct lane_item *items = xcalloc(count, sizeof *items);
+    AUTO_FREE size_t *first = xcalloc(count, sizeof *first);
     double scale = timeout_scale(&s->job);
-    for (size_t i = 0; items && first && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         items[i] = make_item(s, i, several ? find_unit(s, i, first, &units) : 0, scale);
-    bool made = items && first;
-    free(first);
-    if (made)
-        return lane_queue_init(q, items, count, s->lanes.count, err);
-    free(items);
-    return err_set(err, ERR_INTERNAL, "no memory for the lanes");
+    lane_queue_init(q, items, count, s->lanes.count);
 }

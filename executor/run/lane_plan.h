@@ -8,6 +8,6 @@
 #include "executor/suite/suite.h"
 
 /* Needs s->lanes. */
-int lane_plan(struct lane_queue *q, const struct suite *s, struct err *err);
+void lane_plan(struct lane_queue *q, const struct suite *s);
 
 #endif

@@ -1,5 +1,7 @@
 #include "executor/run/lane_queue.h"
 
+#include "common/base/alloc.h"
+
 #include <stdlib.h>
 
 /* How much longer than the others, in parts of the even share, a lane may get so that units stay home. */
@@ -13,19 +15,16 @@ struct spread {
     double share;  /* the least that the busiest lane can get */
 };
 
-static int make_arrays(struct lane_queue *q, size_t lanes, struct err *err)
+static void make_arrays(struct lane_queue *q, size_t lanes)
 {
-    q->unit = calloc(q->count + 1, sizeof *q->unit);
-    q->lane = calloc(lanes, sizeof *q->lane);
-    if (!q->unit || !q->lane)
-        return err_set(err, ERR_INTERNAL, "no memory for the lanes");
+    q->unit = xcalloc(q->count, sizeof *q->unit);
+    q->lane = xcalloc(lanes, sizeof *q->lane);
     q->lane_count = lanes;
     for (size_t l = 0; l < lanes; l++)
         q->lane[l].running = LANE_NONE;
     for (size_t u = 0; u < q->count; u++)
         q->unit[u] =
             (struct lane_unit){.lane = LANE_NONE, .home = LANE_NONE, .begun = LANE_NONE, .only = LANE_NONE};
-    return 0;
 }
 
 static void add_to_unit(struct lane_queue *q, const struct lane_item *item)
@@ -84,7 +83,7 @@ static void find_share(struct spread *s)
     s->share = lanes > 0 && sum / lanes > longest ? sum / lanes : longest;
 }
 
-/* Those that have no choice. */
+/* Puts the units that only one lane may run, or that a lane has begun. */
 static void put_bound(struct spread *s)
 {
     for (size_t i = 0; i < s->q->unit_count; i++) {
@@ -111,7 +110,8 @@ static void put_home(struct spread *s)
     }
 }
 
-/* Of lanes that are about as loaded, home is the one. */
+/* A unit goes to the least loaded lane, unless its home is hardly more loaded: there it had its earlier
+ * times. */
 static void put_rest(struct spread *s)
 {
     for (size_t i = 0; i < s->q->unit_count; i++) {
@@ -127,36 +127,25 @@ static void put_rest(struct spread *s)
 }
 
 /* Gives every unit without a lane one. */
-static int spread_units(struct lane_queue *q, struct err *err)
+static void spread_units(struct lane_queue *q)
 {
-    struct spread s = {.q = q,
-                       .order = calloc(q->count + 1, sizeof *s.order),
-                       .load = calloc(q->lane_count, sizeof *s.load)};
-    int rc = s.order && s.load ? 0 : err_set(err, ERR_INTERNAL, "no memory for the lanes");
-    if (rc == 0) {
-        find_share(&s);
-        sort_longest_first(q, s.order);
-        put_bound(&s);
-        put_home(&s);
-        put_rest(&s);
-    }
-    free(s.order);
-    free(s.load);
-    return rc;
+    AUTO_FREE size_t *order = xcalloc(q->count, sizeof *order);
+    AUTO_FREE double *load = xcalloc(q->lane_count, sizeof *load);
+    struct spread s = {.q = q, .order = order, .load = load};
+    find_share(&s);
+    sort_longest_first(q, order);
+    put_bound(&s);
+    put_home(&s);
+    put_rest(&s);
 }
 
-int lane_queue_init(struct lane_queue *q, struct lane_item *items, size_t count, size_t lanes,
-                    struct err *err)
+void lane_queue_init(struct lane_queue *q, struct lane_item *items, size_t count, size_t lanes)
 {
     *q = (struct lane_queue){.item = items, .count = count};
-    int rc = make_arrays(q, lanes, err);
-    for (size_t i = 0; rc == 0 && i < count; i++)
+    make_arrays(q, lanes);
+    for (size_t i = 0; i < count; i++)
         add_to_unit(q, &items[i]);
-    if (rc == 0)
-        rc = spread_units(q, err);
-    if (rc != 0)
-        lane_queue_release(q);
-    return rc;
+    spread_units(q);
 }
 
 void lane_queue_release(struct lane_queue *q)

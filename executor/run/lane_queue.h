@@ -9,8 +9,6 @@
 #ifndef KERNSWEEP_EXECUTOR_RUN_LANE_QUEUE_H
 #define KERNSWEEP_EXECUTOR_RUN_LANE_QUEUE_H
 
-#include "common/base/err.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -52,8 +50,7 @@ struct lane_queue {
 };
 
 /* Takes items, which the caller allocated: count of them, units numbered below count. */
-int lane_queue_init(struct lane_queue *q, struct lane_item *items, size_t count, size_t lanes,
-                    struct err *err);
+void lane_queue_init(struct lane_queue *q, struct lane_item *items, size_t count, size_t lanes);
 void lane_queue_release(struct lane_queue *q);
 
 /* The test that may begin on that lane now; false: none, for now or for good. May move a unit there. */

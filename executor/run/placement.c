@@ -22,32 +22,35 @@
 static const double leftover_limit_s = 10;
 
 /* One for each group of GPUs that the run has; gates run on the first. */
-static int open_lanes(struct suite *s, struct err *err)
+static void open_lanes(struct suite *s)
 {
     const struct gpu_use none = {.count = 0};
     const struct gpu_choice *c = &s->gpus;
-    return c->count == 0 ? lanes_open(&s->lanes, s, &none, 1, false, err)
-                         : lanes_open(&s->lanes, s, c->group, c->count, c->choose, err);
+    if (c->count == 0)
+        lanes_open(&s->lanes, s, &none, 1, false);
+    else
+        lanes_open(&s->lanes, s, c->group, c->count, c->choose);
 }
 
 /* The node's facts, as node.json and as an event. */
 static int record_node(struct suite *s, struct err *err)
 {
-    s->node = node_probe(s->layout, &s->loop, &s->nvml, s->job.settings.model, err);
-    if (s->node && s->job.preflight && !s->job.part.on) /* made on the machine that submitted */
-        json_object_set(s->node, "preflight", (json_t *)(uintptr_t)s->job.preflight);
-    if (s->node && *s->job.part.host)
-        json_object_set_new(s->node, "host", json_string(s->job.part.host));
-    if (s->node && s->clocks.count > 0)
-        json_object_set_new(s->node, "clocks",
+    json_t *node = s->node = node_probe(s->layout, &s->loop, &s->nvml, s->job.settings.model, err);
+    if (!node)
+        return -1;
+    if (s->job.preflight && !s->job.part.on) /* made on the machine that submitted */
+        json_object_set(node, "preflight", (json_t *)(uintptr_t)s->job.preflight);
+    if (*s->job.part.host)
+        json_object_set_new(node, "host", json_string(s->job.part.host));
+    if (s->clocks.count > 0)
+        json_object_set_new(node, "clocks",
                             json_pack("{s:s, s:i}", "mode", clocks_mode_names[s->clocks.want.mode], "mhz",
                                       s->clocks.want.mhz));
-    if (!s->node || artifact_json(s->dir, RUN_NODE, json_incref(s->node), &s->secrets, err) != 0)
+    if (artifact_json(s->dir, RUN_NODE, json_incref(node), &s->secrets, err) != 0)
         return -1;
     return journal_add(&s->journal, EVENT_NODE,
-                       json_pack("{s:O, s:O, s:O}", "hostname", json_object_get(s->node, "hostname"), "gpus",
-                                 json_object_get(s->node, "gpus"), "kernel",
-                                 json_object_get(s->node, "kernel")),
+                       json_pack("{s:O, s:O, s:O}", "hostname", json_object_get(node, "hostname"), "gpus",
+                                 json_object_get(node, "gpus"), "kernel", json_object_get(node, "kernel")),
                        err);
 }
 
@@ -150,7 +153,8 @@ static int run_here(struct suite *s, char *reason, struct err *err)
         rc = prepare_sources(s, reason, err);
     if (rc != 1)
         return rc;
-    return open_lanes(s, err) != 0 || prepare_variants(s, err) != 0 || run_lanes(s, err) != 0 ? -1 : 1;
+    open_lanes(s);
+    return prepare_variants(s, err) != 0 || run_lanes(s, err) != 0 ? -1 : 1;
 }
 
 static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, struct err *err)

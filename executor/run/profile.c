@@ -1,5 +1,6 @@
 #include "executor/run/profile.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/environment.h"
 #include "executor/bundle/artifact.h"
@@ -11,7 +12,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -77,20 +77,18 @@ static bool on_path(const struct strvec *env, const char *program)
 static int refusal(struct suite *s, enum counters_tool tool, char *why, struct err *err)
 {
     const struct subst values = suite_subst(s, 0);
-    struct strvec env = {0};
-    struct buf params;
-    int rc = command_environment(&s->job, NULL, &values, &env, err);
-    buf_init(&params, PROC_FILE_MAX);
-    read_proc(s, "driver/nvidia/params", &params);
+    AUTO(strvec_release) struct strvec env = {0};
+    AUTO(buf_release) struct buf params = {.max = PROC_FILE_MAX};
     why[0] = '\0';
-    if (rc == 0 && !on_path(&env, tool_name(tool)))
+    if (command_environment(&s->job, NULL, &values, &env, err) != 0)
+        return -1;
+    read_proc(s, "driver/nvidia/params", &params);
+    if (!on_path(&env, tool_name(tool)))
         reason_set(why, "%s is not installed on this node, or not in PATH", tool_name(tool));
-    else if (rc == 0 && tool == COUNTERS_NCU && geteuid() != 0 && profiler_is_admin_only(buf_str(&params)))
+    else if (tool == COUNTERS_NCU && geteuid() != 0 && profiler_is_admin_only(buf_str(&params)))
         reason_set(why, "NVIDIA's driver lets only root count on this node (RmProfilingAdminOnly is 1); its "
                         "administrator can load it with NVreg_RestrictProfilingToAdminUsers=0");
-    buf_release(&params);
-    strvec_release(&env);
-    return rc;
+    return 0;
 }
 
 static int note(struct suite *s, const struct profiled *p, const char *why, struct err *err)
@@ -152,7 +150,7 @@ static int make_command(struct profiled *p, struct err *err)
         return -1;
     set_environment(p);
     lane_environment(s->test[p->test].lane ? s->test[p->test].lane : s->lanes.lane, &p->env);
-    return strvec_check(&p->argv, err) != 0 || strvec_check(&p->env, err) != 0 ? -1 : 0;
+    return 0;
 }
 
 static int run_child(struct profiled *p, struct err *err)
@@ -195,7 +193,7 @@ static int find_csv(const char *rel, const char *full, void *arg, struct err *er
     return 0;
 }
 
-/* What the workload left beside it is of no interest. */
+/* What a workload left that cannot be visited is of no interest. */
 static void pass_by(const char *rel, const char *why, void *arg)
 {
     (void)rel, (void)why, (void)arg;
@@ -206,15 +204,12 @@ static int keep_csv(struct profiled *p, struct err *err)
 {
     struct suite *s = p->suite;
     struct err why = {0};
-    struct buf text;
-    buf_init(&text, CSV_BYTES_MAX);
-    int rc = p->tool == COUNTERS_ROCPROFV3 ? fs_walk_rest(p->raw, find_csv, pass_by, p->csv, err) : 0;
-    if (rc == 0 && fs_read_file(p->csv, CSV_BYTES_MAX, &text, &why) == 0)
-        rc = artifact_text(p->dir, csv_name, buf_str(&text), text.len, &s->secrets, err);
-    else if (rc == 0)
-        rc = note(s, p, "wrote no table of at most 32 MiB; counters.log has its output", err);
-    buf_release(&text);
-    return rc;
+    AUTO(buf_release) struct buf text = {.max = CSV_BYTES_MAX};
+    if (p->tool == COUNTERS_ROCPROFV3 && fs_walk_rest(p->raw, find_csv, pass_by, p->csv, err) != 0)
+        return -1;
+    if (fs_read_file(p->csv, CSV_BYTES_MAX, &text, &why) != 0)
+        return note(s, p, "wrote no table of at most 32 MiB; counters.log has its output", err);
+    return artifact_text(p->dir, csv_name, buf_str(&text), text.len, &s->secrets, err);
 }
 
 static int count_cell(struct profiled *p, struct err *err)
@@ -229,20 +224,19 @@ static int count_cell(struct profiled *p, struct err *err)
     return rc == 0 ? fs_remove_tree(p->raw, err) : -1;
 }
 
-static int count_once(struct suite *s, size_t test, enum counters_tool tool, double left_s, struct err *err)
+static void profiled_release(struct profiled *p)
 {
-    struct profiled *p = calloc(1, sizeof *p);
-    char done[FS_PATH_MAX];
-    if (!p)
-        return err_set(err, ERR_INTERNAL, "no memory for the counters");
-    *p = (struct profiled){.suite = s, .test = test, .tool = tool, .left_s = left_s};
-    int rc = set_paths(p, err) != 0 ? -1 : fs_join(done, err, p->dir, csv_name);
-    if (rc == 0 && !fs_exists(done)) /* else a supervisor before this one got so far */
-        rc = count_cell(p, err);
     strvec_release(&p->argv);
     strvec_release(&p->env);
-    free(p);
-    return rc;
+}
+
+static int count_once(struct suite *s, size_t test, enum counters_tool tool, double left_s, struct err *err)
+{
+    AUTO(profiled_release) struct profiled p = {.suite = s, .test = test, .tool = tool, .left_s = left_s};
+    char done[FS_PATH_MAX];
+    if (set_paths(&p, err) != 0 || fs_join(done, err, p.dir, csv_name) != 0)
+        return -1;
+    return fs_exists(done) ? 0 : count_cell(&p, err); /* a supervisor before this one got so far */
 }
 
 /* The first test of its variant and context, of those that worked. */

@@ -1,5 +1,6 @@
 #include "executor/run/profiler.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ void profiler_command(const struct counters *c, enum counters_tool tool, const c
                       struct strvec *out)
 {
     const char *names[LIMIT_COUNTERS + 1];
-    struct buf list;
+    AUTO(buf_release) struct buf list = {.max = (size_t)LIMIT_COUNTERS * (LIMIT_COUNTER_NAME + 1)};
     counters_names(c, tool, names);
     if (tool == COUNTERS_ROCPROFV3) {
         strvec_pushl(out, "rocprofv3", "--pmc", NULL);
@@ -23,10 +24,8 @@ void profiler_command(const struct counters *c, enum counters_tool tool, const c
         strvec_pushl(out, "--output-format", "csv", "-d", folder, "-o", "counters", "--", NULL);
         return;
     }
-    buf_init(&list, (size_t)LIMIT_COUNTERS * (LIMIT_COUNTER_NAME + 1));
     for (size_t i = 0; names[i]; i++)
         buf_printf(&list, "%s%s", i ? "," : "", names[i]);
     strvec_pushl(out, "ncu", "--csv", "--page", "raw", "--print-units", "base", "--metrics", buf_str(&list),
                  "--clock-control", "none", "--target-processes", "all", "--log-file", csv, NULL);
-    buf_release(&list);
 }

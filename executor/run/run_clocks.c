@@ -17,7 +17,7 @@ static bool must_block(const struct suite *s)
     return s->job.settings.clocks_unverified == CLOCKS_BLOCK;
 }
 
-/* To follow-up in the journal and in summary.json. */
+/* For whoever follows the run, and for summary.json. */
 static int warn(struct suite *s, const char *text, struct err *err)
 {
     reason_set(s->clocks_warning, "%s", text);
@@ -60,18 +60,15 @@ static int hold_all(struct suite *s, const struct node_lock *lock, const json_t 
 int run_clocks_take(struct suite *s, const struct node_lock *lock, char *reason, struct err *err)
 {
     struct err why;
-    json_t *gpus = node_gpus(s->layout, &s->nvml);
-    int rc = recover_all(s, lock, gpus, err) == 0 ? 1 : -1;
-    if (rc == 1 && is_asked(s) && hold_all(s, lock, gpus, &why) != 1) {
-        if (must_block(s)) {
-            reason_set(reason, "%s; or set \"clocks\" to the mode \"leave\"", why.msg);
-            rc = 0;
-        } else {
-            rc = warn(s, why.msg, err) == 0 ? 1 : -1;
-        }
-    }
-    json_decref(gpus);
-    return rc;
+    json_auto_t *gpus = node_gpus(s->layout, &s->nvml);
+    if (recover_all(s, lock, gpus, err) != 0)
+        return -1;
+    if (!is_asked(s) || hold_all(s, lock, gpus, &why) == 1)
+        return 1;
+    if (!must_block(s))
+        return warn(s, why.msg, err) == 0 ? 1 : -1;
+    reason_set(reason, "%s; or set \"clocks\" to the mode \"leave\"", why.msg);
+    return 0;
 }
 
 int run_clocks_contradicted(struct suite *s, struct err *err)
@@ -117,9 +114,8 @@ int run_clocks_recover(struct suite *s, struct err *err)
     char note[CLOCKS_NOTE_MAX], text[REASON_MAX];
     if (!is_asked(s))
         return 0;
-    json_t *gpus = node_gpus(s->layout, &s->nvml);
+    json_auto_t *gpus = node_gpus(s->layout, &s->nvml);
     clocks_recover_run(s->layout, gpus, s->job.run_id, note);
-    json_decref(gpus);
     reason_set(text, "%s", note);
     return *note ? suite_note(s, text, err) : 0;
 }

@@ -1,5 +1,6 @@
 #include "executor/run/run_lanes.h"
 
+#include "common/base/alloc.h"
 #include "executor/prepare/untouched.h"
 #include "executor/run/lane_plan.h"
 #include "executor/run/run_clocks.h"
@@ -24,19 +25,13 @@ static bool must_skip(const struct suite *s, size_t test, struct assessment *why
     if (test_is_out_of_attempts(s, test, why))
         return true;
     why->status = STATUS_SKIPPED;
-    if (s->dirty[0]) {
-        reason_set(why->reason, "%s", s->dirty);
-        return true;
-    }
-    if (v->stuck[0]) {
-        reason_set(why->reason, "%s", v->stuck);
-        return true;
-    }
-    if (v->status != STATUS_OK) {
+    if (s->dirty[0] || v->stuck[0])
+        reason_set(why->reason, "%s", s->dirty[0] ? s->dirty : v->stuck);
+    else if (v->status != STATUS_OK)
         reason_set(why->reason, "%s: %s", status_name(v->status), v->reason);
-        return true;
-    }
-    return false;
+    else
+        return false;
+    return true;
 }
 
 /* A node that was taken for dead must not go on measuring beside the one that replaced it. */
@@ -53,19 +48,15 @@ static int tell_dirty(struct lane_run *r, struct err *err)
     return suite_note(r->s, r->s->dirty, err);
 }
 
-static int spread_eta(struct lane_run *r, struct err *err)
+static void spread_eta(struct lane_run *r)
 {
     size_t count = r->queue.count;
-    size_t *lane_of = calloc(count + 1, sizeof *lane_of);
-    if (!lane_of)
-        return err_set(err, ERR_INTERNAL, "no memory for the estimates");
+    AUTO_FREE size_t *lane_of = xcalloc(count, sizeof *lane_of);
     for (size_t i = 0; i < count; i++) {
         size_t lane = lane_queue_lane(&r->queue, i);
         lane_of[i] = lane == LANE_NONE ? 0 : lane;
     }
-    int rc = eta_spread(&r->s->eta, r->s->lanes.count, lane_of, err);
-    free(lane_of);
-    return rc;
+    eta_spread(&r->s->eta, r->s->lanes.count, lane_of);
 }
 
 static int skip_test(struct lane_run *r, size_t test, const struct assessment *why, struct err *err)
@@ -89,8 +80,8 @@ static int begin_test(struct lane_run *r, struct lane *lane, size_t test, struct
     if (must_skip(r->s, test, &why))
         return skip_test(r, test, &why, err);
     lane_queue_begin(&r->queue, lane->index, test);
-    if (r->s->eta.lane_of[test] != lane->index && spread_eta(r, err) != 0) /* taken from another lane */
-        return -1;
+    if (r->s->eta.lane_of[test] != lane->index) /* taken from another lane */
+        spread_eta(r);
     if (untouched_before(r->s, test, err) != 0)
         return -1;
     int rc = test_begin(r->s, lane, test, &lane->running, err);
@@ -116,7 +107,7 @@ static int begin_tests(struct lane_run *r, struct err *err)
     return 0;
 }
 
-/* What no lane can run any more. */
+/* Skips the tests that no lane can run any more. */
 static int skip_stranded(struct lane_run *r, struct err *err)
 {
     struct suite *s = r->s;
@@ -155,13 +146,11 @@ static void add_moves(const struct lane_run *r, struct buf *out)
 
 static int tell_taken_out(struct lane_run *r, const struct lane *lane, struct err *err)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = REASON_MAX * 4};
     char message[REASON_MAX];
-    buf_init(&text, REASON_MAX * 4);
     buf_printf(&text, "%s takes no more tests: %s", lane->name, lane->dirty);
     add_moves(r, &text);
     reason_set(message, "%s", buf_str(&text));
-    buf_release(&text);
     return journal_add(&r->s->journal, EVENT_NODE,
                        json_pack("{s:s, s:O}", "message", message, "gpu_out", json_array_get(lane->ids, 0)),
                        err);
@@ -179,8 +168,11 @@ static int take_lane_out(struct lane_run *r, struct lane *lane, struct err *err)
 {
     struct suite *s = r->s;
     lane_queue_take_out(&r->queue, lane->index);
-    if (lane->kept && (spread_eta(r, err) != 0 || tell_taken_out(r, lane, err) != 0))
-        return -1;
+    if (lane->kept) {
+        spread_eta(r);
+        if (tell_taken_out(r, lane, err) != 0)
+            return -1;
+    }
     if (has_lane(r))
         return 0;
     reason_set(s->dirty, "%s", lane->dirty);
@@ -235,11 +227,11 @@ static int run_tests(struct lane_run *r, struct err *err)
 int run_lanes(struct suite *s, struct err *err)
 {
     struct lane_run r = {.s = s, .answers = LOOP_WATCH_NONE};
-    if (lane_plan(&r.queue, s, err) != 0)
-        return -1;
+    lane_plan(&r.queue, s);
+    spread_eta(&r);
     int rc = s->nvml.done >= 0 ? loop_add(&s->loop, &r.answers, s->nvml.done, err) : 0;
     if (rc == 0)
-        rc = spread_eta(&r, err) != 0 ? -1 : run_tests(&r, err);
+        rc = run_tests(&r, err);
     loop_remove(&s->loop, &r.answers);
     for (size_t l = 0; l < s->lanes.count; l++) {
         test_free(s->lanes.lane[l].running);

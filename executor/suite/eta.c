@@ -1,5 +1,7 @@
 #include "executor/suite/eta.h"
 
+#include "common/base/alloc.h"
+
 #include <stdlib.h>
 
 static size_t find_cell(const struct eta *eta, const struct job_test *t)
@@ -10,22 +12,18 @@ static size_t find_cell(const struct eta *eta, const struct job_test *t)
     return i;
 }
 
-static int make_arrays(struct eta *eta, size_t tests)
+static void make_arrays(struct eta *eta, size_t tests)
 {
-    eta->cell = calloc(tests + 1, sizeof *eta->cell);
-    eta->cell_of = calloc(tests + 1, sizeof *eta->cell_of);
-    eta->lane_of = calloc(tests + 1, sizeof *eta->lane_of);
-    eta->over = calloc(tests + 1, sizeof *eta->over);
-    return eta->cell && eta->cell_of && eta->lane_of && eta->over ? 0 : -1;
+    eta->cell = xcalloc(tests, sizeof *eta->cell);
+    eta->cell_of = xcalloc(tests, sizeof *eta->cell_of);
+    eta->lane_of = xcalloc(tests, sizeof *eta->lane_of);
+    eta->over = xcalloc(tests, sizeof *eta->over);
 }
 
-int eta_init(struct eta *eta, const struct job *job, struct err *err)
+void eta_init(struct eta *eta, const struct job *job)
 {
     *eta = (struct eta){.test_count = job->test_count};
-    if (make_arrays(eta, job->test_count) != 0) {
-        eta_release(eta);
-        return err_set(err, ERR_INTERNAL, "no memory for the estimates");
-    }
+    make_arrays(eta, job->test_count);
     for (size_t i = 0; i < job->test_count; i++) {
         const struct job_test *t = &job->test[i];
         size_t c = find_cell(eta, t);
@@ -38,7 +36,7 @@ int eta_init(struct eta *eta, const struct job *job, struct err *err)
         eta->cell[c].left++;
         eta->cell_of[i] = c;
     }
-    return eta_spread(eta, 1, eta->lane_of, err);
+    eta_spread(eta, 1, eta->lane_of);
 }
 
 void eta_release(struct eta *eta)
@@ -57,27 +55,20 @@ static size_t *left_on(const struct eta *eta, size_t test)
     return &eta->left_on[eta->cell_of[test] * eta->lanes + eta->lane_of[test]];
 }
 
-int eta_spread(struct eta *eta, size_t lanes, const size_t *lane_of, struct err *err)
+void eta_spread(struct eta *eta, size_t lanes, const size_t *lane_of)
 {
-    size_t *left = calloc(eta->count * lanes + 1, sizeof *left);
-    double *elapsed = calloc(lanes + 1, sizeof *elapsed);
-    if (!left || !elapsed) {
-        free(left);
-        free(elapsed);
-        return err_set(err, ERR_INTERNAL, "no memory for the estimates");
-    }
+    double *elapsed = xcalloc(lanes, sizeof *elapsed);
     for (size_t l = 0; l < lanes && l < eta->lanes; l++)
         elapsed[l] = eta->elapsed_s[l];
     free(eta->left_on);
     free(eta->elapsed_s);
-    eta->left_on = left;
+    eta->left_on = xcalloc(eta->count * lanes, sizeof *eta->left_on);
     eta->elapsed_s = elapsed;
     eta->lanes = lanes;
     for (size_t i = 0; i < eta->test_count; i++) {
         eta->lane_of[i] = lane_of[i];
         *left_on(eta, i) += !eta->over[i];
     }
-    return 0;
 }
 
 void eta_running(struct eta *eta, size_t test, double elapsed_s)

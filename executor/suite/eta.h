@@ -31,10 +31,10 @@ struct eta {
 };
 
 /* One lane, until it is told of others. */
-int eta_init(struct eta *eta, const struct job *job, struct err *err);
+void eta_init(struct eta *eta, const struct job *job);
 void eta_release(struct eta *eta);
 /* Which lane runs which test, from now on. lane_of: by test, each below lanes. */
-int eta_spread(struct eta *eta, size_t lanes, const size_t *lane_of, struct err *err);
+void eta_spread(struct eta *eta, size_t lanes, const size_t *lane_of);
 void eta_running(struct eta *eta, size_t test, double elapsed_s);
 void eta_finished(struct eta *eta, size_t test, double wall_s);
 /* A test that will not run, or whose duration means nothing. */

@@ -1,5 +1,6 @@
 #include "executor/suite/node_lock.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "executor/node/facts.h"
 
@@ -34,7 +35,7 @@ static int wait_for(const struct lock_request *w, struct suite *s, struct err *e
 {
     struct loop_watch child = LOOP_WATCH_NONE;
     pid_t pid = lock_wait_start(w->lock, err);
-    int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+    AUTO_CLOSE int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
     int rc = pidfd >= 0 ? loop_add(&s->loop, &child, pidfd, err) : -1;
     if (rc == 0)
         rc = loop_wait_for(&s->loop, &child, w->until_ns, err);
@@ -43,8 +44,6 @@ static int wait_for(const struct lock_request *w, struct suite *s, struct err *e
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
     }
-    if (pidfd >= 0)
-        close(pidfd);
     return rc != 0 || s->loop.stop ? rc : lock_try(w->lock, err);
 }
 
@@ -214,17 +213,19 @@ static int go_on_without(struct suite *s, size_t group, const char *why, struct 
 static int take_some(struct node_lock *lock, struct suite *s, int64_t until_ns, char *reason, struct err *err)
 {
     size_t count = s->gpus.count, missing = 0;
-    struct left_out *out = calloc(count, sizeof *out);
-    int rc = out ? take_free(lock, s, until_ns, out, err) : err_set(err, ERR_INTERNAL, "no memory for GPUs");
-    for (size_t i = 0; rc == 0 && i < count; i++)
+    AUTO_FREE struct left_out *out = xcalloc(count, sizeof *out);
+    if (take_free(lock, s, until_ns, out, err) != 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
         missing += out[i].why[0] != '\0';
-    if (rc == 0 && missing == count)
+    if (missing == count) {
         snprintf(reason, REASON_MAX, "%s", out[0].why);
-    for (size_t i = count; rc == 0 && missing < count && i-- > 0;)
-        if (out[i].why[0])
-            rc = go_on_without(s, i, out[i].why, err);
-    free(out);
-    return rc == 0 ? missing < count : -1;
+        return 0;
+    }
+    for (size_t i = count; i-- > 0;)
+        if (out[i].why[0] && go_on_without(s, i, out[i].why, err) != 0)
+            return -1;
+    return 1;
 }
 
 static int take_gpus(struct node_lock *lock, struct suite *s, int64_t until_ns, char *reason, struct err *err)
@@ -247,12 +248,11 @@ static int choose_gpus(struct suite *s, bool *locks, char *reason, struct err *e
 {
     struct gpu_grant grant;
     struct err why;
-    json_t *gpus = node_gpus(s->layout, &s->nvml);
+    json_auto_t *gpus = node_gpus(s->layout, &s->nvml);
     const char *vendor = json_string_value(json_object_get(json_array_get(gpus, 0), "vendor"));
     scheduler_here()->granted(&grant, vendor && strcmp(vendor, "amd") == 0);
     gpu_choice_release(&s->gpus);
     int rc = gpu_choice_make(&s->gpus, &s->job, gpus, &grant, &why);
-    json_decref(gpus);
     *locks = !grant.by_scheduler;
     if (rc == 0)
         return 1;

@@ -1,5 +1,6 @@
 #include "executor/suite/suite.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/contract/size.h"
 #include "executor/bundle/artifact.h"
@@ -27,25 +28,28 @@ static int load_job(struct suite *s, const char *run_id, struct err *err)
     return s->job.source_sha256 ? layout_entry(s->layout, s->src, "src", s->job.source_sha256, err) : 0;
 }
 
+static int make_variant(struct suite *s, size_t variant, struct err *err)
+{
+    struct variant_state *v = &s->variant[variant];
+    v->gates = json_array();
+    memcpy(v->src, s->src, sizeof s->src);
+    snprintf(v->source_key, sizeof v->source_key, "%s", s->job.source_sha256 ? s->job.source_sha256 : "");
+    if (fs_join(v->dir, err, s->dir, s->job.variant[variant].name) != 0)
+        return -1;
+    v->folder = held_open(v->dir, err);
+    return v->folder >= 0 ? 0 : -1;
+}
+
 static int make_states(struct suite *s, struct err *err)
 {
-    s->variant = calloc(s->job.variant_count, sizeof *s->variant);
-    s->test = calloc(s->job.test_count + 1, sizeof *s->test);
-    if (!s->variant || !s->test)
-        return err_set(err, ERR_INTERNAL, "no memory for the run");
+    s->variant = xcalloc(s->job.variant_count, sizeof *s->variant);
+    s->test = xcalloc(s->job.test_count, sizeof *s->test);
+    eta_init(&s->eta, &s->job);
     for (size_t i = 0; i < s->job.variant_count; i++)
         s->variant[i].folder = -1;
-    for (size_t i = 0; i < s->job.variant_count; i++) {
-        s->variant[i].gates = json_array();
-        memcpy(s->variant[i].src, s->src, sizeof s->src);
-        snprintf(s->variant[i].source_key, sizeof s->variant[i].source_key, "%s",
-                 s->job.source_sha256 ? s->job.source_sha256 : "");
-        if (fs_join(s->variant[i].dir, err, s->dir, s->job.variant[i].name) != 0 ||
-            (s->variant[i].folder = held_open(s->variant[i].dir, err)) < 0)
+    for (size_t i = 0; i < s->job.variant_count; i++)
+        if (make_variant(s, i, err) != 0)
             return -1;
-    }
-    if (eta_init(&s->eta, &s->job, err) != 0)
-        return -1;
     for (size_t i = 0; i < s->job.test_count; i++) {
         s->test[i].wall_s = s->test[i].prefill_s = s->test[i].own = s->test[i].judged = NAN;
         s->test[i].attempts = (unsigned)s->job.test[i].attempts;
@@ -77,7 +81,7 @@ static void replay_start(struct test_state *t, const json_t *event)
     t->in_flight = true;
     t->unverified = json_is_true(json_object_get(event, "unverified"));
     free(t->ran_on);
-    t->ran_on = gpu ? strdup(gpu) : NULL;
+    t->ran_on = gpu ? xstrdup(gpu) : NULL;
 }
 
 /* A clock that was set back between two events adds nothing. */
@@ -213,7 +217,7 @@ void suite_test_result(struct suite *s, size_t test, const struct assessment *v,
     t->wall_s = wall_s;
     t->prefill_s = prefill_s;
     free(t->reason);
-    t->reason = v->reason[0] ? strdup(v->reason) : NULL;
+    t->reason = v->reason[0] ? xstrdup(v->reason) : NULL;
     if (v->status == STATUS_OK || v->status == STATUS_TIMEOUT)
         eta_finished(&s->eta, test, wall_s);
     else

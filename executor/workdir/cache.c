@@ -60,16 +60,9 @@ static void add_reference(json_t *used, const json_t *name)
         json_object_set_new(used, json_string_value(name), json_true());
 }
 
-static json_t *load_json(const char *dir, const char *name)
-{
-    char path[FS_PATH_MAX];
-    return fs_join(path, NULL, dir, name) == 0 && fs_exists(path) ? json_load(path, LIMIT_JSON_BYTES, NULL)
-                                                                  : NULL;
-}
-
 static void add_references_of(json_t *used, const char *dir)
 {
-    json_t *job = load_json(dir, RUN_JOB), *summary = load_json(dir, RUN_SUMMARY);
+    json_auto_t *job = layout_load(dir, RUN_JOB), *summary = layout_load(dir, RUN_SUMMARY);
     size_t i;
     const json_t *variant;
     add_reference(used, json_object_get(json_object_get(job, "source"), "sha256"));
@@ -77,8 +70,6 @@ static void add_references_of(json_t *used, const char *dir)
     {
         add_reference(used, json_object_get(variant, "build_key"));
     }
-    json_decref(job);
-    json_decref(summary);
 }
 
 static bool is_running(const char *dir)
@@ -159,28 +150,32 @@ static int prune_kind(const struct layout *l, const char *kind, double days, con
     return rc;
 }
 
-int cache_prune(const struct layout *layout, int64_t days, json_t **out, struct err *err)
+/* used NULL: nothing is removed. */
+static int prune_kinds(const struct layout *l, double days, const json_t *used, json_t *counts,
+                       struct err *err)
 {
     static const char *const kinds[] = {"bin", "build", TREE_PATCHED, TREE_STAGED, TREE_OWN};
-    char running[LIMIT_NAME + 1], own[SHA256_HEX_LEN + 1];
-    json_t *used = json_object(), *counts = json_object();
-    int rc = scan_runs(layout, used, running, sizeof running, err);
-    own_name(layout, own);
-    json_object_set_new(used, own, json_true());
-    for (size_t i = 0; rc == 0 && i < sizeof kinds / sizeof *kinds; i++) {
+    int none = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         int removed = 0;
-        rc = *running ? 0 : prune_kind(layout, kinds[i], (double)days, used, &removed, err);
+        if (used && prune_kind(l, kinds[i], days, used, &removed, err) != 0)
+            return -1;
         json_object_set_new(counts, kinds[i], json_integer(removed));
     }
-    int none = 0;
-    if (rc == 0 && !*running)
-        rc = prune_kind(layout, "runs", (double)days, used, &none, err);
-    json_decref(used);
+    return used ? prune_kind(l, "runs", days, used, &none, err) : 0;
+}
+
+int cache_prune(const struct layout *layout, int64_t days, json_t **out, struct err *err)
+{
+    char running[LIMIT_NAME + 1], own[SHA256_HEX_LEN + 1];
+    json_auto_t *used = json_object(), *counts = json_object();
+    if (scan_runs(layout, used, running, sizeof running, err) != 0)
+        return -1;
+    own_name(layout, own);
+    json_object_set_new(used, own, json_true());
+    if (prune_kinds(layout, (double)days, *running ? NULL : used, counts, err) != 0)
+        return -1;
     *out =
-        json_pack("{s:o, s:o}", "removed", counts, "running", *running ? json_string(running) : json_null());
-    if (rc == 0)
-        return 0;
-    json_decref(*out);
-    *out = NULL;
-    return -1;
+        json_pack("{s:O, s:o}", "removed", counts, "running", *running ? json_string(running) : json_null());
+    return 0;
 }

@@ -91,3 +91,11 @@ int layout_discard(const char *dir, const char *name, struct err *err)
         return -1;
     return fs_remove_tree(gone, err);
 }
+
+json_t *layout_load(const char *run_dir, const char *name)
+{
+    char path[FS_PATH_MAX];
+    return fs_join(path, NULL, run_dir, name) == 0 && fs_exists(path)
+               ? json_load(path, LIMIT_JSON_BYTES, NULL)
+               : NULL;
+}

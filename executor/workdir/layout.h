@@ -7,6 +7,7 @@
 
 #include "common/base/err.h"
 #include "common/base/fs.h"
+#include "common/base/json.h"
 
 struct layout {
     char workdir[FS_PATH_MAX]; /* absolute */
@@ -46,5 +47,7 @@ int layout_discard(const char *dir, const char *name, struct err *err);
 #define RUN_SUMMARY "summary.json"
 #define RUN_MANIFEST "manifest.json"
 #define RUN_LOG "executor.log"
+/* A JSON file of a run's folder; NULL: there is none, or it cannot be read. The caller json_decref()s. */
+json_t *layout_load(const char *run_dir, const char *name);
 
 #endif

@@ -1,5 +1,7 @@
 #include "executor/workdir/mark.h"
 
+#include "common/base/alloc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,10 +18,8 @@ static const char hex[] = "0123456789abcdef";
 
 static bool read_token(const char *path, char token[TOKEN_LEN + 1])
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     ssize_t n = fd >= 0 ? read(fd, token, TOKEN_LEN) : -1;
-    if (fd >= 0)
-        close(fd);
     token[TOKEN_LEN] = '\0';
     return n == TOKEN_LEN && strspn(token, hex) == TOKEN_LEN;
 }

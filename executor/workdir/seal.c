@@ -1,5 +1,6 @@
 #include "executor/workdir/seal.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/base/sha256.h"
 #include "common/base/text.h"
@@ -21,8 +22,12 @@ struct listing {
     struct buf text;
     char root[PATH_MAX];  /* real path; "": unknown */
     const char *left_out; /* NULL: nothing */
-    uint64_t bytes;
 };
+
+static void listing_release(struct listing *l)
+{
+    buf_release(&l->text);
+}
 
 /* Of links, only what they say counts. */
 static int add_line(const struct fs_entry *e, void *arg, struct err *err)
@@ -33,8 +38,6 @@ static int add_line(const struct fs_entry *e, void *arg, struct err *err)
     if (!seal_entry_counts(e) || (l->left_out && strcmp(e->relpath, l->left_out) == 0))
         return 0;
     seal_entry_take(&s, e, l->root);
-    if (s.kind == SEAL_FILE && s.size > 0)
-        l->bytes += (uint64_t)s.size;
     seal_entry_print(&s, &l->text);
     return 0;
 }
@@ -55,27 +58,20 @@ static void hash_of(const char *text, size_t len, char *hex)
     sha256_end(&h, hex);
 }
 
-int seal_write(const char *dir, const char *path, const char *name, uint64_t *bytes, struct err *err)
+int seal_write(const char *dir, const char *path, const char *name, struct err *err)
 {
     char hex[SHA256_HEX_LEN + 1];
-    struct listing l = {.left_out = name};
-    buf_init(&l.text, SEAL_MAX);
+    AUTO(listing_release) struct listing l = {.text = {.max = SEAL_MAX}, .left_out = name};
     buf_puts(&l.text, first_line);
-    int rc = fs_sync_filesystem(dir, err);
     if (!realpath(dir, l.root))
         *l.root = '\0';
-    if (rc == 0)
-        rc = fs_walk_entries(dir, add_line, leave_out, &l, err);
-    if (rc == 0) {
-        hash_of(buf_str(&l.text), l.text.len, hex);
-        buf_printf(&l.text, "sha256 %s\n", hex);
-        rc = buf_ok(&l.text) ? fs_write_file(path, buf_str(&l.text), l.text.len, 0600, err)
-                             : err_set(err, ERR_STORAGE, "%s: too many files to seal", dir);
-    }
-    if (bytes)
-        *bytes = l.bytes;
-    buf_release(&l.text);
-    return rc;
+    if (fs_sync_filesystem(dir, err) != 0 || fs_walk_entries(dir, add_line, leave_out, &l, err) != 0)
+        return -1;
+    hash_of(buf_str(&l.text), l.text.len, hex);
+    buf_printf(&l.text, "sha256 %s\n", hex);
+    if (!buf_ok(&l.text))
+        return err_set(err, ERR_STORAGE, "%s: too many files to seal", dir);
+    return fs_write_file(path, buf_str(&l.text), l.text.len, 0600, err);
 }
 
 /* The length of the list; 0 for what is no seal, or part of one. */
@@ -221,8 +217,7 @@ int seal_look(const char *dir, const char *path, enum seal_scope scope, seal_fn 
               struct err *err)
 {
     struct inspection i = {.dir = dir, .path = path, .scope = scope, .fn = fn, .arg = arg};
-    struct buf text;
-    buf_init(&text, SEAL_MAX);
+    AUTO(buf_release) struct buf text = {.max = SEAL_MAX};
     int rc = read_seal(&i, &text, err);
     size_t len = rc == 1 ? list_length(&text) : 0;
     bool ours = rc == 1 && strncmp(buf_str(&text), first_line, strlen(first_line)) == 0;
@@ -232,7 +227,6 @@ int seal_look(const char *dir, const char *path, enum seal_scope scope, seal_fn 
         text.data[len] = '\0';
         rc = inspect(&i, text.data + strlen(first_line), len - strlen(first_line), err);
     }
-    buf_release(&text);
     if (rc >= 0 && i.unread && !i.broken)
         return err_set(err, ERR_STORAGE, "%s: some of it could not be read; try again", dir);
     return rc < 0 ? -1 : ours && !i.broken;

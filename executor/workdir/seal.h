@@ -9,7 +9,6 @@
 #include "common/base/err.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 enum { SEAL_REASON_MAX = 256 };
 
@@ -18,8 +17,8 @@ enum { SEAL_REASON_MAX = 256 };
 enum seal_scope { SEAL_LISTED, SEAL_WHOLE };
 
 /* Syncs the folder's file system, then writes the seal to path; name (may be NULL): a file of the folder that
- * does not count. bytes (may be NULL): of all files. */
-int seal_write(const char *dir, const char *path, const char *name, uint64_t *bytes, struct err *err);
+ * does not count. */
+int seal_write(const char *dir, const char *path, const char *name, struct err *err);
 
 /* What has changed since, or could not be read for a passing reason. */
 struct seal_change {

@@ -65,7 +65,7 @@ int tree_close(const struct layout *l, const char *kind, const char *name, struc
         layout_entry(l, dir, kind, name, err) != 0)
         return -1;
     tree_set_writable(dir, false);
-    return seal_write(dir, path, NULL, NULL, err);
+    return seal_write(dir, path, NULL, err);
 }
 
 int tree_look(const struct layout *l, const char *kind, const char *name, seal_fn *fn, void *arg,

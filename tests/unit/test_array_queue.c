@@ -100,9 +100,9 @@ static void close_fixture(struct fixture *f)
 static void submit_job(struct fixture *f)
 {
     struct err err = {0};
-    struct array_job *a = array_queue_new(&f->q, 0, 1, &err);
+    struct array_job *a = array_queue_new(&f->q, 0, 1);
     assert_non_null(a);
-    assert_ok(array_task_add_test(&a->task[0], 0, &err), &err);
+    array_task_add_test(&a->task[0], 0);
     assert_ok(array_queue_submit_new(&f->q, &err), &err);
 }
 

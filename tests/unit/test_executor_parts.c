@@ -23,8 +23,7 @@ static void estimates_scale_with_finished_tests(void **state)
     };
     struct job job = {.test = tests, .test_count = COUNT(tests)};
     struct eta eta;
-    struct err err = {.kind = ERR_NONE};
-    assert_ok(eta_init(&eta, &job, &err), &err);
+    eta_init(&eta, &job);
     assert_true(eta_left(&eta) < 0);
     assert_true(eta_test(&eta, 0) < 0);
     eta_finished(&eta, 0, 2);
@@ -58,11 +57,10 @@ static void estimates_know_of_lanes(void **state)
     const size_t lane_of[] = {0, 0, 1, 1, 1, 0}, moved[] = {0, 0, 0, 0, 0, 0};
     struct job job = {.variant = variants, .test = tests, .test_count = COUNT(tests)};
     struct eta eta;
-    struct err err = {.kind = ERR_NONE};
-    assert_ok(eta_init(&eta, &job, &err), &err);
+    eta_init(&eta, &job);
     eta_finished(&eta, 0, 2);
     assert_true(fabs(eta_left(&eta) - 5 * 2) < 1e-9); /* one lane */
-    assert_ok(eta_spread(&eta, 2, lane_of, &err), &err);
+    eta_spread(&eta, 2, lane_of);
     assert_true(fabs(eta_left(&eta) - (3 * 2 + 2)) < 1e-9); /* the longer lane, and what runs alone */
     eta_running(&eta, 2, 1);
     assert_true(fabs(eta_left(&eta) - 7) < 1e-9);
@@ -70,7 +68,7 @@ static void estimates_know_of_lanes(void **state)
     eta_dropped(&eta, 5);
     assert_true(fabs(eta_left(&eta) - 2 * 2) < 1e-9);
     eta_running(&eta, 3, 1);
-    assert_ok(eta_spread(&eta, 2, moved, &err), &err);
+    eta_spread(&eta, 2, moved);
     assert_true(fabs(eta_left(&eta) - 3 * 2) < 1e-9);
     eta_release(&eta);
 }

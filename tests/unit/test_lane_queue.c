@@ -24,10 +24,9 @@ static struct lane_item *add(struct made *m, size_t unit, double expected_s)
 
 static struct lane_queue *make(struct made *m, size_t lanes)
 {
-    struct err err = {.kind = ERR_NONE};
     struct lane_item *items = calloc(m->count + 1, sizeof *items);
     memcpy(items, m->item, m->count * sizeof *items);
-    assert_ok(lane_queue_init(&m->queue, items, m->count, lanes, &err), &err);
+    lane_queue_init(&m->queue, items, m->count, lanes);
     return &m->queue;
 }
 

@@ -58,7 +58,7 @@ static int make(void **state)
     put("prog", "#!/bin/sh\n");
     put("lib/name with blanks", "x");
     put(" first", "x");
-    return seal_write(dir, seal(), ".mark", NULL, &err);
+    return seal_write(dir, seal(), ".mark", &err);
 }
 
 static int clean(void **state)
@@ -125,7 +125,7 @@ static void in_a_whole_folder_what_is_added_is_named(void **state)
     char path[FS_PATH_MAX], at[FS_PATH_MAX];
     struct err err = {0};
     snprintf(path, sizeof path, "%.4000s.seal", dir);
-    assert_int_equal(seal_write(dir, path, NULL, NULL, &err), 0);
+    assert_int_equal(seal_write(dir, path, NULL, &err), 0);
     put("lib/__pycache__/x.pyc", "x");
     assert_int_equal(seal_check(dir, path, SEAL_WHOLE, why, &err), 1);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -164,7 +164,7 @@ static void put_link(const char *target, const char *name)
 static int seal_anew(void)
 {
     struct err err = {0};
-    return seal_write(dir, seal(), ".mark", NULL, &err);
+    return seal_write(dir, seal(), ".mark", &err);
 }
 
 static void a_link_that_leads_elsewhere_is_named(void **state)
