@@ -24,7 +24,7 @@ struct card_search {
     int found;
 };
 
-/* The first word of uevent that is PCI_SLOT_NAME. */
+/* Whether the device says in uevent that it has that address. */
 static bool is_at(const char *device, const char *pci)
 {
     AUTO_FCLOSE FILE *f = *pci ? sysfile_open(device, "uevent") : NULL;

@@ -42,7 +42,7 @@ void control_expected(const struct clocks_request *want, const struct clocks_sta
     snprintf(out->level, sizeof out->level, "%s", fixed ? "manual" : "perf_determinism");
 }
 
-/* Until the driver shows the state, for a short time. */
+/* Waits for a short time until the driver shows the state. */
 static enum control_result await_state(const struct clocks_gpu *gpu, const struct clocks_state *want,
                                        struct err *err)
 {

@@ -75,7 +75,7 @@ static void read_table(struct symbols *s, const struct elf_file *e, uint32_t typ
     }
 }
 
-/* Both tables name a kernel; the others are aliases. */
+/* A kernel is in both tables of symbols; what else is at an address are aliases. */
 static void drop_aliases(struct symbols *s)
 {
     size_t kept = 0;
@@ -269,7 +269,7 @@ static void read_descriptor(struct reading *r, const struct symbol *s)
     if (!elf_section(r->e, s->section, &section) ||
         !span_part(section.data, s->addr - section.addr, s->size, &d))
         return;
-    /* Its function, where the descriptor says: the address of the code, relative to its own. */
+    /* The descriptor has the address of its function's code, relative to its own. */
     const struct symbol *f = symbol_at(&r->symbols, s->addr + span_u64(d, DESCRIPTOR_ENTRY));
     if (!f || !f->function)
         return;

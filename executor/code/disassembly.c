@@ -121,7 +121,7 @@ static void add_step(struct disassembly *d, struct disassembly_step step, const 
     d->step[d->steps++] = step;
 }
 
-/* s_branch and s_cbranch_* with a distance in words: the address. */
+/* The target of s_branch and s_cbranch_*, whose operand is a distance in words. */
 static bool branch_target(const char *text, uint64_t addr, struct disassembly_step *out)
 {
     char *end;
@@ -210,7 +210,7 @@ static void add_label(struct disassembly *d, const char *line)
     if (id == no_label || strcmp(end, ":") != 0 || !d->name || d->labels == DISASSEMBLY_INSTRUCTIONS_MAX)
         return;
     ALLOC_GROW(d->label, d->labels + 1, d->label_cap);
-    /* Of the instruction that follows; 16 bytes apart on every GPU since Volta. */
+    /* A label stands before its instruction. Instructions are 16 bytes apart on every GPU since Volta. */
     uint64_t addr = d->steps ? d->step[d->steps - 1].addr + 16 : 0;
     d->label[d->labels++] = (struct disassembly_label){id, addr};
 }

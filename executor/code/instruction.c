@@ -2,168 +2,85 @@
 
 #include <string.h>
 
+/* Words, separated by spaces, and the class of the instructions that have one of them. */
 struct row {
-    const char *begin; /* of the mnemonic */
     enum instruction_class class;
+    const char *words;
 };
 
-/* The first that fits counts. */
+/* What a mnemonic begins with. The first that fits counts. */
 static const struct row amd[] = {
-    {"v_mfma_", INSTRUCTION_MATRIX},
-    {"v_smfmac_", INSTRUCTION_MATRIX},
-    {"v_wmma_", INSTRUCTION_MATRIX},
-    {"v_swmmac_", INSTRUCTION_MATRIX},
-    {"v_exp_", INSTRUCTION_TRANSCENDENTAL},
-    {"v_log_", INSTRUCTION_TRANSCENDENTAL},
-    {"v_rcp_", INSTRUCTION_TRANSCENDENTAL},
-    {"v_rsq_", INSTRUCTION_TRANSCENDENTAL},
-    {"v_sqrt_", INSTRUCTION_TRANSCENDENTAL},
-    {"v_sin_", INSTRUCTION_TRANSCENDENTAL},
-    {"v_cos_", INSTRUCTION_TRANSCENDENTAL},
-    {"v_", INSTRUCTION_VECTOR},
-    {"s_barrier", INSTRUCTION_BARRIER},
-    {"s_wait", INSTRUCTION_WAIT},
-    {"s_nop", INSTRUCTION_WAIT},
-    {"s_sleep", INSTRUCTION_WAIT},
-    {"s_delay_alu", INSTRUCTION_WAIT},
-    {"s_branch", INSTRUCTION_BRANCH},
-    {"s_cbranch", INSTRUCTION_BRANCH},
-    {"s_setpc_", INSTRUCTION_BRANCH},
-    {"s_swappc_", INSTRUCTION_BRANCH},
-    {"s_call_", INSTRUCTION_BRANCH},
-    {"s_endpgm", INSTRUCTION_OTHER},
-    {"s_sendmsg", INSTRUCTION_OTHER},
-    {"s_setprio", INSTRUCTION_OTHER},
-    {"s_trap", INSTRUCTION_OTHER},
-    {"s_icache", INSTRUCTION_OTHER},
-    {"s_dcache", INSTRUCTION_OTHER},
-    {"s_code_end", INSTRUCTION_OTHER},
-    {"s_", INSTRUCTION_SCALAR},
-    {"ds_", INSTRUCTION_LDS},
-    {"scratch_", INSTRUCTION_SCRATCH},
-    {"global_load_", INSTRUCTION_GLOBAL_LOAD},
-    {"flat_load_", INSTRUCTION_GLOBAL_LOAD},
-    {"buffer_load_", INSTRUCTION_GLOBAL_LOAD},
-    {"tbuffer_load_", INSTRUCTION_GLOBAL_LOAD},
-    {"global_store_", INSTRUCTION_GLOBAL_STORE},
-    {"flat_store_", INSTRUCTION_GLOBAL_STORE},
-    {"buffer_store_", INSTRUCTION_GLOBAL_STORE},
-    {"tbuffer_store_", INSTRUCTION_GLOBAL_STORE},
-    {"global_atomic_", INSTRUCTION_GLOBAL_STORE},
-    {"flat_atomic_", INSTRUCTION_GLOBAL_STORE},
-    {"buffer_atomic_", INSTRUCTION_GLOBAL_STORE},
+    {INSTRUCTION_MATRIX, "v_mfma_ v_smfmac_ v_wmma_ v_swmmac_"},
+    {INSTRUCTION_TRANSCENDENTAL, "v_exp_ v_log_ v_rcp_ v_rsq_ v_sqrt_ v_sin_ v_cos_"},
+    {INSTRUCTION_VECTOR, "v_"},
+    {INSTRUCTION_BARRIER, "s_barrier"},
+    {INSTRUCTION_WAIT, "s_wait s_nop s_sleep s_delay_alu"},
+    {INSTRUCTION_BRANCH, "s_branch s_cbranch s_setpc_ s_swappc_ s_call_"},
+    {INSTRUCTION_OTHER, "s_endpgm s_sendmsg s_setprio s_trap s_icache s_dcache s_code_end"},
+    {INSTRUCTION_SCALAR, "s_"},
+    {INSTRUCTION_LDS, "ds_"},
+    {INSTRUCTION_SCRATCH, "scratch_"},
+    {INSTRUCTION_GLOBAL_LOAD, "global_load_ flat_load_ buffer_load_ tbuffer_load_"},
+    {INSTRUCTION_GLOBAL_STORE, "global_store_ flat_store_ buffer_store_ tbuffer_store_"},
+    {INSTRUCTION_GLOBAL_STORE, "global_atomic_ flat_atomic_ buffer_atomic_"},
 };
 
 /* Whole names, up to a ".". */
 static const struct row nvidia_names[] = {
-    {"HMMA", INSTRUCTION_MATRIX},
-    {"IMMA", INSTRUCTION_MATRIX},
-    {"DMMA", INSTRUCTION_MATRIX},
-    {"BMMA", INSTRUCTION_MATRIX},
-    {"QMMA", INSTRUCTION_MATRIX},
-    {"OMMA", INSTRUCTION_MATRIX},
-    {"HGMMA", INSTRUCTION_MATRIX},
-    {"IGMMA", INSTRUCTION_MATRIX},
-    {"QGMMA", INSTRUCTION_MATRIX},
-    {"BGMMA", INSTRUCTION_MATRIX},
-    {"UTCHMMA", INSTRUCTION_MATRIX},
-    {"UTCIMMA", INSTRUCTION_MATRIX},
-    {"UTCQMMA", INSTRUCTION_MATRIX},
-    {"UTCOMMA", INSTRUCTION_MATRIX},
-    {"MUFU", INSTRUCTION_TRANSCENDENTAL},
-    {"LDG", INSTRUCTION_GLOBAL_LOAD},
-    {"LD", INSTRUCTION_GLOBAL_LOAD},
-    {"LDGSTS", INSTRUCTION_GLOBAL_LOAD},
-    {"UTMALDG", INSTRUCTION_GLOBAL_LOAD},
-    {"UBLKCP", INSTRUCTION_GLOBAL_LOAD},
-    {"STG", INSTRUCTION_GLOBAL_STORE},
-    {"ST", INSTRUCTION_GLOBAL_STORE},
-    {"RED", INSTRUCTION_GLOBAL_STORE},
-    {"REDG", INSTRUCTION_GLOBAL_STORE},
-    {"ATOM", INSTRUCTION_GLOBAL_STORE},
-    {"ATOMG", INSTRUCTION_GLOBAL_STORE},
-    {"UTMASTG", INSTRUCTION_GLOBAL_STORE},
-    {"UTMAREDG", INSTRUCTION_GLOBAL_STORE},
-    {"LDS", INSTRUCTION_LDS},
-    {"STS", INSTRUCTION_LDS},
-    {"LDSM", INSTRUCTION_LDS},
-    {"STSM", INSTRUCTION_LDS},
-    {"ATOMS", INSTRUCTION_LDS},
-    {"STAS", INSTRUCTION_LDS},
-    {"LDL", INSTRUCTION_SCRATCH},
-    {"STL", INSTRUCTION_SCRATCH},
-    {"BAR", INSTRUCTION_BARRIER},
-    {"SYNCS", INSTRUCTION_BARRIER},
-    {"UCGABAR_ARV", INSTRUCTION_BARRIER},
-    {"UCGABAR_WAIT", INSTRUCTION_BARRIER},
-    {"WARPSYNC", INSTRUCTION_BARRIER},
-    {"DEPBAR", INSTRUCTION_WAIT},
-    {"LDGDEPBAR", INSTRUCTION_WAIT},
-    {"WARPGROUP", INSTRUCTION_WAIT},
-    {"MEMBAR", INSTRUCTION_WAIT},
-    {"NANOSLEEP", INSTRUCTION_WAIT},
-    {"NOP", INSTRUCTION_WAIT},
-    {"UTMACMDFLUSH", INSTRUCTION_WAIT},
-    {"BRA", INSTRUCTION_BRANCH},
-    {"BRX", INSTRUCTION_BRANCH},
-    {"BRXU", INSTRUCTION_BRANCH},
-    {"JMP", INSTRUCTION_BRANCH},
-    {"JMX", INSTRUCTION_BRANCH},
-    {"CALL", INSTRUCTION_BRANCH},
-    {"RET", INSTRUCTION_BRANCH},
-    {"EXIT", INSTRUCTION_OTHER},
-    {"BSSY", INSTRUCTION_BRANCH},
-    {"BSYNC", INSTRUCTION_BRANCH},
-    {"BREAK", INSTRUCTION_BRANCH},
-    {"LDC", INSTRUCTION_SCALAR},
-    {"S2R", INSTRUCTION_SCALAR},
-    {"CS2R", INSTRUCTION_SCALAR},
-    {"S2UR", INSTRUCTION_SCALAR},
-    {"R2UR", INSTRUCTION_SCALAR},
-    {"CCTL", INSTRUCTION_OTHER},
-    {"ERRBAR", INSTRUCTION_OTHER},
-    {"FENCE", INSTRUCTION_OTHER},
-    {"PREEXIT", INSTRUCTION_OTHER},
-    {"ACQBULK", INSTRUCTION_OTHER},
-    {"ELECT", INSTRUCTION_OTHER},
-    {"USETMAXREG", INSTRUCTION_OTHER},
-    {"UTMACCTL", INSTRUCTION_OTHER},
-    {"UTMAPF", INSTRUCTION_OTHER},
-    {"DEPCTR", INSTRUCTION_OTHER},
-    {"BMOV", INSTRUCTION_OTHER},
+    {INSTRUCTION_MATRIX, "HMMA IMMA DMMA BMMA QMMA OMMA HGMMA IGMMA QGMMA BGMMA"},
+    {INSTRUCTION_MATRIX, "UTCHMMA UTCIMMA UTCQMMA UTCOMMA"},
+    {INSTRUCTION_TRANSCENDENTAL, "MUFU"},
+    {INSTRUCTION_GLOBAL_LOAD, "LDG LD LDGSTS UTMALDG UBLKCP"},
+    {INSTRUCTION_GLOBAL_STORE, "STG ST RED REDG ATOM ATOMG UTMASTG UTMAREDG"},
+    {INSTRUCTION_LDS, "LDS STS LDSM STSM ATOMS STAS"},
+    {INSTRUCTION_SCRATCH, "LDL STL"},
+    {INSTRUCTION_BARRIER, "BAR SYNCS UCGABAR_ARV UCGABAR_WAIT WARPSYNC"},
+    {INSTRUCTION_WAIT, "DEPBAR LDGDEPBAR WARPGROUP MEMBAR NANOSLEEP NOP UTMACMDFLUSH"},
+    {INSTRUCTION_BRANCH, "BRA BRX BRXU JMP JMX CALL RET BSSY BSYNC BREAK"},
+    {INSTRUCTION_SCALAR, "LDC S2R CS2R S2UR R2UR"},
+    {INSTRUCTION_OTHER,
+     "EXIT CCTL ERRBAR FENCE PREEXIT ACQBULK ELECT USETMAXREG UTMACCTL UTMAPF DEPCTR BMOV"},
 };
 
 /* What the rest begins with. */
 static const struct row nvidia_begins[] = {
-    {"U", INSTRUCTION_SCALAR},    {"F", INSTRUCTION_VECTOR},     {"H", INSTRUCTION_VECTOR},
-    {"D", INSTRUCTION_VECTOR},    {"I", INSTRUCTION_VECTOR},     {"LOP", INSTRUCTION_VECTOR},
-    {"LEA", INSTRUCTION_VECTOR},  {"SH", INSTRUCTION_VECTOR},    {"SEL", INSTRUCTION_VECTOR},
-    {"SGXT", INSTRUCTION_VECTOR}, {"P", INSTRUCTION_VECTOR},     {"MOV", INSTRUCTION_VECTOR},
-    {"R2P", INSTRUCTION_VECTOR},  {"BREV", INSTRUCTION_VECTOR},  {"BMSK", INSTRUCTION_VECTOR},
-    {"V", INSTRUCTION_VECTOR},    {"MATCH", INSTRUCTION_VECTOR}, {"REDUX", INSTRUCTION_VECTOR},
+    {INSTRUCTION_SCALAR, "U"},
+    {INSTRUCTION_VECTOR, "F H D I LOP LEA SH SEL SGXT P MOV R2P BREV BMSK V MATCH REDUX"},
 };
 
-static enum instruction_class find(const struct row *row, size_t count, const char *text)
+/* len: of the whole name, which a word must be; 0: what the text begins with. */
+static bool has_word(const char *words, const char *text, size_t len)
+{
+    for (size_t n; *words; words += n + (words[n] == ' ')) {
+        n = strcspn(words, " ");
+        if ((len == 0 || len == n) && strncmp(words, text, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const struct row *find(const struct row *row, size_t count, const char *text, size_t len)
 {
     for (size_t i = 0; i < count; i++)
-        if (strncmp(text, row[i].begin, strlen(row[i].begin)) == 0)
-            return row[i].class;
-    return INSTRUCTION_OTHER;
+        if (has_word(row[i].words, text, len))
+            return &row[i];
+    return NULL;
 }
 
 enum instruction_class instruction_class_amd(const char *text, bool buffer_scratch)
 {
+    const struct row *found = find(amd, sizeof amd / sizeof *amd, text, 0);
     if (buffer_scratch && strncmp(text, "buffer_", 7) == 0 &&
         (strstr(text, ", s[0:3],") || strstr(text, ", off, s[")))
         return INSTRUCTION_SCRATCH;
-    return find(amd, sizeof amd / sizeof *amd, text);
+    return found ? found->class : INSTRUCTION_OTHER;
 }
 
 enum instruction_class instruction_class_nvidia(const char *text)
 {
-    size_t len = strcspn(text, ". ;");
-    for (size_t i = 0; i < sizeof nvidia_names / sizeof *nvidia_names; i++)
-        if (strlen(nvidia_names[i].begin) == len && strncmp(text, nvidia_names[i].begin, len) == 0)
-            return nvidia_names[i].class;
-    return find(nvidia_begins, sizeof nvidia_begins / sizeof *nvidia_begins, text);
+    const struct row *found =
+        find(nvidia_names, sizeof nvidia_names / sizeof *nvidia_names, text, strcspn(text, ". ;"));
+    if (!found)
+        found = find(nvidia_begins, sizeof nvidia_begins / sizeof *nvidia_begins, text, 0);
+    return found ? found->class : INSTRUCTION_OTHER;
 }

@@ -60,7 +60,7 @@ static bool matches(struct span s, size_t at, const char *pattern)
     return true;
 }
 
-/* How many bytes of a folder, a date or a time of day are there. */
+/* How many bytes at that place belong to a folder, a date or a time of day. */
 static size_t skipped_at(const struct mask *m, struct span s, size_t at)
 {
     for (size_t i = 0; i < MASK_FOLDERS; i++)

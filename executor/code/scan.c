@@ -25,7 +25,7 @@ enum {
 #define COMPRESSED_MAGIC "CCOB"
 
 static const uint64_t fatbin_lz4 = 0x2000, fatbin_zstd = 0x8000;
-/* Of one file, so that compressed files within compressed files end. */
+/* The most that is decoded of one file, so that compressed files within compressed files come to an end. */
 static const uint64_t unpacked_in_all = (uint64_t)4 << 30;
 
 struct scan {

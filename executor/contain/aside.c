@@ -35,7 +35,7 @@ static int move_process(const char *folder, pid_t pid)
     return hierarchy_write(folder, "cgroup.procs", text);
 }
 
-/* One that ends meanwhile, or may not be moved, is found by whoever enables a controller. */
+/* A helper that cannot be moved is met by whoever enables a controller. */
 static void move_helper(const char *stand, const char *own, pid_t helper)
 {
     struct members m = {.pid = NULL};

@@ -47,11 +47,6 @@ static bool has_controller(const struct hierarchy *at, const char *name)
     return hierarchy_is_ours(at->own) && hierarchy_lists(at->own, "cgroup.controllers", name);
 }
 
-static bool limits_wanted(const struct contain_limits *l)
-{
-    return l->memory_bytes > 0 || l->processes > 0;
-}
-
 static int move_aside(struct contain *c, struct err *err)
 {
     return *c->stand ? 0 : aside_enter(c->stand, c->at.own, c->helper, err);
@@ -78,9 +73,8 @@ static void find_controller(struct contain *c, const char *word, const char *v1,
     if (has_controller(&c->at, word + 1)) {
         if (give_down(c, c->at.own, word, &err) == 0 && give_down(c, c->place.base, word, &err) == 0)
             memcpy(out, c->place.base, FS_PATH_MAX);
-    } else if (hierarchy_is_ours(v1)) {
-        if (hierarchy_make(out, v1, name, &err) != 0)
-            *out = '\0';
+    } else if (hierarchy_is_ours(v1) && hierarchy_make(out, v1, name, &err) != 0) {
+        *out = '\0';
     }
     if (err.kind != ERR_NONE)
         snprintf(c->why, sizeof c->why, "%.300s", err.msg);
@@ -138,21 +132,19 @@ int contain_open(struct contain *c, const struct layout *l, const struct scope_h
 {
     char folder[NAME_MAX + 1];
     const struct contain_limits *limits = &run->limits;
+    struct err why = {.kind = ERR_NONE};
     *c = (struct contain){.kind = CONTAINED_GROUP, .helper = run->helper};
     snprintf(folder, sizeof folder, "kernsweep-%.180s-%ld", run->name, (long)getpid());
     choose(c, l, h, folder);
-    if (c->kind == CONTAINED_GROUP)
-        return limits_wanted(limits) ? refuse(c, limits) : 1;
-    if (run->recorded && remains_note(&c->at, l, folder, c->record, err) != 0)
+    if (c->kind != CONTAINED_GROUP && run->recorded && remains_note(&c->at, l, folder, c->record, err) != 0)
         return -1;
-    struct err why = {.kind = ERR_NONE};
-    if (hierarchy_make(c->place.base, c->at.own, folder, &why) != 0) {
+    if (c->kind != CONTAINED_GROUP && hierarchy_make(c->place.base, c->at.own, folder, &why) != 0) {
         c->kind = CONTAINED_GROUP;
         c->place.base[0] = '\0';
         snprintf(c->why, sizeof c->why, "%.300s", why.msg);
-        return limits_wanted(limits) ? refuse(c, limits) : 1;
     }
-    find_controllers(c, folder, limits);
+    if (c->kind != CONTAINED_GROUP)
+        find_controllers(c, folder, limits);
     return limits_hold(c, limits) ? 1 : refuse(c, limits);
 }
 

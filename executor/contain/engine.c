@@ -18,7 +18,7 @@ bool engine_has_containers(enum container_engine e)
     return e == ENGINE_DOCKER || e == ENGINE_PODMAN;
 }
 
-/* What the image and the engine need as they are. */
+/* Variables that the image and the engine must have as they are. */
 static bool is_of_host(const char *entry)
 {
     static const char *const names[] = {"PATH=", "HOME=", "XDG_RUNTIME_DIR=", "DOCKER_HOST=", "CONTAINERS_"};
@@ -143,7 +143,7 @@ static int container_argv(const struct engine_run *r, struct strvec *out, struct
     return 0;
 }
 
-/* Its processes are ours, with our environment: nothing of it outlives them. */
+/* Apptainer's processes are ours and have our environment, and nothing outlives them. */
 static int apptainer_argv(const struct engine_run *r, struct strvec *out, struct err *err)
 {
     strvec_pushl(out, "apptainer", "exec", "--pwd", r->cwd, NULL);

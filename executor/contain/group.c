@@ -43,7 +43,7 @@ static int add_folder(struct contain_group *g, const char *base, const char *nam
     return g->procs[i] < 0 ? -1 : i;
 }
 
-/* Its folder for one controller: the group's own in version 2, or one more in version 1. */
+/* The group's folder for one controller: its own in version 2, or one more in version 1. */
 static int find_controller(struct contain_group *g, const struct contain_place *place, const char *base,
                            const char *name, char *out, struct err *err)
 {
@@ -182,7 +182,7 @@ struct contain_hits contain_group_hits(const struct contain_group *g)
     return hits;
 }
 
-/* Calls for each folder in it. */
+/* Kills and removes what is in the folders below. */
 static void remove_below(const char *folder, int depth)
 {
     char path[FS_PATH_MAX];

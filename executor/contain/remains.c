@@ -59,7 +59,7 @@ void remains_forget(const char *path)
         rmdir(all);
 }
 
-/* Of a line: a folder of ours, and nothing else that a damaged record may name. */
+/* A line must name a folder of ours; a damaged record may name anything. */
 static bool is_plausible(const char *folder)
 {
     char procs[FS_PATH_MAX];

@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/run.h"
 #include "common/base/spawn.h"
+#include "common/base/strvec.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORDS_MAX = 32, REPLY_MAX = 4096, MOVE_WAIT_MS = 20 };
+enum { MOVE_WAIT_MS = 20 };
 
 static const double call_limit_s = 5;
 static const double move_limit_s = 3;
@@ -72,36 +73,17 @@ static void find_bus(const struct scope_host *h)
 
 static bool call_manager(const struct scope_host *h, const char *name, char *why)
 {
+    AUTO(strvec_release) struct strvec argv = {.v = NULL};
     char unit[128], pid[32];
     struct run_result res;
     struct err err = {.kind = ERR_NONE};
     snprintf(unit, sizeof unit, "%.100s.scope", name);
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
-    const char *argv[WORDS_MAX] = {h->busctl,
-                                   geteuid() == 0 ? "--system" : "--user",
-                                   "--timeout=4",
-                                   "call",
-                                   "org.freedesktop.systemd1",
-                                   "/org/freedesktop/systemd1",
-                                   "org.freedesktop.systemd1.Manager",
-                                   "StartTransientUnit",
-                                   "ssa(sv)a(sa(sv))",
-                                   unit,
-                                   "fail",
-                                   "3",
-                                   "Delegate",
-                                   "b",
-                                   "true",
-                                   "PIDs",
-                                   "au",
-                                   "1",
-                                   pid,
-                                   "CollectMode",
-                                   "s",
-                                   "inactive-or-failed",
-                                   "0",
-                                   NULL};
-    if (run_capture(argv, NULL, call_limit_s, NULL, &res, &err) == 0 &&
+    strvec_pushl(&argv, h->busctl, geteuid() == 0 ? "--system" : "--user", "--timeout=4", "call",
+                 "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager",
+                 "StartTransientUnit", "ssa(sv)a(sa(sv))", unit, "fail", "3", "Delegate", "b", "true", "PIDs",
+                 "au", "1", pid, "CollectMode", "s", "inactive-or-failed", "0", NULL);
+    if (run_capture(strvec_argv(&argv), NULL, call_limit_s, NULL, &res, &err) == 0 &&
         run_expect_success(&res, "busctl", &err) == 0)
         return true;
     snprintf(why, SCOPE_WHY_MAX, "systemd gave no scope: %.120s", err.msg);

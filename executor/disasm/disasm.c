@@ -129,13 +129,13 @@ static void run_tool(struct task *t, const struct scan_object *o, int fd)
     t->parser.begins = on_symbol;
     t->parser.function = on_function;
     t->parser.arg = t;
-    /* What is cut off would be counted as if it were whole. */
+    /* Output that was cut off must not be counted as if it were whole. */
     if (run_program(&run, &result, &ignored) == 0 && result.exited && result.exit_code == 0)
         disassembly_finish(&t->parser);
     disassembly_release(&t->parser);
 }
 
-/* False for an object that is new; one that was met before gives its facts. */
+/* Takes the facts of an object that was met before. False where it was not. */
 static bool copy_seen(struct disasm *d, const char *sha256, struct code_set *set, size_t first)
 {
     size_t count = set->count - first;

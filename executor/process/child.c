@@ -97,8 +97,8 @@ static void enter_linger(struct child *c, int64_t now_ns)
     loop_arm(&c->grace, now_ns + to_ns(c->limits->linger_s), 0);
 }
 
-/* When what is being reaped ended: before the turn's time if that is what woke us; what tells of other ends
- * may have come before its start. */
+/* When the process that is being reaped ended: by the turn's time if its end is what woke us. The end of
+ * another may have woken us before this one had even started. */
 static int64_t end_time(const struct child *c, int64_t now_ns)
 {
     return c->process.ready ? now_ns : clock_mono_ns();
@@ -131,7 +131,7 @@ static void arm(struct child *c)
         loop_arm(&c->heartbeat, start + heartbeat, heartbeat);
 }
 
-/* Until then only its output and its end count. */
+/* Until the program is born, only its output and its end count. */
 static void await_birth(struct child *c, int64_t now_ns)
 {
     if (process_is_born(&c->result.process)) {
@@ -151,7 +151,7 @@ static void await_birth(struct child *c, int64_t now_ns)
     }
 }
 
-/* From the second sample on. */
+/* From its second sample on, a child is sampled together with the others. */
 static void join_others(struct child *c)
 {
     if (!c->limits->samples_together || c->joined)

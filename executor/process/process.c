@@ -1,5 +1,6 @@
 #include "executor/process/process.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "executor/contain/isolate.h"
 #include "executor/process/proctree.h"
@@ -49,11 +50,9 @@ static void reset_signals(void)
 /* Out of memory, the kernel should kill the test, not its supervisor. */
 static void prefer_as_oom_victim(void)
 {
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd >= 0) {
+    AUTO_CLOSE int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0)
         (void)!write(fd, "500", 3);
-        close(fd);
-    }
 }
 
 static void limit_files(rlim_t files)
@@ -228,78 +227,60 @@ bool process_is_born(struct process *p)
 
 void process_forget_birth(struct process *p)
 {
-    if (p->birth >= 0)
-        close(p->birth);
+    alloc_auto_close(&p->birth);
     p->birth = -1;
 }
 
-static int start_kept(struct process *p, const struct process_spec *spec, struct err *err)
+/* -1 with the child killed. */
+static int watch_program(struct process *p, const char *program, struct err *err)
 {
-    int birth[2], report[2];
-    if (open_pipe(birth, err) != 0)
-        return -1;
-    if (open_pipe(report, err) != 0) {
-        close(birth[0]);
-        close(birth[1]);
-        return -1;
-    }
-    pid_t parent = getpid();
-    p->keeper = fork();
-    if (p->keeper == 0)
-        keeper_main(spec, parent, birth[1], report[1]);
-    int saved = errno;
-    close(birth[1]);
-    close(report[1]);
-    p->report = report[0];
-    fcntl(p->report, F_SETFL, O_NONBLOCK);
-    if (p->keeper > 0) {
-        await_birth(p, birth[0]);
-        return 0;
-    }
-    p->keeper = 0;
-    close(birth[0]);
-    return err_set_errno(err, ERR_INTERNAL, saved, "cannot start %.200s", spec->argv[0]);
-}
-
-static int start_alone(struct process *p, const struct process_spec *spec, struct err *err)
-{
-    int birth[2];
-    if (open_pipe(birth, err) != 0)
-        return -1;
-    pid_t parent = getpid();
-    bool inside;
-    p->pid = fork_into_group(spec, &inside);
-    if (p->pid == 0)
-        child_main(spec, parent, inside, birth[1]);
-    int saved = errno;
-    close(birth[1]);
-    if (p->pid < 0) {
-        close(birth[0]);
-        return err_set_errno(err, ERR_INTERNAL, saved, "cannot start %.200s", spec->argv[0]);
-    }
-    await_birth(p, birth[0]);
     p->pidfd = pidfd_open(p->pid, 0);
-    if (p->pidfd < 0) {
-        saved = errno;
-        kill(p->pid, SIGKILL);
-        return err_set_errno(err, ERR_INTERNAL, saved, "cannot watch %.200s", spec->argv[0]);
-    }
-    return 0;
+    if (p->pidfd >= 0)
+        return 0;
+    int saved = errno;
+    kill(p->pid, SIGKILL);
+    return err_set_errno(err, ERR_INTERNAL, saved, "cannot watch %.200s", program);
 }
 
 int process_start(struct process *p, const struct process_spec *spec, struct err *err)
 {
+    int birth[2] = {-1, -1}, report[2] = {-1, -1};
+    bool inside = false;
+    pid_t parent = getpid();
     *p = PROCESS_NONE;
     p->group = spec->group;
-    return spec->kept ? start_kept(p, spec, err) : start_alone(p, spec, err);
+    if (open_pipe(birth, err) != 0 || (spec->kept && open_pipe(report, err) != 0)) {
+        alloc_auto_close(&birth[0]);
+        alloc_auto_close(&birth[1]);
+        return -1;
+    }
+    pid_t pid = spec->kept ? fork() : fork_into_group(spec, &inside);
+    if (pid == 0 && spec->kept)
+        keeper_main(spec, parent, birth[1], report[1]);
+    if (pid == 0)
+        child_main(spec, parent, inside, birth[1]);
+    int saved = errno;
+    close(birth[1]);
+    alloc_auto_close(&report[1]);
+    p->report = report[0];
+    if (pid < 0) {
+        close(birth[0]);
+        return err_set_errno(err, ERR_INTERNAL, saved, "cannot start %.200s", spec->argv[0]);
+    }
+    await_birth(p, birth[0]);
+    if (spec->kept) {
+        p->keeper = pid;
+        fcntl(p->report, F_SETFL, O_NONBLOCK);
+        return 0;
+    }
+    p->pid = pid;
+    return watch_program(p, spec->argv[0], err);
 }
 
 void process_close(struct process *p)
 {
-    if (p->pidfd >= 0)
-        close(p->pidfd);
-    if (p->report >= 0)
-        close(p->report);
+    alloc_auto_close(&p->pidfd);
+    alloc_auto_close(&p->report);
     process_forget_birth(p);
     p->pidfd = p->report = -1;
 }

@@ -14,16 +14,32 @@
  *
  * - test: the whole test.
  *
+ * Joules are from the card's accumulator if it agrees with the card's own power, else from the power. The
+ * accumulator is believed if it never decreases and its increase over the whole test is within 30 % of the
+ * power integrated over the same time, give or take what flows in a tenth of a second, which is how far apart
+ * readings may be. The window's part of it is the part that the power has there: accumulators may be costly
+ * to read, and are then read only before and after the test. Without power there is nothing to check it
+ * against, and it is believed if it increases.
+ *
  * Knows nothing of files. Whatever was not measured is NaN.
  */
 #ifndef KERNSWEEP_EXECUTOR_TELEMETRY_ACTIVITY_H
 #define KERNSWEEP_EXECUTOR_TELEMETRY_ACTIVITY_H
 
-#include "executor/telemetry/energy.h"
 #include "executor/telemetry/sample.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+enum { ENERGY_NOTE_MAX = 160 };
+
+enum energy_source { ENERGY_UNKNOWN, ENERGY_ACCUMULATOR, ENERGY_POWER };
+
+struct energy {
+    double joules; /* NaN: not known */
+    enum energy_source from;
+    char note[ENERGY_NOTE_MAX]; /* why the accumulator was not believed, or "" */
+};
 
 enum activity_window { WINDOW_TIMED, WINDOW_BUSY, WINDOW_TEST };
 

@@ -96,7 +96,7 @@ static void open_hwmon(const char *dir, const char *name, void *arg)
     open_temperatures(fd, dir);
 }
 
-/* By its index where it has no unique id, as locks and lanes call it. */
+/* A card without a unique id is called by its index, as in locks and lanes. */
 static void read_id(char *out, const char *device, size_t index)
 {
     sysfile_read(device, "unique_id", out, TELEMETRY_ID_MAX);
@@ -176,7 +176,7 @@ static double load_of(const struct gpu_metrics *m)
     return load;
 }
 
-/* Where hwmon has the same, hwmon counts; but its clock is that of one die. */
+/* What hwmon has, too, is taken from there, except for the clock, which is that of one die there. */
 static void add_metrics(const struct card *c, const struct gpu_metrics *m, struct sample *out)
 {
     const struct {
@@ -238,7 +238,7 @@ static void amdgpu_read(void *state, struct sample *out)
         a->last_slow_s = out->t_s;
 }
 
-/* The levels before and after a test have all that there is. */
+/* Before and after a test, everything is read anew. */
 static void amdgpu_ask(void *state)
 {
     struct amdgpu *a = state;

@@ -57,7 +57,7 @@ static void nvml_read(void *state, struct sample *out)
         add_gpus(s, out, &facts, false);
 }
 
-/* Of its own GPUs only: the energy of one takes milliseconds. */
+/* Asks only for its own GPUs, since reading the energy of one takes milliseconds. */
 static void nvml_begin_fresh(void *state)
 {
     struct nvml_state *s = state;
@@ -85,7 +85,7 @@ static double nvml_cpu_s(void *state)
     return nvml_peek(s->nvml, &facts) ? facts.cpu_s : 0;
 }
 
-/* The ticks of all lanes ask for the GPUs of each. */
+/* A tick of any lane asks for the GPUs of all lanes. */
 static void choose_gpus(struct nvml_state *s)
 {
     struct nvml_facts facts;

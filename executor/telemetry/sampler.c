@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One sample of so many is timed, as reading the clock of a thread is a system call: a prime number, so that
- * it meets those that have more to read, such as every tenth. */
+/* Reading the clock of a thread is a system call, so only one sample of so many is timed. The number is
+ * prime, so that those that have more to read, such as every tenth, are met as often as others. */
 enum { TIMED_EVERY = 7 };
 enum { FLUSH_BYTES = 64 << 10, TEXT_MAX = 128 << 10, ROWS_A_STRIDE = 50000 };
 
@@ -98,7 +98,8 @@ void sampler_after(struct sampler *s, double end_s, const struct sample *after)
     activity_edge(&s->activity, end_s, after);
 }
 
-/* Whoever is held up until the end hears of no tick. Less than two intervals are a tick that came late. */
+/* A supervisor that was held up until the end has heard of no tick. A gap of less than two intervals is only
+ * a tick that came late. */
 static void note_unheard_ticks(struct sampler *s, double end_s, double interval_s)
 {
     double gap_s = end_s - s->last_t_s;

@@ -19,7 +19,7 @@ enum { PIECE = 64 << 10, SUMMARY_MAX = 16 << 20 };
 
 #define NODES_DIR "nodes"
 
-/* At most (size_t)BUNDLE_FILE_BYTES_MAX bytes, even from a file that keeps growing. */
+/* Copies at most BUNDLE_FILE_BYTES_MAX bytes, even from a file that keeps growing. */
 static int copy_bytes(int from, int to)
 {
     char data[PIECE];

@@ -15,30 +15,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ANSWER_MAX = 64 << 10, CONTAINERS_MAX = 256 };
+enum { ANSWER_MAX = 64 << 10, CONTAINERS_MAX = 256, WHY_MAX = 300 };
 
 static const double answer_limit_s = 30; /* docker's "rm --force" waits for the kill */
 
-/* Runs an engine's command. False when it did not end with 0; out: its output, may be NULL. A user's own
- * podman leaves a process behind at its first command, which holds the user's namespace for all later ones:
- * as our child it would be taken for a test's, and ended. */
-static bool ask(const struct strvec *argv, double limit_s, char *out, size_t size, char *why, size_t why_size)
+/* Runs an engine's command. False when it did not end with 0; out: its output, and why: char[WHY_MAX], why
+ * not; both may be NULL. A user's own podman leaves a process behind at its first command, which holds the
+ * user's namespace for all later ones: as our child it would be taken for a test's, and ended. */
+static bool ask(const struct strvec *argv, char *out, size_t size, char *why)
 {
     struct run_result res;
     struct err err = {.kind = ERR_NONE};
     AUTO(buf_release) struct buf text = {.max = ANSWER_MAX};
     process_disown_orphans(true);
-    bool done = run_capture(strvec_argv(argv), NULL, limit_s, &text, &res, &err) == 0 &&
+    bool done = run_capture(strvec_argv(argv), NULL, answer_limit_s, &text, &res, &err) == 0 &&
                 run_expect_success(&res, argv->v[0], &err) == 0;
     process_disown_orphans(false);
     if (out)
         snprintf(out, size, "%s", buf_str(&text));
     if (!done && why)
-        snprintf(why, why_size, "%.280s", err.msg);
+        snprintf(why, WHY_MAX, "%.280s", err.msg);
     return done;
 }
 
-/* With "auto": the first that is there. */
+/* "auto" stands for the first that is there. */
 static enum container_engine choose_engine(int wanted)
 {
     static const enum container_engine order[] = {ENGINE_PODMAN, ENGINE_DOCKER, ENGINE_APPTAINER};
@@ -58,13 +58,13 @@ static void take_digest(struct variant_state *v, char *answer)
     snprintf(v->image_digest, sizeof v->image_digest, "%.150s", from);
 }
 
-static bool inspect_image(struct variant_state *v, const char *image, char *why, size_t size)
+static bool inspect_image(struct variant_state *v, const char *image, char *why)
 {
     char answer[4096];
     AUTO(strvec_release) struct strvec argv = {.v = NULL};
     strvec_pushl(&argv, engine_name(v->engine), "image", "inspect", "--format",
                  "{{.Id}} {{json .RepoDigests}}", image, NULL);
-    if (!ask(&argv, answer_limit_s, answer, sizeof answer, why, size))
+    if (!ask(&argv, answer, sizeof answer, why))
         return false;
     take_digest(v, answer);
     return true;
@@ -72,23 +72,22 @@ static bool inspect_image(struct variant_state *v, const char *image, char *why,
 
 struct last_words {
     char *why;
-    size_t size, len;
+    size_t len;
 };
 
 static void keep_end(void *arg, const char *data, size_t len)
 {
     struct last_words *w = arg;
-    run_keep_tail(w->why, &w->len, w->size - 1, data, len);
+    run_keep_tail(w->why, &w->len, WHY_MAX - 1, data, len);
     w->why[w->len] = '\0';
 }
 
 /* Under supervision, since it may take long: a run that is cancelled meanwhile ends. */
-static bool pull_image(struct suite *s, const struct variant_state *v, const char *image, char *why,
-                       size_t size)
+static bool pull_image(struct suite *s, const struct variant_state *v, const char *image, char *why)
 {
     AUTO(strvec_release) struct strvec argv = {.v = NULL};
     AUTO(strvec_release) struct strvec env = {.v = NULL};
-    struct last_words words = {.why = why, .size = size};
+    struct last_words words = {.why = why};
     struct child_result result = {.wall_s = 0};
     struct ending ending;
     struct err err = {.kind = ERR_NONE};
@@ -102,36 +101,36 @@ static bool pull_image(struct suite *s, const struct variant_state *v, const cha
     child_ending(&result, &limits, "pull", &ending);
     const struct assessment a = assess_ending(&ending);
     if (!*why)
-        snprintf(why, size, "%.280s", done ? a.reason : err.msg);
+        snprintf(why, WHY_MAX, "%.280s", done ? a.reason : err.msg);
     return done && a.status == STATUS_OK;
 }
 
 /* Apptainer's image is a file. */
-static bool hash_image(struct variant_state *v, const char *image, char *why, size_t size)
+static bool hash_image(struct variant_state *v, const char *image, char *why)
 {
     char hex[SHA256_HEX_LEN + 1];
     struct err err = {.kind = ERR_NONE};
     bool done = sha256_of_file(image, SIZE_MAX, hex, NULL, &err) == 0;
     snprintf(v->image_digest, sizeof v->image_digest, "sha256:%s", done ? hex : "");
-    snprintf(why, size, "%.280s", err.msg);
+    snprintf(why, WHY_MAX, "%.280s", err.msg);
     return done;
 }
 
-static bool find_image(struct suite *s, struct variant_state *v, const char *image, char *why, size_t size)
+static bool find_image(struct suite *s, struct variant_state *v, const char *image, char *why)
 {
     if (v->engine == ENGINE_APPTAINER)
-        return hash_image(v, image, why, size);
-    if (inspect_image(v, image, why, size))
+        return hash_image(v, image, why);
+    if (inspect_image(v, image, why))
         return true;
     *why = '\0';
-    return pull_image(s, v, image, why, size) && inspect_image(v, image, why, size);
+    return pull_image(s, v, image, why) && inspect_image(v, image, why);
 }
 
 void container_resolve(struct suite *s, size_t variant)
 {
     const struct container *c = &s->job.variant[variant].container;
     struct variant_state *v = &s->variant[variant];
-    char why[300] = "";
+    char why[WHY_MAX] = "";
     if (!c->on || *v->image_digest || v->status != STATUS_OK)
         return;
     v->engine = choose_engine(c->engine);
@@ -139,7 +138,7 @@ void container_resolve(struct suite *s, size_t variant)
         reason_set(v->reason, "no container engine on this node: install podman, docker or apptainer");
     else if (!spawn_on_path(engine_name(v->engine)))
         reason_set(v->reason, "the container engine %s is not on this node", engine_name(v->engine));
-    else if (!find_image(s, v, c->image, why, sizeof why))
+    else if (!find_image(s, v, c->image, why))
         reason_set(v->reason, "the image %.120s is not on this node and cannot be pulled: %.250s", c->image,
                    why);
     if (*v->reason)
@@ -271,7 +270,7 @@ static size_t remove_listed(enum container_engine e, const char *mark, size_t *l
     size_t count = 0;
     AUTO(strvec_release) struct strvec list = {.v = NULL};
     engine_list_argv(e, mark, &list);
-    if (!ask(&list, answer_limit_s, ids, sizeof ids, NULL, 0)) {
+    if (!ask(&list, ids, sizeof ids, NULL)) {
         (*left)++; /* nobody knows */
         return 0;
     }
@@ -279,7 +278,7 @@ static size_t remove_listed(enum container_engine e, const char *mark, size_t *l
          id = strtok_r(NULL, "\n", &save)) {
         AUTO(strvec_release) struct strvec take_away = {.v = NULL};
         engine_remove_argv(e, id, &take_away);
-        *left += !ask(&take_away, answer_limit_s, NULL, 0, NULL, 0);
+        *left += !ask(&take_away, NULL, 0, NULL);
         count++;
     }
     *left += count == CONTAINERS_MAX;

@@ -8,6 +8,7 @@
 #include "executor/trial/container.h"
 #include "executor/trial/precise.h"
 #include "executor/trial/test_group.h"
+#include "executor/trial/test_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -57,13 +58,13 @@ static json_t *encode_end(const struct child_result *c)
                      "wall_time_sec", artifact_number(c->wall_s));
 }
 
-static json_t *encode_vram(const struct perf *p)
+static json_t *encode_vram(const struct test_run *r)
 {
-    const struct sampler *s = p->sampler;
+    const struct sampler *s = &r->watch.sampler;
     bool available = sample_has(&s->before, SAMPLE_VRAM_USED);
     return json_pack("{s:b, s:o, s:o, s:o, s:I, s:I, s:o}", "available", available, "before_bytes",
                      json_whole(s->before.value[SAMPLE_VRAM_USED]), "peak_bytes",
-                     json_whole(s->peak[SAMPLE_VRAM_USED]), "after_bytes", json_whole(p->vram_after),
+                     json_whole(s->peak[SAMPLE_VRAM_USED]), "after_bytes", json_whole(r->settle.after),
                      "samples", (json_int_t)s->samples, "missed", (json_int_t)s->missed, "max_gap_ms",
                      artifact_number(s->max_gap_s * 1e3));
 }
@@ -157,41 +158,45 @@ static json_t *encode_activity(const struct activity_log *log, const struct timi
     return activity_measure(log, &times, &a) ? encode_window(&a) : NULL;
 }
 
-static json_t *encode_run(const struct suite *s, const struct perf *p)
+static json_t *encode_run(const struct suite *s, const struct test_run *r)
 {
-    const struct child_result *c = p->child;
+    const struct child_result *c = &r->child.result;
+    const struct sampler *sampler = &r->watch.sampler;
+    const struct timings *timings = &r->output.reader.result;
+    const struct runlog *log = &r->output.log;
+    const struct test_contained *contained = &r->contained;
     char started_at[CLOCK_ISO_LEN + 1];
-    double rss = p->sampler->peak[SAMPLE_RSS];
+    double rss = sampler->peak[SAMPLE_RSS];
     double maxrss = (double)c->process.usage.ru_maxrss * 1024;
-    clock_iso8601(p->started_real_s, started_at);
+    clock_iso8601(r->started_real_s, started_at);
     json_t *out = encode_end(c);
     json_t *rest = json_pack(
         "{s:s, s:o, s:o, s:o, s:{s:o}, s:{s:o, s:o}, s:{s:o, s:I}, s:{s:I, s:I}, s:{s:b, s:b, s:i}}",
         "started_at", started_at, "prompt_tokens",
-        p->timings->prompt_tokens >= 0 ? json_integer(p->timings->prompt_tokens) : json_null(), "vram",
-        encode_vram(p), "peaks", encode_peaks(p->sampler), "rss", "peak_bytes",
+        timings->prompt_tokens >= 0 ? json_integer(timings->prompt_tokens) : json_null(), "vram",
+        encode_vram(r), "peaks", encode_peaks(sampler), "rss", "peak_bytes",
         json_whole(isnan(rss) || rss < maxrss ? maxrss : rss), "cpu", "user_s",
         artifact_number(timeval_s(c->process.usage.ru_utime)), "system_s",
         artifact_number(timeval_s(c->process.usage.ru_stime)), "sampler", "cpu_s",
-        artifact_number(p->sampler->cpu_s), "interval_ms", (json_int_t)s->job.settings.sample_interval_ms,
-        "log", "bytes", (json_int_t)p->log->total, "dropped_bytes", (json_int_t)runlog_dropped(p->log),
-        "cleanup", "group_gone", c->group_gone, "vram_back", p->vram_back, "leftovers", (int)c->leftovers);
+        artifact_number(sampler->cpu_s), "interval_ms", (json_int_t)s->job.settings.sample_interval_ms, "log",
+        "bytes", (json_int_t)log->total, "dropped_bytes", (json_int_t)runlog_dropped(log), "cleanup",
+        "group_gone", c->group_gone, "vram_back", r->settle.back, "leftovers", (int)c->leftovers);
     merge_object(out, rest);
-    json_object_set(out, "gpus", p->lane->facts);
-    if (p->lane->near.on)
-        merge_object(out, encode_near(&p->lane->near, &c->process.unbound));
-    json_object_set_new(out, "beside", json_integer((json_int_t)p->lane->beside));
-    merge_object(out, test_group_encode(s, p->grouped, &p->hits));
-    json_t *container = container_encode(s, s->job.test[p->test].variant);
+    json_object_set(out, "gpus", r->lane->facts);
+    if (r->lane->near.on)
+        merge_object(out, encode_near(&r->lane->near, &c->process.unbound));
+    json_object_set_new(out, "beside", json_integer((json_int_t)r->lane->beside));
+    merge_object(out, test_group_encode(s, contained->grouped, &contained->hits));
+    json_t *container = container_encode(s, s->job.test[r->index].variant);
     if (container)
         json_object_set_new(out, "container", container);
-    if (test_group_isolates(s, p->test))
+    if (test_group_isolates(s, r->index))
         json_object_set_new(out, "isolated", json_true());
-    if (test_group_isolates(s, p->test) && s->signals_kept)
+    if (test_group_isolates(s, r->index) && s->signals_kept)
         json_object_set_new(out, "isolated_signals", json_true());
-    if (p->contained_by_engine)
+    if (contained->by_engine)
         json_object_set_new(out, "contained", json_string("container"));
-    json_t *activity = encode_activity(&p->sampler->activity, p->timings, p->printed_s, c->wall_s);
+    json_t *activity = encode_activity(&sampler->activity, timings, r->output.printed_s, c->wall_s);
     if (activity)
         json_object_set_new(out, "activity", activity);
     return out;
@@ -204,34 +209,36 @@ static json_t *encode_not_run(void)
 }
 
 /* The first GPU that the test ran on; of a test that did not run, the node's first. Borrowed. */
-static json_t *perf_gpu(const struct suite *s, const struct perf *p)
+static json_t *gpu_of(const struct suite *s, const struct test_run *r)
 {
-    const json_t *own = p->lane ? json_array_get(p->lane->facts, 0) : NULL;
+    const json_t *own = r ? json_array_get(r->lane->facts, 0) : NULL;
     size_t index = (size_t)json_integer_value(json_object_get(own, "index"));
     return json_array_get(json_object_get(s->node, "gpus"), index);
 }
 
-json_t *perf_encode(const struct suite *s, const struct perf *p)
+static json_t *encode(const struct suite *s, size_t test, const struct assessment *why,
+                      const struct test_run *r)
 {
-    const struct job_test *t = &s->job.test[p->test];
-    json_t *gpu = perf_gpu(s, p);
+    const struct job_test *t = &s->job.test[test];
+    json_t *gpu = gpu_of(s, r);
     json_t *out =
         json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:f, s:o, s:O, s:o*, s:i}",
                   "schema", PROTO_SCHEMA_PERF, "ticket", s->job.settings.ticket, "run_id", s->job.run_id,
                   "variant", s->job.variant[t->variant].name, "context_len", (json_int_t)t->context,
-                  "repetition", (json_int_t)t->repetition, "test_index", (json_int_t)(p->test + 1), "warmup",
-                  (int)t->warmup, "mode", s->job.settings.mode, "exit_status",
-                  status_name(p->assessment->status), "reason", p->assessment->reason, "timeout_s",
-                  t->timeout_s, "timings", encode_timings(p->timings), "gpu", gpu ? gpu : json_null(), "host",
-                  *suite_host(s) ? json_string(suite_host(s)) : NULL, "attempt", (int)p->attempt);
-    if (out)
-        merge_object(out, p->child ? encode_run(s, p) : encode_not_run());
+                  "repetition", (json_int_t)t->repetition, "test_index", (json_int_t)(test + 1), "warmup",
+                  (int)t->warmup, "mode", s->job.settings.mode, "exit_status", status_name(why->status),
+                  "reason", why->reason, "timeout_s", t->timeout_s, "timings",
+                  encode_timings(r ? &r->output.reader.result : NULL), "gpu", gpu ? gpu : json_null(), "host",
+                  *suite_host(s) ? json_string(suite_host(s)) : NULL, "attempt", (int)s->test[test].attempts);
+    merge_object(out, r ? encode_run(s, r) : encode_not_run());
     return out;
 }
 
-int perf_write(struct suite *s, const struct perf *p, const char *dir, struct err *err)
+int perf_write(struct suite *s, size_t test, const struct assessment *why, const struct test_run *r,
+               const char *dir, struct err *err)
 {
-    return artifact_json_sealed(dir, "perf.json", perf_encode(s, p), &s->secrets, s->test[p->test].seal, err);
+    return artifact_json_sealed(dir, "perf.json", encode(s, test, why, r), &s->secrets, s->test[test].seal,
+                                err);
 }
 
 static int read_perf(const char *root, const char *rel, struct buf *out)
@@ -315,11 +322,10 @@ int perf_rewrite(struct suite *s, size_t test, const struct assessment *why, con
 {
     char rel[FS_PATH_MAX];
     struct test_state *t = &s->test[test];
-    const struct perf fresh = {.test = test, .attempt = t->attempts, .assessment = why};
     suite_test_rel(s, test, rel);
     json_t *root = load(s->dir, rel, t->seal);
     if (!root)
-        return perf_write(s, &fresh, dir, err);
+        return perf_write(s, test, why, NULL, dir, err);
     json_object_set_new(root, "exit_status", json_string(status_name(why->status)));
     json_object_set_new(root, "reason", json_string(why->reason));
     return artifact_json_sealed(dir, "perf.json", root, &s->secrets, t->seal, err);

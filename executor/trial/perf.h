@@ -4,34 +4,14 @@
 #ifndef KERNSWEEP_EXECUTOR_TRIAL_PERF_H
 #define KERNSWEEP_EXECUTOR_TRIAL_PERF_H
 
-#include "common/contract/timings.h"
-#include "executor/bundle/runlog.h"
-#include "executor/process/child.h"
 #include "executor/suite/suite.h"
-#include "executor/telemetry/sampler.h"
 
-struct perf {
-    size_t test;
-    unsigned attempt;
-    const struct assessment *assessment;
-    /* All NULL for a test that did not run. */
-    const struct lane *lane;
-    const struct child_result *child;
-    bool grouped; /* it ran in a control group */
-    bool contained_by_engine;
-    struct contain_hits hits;
-    const struct timings *timings;
-    const struct sampler *sampler;
-    const struct runlog *log;
-    double started_real_s;
-    double printed_s;  /* when the timings arrived, since the start; NaN: never */
-    double vram_after; /* NaN: not available */
-    bool vram_back;
-};
+struct test_run;
 
-json_t *perf_encode(const struct suite *s, const struct perf *p);
-/* Writes it into dir, and keeps its hash as the test's seal. Takes no ownership. */
-int perf_write(struct suite *s, const struct perf *p, const char *dir, struct err *err);
+/* Writes it into dir, and keeps its hash as the test's seal. why: its outcome. run: NULL for a test that did
+ * not run. */
+int perf_write(struct suite *s, size_t test, const struct assessment *why, const struct test_run *run,
+               const char *dir, struct err *err);
 /* Loads perf.json of rel below folder into the suite. 1 the test is final; 0 the file is missing, or
  * not as the test's seal says: no executor wrote it. */
 int perf_load(struct suite *s, size_t test, const char *folder, const char *rel);

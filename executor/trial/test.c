@@ -32,7 +32,7 @@ static int wrap_err(const struct test_run *r, struct err *err)
                     r->test->context);
 }
 
-/* Once the level before the test is known, or will not be. */
+/* The test starts once the level before it is known, or has been awaited for long enough. */
 static int end_measuring(struct test_run *r, struct err *err)
 {
     struct sample before;

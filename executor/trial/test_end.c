@@ -29,7 +29,7 @@ static bool ended_with_job(const struct test_run *r, const struct ending *ending
            (ending->signal || ending->exit_code != 0);
 }
 
-/* What the OOM killer did to others is only noted. */
+/* What the OOM killer did to other tests is only noted. */
 static void look_for_oom(struct test_run *r, struct ending *ending, char *evidence)
 {
     bool beside = r->lane->beside > 0;
@@ -109,7 +109,7 @@ static int check_folders(struct test_run *r, struct err *err)
     return 0;
 }
 
-/* What the dirt is on: of several lanes, it is only one. */
+/* What is dirty after a test: the node or, of several lanes, only its own. */
 static const char *where(const struct test_run *r)
 {
     return r->lane->kept ? r->lane->name : "the node";
@@ -151,21 +151,6 @@ static int write_diag(struct test_run *r, struct err *err)
 
 static int write_artifacts(struct test_run *r, struct err *err)
 {
-    struct perf perf = {.test = r->index,
-                        .attempt = r->suite->test[r->index].attempts,
-                        .assessment = &r->assessment,
-                        .child = &r->child.result,
-                        .grouped = r->contained.grouped,
-                        .contained_by_engine = r->contained.by_engine,
-                        .hits = r->contained.hits,
-                        .lane = r->lane,
-                        .timings = &r->output.reader.result,
-                        .sampler = &r->watch.sampler,
-                        .log = &r->output.log,
-                        .started_real_s = r->started_real_s,
-                        .printed_s = r->output.printed_s,
-                        .vram_after = r->settle.after,
-                        .vram_back = r->settle.back};
     sampler_after(&r->watch.sampler, r->child.result.wall_s, &r->settle.end);
     if (r->place.stuck)
         return 0;
@@ -175,10 +160,10 @@ static int write_artifacts(struct test_run *r, struct err *err)
         return -1;
     if (r->assessment.status != STATUS_OK && write_diag(r, err) != 0)
         return -1;
-    return perf_write(r->suite, &perf, r->place.dir, err);
+    return perf_write(r->suite, r->index, &r->assessment, r, r->place.dir, err);
 }
 
-/* Once: it is the same for all tests of a node. */
+/* Said once, since it is the same for all tests of a node. */
 static int tell_unbound(struct test_run *r, struct err *err)
 {
     const struct near_failure *failed = &r->child.result.process.unbound;

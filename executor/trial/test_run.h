@@ -1,5 +1,5 @@
-/* test_run: one test while it runs. Private to test.c (its phases), test_start.c (its process) and test_end.c
- * (its result).
+/* test_run: one test while it runs. Private to test.c (its phases), test_start.c (its process), test_end.c
+ * (its result) and perf.c (its record).
  */
 #ifndef KERNSWEEP_EXECUTOR_TRIAL_TEST_RUN_H
 #define KERNSWEEP_EXECUTOR_TRIAL_TEST_RUN_H

@@ -18,7 +18,7 @@ bool test_is_out_of_attempts(const struct suite *s, size_t test, struct assessme
     return true;
 }
 
-/* Without what an attempt before has left there. */
+/* Makes the folder of a test, without what an attempt before has left there. */
 static int make_folder(struct suite *s, size_t test, struct err *err)
 {
     AUTO_CLOSE int folder = -1;
@@ -42,9 +42,9 @@ static bool is_stuck(const struct suite *s, size_t test)
 int test_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err)
 {
     char dir[FS_PATH_MAX];
-    struct perf perf = {.test = test, .attempt = s->test[test].attempts, .assessment = why};
-    if (!is_stuck(s, test) && (suite_test_dir(s, test, dir, err) != 0 || make_folder(s, test, err) != 0 ||
-                               write_diag(s, dir, why, err) != 0 || perf_write(s, &perf, dir, err) != 0))
+    if (!is_stuck(s, test) &&
+        (suite_test_dir(s, test, dir, err) != 0 || make_folder(s, test, err) != 0 ||
+         write_diag(s, dir, why, err) != 0 || perf_write(s, test, why, NULL, dir, err) != 0))
         return -1;
     suite_test_result(s, test, why, NAN, NAN);
     return test_event_skip(s, test, why, err);

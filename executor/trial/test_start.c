@@ -44,7 +44,7 @@ static enum stop_cause on_sample(void *arg, double t_s, uint64_t missed)
 {
     struct test_run *r = arg;
     sampler_take(&r->watch.sampler, t_s, missed);
-    /* It has one clock for all lanes. */
+    /* Several lanes share one clock, which began with the run. */
     clock_watch_take(&r->suite->clock_watch,
                      r->lane->kept ? (double)(clock_mono_ns() - r->suite->start_ns) * 1e-9 : t_s);
     return hang_feed(&r->watch.hang, &r->watch.sampler.last, r->output.log.total) ? STOP_HANG : STOP_NONE;

@@ -2,17 +2,22 @@
  * files. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
+#include "common/base/json.h"
 #include "common/contract/size.h"
 #include "executor/contain/contain.h"
 #include "executor/contain/engine.h"
 #include "executor/contain/remains.h"
+#include "executor/workdir/sysfile.h"
 
 #include <pwd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static struct layout layout;
-static struct scope_host host;
+static char host_paths[4][FS_PATH_MAX];
+static const struct scope_host host = {
+    .systemd = host_paths[0], .linger = host_paths[1], .runtime = host_paths[2], .busctl = host_paths[3]};
 
 /* The mounts of a node; %s are the scratch folder. */
 static void put_mounts(const char *format)
@@ -44,6 +49,7 @@ static void put_group(const char *folder)
 
 static int begin(void **state)
 {
+    static const char *const names[] = {"host/systemd", "host/linger", "host/user", "host/busctl"};
     (void)state;
     fs_remove_tree(in_scratch("cg"), NULL);
     fs_remove_tree(in_scratch("host"), NULL);
@@ -51,30 +57,17 @@ static int begin(void **state)
     snprintf(layout.proc, sizeof layout.proc, "%s/proc", scratch);
     snprintf(layout.sysfs, sizeof layout.sysfs, "%s/sys", scratch);
     snprintf(layout.workdir, sizeof layout.workdir, "%s/work", scratch);
-    host = (struct scope_host){.systemd = strdup(in_scratch("host/systemd")),
-                               .linger = strdup(in_scratch("host/linger")),
-                               .runtime = strdup(in_scratch("host/user")),
-                               .busctl = strdup(in_scratch("host/busctl"))};
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    free((void *)(uintptr_t)host.systemd);
-    free((void *)(uintptr_t)host.linger);
-    free((void *)(uintptr_t)host.runtime);
-    free((void *)(uintptr_t)host.busctl);
+    for (size_t i = 0; i < COUNT(host_paths); i++)
+        snprintf(host_paths[i], sizeof host_paths[i], "%s", in_scratch(names[i]));
     return 0;
 }
 
 static void assert_look(const char *kind, const char *hierarchy, bool memory)
 {
-    json_t *look = contain_look(&layout, &host);
-    assert_string_equal(json_string_value(json_object_get(look, "kind")), kind);
-    assert_string_equal(json_string_value(json_object_get(look, "hierarchy")), hierarchy);
+    json_auto_t *look = contain_look(&layout, &host);
+    assert_string_equal(json_text(look, "kind"), kind);
+    assert_string_equal(json_text(look, "hierarchy"), hierarchy);
     assert_int_equal(json_is_true(json_object_get(look, "memory")), memory);
-    json_decref(look);
 }
 
 static void its_own_folder_is_found_in_version_2(void **state)
@@ -184,10 +177,7 @@ static void systemd_is_asked_for_a_scope(void **state)
     assert_int_equal(contain_open(&c, &layout, &host, &none, &err), 1);
     assert_int_equal(c.kind, CONTAINED_SCOPE);
     assert_non_null(strstr(c.place.base, "/cg/k.scope/kernsweep-run-1-"));
-    FILE *f = fopen(in_scratch("host/asked"), "r");
-    assert_non_null(f);
-    assert_non_null(fgets(asked, sizeof asked, f));
-    fclose(f);
+    assert_true(sysfile_line(scratch, "host/asked", asked, sizeof asked));
     snprintf(script, sizeof script, "kernsweep-run-1-%ld.scope fail 3 Delegate b true PIDs au 1 %ld",
              (long)getpid(), (long)getpid());
     assert_non_null(strstr(asked, script));
@@ -238,11 +228,10 @@ static void a_damaged_record_removes_nothing(void **state)
     snprintf(c.at.own, sizeof c.at.own, "%s", in_scratch("cg"));
     put_group("cg");
     assert_ok(remains_note(&c.at, &layout, "kernsweep-y", c.record, &err), &err);
-    FILE *f = fopen(c.record, "w");
-    assert_non_null(f);
-    fprintf(f, "%s\n%s\n/\n\nkernsweep-z\n%s/kernsweep-a/../other\n", in_scratch("precious/kernsweep-x"),
-            in_scratch("cg/other"), in_scratch("cg"));
-    fclose(f);
+    AUTO_FREE char *damaged =
+        xasprintf("%s\n%s\n/\n\nkernsweep-z\n%s/kernsweep-a/../other\n", in_scratch("precious/kernsweep-x"),
+                  in_scratch("cg/other"), in_scratch("cg"));
+    assert_ok(fs_write_file(c.record, damaged, strlen(damaged), 0600, &err), &err);
     assert_int_equal(remains_clear(&layout, 0.1, &left), 0);
     assert_int_equal(left, 0);
     assert_true(fs_exists(in_scratch("precious/kernsweep-x/file")) &&
@@ -253,10 +242,10 @@ static void a_damaged_record_removes_nothing(void **state)
 /* Exit code 0: as it should be. */
 static _Noreturn void look_at_own_group(const struct contain_group *g, bool inside)
 {
-    char text[4096] = "";
-    FILE *f = contain_group_enter(g, inside) == 0 ? fopen("/proc/self/cgroup", "r") : NULL;
-    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-    _exit(n > 0 && strstr(text, strrchr(g->folder[0], '/')) ? 0 : 1);
+    char text[4096];
+    bool read =
+        contain_group_enter(g, inside) == 0 && sysfile_read("/proc/self", "cgroup", text, sizeof text);
+    _exit(read && strstr(text, strrchr(g->folder[0], '/')) ? 0 : 1);
 }
 
 static void a_child_is_in_its_group_however_it_got_there(void **state)
@@ -314,27 +303,28 @@ static void sizes_are_read_as_people_write_them(void **state)
     assert_false(size_is_memory("1023K") || size_is_memory("65T"));
 }
 
+static char program[] = "prog";
+static char *const program_argv[] = {program, NULL};
+static const struct container image = {.on = true, .image = "img"};
+
 static void assert_words(const struct engine_run *r, const char *const *wanted)
 {
-    char program[] = "prog", *argv[] = {program, NULL};
-    struct strvec out = {.v = NULL};
+    AUTO(strvec_release) struct strvec out = {.v = NULL};
     struct err err = {0};
     char all[4096] = "";
-    assert_ok(engine_run_argv(r, argv, &out, &err), &err);
+    assert_ok(engine_run_argv(r, program_argv, &out, &err), &err);
     for (size_t i = 0; i < out.n; i++)
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s ", out.v[i]);
     for (; *wanted; wanted++)
         if (!strstr(all, *wanted))
             fail_msg("no \"%s\" in: %s", *wanted, all);
-    strvec_release(&out);
 }
 
 static void each_engine_is_told_of_the_gpus_in_its_own_words(void **state)
 {
-    const struct container c = {.on = true, .image = "img"};
     struct strvec env = {.v = NULL};
     struct engine_run r = {
-        .container = &c, .name = "n", .mark = "m", .run_id = "r", .cwd = "/w", .env = &env};
+        .container = &image, .name = "n", .mark = "m", .run_id = "r", .cwd = "/w", .env = &env};
     (void)state;
     r.uuid[0] = "GPU-1";
     r.uuid[1] = "GPU-2";
@@ -358,22 +348,20 @@ static void each_engine_is_told_of_the_gpus_in_its_own_words(void **state)
 
 static void the_environment_goes_by_name_and_only_what_is_new(void **state)
 {
-    const struct container c = {.on = true, .image = "img"};
-    struct strvec env = {.v = NULL};
-    char program[] = "prog", *argv[] = {program, NULL};
-    struct strvec out = {.v = NULL};
+    AUTO(strvec_release) struct strvec env = {.v = NULL};
+    AUTO(strvec_release) struct strvec out = {.v = NULL};
     struct err err = {0};
     (void)state;
     setenv("KERNSWEEP_SAME", "x", 1);
     strvec_pushl(&env, "KERNSWEEP_SAME=x", "PATH=/x", "HOME=/x", "NEW=secret value", NULL);
     struct engine_run r = {.engine = ENGINE_DOCKER,
-                           .container = &c,
+                           .container = &image,
                            .name = "n",
                            .mark = "m",
                            .run_id = "r",
                            .cwd = "/w",
                            .env = &env};
-    assert_ok(engine_run_argv(&r, argv, &out, &err), &err);
+    assert_ok(engine_run_argv(&r, program_argv, &out, &err), &err);
     size_t passed = 0;
     for (size_t i = 0; i < out.n; i++) {
         passed += strcmp(out.v[i], "--env") == 0;
@@ -381,22 +369,20 @@ static void the_environment_goes_by_name_and_only_what_is_new(void **state)
     }
     assert_int_equal(passed, 1);
     r.folder[0] = "/a:b";
-    assert_int_equal(engine_run_argv(&r, argv, &out, &err), -1);
-    strvec_release(&out);
-    strvec_release(&env);
+    assert_int_equal(engine_run_argv(&r, program_argv, &out, &err), -1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(its_own_folder_is_found_in_version_2, begin, end),
-        cmocka_unit_test_setup_teardown(a_mount_that_shows_a_part_is_followed, begin, end),
-        cmocka_unit_test_setup_teardown(a_hybrid_node_is_told_from_one_of_version_1, begin, end),
-        cmocka_unit_test_setup_teardown(nothing_is_made_of_damaged_mounts, begin, end),
-        cmocka_unit_test_setup_teardown(systemd_is_asked_for_a_scope, begin, end),
-        cmocka_unit_test_setup_teardown(without_a_scope_the_node_says_why, begin, end),
-        cmocka_unit_test_setup_teardown(a_scope_that_systemd_refuses_is_no_scope, begin, end),
-        cmocka_unit_test_setup_teardown(a_damaged_record_removes_nothing, begin, end),
+        cmocka_unit_test_setup(its_own_folder_is_found_in_version_2, begin),
+        cmocka_unit_test_setup(a_mount_that_shows_a_part_is_followed, begin),
+        cmocka_unit_test_setup(a_hybrid_node_is_told_from_one_of_version_1, begin),
+        cmocka_unit_test_setup(nothing_is_made_of_damaged_mounts, begin),
+        cmocka_unit_test_setup(systemd_is_asked_for_a_scope, begin),
+        cmocka_unit_test_setup(without_a_scope_the_node_says_why, begin),
+        cmocka_unit_test_setup(a_scope_that_systemd_refuses_is_no_scope, begin),
+        cmocka_unit_test_setup(a_damaged_record_removes_nothing, begin),
         cmocka_unit_test(each_engine_is_told_of_the_gpus_in_its_own_words),
         cmocka_unit_test(the_environment_goes_by_name_and_only_what_is_new),
         cmocka_unit_test(a_child_is_in_its_group_however_it_got_there),

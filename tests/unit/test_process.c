@@ -21,17 +21,63 @@ int execvp(const char *file, char *const argv[])
     return execvpe(file[0] == 's' ? "/bin/true" : file, argv, environ);
 }
 
-static int code_of(struct loop *loop, bool kept, rlim_t files, char *script)
+static struct loop loop;
+
+/* Before each test, in which this process inherits what others leave. */
+static int begin(void **state)
 {
-    char sh[] = "/bin/sh", c[] = "-c";
-    char *argv[] = {sh, c, script, NULL}, *env[] = {NULL};
-    const struct process_spec spec = {
-        .argv = argv, .env = env, .cwd = "/", .input = -1, .kept = kept, .files = files};
-    const struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 1};
-    const struct child_hooks hooks = {.arg = NULL};
+    struct err err = {.kind = ERR_NONE};
+    (void)state;
+    assert_ok(process_become_subreaper(&err), &err);
+    assert_ok(loop_open(&loop, &err), &err);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    loop_close(&loop);
+    return 0;
+}
+
+static char sh[] = "/bin/sh", dash_c[] = "-c", path[] = "PATH=/usr/bin:/bin";
+static char *const with_path[] = {path, NULL};
+static const struct child_hooks no_hooks = {.arg = NULL};
+
+static struct process_spec spec_of(char *const *argv, bool kept)
+{
+    return (struct process_spec){.argv = argv, .env = with_path, .cwd = "/", .input = -1, .kept = kept};
+}
+
+static struct child_result run(const struct process_spec *spec, const struct child_limits *limits,
+                               const struct child_hooks *hooks)
+{
     struct child_result result;
     struct err err = {.kind = ERR_NONE};
-    assert_ok(child_run(loop, &spec, &limits, &hooks, &result, &err), &err);
+    assert_ok(child_run(&loop, spec, limits, hooks, &result, &err), &err);
+    return result;
+}
+
+static void start(struct child *c, const struct process_spec *spec, const struct child_limits *limits,
+                  const struct child_hooks *hooks)
+{
+    struct err err = {.kind = ERR_NONE};
+    assert_ok(child_start(c, &loop, spec, limits, hooks, &err), &err);
+}
+
+static void await(void)
+{
+    struct err err = {.kind = ERR_NONE};
+    assert_ok(loop_wait(&loop, &err), &err);
+}
+
+static int code_of(bool kept, rlim_t files, char *script)
+{
+    char *argv[] = {sh, dash_c, script, NULL};
+    struct process_spec spec = spec_of(argv, kept);
+    const struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 1};
+    spec.files = files;
+    struct child_result result = run(&spec, &limits, &no_hooks);
     assert_true(result.process.ended && WIFEXITED(result.process.wait_status));
     return WEXITSTATUS(result.process.wait_status);
 }
@@ -39,16 +85,11 @@ static int code_of(struct loop *loop, bool kept, rlim_t files, char *script)
 static void a_workload_has_the_limit_of_files_that_was_given(void **state)
 {
     char is_99[] = "test \"$(ulimit -Sn)\" = 99";
-    struct loop loop;
-    struct err err = {.kind = ERR_NONE};
     (void)state;
-    assert_ok(process_become_subreaper(&err), &err);
-    assert_ok(loop_open(&loop, &err), &err);
     for (int kept = 0; kept < 2; kept++) {
-        assert_int_equal(code_of(&loop, kept, 99, is_99), 0);
-        assert_int_equal(code_of(&loop, kept, 0, is_99), 1);
+        assert_int_equal(code_of(kept, 99, is_99), 0);
+        assert_int_equal(code_of(kept, 0, is_99), 1);
     }
-    loop_close(&loop);
 }
 
 static void count(void *arg, double t_s)
@@ -61,24 +102,19 @@ static void count(void *arg, double t_s)
 /* The program ends at once; what it left is given a second to end. */
 static void its_heart_beats_until_all_of_it_is_gone(void **state)
 {
-    char sh[] = "/bin/sh", c[] = "-c", script[] = "(trap '' TERM; while :; do sleep 0.05; done) & sleep 0.05";
-    char *argv[] = {sh, c, script, NULL}, path[] = "PATH=/usr/bin:/bin", *env[] = {path, NULL};
-    size_t beats = 0;
+    char script[] = "(trap '' TERM; while :; do sleep 0.05; done) & sleep 0.05";
+    char *argv[] = {sh, dash_c, script, NULL};
+    size_t beats;
     const struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 1, .heartbeat_s = 0.2};
     const struct child_hooks hooks = {.heartbeat = count, .arg = &beats};
-    struct child_result result;
-    struct loop loop;
-    struct err err = {.kind = ERR_NONE};
     (void)state;
-    assert_ok(loop_open(&loop, &err), &err);
     for (int kept = 0; kept < 2; kept++) {
-        const struct process_spec spec = {.argv = argv, .env = env, .cwd = "/", .input = -1, .kept = kept};
+        const struct process_spec spec = spec_of(argv, kept);
         beats = 0;
-        assert_ok(child_run(&loop, &spec, &limits, &hooks, &result, &err), &err);
+        struct child_result result = run(&spec, &limits, &hooks);
         assert_true(result.group_gone && result.leftovers > 0);
         assert_in_range(beats, 2, 20);
     }
-    loop_close(&loop);
 }
 
 static enum stop_cause count_sample(void *arg, double t_s, uint64_t missed)
@@ -99,34 +135,27 @@ static void note_start(void *arg, const struct process *p)
 static const struct child_limits fast_samples = {
     .timeout_s = 20, .kill_grace_s = 1, .sample_interval_ms = 10};
 
-static void start_one(struct child *c, struct loop *loop, bool kept, char *program, char *argument,
-                      const struct child_limits *limits, const struct child_hooks *hooks)
+static void start_one(struct child *c, bool kept, char *program, char *argument,
+                      const struct child_hooks *hooks)
 {
-    char *argv[] = {program, argument, NULL}, path[] = "PATH=/usr/bin:/bin", *env[] = {path, NULL};
-    const struct process_spec spec = {.argv = argv, .env = env, .cwd = "/", .input = -1, .kept = kept};
-    struct err err = {.kind = ERR_NONE};
-    assert_ok(child_start(c, loop, &spec, limits, hooks, &err), &err);
+    char *argv[] = {program, argument, NULL};
+    const struct process_spec spec = spec_of(argv, kept);
+    start(c, &spec, &fast_samples, hooks);
 }
 
 /* What began the turn, another end, came before the program was born; its own end came within the turn. */
 static void the_end_of_another_is_not_taken_for_its_own(void **state)
 {
     char true_[] = "/bin/true";
-    const struct child_hooks none = {.arg = NULL};
     struct child c;
-    struct loop loop;
-    struct err err = {.kind = ERR_NONE};
     (void)state;
-    assert_ok(process_become_subreaper(&err), &err);
-    assert_ok(loop_open(&loop, &err), &err);
     loop.now_ns = clock_mono_ns();
     loop.signals.ready = true;
-    start_one(&c, &loop, false, true_, NULL, &fast_samples, &none);
+    start_one(&c, false, true_, NULL, &no_hooks);
     while (!child_turn(&c))
         usleep(1000);
     child_close(&c);
     assert_true(c.result.process.ended && c.result.wall_s >= 0);
-    loop_close(&loop);
 }
 
 /* Half of the samples that the time has room for, since other processes may use the CPU. */
@@ -138,20 +167,17 @@ static void a_slow_start_leaves_the_others_their_samples(void **state)
     const struct child_hooks first_hooks = {.sample = count_sample, .arg = &samples},
                              slow_hooks = {.started = note_start, .arg = &born};
     struct child first, second;
-    struct loop loop;
-    struct err err = {.kind = ERR_NONE};
     (void)state;
-    assert_ok(loop_open(&loop, &err), &err);
-    start_one(&first, &loop, true, sleeps, seconds, &fast_samples, &first_hooks);
+    start_one(&first, true, sleeps, seconds, &first_hooks);
     while (samples == 0) {
-        assert_ok(loop_wait(&loop, &err), &err);
+        await();
         assert_false(child_turn(&first));
     }
     samples = 0;
-    start_one(&second, &loop, true, slow, NULL, &fast_samples, &slow_hooks);
+    start_one(&second, true, slow, NULL, &slow_hooks);
     bool over = false;
     while (!over) {
-        assert_ok(loop_wait(&loop, &err), &err);
+        await();
         assert_false(child_turn(&first));
         over = child_turn(&second);
     }
@@ -161,33 +187,27 @@ static void a_slow_start_leaves_the_others_their_samples(void **state)
     assert_true(second.result.process.ended && second.result.process.exec_errno == 0);
     assert_true(born.pid == second.result.process.pid && born.pid > 0);
     assert_true(second.result.wall_s >= 0.9);
-    loop_close(&loop);
 }
 
 /* A run that is cancelled while a program starts. */
 static void a_start_that_does_not_end_can_be_stopped(void **state)
 {
     char stuck[] = "stuck";
-    const struct child_hooks none = {.arg = NULL};
-    struct loop loop;
-    struct err err = {.kind = ERR_NONE};
     (void)state;
-    assert_ok(loop_open(&loop, &err), &err);
     for (int kept = 0; kept < 2; kept++) {
         struct child c;
-        start_one(&c, &loop, kept, stuck, NULL, &fast_samples, &none);
+        start_one(&c, kept, stuck, NULL, &no_hooks);
         loop.stop = true;
         bool over = child_turn(&c);
         loop.stop = false;
         while (!over) {
-            assert_ok(loop_wait(&loop, &err), &err);
+            await();
             over = child_turn(&c);
         }
         child_close(&c);
         assert_true(c.result.group_gone);
         assert_int_equal(c.result.stop, STOP_CANCEL);
     }
-    loop_close(&loop);
 }
 
 static void a_program_that_is_not_there_says_so(void **state)
@@ -195,20 +215,15 @@ static void a_program_that_is_not_there_says_so(void **state)
     char nothing[] = "/nothing";
     struct process born = PROCESS_NONE;
     const struct child_hooks hooks = {.started = note_start, .arg = &born};
-    struct loop loop;
-    struct err err = {.kind = ERR_NONE};
     (void)state;
-    assert_ok(loop_open(&loop, &err), &err);
     for (int kept = 0; kept < 2; kept++) {
-        char *argv[] = {nothing, NULL}, *env[] = {NULL};
-        const struct process_spec spec = {.argv = argv, .env = env, .cwd = "/", .input = -1, .kept = kept};
-        struct child_result result;
-        assert_ok(child_run(&loop, &spec, &fast_samples, &hooks, &result, &err), &err);
+        char *argv[] = {nothing, NULL};
+        const struct process_spec spec = spec_of(argv, kept);
+        struct child_result result = run(&spec, &fast_samples, &hooks);
         assert_int_equal(result.process.exec_errno, ENOENT);
         assert_int_equal(born.exec_errno, ENOENT);
         assert_true(result.group_gone && isnan(result.wall_s));
     }
-    loop_close(&loop);
 }
 
 /* A group of our own in the machine's control groups. False where there are none. */
@@ -229,37 +244,33 @@ static bool open_group(struct contain_group *g)
 /* A control group that only says whether it has anybody. */
 static void set_populated(const struct contain_group *g, bool populated)
 {
-    char path[FS_PATH_MAX];
+    char events[FS_PATH_MAX];
     const char *text = populated ? "populated 1\n" : "populated 0\n";
-    assert_int_equal(fs_join(path, NULL, g->folder[0], "cgroup.events"), 0);
-    assert_int_equal(fs_write_file(path, text, strlen(text), 0600, NULL), 0);
+    assert_int_equal(fs_join(events, NULL, g->folder[0], "cgroup.events"), 0);
+    assert_int_equal(fs_write_file(events, text, strlen(text), 0600, NULL), 0);
 }
 
 /* Nothing tells when a group becomes empty once its keeper is gone: it is looked at now and then. */
 static void waiting_for_a_group_without_its_keeper_takes_no_cpu(void **state)
 {
     enum { TURNS_MAX = 100 };
-    char sh[] = "/bin/sh", c[] = "-c", script[] = "kill -9 $PPID; sleep 20";
-    char *argv[] = {sh, c, script, NULL}, path[] = "PATH=/usr/bin:/bin", *env[] = {path, NULL};
+    char script[] = "kill -9 $PPID; sleep 20";
+    char *argv[] = {sh, dash_c, script, NULL};
     const struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 0.5};
-    const struct child_hooks hooks = {.arg = NULL};
     struct contain_group group = CONTAIN_GROUP_OFF;
+    struct process_spec spec = spec_of(argv, true);
     struct child child;
-    struct loop loop;
     struct err err = {.kind = ERR_NONE};
     int turns = 0;
     (void)state;
-    const struct process_spec spec = {
-        .argv = argv, .env = env, .cwd = "/", .input = -1, .kept = true, .group = &group};
+    spec.group = &group;
     snprintf(group.folder[0], sizeof group.folder[0], "/tmp/kernsweep-group-XXXXXX");
     assert_non_null(mkdtemp(group.folder[0]));
     group.on = true;
     set_populated(&group, true);
-    assert_ok(process_become_subreaper(&err), &err);
-    assert_ok(loop_open(&loop, &err), &err);
-    assert_ok(child_start(&child, &loop, &spec, &limits, &hooks, &err), &err);
+    start(&child, &spec, &limits, &no_hooks);
     for (bool over = false; !over && turns < TURNS_MAX; turns++) {
-        assert_ok(loop_wait(&loop, &err), &err);
+        await();
         over = child_turn(&child);
         if (child.phase == CHILD_KILL)
             set_populated(&group, false);
@@ -267,52 +278,40 @@ static void waiting_for_a_group_without_its_keeper_takes_no_cpu(void **state)
     assert_int_equal(child.phase, CHILD_GONE);
     assert_in_range(turns, 1, TURNS_MAX - 1);
     child_close(&child);
-    loop_close(&loop);
     assert_ok(fs_remove_tree(group.folder[0], &err), &err);
 }
 
-/* The keeper is what proves the end of a test's processes: without it, only their group knows them.
- */
+/* The keeper is what proves the end of a test's processes: without it, only their group knows them. */
 static void what_lost_its_keeper_is_ended_with_its_group(void **state)
 {
-    char sh[] = "/bin/sh", c[] = "-c",
-         script[] = "(setsid sh -c 'trap \"\" TERM; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done' &) ; "
+    char script[] = "(setsid sh -c 'trap \"\" TERM; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done' &) ; "
                     "sleep 0.2; kill -9 "
                     "$PPID; sleep 20";
-    char *argv[] = {sh, c, script, NULL}, path[] = "PATH=/usr/bin:/bin", *env[] = {path, NULL};
+    char *argv[] = {sh, dash_c, script, NULL};
     const struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 0.1};
-    const struct child_hooks hooks = {.arg = NULL};
     struct contain_group group = CONTAIN_GROUP_OFF;
-    struct child_result result;
-    struct loop loop;
-    struct err err = {.kind = ERR_NONE};
+    struct process_spec spec = spec_of(argv, true);
     (void)state;
-    const struct process_spec spec = {
-        .argv = argv, .env = env, .cwd = "/", .input = -1, .kept = true, .group = &group};
-    assert_ok(process_become_subreaper(&err), &err);
-    assert_ok(loop_open(&loop, &err), &err);
-    assert_ok(child_run(&loop, &spec, &limits, &hooks, &result, &err), &err);
-    assert_false(result.group_gone);
+    spec.group = &group;
+    assert_false(run(&spec, &limits, &no_hooks).group_gone);
     if (open_group(&group)) {
-        assert_ok(child_run(&loop, &spec, &limits, &hooks, &result, &err), &err);
-        assert_true(result.group_gone);
+        assert_true(run(&spec, &limits, &no_hooks).group_gone);
         assert_true(contain_group_is_empty(&group));
         assert_true(contain_group_close(&group));
     }
-    loop_close(&loop);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waiting_for_a_group_without_its_keeper_takes_no_cpu),
-        cmocka_unit_test(what_lost_its_keeper_is_ended_with_its_group),
-        cmocka_unit_test(a_workload_has_the_limit_of_files_that_was_given),
-        cmocka_unit_test(its_heart_beats_until_all_of_it_is_gone),
-        cmocka_unit_test(the_end_of_another_is_not_taken_for_its_own),
-        cmocka_unit_test(a_slow_start_leaves_the_others_their_samples),
-        cmocka_unit_test(a_start_that_does_not_end_can_be_stopped),
-        cmocka_unit_test(a_program_that_is_not_there_says_so),
+        cmocka_unit_test_setup_teardown(waiting_for_a_group_without_its_keeper_takes_no_cpu, begin, end),
+        cmocka_unit_test_setup_teardown(what_lost_its_keeper_is_ended_with_its_group, begin, end),
+        cmocka_unit_test_setup_teardown(a_workload_has_the_limit_of_files_that_was_given, begin, end),
+        cmocka_unit_test_setup_teardown(its_heart_beats_until_all_of_it_is_gone, begin, end),
+        cmocka_unit_test_setup_teardown(the_end_of_another_is_not_taken_for_its_own, begin, end),
+        cmocka_unit_test_setup_teardown(a_slow_start_leaves_the_others_their_samples, begin, end),
+        cmocka_unit_test_setup_teardown(a_start_that_does_not_end_can_be_stopped, begin, end),
+        cmocka_unit_test_setup_teardown(a_program_that_is_not_there_says_so, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,16 +46,30 @@ static struct activity_log play(shape_fn *shape)
     return log;
 }
 
+/* Releases the log. */
+static struct activity measure_log(struct activity_log *log, const struct activity_times *times)
+{
+    struct activity a;
+    assert_true(activity_measure(log, times, &a));
+    activity_release(log);
+    return a;
+}
+
 static const struct activity_times unknown_times = {
     .printed_s = NAN, .prefill_s = NAN, .decode_s = NAN, .end_s = 3};
 
 static struct activity measure(shape_fn *shape, const struct activity_times *times)
 {
     struct activity_log log = play(shape);
-    struct activity a;
-    assert_true(activity_measure(&log, times, &a));
-    activity_release(&log);
-    return a;
+    return measure_log(&log, times);
+}
+
+static struct sample sample_at(double t_s, enum sample_field field, double value)
+{
+    struct sample s;
+    sample_clear(&s, t_s);
+    s.value[field] = value;
+    return s;
 }
 
 static void a_constant_load_is_measured_while_the_card_is_busy(void **state)
@@ -106,25 +120,20 @@ static void a_load_from_before_the_test_is_left_out(void **state)
 {
     (void)state;
     struct activity_log log;
-    struct activity a;
-    struct sample s;
+    struct sample s = sample_at(0, SAMPLE_GPU_BUSY, 80);
     activity_init(&log);
-    sample_clear(&s, 0);
-    s.value[SAMPLE_GPU_BUSY] = 80;
     s.value[SAMPLE_SCLK] = 1980;
     activity_edge(&log, 0, &s);
     for (int i = 0; i < 20; i++) {
-        sample_clear(&s, i / 10.0);
-        s.value[SAMPLE_GPU_BUSY] = i < 4 || i >= 12 ? 80 : 0;
+        s = sample_at(i / 10.0, SAMPLE_GPU_BUSY, i < 4 || i >= 12 ? 80 : 0);
         s.value[SAMPLE_SCLK] = 1980;
         activity_add(&log, &s);
     }
     const struct activity_times times = {.printed_s = NAN, .prefill_s = NAN, .decode_s = NAN, .end_s = 2};
-    assert_true(activity_measure(&log, &times, &a));
+    struct activity a = measure_log(&log, &times);
     assert_int_equal(a.window, WINDOW_BUSY);
     assert_near(a.from_s, 1.2, 1e-9);
     assert_near(a.to_s, 1.9, 1e-9);
-    activity_release(&log);
 }
 
 /* An accumulator that is read only at the ends, and power that shows where the energy went. */
@@ -132,22 +141,18 @@ static void the_energy_of_a_part_is_the_share_of_its_power(void **state)
 {
     (void)state;
     struct activity_log log;
-    struct activity a;
-    struct sample s;
     activity_init(&log);
     for (int i = 0; i <= 30; i++) {
-        sample_clear(&s, i / 10.0);
-        s.value[SAMPLE_POWER] = i > 10 && i < 20 ? 700 : 100;
+        struct sample s = sample_at(i / 10.0, SAMPLE_POWER, i > 10 && i < 20 ? 700 : 100);
         s.value[SAMPLE_SCLK] = 1980;
         s.value[SAMPLE_ENERGY] = i == 0 ? 5000 : i == 30 ? 6000 : (double)NAN;
         activity_add(&log, &s);
     }
     const struct activity_times times = {.printed_s = 2, .prefill_s = 1, .decode_s = 0, .end_s = 3};
-    assert_true(activity_measure(&log, &times, &a));
+    struct activity a = measure_log(&log, &times);
     assert_int_equal(a.window, WINDOW_TIMED);
     assert_int_equal(a.energy.from, ENERGY_ACCUMULATOR);
     assert_near(a.energy.joules, 1000 * 640.0 / 840, 1e-6); /* of 640 J by the power, of 840 J in all */
-    activity_release(&log);
 }
 
 static void too_short_for_three_samples(struct played *p)
@@ -270,10 +275,8 @@ static void what_is_missing_is_unknown(void **state)
     assert_true(isnan(a.sclk_mhz) && isnan(a.sclk_p5_mhz));
     assert_near(a.energy.joules, 1500, 1e-6);
     struct activity_log empty;
-    struct sample s;
+    const struct sample s = sample_at(0.1, SAMPLE_RSS, 1);
     activity_init(&empty);
-    sample_clear(&s, 0.1);
-    s.value[SAMPLE_RSS] = 1;
     activity_add(&empty, &s);
     assert_false(activity_measure(&empty, &unknown_times, &a));
     activity_release(&empty);
@@ -283,19 +286,15 @@ static void a_long_test_keeps_samples_of_all_its_time(void **state)
 {
     (void)state;
     struct activity_log log;
-    struct activity a;
     activity_init(&log);
     for (int i = 0; i < 100000; i++) {
-        struct sample s;
-        sample_clear(&s, i / 100.0);
-        s.value[SAMPLE_SCLK] = i < 50000 ? 1000 : 2000;
+        const struct sample s = sample_at(i / 100.0, SAMPLE_SCLK, i < 50000 ? 1000 : 2000);
         activity_add(&log, &s);
     }
     const struct activity_times times = {.printed_s = NAN, .prefill_s = NAN, .decode_s = NAN, .end_s = 1000};
-    assert_true(activity_measure(&log, &times, &a));
+    struct activity a = measure_log(&log, &times);
     assert_near(a.sclk_mhz, 1500, 1);
     assert_in_range(a.samples, 8000, 16384);
-    activity_release(&log);
 }
 
 static void settings_are_no_reasons_to_throttle(void **state)

@@ -17,7 +17,13 @@ struct library {
     const char *(*error)(int);
 };
 
-static void find_symbol(void *library, const char *name, void *function)
+void *nvml_library(void)
+{
+    const char *file = getenv("KERNSWEEP_NVML_LIBRARY");
+    return dlopen(file ? file : "libnvidia-ml.so.1", RTLD_NOW);
+}
+
+void nvml_find(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
     memcpy(function, &symbol, sizeof symbol);
@@ -25,16 +31,15 @@ static void find_symbol(void *library, const char *name, void *function)
 
 static int open_library(struct library *lib)
 {
-    const char *file = getenv("KERNSWEEP_NVML_LIBRARY");
-    *lib = (struct library){.handle = dlopen(file ? file : "libnvidia-ml.so.1", RTLD_NOW)};
+    *lib = (struct library){.handle = nvml_library()};
     if (!lib->handle)
         return -1;
-    find_symbol(lib->handle, "nvmlInit_v2", &lib->init);
-    find_symbol(lib->handle, "nvmlDeviceGetCount_v2", &lib->count);
-    find_symbol(lib->handle, "nvmlDeviceGetHandleByIndex_v2", &lib->by_index);
-    find_symbol(lib->handle, "nvmlDeviceGetHandleByUUID", &lib->by_uuid);
-    find_symbol(lib->handle, "nvmlDeviceGetUUID", &lib->uuid);
-    find_symbol(lib->handle, "nvmlErrorString", &lib->error);
+    nvml_find(lib->handle, "nvmlInit_v2", &lib->init);
+    nvml_find(lib->handle, "nvmlDeviceGetCount_v2", &lib->count);
+    nvml_find(lib->handle, "nvmlDeviceGetHandleByIndex_v2", &lib->by_index);
+    nvml_find(lib->handle, "nvmlDeviceGetHandleByUUID", &lib->by_uuid);
+    nvml_find(lib->handle, "nvmlDeviceGetUUID", &lib->uuid);
+    nvml_find(lib->handle, "nvmlErrorString", &lib->error);
     return lib->init && lib->count && lib->by_index && lib->init() == NVML_OK ? 0 : -1;
 }
 
@@ -56,7 +61,7 @@ static int lock_clocks(const struct library *lib, char **argv)
 {
     int (*lock)(void *, unsigned, unsigned);
     void *gpu;
-    find_symbol(lib->handle, "nvmlDeviceSetGpuLockedClocks", &lock);
+    nvml_find(lib->handle, "nvmlDeviceSetGpuLockedClocks", &lock);
     int rc = find_gpu(lib, argv[2], &gpu);
     if (rc != NVML_CONTROL_DONE)
         return rc;
@@ -68,7 +73,7 @@ static int release_clocks(const struct library *lib, char **argv)
 {
     int (*release)(void *);
     void *gpu;
-    find_symbol(lib->handle, "nvmlDeviceResetGpuLockedClocks", &release);
+    nvml_find(lib->handle, "nvmlDeviceResetGpuLockedClocks", &release);
     int rc = find_gpu(lib, argv[2], &gpu);
     if (rc != NVML_CONTROL_DONE)
         return rc;
@@ -81,7 +86,7 @@ static void print_one(const struct library *lib, void *gpu, const char *uuid, co
 {
     int (*get)(void *, unsigned *);
     unsigned value;
-    find_symbol(lib->handle, function, &get);
+    nvml_find(lib->handle, function, &get);
     if (get && get(gpu, &value) == NVML_OK)
         printf("%s\t%s\t%u\n", uuid, key, value / divisor);
 }
@@ -92,7 +97,7 @@ static void print_current(const struct library *lib, void *gpu, const char *uuid
 {
     int (*get)(void *, unsigned *, unsigned *);
     unsigned now, pending;
-    find_symbol(lib->handle, function, &get);
+    nvml_find(lib->handle, function, &get);
     if (get && get(gpu, &now, &pending) == NVML_OK)
         printf("%s\t%s\t%u\n", uuid, key, now);
 }
@@ -103,7 +108,7 @@ static void print_settings(const struct library *lib, void *gpu)
     int (*version)(void *, char *, unsigned);
     if (!lib->uuid || lib->uuid(gpu, uuid, sizeof uuid) != NVML_OK)
         return;
-    find_symbol(lib->handle, "nvmlDeviceGetVbiosVersion", &version);
+    nvml_find(lib->handle, "nvmlDeviceGetVbiosVersion", &version);
     if (version && version(gpu, vbios, sizeof vbios) == NVML_OK)
         printf("%s\tvbios\t%s\n", uuid, vbios);
     print_one(lib, gpu, uuid, "nvmlDeviceGetPersistenceMode", "persistence", 1);

@@ -12,4 +12,9 @@ enum { NVML_CONTROL_DONE = 0, NVML_CONTROL_FAILED = 1, NVML_CONTROL_DENIED = 4, 
  * on standard error. */
 int nvml_control(int argc, char **argv);
 
+/* NVIDIA's library, or that which KERNSWEEP_NVML_LIBRARY names. NULL: it cannot be loaded. */
+void *nvml_library(void);
+/* function: the address of a pointer to the function of that name; it becomes NULL where there is none. */
+void nvml_find(void *library, const char *name, void *function);
+
 #endif

@@ -5,7 +5,6 @@
 #include "executor/telemetry/nvml_helper/control.h"
 #include "executor/telemetry/nvml_helper/page.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -18,8 +17,8 @@
 enum { NVML_UNCORRECTED = 1, NVML_VOLATILE = 0 };
 enum { NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_POWER_INSTANT = 186 };
 
-static const double slow_interval_s =
-    0.1; /* load, power, temperature, clock: the driver updates them no faster */
+/* Load, power, temperature, clock: the driver updates them no faster. */
+static const double slow_interval_s = 0.1;
 static const double process_interval_s = 0.5;
 
 struct memory_info {
@@ -96,38 +95,31 @@ struct helper {
     uint64_t taken; /* requests */
 };
 
-static void find_symbol(void *library, const char *name, void *function)
-{
-    void *symbol = dlsym(library, name);
-    memcpy(function, &symbol, sizeof symbol);
-}
-
 static int load_library(struct library *lib)
 {
-    const char *file = getenv("KERNSWEEP_NVML_LIBRARY");
-    void *l = dlopen(file ? file : "libnvidia-ml.so.1", RTLD_NOW);
+    void *l = nvml_library();
     if (!l)
         return -1;
-    find_symbol(l, "nvmlInit_v2", &lib->init);
-    find_symbol(l, "nvmlSystemGetDriverVersion", &lib->driver_version);
-    find_symbol(l, "nvmlDeviceGetCount_v2", &lib->count);
-    find_symbol(l, "nvmlDeviceGetHandleByIndex_v2", &lib->handle);
-    find_symbol(l, "nvmlDeviceGetName", &lib->name);
-    find_symbol(l, "nvmlDeviceGetUUID", &lib->uuid);
-    find_symbol(l, "nvmlDeviceGetPciInfo_v3", &lib->pci);
-    find_symbol(l, "nvmlDeviceGetTotalEccErrors", &lib->errors);
-    find_symbol(l, "nvmlDeviceGetCudaComputeCapability", &lib->capability);
-    find_symbol(l, "nvmlDeviceGetMemoryInfo", &lib->memory);
-    find_symbol(l, "nvmlDeviceGetUtilizationRates", &lib->utilization);
-    find_symbol(l, "nvmlDeviceGetPowerUsage", &lib->power);
-    find_symbol(l, "nvmlDeviceGetTemperature", &lib->temperature);
-    find_symbol(l, "nvmlDeviceGetClockInfo", &lib->clock);
-    find_symbol(l, "nvmlDeviceGetComputeRunningProcesses_v3", &lib->processes);
-    find_symbol(l, "nvmlDeviceGetTotalEnergyConsumption", &lib->energy);
-    find_symbol(l, "nvmlDeviceGetFieldValues", &lib->fields);
-    find_symbol(l, "nvmlDeviceGetCurrentClocksEventReasons", &lib->event_reasons);
+    nvml_find(l, "nvmlInit_v2", &lib->init);
+    nvml_find(l, "nvmlSystemGetDriverVersion", &lib->driver_version);
+    nvml_find(l, "nvmlDeviceGetCount_v2", &lib->count);
+    nvml_find(l, "nvmlDeviceGetHandleByIndex_v2", &lib->handle);
+    nvml_find(l, "nvmlDeviceGetName", &lib->name);
+    nvml_find(l, "nvmlDeviceGetUUID", &lib->uuid);
+    nvml_find(l, "nvmlDeviceGetPciInfo_v3", &lib->pci);
+    nvml_find(l, "nvmlDeviceGetTotalEccErrors", &lib->errors);
+    nvml_find(l, "nvmlDeviceGetCudaComputeCapability", &lib->capability);
+    nvml_find(l, "nvmlDeviceGetMemoryInfo", &lib->memory);
+    nvml_find(l, "nvmlDeviceGetUtilizationRates", &lib->utilization);
+    nvml_find(l, "nvmlDeviceGetPowerUsage", &lib->power);
+    nvml_find(l, "nvmlDeviceGetTemperature", &lib->temperature);
+    nvml_find(l, "nvmlDeviceGetClockInfo", &lib->clock);
+    nvml_find(l, "nvmlDeviceGetComputeRunningProcesses_v3", &lib->processes);
+    nvml_find(l, "nvmlDeviceGetTotalEnergyConsumption", &lib->energy);
+    nvml_find(l, "nvmlDeviceGetFieldValues", &lib->fields);
+    nvml_find(l, "nvmlDeviceGetCurrentClocksEventReasons", &lib->event_reasons);
     if (!lib->event_reasons) /* its name in older drivers */
-        find_symbol(l, "nvmlDeviceGetCurrentClocksThrottleReasons", &lib->event_reasons);
+        nvml_find(l, "nvmlDeviceGetCurrentClocksThrottleReasons", &lib->event_reasons);
     return lib->init && lib->count && lib->handle && lib->memory && lib->init() == 0 ? 0 : -1;
 }
 
