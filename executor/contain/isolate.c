@@ -66,21 +66,37 @@ static int mount_memory(const char *folder)
     return 0;
 }
 
+/* Leaves nothing writable but the folder, and memory in place of the node's own temporary folders. */
+static int protect(const char *folder)
+{
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount(folder, folder, NULL, MS_BIND, NULL) != 0)
+        return errno;
+    int rc = set_read_only("/", true, AT_RECURSIVE);
+    if (rc != 0)
+        return rc;
+    rc = set_read_only(folder, false, 0);
+    return rc != 0 ? rc : mount_memory(folder);
+}
+
+/* What was mounted in an outer namespace is locked in an inner one, for its root, too. Its ids are written in
+ * /proc. */
+static int enter_inner(void)
+{
+    int rc = set_read_only("/proc", false, 0);
+    if (rc != 0)
+        return rc;
+    rc = enter_namespaces(0);
+    return rc != 0 ? rc : set_read_only("/proc", true, 0);
+}
+
 int isolate_enter(const char *folder)
 {
     int rc = enter_namespaces(CLONE_NEWIPC);
     if (rc != 0)
         return rc;
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount(folder, folder, NULL, MS_BIND, NULL) != 0)
-        return errno;
-    /* Memory is mounted once all else is read-only. The ids of the inner namespace, in which even root cannot
-     * undo what was mounted in the outer one, are written in /proc. */
-    if ((rc = set_read_only("/", true, AT_RECURSIVE)) != 0 || (rc = set_read_only(folder, false, 0)) != 0 ||
-        (rc = mount_memory(folder)) != 0 || (rc = set_read_only("/proc", false, 0)) != 0 ||
-        (rc = enter_namespaces(0)) != 0)
-        return rc;
-    return set_read_only("/proc", true, 0);
+    rc = protect(folder);
+    return rc != 0 ? rc : enter_inner();
 }
 
 /* As <linux/landlock.h> has them since 6.12. */
