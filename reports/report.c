@@ -39,7 +39,7 @@ static enum msg title_of(const struct document *d)
 {
     if (d->req->kind != REPORT_PREFILL)
         return titles[d->req->kind];
-    if (d->model.kernels_alone)
+    if (d->model.kernel.alone)
         return MSG_TITLE_KERNELS;
     return d->model.primary.prompt ? MSG_TITLE_PREFILL : MSG_TITLE_TIMES;
 }
@@ -74,7 +74,7 @@ static void write_summaries(const struct document *d, struct md *body)
 /* A general report of kernels without a prompt has the sections of a kernel report. */
 static enum report_kind layout_of(const struct document *d)
 {
-    return d->req->kind == REPORT_PREFILL && d->model.kernels_alone ? REPORT_KERNEL : d->req->kind;
+    return d->req->kind == REPORT_PREFILL && d->model.kernel.alone ? REPORT_KERNEL : d->req->kind;
 }
 
 static void write_sections(const struct document *d, struct md *w)

@@ -51,7 +51,7 @@ int model_changed_code(struct report_model *m, struct err *err)
 {
     const struct against *a = m->against;
     int64_t before = a->n_base_runs ? a->base_runs[0] : a->last.info.key;
-    if (!m->has_comparison || m->base_is_now || before == 0)
+    if (!m->has_comparison || m->base.is_now || before == 0)
         return 0;
-    return changed_code_load(m->subject->store, before, &m->now, &m->details, &m->changed_code, err);
+    return changed_code_load(m->subject->store, before, &m->now, &m->details, &m->base.changed_code, err);
 }

@@ -54,8 +54,9 @@ static int find_commits(const struct report_model *m, const struct history_serie
 static int append_change(struct report_model *m, const struct history_series *s, const struct change *c,
                          struct err *err)
 {
-    m->changes = xrealloc(m->changes, (m->n_changes + 1) * sizeof *m->changes);
-    struct level_change *l = &m->changes[m->n_changes++];
+    m->history.changes =
+        xrealloc(m->history.changes, (m->history.n_changes + 1) * sizeof *m->history.changes);
+    struct level_change *l = &m->history.changes[m->history.n_changes++];
     *l = (struct level_change){.series = s, .at = c->at, .before = c->before, .after = c->after, .p = c->p};
     if (find_commits(m, s, c, &l->commits, err) != 0)
         return -1;

@@ -12,9 +12,9 @@ static int load_baseline(struct report_model *m, const struct compare_options *o
     struct baseline b;
     if (baseline_resolve(s, m->subject->baseline, &m->now.info, &b, err))
         return -1;
-    snprintf(m->baseline, sizeof m->baseline, "%s", b.name);
-    m->base_is_now = b.key == m->now.info.key;
-    return m->base_is_now ? 0 : against_baseline(s, &m->now, b.name, o, &m->own_against, err);
+    snprintf(m->base.name, sizeof m->base.name, "%s", b.name);
+    m->base.is_now = b.key == m->now.info.key;
+    return m->base.is_now ? 0 : against_baseline(s, &m->now, b.name, o, &m->base.own_against, err);
 }
 
 static int load_base_run(struct report_model *m, const struct compare_options *o, struct err *err)
@@ -23,8 +23,8 @@ static int load_base_run(struct report_model *m, const struct compare_options *o
     int64_t key;
     if (store_find_run(s, m->subject->against, &key, err))
         return -1;
-    m->base_is_now = key == m->now.info.key;
-    return m->base_is_now ? 0 : against_run(s, &m->now, key, o, &m->own_against, err);
+    m->base.is_now = key == m->now.info.key;
+    return m->base.is_now ? 0 : against_run(s, &m->now, key, o, &m->base.own_against, err);
 }
 
 /* Without a base, the run is judged by earlier nightly runs if there are enough of them. */
@@ -67,12 +67,12 @@ static int compare(struct report_model *m, struct err *err)
     else if (subject->against)
         rc = load_base_run(m, &options, err);
     else
-        rc = against_nights(subject->store, &m->now, &options, &m->own_against, err);
-    m->unset_baseline = unset_baseline(m);
-    if (rc || m->base_is_now || !judged(&m->own_against))
+        rc = against_nights(subject->store, &m->now, &options, &m->base.own_against, err);
+    m->base.unset = unset_baseline(m);
+    if (rc || m->base.is_now || !judged(&m->base.own_against))
         return rc;
     m->has_comparison = true;
-    return against_compare(&m->own_against, &m->now, &m->own_comparison, err);
+    return against_compare(&m->base.own_against, &m->now, &m->base.own_comparison, err);
 }
 
 int model_comparison(struct report_model *m, struct err *err)
@@ -83,6 +83,6 @@ int model_comparison(struct report_model *m, struct err *err)
     m->against = subject->held_against;
     m->comparison = subject->comparison;
     m->has_comparison = true;
-    snprintf(m->baseline, sizeof m->baseline, "%s", subject->baseline ? subject->baseline : "");
+    snprintf(m->base.name, sizeof m->base.name, "%s", subject->baseline ? subject->baseline : "");
     return 0;
 }

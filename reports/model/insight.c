@@ -211,7 +211,7 @@ int insight_ok_at(const struct report_model *m, int context)
 static size_t point_of(const struct report_model *m, const struct cell *c)
 {
     size_t i = 0;
-    while (i < m->n_kernels && m->kernels[i].cell != c)
+    while (i < m->kernel.count && m->kernel.points[i].cell != c)
         i++;
     return i;
 }
@@ -224,7 +224,7 @@ static bool differ(double a, double b)
 bool insight_several_shapes(const struct report_model *m, const struct cell *c)
 {
     size_t i = point_of(m, c);
-    return i < m->n_kernels && m->kernels[i].shapes;
+    return i < m->kernel.count && m->kernel.points[i].shapes;
 }
 
 bool insight_same_work(const struct report_model *m, const struct cell *a, const struct cell *b)
@@ -232,11 +232,11 @@ bool insight_same_work(const struct report_model *m, const struct cell *a, const
     size_t i = point_of(m, a), k = point_of(m, b);
     if (insight_several_shapes(m, a) || insight_several_shapes(m, b))
         return false;
-    if (i == m->n_kernels || k == m->n_kernels)
+    if (i == m->kernel.count || k == m->kernel.count)
         return true;
-    const struct launch *x = &m->launches[i], *y = &m->launches[k];
+    const struct launch *x = &m->kernel.launches[i], *y = &m->kernel.launches[k];
     return !differ(x->batch, y->batch) && !differ(x->heads, y->heads) && !differ(x->head_dim, y->head_dim) &&
-           !differ(m->kernels[i].kv_heads, m->kernels[k].kv_heads);
+           !differ(m->kernel.points[i].kv_heads, m->kernel.points[k].kv_heads);
 }
 
 /* Over a shorter step than to 1.4 times the context, fixed costs and tile sizes outweigh n^2. */

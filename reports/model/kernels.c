@@ -90,13 +90,13 @@ static const char *kernel_name(const struct run_data *run, const struct cell *c)
 static void read_stages(struct report_model *m, const struct extra_list *extras)
 {
     AUTO_FREE size_t *order = cells_by_context(&m->now);
-    m->stages = xcalloc(m->now.n_cells, sizeof *m->stages);
+    m->kernel.stages = xcalloc(m->now.n_cells, sizeof *m->kernel.stages);
     for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[order[i]];
         const struct run_test *t = representative(&m->now, c);
         if (!t || isnan(report_extra(extras, t->key, "attention_s")))
             continue;
-        m->stages[m->n_stages++] =
+        m->kernel.stages[m->kernel.n_stages++] =
             (struct stage_row){.cell = c,
                                .gemm_s = report_extra(extras, t->key, "gemm_s"),
                                .attention_s = report_extra(extras, t->key, "attention_s"),
@@ -108,21 +108,21 @@ static void read_stages(struct report_model *m, const struct extra_list *extras)
 int model_kernels(struct report_model *m, struct err *err)
 {
     AUTO(report_extras_release) struct extra_list extras = {0};
-    m->kernels = xcalloc(m->now.n_cells, sizeof *m->kernels);
-    m->launches = xcalloc(m->now.n_cells, sizeof *m->launches);
+    m->kernel.points = xcalloc(m->now.n_cells, sizeof *m->kernel.points);
+    m->kernel.launches = xcalloc(m->now.n_cells, sizeof *m->kernel.launches);
     if (report_extras_load(m->subject->store, m->now.info.key, &extras, err) != 0)
         return -1;
-    m->kernels_alone = report_extras_kernels_alone(&extras, &m->now);
+    m->kernel.alone = report_extras_kernels_alone(&extras, &m->now);
     for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *c = &m->now.cells[i];
         const struct run_test *t = representative(&m->now, c);
         if (!t)
             continue;
-        m->kernels[m->n_kernels] = read_point(&extras, c, t);
-        m->kernels[m->n_kernels].shapes = several_shapes(&extras, &m->now, c);
-        m->launches[m->n_kernels] = read_launch(&extras, c, t, kernel_name(&m->now, c));
-        if (says_something(&m->kernels[m->n_kernels], &m->launches[m->n_kernels]))
-            m->n_kernels++;
+        m->kernel.points[m->kernel.count] = read_point(&extras, c, t);
+        m->kernel.points[m->kernel.count].shapes = several_shapes(&extras, &m->now, c);
+        m->kernel.launches[m->kernel.count] = read_launch(&extras, c, t, kernel_name(&m->now, c));
+        if (says_something(&m->kernel.points[m->kernel.count], &m->kernel.launches[m->kernel.count]))
+            m->kernel.count++;
     }
     read_stages(m, &extras);
     return 0;

@@ -19,9 +19,9 @@ static bool could_be(const struct kernel_resources *k, const struct launch *l, c
 /* By any launch of the variant; shapes of a kernel share a build. */
 static bool launched(const struct report_model *m, size_t variant, const struct kernel_resources *k)
 {
-    for (size_t i = 0; i < m->n_kernels; i++)
-        if (report_model_same(m, m->kernels[i].cell->variant, variant) &&
-            could_be(k, &m->launches[i], &m->kernels[i]))
+    for (size_t i = 0; i < m->kernel.count; i++)
+        if (report_model_same(m, m->kernel.points[i].cell->variant, variant) &&
+            could_be(k, &m->kernel.launches[i], &m->kernel.points[i]))
             return true;
     return false;
 }

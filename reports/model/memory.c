@@ -64,7 +64,7 @@ static void take_samples(struct memory_row *row, const struct samples *samples)
 
 static int add_row(struct report_model *m, const struct cell *c, struct err *err)
 {
-    struct memory_row *row = &m->memory[m->n_memory++];
+    struct memory_row *row = &m->memory.cells[m->memory.count++];
     *row = (struct memory_row){.cell = c,
                                .vram_before = (double)NAN,
                                .vram_peak = c->median[METRIC_VRAM_PEAK],
@@ -90,7 +90,7 @@ static int add_row(struct report_model *m, const struct cell *c, struct err *err
 int model_memory(struct report_model *m, struct err *err)
 {
     AUTO_FREE size_t *order = cells_by_context(&m->now);
-    m->memory = xcalloc(m->now.n_cells, sizeof *m->memory);
+    m->memory.cells = xcalloc(m->now.n_cells, sizeof *m->memory.cells);
     for (size_t k = 0; k < m->now.n_cells; k++)
         if (add_row(m, &m->now.cells[order[k]], err) != 0)
             return -1;

@@ -69,41 +69,41 @@ int report_model_load(struct report_model *m, const struct report_subject *subje
 {
     const struct compare_options o = compare_defaults();
     *m = (struct report_model){.subject = subject};
-    m->against = &m->own_against;
-    m->comparison = &m->own_comparison;
+    m->against = &m->base.own_against;
+    m->comparison = &m->base.own_comparison;
     int rc = load_parts(m, err);
     if (rc == 0)
         m->cards = standings_compare(&m->now, PLACE_GPU, m->primary.metric, &o, &m->n_cards);
-    m->primary = quantity_of(m->primary.metric, m->kernels_alone);
-    m->prefill = quantity_of(METRIC_PREFILL_S, m->kernels_alone);
+    m->primary = quantity_of(m->primary.metric, m->kernel.alone);
+    m->prefill = quantity_of(METRIC_PREFILL_S, m->kernel.alone);
     m->subject = NULL;
     return rc;
 }
 
 void report_model_release(struct report_model *m)
 {
-    for (size_t i = 0; i < m->n_traces; i++) {
-        free(m->traces[i].t);
-        free(m->traces[i].bytes);
+    for (size_t i = 0; i < m->memory.n_traces; i++) {
+        free(m->memory.traces[i].t);
+        free(m->memory.traces[i].bytes);
     }
-    free(m->traces);
-    free(m->memory);
+    free(m->memory.traces);
+    free(m->memory.cells);
     report_costs_release(&m->costs);
     free(m->cards);
     for (size_t v = 0; m->resources && v < m->now.n_variants; v++)
         resources_release(&m->resources[v]);
     free(m->resources);
-    free(m->kernels);
-    free(m->launches);
-    free(m->stages);
-    changed_code_release(&m->changed_code);
+    free(m->kernel.points);
+    free(m->kernel.launches);
+    free(m->kernel.stages);
+    changed_code_release(&m->base.changed_code);
     details_release(&m->details);
     json_decref(m->plan);
     free(m->findings);
-    free(m->changes);
-    comparison_release(&m->own_comparison);
-    against_release(&m->own_against);
-    counted_release(&m->counted);
+    free(m->history.changes);
+    comparison_release(&m->base.own_comparison);
+    against_release(&m->base.own_against);
+    counted_release(&m->base.counted);
     scaling_set_release(&m->scaling);
     free(m->vs);
     run_data_release(&m->now);

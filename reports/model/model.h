@@ -109,6 +109,43 @@ struct stage_row {
     double roofline_share; /* NaN where the rate of large products was not measured */
 };
 
+/* What the tests of a kernel benchmark, or of a model, printed about themselves. */
+struct kernel_report {
+    struct kernel_point *points; /* in the order of now.cells; none if no cell states its shape */
+    struct launch *launches;     /* shape and grid of points[i] */
+    size_t count;
+    bool alone; /* every test launched one kernel at a recorded shape: no prompt was processed */
+    struct stage_row *stages; /* by context; none if no test ran a model */
+    size_t n_stages;
+};
+
+struct memory_report {
+    struct memory_row *cells; /* one per cell, by context */
+    size_t count;
+    struct memory_trace *traces; /* at most one per variant, in plan order */
+    size_t n_traces;
+};
+
+struct history_report {
+    struct level_change *changes; /* of the series of this run's cells, in the order of the findings */
+    size_t n_changes;
+    struct plotted_series plotted[PLOTTED_MAX];
+    size_t n_plotted;
+};
+
+/* What the run is compared with. */
+struct base_report {
+    char name[RUN_NAME_MAX];              /* the stored baseline's, "" when a run was named */
+    const char *unset;                    /* a baseline that the plan names and the store lacks, or NULL */
+    bool is_now;                          /* the base is this run itself: nothing to compare */
+    struct commit_range commits;          /* since the base or, without one, since the last night */
+    struct commit_range commits_of_night; /* since the last night, if that was not the base */
+    struct counted counted;               /* hardware counters of both builds */
+    struct changed_code changed_code;     /* since the base's newest run, or the night before */
+    struct against own_against;           /* what report_model points to unless the subject brought them */
+    struct comparison own_comparison;
+};
+
 struct report_model {
     const struct report_subject *subject; /* while it is being loaded */
     struct quantity primary;              /* the metric that decides, and how it is shown */
@@ -116,46 +153,27 @@ struct report_model {
     json_t *plan;                         /* as it was run; NULL if unknown */
     char reason[RUN_REASON_MAX];          /* why the run is BLOCKED; "" if it is not, or unknown */
     struct run_data now;
+    struct run_details details;
     size_t reference; /* index into now.variants */
     struct variant_delta *vs;
     size_t n_vs;
     struct scaling_set scaling;
 
-    const struct against *against;        /* the base, earlier nightly runs, noise; empty if base_is_now */
-    const struct comparison *comparison;  /* empty without has_comparison */
-    char baseline[RUN_NAME_MAX];          /* the stored baseline's name, "" when a run was named */
-    struct commit_range commits;          /* since the base or, without one, since the last night */
-    struct commit_range commits_of_night; /* since the last night, if that was not the base */
-    struct counted counted;               /* hardware counters of both builds */
-    const char *unset_baseline;           /* that the plan names and the store lacks, or NULL */
-    bool base_is_now;                     /* the base is this run itself: nothing to compare */
-    bool has_comparison;                  /* with the base, or with earlier nightly runs only */
-    struct against own_against;           /* what the two above point to unless the subject brought them */
-    struct comparison own_comparison;
+    const struct against *against;       /* the base, earlier nightly runs, noise; empty if base.is_now */
+    const struct comparison *comparison; /* empty without has_comparison */
+    bool has_comparison;                 /* with the base, or with earlier nightly runs only */
     const struct delta *
         *findings; /* verdicts of the primary metric, the most important first; point into comparison */
     size_t n_findings;
+    struct base_report base;
+    struct history_report history;
 
-    struct memory_trace *traces; /* at most one per variant, in plan order */
-    size_t n_traces;
-    struct memory_row *memory; /* one per cell, by context */
-    size_t n_memory;
+    struct memory_report memory;
+    struct kernel_report kernel;
+    struct variant_resources *resources; /* one per variant; without kernels if nothing was recorded */
     struct cost_list costs;
     struct place_standing *cards; /* one per GPU that the run's tests name */
     size_t n_cards;
-    struct kernel_point *kernels; /* in the order of now.cells; none if no cell states its shape */
-    struct launch *launches;      /* shape and grid of kernels[i] */
-    size_t n_kernels;
-    bool kernels_alone; /* every test launched one kernel at a recorded shape: no prompt was processed */
-    struct stage_row *stages; /* by context; none if no test ran a model */
-    size_t n_stages;
-    struct run_details details;
-    struct changed_code changed_code;    /* since the base's newest run, or the night before */
-    struct variant_resources *resources; /* one per variant; without kernels if nothing was recorded */
-    struct level_change *changes;        /* of the series of this run's cells, in the order of the findings */
-    size_t n_changes;
-    struct plotted_series plotted[PLOTTED_MAX];
-    size_t n_plotted;
 };
 
 int report_model_load(struct report_model *m, const struct report_subject *subject, struct err *err);

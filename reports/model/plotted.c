@@ -19,13 +19,13 @@ static int date_tics(struct report_model *m, struct plotted_series *p, struct er
 
 int model_plotted(struct report_model *m, struct err *err)
 {
-    for (size_t i = 0; i < m->n_findings && m->n_plotted < PLOTTED_MAX; i++) {
+    for (size_t i = 0; i < m->n_findings && m->history.n_plotted < PLOTTED_MAX; i++) {
         const struct delta *d = m->findings[i];
         const struct history_series *s =
             history_find(&m->against->history, d->variant, d->context, d->metric);
         if (!s || s->count < PLOTTED_POINTS_MIN)
             continue;
-        struct plotted_series *p = &m->plotted[m->n_plotted++];
+        struct plotted_series *p = &m->history.plotted[m->history.n_plotted++];
         *p = (struct plotted_series){.delta = d, .series = s};
         if (date_tics(m, p, err))
             return -1;

@@ -23,19 +23,19 @@ static void add_trace(struct report_model *m, const struct run_test *test, const
 {
     const double *t = samples_column(samples, "t"), *vram = samples_column(samples, "vram_used"),
                  *rss = samples_column(samples, "rss");
-    struct memory_trace *trace = &m->traces[m->n_traces];
+    struct memory_trace *trace = &m->memory.traces[m->memory.n_traces];
     if (samples->count < 2 || !t || (!vram && !rss))
         return;
     *trace = (struct memory_trace){
         .variant = test->variant, .context = test->context, .vram = vram != NULL, .count = samples->count};
     trace->t = xmemdup(t, samples->count * sizeof *t);
     trace->bytes = xmemdup(vram ? vram : rss, samples->count * sizeof *t);
-    m->n_traces++;
+    m->memory.n_traces++;
 }
 
 int model_traces(struct report_model *m, struct err *err)
 {
-    m->traces = xcalloc(m->now.n_variants, sizeof *m->traces);
+    m->memory.traces = xcalloc(m->now.n_variants, sizeof *m->memory.traces);
     for (size_t v = 0; v < m->now.n_variants; v++) {
         const struct run_test *test = largest_test(&m->now, v);
         AUTO(samples_release) struct samples samples = {0};

@@ -38,13 +38,13 @@ static bool reference_line(struct buf *out, const struct report_model *m, const 
 static bool change_marks(struct buf *out, const struct report_model *m, const struct history_series *s)
 {
     bool any = false;
-    for (size_t i = 0; i < m->n_changes; i++) {
-        if (m->changes[i].series != s)
+    for (size_t i = 0; i < m->history.n_changes; i++) {
+        if (m->history.changes[i].series != s)
             continue;
         buf_printf(
             out,
             "set arrow from first %.1f, graph 0 to first %.1f, graph 1 nohead lw 1 dt 2 lc rgb 'black'\n",
-            place(s, m->changes[i].at) - 0.5, place(s, m->changes[i].at) - 0.5);
+            place(s, m->history.changes[i].at) - 0.5, place(s, m->history.changes[i].at) - 0.5);
         any = true;
     }
     return any;

@@ -42,8 +42,8 @@ static const struct memory_trace *trace_of(const struct report_model *m, size_t 
 {
     const struct memory_trace *found = NULL;
     double most = -1;
-    for (size_t i = 0; i < m->n_traces; i++) {
-        const struct memory_trace *trace = &m->traces[i];
+    for (size_t i = 0; i < m->memory.n_traces; i++) {
+        const struct memory_trace *trace = &m->memory.traces[i];
         if (script_style(m, trace->variant) != style || peak(trace) <= most)
             continue;
         most = peak(trace);
@@ -55,8 +55,8 @@ static const struct memory_trace *trace_of(const struct report_model *m, size_t 
 static double unit_of(const struct report_model *m, bool *gib)
 {
     double most = 0;
-    for (size_t i = 0; i < m->n_traces; i++)
-        most = fmax(most, peak(&m->traces[i]));
+    for (size_t i = 0; i < m->memory.n_traces; i++)
+        most = fmax(most, peak(&m->memory.traces[i]));
     *gib = most > GIB_FROM;
     return *gib ? 1 << 30 : 1 << 20;
 }
@@ -70,8 +70,8 @@ static void memory_axis(struct buf *out, const struct report_model *m)
 {
     bool gib;
     double unit = unit_of(m, &gib), most = 0;
-    for (size_t i = 0; i < m->n_traces; i++)
-        most = fmax(most, peak(&m->traces[i]) / unit);
+    for (size_t i = 0; i < m->memory.n_traces; i++)
+        most = fmax(most, peak(&m->memory.traces[i]) / unit);
     buf_printf(out, "set yrange [0:%.4g]\nset format y '%%g %s'\n", most * 1.08, gib ? "GiB" : "MiB");
 }
 
@@ -128,12 +128,12 @@ bool picture_memory(struct buf *out, const struct report_model *m, enum report_l
 {
     const struct memory_trace *trace;
     const char *separator = "plot ";
-    if (m->n_traces == 0)
+    if (m->memory.n_traces == 0)
         return false;
     size_t longest, names = script_names(m, &longest);
     script_begin(out, names, longest + CONTEXT_LENGTH);
     script_axis(out, "xlabel", lang, MSG_PLOT_TIME);
-    script_axis(out, "ylabel", lang, m->traces[0].vram ? MSG_PLOT_VRAM : MSG_PLOT_RSS);
+    script_axis(out, "ylabel", lang, m->memory.traces[0].vram ? MSG_PLOT_VRAM : MSG_PLOT_RSS);
     memory_axis(out, m);
     time_axis(out, m);
     for (size_t style = 0; style < SCRIPT_SERIES_MAX; style++)

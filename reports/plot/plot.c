@@ -99,8 +99,8 @@ static void plan_simple(struct figure_set *set, const struct report_model *m, en
 
 static bool changed(const struct report_model *m, const struct history_series *s)
 {
-    for (size_t i = 0; i < m->n_changes; i++)
-        if (m->changes[i].series == s)
+    for (size_t i = 0; i < m->history.n_changes; i++)
+        if (m->history.changes[i].series == s)
             return true;
     return false;
 }
@@ -118,8 +118,8 @@ static void cell_name(const struct history_series *s, enum report_lang lang, str
 static void plan_histories(struct figure_set *set, const struct report_model *m, enum report_lang lang,
                            struct buf *script)
 {
-    for (size_t i = 0; i < m->n_plotted; i++) {
-        const struct plotted_series *p = &m->plotted[i];
+    for (size_t i = 0; i < m->history.n_plotted; i++) {
+        const struct plotted_series *p = &m->history.plotted[i];
         char name[FIGURE_NAME_MAX];
         if (!picture_history(script, m, p, lang))
             continue;

@@ -62,7 +62,7 @@ void script_axis(struct buf *out, const char *which, enum report_lang lang, enum
 void script_context_axis(struct buf *out, const struct report_model *m, enum report_lang lang)
 {
     script_axis(out, "xlabel", lang,
-                m->primary.prompt || m->kernels_alone ? MSG_PLOT_CONTEXT_TOKENS : MSG_PLOT_CONTEXT);
+                m->primary.prompt || m->kernel.alone ? MSG_PLOT_CONTEXT_TOKENS : MSG_PLOT_CONTEXT);
 }
 
 /* The name and the unit of a metric of a plan's own may have quotation marks; backslashes must not end one.

@@ -85,7 +85,7 @@ static void write_variant(const struct report_model *m, const struct changed_var
 
 void section_code(const struct report_model *m, struct md *w)
 {
-    const struct changed_code *c = &m->changed_code;
+    const struct changed_code *c = &m->base.changed_code;
     if (c->count == 0)
         return;
     md_heading(w, 2, MSG_H_CODE);

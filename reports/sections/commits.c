@@ -20,8 +20,8 @@ void section_commits(const struct report_model *m, struct md *w)
     size_t start = w->out->len;
     md_heading(w, 2, MSG_H_COMMITS);
     size_t empty = w->out->len;
-    write_range(&m->commits, m->against->has_base ? MSG_COMMITS_BASE : MSG_COMMITS_NIGHT, w);
-    write_range(&m->commits_of_night, MSG_COMMITS_NIGHT, w);
+    write_range(&m->base.commits, m->against->has_base ? MSG_COMMITS_BASE : MSG_COMMITS_NIGHT, w);
+    write_range(&m->base.commits_of_night, MSG_COMMITS_NIGHT, w);
     if (w->out->len == empty) {
         md_truncate(w, start);
         return;

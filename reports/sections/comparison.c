@@ -30,7 +30,7 @@ static struct quantity quantity_compared(const struct report_model *m)
 
 static enum msg heading_of(const struct report_model *m)
 {
-    if (*m->baseline)
+    if (*m->base.name)
         return MSG_H_COMPARISON;
     return m->against->has_base ? MSG_H_COMPARISON_RUN : MSG_H_COMPARISON_NIGHTS;
 }
@@ -41,8 +41,8 @@ static void write_base(const struct report_model *m, struct md *w)
     md_heading(w, 2, heading_of(m));
     if (!m->against->has_base)
         md_para(w, MSG_COMPARED_WITH_NIGHTS, num_int((int64_t)m->against->history.nights).s);
-    else if (*m->baseline)
-        md_para(w, MSG_COMPARED_WITH_BASELINE, m->baseline, b->run_id, b->date);
+    else if (*m->base.name)
+        md_para(w, MSG_COMPARED_WITH_BASELINE, m->base.name, b->run_id, b->date);
     else
         md_para(w, MSG_COMPARED_WITH_RUN, b->run_id, b->date);
 }
@@ -77,7 +77,7 @@ void section_baseline(const struct report_model *m, struct md *w)
 {
     const struct quantity primary = quantity_compared(m);
     struct table t;
-    if (m->base_is_now) {
+    if (m->base.is_now) {
         md_heading(w, 2, MSG_H_COMPARISON);
         md_para(w, MSG_BASE_IS_NOW);
     }

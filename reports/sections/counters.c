@@ -6,7 +6,7 @@ void section_counters(const struct report_model *m, struct md *w)
 {
     struct table t;
     table_init(&t);
-    table_counters(&t, &m->counted.changes, w->lang);
+    table_counters(&t, &m->base.counted.changes, w->lang);
     if (table_rows(&t)) {
         md_heading(w, 2, MSG_H_COUNTERS);
         md_para(w, MSG_COUNTERS_NOTE);

@@ -9,8 +9,8 @@
 static bool has_commits(const struct report_model *m)
 {
     bool any = false;
-    for (size_t i = 0; i < m->n_changes; i++)
-        any = any || m->changes[i].commits.kind != RANGE_NONE;
+    for (size_t i = 0; i < m->history.n_changes; i++)
+        any = any || m->history.changes[i].commits.kind != RANGE_NONE;
     return any;
 }
 
@@ -38,8 +38,8 @@ void section_history(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_CHANGE), true);
     if (commits)
         table_column(&t, message(w->lang, MSG_COL_COMMITS), false);
-    for (size_t i = 0; i < m->n_changes; i++) {
-        const struct level_change *c = &m->changes[i];
+    for (size_t i = 0; i < m->history.n_changes; i++) {
+        const struct level_change *c = &m->history.changes[i];
         table_code(&t, c->series->variant);
         table_text(&t, num_int(c->series->context).s);
         table_code(&t, c->run_id);

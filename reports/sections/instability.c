@@ -26,8 +26,8 @@ static void stops(const struct report_model *m, struct md *w)
 
 static void dirty_node(const struct report_model *m, struct md *w)
 {
-    for (size_t i = 0; i < m->n_memory; i++) {
-        const struct memory_row *r = &m->memory[i];
+    for (size_t i = 0; i < m->memory.count; i++) {
+        const struct memory_row *r = &m->memory.cells[i];
         if (!r->kept)
             continue;
         md_item(w, MSG_UNSTABLE_MEMORY, m->now.variants[r->cell->variant].name,

@@ -57,19 +57,19 @@ static void evidence(const struct report_model *m, const struct launch *l, const
 /* For each kernel and length, the grid of the launch with the most work, if it is flagged. */
 static void serial_evidence(const struct report_model *m, struct md *w)
 {
-    for (size_t i = 0; i < m->n_kernels; i++) {
-        struct launch_growth g = launch_growth(m->launches, m->n_kernels, i);
+    for (size_t i = 0; i < m->kernel.count; i++) {
+        struct launch_growth g = launch_growth(m->kernel.launches, m->kernel.count, i);
         if (g.largest && g.serialised)
-            evidence(m, &m->launches[i], &g, w);
+            evidence(m, &m->kernel.launches[i], &g, w);
     }
     md_end(w);
 }
 
 static double units_of(const struct report_model *m)
 {
-    for (size_t i = 0; i < m->n_kernels; i++)
-        if (isfinite(m->launches[i].units))
-            return m->launches[i].units;
+    for (size_t i = 0; i < m->kernel.count; i++)
+        if (isfinite(m->kernel.launches[i].units))
+            return m->kernel.launches[i].units;
     return (double)NAN;
 }
 
@@ -87,10 +87,10 @@ static void shapes(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_ACTUAL), true);
     table_column(&t, message(w->lang, MSG_COL_BLOCKS), true);
     table_column(&t, message(w->lang, MSG_COL_FLAG), false);
-    for (size_t i = 0; i < m->n_kernels; i++) {
-        struct launch_growth g = launch_growth(m->launches, m->n_kernels, i);
+    for (size_t i = 0; i < m->kernel.count; i++) {
+        struct launch_growth g = launch_growth(m->kernel.launches, m->kernel.count, i);
         if (g.has_peer)
-            shape_row(&m->launches[i], &g, &t, w->lang);
+            shape_row(&m->kernel.launches[i], &g, &t, w->lang);
     }
     table_drop_empty(&t, 4);
     if (table_rows(&t)) {
@@ -112,8 +112,8 @@ static void accuracy(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_MAX_ABS), true);
     table_column(&t, message(w->lang, MSG_COL_REL_L2), true);
     table_column(&t, message(w->lang, MSG_COL_ROWS_CHECKED), true);
-    for (size_t i = 0; i < m->n_kernels; i++) {
-        const struct kernel_point *p = &m->kernels[i];
+    for (size_t i = 0; i < m->kernel.count; i++) {
+        const struct kernel_point *p = &m->kernel.points[i];
         if (isnan(p->rel_l2) && isnan(p->max_abs))
             continue;
         table_code(&t, m->now.variants[p->cell->variant].name);
@@ -145,13 +145,13 @@ static void roofline(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_FMA), true);
     table_column(&t, message(w->lang, MSG_COL_MATRIX), true);
     table_column(&t, message(w->lang, MSG_COL_ROOFLINE), true);
-    for (size_t i = 0; i < m->n_kernels; i++) {
-        const struct kernel_point *p = &m->kernels[i];
+    for (size_t i = 0; i < m->kernel.count; i++) {
+        const struct kernel_point *p = &m->kernel.points[i];
         if (isnan(p->copy_gb_per_s) && isnan(p->fma_tflops))
             continue;
         table_code(&t, m->now.variants[p->cell->variant].name);
         table_text(&t, num_int(p->cell->context).s);
-        table_text(&t, num_milliseconds(m->launches[i].ms).s);
+        table_text(&t, num_milliseconds(m->kernel.launches[i].ms).s);
         table_text(&t, num_fixed(p->tflops, 2).s);
         table_text(&t, num_fixed(p->gb_per_s, 1).s);
         table_text(&t, num_fixed(p->copy_gb_per_s, 0).s);

@@ -58,9 +58,9 @@ void section_memory(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_SLOPE), true);
     table_column(&t, message(w->lang, MSG_COL_LOAD), true);
     table_column(&t, message(w->lang, MSG_COL_FLAG), false);
-    for (size_t i = 0; i < m->n_memory; i++)
-        if (measured(&m->memory[i]))
-            add_row(m, &m->memory[i], w->lang, &t);
+    for (size_t i = 0; i < m->memory.count; i++)
+        if (measured(&m->memory.cells[i]))
+            add_row(m, &m->memory.cells[i], w->lang, &t);
     table_drop_empty(&t, 2);
     if (table_rows(&t)) {
         md_heading(w, 2, MSG_H_MEMORY);

@@ -9,10 +9,11 @@
 
 static void serialised(const struct report_model *m, struct md *w)
 {
-    for (size_t i = 0; i < m->n_kernels; i++) {
-        struct launch_growth g = launch_growth(m->launches, m->n_kernels, i);
+    for (size_t i = 0; i < m->kernel.count; i++) {
+        struct launch_growth g = launch_growth(m->kernel.launches, m->kernel.count, i);
         if (g.largest && g.serialised && g.grid_known)
-            md_item(w, MSG_STEP_GRID, m->launches[i].kernel, num_growth(g.work).s, num_growth(g.actual).s);
+            md_item(w, MSG_STEP_GRID, m->kernel.launches[i].kernel, num_growth(g.work).s,
+                    num_growth(g.actual).s);
     }
 }
 

@@ -17,7 +17,7 @@ static void add_row(const struct report_model *m, const struct stage_row *r, str
 void section_stages(const struct report_model *m, struct md *w)
 {
     struct table t;
-    if (m->n_stages == 0)
+    if (m->kernel.n_stages == 0)
         return;
     table_init(&t);
     table_column(&t, message(w->lang, MSG_COL_CONTEXT), true);
@@ -27,8 +27,8 @@ void section_stages(const struct report_model *m, struct md *w)
     table_column(&t, message(w->lang, MSG_COL_REST), true);
     table_column(&t, message(w->lang, MSG_COL_ATTENTION_SHARE), true);
     table_column(&t, message(w->lang, MSG_COL_ROOFLINE), true);
-    for (size_t i = 0; i < m->n_stages; i++)
-        add_row(m, &m->stages[i], &t);
+    for (size_t i = 0; i < m->kernel.n_stages; i++)
+        add_row(m, &m->kernel.stages[i], &t);
     md_heading(w, 2, MSG_H_STAGES);
     md_table(w, &t);
     md_para(w, MSG_STAGES_NOTE);

@@ -39,7 +39,7 @@ static bool any_ok(const struct run_data *run)
 
 static const char *base_name(const struct report_model *m)
 {
-    return *m->baseline ? m->baseline : m->against->base.info.run_id;
+    return *m->base.name ? m->base.name : m->against->base.info.run_id;
 }
 
 static int worse(const struct comparison *c)
@@ -115,8 +115,8 @@ static void rejected(const struct report_model *m, struct md *w)
 static void measured(const struct report_model *m, struct md *w)
 {
     md_say(w, MSG_OUTCOME_MEASURED);
-    if (m->unset_baseline)
-        md_say(w, MSG_OUTCOME_BASELINE_UNSET, m->unset_baseline, m->now.info.node, m->now.info.run_id);
+    if (m->base.unset)
+        md_say(w, MSG_OUTCOME_BASELINE_UNSET, m->base.unset, m->now.info.node, m->now.info.run_id);
 }
 
 static void outcome(const struct report_model *m, struct md *w)
@@ -292,8 +292,8 @@ void section_summary(const struct report_model *m, struct md *w)
     md_heading(w, 2, MSG_H_SUMMARY);
     outcome(m, w);
     findings(m, w);
-    commits(&m->commits, m->against->has_base ? MSG_SUMMARY_COMMITS : MSG_SUMMARY_COMMITS_NIGHT, w);
-    commits(&m->commits_of_night, MSG_SUMMARY_COMMITS_NIGHT, w);
+    commits(&m->base.commits, m->against->has_base ? MSG_SUMMARY_COMMITS : MSG_SUMMARY_COMMITS_NIGHT, w);
+    commits(&m->base.commits_of_night, MSG_SUMMARY_COMMITS_NIGHT, w);
     summary_variants(m, w);
     broken_cells(m, w);
     tests(m, w);

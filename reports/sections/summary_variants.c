@@ -88,11 +88,11 @@ static void write_pairs(const struct report_model *m, struct md *w)
 /* One line per kernel and length, for its largest launch. */
 static void write_serialised(const struct report_model *m, struct md *w)
 {
-    for (size_t i = 0; i < m->n_kernels; i++) {
-        struct launch_growth g = launch_growth(m->launches, m->n_kernels, i);
+    for (size_t i = 0; i < m->kernel.count; i++) {
+        struct launch_growth g = launch_growth(m->kernel.launches, m->kernel.count, i);
         if (g.largest && g.serialised)
-            md_item(w, MSG_SUMMARY_SERIALISED, m->launches[i].kernel, num_growth(g.work).s,
-                    num_growth(g.actual).s, num_fixed(m->launches[i].units, 0).s);
+            md_item(w, MSG_SUMMARY_SERIALISED, m->kernel.launches[i].kernel, num_growth(g.work).s,
+                    num_growth(g.actual).s, num_fixed(m->kernel.launches[i].units, 0).s);
     }
 }
 

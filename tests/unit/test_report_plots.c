@@ -159,15 +159,15 @@ static void a_history_has_dates_and_what_the_run_is_held_against(void **state)
         must_store(&s, &d);
     }
     struct report_model m = load(&s, &subject);
-    assert_int_equal(m.n_plotted, 1);
+    assert_int_equal(m.history.n_plotted, 1);
     struct buf b = script();
-    assert_true(picture_history(&b, &m, &m.plotted[0], REPORT_EN));
+    assert_true(picture_history(&b, &m, &m.history.plotted[0], REPORT_EN));
     holds(&b, "'2025-01-02' -29");
     holds(&b, "'2025-01-31' 0)");
     holds(&b, "title 'expected'");
     holds(&b, "title 'threshold'");
     holds(&b, "with vectors"); /* the spread of this run */
-    assert_true(m.plotted[0].tics <= PLOTTED_TICS_MAX);
+    assert_true(m.history.plotted[0].tics <= PLOTTED_TICS_MAX);
     buf_release(&b);
     report_model_release(&m);
     store_close(&s);
@@ -180,8 +180,8 @@ static void memory_has_one_line_a_kernel(void **state)
     struct memory_trace traces[24];
     struct run_variant variants[24] = {0};
     double t[] = {0, 0.5, 1}, bytes[24][3];
-    struct report_model m = {
-        .now = {.variants = variants, .n_variants = 24}, .traces = traces, .n_traces = 24};
+    struct report_model m = {.now = {.variants = variants, .n_variants = 24},
+                             .memory = {.traces = traces, .n_traces = 24}};
     (void)state;
     for (size_t i = 0; i < 24; i++) {
         snprintf(variants[i].name, sizeof variants[i].name, "%s_b%zu", kernels[i / 8], i % 8);
