@@ -298,12 +298,6 @@ int json_get_num(const struct json_at *obj, const char *key, double lo, double h
     return 0;
 }
 
-int json_get_num_def(const struct json_at *obj, const char *key, double lo, double hi, double *out,
-                     struct err *err)
-{
-    return json_object_get(obj->value, key) ? json_get_num(obj, key, lo, hi, out, err) : 0;
-}
-
 int json_get_bool_def(const struct json_at *obj, const char *key, bool *out, struct err *err)
 {
     const json_t *value = json_object_get(obj->value, key);

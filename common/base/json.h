@@ -61,8 +61,6 @@ int json_get_int_def(const struct json_at *obj, const char *key, int64_t lo, int
 /* Finite numbers, including integers. */
 int json_get_num(const struct json_at *obj, const char *key, double lo, double hi, double *out,
                  struct err *err);
-int json_get_num_def(const struct json_at *obj, const char *key, double lo, double hi, double *out,
-                     struct err *err);
 int json_get_bool_def(const struct json_at *obj, const char *key, bool *out, struct err *err);
 
 #endif

@@ -102,107 +102,56 @@ static bool is_met(const json_t *condition, const struct condition_cell *cell, b
     return true;
 }
 
-/* A value of a condition. */
-struct one_value {
-    size_t index; /* among all */
-    const char *list, *key;
-    size_t condition; /* of the list */
-    const json_t *value;
-};
-
-/* Ends at the first value of which `visit` is true, and is true then. */
-static bool visit_list(const char *name, const json_t *list, size_t *index,
-                       bool (*visit)(void *arg, const struct one_value *v), void *arg)
+static bool is_anywhere(const struct condition_cell *cells, size_t n, const char *key, const json_t *value)
 {
-    struct one_value v = {.list = name};
-    json_t *condition, *value;
-    json_array_foreach(list, v.condition, condition)
-    {
-        json_object_foreach(condition, v.key, value)
+    if (strcmp(key, "context") == 0)
+        return true; /* --contexts may choose any */
+    for (size_t i = 0; i < n; i++)
+        /* A variant without a name may be the one that is meant. */
+        if ((strcmp(key, "variant") == 0 && !*cells[i].variant) || is_value(&cells[i], key, value))
+            return true;
+    return false;
+}
+
+/* at: what a condition says of a key, a value or an array of them. */
+static int check_values(const struct json_at *at, const char *key, const struct condition_cell *cells,
+                        size_t n, struct err *err)
+{
+    size_t values = json_is_array(at->value) ? json_array_size(at->value) : 1;
+    for (size_t i = 0; i < values; i++) {
+        char own[AXIS_TEXT_MAX];
+        const json_t *value = json_is_array(at->value) ? json_array_get(at->value, i) : at->value;
+        if (!is_anywhere(cells, n, key, value))
+            return json_fail(at, err,
+                             strcmp(key, "variant") == 0 ? "no variant is called \"%s\""
+                                                         : "no point has the value \"%s\"",
+                             axis_value_word(value, own));
+    }
+    return 0;
+}
+
+static int check_list(const struct json_at *list, const struct condition_cell *cells, size_t n,
+                      struct err *err)
+{
+    for (size_t i = 0; i < json_array_size(list->value); i++) {
+        struct json_at condition = json_element(list, i);
+        const char *key;
+        json_t *value;
+        json_object_foreach(json_iterable(condition.value), key, value)
         {
-            size_t n = json_is_array(value) ? json_array_size(value) : 1;
-            for (size_t i = 0; i < n; i++) {
-                v.index = (*index)++;
-                v.value = json_is_array(value) ? json_array_get(value, i) : value;
-                if (visit(arg, &v))
-                    return true;
-            }
+            struct json_at at = json_member(&condition, key);
+            if (check_values(&at, key, cells, n, err) != 0)
+                return -1;
         }
     }
-    return false;
+    return 0;
 }
 
-static bool visit_values(const struct conditions *c, size_t *count,
-                         bool (*visit)(void *arg, const struct one_value *v), void *arg)
-{
-    *count = 0;
-    return visit_list("skip", c->skip, count, visit, arg) || visit_list("only", c->only, count, visit, arg);
-}
-
-static bool pass(void *arg, const struct one_value *v)
-{
-    (void)arg;
-    (void)v;
-    return false;
-}
-
-size_t conditions_count(const struct conditions *c)
-{
-    size_t count;
-    visit_values(c, &count, pass, NULL);
-    return count;
-}
-
-struct marking {
-    const struct condition_cell *cell;
-    bool *seen;
-};
-
-static bool mark(void *arg, const struct one_value *v)
-{
-    const struct marking *m = arg;
-    /* A variant without a name may be the one that is meant. */
-    bool open = strcmp(v->key, "context") == 0 || (strcmp(v->key, "variant") == 0 && !*m->cell->variant);
-    m->seen[v->index] |= open || is_value(m->cell, v->key, v->value);
-    return false;
-}
-
-void conditions_mark(const struct conditions *c, const struct condition_cell *cell, bool *seen)
-{
-    struct marking m = {.cell = cell};
-    size_t count;
-    m.seen = seen;
-    visit_values(c, &count, mark, &m);
-}
-
-struct checking {
-    const struct json_at *root;
-    const bool *seen;
-    struct err *err;
-};
-
-static bool is_nowhere(void *arg, const struct one_value *v)
-{
-    const struct checking *k = arg;
-    char own[AXIS_TEXT_MAX];
-    if (k->seen[v->index])
-        return false;
-    const struct json_at list = json_member(k->root, v->list), item = json_element(&list, v->condition),
-                         at = json_member(&item, v->key);
-    const char *word = axis_value_word(v->value, own);
-    if (strcmp(v->key, "variant") == 0)
-        json_fail(&at, k->err, "no variant is called \"%s\"", word);
-    else
-        json_fail(&at, k->err, "no point has the value \"%s\"", word);
-    return true;
-}
-
-int conditions_check(const struct conditions *c, const struct json_at *root, const bool *seen,
+int conditions_check(const struct json_at *root, const struct condition_cell *cells, size_t n,
                      struct err *err)
 {
-    struct checking k = {.root = root, .seen = seen, .err = err};
-    size_t count;
-    return visit_values(c, &count, is_nowhere, &k) ? -1 : 0;
+    struct json_at skip = json_member(root, "skip"), only = json_member(root, "only");
+    return check_list(&skip, cells, n, err) != 0 ? -1 : check_list(&only, cells, n, err);
 }
 
 static bool any_met(const json_t *list, const struct condition_cell *cell, bool unknown)

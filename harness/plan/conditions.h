@@ -23,12 +23,9 @@ struct condition_cell {
 /* root: the plan. known: the names that conditions may use, NULL-terminated. */
 int conditions_read(struct conditions *c, const struct json_at *root, const char *const *known,
                     struct err *err);
-/* How many values the conditions have. */
-size_t conditions_count(const struct conditions *c);
-/* Sets seen[] of the values that the cell has, and of all contexts: `--contexts` may choose any. */
-void conditions_mark(const struct conditions *c, const struct condition_cell *cell, bool *seen);
-/* Fails at the first value that is not seen: a condition on it never means anything. */
-int conditions_check(const struct conditions *c, const struct json_at *root, const bool *seen,
+/* Fails at the first value that none of the cells has: a condition on it never means anything. What a
+ * condition says of contexts is not checked. */
+int conditions_check(const struct json_at *root, const struct condition_cell *cells, size_t n,
                      struct err *err);
 /* With context 0: whether the point is left out at every context. */
 bool conditions_leave_out(const struct conditions *c, const struct condition_cell *cell);

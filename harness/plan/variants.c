@@ -1,6 +1,7 @@
 #include "harness/plan/variants.h"
 
 #include "common/base/alloc.h"
+#include "common/base/strvec.h"
 #include "common/base/text.h"
 #include "common/contract/proto.h"
 #include "harness/plan/shapes.h"
@@ -253,18 +254,20 @@ static int check_conditions(struct reading *r)
 {
     struct plan_variants *v = r->v;
     struct place at = {0};
-    size_t n = conditions_count(&v->conditions);
-    if (n == 0 || places(v) > AXES_POINTS_MAX)
+    size_t n = 0, all = places(v);
+    if ((!v->conditions.skip && !v->conditions.only) || all > AXES_POINTS_MAX)
         return 0;
-    AUTO_FREE bool *seen = xcalloc(n, sizeof *seen);
+    AUTO_FREE struct condition_cell *cells = xcalloc(all, sizeof *cells);
+    AUTO(strvec_release) struct strvec names = {0};
     do {
         struct plan_variant item = item_at(r, &at);
-        AUTO_FREE char *name = name_at(v, &at, plan_name(r, at.variant), item.point);
-        const struct condition_cell cell = cell_at(r, &at, &item, name);
-        conditions_mark(&v->conditions, &cell, seen);
-        json_array_clear(v->kept);
+        char *name = name_at(v, &at, plan_name(r, at.variant), item.point);
+        strvec_take(&names, name);
+        cells[n++] = cell_at(r, &at, &item, name);
     } while (next_place(v, &at));
-    return conditions_check(&v->conditions, r->root, seen, r->err);
+    int rc = conditions_check(r->root, cells, n, r->err);
+    json_array_clear(v->kept);
+    return rc;
 }
 
 static int check_count(const struct reading *r, size_t kept)
