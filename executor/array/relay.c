@@ -65,7 +65,7 @@ static int write_event(struct relay *r, enum event_type type, const json_t *even
         json_object_set_new(fields, "suite_eta_s", suite_eta(s));
     }
     json_object_update(fields, own);
-    json_object_set(s->relayed, r->id, json_object_get(event, "seq"));
+    json_object_set(s->past.relayed, r->id, json_object_get(event, "seq"));
     return journal_add(&s->journal, type, fields, err);
 }
 
@@ -119,7 +119,7 @@ static int relay_event(struct relay *r, const json_t *event, struct err *err)
     json_int_t seq = json_integer_value(json_object_get(event, "seq"));
     json_t *index = json_object_get(event, "test_index");
     if (!name || !event_from_name(name, &type) || (!is_relayed(type) && !is_message(type, event)) ||
-        seq <= json_integer_value(json_object_get(r->s->relayed, r->id)))
+        seq <= json_integer_value(json_object_get(r->s->past.relayed, r->id)))
         return RELAY_SKIP;
     size_t test = (size_t)json_integer_value(index) - 1;
     if (index && !is_of_task(r, test))

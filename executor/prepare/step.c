@@ -33,8 +33,12 @@ static int run_logged(struct suite *s, size_t variant, struct step *step, const 
                       const struct strvec *env, struct assessment *out, double *wall_s, struct err *err)
 {
     struct contain_group group;
-    struct process_spec spec = {
-        .argv = argv->v, .env = env->v, .cwd = step->cwd, .input = -1, .files = s->files, .group = &group};
+    struct process_spec spec = {.argv = argv->v,
+                                .env = env->v,
+                                .cwd = step->cwd,
+                                .input = -1,
+                                .files = s->processes.files,
+                                .group = &group};
     struct child_limits limits = {.timeout_s = step->timeout_s, .kill_grace_s = s->job.settings.kill_grace_s};
     struct child_hooks hooks = {.output = on_output, .arg = step};
     struct child_result result;

@@ -97,8 +97,9 @@ static void end_unfinished(struct suite *s, enum run_status status, const char *
 /* What a scheduler was given goes on without a supervisor. */
 static double worked_s(const struct suite *s)
 {
-    double own_s = (double)(clock_mono_ns() - s->start_ns) * 1e-9;
-    return s->earlier_s + own_s + (placement_of(&s->job)->outlives_supervisor ? s->unattended_s : 0);
+    double own_s = (double)(clock_mono_ns() - s->time.start_ns) * 1e-9;
+    return s->past.earlier_s + own_s +
+           (placement_of(&s->job)->outlives_supervisor ? s->past.unattended_s : 0);
 }
 
 int closing_run(struct suite *s, enum run_status status, const char *reason, struct err *err)

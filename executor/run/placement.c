@@ -42,10 +42,10 @@ static int record_node(struct suite *s, struct err *err)
         json_object_set(node, "preflight", (json_t *)(uintptr_t)s->job.preflight);
     if (*s->job.part.host)
         json_object_set_new(node, "host", json_string(s->job.part.host));
-    if (s->clocks.count > 0)
+    if (s->clock.held.count > 0)
         json_object_set_new(node, "clocks",
-                            json_pack("{s:s, s:i}", "mode", clocks_mode_names[s->clocks.want.mode], "mhz",
-                                      s->clocks.want.mhz));
+                            json_pack("{s:s, s:i}", "mode", clocks_mode_names[s->clock.held.want.mode], "mhz",
+                                      s->clock.held.want.mhz));
     if (artifact_json(s->dir, RUN_NODE, json_incref(node), &s->secrets, err) != 0)
         return -1;
     return journal_add(&s->journal, EVENT_NODE,

@@ -161,7 +161,7 @@ static int run_child(struct profiled *p, struct err *err)
                                 .env = p->env.v,
                                 .cwd = p->dir,
                                 .input = -1,
-                                .files = s->files,
+                                .files = s->processes.files,
                                 .kept = s->lanes.count > 1};
     struct child_limits limits = {.timeout_s = timeout_s < p->left_s ? timeout_s : p->left_s,
                                   .kill_grace_s = s->job.settings.kill_grace_s};

@@ -90,7 +90,7 @@ int summary_write(struct suite *s, enum run_status status, const char *reason, d
         "s:o*}",
         "schema", PROTO_SCHEMA_SUMMARY, "run_id", s->job.run_id, "ticket", s->job.settings.ticket, "tag",
         s->job.settings.tag, "date", s->job.date, "mode", s->job.settings.mode, "status",
-        run_status_name(status), "reason", reason, "started_at", s->started_at, "ended_at", ended_at,
+        run_status_name(status), "reason", reason, "started_at", s->time.started_at, "ended_at", ended_at,
         "wall_s", artifact_number(wall_s), "counts", "total", (json_int_t)c.total, "ok", (json_int_t)c.ok,
         "failed", (json_int_t)c.failed, "skipped", (json_int_t)c.skipped, "variants", encode_variants(s),
         "tests", encode_tests(s), "clocks", run_clocks_encode(s), "needless", encode_needless(s));

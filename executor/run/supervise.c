@@ -33,7 +33,7 @@ static int write_start_event(struct suite *s, struct err *err)
                        json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o, s:s}", "run_id", s->job.run_id,
                                  "ticket", s->job.settings.ticket, "tag", s->job.settings.tag, "mode",
                                  s->job.settings.mode, "total_tests", (json_int_t)s->job.test_count,
-                                 "variants", variants, "contexts", list, "started_at", s->started_at),
+                                 "variants", variants, "contexts", list, "started_at", s->time.started_at),
                        err);
 }
 
@@ -89,11 +89,11 @@ static int carry_out(struct suite *s, struct node_lock *lock, struct err *err)
 {
     const struct placement *placement = placement_of(&s->job);
     char reason[REASON_MAX] = "";
-    if (s->closed) /* an earlier supervisor died between its last event and the manifest */
+    if (s->past.closed) /* an earlier supervisor died between its last event and the manifest */
         return closing_seal(s, err);
-    if (!s->started && write_start_event(s, err) != 0)
+    if (!s->past.started && write_start_event(s, err) != 0)
         return -1;
-    if (s->resumed && take_over(s, placement, err) != 0)
+    if (s->past.resumed && take_over(s, placement, err) != 0)
         return -1;
     if (suite_cancelled(s))
         return placement->cancel(s, err) != 0 ? -1
@@ -117,10 +117,10 @@ static void raise_files(struct suite *s)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= FILES_WANTED)
         return;
-    s->files = limit.rlim_cur;
+    s->processes.files = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max < FILES_WANTED ? limit.rlim_max : FILES_WANTED;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        s->files = 0;
+        s->processes.files = 0;
 }
 
 static void tell_without_memory(void *suite)
@@ -152,7 +152,7 @@ int supervise(const struct layout *layout, const char *run_id, struct err *err)
         struct err said = *err;
         secrets_printable(&s.secrets, said.msg, strlen(said.msg), err->msg, sizeof err->msg);
     }
-    contain_close(&s.contain); /* while nobody else may clear it */
+    contain_close(&s.processes.contain); /* while nobody else may clear it */
     node_lock_close(&lock);
     alloc_last_words(NULL, NULL);
     suite_release(&s);

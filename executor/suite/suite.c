@@ -87,12 +87,12 @@ static void replay_start(struct test_state *t, const json_t *event)
 /* A clock that was set back between two events adds nothing. */
 static void replay_time(struct suite *s, const json_t *event)
 {
-    double at = time_of(event), passed = s->last_event_s > 0 ? at - s->last_event_s : 0;
+    double at = time_of(event), passed = s->past.last_event_s > 0 ? at - s->past.last_event_s : 0;
     bool resumed = json_is_true(json_object_get(event, "resumed"));
     if (!(at > 0))
         return;
-    *(resumed ? &s->unattended_s : &s->earlier_s) += passed > 0 ? passed : 0;
-    s->last_event_s = at;
+    *(resumed ? &s->past.unattended_s : &s->past.earlier_s) += passed > 0 ? passed : 0;
+    s->past.last_event_s = at;
 }
 
 /* Restores the state from an event of an earlier supervisor. */
@@ -104,18 +104,18 @@ static int replay_event(const json_t *event, void *arg, struct err *err)
     json_int_t index = json_integer_value(json_object_get(event, "test_index"));
     const char *attempt = json_string_value(json_object_get(event, "attempt_id"));
     (void)err;
-    s->resumed = true;
+    s->past.resumed = true;
     replay_time(s, event);
     if (attempt)
-        json_object_set(s->relayed, attempt, json_object_get(event, "attempt_seq"));
+        json_object_set(s->past.relayed, attempt, json_object_get(event, "attempt_seq"));
     if (!name || !event_from_name(name, &type))
         return 0;
     if (type == EVENT_SUITE_START) {
         const char *ts = json_string_value(json_object_get(event, "ts"));
-        snprintf(s->started_at, sizeof s->started_at, "%.30s", ts ? ts : "");
-        s->started = true;
+        snprintf(s->time.started_at, sizeof s->time.started_at, "%.30s", ts ? ts : "");
+        s->past.started = true;
     }
-    s->closed |= type == EVENT_SUITE_END;
+    s->past.closed |= type == EVENT_SUITE_END;
     if (index < 1 || (size_t)index > s->job.test_count)
         return 0;
     struct test_state *t = &s->test[index - 1];
@@ -131,9 +131,9 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
     char events[FS_PATH_MAX];
     *s = (struct suite){.layout = layout, .journal = {.fd = -1}, .loop = {.epfd = -1}};
     s->nvml = (struct nvml){.ask = -1, .done = -1};
-    s->relayed = json_object();
-    s->start_ns = clock_mono_ns();
-    clock_iso8601(clock_real_s(), s->started_at);
+    s->past.relayed = json_object();
+    s->time.start_ns = clock_mono_ns();
+    clock_iso8601(clock_real_s(), s->time.started_at);
     if (layout_run(layout, s->dir, run_id, err) != 0 || load_job(s, run_id, err) != 0 ||
         make_states(s, err) != 0 || mark_make(layout, s->mark, err) != 0 ||
         fs_join(events, err, s->dir, RUN_EVENTS) != 0 ||
@@ -142,8 +142,8 @@ int suite_open(struct suite *s, const struct layout *layout, const char *run_id,
         suite_release(s);
         return -1;
     }
-    if (s->last_event_s > 0)
-        s->unattended_s += fmax(clock_real_s() - s->last_event_s, 0);
+    if (s->past.last_event_s > 0)
+        s->past.unattended_s += fmax(clock_real_s() - s->past.last_event_s, 0);
     nvml_open(&s->nvml, layout);
     s->nvml.spacing_ns = s->job.settings.sample_interval_ms * 1500000; /* a tick and a half */
     return 0;
@@ -178,7 +178,7 @@ void suite_release(struct suite *s)
     free(s->variant);
     free(s->test);
     json_decref(s->node);
-    json_decref(s->relayed);
+    json_decref(s->past.relayed);
     secrets_release(&s->secrets);
     if (s->job.root)
         job_release(&s->job);

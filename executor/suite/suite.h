@@ -78,6 +78,36 @@ struct test_state {
     char *doubt;     /* owned; why it cannot be believed, known since it began; NULL: nothing */
 };
 
+/* What the journal tells of earlier supervisors of the run. */
+struct suite_past {
+    bool resumed, started, closed;
+    double earlier_s; /* how long they worked on it, by the journal's times: until the last event of each */
+    double unattended_s; /* how long there was none */
+    double last_event_s;
+    json_t *relayed; /* owned; by attempt: seq of the last event relayed from its journal */
+};
+
+struct suite_time {
+    char started_at[32]; /* by the first supervisor */
+    int64_t start_ns;    /* of this one */
+    int64_t last_sync_ns;
+};
+
+/* The clocks of the GPUs; none are held unless the plan asks. */
+struct suite_clock {
+    struct clocks held;
+    struct clock_watch watch;
+    char warning[REASON_MAX]; /* what is wrong with them; "" when nothing is */
+};
+
+/* What all processes of the run have in common. */
+struct suite_processes {
+    struct contain contain; /* how they are held together */
+    bool signals_kept;      /* isolated tests cannot signal other processes */
+    bool told_unbound;      /* that tests are not bound to what is near their GPU */
+    rlim_t files; /* the limit of open files that this process was given, and its tests get; 0: not raised */
+};
+
 struct suite {
     const struct layout *layout;
     char dir[FS_PATH_MAX];       /* of the run */
@@ -87,32 +117,21 @@ struct suite {
     struct secrets secrets;
     struct journal journal;
     struct loop loop;
-    bool signals_kept;      /* isolated tests cannot signal other processes */
-    struct contain contain; /* how its processes are held together */
     struct nvml nvml;
     struct gpu_choice gpus; /* those that the run has */
     struct lanes lanes;     /* opened once the GPUs of the run are chosen */
     struct eta eta;
+    struct suite_past past;
+    struct suite_time time;
+    struct suite_clock clock;
+    struct suite_processes processes;
     struct variant_state *variant;
     struct test_state *test;
-    size_t tests_done; /* final ones */
-    size_t needless;   /* tests left out */
-    bool told_unbound; /* that tests are not bound to what is near their GPU */
-    json_t *node;      /* facts of probe */
-    json_t *relayed;   /* owned; by attempt: seq of the last event relayed from its journal */
-    bool resumed, started, closed;
-    char started_at[32];
-    int64_t start_ns;
-    /* By the journal's times: how long earlier supervisors worked on the run, until the last event of each,
-     * and how long there was none. */
-    double earlier_s, unattended_s, last_event_s;
-    int64_t last_sync_ns;
-    rlim_t files; /* the limit of open files that this process was given, and its tests get; 0: not raised */
-    struct clocks clocks; /* held by this run; none unless its plan asks */
-    struct clock_watch clock_watch;
-    char clocks_warning[REASON_MAX]; /* what is wrong with them; "" when nothing is */
-    char partial[REASON_MAX];        /* why tests were left out; "" when none were */
-    char dirty[REASON_MAX];          /* why no further test may run on this node; "" when it is clean */
+    size_t tests_done;        /* final ones */
+    size_t needless;          /* tests left out */
+    json_t *node;             /* owned; facts of probe */
+    char partial[REASON_MAX]; /* why tests were left out; "" when none were */
+    char dirty[REASON_MAX];   /* why no further test may run on this node; "" when it is clean */
 };
 
 int suite_open(struct suite *s, const struct layout *layout, const char *run_id, struct err *err);

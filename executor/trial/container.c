@@ -96,7 +96,7 @@ static bool pull_image(struct suite *s, const struct variant_state *v, const cha
     strvec_pushl(&argv, engine_name(v->engine), "pull", "--quiet", image, NULL);
     environment_copy(&env);
     const struct process_spec spec = {
-        .argv = argv.v, .env = env.v, .cwd = "/", .input = -1, .files = s->files};
+        .argv = argv.v, .env = env.v, .cwd = "/", .input = -1, .files = s->processes.files};
     bool done = child_run(&s->loop, &spec, &limits, &hooks, &result, &err) == 0;
     child_ending(&result, &limits, "pull", &ending);
     const struct assessment a = assess_ending(&ending);

@@ -192,7 +192,7 @@ static json_t *encode_run(const struct suite *s, const struct test_run *r)
         json_object_set_new(out, "container", container);
     if (test_group_isolates(s, r->index))
         json_object_set_new(out, "isolated", json_true());
-    if (test_group_isolates(s, r->index) && s->signals_kept)
+    if (test_group_isolates(s, r->index) && s->processes.signals_kept)
         json_object_set_new(out, "isolated_signals", json_true());
     if (contained->by_engine)
         json_object_set_new(out, "contained", json_string("container"));

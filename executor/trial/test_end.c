@@ -168,9 +168,9 @@ static int tell_unbound(struct test_run *r, struct err *err)
 {
     const struct near_failure *failed = &r->child.result.process.unbound;
     char text[REASON_MAX];
-    if (r->suite->told_unbound || (!failed->cpus && !failed->memory))
+    if (r->suite->processes.told_unbound || (!failed->cpus && !failed->memory))
         return 0;
-    r->suite->told_unbound = true;
+    r->suite->processes.told_unbound = true;
     reason_set(text,
                "tests are not bound to the %s near their GPU (%s): they may be slower, and vary more; permit "
                "%s in the container, or see the perf.json of the tests",
@@ -184,9 +184,9 @@ static int sync_result(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
     int64_t now = clock_mono_ns();
-    if (r->place.stuck || (double)(now - s->last_sync_ns) * 1e-9 < sync_interval_s)
+    if (r->place.stuck || (double)(now - s->time.last_sync_ns) * 1e-9 < sync_interval_s)
         return 0;
-    s->last_sync_ns = now;
+    s->time.last_sync_ns = now;
     return fs_sync_dir(r->place.dir, err) != 0 || journal_sync(&s->journal, err) != 0 ? -1 : 0;
 }
 

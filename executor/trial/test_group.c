@@ -15,14 +15,14 @@ int test_group_begin_run(struct suite *s, char *reason, struct err *err)
                    "drop \"isolate\"");
         return 0;
     }
-    s->signals_kept = s->job.settings.isolate && isolate_signals_works();
+    s->processes.signals_kept = s->job.settings.isolate && isolate_signals_works();
     const struct contain_run run = {.name = s->job.run_id,
                                     .limits = suite_limits(s),
                                     .helper = nvml_helper_pid(&s->nvml),
                                     .recorded = !s->job.part.on};
-    int rc = contain_open(&s->contain, s->layout, &scope_host_usual, &run, err);
+    int rc = contain_open(&s->processes.contain, s->layout, &scope_host_usual, &run, err);
     if (rc == 0)
-        reason_set(reason, "%s", s->contain.why);
+        reason_set(reason, "%s", s->processes.contain.why);
     return rc;
 }
 
@@ -40,13 +40,13 @@ int test_group_open(struct contain_group *g, struct suite *s, size_t test, struc
     /* The engine's own client is not what the plan limits: the container is. */
     const struct contain_limits limits = apart ? (struct contain_limits){.memory_bytes = 0} : suite_limits(s);
     snprintf(name, sizeof name, "test-%zu-%u", test + 1, s->test[test].attempts);
-    return contain_group_open(g, &s->contain.place, name, &limits, err);
+    return contain_group_open(g, &s->processes.contain.place, name, &limits, err);
 }
 
 int test_group_open_step(struct contain_group *g, struct suite *s, struct err *err)
 {
     const struct contain_limits none = {.memory_bytes = 0};
-    return contain_group_open(g, &s->contain.place, "step", &none, err);
+    return contain_group_open(g, &s->processes.contain.place, "step", &none, err);
 }
 
 static void append(struct assessment *a, const char *text)
@@ -78,8 +78,8 @@ void test_group_judge(const struct suite *s, const struct contain_hits *hits, st
 json_t *test_group_encode(const struct suite *s, bool grouped, const struct contain_hits *hits)
 {
     const struct contain_limits l = suite_limits(s);
-    json_t *out =
-        json_pack("{s:s}", "contained", containment_name(grouped ? s->contain.kind : CONTAINED_GROUP));
+    json_t *out = json_pack("{s:s}", "contained",
+                            containment_name(grouped ? s->processes.contain.kind : CONTAINED_GROUP));
     json_auto_t *limits = json_object();
     if (l.memory_bytes > 0) {
         json_object_set_new(limits, "memory_bytes", json_integer(l.memory_bytes));

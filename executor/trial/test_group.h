@@ -7,7 +7,8 @@
 #include "executor/contain/group.h"
 #include "executor/suite/suite.h"
 
-/* Opens s->contain as the node allows. 1; 0 with reason where it cannot enforce the plan's limits; -1. */
+/* Opens s->processes.contain as the node allows. 1; 0 with reason where it cannot enforce the plan's limits;
+ * -1. */
 int test_group_begin_run(struct suite *s, char *reason, struct err *err);
 
 /* With the plan's limits. Close it with contain_group_close(). */

@@ -45,8 +45,8 @@ static enum stop_cause on_sample(void *arg, double t_s, uint64_t missed)
     struct test_run *r = arg;
     sampler_take(&r->watch.sampler, t_s, missed);
     /* Several lanes share one clock, which began with the run. */
-    clock_watch_take(&r->suite->clock_watch,
-                     r->lane->kept ? (double)(clock_mono_ns() - r->suite->start_ns) * 1e-9 : t_s);
+    clock_watch_take(&r->suite->clock.watch,
+                     r->lane->kept ? (double)(clock_mono_ns() - r->suite->time.start_ns) * 1e-9 : t_s);
     return hang_feed(&r->watch.hang, &r->watch.sampler.last, r->output.log.total) ? STOP_HANG : STOP_NONE;
 }
 
@@ -157,11 +157,11 @@ int test_start_process(struct test_run *r, struct err *err)
                                 .env = r->env.v,
                                 .cwd = r->place.dir,
                                 .input = -1,
-                                .files = s->files,
+                                .files = s->processes.files,
                                 .kept = r->lane->kept,
                                 .group = &r->contained.group,
                                 .isolated = test_group_isolates(s, r->index),
-                                .signals_kept = s->signals_kept && test_group_isolates(s, r->index),
+                                .signals_kept = s->processes.signals_kept && test_group_isolates(s, r->index),
                                 .near = r->lane->near.on ? &r->lane->near : NULL};
     struct child_hooks hooks = {.started = on_started,
                                 .output = on_output,
