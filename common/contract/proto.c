@@ -25,10 +25,8 @@ static const char *const run_status_names[RUN_STATUS_COUNT] = {
 };
 
 const char *const run_purpose_names[PURPOSE_COUNT + 1] = {
-    [PURPOSE_SWEEP] = "sweep",
-    [PURPOSE_CONFIRM] = "confirm",
-    [PURPOSE_NOISE] = "noise",
-    [PURPOSE_BISECT] = "bisect",
+    [PURPOSE_SWEEP] = "sweep",   [PURPOSE_CONFIRM] = "confirm", [PURPOSE_NOISE] = "noise",
+    [PURPOSE_BISECT] = "bisect", [PURPOSE_AB] = "ab",           [PURPOSE_SEARCH] = "search",
 };
 
 static const char *const event_names[EVENT_COUNT] = {

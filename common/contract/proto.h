@@ -39,7 +39,15 @@ enum status {
 enum run_status { RUN_COMPLETE, RUN_PARTIAL, RUN_BLOCKED, RUN_CANCELLED, RUN_STATUS_COUNT };
 
 /* Why a run was made. Only sweeps are "latest", nights of a history, or baselines unless named by id. */
-enum run_purpose { PURPOSE_SWEEP, PURPOSE_CONFIRM, PURPOSE_NOISE, PURPOSE_BISECT, PURPOSE_COUNT };
+enum run_purpose {
+    PURPOSE_SWEEP,
+    PURPOSE_CONFIRM,
+    PURPOSE_NOISE,
+    PURPOSE_BISECT,
+    PURPOSE_AB,
+    PURPOSE_SEARCH,
+    PURPOSE_COUNT
+};
 
 enum event_type {
     EVENT_SUITE_START,

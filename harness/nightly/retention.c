@@ -178,24 +178,18 @@ static int prune_plan(const struct pruning *p, const char *plan, struct err *err
     return rc;
 }
 
-static int prune_purpose(const struct pruning *p, const char *plan, enum run_purpose purpose, struct err *err)
-{
-    char *name = measure_plan_name(plan, purpose);
-    if (!name)
-        return err_set(err, ERR_INTERNAL, "retention: no memory");
-    int rc = prune_plan(p, name, err);
-    free(name);
-    return rc;
-}
-
-/* Prunes the plan's runs, and separately those that confirmed its suspects and those that searched for
- * commits, keeping as many of each. */
+/* Prunes the plan's runs, and separately those of each purpose for which kernsweep measures it by itself,
+ * keeping as many of each. Noise is measured rarely and kept. */
 static int prune_all(const struct pruning *p, const char *plan, struct err *err)
 {
-    return prune_plan(p, plan, err) != 0 || prune_purpose(p, plan, PURPOSE_CONFIRM, err) != 0 ||
-                   prune_purpose(p, plan, PURPOSE_BISECT, err) != 0
-               ? -1
-               : 0;
+    if (prune_plan(p, plan, err) != 0)
+        return -1;
+    for (size_t i = 0; i < MEASURE_PURPOSES; i++) {
+        AUTO_FREE char *name = measure_plan_name(plan, measure_purposes[i]);
+        if (prune_plan(p, name, err) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* In its place, a bundle is whole or gone, whenever this is killed. */

@@ -168,6 +168,5 @@ static bool any_met(const json_t *list, const struct condition_cell *cell, bool 
 
 bool conditions_leave_out(const struct conditions *c, const struct condition_cell *cell)
 {
-    return any_met(c->skip, cell, false) || any_met(c->dropped, cell, false) ||
-           (c->only && !any_met(c->only, cell, true));
+    return any_met(c->skip, cell, false) || (c->only && !any_met(c->only, cell, true));
 }

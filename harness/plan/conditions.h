@@ -9,7 +9,6 @@
 
 struct conditions {
     const json_t *skip, *only; /* borrowed; NULL: none */
-    const json_t *dropped;     /* as skip, but of a run and not of its plan */
 };
 
 /* A cell: what a condition is held against. */

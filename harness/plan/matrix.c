@@ -235,16 +235,59 @@ int matrix_select(struct matrix *m, const struct json_at *root, const char *list
     return 0;
 }
 
+int matrix_keep(struct matrix *m, const struct json_at *root, const int64_t *contexts, size_t n,
+                struct err *err)
+{
+    struct plan_context *chosen = xcalloc(n + 1, sizeof *chosen);
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (has_context(chosen, count, contexts[i]))
+            continue;
+        chosen[count].tokens = contexts[i];
+        if (fill_context(root, &chosen[count++], err) != 0) {
+            free(chosen);
+            return -1;
+        }
+    }
+    free(m->contexts);
+    m->contexts = chosen;
+    m->count = count;
+    return 0;
+}
+
+static void repeat(struct plan_context *c, int64_t count)
+{
+    c->repetitions = count;
+    c->until = 0;
+}
+
+void matrix_repeat_exactly(struct matrix *m, int64_t count)
+{
+    for (size_t i = 0; i < m->count; i++)
+        repeat(&m->contexts[i], count);
+}
+
+void matrix_repeat_at_least(struct matrix *m, int64_t count)
+{
+    for (size_t i = 0; i < m->count; i++)
+        repeat(&m->contexts[i], m->contexts[i].repetitions > count ? m->contexts[i].repetitions : count);
+}
+
+void matrix_repeat_context(struct matrix *m, int64_t tokens, int64_t count)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (m->contexts[i].tokens == tokens && m->contexts[i].repetitions != count)
+            repeat(&m->contexts[i], count);
+}
+
 /* tokens 0: all contexts. */
-static bool repeat_context(struct matrix *m, int64_t tokens, int64_t count, bool exactly)
+static bool repeat_some(struct matrix *m, int64_t tokens, int64_t count)
 {
     bool found = false;
     for (size_t i = 0; i < m->count; i++) {
         if (tokens && m->contexts[i].tokens != tokens)
             continue;
-        if (exactly || m->contexts[i].repetitions != count)
-            m->contexts[i].until = 0;
-        m->contexts[i].repetitions = count;
+        repeat(&m->contexts[i], count);
         found = true;
     }
     return found;
@@ -272,7 +315,7 @@ static int check_once(const char *before, size_t len, int64_t tokens, struct err
     return 0;
 }
 
-int matrix_repeat(struct matrix *m, const char *list, bool exactly, struct err *err)
+int matrix_repeat(struct matrix *m, const char *list, struct err *err)
 {
     char word[LIST_WORD_MAX];
     const char *rest = list, *at = list;
@@ -288,7 +331,7 @@ int matrix_repeat(struct matrix *m, const char *list, bool exactly, struct err *
             return bad_repeat(m, list, err);
         if (check_once(list, (size_t)(at - list), tokens, err) != 0)
             return -1;
-        if (!repeat_context(m, tokens, count, exactly))
+        if (!repeat_some(m, tokens, count))
             return err_set(err, ERR_INPUT, "--repeat: %lld is not among the contexts of this run",
                            (long long)tokens);
     }

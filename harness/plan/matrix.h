@@ -27,9 +27,16 @@ void matrix_release(struct matrix *m);
 
 /* Replaces the contexts by those of list ("4096,8192"), with the plan's time-outs and repetitions. */
 int matrix_select(struct matrix *m, const struct json_at *root, const char *list, struct err *err);
-/* Sets the repetitions of some contexts ("4096:2,8192:1"). exactly: that many; else a context that may have
- * that many at most keeps its rule. */
-int matrix_repeat(struct matrix *m, const char *list, bool exactly, struct err *err);
+/* Replaces the contexts by those of the array, each once, likewise. */
+int matrix_keep(struct matrix *m, const struct json_at *root, const int64_t *contexts, size_t n,
+                struct err *err);
+/* Sets the repetitions of all contexts, or raises those that are fewer. No rule remains. */
+void matrix_repeat_exactly(struct matrix *m, int64_t count);
+void matrix_repeat_at_least(struct matrix *m, int64_t count);
+/* Sets the repetitions of one context; one that may have that many at most keeps its rule. */
+void matrix_repeat_context(struct matrix *m, int64_t tokens, int64_t count);
+/* Sets the repetitions of some contexts ("4096:2,8192:1"), or of all ("3"). No rule of theirs remains. */
+int matrix_repeat(struct matrix *m, const char *list, struct err *err);
 /* Whether any context's repetitions depend on what is measured. */
 bool matrix_has_rule(const struct matrix *m);
 

@@ -5,6 +5,7 @@
 #include "common/contract/proto.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WORD_MAX = 256, KNOWN_MAX = 128 };
@@ -132,22 +133,49 @@ int narrow_to_values(struct plan_variants *v, const char *list, const char *file
     return 0;
 }
 
-static bool runs_anywhere(const struct plan_variants *v, const struct plan_variant *item,
-                          const struct matrix *m)
+static int keep_contexts(struct plan *p, const struct plan_cell *cells, size_t n, struct err *err)
 {
-    for (size_t i = 0; i < m->count; i++)
-        if (plan_variant_runs(v, item, m->contexts[i].tokens))
-            return true;
-    return false;
+    const struct json_at root = json_root(p->root, p->file);
+    AUTO_FREE int64_t *contexts = xcalloc(n + 1, sizeof *contexts);
+    for (size_t i = 0; i < n; i++)
+        contexts[i] = cells[i].context;
+    return matrix_keep(&p->matrix, &root, contexts, n, err);
 }
 
-void narrow_without(struct plan_variants *v, json_t *cells, const struct matrix *contexts)
+static int check_known(const struct plan *p, const char *variant, struct err *err)
 {
+    for (size_t i = 0; i < p->variants.count; i++)
+        if (strcmp(p->variants.item[i].name, variant) == 0)
+            return 0;
+    return err_set(err, ERR_INPUT, "%s: has no variant \"%.80s\"", p->file, variant);
+}
+
+static void keep_variants(struct plan_variants *v, const struct plan_cell *cells, size_t n)
+{
+    int64_t *contexts = xcalloc(n + 1, sizeof *contexts), *next = contexts;
     size_t kept = 0;
-    json_array_append(v->kept, cells);
-    v->conditions.dropped = cells;
-    for (size_t i = 0; i < v->count; i++)
-        if (runs_anywhere(v, &v->item[i], contexts))
-            v->item[kept++] = v->item[i];
+    for (size_t i = 0; i < v->count; i++) {
+        struct plan_variant item = v->item[i];
+        item.contexts = next;
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(cells[k].variant, item.name) == 0)
+                *next++ = cells[k].context;
+        item.n_contexts = (size_t)(next - item.contexts);
+        if (item.n_contexts > 0)
+            v->item[kept++] = item;
+    }
     v->count = kept;
+    free(v->contexts);
+    v->contexts = contexts;
+}
+
+int plan_keep_cells(struct plan *p, const struct plan_cell *cells, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (check_known(p, cells[i].variant, err) != 0)
+            return -1;
+    if (keep_contexts(p, cells, n, err) != 0)
+        return -1;
+    keep_variants(&p->variants, cells, n);
+    return plan_check_size(p, p->file, err);
 }

@@ -75,7 +75,7 @@ static int apply_selection(const struct overrides *o, struct plan *p, struct err
     if ((o->axis || o->variants) && plan_check_size(p, o->axis ? "--axis" : "--variants", err) != 0)
         return -1;
     if (o->repeat &&
-        (matrix_repeat(&p->matrix, o->repeat, true, err) != 0 || plan_check_size(p, "--repeat", err) != 0))
+        (matrix_repeat(&p->matrix, o->repeat, err) != 0 || plan_check_size(p, "--repeat", err) != 0))
         return -1;
     return 0;
 }

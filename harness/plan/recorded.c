@@ -6,12 +6,12 @@
 #include "common/base/sha256.h"
 #include "common/base/text.h"
 #include "common/contract/proto.h"
+#include "harness/plan/narrow.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LIST_MAX = 1 << 16 };
 
 /* What the executor writes for the value of a secret. */
 static const char hidden[] = "***";
@@ -150,54 +150,73 @@ static bool is_of_first_gpu(const json_t *tests, const json_t *test)
     return strcmp(json_text(test, "gpu"), json_text(json_array_get(tests, 0), "gpu")) == 0;
 }
 
-/* Each context once, in the order of its first test, with its highest repetition: as the values of --contexts
- * and --repeat. */
-static void list_contexts(const json_t *job, int64_t warmup, struct buf *contexts, struct buf *repeat)
+/* What the job measures, and how often at each context. */
+struct tests {
+    json_t *seen; /* the cells, and the contexts with their highest repetition */
+    struct plan_cell *cells;
+    size_t count, cap;
+};
+
+static void tests_release(struct tests *t)
 {
-    json_auto_t *highest = json_object();
-    json_t *test, *value;
-    const char *key;
+    json_decref(t->seen);
+    free(t->cells);
+}
+
+static int add_test(struct tests *t, const json_t *test, int64_t warmup, struct err *err)
+{
+    char cell[LIMIT_NAME + 32], context[24];
+    const struct plan_cell c = {.variant = json_text(test, "variant"),
+                                .context = json_integer_value(json_object_get(test, "context"))};
+    int64_t n = json_integer_value(json_object_get(test, "repetition")) - warmup;
+    if (c.context < 1 || c.context > LIMIT_CONTEXT || n > LIMIT_REPETITIONS)
+        return err_set(err, ERR_INPUT, "the job has a test that no plan has");
+    snprintf(cell, sizeof cell, "%s %" PRId64, c.variant, c.context);
+    snprintf(context, sizeof context, "%" PRId64, c.context);
+    if (!json_object_get(t->seen, cell)) {
+        json_object_set_new(t->seen, cell, json_true());
+        ALLOC_GROW(t->cells, t->count + 1, t->cap);
+        t->cells[t->count++] = c;
+    }
+    if (n > json_integer_value(json_object_get(t->seen, context)))
+        json_object_set_new(t->seen, context, json_integer(n));
+    return 0;
+}
+
+static int take_tests(struct plan *p, const json_t *tests, struct err *err)
+{
+    AUTO(tests_release) struct tests t = {.seen = json_object()};
+    const json_t *test;
     size_t i;
-    char name[32];
-    json_array_foreach(json_object_get(job, "tests"), i, test)
+    json_array_foreach(tests, i, test)
     {
-        json_int_t n = json_integer_value(json_object_get(test, "repetition"));
-        if (!is_of_first_gpu(json_object_get(job, "tests"), test))
-            continue;
-        snprintf(name, sizeof name, "%lld", (long long)json_integer_value(json_object_get(test, "context")));
-        value = json_object_get(highest, name);
-        if (!value || n > json_integer_value(value))
-            json_object_set_new(highest, name, json_integer(n));
+        if (is_of_first_gpu(tests, test) && add_test(&t, test, p->warmup, err) != 0)
+            return -1;
     }
-    json_object_foreach(highest, key, value)
-    {
-        const char *comma = contexts->len ? "," : "";
-        buf_printf(contexts, "%s%s", comma, key);
-        buf_printf(repeat, "%s%s:%lld", comma, key, (long long)(json_integer_value(value) - warmup));
-    }
-}
-
-static int take_contexts(const json_t *job, struct matrix *m, const struct json_at *root, struct err *err)
-{
-    AUTO(buf_release) struct buf contexts = {.max = LIST_MAX};
-    AUTO(buf_release) struct buf repeat = {.max = LIST_MAX};
-    list_contexts(job, m->warmup, &contexts, &repeat);
-    if (!buf_ok(&contexts) || !buf_ok(&repeat))
-        return err_set(err, ERR_INPUT, "more tests than a plan can have");
-    if (matrix_select(m, root, buf_str(&contexts), err) != 0)
+    if (t.count == 0)
+        return err_set(err, ERR_INPUT, "the job has no tests");
+    if (plan_keep_cells(p, t.cells, t.count, err) != 0)
         return -1;
-    return matrix_repeat(m, buf_str(&repeat), false, err);
+    for (i = 0; i < p->matrix.count; i++) {
+        char context[24];
+        snprintf(context, sizeof context, "%" PRId64, p->matrix.contexts[i].tokens);
+        int64_t n = json_integer_value(json_object_get(t.seen, context));
+        if (n < 1)
+            return err_set(err, ERR_INPUT, "the job has nothing but warm-ups at the context %s", context);
+        matrix_repeat_context(&p->matrix, p->matrix.contexts[i].tokens, n);
+    }
+    return 0;
 }
 
-int recorded_apply(const json_t *job, struct plan_variants *v, struct matrix *m, struct settings *settings,
-                   const struct json_at *root, struct err *err)
+int recorded_apply(struct plan *p, struct err *err)
 {
+    const json_t *job = p->recorded;
     const char *mode = json_text(job, "mode"), *tag = json_text(job, "tag");
     if (settings_mode_ok(mode))
-        settings->mode = mode;
+        p->settings.mode = mode;
     if (!*tag || text_is_name(tag))
-        settings->tag = tag;
-    if (take_variants(job, v, err) == 0 && take_contexts(job, m, root, err) == 0)
+        p->settings.tag = tag;
+    if (take_variants(job, &p->variants, err) == 0 && take_tests(p, json_object_get(job, "tests"), err) == 0)
         return 0;
-    return err_wrap(err, "%s: the bundle's job.json does not match its plan", root->file);
+    return err_wrap(err, "%s: the bundle's job.json does not match its plan", p->file);
 }

@@ -362,6 +362,7 @@ void plan_variants_release(struct plan_variants *v)
     free(v->failed);
     free(v->read);
     free(v->names);
+    free(v->contexts);
     free(v->item);
     json_decref(v->shapes);
     json_decref(v->kept);
@@ -386,11 +387,20 @@ bool plan_variant_is(const struct plan_variant *v, const char *word)
     return strcmp(v->name, word) == 0 || (plan_variant_at_point(v) && strcmp(v->variant->name, word) == 0);
 }
 
+/* Whether the run measures it there. */
+static bool is_kept(const struct plan_variant *v, int64_t context)
+{
+    bool kept = !v->contexts || context == 0;
+    for (size_t i = 0; !kept && i < v->n_contexts; i++)
+        kept = v->contexts[i] == context;
+    return kept;
+}
+
 bool plan_variant_runs(const struct plan_variants *all, const struct plan_variant *v, int64_t context)
 {
     struct condition_cell cell = {
         .variant = v->variant->name, .name = v->name, .values = v->values, .context = context};
-    return !conditions_leave_out(&all->conditions, &cell);
+    return is_kept(v, context) && !conditions_leave_out(&all->conditions, &cell);
 }
 
 struct axis_text plan_variant_text(const struct plan_variant *v, const struct secret_names *secrets)

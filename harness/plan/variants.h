@@ -18,6 +18,8 @@ struct plan_variant {
     const json_t *point;           /* of the axes; NULL without them */
     const json_t *values;          /* borrowed: the words of its axes and its shape, by name */
     const json_t *written;         /* borrowed: the variant in the plan */
+    const int64_t *contexts;       /* borrowed: the only ones, of a run of less than the plan; NULL: all */
+    size_t n_contexts;
 };
 
 struct plan_variants {
@@ -30,9 +32,10 @@ struct plan_variants {
     bool *failed;     /* of these: which could not be read */
     size_t own_count; /* variants of the plan */
     struct conditions conditions;
-    json_t *shapes; /* of a kernel plan, else NULL */
-    json_t *kept;   /* owns what the items were read from */
-    char **names;   /* owned names of items at a point */
+    json_t *shapes;    /* of a kernel plan, else NULL */
+    json_t *kept;      /* owns what the items were read from */
+    int64_t *contexts; /* owned: those of the items */
+    char **names;      /* owned names of items at a point */
     size_t name_count;
 };
 

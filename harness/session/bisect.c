@@ -429,7 +429,7 @@ int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_sett
     if (rc == 0)
         rc = make_trees(&w, err);
     if (rc == 0)
-        rc = measure_settle(o->session.db, b->request.plan, NULL, PURPOSE_BISECT, &o->session, err);
+        rc = measure_settle(b->request.plan, NULL, PURPOSE_BISECT, &o->session, err);
     if (rc == 0)
         rc = search(&w, err);
     suspect_list_release(&w.cells);

@@ -1,28 +1,36 @@
 #include "harness/session/measure.h"
 
+#include "common/base/alloc.h"
+#include "harness/plan/narrow.h"
 #include "harness/session/node_runs.h"
 #include "results/ingest/ingest.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+const enum run_purpose measure_purposes[MEASURE_PURPOSES] = {PURPOSE_CONFIRM, PURPOSE_BISECT, PURPOSE_AB,
+                                                             PURPOSE_SEARCH};
+
 char *measure_plan_name(const char *plan, enum run_purpose purpose)
 {
-    char *name = NULL;
-    return asprintf(&name, "%s#%s", plan, run_purpose_name(purpose)) < 0 ? NULL : name;
+    return xasprintf("%s#%s", plan, run_purpose_name(purpose));
 }
 
-static int rename_plan(struct plan *p, enum run_purpose purpose, struct err *err)
+int measure_keep_cells(struct plan *p, const struct suspect_list *cells, struct err *err)
+{
+    AUTO_FREE struct plan_cell *all = xcalloc(cells->count, sizeof *all);
+    for (size_t i = 0; i < cells->count; i++)
+        all[i] = (struct plan_cell){cells->items[i].variant, cells->items[i].context};
+    return plan_keep_cells(p, all, cells->count, err);
+}
+
+static void rename_plan(struct plan *p, enum run_purpose purpose)
 {
     if (strchr(p->file, '#'))
-        return 0;
+        return;
     char *name = measure_plan_name(p->file, purpose);
-    if (!name)
-        return err_set(err, ERR_INTERNAL, "no memory for a plan's name");
     free(p->file);
     p->file = name;
-    return 0;
 }
 
 static int store_bundle(struct session *s, struct store *store, int64_t *key, struct err *err)
@@ -39,61 +47,56 @@ static int store_bundle(struct session *s, struct store *store, int64_t *key, st
 int measure_run(struct plan *p, const struct session_options *opt, struct store *store, int64_t *key,
                 struct err *err)
 {
-    struct session s = {0};
+    AUTO(session_close) struct session s = {0};
     struct session_options own = *opt;
-    own.overrides.tag = opt->purpose_tag ? opt->purpose_tag : run_purpose_name(opt->purpose);
-    if (overrides_apply(&own.overrides, p, err) != 0 || plan_one_node(p, err) != 0 ||
-        rename_plan(p, opt->purpose, err) != 0)
+    own.overrides.tag = run_purpose_name(opt->purpose);
+    if (overrides_apply(&own.overrides, p, err) != 0 || plan_one_node(p, err) != 0)
         return -1;
-    int rc = session_start(&s, p, &own, err);
-    if (rc == 0)
-        rc = session_follow(&s, err);
-    if (rc == 0)
-        rc = session_collect(&s, err);
-    if (rc == 0)
-        rc = store_bundle(&s, store, key, err);
-    session_close(&s);
-    return rc;
+    rename_plan(p, opt->purpose);
+    return session_start(&s, p, &own, err) != 0 || session_follow(&s, err) != 0 ||
+                   session_collect(&s, err) != 0 || store_bundle(&s, store, key, err) != 0
+               ? -1
+               : 0;
+}
+
+/* *there: whether the node has the run at all. */
+static int fetch_bundle(struct session *s, const struct runrec *rec, const struct session_options *opt,
+                        bool *there, struct err *err)
+{
+    if (session_attach(s, rec, opt, err) != 0 || node_runs_has(s, rec->run_id, there, err) != 0)
+        return -1;
+    return *there && (session_follow(s, err) != 0 || session_collect(s, err) != 0) ? -1 : 0;
 }
 
 static int complete_run(const struct runrec *rec, const struct session_options *opt, struct err *err)
 {
-    struct session s = {0};
-    struct store store = {0};
+    AUTO(session_close) struct session s = {.rec = *rec, .opt = *opt};
+    AUTO(store_close) struct store store = {0};
     int64_t key;
     bool there = true;
-    int rc = store_open(&store, opt->db, STORE_WRITE, err);
-    if (rc == 0 && rec->state == RUNREC_RUNNING) {
-        rc = session_attach(&s, rec, opt, err);
-        if (rc == 0)
-            rc = node_runs_has(&s, rec->run_id, &there, err);
-        if (rc == 0 && there)
-            rc = session_follow(&s, err);
-        if (rc == 0)
-            rc = there ? session_collect(&s, err) : 0;
-    } else {
-        s.rec = *rec;
-        s.opt = *opt;
-    }
-    if (rc == 0 && there)
-        rc = store_bundle(&s, &store, &key, err);
-    if (s.t)
-        session_close(&s);
-    store_close(&store);
-    return rc;
+    if (store_open(&store, opt->db, STORE_WRITE, err) != 0 ||
+        (rec->state == RUNREC_RUNNING && fetch_bundle(&s, rec, opt, &there, err) != 0))
+        return -1;
+    return there ? store_bundle(&s, &store, &key, err) : 0;
 }
 
-int measure_settle(const char *db, const char *plan, const char *node, enum run_purpose purpose,
+int measure_settle(const char *plan, const char *node, enum run_purpose purpose,
                    const struct session_options *opt, struct err *err)
 {
-    char *name = measure_plan_name(plan, purpose);
+    AUTO_FREE char *name = measure_plan_name(plan, purpose);
     struct runrec last;
     bool found;
-    if (!name)
-        return err_set(err, ERR_INTERNAL, "no memory for a plan's name");
-    int rc = runrec_newest(&last, db, name, node, &found, err);
-    if (rc == 0 && found && (last.state == RUNREC_RUNNING || last.state == RUNREC_PULLED))
-        rc = complete_run(&last, opt, err);
-    free(name);
-    return rc;
+    if (runrec_newest(&last, opt->db, name, node, &found, err) != 0)
+        return -1;
+    return found && (last.state == RUNREC_RUNNING || last.state == RUNREC_PULLED)
+               ? complete_run(&last, opt, err)
+               : 0;
+}
+
+int measure_settle_all(const char *plan, const char *node, const struct session_options *opt, struct err *err)
+{
+    for (size_t i = 0; i < MEASURE_PURPOSES; i++)
+        if (measure_settle(plan, node, measure_purposes[i], opt, err) != 0)
+            return -1;
+    return 0;
 }

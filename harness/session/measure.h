@@ -1,17 +1,25 @@
-/* measure: a run for a special purpose (noise, confirm), from plan to store in one call, without baseline or
- * report.
+/* measure: a run for a special purpose (noise, confirm ...), from plan to store in one call, without baseline
+ * or report.
  *
- * The run has the purpose that the options name, which is also the tag of its folder unless they name
- * another, and its record names a plan that nightly runs never resume. Errors: as in session.h and ingest.h.
+ * The run has the purpose that the options name, which is also the tag of its folder, and its record names a
+ * plan that nightly runs never resume. Errors: as in session.h and ingest.h.
  */
 #ifndef KERNSWEEP_HARNESS_SESSION_MEASURE_H
 #define KERNSWEEP_HARNESS_SESSION_MEASURE_H
 
 #include "harness/session/session.h"
+#include "results/judge/confirm.h"
 #include "results/store/store.h"
 
-/* The plan's name in the records of such a run. The caller free()s it; NULL when out of memory. */
+/* The purposes of runs that answer one question and are not needed afterwards. */
+enum { MEASURE_PURPOSES = 4 };
+extern const enum run_purpose measure_purposes[MEASURE_PURPOSES];
+
+/* The plan's name in the records of such a run. The caller free()s it. */
 char *measure_plan_name(const char *plan, enum run_purpose purpose);
+
+/* Restricts a plan to these cells; errors are those of plan_keep_cells(). */
+int measure_keep_cells(struct plan *p, const struct suspect_list *cells, struct err *err);
 
 /* opt->purpose: not PURPOSE_SWEEP. Changes p->file, so that the run does not count as a nightly run of the
  * plan. */
@@ -20,7 +28,10 @@ int measure_run(struct plan *p, const struct session_options *opt, struct store 
 
 /* Completes the run that an interrupted command with this purpose left behind: pulls and stores it, so that
  * the node is free. plan: its file. node: where; NULL: anywhere. */
-int measure_settle(const char *db, const char *plan, const char *node, enum run_purpose purpose,
+int measure_settle(const char *plan, const char *node, enum run_purpose purpose,
                    const struct session_options *opt, struct err *err);
+/* The same for all of measure_purposes. */
+int measure_settle_all(const char *plan, const char *node, const struct session_options *opt,
+                       struct err *err);
 
 #endif

@@ -33,7 +33,6 @@ struct session_options {
     struct overrides overrides; /* already applied to the plan by overrides_apply() */
     enum run_purpose purpose;
     const char *sweep;       /* shared with the runs of other nodes (sweep.h) */
-    const char *purpose_tag; /* of measure.h's runs, instead of the purpose's name; NULL: that */
     bool counters;           /* count what the plan's "counters" name, after the tests */
     bool build_only;         /* no tests: build the variants and look at their gates */
     bool needs_commands;     /* a test whose command cannot be found ends session_follow() with ERR_INPUT */

@@ -8,82 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPETITIONS_MIN = 3, SELECTION_MAX = 1 << 16 };
+enum { REPETITIONS_MIN = 3 };
 
-/* The cells as the values of --variants, --contexts and --repeat. */
-struct selection {
-    struct buf variants, contexts, repeat;
-};
-
-static void selection_init(struct selection *sel)
-{
-    buf_init(&sel->variants, SELECTION_MAX);
-    buf_init(&sel->contexts, SELECTION_MAX);
-    buf_init(&sel->repeat, SELECTION_MAX);
-}
-
-static void selection_release(struct selection *sel)
-{
-    buf_release(&sel->variants);
-    buf_release(&sel->contexts);
-    buf_release(&sel->repeat);
-}
-
-static bool variant_listed(const struct suspect_list *l, size_t end, const char *variant)
-{
-    for (size_t i = 0; i < end; i++)
-        if (strcmp(l->items[i].variant, variant) == 0)
-            return true;
-    return false;
-}
-
-static bool context_listed(const struct suspect_list *l, size_t end, int context)
-{
-    for (size_t i = 0; i < end; i++)
-        if (l->items[i].context == context)
-            return true;
-    return false;
-}
-
-static int64_t repetitions_of(const struct plan *p, int context)
-{
-    for (size_t i = 0; i < p->matrix.count; i++)
-        if (p->matrix.contexts[i].tokens == context && p->matrix.contexts[i].repetitions > REPETITIONS_MIN)
-            return p->matrix.contexts[i].repetitions;
-    return REPETITIONS_MIN;
-}
-
-static int select_cells(const struct plan *p, const struct suspect_list *l, struct selection *sel,
-                        struct err *err)
-{
-    for (size_t i = 0; i < l->count; i++) {
-        const struct suspect *s = &l->items[i];
-        const char *comma = i ? "," : "";
-        if (!variant_listed(l, i, s->variant))
-            buf_printf(&sel->variants, "%s%s", comma, s->variant);
-        if (context_listed(l, i, s->context))
-            continue;
-        buf_printf(&sel->contexts, "%s%d", comma, s->context);
-        buf_printf(&sel->repeat, "%s%d:%lld", comma, s->context, (long long)repetitions_of(p, s->context));
-    }
-    return buf_ok(&sel->variants) && buf_ok(&sel->contexts) && buf_ok(&sel->repeat)
-               ? 0
-               : err_set(err, ERR_INTERNAL, "too many cells to measure in turns");
-}
-
-/* Restricts the plan to the cells. The strings are copied by what reads them. */
+/* Restricts the plan to the cells. */
 static int narrow(struct plan *p, const struct suspect_list *cells, struct err *err)
 {
-    struct selection sel;
-    selection_init(&sel);
-    int rc = select_cells(p, cells, &sel, err);
-    const struct overrides only = {.variants = buf_str(&sel.variants),
-                                   .contexts = buf_str(&sel.contexts),
-                                   .repeat = buf_str(&sel.repeat)};
-    if (rc == 0)
-        rc = overrides_apply(&only, p, err);
-    selection_release(&sel);
-    return rc;
+    if (measure_keep_cells(p, cells, err) != 0)
+        return -1;
+    matrix_repeat_at_least(&p->matrix, REPETITIONS_MIN);
+    return plan_check_size(p, p->file, err);
 }
 
 int turns_check_setting(const char *option, const char *setting, struct err *err)
@@ -236,8 +169,8 @@ static int run_side(const struct turns_request *r, const struct turns_side *side
     opt.overrides.variants = opt.overrides.contexts = opt.overrides.axis = opt.overrides.repeat = NULL;
     opt.source_sha256 = side->sha256;
     int rc = load_side(&p, r, side, cells, &opt.git, err);
-    if (rc == 0 && build_only && p.scheduler.on)
-        rc = matrix_repeat(&p.matrix, "1", true, err);
+    if (build_only && p.scheduler.on)
+        matrix_repeat_exactly(&p.matrix, 1);
     opt.build_only = build_only && !p.scheduler.on;
     if (rc == 0)
         rc = measure_run(&p, &opt, s, key, err);

@@ -30,7 +30,7 @@ CREATE TABLE run (
     date             TEXT NOT NULL CHECK (date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
     node             TEXT NOT NULL, -- what its figures are compared under: a machine, or a class of equal ones
     mode             TEXT NOT NULL CHECK (mode IN ('perf', 'debug')),
-    purpose          TEXT NOT NULL DEFAULT 'sweep' CHECK (purpose IN ('sweep', 'confirm', 'noise', 'bisect')),
+    purpose          TEXT NOT NULL DEFAULT 'sweep' CHECK (purpose IN ('sweep', 'confirm', 'noise', 'bisect', 'ab', 'search')),
     origin           TEXT NOT NULL CHECK (origin IN ('bundle', 'b3_89', 'import')),
     status           TEXT NOT NULL CHECK (status IN ('COMPLETE', 'PARTIAL', 'BLOCKED', 'CANCELLED')),
     sweep            TEXT, -- shared by what one command started on several nodes at once; NULL: a run of its own

@@ -151,7 +151,7 @@ search() {
     is "says how often each was measured" "$(jq '[.groups[0].points[] | .repetitions >= 3] | all' <<<"$found")" true
     is "and which were not measured to the end" "$(jq '[.groups[0].points[] | select(.finding == "dropped" or .finding == "ruled out")]
         | length >= 10' <<<"$found")" true
-    is "no round is a night" "$(sql "SELECT count(*) FROM run WHERE tag = 'search' AND purpose = 'sweep'")" 0
+    is "every round has the purpose search, and is no night" "$(sql "SELECT DISTINCT purpose FROM run WHERE tag = 'search'")" search
     mapfile -t ids < <(jq -r '.runs[]' <<<"$found")
     exits "the runs say the same later" 0 ks best --json "${ids[@]}"
     is "all of it" "$(jq -S . <<<"$OUT")" "$(jq -S . <<<"$found")"

@@ -118,7 +118,7 @@ ab_regression() {
     exits "exits 4" 4 ab --base c7 --head c8
     like "names the commits" "$OUT" "^head +$(git -C "$REPO" rev-parse --short=12 c8) +attention"
     like "says by how much" "$OUT" "64 +a .*\\+[6-9]\\..* % +regressed"
-    is "every run has the purpose confirm" "$(sql "SELECT DISTINCT purpose FROM run")" confirm
+    is "every run has the purpose ab" "$(sql "SELECT DISTINCT purpose FROM run")" ab
     is "every run records its commit, and no local changes" \
         "$(sql "SELECT DISTINCT commit_id || dirty FROM run_revision" | sort | paste -sd ' ')" "$(printf '%s0\n' "$(git -C "$REPO" rev-parse c7)" "$(git -C "$REPO" rev-parse c8)" | sort | paste -sd ' ')"
     is "none lacks it" "$(sql "SELECT count(*) FROM run WHERE id NOT IN (SELECT run_id FROM run_revision)")" 0

@@ -19,7 +19,7 @@ sql() {
 set_speed() {
     echo "$1" >"$TMPDIR/src/seconds"
     echo "$2" >"$TMPDIR/node_factor"
-    rm -f "$TMPDIR/fluke"
+    rm -f "$TMPDIR/fluke" "$TMPDIR/slow"
 }
 
 mkdir -p "$TMPDIR/src"
@@ -35,6 +35,7 @@ if [ -s "$2/fluke" ]; then
     left=$((left - 1))
     if [ "$left" -gt 0 ]; then echo "$left" >"$2/fluke"; else rm "$2/fluke"; fi
 fi
+grep -qsx "$5$3" "$2/slow" && fluke=1.3
 if [ -s "$2/fail" ]; then # "8 12": after eight tests, twelve fail
     read -r wait fail <"$2/fail"
     if [ "$wait" -gt 0 ]; then echo "$((wait - 1)) $fail" >"$2/fail"; else
@@ -52,8 +53,8 @@ cat >"$TMPDIR/plan.json" <<EOT
   "schema": "kernsweep.plan/1", "clock": "simulated", "ticket": "confirm", "node": "local", "workdir": "$TMPDIR/work",
   "source": {"dir": "$TMPDIR/src"},
   "variants": [
-    {"name": "a", "attn_impl": "fake", "run": ["{src}/work.sh", "{src}", "$TMPDIR", "{context}", "{repetition}"]},
-    {"name": "b", "attn_impl": "fake", "run": ["{src}/work.sh", "{src}", "$TMPDIR", "{context}", "{repetition}"]}
+    {"name": "a", "attn_impl": "fake", "run": ["{src}/work.sh", "{src}", "$TMPDIR", "{context}", "{repetition}", "a"]},
+    {"name": "b", "attn_impl": "fake", "run": ["{src}/work.sh", "{src}", "$TMPDIR", "{context}", "{repetition}", "b"]}
   ],
   "contexts": [64, 128], "repetitions": 2, "order": "grouped", "timeouts": {"default": 30},
   "threshold": {"regression": 0.05}
@@ -104,6 +105,18 @@ fluke() {
     is "confirming measures it three times in each run" "$(sql "SELECT count(*) FROM run r JOIN test t ON t.run_id = r.id WHERE r.tag = 'confirm'")" 12
     exits "a later compare of the two runs exits 0" 0 ks compare "$run" --baseline gold --json
     is "a later compare has the suspicion as refuted" "$(jq -r '.cells[] | select(.variant == "a" and .context == 64) | .confirmation' <<<"$OUT")" refuted
+}
+
+# The node became slower for each variant at another context: neither is measured at that of the other.
+diagonal() {
+    store diagonal
+    printf "a64\nb128\n" >"$TMPDIR/slow"
+    sweep --confirm >/dev/null 2>&1
+    is "confirming takes four runs" "$(sql "SELECT count(*) FROM run WHERE purpose = 'confirm'")" 4
+    is "each of them measures both suspects three times, and nothing else" "$(sql "SELECT DISTINCT group_concat(cell) FROM (
+        SELECT r.id AS run, s.variant || s.context_len || 'x' || count(*) AS cell FROM run r JOIN test t ON t.run_id = r.id
+            JOIN series s ON s.id = t.series_id WHERE r.purpose = 'confirm' GROUP BY 1, s.id ORDER BY 1, s.variant) GROUP BY run")" "a64x3,b128x3"
+    is "the node's change is told from the code's" "$(outcomes)" "node|2"
 }
 
 # Every test of the first round fails: nothing is decided until the second.
@@ -430,6 +443,7 @@ scenario "the first run of a plan" first_run
 scenario "latest after confirming" latest_after_confirming
 scenario "a rejected and a removed run" rejecting
 scenario "a cell that is slow once" fluke
+scenario "two suspects on a diagonal" diagonal
 scenario "rounds of confirming" rounds
 scenario "a plan that runs a variant otherwise" other_plan
 scenario "a plan without sources" no_sources

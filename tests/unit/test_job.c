@@ -6,6 +6,7 @@
 #include "common/base/text.h"
 #include "executor/job/job.h"
 #include "harness/plan/job.h"
+#include "harness/plan/narrow.h"
 #include "harness/plan/overrides.h"
 
 #include <poll.h>
@@ -76,6 +77,72 @@ static void both_orders_number_the_tests_as_documented(void **state)
                  "b/16/1! a/16/1! b/32/1! a/32/1! b/16/2 a/16/2 b/32/2 a/32/2 b/16/3 a/16/3 ");
     assert_order(PLAN(VARIANTS ",\"warmup\":1,\"order\":\"grouped\""),
                  "b/16/1! b/16/2 a/16/1! a/16/2 b/32/1! b/32/2 a/32/1! a/32/2 ");
+}
+
+/* Two cells of the plan. */
+static int keep_two(struct plan *p, struct plan_cell one, struct plan_cell other, struct err *err)
+{
+    const struct plan_cell cells[] = {one, other};
+    load(p, p->file);
+    return plan_keep_cells(p, cells, 2, err);
+}
+
+static void assert_kept(const char *text, struct plan_cell one, struct plan_cell other, const char *expected)
+{
+    struct plan p = {.file = (char *)text};
+    struct err err = {0};
+    assert_ok(keep_two(&p, one, other, &err), &err);
+    json_t *job = job_encode(&p, &request);
+    assert_string_equal(order(job), expected);
+    assert_int_equal(json_array_size(json_object_get(job, "tests")), plan_test_count(&p));
+    json_decref(job);
+    plan_release(&p);
+}
+
+#define AXES "\"axes\":{\"block\":[64,128]},"
+
+static void kept_cells_are_measured_and_no_others(void **state)
+{
+    const struct plan_cell b16 = {"b", 16}, b32 = {"b", 32}, a16 = {"a", 16}, a32 = {"a", 32};
+    (void)state;
+    assert_kept(PLAN(VARIANTS ",\"repetitions\":3"), a32, b16, "a/32/1 b/16/1 a/32/2 b/16/2 a/32/3 b/16/3 ");
+    assert_kept(PLAN(VARIANTS ",\"repetitions\":{\"default\":1,\"16\":2},\"order\":\"grouped\""), b16, a32,
+                "b/16/1 b/16/2 a/32/1 ");
+    assert_kept(PLAN(VARIANTS), a16, a32, "a/16/1 a/32/1 ");
+    assert_kept(PLAN(VARIANTS), a16, (struct plan_cell){"b", 64}, "a/16/1 b/64/1 ");
+    assert_kept(PLAN(VARIANTS ",\"skip\":[{\"variant\":\"b\",\"context\":32}]"), b32, a32, "a/32/1 ");
+    assert_kept(PLAN(VARIANTS ",\"only\":[{\"context\":16},{\"variant\":\"a\"}]"), b32, a32, "a/32/1 ");
+    assert_kept(PLAN(AXES VARIANTS), (struct plan_cell){"b_block64", 32},
+                (struct plan_cell){"b_block128", 16}, "b_block64/32/1 b_block128/16/1 ");
+}
+
+static void cells_that_the_plan_does_not_have_are_refused(void **state)
+{
+    const struct plan_cell b32 = {"b", 32}, gone = {"gone", 16}, b = {"b", 16};
+    struct plan p = {.file = (char *)PLAN(VARIANTS)};
+    struct err err = {0};
+    (void)state;
+    assert_err(keep_two(&p, b32, gone, &err), &err, ERR_INPUT, "no variant \"gone\"");
+    plan_release(&p);
+    p.file = (char *)PLAN(AXES VARIANTS);
+    assert_err(keep_two(&p, b, b, &err), &err, ERR_INPUT, "no variant \"b\"");
+    plan_release(&p);
+    p.file = (char *)PLAN(VARIANTS ",\"skip\":[{\"context\":32}]");
+    assert_err(keep_two(&p, b32, b32, &err), &err, ERR_INPUT, "leave nothing to measure");
+    plan_release(&p);
+}
+
+static void few_repetitions_are_raised_and_many_stay(void **state)
+{
+    struct plan p;
+    (void)state;
+    load(&p, PLAN(VARIANTS ",\"repetitions\":{\"default\":1,\"32\":5}"));
+    matrix_repeat_at_least(&p.matrix, 3);
+    assert_int_equal(p.matrix.contexts[0].repetitions, 3);
+    assert_int_equal(p.matrix.contexts[1].repetitions, 5);
+    matrix_repeat_exactly(&p.matrix, 1);
+    assert_int_equal(plan_test_count(&p), 4);
+    plan_release(&p);
 }
 
 static const char *text_of(const json_t *obj, const char *key)
@@ -383,6 +450,9 @@ static void a_run_id_made_later_is_newer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kept_cells_are_measured_and_no_others),
+        cmocka_unit_test(cells_that_the_plan_does_not_have_are_refused),
+        cmocka_unit_test(few_repetitions_are_raised_and_many_stay),
         cmocka_unit_test(both_orders_number_the_tests_as_documented),
         cmocka_unit_test(a_request_fills_its_members_and_defaults),
         cmocka_unit_test(every_simple_key_reaches_the_executor),

@@ -313,10 +313,10 @@ static int set_up(struct ab *ab, struct err *err)
     struct session_options *opt = &ab->request.opt;
     attach_options(ab->env, &where, opt);
     opt->overrides.node = ab->args->node;
-    opt->purpose = PURPOSE_CONFIRM;
+    opt->purpose = PURPOSE_AB;
     ab->request.plan = ab->plan.file;
     if (cmd_backend(ab->env, &opt->backend, err) != 0 ||
-        measure_settle(ab->env->db, ab->plan.file, NULL, PURPOSE_CONFIRM, opt, err) != 0 ||
+        measure_settle(ab->plan.file, NULL, PURPOSE_AB, opt, err) != 0 ||
         ab_side_open(&ab->args->base, &ab->plan, ab->env, &ab->store, err) != 0 ||
         ab_side_open(&ab->args->head, &ab->plan, ab->env, &ab->store, err) != 0)
         return -1;

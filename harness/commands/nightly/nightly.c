@@ -106,9 +106,7 @@ static int resume(struct nightly *n, const struct session_options *opt, bool *fo
 static int measure(struct nightly *n, const struct session_options *opt, struct err *err)
 {
     bool found;
-    if (measure_settle(n->env->db, n->plan.file, own_node(n), PURPOSE_CONFIRM, opt, err) != 0 ||
-        measure_settle(n->env->db, n->plan.file, own_node(n), PURPOSE_BISECT, opt, err) != 0 ||
-        resume(n, opt, &found, err) != 0)
+    if (measure_settle_all(n->plan.file, own_node(n), opt, err) != 0 || resume(n, opt, &found, err) != 0)
         return -1;
     if (!found && session_start(&n->session, &n->plan, opt, err) != 0) {
         cmd_print_blockers(&n->session.preflight);

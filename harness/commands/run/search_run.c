@@ -1,12 +1,11 @@
 #include "harness/commands/run/search_run.h"
 
+#include "common/base/alloc.h"
 #include "harness/commands/compare/best_output.h"
-#include "harness/plan/narrow.h"
 #include "harness/session/measure.h"
 #include "results/judge/search/halving.h"
 #include "results/store/run_load.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,20 +17,17 @@ struct search {
     struct store store;
     struct run_data runs[HALVING_ROUNDS_MAX];
     size_t rounds;
-    json_t *dropped; /* cells, as conditions */
+    struct suspect_list left; /* the cells that are measured again */
     struct best_groups groups;
 };
 
 /* The plan with what is left of it, as the next round measures it. */
 static int load_round(struct search *s, struct plan *p, struct err *err)
 {
-    char repeat[32];
-    if (plan_load(p, s->plan, err) != 0 || overrides_apply(&s->opt->overrides, p, err) != 0)
+    if (plan_load(p, s->plan, err) != 0 || overrides_apply(&s->opt->overrides, p, err) != 0 ||
+        (s->rounds > 0 && measure_keep_cells(p, &s->left, err) != 0))
         return -1;
-    snprintf(repeat, sizeof repeat, "%" PRId64, halving_repetitions(s->rounds + 1));
-    if (matrix_repeat(&p->matrix, repeat, true, err) != 0)
-        return -1;
-    narrow_without(&p->variants, s->dropped, &p->matrix);
+    matrix_repeat_exactly(&p->matrix, halving_repetitions(s->rounds + 1));
     return plan_check_size(p, "--search", err);
 }
 
@@ -48,8 +44,7 @@ static int measure_round(struct search *s, struct err *err)
     struct plan p = {0};
     struct session_options opt = *s->opt;
     int64_t key;
-    opt.purpose = PURPOSE_CONFIRM;
-    opt.purpose_tag = SEARCH_TAG;
+    opt.purpose = PURPOSE_SEARCH;
     opt.overrides.variants = opt.overrides.contexts = opt.overrides.axis = opt.overrides.repeat = NULL;
     opt.overrides.fresh = s->opt->overrides.fresh && s->rounds == 0;
     int rc = load_round(s, &p, err);
@@ -72,34 +67,38 @@ static int judge_rounds(struct search *s, struct err *err)
     return best_groups_make(&s->groups, s->runs, s->rounds, METRIC_COUNT, false, err);
 }
 
-/* Drops what the next round does not measure; *left: how many cells it does. */
-static int drop_cells(struct search *s, size_t *left, struct err *err)
+static void keep_cell(struct search *s, const struct best_group *g, size_t point)
 {
-    *left = 0;
-    json_array_clear(s->dropped);
+    struct suspect *cell = &s->left.items[s->left.count++];
+    snprintf(cell->variant, sizeof cell->variant, "%s", g->member[point].variant->name);
+    cell->context = g->context;
+}
+
+/* Lists what the next round measures. */
+static void list_left(struct search *s)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < s->groups.count; i++)
+        most += s->groups.item[i].count;
+    AUTO_FREE bool *keep = xcalloc(most + 1, sizeof *keep);
+    suspect_list_release(&s->left);
+    s->left.items = xcalloc(most + 1, sizeof *s->left.items);
     for (size_t i = 0; i < s->groups.count; i++) {
         const struct best_group *g = &s->groups.item[i];
-        bool *keep = calloc(g->count + 1, sizeof *keep);
-        if (!keep)
-            return err_set(err, ERR_INTERNAL, "no memory for the search");
-        *left += halving_keep(g, s->rounds, keep);
+        halving_keep(g, s->rounds, keep);
         for (size_t k = 0; k < g->count; k++)
-            if (!keep[k])
-                json_array_append_new(
-                    s->dropped,
-                    json_pack("{s:s, s:i}", "variant", g->member[k].variant->name, "context", g->context));
-        free(keep);
+            if (keep[k])
+                keep_cell(s, g, k);
     }
-    return 0;
 }
 
 static int run_rounds(struct search *s, struct err *err)
 {
-    size_t left = 1;
-    while (left > 0 && s->rounds < HALVING_ROUNDS_MAX) {
-        if (measure_round(s, err) != 0 || judge_rounds(s, err) != 0 || drop_cells(s, &left, err) != 0)
+    do {
+        if (measure_round(s, err) != 0 || judge_rounds(s, err) != 0)
             return -1;
-    }
+        list_left(s);
+    } while (s->left.count > 0 && s->rounds < HALVING_ROUNDS_MAX);
     return 0;
 }
 
@@ -130,10 +129,10 @@ static bool any_failed(const struct search *s)
 
 int search_run(struct cmd_env *env, const char *plan, const struct session_options *opt, struct err *err)
 {
-    struct search s = {.env = env, .plan = plan, .opt = opt, .dropped = json_array()};
+    struct search s = {.env = env, .plan = plan, .opt = opt};
     int rc = cmd_store_open(env, &s.store, STORE_WRITE, err);
     if (rc == 0)
-        rc = measure_settle(env->db, plan, NULL, PURPOSE_CONFIRM, opt, err);
+        rc = measure_settle(plan, NULL, PURPOSE_SEARCH, opt, err);
     if (rc == 0)
         rc = run_rounds(&s, err);
     if (rc == 0)
@@ -145,7 +144,7 @@ int search_run(struct cmd_env *env, const char *plan, const struct session_optio
     best_groups_release(&s.groups);
     for (size_t i = 0; i < s.rounds; i++)
         run_data_release(&s.runs[i]);
-    json_decref(s.dropped);
+    suspect_list_release(&s.left);
     store_close(&s.store);
     return rc;
 }

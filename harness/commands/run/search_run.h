@@ -1,13 +1,11 @@
 /* search_run: `kernsweep run --search`: rounds of runs, each with more repetitions of fewer points, until it
- * is known which is best or the rounds are spent. The runs are tagged "search" and have the purpose of
- * confirming, so that they are no nights of a history. results/judge/halving decides what is measured again.
+ * is known which is best or the rounds are spent. The runs have the purpose "search". results/judge/halving
+ * decides what is measured again.
  */
 #ifndef KERNSWEEP_HARNESS_COMMANDS_RUN_SEARCH_RUN_H
 #define KERNSWEEP_HARNESS_COMMANDS_RUN_SEARCH_RUN_H
 
 #include "harness/commands/base/cmd.h"
-
-#define SEARCH_TAG "search"
 
 /* plan: its file; opt: with the overrides of the command line. Returns an exit code, or -1 with err. */
 int search_run(struct cmd_env *env, const char *plan, const struct session_options *opt, struct err *err);

@@ -23,6 +23,10 @@ static const char *purpose_verb(enum run_purpose p)
         return "measure noise";
     case PURPOSE_BISECT:
         return "bisect";
+    case PURPOSE_AB:
+        return "compare two builds";
+    case PURPOSE_SEARCH:
+        return "search for the best point";
     case PURPOSE_SWEEP:
     case PURPOSE_COUNT:
         break;

@@ -158,7 +158,8 @@ static int check_filter(const struct run_filter *f, struct err *err)
 {
     enum run_purpose ignored;
     if (f->purpose && !run_purpose_from_name(f->purpose, &ignored))
-        return err_set(err, ERR_INPUT, "--purpose: expected sweep, confirm, noise or bisect, found \"%.40s\"",
+        return err_set(err, ERR_INPUT,
+                       "--purpose: expected sweep, confirm, noise, bisect, ab or search, found \"%.40s\"",
                        f->purpose);
     return 0;
 }
@@ -189,7 +190,7 @@ static const struct arg options_of_runs[] = {
     {"--ticket", "NAME", AT(filter.ticket), "only runs of this ticket"},
     {"--node", "NODE", AT(filter.node), "only runs on this node"},
     {"--purpose", "PURPOSE", AT(filter.purpose),
-     "only runs made for this purpose: sweep confirm noise bisect"},
+     "only runs made for this purpose: sweep confirm noise bisect ab search"},
     {"--sort", "KEY", AT(listed.sort),
      "date (default, newest first), node, ticket, purpose, status or failed"},
     {"--limit", "N", AT(listed.limit), "only the first N runs (a table: 20)"},

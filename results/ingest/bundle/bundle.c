@@ -87,7 +87,7 @@ static int read_purpose(const struct json_at *job, struct run_info *r, struct er
         return -1;
     return run_purpose_from_name(purpose, &r->purpose)
                ? 0
-               : json_fail(job, err, "purpose is \"%.80s\", expected sweep, confirm, noise or bisect",
+               : json_fail(job, err, "purpose is \"%.80s\", expected sweep, confirm, noise, bisect, ab or search",
                            purpose);
 }
 
