@@ -190,7 +190,7 @@ static int take_tests(struct plan *p, const json_t *tests, struct err *err)
     size_t i;
     json_array_foreach(tests, i, test)
     {
-        if (is_of_first_gpu(tests, test) && add_test(&t, test, p->warmup, err) != 0)
+        if (is_of_first_gpu(tests, test) && add_test(&t, test, p->matrix.warmup, err) != 0)
             return -1;
     }
     if (t.count == 0)

@@ -36,7 +36,7 @@ struct bisect_request {
     struct bisect_wanted wanted[BISECT_CELLS_MAX]; /* of all these, only these; 0: all of the plan's */
     size_t n_wanted;
     /* The ends of the night, of a search between others that asks whether the commit which one of the wider
-     * searches found explains further cells (bisect_follow.h). */
+     * searches found explains further cells (bisect_request.h). */
     bool later; /* of what another search leaves */
     char night_good[COMMIT_ID_MAX], night_bad[COMMIT_ID_MAX];
 };
@@ -70,7 +70,7 @@ struct bisect_state {
     struct bisect_cell cells[BISECT_CELLS_MAX]; /* the first is the one that is followed */
     size_t n_cells;                             /* 0 until the ends are proven */
     size_t unlisted; /* of the answer: commits that may be it as well, and were not searched (request.path) */
-    bool followed;   /* the search of what it leaves is stored (bisect_follow.h) */
+    bool followed;   /* the search of what it leaves is stored (bisect_request.h) */
     bool busy;       /* a step has begun and not ended */
     struct bisect_step step; /* that step; once ended_at is set, the answer */
 };

@@ -1,7 +1,6 @@
 #include "harness/session/measure.h"
 
 #include "common/base/alloc.h"
-#include "harness/plan/narrow.h"
 #include "harness/session/node_runs.h"
 #include "results/ingest/ingest.h"
 
@@ -14,14 +13,6 @@ const enum run_purpose measure_purposes[MEASURE_PURPOSES] = {PURPOSE_CONFIRM, PU
 char *measure_plan_name(const char *plan, enum run_purpose purpose)
 {
     return xasprintf("%s#%s", plan, run_purpose_name(purpose));
-}
-
-int measure_keep_cells(struct plan *p, const struct suspect_list *cells, struct err *err)
-{
-    AUTO_FREE struct plan_cell *all = xcalloc(cells->count, sizeof *all);
-    for (size_t i = 0; i < cells->count; i++)
-        all[i] = (struct plan_cell){cells->items[i].variant, cells->items[i].context};
-    return plan_keep_cells(p, all, cells->count, err);
 }
 
 static void rename_plan(struct plan *p, enum run_purpose purpose)

@@ -8,7 +8,6 @@
 #define KERNSWEEP_HARNESS_SESSION_MEASURE_H
 
 #include "harness/session/session.h"
-#include "results/judge/confirm.h"
 #include "results/store/store.h"
 
 /* The purposes of runs that answer one question and are not needed afterwards. */
@@ -17,9 +16,6 @@ extern const enum run_purpose measure_purposes[MEASURE_PURPOSES];
 
 /* The plan's name in the records of such a run. The caller free()s it. */
 char *measure_plan_name(const char *plan, enum run_purpose purpose);
-
-/* Restricts a plan to these cells; errors are those of plan_keep_cells(). */
-int measure_keep_cells(struct plan *p, const struct suspect_list *cells, struct err *err);
 
 /* opt->purpose: not PURPOSE_SWEEP. Changes p->file, so that the run does not count as a nightly run of the
  * plan. */

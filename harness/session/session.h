@@ -32,12 +32,12 @@ struct session_options {
     const char *ssh_config;
     struct overrides overrides; /* already applied to the plan by overrides_apply() */
     enum run_purpose purpose;
-    const char *sweep;       /* shared with the runs of other nodes (sweep.h) */
-    bool counters;           /* count what the plan's "counters" name, after the tests */
-    bool build_only;         /* no tests: build the variants and look at their gates */
-    bool needs_commands;     /* a test whose command cannot be found ends session_follow() with ERR_INPUT */
-    size_t gpus_at_once;     /* that many have to be there for the placement "every"; 0: it does not matter */
-    bool repeatable;         /* an interrupted start can be repeated from its record */
+    const char *sweep;   /* shared with the runs of other nodes (sweep.h) */
+    bool counters;       /* count what the plan's "counters" name, after the tests */
+    bool build_only;     /* no tests: build the variants and look at their gates */
+    bool needs_commands; /* a test whose command cannot be found ends session_follow() with ERR_INPUT */
+    size_t gpus_at_once; /* that many have to be there for the placement "every"; 0: it does not matter */
+    bool repeatable;     /* an interrupted start can be repeated from its record */
     const char *source_sha256; /* use this tree, still on the node, instead of the plan's */
     json_t *git;         /* what git knows of the sources, if the caller knows better (git/revision.h) */
     const char *backend; /* an argument of --transport (connect.h) */

@@ -1,7 +1,9 @@
 #include "harness/session/turns.h"
 
+#include "common/base/alloc.h"
 #include "common/contract/env.h"
 #include "harness/git/revision.h"
+#include "harness/session/cells.h"
 #include "harness/session/measure.h"
 #include "results/store/run_load.h"
 
@@ -13,7 +15,7 @@ enum { REPETITIONS_MIN = 3 };
 /* Restricts the plan to the cells. */
 static int narrow(struct plan *p, const struct suspect_list *cells, struct err *err)
 {
-    if (measure_keep_cells(p, cells, err) != 0)
+    if (cells_keep(p, cells, err) != 0)
         return -1;
     matrix_repeat_at_least(&p->matrix, REPETITIONS_MIN);
     return plan_check_size(p, p->file, err);
@@ -35,18 +37,16 @@ int turns_check_setting(const char *option, const char *setting, struct err *err
 /* Replaces variables of the plan; those of a variant still take precedence. */
 static int apply_settings(struct plan *p, const char *const *settings, struct err *err)
 {
-    char name[LIMIT_NAME + 1];
     json_t *env = json_object_get(p->root, "env");
     if (!settings || !*settings)
         return 0;
-    if (!env && json_object_set_new(p->root, "env", env = json_object()) != 0)
-        return err_set(err, ERR_INTERNAL, "no memory for a side's settings");
+    if (!env)
+        json_object_set_new(p->root, "env", env = json_object());
     for (; *settings; settings++) {
         if (turns_check_setting("settings of a side", *settings, err) != 0)
             return -1;
         size_t len = strcspn(*settings, "=");
-        memcpy(name, *settings, len);
-        name[len] = '\0';
+        AUTO_FREE char *name = xstrndup(*settings, len);
         json_object_set_new(env, name, json_string(*settings + len + 1));
     }
     return 0;
@@ -57,11 +57,8 @@ static int use_folder(struct plan *p, const char *dir, struct err *err)
     if (!plan_source_given(&p->source))
         return err_set(err, ERR_INPUT, "%s: has no \"source\", so there are no two builds to compare",
                        p->file);
-    char *copy = strdup(dir);
-    if (!copy)
-        return err_set(err, ERR_INTERNAL, "no memory for a path");
     free(p->source.dir);
-    p->source.dir = copy;
+    p->source.dir = xstrdup(dir);
     p->source.sha256 = NULL;
     return 0;
 }
@@ -79,18 +76,19 @@ static json_t *describe(const struct plan *p, const struct turns_side *side)
 /* The ids of the cells' GPUs, each once; NULL if any is unknown: then the plan says where the sides run. */
 static json_t *gpus_of(const struct suspect_list *cells)
 {
-    json_t *list = json_array();
+    json_auto_t *ids = json_object();
+    json_t *list, *ignored;
+    const char *id;
     for (size_t i = 0; i < cells->count; i++) {
-        const char *rest = cells->items[i].gpu;
-        bool listed = false;
-        if (!*rest || strchr(rest, '+')) {
-            json_decref(list);
+        const char *gpu = cells->items[i].gpu;
+        if (!*gpu || strchr(gpu, '+'))
             return NULL;
-        }
-        for (size_t k = 0; k < json_array_size(list); k++)
-            listed |= strcmp(json_string_value(json_array_get(list, k)), rest) == 0;
-        if (!listed)
-            json_array_append_new(list, json_string(rest));
+        json_object_set_new(ids, gpu, json_null());
+    }
+    list = json_array();
+    json_object_foreach(ids, id, ignored)
+    {
+        json_array_append_new(list, json_string(id));
     }
     return list;
 }
@@ -101,22 +99,19 @@ static int use_gpus(struct plan *p, const struct suspect_list *cells, struct err
 {
     struct json_at root = json_root(p->root, p->file);
     struct err ignored = {0};
-    json_t *list = p->scheduler.on || p->gpus.per_test > 1 ? NULL : gpus_of(cells);
-    json_t *was = json_incref(json_object_get(p->root, "gpus"));
-    if (!list || json_array_size(list) == 0 || json_array_size(list) > GPU_WISH_MAX) {
-        json_decref(list);
-        json_decref(was);
+    json_auto_t *list = p->scheduler.on || p->gpus.per_test > 1 ? NULL : gpus_of(cells);
+    json_auto_t *was = json_incref(json_object_get(p->root, "gpus"));
+    if (json_array_size(list) == 0 || json_array_size(list) > GPU_WISH_MAX)
         return 0;
-    }
     p->settings.placement = PLACEMENT_POINT;
-    int rc = json_object_set_new(p->root, "gpus", list);
-    if (rc == 0 && gpu_wish_read(&p->gpus, &root, &p->settings, false, &ignored) != 0) {
-        rc = was ? json_object_set(p->root, "gpus", was) : json_object_del(p->root, "gpus");
-        if (rc == 0)
-            rc = gpu_wish_read(&p->gpus, &root, &p->settings, false, err);
-    }
-    json_decref(was);
-    return rc;
+    json_object_set(p->root, "gpus", list);
+    if (gpu_wish_read(&p->gpus, &root, &p->settings, false, &ignored) == 0)
+        return 0;
+    if (was)
+        json_object_set(p->root, "gpus", was);
+    else
+        json_object_del(p->root, "gpus");
+    return gpu_wish_read(&p->gpus, &root, &p->settings, false, err);
 }
 
 int turns_check_plan(const struct plan *p, const char *sha256, struct err *err)
@@ -130,12 +125,10 @@ int turns_check_plan(const struct plan *p, const char *sha256, struct err *err)
                      p->file);
 }
 
-/* The plan as this side has it, and what git knows of its sources. Call plan_release() and json_decref() even
- * after a failure. */
+/* The plan as this side has it, and what git knows of its sources, if it was loaded. */
 static int load_side(struct plan *p, const struct turns_request *r, const struct turns_side *side,
                      const struct suspect_list *cells, json_t **git, struct err *err)
 {
-    *git = NULL;
     if (plan_load(p, r->plan, err) != 0 || turns_check_plan(p, r->plan_sha256, err) != 0 ||
         narrow(p, cells, err) != 0 || use_gpus(p, cells, err) != 0 || apply_settings(p, side->env, err) != 0)
         return -1;
@@ -163,22 +156,29 @@ static int run_side(const struct turns_request *r, const struct turns_side *side
                     const struct suspect_list *cells, bool build_only, struct store *s, int64_t *key,
                     struct err *err)
 {
-    struct plan p = {0};
+    AUTO(plan_release) struct plan p = {0};
+    json_auto_t *git = NULL;
     struct session_options opt = r->opt;
     opt.repeatable = false;
     opt.overrides.variants = opt.overrides.contexts = opt.overrides.axis = opt.overrides.repeat = NULL;
     opt.source_sha256 = side->sha256;
-    int rc = load_side(&p, r, side, cells, &opt.git, err);
+    if (load_side(&p, r, side, cells, &git, err) != 0)
+        return -1;
+    opt.git = git;
+    opt.build_only = build_only && !p.scheduler.on;
     if (build_only && p.scheduler.on)
         matrix_repeat_exactly(&p.matrix, 1);
-    opt.build_only = build_only && !p.scheduler.on;
-    if (rc == 0)
-        rc = measure_run(&p, &opt, s, key, err);
-    if (rc == 0)
-        rc = check_ran(s, *key, err);
-    json_decref(opt.git);
-    plan_release(&p);
-    return rc;
+    return measure_run(&p, &opt, s, key, err) != 0 ? -1 : check_ran(s, *key, err);
+}
+
+int turns_use_trees(struct turns_request *r, const char *base, const char *now, struct err *err)
+{
+    if (!*base != !*now)
+        return err_set(err, ERR_NODE,
+                       "one of the two runs had no source tree: there are no two builds to compare");
+    r->base.sha256 = *base ? base : NULL;
+    r->now.sha256 = *now ? now : NULL;
+    return 0;
 }
 
 int turns_build(const struct turns_request *r, const struct turns_side *side,
@@ -203,4 +203,39 @@ int turns_measure(const struct turns_request *r, const struct suspect_list *cell
         out->now[out->count] = now[i];
     }
     return 0;
+}
+
+int turns_sides_load(struct turns_sides *out, struct store *s, const struct turns_made *made, struct err *err)
+{
+    for (size_t i = 0; i < made->count; i++) {
+        out->bases[i] = &out->base[i];
+        out->nows[i] = &out->now[i];
+        out->count++;
+        if (run_data_load(s, made->base[i], &out->base[i], err) != 0 ||
+            run_data_load(s, made->now[i], &out->now[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+void turns_sides_release(struct turns_sides *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        run_data_release(&s->base[i]);
+        run_data_release(&s->now[i]);
+    }
+    s->count = 0;
+}
+
+enum metric turns_sides_metric(const struct turns_sides *s, const struct delta *d)
+{
+    const struct turns_runs base = {s->bases, s->count}, now = {s->nows, s->count};
+    return turns_metric(&base, &now, d);
+}
+
+int turns_sides_judge(const struct turns_sides *s, const struct compare_options *o, struct delta *d,
+                      struct err *err)
+{
+    const struct turns_runs base = {s->bases, s->count}, now = {s->nows, s->count};
+    return turns_judge_rounds(&base, &now, TURNS_EACH, o, d, err);
 }

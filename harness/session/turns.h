@@ -11,6 +11,7 @@
 
 #include "harness/session/session.h"
 #include "results/judge/confirm.h"
+#include "results/judge/turns.h"
 #include "results/store/store.h"
 
 enum {
@@ -39,6 +40,10 @@ struct turns_made {
     size_t count; /* of each */
 };
 
+/* The sides are the trees of two stored runs, by their SHA-256, "" for a run without one. ERR_NODE if only
+ * one of them had a tree. */
+int turns_use_trees(struct turns_request *r, const char *base, const char *now, struct err *err);
+
 /* Measures one more round of these cells, each at least three times in every run, and adds its runs to out,
  * all or none. */
 int turns_measure(const struct turns_request *r, const struct suspect_list *cells, struct store *s,
@@ -48,6 +53,24 @@ int turns_measure(const struct turns_request *r, const struct suspect_list *cell
  * scheduler: with one test of each). *key: the run, whose variants say what came of it. */
 int turns_build(const struct turns_request *r, const struct turns_side *side,
                 const struct suspect_list *cells, struct store *s, int64_t *key, struct err *err);
+
+/* The runs of both sides, loaded. The owner calls turns_sides_release(), also after a failure. */
+struct turns_sides {
+    struct run_data base[TURNS_RUNS_MAX], now[TURNS_RUNS_MAX];
+    const struct run_data *bases[TURNS_RUNS_MAX], *nows[TURNS_RUNS_MAX];
+    size_t count;
+};
+
+/* Must not be moved afterwards. */
+int turns_sides_load(struct turns_sides *out, struct store *s, const struct turns_made *made,
+                     struct err *err);
+void turns_sides_release(struct turns_sides *s);
+
+/* As turns_metric() does. */
+enum metric turns_sides_metric(const struct turns_sides *s, const struct delta *d);
+/* Judges the cell that d names, as turns_judge_rounds() does. */
+int turns_sides_judge(const struct turns_sides *s, const struct compare_options *o, struct delta *d,
+                      struct err *err);
 
 /* Whether the plan still says what it said then: what two plans measure does not compare. sha256: NULL if it
  * does not matter. ERR_INPUT. */

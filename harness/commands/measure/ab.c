@@ -1,9 +1,10 @@
 /* kernsweep ab PLAN --base REV [--head REV]: measures two builds of one plan in turns on its node and judges
  * every cell. */
+#include "common/base/alloc.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/measure/ab_output.h"
+#include "harness/session/cells.h"
 #include "harness/session/measure.h"
-#include "harness/session/turns_runs.h"
 #include "results/judge/compare.h"
 #include "results/store/run_load.h"
 
@@ -56,39 +57,32 @@ static int load_plan(struct ab *ab, const char *file, struct err *err)
                          CONFIRM_ROUNDS_MAX, ab->args->rounds);
 }
 
-static int make_cells(struct ab *ab, struct err *err)
+static void make_cells(struct ab *ab)
 {
-    const struct plan *p = &ab->plan;
-    ab->cells = calloc(p->variants.count * p->matrix.count + 1, sizeof *ab->cells);
-    if (!ab->cells)
-        return err_set(err, ERR_INTERNAL, "no memory for the cells");
-    for (size_t c = 0; c < p->matrix.count; c++)
-        for (size_t v = 0; v < p->variants.count; v++) {
-            struct ab_cell *cell = &ab->cells[ab->count++];
-            *cell = (struct ab_cell){.open = true};
-            cell->delta = (struct delta){.context = (int)p->matrix.contexts[c].tokens,
-                                         .metric = metric_default(),
-                                         .verdict = VERDICT_NOISY,
-                                         .base_median = NAN,
-                                         .now_median = NAN,
-                                         .ratio = NAN};
-            snprintf(cell->delta.variant, sizeof cell->delta.variant, "%s", p->variants.item[v].name);
-        }
-    return 0;
+    AUTO(suspect_list_release) struct suspect_list all = cells_of_plan(&ab->plan);
+    ab->count = all.count;
+    ab->cells = xcalloc(all.count, sizeof *ab->cells);
+    for (size_t i = 0; i < all.count; i++) {
+        struct delta *d = &ab->cells[i].delta;
+        ab->cells[i].open = true;
+        *d = (struct delta){.context = all.items[i].context,
+                            .metric = metric_default(),
+                            .verdict = VERDICT_NOISY,
+                            .base_median = NAN,
+                            .now_median = NAN,
+                            .ratio = NAN};
+        memcpy(d->variant, all.items[i].variant, sizeof d->variant);
+    }
 }
 
 /* The cells that another round may decide. */
-static int list_open(const struct ab *ab, struct suspect_list *out, struct err *err)
+static int list_open(void *of, struct suspect_list *out, struct err *err)
 {
-    *out = (struct suspect_list){.items = calloc(ab->count + 1, sizeof *out->items)};
-    if (!out->items)
-        return err_set(err, ERR_INTERNAL, "no memory for the cells");
+    const struct ab *ab = of;
+    (void)err;
     for (size_t i = 0; i < ab->count; i++)
-        if (ab->cells[i].open) {
-            struct suspect *s = &out->items[out->count++];
-            memcpy(s->variant, ab->cells[i].delta.variant, sizeof s->variant);
-            s->context = ab->cells[i].delta.context;
-        }
+        if (ab->cells[i].open)
+            cells_add(out, ab->cells[i].delta.variant, ab->cells[i].delta.context);
     return 0;
 }
 
@@ -126,29 +120,24 @@ static void judge_build(struct ab_cell *c, const struct run_variant *base, const
 
 static int build_sides(struct ab *ab, struct err *err)
 {
-    struct suspect_list all;
-    struct run_data base = {0}, head = {0};
+    AUTO(suspect_list_release) struct suspect_list all = cells_of_plan(&ab->plan);
+    AUTO(run_data_release) struct run_data base = {0};
+    AUTO(run_data_release) struct run_data head = {0};
+    const struct turns_request *r = &ab->request;
     int64_t keys[2];
-    if (list_open(ab, &all, err) != 0)
+    if (turns_build(r, &r->base, &all, &ab->store, &keys[0], err) != 0 ||
+        turns_build(r, &r->now, &all, &ab->store, &keys[1], err) != 0 ||
+        run_data_load(&ab->store, keys[0], &base, err) != 0 ||
+        run_data_load(&ab->store, keys[1], &head, err) != 0)
         return -1;
-    int rc = turns_build(&ab->request, &ab->request.base, &all, &ab->store, &keys[0], err);
-    if (rc == 0)
-        rc = turns_build(&ab->request, &ab->request.now, &all, &ab->store, &keys[1], err);
-    if (rc == 0)
-        rc = run_data_load(&ab->store, keys[0], &base, err);
-    if (rc == 0)
-        rc = run_data_load(&ab->store, keys[1], &head, err);
-    for (size_t i = 0; rc == 0 && i < ab->count; i++) {
+    for (size_t i = 0; i < ab->count; i++) {
         const char *name = ab->cells[i].delta.variant;
         judge_build(&ab->cells[i], run_data_variant(&base, name), run_data_variant(&head, name),
                     ab->args->force || has_settings(ab->args));
     }
-    const char *gpu = rc == 0 ? run_data_fact(&head, "gpus0.name") : NULL;
+    const char *gpu = run_data_fact(&head, "gpus0.name");
     snprintf(ab->gpu, sizeof ab->gpu, "%s", gpu ? gpu : "");
-    run_data_release(&base);
-    run_data_release(&head);
-    suspect_list_release(&all);
-    return rc;
+    return 0;
 }
 
 /* Nothing to compare: tests fail, or they pass and there is a reason already (a side that lacks the metric,
@@ -207,49 +196,54 @@ static void note_verdict(struct ab_cell *c, int64_t rounds_max)
         c->open = c->delta.verdict == VERDICT_NOISY;
 }
 
-static int judge_round(struct ab *ab, struct err *err)
+static int judge_cell(const struct ab *ab, const struct turns_runs *base, const struct turns_runs *head,
+                      struct ab_cell *c, struct err *err)
 {
-    struct turns_sides *sides = turns_sides_load(&ab->store, &ab->made, err);
-    if (!sides)
+    struct delta *d = &c->delta;
+    if (ab->rounds == 0) /* the rounds that find a regression mean one metric */
+        d->metric = turns_metric(base, head, d);
+    if (turns_judge(base, head, &ab->options, d, err) != 0)
         return -1;
-    const struct turns_runs base = {sides->bases, sides->count}, head = {sides->nows, sides->count};
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < ab->count; i++) {
-        struct ab_cell *c = &ab->cells[i];
-        if (!c->open)
-            continue;
-        if (ab->rounds == 0) /* the rounds that find a regression mean one metric */
-            c->delta.metric = turns_metric(&base, &head, &c->delta);
-        rc = turns_judge(&base, &head, &ab->options, &c->delta, err);
-        if (rc == 0 && (c->delta.base_n == 0 || c->delta.now_n == 0))
-            note_absence(c, turns_passed(&base, &c->delta), turns_passed(&head, &c->delta));
-        else if (rc == 0) {
-            const struct turns_failed b = turns_failed(&base, &c->delta), h = turns_failed(&head, &c->delta);
-            note_verdict(c, ab->rounds_max);
-            note_failures(c, &b, &h);
-        }
+    if (d->base_n == 0 || d->now_n == 0) {
+        note_absence(c, turns_passed(base, d), turns_passed(head, d));
+        return 0;
     }
-    turns_sides_free(sides);
-    return rc;
+    const struct turns_failed b = turns_failed(base, d), h = turns_failed(head, d);
+    note_verdict(c, ab->rounds_max);
+    note_failures(c, &b, &h);
+    return 0;
 }
 
-static int run_rounds(struct ab *ab, struct err *err)
+static int measure_round(void *of, const struct suspect_list *open, size_t round, struct err *err)
 {
-    struct suspect_list open;
-    int rc = list_open(ab, &open, err);
-    while (rc == 0 && open.count > 0 && ab->rounds < ab->rounds_max) {
-        fprintf(ab->env->notes, "measuring %zu %s in turns (round %d of at most %lld)\n", open.count,
-                open.count == 1 ? "cell" : "cells", ab->rounds + 1, (long long)ab->rounds_max);
-        rc = turns_measure(&ab->request, &open, &ab->store, &ab->made, err);
-        if (rc == 0)
-            rc = judge_round(ab, err);
-        ab->rounds++;
-        suspect_list_release(&open);
-        if (rc == 0)
-            rc = list_open(ab, &open, err);
-    }
-    suspect_list_release(&open);
-    return rc;
+    struct ab *ab = of;
+    fprintf(ab->env->notes, "measuring %zu %s in turns (round %zu of at most %lld)\n", open->count,
+            open->count == 1 ? "cell" : "cells", round, (long long)ab->rounds_max);
+    return turns_measure(&ab->request, open, &ab->store, &ab->made, err);
+}
+
+static int judge_round(void *of, struct err *err)
+{
+    struct ab *ab = of;
+    AUTO(turns_sides_release) struct turns_sides sides = {.count = 0};
+    if (turns_sides_load(&sides, &ab->store, &ab->made, err) != 0)
+        return -1;
+    const struct turns_runs base = {sides.bases, sides.count}, head = {sides.nows, sides.count};
+    for (size_t i = 0; i < ab->count; i++)
+        if (ab->cells[i].open && judge_cell(ab, &base, &head, &ab->cells[i], err) != 0)
+            return -1;
+    ab->rounds++;
+    return 0;
+}
+
+static int settle(struct ab *ab, struct err *err)
+{
+    const struct settling settling = {.of = ab,
+                                      .rounds_max = (size_t)ab->rounds_max,
+                                      .open = list_open,
+                                      .measure = measure_round,
+                                      .judge = judge_round};
+    return cells_settle(&settling, err);
 }
 
 /* One that only the last round found is not confirmed, unless there was to be one round. */
@@ -336,9 +330,11 @@ static int check_sides(const struct ab_args *a, struct err *err)
 
 static int run_ab(struct ab *ab, const char *file, struct err *err)
 {
-    if (check_sides(ab->args, err) != 0 || load_plan(ab, file, err) != 0 || make_cells(ab, err) != 0 ||
-        cmd_store_open(ab->env, &ab->store, STORE_WRITE, err) != 0 || set_up(ab, err) != 0 ||
-        build_sides(ab, err) != 0 || run_rounds(ab, err) != 0)
+    if (check_sides(ab->args, err) != 0 || load_plan(ab, file, err) != 0 ||
+        cmd_store_open(ab->env, &ab->store, STORE_WRITE, err) != 0 || set_up(ab, err) != 0)
+        return -1;
+    make_cells(ab);
+    if (build_sides(ab, err) != 0 || settle(ab, err) != 0)
         return -1;
     settle_verdicts(ab);
     return print_result(ab, err);

@@ -1,11 +1,11 @@
 /* kernsweep bisect PLAN --good REV --bad REV: searches the commits between two for the one that made a cell
  * slower. */
-#include "harness/session/bisect.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/measure/bisect_code.h"
 #include "harness/commands/measure/bisect_detach.h"
 #include "harness/commands/measure/bisect_output.h"
 #include "harness/commands/measure/bisect_run.h"
+#include "harness/session/bisect_request.h"
 #include "results/store/bisect_row.h"
 
 #include <stdio.h>

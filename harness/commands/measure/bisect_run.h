@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_HARNESS_COMMANDS_MEASURE_BISECT_RUN_H
 #define KERNSWEEP_HARNESS_COMMANDS_MEASURE_BISECT_RUN_H
 
-#include "harness/session/bisect.h"
+#include "harness/session/bisect_steps.h"
 
 /* bisect_run() under a lock, and the report. Waits for another process that works on the search, and then
  * takes over what it left. ERR_INTERRUPTED while waiting. */

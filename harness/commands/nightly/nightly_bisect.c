@@ -2,7 +2,7 @@
 
 #include "harness/commands/measure/bisect_output.h"
 #include "harness/commands/measure/bisect_run.h"
-#include "harness/session/bisect_follow.h"
+#include "harness/session/bisect_request.h"
 #include "results/store/runs.h"
 
 #include <math.h>
@@ -57,7 +57,6 @@ static size_t list_cells(const struct nightly_bisect *n, const struct comparison
         *w = (struct bisect_wanted){.context = d->context, .ratio = NAN};
         memcpy(w->variant, d->variant, sizeof w->variant);
     }
-    bisect_request_cells(r);
     return all;
 }
 

@@ -1,19 +1,19 @@
 #include "harness/commands/run/confirm_run.h"
 
-#include "harness/session/confirm.h"
-#include "harness/session/turns_runs.h"
+#include "common/base/alloc.h"
+#include "harness/session/cells.h"
+#include "harness/session/turns.h"
 #include "results/query/confirm_store.h"
 #include "results/query/history_load.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One run's suspects, from the first round of measuring to the last. */
 struct confirming {
     struct finish *f;
-    struct confirm_request request;
-    int64_t rounds; /* at most */
+    struct turns_request request;
+    size_t rounds; /* at most */
     struct turns_made measured;
     struct comparison first; /* before anything was measured again; borrows all but its deltas */
 };
@@ -27,31 +27,38 @@ static void restore_comparison(struct confirming *c)
     c->f->comparison.deltas = deltas;
 }
 
-static int judge_rounds(struct confirming *c, struct err *err)
+static int list_open(void *of, struct suspect_list *out, struct err *err)
 {
-    struct finish *f = c->f;
-    struct turns_sides *sides = turns_sides_load(&f->store, &c->measured, err);
-    if (!sides)
-        return -1;
-    restore_comparison(c);
-    int rc = confirm_judge(&f->comparison, sides->bases, sides->count, sides->nows, sides->count,
-                           &f->against.options, err);
-    if (rc == 0)
-        rc = confirm_save(&f->store, f->run.info.key, f->against.base.info.key, &f->comparison, err);
-    turns_sides_free(sides);
-    return rc;
+    const struct confirming *c = of;
+    return c->measured.count == 0 ? confirm_suspects(&c->f->comparison, out, err)
+                                  : confirm_undecided(&c->f->comparison, out, err);
 }
 
-static int measure_round(struct confirming *c, int64_t round, struct suspect_list *suspects, struct err *err)
+static int measure_round(void *of, const struct suspect_list *suspects, size_t round, struct err *err)
 {
-    fprintf(c->request.opt.progress,
-            "confirming %zu %s: measuring the base's build and this one in turns (round %lld of at most"
-            " %lld)\n",
-            suspects->count, suspects->count == 1 ? "suspect" : "suspects", (long long)round,
-            (long long)c->rounds);
-    return confirm_measure(&c->request, suspects, &c->f->store, &c->measured, err) != 0
-               ? -1
-               : judge_rounds(c, err);
+    struct confirming *c = of;
+    const struct finish *f = c->f;
+    fprintf(
+        c->request.opt.progress,
+        "confirming %zu %s: measuring the base's build and this one in turns (round %zu of at most %zu)\n",
+        suspects->count, suspects->count == 1 ? "suspect" : "suspects", round, c->rounds);
+    if (turns_use_trees(&c->request, f->against.base.info.source_sha256, f->run.info.source_sha256, err) != 0)
+        return -1;
+    return turns_measure(&c->request, suspects, &c->f->store, &c->measured, err);
+}
+
+static int judge_rounds(void *of, struct err *err)
+{
+    struct confirming *c = of;
+    struct finish *f = c->f;
+    AUTO(turns_sides_release) struct turns_sides sides = {.count = 0};
+    if (turns_sides_load(&sides, &f->store, &c->measured, err) != 0)
+        return -1;
+    restore_comparison(c);
+    if (confirm_judge(&f->comparison, sides.bases, sides.count, sides.nows, sides.count, &f->against.options,
+                      err) != 0)
+        return -1;
+    return confirm_save(&f->store, f->run.info.key, f->against.base.info.key, &f->comparison, err);
 }
 
 /* Both sides would be built and run by the plan of now, and the base's by the sources of one of its runs. */
@@ -71,39 +78,23 @@ static void tell_what_cannot_be_told(const struct confirming *c)
                   " cannot show");
 }
 
-static int run_rounds(struct confirming *c, struct err *err)
-{
-    struct suspect_list suspects;
-    tell_what_cannot_be_told(c);
-    int rc = confirm_suspects(&c->f->comparison, &suspects, err);
-    for (int64_t round = 1; rc == 0 && round <= c->rounds && suspects.count > 0; round++) {
-        rc = measure_round(c, round, &suspects, err);
-        suspect_list_release(&suspects);
-        if (rc == 0)
-            rc = confirm_undecided(&c->f->comparison, &suspects, err);
-    }
-    suspect_list_release(&suspects);
-    return rc;
-}
-
 static int measure_and_judge(struct finish *f, const struct plan *p, const struct session_options *opt,
                              struct err *err)
 {
     struct comparison *now = &f->comparison;
+    AUTO_FREE struct delta *deltas = xmemdup(now->deltas, now->count * sizeof *now->deltas);
     struct confirming c = {.f = f,
-                           .request = {.plan = p->file,
-                                       .base_source = f->against.base.info.source_sha256,
-                                       .now_source = f->run.info.source_sha256,
-                                       .opt = *opt},
-                           .rounds = p->confirm.rounds,
+                           .request = {.plan = p->file, .opt = *opt},
+                           .rounds = (size_t)p->confirm.rounds,
                            .first = *now};
-    c.first.deltas = calloc(now->count, sizeof *now->deltas);
-    if (!c.first.deltas)
-        return err_set(err, ERR_INTERNAL, "no memory for the comparison");
-    memcpy(c.first.deltas, now->deltas, now->count * sizeof *now->deltas);
-    int rc = run_rounds(&c, err);
-    free(c.first.deltas);
-    return rc == 0 ? against_explain(&f->against, &f->run, now, err) : rc; /* what it showed is evidence */
+    const struct settling settling = {
+        .of = &c, .rounds_max = c.rounds, .open = list_open, .measure = measure_round, .judge = judge_rounds};
+    c.first.deltas = deltas;
+    c.request.opt.purpose = PURPOSE_CONFIRM;
+    tell_what_cannot_be_told(&c);
+    if (cells_settle(&settling, err) != 0)
+        return -1;
+    return against_explain(&f->against, &f->run, now, err); /* what it showed is evidence */
 }
 
 void confirm_run(struct finish *f, const struct plan *p, const struct session_options *opt)

@@ -1,5 +1,5 @@
 /* confirm_run: the step of `run --confirm` and `nightly` between comparing and reporting: measures the
- * suspects of a finished run's comparison again (session/confirm.h), judges the new runs, corrects the
+ * suspects of a finished run's comparison again (session/turns.h), judges the new runs, corrects the
  * comparison and stores the outcome. Suspects that remain undecided are measured in another round, up to the
  * plan's confirm.rounds.
  */

@@ -1,29 +1,42 @@
 #include "harness/commands/run/count_run.h"
 
-#include "harness/session/counting.h"
+#include "common/base/alloc.h"
+#include "harness/session/cells.h"
+#include "harness/session/measure.h"
 #include "results/query/counted.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { CELLS_MAX = 4 };
 
 /* The first confirmed cells: a profiler takes its time. */
-static int confirmed_cells(const struct comparison *c, struct suspect_list *out, struct err *err)
+static void list_confirmed(const struct comparison *c, struct suspect_list *out)
 {
-    out->items = calloc(CELLS_MAX, sizeof *out->items);
-    if (!out->items)
-        return err_set(err, ERR_INTERNAL, "no memory for the counters");
     for (size_t i = 0; i < c->count && out->count < CELLS_MAX; i++) {
         const struct delta *d = &c->deltas[i];
-        if (d->metric != c->primary || d->confirmation != CONFIRM_STANDS)
-            continue;
-        struct suspect *s = &out->items[out->count++];
-        memcpy(s->variant, d->variant, sizeof s->variant);
-        s->context = d->context;
+        if (d->metric == c->primary && d->confirmation == CONFIRM_STANDS)
+            cells_add(out, d->variant, d->context);
     }
-    return 0;
+}
+
+/* A short run of the cells in question, each with one test, after which the executor profiles them. Its times
+ * mean nothing, so it is a run that confirms, not a night. */
+static int count_build(struct finish *f, const char *plan, const struct session_options *options,
+                       const char *source, const struct suspect_list *cells, struct err *err)
+{
+    AUTO(plan_release) struct plan p = {0};
+    struct session_options opt = *options;
+    int64_t key;
+    opt.repeatable = false;
+    opt.overrides.variants = opt.overrides.contexts = opt.overrides.axis = opt.overrides.repeat = NULL;
+    opt.purpose = PURPOSE_CONFIRM;
+    opt.source_sha256 = *source ? source : NULL;
+    opt.counters = true;
+    if (plan_load(&p, plan, err) != 0 || cells_keep(&p, cells, err) != 0)
+        return -1;
+    matrix_repeat_exactly(&p.matrix, 1);
+    p.matrix.warmup = 0;
+    return measure_run(&p, &opt, &f->store, &key, err);
 }
 
 static int count_side(struct finish *f, const struct plan *p, const struct session_options *opt,
@@ -34,22 +47,20 @@ static int count_side(struct finish *f, const struct plan *p, const struct sessi
         return -1;
     bool counted = known.count > 0;
     counter_list_release(&known);
-    return counted ? 0 : counting_measure(p->file, cells, run->source_sha256, opt, &f->store, err);
+    return counted ? 0 : count_build(f, p->file, opt, run->source_sha256, cells, err);
 }
 
 static int count_both(struct finish *f, const struct plan *p, const struct session_options *opt,
                       struct err *err)
 {
-    struct suspect_list cells = {0};
-    int rc = confirmed_cells(&f->comparison, &cells, err);
-    if (rc == 0 && cells.count > 0) {
-        fprintf(opt->progress, "counting in the base's build and this one, untimed\n");
-        rc = count_side(f, p, opt, &f->against.base.info, &cells, err);
-        if (rc == 0)
-            rc = count_side(f, p, opt, &f->run.info, &cells, err);
-    }
-    suspect_list_release(&cells);
-    return rc;
+    AUTO(suspect_list_release) struct suspect_list cells = {.items = NULL};
+    list_confirmed(&f->comparison, &cells);
+    if (cells.count == 0)
+        return 0;
+    fprintf(opt->progress, "counting in the base's build and this one, untimed\n");
+    return count_side(f, p, opt, &f->against.base.info, &cells, err) != 0
+               ? -1
+               : count_side(f, p, opt, &f->run.info, &cells, err);
 }
 
 void count_run(struct finish *f, const struct plan *p, const struct session_options *opt)

@@ -1,4 +1,5 @@
-/* count_run: has the counters of the plan counted in both builds, once a regression has been confirmed. */
+/* count_run: has a profiler count on the node what the plan's "counters" name, in both builds, once a
+ * regression has been confirmed. */
 #ifndef KERNSWEEP_HARNESS_COMMANDS_RUN_COUNT_RUN_H
 #define KERNSWEEP_HARNESS_COMMANDS_RUN_COUNT_RUN_H
 

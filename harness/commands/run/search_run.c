@@ -2,13 +2,12 @@
 
 #include "common/base/alloc.h"
 #include "harness/commands/compare/best_output.h"
+#include "harness/session/cells.h"
 #include "harness/session/measure.h"
 #include "results/judge/search/halving.h"
 #include "results/store/run_load.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct search {
     struct cmd_env *env;
@@ -17,18 +16,12 @@ struct search {
     struct store store;
     struct run_data runs[HALVING_ROUNDS_MAX];
     size_t rounds;
-    struct suspect_list left; /* the cells that are measured again */
-    struct best_groups groups;
+    struct best_groups groups; /* of all rounds */
 };
 
-/* The plan with what is left of it, as the next round measures it. */
-static int load_round(struct search *s, struct plan *p, struct err *err)
+static int load_plan(const struct search *s, struct plan *p, struct err *err)
 {
-    if (plan_load(p, s->plan, err) != 0 || overrides_apply(&s->opt->overrides, p, err) != 0 ||
-        (s->rounds > 0 && measure_keep_cells(p, &s->left, err) != 0))
-        return -1;
-    matrix_repeat_exactly(&p->matrix, halving_repetitions(s->rounds + 1));
-    return plan_check_size(p, "--search", err);
+    return plan_load(p, s->plan, err) != 0 ? -1 : overrides_apply(&s->opt->overrides, p, err);
 }
 
 static int check_ran(const struct run_info *r, struct err *err)
@@ -39,66 +32,56 @@ static int check_ran(const struct run_info *r, struct err *err)
                    r->status == RUN_BLOCKED ? "blocked by the node" : "cancelled", r->run_id);
 }
 
-static int measure_round(struct search *s, struct err *err)
+static int measure_round(void *of, const struct suspect_list *cells, size_t round, struct err *err)
 {
-    struct plan p = {0};
+    struct search *s = of;
+    AUTO(plan_release) struct plan p = {0};
     struct session_options opt = *s->opt;
     int64_t key;
     opt.purpose = PURPOSE_SEARCH;
     opt.overrides.variants = opt.overrides.contexts = opt.overrides.axis = opt.overrides.repeat = NULL;
-    opt.overrides.fresh = s->opt->overrides.fresh && s->rounds == 0;
-    int rc = load_round(s, &p, err);
-    if (rc == 0)
-        fprintf(stderr, "search, round %zu: %zu test%s\n", s->rounds + 1, plan_test_count(&p),
-                text_plural((long long)plan_test_count(&p)));
-    if (rc == 0)
-        rc = measure_run(&p, &opt, &s->store, &key, err);
-    plan_release(&p);
-    if (rc == 0)
-        rc = run_data_load(&s->store, key, &s->runs[s->rounds], err);
-    if (rc != 0)
+    opt.overrides.fresh = s->opt->overrides.fresh && round == 1;
+    if (load_plan(s, &p, err) != 0 || cells_keep(&p, cells, err) != 0)
+        return -1;
+    matrix_repeat_exactly(&p.matrix, halving_repetitions(round));
+    if (plan_check_size(&p, "--search", err) != 0)
+        return -1;
+    fprintf(stderr, "search, round %zu: %zu test%s\n", round, plan_test_count(&p),
+            text_plural((long long)plan_test_count(&p)));
+    if (measure_run(&p, &opt, &s->store, &key, err) != 0 ||
+        run_data_load(&s->store, key, &s->runs[s->rounds], err) != 0)
         return -1;
     return check_ran(&s->runs[s->rounds++].info, err);
 }
 
-static int judge_rounds(struct search *s, struct err *err)
+static int judge_rounds(void *of, struct err *err)
 {
+    struct search *s = of;
     best_groups_release(&s->groups);
     return best_groups_make(&s->groups, s->runs, s->rounds, METRIC_COUNT, false, err);
 }
 
-static void keep_cell(struct search *s, const struct best_group *g, size_t point)
+static void list_kept(const struct search *s, const struct best_group *g, struct suspect_list *out)
 {
-    struct suspect *cell = &s->left.items[s->left.count++];
-    snprintf(cell->variant, sizeof cell->variant, "%s", g->member[point].variant->name);
-    cell->context = g->context;
+    AUTO_FREE bool *keep = xcalloc(g->count + 1, sizeof *keep);
+    halving_keep(g, s->rounds, keep);
+    for (size_t i = 0; i < g->count; i++)
+        if (keep[i])
+            cells_add(out, g->member[i].variant->name, g->context);
 }
 
-/* Lists what the next round measures. */
-static void list_left(struct search *s)
+/* All cells at first, then those that may still be the best. */
+static int list_open(void *of, struct suspect_list *out, struct err *err)
 {
-    size_t most = 0;
-    for (size_t i = 0; i < s->groups.count; i++)
-        most += s->groups.item[i].count;
-    AUTO_FREE bool *keep = xcalloc(most + 1, sizeof *keep);
-    suspect_list_release(&s->left);
-    s->left.items = xcalloc(most + 1, sizeof *s->left.items);
-    for (size_t i = 0; i < s->groups.count; i++) {
-        const struct best_group *g = &s->groups.item[i];
-        halving_keep(g, s->rounds, keep);
-        for (size_t k = 0; k < g->count; k++)
-            if (keep[k])
-                keep_cell(s, g, k);
-    }
-}
-
-static int run_rounds(struct search *s, struct err *err)
-{
-    do {
-        if (measure_round(s, err) != 0 || judge_rounds(s, err) != 0)
+    const struct search *s = of;
+    if (s->rounds == 0) {
+        AUTO(plan_release) struct plan p = {0};
+        if (load_plan(s, &p, err) != 0)
             return -1;
-        list_left(s);
-    } while (s->left.count > 0 && s->rounds < HALVING_ROUNDS_MAX);
+        *out = cells_of_plan(&p);
+    }
+    for (size_t i = 0; i < s->groups.count; i++)
+        list_kept(s, &s->groups.item[i], out);
     return 0;
 }
 
@@ -127,24 +110,32 @@ static bool any_failed(const struct search *s)
     return false;
 }
 
+static int search(struct search *s, struct err *err)
+{
+    const struct settling settling = {.of = s,
+                                      .rounds_max = HALVING_ROUNDS_MAX,
+                                      .open = list_open,
+                                      .measure = measure_round,
+                                      .judge = judge_rounds};
+    if (cmd_store_open(s->env, &s->store, STORE_WRITE, err) != 0 ||
+        measure_settle(s->plan, NULL, PURPOSE_SEARCH, s->opt, err) != 0)
+        return -1;
+    if (cells_settle(&settling, err) != 0) {
+        if (s->rounds > 0)
+            print_again(s);
+        return -1;
+    }
+    int rc = print_found(s, err);
+    return rc == 0 && any_failed(s) ? EXIT_TEST_FAILED : rc;
+}
+
 int search_run(struct cmd_env *env, const char *plan, const struct session_options *opt, struct err *err)
 {
     struct search s = {.env = env, .plan = plan, .opt = opt};
-    int rc = cmd_store_open(env, &s.store, STORE_WRITE, err);
-    if (rc == 0)
-        rc = measure_settle(plan, NULL, PURPOSE_SEARCH, opt, err);
-    if (rc == 0)
-        rc = run_rounds(&s, err);
-    if (rc == 0)
-        rc = print_found(&s, err);
-    else if (s.rounds > 0)
-        print_again(&s);
-    if (rc == 0 && any_failed(&s))
-        rc = EXIT_TEST_FAILED;
+    int rc = search(&s, err);
     best_groups_release(&s.groups);
     for (size_t i = 0; i < s.rounds; i++)
         run_data_release(&s.runs[i]);
-    suspect_list_release(&s.left);
     store_close(&s.store);
     return rc;
 }

@@ -1,5 +1,5 @@
-/* bisect_follow: which cells a search has answered, and which ones another search is needed for. */
-#include "harness/session/bisect_follow.h"
+/* bisect_request: which cells a search has answered, and which ones another search is needed for. */
+#include "harness/session/bisect_request.h"
 #include "tests/unit/support.h"
 
 #include <math.h>
@@ -132,18 +132,6 @@ static void a_check_that_finds_nothing_leaves_all(void **state)
     expect(&b, "", "012");
 }
 
-static void a_request_names_its_cells_once(void **state)
-{
-    struct bisect_request r = {.n_wanted = 3,
-                               .wanted = {{.variant = "v1", .context = 64},
-                                          {.variant = "v10", .context = 64},
-                                          {.variant = "v1", .context = 4096}}};
-    (void)state;
-    bisect_request_cells(&r);
-    assert_string_equal(r.variants, "v1,v10");
-    assert_string_equal(r.contexts, "64,4096");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,7 +141,6 @@ int main(void)
         cmocka_unit_test(ends_that_do_not_differ_are_the_answer_of_all),
         cmocka_unit_test(a_check_asks_for_most_of_the_change),
         cmocka_unit_test(a_check_that_finds_nothing_leaves_all),
-        cmocka_unit_test(a_request_names_its_cells_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,10 @@
-#include "harness/session/bisect.h"
+#include "harness/session/bisect_steps.h"
 
+#include "common/base/alloc.h"
 #include "harness/git/tree.h"
+#include "harness/session/bisect_request.h"
+#include "harness/session/cells.h"
 #include "harness/session/measure.h"
-#include "harness/session/turns_runs.h"
 #include "results/judge/compare.h"
 #include "results/store/run_load.h"
 
@@ -18,8 +20,10 @@ struct work {
     const struct bisect_settings *o;
     struct plan plan; /* narrowed to the request */
     char trees[FS_PATH_MAX];
-    struct git_tree good; /* the good end's files, once they are needed */
-    struct suspect_list cells;
+    struct git_tree good;             /* the good end's files, once they are needed */
+    double until;                     /* monotonic */
+    size_t commit;                    /* that is measured, */
+    const struct suspect_list *cells; /* and its cells */
 };
 
 static const char *given(const char *text)
@@ -27,45 +31,13 @@ static const char *given(const char *text)
     return *text ? text : NULL;
 }
 
-static int add_cell(struct suspect_list *l, const char *variant, int context)
-{
-    struct suspect *s = &l->items[l->count++];
-    snprintf(s->variant, sizeof s->variant, "%s", variant);
-    s->context = context;
-    return 0;
-}
-
-/* The plan's that the request wants. False if it wants none in particular. */
-static bool add_wanted(struct work *w)
-{
-    const struct bisect_request *r = &w->b->request;
-    const struct plan *p = &w->plan;
-    for (size_t i = 0; i < r->n_wanted; i++)
-        for (size_t c = 0; c < p->matrix.count; c++)
-            if (p->matrix.contexts[c].tokens == r->wanted[i].context) {
-                add_cell(&w->cells, r->wanted[i].variant, r->wanted[i].context);
-                break;
-            }
-    return w->cells.count > 0;
-}
-
 /* The cell that is followed; all of the request's until it is known. */
-static int list_cells(struct work *w, struct err *err)
+static void list_cells(const struct work *w, struct suspect_list *out)
 {
-    const struct plan *p = &w->plan;
-    size_t most = p->variants.count * p->matrix.count;
-    suspect_list_release(&w->cells);
-    w->cells.items = calloc(most + w->b->request.n_wanted + 1, sizeof *w->cells.items);
-    if (!w->cells.items)
-        return err_set(err, ERR_INTERNAL, "no memory for the cells");
     if (w->b->n_cells > 0)
-        return add_cell(&w->cells, w->b->cells[0].variant, w->b->cells[0].context);
-    if (add_wanted(w))
-        return 0;
-    for (size_t v = 0; v < p->variants.count; v++)
-        for (size_t c = 0; c < p->matrix.count; c++)
-            add_cell(&w->cells, p->variants.item[v].name, (int)p->matrix.contexts[c].tokens);
-    return 0;
+        cells_add(out, w->b->cells[0].variant, w->b->cells[0].context);
+    else
+        *out = cells_of_plan(&w->plan);
 }
 
 static void say(const struct work *w, const char *what, size_t commit)
@@ -117,28 +89,32 @@ static struct turns_request request_of(const struct work *w, const struct git_tr
     return r;
 }
 
-/* The code identities of all variants that are looked at, as one; "" if one is unknown. */
-static void code_of(const struct work *w, const struct run_data *run, char *out)
+/* The code identities of all variants that are looked at, as one, "" if one is unknown; and whether any of
+ * them is of device code only. */
+static void take_code(struct bisect_commit *c, const struct suspect_list *cells, const struct run_data *run,
+                      char *code)
 {
     struct sha256 h;
     bool known = true;
+    c->of_device = false;
     sha256_begin(&h);
-    for (size_t i = 0; i < w->cells.count; i++) {
-        const struct run_variant *v = run_data_variant(run, w->cells.items[i].variant);
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct run_variant *v = run_data_variant(run, cells->items[i].variant);
         known = known && v && *v->code_sha256;
+        c->of_device = c->of_device || (v && v->code_of_device);
         sha256_add_text(&h, v ? v->code_sha256 : "");
     }
-    sha256_end(&h, out);
+    sha256_end(&h, code);
     if (!known)
-        out[0] = '\0';
+        code[0] = '\0';
 }
 
 /* Why none of the variants can be timed; false if one can. */
-static bool unusable(const struct work *w, const struct run_data *run, char *reason, size_t cap)
+static bool unusable(const struct suspect_list *cells, const struct run_data *run, char *reason, size_t cap)
 {
     snprintf(reason, cap, "it was not built");
-    for (size_t i = 0; i < w->cells.count; i++) {
-        const struct run_variant *v = run_data_variant(run, w->cells.items[i].variant);
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct run_variant *v = run_data_variant(run, cells->items[i].variant);
         if (v && v->status == STATUS_OK)
             return false;
         if (v)
@@ -147,61 +123,47 @@ static bool unusable(const struct work *w, const struct run_data *run, char *rea
     return true;
 }
 
-/* Of any of the variants: then the identity of all does not tell. */
-static bool is_of_device(const struct work *w, const struct run_data *run)
-{
-    for (size_t i = 0; i < w->cells.count; i++) {
-        const struct run_variant *v = run_data_variant(run, w->cells.items[i].variant);
-        if (v && v->code_of_device)
-            return true;
-    }
-    return false;
-}
-
-static void take_build(struct work *w, size_t commit, const struct run_data *run)
+static void take_build(struct work *w, size_t commit, const struct suspect_list *cells,
+                       const struct run_data *run)
 {
     char code[SHA256_HEX_LEN + 1], reason[COMPARE_REASON_MAX];
     const char *gpu = run_data_fact(run, "gpus0.name");
-    bool bad = unusable(w, run, reason, sizeof reason);
-    code_of(w, run, code);
+    bool bad = unusable(cells, run, reason, sizeof reason);
+    take_code(&w->b->commits[commit], cells, run, code);
     w->b->entries[commit].build = run->info.key;
-    w->b->commits[commit].of_device = is_of_device(w, run);
     snprintf(w->b->gpu, sizeof w->b->gpu, "%s", gpu ? gpu : "");
     bisect_built(&w->b->search, commit, code, bad ? reason : NULL);
 }
 
 static int build_tree(struct work *w, size_t commit, const struct git_tree *t, struct err *err)
 {
-    struct run_data run = {0};
+    AUTO(suspect_list_release) struct suspect_list cells = {.items = NULL};
+    AUTO(run_data_release) struct run_data run = {0};
     int64_t key;
     const struct turns_request r = request_of(w, t, commit);
-    if (turns_build(&r, &r.now, &w->cells, w->store, &key, err) != 0 ||
+    list_cells(w, &cells);
+    if (turns_build(&r, &r.now, &cells, w->store, &key, err) != 0 ||
         run_data_load(w->store, key, &run, err) != 0)
         return -1;
-    take_build(w, commit, &run);
-    run_data_release(&run);
+    take_build(w, commit, &cells, &run);
     return 0;
 }
 
 static int build_commit(struct work *w, size_t commit, struct err *err)
 {
-    struct git_tree t;
+    AUTO(git_tree_release) struct git_tree t = {.dir = ""};
     char reason[COMPARE_REASON_MAX];
     say(w, "building", commit);
-    if (export_commit(w, commit, &t, err) != 0) {
+    int rc = export_commit(w, commit, &t, err);
+    if (rc == 0 && !lacks_include(w, &t, reason, sizeof reason))
+        return build_tree(w, commit, &t, err);
+    if (rc != 0) {
         if (err->kind != ERR_INPUT)
             return -1;
         snprintf(reason, sizeof reason, "%.300s", err->msg);
-        bisect_built(&w->b->search, commit, "", reason);
-        return 0;
     }
-    int rc = 0;
-    if (lacks_include(w, &t, reason, sizeof reason))
-        bisect_built(&w->b->search, commit, "", reason);
-    else
-        rc = build_tree(w, commit, &t, err);
-    git_tree_release(&t);
-    return rc;
+    bisect_built(&w->b->search, commit, "", reason);
+    return 0;
 }
 
 static struct compare_options options_of(const struct work *w)
@@ -258,12 +220,13 @@ static int judge_cell(const struct bisect_state *b, const struct turns_sides *si
     return 0;
 }
 
-static int judge_cells(struct work *w, const struct turns_sides *sides, struct delta *all, struct err *err)
+static int judge_cells(const struct work *w, const struct turns_sides *sides, struct delta *all,
+                       struct err *err)
 {
     const struct compare_options o = options_of(w);
-    for (size_t i = 0; i < w->cells.count; i++) {
-        memcpy(all[i].variant, w->cells.items[i].variant, sizeof all[i].variant);
-        all[i].context = w->cells.items[i].context;
+    for (size_t i = 0; i < w->cells->count; i++) {
+        memcpy(all[i].variant, w->cells->items[i].variant, sizeof all[i].variant);
+        all[i].context = w->cells->items[i].context;
         if (judge_cell(w->b, sides, &o, &all[i], err) != 0)
             return -1;
     }
@@ -271,49 +234,84 @@ static int judge_cells(struct work *w, const struct turns_sides *sides, struct d
 }
 
 /* Once the cell is known, only its variant's code counts. */
-static int narrow_codes(struct work *w, struct err *err)
+static int narrow_codes(const struct work *w, struct err *err)
 {
+    AUTO(suspect_list_release) struct suspect_list cells = {.items = NULL};
     const size_t ends[] = {0, w->b->count - 1};
     char code[2][SHA256_HEX_LEN + 1];
-    if (list_cells(w, err) != 0)
-        return -1;
+    list_cells(w, &cells);
     for (size_t i = 0; i < 2; i++) {
-        struct run_data run = {0};
+        AUTO(run_data_release) struct run_data run = {0};
         if (run_data_load(w->store, w->b->entries[ends[i]].build, &run, err) != 0)
             return -1;
-        code_of(w, &run, code[i]);
-        w->b->commits[ends[i]].of_device = is_of_device(w, &run);
-        run_data_release(&run);
+        take_code(&w->b->commits[ends[i]], &cells, &run, code[i]);
     }
     bisect_narrowed(&w->b->search, code[0], code[1]);
     return 0;
 }
 
-static int judge_commit(struct work *w, size_t commit, struct err *err)
+static void take_delta(struct bisect_entry *e, const struct delta *d)
 {
-    struct bisect_entry *e = &w->b->entries[commit];
-    struct turns_sides *sides = turns_sides_load(w->store, &e->made, err);
-    struct delta *all = calloc(w->cells.count, sizeof *all), d = {.ratio = NAN};
-    bool ends = w->b->n_cells == 0;
-    int rc = sides && all ? 0 : all ? -1 : err_set(err, ERR_INTERNAL, "no memory for the cells");
-    if (rc == 0)
-        rc = judge_cells(w, sides, all, err);
-    if (rc == 0) {
-        if (ends)
-            bisect_doubt(all, w->cells.count);
-        d = all[0];
-        if (ends)
-            choose_cell(w->b, all, w->cells.count, &d);
-        bisect_measured(&w->b->search, commit, &d);
-        e->ratio = d.now_n > 0 && d.base_n > 0 ? d.ratio : NAN;
-        e->base_median = d.base_n > 0 ? d.base_median : NAN;
-        e->median = d.now_n > 0 ? d.now_median : NAN;
+    e->ratio = d->now_n > 0 && d->base_n > 0 ? d->ratio : NAN;
+    e->base_median = d->base_n > 0 ? d->base_median : NAN;
+    e->median = d->now_n > 0 ? d->now_median : NAN;
+}
+
+static int judge_commit(struct work *w, struct err *err)
+{
+    struct bisect_state *b = w->b;
+    AUTO(turns_sides_release) struct turns_sides sides = {.count = 0};
+    AUTO_FREE struct delta *all = xcalloc(w->cells->count, sizeof *all);
+    bool ends = b->n_cells == 0;
+    if (turns_sides_load(&sides, w->store, &b->entries[w->commit].made, err) != 0 ||
+        judge_cells(w, &sides, all, err) != 0)
+        return -1;
+    struct delta d = all[0];
+    if (ends) {
+        bisect_doubt(all, w->cells->count);
+        choose_cell(b, all, w->cells->count, &d);
     }
-    if (rc == 0 && ends && w->b->n_cells > 0)
-        rc = narrow_codes(w, err);
-    turns_sides_free(sides);
-    free(all);
-    return rc;
+    bisect_measured(&b->search, w->commit, &d);
+    take_delta(&b->entries[w->commit], &d);
+    return ends && b->n_cells > 0 ? narrow_codes(w, err) : 0;
+}
+
+static int begin_step(struct work *w, struct bisect_step step, struct err *err)
+{
+    w->b->busy = true;
+    w->b->step = step;
+    return bisect_state_save(w->b, w->store, err);
+}
+
+static int end_step(struct work *w, struct err *err)
+{
+    struct bisect_step step = w->b->step;
+    w->b->busy = false;
+    if (step.task == BISECT_MEASURE || w->b->commits[step.commit].mark != BISECT_OPEN)
+        say_mark(w, step.commit);
+    return bisect_state_save(w->b, w->store, err);
+}
+
+static int take_build_step(struct work *w, struct bisect_step step, struct err *err)
+{
+    return begin_step(w, step, err) != 0 || build_commit(w, step.commit, err) != 0 ? -1 : end_step(w, err);
+}
+
+static bool is_interrupted(const struct work *w)
+{
+    return w->o->session.interrupted && *w->o->session.interrupted;
+}
+
+/* Whether the search still wants the commit measured, and may. */
+static int list_open(void *of, struct suspect_list *out, struct err *err)
+{
+    const struct work *w = of;
+    const struct bisect_step next = bisect_next(&w->b->search);
+    (void)err;
+    if (next.task == BISECT_MEASURE && next.commit == w->commit && !is_interrupted(w) &&
+        clock_mono_s() <= w->until)
+        list_cells(w, out);
+    return 0;
 }
 
 /* Without a value of both on a GPU that they share, nothing that was made yet counts. */
@@ -323,42 +321,38 @@ static void forget_one_sided(struct bisect_entry *e)
         e->made.count = 0;
 }
 
-static int measure_commit(struct work *w, size_t commit, struct err *err)
+static int measure_round(void *of, const struct suspect_list *cells, size_t round, struct err *err)
 {
-    struct git_tree t = {.dir = ""};
-    forget_one_sided(&w->b->entries[commit]);
-    say(w, "measuring in turns with the good end:", commit);
-    int rc = *w->good.dir ? 0 : export_commit(w, 0, &w->good, err);
-    if (rc == 0)
-        rc = export_commit(w, commit, &t, err);
-    if (rc == 0) {
-        const struct turns_request r = request_of(w, &t, commit);
-        rc = turns_measure(&r, &w->cells, w->store, &w->b->entries[commit].made, err);
-    }
-    git_tree_release(&t);
-    return rc == 0 ? judge_commit(w, commit, err) : -1;
+    struct work *w = of;
+    struct bisect_entry *e = &w->b->entries[w->commit];
+    AUTO(git_tree_release) struct git_tree t = {.dir = ""};
+    (void)round;
+    w->cells = cells;
+    if (begin_step(w, bisect_next(&w->b->search), err) != 0)
+        return -1;
+    forget_one_sided(e);
+    say(w, "measuring in turns with the good end:", w->commit);
+    if ((!*w->good.dir && export_commit(w, 0, &w->good, err) != 0) ||
+        export_commit(w, w->commit, &t, err) != 0)
+        return -1;
+    const struct turns_request r = request_of(w, &t, w->commit);
+    return turns_measure(&r, cells, w->store, &e->made, err);
 }
 
-static int take_step(struct work *w, struct bisect_step step, struct err *err)
+static int judge_round(void *of, struct err *err)
 {
-    struct bisect_state *b = w->b;
-    b->busy = true;
-    b->step = step;
-    if (bisect_state_save(b, w->store, err) != 0)
-        return -1;
-    int rc =
-        step.task == BISECT_BUILD ? build_commit(w, step.commit, err) : measure_commit(w, step.commit, err);
-    if (rc != 0)
-        return -1;
-    b->busy = false;
-    if (step.task == BISECT_MEASURE || b->commits[step.commit].mark != BISECT_OPEN)
-        say_mark(w, step.commit);
-    return bisect_state_save(b, w->store, err);
+    return judge_commit(of, err) != 0 ? -1 : end_step(of, err);
 }
 
-static bool is_interrupted(const struct work *w)
+static int settle_commit(struct work *w, size_t commit, struct err *err)
 {
-    return w->o->session.interrupted && *w->o->session.interrupted;
+    const struct settling settling = {.of = w,
+                                      .rounds_max = (size_t)w->b->search.rounds_max,
+                                      .open = list_open,
+                                      .measure = measure_round,
+                                      .judge = judge_round};
+    w->commit = commit;
+    return cells_settle(&settling, err);
 }
 
 /* The good commits that the answer stands on, the newest first. */
@@ -392,14 +386,14 @@ static int count_unlisted(struct work *w, struct err *err)
 
 static int search(struct work *w, struct err *err)
 {
-    double until = w->o->time_s > 0 ? clock_mono_s() + w->o->time_s : INFINITY;
     struct bisect_step step;
     while ((step = bisect_next(&w->b->search)).task != BISECT_END) {
         if (is_interrupted(w))
             return err_set(err, ERR_INTERRUPTED, "interrupted between two steps");
-        if (clock_mono_s() > until)
+        if (clock_mono_s() > w->until)
             return 0;
-        if (list_cells(w, err) != 0 || take_step(w, step, err) != 0)
+        if ((step.task == BISECT_BUILD ? take_build_step(w, step, err)
+                                       : settle_commit(w, step.commit, err)) != 0)
             return -1;
     }
     w->b->step = step;
@@ -409,7 +403,15 @@ static int search(struct work *w, struct err *err)
     return bisect_state_save(w->b, w->store, err);
 }
 
-/* What an export left behind whose process was killed. */
+static void work_release(struct work *w)
+{
+    git_tree_release(&w->good);
+    if (*w->trees)
+        fs_remove_tree(w->trees, NULL);
+    plan_release(&w->plan);
+}
+
+/* The folder of the commits' files, without what an export left there whose process was killed. */
 static int make_trees(struct work *w, struct err *err)
 {
     char dir[FS_PATH_MAX], name[BISECT_NAME_MAX + 16];
@@ -420,22 +422,15 @@ static int make_trees(struct work *w, struct err *err)
 
 int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_settings *o, struct err *err)
 {
-    struct work w = {.b = b, .store = s, .o = o};
+    AUTO(work_release)
+    struct work w = {
+        .b = b, .store = s, .o = o, .until = o->time_s > 0 ? clock_mono_s() + o->time_s : INFINITY};
     if (*b->ended_at)
         return 0;
-    int rc = bisect_load_plan(&w.plan, &b->request, err);
-    if (rc == 0)
-        rc = turns_check_plan(&w.plan, given(b->request.plan_sha256), err);
-    if (rc == 0)
-        rc = make_trees(&w, err);
-    if (rc == 0)
-        rc = measure_settle(b->request.plan, NULL, PURPOSE_BISECT, &o->session, err);
-    if (rc == 0)
-        rc = search(&w, err);
-    suspect_list_release(&w.cells);
-    git_tree_release(&w.good);
-    if (*w.trees)
-        fs_remove_tree(w.trees, NULL);
-    plan_release(&w.plan);
-    return rc;
+    return bisect_load_plan(&w.plan, &b->request, err) != 0 ||
+                   turns_check_plan(&w.plan, given(b->request.plan_sha256), err) != 0 ||
+                   make_trees(&w, err) != 0 ||
+                   measure_settle(b->request.plan, NULL, PURPOSE_BISECT, &o->session, err) != 0
+               ? -1
+               : search(&w, err);
 }
