@@ -2,12 +2,12 @@
  * interrupted resumes where it stopped, from the run's record (runrec.h). */
 #include "common/base/clock.h"
 #include "common/base/json.h"
-#include "common/base/text.h"
 #include "harness/commands/base/finish.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/base/progress.h"
 #include "harness/commands/nightly/nightly_bisect.h"
 #include "harness/commands/nightly/nightly_install.h"
+#include "harness/commands/nightly/nightly_news.h"
 #include "harness/commands/nightly/nightly_nodes.h"
 #include "harness/commands/run/confirm_run.h"
 #include "harness/commands/run/count_run.h"
@@ -15,7 +15,6 @@
 #include "harness/nightly/lock.h"
 #include "harness/nightly/nights.h"
 #include "harness/nightly/notify.h"
-#include "harness/nightly/open_cells.h"
 #include "harness/nightly/retention.h"
 #include "harness/session/measure.h"
 #include "harness/session/node_runs.h"
@@ -37,20 +36,12 @@ struct nightly {
     const struct node_part *part; /* one of several nodes; NULL: the only one */
     struct plan plan;
     struct session session;
-    struct finish_result result;
+    struct night_findings found;
     struct night night;
     struct nightly_lock lock;
     struct nightly_state state;
-    json_t *open;          /* the cells that are open after this run; NULL: it was not compared */
-    json_t *carried;       /* lines about those that it did not decide */
-    json_t *board;         /* for the index page; NULL: nothing was measured */
-    json_t *found;         /* lines about the commit that made a cell slower */
-    char base[RUN_ID_MAX]; /* what it was compared with, as in nightly_state */
-    size_t unmeasured;     /* of the open cells */
-    size_t unsearched;     /* slower cells whose commit the next night searches for */
-    bool other_base;       /* what is open from earlier nights was found against another one */
-    bool mostly_noisy;
-    bool again; /* this is the second attempt to store, compare and report a run */
+    json_t *board; /* for the index page; NULL: nothing was measured */
+    bool again;    /* this is the second attempt to store, compare and report a run */
     char night_time[CLOCK_ISO_LEN + 1];
     char date[CLOCK_DAY_LEN + 1]; /* of night_time: of its folder and of its runs */
 };
@@ -122,19 +113,6 @@ static int measure(struct nightly *n, const struct session_options *opt, struct 
     return nightly_lock_save(&n->lock, &n->state, err);
 }
 
-static void note_cells(struct nightly *n, const struct comparison *c, const char *date)
-{
-    snprintf(n->base, sizeof n->base, "%s", *c->base_id ? c->base_id : "nights");
-    n->other_base = *n->state.base && strcmp(n->state.base, n->base) != 0;
-    n->open = open_cells_after(n->state.open, c, date);
-    if (n->other_base)
-        open_cells_drop_unmeasured(n->open, c);
-    n->unmeasured = open_cells_unmeasured(n->open, c);
-    n->carried = json_array();
-    open_cells_undecided(n->open, c, n->carried);
-    n->mostly_noisy = open_cells_mostly_noisy(c);
-}
-
 /* The page is worth less than the night: a board that cannot be made is only told. */
 static void note_board(struct nightly *n, struct finish *f)
 {
@@ -142,7 +120,7 @@ static void note_board(struct nightly *n, struct finish *f)
     const struct board_night b = {.store = &f->store,
                                   .run = &f->run,
                                   .comparison = f->compared ? &f->comparison : NULL,
-                                  .open = n->open ? n->open : n->state.open,
+                                  .open = night_open_cells(&n->found, &n->state),
                                   .night = n->night_time};
     n->board = board_encode(&b, &err);
     if (!n->board)
@@ -153,8 +131,8 @@ static void note_board(struct nightly *n, struct finish *f)
 static void search_commits(struct nightly *n, struct finish *f, const struct session_options *opt)
 {
     const struct nightly_bisect b = {.plan = &n->plan, .opt = opt, .open_before = n->state.open};
-    n->found = json_array();
-    n->unsearched = nightly_bisect(&b, f, n->found);
+    n->found.commits = json_array();
+    n->found.unsearched = nightly_bisect(&b, f, n->found.commits);
 }
 
 static int compare_and_report(struct nightly *n, const struct session_options *options, struct err *err)
@@ -182,9 +160,9 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
         confirm_run(&f, &n->plan, opt);
         count_run(&f, &n->plan, opt);
         if (f.compared)
-            note_cells(n, &f.comparison, n->date);
+            night_findings_compare(&n->found, &n->state, &f.comparison, n->date);
         note_board(n, &f);
-        rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->result, err);
+        rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->found.result, err);
         if (rc >= 0)
             search_commits(n, &f, opt);
     }
@@ -192,80 +170,22 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
     return rc;
 }
 
-static void write_headline(const struct nightly *n, int code, const struct err *err, char *out, size_t cap)
+static json_t *summarise(const struct nightly *n, int code, unsigned news, const char *text)
 {
-    const struct run_counts *c = &n->result.counts;
-    size_t carried = json_array_size(n->carried);
-    int len = 0;
-    if (code < 0)
-        snprintf(out, cap, "%s", err->msg);
-    else if (n->result.compared)
-        len = snprintf(out, cap, "%d of %d tests ok; %s", c->ok, c->total, n->result.verdicts);
-    else
-        snprintf(out, cap, "%d of %d tests ok; %s", c->ok, c->total,
-                 n->result.became_baseline ? "this run is now the baseline" : "nothing to compare with");
-    if (len > 0 && (size_t)len < cap && carried > 0)
-        len += snprintf(out + len, cap - (size_t)len, "; %zu of them open from an earlier night", carried);
-    if (len > 0 && (size_t)len < cap && n->unsearched > 0)
-        snprintf(out + len, cap - (size_t)len, "; %zu slower cell%s not followed to a commit yet",
-                 n->unsearched, text_plural((long long)n->unsearched));
-}
-
-static unsigned news_of(const struct nightly *n, int code, const struct err *err)
-{
-    if (code < 0)
-        return err->kind == ERR_NODE ? NEWS_BLOCKED : NEWS_FAILURE;
-    if (code == EXIT_BLOCKED)
-        return NEWS_BLOCKED;
-    const struct run_counts *c = &n->result.counts;
-    return (code == EXIT_REGRESSION ? NEWS_REGRESSION : 0u) |
-           (code == EXIT_USAGE || c->failed > 0 || c->ok < c->total || n->result.status != RUN_COMPLETE
-                ? NEWS_FAILURE
-                : 0u);
-}
-
-static size_t count_open(const struct nightly *n)
-{
-    return json_array_size(n->open ? n->open : n->state.open);
-}
-
-/* Whether earlier nights found what only a comparison can clear. */
-static bool had_findings(const struct nightly *n)
-{
-    return n->state.news & NEWS_REGRESSION || json_array_size(n->state.open) > 0;
-}
-
-static bool is_settled(const struct nightly *n)
-{
-    return count_open(n) == 0 && (n->result.compared || !had_findings(n));
-}
-
-/* That nothing is open against another baseline is no recovery: that may be as slow as what was found. */
-static bool is_replaced(const struct nightly *n)
-{
-    return n->other_base && had_findings(n);
-}
-
-/* What is left to tell people when nothing was found. */
-static unsigned news_of_calm(const struct nightly *n)
-{
-    if (n->mostly_noisy || json_array_size(n->carried) > 0)
-        return NEWS_INCONCLUSIVE;
-    return n->state.news != 0 && is_settled(n) && !is_replaced(n) ? NEWS_RECOVERED : 0;
-}
-
-/* Why a night cleared less than its verdicts suggest; NULL if there is nothing to say. */
-static json_t *line_of_open(const struct nightly *n, unsigned news)
-{
-    size_t count = n->result.compared ? n->unmeasured : count_open(n);
-    char line[96];
-    if (count == 0 && news == 0 && is_settled(n) && is_replaced(n))
-        return json_string("the baseline is another one: against it nothing is open, which is no recovery");
-    if (count == 0)
-        return NULL;
-    snprintf(line, sizeof line, "not %s tonight: %zu cell%s open from earlier nights",
-             n->result.compared ? "measured" : "compared", count, count == 1 ? "" : "s");
-    return json_string(line);
+    char words[64];
+    notify_news_text(news, words);
+    const json_t *measured = n->found.result.summary;
+    json_t *s = measured ? json_deep_copy(measured) : json_object();
+    json_object_set_new(s, "night", json_string(n->night_time));
+    json_object_set_new(s, "ticket", json_string(n->plan.settings.ticket));
+    json_object_set_new(s, "node", json_string(n->plan.node));
+    json_object_set_new(s, "plan", json_string(n->plan.file));
+    json_object_set_new(s, "news", json_string(words));
+    json_object_set_new(s, "headline", json_string(text));
+    night_add_lines(&n->found, &n->state, code, news, json_object_get(s, "lines"));
+    json_object_set_new(s, "has_report", json_boolean(code >= 0));
+    json_object_set_new(s, "report_html", json_string(code >= 0 ? n->night.html : ""));
+    return s;
 }
 
 /* A store that is damaged or a disk that is full may be mended by the next night, which then ends the run:
@@ -273,54 +193,6 @@ static json_t *line_of_open(const struct nightly *n, unsigned news)
 static bool is_ended_by_next_night(const struct nightly *n, int code, const struct err *err)
 {
     return code < 0 && err->kind == ERR_STORAGE && *n->state.run_id && !n->again;
-}
-
-/* What stays unsettled: a run that found nothing new and cleared nothing leaves what it was told as it is,
- * and what was not compared cleared no regression. */
-static unsigned unsettled_after(const struct nightly *n, unsigned ended, unsigned news)
-{
-    unsigned regressed = n->result.compared ? 0 : n->state.news & NEWS_REGRESSION;
-    if (news & NEWS_INCONCLUSIVE || (ended == 0 && !is_settled(n)))
-        return n->state.news;
-    return ended | regressed;
-}
-
-static struct nightly_state state_after(const struct nightly *n, unsigned ended, unsigned news, bool again)
-{
-    struct nightly_state after = {.news = unsettled_after(n, ended, news),
-                                  .open = json_incref(n->open ? n->open : n->state.open)};
-    if (ended & NEWS_REGRESSION)
-        memcpy(after.base, n->base, sizeof after.base);
-    else if (after.news != 0 || json_array_size(after.open) > 0)
-        memcpy(after.base, n->state.base, sizeof after.base);
-    if (again) {
-        memcpy(after.run_id, n->state.run_id, sizeof after.run_id);
-        memcpy(after.night, n->state.night, sizeof after.night);
-    }
-    return after;
-}
-
-static json_t *summarise(const struct nightly *n, int code, unsigned news, const char *text)
-{
-    char words[64];
-    notify_news_text(news, words);
-    json_t *s = n->result.summary ? json_deep_copy(n->result.summary) : json_object();
-    json_object_set_new(s, "night", json_string(n->night_time));
-    json_object_set_new(s, "ticket", json_string(n->plan.settings.ticket));
-    json_object_set_new(s, "node", json_string(n->plan.node));
-    json_object_set_new(s, "plan", json_string(n->plan.file));
-    json_object_set_new(s, "news", json_string(words));
-    json_object_set_new(s, "headline", json_string(text));
-    if (n->carried)
-        json_array_extend(json_object_get(s, "lines"), n->carried);
-    if (n->found)
-        json_array_extend(json_object_get(s, "lines"), n->found);
-    json_t *line = code >= 0 ? line_of_open(n, news) : NULL;
-    if (line)
-        json_array_append_new(json_object_get(s, "lines"), line);
-    json_object_set_new(s, "has_report", json_boolean(code >= 0));
-    json_object_set_new(s, "report_html", json_string(code >= 0 ? n->night.html : ""));
-    return s;
 }
 
 /* A blocked nightly run has a folder too, so that the index lists the attempt. */
@@ -435,10 +307,10 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
 {
     struct err err = {0};
     char text[ERR_MSG_MAX];
-    unsigned ended = news_of(n, code, outcome);
-    unsigned news = ended == 0 ? news_of_calm(n) : ended;
-    write_headline(n, code, outcome, text, sizeof text);
-    json_t *summary = summarise(n, code, news, text);
+    const unsigned ended = night_ended(&n->found, code, outcome);
+    const unsigned news = night_news(&n->found, &n->state, ended);
+    night_headline(&n->found, code, outcome, text, sizeof text);
+    json_auto_t *summary = summarise(n, code, news, text);
     int index = lock_index(n->args->reports);
     if ((code < 0 && open_blocked(n, &err) != 0) ||
         nights_close(&n->night, n->args->reports, summary, n->board, &err) != 0)
@@ -447,13 +319,16 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
         close(index);
     notify(n, news, summary, code);
     prune(n);
-    struct nightly_state after = state_after(n, ended, news, is_ended_by_next_night(n, code, outcome));
+    struct nightly_state after = night_state_after(&n->found, &n->state, ended, news);
+    if (is_ended_by_next_night(n, code, outcome)) {
+        memcpy(after.run_id, n->state.run_id, sizeof after.run_id);
+        memcpy(after.night, n->state.night, sizeof after.night);
+    }
     nightly_state_release(&n->state);
     n->state = after;
     if (nightly_lock_save(&n->lock, &n->state, &err) != 0)
         cmd_fail(&err);
     fprintf(n->env->notes, "nightly run of %s: %s\n", n->plan.settings.ticket, text);
-    json_decref(summary);
 }
 
 /* A run that can never be collected or stored must not keep the next night from running. */
@@ -517,10 +392,7 @@ static void release(struct nightly *n)
 {
     if (n->session.opt.progress)
         session_close(&n->session);
-    json_decref(n->result.summary);
-    json_decref(n->open);
-    json_decref(n->carried);
-    json_decref(n->found);
+    night_findings_release(&n->found);
     json_decref(n->board);
     nightly_state_release(&n->state);
     plan_release(&n->plan);
@@ -537,8 +409,8 @@ static int night_part(struct cmd_env *env, void *arg, const struct node_part *pa
     const struct several_nights *all = arg;
     struct nightly n = {.env = env, .args = all->args, .part = part};
     int code = run_night(&n, all->file, err);
-    node_part_result(part, n.result.summary);
-    n.result.summary = NULL;
+    node_part_result(part, n.found.result.summary);
+    n.found.result.summary = NULL;
     release(&n);
     return code;
 }
