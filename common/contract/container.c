@@ -4,7 +4,7 @@
 
 const char *const container_engine_names[] = {"auto", "docker", "podman", "apptainer", NULL};
 
-/* One that an engine could take for an option is none. */
+/* An engine could take an image that begins with '-' for an option. */
 static bool is_image(const char *text)
 {
     return text[0] != '-' && strpbrk(text, " \t\r\n") == NULL;

@@ -94,7 +94,7 @@ static int check_placement(const struct gpu_wish *w, const struct json_at *root,
     return 0;
 }
 
-/* Two keys that both choose would leave open which of them a test sees. */
+/* If two keys both chose GPUs, it would be open which of them a test sees. */
 static int check_env(const struct json_at *owner, struct err *err)
 {
     struct json_at env = json_member(owner, "env");

@@ -45,7 +45,7 @@ static bool is_prompt_tokens(const char *name)
     return strcmp(name, "prompt_tokens") == 0;
 }
 
-/* What is not a number is no silence either. */
+/* A value that is not a number counts as printed, too. */
 static void put_prompt_problem(struct timing_reader *r, const char *text, size_t len)
 {
     struct timings *t = &r->result;
@@ -67,7 +67,7 @@ static void put_prompt_tokens(struct timing_reader *r, double value)
     put_prompt_problem(r, text, (size_t)n);
 }
 
-/* factor: 1, or of times the seconds per unit of the rule. */
+/* factor: for times the seconds per unit of the rule, else 1. */
 static void put_number(struct timing_reader *r, const char *name, double value, double factor)
 {
     struct timings *t = &r->result;

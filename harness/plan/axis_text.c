@@ -169,7 +169,7 @@ static int expand_any(const struct axis_text *t, const struct json_at *at, json_
     return -1;
 }
 
-/* A replacement is text of the sources, in which other braces mean what they always mean there. */
+/* A replacement is text of the sources: braces that name no axis stay as they are. */
 static json_t *expand_replacement(const struct axis_text *t, const char *text)
 {
     AUTO(buf_release) struct buf out = {.max = EXPANDED_MAX};
@@ -199,7 +199,7 @@ json_t *axis_text_patches(const struct axis_text *t, const json_t *patches)
     return out;
 }
 
-/* Sets the variables of the axes' values, which are more particular than the variant's own. */
+/* Sets the variables of the axes' values, which take precedence over the variant's own. */
 static int add_values_env(const struct axis_text *t, json_t *variant, const struct json_at *at,
                           struct err *err)
 {
@@ -275,7 +275,7 @@ bool axis_text_mentions(const struct axes *a, const char *text)
     return has_axis(a, text, false);
 }
 
-/* What makes a build must not depend on an axis of which the plan says that none does. */
+/* An axis with "build": false must not occur in what a build is made of. */
 static int check_build(const struct axis_text *t, const struct json_at *at, struct err *err)
 {
     static const char *const made_of[] = {"build", "patches", NULL};

@@ -24,7 +24,7 @@ static int check_condition(const struct json_at *at, const char *const *known, s
             const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
             if (json_is_object(one) || json_is_array(one) || json_is_null(one))
                 return json_expected(&item, "a value, or an array of values", err);
-            /* "4096" would be the context of no cell. */
+            /* A text such as "4096" would match no context. */
             if (of_context && !json_is_integer(one))
                 return json_expected(&item, "an integer, or an array of them", err);
         }

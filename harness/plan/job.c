@@ -54,7 +54,7 @@ static bool mentions_axis(const struct plan *p, const char *text)
     return false;
 }
 
-/* At the point of the item, if it has axes. */
+/* The patches of the plan and of the variant, with the values of the axes at its point. */
 static json_t *encode_patches(const struct plan *p, const struct plan_variant *item)
 {
     json_t *all = json_array(), *of_plan = json_object_get(p->root, "patches"),
@@ -79,8 +79,8 @@ static bool runs_alone(const struct plan_variant *item, const struct job_request
     return item->variant->alone;
 }
 
-/* The variant's, and at a point of axes those of the plan's that mention one. *late: what its builds must not
- * see; NULL without axes. */
+/* The variant's environment; where it has axes, also those entries of the plan's that mention one. *late: the
+ * entries that its builds must not see; NULL without axes. */
 static json_t *encode_env(const struct plan *p, const struct plan_variant *item, json_t **late)
 {
     json_t *own = json_object_get(item->variant->json, "env"), *of_plan = json_object_get(p->root, "env"),
@@ -98,7 +98,7 @@ static json_t *encode_env(const struct plan *p, const struct plan_variant *item,
     return env;
 }
 
-/* The plan's own, without what depends on the point of a variant. */
+/* The plan's environment without the entries that depend on the point of a variant. */
 static json_t *encode_plan_env(const struct plan *p)
 {
     json_t *env = json_object(), *value;

@@ -301,7 +301,7 @@ static int bad_repeat(const struct matrix *m, const char *word, struct err *err)
                    (long long)(LIMIT_REPETITIONS - m->warmup), word);
 }
 
-/* Text would otherwise silently lose to what follows it. before: the words that were read. */
+/* Refuses a word that would silently override an earlier one. before: the words that were read. */
 static int check_once(const char *before, size_t len, int64_t tokens, struct err *err)
 {
     char word[LIST_WORD_MAX];

@@ -143,7 +143,7 @@ static int check_env(const struct plan *p, const struct json_at *at, struct err 
     return env_read(&env, at, IN_PLAN, &p->secrets, variant_placeholders(&c, SUBST_FOR_TEST), err);
 }
 
-/* As every variant at every point has it. */
+/* Checks the environment as each variant gets it at each of its points. */
 static int read_env(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "env");
@@ -173,7 +173,7 @@ static int read_shapes(const struct plan *p, const struct json_at *root, json_t 
     return at.value ? json_fail(&at, err, "only a plan of the kind \"kernel\" has shapes") : 0;
 }
 
-/* Also if it could not be read, which must not make every {src} an error. */
+/* A source that could not be read counts, or each {src} would be an error of its own. */
 static bool has_source(const struct json_at *root)
 {
     const json_t *source = json_object_get(root->value, "source");
@@ -210,7 +210,7 @@ static int check_reference(const struct plan *p, const struct json_at *root, str
     return *p->reference ? json_fail(&at, err, "no variant is called \"%s\"", p->reference) : 0;
 }
 
-/* A variant whose kernel is checked must print it. */
+/* With "wall" nothing is read, so nothing that a variant prints can be checked. */
 static int check_wall_alone(const struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at list = json_member(root, "variants");
@@ -241,7 +241,7 @@ static int check_rule_gives_metric(const struct timing_rule *rule, const struct 
                      rule->part[0].name);
 }
 
-/* The tasks of a cluster run at once, and know nothing of each other. */
+/* The tasks of a scheduler run at once and do not know what the others have measured, which "until" needs. */
 static int check_rule(const struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "repetitions");
@@ -302,7 +302,7 @@ static bool mentions_axes(const struct json_at *root)
     return any;
 }
 
-/* What an environment may mention depends on the axes. */
+/* What an environment may mention depends on the axes, so without them it is not checked. */
 static int read_variants_and_env(struct plan *p, const struct json_at *root, struct err *err)
 {
     int rc = read_variants(p, root, err);
@@ -335,7 +335,7 @@ static int read_all(struct plan *p, const struct json_at *root, struct err *err)
     rc |= check_rule(p, root, err);
     rc |= read_metrics(p, root, err);
     rc |= plan_nightly_read(&p->nightly, &notify, err);
-    /* What follows holds the parts against each other. */
+    /* The checks that follow compare parts with each other, so all of them must have been read. */
     if (rc != 0 || check_reference(p, root, err) != 0)
         return -1;
     return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);

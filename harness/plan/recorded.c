@@ -144,7 +144,8 @@ static int take_variants(const json_t *job, struct plan_variants *v, struct err 
     return 0;
 }
 
-/* Placed on every GPU, a test is repeated on each: only those of the first GPU are the plan's. */
+/* With the placement "every", each test is repeated on each GPU; those of the first GPU are the tests of the
+ * plan. */
 static bool is_of_first_gpu(const json_t *tests, const json_t *test)
 {
     return strcmp(json_text(test, "gpu"), json_text(json_array_get(tests, 0), "gpu")) == 0;

@@ -199,7 +199,7 @@ static int read_variant_at(struct reading *r, const struct place *at, struct pla
     return variant_read(read, &written, r->c, r->err);
 }
 
-/* The store has so much room for them. */
+/* The store keeps at most AXES_ENCODED_MAX bytes of them. */
 static int check_axes_size(const struct reading *r, const struct plan_variant *item)
 {
     json_auto_t *axes = plan_variant_axes(item);
@@ -235,7 +235,7 @@ static size_t places(const struct plan_variants *v)
     return n * shape_count(v);
 }
 
-/* Of all places, how many no condition leaves out. */
+/* How many places no condition leaves out. */
 static size_t count_kept(struct reading *r)
 {
     size_t kept = 0;

@@ -83,7 +83,7 @@ static int keep_anchor(struct reader *r, char *name, const struct node *n, const
     return 0;
 }
 
-/* A copy, as what refers to the same values might be changed in one place. */
+/* Copies the value: were it shared, a change in one place would be a change in the other. */
 static int read_alias(struct reader *r, size_t depth, struct node *out)
 {
     const char *name = (const char *)r->event.data.alias.anchor;

@@ -23,7 +23,7 @@ struct draft {
     const struct proposal *proposal;
 };
 
-/* The plan itself, without comments; the caller json_decref()s. NULL when out of memory. */
+/* The plan itself, without comments; the caller json_decref()s. NULL for a command that is not UTF-8. */
 json_t *draft_encode(const struct draft *d);
 /* The same with comments. file: its name, for the comments. */
 int draft_write(const struct draft *d, bool yaml, const char *file, struct buf *out, struct err *err);

@@ -186,7 +186,7 @@ static bool seen_before(struct proposal *out, const struct line *l)
     return strstr(bare[1], bare[0]) != NULL;
 }
 
-/* The last of equal lines is what a node would read. */
+/* Of equal lines a node would read the last one, so its values are shown. */
 static void update_values(struct proposal *out, const struct line *l)
 {
     for (size_t i = 0; i < l->count; i++)

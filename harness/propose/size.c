@@ -44,7 +44,7 @@ static bool is_size(const char *text, long long *value)
     return *end == '\0' && *value >= SIZE_MIN && *value <= SIZE_MAX_LIKELY;
 }
 
-/* Of the number in argv[i], which begins `before` bytes into it; 0: none, or not a size. */
+/* The size in argv[i] that begins `before` bytes into it; 0 if there is none. */
 static int score_of(const char *const *argv, size_t i, size_t *before, long long *value)
 {
     const char *equals = *argv[i] == '-' ? strchr(argv[i], '=') : NULL;

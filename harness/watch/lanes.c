@@ -46,7 +46,7 @@ static void short_clock(double seconds, char *out, size_t cap)
         snprintf(out, cap, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
 }
 
-/* The variant gives way to what tells its tests apart; an id is told by its end. */
+/* The variant's name is cut rather than what tells its tests apart; of an id, the end is shown. */
 static void put_lane_names(const struct watch_lane *l, const struct lane_columns *c, int row, int column)
 {
     char rest[64], text[EVENT_TEXT_MAX];

@@ -78,7 +78,7 @@ static struct watch_cell *cell_of(struct watch_model *m, const struct event *e)
     return v && context_of(m, e->ctx, &context) ? &m->cells[v - m->variants][context] : NULL;
 }
 
-/* A journal begins: also one that is read again, since its end was lost. */
+/* A journal begins. It may be one that is read again because its end was lost. */
 static void start_suite(struct watch_model *m, const struct event *e)
 {
     char name[LIMIT_NAME + 1];

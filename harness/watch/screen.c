@@ -243,7 +243,7 @@ static size_t moved(size_t from, int by)
     return by < 0 && from < (size_t)-by ? 0 : from + (size_t)by;
 }
 
-/* choose_view() keeps what is in view within the matrix. */
+/* choose_view() keeps the view within the matrix. */
 static void move_view(struct watch_screen *s, int rows, int columns)
 {
     s->scrolled = true;
