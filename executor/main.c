@@ -4,15 +4,15 @@
 #include "common/base/args.h"
 #include "common/base/json.h"
 #include "common/contract/proto.h"
-#include "executor/code/identity.h"
+#include "executor/code/build_identity.h"
 #include "executor/commands/cancel.h"
 #include "executor/commands/detach.h"
 #include "executor/commands/follow.h"
 #include "executor/commands/forget.h"
+#include "executor/commands/kernels.h"
 #include "executor/commands/pack.h"
 #include "executor/commands/probe.h"
 #include "executor/commands/prune.h"
-#include "executor/commands/resources.h"
 #include "executor/commands/stage.h"
 #include "executor/commands/status.h"
 #include "executor/commands/submit.h"
@@ -82,7 +82,7 @@ static int cmd_code(const struct context *c, struct err *err)
     AUTO(code_release) struct code code = {.kernel = NULL};
     if (!c->options.path)
         return err_set(err, ERR_INPUT, "needs --path PATH");
-    if (identity_of(c->options.path, NULL, NULL, NULL, &code, err) != 0)
+    if (build_identity_of(c->options.path, NULL, NULL, NULL, &code, err) != 0)
         return -1;
     return print_json(code_encode(&code), err);
 }
@@ -91,7 +91,7 @@ static int cmd_resources(const struct context *c, struct err *err)
 {
     if (!c->options.path)
         return err_set(err, ERR_INPUT, "needs --path FILE");
-    return print_json(resources_report(c->options.path, err), err);
+    return print_json(kernels_report(c->options.path, err), err);
 }
 
 static int cmd_stage(const struct context *c, struct err *err)

@@ -5,7 +5,7 @@
 #include "common/base/sha256.h"
 #include "common/contract/bundle_limits.h"
 #include "common/contract/proto.h"
-#include "executor/bundle/bundle.h"
+#include "executor/bundle/contents.h"
 #include "executor/workdir/layout.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static bool holds_secret(const struct secrets *secrets, const char *path)
  */
 static const char *secret_of(const struct secrets *secrets, const char *relpath, const char *fullpath)
 {
-    if (!secrets || secrets->count == 0 || bundle_is_record(relpath))
+    if (!secrets || secrets->count == 0 || contents_is_record(relpath))
         return NULL;
     if (secrets_in_text(secrets, relpath, strlen(relpath)))
         return "its name holds a secret";
@@ -121,7 +121,7 @@ int manifest_write(const char *dir, const char *run_id, const struct secrets *se
     AUTO(listing_release)
     struct listing l = {.secrets = secrets, .files = json_array(), .left_out = json_array()};
     if (fs_join(path, err, dir, RUN_MANIFEST) != 0 || fs_remove_tree(path, err) != 0 ||
-        bundle_walk(dir, add_file, leave_out, &l, err) != 0 || fs_sync_filesystem(dir, err) != 0)
+        contents_walk(dir, add_file, leave_out, &l, err) != 0 || fs_sync_filesystem(dir, err) != 0)
         return -1;
     json_auto_t *manifest = encode(&l, run_id);
     return json_save(path, manifest, err);
@@ -146,7 +146,7 @@ static size_t drop_changed(const char *dir, json_t *manifest, struct listing *l)
     json_array_foreach(files, i, file)
     {
         const char *path = json_string_value(json_object_get(file, "path"));
-        if (path && fs_safe_relpath(path) && bundle_is_foreign(path) && is_changed(dir, path, file)) {
+        if (path && fs_safe_relpath(path) && contents_is_foreign(path) && is_changed(dir, path, file)) {
             leave_out(path, "it was changed after the run had ended", l);
             changed++;
         } else

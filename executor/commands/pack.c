@@ -3,7 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/contract/proto.h"
-#include "executor/bundle/bundle.h"
+#include "executor/bundle/contents.h"
 #include "executor/bundle/manifest.h"
 
 #include <errno.h>
@@ -175,7 +175,7 @@ static int pack_listed(const char *dir, const json_t *manifest, struct tar_out *
 
 static int pack_own_file(const char *relpath, const char *fullpath, void *arg, struct err *err)
 {
-    return bundle_is_foreign(relpath) ? 0 : pack_file(relpath, fullpath, arg, err);
+    return contents_is_foreign(relpath) ? 0 : pack_file(relpath, fullpath, arg, err);
 }
 
 /* What the tests of an unfinished run left has not been searched for secrets. */
@@ -186,7 +186,7 @@ static int pack_unfinished(const char *dir, struct tar_out *out, struct err *err
         return -1;
     json_auto_t *job = json_load(path, LIMIT_JSON_BYTES, err);
     bool secrets = !job || json_array_size(json_object_get(job, "secrets")) > 0;
-    return bundle_walk(dir, secrets ? pack_own_file : pack_file, NULL, out, err);
+    return contents_walk(dir, secrets ? pack_own_file : pack_file, NULL, out, err);
 }
 
 static int pack_run(const char *dir, struct tar_out *out, struct err *err)

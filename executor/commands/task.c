@@ -2,8 +2,8 @@
 
 #include "common/base/json.h"
 #include "common/contract/proto.h"
-#include "executor/array/array_job.h"
 #include "executor/commands/detach.h"
+#include "executor/scheduler/array_job.h"
 #include "executor/workdir/cache.h"
 #include "executor/workdir/lock.h"
 

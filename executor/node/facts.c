@@ -2,15 +2,15 @@
 
 #include "common/base/clock.h"
 #include "common/contract/proto.h"
-#include "executor/clocks/clocks.h"
-#include "executor/contain/contain.h"
 #include "executor/node/attribute.h"
+#include "executor/node/clocks.h"
 #include "executor/node/gpus.h"
 #include "executor/node/leftover.h"
-#include "executor/node/model.h"
+#include "executor/node/model_facts.h"
 #include "executor/node/nvml_settings.h"
 #include "executor/node/system.h"
 #include "executor/node/toolchain.h"
+#include "executor/process/contain.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 #include "executor/node/gpu_settings.h"
 
 #include "common/base/alloc.h"
-#include "executor/clocks/clocks_gpu.h"
 #include "executor/node/attribute.h"
+#include "executor/node/clocks_gpu.h"
 #include "executor/workdir/entries.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "executor/bundle/artifact.h"
-#include "executor/code/identity.h"
-#include "executor/disasm/disasm.h"
+#include "executor/code/build_identity.h"
+#include "executor/code/disasm.h"
 
 #include <string.h>
 
@@ -66,7 +66,8 @@ static void read_build(const struct suite *s, const struct variant_state *v, str
     AUTO(disasm_release) struct disasm disasm = {.seen = NULL};
     AUTO(code_release) struct code code = {.kernel = NULL};
     disasm_init(&disasm, s->job.settings.listings ? LISTINGS_MAX : 0);
-    if (identity_of(v->build, *v->src ? v->src : NULL, arch_of_node(s), &disasm.hook, &code, &why) == 0) {
+    if (build_identity_of(v->build, *v->src ? v->src : NULL, arch_of_node(s), &disasm.hook, &code, &why) ==
+        0) {
         out->code = code_encode(&code);
         add_listings(&code, &out->listings);
     } else

@@ -3,8 +3,8 @@
 #include "common/base/alloc.h"
 #include "common/contract/timings.h"
 #include "executor/bundle/artifact.h"
+#include "executor/prepare/kernel_usage.h"
 #include "executor/prepare/objects.h"
-#include "executor/prepare/resources.h"
 #include "executor/prepare/step.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ static void check_resources(struct gate_run *j, const json_t *resources, const c
 {
     const char *kernel = NULL;
     j->assessment.status = STATUS_FAIL;
-    if (resources_number(resources, j->gate, of, &j->number, &kernel, j->assessment.reason))
+    if (kernel_usage_number(resources, j->gate, of, &j->number, &kernel, j->assessment.reason))
         check_number(j, kernel);
     else
         log_line(j->log, j->assessment.reason);

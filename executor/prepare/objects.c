@@ -2,7 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/fs.h"
-#include "executor/code/identity.h"
+#include "executor/code/build_identity.h"
 
 #include <glob.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static int scan_files(const glob_t *found, struct code_set *set, char why[REASON
         return -1;
     }
     for (size_t i = 0; i < found->gl_pathc; i++) {
-        if (fs_is_dir(found->gl_pathv[i]) || identity_scan(found->gl_pathv[i], NULL, set, &err) == 0)
+        if (fs_is_dir(found->gl_pathv[i]) || build_identity_scan(found->gl_pathv[i], NULL, set, &err) == 0)
             continue;
         reason_set(why, "no number: %.400s", err.msg);
         return -1;

@@ -2,7 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
-#include "executor/contain/isolate.h"
+#include "executor/process/isolate.h"
 #include "executor/process/proctree.h"
 
 #include <errno.h>

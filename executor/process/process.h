@@ -10,7 +10,7 @@
 #define KERNSWEEP_EXECUTOR_PROCESS_PROCESS_H
 
 #include "common/base/err.h"
-#include "executor/contain/group.h"
+#include "executor/process/contain_group.h"
 #include "executor/process/near.h"
 
 #include <stdbool.h>

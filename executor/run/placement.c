@@ -3,19 +3,20 @@
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "executor/bundle/artifact.h"
-#include "executor/contain/remains.h"
 #include "executor/node/facts.h"
 #include "executor/node/leftover.h"
-#include "executor/prepare/build.h"
+#include "executor/prepare/build_variant.h"
 #include "executor/prepare/gate.h"
+#include "executor/prepare/kernel_usage.h"
 #include "executor/prepare/patched.h"
-#include "executor/prepare/resources.h"
 #include "executor/prepare/sources.h"
 #include "executor/prepare/untouched.h"
-#include "executor/run/dispatch.h"
+#include "executor/process/remains.h"
 #include "executor/run/lane_open.h"
 #include "executor/run/run_clocks.h"
 #include "executor/run/run_lanes.h"
+#include "executor/scheduler/dispatch.h"
+#include "executor/scheduler/scheduler.h"
 #include "executor/trial/container.h"
 #include "executor/trial/test_group.h"
 
@@ -111,9 +112,9 @@ static int use_part_build(struct suite *s, struct err *err)
     const struct job_part *part = &s->job.part;
     if (!part->on || !*part->build)
         return 0;
-    if (build_use(s, part->variant, part->build, err) != 0)
+    if (build_variant_use(s, part->variant, part->build, err) != 0)
         return -1;
-    return part->prepare ? resources_take(s, part->variant, err) : 0; /* the gates need them */
+    return part->prepare ? kernel_usage_take(s, part->variant, err) : 0; /* the gates need them */
 }
 
 static int prepare_variants(struct suite *s, struct err *err)
@@ -159,7 +160,7 @@ static int run_here(struct suite *s, char *reason, struct err *err)
 
 static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
 {
-    int taken = node_lock_take(lock, s, reason, err);
+    int taken = node_lock_take(lock, s, scheduler_here()->granted, reason, err);
     if (taken != 1)
         return taken;
     if (clear_containers(s, err) != 0 || clear_groups(s, err) != 0 || clear_leftovers(s, err) != 0)
@@ -174,7 +175,7 @@ static int run_on_node(struct suite *s, struct node_lock *lock, char *reason, st
 static int run_as_task(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
 {
     (void)lock;
-    int chosen = node_lock_granted(s, reason, err);
+    int chosen = node_lock_granted(s, scheduler_here()->granted, reason, err);
     if (chosen == 0 &&
         suite_note(s, reason, err) != 0) /* the submitter sees what a task says, not how it ends */
         return -1;
@@ -187,7 +188,7 @@ static int prepare_submission(struct suite *s, struct node_lock *lock, char *rea
     bool login = s->job.scheduler.build == BUILD_LOGIN, needs_lock = login;
     for (size_t i = 0; i < s->job.variant_count; i++)
         needs_lock |= s->job.variant[i].patch_count > 0 || s->job.variant[i].in_tree;
-    int rc = needs_lock ? node_lock_take(lock, s, reason, err) : 1;
+    int rc = needs_lock ? node_lock_take(lock, s, scheduler_here()->granted, reason, err) : 1;
     if (rc == 1)
         rc = prepare_sources(s, reason, err);
     for (size_t i = 0; rc == 1 && i < s->job.variant_count && !s->loop.stop; i++) {

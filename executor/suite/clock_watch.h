@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_SUITE_CLOCK_WATCH_H
 #define KERNSWEEP_EXECUTOR_SUITE_CLOCK_WATCH_H
 
-#include "executor/clocks/clocks.h"
+#include "executor/node/clocks.h"
 #include "executor/telemetry/nvml.h"
 
 enum clock_verdict {

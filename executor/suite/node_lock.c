@@ -244,13 +244,13 @@ static int take_gpus(struct node_lock *lock, struct suite *s, int64_t until_ns, 
 }
 
 /* 1, or 0 with reason where the plan asks for what the node cannot give. */
-static int choose_gpus(struct suite *s, bool *locks, char *reason, struct err *err)
+static int choose_gpus(struct suite *s, gpu_granted *granted, bool *locks, char *reason, struct err *err)
 {
     struct gpu_grant grant;
     struct err why;
     json_auto_t *gpus = node_gpus(s->layout, &s->nvml);
     const char *vendor = json_string_value(json_object_get(json_array_get(gpus, 0), "vendor"));
-    scheduler_here()->granted(&grant, vendor && strcmp(vendor, "amd") == 0);
+    granted(&grant, vendor && strcmp(vendor, "amd") == 0);
     gpu_choice_release(&s->gpus);
     int rc = gpu_choice_make(&s->gpus, &s->job, gpus, &grant, &why);
     *locks = !grant.by_scheduler;
@@ -262,10 +262,10 @@ static int choose_gpus(struct suite *s, bool *locks, char *reason, struct err *e
     return 0;
 }
 
-int node_lock_granted(struct suite *s, char *reason, struct err *err)
+int node_lock_granted(struct suite *s, gpu_granted *granted, char *reason, struct err *err)
 {
     bool locks;
-    return choose_gpus(s, &locks, reason, err);
+    return choose_gpus(s, granted, &locks, reason, err);
 }
 
 void node_lock_init(struct node_lock *lock)
@@ -281,7 +281,8 @@ void node_lock_close(struct node_lock *lock)
     node_lock_init(lock);
 }
 
-int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct err *err)
+int node_lock_take(struct node_lock *lock, struct suite *s, gpu_granted *granted, char *reason,
+                   struct err *err)
 {
     char path[FS_PATH_MAX];
     bool locks;
@@ -296,7 +297,7 @@ int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct
     int taken = take_lock(&w, s, reason, err);
     if (taken != 1)
         return taken;
-    taken = choose_gpus(s, &locks, reason, err);
+    taken = choose_gpus(s, granted, &locks, reason, err);
     return taken == 1 && locks ? take_gpus(lock, s, until_ns, reason, err) : taken;
 }
 

@@ -5,7 +5,6 @@
 #ifndef KERNSWEEP_EXECUTOR_SUITE_NODE_LOCK_H
 #define KERNSWEEP_EXECUTOR_SUITE_NODE_LOCK_H
 
-#include "executor/place/scheduler.h"
 #include "executor/suite/suite.h"
 #include "executor/workdir/lock.h"
 
@@ -23,10 +22,11 @@ void node_lock_close(struct node_lock *lock);
 /* 1 taken, 0 not (reason names the holder; also when the run was told to stop while it waited), -1 error. A
  * GPU whose lock file cannot be opened is used without it, with an event that says so. reason:
  * char[REASON_MAX]. */
-int node_lock_take(struct node_lock *lock, struct suite *s, char *reason, struct err *err);
+int node_lock_take(struct node_lock *lock, struct suite *s, gpu_granted *granted, char *reason,
+                   struct err *err);
 /* Chooses the GPUs for a task, which its scheduler has given to it alone: nothing is locked. Returns as
  * above. */
-int node_lock_granted(struct suite *s, char *reason, struct err *err);
+int node_lock_granted(struct suite *s, gpu_granted *granted, char *reason, struct err *err);
 /* For builds without the workdir's lock, in a scheduler's tasks. One lock covers all keys with the same first
  * digit, so that there are few lock files. Waits as long as a build may take. Returns as above. */
 int node_lock_build(struct lock *lock, struct suite *s, const char *key, char *reason, struct err *err);

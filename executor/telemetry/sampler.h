@@ -8,7 +8,7 @@
 #include "common/base/buf.h"
 #include "common/base/err.h"
 #include "common/base/fs.h"
-#include "executor/telemetry/activity.h"
+#include "executor/telemetry/gpu_activity.h"
 #include "executor/telemetry/telemetry.h"
 
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include "common/base/text.h"
 #include "common/contract/bundle_limits.h"
 #include "executor/bundle/artifact.h"
-#include "executor/bundle/bundle.h"
+#include "executor/bundle/contents.h"
 #include "executor/trial/perf.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ int adopt_test(struct suite *s, size_t test, const char *from, const char *seal,
     if (test_dirs(s, test, from, to, hidden, source, err) != 0)
         return -1;
     if (fs_remove_tree(hidden, err) != 0 || fs_mkdir_p(hidden, 0700, err) != 0 ||
-        bundle_walk(source, copy_visit, NULL, hidden, err) != 0)
+        contents_walk(source, copy_visit, NULL, hidden, err) != 0)
         return -1;
     /* Whatever is there is not final: it is left from a copy that a crash interrupted. */
     if (fs_remove_tree(to, err) != 0 || fs_rename(hidden, to, err) != 0)
@@ -143,7 +143,7 @@ int adopt_variant(struct suite *s, size_t variant, const char *from, struct err 
         return 0;
     load_variant_state(state, v);
     if (fs_join(path, err, from, name) != 0 ||
-        bundle_walk(path, copy_beside_tests, NULL, state->dir, err) != 0)
+        contents_walk(path, copy_beside_tests, NULL, state->dir, err) != 0)
         return -1;
     return 1;
 }

@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_TRIAL_CONTAINER_H
 #define KERNSWEEP_EXECUTOR_TRIAL_CONTAINER_H
 
-#include "executor/contain/engine.h"
+#include "executor/process/engine.h"
 #include "executor/suite/suite.h"
 
 /* One test or step in a container. {0}: none. */

@@ -1,7 +1,7 @@
 #include "executor/trial/test_group.h"
 
-#include "executor/contain/engine.h"
-#include "executor/contain/isolate.h"
+#include "executor/process/engine.h"
+#include "executor/process/isolate.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef KERNSWEEP_EXECUTOR_TRIAL_TEST_GROUP_H
 #define KERNSWEEP_EXECUTOR_TRIAL_TEST_GROUP_H
 
-#include "executor/contain/group.h"
+#include "executor/process/contain_group.h"
 #include "executor/suite/suite.h"
 
 /* Opens s->processes.contain as the node allows. 1; 0 with reason where it cannot enforce the plan's limits;

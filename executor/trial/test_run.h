@@ -4,15 +4,15 @@
 #ifndef KERNSWEEP_EXECUTOR_TRIAL_TEST_RUN_H
 #define KERNSWEEP_EXECUTOR_TRIAL_TEST_RUN_H
 
-#include "executor/bundle/diag.h"
 #include "executor/bundle/runlog.h"
 #include "executor/job/command.h"
 #include "executor/process/child.h"
-#include "executor/suite/assess.h"
 #include "executor/suite/folders.h"
 #include "executor/telemetry/hang.h"
 #include "executor/telemetry/sampler.h"
+#include "executor/trial/assess.h"
 #include "executor/trial/container_end.h"
+#include "executor/trial/diag.h"
 #include "executor/trial/settle.h"
 #include "executor/trial/test.h"
 

@@ -3,7 +3,7 @@
 #include "tests/unit/support.h"
 
 #include "common/base/json.h"
-#include "executor/array/array_job.h"
+#include "executor/scheduler/array_job.h"
 
 static const char job_text[] =
     "{\"schema\": \"kernsweep.job/1\", \"run_id\": \"r1\", \"ticket\": \"t\", \"tag\": \"\","

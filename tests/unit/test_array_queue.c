@@ -3,7 +3,7 @@
 #include "tests/unit/support.h"
 
 #include "common/base/json.h"
-#include "executor/array/array_queue.h"
+#include "executor/scheduler/array_queue.h"
 
 static const char job_text[] =
     "{\"schema\": \"kernsweep.job/1\", \"run_id\": \"%s\", \"ticket\": \"t\", \"tag\": \"\","

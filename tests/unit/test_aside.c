@@ -2,9 +2,9 @@
  * gives controllers to groups below has no processes. Skipped where the kernel gives us no controller. */
 #include "tests/unit/support.h"
 
-#include "executor/contain/aside.h"
-#include "executor/contain/group.h"
-#include "executor/contain/hierarchy.h"
+#include "executor/process/aside.h"
+#include "executor/process/contain_group.h"
+#include "executor/process/hierarchy.h"
 
 #include <errno.h>
 #include <signal.h>

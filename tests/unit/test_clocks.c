@@ -4,9 +4,9 @@
 #include "tests/unit/tree.h"
 
 #include "common/contract/settings.h"
-#include "executor/clocks/clocks.h"
-#include "executor/clocks/clocks_gpu.h"
-#include "executor/clocks/record.h"
+#include "executor/node/clocks.h"
+#include "executor/node/clocks_gpu.h"
+#include "executor/node/clocks_record.h"
 #include "executor/suite/clock_watch.h"
 
 static void limits_are_those_of_the_shader_clock(void **state)

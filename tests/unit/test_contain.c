@@ -5,9 +5,9 @@
 #include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/contract/size.h"
-#include "executor/contain/contain.h"
-#include "executor/contain/engine.h"
-#include "executor/contain/remains.h"
+#include "executor/process/contain.h"
+#include "executor/process/engine.h"
+#include "executor/process/remains.h"
 #include "executor/workdir/sysfile.h"
 
 #include <pwd.h>

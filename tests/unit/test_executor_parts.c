@@ -2,7 +2,7 @@
 #include "tests/unit/support.h"
 
 #include "common/base/json.h"
-#include "executor/bundle/bundle.h"
+#include "executor/bundle/contents.h"
 #include "executor/bundle/logtext.h"
 #include "executor/bundle/manifest.h"
 #include "executor/suite/eta.h"
@@ -172,10 +172,10 @@ static void what_kernsweep_did_not_write_is_foreign_wherever_it_lies(void **stat
                                                  "v/summary.json",
                                                  "v/nodes/a.json"};
     for (size_t i = 0; i < COUNT(own); i++)
-        if (bundle_is_foreign(own[i]))
+        if (contents_is_foreign(own[i]))
             fail_msg("foreign: %s", own[i]);
     for (size_t i = 0; i < COUNT(foreign); i++)
-        if (!bundle_is_foreign(foreign[i]))
+        if (!contents_is_foreign(foreign[i]))
             fail_msg("not foreign: %s", foreign[i]);
 }
 

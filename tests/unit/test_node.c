@@ -3,7 +3,7 @@
 
 #include "executor/node/attribute.h"
 #include "executor/node/gpus.h"
-#include "executor/node/model.h"
+#include "executor/node/model_facts.h"
 #include "executor/node/system.h"
 
 static void assert_json_string(json_t *value, const char *expected)

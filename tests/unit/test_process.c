@@ -2,8 +2,8 @@
 #include "tests/unit/support.h"
 
 #include "common/base/clock.h"
-#include "executor/contain/hierarchy.h"
 #include "executor/process/child.h"
+#include "executor/process/hierarchy.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * which scheduler applies. Scripts that record their arguments stand in for the commands. */
 #include "tests/unit/support.h"
 
-#include "executor/place/scheduler.h"
+#include "executor/scheduler/scheduler.h"
 
 static struct loop loop;
 

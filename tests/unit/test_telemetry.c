@@ -2,7 +2,7 @@
  * that tell the truth, wrap or lie, and values that are missing. */
 #include "tests/unit/support.h"
 
-#include "executor/telemetry/activity.h"
+#include "executor/telemetry/gpu_activity.h"
 #include "executor/telemetry/throttle.h"
 
 #include <math.h>

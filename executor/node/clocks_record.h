@@ -1,0 +1,33 @@
+/* record: what anybody needs to put a GPU's clocks back after the executor that set them died: a file beside
+ * the GPU's lock, written and synced before anything is changed, and emptied once the clocks are back. It
+ * outlives its writer, so what it says is untrusted: sizes, names and ranges are checked. A torn or foreign
+ * file is no record, because the clocks are not touched before it is whole.
+ */
+#ifndef KERNSWEEP_EXECUTOR_NODE_CLOCKS_RECORD_H
+#define KERNSWEEP_EXECUTOR_NODE_CLOCKS_RECORD_H
+
+#include "executor/node/clocks_control.h"
+
+enum { RECORD_BOOT_MAX = 64, RECORD_TIME_MAX = 32 };
+
+struct clocks_record {
+    char gpu[LIMIT_NAME + 1], run_id[LIMIT_NAME + 1];
+    char boot_id[RECORD_BOOT_MAX]; /* of the start of the machine during which the clocks were set */
+    char since[RECORD_TIME_MAX];
+    long user;
+    struct clocks_request set;
+    struct clocks_state before;
+};
+
+/* Fills in boot_id, since and user. */
+int record_write(const struct layout *l, struct clocks_record *r, struct err *err);
+/* False: there is none. */
+bool record_read(const struct layout *l, const char *gpu, struct clocks_record *out);
+int record_clear(const struct layout *l, const char *gpu, struct err *err);
+/* Whether the machine was restarted since, which puts clocks back. */
+bool record_is_outdated(const struct layout *l, const struct clocks_record *r);
+/* Calls fn for each record on the machine. */
+typedef void record_fn(const struct clocks_record *r, void *arg);
+void record_each(const struct layout *l, record_fn *fn, void *arg);
+
+#endif

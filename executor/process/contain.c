@@ -1,0 +1,186 @@
+#include "executor/process/contain.h"
+
+#include "common/base/buf.h"
+#include "executor/process/aside.h"
+#include "executor/process/isolate.h"
+#include "executor/process/remains.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+const char *containment_name(enum containment kind)
+{
+    switch (kind) {
+    case CONTAINED_GROUP:
+        break;
+    case CONTAINED_SCOPE:
+        return "scope";
+    case CONTAINED_CGROUP:
+        return "cgroup";
+    }
+    return "group";
+}
+
+/* systemd marks what it delegates. Root may write everywhere, but where systemd runs, only there should it.
+ */
+static bool is_delegated(const char *folder)
+{
+    char value[8];
+    return getxattr(folder, "user.delegate", value, sizeof value) > 0 ||
+           getxattr(folder, "trusted.delegate", value, sizeof value) > 0;
+}
+
+/* A scope is better than a folder that is writable only because we are root. */
+static bool wants_scope(const struct hierarchy *at, const struct scope_host *h, char *why)
+{
+    bool own = hierarchy_is_ours(at->own) && (geteuid() != 0 || is_delegated(at->own));
+    return *at->own && !own && scope_is_available(h, why);
+}
+
+static bool has_controller(const struct hierarchy *at, const char *name)
+{
+    return hierarchy_is_ours(at->own) && hierarchy_lists(at->own, "cgroup.controllers", name);
+}
+
+static int move_aside(struct contain *c, struct err *err)
+{
+    return *c->stand ? 0 : aside_enter(c->stand, c->at.own, c->helper, err);
+}
+
+static int give_down(struct contain *c, const char *folder, const char *word, struct err *err)
+{
+    if (hierarchy_lists(folder, "cgroup.subtree_control", word + 1))
+        return 0;
+    int rc = hierarchy_write(folder, "cgroup.subtree_control", word);
+    if (rc == EBUSY && folder == c->at.own && move_aside(c, err) == 0)
+        rc = hierarchy_write(folder, "cgroup.subtree_control", word);
+    return rc == 0 ? 0
+                   : err_set_errno(err, ERR_NODE, rc, "%s cannot be enabled for groups below %s%s", word + 1,
+                                   folder, rc == EBUSY ? ", where other programs run, too" : "");
+}
+
+/* Where one controller's limits are set: version 2's, else version 1's. out: the folder; "" when neither can.
+ */
+static void find_controller(struct contain *c, const char *word, const char *v1, char *out, const char *name)
+{
+    struct err err = {.kind = ERR_NONE};
+    *out = '\0';
+    if (has_controller(&c->at, word + 1)) {
+        if (give_down(c, c->at.own, word, &err) == 0 && give_down(c, c->place.base, word, &err) == 0)
+            memcpy(out, c->place.base, FS_PATH_MAX);
+    } else if (hierarchy_is_ours(v1) && hierarchy_make(out, v1, name, &err) != 0) {
+        *out = '\0';
+    }
+    if (err.kind != ERR_NONE)
+        snprintf(c->why, sizeof c->why, "%.300s", err.msg);
+}
+
+static void find_controllers(struct contain *c, const char *name, const struct contain_limits *limits)
+{
+    if (limits->memory_bytes > 0)
+        find_controller(c, "+memory", c->at.v1_memory, c->place.memory, name);
+    if (limits->processes > 0)
+        find_controller(c, "+pids", c->at.v1_pids, c->place.pids, name);
+}
+
+static bool limits_hold(const struct contain *c, const struct contain_limits *l)
+{
+    return (l->memory_bytes == 0 || *c->place.memory) && (l->processes == 0 || *c->place.pids);
+}
+
+/* Why there are no control groups. scope: why there is no scope. */
+static void say_why(struct contain *c, const char *scope)
+{
+    if (!*c->at.own)
+        snprintf(c->why, sizeof c->why, "no control groups of version 2 are mounted");
+    else
+        snprintf(c->why, sizeof c->why, "the control group %.120s is not writable, and %.150s", c->at.own,
+                 scope);
+}
+
+/* unit: of the scope, which is entered; NULL: only says what would be chosen. */
+static void choose(struct contain *c, const struct layout *l, const struct scope_host *h, const char *unit)
+{
+    char scope[SCOPE_WHY_MAX] = "";
+    hierarchy_read(&c->at, l);
+    if (wants_scope(&c->at, h, scope) &&
+        (!unit || (scope_enter(h, l, unit, &c->at, scope) && hierarchy_is_ours(c->at.own))))
+        c->kind = CONTAINED_SCOPE;
+    else if (hierarchy_is_ours(c->at.own))
+        c->kind = CONTAINED_CGROUP;
+    else
+        say_why(c, *scope ? scope : (scope_is_available(h, scope), scope));
+}
+
+static int refuse(struct contain *c, const struct contain_limits *l)
+{
+    char why[CONTAIN_WHY_MAX / 2];
+    snprintf(why, sizeof why, "%.150s", *c->why ? c->why : "the controller is not delegated to this user");
+    snprintf(c->why, sizeof c->why,
+             "this node cannot enforce limits.%s: %s; see docs/nodes.md, or drop the limit",
+             l->memory_bytes > 0 && !*c->place.memory ? "memory" : "processes", why);
+    return 0;
+}
+
+int contain_open(struct contain *c, const struct layout *l, const struct scope_host *h,
+                 const struct contain_run *run, struct err *err)
+{
+    char folder[NAME_MAX + 1];
+    const struct contain_limits *limits = &run->limits;
+    struct err why = {.kind = ERR_NONE};
+    *c = (struct contain){.kind = CONTAINED_GROUP, .helper = run->helper};
+    snprintf(folder, sizeof folder, "kernsweep-%.180s-%ld", run->name, (long)getpid());
+    choose(c, l, h, folder);
+    if (c->kind != CONTAINED_GROUP && run->recorded && remains_note(&c->at, l, folder, c->record, err) != 0)
+        return -1;
+    if (c->kind != CONTAINED_GROUP && hierarchy_make(c->place.base, c->at.own, folder, &why) != 0) {
+        c->kind = CONTAINED_GROUP;
+        c->place.base[0] = '\0';
+        snprintf(c->why, sizeof c->why, "%.300s", why.msg);
+    }
+    if (c->kind != CONTAINED_GROUP)
+        find_controllers(c, folder, limits);
+    return limits_hold(c, limits) ? 1 : refuse(c, limits);
+}
+
+static void step_back(struct contain *c)
+{
+    if (!*c->stand)
+        return;
+    (void)hierarchy_write(c->at.own, "cgroup.subtree_control", "-memory");
+    (void)hierarchy_write(c->at.own, "cgroup.subtree_control", "-pids");
+    aside_leave(c->stand, c->at.own);
+}
+
+void contain_close(struct contain *c)
+{
+    const char *const folders[] = {c->place.base, c->place.memory, c->place.pids};
+    bool gone = true;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        gone &= !*folders[i] || contain_folder_remove(folders[i], 1);
+    step_back(c);
+    if (gone && *c->record)
+        remains_forget(c->record);
+    *c = (struct contain){.kind = CONTAINED_GROUP};
+}
+
+json_t *contain_look(const struct layout *l, const struct scope_host *h)
+{
+    struct contain c = {.kind = CONTAINED_GROUP};
+    choose(&c, l, h, NULL);
+    /* A scope's controllers are known once it is there: systemd gives root's all, a user's those of its
+     * manager. */
+    bool scoped = c.kind == CONTAINED_SCOPE, any = c.kind != CONTAINED_GROUP;
+    bool memory = any && (scoped ? !*c.at.v1_memory : has_controller(&c.at, "memory"));
+    bool pids = any && (scoped ? !*c.at.v1_pids : has_controller(&c.at, "pids"));
+    memory |= any && hierarchy_is_ours(c.at.v1_memory);
+    pids |= any && hierarchy_is_ours(c.at.v1_pids);
+    return json_pack("{s:s, s:s, s:b, s:b, s:b, s:s}", "kind", containment_name(c.kind), "hierarchy",
+                     hierarchy_name(&c.at), "memory", (int)memory, "processes", (int)pids, "isolate",
+                     (int)isolate_works(), "why", c.why);
+}

@@ -1,0 +1,49 @@
+/* contain: how the processes of a run are held together on this node, decided once per run: control groups in
+ * a folder that is delegated to us ("cgroup"), or in a scope that systemd made for us ("scope"), or process
+ * groups alone ("group"). Owns the run's folder among the control groups and the record by which a later
+ * executor finds what a killed one left. The groups of tests are group's matter.
+ */
+#ifndef KERNSWEEP_EXECUTOR_PROCESS_CONTAIN_H
+#define KERNSWEEP_EXECUTOR_PROCESS_CONTAIN_H
+
+#include "executor/process/contain_group.h"
+#include "executor/process/scope.h"
+
+#include <jansson.h>
+
+enum containment { CONTAINED_GROUP, CONTAINED_SCOPE, CONTAINED_CGROUP };
+
+enum { CONTAIN_WHY_MAX = 320 };
+
+struct contain {
+    enum containment kind;
+    struct contain_place place;
+    struct hierarchy at;       /* where the executor stands */
+    char stand[FS_PATH_MAX];   /* the group that the executor made for itself; "" */
+    pid_t helper;              /* moves there, too; 0: none */
+    char record[FS_PATH_MAX];  /* "" */
+    char why[CONTAIN_WHY_MAX]; /* why it is not a control group, or has no limits; "" */
+};
+
+/* "group", "scope" or "cgroup" */
+const char *containment_name(enum containment kind);
+
+struct contain_run {
+    const char *name;             /* a plain one */
+    struct contain_limits limits; /* what its tests will ask for */
+    pid_t helper;                 /* of the executor, started before; 0: none */
+    bool recorded;                /* so that a later executor cleans up */
+};
+
+/* Chooses the best that the node has. 1; 0 with c->why when the node cannot enforce the limits; -1 on faults
+ * of our own. */
+int contain_open(struct contain *c, const struct layout *l, const struct scope_host *h,
+                 const struct contain_run *run, struct err *err);
+/* Kills what is left in the run's groups. */
+void contain_close(struct contain *c);
+
+/* {"kind", "hierarchy", "memory", "processes", "isolate", "why"}: what contain_open() would give; makes
+ * nothing. */
+json_t *contain_look(const struct layout *l, const struct scope_host *h);
+
+#endif

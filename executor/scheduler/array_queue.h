@@ -1,0 +1,48 @@
+/* array_queue: all array jobs of a run that goes through a scheduler: submitting, following and cancelling
+ * them. The journals of the tasks are authoritative; polling only adds what no journal can show: that a task
+ * will write no more, or why it waits. All state is on disk before a job is submitted, and a job whose
+ * submission was not answered is found by its name, so the supervisor may die at any time. Knows nothing of
+ * why a job is needed (see dispatch).
+ */
+#ifndef KERNSWEEP_EXECUTOR_SCHEDULER_ARRAY_QUEUE_H
+#define KERNSWEEP_EXECUTOR_SCHEDULER_ARRAY_QUEUE_H
+
+#include "executor/scheduler/array_job.h"
+#include "executor/scheduler/stall.h"
+
+struct array_queue {
+    struct suite *s;
+    const struct scheduler_ops *ops;
+    struct array_job *job; /* owned, as the array is */
+    size_t count, cap;
+    char name[FS_PATH_MAX];   /* shared by all jobs of the run */
+    char script[FS_PATH_MAX]; /* of every job */
+    char self[FS_PATH_MAX];   /* this program, an argument of the script */
+    int64_t poll_ns;          /* when to poll next */
+    bool down;                /* the scheduler did not answer the last time */
+    struct stall stall;
+    char refusal[REASON_MAX]; /* why it refused the last job; "" */
+};
+
+/* Writes the script and reads what an earlier supervisor submitted. Close it also after a failure. */
+int array_queue_open(struct array_queue *q, struct suite *s, struct err *err);
+void array_queue_close(struct array_queue *q);
+
+/* A new job for the caller to fill, then to submit (which saves it) or to release. Valid until the next call.
+ */
+struct array_job *array_queue_new(struct array_queue *q, size_t variant, size_t tasks);
+/* When the scheduler does not answer (q->down) or refuses (q->refusal), the job stays unsubmitted. */
+int array_queue_submit_new(struct array_queue *q, struct err *err);
+
+/* Collects what tasks wrote, polls when it is time, and ends tasks that are done or lost. */
+int array_queue_update(struct array_queue *q, struct err *err);
+/* Until the next update is due, or a signal came. */
+int array_queue_wait(struct array_queue *q, struct err *err);
+/* Cancels the jobs, waits for their end within a limit, and fences what is left. */
+int array_queue_cancel(struct array_queue *q, struct err *err);
+
+bool array_queue_is_over(const struct array_queue *q);
+/* A submitted job is not over yet. */
+bool array_queue_is_live(const struct array_queue *q);
+
+#endif

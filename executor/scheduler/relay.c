@@ -1,0 +1,221 @@
+#include "executor/scheduler/relay.h"
+
+#include "common/base/alloc.h"
+#include "common/base/json.h"
+#include "executor/bundle/artifact.h"
+#include "executor/trial/adopt.h"
+#include "executor/trial/test_event.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 256 << 10, PIECES_PER_TURN = 64 };
+
+struct relay {
+    struct suite *s;
+    struct array_task *task;
+    char dir[FS_PATH_MAX]; /* the attempt's run folder */
+    char id[ATTEMPT_ID_MAX + 16];
+    char host[LIMIT_NAME + 1];
+};
+
+static bool is_relayed(enum event_type type)
+{
+    switch (type) {
+    case EVENT_BUILD_START:
+    case EVENT_BUILD_END:
+    case EVENT_GATE:
+    case EVENT_TEST_START:
+    case EVENT_HEARTBEAT:
+    case EVENT_TEST_END:
+    case EVENT_TEST_SKIP:
+        return true;
+    case EVENT_SUITE_START:
+    case EVENT_SUITE_END:
+    case EVENT_CONFIG_PATCH: /* the run writes its own */
+    case EVENT_NODE:
+    case EVENT_COUNT:
+        return false;
+    }
+    return false;
+}
+
+/* What a task has to say of its machine: GPUs that were taken out, and why it could not begin. */
+static bool is_message(enum event_type type, const json_t *event)
+{
+    return type == EVENT_NODE && json_object_get(event, "message");
+}
+
+static int write_event(struct relay *r, enum event_type type, const json_t *event, struct err *err)
+{
+    struct suite *s = r->s;
+    json_t *fields = json_copy((json_t *)(uintptr_t)event);
+    json_auto_t *own = json_pack("{s:s, s:O, s:s}", "attempt_id", r->id, "attempt_seq",
+                                 json_object_get(event, "seq"), "host", r->host);
+    static const char *const stale[] = {"seq", "ts", "event"};
+    for (size_t i = 0; i < sizeof stale / sizeof *stale; i++)
+        json_object_del(fields, stale[i]);
+    if (json_object_get(fields, "test_index")) {
+        json_object_set_new(fields, "tests_done", json_integer((json_int_t)s->tests_done));
+        json_object_set_new(fields, "suite_eta_s", suite_eta(s));
+    }
+    json_object_update(fields, own);
+    json_object_set(s->past.relayed, r->id, json_object_get(event, "seq"));
+    return journal_add(&s->journal, type, fields, err);
+}
+
+/* The attempt does not believe its own result any more. */
+static void take_back(struct suite *s, struct test_state *t)
+{
+    t->final = t->ended = false;
+    s->tests_done--;
+}
+
+enum { RELAY_SKIP, RELAY_EVENT, RELAY_LATER };
+
+/* What to do with an event of a test, or -1. RELAY_LATER: its result is not visible here yet. */
+static int apply_test_event(struct relay *r, enum event_type type, size_t test, const json_t *event,
+                            struct err *err)
+{
+    struct test_state *t = &r->s->test[test];
+    bool is_end = type == EVENT_TEST_END || type == EVENT_TEST_SKIP;
+    if (t->final && !is_end)
+        return RELAY_SKIP;
+    if (type == EVENT_TEST_START) {
+        t->attempts++;
+        t->in_flight = true;
+    }
+    if (!is_end)
+        return RELAY_EVENT;
+    if (t->final && json_is_true(json_object_get(event, "replaces")))
+        take_back(r->s, t);
+    bool known = t->ended;
+    const char *seal = json_string_value(json_object_get(event, "perf_sha256"));
+    int rc = adopt_test(r->s, test, r->dir, seal ? seal : "", err);
+    if (rc <= 0)
+        return rc == 0 ? RELAY_LATER : -1;
+    t->ended = true;
+    return known ? RELAY_SKIP : RELAY_EVENT;
+}
+
+static bool is_of_task(const struct relay *r, size_t test)
+{
+    for (size_t i = 0; i < r->task->count; i++)
+        if (r->task->test[i] == test)
+            return true;
+    return false;
+}
+
+/* RELAY_LATER: the line must be read again later. */
+static int relay_event(struct relay *r, const json_t *event, struct err *err)
+{
+    enum event_type type;
+    const char *name = json_string_value(json_object_get(event, "event"));
+    json_int_t seq = json_integer_value(json_object_get(event, "seq"));
+    json_t *index = json_object_get(event, "test_index");
+    if (!name || !event_from_name(name, &type) || (!is_relayed(type) && !is_message(type, event)) ||
+        seq <= json_integer_value(json_object_get(r->s->past.relayed, r->id)))
+        return RELAY_SKIP;
+    size_t test = (size_t)json_integer_value(index) - 1;
+    if (index && !is_of_task(r, test))
+        return RELAY_SKIP;
+    int rc = index ? apply_test_event(r, type, test, event, err) : RELAY_EVENT;
+    return rc == RELAY_EVENT ? write_event(r, type, event, err) : rc;
+}
+
+/* Whole lines only. Returns how many bytes were consumed, or -1. */
+static int64_t relay_lines(struct relay *r, const char *data, size_t len, struct err *err)
+{
+    size_t at = 0;
+    const char *end;
+    while (at < len && (end = memchr(data + at, '\n', len - at))) {
+        size_t line = (size_t)(end - data) - at;
+        json_auto_t *event = json_loadb(data + at, line, 0, NULL);
+        int rc = json_is_object(event) ? relay_event(r, event, err) : 0;
+        if (rc < 0)
+            return -1;
+        if (rc == RELAY_LATER)
+            break;
+        at += line + 1;
+    }
+    return (int64_t)at;
+}
+
+/* *news: there was something new. */
+static int read_journal(struct relay *r, bool *news, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, err, r->dir, RUN_EVENTS) != 0)
+        return -1;
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    AUTO_FREE char *data = xmalloc(PIECE);
+    for (int i = 0; fd >= 0 && i < PIECES_PER_TURN; i++) {
+        ssize_t n = pread(fd, data, PIECE, r->task->offset);
+        int64_t taken = n > 0 ? relay_lines(r, data, (size_t)n, err) : 0;
+        if (taken <= 0)
+            return taken < 0 ? -1 : 0;
+        r->task->offset += taken;
+        *news = true;
+    }
+    return 0;
+}
+
+/* The machine that works on it, which its node.json names before its first event. */
+static void read_host(struct relay *r)
+{
+    char path[FS_PATH_MAX];
+    *r->host = '\0';
+    if (fs_join(path, NULL, r->dir, RUN_NODE) != 0 || !fs_exists(path))
+        return;
+    json_auto_t *node = json_load(path, LIMIT_JSON_BYTES, NULL);
+    const char *host = json_string_value(json_object_get(node, "host"));
+    snprintf(r->host, sizeof r->host, "%.64s", host ? host : "");
+}
+
+static int relay_open(struct relay *r, struct suite *s, struct array_job *a, size_t index, struct err *err)
+{
+    *r = (struct relay){.s = s, .task = &a->task[index]};
+    snprintf(r->id, sizeof r->id, "%d/%.60s", a->number, r->task->attempt);
+    return array_job_attempt_dir(a, index, s, r->dir, err);
+}
+
+int relay_collect(struct suite *s, struct array_job *a, size_t index, struct err *err)
+{
+    struct relay r;
+    char manifest[FS_PATH_MAX];
+    if (!*a->task[index].attempt || a->task[index].closed)
+        return 0;
+    if (relay_open(&r, s, a, index, err) != 0 || fs_join(manifest, err, r.dir, RUN_MANIFEST) != 0)
+        return -1;
+    /* Checked before the events are read: all of them were written before the manifest. */
+    bool closed = fs_exists(manifest), news = false;
+    read_host(&r);
+    if (adopt_node(s, r.host, r.dir, err) != 0 || read_journal(&r, &news, err) != 0)
+        return -1;
+    a->task[index].closed = closed && !news;
+    return 0;
+}
+
+int relay_interrupted(struct suite *s, const struct array_job *a, size_t index, const char *reason,
+                      struct err *err)
+{
+    const struct array_task *task = &a->task[index];
+    for (size_t i = 0; i < task->count; i++) {
+        struct test_state *t = &s->test[task->test[i]];
+        if (!t->in_flight || t->final)
+            continue;
+        t->in_flight = false;
+        t->status = STATUS_INTERRUPTED;
+        t->wall_s = t->prefill_s = t->own = NAN;
+        free(t->reason);
+        t->reason = xstrdup(reason);
+        if (test_event_end(s, task->test[i], t->attempts < ATTEMPTS_MAX, err) != 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,316 @@
+#include "executor/telemetry/gpu_activity.h"
+
+#include "common/base/alloc.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POWER_LEAST = 3, ENERGY_LEAST = 2 };
+enum { SAMPLES_MOST = 16384, SAMPLES_LEAST = 3 };
+
+static const double busy_percent = 10, late_s = 0.4;
+static const double tolerance = 0.3, tolerance_s = 0.1;
+static const char *const window_names[] = {"timed", "busy", "test"};
+
+const char *activity_window_name(enum activity_window w)
+{
+    return window_names[w];
+}
+
+void activity_init(struct activity_log *log)
+{
+    *log = (struct activity_log){.stride = 1};
+}
+
+void activity_release(struct activity_log *log)
+{
+    free(log->sample);
+    activity_init(log);
+}
+
+static bool says_something(const struct sample *s)
+{
+    return sample_has(s, SAMPLE_SCLK) || sample_has(s, SAMPLE_POWER) || sample_has(s, SAMPLE_ENERGY) ||
+           sample_has(s, SAMPLE_THROTTLE) || sample_has(s, SAMPLE_NEIGHBOURS);
+}
+
+static void thin_out(struct activity_log *log)
+{
+    for (size_t i = 0; 2 * i < log->count; i++)
+        log->sample[i] = log->sample[2 * i];
+    log->count = (log->count + 1) / 2;
+    log->stride *= 2;
+}
+
+static void keep(struct activity_log *log, const struct sample *s)
+{
+    ALLOC_GROW(log->sample, log->count + 1, log->capacity);
+    log->sample[log->count++] = *s;
+}
+
+void activity_add(struct activity_log *log, const struct sample *s)
+{
+    if (!says_something(s) || log->seen++ % log->stride != 0)
+        return;
+    if (log->count == SAMPLES_MOST)
+        thin_out(log);
+    keep(log, s);
+}
+
+void activity_edge(struct activity_log *log, double t_s, const struct sample *edge)
+{
+    struct sample at = *edge;
+    log->was_busy |= log->count == 0 && at.value[SAMPLE_GPU_BUSY] >= busy_percent;
+    at.t_s = t_s;
+    at.value[SAMPLE_GPU_BUSY] = at.value[SAMPLE_NEIGHBOURS] = NAN;
+    if (says_something(&at)) /* never thinned out: without both there is no energy */
+        keep(log, &at);
+}
+
+static bool is_inside(const struct sample *s, double from_s, double to_s)
+{
+    return s->t_s >= from_s && s->t_s <= to_s;
+}
+
+static size_t count_inside(const struct activity_log *log, enum sample_field field, double from_s,
+                           double to_s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < log->count; i++)
+        n += is_inside(&log->sample[i], from_s, to_s) && sample_has(&log->sample[i], field);
+    return n;
+}
+
+/* NaN without a value. */
+static double mean_inside(const struct activity_log *log, enum sample_field field, double from_s, double to_s)
+{
+    double sum = 0;
+    for (size_t i = 0; i < log->count; i++)
+        if (is_inside(&log->sample[i], from_s, to_s) && sample_has(&log->sample[i], field))
+            sum += log->sample[i].value[field];
+    return sum / (double)count_inside(log, field, from_s, to_s);
+}
+
+static bool find_timed(const struct activity_log *log, const struct activity_times *t, struct activity *out)
+{
+    out->window = WINDOW_TIMED;
+    out->to_s = t->printed_s - t->decode_s;
+    out->from_s = out->to_s - t->prefill_s;
+    if (isnan(out->from_s) || out->from_s < 0 ||
+        count_inside(log, SAMPLE_SCLK, out->from_s, out->to_s) < SAMPLES_LEAST)
+        return false;
+    double load = mean_inside(log, SAMPLE_GPU_BUSY, out->from_s, out->to_s);
+    return !(load < mean_inside(log, SAMPLE_GPU_BUSY, 0, t->end_s));
+}
+
+static bool find_busy(const struct activity_log *log, struct activity *out)
+{
+    size_t clocks = 0;
+    out->window = WINDOW_BUSY;
+    out->from_s = out->to_s = NAN;
+    bool stale = log->was_busy;
+    for (size_t i = 0; i < log->count; i++) {
+        const struct sample *s = &log->sample[i];
+        stale &= !(s->value[SAMPLE_GPU_BUSY] < busy_percent);
+        if (stale || s->t_s < late_s || !(s->value[SAMPLE_GPU_BUSY] >= busy_percent))
+            continue;
+        out->from_s = isnan(out->from_s) ? s->t_s : out->from_s;
+        out->to_s = s->t_s;
+        clocks += sample_has(s, SAMPLE_SCLK);
+    }
+    return clocks >= SAMPLES_LEAST;
+}
+
+static void choose_window(const struct activity_log *log, const struct activity_times *t,
+                          struct activity *out)
+{
+    if (find_timed(log, t, out) || find_busy(log, out))
+        return;
+    out->window = WINDOW_TEST;
+    out->from_s = 0;
+    out->to_s = t->end_s;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The 5th percentile: the smallest value that 5 % of the samples do not exceed. */
+static double low_inside(const struct activity_log *log, enum sample_field field, const struct activity *w)
+{
+    size_t n = count_inside(log, field, w->from_s, w->to_s), k = 0;
+    if (n == 0)
+        return NAN;
+    AUTO_FREE double *values = xcalloc(n, sizeof *values);
+    for (size_t i = 0; i < log->count; i++)
+        if (is_inside(&log->sample[i], w->from_s, w->to_s) && sample_has(&log->sample[i], field))
+            values[k++] = log->sample[i].value[field];
+    qsort(values, n, sizeof *values, by_size);
+    return values[(n + 19) / 20 - 1];
+}
+
+static double most_inside(const struct activity_log *log, enum sample_field field, const struct activity *w)
+{
+    double most = NAN;
+    for (size_t i = 0; i < log->count; i++)
+        if (is_inside(&log->sample[i], w->from_s, w->to_s) && !(log->sample[i].value[field] <= most))
+            most = sample_has(&log->sample[i], field) ? log->sample[i].value[field] : most;
+    return most;
+}
+
+/* A reason holds from the sample that shows it to the next one that says anything about reasons. */
+static void measure_throttling(const struct activity_log *log, struct activity *out)
+{
+    const struct sample *last = NULL;
+    out->throttled_s = NAN;
+    for (size_t i = 0; i < log->count; i++) {
+        const struct sample *s = &log->sample[i];
+        if (!is_inside(s, out->from_s, out->to_s) || !sample_has(s, SAMPLE_THROTTLE))
+            continue;
+        out->throttled_s = last ? out->throttled_s : 0;
+        if (last && last->value[SAMPLE_THROTTLE] > 0)
+            out->throttled_s += s->t_s - last->t_s;
+        out->throttle |= (unsigned)s->value[SAMPLE_THROTTLE];
+        last = s;
+    }
+    if (last && last->value[SAMPLE_THROTTLE] > 0)
+        out->throttled_s += out->to_s - last->t_s;
+}
+
+/* What one field says over time. */
+struct readings {
+    const struct sample *sample;
+    size_t samples;
+    enum sample_field field;
+    size_t count; /* of readings */
+    double first_s, last_s, most;
+    bool decreases;
+};
+
+static void survey(struct readings *r, const struct sample *sample, size_t samples, enum sample_field field)
+{
+    double last = NAN;
+    *r = (struct readings){
+        .sample = sample, .samples = samples, .field = field, .first_s = NAN, .last_s = NAN};
+    for (size_t i = 0; i < samples; i++) {
+        const struct sample *s = &sample[i];
+        if (!sample_has(s, field))
+            continue;
+        r->first_s = r->count++ ? r->first_s : s->t_s;
+        r->last_s = s->t_s;
+        r->decreases |= s->value[field] < last;
+        last = s->value[field];
+        r->most = last > r->most ? last : r->most;
+    }
+}
+
+/* Between two readings on a straight line, before the first and after the last one constant. */
+static double value_at(const struct readings *r, double t_s)
+{
+    const struct sample *before = NULL;
+    for (size_t i = 0; i < r->samples; i++) {
+        const struct sample *s = &r->sample[i];
+        if (!sample_has(s, r->field))
+            continue;
+        if (s->t_s >= t_s) {
+            if (!before || s->t_s <= before->t_s)
+                return s->value[r->field];
+            double part = (t_s - before->t_s) / (s->t_s - before->t_s);
+            return before->value[r->field] + part * (s->value[r->field] - before->value[r->field]);
+        }
+        before = s;
+    }
+    return before ? before->value[r->field] : (double)NAN;
+}
+
+static double integral(const struct readings *r, double from_s, double to_s)
+{
+    double sum = 0, t_s = from_s, value = value_at(r, from_s);
+    for (size_t i = 0; i < r->samples; i++) {
+        const struct sample *s = &r->sample[i];
+        if (!sample_has(s, r->field) || s->t_s <= from_s || s->t_s >= to_s)
+            continue;
+        sum += (s->t_s - t_s) * (value + s->value[r->field]) / 2;
+        t_s = s->t_s;
+        value = s->value[r->field];
+    }
+    return sum + (to_s - t_s) * (value + value_at(r, to_s)) / 2;
+}
+
+/* Whether the accumulator may be believed; else says why not. */
+static bool is_plausible(const struct readings *energy, const struct readings *power, struct energy *out)
+{
+    double increase = value_at(energy, energy->last_s) - value_at(energy, energy->first_s);
+    if (energy->count < ENERGY_LEAST)
+        return false;
+    if (energy->decreases)
+        snprintf(out->note, sizeof out->note, "the energy accumulator went backwards: not used");
+    else if (power->count < POWER_LEAST)
+        return increase > 0;
+    else {
+        double expected = integral(power, energy->first_s, energy->last_s);
+        if (fabs(increase - expected) <= tolerance * expected + tolerance_s * power->most)
+            return true;
+        snprintf(out->note, sizeof out->note,
+                 "the energy accumulator says %.4g J over the test, the power adds up to %.4g J: not used",
+                 increase, expected);
+    }
+    return false;
+}
+
+/* The window's share of the accumulator's increase is its share of the power, since accumulators are read
+ * rarely. */
+static double share_of(const struct readings *energy, const struct readings *power, double from_s,
+                       double to_s)
+{
+    from_s = fmax(from_s, energy->first_s);
+    to_s = fmin(to_s, energy->last_s);
+    if (power->count < POWER_LEAST)
+        return value_at(energy, to_s) - value_at(energy, from_s);
+    double increase = value_at(energy, energy->last_s) - value_at(energy, energy->first_s);
+    return increase * integral(power, from_s, to_s) / integral(power, energy->first_s, energy->last_s);
+}
+
+static void measure_energy(const struct sample *sample, size_t count, double from_s, double to_s,
+                           struct energy *out)
+{
+    struct readings energy, power;
+    *out = (struct energy){.joules = NAN};
+    survey(&energy, sample, count, SAMPLE_ENERGY);
+    survey(&power, sample, count, SAMPLE_POWER);
+    if (is_plausible(&energy, &power, out)) {
+        out->joules = share_of(&energy, &power, from_s, to_s);
+        out->from = ENERGY_ACCUMULATOR;
+    } else if (power.count >= POWER_LEAST) {
+        out->joules = integral(&power, from_s, to_s);
+        out->from = ENERGY_POWER;
+    }
+}
+
+bool activity_measure(const struct activity_log *log, const struct activity_times *times,
+                      struct activity *out)
+{
+    *out = (struct activity){.neighbours = -1};
+    if (log->count == 0 || !(times->end_s > 0))
+        return false;
+    choose_window(log, times, out);
+    for (size_t i = 0; i < log->count; i++)
+        out->samples += is_inside(&log->sample[i], out->from_s, out->to_s);
+    out->sclk_mhz = mean_inside(log, SAMPLE_SCLK, out->from_s, out->to_s);
+    out->sclk_p5_mhz = low_inside(log, SAMPLE_SCLK, out);
+    out->sclk_low_mhz = mean_inside(log, SAMPLE_SCLK_LOW, out->from_s, out->to_s);
+    out->mclk_mhz = mean_inside(log, SAMPLE_MCLK, out->from_s, out->to_s);
+    out->mclk_p5_mhz = low_inside(log, SAMPLE_MCLK, out);
+    out->power_w = mean_inside(log, SAMPLE_POWER, out->from_s, out->to_s);
+    out->temp_c = most_inside(log, SAMPLE_TEMP_JUNCTION, out);
+    measure_throttling(log, out);
+    measure_energy(log->sample, log->count, out->from_s, out->to_s, &out->energy);
+    double neighbours =
+        most_inside(log, SAMPLE_NEIGHBOURS, &(struct activity){.from_s = 0, .to_s = times->end_s});
+    out->neighbours = isnan(neighbours) ? -1 : (int)neighbours;
+    return true;
+}
