@@ -133,23 +133,6 @@ int narrow_to_values(struct plan_variants *v, const char *list, const char *file
     return 0;
 }
 
-static int keep_contexts(struct plan *p, const struct plan_cell *cells, size_t n, struct err *err)
-{
-    const struct json_at root = json_root(p->root, p->file);
-    AUTO_FREE int64_t *contexts = xcalloc(n + 1, sizeof *contexts);
-    for (size_t i = 0; i < n; i++)
-        contexts[i] = cells[i].context;
-    return matrix_keep(&p->matrix, &root, contexts, n, err);
-}
-
-static int check_known(const struct plan *p, const char *variant, struct err *err)
-{
-    for (size_t i = 0; i < p->variants.count; i++)
-        if (strcmp(p->variants.item[i].name, variant) == 0)
-            return 0;
-    return err_set(err, ERR_INPUT, "%s: has no variant \"%.80s\"", p->file, variant);
-}
-
 static void keep_variants(struct plan_variants *v, const struct plan_cell *cells, size_t n)
 {
     int64_t *contexts = xcalloc(n + 1, sizeof *contexts), *next = contexts;
@@ -169,13 +152,25 @@ static void keep_variants(struct plan_variants *v, const struct plan_cell *cells
     v->contexts = contexts;
 }
 
-int plan_keep_cells(struct plan *p, const struct plan_cell *cells, size_t n, struct err *err)
+static int check_known(const struct plan_variants *v, const char *variant, const char *file, struct err *err)
 {
-    for (size_t i = 0; i < n; i++)
-        if (check_known(p, cells[i].variant, err) != 0)
+    for (size_t i = 0; i < v->count; i++)
+        if (strcmp(v->item[i].name, variant) == 0)
+            return 0;
+    return err_set(err, ERR_INPUT, "%s: has no variant \"%.80s\"", file, variant);
+}
+
+int narrow_to_cells(struct plan_variants *v, struct matrix *m, const struct json_at *root,
+                    const struct plan_cell *cells, size_t n, struct err *err)
+{
+    AUTO_FREE int64_t *contexts = xcalloc(n + 1, sizeof *contexts);
+    for (size_t i = 0; i < n; i++) {
+        if (check_known(v, cells[i].variant, root->file, err) != 0)
             return -1;
-    if (keep_contexts(p, cells, n, err) != 0)
+        contexts[i] = cells[i].context;
+    }
+    if (matrix_keep(m, root, contexts, n, err) != 0)
         return -1;
-    keep_variants(&p->variants, cells, n);
-    return plan_check_size(p, p->file, err);
+    keep_variants(v, cells, n);
+    return 0;
 }

@@ -3,22 +3,17 @@
 #ifndef KERNSWEEP_HARNESS_PLAN_NARROW_H
 #define KERNSWEEP_HARNESS_PLAN_NARROW_H
 
-#include "harness/plan/plan.h"
+#include "harness/plan/matrix.h"
+#include "harness/plan/variants.h"
 
 /* Keeps the variants whose axes, or dimensions of a shape, have one of the listed values; a variant without
  * the axis stays. file: the plan's, for messages. Values that no point has are ERR_INPUT. */
 int narrow_to_values(struct plan_variants *v, const char *list, const char *file, struct err *err);
 
-/* A variant, by its name with its point, at a context. */
-struct plan_cell {
-    const char *variant;
-    int64_t context;
-};
-
 /* Keeps exactly these cells, except what the plan's conditions leave out: the variants in the plan's order,
- * the contexts in that of the cells and with the plan's repetitions, also where its "contexts" do not list
- * them. A variant that the plan does not have, a context without a time-out, and nothing left are ERR_INPUT.
- */
-int plan_keep_cells(struct plan *p, const struct plan_cell *cells, size_t n, struct err *err);
+ * the contexts in that of the cells and with the repetitions of the plan, root, also where its "contexts" do
+ * not list them. A variant that the plan does not have and a context without a time-out are ERR_INPUT. */
+int narrow_to_cells(struct plan_variants *v, struct matrix *m, const struct json_at *root,
+                    const struct plan_cell *cells, size_t n, struct err *err);
 
 #endif

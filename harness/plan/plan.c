@@ -353,7 +353,8 @@ static int read_plan(struct plan *p, const struct json_at *root, struct err *err
     if (p->nodes.count > 0 && *recorded_node(p->recorded))
         p->node = recorded_node(p->recorded);
     p->nodes.count = 0;
-    return recorded_apply(p, err);
+    const struct json_at whole = json_root(p->root, p->file);
+    return recorded_apply(p->recorded, &p->variants, &p->matrix, &p->settings, &whole, err);
 }
 
 /* Takes the document's JSON. */

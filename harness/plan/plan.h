@@ -75,6 +75,9 @@ size_t plan_test_count(const struct plan *p);
 /* Fails with ERR_INPUT if there are too many tests; where: the responsible option or location in the plan. */
 int plan_check_size(const struct plan *p, const char *where, struct err *err);
 
+/* Keeps exactly these cells, as narrow_to_cells() does. That nothing is left is ERR_INPUT. */
+int plan_keep_cells(struct plan *p, const struct plan_cell *cells, size_t n, struct err *err);
+
 /* Whether the plan has "nodes": each of them then has runs, nights and baselines of its own. */
 bool plan_has_nodes(const struct plan *p);
 /* Fails with ERR_INPUT if the plan names several nodes: for commands that use one. */

@@ -1,5 +1,6 @@
 /* plan_facts: what a plan amounts to, and what it needs: the later functions of plan.h. */
 #include "common/contract/proto.h"
+#include "harness/plan/narrow.h"
 #include "harness/plan/plan.h"
 
 size_t plan_test_count(const struct plan *p)
@@ -58,4 +59,12 @@ unsigned plan_engines(const struct plan *p)
         engines |= c->on ? 1u << c->engine : 0;
     }
     return engines;
+}
+
+int plan_keep_cells(struct plan *p, const struct plan_cell *cells, size_t n, struct err *err)
+{
+    const struct json_at root = json_root(p->root, p->file);
+    return narrow_to_cells(&p->variants, &p->matrix, &root, cells, n, err) != 0
+               ? -1
+               : plan_check_size(p, p->file, err);
 }

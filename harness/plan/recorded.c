@@ -184,40 +184,41 @@ static int add_test(struct tests *t, const json_t *test, int64_t warmup, struct 
     return 0;
 }
 
-static int take_tests(struct plan *p, const json_t *tests, struct err *err)
+static int take_tests(const json_t *tests, struct plan_variants *v, struct matrix *m,
+                      const struct json_at *root, struct err *err)
 {
     AUTO(tests_release) struct tests t = {.seen = json_object()};
     const json_t *test;
     size_t i;
     json_array_foreach(tests, i, test)
     {
-        if (is_of_first_gpu(tests, test) && add_test(&t, test, p->matrix.warmup, err) != 0)
+        if (is_of_first_gpu(tests, test) && add_test(&t, test, m->warmup, err) != 0)
             return -1;
     }
     if (t.count == 0)
         return err_set(err, ERR_INPUT, "the job has no tests");
-    if (plan_keep_cells(p, t.cells, t.count, err) != 0)
+    if (narrow_to_cells(v, m, root, t.cells, t.count, err) != 0)
         return -1;
-    for (i = 0; i < p->matrix.count; i++) {
+    for (i = 0; i < m->count; i++) {
         char context[24];
-        snprintf(context, sizeof context, "%" PRId64, p->matrix.contexts[i].tokens);
+        snprintf(context, sizeof context, "%" PRId64, m->contexts[i].tokens);
         int64_t n = json_integer_value(json_object_get(t.seen, context));
         if (n < 1)
             return err_set(err, ERR_INPUT, "the job has nothing but warm-ups at the context %s", context);
-        matrix_repeat_context(&p->matrix, p->matrix.contexts[i].tokens, n);
+        matrix_repeat_context(m, m->contexts[i].tokens, n);
     }
     return 0;
 }
 
-int recorded_apply(struct plan *p, struct err *err)
+int recorded_apply(const json_t *job, struct plan_variants *v, struct matrix *m, struct settings *settings,
+                   const struct json_at *root, struct err *err)
 {
-    const json_t *job = p->recorded;
     const char *mode = json_text(job, "mode"), *tag = json_text(job, "tag");
     if (settings_mode_ok(mode))
-        p->settings.mode = mode;
+        settings->mode = mode;
     if (!*tag || text_is_name(tag))
-        p->settings.tag = tag;
-    if (take_variants(job, &p->variants, err) == 0 && take_tests(p, json_object_get(job, "tests"), err) == 0)
+        settings->tag = tag;
+    if (take_variants(job, v, err) == 0 && take_tests(json_object_get(job, "tests"), v, m, root, err) == 0)
         return 0;
-    return err_wrap(err, "%s: the bundle's job.json does not match its plan", p->file);
+    return err_wrap(err, "%s: the bundle's job.json does not match its plan", root->file);
 }

@@ -5,7 +5,9 @@
 #ifndef KERNSWEEP_HARNESS_PLAN_RECORDED_H
 #define KERNSWEEP_HARNESS_PLAN_RECORDED_H
 
-#include "harness/plan/plan.h"
+#include "common/contract/settings.h"
+#include "harness/plan/matrix.h"
+#include "harness/plan/variants.h"
 
 /* *job: the bundle's job, owned by the caller; NULL if the file is an ordinary plan. */
 int recorded_load(json_t **job, const char *plan_file, struct err *err);
@@ -13,8 +15,9 @@ int recorded_load(json_t **job, const char *plan_file, struct err *err);
 int recorded_secrets(json_t *plan, const char *file, struct err *err);
 /* A copy of a job, or a plan, as a bundle has it: the caller's. */
 json_t *recorded_without_secrets(const json_t *job);
-/* Reduces a plan to the tests of the job that it has recorded, with the job's mode and tag. */
-int recorded_apply(struct plan *p, struct err *err);
+/* Reduces a plan to the job's tests, with the job's mode and tag, which it borrows. root: the plan. */
+int recorded_apply(const json_t *job, struct plan_variants *v, struct matrix *m, struct settings *settings,
+                   const struct json_at *root, struct err *err);
 const char *recorded_run_id(const json_t *job);
 /* Where it ran; "" if it does not say. */
 const char *recorded_node(const json_t *job);

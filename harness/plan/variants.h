@@ -39,6 +39,12 @@ struct plan_variants {
     size_t name_count;
 };
 
+/* A variant, by its name with its point, at a context. */
+struct plan_cell {
+    const char *variant;
+    int64_t context;
+};
+
 /* root: the plan; reads its "variants", "axes", "skip" and "only". Takes ownership of shapes, which is NULL
  * unless the plan is a kernel plan. Call plan_variants_release() even after a failure. */
 int plan_variants_read(struct plan_variants *v, const struct json_at *root, const struct variant_context *c,

@@ -1,7 +1,6 @@
 #include "harness/session/cells.h"
 
 #include "common/base/alloc.h"
-#include "harness/plan/narrow.h"
 
 #include <stdio.h>
 

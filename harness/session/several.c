@@ -1,8 +1,9 @@
 #include "harness/session/several.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/json.h"
-#include "harness/session/board.h"
+#include "harness/session/node_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +38,7 @@ struct child {
 
 struct gathering {
     const struct several *s;
-    struct board board;
+    struct node_rows rows;
     struct child *children;
     bool told;      /* the children know of the interruption */
     double told_at; /* monotonic */
@@ -64,16 +65,16 @@ static int on_relay(void *arg, const char *line, size_t len, struct err *err)
     switch ((enum relay_tag)line[0]) {
     case RELAY_JOURNAL:
         if (event_decode(&e, line + 1, len - 1, &ignored) == 0)
-            board_event(&c->all->board, c->index, &e);
+            node_rows_event(&c->all->rows, c->index, &e);
         break;
     case RELAY_NOTE:
     case RELAY_TITLE:
-        board_line(&c->all->board, c->index, line + 1, len - 1);
+        node_rows_line(&c->all->rows, c->index, line + 1, len - 1);
         break;
     case RELAY_FAILED:
         c->end->code = relay_failure(text, c->end->failure);
-        board_line(&c->all->board, c->index, c->end->failure, strlen(c->end->failure));
-        board_state(&c->all->board, c->index, c->end->failure);
+        node_rows_line(&c->all->rows, c->index, c->end->failure, strlen(c->end->failure));
+        node_rows_state(&c->all->rows, c->index, c->end->failure);
         break;
     case RELAY_RESULT:
         json_decref(c->end->result);
@@ -87,7 +88,7 @@ static int on_text(void *arg, const char *line, size_t len, struct err *err)
 {
     struct child *c = arg;
     (void)err;
-    board_line(&c->all->board, c->index, line, len);
+    node_rows_line(&c->all->rows, c->index, line, len);
     return 0;
 }
 
@@ -244,8 +245,8 @@ static void note_end(const struct gathering *g, struct child *c)
 static int gather(struct gathering *g, struct several_end *ends, struct err *err)
 {
     size_t n = g->s->count;
-    struct pollfd *p = calloc(2 * n, sizeof *p);
-    int rc = p ? 0 : err_set(err, ERR_INTERNAL, "no memory for %zu nodes", n);
+    AUTO_FREE struct pollfd *p = xcalloc(2 * n, sizeof *p);
+    int rc = 0;
     for (size_t i = 0; i < n; i++) {
         g->children[i].relay = g->children[i].text = -1;
         ends[i] = (struct several_end){.code = EXIT_LOCAL};
@@ -254,28 +255,25 @@ static int gather(struct gathering *g, struct several_end *ends, struct err *err
         rc = start(g, i, &ends[i], err);
     if (rc != 0)
         tell_to_end(g);
-    while (p && read_all(g, p)) {
+    while (read_all(g, p)) {
         heed(g);
-        board_draw(&g->board);
+        node_rows_draw(&g->rows);
     }
     for (size_t i = 0; i < n; i++)
         note_end(g, &g->children[i]);
-    free(p);
     return rc;
 }
 
 int several_run(const struct several *s, struct several_end *ends, struct err *err)
 {
-    struct gathering g = {.s = s, .children = calloc(s->count, sizeof *g.children)};
-    int rc = g.children ? board_open(&g.board, s->progress, s->labels, s->count, err)
-                        : err_set(err, ERR_INTERNAL, "no memory for %zu nodes", s->count);
-    if (rc == 0)
-        rc = gather(&g, ends, err);
-    for (size_t i = 0; g.children && i < s->count; i++) {
-        event_stream_release(&g.children[i].from_relay);
-        event_stream_release(&g.children[i].from_text);
+    AUTO_FREE struct child *children = xcalloc(s->count, sizeof *children);
+    struct gathering g = {.s = s, .children = children};
+    node_rows_open(&g.rows, s->progress, s->labels, s->count);
+    int rc = gather(&g, ends, err);
+    for (size_t i = 0; i < s->count; i++) {
+        event_stream_release(&children[i].from_relay);
+        event_stream_release(&children[i].from_text);
     }
-    board_close(&g.board);
-    free(g.children);
+    node_rows_close(&g.rows);
     return rc;
 }

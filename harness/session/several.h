@@ -1,5 +1,5 @@
 /* several: one command on several nodes at once: a child process per node does what the command does on one,
- * and this process shows what they say (board.h), passes an interruption on, and gathers how each of them
+ * and this process shows what they say (node_rows.h), passes an interruption on, and gathers how each of them
  * ended.
  *
  * Processes, because a session blocks on its connection; a child that dies, or a node that is unreachable,

@@ -6,7 +6,6 @@
 #include "common/base/text.h"
 #include "executor/job/job.h"
 #include "harness/plan/job.h"
-#include "harness/plan/narrow.h"
 #include "harness/plan/overrides.h"
 
 #include <poll.h>

@@ -2,7 +2,6 @@
  * slower. */
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/measure/bisect_code.h"
-#include "harness/commands/measure/bisect_detach.h"
 #include "harness/commands/measure/bisect_output.h"
 #include "harness/commands/measure/bisect_run.h"
 #include "harness/session/bisect_request.h"

@@ -1,14 +1,19 @@
-/* bisect_run: one process at a time works on a search, and writes its report when it has an answer. For
- * `bisect` and `nightly`.
+/* bisect_run: the processes that work on a search: one at a time, which writes the report when it has an
+ * answer; it may be one of its own. For `bisect` and `nightly`.
  */
 #ifndef KERNSWEEP_HARNESS_COMMANDS_MEASURE_BISECT_RUN_H
 #define KERNSWEEP_HARNESS_COMMANDS_MEASURE_BISECT_RUN_H
 
+#include "harness/commands/base/cmd.h"
 #include "harness/session/bisect_steps.h"
 
 /* bisect_run() under a lock, and the report. Waits for another process that works on the search, and then
  * takes over what it left. ERR_INTERRUPTED while waiting. */
 int bisect_run_locked(struct bisect_state *b, struct store *s, const struct bisect_settings *o,
                       struct err *err);
+
+/* Goes on with a stored search in a process of its own, which outlives this command and the terminal. log:
+ * char[FS_PATH_MAX], the file with what it prints, beside the store. */
+int bisect_detach(const struct cmd_env *env, const char *name, char *log, struct err *err);
 
 #endif

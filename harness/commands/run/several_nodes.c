@@ -1,10 +1,10 @@
 #include "harness/commands/run/several_nodes.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "harness/commands/base/sweep_output.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The members that take part, and how their processes ended. */
@@ -18,10 +18,9 @@ struct parts {
 
 void node_part_result(const struct node_part *part, json_t *summary)
 {
-    char *text = summary ? json_dumps(summary, JSON_COMPACT) : NULL;
+    AUTO_FREE char *text = summary ? json_dumps(summary, JSON_COMPACT) : NULL;
     if (text)
         relay_send(part->relay, RELAY_RESULT, text, strlen(text));
-    free(text);
     json_decref(summary);
 }
 
@@ -120,24 +119,20 @@ static int conclude(struct parts *p, struct err *err)
 
 int several_nodes(struct several_nodes *n, struct err *err)
 {
-    struct parts *p = calloc(1, sizeof *p);
-    if (!p)
-        return err_set(err, ERR_INTERNAL, "no memory for %zu nodes", n->sweep->count);
-    p->n = n;
-    choose_parts(p);
-    const struct several s = {.labels = p->label,
-                              .count = p->count,
+    struct parts p = {.n = n};
+    choose_parts(&p);
+    const struct several s = {.labels = p.label,
+                              .count = p.count,
                               .fn = run_part,
-                              .arg = p,
+                              .arg = &p,
                               .progress = stderr,
                               .interrupted = n->env->interrupted};
     int rc = sweep_save(n->sweep, n->env->db, err);
-    if (rc == 0 && p->count > 0)
-        rc = several_run(&s, p->end, err);
+    if (rc == 0 && p.count > 0)
+        rc = several_run(&s, p.end, err);
     if (rc == 0)
-        rc = conclude(p, err);
-    for (size_t i = 0; i < p->count; i++)
-        json_decref(p->end[i].result);
-    free(p);
+        rc = conclude(&p, err);
+    for (size_t i = 0; i < p.count; i++)
+        json_decref(p.end[i].result);
     return rc;
 }

@@ -1,5 +1,6 @@
-#include "harness/session/board.h"
+#include "harness/session/node_rows.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <stdlib.h>
@@ -9,37 +10,30 @@
 
 enum { LINE_MAX_BYTES = 4096, LABEL_WIDTH_MAX = 32, COLUMNS_USUAL = 80, LINES_USUAL = 24 };
 
-static int open_row(struct board_row *r, const struct live *model, const char *label, struct err *err)
+static void open_row(struct node_row *r, const struct live *model, const char *label)
 {
     FILE *out = open_memstream(&r->text, &r->text_len);
-    if (!out)
-        return err_set(err, ERR_INTERNAL, "no memory for the lines of a node");
     text_printable_fixed(r->label, sizeof r->label, label, strlen(label));
     live_init(&r->live, out);
     r->live.colour = model->colour;
     snprintf(r->state, sizeof r->state, "connecting");
-    return 0;
 }
 
-int board_open(struct board *b, FILE *out, const char *const *labels, size_t count, struct err *err)
+void node_rows_open(struct node_rows *b, FILE *out, const char *const *labels, size_t count)
 {
     struct live model;
     live_init(&model, out);
-    *b = (struct board){.out = out, .terminal = model.progress, .rows = calloc(count, sizeof *b->rows)};
-    if (!b->rows)
-        return err_set(err, ERR_INTERNAL, "no memory for %zu nodes", count);
+    *b = (struct node_rows){
+        .out = out, .terminal = model.progress, .rows = xcalloc(count, sizeof *b->rows), .count = count};
     for (size_t i = 0; i < count; i++) {
-        if (open_row(&b->rows[i], &model, labels[i], err) != 0)
-            return -1;
-        b->count++;
+        open_row(&b->rows[i], &model, labels[i]);
         int width = (int)strlen(b->rows[i].label);
         if (width > b->width)
             b->width = width < LABEL_WIDTH_MAX ? width : LABEL_WIDTH_MAX;
     }
-    return 0;
 }
 
-static void erase(struct board *b)
+static void erase(struct node_rows *b)
 {
     if (b->drawn == 0)
         return;
@@ -50,15 +44,15 @@ static void erase(struct board *b)
     b->drawn = 0;
 }
 
-static void print_line(struct board *b, size_t row, const char *text, size_t len)
+static void print_line(struct node_rows *b, size_t row, const char *text, size_t len)
 {
     fprintf(b->out, "%-*s  %.*s\n", b->width, b->rows[row].label, (int)len, text);
 }
 
 /* Prints what the row's live has printed since the last call; colours are its own. */
-static void print_text(struct board *b, size_t row)
+static void print_text(struct node_rows *b, size_t row)
 {
-    struct board_row *r = &b->rows[row];
+    struct node_row *r = &b->rows[row];
     fflush(r->live.out);
     for (size_t at = 0; at < r->text_len;) {
         size_t len = strcspn(r->text + at, "\n");
@@ -68,7 +62,7 @@ static void print_text(struct board *b, size_t row)
     rewind(r->live.out);
 }
 
-void board_event(struct board *b, size_t row, const struct event *e)
+void node_rows_event(struct node_rows *b, size_t row, const struct event *e)
 {
     live_event(&b->rows[row].live, e);
     *b->rows[row].state = '\0';
@@ -77,7 +71,7 @@ void board_event(struct board *b, size_t row, const struct event *e)
     fflush(b->out);
 }
 
-void board_line(struct board *b, size_t row, const char *text, size_t len)
+void node_rows_line(struct node_rows *b, size_t row, const char *text, size_t len)
 {
     char line[LINE_MAX_BYTES];
     text_printable_fixed(line, sizeof line, text, len);
@@ -86,7 +80,7 @@ void board_line(struct board *b, size_t row, const char *text, size_t len)
     fflush(b->out);
 }
 
-void board_state(struct board *b, size_t row, const char *text)
+void node_rows_state(struct node_rows *b, size_t row, const char *text)
 {
     text_printable_fixed(b->rows[row].state, sizeof b->rows[row].state, text, strlen(text));
 }
@@ -109,16 +103,16 @@ static size_t fitting(const char *text, size_t columns)
     return n;
 }
 
-static void draw_row(struct board *b, size_t row, size_t columns)
+static void draw_row(struct node_rows *b, size_t row, size_t columns)
 {
-    char progress[LIVE_LINE_MAX], line[LIVE_LINE_MAX + BOARD_LABEL_MAX + 4];
-    const struct board_row *r = &b->rows[row];
+    char progress[LIVE_LINE_MAX], line[LIVE_LINE_MAX + NODE_LABEL_MAX + 4];
+    const struct node_row *r = &b->rows[row];
     live_progress(&r->live, progress);
     snprintf(line, sizeof line, "%-*s  %s", b->width, r->label, *r->state ? r->state : progress);
     fprintf(b->out, "%.*s", (int)fitting(line, columns), line);
 }
 
-void board_draw(struct board *b)
+void node_rows_draw(struct node_rows *b)
 {
     if (!b->terminal)
         return;
@@ -136,7 +130,7 @@ void board_draw(struct board *b)
     fflush(b->out);
 }
 
-void board_close(struct board *b)
+void node_rows_close(struct node_rows *b)
 {
     erase(b);
     if (b->out)
@@ -146,5 +140,5 @@ void board_close(struct board *b)
         free(b->rows[i].text);
     }
     free(b->rows);
-    *b = (struct board){0};
+    *b = (struct node_rows){0};
 }
