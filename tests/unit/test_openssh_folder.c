@@ -1,33 +1,16 @@
 /* openssh_folder: a connection's folder, and those that killed commands left. */
+#include "tests/unit/support.h"
+
 #include "harness/ssh/openssh_client.h"
 
 #include "common/base/fs.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-static char scratch[] = "/tmp/kernsweep-folder-XXXXXX";
 static char dir[OPENSSH_DIR_MAX];
-
-static const char *in_scratch(const char *name)
-{
-    static char path[FS_PATH_MAX];
-    assert_int_equal(fs_join(path, NULL, scratch, name), 0);
-    return path;
-}
 
 static void set_age(const char *name, time_t seconds)
 {
@@ -38,9 +21,8 @@ static void set_age(const char *name, time_t seconds)
 static void leave(const char *name, time_t age_s)
 {
     char log[FS_PATH_MAX];
-    assert_int_equal(mkdir(in_scratch(name), 0700), 0);
-    assert_int_equal(fs_join(log, NULL, in_scratch(name), "log"), 0);
-    assert_int_equal(fs_write_file(log, "x", 1, 0600, NULL), 0);
+    snprintf(log, sizeof log, "%s/log", name);
+    put(log, "x");
     set_age(name, age_s);
 }
 
@@ -56,16 +38,9 @@ static int listen_in(const char *name)
 
 static int set_up(void **state)
 {
-    (void)state;
-    snprintf(scratch + strlen(scratch) - 6, 7, "XXXXXX");
     unsetenv("XDG_RUNTIME_DIR");
-    return mkdtemp(scratch) && setenv("TMPDIR", scratch, 1) == 0 ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return fs_remove_tree(scratch, NULL);
+    setenv("TMPDIR", "/tmp", 1); /* a socket's path is short */
+    return scratch_make(state) == 0 ? setenv("TMPDIR", scratch, 1) : -1;
 }
 
 static void make(void)
@@ -136,13 +111,13 @@ static void other_names_and_links_stay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_folder_is_private_and_below_tmpdir, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_a_killed_command_left_goes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_is_private_and_below_tmpdir, set_up, scratch_remove),
+        cmocka_unit_test_setup_teardown(what_a_killed_command_left_goes, set_up, scratch_remove),
         cmocka_unit_test_setup_teardown(a_folder_whose_connection_died_goes_with_its_socket, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_connection_in_use_keeps_its_folder, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_login_that_goes_on_keeps_its_folder, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(other_names_and_links_stay, set_up, tear_down),
+                                        scratch_remove),
+        cmocka_unit_test_setup_teardown(a_connection_in_use_keeps_its_folder, set_up, scratch_remove),
+        cmocka_unit_test_setup_teardown(a_login_that_goes_on_keeps_its_folder, set_up, scratch_remove),
+        cmocka_unit_test_setup_teardown(other_names_and_links_stay, set_up, scratch_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* plan: what is rejected, with the location in the message, and what a valid plan expands to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/support.h"
 
 #include "common/base/alloc.h"
 #include "common/base/fs.h"
@@ -12,34 +7,9 @@
 #include "harness/plan/overrides.h"
 #include "harness/plan/plan.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-static char folder[] = "/tmp/kernsweep-plan-XXXXXX";
-static char file[64];
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(file, sizeof file, "%s/plan.json", folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return fs_remove_tree(folder, NULL);
-}
-
 static int load_text(struct plan *p, const char *text, struct err *err)
 {
-    struct err ignored = {0};
-    assert_int_equal(fs_write_file(file, text, strlen(text), 0600, &ignored), 0);
-    return plan_load(p, file, err);
+    return plan_load(p, put("plan.json", text), err);
 }
 
 #define HEAD "{\"schema\":\"kernsweep.plan/1\",\"ticket\":\"t\","
@@ -141,8 +111,8 @@ static void refuses_with_file_and_place(void **state)
         struct err err = {0};
         if (load_text(&p, refused[i].text, &err) == 0)
             fail_msg("%s: was accepted", refused[i].what);
-        if (err.kind != ERR_INPUT || !strstr(err.msg, file) || !strstr(err.msg, refused[i].place) ||
-            !strstr(err.msg, refused[i].hint) || strchr(err.msg, '\n'))
+        if (err.kind != ERR_INPUT || !strstr(err.msg, in_scratch("plan.json")) ||
+            !strstr(err.msg, refused[i].place) || !strstr(err.msg, refused[i].hint) || strchr(err.msg, '\n'))
             fail_msg("%s: %s", refused[i].what, err.msg);
     }
 }
@@ -317,5 +287,5 @@ int main(void)
         cmocka_unit_test(braces_that_are_no_placeholders_pass),
         cmocka_unit_test(run_ids_are_names_and_differ),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

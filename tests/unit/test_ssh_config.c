@@ -1,20 +1,11 @@
-/* ssh_config: names of nodes, and what `ssh -G` prints for them. */
+/* ssh_config: names of nodes, what `ssh -G` prints for them, and what of it libssh2 does not follow. */
+#include "tests/unit/support.h"
+
 #include "common/base/alloc.h"
 #include "harness/ssh/config.h"
 
 #include "common/base/fs.h"
 #include "common/base/spawn.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 static const struct transport_scope scope = {.who = "test"};
 
@@ -163,6 +154,44 @@ static void without_the_client_there_are_defaults(void **state)
     setenv("PATH", path, 1);
 }
 
+static const char defaults[] =
+    "hostname h\nciphers a,b\nmacs m\nipqos lowdelay throughput\nhashknownhosts no\n";
+
+static void check_unserved(const char *wanted, const char *expected)
+{
+    AUTO(buf_release) struct buf out = {.max = 1024};
+    ssh_config_unserved(wanted, defaults, &out);
+    assert_string_equal(buf_str(&out), expected);
+}
+
+static void equal_settings_are_served(void **state)
+{
+    (void)state;
+    check_unserved(defaults, "");
+    check_unserved("macs m\nciphers a,b\n", "");
+    check_unserved("", "");
+}
+
+static void settings_that_config_reads_are_served(void **state)
+{
+    (void)state;
+    check_unserved("hostname other\nhashknownhosts yes\naddressfamily inet\n", "");
+}
+
+static void other_settings_are_named(void **state)
+{
+    (void)state;
+    check_unserved("ciphers a\nmacs m\n", "Ciphers");
+    check_unserved("ciphers a,b,c\nipqos none", "Ciphers, IPQoS");
+    check_unserved("bindaddress 192.0.2.1\n", "BindAddress");
+}
+
+static void a_name_that_only_begins_alike_is_another(void **state)
+{
+    (void)state;
+    check_unserved("ciphersuite x\nmacs2 y\n", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +200,10 @@ int main(void)
         cmocka_unit_test(aliases_mean_what_ssh_says),
         cmocka_unit_test(a_bad_configuration_is_an_input_error),
         cmocka_unit_test(without_the_client_there_are_defaults),
+        cmocka_unit_test(equal_settings_are_served),
+        cmocka_unit_test(settings_that_config_reads_are_served),
+        cmocka_unit_test(other_settings_are_named),
+        cmocka_unit_test(a_name_that_only_begins_alike_is_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,12 @@
 /* known_hosts: finds the same lines as ssh-keygen -F, and judges keys correctly. */
+#include "tests/unit/support.h"
+
 #include "common/base/alloc.h"
 #include "harness/ssh/known_hosts.h"
 
 #include "common/base/buf.h"
 #include "common/base/spawn.h"
 #include "harness/transport/child.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 /* Two ed25519 keys and an ECDSA one, made for this test. */
 #define KEY_A "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILfJq9D36BHRHOT+hUxx9r1P5O72LP7K0cN4G66qpy3V"

@@ -1,4 +1,6 @@
 /* tarstream: equal trees give equal bytes; hostile streams are rejected. */
+#include "tests/unit/support.h"
+
 #include "harness/transport/tarstream.h"
 
 #include "common/base/buf.h"
@@ -8,36 +10,14 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { STREAM_MAX = 64 << 20 };
 
-static char work[] = "/tmp/tarstream.XXXXXX";
-
-static const char *at(const char *name)
-{
-    static char path[4][FS_PATH_MAX];
-    static unsigned turn;
-    char *out = path[turn++ % 4];
-    snprintf(out, FS_PATH_MAX, "%s/%s", work, name);
-    return out;
-}
-
-static void put(const char *name, const char *text, mode_t mode)
+static void put_with(const char *name, const char *text, mode_t mode)
 {
     struct err err = {0};
-    assert_int_equal(fs_write_file(at(name), text, strlen(text), mode, &err), 0);
-    assert_int_equal(chmod(at(name), mode), 0);
+    assert_int_equal(fs_write_file(in_scratch(name), text, strlen(text), mode, &err), 0);
+    assert_int_equal(chmod(in_scratch(name), mode), 0);
 }
 
 static void make_tree(const char *root)
@@ -47,7 +27,7 @@ static void make_tree(const char *root)
     const char *const folders[] = {"src/deep", "build", ".git", "empty"};
     for (size_t i = 0; i < 4; i++) {
         snprintf(name, sizeof name, "%s/%s", root, folders[i]);
-        assert_int_equal(fs_mkdir_p(at(name), 0700, &err), 0);
+        assert_int_equal(fs_mkdir_p(in_scratch(name), 0700, &err), 0);
     }
     const struct {
         const char *name, *text;
@@ -58,21 +38,8 @@ static void make_tree(const char *root)
                  {"name with spaces", "s\n", 0444}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(name, sizeof name, "%s/%s", root, files[i].name);
-        put(name, files[i].text, files[i].mode);
+        put_with(name, files[i].text, files[i].mode);
     }
-}
-
-static int make_work(void **state)
-{
-    (void)state;
-    return mkdtemp(work) ? 0 : -1;
-}
-
-static int remove_work(void **state)
-{
-    (void)state;
-    struct err err = {0};
-    return fs_remove_tree(work, &err);
 }
 
 static int read_all(const struct tar_tree *tree, size_t cap, struct buf *out, struct err *err)
@@ -97,10 +64,11 @@ static void the_same_tree_gives_the_same_bytes(void **state)
     make_tree("one");
     make_tree("two");
     const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-    utimensat(AT_FDCWD, at("two/src/a.c"), long_ago, 0);
-    chmod(at("two/src/a.c"), 0666);
+    utimensat(AT_FDCWD, in_scratch("two/src/a.c"), long_ago, 0);
+    chmod(in_scratch("two/src/a.c"), 0666);
     const char *const skip[] = {"build", NULL};
-    struct tar_tree one = {.root = at("one"), .skip = skip}, two = {.root = at("two/."), .skip = skip};
+    struct tar_tree one = {.root = in_scratch("one"), .skip = skip},
+                    two = {.root = in_scratch("two/."), .skip = skip};
     struct buf a, b;
     assert_int_equal(read_all(&one, 7, &a, &err), 0);
     assert_int_equal(read_all(&two, 100000, &b, &err), 0);
@@ -112,7 +80,7 @@ static void the_same_tree_gives_the_same_bytes(void **state)
     sha256_of(a.data, a.len, of_bytes);
     assert_string_equal(hex, of_bytes);
     assert_int_equal(size, a.len);
-    chmod(at("two/src/a.c"), 0700);
+    chmod(in_scratch("two/src/a.c"), 0700);
     assert_int_equal(tar_tree_hash(&two, of_bytes, NULL, &err), 0);
     assert_string_not_equal(hex, of_bytes);
     buf_release(&a);
@@ -144,9 +112,9 @@ static void folders_are_chosen_sorted_and_skipped(void **state)
     struct err err = {0};
     struct buf stream, names;
     make_tree("three");
-    assert_int_equal(symlink("a.c", at("three/src/link.c")), 0);
+    assert_int_equal(symlink("a.c", in_scratch("three/src/link.c")), 0);
     const char *const skip[] = {"build", "empty", NULL};
-    struct tar_tree tree = {.root = at("three"), .skip = skip};
+    struct tar_tree tree = {.root = in_scratch("three"), .skip = skip};
     assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
     list_with_tar(&stream, &names);
     assert_string_equal(
@@ -180,21 +148,21 @@ static void what_must_not_be_sent_is_refused(void **state)
     (void)state;
     struct err err = {0};
     char root[FS_PATH_MAX];
-    snprintf(root, sizeof root, "%s/four", work);
+    snprintf(root, sizeof root, "%s/four", scratch);
     struct tar_tree tree = {.root = root};
-    assert_int_equal(fs_mkdir_p(at("four/sub"), 0700, &err), 0);
-    assert_int_equal(fs_mkdir_p(at("four-sibling"), 0700, &err), 0);
-    put("outside", "secret", 0600);
+    assert_int_equal(fs_mkdir_p(in_scratch("four/sub"), 0700, &err), 0);
+    assert_int_equal(fs_mkdir_p(in_scratch("four-sibling"), 0700, &err), 0);
+    put_with("outside", "secret", 0600);
     const char *const targets[] = {"/etc/passwd", "../../outside", "../../four-sibling", "nowhere"};
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
-        assert_int_equal(symlink(targets[i], at("four/sub/link")), 0);
+        assert_int_equal(symlink(targets[i], in_scratch("four/sub/link")), 0);
         cannot_be_sent(tree, "out of the tree");
-        unlink(at("four/sub/link"));
+        unlink(in_scratch("four/sub/link"));
     }
-    assert_int_equal(mkfifo(at("four/fifo"), 0600), 0);
+    assert_int_equal(mkfifo(in_scratch("four/fifo"), 0600), 0);
     cannot_be_sent(tree, "neither file, folder nor link");
-    unlink(at("four/fifo"));
-    put("four/big", "0123456789", 0600);
+    unlink(in_scratch("four/fifo"));
+    put_with("four/big", "0123456789", 0600);
     tree.limits.file_bytes = 9;
     cannot_be_sent(tree, "larger than may be sent");
     tree.limits = (struct tar_limits){.entries = 1};
@@ -206,7 +174,7 @@ static void what_must_not_be_sent_is_refused(void **state)
     const char *const missing[] = {"no-such", NULL};
     tree.include = missing;
     cannot_be_sent(tree, "no-such");
-    tree = (struct tar_tree){.root = at("nothing here")};
+    tree = (struct tar_tree){.root = in_scratch("nothing here")};
     cannot_be_sent(tree, "nothing here");
 }
 
@@ -214,13 +182,13 @@ static void a_file_that_changes_is_an_error(void **state)
 {
     (void)state;
     struct err err = {0};
-    struct tar_tree tree = {.root = at("five")};
+    struct tar_tree tree = {.root = in_scratch("five")};
     struct tar_writer *w;
     char data[512];
-    assert_int_equal(fs_mkdir_p(at("five"), 0700, &err), 0);
-    put("five/f", "before", 0600);
+    assert_int_equal(fs_mkdir_p(in_scratch("five"), 0700, &err), 0);
+    put_with("five/f", "before", 0600);
     assert_int_equal(tar_writer_open(&w, &tree, &err), 0);
-    put("five/f", "after it was listed", 0600);
+    put_with("five/f", "after it was listed", 0600);
     assert_int_equal(tar_writer_read(w, data, sizeof data, &err), -1);
     assert_non_null(strstr(err.msg, "changed while"));
     tar_writer_close(w);
@@ -230,7 +198,7 @@ static int extract(const char *dir, const void *data, size_t len, const struct t
                    struct err *err)
 {
     struct tar_extractor *x;
-    if (tar_extractor_open(&x, at(dir), limits, err))
+    if (tar_extractor_open(&x, in_scratch(dir), limits, err))
         return -1;
     int rc = 0;
     for (size_t off = 0; off < len && rc == 0; off += 1000)
@@ -244,7 +212,7 @@ static int extract(const char *dir, const void *data, size_t len, const struct t
 static mode_t mode_of(const char *name)
 {
     struct stat st;
-    assert_int_equal(lstat(at(name), &st), 0);
+    assert_int_equal(lstat(in_scratch(name), &st), 0);
     return st.st_mode;
 }
 
@@ -254,11 +222,11 @@ static void what_was_written_can_be_extracted(void **state)
     struct err err = {0};
     struct buf stream, text;
     make_tree("six");
-    struct tar_tree tree = {.root = at("six")};
+    struct tar_tree tree = {.root = in_scratch("six")};
     assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
     assert_int_equal(extract("six-out", stream.data, stream.len, NULL, &err), 0);
     buf_init(&text, 1000);
-    assert_int_equal(fs_read_file(at("six-out/src/a.c"), 1000, &text, &err), 0);
+    assert_int_equal(fs_read_file(in_scratch("six-out/src/a.c"), 1000, &text, &err), 0);
     assert_string_equal(buf_str(&text), "int a;\n");
     assert_int_equal(mode_of("six-out/src/run.sh"), S_IFREG | 0600);
     assert_int_equal(mode_of("six-out/src"), S_IFDIR | 0700);
@@ -267,11 +235,11 @@ static void what_was_written_can_be_extracted(void **state)
         struct err cut_err = {0};
         assert_int_equal(extract("six-cut", stream.data, stream.len - cut, NULL, &cut_err), -1);
         assert_int_equal(cut_err.kind, ERR_NODE);
-        assert_false(fs_exists(at("six-cut")));
+        assert_false(fs_exists(in_scratch("six-cut")));
     }
     assert_int_equal(extract("six-out", stream.data, stream.len, NULL, &err), -1);
     assert_non_null(strstr(err.msg, "not empty"));
-    assert_true(fs_exists(at("six-out/src/a.c"))); /* existed before */
+    assert_true(fs_exists(in_scratch("six-out/src/a.c"))); /* existed before */
     buf_release(&text);
     buf_release(&stream);
 }
@@ -349,8 +317,8 @@ static void hostile_entries_are_refused(void **state)
         assert_non_null(strstr(err.msg, cases[i].why));
         assert_null(strchr(err.msg, '\x1b'));
         assert_null(strchr(err.msg, '\n'));
-        assert_int_equal(fs_remove_tree(at("bad"), &err), 0);
-        assert_false(fs_exists(at("pwned")));
+        assert_int_equal(fs_remove_tree(in_scratch("bad"), &err), 0);
+        assert_false(fs_exists(in_scratch("pwned")));
     }
     assert_false(fs_exists("/etc/pwned"));
 }
@@ -362,7 +330,7 @@ static void an_endless_stream_is_cut(void **state)
     struct err err = {0};
     struct tar_extractor *x;
     const struct tar_limits limits = {.total_bytes = 100000, .file_bytes = 1000, .entries = 10};
-    assert_int_equal(tar_extractor_open(&x, at("endless"), &limits, &err), 0);
+    assert_int_equal(tar_extractor_open(&x, in_scratch("endless"), &limits, &err), 0);
     int rounds = 0;
     while (tar_extractor_write(x, zeros, sizeof zeros, &err) == 0)
         assert_true(++rounds < 10);
@@ -389,16 +357,16 @@ static void damaged_streams_do_no_harm(void **state)
     struct err err = {0};
     struct buf stream;
     make_tree("seven");
-    struct tar_tree tree = {.root = at("seven")};
+    struct tar_tree tree = {.root = in_scratch("seven")};
     assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
     for (size_t i = 0; i < stream.len; i += 37) {
         char was = stream.data[i];
         stream.data[i] = (char)(was ^ (1 << i % 8));
         (void)extract("damaged", stream.data, stream.len, NULL, &err);
         stream.data[i] = was;
-        assert_int_equal(fs_remove_tree(at("damaged"), &err), 0);
+        assert_int_equal(fs_remove_tree(in_scratch("damaged"), &err), 0);
     }
-    assert_true(fs_exists(at("seven/src/a.c")));
+    assert_true(fs_exists(in_scratch("seven/src/a.c")));
     buf_release(&stream);
 }
 
@@ -415,5 +383,5 @@ int main(void)
         cmocka_unit_test(garbage_is_no_tar),
         cmocka_unit_test(damaged_streams_do_no_harm),
     };
-    return cmocka_run_group_tests(tests, make_work, remove_work);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -1,16 +1,9 @@
 /* transport_io: what the user is told while a node is silent. */
+#include "tests/unit/support.h"
+
 #include "harness/transport/io.h"
 
 #include "common/base/clock.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const int64_t ns_per_s = 1000000000;
 static int told;
