@@ -161,23 +161,18 @@ static int write_reports(struct finish *f, const struct runrec *rec, const struc
     char page[FS_PATH_MAX], plots[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
     struct report_request req = request_of(f, rec);
     req.kind = opt->night ? REPORT_NIGHTLY : req.kind;
-    struct buf markdown, html;
+    AUTO(buf_release) struct buf markdown = {.max = REPORT_BYTES_MAX};
+    AUTO(buf_release) struct buf html = {.max = REPORT_BYTES_MAX};
     if (html_beside(report, page, err) != 0 || report_assets_beside(report, plots, href, err) != 0)
         return -1;
     req.asset_dir = plots;
     req.asset_href = href;
     if (report_folder(report, folder))
         req.beside = folder;
-    buf_init(&markdown, REPORT_BYTES_MAX);
-    buf_init(&html, REPORT_BYTES_MAX);
-    int rc = report_render_both(&req, &markdown, &html, err);
-    if (rc == 0)
-        rc = fs_write_file(report, buf_str(&markdown), markdown.len, 0644, err);
-    if (rc == 0)
-        rc = fs_write_file(opt->html ? opt->html : page, buf_str(&html), html.len, 0644, err);
-    buf_release(&markdown);
-    buf_release(&html);
-    return rc;
+    if (report_render_both(&req, &markdown, &html, err) != 0 ||
+        fs_write_file(report, buf_str(&markdown), markdown.len, 0644, err) != 0)
+        return -1;
+    return fs_write_file(opt->html ? opt->html : page, buf_str(&html), html.len, 0644, err);
 }
 
 static int exit_code(const struct finish *f, enum finish_fail_on fail_on)
@@ -200,11 +195,9 @@ static const struct commit_range *news_of(const struct finish *f)
 
 static json_t *encode_lines(const struct finish *f)
 {
-    struct buf commits;
-    buf_init(&commits, 1024);
+    AUTO(buf_release) struct buf commits = {.max = 1024};
     range_phrase(news_of(f), REPORT_EN, &commits);
     json_t *lines = digest_lines(&f->run, f->compared ? &f->comparison : NULL, buf_str(&commits));
-    buf_release(&commits);
     return lines;
 }
 
@@ -223,21 +216,20 @@ static json_t *encode_summary(const struct finish *f, const struct runrec *rec, 
         range_encode(&f->commits_of_night), "lines", encode_lines(f), "exit_code", code);
 }
 
-/* Makes the run, a sweep, the baseline if there is none of that name for its plan, node and mode yet. */
-static bool take_baseline(struct finish *f, const struct runrec *rec, struct err *why)
+/* Whether the run's plan has no baseline of that name on its node and in its mode: the state before anybody
+ * has set one. */
+static bool baseline_unset(struct finish *f, const char *name)
 {
-    struct baseline_list known = {0};
+    AUTO(baseline_list_release) struct baseline_list known = {0};
+    const struct run_info *run = &f->run.info;
     struct err ignored = {0};
-    if (f->run.info.purpose != PURPOSE_SWEEP)
-        return false;
-    bool exists = baseline_list(&f->store, &known, &ignored) != 0;
-    for (size_t i = 0; i < known.count; i++)
-        exists = exists || (strcmp(known.items[i].name, rec->baseline) == 0 &&
-                            strcmp(known.items[i].ticket, f->run.info.ticket) == 0 &&
-                            strcmp(known.items[i].node, f->run.info.node) == 0 &&
-                            strcmp(known.items[i].mode, f->run.info.mode) == 0);
-    baseline_list_release(&known);
-    return !exists && baseline_set(&f->store, rec->baseline, f->run.info.key, false, why) == 0;
+    bool unset = baseline_list(&f->store, &known, &ignored) == 0;
+    for (size_t i = 0; i < known.count; i++) {
+        const struct baseline *b = &known.items[i];
+        unset = unset && !(strcmp(b->name, name) == 0 && strcmp(b->ticket, run->ticket) == 0 &&
+                           strcmp(b->node, run->node) == 0 && strcmp(b->mode, run->mode) == 0);
+    }
+    return unset;
 }
 
 static void fill_result(const struct finish *f, const struct runrec *rec, const char *report, int code,
@@ -275,20 +267,6 @@ static int report_path(const struct runrec *rec, const struct finish_options *op
     return n < 0 || n >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "--report: path too long") : 0;
 }
 
-/* Whether the run's plan has no baseline of that name on its node: the state before anybody has set one. */
-static bool baseline_unset(struct finish *f, const char *name)
-{
-    struct baseline_list known = {0};
-    struct err ignored = {0};
-    bool unset = baseline_list(&f->store, &known, &ignored) == 0;
-    for (size_t i = 0; i < known.count; i++)
-        unset = unset && !(strcmp(known.items[i].name, name) == 0 &&
-                           strcmp(known.items[i].ticket, f->run.info.ticket) == 0 &&
-                           strcmp(known.items[i].node, f->run.info.node) == 0);
-    baseline_list_release(&known);
-    return unset;
-}
-
 int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
                    struct finish *f, struct err *err)
 {
@@ -298,10 +276,12 @@ int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_
         return -1;
     if (opt->smoke || compare_with_baseline(f, rec, opt, &f->failure) == 0)
         return 0;
-    f->is_base = opt->first_is_base && take_baseline(f, rec, &f->failure);
+    bool unset = baseline_unset(f, rec->baseline);
+    f->is_base = unset && opt->first_is_base && f->run.info.purpose == PURPOSE_SWEEP &&
+                 baseline_set(&f->store, rec->baseline, f->run.info.key, false, &f->failure) == 0;
     if (f->is_base)
         note_lacking_cells(env->notes, &f->run);
-    bool unset = !opt->first_is_base && baseline_unset(f, rec->baseline);
+    unset = unset && !opt->first_is_base;
     if (unset) /* with --quiet, too: the name may be mistyped, and the exit code does not tell */
         fprintf(
             stderr,
@@ -351,10 +331,8 @@ void finish_release(struct finish *f)
 
 int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct err *err)
 {
-    struct finish f;
-    int rc = finish_compare(env, rec, opt, &f, err);
-    if (rc == 0)
-        rc = finish_report(env, rec, opt, &f, NULL, err);
-    finish_release(&f);
-    return rc;
+    AUTO(finish_release) struct finish f = {0};
+    if (finish_compare(env, rec, opt, &f, err) != 0)
+        return -1;
+    return finish_report(env, rec, opt, &f, NULL, err);
 }
