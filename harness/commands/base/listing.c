@@ -1,5 +1,6 @@
 #include "harness/commands/base/listing.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 
 #include <stdint.h>
@@ -24,7 +25,7 @@ static int parse_limit(const struct listing_args *a, size_t usual, bool json, si
 int listing_parse(const struct listing_args *a, const char *const *keys, size_t usual, bool json,
                   struct listing *out, struct err *err)
 {
-    struct buf known;
+    AUTO(buf_release) struct buf known = {.max = 512};
     *out = (struct listing){0};
     if (parse_limit(a, usual, json, &out->limit, err) != 0)
         return -1;
@@ -32,11 +33,9 @@ int listing_parse(const struct listing_args *a, const char *const *keys, size_t 
         out->key++;
     if (keys[out->key])
         return 0;
-    buf_init(&known, 512);
     for (size_t i = 0; keys[i]; i++)
         buf_printf(&known, "%s%s", i ? ", " : "", keys[i]);
     err_set(err, ERR_INPUT, "--sort: expected one of %s, found \"%.40s\"", buf_str(&known), a->sort);
-    buf_release(&known);
     return -1;
 }
 

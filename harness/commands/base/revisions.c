@@ -1,5 +1,7 @@
 #include "harness/commands/base/revisions.h"
 
+#include "common/base/alloc.h"
+
 #include <string.h>
 
 static json_t *encode_files(const struct run_revision *r)
@@ -35,16 +37,14 @@ static json_t *encode_listed(const struct commit_range *r)
 
 json_t *range_encode(const struct commit_range *r)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 1024};
     if (r->kind == RANGE_NONE)
         return json_null();
-    buf_init(&text, 1024);
     range_phrase(r, REPORT_EN, &text);
     json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:b, s:s, s:b, s:b, s:o}", "text", buf_str(&text),
                           "kind", range_kind_name(r->kind), "from", r->from.commit, "to", r->to.commit,
                           "count", (json_int_t)r->count, "exact", r->exact, "merge_base", r->base,
                           "from_dirty", r->from.dirty, "to_dirty", r->to.dirty, "commits", encode_listed(r));
-    buf_release(&text);
     return o;
 }
 

@@ -5,12 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *text_of(const json_t *obj, const char *key)
-{
-    const char *text = json_string_value(json_object_get(obj, key));
-    return text ? text : "";
-}
-
 void sweep_output_nodes(const struct sweep_record *w, struct sweep_node *out, struct sweep_request *req)
 {
     for (size_t i = 0; i < w->count; i++)
@@ -27,9 +21,9 @@ static bool folder_of_day(const struct sweep_output *o, char *dir)
     const json_t *node;
     json_array_foreach(o->nodes, i, node)
     {
-        if (!*text_of(node, "bundle"))
+        if (!*json_text(node, "bundle"))
             continue;
-        fs_parent(text_of(node, "bundle"), dir);
+        fs_parent(json_text(node, "bundle"), dir);
         return true;
     }
     return false;
@@ -57,35 +51,27 @@ static int write_both(struct store *s, const struct sweep_output *o, const char 
 {
     struct sweep_node nodes[PLAN_NODES_MAX];
     struct sweep_request req = {.store = s, .sweep = o->sweep->id};
-    struct buf text, page;
+    AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
+    AUTO(buf_release) struct buf page = {.max = REPORT_BYTES_MAX};
     sweep_output_nodes(o->sweep, nodes, &req);
-    buf_init(&text, REPORT_BYTES_MAX);
-    buf_init(&page, REPORT_BYTES_MAX);
-    int rc = sweep_report_render_both(&req, &text, &page, err);
-    if (rc == 0)
-        rc = fs_write_file(markdown, buf_str(&text), text.len, 0644, err);
-    if (rc == 0)
-        rc = fs_write_file(html, buf_str(&page), page.len, 0644, err);
-    buf_release(&text);
-    buf_release(&page);
-    return rc;
+    if (sweep_report_render_both(&req, &text, &page, err) != 0 ||
+        fs_write_file(markdown, buf_str(&text), text.len, 0644, err) != 0)
+        return -1;
+    return fs_write_file(html, buf_str(&page), page.len, 0644, err);
 }
 
 int sweep_output_report(struct sweep_output *o, struct err *err)
 {
     char markdown[FS_PATH_MAX], html[FS_PATH_MAX];
-    struct store s = {0};
+    AUTO(store_close) struct store s = {0};
     if (find_place(o, markdown, html, err) != 0)
         return -1;
     if (!*markdown)
         return 0;
-    int rc = cmd_store_open(o->env, &s, STORE_READ, err);
-    if (rc == 0)
-        rc = write_both(&s, o, markdown, html, err);
-    store_close(&s);
-    if (rc == 0)
-        snprintf(o->sweep->report, sizeof o->sweep->report, "%s", markdown);
-    return rc;
+    if (cmd_store_open(o->env, &s, STORE_READ, err) != 0 || write_both(&s, o, markdown, html, err) != 0)
+        return -1;
+    snprintf(o->sweep->report, sizeof o->sweep->report, "%s", markdown);
+    return 0;
 }
 
 static void print_tables(const struct sweep_output *o)
@@ -93,16 +79,14 @@ static void print_tables(const struct sweep_output *o)
     struct sweep_node nodes[PLAN_NODES_MAX];
     struct store s = {0};
     struct sweep_request req = {.store = &s, .sweep = o->sweep->id};
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
     struct err err = {0};
     sweep_output_nodes(o->sweep, nodes, &req);
-    buf_init(&text, REPORT_BYTES_MAX);
     if (cmd_store_open(o->env, &s, STORE_READ, &err) != 0 ||
         sweep_report_terminal(&req, cmd_colour(stdout), &text, &err) != 0)
         cmd_fail(&err);
     else
         printf("\n%s", buf_str(&text));
-    buf_release(&text);
     store_close(&s);
 }
 
@@ -115,7 +99,7 @@ static void print_lines(const json_t *node)
     {
         const char *text = json_string_value(line);
         if (text)
-            printf("%s%s: %s\n", i == 0 ? "\n" : "", text_of(node, "node"), text);
+            printf("%s%s: %s\n", i == 0 ? "\n" : "", json_text(node, "node"), text);
     }
 }
 
@@ -130,9 +114,9 @@ static void print_text(const struct sweep_output *o)
     }
     json_array_foreach(o->nodes, i, node)
     {
-        if (*text_of(node, "bundle"))
-            printf("%s: bundle  %s\n%s: report  %s\n", text_of(node, "node"), text_of(node, "bundle"),
-                   text_of(node, "node"), text_of(node, "report"));
+        if (*json_text(node, "bundle"))
+            printf("%s: bundle  %s\n%s: report  %s\n", json_text(node, "node"), json_text(node, "bundle"),
+                   json_text(node, "node"), json_text(node, "report"));
     }
     if (*o->sweep->report)
         printf("report  %s\n", o->sweep->report);
@@ -145,8 +129,8 @@ static void print_started(const struct sweep_output *o)
     const json_t *node;
     json_array_foreach(o->nodes, i, node)
     {
-        if (*text_of(node, "run_id"))
-            puts(text_of(node, "run_id"));
+        if (*json_text(node, "run_id"))
+            puts(json_text(node, "run_id"));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "harness/commands/base/words.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/contract/subst.h"
 
@@ -52,11 +53,9 @@ int words_split(const char *text, struct strvec *out, struct err *err)
 {
     size_t before = out->n;
     for (const char *s = text + strspn(text, " \t\n"); *s; s += strspn(s, " \t\n")) {
-        struct buf word;
-        buf_init(&word, COMMAND_MAX);
+        AUTO(buf_release) struct buf word = {.max = COMMAND_MAX};
         bool ended = next_word(&s, &word) && buf_ok(&word);
         strvec_push(out, buf_str(&word));
-        buf_release(&word);
         if (!ended)
             return err_set(err, ERR_INPUT, "%.200s: a quote does not end", text);
     }
@@ -69,18 +68,16 @@ void words_push_literal(struct strvec *out, const char *word, bool placeholders)
 {
     struct err ignored = {0};
     unsigned used = 0;
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 2 * COMMAND_MAX};
     /* "{{" of a word without a placeholder is what the user typed, not the plan's way to write one brace. */
     if (placeholders && subst_scan(word, &used, &ignored) == 0 && (used != 0 || !strstr(word, "{{"))) {
         strvec_push(out, word);
         return;
     }
-    buf_init(&text, 2 * COMMAND_MAX);
     for (const char *s = word; *s; s++) {
         if (*s == '{')
             buf_putc(&text, '{');
         buf_putc(&text, *s);
     }
     strvec_push(out, buf_str(&text));
-    buf_release(&text);
 }

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { PAIR_MAX = DIFF_LISTING_MAX + 64 };
+
 /* One of the two runs. */
 struct side {
     struct run_data run;
@@ -77,7 +79,6 @@ static const char *state_of(const struct kernel_pair *p)
 
 static int pair_listing(struct diff *d, const struct kernel_pair *p, struct buf *out, struct err *err)
 {
-    buf_init(out, DIFF_LISTING_MAX + 64);
     if (p->same || !d->before.listed || !d->now.listed)
         return 0;
     return diff_listing(&d->before.listings, &d->now.listings, kernel_pair_name(p), out, err);
@@ -90,15 +91,15 @@ static json_t *encode_facts(const struct run_kernel_code *k)
 
 static int encode_pair(struct diff *d, const struct kernel_pair *p, json_t *kernels, struct err *err)
 {
-    struct buf listing;
-    int rc = pair_listing(d, p, &listing, err);
+    AUTO(buf_release) struct buf listing = {.max = PAIR_MAX};
+    if (pair_listing(d, p, &listing, err) != 0)
+        return -1;
     json_t *out = json_pack("{s:s, s:s, s:o, s:o}", "name", kernel_pair_name(p), "state", state_of(p),
                             "before", encode_facts(p->before), "after", encode_facts(p->now));
-    if (rc == 0 && listing.len)
+    if (listing.len)
         json_object_set_new(out, "listing", json_string(buf_str(&listing)));
     json_array_append_new(kernels, out);
-    buf_release(&listing);
-    return rc;
+    return 0;
 }
 
 static json_t *encode_side(const struct side *s)
@@ -113,17 +114,13 @@ static bool same_code(const struct diff *d)
 
 static int print_json(struct diff *d, struct err *err)
 {
-    json_t *kernels = json_array();
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < d->pairs.count; i++)
-        if (is_meant(d, &d->pairs.items[i]))
-            rc = encode_pair(d, &d->pairs.items[i], kernels, err);
-    if (rc == 0)
-        return cmd_print_json(json_pack("{s:s, s:o, s:o, s:b, s:o}", "variant", d->variant, "before",
-                                        encode_side(&d->before), "after", encode_side(&d->now), "same",
-                                        same_code(d), "kernels", kernels));
-    json_decref(kernels);
-    return rc;
+    json_auto_t *kernels = json_array();
+    for (size_t i = 0; i < d->pairs.count; i++)
+        if (is_meant(d, &d->pairs.items[i]) && encode_pair(d, &d->pairs.items[i], kernels, err) != 0)
+            return -1;
+    return cmd_print_json(json_pack("{s:s, s:o, s:o, s:b, s:O}", "variant", d->variant, "before",
+                                    encode_side(&d->before), "after", encode_side(&d->now), "same",
+                                    same_code(d), "kernels", kernels));
 }
 
 static void number_text(char *out, size_t size, int64_t n)
@@ -154,9 +151,8 @@ static void add_fact(struct table *t, const struct kernel_fact *f)
 static void print_facts(const struct kernel_pair *p)
 {
     struct table t;
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = DIFF_LISTING_MAX};
     table_init(&t);
-    buf_init(&text, DIFF_LISTING_MAX);
     table_column(&t, "", false);
     table_column(&t, "Before", true);
     table_column(&t, "After", true);
@@ -170,24 +166,21 @@ static void print_facts(const struct kernel_pair *p)
         cmd_print(&text);
     } else
         puts("  nothing else is known of it");
-    buf_release(&text);
     table_release(&t);
 }
 
 static int print_pair(struct diff *d, const struct kernel_pair *p, struct err *err)
 {
-    struct buf listing;
-    int rc = pair_listing(d, p, &listing, err);
-    if (rc == 0) {
-        printf("\n%s: %s\n", symbol_title(kernel_pair_name(p)).s, state_of(p));
-        print_facts(p);
-        if (listing.len) {
-            putchar('\n');
-            cmd_print(&listing);
-        }
+    AUTO(buf_release) struct buf listing = {.max = PAIR_MAX};
+    if (pair_listing(d, p, &listing, err) != 0)
+        return -1;
+    printf("\n%s: %s\n", symbol_title(kernel_pair_name(p)).s, state_of(p));
+    print_facts(p);
+    if (listing.len) {
+        putchar('\n');
+        cmd_print(&listing);
     }
-    buf_release(&listing);
-    return rc;
+    return 0;
 }
 
 static void print_head(const struct diff *d)

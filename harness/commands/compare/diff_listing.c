@@ -1,5 +1,6 @@
 #include "harness/commands/compare/diff_listing.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/base/run.h"
 
@@ -82,21 +83,17 @@ int diff_listing(const struct buf *before, const struct buf *now, const char *ke
 {
     const char *a, *b;
     size_t a_len, b_len;
-    struct buf text;
     if (!find_kernel(before, kernel, &a, &a_len) || !find_kernel(now, kernel, &b, &b_len))
         return 0;
-    buf_init(&text, DIFF_LISTING_MAX);
-    int from = as_file(a, a_len), to = as_file(b, b_len);
-    int rc = from >= 0 && to >= 0 ? run_diff(from, to, &text, err)
-                                  : err_set(err, ERR_STORAGE, "no memory for the listings of two runs");
-    if (rc == 0)
-        buf_add(out, buf_str(&text), text.len);
-    if (rc == 0 && text.len == DIFF_LISTING_MAX)
+    AUTO(buf_release) struct buf text = {.max = DIFF_LISTING_MAX};
+    AUTO_CLOSE int from = as_file(a, a_len);
+    AUTO_CLOSE int to = as_file(b, b_len);
+    if (from < 0 || to < 0)
+        return err_set(err, ERR_STORAGE, "no memory for the listings of two runs");
+    if (run_diff(from, to, &text, err) != 0)
+        return -1;
+    buf_add(out, buf_str(&text), text.len);
+    if (text.len == DIFF_LISTING_MAX)
         buf_printf(out, "\n(cut off after %d bytes)\n", DIFF_LISTING_MAX);
-    buf_release(&text);
-    if (from >= 0)
-        close(from);
-    if (to >= 0)
-        close(to);
-    return rc;
+    return 0;
 }

@@ -13,8 +13,7 @@
 
 static void print_entry(const struct gguf_entry *e)
 {
-    struct buf clean;
-    buf_init(&clean, 8192);
+    AUTO(buf_release) struct buf clean = {.max = 8192};
     text_printable(&clean, e->key, strlen(e->key), GGUF_KEY_MAX);
     if (e->type == GGUF_ARRAY)
         buf_printf(&clean, "  %s[%" PRIu64 "]", gguf_type_name(e->element), e->count);
@@ -23,19 +22,16 @@ static void print_entry(const struct gguf_entry *e)
         text_printable(&clean, e->text, strlen(e->text), 200);
     }
     puts(buf_str(&clean));
-    buf_release(&clean);
 }
 
 static json_t *encode_entry(const struct gguf_entry *e)
 {
-    struct buf clean;
-    buf_init(&clean, 8192);
+    AUTO(buf_release) struct buf clean = {.max = 8192};
     text_printable(&clean, e->text, strlen(e->text), GGUF_TEXT_MAX);
     json_t *obj = e->type == GGUF_ARRAY
                       ? json_pack("{s:s, s:s, s:I}", "type", "array", "element", gguf_type_name(e->element),
                                   "count", (json_int_t)e->count)
                       : json_pack("{s:s, s:s}", "type", gguf_type_name(e->type), "value", buf_str(&clean));
-    buf_release(&clean);
     return obj;
 }
 
@@ -61,15 +57,13 @@ static int show_metadata(struct cmd_env *env, struct gguf *g, const char *key, s
         print_entry(&e);
         return EXIT_DONE;
     }
-    json_t *all = env->json ? json_object() : NULL;
+    json_auto_t *all = env->json ? json_object() : NULL;
     if (!env->json)
         printf("GGUF v%" PRIu32 ", %" PRIu64 " tensors, %" PRIu64 " metadata entries\n", g->version,
                g->n_tensors, g->n_entries);
-    int rc = gguf_each(g, on_entry, all, err);
-    if (rc == 0 && all)
-        return cmd_print_json(all);
-    json_decref(all);
-    return rc;
+    if (gguf_each(g, on_entry, all, err) != 0)
+        return -1;
+    return all ? cmd_print_json(json_incref(all)) : EXIT_DONE;
 }
 
 /* Copies path to path.bak, which must not exist. copy: char[FS_PATH_MAX], that name. */

@@ -115,11 +115,9 @@ static void print_source(const struct timeline_point *p)
 
 static void print_commits(const struct commit_range *r)
 {
-    struct buf text;
-    buf_init(&text, 1 << 16);
+    AUTO(buf_release) struct buf text = {.max = 1 << 16};
     range_print(r, "    commits", &text);
     cmd_print(&text);
-    buf_release(&text);
 }
 
 /* Its size with the interval, and the runs between which it began. */
@@ -148,14 +146,12 @@ static void print_change(const struct timeline *t, const struct timeline_change 
 static int commits_width(const struct timeline *t)
 {
     size_t width = 0;
-    struct buf text;
-    buf_init(&text, 1024);
+    AUTO(buf_release) struct buf text = {.max = 1024};
     for (size_t i = 0; i < t->count; i++) {
         buf_clear(&text);
         range_or_commit(&t->points[i].commits, &text);
         width = text.len > width ? text.len : width;
     }
-    buf_release(&text);
     return width > 0 && width < sizeof "Commits" ? (int)sizeof "Commits" : (int)width;
 }
 
@@ -171,15 +167,13 @@ static const char *odd_text(const struct timeline_point *p, bool newest)
 
 static void print_point(const struct timeline_point *p, bool newest, int width)
 {
-    struct buf commits;
-    buf_init(&commits, 1024);
+    AUTO(buf_release) struct buf commits = {.max = 1024};
     range_or_commit(&p->commits, &commits);
     printf("%s  %#18.6g  %3d  %.12s%s  ", p->date, p->median, p->n, p->source_sha256,
            *p->source_sha256 ? "" : "-           ");
     if (width)
         printf("%-*s  ", width, commits.len ? buf_str(&commits) : "-");
     printf("%s%s%s%s\n", p->run_id, *p->tag ? "  " : "", p->tag, odd_text(p, newest));
-    buf_release(&commits);
 }
 
 static const char *const point_keys[] = {"date", "median", NULL};

@@ -1,4 +1,5 @@
 /* kernsweep open: shows a run's HTML report, or the index of the nightly runs, in the browser. */
+#include "common/base/json.h"
 #include "common/base/sha256.h"
 #include "common/base/strvec.h"
 #include "harness/commands/base/cmd.h"
@@ -24,15 +25,13 @@ struct open_args {
 static int cache_path(const struct cmd_env *env, const char *run_id, char out[FS_PATH_MAX], struct err *err)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char mark[SHA256_HEX_LEN + 1], folder[FS_PATH_MAX], *db = realpath(env->db, NULL);
+    char mark[SHA256_HEX_LEN + 1], folder[FS_PATH_MAX];
+    AUTO_FREE char *db = realpath(env->db, NULL);
     bool set = cache && *cache == '/';
-    if (!set && (!home || !*home)) {
-        free(db);
+    if (!set && (!home || !*home))
         return err_set(err, ERR_INPUT,
                        "HOME is not set: write the page with `kernsweep report -o FILE.html`");
-    }
     sha256_of(db ? db : env->db, strlen(db ? db : env->db), mark);
-    free(db);
     int n = snprintf(folder, sizeof folder, "%s%s/kernsweep/reports/%.*s", set ? cache : home,
                      set ? "" : "/.cache", STORE_MARK, mark);
     if (n < 0 || n >= (int)sizeof folder)
@@ -46,11 +45,9 @@ static int cache_path(const struct cmd_env *env, const char *run_id, char out[FS
 /* The baseline that the run's plan names; "" for none. */
 static int plan_baseline(struct store *s, const struct run_data *run, char out[RUN_NAME_MAX], struct err *err)
 {
-    json_t *plan = NULL;
+    json_auto_t *plan = NULL;
     int rc = report_plan_load(s, run->info.key, &plan, err);
-    const char *name = json_string_value(json_object_get(plan, "baseline"));
-    snprintf(out, RUN_NAME_MAX, "%s", name ? name : "");
-    json_decref(plan);
+    snprintf(out, RUN_NAME_MAX, "%s", json_text(plan, "baseline"));
     return rc;
 }
 
@@ -78,26 +75,21 @@ static int render(struct store *s, const struct run_data *run, const char *page,
 static int write_page(const struct cmd_env *env, struct store *s, const struct run_data *run,
                       char page[FS_PATH_MAX], struct err *err)
 {
-    struct buf html;
+    AUTO(buf_release) struct buf html = {.max = REPORT_BYTES_MAX};
     if (cache_path(env, run->info.run_id, page, err) != 0)
         return -1;
-    buf_init(&html, REPORT_BYTES_MAX);
-    int rc = render(s, run, page, &html, err);
-    if (rc == 0 && !buf_ok(&html))
-        rc = err_set(err, ERR_INTERNAL, "report: larger than %d bytes", REPORT_BYTES_MAX);
-    if (rc == 0)
-        rc = fs_write_file(page, buf_str(&html), html.len, 0600, err);
-    buf_release(&html);
-    return rc;
+    if (render(s, run, page, &html, err) != 0)
+        return -1;
+    if (!buf_ok(&html))
+        return err_set(err, ERR_INTERNAL, "report: larger than %d bytes", REPORT_BYTES_MAX);
+    return fs_write_file(page, buf_str(&html), html.len, 0600, err);
 }
 
 /* Only pages of the run and of later ones, which were compared with it, mention its id. */
 static bool mentions_run(const char *page, const char *run_id)
 {
-    struct buf html;
-    buf_init(&html, REPORT_BYTES_MAX);
+    AUTO(buf_release) struct buf html = {.max = REPORT_BYTES_MAX};
     bool found = fs_read_file(page, REPORT_BYTES_MAX, &html, NULL) == 0 && strstr(buf_str(&html), run_id);
-    buf_release(&html);
     return found;
 }
 
@@ -117,25 +109,19 @@ static bool find_written(const struct run_info *run, const char *reports, char p
     if (find_beside(run, page))
         return true;
     int n = snprintf(path, sizeof path, "%s/%s/%s/report.html", reports, run->date, run->run_id);
-    char *real = n > 0 && n < (int)sizeof path ? realpath(path, NULL) : NULL;
+    AUTO_FREE char *real = n > 0 && n < (int)sizeof path ? realpath(path, NULL) : NULL;
     snprintf(page, FS_PATH_MAX, "%s", real ? real : "");
-    free(real);
     return *page;
 }
 
 static int find_report(const struct cmd_env *env, const char *word, const char *reports,
                        char page[FS_PATH_MAX], struct err *err)
 {
-    struct store s = {0};
-    struct run_data run = {0};
-    int rc = cmd_store_open(env, &s, STORE_READ, err);
-    if (rc == 0)
-        rc = store_load_run(&s, word, &run, err);
-    if (rc == 0 && !find_written(&run.info, reports, page))
-        rc = write_page(env, &s, &run, page, err);
-    run_data_release(&run);
-    store_close(&s);
-    return rc;
+    AUTO(store_close) struct store s = {0};
+    AUTO(run_data_release) struct run_data run = {0};
+    if (cmd_store_open(env, &s, STORE_READ, err) != 0 || store_load_run(&s, word, &run, err) != 0)
+        return -1;
+    return find_written(&run.info, reports, page) ? 0 : write_page(env, &s, &run, page, err);
 }
 
 static int find_index(const char *reports, char page[FS_PATH_MAX], struct err *err)
@@ -143,7 +129,7 @@ static int find_index(const char *reports, char page[FS_PATH_MAX], struct err *e
     char path[FS_PATH_MAX];
     if (fs_join(path, err, reports, "index.html") != 0)
         return -1;
-    char *real = realpath(path, NULL);
+    AUTO_FREE char *real = realpath(path, NULL);
     if (!real)
         return err_set(
             err, ERR_INPUT,
@@ -151,7 +137,6 @@ static int find_index(const char *reports, char page[FS_PATH_MAX], struct err *e
             "with --reports DIR",
             path);
     snprintf(page, FS_PATH_MAX, "%s", real);
-    free(real);
     return 0;
 }
 
@@ -177,10 +162,9 @@ static void become(const char *browser, const char *url)
 
 static int show_page(const char *page, struct err *err)
 {
-    struct buf url;
+    AUTO(buf_release) struct buf url = {.max = 3 * FS_PATH_MAX + 16};
     const char *list = getenv("BROWSER");
     bool screen = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
-    buf_init(&url, 3 * FS_PATH_MAX + 16);
     file_url(page, &url);
     for (const char *p = list ? list : ""; *p;) {
         char browser[FS_PATH_MAX];
@@ -191,7 +175,6 @@ static int show_page(const char *page, struct err *err)
     }
     if (screen)
         become("xdg-open", buf_str(&url));
-    buf_release(&url);
     return err_set(err, ERR_STORAGE, "no browser here (%s): the page is %.400s",
                    list && *list ? "$BROWSER cannot be run"
                    : screen      ? "$BROWSER is not set and xdg-open is not installed"

@@ -51,30 +51,39 @@ static int fill_request(struct report_request *req, const struct report_args *a,
     return 0;
 }
 
+/* "-" is stdout, too. */
+static bool is_file(const char *output)
+{
+    return output && strcmp(output, "-") != 0;
+}
+
+static int write_out(const char *output, const struct buf *text, struct err *err)
+{
+    if (is_file(output))
+        return fs_write_file(output, buf_str(text), text->len, 0644, err);
+    cmd_print(text);
+    return EXIT_DONE;
+}
+
 static int write_report(const struct report_request *asked, const char *output, struct err *err)
 {
     struct report_request req = *asked;
     char dir[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
-    struct buf text;
-    buf_init(&text, REPORT_BYTES_MAX);
-    int rc = 0;
-    if (output && strcmp(output, "-") != 0 && !req.asset_dir && req.format == REPORT_MD) {
-        rc = report_assets_beside(output, dir, href, err);
+    AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
+    bool file = is_file(output);
+    if (file && !req.asset_dir && req.format == REPORT_MD) {
+        if (report_assets_beside(output, dir, href, err) != 0)
+            return -1;
         req.asset_dir = dir;
         req.asset_href = href;
     }
-    if (output && strcmp(output, "-") != 0 && report_folder(output, folder))
+    if (file && report_folder(output, folder))
         req.beside = folder;
-    if (rc == 0)
-        rc = report_render(&req, &text, err);
-    if (rc == 0 && !buf_ok(&text))
-        rc = err_set(err, ERR_INTERNAL, "report: larger than %d bytes", REPORT_BYTES_MAX);
-    if (rc == 0 && output && strcmp(output, "-") != 0)
-        rc = fs_write_file(output, buf_str(&text), text.len, 0644, err);
-    else if (rc == 0)
-        cmd_print(&text);
-    buf_release(&text);
-    return rc;
+    if (report_render(&req, &text, err) != 0)
+        return -1;
+    if (!buf_ok(&text))
+        return err_set(err, ERR_INTERNAL, "report: larger than %d bytes", REPORT_BYTES_MAX);
+    return write_out(output, &text, err);
 }
 
 /* The side-by-side report of several nodes: what the request can say of it. */
@@ -114,15 +123,8 @@ static int find_sweep(struct cmd_env *env, struct store *s, const char *word, ch
 static int write_sweep(const struct report_request *asked, const char *db, const char *sweep,
                        const char *output, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, REPORT_BYTES_MAX);
-    int rc = render_sweep(asked, db, sweep, &text, err);
-    if (rc == 0 && output && strcmp(output, "-") != 0)
-        rc = fs_write_file(output, buf_str(&text), text.len, 0644, err);
-    else if (rc == 0)
-        cmd_print(&text);
-    buf_release(&text);
-    return rc;
+    AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
+    return render_sweep(asked, db, sweep, &text, err) != 0 ? -1 : write_out(output, &text, err);
 }
 
 static int report(struct cmd_env *env, void *args, const struct words *words, struct err *err)

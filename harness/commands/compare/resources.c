@@ -46,16 +46,14 @@ static json_t *read_file(const struct listing *l, const char *file, struct err *
 {
     const char *const argv[] = {l->executor, "resources", "--path", file, NULL};
     struct run_result result;
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = LIMIT_JSON_BYTES};
     json_t *root = NULL;
-    buf_init(&out, LIMIT_JSON_BYTES);
     if (run_capture(argv, NULL, DEADLINE_S, &out, &result, err) == 0) {
         if (result.exited && result.exit_code == EXIT_USAGE) {
             fail_as_told(&result, err);
         } else if (run_expect_success(&result, "kernsweep-executor resources", err) == 0)
             root = json_parse(buf_str(&out), out.len, file, err);
     }
-    buf_release(&out);
     return root;
 }
 
@@ -143,33 +141,29 @@ static int add_kernel(struct listing *l, const json_t *kernels, size_t i, const 
 
 static int add_file(struct listing *l, const char *file, struct err *err)
 {
-    json_t *root = read_file(l, file, err), *kept = json_array();
-    if (!root) {
-        json_decref(kept);
+    json_auto_t *root = read_file(l, file, err);
+    if (!root)
         return -1;
-    }
     const struct json_at at = {.value = root, .file = file};
     struct json_at kernels = json_member(&at, "kernels");
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < json_array_size(kernels.value); i++) {
-        struct json_at kernel = json_element(&kernels, i);
-        rc = add_kernel(l, kernels.value, i, &kernel, kept, err);
-    }
+    json_t *kept = json_array();
+    json_array_append_new(l->files, json_pack("{s:s, s:o}", "file", file, "kernels", kept));
     if (json_array_size(kernels.value) == 0)
         l->gone = file;
-    json_array_append_new(l->files, json_pack("{s:s, s:o}", "file", file, "kernels", kept));
-    json_decref(root);
-    return rc;
+    for (size_t i = 0; i < json_array_size(kernels.value); i++) {
+        struct json_at kernel = json_element(&kernels, i);
+        if (add_kernel(l, kernels.value, i, &kernel, kept, err) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 static void print_table(struct listing *l)
 {
-    struct buf text;
-    buf_init(&text, TABLE_BYTES_MAX);
+    AUTO(buf_release) struct buf text = {.max = TABLE_BYTES_MAX};
     table_drop_empty(&l->table, l->several ? 2 : 1);
     table_write_text(&l->table, cmd_colour(stdout), &text);
     cmd_print(&text);
-    buf_release(&text);
 }
 
 static int list_files(struct listing *l, const char **words, size_t n, struct err *err)

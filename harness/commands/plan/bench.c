@@ -31,15 +31,13 @@ static void forget_run(struct session *s)
 
 static void say_it_goes_on(const struct runrec *rec, const struct err *err)
 {
-    struct buf where;
-    buf_init(&where, 2 * FS_PATH_MAX);
+    AUTO(buf_release) struct buf where = {.max = 2 * FS_PATH_MAX};
     if (strcmp(rec->workdir, ".kernsweep") != 0) {
         buf_puts(&where, " --workdir ");
         text_shell_quote(&where, rec->workdir);
     }
     fprintf(stderr, "run %s may still be running on %s: `kernsweep cancel %s --node %s%s` (%s)\n",
             rec->run_id, rec->node, rec->run_id, rec->node, buf_str(&where), err->msg);
-    buf_release(&where);
 }
 
 /* A run that nobody waits for any more is stopped, as its commands would be by Ctrl-C here. */
@@ -142,49 +140,35 @@ static int judge_and_print(struct cmd_env *env, const struct bench_args *a, stru
 {
     const struct ingest_options options = {.node = s->rec.node};
     const struct compare_options compare = compare_defaults();
-    struct store store = {0};
-    struct run_data run = {0};
-    struct comparison c = {0};
+    AUTO(store_close) struct store store = {0};
+    AUTO(run_data_release) struct run_data run = {0};
+    AUTO(comparison_release) struct comparison c = {0};
     struct ingest_result result;
-    int rc = cmd_store_open(env, &store, STORE_WRITE, err);
-    if (rc == 0)
-        rc = ingest_bundle(&store, s->rec.bundle, &options, &result, err);
-    if (rc == 0)
-        rc = run_data_load(&store, result.key, &run, err);
+    if (cmd_store_open(env, &store, STORE_WRITE, err) != 0 ||
+        ingest_bundle(&store, s->rec.bundle, &options, &result, err) != 0 ||
+        run_data_load(&store, result.key, &run, err) != 0)
+        return -1;
     s->rec.state = RUNREC_INGESTED;
-    if (rc == 0)
-        rc = runrec_save(&s->rec, env->db, err);
+    if (runrec_save(&s->rec, env->db, err) != 0)
+        return -1;
     bool pair = run.n_variants > 1;
-    if (rc == 0 && pair)
-        rc = compare_within(&run, 0, &compare, &c, err);
-    if (rc == 0) {
-        print_reasons(&run);
-        rc = print_result(env, a, &run, pair ? &c : NULL, exit_code(&run));
-    }
-    comparison_release(&c);
-    run_data_release(&run);
-    store_close(&store);
-    return rc;
+    if (pair && compare_within(&run, 0, &compare, &c, err) != 0)
+        return -1;
+    print_reasons(&run);
+    return print_result(env, a, &run, pair ? &c : NULL, exit_code(&run));
 }
 
 static int bench(struct cmd_env *env, const struct bench_args *a, struct err *err)
 {
-    struct plan p = {0};
-    struct session s = {0};
-    struct scratch_store scratch = {0};
+    AUTO(plan_release) struct plan p = {0};
+    AUTO(scratch_store_end) struct scratch_store scratch = {0};
+    AUTO(session_close) struct session s = {0};
     if (a->artifacts && !a->store)
         return err_set(err, ERR_INPUT, "--artifacts: nothing is kept without --store");
-    if (bench_plan_make(&a->request, &p, err) != 0)
+    if (bench_plan_make(&a->request, &p, err) != 0 ||
+        (!a->store && scratch_store_begin(&scratch, env, err) != 0) || measure(env, a, &p, &s, err) != 0)
         return -1;
-    int rc = a->store ? 0 : scratch_store_begin(&scratch, env, err);
-    if (rc == 0)
-        rc = measure(env, a, &p, &s, err);
-    if (rc == 0)
-        rc = judge_and_print(env, a, &s, err);
-    session_close(&s);
-    scratch_store_end(&scratch);
-    plan_release(&p);
-    return rc;
+    return judge_and_print(env, a, &s, err);
 }
 
 /* Cuts names into words. */

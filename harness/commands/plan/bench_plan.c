@@ -1,5 +1,6 @@
 #include "harness/commands/plan/bench_plan.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/base/regex.h"
 #include "common/base/text.h"
@@ -49,8 +50,7 @@ static int push_folder(struct strvec *argv, bool local, struct err *err)
 static int push_command(const struct bench_request *b, const char *command, struct strvec *argv,
                         struct err *err)
 {
-    struct strvec words = {0};
-    int rc = 0;
+    AUTO(strvec_release) struct strvec words = {0};
     if (b->shell) {
         strvec_pushl(argv, "sh", "-c", NULL);
         words_push_literal(argv, command, false);
@@ -58,33 +58,25 @@ static int push_command(const struct bench_request *b, const char *command, stru
     }
     if (words_need_shell(command))
         return err_set(err, ERR_INPUT, "%.100s: has shell characters: quote them, or give --shell", command);
-    rc = words_split(command, &words, err);
-    for (size_t i = 0; rc == 0 && i < words.n; i++)
+    if (words_split(command, &words, err) != 0)
+        return -1;
+    for (size_t i = 0; i < words.n; i++)
         words_push_literal(argv, words.v[i], false);
-    strvec_release(&words);
-    return rc;
+    return 0;
 }
 
 static json_t *encode_variant(const struct bench_request *b, size_t i, struct err *err)
 {
-    struct strvec argv = {0};
+    AUTO(strvec_release) struct strvec argv = {0};
     char name[32];
-    json_t *run = json_array();
-    bool local = strcmp(b->node, "local") == 0;
     snprintf(name, sizeof name, "c%zu", i + 1);
-    int rc = push_folder(&argv, local, err);
-    if (rc == 0)
-        rc = push_command(b, b->command[i], &argv, err);
-    if (rc == 0)
-        rc = strvec_check(&argv, err);
-    for (size_t k = 0; rc == 0 && k < argv.n; k++)
+    if (push_folder(&argv, strcmp(b->node, "local") == 0, err) != 0 ||
+        push_command(b, b->command[i], &argv, err) != 0)
+        return NULL;
+    json_t *run = json_array();
+    for (size_t k = 0; k < argv.n; k++)
         json_array_append_new(run, json_string(argv.v[k]));
-    strvec_release(&argv);
-    json_t *variant = json_pack("{s:s, s:o}", "name", i < b->names ? b->name[i] : name, "run", run);
-    if (rc == 0)
-        return variant;
-    json_decref(variant);
-    return NULL;
+    return json_pack("{s:s, s:o}", "name", i < b->names ? b->name[i] : name, "run", run);
 }
 
 /* Each named group is a metric; the first one decides. */
@@ -127,20 +119,16 @@ static int add_pattern(const struct bench_request *b, json_t *plan, struct err *
 static int add_sample(const struct bench_request *b, json_t *plan, struct err *err)
 {
     struct proposal proposal;
-    struct buf text;
-    buf_init(&text, SAMPLE_MAX);
-    int rc = fs_read_file(b->sample, SAMPLE_MAX, &text, err);
-    propose_from_output(&proposal, buf_str(&text), text.len);
-    buf_release(&text);
-    if (rc == 0 && proposal.kind == PROPOSE_WALL)
-        rc = err_set(err, ERR_INPUT, "--sample: no number with a unit was recognised in %.200s", b->sample);
-    if (rc != 0)
+    AUTO(buf_release) struct buf text = {.max = SAMPLE_MAX};
+    if (fs_read_file(b->sample, SAMPLE_MAX, &text, err) != 0)
         return -1;
+    propose_from_output(&proposal, buf_str(&text), text.len);
+    if (proposal.kind == PROPOSE_WALL)
+        return err_set(err, ERR_INPUT, "--sample: no number with a unit was recognised in %.200s", b->sample);
     const struct draft d = {.ticket = "bench", .node = "local", .proposal = &proposal};
-    json_t *draft = draft_encode(&d);
+    json_auto_t *draft = draft_encode(&d);
     json_object_set(plan, "timings", json_object_get(draft, "timings"));
     json_object_set(plan, "metrics", json_object_get(draft, "metrics"));
-    json_decref(draft);
     return 0;
 }
 

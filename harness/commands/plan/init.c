@@ -160,12 +160,13 @@ static int find_sizes(struct init *in, struct err *err)
 
 static int run_here(struct init *in, struct err *err)
 {
-    struct strvec argv = {0};
+    AUTO(strvec_release) struct strvec argv = {0};
     struct run_result result;
     long long size = json_integer_value(json_array_get(in->draft.contexts, 0));
     if (in->command.word > 0) /* as typed */
         size = 1;
-    int rc = init_command_here(&in->command, size, &argv, err);
+    if (init_command_here(&in->command, size, &argv, err) != 0)
+        return -1;
     const struct run run = {.argv = strvec_argv(&argv),
                             .on_stdout = run_collect,
                             .on_stdout_arg = &in->sample,
@@ -175,13 +176,12 @@ static int run_here(struct init *in, struct err *err)
                             .deadline_s = sample_deadline_s,
                             .grace_s = 1,
                             .interrupted = in->env->interrupted};
-    if (rc == 0)
-        rc = run_program(&run, &result, err);
-    if (rc == 0 && (!result.exited || result.exit_code != 0))
+    if (run_program(&run, &result, err) != 0)
+        return -1;
+    if (!result.exited || result.exit_code != 0)
         fprintf(stderr, "note: the command failed here%s%s: what it printed is used all the same\n",
                 result.exited ? "" : ", signal ", result.signal);
-    strvec_release(&argv);
-    return rc;
+    return 0;
 }
 
 static int find_sample(struct init *in, struct err *err)
@@ -308,18 +308,14 @@ static int write_new(const struct init *in, const struct buf *text, struct err *
 
 static int write_plan(struct init *in, struct err *err)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = PLAN_TEXT_MAX};
     struct plan check;
-    buf_init(&text, PLAN_TEXT_MAX);
-    int rc = plan_take(&check, draft_encode(&in->draft), in->output, err);
-    if (rc == 0) {
-        plan_release(&check);
-        rc = draft_write(&in->draft, plan_document_is_yaml(in->output), in->output, &text, err);
-    }
-    if (rc == 0)
-        rc = write_new(in, &text, err);
-    buf_release(&text);
-    return rc;
+    if (plan_take(&check, draft_encode(&in->draft), in->output, err) != 0)
+        return -1;
+    plan_release(&check);
+    return draft_write(&in->draft, plan_document_is_yaml(in->output), in->output, &text, err) != 0
+               ? -1
+               : write_new(in, &text, err);
 }
 
 static int make(struct init *in, const char **words, size_t n, struct err *err)

@@ -1,5 +1,6 @@
 #include "harness/commands/plan/init_command.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/contract/subst.h"
 #include "harness/commands/base/words.h"
@@ -116,12 +117,10 @@ int init_command_here(const struct init_command *c, long long size, struct strve
 {
     const struct subst values = {.context = size, .repetition = 1};
     for (size_t i = 0; i < c->words.n; i++) {
-        struct buf word;
+        AUTO(buf_release) struct buf word = {.max = 1 << 16};
         struct err why = {0};
-        buf_init(&word, 1 << 16);
         bool expanded = subst_expand(c->words.v[i], &values, &word, &why) == 0;
         strvec_push(argv, expanded ? buf_str(&word) : c->words.v[i]);
-        buf_release(&word);
     }
     return strvec_check(argv, err);
 }

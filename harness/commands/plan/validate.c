@@ -58,16 +58,12 @@ static int expand_command(const struct plan *p, const struct plan_variant *v, st
     for (int k = SUBST_BATCH; k < SUBST_COUNT && v->shape; k++)
         values.text[k] = dimensions[k - SUBST_BATCH];
     for (size_t i = 0; i < v->variant->run.argc; i++) {
-        struct buf word;
-        buf_init(&word, COMMAND_BYTES_MAX);
-        int rc = subst_expand(v->variant->run.argv[i], &values, &word, err);
-        if (rc == 0 && i > 0)
-            buf_putc(out, ' ');
-        if (rc == 0)
-            text_shell_quote(out, buf_str(&word));
-        buf_release(&word);
-        if (rc != 0)
+        AUTO(buf_release) struct buf word = {.max = COMMAND_BYTES_MAX};
+        if (subst_expand(v->variant->run.argv[i], &values, &word, err) != 0)
             return -1;
+        if (i > 0)
+            buf_putc(out, ' ');
+        text_shell_quote(out, buf_str(&word));
     }
     return 0;
 }
@@ -83,16 +79,13 @@ static void print_plan(const struct plan *p)
            text_plural((long long)p->matrix.count), plan_test_count(p),
            text_plural((long long)plan_test_count(p)), where);
     for (size_t i = 0; i < p->variants.count; i++) {
-        struct buf command, shown;
+        AUTO(buf_release) struct buf command = {.max = COMMAND_BYTES_MAX};
+        AUTO(buf_release) struct buf shown = {.max = COMMAND_BYTES_MAX};
         struct err why = {0};
-        buf_init(&command, COMMAND_BYTES_MAX);
-        buf_init(&shown, COMMAND_BYTES_MAX);
-        int rc = expand_command(p, &p->variants.item[i], &command, &why);
-        const char *text = rc == 0 ? buf_str(&command) : why.msg;
+        bool known = expand_command(p, &p->variants.item[i], &command, &why) == 0;
+        const char *text = known ? buf_str(&command) : why.msg;
         text_printable(&shown, text, strlen(text), 400);
         printf("  %-16s %s\n", p->variants.item[i].name, buf_str(&shown));
-        buf_release(&command);
-        buf_release(&shown);
     }
 }
 
@@ -141,13 +134,10 @@ static bool sample_serves(const struct plan *p, const struct sample *s)
 
 static int load_sample(const struct plan *p, const char *file, struct sample *s, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, SAMPLE_BYTES_MAX);
-    int rc = fs_read_file(file, SAMPLE_BYTES_MAX, &text, err);
-    if (rc == 0)
-        rc = sample_read(s, p, buf_str(&text), text.len, err);
-    buf_release(&text);
-    return rc;
+    AUTO(buf_release) struct buf text = {.max = SAMPLE_BYTES_MAX};
+    return fs_read_file(file, SAMPLE_BYTES_MAX, &text, err) != 0
+               ? -1
+               : sample_read(s, p, buf_str(&text), text.len, err);
 }
 
 static int ask_one(struct cmd_env *env, const struct plan *p, const char *node, json_t *out, struct err *err)

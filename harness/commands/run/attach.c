@@ -22,14 +22,13 @@ static int reach_run(struct session *s, struct err *err)
 static int finish_attached(struct cmd_env *env, struct runrec *rec, const struct finish_options *fin,
                            const struct node_part *part, struct err *err)
 {
-    struct finish f;
+    AUTO(finish_release) struct finish f = {0};
     struct finish_result result = {0};
     int rc = finish_compare(env, rec, fin, &f, err);
     if (rc == 0)
         rc = finish_report(env, rec, fin, &f, part ? &result : NULL, err);
     if (part)
         node_part_result(part, result.summary);
-    finish_release(&f);
     return rc;
 }
 
@@ -56,12 +55,9 @@ static int attach_one(struct cmd_env *env, const struct attach_args *a, const ch
 static int attach_part(struct cmd_env *env, void *arg, const struct node_part *part, struct err *err)
 {
     struct attach_args a = *(const struct attach_args *)arg;
-    struct session s = {0};
+    AUTO(session_close) struct session s = {0};
     a.view = &part->relay->view;
-    int rc = attach_one(env, &a, part->run_id, part, &s, err);
-    if (s.t)
-        session_close(&s);
-    return rc;
+    return attach_one(env, &a, part->run_id, part, &s, err);
 }
 
 struct sweep_ids {
@@ -82,7 +78,7 @@ static int note_run(const struct runrec *rec, void *arg, struct err *err)
 static int attach_sweep(struct cmd_env *env, struct attach_args *a, struct sweep_record *sweep,
                         struct err *err)
 {
-    char(*ids)[JOB_RUN_ID_MAX] = calloc(sweep->count, sizeof *ids);
+    AUTO_FREE char(*ids)[JOB_RUN_ID_MAX] = xcalloc(sweep->count, sizeof *ids);
     struct sweep_ids find = {sweep, ids};
     struct several_nodes n = {.env = env,
                               .sweep = sweep,
@@ -92,12 +88,7 @@ static int attach_sweep(struct cmd_env *env, struct attach_args *a, struct sweep
                               .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
                               .report = a->report,
                               .reports = true};
-    int rc = ids ? sweep_each(sweep, env->db, note_run, &find, err)
-                 : err_set(err, ERR_INTERNAL, "no memory for the runs of a sweep");
-    if (rc == 0)
-        rc = several_nodes(&n, err);
-    free(ids);
-    return rc;
+    return sweep_each(sweep, env->db, note_run, &find, err) != 0 ? -1 : several_nodes(&n, err);
 }
 
 static int attach_run(struct cmd_env *env, void *args, const struct words *words, struct err *err)

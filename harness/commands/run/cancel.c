@@ -2,6 +2,7 @@
  * cancelled: that is exit 2, with what is running there. Of a sweep of several nodes, all runs that go on are
  * cancelled.
  */
+#include "common/base/json.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/session/node_runs.h"
 #include "harness/session/several.h"
@@ -27,19 +28,13 @@ static int forget_unstarted(struct session *s, struct err *err)
     return runrec_remove(&s->rec, s->opt.db, err) != 0 ? -1 : 1;
 }
 
-static const char *text_of(const json_t *run, const char *key)
-{
-    const char *text = json_string_value(json_object_get(run, key));
-    return text ? text : "";
-}
-
 static const json_t *run_on_node(const json_t *runs, const char *run_id)
 {
     size_t i;
     json_t *run;
     json_array_foreach(runs, i, run)
     {
-        if (strcmp(text_of(run, "run_id"), run_id) == 0)
+        if (strcmp(json_text(run, "run_id"), run_id) == 0)
             return run;
     }
     return NULL;
@@ -48,7 +43,7 @@ static const json_t *run_on_node(const json_t *runs, const char *run_id)
 /* A run whose executor died is not closed: it can be cancelled. */
 static bool has_ended(const json_t *run)
 {
-    return run && strcmp(text_of(run, "state"), "complete") == 0;
+    return run && strcmp(json_text(run, "state"), "complete") == 0;
 }
 
 /* Sets s->rec to the only run that is going on there and that was started from here. */
@@ -60,8 +55,8 @@ static bool take_running(struct session *s, const json_t *runs)
     json_t *run;
     json_array_foreach(runs, i, run)
     {
-        if (strcmp(text_of(run, "state"), "running") != 0 ||
-            runrec_find(&rec, s->opt.db, text_of(run, "run_id"), NULL) != 0)
+        if (strcmp(json_text(run, "state"), "running") != 0 ||
+            runrec_find(&rec, s->opt.db, json_text(run, "run_id"), NULL) != 0)
             continue;
         found = rec;
         matches++;
@@ -79,8 +74,8 @@ static void describe_running(const struct session *s, const json_t *runs, struct
     bool any = false;
     json_array_foreach(runs, i, run)
     {
-        const char *id = text_of(run, "run_id");
-        if (strcmp(text_of(run, "state"), "running") != 0)
+        const char *id = json_text(run, "run_id");
+        if (strcmp(json_text(run, "state"), "running") != 0)
             continue;
         buf_printf(out, any ? ", %.80s" : "; running on %.80s: %.80s", any ? id : s->rec.node, id);
         any = true;
@@ -92,21 +87,16 @@ static void describe_running(const struct session *s, const json_t *runs, struct
 /* Fails with ERR_INPUT if the run has ended, unless the user meant whichever is running. */
 static int choose_run(struct session *s, bool latest, struct err *err)
 {
-    json_t *runs = node_runs(s, NULL, err);
+    json_auto_t *runs = node_runs(s, NULL, err);
     const json_t *run = run_on_node(runs, s->rec.run_id);
     if (!runs)
         return -1;
-    int rc = 0;
-    if (has_ended(run) && !(latest && take_running(s, runs))) {
-        struct buf others;
-        buf_init(&others, ERR_MSG_MAX);
-        describe_running(s, runs, &others);
-        rc = err_set(err, ERR_INPUT, "run %s had already ended (%.20s): nothing was cancelled%s",
-                     s->rec.run_id, text_of(run, "status"), buf_str(&others));
-        buf_release(&others);
-    }
-    json_decref(runs);
-    return rc;
+    if (!has_ended(run) || (latest && take_running(s, runs)))
+        return 0;
+    AUTO(buf_release) struct buf others = {.max = ERR_MSG_MAX};
+    describe_running(s, runs, &others);
+    return err_set(err, ERR_INPUT, "run %s had already ended (%.20s): nothing was cancelled%s", s->rec.run_id,
+                   json_text(run, "status"), buf_str(&others));
 }
 
 /* *out: what the node says of the run; the caller json_decref()s. */
@@ -114,7 +104,7 @@ static int cancel_on_node(const struct cmd_env *env, struct session *s, json_t *
 {
     const char *args[] = {"--run", s->rec.run_id, NULL};
     json_t *answer = remote_call(&s->remote, "cancel", args, NULL, 0, cancel_deadline_s, err);
-    const char *status = text_of(run_on_node(answer, s->rec.run_id), "status");
+    const char *status = json_text(run_on_node(answer, s->rec.run_id), "status");
     if (!answer)
         return -1;
     if (strcmp(status, run_status_name(RUN_CANCELLED)) != 0) { /* it ended a moment before */
@@ -153,9 +143,9 @@ struct cancelling {
 static int cancel_member(const struct runrec *rec, void *arg, struct err *err)
 {
     struct cancelling *c = arg;
-    struct session s = {0};
+    AUTO(session_close) struct session s = {0};
     struct err one = {0};
-    json_t *answer = NULL;
+    json_auto_t *answer = NULL;
     (void)err;
     if (rec->state >= RUNREC_PULLED)
         return 0;
@@ -164,24 +154,23 @@ static int cancel_member(const struct runrec *rec, void *arg, struct err *err)
         c->cancelled++;
     } else
         c->worst = several_worst(c->worst, cmd_fail(&one));
-    json_decref(answer);
-    if (s.t)
-        session_close(&s);
     return 0;
 }
 
 static int cancel_sweep(struct cmd_env *env, const struct attach_args *a, const struct sweep_record *sweep,
                         struct err *err)
 {
-    struct cancelling c = {.env = env, .args = a, .answers = json_array()};
-    int rc = sweep_each(sweep, env->db, cancel_member, &c, err);
-    if (rc == 0 && c.cancelled == 0 && c.worst == EXIT_DONE)
-        rc = err_set(err, ERR_INPUT, "the runs of sweep %s have all ended: nothing was cancelled", sweep->id);
-    if (rc == 0 && env->json)
-        cmd_print_json(json_incref(c.answers));
-    json_decref(c.answers);
+    json_auto_t *answers = json_array();
+    struct cancelling c = {.env = env, .args = a, .answers = answers};
+    if (sweep_each(sweep, env->db, cancel_member, &c, err) != 0)
+        return -1;
+    if (c.cancelled == 0 && c.worst == EXIT_DONE)
+        return err_set(err, ERR_INPUT, "the runs of sweep %s have all ended: nothing was cancelled",
+                       sweep->id);
+    if (env->json)
+        cmd_print_json(json_incref(answers));
     /* A run that had ended by itself is no failure beside others that were cancelled. */
-    return rc != 0 ? -1 : c.cancelled > 0 && c.worst == EXIT_USAGE ? EXIT_DONE : c.worst;
+    return c.cancelled > 0 && c.worst == EXIT_USAGE ? EXIT_DONE : c.worst;
 }
 
 static int cancel_run(struct cmd_env *env, void *args, const struct words *words, struct err *err)
@@ -191,7 +180,7 @@ static int cancel_run(struct cmd_env *env, void *args, const struct words *words
     AUTO(session_close) struct session s = {0};
     struct runrec open;
     struct sweep_record sweep;
-    json_t *answer = NULL;
+    json_auto_t *answer = NULL;
     bool latest = strcmp(word, "latest") == 0, found = false, several = false;
     if (latest && !a->node && runrec_unfinished(&open, env->db, &found, err) != 0)
         return -1;
@@ -203,10 +192,7 @@ static int cancel_run(struct cmd_env *env, void *args, const struct words *words
         return cancel_sweep(env, a, &sweep, err);
     if (cancel_one(env, a, word, latest, &s, &answer, err) != 0)
         return -1;
-    if (env->json)
-        return cmd_print_json(answer);
-    json_decref(answer);
-    return EXIT_DONE;
+    return env->json ? cmd_print_json(json_incref(answer)) : EXIT_DONE;
 }
 
 static const struct arg options[] = {ATTACH_OPTIONS(struct attach_args, )};

@@ -111,8 +111,7 @@ static void print_log(const struct buf *text)
         cmd_print(text);
         return;
     }
-    struct buf line;
-    buf_init(&line, LOG_BYTES_MAX);
+    AUTO(buf_release) struct buf line = {.max = LOG_BYTES_MAX};
     const char *p = buf_str(text), *end = p + text->len;
     while (p < end) {
         size_t n = 0;
@@ -125,7 +124,6 @@ static void print_log(const struct buf *text)
         cmd_print(&line);
         p += n + 1;
     }
-    buf_release(&line);
 }
 
 /* "latest" may be another run than was meant, and a test of a live run may have yet to begin. */
@@ -151,14 +149,12 @@ static int choose_file(struct logs *l, struct run_log_choice *choice, struct err
 
 static int print_from(struct logs *l, const char *path, size_t *offset, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, LOG_BYTES_MAX);
+    AUTO(buf_release) struct buf text = {.max = LOG_BYTES_MAX};
     int rc = run_files_read(&l->place, path, *offset, &text, err);
     if (rc == 0) {
         print_log(&text);
         *offset += text.len;
     }
-    buf_release(&text);
     return rc;
 }
 

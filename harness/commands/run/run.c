@@ -124,11 +124,9 @@ static int dry_run(struct cmd_env *env, const struct plan *p, const struct run_a
 
 static void print_pending(const struct cmd_env *env)
 {
-    struct buf text;
-    buf_init(&text, 1 << 20);
+    AUTO(buf_release) struct buf text = {.max = 1 << 20};
     text_shell_join(&text, (const char *const *)env->argv);
     fprintf(stderr, "pending command: %s\n", buf_str(&text));
-    buf_release(&text);
 }
 
 static int print_detached(const struct cmd_env *env, const struct session *s)

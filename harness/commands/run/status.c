@@ -50,8 +50,7 @@ static enum cell_mark mark_of(const char *now)
 static void add_row(struct table *t, const json_t *run)
 {
     char tests[48];
-    struct buf now;
-    buf_init(&now, 4096);
+    AUTO(buf_release) struct buf now = {.max = 4096};
     outlook(run, &now);
     snprintf(tests, sizeof tests, "%lld/%lld",
              (long long)json_integer_value(json_object_get(run, "tests_done")),
@@ -62,26 +61,23 @@ static void add_row(struct table *t, const json_t *run)
     table_code(t, member(run, "state"));
     table_text(t, tests);
     table_marked(t, now.len ? buf_str(&now) : "-", mark_of(buf_str(&now)));
-    buf_release(&now);
 }
 
 static void print_runs(const json_t *runs)
 {
     static const char *const titles[] = {"RUN", "NODE", "PURPOSE", "STATE", "TESTS", "NOW"};
     struct table t;
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 16 << 20};
     size_t i;
     const json_t *run;
     if (json_array_size(runs) == 0)
         return;
     table_init(&t);
-    buf_init(&text, 16 << 20);
     for (i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(&t, titles[i], false);
     json_array_foreach(runs, i, run) add_row(&t, run);
     table_write_text(&t, cmd_colour(stdout), &text);
     cmd_print(&text);
-    buf_release(&text);
     table_release(&t);
 }
 

@@ -69,9 +69,8 @@ static void print_runs(const struct run_list *l, size_t shown)
     static const char *const titles[] = {"RUN",    "DATE",  "NODE",   "TICKET", "PURPOSE",
                                          "STATUS", "TESTS", "COMMIT", "NOTE"};
     struct table t;
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
     table_init(&t);
-    buf_init(&text, REPORT_BYTES_MAX);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(&t, titles[i], false);
     for (size_t i = 0; i < shown; i++)
@@ -79,7 +78,6 @@ static void print_runs(const struct run_list *l, size_t shown)
     table_drop_empty(&t, COLUMNS_KEPT);
     table_write_text(&t, cmd_colour(stdout), &text);
     cmd_print(&text);
-    buf_release(&text);
     table_release(&t);
 }
 

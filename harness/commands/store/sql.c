@@ -20,8 +20,7 @@ struct output {
 /* Tab-separated, for people and cut(1); escapes what could act on a terminal. */
 static int print_cells(const char *const *cells, size_t n, struct err *err)
 {
-    struct buf line;
-    buf_init(&line, ROW_BYTES_MAX);
+    AUTO(buf_release) struct buf line = {.max = ROW_BYTES_MAX};
     for (size_t i = 0; i < n; i++) {
         if (i)
             buf_putc(&line, '\t');
@@ -32,7 +31,6 @@ static int print_cells(const char *const *cells, size_t n, struct err *err)
     int rc = buf_ok(&line) ? 0 : err_set(err, ERR_INTERNAL, "sql: a row exceeds %d bytes", ROW_BYTES_MAX);
     if (rc == 0)
         fwrite(buf_str(&line), 1, line.len, stdout);
-    buf_release(&line);
     return rc;
 }
 
@@ -66,13 +64,11 @@ static int check_names(void *arg, const struct query_row *row, struct err *err)
 
 static json_t *json_of_text(const char *value)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = ROW_BYTES_MAX};
     if (text_is_utf8(value, strlen(value)))
         return json_string(value);
-    buf_init(&text, ROW_BYTES_MAX);
     text_printable(&text, value, strlen(value), ROW_BYTES_MAX / 8);
     json_t *string = json_string(buf_str(&text));
-    buf_release(&text);
     return string;
 }
 
