@@ -1,5 +1,6 @@
 #include "harness/commands/base/on_node.h"
 
+#include "common/base/json.h"
 #include "common/base/text.h"
 #include "harness/plan/job.h"
 #include "harness/plan/plan.h"
@@ -24,13 +25,12 @@ void attach_options(const struct cmd_env *env, const struct attach_args *a, stru
 static int read_workdir(const struct attach_args *a, const char **out, struct err *err)
 {
     *out = a->workdir ? plan_workdir(a->workdir) : NULL;
-    return !a->workdir || *out
-               ? 0
-               : err_set(
-                     err, ERR_INPUT,
-                     "--workdir: expected a plain path below the home folder, or an absolute one, without "
-                     "\"..\", found \"%.200s\"",
-                     a->workdir);
+    if (!a->workdir || *out)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "--workdir: expected a plain path below the home folder, or an absolute one, without "
+                   "\"..\", found \"%.200s\"",
+                   a->workdir);
 }
 
 int attach_find_record(struct cmd_env *env, const struct attach_args *a, const char *word, struct runrec *rec,
@@ -48,24 +48,20 @@ int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, stru
     const char *workdir;
     if (read_workdir(a, &workdir, err) != 0)
         return -1;
-    char *config = env->ssh_config ? realpath(env->ssh_config, NULL) : strdup("");
+    AUTO_FREE char *config = env->ssh_config ? realpath(env->ssh_config, NULL) : xstrdup("");
     if (!config)
         return err_set(err, ERR_INPUT, "--ssh-config: cannot find %.500s", env->ssh_config);
     if (!workdir)
         workdir = ".kernsweep";
     *rec = (struct runrec){
         .connect_timeout_s = 10, .patience_s = 60, .threshold = 0.05, .state = RUNREC_RUNNING};
-    int rc = 0;
     if (strlen(a->node) >= sizeof rec->node || strlen(workdir) >= sizeof rec->workdir ||
         strlen(config) >= sizeof rec->ssh_config)
-        rc = err_set(err, ERR_INPUT, "--node, --workdir or --ssh-config is too long");
-    else {
-        snprintf(rec->node, sizeof rec->node, "%s", a->node);
-        snprintf(rec->workdir, sizeof rec->workdir, "%s", workdir);
-        snprintf(rec->ssh_config, sizeof rec->ssh_config, "%s", config);
-    }
-    free(config);
-    return rc;
+        return err_set(err, ERR_INPUT, "--node, --workdir or --ssh-config is too long");
+    snprintf(rec->node, sizeof rec->node, "%s", a->node);
+    snprintf(rec->workdir, sizeof rec->workdir, "%s", workdir);
+    snprintf(rec->ssh_config, sizeof rec->ssh_config, "%s", config);
+    return 0;
 }
 
 /* Executors of older versions do not tell the purpose. */
@@ -86,8 +82,8 @@ static const json_t *choose_run(const json_t *runs, const char *word, int *match
     *matches = 0;
     json_array_foreach(runs, i, run)
     {
-        const char *id = json_string_value(json_object_get(run, "run_id"));
-        if (!id || !text_is_name(id))
+        const char *id = json_text(run, "run_id");
+        if (!text_is_name(id))
             continue;
         if (newest ? (word && !is_sweep(run)) || (*found_id && job_run_id_compare(id, found_id) < 0)
                    : !*word || strncmp(id, word, strlen(word)) != 0)
@@ -102,26 +98,21 @@ static const json_t *choose_run(const json_t *runs, const char *word, int *match
 /* Sets s->rec to the run on the node that choose_run() chooses. */
 static int adopt_run(struct session *s, const char *word, struct err *err)
 {
-    int matches, rc = 0;
-    json_t *runs = node_runs(s, NULL, err);
+    int matches;
+    json_auto_t *runs = node_runs(s, NULL, err);
     if (!runs)
         return -1;
     const json_t *run = choose_run(runs, word, &matches);
-    const char *id = json_string_value(json_object_get(run, "run_id"));
-    const char *ticket = json_string_value(json_object_get(run, "ticket"));
-    const char *purpose = json_string_value(json_object_get(run, "purpose"));
+    const char *id = json_text(run, "run_id"), *ticket = json_text(run, "ticket");
     if (matches != 1 || strlen(id) >= sizeof s->rec.run_id)
-        rc = err_set(err, ERR_INPUT,
-                     "%s: \"%.80s\" matches %d runs on this node: see `kernsweep status --node %s`",
-                     transport_describe(s->t), word ? word : "latest", matches, s->rec.node);
-    else {
-        snprintf(s->rec.run_id, sizeof s->rec.run_id, "%s", id);
-        snprintf(s->rec.ticket, sizeof s->rec.ticket, "%s", ticket && text_is_name(ticket) ? ticket : "run");
-        if (!purpose || !run_purpose_from_name(purpose, &s->rec.purpose))
-            s->rec.purpose = PURPOSE_SWEEP;
-    }
-    json_decref(runs);
-    return rc;
+        return err_set(err, ERR_INPUT,
+                       "%s: \"%.80s\" matches %d runs on this node: see `kernsweep status --node %s`",
+                       transport_describe(s->t), word ? word : "latest", matches, s->rec.node);
+    snprintf(s->rec.run_id, sizeof s->rec.run_id, "%s", id);
+    snprintf(s->rec.ticket, sizeof s->rec.ticket, "%s", text_is_name(ticket) ? ticket : "run");
+    if (!run_purpose_from_name(json_text(run, "purpose"), &s->rec.purpose))
+        s->rec.purpose = PURPOSE_SWEEP;
+    return 0;
 }
 
 int attach_reserve(struct session *s, struct err *err)

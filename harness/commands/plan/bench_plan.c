@@ -182,7 +182,7 @@ int bench_plan_make(const struct bench_request *b, struct plan *p, struct err *e
                              "repetitions", (json_int_t)repeat, "warmup", (json_int_t)warmup, "timeouts",
                              "default", (json_int_t)timeout, "lock_wait_s", LOCK_WAIT_S);
     if (!plan)
-        return err_set(err, ERR_INTERNAL, "no memory for the plan");
+        return err_set(err, ERR_INPUT, "bench: --node and --ticket: expected UTF-8");
     if (b->workdir)
         json_object_set_new(plan, "workdir", json_string(b->workdir));
     if (add_timings(b, plan, err) != 0 || add_variants(b, plan, err) != 0) {

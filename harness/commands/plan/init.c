@@ -61,7 +61,7 @@ static int split_command(struct init *in, const char *text, struct err *err)
         return words_split(text, &in->command.words, err);
     strvec_pushl(&in->command.words, "sh", "-c", text, NULL);
     in->command.shell = true;
-    return strvec_check(&in->command.words, err);
+    return 0;
 }
 
 static int find_command(struct init *in, const char **words, size_t n, struct err *err)
@@ -72,7 +72,7 @@ static int find_command(struct init *in, const char **words, size_t n, struct er
     for (size_t i = 0; i < n; i++)
         strvec_push(&in->command.words, words[i]);
     if (n > 0)
-        return strvec_check(&in->command.words, err);
+        return 0;
     if (in->args->run)
         return split_command(in, in->args->run, err);
     if (!in->asker.on)
@@ -165,8 +165,7 @@ static int run_here(struct init *in, struct err *err)
     long long size = json_integer_value(json_array_get(in->draft.contexts, 0));
     if (in->command.word > 0) /* as typed */
         size = 1;
-    if (init_command_here(&in->command, size, &argv, err) != 0)
-        return -1;
+    init_command_here(&in->command, size, &argv);
     const struct run run = {.argv = strvec_argv(&argv),
                             .on_stdout = run_collect,
                             .on_stdout_arg = &in->sample,

@@ -33,11 +33,10 @@ static int push_file(const struct init_command *c, const char *word, struct strv
     else if (!c->local)
         strvec_pushf(out, "{src}/%s", plain(word));
     else {
-        char *path = realpath(word, NULL);
+        AUTO_FREE char *path = realpath(word, NULL);
         if (!path)
             return err_set_errno(err, ERR_INPUT, errno, "%.200s", word);
         words_push_literal(out, path, false);
-        free(path);
     }
     return 0;
 }
@@ -67,12 +66,10 @@ static json_t *array_of(const struct strvec *words)
 static json_t *encode_build(const char *command)
 {
     static const char copy[] = "cp -R \"$1/.\" . && export MAKEFLAGS=B && eval \"$2\"";
-    struct strvec words = {0};
+    AUTO(strvec_release) struct strvec words = {0};
     strvec_pushl(&words, "sh", "-c", copy, "sh", "{src}", NULL);
     words_push_literal(&words, command, false);
-    json_t *build = json_pack("[o]", array_of(&words));
-    strvec_release(&words);
-    return build;
+    return json_pack("[o]", array_of(&words));
 }
 
 static json_t *own_files(const struct init_command *c)
@@ -86,20 +83,17 @@ static json_t *own_files(const struct init_command *c)
 
 int init_command_encode(const struct init_command *c, bool beside, struct draft *d, struct err *err)
 {
-    struct strvec run = {0};
+    AUTO(strvec_release) struct strvec run = {0};
     const char *source = beside ? "." : c->here;
-    int rc = 0;
     if (c->shell && c->local && !c->build) { /* a test has a folder of its own */
         strvec_pushl(&run, "env", "-C", NULL);
         words_push_literal(&run, c->here, false);
     }
-    for (size_t i = 0; rc == 0 && i < c->words.n; i++)
-        rc = push_word(c, i, &run, err);
-    if (rc == 0)
-        rc = strvec_check(&run, err);
-    d->run = rc == 0 ? array_of(&run) : NULL;
+    for (size_t i = 0; i < c->words.n; i++)
+        if (push_word(c, i, &run, err) != 0)
+            return -1;
+    d->run = array_of(&run);
     d->sized = c->sized || c->word > 0;
-    strvec_release(&run);
     if (c->build) {
         d->source = source;
         d->build = encode_build(c->build);
@@ -110,10 +104,10 @@ int init_command_encode(const struct init_command *c, bool beside, struct draft 
         if (!d->source)
             json_decref(files);
     }
-    return rc;
+    return 0;
 }
 
-int init_command_here(const struct init_command *c, long long size, struct strvec *argv, struct err *err)
+void init_command_here(const struct init_command *c, long long size, struct strvec *argv)
 {
     const struct subst values = {.context = size, .repetition = 1};
     for (size_t i = 0; i < c->words.n; i++) {
@@ -122,5 +116,4 @@ int init_command_here(const struct init_command *c, long long size, struct strve
         bool expanded = subst_expand(c->words.v[i], &values, &word, &why) == 0;
         strvec_push(argv, expanded ? buf_str(&word) : c->words.v[i]);
     }
-    return strvec_check(argv, err);
 }

@@ -22,6 +22,6 @@ struct init_command {
  * the current folder, to which source is relative. */
 int init_command_encode(const struct init_command *c, bool beside, struct draft *d, struct err *err);
 /* The command with the size in the place of {context}, to be run here. */
-int init_command_here(const struct init_command *c, long long size, struct strvec *argv, struct err *err);
+void init_command_here(const struct init_command *c, long long size, struct strvec *argv);
 
 #endif

@@ -177,21 +177,16 @@ static int ask_nodes(struct cmd_env *env, const struct plan *p, json_t *out, str
 static int report_valid(struct cmd_env *env, const struct validate_args *a, const struct plan *p, json_t *out,
                         struct err *err)
 {
-    struct sample *s = a->sample ? calloc(1, sizeof *s) : NULL;
-    int code = EXIT_DONE;
+    AUTO_FREE struct sample *s = a->sample ? xcalloc(1, sizeof *s) : NULL;
     if (!env->json)
         print_plan(p);
-    if (a->sample && (!s || load_sample(p, a->sample, s, err) != 0)) {
-        free(s);
-        return s ? -1 : err_set(err, ERR_INTERNAL, "no memory for the sample");
-    }
-    if (s && !sample_serves(p, s))
-        code = EXIT_USAGE;
+    if (s && load_sample(p, a->sample, s, err) != 0)
+        return -1;
     if (s && env->json)
         json_object_set_new(out, "sample", encode_sample(s));
     else if (s)
         print_sample(a->sample, s);
-    free(s);
+    int code = s && !sample_serves(p, s) ? EXIT_USAGE : EXIT_DONE;
     int rc = a->node ? ask_nodes(env, p, out, err) : EXIT_DONE;
     return rc == EXIT_DONE ? code : rc;
 }
@@ -201,23 +196,21 @@ static int validate(struct cmd_env *env, void *args, const struct words *words, 
     const struct validate_args *a = args;
     const char *file = words->v[0];
     struct plan p;
-    struct json_problems problems = {0};
-    int rc = plan_load_all(&p, file, &problems, err), code = EXIT_USAGE;
-    if (rc != 0 && err->kind != ERR_NONE) {
-        problems_release(&problems);
+    AUTO(problems_release) struct json_problems problems = {0};
+    bool valid = plan_load_all(&p, file, &problems, err) == 0;
+    int code = EXIT_USAGE;
+    if (!valid && err->kind != ERR_NONE)
         return -1;
-    }
-    json_t *out = env->json ? json_pack("{s:s, s:b, s:o}", "file", file, "valid", rc == 0, "errors",
-                                        encode_problems(&problems))
-                            : NULL;
-    if (rc == 0) {
+    json_auto_t *out = env->json ? json_pack("{s:s, s:b, s:o}", "file", file, "valid", valid, "errors",
+                                             encode_problems(&problems))
+                                 : NULL;
+    if (valid) {
         code = report_valid(env, a, &p, out, err);
         plan_release(&p);
     } else if (!env->json) {
         print_problems(file, &problems);
     }
-    problems_release(&problems);
-    if (env->json && code >= 0 && cmd_print_json(out) != EXIT_DONE)
+    if (env->json && code >= 0 && cmd_print_json(json_incref(out)) != EXIT_DONE)
         return EXIT_LOCAL;
     return code;
 }

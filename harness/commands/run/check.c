@@ -41,38 +41,25 @@ json_t *check_node(struct cmd_env *env, const struct attach_args *a, const struc
     if (cmd_backend(env, &opt.backend, err) != 0 || attach_record_of_node(env, a, &rec, err) != 0)
         return NULL;
     rec.patience_s = 0;
-    if (session_attach(s, &rec, &opt, err) != 0)
-        return NULL;
-    return session_preflight(s, p, out, err);
+    return session_attach(s, &rec, &opt, err) != 0 ? NULL : session_preflight(s, p, out, err);
 }
 
 /* *out: what was found, for --json, which the caller json_decref()s; else it is printed. Returns an exit
  * code. */
-static int check_and_print(struct cmd_env *env, const struct attach_args *a, const struct plan *p,
-                           struct session *s, json_t **out, struct err *err)
+static int check_one(struct cmd_env *env, const struct attach_args *a, const struct plan *p, json_t **out,
+                     struct err *err)
 {
+    AUTO(session_close) struct session s = {0};
     struct preflight found;
-    json_t *node = check_node(env, a, p, s, &found, err);
+    json_auto_t *node = check_node(env, a, p, &s, &found, err);
     if (!node)
         return -1;
     int code = found.worst == PREFLIGHT_BLOCKER ? EXIT_BLOCKED : EXIT_DONE;
     if (env->json)
-        *out = json_pack("{s:o, s:o, s:i}", "node", node, "findings", preflight_encode(&found, PREFLIGHT_OK),
+        *out = json_pack("{s:O, s:o, s:i}", "node", node, "findings", preflight_encode(&found, PREFLIGHT_OK),
                          "exit_code", code);
-    else {
-        check_print(s, &found);
-        json_decref(node);
-    }
-    return code;
-}
-
-static int check_one(struct cmd_env *env, const struct attach_args *a, const struct plan *p, json_t **out,
-                     struct err *err)
-{
-    struct session s = {0};
-    int code = check_and_print(env, a, p, &s, out, err);
-    if (s.opt.progress)
-        session_close(&s);
+    else
+        check_print(&s, &found);
     return code;
 }
 

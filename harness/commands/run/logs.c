@@ -68,16 +68,11 @@ static int use_bundle_of(struct logs *l, const char *dir, const char *run, struc
 
 static int use_stored(struct logs *l, const char *word, struct err *err)
 {
-    struct store s = {0};
-    struct run_data run = {0};
-    int rc = cmd_store_open(l->env, &s, STORE_READ, err);
-    if (rc == 0)
-        rc = store_load_run(&s, word, &run, err);
-    if (rc == 0)
-        rc = use_bundle_of(l, run.info.bundle, run.info.run_id, err);
-    run_data_release(&run);
-    store_close(&s);
-    return rc;
+    AUTO(store_close) struct store s = {0};
+    AUTO(run_data_release) struct run_data run = {0};
+    if (cmd_store_open(l->env, &s, STORE_READ, err) != 0 || store_load_run(&s, word, &run, err) != 0)
+        return -1;
+    return use_bundle_of(l, run.info.bundle, run.info.run_id, err);
 }
 
 static int use_node(struct logs *l, const char *word, struct err *err)
@@ -139,23 +134,20 @@ static int no_log(const struct logs *l, struct err *err)
 
 static int choose_file(struct logs *l, struct run_log_choice *choice, struct err *err)
 {
-    struct strvec paths = {0};
-    int rc = run_files_list(&l->place, &paths, err);
-    if (rc == 0 && run_files_choose(&paths, &l->query, choice, err) != 0)
-        rc = no_log(l, err);
-    strvec_release(&paths);
-    return rc;
+    AUTO(strvec_release) struct strvec paths = {0};
+    if (run_files_list(&l->place, &paths, err) != 0)
+        return -1;
+    return run_files_choose(&paths, &l->query, choice, err) != 0 ? no_log(l, err) : 0;
 }
 
 static int print_from(struct logs *l, const char *path, size_t *offset, struct err *err)
 {
     AUTO(buf_release) struct buf text = {.max = LOG_BYTES_MAX};
-    int rc = run_files_read(&l->place, path, *offset, &text, err);
-    if (rc == 0) {
-        print_log(&text);
-        *offset += text.len;
-    }
-    return rc;
+    if (run_files_read(&l->place, path, *offset, &text, err) != 0)
+        return -1;
+    print_log(&text);
+    *offset += text.len;
+    return 0;
 }
 
 static void print_heading(const struct logs *l, const struct run_log_choice *choice)

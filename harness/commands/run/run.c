@@ -273,18 +273,16 @@ static int run_plan(struct cmd_env *env, const struct run_args *a, const struct 
     }
     if (a->smoke)
         return finish_smoke(env, s, &fin, err);
-    struct finish f;
-    int rc = finish_compare(env, &s->rec, &fin, &f, err);
-    if (rc == 0 && a->confirm) {
+    AUTO(finish_release) struct finish f = {0};
+    if (finish_compare(env, &s->rec, &fin, &f, err) != 0)
+        return -1;
+    if (a->confirm) {
         opt.view = NULL; /* those are other runs */
         opt.sweep = NULL;
         confirm_run(&f, p, &opt);
         count_run(&f, p, &opt);
     }
-    if (rc == 0)
-        rc = finish_part(env, &fin, &s->rec, &f, part, err);
-    finish_release(&f);
-    return rc;
+    return finish_part(env, &fin, &s->rec, &f, part, err);
 }
 
 struct several_run {
@@ -298,12 +296,10 @@ static int run_part(struct cmd_env *env, void *arg, const struct node_part *part
     const struct several_run *r = arg;
     struct run_args a = *r->args;
     struct plan p = *r->plan;
-    struct session s = {0};
+    AUTO(session_close) struct session s = {0};
     a.overrides.node = p.node = part->node;
     p.nodes.count = 0;
-    int rc = run_plan(env, &a, &p, part, &s, err);
-    session_close(&s);
-    return rc;
+    return run_plan(env, &a, &p, part, &s, err);
 }
 
 static int run_several(struct cmd_env *env, const struct run_args *a, const struct plan *p, struct err *err)

@@ -1,5 +1,5 @@
 /* kernsweep status: the runs on a node or on every node known to this store, as their executors report. */
-#include "common/base/alloc.h"
+#include "common/base/json.h"
 #include "harness/commands/base/listing.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/session/node_runs.h"
@@ -13,27 +13,21 @@
 
 enum { FINISHED_SHOWN = 5 };
 
-static const char *member(const json_t *run, const char *key)
-{
-    const char *s = json_string_value(json_object_get(run, key));
-    return s ? s : "";
-}
-
 /* The ETA of a run in progress, the status of a complete one, the error of one that stopped. */
 static void outlook(const json_t *run, struct buf *out)
 {
     const json_t *left = json_object_get(run, "eta_s"), *current = json_object_get(run, "current");
-    const char *state = member(run, "state");
+    const char *state = json_text(run, "state");
     char eta[32];
     if (*state && strcmp(state, "running") != 0) {
-        buf_puts(out, member(run, strcmp(state, "complete") == 0 ? "status" : "error"));
+        buf_puts(out, json_text(run, strcmp(state, "complete") == 0 ? "status" : "error"));
         return;
     }
     live_duration(json_is_number(left) ? json_number_value(left) : NAN, eta, sizeof eta);
     buf_printf(out, "ETA %s", eta);
     if (!json_is_object(current))
         return;
-    buf_printf(out, "  %s ctx %lld", member(current, "variant"),
+    buf_printf(out, "  %s ctx %lld", json_text(current, "variant"),
                (long long)json_integer_value(json_object_get(current, "context")));
     json_int_t flying = json_integer_value(json_object_get(run, "in_flight"));
     if (flying > 1)
@@ -55,10 +49,10 @@ static void add_row(struct table *t, const json_t *run)
     snprintf(tests, sizeof tests, "%lld/%lld",
              (long long)json_integer_value(json_object_get(run, "tests_done")),
              (long long)json_integer_value(json_object_get(run, "tests_total")));
-    table_code(t, member(run, "run_id"));
-    table_code(t, member(run, "node"));
-    table_code(t, *member(run, "purpose") ? member(run, "purpose") : "-");
-    table_code(t, member(run, "state"));
+    table_code(t, json_text(run, "run_id"));
+    table_code(t, json_text(run, "node"));
+    table_code(t, *json_text(run, "purpose") ? json_text(run, "purpose") : "-");
+    table_code(t, json_text(run, "state"));
     table_text(t, tests);
     table_marked(t, now.len ? buf_str(&now) : "-", mark_of(buf_str(&now)));
 }
@@ -90,6 +84,7 @@ struct status_query {
     json_t *all;
     struct runrec *places; /* the newest record per node and folder: its connection settings are current */
     size_t n_places, room;
+    int failed; /* nodes that could not be asked */
 };
 
 /* A run whose start was interrupted before it reached the node. */
@@ -117,8 +112,7 @@ static int add_unstarted(const struct runrec *rec, void *arg, struct err *err)
         return 0;
     json_array_foreach(u->runs, i, run)
     {
-        const char *id = json_string_value(json_object_get(run, "run_id"));
-        if (id && strcmp(id, rec->run_id) == 0)
+        if (strcmp(json_text(run, "run_id"), rec->run_id) == 0)
             return 0;
     }
     json_array_append_new(u->runs, encode_unstarted(rec));
@@ -142,88 +136,73 @@ static json_t *runs_of_node(struct session *s, const struct runrec *rec, const s
 static int query_node(const struct runrec *rec, struct status_query *st, struct err *err)
 {
     struct session_options opt;
-    struct session s = {0};
+    AUTO(session_close) struct session s = {0};
     attach_options(st->env, st->args, &opt);
-    int rc = cmd_backend(st->env, &opt.backend, err);
-    if (rc == 0)
-        rc = session_attach(&s, rec, &opt, err);
-    json_t *runs = rc == 0 ? runs_of_node(&s, rec, st, err) : NULL, *run;
+    if (cmd_backend(st->env, &opt.backend, err) != 0 || session_attach(&s, rec, &opt, err) != 0)
+        return -1;
+    json_auto_t *runs = runs_of_node(&s, rec, st, err);
+    json_t *run;
     size_t i;
     json_array_foreach(runs, i, run)
     {
         json_object_set_new(run, "node", json_string(rec->node));
         json_array_append(st->all, run);
     }
-    rc = runs ? 0 : -1;
-    json_decref(runs);
-    if (s.t)
-        session_close(&s);
-    return rc;
+    return runs ? 0 : -1;
 }
 
 static int note_place(const struct runrec *rec, void *arg, struct err *err)
 {
     struct status_query *st = arg;
     size_t i = 0;
+    (void)err;
     while (i < st->n_places &&
            (strcmp(st->places[i].node, rec->node) != 0 || strcmp(st->places[i].workdir, rec->workdir) != 0))
         i++;
-    if (!ALLOC_GROW(st->places, i + 1, st->room))
-        return err_set(err, ERR_INTERNAL, "no memory for the nodes of the store");
+    ALLOC_GROW(st->places, i + 1, st->room);
     st->places[i] = *rec;
-    st->places[i].patience_s = 0;
     st->n_places += i == st->n_places;
     return 0;
 }
 
+/* A node that cannot be reached does not keep the others from being shown. */
+static void query_one_of_several(const struct runrec *rec, struct status_query *st)
+{
+    struct runrec own = *rec;
+    struct err err = {0};
+    own.patience_s = 0;
+    if (query_node(&own, st, &err) != 0) {
+        cmd_fail(&err);
+        st->failed++;
+    }
+}
+
 /* Queries every node and folder in which a run of this store was started, each once. */
-static int query_all_nodes(struct status_query *st, int *failed, struct err *err)
+static int query_all_nodes(struct status_query *st, struct err *err)
 {
     int rc = runrec_each(st->env->db, note_place, st, err);
-    for (size_t i = 0; rc == 0 && i < st->n_places; i++) {
-        struct err one = {0};
-        if (query_node(&st->places[i], st, &one) != 0) {
-            fprintf(stderr, "kernsweep: %s\n", one.msg);
-            ++*failed;
-        }
-    }
+    for (size_t i = 0; rc == 0 && i < st->n_places; i++)
+        query_one_of_several(&st->places[i], st);
     free(st->places);
     return rc;
 }
 
-struct sweep_query {
-    struct status_query *st;
-    int failed;
-};
-
-/* A node that cannot be reached does not keep the others from being shown. */
 static int query_member(const struct runrec *rec, void *arg, struct err *err)
 {
-    struct sweep_query *q = arg;
-    struct runrec own = *rec;
-    struct err one = {0};
     (void)err;
-    own.patience_s = 0;
-    if (query_node(&own, q->st, &one) != 0) {
-        fprintf(stderr, "kernsweep: %s\n", one.msg);
-        q->failed++;
-    }
+    query_one_of_several(rec, arg);
     return 0;
 }
 
-static int query_sweep(const struct sweep_record *sweep, struct status_query *st, int *failed,
-                       struct err *err)
+static int query_sweep(const struct sweep_record *sweep, struct status_query *st, struct err *err)
 {
-    struct sweep_query q = {.st = st};
     for (size_t i = 0; i < sweep->count; i++)
         if (*sweep->member[i].failure)
             fprintf(stderr, "%s: no run: %s\n", sweep->member[i].node, sweep->member[i].failure);
-    int rc = sweep_each(sweep, st->env->db, query_member, &q, err);
-    *failed += q.failed;
-    return rc;
+    return sweep_each(sweep, st->env->db, query_member, st, err);
 }
 
-static int query_status(struct status_query *st, int *failed, struct err *err)
+static int query_status(struct status_query *st, struct err *err)
 {
     struct runrec rec;
     struct sweep_record sweep;
@@ -236,12 +215,12 @@ static int query_status(struct status_query *st, int *failed, struct err *err)
     if (st->word && sweep_find(&sweep, st->env->db, st->word, &several, err) != 0)
         return -1;
     if (several)
-        return query_sweep(&sweep, st, failed, err);
+        return query_sweep(&sweep, st, err);
     if (st->word)
         return runrec_find(&rec, st->env->db, st->word, err) != 0 ? -1 : query_node(&rec, st, err);
     if (st->args->node)
         return attach_record_of_node(st->env, st->args, &rec, err) != 0 ? -1 : query_node(&rec, st, err);
-    return query_all_nodes(st, failed, err);
+    return query_all_nodes(st, err);
 }
 
 static const char *const run_keys[] = {"date", "node", "ticket", "state", NULL};
@@ -252,60 +231,47 @@ static int in_order(const void *a, const void *b, void *key)
 {
     const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
     const char *name = key;
-    int order = strcmp(name, "run_id") == 0 ? 0 : strcmp(member(x, name), member(y, name));
-    return order ? order : strcmp(member(y, "run_id"), member(x, "run_id"));
+    int order = strcmp(name, "run_id") == 0 ? 0 : strcmp(json_text(x, name), json_text(y, name));
+    return order ? order : strcmp(json_text(y, "run_id"), json_text(x, "run_id"));
 }
 
 static bool is_pending(const json_t *run)
 {
-    const char *state = json_string_value(json_object_get(run, "state"));
-    return state && (strcmp(state, "running") == 0 || strcmp(state, "starting") == 0);
+    const char *state = json_text(run, "state");
+    return strcmp(state, "running") == 0 || strcmp(state, "starting") == 0;
 }
 
 /* Sorts st->all, and keeps all runs in progress and the newest of the others. Returns how many were dropped.
  */
-static int arrange(struct status_query *st, size_t finished_max, size_t *dropped, struct err *err)
+static size_t arrange(struct status_query *st, size_t finished_max)
 {
-    size_t n = json_array_size(st->all), finished = 0;
-    json_t *kept = json_array(), **sorted = calloc(n + 1, sizeof *sorted);
-    *dropped = 0;
-    if (!sorted || !kept) {
-        free(sorted);
-        json_decref(kept);
-        return err_set(err, ERR_INTERNAL, "no memory for %zu runs", n);
-    }
+    size_t n = json_array_size(st->all), kept = 0, finished = 0;
+    AUTO_FREE json_t **runs = xcalloc(n + 1, sizeof *runs);
     for (size_t i = 0; i < n; i++)
-        sorted[i] = json_array_get(st->all, i);
-    qsort_r(sorted, n, sizeof *sorted, in_order, (void *)"run_id"); /* which are the newest */
+        runs[i] = json_array_get(st->all, i);
+    qsort_r(runs, n, sizeof *runs, in_order, (void *)"run_id"); /* which are the newest */
     for (size_t i = 0; i < n; i++)
-        if (is_pending(sorted[i]) || finished++ < finished_max)
-            json_array_append(kept, sorted[i]);
-    *dropped = finished > finished_max ? finished - finished_max : 0;
-    size_t kept_n = json_array_size(kept);
-    for (size_t i = 0; i < kept_n; i++)
-        sorted[i] = json_incref(json_array_get(kept, i));
-    qsort_r(sorted, kept_n, sizeof *sorted, in_order, (void *)key_members[st->how.key]);
-    json_array_clear(kept);
-    for (size_t i = 0; i < kept_n; i++)
-        json_array_append_new(kept, sorted[i]);
-    free(sorted);
+        if (is_pending(runs[i]) || finished++ < finished_max)
+            runs[kept++] = runs[i];
+    qsort_r(runs, kept, sizeof *runs, in_order, (void *)key_members[st->how.key]);
+    json_t *all = json_array();
+    for (size_t i = 0; i < kept; i++)
+        json_array_append(all, runs[i]);
     json_decref(st->all);
-    st->all = kept;
-    return 0;
+    st->all = all;
+    return n - kept;
 }
 
-static int print_status(struct status_query *st, struct err *err)
+static int print_status(struct status_query *st)
 {
-    size_t dropped;
     bool few = (!st->word && !st->args->node) || st->listed.limit;
-    if (arrange(st, few ? st->how.limit : SIZE_MAX, &dropped, err) != 0)
-        return -1;
+    size_t dropped = arrange(st, few ? st->how.limit : SIZE_MAX);
     if (st->env->json)
-        return cmd_print_json(json_incref(st->all)) == EXIT_DONE ? 0 : -1;
+        return cmd_print_json(json_incref(st->all));
     print_runs(st->all);
     fflush(stdout);
     listing_note(dropped, "older run", st->env->notes);
-    return 0;
+    return EXIT_DONE;
 }
 
 struct status_args {
@@ -317,15 +283,14 @@ static int status(struct cmd_env *env, void *args, const struct words *words, st
 {
     const struct status_args *a = args;
     struct status_query st = {.env = env, .args = &a->at, .word = words->v[0], .listed = a->listed};
-    int failed = 0;
     if (listing_parse(&st.listed, run_keys, FINISHED_SHOWN, false, &st.how, err) != 0)
         return -1;
     st.all = json_array();
-    int rc = query_status(&st, &failed, err);
+    int rc = query_status(&st, err);
     if (rc == 0)
-        rc = print_status(&st, err);
+        rc = print_status(&st);
     json_decref(st.all);
-    return rc != 0 ? -1 : failed ? EXIT_BLOCKED : EXIT_DONE;
+    return rc == EXIT_DONE && st.failed ? EXIT_BLOCKED : rc;
 }
 
 #define AT(member) ARG_AT(struct status_args, member)

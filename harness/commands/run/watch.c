@@ -51,18 +51,17 @@ static void print_note(void *arg, const char *text)
 /* The newest run of a plan that was started from here; records have the resolved path, or the one given. */
 static int run_of_plan(const struct watch *w, char *run_id, struct err *err)
 {
-    char *path = realpath(w->word, NULL);
+    AUTO_FREE char *path = realpath(w->word, NULL);
     struct runrec rec;
     bool found;
-    int rc = runrec_newest(&rec, w->env->db, path ? path : w->word, w->args->node, &found, err);
-    if (rc == 0 && !found)
-        rc = runrec_newest(&rec, w->env->db, w->word, w->args->node, &found, err);
-    free(path);
-    if (rc == 0 && !found)
-        rc = err_set(err, ERR_INPUT,
-                     "%.500s: no run of this plan was started from here: see `kernsweep runs`", w->word);
-    snprintf(run_id, JOB_RUN_ID_MAX, "%s", rc == 0 ? rec.run_id : "");
-    return rc;
+    if (runrec_newest(&rec, w->env->db, path ? path : w->word, w->args->node, &found, err) != 0 ||
+        (!found && runrec_newest(&rec, w->env->db, w->word, w->args->node, &found, err) != 0))
+        return -1;
+    if (!found)
+        return err_set(err, ERR_INPUT,
+                       "%.500s: no run of this plan was started from here: see `kernsweep runs`", w->word);
+    snprintf(run_id, JOB_RUN_ID_MAX, "%s", rec.run_id);
+    return 0;
 }
 
 /* Connects to a run known here, the newest run of a plan, or the newest run on a node. */
@@ -90,20 +89,16 @@ static int connect_to(struct watch *w, const char *word, const struct session_vi
 static int follow(struct watch *w, const char *word, const struct session_view *view, struct relay *relay,
                   struct err *err)
 {
-    struct session s = {0};
+    AUTO(session_close) struct session s = {0};
     char title[WATCH_LINE_MAX];
-    int rc = connect_to(w, word, view, &s, err);
-    if (rc == 0) {
-        snprintf(title, sizeof title, "%s on %.120s", s.rec.run_id, s.rec.node);
-        if (relay)
-            relay_send(relay, RELAY_TITLE, title, strlen(title));
-        else if (view)
-            view->note(view->arg, title);
-        rc = session_follow(&s, err);
-    }
-    if (s.t)
-        session_close(&s);
-    return rc;
+    if (connect_to(w, word, view, &s, err) != 0)
+        return -1;
+    snprintf(title, sizeof title, "%s on %.120s", s.rec.run_id, s.rec.node);
+    if (relay)
+        relay_send(relay, RELAY_TITLE, title, strlen(title));
+    else if (view)
+        view->note(view->arg, title);
+    return session_follow(&s, err);
 }
 
 /* In the process behind a screen, or behind the lines of a node. */
@@ -173,10 +168,10 @@ static int show_screen(struct watch *w, struct watch_screen *screen, struct err 
 
 static int watch_on(struct watch *w, struct watch_screen *screen, struct err *err)
 {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < w->count; i++)
-        rc = watch_follow_start(&w->follow[i], w->run[i], follow_relayed, w, err);
-    return rc == 0 ? show_screen(w, screen, err) : -1;
+    for (size_t i = 0; i < w->count; i++)
+        if (watch_follow_start(&w->follow[i], w->run[i], follow_relayed, w, err) != 0)
+            return -1;
+    return show_screen(w, screen, err);
 }
 
 /* Plain lines or the journal, for a file or another program. */
@@ -193,8 +188,10 @@ static int print_lines(struct watch *w, struct err *err)
 static int print_nodes(struct watch *w, struct err *err)
 {
     const char *labels[PLAN_NODES_MAX];
-    struct several_end *ends = calloc(w->count, sizeof *ends);
-    int rc, code = EXIT_DONE;
+    int code = EXIT_DONE;
+    if (w->env->json)
+        return err_set(err, ERR_INPUT, "watch: --json prints one journal: name a run, such as %s", w->run[0]);
+    AUTO_FREE struct several_end *ends = xcalloc(w->count, sizeof *ends);
     for (size_t i = 0; i < w->count; i++)
         labels[i] = w->node[i];
     const struct several s = {.labels = labels,
@@ -203,16 +200,13 @@ static int print_nodes(struct watch *w, struct err *err)
                               .arg = w,
                               .progress = stdout,
                               .interrupted = w->env->interrupted};
-    if (w->env->json)
-        rc = err_set(err, ERR_INPUT, "watch: --json prints one journal: name a run, such as %s", w->run[0]);
-    else
-        rc = ends ? several_run(&s, ends, err) : err_set(err, ERR_INTERNAL, "watch: no memory");
-    for (size_t i = 0; rc == 0 && i < w->count; i++) {
+    if (several_run(&s, ends, err) != 0)
+        return -1;
+    for (size_t i = 0; i < w->count; i++) {
         code = several_worst(code, ends[i].code);
         json_decref(ends[i].result);
     }
-    free(ends);
-    return rc == 0 ? code : -1;
+    return code;
 }
 
 static int note_run(const struct runrec *rec, void *arg, struct err *err)
@@ -269,16 +263,16 @@ static int say_failure(const struct watch *w)
 
 static int watch_screens(struct watch *w, struct watch_screen *screen, struct err *err)
 {
-    w->follow = calloc(w->count, sizeof *w->follow);
-    for (size_t i = 0; w->follow && i < w->count; i++)
+    AUTO_FREE struct watch_follow *follows = xcalloc(w->count, sizeof *follows);
+    w->follow = follows;
+    for (size_t i = 0; i < w->count; i++)
         w->follow[i].fd = -1;
-    int rc = w->follow ? watch_on(w, screen, err) : err_set(err, ERR_INTERNAL, "watch: no memory");
+    int rc = watch_on(w, screen, err);
     watch_screen_close(screen);
     if (rc == 0)
         rc = say_failure(w);
-    for (size_t i = 0; w->follow && i < w->count; i++)
+    for (size_t i = 0; i < w->count; i++)
         watch_follow_end(&w->follow[i]);
-    free(w->follow);
     return rc;
 }
 

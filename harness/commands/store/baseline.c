@@ -37,20 +37,18 @@ static const char *purpose_verb(enum run_purpose p)
 static int set_baseline(const struct cmd_env *env, struct store *s, const struct baseline_args *a,
                         const char **words, struct err *err)
 {
-    struct run_data run;
-    int rc = store_load_run(s, words[2], &run, err);
-    if (rc == 0)
-        rc = baseline_set(s, words[1], run.info.key, a->add, err);
-    if (rc == 0 && run.info.purpose != PURPOSE_SWEEP)
+    AUTO(run_data_release) struct run_data run = {0};
+    if (store_load_run(s, words[2], &run, err) != 0 ||
+        baseline_set(s, words[1], run.info.key, a->add, err) != 0)
+        return -1;
+    if (run.info.purpose != PURPOSE_SWEEP)
         fprintf(env->notes, "note: run %s was made to %s, not as a sweep\n", run.info.run_id,
                 purpose_verb(run.info.purpose));
-    if (rc == 0 && !a->add)
+    if (!a->add)
         note_lacking_cells(env->notes, &run);
-    if (rc == 0)
-        fprintf(env->notes, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket,
-                run.info.node, run.info.run_id, a->add ? ", in addition to its earlier runs" : "");
-    run_data_release(&run);
-    return rc == 0 ? EXIT_DONE : -1;
+    fprintf(env->notes, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket, run.info.node,
+            run.info.run_id, a->add ? ", in addition to its earlier runs" : "");
+    return EXIT_DONE;
 }
 
 static int list_baselines(const struct cmd_env *env, struct store *s, struct err *err)

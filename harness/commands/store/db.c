@@ -22,23 +22,23 @@ static void on_problem(void *arg, const char *what)
 
 static int check_store(const struct cmd_env *env, struct store *s, struct err *err)
 {
-    struct findings f = {.problems = json_array(), .json = env->json};
+    json_auto_t *problems = json_array();
+    struct findings f = {.problems = problems, .json = env->json};
     struct check_result r;
-    int rc = store_check(s, on_problem, &f, &r, err);
-    if (rc == 0 && env->json)
+    if (store_check(s, on_problem, &f, &r, err) != 0)
+        return -1;
+    int rc = EXIT_DONE;
+    if (env->json)
         rc = cmd_print_json(json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:O}", "path", s->path, "schema",
                                       store_version_known(), "runs", (json_int_t)r.runs, "tests",
                                       (json_int_t)r.tests, "samples", (json_int_t)r.samples, "bytes",
-                                      (json_int_t)r.bytes, "problems", f.problems));
-    else if (rc == 0)
+                                      (json_int_t)r.bytes, "problems", problems));
+    else
         printf("%s: schema %d, %lld run%s, %lld test%s, %lld samples, %lld bytes: %s\n", s->path,
                store_version_known(), (long long)r.runs, text_plural(r.runs), (long long)r.tests,
                text_plural(r.tests), (long long)r.samples, (long long)r.bytes,
                r.problems ? "damaged" : "sound");
-    if (rc == 0 && r.problems)
-        rc = EXIT_LOCAL;
-    json_decref(f.problems);
-    return rc;
+    return r.problems ? EXIT_LOCAL : rc;
 }
 
 static int back_up(struct store *s, const char *path, struct err *err)

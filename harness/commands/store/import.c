@@ -40,16 +40,13 @@ static int read_and_store(const struct cmd_env *env, struct store *s, const stru
                           const char *const *files, size_t n, const struct import_options *options,
                           struct ingest_result *out, struct err *err)
 {
-    struct draft d;
+    AUTO(draft_release) struct draft d = {0};
     *out = (struct ingest_result){0};
     draft_init(&d);
-    int rc = import_read(m, files, n, options, &d, err);
-    if (rc == 0 && !s->db)
-        rc = cmd_store_open(env, s, STORE_WRITE, err);
-    if (rc == 0)
-        rc = ingest_draft(s, &d, out, err);
-    draft_release(&d);
-    return rc;
+    if (import_read(m, files, n, options, &d, err) != 0 ||
+        (!s->db && cmd_store_open(env, s, STORE_WRITE, err) != 0))
+        return -1;
+    return ingest_draft(s, &d, out, err);
 }
 
 /* n files as one run. */

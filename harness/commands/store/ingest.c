@@ -56,16 +56,11 @@ static void print_ingested(void *arg, const char *dir, const struct ingest_resul
 
 static int read_folder(const char *dir, const struct ingest_options *options, struct err *err)
 {
-    struct source f;
+    AUTO(source_release) struct source f = {0};
+    AUTO(draft_release) struct draft d = {0};
     struct run_info info = {0};
-    struct draft d;
     draft_init(&d);
-    int rc = source_open(&f, dir, options, &info, err);
-    if (rc == 0)
-        rc = source_read(&f, &d, err);
-    source_release(&f);
-    draft_release(&d);
-    return rc;
+    return source_open(&f, dir, options, &info, err) != 0 ? -1 : source_read(&f, &d, err);
 }
 
 static bool is_any_a_run(const char *const *dirs, size_t n, const struct ingest_options *options)
@@ -80,12 +75,10 @@ static bool is_any_a_run(const char *const *dirs, size_t n, const struct ingest_
 static int store_folders(const struct cmd_env *env, const char *const *dirs, size_t n,
                          const struct ingest_options *options, struct progress *p, struct err *err)
 {
-    struct store s = {0};
-    int rc = cmd_store_open(env, &s, STORE_WRITE, err);
-    if (rc == 0)
-        rc = ingest_bundles(&s, dirs, n, options, print_ingested, p, err);
-    store_close(&s);
-    return rc;
+    AUTO(store_close) struct store s = {0};
+    return cmd_store_open(env, &s, STORE_WRITE, err) != 0
+               ? -1
+               : ingest_bundles(&s, dirs, n, options, print_ingested, p, err);
 }
 
 /* A store is made for something to store: not where no folder is that of a whole run. */

@@ -319,12 +319,8 @@ static int print_run(struct store *s, const struct run_data *r, struct err *err)
 
 static int print_run_json(struct store *s, const struct run_data *r, struct err *err)
 {
-    struct run_details details;
-    int rc = details_load(s, r->info.key, &details, err);
-    if (rc == 0)
-        rc = cmd_print_json(encode_run(r, &details));
-    details_release(&details);
-    return rc;
+    AUTO(details_release) struct run_details details = {0};
+    return details_load(s, r->info.key, &details, err) != 0 ? -1 : cmd_print_json(encode_run(r, &details));
 }
 
 static int show(struct cmd_env *env, void *args, const struct words *words, struct err *err)

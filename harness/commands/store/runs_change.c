@@ -40,63 +40,55 @@ static int remove_runs(const struct cmd_env *env, struct store *s, const char **
                        struct err *err)
 {
     int rc = 0;
-    struct run_data *runs = calloc(n, sizeof *runs);
-    if (!runs)
-        return err_set(err, ERR_INTERNAL, "no memory for %zu runs", n);
+    AUTO_FREE struct run_data *runs = xcalloc(n, sizeof *runs);
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = store_load_run(s, words[i], &runs[i], err);
     if (rc == 0)
         rc = remove_loaded(env, s, runs, n, err);
     for (size_t i = 0; i < n; i++)
         run_data_release(&runs[i]);
-    free(runs);
     return rc;
 }
 
 static int reject_run(const struct cmd_env *env, struct store *s, const char *word, const char *why,
                       struct err *err)
 {
-    struct run_data run;
-    int rc = store_load_run(s, word, &run, err);
-    if (rc == 0 && runs_reject(s, run.info.key, why ? why : "", err) != 0)
-        rc = err_wrap(err, "%s", run.info.run_id);
-    if (rc == 0)
-        fprintf(env->notes,
-                "run %s is rejected: it is kept and shown, but never compared; `kernsweep runs unreject %s` "
-                "accepts "
-                "it again\n",
-                run.info.run_id, run.info.run_id);
-    run_data_release(&run);
-    return rc;
+    AUTO(run_data_release) struct run_data run = {0};
+    if (store_load_run(s, word, &run, err) != 0)
+        return -1;
+    if (runs_reject(s, run.info.key, why ? why : "", err) != 0)
+        return err_wrap(err, "%s", run.info.run_id);
+    fprintf(
+        env->notes,
+        "run %s is rejected: it is kept and shown, but never compared; `kernsweep runs unreject %s` accepts "
+        "it again\n",
+        run.info.run_id, run.info.run_id);
+    return 0;
 }
 
 static int unreject_run(const struct cmd_env *env, struct store *s, const char *word, struct err *err)
 {
-    struct run_data run;
-    int rc = store_load_run(s, word, &run, err);
-    if (rc == 0 && runs_unreject(s, run.info.key, err) != 0)
-        rc = err_wrap(err, "%s", run.info.run_id);
-    if (rc == 0)
-        fprintf(env->notes, "run %s is no longer rejected\n", run.info.run_id);
-    run_data_release(&run);
-    return rc;
+    AUTO(run_data_release) struct run_data run = {0};
+    if (store_load_run(s, word, &run, err) != 0)
+        return -1;
+    if (runs_unreject(s, run.info.key, err) != 0)
+        return err_wrap(err, "%s", run.info.run_id);
+    fprintf(env->notes, "run %s is no longer rejected\n", run.info.run_id);
+    return 0;
 }
 
 int runs_change(const struct cmd_env *env, struct store *s, const char **words, size_t n, const char *why,
                 struct err *err)
 {
-    int rc;
     if (env->json)
         return err_set(err, ERR_INPUT, "runs %.20s: prints no results, so --json has no meaning", words[0]);
     if (strcmp(words[0], "remove") == 0 && n > 1)
-        rc = remove_runs(env, s, words + 1, n - 1, err);
-    else if (strcmp(words[0], "reject") == 0 && n == 2)
-        rc = reject_run(env, s, words[1], why, err);
-    else if (strcmp(words[0], "unreject") == 0 && n == 2)
-        rc = unreject_run(env, s, words[1], err);
-    else
-        return err_set(err, ERR_INPUT,
-                       "runs: usage: kernsweep runs [options] | remove RUN... | reject RUN --why TEXT | "
-                       "unreject RUN");
-    return rc == 0 ? EXIT_DONE : -1;
+        return remove_runs(env, s, words + 1, n - 1, err);
+    if (strcmp(words[0], "reject") == 0 && n == 2)
+        return reject_run(env, s, words[1], why, err);
+    if (strcmp(words[0], "unreject") == 0 && n == 2)
+        return unreject_run(env, s, words[1], err);
+    return err_set(err, ERR_INPUT,
+                   "runs: usage: kernsweep runs [options] | remove RUN... | reject RUN --why TEXT | unreject "
+                   "RUN");
 }

@@ -28,10 +28,10 @@ static int print_cells(const char *const *cells, size_t n, struct err *err)
             text_printable(&line, cells[i], strlen(cells[i]), ROW_BYTES_MAX / 8);
     }
     buf_putc(&line, '\n');
-    int rc = buf_ok(&line) ? 0 : err_set(err, ERR_INTERNAL, "sql: a row exceeds %d bytes", ROW_BYTES_MAX);
-    if (rc == 0)
-        fwrite(buf_str(&line), 1, line.len, stdout);
-    return rc;
+    if (!buf_ok(&line))
+        return err_set(err, ERR_INTERNAL, "sql: a row exceeds %d bytes", ROW_BYTES_MAX);
+    fwrite(buf_str(&line), 1, line.len, stdout);
+    return 0;
 }
 
 static int print_header(void *arg, const struct query_row *row, struct err *err)
@@ -83,13 +83,13 @@ static json_t *json_of(const char *value, int type)
 
 static int keep_row(void *arg, const struct query_row *row, struct err *err)
 {
+    (void)err;
     struct output *out = arg;
     json_t *object = json_object();
     for (size_t i = 0; i < row->columns; i++)
         json_object_set_new(object, row->names[i], json_of(row->values[i], row->types[i]));
-    return json_array_append_new(out->rows, object) == 0
-               ? 0
-               : err_set(err, ERR_INTERNAL, "sql: no memory for the rows");
+    json_array_append_new(out->rows, object);
+    return 0;
 }
 
 static int sql(struct cmd_env *env, void *args, const struct words *words, struct err *err)
