@@ -8,15 +8,15 @@
 #include "executor/commands/cancel.h"
 #include "executor/commands/detach.h"
 #include "executor/commands/follow.h"
-#include "executor/commands/forget.h"
 #include "executor/commands/kernels.h"
 #include "executor/commands/pack.h"
-#include "executor/commands/probe.h"
-#include "executor/commands/prune.h"
 #include "executor/commands/stage.h"
 #include "executor/commands/status.h"
 #include "executor/commands/submit.h"
 #include "executor/commands/task.h"
+#include "executor/node/engines.h"
+#include "executor/node/facts.h"
+#include "executor/workdir/cache.h"
 #include "executor/workdir/layout.h"
 
 #include <errno.h>
@@ -72,9 +72,24 @@ static int cmd_version(const struct context *c, struct err *err)
     return print_json(json_pack("{s:s, s:i}", "version", KERNSWEEP_VERSION, "protocol", PROTOCOL), err);
 }
 
+static json_t *probe(const struct context *c, struct err *err)
+{
+    struct loop loop;
+    struct nvml nvml;
+    if (loop_open(&loop, err) != 0)
+        return NULL;
+    nvml_open(&nvml, &c->layout);
+    json_t *node = node_probe(&c->layout, &loop, &nvml, c->options.model, err);
+    if (node)
+        json_object_set_new(node, "engines", engines_probe(&c->layout));
+    nvml_close(&nvml);
+    loop_close(&loop);
+    return node;
+}
+
 static int cmd_probe(const struct context *c, struct err *err)
 {
-    return print_json(probe(&c->layout, c->options.model, err), err);
+    return print_json(probe(c, err), err);
 }
 
 static int cmd_code(const struct context *c, struct err *err)
@@ -143,14 +158,23 @@ static int cmd_cancel(const struct context *c, struct err *err)
 
 static int cmd_forget(const struct context *c, struct err *err)
 {
-    return forget(&c->layout, c->options.run, err) != 0
-               ? -1
-               : print_json(json_pack("{s:s}", "run_id", c->options.run), err);
+    char dir[FS_PATH_MAX], manifest[FS_PATH_MAX];
+    if (layout_run(&c->layout, dir, c->options.run, err) != 0 ||
+        fs_join(manifest, err, dir, RUN_MANIFEST) != 0)
+        return -1;
+    if (fs_is_dir(dir) && !fs_exists(manifest))
+        return err_set(err, ERR_INPUT, "%s: the run is not closed; cancel it first", dir);
+    if (layout_discard(c->layout.runs, c->options.run, err) != 0)
+        return -1;
+    return print_json(json_pack("{s:s}", "run_id", c->options.run), err);
 }
 
 static int cmd_prune(const struct context *c, struct err *err)
 {
-    return print_json(prune(&c->layout, c->days, err), err);
+    json_t *answer;
+    if (c->days < 1)
+        return err_set(err, ERR_INPUT, "prune: --days N is needed");
+    return cache_prune(&c->layout, c->days, &answer, err) != 0 ? -1 : print_json(answer, err);
 }
 
 static int cmd_pack(const struct context *c, struct err *err)

@@ -1,4 +1,4 @@
-/* bundle: which files of a run's folder belong to its bundle: regular files, except hidden ones and the
+/* contents: which files of a run's folder belong to its bundle: regular files, except hidden ones and the
  * executor's own log. What tests and builds leave is left out where it could not be brought home or would be
  * too much; what kernsweep itself writes is not, up to the limits of common/contract/bundle_limits.h.
  */

@@ -1,6 +1,6 @@
-/* identity: the code identity of a build: a hash of the device code in the files that it left in its folder,
- * or, where there is none, of these files. It is that of the code that runs, not of the sources: building a
- * source twice, or after a change of comments or of the host's code only, gives the same.
+/* build_identity: the code identity of a build: a hash of the device code in the files that it left in its
+ * folder, or, where there is none, of these files. It is that of the code that runs, not of the sources:
+ * building a source twice, or after a change of comments or of the host's code only, gives the same.
  *
  * The files are untrusted; their number and sizes are bounded. Nothing is executed.
  */

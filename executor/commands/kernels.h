@@ -1,4 +1,4 @@
-/* resources: what is known of each kernel in a compiled file, whoever built it: registers, scratch memory,
+/* kernels: what is known of each kernel in a compiled file, whoever built it: registers, scratch memory,
  * spills and LDS from the file, instructions by class and the hot loop where the machine has a disassembler.
  */
 #ifndef KERNSWEEP_EXECUTOR_COMMANDS_KERNELS_H

@@ -1,5 +1,6 @@
-/* task: the command inside a scheduler's job: one attempt at one task of an array job (run/array_job.h),
- * supervised like any run, in a folder of its own that no other attempt ever writes to.
+/* task: the command inside a scheduler's job: one attempt at one task of an array job
+ * (scheduler/array_job.h), supervised like any run, in a folder of its own that no other attempt ever writes
+ * to.
  */
 #ifndef KERNSWEEP_EXECUTOR_COMMANDS_TASK_H
 #define KERNSWEEP_EXECUTOR_COMMANDS_TASK_H

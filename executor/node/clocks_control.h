@@ -1,6 +1,6 @@
-/* control: one way to set a GPU's clocks, as a table of functions. Another way is one file with its table,
- * declared here, and one line in control.c. Callers hold the GPU's lock, and have written the record that
- * lets anybody put the clocks back (record.h).
+/* clocks_control: one way to set a GPU's clocks, as a table of functions. Another way is one file with its
+ * table, declared here, and one line in control.c. Callers hold the GPU's lock, and have written the record
+ * that lets anybody put the clocks back (record.h).
  */
 #ifndef KERNSWEEP_EXECUTOR_NODE_CLOCKS_CONTROL_H
 #define KERNSWEEP_EXECUTOR_NODE_CLOCKS_CONTROL_H

@@ -1,7 +1,7 @@
-/* record: what anybody needs to put a GPU's clocks back after the executor that set them died: a file beside
- * the GPU's lock, written and synced before anything is changed, and emptied once the clocks are back. It
- * outlives its writer, so what it says is untrusted: sizes, names and ranges are checked. A torn or foreign
- * file is no record, because the clocks are not touched before it is whole.
+/* clocks_record: what anybody needs to put a GPU's clocks back after the executor that set them died: a file
+ * beside the GPU's lock, written and synced before anything is changed, and emptied once the clocks are back.
+ * It outlives its writer, so what it says is untrusted: sizes, names and ranges are checked. A torn or
+ * foreign file is no record, because the clocks are not touched before it is whole.
  */
 #ifndef KERNSWEEP_EXECUTOR_NODE_CLOCKS_RECORD_H
 #define KERNSWEEP_EXECUTOR_NODE_CLOCKS_RECORD_H

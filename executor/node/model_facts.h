@@ -1,4 +1,4 @@
-/* model: the metadata of the model file that a plan names, as far as a run needs them.
+/* model_facts: the metadata of the model file that a plan names, as far as a run needs them.
  */
 #ifndef KERNSWEEP_EXECUTOR_NODE_MODEL_FACTS_H
 #define KERNSWEEP_EXECUTOR_NODE_MODEL_FACTS_H

@@ -1,8 +1,8 @@
-/* build: a variant's build in <workdir>/build/<key>/, where the key covers the source, the commands, their
- * environment and the toolchain, so that an unchanged variant is not rebuilt and a stale binary is never
- * measured. A folder is valid only with ".complete" in it, a seal of its files (workdir/seal.h), and
- * with its copy of the sources (run/sources.h). One run at a
- * time builds: it holds the node's lock or, in a scheduler's task, that of the build.
+/* build_variant: a variant's build in <workdir>/build/<key>/, where the key covers the source, the commands,
+ * their environment and the toolchain, so that an unchanged variant is not rebuilt and a stale binary is
+ * never measured. A folder is valid only with ".complete" in it, a seal of its files (workdir/seal.h), and
+ * with its copy of the sources (sources.h). One run at a time builds: it holds the node's lock or, in a
+ * scheduler's task, that of the build.
  */
 #ifndef KERNSWEEP_EXECUTOR_PREPARE_BUILD_VARIANT_H
 #define KERNSWEEP_EXECUTOR_PREPARE_BUILD_VARIANT_H

@@ -1,4 +1,4 @@
-/* code_identity: the code identity of a variant's build (executor/code/identity.h) in the bundle, as
+/* code_identity: the code identity of a variant's build (executor/code/build_identity.h) in the bundle, as
  * <variant>/code.json. It is kept beside the build, so that a cached one is not hashed again and keeps it
  * whatever its tests have written into its folder. schemas/code.schema.json describes the file.
  *

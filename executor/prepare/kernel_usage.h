@@ -1,4 +1,4 @@
-/* resources: the resource usage of a variant's kernels, as its build reports it. A build may write
+/* kernel_usage: the resource usage of a variant's kernels, as its build reports it. A build may write
  * {build}/resources.json (`make -C kernels resources` does); it becomes <variant>/resources.json of the
  * bundle, and numeric gates are checked against it. It is foreign JSON: an absent number is missing, never 0.
  * schemas/resources.schema.json describes the file.

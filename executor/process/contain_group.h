@@ -1,7 +1,7 @@
-/* group: the control group of one test, build or gate: it is entered before exec, killed at once, and proven
- * empty by the kernel. Limits are set before anything runs in it. Without control groups a group is "off":
- * each function then does nothing and says so. Several may be there at the same time. Whoever opens one
- * closes it; closing kills what is in it.
+/* contain_group: the control group of one test, build or gate: it is entered before exec, killed at once, and
+ * proven empty by the kernel. Limits are set before anything runs in it. Without control groups a group is
+ * "off": each function then does nothing and says so. Several may be there at the same time. Whoever opens
+ * one closes it; closing kills what is in it.
  */
 #ifndef KERNSWEEP_EXECUTOR_PROCESS_CONTAIN_GROUP_H
 #define KERNSWEEP_EXECUTOR_PROCESS_CONTAIN_GROUP_H

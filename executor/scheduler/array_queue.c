@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
+#include "executor/bundle/artifact.h"
 #include "executor/scheduler/relay.h"
 #include "executor/scheduler/task_end.h"
 
@@ -50,6 +51,33 @@ void array_queue_close(struct array_queue *q)
     free(q->job);
     q->job = NULL;
     q->count = 0;
+}
+
+/* Followers are told once per reason that the run is waiting for something external, and when it goes on:
+ * NODE events with a `stalled` member, an object while it waits and null after. Takes stalled. */
+static int tell_stall(struct suite *s, const char *message, json_t *stalled, struct err *err)
+{
+    return journal_add(&s->journal, EVENT_NODE,
+                       json_pack("{s:s, s:o}", "message", message, "stalled", stalled), err);
+}
+
+/* patience_s: how long to follow without a change; NaN: indefinitely. */
+static int stall_begin(struct stall *stall, struct suite *s, const char *reason, double patience_s,
+                       struct err *err)
+{
+    if (strcmp(stall->reason, reason) == 0)
+        return 0;
+    reason_set(stall->reason, "%s", reason);
+    stall->on = true;
+    return tell_stall(s, stall->reason, json_pack("{s:o}", "patience_s", artifact_number(patience_s)), err);
+}
+
+static int stall_end(struct stall *stall, struct suite *s, const char *message, struct err *err)
+{
+    if (!stall->on)
+        return 0;
+    *stall = (struct stall){.on = false};
+    return tell_stall(s, message, json_null(), err);
 }
 
 /* After every call to the scheduler. 0 it answered, 1 it did not and the error is noted, -1 error. */

@@ -8,7 +8,12 @@
 #define KERNSWEEP_EXECUTOR_SCHEDULER_ARRAY_QUEUE_H
 
 #include "executor/scheduler/array_job.h"
-#include "executor/scheduler/stall.h"
+
+/* What the run waits for. */
+struct stall {
+    bool on;
+    char reason[REASON_MAX]; /* of the last event */
+};
 
 struct array_queue {
     struct suite *s;

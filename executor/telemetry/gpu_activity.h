@@ -1,6 +1,6 @@
-/* activity: what the card did during one test: clocks, power, temperature, throttling, energy and other users
- * of the card, over the part of the test that counts. Gathers samples while the test runs and measures once
- * at its end.
+/* gpu_activity: what the card did during one test: clocks, power, temperature, throttling, energy and other
+ * users of the card, over the part of the test that counts. Gathers samples while the test runs and measures
+ * once at its end.
  *
  * The part is the first of these that can be found:
  *

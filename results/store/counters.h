@@ -1,8 +1,8 @@
 /* counters: what a profiler counted in untimed tests of a run: per variant, context and kernel, the mean of
  * each counter over the launches of the kernel.
  *
- * Read from a bundle (ingest/read_counters.h). Names are untrusted: bounded and escaped there. The owner
- * calls counter_list_release(). Errors: ERR_STORAGE, ERR_INTERNAL without memory.
+ * Read from a bundle (results/ingest/bundle/counters.h). Names are untrusted: bounded and escaped there. The
+ * owner calls counter_list_release(). Errors: ERR_STORAGE, ERR_INTERNAL without memory.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_COUNTERS_H
 #define KERNSWEEP_RESULTS_STORE_COUNTERS_H

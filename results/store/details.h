@@ -2,9 +2,9 @@
  * its kernels (resources.json, verbatim), and the code identity of each kernel with what is known of its
  * code.
  *
- * Read from a bundle (ingest/read_details.h), stored and loaded with the run. Files of individual tests are
- * left out: the manifest lists them. Untrusted text is bounded here and escaped where it is printed. The
- * owner calls details_release(), also after an error.
+ * Read from a bundle (results/ingest/bundle/details.h), stored and loaded with the run. Files of individual
+ * tests are left out: the manifest lists them. Untrusted text is bounded here and escaped where it is
+ * printed. The owner calls details_release(), also after an error.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_DETAILS_H
 #define KERNSWEEP_RESULTS_STORE_DETAILS_H

@@ -69,7 +69,8 @@ struct run_info {
     char plan_sha256[SHA256_HEX_LEN + 1]; /* "" when unknown, as all hashes */
     char source_sha256[SHA256_HEX_LEN + 1];
     char content_sha256[SHA256_HEX_LEN + 1]; /* of manifest.json, or of all files where there is none */
-    char reading[RUN_READING_MAX]; /* what reading a foreign source depended on (ingest/reading.h), or "" */
+    char reading[RUN_READING_MAX]; /* what reading a foreign source depended on (ingest/draft/reading.h), or
+                                      "" */
     char started_at[CLOCK_ISO_LEN + 1]; /* "" when unknown */
     char ended_at[CLOCK_ISO_LEN + 1];
     char bundle[FS_PATH_MAX]; /* the folder it was ingested from; may no longer exist */

@@ -61,7 +61,7 @@ int b3_events_read(struct b3_events *e, const char *path, struct err *err);
 
 /* After all artifacts were read, which take precedence: completes their tests (exit code, signal), and adds
  * those without one. A run that began and did not end, or in which a test has no end, is PARTIAL. Reorders
- * the events. (b3_89_apply.c) */
+ * the events. (apply.c) */
 int b3_events_apply(struct b3_events *e, struct draft *d, struct err *err);
 
 #endif
