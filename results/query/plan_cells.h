@@ -1,5 +1,4 @@
-/* plan_cells: how rows that belong to a cell of a plan on a node name it: what noise_store and together_store
- * share. */
+/* plan_cells: how rows that belong to a plan on a node, or to one of its cells, name it. */
 #ifndef KERNSWEEP_RESULTS_QUERY_PLAN_CELLS_H
 #define KERNSWEEP_RESULTS_QUERY_PLAN_CELLS_H
 
