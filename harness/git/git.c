@@ -1,5 +1,6 @@
 #include "harness/git/git.h"
 
+#include "common/base/alloc.h"
 #include "common/base/run.h"
 #include "common/base/strvec.h"
 #include "common/base/text.h"
@@ -81,7 +82,7 @@ int git_output_within(const char *dir, const char *const *args, double deadline_
                       struct err *err)
 {
     const char *argv[ARGV_MAX];
-    struct strvec env = {0};
+    AUTO(strvec_release) struct strvec env = {0};
     struct run_result res;
     if (make_argv(dir, args, argv, err) != 0)
         return -1;
@@ -92,9 +93,7 @@ int git_output_within(const char *dir, const char *const *args, double deadline_
                       .on_stdout_arg = out,
                       .end_group = true,
                       .deadline_s = deadline_s};
-    int rc = strvec_check(&env, err) != 0 ? -1 : run_program(&run, &res, err);
-    strvec_release(&env);
-    if (rc != 0)
+    if (run_program(&run, &res, err) != 0)
         return err_wrap(err, "%s: git %s", dir, args[0]);
     return res.exited && res.exit_code == 0 ? 0 : fail(dir, args[0], &res, err);
 }
@@ -108,9 +107,6 @@ bool git_has_work_tree(const char *dir)
 {
     static const char *const args[] = {"rev-parse", "--is-inside-work-tree", NULL};
     struct err err = {0};
-    struct buf out;
-    buf_init(&out, 64);
-    bool has = git_output(dir, args, &out, &err) == 0 && strcmp(buf_str(&out), "true\n") == 0;
-    buf_release(&out);
-    return has;
+    AUTO(buf_release) struct buf out = {.max = 64};
+    return git_output(dir, args, &out, &err) == 0 && strcmp(buf_str(&out), "true\n") == 0;
 }

@@ -1,5 +1,6 @@
 #include "harness/git/history.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "harness/git/git.h"
@@ -92,9 +93,7 @@ static int read_commits(const struct buf *text, bool first_only, const char *fro
     size_t room = 1;
     for (const char *c = at; c < end; c++)
         room += *c == '\0';
-    out->items = calloc(room / FIELDS + 2, sizeof *out->items); /* with room for one more */
-    if (!out->items)
-        return err_set(err, ERR_INTERNAL, "no memory for the commits");
+    out->items = xcalloc(room / FIELDS + 2, sizeof *out->items); /* with room for one more */
     for (; at < end; out->count++)
         if (read_commit(&at, end, &out->items[out->count], &parents, err) != 0 ||
             find_parents(out, parents, first_only, from, err) != 0)
@@ -106,16 +105,12 @@ static int read_commits(const struct buf *text, bool first_only, const char *fro
 static int log_commits(const char *dir, const char *const *args, bool first_only, const char *from,
                        struct git_commits *out, struct err *err)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = OUTPUT_MAX};
     *out = (struct git_commits){0};
-    buf_init(&text, OUTPUT_MAX);
-    int rc = git_output(dir, args, &text, err);
-    if (rc == 0)
-        rc = read_commits(&text, first_only, from, out, err);
-    if (rc != 0)
-        git_commits_release(out);
-    buf_release(&text);
-    return rc;
+    if (git_output(dir, args, &text, err) == 0 && read_commits(&text, first_only, from, out, err) == 0)
+        return 0;
+    git_commits_release(out);
+    return -1;
 }
 
 void git_commits_release(struct git_commits *l)

@@ -1,5 +1,6 @@
 #include "harness/git/revision.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
@@ -46,12 +47,10 @@ static int ask(struct describing *d, const char *const *args, struct buf *out, s
 static void ask_line(struct describing *d, const char *const *args, char *out, size_t size)
 {
     struct err ignored = {0};
-    struct buf answer;
-    buf_init(&answer, ANSWER_MAX);
+    AUTO(buf_release) struct buf answer = {.max = ANSWER_MAX};
     *out = '\0';
     if (ask(d, args, &answer, &ignored) == 0)
         snprintf(out, size, "%.*s", (int)strcspn(buf_str(&answer), "\n"), buf_str(&answer));
-    buf_release(&answer);
 }
 
 static bool below_a_repository(const char *dir)
@@ -87,16 +86,13 @@ static int find_tree(struct describing *d, struct err *err)
     static const char *const args[] = {"rev-parse", "--is-inside-work-tree", "--git-path",
                                        "shallow",   "--show-prefix",         NULL};
     char inside[8], shallow[FS_PATH_MAX];
-    struct buf answer;
-    buf_init(&answer, ANSWER_MAX);
-    int rc = ask(d, args, &answer, err);
+    AUTO(buf_release) struct buf answer = {.max = ANSWER_MAX};
+    if (ask(d, args, &answer, err) != 0)
+        return -1;
     const char *at = buf_str(&answer);
     take_line(&at, inside, sizeof inside);
     take_line(&at, shallow, sizeof shallow);
     take_line(&at, d->prefix, sizeof d->prefix);
-    buf_release(&answer);
-    if (rc != 0)
-        return -1;
     if (*shallow == '/')
         snprintf(d->shallow, sizeof d->shallow, "%s", shallow);
     else if (fs_join(d->shallow, err, d->dir, shallow) != 0)
@@ -138,17 +134,15 @@ static json_t *time_of(const char *seconds)
 /* NULL if there are too many. */
 static json_t *parents_of(const char *list)
 {
-    json_t *parents = json_array();
+    json_auto_t *parents = json_array();
     for (const char *at = list; *at;) {
         size_t len = strcspn(at, " ");
-        if (!is_id(at, len) || json_array_size(parents) == PARENTS_MAX) {
-            json_decref(parents);
+        if (!is_id(at, len) || json_array_size(parents) == PARENTS_MAX)
             return NULL;
-        }
         json_array_append_new(parents, json_stringn(at, len));
         at += len + strspn(at + len, " ");
     }
-    return parents;
+    return json_incref(parents);
 }
 
 enum field { ID, PARENTS, TIME, AUTHOR, SUBJECT, FIELDS };
@@ -166,10 +160,10 @@ static bool take_commit(const char **at, const char *end, const char *field[FIEL
     return is_id(field[ID], strlen(field[ID]));
 }
 
-static int describe_head(struct describing *d, const char *const field[FIELDS])
+static void describe_head(struct describing *d, const char *const field[FIELDS])
 {
-    return json_object_set_new(d->out, "subject", text_of(field[SUBJECT], SUBJECT_MAX)) |
-           json_object_set_new(d->out, "authored_at", time_of(field[TIME]));
+    json_object_set_new(d->out, "subject", text_of(field[SUBJECT], SUBJECT_MAX));
+    json_object_set_new(d->out, "authored_at", time_of(field[TIME]));
 }
 
 /* Where a shallow clone was cut, git shows no parents: such a commit would look like the first of all. */
@@ -211,17 +205,13 @@ static int add_log(struct describing *d, struct err *err)
                                 d->id,
                                 "--",
                                 NULL};
-    struct buf text, cut;
-    buf_init(&text, LOG_BYTES_MAX);
-    buf_init(&cut, LOG_BYTES_MAX);
-    int rc = ask(d, args, &text, err);
-    if (rc == 0 && fs_exists(d->shallow))
-        rc = fs_read_file(d->shallow, LOG_BYTES_MAX, &cut, err);
-    if (rc == 0)
-        read_log(d, &text, buf_str(&cut));
-    buf_release(&text);
-    buf_release(&cut);
-    return rc;
+    AUTO(buf_release) struct buf text = {.max = LOG_BYTES_MAX};
+    AUTO(buf_release) struct buf cut = {.max = LOG_BYTES_MAX};
+    if (ask(d, args, &text, err) != 0 ||
+        (fs_exists(d->shallow) && fs_read_file(d->shallow, LOG_BYTES_MAX, &cut, err) != 0))
+        return -1;
+    read_log(d, &text, buf_str(&cut));
+    return 0;
 }
 
 /* Of the parts of a path, those with these names are never sent (harness/session/sources.c). */
@@ -283,13 +273,11 @@ static int add_state(struct describing *d, struct err *err)
                                        "--",
                                        ".",
                                        NULL};
-    struct buf text;
-    buf_init(&text, STATUS_MAX);
-    int rc = ask(d, args, &text, err);
-    if (rc == 0)
-        read_status(d, &text);
-    buf_release(&text);
-    return rc;
+    AUTO(buf_release) struct buf text = {.max = STATUS_MAX};
+    if (ask(d, args, &text, err) != 0)
+        return -1;
+    read_status(d, &text);
+    return 0;
 }
 
 static void add_branch(struct describing *d)

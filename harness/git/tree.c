@@ -1,5 +1,6 @@
 #include "harness/git/tree.h"
 
+#include "common/base/alloc.h"
 #include "common/base/run.h"
 #include "common/base/text.h"
 #include "harness/git/git.h"
@@ -38,13 +39,11 @@ static int split_lines(const char *text, const char *commit, struct place *p)
 static int find_place(const char *source, const char *commit, struct place *p, struct err *err)
 {
     static const char *const args[] = {"rev-parse", "--show-toplevel", "--show-prefix", NULL};
-    struct buf text;
-    buf_init(&text, 2 * FS_PATH_MAX);
-    int rc = git_output(source, args, &text, err);
-    if (rc == 0 && split_lines(buf_str(&text), commit, p) != 0)
-        rc = err_set(err, ERR_INPUT, "%s: path too long", source);
-    buf_release(&text);
-    return rc;
+    AUTO(buf_release) struct buf text = {.max = 2 * FS_PATH_MAX};
+    if (git_output(source, args, &text, err) != 0)
+        return -1;
+    return split_lines(buf_str(&text), commit, p) == 0 ? 0
+                                                       : err_set(err, ERR_INPUT, "%s: path too long", source);
 }
 
 static void note_missing(struct git_tree *t, const char *what, const char *path, size_t len)
@@ -60,35 +59,31 @@ static void note_missing(struct git_tree *t, const char *what, const char *path,
 static int find_submodule(const struct place *p, struct git_tree *t, struct err *err)
 {
     const char *const args[] = {"ls-tree", "-r", "-z", "--full-tree", p->tree, NULL};
-    struct buf text;
-    buf_init(&text, LISTING_MAX);
-    int rc = git_output(p->top, args, &text, err);
-    const char *at = buf_str(&text), *end = at + text.len;
-    while (rc == 0 && at < end) {
+    AUTO(buf_release) struct buf text = {.max = LISTING_MAX};
+    if (git_output(p->top, args, &text, err) != 0)
+        return *p->prefix && strstr(err->msg, "Not a valid object name")
+                   ? err_set(err, ERR_INPUT, "the commit has no folder %s", p->prefix)
+                   : -1;
+    for (const char *at = buf_str(&text), *end = at + text.len; at < end; at += strlen(at) + 1) {
         const char *path = strchr(at, '\t');
         if (path && strncmp(at, "160000 ", 7) == 0)
             note_missing(t, "the submodule", path + 1, strlen(path + 1));
-        at += strlen(at) + 1;
     }
-    buf_release(&text);
-    if (rc != 0 && *p->prefix && strstr(err->msg, "Not a valid object name"))
-        return err_set(err, ERR_INPUT, "the commit has no folder %s", p->prefix);
-    return rc;
+    return 0;
 }
 
 /* fs_walk_fn: a small file that only points to its contents, because git-lfs is not installed here. */
 static int find_pointer(const char *rel, const char *full, void *arg, struct err *err)
 {
     struct stat st;
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = POINTER_MAX};
     if (stat(full, &st) != 0 || st.st_size > POINTER_MAX)
         return 0;
-    buf_init(&text, POINTER_MAX);
-    int rc = fs_read_file(full, POINTER_MAX, &text, err);
-    if (rc == 0 && strncmp(buf_str(&text), lfs_pointer, strlen(lfs_pointer)) == 0)
+    if (fs_read_file(full, POINTER_MAX, &text, err) != 0)
+        return -1;
+    if (strncmp(buf_str(&text), lfs_pointer, strlen(lfs_pointer)) == 0)
         note_missing(arg, "the contents (Git LFS) of", rel, strlen(rel));
-    buf_release(&text);
-    return rc;
+    return 0;
 }
 
 static int make_dir(const char *under, struct git_tree *t, struct err *err)
@@ -122,15 +117,13 @@ static int fill(const struct place *p, const struct git_tree *t, struct err *err
     snprintf(output, sizeof output, "--output=%s", archive);
     const char *const args[] = {
         "archive", "--format=tar", output, p->whole, "--", *p->prefix ? p->prefix : NULL, NULL};
-    struct buf none;
-    buf_init(&none, POINTER_MAX);
+    AUTO(buf_release) struct buf none = {.max = POINTER_MAX};
     int rc = git_output(p->top, args, &none, err);
     if (rc == 0)
         rc = unpack(archive, p->prefix, t->dir, err);
     else if (strstr(err->msg, "No space left") || strstr(err->msg, "quota exceeded"))
         err->kind = ERR_STORAGE; /* of this machine, not of the commit */
     unlink(archive);
-    buf_release(&none);
     return rc;
 }
 
@@ -139,16 +132,9 @@ int git_tree_export(const char *source, const char *commit, const char *under, s
 {
     struct place p;
     *out = (struct git_tree){0};
-    int rc = find_place(source, commit, &p, err);
-    if (rc == 0)
-        rc = find_submodule(&p, out, err);
-    if (rc == 0)
-        rc = make_dir(under, out, err);
-    if (rc == 0)
-        rc = fill(&p, out, err);
-    if (rc == 0)
-        rc = fs_walk(out->dir, true, find_pointer, out, err);
-    if (rc == 0)
+    if (find_place(source, commit, &p, err) == 0 && find_submodule(&p, out, err) == 0 &&
+        make_dir(under, out, err) == 0 && fill(&p, out, err) == 0 &&
+        fs_walk(out->dir, true, find_pointer, out, err) == 0)
         return 0;
     git_tree_release(out);
     return err_wrap(err, "the sources of %.12s", commit);

@@ -1,5 +1,6 @@
 #include "harness/session/bisect_state.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 
 #include <math.h>
@@ -12,9 +13,9 @@ static const char schema[] = "kernsweep.bisect/1";
 int bisect_state_init(struct bisect_state *b, struct git_commits *commits, int rounds, struct err *err)
 {
     b->count = commits->count;
-    b->commits = calloc(b->count + 1, sizeof *b->commits);
-    b->entries = calloc(b->count + 1, sizeof *b->entries);
-    for (size_t i = 0; b->commits && b->entries && i < b->count; i++) {
+    b->commits = xcalloc(b->count + 1, sizeof *b->commits);
+    b->entries = xcalloc(b->count + 1, sizeof *b->entries);
+    for (size_t i = 0; i < b->count; i++) {
         b->entries[i] =
             (struct bisect_entry){.git = commits->items[i], .ratio = NAN, .base_median = NAN, .median = NAN};
         memcpy(b->commits[i].id, commits->items[i].id, sizeof b->commits[i].id);
@@ -22,8 +23,6 @@ int bisect_state_init(struct bisect_state *b, struct git_commits *commits, int r
         b->commits[i].n_parents = commits->items[i].n_parents;
     }
     git_commits_release(commits);
-    if (!b->commits || !b->entries)
-        return err_set(err, ERR_INTERNAL, "no memory for the commits");
     if (b->count > BISECT_COMMITS_MAX)
         return err_set(err, ERR_INPUT, "more than %d commits to search", BISECT_COMMITS_MAX);
     if (b->count < 2)
@@ -289,9 +288,7 @@ static int decode_commits(const struct json_at *at, struct bisect_state *b, stru
     struct git_commits none = {.items = NULL, .count = json_array_size(list.value)};
     if (none.count < 2 || none.count > GIT_RANGE_MAX + 1)
         return json_fail(&list, err, "expected an array of 2 to %d commits", GIT_RANGE_MAX + 1);
-    none.items = calloc(none.count, sizeof *none.items);
-    if (!none.items)
-        return err_set(err, ERR_INTERNAL, "no memory for the commits");
+    none.items = xcalloc(none.count, sizeof *none.items);
     if (bisect_state_init(b, &none, b->request.rounds, err) != 0)
         return -1;
     for (size_t i = 0; i < b->count; i++) {
@@ -349,12 +346,11 @@ static enum bisect_outcome stored_outcome(const struct bisect_state *b)
 
 int bisect_state_save(const struct bisect_state *b, struct store *s, struct err *err)
 {
-    struct bisect_row row = {.body = NULL};
-    struct buf text;
-    json_t *body = bisect_state_encode(b);
-    buf_init(&text, BISECT_BODY_MAX);
-    int rc = body ? json_encode(body, &text, err) : err_set(err, ERR_INTERNAL, "no memory for the search");
-    json_decref(body);
+    AUTO(bisect_row_release) struct bisect_row row = {.body = NULL};
+    AUTO(buf_release) struct buf text = {.max = BISECT_BODY_MAX};
+    json_auto_t *body = bisect_state_encode(b);
+    if (json_encode(body, &text, err) != 0)
+        return -1;
     memcpy(row.name, b->name, sizeof row.name);
     memcpy(row.ticket, b->ticket, sizeof row.ticket);
     memcpy(row.node, b->node, sizeof row.node);
@@ -364,31 +360,24 @@ int bisect_state_save(const struct bisect_state *b, struct store *s, struct err 
     memcpy(row.ended_at, b->ended_at, sizeof row.ended_at);
     if (*b->ended_at)
         snprintf(row.outcome, sizeof row.outcome, "%s", bisect_outcome_name(stored_outcome(b)));
-    row.body = rc == 0 ? buf_steal(&text) : NULL;
-    if (rc == 0)
-        rc =
-            row.body ? bisect_row_save(s, &row, err) : err_set(err, ERR_INTERNAL, "no memory for the search");
-    bisect_row_release(&row);
-    buf_release(&text);
-    return rc;
+    row.body = buf_steal(&text);
+    return bisect_row_save(s, &row, err);
 }
 
 int bisect_state_load(struct bisect_state *b, struct store *s, const char *word, bool exact, bool *found,
                       struct err *err)
 {
-    struct bisect_row row;
+    AUTO(bisect_row_release) struct bisect_row row = {.body = NULL};
     char place[BISECT_NAME_MAX + 16];
     if (bisect_row_load(s, word, exact, &row, found, err) != 0)
         return -1;
     if (!*found)
         return 0;
     snprintf(place, sizeof place, "bisect %s", row.name);
-    json_t *body = json_parse(row.body, strlen(row.body), place, err);
+    json_auto_t *body = json_parse(row.body, strlen(row.body), place, err);
     struct json_at root = json_root(body, place);
-    int rc = body ? bisect_state_decode(b, &root, err) : -1;
-    json_decref(body);
-    bisect_row_release(&row);
-    if (rc != 0)
-        bisect_state_release(b);
-    return rc;
+    if (body && bisect_state_decode(b, &root, err) == 0)
+        return 0;
+    bisect_state_release(b);
+    return -1;
 }

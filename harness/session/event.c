@@ -1,5 +1,6 @@
 #include "harness/session/event.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
 
@@ -18,17 +19,15 @@ static void read_text(const json_t *obj, const char *key, char *out, size_t cap)
 /* The last lines of a text, as many as fit even if every byte is escaped to four. */
 static void read_lines(const json_t *obj, const char *key, char *out, size_t cap)
 {
-    const char *s = json_string_value(json_object_get(obj, key));
-    size_t len = s ? strlen(s) : 0, keep = cap / 5;
+    const char *s = json_text(obj, key);
+    size_t len = strlen(s), keep = cap / 5;
     if (len > keep) {
         s += len - keep;
-        s += strcspn(s, "\n") < keep / 2
-                 ? strcspn(s, "\n")
-                 : 0; /* begin with a complete line, unless that would drop too much */
+        size_t part = strcspn(s, "\n"); /* of a line, unless leaving it out would drop too much */
+        s += part < keep / 2 ? part : 0;
     }
-    struct buf text;
-    buf_init(&text, cap - 1);
-    while (s && *s) {
+    AUTO(buf_release) struct buf text = {.max = cap - 1};
+    while (*s) {
         size_t n = strcspn(s, "\n");
         if (n > 0) {
             text_printable(&text, s, n, n);
@@ -37,7 +36,6 @@ static void read_lines(const json_t *obj, const char *key, char *out, size_t cap
         s += n + (s[n] == '\n');
     }
     memcpy(out, buf_str(&text), text.len + 1);
-    buf_release(&text);
 }
 
 static int64_t read_int(const json_t *obj, const char *key)
@@ -55,33 +53,33 @@ static double read_num(const json_t *obj, const char *key)
 static void read_stall(struct event *e, const json_t *obj)
 {
     const json_t *stalled = json_object_get(obj, "stalled");
-    e->patience_s = read_num(stalled, "patience_s");
-    e->stall = json_is_object(stalled) ? STALL_BEGINS : stalled ? STALL_ENDS : STALL_UNSAID;
+    e->stall.patience_s = read_num(stalled, "patience_s");
+    e->stall.state = json_is_object(stalled) ? STALL_BEGINS : stalled ? STALL_ENDS : STALL_UNSAID;
 }
 
 /* Skips invalid names, which no other event can refer to. */
-static void read_matrix(struct event *e, const json_t *obj)
+static void read_suite(struct event_suite *out, const json_t *obj)
 {
     const json_t *v;
     size_t i, len = 0;
     json_array_foreach(json_object_get(obj, "variants"), i, v)
     {
         const char *name = json_string_value(v);
-        if (name && text_is_name(name) && len + strlen(name) + 2 <= sizeof e->variants)
-            len += (size_t)snprintf(e->variants + len, sizeof e->variants - len, "%s\n", name);
+        if (name && text_is_name(name) && len + strlen(name) + 2 <= sizeof out->variants)
+            len += (size_t)snprintf(out->variants + len, sizeof out->variants - len, "%s\n", name);
     }
     json_array_foreach(json_object_get(obj, "contexts"), i, v)
     {
-        if (json_is_integer(v) && e->n_contexts < EVENT_CONTEXTS_MAX)
-            e->contexts[e->n_contexts++] = json_integer_value(v);
+        if (json_is_integer(v) && out->n_contexts < EVENT_CONTEXTS_MAX)
+            out->contexts[out->n_contexts++] = json_integer_value(v);
     }
 }
 
-static void read_metric(struct event *e, const json_t *metric)
+static void read_metric(struct event_metric *out, const json_t *metric)
 {
-    read_text(metric, "name", e->metric, sizeof e->metric);
-    read_text(metric, "unit", e->unit, sizeof e->unit);
-    e->value = read_num(metric, "value");
+    read_text(metric, "name", out->name, sizeof out->name);
+    read_text(metric, "unit", out->unit, sizeof out->unit);
+    out->value = read_num(metric, "value");
 }
 
 /* As many ids as fit. */
@@ -108,7 +106,7 @@ static int64_t read_lane(const json_t *obj)
 static void read_fields(struct event *e, const json_t *obj)
 {
     if (e->type == EVENT_SUITE_START)
-        read_matrix(e, obj);
+        read_suite(&e->suite, obj);
     e->seq = read_int(obj, "seq");
     read_text(obj, "variant", e->variant, sizeof e->variant);
     read_text(obj, "host", e->host, sizeof e->host);
@@ -122,20 +120,20 @@ static void read_fields(struct event *e, const json_t *obj)
     e->run_idx = read_int(obj, "run_idx");
     e->test_index = read_int(obj, "test_index");
     e->total_tests = read_int(obj, "total_tests");
-    e->ok = read_int(obj, "ok");
-    e->failed = read_int(obj, "failed");
-    e->skipped = read_int(obj, "skipped");
-    e->elapsed_s = read_num(obj, "elapsed_s");
-    e->timeout_s = read_num(obj, "timeout_s");
-    e->wall_s = read_num(obj, "wall_s");
-    e->prefill_s = read_num(obj, "prefill_s");
-    read_metric(e, json_object_get(obj, "metric"));
-    e->suite_eta_s = read_num(obj, "suite_eta_s");
-    e->eta_remaining_s = read_num(obj, "eta_remaining_s");
+    e->counts.ok = read_int(obj, "ok");
+    e->counts.failed = read_int(obj, "failed");
+    e->counts.skipped = read_int(obj, "skipped");
+    e->times.elapsed_s = read_num(obj, "elapsed_s");
+    e->times.timeout_s = read_num(obj, "timeout_s");
+    e->times.wall_s = read_num(obj, "wall_s");
+    e->times.prefill_s = read_num(obj, "prefill_s");
+    read_metric(&e->metric, json_object_get(obj, "metric"));
+    e->times.suite_eta_s = read_num(obj, "suite_eta_s");
+    e->times.eta_remaining_s = read_num(obj, "eta_remaining_s");
     read_stall(e, obj);
-    e->gpu_use = read_num(obj, "gpu_use");
-    e->vram_used = read_num(obj, "vram_used");
-    e->rss = read_num(obj, "rss");
+    e->load.gpu_use = read_num(obj, "gpu_use");
+    e->load.vram_used = read_num(obj, "vram_used");
+    e->load.rss = read_num(obj, "rss");
     e->retry = json_is_true(json_object_get(obj, "retry"));
     e->replaces = json_is_true(json_object_get(obj, "replaces"));
     e->lane = read_lane(obj);
@@ -146,20 +144,18 @@ static void read_fields(struct event *e, const json_t *obj)
 int event_decode(struct event *e, const char *line, size_t len, struct err *err)
 {
     *e = (struct event){0};
-    json_t *obj = json_parse(line, len, "events.jsonl", err);
-    const char *name = obj ? json_string_value(json_object_get(obj, "event")) : NULL;
-    int rc = 0;
-    if (!obj)
-        rc = -1;
-    else if (!name || !event_from_name(name, &e->type))
-        rc =
-            err_set(err, ERR_NODE, "events.jsonl: not a known event: %.*s", len < 200 ? (int)len : 200, line);
-    else
-        read_fields(e, obj);
-    if (rc != 0 && err)
-        err->kind = ERR_NODE;
-    json_decref(obj);
-    return rc;
+    json_auto_t *obj = json_parse(line, len, "events.jsonl", err);
+    if (!obj) {
+        if (err)
+            err->kind = ERR_NODE;
+        return -1;
+    }
+    const char *name = json_string_value(json_object_get(obj, "event"));
+    if (!name || !event_from_name(name, &e->type))
+        return err_set(err, ERR_NODE, "events.jsonl: not a known event: %.*s", len < 200 ? (int)len : 200,
+                       line);
+    read_fields(e, obj);
+    return 0;
 }
 
 void event_stream_init(struct event_stream *s, int (*on_line)(void *, const char *, size_t, struct err *),
@@ -199,8 +195,8 @@ static int end_line(struct event_stream *s, struct err *err)
 int event_stream_write(void *arg, const char *data, size_t len, struct err *err)
 {
     struct event_stream *s = arg;
-    if (!s->line && !(s->line = calloc(1, LIMIT_EVENT_LINE + 1)))
-        return err_set(err, ERR_INTERNAL, "no memory for a line of the journal");
+    if (!s->line)
+        s->line = xcalloc(1, LIMIT_EVENT_LINE + 1);
     for (size_t i = 0; i < len; i++) {
         if (data[i] == '\n') {
             if (end_line(s, err) != 0)

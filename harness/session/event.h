@@ -20,6 +20,20 @@ enum {
 /* Whether the run is waiting for something external, such as a scheduler. */
 enum event_stall { STALL_UNSAID, STALL_BEGINS, STALL_ENDS };
 
+/* Of SUITE_START: as many as fit. */
+struct event_suite {
+    char variants[EVENT_LINES_MAX]; /* names, each with a newline */
+    int64_t contexts[EVENT_CONTEXTS_MAX];
+    size_t n_contexts;
+};
+
+/* Of TEST_END: the plan's own primary metric. */
+struct event_metric {
+    char name[LIMIT_NAME + 1]; /* "" when it has none */
+    char unit[LIMIT_UNIT + 1];
+    double value;
+};
+
 struct event {
     enum event_type type;
     int64_t seq;
@@ -27,25 +41,29 @@ struct event {
     char status[32];
     char reason[EVENT_TEXT_MAX]; /* also the message of a NODE event */
     char gate[LIMIT_NAME + 1];
-    char log_tail[EVENT_LINES_MAX];       /* the last lines of a failed build's log, each with its newline */
-    char variants[EVENT_LINES_MAX];       /* of SUITE_START: as many names as fit, each with a newline */
-    int64_t contexts[EVENT_CONTEXTS_MAX]; /* of SUITE_START */
-    size_t n_contexts;
+    char log_tail[EVENT_LINES_MAX]; /* the last lines of a failed build's log, each with its newline */
     int64_t ctx, run_idx, test_index, total_tests;
-    int64_t ok, failed, skipped;
-    char host[LIMIT_NAME + 1];   /* the machine that runs the test; "" when it is the node */
-    enum event_stall stall;      /* of a NODE event */
-    double patience_s;           /* STALL_BEGINS: when a follower should give up; NaN: never */
-    bool retry;                  /* of TEST_END: the test did not finish, and will run again */
-    bool replaces;               /* of TEST_END: what the test's last one said is not believed any more */
-    char metric[LIMIT_NAME + 1]; /* of TEST_END: the plan's own primary metric; "" when it has none */
-    char unit[LIMIT_UNIT + 1];
-    double value;
-    double elapsed_s, timeout_s, wall_s, prefill_s, suite_eta_s, eta_remaining_s;
+    struct event_suite suite;
+    struct event_metric metric;
+    struct {
+        int64_t ok, failed, skipped;
+    } counts;
+    struct {
+        double elapsed_s, timeout_s, wall_s, prefill_s, suite_eta_s, eta_remaining_s;
+    } times;
+    struct { /* of HEARTBEAT: percent, bytes, bytes */
+        double gpu_use, vram_used, rss;
+    } load;
+    struct { /* of a NODE event */
+        enum event_stall state;
+        double patience_s; /* STALL_BEGINS: when a follower should give up; NaN: never */
+    } stall;
+    bool retry;                   /* of TEST_END: the test did not finish, and will run again */
+    bool replaces;                /* of TEST_END: what the test's last one said is not believed any more */
+    char host[LIMIT_NAME + 1];    /* the machine that runs the test; "" when it is the node */
     int64_t lane;                 /* of a test: which of the run's lanes it has; 0 where there is only one */
     char gpus[EVENT_TEXT_MAX];    /* of a test: ids of its GPUs, separated by commas; "" when unknown */
     char gpu_out[LIMIT_NAME + 1]; /* of a NODE event: the GPU that takes no more tests */
-    double gpu_use, vram_used, rss; /* of HEARTBEAT: percent, bytes, bytes */
 };
 
 /* line: without its newline. ERR_NODE when it is not a journal line. */

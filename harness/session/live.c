@@ -130,8 +130,8 @@ static void note_test(struct live *l, const struct event *e)
     *t = (struct live_test){.running = true,
                             .ctx = e->ctx,
                             .run_idx = e->run_idx,
-                            .elapsed_s = isfinite(e->elapsed_s) ? e->elapsed_s : 0,
-                            .timeout_s = e->timeout_s};
+                            .elapsed_s = isfinite(e->times.elapsed_s) ? e->times.elapsed_s : 0,
+                            .timeout_s = e->times.timeout_s};
     memcpy(t->variant, e->variant, sizeof t->variant);
 }
 
@@ -156,8 +156,8 @@ static void begin(struct live *l)
 /* What the run is doing after this event. */
 static void note_event(struct live *l, const struct event *e)
 {
-    if (isfinite(e->suite_eta_s))
-        l->suite_eta_s = e->suite_eta_s;
+    if (isfinite(e->times.suite_eta_s))
+        l->suite_eta_s = e->times.suite_eta_s;
     *l->building = '\0';
     switch (e->type) {
     case EVENT_SUITE_START:
@@ -195,24 +195,25 @@ static void note_event(struct live *l, const struct event *e)
 static void print_test(struct live *l, const struct event *e)
 {
     char wall[32], prefill[32], eta[32];
-    live_duration(e->wall_s, wall, sizeof wall);
-    live_duration(e->prefill_s, prefill, sizeof prefill);
-    live_duration(e->suite_eta_s, eta, sizeof eta);
+    live_duration(e->times.wall_s, wall, sizeof wall);
+    live_duration(e->times.prefill_s, prefill, sizeof prefill);
+    live_duration(e->times.suite_eta_s, eta, sizeof eta);
     live_end(l);
     fprintf(l->out, "[%lld/%lld] %s ctx %lld run %lld  ", (long long)l->done, (long long)l->total, e->variant,
             (long long)e->ctx, (long long)e->run_idx);
     print_status(l, e->status);
-    if (*e->metric && isfinite(e->value))
-        fprintf(l->out, "  %s %.6g%s%s", e->metric, e->value, *e->unit ? " " : "", e->unit);
-    else if (isfinite(e->prefill_s))
+    if (*e->metric.name && isfinite(e->metric.value))
+        fprintf(l->out, "  %s %.6g%s%s", e->metric.name, e->metric.value, *e->metric.unit ? " " : "",
+                e->metric.unit);
+    else if (isfinite(e->times.prefill_s))
         fprintf(l->out, "  prefill %s", prefill);
-    if (isfinite(e->wall_s))
+    if (isfinite(e->times.wall_s))
         fprintf(l->out, "  wall %s", wall);
     if (*e->host)
         fprintf(l->out, "  on %s", e->host);
     if (*e->reason)
         fprintf(l->out, "  (%s)", e->reason);
-    if (isfinite(e->suite_eta_s) && l->done < l->total)
+    if (isfinite(e->times.suite_eta_s) && l->done < l->total)
         fprintf(l->out, "  ETA %s", eta);
     fputc('\n', l->out);
     fflush(l->out);
@@ -221,7 +222,7 @@ static void print_test(struct live *l, const struct event *e)
 static void print_build(struct live *l, const struct event *e)
 {
     char wall[32];
-    live_duration(e->wall_s, wall, sizeof wall);
+    live_duration(e->times.wall_s, wall, sizeof wall);
     live_end(l);
     fprintf(l->out, "build %s  ", e->variant);
     print_status(l, e->status);
@@ -252,12 +253,12 @@ static void print_count(struct live *l, int64_t n, const char *what)
 static void print_end(struct live *l, const struct event *e)
 {
     char wall[32];
-    live_duration(e->wall_s, wall, sizeof wall);
+    live_duration(e->times.wall_s, wall, sizeof wall);
     live_end(l);
     fputs("run ", l->out);
     print_status(l, e->status);
-    fprintf(l->out, "  %lld ok, %lld failed, %lld skipped", (long long)e->ok, (long long)e->failed,
-            (long long)e->skipped);
+    fprintf(l->out, "  %lld ok, %lld failed, %lld skipped", (long long)e->counts.ok,
+            (long long)e->counts.failed, (long long)e->counts.skipped);
     print_count(l, l->builds_failed, "build");
     print_count(l, l->gates_failed, "gate");
     fprintf(l->out, " in %s%s%s\n", wall, *e->reason ? ": " : "", e->reason);
@@ -288,11 +289,11 @@ static void count_result(struct live *l, const struct event *e)
 /* The run also counts the tests that it never reached, as skipped. */
 static void take_counts(struct live *l, const struct event *e)
 {
-    if (e->ok + e->failed + e->skipped < l->done)
+    if (e->counts.ok + e->counts.failed + e->counts.skipped < l->done)
         return;
-    l->ok = e->ok;
-    l->failed = e->failed;
-    l->skipped = e->skipped;
+    l->ok = e->counts.ok;
+    l->failed = e->counts.failed;
+    l->skipped = e->counts.skipped;
 }
 
 void live_event(struct live *l, const struct event *e)

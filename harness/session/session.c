@@ -98,13 +98,13 @@ int session_attach(struct session *s, const struct runrec *rec, const struct ses
  * the event is read, and restarts with every later event. */
 static void note_stall(struct session *s, const struct event *e)
 {
-    if (e->stall == STALL_ENDS)
+    if (e->stall.state == STALL_ENDS)
         s->stalled_s = (double)NAN;
-    else if (e->stall == STALL_BEGINS || (e->type != EVENT_NODE && !isnan(s->stalled_s)))
+    else if (e->stall.state == STALL_BEGINS || (e->type != EVENT_NODE && !isnan(s->stalled_s)))
         s->stalled_s = clock_mono_s();
-    if (e->stall != STALL_BEGINS)
+    if (e->stall.state != STALL_BEGINS)
         return;
-    s->stall_patience_s = e->patience_s;
+    s->stall_patience_s = e->stall.patience_s;
     snprintf(s->stall, sizeof s->stall, "%s", e->reason);
 }
 

@@ -87,12 +87,12 @@ static void start_suite(struct watch_model *m, const struct event *e)
     for (size_t i = 0; i < m->n_variants; i++)
         *m->variants[i].status = '\0';
     *m->status = '\0';
-    for (const char *at = e->variants; *at; at += strcspn(at, "\n") + 1) {
+    for (const char *at = e->suite.variants; *at; at += strcspn(at, "\n") + 1) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "\n"), at);
         variant_of(m, name);
     }
-    for (size_t i = 0; i < e->n_contexts; i++)
-        context_of(m, e->contexts[i], &ignored);
+    for (size_t i = 0; i < e->suite.n_contexts; i++)
+        context_of(m, e->suite.contexts[i], &ignored);
 }
 
 static void set_variant(struct watch_model *m, const struct event *e, const char *status)
@@ -155,14 +155,14 @@ static void update_test(struct watch_model *m, const struct event *e)
     if (e->type == EVENT_TEST_START || !has_test(l, e))
         enter_lane(m, l, e);
     if (e->type == EVENT_HEARTBEAT) {
-        append_sample(&l->vram, e->vram_used);
-        append_sample(&l->gpu, e->gpu_use);
+        append_sample(&l->vram, e->load.vram_used);
+        append_sample(&l->gpu, e->load.gpu_use);
     }
     if (*e->log_tail)
         memcpy(l->output, e->log_tail, sizeof l->output);
-    l->elapsed_s = isfinite(e->elapsed_s) ? e->elapsed_s : 0;
-    l->timeout_s = e->timeout_s;
-    l->eta_remaining_s = e->eta_remaining_s;
+    l->elapsed_s = isfinite(e->times.elapsed_s) ? e->times.elapsed_s : 0;
+    l->timeout_s = e->times.timeout_s;
+    l->eta_remaining_s = e->times.eta_remaining_s;
 }
 
 static void end_test(struct watch_model *m, const struct event *e)
@@ -175,7 +175,7 @@ static void end_test(struct watch_model *m, const struct event *e)
         return;
     if (strcmp(e->status, "OK") == 0) {
         c->ok++;
-        c->last_s = isfinite(e->prefill_s) ? e->prefill_s : e->wall_s;
+        c->last_s = isfinite(e->times.prefill_s) ? e->times.prefill_s : e->times.wall_s;
     } else
         snprintf(c->status, sizeof c->status, "%.15s", *e->status ? e->status : "SKIPPED");
 }
@@ -245,8 +245,8 @@ static void apply_event(struct watch_model *m, const struct event *e)
 
 void watch_model_event(struct watch_model *m, const struct event *e)
 {
-    if (isfinite(e->suite_eta_s))
-        m->suite_eta_s = e->suite_eta_s;
+    if (isfinite(e->times.suite_eta_s))
+        m->suite_eta_s = e->times.suite_eta_s;
     apply_event(m, e);
     live_event(&m->live, e);
     move_to_log(m);

@@ -34,9 +34,10 @@ static void decodes_every_field(void **state)
     assert_string_equal(e.reason, "why");
     assert_string_equal(e.gate, "correct");
     assert_true(e.ctx == 4096 && e.run_idx == 2 && e.test_index == 5 && e.total_tests == 12);
-    assert_true(e.ok == 1 && e.failed == 2 && e.skipped == 3);
-    assert_true(e.wall_s == 44.8 && e.prefill_s == 22.5 && e.suite_eta_s == 600 && e.elapsed_s == 3);
-    assert_true(e.timeout_s == 180 && e.eta_remaining_s == 1.5);
+    assert_true(e.counts.ok == 1 && e.counts.failed == 2 && e.counts.skipped == 3);
+    assert_true(e.times.wall_s == 44.8 && e.times.prefill_s == 22.5 && e.times.suite_eta_s == 600 &&
+                e.times.elapsed_s == 3);
+    assert_true(e.times.timeout_s == 180 && e.times.eta_remaining_s == 1.5);
 }
 
 static void absent_fields_are_zero_empty_or_nan(void **state)
@@ -49,8 +50,8 @@ static void absent_fields_are_zero_empty_or_nan(void **state)
     assert_int_equal(e.type, EVENT_NODE);
     assert_true(!*e.variant && !*e.status && !*e.reason && !*e.gate);
     assert_true(e.seq == 0 && e.ctx == 0 && e.run_idx == 0 && e.test_index == 0 && e.total_tests == 0);
-    assert_true(isnan(e.wall_s) && isnan(e.prefill_s) && isnan(e.suite_eta_s) && isnan(e.elapsed_s) &&
-                isnan(e.timeout_s) && isnan(e.eta_remaining_s));
+    assert_true(isnan(e.times.wall_s) && isnan(e.times.prefill_s) && isnan(e.times.suite_eta_s) &&
+                isnan(e.times.elapsed_s) && isnan(e.times.timeout_s) && isnan(e.times.eta_remaining_s));
 }
 
 static void every_event_name_is_known(void **state)
@@ -109,7 +110,8 @@ static void wrong_types_count_as_absent(void **state)
                      &err),
               &err);
     assert_true(!*e.variant && !*e.status && !*e.reason && !*e.gate);
-    assert_true(e.seq == 0 && e.ctx == 0 && e.run_idx == 0 && isnan(e.wall_s) && isnan(e.prefill_s));
+    assert_true(e.seq == 0 && e.ctx == 0 && e.run_idx == 0 && isnan(e.times.wall_s) &&
+                isnan(e.times.prefill_s));
 }
 
 static void texts_are_bounded_and_inert(void **state)
@@ -194,8 +196,9 @@ static void numbers_may_be_extreme(void **state)
                      "\"wall_s\":1e308,\"prefill_s\":-1e308,\"elapsed_s\":9223372036854775807}",
                      &err),
               &err);
-    assert_true(e.seq == INT64_MAX && e.ctx == INT64_MIN && e.wall_s == 1e308 && e.prefill_s == -1e308);
-    assert_true(e.elapsed_s > 9e18);
+    assert_true(e.seq == INT64_MAX && e.ctx == INT64_MIN && e.times.wall_s == 1e308 &&
+                e.times.prefill_s == -1e308);
+    assert_true(e.times.elapsed_s > 9e18);
 }
 
 /* The lines that a stream found, joined by '|'. */
