@@ -22,6 +22,11 @@ struct axis {
     size_t count, cap;
 };
 
+static void axis_release(struct axis *axis)
+{
+    free(axis->nights);
+}
+
 static int by_time(const void *a, const void *b)
 {
     const struct history_point *x = a, *y = b;
@@ -30,19 +35,17 @@ static int by_time(const void *a, const void *b)
     return x->run_key < y->run_key ? -1 : x->run_key > y->run_key;
 }
 
-static int make_axis(const struct history *h, struct axis *out, struct err *err)
+static void make_axis(const struct history *h, struct axis *out)
 {
     for (size_t i = 0; i < h->count; i++)
         for (size_t k = 0; k < h->series[i].count; k++) {
             const struct history_point *p = &h->series[i].points[k];
             if (out->count && bsearch(p, out->nights, out->count, sizeof *out->nights, by_time))
                 continue;
-            if (!ALLOC_GROW(out->nights, out->count + 1, out->cap))
-                return err_set(err, ERR_INTERNAL, "no memory for the nights of the index");
+            ALLOC_GROW(out->nights, out->count + 1, out->cap);
             out->nights[out->count++] = *p;
             qsort(out->nights, out->count, sizeof *out->nights, by_time);
         }
-    return 0;
 }
 
 /* Every point is on the axis. */
@@ -228,22 +231,15 @@ json_t *board_encode(const struct board_night *n, struct err *err)
                                             .mode = now->mode,
                                             .nights = BOARD_NIGHTS_MAX,
                                             .metric = metric};
-    struct history h = {0};
-    struct axis axis = {0};
-    json_t *nights = NULL, *cells = NULL;
-    int rc = history_load(n->store, &options, &h, err);
+    AUTO(history_release) struct history h = {0};
+    AUTO(axis_release) struct axis axis = {0};
+    if (history_load(n->store, &options, &h, err) != 0)
+        return NULL;
     for (size_t i = 0; i < h.count; i++)
         keep_one_gpu(&h.series[i]);
-    if (rc == 0 && make_axis(&h, &axis, err) == 0) {
-        nights = encode_nights(n->store, now, &axis, err);
-        cells = nights ? encode_cells(n, &h, &axis) : NULL;
-    }
-    free(axis.nights);
-    history_release(&h);
-    if (cells)
-        return assemble(n, metric, nights, cells);
-    json_decref(nights);
-    return NULL;
+    make_axis(&h, &axis);
+    json_t *nights = encode_nights(n->store, now, &axis, err);
+    return nights ? assemble(n, metric, nights, encode_cells(n, &h, &axis)) : NULL;
 }
 
 static const char *text_of(const json_t *board, const char *key)

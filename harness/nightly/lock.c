@@ -109,9 +109,8 @@ void nightly_lock_load(const struct nightly_lock *l, struct nightly_state *out)
 
 int nightly_lock_save(const struct nightly_lock *l, const struct nightly_state *s, struct err *err)
 {
-    json_t *state = json_pack("{s:i, s:s, s:s, s:s, s:b, s:O*}", "news", (int)s->news, "base", s->base,
-                              "run_id", s->run_id, "night", s->night, "told", s->notified, "open", s->open);
-    int rc = state ? json_save(l->state, state, err) : err_set(err, ERR_INTERNAL, "%s: no memory", l->state);
-    json_decref(state);
-    return rc;
+    json_auto_t *state =
+        json_pack("{s:i, s:s, s:s, s:s, s:b, s:O*}", "news", (int)s->news, "base", s->base, "run_id",
+                  s->run_id, "night", s->night, "told", s->notified, "open", s->open);
+    return json_save(l->state, state, err);
 }

@@ -42,11 +42,9 @@ static json_t *only_shown(const json_t *whole)
 static void collect_board(struct nights_index *x, const char *full)
 {
     struct err unreadable = {0};
-    json_t *board = json_load(full, board_max, &unreadable);
-    const char *schema = json_string_value(json_object_get(board, "schema"));
-    if (schema && strcmp(schema, BOARD_SCHEMA) == 0)
+    json_auto_t *board = json_load(full, board_max, &unreadable);
+    if (strcmp(json_text(board, "schema"), BOARD_SCHEMA) == 0)
         json_array_append(x->boards, board);
-    json_decref(board);
 }
 
 static int collect_night(const char *rel, const char *full, void *arg, struct err *err)
@@ -59,32 +57,21 @@ static int collect_night(const char *rel, const char *full, void *arg, struct er
     }
     if (!base || strcmp(base + 1, "summary.json") != 0)
         return 0;
-    if (!ALLOC_GROW(x->items, x->count + 1, x->room))
-        return err_set(err, ERR_INTERNAL, "%s: no memory for the index", full);
-    struct nights_entry *e = &x->items[x->count];
-    json_t *whole = json_load(full, 1 << 20, err);
+    json_auto_t *whole = json_load(full, 1 << 20, err);
     if (!whole)
         return -1;
-    if (!json_object_get(whole, "night")) { /* that of a bundle, if both are kept in one folder */
-        json_decref(whole);
+    if (!json_object_get(whole, "night")) /* that of a bundle, if both are kept in one folder */
         return 0;
-    }
-    *e = (struct nights_entry){.path = strndup(rel, (size_t)(base - rel)), .summary = only_shown(whole)};
-    x->count++;
-    json_decref(whole);
-    return e->path && e->summary ? 0 : err_set(err, ERR_INTERNAL, "%s: no memory for the index", full);
-}
-
-static const char *text_of(const json_t *obj, const char *key)
-{
-    const char *s = json_string_value(json_object_get(obj, key));
-    return s ? s : "";
+    ALLOC_GROW(x->items, x->count + 1, x->room);
+    x->items[x->count++] =
+        (struct nights_entry){.path = xstrndup(rel, (size_t)(base - rel)), .summary = only_shown(whole)};
+    return 0;
 }
 
 static int by_start(const void *a, const void *b)
 {
     const struct nights_entry *x = a, *y = b;
-    int order = strcmp(text_of(y->summary, "night"), text_of(x->summary, "night"));
+    int order = strcmp(json_text(y->summary, "night"), json_text(x->summary, "night"));
     return order ? order : strcmp(y->path, x->path);
 }
 
@@ -98,10 +85,10 @@ static void write_row(struct md *w, const struct nights_entry *e)
 {
     const json_t *s = e->summary;
     char href[FS_PATH_MAX + 16], when[64];
-    nights_short_time(text_of(s, "night"), when, sizeof when);
+    nights_short_time(json_text(s, "night"), when, sizeof when);
     for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
         buf_puts(w->out, "| ");
-        md_text(w, k == 0 ? when : text_of(s, shown[k]));
+        md_text(w, k == 0 ? when : json_text(s, shown[k]));
         buf_putc(w->out, ' ');
     }
     buf_puts(w->out, "| ");
@@ -126,22 +113,17 @@ static void write_markdown(const struct nights_index *x, struct buf *out)
 static int write_pages(const struct nights_index *x, const char *root, struct err *err)
 {
     char md[FS_PATH_MAX], html[FS_PATH_MAX];
-    struct buf text, page;
-    buf_init(&text, page_max);
-    buf_init(&page, page_max);
+    AUTO(buf_release) struct buf text = {.max = page_max};
+    AUTO(buf_release) struct buf page = {.max = page_max};
     write_markdown(x, &text);
     nights_page_write(x, &page);
-    int rc = fs_join(md, err, root, "index.md") || fs_join(html, err, root, "index.html") ? -1 : 0;
-    if (rc == 0 && (!buf_ok(&text) || !buf_ok(&page)))
-        rc = err_set(err, ERR_INTERNAL, "%s: no memory for the index", root);
-    if (rc == 0)
-        rc = fs_write_file(md, buf_str(&text), text.len, 0644, err) ||
-                     fs_write_file(html, buf_str(&page), page.len, 0644, err)
-                 ? -1
-                 : 0;
-    buf_release(&text);
-    buf_release(&page);
-    return rc;
+    if (fs_join(md, err, root, "index.md") != 0 || fs_join(html, err, root, "index.html") != 0)
+        return -1;
+    if (!buf_ok(&text) || !buf_ok(&page))
+        return err_set(err, ERR_INTERNAL, "%s: the index is too long", root);
+    return fs_write_file(md, buf_str(&text), text.len, 0644, err) != 0
+               ? -1
+               : fs_write_file(html, buf_str(&page), page.len, 0644, err);
 }
 
 static void release(struct nights_index *x)
@@ -158,17 +140,11 @@ int nights_close(const struct night *n, const char *root, const json_t *summary,
                  struct err *err)
 {
     char path[FS_PATH_MAX];
-    struct nights_index x = {.boards = json_array()};
-    int rc = fs_join(path, err, n->dir, "summary.json") != 0 || json_save(path, summary, err) != 0 ||
-                     (board && board_save(root, board, err) != 0) ||
-                     fs_walk(root, true, collect_night, &x, err) != 0
-                 ? -1
-                 : 0;
-    if (rc == 0) {
-        if (x.count)
-            qsort(x.items, x.count, sizeof *x.items, by_start);
-        rc = write_pages(&x, root, err);
-    }
-    release(&x);
-    return rc;
+    AUTO(release) struct nights_index x = {.boards = json_array()};
+    if (fs_join(path, err, n->dir, "summary.json") != 0 || json_save(path, summary, err) != 0 ||
+        (board && board_save(root, board, err) != 0) || fs_walk(root, true, collect_night, &x, err) != 0)
+        return -1;
+    if (x.count > 0)
+        qsort(x.items, x.count, sizeof *x.items, by_start);
+    return write_pages(&x, root, err);
 }

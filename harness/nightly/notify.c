@@ -1,5 +1,6 @@
 #include "harness/nightly/notify.h"
 
+#include "common/base/alloc.h"
 #include "common/base/environment.h"
 #include "common/base/run.h"
 
@@ -47,8 +48,8 @@ static int run_command(const struct strvec *argv, const struct strvec *env, cons
                        struct err *err)
 {
     struct run_result res;
-    if (argv->n == 0 || strvec_check(argv, err) != 0 || strvec_check(env, err) != 0)
-        return err_set(err, ERR_INTERNAL, "notify: no memory, or no command");
+    if (argv->n == 0)
+        return err_set(err, ERR_INTERNAL, "notify: no command");
     const struct run run = {.argv = strvec_argv(argv),
                             .env = strvec_argv(env),
                             .input = input,
@@ -66,19 +67,16 @@ static int run_command(const struct strvec *argv, const struct strvec *env, cons
 static int notify_one(const json_t *words, const char *summary, const char *news, const char *report,
                       struct err *err)
 {
-    struct strvec argv = {0}, env = {0};
+    AUTO(strvec_release) struct strvec argv = {0};
+    AUTO(strvec_release) struct strvec env = {0};
     size_t i;
     const json_t *word;
     json_array_foreach(words, i, word) strvec_push(&argv, json_string_value(word));
     environment_copy(&env);
     environment_set(&env, "KERNSWEEP_NEWS", news);
-    char *absolute = realpath(report, NULL); /* NULL for a night without one: "" stays */
+    AUTO_FREE char *absolute = realpath(report, NULL); /* NULL for a night without one: "" stays */
     environment_set(&env, "KERNSWEEP_REPORT", absolute ? absolute : report);
-    free(absolute);
-    int rc = run_command(&argv, &env, summary, err);
-    strvec_release(&argv);
-    strvec_release(&env);
-    return rc;
+    return run_command(&argv, &env, summary, err);
 }
 
 int notify_all(const json_t *entries, unsigned news, const json_t *summary, const char *report,
@@ -88,7 +86,7 @@ int notify_all(const json_t *entries, unsigned news, const json_t *summary, cons
     int failed = 0;
     size_t i;
     const json_t *entry;
-    char *input = json_dumps(summary, JSON_INDENT(2) | JSON_SORT_KEYS);
+    AUTO_FREE char *input = json_dumps(summary, JSON_INDENT(2) | JSON_SORT_KEYS);
     notify_news_text(news, text);
     json_array_foreach(entries, i, entry)
     {
@@ -99,6 +97,5 @@ int notify_all(const json_t *entries, unsigned news, const json_t *summary, cons
             failed++ == 0)
             *err = one;
     }
-    free(input);
     return failed;
 }

@@ -70,8 +70,8 @@ static int collect_candidate(const struct runrec *r, void *arg, struct err *err)
         (c->pruning->node && strcmp(r->node, c->pruning->node) != 0) ||
         (c->pruning->has && !c->pruning->has(r)))
         return 0;
-    if (!ALLOC_GROW(c->run_id, c->count + 1, c->room))
-        return err_set(err, ERR_INTERNAL, "retention: no memory");
+    (void)err;
+    ALLOC_GROW(c->run_id, c->count + 1, c->room);
     memcpy(c->run_id[c->count++], r->run_id, sizeof r->run_id);
     return 0;
 }
@@ -84,21 +84,20 @@ struct held {
 
 static int load_held(struct store *s, struct held *out, struct err *err)
 {
-    struct baseline_list l = {0};
+    AUTO(baseline_list_release) struct baseline_list l = {0};
     *out = (struct held){0};
-    int rc = baseline_list(s, &l, err);
-    for (size_t i = 0; rc == 0 && i < l.count; i++) {
-        int64_t *keys = NULL;
+    if (baseline_list(s, &l, err) != 0)
+        return -1;
+    for (size_t i = 0; i < l.count; i++) {
+        AUTO_FREE int64_t *keys = NULL;
         size_t n = 0;
-        rc = baseline_runs(s, &l.items[i], &keys, &n, err);
-        if (rc == 0 && n > 0 && !ALLOC_GROW(out->keys, out->count + n, out->room))
-            rc = err_set(err, ERR_INTERNAL, "retention: no memory");
-        for (size_t k = 0; rc == 0 && k < n; k++)
+        if (baseline_runs(s, &l.items[i], &keys, &n, err) != 0)
+            return -1;
+        ALLOC_GROW(out->keys, out->count + n, out->room);
+        for (size_t k = 0; k < n; k++)
             out->keys[out->count++] = keys[k];
-        free(keys);
     }
-    baseline_list_release(&l);
-    return rc;
+    return 0;
 }
 
 static bool is_held(const struct held *h, int64_t key)

@@ -1,5 +1,6 @@
 #include "harness/session/gpu_hints.h"
 
+#include "common/base/alloc.h"
 #include "results/store/last_places.h"
 
 #include <stdio.h>
@@ -8,11 +9,8 @@
 static void add_place(void *arg, const struct last_place *place)
 {
     struct gpu_hints *out = arg;
-    struct gpu_hint *more = realloc(out->item, (out->count + 1) * sizeof *more);
-    if (!more)
-        return;
-    out->item = more;
-    struct gpu_hint *h = &more[out->count++];
+    out->item = xrealloc(out->item, (out->count + 1) * sizeof *out->item);
+    struct gpu_hint *h = &out->item[out->count++];
     *h = (struct gpu_hint){.context = place->context, .expected_s = place->wall_s};
     snprintf(h->variant, sizeof h->variant, "%.64s", place->variant);
     snprintf(h->gpu, sizeof h->gpu, "%.1023s", place->gpu);

@@ -1,5 +1,6 @@
 #include "harness/session/remote.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/base/strvec.h"
 #include "common/base/text.h"
@@ -175,11 +176,10 @@ static int append_answer(void *arg, const char *data, size_t len, struct err *er
 json_t *remote_call(struct remote *r, const char *command, const char *const *args, const void *input,
                     size_t input_len, double deadline_s, struct err *err)
 {
-    struct strvec argv = {0};
-    struct buf out;
+    AUTO(strvec_release) struct strvec argv = {0};
+    AUTO(buf_release) struct buf out = {.max = REMOTE_MAX_JSON};
     strvec_pushl(&argv, r->executor, command, "--workdir", r->workdir, NULL);
     strvec_push_all(&argv, args);
-    buf_init(&out, REMOTE_MAX_JSON);
     const struct transport_cmd cmd = {.argv = strvec_argv(&argv),
                                       .input = input,
                                       .input_len = input_len,
@@ -187,19 +187,11 @@ json_t *remote_call(struct remote *r, const char *command, const char *const *ar
                                       .on_stdout_arg = &out,
                                       .deadline_s = deadline_s > 0 ? deadline_s : answer_deadline_s};
     struct transport_result res;
-    json_t *answer = NULL;
-    int rc = strvec_check(&argv, err);
-    if (rc == 0)
-        rc = exec_cmd(r, &cmd, &res, err);
-    if (rc == 0)
-        rc = transport_expect_success(r->t, &res, command, err);
-    if (rc == 0) {
-        answer = json_parse(buf_str(&out), out.len, "the executor's answer", err);
-        if (!answer)
-            err->kind = ERR_NODE;
-    }
-    buf_release(&out);
-    strvec_release(&argv);
+    if (exec_cmd(r, &cmd, &res, err) != 0 || transport_expect_success(r->t, &res, command, err) != 0)
+        return NULL;
+    json_t *answer = json_parse(buf_str(&out), out.len, "the executor's answer", err);
+    if (!answer)
+        err->kind = ERR_NODE;
     return answer;
 }
 

@@ -1,5 +1,6 @@
 #include "harness/session/run_files.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <stdio.h>
@@ -113,19 +114,18 @@ static int capture(const struct run_place *p, const char *const *argv, double de
 static int list_on_node(const struct run_place *p, struct strvec *paths, struct err *err)
 {
     char dir[FS_PATH_MAX];
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = list_max};
     if (run_dir(p, dir, err) != 0)
         return -1;
     const char *argv[] = {"sh", "-c", list_script, "sh", dir, NULL};
-    buf_init(&text, list_max);
-    int rc = capture(p, argv, list_deadline_s, "listing the run's logs", &text, err);
-    for (const char *line = buf_str(&text); rc == 0 && *line;) {
+    if (capture(p, argv, list_deadline_s, "listing the run's logs", &text, err) != 0)
+        return -1;
+    for (const char *line = buf_str(&text); *line;) {
         size_t len = strcspn(line, "\n");
         collect_line(paths, line, len);
         line += len + (line[len] == '\n');
     }
-    buf_release(&text);
-    return rc;
+    return 0;
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -135,13 +135,12 @@ static int by_bytes(const void *a, const void *b)
 
 int run_files_list(const struct run_place *place, struct strvec *paths, struct err *err)
 {
-    int rc = place->remote ? list_on_node(place, paths, err)
-                           : fs_walk(place->bundle, true, collect_file, paths, err);
-    if (rc == 0)
-        rc = strvec_check(paths, err);
-    if (rc == 0 && paths->n > 1)
+    if ((place->remote ? list_on_node(place, paths, err)
+                       : fs_walk(place->bundle, true, collect_file, paths, err)) != 0)
+        return -1;
+    if (paths->n > 1)
         qsort(paths->v, paths->n, sizeof *paths->v, by_bytes);
-    return rc;
+    return 0;
 }
 
 int run_files_read(const struct run_place *place, const char *path, size_t offset, struct buf *out,
@@ -150,13 +149,12 @@ int run_files_read(const struct run_place *place, const char *path, size_t offse
     char dir[FS_PATH_MAX], full[FS_PATH_MAX], from[32];
     if (!place->remote) {
         mode_t mode;
-        struct buf all;
-        buf_init(&all, out->max);
-        int rc = fs_read_below(place->bundle, path, out->max, &all, &mode, err);
-        if (rc == 0 && all.len > offset)
+        AUTO(buf_release) struct buf all = {.max = out->max};
+        if (fs_read_below(place->bundle, path, out->max, &all, &mode, err) != 0)
+            return -1;
+        if (all.len > offset)
             buf_add(out, all.data + offset, all.len - offset);
-        buf_release(&all);
-        return rc;
+        return 0;
     }
     if (run_dir(place, dir, err) != 0 || fs_join(full, err, dir, path) != 0)
         return -1;

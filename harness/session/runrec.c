@@ -1,5 +1,6 @@
 #include "harness/session/runrec.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "harness/plan/job.h"
@@ -45,7 +46,7 @@ static int record_path(const struct runrec *r, const char *db, char *dir, char *
     return check_record(r, err) != 0 || records_dir(db, dir, err) != 0 ? -1 : fs_join(path, err, dir, name);
 }
 
-/* NULL when there is nothing to keep, or out of memory. */
+/* NULL when there is nothing to keep. */
 static json_t *encode_request(const struct runrec *r)
 {
     const struct runrec_request *o = &r->request;
@@ -64,7 +65,7 @@ int runrec_save(const struct runrec *r, const char *db, struct err *err)
     char dir[FS_PATH_MAX], path[FS_PATH_MAX];
     if (record_path(r, db, dir, path, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0)
         return -1;
-    json_t *obj =
+    json_auto_t *obj =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:s, s:s*, s:s*, s:o*}",
                   "run_id", r->run_id, "purpose", run_purpose_name(r->purpose), "node", r->node, "ssh_config",
                   r->ssh_config, "workdir", r->workdir, "bundle", r->bundle, "plan", r->plan, "source_dir",
@@ -72,9 +73,8 @@ int runrec_save(const struct runrec *r, const char *db, struct err *err)
                   "connect_timeout_s", r->connect_timeout_s, "patience_s", r->patience_s, "state",
                   runrec_state_name(r->state), "set_aside", *r->set_aside ? r->set_aside : NULL, "sweep",
                   *r->sweep ? r->sweep : NULL, "order", encode_request(r));
-    int rc = obj ? json_save(path, obj, err) : err_set(err, ERR_INTERNAL, "%s: no memory", path);
-    json_decref(obj);
-    return rc;
+    return obj ? json_save(path, obj, err)
+               : err_set(err, ERR_INPUT, "%s: a name that is not UTF-8 cannot be stored", path);
 }
 
 int runrec_remove(const struct runrec *r, const char *db, struct err *err)

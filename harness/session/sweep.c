@@ -1,5 +1,6 @@
 #include "harness/session/sweep.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "harness/plan/job.h"
@@ -47,11 +48,9 @@ int sweep_save(const struct sweep_record *w, const char *db, struct err *err)
     if (records_dir(db, dir, err) != 0 || fs_join(path, err, dir, name) != 0 ||
         fs_mkdir_p(dir, 0700, err) != 0)
         return -1;
-    json_t *obj = encode(w);
-    int rc = obj ? json_save(path, obj, err)
-                 : err_set(err, ERR_INPUT, "%s: a name that is not UTF-8 cannot be stored", path);
-    json_decref(obj);
-    return rc;
+    json_auto_t *obj = encode(w);
+    return obj ? json_save(path, obj, err)
+               : err_set(err, ERR_INPUT, "%s: a name that is not UTF-8 cannot be stored", path);
 }
 
 static int read_text(const struct json_at *obj, const char *key, char *out, size_t cap, struct err *err)
@@ -135,11 +134,13 @@ static int find_file(const char *db, const char *word, bool whole, struct sweep_
         return -1;
     if (f.matches > 1)
         return err_set(err, ERR_INPUT, "\"%.80s\" means %d sweeps: give more of the id", word, f.matches);
-    json_t *obj = f.matches ? json_load(f.file, 1 << 20, err) : NULL;
-    int rc = !f.matches ? 0 : obj ? decode(w, obj, f.file, err) : -1;
-    *found = f.matches && rc == 0;
-    json_decref(obj);
-    return rc;
+    if (f.matches == 0)
+        return 0;
+    json_auto_t *obj = json_load(f.file, 1 << 20, err);
+    if (!obj || decode(w, obj, f.file, err) != 0)
+        return -1;
+    *found = true;
+    return 0;
 }
 
 int sweep_find(struct sweep_record *w, const char *db, const char *word, bool *found, struct err *err)

@@ -1,5 +1,6 @@
 /* kernsweep bisect PLAN --good REV --bad REV: searches the commits between two for the one that made a cell
  * slower. */
+#include "common/base/alloc.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/measure/bisect_code.h"
 #include "harness/commands/measure/bisect_output.h"
@@ -71,7 +72,7 @@ static int fill_request(const struct bisect_args *a, const char *plan, struct bi
 static int note_unfinished(const struct cmd_env *env, struct store *s, const struct bisect_state *b,
                            struct err *err)
 {
-    struct bisect_rows rows;
+    AUTO(bisect_rows_release) struct bisect_rows rows = {.items = NULL};
     const char *good = b->commits[0].id, *bad = b->commits[b->count - 1].id;
     if (bisect_rows_list(s, &rows, err) != 0)
         return -1;
@@ -85,7 +86,6 @@ static int note_unfinished(const struct cmd_env *env, struct store *s, const str
                 "so this is a new search\n",
                 r->name);
     }
-    bisect_rows_release(&rows);
     return 0;
 }
 
@@ -114,39 +114,27 @@ static int begin(const struct cmd_env *env, const struct bisect_args *a, const c
     return 0;
 }
 
-static int print_json(const struct bisect_state *b, struct store *s, struct err *err)
+static int print_state(const struct cmd_env *env, const struct bisect_state *b, struct store *s)
 {
-    struct bisect_code code;
-    if (bisect_code_load(b, s, &code, err) != 0)
-        return -1;
-    json_t *all = bisect_state_encode(b);
-    json_object_set_new(all, "changed_code", bisect_code_encode(&code));
-    bisect_code_release(&code);
-    return cmd_print_json(all);
-}
-
-static int print_state(const struct cmd_env *env, const struct bisect_state *b, struct store *s,
-                       struct err *err)
-{
-    struct buf text;
-    if (env->json)
-        return print_json(b, s, err);
-    buf_init(&text, TEXT_MAX);
-    int rc = bisect_write_text(b, s, cmd_colour(stdout), &text, err);
-    if (rc == 0)
-        cmd_print(&text);
-    buf_release(&text);
-    return rc;
+    AUTO(buf_release) struct buf text = {.max = TEXT_MAX};
+    if (env->json) {
+        AUTO(bisect_code_release) struct bisect_code code = {.rows = NULL};
+        json_t *all = bisect_state_encode(b);
+        bisect_code_load(b, s, &code);
+        json_object_set_new(all, "changed_code", bisect_code_encode(&code));
+        return cmd_print_json(all);
+    }
+    bisect_write_text(b, s, cmd_colour(stdout), &text);
+    cmd_print(&text);
+    return EXIT_DONE;
 }
 
 static int list(const struct cmd_env *env, struct store *s, struct err *err)
 {
-    struct bisect_rows rows;
-    json_t *all = json_array();
-    if (bisect_rows_list(s, &rows, err) != 0) {
-        json_decref(all);
+    AUTO(bisect_rows_release) struct bisect_rows rows = {.items = NULL};
+    json_auto_t *all = json_array();
+    if (bisect_rows_list(s, &rows, err) != 0)
         return -1;
-    }
     if (!env->json && rows.count > 0)
         printf("%-64s %-20s %s\n", "NAME", "STARTED", "OUTCOME");
     for (size_t i = 0; i < rows.count; i++) {
@@ -158,22 +146,14 @@ static int list(const struct cmd_env *env, struct store *s, struct err *err)
                                              r->bad, "started_at", r->started_at, "ended_at", r->ended_at,
                                              "outcome", r->outcome));
     }
-    bisect_rows_release(&rows);
-    if (env->json)
-        return cmd_print_json(all);
-    json_decref(all);
-    return EXIT_DONE;
+    return env->json ? cmd_print_json(json_incref(all)) : EXIT_DONE;
 }
 
 static int show(const struct cmd_env *env, struct store *s, const char *word, struct err *err)
 {
-    struct bisect_state b = {.commits = NULL};
+    AUTO(bisect_state_release) struct bisect_state b = {.commits = NULL};
     bool found;
-    if (bisect_state_load(&b, s, word, false, &found, err) != 0)
-        return -1;
-    int rc = print_state(env, &b, s, err);
-    bisect_state_release(&b);
-    return rc;
+    return bisect_state_load(&b, s, word, false, &found, err) != 0 ? -1 : print_state(env, &b, s);
 }
 
 static int detach(const struct cmd_env *env, const struct bisect_state *b, struct store *s, struct err *err)
@@ -182,7 +162,7 @@ static int detach(const struct cmd_env *env, const struct bisect_state *b, struc
     if (!*b->ended_at && (bisect_state_save(b, s, err) != 0 || bisect_detach(env, b->name, log, err) != 0))
         return -1;
     if (*b->ended_at)
-        return print_state(env, b, s, err);
+        return print_state(env, b, s);
     fprintf(env->notes,
             "the search continues in the background and writes to %s; `kernsweep bisect --continue %s` waits "
             "for it\n",
@@ -212,7 +192,7 @@ static int search(struct cmd_env *env, const struct bisect_args *a, const char *
     if (rc == 0)
         rc = bisect_run_locked(&b, s, &o, err);
     if (rc == 0)
-        rc = print_state(env, &b, s, err);
+        rc = print_state(env, &b, s);
     else if (b.commits)
         fprintf(env->notes, "bisect: `kernsweep bisect --continue %s` resumes the search\n", b.name);
     if (rc == EXIT_DONE && b.step.outcome == BISECT_STOPPED)

@@ -18,48 +18,46 @@ struct built {
     struct run_details details;
 };
 
-static int add_row(struct bisect_code *c, const struct kernel_pair *p, const char *what,
-                   const struct kernel_fact *f, struct err *err)
+static void add_row(struct bisect_code *c, const struct kernel_pair *p, const char *what,
+                    const struct kernel_fact *f)
 {
     const char *name = kernel_pair_name(p);
     if (c->count == ROWS_MAX)
-        return 0;
-    if (!ALLOC_GROW(c->rows, c->count + 1, c->cap))
-        return err_set(err, ERR_INTERNAL, "no memory for the kernels");
+        return;
+    ALLOC_GROW(c->rows, c->count + 1, c->cap);
     struct bisect_code_row *row = &c->rows[c->count++];
     *row = (struct bisect_code_row){.before = f ? f->before : KERNEL_FACT_UNKNOWN,
                                     .after = f ? f->now : KERNEL_FACT_UNKNOWN};
     text_printable_fixed(row->kernel, sizeof row->kernel, name, strlen(name));
     snprintf(row->what, sizeof row->what, "%s", what);
-    return 0;
 }
 
-static int add_numbers(struct bisect_code *c, const struct kernel_pair *p, struct err *err)
+static void add_numbers(struct bisect_code *c, const struct kernel_pair *p)
 {
     size_t before = c->count;
     char what[64];
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < KERNEL_FACTS; i++) {
+    for (size_t i = 0; i < KERNEL_FACTS; i++) {
         const struct kernel_fact f = kernel_pair_fact(p, i);
         if (f.before == f.now || (f.before <= 0 && f.now <= 0))
             continue;
         snprintf(what, sizeof what, "%s.%s", f.group, f.name);
-        rc = add_row(c, p, what, &f, err);
+        add_row(c, p, what, &f);
     }
-    return rc == 0 && c->count == before ? add_row(c, p, "machine code", NULL, err) : rc;
+    if (c->count == before)
+        add_row(c, p, "machine code", NULL);
 }
 
-static int add_pairs(struct bisect_code *c, const struct kernel_pairs *pairs, struct err *err)
+static void add_pairs(struct bisect_code *c, const struct kernel_pairs *pairs)
 {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < pairs->count; i++) {
+    for (size_t i = 0; i < pairs->count; i++) {
         const struct kernel_pair *p = &pairs->items[i];
         if (p->same)
             continue;
-        rc = p->before && p->now ? add_numbers(c, p, err)
-                                 : add_row(c, p, p->now ? "added" : "removed", NULL, err);
+        if (p->before && p->now)
+            add_numbers(c, p);
+        else
+            add_row(c, p, p->now ? "added" : "removed", NULL);
     }
-    return rc;
 }
 
 static int load_build(struct store *s, int64_t key, struct built *out, struct err *err)
@@ -73,35 +71,24 @@ static void release_build(struct built *b)
     run_data_release(&b->run);
 }
 
-static int compare(const char *variant, const struct built *before, const struct built *now,
-                   struct bisect_code *out, struct err *err)
+void bisect_code_load(const struct bisect_state *b, struct store *s, struct bisect_code *out)
 {
-    const struct kernel_side a = {&before->run, &before->details, variant},
-                             b = {&now->run, &now->details, variant};
-    struct kernel_pairs pairs = {.items = NULL};
-    kernel_pairs_make(&a, &b, &pairs);
-    int rc = add_pairs(out, &pairs, err);
-    kernel_pairs_release(&pairs);
-    return rc;
-}
-
-int bisect_code_load(const struct bisect_state *b, struct store *s, struct bisect_code *out, struct err *err)
-{
-    struct built before = {.details = {.gates = NULL}}, now = before;
+    AUTO(release_build) struct built before = {.details = {.gates = NULL}};
+    AUTO(release_build) struct built now = before;
+    AUTO(kernel_pairs_release) struct kernel_pairs pairs = {.items = NULL};
     struct err ignored = {0};
     *out = (struct bisect_code){.rows = NULL};
     if (b->n_cells == 0 || !bisect_state_answered(b))
-        return 0;
+        return;
     out->before = bisect_good_before(&b->search, b->step.first);
-    int rc = 0;
-    if (load_build(s, b->entries[out->before].build, &before, &ignored) == 0 &&
-        load_build(s, b->entries[b->step.last].build, &now, &ignored) == 0)
-        rc = compare(b->cells[0].variant, &before, &now, out, err);
-    release_build(&before);
-    release_build(&now);
-    if (rc != 0)
-        bisect_code_release(out);
-    return rc;
+    if (load_build(s, b->entries[out->before].build, &before, &ignored) != 0 ||
+        load_build(s, b->entries[b->step.last].build, &now, &ignored) != 0)
+        return;
+    const char *variant = b->cells[0].variant;
+    const struct kernel_side sides[] = {{&before.run, &before.details, variant},
+                                        {&now.run, &now.details, variant}};
+    kernel_pairs_make(&sides[0], &sides[1], &pairs);
+    add_pairs(out, &pairs);
 }
 
 void bisect_code_release(struct bisect_code *c)

@@ -23,7 +23,7 @@ struct bisect_code {
 
 /* Empty without an answer, without device code, or if the runs are no longer stored. The owner calls
  * bisect_code_release(). */
-int bisect_code_load(const struct bisect_state *b, struct store *s, struct bisect_code *out, struct err *err);
+void bisect_code_load(const struct bisect_state *b, struct store *s, struct bisect_code *out);
 void bisect_code_release(struct bisect_code *c);
 
 void bisect_code_table(const struct bisect_code *c, struct table *t);

@@ -1,5 +1,6 @@
 #include "harness/commands/measure/bisect_output.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "harness/commands/measure/bisect_code.h"
 #include "reports/render/markdown.h"
@@ -166,21 +167,17 @@ static void fill_table(const struct bisect_state *b, struct table *t)
     }
 }
 
-static int write_code(const struct bisect_state *b, struct store *s, bool colour, struct buf *out,
-                      struct err *err)
+static void write_code(const struct bisect_state *b, struct store *s, bool colour, struct buf *out)
 {
-    struct bisect_code code;
+    AUTO(bisect_code_release) struct bisect_code code = {.rows = NULL};
     struct table t;
-    if (bisect_code_load(b, s, &code, err) != 0)
-        return -1;
-    if (code.count > 0) {
-        bisect_code_table(&code, &t);
-        buf_putc(out, '\n');
-        table_write_text(&t, colour, out);
-        table_release(&t);
-    }
-    bisect_code_release(&code);
-    return 0;
+    bisect_code_load(b, s, &code);
+    if (code.count == 0)
+        return;
+    bisect_code_table(&code, &t);
+    buf_putc(out, '\n');
+    table_write_text(&t, colour, out);
+    table_release(&t);
 }
 
 /* What became slower between the ends was not followed but for the first: of several commits, another one may
@@ -203,8 +200,7 @@ static void write_others(const struct bisect_state *b, struct buf *out)
                                            : "--variant and --point search for one of them");
 }
 
-int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out,
-                      struct err *err)
+void bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out)
 {
     bool suspects[BISECT_COMMITS_MAX];
     struct table t;
@@ -220,8 +216,7 @@ int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour
         buf_putc(out, '\n');
     }
     write_others(b, out);
-    if (write_code(b, s, colour, out, err) != 0)
-        return -1;
+    write_code(b, s, colour, out);
     buf_putc(out, '\n');
     fill_table(b, &t);
     table_write_text(&t, colour, out);
@@ -229,7 +224,6 @@ int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour
     buf_printf(
         out, "\n%zu commit%s after the good end; %d of at most %d pairs of builds measured in turns on %s\n",
         b->count - 1, text_plural((long long)b->count - 1), b->search.pairs, b->search.pairs_max, b->node);
-    return 0;
 }
 
 static void md_commit(struct md *w, const struct git_commit *c)
@@ -306,26 +300,23 @@ static void md_facts(struct md *w, const struct bisect_state *b)
     md_end(w);
 }
 
-static int md_changed_code(struct md *w, const struct bisect_state *b, struct store *s, struct err *err)
+static void md_changed_code(struct md *w, const struct bisect_state *b, struct store *s)
 {
-    struct bisect_code code;
+    AUTO(bisect_code_release) struct bisect_code code = {.rows = NULL};
     struct table t;
-    if (bisect_code_load(b, s, &code, err) != 0)
-        return -1;
-    if (code.count > 0) {
-        buf_puts(w->out, "## Changed machine code\n\nSince the good commit ");
-        md_code(w, b->commits[code.before].id);
-        buf_puts(w->out, ":");
-        md_end(w);
-        bisect_code_table(&code, &t);
-        md_table(w, &t);
-        table_release(&t);
-    }
-    bisect_code_release(&code);
-    return 0;
+    bisect_code_load(b, s, &code);
+    if (code.count == 0)
+        return;
+    buf_puts(w->out, "## Changed machine code\n\nSince the good commit ");
+    md_code(w, b->commits[code.before].id);
+    buf_puts(w->out, ":");
+    md_end(w);
+    bisect_code_table(&code, &t);
+    md_table(w, &t);
+    table_release(&t);
 }
 
-int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct buf *out, struct err *err)
+void bisect_write_markdown(const struct bisect_state *b, struct store *s, struct buf *out)
 {
     struct md w = {.out = out, .lang = REPORT_EN};
     bool suspects[BISECT_COMMITS_MAX];
@@ -353,12 +344,10 @@ int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct 
                        b->request.n_wanted > 0 ? "the next search of the night is for them"
                                                : "`--variant` and `--point` search for one of them");
     }
-    if (md_changed_code(&w, b, s, err) != 0)
-        return -1;
+    md_changed_code(&w, b, s);
     buf_puts(out, "## Commits\n\n");
     fill_table(b, &t);
     md_table(&w, &t);
     table_release(&t);
     md_skipped(&w, b);
-    return 0;
 }

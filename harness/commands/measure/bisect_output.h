@@ -7,9 +7,8 @@
 #include "harness/session/bisect_state.h"
 
 /* s: for the machine code of the answer; a run that is no longer stored leaves it out. */
-int bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out,
-                      struct err *err);
-int bisect_write_markdown(const struct bisect_state *b, struct store *s, struct buf *out, struct err *err);
+void bisect_write_text(const struct bisect_state *b, struct store *s, bool colour, struct buf *out);
+void bisect_write_markdown(const struct bisect_state *b, struct store *s, struct buf *out);
 
 /* One line: "found a1b2c3d, which made a 4096 8.1 % slower". */
 void bisect_write_headline(const struct bisect_state *b, struct buf *out);

@@ -48,8 +48,9 @@ static int write_report(const struct bisect_state *b, struct store *s, FILE *pro
 {
     char path[FS_PATH_MAX];
     AUTO(buf_release) struct buf text = {.max = REPORT_MAX};
-    if (bisect_report_path(b, path, err) != 0 || bisect_write_markdown(b, s, &text, err) != 0)
+    if (bisect_report_path(b, path, err) != 0)
         return -1;
+    bisect_write_markdown(b, s, &text);
     if (!buf_ok(&text))
         return err_set(err, ERR_INTERNAL, "the report of the search is too long");
     if (fs_write_file(path, buf_str(&text), text.len, 0644, err) != 0)

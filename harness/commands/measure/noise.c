@@ -2,6 +2,7 @@
  * often the plan's threshold would have reported the difference as a change. Stored noise floors:
  * noise_stored.h. */
 #include "results/judge/noise.h"
+#include "common/base/alloc.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/measure/noise_gpus.h"
 #include "harness/commands/measure/noise_outlier.h"
@@ -164,36 +165,28 @@ static int analyse(struct cmd_env *env, struct store *s, struct sweep *w, struct
     return EXIT_DONE;
 }
 
-static int measure_and_print(struct cmd_env *env, const struct noise_args *a, const char **words, size_t n,
-                             struct err *err)
+static void sweep_release(struct sweep *w)
 {
-    struct store s = {0};
-    struct sweep *w = calloc(1, sizeof *w);
-    if (!w)
-        return err_set(err, ERR_INTERNAL, "no memory for the runs");
-    w->options = compare_defaults();
-    int rc = 0;
-    if (!a->stored && n != 1)
-        rc = err_set(err, ERR_INPUT, "noise: expected one plan, or --stored and at least two runs");
-    if (rc == 0)
-        rc = cmd_store_open(env, &s, a->stored ? STORE_CHANGE : STORE_WRITE, err);
-    if (rc == 0 && a->gpus) {
-        rc = measure_gpus(env, a, words[0], &s, err);
-        free(w);
-        store_close(&s);
-        return rc;
-    }
-    if (rc == 0)
-        rc = a->stored ? store_load_runs(&s, words, n, w->runs, &w->count, err)
-                       : measure_runs(env, a, words[0], &s, w, err);
-    if (rc == 0)
-        rc = analyse(env, &s, w, err);
     for (size_t i = 0; i < w->count; i++)
         run_data_release(&w->runs[i]);
     noise_release(&w->noise);
-    free(w);
-    store_close(&s);
-    return rc;
+}
+
+static int measure_and_print(struct cmd_env *env, const struct noise_args *a, const char **words, size_t n,
+                             struct err *err)
+{
+    AUTO(store_close) struct store s = {0};
+    AUTO(sweep_release) struct sweep w = {.options = compare_defaults()};
+    if (!a->stored && n != 1)
+        return err_set(err, ERR_INPUT, "noise: expected one plan, or --stored and at least two runs");
+    if (cmd_store_open(env, &s, a->stored ? STORE_CHANGE : STORE_WRITE, err) != 0)
+        return -1;
+    if (a->gpus)
+        return measure_gpus(env, a, words[0], &s, err);
+    if ((a->stored ? store_load_runs(&s, words, n, w.runs, &w.count, err)
+                   : measure_runs(env, a, words[0], &s, &w, err)) != 0)
+        return -1;
+    return analyse(env, &s, &w, err);
 }
 
 /* An option that would be ignored is a mistake. */
@@ -216,19 +209,16 @@ static int check_options(const struct noise_args *a, bool kept, struct err *err)
 static int dispatch(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
     const struct noise_args *a = args;
-    struct store s = {0};
+    AUTO(store_close) struct store s = {0};
     bool list = words->n == 1 && !a->stored && strcmp(words->v[0], "list") == 0;
     bool remove = words->n == 1 && !a->stored && strcmp(words->v[0], "remove") == 0;
     if (check_options(a, list || remove, err) != 0)
         return -1;
     if (!list && !remove)
         return measure_and_print(env, a, words->v, words->n, err);
-    int rc = cmd_store_open(env, &s, list ? STORE_READ : STORE_CHANGE, err);
-    if (rc == 0)
-        rc = list ? noise_stored_list(env, &s, &a->choice, err)
-                  : noise_stored_remove(env, &s, &a->choice, err);
-    store_close(&s);
-    return rc;
+    if (cmd_store_open(env, &s, list ? STORE_READ : STORE_CHANGE, err) != 0)
+        return -1;
+    return list ? noise_stored_list(env, &s, &a->choice, err) : noise_stored_remove(env, &s, &a->choice, err);
 }
 
 #define AT(member) ARG_AT(struct noise_args, member)

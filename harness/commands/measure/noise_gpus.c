@@ -1,5 +1,6 @@
 #include "harness/commands/measure/noise_gpus.h"
 
+#include "common/base/alloc.h"
 #include "harness/session/measure.h"
 #include "reports/tables/tables.h"
 #include "results/judge/together.h"
@@ -17,6 +18,15 @@ struct rounds {
     struct together result;
 };
 
+static void rounds_release(struct rounds *r)
+{
+    for (size_t i = 0; i < TOGETHER_ROUNDS_MAX; i++) {
+        run_data_release(&r->alone[i]);
+        run_data_release(&r->all[i]);
+    }
+    together_release(&r->result);
+}
+
 /* The plan with tests on one GPU, or each cell on all of them at once, whatever the plan itself says of it.
  */
 static int set_gpus(struct plan *p, bool all, struct err *err)
@@ -28,27 +38,21 @@ static int set_gpus(struct plan *p, bool all, struct err *err)
     if (p->scheduler.on)
         return err_set(err, ERR_INPUT,
                        "noise --gpus: a scheduler chooses the GPUs: name the node itself in the plan");
-    if (json_object_set_new(p->root, "gpus", json_string(all ? "all" : "one")) != 0)
-        return err_set(err, ERR_INTERNAL, "no memory for the plan");
+    json_object_set_new(p->root, "gpus", json_string(all ? "all" : "one"));
     return gpu_wish_read(&p->gpus, &root, &p->settings, false, err);
 }
 
 static int measure_side(const char *file, bool all, const struct session_options *opt, struct store *s,
                         struct run_data *out, struct err *err)
 {
-    struct plan p = {0};
+    AUTO(plan_release) struct plan p = {0};
     struct session_options own = *opt;
     int64_t key;
     own.gpus_at_once = all ? 2 : 0;
-    if (plan_load(&p, file, err) != 0)
-        return -1;
-    int rc = set_gpus(&p, all, err);
-    if (rc == 0)
-        rc = measure_run(&p, &own, s, &key, err);
-    if (rc == 0)
-        rc = run_data_load(s, key, out, err);
-    plan_release(&p);
-    return rc;
+    return plan_load(&p, file, err) != 0 || set_gpus(&p, all, err) != 0 ||
+                   measure_run(&p, &own, s, &key, err) != 0
+               ? -1
+               : run_data_load(s, key, out, err);
 }
 
 /* Every second round the other way round, so that a drift of the node affects both sides alike. All GPUs come
@@ -125,23 +129,11 @@ static int conclude(struct cmd_env *env, struct store *s, struct rounds *r, stru
 int noise_gpus(struct cmd_env *env, const char *plan, const struct session_options *opt, size_t rounds,
                struct store *s, struct err *err)
 {
-    struct rounds *r = calloc(1, sizeof *r);
-    if (!r)
-        return err_set(err, ERR_INTERNAL, "no memory for the runs");
-    int rc = rounds <= TOGETHER_ROUNDS_MAX
-                 ? 0
-                 : err_set(err, ERR_INPUT, "--runs: at most %d rounds with --gpus", TOGETHER_ROUNDS_MAX);
-    for (size_t i = 0; rc == 0 && i < rounds; i++) {
-        rc = measure_round(plan, i, rounds, opt, s, r, err);
-        r->count += rc == 0;
-    }
-    if (rc == 0)
-        rc = conclude(env, s, r, err);
-    for (size_t i = 0; i < TOGETHER_ROUNDS_MAX; i++) {
-        run_data_release(&r->alone[i]);
-        run_data_release(&r->all[i]);
-    }
-    together_release(&r->result);
-    free(r);
-    return rc;
+    AUTO(rounds_release) struct rounds r = {.count = 0};
+    if (rounds > TOGETHER_ROUNDS_MAX)
+        return err_set(err, ERR_INPUT, "--runs: at most %d rounds with --gpus", TOGETHER_ROUNDS_MAX);
+    for (; r.count < rounds; r.count++)
+        if (measure_round(plan, r.count, rounds, opt, s, &r, err) != 0)
+            return -1;
+    return conclude(env, s, &r, err);
 }
