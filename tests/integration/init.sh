@@ -66,7 +66,7 @@ nothing_is_overwritten() {
 
 with_options() {
     printf '{"n": 1, "time_us": 7.5, "gbs": 100.5}\n' >"$TMPDIR/sample"
-    exits "exits 0" 0 in_folder ks init --yaml --node me@gpu --sample "$TMPDIR/sample" --primary gbs --contexts 1024,2048 \
+    exits "exits 0" 0 in_folder ks init -o kernsweep.yaml --node me@gpu --sample "$TMPDIR/sample" --primary gbs --contexts 1024,2048 \
         --build 'cc -O2 -o prog *.c' --run './prog --n 512'
     local file=$TMPDIR/here/kernsweep.yaml
     exits "validate accepts it" 0 ks validate "$file" --json

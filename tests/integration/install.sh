@@ -34,7 +34,7 @@ installed_program() {
     is "--version prints that of VERSION" "$(bare "$root/bin/kernsweep" --version)" "kernsweep $(cat VERSION)"
     exits "run --dry-run finds the standard plan from another folder" 0 bare "$root/bin/kernsweep" run local --dry-run
     like "the standard plan is the installed one" "$OUT" "^plan $root/bin/../share/kernsweep/harness/plans/prefill.json, node local"
-    exits "init writes a plan there" 0 bare "$root/bin/kernsweep" init --yaml -o "$TMPDIR/first.yaml" -- true
+    exits "init writes a plan there" 0 bare "$root/bin/kernsweep" init -o "$TMPDIR/first.yaml" -- true
     is "which names the installed schema" "$(sed -n '1s/.*schema=//p' "$TMPDIR/first.yaml")" "$(realpath "$root/share/kernsweep/schemas/plan.schema.json")"
 }
 

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 struct report_args {
-    const char *against, *baseline, *kind, *lang, *format, *output, *reference, *assets;
+    const char *against, *baseline, *kind, *lang, *format, *output, *reference;
 };
 
 static bool is_html(const char *file)
@@ -47,7 +47,6 @@ static int fill_request(struct report_request *req, const struct report_args *a,
     req->against = a->against;
     req->baseline = a->baseline;
     req->reference = a->reference;
-    req->asset_dir = a->assets;
     return 0;
 }
 
@@ -71,7 +70,7 @@ static int write_report(const struct report_request *asked, const char *output, 
     char dir[FS_PATH_MAX], href[FS_PATH_MAX], folder[FS_PATH_MAX];
     AUTO(buf_release) struct buf text = {.max = REPORT_BYTES_MAX};
     bool file = is_file(output);
-    if (file && !req.asset_dir && req.format == REPORT_MD) {
+    if (file && req.format == REPORT_MD) {
         if (report_assets_beside(output, dir, href, err) != 0)
             return -1;
         req.asset_dir = dir;
@@ -151,7 +150,6 @@ static const struct arg options[] = {
     {"--lang", "LIST", AT(lang), "en (default), es, or en,es"},
     {"--format", "FORMAT", AT(format), "md or html (default: as the file is named, else md)"},
     {"--reference", "VARIANT", AT(reference), "the variant with which the others are compared"},
-    {"--assets", "DIR", AT(assets), "folder for plots (default next to the report)"},
     {"-o,--output", "FILE", AT(output), "file for the report (default stdout)"},
 };
 

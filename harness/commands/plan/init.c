@@ -24,7 +24,7 @@ static const double sample_deadline_s = 120;
 
 struct init_args {
     const char *node, *build, *run, *primary, *contexts, *sample, *output;
-    bool yaml, yes, force;
+    bool yes, force;
 };
 
 /* What is asked for, one after the other. */
@@ -44,11 +44,9 @@ struct init {
 static int choose_output(struct init *in, struct err *err)
 {
     const struct init_args *a = in->args;
-    const char *file = a->output ? a->output : a->yaml ? "kernsweep.yaml" : "kernsweep.jsonc";
+    const char *file = a->output ? a->output : "kernsweep.jsonc";
     if (strlen(file) >= sizeof in->output || !plan_document_is_named(file))
         return err_set(err, ERR_INPUT, "--output: expected a file named *.json, *.jsonc, *.yaml or *.yml");
-    if (a->yaml && !plan_document_is_yaml(file))
-        return err_set(err, ERR_INPUT, "--yaml: %.200s would be read as JSON: name it *.yaml", file);
     snprintf(in->output, sizeof in->output, "%s", file);
     return !a->force && fs_exists(file)
                ? err_set(err, ERR_INPUT, "%.200s exists: choose another name with --output, or --force", file)
@@ -383,7 +381,6 @@ static const struct arg options[] = {
     {"--sample", "FILE", AT(sample), "output of the command, instead of running it once"},
     {"--primary", "NAME", AT(primary), "the number in the output by which runs are judged"},
     {"-o,--output", "FILE", AT(output), "the plan's file (default kernsweep.jsonc; *.yaml for YAML)"},
-    {"--yaml", NULL, AT(yaml), "write YAML (default file kernsweep.yaml)"},
     {"--force", NULL, AT(force), "replace the file if it exists"},
     {"-y,--yes", NULL, AT(yes), "ask nothing: take what is proposed"},
 };
