@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/base/text.h"
+#include "executor/workdir/sysfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,7 @@ enum { FILE_MAX = 64 << 10, LINE_MAX_CHARS = 200 };
 /* procfs and sysfs report a size of 0 for files that have contents, so fs_read_file() cannot be used. */
 static char *read_text(const char *root, const char *name)
 {
-    char path[FS_PATH_MAX];
-    AUTO_FCLOSE FILE *f = fs_join(path, NULL, root, name) == 0 ? fopen(path, "re") : NULL;
+    AUTO_FCLOSE FILE *f = sysfile_open(root, name);
     if (!f)
         return NULL;
     char *text = xmalloc(FILE_MAX);
@@ -58,4 +58,15 @@ json_t *attribute_keyed(const char *root, const char *name, const char *key, cha
         return printable(p, strcspn(p, "\"\n"));
     }
     return json_null();
+}
+
+unsigned long long attribute_property(const char *folder, const char *name)
+{
+    char line[256];
+    size_t len = strlen(name);
+    AUTO_FCLOSE FILE *f = sysfile_open(folder, "properties");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, name, len) == 0 && line[len] == ' ')
+            return strtoull(line + len, NULL, 10);
+    return 0;
 }

@@ -13,5 +13,8 @@ json_t *attribute_number(const char *root, const char *name);
 /* The rest of the first line of the form "key<spaces>separator<spaces>value", quotes removed; null when there
  * is none. */
 json_t *attribute_keyed(const char *root, const char *name, const char *key, char separator);
+/* Of a node of kfd's topology, whose "properties" has lines like "unique_id 2094082018637021184"; 0: not
+ * there. */
+unsigned long long attribute_property(const char *folder, const char *name);
 
 #endif

@@ -120,25 +120,11 @@ struct xgmi_search {
     int links;
 };
 
-/* "unique_id 2094082018637021184": the number after the name; 0 without it. */
-static unsigned long long property(const char *folder, const char *name)
-{
-    char path[FS_PATH_MAX], line[256];
-    unsigned long long value = 0;
-    size_t len = strlen(name);
-    AUTO_FCLOSE FILE *f = fs_join(path, NULL, folder, "properties") == 0 ? fopen(path, "re") : NULL;
-    while (f && value == 0 && fgets(line, sizeof line, f)) {
-        if (strncmp(line, name, len) == 0 && line[len] == ' ')
-            value = strtoull(line + len, NULL, 10);
-    }
-    return value;
-}
-
 static void count_link(const char *path, const char *name, void *arg)
 {
     struct xgmi_search *search = arg;
     (void)name;
-    search->links += property(path, "type") == IO_LINK_XGMI;
+    search->links += attribute_property(path, "type") == IO_LINK_XGMI;
 }
 
 static void find_node(const char *path, const char *name, void *arg)
@@ -146,7 +132,7 @@ static void find_node(const char *path, const char *name, void *arg)
     struct xgmi_search *search = arg;
     char links[FS_PATH_MAX];
     (void)name;
-    if (search->found || property(path, "unique_id") != search->unique_id ||
+    if (search->found || attribute_property(path, "unique_id") != search->unique_id ||
         fs_join(links, NULL, path, "io_links") != 0 || !fs_is_dir(links))
         return;
     search->found = true;

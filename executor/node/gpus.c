@@ -30,20 +30,13 @@ struct kfd_search {
 static void kfd_node(const char *path, const char *name, void *arg)
 {
     struct kfd_search *search = arg;
-    char file[FS_PATH_MAX], line[256];
-    unsigned long long value, unique = 0, version = 0;
+    unsigned long long version = attribute_property(path, "gfx_target_version");
     (void)name;
-    AUTO_FCLOSE FILE *f = fs_join(file, NULL, path, "properties") == 0 ? fopen(file, "re") : NULL;
-    while (f && fgets(line, sizeof line, f)) {
-        if (sscanf(line, "gfx_target_version %llu", &value) == 1)
-            version = value;
-        else if (sscanf(line, "unique_id %llu", &value) == 1)
-            unique = value;
-    }
     if (version == 0)
         return; /* a CPU */
     search->gpus++;
-    if (!search->unique_id || strtoull(search->unique_id, NULL, 16) == unique || search->version == 0)
+    if (!search->unique_id || search->version == 0 ||
+        strtoull(search->unique_id, NULL, 16) == attribute_property(path, "unique_id"))
         search->version = (long long)version;
 }
 
@@ -137,31 +130,13 @@ json_t *gpus_amd(const struct layout *l)
     return scan.out;
 }
 
-static json_t *nvidia_field(const char *path, const char *key)
-{
-    char line[256];
-    json_t *value = NULL;
-    AUTO_FCLOSE FILE *f = fopen(path, "re");
-    while (f && !value && fgets(line, sizeof line, f)) {
-        size_t len = strlen(key);
-        if (strncmp(line, key, len) != 0)
-            continue;
-        char *p = line + len + strspn(line + len, " \t");
-        p[strcspn(p, "\n")] = '\0';
-        value = json_string(p);
-    }
-    return value ? value : json_null();
-}
-
 static void nvidia_gpu(const char *path, const char *name, void *arg)
 {
-    char file[FS_PATH_MAX];
     (void)name;
-    if (fs_join(file, NULL, path, "information") == 0)
-        json_array_append_new(arg, json_pack("{s:s, s:o, s:n, s:n, s:n, s:n, s:o}", "vendor", "nvidia",
-                                             "name", nvidia_field(file, "Model:"), "arch", "vram_total_bytes",
-                                             "vram_used_bytes", "driver", "unique_id",
-                                             nvidia_field(file, "GPU UUID:")));
+    json_array_append_new(arg, json_pack("{s:s, s:o, s:n, s:n, s:n, s:n, s:o}", "vendor", "nvidia", "name",
+                                         attribute_keyed(path, "information", "Model", ':'), "arch",
+                                         "vram_total_bytes", "vram_used_bytes", "driver", "unique_id",
+                                         attribute_keyed(path, "information", "GPU UUID", ':')));
 }
 
 static json_t *json_bytes(double x)

@@ -5,6 +5,7 @@
 #include "common/base/text.h"
 #include "executor/node/attribute.h"
 #include "executor/workdir/entries.h"
+#include "executor/workdir/sysfile.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -77,12 +78,11 @@ static bool is_of_interest(const char *word, size_t len)
 /* The rest of the command line, such as the disk's identity, is nobody's business. */
 static json_t *kernel_options(const struct layout *l)
 {
-    char path[FS_PATH_MAX], line[COMMAND_LINE_MAX];
-    AUTO_FCLOSE FILE *f = fs_join(path, NULL, l->proc, "cmdline") == 0 ? fopen(path, "re") : NULL;
-    bool found = f && fgets(line, sizeof line, f);
+    char line[COMMAND_LINE_MAX];
+    bool found = sysfile_line(l->proc, "cmdline", line, sizeof line);
     AUTO(buf_release) struct buf out = {.max = OPTIONS_MAX};
     AUTO(buf_release) struct buf clean = {.max = (size_t)OPTIONS_MAX * 8};
-    for (const char *p = found ? line : ""; *p;) {
+    for (const char *p = line; *p;) {
         size_t len = strcspn(p, " \n");
         if (is_of_interest(p, len) && out.len + len + 1 < OPTIONS_MAX)
             buf_printf(&out, "%s%.*s", out.len > 0 ? " " : "", (int)len, p);

@@ -30,7 +30,7 @@ int built_is_intact(const struct suite *s, size_t variant, char *why, struct err
     int intact = seal_check(state->build, path, SEAL_LISTED, why, &unread);
     if (intact == 1)
         intact = sources_intact(s, variant, why, &unread);
-    if (intact < 0) /* whoever did that: the build is made again */
+    if (intact < 0) /* whatever the cause, the build is made again */
         snprintf(why, SEAL_REASON_MAX, "its seal cannot be read (%.150s)", unread.msg);
     return intact > 0;
 }

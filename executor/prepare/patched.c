@@ -104,7 +104,7 @@ static int edit_files(struct suite *s, const struct variant *v, struct edits *ed
     return 0;
 }
 
-/* The copy's patched files are what they should be. */
+/* Whether the patched files of the copy are what they should be. */
 static bool matches_edits(const char *dir, const struct edits *edits)
 {
     for (size_t i = 0; i < edits->count; i++) {

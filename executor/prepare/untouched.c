@@ -64,7 +64,7 @@ static int look(struct look *l)
     return l->rc;
 }
 
-/* What passes may have passed a moment later. */
+/* A passing failure may be over a moment later, so what could not be read is tried again. */
 static int look_again(struct look *l)
 {
     static const struct timespec moment = {.tv_nsec = 100000000};
@@ -168,13 +168,13 @@ static int look_at_variant(struct suite *s, size_t variant, struct err *err)
     return *l.unread ? disbelieve_unread(&l) : 0;
 }
 
-/* A look may take a fiftieth of the time; short ones are no matter. */
+/* Looks may take a fiftieth of the time; those that are short are always made. */
 static bool is_due(const struct seal_state *v)
 {
     return v->look_cost_s < look_short_s || clock_mono_s() - v->looked_s >= 50 * v->look_cost_s;
 }
 
-/* What is as it was sealed now was so when the tests before began. */
+/* What is unchanged now was also unchanged when the earlier tests began. */
 static void verify(struct suite *s, size_t variant)
 {
     for (size_t i = 0; i < s->job.test_count; i++)
@@ -182,7 +182,7 @@ static void verify(struct suite *s, size_t variant)
             s->test[i].unverified = false;
 }
 
-/* What has changed is told at the end. */
+/* The look is quiet: what has changed is told once, at the end of the run. */
 static int look_before(struct suite *s, size_t variant, struct err *err)
 {
     struct seal_state *v = &s->variant[variant].seal;

@@ -46,7 +46,7 @@ int closing_seal(struct suite *s, struct err *err)
     return remove_private_files(s, err);
 }
 
-/* A look that fails is told, and keeps no run open. */
+/* Looks at what builds and tests left. A failure of the look is told, but does not keep the run open. */
 static void look_once_more(struct suite *s)
 {
     struct err why = {.kind = ERR_NONE};
@@ -94,7 +94,7 @@ static void end_unfinished(struct suite *s, enum run_status status, const char *
     }
 }
 
-/* What a scheduler was given goes on without a supervisor. */
+/* Under a scheduler, the time without a supervisor counts, because the jobs went on. */
 static double worked_s(const struct suite *s)
 {
     double own_s = (double)(clock_mono_ns() - s->time.start_ns) * 1e-9;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The node's facts of a GPU, by what gpu_use calls it. Borrowed. */
+/* Finds a GPU's facts by the name that gpu_use gives it. Borrowed. */
 static const json_t *find_facts(const json_t *gpus, const char *name)
 {
     size_t i;

@@ -72,7 +72,7 @@ static bool share_lane(const struct suite *s, size_t a, size_t b)
     return false;
 }
 
-/* `first` has the first test of each unit. */
+/* Finds the unit of a test, or begins one; `first` has the first test of each unit. */
 static size_t find_unit(const struct suite *s, size_t test, size_t *first, size_t *count)
 {
     size_t u = 0;

@@ -7,7 +7,7 @@
 /* How much longer than the others, in parts of the even share, a lane may get so that units stay home. */
 static const double home_slack = 0.15;
 
-/* While units are spread. */
+/* The state while units are spread over the lanes. */
 struct spread {
     struct lane_queue *q;
     size_t *order; /* units, longest first */
@@ -38,7 +38,7 @@ static void add_to_unit(struct lane_queue *q, const struct lane_item *item)
     u->left_s += item->over ? 0 : item->expected_s;
 }
 
-/* By insertion: units of equal length stay in the plan's order. */
+/* Sorts by insertion, so that units of equal length stay in the plan's order. */
 static void sort_longest_first(const struct lane_queue *q, size_t *order)
 {
     for (size_t i = 0; i < q->unit_count; i++) {
@@ -248,7 +248,7 @@ void lane_queue_end(struct lane_queue *q, size_t test)
         q->first++;
 }
 
-/* The least loaded of the lanes that are left, by what they have left. */
+/* Of the lanes that still take tests, the one with the least left to do. */
 static size_t best_lane(const struct lane_queue *q)
 {
     size_t best = LANE_NONE;

@@ -182,7 +182,7 @@ static int run_child(struct profiled *p, struct err *err)
     return rc;
 }
 
-/* rocprofv3 names its file after the host or the process. */
+/* The file is found by its end, because rocprofv3 begins its name with the host or the process. */
 static int find_csv(const char *rel, const char *full, void *arg, struct err *err)
 {
     static const char end[] = "counter_collection.csv";
@@ -239,7 +239,7 @@ static int count_once(struct suite *s, size_t test, enum counters_tool tool, dou
     return fs_exists(done) ? 0 : count_cell(&p, err); /* a supervisor before this one got so far */
 }
 
-/* The first test of its variant and context, of those that worked. */
+/* Whether this is the first test of its variant and context that worked. */
 static bool is_first(const struct suite *s, size_t test)
 {
     const struct job_test *t = &s->job.test[test];

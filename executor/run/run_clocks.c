@@ -17,7 +17,7 @@ static bool must_block(const struct suite *s)
     return s->job.settings.clocks_unverified == CLOCKS_BLOCK;
 }
 
-/* For whoever follows the run, and for summary.json. */
+/* Tells whoever follows the run, and keeps the warning for summary.json. */
 static int warn(struct suite *s, const char *text, struct err *err)
 {
     reason_set(s->clock.warning, "%s", text);

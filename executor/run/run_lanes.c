@@ -202,7 +202,7 @@ static int give_turns(struct lane_run *r, struct err *err)
     return 0;
 }
 
-/* Which lane it was for is found by asking all of them. */
+/* It does not say which lane has news: all of them are asked. */
 static int wait_for_news(struct lane_run *r, struct err *err)
 {
     if (loop_wait(&r->s->loop, err) != 0)

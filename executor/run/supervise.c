@@ -51,7 +51,7 @@ static int tell_unsealed(struct suite *s, size_t test, const char *rel, struct e
 static int take_over(struct suite *s, const struct placement *placement, struct err *err)
 {
     char rel[FS_PATH_MAX];
-    /* First, because the time before it is nobody's. */
+    /* This event comes first, because the time before it belongs to no supervisor. */
     if (journal_add(&s->journal, EVENT_NODE,
                     json_pack("{s:s, s:b}", "message", "resumed after the executor had ended", "resumed", 1),
                     err) != 0)
@@ -148,7 +148,7 @@ int supervise(const struct layout *layout, const char *run_id, struct err *err)
         reason_set(reason, "%s", err->msg);
         closing_run(&s, RUN_PARTIAL, reason, &ignored);
     }
-    if (rc != 0) { /* it is written to a file, and told */
+    if (rc != 0) { /* the message is written to a file and shown to users */
         struct err said = *err;
         secrets_printable(&s.secrets, said.msg, strlen(said.msg), err->msg, sizeof err->msg);
     }

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 enum {
-    JOBS_MAX = 6,   /* that may be lost with a test before it is given up */
-    OVERTIME_S = 60 /* that jobs may take to end once all tests are final */
+    JOBS_MAX = 6,   /* a test is given up when it was lost with that many jobs */
+    OVERTIME_S = 60 /* how long jobs may take to end once all tests are final */
 };
 
 enum phase { PHASE_NEW, PHASE_PREPARING, PHASE_READY };
@@ -115,7 +115,7 @@ struct history {
     bool busy; /* one that is not over has it */
 };
 
-/* By test. The caller frees it. */
+/* One for each test of the job; the caller frees them. */
 static struct history *collect_history(const struct dispatch *d, size_t v)
 {
     struct history *history = xcalloc(d->s->job.test_count, sizeof *history);

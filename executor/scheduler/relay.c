@@ -128,7 +128,7 @@ static int relay_event(struct relay *r, const json_t *event, struct err *err)
     return rc == RELAY_EVENT ? write_event(r, type, event, err) : rc;
 }
 
-/* Whole lines only. Returns how many bytes were consumed, or -1. */
+/* Relays the whole lines of data. Returns how many bytes were consumed, or -1. */
 static int64_t relay_lines(struct relay *r, const char *data, size_t len, struct err *err)
 {
     size_t at = 0;

@@ -36,7 +36,7 @@ static bool find_word(const char *word, const json_t *gpus, size_t count, size_t
     return false;
 }
 
-/* False when a word of the list names no GPU: then nothing is known. */
+/* False when a word of the list names no GPU: then it is not known which GPUs were granted. */
 static bool mark_granted(const char *granted, const json_t *gpus, struct marks *m)
 {
     char words[WORDS_MAX], *at = words, *word;
@@ -144,7 +144,7 @@ static void put_home_first(struct gpu_choice *c, const struct job *job, const js
         c->group[0] = home;
 }
 
-/* One lane of what the tests' environment lets them see. */
+/* There is one lane, with the GPUs that the environment of the tests lets them see. */
 static void leave_to_environment(struct gpu_choice *c, const struct job *job, const json_t *gpus)
 {
     c->group = xcalloc(1, sizeof *c->group);
@@ -171,7 +171,7 @@ static int fail_granted(const char *list, struct err *err)
         list);
 }
 
-/* As the plan's "gpus" says. */
+/* Chooses the GPUs that the plan's "gpus" asks for. */
 static int choose(struct gpu_choice *c, const struct job *job, const json_t *gpus, struct marks *m,
                   struct err *err)
 {

@@ -49,7 +49,7 @@ static int find_gpu(const char *word, size_t len, const json_t *gpus)
     return -1;
 }
 
-/* All of them where the list names one that is not known. */
+/* Where the list names a GPU that is not known, all of them count as used. */
 static void use_listed(const char *list, const json_t *gpus, bool *used, size_t count)
 {
     bool named[GPU_USE_MAX] = {false}, known = list != NULL;
@@ -98,7 +98,7 @@ bool gpu_use_chosen_by_job(const struct job *job)
     return chosen;
 }
 
-/* What HIP counts is what ROCR lets through. */
+/* ROCR comes first, because HIP counts only the devices that ROCR lets through. */
 const char *gpu_use_environment(void)
 {
     static const char *const names[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",

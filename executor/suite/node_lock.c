@@ -113,7 +113,7 @@ static void release_last(struct node_lock *lock)
     lock_close(&lock->gpu[--lock->gpu_count]);
 }
 
-/* All GPUs of a group or none. */
+/* Locks all GPUs of a group, or none. */
 static int take_group(struct node_lock *lock, struct suite *s, size_t group, double wait_s, int64_t until_ns,
                       char *reason, struct err *err)
 {

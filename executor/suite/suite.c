@@ -65,7 +65,7 @@ static double time_of(const json_t *event)
     return ts ? clock_from_iso8601(ts) : 0;
 }
 
-/* By its last end, which says how the executor left perf.json. */
+/* The last end of a test counts: it has the hash of perf.json as the executor left it. */
 static void replay_end(struct test_state *t, const json_t *event)
 {
     const char *seal = json_string_value(json_object_get(event, "perf_sha256"));

@@ -232,7 +232,7 @@ int seal_look(const char *dir, const char *path, enum seal_scope scope, seal_fn 
     return rc < 0 ? -1 : ours && !i.broken;
 }
 
-static void keep_first(void *arg, const struct seal_change *change)
+void seal_keep_first(void *arg, const struct seal_change *change)
 {
     if (!*(char *)arg)
         snprintf(arg, SEAL_REASON_MAX, "%s", change->what);
@@ -241,5 +241,5 @@ static void keep_first(void *arg, const struct seal_change *change)
 int seal_check(const char *dir, const char *path, enum seal_scope scope, char *why, struct err *err)
 {
     *why = '\0';
-    return seal_look(dir, path, scope, keep_first, why, err);
+    return seal_look(dir, path, scope, seal_keep_first, why, err);
 }

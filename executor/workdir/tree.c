@@ -77,16 +77,10 @@ int tree_look(const struct layout *l, const char *kind, const char *name, seal_f
     return fs_is_dir(dir) ? seal_look(dir, path, SEAL_WHOLE, fn, arg, err) : 0;
 }
 
-static void keep_first(void *arg, const struct seal_change *change)
-{
-    if (!*(char *)arg)
-        snprintf(arg, SEAL_REASON_MAX, "%s", change->what);
-}
-
 int tree_check(const struct layout *l, const char *kind, const char *name, char *why, struct err *err)
 {
     *why = '\0';
-    return tree_look(l, kind, name, keep_first, why, err);
+    return tree_look(l, kind, name, seal_keep_first, why, err);
 }
 
 void tree_unseal(const struct layout *l, const char *kind, const char *name)
