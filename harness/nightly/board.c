@@ -182,8 +182,8 @@ static void add_verdicts(json_t *cells, const struct comparison *c)
         digest_note(c, d, note);
         json_object_set_new(cell, "verdict", json_string(verdict_name(d->verdict)));
         json_object_set_new(cell, "note", json_string(note));
-        if (isfinite(d->ratio))
-            json_object_set_new(cell, "ratio", json_real(d->ratio));
+        if (isfinite(d->estimate.ratio))
+            json_object_set_new(cell, "ratio", json_real(d->estimate.ratio));
     }
 }
 

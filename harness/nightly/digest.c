@@ -124,8 +124,8 @@ static void append_cell(struct lines *l, const struct comparison *c, const struc
     char line[LINE_MAX_BYTES + RUN_NAME_MAX], note[DIGEST_NOTE_MAX];
     const char *verdict = d->verdict == VERDICT_NOISY ? "inconclusive" : verdict_name(d->verdict);
     int n = snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, verdict);
-    if (isfinite(d->ratio))
-        n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->ratio - 1) * 100);
+    if (isfinite(d->estimate.ratio))
+        n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->estimate.ratio - 1) * 100);
     digest_note(c, d, note);
     snprintf(line + n, sizeof line - (size_t)n, "%s", note);
     append_line(l, line);

@@ -1,10 +1,13 @@
 #include "harness/session/bisect_steps.h"
 
 #include "common/base/alloc.h"
+#include "common/base/text.h"
 #include "harness/git/tree.h"
 #include "harness/session/bisect_request.h"
 #include "harness/session/cells.h"
 #include "harness/session/measure.h"
+#include "reports/words/number.h"
+#include "reports/words/reason.h"
 #include "results/judge/compare.h"
 #include "results/store/run_load.h"
 
@@ -123,16 +126,37 @@ static bool unusable(const struct suspect_list *cells, const struct run_data *ru
     return true;
 }
 
+/* Why the commit has its mark, for people. */
+static void state_reason(struct bisect_state *b, size_t commit, const struct delta *d)
+{
+    struct bisect_commit *c = &b->commits[commit];
+    AUTO(buf_release) struct buf text = {.max = 2 * BISECT_REASON_MAX};
+    if (c->basis == BISECT_BY_CODE) {
+        char id[13];
+        snprintf(id, sizeof id, "%.12s", b->commits[c->same_as].id);
+        message_plain(&text, REPORT_EN, MSG_EVIDENCE_CODE_OF, id);
+    } else if (d->metric == METRIC_COUNT)
+        message_plain(&text, REPORT_EN, MSG_EVIDENCE_NO_VALUE_EITHER, "", "", b->cells[0].metric);
+    else
+        buf_puts(&text, verdict_reason(d, REPORT_EN).s);
+    int rounds = b->commits[commit > 0 ? commit : b->count - 1].rounds;
+    if (c->basis == BISECT_BY_TESTS && rounds > 1)
+        message_plain(&text, REPORT_EN, MSG_EVIDENCE_IN_ROUNDS, num_int(rounds).s);
+    text_printable_fixed(c->reason, sizeof c->reason, buf_str(&text), text.len);
+}
+
 static void take_build(struct work *w, size_t commit, const struct suspect_list *cells,
                        const struct run_data *run)
 {
-    char code[SHA256_HEX_LEN + 1], reason[COMPARE_REASON_MAX];
+    char code[SHA256_HEX_LEN + 1], reason[BISECT_REASON_MAX];
     const char *gpu = run_data_fact(run, "gpus0.name");
     bool bad = unusable(cells, run, reason, sizeof reason);
     take_code(&w->b->commits[commit], cells, run, code);
     w->b->entries[commit].build = run->info.key;
     snprintf(w->b->gpu, sizeof w->b->gpu, "%s", gpu ? gpu : "");
     bisect_built(&w->b->search, commit, code, bad ? reason : NULL);
+    if (w->b->commits[commit].basis == BISECT_BY_CODE)
+        state_reason(w->b, commit, NULL);
 }
 
 static int build_tree(struct work *w, size_t commit, const struct git_tree *t, struct err *err)
@@ -152,7 +176,7 @@ static int build_tree(struct work *w, size_t commit, const struct git_tree *t, s
 static int build_commit(struct work *w, size_t commit, struct err *err)
 {
     AUTO(git_tree_release) struct git_tree t = {.dir = ""};
-    char reason[COMPARE_REASON_MAX];
+    char reason[BISECT_REASON_MAX];
     say(w, "building", commit);
     int rc = export_commit(w, commit, &t, err);
     if (rc == 0 && !lacks_include(w, &t, reason, sizeof reason))
@@ -169,7 +193,7 @@ static int build_commit(struct work *w, size_t commit, struct err *err)
 static struct compare_options options_of(const struct work *w)
 {
     struct compare_options o = compare_defaults();
-    const struct delta ends = {.ratio = w->b->n_cells > 0 ? w->b->cells[0].ratio : NAN};
+    const struct delta ends = {.estimate.ratio = w->b->n_cells > 0 ? w->b->cells[0].ratio : NAN};
     o.regression = o.improvement = w->plan.threshold;
     return w->b->n_cells > 0 ? bisect_options(&o, &ends) : bisect_end_options(&o);
 }
@@ -179,8 +203,10 @@ static void keep_cell(struct bisect_state *b, const struct delta *d)
     if (b->n_cells == BISECT_CELLS_MAX)
         return;
     struct bisect_cell *c = &b->cells[b->n_cells++];
-    *c = (struct bisect_cell){
-        .context = d->context, .ratio = d->ratio, .base_median = d->base_median, .median = d->now_median};
+    *c = (struct bisect_cell){.context = d->context,
+                              .ratio = d->estimate.ratio,
+                              .base_median = d->base.median,
+                              .median = d->now.median};
     snprintf(c->variant, sizeof c->variant, "%s", d->variant);
     snprintf(c->metric, sizeof c->metric, "%s", metric_info(d->metric)->name);
     snprintf(c->unit, sizeof c->unit, "%s", metric_info(d->metric)->unit);
@@ -209,28 +235,16 @@ static bool find_metric(const struct bisect_state *b, const struct turns_sides *
     return true;
 }
 
-static int judge_cell(const struct bisect_state *b, const struct turns_sides *sides,
-                      const struct compare_options *o, struct delta *d, struct err *err)
-{
-    if (find_metric(b, sides, d))
-        return turns_sides_judge(sides, o, d, err);
-    d->verdict = VERDICT_NOISY;
-    d->ratio = NAN;
-    snprintf(d->reason, sizeof d->reason, "neither side has a valid measurement of %s", b->cells[0].metric);
-    return 0;
-}
-
-static int judge_cells(const struct work *w, const struct turns_sides *sides, struct delta *all,
-                       struct err *err)
+static void judge_cells(const struct work *w, const struct turns_sides *sides, struct delta *all)
 {
     const struct compare_options o = options_of(w);
     for (size_t i = 0; i < w->cells->count; i++) {
-        memcpy(all[i].variant, w->cells->items[i].variant, sizeof all[i].variant);
-        all[i].context = w->cells->items[i].context;
-        if (judge_cell(w->b, sides, &o, &all[i], err) != 0)
-            return -1;
+        const struct suspect *cell = &w->cells->items[i];
+        all[i] = delta_of(cell->variant, cell->context, METRIC_COUNT);
+        all[i].verdict = VERDICT_NOISY;
+        if (find_metric(w->b, sides, &all[i]))
+            turns_sides_judge(sides, &o, &all[i]);
     }
-    return 0;
 }
 
 /* Once the cell is known, only its variant's code counts. */
@@ -252,9 +266,9 @@ static int narrow_codes(const struct work *w, struct err *err)
 
 static void take_delta(struct bisect_entry *e, const struct delta *d)
 {
-    e->ratio = d->now_n > 0 && d->base_n > 0 ? d->ratio : NAN;
-    e->base_median = d->base_n > 0 ? d->base_median : NAN;
-    e->median = d->now_n > 0 ? d->now_median : NAN;
+    e->ratio = d->now.n > 0 && d->base.n > 0 ? d->estimate.ratio : NAN;
+    e->base_median = d->base.n > 0 ? d->base.median : NAN;
+    e->median = d->now.n > 0 ? d->now.median : NAN;
 }
 
 static int judge_commit(struct work *w, struct err *err)
@@ -263,15 +277,15 @@ static int judge_commit(struct work *w, struct err *err)
     AUTO(turns_sides_release) struct turns_sides sides = {.count = 0};
     AUTO_FREE struct delta *all = xcalloc(w->cells->count, sizeof *all);
     bool ends = b->n_cells == 0;
-    if (turns_sides_load(&sides, w->store, &b->entries[w->commit].made, err) != 0 ||
-        judge_cells(w, &sides, all, err) != 0)
+    if (turns_sides_load(&sides, w->store, &b->entries[w->commit].made, err) != 0)
         return -1;
+    judge_cells(w, &sides, all);
     struct delta d = all[0];
     if (ends) {
         bisect_doubt(all, w->cells->count);
         choose_cell(b, all, w->cells->count, &d);
     }
-    bisect_measured(&b->search, w->commit, &d);
+    state_reason(b, bisect_measured(&b->search, w->commit, &d), &d);
     take_delta(&b->entries[w->commit], &d);
     return ends && b->n_cells > 0 ? narrow_codes(w, err) : 0;
 }

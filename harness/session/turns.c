@@ -233,9 +233,8 @@ enum metric turns_sides_metric(const struct turns_sides *s, const struct delta *
     return turns_metric(&base, &now, d);
 }
 
-int turns_sides_judge(const struct turns_sides *s, const struct compare_options *o, struct delta *d,
-                      struct err *err)
+void turns_sides_judge(const struct turns_sides *s, const struct compare_options *o, struct delta *d)
 {
     const struct turns_runs base = {s->bases, s->count}, now = {s->nows, s->count};
-    return turns_judge_rounds(&base, &now, TURNS_EACH, o, d, err);
+    turns_judge_rounds(&base, &now, TURNS_EACH, o, d);
 }

@@ -69,8 +69,7 @@ void turns_sides_release(struct turns_sides *s);
 /* As turns_metric() does. */
 enum metric turns_sides_metric(const struct turns_sides *s, const struct delta *d);
 /* Judges the cell that d names, as turns_judge_rounds() does. */
-int turns_sides_judge(const struct turns_sides *s, const struct compare_options *o, struct delta *d,
-                      struct err *err);
+void turns_sides_judge(const struct turns_sides *s, const struct compare_options *o, struct delta *d);
 
 /* Whether the plan still says what it said then: what two plans measure does not compare. sha256: NULL if it
  * does not matter. ERR_INPUT. */

@@ -86,7 +86,7 @@ int model_changes(struct report_model *m, struct err *err)
         const struct delta *d = m->findings[i];
         const struct history_series *s =
             history_find(&m->against->history, d->variant, d->context, d->metric);
-        if (s && d->in_now && find_changes(m, s, err) != 0)
+        if (s && d->now.present && find_changes(m, s, err) != 0)
             return -1;
     }
     return 0;

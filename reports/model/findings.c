@@ -29,7 +29,7 @@ bool report_finding_matters(const struct delta *d)
 
 static double size_of(const struct delta *d)
 {
-    return isfinite(d->ratio) && d->ratio > 0 ? fabs(log(d->ratio)) : 0;
+    return isfinite(d->estimate.ratio) && d->estimate.ratio > 0 ? fabs(log(d->estimate.ratio)) : 0;
 }
 
 static int by_importance(const void *a, const void *b)

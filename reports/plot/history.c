@@ -17,20 +17,21 @@ static double place(const struct history_series *s, size_t at)
 
 enum msg picture_history_reference(const struct delta *d)
 {
-    return d->against == REFERENCE_LEVEL ? MSG_PLOT_EXPECTED : MSG_PLOT_BASE;
+    return d->reference.kind == REFERENCE_LEVEL ? MSG_PLOT_EXPECTED : MSG_PLOT_BASE;
 }
 
 /* The value that the verdict refers to, and the threshold around it. */
 static bool reference_line(struct buf *out, const struct report_model *m, const struct delta *d)
 {
-    double value = script_value(m, d->reference);
-    if (!isfinite(d->reference))
+    double value = script_value(m, d->reference.value);
+    if (!isfinite(d->reference.value))
         return false;
     buf_printf(out,
                "set object 1 rectangle from graph 0, first %.9g to graph 1, first %.9g behind "
                "fc rgb 'gray' fs solid 0.25 noborder\n"
                "set arrow from graph 0, first %.9g to graph 1, first %.9g nohead lw 2 lc rgb '%s'\n",
-               value * (1 - d->threshold), value * (1 + d->threshold), value, value, script_colour(2));
+               value * (1 - d->estimate.threshold), value * (1 + d->estimate.threshold), value, value,
+               script_colour(2));
     return true;
 }
 

@@ -132,8 +132,8 @@ static void plan_histories(struct figure_set *set, const struct report_model *m,
         buf_clear(&alt);
         message_plain(&alt, lang, MSG_CAPTION_HISTORY, buf_str(&cell), p->tics ? p->tic[0].date : "",
                       m->now.info.date, message(lang, picture_history_reference(p->delta)),
-                      metric_with_unit(p->delta->metric, p->delta->reference).s,
-                      num_percent(p->delta->threshold).s);
+                      metric_with_unit(p->delta->metric, p->delta->reference.value).s,
+                      num_percent(p->delta->estimate.threshold).s);
         if (changed(m, p->series))
             message_plain(&alt, lang, MSG_CAPTION_CHANGES);
         snprintf(set->items[set->count - 1].caption, FIGURE_CAPTION_MAX, "%s", buf_str(&alt));

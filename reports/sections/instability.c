@@ -78,9 +78,9 @@ static void odd_values(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->n_findings; i++) {
         const struct delta *d = m->findings[i];
-        if (!d->outlier && !d->slow_first)
+        if (!d->doubts.outlier && !d->doubts.slow_first)
             continue;
-        md_item(w, d->outlier ? MSG_UNSTABLE_OUTLIER : MSG_UNSTABLE_SLOW_FIRST, d->variant,
+        md_item(w, d->doubts.outlier ? MSG_UNSTABLE_OUTLIER : MSG_UNSTABLE_SLOW_FIRST, d->variant,
                 phrase_at(w->lang, d->context).s);
     }
 }

@@ -20,25 +20,26 @@ static struct num cells_text(enum report_lang lang, int n)
 /* Inconclusive for a reason that neither other nights nor more repetitions would change. */
 static bool needs_something_else(const struct delta *d)
 {
-    return d->other_device || d->stayed;
+    return d->doubts.other_device || d->reason == REASON_STAYED;
 }
 
 static bool nights_vary(const struct delta *d)
 {
-    if (needs_something_else(d) || d->disputed)
+    if (needs_something_else(d) || d->reason == REASON_DISAGREE)
         return false;
-    return d->verdict == VERDICT_NOISY && d->method == METHOD_NIGHTS && d->floor == FLOOR_NIGHTS &&
-           !lead_is_settled(d);
+    return d->verdict == VERDICT_NOISY && d->estimate.method == METHOD_NIGHTS &&
+           d->estimate.floor == FLOOR_NIGHTS && !lead_is_settled(d);
 }
 
 /* Few repetitions are the reason only where the spread within a run decides. */
 static bool too_few(const struct delta *d)
 {
-    bool few = d->base_n < REPETITIONS_WANTED || d->now_n < REPETITIONS_WANTED;
-    if (!few || needs_something_else(d) || d->method == METHOD_NONE || !isfinite(d->ratio) ||
-        nights_vary(d) || lead_is_settled(d))
+    bool few = d->base.n < REPETITIONS_WANTED || d->now.n < REPETITIONS_WANTED;
+    if (!few || needs_something_else(d) || d->estimate.method == METHOD_NONE ||
+        !isfinite(d->estimate.ratio) || nights_vary(d) || lead_is_settled(d))
         return false;
-    return d->verdict == VERDICT_NOISY || (d->method == METHOD_THRESHOLD && d->verdict != VERDICT_UNCHANGED);
+    return d->verdict == VERDICT_NOISY ||
+           (d->estimate.method == METHOD_THRESHOLD && d->verdict != VERDICT_UNCHANGED);
 }
 
 static void repetitions(const struct report_model *m, struct md *w)
@@ -48,7 +49,7 @@ static void repetitions(const struct report_model *m, struct md *w)
         const struct delta *d = m->findings[i];
         weak += too_few(d);
         vary += nights_vary(d);
-        moved += d->other_device && d->verdict == VERDICT_NOISY;
+        moved += d->doubts.other_device && d->verdict == VERDICT_NOISY;
     }
     if (moved)
         md_item(w, MSG_STEP_MOVED, cells_text(w->lang, moved).s);

@@ -166,28 +166,28 @@ static void tests(const struct report_model *m, struct md *w)
 /* Whether the value was compared with something else than the base as it was measured. */
 static bool expects(const struct delta *d)
 {
-    return d->method == METHOD_NIGHTS || fabs(verdict_reference(d) / d->base_median - 1) > 0.0005;
+    return d->estimate.method == METHOD_NIGHTS || fabs(verdict_reference(d) / d->base.median - 1) > 0.0005;
 }
 
 static void finding(const struct delta *d, struct md *w)
 {
     AUTO(buf_release) struct buf change = {.max = PHRASE_MAX};
     AUTO(buf_release) struct buf evidence = {.max = PHRASE_MAX};
-    phrase_ratio(&change, w->lang, d->metric, d->ratio);
+    phrase_ratio(&change, w->lang, d->metric, d->estimate.ratio);
     verdict_evidence(d, w->lang, &evidence);
     struct num context = phrase_at(w->lang, d->context);
-    if (d->method == METHOD_NONE)
+    if (d->estimate.method == METHOD_NONE)
         md_item(w, MSG_FINDING_STATUS, d->variant, context.s, verdict_word(d->verdict, w->lang),
                 buf_str(&evidence));
     else if (delta_by_ranks(d))
         md_item(w, MSG_FINDING_ZERO, d->variant, context.s, verdict_word(d->verdict, w->lang),
                 metric_with_unit(d->metric, verdict_reference(d)).s,
-                metric_with_unit(d->metric, d->now_median).s, buf_str(&evidence));
+                metric_with_unit(d->metric, d->now.median).s, buf_str(&evidence));
     else
         md_item(w, expects(d) ? MSG_FINDING_EXPECTED : MSG_FINDING_CHANGE, d->variant, context.s,
                 verdict_word(d->verdict, w->lang), buf_str(&change),
                 metric_with_unit(d->metric, verdict_reference(d)).s,
-                metric_with_unit(d->metric, d->now_median).s, buf_str(&evidence));
+                metric_with_unit(d->metric, d->now.median).s, buf_str(&evidence));
 }
 
 static void tickets(const struct report_model *m, struct md *w)

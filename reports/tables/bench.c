@@ -10,7 +10,7 @@
 
 enum { COMMAND_SHOWN = 48 };
 
-static const struct delta *delta_of(const struct bench_table *b, const char *variant, enum metric m)
+static const struct delta *find_delta(const struct bench_table *b, const char *variant, enum metric m)
 {
     for (size_t i = 0; b->comparison && i < b->comparison->count; i++)
         if (b->comparison->deltas[i].metric == m && strcmp(b->comparison->deltas[i].variant, variant) == 0)
@@ -25,7 +25,7 @@ void bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row
     *row = (struct bench_row){
         .name = v->name, .command = i < b->n_commands ? b->commands[i] : "", .interval = {NAN, NAN}};
     row->cell = run_data_cell(b->run, v->name, 1);
-    row->delta = delta_of(b, v->name, m);
+    row->delta = find_delta(b, v->name, m);
     if (!row->cell)
         return;
     row->values = xcalloc(row->cell->count, sizeof *row->values);
@@ -83,7 +83,7 @@ static void add_row(struct table *t, const struct bench_row *row, enum metric m)
     table_text(t, text);
     snprintf(text, sizeof text, "%zu", row->n);
     table_text(t, text);
-    table_text(t, row->delta ? num_factor(row->delta->factor).s : NUM_NONE);
+    table_text(t, row->delta ? num_factor(row->delta->estimate.factor).s : NUM_NONE);
     table_marked(t,
                  ok          ? verdict_word(row, m)
                  : row->cell ? status_name(row->cell->status)

@@ -10,6 +10,7 @@
 #include "reports/model/view.h"
 #include "reports/render/table.h"
 #include "reports/words/quantity.h"
+#include "reports/words/reason.h"
 #include "results/judge/counters.h"
 
 /* The variants of one run compared with one of them. Borrowed. */
@@ -47,14 +48,11 @@ void table_facts(struct table *t, const struct comparison *c, enum report_lang l
  * does. */
 void table_counters(struct table *t, const struct counter_changes *c, enum report_lang lang);
 
-const char *verdict_word(enum verdict v, enum report_lang lang);
 /* "2 regressed, 17 unchanged" */
 void verdict_counts(const struct comparison *c, enum report_lang lang, struct buf *out);
 /* Appends that the runs are of different tickets, if they are: a mistyped run id would otherwise show as many
  * changes. */
 void verdict_tickets(const struct comparison *c, enum report_lang lang, struct buf *out);
-/* Appends the evidence of a verdict: counts, method, thresholds, warnings. */
-void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out);
 /* What the new value is compared with: what was expected of it by the base or by earlier nights, with what
  * all cells or those of its GPU have in common; else the median of the base. */
 double verdict_reference(const struct delta *d);

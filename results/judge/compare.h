@@ -2,9 +2,9 @@
  *
  * Pure: takes loaded runs and an optional history; reads no store and prints nothing. Cells that only one
  * side has, and cells that stopped or started to work, are findings and never dropped. The evidence
- * determines the method: enough nights of history -> robust z and a practical threshold; five values per
- * run -> bootstrap interval; four -> exact Mann-Whitney; fewer -> the plan's threshold alone. The false
- * discovery rate is controlled over all cells with a p-value.
+ * determines the method (enum compare_method): Student's t about the levels of enough nights, else the tests
+ * of repetitions that so many values allow, else the plan's threshold and the noise. The false discovery rate
+ * is controlled over all cells with a p-value.
  */
 #ifndef KERNSWEEP_RESULTS_JUDGE_COMPARE_H
 #define KERNSWEEP_RESULTS_JUDGE_COMPARE_H
@@ -42,8 +42,8 @@ enum metric compare_primary(const struct run_data *base, const struct run_data *
 
 /* history may be NULL. base may be NULL if there is a history: each cell is then judged against its nights
  * alone. */
-int compare_runs(const struct run_data *base, const struct run_data *now, const struct history *history,
-                 const struct compare_options *options, struct comparison *out, struct err *err);
+void compare_runs(const struct run_data *base, const struct run_data *now, const struct history *history,
+                  const struct compare_options *options, struct comparison *out);
 void comparison_release(struct comparison *c);
 
 /* Whether all cells together are slower; not because they were measured on other GPUs, unless measuring both

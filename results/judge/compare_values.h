@@ -12,8 +12,7 @@ struct comparing_cell {
 };
 
 /* d->metric, variant and context are set; judge_decide() follows once all cells are measured. */
-int compare_cell_values(const struct comparing_cell *c, const struct compare_options *o, struct delta *d,
-                        struct err *err);
+void compare_cell_values(const struct comparing_cell *c, const struct compare_options *o, struct delta *d);
 
 /* On which GPUs the sides were measured, and beside how many tests. */
 void set_places(const struct run_data *base, const struct cell *of_base, const struct run_data *now,

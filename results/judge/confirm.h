@@ -24,7 +24,7 @@ struct suspect_list {
 bool confirm_is_needed(const struct comparison *c);
 /* The regressed cells of the primary metric that the base's plan ran alike, unless the base has no one build;
  * and, if all cells are slower together and nobody knows whether that is the code's, some that tell. */
-int confirm_suspects(const struct comparison *c, struct suspect_list *out, struct err *err);
+void confirm_suspects(const struct comparison *c, struct suspect_list *out);
 /* Whether the base's build cannot clear the cell: what it lost is judged by the newest nights, which have
  * left the base's level. That this build is as slow is nothing new. */
 bool confirm_exceeds_base(const struct delta *d);
@@ -41,7 +41,7 @@ enum confirm_use {
 };
 enum confirm_use confirm_use_for(const struct comparison *c);
 /* The suspects that confirm_judge() left undecided, if measuring them once more may decide. */
-int confirm_undecided(const struct comparison *c, struct suspect_list *out, struct err *err);
+void confirm_undecided(const struct comparison *c, struct suspect_list *out);
 void suspect_list_release(struct suspect_list *l);
 
 /* base, now: the runs of each side in the order they were made; the repetitions of each side are pooled. Sets
@@ -50,16 +50,15 @@ void suspect_list_release(struct suspect_list *l);
  * conclusively, or that the base's build cannot clear, is undecided and stays regressed: not having been able
  * to tell is no refutation. Where the base's build could not be made again, only a cell that is no longer
  * slow is refuted. */
-int confirm_judge(struct comparison *c, const struct run_data *const *base, size_t n_base,
-                  const struct run_data *const *now, size_t n_now, const struct compare_options *options,
-                  struct err *err);
+void confirm_judge(struct comparison *c, const struct run_data *const *base, size_t n_base,
+                   const struct run_data *const *now, size_t n_now, const struct compare_options *options);
 
 /* The stored result for one suspect. */
 struct confirm_record {
     char variant[RUN_NAME_MAX];
     int context;
     enum confirmation confirmation;
-    char reason[COMPARE_REASON_MAX];
+    enum undecided undecided;
 };
 
 struct confirm_records {

@@ -65,29 +65,31 @@ static struct spread spread_of(const struct evidence *e, double own, double pool
 
 static void take_spread(const struct evidence *e, const struct spread *s, struct delta *d)
 {
-    double change = log(d->ratio), reach = t_limit_of(e->limit, 0.05, s->freedom) * s->error;
-    d->z = change / s->error;
-    d->freedom = s->freedom;
-    d->floor = s->floor;
-    d->p = stats_t_p(d->z, s->freedom);
-    d->noise_floor = s->error;
-    d->ratio_low = exp(change - reach);
-    d->ratio_high = exp(change + reach);
+    double change = log(d->estimate.ratio), reach = t_limit_of(e->limit, 0.05, s->freedom) * s->error;
+    d->estimate.z = change / s->error;
+    d->estimate.freedom = s->freedom;
+    d->estimate.floor = s->floor;
+    d->estimate.p = stats_t_p(d->estimate.z, s->freedom);
+    d->estimate.noise_floor = s->error;
+    d->estimate.low = exp(change - reach);
+    d->estimate.high = exp(change + reach);
 }
 
 /* A change against the base's own level that tonight's common factor hides: all cells drifted together. */
 static void judge_drift(const struct evidence *e, const struct compare_options *o, struct delta *d)
 {
     struct spread s = spread_of(e, e->cell->scale.y, e->nights->pooled.y, e->expected.nights);
-    double change = log(d->now_median / e->expected.drifted);
+    double change = log(d->now.median / e->expected.drifted);
     bool significant = fabs(change / s.error) > o->z_limit;
-    bool found_already = d->p <= o->fdr / cells_of_a_night && fabs(d->ratio - 1) > d->threshold;
+    bool found_already =
+        d->estimate.p <= o->fdr / cells_of_a_night && fabs(d->estimate.ratio - 1) > d->estimate.threshold;
     if (found_already || !significant || fabs(expm1(change)) <= o->regression)
         return;
-    d->reference = e->expected.drifted;
-    d->ratio = d->now_median / d->reference;
-    d->factor = metric_info(d->metric)->better == METRIC_LESS ? 1 / d->ratio : d->ratio;
-    d->common = 1;
+    d->reference.value = e->expected.drifted;
+    d->estimate.ratio = d->now.median / d->reference.value;
+    d->estimate.factor =
+        metric_info(d->metric)->better == METRIC_LESS ? 1 / d->estimate.ratio : d->estimate.ratio;
+    d->reference.common = 1;
     take_spread(e, &s, d);
 }
 
@@ -97,19 +99,19 @@ static void judge_current(const struct evidence *e, const struct compare_options
     bool raw = e->expected.raw, less = metric_info(d->metric)->better == METRIC_LESS;
     struct spread s = spread_of(e, raw ? e->cell->scale.y : e->cell->scale.u,
                                 raw ? e->nights->pooled.y : e->nights->pooled.u, e->expected.current_nights);
-    double change = log(d->now_median / e->expected.current), loss = expm1(less ? change : -change);
-    double loss_since_base = less ? d->ratio - 1 : 1 - d->ratio;
-    if (loss <= d->threshold || loss_since_base > d->threshold ||
+    double change = log(d->now.median / e->expected.current), loss = expm1(less ? change : -change);
+    double loss_since_base = less ? d->estimate.ratio - 1 : 1 - d->estimate.ratio;
+    if (loss <= d->estimate.threshold || loss_since_base > d->estimate.threshold ||
         stats_t_p(change / s.error, s.freedom) > o->fdr / cells_of_a_night)
         return;
-    d->against = REFERENCE_LEVEL;
-    d->reference_n = (int)e->expected.current_nights;
-    d->reference = e->expected.current;
-    d->common = e->expected.current_common;
-    d->own = e->expected.current_own;
-    d->other_device = false;
-    d->ratio = d->now_median / d->reference;
-    d->factor = less ? 1 / d->ratio : d->ratio;
+    d->reference.kind = REFERENCE_LEVEL;
+    d->reference.nights = (int)e->expected.current_nights;
+    d->reference.value = e->expected.current;
+    d->reference.common = e->expected.current_common;
+    d->reference.own = e->expected.current_own;
+    d->doubts.other_device = false;
+    d->estimate.ratio = d->now.median / d->reference.value;
+    d->estimate.factor = less ? 1 / d->estimate.ratio : d->estimate.ratio;
     take_spread(e, &s, d);
 }
 
@@ -118,15 +120,15 @@ void judge_nights(const struct evidence *e, const struct compare_options *o, str
     bool raw = e->expected.raw;
     struct spread s = spread_of(e, raw ? e->cell->scale.y : e->cell->scale.u,
                                 raw ? e->nights->pooled.y : e->nights->pooled.u, e->expected.nights);
-    d->method = METHOD_NIGHTS;
-    d->against = e->expected.against;
-    d->reference_n = (int)e->expected.nights;
-    d->common = e->expected.common;
-    d->own = e->expected.own;
-    d->control = e->expected.control;
-    d->other_device = e->expected.other_device;
-    d->threshold = fmin(o->practical, o->regression);
-    if (isnan(d->ratio))
+    d->estimate.method = METHOD_NIGHTS;
+    d->reference.kind = e->expected.against;
+    d->reference.nights = (int)e->expected.nights;
+    d->reference.common = e->expected.common;
+    d->reference.own = e->expected.own;
+    d->reference.control = e->expected.control;
+    d->doubts.other_device = e->expected.other_device;
+    d->estimate.threshold = fmin(o->practical, o->regression);
+    if (isnan(d->estimate.ratio))
         return;
     take_spread(e, &s, d);
     if (isfinite(e->expected.drifted))

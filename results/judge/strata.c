@@ -1,5 +1,6 @@
 #include "results/judge/strata.h"
 
+#include "common/base/alloc.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
@@ -31,18 +32,14 @@ static void drop_moved(struct strata *s)
         s->count = kept;
 }
 
-int strata_of(const struct run_data *base, const struct cell *of_base, const struct run_data *now,
-              const struct cell *of_now, enum metric m, struct strata *out, struct err *err)
+void strata_of(const struct run_data *base, const struct cell *of_base, const struct run_data *now,
+               const struct cell *of_now, enum metric m, struct strata *out)
 {
     struct places p;
     places_of(now, of_now, m, &p);
     size_t per_base = (of_base ? of_base->count : 0) + 1, per_now = of_now->count + 1;
-    *out = (struct strata){.items = calloc(p.count, sizeof *out->items),
-                           .room = malloc(p.count * (per_base + per_now) * sizeof *out->room)};
-    if (!out->items || !out->room) {
-        strata_release(out);
-        return err_set(err, ERR_INTERNAL, "no memory for the repetitions");
-    }
+    *out = (struct strata){.items = xcalloc(p.count, sizeof *out->items),
+                           .room = xmalloc(p.count * (per_base + per_now) * sizeof *out->room)};
     struct base_side b = {.run = base, .cell = of_base, .metric = m};
     places_of(base, of_base, m, &b.places);
     double *room = out->room;
@@ -55,7 +52,6 @@ int strata_of(const struct run_data *base, const struct cell *of_base, const str
             take_base(&b, s);
     }
     drop_moved(out);
-    return 0;
 }
 
 void strata_release(struct strata *s)
@@ -84,7 +80,7 @@ static double centre_of(const struct stratum *s)
     return (log(stats_median(s->base, s->base_n)) + log(stats_median(s->now, s->now_n))) / 2;
 }
 
-int strata_pool(struct strata *s, struct err *err)
+void strata_pool(struct strata *s)
 {
     double centres[PLACES_MAX], common;
     size_t base_n = 0, now_n = 0, most_base = 0, most = 0;
@@ -95,10 +91,8 @@ int strata_pool(struct strata *s, struct err *err)
     }
     common = stats_median(centres, s->count);
     if (s->count < 2 || !isfinite(common))
-        return 0;
-    double *all = malloc((most + 1) * sizeof *all);
-    if (!all)
-        return err_set(err, ERR_INTERNAL, "no memory for the repetitions");
+        return;
+    double *all = xmalloc(most * sizeof *all);
     double *now = all + most_base;
     for (size_t i = 0; i < s->count; i++) {
         const struct stratum *x = &s->items[i];
@@ -117,7 +111,6 @@ int strata_pool(struct strata *s, struct err *err)
     one->now_n = now_n;
     one->device = 0;
     s->count = 1;
-    return 0;
 }
 
 /* How far the median of the GPUs' effects may lie from that of all such GPUs, by how much they differ. */
@@ -135,10 +128,10 @@ static void count_each(const struct delta *each, size_t n, const struct compare_
 {
     bool less = metric_info(out->metric)->better == METRIC_LESS;
     for (size_t i = 0; i < n; i++) {
-        double change = log(each[i].ratio), loss = expm1(less ? change : -change);
-        bool sure = fabs(each[i].z) > o->z_limit;
-        out->gpus_worse += sure && loss > out->threshold;
-        out->gpus_better += sure && -loss > out->threshold;
+        double change = log(each[i].estimate.ratio), loss = expm1(less ? change : -change);
+        bool sure = fabs(each[i].estimate.z) > o->z_limit;
+        out->estimate.gpus_worse += sure && loss > out->estimate.threshold;
+        out->estimate.gpus_better += sure && -loss > out->estimate.threshold;
     }
 }
 
@@ -148,29 +141,30 @@ void strata_combine(const struct delta *each, size_t n, const struct compare_opt
     double squares = 0, freedom = INFINITY;
     size_t showing = 0;
     for (size_t i = 0; i < n; i++) {
-        logs[i] = log(each[i].ratio);
-        nows[i] = each[i].now_median;
-        owns[i] = log(each[i].own);
-        squares += each[i].noise_floor * each[i].noise_floor;
-        freedom = fmin(freedom, each[i].freedom);
+        logs[i] = log(each[i].estimate.ratio);
+        nows[i] = each[i].now.median;
+        owns[i] = log(each[i].reference.own);
+        squares += each[i].estimate.noise_floor * each[i].estimate.noise_floor;
+        freedom = fmin(freedom, each[i].estimate.freedom);
     }
     double change = stats_median(logs, n), own = sqrt(squares) / (double)n, apart = between(logs, n);
     if (n > 2)
         own *= stats_median_error(n) * sqrt((double)n);
     for (size_t i = 0; i < n; i++)
         showing += logs[i] / change >= 0.25;
-    out->noise_floor = fmax(own, apart);
-    out->freedom = apart > own ? fmin(freedom, (double)n + 3) : freedom;
-    out->now_median = stats_median(nows, n);
-    out->ratio = exp(change);
-    out->reference = out->now_median / out->ratio;
-    out->factor = metric_info(out->metric)->better == METRIC_LESS ? 1 / out->ratio : out->ratio;
-    out->z = change / out->noise_floor;
-    out->p = stats_t_p(out->z, out->freedom);
-    double reach = stats_t_limit(0.05, out->freedom) * out->noise_floor;
-    out->ratio_low = exp(change - reach);
-    out->ratio_high = exp(change + reach);
-    out->disagree = (double)showing < 0.8 * (double)n && (double)showing > 0;
-    out->own = exp(stats_median(owns, n));
+    out->estimate.noise_floor = fmax(own, apart);
+    out->estimate.freedom = apart > own ? fmin(freedom, (double)n + 3) : freedom;
+    out->now.median = stats_median(nows, n);
+    out->estimate.ratio = exp(change);
+    out->reference.value = out->now.median / out->estimate.ratio;
+    out->estimate.factor =
+        metric_info(out->metric)->better == METRIC_LESS ? 1 / out->estimate.ratio : out->estimate.ratio;
+    out->estimate.z = change / out->estimate.noise_floor;
+    out->estimate.p = stats_t_p(out->estimate.z, out->estimate.freedom);
+    double reach = stats_t_limit(0.05, out->estimate.freedom) * out->estimate.noise_floor;
+    out->estimate.low = exp(change - reach);
+    out->estimate.high = exp(change + reach);
+    out->doubts.disagree = (double)showing < 0.8 * (double)n && (double)showing > 0;
+    out->reference.own = exp(stats_median(owns, n));
     count_each(each, n, o, out);
 }

@@ -22,8 +22,8 @@ struct strata {
 };
 
 /* base and of_base may be NULL. Strata whose base is of the same GPU stand alone, if there are any. */
-int strata_of(const struct run_data *base, const struct cell *of_base, const struct run_data *now,
-              const struct cell *of_now, enum metric m, struct strata *out, struct err *err);
+void strata_of(const struct run_data *base, const struct cell *of_base, const struct run_data *now,
+               const struct cell *of_now, enum metric m, struct strata *out);
 void strata_release(struct strata *s);
 
 /* Logarithm of now / base, the median over the strata; NaN if the sides are not comparable. */
@@ -31,7 +31,7 @@ double strata_log_ratio(const struct strata *s);
 
 /* All values of each side, each divided by what its GPU's two sides have in common, so that GPUs do not count
  * as noise (an aligned rank test can take them). Replaces all strata by one. */
-int strata_pool(struct strata *s, struct err *err);
+void strata_pool(struct strata *s);
 
 /* The verdicts of several GPUs as one: the effect is the median over them. each: their evidence, judged by
  * METHOD_NIGHTS; n of them. Fills in out. */

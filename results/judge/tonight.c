@@ -1,5 +1,6 @@
 #include "results/judge/tonight.h"
 
+#include "common/base/alloc.h"
 #include "results/judge/judge_nights.h"
 #include "results/judge/nights/places.h"
 #include "results/stats/stats.h"
@@ -98,7 +99,7 @@ static double factor_of_base(const struct tonight *t, double *scratch)
 }
 
 /* Whether most cells that both runs measured are on a GPU now that the base was not measured on. */
-static int find_base_moved(struct tonight *t, struct err *err)
+static void find_base_moved(struct tonight *t)
 {
     size_t moved = 0, all = 0;
     for (size_t i = 0; t->base && i < t->now->n_cells; i++) {
@@ -106,14 +107,12 @@ static int find_base_moved(struct tonight *t, struct err *err)
         struct strata s;
         if (!tonight_is_measured(now, t->metric) || !tonight_is_measured(base, t->metric))
             continue;
-        if (strata_of(t->base, base, t->now, now, t->metric, &s, err) != 0)
-            return -1;
+        strata_of(t->base, base, t->now, now, t->metric, &s);
         all++;
         moved += s.items[0].moved;
         strata_release(&s);
     }
     t->base_moved = 2 * moved > all;
-    return 0;
 }
 
 /* Since the base: only where it can be told from a drift of every cell's own, which the cells' verdicts show.
@@ -287,26 +286,22 @@ static void find_usual_factor(struct tonight *t)
     t->factor_level = t->base_is_newer ? base : usual;
 }
 
-static int read_nights(struct tonight *t, struct err *err)
+static void read_nights(struct tonight *t)
 {
-    size_t most = t->now->n_tests + t->now->n_cells + (t->base ? t->base->n_tests + t->base->n_cells : 0) + 1;
-    struct rows r = {.items = calloc(most, sizeof *r.items), .values = calloc(most, sizeof *r.values)};
-    bool enough = r.items && r.values;
-    if (enough) {
-        find_usual_factor(t);
-        struct common_factor f = factor_of_tonight(t, &r);
-        find_cards_since_base(t, &r);
-        t->factor = f.log;
-        if (f.known)
-            find_shift(t, &f, r.values);
-        struct common_factor base = t->base ? factor_of(t, t->base, &r) : (struct common_factor){0};
-        t->base_factor = base.known ? base.log : NAN;
-        if (t->base && f.known)
-            look_since_base(t, &f, r.values);
-    }
-    free(r.items);
-    free(r.values);
-    return enough ? 0 : err_set(err, ERR_INTERNAL, "no memory for the comparison");
+    size_t most = t->now->n_tests + t->now->n_cells + (t->base ? t->base->n_tests + t->base->n_cells : 0);
+    AUTO_FREE struct common_cell *items = xcalloc(most, sizeof *items);
+    AUTO_FREE double *values = xcalloc(most, sizeof *values);
+    struct rows r = {.items = items, .values = values};
+    find_usual_factor(t);
+    struct common_factor f = factor_of_tonight(t, &r);
+    find_cards_since_base(t, &r);
+    t->factor = f.log;
+    if (f.known)
+        find_shift(t, &f, values);
+    struct common_factor base = t->base ? factor_of(t, t->base, &r) : (struct common_factor){0};
+    t->base_factor = base.known ? base.log : NAN;
+    if (t->base && f.known)
+        look_since_base(t, &f, values);
 }
 
 /* Relative standard error of a cell's median by its repetitions; 0 if unknown. */
@@ -317,47 +312,40 @@ static double cell_error(const struct run_data *run, const struct cell *c, enum 
     return isfinite(error) ? error : 0;
 }
 
-/* Cells that moved to a GPU that nobody knows count only where all have. */
-static int pair_row(const struct tonight *t, const struct cell *base, const struct cell *now, double *x,
-                    uint64_t *device, struct err *err)
+/* Logarithm of now / base. Cells that moved to a GPU that nobody knows count only where all have. */
+static double pair_log(const struct tonight *t, const struct cell *base, const struct cell *now,
+                       uint64_t *device)
 {
-    struct strata s;
-    if (strata_of(t->base, base, t->now, now, t->metric, &s, err) != 0)
-        return -1;
-    *x = strata_log_ratio(&s);
-    *device = s.count == 1 && isfinite(*x) ? s.items[0].device : 0;
-    if (isnan(*x) && t->base_moved)
-        *x = log(now->median[t->metric] / base->median[t->metric]);
-    strata_release(&s);
-    return 0;
+    AUTO(strata_release) struct strata s = {0};
+    strata_of(t->base, base, t->now, now, t->metric, &s);
+    double x = strata_log_ratio(&s);
+    *device = s.count == 1 && isfinite(x) ? s.items[0].device : 0;
+    return isnan(x) && t->base_moved ? log(now->median[t->metric] / base->median[t->metric]) : x;
 }
 
-static int pair_rows(const struct tonight *t, struct common_cell *rows, double *errors, double *values,
-                     size_t *n, struct err *err)
+static size_t pair_rows(const struct tonight *t, struct common_cell *rows, double *errors, double *values)
 {
-    *n = 0;
+    size_t n = 0;
     for (size_t i = 0; i < t->now->n_cells; i++) {
         const struct cell *now = &t->now->cells[i], *base = tonight_base_cell(t, now);
-        double x;
         uint64_t device;
         if (!tonight_is_measured(now, t->metric) || !tonight_is_measured(base, t->metric))
             continue;
-        if (pair_row(t, base, now, &x, &device, err) != 0)
-            return -1;
+        double x = pair_log(t, base, now, &device);
         if (isnan(x))
             continue;
         bool otherwise = t->o->otherwise && t->o->otherwise[now->variant];
         uint64_t code = otherwise ? 0 : variant_code(&t->now->variants[now->variant]);
-        rows[*n] =
+        rows[n] =
             (struct common_cell){.x = x,
                                  .control = code && code == variant_code(&t->base->variants[base->variant]),
                                  .variant = now->variant,
                                  .cell = (size_t)(now - t->now->cells),
                                  .device = device};
-        errors[(*n)++] =
+        errors[n++] =
             hypot(cell_error(t->now, now, t->metric, values), cell_error(t->base, base, t->metric, values));
     }
-    return 0;
+    return n;
 }
 
 /* Two runs alone: nobody knows how much nights differ, so that only what exceeds the threshold is a finding.
@@ -381,41 +369,29 @@ static void find_pair_factor(struct tonight *t, const struct common_cell *rows, 
     t->shift.found = fabs(expm1(f.log)) >= t->o->regression;
 }
 
-static int read_pair(struct tonight *t, struct err *err)
+static void read_pair(struct tonight *t)
 {
-    struct common_cell *rows = calloc(t->now->n_cells + 1, sizeof *rows);
-    double *errors = calloc(t->now->n_cells + 1, sizeof *errors);
-    double *values = calloc(t->now->n_tests + t->base->n_tests + 1, sizeof *values);
-    size_t n;
-    int rc = rows && errors && values ? 0 : err_set(err, ERR_INTERNAL, "no memory for the comparison");
-    if (rc == 0)
-        rc = pair_rows(t, rows, errors, values, &n, err);
-    if (rc == 0)
-        find_pair_factor(t, rows, n, n ? stats_median(errors, n) : 0);
-    free(rows);
-    free(errors);
-    free(values);
-    return rc;
+    AUTO_FREE struct common_cell *rows = xcalloc(t->now->n_cells, sizeof *rows);
+    AUTO_FREE double *errors = xcalloc(t->now->n_cells, sizeof *errors);
+    AUTO_FREE double *values = xcalloc(t->now->n_tests + t->base->n_tests, sizeof *values);
+    size_t n = pair_rows(t, rows, errors, values);
+    find_pair_factor(t, rows, n, n ? stats_median(errors, n) : 0);
 }
 
-int tonight_open(struct tonight *t, const struct run_data *base, const struct run_data *now,
-                 const struct history *history, enum metric m, const struct compare_options *o,
-                 struct err *err)
+void tonight_open(struct tonight *t, const struct run_data *base, const struct run_data *now,
+                  const struct history *history, enum metric m, const struct compare_options *o)
 {
     static const struct history none;
     *t = (struct tonight){.base = base, .now = now, .o = o, .metric = m, .base_factor = NAN};
     history_of_places(history ? history : &none, now, m, false, &t->seen);
     nights_model(&t->seen, m, &t->nights);
     if (metric_info(m)->exact)
-        return 0;
-    int rc = find_base_moved(t, err);
-    if (rc == 0 && t->nights.n_cells)
-        rc = read_nights(t, err);
-    if (rc == 0 && base && !o->same_session)
-        rc = read_pair(t, err);
-    if (rc != 0)
-        tonight_release(t);
-    return rc;
+        return;
+    find_base_moved(t);
+    if (t->nights.n_cells)
+        read_nights(t);
+    if (base && !o->same_session)
+        read_pair(t);
 }
 
 void tonight_release(struct tonight *t)

@@ -37,9 +37,8 @@ struct tonight {
 };
 
 /* history may be NULL. */
-int tonight_open(struct tonight *t, const struct run_data *base, const struct run_data *now,
-                 const struct history *history, enum metric m, const struct compare_options *o,
-                 struct err *err);
+void tonight_open(struct tonight *t, const struct run_data *base, const struct run_data *now,
+                  const struct history *history, enum metric m, const struct compare_options *o);
 void tonight_release(struct tonight *t);
 
 /* Of the cell on this GPU. e has the values of both sides; fills in e->nights, cell, expected and common.

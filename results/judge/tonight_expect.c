@@ -111,7 +111,7 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
     x->raw = !t->removed;
     if (x->raw) /* a segment of u may span a step that all cells shared */
         level.y = level.u + t->factor_level.y;
-    d->history_median = exp(level.y);
+    d->reference.history_median = exp(level.y);
     if (!base) {
         expect_level(t, &level, own, x);
         x->other_device = nights_on_other_device(c, &level, device);

@@ -1,41 +1,15 @@
 #include "results/judge/turns.h"
 
+#include "common/base/alloc.h"
 #include "results/judge/judge.h"
 #include "results/judge/strata.h"
 #include "results/judge/windows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void clear_evidence(struct delta *d)
-{
-    d->p = d->p_adjusted = d->z = d->freedom = d->ratio_low = d->ratio_high = d->history_median = NAN;
-    d->reason[0] = '\0';
-}
-
-static double share_above(const double *x, size_t n, double limit)
-{
-    size_t above = 0;
-    for (size_t i = 0; i < n; i++)
-        above += x[i] > limit;
-    return (double)above / (double)n;
-}
-
-/* Of two states, between which repetitions change at random, the median is of either. */
-static double mixed_share(const struct turns_values *v, const struct compare_options *o,
-                          const struct delta *d)
-{
-    double middle = o->middle > 0 ? o->middle : sqrt(d->ratio), limit = d->reference * middle;
-    if (!isfinite(d->ratio))
-        return 0;
-    double base = share_above(v->base, v->base_n, limit), now = share_above(v->now, v->now_n, limit);
-    return fmax(middle > 1 ? base : 1 - base, fmin(now, 1 - now));
-}
-
-int turns_judge_values(const struct turns_values *v, const struct compare_options *o, struct delta *d,
-                       struct err *err)
+void turns_judge_values(const struct pair *v, enum metric m, const struct compare_options *o, struct delta *d)
 {
     const struct evidence e = {.base = v->base,
                                .base_n = v->base_n,
@@ -48,23 +22,18 @@ int turns_judge_values(const struct turns_values *v, const struct compare_option
     struct compare_options session = *o;
     struct t_limit limit = {0};
     session.same_session = true;
-    clear_evidence(d);
-    d->metric = v->metric;
-    d->base_n = (int)v->base_n;
-    d->now_n = (int)v->now_n;
+    *d = delta_of(d->variant, d->context, m);
+    d->compared = COMPARED_TURNS;
     d->verdict = VERDICT_NOISY;
-    if (v->base_n == 0 || v->now_n == 0) {
-        d->ratio = NAN;
-        snprintf(d->reason, sizeof d->reason, "%s has no valid measurement of %s",
-                 v->now_n ? "the base" : "it", metric_info(v->metric)->name);
-        return 0;
-    }
-    if (judge_measure(&e, &session, d, err) != 0)
-        return -1;
-    d->p_adjusted = d->p;
-    d->mixed = mixed_share(v, o, d);
+    d->reason = REASON_NO_VALUE;
+    d->base.present = v->base_n > 0;
+    d->now.present = v->now_n > 0;
+    judge_measure(&e, &session, d);
+    if (v->base_n == 0 || v->now_n == 0)
+        return;
+    d->estimate.p_adjusted = d->estimate.p;
+    d->estimate.mixed = pair_mixed(v, d->estimate.ratio, o->middle > 0 ? o->middle : sqrt(d->estimate.ratio));
     judge_decide(&session, 1, &limit, d);
-    return 0;
 }
 
 static const struct cell *cell_of(const struct run_data *run, const struct delta *d)
@@ -179,10 +148,9 @@ static void places_of_side(const struct turns_runs *side, const struct delta *d,
 }
 
 /* A stratum for each GPU that both sides used; one of all values where a GPU is unknown. None: no GPU in
- * common.
- */
-static int pool(const struct turns_runs *base, const struct turns_runs *now, const struct delta *d,
-                struct strata *out, struct err *err)
+ * common. */
+static void pool(const struct turns_runs *base, const struct turns_runs *now, const struct delta *d,
+                 struct strata *out)
 {
     struct places a, b;
     size_t most_a = count_tests(base) + 1, most_b = count_tests(now) + 1;
@@ -191,10 +159,8 @@ static int pool(const struct turns_runs *base, const struct turns_runs *now, con
     bool unknown = !a.device[0] || !b.device[0];
     if (unknown)
         b = (struct places){.count = 1};
-    *out = (struct strata){.items = calloc(b.count, sizeof *out->items),
-                           .room = malloc(b.count * (most_a + most_b) * sizeof *out->room)};
-    if (!out->items || !out->room)
-        return err_set(err, ERR_INTERNAL, "no memory for the repetitions");
+    *out = (struct strata){.items = xcalloc(b.count, sizeof *out->items),
+                           .room = xmalloc(b.count * (most_a + most_b) * sizeof *out->room)};
     double *room = out->room;
     for (size_t i = 0; i < b.count; i++) {
         struct stratum *s = &out->items[out->count];
@@ -206,16 +172,16 @@ static int pool(const struct turns_runs *base, const struct turns_runs *now, con
         s->now_n = values_on(now, d, s->device, s->now);
         out->count++;
     }
-    return strata_pool(out, err);
+    strata_pool(out);
 }
 
 /* Of any two of the runs: each is held against the first. */
-static const char *differ_in_window(const struct turns_runs *base, const struct turns_runs *now,
-                                    const struct delta *d)
+static enum reason_code differ_in_window(const struct turns_runs *base, const struct turns_runs *now,
+                                         const struct delta *d)
 {
     const struct run_data *first = base->count ? base->items[0] : NULL;
     const struct cell *of_first = first ? cell_of(first, d) : NULL;
-    const char *why = NULL;
+    enum reason_code why = REASON_NONE;
     for (size_t i = 0; first && !why && i < base->count + now->count; i++) {
         const struct run_data *run = i < base->count ? base->items[i] : now->items[i - base->count];
         why = windows_differ(d->metric, first, of_first, run, cell_of(run, d));
@@ -223,32 +189,22 @@ static const char *differ_in_window(const struct turns_runs *base, const struct 
     return why;
 }
 
-int turns_judge(const struct turns_runs *base, const struct turns_runs *now, const struct compare_options *o,
-                struct delta *d, struct err *err)
+void turns_judge(const struct turns_runs *base, const struct turns_runs *now, const struct compare_options *o,
+                 struct delta *d)
 {
-    struct strata strata;
-    struct turns_values v = {.metric = d->metric};
-    int rc = pool(base, now, d, &strata, err);
-    bool apart = rc == 0 && strata.count == 0;
-    if (rc == 0 && !apart) {
-        v.base = strata.items[0].base;
-        v.base_n = strata.items[0].base_n;
-        v.now = strata.items[0].now;
-        v.now_n = strata.items[0].now_n;
+    AUTO(strata_release) struct strata strata = {0};
+    struct pair v = {0};
+    pool(base, now, d, &strata);
+    if (strata.count) {
+        const struct stratum *s = &strata.items[0];
+        v = (struct pair){.base = s->base, .base_n = s->base_n, .now = s->now, .now_n = s->now_n};
     }
-    if (rc == 0)
-        rc = turns_judge_values(&v, o, d, err);
-    d->apart = apart;
-    if (rc == 0 && apart)
-        snprintf(d->reason, sizeof d->reason,
-                 "the two sides were measured on different GPUs: name one in the plan's \"gpus\"");
-    const char *why = differ_in_window(base, now, d);
-    if (rc == 0 && why && v.base_n && v.now_n) {
+    turns_judge_values(&v, d->metric, o, d);
+    enum reason_code why = strata.count ? differ_in_window(base, now, d) : REASON_APART;
+    if (why == REASON_APART || (why && v.base_n && v.now_n)) {
         d->verdict = VERDICT_NOISY;
-        snprintf(d->reason, sizeof d->reason, "%s", why);
+        d->reason = why;
     }
-    strata_release(&strata);
-    return rc;
 }
 
 static bool measured(const struct run_data *const *runs, size_t n, const struct delta *d)
@@ -279,16 +235,12 @@ static size_t keep_rounds(const struct turns_runs *base, const struct turns_runs
     return n;
 }
 
-int turns_judge_rounds(const struct turns_runs *base, const struct turns_runs *now, size_t each,
-                       const struct compare_options *o, struct delta *d, struct err *err)
+void turns_judge_rounds(const struct turns_runs *base, const struct turns_runs *now, size_t each,
+                        const struct compare_options *o, struct delta *d)
 {
-    const struct run_data **of_base = malloc((2 * base->count + 1) * sizeof *of_base);
-    if (!of_base)
-        return err_set(err, ERR_INTERNAL, "no memory for the rounds");
+    AUTO_FREE const struct run_data **of_base = xmalloc(2 * base->count * sizeof *of_base);
     const struct run_data **of_now = of_base + base->count;
     size_t n = keep_rounds(base, now, each, d, of_base, of_now);
     const struct turns_runs a = {of_base, n}, b = {of_now, n};
-    int rc = turns_judge(&a, &b, o, d, err);
-    free(of_base);
-    return rc;
+    turns_judge(&a, &b, o, d);
 }

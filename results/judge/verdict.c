@@ -1,6 +1,7 @@
 #include "results/judge/verdict.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const verdict_names[VERDICT_COUNT] = {
@@ -70,6 +71,28 @@ const char *compare_method_name(enum compare_method m)
     return method_names[m];
 }
 
+static const char *const undecided_names[UNDECIDED_COUNT] = {
+    [UNDECIDED_NOISY] = "noisy",
+    [UNDECIDED_NOT_MEASURED] = "not-measured",
+    [UNDECIDED_OLDER_BASE] = "older-base",
+    [UNDECIDED_OTHER_BUILD] = "other-build",
+};
+
+const char *undecided_name(enum undecided u)
+{
+    return undecided_names[u];
+}
+
+bool undecided_from_name(const char *name, enum undecided *out)
+{
+    for (int i = 0; i < UNDECIDED_COUNT; i++)
+        if (strcmp(undecided_names[i], name) == 0) {
+            *out = (enum undecided)i;
+            return true;
+        }
+    return false;
+}
+
 bool confirmation_from_name(const char *name, enum confirmation *out)
 {
     for (int i = 0; i < CONFIRM_COUNT; i++)
@@ -80,15 +103,44 @@ bool confirmation_from_name(const char *name, enum confirmation *out)
     return false;
 }
 
+struct delta delta_of(const char *variant, int context, enum metric m)
+{
+    const struct delta_side none = {.median = NAN, .beside = RUN_UNKNOWN};
+    struct delta d = {
+        .context = context,
+        .metric = m,
+        .verdict = VERDICT_UNCHANGED,
+        .base = none,
+        .now = none,
+        .estimate = {.ratio = NAN,
+                     .factor = NAN,
+                     .threshold = NAN,
+                     .noise_floor = NAN,
+                     .freedom = NAN,
+                     .z = NAN,
+                     .between_runs = NAN,
+                     .detectable = NAN,
+                     .p = NAN,
+                     .p_adjusted = NAN,
+                     .low = NAN,
+                     .high = NAN,
+                     .reach = NAN},
+        .reference = {.value = NAN, .history_median = NAN, .common = 1, .own = 1},
+    };
+    snprintf(d.variant, sizeof d.variant, "%s", variant);
+    return d;
+}
+
 double delta_measured(const struct delta *d)
 {
-    return d->ratio * (d->factor_is_open ? d->common : 1) * (d->own_is_open ? d->own : 1);
+    return d->estimate.ratio * (d->doubts.factor_is_open ? d->reference.common : 1) *
+           (d->doubts.own_is_open ? d->reference.own : 1);
 }
 
 bool delta_by_ranks(const struct delta *d)
 {
-    double least = fmin(d->reference, d->now_median), most = fmax(d->reference, d->now_median);
-    return d->method == METHOD_MANN_WHITNEY && d->gpus <= 1 && least == 0 && most > 0;
+    double least = fmin(d->reference.value, d->now.median), most = fmax(d->reference.value, d->now.median);
+    return d->estimate.method == METHOD_MANN_WHITNEY && d->estimate.gpus <= 1 && least == 0 && most > 0;
 }
 
 struct compare_options compare_defaults(void)

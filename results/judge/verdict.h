@@ -54,7 +54,7 @@ enum confirmation {
     CONFIRM_REFUTED,   /* as fast as the base's build, which is as fast as before */
     CONFIRM_NODE,      /* as fast as the base's build, which is itself much slower than before: the node, not
                           the sources */
-    CONFIRM_UNDECIDED, /* not measured again, or not conclusively */
+    CONFIRM_UNDECIDED, /* not measured again, or not conclusively: see enum undecided */
     CONFIRM_COUNT
 };
 
@@ -65,77 +65,164 @@ const char *scale_floor_name(enum scale_floor f);
 const char *reference_kind_name(enum reference_kind k);
 const char *compare_method_name(enum compare_method m);
 
-enum { COMPARE_REASON_MAX = 400, DELTA_GPU_MAX = 128 };
+/* Why measuring a suspect again did not settle it. */
+enum undecided {
+    UNDECIDED_NOISY,        /* the repetitions in turns do not tell */
+    UNDECIDED_NOT_MEASURED, /* a side has no value */
+    UNDECIDED_OLDER_BASE,   /* the base's build is from before the level of the newest nights (confirm.h) */
+    UNDECIDED_OTHER_BUILD,  /* as slow, and the base's build could not be made again: the code or the node */
+    UNDECIDED_COUNT
+};
+
+const char *undecided_name(enum undecided u);
+bool undecided_from_name(const char *name, enum undecided *out);
+
+/* Why a cell has its verdict. The sentence, with the numbers of the delta, is reports/words/reason.h's. */
+enum reason_code {
+    REASON_NONE, /* not judged yet */
+
+    /* Where there are no two sides of values. */
+    REASON_NEW,           /* not in the base */
+    REASON_MISSING,       /* not measured now */
+    REASON_STATUS,        /* of both sides */
+    REASON_METRIC_LOST,   /* now has no value of the metric, the base has */
+    REASON_METRIC_GAINED, /* the other way round */
+    REASON_FEW_NIGHTS,
+    REASON_NO_VALUE,
+    REASON_OTHER_WINDOW, /* sampled over different parts of the tests */
+    REASON_OTHER_METER,  /* energy by the accumulator, and computed from the power */
+    REASON_APART,        /* measured in turns, on no GPU in common */
+    REASON_NOT_BUILT,    /* measured in turns: a side was not built; `said` may say why */
+    REASON_SAME_CODE,    /* nothing to measure in turns */
+    REASON_SAME_DEVICE_CODE,
+    REASON_TESTS_FAIL, /* measured in turns; whose tests do is in `failed` */
+
+    /* Of values. */
+    REASON_NO_RATIO, /* a value is not positive */
+    REASON_OTHER_GPU,
+    REASON_SAME_VALUE,
+    REASON_NEGLIGIBLE, /* a difference that never matters for the metric */
+    REASON_EXACT,
+    REASON_CHANGED,         /* beyond the threshold and the noise */
+    REASON_BELOW,           /* no such change, and as large a one would be found */
+    REASON_INSUFFICIENT,    /* no such change, and as large a one might not be found */
+    REASON_NOT_SIGNIFICANT, /* beyond the threshold only, as the next ones */
+    REASON_INTERVAL,        /* the interval of the ratio contains 1 */
+    REASON_FACTOR_ERROR,    /* the factor that all cells share is not known better */
+    REASON_NOISE,           /* within the noise of the same build */
+    REASON_SPREAD,          /* runs of the same build differ by as much */
+    REASON_DISAGREE,        /* some repetitions show the change and some do not */
+    REASON_STAYED,          /* as measured, it has not changed: only the factor that cells share says so */
+    REASON_ONE_ROUND,       /* measured in turns: only the last round found it */
+};
+
+/* What a verdict of values in turns lacks for a search, which asks for more than others. */
+enum lack {
+    LACK_NOTHING,
+    LACK_NEAR_HALF, /* too close to half of the ends' change */
+    LACK_AGREEMENT, /* repetitions of both sides are on both sides of the middle */
+    LACK_VALUES,
+    LACK_CELLS, /* not enough as the clearest of so many cells */
+};
+
+/* What a cell is compared with. */
+enum compared_with {
+    COMPARED_RUNS,
+    COMPARED_NIGHTS,   /* there is no base: earlier nights judge */
+    COMPARED_VARIANTS, /* the base is another variant of the same run */
+    COMPARED_TURNS,    /* measured in turns */
+};
+
+enum { DELTA_GPU_MAX = 128, DELTA_SAID_MAX = 161 };
+
+/* What one side measured. */
+struct delta_side {
+    bool present;                  /* the run has the cell */
+    enum status status;            /* OK where it is not present */
+    double median;                 /* NaN when there is none */
+    int n;                         /* values behind it */
+    int failed, of;                /* repetitions that were not OK, of how many; 0 and 0 where all were */
+    int beside;                    /* most tests of their own run beside a counted one; RUN_UNKNOWN */
+    char gpu[DELTA_GPU_MAX];       /* if it is one; "" when unknown */
+    char code[SHA256_HEX_LEN + 1]; /* code identity of the base's build; "" when unknown */
+    char said[DELTA_SAID_MAX];     /* of the first failure; printable */
+};
+
+/* By how much the sides differ. */
+struct delta_estimate {
+    enum compare_method method;
+    double ratio; /* now / reference; NaN when there is none, or it is 0 */
+    double factor;
+    double threshold;       /* relative change that matters, as a fraction */
+    double noise_floor;     /* relative standard error of the ratio; NaN when unknown */
+    enum scale_floor floor; /* of noise_floor; METHOD_NIGHTS only, as z */
+    double freedom;         /* of noise_floor; NaN if it is what `noise` measured */
+    double z;               /* logarithm of the ratio, in units of noise_floor: t with `freedom` degrees */
+    double between_runs;    /* relative spread between runs of one build, from an A/A sweep; NaN when not
+                               measured */
+    double detectable;      /* minimum detectable change, relative; NaN when unknown */
+    double p;               /* NaN when the method gives none */
+    double p_adjusted;      /* after Benjamini-Hochberg */
+    double low, high;       /* interval of the ratio; NaN when the method gives none */
+    double reach; /* of variants of one run: of the interval of the factor's logarithm, to either side;
+                     NaN when unknown */
+    double mixed; /* measured in turns: pair_mixed() */
+    size_t gpus;  /* that the cell was compared on; 0 when unknown */
+    size_t gpus_worse, gpus_better; /* of several: those that changed beyond the threshold, each by itself */
+};
+
+/* What now is compared with: what was expected tonight. */
+struct delta_reference {
+    enum reference_kind kind;
+    double value;
+    int nights;            /* behind it; 0 for a run */
+    int history_n;         /* nights that measured the cell */
+    double history_median; /* of the nights at the current level; NaN when there is none */
+    double common;         /* the common factor of the night that the value contains; 1 when none */
+    double common_error;   /* the standard error of its logarithm, between two runs alone */
+    double own;            /* its GPU's own factor that the value contains; 1 when none. Of several GPUs the
+                              median */
+    bool control;          /* its code is known, and is that of the reference */
+};
+
+/* What speaks against believing the estimate, or against measuring again. */
+struct delta_doubts {
+    bool factor_is_open; /* nobody knows whether reference.common is the node's, or that of code that other
+                            cells share */
+    bool own_is_open;    /* the same of reference.own, and of code that other cells of its GPU share */
+    bool other_device;   /* the reference was measured on other GPUs: it says nothing of this one */
+    bool other_plan;     /* the base's plan ran it otherwise: its build, measured in turns, cannot tell */
+    bool otherwise;      /* compare_options.otherwise of its variant: it is no control */
+    bool other_build;    /* what was measured in turns for the base is not known to be its build, and cannot
+                            clear the cell */
+    bool disagree;       /* some repetitions show the change and some do not */
+    bool outlier;        /* at least one repetition of now is an outlier */
+    bool slow_first;
+    bool apart;      /* variants of one run, on different GPUs */
+    bool unadjusted; /* p is not adjusted for all cells: there are too few values */
+    enum lack lack;
+    size_t cells; /* LACK_CELLS */
+    enum undecided undecided;
+};
 
 struct delta {
     char variant[RUN_NAME_MAX];
     char attn_impl[RUN_NAME_MAX]; /* of the base if now has none */
     int context;
     enum metric metric;
+    size_t order; /* place of the cell in the output */
+    enum compared_with compared;
     enum verdict verdict;
-    bool in_base;
-    bool in_now;
-    bool within_run;         /* the base is another variant of the same run */
-    bool by_nights;          /* there is no base: earlier nights judge */
-    bool apart;              /* both sides have the metric, of different things: sampled in different ways,
-                                or, measured in turns, on different GPUs */
-    enum status base_status; /* OK when absent: check in_base */
-    enum status now_status;
-    double base_median; /* NaN when there is none */
-    double reference;   /* what now is compared with: what was expected tonight */
-    double now_median;
-    int base_n;
-    int now_n;
-    double ratio; /* now / reference; NaN when there is none, or it is 0 */
-    double factor;
-    enum compare_method method;
-    double threshold;    /* relative change that matters, as a fraction */
-    double noise_floor;  /* relative standard error of the ratio; NaN when unknown */
-    double between_runs; /* relative spread between runs of one build, from an A/A sweep; NaN when not
-                            measured */
-    double detectable;   /* minimum detectable change, relative; NaN when unknown */
-    int history_n;
-    double history_median; /* of the nights at the current level; NaN when there is none */
-    enum reference_kind against;
-    int reference_n;     /* nights behind the reference; 0 for a run */
-    double common;       /* the common factor of the night that the reference contains; 1 when none */
-    double common_error; /* the standard error of its logarithm, between two runs alone */
-    bool factor_is_open; /* nobody knows whether common is the node's, or that of code that other cells share
-                          */
-    bool own_is_open;    /* the same of own, and of code that other cells of its GPU share */
-    bool stayed;         /* as measured, it has not changed: only that factor says so */
-    double own;          /* its GPU's own factor that the reference contains; 1 when none. Of several GPUs
-                            the median */
-    bool control;        /* its code is known, and is that of the reference */
-    enum scale_floor floor; /* of noise_floor; METHOD_NIGHTS only, as z */
-    double z;               /* logarithm of the ratio, in units of noise_floor: t with `freedom` degrees */
-    double freedom;         /* of noise_floor; NaN if it is what `noise` measured */
-    double p;               /* NaN when the method gives none */
-    double p_adjusted;      /* after Benjamini-Hochberg */
-    double ratio_low;       /* interval of the ratio; NaN when the method gives none */
-    double ratio_high;
-    size_t gpus;                    /* that the cell was compared on; 0 when unknown */
-    size_t gpus_worse, gpus_better; /* of several: those that changed beyond the threshold, each by itself */
-    bool other_plan;   /* the base's plan ran it otherwise: its build, measured in turns, cannot tell */
-    bool otherwise;    /* compare_options.otherwise of its variant: it is no control */
-    bool other_build;  /* what was measured in turns for the base is not known to be its build, and cannot
-                          clear the cell */
-    bool other_device; /* the reference was measured on other GPUs: it says nothing of this one */
-    bool disagree;     /* some repetitions show the change and some do not */
-    double mixed;    /* measured in turns: the share of the repetitions of a side (of the worse one) that are
-                        on the other side of the middle between them; 0 when there is no ratio */
-    bool disputed;   /* that alone makes it inconclusive */
-    bool negligible; /* beyond the threshold, but by less than ever matters for the metric */
-    bool outlier;    /* at least one repetition of now is an outlier */
-    bool slow_first;
-    size_t order;            /* place of the cell in the output */
-    int beside, base_beside; /* most tests of their own run beside a counted one; RUN_UNKNOWN */
+    enum reason_code reason;
     enum confirmation confirmation;
-    char gpu[DELTA_GPU_MAX]; /* of now, if it is one; "" when unknown */
-    char base_gpu[DELTA_GPU_MAX];
-    char base_code[SHA256_HEX_LEN + 1]; /* code identity of the base's build; "" when unknown */
-    char reason[COMPARE_REASON_MAX];    /* one line for people */
+    struct delta_side base, now;
+    struct delta_estimate estimate;
+    struct delta_reference reference;
+    struct delta_doubts doubts;
 };
+
+/* Without any number yet. */
+struct delta delta_of(const char *variant, int context, enum metric m);
 
 /* The ratio to what was measured before: without the factors of which nobody knows whose they are. */
 double delta_measured(const struct delta *d);

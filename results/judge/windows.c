@@ -22,18 +22,17 @@ static void see(struct seen *s, enum metric m, const struct run_data *run, const
     }
 }
 
-const char *windows_differ(enum metric m, const struct run_data *a, const struct cell *of_a,
-                           const struct run_data *b, const struct cell *of_b)
+enum reason_code windows_differ(enum metric m, const struct run_data *a, const struct cell *of_a,
+                                const struct run_data *b, const struct cell *of_b)
 {
     struct seen s = {0};
     if (!metric_info(m)->sampled)
-        return NULL;
+        return REASON_NONE;
     see(&s, m, a, of_a);
     see(&s, m, b, of_b);
     if (s.other_window)
-        return "sampled over different parts of the tests: not comparable";
+        return REASON_OTHER_WINDOW;
     if (s.other_meter && metric_info(m)->metered)
-        return "measured by the energy accumulator in some tests, computed from the power in others: not"
-               " comparable";
-    return NULL;
+        return REASON_OTHER_METER;
+    return REASON_NONE;
 }

@@ -6,11 +6,11 @@
 #ifndef KERNSWEEP_RESULTS_JUDGE_WINDOWS_H
 #define KERNSWEEP_RESULTS_JUDGE_WINDOWS_H
 
-#include "results/store/run_data.h"
+#include "results/judge/verdict.h"
 
-/* Why the values of a metric of these tests cannot be compared; NULL: they can, or no more is known. Either
- * cell may be NULL. */
-const char *windows_differ(enum metric m, const struct run_data *a, const struct cell *of_a,
-                           const struct run_data *b, const struct cell *of_b);
+/* Why the values of a metric of these tests cannot be compared; REASON_NONE: they can, or no more is known.
+ * Either cell may be NULL. */
+enum reason_code windows_differ(enum metric m, const struct run_data *a, const struct cell *of_a,
+                                const struct run_data *b, const struct cell *of_b);
 
 #endif

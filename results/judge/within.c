@@ -61,23 +61,21 @@ enum verdict within_verdict(const struct variant_delta *d, double threshold)
     return VERDICT_NOISY;
 }
 
-static void state_reason(const struct variant_delta *v, double threshold, struct delta *d)
+static enum reason_code reason_of(const struct variant_delta *v, double threshold)
 {
-    const struct metric_info *m = metric_info(d->metric);
-    bool speed = metric_is_time(d->metric);
-    double times = speed || m->better == METRIC_MORE ? v->factor : 1 / v->factor;
-    int n = snprintf(d->reason, sizeof d->reason, "%.3gx the %s of the reference, threshold %.3g %%", times,
-                     speed ? "speed" : m->name, 100 * threshold);
-    double reach = isfinite(v->factor_error) ? pair_reach(&v->estimate) : 0;
-    if (reach > 0)
-        n += snprintf(d->reason + n, sizeof d->reason - (size_t)n, ", 95 %% interval ±%.2g %%", 100 * reach);
-    if (d->verdict == VERDICT_NOISY && v->estimate.p > v->estimate.alpha && fabs(log(v->factor)) > reach)
-        n += snprintf(d->reason + n, sizeof d->reason - (size_t)n,
-                      ", but the ranks of the repetitions do not tell (Mann-Whitney, p = %.2g)",
-                      v->estimate.p);
-    if (v->apart)
-        snprintf(d->reason + n, sizeof d->reason - (size_t)n,
-                 "; measured on different GPUs, which may differ by %.0f %%", 100 * WITHIN_APART);
+    if (v->negligible && !v->apart)
+        return REASON_NEGLIGIBLE;
+    switch (pair_differ(&v->estimate, threshold)) {
+    case PAIR_SAME:
+        return REASON_BELOW;
+    case PAIR_LESS:
+    case PAIR_MORE:
+        return REASON_CHANGED;
+    case PAIR_OPEN:
+        break;
+    }
+    bool beyond = fabs(log(v->factor)) > log1p(threshold);
+    return beyond ? REASON_NOT_SIGNIFICANT : REASON_INSUFFICIENT;
 }
 
 /* Gives every cell of a measured metric the verdict that the tables of the run show. */
@@ -86,16 +84,18 @@ static void apply_rule(const struct run_data *run, size_t reference, double thre
     for (size_t i = 0; i < c->count; i++) {
         struct delta *d = &c->deltas[i];
         const struct run_variant *v = run_data_variant(run, d->variant);
-        if (!v || metric_info(d->metric)->exact || !isfinite(d->factor))
+        if (!v || metric_info(d->metric)->exact || !isfinite(d->estimate.factor))
             continue;
         struct variant_delta pair =
             compare_pair(run, (size_t)(v - run->variants), reference, d->context, d->metric);
         if (d->metric == c->primary)
             c->verdicts[d->verdict]--;
-        d->threshold = threshold;
-        d->detectable = NAN; /* it was of another rule */
+        d->estimate.threshold = threshold;
+        d->estimate.detectable = NAN; /* it was of another rule */
+        d->estimate.reach = isfinite(pair.factor_error) ? pair_reach(&pair.estimate) : (double)NAN;
+        d->doubts.apart = pair.apart;
         d->verdict = within_verdict(&pair, threshold);
-        state_reason(&pair, threshold, d);
+        d->reason = reason_of(&pair, threshold);
         if (d->metric == c->primary)
             c->verdicts[d->verdict]++;
     }
@@ -111,8 +111,7 @@ int compare_within(const struct run_data *run, size_t reference, const struct co
         return -1;
     now.unmeasured = xmemdup(run->unmeasured, run->n_unmeasured * sizeof *run->unmeasured);
     now.n_unmeasured = run->n_unmeasured;
-    if (compare_runs(&base, &now, NULL, &o, out, err) != 0)
-        return -1;
+    compare_runs(&base, &now, NULL, &o, out);
     apply_rule(run, reference, options->regression, out);
     snprintf(out->base_id, sizeof out->base_id, "%s", run->variants[reference].name);
     return 0;

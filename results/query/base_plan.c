@@ -104,7 +104,7 @@ static void mark(const json_t *before, const json_t *now, struct comparison *c)
 {
     bool all = surroundings_differ(before, now);
     for (size_t i = 0; i < c->count; i++)
-        c->deltas[i].other_plan = all || variants_differ(before, now, c->deltas[i].variant);
+        c->deltas[i].doubts.other_plan = all || variants_differ(before, now, c->deltas[i].variant);
 }
 
 static void name_codes(const struct run_data *base, struct comparison *c)
@@ -112,7 +112,7 @@ static void name_codes(const struct run_data *base, struct comparison *c)
     for (size_t i = 0; i < c->count; i++) {
         const struct run_variant *v = run_data_variant(base, c->deltas[i].variant);
         if (v)
-            memcpy(c->deltas[i].base_code, v->code_sha256, sizeof v->code_sha256);
+            memcpy(c->deltas[i].base.code, v->code_sha256, sizeof v->code_sha256);
     }
 }
 

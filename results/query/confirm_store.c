@@ -22,7 +22,8 @@ int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struc
         sql_bind_text(stmt, ":variant", d->variant);
         sql_bind_int(stmt, ":context", d->context);
         sql_bind_text(stmt, ":outcome", confirmation_name(d->confirmation));
-        sql_bind_text(stmt, ":reason", d->reason);
+        sql_bind_text(stmt, ":reason",
+                      d->confirmation == CONFIRM_UNDECIDED ? undecided_name(d->doubts.undecided) : "");
         if (sql_run(stmt, err) != 0)
             return -1;
     }
@@ -37,8 +38,9 @@ static void read_record(struct sql_stmt *stmt, struct confirm_records *out, size
     *r = (struct confirm_record){.context = (int)sql_col_int(stmt, "context_len", 0)};
     sql_col_text(stmt, "variant", r->variant, sizeof r->variant);
     sql_col_text(stmt, "outcome", name, sizeof name);
-    sql_col_text(stmt, "reason", r->reason, sizeof r->reason);
     out->count += confirmation_from_name(name, &r->confirmation);
+    sql_col_text(stmt, "reason", name, sizeof name);
+    undecided_from_name(name, &r->undecided);
 }
 
 int confirm_load(struct store *s, int64_t now_key, int64_t base_key, struct confirm_records *out,

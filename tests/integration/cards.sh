@@ -81,7 +81,7 @@ moving() {
     try ks compare "$(run_of first)" "$(run_of second)" --json
     exited "a slower card is no regression" 0
     is "every cell is inconclusive" "$(jq -r '[.cells[].verdict] | unique | join(" ")' <<<"$OUT")" noisy
-    like "and says why" "$(jq -r '.cells[0].reason' <<<"$OUT")" "measured on a different GPU than the base"
+    like "and says why" "$(jq -r '.cells[0].reason' <<<"$OUT")" "measured on a different GPU than before"
     sweep both '.gpus = "all" | .placement = "every" | .ticket = "moves" | .variants |= .[:1]'
     try ks compare "$(run_of first)" "$(run_of second)" --json
     exited "nor is it once both were measured" 0

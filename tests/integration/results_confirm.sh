@@ -253,7 +253,7 @@ slower_node() {
     exits "the sweep exits 4" 4 sweep --confirm
     is "all four cells are put down to the node" "$(outcomes)" "node|4"
     ks compare "$(latest_sweep)" --baseline gold --json >"$TMPDIR/node.json" 2>&1
-    like "the reason names the node, not the sources" "$(jq -r '.cells[0].reason' "$TMPDIR/node.json")" "the node, not the sources"
+    like "the reason names the node, not the sources" "$(jq -r '.cells[0].reason' "$TMPDIR/node.json")" "the node, not by the sources"
     like "JUnit counts them as failures, as the exit code does" "$(ks compare "$(latest_sweep)" --baseline gold --format junit)" 'tests="4" failures="4"'
     is "the node is the cause of each cell" "$(jq -c '[.cells[] | [.causes[0].kind, .causes[0].certainty]] | unique' "$TMPDIR/node.json")" \
         '[["node","established"]]'
@@ -271,7 +271,7 @@ older_baseline() {
     like "the table says regressed, and why measuring again does not settle it" "$OUT" "regressed .*the base's build is older than the level"
     unlike "there is no second round, which could not settle it either" "$ERR" "round 2"
     exits "a later compare exits 4" 4 ks compare "$(latest_sweep)" --baseline gold --json
-    like "the reason says what the base's build cannot tell" "$(jq -r '.cells[0].reason' <<<"$OUT")" "before the level of the newest nights"
+    like "the reason says what the base's build cannot tell" "$(jq -r '.cells[0].reason' <<<"$OUT")" "older than the level of the newest nights"
     is "the sources only coincide" "$(jq -c '[.cells[].causes[0] | [.kind, .certainty]] | unique' <<<"$OUT")" '[["code","coincides"]]'
 }
 

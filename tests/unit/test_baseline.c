@@ -81,8 +81,8 @@ static void of_several_runs_is_their_median(void **state)
     while (strcmp(d->variant, "v") != 0)
         d++;
     assert_int_equal(d->verdict, VERDICT_REGRESSED);
-    assert_int_equal(d->base_n, 9);
-    assert_true(d->base_median > 9.9 && d->base_median < 10.1);
+    assert_int_equal(d->base.n, 9);
+    assert_true(d->base.median > 9.9 && d->base.median < 10.1);
     assert_int_equal(a.base.cells[0].counted, 3);
     comparison_release(&c);
     against_release(&a);
@@ -120,7 +120,7 @@ static void gap_in_the_newest_run(const char *db, int nights, bool failed)
     assert_ok(against_compare(&a, &now, &c, &err), &err);
     assert_int_equal(c.count, 2);
     assert_int_equal(c.verdicts[VERDICT_REGRESSED], 2);
-    assert_near(c.deltas[1].ratio, 1.2, 0.01);
+    assert_near(c.deltas[1].estimate.ratio, 1.2, 0.01);
     comparison_release(&c);
     against_release(&a);
     run_data_release(&now);

@@ -27,7 +27,7 @@ static void make_state(struct bisect_state *b)
 /* The ends are built and measured; a commit in the middle does not build. */
 static void advance(struct bisect_state *b)
 {
-    const struct delta slower = {.verdict = VERDICT_REGRESSED, .base_n = 6, .now_n = 6, .reason = "+8 %"};
+    struct delta slower = {.verdict = VERDICT_REGRESSED, .base.n = 6, .now.n = 6};
     bisect_built(&b->search, 0, "good code", NULL);
     bisect_built(&b->search, 3, "bad code", NULL);
     bisect_measured(&b->search, 3, &slower);
@@ -99,7 +99,7 @@ static void a_search_comes_back(void **state)
 
 static void the_answer_comes_back(void **state)
 {
-    const struct delta equal = {.verdict = VERDICT_UNCHANGED, .base_n = 6, .now_n = 6};
+    struct delta equal = {.verdict = VERDICT_UNCHANGED, .base.n = 6, .now.n = 6};
     struct bisect_state b, again;
     struct store s = {0};
     struct bisect_rows rows;
@@ -180,7 +180,7 @@ static void a_word_that_means_none_or_two_is_refused(void **state)
 /* The store's word is that of the first version; whoever reads it is told what is known. */
 static void undecided_ends_come_back(void **state)
 {
-    const struct delta open = {.verdict = VERDICT_NOISY, .base_n = 6, .now_n = 6, .reason = "noise of 9 %"};
+    struct delta open = {.verdict = VERDICT_NOISY, .base.n = 6, .now.n = 6};
     struct bisect_state b, again;
     struct store s = {0};
     struct bisect_rows rows;

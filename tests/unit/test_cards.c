@@ -1,5 +1,6 @@
 /* Several GPUs that differ: what is compared with what, on simulated nights in which the obvious comparison
  * is wrong. Fixed seeds; what the assertions print is what docs/statistics.md states. */
+#include "reports/words/reason.h"
 #include "tests/unit/cards_support.h"
 
 #include "results/judge/strata.h"
@@ -111,8 +112,8 @@ static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *ou
     out->alarms += others > 0 || c.cards.count > card_7 ||
                    (first->verdict != VERDICT_REGRESSED && !card_7 && comparison_regressed(&c));
     out->inconclusive += first->verdict == VERDICT_NOISY;
-    out->named += strstr(first->reason, "measured on a different GPU than") != NULL;
-    out->worst = fmax(out->worst, fabs(log(first->ratio / n.planted[0])));
+    out->named += first->reason == REASON_OTHER_GPU;
+    out->worst = fmax(out->worst, fabs(log(first->estimate.ratio / n.planted[0])));
     comparison_release(&c);
     node_close(&n);
 }
@@ -161,7 +162,7 @@ static void another_mode_is_another_card(void **state)
     struct comparison c = node_compare(&n, NIGHTS - 1, true);
     for (size_t i = 0; i < CARD_CELLS; i++) {
         assert_int_equal(node_delta(&c, i)->verdict, VERDICT_NOISY);
-        assert_true(node_delta(&c, i)->other_device);
+        assert_true(node_delta(&c, i)->doubts.other_device);
     }
     assert_true(c.shift.device_changed);
     assert_false(comparison_regressed(&c));
@@ -217,10 +218,10 @@ static void the_card_on_which_a_cell_is_bad_is_counted(void **state)
     }
     struct comparison c = node_compare(&n, -1, true);
     const struct delta *d = node_delta(&c, 3);
-    assert_int_equal(d->gpus, CARDS);
-    assert_int_equal(d->gpus_worse, 1);
-    assert_int_equal(d->gpus_better, 0);
-    assert_non_null(strstr(d->reason, "the median of 8 GPUs (1 worse, 0 better)"));
+    assert_int_equal(d->estimate.gpus, CARDS);
+    assert_int_equal(d->estimate.gpus_worse, 1);
+    assert_int_equal(d->estimate.gpus_better, 0);
+    assert_non_null(strstr(verdict_reason(d, REPORT_EN).s, "the median of 8 GPUs, 1 of them worse"));
     comparison_release(&c);
     node_close(&n);
 }
@@ -255,19 +256,19 @@ static void the_evidence_of_several_cards_names_no_single_ones_factor(void **sta
     (void)state;
     const struct compare_options o = compare_defaults();
     const double owns[] = {1.06, 1, 1};
-    struct delta each[3], all = {.metric = METRIC_PREFILL_S, .own = owns[0]};
+    struct delta each[3], all = {.metric = METRIC_PREFILL_S, .reference.own = owns[0]};
     for (size_t i = 0; i < 3; i++)
         each[i] = (struct delta){.metric = METRIC_PREFILL_S,
-                                 .ratio = 1,
-                                 .now_median = 1,
-                                 .noise_floor = 0.01,
-                                 .freedom = 10,
-                                 .own = owns[i]};
+                                 .estimate.ratio = 1,
+                                 .now.median = 1,
+                                 .estimate.noise_floor = 0.01,
+                                 .estimate.freedom = 10,
+                                 .reference.own = owns[i]};
     strata_combine(each, 3, &o, &all);
-    assert_near(all.own, 1, 1e-12);
-    each[1].own = owns[0];
+    assert_near(all.reference.own, 1, 1e-12);
+    each[1].reference.own = owns[0];
     strata_combine(each, 3, &o, &all);
-    assert_near(all.own, owns[0], 1e-12);
+    assert_near(all.reference.own, owns[0], 1e-12);
 }
 
 static void variants_on_different_cards_differ_only_by_much(void **state)

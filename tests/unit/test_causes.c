@@ -4,6 +4,7 @@
  * and what differs beside it. Each row says exactly which causes are to be found ("code!" is established,
  * "clock" coincides), for the cell of variant v0 at 1024, or for what all cells have in common.
  */
+#include "reports/words/reason.h"
 #include "tests/unit/causes_scenarios_code.h"
 #include "tests/unit/causes_scenarios_place.h"
 #include "tests/unit/causes_support.h"
@@ -170,7 +171,8 @@ static bool holds(size_t row, uint64_t seed)
         print_error(
             "row %zu, seed %llu: expected \"%s\" and in common \"%s\", found \"%s\" and \"%s\" (%s: %s)\n",
             row, (unsigned long long)seed, s->cell, s->shift, cell, shift,
-            verdict_name(f->comparison.deltas[0].verdict), f->comparison.deltas[0].reason);
+            verdict_name(f->comparison.deltas[0].verdict),
+            verdict_reason(&f->comparison.deltas[0], REPORT_EN).s);
     release(f);
     free(w);
     return right;

@@ -9,7 +9,8 @@
 
 static struct delta cell(const char *variant, int context, enum verdict verdict, double ratio)
 {
-    struct delta d = {.context = context, .metric = METRIC_PREFILL_S, .verdict = verdict, .ratio = ratio};
+    struct delta d = {
+        .context = context, .metric = METRIC_PREFILL_S, .verdict = verdict, .estimate.ratio = ratio};
     snprintf(d.variant, sizeof d.variant, "%s", variant);
     return d;
 }

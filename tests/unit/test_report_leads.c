@@ -109,7 +109,7 @@ static void a_change_of_the_sources_alone_is_likely_the_cause_and_is_to_be_confi
 static void other_plan(struct comparison *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        c->deltas[i].other_plan = true;
+        c->deltas[i].doubts.other_plan = true;
 }
 
 static void what_the_plan_changed_is_not_to_be_confirmed(void **state)
@@ -169,7 +169,7 @@ static void slower_for_unknown_reasons(struct comparison *c)
     c->shift.since_base = true; /* of two runs alone */
     c->shift.p = NAN;
     for (size_t i = 0; i < c->count; i++)
-        c->deltas[i].ratio = 1; /* beside that factor */
+        c->deltas[i].estimate.ratio = 1; /* beside that factor */
 }
 
 static void slower_node_as_confirmed(struct comparison *c)
@@ -249,8 +249,8 @@ static void slower_card(struct comparison *c)
     c->cards.items[0] = (struct card_shift){
         .gpu = "GPU-c", .worse = true, .since_base = true, .ratio = 1.1, .p = NAN, .cells = 4, .all = 4};
     for (size_t i = 0; i < c->count; i++) {
-        c->deltas[i].ratio = 1; /* beside that of its GPU */
-        snprintf(c->deltas[i].gpu, sizeof c->deltas[i].gpu, "GPU-c");
+        c->deltas[i].estimate.ratio = 1; /* beside that of its GPU */
+        snprintf(c->deltas[i].now.gpu, sizeof c->deltas[i].now.gpu, "GPU-c");
     }
 }
 
@@ -510,7 +510,7 @@ static void inconclusive_nights_are_not_sent_for_more_repetitions(void **state)
 static void moved(struct comparison *c)
 {
     c->deltas[0].verdict = VERDICT_NOISY;
-    c->deltas[0].other_device = true;
+    c->deltas[0].doubts.other_device = true;
     c->verdicts[VERDICT_REGRESSED]--;
     c->verdicts[VERDICT_NOISY]++;
 }
@@ -518,21 +518,21 @@ static void moved(struct comparison *c)
 static void stayed(struct comparison *c)
 {
     moved(c);
-    c->deltas[0].other_device = false;
-    c->deltas[0].stayed = true;
+    c->deltas[0].doubts.other_device = false;
+    c->deltas[0].reason = REASON_STAYED;
 }
 
 static void stayed_by_nights(struct comparison *c)
 {
     stayed(c);
-    c->deltas[0].method = METHOD_NIGHTS;
+    c->deltas[0].estimate.method = METHOD_NIGHTS;
 }
 
 static void disputed_by_nights(struct comparison *c)
 {
     stayed_by_nights(c);
-    c->deltas[0].stayed = false;
-    c->deltas[0].disputed = true;
+    c->deltas[0].reason = REASON_INSUFFICIENT;
+    c->deltas[0].reason = REASON_DISAGREE;
 }
 
 static void advice_follows_from_why_a_cell_is_inconclusive(void **state)

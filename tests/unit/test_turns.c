@@ -1,4 +1,5 @@
 /* turns: the metric by which two sides are judged that do not measure the same. */
+#include "reports/words/reason.h"
 #include "results/judge/turns.h"
 #include "tests/unit/results_support.h"
 
@@ -94,11 +95,10 @@ static void a_side_that_lacks_the_metric_may_have_passed(void **state)
     const struct turns_runs of_base = {bases, 1}, of_now = {nows, 1}, of_failing = {failed, 1};
     const struct compare_options o = compare_defaults();
     struct delta d = {.variant = "v", .context = CONTEXT, .metric = METRIC_KERNEL_MS};
-    struct err err = {0};
     (void)state;
-    assert_ok(turns_judge(&of_base, &of_now, &o, &d, &err), &err);
+    turns_judge(&of_base, &of_now, &o, &d);
     assert_int_equal(d.verdict, VERDICT_NOISY);
-    assert_string_equal(d.reason, "it has no valid measurement of kernel_ms");
+    assert_string_equal(verdict_reason(&d, REPORT_EN).s, "it has no valid measurement of kernel_ms");
     assert_true(turns_passed(&of_now, &d));
     assert_false(turns_passed(&of_failing, &d));
     run_data_release(&base);
@@ -123,16 +123,15 @@ static void sides_without_a_gpu_in_common_are_apart(void **state)
     const struct turns_runs on_one = {first, 1}, on_two = {other, 1}, on_both = {both, 2};
     const struct compare_options o = compare_defaults();
     struct delta d = {.variant = "v", .context = CONTEXT, .metric = METRIC_PREFILL_S};
-    struct err err = {0};
     (void)state;
-    assert_ok(turns_judge(&on_one, &on_two, &o, &d, &err), &err);
-    assert_true(d.apart);
+    turns_judge(&on_one, &on_two, &o, &d);
+    assert_int_equal(d.reason, REASON_APART);
     assert_int_equal(d.verdict, VERDICT_NOISY);
-    assert_string_equal(d.reason,
+    assert_string_equal(verdict_reason(&d, REPORT_EN).s,
                         "the two sides were measured on different GPUs: name one in the plan's \"gpus\"");
-    assert_ok(turns_judge(&on_one, &on_both, &o, &d, &err), &err);
-    assert_false(d.apart);
-    assert_int_equal(d.base_n, REPETITIONS);
+    turns_judge(&on_one, &on_both, &o, &d);
+    assert_int_not_equal(d.reason, REASON_APART);
+    assert_int_equal(d.base.n, REPETITIONS);
     run_data_release(&one);
     run_data_release(&two);
 }
@@ -147,35 +146,31 @@ static void rounds_that_one_side_failed_in_do_not_count(void **state)
     const struct turns_runs all = {passed, 4}, first = {ended, 4}, last = {late, 4};
     const struct compare_options o = compare_defaults();
     struct delta d = {.variant = "v", .context = CONTEXT, .metric = METRIC_PREFILL_S};
-    struct err err = {0};
     (void)state;
-    assert_ok(turns_judge_rounds(&all, &all, 2, &o, &d, &err), &err);
-    assert_int_equal(d.base_n, 4 * REPETITIONS);
-    assert_ok(turns_judge_rounds(&all, &first, 2, &o, &d, &err), &err);
-    assert_int_equal(d.base_n, 2 * REPETITIONS);
-    assert_int_equal(d.now_n, 2 * REPETITIONS);
-    assert_ok(turns_judge_rounds(&last, &all, 2, &o, &d, &err), &err);
-    assert_int_equal(d.base_n, 2 * REPETITIONS);
-    assert_int_equal(d.now_n, 2 * REPETITIONS);
-    assert_ok(turns_judge_rounds(&last, &first, 2, &o, &d, &err),
-              &err); /* none has both: the last one tells */
-    assert_int_equal(d.base_n, 2 * REPETITIONS);
-    assert_int_equal(d.now_n, 0);
-    assert_string_equal(d.reason, "it has no valid measurement of prefill_s");
+    turns_judge_rounds(&all, &all, 2, &o, &d);
+    assert_int_equal(d.base.n, 4 * REPETITIONS);
+    turns_judge_rounds(&all, &first, 2, &o, &d);
+    assert_int_equal(d.base.n, 2 * REPETITIONS);
+    assert_int_equal(d.now.n, 2 * REPETITIONS);
+    turns_judge_rounds(&last, &all, 2, &o, &d);
+    assert_int_equal(d.base.n, 2 * REPETITIONS);
+    assert_int_equal(d.now.n, 2 * REPETITIONS);
+    turns_judge_rounds(&last, &first, 2, &o, &d); /* none has both: the last one tells */
+    assert_int_equal(d.base.n, 2 * REPETITIONS);
+    assert_int_equal(d.now.n, 0);
+    assert_string_equal(verdict_reason(&d, REPORT_EN).s, "it has no valid measurement of prefill_s");
     run_data_release(&good);
     run_data_release(&failing);
 }
 
 static double mixed(double middle, const double base[static 5], const double now[static 5])
 {
-    const struct turns_values v = {
-        .base = base, .now = now, .base_n = 5, .now_n = 5, .metric = METRIC_PREFILL_S};
+    const struct pair v = {.base = base, .now = now, .base_n = 5, .now_n = 5};
     struct compare_options o = compare_defaults();
     struct delta d = {0};
-    struct err err = {0};
     o.middle = middle;
-    assert_ok(turns_judge_values(&v, &o, &d, &err), &err);
-    return d.mixed;
+    turns_judge_values(&v, METRIC_PREFILL_S, &o, &d);
+    return d.estimate.mixed;
 }
 
 static void repetitions_on_the_wrong_side_are_counted(void **state)

@@ -122,7 +122,7 @@ void compare_write_junit(const struct comparison *c, struct buf *out)
         buf_printf(out, "%s\">", metric_info(d->metric)->name);
         buf_printf(out, is_bad(c, d) ? "<failure type=\"%s\" message=\"" : "<system-out>%s: ",
                    verdict_name(d->verdict));
-        escape_xml(out, d->reason);
+        escape_xml(out, verdict_reason(d, REPORT_EN).s);
         buf_puts(out, is_bad(c, d) ? "\"/></testcase>\n" : "</system-out></testcase>\n");
     }
     if (comparison_shift_regressed(c))
@@ -238,7 +238,7 @@ void compare_write_github(const struct comparison *c, struct buf *out)
         if (d->context)
             buf_printf(out, " at %d", d->context);
         buf_printf(out, " %s::%s ", verdict_word(d->verdict, REPORT_EN), metric_info(d->metric)->name);
-        github_text(out, d->reason, "%\r\n");
+        github_text(out, verdict_reason(d, REPORT_EN).s, "%\r\n");
         write_github_causes(c, d, out);
         buf_putc(out, '\n');
     }

@@ -40,17 +40,27 @@ enum { FIELDS = 21, SHIFT_TEXT_MAX = 2048 };
 static void list_fields(const struct delta *d, struct field out[static FIELDS])
 {
     const struct field fields[FIELDS] = {
-        {"base_median", d->base_median}, {"now_median", d->now_median},
-        {"base_n", d->base_n},           {"now_n", d->now_n},
-        {"reference", d->reference},     {"ratio", d->ratio},
-        {"factor", d->factor},           {"ratio_low", d->ratio_low},
-        {"ratio_high", d->ratio_high},   {"threshold", d->threshold},
-        {"noise_floor", d->noise_floor}, {"detectable", d->detectable},
-        {"history_n", d->history_n},     {"history_median", d->history_median},
-        {"reference_n", d->reference_n}, {"common", d->common},
-        {"gpu_factor", d->own},          {"z", d->z},
-        {"freedom", d->freedom},         {"p", d->p},
-        {"p_adjusted", d->p_adjusted},
+        {"base_median", d->base.median},
+        {"now_median", d->now.median},
+        {"base_n", d->base.n},
+        {"now_n", d->now.n},
+        {"reference", d->reference.value},
+        {"ratio", d->estimate.ratio},
+        {"factor", d->estimate.factor},
+        {"ratio_low", d->estimate.low},
+        {"ratio_high", d->estimate.high},
+        {"threshold", d->estimate.threshold},
+        {"noise_floor", d->estimate.noise_floor},
+        {"detectable", d->estimate.detectable},
+        {"history_n", d->reference.history_n},
+        {"history_median", d->reference.history_median},
+        {"reference_n", d->reference.nights},
+        {"common", d->reference.common},
+        {"gpu_factor", d->reference.own},
+        {"z", d->estimate.z},
+        {"freedom", d->estimate.freedom},
+        {"p", d->estimate.p},
+        {"p_adjusted", d->estimate.p_adjusted},
     };
     memcpy(out, fields, sizeof fields);
 }
@@ -76,30 +86,32 @@ static json_t *count_or_null(int n)
 /* moved: the base was measured on another GPU. */
 static json_t *encode_place(const struct delta *d)
 {
-    json_t *o = json_pack("{s:I, s:I, s:I, s:b}", "gpus", (json_int_t)d->gpus, "gpus_worse",
-                          (json_int_t)d->gpus_worse, "gpus_better", (json_int_t)d->gpus_better, "moved",
-                          d->other_device);
-    json_object_set_new(o, "gpu", id_or_null(d->gpu));
-    json_object_set_new(o, "base_gpu", id_or_null(d->base_gpu));
-    json_object_set_new(o, "beside", count_or_null(d->beside));
-    json_object_set_new(o, "base_beside", count_or_null(d->base_beside));
+    json_t *o = json_pack("{s:I, s:I, s:I, s:b}", "gpus", (json_int_t)d->estimate.gpus, "gpus_worse",
+                          (json_int_t)d->estimate.gpus_worse, "gpus_better",
+                          (json_int_t)d->estimate.gpus_better, "moved", d->doubts.other_device);
+    json_object_set_new(o, "gpu", id_or_null(d->now.gpu));
+    json_object_set_new(o, "base_gpu", id_or_null(d->base.gpu));
+    json_object_set_new(o, "beside", count_or_null(d->now.beside));
+    json_object_set_new(o, "base_beside", count_or_null(d->base.beside));
     return o;
 }
 
 static json_t *encode_delta(const struct comparison *c, const struct delta *d)
 {
     struct field fields[FIELDS];
-    json_t *o = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:s}", "variant", d->variant,
-                          "attn_impl", d->attn_impl, "context", d->context, "metric",
-                          metric_info(d->metric)->name, "verdict", verdict_name(d->verdict), "method",
-                          compare_method_name(d->method), "confirmation", confirmation_name(d->confirmation),
-                          "outlier", d->outlier, "slow_first", d->slow_first, "reason", d->reason,
-                          "now_status", d->in_now ? status_name(d->now_status) : "");
-    json_object_set_new(o, "against", json_string(reference_kind_name(d->against)));
-    json_object_set_new(o, "control", json_boolean(d->control));
-    json_object_set_new(o, "disagree", json_boolean(d->disagree));
+    json_t *o =
+        json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:s}", "variant", d->variant,
+                  "attn_impl", d->attn_impl, "context", d->context, "metric", metric_info(d->metric)->name,
+                  "verdict", verdict_name(d->verdict), "method", compare_method_name(d->estimate.method),
+                  "confirmation", confirmation_name(d->confirmation), "outlier", d->doubts.outlier,
+                  "slow_first", d->doubts.slow_first, "reason", verdict_reason(d, REPORT_EN).s, "now_status",
+                  d->now.present ? status_name(d->now.status) : "");
+    json_object_set_new(o, "against", json_string(reference_kind_name(d->reference.kind)));
+    json_object_set_new(o, "control", json_boolean(d->reference.control));
+    json_object_set_new(o, "disagree", json_boolean(d->doubts.disagree));
     json_object_set_new(o, "scale",
-                        d->method == METHOD_NIGHTS ? json_string(scale_floor_name(d->floor)) : json_null());
+                        d->estimate.method == METHOD_NIGHTS ? json_string(scale_floor_name(d->estimate.floor))
+                                                            : json_null());
     json_object_set_new(o, "place", encode_place(d));
     list_fields(d, fields);
     for (size_t i = 0; i < FIELDS; i++)
@@ -179,7 +191,7 @@ static void csv_row(const struct comparison *c, const struct delta *d, struct bu
                            d->attn_impl,
                            metric_info(d->metric)->name,
                            verdict_name(d->verdict),
-                           compare_method_name(d->method),
+                           compare_method_name(d->estimate.method),
                            confirmation_name(d->confirmation)};
     buf_printf(out, "%d", d->context);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -193,7 +205,7 @@ static void csv_row(const struct comparison *c, const struct delta *d, struct bu
             buf_printf(out, "%.10g", fields[i].value);
     }
     buf_putc(out, ',');
-    escape_csv_quoted(out, d->reason);
+    escape_csv_quoted(out, verdict_reason(d, REPORT_EN).s);
     buf_putc(out, ',');
     escape_csv_quoted(out, c->base_ticket);
     buf_putc(out, ',');
@@ -217,18 +229,18 @@ static void write_csv(const struct comparison *c, struct buf *out)
 static void md_row(const struct delta *d, struct table *t)
 {
     char factor[32] = NUM_NONE;
-    if (isfinite(d->factor))
-        snprintf(factor, sizeof factor, "%.30sx", num_fixed(d->factor, 2).s);
+    if (isfinite(d->estimate.factor))
+        snprintf(factor, sizeof factor, "%.30sx", num_fixed(d->estimate.factor, 2).s);
     table_text(t, d->context ? num_int(d->context).s : NUM_NONE);
     table_text(t, d->variant);
     table_text(t, d->attn_impl);
     table_text(t, metric_info(d->metric)->name);
-    table_text(t, num_six_digits(d->base_median).s);
-    table_text(t, num_six_digits(d->reference).s);
-    table_text(t, num_six_digits(d->now_median).s);
+    table_text(t, num_six_digits(d->base.median).s);
+    table_text(t, num_six_digits(d->reference.value).s);
+    table_text(t, num_six_digits(d->now.median).s);
     table_text(t, factor);
     table_text(t, verdict_word(d->verdict, REPORT_EN));
-    table_text(t, d->reason);
+    table_text(t, verdict_reason(d, REPORT_EN).s);
 }
 
 static void write_md_causes(const struct comparison *c, struct md *w)

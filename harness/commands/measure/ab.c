@@ -1,6 +1,7 @@
 /* kernsweep ab PLAN --base REV [--head REV]: measures two builds of one plan in turns on its node and judges
  * every cell. */
 #include "common/base/alloc.h"
+#include "common/base/text.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/measure/ab_output.h"
 #include "harness/session/cells.h"
@@ -63,15 +64,9 @@ static void make_cells(struct ab *ab)
     ab->count = all.count;
     ab->cells = xcalloc(all.count, sizeof *ab->cells);
     for (size_t i = 0; i < all.count; i++) {
-        struct delta *d = &ab->cells[i].delta;
         ab->cells[i].open = true;
-        *d = (struct delta){.context = all.items[i].context,
-                            .metric = metric_default(),
-                            .verdict = VERDICT_NOISY,
-                            .base_median = NAN,
-                            .now_median = NAN,
-                            .ratio = NAN};
-        memcpy(d->variant, all.items[i].variant, sizeof d->variant);
+        ab->cells[i].delta = delta_of(all.items[i].variant, all.items[i].context, metric_default());
+        ab->cells[i].delta.verdict = VERDICT_NOISY;
     }
 }
 
@@ -86,11 +81,17 @@ static int list_open(void *of, struct suspect_list *out, struct err *err)
     return 0;
 }
 
-static void close_cell(struct ab_cell *c, enum verdict v, const char *reason)
+static void close_cell(struct ab_cell *c, enum verdict v, enum reason_code reason)
 {
     c->open = false;
     c->delta.verdict = v;
-    snprintf(c->delta.reason, sizeof c->delta.reason, "%.300s", reason);
+    c->delta.reason = reason;
+}
+
+/* What the build, or the first test that failed, said. */
+static void take_said(struct delta_side *side, const char *said)
+{
+    text_printable_fixed(side->said, sizeof side->said, said, strlen(said));
 }
 
 /* Settings act while a test runs, whatever was built. */
@@ -103,18 +104,22 @@ static void judge_build(struct ab_cell *c, const struct run_variant *base, const
                         bool force)
 {
     bool base_ok = base && base->status == STATUS_OK, head_ok = head && head->status == STATUS_OK;
+    struct delta *d = &c->delta;
     c->failed = !head_ok;
+    d->base.present = base_ok;
+    d->now.present = head_ok;
+    d->base.status = base ? base->status : STATUS_OK;
+    d->now.status = head ? head->status : STATUS_OK;
+    take_said(&d->base, base ? base->reason : "");
+    take_said(&d->now, head ? head->reason : "");
     if (!head_ok)
-        close_cell(c, base_ok ? VERDICT_BROKEN : VERDICT_NOISY,
-                   head ? head->reason : "the head was not built");
+        close_cell(c, base_ok ? VERDICT_BROKEN : VERDICT_NOISY, REASON_NOT_BUILT);
     else if (!base_ok)
-        close_cell(c, VERDICT_FIXED, base ? base->reason : "the base was not built");
+        close_cell(c, VERDICT_FIXED, REASON_NOT_BUILT);
     else if (!force && *base->code_sha256 && strcmp(base->code_sha256, head->code_sha256) == 0) {
-        close_cell(c, VERDICT_UNCHANGED,
-                   head->code_of_device ? "the same device code; the host's code was not compared"
-                                        : "the two builds have the same code identity");
         c->same_code = true;
         c->of_device = head->code_of_device;
+        close_cell(c, VERDICT_UNCHANGED, c->of_device ? REASON_SAME_DEVICE_CODE : REASON_SAME_CODE);
     }
 }
 
@@ -145,38 +150,32 @@ static int build_sides(struct ab *ab, struct err *err)
 static void note_absence(struct ab_cell *c, bool base_passed, bool head_passed)
 {
     const struct delta *d = &c->delta;
-    c->failed = !head_passed || (d->now_n == 0 && d->base_n > 0);
+    c->failed = !head_passed || (d->now.n == 0 && d->base.n > 0);
     c->open = false;
     if (!base_passed && !head_passed)
-        close_cell(c, VERDICT_NOISY, "its tests fail on both sides");
+        close_cell(c, VERDICT_NOISY, REASON_TESTS_FAIL);
     else if (!head_passed)
-        close_cell(c, VERDICT_BROKEN, "its tests fail at the head");
+        close_cell(c, VERDICT_BROKEN, REASON_TESTS_FAIL);
     else if (!base_passed)
-        close_cell(c, VERDICT_FIXED, "its tests fail at the base");
+        close_cell(c, VERDICT_FIXED, REASON_TESTS_FAIL);
 }
 
-static void add_failures(struct delta *d, const char *side, const struct turns_failed *f)
+static void take_failures(struct delta_side *side, const struct turns_failed *f)
 {
-    size_t n = strlen(d->reason);
-    if (f->failed > 0)
-        snprintf(d->reason + n, sizeof d->reason - n, "; of the %s, %zu of %zu tests fail", side, f->failed,
-                 f->of);
+    side->failed = (int)f->failed;
+    side->of = (int)f->of;
+    side->status = f->status;
+    take_said(side, f->reason);
 }
 
 /* Where only tests of the head fail, the head is broken, however long the others took. That only tests of the
  * base failed may be chance, and says nothing for the head: what passed is judged. */
-static void note_failures(struct ab_cell *c, const struct turns_failed *base, const struct turns_failed *head)
+static void note_failures(struct ab_cell *c)
 {
-    char reason[COMPARE_REASON_MAX];
-    c->failed = head->failed > 0;
-    if (head->failed > 0 && base->failed == 0) {
-        snprintf(reason, sizeof reason, "%zu of %zu tests fail at the head (%s%s%.200s)", head->failed,
-                 head->of, status_name(head->status), *head->reason ? ": " : "", head->reason);
-        close_cell(c, VERDICT_BROKEN, reason);
-        return;
-    }
-    add_failures(&c->delta, "base", base);
-    add_failures(&c->delta, "head", head);
+    const struct delta *d = &c->delta;
+    c->failed = d->now.failed > 0;
+    if (d->now.failed > 0 && d->base.failed == 0)
+        close_cell(c, VERDICT_BROKEN, REASON_TESTS_FAIL);
 }
 
 static int *rounds_that_found(struct ab_cell *c)
@@ -196,22 +195,22 @@ static void note_verdict(struct ab_cell *c, int64_t rounds_max)
         c->open = c->delta.verdict == VERDICT_NOISY;
 }
 
-static int judge_cell(const struct ab *ab, const struct turns_runs *base, const struct turns_runs *head,
-                      struct ab_cell *c, struct err *err)
+static void judge_cell(const struct ab *ab, const struct turns_runs *base, const struct turns_runs *head,
+                       struct ab_cell *c)
 {
     struct delta *d = &c->delta;
     if (ab->rounds == 0) /* the rounds that find a regression mean one metric */
         d->metric = turns_metric(base, head, d);
-    if (turns_judge(base, head, &ab->options, d, err) != 0)
-        return -1;
-    if (d->base_n == 0 || d->now_n == 0) {
+    const struct turns_failed of_base = turns_failed(base, d), of_head = turns_failed(head, d);
+    turns_judge(base, head, &ab->options, d);
+    take_failures(&d->base, &of_base);
+    take_failures(&d->now, &of_head);
+    if (d->base.n == 0 || d->now.n == 0) {
         note_absence(c, turns_passed(base, d), turns_passed(head, d));
-        return 0;
+        return;
     }
-    const struct turns_failed b = turns_failed(base, d), h = turns_failed(head, d);
     note_verdict(c, ab->rounds_max);
-    note_failures(c, &b, &h);
-    return 0;
+    note_failures(c);
 }
 
 static int measure_round(void *of, const struct suspect_list *open, size_t round, struct err *err)
@@ -230,8 +229,8 @@ static int judge_round(void *of, struct err *err)
         return -1;
     const struct turns_runs base = {sides.bases, sides.count}, head = {sides.nows, sides.count};
     for (size_t i = 0; i < ab->count; i++)
-        if (ab->cells[i].open && judge_cell(ab, &base, &head, &ab->cells[i], err) != 0)
-            return -1;
+        if (ab->cells[i].open)
+            judge_cell(ab, &base, &head, &ab->cells[i]);
     ab->rounds++;
     return 0;
 }
@@ -249,14 +248,12 @@ static int settle(struct ab *ab, struct err *err)
 /* One that only the last round found is not confirmed, unless there was to be one round. */
 static void settle_verdicts(struct ab *ab)
 {
-    char reason[COMPARE_REASON_MAX];
     for (size_t i = 0; i < ab->count; i++) {
         struct ab_cell *c = &ab->cells[i];
-        const int *found = c->delta.base_n > 0 && c->delta.now_n > 0 ? rounds_that_found(c) : NULL;
+        const int *found = c->delta.base.n > 0 && c->delta.now.n > 0 ? rounds_that_found(c) : NULL;
         if (!found || *found >= CHANGE_CONFIRMED || ab->rounds_max == 1)
             continue;
-        snprintf(reason, sizeof reason, "only the last round found it: %.200s", c->delta.reason);
-        close_cell(c, VERDICT_NOISY, reason);
+        close_cell(c, VERDICT_NOISY, REASON_ONE_ROUND);
     }
 }
 

@@ -1,9 +1,9 @@
 #include "harness/commands/measure/ab_output.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "reports/render/markdown.h"
 #include "reports/tables/tables.h"
-#include "results/judge/judge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,17 +68,19 @@ static const char *same_code(const struct ab_cell *c)
 static void add_row(const struct ab_cell *c, struct table *t)
 {
     const struct delta *d = &c->delta;
-    bool measured = d->base_n > 0 && d->now_n > 0;
+    bool measured = d->base.n > 0 && d->now.n > 0;
     table_text(t, num_int(d->context).s);
     table_code(t, d->variant);
-    table_text(t, measured ? metric_with_unit(d->metric, d->base_median).s : NUM_NONE);
-    table_text(t, measured ? metric_with_unit(d->metric, d->now_median).s : NUM_NONE);
-    table_text(t, measured ? num_change(d->ratio - 1).s : NUM_NONE);
+    table_text(t, measured ? metric_with_unit(d->metric, d->base.median).s : NUM_NONE);
+    table_text(t, measured ? metric_with_unit(d->metric, d->now.median).s : NUM_NONE);
+    table_text(t, measured ? num_change(d->estimate.ratio - 1).s : NUM_NONE);
     table_marked(t, c->same_code ? same_code(c) : verdict_word(d->verdict, REPORT_EN), mark_of(c));
+    AUTO(buf_release) struct buf evidence = {.max = TABLE_CELL_MAX};
+    verdict_evidence(d, REPORT_EN, &evidence);
     if (measured)
-        table_text(t, judge_grounds(d));
+        table_text(t, buf_str(&evidence));
     else
-        table_code(t, d->reason); /* may quote what the node said */
+        table_code(t, buf_str(&evidence)); /* may quote what the node said */
 }
 
 static void fill_table(const struct ab_result *r, struct table *t)
@@ -215,9 +217,9 @@ json_t *ab_encode(const struct ab_result *r)
             cells, json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:o, s:o, s:i, s:i, s:s}", "variant", d->variant,
                              "context", d->context, "metric", metric_info(d->metric)->name, "verdict",
                              verdict_name(d->verdict), "same_code", r->cells[i].same_code, "base_median",
-                             cmd_json_number(d->base_median), "head_median", cmd_json_number(d->now_median),
-                             "ratio", cmd_json_number(d->ratio), "base_n", d->base_n, "head_n", d->now_n,
-                             "reason", d->reason));
+                             cmd_json_number(d->base.median), "head_median", cmd_json_number(d->now.median),
+                             "ratio", cmd_json_number(d->estimate.ratio), "base_n", d->base.n, "head_n",
+                             d->now.n, "reason", verdict_reason(d, REPORT_EN).s));
     }
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:i, s:i}", "ticket", r->ticket, "node", r->node, "gpu",
                      r->gpu, "base", encode_side(r->base), "head", encode_side(r->head), "cells", cells,

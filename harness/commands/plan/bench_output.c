@@ -52,7 +52,7 @@ static json_t *encode_row(const struct bench_row *row, enum metric m)
                      row->command, "status", row->cell ? status_name(row->cell->status) : "", "median",
                      cmd_json_number(row->cell && row->n > 0 ? row->cell->median[m] : NAN), "low",
                      cmd_json_number(row->interval.low), "high", cmd_json_number(row->interval.high),
-                     "values", values, "factor", cmd_json_number(d ? d->factor : NAN), "verdict",
+                     "values", values, "factor", cmd_json_number(d ? d->estimate.factor : NAN), "verdict",
                      d ? json_string(verdict_name(d->verdict)) : json_null());
 }
 

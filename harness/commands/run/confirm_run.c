@@ -30,8 +30,12 @@ static void restore_comparison(struct confirming *c)
 static int list_open(void *of, struct suspect_list *out, struct err *err)
 {
     const struct confirming *c = of;
-    return c->measured.count == 0 ? confirm_suspects(&c->f->comparison, out, err)
-                                  : confirm_undecided(&c->f->comparison, out, err);
+    (void)err;
+    if (c->measured.count == 0)
+        confirm_suspects(&c->f->comparison, out);
+    else
+        confirm_undecided(&c->f->comparison, out);
+    return 0;
 }
 
 static int measure_round(void *of, const struct suspect_list *suspects, size_t round, struct err *err)
@@ -55,9 +59,7 @@ static int judge_rounds(void *of, struct err *err)
     if (turns_sides_load(&sides, &f->store, &c->measured, err) != 0)
         return -1;
     restore_comparison(c);
-    if (confirm_judge(&f->comparison, sides.bases, sides.count, sides.nows, sides.count, &f->against.options,
-                      err) != 0)
-        return -1;
+    confirm_judge(&f->comparison, sides.bases, sides.count, sides.nows, sides.count, &f->against.options);
     return confirm_save(&f->store, f->run.info.key, f->against.base.info.key, &f->comparison, err);
 }
 
@@ -67,8 +69,8 @@ static void tell_what_cannot_be_told(const struct confirming *c)
     const struct comparison *now = &c->f->comparison;
     size_t n = 0;
     for (size_t i = 0; i < now->count; i++)
-        n += (now->mixed_base || now->deltas[i].other_plan) && now->deltas[i].verdict == VERDICT_REGRESSED &&
-             now->deltas[i].metric == now->primary;
+        n += (now->mixed_base || now->deltas[i].doubts.other_plan) &&
+             now->deltas[i].verdict == VERDICT_REGRESSED && now->deltas[i].metric == now->primary;
     if (n == 0)
         return;
     fprintf(c->request.opt.progress, "not confirming %zu %s: %s\n", n, n == 1 ? "suspect" : "suspects",

@@ -24,7 +24,8 @@ static void fill_one(struct beside *b, const struct causes_input *in, const stru
 {
     b->code[i] = cause_code_state(b->before->run, in->now.run, d->variant, &b->of_device[i]);
     const struct night_cell *cell = in->nights ? nights_find_cell(in->nights, d->variant, d->context) : NULL;
-    const struct level level = cell && d->against == REFERENCE_LEVEL ? nights_level(cell) : (struct level){0};
+    const struct level level =
+        cell && d->reference.kind == REFERENCE_LEVEL ? nights_level(cell) : (struct level){0};
     const struct clock_nights nights = {
         .cell = cell, .clocks = clocks_of(in, d), .level = level.known ? &level : NULL};
     clock_part_of(b->before, &in->now, d->variant, d->context, d->metric, &nights, &b->clock[i]);
@@ -56,8 +57,8 @@ static bool is_control(const struct beside *b, const struct comparison *c, size_
                        bool other_variants)
 {
     const struct delta *e = &c->deltas[i];
-    return e != d && e->metric == c->primary && b->code[i] == CAUSE_CODE_SAME && !e->otherwise && e->in_now &&
-           e->in_base && !(other_variants && d && strcmp(e->variant, d->variant) == 0);
+    return e != d && e->metric == c->primary && b->code[i] == CAUSE_CODE_SAME && !e->doubts.otherwise &&
+           e->now.present && e->base.present && !(other_variants && d && strcmp(e->variant, d->variant) == 0);
 }
 
 bool controls_stayed(const double *moves, size_t n, double change)
@@ -72,7 +73,7 @@ bool controls_stayed(const double *moves, size_t n, double change)
 /* A change of status has no size: a control that still works stayed where it was. */
 static bool still_works(const struct delta *e)
 {
-    return e->now_status == STATUS_OK && e->base_status == STATUS_OK;
+    return e->now.status == STATUS_OK && e->base.status == STATUS_OK;
 }
 
 struct controls beside_controls(const struct beside *b, const struct comparison *c, const struct delta *d,
@@ -84,7 +85,7 @@ struct controls beside_controls(const struct beside *b, const struct comparison 
     for (size_t i = 0; i < c->count; i++) {
         if (!is_control(b, c, i, d, other_variants))
             continue;
-        double move = slower_by(c->primary, c->deltas[i].ratio);
+        double move = slower_by(c->primary, c->deltas[i].estimate.ratio);
         working += still_works(&c->deltas[i]);
         if (!isfinite(move))
             continue;
@@ -106,7 +107,7 @@ bool beside_whole_variant(const struct comparison *c, const struct delta *d, dou
         if (e->verdict == VERDICT_UNCHANGED)
             return false;
         bool changed = e->verdict == VERDICT_REGRESSED || e->verdict == VERDICT_IMPROVED;
-        if (changed && slower_by(e->metric, e->ratio) / change < 0)
+        if (changed && slower_by(e->metric, e->estimate.ratio) / change < 0)
             return false;
         cells += changed || e->verdict == d->verdict;
     }

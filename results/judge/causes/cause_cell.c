@@ -76,7 +76,7 @@ static void compare_cards(struct finding *f)
 /* The part of a common factor that the clock explains: what was taken out of the cell needs no explaining. */
 static double clock_of_common(const struct finding *f, const struct clock_part *others)
 {
-    double common = slower_by(f->c->primary, f->d->common);
+    double common = slower_by(f->c->primary, f->d->reference.common);
     if (!others || !isfinite(common) || common == 0 || others->explained / common <= 0)
         return 0;
     return fabs(others->explained) < fabs(common) ? others->explained : common;
@@ -91,7 +91,7 @@ static void look_at_clock(struct finding *f)
     f->clock =
         (struct cause){.kind = CAUSE_CLOCK, .share = NAN, .sensitivity = NAN, .sensitivity_error = NAN};
     f->clock_stands =
-        clock_explains(own, f->change, f->d->noise_floor, clock_of_common(f, others), &f->clock);
+        clock_explains(own, f->change, f->d->estimate.noise_floor, clock_of_common(f, others), &f->clock);
     f->clock.alone = f->code == CAUSE_CODE_DIFFERS && others && fabs(others->change) < fabs(own->change) / 2;
     if (f->clock.alone)
         f->clock.certainty = CAUSE_COINCIDES;
@@ -112,7 +112,7 @@ static bool neighbours_spare_controls(const struct finding *f)
     size_t n = 0;
     for (size_t i = 0; i < f->c->count; i++) {
         const struct delta *e = &f->c->deltas[i];
-        double was, is, move = slower_by(e->metric, e->ratio);
+        double was, is, move = slower_by(e->metric, e->estimate.ratio);
         if (e == f->d || e->metric != f->c->primary || f->beside->code[i] != CAUSE_CODE_SAME ||
             !isfinite(move))
             continue;
@@ -175,7 +175,7 @@ void finding_look_at_cell(struct finding *f)
     f->out->code = f->code;
     f->out->code_of_device = f->beside->of_device[d - f->c->deltas];
     bool measured = d->verdict != VERDICT_BROKEN && d->verdict != VERDICT_FIXED;
-    f->change = measured ? slower_by(d->metric, d->ratio) : (double)NAN;
+    f->change = measured ? slower_by(d->metric, d->estimate.ratio) : (double)NAN;
     if (!measured) {
         compare_cards(f);
         finding_compare_limits(f);
@@ -215,7 +215,8 @@ static bool code_stands(const struct finding *f)
 /* The change may be as small as its noise allows. */
 static bool device_stands(const struct finding *f)
 {
-    double least = fabs(f->change) - 2 * (isfinite(f->d->noise_floor) ? f->d->noise_floor : 0);
+    double least =
+        fabs(f->change) - 2 * (isfinite(f->d->estimate.noise_floor) ? f->d->estimate.noise_floor : 0);
     return f->differs.device.count && (!f->controls.held || !(least > between_gpus));
 }
 

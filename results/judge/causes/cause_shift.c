@@ -19,7 +19,7 @@ static void add_shared_neighbours(struct finding *f)
     double was = 0, is = 0, before = NAN, now = NAN;
     for (size_t i = 0; i < f->c->count; i++) {
         const struct delta *e = &f->c->deltas[i];
-        if (e->metric != f->c->primary || !e->in_now)
+        if (e->metric != f->c->primary || !e->now.present)
             continue;
         cells++;
         if (cell_neighbours(f->before->run, f->in->now.run, e, f->change, &was, &is) == NEIGHBOURS_NONE)
@@ -99,7 +99,7 @@ static void compare_shared_cards(struct finding *f)
     const char *was, *is, *old = NULL, *new = NULL;
     for (size_t i = 0; i < f->c->count; i++) {
         const struct delta *e = &f->c->deltas[i];
-        if (e->metric != f->c->primary || !e->in_now)
+        if (e->metric != f->c->primary || !e->now.present)
             continue;
         cells++;
         if (!finding_moved(f, e, &was, &is))

@@ -24,11 +24,11 @@ static int64_t night_before(const struct causes_input *in, const struct delta *d
     const struct run_variant *v = run_data_variant(in->now.run, d->variant);
     const struct level l = cell ? nights_level(cell) : (struct level){0};
     uint64_t code = v ? run_identity(v->code_sha256) : 0;
-    double half = isfinite(d->ratio) && d->ratio > 0 ? log(d->ratio) / 2 : 0;
+    double half = isfinite(d->estimate.ratio) && d->estimate.ratio > 0 ? log(d->estimate.ratio) / 2 : 0;
     int64_t newest = 0;
     for (size_t i = 0; i < l.nights; i++) {
         size_t at = l.members[i];
-        double away = d->common == 1 ? cell->y[at] - l.y : cell->u[at] - l.u;
+        double away = d->reference.common == 1 ? cell->y[at] - l.y : cell->u[at] - l.u;
         if (half != 0 && away / half >= 1)
             continue;
         if (code && cell->points[at]->code == code)
@@ -51,7 +51,7 @@ static int64_t night_before_shift(const struct causes_input *in, const struct co
 int64_t causes_before(const struct causes_input *in, const struct comparison *c, const struct delta *d)
 {
     if (d)
-        return in->base_key && d->against != REFERENCE_LEVEL ? in->base_key : night_before(in, d);
+        return in->base_key && d->reference.kind != REFERENCE_LEVEL ? in->base_key : night_before(in, d);
     if (in->base_key && c->shift.since_base)
         return in->base_key;
     int64_t night = night_before_shift(in, c);
@@ -69,7 +69,7 @@ static double shown(const struct night_cell *cell, const struct level *l, size_t
 
 static double change_of(const struct delta *d)
 {
-    return isfinite(d->ratio) && d->ratio > 0 ? log(d->ratio) : 0;
+    return isfinite(d->estimate.ratio) && d->estimate.ratio > 0 ? log(d->estimate.ratio) : 0;
 }
 
 /* Whether the last night may have shown the change: then nothing that came after it is certain. */
@@ -78,7 +78,7 @@ static bool onset_is_doubtful(const struct causes_input *in, const struct delta 
     const struct night_cell *cell = in->nights ? nights_find_cell(in->nights, d->variant, d->context) : NULL;
     const struct level l = cell ? nights_level(cell) : (struct level){0};
     double change = change_of(d);
-    return d->against == REFERENCE_LEVEL && l.known && change != 0 && cell->count &&
+    return d->reference.kind == REFERENCE_LEVEL && l.known && change != 0 && cell->count &&
            shown(cell, &l, cell->count - 1, change) >= no_onset_share;
 }
 
@@ -110,7 +110,7 @@ static int64_t onset_of_shift(const struct causes_input *in, const struct compar
 int64_t causes_onset(const struct causes_input *in, const struct comparison *c, const struct delta *d)
 {
     if (d)
-        return d->against == REFERENCE_LEVEL ? onset_of_cell(in, d) : 0;
+        return d->reference.kind == REFERENCE_LEVEL ? onset_of_cell(in, d) : 0;
     return in->base_key && c->shift.since_base ? 0 : onset_of_shift(in, c);
 }
 

@@ -6,9 +6,6 @@
 
 enum { PAIRS_SPARE = 4, FAILED_ROUNDS_MAX = 2 };
 
-/* Stricter than elsewhere: a step that is wrong sends the search into the wrong half. */
-static const double step_fdr = 0.01, clear_errors = 2, mixed_max = 0.2;
-
 static const char *const mark_names[BISECT_MARK_COUNT] = {"open", "good", "bad", "skipped"};
 static const char *const basis_names[BISECT_BASIS_COUNT] = {"nothing", "given", "turns",    "code",
                                                             "build",   "tests", "undecided"};
@@ -298,12 +295,11 @@ struct bisect_step bisect_next(const struct bisect_search *s)
     return do_next(BISECT_MEASURE, next);
 }
 
-static void set_mark(struct bisect_commit *c, enum bisect_mark mark, enum bisect_basis basis,
-                     const char *reason)
+static void set_mark(struct bisect_commit *c, enum bisect_mark mark, enum bisect_basis basis)
 {
     c->mark = mark;
     c->basis = basis;
-    snprintf(c->reason, sizeof c->reason, "%s", reason);
+    c->reason[0] = '\0';
 }
 
 static bool is_decided(const struct bisect_commit *c)
@@ -314,12 +310,11 @@ static bool is_decided(const struct bisect_commit *c)
 /* The same machine code is as fast, or as hard to decide. */
 static void take_decided(struct bisect_search *s, size_t commit)
 {
-    char reason[128];
     for (size_t i = 0; i < s->count; i++) {
         if (i == commit || !is_decided(&s->items[i]) || !same_code(s, i, commit))
             continue;
-        snprintf(reason, sizeof reason, "the same machine code as %.12s", s->items[i].id);
-        set_mark(&s->items[commit], s->items[i].mark, BISECT_BY_CODE, reason);
+        set_mark(&s->items[commit], s->items[i].mark, BISECT_BY_CODE);
+        s->items[commit].same_as = i;
         return;
     }
 }
@@ -329,29 +324,11 @@ void bisect_built(struct bisect_search *s, size_t commit, const char *code, cons
     struct bisect_commit *c = &s->items[commit];
     c->built = true;
     snprintf(c->code, sizeof c->code, "%s", code);
-    if (reason)
-        set_mark(c, BISECT_SKIPPED, BISECT_BY_BUILD, reason);
-    else if (commit > 0 && commit < s->count - 1)
+    if (reason) {
+        set_mark(c, BISECT_SKIPPED, BISECT_BY_BUILD);
+        snprintf(c->reason, sizeof c->reason, "%s", reason);
+    } else if (commit > 0 && commit < s->count - 1)
         take_decided(s, commit);
-}
-
-static enum bisect_mark mark_of(enum verdict v)
-{
-    switch (v) {
-    case VERDICT_REGRESSED:
-        return BISECT_BAD;
-    case VERDICT_UNCHANGED:
-    case VERDICT_IMPROVED:
-        return BISECT_GOOD;
-    case VERDICT_NOISY:
-    case VERDICT_NEW:
-    case VERDICT_MISSING:
-    case VERDICT_BROKEN:
-    case VERDICT_FIXED:
-    case VERDICT_COUNT:
-        break;
-    }
-    return BISECT_OPEN;
 }
 
 /* Two builds of one device code differ: from now on it proves nothing. */
@@ -360,92 +337,41 @@ static void drop_guesses(struct bisect_search *s)
     s->by_code = false;
     for (size_t i = 1; i < s->count; i++)
         if (is_guess(&s->items[i]))
-            set_mark(&s->items[i], BISECT_OPEN, BISECT_BY_NOTHING, "");
+            set_mark(&s->items[i], BISECT_OPEN, BISECT_BY_NOTHING);
 }
 
-/* Too near to half of the ends' change, for its noise, to say on which side it is. */
-static bool is_near_half(const struct delta *d)
-{
-    double loss = metric_info(d->metric)->better == METRIC_MORE ? 1 - d->ratio : d->ratio - 1;
-    return d->noise_floor > 0 && fabs(loss - d->threshold) < clear_errors * d->noise_floor;
-}
-
-/* What a verdict lacks that would suffice elsewhere; "" for nothing. Where tests failed, few values are left.
- * Where each side has two states, its median is of either. */
-static const char *lack_of(const struct delta *d)
-{
-    if (d->mixed > mixed_max)
-        return "; but the repetitions disagree";
-    if (d->method == METHOD_THRESHOLD || (d->verdict == VERDICT_REGRESSED && d->p > step_fdr))
-        return "; too few valid repetitions";
-    return "";
-}
-
-static void add_lack(char reason[static COMPARE_REASON_MAX], const char *before, const char *lack)
-{
-    snprintf(reason, COMPARE_REASON_MAX, "%.*s%s", COMPARE_REASON_MAX - 64, before, lack);
-}
-
-/* A verdict, or why it proves nothing. */
-static enum bisect_mark weigh(const struct bisect_search *s, size_t commit, const struct delta *d,
-                              char reason[static COMPARE_REASON_MAX])
-{
-    enum bisect_mark mark = mark_of(d->verdict);
-    bool is_step = commit < s->count - 1;
-    const char *lack = "";
-    if (mark != BISECT_OPEN && is_step && is_near_half(d))
-        lack = "; too close to half of the ends' change";
-    else if (mark == BISECT_BAD || (mark == BISECT_GOOD && is_step))
-        lack = lack_of(d);
-    add_lack(reason, d->reason, lack);
-    return *lack ? BISECT_OPEN : mark;
-}
-
-/* Of an end, or of a commit in between. */
-static void note_failed(struct bisect_commit *c, enum bisect_mark mark, int rounds, const char *reason)
-{
-    set_mark(c, mark, BISECT_BY_TESTS, reason);
-    if (rounds > 1)
-        snprintf(c->reason, sizeof c->reason, "%.*s, in %d rounds", COMPARE_REASON_MAX - 32, reason, rounds);
-}
-
-static void leave_open(struct bisect_commit *c, const char *reason)
-{
-    if (c->basis == BISECT_BY_TESTS) /* it failed before */
-        set_mark(c, BISECT_OPEN, BISECT_BY_NOTHING, reason);
-    else
-        snprintf(c->reason, sizeof c->reason, "%s", reason);
-}
-
-static void take_measured(struct bisect_search *s, size_t commit, const struct delta *d)
+static size_t take_measured(struct bisect_search *s, size_t commit, struct delta *d)
 {
     struct bisect_commit *c = &s->items[commit];
-    char reason[COMPARE_REASON_MAX];
-    enum bisect_mark mark = weigh(s, commit, d, reason);
+    enum bisect_mark mark = bisect_weigh(s, commit, d);
     bool is_end = commit == s->count - 1;
     if (is_end)
-        set_mark(&s->items[0], BISECT_GOOD, BISECT_BY_USER, "");
-    if (is_end && d->base_n == 0 && !d->apart)
-        note_failed(&s->items[0], BISECT_GOOD, c->rounds, reason);
-    else if (d->now_n == 0 && d->base_n > 0)
-        note_failed(c, BISECT_SKIPPED, c->rounds, reason);
+        set_mark(&s->items[0], BISECT_GOOD, BISECT_BY_USER);
+    if (is_end && d->base.n == 0 && d->reason != REASON_APART) {
+        set_mark(&s->items[0], BISECT_GOOD, BISECT_BY_TESTS);
+        return 0;
+    }
+    if (d->now.n == 0 && d->base.n > 0)
+        set_mark(c, BISECT_SKIPPED, BISECT_BY_TESTS);
     else if (mark != BISECT_OPEN)
-        set_mark(c, mark, BISECT_BY_TURNS, reason);
+        set_mark(c, mark, BISECT_BY_TURNS);
     else if (c->rounds >= s->rounds_max)
-        set_mark(c, BISECT_SKIPPED, BISECT_BY_UNDECIDED, reason);
-    else
-        leave_open(c, reason);
+        set_mark(c, BISECT_SKIPPED, BISECT_BY_UNDECIDED);
+    else if (c->basis == BISECT_BY_TESTS) /* it failed before */
+        set_mark(c, BISECT_OPEN, BISECT_BY_NOTHING);
+    return commit;
 }
 
-void bisect_measured(struct bisect_search *s, size_t commit, const struct delta *d)
+size_t bisect_measured(struct bisect_search *s, size_t commit, struct delta *d)
 {
     struct bisect_commit *c = &s->items[commit];
     const struct bisect_commit before = *c;
     s->pairs++;
     c->rounds++;
-    take_measured(s, commit, d);
+    size_t said = take_measured(s, commit, d);
     if (is_guess(&before) && c->mark != before.mark && c->mark != BISECT_SKIPPED)
         drop_guesses(s);
+    return said;
 }
 
 void bisect_narrowed(struct bisect_search *s, const char *good_code, const char *bad_code)
@@ -455,66 +381,4 @@ void bisect_narrowed(struct bisect_search *s, const char *good_code, const char 
     snprintf(bad->code, sizeof bad->code, "%s", bad_code);
     if (same_code(s, 0, s->count - 1))
         drop_guesses(s);
-}
-
-void bisect_doubt(struct delta *cells, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct delta *d = &cells[i];
-        const struct delta before = *d;
-        char many[64];
-        const char *lack = lack_of(d);
-        snprintf(many, sizeof many, "; not enough, as the clearest of %zu cells", count);
-        if (!*lack && d->p * (double)count > step_fdr)
-            lack = many;
-        if (d->verdict != VERDICT_REGRESSED || !*lack)
-            continue;
-        d->verdict = VERDICT_NOISY;
-        add_lack(d->reason, before.reason, lack);
-    }
-}
-
-/* How far it stands out of its noise. */
-static double clarity(const struct delta *d)
-{
-    return fabs(log(d->ratio)) / fmax(d->noise_floor, 1e-9);
-}
-
-/* The higher, the more a cell says of whether the ends differ. */
-static int rank_of(const struct delta *d)
-{
-    if (d->verdict == VERDICT_REGRESSED)
-        return 3;
-    if (d->base_n == 0 || d->now_n == 0)
-        return 0;
-    return d->verdict == VERDICT_NOISY ? 2 : 1;
-}
-
-size_t bisect_clearest(const struct delta *cells, size_t count)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < count; i++) {
-        int rank = rank_of(&cells[i]), most = rank_of(&cells[best]);
-        bool clearer = cells[i].verdict == VERDICT_REGRESSED && clarity(&cells[i]) > clarity(&cells[best]);
-        if (rank > most || (rank == most && clearer))
-            best = i;
-    }
-    return best;
-}
-
-struct compare_options bisect_end_options(const struct compare_options *o)
-{
-    struct compare_options ends = *o;
-    ends.fdr = step_fdr;
-    return ends;
-}
-
-struct compare_options bisect_options(const struct compare_options *o, const struct delta *ends)
-{
-    struct compare_options half = bisect_end_options(o);
-    double whole = isnan(ends->ratio) ? 1 : fabs(ends->ratio - 1); /* to 0; from 0, ranks decide */
-    half.practical = half.regression = half.improvement = whole / 2;
-    half.middle = ends->ratio < 1 ? 1 - half.regression : 1 + half.regression;
-    half.ratio_alone = true; /* half of the change may be less than matters elsewhere */
-    return half;
 }

@@ -12,7 +12,7 @@
 
 #include "results/judge/verdict.h"
 
-enum { BISECT_COMMITS_MAX = 4098, BISECT_PARENTS_MAX = 16 };
+enum { BISECT_COMMITS_MAX = 4098, BISECT_PARENTS_MAX = 16, BISECT_REASON_MAX = 512 };
 
 enum bisect_mark { BISECT_OPEN, BISECT_GOOD, BISECT_BAD, BISECT_SKIPPED, BISECT_MARK_COUNT };
 
@@ -37,10 +37,11 @@ struct bisect_commit {
     enum bisect_mark mark;
     enum bisect_basis basis;
     bool built;
-    char code[SHA256_HEX_LEN + 1]; /* code identity of the cell's variant; "" when unknown */
-    bool of_device;                /* it is of device code: the host's may differ nevertheless */
-    int rounds;                    /* of measuring */
-    char reason[COMPARE_REASON_MAX];
+    char code[SHA256_HEX_LEN + 1];  /* code identity of the cell's variant; "" when unknown */
+    bool of_device;                 /* it is of device code: the host's may differ nevertheless */
+    int rounds;                     /* of measuring */
+    size_t same_as;                 /* BISECT_BY_CODE: the commit that has the same code */
+    char reason[BISECT_REASON_MAX]; /* of the mark, for people: the caller's, emptied by a new mark */
 };
 
 struct bisect_search {
@@ -91,8 +92,13 @@ size_t bisect_good_before(const struct bisect_search *s, size_t commit);
 
 /* code: "" when unknown. reason: why it cannot be measured; NULL: it can. */
 void bisect_built(struct bisect_search *s, size_t commit, const char *code, const char *reason);
-/* d: the commit's delta to the good end, over all rounds so far. */
-void bisect_measured(struct bisect_search *s, size_t commit, const struct delta *d);
+/* d: the commit's delta to the good end, over all rounds so far; sets what it lacks. Returns the commit that
+ * it says something of: the good end, if that is what could not be measured. */
+size_t bisect_measured(struct bisect_search *s, size_t commit, struct delta *d);
+
+/* The mark that a verdict on the commit proves; BISECT_OPEN for one that proves nothing, with d->doubts.lack
+ * if it would suffice elsewhere. */
+enum bisect_mark bisect_weigh(const struct bisect_search *s, size_t commit, struct delta *d);
 
 /* Of the cells of both ends, of which there is at least one: the clearest of those that are slower. Of none,
  * the one that says most of why not: one that is undecided, else one that was measured at both ends, so that

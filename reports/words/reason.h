@@ -1,0 +1,23 @@
+/* reason: the words of a verdict, in every language: the one text for tables, reports, CSV, JSON, JUnit,
+ * GitHub, `ab` and `bisect`. The judge gives codes and numbers (verdict.h); every word is made here.
+ */
+#ifndef KERNSWEEP_REPORTS_WORDS_REASON_H
+#define KERNSWEEP_REPORTS_WORDS_REASON_H
+
+#include "reports/words/message.h"
+#include "results/judge/verdict.h"
+
+const char *verdict_word(enum verdict v, enum report_lang lang);
+
+/* Appends what a verdict stands on: counts, method, thresholds, doubts. May quote what a test said, made
+ * printable. */
+void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out);
+
+struct reason_text {
+    char s[1024];
+};
+
+/* The change, if there is one, and the evidence: one line, printable. */
+struct reason_text verdict_reason(const struct delta *d, enum report_lang lang);
+
+#endif
