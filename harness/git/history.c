@@ -124,20 +124,18 @@ static int ask_id(const char *dir, const char *before, const char *revision, cha
                   struct err *err)
 {
     char word[512];
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 4096};
     struct err why = {0};
     int n = snprintf(word, sizeof word, "%s%s^{commit}", before, revision);
     *id = '\0';
     if (!*revision || n < 0 || (size_t)n >= sizeof word)
         return err_set(err, ERR_INPUT, "expected a git revision of 1 to %zu bytes", sizeof word - 32);
     const char *const args[] = {"rev-parse", "--verify", "--quiet", "--end-of-options", word, NULL};
-    buf_init(&text, 4096);
     int rc = git_output(dir, args, &text, &why);
     if (rc == 0 && text.len > 0)
         text.data[text.len - 1] = '\0';
     if (rc == 0 && is_commit_id(buf_str(&text)))
         snprintf(id, GIT_COMMIT_MAX, "%s", buf_str(&text));
-    buf_release(&text);
     if (rc == 0 || why.kind == ERR_INPUT)
         return 0;
     *err = why;
@@ -163,10 +161,8 @@ static const char *shallow_hint(const char *dir)
 {
     static const char *const args[] = {"rev-parse", "--is-shallow-repository", NULL};
     struct err ignored = {0};
-    struct buf out;
-    buf_init(&out, 64);
+    AUTO(buf_release) struct buf out = {.max = 64};
     bool shallow = git_output(dir, args, &out, &ignored) == 0 && strcmp(buf_str(&out), "true\n") == 0;
-    buf_release(&out);
     return shallow ? " (the clone is shallow: git fetch --unshallow)" : "";
 }
 
@@ -183,27 +179,24 @@ static int resolve(const char *dir, const char *revision, char *id, struct err *
 int git_commit_find(const char *dir, const char *revision, struct git_commit *out, struct err *err)
 {
     char id[GIT_COMMIT_MAX];
-    struct git_commits one;
+    AUTO(git_commits_release) struct git_commits one = {.items = NULL};
     if (resolve(dir, revision, id, err) != 0)
         return -1;
     const char *const args[] = {"log", "-1", PLAIN, format, "--end-of-options", id, "--", NULL};
     if (log_commits(dir, args, false, "", &one, err) != 0)
         return -1;
-    int rc = one.count == 1 ? 0 : err_set(err, ERR_INPUT, "%s: git does not show commit %s", dir, id);
-    if (rc == 0)
-        *out = one.items[0];
-    git_commits_release(&one);
-    return rc;
+    if (one.count != 1)
+        return err_set(err, ERR_INPUT, "%s: git does not show commit %s", dir, id);
+    *out = one.items[0];
+    return 0;
 }
 
 static int ask_ancestor(const char *dir, const char *from, const char *to, bool *is, struct err *err)
 {
     const char *const args[] = {"merge-base", "--is-ancestor", from, to, NULL};
     struct err why = {0};
-    struct buf none;
-    buf_init(&none, 16);
+    AUTO(buf_release) struct buf none = {.max = 16};
     *is = git_output(dir, args, &none, &why) == 0;
-    buf_release(&none);
     if (*is || why.kind == ERR_INPUT)
         return 0;
     *err = why;
@@ -258,16 +251,14 @@ int git_commits_count(const char *dir, const char *to, const char *const *withou
 {
     const char *args[GIT_ARGS_MAX + 1] = {"rev-list", "--count",
                                           first_parent ? "--first-parent" : "--topo-order", to, "--not"};
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 64};
     size_t count = 5;
     for (size_t i = 0; i < n && i < GIT_COUNT_WITHOUT_MAX; i++)
         args[count++] = without[i];
-    buf_init(&text, 64);
-    int rc = git_output(dir, args, &text, err);
-    if (rc == 0)
-        *out = (size_t)strtoull(buf_str(&text), NULL, 10);
-    buf_release(&text);
-    return rc;
+    if (git_output(dir, args, &text, err) != 0)
+        return -1;
+    *out = (size_t)strtoull(buf_str(&text), NULL, 10);
+    return 0;
 }
 
 int git_commits_between(const char *dir, const char *from, const char *to, const struct git_range *range,

@@ -1,5 +1,6 @@
 #include "harness/nightly/timer.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 #include "common/base/run.h"
 #include "common/base/sha256.h"
@@ -151,16 +152,12 @@ static int put_unit(const struct nightly_timer *t, const char *name, const char 
                     const struct buf *text, struct err *err)
 {
     char path[FS_PATH_MAX], dir[FS_PATH_MAX];
-    struct buf old;
+    AUTO(buf_release) struct buf old = {.max = TEXT_MAX};
     if (unit_path(name, suffix, path, err) != 0)
         return -1;
-    snprintf(dir, sizeof dir, "%s", path);
-    *strrchr(dir, '/') = '\0';
-    buf_init(&old, TEXT_MAX);
-    bool same = fs_read_file(path, TEXT_MAX, &old, NULL) == 0 && old.len == text->len &&
-                memcmp(buf_str(&old), buf_str(text), old.len) == 0;
-    buf_release(&old);
-    if (same) {
+    fs_parent(path, dir);
+    if (fs_read_file(path, TEXT_MAX, &old, NULL) == 0 && old.len == text->len &&
+        memcmp(buf_str(&old), buf_str(text), old.len) == 0) {
         fprintf(t->say, "%s is up to date\n", path);
         return 0;
     }
@@ -240,35 +237,27 @@ static int install_units(const struct nightly_timer *t, const char *name, int ho
                          struct err *err)
 {
     char timer[NAME_MAX_BYTES + 8];
-    struct buf service, when;
-    buf_init(&service, TEXT_MAX);
-    buf_init(&when, TEXT_MAX);
+    AUTO(buf_release) struct buf service = {.max = TEXT_MAX};
+    AUTO(buf_release) struct buf when = {.max = TEXT_MAX};
     write_service(t, &service);
     write_timer(t, hour, minute, &when);
     snprintf(timer, sizeof timer, "%s.timer", name);
     const char *const enable[] = {"systemctl", "--user", "enable", "--now", timer, NULL};
     const struct timer_filter w = filter_of_file(t->plan->file);
     bool ignored = false;
-    int rc = buf_ok(&service) && buf_ok(&when)
-                 ? 0
-                 : err_set(err, ERR_INTERNAL, "the command of the nightly run is too long");
-    if (rc == 0)
-        rc = remove_units(&w, name, t->say, &ignored, err); /* of the same plan under an earlier ticket */
-    if (rc == 0)
-        rc = put_unit(t, name, "service", &service, err) || put_unit(t, name, "timer", &when, err) ||
-                     reload(err) || must_succeed(enable, NULL, err)
-                 ? -1
-                 : 0;
-    if (rc == 0)
-        fprintf(t->say,
-                "enabled %s, every day at %02d:%02d; `loginctl enable-linger` lets it run when you are not "
-                "logged in\n",
-                timer, hour, minute);
-    if (rc == 0)
-        note_lost_hour(hour, minute, t->say);
-    buf_release(&service);
-    buf_release(&when);
-    return rc;
+    if (!buf_ok(&service) || !buf_ok(&when))
+        return err_set(err, ERR_INTERNAL, "the command of the nightly run is too long");
+    /* those that go are of the same plan under an earlier ticket */
+    if (remove_units(&w, name, t->say, &ignored, err) != 0 ||
+        put_unit(t, name, "service", &service, err) != 0 || put_unit(t, name, "timer", &when, err) != 0 ||
+        reload(err) != 0 || must_succeed(enable, NULL, err) != 0)
+        return -1;
+    fprintf(t->say,
+            "enabled %s, every day at %02d:%02d; `loginctl enable-linger` lets it run when you are not "
+            "logged in\n",
+            timer, hour, minute);
+    note_lost_hour(hour, minute, t->say);
+    return 0;
 }
 
 /* ---- crontab ---- */
@@ -280,14 +269,15 @@ static int read_crontab(const struct timer_filter *w, struct buf *out, bool *had
 {
     static const char *const argv[] = {"crontab", "-l", NULL};
     struct run_result res;
-    struct buf text;
-    *had = false;
-    buf_init(&text, TEXT_MAX);
-    int rc = run_capture(argv, NULL, program_deadline_s, &text, &res, err);
-    *there = rc == 0 && res.exited && res.exit_code != SPAWN_NOT_FOUND;
-    if (*there && res.exit_code != 0 && !strstr(res.stderr_text, "no crontab for"))
-        rc = run_expect_success(&res, "crontab -l", err);
-    for (const char *line = buf_str(&text); rc == 0 && *line; line += strcspn(line, "\n") + 1) {
+    AUTO(buf_release) struct buf text = {.max = TEXT_MAX};
+    *had = *there = false;
+    if (run_capture(argv, NULL, program_deadline_s, &text, &res, err) != 0)
+        return -1;
+    *there = res.exited && res.exit_code != SPAWN_NOT_FOUND;
+    if (*there && res.exit_code != 0 && !strstr(res.stderr_text, "no crontab for") &&
+        run_expect_success(&res, "crontab -l", err) != 0)
+        return -1;
+    for (const char *line = buf_str(&text); *line; line += strcspn(line, "\n") + 1) {
         size_t len = strcspn(line, "\n");
         const char *mark = memrchr(line, '#', len);
         bool ours = mark && mark[1] == ' ' && filter_matches(w, mark + 2, len - (size_t)(mark + 2 - line));
@@ -297,8 +287,7 @@ static int read_crontab(const struct timer_filter *w, struct buf *out, bool *had
         if (!line[len])
             break;
     }
-    buf_release(&text);
-    return rc;
+    return 0;
 }
 
 static int write_crontab(const struct buf *text, struct err *err)
@@ -312,8 +301,7 @@ static int write_crontab(const struct buf *text, struct err *err)
 static void put_cron_line(const struct nightly_timer *t, const char *name, int hour, int minute,
                           struct buf *out)
 {
-    struct buf command;
-    buf_init(&command, TEXT_MAX);
+    AUTO(buf_release) struct buf command = {.max = TEXT_MAX};
     text_shell_join(&command, t->argv);
     buf_puts(&command, " >>");
     text_shell_quote(&command, t->log);
@@ -325,7 +313,6 @@ static void put_cron_line(const struct nightly_timer *t, const char *name, int h
         buf_putc(out, *c);
     }
     buf_printf(out, " # %s\n", name);
-    buf_release(&command);
 }
 
 static int install_cron(const struct nightly_timer *t, const char *name, int hour, int minute,
@@ -333,40 +320,37 @@ static int install_cron(const struct nightly_timer *t, const char *name, int hou
 {
     const struct timer_filter w = filter_of_file(t->plan->file);
     bool had, there;
-    struct buf table;
-    buf_init(&table, TEXT_MAX);
-    int rc = read_crontab(&w, &table, &had, &there, err);
-    if (rc == 0 && !there)
-        rc = err_set(
+    AUTO(buf_release) struct buf table = {.max = TEXT_MAX};
+    if (read_crontab(&w, &table, &had, &there, err) != 0)
+        return -1;
+    if (!there)
+        return err_set(
             err, ERR_STORAGE,
             "neither a systemd user instance nor crontab is available: schedule `kernsweep nightly` by other "
             "means");
     size_t before = table.len;
-    if (rc == 0) {
-        put_cron_line(t, name, hour, minute, &table);
-        rc = write_crontab(&table, err);
-    }
-    if (rc == 0)
-        fprintf(t->say, "no systemd user instance; %s this line in your crontab:\n%s",
-                had ? "updated" : "added", buf_str(&table) + before);
-    buf_release(&table);
-    return rc;
+    put_cron_line(t, name, hour, minute, &table);
+    if (write_crontab(&table, err) != 0)
+        return -1;
+    fprintf(t->say, "no systemd user instance; %s this line in your crontab:\n%s", had ? "updated" : "added",
+            buf_str(&table) + before);
+    return 0;
 }
 
 static int remove_cron(const struct timer_filter *w, const char *word, FILE *say, bool *found,
                        struct err *err)
 {
-    bool had = false, there;
-    struct buf table;
-    buf_init(&table, TEXT_MAX);
-    int rc = read_crontab(w, &table, &had, &there, err);
-    if (rc == 0 && had)
-        rc = write_crontab(&table, err);
-    if (rc == 0 && had)
-        fprintf(say, "removed the line of %s from your crontab\n", word);
-    *found = *found || had;
-    buf_release(&table);
-    return rc;
+    bool had, there;
+    AUTO(buf_release) struct buf table = {.max = TEXT_MAX};
+    if (read_crontab(w, &table, &had, &there, err) != 0)
+        return -1;
+    if (!had)
+        return 0;
+    *found = true;
+    if (write_crontab(&table, err) != 0)
+        return -1;
+    fprintf(say, "removed the line of %s from your crontab\n", word);
+    return 0;
 }
 
 int nightly_timer_install(const struct nightly_timer *t, struct err *err)

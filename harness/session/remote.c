@@ -93,7 +93,7 @@ static int parse_hello(struct remote *r, const char *text, bool *have, struct er
 
 static int push_executor(struct remote *r, const char *local, struct err *err)
 {
-    int fd = open(local, O_RDONLY | O_CLOEXEC);
+    AUTO_CLOSE int fd = open(local, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open", local);
     const char *argv[] = {"sh", "-c", install_script, "sh", r->executor, r->executor_sha256, NULL};
@@ -103,26 +103,22 @@ static int push_executor(struct remote *r, const char *local, struct err *err)
                                       .stall_s = transfer_stall_s,
                                       .least_bytes = TRANSFER_LEAST};
     struct transport_result res;
-    int rc = exec_cmd(r, &cmd, &res, err);
-    if (rc == 0)
-        rc = transport_expect_success(r->t, &res, "installing the executor", err);
-    close(fd);
-    return rc;
+    if (exec_cmd(r, &cmd, &res, err) != 0)
+        return -1;
+    return transport_expect_success(r->t, &res, "installing the executor", err);
 }
 
 int remote_install(struct remote *r, const char *local, struct err *err)
 {
     const char *argv[] = {"sh", "-c", hello_script, "sh", r->executor, r->executor_sha256, NULL};
     struct transport_result res;
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = 1 << 16};
     bool have = false;
-    buf_init(&out, 1 << 16);
     int rc = transport_capture(r->t, argv, answer_deadline_s, &out, &res, err);
     r->link_lost = rc != 0 && res.link_lost;
-    if (rc == 0)
-        rc = parse_hello(r, buf_str(&out), &have, err);
-    buf_release(&out);
-    return rc != 0 || have ? rc : push_executor(r, local, err);
+    if (rc != 0 || parse_hello(r, buf_str(&out), &have, err) != 0)
+        return -1;
+    return have ? 0 : push_executor(r, local, err);
 }
 
 int remote_has(struct remote *r, const char *sha256, bool *have, struct err *err)
@@ -201,14 +197,12 @@ void remote_last_words(struct remote *r, const char *run_id, char *out, size_t c
     const char *argv[] = {"sh", "-c", last_words_script, "sh", log, NULL};
     struct transport_result res;
     struct err ignored = {0};
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 1 << 16};
     snprintf(log, sizeof log, "%s/runs/%.64s/executor.log", r->workdir, run_id);
-    buf_init(&text, 1 << 16);
     if (transport_capture(r->t, argv, answer_deadline_s, &text, &res, &ignored) != 0)
         buf_clear(&text);
     size_t len = text.len && text.data[text.len - 1] == '\n' ? text.len - 1 : text.len;
     text_printable_fixed(out, cap, buf_str(&text), len);
-    buf_release(&text);
 }
 
 int remote_follow(struct remote *r, const char *run_id, int64_t offset, transport_write_fn *fn, void *arg,
