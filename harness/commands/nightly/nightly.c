@@ -1,21 +1,21 @@
 /* kernsweep nightly PLAN: one command for cron or a timer. Every step can be repeated: a nightly run that was
  * interrupted resumes where it stopped, from the run's record (runrec.h). */
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "harness/commands/base/finish.h"
 #include "harness/commands/base/on_node.h"
-#include "harness/commands/base/progress.h"
 #include "harness/commands/nightly/nightly_bisect.h"
 #include "harness/commands/nightly/nightly_install.h"
 #include "harness/commands/nightly/nightly_news.h"
 #include "harness/commands/nightly/nightly_nodes.h"
+#include "harness/commands/nightly/nightly_prune.h"
 #include "harness/commands/run/confirm_run.h"
 #include "harness/commands/run/count_run.h"
 #include "harness/nightly/board.h"
 #include "harness/nightly/lock.h"
 #include "harness/nightly/nights.h"
 #include "harness/nightly/notify.h"
-#include "harness/nightly/retention.h"
 #include "harness/session/measure.h"
 #include "harness/session/node_runs.h"
 #include "results/query/history_load.h"
@@ -27,8 +27,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
-
-static const double forget_deadline_s = 30, prune_deadline_s = 300;
 
 struct nightly {
     struct cmd_env *env;
@@ -220,79 +218,6 @@ static void notify(struct nightly *n, unsigned news, const json_t *summary, int 
         cmd_fail(&err);
 }
 
-/* Only on this plan's node; other nodes keep their runs. What the node itself refuses is not asked again. */
-static bool forget_on_node(void *arg, const struct runrec *r)
-{
-    struct nightly *n = arg;
-    const char *args[] = {"--run", r->run_id, NULL};
-    struct err why = {0};
-    if (strcmp(r->node, n->plan.node) != 0 || strcmp(r->workdir, n->plan.workdir) != 0)
-        return true;
-    if (!n->session.t)
-        return false;
-    json_t *answer = remote_call(&n->session.remote, "forget", args, NULL, 0, forget_deadline_s, &why);
-    bool asked = answer || (!n->session.remote.link_lost && why.kind != ERR_INTERRUPTED);
-    json_decref(answer);
-    return asked;
-}
-
-/* Prunes the node's caches; the node knows what is in use. */
-static void prune_node(struct nightly *n)
-{
-    char days[32];
-    const char *args[] = {"--days", days, NULL};
-    struct err err = {0};
-    if (!n->session.t)
-        return;
-    snprintf(days, sizeof days, "%lld", (long long)n->plan.nightly.cache_days);
-    json_t *answer = remote_call(&n->session.remote, "prune", args, NULL, 0, prune_deadline_s, &err);
-    if (!answer)
-        cmd_fail(&err);
-    json_decref(answer);
-}
-
-static void show_pruning(void *arg, size_t done, size_t total)
-{
-    progress_show(arg, (double)done / (double)total);
-}
-
-static void prune_bundles(struct nightly *n)
-{
-    struct err err = {0};
-    struct progress line;
-    const struct retention_watch watch = {n->env->interrupted, show_pruning, &line};
-    progress_begin(&line, stderr, n->env->quiet, "removing old bundles");
-    int rc = retention_prune(n->env->db, n->plan.file, own_node(n), n->plan.nightly.keep_bundles, &watch,
-                             forget_on_node, n, &err);
-    progress_end(&line);
-    if (rc != 0)
-        cmd_fail(&err);
-}
-
-static void prune_samples(struct nightly *n)
-{
-    struct err err = {0};
-    struct progress line;
-    const struct retention_watch watch = {n->env->interrupted, show_pruning, &line};
-    progress_begin(&line, stderr, n->env->quiet, "removing old samples");
-    int rc = retention_prune_samples(n->env->db, n->plan.file, own_node(n), n->plan.nightly.keep_samples,
-                                     &watch, &err);
-    progress_end(&line);
-    if (rc != 0)
-        cmd_fail(&err);
-}
-
-static void prune(struct nightly *n)
-{
-    const struct plan_nightly *keep = &n->plan.nightly;
-    if (keep->keep_bundles > 0)
-        prune_bundles(n);
-    if (keep->keep_samples > 0)
-        prune_samples(n);
-    if (keep->cache_days > 0)
-        prune_node(n);
-}
-
 /* Several nodes write one index. -1 if the folder cannot be locked: it is then written without. */
 static int lock_index(const char *reports)
 {
@@ -318,7 +243,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
     if (index >= 0)
         close(index);
     notify(n, news, summary, code);
-    prune(n);
+    nightly_prune(n->env, &n->plan, own_node(n), &n->session);
     struct nightly_state after = night_state_after(&n->found, &n->state, ended, news);
     if (is_ended_by_next_night(n, code, outcome)) {
         memcpy(after.run_id, n->state.run_id, sizeof after.run_id);

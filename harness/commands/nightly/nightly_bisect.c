@@ -1,5 +1,6 @@
 #include "harness/commands/nightly/nightly_bisect.h"
 
+#include "common/base/alloc.h"
 #include "harness/commands/measure/bisect_output.h"
 #include "harness/commands/measure/bisect_run.h"
 #include "harness/session/bisect_request.h"
@@ -75,14 +76,13 @@ static int find_good(struct finish *f, char commit[COMMIT_ID_MAX], struct err *e
                                       .mode = now->mode,
                                       .purpose = run_purpose_name(PURPOSE_SWEEP),
                                       .limit = NIGHTS_LOOKED_AT};
-    struct run_list nights;
+    AUTO(run_list_release) struct run_list nights = {.runs = NULL};
     commit[0] = '\0';
     if (runs_list(&f->store, &filter, &nights, err) != 0)
         return -1;
     for (size_t i = 0; i < nights.count && !*commit; i++)
         if (is_usable(&nights.runs[i], now))
             memcpy(commit, nights.runs[i].revision.commit, COMMIT_ID_MAX);
-    run_list_release(&nights);
     return *commit ? 0 : err_set(err, ERR_INPUT, "no earlier night has a commit that is known");
 }
 
@@ -116,32 +116,30 @@ static bool is_open(const struct bisect_state *b)
 static int find_open(const struct nightly_bisect *n, struct store *s, const json_t *names,
                      struct bisect_state *b, bool *found, struct err *err)
 {
-    struct bisect_rows rows;
-    int rc = 0;
+    AUTO(bisect_rows_release) struct bisect_rows rows = {.items = NULL};
     *found = false;
     if (bisect_rows_list(s, &rows, err) != 0)
         return -1;
-    for (size_t i = rows.count; rc == 0 && i-- > 0 && !*found;) {
+    for (size_t i = rows.count; i-- > 0 && !*found;) {
         const struct bisect_row *row = &rows.items[i];
         if ((*row->outcome && i >= ENDED_LOOKED_AT) || strcmp(row->ticket, n->plan->settings.ticket) != 0 ||
             is_listed(names, row->name))
             continue;
-        rc = bisect_state_load(b, s, row->name, true, found, err);
-        if (rc == 0 && *found && !(is_of_plan(n, b) && is_open(b))) {
+        if (bisect_state_load(b, s, row->name, true, found, err) != 0)
+            return -1;
+        if (*found && !(is_of_plan(n, b) && is_open(b))) {
             bisect_state_release(b);
             *found = false;
         }
     }
-    bisect_rows_release(&rows);
-    return rc;
+    return 0;
 }
 
 static int make_request(const struct nightly_bisect *n, struct bisect_request *r, struct err *err)
 {
-    char *artifacts = realpath(n->opt->artifacts, NULL);
+    AUTO_FREE char *artifacts = realpath(n->opt->artifacts, NULL);
     int plan = snprintf(r->plan, sizeof r->plan, "%s", n->plan->file);
     int folder = snprintf(r->artifacts, sizeof r->artifacts, "%s", artifacts ? artifacts : n->opt->artifacts);
-    free(artifacts);
     snprintf(r->node, sizeof r->node, "%s", n->opt->overrides.node ? n->opt->overrides.node : "");
     return plan >= FS_PATH_MAX || folder >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "path too long") : 0;
 }
@@ -175,7 +173,7 @@ static void write_cells(const struct bisect_state *b, const bool *listed, bool c
 static void report_others(const struct bisect_state *b, json_t *lines)
 {
     bool explained[BISECT_CELLS_MAX], any = false;
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = LINE_MAX_BYTES};
     bisect_explained(b, explained);
     for (size_t i = 0; i < b->request.n_wanted; i++) {
         if (!bisect_is_check(b) && bisect_find_cell(b, &b->request.wanted[i]) == &b->cells[0])
@@ -184,41 +182,35 @@ static void report_others(const struct bisect_state *b, json_t *lines)
     }
     if (!any)
         return;
-    buf_init(&text, LINE_MAX_BYTES);
     buf_printf(&text, "found %.12s also for ", b->commits[b->step.last].id);
     write_cells(b, explained, true, &text);
     add_line(lines, buf_str(&text));
-    buf_release(&text);
 }
 
 /* Of a search that ended. */
 static void report_left(const struct bisect_state *b, json_t *lines)
 {
     bool left[BISECT_CELLS_MAX];
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = LINE_MAX_BYTES};
     bool checked = bisect_is_check(b) && bisect_left(b, left) > 0;
     if (!checked && (bisect_state_answered(b) || b->request.n_wanted == 0))
         return;
     for (size_t i = 0; !checked && i < BISECT_CELLS_MAX; i++)
         left[i] = true;
-    buf_init(&text, LINE_MAX_BYTES);
     if (checked)
         buf_printf(&text, "%.12s does not explain ", b->commits[b->count - 1].id);
     else
         buf_puts(&text, "no commit was found for ");
     write_cells(b, left, false, &text);
     add_line(lines, buf_str(&text));
-    buf_release(&text);
 }
 
 static void report(const struct bisect_state *b, json_t *lines)
 {
-    struct buf text;
     if (!bisect_is_check(b) || !*b->ended_at) {
-        buf_init(&text, LINE_MAX_BYTES);
+        AUTO(buf_release) struct buf text = {.max = LINE_MAX_BYTES};
         bisect_write_headline(b, &text);
         add_line(lines, buf_str(&text));
-        buf_release(&text);
     }
     if (!*b->ended_at)
         return;
@@ -380,8 +372,7 @@ static size_t tell_left(const struct search *w, struct err *err)
     size_t n = 0;
     memset(all, true, sizeof all);
     while (find_open(w->n, &w->f->store, w->stuck, &b, &found, err) == 0 && found) {
-        struct buf text;
-        buf_init(&text, LINE_MAX_BYTES);
+        AUTO(buf_release) struct buf text = {.max = LINE_MAX_BYTES};
         json_array_append_new(w->stuck, json_string(b.name));
         buf_puts(&text, "not followed to a commit yet: ");
         write_cells(&b, all, false, &text);
@@ -391,7 +382,6 @@ static size_t tell_left(const struct search *w, struct err *err)
         if (b.request.n_wanted > 0)
             add_line(w->lines, buf_str(&text));
         n += b.request.n_wanted;
-        buf_release(&text);
         bisect_state_release(&b);
     }
     return n;
