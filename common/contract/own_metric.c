@@ -72,10 +72,10 @@ const struct own_metric *own_metrics_primary(const struct own_metrics *m)
 }
 
 static int check_against_others(const struct own_metrics *m, const struct own_metric *one,
-                                const struct json_at *at, enum document in, struct err *err)
+                                const struct json_at *at, struct err *err)
 {
     struct json_at name = json_member(at, "name"), primary = json_member(at, "primary");
-    if (in == IN_PLAN && own_metric_is_reserved(one->name)) /* older jobs may have what is built in now */
+    if (own_metric_is_reserved(one->name))
         return json_fail(&name, err, "\"%s\" is built in: use another name", one->name);
     if (own_metrics_find(m, one->name))
         return json_fail(&name, err, "duplicate name \"%s\"", one->name);
@@ -88,7 +88,7 @@ static int read_one(struct own_metrics *out, const struct json_at *at, enum docu
 {
     struct own_metric one;
     const struct key_table table = {own_metric_keys, &one};
-    if (keys_read(at, in, &table, 1, err) != 0 || check_against_others(out, &one, at, in, err) != 0)
+    if (keys_read(at, in, &table, 1, err) != 0 || check_against_others(out, &one, at, err) != 0)
         return -1;
     if (!one.from)
         one.from = one.name;

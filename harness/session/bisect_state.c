@@ -338,12 +338,6 @@ int bisect_state_decode(struct bisect_state *b, const struct json_at *at, struct
     return 0;
 }
 
-/* The store has no word of its own for undecided ends; bisect_rows_list() finds it in the body. */
-static enum bisect_outcome stored_outcome(const struct bisect_state *b)
-{
-    return b->step.outcome == BISECT_UNDECIDED ? BISECT_NOT_REPRODUCIBLE : b->step.outcome;
-}
-
 int bisect_state_save(const struct bisect_state *b, struct store *s, struct err *err)
 {
     AUTO(bisect_row_release) struct bisect_row row = {.body = NULL};
@@ -359,7 +353,7 @@ int bisect_state_save(const struct bisect_state *b, struct store *s, struct err 
     memcpy(row.started_at, b->started_at, sizeof row.started_at);
     memcpy(row.ended_at, b->ended_at, sizeof row.ended_at);
     if (*b->ended_at)
-        snprintf(row.outcome, sizeof row.outcome, "%s", bisect_outcome_name(stored_outcome(b)));
+        snprintf(row.outcome, sizeof row.outcome, "%s", bisect_outcome_name(b->step.outcome));
     row.body = buf_steal(&text);
     return bisect_row_save(s, &row, err);
 }

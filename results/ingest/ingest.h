@@ -10,7 +10,6 @@
 #define KERNSWEEP_RESULTS_INGEST_INGEST_H
 
 #include "results/ingest/draft/commit.h"
-#include "results/ingest/draft/options.h"
 
 /* options may be NULL. */
 int ingest_bundle(struct store *s, const char *dir, const struct ingest_options *options,

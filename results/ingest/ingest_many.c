@@ -1,8 +1,8 @@
 #include "results/ingest/ingest.h"
-#include "results/ingest/moved.h"
 #include "results/ingest/source.h"
 #include "results/store/sql.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 
 #include <math.h>
@@ -246,9 +246,7 @@ int ingest_bundles(struct store *s, const char *const *dirs, size_t n, const str
                          .lock = PTHREAD_MUTEX_INITIALIZER,
                          .store_lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_condattr_t monotonic;
-    r.parcels = calloc(r.window, sizeof *r.parcels);
-    if (!r.parcels)
-        return err_set(err, ERR_INTERNAL, "no memory to read %zu folders", n);
+    r.parcels = xcalloc(r.window, sizeof *r.parcels);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&r.moved, &monotonic);

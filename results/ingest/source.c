@@ -1,5 +1,7 @@
 #include "results/ingest/source.h"
 
+#include "common/base/alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +47,9 @@ int source_open(struct source *f, const char *dir, const struct ingest_options *
 
 static void note_place(struct draft *d, const char *dir)
 {
-    char *real = realpath(dir, NULL);
+    AUTO_FREE char *real = realpath(dir, NULL);
     if (real && strlen(real) < sizeof d->info.bundle)
         snprintf(d->info.bundle, sizeof d->info.bundle, "%s", real);
-    free(real);
 }
 
 int source_read(struct source *f, struct draft *d, struct err *err)

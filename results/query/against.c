@@ -149,7 +149,7 @@ static int pool_base(struct store *s, const struct run_data *now, struct against
 static int look_for_other_sources(struct store *s, struct against *out, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s, "SELECT source_sha256 FROM run WHERE id = :run", err);
-    int rc = stmt ? 0 : -1;
+    int rc = 0;
     for (size_t i = 0; rc >= 0 && i < out->n_base_runs; i++) {
         char source[SHA256_HEX_LEN + 1] = "";
         sql_bind_int(stmt, ":run", out->base_runs[i]);

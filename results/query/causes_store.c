@@ -154,8 +154,6 @@ static int save_one(struct sql_stmt *stmt, const struct cell_causes *cell, size_
 static int remove_old(struct store *s, int64_t now_key, int64_t base_key, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s, "DELETE FROM cause WHERE run_id = :run AND base_id = :base", err);
-    if (!stmt)
-        return -1;
     sql_bind_int(stmt, ":run", now_key);
     sql_bind_int(stmt, ":base", base_key);
     return sql_run(stmt, err);
@@ -169,8 +167,6 @@ static int save_all(struct store *s, int64_t now_key, int64_t base_key, const st
                                 " certainty, share, evidence) VALUES (:run, :base, :variant, :context,"
                                 " :position, :kind, :certainty, :share, :evidence)",
                                 err);
-    if (!stmt)
-        return -1;
     sql_bind_int(stmt, ":run", now_key);
     sql_bind_int(stmt, ":base", base_key);
     for (size_t i = 0; i < causes->count; i++)

@@ -13,7 +13,7 @@ int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struc
                     "INSERT OR REPLACE INTO confirmation (run_id, base_id, variant, context_len, outcome,"
                     " reason) VALUES (:run, :base, :variant, :context, :outcome, :reason)",
                     err);
-    for (size_t i = 0; stmt && i < c->count; i++) {
+    for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
         if (d->metric != c->primary || d->confirmation == CONFIRM_NOT_ASKED)
             continue;
@@ -27,7 +27,7 @@ int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struc
         if (sql_run(stmt, err) != 0)
             return -1;
     }
-    return stmt ? 0 : -1;
+    return 0;
 }
 
 static void read_record(struct sql_stmt *stmt, struct confirm_records *out, size_t *cap)
@@ -51,8 +51,6 @@ int confirm_load(struct store *s, int64_t now_key, int64_t base_key, struct conf
                                 "SELECT variant, context_len, outcome, reason FROM confirmation"
                                 " WHERE run_id = :run AND base_id = :base",
                                 err);
-    if (!stmt)
-        return -1;
     sql_bind_int(stmt, ":run", now_key);
     sql_bind_int(stmt, ":base", base_key);
     size_t cap = 0;

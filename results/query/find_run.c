@@ -11,7 +11,7 @@ enum { CANDIDATES = 5 };
 static int no_latest(struct store *s, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s, "SELECT count(*) AS n FROM run", err);
-    if (!stmt || sql_step(stmt, err) < 0)
+    if (sql_step(stmt, err) < 0)
         return -1;
     return sql_col_int(stmt, "n", 0) == 0
                ? err_set(err, ERR_INPUT, "%s: no run stored yet", s->path)
@@ -27,7 +27,7 @@ static int find_latest(struct store *s, int64_t *key, struct err *err)
                                 "SELECT id FROM run WHERE purpose = 'sweep' AND rejected_at IS NULL"
                                 " ORDER BY ordered_at DESC, id DESC LIMIT 1",
                                 err);
-    int rc = stmt ? sql_step(stmt, err) : -1;
+    int rc = sql_step(stmt, err);
     if (rc == 0)
         return no_latest(s, err);
     if (rc > 0)
@@ -43,8 +43,6 @@ static int find_prefix(struct store *s, const char *word, int64_t *key, struct b
                     "SELECT id, run_id FROM run WHERE run_id >= :word AND run_id < :word || char(1114111)"
                     " ORDER BY run_id = :word DESC, ordered_at DESC, id DESC LIMIT :limit",
                     err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":word", word);
     sql_bind_int(stmt, ":limit", CANDIDATES + 1);
     int found = 0, rc;
@@ -70,8 +68,6 @@ static int find_ticket(struct store *s, const char *ticket, int64_t *key, struct
                                 "SELECT id FROM run WHERE ticket = :ticket AND purpose = 'sweep'"
                                 " AND rejected_at IS NULL ORDER BY ordered_at DESC, id DESC LIMIT 1",
                                 err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":ticket", ticket);
     int rc = sql_step(stmt, err);
     if (rc > 0)
@@ -89,7 +85,7 @@ static int find_ingested_from(struct store *s, const char *dir, int64_t *key, st
         s, "SELECT id FROM run WHERE bundle = :dir ORDER BY ingested_at DESC, id DESC LIMIT 1", err);
     if (stmt)
         sql_bind_text(stmt, ":dir", real);
-    int rc = stmt ? sql_step(stmt, err) : -1;
+    int rc = sql_step(stmt, err);
     if (rc > 0)
         *key = sql_col_int(stmt, "id", 0);
     free(real);

@@ -18,7 +18,7 @@ static int save_cells(struct store *s, const struct run_info *run, const struct 
         "mode = :mode AND variant = :variant"
         " AND context_len = :context",
         err);
-    for (size_t i = 0; stmt && i < n->count; i++) {
+    for (size_t i = 0; i < n->count; i++) {
         const struct noise_cell *c = &n->cells[i];
         plan_cell_bind(stmt, run, c->variant, c->context, c->metric);
         sql_bind_num(stmt, ":spread", c->spread);
@@ -27,7 +27,7 @@ static int save_cells(struct store *s, const struct run_info *run, const struct 
         if (sql_run(stmt, err) != 0)
             return -1;
     }
-    return stmt ? 0 : -1;
+    return 0;
 }
 
 int noise_save(struct store *s, const struct run_info *run, const struct noise *n, struct err *err)
@@ -56,8 +56,6 @@ int noise_load(struct store *s, const struct run_info *run, struct noise *out, s
         "SELECT c.variant, c.context_len, n.metric, n.spread, n.runs FROM series c"
         " JOIN noise n ON n.series_id = c.id WHERE c.node = :node AND c.ticket = :ticket AND c.mode = :mode",
         err);
-    if (!stmt)
-        return -1;
     plan_bind(stmt, run->node, run->ticket, run->mode);
     size_t cap = 0;
     int rc;
@@ -106,8 +104,6 @@ int noise_list(struct store *s, const struct noise_filter *f, struct noise_rows 
                                 " ORDER BY n.measured_at / 1000 DESC, c.node, c.ticket, c.mode, c.variant,"
                                 " c.context_len, n.metric",
                                 err);
-    if (!stmt)
-        return -1;
     bind_filter(stmt, f);
     size_t cap = 0;
     int rc;
@@ -136,8 +132,6 @@ static int remove_locked(struct store *s, const struct noise_filter *f, int64_t 
                                 "DELETE FROM noise WHERE (series_id, metric) IN (SELECT n.series_id, n.metric"
                                 " FROM noise n JOIN series c ON c.id = n.series_id WHERE " CHOSEN ")",
                                 err);
-    if (!count || !stmt)
-        return -1;
     bind_filter(count, f);
     bind_filter(stmt, f);
     if (sql_step(count, err) != 1)

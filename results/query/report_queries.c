@@ -15,7 +15,7 @@ int report_plan_load(struct store *s, int64_t run_key, json_t **plan, struct err
     SQL_STMT stmt = sql_prepare_int(
         s, "SELECT d.body FROM run r JOIN document d ON d.id = r.plan_document_id WHERE r.id = :run", ":run",
         run_key, err);
-    int rc = stmt ? sql_step(stmt, err) : -1;
+    int rc = sql_step(stmt, err);
     if (rc <= 0)
         return rc;
     size_t len;
@@ -40,7 +40,7 @@ int report_reference(struct store *s, const struct run_data *r, const char *want
 int report_run_label(struct store *s, int64_t run_key, char *run_id, char *date, struct err *err)
 {
     SQL_STMT stmt = sql_prepare_int(s, "SELECT run_id, date FROM run WHERE id = :run", ":run", run_key, err);
-    int rc = stmt ? sql_step(stmt, err) : -1;
+    int rc = sql_step(stmt, err);
     if (rc == 0)
         return err_set(err, ERR_STORAGE, "%s: a run of the history no longer exists", s->path);
     if (rc < 0)
@@ -78,8 +78,6 @@ static int load_rows(struct store *s, const struct run_info *run, size_t most, s
                     " FROM run r LEFT JOIN document d ON d.id = r.plan_document_id" UP_TO_RUN
                     " ORDER BY r.ordered_at DESC, r.id DESC LIMIT :limit",
                     err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":ticket", run->ticket);
     sql_bind_int(stmt, ":run", run->key);
     sql_bind_int(stmt, ":limit", (int64_t)most);
@@ -107,8 +105,6 @@ static int load_totals(struct store *s, const struct run_info *run, struct cost_
         " FROM priced WHERE plan IS (SELECT plan_document_id FROM run WHERE id = :run))"
         " THEN wall_s * price / 3600 END) AS cost FROM priced",
         err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":ticket", run->ticket);
     sql_bind_int(stmt, ":run", run->key);
     int rc = sql_step(stmt, err);

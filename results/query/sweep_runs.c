@@ -18,8 +18,6 @@ int sweep_runs(struct store *s, const char *sweep, int64_t **keys, size_t *count
                                 "SELECT id FROM run WHERE sweep = :sweep AND purpose = 'sweep'"
                                 " ORDER BY node, ordered_at, id",
                                 err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":sweep", sweep);
     while ((rc = sql_step(stmt, err)) > 0) {
         ALLOC_GROW(*keys, *count + 1, room);
@@ -58,8 +56,6 @@ int sweep_runs_find(struct store *s, const char *word, char *id, struct err *err
                                 "SELECT DISTINCT sweep FROM run WHERE substr(sweep, 1, length(:word)) = :word"
                                 " ORDER BY sweep = :word DESC LIMIT 2",
                                 err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":word", word);
     while ((rc = sql_step(stmt, err)) > 0) {
         if (found++ == 0)

@@ -15,7 +15,7 @@ static int save_cells(struct store *s, const struct run_info *run, const struct 
         " SELECT id, :metric, :ratio, :low, :high, :gpus, :now FROM series WHERE node = :node"
         " AND ticket = :ticket AND mode = :mode AND variant = :variant AND context_len = :context",
         err);
-    for (size_t i = 0; stmt && i < t->count; i++) {
+    for (size_t i = 0; i < t->count; i++) {
         const struct together_cell *c = &t->cells[i];
         plan_cell_bind(stmt, run, c->variant, c->context, c->metric);
         sql_bind_num(stmt, ":ratio", c->ratio);
@@ -26,7 +26,7 @@ static int save_cells(struct store *s, const struct run_info *run, const struct 
         if (sql_run(stmt, err) != 0)
             return -1;
     }
-    return stmt ? 0 : -1;
+    return 0;
 }
 
 int together_save(struct store *s, const struct run_info *run, const struct together *t, struct err *err)
@@ -58,8 +58,6 @@ int together_load(struct store *s, const char *node, const char *ticket, const c
                     " JOIN together n ON n.series_id = c.id WHERE c.node = :node AND c.ticket = :ticket AND "
                     "c.mode = :mode",
                     err);
-    if (!stmt)
-        return -1;
     plan_bind(stmt, node, ticket, mode);
     size_t cap = 0;
     int rc;

@@ -22,7 +22,7 @@ static int check_accepted(struct store *s, int64_t key, struct err *err)
     struct run_info r = {0};
     SQL_STMT stmt =
         sql_prepare_int(s, "SELECT run_id, rejected_why FROM run WHERE id = :run", ":run", key, err);
-    int rc = stmt ? sql_step(stmt, err) : -1;
+    int rc = sql_step(stmt, err);
     if (rc < 0)
         return -1;
     if (rc == 0)
@@ -39,7 +39,7 @@ static int check_run(struct store *s, int64_t key, struct err *err)
     SQL_STMT stmt = sql_prepare_int(
         s, "SELECT count(*) AS n FROM test WHERE run_id = :run AND status = 'OK' AND warmup = 0", ":run", key,
         err);
-    if (!stmt || sql_step(stmt, err) != 1)
+    if (sql_step(stmt, err) != 1)
         return -1;
     return sql_col_int(stmt, "n", 0) > 0
                ? 0
@@ -55,8 +55,6 @@ static int upsert(struct store *s, const char *name, int64_t run, int64_t *id, s
                     " ON CONFLICT (name, node, ticket, mode) DO UPDATE SET set_at = :now, removed_at = NULL"
                     " RETURNING id",
                     err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":name", name);
     sql_bind_int(stmt, ":run", run);
     sql_bind_int(stmt, ":now", now_ms());
@@ -72,7 +70,7 @@ static int drop_runs(struct store *s, int64_t id, struct err *err)
 {
     SQL_STMT stmt =
         sql_prepare_int(s, "DELETE FROM baseline_run WHERE baseline_id = :baseline", ":baseline", id, err);
-    return stmt ? sql_run(stmt, err) : -1;
+    return sql_run(stmt, err);
 }
 
 static int hold_run(struct store *s, int64_t id, int64_t run, struct err *err)
@@ -80,8 +78,6 @@ static int hold_run(struct store *s, int64_t id, int64_t run, struct err *err)
     SQL_STMT stmt = sql_prepare(
         s, "INSERT OR REPLACE INTO baseline_run (baseline_id, run_id, set_at) VALUES (:baseline, :run, :now)",
         err);
-    if (!stmt)
-        return -1;
     sql_bind_int(stmt, ":baseline", id);
     sql_bind_int(stmt, ":run", run);
     sql_bind_int(stmt, ":now", now_ms());
@@ -135,10 +131,7 @@ static int collect_baselines(struct sql_stmt *stmt, struct baseline_list *out, s
     size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
-        if (!ALLOC_GROW(out->items, out->count + 1, cap)) {
-            rc = err_set(err, ERR_INTERNAL, "no memory for the baselines");
-            break;
-        }
+        ALLOC_GROW(out->items, out->count + 1, cap);
         read_baseline(stmt, &out->items[out->count++]);
     }
     if (rc != 0)
@@ -151,7 +144,7 @@ int baseline_list(struct store *s, struct baseline_list *out, struct err *err)
     *out = (struct baseline_list){0};
     SQL_STMT stmt = sql_prepare(
         s, BASELINE_SELECT "WHERE b.removed_at IS NULL ORDER BY b.name, b.node, b.ticket, b.mode", err);
-    return stmt ? collect_baselines(stmt, out, err) : -1;
+    return collect_baselines(stmt, out, err);
 }
 
 void baseline_list_release(struct baseline_list *l)
@@ -169,8 +162,6 @@ static int list_named(struct store *s, const char *name, const char *node, const
                                                 " AND (:ticket IS NULL OR b.ticket = :ticket)"
                                                 " ORDER BY b.removed_at IS NOT NULL, b.set_at DESC",
                                 err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":name", name);
     sql_bind_text(stmt, ":node", node);
     sql_bind_text(stmt, ":ticket", ticket);
@@ -180,7 +171,7 @@ static int list_named(struct store *s, const char *name, const char *node, const
 static int remove_row(struct store *s, const struct baseline *b, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s, "UPDATE baseline SET removed_at = :now WHERE id = :baseline", err);
-    if (!stmt || sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
+    if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
         return -1;
     sql_bind_int(stmt, ":baseline", b->id);
     sql_bind_int(stmt, ":now", now_ms());
@@ -189,26 +180,22 @@ static int remove_row(struct store *s, const struct baseline *b, struct err *err
 
 int baseline_remove(struct store *s, const char *name, const char *node, const char *ticket, struct err *err)
 {
-    struct baseline_list found;
+    AUTO(baseline_list_release) struct baseline_list found = {0};
     if (list_named(s, name, node, ticket, &found, err) != 0)
         return -1;
     size_t live = 0;
     while (live < found.count && !*found.items[live].removed_at)
         live++;
-    int rc = -1;
     if (live == 0)
-        err_set(err, ERR_INPUT, "no baseline \"%.80s\": `kernsweep baseline list` shows the existing ones",
-                name);
-    else if (live > 1)
-        err_set(
+        return err_set(err, ERR_INPUT,
+                       "no baseline \"%.80s\": `kernsweep baseline list` shows the existing ones", name);
+    if (live > 1)
+        return err_set(
             err, ERR_INPUT,
             "%zu baselines are named \"%.80s\" (%s of %s, %s of %s, ...): choose with --node and --ticket",
             live, name, found.items[0].ticket, found.items[0].node, found.items[1].ticket,
             found.items[1].node);
-    else
-        rc = remove_row(s, &found.items[0], err);
-    baseline_list_release(&found);
-    return rc;
+    return remove_row(s, &found.items[0], err);
 }
 
 static int explain_refusal(const char *name, const struct run_info *run, const struct baseline_list *found,
@@ -239,45 +226,34 @@ static int explain_refusal(const char *name, const struct run_info *run, const s
 int baseline_resolve(struct store *s, const char *name, const struct run_info *run, struct baseline *out,
                      struct err *err)
 {
-    struct baseline_list found;
+    AUTO(baseline_list_release) struct baseline_list found = {0};
     if (list_named(s, name, NULL, NULL, &found, err) != 0)
         return -1;
-    int rc = -1;
-    for (size_t i = 0; rc != 0 && i < found.count; i++) {
+    for (size_t i = 0; i < found.count; i++) {
         const struct baseline *b = &found.items[i];
         if (*b->removed_at || strcmp(b->node, run->node) != 0 || strcmp(b->ticket, run->ticket) != 0 ||
             strcmp(b->mode, run->mode) != 0)
             continue;
         *out = *b;
-        rc = 0;
+        return 0;
     }
-    if (rc != 0)
-        explain_refusal(name, run, &found, err);
-    baseline_list_release(&found);
-    return rc;
+    return explain_refusal(name, run, &found, err);
 }
 
 int baseline_runs(struct store *s, const struct baseline *b, int64_t **keys, size_t *count, struct err *err)
 {
+    SQL_STMT stmt = sql_prepare_int(s,
+                                    "SELECT r.id FROM baseline_run h JOIN run r ON r.id = h.run_id"
+                                    " WHERE h.baseline_id = :baseline AND r.rejected_at IS NULL ORDER BY "
+                                    "r.ordered_at DESC, r.id DESC",
+                                    ":baseline", b->id, err);
+    size_t cap = 0;
+    int rc;
     *count = 0;
-    *keys = calloc(b->runs > 0 ? (size_t)b->runs : 1, sizeof **keys);
-    if (!*keys)
-        return err_set(err, ERR_INTERNAL, "no memory for %d runs", b->runs);
-    SQL_STMT stmt = sql_prepare(s,
-                                "SELECT r.id FROM baseline_run h JOIN run r ON r.id = h.run_id"
-                                " WHERE h.baseline_id = :baseline AND r.rejected_at IS NULL ORDER BY "
-                                "r.ordered_at DESC, r.id DESC LIMIT :limit",
-                                err);
-    if (stmt) {
-        sql_bind_int(stmt, ":baseline", b->id);
-        sql_bind_int(stmt, ":limit", b->runs);
-    }
-    int rc = stmt ? 1 : -1;
-    while (rc > 0 && (rc = sql_step(stmt, err)) > 0)
+    *keys = NULL;
+    while ((rc = sql_step(stmt, err)) > 0) {
+        ALLOC_GROW(*keys, *count + 1, cap);
         (*keys)[(*count)++] = sql_col_int(stmt, "id", 0);
-    if (rc < 0) {
-        free(*keys);
-        *keys = NULL;
     }
     return rc;
 }

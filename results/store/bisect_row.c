@@ -17,8 +17,6 @@ int bisect_row_save(struct store *s, const struct bisect_row *row, struct err *e
                     " ON CONFLICT (name) DO UPDATE SET ended_at = excluded.ended_at,"
                     " outcome = excluded.outcome, body = excluded.body",
                     err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":name", row->name);
     sql_bind_text(stmt, ":ticket", row->ticket);
     sql_bind_text(stmt, ":node", row->node);
@@ -49,16 +47,11 @@ static int read_row(struct sql_stmt *stmt, struct bisect_row *row, struct err *e
     size_t len;
     const char *body = sql_col_str(stmt, "body", &len);
     read_head(stmt, row);
-    row->body = body && len <= BISECT_BODY_MAX ? strndup(body, len) : NULL;
+    row->body = body && len <= BISECT_BODY_MAX ? xstrndup(body, len) : NULL;
     return row->body ? 0 : err_set(err, ERR_STORAGE, "bisect %s: its body cannot be read", row->name);
 }
 
-/* The column's words are those of the first version, which had none for ends that stayed undecided. */
-#define BISECT_SELECT                                                                                        \
-    "SELECT name, ticket, node, good, bad, started_at, ended_at, body,"                                      \
-    " CASE WHEN outcome = 'not_reproducible' AND json_valid(body)"                                           \
-    " THEN iif(json_extract(body, '$.commits[#-1].basis') = 'undecided', 'undecided', outcome)"              \
-    " ELSE outcome END AS outcome FROM bisect "
+#define BISECT_SELECT "SELECT name, ticket, node, good, bad, started_at, ended_at, body, outcome FROM bisect "
 
 /* The first two rows are enough to tell whether the word is ambiguous. */
 static int load_first(struct sql_stmt *stmt, const char *word, struct bisect_row *out, bool *found,
@@ -89,8 +82,6 @@ int bisect_row_load(struct store *s, const char *word, bool exact, struct bisect
                                               " substr(name, 1, length(:word)) = :word))"
                                               " ORDER BY name = :word DESC, started_at DESC, id DESC LIMIT 2",
                                 err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":word", word);
     sql_bind_int(stmt, ":exact", exact);
     if (load_first(stmt, word, out, found, err) != 0)
@@ -103,8 +94,6 @@ int bisect_row_load(struct store *s, const char *word, bool exact, struct bisect
 int bisect_row_remove(struct store *s, const char *name, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s, "DELETE FROM bisect WHERE name = :name", err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":name", name);
     return sql_run(stmt, err);
 }
@@ -115,13 +104,8 @@ int bisect_rows_list(struct store *s, struct bisect_rows *out, struct err *err)
     int rc;
     *out = (struct bisect_rows){.items = NULL};
     SQL_STMT stmt = sql_prepare(s, BISECT_SELECT "ORDER BY started_at DESC, id DESC", err);
-    if (!stmt)
-        return -1;
     while ((rc = sql_step(stmt, err)) > 0) {
-        if (!ALLOC_GROW(out->items, out->count + 1, cap)) {
-            rc = err_set(err, ERR_INTERNAL, "no memory for the searches");
-            break;
-        }
+        ALLOC_GROW(out->items, out->count + 1, cap);
         read_head(stmt, &out->items[out->count++]);
     }
     if (rc != 0)

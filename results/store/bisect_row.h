@@ -17,7 +17,7 @@ struct bisect_row {
     char good[COMMIT_ID_MAX], bad[COMMIT_ID_MAX];
     char started_at[CLOCK_ISO_LEN + 1];
     char ended_at[CLOCK_ISO_LEN + 1]; /* "" while it goes on */
-    char outcome[BISECT_OUTCOME_MAX]; /* "" while it goes on; read, it may be "undecided", too */
+    char outcome[BISECT_OUTCOME_MAX]; /* "" while it goes on */
     char *body;
 };
 

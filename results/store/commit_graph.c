@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, ERR_INTERNAL, "no memory for the commits");
-}
-
 void commit_graph_release(struct commit_graph *g)
 {
     free(g->nodes);
@@ -36,50 +31,39 @@ static size_t *find_slot(struct commit_graph *g, const char *id)
 }
 
 /* Keeps the table at most half full. */
-static int grow_slots(struct commit_graph *g, struct err *err)
+static void grow_slots(struct commit_graph *g)
 {
     if (2 * (g->count + 1) <= g->n_slots)
-        return 0;
-    size_t n = g->n_slots ? 2 * g->n_slots : 1024;
-    size_t *slots = calloc(n, sizeof *slots);
-    if (!slots)
-        return no_memory(err);
+        return;
+    g->n_slots = g->n_slots ? 2 * g->n_slots : 1024;
     free(g->slots);
-    g->slots = slots;
-    g->n_slots = n;
+    g->slots = xcalloc(g->n_slots, sizeof *g->slots);
     for (size_t i = 0; i < g->count; i++)
         *find_slot(g, g->nodes[i].id) = i + 1;
-    return 0;
 }
 
-int commit_graph_node(struct commit_graph *g, const char *id, size_t *out, struct err *err)
+size_t commit_graph_node(struct commit_graph *g, const char *id)
 {
-    if (grow_slots(g, err) != 0)
-        return -1;
+    grow_slots(g);
     size_t *slot = find_slot(g, id);
     if (*slot == 0) {
-        if (!ALLOC_GROW(g->nodes, g->count + 1, g->cap))
-            return no_memory(err);
+        ALLOC_GROW(g->nodes, g->count + 1, g->cap);
         struct commit_node *n = &g->nodes[g->count];
         *n = (struct commit_node){0};
         snprintf(n->id, sizeof n->id, "%s", id);
         *slot = ++g->count;
     }
-    *out = *slot - 1;
-    return 0;
+    return *slot - 1;
 }
 
-int commit_graph_add(struct commit_graph *g, const char *id, const char *parents, struct err *err)
+void commit_graph_add(struct commit_graph *g, const char *id, const char *parents)
 {
-    size_t at, parent[COMMIT_PARENTS_MAX], n = 0;
-    if (commit_graph_node(g, id, &at, err) != 0)
-        return -1;
+    size_t at = commit_graph_node(g, id), parent[COMMIT_PARENTS_MAX], n = 0;
     for (const char *p = parents; *p && n < COMMIT_PARENTS_MAX;) {
         char one[COMMIT_ID_MAX] = "";
         size_t len = strcspn(p, " ");
         memcpy(one, p, len < sizeof one ? len : sizeof one - 1);
-        if (commit_graph_node(g, one, &parent[n++], err) != 0)
-            return -1;
+        parent[n++] = commit_graph_node(g, one);
         p += len + strspn(p + len, " ");
     }
     struct commit_node *node = &g->nodes[at];
@@ -88,7 +72,6 @@ int commit_graph_add(struct commit_graph *g, const char *id, const char *parents
         node->n_parents = n;
         node->known = true;
     }
-    return 0;
 }
 
 /* Commits still to be visited, each at most once. */
@@ -161,7 +144,7 @@ static bool met(const struct commit_node *n)
     return n->of_from && n->of_to;
 }
 
-/* Of the places where the histories met, the one that is no ancestor of another. */
+/* The base is the one place where the histories met that is no ancestor of another such place. */
 static void find_base(struct commit_graph *g, struct queue *q, struct commit_between *out)
 {
     size_t found = 0;
@@ -176,21 +159,14 @@ static void find_base(struct commit_graph *g, struct queue *q, struct commit_bet
     out->has_base = found == 1;
 }
 
-int commit_graph_between(struct commit_graph *g, size_t from, size_t to, struct commit_between *out,
-                         struct err *err)
+void commit_graph_between(struct commit_graph *g, size_t from, size_t to, struct commit_between *out)
 {
-    struct queue q = {.items = calloc(g->count + 1, sizeof *q.items)};
-    *out = (struct commit_between){.commits = calloc(g->count + 1, sizeof *out->commits)};
-    if (!q.items || !out->commits) {
-        free(q.items);
-        commit_between_release(out);
-        return no_memory(err);
-    }
+    AUTO_FREE size_t *items = xcalloc(g->count + 1, sizeof *items);
+    struct queue q = {.items = items};
+    *out = (struct commit_between){.commits = xcalloc(g->count + 1, sizeof *out->commits)};
     for (size_t i = 0; i < g->count; i++)
         g->nodes[i].of_from = g->nodes[i].of_to = g->nodes[i].passed = false;
     bool from_complete = mark_from(g, from, &q);
     list_to(g, from, to, from_complete, out);
     find_base(g, &q, out);
-    free(q.items);
-    return 0;
 }

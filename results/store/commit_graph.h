@@ -1,7 +1,7 @@
 /* commit_graph: commits with their parents, and what lies between two of them.
  *
  * Commits are added as far as they are known; a parent that was never added is a place where knowledge ends,
- * and answers say so. Pure. The owner calls commit_graph_release(). Errors: ERR_INTERNAL without memory.
+ * and answers say so. Pure. The owner calls commit_graph_release().
  */
 #ifndef KERNSWEEP_RESULTS_STORE_COMMIT_GRAPH_H
 #define KERNSWEEP_RESULTS_STORE_COMMIT_GRAPH_H
@@ -37,12 +37,12 @@ struct commit_between {
 };
 
 /* Index of the commit, which is made if it is new. */
-int commit_graph_node(struct commit_graph *g, const char *id, size_t *out, struct err *err);
+size_t commit_graph_node(struct commit_graph *g, const char *id);
 /* parents: ids, separated by spaces. What is known already stays. */
-int commit_graph_add(struct commit_graph *g, const char *id, const char *parents, struct err *err);
-int commit_graph_between(struct commit_graph *g, size_t from, size_t to, struct commit_between *out,
-                         struct err *err);
-void commit_between_release(struct commit_between *b);
+void commit_graph_add(struct commit_graph *g, const char *id, const char *parents);
+void commit_graph_between(struct commit_graph *g, size_t from, size_t to, struct commit_between *out);
+
 void commit_graph_release(struct commit_graph *g);
+void commit_between_release(struct commit_between *b);
 
 #endif

@@ -1,6 +1,7 @@
 #include "results/store/commit_range.h"
 
-#include <stdlib.h>
+#include "common/base/alloc.h"
+
 #include <string.h>
 
 const char *range_kind_name(enum range_kind k)
@@ -21,27 +22,28 @@ static int look_up(struct commit_log *l, size_t at, struct err *err)
     struct commit found;
     l->graph.nodes[at].asked = true;
     int rc = commit_load(l->store, l->graph.nodes[at].id, &found, err);
-    return rc > 0 ? commit_graph_add(&l->graph, found.id, found.parents, err) : rc;
+    if (rc > 0)
+        commit_graph_add(&l->graph, found.id, found.parents);
+    return rc < 0 ? -1 : 0;
 }
 
 /* Reads the commits that can be reached from one, but for those read before. */
 static int read_from(struct commit_log *l, size_t start, struct err *err)
 {
-    size_t *queue = calloc(RANGE_SEARCHED_MAX, sizeof *queue), n = 0;
-    int rc = queue ? 0 : err_set(err, ERR_INTERNAL, "no memory for the commits");
-    if (rc == 0)
-        queue[n++] = start;
-    for (size_t i = 0; rc == 0 && i < n; i++) {
+    AUTO_FREE size_t *queue = xcalloc(RANGE_SEARCHED_MAX, sizeof *queue);
+    size_t n = 0;
+    queue[n++] = start;
+    for (size_t i = 0; i < n; i++) {
         if (l->graph.nodes[queue[i]].asked)
             continue;
-        rc = look_up(l, queue[i], err);
+        if (look_up(l, queue[i], err) != 0)
+            return -1;
         const struct commit_node *node = &l->graph.nodes[queue[i]];
         for (size_t p = 0; p < node->n_parents && n < RANGE_SEARCHED_MAX; p++)
             if (!l->graph.nodes[node->parents[p]].asked)
                 queue[n++] = node->parents[p];
     }
-    free(queue);
-    return rc;
+    return 0;
 }
 
 static enum range_kind kind_of(const struct commit_graph *g, size_t to, const struct commit_between *b)
@@ -86,15 +88,13 @@ static int fill(struct commit_log *l, size_t to, const struct commit_between *b,
 
 static int search(struct commit_log *l, struct commit_range *out, struct err *err)
 {
-    size_t from, to;
-    struct commit_between between;
-    if (commit_graph_node(&l->graph, out->from.commit, &from, err) != 0 ||
-        commit_graph_node(&l->graph, out->to.commit, &to, err) != 0 || read_from(l, to, err) != 0 ||
-        read_from(l, from, err) != 0 || commit_graph_between(&l->graph, from, to, &between, err) != 0)
+    size_t from = commit_graph_node(&l->graph, out->from.commit),
+           to = commit_graph_node(&l->graph, out->to.commit);
+    if (read_from(l, to, err) != 0 || read_from(l, from, err) != 0)
         return -1;
-    int rc = fill(l, to, &between, out, err);
-    commit_between_release(&between);
-    return rc;
+    AUTO(commit_between_release) struct commit_between between = {0};
+    commit_graph_between(&l->graph, from, to, &between);
+    return fill(l, to, &between, out, err);
 }
 
 int commit_range_find(struct commit_log *l, const struct run_revision *from, const struct run_revision *to,
@@ -113,8 +113,6 @@ int commit_range_find(struct commit_log *l, const struct run_revision *from, con
 int commit_range_load(struct store *s, const struct run_revision *from, const struct run_revision *to,
                       struct commit_range *out, struct err *err)
 {
-    struct commit_log log = {.store = s};
-    int rc = commit_range_find(&log, from, to, out, err);
-    commit_log_release(&log);
-    return rc;
+    AUTO(commit_log_release) struct commit_log log = {.store = s};
+    return commit_range_find(&log, from, to, out, err);
 }

@@ -11,12 +11,9 @@ void counter_list_release(struct counter_list *l)
     *l = (struct counter_list){0};
 }
 
-struct counter *counter_list_add(struct counter_list *l, struct err *err)
+struct counter *counter_list_add(struct counter_list *l)
 {
-    if (!ALLOC_GROW(l->items, l->count + 1, l->cap)) {
-        err_set(err, ERR_INTERNAL, "no memory for the counters");
-        return NULL;
-    }
+    ALLOC_GROW(l->items, l->count + 1, l->cap);
     struct counter *c = &l->items[l->count++];
     *c = (struct counter){0};
     return c;
@@ -30,7 +27,7 @@ int counters_store(struct store *s, int64_t run_key, const struct counter_list *
                  " SELECT :run, position, :context, :kernel, :name, :unit, :value FROM variant"
                  " WHERE run_id = :run AND name = :variant",
                  err);
-    for (size_t i = 0; stmt && i < l->count; i++) {
+    for (size_t i = 0; i < l->count; i++) {
         const struct counter *c = &l->items[i];
         sql_bind_int(stmt, ":run", run_key);
         sql_bind_text(stmt, ":variant", c->variant);
@@ -42,7 +39,7 @@ int counters_store(struct store *s, int64_t run_key, const struct counter_list *
         if (sql_run(stmt, err) != 0)
             return -1;
     }
-    return stmt ? 0 : -1;
+    return 0;
 }
 
 static int load(struct store *s, int64_t run_key, struct counter_list *out, struct err *err)
@@ -54,11 +51,9 @@ static int load(struct store *s, int64_t run_key, struct counter_list *out, stru
                         " AND v.position = c.variant WHERE c.run_id = :run"
                         " ORDER BY c.variant, c.context_len, c.kernel, c.name",
                         ":run", run_key, err);
-    int rc = -1;
-    while (stmt && (rc = sql_step(stmt, err)) > 0) {
-        struct counter *c = counter_list_add(out, err);
-        if (!c)
-            return -1;
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
+        struct counter *c = counter_list_add(out);
         sql_col_text(stmt, "variant", c->variant, sizeof c->variant);
         c->context = (int)sql_col_int(stmt, "context_len", 0);
         sql_col_text(stmt, "kernel", c->kernel, sizeof c->kernel);
@@ -79,7 +74,7 @@ int counters_of_build(struct store *s, int64_t run_key, struct counter_list *out
                                     " ORDER BY r.id = o.id DESC, r.ordered_at DESC, r.id DESC LIMIT 1",
                                     ":run", run_key, err);
     *out = (struct counter_list){0};
-    int rc = stmt ? sql_step(stmt, err) : -1;
+    int rc = sql_step(stmt, err);
     if (rc > 0)
         rc = load(s, sql_col_int(stmt, "id", 0), out, err);
     if (rc != 0)

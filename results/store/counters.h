@@ -2,7 +2,7 @@
  * each counter over the launches of the kernel.
  *
  * Read from a bundle (results/ingest/bundle/counters.h). Names are untrusted: bounded and escaped there. The
- * owner calls counter_list_release(). Errors: ERR_STORAGE, ERR_INTERNAL without memory.
+ * owner calls counter_list_release(). Errors: ERR_STORAGE.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_COUNTERS_H
 #define KERNSWEEP_RESULTS_STORE_COUNTERS_H
@@ -32,7 +32,7 @@ struct counter_list {
 };
 
 /* NULL with err. */
-struct counter *counter_list_add(struct counter_list *l, struct err *err);
+struct counter *counter_list_add(struct counter_list *l);
 void counter_list_release(struct counter_list *l);
 
 /* Inside the caller's transaction, after the run's variants. What is listed twice is stored once. */

@@ -32,7 +32,7 @@ static int store_gates(struct store *s, int64_t run_key, const struct run_detail
                              "INSERT INTO gate (run_id, variant, position, name, status, reason, wall_s)"
                              " VALUES (:run, :variant, :position, :name, :status, :reason, :wall_s)",
                              err);
-    for (size_t i = 0; stmt && i < d->n_gates; i++) {
+    for (size_t i = 0; i < d->n_gates; i++) {
         const struct run_gate *g = &d->gates[i];
         sql_bind_int(stmt, ":run", run_key);
         sql_bind_int(stmt, ":variant", (int64_t)g->variant);
@@ -44,16 +44,13 @@ static int store_gates(struct store *s, int64_t run_key, const struct run_detail
         if (sql_run(stmt, err))
             return -1;
     }
-    return stmt ? 0 : -1;
+    return 0;
 }
 
 /* Documents are shared by content: an unchanged build adds nothing. */
-static int store_body(struct store *s, const char *body, struct err *err)
+static int store_body(struct store *s, const char *body, char *sha256, struct err *err)
 {
-    char sha256[SHA256_HEX_LEN + 1];
     SQL_KEPT stmt = sql_keep(s, "INSERT OR IGNORE INTO document (sha256, body) VALUES (:sha256, :body)", err);
-    if (!stmt)
-        return -1;
     sha256_of(body, strlen(body), sha256);
     sql_bind_text(stmt, ":sha256", sha256);
     sql_bind_text(stmt, ":body", body);
@@ -67,14 +64,11 @@ static int store_files(struct store *s, int64_t run_key, const struct run_detail
                  "INSERT INTO file (run_id, path, size, sha256, document_id) VALUES (:run, :path, :size,"
                  " :sha256, (SELECT id FROM document WHERE sha256 = :body_sha256))",
                  err);
-    for (size_t i = 0; stmt && i < d->n_files; i++) {
+    for (size_t i = 0; i < d->n_files; i++) {
         const struct run_file *f = &d->files[i];
         char body[SHA256_HEX_LEN + 1] = "";
-        if (f->body) {
-            sha256_of(f->body, strlen(f->body), body);
-            if (store_body(s, f->body, err))
-                return -1;
-        }
+        if (f->body && store_body(s, f->body, body, err) != 0)
+            return -1;
         sql_bind_int(stmt, ":run", run_key);
         sql_bind_text(stmt, ":path", f->path);
         sql_bind_int(stmt, ":size", f->size);
@@ -83,35 +77,26 @@ static int store_files(struct store *s, int64_t run_key, const struct run_detail
         if (sql_run(stmt, err))
             return -1;
     }
-    return stmt ? 0 : -1;
+    return 0;
 }
 
-/* NULL where nothing is known. The caller frees *out. */
-static int facts_text(const struct kernel_facts *facts, char **out, struct err *err)
+/* NULL where nothing is known. The caller frees it. */
+static char *facts_text(const struct kernel_facts *facts)
 {
-    *out = NULL;
-    if (!kernel_facts_known(facts))
-        return 0;
-    json_t *object = kernel_facts_encode(facts);
-    *out = object ? json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    json_decref(object);
-    return *out ? 0 : err_set(err, ERR_INTERNAL, "no memory for the run's kernels");
+    json_auto_t *object = kernel_facts_known(facts) ? kernel_facts_encode(facts) : NULL;
+    return object ? json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 }
 
 static int store_kernel(struct sql_stmt *stmt, int64_t run_key, const struct run_kernel_code *k,
                         struct err *err)
 {
-    char *facts;
-    if (facts_text(&k->facts, &facts, err) != 0)
-        return -1;
+    AUTO_FREE char *facts = facts_text(&k->facts);
     sql_bind_int(stmt, ":run", run_key);
     sql_bind_int(stmt, ":variant", (int64_t)k->variant);
     sql_bind_text(stmt, ":kernel", k->name);
     sql_bind_text(stmt, ":sha256", k->sha256);
     sql_bind_text_or_null(stmt, ":facts", facts);
-    int rc = sql_run(stmt, err);
-    free(facts);
-    return rc;
+    return sql_run(stmt, err);
 }
 
 /* A name that is listed twice is the input's mistake; the first one stands. */
@@ -121,10 +106,10 @@ static int store_kernels(struct store *s, int64_t run_key, const struct run_deta
                              "INSERT OR IGNORE INTO kernel_code (run_id, variant, kernel, sha256, facts)"
                              " VALUES (:run, :variant, :kernel, :sha256, :facts)",
                              err);
-    for (size_t i = 0; stmt && i < d->n_kernels; i++)
+    for (size_t i = 0; i < d->n_kernels; i++)
         if (store_kernel(stmt, run_key, &d->kernels[i], err) != 0)
             return -1;
-    return stmt ? 0 : -1;
+    return 0;
 }
 
 int details_store(struct store *s, int64_t run_key, const struct run_details *d, struct err *err)
@@ -142,11 +127,10 @@ static int load_gates(struct store *s, int64_t run_key, struct run_details *out,
                                     " WHERE run_id = :run ORDER BY variant, position",
                                     ":run", run_key, err);
     size_t cap = 0;
-    int rc = -1;
-    while (stmt && (rc = sql_step(stmt, err)) > 0) {
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
         char status[32];
-        if (!ALLOC_GROW(out->gates, out->n_gates + 1, cap))
-            return err_set(err, ERR_INTERNAL, "no memory for the run's gates");
+        ALLOC_GROW(out->gates, out->n_gates + 1, cap);
         struct run_gate *g = &out->gates[out->n_gates++];
         g->variant = (size_t)sql_col_int(stmt, "variant", 0);
         sql_col_text(stmt, "name", g->name, sizeof g->name);
@@ -165,17 +149,14 @@ static int load_files(struct store *s, int64_t run_key, struct run_details *out,
                                     " ON d.id = f.document_id WHERE f.run_id = :run ORDER BY f.path",
                                     ":run", run_key, err);
     size_t cap = 0;
-    int rc = -1;
-    while (stmt && (rc = sql_step(stmt, err)) > 0) {
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
         const char *body = sql_col_str(stmt, "body", NULL);
-        if (!ALLOC_GROW(out->files, out->n_files + 1, cap))
-            return err_set(err, ERR_INTERNAL, "no memory for the run's files");
+        ALLOC_GROW(out->files, out->n_files + 1, cap);
         struct run_file *f = &out->files[out->n_files++];
-        *f = (struct run_file){.size = sql_col_int(stmt, "size", 0), .body = body ? strdup(body) : NULL};
+        *f = (struct run_file){.size = sql_col_int(stmt, "size", 0), .body = body ? xstrdup(body) : NULL};
         sql_col_text(stmt, "path", f->path, sizeof f->path);
         sql_col_text(stmt, "sha256", f->sha256, sizeof f->sha256);
-        if (body && !f->body)
-            return err_set(err, ERR_INTERNAL, "no memory for the run's files");
     }
     return rc;
 }
@@ -187,11 +168,9 @@ static int read_facts(struct sql_stmt *stmt, struct kernel_facts *out, struct er
     kernel_facts_init(out);
     if (!text)
         return 0;
-    json_t *object = json_parse(text, len, "kernel_code.facts", err);
+    json_auto_t *object = json_parse(text, len, "kernel_code.facts", err);
     const struct json_at at = json_root(object, "kernel_code.facts");
-    int rc = object ? kernel_facts_decode(&at, out, err) : -1;
-    json_decref(object);
-    return rc;
+    return object ? kernel_facts_decode(&at, out, err) : -1;
 }
 
 static int load_kernels(struct store *s, int64_t run_key, struct run_details *out, struct err *err)
@@ -201,15 +180,12 @@ static int load_kernels(struct store *s, int64_t run_key, struct run_details *ou
                         "SELECT variant, kernel, sha256, facts FROM kernel_code WHERE run_id = :run"
                         " ORDER BY variant, kernel",
                         ":run", run_key, err);
-    int rc = -1;
-    while (stmt && (rc = sql_step(stmt, err)) > 0) {
-        char *name = strdup(sql_col_str(stmt, "kernel", NULL));
-        if (!name || !ALLOC_GROW(out->kernels, out->n_kernels + 1, out->cap_kernels)) {
-            free(name);
-            return err_set(err, ERR_INTERNAL, "no memory for the run's kernels");
-        }
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
+        ALLOC_GROW(out->kernels, out->n_kernels + 1, out->cap_kernels);
         struct run_kernel_code *k = &out->kernels[out->n_kernels++];
-        *k = (struct run_kernel_code){.variant = (size_t)sql_col_int(stmt, "variant", 0), .name = name};
+        *k = (struct run_kernel_code){.variant = (size_t)sql_col_int(stmt, "variant", 0),
+                                      .name = xstrdup(sql_col_str(stmt, "kernel", NULL))};
         sql_col_text(stmt, "sha256", k->sha256, sizeof k->sha256);
         if (read_facts(stmt, &k->facts, err) != 0)
             return -1;

@@ -42,7 +42,7 @@ struct run_kernel_code {
     size_t variant; /* index into the run's variants */
     char *name;     /* owned; as in the symbol table */
     char sha256[SHA256_HEX_LEN + 1];
-    struct kernel_facts facts; /* unknown in bundles of older executors */
+    struct kernel_facts facts; /* not known of every build */
 };
 
 struct run_details {

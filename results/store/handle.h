@@ -16,16 +16,14 @@ enum store_mode {
     STORE_WRITE,  /* folder and file are created if missing; an older schema is migrated */
 };
 
-enum { STORE_KEPT_MAX = 32 };
-
 struct sql_stmt;
 
 struct store {
     sqlite3 *db;
     enum store_mode mode;
     char path[FS_PATH_MAX];
-    struct sql_stmt *kept[STORE_KEPT_MAX]; /* of sql_keep() */
-    size_t n_kept;
+    struct sql_stmt **kept; /* of sql_keep() */
+    size_t n_kept, cap_kept;
     const volatile sig_atomic_t *interrupted; /* store_heed(); NULL: nobody may interrupt */
     char misuse[192];                         /* the first misuse of a statement (sql.h), or "" */
 };

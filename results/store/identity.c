@@ -59,20 +59,12 @@ void device_identity_add(struct device_identity *id, const struct run_fact *fact
         id->several = true;
 }
 
-void device_identity_name(const struct device_identity *id, char *gpu, size_t gpu_size, char *mode,
-                          size_t mode_size)
-{
-    bool known = !id->several && *id->id;
-    snprintf(gpu, gpu_size, "%s", known ? id->id : "");
-    snprintf(mode, mode_size, "%s%s%s", known ? id->partition : "",
-             known && *id->partition && *id->memory ? "/" : "", known ? id->memory : "");
-}
-
 uint64_t device_identity_end(const struct device_identity *id)
 {
-    char gpu[RUN_GPU_MAX], mode[RUN_MODE_MAX];
-    device_identity_name(id, gpu, sizeof gpu, mode, sizeof mode);
-    return gpu_identity(gpu, mode);
+    char mode[RUN_MODE_MAX];
+    snprintf(mode, sizeof mode, "%s%s%s", id->partition, *id->partition && *id->memory ? "/" : "",
+             id->memory);
+    return id->several ? 0 : gpu_identity(id->id, mode);
 }
 
 /* The same id is written as "0xAB12", "ab12" and "GPU-ab12" by those who print it. */

@@ -23,10 +23,6 @@ void device_identity_begin(struct device_identity *id);
 /* In any order. Facts that do not identify a GPU are ignored. */
 void device_identity_add(struct device_identity *id, const struct run_fact *fact);
 uint64_t device_identity_end(const struct device_identity *id);
-/* As run_test has them; "" if unknown. */
-void device_identity_name(const struct device_identity *id, char *gpu, size_t gpu_size, char *mode,
-                          size_t mode_size);
-
 /* If the fact is this id of a GPU, however that is written, the length of what the keys of the GPU begin with
  * ("gpus3"); else 0. */
 size_t device_owner(const struct run_fact *fact, const char *id);

@@ -56,8 +56,6 @@ int last_places(struct store *s, const char *node, const char *ticket, const cha
         " ORDER BY r.ordered_at DESC, r.id DESC LIMIT 1)"
         " ORDER BY s.variant, s.context_len, t.wall_s",
         err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":node", node);
     sql_bind_text(stmt, ":ticket", ticket);
     sql_bind_text(stmt, ":mode", mode);

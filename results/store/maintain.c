@@ -26,8 +26,6 @@ static void report_problem(struct check *c, const char *what)
 static int rows_are_problems(struct check *c, const char *query, const char *what, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(c->s, query, err);
-    if (!stmt)
-        return -1;
     int rc, found = 0;
     char value[512], line[640];
     while ((rc = sql_step(stmt, err)) > 0) {
@@ -48,8 +46,6 @@ static int rows_are_problems(struct check *c, const char *query, const char *wha
 static int check_structure(struct check *c, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(c->s, "PRAGMA integrity_check(100)", err);
-    if (!stmt)
-        return -1;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
         char line[512];
@@ -63,8 +59,6 @@ static int check_structure(struct check *c, struct err *err)
 static int check_samples(struct check *c, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(c->s, "SELECT test_id, samples, packed FROM telemetry", err);
-    if (!stmt)
-        return -1;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
         struct samples t;
@@ -92,7 +86,7 @@ static int count_rows(struct check *c, struct err *err)
         "SELECT (SELECT count(*) FROM run) AS runs, (SELECT count(*) FROM test) AS tests,"
         " (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size) AS bytes",
         err);
-    if (!stmt || sql_step(stmt, err) != 1)
+    if (sql_step(stmt, err) != 1)
         return -1;
     c->out->runs = sql_col_int(stmt, "runs", 0);
     c->out->tests = sql_col_int(stmt, "tests", 0);

@@ -56,8 +56,6 @@ int suffering_load(struct store *s, const char *node, const char *ticket, const 
     int rc;
     out->count = 0;
     SQL_STMT stmt = prepare(s, node, ticket, mode, err);
-    if (!stmt)
-        return -1;
     while ((rc = sql_step(stmt, err)) > 0) {
         char metric[RUN_NAME_MAX];
         enum metric m;

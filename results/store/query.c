@@ -1,5 +1,6 @@
 #include "results/store/query.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "results/store/handle.h"
@@ -49,25 +50,22 @@ struct row_texts {
     struct buf *blobs;
 };
 
-static int row_texts_init(struct row_texts *r, sqlite3_stmt *stmt, struct err *err)
+static void row_texts_init(struct row_texts *r, sqlite3_stmt *stmt)
 {
     r->columns = (size_t)sqlite3_column_count(stmt);
-    r->names = calloc(r->columns + 1, sizeof *r->names);
-    r->values = calloc(r->columns + 1, sizeof *r->values);
-    r->types = calloc(r->columns + 1, sizeof *r->types);
-    r->blobs = calloc(r->columns + 1, sizeof *r->blobs);
-    if (!r->names || !r->values || !r->types || !r->blobs)
-        return err_set(err, ERR_INTERNAL, "no memory for the result");
+    r->names = xcalloc(r->columns, sizeof *r->names);
+    r->values = xcalloc(r->columns, sizeof *r->values);
+    r->types = xcalloc(r->columns, sizeof *r->types);
+    r->blobs = xcalloc(r->columns, sizeof *r->blobs);
     for (size_t i = 0; i < r->columns; i++) {
         r->names[i] = sqlite3_column_name(stmt, (int)i);
         buf_init(&r->blobs[i], 2 * BLOB_SHOWN_MAX + 8);
     }
-    return 0;
 }
 
 static void row_texts_release(struct row_texts *r)
 {
-    for (size_t i = 0; r->blobs && i < r->columns; i++)
+    for (size_t i = 0; i < r->columns; i++)
         buf_release(&r->blobs[i]);
     free(r->names);
     free(r->values);
@@ -107,12 +105,11 @@ static int run_statement(struct limit *limit, sqlite3_stmt *stmt, query_fn *head
                          struct err *err)
 {
     sqlite3 *db = limit->store->db;
-    struct row_texts r = {0};
-    int rc = row_texts_init(&r, stmt, err), step = SQLITE_ROW;
+    AUTO(row_texts_release) struct row_texts r = {0};
+    row_texts_init(&r, stmt);
     const struct query_row view = {r.columns, r.names, r.values, r.types};
     const struct query_row names = {r.columns, r.names, NULL, NULL};
-    if (rc == 0 && header)
-        rc = header(arg, &names, err);
+    int rc = header ? header(arg, &names, err) : 0, step = SQLITE_ROW;
     sqlite3_progress_handler(db, STEPS_BETWEEN_LOOKS, is_to_stop, limit);
     while (rc == 0 && (step = sqlite3_step(stmt)) == SQLITE_ROW) {
         read_texts(&r, stmt);
@@ -123,7 +120,6 @@ static int run_statement(struct limit *limit, sqlite3_stmt *stmt, query_fn *head
     else if (rc == 0 && step != SQLITE_DONE)
         rc = err_set(err, ERR_INPUT, "sql: %s", sqlite3_errmsg(db));
     sqlite3_progress_handler(db, 0, NULL, NULL);
-    row_texts_release(&r);
     return rc;
 }
 

@@ -24,7 +24,7 @@ static int store_commits(struct store *s, const struct commit_list *log, struct 
                  "INSERT OR IGNORE INTO git_commit (commit_id, parents, subject, author, authored_at)"
                  " VALUES (:id, :parents, :subject, :author, :authored_at)",
                  err);
-    for (size_t i = 0; stmt && i < log->count; i++) {
+    for (size_t i = 0; i < log->count; i++) {
         const struct commit *c = &log->items[i];
         sql_bind_text(stmt, ":id", c->id);
         sql_bind_text(stmt, ":parents", c->parents);
@@ -34,7 +34,7 @@ static int store_commits(struct store *s, const struct commit_list *log, struct 
         if (sql_run(stmt, err) != 0)
             return -1;
     }
-    return stmt ? 0 : -1;
+    return 0;
 }
 
 int revision_store(struct store *s, int64_t run_key, const struct run_revision *r,
@@ -47,8 +47,6 @@ int revision_store(struct store *s, int64_t run_key, const struct run_revision *
         "INSERT INTO run_revision (run_id, commit_id, branch, subject, authored_at, dirty, dirty_files)"
         " VALUES (:run, :id, :branch, :subject, :authored_at, :dirty, :files)",
         err);
-    if (!stmt)
-        return -1;
     sql_bind_int(stmt, ":run", run_key);
     sql_bind_text(stmt, ":id", r->commit);
     sql_bind_text(stmt, ":branch", r->branch);
@@ -65,8 +63,6 @@ int commit_load(struct store *s, const char *id, struct commit *out, struct err 
                              "SELECT commit_id, parents, subject, author, authored_at FROM git_commit"
                              " WHERE commit_id = :id",
                              err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":id", id);
     int rc = sql_step(stmt, err);
     if (rc <= 0)
@@ -94,8 +90,6 @@ int revision_load(struct store *s, int64_t run_key, struct run_revision *out, st
     SQL_KEPT stmt =
         sql_keep(s, "SELECT " REVISION_COLUMNS " FROM run r" REVISION_JOIN "WHERE r.id = :run", err);
     *out = (struct run_revision){0};
-    if (!stmt)
-        return -1;
     sql_bind_int(stmt, ":run", run_key);
     int rc = sql_step(stmt, err);
     if (rc > 0)

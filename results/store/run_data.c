@@ -1,16 +1,12 @@
 #include "results/store/run_data.h"
 
+#include "common/base/alloc.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int no_memory(struct err *err)
-{
-    return err_set(err, ERR_INTERNAL, "no memory for the run");
-}
 
 size_t run_data_values(const struct run_data *r, const struct cell *c, enum metric m, double *out)
 {
@@ -68,14 +64,10 @@ static bool same_cell(const struct run_test *a, const struct run_test *b)
     return a->variant == b->variant && a->context == b->context;
 }
 
-int run_data_make_cells(struct run_data *r, struct err *err)
+void run_data_make_cells(struct run_data *r)
 {
-    r->cells = calloc(r->n_tests ? r->n_tests : 1, sizeof *r->cells);
-    double *scratch = malloc((r->n_tests ? r->n_tests : 1) * sizeof *scratch);
-    if (!r->cells || !scratch) {
-        free(scratch);
-        return no_memory(err);
-    }
+    r->cells = xcalloc(r->n_tests, sizeof *r->cells);
+    AUTO_FREE double *scratch = xmalloc(r->n_tests * sizeof *scratch);
     for (size_t i = 0, j; i < r->n_tests; i = j) {
         for (j = i + 1; j < r->n_tests && same_cell(&r->tests[i], &r->tests[j]);)
             j++;
@@ -84,8 +76,6 @@ int run_data_make_cells(struct run_data *r, struct err *err)
             .variant = r->tests[i].variant, .context = r->tests[i].context, .first = i, .count = j - i};
         summarise(r, c, scratch);
     }
-    free(scratch);
-    return 0;
 }
 
 int run_check_comparable(const struct run_info *r, struct err *err)

@@ -203,7 +203,7 @@ void run_activity_init(struct run_activity *a);
 int run_check_comparable(const struct run_info *r, struct err *err);
 
 /* Groups r->tests (ordered by variant, context, repetition) into r->cells. */
-int run_data_make_cells(struct run_data *r, struct err *err);
+void run_data_make_cells(struct run_data *r);
 
 /* NULL if there is none. */
 const struct cell *run_data_cell(const struct run_data *r, const char *variant, int context);

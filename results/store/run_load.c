@@ -1,9 +1,8 @@
 #include "results/store/run_load.h"
 
 #include "common/base/alloc.h"
-#include "results/store/activity_sql.h"
 #include "results/store/identity.h"
-#include "results/store/metric_sql.h"
+#include "results/store/measured_sql.h"
 #include "results/store/when.h"
 
 #include <math.h>
@@ -64,7 +63,7 @@ static int say_gone(struct store *s, int64_t key, struct err *err)
 {
     char id[RUN_ID_MAX];
     SQL_STMT stmt = sql_prepare_int(s, "SELECT run_id FROM removed_run WHERE id = :run", ":run", key, err);
-    int rc = stmt ? sql_step(stmt, err) : -1;
+    int rc = sql_step(stmt, err);
     if (rc <= 0)
         return rc < 0 ? -1 : err_set(err, ERR_INPUT, "%s: the run no longer exists", s->path);
     sql_col_text(stmt, "run_id", id, sizeof id);
@@ -75,7 +74,7 @@ static int say_gone(struct store *s, int64_t key, struct err *err)
 static int load_info(struct store *s, int64_t key, struct run_info *out, struct err *err)
 {
     SQL_STMT stmt = sql_prepare_int(s, RUN_SELECT "WHERE r.id = :run", ":run", key, err);
-    int rc = stmt ? sql_step(stmt, err) : -1;
+    int rc = sql_step(stmt, err);
     if (rc == 0)
         return say_gone(s, key, err);
     return rc < 0 ? -1 : run_info_read(s, stmt, out, err);
@@ -87,17 +86,11 @@ static int bad_status(struct store *s, const struct run_data *r, const char *sta
                    r->info.run_id, status);
 }
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, ERR_INTERNAL, "no memory for the run");
-}
-
 static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data *r, size_t *cap,
                         struct err *err)
 {
     char status[32];
-    if (!alloc_grow((void **)&r->variants, sizeof *r->variants, r->n_variants + 1, cap))
-        return no_memory(err);
+    ALLOC_GROW(r->variants, r->n_variants + 1, *cap);
     struct run_variant *v = &r->variants[r->n_variants++];
     sql_col_text(stmt, "name", v->name, sizeof v->name);
     sql_col_text(stmt, "attn_impl", v->attn_impl, sizeof v->attn_impl);
@@ -128,8 +121,8 @@ static int load_variants(struct store *s, struct run_data *r, struct err *err)
                                " FROM variant WHERE run_id = :run ORDER BY position";
     SQL_STMT stmt = sql_prepare_int(s, text, ":run", r->info.key, err);
     size_t cap = 0;
-    int rc = -1;
-    while (stmt && (rc = sql_step(stmt, err)) > 0)
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0)
         if (read_variant(s, stmt, r, &cap, err) != 0)
             return -1;
     return rc;
@@ -138,8 +131,7 @@ static int load_variants(struct store *s, struct run_data *r, struct err *err)
 static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r, size_t *cap, struct err *err)
 {
     char status[32];
-    if (!alloc_grow((void **)&r->tests, sizeof *r->tests, r->n_tests + 1, cap))
-        return no_memory(err);
+    ALLOC_GROW(r->tests, r->n_tests + 1, *cap);
     struct run_test *t = &r->tests[r->n_tests++];
     t->key = sql_col_int(stmt, "id", 0);
     t->variant = (size_t)sql_col_int(stmt, "position", 0);
@@ -190,8 +182,8 @@ static int load_tests(struct store *s, struct run_data *r, struct err *err)
         " WHERE t.run_id = :run ORDER BY v.position, c.context_len, t.repetition";
     SQL_STMT stmt = sql_prepare_int(s, text, ":run", r->info.key, err);
     size_t cap = 0;
-    int rc = -1;
-    while (stmt && (rc = sql_step(stmt, err)) > 0)
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0)
         if (read_test(s, stmt, r, &cap, err) != 0)
             return -1;
     return rc;
@@ -205,10 +197,9 @@ static int load_facts(struct store *s, struct run_data *r, struct err *err)
                         " WHERE r.id = :run ORDER BY f.key",
                         ":run", r->info.key, err);
     size_t cap = 0;
-    int rc = -1;
-    while (stmt && (rc = sql_step(stmt, err)) > 0) {
-        if (!ALLOC_GROW(r->facts, r->n_facts + 1, cap))
-            return no_memory(err);
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
+        ALLOC_GROW(r->facts, r->n_facts + 1, cap);
         struct run_fact *f = &r->facts[r->n_facts++];
         sql_col_text(stmt, "key", f->key, sizeof f->key);
         sql_col_text(stmt, "value", f->value, sizeof f->value);
@@ -226,8 +217,6 @@ static int read_definition(struct store *s, struct sql_stmt *stmt, struct run_da
     sql_col_text(stmt, "unit", d.unit, sizeof d.unit);
     sql_col_text(stmt, "better", better, sizeof better);
     d.better = strcmp(better, "more") == 0 ? METRIC_MORE : METRIC_LESS;
-    if (metric_from_name(d.name, &m) && m < METRIC_BUILT_IN)
-        return 0; /* of a time when it was not built in: what the run printed under that name stays apart */
     if (metric_define(&d, r->info.run_id, &m, err) != 0)
         return err_wrap(err, "%s", s->path);
     if (d.primary)
@@ -241,8 +230,8 @@ static int load_definitions(struct store *s, struct run_data *r, struct err *err
                                     "SELECT name, unit, better, least, is_primary FROM run_metric"
                                     " WHERE run_id = :run ORDER BY position",
                                     ":run", r->info.key, err);
-    int rc = -1;
-    while (stmt && (rc = sql_step(stmt, err)) > 0)
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0)
         if (read_definition(s, stmt, r, err) != 0)
             return -1;
     return rc;
@@ -259,8 +248,8 @@ static int load_extras(struct store *s, struct run_data *r, struct err *err)
                         " WHERE t.run_id = :run ORDER BY v.position, c.context_len, t.repetition, q.id",
                         ":run", r->info.key, err);
     size_t i = 0;
-    int rc = -1;
-    while (stmt && (rc = sql_step(stmt, err)) > 0) {
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
         char name[RUN_NAME_MAX];
         enum metric m;
         int64_t key = sql_col_int(stmt, "id", 0);
@@ -279,33 +268,14 @@ static int load_unmeasured(struct store *s, struct run_data *r, struct err *err)
         s, "SELECT variant, context_len FROM unmeasured WHERE run_id = :run ORDER BY variant, context_len",
         ":run", r->info.key, err);
     size_t cap = 0;
-    int rc = -1;
-    while (stmt && (rc = sql_step(stmt, err)) > 0) {
-        if (!ALLOC_GROW(r->unmeasured, r->n_unmeasured + 1, cap))
-            return no_memory(err);
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
+        ALLOC_GROW(r->unmeasured, r->n_unmeasured + 1, cap);
         struct run_unmeasured *u = &r->unmeasured[r->n_unmeasured++];
         sql_col_text(stmt, "variant", u->variant, sizeof u->variant);
         u->context = (int)sql_col_int(stmt, "context_len", 0);
     }
     return rc;
-}
-
-/* Runs of a time when tests did not name their GPU: the only one of the node. */
-static void name_only_gpu(struct run_data *r)
-{
-    struct device_identity id;
-    char gpu[RUN_GPU_MAX], mode[RUN_MODE_MAX];
-    device_identity_begin(&id);
-    for (size_t i = 0; i < r->n_facts; i++)
-        device_identity_add(&id, &r->facts[i]);
-    device_identity_name(&id, gpu, sizeof gpu, mode, sizeof mode);
-    for (size_t i = 0; *gpu && i < r->n_tests; i++) {
-        struct run_test *t = &r->tests[i];
-        if (*t->gpu)
-            continue;
-        memcpy(t->gpu, gpu, sizeof t->gpu);
-        memcpy(t->gpu_mode, mode, sizeof t->gpu_mode);
-    }
 }
 
 int run_facts_load(struct store *s, int64_t key, struct run_data *out, struct err *err)
@@ -322,9 +292,8 @@ int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err
     *out = (struct run_data){.primary = METRIC_COUNT};
     if (load_info(s, key, &out->info, err) == 0 && load_variants(s, out, err) == 0 &&
         load_definitions(s, out, err) == 0 && load_tests(s, out, err) == 0 && load_extras(s, out, err) == 0 &&
-        load_facts(s, out, err) == 0 && load_unmeasured(s, out, err) == 0 &&
-        run_data_make_cells(out, err) == 0) {
-        name_only_gpu(out);
+        load_facts(s, out, err) == 0 && load_unmeasured(s, out, err) == 0) {
+        run_data_make_cells(out);
         return 0;
     }
     run_data_release(out);

@@ -1,5 +1,6 @@
 #include "results/store/samples.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "results/store/sql.h"
 
@@ -20,66 +21,26 @@ void samples_release(struct samples *t)
     samples_init(t);
 }
 
-static bool grow(struct samples *t)
+static void grow(struct samples *t)
 {
-    size_t capacity = t->capacity ? 2 * t->capacity : 256;
-    for (size_t i = 0; i < t->n_columns; i++) {
-        double *values = realloc(t->columns[i].values, capacity * sizeof *values);
-        if (!values)
-            return false;
-        t->columns[i].values = values;
-    }
-    t->capacity = capacity;
-    return true;
+    t->capacity = t->capacity ? 2 * t->capacity : 256;
+    for (size_t i = 0; i < t->n_columns; i++)
+        t->columns[i].values = xrealloc(t->columns[i].values, t->capacity * sizeof(double));
 }
 
 int samples_add(struct samples *t, struct err *err)
 {
     if (t->count == SAMPLES_SAMPLES_MAX)
         return err_set(err, ERR_INPUT, "more than %d samples", SAMPLES_SAMPLES_MAX);
-    if (t->count == t->capacity && !grow(t))
-        return err_set(err, ERR_INTERNAL, "no memory for %zu samples", t->count);
+    if (t->count == t->capacity)
+        grow(t);
     for (size_t i = 0; i < t->n_columns; i++)
         t->columns[i].values[t->count] = NAN;
     t->count++;
     return 0;
 }
 
-static struct samples_column *find_column(struct samples *t, const char *name)
-{
-    for (size_t i = 0; i < t->n_columns; i++)
-        if (strcmp(t->columns[i].name, name) == 0)
-            return &t->columns[i];
-    return NULL;
-}
-
-static struct samples_column *new_column(struct samples *t, const char *name)
-{
-    if (t->n_columns == SAMPLES_COLUMNS_MAX || strlen(name) >= SAMPLES_NAME_MAX || !text_is_name(name))
-        return NULL;
-    double *values = malloc(t->capacity * sizeof *values);
-    if (!values)
-        return NULL;
-    for (size_t i = 0; i < t->count; i++)
-        values[i] = NAN;
-    struct samples_column *c = &t->columns[t->n_columns++];
-    snprintf(c->name, sizeof c->name, "%s", name);
-    c->values = values;
-    return c;
-}
-
-bool samples_set(struct samples *t, const char *name, double value)
-{
-    struct samples_column *c = find_column(t, name);
-    if (!c)
-        c = t->count ? new_column(t, name) : NULL;
-    if (!c)
-        return false;
-    c->values[t->count - 1] = value;
-    return true;
-}
-
-const double *samples_column(const struct samples *t, const char *name)
+double *samples_column(const struct samples *t, const char *name)
 {
     for (size_t i = 0; i < t->n_columns; i++)
         if (strcmp(t->columns[i].name, name) == 0)
@@ -87,12 +48,35 @@ const double *samples_column(const struct samples *t, const char *name)
     return NULL;
 }
 
+static double *new_column(struct samples *t, const char *name)
+{
+    if (t->n_columns == SAMPLES_COLUMNS_MAX || strlen(name) >= SAMPLES_NAME_MAX || !text_is_name(name))
+        return NULL;
+    double *values = xmalloc(t->capacity * sizeof *values);
+    for (size_t i = 0; i < t->count; i++)
+        values[i] = NAN;
+    struct samples_column *c = &t->columns[t->n_columns++];
+    snprintf(c->name, sizeof c->name, "%s", name);
+    return c->values = values;
+}
+
+bool samples_set(struct samples *t, const char *name, double value)
+{
+    double *values = samples_column(t, name);
+    if (!values && t->count)
+        values = new_column(t, name);
+    if (!values)
+        return false;
+    values[t->count - 1] = value;
+    return true;
+}
+
 int samples_load(struct store *s, int64_t test_key, struct samples *out, struct err *err)
 {
     samples_init(out);
     SQL_STMT stmt =
         sql_prepare_int(s, "SELECT packed FROM telemetry WHERE test_id = :test", ":test", test_key, err);
-    int rc = stmt ? sql_step(stmt, err) : -1;
+    int rc = sql_step(stmt, err);
     if (rc <= 0)
         return rc;
     size_t len;

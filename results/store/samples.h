@@ -42,15 +42,15 @@ int samples_add(struct samples *t, struct err *err);
 /* Sets a value of the last sample. False if there are too many columns or the name is invalid. */
 bool samples_set(struct samples *t, const char *name, double value);
 
-/* The column of that name, or NULL. */
-const double *samples_column(const struct samples *t, const char *name);
+/* The values of the column of that name, or NULL. */
+double *samples_column(const struct samples *t, const char *name);
 
 /* The text of vram_samples.jsonl: one flat JSON object of numbers per line. Other lines are counted in
  * *skipped. */
 int samples_parse(const char *text, size_t len, const char *file, struct samples *out, int *skipped,
                   struct err *err);
 
-int samples_pack(const struct samples *t, struct buf *out, struct err *err);
+void samples_pack(const struct samples *t, struct buf *out);
 int samples_unpack(const void *data, size_t len, struct samples *out, struct err *err);
 
 /* The stored samples of a test (run_test.key); count is 0 if there are none. */

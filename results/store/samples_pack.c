@@ -1,6 +1,6 @@
 #include "results/store/samples.h"
 
-#include "common/base/text.h"
+#include "common/base/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,6 @@ enum {
     FLAG_SECOND = 4, /* differences of differences */
     FLAG_RUNS = 8,   /* a 0 is followed by the number of further zeros */
     DECIMALS_MAX = 6,
-    PACKED_MAX = 512 << 20,
 };
 
 static void put_varint(struct buf *out, uint64_t v)
@@ -97,9 +96,7 @@ static int put_integers(struct buf *out, const int64_t *whole, size_t n, int dec
     for (size_t i = 0; i < n; i++)
         divisor = common_divisor(divisor, whole[i]);
     divisor = divisor ? divisor : 1;
-    struct buf best, other;
-    buf_init(&best, PACKED_MAX);
-    buf_init(&other, PACKED_MAX);
+    AUTO(buf_release) struct buf best = {.max = SIZE_MAX / 2}, other = {.max = SIZE_MAX / 2};
     int chosen = 0;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct buf *into = i ? &other : &best;
@@ -115,10 +112,6 @@ static int put_integers(struct buf *out, const int64_t *whole, size_t n, int dec
     put_varint(out, (uint64_t)decimals);
     put_varint(out, (uint64_t)divisor);
     buf_add(out, best.data ? best.data : "", best.len);
-    if (!buf_ok(&best))
-        out->failed = true;
-    buf_release(&best);
-    buf_release(&other);
     return chosen;
 }
 
@@ -142,8 +135,7 @@ static void put_column(struct buf *out, const struct samples_column *c, size_t c
     int flags = n < count ? FLAG_SPARSE : 0, decimals = 0;
     while (decimals <= DECIMALS_MAX && !as_integers(present, n, decimals, whole))
         decimals++;
-    struct buf data;
-    buf_init(&data, PACKED_MAX);
+    AUTO(buf_release) struct buf data = {.max = SIZE_MAX / 2};
     if (decimals > DECIMALS_MAX) {
         flags |= FLAG_RAW;
         buf_add(&data, present, n * sizeof *present);
@@ -155,27 +147,17 @@ static void put_column(struct buf *out, const struct samples_column *c, size_t c
     if (flags & FLAG_SPARSE)
         put_bitmap(out, c->values, count);
     buf_add(out, data.data ? data.data : "", data.len);
-    if (!buf_ok(&data))
-        out->failed = true;
-    buf_release(&data);
 }
 
-int samples_pack(const struct samples *t, struct buf *out, struct err *err)
+void samples_pack(const struct samples *t, struct buf *out)
 {
-    double *present = malloc((t->count ? t->count : 1) * sizeof *present);
-    int64_t *whole = malloc((t->count ? t->count : 1) * sizeof *whole);
-    if (present && whole) {
-        put_varint(out, FORMAT);
-        put_varint(out, t->count);
-        put_varint(out, t->n_columns);
-        for (size_t i = 0; i < t->n_columns; i++)
-            put_column(out, &t->columns[i], t->count, present, whole);
-    }
-    int rc =
-        present && whole && buf_ok(out) ? 0 : err_set(err, ERR_INTERNAL, "no memory to pack the samples");
-    free(present);
-    free(whole);
-    return rc;
+    AUTO_FREE double *present = xmalloc(t->count * sizeof *present);
+    AUTO_FREE int64_t *whole = xmalloc(t->count * sizeof *whole);
+    put_varint(out, FORMAT);
+    put_varint(out, t->count);
+    put_varint(out, t->n_columns);
+    for (size_t i = 0; i < t->n_columns; i++)
+        put_column(out, &t->columns[i], t->count, present, whole);
 }
 
 struct reader {
@@ -262,11 +244,11 @@ static void get_column(struct reader *r, struct samples *t)
     struct samples_column *c = &t->columns[t->n_columns];
     size_t name_len = get_varint(r);
     const unsigned char *name = name_len < SAMPLES_NAME_MAX ? get_bytes(r, name_len) : NULL;
-    c->values = name ? malloc((t->count ? t->count : 1) * sizeof *c->values) : NULL;
-    if (!c->values) {
+    if (!name) {
         r->failed = true;
         return;
     }
+    c->values = xmalloc(t->count * sizeof *c->values);
     t->n_columns++;
     memcpy(c->name, name, name_len);
     c->name[name_len] = '\0';

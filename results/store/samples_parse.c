@@ -77,24 +77,19 @@ static bool plain_line(const struct samples *t, const char *p, const char *end, 
 
 static int parsed_line(struct samples *t, const char *line, size_t len, int *skipped, struct err *err)
 {
-    json_t *obj = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+    json_auto_t *obj = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
     bool usable = json_is_object(obj);
-    if (usable && samples_add(t, err) != 0) {
-        json_decref(obj);
+    if (usable && samples_add(t, err) != 0)
         return -1;
-    }
     const char *key;
     json_t *value;
-    if (usable)
-        json_object_foreach(obj, key, value)
-        {
-            double v = json_number_value(value);
-            if (json_is_number(value) && isfinite(v))
-                usable = samples_set(t, key, v) && usable;
-        }
-    if (!usable)
-        (*skipped)++;
-    json_decref(obj);
+    json_object_foreach(obj, key, value)
+    {
+        double v = json_number_value(value);
+        if (json_is_number(value) && isfinite(v))
+            usable = samples_set(t, key, v) && usable;
+    }
+    *skipped += !usable;
     return 0;
 }
 

@@ -1,5 +1,8 @@
 #include "results/store/sql.h"
 
+#include "common/base/alloc.h"
+
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -134,14 +137,10 @@ static char *add_name(struct sql_names *names, char *at, const char *name)
     return at + size;
 }
 
-static int copy_names(struct sql_stmt *stmt, struct err *err)
+static void copy_names(struct sql_stmt *stmt)
 {
     int params = sqlite3_bind_parameter_count(stmt->raw), columns = sqlite3_column_count(stmt->raw);
-    const char **names = malloc(size_of_names(stmt->raw, params, columns) + 1);
-    if (!names || params > SQL_PARAMS_MAX) {
-        free(names);
-        return err_set(err, ERR_INTERNAL, "no room for the %d parameters of a statement", params);
-    }
+    const char **names = xmalloc(size_of_names(stmt->raw, params, columns));
     stmt->params.name = names;
     stmt->columns.name = names + params;
     char *text = (char *)(names + params + columns);
@@ -151,41 +150,47 @@ static int copy_names(struct sql_stmt *stmt, struct err *err)
     }
     for (int i = 0; i < columns; i++)
         text = add_name(&stmt->columns, text, sqlite3_column_name(stmt->raw, i));
-    return 0;
+}
+
+static void prepare(struct sql_stmt *stmt, struct err *err)
+{
+    struct store *s = stmt->store;
+    if (check_misuse(s, err) != 0)
+        return;
+    if (sqlite3_prepare_v2(s->db, stmt->text, -1, &stmt->raw, NULL) != SQLITE_OK) {
+        sqlite_fail(s, "cannot query", err);
+        return;
+    }
+    copy_names(stmt);
+    assert(stmt->params.count <= SQL_PARAMS_MAX);
+}
+
+static struct sql_stmt *new_stmt(struct store *s, const char *text)
+{
+    struct sql_stmt *stmt = xcalloc(1, sizeof *stmt);
+    stmt->store = s;
+    stmt->text = text;
+    return stmt;
 }
 
 struct sql_stmt *sql_prepare(struct store *s, const char *text, struct err *err)
 {
-    if (check_misuse(s, err) != 0)
-        return NULL;
-    struct sql_stmt *stmt = calloc(1, sizeof *stmt);
-    if (!stmt) {
-        err_set(err, ERR_INTERNAL, "no memory for a statement");
-        return NULL;
-    }
-    stmt->store = s;
-    stmt->text = text;
-    if (sqlite3_prepare_v2(s->db, text, -1, &stmt->raw, NULL) != SQLITE_OK)
-        sqlite_fail(s, "cannot query", err);
-    else if (copy_names(stmt, err) == 0)
-        return stmt;
-    sql_finalize(stmt);
-    return NULL;
+    struct sql_stmt *stmt = new_stmt(s, text);
+    prepare(stmt, err);
+    return stmt;
 }
 
 struct sql_stmt *sql_prepare_int(struct store *s, const char *text, const char *name, int64_t v,
                                  struct err *err)
 {
     struct sql_stmt *stmt = sql_prepare(s, text, err);
-    if (stmt)
-        sql_bind_int(stmt, name, v);
+    sql_bind_int(stmt, name, v);
     return stmt;
 }
 
 void sql_reset(struct sql_stmt *stmt)
 {
-    if (stmt)
-        sqlite3_reset(stmt->raw);
+    sqlite3_reset(stmt->raw);
 }
 
 void sql_reset_kept(struct sql_stmt **stmt)
@@ -196,22 +201,20 @@ void sql_reset_kept(struct sql_stmt **stmt)
 struct sql_stmt *sql_keep(struct store *s, const char *text, struct err *err)
 {
     size_t i = 0;
-    while (i < s->n_kept && s->kept[i]->text != text && strcmp(s->kept[i]->text, text) != 0)
+    while (i < s->n_kept && strcmp(s->kept[i]->text, text) != 0)
         i++;
-    if (i == STORE_KEPT_MAX) {
-        err_set(err, ERR_INTERNAL, "more than %d statements to keep", STORE_KEPT_MAX);
-        return NULL;
-    }
     if (i == s->n_kept) {
-        struct sql_stmt *stmt = sql_prepare(s, text, err);
-        if (!stmt)
-            return NULL;
-        s->kept[s->n_kept++] = stmt;
+        ALLOC_GROW(s->kept, s->n_kept + 1, s->cap_kept);
+        s->kept[s->n_kept++] = new_stmt(s, text);
     }
-    sqlite3_reset(s->kept[i]->raw);
-    sqlite3_clear_bindings(s->kept[i]->raw);
-    s->kept[i]->bound = 0;
-    return s->kept[i];
+    struct sql_stmt *stmt = s->kept[i];
+    stmt->bound = 0;
+    sqlite3_reset(stmt->raw);
+    if (stmt->raw)
+        sqlite3_clear_bindings(stmt->raw);
+    else
+        prepare(stmt, err);
+    return stmt;
 }
 
 int sql_exec(struct store *s, const char *text, struct err *err)
@@ -239,6 +242,8 @@ static void check_bound(struct sql_stmt *stmt)
 
 int sql_step(struct sql_stmt *stmt, struct err *err)
 {
+    if (!stmt->raw)
+        return -1;
     uint64_t all = stmt->params.count ? UINT64_MAX >> (SQL_PARAMS_MAX - stmt->params.count) : 0;
     if (stmt->bound != all)
         check_bound(stmt);
@@ -271,9 +276,11 @@ static int find_name(struct sql_names *names, const char *name)
     return -1;
 }
 
-/* SQLite rejects position 0. */
+/* SQLite rejects position 0, and does nothing for a statement that could not be prepared. */
 static int param_of(struct sql_stmt *stmt, const char *name)
 {
+    if (!stmt->raw)
+        return 0;
     int i = find_name(&stmt->params, name);
     if (i < 0) {
         note_misuse(stmt, "no parameter", name);

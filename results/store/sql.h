@@ -10,6 +10,7 @@
 #ifndef KERNSWEEP_RESULTS_STORE_SQL_H
 #define KERNSWEEP_RESULTS_STORE_SQL_H
 
+#include "common/base/alloc.h"
 #include "results/store/handle.h"
 
 #include <stdint.h>
@@ -32,7 +33,7 @@ struct sql_stmt {
 
 enum { SQL_PARAMS_MAX = 64 };
 
-#define SQL_STMT __attribute__((cleanup(sql_cleanup))) struct sql_stmt *
+#define SQL_STMT AUTO(sql_cleanup) struct sql_stmt *
 
 void sql_cleanup(struct sql_stmt **stmt);
 
@@ -40,7 +41,8 @@ void sql_cleanup(struct sql_stmt **stmt);
  * no right to write. */
 void sql_describe(sqlite3 *db, char *out, size_t size);
 
-/* NULL on error. The text must live as long as the statement. */
+/* Never NULL: if the text cannot be prepared, err is set, and the first step fails. The text must live as
+ * long as the statement. */
 struct sql_stmt *sql_prepare(struct store *s, const char *text, struct err *err);
 /* The same, with one integer bound. */
 struct sql_stmt *sql_prepare_int(struct store *s, const char *text, const char *name, int64_t v,
@@ -49,7 +51,7 @@ void sql_finalize(struct sql_stmt *stmt); /* NULL is fine */
 
 /* For statements that run thousands of times: prepared once, owned by the store, returned reset and without
  * bindings. Not reentrant. SQL_KEPT resets the statement at the end of its scope. */
-#define SQL_KEPT __attribute__((cleanup(sql_reset_kept))) struct sql_stmt *
+#define SQL_KEPT AUTO(sql_reset_kept) struct sql_stmt *
 void sql_reset_kept(struct sql_stmt **stmt);
 struct sql_stmt *sql_keep(struct store *s, const char *text, struct err *err);
 

@@ -166,7 +166,7 @@ static int read_identity(struct store *s, int64_t *id, int64_t *version, int64_t
                                 "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) AS"
                                 " tables FROM pragma_application_id, pragma_user_version",
                                 err);
-    if (!stmt || sql_step(stmt, err) != 1)
+    if (sql_step(stmt, err) != 1)
         return sqlite3_errcode(s->db) == SQLITE_NOTADB ? err_wrap(err, "is this a kernsweep store?") : -1;
     *id = sql_col_int(stmt, "application_id", 0);
     *version = sql_col_int(stmt, "user_version", 0);
@@ -360,6 +360,9 @@ void store_close(struct store *s)
 {
     while (s->n_kept > 0)
         sql_finalize(s->kept[--s->n_kept]);
+    free(s->kept);
+    s->kept = NULL;
+    s->cap_kept = 0;
     sqlite3_close(s->db);
     s->db = NULL;
     assert(!*s->misuse);

@@ -19,7 +19,7 @@ static int read_pages(struct store *s, struct file_pages *out, struct err *err)
                     "SELECT (SELECT page_count FROM pragma_page_count) AS pages, (SELECT freelist_count FROM"
                     " pragma_freelist_count) AS unused, (SELECT page_size FROM pragma_page_size) AS size",
                     err);
-    if (!stmt || sql_step(stmt, err) != 1)
+    if (sql_step(stmt, err) != 1)
         return -1;
     *out = (struct file_pages){.count = sql_col_int(stmt, "pages", 0),
                                .unused = sql_col_int(stmt, "unused", 0),

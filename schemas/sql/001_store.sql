@@ -347,6 +347,6 @@ CREATE TABLE bisect (
     bad        TEXT NOT NULL,
     started_at INTEGER NOT NULL,
     ended_at   INTEGER,
-    outcome    TEXT CHECK (outcome IN ('found', 'range', 'not_reproducible', 'stopped')),
+    outcome    TEXT CHECK (outcome IN ('found', 'range', 'not_reproducible', 'undecided', 'stopped')),
     body       TEXT NOT NULL -- a JSON object: cells, steps with their runs and verdicts, skipped commits, the answer
 ) STRICT;

@@ -313,15 +313,6 @@ static void add_test(struct run_data *run, const struct simulated *n, size_t cel
     t->value[n->model->metric] = value;
 }
 
-static void make_cells(struct run_data *run)
-{
-    struct err err = {0};
-    if (run_data_make_cells(run, &err) != 0) {
-        fprintf(stderr, "simulated nights: %s\n", err.msg);
-        abort();
-    }
-}
-
 static struct run_data empty_run(const struct simulated *n, size_t night)
 {
     struct run_data run = {0};
@@ -344,7 +335,7 @@ struct run_data simulated_run(const struct simulated *n, size_t night)
         for (size_t r = 0; r < count; r++)
             add_test(&run, n, i, r, x[r]);
     }
-    make_cells(&run);
+    run_data_make_cells(&run);
     return run;
 }
 
@@ -362,6 +353,6 @@ struct run_data session_run(struct session *s, struct simulated *n, size_t night
     for (size_t i = 0; i < SIMULATED_CELLS; i++)
         for (size_t r = 0; r < SIMULATED_REPETITIONS; r++)
             add_test(&run, n, i, r, one_shot(n, i, s->conditions[i] * n->factor[at(night, i)], false));
-    make_cells(&run);
+    run_data_make_cells(&run);
     return run;
 }

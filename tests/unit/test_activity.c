@@ -2,7 +2,6 @@
 #include "tests/unit/results_support.h"
 
 #include "results/ingest/bundle/artifact.h"
-#include "results/ingest/bundle/artifact_activity.h"
 
 static void what_is_stored_comes_back(void **state)
 {
@@ -144,32 +143,12 @@ static void what_cannot_be_is_refused(void **state)
     }
 }
 
-/* A store of a time when joules were a plan's own metric. */
-static void a_run_that_defined_what_is_built_in_now_is_still_read(void **state)
-{
-    (void)state;
-    struct store s = open_store("own-joules.db");
-    struct draft d;
-    draft_night(&d, 1);
-    draft_shot(&d, "v", 4096, 1, 1);
-    d.metrics[d.n_metrics++] =
-        (struct metric_definition){.name = "joules", .unit = "kJ", .better = METRIC_MORE, .primary = true};
-    struct run_data r = must_load(&s, must_store(&s, &d));
-    assert_int_equal(run_data_metric(&r), METRIC_PREFILL_S);
-    assert_true(isnan(r.tests[0].value[METRIC_JOULES]));
-    run_data_release(&r);
-    store_close(&s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_stored_comes_back),
-        cmocka_unit_test(what_was_not_measured_stays_unknown),
-        cmocka_unit_test(energy_says_where_it_is_from),
-        cmocka_unit_test(a_bundle_brings_it),
+        cmocka_unit_test(what_is_stored_comes_back),    cmocka_unit_test(what_was_not_measured_stays_unknown),
+        cmocka_unit_test(energy_says_where_it_is_from), cmocka_unit_test(a_bundle_brings_it),
         cmocka_unit_test(what_cannot_be_is_refused),
-        cmocka_unit_test(a_run_that_defined_what_is_built_in_now_is_still_read),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

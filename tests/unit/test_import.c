@@ -2,7 +2,7 @@
 #include "tests/unit/import_support.h"
 
 #include "results/ingest/import/pointer.h"
-#include "results/ingest/import/unit.h"
+#include "results/ingest/import/value.h"
 #include "results/ingest/text/csv.h"
 #include "results/judge/compare.h"
 

@@ -2,7 +2,7 @@
 #include "tests/unit/results_support.h"
 
 #include "common/contract/own_metric.h"
-#include "results/ingest/import/unit.h"
+#include "results/ingest/import/value.h"
 #include "results/store/metric.h"
 
 static const struct metric_info *info_of(int m)

@@ -5,7 +5,6 @@
 #define KERNSWEEP_RESULTS_INGEST_B3_89_B3_89_H
 
 #include "results/ingest/draft/draft.h"
-#include "results/ingest/draft/options.h"
 
 /* Fills info.run_id and info.content_sha256 only. */
 int b3_89_identity(const char *dir, const struct ingest_options *options, struct run_info *out,

@@ -47,10 +47,11 @@ static struct b3_build *build_of(struct b3_builds *b, const char *variant, struc
     for (size_t i = 0; i < b->count; i++)
         if (strcmp(b->items[i].variant, variant) == 0)
             return &b->items[i];
-    if (b->count == LIMIT_VARIANTS || !ALLOC_GROW(b->items, b->count + 1, b->cap)) {
+    if (b->count == LIMIT_VARIANTS) {
         err_set(err, ERR_INPUT, "gate logs and resources of more than %d variants", LIMIT_VARIANTS);
         return NULL;
     }
+    ALLOC_GROW(b->items, b->count + 1, b->cap);
     struct b3_build *v = &b->items[b->count++];
     *v = (struct b3_build){.vgprs = NAN, .scratch_bytes = NAN};
     snprintf(v->variant, sizeof v->variant, "%s", variant);
@@ -101,19 +102,18 @@ int b3_builds_read(struct b3_builds *b, const char *rel, const char *full, struc
 {
     char variant[RUN_NAME_MAX], *save = NULL;
     bool gate = variant_before(rel, gate_suffix, variant);
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = TEXT_MAX};
     if (!gate && !variant_before(rel, resources_suffix, variant))
         return 0;
     struct b3_build *v = build_of(b, variant, err);
     if (!v)
         return -1;
-    buf_init(&text, TEXT_MAX);
-    int rc = fs_read_file(full, TEXT_MAX, &text, err);
-    if (rc == 0 && text.data)
-        for (char *line = strtok_r(text.data, "\r\n", &save); line; line = strtok_r(NULL, "\r\n", &save))
-            take_line(v, line, gate);
-    buf_release(&text);
-    return rc;
+    if (fs_read_file(full, TEXT_MAX, &text, err) != 0)
+        return -1;
+    char *first = text.data ? strtok_r(text.data, "\r\n", &save) : NULL;
+    for (char *line = first; line; line = strtok_r(NULL, "\r\n", &save))
+        take_line(v, line, gate);
+    return 0;
 }
 
 static bool was_measured(const struct draft *d, size_t variant)
@@ -152,9 +152,7 @@ static int apply_one(const struct b3_build *v, struct draft *d, struct err *err)
 
 int b3_builds_apply(const struct b3_builds *b, struct draft *d, struct err *err)
 {
-    d->details.gates = calloc(b->count + 1, sizeof *d->details.gates);
-    if (!d->details.gates)
-        return err_set(err, ERR_INTERNAL, "no memory for the gates");
+    d->details.gates = xcalloc(b->count, sizeof *d->details.gates);
     for (size_t i = 0; i < b->count; i++)
         if (apply_one(&b->items[i], d, err) != 0)
             return -1;

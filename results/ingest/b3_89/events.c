@@ -111,8 +111,7 @@ static int keep_test(struct b3_events *e, const struct b3_event *test, struct er
 {
     if (e->count == (size_t)4 * LIMIT_TESTS)
         return err_set(err, ERR_INPUT, "more than %d events of tests in the log", 4 * LIMIT_TESTS);
-    if (!ALLOC_GROW(e->items, e->count + 1, e->cap))
-        return err_set(err, ERR_INTERNAL, "no memory for the events");
+    ALLOC_GROW(e->items, e->count + 1, e->cap);
     e->items[e->count] = *test;
     e->items[e->count].sequence = e->count;
     e->count++;
@@ -217,42 +216,40 @@ static int take_event(struct b3_events *e, const json_t *event, struct err *err)
         return 0;
     if (type == EVENT_SUITE_START)
         return begin_suite(e, event, err);
+    if (type == EVENT_TEST_START)
+        return take_test(e, &at, B3_STARTED, err);
+    if (type == EVENT_TEST_SKIP)
+        return take_test(e, &at, B3_SKIPPED, err);
+    if (type == EVENT_TEST_END)
+        return take_test(e, &at, B3_ENDED, err);
     if (type == EVENT_SUITE_END) {
         e->closed = true;
         e->ended = time_of(event);
-    } else if (type == EVENT_TEST_START)
-        return take_test(e, &at, B3_STARTED, err);
-    else if (type == EVENT_TEST_SKIP)
-        return take_test(e, &at, B3_SKIPPED, err);
-    else if (type == EVENT_TEST_END)
-        return take_test(e, &at, B3_ENDED, err);
+    }
     return 0;
 }
 
 /* "BUILD FAILED for v2. Check build.log" */
-static int take_fault(struct b3_events *e, const char *line, size_t len, const char *mark, enum status status,
-                      struct err *err)
+static void take_fault(struct b3_events *e, const char *line, size_t len, const char *mark,
+                       enum status status)
 {
     size_t n = strlen(mark);
     char name[RUN_NAME_MAX];
     if (len <= n || memcmp(line, mark, n) != 0)
-        return 0;
+        return;
     snprintf(name, sizeof name, "%.*s", (int)(len - n < LIMIT_NAME ? len - n : LIMIT_NAME), line + n);
     name[strcspn(name, " \t\r")] = '\0';
     if (*name && name[strlen(name) - 1] == '.')
         name[strlen(name) - 1] = '\0';
-    if (!text_is_name(name))
-        return 0;
     struct b3_fault *fault = find_fault(e, name);
-    if (!fault && e->n_faults == LIMIT_VARIANTS)
-        return 0;
-    if (!fault && !ALLOC_GROW(e->faults, e->n_faults + 1, e->cap_faults))
-        return err_set(err, ERR_INTERNAL, "no memory for the variants of a log");
-    if (!fault)
+    if (!text_is_name(name) || (!fault && e->n_faults == LIMIT_VARIANTS))
+        return;
+    if (!fault) {
+        ALLOC_GROW(e->faults, e->n_faults + 1, e->cap_faults);
         fault = &e->faults[e->n_faults++];
+    }
     snprintf(fault->variant, sizeof fault->variant, "%s", name);
     fault->status = status;
-    return 0;
 }
 
 static json_t *load_event(const char *text, size_t len)
@@ -263,9 +260,8 @@ static json_t *load_event(const char *text, size_t len)
 /* An event whose values had line breaks in them: several lines, as many as it takes. */
 static json_t *load_broken_event(const char *text, const char *eol, const char *end)
 {
-    struct buf joined;
+    AUTO(buf_release) struct buf joined = {.max = LIMIT_EVENT_LINE};
     json_t *event = NULL;
-    buf_init(&joined, LIMIT_EVENT_LINE);
     for (int i = 0; i < EVENT_LINES_MAX && !event && eol && eol < end; i++) {
         eol = memchr(eol + 1, '\n', (size_t)(end - eol - 1));
         buf_clear(&joined);
@@ -273,7 +269,6 @@ static json_t *load_broken_event(const char *text, const char *eol, const char *
             buf_putc(&joined, *p == '\n' ? ' ' : *p);
         event = buf_ok(&joined) ? load_event(buf_str(&joined), joined.len) : NULL;
     }
-    buf_release(&joined);
     return event;
 }
 
@@ -281,31 +276,28 @@ static json_t *load_broken_event(const char *text, const char *eol, const char *
 static int take_line(struct b3_events *e, const char *line, const char *eol, const char *end, struct err *err)
 {
     size_t len = (size_t)((eol ? eol : end) - line);
-    if (take_fault(e, line, len, "BUILD FAILED for ", STATUS_BUILD_FAILED, err) != 0 ||
-        take_fault(e, line, len, "GATE FAILED for ", STATUS_GATE_FAILED, err) != 0)
-        return -1;
+    take_fault(e, line, len, "BUILD FAILED for ", STATUS_BUILD_FAILED);
+    take_fault(e, line, len, "GATE FAILED for ", STATUS_GATE_FAILED);
     const char *brace = memchr(line, '{', len);
     size_t rest = brace ? len - (size_t)(brace - line) : 0;
     if (!brace || !memmem(brace, rest, "\"event\"", 7))
         return 0;
-    json_t *event = load_event(brace, rest);
+    json_auto_t *event = load_event(brace, rest);
     if (!event && !memchr(brace, '}', rest))
         event = load_broken_event(brace, eol, end);
-    int rc = json_is_object(event) ? take_event(e, event, err) : 0;
-    json_decref(event);
-    return rc;
+    return json_is_object(event) ? take_event(e, event, err) : 0;
 }
 
 int b3_events_read(struct b3_events *e, const char *path, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, LOG_BYTES_MAX);
-    int rc = fs_read_file(path, LOG_BYTES_MAX, &text, err);
-    for (const char *p = buf_str(&text), *end = p + text.len, *next; rc == 0 && p < end; p = next) {
+    AUTO(buf_release) struct buf text = {.max = LOG_BYTES_MAX};
+    if (fs_read_file(path, LOG_BYTES_MAX, &text, err) != 0)
+        return -1;
+    for (const char *p = buf_str(&text), *end = p + text.len, *next; p < end; p = next) {
         const char *eol = memchr(p, '\n', (size_t)(end - p));
         next = eol ? eol + 1 : end;
-        rc = take_line(e, p, eol, end, err);
+        if (take_line(e, p, eol, end, err) != 0)
+            return -1;
     }
-    buf_release(&text);
-    return rc;
+    return 0;
 }

@@ -4,6 +4,7 @@
 #include "results/ingest/b3_89/perf.h"
 #include "results/ingest/draft/reading.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
 
@@ -39,15 +40,7 @@ static void tag_of_path(const char *path, const char *ticket, char *out, size_t 
 }
 
 /* Logs may be larger than artifacts. */
-static int hash_large(const char *rel, const char *full, struct sha256 *h, struct err *err)
-{
-    char hex[SHA256_HEX_LEN + 1];
-    if (sha256_of_file(full, (size_t)256 << 20, hex, NULL, err) != 0)
-        return -1;
-    sha256_add(h, rel, strlen(rel) + 1);
-    sha256_add(h, hex, sizeof hex);
-    return 0;
-}
+enum { LOG_BYTES_MAX = 256 << 20 };
 
 /* What a folder consists of, and its hashes. */
 struct inventory {
@@ -65,11 +58,10 @@ static void take_ticket(const char *full, struct inventory *v)
     struct draft none;
     struct err ignored = {0};
     draft_init(&none);
-    json_t *perf = b3_perf_load(full, &none, &ignored);
+    json_auto_t *perf = b3_perf_load(full, &none, &ignored);
     const char *ticket = json_string_value(json_object_get(perf, "ticket"));
     if (ticket && strlen(ticket) < sizeof v->ticket)
         memcpy(v->ticket, ticket, strlen(ticket) + 1);
-    json_decref(perf);
 }
 
 static bool has_ending(const char *rel, const char *ending)
@@ -86,12 +78,12 @@ static int take_inventory(const char *rel, const char *full, void *arg, struct e
         v->perfs++;
         if (!*v->ticket)
             take_ticket(full, v);
-        return artifact_hash(rel, full, &v->contents, err);
+        return artifact_hash(rel, full, LIMIT_JSON_BYTES, &v->contents, err);
     }
     v->logs += log;
     v->bundles += has_ending(rel, "/job.json");
     v->json += has_ending(rel, ".json") || has_ending(rel, ".jsonl") || has_ending(rel, ".csv");
-    return log || b3_builds_may_be_in(rel) ? hash_large(rel, full, &v->others, err) : 0;
+    return log || b3_builds_may_be_in(rel) ? artifact_hash(rel, full, LOG_BYTES_MAX, &v->others, err) : 0;
 }
 
 static int settle_date(const char *real, const struct ingest_options *options, struct run_info *out,
@@ -169,25 +161,22 @@ static void name_run(const char *real, struct inventory *v, const struct ingest_
 int b3_89_identity(const char *dir, const struct ingest_options *options, struct run_info *out,
                    struct err *err)
 {
-    char *real = realpath(dir, NULL);
+    AUTO_FREE char *real = realpath(dir, NULL);
     struct inventory v = {0};
     if (!real)
         return err_set(err, ERR_INPUT, "%s: no such folder", dir);
     sha256_begin(&v.contents);
     sha256_begin(&v.others);
-    int rc = fs_walk(dir, false, take_inventory, &v, err);
-    if (rc == 0 && v.bundles)
-        rc = err_set(err, ERR_INPUT, "%s: contains the bundle%s of %d run%s: name %s folder", real,
-                     text_plural(v.bundles), v.bundles, text_plural(v.bundles),
-                     v.bundles == 1 ? "the run's" : "each run's");
-    if (rc == 0 && !v.perfs && !v.logs)
-        rc = refuse_folder(real, &v, err);
-    if (rc == 0)
-        rc = settle_date(real, options, out, err);
-    if (rc == 0)
-        rc = settle_ticket(real, &v, options, out, err);
-    if (rc == 0)
-        name_run(real, &v, options, out);
-    free(real);
-    return rc;
+    if (fs_walk(dir, false, take_inventory, &v, err) != 0)
+        return -1;
+    if (v.bundles)
+        return err_set(err, ERR_INPUT, "%s: contains the bundle%s of %d run%s: name %s folder", real,
+                       text_plural(v.bundles), v.bundles, text_plural(v.bundles),
+                       v.bundles == 1 ? "the run's" : "each run's");
+    if (!v.perfs && !v.logs)
+        return refuse_folder(real, &v, err);
+    if (settle_date(real, options, out, err) != 0 || settle_ticket(real, &v, options, out, err) != 0)
+        return -1;
+    name_run(real, &v, options, out);
+    return 0;
 }

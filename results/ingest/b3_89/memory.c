@@ -1,5 +1,6 @@
 #include "results/ingest/b3_89/memory.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 
 #include <math.h>
@@ -31,19 +32,16 @@ static double vram_of_file(const char *folder, const char *name)
     char path[FS_PATH_MAX];
     if (fs_join(path, NULL, folder, name) != 0 || !fs_exists(path))
         return NAN;
-    json_t *report = json_load(path, LIMIT_JSON_BYTES, NULL);
-    double used = rocm_smi_used(report);
-    json_decref(report);
-    return used;
+    json_auto_t *report = json_load(path, LIMIT_JSON_BYTES, NULL);
+    return rocm_smi_used(report);
 }
 
 static int sample_lines(char *text, struct samples *samples, struct err *err)
 {
     char *save = NULL;
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        json_t *report = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        json_auto_t *report = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
         double used = rocm_smi_used(report);
-        json_decref(report);
         if (isnan(used))
             continue;
         if (samples_add(samples, err) != 0)
@@ -56,26 +54,22 @@ static int sample_lines(char *text, struct samples *samples, struct err *err)
 static int read_rocm_samples(const char *folder, struct draft_test *t, struct err *err)
 {
     char path[FS_PATH_MAX];
-    struct buf text;
-    struct samples samples;
+    AUTO(buf_release) struct buf text = {.max = (size_t)256 << 20};
+    AUTO(samples_release) struct samples samples = {0};
     if (fs_join(path, err, folder, "vram_samples.jsonl") != 0)
         return -1;
     if (!fs_exists(path))
         return 0;
-    buf_init(&text, (size_t)256 << 20);
-    samples_init(&samples);
-    int rc = fs_read_file(path, text.max, &text, err);
-    if (rc == 0 && text.data)
-        rc = sample_lines(text.data, &samples, err);
+    if (fs_read_file(path, text.max, &text, err) != 0 ||
+        (text.data && sample_lines(text.data, &samples, err) != 0))
+        return -1;
     const double *used = samples_column(&samples, "vram_used");
-    for (size_t i = 0; rc == 0 && i < samples.count; i++)
+    for (size_t i = 0; i < samples.count; i++)
         if (!(t->t.value[METRIC_VRAM_PEAK] >= used[i]))
             t->t.value[METRIC_VRAM_PEAK] = used[i];
-    if (rc == 0 && samples.count)
-        rc = draft_set_samples(t, &samples, err);
-    samples_release(&samples);
-    buf_release(&text);
-    return rc;
+    if (samples.count)
+        draft_set_samples(t, &samples);
+    return 0;
 }
 
 int b3_memory_read(const char *full, bool skip_samples, struct draft_test *t, struct err *err)

@@ -2,6 +2,7 @@
 
 #include "results/ingest/text/lenient.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <stdio.h>
@@ -65,16 +66,11 @@ static json_t *load_mended(struct buf *text, const char *full, struct draft *d)
 
 json_t *b3_perf_load(const char *full, struct draft *d, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, LIMIT_JSON_BYTES);
-    json_t *perf = NULL;
-    if (fs_read_file(full, LIMIT_JSON_BYTES, &text, err) == 0) {
-        perf = lenient_parse(buf_str(&text), text.len, full, err);
-        if (!perf)
-            perf = load_mended(&text, full, d);
-    }
-    buf_release(&text);
-    return perf;
+    AUTO(buf_release) struct buf text = {.max = LIMIT_JSON_BYTES};
+    if (fs_read_file(full, LIMIT_JSON_BYTES, &text, err) != 0)
+        return NULL;
+    json_t *perf = lenient_parse(buf_str(&text), text.len, full, err);
+    return perf ? perf : load_mended(&text, full, d);
 }
 
 /* "ctx_8192_run1", "ctx_8192_1", "ctx_8192" */

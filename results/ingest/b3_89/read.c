@@ -4,6 +4,7 @@
 #include "results/ingest/b3_89/memory.h"
 #include "results/ingest/b3_89/perf.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <stdio.h>
@@ -75,9 +76,7 @@ static int settle_variant(struct draft *d, const struct b3_place *p, const struc
     if (!text_is_name(name))
         return json_fail(perf, err, "\"%.80s\" is not a valid variant name", name);
     t->variant = draft_variant(d, name);
-    if (t->variant == d->n_variants && !draft_add_variant(d, name, err))
-        return -1;
-    return 0;
+    return t->variant == d->n_variants && !draft_add_variant(d, name, err) ? -1 : 0;
 }
 
 /* Without the reason's file name. */
@@ -146,12 +145,8 @@ static int read_file(const char *rel, const char *full, void *arg, struct err *e
         return b3_events_read(&w->events, full, err);
     if (!b3_is_perf(rel))
         return 0;
-    json_t *perf = b3_perf_load(full, w->d, err);
-    if (!perf)
-        return read_unparsable(w, rel, full, err);
-    int rc = read_one(w, rel, full, perf, err);
-    json_decref(perf);
-    return rc;
+    json_auto_t *perf = b3_perf_load(full, w->d, err);
+    return perf ? read_one(w, rel, full, perf, err) : read_unparsable(w, rel, full, err);
 }
 
 /* The counted repetitions of tests[first .. end - 1], one cell in the order of repetitions. */
@@ -195,18 +190,19 @@ static int apply_all(struct walk *w, struct err *err)
     return 0;
 }
 
+static void walk_release(struct walk *w)
+{
+    b3_events_release(&w->events);
+    b3_builds_release(&w->builds);
+}
+
 int b3_89_read(const char *dir, const struct ingest_options *options, struct draft *d, struct err *err)
 {
-    struct walk w = {.dir = dir, .options = options, .d = d};
+    AUTO(walk_release) struct walk w = {.dir = dir, .options = options, .d = d};
+    b3_events_init(&w.events);
     if (b3_89_identity(dir, options, &d->info, err) != 0)
         return -1;
     snprintf(d->info.mode, sizeof d->info.mode, "perf");
     snprintf(d->info.origin, sizeof d->info.origin, "b3_89");
-    b3_events_init(&w.events);
-    int rc = fs_walk(dir, false, read_file, &w, err);
-    if (rc == 0)
-        rc = apply_all(&w, err);
-    b3_events_release(&w.events);
-    b3_builds_release(&w.builds);
-    return rc;
+    return fs_walk(dir, false, read_file, &w, err) != 0 ? -1 : apply_all(&w, err);
 }

@@ -13,10 +13,10 @@ static bool given(const struct json_at *obj, const char *key)
     return v && !json_is_null(v);
 }
 
-int artifact_hash(const char *rel, const char *full, void *h, struct err *err)
+int artifact_hash(const char *rel, const char *full, size_t max, struct sha256 *h, struct err *err)
 {
     char hex[SHA256_HEX_LEN + 1];
-    if (sha256_of_file(full, LIMIT_JSON_BYTES, hex, NULL, err) != 0)
+    if (sha256_of_file(full, max, hex, NULL, err) != 0)
         return -1;
     sha256_add(h, rel, strlen(rel) + 1);
     sha256_add(h, hex, sizeof hex);
@@ -247,9 +247,9 @@ static int take_resources(const struct json_at *at, struct draft *d, struct run_
     return 0;
 }
 
-int artifact_resources(const struct json_at *resources, struct draft *d, struct run_variant *v,
-                       struct err *err)
+int artifact_resources(const struct json_at *resources, size_t variant, struct draft *d, struct err *err)
 {
+    struct run_variant *v = &d->variants[variant];
     struct json_at kernels = json_member(resources, "kernels");
     if (take_resources(resources, d, v, err) != 0)
         return -1;

@@ -1,9 +1,6 @@
 #include "results/ingest/bundle/bundle.h"
 
 #include "results/ingest/bundle/artifact.h"
-#include "results/ingest/bundle/artifact_activity.h"
-#include "results/ingest/bundle/artifact_held.h"
-#include "results/ingest/bundle/artifact_place.h"
 #include "results/ingest/bundle/code.h"
 #include "results/ingest/bundle/counters.h"
 #include "results/ingest/bundle/details.h"
@@ -11,6 +8,7 @@
 #include "results/ingest/bundle/revision.h"
 #include "results/ingest/bundle/witness.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
 
@@ -31,7 +29,7 @@ struct bundle_reading {
 static int hash_perf(const char *rel, const char *full, void *arg, struct err *err)
 {
     const char *base = strrchr(rel, '/');
-    return base && strcmp(base, "/perf.json") == 0 ? artifact_hash(rel, full, arg, err) : 0;
+    return base && strcmp(base, "/perf.json") == 0 ? artifact_hash(rel, full, LIMIT_JSON_BYTES, arg, err) : 0;
 }
 
 /* manifest.json covers every file; a run that is not closed is identified by the files it has so far. */
@@ -77,12 +75,9 @@ void bundle_release(struct bundle *b)
     manifest_release(&b->files);
 }
 
-/* Bundles made before runs had a purpose were told apart by their tags. */
 static int read_purpose(const struct json_at *job, struct run_info *r, struct err *err)
 {
     const char *purpose = run_purpose_name(PURPOSE_SWEEP);
-    if (run_purpose_from_name(r->tag, &r->purpose))
-        purpose = r->tag;
     if (json_get_str_def(job, "purpose", &purpose, err) != 0)
         return -1;
     return run_purpose_from_name(purpose, &r->purpose)
@@ -248,56 +243,42 @@ static int take_plan(const struct json_at *root, struct draft *d, struct err *er
     if (!json_is_object(root->value))
         return json_fail(root, err, "expected an object");
     d->plan = json_dumps(root->value, JSON_COMPACT | JSON_SORT_KEYS);
-    return d->plan ? 0 : err_set(err, ERR_INTERNAL, "%s: no memory", root->file);
+    return 0;
 }
 
-static int read_resources(struct bundle_reading *r, struct run_variant *v, struct err *err)
+typedef int read_of_variant_fn(const struct json_at *root, size_t variant, struct draft *d, struct err *err);
+
+/* The same for a file in a variant's folder. */
+static int read_of_variant(struct bundle_reading *r, size_t variant, const char *name,
+                           read_of_variant_fn *read, struct err *err)
 {
-    char name[RUN_NAME_MAX + 32], full[FS_PATH_MAX];
+    char path[RUN_NAME_MAX + 32], full[FS_PATH_MAX];
     const json_t *value;
-    snprintf(name, sizeof name, "%s/resources.json", v->name);
-    int rc = manifest_load(r->files, name, &value, full, err);
+    snprintf(path, sizeof path, "%s/%s", r->d->variants[variant].name, name);
+    int rc = manifest_load(r->files, path, &value, full, err);
     if (rc > 0) {
         struct json_at root = json_root(value, full);
-        rc = artifact_resources(&root, r->d, v, err);
+        rc = read(&root, variant, r->d, err);
     }
     return rc < 0 ? draft_leave_out(r->d, err) : 0;
-}
-
-static int read_code(struct bundle_reading *r, size_t variant, struct err *err)
-{
-    char name[RUN_NAME_MAX + 32], full[FS_PATH_MAX];
-    const json_t *value;
-    snprintf(name, sizeof name, "%s/code.json", r->d->variants[variant].name);
-    int rc = manifest_load(r->files, name, &value, full, err);
-    if (rc > 0) {
-        struct json_at root = json_root(value, full);
-        rc = code_read(&root, variant, r->d, err);
-    }
-    if (rc >= 0)
-        return 0;
-    code_forget(r->d, variant);
-    return draft_leave_out(r->d, err);
 }
 
 static int read_samples(struct bundle_reading *r, const char *path, struct draft_test *t, struct err *err)
 {
-    struct samples samples;
-    struct buf text;
+    AUTO(samples_release) struct samples samples = {0};
+    AUTO(buf_release) struct buf text = {.max = SAMPLES_BYTES_MAX};
     int skipped = 0;
-    buf_init(&text, SAMPLES_BYTES_MAX);
-    samples_init(&samples);
     int rc = manifest_read(r->files, path, SAMPLES_BYTES_MAX, &text, err);
     if (rc > 0)
         rc = samples_parse(buf_str(&text), text.len, path, &samples, &skipped, err);
-    if (rc == 0 && skipped)
+    if (rc < 0)
+        return draft_leave_out(r->d, err);
+    if (skipped)
         draft_warn(r->d, "%s%s: ignored %d line%s without a sample", r->files->dir, path, skipped,
                    text_plural(skipped));
-    if (rc == 0 && samples.count)
-        rc = draft_set_samples(t, &samples, err);
-    samples_release(&samples);
-    buf_release(&text);
-    return rc < 0 ? draft_leave_out(r->d, err) : 0;
+    if (samples.count)
+        draft_set_samples(t, &samples);
+    return 0;
 }
 
 /* The test named in perf.json must be that of its folder. */
@@ -362,18 +343,16 @@ static int read_perf(struct bundle_reading *r, const char *path, int64_t index, 
 }
 
 /* The last test of the draft has no artifact. */
-static int note_unmeasured(struct bundle_reading *r, const char *folder, struct err *err)
+static void note_unmeasured(struct bundle_reading *r, const char *folder)
 {
     struct draft *d = r->d;
     const struct run_test t = d->tests[d->n_tests - 1].t;
     draft_drop_test(d);
-    if (draft_add_unmeasured(d, d->variants[t.variant].name, t.context, err) != 0)
-        return -1;
+    draft_add_unmeasured(d, d->variants[t.variant].name, t.context);
     if (d->info.status != RUN_COMPLETE)
-        return 0;
+        return;
     d->info.status = RUN_PARTIAL;
     draft_warn(d, "%s: says COMPLETE, but %s has no perf.json: stored as PARTIAL", r->files->dir, folder);
-    return 0;
 }
 
 /* Left out by the executor, as its cell was known precisely enough. */
@@ -409,14 +388,12 @@ static int read_test(struct bundle_reading *r, const struct json_at *at, struct 
     snprintf(folder, sizeof folder, "%s/ctx_%lld_run%lld", name, (long long)context, (long long)repetition);
     snprintf(path, sizeof path, "%s/perf.json", folder);
     int rc = read_perf(r, path, index, t, err);
-    if (rc == 0 && is_needless(r, at)) {
+    if (rc == 0 && is_needless(r, at))
         draft_drop_test(r->d);
-        return 0;
-    }
-    if (rc == 0 && note_unmeasured(r, folder, err) != 0)
-        return -1;
+    else if (rc == 0)
+        note_unmeasured(r, folder);
     if (rc <= 0 || (r->options && r->options->skip_samples))
-        return rc < 0 ? -1 : 0;
+        return rc;
     snprintf(path, sizeof path, "%s/vram_samples.jsonl", folder);
     return read_samples(r, path, t, err);
 }
@@ -460,7 +437,8 @@ static int read_all(struct bundle_reading *r, const struct json_at *job, struct 
         read_if_there(r, "plan.json", take_plan, err) != 0)
         return -1;
     for (size_t i = 0; i < d->n_variants; i++)
-        if (read_resources(r, &d->variants[i], err) != 0 || read_code(r, i, err) != 0)
+        if (read_of_variant(r, i, "resources.json", artifact_resources, err) != 0 ||
+            read_of_variant(r, i, "code.json", code_read, err) != 0)
             return -1;
     if (read_tests(r, job, err) != 0 || counters_read(r->files, job, d, err) != 0)
         return -1;
@@ -477,15 +455,17 @@ static void tell_what_was_left_out(const struct manifest *m, struct draft *d)
                    count == 1 ? "file" : "files", count == 1 ? "was" : "were", example);
 }
 
+static void reading_release(struct bundle_reading *r)
+{
+    witnesses_release(&r->witnesses);
+}
+
 int bundle_read(struct bundle *b, const struct ingest_options *options, struct draft *d, struct err *err)
 {
-    struct bundle_reading r = {.files = &b->files, .options = options, .d = d};
+    AUTO(reading_release) struct bundle_reading r = {.files = &b->files, .options = options, .d = d};
     struct json_at job = json_root(b->job, b->job_file);
-    if (hash_contents(&b->files, d->info.content_sha256, err) != 0)
-        return -1;
-    int rc = read_all(&r, &job, err);
-    witnesses_release(&r.witnesses);
-    if (rc != 0 || manifest_check_rest(&b->files, err) != 0)
+    if (hash_contents(&b->files, d->info.content_sha256, err) != 0 || read_all(&r, &job, err) != 0 ||
+        manifest_check_rest(&b->files, err) != 0)
         return -1;
     tell_what_was_left_out(&b->files, d);
     snprintf(d->info.origin, sizeof d->info.origin, "bundle");

@@ -9,7 +9,6 @@
 
 #include "results/ingest/bundle/manifest.h"
 #include "results/ingest/draft/draft.h"
-#include "results/ingest/draft/options.h"
 
 /* A bundle that is being read; the job is loaded first, because it contains the identity. */
 struct bundle {

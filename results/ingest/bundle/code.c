@@ -20,15 +20,12 @@ static int read_kernel(const struct json_at *at, size_t variant, struct run_deta
         return -1;
     if (!*name || strlen(name) >= DETAILS_KERNEL_MAX)
         return json_fail(at, err, "expected a name of 1 to %d bytes", DETAILS_KERNEL_MAX - 1);
-    if (!ALLOC_GROW(out->kernels, out->n_kernels + 1, out->cap_kernels))
-        return err_set(err, ERR_INTERNAL, "%s: no memory", at->file);
+    ALLOC_GROW(out->kernels, out->n_kernels + 1, out->cap_kernels);
     struct run_kernel_code *k = &out->kernels[out->n_kernels];
     *k = (struct run_kernel_code){.variant = variant};
     if (need_sha256(at, k->sha256, err) != 0 || kernel_facts_decode(at, &k->facts, err) != 0)
         return -1;
-    k->name = strdup(name);
-    if (!k->name)
-        return err_set(err, ERR_INTERNAL, "%s: no memory", at->file);
+    k->name = xstrdup(name);
     out->n_kernels++;
     return 0;
 }
@@ -46,6 +43,15 @@ static int read_kernels(const struct json_at *code, size_t variant, struct run_d
     return 0;
 }
 
+/* Takes back what a failed reading has filled in. */
+static void forget(struct draft *d, size_t variant)
+{
+    struct run_details *out = &d->details;
+    d->variants[variant].code_sha256[0] = '\0';
+    while (out->n_kernels && out->kernels[out->n_kernels - 1].variant == variant)
+        free(out->kernels[--out->n_kernels].name);
+}
+
 int code_read(const struct json_at *code, size_t variant, struct draft *d, struct err *err)
 {
     struct run_variant *v = &d->variants[variant];
@@ -59,13 +65,8 @@ int code_read(const struct json_at *code, size_t variant, struct draft *d, struc
     v->code_of_device = strcmp(kind, "device") == 0;
     if (!v->code_of_device && strcmp(kind, "files") != 0)
         return json_fail(code, err, "unknown kind \"%.40s\"", kind);
-    return need_sha256(code, v->code_sha256, err) != 0 ? -1 : read_kernels(code, variant, &d->details, err);
-}
-
-void code_forget(struct draft *d, size_t variant)
-{
-    struct run_details *out = &d->details;
-    d->variants[variant].code_sha256[0] = '\0';
-    while (out->n_kernels && out->kernels[out->n_kernels - 1].variant == variant)
-        free(out->kernels[--out->n_kernels].name);
+    if (need_sha256(code, v->code_sha256, err) == 0 && read_kernels(code, variant, &d->details, err) == 0)
+        return 0;
+    forget(d, variant);
+    return -1;
 }

@@ -1,5 +1,6 @@
 #include "results/ingest/bundle/counters.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "results/ingest/text/csv.h"
 
@@ -134,15 +135,12 @@ static void drop_messages(const char *text, size_t len, struct buf *out)
     }
 }
 
-static int put(const struct table_sums *t, const char *variant, int context, struct counter_list *out,
-               struct err *err)
+static void put(const struct table_sums *t, const char *variant, int context, struct counter_list *out)
 {
     for (size_t k = 0; k < t->count; k++)
         for (size_t i = 0; i < t->kernels[k].count && out->count < COUNTERS_STORED_MAX; i++) {
             const struct sum *s = &t->kernels[k].sums[i];
-            struct counter *c = counter_list_add(out, err);
-            if (!c)
-                return -1;
+            struct counter *c = counter_list_add(out);
             snprintf(c->variant, sizeof c->variant, "%s", variant);
             c->context = context;
             memcpy(c->kernel, t->kernels[k].name, sizeof c->kernel);
@@ -150,7 +148,6 @@ static int put(const struct table_sums *t, const char *variant, int context, str
             memcpy(c->unit, s->unit, sizeof c->unit);
             c->value = s->total / (double)s->n;
         }
-    return 0;
 }
 
 static int sum_rows(const json_t *rows, const char *file, const char *const *asked, struct table_sums *t,
@@ -169,20 +166,17 @@ static int sum_rows(const json_t *rows, const char *file, const char *const *ask
 int counters_parse(const char *text, size_t len, const char *file, const char *const *asked,
                    const char *variant, int context, struct counter_list *out, struct err *err)
 {
-    struct table_sums t = {.kernels = calloc(KERNELS_MAX, sizeof *t.kernels)};
-    struct buf table;
-    if (!t.kernels)
-        return err_set(err, ERR_INTERNAL, "no memory for the counters");
-    buf_init(&table, COUNTERS_CSV_MAX);
+    AUTO(buf_release) struct buf table = {.max = COUNTERS_CSV_MAX};
     drop_messages(text, len, &table);
-    json_t *rows = csv_parse(buf_str(&table), table.len, file, err);
-    int rc = rows ? sum_rows(rows, file, asked, &t, err) : -1;
-    if (rc == 0)
-        rc = put(&t, variant, context, out, err);
-    json_decref(rows);
-    buf_release(&table);
-    free(t.kernels);
-    return rc;
+    json_auto_t *rows = csv_parse(buf_str(&table), table.len, file, err);
+    if (!rows)
+        return -1;
+    AUTO_FREE struct kernel_sums *kernels = xcalloc(KERNELS_MAX, sizeof *kernels);
+    struct table_sums t = {.kernels = kernels};
+    if (sum_rows(rows, file, asked, &t, err) != 0)
+        return -1;
+    put(&t, variant, context, out);
+    return 0;
 }
 
 static int read_cell(struct manifest *files, const char *const *asked, const struct run_test *t,
@@ -190,14 +184,12 @@ static int read_cell(struct manifest *files, const char *const *asked, const str
 {
     const char *variant = d->variants[t->variant].name;
     char path[RUN_NAME_MAX + 64], full[FS_PATH_MAX + sizeof path];
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = COUNTERS_CSV_MAX};
     snprintf(path, sizeof path, "%s/ctx_%d_counters/counters.csv", variant, t->context);
     snprintf(full, sizeof full, "%s%s", files->dir, path);
-    buf_init(&text, COUNTERS_CSV_MAX);
     int rc = manifest_read(files, path, COUNTERS_CSV_MAX, &text, err);
     if (rc > 0)
         rc = counters_parse(buf_str(&text), text.len, full, asked, variant, t->context, &d->counters, err);
-    buf_release(&text);
     return rc < 0 ? draft_leave_out(d, err) : 0;
 }
 

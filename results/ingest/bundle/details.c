@@ -1,5 +1,6 @@
 #include "results/ingest/bundle/details.h"
 
+#include "common/base/alloc.h"
 #include "results/ingest/bundle/artifact.h"
 
 #include <stdio.h>
@@ -80,16 +81,14 @@ static bool says_why(const struct draft *d, const struct manifest_file *named)
 static int read_body(struct manifest *files, struct run_file *f, struct err *err)
 {
     char full[FS_PATH_MAX];
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = DETAILS_BODY_MAX};
     const json_t *value;
     if (manifest_load(files, f->path, &value, full, err) <= 0)
         return -1;
-    buf_init(&text, DETAILS_BODY_MAX);
-    int rc = 0;
-    if (json_encode(value, &text, err) != 0 || !(f->body = buf_steal(&text)))
-        rc = err_set(err, ERR_INPUT, "%s: more than %d bytes", full, DETAILS_BODY_MAX);
-    buf_release(&text);
-    return rc;
+    if (json_encode(value, &text, err) != 0)
+        return err_set(err, ERR_INPUT, "%s: more than %d bytes", full, DETAILS_BODY_MAX);
+    f->body = buf_steal(&text);
+    return 0;
 }
 
 static int read_file(struct manifest *files, const struct manifest_file *named, struct draft *d,
@@ -119,10 +118,8 @@ int details_read(struct manifest *files, const struct json_at *summary, struct d
     struct run_details *out = &d->details;
     if (!manifest_is_closed(files))
         return 0;
-    out->gates = calloc(count_gates(summary) + 1, sizeof *out->gates);
-    out->files = calloc(files->count + 1, sizeof *out->files);
-    if (!out->gates || !out->files)
-        return err_set(err, ERR_INTERNAL, "%s: no memory", files->dir);
+    out->gates = xcalloc(count_gates(summary), sizeof *out->gates);
+    out->files = xcalloc(files->count, sizeof *out->files);
     if (read_gates(summary, d, err) != 0 && draft_leave_out(d, err) != 0)
         return -1;
     for (size_t i = 0; i < files->count; i++)

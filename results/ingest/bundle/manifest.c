@@ -1,5 +1,6 @@
 #include "results/ingest/bundle/manifest.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/contract/bundle_limits.h"
 
@@ -66,9 +67,7 @@ static int read_entries(struct manifest *m, struct err *err)
     struct json_at list = files_of(m);
     if (!json_is_array(list.value) || json_array_size(list.value) > BUNDLE_FILES_MAX)
         return json_fail(&list, err, "expected an array of at most %d files", BUNDLE_FILES_MAX);
-    m->files = calloc(json_array_size(list.value) + 1, sizeof *m->files);
-    if (!m->files)
-        return err_set(err, ERR_INTERNAL, "%s: no memory", m->file);
+    m->files = xcalloc(json_array_size(list.value), sizeof *m->files);
     for (; m->count < json_array_size(list.value); m->count++) {
         struct json_at entry = json_element(&list, m->count);
         if (read_entry(&entry, m->count, &m->files[m->count], err) != 0)
@@ -93,13 +92,11 @@ static int read_head(struct manifest *m, struct err *err)
 
 static int load_root(struct manifest *m, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, manifest_max);
-    if (fs_read_at(m->fd, "manifest.json", m->file, manifest_max, &text, err) == 0)
-        m->root = json_parse_in(&m->kept, buf_str(&text), text.len, m->file, err);
-    if (m->root)
-        sha256_of(buf_str(&text), text.len, m->sha256);
-    buf_release(&text);
+    AUTO(buf_release) struct buf text = {.max = manifest_max};
+    if (fs_read_at(m->fd, "manifest.json", m->file, manifest_max, &text, err) != 0)
+        return -1;
+    m->root = json_parse_in(&m->kept, buf_str(&text), text.len, m->file, err);
+    sha256_of(buf_str(&text), text.len, m->sha256);
     return m->root ? read_head(m, err) : -1;
 }
 
@@ -167,10 +164,10 @@ int manifest_read(struct manifest *m, const char *path, size_t max, struct buf *
 {
     char full[FS_PATH_MAX], hex[SHA256_HEX_LEN + 1];
     struct manifest_file *f = find_file(m, path);
-    if ((m->root && !f) || fs_join(full, err, m->dir, path) != 0)
-        return m->root && !f ? 0 : -1;
-    if (!m->root && !has_file(m, path))
+    if (m->root ? !f : !has_file(m, path))
         return 0;
+    if (fs_join(full, err, m->dir, path) != 0)
+        return -1;
     size_t before = out->len;
     if (fs_read_at(m->fd, path, full, max, out, err) != 0)
         return f ? err_wrap(err, "%s", m->file) : -1;
@@ -183,16 +180,15 @@ int manifest_read(struct manifest *m, const char *path, size_t max, struct buf *
 static int load_into(struct manifest *m, struct json_arena *arena, const char *path, const json_t **out,
                      char *full, struct err *err)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = LIMIT_JSON_BYTES};
     *out = NULL;
     if (fs_join(full, err, m->dir, path) != 0)
         return -1;
-    buf_init(&text, LIMIT_JSON_BYTES);
     int rc = manifest_read(m, path, LIMIT_JSON_BYTES, &text, err);
-    if (rc > 0 && !(*out = json_parse_in(arena, buf_str(&text), text.len, full, err)))
-        rc = -1;
-    buf_release(&text);
-    return rc;
+    if (rc <= 0)
+        return rc;
+    *out = json_parse_in(arena, buf_str(&text), text.len, full, err);
+    return *out ? 1 : -1;
 }
 
 int manifest_load(struct manifest *m, const char *path, const json_t **out, char *full, struct err *err)
@@ -241,14 +237,12 @@ int manifest_check_rest(struct manifest *m, struct err *err)
 
 int manifest_verify(const char *dir, const char *run_id, struct err *err)
 {
-    struct manifest m;
-    int rc = manifest_open(&m, dir, err);
-    if (rc == 0 && !manifest_is_closed(&m))
-        rc = err_set(err, ERR_INPUT, "%s: No such file: the bundle is not closed", m.file);
-    if (rc == 0 && run_id && strcmp(m.run_id, run_id) != 0)
-        rc = err_set(err, ERR_INPUT, "%s: $: is of run %.100s, expected %s", m.file, m.run_id, run_id);
-    if (rc == 0)
-        rc = manifest_check_rest(&m, err);
-    manifest_release(&m);
-    return rc;
+    AUTO(manifest_release) struct manifest m = {.fd = -1};
+    if (manifest_open(&m, dir, err) != 0)
+        return -1;
+    if (!manifest_is_closed(&m))
+        return err_set(err, ERR_INPUT, "%s: No such file: the bundle is not closed", m.file);
+    if (run_id && strcmp(m.run_id, run_id) != 0)
+        return err_set(err, ERR_INPUT, "%s: $: is of run %.100s, expected %s", m.file, m.run_id, run_id);
+    return manifest_check_rest(&m, err);
 }

@@ -83,8 +83,7 @@ static int read_parents(const struct json_at *at, struct commit *c, struct err *
 
 static int read_commit(const struct json_at *at, struct commit_list *log, struct err *err)
 {
-    if (!ALLOC_GROW(log->items, log->count + 1, log->cap))
-        return err_set(err, ERR_INTERNAL, "no memory for the commits");
+    ALLOC_GROW(log->items, log->count + 1, log->cap);
     struct commit *c = &log->items[log->count];
     *c = (struct commit){0};
     if (read_id(at, "id", c->id, err) != 0 || read_parents(at, c, err) != 0 ||

@@ -1,6 +1,7 @@
 #include "results/ingest/bundle/witness.h"
 
-#include "results/ingest/bundle/artifact_place.h"
+#include "common/base/alloc.h"
+#include "results/ingest/bundle/artifact.h"
 #include "results/store/identity.h"
 
 #include <math.h>
@@ -23,8 +24,9 @@ static void take_metrics(struct witness *w, const json_t *told)
     size_t count = json_object_size(metrics);
     const char *name;
     json_t *value;
-    if (count == 0 || count > LIMIT_METRICS || !(w->metric = calloc(count, sizeof *w->metric)))
+    if (count == 0 || count > LIMIT_METRICS)
         return;
+    w->metric = xcalloc(count, sizeof *w->metric);
     json_object_foreach((json_t *)(uintptr_t)metrics, name, value)
     {
         if (!json_is_number(value))
@@ -90,32 +92,27 @@ static void take_line(struct witnesses *w, struct json_arena *arena, const char 
 
 static void take_journal(struct witnesses *w, const char *text, size_t len)
 {
-    struct json_arena arena = {0};
+    AUTO(json_arena_release) struct json_arena arena = {0};
     for (const char *end; len > 0; len -= (size_t)(end - text), text = end) {
         const char *newline = memchr(text, '\n', len);
         end = newline ? newline + 1 : text + len;
         take_line(w, &arena, text, (size_t)(end - text) - (newline ? 1 : 0));
     }
-    json_arena_release(&arena);
 }
 
 int witnesses_read(struct witnesses *w, struct manifest *files, const json_t *summary, size_t tests,
                    bool complete, struct err *err)
 {
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = journal_max};
     *w = (struct witnesses){.tests = tests,
-                            .journal = calloc(tests + 1, sizeof *w->journal),
-                            .summary = calloc(tests + 1, sizeof *w->summary)};
-    if (!w->journal || !w->summary)
-        return err_set(err, ERR_INTERNAL, "%s: no memory", files->file);
+                            .journal = xcalloc(tests, sizeof *w->journal),
+                            .summary = xcalloc(tests, sizeof *w->summary)};
     take_summary(w, summary);
     w->told_by_summary = complete && json_array_size(json_object_get(summary, "tests")) > 0;
-    buf_init(&text, journal_max);
     int rc = manifest_read(files, "events.jsonl", journal_max, &text, err);
     if (rc > 0)
         take_journal(w, buf_str(&text), text.len);
     w->told_by_journal = complete && rc > 0;
-    buf_release(&text);
     return rc < 0 ? -1 : 0;
 }
 

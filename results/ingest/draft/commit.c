@@ -1,16 +1,18 @@
 #include "results/ingest/draft/commit.h"
 
 #include "results/ingest/draft/reading.h"
+#include "results/store/run_folder.h"
 #include "results/store/run_load.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct stored {
     int64_t key; /* 0: not stored */
     enum run_status status;
     char content_sha256[SHA256_HEX_LEN + 1];
-    char reading[RUN_READING_MAX];     /* "" also of runs stored before readings were recorded */
+    char reading[RUN_READING_MAX];
     char rejected_why[RUN_REASON_MAX]; /* "": not rejected */
     int64_t rejected_at;
 };
@@ -22,8 +24,6 @@ static int find_stored(struct store *s, const char *run_id, struct stored *out, 
                              "SELECT id, status, content_sha256, reading, rejected_at, rejected_why FROM run"
                              " WHERE run_id = :run_id",
                              err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":run_id", run_id);
     int rc = sql_step(stmt, err);
     if (rc <= 0)
@@ -40,7 +40,7 @@ static int find_stored(struct store *s, const char *run_id, struct stored *out, 
 static int is_read_alike(const struct stored *was, const struct run_info *now, bool replace, struct err *err)
 {
     char differences[RUN_READING_MAX];
-    if (strcmp(was->reading, now->reading) == 0 || (!*was->reading && !replace))
+    if (strcmp(was->reading, now->reading) == 0)
         return 1;
     if (replace)
         return 0;
@@ -70,14 +70,11 @@ static int is_up_to_date(const struct stored *was, const struct run_info *now, b
 static int remove_stored(struct store *s, int64_t key, struct err *err)
 {
     /* A baseline may refer to the row, which is inserted again under the same key. */
-    SQL_STMT stmt = sql_prepare(s, "DELETE FROM run WHERE id = :run", err);
-    if (!stmt || sql_exec(s, "PRAGMA defer_foreign_keys = ON", err) != 0)
-        return -1;
-    sql_bind_int(stmt, ":run", key);
-    return sql_run(stmt, err);
+    SQL_STMT stmt = sql_prepare_int(s, "DELETE FROM run WHERE id = :run", ":run", key, err);
+    return sql_exec(s, "PRAGMA defer_foreign_keys = ON", err) != 0 ? -1 : sql_run(stmt, err);
 }
 
-/* The row that the run had before it was removed, or one that no run ever had (014_removed_runs.sql). */
+/* The row that the run had before it was removed, or one that no run ever had (table removed_run). */
 static int choose_row(struct store *s, const char *run_id, int64_t *out, struct err *err)
 {
     SQL_KEPT stmt = sql_keep(s,
@@ -85,8 +82,6 @@ static int choose_row(struct store *s, const char *run_id, int64_t *out, struct 
                              " 1 + max(ifnull((SELECT max(id) FROM run), 0),"
                              " ifnull((SELECT max(id) FROM removed_run), 0))) AS row",
                              err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":run_id", run_id);
     if (sql_step(stmt, err) != 1)
         return -1;
@@ -101,8 +96,6 @@ static int keep_rejection(struct store *s, const struct stored *was, struct err 
         return 0;
     SQL_STMT stmt =
         sql_prepare(s, "UPDATE run SET rejected_at = :when, rejected_why = :why WHERE id = :run", err);
-    if (!stmt)
-        return -1;
     sql_bind_int(stmt, ":when", was->rejected_at);
     sql_bind_text(stmt, ":why", was->rejected_why);
     sql_bind_int(stmt, ":run", was->key);
@@ -139,9 +132,7 @@ static void fill_result(const struct draft *d, struct ingest_result *out)
 
 int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, struct err *err)
 {
-    if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0)
-        return -1;
-    if (sql_end(s, store_locked(s, d, out, err), err) != 0)
+    if (sql_exec(s, "BEGIN IMMEDIATE", err) != 0 || sql_end(s, store_locked(s, d, out, err), err) != 0)
         return -1;
     fill_result(d, out);
     return 0;
@@ -161,14 +152,12 @@ int ingest_draft_within(struct store *s, struct draft *d, struct ingest_result *
 
 static int count_tests(struct store *s, int64_t key, int *out, struct err *err)
 {
-    SQL_STMT stmt = sql_prepare(s, "SELECT count(*) AS n FROM test WHERE run_id = :run", err);
-    if (!stmt)
+    SQL_STMT stmt =
+        sql_prepare_int(s, "SELECT count(*) AS n FROM test WHERE run_id = :run", ":run", key, err);
+    if (sql_step(stmt, err) != 1)
         return -1;
-    sql_bind_int(stmt, ":run", key);
-    int rc = sql_step(stmt, err);
-    if (rc > 0)
-        *out = (int)sql_col_int(stmt, "n", 0);
-    return rc < 0 ? -1 : 0;
+    *out = (int)sql_col_int(stmt, "n", 0);
+    return 0;
 }
 
 int ingest_known(struct store *s, const struct run_info *info, bool replace, struct ingest_result *out,
@@ -185,4 +174,39 @@ int ingest_known(struct store *s, const struct run_info *info, bool replace, str
     out->key = was.key;
     snprintf(out->run_id, sizeof out->run_id, "%s", info->run_id);
     return count_tests(s, was.key, &out->tests, err) != 0 ? -1 : 1;
+}
+
+static int recorded_folder(struct store *s, int64_t key, char out[FS_PATH_MAX], struct err *err)
+{
+    SQL_STMT stmt = sql_prepare_int(s, "SELECT bundle FROM run WHERE id = :run", ":run", key, err);
+    if (sql_step(stmt, err) < 0)
+        return -1;
+    sql_col_text(stmt, "bundle", out, FS_PATH_MAX);
+    return 0;
+}
+
+static int record_folder(struct store *s, int64_t key, const char *dir, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s, "UPDATE run SET bundle = :dir WHERE id = :run", err);
+    sql_bind_text(stmt, ":dir", dir);
+    sql_bind_int(stmt, ":run", key);
+    return sql_run(stmt, err);
+}
+
+static int follow(struct store *s, const char *dir, struct ingest_result *out, struct err *err)
+{
+    char was[FS_PATH_MAX];
+    if (recorded_folder(s, out->key, was, err) != 0)
+        return -1;
+    if (strcmp(was, dir) == 0 || run_folder_may_be_of(was, out->run_id))
+        return 0;
+    snprintf(out->note, sizeof out->note, "recorded as the run's folder: %.300s no longer has the run",
+             *was ? was : "the store");
+    return record_folder(s, out->key, dir, err);
+}
+
+int ingest_moved(struct store *s, const char *dir, struct ingest_result *out, struct err *err)
+{
+    AUTO_FREE char *real = realpath(dir, NULL);
+    return real && strlen(real) < FS_PATH_MAX ? follow(s, real, out, err) : 0;
 }

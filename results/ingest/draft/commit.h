@@ -33,4 +33,9 @@ int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, st
  * transaction back on a disk error: check sqlite3_get_autocommit(). */
 int ingest_draft_within(struct store *s, struct draft *d, struct ingest_result *out, struct err *err);
 
+/* A run that is stored already was ingested from dir, which is recorded as its folder, with a note in out, if
+ * the recorded one has the run no longer: reports, logs and listings are read from there. As long as the
+ * recorded folder is there and does not name another run, it stays recorded: dir may be a copy. */
+int ingest_moved(struct store *s, const char *dir, struct ingest_result *out, struct err *err);
+
 #endif

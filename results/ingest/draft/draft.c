@@ -37,11 +37,7 @@ struct run_variant *draft_add_variant(struct draft *d, const char *name, struct 
         return NULL;
     }
     if (!d->variants)
-        d->variants = calloc(LIMIT_VARIANTS, sizeof *d->variants);
-    if (!d->variants) {
-        err_set(err, ERR_INTERNAL, "no memory for the variants");
-        return NULL;
-    }
+        d->variants = xcalloc(LIMIT_VARIANTS, sizeof *d->variants);
     struct run_variant *v = &d->variants[d->n_variants++];
     *v = (struct run_variant){.status = STATUS_OK, .build_wall_s = NAN};
     for (int m = 0; m < METRIC_COUNT; m++)
@@ -82,10 +78,7 @@ struct draft_test *draft_add_test(struct draft *d, struct err *err)
         err_set(err, ERR_INPUT, "more than %d tests", LIMIT_TESTS);
         return NULL;
     }
-    if (!ALLOC_GROW(d->tests, d->n_tests + 1, d->cap_tests)) {
-        err_set(err, ERR_INTERNAL, "no memory for %zu tests", d->n_tests + 1);
-        return NULL;
-    }
+    ALLOC_GROW(d->tests, d->n_tests + 1, d->cap_tests);
     struct draft_test *t = &d->tests[d->n_tests++];
     *t = (struct draft_test){0};
     clear_test(&t->t);
@@ -104,9 +97,7 @@ int draft_add_extra(struct draft_test *t, const char *name, double value, struct
     if (!isfinite(value))
         return 0;
     if (!t->extras)
-        t->extras = calloc(DRAFT_EXTRAS_MAX, sizeof *t->extras);
-    if (!t->extras)
-        return err_set(err, ERR_INTERNAL, "no memory for the additional numbers of a test");
+        t->extras = xcalloc(DRAFT_EXTRAS_MAX, sizeof *t->extras);
     if (t->n_extras == DRAFT_EXTRAS_MAX)
         return err_set(err, ERR_INPUT, "more than %d additional numbers in a test", DRAFT_EXTRAS_MAX);
     struct draft_extra *e = &t->extras[t->n_extras++];
@@ -133,30 +124,23 @@ int draft_read_metrics(struct draft *d, const struct json_at *at, enum document 
     return 0;
 }
 
-int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err)
+void draft_set_samples(struct draft_test *t, const struct samples *samples)
 {
-    struct buf packed;
-    buf_init(&packed, SIZE_MAX / 2);
-    int rc = samples_pack(samples, &packed, err);
-    if (rc == 0) {
-        t->packed_samples = (int)samples->count;
-        t->packed_len = packed.len;
-        t->packed = buf_steal(&packed);
-        if (t->t.samples == RUN_UNKNOWN)
-            t->t.samples = (int)samples->count;
-    }
-    buf_release(&packed);
-    return rc;
+    struct buf packed = {.max = SIZE_MAX / 2};
+    samples_pack(samples, &packed);
+    t->packed_samples = (int)samples->count;
+    t->packed_len = packed.len;
+    t->packed = buf_steal(&packed);
+    if (t->t.samples == RUN_UNKNOWN)
+        t->t.samples = (int)samples->count;
 }
 
-int draft_add_unmeasured(struct draft *d, const char *variant, int context, struct err *err)
+void draft_add_unmeasured(struct draft *d, const char *variant, int context)
 {
-    if (!ALLOC_GROW(d->unmeasured, d->n_unmeasured + 1, d->cap_unmeasured))
-        return err_set(err, ERR_INTERNAL, "no memory for the run");
+    ALLOC_GROW(d->unmeasured, d->n_unmeasured + 1, d->cap_unmeasured);
     struct run_unmeasured *u = &d->unmeasured[d->n_unmeasured++];
     snprintf(u->variant, sizeof u->variant, "%s", variant);
     u->context = context;
-    return 0;
 }
 
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err)
@@ -165,8 +149,7 @@ int draft_add_fact(struct draft *d, const char *key, const char *value, struct e
         return 0;
     if (d->n_facts == DRAFT_FACTS_MAX)
         return err_set(err, ERR_INPUT, "more than %d facts about the node", DRAFT_FACTS_MAX);
-    if (!ALLOC_GROW(d->facts, d->n_facts + 1, d->cap_facts))
-        return err_set(err, ERR_INTERNAL, "no memory for %zu facts", d->n_facts + 1);
+    ALLOC_GROW(d->facts, d->n_facts + 1, d->cap_facts);
     struct run_fact *f = &d->facts[d->n_facts++];
     snprintf(f->key, sizeof f->key, "%s", key);
     snprintf(f->value, sizeof f->value, "%s", value);
@@ -261,7 +244,8 @@ static void leave_out_impossible(struct draft *d, struct run_test *t)
     }
 }
 
-/* Older executors did not report such tests as INVALID; their zeros must not win comparisons. */
+/* Other tools, and the executor of B3.89, do not report such tests as INVALID; their zeros must not win
+ * comparisons. */
 static void disbelieve_empty(struct draft *d, struct draft_test *test, bool by_wall)
 {
     struct run_test *t = &test->t;

@@ -19,6 +19,16 @@
 
 enum { DRAFT_EXTRAS_MAX = 32, DRAFT_FACTS_MAX = 1024 };
 
+/* How the folder of a run is to be read. */
+struct ingest_options {
+    const char *node;   /* of folders that do not name theirs (B3.89); NULL: "unknown" */
+    const char *date;   /* 2026-02-12: of folders whose path has no date */
+    const char *ticket; /* of folders whose files name none (B3.89); overrides what they name */
+    int warmup;         /* B3.89: the first repetitions of each cell that are not counted; one always is */
+    bool skip_samples;  /* do not store telemetry */
+    bool replace;       /* replace a stored run that was read in another way */
+};
+
 struct draft_extra {
     char name[RUN_NAME_MAX];
     double value;
@@ -72,11 +82,11 @@ void draft_drop_test(struct draft *d);
 /* A value that is not finite is ignored. */
 int draft_add_extra(struct draft_test *t, const char *name, double value, struct err *err);
 /* Packs the telemetry; also sets the number of samples, unless the executor recorded it. */
-int draft_set_samples(struct draft_test *t, const struct samples *samples, struct err *err);
+void draft_set_samples(struct draft_test *t, const struct samples *samples);
 /* "metrics" of a job or mapping. */
 int draft_read_metrics(struct draft *d, const struct json_at *at, enum document in, struct err *err);
 /* A test that was asked for and left no artifact. Cells that have another test are not unmeasured. */
-int draft_add_unmeasured(struct draft *d, const char *variant, int context, struct err *err);
+void draft_add_unmeasured(struct draft *d, const char *variant, int context);
 /* Long text is truncated; an empty value is ignored. */
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err);
 void draft_warn(struct draft *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -2,10 +2,11 @@
 
 #include "results/ingest/draft/reading.h"
 #include "results/ingest/import/pointer.h"
-#include "results/ingest/import/shape.h"
-#include "results/ingest/import/source.h"
 #include "results/ingest/import/value.h"
+#include "results/ingest/text/csv.h"
+#include "results/ingest/text/lenient.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 
 #include <math.h>
@@ -279,13 +280,11 @@ static void warn_merged(struct draft *d, const struct run_test *a, const struct 
 }
 
 /* Numbers repetitions without a number in the order of the file. */
-static int number_repetitions(struct importing *im, struct err *err)
+static void number_repetitions(struct importing *im)
 {
     struct draft *d = im->d;
     bool row_is_cell = json_object_get(im->map, "repeat") != NULL;
-    struct numbered *order = calloc(d->n_tests + 1, sizeof *order);
-    if (!order)
-        return err_set(err, ERR_INTERNAL, "no memory for %zu tests", d->n_tests);
+    AUTO_FREE struct numbered *order = xcalloc(d->n_tests, sizeof *order);
     for (size_t i = 0; i < d->n_tests; i++)
         order[i] = (struct numbered){i, d->tests[i].t.variant, d->tests[i].t.context};
     qsort(order, d->n_tests, sizeof *order, by_cell);
@@ -299,45 +298,6 @@ static int number_repetitions(struct importing *im, struct err *err)
         if (same && row_is_cell)
             warn_merged(d, &d->tests[order[i - 1].test].t, t);
     }
-    free(order);
-    return 0;
-}
-
-/* What all files of a run must agree on. */
-static int check_alike(const struct run_info *first, const struct run_info *this, const char *file,
-                       struct err *err)
-{
-    const struct {
-        const char *name, *was, *is;
-    } parts[] = {{"ticket", first->ticket, this->ticket},
-                 {"tag", first->tag, this->tag},
-                 {"date", first->date, this->date},
-                 {"node", first->node, this->node},
-                 {"mode", first->mode, this->mode}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strcmp(parts[i].was, parts[i].is) != 0)
-            return err_set(err, ERR_INPUT,
-                           "%s: %s is \"%.80s\", but \"%.80s\" in earlier files: one run has one %s", file,
-                           parts[i].name, parts[i].is, parts[i].was, parts[i].name);
-    return 0;
-}
-
-/* In a plan "from" says where a value is read; here a field of "test" does. */
-static int check_metrics(const struct json_at *metrics, struct err *err)
-{
-    for (size_t i = 0; i < json_array_size(metrics->value); i++) {
-        struct json_at one = json_element(metrics, i), from = json_member(&one, "from");
-        if (from.value)
-            return json_fail(&from, err,
-                             "a mapping reads each metric from the field of \"test\" that has its name");
-    }
-    return 0;
-}
-
-static int read_own_metrics(struct importing *im, struct err *err)
-{
-    struct json_at map = json_root(im->map, "mapping"), metrics = json_member(&map, "metrics");
-    return draft_read_metrics(im->d, &metrics, IN_PLAN, err) != 0 ? -1 : check_metrics(&metrics, err);
 }
 
 /* The first file says what run it is; facts are those of the first. */
@@ -345,15 +305,13 @@ static int read_run(struct importing *im, const struct import_options *options, 
 {
     const struct import_scope whole = {
         .file = im->file, .place = "", .root = im->root, .parent = im->root, .row = im->root};
-    struct draft other;
     if (first)
-        return import_run(&whole, im->map, options, im->d, err) != 0 ? -1 : read_own_metrics(im, err);
+        return import_run(&whole, im->map, options, im->d, err);
+    AUTO(draft_release) struct draft other;
     draft_init(&other);
-    int rc = import_run(&whole, im->map, options, &other, err);
-    if (rc == 0)
-        rc = check_alike(&im->d->info, &other.info, im->file, err);
-    draft_release(&other);
-    return rc;
+    return import_run(&whole, im->map, options, &other, err) != 0
+               ? -1
+               : import_check_alike(&im->d->info, &other.info, im->file, err);
 }
 
 static int read_rows(struct importing *im, struct err *err)
@@ -369,40 +327,71 @@ static int read_rows(struct importing *im, struct err *err)
     return 0;
 }
 
+static const size_t file_max = (size_t)256 << 20;
+
+/* A JSON value, or JSON lines as an array; the error of the latter is that of the whole file. */
+static json_t *parse_json(const char *text, size_t len, const char *file, struct err *err)
+{
+    struct err ignored;
+    json_t *whole = lenient_parse(text, len, file, err);
+    if (whole)
+        return whole;
+    json_auto_t *lines = json_array();
+    for (const char *p = text + lenient_mark(text, len), *end = text + len; p < end;) {
+        const char *eol = memchr(p, '\n', (size_t)(end - p));
+        size_t n = eol ? (size_t)(eol - p) : (size_t)(end - p);
+        json_t *value = strspn(p, " \t\r") < n ? lenient_parse(p, n, file, &ignored) : NULL;
+        if (!value && strspn(p, " \t\r") < n)
+            return NULL;
+        if (value)
+            json_array_append_new(lines, value);
+        p += n + (eol != NULL);
+    }
+    return json_array_size(lines) > 0 ? json_incref(lines) : NULL;
+}
+
+/* The file as JSON: a document, JSON lines as an array, or CSV as an array of objects of strings; the caller
+ * json_decref()s it. hex: the hash of its bytes. */
+static json_t *load_source(const char *path, bool csv, char *hex, struct err *err)
+{
+    AUTO(buf_release) struct buf text = {.max = file_max};
+    if (fs_is_dir(path)) {
+        err_set(err, ERR_INPUT, "%s: a folder: name its files, or use `kernsweep ingest` if it is of a run",
+                path);
+        return NULL;
+    }
+    if (fs_read_file(path, file_max, &text, err) != 0)
+        return NULL;
+    size_t mark = lenient_mark(buf_str(&text), text.len);
+    sha256_of(buf_str(&text), text.len, hex);
+    return csv ? csv_parse(buf_str(&text) + mark, text.len - mark, path, err)
+               : parse_json(buf_str(&text), text.len, path, err);
+}
+
 static int read_file(struct importing *im, const struct import_options *options, bool first,
                      struct sha256 *contents, struct err *err)
 {
     char hex[SHA256_HEX_LEN + 1];
     bool csv = strcmp(json_string_value(json_object_get(im->map, "input")), "csv") == 0;
-    im->root = import_source_load(im->file, csv, hex, err);
-    if (!im->root)
+    json_auto_t *root = load_source(im->file, csv, hex, err);
+    if (!root)
         return -1;
+    im->root = root;
     sha256_add(contents, hex, sizeof hex);
     if (first)
         memcpy(im->d->info.content_sha256, hex, sizeof hex);
-    int rc = read_run(im, options, first, err);
-    if (rc == 0)
-        rc = read_rows(im, err);
-    json_decref(im->root);
-    im->root = NULL;
-    return rc;
+    return read_run(im, options, first, err) != 0 ? -1 : read_rows(im, err);
 }
 
 /* Two mappings with the same rules are the same reading, however they are written and described. */
-static int note_reading(const struct import_map *m, const struct import_options *o, struct run_info *r,
-                        struct err *err)
+static void note_reading(const struct import_map *m, const struct import_options *o, struct run_info *r)
 {
-    json_t *rules = json_copy(m->root);
+    json_auto_t *rules = json_copy(m->root);
     json_object_del(rules, "about");
-    char *text = json_dumps(rules, JSON_COMPACT | JSON_SORT_KEYS);
-    json_decref(rules);
-    if (!text)
-        return err_set(err, ERR_INTERNAL, "no memory for the mapping");
+    AUTO_FREE char *text = json_dumps(rules, JSON_COMPACT | JSON_SORT_KEYS);
     r->reading[0] = '\0';
     reading_add_hash(r->reading, "mapping", text, strlen(text));
     reading_add(r->reading, "node", o ? o->node : NULL);
-    free(text);
-    return 0;
 }
 
 /* A single file is known by its own hash. */
@@ -419,19 +408,19 @@ static void name_run(struct draft *d, struct sha256 *contents, size_t n)
 int import_read(const struct import_map *m, const char *const *paths, size_t n,
                 const struct import_options *options, struct draft *d, struct err *err)
 {
-    struct importing im = {.map = m->root, .d = d, .names = json_object()};
+    json_auto_t *names = json_object();
+    struct importing im = {.map = m->root, .d = d, .names = names};
     struct sha256 contents;
-    int rc = import_own_metrics(m->root, m->name, d, err);
     sha256_begin(&contents);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        im.file = paths[i];
-        rc = read_file(&im, options, i == 0, &contents, err);
-    }
-    if (rc == 0)
-        rc = number_repetitions(&im, err);
-    json_decref(im.names);
-    if (rc != 0 || note_reading(m, options, &d->info, err) != 0)
+    if (import_own_metrics(m->root, m->name, d, err) != 0)
         return -1;
+    for (size_t i = 0; i < n; i++) {
+        im.file = paths[i];
+        if (read_file(&im, options, i == 0, &contents, err) != 0)
+            return -1;
+    }
+    number_repetitions(&im);
+    note_reading(m, options, &d->info);
     name_run(d, &contents, n);
     d->replace = options && options->replace;
     return draft_finish(d, err);
@@ -440,14 +429,10 @@ int import_read(const struct import_map *m, const char *const *paths, size_t n,
 int import_files(struct store *s, const struct import_map *m, const char *const *paths, size_t n,
                  const struct import_options *options, struct ingest_result *out, struct err *err)
 {
-    struct draft d;
+    AUTO(draft_release) struct draft d;
     *out = (struct ingest_result){0};
     draft_init(&d);
-    int rc = import_read(m, paths, n, options, &d, err);
-    if (rc == 0)
-        rc = ingest_draft(s, &d, out, err);
-    draft_release(&d);
-    return rc;
+    return import_read(m, paths, n, options, &d, err) != 0 ? -1 : ingest_draft(s, &d, out, err);
 }
 
 int import_file(struct store *s, const struct import_map *m, const char *path,

@@ -1,7 +1,6 @@
 #include "results/ingest/import/map.h"
 
-#include "results/ingest/import/maps.h"
-
+#include "common/base/alloc.h"
 #include "common/base/json.h"
 
 #include <stdio.h>
@@ -9,7 +8,7 @@
 
 const char *import_builtin_name(size_t i)
 {
-    return i < (size_t)maps_count ? maps[i].name : NULL;
+    return i < (size_t)builtin_maps_count ? builtin_maps[i].name : NULL;
 }
 
 enum { TESTS_MAX = 64, TEST_KEYS_MAX = 256, FIELD_DEPTH_MAX = 8 };
@@ -129,31 +128,27 @@ static json_t *parse_map(const char *text, size_t len, const char *name, struct 
     static const char *const keys[] = {"schema", "about", "input", "rows",   "run",     "test",
                                        "repeat", "skip",  "facts", "extras", "metrics", NULL};
     static const char *const run_keys[] = {"ticket", "tag", "node", "date", "started_at", "mode", NULL};
-    json_t *root = json_parse(text, len, name, err);
+    json_auto_t *root = json_parse(text, len, name, err);
     if (!root)
         return NULL;
     struct json_at at = json_root(root, name), run = json_member(&at, "run");
     const char *schema, *input, *rows;
-    int rc = json_keys(&at, keys, err) || json_get_str(&at, "schema", &schema, err) ||
-                     json_get_str(&at, "input", &input, err) || json_get_str(&at, "rows", &rows, err) ||
-                     (run.value && json_keys(&run, run_keys, err))
-                 ? -1
-                 : 0;
-    if (rc == 0 && strcmp(schema, "kernsweep.map/1") != 0)
-        rc = json_fail(&at, err, "schema is \"%.60s\", expected \"kernsweep.map/1\"", schema);
-    if (rc == 0 && strcmp(input, "json") != 0 && strcmp(input, "csv") != 0)
-        rc = json_fail(&at, err, "input is \"%.60s\", expected \"json\" or \"csv\"", input);
-    if (rc == 0)
-        rc = check_parts(&at, err);
-    if (rc == 0)
-        return root;
-    json_decref(root);
+    if (json_keys(&at, keys, err) != 0 || json_get_str(&at, "schema", &schema, err) != 0 ||
+        json_get_str(&at, "input", &input, err) != 0 || json_get_str(&at, "rows", &rows, err) != 0 ||
+        (run.value && json_keys(&run, run_keys, err) != 0))
+        return NULL;
+    if (strcmp(schema, "kernsweep.map/1") != 0)
+        json_fail(&at, err, "schema is \"%.60s\", expected \"kernsweep.map/1\"", schema);
+    else if (strcmp(input, "json") != 0 && strcmp(input, "csv") != 0)
+        json_fail(&at, err, "input is \"%.60s\", expected \"json\" or \"csv\"", input);
+    else if (check_parts(&at, err) == 0)
+        return json_incref(root);
     return NULL;
 }
 
 void import_builtin_about(size_t i, char *out, size_t size)
 {
-    json_t *root = i < (size_t)maps_count ? json_loads(maps[i].text, 0, NULL) : NULL;
+    json_t *root = i < (size_t)builtin_maps_count ? json_loads(builtin_maps[i].text, 0, NULL) : NULL;
     const char *about = json_string_value(json_object_get(root, "about"));
     snprintf(out, size, "%s", about ? about : "");
     json_decref(root);
@@ -163,19 +158,18 @@ int import_map_load(struct import_map *m, const char *word, struct err *err)
 {
     *m = (struct import_map){0};
     snprintf(m->name, sizeof m->name, "%s", word);
-    for (int i = 0; i < maps_count; i++)
-        if (strcmp(maps[i].name, word) == 0) {
-            m->root = parse_map(maps[i].text, strlen(maps[i].text), word, err);
+    for (int i = 0; i < builtin_maps_count; i++)
+        if (strcmp(builtin_maps[i].name, word) == 0) {
+            m->root = parse_map(builtin_maps[i].text, strlen(builtin_maps[i].text), word, err);
             return m->root ? 0 : -1;
         }
     if (!fs_exists(word))
         return err_set(err, ERR_INPUT,
                        "%s: neither a mapping file nor a built-in mapping (--list shows them)", word);
-    struct buf text;
-    buf_init(&text, 1 << 20);
-    if (fs_read_file(word, text.max, &text, err) == 0)
-        m->root = parse_map(buf_str(&text), text.len, word, err);
-    buf_release(&text);
+    AUTO(buf_release) struct buf text = {.max = 1 << 20};
+    if (fs_read_file(word, text.max, &text, err) != 0)
+        return -1;
+    m->root = parse_map(buf_str(&text), text.len, word, err);
     return m->root ? 0 : -1;
 }
 

@@ -21,4 +21,13 @@ const char *import_builtin_name(size_t i);
 /* Its one-line description, truncated to size. */
 void import_builtin_about(size_t i, char *out, size_t size);
 
+/* The built-in mappings, results/ingest/import/maps/NAME.json, compiled in. */
+struct builtin_map {
+    const char *name;
+    const char *text;
+};
+
+extern const struct builtin_map builtin_maps[];
+extern const int builtin_maps_count;
+
 #endif

@@ -75,6 +75,24 @@ int import_run(const struct import_scope *s, const json_t *map, const struct imp
     return check_run(r, s->file, err);
 }
 
+int import_check_alike(const struct run_info *first, const struct run_info *this, const char *file,
+                       struct err *err)
+{
+    const struct {
+        const char *name, *was, *is;
+    } parts[] = {{"ticket", first->ticket, this->ticket},
+                 {"tag", first->tag, this->tag},
+                 {"date", first->date, this->date},
+                 {"node", first->node, this->node},
+                 {"mode", first->mode, this->mode}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(parts[i].was, parts[i].is) != 0)
+            return err_set(err, ERR_INPUT,
+                           "%s: %s is \"%.80s\", but \"%.80s\" in earlier files: one run has one %s", file,
+                           parts[i].name, parts[i].is, parts[i].was, parts[i].name);
+    return 0;
+}
+
 int import_own_metrics(const json_t *map, const char *file, struct draft *d, struct err *err)
 {
     struct json_at root = json_root(map, file), list = json_member(&root, "metrics");
@@ -86,5 +104,75 @@ int import_own_metrics(const json_t *map, const char *file, struct draft *d, str
             return json_fail(&from, err,
                              "a mapping reads each metric from the field of \"test\" that has its name");
     }
+    return 0;
+}
+
+/* Names of other tools may be invalid here: invalid characters become '_', and a name that is too long ends
+ * in a hash, so that different names remain different. text: char[IMPORT_TEXT_MAX]. */
+static void make_name(char *text)
+{
+    char hex[SHA256_HEX_LEN + 1];
+    size_t len = strlen(text);
+    sha256_of(text, len, hex);
+    for (char *p = text; *p; p++)
+        if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+              (p > text && strchr("._-", *p))))
+            *p = '_';
+    if (len > LIMIT_NAME)
+        snprintf(text + LIMIT_NAME - 9, 10, "_%.8s", hex);
+}
+
+static int add_part(const struct import_scope *s, const char *axis, const char *value, char *out,
+                    struct err *err)
+{
+    size_t n = strlen(out);
+    int added = snprintf(out + n, IMPORT_TEXT_MAX - n, "%s%s%s", n ? "_" : "", axis, value);
+    if (added < 0 || (size_t)added >= IMPORT_TEXT_MAX - n)
+        return err_set(err, ERR_INPUT, "%s: %s: shape longer than %d bytes (mapping: test.point)", s->file,
+                       s->place, IMPORT_TEXT_MAX - 1);
+    return 0;
+}
+
+/* out: char[IMPORT_TEXT_MAX], "" without a shape. */
+static int take_shape(const struct import_scope *s, const json_t *test, char *out, struct err *err)
+{
+    const char *axis;
+    json_t *field, *point = json_object_get(test, "point");
+    out[0] = '\0';
+    if (import_text(s, json_object_get(test, "shape"), "test.shape", out, IMPORT_TEXT_MAX, err) < 0)
+        return -1;
+    json_object_foreach(point, axis, field)
+    {
+        char name[96], value[IMPORT_TEXT_MAX];
+        snprintf(name, sizeof name, "test.point.%.60s", axis);
+        int rc = import_text(s, field, name, value, sizeof value, err);
+        if (rc < 0 || (rc > 0 && add_part(s, axis, value, out, err) != 0))
+            return -1;
+    }
+    return 0;
+}
+
+int import_variant(const struct import_scope *s, const json_t *test, struct run_variant *out,
+                   char *as_written, struct err *err)
+{
+    char kernel[IMPORT_TEXT_MAX], shape[IMPORT_TEXT_MAX], name[IMPORT_TEXT_MAX];
+    int rc = import_text(s, json_object_get(test, "variant"), "test.variant", kernel, sizeof kernel, err);
+    if (rc < 0 || take_shape(s, test, shape, err) != 0)
+        return -1;
+    if (rc == 0 || !*kernel)
+        return err_set(err, ERR_INPUT, "%s: %s: no variant given (mapping: test.variant)", s->file, s->place);
+    snprintf(as_written, IMPORT_TEXT_MAX, "%.200s%s%.200s", kernel, *shape ? " " : "", shape);
+    make_name(kernel);
+    *out = (struct run_variant){.status = STATUS_OK};
+    if (!*shape) {
+        snprintf(out->name, sizeof out->name, "%.64s", kernel);
+        return 0;
+    }
+    make_name(shape);
+    snprintf(name, sizeof name, "%.64s_%.64s", kernel, shape);
+    make_name(name);
+    snprintf(out->name, sizeof out->name, "%.64s", name);
+    snprintf(out->kernel, sizeof out->kernel, "%.64s", kernel);
+    snprintf(out->shape, sizeof out->shape, "%.64s", shape);
     return 0;
 }

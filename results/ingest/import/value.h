@@ -37,4 +37,8 @@ int import_number(const struct import_scope *s, const json_t *field, const char 
 int import_integer(const struct import_scope *s, const json_t *field, const char *name, int64_t lo,
                    int64_t hi, int64_t *out, struct err *err);
 
+/* The factor from a unit of other tools to one of ours; false if their dimensions differ. "" is a plain
+ * number. */
+bool unit_factor(const char *from, const char *to, double *factor);
+
 #endif

@@ -67,21 +67,20 @@ static bool next_field(struct csv *c)
     return false;
 }
 
+/* NULL with err; the caller json_decref()s it, as it does what the next function returns. */
 static json_t *read_record(struct csv *c, struct err *err)
 {
-    json_t *row = json_array();
+    json_auto_t *row = json_array();
     do {
-        if (read_field(c, err) != 0 || json_array_append_new(row, json_string(buf_str(&c->field))) != 0)
-            goto fail;
+        if (read_field(c, err) != 0)
+            return NULL;
+        json_array_append_new(row, json_string(buf_str(&c->field)));
         if (json_array_size(row) > COLUMNS_MAX) {
             csv_fail(c, err, "too many columns");
-            goto fail;
+            return NULL;
         }
     } while (next_field(c));
-    return row;
-fail:
-    json_decref(row);
-    return NULL;
+    return json_incref(row);
 }
 
 static json_t *name_fields(const struct csv *c, const json_t *header, const json_t *row, struct err *err)
@@ -97,34 +96,36 @@ static json_t *name_fields(const struct csv *c, const json_t *header, const json
     return object;
 }
 
+static bool is_blank(const json_t *row)
+{
+    return json_array_size(row) == 1 && !*json_string_value(json_array_get(row, 0));
+}
+
+static int read_rows(struct csv *c, json_t *rows, struct err *err)
+{
+    json_auto_t *header = c->p < c->end ? read_record(c, err) : json_array();
+    if (!header)
+        return -1;
+    for (c->line++; c->p < c->end; c->line++) {
+        json_auto_t *row = read_record(c, err);
+        if (!row)
+            return -1;
+        if (is_blank(row))
+            continue;
+        json_t *object = name_fields(c, header, row, err);
+        if (!object)
+            return -1;
+        json_array_append_new(rows, object);
+    }
+    return 0;
+}
+
 json_t *csv_parse(const char *text, size_t len, const char *file, struct err *err)
 {
     struct csv c = {.p = text, .end = text + len, .file = file, .line = 1};
-    json_t *rows = json_array(), *header = NULL, *row = NULL, *object = NULL;
+    json_auto_t *rows = json_array();
     buf_init(&c.field, FIELD_MAX);
-    bool whole = false;
-    while (c.p < c.end) {
-        row = read_record(&c, err);
-        if (!row)
-            goto out;
-        if (!header)
-            header = json_incref(row);
-        else if (json_array_size(row) > 1 || *json_string_value(json_array_get(row, 0))) {
-            object = name_fields(&c, header, row, err);
-            if (!object || json_array_append_new(rows, object) != 0)
-                goto out;
-        }
-        json_decref(row);
-        row = NULL;
-        c.line++;
-    }
-    whole = true;
-out:
-    json_decref(row);
-    json_decref(header);
+    int rc = read_rows(&c, rows, err);
     buf_release(&c.field);
-    if (whole)
-        return rows;
-    json_decref(rows);
-    return NULL;
+    return rc == 0 ? json_incref(rows) : NULL;
 }

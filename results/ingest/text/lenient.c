@@ -1,5 +1,6 @@
 #include "results/ingest/text/lenient.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/json.h"
 
@@ -63,17 +64,15 @@ static void mend(const char *text, size_t len, struct buf *out)
 
 json_t *lenient_parse(const char *text, size_t len, const char *file, struct err *err)
 {
-    struct buf mended;
+    AUTO(buf_release) struct buf mended = {.max = 2 * len + 16};
     struct err ignored = {0};
     size_t mark = lenient_mark(text, len);
     json_t *value = json_parse(text + mark, len - mark, file, err);
     if (value)
         return value;
-    buf_init(&mended, 2 * len + 16);
     mend(text + mark, len - mark, &mended);
     if (buf_ok(&mended) && mended.len != len - mark)
         value = json_parse(buf_str(&mended), mended.len, file, &ignored);
-    buf_release(&mended);
     if (value)
         *err = (struct err){0};
     return value;

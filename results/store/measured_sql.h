@@ -1,10 +1,15 @@
-/* activity_sql: binds and reads what the card did during a test (struct run_activity), in statements that
- * name all of its columns. The shader clock's mean and the energy are metrics (metric_sql.h). */
-#ifndef KERNSWEEP_RESULTS_STORE_ACTIVITY_SQL_H
-#define KERNSWEEP_RESULTS_STORE_ACTIVITY_SQL_H
+/* measured_sql: binds and reads what was measured of a test or a build, in statements that name all of its
+ * columns: the metrics (metric.def), and what the card did during a test (struct run_activity), whose mean
+ * shader clock and energy are metrics. */
+#ifndef KERNSWEEP_RESULTS_STORE_MEASURED_SQL_H
+#define KERNSWEEP_RESULTS_STORE_MEASURED_SQL_H
 
 #include "results/store/run_data.h"
 #include "results/store/sql.h"
+
+/* value: double[METRIC_COUNT]; metrics of other kinds are left alone. */
+void metric_bind(struct sql_stmt *stmt, enum metric_kind kind, const double *value);
+void metric_read(struct sql_stmt *stmt, enum metric_kind kind, double *value);
 
 #define ACTIVITY_COLUMNS                                                                                     \
     ", sclk_p5_mhz, mclk_mhz, mclk_p5_mhz, power_w, temp_c, throttled_s, throttle, joules_from, neighbours," \
