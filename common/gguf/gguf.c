@@ -132,15 +132,15 @@ int gguf_open(struct gguf *g, const char *path, bool writable, struct err *err)
     g->fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
     if (g->fd < 0)
         return err_set_errno(err, ERR_INPUT, errno, "%s: cannot open", path);
-    int rc = 0;
     if (fstat(g->fd, &st) != 0 || !S_ISREG(st.st_mode))
-        rc = err_set(err, ERR_INPUT, "%s: not a regular file", path);
-    g->size = rc == 0 ? (uint64_t)st.st_size : 0;
-    if (rc == 0)
-        rc = read_header(g, err);
-    if (rc != 0)
-        gguf_close(g);
-    return rc;
+        err_set(err, ERR_INPUT, "%s: not a regular file", path);
+    else {
+        g->size = (uint64_t)st.st_size;
+        if (read_header(g, err) == 0)
+            return 0;
+    }
+    gguf_close(g);
+    return -1;
 }
 
 void gguf_close(struct gguf *g)

@@ -1,7 +1,7 @@
 #include "harness/session/gpu_hints.h"
 
 #include "common/base/alloc.h"
-#include "results/store/last_places.h"
+#include "results/store/placing.h"
 
 #include <stdio.h>
 #include <stdlib.h>

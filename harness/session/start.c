@@ -6,7 +6,7 @@
 #include "harness/session/node_runs.h"
 #include "harness/session/sources.h"
 #include "results/judge/verdict.h"
-#include "results/store/neighbours.h"
+#include "results/store/placing.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 #include "results/stats/stats.h"
 
+#include "common/base/alloc.h"
 #include "common/base/values.h"
 
 #include <math.h>
@@ -82,9 +83,7 @@ double stats_quantile(const double *x, size_t n, double q)
     if (n == 0)
         return NAN;
     double few[64];
-    double *copy = n <= 64 ? few : malloc(n * sizeof *copy);
-    if (!copy)
-        return NAN;
+    double *copy = n <= 64 ? few : xmalloc(n * sizeof *copy);
     memcpy(copy, x, n * sizeof *copy);
     values_sort(copy, n);
     double result = sorted_quantile(copy, n, q);
@@ -103,9 +102,7 @@ double stats_mad(const double *x, size_t n)
     if (n == 0)
         return NAN;
     double few[64];
-    double *away = n <= 64 ? few : malloc(n * sizeof *away);
-    if (!away)
-        return NAN;
+    double *away = n <= 64 ? few : xmalloc(n * sizeof *away);
     double median = stats_median(x, n);
     for (size_t i = 0; i < n; i++)
         away[i] = fabs(x[i] - median);
@@ -113,16 +110,6 @@ double stats_mad(const double *x, size_t n)
     if (away != few)
         free(away);
     return result;
-}
-
-double stats_robust_z(double x, double median, double mad)
-{
-    double away = x - median;
-    if (away == 0)
-        return 0;
-    if (!(mad > 0))
-        return copysign(INFINITY, away);
-    return 0.6745 * away / mad;
 }
 
 struct ranked {
@@ -161,9 +148,7 @@ static void rank_both(struct ranked *all, size_t total, unsigned *rank2, unsigne
 static double exact_p(const unsigned *rank2, size_t n, size_t m, unsigned sum2)
 {
     size_t total = n + m, top = total * (total + 1);
-    double *ways = calloc((n + 1) * (top + 1), sizeof *ways);
-    if (!ways)
-        return NAN;
+    AUTO_FREE double *ways = xcalloc((n + 1) * (top + 1), sizeof *ways);
     ways[0] = 1;
     for (size_t i = 0; i < total; i++)
         for (size_t k = i + 1 < n ? i + 1 : n; k > 0; k--)
@@ -177,7 +162,6 @@ static double exact_p(const unsigned *rank2, size_t n, size_t m, unsigned sum2)
         if (labs((long)s - mean) >= away)
             extreme += w;
     }
-    free(ways);
     return extreme / all;
 }
 
@@ -197,20 +181,14 @@ double stats_mann_whitney(const double *x, size_t n, const double *y, size_t m)
     if (n == 0 || m == 0 || n > 1000000 || m > 1000000)
         return NAN;
     size_t total = n + m;
-    struct ranked *all = malloc(total * sizeof *all);
-    unsigned *rank2 = malloc(total * sizeof *rank2);
-    double p = NAN;
-    if (all && rank2) {
-        for (size_t i = 0; i < total; i++)
-            all[i] = (struct ranked){i < n ? x[i] : y[i - n], i < n};
-        unsigned sum2;
-        double ties;
-        rank_both(all, total, rank2, &sum2, &ties);
-        p = n <= EXACT_MAX && m <= EXACT_MAX ? exact_p(rank2, n, m, sum2) : approximate_p(n, m, sum2, ties);
-    }
-    free(all);
-    free(rank2);
-    return p;
+    AUTO_FREE struct ranked *all = xmalloc(total * sizeof *all);
+    AUTO_FREE unsigned *rank2 = xmalloc(total * sizeof *rank2);
+    unsigned sum2;
+    double ties;
+    for (size_t i = 0; i < total; i++)
+        all[i] = (struct ranked){i < n ? x[i] : y[i - n], i < n};
+    rank_both(all, total, rank2, &sum2, &ties);
+    return n <= EXACT_MAX && m <= EXACT_MAX ? exact_p(rank2, n, m, sum2) : approximate_p(n, m, sum2, ties);
 }
 
 double stats_mann_whitney_floor(size_t n, size_t m)
@@ -233,11 +211,10 @@ static double resampled_median(const double *x, size_t n, double *scratch, struc
 struct stats_interval stats_bootstrap_ratio(const double *x, size_t n, const double *y, size_t m,
                                             double confidence, size_t rounds, struct stats_rng *rng)
 {
-    struct stats_interval out = {NAN, NAN};
     size_t most = n > m ? n : m;
-    double *scratch = n && m && rounds ? malloc((most + rounds) * sizeof *scratch) : NULL;
-    if (!scratch)
-        return out;
+    if (n == 0 || m == 0 || rounds == 0)
+        return (struct stats_interval){NAN, NAN};
+    AUTO_FREE double *scratch = xmalloc((most + rounds) * sizeof *scratch);
     double *ratios = scratch + most;
     for (size_t i = 0; i < rounds; i++) {
         double below = resampled_median(x, n, scratch, rng);
@@ -245,10 +222,8 @@ struct stats_interval stats_bootstrap_ratio(const double *x, size_t n, const dou
     }
     values_sort(ratios, rounds);
     double tail = (1 - confidence) / 2;
-    out.low = sorted_quantile(ratios, rounds, tail);
-    out.high = sorted_quantile(ratios, rounds, 1 - tail);
-    free(scratch);
-    return out;
+    return (struct stats_interval){sorted_quantile(ratios, rounds, tail),
+                                   sorted_quantile(ratios, rounds, 1 - tail)};
 }
 
 double stats_ratio_error(double rel_a, double rel_b)
@@ -276,21 +251,19 @@ static int by_p(const void *a, const void *b)
 
 void stats_benjamini_hochberg(const double *p, size_t n, double *adjusted)
 {
-    struct indexed_p *order = malloc((n ? n : 1) * sizeof *order);
+    AUTO_FREE struct indexed_p *order = xmalloc(n * sizeof *order);
     size_t tested = 0;
     for (size_t i = 0; i < n; i++) {
         adjusted[i] = NAN;
-        if (order && !isnan(p[i]))
+        if (!isnan(p[i]))
             order[tested++] = (struct indexed_p){p[i], i};
     }
-    if (order)
-        qsort(order, tested, sizeof *order, by_p);
+    qsort(order, tested, sizeof *order, by_p);
     double least = 1;
     for (size_t k = tested; k-- > 0;) {
         least = fmin(least, order[k].p * (double)tested / (double)(k + 1));
         adjusted[order[k].index] = least;
     }
-    free(order);
 }
 
 bool stats_power_fit(const double *n, const double *t, size_t count, double *a, double *k, double *residual)

@@ -29,13 +29,10 @@ double stats_mean(const double *x, size_t n);
 double stats_sd(const double *x, size_t n); /* ddof 1; NaN below 2 values */
 /* The standard error of the median of n normal values, as a multiple of their standard deviation. n > 0. */
 double stats_median_error(size_t n);
-/* x is not modified; NaN for n = 0 or if memory is short. */
+/* x is not modified; NaN for n = 0. */
 double stats_median(const double *x, size_t n);
 double stats_mad(const double *x, size_t n);                /* about the median, not scaled */
 double stats_quantile(const double *x, size_t n, double q); /* linear between order statistics */
-
-/* 0.6745 * (x - median) / mad; 0 if x is the median, else signed infinity if mad is 0. */
-double stats_robust_z(double x, double median, double mad);
 
 /* Two-sided p of the Mann-Whitney U test: exact (permutation of the ranks, with ties) up to n, m = 20, normal
  * approximation with tie correction above. NaN if n or m is 0. */
@@ -69,10 +66,9 @@ bool stats_power_fit(const double *n, const double *t, size_t count, double *a, 
 double stats_t_p(double t, double df);
 /* The t that has this two-sided p: the inverse of stats_t_p(). 0 < p < 1. */
 double stats_t_limit(double p, double df);
-/* Two-sided p of the t-test for equal means, with ddof 1: unequal variances (Welch; NaN below 2 values per
- * side) or a pooled variance (Student; NaN below 3 values in total). */
+/* Two-sided p of Welch's t-test for equal means, with ddof 1 and unequal variances; NaN below 2 values per
+ * side. */
 double stats_welch(const double *x, size_t n, const double *y, size_t m);
-double stats_student(const double *x, size_t n, const double *y, size_t m);
 
 /* Two-sided p of the standard normal. */
 double stats_normal_p(double z);

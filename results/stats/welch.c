@@ -92,16 +92,3 @@ double stats_welch(const double *x, size_t n, const double *y, size_t m)
     double df = (a + b) * (a + b) / (a * a / (double)(n - 1) + b * b / (double)(m - 1));
     return stats_t_p(apart / sqrt(a + b), df);
 }
-
-double stats_student(const double *x, size_t n, const double *y, size_t m)
-{
-    if (n < 1 || m < 1 || n + m < 3)
-        return NAN;
-    double ss = (n > 1 ? pow(stats_sd(x, n), 2) * (double)(n - 1) : 0) +
-                (m > 1 ? pow(stats_sd(y, m), 2) * (double)(m - 1) : 0);
-    double df = (double)(n + m - 2), apart = stats_mean(y, m) - stats_mean(x, n);
-    double error = sqrt(ss / df * (1 / (double)n + 1 / (double)m));
-    if (!(error > 0))
-        return apart == 0 ? 1 : 0;
-    return stats_t_p(apart / error, df);
-}

@@ -1,12 +1,11 @@
 /* commit_range: the commits between the sources of two runs, from those that stored runs know of.
  *
  * Says only what is certain: where the stored history ends, the answer is that there are more. Errors:
- * ERR_STORAGE, ERR_INTERNAL without memory.
+ * ERR_STORAGE.
  */
 #ifndef KERNSWEEP_RESULTS_STORE_COMMIT_RANGE_H
 #define KERNSWEEP_RESULTS_STORE_COMMIT_RANGE_H
 
-#include "results/store/commit_graph.h"
 #include "results/store/revision.h"
 
 enum {
@@ -43,6 +42,26 @@ struct commit_range {
 };
 
 const char *range_kind_name(enum range_kind k);
+
+/* Commits with their parents, as far as they are known; a parent that was never added is a place where
+ * knowledge ends. */
+struct commit_node {
+    char id[COMMIT_ID_MAX];
+    bool known;   /* its parents are */
+    bool asked;   /* for the caller: it was looked up */
+    bool of_from; /* marks of the search: the commit is an ancestor of `from`, or `from` itself, */
+    bool of_to;   /* it can be reached from `to` without passing one of those, */
+    bool passed;  /* it is an ancestor of another place where the two histories met */
+    size_t parents[COMMIT_PARENTS_MAX];
+    size_t n_parents;
+};
+
+struct commit_graph {
+    struct commit_node *nodes;
+    size_t count, cap;
+    size_t *slots; /* of a hash table: indices into nodes, plus 1; 0: free */
+    size_t n_slots;
+};
 
 /* The commits of a store, read as they are asked for: for several ranges. */
 struct commit_log {

@@ -90,8 +90,13 @@ static void import_input(const struct import_map *m, const uint8_t *data, size_t
 {
     struct ingest_result result;
     struct err err = {0};
+    const char *file = source;
+    struct draft d;
+    draft_init(&d);
     fuzz_put("input", data, size);
-    fuzz_check_err(import_file(&store, m, source, NULL, &result, &err), &err, ERR_INPUT);
+    int rc = import_read(m, &file, 1, NULL, &d, &err);
+    fuzz_check_err(rc == 0 ? ingest_draft(&store, &d, &result, &err) : rc, &err, ERR_INPUT);
+    draft_release(&d);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,7 +5,6 @@
 #include "results/query/openmetrics.h"
 #include "results/store/maintain.h"
 #include "results/store/query.h"
-#include "results/store/vacuum.h"
 
 static int collect(void *arg, const char *data, size_t len, struct err *err)
 {

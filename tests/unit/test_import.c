@@ -58,12 +58,9 @@ static void hyperfine_is_imported(void **state)
     assert_int_equal(r.cells[0].counted, 3);
     run_data_release(&r);
 
-    struct import_map m;
     struct ingest_result result;
-    assert_ok(import_map_load(&m, "hyperfine", &err), &err);
-    assert_err(import_file(&s, &m, "tests/fixtures/import/hyperfine.json", NULL, &result, &err), &err,
-               ERR_INPUT, "hyperfine.json", "--date");
-    import_map_release(&m);
+    assert_err(import_file(&s, "hyperfine", "tests/fixtures/import/hyperfine.json", NULL, &result, &err),
+               &err, ERR_INPUT, "hyperfine.json", "--date");
     store_close(&s);
 }
 
@@ -193,7 +190,6 @@ static void a_group_of_an_expression(void **state)
         "\"prefill_s\":{\"at\":\"/t\",\"unit\":\"s\"}}}";
     char text[sizeof map + 8];
     struct err err = {0};
-    struct import_map m;
     struct ingest_result result;
     struct store s = open_store("group.db");
     snprintf(text, sizeof text, map, 3);
@@ -207,10 +203,8 @@ static void a_group_of_an_expression(void **state)
     run_data_release(&r);
     snprintf(text, sizeof text, map, 10);
     put("group.json", text);
-    assert_ok(import_map_load(&m, in_scratch("group.json"), &err), &err);
-    assert_err(import_file(&s, &m, in_scratch("group.csv"), NULL, &result, &err), &err, ERR_INPUT,
-               "group.csv: /0", "from 1 to 9", "test.variant");
-    import_map_release(&m);
+    assert_err(import_file(&s, in_scratch("group.json"), in_scratch("group.csv"), NULL, &result, &err), &err,
+               ERR_INPUT, "group.csv: /0", "from 1 to 9", "test.variant");
     store_close(&s);
 }
 
@@ -218,11 +212,8 @@ static struct ingest_result imported(struct store *s, const char *map, const cha
                                      const struct import_options *options)
 {
     struct err err = {0};
-    struct import_map m;
     struct ingest_result result;
-    assert_ok(import_map_load(&m, map, &err), &err);
-    assert_ok(import_files(s, &m, files, n, options, &result, &err), &err);
-    import_map_release(&m);
+    assert_ok(import_files(s, map, files, n, options, &result, &err), &err);
     return result;
 }
 
@@ -235,7 +226,6 @@ static void a_corrected_mapping_replaces(void **state)
     char text[sizeof map + 8];
     struct store s = open_store("corrected.db");
     struct err err = {0};
-    struct import_map m;
     struct ingest_result first, second;
     const struct import_options replace = {.replace = true};
     char file[FS_PATH_MAX];
@@ -252,10 +242,8 @@ static void a_corrected_mapping_replaces(void **state)
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     snprintf(text, sizeof text, map, "us");
-    assert_ok(import_map_load(&m, put("corrected.json", text), &err), &err);
-    assert_err(import_file(&s, &m, file, NULL, &second, &err), &err, ERR_INPUT,
+    assert_err(import_file(&s, put("corrected.json", text), file, NULL, &second, &err), &err, ERR_INPUT,
                "read in another way (mapping ", "--replace");
-    import_map_release(&m);
     second = imported(&s, in_scratch("corrected.json"), files, 1, &replace);
     assert_int_equal(second.effect, INGEST_REPLACED);
     assert_int_equal(second.key, first.key);
@@ -325,7 +313,6 @@ static void many_files_are_one_run(void **state)
     (void)state;
     struct store s = open_store("together.db");
     struct err err = {0};
-    struct import_map m;
     struct ingest_result result;
     char paths[3][FS_PATH_MAX];
     const char *files[3];
@@ -349,10 +336,8 @@ static void many_files_are_one_run(void **state)
     run_data_release(&r);
     assert_int_equal(imported(&s, in_scratch("file_map.json"), files, 3, NULL).effect, INGEST_ALREADY);
     put("one_of_2.json", "{\"k\":\"v3\",\"t\":1,\"day\":\"2026-02-15\",\"driver\":\"6.8\"}");
-    assert_ok(import_map_load(&m, in_scratch("file_map.json"), &err), &err);
-    assert_err(import_files(&s, &m, files, 3, NULL, &result, &err), &err, ERR_INPUT,
+    assert_err(import_files(&s, in_scratch("file_map.json"), files, 3, NULL, &result, &err), &err, ERR_INPUT,
                "one_of_2.json: date is \"2026-02-15\"", "2026-02-14");
-    import_map_release(&m);
     store_close(&s);
 }
 

@@ -22,17 +22,14 @@ static void what_cannot_be_mapped_is_named(void **state)
     };
     struct store s = open_store("bad.db");
     struct err err = {0};
-    struct import_map m;
     put("own.json", OWN_MAP);
-    assert_ok(import_map_load(&m, in_scratch("own.json"), &err), &err);
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct ingest_result result;
         const char *file = put("bad.csv", cases[i].csv);
-        assert_err(import_file(&s, &m, file, NULL, &result, &err), &err, ERR_INPUT, cases[i].says[0],
-                   cases[i].says[1], cases[i].says[2]);
+        assert_err(import_file(&s, in_scratch("own.json"), file, NULL, &result, &err), &err, ERR_INPUT,
+                   cases[i].says[0], cases[i].says[1], cases[i].says[2]);
     }
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
-    import_map_release(&m);
     store_close(&s);
 }
 

@@ -30,9 +30,6 @@ static void spreads_match_hand_computed_values(void **state)
     assert_near(stats_sd(x, 8), sqrt(32.0 / 7), 1e-12);
     assert_near(stats_mad(x, 8), 0.5, 1e-12);
     assert_true(isnan(stats_sd(x, 1)));
-    assert_near(stats_robust_z(6.5, 4.5, 0.5), 0.6745 * 4, 1e-12);
-    assert_near(stats_robust_z(4.5, 4.5, 0), 0, 0);
-    assert_true(isinf(stats_robust_z(5, 4.5, 0)) && stats_robust_z(4, 4.5, 0) < 0);
 }
 
 /* facts: the smallest two-sided p for n = m. */

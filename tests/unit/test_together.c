@@ -3,7 +3,7 @@
 
 #include "results/judge/together.h"
 #include "results/query/together_store.h"
-#include "results/store/neighbours.h"
+#include "results/store/placing.h"
 
 enum { ROUNDS = 4 };
 

@@ -3,7 +3,6 @@
 #include "tests/unit/results_support.h"
 
 #include "results/store/maintain.h"
-#include "results/store/vacuum.h"
 
 enum { BLOBS = 400, BLOB_BYTES = 100000 };
 

@@ -8,7 +8,7 @@
 #include "results/query/export.h"
 #include "results/query/history_load.h"
 #include "results/query/report_queries.h"
-#include "results/store/last_places.h"
+#include "results/store/placing.h"
 #include "results/store/runs.h"
 
 enum { CONTEXTS = 10, REPETITIONS = 6, FEW = 100, MANY = 250, STEPS_PER_TEST = 4 };

@@ -2,7 +2,6 @@
 #include "harness/commands/base/cmd.h"
 #include "harness/commands/base/progress.h"
 #include "results/store/maintain.h"
-#include "results/store/vacuum.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -23,4 +23,8 @@ int b3_place_parse(const char *rel, const char *full, struct b3_place *p, struct
 /* Then the keys of the file, if present; contradictions are errors. */
 int b3_place_settle(const struct json_at *perf, struct b3_place *p, struct err *err);
 
+/* The VRAM of a test, from the output of rocm-smi that was stored beside perf.json. full: the path of
+ * perf.json. Missing and unreadable files count as not measured. */
+int b3_memory_read(const char *full, bool skip_samples, struct draft_test *t, struct err *err);
+
 #endif

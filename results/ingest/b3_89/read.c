@@ -1,7 +1,6 @@
 #include "results/ingest/b3_89/b3_89.h"
 #include "results/ingest/b3_89/build.h"
 #include "results/ingest/b3_89/events.h"
-#include "results/ingest/b3_89/memory.h"
 #include "results/ingest/b3_89/perf.h"
 
 #include "common/base/alloc.h"

@@ -1,11 +1,10 @@
 #include "results/ingest/bundle/bundle.h"
 
 #include "results/ingest/bundle/artifact.h"
-#include "results/ingest/bundle/code.h"
 #include "results/ingest/bundle/counters.h"
 #include "results/ingest/bundle/details.h"
+#include "results/ingest/bundle/job.h"
 #include "results/ingest/bundle/manifest.h"
-#include "results/ingest/bundle/revision.h"
 #include "results/ingest/bundle/witness.h"
 
 #include "common/base/alloc.h"
@@ -73,94 +72,6 @@ int bundle_open(struct bundle *b, const char *dir, struct run_info *out, struct 
 void bundle_release(struct bundle *b)
 {
     manifest_release(&b->files);
-}
-
-static int read_purpose(const struct json_at *job, struct run_info *r, struct err *err)
-{
-    const char *purpose = run_purpose_name(PURPOSE_SWEEP);
-    if (json_get_str_def(job, "purpose", &purpose, err) != 0)
-        return -1;
-    return run_purpose_from_name(purpose, &r->purpose)
-               ? 0
-               : json_fail(job, err, "purpose is \"%.80s\", expected sweep, confirm, noise, bisect, ab or search",
-                           purpose);
-}
-
-static int read_job_head(const struct json_at *job, struct run_info *r, struct err *err)
-{
-    struct json_at source = json_member(job, "source");
-    const char *schema;
-    if (json_get_str(job, "schema", &schema, err) != 0)
-        return -1;
-    if (strcmp(schema, PROTO_SCHEMA_JOB) != 0)
-        return json_fail(job, err, "schema is \"%.80s\", expected \"%s\"", schema, PROTO_SCHEMA_JOB);
-    if (artifact_name(job, "run_id", r->run_id, RUN_NAME_MAX, err) != 0 ||
-        artifact_name(job, "ticket", r->ticket, sizeof r->ticket, err) != 0 ||
-        artifact_text(job, "tag", r->tag, sizeof r->tag, err) != 0 ||
-        artifact_text(job, "date", r->date, sizeof r->date, err) != 0 ||
-        artifact_text(job, "mode", r->mode, sizeof r->mode, err) != 0 ||
-        artifact_text(job, "node", r->node, sizeof r->node, err) != 0 ||
-        artifact_text(job, "sweep", r->sweep, sizeof r->sweep, err) != 0 ||
-        artifact_sha256(job, "plan_sha256", r->plan_sha256, err) != 0)
-        return -1;
-    if (json_is_object(source.value) && artifact_sha256(&source, "sha256", r->source_sha256, err) != 0)
-        return -1;
-    if (!clock_is_day(r->date))
-        return json_fail(job, err, "date is \"%s\", expected a date like 2026-02-14", r->date);
-    if (strcmp(r->mode, "perf") != 0 && strcmp(r->mode, "debug") != 0)
-        return json_fail(job, err, "mode is \"%s\", expected \"perf\" or \"debug\"", r->mode);
-    if (*r->tag && !text_is_name(r->tag))
-        return json_fail(job, err, "tag is not a name");
-    if (*r->sweep && !text_is_name(r->sweep))
-        return json_fail(job, err, "sweep is not a name");
-    return read_purpose(job, r, err);
-}
-
-/* The variants of a kernel plan are named KERNEL, or KERNEL_SHAPE if there are several shapes. */
-static int read_kernel(const struct json_at *at, struct run_variant *v, struct err *err)
-{
-    if (!json_object_get(at->value, "build_as"))
-        return 0;
-    if (artifact_name(at, "build_as", v->kernel, sizeof v->kernel, err) != 0)
-        return -1;
-    size_t len = strlen(v->kernel);
-    if (strncmp(v->name, v->kernel, len) == 0 && v->name[len] == '_')
-        snprintf(v->shape, sizeof v->shape, "%s", v->name + len + 1);
-    return 0;
-}
-
-static int read_axes(const struct json_at *at, struct run_variant *v, struct err *err)
-{
-    struct json_at axes = json_member(at, "axes");
-    if (!axes.value || json_is_null(axes.value))
-        return 0;
-    if (!json_is_object(axes.value))
-        return json_fail(&axes, err, "expected an object");
-    size_t n = json_dumpb(axes.value, v->axes, sizeof v->axes - 1, JSON_COMPACT | JSON_SORT_KEYS);
-    if (n == 0 || n >= sizeof v->axes)
-        return json_fail(&axes, err, "longer than %zu bytes", sizeof v->axes - 1);
-    v->axes[n] = '\0';
-    return 0;
-}
-
-static int read_job_variants(const struct json_at *job, struct draft *d, struct err *err)
-{
-    struct json_at list = json_member(job, "variants");
-    if (!json_is_array(list.value) || json_array_size(list.value) == 0)
-        return json_fail(&list, err, "expected an array of variants");
-    for (size_t i = 0; i < json_array_size(list.value); i++) {
-        struct json_at at = json_element(&list, i);
-        char name[RUN_NAME_MAX];
-        if (artifact_name(&at, "name", name, sizeof name, err) != 0)
-            return -1;
-        if (draft_variant(d, name) < d->n_variants)
-            return json_fail(&at, err, "duplicate variant \"%s\"", name);
-        struct run_variant *v = draft_add_variant(d, name, err);
-        if (!v || artifact_text(&at, "attn_impl", v->attn_impl, sizeof v->attn_impl, err) != 0 ||
-            read_kernel(&at, v, err) != 0 || read_axes(&at, v, err) != 0)
-            return -1;
-    }
-    return 0;
 }
 
 static int read_variant_state(const struct json_at *at, struct draft *d, struct err *err)
@@ -430,9 +341,9 @@ static int read_all(struct bundle_reading *r, const struct json_at *job, struct 
     struct draft *d = r->d;
     struct json_at metrics = json_member(job, "metrics"), source = json_member(job, "source"),
                    git = json_member(&source, "git");
-    if (draft_read_metrics(d, &metrics, IN_JOB, err) != 0 || read_job_head(job, &d->info, err) != 0 ||
-        check_run(r->files, job, d->info.run_id, err) != 0 || revision_read_job(&git, d, err) != 0 ||
-        read_job_variants(job, d, err) != 0 || artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
+    if (draft_read_metrics(d, &metrics, IN_JOB, err) != 0 || job_read_head(job, &d->info, err) != 0 ||
+        check_run(r->files, job, d->info.run_id, err) != 0 || job_read_revision(&git, d, err) != 0 ||
+        job_read_variants(job, d, err) != 0 || artifact_env(job, d, err) != 0 || read_summary(r, err) != 0 ||
         read_if_there(r, "node.json", artifact_node, err) != 0 ||
         read_if_there(r, "plan.json", take_plan, err) != 0)
         return -1;

@@ -1,4 +1,5 @@
-/* details: reads the gates, the list of files and the resources.json files of a bundle. */
+/* details: reads the gates, the list of files, the resources.json files and the code identities of a bundle.
+ */
 #ifndef KERNSWEEP_RESULTS_INGEST_BUNDLE_DETAILS_H
 #define KERNSWEEP_RESULTS_INGEST_BUNDLE_DETAILS_H
 
@@ -9,5 +10,9 @@
 /* Into d->details, after the variants. summary: of the same bundle. A bundle that is not closed yields
  * nothing; what is implausible is left out with a warning. */
 int details_read(struct manifest *files, const struct json_at *summary, struct draft *d, struct err *err);
+
+/* code.json of a variant, the code identity of its build: sets the identity of the variant, an index, and
+ * adds its kernels to d->details; neither after an error. */
+int code_read(const struct json_at *code, size_t variant, struct draft *d, struct err *err);
 
 #endif

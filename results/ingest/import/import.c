@@ -425,18 +425,3 @@ int import_read(const struct import_map *m, const char *const *paths, size_t n,
     d->replace = options && options->replace;
     return draft_finish(d, err);
 }
-
-int import_files(struct store *s, const struct import_map *m, const char *const *paths, size_t n,
-                 const struct import_options *options, struct ingest_result *out, struct err *err)
-{
-    AUTO(draft_release) struct draft d;
-    *out = (struct ingest_result){0};
-    draft_init(&d);
-    return import_read(m, paths, n, options, &d, err) != 0 ? -1 : ingest_draft(s, &d, out, err);
-}
-
-int import_file(struct store *s, const struct import_map *m, const char *path,
-                const struct import_options *options, struct ingest_result *out, struct err *err)
-{
-    return import_files(s, m, &path, 1, options, out, err);
-}

@@ -7,19 +7,12 @@
 #ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_IMPORT_H
 #define KERNSWEEP_RESULTS_INGEST_IMPORT_IMPORT_H
 
-#include "results/ingest/draft/commit.h"
 #include "results/ingest/draft/draft.h"
 #include "results/ingest/import/map.h"
 #include "results/ingest/import/run.h"
 
-/* One file, one run. */
-int import_file(struct store *s, const struct import_map *m, const char *path,
-                const struct import_options *options, struct ingest_result *out, struct err *err);
-/* Several files, one run: they must agree on ticket, tag, date, node and mode. Rows of one variant and
- * context are repetitions, in the order of the files. */
-int import_files(struct store *s, const struct import_map *m, const char *const *paths, size_t n,
-                 const struct import_options *options, struct ingest_result *out, struct err *err);
-/* Reads them without storing them. */
+/* Reads a run from several files, which must agree on ticket, tag, date, node and mode. Rows of one variant
+ * and context are repetitions, in the order of the files. ingest_draft() stores it. */
 int import_read(const struct import_map *m, const char *const *paths, size_t n,
                 const struct import_options *options, struct draft *d, struct err *err);
 

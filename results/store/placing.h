@@ -1,0 +1,36 @@
+/* placing: what earlier runs of a plan tell a new one about where its tests should run: the GPU on which each
+ * cell was measured last, and which variants are measurably worse with all GPUs of the node at work, by
+ * `kernsweep noise --gpus` (table `together`): they run alone. Errors: ERR_STORAGE. */
+#ifndef KERNSWEEP_RESULTS_STORE_PLACING_H
+#define KERNSWEEP_RESULTS_STORE_PLACING_H
+
+#include "results/store/run_data.h"
+#include "results/store/store.h"
+
+enum { LAST_PLACE_TEXT_MAX = 1024 };
+
+struct last_place {
+    char variant[LAST_PLACE_TEXT_MAX];
+    int64_t context;
+    char gpu[LAST_PLACE_TEXT_MAX]; /* as test.gpu has it; "" unknown */
+    double wall_s;                 /* median of the tests of that run; 0: unknown */
+};
+
+typedef void last_place_fn(void *arg, const struct last_place *place);
+
+/* For each series of the plan, from its newest sweep with a test that is OK. */
+int last_places(struct store *s, const char *node, const char *ticket, const char *mode, last_place_fn *fn,
+                void *arg, struct err *err);
+
+enum { NEIGHBOURS_MAX = 256 };
+
+struct suffering {
+    char name[NEIGHBOURS_MAX][RUN_NAME_MAX];
+    size_t count;
+};
+
+/* The variants of which any cell's interval lies beyond `practical` in what it is judged by. */
+int suffering_load(struct store *s, const char *node, const char *ticket, const char *mode, double practical,
+                   struct suffering *out, struct err *err);
+
+#endif
