@@ -37,13 +37,27 @@ static inline int64_t query_int(struct store *s, const char *sql)
     return v;
 }
 
-static inline int64_t must_ingest(struct store *s, const char *dir, const struct ingest_options *options)
+static inline struct ingest_result ingested(struct store *s, const char *dir,
+                                            const struct ingest_options *options)
 {
     struct err err = {0};
     struct ingest_result result;
     assert_ok(ingest_bundle(s, dir, options, &result, &err), &err);
-    return result.key;
+    return result;
 }
+
+static inline int64_t must_ingest(struct store *s, const char *dir, const struct ingest_options *options)
+{
+    return ingested(s, dir, options).key;
+}
+
+/* Asserts that the folder is refused as bad input with a message that has all of the words. */
+#define must_refuse(s, dir, ...)                                                                             \
+    do {                                                                                                     \
+        struct err refused_ = {0};                                                                           \
+        struct ingest_result none_;                                                                          \
+        assert_err(ingest_bundle((s), (dir), NULL, &none_, &refused_), &refused_, ERR_INPUT, __VA_ARGS__);   \
+    } while (0)
 
 static inline int64_t ingest_fixture(struct store *s, const char *dir)
 {

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 static void what_is_stored_comes_back(void **state)
 {
     (void)state;
-    struct store s = open_store("activity.db");
+    AUTO(store_close) struct store s = open_store("activity.db");
     struct draft d;
     draft_night(&d, 1);
     struct run_test *t = draft_shot(&d, "v", 4096, 1, 1);
@@ -22,7 +22,7 @@ static void what_is_stored_comes_back(void **state)
                                         .joules_measured = true,
                                         .neighbours = 2,
                                         .window = "busy"};
-    struct run_data r = must_load(&s, must_store(&s, &d));
+    AUTO(run_data_release) struct run_data r = must_load(&s, must_store(&s, &d));
     const struct run_activity *a = &r.tests[0].activity;
     assert_near(r.tests[0].value[METRIC_SCLK_MHZ], 1980, 0);
     assert_near(r.tests[0].value[METRIC_JOULES_PER_TOKEN], 0.125, 0);
@@ -36,18 +36,16 @@ static void what_is_stored_comes_back(void **state)
     assert_true(a->joules_measured);
     assert_int_equal(a->neighbours, 2);
     assert_string_equal(a->window, "busy");
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void what_was_not_measured_stays_unknown(void **state)
 {
     (void)state;
-    struct store s = open_store("no-activity.db");
+    AUTO(store_close) struct store s = open_store("no-activity.db");
     struct draft d;
     draft_night(&d, 1);
     draft_shot(&d, "v", 4096, 1, 1);
-    struct run_data r = must_load(&s, must_store(&s, &d));
+    AUTO(run_data_release) struct run_data r = must_load(&s, must_store(&s, &d));
     const struct run_activity *a = &r.tests[0].activity;
     assert_true(isnan(r.tests[0].value[METRIC_SCLK_MHZ]) && isnan(r.tests[0].value[METRIC_JOULES]));
     assert_true(isnan(a->sclk_p5_mhz) && isnan(a->mclk_mhz) && isnan(a->mclk_p5_mhz));
@@ -56,22 +54,18 @@ static void what_was_not_measured_stays_unknown(void **state)
     assert_false(a->joules_measured);
     assert_int_equal(a->neighbours, RUN_UNKNOWN);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test WHERE joules_from IS NULL"), 1);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void energy_says_where_it_is_from(void **state)
 {
     (void)state;
-    struct store s = open_store("joules.db");
+    AUTO(store_close) struct store s = open_store("joules.db");
     struct draft d;
     draft_night(&d, 1);
     draft_shot(&d, "v", 4096, 1, 1)->value[METRIC_JOULES] = 5;
-    struct run_data r = must_load(&s, must_store(&s, &d));
+    AUTO(run_data_release) struct run_data r = must_load(&s, must_store(&s, &d));
     assert_false(r.tests[0].activity.joules_measured);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test WHERE joules_from = 'power'"), 1);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static struct json_at perf_with(const char *activity, json_t **root)

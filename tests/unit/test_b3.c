@@ -26,8 +26,9 @@ static double factor(const struct run_data *r, const char *variant, const char *
 static void scaling_of_the_core_run(void **state)
 {
     (void)state;
-    struct store s = open_store("core.db");
+    AUTO(store_close) struct store s = open_store("core.db");
     struct scaling_set set;
+    AUTO(run_data_release)
     struct run_data r = must_load(&s, ingest_fixture(&s, "tests/fixtures/b3_89_2026-02-12"));
     scaling_of_run(&r, &set);
     assert_int_equal(set.count, 1);
@@ -50,14 +51,13 @@ static void scaling_of_the_core_run(void **state)
     assert_string_equal(c->attn_impl, "flash_v2_naive");
     assert_int_equal(c->status, STATUS_OK);
     scaling_set_release(&set);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void first_variants_against_the_baseline(void **state)
 {
     (void)state;
-    struct store s = open_store("first.db");
+    AUTO(store_close) struct store s = open_store("first.db");
+    AUTO(run_data_release)
     struct run_data r = must_load(&s, ingest_fixture(&s, "tests/fixtures/b3_89_2026-02-10"));
     assert_shown(factor(&r, "v1", "baseline", 4096), "0.11x");
     assert_shown(factor(&r, "v3", "baseline", 4096), "1.21x");
@@ -67,14 +67,13 @@ static void first_variants_against_the_baseline(void **state)
     assert_true(isnan(factor(&r, "v2", "baseline", 4096)));
     assert_int_equal(r.info.counts.total, 6);
     assert_int_equal(r.info.counts.failed, 1);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void perf_run_of_three_variants(void **state)
 {
     (void)state;
-    struct store s = open_store("perf.db");
+    AUTO(store_close) struct store s = open_store("perf.db");
+    AUTO(run_data_release)
     struct run_data r = must_load(&s, ingest_fixture(&s, "tests/fixtures/b3_90_2026-02-14"));
     assert_shown(factor(&r, "baseline", "baseline", 8192), "1.00x");
     assert_shown(factor(&r, "v3", "baseline", 8192), "0.11x");
@@ -84,8 +83,6 @@ static void perf_run_of_three_variants(void **state)
     assert_shown(factor(&r, "v4", "v3", 8192), "1.75x");
     assert_shown(factor(&r, "v4", "v3", 16384), "1.78x");
     assert_string_equal(run_data_cell(&r, "v4", 8192)->attn_impl, "v4_ql_v_lds");
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static const struct delta *row(const struct comparison *c, const char *variant, int context)
@@ -100,7 +97,7 @@ static const struct delta *row(const struct comparison *c, const char *variant, 
 static void what_the_reports_overlooked(void **state)
 {
     (void)state;
-    struct store s = open_store("overlooked.db");
+    AUTO(store_close) struct store s = open_store("overlooked.db");
     struct comparison c;
     const struct compare_options o = compare_defaults();
     struct run_data before = must_load(&s, ingest_fixture(&s, "tests/fixtures/b3_89_2026-02-12")),
@@ -120,7 +117,6 @@ static void what_the_reports_overlooked(void **state)
     comparison_release(&c);
     run_data_release(&before);
     run_data_release(&after);
-    store_close(&s);
 }
 
 /* A folder of the layout with one file. */
@@ -133,14 +129,6 @@ static const char *b3_folder(const char *name, const char *file, const char *tex
     snprintf(path, sizeof path, "%s/2026-02-14/b3_89", name);
     snprintf(dir, sizeof dir, "%s", in_scratch(path));
     return dir;
-}
-
-static struct ingest_result ingested(struct store *s, const char *dir, const struct ingest_options *options)
-{
-    struct err err = {0};
-    struct ingest_result result;
-    assert_ok(ingest_bundle(s, dir, options, &result, &err), &err);
-    return result;
 }
 
 #define PERF_OK                                                                                              \
@@ -202,14 +190,14 @@ static const struct run_test *test_at(const struct run_data *r, const char *vari
 static void a_log_keeps_failures(void **state)
 {
     (void)state;
-    struct store s = open_store("failures.db");
+    AUTO(store_close) struct store s = open_store("failures.db");
     b3_folder("failures", "baseline/ctx_4096_run0/perf.json", PERF_OK);
     b3_folder("failures", "baseline/ctx_4096_run1/perf.json",
               "{\"ticket\":\"b3_89\",\"exit_status\":\"FAIL\",\"wall_time_sec\": "
               ".51,\"mode\":\"perf\",\"timings\": \n}");
     const char *dir = b3_folder("failures", "b3_89_remote.log", failing_log);
     struct ingest_result result = ingested(&s, dir, NULL);
-    struct run_data r = must_load(&s, result.key);
+    AUTO(run_data_release) struct run_data r = must_load(&s, result.key);
     assert_int_equal(r.n_tests, 9);
     assert_int_equal(r.info.counts.ok, 1);
     const struct run_test *t = test_at(&r, "baseline", 4096, 0);
@@ -228,14 +216,12 @@ static void a_log_keeps_failures(void **state)
     assert_int_equal(run_data_variant(&r, "v2")->status, STATUS_BUILD_FAILED);
     assert_int_equal(run_data_variant(&r, "v4")->status, STATUS_GATE_FAILED);
     assert_int_equal(r.info.status, RUN_PARTIAL); /* the suite has no end */
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void a_test_without_an_end_is_interrupted(void **state)
 {
     (void)state;
-    struct store s = open_store("unended.db");
+    AUTO(store_close) struct store s = open_store("unended.db");
     const struct ingest_options options = {.ticket = "b3_89", .node = NODE};
     const char *dir = b3_folder(
         "unended", "run.log",
@@ -250,13 +236,11 @@ static void a_test_without_an_end_is_interrupted(void **state)
     struct ingest_result result = ingested(&s, dir, &options);
     assert_int_equal(result.warnings, 1);
     assert_non_null(strstr(result.warning, "2 of the tests that the log counts have no result"));
-    struct run_data r = must_load(&s, result.key);
+    AUTO(run_data_release) struct run_data r = must_load(&s, result.key);
     assert_int_equal(r.info.status, RUN_PARTIAL);
     assert_int_equal(r.n_tests, 2);
     assert_int_equal(test_at(&r, "v3", 4096, 0)->signal, 9);
     assert_int_equal(test_at(&r, "v3", 4096, 1)->status, STATUS_INTERRUPTED);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 /* The executor was started again: the last outcome counts, and a test that it found done was not skipped. The
@@ -264,7 +248,7 @@ static void a_test_without_an_end_is_interrupted(void **state)
 static void a_log_of_two_starts(void **state)
 {
     (void)state;
-    struct store s = open_store("twice.db");
+    AUTO(store_close) struct store s = open_store("twice.db");
     const struct ingest_options options = {.ticket = "b3_89", .node = NODE};
 #define SUITE                                                                                                \
     EVENT("SUITE_START", "\"total_tests\":2,\"variants\":\"v3\",\"contexts\":4096,\"repeat_map\":\"4096:"    \
@@ -280,21 +264,19 @@ static void a_log_of_two_starts(void **state)
                         TEST_FIELDS("v3", 4096,
                                     1) ",\"exit_code\":0,\"exit_status\":\"OK\",\"prefill_s\":\"19.9\n18.7\"")
                         EVENT("SUITE_END", "\"completed\":2"));
-    struct run_data r = must_load(&s, ingested(&s, dir, &options).key);
+    AUTO(run_data_release) struct run_data r = must_load(&s, ingested(&s, dir, &options).key);
     assert_int_equal(r.info.status, RUN_COMPLETE);
     assert_int_equal(r.info.counts.ok, 2);
     assert_int_equal(run_data_variant(&r, "v3")->status, STATUS_OK);
     assert_near(run_data_cell(&r, "v3", 4096)->median[METRIC_PREFILL_S], 18.6, 1e-12);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void gates_and_resources_are_read(void **state)
 {
     (void)state;
-    struct store s = open_store("gate_log.db");
+    AUTO(store_close) struct store s = open_store("gate_log.db");
     struct err err = {0};
-    struct run_details details = {0};
+    AUTO(details_release) struct run_details details = {0};
     b3_folder("gate_log", "v3/ctx_4096_run0/perf.json", PERF_OK);
     b3_folder("gate_log", "v3_gate.log",
               "=== B3.89 Scratch Spill Gate ===\nDetected Scratch Usage: 0 bytes\n"
@@ -305,7 +287,7 @@ static void gates_and_resources_are_read(void **state)
         b3_folder("gate_log", "v3_resources.txt",
                   "\nKernel: a\n  VGPRs:   19\n  SGPRs:   30\n  LDS:     36864 bytes\n  Scratch: 0 bytes\n"
                   "\nKernel: b\n  VGPRs:   ?\n  Scratch: -4 bytes\n");
-    struct run_data r = must_load(&s, ingested(&s, dir, NULL).key);
+    AUTO(run_data_release) struct run_data r = must_load(&s, ingested(&s, dir, NULL).key);
     const struct run_variant *v3 = run_data_variant(&r, "v3"), *v4 = run_data_variant(&r, "v4");
     assert_near(v3->value[METRIC_VGPRS], 19, 0);
     assert_near(v3->value[METRIC_SCRATCH_BYTES], 0, 0);
@@ -314,30 +296,25 @@ static void gates_and_resources_are_read(void **state)
     assert_non_null(strstr(v4->reason, "528 bytes"));
     assert_ok(details_load(&s, r.info.key, &details, &err), &err);
     assert_int_equal(details.n_gates, 2);
-    details_release(&details);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 /* The first format had no mode: launches were blocking and kernels serialised. */
 static void determinism_is_the_mode_debug(void **state)
 {
     (void)state;
-    struct store s = open_store("determinism.db");
+    AUTO(store_close) struct store s = open_store("determinism.db");
     const char *dir =
         b3_folder("determinism", "runs/ctx_4096/perf.json",
                   "{\"ticket\":\"b3_89\",\"context_len\":4096,\"determinism\":\"on\",\"wall_time_sec\":44.9,"
                   "\"exit_status\":\"OK\",\"timings\":{\"prefill_s\":22.7681}}");
-    struct run_data r = must_load(&s, ingested(&s, dir, NULL).key);
+    AUTO(run_data_release) struct run_data r = must_load(&s, ingested(&s, dir, NULL).key);
     assert_string_equal(r.info.mode, "debug");
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void the_first_repetition_can_be_discarded(void **state)
 {
     (void)state;
-    struct store s = open_store("warmup.db");
+    AUTO(store_close) struct store s = open_store("warmup.db");
     const struct ingest_options counted = {.node = NODE},
                                 discarded = {.node = NODE, .warmup = 1, .replace = true};
     b3_folder("warmup", "v3/ctx_4096_run0/perf.json",
@@ -349,7 +326,7 @@ static void the_first_repetition_can_be_discarded(void **state)
                   "{\"ticket\":\"b3_89\",\"exit_status\":\"OK\",\"timings\":{\"prefill_s\":1.0}}");
     struct ingest_result result = ingested(&s, dir, &counted);
     assert_non_null(strstr(result.note, "--warmup 1"));
-    struct run_data r = must_load(&s, result.key);
+    AUTO(run_data_release) struct run_data r = must_load(&s, result.key);
     assert_near(run_data_cell(&r, "v3", 4096)->median[METRIC_PREFILL_S], 2.0, 1e-12);
     run_data_release(&r);
     result = ingested(&s, dir, &discarded);
@@ -357,8 +334,6 @@ static void the_first_repetition_can_be_discarded(void **state)
     r = must_load(&s, result.key);
     assert_near(run_data_cell(&r, "v3", 4096)->median[METRIC_PREFILL_S], 1.0, 1e-12);
     assert_near(run_data_cell(&r, "v3", 8192)->median[METRIC_PREFILL_S], 9.0, 1e-12); /* its only one */
-    run_data_release(&r);
-    store_close(&s);
 }
 
 /* A perf.json as it was found, the number of warnings, and what it is stored as. */
@@ -388,7 +363,7 @@ static void one_bad_file_does_not_lose_the_folder(void **state)
         {"{\"ticket\":\"b3_89\",", 1, STATUS_INVALID, NAN},
         {"", 1, STATUS_INVALID, NAN},
     };
-    struct store s = open_store("bad_file.db");
+    AUTO(store_close) struct store s = open_store("bad_file.db");
     for (size_t i = 0; i < COUNT(cases); i++) {
         char name[32];
         snprintf(name, sizeof name, "bad_file%zu", i);
@@ -409,14 +384,13 @@ static void one_bad_file_does_not_lose_the_folder(void **state)
             assert_near(t->value[METRIC_PREFILL_S], cases[i].prefill_s, 0);
         run_data_release(&r);
     }
-    store_close(&s);
 }
 
 /* The error says what is missing, and what to do. */
 static void folders_of_another_shape_say_what_they_lack(void **state)
 {
     (void)state;
-    struct store s = open_store("shapes.db");
+    AUTO(store_close) struct store s = open_store("shapes.db");
     struct err err = {0};
     struct ingest_result result;
     assert_err(ingest_bundle(&s, b3_folder("other", "results/one.json", "{}"), NULL, &result, &err), &err,
@@ -430,13 +404,12 @@ static void folders_of_another_shape_say_what_they_lack(void **state)
     snprintf(dir, sizeof dir, "%s",
              b3_folder("anonymous", "v3/ctx_1_run0/perf.json",
                        "{\"exit_status\":\"OK\",\"timings\":{\"prefill_s\":1}}"));
-    assert_err(ingest_bundle(&s, dir, NULL, &result, &err), &err, ERR_INPUT, "--ticket", "kernsweep import");
+    must_refuse(&s, dir, "--ticket", "kernsweep import");
     assert_err(ingest_bundle(&s, in_scratch("other/2026-02-14/b3_89/results/one.json"), NULL, &result, &err),
                &err, ERR_INPUT, "a file, not a run's folder", "kernsweep import");
     make_bundle("parent/run_a", "run-a");
     make_bundle("parent/run_b", "run-b");
-    assert_err(ingest_bundle(&s, in_scratch("parent"), NULL, &result, &err), &err, ERR_INPUT,
-               "the bundles of 2 runs");
+    must_refuse(&s, in_scratch("parent"), "the bundles of 2 runs");
     b3_folder("mixed", "b3_89/v3/ctx_1_run0/perf.json", PERF_OK);
     assert_err(ingest_bundle(&s,
                              b3_folder("mixed", "b3_90/v3/ctx_1_run0/perf.json", "{\"ticket\":\"b3_90\"}"),
@@ -448,14 +421,13 @@ static void folders_of_another_shape_say_what_they_lack(void **state)
     int64_t key = 0; /* the folder is still a name of the run, without the options */
     assert_ok(store_find_run(&s, dir, &key, &err), &err);
     assert_int_equal(key, result.key);
-    store_close(&s);
 }
 
 /* The reading is part of the identity: node, log and options. */
 static void another_reading_is_named_and_replaces(void **state)
 {
     (void)state;
-    struct store s = open_store("reading.db");
+    AUTO(store_close) struct store s = open_store("reading.db");
     struct err err = {0};
     struct ingest_result first, second;
     const struct ingest_options plain = {0}, node = {.node = NODE}, replace = {.node = NODE, .replace = true};
@@ -479,10 +451,8 @@ static void another_reading_is_named_and_replaces(void **state)
     dir = b3_folder("reading", "remote.log", EVENT("SUITE_START", "\"total_tests\":1"));
     assert_err(ingest_bundle(&s, dir, &node, &second, &err), &err, ERR_INPUT, "(log none -> ", "--replace");
     second = ingested(&s, dir, &replace);
-    struct run_data r = must_load(&s, second.key);
+    AUTO(run_data_release) struct run_data r = must_load(&s, second.key);
     assert_int_equal(r.info.status, RUN_PARTIAL);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 int main(void)

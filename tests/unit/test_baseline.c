@@ -18,12 +18,12 @@ static int64_t store_night(struct store *s, int night, const char *node, const c
 static void is_set_listed_resolved_and_removed(void **state)
 {
     (void)state;
-    struct store s = open_store("baselines.db");
+    AUTO(store_close) struct store s = open_store("baselines.db");
     struct err err = {0};
     struct baseline b;
     struct baseline_list list;
     int64_t first = store_night(&s, 0, "n1", "demo"), second = store_night(&s, 1, "n1", "demo");
-    struct run_data now = must_load(&s, second);
+    AUTO(run_data_release) struct run_data now = must_load(&s, second);
     assert_err(baseline_resolve(&s, "gold", &now.info, &b, &err), &err, ERR_INPUT, "no baseline \"gold\"",
                "set");
     assert_ok(baseline_set(&s, "gold", first, false, &err), &err);
@@ -44,8 +44,6 @@ static void is_set_listed_resolved_and_removed(void **state)
     assert_int_equal(list.count, 0);
     baseline_list_release(&list);
     assert_ok(runs_remove(&s, &first, 1, &err), &err);
-    run_data_release(&now);
-    store_close(&s);
 }
 
 static int64_t store_repetitions(struct store *s, int night, double prefill_s)
@@ -64,7 +62,7 @@ static void of_several_runs_is_their_median(void **state)
     static const double prefill_s[] = {10, 10, 12, 12};
     const struct compare_options o = compare_defaults();
     (void)state;
-    struct store s = open_store("pooled.db");
+    AUTO(store_close) struct store s = open_store("pooled.db");
     struct against a;
     struct comparison c;
     struct err err = {0};
@@ -74,7 +72,7 @@ static void of_several_runs_is_their_median(void **state)
         if (i < 3)
             assert_ok(baseline_set(&s, "gold", key, i > 0, &err), &err);
     }
-    struct run_data now = must_load(&s, key);
+    AUTO(run_data_release) struct run_data now = must_load(&s, key);
     assert_ok(against_baseline(&s, &now, "gold", &o, &a, &err), &err);
     assert_ok(against_compare(&a, &now, &c, &err), &err);
     const struct delta *d = &c.deltas[0];
@@ -86,8 +84,6 @@ static void of_several_runs_is_their_median(void **state)
     assert_int_equal(a.base.cells[0].counted, 3);
     comparison_release(&c);
     against_release(&a);
-    run_data_release(&now);
-    store_close(&s);
 }
 
 /* Ten nights at most; the baseline are the first two, of which the second, newer one has the cell "a" alone,
@@ -95,7 +91,7 @@ static void of_several_runs_is_their_median(void **state)
 static void gap_in_the_newest_run(const char *db, int nights, bool failed)
 {
     const struct compare_options o = compare_defaults();
-    struct store s = open_store(db);
+    AUTO(store_close) struct store s = open_store(db);
     struct against a;
     struct comparison c;
     struct draft d;
@@ -115,7 +111,7 @@ static void gap_in_the_newest_run(const char *db, int nights, bool failed)
         if (i < 2)
             assert_ok(baseline_set(&s, "gold", key, i > 0, &err), &err);
     }
-    struct run_data now = must_load(&s, key);
+    AUTO(run_data_release) struct run_data now = must_load(&s, key);
     assert_ok(against_baseline(&s, &now, "gold", &o, &a, &err), &err);
     assert_ok(against_compare(&a, &now, &c, &err), &err);
     assert_int_equal(c.count, 2);
@@ -123,8 +119,6 @@ static void gap_in_the_newest_run(const char *db, int nights, bool failed)
     assert_near(c.deltas[1].estimate.ratio, 1.2, 0.01);
     comparison_release(&c);
     against_release(&a);
-    run_data_release(&now);
-    store_close(&s);
 }
 
 static void what_its_newest_run_lacks_its_other_runs_have(void **state)
@@ -139,12 +133,12 @@ static void what_its_newest_run_lacks_its_other_runs_have(void **state)
 static void of_another_node_plan_or_mode_is_refused(void **state)
 {
     (void)state;
-    struct store s = open_store("others.db");
+    AUTO(store_close) struct store s = open_store("others.db");
     struct err err = {0};
     struct baseline b;
     int64_t here = store_night(&s, 0, "n1", "demo"), there = store_night(&s, 1, "n2", "demo");
     int64_t plan = store_night(&s, 2, "n1", "other");
-    struct run_data run = must_load(&s, here);
+    AUTO(run_data_release) struct run_data run = must_load(&s, here);
     assert_ok(baseline_set(&s, "node", there, false, &err), &err);
     assert_ok(baseline_set(&s, "plan", plan, false, &err), &err);
     assert_ok(baseline_set(&s, "mode", here, false, &err), &err);
@@ -152,14 +146,12 @@ static void of_another_node_plan_or_mode_is_refused(void **state)
     assert_err(baseline_resolve(&s, "plan", &run.info, &b, &err), &err, ERR_INPUT, "plan other", "plan demo");
     snprintf(run.info.mode, sizeof run.info.mode, "debug");
     assert_err(baseline_resolve(&s, "mode", &run.info, &b, &err), &err, ERR_INPUT, "mode perf", "mode debug");
-    run_data_release(&run);
-    store_close(&s);
 }
 
 static void several_runs_make_one(void **state)
 {
     (void)state;
-    struct store s = open_store("several.db");
+    AUTO(store_close) struct store s = open_store("several.db");
     struct err err = {0};
     struct baseline b;
     int64_t keys[3], *held;
@@ -168,7 +160,7 @@ static void several_runs_make_one(void **state)
         keys[i] = store_night(&s, i, "n1", "demo");
         assert_ok(baseline_set(&s, "gold", keys[i], i > 0, &err), &err);
     }
-    struct run_data run = must_load(&s, store_night(&s, 9, "n1", "demo"));
+    AUTO(run_data_release) struct run_data run = must_load(&s, store_night(&s, 9, "n1", "demo"));
     assert_ok(baseline_resolve(&s, "gold", &run.info, &b, &err), &err);
     assert_int_equal(b.runs, 3);
     assert_int_equal(b.key, keys[2]);
@@ -180,14 +172,12 @@ static void several_runs_make_one(void **state)
     assert_ok(baseline_set(&s, "gold", keys[0], false, &err), &err);
     assert_ok(baseline_resolve(&s, "gold", &run.info, &b, &err), &err);
     assert_int_equal(b.runs, 1);
-    run_data_release(&run);
-    store_close(&s);
 }
 
 static void needs_something_to_compare_with(void **state)
 {
     (void)state;
-    struct store s = open_store("useless.db");
+    AUTO(store_close) struct store s = open_store("useless.db");
     struct err err = {0};
     struct draft d;
     draft_night(&d, 0);
@@ -196,27 +186,25 @@ static void needs_something_to_compare_with(void **state)
     assert_err(baseline_set(&s, "gold", key, false, &err), &err, ERR_INPUT, "no OK measurement");
     assert_err(baseline_set(&s, "bad name", key, false, &err), &err, ERR_INPUT, "bad name");
     assert_int_equal(query_int(&s, "SELECT count(*) FROM baseline"), 0);
-    store_close(&s);
 }
 
 static void the_same_name_on_two_nodes_must_be_told_apart(void **state)
 {
     (void)state;
-    struct store s = open_store("same.db");
+    AUTO(store_close) struct store s = open_store("same.db");
     struct err err = {0};
     assert_ok(baseline_set(&s, "gold", store_night(&s, 0, "n1", "demo"), false, &err), &err);
     assert_ok(baseline_set(&s, "gold", store_night(&s, 1, "n2", "demo"), false, &err), &err);
     assert_err(baseline_remove(&s, "gold", NULL, NULL, &err), &err, ERR_INPUT, "2 baselines", "--node");
     assert_ok(baseline_remove(&s, "gold", "n1", NULL, &err), &err);
     assert_ok(baseline_remove(&s, "gold", NULL, NULL, &err), &err);
-    store_close(&s);
 }
 
 /* A baseline holds the run's row while a partial run is replaced by its complete self. */
 static void survives_the_replacement_of_its_run(void **state)
 {
     (void)state;
-    struct store s = open_store("replaced.db");
+    AUTO(store_close) struct store s = open_store("replaced.db");
     struct err err = {0};
     struct ingest_result result;
     make_bundle("part", "run-part");
@@ -226,12 +214,10 @@ static void survives_the_replacement_of_its_run(void **state)
     assert_ok(baseline_set(&s, "gold", result.key, false, &err), &err);
     assert_ok(ingest_bundle(&s, make_bundle("full", "run-part"), NULL, &result, &err), &err);
     assert_int_equal(result.effect, INGEST_REPLACED);
-    struct run_data run = must_load(&s, result.key);
+    AUTO(run_data_release) struct run_data run = must_load(&s, result.key);
     struct baseline b;
     assert_ok(baseline_resolve(&s, "gold", &run.info, &b, &err), &err);
     assert_int_equal(b.key, result.key);
-    run_data_release(&run);
-    store_close(&s);
 }
 
 int main(void)

@@ -62,7 +62,7 @@ static void load(struct store *s, struct bisect_state *out)
 static void a_search_comes_back(void **state)
 {
     struct bisect_state b, again;
-    struct store s = {0};
+    AUTO(store_close) struct store s = {0};
     struct err err = {0};
     (void)state;
     open_store(&s, "back.db");
@@ -94,14 +94,13 @@ static void a_search_comes_back(void **state)
     assert_int_equal(here.commit, there.commit);
     bisect_state_release(&b);
     bisect_state_release(&again);
-    store_close(&s);
 }
 
 static void the_answer_comes_back(void **state)
 {
     struct delta equal = {.verdict = VERDICT_UNCHANGED, .base.n = 6, .now.n = 6};
     struct bisect_state b, again;
-    struct store s = {0};
+    AUTO(store_close) struct store s = {0};
     struct bisect_rows rows;
     struct err err = {0};
     (void)state;
@@ -122,7 +121,6 @@ static void the_answer_comes_back(void **state)
     bisect_rows_release(&rows);
     bisect_state_release(&b);
     bisect_state_release(&again);
-    store_close(&s);
 }
 
 /* Whatever stands in the store, nothing of it is trusted. */
@@ -157,7 +155,7 @@ static void a_word_that_means_none_or_two_is_refused(void **state)
                              .started_at = "2026-02-14T03:15:09Z",
                              .body = (char[]){"{}"}};
     struct bisect_row out;
-    struct store s = {0};
+    AUTO(store_close) struct store s = {0};
     struct err err = {0};
     bool found;
     (void)state;
@@ -174,7 +172,6 @@ static void a_word_that_means_none_or_two_is_refused(void **state)
     assert_int_equal(bisect_row_load(&s, "plan", false, &out, &found, &err), 0);
     assert_string_equal(out.name, "plan-c");
     bisect_row_release(&out);
-    store_close(&s);
 }
 
 /* The store's word is that of the first version; whoever reads it is told what is known. */
@@ -182,7 +179,7 @@ static void undecided_ends_come_back(void **state)
 {
     struct delta open = {.verdict = VERDICT_NOISY, .base.n = 6, .now.n = 6};
     struct bisect_state b, again;
-    struct store s = {0};
+    AUTO(store_close) struct store s = {0};
     struct bisect_rows rows;
     struct err err = {0};
     (void)state;
@@ -206,7 +203,6 @@ static void undecided_ends_come_back(void **state)
     bisect_rows_release(&rows);
     bisect_state_release(&b);
     bisect_state_release(&again);
-    store_close(&s);
 }
 
 int main(void)

@@ -142,7 +142,7 @@ static void the_history_of_the_first_may_end_too(void **state)
 static void nights_add_to_what_is_known(void **state)
 {
     (void)state;
-    struct store s = open_store("nights.db");
+    AUTO(store_close) struct store s = open_store("nights.db");
     struct err err = {0};
     struct commit_range r;
     int64_t first = store_history(&s, 0, 'b', "a: b:a"), second = store_history(&s, 1, 'd', "c:b d:c");
@@ -152,13 +152,12 @@ static void nights_add_to_what_is_known(void **state)
     assert_string_equal(y.info.revision.subject, "subject of d");
     run_data_release(&x);
     run_data_release(&y);
-    store_close(&s);
 }
 
 static void a_run_without_a_commit_has_no_range(void **state)
 {
     (void)state;
-    struct store s = open_store("without.db");
+    AUTO(store_close) struct store s = open_store("without.db");
     struct err err = {0};
     struct commit_range r;
     struct run_revision none = {0}, some = {0};
@@ -167,7 +166,6 @@ static void a_run_without_a_commit_has_no_range(void **state)
     assert_range(&r, RANGE_NONE, 0, false, "");
     assert_ok(commit_range_load(&s, &some, &none, &r, &err), &err);
     assert_range(&r, RANGE_NONE, 0, false, "");
-    store_close(&s);
 }
 
 /* Only a forged bundle has a commit among its own ancestors. */
@@ -192,7 +190,7 @@ static void a_long_list_is_cut(void **state)
 static void a_search_has_an_end(void **state)
 {
     (void)state;
-    struct store s = open_store("search.db");
+    AUTO(store_close) struct store s = open_store("search.db");
     struct err err = {0};
     struct commit_range r;
     struct commit_list log = {.items = calloc(RANGE_SEARCHED_MAX + 100, sizeof *log.items)};
@@ -212,7 +210,6 @@ static void a_search_has_an_end(void **state)
     assert_string_equal(range_kind_name(r.kind), "open");
     assert_int_equal(r.count, RANGE_SEARCHED_MAX);
     commit_list_release(&log);
-    store_close(&s);
 }
 
 int main(void)

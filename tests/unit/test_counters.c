@@ -31,8 +31,7 @@ static void the_table_of_ncu_is_read(void **state)
     (void)state;
     struct err err = {0};
     struct counter_list l;
-    struct buf text;
-    buf_init(&text, 1 << 20);
+    AUTO(buf_release) struct buf text = {.max = 1 << 20};
     assert_ok(fs_read_file("tests/fixtures/counters/ncu_h100.csv", text.max, &text, &err), &err);
     assert_ok(parse(buf_str(&text), &l, &err), &err);
     const struct counter *c =
@@ -44,7 +43,6 @@ static void the_table_of_ncu_is_read(void **state)
     assert_int_equal(c->context, 16);
     assert_true(c->value > 4.29e9 && c->value < 4.3e9);
     counter_list_release(&l);
-    buf_release(&text);
 }
 
 static void launches_of_a_kernel_are_averaged(void **state)
@@ -151,7 +149,7 @@ static void counters_of_a_run_come_back(void **state)
 {
     (void)state;
     struct err err = {0};
-    struct store s = open_store("counters.db");
+    AUTO(store_close) struct store s = open_store("counters.db");
     struct draft d;
     struct counter_list l;
     draft_night(&d, 0);
@@ -178,7 +176,6 @@ static void counters_of_a_run_come_back(void **state)
     int64_t other = must_store(&s, &d);
     assert_ok(counters_of_build(&s, other, &l, &err), &err);
     assert_int_equal(l.count, 0);
-    store_close(&s);
 }
 
 static void commands_name_what_is_counted(void **state)
@@ -186,8 +183,7 @@ static void commands_name_what_is_counted(void **state)
     (void)state;
     struct counters c = {.on = true, .name = {"a__b.sum", "c__d"}, .count = 2};
     struct strvec argv = {0};
-    struct buf line;
-    buf_init(&line, 4096);
+    AUTO(buf_release) struct buf line = {.max = 4096};
     profiler_command(&c, COUNTERS_NCU, "/out/x.csv", "/out", &argv);
     for (size_t i = 0; i < argv.n; i++)
         buf_printf(&line, "%s ", argv.v[i]);
@@ -203,7 +199,6 @@ static void commands_name_what_is_counted(void **state)
     assert_string_equal(buf_str(&line),
                         "rocprofv3 --pmc FETCH_SIZE WRITE_SIZE --output-format csv -d /out -o counters -- ");
     strvec_release(&argv);
-    buf_release(&line);
 }
 
 static void the_driver_says_who_may_count(void **state)

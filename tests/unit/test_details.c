@@ -42,7 +42,7 @@ static const char *bundle_with_code(const char *name, const char *run_id, const 
 
 static void the_code_identity_comes_back(void **state)
 {
-    struct store s = open_store("code.db");
+    AUTO(store_close) struct store s = open_store("code.db");
     struct err err = {0};
     struct run_details d;
     struct run_data r;
@@ -63,7 +63,6 @@ static void the_code_identity_comes_back(void **state)
     assert_string_equal(d.kernels[0].sha256, KERNEL_HASH);
     details_release(&d);
     run_data_release(&r);
-    store_close(&s);
 }
 
 /* A kernel with these members besides its name and hash. */
@@ -79,7 +78,7 @@ static const char *bundle_with_kernel(const char *name, const char *members)
 
 static void resources_and_instructions_of_a_kernel_come_back(void **state)
 {
-    struct store s = open_store("facts.db");
+    AUTO(store_close) struct store s = open_store("facts.db");
     struct err err = {0};
     struct run_details d;
     (void)state;
@@ -101,12 +100,11 @@ static void resources_and_instructions_of_a_kernel_come_back(void **state)
     assert_false(kernel_facts_known(&d.kernels[0].facts));
     assert_int_equal(query_int(&s, "SELECT count(*) FROM kernel_code WHERE facts IS NULL"), 1);
     details_release(&d);
-    store_close(&s);
 }
 
 static void an_unknown_code_identity_is_none(void **state)
 {
-    struct store s = open_store("unknown.db");
+    AUTO(store_close) struct store s = open_store("unknown.db");
     (void)state;
     must_ingest(&s,
                 bundle_with_code("unknown", "code-2",
@@ -114,7 +112,6 @@ static void an_unknown_code_identity_is_none(void **state)
                                  "\"too many files\",\"kernels\":[]}"),
                 NULL);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM variant WHERE code_sha256 IS NOT NULL"), 0);
-    store_close(&s);
 }
 
 static void what_is_no_code_identity_is_left_out_with_its_place(void **state)
@@ -131,21 +128,18 @@ static void what_is_no_code_identity_is_left_out_with_its_place(void **state)
          "\",\"kernels\":[{\"name\":\"\",\"sha256\":\"" HASH "\"}]}",
          "$.kernels[0]"},
     };
-    struct store s = open_store("bad-code.db");
+    AUTO(store_close) struct store s = open_store("bad-code.db");
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
-        struct err err = {0};
-        struct ingest_result result;
         char name[32];
         snprintf(name, sizeof name, "bad-code-%zu", i);
-        assert_ok(ingest_bundle(&s, bundle_with_code(name, name, bad[i][0]), NULL, &result, &err), &err);
+        struct ingest_result result = ingested(&s, bundle_with_code(name, name, bad[i][0]), NULL);
         assert_int_equal(result.warnings, 1);
         assert_non_null(strstr(result.warning, "v3/code.json"));
         assert_non_null(strstr(result.warning, bad[i][1]));
     }
     assert_int_equal(query_int(&s, "SELECT count(*) FROM variant WHERE code_sha256 IS NOT NULL"), 0);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM kernel_code"), 0);
-    store_close(&s);
 }
 
 static const char gates[] =
@@ -154,7 +148,7 @@ static const char gates[] =
 
 static void gates_files_and_resources_come_back(void **state)
 {
-    struct store s = open_store("details.db");
+    AUTO(store_close) struct store s = open_store("details.db");
     struct err err = {0};
     struct run_details d;
     (void)state;
@@ -178,13 +172,12 @@ static void gates_files_and_resources_come_back(void **state)
     assert_null(details_file(&d, "plan.json")->body);
     assert_null(details_file(&d, "v3/ctx_256_run1/perf.json"));
     details_release(&d);
-    store_close(&s);
 }
 
 /* Its summary alone has the reason. */
 static void the_summary_of_a_blocked_run_is_kept(void **state)
 {
-    struct store s = open_store("blocked.db");
+    AUTO(store_close) struct store s = open_store("blocked.db");
     struct err err = {0};
     struct run_details d;
     char path[512];
@@ -208,18 +201,16 @@ static void the_summary_of_a_blocked_run_is_kept(void **state)
     assert_ok(details_load(&s, key, &d, &err), &err);
     assert_null(details_file(&d, "summary.json")->body);
     details_release(&d);
-    store_close(&s);
 }
 
 static void an_unchanged_build_is_kept_once(void **state)
 {
-    struct store s = open_store("shared.db");
+    AUTO(store_close) struct store s = open_store("shared.db");
     (void)state;
     must_ingest(&s, bundle_with("first", "details-2", gates, resources), NULL);
     must_ingest(&s, bundle_with("second", "details-3", gates, resources), NULL);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM file WHERE document_id IS NOT NULL"), 2);
     assert_int_equal(query_int(&s, "SELECT count(DISTINCT document_id) FROM file"), 1);
-    store_close(&s);
 }
 
 static void what_is_no_gate_is_left_out_with_its_place(void **state)
@@ -228,32 +219,27 @@ static void what_is_no_gate_is_left_out_with_its_place(void **state)
         {"[{\"gate\":\"x\",\"status\":\"MAYBE\"}]", "MAYBE"},
         {"[{\"gate\":7,\"status\":\"OK\"}]", "gate"},
     };
-    struct store s = open_store("bad.db");
+    AUTO(store_close) struct store s = open_store("bad.db");
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
-        struct err err = {0};
-        struct ingest_result result;
         char name[32];
         snprintf(name, sizeof name, "bad-%zu", i);
-        assert_ok(ingest_bundle(&s, bundle_with(name, name, bad[i][0], resources), NULL, &result, &err),
-                  &err);
+        struct ingest_result result = ingested(&s, bundle_with(name, name, bad[i][0], resources), NULL);
         assert_int_equal(result.warnings, 1);
         assert_non_null(strstr(result.warning, "summary.json: $.variants[1].gates[0]"));
         assert_non_null(strstr(result.warning, bad[i][1]));
     }
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), COUNT(bad));
     assert_int_equal(query_int(&s, "SELECT count(*) FROM gate"), 0);
-    store_close(&s);
 }
 
 static void a_run_that_goes_takes_its_details_along(void **state)
 {
-    struct store s = open_store("gone.db");
+    AUTO(store_close) struct store s = open_store("gone.db");
     (void)state;
     must_ingest(&s, bundle_with("gone", "details-4", gates, resources), NULL);
     assert_int_equal(sqlite3_exec(s.db, "DELETE FROM run", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(query_int(&s, "SELECT (SELECT count(*) FROM gate) + (SELECT count(*) FROM file)"), 0);
-    store_close(&s);
 }
 
 int main(void)

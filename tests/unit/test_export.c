@@ -36,7 +36,7 @@ static int64_t fill(struct store *s)
 static void csv_quotes_what_needs_it(void **state)
 {
     (void)state;
-    struct store s = open_store("csv.db");
+    AUTO(store_close) struct store s = open_store("csv.db");
     struct err err = {0};
     struct buf out;
     fill(&s);
@@ -51,13 +51,12 @@ static void csv_quotes_what_needs_it(void **state)
     assert_int_equal(lines, 1 + 8 + 1 + 1);
     buf_release(&out);
     assert_err(export_tests(&s, 0, EXPORT_CSV, refuse, NULL, &err), &err, ERR_STORAGE, "disk full");
-    store_close(&s);
 }
 
 static void openmetrics_names_units_and_ends(void **state)
 {
     (void)state;
-    struct store s = open_store("openmetrics.db");
+    AUTO(store_close) struct store s = open_store("openmetrics.db");
     struct err err = {0};
     struct buf one, all;
     int64_t key = fill(&s);
@@ -77,16 +76,15 @@ static void openmetrics_names_units_and_ends(void **state)
     assert_err(openmetrics_export(&s, key, refuse, NULL, &err), &err, ERR_STORAGE, "disk full");
     buf_release(&one);
     buf_release(&all);
-    store_close(&s);
 }
 
 /* A name of a node may hold anything. */
 static void openmetrics_escapes_labels_and_times_nights(void **state)
 {
     (void)state;
-    struct store s = open_store("labels.db");
+    AUTO(store_close) struct store s = open_store("labels.db");
     struct err err = {0};
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = 1 << 20};
     for (int day = 1; day <= 3; day++) {
         struct draft d;
         draft_night(&d, 400 + day);
@@ -94,7 +92,6 @@ static void openmetrics_escapes_labels_and_times_nights(void **state)
         snprintf(d.info.node, sizeof d.info.node, "a \"b\" \\c");
         must_store(&s, &d);
     }
-    buf_init(&out, 1 << 20);
     assert_ok(openmetrics_export(&s, 0, collect, &out, &err), &err);
     const char *label = strstr(buf_str(&out), "node=\"a \\\"b\\\" \\\\c\"");
     assert_non_null(label);
@@ -107,18 +104,15 @@ static void openmetrics_escapes_labels_and_times_nights(void **state)
         before = when;
     }
     assert_int_equal(nights, 3);
-    buf_release(&out);
-    store_close(&s);
 }
 
 static void json_comes_back_the_same(void **state)
 {
     (void)state;
-    struct store s = open_store("json.db");
+    AUTO(store_close) struct store s = open_store("json.db");
     struct err err = {0};
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = 1 << 20};
     int64_t key = fill(&s);
-    buf_init(&out, 1 << 20);
     assert_ok(export_tests(&s, key, EXPORT_JSON, collect, &out, &err), &err);
     json_t *rows = json_parse(out.data, out.len, "export", &err);
     assert_int_equal(json_array_size(rows), 8);
@@ -139,8 +133,6 @@ static void json_comes_back_the_same(void **state)
         lines++;
     }
     assert_int_equal(lines, 9);
-    buf_release(&out);
-    store_close(&s);
 }
 
 static void an_sql_dump_is_a_store(void **state)
@@ -199,7 +191,7 @@ static void questions_are_answered_and_orders_refused(void **state)
         "",
         "SELECT FROM",
     };
-    struct store s = open_store("asked.db");
+    AUTO(store_close) struct store s = open_store("asked.db");
     struct err err = {0};
     char value[64];
     int rows = 0;
@@ -218,7 +210,6 @@ static void questions_are_answered_and_orders_refused(void **state)
                   0.05, NULL, count_row, &rows, &err),
         &err, ERR_INPUT, "longer than 0.05 s");
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 2);
-    store_close(&s);
 }
 
 static void count_problem(void *arg, const char *what)
@@ -230,7 +221,7 @@ static void count_problem(void *arg, const char *what)
 static void a_check_finds_what_is_wrong(void **state)
 {
     (void)state;
-    struct store s = open_store("checked.db");
+    AUTO(store_close) struct store s = open_store("checked.db");
     struct err err = {0};
     struct check_result r;
     int problems = 0;
@@ -249,13 +240,12 @@ static void a_check_finds_what_is_wrong(void **state)
     assert_ok(store_check(&s, count_problem, &problems, &r, &err), &err);
     assert_int_equal(r.problems, problems);
     assert_int_equal(problems, 5);
-    store_close(&s);
 }
 
 static void vacuum_drops_what_nobody_uses(void **state)
 {
     (void)state;
-    struct store s = open_store("vacuumed.db");
+    AUTO(store_close) struct store s = open_store("vacuumed.db");
     struct err err = {0};
     struct vacuum_need need;
     int64_t key = fill(&s);
@@ -269,7 +259,6 @@ static void vacuum_drops_what_nobody_uses(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM series"), 1);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM quantity"), 0);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 1);
-    store_close(&s);
 }
 
 int main(void)

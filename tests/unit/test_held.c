@@ -35,18 +35,17 @@ static int collect(void *arg, const char *text, size_t len, struct err *err)
 static void a_bundle_says_what_held_its_tests(void **state)
 {
     static const char *const same[] = {"sha256:aa", "sha256:aa"};
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 1 << 20};
     struct err err = {0};
     (void)state;
-    struct store s = open_store("held.db");
+    AUTO(store_close) struct store s = open_store("held.db");
     int64_t key = must_ingest(&s, bundle_with_image("held", "container", same), NULL);
-    struct run_data r = must_load(&s, key);
+    AUTO(run_data_release) struct run_data r = must_load(&s, key);
     assert_string_equal(r.variants[0].image, "registry/ks:1");
     assert_string_equal(r.variants[0].image_digest, "sha256:aa");
     assert_string_equal(r.variants[1].image_digest, "");
     assert_string_equal(r.tests[0].contained, "container");
     assert_string_equal(r.tests[7].contained, "");
-    buf_init(&text, 1 << 20);
     terminal_held(&r, &text);
     assert_string_equal(buf_str(&text), "tests held by container (2)\n"
                                         "image of baseline: registry/ks:1 sha256:aa\n");
@@ -54,21 +53,17 @@ static void a_bundle_says_what_held_its_tests(void **state)
     assert_ok(export_tests(&s, key, EXPORT_CSV, collect, &text, &err), &err);
     assert_non_null(strstr(buf_str(&text), "beside,contained,image,image_digest"));
     assert_non_null(strstr(buf_str(&text), "container,registry/ks:1,sha256:aa"));
-    buf_release(&text);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void images_of_one_name_may_differ(void **state)
 {
     static const char *const other[] = {"sha256:aa", "sha256:bb"};
     (void)state;
-    struct store s = open_store("several.db");
+    AUTO(store_close) struct store s = open_store("several.db");
     struct run_data r =
         must_load(&s, must_ingest(&s, bundle_with_image("several", "container", other), NULL));
     assert_string_equal(r.variants[0].image_digest, IMAGES_SEVERAL);
     run_data_release(&r);
-    store_close(&s);
 }
 
 /* Such a test is kept, and not believed. */
@@ -76,7 +71,8 @@ static void what_is_no_containment_is_refused(void **state)
 {
     static const char *const same[] = {"sha256:aa", "sha256:aa"}, *const bad[] = {"sha256:aa", "a b"};
     (void)state;
-    struct store s = open_store("refused.db");
+    AUTO(store_close) struct store s = open_store("refused.db");
+    AUTO(run_data_release)
     struct run_data r = must_load(&s, must_ingest(&s, bundle_with_image("word", "jail", same), NULL));
     assert_int_equal(r.tests[0].status, STATUS_INVALID);
     assert_non_null(strstr(r.tests[0].reason, "contained"));
@@ -85,8 +81,6 @@ static void what_is_no_containment_is_refused(void **state)
     r = must_load(&s, must_ingest(&s, bundle_with_image("digest", "container", bad), NULL));
     assert_int_equal(r.tests[0].status, STATUS_OK);
     assert_int_equal(r.tests[1].status, STATUS_INVALID);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 static void google_benchmark_is_imported(void **state)
 {
     (void)state;
-    struct store s = open_store("google.db");
+    AUTO(store_close) struct store s = open_store("google.db");
     struct run_data r =
         import_stored(&s, "google-benchmark", "tests/fixtures/import/google-benchmark.json", NULL, 0);
     assert_string_equal(r.info.node, "example");
@@ -32,13 +32,12 @@ static void google_benchmark_is_imported(void **state)
                                    " WHERE q.name = 'items_per_second'"),
                      6);
     run_data_release(&r);
-    store_close(&s);
 }
 
 static void hyperfine_is_imported(void **state)
 {
     (void)state;
-    struct store s = open_store("hyperfine.db");
+    AUTO(store_close) struct store s = open_store("hyperfine.db");
     struct err err = {0};
     struct comparison cmp;
     const struct compare_options o = compare_defaults();
@@ -61,13 +60,12 @@ static void hyperfine_is_imported(void **state)
     struct ingest_result result;
     assert_err(import_file(&s, "hyperfine", "tests/fixtures/import/hyperfine.json", NULL, &result, &err),
                &err, ERR_INPUT, "hyperfine.json", "--date");
-    store_close(&s);
 }
 
 static void pytest_benchmark_is_imported(void **state)
 {
     (void)state;
-    struct store s = open_store("pytest.db");
+    AUTO(store_close) struct store s = open_store("pytest.db");
     struct run_data r =
         import_stored(&s, "pytest-benchmark", "tests/fixtures/import/pytest-benchmark.json", NULL, 0);
     assert_int_equal(r.n_cells, 2);
@@ -76,7 +74,6 @@ static void pytest_benchmark_is_imported(void **state)
     assert_true(c->ok >= 5);
     assert_true(c->median[METRIC_KERNEL_MS] > 1e-4 && c->median[METRIC_KERNEL_MS] < 1);
     run_data_release(&r);
-    store_close(&s);
 }
 
 /* Of the tool itself, on the CPU: prompts of 64 and 128 tokens, each without and with flash attention; what
@@ -84,7 +81,8 @@ static void pytest_benchmark_is_imported(void **state)
 static void llama_bench_json_is_imported(void **state)
 {
     (void)state;
-    struct store s = open_store("llama.db");
+    AUTO(store_close) struct store s = open_store("llama.db");
+    AUTO(run_data_release)
     struct run_data r = import_stored(&s, "llama-bench", "tests/fixtures/import/llama-bench.json", NULL, 0);
     assert_int_equal(r.n_cells, 4);
     assert_string_equal(r.variants[0].name, "llama__B_all_F32.nofa.kf16.ngl99.ub512.t1.d0");
@@ -97,8 +95,6 @@ static void llama_bench_json_is_imported(void **state)
     assert_string_equal(run_data_fact(&r, "build"), "68717eac3");
     assert_string_equal(run_data_fact(&r, "model"), "tiny.gguf");
     assert_string_equal(run_data_fact(&r, "cpu_model"), "AMD EPYC");
-    run_data_release(&r);
-    store_close(&s);
 }
 
 /* One result a line: two sizes of micro-batch, and rows that read a prompt and then generate, which are left
@@ -106,22 +102,21 @@ static void llama_bench_json_is_imported(void **state)
 static void llama_bench_jsonl_is_imported(void **state)
 {
     (void)state;
-    struct store s = open_store("llama_lines.db");
+    AUTO(store_close) struct store s = open_store("llama_lines.db");
+    AUTO(run_data_release)
     struct run_data r = import_stored(&s, "llama-bench", "tests/fixtures/import/llama-bench.jsonl", NULL, 0);
     assert_int_equal(r.n_cells, 4);
     assert_int_equal(r.n_tests, 8);
     assert_string_equal(r.variants[0].name, "llama__B_all_F32.nofa.kf16.ngl99.ub64.t1.d0");
     assert_string_equal(r.variants[1].name, "llama__B_all_F32.nofa.kf16.ngl99.ub128.t1.d0");
     assert_near(r.cells[3].median[METRIC_PREFILL_S], (0.096498377 + 0.092079721) / 2, 1e-12);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 /* As its sources of late 2026 print it: by hand. */
 static void llama_bench_with_automatic_flash_attention(void **state)
 {
     (void)state;
-    struct store s = open_store("llama_auto.db");
+    AUTO(store_close) struct store s = open_store("llama_auto.db");
     struct run_data r =
         import_stored(&s, "llama-bench", "tests/fixtures/import/llama-bench-fa-auto.json", NULL, 0);
     assert_int_equal(r.n_cells, 2);
@@ -129,7 +124,6 @@ static void llama_bench_with_automatic_flash_attention(void **state)
     assert_near(r.cells[0].median[METRIC_PREFILL_S], 0.101, 1e-12);
     assert_string_equal(run_data_fact(&r, "gpus0.name"), "a GPU");
     run_data_release(&r);
-    store_close(&s);
 }
 
 /* Of the tool itself, on an H100: a power of two as the context with a second number, one state of which is
@@ -137,8 +131,9 @@ static void llama_bench_with_automatic_flash_attention(void **state)
 static void nvbench_is_imported(void **state)
 {
     (void)state;
-    struct store s = open_store("nvbench.db");
+    AUTO(store_close) struct store s = open_store("nvbench.db");
     const struct import_options day = {.date = "2026-11-21"};
+    AUTO(run_data_release)
     struct run_data r = import_stored(&s, "nvbench", "tests/fixtures/import/nvbench.json", &day, 0);
     assert_int_equal(r.n_cells, 8);
     const struct cell *c = run_data_cell(&r, "copy_scaled.Block_128", 65536);
@@ -155,17 +150,16 @@ static void nvbench_is_imported(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM extra JOIN quantity q ON q.id = quantity_id"
                                    " WHERE q.name = 'batch_ms' AND value BETWEEN 0.0045 AND 0.0078"),
                      7);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void a_mapping_of_ones_own_reads_csv(void **state)
 {
     (void)state;
-    struct store s = open_store("own.db");
+    AUTO(store_close) struct store s = open_store("own.db");
     put("own.json", OWN_MAP);
     put("own.csv", "kernel,n,time,unit,mem\r\n\"odd, name\",4096,1500,ms,12\n\"odd, "
                    "name\",4096,1.75,s,13\nb,8192,2,s,1\n");
+    AUTO(run_data_release)
     struct run_data r = import_stored(&s, in_scratch("own.json"), in_scratch("own.csv"), NULL, 0);
     const struct cell *c = run_data_cell(&r, "odd__name", 4096);
     assert_int_equal(c->ok, 2);
@@ -173,8 +167,6 @@ static void a_mapping_of_ones_own_reads_csv(void **state)
     assert_near(c->median[METRIC_VRAM_PEAK], 12.5 * (1 << 20), 0);
     assert_int_equal(r.tests[0].repetition, 1);
     assert_int_equal(r.tests[1].repetition, 2);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 /* Of an expression's groups the one that is asked for, and nothing where it has nothing. */
@@ -191,7 +183,7 @@ static void a_group_of_an_expression(void **state)
     char text[sizeof map + 8];
     struct err err = {0};
     struct ingest_result result;
-    struct store s = open_store("group.db");
+    AUTO(store_close) struct store s = open_store("group.db");
     snprintf(text, sizeof text, map, 3);
     put("group.json", text);
     put("group.csv", "k,t\nfast-small,1\nfast-,2\nslow,3\n");
@@ -205,7 +197,6 @@ static void a_group_of_an_expression(void **state)
     put("group.json", text);
     assert_err(import_file(&s, in_scratch("group.json"), in_scratch("group.csv"), NULL, &result, &err), &err,
                ERR_INPUT, "group.csv: /0", "from 1 to 9", "test.variant");
-    store_close(&s);
 }
 
 static struct ingest_result imported(struct store *s, const char *map, const char *const *files, size_t n,
@@ -224,7 +215,7 @@ static void a_corrected_mapping_replaces(void **state)
     static const char map[] =
         MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":{\"at\":\"/t\",\"unit\":\"%s\"}}}";
     char text[sizeof map + 8];
-    struct store s = open_store("corrected.db");
+    AUTO(store_close) struct store s = open_store("corrected.db");
     struct err err = {0};
     struct ingest_result first, second;
     const struct import_options replace = {.replace = true};
@@ -252,14 +243,13 @@ static void a_corrected_mapping_replaces(void **state)
     run_data_release(&r);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM baseline_run b JOIN run r ON r.id = b.run_id"), 1);
     assert_int_equal(imported(&s, in_scratch("corrected.json"), files, 1, &replace).effect, INGEST_ALREADY);
-    store_close(&s);
 }
 
 /* As json.dump() of Python and a Windows editor write them. */
 static void what_python_writes_is_read(void **state)
 {
     (void)state;
-    struct store s = open_store("python.db");
+    AUTO(store_close) struct store s = open_store("python.db");
     put("python_map.json",
         MAP_HEAD("json", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":{\"at\":\"/t\",\"unit\":\"ms\"}},"
                                "\"extras\":{\"gflops\":{\"at\":\"/g\",\"default\":null}}}");
@@ -284,14 +274,13 @@ static void what_python_writes_is_read(void **state)
                       1);
     assert_int_equal(run_data_cell(&r, "b", 0)->status, STATUS_INVALID);
     run_data_release(&r);
-    store_close(&s);
 }
 
 /* The rows are the members of an object, by name; or one line of JSON is one row. */
 static void rows_may_be_members_of_an_object(void **state)
 {
     (void)state;
-    struct store s = open_store("members.db");
+    AUTO(store_close) struct store s = open_store("members.db");
     put("members_map.json",
         MAP_HEAD("json", "/results/*") "\"test\":{\"variant\":{\"key\":true},\"kernel_ms\":\"/t\"}}");
     struct run_data r =
@@ -305,13 +294,12 @@ static void rows_may_be_members_of_an_object(void **state)
                       0);
     assert_int_equal(r.n_cells, 1);
     run_data_release(&r);
-    store_close(&s);
 }
 
 static void many_files_are_one_run(void **state)
 {
     (void)state;
-    struct store s = open_store("together.db");
+    AUTO(store_close) struct store s = open_store("together.db");
     struct err err = {0};
     struct ingest_result result;
     char paths[3][FS_PATH_MAX];
@@ -338,19 +326,19 @@ static void many_files_are_one_run(void **state)
     put("one_of_2.json", "{\"k\":\"v3\",\"t\":1,\"day\":\"2026-02-15\",\"driver\":\"6.8\"}");
     assert_err(import_files(&s, in_scratch("file_map.json"), files, 3, NULL, &result, &err), &err, ERR_INPUT,
                "one_of_2.json: date is \"2026-02-15\"", "2026-02-14");
-    store_close(&s);
 }
 
 /* Unlike things are compared, and summed, at their own shape only. */
 static void a_shape_is_part_of_the_cell(void **state)
 {
     (void)state;
-    struct store s = open_store("shaped.db");
+    AUTO(store_close) struct store s = open_store("shaped.db");
     put("shape_map.json",
         MAP_HEAD(
             "csv",
             "/*") "\"test\":{\"variant\":\"/kernel\",\"context\":\"/s\",\"point\":{\"b\":\"/b\",\"h\":\"/h\","
                   "\"\":{\"at\":\"/dtype\",\"default\":null}},\"kernel_ms\":\"/ms\"}}");
+    AUTO(run_data_release)
     struct run_data r = import_stored(
         &s, in_scratch("shape_map.json"),
         put("shapes.csv", "kernel,b,h,dtype,s,ms\nsdpa,1,8,bf16,512,0.0154\nsdpa,8,16,bf16,512,0.1235\n"
@@ -364,15 +352,13 @@ static void a_shape_is_part_of_the_cell(void **state)
     size_t reference = (size_t)(run_data_variant(&r, "sdpa_b1_h8_bf16") - r.variants),
            other = run_data_counterpart(&r, (size_t)(v - r.variants), reference);
     assert_string_equal(r.variants[other].name, "sdpa_b8_h16_bf16");
-    run_data_release(&r);
-    store_close(&s);
 }
 
 /* One column per variant, as tables in reports have it; an empty field is no test. */
 static void a_row_may_have_a_column_per_variant(void **state)
 {
     (void)state;
-    struct store s = open_store("wide.db");
+    AUTO(store_close) struct store s = open_store("wide.db");
     struct err err = {0};
     struct import_map m;
     put("wide_map.json",
@@ -394,7 +380,6 @@ static void a_row_may_have_a_column_per_variant(void **state)
                                    MAP_HEAD("csv", "/*") "\"test\":[{\"variant\":\"/a\",\"point\":\"/b\"}]}"),
                                &err),
                &err, ERR_INPUT, "$.test[0].point", "an object of fields");
-    store_close(&s);
 }
 
 static void pointers_find_nested_values_or_nothing(void **state)

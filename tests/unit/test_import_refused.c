@@ -20,7 +20,7 @@ static void what_cannot_be_mapped_is_named(void **state)
         {"kernel,n,time,unit,mem\n\"a,1,1,s,1\n", {"line", "unterminated", "bad.csv"}},
         {"kernel,n,time,unit,mem\n", {"bad.csv", "no row", "/*"}},
     };
-    struct store s = open_store("bad.db");
+    AUTO(store_close) struct store s = open_store("bad.db");
     struct err err = {0};
     put("own.json", OWN_MAP);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -30,7 +30,6 @@ static void what_cannot_be_mapped_is_named(void **state)
                    cases[i].says[0], cases[i].says[1], cases[i].says[2]);
     }
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
-    store_close(&s);
 }
 
 static void bad_mappings_are_refused(void **state)
@@ -69,37 +68,34 @@ static void bad_mappings_are_refused(void **state)
 static void merged_rows_are_pointed_out(void **state)
 {
     (void)state;
-    struct store s = open_store("merged.db");
+    AUTO(store_close) struct store s = open_store("merged.db");
     const struct import_options day = {.date = "2026-02-14"};
     const char *file =
         put("same.json", "{\"results\":[{\"command\":\"x\",\"times\":[1,2],\"exit_codes\":[0,0]},"
                          "{\"command\":\"x\",\"times\":[5],\"exit_codes\":[0]}]}");
-    struct run_data r = import_stored(&s, "hyperfine", file, &day, 1);
+    AUTO(run_data_release) struct run_data r = import_stored(&s, "hyperfine", file, &day, 1);
     assert_int_equal(r.cells[0].ok, 3);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 /* They become one cell, whose repetitions are of two programs. */
 static void different_names_that_become_one_are_told(void **state)
 {
     (void)state;
-    struct store s = open_store("alike.db");
+    AUTO(store_close) struct store s = open_store("alike.db");
     put("alike_map.json", MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
+    AUTO(run_data_release)
     struct run_data r = import_stored(&s, in_scratch("alike_map.json"),
                                       put("alike.csv", "k,t\ngemm<f32>,1\ngemm<f32>,1\ngemm(f32),2\n"
                                                        "gemm<f32>,1\ngemm_f32_,3\nother,1\n"),
                                       NULL, 1);
     assert_int_equal(run_data_cell(&r, "gemm_f32_", 0)->ok, 5);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 /* A timer that ran backwards or never ran. Of a test that failed, nobody reads it. */
 static void a_time_that_is_not_above_zero_is_not_believed(void **state)
 {
     (void)state;
-    struct store s = open_store("times.db");
+    AUTO(store_close) struct store s = open_store("times.db");
     put("times_map.json",
         MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"status\":\"/s\",\"prefill_s\":\"/t\","
                               "\"wall_s\":\"/w\"}}");
@@ -115,7 +111,6 @@ static void a_time_that_is_not_above_zero_is_not_believed(void **state)
     assert_int_equal(run_data_cell(&r, "e", 0)->status, STATUS_OK);
     assert_true(isnan(run_data_cell(&r, "e", 0)->median[METRIC_TOK_PER_S])); /* no tokens are known */
     run_data_release(&r);
-    store_close(&s);
 }
 
 int main(void)

@@ -10,10 +10,10 @@
 static void a_bundle_comes_back_as_it_was(void **state)
 {
     (void)state;
-    struct store s = open_store("whole.db");
+    AUTO(store_close) struct store s = open_store("whole.db");
     struct err err = {0};
     int64_t key = must_ingest(&s, make_bundle("whole", "20260214T031500Z-demo-aaaaaa"), NULL);
-    struct run_data r = must_load(&s, key);
+    AUTO(run_data_release) struct run_data r = must_load(&s, key);
     assert_string_equal(r.info.run_id, "20260214T031500Z-demo-aaaaaa");
     assert_string_equal(r.info.node, NODE);
     assert_string_equal(r.info.started_at, "2026-02-14T03:15:00.000Z");
@@ -50,14 +50,12 @@ static void a_bundle_comes_back_as_it_was(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM extra JOIN quantity ON quantity_id = quantity.id"
                                    " WHERE name = 'checksum' AND value = 12.5"),
                      8);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void facts_are_kept_without_what_is_fleeting_or_secret(void **state)
 {
     (void)state;
-    struct store s = open_store("facts.db");
+    AUTO(store_close) struct store s = open_store("facts.db");
     struct run_data r = must_load(&s, must_ingest(&s, make_bundle("facts", "run-facts"), NULL));
     assert_string_equal(run_data_fact(&r, "driver"), "6.8.5");
     assert_string_equal(run_data_fact(&r, "compilers.hipcc.version"), "6.2.0");
@@ -72,33 +70,30 @@ static void facts_are_kept_without_what_is_fleeting_or_secret(void **state)
     must_ingest(&s, make_bundle("facts2", "run-facts2"), NULL);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM environment"), 1);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM document"), 1);
-    store_close(&s);
 }
 
 static void storing_a_bundle_twice_is_idempotent(void **state)
 {
     (void)state;
-    struct store s = open_store("twice.db");
-    struct err err = {0};
+    AUTO(store_close) struct store s = open_store("twice.db");
     struct ingest_result first, second;
     const char *dir = make_bundle("twice", "run-twice");
-    assert_ok(ingest_bundle(&s, dir, NULL, &first, &err), &err);
+    first = ingested(&s, dir, NULL);
     assert_int_equal(first.effect, INGEST_STORED);
     assert_int_equal(first.tests, 8);
     assert_int_equal(first.warnings, 0);
-    assert_ok(ingest_bundle(&s, dir, NULL, &second, &err), &err);
+    second = ingested(&s, dir, NULL);
     assert_int_equal(second.effect, INGEST_ALREADY);
     assert_int_equal(second.tests, 8);
     assert_int_equal(second.key, first.key);
     assert_string_equal(second.run_id, "run-twice");
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8);
-    store_close(&s);
 }
 
 static void a_run_dated_in_the_future_is_not_the_newest_for_years(void **state)
 {
     (void)state;
-    struct store s = open_store("future.db");
+    AUTO(store_close) struct store s = open_store("future.db");
     struct draft d;
     struct err err = {0};
     struct ingest_result result;
@@ -114,35 +109,28 @@ static void a_run_dated_in_the_future_is_not_the_newest_for_years(void **state)
     assert_int_equal(query_int(&s, "SELECT ordered_at = ingested_at AND started_at > ingested_at FROM run"),
                      1);
     draft_release(&d);
-    store_close(&s);
 }
 
 static void a_complete_run_never_changes(void **state)
 {
     (void)state;
-    struct store s = open_store("changed.db");
-    struct err err = {0};
-    struct ingest_result result;
+    AUTO(store_close) struct store s = open_store("changed.db");
     must_ingest(&s, make_bundle("before", "run-changed"), NULL);
     make_bundle("after", "run-changed");
     put("after/baseline/build.log", "rebuilt\n");
     write_manifest("after", "run-changed");
-    assert_err(ingest_bundle(&s, in_scratch("after"), NULL, &result, &err), &err, ERR_INPUT, "run-changed",
-               "different contents");
+    must_refuse(&s, in_scratch("after"), "run-changed", "different contents");
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8);
-    store_close(&s);
 }
 
 static void an_open_run_is_partial_until_it_is_closed(void **state)
 {
     (void)state;
-    struct store s = open_store("partial.db");
-    struct err err = {0};
-    struct ingest_result result;
+    AUTO(store_close) struct store s = open_store("partial.db");
     make_bundle("open", "run-open");
     unlink(in_scratch("open/manifest.json"));
     unlink(in_scratch("open/v3/ctx_512_run2/perf.json"));
-    assert_ok(ingest_bundle(&s, in_scratch("open"), NULL, &result, &err), &err);
+    struct ingest_result result = ingested(&s, in_scratch("open"), NULL);
     struct run_data r = must_load(&s, result.key);
     assert_int_equal(r.info.status, RUN_PARTIAL);
     assert_int_equal(r.info.counts.total, 8);
@@ -151,7 +139,7 @@ static void an_open_run_is_partial_until_it_is_closed(void **state)
     int64_t key = result.key;
     run_data_release(&r);
 
-    assert_ok(ingest_bundle(&s, make_bundle("closed", "run-open"), NULL, &result, &err), &err);
+    result = ingested(&s, make_bundle("closed", "run-open"), NULL);
     assert_int_equal(result.effect, INGEST_REPLACED);
     assert_int_equal(result.key, key);
     r = must_load(&s, key);
@@ -159,35 +147,26 @@ static void an_open_run_is_partial_until_it_is_closed(void **state)
     assert_int_equal(r.info.counts.total, 8);
     run_data_release(&r);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM telemetry"), 8);
-    store_close(&s);
 }
 
 static void a_file_that_was_changed_is_named(void **state)
 {
     (void)state;
-    struct store s = open_store("hash.db");
-    struct err err = {0};
-    struct ingest_result result;
+    AUTO(store_close) struct store s = open_store("hash.db");
     make_bundle("hash", "run-hash");
     put("hash/v3/ctx_256_run1/vram_samples.jsonl", "{}\n");
-    assert_err(ingest_bundle(&s, in_scratch("hash"), NULL, &result, &err), &err, ERR_INPUT,
-               "v3/ctx_256_run1/vram_samples.jsonl");
+    must_refuse(&s, in_scratch("hash"), "v3/ctx_256_run1/vram_samples.jsonl");
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
-    store_close(&s);
 }
 
 static void a_name_that_climbs_out_is_refused(void **state)
 {
     (void)state;
-    struct store s = open_store("climb.db");
-    struct err err = {0};
-    struct ingest_result result;
+    AUTO(store_close) struct store s = open_store("climb.db");
     make_bundle("climb", "run-climb");
     put("climb/manifest.json", "{\"schema\":\"kernsweep.manifest/1\",\"run_id\":\"run-climb\",\"files\":"
                                "[{\"path\":\"../../etc/passwd\",\"size\":1,\"sha256\":\"00\"}]}");
-    assert_err(ingest_bundle(&s, in_scratch("climb"), NULL, &result, &err), &err, ERR_INPUT,
-               "../../etc/passwd");
-    store_close(&s);
+    must_refuse(&s, in_scratch("climb"), "../../etc/passwd");
 }
 
 /* Each with the file and what is wrong there. The manifest is right every time: only the contents are not. */
@@ -205,22 +184,18 @@ static void a_hostile_job_is_refused(void **state)
          "1\",\"run_id\":\"x\",\"ticket\":\"t\",\"date\":\"2026-02-30\",\"mode\":\"perf\"}",
          "2026-02-30"},
     };
-    struct store s = open_store("hostile.db");
+    AUTO(store_close) struct store s = open_store("hostile.db");
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct err err = {0};
-        struct ingest_result result;
         char path[256];
         fs_remove_tree(in_scratch("hostile"), NULL);
         make_bundle("hostile", "run-hostile");
         snprintf(path, sizeof path, "hostile/%s", cases[i].file);
         put(path, cases[i].text);
         write_manifest("hostile", "run-hostile");
-        assert_err(ingest_bundle(&s, in_scratch("hostile"), NULL, &result, &err), &err, ERR_INPUT,
-                   cases[i].says);
+        must_refuse(&s, in_scratch("hostile"), cases[i].says);
     }
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM series"), 0);
-    store_close(&s);
 }
 
 #define PERF_OF_V3                                                                                           \
@@ -258,15 +233,13 @@ static void one_bad_file_does_not_lose_a_finished_run(void **state)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct store s = open_store("one_bad.db");
-        struct err err = {0};
-        struct ingest_result result;
         char path[256];
         fs_remove_tree(in_scratch("hostile"), NULL);
         make_bundle("hostile", "run-hostile");
         snprintf(path, sizeof path, "hostile/%s", cases[i].file);
         put(path, cases[i].text);
         write_manifest("hostile", "run-hostile");
-        assert_ok(ingest_bundle(&s, in_scratch("hostile"), NULL, &result, &err), &err);
+        struct ingest_result result = ingested(&s, in_scratch("hostile"), NULL);
         assert_true(result.warnings > 0);
         if (!strstr(result.warning, cases[i].says))
             fail_msg("case %zu: %s", i, result.warning);
@@ -285,34 +258,30 @@ static void one_bad_file_does_not_lose_a_finished_run(void **state)
 static void resources_that_cannot_be_are_left_out(void **state)
 {
     (void)state;
-    struct store s = open_store("resources.db");
-    struct err err = {0};
-    struct ingest_result result;
+    AUTO(store_close) struct store s = open_store("resources.db");
     make_bundle("resources", "run-resources");
     put("resources/v3/resources.json", "{\"kernels\":[{\"name\":\"a\",\"scratch_bytes\":\"0\",\"vgprs\":40},"
                                        "{\"name\":\"b\",\"scratch_bytes\":-4,\"vgprs\":19}]}");
     write_manifest("resources", "run-resources");
-    assert_ok(ingest_bundle(&s, in_scratch("resources"), NULL, &result, &err), &err);
+    struct ingest_result result = ingested(&s, in_scratch("resources"), NULL);
     assert_int_equal(result.warnings, 2);
     assert_non_null(
         strstr(result.warning, "v3/resources.json: $.kernels[0].scratch_bytes: expected a number"));
-    struct run_data r = must_load(&s, result.key);
+    AUTO(run_data_release) struct run_data r = must_load(&s, result.key);
     assert_true(isnan(run_data_variant(&r, "v3")->value[METRIC_SCRATCH_BYTES]));
     assert_near(run_data_variant(&r, "v3")->value[METRIC_VGPRS], 40, 0);
     assert_int_equal(r.info.status, RUN_COMPLETE);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void the_wall_time_is_enough_where_no_test_has_more(void **state)
 {
     (void)state;
-    struct store s = open_store("wall.db");
+    AUTO(store_close) struct store s = open_store("wall.db");
     struct draft d;
     draft_night(&d, 1);
     draft_shot(&d, "a", 64, 1, NAN)->value[METRIC_WALL_S] = 2;
     draft_shot(&d, "b", 64, 1, NAN)->value[METRIC_WALL_S] = 3;
-    struct run_data r = must_load(&s, must_store(&s, &d));
+    AUTO(run_data_release) struct run_data r = must_load(&s, must_store(&s, &d));
     assert_int_equal(r.tests[0].status, STATUS_OK);
     assert_int_equal(run_data_metric(&r), METRIC_WALL_S);
     run_data_release(&r);
@@ -322,67 +291,53 @@ static void the_wall_time_is_enough_where_no_test_has_more(void **state)
     r = must_load(&s, must_store(&s, &d));
     assert_int_equal(r.tests[0].status, STATUS_OK);
     assert_int_equal(r.tests[1].status, STATUS_INVALID);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void a_foreign_time_beyond_its_wall_time_is_left_out(void **state)
 {
     (void)state;
-    struct store s = open_store("impossible.db");
-    struct err err = {0};
-    struct ingest_result result;
+    AUTO(store_close) struct store s = open_store("impossible.db");
     const struct ingest_options options = {.node = NODE};
     put("impossible/2026-02-11/b3_89/v3/ctx_4096_run0/perf.json",
         "{\"ticket\":\"b3_89\",\"context_len\":4096,\"exit_status\":\"OK\",\"wall_time_sec\":5.0,"
         "\"timings\":{\"prefill_s\":1800,\"decode_s\":1}}");
-    assert_ok(ingest_bundle(&s, in_scratch("impossible/2026-02-11/b3_89"), &options, &result, &err), &err);
+    struct ingest_result result = ingested(&s, in_scratch("impossible/2026-02-11/b3_89"), &options);
     assert_non_null(
         strstr(result.warning, "prefill_s of 1800 s is longer than the wall time of 5 s; left out"));
-    struct run_data r = must_load(&s, result.key);
+    AUTO(run_data_release) struct run_data r = must_load(&s, result.key);
     assert_int_equal(r.tests[0].status, STATUS_INVALID);
     assert_true(isnan(r.tests[0].value[METRIC_PREFILL_S]));
     assert_true(r.tests[0].value[METRIC_DECODE_S] == 1);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void an_ok_without_a_time_is_not_believed(void **state)
 {
     (void)state;
-    struct store s = open_store("zero.db");
-    struct err err = {0};
+    AUTO(store_close) struct store s = open_store("zero.db");
     const struct ingest_options options = {.node = NODE};
-    struct ingest_result result;
     put("zero/2026-02-11/b3_89/v3/ctx_4096_run0/perf.json",
         "{\"ticket\":\"b3_89\",\"context_len\":4096,\"exit_status\":\"OK\",\"timings\":{\"prefill_s\":0}}");
-    assert_ok(ingest_bundle(&s, in_scratch("zero/2026-02-11/b3_89"), &options, &result, &err), &err);
+    struct ingest_result result = ingested(&s, in_scratch("zero/2026-02-11/b3_89"), &options);
     assert_int_equal(result.warnings, 1);
     assert_non_null(strstr(result.warning, "prefill"));
-    struct run_data r = must_load(&s, result.key);
+    AUTO(run_data_release) struct run_data r = must_load(&s, result.key);
     assert_int_equal(r.tests[0].status, STATUS_INVALID);
     assert_true(isnan(r.cells[0].median[METRIC_PREFILL_S]));
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void links_are_refused(void **state)
 {
     (void)state;
-    struct store s = open_store("link.db");
-    struct err err = {0};
-    struct ingest_result result;
+    AUTO(store_close) struct store s = open_store("link.db");
     put("l/2026-02-12/x/v3/ctx_1_run0/perf.json", "{\"ticket\":\"x\"}");
     assert_int_equal(symlink("/etc", in_scratch("l/2026-02-12/x/v3/ctx_2_run0")), 0);
-    assert_err(ingest_bundle(&s, in_scratch("l/2026-02-12/x"), NULL, &result, &err), &err, ERR_INPUT,
-               "ctx_2_run0");
-    store_close(&s);
+    must_refuse(&s, in_scratch("l/2026-02-12/x"), "ctx_2_run0");
 }
 
 static void a_word_finds_its_run(void **state)
 {
     (void)state;
-    struct store s = open_store("find.db");
+    AUTO(store_close) struct store s = open_store("find.db");
     struct err err = {0};
     int64_t first = must_ingest(&s, make_bundle("find1", "20260214T031500Z-demo-aaaaaa"), NULL), key = 0;
     assert_err(store_find_run(&s, "2027", &key, &err), &err, ERR_INPUT, "2027", "kernsweep runs");
@@ -405,7 +360,6 @@ static void a_word_finds_its_run(void **state)
     assert_ok(runs_remove(&s, &first, 1, &err), &err);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM telemetry"), 8);
-    store_close(&s);
 }
 
 /* An OK of the bundle's first test, whose perf.json says 1.01 s. */
@@ -467,13 +421,12 @@ static void what_the_journal_of_a_complete_run_does_not_know_is_invalid(void **s
     (void)state;
     static const char cut[] = "{\"event\":\"TEST_END\",\"test_index\":1,\"exit_status\":\"OK\"}\n"
                               "{\"event\":\"TEST_END\",\"test_index\":2,\"exit_status\":\"OK\"}\n";
-    struct store s = open_store("cut.db");
+    AUTO(store_close) struct store s = open_store("cut.db");
+    AUTO(run_data_release)
     struct run_data r = must_load(&s, must_ingest(&s, bundle_with_witness("cut", "events.jsonl", cut), NULL));
     assert_int_equal(r.info.counts.ok, 2);
     assert_int_equal(r.tests[2].status, STATUS_INVALID);
     assert_non_null(strstr(r.tests[2].reason, "the journal has no end of this test"));
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void a_record_of_another_place_in_the_job_is_invalid(void **state)
@@ -495,31 +448,25 @@ static void a_record_of_another_place_in_the_job_is_invalid(void **state)
     assert_ok(fs_write_file(path, text.data, text.len, 0600, &err), &err);
     buf_release(&text);
     write_manifest("place", "place");
-    struct store s = open_store("place.db");
-    struct run_data r = must_load(&s, must_ingest(&s, in_scratch("place"), NULL));
+    AUTO(store_close) struct store s = open_store("place.db");
+    AUTO(run_data_release) struct run_data r = must_load(&s, must_ingest(&s, in_scratch("place"), NULL));
     assert_int_equal(r.info.counts.ok, 7);
     assert_non_null(strstr(r.tests[0].reason, "says that it is test 9"));
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void a_bundle_of_two_runs_is_refused(void **state)
 {
     (void)state;
-    struct err err = {0};
-    struct ingest_result result;
     make_bundle("two", "two");
     write_manifest("two", "another");
-    struct store s = open_store("two.db");
-    assert_err(ingest_bundle(&s, in_scratch("two"), NULL, &result, &err), &err, ERR_INPUT,
-               "is of run \"two\", manifest.json of \"another\"");
-    store_close(&s);
+    AUTO(store_close) struct store s = open_store("two.db");
+    must_refuse(&s, in_scratch("two"), "is of run \"two\", manifest.json of \"another\"");
 }
 
 static void samples_go_alone(void **state)
 {
     (void)state;
-    struct store s = open_store("samples.db");
+    AUTO(store_close) struct store s = open_store("samples.db");
     struct err err = {0};
     int64_t first = must_ingest(&s, make_bundle("samples1", "run-1"), NULL), dropped = -1;
     must_ingest(&s, make_bundle("samples2", "run-2"), NULL);
@@ -533,19 +480,17 @@ static void samples_go_alone(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 16);
     assert_ok(runs_drop_samples(&s, &first, 1, &dropped, &err), &err);
     assert_int_equal(dropped, 0);
-    store_close(&s);
 }
 
 static void an_exact_id_is_no_ambiguous_prefix(void **state)
 {
     (void)state;
-    struct store s = open_store("exact.db");
+    AUTO(store_close) struct store s = open_store("exact.db");
     struct err err = {0};
     int64_t key, a = must_ingest(&s, make_bundle("exact1", "run-1"), NULL);
     must_ingest(&s, make_bundle("exact2", "run-12"), NULL);
     assert_ok(store_find_run(&s, "run-1", &key, &err), &err);
     assert_int_equal(key, a);
-    store_close(&s);
 }
 
 static void must_be_at(struct store *s, const char *name)
@@ -559,23 +504,21 @@ static void must_be_at(struct store *s, const char *name)
 static void a_bundle_that_moved_is_followed(void **state)
 {
     (void)state;
-    struct store s = open_store("moved.db");
+    AUTO(store_close) struct store s = open_store("moved.db");
     struct err err = {0};
-    struct ingest_result r;
     make_bundle("moved/first", "run-moved");
     make_bundle("moved/second", "run-moved");
-    assert_ok(ingest_bundle(&s, in_scratch("moved/first"), NULL, &r, &err), &err);
+    struct ingest_result r = ingested(&s, in_scratch("moved/first"), NULL);
     must_be_at(&s, "moved/first");
-    assert_ok(ingest_bundle(&s, in_scratch("moved/second"), NULL, &r, &err), &err);
+    r = ingested(&s, in_scratch("moved/second"), NULL);
     assert_int_equal(r.effect, INGEST_ALREADY);
     assert_string_equal(r.note, "");
     must_be_at(&s, "moved/first");
     assert_ok(fs_rename(in_scratch("moved/first"), in_scratch("moved/third"), &err), &err);
-    assert_ok(ingest_bundle(&s, in_scratch("moved/second"), NULL, &r, &err), &err);
+    r = ingested(&s, in_scratch("moved/second"), NULL);
     assert_int_equal(r.effect, INGEST_ALREADY);
     assert_non_null(strstr(r.note, "moved/first no longer has the run"));
     must_be_at(&s, "moved/second");
-    store_close(&s);
 }
 
 int main(void)

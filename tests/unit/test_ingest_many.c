@@ -21,7 +21,7 @@ static void note(void *arg, const char *dir, const struct ingest_result *r, cons
 static void many_are_stored_in_their_order(void **state)
 {
     (void)state;
-    struct store s = open_store("many.db");
+    AUTO(store_close) struct store s = open_store("many.db");
     struct err err = {0};
     struct told t = {0};
     char dirs[5][FS_PATH_MAX];
@@ -47,7 +47,6 @@ static void many_are_stored_in_their_order(void **state)
     assert_int_equal(query_int(&s, "SELECT sum(samples) FROM telemetry"), 72);
     assert_ok(ingest_bundles(&s, list, 0, NULL, note, &t, &err), &err);
     assert_int_equal(t.count, 5);
-    store_close(&s);
 }
 
 static void count_told(void *arg, const char *dir, const struct ingest_result *r, const struct err *err)

@@ -7,9 +7,8 @@
 static void the_older_layout_says_who_it_is_by_its_path(void **state)
 {
     (void)state;
-    struct store s = open_store("older-layout.db");
+    AUTO(store_close) struct store s = open_store("older-layout.db");
     struct err err = {0};
-    struct ingest_result result;
     put("a/2026-02-12/b3_89_long_ctx/v3/ctx_16384_run0/perf.json",
         "{\"ticket\":\"b3_89\",\"variant\":\"v3\",\"context_len\":16384,\"repetition\":0,\"mode\":\"debug\","
         "\"wall_time_sec\":1,\"exit_status\":\"FAIL\",\"timings\": \n}");
@@ -18,7 +17,7 @@ static void the_older_layout_says_who_it_is_by_its_path(void **state)
     put("a/2026-02-12/b3_89_long_ctx/v3/ctx_16384_run0/vram_samples.jsonl",
         "{\"card0\":{\"VRAM Total Used Memory (B)\":\"1000\"}}\n\nrocm-smi: broken\n"
         "{\"card0\":{\"VRAM Total Used Memory (B)\":\"9000\"}}\n");
-    assert_ok(ingest_bundle(&s, in_scratch("a/2026-02-12/b3_89_long_ctx"), NULL, &result, &err), &err);
+    struct ingest_result result = ingested(&s, in_scratch("a/2026-02-12/b3_89_long_ctx"), NULL);
     assert_int_equal(result.warnings, 1);
     struct run_data r = must_load(&s, result.key);
     assert_string_equal(r.info.ticket, "b3_89");
@@ -36,13 +35,12 @@ static void the_older_layout_says_who_it_is_by_its_path(void **state)
     int64_t key;
     assert_ok(store_find_run(&s, in_scratch("a/2026-02-12/b3_89_long_ctx"), &key, &err), &err);
     assert_int_equal(key, result.key);
-    store_close(&s);
 }
 
 static void the_older_layout_tells_more_in_its_log(void **state)
 {
     (void)state;
-    struct store s = open_store("log.db");
+    AUTO(store_close) struct store s = open_store("log.db");
     put("e/2026-02-12/b3_89/v3/ctx_4096_run0/perf.json",
         "{\"ticket\":\"b3_89\",\"exit_status\":\"OK\",\"wall_time_sec\":40,\"timings\":{\"prefill_s\":18.5}"
         "}");
@@ -59,6 +57,7 @@ static void the_older_layout_tells_more_in_its_log(void **state)
         "{\"event\":\"TEST_END\",\"variant\":\"../v9\",\"ctx\":4096,\"run_idx\":0}\n"
         "{\"event\":\"TEST_END\",\"variant\":\"v9\",\"ctx\":-1,\"run_idx\":0}\n"
         "{\"event\":\"SUITE_END\",\"ts\":1770867600}\n");
+    AUTO(run_data_release)
     struct run_data r = must_load(&s, ingest_fixture(&s, in_scratch("e/2026-02-12/b3_89")));
     assert_int_equal(r.n_tests, 3);
     assert_string_equal(r.info.started_at, "2026-02-12T03:15:00.000Z");
@@ -78,16 +77,12 @@ static void the_older_layout_tells_more_in_its_log(void **state)
     put("e/2026-02-13/b3_89/logs/events.jsonl", "{\"event\":\"SUITE_START\"}\n");
     r = must_load(&s, ingest_fixture(&s, in_scratch("e/2026-02-13/b3_89")));
     assert_int_equal(r.info.status, RUN_PARTIAL);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 static void the_older_layout_is_refused_when_it_contradicts_itself(void **state)
 {
     (void)state;
-    struct store s = open_store("contradiction.db");
-    struct err err = {0};
-    struct ingest_result result;
+    AUTO(store_close) struct store s = open_store("contradiction.db");
     static const struct {
         const char *dir, *file, *text, *says;
     } cases[] = {
@@ -102,14 +97,11 @@ static void the_older_layout_is_refused_when_it_contradicts_itself(void **state)
         char path[256];
         snprintf(path, sizeof path, "%s/%s", cases[i].dir, cases[i].file);
         put(path, cases[i].text);
-        assert_err(ingest_bundle(&s, in_scratch(cases[i].dir), NULL, &result, &err), &err, ERR_INPUT,
-                   cases[i].says);
+        must_refuse(&s, in_scratch(cases[i].dir), cases[i].says);
     }
     int before = fcntl(STDIN_FILENO, F_GETFD);
-    assert_err(ingest_bundle(&s, in_scratch("not/there"), NULL, &result, &err), &err, ERR_INPUT,
-               "no such folder");
+    must_refuse(&s, in_scratch("not/there"), "no such folder");
     assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), before); /* a source that was not opened closes nothing */
-    store_close(&s);
 }
 
 int main(void)

@@ -378,7 +378,6 @@ static void nor_by_what_others_have_shared_since_an_old_base(void **state)
 static void values_below_zero_were_measured_and_have_no_ratio(void **state)
 {
     (void)state;
-    struct err err = {0};
     struct plan_nights p;
     struct comparison c;
     const struct compare_options o = compare_defaults();

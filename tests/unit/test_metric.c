@@ -43,7 +43,7 @@ static void every_unit_is_one_that_imports_convert_to(void **state)
 static void columns_are_those_of_the_schema_with_their_types(void **state)
 {
     (void)state;
-    struct store s = open_store("columns.db");
+    AUTO(store_close) struct store s = open_store("columns.db");
     for (int m = 0; m < METRIC_BUILT_IN; m++) {
         const struct metric_info *info = info_of(m);
         char query[256];
@@ -53,7 +53,6 @@ static void columns_are_those_of_the_schema_with_their_types(void **state)
                  info->whole ? "INTEGER" : "REAL");
         assert_int_equal(query_int(&s, query), metric_is_derived((enum metric)m) ? 0 : 1);
     }
-    store_close(&s);
 }
 
 static void every_stored_metric_is_read_from_somewhere(void **state)

@@ -56,7 +56,7 @@ static const char *bundle_with_places(const char *name, const char *id, const ch
 static void a_bundle_says_where_its_tests_ran(void **state)
 {
     (void)state;
-    struct store s = open_store("places.db");
+    AUTO(store_close) struct store s = open_store("places.db");
     struct run_data r =
         must_load(&s, must_ingest(&s, bundle_with_places("places", "run-places", NULL), NULL));
     assert_string_equal(r.info.sweep, "sweep-7");
@@ -70,7 +70,6 @@ static void a_bundle_says_where_its_tests_ran(void **state)
         assert_int_equal(t->beside, t->repetition);
     }
     run_data_release(&r);
-    store_close(&s);
 }
 
 static int collect(void *arg, const char *text, size_t len, struct err *err)
@@ -83,19 +82,16 @@ static int collect(void *arg, const char *text, size_t len, struct err *err)
 static void an_export_has_the_places(void **state)
 {
     (void)state;
-    struct store s = open_store("export.db");
+    AUTO(store_close) struct store s = open_store("export.db");
     struct err err = {0};
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = 1 << 20};
     int64_t key = must_ingest(&s, bundle_with_places("exported", "run-exported", NULL), NULL);
-    buf_init(&out, 1 << 20);
     assert_ok(export_tests(&s, key, EXPORT_CSV, collect, &out, &err), &err);
     assert_non_null(strstr(buf_str(&out), "gpu,gpu_mode,beside"));
     assert_non_null(strstr(buf_str(&out), "GPU-2,CPX/NPS4,2"));
     buf_clear(&out);
     assert_ok(export_sql(&s, collect, &out, &err), &err);
     assert_non_null(strstr(buf_str(&out), "CREATE TABLE together"));
-    buf_release(&out);
-    store_close(&s);
 }
 
 static void a_journal_that_names_another_gpu_is_believed_more(void **state)
@@ -110,7 +106,7 @@ static void a_journal_that_names_another_gpu_is_believed_more(void **state)
         "{\"seq\":1,\"event\":\"TEST_START\",\"test_index\":1,\"gpus\":[\"GPU-2\"]}\n"
         "{\"seq\":2,\"event\":\"TEST_START\",\"test_index\":1,\"gpus\":[\"GPU-1\"]}\n"
         "{\"seq\":3,\"event\":\"TEST_END\",\"test_index\":1,\"exit_status\":\"OK\"}\n"};
-    struct store s = open_store("journal.db");
+    AUTO(store_close) struct store s = open_store("journal.db");
     for (size_t i = 0; i < COUNT(journals); i++) {
         char name[16];
         snprintf(name, sizeof name, "journal%zu", i);
@@ -120,7 +116,6 @@ static void a_journal_that_names_another_gpu_is_believed_more(void **state)
             assert_non_null(strstr(r.tests[0].reason, "names another"));
         run_data_release(&r);
     }
-    store_close(&s);
 }
 
 static void what_is_no_gpu_is_refused(void **state)
@@ -133,7 +128,7 @@ static void what_is_no_gpu_is_refused(void **state)
                                       "\"GPU-1\"",
                                       "[{\"id\": \"a\", \"mode\": \"x y\"}]",
                                       "[{}]"};
-    struct store s = open_store("hostile.db");
+    AUTO(store_close) struct store s = open_store("hostile.db");
     for (size_t i = 0; i < COUNT(bad); i++) {
         char name[16], dir[64], path[128];
         snprintf(name, sizeof name, "hostile%zu", i);
@@ -149,7 +144,6 @@ static void what_is_no_gpu_is_refused(void **state)
         assert_int_equal(r.tests[1].status, STATUS_OK);
         run_data_release(&r);
     }
-    store_close(&s);
 }
 
 /* Nights in the store ---------------------------------------------------------------------------------------
@@ -181,7 +175,7 @@ static void tests_without_a_gpu_have_the_only_one_of_their_node(void **state)
     (void)state;
     static const char *const nameless[] = {""};
     struct err err = {0};
-    struct store s = open_store("nameless.db");
+    AUTO(store_close) struct store s = open_store("nameless.db");
     for (int several = 0; several < 2; several++) {
         struct draft d;
         draft_night(&d, several);
@@ -211,7 +205,6 @@ static void tests_without_a_gpu_have_the_only_one_of_their_node(void **state)
     assert_int_equal(h.series[0].points[1].device, 0);
     assert_int_equal(h.series[0].points[2].device, 0);
     history_release(&h);
-    store_close(&s);
 }
 
 static void a_history_has_a_point_for_each_gpu(void **state)
@@ -219,7 +212,7 @@ static void a_history_has_a_point_for_each_gpu(void **state)
     (void)state;
     static const char *const both[] = {"GPU-0", "GPU-1"};
     struct err err = {0};
-    struct store s = open_store("points.db");
+    AUTO(store_close) struct store s = open_store("points.db");
     for (int night = 0; night < 3; night++)
         store_night(&s, night, both, 2, 1);
     struct history h;
@@ -253,7 +246,6 @@ static void a_history_has_a_point_for_each_gpu(void **state)
     f.gpu = "GPU-9";
     assert_int_equal(timeline_load(&s, &f, &changes, &t, &err), -1);
     assert_non_null(strstr(err.msg, "names a GPU \"GPU-9\""));
-    store_close(&s);
 }
 
 static struct comparison must_compare(struct store *s, int64_t base, int64_t now, struct against *a)
@@ -275,7 +267,7 @@ static void a_cell_that_moved_to_another_card_is_inconclusive(void **state)
     (void)state;
     static const char *const first[] = {"GPU-0"}, *const second[] = {"GPU-1"},
                              *const both[] = {"GPU-0", "GPU-1"};
-    struct store s = open_store("moves.db");
+    AUTO(store_close) struct store s = open_store("moves.db");
     struct against a;
     int64_t base = store_night(&s, 1, first, 1, 1);
     store_night(&s, 2, both, 2, 1);
@@ -299,7 +291,6 @@ static void a_cell_that_moved_to_another_card_is_inconclusive(void **state)
     assert_true(comparison_regressed(&c));
     comparison_release(&c);
     against_release(&a);
-    store_close(&s);
 }
 
 int main(void)

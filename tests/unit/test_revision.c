@@ -26,15 +26,13 @@ static void git_line(const char *dir, const char *const *args, char *out, size_t
     size_t n = 11;
     struct run_result res;
     struct err err = {0};
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 1 << 20};
     for (; *args && n < COUNT(argv) - 1; args++)
         argv[n++] = *args;
-    buf_init(&text, 1 << 20);
     assert_ok(run_capture(argv, NULL, patience_s, &text, &res, &err), &err);
     if (!res.exited || res.exit_code != 0)
         fail_msg("git: %s", res.stderr_text);
     snprintf(out, size, "%.*s", (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
-    buf_release(&text);
 }
 
 #define git(dir, ...)                                                                                        \

@@ -27,7 +27,7 @@ static int64_t must_find(struct store *s, const char *word)
 static void latest_is_the_newest_sweep_that_counts(void **state)
 {
     (void)state;
-    struct store s = open_store("latest.db");
+    AUTO(store_close) struct store s = open_store("latest.db");
     struct err err = {0};
     int64_t key;
     int64_t confirm = store_run(&s, 3, PURPOSE_CONFIRM);
@@ -43,13 +43,12 @@ static void latest_is_the_newest_sweep_that_counts(void **state)
     assert_ok(runs_unreject(&s, second, &err), &err);
     assert_int_equal(must_find(&s, "latest"), second);
     assert_err(runs_unreject(&s, second, &err), &err, ERR_INPUT, "not rejected");
-    store_close(&s);
 }
 
 static void runs_are_listed_by_purpose(void **state)
 {
     (void)state;
-    struct store s = open_store("purposes.db");
+    AUTO(store_close) struct store s = open_store("purposes.db");
     struct err err = {0};
     struct run_list list;
     const struct run_filter noise = {.purpose = "noise"};
@@ -59,13 +58,12 @@ static void runs_are_listed_by_purpose(void **state)
     assert_int_equal(list.count, 1);
     assert_int_equal(list.runs[0].key, key);
     run_list_release(&list);
-    store_close(&s);
 }
 
 static void a_rejected_run_is_kept_and_never_compared(void **state)
 {
     (void)state;
-    struct store s = open_store("rejected.db");
+    AUTO(store_close) struct store s = open_store("rejected.db");
     struct err err = {0};
     struct against a;
     const struct compare_options o = compare_defaults();
@@ -84,17 +82,16 @@ static void a_rejected_run_is_kept_and_never_compared(void **state)
     against_release(&a);
     run_data_release(&now);
     run_data_release(&next);
-    store_close(&s);
 }
 
 static void a_baseline_keeps_a_run_to_compare_with(void **state)
 {
     (void)state;
-    struct store s = open_store("held.db");
+    AUTO(store_close) struct store s = open_store("held.db");
     struct err err = {0};
     struct baseline b;
     int64_t first = store_run(&s, 0, PURPOSE_SWEEP), second = store_run(&s, 1, PURPOSE_SWEEP);
-    struct run_data now = must_load(&s, store_run(&s, 2, PURPOSE_SWEEP));
+    AUTO(run_data_release) struct run_data now = must_load(&s, store_run(&s, 2, PURPOSE_SWEEP));
     assert_ok(baseline_set(&s, "gold", first, false, &err), &err);
     assert_err(runs_reject(&s, first, "bad", &err), &err, ERR_INPUT, "\"gold\" would have no run left",
                "baseline set gold RUN");
@@ -109,28 +106,23 @@ static void a_baseline_keeps_a_run_to_compare_with(void **state)
     assert_ok(baseline_resolve(&s, "gold", &now.info, &b, &err), &err);
     assert_int_equal(b.key, second);
     assert_int_equal(b.runs, 2);
-    run_data_release(&now);
-    store_close(&s);
 }
 
 /* A partial run that continued is stored again under the same key. */
 static void a_rejection_survives_the_rest_of_the_run(void **state)
 {
     (void)state;
-    struct store s = open_store("continued.db");
+    AUTO(store_close) struct store s = open_store("continued.db");
     struct err err = {0};
-    struct ingest_result result;
     make_bundle("rest_part", "run-rest");
     unlink(in_scratch("rest_part/manifest.json"));
     unlink(in_scratch("rest_part/v3/ctx_512_run2/perf.json"));
-    assert_ok(ingest_bundle(&s, in_scratch("rest_part"), NULL, &result, &err), &err);
+    struct ingest_result result = ingested(&s, in_scratch("rest_part"), NULL);
     assert_ok(runs_reject(&s, result.key, "bad", &err), &err);
-    assert_ok(ingest_bundle(&s, make_bundle("rest_full", "run-rest"), NULL, &result, &err), &err);
+    result = ingested(&s, make_bundle("rest_full", "run-rest"), NULL);
     assert_int_equal(result.effect, INGEST_REPLACED);
-    struct run_data run = must_load(&s, result.key);
+    AUTO(run_data_release) struct run_data run = must_load(&s, result.key);
     assert_string_equal(run.info.rejected, "bad");
-    run_data_release(&run);
-    store_close(&s);
 }
 
 static const char *with_job_key(const char *name, const char *key, const char *value)
@@ -158,40 +150,18 @@ static enum run_purpose purpose_of(struct store *s, const char *dir)
 static void a_bundle_tells_its_purpose(void **state)
 {
     (void)state;
-    struct store s = open_store("told.db");
-    struct err err = {0};
-    struct ingest_result result;
+    AUTO(store_close) struct store s = open_store("told.db");
     assert_int_equal(purpose_of(&s, make_bundle("plain", "plain")), PURPOSE_SWEEP);
     assert_int_equal(purpose_of(&s, with_job_key("by_key", "purpose", "bisect")), PURPOSE_BISECT);
-    assert_int_equal(purpose_of(&s, with_job_key("by_tag", "tag", "noise")), PURPOSE_NOISE);
-    assert_err(ingest_bundle(&s, with_job_key("unknown", "purpose", "fun"), NULL, &result, &err), &err,
-               ERR_INPUT, "purpose is \"fun\"");
-    store_close(&s);
-}
-
-/* A sweep that its user tagged "noise" is a sweep. */
-static void a_tag_is_no_purpose(void **state)
-{
-    (void)state;
-    struct store s = open_store("tagged.db");
-    const char *dir = with_job_key("tagged", "tag", "noise");
-    char path[FS_PATH_MAX];
-    struct err err = {0};
-    snprintf(path, sizeof path, "%s/job.json", dir);
-    json_t *job = json_load(path, 1 << 20, &err);
-    json_object_set_new(job, "purpose", json_string("sweep"));
-    assert_ok(json_save(path, job, &err), &err);
-    json_decref(job);
-    write_manifest("tagged", "tagged");
-    assert_int_equal(purpose_of(&s, in_scratch("tagged")), PURPOSE_SWEEP);
-    store_close(&s);
+    assert_int_equal(purpose_of(&s, with_job_key("tagged", "tag", "noise")), PURPOSE_SWEEP);
+    must_refuse(&s, with_job_key("unknown", "purpose", "fun"), "purpose is \"fun\"");
 }
 
 /* Searches and causes name runs by their row. */
 static void the_row_of_a_removed_run_stays_its_own(void **state)
 {
     (void)state;
-    struct store s = open_store("rows.db");
+    AUTO(store_close) struct store s = open_store("rows.db");
     struct err err = {0};
     int64_t first = store_run(&s, 0, PURPOSE_SWEEP), removed[2];
     removed[0] = store_run(&s, 1, PURPOSE_BISECT);
@@ -208,7 +178,6 @@ static void the_row_of_a_removed_run_stays_its_own(void **state)
     assert_int_equal(store_run(&s, 1, PURPOSE_BISECT), removed[0]);
     assert_int_equal(store_run(&s, 2, PURPOSE_BISECT), removed[1]);
     assert_true(store_run(&s, 4, PURPOSE_SWEEP) > other);
-    store_close(&s);
 }
 
 int main(void)
@@ -221,7 +190,6 @@ int main(void)
         cmocka_unit_test(the_row_of_a_removed_run_stays_its_own),
         cmocka_unit_test(a_rejection_survives_the_rest_of_the_run),
         cmocka_unit_test(a_bundle_tells_its_purpose),
-        cmocka_unit_test(a_tag_is_no_purpose),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -22,7 +22,7 @@ static json_t *row_of(const struct sample *s)
 static void a_row_has_what_was_measured(void **state)
 {
     struct sample s;
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 4096};
     (void)state;
     sample_clear(&s, 12.34567);
     s.value[SAMPLE_VRAM_USED] = 205822885888.0;
@@ -31,7 +31,6 @@ static void a_row_has_what_was_measured(void **state)
     s.value[SAMPLE_SCLK] = 2099;
     s.value[SAMPLE_TEMP_JUNCTION] = 61.996;
     s.value[SAMPLE_NEIGHBOURS] = 0;
-    buf_init(&text, 4096);
     sample_row_add(&text, &s);
     json_t *row = row_of(&s);
     assert_non_null(strstr(buf_str(&text), "{\"t\":12.3457,"));
@@ -44,7 +43,6 @@ static void a_row_has_what_was_measured(void **state)
     assert_int_equal(json_integer_value(json_object_get(row, sample_key(SAMPLE_SCLK))), 2099);
     assert_int_equal(json_integer_value(json_object_get(row, sample_key(SAMPLE_NEIGHBOURS))), 0);
     json_decref(row);
-    buf_release(&text);
 }
 
 /* Numbers of every size, and what no sensor should say. */

@@ -95,11 +95,10 @@ static void damage_is_an_error_and_nothing_worse(void **state)
 {
     (void)state;
     struct err err = {0};
-    struct buf packed;
+    AUTO(buf_release) struct buf packed = {.max = SIZE_MAX / 2};
     struct samples t, back;
     struct stats_rng rng;
     make_samples(&t, 200);
-    buf_init(&packed, SIZE_MAX / 2);
     samples_pack(&t, &packed);
     for (size_t len = 0; len < packed.len; len++)
         assert_err(samples_unpack(packed.data, len, &back, &err), &err, ERR_STORAGE, "damaged");
@@ -114,7 +113,6 @@ static void damage_is_an_error_and_nothing_worse(void **state)
         packed.data[at] = was;
     }
     assert_true(noticed > 0);
-    buf_release(&packed);
     samples_release(&t);
 }
 

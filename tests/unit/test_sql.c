@@ -6,7 +6,7 @@
 static void values_are_bound_and_read_by_name_in_any_order(void **state)
 {
     (void)state;
-    struct store s = open_store("sql.db");
+    AUTO(store_close) struct store s = open_store("sql.db");
     struct err err = {0};
     char text[16];
     struct sql_stmt *stmt = sql_prepare(&s, "SELECT :a AS a, :b AS b, :c AS c, :a AS again", &err);
@@ -22,7 +22,6 @@ static void values_are_bound_and_read_by_name_in_any_order(void **state)
     assert_int_equal(sql_col_int(stmt, "a", 0), 1);
     assert_int_equal(sql_step(stmt, &err), 0);
     sql_finalize(stmt);
-    store_close(&s);
 }
 
 /* store_close() asserts that there was no mistake. */

@@ -10,7 +10,7 @@
 static void is_made_with_its_folder(void **state)
 {
     (void)state;
-    struct store s = open_store("deep/er/results.db");
+    AUTO(store_close) struct store s = open_store("deep/er/results.db");
     struct stat st;
     assert_int_equal(query_int(&s, "PRAGMA user_version"), store_version_known());
     assert_int_equal(query_int(&s, "PRAGMA foreign_keys"), 1);
@@ -20,7 +20,6 @@ static void is_made_with_its_folder(void **state)
     store_close(&s);
     s = open_store("deep/er/results.db");
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
-    store_close(&s);
 }
 
 static void reading_needs_a_store(void **state)
@@ -45,12 +44,11 @@ static void reading_needs_a_store(void **state)
 static void reading_cannot_write(void **state)
 {
     (void)state;
-    struct store s = open_store("readonly.db");
+    AUTO(store_close) struct store s = open_store("readonly.db");
     struct err err = {0};
     store_close(&s);
     assert_ok(store_open(&s, in_scratch("readonly.db"), STORE_READ, &err), &err);
     assert_int_equal(sqlite3_exec(s.db, "DELETE FROM run", NULL, NULL, NULL), SQLITE_READONLY);
-    store_close(&s);
 }
 
 static void hash_of(const char *name, char *hex)
@@ -181,7 +179,7 @@ static void a_limit_on_file_size_is_named(void **state)
     (void)state;
     static const rlim_t limits[] = {0, 1024, 4096, 8192, 20000, 40000, 60000, 100000};
     char name[64];
-    struct store s = open_store("limited.db");
+    AUTO(store_close) struct store s = open_store("limited.db");
     store_close(&s);
     signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -198,7 +196,6 @@ static void a_limit_on_file_size_is_named(void **state)
     signal(SIGXFSZ, SIG_DFL);
     assert_ok(store_open(&s, in_scratch("limited.db"), STORE_READ, &err), &err);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
-    store_close(&s);
 }
 
 static void a_copy_is_whole(void **state)
@@ -264,7 +261,7 @@ static const char *suite_status(int i)
 static void the_schema_knows_the_statuses(void **state)
 {
     (void)state;
-    struct store s = open_store("statuses.db");
+    AUTO(store_close) struct store s = open_store("statuses.db");
     check_list(&s, "run",
                "INSERT INTO run (run_id, ticket, date, node, mode, origin, content_sha256, ordered_at, "
                "ingested_at, status)"
@@ -285,7 +282,6 @@ static void the_schema_knows_the_statuses(void **state)
                      SQLITE_CONSTRAINT_CHECK);
     assert_int_equal(sqlite3_exec(s.db, "UPDATE test SET prefill_s = 0", NULL, NULL, NULL),
                      SQLITE_CONSTRAINT_CHECK);
-    store_close(&s);
 }
 
 static void check_words(struct store *s, const char *column, const char *const *words, size_t n)
@@ -311,7 +307,7 @@ static void no_check_of_a_test_makes_a_table(void **state)
                              *const held[] = {"cgroup", "scope", "group", "container"},
                              *const meters[] = {"accumulator", "power"};
     (void)state;
-    struct store s = open_store("checks.db");
+    AUTO(store_close) struct store s = open_store("checks.db");
     struct err err = {0};
     struct sql_stmt *stmt = sql_prepare(
         &s,
@@ -339,18 +335,16 @@ static void no_check_of_a_test_makes_a_table(void **state)
     check_words(&s, "joules_from", meters, 2);
     assert_int_equal(
         query_int(&s, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
-    store_close(&s);
 }
 
 /* Only a migration may change the schema's own table. */
 static void the_schema_is_out_of_reach(void **state)
 {
     (void)state;
-    struct store s = open_store("reach.db");
+    AUTO(store_close) struct store s = open_store("reach.db");
     sqlite3_exec(s.db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
     assert_int_not_equal(sqlite3_exec(s.db, "UPDATE sqlite_schema SET sql = ''", NULL, NULL, NULL),
                          SQLITE_OK);
-    store_close(&s);
 }
 
 static void the_default_path_follows_the_environment(void **state)

@@ -122,7 +122,7 @@ static void too_little_space_is_said_before(void **state)
 static void cells_without_tests_are_dropped(void **state)
 {
     (void)state;
-    struct store s = open_store("cells.db");
+    AUTO(store_close) struct store s = open_store("cells.db");
     struct err err = {0};
     struct vacuum_need need;
     struct draft d;
@@ -137,7 +137,6 @@ static void cells_without_tests_are_dropped(void **state)
     assert_ok(store_vacuum_begin(&s, &need, &err), &err);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM series"), 0);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM together"), 0);
-    store_close(&s);
 }
 
 int main(void)

@@ -93,7 +93,7 @@ static void compare_newest(struct store *s)
 {
     struct err err = {0};
     const struct compare_options options = compare_defaults();
-    struct run_data now = must_load(s, newest(s));
+    AUTO(run_data_release) struct run_data now = must_load(s, newest(s));
     struct against a;
     struct comparison c;
     assert_ok(against_run(s, &now, newest(s) - 1, &options, &a, &err), &err);
@@ -101,7 +101,6 @@ static void compare_newest(struct store *s)
     assert_true(c.count >= CONTEXTS);
     comparison_release(&c);
     against_release(&a);
-    run_data_release(&now);
 }
 
 /* The nights around an old base are judged too, those between are not. */
@@ -109,24 +108,22 @@ static void compare_with_oldest(struct store *s)
 {
     struct err err = {0};
     const struct compare_options options = compare_defaults();
-    struct run_data now = must_load(s, newest(s));
+    AUTO(run_data_release) struct run_data now = must_load(s, newest(s));
     struct against a;
     assert_ok(against_run(s, &now, 1, &options, &a, &err), &err);
     assert_true(a.nights.nights > HISTORY_NIGHTS_DEFAULT);
     against_release(&a);
-    run_data_release(&now);
 }
 
 static void count_costs(struct store *s)
 {
     struct err err = {0};
-    struct run_data now = must_load(s, newest(s));
+    AUTO(run_data_release) struct run_data now = must_load(s, newest(s));
     struct cost_list l;
     assert_ok(report_costs_load(s, &now.info, 10, &l, &err), &err);
     assert_int_equal(l.count, 10);
     assert_true(l.runs >= FEW);
     report_costs_release(&l);
-    run_data_release(&now);
 }
 
 static int swallow(void *arg, const char *data, size_t len, struct err *err)
