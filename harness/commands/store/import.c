@@ -1,4 +1,5 @@
 /* kernsweep import --map MAP FILE...: stores results of other tools as runs. */
+#include "results/ingest/draft/commit.h"
 #include "results/ingest/import/import.h"
 #include "harness/commands/base/cmd.h"
 
