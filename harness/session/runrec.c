@@ -114,13 +114,10 @@ static int decode_request(struct runrec_request *o, const struct json_at *root, 
     return 0;
 }
 
-/* Records made before runs had a purpose name it after the plan's file (measure.h). */
 static int decode_purpose(const struct json_at *root, struct runrec *r, struct err *err)
 {
-    const char *mark = strrchr(r->plan, '#'), *purpose = run_purpose_name(PURPOSE_SWEEP);
-    if (mark && run_purpose_from_name(mark + 1, &r->purpose))
-        purpose = mark + 1;
-    if (json_get_str_def(root, "purpose", &purpose, err) != 0)
+    const char *purpose;
+    if (json_get_str(root, "purpose", &purpose, err) != 0)
         return -1;
     if (run_purpose_from_name(purpose, &r->purpose))
         return 0;
@@ -142,8 +139,7 @@ static int decode(struct runrec *r, const json_t *obj, const char *file, struct 
         (json_object_get(obj, "set_aside") &&
          read_text(&root, "set_aside", r->set_aside, sizeof r->set_aside, err)) ||
         (json_object_get(obj, "sweep") && read_text(&root, "sweep", r->sweep, sizeof r->sweep, err)) ||
-        (json_object_get(obj, "source_dir") && /* absent from records of older versions */
-         read_text(&root, "source_dir", r->source_dir, sizeof r->source_dir, err)) ||
+        read_text(&root, "source_dir", r->source_dir, sizeof r->source_dir, err) ||
         read_text(&root, "ticket", r->ticket, sizeof r->ticket, err) ||
         read_text(&root, "baseline", r->baseline, sizeof r->baseline, err) ||
         read_text(&root, "state", state, sizeof state, err) ||

@@ -15,10 +15,8 @@ static void read_owner(const char *dir, const char *document, char out[OWNER_MAX
     *out = '\0';
     if (!*dir || fs_join(path, NULL, dir, document) != 0)
         return;
-    json_t *root = json_load(path, DOCUMENT_BYTES_MAX, NULL);
-    const char *run_id = json_string_value(json_object_get(root, "run_id"));
-    snprintf(out, OWNER_MAX, "%s", run_id ? run_id : "");
-    json_decref(root);
+    json_auto_t *root = json_load(path, DOCUMENT_BYTES_MAX, NULL);
+    snprintf(out, OWNER_MAX, "%s", json_text(root, "run_id"));
 }
 
 /* A run that never ended has no manifest, but a job. */

@@ -196,6 +196,18 @@ static inline void put_json(const char *dir, const char *name, json_t *value)
     json_decref(value);
 }
 
+/* A file of a bundle, to be changed and put back with put_json(). */
+static inline json_t *get_json(const char *dir, const char *name)
+{
+    char path[512];
+    struct err err = {0};
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    json_t *value = json_load(in_scratch(path), LIMIT_JSON_BYTES, &err);
+    if (!value)
+        fail_msg("%s", err.msg);
+    return value;
+}
+
 /* A complete bundle of the variants baseline and v3 at contexts 256 and 512, two repetitions; v3 is faster.
  */
 static inline const char *make_bundle(const char *name, const char *run_id)

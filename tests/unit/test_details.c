@@ -13,15 +13,12 @@ static const char *bundle_with(const char *name, const char *run_id, const char 
     make_bundle(name, run_id);
     snprintf(path, sizeof path, "%s/v3/resources.json", name);
     put(path, body);
-    snprintf(path, sizeof path, "%s/summary.json", name);
-    json_t *summary = json_load(in_scratch(path), 1 << 20, &err);
-    assert_non_null(summary);
+    json_t *summary = get_json(name, "summary.json");
     json_t *variant = json_array_get(json_object_get(summary, "variants"), 1);
     json_t *list = json_parse(gates, strlen(gates), "gates", &err);
     assert_non_null(list);
     json_object_set_new(variant, "gates", list);
-    assert_ok(json_save(in_scratch(path), summary, &err), &err);
-    json_decref(summary);
+    put_json(name, "summary.json", summary);
     write_manifest(name, run_id);
     return in_scratch(name);
 }
@@ -180,15 +177,12 @@ static void the_summary_of_a_blocked_run_is_kept(void **state)
     AUTO(store_close) struct store s = open_store("blocked.db");
     struct err err = {0};
     struct run_details d;
-    char path[512];
     (void)state;
     make_bundle("blocked", "details-blocked");
-    snprintf(path, sizeof path, "%s", in_scratch("blocked/summary.json"));
-    json_t *summary = json_load(path, 1 << 20, &err);
+    json_t *summary = get_json("blocked", "summary.json");
     json_object_set_new(summary, "status", json_string("BLOCKED"));
     json_object_set_new(summary, "reason", json_string("this node is used by another run"));
-    assert_ok(json_save(path, summary, &err), &err);
-    json_decref(summary);
+    put_json("blocked", "summary.json", summary);
     write_manifest("blocked", "details-blocked");
     int64_t key = must_ingest(&s, in_scratch("blocked"), NULL);
     assert_ok(details_load(&s, key, &d, &err), &err);

@@ -9,12 +9,9 @@ static const char *bundle_with_image(const char *name, const char *contained, co
 {
     make_bundle(name, name);
     for (int i = 1; i <= 2; i++) {
-        char dir[256], path[512];
-        struct err err = {0};
+        char dir[256];
         snprintf(dir, sizeof dir, "%s/baseline/ctx_256_run%d", name, i);
-        snprintf(path, sizeof path, "%s/perf.json", dir);
-        json_t *perf = json_load(in_scratch(path), LIMIT_JSON_BYTES, &err);
-        assert_non_null(perf);
+        json_t *perf = get_json(dir, "perf.json");
         json_object_set_new(perf, "contained", json_string(contained));
         json_object_set_new(perf, "container",
                             json_pack("{s:s, s:s, s:s}", "engine", "podman", "image", "registry/ks:1",

@@ -9,13 +9,6 @@
 #include "results/stats/stats.h"
 #include "results/store/identity.h"
 
-/* Changes a file of a bundle of make_bundle(). The manifest is made anew by the caller. */
-static json_t *must_read(const char *path)
-{
-    struct err err = {0};
-    return json_load(path, LIMIT_JSON_BYTES, &err);
-}
-
 static const char *const modes[] = {"SPX/NPS1", "SPX/NPS1", "CPX/NPS4"};
 
 /* Repetition i of each cell ran on GPU i, beside i others. */
@@ -26,12 +19,10 @@ static const char *bundle_with_places(const char *name, const char *id, const ch
     for (int v = 0; v < 2; v++)
         for (int c = 256; c <= 512; c *= 2)
             for (int i = 1; i <= 2; i++) {
-                char dir[256], path[512], gpu[32];
+                char dir[256], gpu[32];
                 snprintf(dir, sizeof dir, "%s/%s/ctx_%d_run%d", name, variants[v], c, i);
-                snprintf(path, sizeof path, "%s/perf.json", dir);
                 snprintf(gpu, sizeof gpu, "GPU-%d", i);
-                json_t *perf = must_read(in_scratch(path));
-                assert_non_null(perf);
+                json_t *perf = get_json(dir, "perf.json");
                 json_object_set_new(perf, "gpus",
                                     json_pack("[{s:s, s:i, s:s, s:s}]", "id", gpu, "index", i, "pci",
                                               "0000:c1:00.0", "mode", modes[i]));
@@ -39,9 +30,7 @@ static const char *bundle_with_places(const char *name, const char *id, const ch
                 put_json(dir, "perf.json", perf);
             }
     char path[512];
-    snprintf(path, sizeof path, "%s/job.json", name);
-    json_t *job = must_read(in_scratch(path));
-    assert_non_null(job);
+    json_t *job = get_json(name, "job.json");
     json_object_set_new(job, "sweep", json_string("sweep-7"));
     json_t *first = json_array_get(json_object_get(job, "variants"), 0);
     json_object_set_new(first, "axes", json_pack("{s:i, s:s}", "batch", 4, "dtype", "bf16"));
@@ -130,12 +119,11 @@ static void what_is_no_gpu_is_refused(void **state)
                                       "[{}]"};
     AUTO(store_close) struct store s = open_store("hostile.db");
     for (size_t i = 0; i < COUNT(bad); i++) {
-        char name[16], dir[64], path[128];
+        char name[16], dir[64];
         snprintf(name, sizeof name, "hostile%zu", i);
         make_bundle(name, name);
         snprintf(dir, sizeof dir, "%s/baseline/ctx_256_run1", name);
-        snprintf(path, sizeof path, "%s/perf.json", dir);
-        json_t *perf = must_read(in_scratch(path));
+        json_t *perf = get_json(dir, "perf.json");
         json_object_set_new(perf, "gpus", json_loads(bad[i], JSON_DECODE_ANY, NULL));
         put_json(dir, "perf.json", perf);
         write_manifest(name, name);

@@ -127,14 +127,10 @@ static void a_rejection_survives_the_rest_of_the_run(void **state)
 
 static const char *with_job_key(const char *name, const char *key, const char *value)
 {
-    char path[FS_PATH_MAX];
-    struct err err = {0};
     make_bundle(name, name);
-    snprintf(path, sizeof path, "%s/job.json", in_scratch(name));
-    json_t *job = json_load(path, 1 << 20, &err);
+    json_t *job = get_json(name, "job.json");
     json_object_set_new(job, key, json_string(value));
-    assert_ok(json_save(path, job, &err), &err);
-    json_decref(job);
+    put_json(name, "job.json", job);
     write_manifest(name, name);
     return in_scratch(name);
 }

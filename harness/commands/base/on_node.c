@@ -64,11 +64,11 @@ int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, stru
     return 0;
 }
 
-/* Executors of older versions do not tell the purpose. */
+/* A job need not tell its purpose. */
 static bool is_sweep(const json_t *run)
 {
-    const char *purpose = json_string_value(json_object_get(run, "purpose"));
-    return !purpose || strcmp(purpose, run_purpose_name(PURPOSE_SWEEP)) == 0;
+    const char *purpose = json_text(run, "purpose");
+    return !*purpose || strcmp(purpose, run_purpose_name(PURPOSE_SWEEP)) == 0;
 }
 
 /* The only run whose id begins with word, the newest sweep for "latest", or the newest run for NULL. */

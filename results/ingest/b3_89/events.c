@@ -50,9 +50,8 @@ static int64_t time_of(const json_t *event)
 /* A text, or "". Of several words, which a test that printed its timings several times has, the last. */
 static const char *last_word(const json_t *event, const char *key)
 {
-    const char *text = json_string_value(json_object_get(event, key)),
-               *space = text ? strrchr(text, ' ') : NULL;
-    return space ? space + 1 : text ? text : "";
+    const char *text = json_text(event, key), *space = strrchr(text, ' ');
+    return space ? space + 1 : text;
 }
 
 /* A number, or a text that is one; NaN for anything else ("NA") and outside 0 to most. */
@@ -68,7 +67,7 @@ static double number_of(const json_t *event, const char *key, double most)
 }
 
 /* "" for "NA", which the executor wrote for a missing value. */
-static void text_of(const json_t *event, const char *key, char *out, size_t size)
+static void value_of(const json_t *event, const char *key, char *out, size_t size)
 {
     const char *text = last_word(event, key);
     snprintf(out, size, "%s", strcmp(text, "NA") != 0 ? text : "");
@@ -101,7 +100,7 @@ static int read_test(const struct json_at *at, enum b3_stage stage, struct b3_ev
     out->signal = RUN_UNKNOWN;
     out->timeout_s = number_of(at->value, "timeout_s", 1e9);
     read_values(at->value, out);
-    text_of(at->value, "attn_impl", out->attn_impl, sizeof out->attn_impl);
+    value_of(at->value, "attn_impl", out->attn_impl, sizeof out->attn_impl);
     if (stage == B3_STARTED && time_of(at->value) != WHEN_UNKNOWN)
         when_format(time_of(at->value), out->started_at);
     return status_from_name(status, &out->status) ? 0 : err_set(err, ERR_INPUT, "no status");
@@ -172,7 +171,7 @@ static void list_of(const json_t *event, const char *key, char *out, size_t size
     if (json_is_integer(value))
         snprintf(out, size, "%lld", (long long)json_integer_value(value));
     else
-        text_of(event, key, out, size);
+        value_of(event, key, out, size);
 }
 
 /* The tests that the suite was to run: every variant at every context. */
@@ -196,7 +195,7 @@ static int begin_suite(struct b3_events *e, const json_t *event, struct err *err
 {
     double total = number_of(event, "total_tests", LIMIT_TESTS);
     char mode[sizeof e->mode];
-    text_of(event, "mode", mode, sizeof mode);
+    value_of(event, "mode", mode, sizeof mode);
     if (strcmp(mode, "perf") == 0 || strcmp(mode, "debug") == 0)
         snprintf(e->mode, sizeof e->mode, "%s", mode);
     e->begun = true;
@@ -211,8 +210,7 @@ static int take_event(struct b3_events *e, const json_t *event, struct err *err)
 {
     struct json_at at = json_root(event, "event");
     enum event_type type;
-    const char *name = json_string_value(json_object_get(event, "event"));
-    if (!name || !event_from_name(name, &type))
+    if (!event_from_name(json_text(event, "event"), &type))
         return 0;
     if (type == EVENT_SUITE_START)
         return begin_suite(e, event, err);

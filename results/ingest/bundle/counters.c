@@ -1,6 +1,7 @@
 #include "results/ingest/bundle/counters.h"
 
 #include "common/base/alloc.h"
+#include "common/base/json.h"
 #include "common/base/text.h"
 #include "results/ingest/text/csv.h"
 
@@ -28,12 +29,6 @@ struct table_sums {
     struct kernel_sums *kernels;
     size_t count;
 };
-
-static const char *text_at(const json_t *row, const char *key)
-{
-    const char *text = json_string_value(json_object_get(row, key));
-    return text ? text : "";
-}
 
 static struct kernel_sums *kernel_of(struct table_sums *t, const char *name)
 {
@@ -101,14 +96,14 @@ static bool is_asked(const char *const *asked, const char *column)
 static void sum_ncu(const json_t *rows, const char *const *asked, struct table_sums *t)
 {
     const json_t *units = json_array_get(rows, 0);
-    bool has_units = !*text_at(units, "ID");
+    bool has_units = !*json_text(units, "ID");
     for (size_t i = has_units; i < json_array_size(rows); i++) {
         json_t *row = json_array_get(rows, i), *value;
         const char *column;
         json_object_foreach(row, column, value)
         {
             if (is_asked(asked, column))
-                add(t, text_at(row, "Kernel Name"), column, has_units ? text_at(units, column) : "",
+                add(t, json_text(row, "Kernel Name"), column, has_units ? json_text(units, column) : "",
                     json_string_value(value));
         }
     }
@@ -119,8 +114,8 @@ static void sum_rocprofv3(const json_t *rows, struct table_sums *t)
 {
     size_t i;
     const json_t *row;
-    json_array_foreach(rows, i, row)
-        add(t, text_at(row, "Kernel_Name"), text_at(row, "Counter_Name"), "", text_at(row, "Counter_Value"));
+    json_array_foreach(rows, i, row) add(t, json_text(row, "Kernel_Name"), json_text(row, "Counter_Name"), "",
+                                         json_text(row, "Counter_Value"));
 }
 
 /* ncu writes its own messages between the lines of the table. */

@@ -26,8 +26,7 @@ static int read_gate(const struct json_at *at, size_t variant, struct run_detail
 static int read_variant_gates(const struct json_at *at, struct draft *d, struct err *err)
 {
     struct json_at gates = json_member(at, "gates");
-    const char *name = json_string_value(json_object_get(at->value, "name"));
-    size_t variant = name ? draft_variant(d, name) : d->n_variants;
+    size_t variant = draft_variant(d, json_text(at->value, "name"));
     for (size_t i = 0; variant < d->n_variants && i < json_array_size(gates.value); i++) {
         struct json_at gate = json_element(&gates, i);
         if (d->details.n_gates == DETAILS_GATES_MAX)

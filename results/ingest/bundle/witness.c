@@ -40,14 +40,12 @@ static void take_metrics(struct witness *w, const json_t *told)
 static void take(struct witness *of, size_t tests, const json_t *told, const char *wall)
 {
     json_int_t index = json_integer_value(json_object_get(told, "test_index"));
-    const char *status = json_string_value(json_object_get(told, "exit_status"));
     struct witness w = {.known = true,
                         .wall_s = number(json_object_get(told, wall)),
                         .prefill_s = number(json_object_get(told, "prefill_s"))};
-    if (index < 1 || (size_t)index > tests || !status || !status_from_name(status, &w.status))
+    if (index < 1 || (size_t)index > tests || !status_from_name(json_text(told, "exit_status"), &w.status))
         return;
-    const char *sha256 = json_string_value(json_object_get(told, "perf_sha256"));
-    snprintf(w.sha256, sizeof w.sha256, "%.*s", SHA256_HEX_LEN, sha256 ? sha256 : "");
+    snprintf(w.sha256, sizeof w.sha256, "%.*s", SHA256_HEX_LEN, json_text(told, "perf_sha256"));
     take_metrics(&w, told);
     w.gpu = of[index - 1].gpu;
     free(of[index - 1].metric);
@@ -82,10 +80,10 @@ static void take_line(struct witnesses *w, struct json_arena *arena, const char 
         !memmem(line, len, "\"TEST_START\"", strlen("\"TEST_START\"")))
         return;
     const json_t *event = json_parse_in(arena, line, len, "events.jsonl", &ignored);
-    const char *name = json_string_value(json_object_get(event, "event"));
-    if (name && strcmp(name, "TEST_END") == 0)
+    const char *name = json_text(event, "event");
+    if (strcmp(name, "TEST_END") == 0)
         take(w->journal, w->tests, event, "wall_s");
-    else if (name && strcmp(name, "TEST_START") == 0)
+    else if (strcmp(name, "TEST_START") == 0)
         take_start(w->journal, w->tests, event);
     json_arena_reset(arena);
 }

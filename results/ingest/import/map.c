@@ -148,10 +148,8 @@ static json_t *parse_map(const char *text, size_t len, const char *name, struct 
 
 void import_builtin_about(size_t i, char *out, size_t size)
 {
-    json_t *root = i < (size_t)builtin_maps_count ? json_loads(builtin_maps[i].text, 0, NULL) : NULL;
-    const char *about = json_string_value(json_object_get(root, "about"));
-    snprintf(out, size, "%s", about ? about : "");
-    json_decref(root);
+    json_auto_t *root = i < (size_t)builtin_maps_count ? json_loads(builtin_maps[i].text, 0, NULL) : NULL;
+    snprintf(out, size, "%s", json_text(root, "about"));
 }
 
 int import_map_load(struct import_map *m, const char *word, struct err *err)
