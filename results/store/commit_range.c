@@ -53,7 +53,7 @@ static void grow_slots(struct commit_graph *g)
         *find_slot(g, g->nodes[i].id) = i + 1;
 }
 
-/* Index of the commit, which is made if it is new. */
+/* The index of the commit, which is added if it is new. */
 static size_t graph_node(struct commit_graph *g, const char *id)
 {
     grow_slots(g);

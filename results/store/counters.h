@@ -35,7 +35,8 @@ struct counter_list {
 struct counter *counter_list_add(struct counter_list *l);
 void counter_list_release(struct counter_list *l);
 
-/* Inside the caller's transaction, after the run's variants. What is listed twice is stored once. */
+/* Called inside the caller's transaction, after the run's variants were stored. What is listed twice is
+ * stored once. */
 int counters_store(struct store *s, int64_t run_key, const struct counter_list *l, struct err *err);
 /* Those of the run or, if it has none, of the newest run that measured the same sources of its plan again on
  * its node. */

@@ -54,10 +54,10 @@ struct run_details {
     size_t n_kernels, cap_kernels;
 };
 
-/* Inside the caller's transaction. */
+/* Called inside the caller's transaction. */
 int details_store(struct store *s, int64_t run_key, const struct run_details *d, struct err *err);
 int details_load(struct store *s, int64_t run_key, struct run_details *out, struct err *err);
-/* Only the kernels. */
+/* Loads the kernels only. */
 int details_load_kernels(struct store *s, int64_t run_key, struct run_details *out, struct err *err);
 void details_release(struct run_details *d);
 

@@ -20,22 +20,22 @@ struct device_identity {
 };
 
 void device_identity_begin(struct device_identity *id);
-/* In any order. Facts that do not identify a GPU are ignored. */
+/* Facts may come in any order; those that do not identify a GPU are ignored. */
 void device_identity_add(struct device_identity *id, const struct run_fact *fact);
 uint64_t device_identity_end(const struct device_identity *id);
 /* If the fact is this id of a GPU, however that is written, the length of what the keys of the GPU begin with
  * ("gpus3"); else 0. */
 size_t device_owner(const struct run_fact *fact, const char *id);
 
-/* Of GPUs by their ids and mode, as run_test has them. */
+/* The identity of GPUs by their ids and mode, as run_test has them. */
 uint64_t gpu_identity(const char *gpu, const char *mode);
-/* Of the only GPU that the facts of a run name. */
+/* The identity of the only GPU that the facts of a run name. */
 uint64_t run_device(const struct run_data *run);
-/* Of the test's GPUs, else of the run's only one. */
+/* The identity of the test's GPUs, else of the run's only one. */
 uint64_t test_device(const struct run_data *run, const struct run_test *t);
-/* Of a hexadecimal hash; 0 for "". */
+/* Folds a hexadecimal hash; "" gives 0. */
 uint64_t run_identity(const char *sha256);
-/* Of the code that a cell of this variant runs. */
+/* The identity of the code that a cell of this variant runs. */
 uint64_t variant_code(const struct run_variant *v);
 
 #endif

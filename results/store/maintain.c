@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-/* Of one kind that are named: a damaged file may have a problem in each of its rows. */
+/* So many problems of one kind are named, as a damaged file may have one in each of its rows. */
 enum { NAMED_MAX = 100 };
 
 struct check {

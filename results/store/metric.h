@@ -66,7 +66,7 @@ struct metric_info {
     bool metered;      /* by the card's accumulator or its power: that matters too */
 };
 
-/* As a run defines it. */
+/* How a run defines one of its own. */
 struct metric_definition {
     char name[LIMIT_NAME + 1];
     char unit[LIMIT_UNIT + 1];

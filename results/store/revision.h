@@ -30,13 +30,13 @@ void commit_list_release(struct commit_list *l);
 /* 40 or 64 lower-case hex digits. */
 bool commit_is_id(const char *s);
 
-/* Inside the caller's transaction. Without a commit nothing is stored. */
+/* Called inside the caller's transaction. Stores nothing if the commit is not known. */
 int revision_store(struct store *s, int64_t run_key, const struct run_revision *r,
                    const struct commit_list *log, struct err *err);
 /* 1 if the commit is known, 0 if not, -1 with err. */
 int commit_load(struct store *s, const char *id, struct commit *out, struct err *err);
 
-/* Of a stored run; empty if there is none. */
+/* Loads that of a stored run; it is empty if there is none. */
 int revision_load(struct store *s, int64_t run_key, struct run_revision *out, struct err *err);
 
 /* The columns of run_revision (g) that revision_read() reads, and the join with a run (r). */

@@ -19,7 +19,7 @@ size_t run_data_values(const struct run_data *r, const struct cell *c, enum metr
     return n;
 }
 
-/* Of warm-ups only: what they ended with says that nothing was measured, not that it is OK. */
+/* A cell of which only warm-ups ran was not measured, even if they were OK. */
 static void summarise_warmups(const struct run_data *r, struct cell *c)
 {
     c->status = STATUS_SKIPPED;

@@ -196,7 +196,7 @@ struct run_data {
 
 void run_data_release(struct run_data *r);
 
-/* Nothing is known. */
+/* Makes all of it unknown. */
 void run_activity_init(struct run_activity *a);
 
 /* Fails with ERR_INPUT for a rejected run, with its reason and how to accept it again. */

@@ -8,7 +8,7 @@
 
 /* On error *out is empty and may be released. */
 int run_data_load(struct store *s, int64_t key, struct run_data *out, struct err *err);
-/* Only its info and facts. */
+/* Loads the run's info and facts only. */
 int run_facts_load(struct store *s, int64_t key, struct run_data *out, struct err *err);
 
 /* For modules that select runs themselves; a WHERE on r may follow. */

@@ -44,7 +44,7 @@ void sql_describe(sqlite3 *db, char *out, size_t size);
 /* Never NULL: if the text cannot be prepared, err is set, and the first step fails. The text must live as
  * long as the statement. */
 struct sql_stmt *sql_prepare(struct store *s, const char *text, struct err *err);
-/* The same, with one integer bound. */
+/* Prepares in the same way, and binds one integer. */
 struct sql_stmt *sql_prepare_int(struct store *s, const char *text, const char *name, int64_t v,
                                  struct err *err);
 void sql_finalize(struct sql_stmt *stmt); /* NULL is fine */

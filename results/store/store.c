@@ -132,7 +132,7 @@ static int open_file(struct store *s, struct err *err)
 
 #define WRITING "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8000"
 
-/* Only a new file heeds auto_vacuum (vacuum.h); any other would be locked for it. */
+/* Only a new file heeds auto_vacuum, which maintain.h needs; any other would be locked for it. */
 static bool is_new(const struct store *s)
 {
     struct stat st;
@@ -249,8 +249,8 @@ static int copy_unchanged(const struct store *s, const char *tmp, const char *pa
     return rc == 0 ? 0 : err_wrap(err, "backup before the migration");
 }
 
-/* In the transaction of the migration: nobody stores anything between the copy and the migration, and nobody
- * else makes the copy, so that what lies there of one is a killed process's. */
+/* This runs in the transaction of the migration: nobody stores anything between the copy and the migration,
+ * and nobody else makes the copy, so that what lies there of one was left by a killed process. */
 static int backup_before(const struct store *s, int64_t version, struct err *err)
 {
     char path[FS_PATH_MAX + 32], tmp[FS_PATH_MAX + 48];

@@ -57,10 +57,10 @@ static void images_of_one_name_may_differ(void **state)
     static const char *const other[] = {"sha256:aa", "sha256:bb"};
     (void)state;
     AUTO(store_close) struct store s = open_store("several.db");
+    AUTO(run_data_release)
     struct run_data r =
         must_load(&s, must_ingest(&s, bundle_with_image("several", "container", other), NULL));
     assert_string_equal(r.variants[0].image_digest, IMAGES_SEVERAL);
-    run_data_release(&r);
 }
 
 /* Such a test is kept, and not believed. */

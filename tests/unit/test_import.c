@@ -10,6 +10,7 @@ static void google_benchmark_is_imported(void **state)
 {
     (void)state;
     AUTO(store_close) struct store s = open_store("google.db");
+    AUTO(run_data_release)
     struct run_data r =
         import_stored(&s, "google-benchmark", "tests/fixtures/import/google-benchmark.json", NULL, 0);
     assert_string_equal(r.info.node, "example");
@@ -31,7 +32,6 @@ static void google_benchmark_is_imported(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM extra JOIN quantity q ON q.id = quantity_id"
                                    " WHERE q.name = 'items_per_second'"),
                      6);
-    run_data_release(&r);
 }
 
 static void hyperfine_is_imported(void **state)
@@ -66,6 +66,7 @@ static void pytest_benchmark_is_imported(void **state)
 {
     (void)state;
     AUTO(store_close) struct store s = open_store("pytest.db");
+    AUTO(run_data_release)
     struct run_data r =
         import_stored(&s, "pytest-benchmark", "tests/fixtures/import/pytest-benchmark.json", NULL, 0);
     assert_int_equal(r.n_cells, 2);
@@ -73,7 +74,6 @@ static void pytest_benchmark_is_imported(void **state)
     assert_non_null(c);
     assert_true(c->ok >= 5);
     assert_true(c->median[METRIC_KERNEL_MS] > 1e-4 && c->median[METRIC_KERNEL_MS] < 1);
-    run_data_release(&r);
 }
 
 /* Of the tool itself, on the CPU: prompts of 64 and 128 tokens, each without and with flash attention; what
@@ -117,13 +117,13 @@ static void llama_bench_with_automatic_flash_attention(void **state)
 {
     (void)state;
     AUTO(store_close) struct store s = open_store("llama_auto.db");
+    AUTO(run_data_release)
     struct run_data r =
         import_stored(&s, "llama-bench", "tests/fixtures/import/llama-bench-fa-auto.json", NULL, 0);
     assert_int_equal(r.n_cells, 2);
     assert_string_equal(r.variants[0].name, "llama_tiny_F16.faauto.kf16.ngl99.ub512.t2.d0");
     assert_near(r.cells[0].median[METRIC_PREFILL_S], 0.101, 1e-12);
     assert_string_equal(run_data_fact(&r, "gpus0.name"), "a GPU");
-    run_data_release(&r);
 }
 
 /* Of the tool itself, on an H100: a power of two as the context with a second number, one state of which is
@@ -253,6 +253,7 @@ static void what_python_writes_is_read(void **state)
     put("python_map.json",
         MAP_HEAD("json", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":{\"at\":\"/t\",\"unit\":\"ms\"}},"
                                "\"extras\":{\"gflops\":{\"at\":\"/g\",\"default\":null}}}");
+    AUTO(run_data_release)
     struct run_data r =
         import_stored(&s, in_scratch("python_map.json"),
                       put("python.json", "\xef\xbb\xbf[{\"k\": \"NaN is a name\", \"t\": NaN},\n {\"k\": "
@@ -273,7 +274,6 @@ static void what_python_writes_is_read(void **state)
     r = import_stored(&s, in_scratch("mark_map.json"), put("mark.csv", "\xef\xbb\xbfk,t\na,1\nb,nan\n"), NULL,
                       1);
     assert_int_equal(run_data_cell(&r, "b", 0)->status, STATUS_INVALID);
-    run_data_release(&r);
 }
 
 /* The rows are the members of an object, by name; or one line of JSON is one row. */
@@ -283,6 +283,7 @@ static void rows_may_be_members_of_an_object(void **state)
     AUTO(store_close) struct store s = open_store("members.db");
     put("members_map.json",
         MAP_HEAD("json", "/results/*") "\"test\":{\"variant\":{\"key\":true},\"kernel_ms\":\"/t\"}}");
+    AUTO(run_data_release)
     struct run_data r =
         import_stored(&s, in_scratch("members_map.json"),
                       put("members.json", "{\"results\":{\"v3\":{\"t\":1.5},\"v4\":{\"t\":2}}}"), NULL, 0);
@@ -293,7 +294,6 @@ static void rows_may_be_members_of_an_object(void **state)
     r = import_stored(&s, in_scratch("line_map.json"), put("line.jsonl", "{\"k\":\"v3\",\"t\":1.5}\n"), NULL,
                       0);
     assert_int_equal(r.n_cells, 1);
-    run_data_release(&r);
 }
 
 static void many_files_are_one_run(void **state)

@@ -46,6 +46,7 @@ static void a_bundle_says_where_its_tests_ran(void **state)
 {
     (void)state;
     AUTO(store_close) struct store s = open_store("places.db");
+    AUTO(run_data_release)
     struct run_data r =
         must_load(&s, must_ingest(&s, bundle_with_places("places", "run-places", NULL), NULL));
     assert_string_equal(r.info.sweep, "sweep-7");
@@ -58,7 +59,6 @@ static void a_bundle_says_where_its_tests_ran(void **state)
         assert_string_equal(t->gpu_mode, modes[t->repetition]);
         assert_int_equal(t->beside, t->repetition);
     }
-    run_data_release(&r);
 }
 
 static int collect(void *arg, const char *text, size_t len, struct err *err)

@@ -78,7 +78,7 @@ static int settle_variant(struct draft *d, const struct b3_place *p, const struc
     return t->variant == d->n_variants && !draft_add_variant(d, name, err) ? -1 : 0;
 }
 
-/* Without the reason's file name. */
+/* The reason is told without the file's name. */
 static void disbelieve(struct run_test *t, const struct err *why)
 {
     const char *text = strstr(why->msg, ": ");

@@ -159,7 +159,7 @@ static int take_plan(const struct json_at *root, struct draft *d, struct err *er
 
 typedef int read_of_variant_fn(const struct json_at *root, size_t variant, struct draft *d, struct err *err);
 
-/* The same for a file in a variant's folder. */
+/* Reads an optional file in a variant's folder in the same way. */
 static int read_of_variant(struct bundle_reading *r, size_t variant, const char *name,
                            read_of_variant_fn *read, struct err *err)
 {
@@ -266,7 +266,7 @@ static void note_unmeasured(struct bundle_reading *r, const char *folder)
     draft_warn(d, "%s: says COMPLETE, but %s has no perf.json: stored as PARTIAL", r->files->dir, folder);
 }
 
-/* Left out by the executor, as its cell was known precisely enough. */
+/* Whether the executor left the test out because its cell was known precisely enough. */
 static bool is_needless(const struct bundle_reading *r, const struct json_at *test)
 {
     const json_t *list = json_object_get(r->summary, "needless");

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one table; more are left out. */
+/* What one table may have; the rest is left out. */
 enum { KERNELS_MAX = 64, COUNTERS_MAX = 64, NUMBER_MAX = 64 };
 
 struct sum {

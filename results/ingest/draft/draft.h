@@ -73,7 +73,7 @@ void draft_release(struct draft *d);
 
 /* The pointer stays valid. */
 struct run_variant *draft_add_variant(struct draft *d, const char *name, struct err *err);
-/* Index of the variant, or n_variants. */
+/* The index of the variant, or n_variants. */
 size_t draft_variant(const struct draft *d, const char *name);
 /* All values unknown, status OK. The pointer is valid until the next call. */
 struct draft_test *draft_add_test(struct draft *d, struct err *err);
@@ -100,7 +100,7 @@ int draft_leave_out(struct draft *d, struct err *err);
  * unless other tests of the run have more. Of foreign results, times beyond the wall time are left out. */
 int draft_finish(struct draft *d, struct err *err);
 
-/* Inside the caller's transaction. reuse: the key of the row that was removed before, or 0. */
+/* Called inside the caller's transaction. reuse: the key of the row that was removed before, or 0. */
 int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, struct err *err);
 
 #endif

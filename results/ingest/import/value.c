@@ -121,7 +121,7 @@ static int joined(const struct import_scope *s, const json_t *field, const char 
     return used > 0;
 }
 
-/* Before "match" and "words" are applied. */
+/* The text of a field before "match" and "words" are applied. */
 static int raw_text(const struct import_scope *s, const json_t *field, const char *name, char *out,
                     size_t size, struct err *err)
 {
