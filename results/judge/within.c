@@ -24,8 +24,7 @@ static void take_tests(const struct run_data *run, size_t variant, struct run_da
 
 /* A run of all variants that have a counterpart to be compared with; if `as_reference`, with the
  * counterpart's measurements under the variant's name. */
-static int make_side(const struct run_data *run, size_t reference, bool as_reference, struct run_data *out,
-                     struct err *err)
+static void make_side(const struct run_data *run, size_t reference, bool as_reference, struct run_data *out)
 {
     *out = (struct run_data){.info = run->info, .primary = run->primary};
     size_t tests = run->n_tests * (as_reference ? run->n_variants : 1);
@@ -41,7 +40,6 @@ static int make_side(const struct run_data *run, size_t reference, bool as_refer
         take_tests(run, as_reference ? other : i, out);
     }
     run_data_make_cells(out);
-    return 0;
 }
 
 enum verdict within_verdict(const struct variant_delta *d, double threshold)
@@ -108,8 +106,8 @@ int compare_within(const struct run_data *run, size_t reference, const struct co
     AUTO(run_data_release) struct run_data base = {0}, now = {0};
     struct compare_options o = *options;
     o.same_session = o.within_run = true;
-    if (make_side(run, reference, true, &base, err) != 0 || make_side(run, reference, false, &now, err) != 0)
-        return -1;
+    make_side(run, reference, true, &base);
+    make_side(run, reference, false, &now);
     now.unmeasured = xmemdup(run->unmeasured, run->n_unmeasured * sizeof *run->unmeasured);
     now.n_unmeasured = run->n_unmeasured;
     compare_runs(&base, &now, NULL, &o, out);
