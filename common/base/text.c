@@ -202,6 +202,12 @@ static size_t edit_distance(const char *a, const char *b)
     return last[nb];
 }
 
+bool text_ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
 const char *text_plural(long long n)
 {
     return n == 1 ? "" : "s";

@@ -29,6 +29,8 @@ enum { TEXT_NAME_MAX = 64 };
 bool text_is_name(const char *s);
 bool text_is_utf8(const char *s, size_t len);
 
+bool text_ends_with(const char *s, const char *end);
+
 /* What a word of which there are n ends with: "" or "s". */
 const char *text_plural(long long n);
 

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n > m && strcmp(s + n - m, end) == 0;
-}
-
 static int copy_entry(const struct gguf_entry *e, void *arg, struct err *err)
 {
     json_t *out = arg;
@@ -20,7 +14,7 @@ static int copy_entry(const struct gguf_entry *e, void *arg, struct err *err)
     if (strcmp(e->key, "general.architecture") == 0 && e->type == GGUF_STRING && text_is_name(e->text))
         json_object_set_new(out, "architecture", json_string(e->text));
     /* The key has the architecture in front: llama.context_length. */
-    if (ends_with(e->key, ".context_length") && e->type != GGUF_STRING && e->type != GGUF_ARRAY)
+    if (text_ends_with(e->key, ".context_length") && e->type != GGUF_STRING && e->type != GGUF_ARRAY)
         json_object_set_new(out, "context_length", json_integer(strtoll(e->text, NULL, 10)));
     return 0;
 }

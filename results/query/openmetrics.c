@@ -1,5 +1,6 @@
 #include "results/query/openmetrics.h"
 
+#include "common/base/text.h"
 #include "common/base/alloc.h"
 #include "results/query/history_load.h"
 #include "results/store/run_load.h"
@@ -63,25 +64,19 @@ static const char *unit_name(const struct metric_info *m)
     return strcmp(m->unit, "bytes") == 0 ? "bytes" : strcmp(m->unit, "J") == 0 ? "joules" : "";
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), k = strlen(end);
-    return n >= k && strcmp(text + n - k, end) == 0;
-}
-
 static void base_name(enum metric m, char out[FAMILY_NAME_MAX])
 {
     const struct metric_info *info = metric_info(m);
     const char *unit = unit_name(info);
     size_t len = strlen(info->name);
-    if (strcmp(unit, "seconds") == 0 && ends_with(info->name, "_s"))
+    if (strcmp(unit, "seconds") == 0 && text_ends_with(info->name, "_s"))
         len -= 2;
     snprintf(out, FAMILY_NAME_MAX, "kernsweep_%.*s", (int)len, info->name);
     for (char *p = out; *p; p++)
         if (!isalnum((unsigned char)*p))
             *p = '_';
     len = strlen(out);
-    if (*unit && !ends_with(out, unit))
+    if (*unit && !text_ends_with(out, unit))
         snprintf(out + len, FAMILY_NAME_MAX - len, "_%s", unit);
 }
 
@@ -214,7 +209,7 @@ static int write_family(enum metric m, const struct buf *samples, export_sink *s
         return 0;
     family_name(m, name);
     buf_printf(&head, "# TYPE %s gauge\n", name);
-    if (*unit_name(info) && ends_with(name, unit_name(info)))
+    if (*unit_name(info) && text_ends_with(name, unit_name(info)))
         buf_printf(&head, "# UNIT %s %s\n", name, unit_name(info));
     buf_printf(&head, "# HELP %s ", name);
     put_escaped(&head, info->title);

@@ -25,16 +25,10 @@ void b3_events_release(struct b3_events *e)
     b3_events_init(e);
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
-
 bool b3_events_may_be_in(const char *rel)
 {
-    return !strstr(rel, "ctx_") && !ends_with(rel, "_gate.log") &&
-           (ends_with(rel, ".log") || ends_with(rel, "events.jsonl"));
+    return !strstr(rel, "ctx_") && !text_ends_with(rel, "_gate.log") &&
+           (text_ends_with(rel, ".log") || text_ends_with(rel, "events.jsonl"));
 }
 
 /* "ts" as a date, or as seconds since the epoch. */

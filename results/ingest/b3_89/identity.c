@@ -64,12 +64,6 @@ static void take_ticket(const char *full, struct inventory *v)
         memcpy(v->ticket, ticket, strlen(ticket) + 1);
 }
 
-static bool has_ending(const char *rel, const char *ending)
-{
-    size_t n = strlen(rel), k = strlen(ending);
-    return n > k && strcmp(rel + n - k, ending) == 0;
-}
-
 static int take_inventory(const char *rel, const char *full, void *arg, struct err *err)
 {
     struct inventory *v = arg;
@@ -81,8 +75,8 @@ static int take_inventory(const char *rel, const char *full, void *arg, struct e
         return artifact_hash(rel, full, LIMIT_JSON_BYTES, &v->contents, err);
     }
     v->logs += log;
-    v->bundles += has_ending(rel, "/job.json");
-    v->json += has_ending(rel, ".json") || has_ending(rel, ".jsonl") || has_ending(rel, ".csv");
+    v->bundles += text_ends_with(rel, "/job.json");
+    v->json += text_ends_with(rel, ".json") || text_ends_with(rel, ".jsonl") || text_ends_with(rel, ".csv");
     return log || b3_builds_may_be_in(rel) ? artifact_hash(rel, full, LOG_BYTES_MAX, &v->others, err) : 0;
 }
 
