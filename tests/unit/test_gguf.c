@@ -1,36 +1,8 @@
 /* gguf: files that follow the specification; scalars set in place; hostile lengths rejected. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/support.h"
 
 #include "common/base/buf.h"
-#include "common/base/fs.h"
 #include "common/gguf/gguf.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static char folder[] = "/tmp/kernsweep-gguf-XXXXXX";
-static char file[64];
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(file, sizeof file, "%s/model.gguf", folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return fs_remove_tree(folder, NULL);
-}
 
 static void put_u32(struct buf *b, uint32_t v)
 {
@@ -84,73 +56,74 @@ static void write_model(struct buf *b, uint32_t version)
     buf_putc(b, (char)-3);
 }
 
-static void save(const struct buf *b)
+/* Writes the file of the test; returns its path. */
+static const char *save(const struct buf *b)
 {
-    struct err err = {0};
     assert_true(buf_ok(b));
-    if (fs_write_file(file, b->data, b->len, 0600, &err) != 0)
-        fail_msg("%s", err.msg);
+    return put_bytes("model.gguf", b->data, b->len);
+}
+
+static struct gguf must_open(const struct buf *b, bool writable)
+{
+    struct gguf g;
+    struct err err = {0};
+    assert_ok(gguf_open(&g, save(b), writable, &err), &err);
+    return g;
+}
+
+static struct gguf_entry must_find(struct gguf *g, const char *key, const char *text)
+{
+    struct gguf_entry e;
+    struct err err = {0};
+    assert_ok(gguf_find(g, key, &e, &err), &err);
+    if (text)
+        assert_string_equal(e.text, text);
+    return e;
 }
 
 static void reads_both_versions(void **state)
 {
     (void)state;
     for (uint32_t version = 2; version <= 3; version++) {
-        struct buf b;
-        struct gguf g;
+        AUTO(buf_release) struct buf b;
         struct gguf_entry e;
         struct err err = {0};
         write_model(&b, version);
-        save(&b);
-        if (gguf_open(&g, file, false, &err) != 0)
-            fail_msg("%s", err.msg);
+        AUTO(gguf_close) struct gguf g = must_open(&b, false);
         assert_int_equal(g.version, version);
-        assert_int_equal(gguf_find(&g, "general.architecture", &e, &err), 0);
-        assert_string_equal(e.text, "llama");
-        assert_int_equal(gguf_find(&g, "tokenizer.ggml.tokens", &e, &err), 0);
-        assert_int_equal(e.count, 3);
-        assert_int_equal(gguf_find(&g, "llama.context_length", &e, &err), 0);
-        assert_string_equal(e.text, "2048");
-        assert_int_equal(gguf_find(&g, "llama.rope.scale", &e, &err), 0);
-        assert_string_equal(e.text, "-3");
+        must_find(&g, "general.architecture", "llama");
+        assert_int_equal(must_find(&g, "tokenizer.ggml.tokens", NULL).count, 3);
+        must_find(&g, "llama.context_length", "2048");
+        must_find(&g, "llama.rope.scale", "-3");
         assert_int_equal(gguf_find(&g, "absent", &e, &err), -1);
-        gguf_close(&g);
-        buf_release(&b);
     }
 }
 
 static void sets_a_scalar_and_nothing_else(void **state)
 {
     (void)state;
-    struct buf b, after;
-    struct gguf g;
-    struct gguf_entry e;
+    AUTO(buf_release) struct buf b, after = {.max = 1 << 20};
     struct err err = {0};
     write_model(&b, 3);
-    save(&b);
-    assert_int_equal(gguf_open(&g, file, true, &err), 0);
-    assert_int_equal(gguf_find(&g, "llama.context_length", &e, &err), 0);
+    struct gguf g = must_open(&b, true);
+    struct gguf_entry e = must_find(&g, "llama.context_length", NULL);
     assert_int_equal(gguf_set(&g, &e, "32768", &err), 0);
-    assert_int_equal(gguf_find(&g, "llama.context_length", &e, &err), 0);
-    assert_string_equal(e.text, "32768");
+    e = must_find(&g, "llama.context_length", "32768");
     assert_int_equal(gguf_set(&g, &e, "4294967296", &err), -1);
     assert_int_equal(gguf_set(&g, &e, "-1", &err), -1);
     assert_int_equal(gguf_set(&g, &e, "12x", &err), -1);
-    assert_int_equal(gguf_find(&g, "llama.rope.scale", &e, &err), 0);
+    e = must_find(&g, "llama.rope.scale", NULL);
     assert_int_equal(gguf_set(&g, &e, "-129", &err), -1);
     assert_int_equal(gguf_set(&g, &e, "-128", &err), 0);
-    assert_int_equal(gguf_find(&g, "general.architecture", &e, &err), 0);
+    e = must_find(&g, "general.architecture", NULL);
     assert_int_equal(gguf_set(&g, &e, "x", &err), -1);
     gguf_close(&g);
-    buf_init(&after, 1 << 20);
-    assert_int_equal(fs_read_file(file, 1 << 20, &after, &err), 0);
+    assert_int_equal(fs_read_file(in_scratch("model.gguf"), 1 << 20, &after, &err), 0);
     assert_int_equal(after.len, b.len);
     size_t differ = 0;
     for (size_t i = 0; i < b.len; i++)
         differ += after.data[i] != b.data[i];
     assert_int_equal(differ, 2); /* 00 08 -> 00 80 in the length, fd -> 80 in the scale */
-    buf_release(&after);
-    buf_release(&b);
 }
 
 static int stop_never(const struct gguf_entry *e, void *arg, struct err *err)
@@ -165,8 +138,7 @@ static int stop_never(const struct gguf_entry *e, void *arg, struct err *err)
 static int read_all(const struct buf *b, struct err *err)
 {
     struct gguf g;
-    save(b);
-    if (gguf_open(&g, file, false, err) != 0)
+    if (gguf_open(&g, save(b), false, err) != 0)
         return -1;
     int rc = gguf_each(&g, stop_never, NULL, err);
     gguf_close(&g);
@@ -176,7 +148,7 @@ static int read_all(const struct buf *b, struct err *err)
 static void every_truncation_is_named_with_its_offset(void **state)
 {
     (void)state;
-    struct buf b;
+    AUTO(buf_release) struct buf b;
     write_model(&b, 3);
     for (size_t len = b.len; len-- > 0;) {
         struct err err = {0};
@@ -187,42 +159,41 @@ static void every_truncation_is_named_with_its_offset(void **state)
         assert_int_equal(err.kind, ERR_INPUT);
         assert_non_null(strstr(err.msg, "offset "));
     }
-    buf_release(&b);
+}
+
+static void must_fail(struct buf *b)
+{
+    struct err err = {0};
+    assert_int_equal(read_all(b, &err), -1);
+    buf_release(b);
 }
 
 static void hostile_lengths_are_refused(void **state)
 {
     (void)state;
     static const uint64_t huge[] = {UINT64_MAX, INT64_MAX, 1ull << 40, 1ull << 62};
-    for (size_t i = 0; i < 4; i++) {
-        struct err err = {0};
+    for (size_t i = 0; i < COUNT(huge); i++) {
         struct buf b;
         put_header(&b, 3, 1);
         put_string(&b, "k");
         put_u32(&b, GGUF_STRING);
         put_u64(&b, huge[i]);
-        assert_int_equal(read_all(&b, &err), -1);
-        buf_release(&b);
+        must_fail(&b);
         put_header(&b, 3, 1);
         put_string(&b, "k");
         put_u32(&b, GGUF_ARRAY);
         put_u32(&b, GGUF_U64);
         put_u64(&b, huge[i]);
-        assert_int_equal(read_all(&b, &err), -1);
-        buf_release(&b);
+        must_fail(&b);
         put_header(&b, 3, huge[i]);
-        assert_int_equal(read_all(&b, &err), -1);
-        buf_release(&b);
+        must_fail(&b);
     }
 }
 
 static void arrays_of_arrays_are_skipped(void **state)
 {
     (void)state;
-    struct buf b;
-    struct gguf g;
-    struct gguf_entry e;
-    struct err err = {0};
+    AUTO(buf_release) struct buf b;
     put_header(&b, 3, 2);
     put_string(&b, "nested");
     put_u32(&b, GGUF_ARRAY);
@@ -237,16 +208,18 @@ static void arrays_of_arrays_are_skipped(void **state)
     put_string(&b, "after");
     put_u32(&b, GGUF_BOOL);
     buf_putc(&b, 1);
-    save(&b);
-    assert_int_equal(gguf_open(&g, file, false, &err), 0);
-    assert_int_equal(gguf_find(&g, "nested", &e, &err), 0);
+    AUTO(gguf_close) struct gguf g = must_open(&b, false);
+    struct gguf_entry e = must_find(&g, "nested", NULL);
     assert_int_equal(e.element, GGUF_ARRAY);
     assert_int_equal(e.count, 2);
-    assert_int_equal(gguf_find(&g, "after", &e, &err), 0);
-    assert_string_equal(e.text, "true");
-    gguf_close(&g);
-    buf_release(&b);
+    must_find(&g, "after", "true");
+}
 
+static void arrays_nested_too_deeply_are_refused(void **state)
+{
+    (void)state;
+    AUTO(buf_release) struct buf b;
+    struct err err = {0};
     put_header(&b, 3, 1);
     put_string(&b, "deep");
     put_u32(&b, GGUF_ARRAY);
@@ -254,9 +227,7 @@ static void arrays_of_arrays_are_skipped(void **state)
         put_u32(&b, GGUF_ARRAY);
         put_u64(&b, 1);
     }
-    assert_int_equal(read_all(&b, &err), -1);
-    assert_non_null(strstr(err.msg, "nested"));
-    buf_release(&b);
+    assert_err(read_all(&b, &err), &err, ERR_INPUT, "nested");
 }
 
 struct tensor_case {
@@ -309,15 +280,13 @@ static void tensors_are_placed_and_checked(void **state)
         {2, 12, {4, 2}, 0, "general.alignment"},
         {2, 0, {4, 2}, 0, "general.alignment"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         const struct tensor_case *c = &cases[i];
-        struct buf b;
-        struct gguf g;
+        AUTO(buf_release) struct buf b;
         struct gguf_tensor t = {0};
         struct err err = {0};
         write_tensor(&b, c);
-        save(&b);
-        assert_int_equal(gguf_open(&g, file, false, &err), 0);
+        AUTO(gguf_close) struct gguf g = must_open(&b, false);
         assert_int_equal(gguf_each_tensor(&g, take_tensor, &t, &err), c->wrong ? -1 : 0);
         if (c->wrong && !strstr(err.msg, c->wrong))
             fail_msg("case %zu: %s", i, err.msg);
@@ -329,8 +298,6 @@ static void tensors_are_placed_and_checked(void **state)
             assert_int_equal(t.ne[1], c->ne[1]);
             assert_int_equal(t.ne[3], 1);
         }
-        gguf_close(&g);
-        buf_release(&b);
     }
 }
 
@@ -342,7 +309,8 @@ int main(void)
         cmocka_unit_test(every_truncation_is_named_with_its_offset),
         cmocka_unit_test(hostile_lengths_are_refused),
         cmocka_unit_test(arrays_of_arrays_are_skipped),
+        cmocka_unit_test(arrays_nested_too_deeply_are_refused),
         cmocka_unit_test(tensors_are_placed_and_checked),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

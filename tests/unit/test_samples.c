@@ -21,16 +21,12 @@ static void assert_same(const struct samples *a, const struct samples *b)
 static size_t round_trip(const struct samples *t)
 {
     struct err err = {0};
-    struct buf packed;
-    struct samples back;
-    buf_init(&packed, SIZE_MAX / 2);
+    AUTO(buf_release) struct buf packed = {.max = SIZE_MAX / 2};
+    AUTO(samples_release) struct samples back = {0};
     samples_pack(t, &packed);
     assert_ok(samples_unpack(packed.data, packed.len, &back, &err), &err);
     assert_same(t, &back);
-    size_t len = packed.len;
-    samples_release(&back);
-    buf_release(&packed);
-    return len;
+    return packed.len;
 }
 
 static void odd_values_survive(void **state)
