@@ -131,5 +131,6 @@ int base_pool(struct store *s, const struct base_pool_request *r, struct run_dat
     drop_failures(r->base, out);
     if (out->n_tests > 0)
         qsort(out->tests, out->n_tests, sizeof *out->tests, by_cell);
-    return run_data_make_cells(out, err);
+    run_data_make_cells(out);
+    return 0;
 }

@@ -316,7 +316,7 @@ static void a_record_that_goes_meanwhile_is_left_out(void **state)
 
 #define STRINGS                                                                                              \
     "\"run_id\":\"x\",\"node\":\"n\",\"ssh_config\":\"\",\"workdir\":\"w\",\"bundle\":\"b\",\"plan\":\"p\"," \
-    "\"ticket\":\"t\",\"baseline\":\"\","
+    "\"ticket\":\"t\",\"baseline\":\"\",\"source_dir\":\"\",\"purpose\":\"sweep\","
 #define NUMBERS "\"threshold\":0.05,\"connect_timeout_s\":10,\"patience_s\":60"
 
 static void broken_record_is_named(void **state)
