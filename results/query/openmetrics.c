@@ -1,7 +1,7 @@
 #include "results/query/openmetrics.h"
 
-#include "common/base/text.h"
 #include "common/base/alloc.h"
+#include "common/base/text.h"
 #include "results/query/history_load.h"
 #include "results/store/run_load.h"
 #include "results/store/sql.h"

@@ -1,5 +1,4 @@
 /* kernsweep import --map MAP FILE...: stores results of other tools as runs. */
-#include "results/ingest/draft/commit.h"
 #include "results/ingest/import/import.h"
 #include "harness/commands/base/cmd.h"
 

@@ -7,6 +7,7 @@
 #ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_IMPORT_H
 #define KERNSWEEP_RESULTS_INGEST_IMPORT_IMPORT_H
 
+#include "results/ingest/draft/commit.h"
 #include "results/ingest/draft/draft.h"
 #include "results/ingest/import/map.h"
 #include "results/ingest/import/run.h"
