@@ -100,8 +100,8 @@ static void apply_rule(const struct run_data *run, size_t reference, double thre
     }
 }
 
-int compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
-                   struct comparison *out, struct err *err)
+void compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
+                    struct comparison *out)
 {
     AUTO(run_data_release) struct run_data base = {0}, now = {0};
     struct compare_options o = *options;
@@ -113,7 +113,6 @@ int compare_within(const struct run_data *run, size_t reference, const struct co
     compare_runs(&base, &now, NULL, &o, out);
     apply_rule(run, reference, options->regression, out);
     snprintf(out->base_id, sizeof out->base_id, "%s", run->variants[reference].name);
-    return 0;
 }
 
 struct pair_estimate cells_estimate(const struct run_data *base_run, const struct cell *base,

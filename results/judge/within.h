@@ -35,8 +35,8 @@ enum verdict within_verdict(const struct variant_delta *d, double threshold);
 /* Every other variant of one run against the reference, with verdicts by within_verdict() and
  * options->regression. base_id is the reference's name. A context that only the reference has is "missing"
  * for the others. */
-int compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
-                   struct comparison *out, struct err *err);
+void compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
+                   struct comparison *out);
 
 /* One row per cell of the run, in the order of run->cells; the caller frees them. */
 struct variant_delta *compare_variants(const struct run_data *run, size_t reference, enum metric m);
