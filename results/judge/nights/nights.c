@@ -13,7 +13,6 @@
 enum {
     SCALE_NIGHTS = 30,
     SEGMENT_OF_SCALE_MIN = 3,
-    STEPS_WITH_CAUSE = 2,
     MEMORY_NIGHTS_MIN = 10,
     PASSES = 2
 };
@@ -272,23 +271,6 @@ static double scale_of(const struct residuals *r, double memory)
     return sqrt((r->about * r->about + r->steps * r->steps) / 2);
 }
 
-/* A level that changes again and again is noise with a memory, not a series of causes: all but the two
- * largest steps count as the variance of a random walk. */
-static double wandering(const struct changes *levels, size_t n, double *scratch)
-{
-    size_t first = first_of_scale(n), count = 0;
-    double squares = 0;
-    for (size_t i = 0; i < levels->count; i++)
-        if (levels->items[i].at >= first && !levels->items[i].forced)
-            scratch[count++] = fabs(log(levels->items[i].ratio));
-    if (count <= STEPS_WITH_CAUSE)
-        return 0;
-    values_sort(scratch, count);
-    for (size_t i = 0; i + STEPS_WITH_CAUSE < count; i++)
-        squares += scratch[i] * scratch[i];
-    return sqrt(squares / (double)(n - first));
-}
-
 /* The median over the cells: that of one cell says little. */
 static double common_memory(const struct residuals *r, size_t cells, double *scratch)
 {
@@ -331,7 +313,7 @@ static void find_scales(struct nights *n, struct residuals *r, double *a, double
     n->memory = common_memory(r, n->n_cells, a);
     for (size_t k = 0; k < n->n_cells; k++) {
         struct night_cell *c = &n->cells[k];
-        c->scale.u = hypot(scale_of(&r[k], n->memory), wandering(&c->levels, c->count, a));
+        c->scale.u = scale_of(&r[k], n->memory);
         c->scale.nights = r[k].nights || !(r[k].steps > 0) ? (double)r[k].nights : SEGMENT_OF_SCALE_MIN;
     }
     n->pooled.u = pool(n, false, a);
@@ -343,7 +325,7 @@ static void find_scales_with_factors(struct nights *n, double *scratch)
     for (size_t k = 0; k < n->n_cells; k++) {
         struct night_cell *c = &n->cells[k];
         double steps = steps_of(c->y, &c->levels, c->count);
-        c->scale.y = hypot(steps / sqrt(1 - n->memory), wandering(&c->levels, c->count, scratch));
+        c->scale.y = steps / sqrt(1 - n->memory);
     }
     n->pooled.y = pool(n, true, scratch);
 }
