@@ -105,8 +105,8 @@ static int write_markdown(const struct document *d, struct buf *out, struct err 
         md_para(&body, MSG_PLOTS_UNAVAILABLE, d->figures.unavailable);
     write_sections(d, &body);
     if (!buf_ok(out))
-        return err_set(err, ERR_INTERNAL, "report of run %s exceeds %zu bytes or memory is short",
-                       d->model.now.info.run_id, out->max);
+        return err_set(err, ERR_INTERNAL, "report of run %s exceeds %zu bytes", d->model.now.info.run_id,
+                       out->max);
     return 0;
 }
 

@@ -6,8 +6,7 @@
  * writes a file, but plots into `asset_dir`. Errors: ERR_INPUT for a run or baseline that does not exist,
  * ERR_STORAGE.
  */
-#ifndef KERNSWEEP_REPORTS_REPORT_H
-#define KERNSWEEP_REPORTS_REPORT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -73,5 +72,3 @@ bool report_kind_from_name(const char *name, enum report_kind *out);
 bool report_format_from_name(const char *name, enum report_format *out);
 /* "en", "es", "en,es"; each language at most once. */
 bool report_langs_from_names(const char *names, struct report_request *req);
-
-#endif

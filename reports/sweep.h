@@ -2,8 +2,7 @@
  * report.h, it writes no file. Each node's run has its own report besides. Errors: ERR_INPUT if nothing of
  * the sweep is known, ERR_STORAGE.
  */
-#ifndef KERNSWEEP_REPORTS_SWEEP_H
-#define KERNSWEEP_REPORTS_SWEEP_H
+#pragma once
 
 #include "reports/model/sweep.h"
 #include "reports/report.h"
@@ -26,5 +25,3 @@ int sweep_report_render_both(const struct sweep_request *req, struct buf *markdo
                              struct err *err);
 /* The tables, in English. */
 int sweep_report_terminal(const struct sweep_request *req, bool colour, struct buf *out, struct err *err);
-
-#endif

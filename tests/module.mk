@@ -5,8 +5,8 @@ unit_sources  := $(wildcard tests/unit/test_*.c)
 tool_sources  := $(wildcard tests/tools/*.c)
 unit_programs := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(unit_sources))
 tool_programs := $(patsubst tests/tools/%.c,$(BUILD)/tests/%,$(tool_sources))
-unit_only     := $(call objects,tests/unit/only.c)
-objects_all   += $(call objects,$(unit_sources) $(tool_sources)) $(unit_only)
+unit_main     := $(call objects,tests/unit/unit.c)
+objects_all   += $(call objects,$(unit_sources) $(tool_sources)) $(unit_main)
 simulation    := $(call objects,$(wildcard tests/simulation/*.c))
 objects_all   += $(simulation)
 test_libs     := $(addprefix $(BUILD)/lib,harness.a executor.a reports.a results.a common.a)
@@ -16,7 +16,7 @@ test_link     := $(harness_link) -lzstd
 $(call objects,$(unit_sources)): private CFLAGS += -O0
 
 $(addprefix $(BUILD)/tests/test_simulation,_rules _series) $(BUILD)/tests/test_simulation: $(simulation)
-$(unit_programs): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(unit_only) $(test_libs)
+$(unit_programs): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(unit_main) $(test_libs)
 $(tool_programs): $(BUILD)/tests/%: $(BUILD)/tests/tools/%.o $(test_libs)
 $(unit_programs) $(tool_programs):
 	@mkdir -p $(@D)

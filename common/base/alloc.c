@@ -86,10 +86,10 @@ char *xasprintf(const char *fmt, ...)
     return text;
 }
 
-bool alloc_grow(void **items, size_t size, size_t wanted, size_t *cap)
+void alloc_grow(void **items, size_t size, size_t wanted, size_t *cap)
 {
     if (wanted <= *cap)
-        return true;
+        return;
     size_t room = *cap + *cap / 2 + FIRST_CAPACITY;
     if (room < wanted)
         room = wanted;
@@ -97,7 +97,6 @@ bool alloc_grow(void **items, size_t size, size_t wanted, size_t *cap)
         end_without_memory(SIZE_MAX);
     *items = xrealloc(*items, room * size);
     *cap = room;
-    return true;
 }
 
 void alloc_auto_free(void *pointer)

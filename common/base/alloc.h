@@ -7,10 +7,8 @@
  * A variable declared with AUTO(release) is passed by address to `release` at the end of its block. It must
  * be initialised where it is declared.
  */
-#ifndef KERNSWEEP_COMMON_BASE_ALLOC_H
-#define KERNSWEEP_COMMON_BASE_ALLOC_H
+#pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* As malloc() and its like; the caller frees. xmalloc(0) is a valid pointer. */
@@ -25,7 +23,7 @@ void *xmemdup(const void *p, size_t size) __attribute__((returns_nonnull, malloc
 /* Makes room for `wanted` elements and updates the pointer and its capacity (a size_t). Capacity grows by
  * half, so that n appends cost O(n). */
 #define ALLOC_GROW(items, wanted, cap) alloc_grow((void **)&(items), sizeof *(items), (wanted), &(cap))
-bool alloc_grow(void **items, size_t size, size_t wanted, size_t *cap);
+void alloc_grow(void **items, size_t size, size_t wanted, size_t *cap);
 
 /* What the program still has to do before it ends for want of memory; `say` must not allocate. NULL: nothing.
  * Kept for the whole process. */
@@ -39,5 +37,3 @@ void alloc_last_words(void (*say)(void *context), void *context);
 void alloc_auto_free(void *pointer); /* a char **, or any other pointer's address */
 void alloc_auto_close(const int *fd);
 void alloc_auto_fclose(void *file);
-
-#endif

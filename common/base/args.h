@@ -6,8 +6,7 @@
  * appear anywhere before "--". A word that names an option is not taken as the value of the option before it;
  * write --tag=--detach for that. Errors: ERR_INPUT naming the option.
  */
-#ifndef KERNSWEEP_COMMON_BASE_ARGS_H
-#define KERNSWEEP_COMMON_BASE_ARGS_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -61,5 +60,3 @@ struct args {
 int args_parse(const struct args *a, int argc, char **argv, const char **words, size_t *n, struct err *err);
 void args_help(const struct args *a, FILE *out);
 void args_help_options(const struct arg_table *options, FILE *out);
-
-#endif

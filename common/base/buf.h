@@ -4,8 +4,7 @@
  * the buffer sets `failed` and ignores further appends: check once at the end with buf_ok(). The owner calls
  * buf_release(), or takes the bytes with buf_steal().
  */
-#ifndef KERNSWEEP_COMMON_BASE_BUF_H
-#define KERNSWEEP_COMMON_BASE_BUF_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ const char *buf_str(const struct buf *b);
 /* Transfers ownership of the bytes (NUL-terminated) to the caller and empties the buffer. NULL when
  * !buf_ok(). */
 char *buf_steal(struct buf *b);
-
-#endif

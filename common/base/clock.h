@@ -1,8 +1,7 @@
 /* clock: durations are measured with the monotonic clock, dates with the real-time clock. Names end in the
  * unit.
  */
-#ifndef KERNSWEEP_COMMON_BASE_CLOCK_H
-#define KERNSWEEP_COMMON_BASE_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ bool clock_is_day(const char *text);
 int64_t clock_deadline_ns(double seconds_from_now);
 /* Milliseconds left for poll(): 0 when past, -1 when there is no deadline. */
 int clock_left_ms(int64_t deadline_ns);
-
-#endif

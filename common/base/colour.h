@@ -4,8 +4,7 @@
  * without them a terminal that is not "dumb" has colours. --color sets one of the two, so that all of a
  * command agrees.
  */
-#ifndef KERNSWEEP_COMMON_BASE_COLOUR_H
-#define KERNSWEEP_COMMON_BASE_COLOUR_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -15,5 +14,3 @@
 /* when: "auto", "always" or "never"; otherwise ERR_INPUT. */
 int colour_choose(const char *when, struct err *err);
 bool colour_wanted(FILE *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* environment: lists of NAME=value, in a struct strvec, for starting programs. */
-#ifndef KERNSWEEP_COMMON_BASE_ENVIRONMENT_H
-#define KERNSWEEP_COMMON_BASE_ENVIRONMENT_H
+#pragma once
 
 #include "common/base/strvec.h"
 
@@ -13,5 +12,3 @@ void environment_for_workload(struct strvec *env);
 void environment_set(struct strvec *env, const char *name, const char *value);
 /* The value, or NULL. */
 const char *environment_get(const struct strvec *env, const char *name);
-
-#endif

@@ -5,8 +5,7 @@
  * The kind determines the command's exit code (see proto.h); only commands and main print. Control characters
  * in the text are escaped.
  */
-#ifndef KERNSWEEP_COMMON_BASE_ERR_H
-#define KERNSWEEP_COMMON_BASE_ERR_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -35,5 +34,3 @@ int err_set_errno(struct err *err, enum err_kind kind, int errnum, const char *f
 
 /* Prepends "<context>: " to the message. Returns -1. */
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

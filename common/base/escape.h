@@ -1,6 +1,5 @@
 /* escape: text for CSV, XML and HTML. For shells and terminals see text.h. */
-#ifndef KERNSWEEP_COMMON_BASE_ESCAPE_H
-#define KERNSWEEP_COMMON_BASE_ESCAPE_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -11,5 +10,3 @@ void escape_csv(struct buf *out, const char *s);
 /* For text, and for attribute values in double quotes. Drops the control characters that XML does not allow.
  */
 void escape_xml(struct buf *out, const char *s);
-
-#endif

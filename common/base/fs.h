@@ -3,8 +3,7 @@
  * Functions that build paths fill the caller's buffer and fail on truncation. Files are written under a
  * temporary name in the same folder, synced, then renamed.
  */
-#ifndef KERNSWEEP_COMMON_BASE_FS_H
-#define KERNSWEEP_COMMON_BASE_FS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -77,5 +76,3 @@ int fs_walk_entries(const char *root, fs_entry_fn *fn, fs_skipped_fn *skipped, v
 /* True for a relative path of plain components: no "..", ".", "//", leading or trailing '/', control
  * characters or backslash; shorter than FS_PATH_MAX. Required of paths in untrusted bundles. */
 bool fs_safe_relpath(const char *path);
-
-#endif

@@ -5,8 +5,7 @@
  * caller keeps the root alive (json_auto_t * drops it at the end of the block). Memory never fails (alloc.h),
  * so json_pack() and its like fail only for text that is not UTF-8.
  */
-#ifndef KERNSWEEP_COMMON_BASE_JSON_H
-#define KERNSWEEP_COMMON_BASE_JSON_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -62,5 +61,3 @@ int json_get_int_def(const struct json_at *obj, const char *key, int64_t lo, int
 int json_get_num(const struct json_at *obj, const char *key, double lo, double hi, double *out,
                  struct err *err);
 int json_get_bool_def(const struct json_at *obj, const char *key, bool *out, struct err *err);
-
-#endif

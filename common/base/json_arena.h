@@ -5,8 +5,7 @@
  * json_decref()ed, and is freed by json_arena_reset() or json_arena_release(). An arena belongs to one thread
  * at a time. All other JSON stays on the heap.
  */
-#ifndef KERNSWEEP_COMMON_BASE_JSON_ARENA_H
-#define KERNSWEEP_COMMON_BASE_JSON_ARENA_H
+#pragma once
 
 #include "common/base/json.h"
 
@@ -28,5 +27,3 @@ const json_t *json_parse_in(struct json_arena *a, const char *text, size_t len, 
 /* Discards its JSON but keeps one chunk of memory for reuse. */
 void json_arena_reset(struct json_arena *a);
 void json_arena_release(struct json_arena *a);
-
-#endif

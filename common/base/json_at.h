@@ -1,8 +1,7 @@
 /* json_at: a value of a JSON document together with its location, and what is known of the text that it was
  * read from. Readers pass it down by json_member() and json_element() (json.h).
  */
-#ifndef KERNSWEEP_COMMON_BASE_JSON_AT_H
-#define KERNSWEEP_COMMON_BASE_JSON_AT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ struct json_at {
     const struct json_source *source; /* not owned; NULL: the error is in err alone */
     char path[JSON_PLACE_MAX];
 };
-
-#endif

@@ -1,8 +1,7 @@
 /* json_scan: the tokens of a JSON text, for positions in messages. Never fails: text that is not JSON yields
  * tokens of the kind JSON_OTHER. Columns count characters, both from 1.
  */
-#ifndef KERNSWEEP_COMMON_BASE_JSON_SCAN_H
-#define KERNSWEEP_COMMON_BASE_JSON_SCAN_H
+#pragma once
 
 #include "common/base/json_at.h"
 
@@ -31,5 +30,3 @@ void json_scan_explain(const char *text, size_t len, const json_error_t *e, stru
 /* The position of the value at path ("$.a[0].b") of a valid text or, with key, of its key; of what contains
  * it if it is absent. */
 struct json_mark json_scan_locate(const char *text, size_t len, const char *path, bool key);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * What a failed part would have set must not be used. The owner calls problems_release(); {0} is empty.
  */
-#ifndef KERNSWEEP_COMMON_BASE_PROBLEMS_H
-#define KERNSWEEP_COMMON_BASE_PROBLEMS_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/json_at.h"
@@ -38,5 +37,3 @@ int problems_first(const struct json_problems *p, int rc, struct err *err);
 /* By their positions. */
 void problems_sort(struct json_problems *p);
 void problems_release(struct json_problems *p);
-
-#endif

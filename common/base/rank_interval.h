@@ -1,8 +1,7 @@
 /* rank_interval: the median of a few values and its interval, without assumptions about how the values are
  * distributed. Pure; both programs decide by it.
  */
-#ifndef KERNSWEEP_COMMON_BASE_RANK_INTERVAL_H
-#define KERNSWEEP_COMMON_BASE_RANK_INTERVAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +13,5 @@ struct rank_interval {
 /* The interval between two order statistics, the k-th value from either end: it covers the true median with
  * probability 1 - 2 P(B <= k - 1), B binomial (n, 1/2). (Conover, Practical Nonparametric Statistics, 3rd
  * ed., section 3.2.) False when even the smallest and the largest value are too close for the confidence,
- * which for 0.95 they are below 6 values, or if memory is short. x is not modified. */
+ * which for 0.95 they are below 6 values. x is not modified. */
 bool rank_interval_of(const double *x, size_t n, double confidence, struct rank_interval *out);
-
-#endif

@@ -4,8 +4,7 @@
  * reaching a limit is an error. Groups are numbered and may have names. A struct regex holds the groups of
  * its last match, so it belongs to one thread at a time; its owner calls regex_release(). {0} is empty.
  */
-#ifndef KERNSWEEP_COMMON_BASE_REGEX_H
-#define KERNSWEEP_COMMON_BASE_REGEX_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -33,5 +32,3 @@ const char *regex_name(const struct regex *re, size_t i, size_t *group);
 int regex_match(const struct regex *re, const char *text, size_t len, size_t from, struct err *err);
 /* Position of a group in the last match; false when the group did not participate. */
 bool regex_group(const struct regex *re, size_t group, size_t *at, size_t *len);
-
-#endif

@@ -5,8 +5,7 @@
  * interrupt, failing callback), the program's process group gets TERM, then KILL after grace_s. See spawn.h
  * for how programs start. A non-zero exit status is not an error: it is in the result.
  */
-#ifndef KERNSWEEP_COMMON_BASE_RUN_H
-#define KERNSWEEP_COMMON_BASE_RUN_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -76,5 +75,3 @@ int run_collect(void *arg, const char *data, size_t len, struct err *err);
 
 /* Appends to tail (char[max + 1]), keeping only the last max bytes. */
 void run_keep_tail(char *tail, size_t *len, size_t max, const char *data, size_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* sha256: SHA-256 (from nettle) as 64 lower-case hex digits. */
-#ifndef KERNSWEEP_COMMON_BASE_SHA256_H
-#define KERNSWEEP_COMMON_BASE_SHA256_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -28,5 +27,3 @@ int sha256_of_file(const char *path, size_t max, char *out, size_t *size, struct
 int sha256_of_file_at(int dirfd, const char *rel, const char *path, size_t max, char *out, size_t *size,
                       struct err *err);
 bool sha256_is_hex(const char *s);
-
-#endif

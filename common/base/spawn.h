@@ -4,8 +4,7 @@
  * keep_terminal is set it becomes a session leader, so that Ctrl-C reaches only us. If it cannot be executed,
  * the child exits with 127 (not found) or 126 and prints the reason on its standard error.
  */
-#ifndef KERNSWEEP_COMMON_BASE_SPAWN_H
-#define KERNSWEEP_COMMON_BASE_SPAWN_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -32,5 +31,3 @@ void spawn_kill(pid_t pid);
 /* The program of that name in a folder of PATH. out: char[SPAWN_PATH_MAX]; "" without one. */
 bool spawn_find(const char *name, char *out);
 bool spawn_on_path(const char *name);
-
-#endif

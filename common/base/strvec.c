@@ -53,13 +53,6 @@ void strvec_pushl(struct strvec *s, ...)
     va_end(ap);
 }
 
-int strvec_check(const struct strvec *s, struct err *err)
-{
-    (void)s;
-    (void)err;
-    return 0;
-}
-
 const char *const *strvec_argv(const struct strvec *s)
 {
     static const char *const none[] = {NULL};

@@ -2,10 +2,7 @@
  *
  * The owner calls strvec_release(); {0} is an empty list.
  */
-#ifndef KERNSWEEP_COMMON_BASE_STRVEC_H
-#define KERNSWEEP_COMMON_BASE_STRVEC_H
-
-#include "common/base/err.h"
+#pragma once
 
 #include <stddef.h>
 
@@ -24,8 +21,5 @@ void strvec_take(struct strvec *s, char *text);
 void strvec_push_all(struct strvec *s, const char *const *list);
 void strvec_pushl(struct strvec *s, ...) __attribute__((sentinel));
 
-int strvec_check(const struct strvec *s, struct err *err);
 /* Never NULL. */
 const char *const *strvec_argv(const struct strvec *s);
-
-#endif

@@ -1,8 +1,7 @@
 /* symbol: the name of a function for people, from its name in a symbol table: demangled (Itanium ABI, by
  * libiberty), without parameters and return type. The symbol is untrusted; what comes out is printable.
  */
-#ifndef KERNSWEEP_COMMON_BASE_SYMBOL_H
-#define KERNSWEEP_COMMON_BASE_SYMBOL_H
+#pragma once
 
 enum { SYMBOL_TITLE_MAX = 200 };
 
@@ -12,5 +11,3 @@ struct symbol_title {
 
 /* The symbol itself where it is not a mangled name. */
 struct symbol_title symbol_title(const char *symbol);
-
-#endif

@@ -1,6 +1,5 @@
 /* text: quoting for a POSIX shell, making untrusted text safe for a terminal, checks for names and UTF-8. */
-#ifndef KERNSWEEP_COMMON_BASE_TEXT_H
-#define KERNSWEEP_COMMON_BASE_TEXT_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -36,5 +35,3 @@ const char *text_plural(long long n);
 
 /* The word of known[0..n) that word is probably a misspelling of, or NULL. Case counts. */
 const char *text_nearest(const char *word, const char *const *known, size_t n);
-
-#endif

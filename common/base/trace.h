@@ -5,8 +5,7 @@
  * passed through every layer. Each line is one write(), so threads and processes may share a file. Callers
  * never pass standard input, environments or confidential arguments.
  */
-#ifndef KERNSWEEP_COMMON_BASE_TRACE_H
-#define KERNSWEEP_COMMON_BASE_TRACE_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -35,5 +34,3 @@ void trace_verbose(void);
 struct trace_event trace_begin(const char *kind, const char *where, const char *const *argv);
 /* Writes the line. */
 void trace_end(const struct trace_event *e);
-
-#endif

@@ -2,8 +2,7 @@
  * manifest; whoever receives a bundle refuses more. What kernsweep itself writes for the largest legal plan
  * fits.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_BUNDLE_LIMITS_H
-#define KERNSWEEP_COMMON_CONTRACT_BUNDLE_LIMITS_H
+#pragma once
 
 #include "common/contract/proto.h"
 
@@ -22,5 +21,3 @@ enum {
 #define BUNDLE_BYTES_MAX ((int64_t)4 << 30)
 /* Kept free of logs and samples, for the records. */
 #define BUNDLE_RECORD_BYTES ((int64_t)1 << 29)
-
-#endif

@@ -1,8 +1,7 @@
 /* command: an argv in a plan or job: an array of 1 to LIMIT_ARGV templates (see subst), the first of which is
  * the program. The array is owned, the words are borrowed from the JSON.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_COMMAND_H
-#define KERNSWEEP_COMMON_CONTRACT_COMMAND_H
+#pragma once
 
 #include "common/base/json.h"
 #include "common/contract/subst.h"
@@ -23,5 +22,3 @@ int command_check_word(const struct json_at *at, unsigned allowed, struct err *e
 /* Counts the elements of an array, which may be absent; fails for more than `max` of `what`. */
 int command_list_length(const struct json_at *at, const char *what, size_t max, size_t *count,
                         struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* container: the "container" object of a plan or variant: the image in which a variant is built and its tests
  * run, and by which engine. Strings are borrowed from the JSON.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_CONTAINER_H
-#define KERNSWEEP_COMMON_CONTRACT_CONTAINER_H
+#pragma once
 
 #include "common/contract/keys.h"
 
@@ -21,5 +20,3 @@ extern const char *const container_engine_names[];
 
 /* at: the value, which may be absent or null. */
 int container_read(struct container *c, const struct json_at *at, enum document in, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* counters: the "counters" object of a plan and its job: which hardware counters of its kernels a profiler
  * counts, in an untimed test after the timed ones. Strings are borrowed from the JSON.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_COUNTERS_H
-#define KERNSWEEP_COMMON_CONTRACT_COUNTERS_H
+#pragma once
 
 #include "common/contract/keys.h"
 
@@ -31,5 +30,3 @@ int counters_load(struct counters *c, const struct json_at *at, struct err *err)
 /* The plan's own names, or those of the preset for the tool (not COUNTERS_AUTO), NULL-terminated; out has
  * room for LIMIT_COUNTERS + 1. */
 void counters_names(const struct counters *c, enum counters_tool tool, const char **out);
-
-#endif

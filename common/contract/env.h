@@ -1,8 +1,7 @@
 /* env: environment variables of a plan, job or variant, and which of them are secrets. Values are templates
  * (see subst), except those of secrets, which are passed on unchanged. Arrays are owned, strings borrowed.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_ENV_H
-#define KERNSWEEP_COMMON_CONTRACT_ENV_H
+#pragma once
 
 #include "common/contract/keys.h"
 
@@ -32,5 +31,3 @@ bool secret_names_have(const struct secret_names *s, const char *name);
 int env_read(struct env *env, const struct json_at *at, enum document in, const struct secret_names *secrets,
              unsigned allowed, struct err *err);
 void env_release(struct env *env);
-
-#endif

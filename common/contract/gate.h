@@ -2,8 +2,7 @@
  * other kinds compare a number with a limit: those of kernels, the number of the worst one in the build's
  * resources.json, or in the files of "objects".
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_GATE_H
-#define KERNSWEEP_COMMON_CONTRACT_GATE_H
+#pragma once
 
 #include "common/contract/command.h"
 #include "common/contract/keys.h"
@@ -42,5 +41,3 @@ bool gate_has_limit(enum gate_kind kind);
 /* Whether it is about kernels, so that it may have "kernel". */
 bool gate_has_kernels(enum gate_kind kind);
 bool gate_passes(enum gate_kind kind, double number, double limit);
-
-#endif

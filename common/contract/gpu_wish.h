@@ -2,8 +2,7 @@
  * and its job, and how a word of a list names a GPU. Chooses none: that is executor/place/gpu_choice. Strings
  * are borrowed from the JSON.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_GPU_WISH_H
-#define KERNSWEEP_COMMON_CONTRACT_GPU_WISH_H
+#pragma once
 
 #include "common/contract/settings.h"
 
@@ -30,5 +29,3 @@ bool gpu_word_names(const char *word, const json_t *gpu);
 void gpu_id(const json_t *gpu, char out[static GPU_WORD_MAX + 1]);
 /* Whether an environment variable chooses the GPUs that a process sees. */
 bool gpu_is_visible_name(const char *name);
-
-#endif

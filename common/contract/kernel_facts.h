@@ -2,8 +2,7 @@
  * each class it has. Written by the executor (code.json), read by the store and by everything that compares
  * two builds. Plain data; a number that is not known is KERNEL_FACT_UNKNOWN and absent in JSON, never 0.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_KERNEL_FACTS_H
-#define KERNSWEEP_COMMON_CONTRACT_KERNEL_FACTS_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/json.h"
@@ -58,5 +57,3 @@ json_t *kernel_facts_encode(const struct kernel_facts *f);
 /* The same members of an object, which may have others; those that are absent are unknown. ERR_INPUT for
  * negative numbers and other types. */
 int kernel_facts_decode(const struct json_at *at, struct kernel_facts *f, struct err *err);
-
-#endif

@@ -5,8 +5,7 @@
  * ("sampling": {"interval_ms": 100}), the row names that object; a job is flat. Strings are borrowed from the
  * JSON. Errors: ERR_INPUT with file, location and what was found.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_KEYS_H
-#define KERNSWEEP_COMMON_CONTRACT_KEYS_H
+#pragma once
 
 #include "common/base/json.h"
 
@@ -76,5 +75,3 @@ int key_check(const struct key *k, const struct json_at *at, struct err *err);
 /* The default as JSON, owned by the caller; NULL when there is none. */
 json_t *key_usual(const struct key *k);
 const char *key_name(const struct key *k, enum document in);
-
-#endif

@@ -2,8 +2,7 @@
  * address in brackets. Plans and options are checked for it before anything connects; what an alias means
  * only ssh knows.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_NODE_NAME_H
-#define KERNSWEEP_COMMON_CONTRACT_NODE_NAME_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ bool node_name_parse(const char *text, struct node_name *out);
 bool node_name_is_valid(const char *text);
 /* The number of a port, 1 to 65535; 0 for any other text. */
 int node_name_port(const char *text);
-
-#endif

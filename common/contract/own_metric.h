@@ -2,8 +2,7 @@
  * a unit, the better direction, and where the value is in the workload's output. Plan and job share the rows.
  * Strings are borrowed from the JSON. Knows nothing of how values are stored or compared.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_OWN_METRIC_H
-#define KERNSWEEP_COMMON_CONTRACT_OWN_METRIC_H
+#pragma once
 
 #include "common/contract/keys.h"
 #include "common/contract/proto.h"
@@ -36,5 +35,3 @@ double own_metric_seconds(const char *unit);
 /* Whether no process that ran for wall_s can have measured this. Allows for rounding by the program and for
  * the moment between its exit and our noticing. False if either is NaN. */
 bool own_metric_too_long(double seconds, double wall_s);
-
-#endif

@@ -4,8 +4,7 @@
  * \9 are groups, \0 is the whole match and \\ a backslash. If the number of matches differs from the expected
  * one, nothing is changed and it is an error. Strings are borrowed from the JSON. Errors: ERR_INPUT.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_PATCH_H
-#define KERNSWEEP_COMMON_CONTRACT_PATCH_H
+#pragma once
 
 #include "common/contract/keys.h"
 
@@ -24,5 +23,3 @@ int patch_decode(struct patch *out, const struct json_at *at, struct err *err);
 
 /* Appends the changed text to out, whose maximum should be PATCH_FILE_MAX. */
 int patch_apply(const struct patch *p, const char *text, size_t len, struct buf *out, struct err *err);
-
-#endif

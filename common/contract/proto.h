@@ -1,8 +1,7 @@
 /* proto: the vocabulary that harness, executor, store and reports share: statuses, events, exit codes, schema
  * names and limits. Each enum has one name table; a test compares the SQL CHECK lists with it.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_PROTO_H
-#define KERNSWEEP_COMMON_CONTRACT_PROTO_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/text.h"
@@ -111,5 +110,3 @@ enum {
     LIMIT_PATTERN = 1024, /* bytes of a regular expression */
     LIMIT_LOG_LINE = 64 << 10,
 };
-
-#endif

@@ -3,8 +3,7 @@
  * Strings are borrowed from the JSON, "" where not given; each may become one word of an argv. Times are in
  * seconds.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_SCHEDULER_H
-#define KERNSWEEP_COMMON_CONTRACT_SCHEDULER_H
+#pragma once
 
 #include "common/contract/keys.h"
 
@@ -42,5 +41,3 @@ size_t scheduler_gpus(const struct scheduler *s);
 
 /* at: the value, which may be absent or null. patience_s: the default for its patience_s. */
 int scheduler_load(struct scheduler *s, const struct json_at *at, double patience_s, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* settings: the simple keys that a plan and the job made from it have in common: names, and the limits within
  * which a test runs. A new one is a row of settings.def. Strings are borrowed from the JSON.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_SETTINGS_H
-#define KERNSWEEP_COMMON_CONTRACT_SETTINGS_H
+#pragma once
 
 #include "common/contract/keys.h"
 
@@ -50,5 +49,3 @@ extern const char *const clocks_unverified_names[];
 /* What no row can express. root: the plan or the job; scheduled: its tests run through a scheduler. */
 int settings_check(const struct settings *s, const struct json_at *root, bool scheduled, struct err *err);
 bool settings_mode_ok(const char *mode);
-
-#endif

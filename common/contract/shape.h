@@ -2,8 +2,7 @@
  * gives values or lists of values; a job gives one value each, to which the placeholders of the same names
  * expand.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_SHAPE_H
-#define KERNSWEEP_COMMON_CONTRACT_SHAPE_H
+#pragma once
 
 #include "common/contract/keys.h"
 #include "common/contract/subst.h"
@@ -19,5 +18,3 @@ struct shape {
 
 /* at: a job's "shape", which may be absent. */
 int shape_read(struct shape *s, const struct json_at *at, struct err *err);
-
-#endif

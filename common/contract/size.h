@@ -1,7 +1,6 @@
 /* size: an amount of memory as people write it: a whole number with K, M, G or T, in powers of 1024 ("32G").
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_SIZE_H
-#define KERNSWEEP_COMMON_CONTRACT_SIZE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,5 +9,3 @@
 bool size_parse(const char *text, int64_t *bytes);
 /* One that can limit a test: 1M to 64T. */
 bool size_is_memory(const char *text);
-
-#endif

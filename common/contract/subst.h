@@ -8,8 +8,7 @@
  * literal, so that JSON, awk and shell text pass through. Which placeholders have a value depends on the
  * command (a build has no context); using any other is an error.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_SUBST_H
-#define KERNSWEEP_COMMON_CONTRACT_SUBST_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -55,5 +54,3 @@ const char *subst_name(enum subst_key key);
 /* Sets *used to the placeholders in the template; an unknown one is an error. */
 int subst_scan(const char *template, unsigned *used, struct err *err);
 int subst_expand(const char *template, const struct subst *values, struct buf *out, struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * so that any program can be timed; "wall" reads nothing, and the wall time is what counts. The metrics of
  * the plan's own are read by the same rule. The executor applies it (common/contract/timings).
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_TIMING_RULE_H
-#define KERNSWEEP_COMMON_CONTRACT_TIMING_RULE_H
+#pragma once
 
 #include "common/base/regex.h"
 #include "common/contract/own_metric.h"
@@ -39,5 +38,3 @@ bool timing_rule_is_given(const struct timing_rule *rule);
 /* Whether the rule names this timing; the default rule takes all, and names only the plan's own metrics. */
 bool timing_rule_has(const struct timing_rule *rule, const char *name);
 void timing_rule_release(struct timing_rule *rule);
-
-#endif

@@ -1,5 +1,7 @@
 #include "common/contract/timings.h"
 
+#include "common/base/alloc.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -21,8 +23,7 @@ const double *timings_get(const struct timings *t, const char *name)
 
 static void set_text(char *out, size_t size, const char *s, size_t len)
 {
-    struct buf clean;
-    buf_init(&clean, size - 1);
+    AUTO(buf_release) struct buf clean = {.max = size - 1};
     while (len > 0 && (*s == ' ' || *s == '\t')) {
         s++;
         len--;
@@ -30,7 +31,6 @@ static void set_text(char *out, size_t size, const char *s, size_t len)
     for (size_t i = 0; i < len && clean.len < size - 1; i++)
         buf_puts(&clean, s[i] >= ' ' && s[i] <= '~' ? (const char[]){s[i], '\0'} : "?");
     snprintf(out, size, "%s", buf_str(&clean));
-    buf_release(&clean);
 }
 
 static bool ends_in_s(const char *name)

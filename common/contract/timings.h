@@ -2,8 +2,7 @@
  * skipping. How is given by the job's timing rule (common/contract/timing_rule). The last occurrence wins.
  * Output is untrusted: lines, values and names are bounded. Whether a result is valid is decided by assess.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_TIMINGS_H
-#define KERNSWEEP_COMMON_CONTRACT_TIMINGS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -47,5 +46,3 @@ void timing_reader_release(struct timing_reader *r);
 void timing_reader_feed(struct timing_reader *r, const char *data, size_t len);
 /* Completes an unfinished last line; afterwards r->result is final. */
 void timing_reader_finish(struct timing_reader *r);
-
-#endif

@@ -1,8 +1,7 @@
 /* variant: one build of the workload in a plan or job: its commands, environment, gates and patches, all
  * validated. Arrays are owned, strings borrowed from the JSON.
  */
-#ifndef KERNSWEEP_COMMON_CONTRACT_VARIANT_H
-#define KERNSWEEP_COMMON_CONTRACT_VARIANT_H
+#pragma once
 
 #include "common/contract/container.h"
 #include "common/contract/env.h"
@@ -53,5 +52,3 @@ int patches_read(struct patch **out, size_t *count, const struct json_at *at, co
                  struct err *err);
 /* all: placeholders for tests or gates; returns those that have a value. */
 unsigned variant_placeholders(const struct variant_context *c, unsigned all);
-
-#endif

@@ -6,8 +6,7 @@
  * is an error and not a signal. Tensor data is never read. Errors: ERR_INPUT for the file, ERR_STORAGE for
  * the system. Format: the GGUF specification in ggml's docs.
  */
-#ifndef KERNSWEEP_COMMON_GGUF_GGUF_H
-#define KERNSWEEP_COMMON_GGUF_GGUF_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -88,5 +87,3 @@ int gguf_find(struct gguf *g, const char *key, struct gguf_entry *out, struct er
 /* Overwrites a number or bool with a new value of the same type, and syncs. Rejects strings and arrays, since
  * a different length would move everything after them. */
 int gguf_set(struct gguf *g, const struct gguf_entry *e, const char *value, struct err *err);
-
-#endif

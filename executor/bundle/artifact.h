@@ -2,8 +2,7 @@
  * Files are not synced one by one: a test of 20 ms must not wait for the disk. What a crash of the node loses
  * is noticed when the run resumes (an unreadable perf.json is no result), and closing a run syncs everything.
  */
-#ifndef KERNSWEEP_EXECUTOR_BUNDLE_ARTIFACT_H
-#define KERNSWEEP_EXECUTOR_BUNDLE_ARTIFACT_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/bundle/secrets.h"
@@ -21,5 +20,3 @@ int artifact_text(const char *dir, const char *name, const char *text, size_t le
 
 /* Rounded to six decimals; null when it is NaN. */
 json_t *artifact_number(double x);
-
-#endif

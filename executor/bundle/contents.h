@@ -2,8 +2,7 @@
  * executor's own log. What tests and builds leave is left out where it could not be brought home or would be
  * too much; what kernsweep itself writes is not, up to the limits of common/contract/bundle_limits.h.
  */
-#ifndef KERNSWEEP_EXECUTOR_BUNDLE_CONTENTS_H
-#define KERNSWEEP_EXECUTOR_BUNDLE_CONTENTS_H
+#pragma once
 
 #include "common/base/fs.h"
 
@@ -15,5 +14,3 @@ bool contents_is_record(const char *path);
 /* fn is called in byte order of the paths; left_out (may be NULL) for what is not in the bundle, with the
  * reason. */
 int contents_walk(const char *dir, fs_walk_fn *fn, fs_skipped_fn *left_out, void *arg, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* fault: why a supervisor ended without closing its run, stored where `status` and `follow` find it, even on
  * a full disk: the space for it is reserved when the run is submitted.
  */
-#ifndef KERNSWEEP_EXECUTOR_BUNDLE_FAULT_H
-#define KERNSWEEP_EXECUTOR_BUNDLE_FAULT_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -15,5 +14,3 @@ void fault_clear(const char *run_dir);
 void fault_write(const char *run_dir, const char *message);
 /* The message, "" when there is none. out: char[FAULT_MAX]. */
 void fault_read(const char *run_dir, char *out);
-
-#endif

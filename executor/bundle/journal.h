@@ -4,8 +4,7 @@
  * this process; journal_sync() makes it survive the node's. Secrets are masked. Knows nothing of what the
  * events mean.
  */
-#ifndef KERNSWEEP_EXECUTOR_BUNDLE_JOURNAL_H
-#define KERNSWEEP_EXECUTOR_BUNDLE_JOURNAL_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/json.h"
@@ -37,5 +36,3 @@ void journal_last_words(struct journal *j, const char *message);
  * removed or replaced is put back as we wrote it. */
 bool journal_was_changed(struct journal *j, const char *path);
 int journal_sync(struct journal *j, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* manifest: manifest.json, the list of a bundle's files with their sizes and hashes. It is written last, once
  * all that it lists is on disk: if it exists, the run is closed.
  */
-#ifndef KERNSWEEP_EXECUTOR_BUNDLE_MANIFEST_H
-#define KERNSWEEP_EXECUTOR_BUNDLE_MANIFEST_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/bundle/secrets.h"
@@ -21,5 +20,3 @@ int manifest_write(const char *dir, const char *run_id, const struct secrets *se
  * such file must not keep the run from being collected. manifest: as read from dir, changed in place; the
  * file is written only if there was one. What kernsweep wrote stays on the list. */
 int manifest_refresh(const char *dir, json_t *manifest, struct err *err);
-
-#endif

@@ -2,8 +2,7 @@
  * the end, and between them a line with the number of bytes dropped. Secrets are replaced first. A write
  * error is recorded, not fatal: logging must not disturb the process. Units: bytes.
  */
-#ifndef KERNSWEEP_EXECUTOR_BUNDLE_RUNLOG_H
-#define KERNSWEEP_EXECUTOR_BUNDLE_RUNLOG_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/fs.h"
@@ -43,5 +42,3 @@ void runlog_release(struct runlog *log);
 uint64_t runlog_dropped(const struct runlog *log);
 /* Appends the last bytes kept, at most max, to out. Before or after runlog_finish(). */
 void runlog_tail(const struct runlog *log, size_t max, struct buf *out);
-
-#endif

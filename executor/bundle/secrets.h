@@ -2,8 +2,7 @@
  * in a process's output as a stream, where a value may be split between two reads. Values shorter than
  * SECRET_MIN are refused.
  */
-#ifndef KERNSWEEP_EXECUTOR_BUNDLE_SECRETS_H
-#define KERNSWEEP_EXECUTOR_BUNDLE_SECRETS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -54,5 +53,3 @@ void secrets_stream_feed(struct secrets_stream *s, const char *data, size_t len)
 /* Flushes what was held. */
 void secrets_stream_end(struct secrets_stream *s);
 void secrets_stream_release(struct secrets_stream *s);
-
-#endif

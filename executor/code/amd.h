@@ -5,8 +5,7 @@
  * Addresses that the linker put into the instructions (s_getpc_b64 and what is added to it) are replaced by
  * the names of what they point to, so that a kernel keeps its hash when another one changes its size.
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_AMD_H
-#define KERNSWEEP_EXECUTOR_CODE_AMD_H
+#pragma once
 
 #include "executor/code/code_set.h"
 #include "executor/code/elf_file.h"
@@ -15,5 +14,3 @@
 /* A linked code object; a relocatable one is not code yet. */
 bool amd_is(const struct elf_file *e);
 void amd_code(const struct elf_file *e, const struct mask *mask, struct code_set *set);
-
-#endif

@@ -1,8 +1,7 @@
 /* amd_kernels: the kernels that the metadata of a code object lists (NT_AMDGPU_METADATA), by name. The owner
  * calls amd_kernels_release().
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_AMD_KERNELS_H
-#define KERNSWEEP_EXECUTOR_CODE_AMD_KERNELS_H
+#pragma once
 
 #include "common/contract/kernel_facts.h"
 #include "executor/code/elf_file.h"
@@ -25,5 +24,3 @@ void amd_kernels_release(struct amd_kernels *k);
 const struct amd_kernel *amd_kernels_find(const struct amd_kernels *k, const char *name, size_t len);
 /* Its resources as the metadata says; what it does not say stays unknown. gpu: as in struct amd_kernels. */
 void amd_kernel_facts(const struct amd_kernel *k, struct span gpu, struct kernel_facts *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* archive: the members of a static library (ar). */
-#ifndef KERNSWEEP_EXECUTOR_CODE_ARCHIVE_H
-#define KERNSWEEP_EXECUTOR_CODE_ARCHIVE_H
+#pragma once
 
 #include "executor/code/span.h"
 
@@ -8,5 +7,3 @@ bool archive_is(struct span file);
 /* The member at *at, which is 0 at first and is moved behind it. False at the end. The table of symbols and
  * that of names are left out. */
 bool archive_next(struct span file, size_t *at, struct span *out);
-
-#endif

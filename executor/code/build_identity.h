@@ -4,8 +4,7 @@
  *
  * The files are untrusted; their number and sizes are bounded. Nothing is executed.
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_BUILD_IDENTITY_H
-#define KERNSWEEP_EXECUTOR_CODE_BUILD_IDENTITY_H
+#pragma once
 
 #include "executor/code/code_set.h"
 #include "executor/code/scan.h"
@@ -21,5 +20,3 @@ int build_identity_of(const char *path, const char *src, const char *gpu, const 
 /* Adds the device code of one file to the set. hook: as for scan_device(). */
 int build_identity_scan(const char *path, const struct scan_hook *hook, struct code_set *set,
                         struct err *err);
-
-#endif

@@ -2,8 +2,7 @@
  * loaded (and, in an object file, its relocations), without notes, debug information and symbol tables; of a
  * static library that of its members; of any other file its bytes. Folders and dates are masked (mask.h).
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_BUILT_FILE_H
-#define KERNSWEEP_EXECUTOR_CODE_BUILT_FILE_H
+#pragma once
 
 #include "common/base/sha256.h"
 #include "executor/code/mask.h"
@@ -14,5 +13,3 @@ void built_file_hash(struct span file, const struct mask *mask, char *out);
 /* Whether a file says what was built: not a hidden one, a log, a list of dependencies, what CMake keeps
  * besides objects, or what Python compiles by itself. */
 bool built_file_counts(const char *relpath, struct span file);
-
-#endif

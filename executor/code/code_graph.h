@@ -2,8 +2,7 @@
  * covers all that it calls. The parts of a function (its instructions, its resources) may be added in any
  * order. The owner calls code_graph_release().
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_CODE_GRAPH_H
-#define KERNSWEEP_EXECUTOR_CODE_CODE_GRAPH_H
+#pragma once
 
 #include "executor/code/code_set.h"
 
@@ -42,5 +41,3 @@ void code_graph_part(struct code_graph *g, size_t node, struct sha256 *h);
 void code_graph_edge(struct code_graph *g, size_t from, size_t to);
 /* Adds every kernel, and every other function, to the set. */
 void code_graph_finish(struct code_graph *g, struct code_set *set);
-
-#endif

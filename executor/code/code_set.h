@@ -4,8 +4,7 @@
  *
  * The owner calls code_set_release() and code_release(), also after an error.
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_CODE_SET_H
-#define KERNSWEEP_EXECUTOR_CODE_CODE_SET_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/sha256.h"
@@ -72,5 +71,3 @@ json_t *code_kernel_encode(const struct code_item *kernel);
 json_t *code_encode(const struct code *c);
 /* The same where it is not known why. */
 json_t *code_encode_unknown(const char *why);
-
-#endif

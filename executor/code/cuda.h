@@ -3,8 +3,7 @@
  * the cubin: its other functions, its constants and initial values, and the GPU that it is for. Indexes into
  * the table of symbols are left out, because they change with the other kernels.
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_CUDA_H
-#define KERNSWEEP_EXECUTOR_CODE_CUDA_H
+#pragma once
 
 #include "executor/code/code_set.h"
 #include "executor/code/elf_file.h"
@@ -13,5 +12,3 @@
 /* A linked cubin; a relocatable one is not code yet. */
 bool cuda_is(const struct elf_file *e);
 void cuda_code(const struct elf_file *e, const struct mask *mask, struct code_set *set);
-
-#endif

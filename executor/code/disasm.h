@@ -6,8 +6,7 @@
  * Without a disassembler, with one that fails, or after its time is up, the facts stay unknown; that is never
  * an error. A scan (executor/code/scan.h) calls it through the hook. The owner calls disasm_release().
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_DISASM_H
-#define KERNSWEEP_EXECUTOR_CODE_DISASM_H
+#pragma once
 
 #include "common/base/fs.h"
 #include "executor/code/scan.h"
@@ -28,5 +27,3 @@ struct disasm {
 /* listings_max: bytes of listings to attach to the kernels, 0 for none. */
 void disasm_init(struct disasm *d, size_t listings_max);
 void disasm_release(struct disasm *d);
-
-#endif

@@ -7,8 +7,7 @@
  * The output is untrusted: lines, instructions, loops and text are bounded; a function beyond a bound is not
  * reported. The owner calls disassembly_release().
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_DISASSEMBLY_H
-#define KERNSWEEP_EXECUTOR_CODE_DISASSEMBLY_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/contract/kernel_facts.h"
@@ -62,5 +61,3 @@ void disassembly_release(struct disassembly *d);
 void disassembly_feed(struct disassembly *d, const char *data, size_t len);
 /* At the end of the output. */
 void disassembly_finish(struct disassembly *d);
-
-#endif

@@ -1,8 +1,7 @@
 /* disassembly_loops: what follows from the instructions of one function: their number by class, its hot loop
  * (disassembly.h says which), and its listing. Pure functions.
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_DISASSEMBLY_LOOPS_H
-#define KERNSWEEP_EXECUTOR_CODE_DISASSEMBLY_LOOPS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/contract/kernel_facts.h"
@@ -22,5 +21,3 @@ struct disassembly_step {
 void disassembly_count(const struct disassembly_step *step, size_t count, int64_t *all, int64_t *hot_loop);
 /* One instruction a line, with labels L1, L2, ... in the order of their places. False: too long. */
 bool disassembly_list(const struct disassembly_step *step, size_t count, const char *text, struct buf *out);
-
-#endif

@@ -2,8 +2,7 @@
  * program, a code object of an AMD GPU, a cubin. Pure functions over a span; a section, symbol or relocation
  * that does not lie within the file is not there. Knows nothing of what the sections mean.
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_ELF_FILE_H
-#define KERNSWEEP_EXECUTOR_CODE_ELF_FILE_H
+#pragma once
 
 #include "executor/code/span.h"
 
@@ -55,5 +54,3 @@ bool elf_reloc(const struct elf_section *table, size_t i, struct elf_reloc *out)
 /* Borrowed: the name of the relocation's symbol, or of its section for a section's symbol; "" without one. */
 const char *elf_reloc_name(const struct elf_file *e, const struct elf_section *table,
                            const struct elf_reloc *reloc);
-
-#endif

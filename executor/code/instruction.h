@@ -2,8 +2,7 @@
  * llvm-objdump's for AMD GPUs, nvdisasm's for NVIDIA's. Tables only; knows nothing of what surrounds an
  * instruction.
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_INSTRUCTION_H
-#define KERNSWEEP_EXECUTOR_CODE_INSTRUCTION_H
+#pragma once
 
 #include "common/contract/kernel_facts.h"
 
@@ -14,5 +13,3 @@
 enum instruction_class instruction_class_amd(const char *text, bool buffer_scratch);
 /* text: without a predicate ("@!P0"). */
 enum instruction_class instruction_class_nvidia(const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * paths and put into names ("_GLOBAL__N__1a2b3c4d_4_k_cu", "__hip_cuid_..."). Folders are left out of a
  * hash; the digits are replaced by zeros.
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_MASK_H
-#define KERNSWEEP_EXECUTOR_CODE_MASK_H
+#pragma once
 
 #include "common/base/sha256.h"
 #include "executor/code/span.h"
@@ -21,5 +20,3 @@ void mask_add(const struct mask *m, struct sha256 *h, struct span bytes);
 void mask_name(const char *name, char out[MASK_NAME_MAX]);
 /* Adds such a name. */
 void mask_add_name(struct sha256 *h, const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 /* msgpack: walks the MessagePack of a code object's metadata. Every step is checked
  * against the span; what is malformed ends the walk.
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_MSGPACK_H
-#define KERNSWEEP_EXECUTOR_CODE_MSGPACK_H
+#pragma once
 
 #include "executor/code/span.h"
 
@@ -21,5 +20,3 @@ bool msgpack_at(struct span s, size_t at, struct msgpack *out);
 bool msgpack_find(struct span s, size_t map, const char *key, size_t *out);
 /* An integer that is not negative, at that place; false for anything else. */
 bool msgpack_number(struct span s, size_t at, uint64_t *out);
-
-#endif

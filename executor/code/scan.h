@@ -6,8 +6,7 @@
  * bytes that it is (CODE_ITEM_OPAQUE). PTX counts only in a fat binary without a cubin: it is compiled by the
  * driver then. Relocatable device code is not what runs, and is left out.
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_SCAN_H
-#define KERNSWEEP_EXECUTOR_CODE_SCAN_H
+#pragma once
 
 #include "executor/code/code_set.h"
 #include "executor/code/mask.h"
@@ -30,5 +29,3 @@ struct scan_hook {
  */
 void scan_device(struct span file, const struct mask *mask, const struct scan_hook *hook,
                  struct code_set *set);
-
-#endif

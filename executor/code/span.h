@@ -3,8 +3,7 @@
  * Everything in executor/code reads compiled files, which are untrusted: no offset or size in them is used
  * before it was checked here. A span borrows its bytes.
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_SPAN_H
-#define KERNSWEEP_EXECUTOR_CODE_SPAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ static inline bool span_begins(struct span s, const void *magic, size_t len)
 {
     return s.len >= len && memcmp(s.data, magic, len) == 0;
 }
-
-#endif

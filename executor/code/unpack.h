@@ -2,8 +2,7 @@
  * LZ4 blocks. What is compressed is untrusted: no more is decoded than its container says, and UNPACKED_MAX
  * at most.
  */
-#ifndef KERNSWEEP_EXECUTOR_CODE_UNPACK_H
-#define KERNSWEEP_EXECUTOR_CODE_UNPACK_H
+#pragma once
 
 #include "executor/code/span.h"
 
@@ -13,5 +12,3 @@ enum { UNPACKED_MAX = 512 << 20 };
  * *len. NULL for what is malformed, or larger. */
 uint8_t *unpack_zstd(struct span packed, size_t max, size_t *len);
 uint8_t *unpack_lz4(struct span packed, size_t max, size_t *len);
-
-#endif

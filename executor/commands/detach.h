@@ -1,7 +1,6 @@
 /* detach: a supervisor that outlives the process that started it.
  */
-#ifndef KERNSWEEP_EXECUTOR_COMMANDS_DETACH_H
-#define KERNSWEEP_EXECUTOR_COMMANDS_DETACH_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/workdir/layout.h"
@@ -20,5 +19,3 @@ int detach_supervisor(const struct layout *layout, const char *dir, const char *
 int detach_supervise(const struct layout *layout, const char *run_id, struct lock *lock);
 /* The same, after taking the run's lock; -1 when it is held. */
 int detach_foreground(const struct layout *layout, const char *run_id, struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * that both ends notice a dead connection. Only complete lines are sent: a line torn by a crash is never
  * seen.
  */
-#ifndef KERNSWEEP_EXECUTOR_COMMANDS_FOLLOW_H
-#define KERNSWEEP_EXECUTOR_COMMANDS_FOLLOW_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/workdir/layout.h"
@@ -16,5 +15,3 @@ enum { FOLLOW_COMPLETE = 0, FOLLOW_DEAD = 75 };
 /* offset: bytes of the journal that the reader has. Returns FOLLOW_COMPLETE, FOLLOW_DEAD (no process
  * supervises the run and it is not complete; err says why, as far as is known), or -1. */
 int follow(const struct layout *layout, const char *run_id, int64_t offset, int out_fd, struct err *err);
-
-#endif

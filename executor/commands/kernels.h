@@ -1,8 +1,7 @@
 /* kernels: what is known of each kernel in a compiled file, whoever built it: registers, scratch memory,
  * spills and LDS from the file, instructions by class and the hot loop where the machine has a disassembler.
  */
-#ifndef KERNSWEEP_EXECUTOR_COMMANDS_KERNELS_H
-#define KERNSWEEP_EXECUTOR_COMMANDS_KERNELS_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -11,5 +10,3 @@
 /* {"device_code": false where the file has none, "kernels": [as in code.json, one per GPU],
  * "kernels_omitted"}. NULL on error: ERR_INPUT where the file cannot be read. */
 json_t *kernels_report(const char *path, struct err *err);
-
-#endif

@@ -2,8 +2,7 @@
  * each file is sent with the size it has when it is opened. The stream of a closed run is always the same, so
  * that a transfer that was cut can go on where it ended.
  */
-#ifndef KERNSWEEP_EXECUTOR_COMMANDS_PACK_H
-#define KERNSWEEP_EXECUTOR_COMMANDS_PACK_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/workdir/layout.h"
@@ -12,5 +11,3 @@
 
 /* offset: how much of the stream has arrived. */
 int pack(const struct layout *layout, const char *run_id, uint64_t offset, int out_fd, struct err *err);
-
-#endif

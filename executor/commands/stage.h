@@ -1,8 +1,7 @@
 /* stage: a source tree received as a tar stream, stored under its hash. It is extracted to a temporary
  * folder, hashed on the way and renamed at the end, so that it is never visible incomplete.
  */
-#ifndef KERNSWEEP_EXECUTOR_COMMANDS_STAGE_H
-#define KERNSWEEP_EXECUTOR_COMMANDS_STAGE_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/workdir/layout.h"
@@ -14,5 +13,3 @@
 int stage(const struct layout *layout, const char *sha256, int in_fd, double idle_s, char *path,
           struct err *err);
 int stage_has(const struct layout *layout, const char *sha256, bool *has, struct err *err);
-
-#endif

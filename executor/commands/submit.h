@@ -2,8 +2,7 @@
  * of its own and without our descriptors, so that it outlives the connection. The run's lock is taken here
  * and inherited by the fork, so that a concurrent submit cannot start a second supervisor.
  */
-#ifndef KERNSWEEP_EXECUTOR_COMMANDS_SUBMIT_H
-#define KERNSWEEP_EXECUTOR_COMMANDS_SUBMIT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -11,5 +10,3 @@
 
 /* Reads {"plan", "job"} from in_fd; appends one JSON object to out. */
 int submit(const struct layout *layout, int in_fd, struct buf *out, struct err *err);
-
-#endif

@@ -2,13 +2,10 @@
  * (scheduler/array_job.h), supervised like any run, in a folder of its own that no other attempt ever writes
  * to.
  */
-#ifndef KERNSWEEP_EXECUTOR_COMMANDS_TASK_H
-#define KERNSWEEP_EXECUTOR_COMMANDS_TASK_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/workdir/layout.h"
 
 /* The exit code, or -1. Does nothing when the task's results are no longer needed. */
 int task_run(const struct layout *layout, const char *run_id, int array, struct err *err);
-
-#endif

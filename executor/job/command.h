@@ -1,6 +1,5 @@
 /* command: expands a job's templates to the argv and environment of a process. */
-#ifndef KERNSWEEP_EXECUTOR_JOB_COMMAND_H
-#define KERNSWEEP_EXECUTOR_JOB_COMMAND_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/strvec.h"
@@ -13,5 +12,3 @@ int command_argv(const struct command *cmd, const struct subst *values, struct s
  * context in a build. */
 int command_environment(const struct job *job, const struct variant *variant, const struct subst *values,
                         struct strvec *out, struct err *err);
-
-#endif

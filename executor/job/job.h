@@ -2,8 +2,7 @@
  * numbers and placeholders are validated here, so the rest of the executor may trust them. What a job shares
  * with a plan is read by common/contract. Strings are borrowed from the JSON, which the job owns.
  */
-#ifndef KERNSWEEP_EXECUTOR_JOB_JOB_H
-#define KERNSWEEP_EXECUTOR_JOB_JOB_H
+#pragma once
 
 #include "common/contract/counters.h"
 #include "common/contract/gpu_wish.h"
@@ -42,5 +41,3 @@ int job_init(struct job *job, json_t *root, const char *file, struct err *err);
 void job_release(struct job *job);
 
 bool job_is_secret(const struct job *job, const char *name);
-
-#endif

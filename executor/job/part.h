@@ -1,8 +1,7 @@
 /* part: the share of a job that one task of a scheduler job does: it prepares a variant (build and gates), or
  * runs tests of that variant with an existing build.
  */
-#ifndef KERNSWEEP_EXECUTOR_JOB_PART_H
-#define KERNSWEEP_EXECUTOR_JOB_PART_H
+#pragma once
 
 #include "executor/job/tests.h"
 
@@ -21,5 +20,3 @@ extern const struct key part_keys[], part_test_keys[];
 /* at: a job's "part", which may be absent. Marks the tests that belong to other parts. */
 int part_read(struct job_part *part, const struct json_at *at, const struct variant *variants,
               size_t variant_count, struct job_test *tests, size_t test_count, struct err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* tests: the tests of a job, in the order in which they run. */
-#ifndef KERNSWEEP_EXECUTOR_JOB_TESTS_H
-#define KERNSWEEP_EXECUTOR_JOB_TESTS_H
+#pragma once
 
 #include "common/contract/variant.h"
 
@@ -25,5 +24,3 @@ extern const struct key test_keys[];
 /* The caller free()s *out even after a failure. */
 int tests_read(struct job_test **out, size_t *count, const struct json_at *at, const struct variant *variants,
                size_t variant_count, struct err *err);
-
-#endif

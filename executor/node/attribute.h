@@ -1,8 +1,7 @@
 /* attribute: small text files of procfs and sysfs, read as JSON values: bounded, and printable whatever the
  * file holds. Knows nothing of what they mean. The caller owns each result.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_ATTRIBUTE_H
-#define KERNSWEEP_EXECUTOR_NODE_ATTRIBUTE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -16,5 +15,3 @@ json_t *attribute_keyed(const char *root, const char *name, const char *key, cha
 /* Of a node of kfd's topology, whose "properties" has lines like "unique_id 2094082018637021184"; 0: not
  * there. */
 unsigned long long attribute_property(const char *folder, const char *name);
-
-#endif

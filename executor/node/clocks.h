@@ -1,8 +1,7 @@
 /* clocks: holds the clocks of a run's GPUs, and puts them back: after the run, or, where its executor died,
  * by whoever has the GPU's lock next. Callers hold the lock of each GPU they name.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_CLOCKS_H
-#define KERNSWEEP_EXECUTOR_NODE_CLOCKS_H
+#pragma once
 
 #include "executor/node/clocks_control.h"
 
@@ -38,5 +37,3 @@ int clocks_recover_run(const struct layout *l, const json_t *gpus, const char *r
  * "can_put_back"}, without those that a restart has settled. held: the run still has the GPU's lock.
  * can_put_back: this user could. gpus: node.json's. */
 json_t *clocks_left(const struct layout *l, const json_t *gpus);
-
-#endif

@@ -2,8 +2,7 @@
  * table, declared here, and one line in control.c. Callers hold the GPU's lock, and have written the record
  * that lets anybody put the clocks back (record.h).
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_CLOCKS_CONTROL_H
-#define KERNSWEEP_EXECUTOR_NODE_CLOCKS_CONTROL_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/contract/settings.h"
@@ -49,5 +48,3 @@ enum control_result control_put_back(const struct clocks_gpu *gpu, const struct 
 /* The state that the request leads to, as far as it shows. */
 void control_expected(const struct clocks_request *want, const struct clocks_state *before,
                       struct clocks_state *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* clocks_gpu: one GPU whose clocks can be held, and what they are set to now. Reads only.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_CLOCKS_GPU_H
-#define KERNSWEEP_EXECUTOR_NODE_CLOCKS_GPU_H
+#pragma once
 
 #include "common/contract/proto.h"
 #include "executor/workdir/layout.h"
@@ -41,5 +40,3 @@ struct sclk_limits {
 
 /* device: .../class/drm/cardN/device. False: not shown. */
 bool sclk_limits_read(const char *device, struct sclk_limits *out);
-
-#endif

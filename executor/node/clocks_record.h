@@ -3,8 +3,7 @@
  * It outlives its writer, so what it says is untrusted: sizes, names and ranges are checked. A torn or
  * foreign file is no record, because the clocks are not touched before it is whole.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_CLOCKS_RECORD_H
-#define KERNSWEEP_EXECUTOR_NODE_CLOCKS_RECORD_H
+#pragma once
 
 #include "executor/node/clocks_control.h"
 
@@ -29,5 +28,3 @@ bool record_is_outdated(const struct layout *l, const struct clocks_record *r);
 /* Calls fn for each record on the machine. */
 typedef void record_fn(const struct clocks_record *r, void *arg);
 void record_each(const struct layout *l, record_fn *fn, void *arg);
-
-#endif

@@ -1,7 +1,6 @@
 /* engines: the container engines in PATH and their versions, for `check`.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_ENGINES_H
-#define KERNSWEEP_EXECUTOR_NODE_ENGINES_H
+#pragma once
 
 #include "executor/workdir/layout.h"
 
@@ -9,5 +8,3 @@
 
 /* An array of {"name", "version"}; version null: it did not say. */
 json_t *engines_probe(const struct layout *l);
-
-#endif

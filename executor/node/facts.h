@@ -2,8 +2,7 @@
  * earlier runs. Read from files, except the compilers' versions and NVIDIA's GPUs. What cannot be determined
  * is null or absent, never guessed.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_FACTS_H
-#define KERNSWEEP_EXECUTOR_NODE_FACTS_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/process/loop.h"
@@ -19,5 +18,3 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
 
 /* All GPUs, numbered: an array of objects as in node.json. */
 json_t *node_gpus(const struct layout *l, struct nvml *nvml);
-
-#endif

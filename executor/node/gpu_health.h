@@ -2,8 +2,7 @@
  * memory error that could not be corrected. From the sysfs of amdgpu and from NVML. That a GPU gives its
  * memory back is run/settle's affair.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_GPU_HEALTH_H
-#define KERNSWEEP_EXECUTOR_NODE_GPU_HEALTH_H
+#pragma once
 
 #include "common/contract/proto.h"
 #include "executor/telemetry/nvml.h"
@@ -31,5 +30,3 @@ void gpu_health_open(struct gpu_health *h, const struct layout *l, struct nvml *
  * (char[GPU_HEALTH_WHY_MAX]), what is wrong and what to do, when one of them is not fit any more. A GPU that
  * could not be seen at the beginning is not judged. */
 bool gpu_health_look(const struct gpu_health *h, char *why);
-
-#endif

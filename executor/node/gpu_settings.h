@@ -2,8 +2,7 @@
  * partitions, clock limits, power cap, PCIe, firmware, error counters, XGMI links. From sysfs only; what
  * cannot be read has no key. Nothing here changes a setting.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_GPU_SETTINGS_H
-#define KERNSWEEP_EXECUTOR_NODE_GPU_SETTINGS_H
+#pragma once
 
 #include "executor/workdir/layout.h"
 
@@ -14,5 +13,3 @@ void gpu_settings_amd(const struct layout *l, const char *device, json_t *gpu);
 
 /* Memory errors of an AMD GPU that could not be corrected; -1: not counted. device: as above. */
 long long gpu_settings_uncorrectable(const char *device);
-
-#endif

@@ -1,8 +1,7 @@
 /* gpus: the GPUs of a node and the processes that use them, from the sysfs of amdgpu and kfd, and from NVML
  * or, without it, the procfs of NVIDIA's driver. Arrays of objects as in node.json, which the caller owns.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_GPUS_H
-#define KERNSWEEP_EXECUTOR_NODE_GPUS_H
+#pragma once
 
 #include "executor/telemetry/nvml.h"
 #include "executor/workdir/layout.h"
@@ -14,5 +13,3 @@ json_t *gpus_amd_processes(const struct layout *l);
 /* facts NULL: only what the driver's procfs shows. */
 json_t *gpus_nvidia(const struct layout *l, const struct nvml_facts *facts);
 json_t *gpus_nvidia_processes(const struct nvml_facts *facts);
-
-#endif

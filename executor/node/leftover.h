@@ -2,8 +2,7 @@
  * before it could clean up. They are recognised by the workdir's mark in their environment. Only the holder
  * of the node's lock may kill them: otherwise they may belong to a live run.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_LEFTOVER_H
-#define KERNSWEEP_EXECUTOR_NODE_LEFTOVER_H
+#pragma once
 
 #include "executor/process/loop.h"
 #include "executor/workdir/layout.h"
@@ -15,5 +14,3 @@ json_t *leftover_list(const struct layout *l);
 /* Kills them and waits for their end, at most limit_s. Returns how many there were; *left: how many survive.
  */
 size_t leftover_kill(const struct layout *l, double limit_s, size_t *left);
-
-#endif

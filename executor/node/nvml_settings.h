@@ -1,8 +1,7 @@
 /* nvml_settings: what an administrator has set on NVIDIA's GPUs: persistence, ECC, MIG, power caps; and their
  * video BIOS. From the NVML helper; what cannot be read has no key.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_NVML_SETTINGS_H
-#define KERNSWEEP_EXECUTOR_NODE_NVML_SETTINGS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -10,5 +9,3 @@
 void nvml_settings_add(json_t *gpus);
 /* The same from the helper's output; changes text. */
 void nvml_settings_parse(char *text, json_t *gpus);
-
-#endif

@@ -1,8 +1,7 @@
 /* system: settings of the node's kernel and CPUs that timings depend on (node.json's "system"). Read from
  * sysfs and procfs; what cannot be read has no key.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_SYSTEM_H
-#define KERNSWEEP_EXECUTOR_NODE_SYSTEM_H
+#pragma once
 
 #include "executor/workdir/layout.h"
 
@@ -10,5 +9,3 @@
 
 /* The caller owns the result. */
 json_t *system_settings(const struct layout *l);
-
-#endif

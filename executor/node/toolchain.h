@@ -4,8 +4,7 @@
  * This takes up to a second (hipcc), so the result is cached in <workdir>/toolchain.json for ten minutes of
  * the same boot, as long as the programs found in PATH are the same files.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_TOOLCHAIN_H
-#define KERNSWEEP_EXECUTOR_NODE_TOOLCHAIN_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/process/loop.h"
@@ -15,5 +14,3 @@
 
 /* An array of {"name", "version"}; only those that are installed. NULL on error. */
 json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *err);
-
-#endif

@@ -2,8 +2,7 @@
  * identity of the files. Asking takes longer than a short test: some need a tenth of a second each. A cache
  * that cannot be read or written is no error.
  */
-#ifndef KERNSWEEP_EXECUTOR_NODE_VERSION_CACHE_H
-#define KERNSWEEP_EXECUTOR_NODE_VERSION_CACHE_H
+#pragma once
 
 #include "executor/workdir/layout.h"
 
@@ -15,5 +14,3 @@ json_t *version_identity(const char *path, const char *const *names);
  * reference. */
 json_t *version_cache_load(const struct layout *l, const char *file, const json_t *identity);
 void version_cache_save(const struct layout *l, const char *file, json_t *identity, json_t *versions);
-
-#endif

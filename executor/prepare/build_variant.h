@@ -4,8 +4,7 @@
  * with its copy of the sources (sources.h). One run at a time builds: it holds the node's lock or, in a
  * scheduler's task, that of the build.
  */
-#ifndef KERNSWEEP_EXECUTOR_PREPARE_BUILD_VARIANT_H
-#define KERNSWEEP_EXECUTOR_PREPARE_BUILD_VARIANT_H
+#pragma once
 
 #include "executor/suite/suite.h"
 
@@ -13,5 +12,3 @@
 int build_variant(struct suite *s, size_t variant, struct err *err);
 /* Uses the build that another process of this run has made. */
 int build_variant_use(struct suite *s, size_t variant, const char *key, struct err *err);
-
-#endif

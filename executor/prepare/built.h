@@ -1,8 +1,7 @@
 /* built: a finished build and the copy of the sources that it was made in, sealed together: a build is
  * complete only with ".complete" in its folder, the seal of its files.
  */
-#ifndef KERNSWEEP_EXECUTOR_PREPARE_BUILT_H
-#define KERNSWEEP_EXECUTOR_PREPARE_BUILT_H
+#pragma once
 
 #include "executor/suite/suite.h"
 #include "executor/workdir/seal.h"
@@ -13,5 +12,3 @@ int built_is_intact(const struct suite *s, size_t variant, char *why, struct err
 /* What has changed in a variant's build and {src}, also of one without a build: 1 nothing, 0 fn was told, -1.
  */
 int built_look(const struct suite *s, size_t variant, seal_fn *fn, void *arg, struct err *err);
-
-#endif

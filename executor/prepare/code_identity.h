@@ -6,13 +6,10 @@
  * bound allows, in <variant>/listings.txt: a line "== NAME GPU HASH" before each kernel. A kernel is listed
  * completely or not at all.
  */
-#ifndef KERNSWEEP_EXECUTOR_PREPARE_CODE_IDENTITY_H
-#define KERNSWEEP_EXECUTOR_PREPARE_CODE_IDENTITY_H
+#pragma once
 
 #include "executor/suite/suite.h"
 
 /* After a successful build, cached or not. Files that cannot be hashed give an unknown identity with its
  * reason, not an error. So does a build without device code whose tests name files of the sources. */
 int code_identity_take(struct suite *s, size_t variant, struct err *err);
-
-#endif

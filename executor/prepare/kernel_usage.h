@@ -3,8 +3,7 @@
  * bundle, and numeric gates are checked against it. It is foreign JSON: an absent number is missing, never 0.
  * schemas/resources.schema.json describes the file.
  */
-#ifndef KERNSWEEP_EXECUTOR_PREPARE_KERNEL_USAGE_H
-#define KERNSWEEP_EXECUTOR_PREPARE_KERNEL_USAGE_H
+#pragma once
 
 #include "common/contract/gate.h"
 #include "executor/suite/suite.h"
@@ -20,5 +19,3 @@ int kernel_usage_take(struct suite *s, size_t variant, struct err *err);
  * there is none. */
 bool kernel_usage_number(const json_t *resources, const struct gate *gate, const char *of, double *number,
                          const char **worst, char why[REASON_MAX]);
-
-#endif

@@ -2,8 +2,7 @@
  * the files themselves (executor/code): no resources.json is needed. The files are untrusted; their number
  * and sizes are bounded.
  */
-#ifndef KERNSWEEP_EXECUTOR_PREPARE_OBJECTS_H
-#define KERNSWEEP_EXECUTOR_PREPARE_OBJECTS_H
+#pragma once
 
 #include "common/contract/command.h"
 #include "executor/process/ending.h"
@@ -17,5 +16,3 @@ enum { OBJECTS_FILES_MAX = 4096 };
  * (whose kind is ERR_NONE before) for what is not the gate's fault. */
 json_t *objects_read(const struct command *patterns, const struct subst *values, char why[REASON_MAX],
                      struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * is kept and removed with the build. One that is not built has the staged tree, or its patched copy,
  * read-only. Variants with "in_tree" share one copy, which all may write to; nothing there is checked.
  */
-#ifndef KERNSWEEP_EXECUTOR_PREPARE_SOURCES_H
-#define KERNSWEEP_EXECUTOR_PREPARE_SOURCES_H
+#pragma once
 
 #include "executor/suite/suite.h"
 #include "executor/workdir/seal.h"
@@ -25,5 +24,3 @@ int sources_close(struct suite *s, size_t variant, struct err *err);
 int sources_look(const struct suite *s, size_t variant, seal_fn *fn, void *arg, struct err *err);
 /* 1 as the build left it, or there is none; 0 (why: char[SEAL_REASON_MAX]); -1. */
 int sources_intact(const struct suite *s, size_t variant, char *why, struct err *err);
-
-#endif

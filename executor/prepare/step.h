@@ -1,7 +1,6 @@
 /* step: one command of a build or gate, logged, with a time-out. Knows nothing of what its success means.
  */
-#ifndef KERNSWEEP_EXECUTOR_PREPARE_STEP_H
-#define KERNSWEEP_EXECUTOR_PREPARE_STEP_H
+#pragma once
 
 #include "executor/bundle/runlog.h"
 #include "executor/suite/suite.h"
@@ -21,5 +20,3 @@ struct step {
  * too; -1 is for faults of our own. */
 int step_run(struct suite *s, size_t variant, const struct step *step, struct assessment *out, double *wall_s,
              struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * when they had changed, and one that nothing vouches for when they turn out to have changed later, becomes
  * INVALID, as does one whose record was changed. What was only added to sources is told.
  */
-#ifndef KERNSWEEP_EXECUTOR_PREPARE_UNTOUCHED_H
-#define KERNSWEEP_EXECUTOR_PREPARE_UNTOUCHED_H
+#pragma once
 
 #include "executor/suite/suite.h"
 
@@ -19,5 +18,3 @@ int untouched_before(struct suite *s, size_t test, struct err *err);
 int untouched_disbelieve(struct suite *s, size_t variant, const char *what, struct err *err);
 /* The builds and sources of all variants, and the records of all tests. */
 int untouched_run(struct suite *s, struct err *err);
-
-#endif

@@ -2,8 +2,7 @@
  * the executor moves aside, into a group of its own below, with the helper that it started before; and back
  * when the run is over.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_ASIDE_H
-#define KERNSWEEP_EXECUTOR_PROCESS_ASIDE_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -14,5 +13,3 @@
 int aside_enter(char *stand, const char *own, pid_t helper, struct err *err);
 /* Moves all that stand there back, and removes the group. */
 void aside_leave(const char *stand, const char *own);
-
-#endif

@@ -3,8 +3,7 @@
  * in one loop: each is given a turn after every wait. Knows nothing of tests, builds or files: the hooks do.
  * Units: seconds in doubles, else nanoseconds.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_CHILD_H
-#define KERNSWEEP_EXECUTOR_PROCESS_CHILD_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/process/ending.h"
@@ -79,5 +78,3 @@ int child_run(struct loop *loop, const struct process_spec *spec, const struct c
 /* How it ended; program: argv[0]. */
 void child_ending(const struct child_result *r, const struct child_limits *limits, const char *program,
                   struct ending *out);
-
-#endif

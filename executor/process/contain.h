@@ -3,8 +3,7 @@
  * groups alone ("group"). Owns the run's folder among the control groups and the record by which a later
  * executor finds what a killed one left. The groups of tests are group's matter.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_CONTAIN_H
-#define KERNSWEEP_EXECUTOR_PROCESS_CONTAIN_H
+#pragma once
 
 #include "executor/process/contain_group.h"
 #include "executor/process/scope.h"
@@ -45,5 +44,3 @@ void contain_close(struct contain *c);
 /* {"kind", "hierarchy", "memory", "processes", "isolate", "why"}: what contain_open() would give; makes
  * nothing. */
 json_t *contain_look(const struct layout *l, const struct scope_host *h);
-
-#endif

@@ -3,8 +3,7 @@
  * "off": each function then does nothing and says so. Several may be there at the same time. Whoever opens
  * one closes it; closing kills what is in it.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_CONTAIN_GROUP_H
-#define KERNSWEEP_EXECUTOR_PROCESS_CONTAIN_GROUP_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/fs.h"
@@ -65,5 +64,3 @@ struct contain_hits contain_group_hits(const struct contain_group *g);
 
 /* Kills and removes a group's folder and those in it. True when it is gone. */
 bool contain_folder_remove(const char *folder, double limit_s);
-
-#endif

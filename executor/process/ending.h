@@ -1,8 +1,7 @@
 /* ending: how a supervised process ended, and the status and one-line reason that follow from that alone.
  * What the process printed is judged elsewhere (run/assess). Pure: knows nothing of descriptors or clocks.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_ENDING_H
-#define KERNSWEEP_EXECUTOR_PROCESS_ENDING_H
+#pragma once
 
 #include "common/contract/proto.h"
 
@@ -35,5 +34,3 @@ struct assessment assess_ending(const struct ending *e);
 
 /* Formats one line of printable ASCII (other bytes become '?'), truncated to fit. out: char[REASON_MAX]. */
 void reason_set(char *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

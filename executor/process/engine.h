@@ -1,8 +1,7 @@
 /* engine: the command lines of docker, podman and apptainer: to run a program in a container, and to find,
  * end and remove one. Pure: starts nothing.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_ENGINE_H
-#define KERNSWEEP_EXECUTOR_PROCESS_ENGINE_H
+#pragma once
 
 #include "common/base/strvec.h"
 #include "common/contract/container.h"
@@ -43,5 +42,3 @@ void engine_remove_argv(enum container_engine e, const char *name, struct strvec
 void engine_list_name_argv(enum container_engine e, const char *name, struct strvec *out);
 /* Lists the ids of the containers with that mark. */
 void engine_list_argv(enum container_engine e, const char *mark, struct strvec *out);
-
-#endif

@@ -3,8 +3,7 @@
  * processes are version 2's where its controllers are, else version 1's (a hybrid node). Only reads; knows
  * nothing of runs and tests.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_HIERARCHY_H
-#define KERNSWEEP_EXECUTOR_PROCESS_HIERARCHY_H
+#pragma once
 
 #include "executor/workdir/layout.h"
 
@@ -32,5 +31,3 @@ int hierarchy_write(const char *folder, const char *file, const char *text);
 int64_t hierarchy_number(const char *folder, const char *file, const char *word);
 /* Makes <folder>/<name>, which may be there. out: char[FS_PATH_MAX]. */
 int hierarchy_make(char *out, const char *folder, const char *name, struct err *err);
-
-#endif

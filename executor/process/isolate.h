@@ -6,8 +6,7 @@
  * namespace of process ids, they need no process in between, so that what is sampled and waited for stays the
  * test itself. They also close the memory and environment of other processes to it.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_ISOLATE_H
-#define KERNSWEEP_EXECUTOR_PROCESS_ISOLATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ bool isolate_works(void);
 int isolate_signals(void);
 /* Whether it holds here, tried in a child of our own. Before any other child is started. */
 bool isolate_signals_works(void);
-
-#endif

@@ -3,8 +3,7 @@
  * their own watches, in the order that they need. Nothing in the executor sleeps. SIGTERM and SIGINT set
  * `stop`, which stays set. Knows nothing of what is supervised. Times are CLOCK_MONOTONIC nanoseconds.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_LOOP_H
-#define KERNSWEEP_EXECUTOR_PROCESS_LOOP_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -58,5 +57,3 @@ void loop_leave_beat(struct loop *loop);
 int loop_wait(struct loop *loop, struct err *err);
 /* Blocks until the watch (NULL: none) is ready, the deadline is over, or `stop` is set. */
 int loop_wait_for(struct loop *loop, const struct loop_watch *watch, int64_t deadline_ns, struct err *err);
-
-#endif

@@ -2,8 +2,7 @@
  * several GPUs at once. Never more CPUs than this process itself may use; memory is preferred there, not
  * required. Reads sysfs; knows nothing of lanes.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_NEAR_H
-#define KERNSWEEP_EXECUTOR_PROCESS_NEAR_H
+#pragma once
 
 #include "executor/workdir/layout.h"
 
@@ -35,5 +34,3 @@ void near_apply(const struct near *n, struct near_failure *out);
 
 /* "0-3,8": false for anything else. */
 bool near_parse(const char *list, cpu_set_t *out);
-
-#endif

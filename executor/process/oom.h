@@ -3,8 +3,7 @@
  * of tests that ran beside each other only that one counts. Descriptors are opened once per run. Knows
  * nothing of how the test ended: the caller asks only about tests that died by SIGKILL.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_OOM_H
-#define KERNSWEEP_EXECUTOR_PROCESS_OOM_H
+#pragma once
 
 #include "executor/process/proctree.h"
 #include "executor/workdir/layout.h"
@@ -33,5 +32,3 @@ void oom_mark(struct oom *o);
 /* own: the processes of the test; NULL if none ran beside it, and all that happened is taken for its own.
  * Writes one line of ASCII unless there is nothing. out: char[OOM_EVIDENCE_MAX]. */
 enum oom_found oom_evidence(struct oom *o, const struct proctree_seen *own, char *out);
-
-#endif

@@ -6,8 +6,7 @@
  * word that the group is empty is needed, too; it is enough where the keeper was lost. Times are
  * CLOCK_MONOTONIC nanoseconds.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_PROCESS_H
-#define KERNSWEEP_EXECUTOR_PROCESS_PROCESS_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/process/contain_group.h"
@@ -80,5 +79,3 @@ bool process_reap(struct process *p, int64_t now_ns);
 /* Sends the signal to p's group (while p is not reaped) and to every descendant of its keeper, or of this
  * process. Returns how many processes there were. */
 unsigned process_signal_all(const struct process *p, int sig);
-
-#endif

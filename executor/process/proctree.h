@@ -1,8 +1,7 @@
 /* proctree: the descendants of a process, as /proc shows them at one moment.
  * Processes may come and go meanwhile: callers repeat until none is left (see process).
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_PROCTREE_H
-#define KERNSWEEP_EXECUTOR_PROCESS_PROCTREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void proctree_descendants(struct proctree *t, pid_t root);
 /* The same from the kernel's lists of children (/proc/PID/task/TID/children), with root itself as the first
  * element: cheap enough for frequent use, but empty on kernels without these files. */
 void proctree_listed(struct proctree *t, pid_t root);
-
-#endif

@@ -2,8 +2,7 @@
  * <workdir>/contained/<boot>/, by which a later executor finds what a killed one left. The records of another
  * machine that shares the workdir, or of another boot, are not read.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_REMAINS_H
-#define KERNSWEEP_EXECUTOR_PROCESS_REMAINS_H
+#pragma once
 
 #include "executor/process/contain_group.h"
 #include "executor/process/hierarchy.h"
@@ -15,5 +14,3 @@ void remains_forget(const char *path);
 /* Kills and removes the groups that killed executors of this workdir left, at most limit_s. Only for the
  * holder of the node's lock. Returns of how many runs there were some; *left: of how many some remain. */
 size_t remains_clear(const struct layout *l, double limit_s, size_t *left);
-
-#endif

@@ -2,8 +2,7 @@
  * into it: root from the system's manager, others from their own. A user's manager ends with the last session
  * unless the user lingers, and would take a run with it: then there is no scope.
  */
-#ifndef KERNSWEEP_EXECUTOR_PROCESS_SCOPE_H
-#define KERNSWEEP_EXECUTOR_PROCESS_SCOPE_H
+#pragma once
 
 #include "executor/process/hierarchy.h"
 
@@ -26,5 +25,3 @@ bool scope_is_available(const struct scope_host *h, char *why);
 /* Moves this process; *after: where it stands then. False, with why, when it stays where it is. */
 bool scope_enter(const struct scope_host *h, const struct layout *l, const char *name,
                  struct hierarchy *after, char *why);
-
-#endif

@@ -1,8 +1,7 @@
 /* closing: the end of a run: its summary, its last event, and the manifest that makes the folder a bundle.
  * After that others read the folder and it never changes again.
  */
-#ifndef KERNSWEEP_EXECUTOR_RUN_CLOSING_H
-#define KERNSWEEP_EXECUTOR_RUN_CLOSING_H
+#pragma once
 
 #include "executor/suite/suite.h"
 
@@ -10,5 +9,3 @@
 int closing_run(struct suite *s, enum run_status status, const char *reason, struct err *err);
 /* The last step alone, for a run whose journal has its last event. */
 int closing_seal(struct suite *s, struct err *err);
-
-#endif

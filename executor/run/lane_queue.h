@@ -6,8 +6,7 @@
  * takes units from others that have not begun and have no home. A test that runs alone waits until no other
  * lane has a test in flight, and none begins while it waits or runs.
  */
-#ifndef KERNSWEEP_EXECUTOR_RUN_LANE_QUEUE_H
-#define KERNSWEEP_EXECUTOR_RUN_LANE_QUEUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ bool lane_queue_stranded(const struct lane_queue *q, size_t *test);
 /* LANE_NONE: none. */
 size_t lane_queue_lane(const struct lane_queue *q, size_t test);
 size_t lane_queue_in_flight(const struct lane_queue *q);
-
-#endif

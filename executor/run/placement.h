@@ -2,8 +2,7 @@
  * supervisor itself, as one task of a scheduler's job, or by handing them to a scheduler. supervise treats
  * all three alike.
  */
-#ifndef KERNSWEEP_EXECUTOR_RUN_PLACEMENT_H
-#define KERNSWEEP_EXECUTOR_RUN_PLACEMENT_H
+#pragma once
 
 #include "executor/suite/node_lock.h"
 
@@ -17,5 +16,3 @@ struct placement {
 };
 
 const struct placement *placement_of(const struct job *job);
-
-#endif

@@ -3,8 +3,7 @@
  * <variant>/ctx_<N>_counters/counters.csv; nobody times it. What is not possible here is one note of the run,
  * never a failure of it.
  */
-#ifndef KERNSWEEP_EXECUTOR_RUN_PROFILE_H
-#define KERNSWEEP_EXECUTOR_RUN_PROFILE_H
+#pragma once
 
 #include "executor/suite/suite.h"
 
@@ -12,5 +11,3 @@ enum { PROFILE_CELLS_MAX = 16 };
 
 /* Nothing without counters in the job. -1 only for faults of our own. */
 int profile_run(struct suite *s, struct err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* profiler: the command lines of ncu and rocprofv3, and who may use them. Pure; profile.h runs them.
  */
-#ifndef KERNSWEEP_EXECUTOR_RUN_PROFILER_H
-#define KERNSWEEP_EXECUTOR_RUN_PROFILER_H
+#pragma once
 
 #include "common/base/strvec.h"
 #include "common/contract/counters.h"
@@ -13,5 +12,3 @@ bool profiler_is_admin_only(const char *params);
  * rocprofv3 puts its files. */
 void profiler_command(const struct counters *c, enum counters_tool tool, const char *csv, const char *folder,
                       struct strvec *out);
-
-#endif

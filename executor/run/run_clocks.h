@@ -2,8 +2,7 @@
  * compared with what the GPUs do under load, put back at the end of the run however it ends. What an executor
  * that died left on those GPUs is put back first, whatever this run's plan says.
  */
-#ifndef KERNSWEEP_EXECUTOR_RUN_RUN_CLOCKS_H
-#define KERNSWEEP_EXECUTOR_RUN_RUN_CLOCKS_H
+#pragma once
 
 #include "executor/suite/node_lock.h"
 
@@ -19,5 +18,3 @@ int run_clocks_recover(struct suite *s, struct err *err);
 
 /* For summary.json; NULL when the plan leaves the clocks as they are. */
 json_t *run_clocks_encode(const struct suite *s);
-
-#endif

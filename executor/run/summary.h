@@ -1,7 +1,6 @@
 /* summary: a run's summary.json, and its counts.
  */
-#ifndef KERNSWEEP_EXECUTOR_RUN_SUMMARY_H
-#define KERNSWEEP_EXECUTOR_RUN_SUMMARY_H
+#pragma once
 
 #include "executor/suite/suite.h"
 
@@ -13,5 +12,3 @@ struct summary_counts summary_count(const struct suite *s);
 /* reason: why a run is not COMPLETE, "" otherwise. */
 int summary_write(struct suite *s, enum run_status status, const char *reason, double wall_s,
                   struct err *err);
-
-#endif

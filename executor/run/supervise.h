@@ -4,12 +4,9 @@
  * A storage fault (a full disk) and the end of memory leave the run open, to be resumed; any other fault
  * closes it.
  */
-#ifndef KERNSWEEP_EXECUTOR_RUN_SUPERVISE_H
-#define KERNSWEEP_EXECUTOR_RUN_SUPERVISE_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/workdir/layout.h"
 
 int supervise(const struct layout *layout, const char *run_id, struct err *err);
-
-#endif

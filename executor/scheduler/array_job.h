@@ -10,8 +10,7 @@
  * Only the run's supervisor writes array jobs and fences; only an attempt writes to its own folder. Knows
  * nothing of how jobs are submitted. Task indices count from 1 in file names, from 0 here.
  */
-#ifndef KERNSWEEP_EXECUTOR_SCHEDULER_ARRAY_JOB_H
-#define KERNSWEEP_EXECUTOR_SCHEDULER_ARRAY_JOB_H
+#pragma once
 
 #include "executor/scheduler/scheduler.h"
 #include "executor/suite/suite.h"
@@ -69,5 +68,3 @@ int array_job_attempt_dir(const struct array_job *a, size_t index, const struct 
 /* The longest that the task may take, by the limits of what it runs. */
 double array_job_limit_s(const struct array_job *a, size_t index, const struct suite *s);
 bool array_job_is_over(const struct array_job *a);
-
-#endif

@@ -4,8 +4,7 @@
  * submission was not answered is found by its name, so the supervisor may die at any time. Knows nothing of
  * why a job is needed (see dispatch).
  */
-#ifndef KERNSWEEP_EXECUTOR_SCHEDULER_ARRAY_QUEUE_H
-#define KERNSWEEP_EXECUTOR_SCHEDULER_ARRAY_QUEUE_H
+#pragma once
 
 #include "executor/scheduler/array_job.h"
 
@@ -49,5 +48,3 @@ int array_queue_cancel(struct array_queue *q, struct err *err);
 bool array_queue_is_over(const struct array_queue *q);
 /* A submitted job is not over yet. */
 bool array_queue_is_live(const struct array_queue *q);
-
-#endif

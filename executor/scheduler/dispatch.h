@@ -3,8 +3,7 @@
  * gates), then those with its tests, and again those for tests that were lost with their node. It measures
  * nothing itself and may die at any time: jobs go on without it, and the next supervisor picks them up.
  */
-#ifndef KERNSWEEP_EXECUTOR_SCHEDULER_DISPATCH_H
-#define KERNSWEEP_EXECUTOR_SCHEDULER_DISPATCH_H
+#pragma once
 
 #include "executor/suite/suite.h"
 
@@ -13,5 +12,3 @@
 int dispatch_run(struct suite *s, char *reason, struct err *err);
 /* Ends the jobs that an earlier supervisor left, and collects what they have. */
 int dispatch_cancel(struct suite *s, struct err *err);
-
-#endif

@@ -2,8 +2,7 @@
  * once, with the attempt that they came from; a final result is adopted before its event is written. So the
  * run has one journal with one writer, however many machines work on it.
  */
-#ifndef KERNSWEEP_EXECUTOR_SCHEDULER_RELAY_H
-#define KERNSWEEP_EXECUTOR_SCHEDULER_RELAY_H
+#pragma once
 
 #include "executor/scheduler/array_job.h"
 
@@ -13,5 +12,3 @@ int relay_collect(struct suite *s, struct array_job *a, size_t index, struct err
 /* TEST_END of the tests that the attempt started and did not end; they may run again. */
 int relay_interrupted(struct suite *s, const struct array_job *a, size_t index, const char *reason,
                       struct err *err);
-
-#endif

@@ -9,8 +9,7 @@
  * Errors of submit, poll and cancel: ERR_NODE with *reachable false when the scheduler did not answer, so
  * that a retry makes sense; ERR_NODE with *reachable true when it refused.
  */
-#ifndef KERNSWEEP_EXECUTOR_SCHEDULER_SCHEDULER_H
-#define KERNSWEEP_EXECUTOR_SCHEDULER_SCHEDULER_H
+#pragma once
 
 #include "common/contract/scheduler.h"
 #include "executor/process/loop.h"
@@ -94,5 +93,3 @@ const struct scheduler_ops *scheduler_here(void);
 /* A task in this state never runs again by itself. */
 bool task_state_is_final(enum task_state state);
 void task_list_release(struct task_list *list);
-
-#endif

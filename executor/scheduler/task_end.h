@@ -2,12 +2,9 @@
  * lost it. Then the fence goes up, and the tests that it started and did not finish are INTERRUPTED. Acts on
  * what was collected (relay) and polled (array_queue) before; asks nobody.
  */
-#ifndef KERNSWEEP_EXECUTOR_SCHEDULER_TASK_END_H
-#define KERNSWEEP_EXECUTOR_SCHEDULER_TASK_END_H
+#pragma once
 
 #include "executor/scheduler/array_job.h"
 
 /* Ends the task if it is done or lost; otherwise does nothing. */
 int task_end(struct suite *s, struct array_job *a, size_t index, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* clock_watch: whether the clocks that a run holds are the clocks its GPUs have under load: reads each GPU's
  * own clock and load while a test runs, at most ten times a second. Owns its descriptors; borrows the rest.
  */
-#ifndef KERNSWEEP_EXECUTOR_SUITE_CLOCK_WATCH_H
-#define KERNSWEEP_EXECUTOR_SUITE_CLOCK_WATCH_H
+#pragma once
 
 #include "executor/node/clocks.h"
 #include "executor/telemetry/nvml.h"
@@ -39,5 +38,3 @@ enum clock_verdict clock_watch_judge(const struct clock_watch *w, char *text);
 /* One sample of a GPU's clock. Pure. */
 void clock_samples_add(struct clock_samples *s, const struct clocks_request *want, double mhz);
 enum clock_verdict clock_samples_judge(const struct clock_samples *s);
-
-#endif

@@ -3,8 +3,7 @@
  * finished tests took of theirs. Lanes run their tests at the same time, except for tests that run alone.
  * Pure. Seconds; negative: not known yet.
  */
-#ifndef KERNSWEEP_EXECUTOR_SUITE_ETA_H
-#define KERNSWEEP_EXECUTOR_SUITE_ETA_H
+#pragma once
 
 #include "common/base/err.h"
 #include "executor/job/job.h"
@@ -42,5 +41,3 @@ void eta_dropped(struct eta *eta, size_t test);
 double eta_test(const struct eta *eta, size_t test);
 /* Of all remaining tests, those that run among them. */
 double eta_left(const struct eta *eta);
-
-#endif

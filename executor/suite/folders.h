@@ -1,8 +1,7 @@
 /* folders: the folders of results, of variants and of tests, which tests can put something else in the place
  * of. Each is known by a descriptor.
  */
-#ifndef KERNSWEEP_EXECUTOR_SUITE_FOLDERS_H
-#define KERNSWEEP_EXECUTOR_SUITE_FOLDERS_H
+#pragma once
 
 #include "executor/suite/suite.h"
 
@@ -12,5 +11,3 @@ int folders_look(struct suite *s, struct err *err);
 /* Makes the empty folder `name` of the run and opens it: the caller closes *fd. The journal says what was in
  * its place and cannot be removed. */
 int folders_make(struct suite *s, const char *name, int *fd, struct err *err);
-
-#endif

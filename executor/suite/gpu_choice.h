@@ -6,8 +6,7 @@
  * again. With "one", they are in the order in which they are to be tried: where the run's tests ran last
  * comes first.
  */
-#ifndef KERNSWEEP_EXECUTOR_SUITE_GPU_CHOICE_H
-#define KERNSWEEP_EXECUTOR_SUITE_GPU_CHOICE_H
+#pragma once
 
 #include "executor/suite/gpu_use.h"
 
@@ -40,5 +39,3 @@ int gpu_choice_make(struct gpu_choice *out, const struct job *job, const json_t 
                     const struct gpu_grant *grant, struct err *err);
 void gpu_choice_drop(struct gpu_choice *c, size_t group);
 void gpu_choice_release(struct gpu_choice *c);
-
-#endif

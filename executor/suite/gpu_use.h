@@ -2,8 +2,7 @@
  * makes visible, and the lock file of each. The locks are per machine: workdirs and users share the GPUs.
  * Takes no locks.
  */
-#ifndef KERNSWEEP_EXECUTOR_SUITE_GPU_USE_H
-#define KERNSWEEP_EXECUTOR_SUITE_GPU_USE_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/contract/proto.h"
@@ -32,5 +31,3 @@ void gpu_use_visible(struct gpu_use *out, const struct job *job, const json_t *g
 
 /* The path of that GPU's lock file on this machine. path: char[FS_PATH_MAX]. */
 int gpu_use_path(const struct layout *l, const char *name, char *path, struct err *err);
-
-#endif

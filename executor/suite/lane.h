@@ -3,8 +3,7 @@
  * samples, what the environment of a test must say of them, and why the lane takes no more tests. Which test
  * is next is lane_queue's matter; locks are node_lock's.
  */
-#ifndef KERNSWEEP_EXECUTOR_SUITE_LANE_H
-#define KERNSWEEP_EXECUTOR_SUITE_LANE_H
+#pragma once
 
 #include "common/base/strvec.h"
 #include "executor/node/gpu_health.h"
@@ -56,5 +55,3 @@ void lanes_close(struct lanes *l);
 void lanes_note_beside(struct lanes *l, struct lane *begun);
 /* Sets its variables in the environment of a test. */
 void lane_environment(const struct lane *lane, struct strvec *env);
-
-#endif

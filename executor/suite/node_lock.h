@@ -2,8 +2,7 @@
  * workdirs other runs use; and which GPUs a run has in the end (s->gpus). A second run waits as long as its
  * job allows. A dead holder releases its locks (see lock).
  */
-#ifndef KERNSWEEP_EXECUTOR_SUITE_NODE_LOCK_H
-#define KERNSWEEP_EXECUTOR_SUITE_NODE_LOCK_H
+#pragma once
 
 #include "executor/suite/suite.h"
 #include "executor/workdir/lock.h"
@@ -30,5 +29,3 @@ int node_lock_granted(struct suite *s, gpu_granted *granted, char *reason, struc
 /* For builds without the workdir's lock, in a scheduler's tasks. One lock covers all keys with the same first
  * digit, so that there are few lock files. Waits as long as a build may take. Returns as above. */
 int node_lock_build(struct lock *lock, struct suite *s, const char *key, char *reason, struct err *err);
-
-#endif

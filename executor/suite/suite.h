@@ -2,8 +2,7 @@
  * that lives as long as the run (journal, loop, telemetry). The modules that act on it (build, gate, test,
  * summary) each do one thing; supervise and placement call them in order.
  */
-#ifndef KERNSWEEP_EXECUTOR_SUITE_SUITE_H
-#define KERNSWEEP_EXECUTOR_SUITE_SUITE_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/fs.h"
@@ -157,5 +156,3 @@ json_t *suite_eta(const struct suite *s);
 const char *suite_host(const struct suite *s);
 /* The user cancelled the run (a shutdown of the node sends the same signal). */
 bool suite_cancelled(const struct suite *s);
-
-#endif

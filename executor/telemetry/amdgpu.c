@@ -247,7 +247,7 @@ static void amdgpu_ask(void *state)
 
 static void amdgpu_close(void *state)
 {
-    struct amdgpu *a = state;
+    AUTO_FREE struct amdgpu *a = state;
     for (size_t c = 0; c < a->count; c++) {
         for (int f = 0; f < AMD_FILES; f++) {
             if (a->card[c].fd[f] >= 0)
@@ -256,7 +256,6 @@ static void amdgpu_close(void *state)
         if (a->card[c].metrics >= 0)
             close(a->card[c].metrics);
     }
-    free(a);
 }
 
 const struct telemetry_backend telemetry_amdgpu = {

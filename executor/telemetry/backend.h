@@ -2,8 +2,7 @@
  * declared here, and one line in telemetry.c. A back-end keeps its descriptors open and only reads, so that a
  * sample never blocks.
  */
-#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_BACKEND_H
-#define KERNSWEEP_EXECUTOR_TELEMETRY_BACKEND_H
+#pragma once
 
 #include "executor/telemetry/telemetry.h"
 
@@ -27,5 +26,3 @@ extern const struct telemetry_backend telemetry_amdgpu;
 extern const struct telemetry_backend telemetry_kfd;
 extern const struct telemetry_backend telemetry_nvml;
 extern const struct telemetry_backend telemetry_neighbours;
-
-#endif

@@ -23,8 +23,7 @@
  *
  * Knows nothing of files. Whatever was not measured is NaN.
  */
-#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_GPU_ACTIVITY_H
-#define KERNSWEEP_EXECUTOR_TELEMETRY_GPU_ACTIVITY_H
+#pragma once
 
 #include "executor/telemetry/sample.h"
 
@@ -79,5 +78,3 @@ void activity_edge(struct activity_log *log, double t_s, const struct sample *ed
 bool activity_measure(const struct activity_log *log, const struct activity_times *times,
                       struct activity *out);
 const char *activity_window_name(enum activity_window w);
-
-#endif

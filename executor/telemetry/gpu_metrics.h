@@ -8,8 +8,7 @@
  * of 1.4 and 1.5 is not read: the driver leaves it 0 on the cards that have these versions, whether they
  * throttle or not. Pure: bytes in, numbers out; NaN is unknown.
  */
-#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_GPU_METRICS_H
-#define KERNSWEEP_EXECUTOR_TELEMETRY_GPU_METRICS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ bool gpu_metrics_read(const void *bytes, size_t len, struct gpu_metrics *out);
 /* The reasons to throttle between two readings (enum throttle): the bits of the later status, and each
  * throttler that was active for at least a tenth of the time. False: unknown. */
 bool gpu_metrics_throttle(const struct gpu_metrics *before, const struct gpu_metrics *now, unsigned *out);
-
-#endif

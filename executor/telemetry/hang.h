@@ -3,8 +3,7 @@
  * memory. Pure: fed with samples, owns nothing, knows no clock. Never fires on a node that shows no GPU load,
  * or with after_s 0.
  */
-#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_HANG_H
-#define KERNSWEEP_EXECUTOR_TELEMETRY_HANG_H
+#pragma once
 
 #include "executor/telemetry/sample.h"
 
@@ -20,5 +19,3 @@ struct hang {
 
 void hang_init(struct hang *h, double after_s);
 bool hang_feed(struct hang *h, const struct sample *s, uint64_t output_bytes);
-
-#endif

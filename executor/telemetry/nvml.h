@@ -4,8 +4,7 @@
  * ends with the executor. Without an NVIDIA driver, or where the helper cannot run, nothing is measured. Open
  * it before process_become_subreaper().
  */
-#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_NVML_H
-#define KERNSWEEP_EXECUTOR_TELEMETRY_NVML_H
+#pragma once
 
 #include "common/base/run.h"
 #include "executor/telemetry/nvml_helper/control.h"
@@ -67,5 +66,3 @@ bool nvml_latest(struct nvml *n, const void *asker, struct nvml_facts *out);
  * returns. words: after the program's name, NULL-terminated, at most 5. out (may be NULL): its standard
  * output. -1 when it could not be run; else its exit code is in res. */
 int nvml_command(const char *const *words, struct buf *out, struct run_result *res, struct err *err);
-
-#endif

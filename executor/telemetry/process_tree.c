@@ -132,10 +132,9 @@ static void *process_open(const struct telemetry_target *target)
 
 static void process_close_all(void *state)
 {
-    struct process_tree *p = state;
+    AUTO_FREE struct process_tree *p = state;
     for (size_t i = 0; i < p->count; i++)
         close(p->member[i].fd);
-    free(p);
 }
 
 const struct telemetry_backend telemetry_process_tree = {

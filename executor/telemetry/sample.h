@@ -1,8 +1,7 @@
 /* sample: everything that was measured at one moment of a test. What is not available is NaN, and its key is
  * absent in artifacts, never 0. "All GPUs" are those that the run may use, where nothing else is said.
  */
-#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_SAMPLE_H
-#define KERNSWEEP_EXECUTOR_TELEMETRY_SAMPLE_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -47,5 +46,3 @@ void sample_put(struct sample *s, enum sample_field field, double value);
  * printf() would make the greater part of the executor's work: the keys are constants and the values numbers,
  * so nothing here needs quoting or allocation. */
 void sample_row_add(struct buf *out, const struct sample *s);
-
-#endif

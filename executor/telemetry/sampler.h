@@ -2,8 +2,7 @@
  * missed, the longest gap, the CPU time that sampling itself took). Long tests are written with fewer rows;
  * peaks see every sample. Knows nothing of timers: the caller decides when. Units: seconds, bytes, percent.
  */
-#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_SAMPLER_H
-#define KERNSWEEP_EXECUTOR_TELEMETRY_SAMPLER_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -45,5 +44,3 @@ void sampler_after(struct sampler *s, double end_s, const struct sample *after);
  * interval_s: between two ticks. */
 int sampler_finish(struct sampler *s, double end_s, double interval_s, struct err *err);
 void sampler_release(struct sampler *s);
-
-#endif

@@ -1,8 +1,7 @@
 /* telemetry: one sample of everything that can be measured while a test runs, from a table of back-ends (the
  * process tree; amdgpu and kfd through sysfs; NVML; other users). Knows nothing of timers or files.
  */
-#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_TELEMETRY_H
-#define KERNSWEEP_EXECUTOR_TELEMETRY_TELEMETRY_H
+#pragma once
 
 #include "executor/telemetry/sample.h"
 #include "executor/workdir/layout.h"
@@ -53,5 +52,3 @@ bool telemetry_answered(const struct telemetry *t, int64_t now_ns);
 void telemetry_read_fresh(struct telemetry *t, struct sample *out);
 /* CPU time that back-ends have used outside of this process. */
 double telemetry_cpu_s(const struct telemetry *t);
-
-#endif

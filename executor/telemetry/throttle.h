@@ -1,8 +1,7 @@
 /* throttle: the reasons why a card runs slower than it was asked to, as bits of one number, whatever its
  * maker calls them. An idle card and a clock that somebody set are no reasons.
  */
-#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_THROTTLE_H
-#define KERNSWEEP_EXECUTOR_TELEMETRY_THROTTLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ const char *throttle_name(int i);
 unsigned throttle_of_nvml(uint64_t reasons);
 /* From amdgpu's indep_throttle_status. */
 unsigned throttle_of_amdgpu(uint64_t status);
-
-#endif

@@ -3,8 +3,7 @@
  * rename, so that a result is there completely or not at all. Only the run's supervisor adopts; a result is
  * never replaced.
  */
-#ifndef KERNSWEEP_EXECUTOR_TRIAL_ADOPT_H
-#define KERNSWEEP_EXECUTOR_TRIAL_ADOPT_H
+#pragma once
 
 #include "executor/suite/suite.h"
 
@@ -16,5 +15,3 @@ int adopt_test(struct suite *s, size_t test, const char *from, const char *seal,
 int adopt_variant(struct suite *s, size_t variant, const char *from, struct err *err);
 /* The attempt's node.json, as nodes/<host>.json; the first one also becomes the run's node.json. */
 int adopt_node(struct suite *s, const char *host, const char *from, struct err *err);
-
-#endif

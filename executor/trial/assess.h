@@ -2,8 +2,7 @@
  * not enough: what the plan says is printed must be there, finite, possible, and of the context and variant
  * that were asked for. Pure.
  */
-#ifndef KERNSWEEP_EXECUTOR_TRIAL_ASSESS_H
-#define KERNSWEEP_EXECUTOR_TRIAL_ASSESS_H
+#pragma once
 
 #include "common/contract/timings.h"
 #include "executor/process/ending.h"
@@ -28,5 +27,3 @@ struct assessment assess_test(const struct ending *ending, const struct timings 
 /* Seconds per unit of a printed value that is a time ("decode_s", "kernel_ms", a metric whose unit is a
  * time); 0 for others. metrics: may be NULL. */
 double assess_seconds(const char *name, const struct own_metrics *metrics);
-
-#endif

@@ -1,8 +1,7 @@
 /* container: a variant's container (see the contract's): its engine and image, once per run; the command line
  * of a test or step in it. What killed executors left is found by a label.
  */
-#ifndef KERNSWEEP_EXECUTOR_TRIAL_CONTAINER_H
-#define KERNSWEEP_EXECUTOR_TRIAL_CONTAINER_H
+#pragma once
 
 #include "executor/process/engine.h"
 #include "executor/suite/suite.h"
@@ -38,5 +37,3 @@ size_t container_clear(struct suite *s, size_t *left);
 
 /* {"engine", "image", "digest"} of perf.json; NULL without a container. */
 json_t *container_encode(const struct suite *s, size_t variant);
-
-#endif

@@ -3,8 +3,7 @@
  * tests beside it go on while an engine is slow; a request to stop ends none of them. What the engine does
  * not confirm is not called gone.
  */
-#ifndef KERNSWEEP_EXECUTOR_TRIAL_CONTAINER_END_H
-#define KERNSWEEP_EXECUTOR_TRIAL_CONTAINER_END_H
+#pragma once
 
 #include "executor/process/child.h"
 #include "executor/trial/container.h"
@@ -45,5 +44,3 @@ void container_end_finish(struct container_end *e);
 
 /* All of it, in the same way. Returns e->gone. */
 bool container_end_run(struct container_use *use, const struct container_end_in *in);
-
-#endif

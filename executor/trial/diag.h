@@ -1,8 +1,7 @@
 /* diag: the parts of diag.txt, the evidence for a test that is not OK: its last samples, what its processes
  * were doing when they were stopped, and the end of its log.
  */
-#ifndef KERNSWEEP_EXECUTOR_TRIAL_DIAG_H
-#define KERNSWEEP_EXECUTOR_TRIAL_DIAG_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "executor/bundle/runlog.h"
@@ -17,5 +16,3 @@ enum { DIAG_MAX = 256 << 10 };
 void diag_processes(struct buf *out, pid_t root, const struct secrets *secrets);
 void diag_sample(struct buf *out, const char *title, const struct sample *s);
 void diag_log_end(struct buf *out, const struct runlog *log);
-
-#endif

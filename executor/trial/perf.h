@@ -1,8 +1,7 @@
 /* perf: perf.json, the record of one test. It is written last of a test's files: if it exists, the test is
  * final.
  */
-#ifndef KERNSWEEP_EXECUTOR_TRIAL_PERF_H
-#define KERNSWEEP_EXECUTOR_TRIAL_PERF_H
+#pragma once
 
 #include "executor/suite/suite.h"
 
@@ -30,5 +29,3 @@ typedef double perf_find_fn(const void *of, const char *name);
  * knows them. */
 void perf_take(struct suite *s, size_t test, const struct assessment *a, double wall_s, perf_find_fn *find,
                const void *of);
-
-#endif

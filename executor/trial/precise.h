@@ -4,8 +4,7 @@
  * They leave no artifact and no event: whoever takes over the run comes to the same answer from the results
  * that are there. summary.json lists them.
  */
-#ifndef KERNSWEEP_EXECUTOR_TRIAL_PRECISE_H
-#define KERNSWEEP_EXECUTOR_TRIAL_PRECISE_H
+#pragma once
 
 #include "executor/suite/suite.h"
 
@@ -15,5 +14,3 @@ void precise_take(struct suite *s, size_t test, double kernel_ms);
 /* Before a test on that lane: true, with the test left out, if what its cell was measured at on the lane's
  * GPUs needs no more of them. */
 bool precise_leaves_out(struct suite *s, const struct lane *lane, size_t test);
-
-#endif

@@ -1,8 +1,7 @@
 /* settle: GPU memory on its way back to its level before a test, within the job's limits. A state that is
  * looked at after every wait of the loop, so that other lanes go on meanwhile.
  */
-#ifndef KERNSWEEP_EXECUTOR_TRIAL_SETTLE_H
-#define KERNSWEEP_EXECUTOR_TRIAL_SETTLE_H
+#pragma once
 
 #include "executor/process/loop.h"
 #include "executor/telemetry/telemetry.h"
@@ -27,5 +26,3 @@ bool settle_begin(struct settle *out, double limit_s, int64_t now_ns);
 /* After each wait. True once the memory is back, or the time is over; else the timer is armed for the next
  * turn that is needed at the latest. */
 bool settle_turn(struct settle *out, int64_t now_ns);
-
-#endif

@@ -3,8 +3,7 @@
  * have tests at the same time. What makes the GPUs of its lane unfit for further tests is left in
  * lane->dirty.
  */
-#ifndef KERNSWEEP_EXECUTOR_TRIAL_TEST_H
-#define KERNSWEEP_EXECUTOR_TRIAL_TEST_H
+#pragma once
 
 #include "executor/suite/lane.h"
 #include "executor/suite/suite.h"
@@ -24,5 +23,3 @@ int test_skip(struct suite *s, size_t test, const struct assessment *why, struct
 /* Of a test that has its result, of which it turned out later that it cannot be believed: its record becomes
  * INVALID, and another TEST_END, which says that it replaces the one before it, tells so. */
 int test_disbelieve(struct suite *s, size_t test, const char *reason, struct err *err);
-
-#endif

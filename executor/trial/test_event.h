@@ -1,8 +1,7 @@
 /* test_event: the journal's events of one test: start, heart beats, end, skip. Writes them from the state
  * that the suite has of the test; decides nothing.
  */
-#ifndef KERNSWEEP_EXECUTOR_TRIAL_TEST_EVENT_H
-#define KERNSWEEP_EXECUTOR_TRIAL_TEST_EVENT_H
+#pragma once
 
 #include "executor/suite/suite.h"
 
@@ -15,5 +14,3 @@ int test_event_end(struct suite *s, size_t test, bool retry, struct err *err);
 /* Of a test that had ended: the end before it does not count any more. */
 int test_event_replace(struct suite *s, size_t test, struct err *err);
 int test_event_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* test_group: the control group of a test or of a step of a build or gate, within the run's (see contain),
  * and what the plan's limits did to a test.
  */
-#ifndef KERNSWEEP_EXECUTOR_TRIAL_TEST_GROUP_H
-#define KERNSWEEP_EXECUTOR_TRIAL_TEST_GROUP_H
+#pragma once
 
 #include "executor/process/contain_group.h"
 #include "executor/suite/suite.h"
@@ -24,5 +23,3 @@ void test_group_judge(const struct suite *s, const struct contain_hits *hits, st
 
 /* For perf.json. */
 json_t *test_group_encode(const struct suite *s, bool grouped, const struct contain_hits *hits);
-
-#endif

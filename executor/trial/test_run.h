@@ -1,8 +1,7 @@
 /* test_run: one test while it runs. Private to test.c (its phases), test_start.c (its process), test_end.c
  * (its result) and perf.c (its record).
  */
-#ifndef KERNSWEEP_EXECUTOR_TRIAL_TEST_RUN_H
-#define KERNSWEEP_EXECUTOR_TRIAL_TEST_RUN_H
+#pragma once
 
 #include "executor/bundle/runlog.h"
 #include "executor/job/command.h"
@@ -97,5 +96,3 @@ bool test_end_may_be_of_job(const struct test_run *r);
 /* Its artifacts and its event, once its processes are gone and its GPUs' memory has settled. Nothing if the
  * supervisor was told to end: the next one repeats the test. */
 int test_end_finish(struct test_run *r, struct err *err);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Knows nothing of plans. Errors: ERR_STORAGE.
  */
-#ifndef KERNSWEEP_EXECUTOR_WORKDIR_CACHE_H
-#define KERNSWEEP_EXECUTOR_WORKDIR_CACHE_H
+#pragma once
 
 #include "common/base/json.h"
 #include "executor/workdir/layout.h"
@@ -22,5 +21,3 @@ int cache_publish(const char *from, const char *to, struct err *err);
 /* Removes what has not been used for that many days. *out: {"removed": {"src": N, ...}, "running": a run's id
  * or null}; the caller json_decref()s. */
 int cache_prune(const struct layout *layout, int64_t days, json_t **out, struct err *err);
-
-#endif

@@ -1,5 +1,6 @@
 #include "executor/workdir/entries.h"
 
+#include "common/base/alloc.h"
 #include "common/base/fs.h"
 
 #include <ctype.h>
@@ -26,7 +27,7 @@ static int by_number(const struct dirent **a, const struct dirent **b)
 
 void entries_each(const char *root, const char *prefix, entries_fn *fn, void *arg)
 {
-    struct dirent **list = NULL;
+    AUTO_FREE struct dirent **list = NULL;
     char path[FS_PATH_MAX];
     int n = scandir(root, &list, NULL, by_number);
     for (int i = 0; i < n; i++) {
@@ -35,5 +36,4 @@ void entries_each(const char *root, const char *prefix, entries_fn *fn, void *ar
             fn(path, list[i]->d_name, arg);
         free(list[i]);
     }
-    free(list);
 }

@@ -1,8 +1,7 @@
 /* held: what tests find next to their own files, and may put something else in the place of: folders of
  * results, and files that the executor has open. The open descriptor tells which is ours.
  */
-#ifndef KERNSWEEP_EXECUTOR_WORKDIR_HELD_H
-#define KERNSWEEP_EXECUTOR_WORKDIR_HELD_H
+#pragma once
 
 #include "common/base/fs.h"
 
@@ -21,5 +20,3 @@ bool held_is_at(int fd, const char *path);
 int held_create(const char *path);
 /* The open file, which was made as `part`, gets the name `path`, whatever has become of either name. */
 int held_publish(int fd, const char *part, const char *path, struct err *err);
-
-#endif

@@ -2,8 +2,7 @@
  * procfs (which tests replace by fake trees). Only builds paths, except where it says so. Names from outside
  * are validated here once more.
  */
-#ifndef KERNSWEEP_EXECUTOR_WORKDIR_LAYOUT_H
-#define KERNSWEEP_EXECUTOR_WORKDIR_LAYOUT_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/fs.h"
@@ -49,5 +48,3 @@ int layout_discard(const char *dir, const char *name, struct err *err);
 #define RUN_LOG "executor.log"
 /* A JSON file of a run's folder; NULL: there is none, or it cannot be read. The caller json_decref()s. */
 json_t *layout_load(const char *run_dir, const char *name);
-
-#endif

@@ -3,8 +3,7 @@
  * the holder does not acquire it. The file's text names the holder for messages and for `cancel`; it is valid
  * only while the lock is held. Knows nothing of runs.
  */
-#ifndef KERNSWEEP_EXECUTOR_WORKDIR_LOCK_H
-#define KERNSWEEP_EXECUTOR_WORKDIR_LOCK_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -45,5 +44,3 @@ int lock_holder_pidfd(const struct lock_holder *holder);
 bool lock_holder_is_stopped(const struct lock_holder *holder);
 /* 0 when there is no such process. */
 uint64_t lock_process_start_time(pid_t pid);
-
-#endif

@@ -1,8 +1,7 @@
 /* machine: where all users of a machine leave what concerns its GPUs: their locks, and records of settings
  * that are to be put back. Only builds paths.
  */
-#ifndef KERNSWEEP_EXECUTOR_WORKDIR_MACHINE_H
-#define KERNSWEEP_EXECUTOR_WORKDIR_MACHINE_H
+#pragma once
 
 #include "executor/workdir/layout.h"
 
@@ -10,5 +9,3 @@
 const char *machine_folder(const struct layout *l);
 /* kernsweep-gpu-NAME.KIND in that folder. path: char[FS_PATH_MAX]. */
 int machine_gpu_file(const struct layout *l, const char *name, const char *kind, char *path, struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * workdir, with the workdir's device and inode. A path would not do: in another mount namespace the same path
  * is another folder, whose tests are none of ours.
  */
-#ifndef KERNSWEEP_EXECUTOR_WORKDIR_MARK_H
-#define KERNSWEEP_EXECUTOR_WORKDIR_MARK_H
+#pragma once
 
 #include "executor/workdir/layout.h"
 
@@ -17,5 +16,3 @@ enum { WORKDIR_MARK_MAX = 96 };
 int mark_make(const struct layout *l, char *out, struct err *err);
 /* false if the workdir has none: then no test was started from it. */
 bool mark_read(const struct layout *l, char *out);
-
-#endif

@@ -3,8 +3,7 @@
  * contents are the same is intact; larger ones are judged by size and time of change alone. Looking at a
  * folder costs one call a file.
  */
-#ifndef KERNSWEEP_EXECUTOR_WORKDIR_SEAL_H
-#define KERNSWEEP_EXECUTOR_WORKDIR_SEAL_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -40,5 +39,3 @@ int seal_look(const char *dir, const char *path, enum seal_scope scope, seal_fn 
 void seal_keep_first(void *arg, const struct seal_change *change);
 /* As seal_look(); why: char[SEAL_REASON_MAX], the first change. */
 int seal_check(const char *dir, const char *path, enum seal_scope scope, char *why, struct err *err);
-
-#endif

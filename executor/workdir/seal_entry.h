@@ -2,8 +2,7 @@
  * hash of its text, and what stat() said of the file that it leads to, if that is outside of the folder: a
  * file of the folder has its own line.
  */
-#ifndef KERNSWEEP_EXECUTOR_WORKDIR_SEAL_ENTRY_H
-#define KERNSWEEP_EXECUTOR_WORKDIR_SEAL_ENTRY_H
+#pragma once
 
 #include "common/base/fs.h"
 #include "common/base/sha256.h"
@@ -35,5 +34,3 @@ bool seal_entry_parse(struct seal_entry *out, const char *line);
 bool seal_error_passes(int error);
 /* 1: the entry is what it was when it was sealed; 0: it is not; -1 with errno: it cannot be read for now. */
 int seal_entry_holds(const struct seal_entry *s, const struct fs_entry *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* sysfile: small text files of procfs, sysfs and control groups, which report a size of 0 although they have
  * contents, so that fs_read_file() does not read them. Knows nothing of what they mean.
  */
-#ifndef KERNSWEEP_EXECUTOR_WORKDIR_SYSFILE_H
-#define KERNSWEEP_EXECUTOR_WORKDIR_SYSFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ FILE *sysfile_open(const char *folder, const char *name);
 bool sysfile_read(const char *folder, const char *name, char *out, size_t size);
 /* The same of its first line, without the line break. */
 bool sysfile_line(const char *folder, const char *name, char *out, size_t size);
-
-#endif

@@ -2,8 +2,7 @@
  * was made in. Once finished it is read-only for its owner, too, and has a seal in <workdir>/seals/, outside
  * of it, so that it holds nothing but what was put there.
  */
-#ifndef KERNSWEEP_EXECUTOR_WORKDIR_TREE_H
-#define KERNSWEEP_EXECUTOR_WORKDIR_TREE_H
+#pragma once
 
 #include "executor/workdir/layout.h"
 #include "executor/workdir/seal.h"
@@ -24,5 +23,3 @@ int tree_look(const struct layout *l, const char *kind, const char *name, seal_f
 void tree_unseal(const struct layout *l, const char *kind, const char *name);
 /* The sizes of its files. */
 int tree_bytes(const char *dir, uint64_t *bytes, struct err *err);
-
-#endif

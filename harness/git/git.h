@@ -4,8 +4,7 @@
  * replacements), and variables that name another repository (GIT_DIR in a hook) do not count. Every call has
  * a deadline and a largest output.
  */
-#ifndef KERNSWEEP_HARNESS_GIT_GIT_H
-#define KERNSWEEP_HARNESS_GIT_GIT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -24,5 +23,3 @@ int git_output_within(const char *dir, const char *const *args, double deadline_
 
 /* Whether git is installed and dir lies in a work tree; false also for a bare repository. */
 bool git_has_work_tree(const char *dir);
-
-#endif

@@ -3,8 +3,7 @@
  * A user's word for a revision reaches git only behind "--end-of-options". Subjects are untrusted text:
  * whoever shows them escapes them. Errors: as git.h, ERR_INPUT for a word that names no commit.
  */
-#ifndef KERNSWEEP_HARNESS_GIT_HISTORY_H
-#define KERNSWEEP_HARNESS_GIT_HISTORY_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -55,5 +54,3 @@ void git_commits_release(struct git_commits *l);
  * out. All are ids. */
 int git_commits_count(const char *dir, const char *to, const char *const *without, size_t n,
                       bool first_parent, size_t *out, struct err *err);
-
-#endif

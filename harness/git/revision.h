@@ -4,8 +4,7 @@
  *
  * All text of the repository is escaped, bounded and valid UTF-8. A description costs some seconds at most.
  */
-#ifndef KERNSWEEP_HARNESS_GIT_REVISION_H
-#define KERNSWEEP_HARNESS_GIT_REVISION_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -27,5 +26,3 @@ int revision_describe(const char *dir, const char *const *include, double deadli
 /* Describes a commit of dir's repository, for sources that were exported from it: clean, and on no branch. */
 int revision_describe_commit(const char *dir, const char *commit, double deadline_s, json_t **out,
                              struct err *err);
-
-#endif

@@ -5,8 +5,7 @@
  * export-ignore apply. Needs tar. A struct git_tree owns its folder: git_tree_release() removes it. Errors:
  * ERR_INPUT when the commit has no such folder, ERR_STORAGE.
  */
-#ifndef KERNSWEEP_HARNESS_GIT_TREE_H
-#define KERNSWEEP_HARNESS_GIT_TREE_H
+#pragma once
 
 #include "common/base/fs.h"
 
@@ -22,5 +21,3 @@ struct git_tree {
 int git_tree_export(const char *source, const char *commit, const char *under, struct git_tree *out,
                     struct err *err);
 void git_tree_release(struct git_tree *t);
-
-#endif

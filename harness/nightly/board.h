@@ -5,8 +5,7 @@
  * <reports>/cells/, one file per plan, node and mode, so that the page can be made again without a store. The
  * caller json_decref()s. Errors: ERR_STORAGE, ERR_INTERNAL.
  */
-#ifndef KERNSWEEP_HARNESS_NIGHTLY_BOARD_H
-#define KERNSWEEP_HARNESS_NIGHTLY_BOARD_H
+#pragma once
 
 #include "results/judge/compare.h"
 #include "results/store/store.h"
@@ -31,5 +30,3 @@ struct board_night {
 json_t *board_encode(const struct board_night *n, struct err *err);
 /* Writes the board below the folder of the nightly reports. */
 int board_save(const char *root, const json_t *board, struct err *err);
-
-#endif

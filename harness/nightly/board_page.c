@@ -1,5 +1,6 @@
 #include "harness/nightly/board_page.h"
 
+#include "common/base/alloc.h"
 #include "common/base/escape.h"
 #include "common/base/text.h"
 #include "harness/nightly/spark.h"
@@ -294,9 +295,8 @@ static void write_last_change(const json_t *board, const json_t *cell, struct bu
 static void write_card(const json_t *board, size_t b, const json_t *cell, size_t at, struct buf *out)
 {
     char name[160];
-    struct buf label;
     cell_name(cell, name, sizeof name);
-    buf_init(&label, 8192);
+    AUTO(buf_release) struct buf label = {.max = 8192};
     describe(board, cell, name, &label);
     buf_printf(out, "<li id=\"cell-%zu-%zu\" class=\"cell %s\"><p class=\"name\">", b, at,
                finding_rank(cell) < FINDING_NONE ? "bad" : board_news_class(verdict_of(cell)));
@@ -306,7 +306,6 @@ static void write_card(const json_t *board, size_t b, const json_t *cell, size_t
     write_numbers(board, cell, out);
     write_last_change(board, cell, out);
     buf_puts(out, "</li>\n");
-    buf_release(&label);
 }
 
 static void write_span(const json_t *board, struct buf *out)

@@ -1,8 +1,7 @@
 /* board_page: the parts of the nights' page that come from boards (board.h): the cells that are open, those
  * that are inconclusive, and a card with a sparkline per cell. Appends HTML. Pure.
  */
-#ifndef KERNSWEEP_HARNESS_NIGHTLY_BOARD_PAGE_H
-#define KERNSWEEP_HARNESS_NIGHTLY_BOARD_PAGE_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -17,5 +16,3 @@ size_t board_page_findings(const json_t *boards, struct buf *out);
 void board_page_inconclusive(const json_t *boards, struct buf *out);
 /* A section per board. */
 void board_page_cells(const json_t *boards, struct buf *out);
-
-#endif

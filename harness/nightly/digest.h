@@ -1,8 +1,7 @@
 /* digest: a notification: the verdicts in its headline, and the lines below, at most DIGEST_LINES_MAX, short
  * enough for a phone, the worst first. Knows nothing about recipients.
  */
-#ifndef KERNSWEEP_HARNESS_NIGHTLY_DIGEST_H
-#define KERNSWEEP_HARNESS_NIGHTLY_DIGEST_H
+#pragma once
 
 #include "results/judge/compare.h"
 
@@ -22,5 +21,3 @@ void digest_note(const struct comparison *c, const struct delta *d, char out[DIG
  * last night or the base, as it is printed, "" if unknown; it stands before the cells if there are any. An
  * array of strings, the last of which counts the lines that did not fit. The caller json_decref()s it. */
 json_t *digest_lines(const struct run_data *run, const struct comparison *c, const char *commits);
-
-#endif

@@ -1,5 +1,6 @@
 #include "harness/nightly/lock.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
@@ -41,12 +42,10 @@ static int find_paths(struct nightly_lock *l, char *lock, const char *db, const 
 
 static int fail_held(const char *path, const char *plan, struct err *err)
 {
-    struct buf holder;
-    buf_init(&holder, 4096);
+    AUTO(buf_release) struct buf holder = {.max = 4096};
     if (fs_read_file(path, 4096, &holder, NULL) != 0 || holder.len == 0)
         buf_puts(&holder, "another process");
     err_set(err, ERR_NODE, "%s: a nightly run of this plan is in progress: %.200s", plan, buf_str(&holder));
-    buf_release(&holder);
     return -1;
 }
 

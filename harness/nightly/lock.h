@@ -5,8 +5,7 @@
  * several>.lock is locked with flock, so that the lock is released if its holder dies; its contents name the
  * holder and the time. The .json next to it stores struct nightly_state.
  */
-#ifndef KERNSWEEP_HARNESS_NIGHTLY_LOCK_H
-#define KERNSWEEP_HARNESS_NIGHTLY_LOCK_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
@@ -40,5 +39,3 @@ void nightly_state_release(struct nightly_state *s);
 /* A file that is missing or unreadable gives the state before the first nightly run. */
 void nightly_lock_load(const struct nightly_lock *l, struct nightly_state *out);
 int nightly_lock_save(const struct nightly_lock *l, const struct nightly_state *s, struct err *err);
-
-#endif

@@ -4,8 +4,7 @@
  * The index is rebuilt from the summaries and boards each time, so that it always agrees with them. Knows
  * nothing about nodes or stores.
  */
-#ifndef KERNSWEEP_HARNESS_NIGHTLY_NIGHTS_H
-#define KERNSWEEP_HARNESS_NIGHTLY_NIGHTS_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/fs.h"
@@ -23,5 +22,3 @@ int nights_open(struct night *n, const char *root, const char *date, const char 
 /* Writes summary.json and, unless it is NULL, the board (board.h), then both index pages. */
 int nights_close(const struct night *n, const char *root, const json_t *summary, const json_t *board,
                  struct err *err);
-
-#endif

@@ -4,8 +4,7 @@
  * Needs no script, no other file and no server. Pure: the same index gives the same bytes; the size is
  * bounded (PAGE_CELLS_MAX, PAGE_NIGHTS_MAX), and what is left out is counted.
  */
-#ifndef KERNSWEEP_HARNESS_NIGHTLY_NIGHTS_PAGE_H
-#define KERNSWEEP_HARNESS_NIGHTLY_NIGHTS_PAGE_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -26,5 +25,3 @@ struct nights_index {
 void nights_short_time(const char *iso, char *out, size_t size);
 
 void nights_page_write(const struct nights_index *x, struct buf *out);
-
-#endif

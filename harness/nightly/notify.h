@@ -5,8 +5,7 @@
  * A command that fails or exceeds its deadline is reported on stderr and never fails the nightly run. Knows
  * nothing about runs.
  */
-#ifndef KERNSWEEP_HARNESS_NIGHTLY_NOTIFY_H
-#define KERNSWEEP_HARNESS_NIGHTLY_NOTIFY_H
+#pragma once
 
 #include "common/base/err.h"
 #include "harness/plan/nightly.h"
@@ -20,5 +19,3 @@ int notify_all(const json_t *entries, unsigned news, const json_t *summary, cons
 
 /* "regression,failure". out: char[64]. */
 void notify_news_text(unsigned news, char *out);
-
-#endif

@@ -4,15 +4,14 @@
  * inconclusive one, nor by a night that did not measure it. Pure: an array of {"variant", "context",
  * "since"}, which nightly_state stores between nightly runs.
  */
-#ifndef KERNSWEEP_HARNESS_NIGHTLY_OPEN_CELLS_H
-#define KERNSWEEP_HARNESS_NIGHTLY_OPEN_CELLS_H
+#pragma once
 
 #include "results/judge/compare.h"
 
 #include <jansson.h>
 
 /* The open cells after this comparison. before: those of the last nightly run, or NULL; night: the date of
- * this one. The caller json_decref()s it; NULL when out of memory. */
+ * this one. The caller json_decref()s it. */
 json_t *open_cells_after(const json_t *before, const struct comparison *c, const char *night);
 
 /* How many of the open cells the comparison says nothing about: they were not measured. */
@@ -27,5 +26,3 @@ int open_cells_undecided(const json_t *open, const struct comparison *c, json_t 
 /* Whether the nightly run as a whole says too little to call it quiet: more than half of the cells that were
  * compared are inconclusive. */
 bool open_cells_mostly_noisy(const struct comparison *c);
-
-#endif

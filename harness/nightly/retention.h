@@ -2,8 +2,7 @@
  * and node, samples from the store; all other numbers stay. Nothing is removed of a run that a baseline names
  * or that is not ingested. Idempotent.
  */
-#ifndef KERNSWEEP_HARNESS_NIGHTLY_RETENTION_H
-#define KERNSWEEP_HARNESS_NIGHTLY_RETENTION_H
+#pragma once
 
 #include "harness/session/runrec.h"
 
@@ -28,5 +27,3 @@ int retention_prune(const char *db, const char *plan, const char *node, int64_t 
                     struct err *err);
 int retention_prune_samples(const char *db, const char *plan, const char *node, int64_t keep_samples,
                             const struct retention_watch *watch, struct err *err);
-
-#endif

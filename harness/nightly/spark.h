@@ -1,8 +1,7 @@
 /* spark: the series of one cell as a small SVG: a line of its nights, a dashed line at each change of level,
  * a ring for each night set aside, and a point for the newest. Takes its colours from the page. Pure.
  */
-#ifndef KERNSWEEP_HARNESS_NIGHTLY_SPARK_H
-#define KERNSWEEP_HARNESS_NIGHTLY_SPARK_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -11,5 +10,3 @@
 /* cell: of a board (board.h); nights: how many places the axis has; label: what it is, for people who cannot
  * see it, not escaped yet. Appends nothing for a cell without a series. */
 void spark_write(const json_t *cell, size_t nights, const char *label, struct buf *out);
-
-#endif

@@ -5,8 +5,7 @@
  * printed as a line. Other entries are never touched: the units and the crontab line carry the plan's name.
  * Errors: ERR_INPUT; ERR_STORAGE with the message of the program that failed.
  */
-#ifndef KERNSWEEP_HARNESS_NIGHTLY_TIMER_H
-#define KERNSWEEP_HARNESS_NIGHTLY_TIMER_H
+#pragma once
 
 #include "harness/plan/plan.h"
 
@@ -24,5 +23,3 @@ struct nightly_timer {
 int nightly_timer_install(const struct nightly_timer *t, struct err *err);
 /* word: the absolute path of a plan, which may no longer exist, or the name of a timer, as printed. */
 int nightly_timer_remove(const char *word, FILE *say, struct err *err);
-
-#endif

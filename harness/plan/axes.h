@@ -5,8 +5,7 @@
  * gives it a name ({"name": "rocm-6.4", "value": "/opt/rocm-6.4", "env": {...}}). What the values do to the
  * commands of a variant is axis_text's, which points are left out is conditions'.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_AXES_H
-#define KERNSWEEP_HARNESS_PLAN_AXES_H
+#pragma once
 
 #include "common/base/json.h"
 
@@ -52,5 +51,3 @@ const json_t *axis_value_env(const json_t *value);
 void axes_suffix(const struct axes *a, const json_t *point, struct buf *out);
 /* The point as reports and the store know it: each axis with its value or its value's name. A new object. */
 json_t *axes_encode(const struct axes *a, const json_t *point);
-
-#endif

@@ -6,8 +6,7 @@
  * (common/contract/subst) stays. A name that resembles an axis is an error, as is ${axis}, which a shell
  * would take for a variable of its own.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_AXIS_TEXT_H
-#define KERNSWEEP_HARNESS_PLAN_AXIS_TEXT_H
+#pragma once
 
 #include "common/contract/env.h"
 #include "harness/plan/axes.h"
@@ -35,5 +34,3 @@ bool axis_text_mentions(const struct axes *a, const char *text);
  */
 json_t *axis_text_take_late(const struct axis_text *t, json_t *env, const json_t *written,
                             const json_t *of_plan);
-
-#endif

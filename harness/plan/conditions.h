@@ -2,8 +2,7 @@
  * those that meet none of it. A condition names axes, dimensions of a shape, "variant" and "context", each
  * with a value or an array of them, and is met where all of them are.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_CONDITIONS_H
-#define KERNSWEEP_HARNESS_PLAN_CONDITIONS_H
+#pragma once
 
 #include "common/base/json.h"
 
@@ -28,5 +27,3 @@ int conditions_check(const struct json_at *root, const struct condition_cell *ce
                      struct err *err);
 /* With context 0: whether the point is left out at every context. */
 bool conditions_leave_out(const struct conditions *c, const struct condition_cell *cell);
-
-#endif

@@ -4,8 +4,7 @@
  * A strict JSON file is known by the hash of its bytes, as ever; any other by that of the JSON it stands for,
  * so that a comment does not make another plan. The owner calls plan_document_release().
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_DOCUMENT_H
-#define KERNSWEEP_HARNESS_PLAN_DOCUMENT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/problems.h"
@@ -27,5 +26,3 @@ bool plan_document_is_named(const char *file);
 int plan_document_load(struct plan_document *d, const char *file, struct json_problems *problems,
                        struct err *err);
 void plan_document_release(struct plan_document *d);
-
-#endif

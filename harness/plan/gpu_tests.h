@@ -2,8 +2,7 @@
  * cell keeps its GPU and a night is spread evenly), and, for the placement "every", a copy of each test for
  * each GPU. Works on the tests of job.json; pure.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_GPU_TESTS_H
-#define KERNSWEEP_HARNESS_PLAN_GPU_TESTS_H
+#pragma once
 
 #include "common/base/err.h"
 #include "harness/plan/plan.h"
@@ -33,5 +32,3 @@ int gpu_tests_check_size(const struct plan *p, size_t groups, struct err *err);
 /* The tests once for each of these, in turns; the repetitions of a cell are numbered on through the GPUs. The
  * caller owns the result. */
 json_t *gpu_tests_on_each(const json_t *tests, const json_t *groups);
-
-#endif

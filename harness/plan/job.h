@@ -4,8 +4,7 @@
  * all variants and contexts before the next repetition, which spreads drift of the node over all variants;
  * "grouped" completes one variant and context before the next.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_JOB_H
-#define KERNSWEEP_HARNESS_PLAN_JOB_H
+#pragma once
 
 #include "common/contract/proto.h"
 #include "harness/plan/gpu_tests.h"
@@ -41,5 +40,3 @@ int job_run_id_compare(const char *a, const char *b);
 
 /* The caller json_decref()s. */
 json_t *job_encode(const struct plan *p, const struct job_request *req);
-
-#endif

@@ -1,6 +1,5 @@
 /* matrix: the contexts of a plan, each with its repetitions and time-out. */
-#ifndef KERNSWEEP_HARNESS_PLAN_MATRIX_H
-#define KERNSWEEP_HARNESS_PLAN_MATRIX_H
+#pragma once
 
 #include "common/base/json.h"
 
@@ -39,5 +38,3 @@ void matrix_repeat_context(struct matrix *m, int64_t tokens, int64_t count);
 int matrix_repeat(struct matrix *m, const char *list, struct err *err);
 /* Whether any context's repetitions depend on what is measured. */
 bool matrix_has_rule(const struct matrix *m);
-
-#endif

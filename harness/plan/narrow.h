@@ -1,7 +1,6 @@
 /* narrow: a part of a plan: the points that a command line asks for ("block=64,128,dtype=bf16"), or the cells
  * that somebody wants measured again. */
-#ifndef KERNSWEEP_HARNESS_PLAN_NARROW_H
-#define KERNSWEEP_HARNESS_PLAN_NARROW_H
+#pragma once
 
 #include "harness/plan/matrix.h"
 #include "harness/plan/variants.h"
@@ -15,5 +14,3 @@ int narrow_to_values(struct plan_variants *v, const char *list, const char *file
  * not list them. A variant that the plan does not have and a context without a time-out are ERR_INPUT. */
 int narrow_to_cells(struct plan_variants *v, struct matrix *m, const struct json_at *root,
                     const struct plan_cell *cells, size_t n, struct err *err);
-
-#endif

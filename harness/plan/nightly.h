@@ -1,6 +1,5 @@
 /* plan_nightly: the settings for nightly runs in a plan: notifications and retention. */
-#ifndef KERNSWEEP_HARNESS_PLAN_NIGHTLY_H
-#define KERNSWEEP_HARNESS_PLAN_NIGHTLY_H
+#pragma once
 
 #include "common/contract/keys.h"
 
@@ -28,5 +27,3 @@ extern const struct key notification_keys[];
 int plan_nightly_read(struct plan_nightly *n, const struct json_at *at, struct err *err);
 /* The reasons in "on" of an entry of notify. */
 unsigned plan_nightly_wants(const json_t *entry);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Strings are borrowed from the plan's JSON.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_NODES_H
-#define KERNSWEEP_HARNESS_PLAN_NODES_H
+#pragma once
 
 #include "common/base/json.h"
 
@@ -19,5 +18,3 @@ struct plan_nodes {
 
 /* root: the plan. scheduled: its tests run through a scheduler, which chooses the machines itself. */
 int plan_nodes_read(struct plan_nodes *n, const struct json_at *root, bool scheduled, struct err *err);
-
-#endif

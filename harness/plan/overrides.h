@@ -1,8 +1,7 @@
 /* overrides: command-line options that override a plan: what to measure, where, and under which names. A
  * run's record keeps them until the node has the run, so that an interrupted start can be repeated.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_OVERRIDES_H
-#define KERNSWEEP_HARNESS_PLAN_OVERRIDES_H
+#pragma once
 
 #include "common/base/fs.h"
 #include "common/contract/proto.h"
@@ -45,5 +44,3 @@ bool overrides_keep(struct overrides_record *r, const struct overrides *o);
 struct overrides overrides_kept(const struct overrides_record *r);
 int overrides_encode(const struct overrides_record *r, json_t *obj);
 int overrides_decode(struct overrides_record *r, const struct json_at *obj, struct err *err);
-
-#endif

@@ -5,8 +5,7 @@
  * error names the file, the line, the column, the JSON path, what was found and what was expected. Times are
  * in seconds. docs/plans.md describes every key.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_PLAN_H
-#define KERNSWEEP_HARNESS_PLAN_PLAN_H
+#pragma once
 
 #include "common/base/problems.h"
 #include "common/base/sha256.h"
@@ -87,5 +86,3 @@ int plan_one_node(const struct plan *p, struct err *err);
 unsigned plan_engines(const struct plan *p);
 /* In tokens; 0 for a plan without contexts. */
 int64_t plan_largest_context(const struct plan *p);
-
-#endif

@@ -2,8 +2,7 @@
  * bundle: the same tests, and the same sources by their hash. Its source.dir was relative to the folder of
  * the original plan, so it names nothing here.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_RECORDED_H
-#define KERNSWEEP_HARNESS_PLAN_RECORDED_H
+#pragma once
 
 #include "common/contract/settings.h"
 #include "harness/plan/matrix.h"
@@ -27,5 +26,3 @@ const char *recorded_plan(const json_t *job);
 const char *recorded_source(const json_t *job);
 /* What git knew of them, borrowed; NULL if nothing. */
 json_t *recorded_git(const json_t *job);
-
-#endif

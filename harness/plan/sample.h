@@ -1,8 +1,7 @@
 /* sample: what a plan's timings rule and metrics find in the output of a program, as a node would read it.
  * Pure: takes a text, knows neither files nor nodes.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_SAMPLE_H
-#define KERNSWEEP_HARNESS_PLAN_SAMPLE_H
+#pragma once
 
 #include "common/contract/timings.h"
 #include "harness/plan/plan.h"
@@ -26,5 +25,3 @@ struct sample {
 };
 
 int sample_read(struct sample *out, const struct plan *p, const char *text, size_t len, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* shapes: the shapes of a kernel plan. Each entry gives a value or a list of values per dimension and expands
  * to all combinations.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_SHAPES_H
-#define KERNSWEEP_HARNESS_PLAN_SHAPES_H
+#pragma once
 
 #include "common/base/json.h"
 
@@ -13,5 +12,3 @@ int shapes_read(json_t **out, const struct json_at *at, struct err *err);
 /* Appends what distinguishes a shape from the others in the array: "b4h1", "bf16". Batch and heads always
  * appear together; kv_heads is omitted where it equals heads. */
 void shapes_suffix(const json_t *shapes, const json_t *shape, struct buf *out);
-
-#endif

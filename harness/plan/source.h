@@ -1,8 +1,7 @@
 /* plan_source: the source tree that a plan sends to the node. Paths are relative to the plan's file, so that
  * a plan works from any folder.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_SOURCE_H
-#define KERNSWEEP_HARNESS_PLAN_SOURCE_H
+#pragma once
 
 #include "common/contract/keys.h"
 
@@ -19,5 +18,3 @@ extern const struct key source_keys[];
 int plan_source_read(struct plan_source *s, const struct json_at *at, const char *recorded, struct err *err);
 bool plan_source_given(const struct plan_source *s);
 void plan_source_release(struct plan_source *s);
-
-#endif

@@ -2,8 +2,7 @@
  * plan's axes and shapes that no condition leaves out, and named after both ("v3_block64_bf16", "v3_b4h1").
  * For a variant itself see common/contract/variant.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_VARIANTS_H
-#define KERNSWEEP_HARNESS_PLAN_VARIANTS_H
+#pragma once
 
 #include "common/contract/variant.h"
 #include "harness/plan/axes.h"
@@ -66,5 +65,3 @@ json_t *plan_variant_axes(const struct plan_variant *v);
 
 /* Moves the variants named by word up to index `to`, keeping their order; returns their number. */
 size_t plan_variants_move_up(struct plan_variants *v, const char *word, size_t to);
-
-#endif

@@ -1,6 +1,5 @@
 /* word_list: comma-separated lists on the command line ("v3,v4", "4096:2,8192:1"). */
-#ifndef KERNSWEEP_HARNESS_PLAN_WORD_LIST_H
-#define KERNSWEEP_HARNESS_PLAN_WORD_LIST_H
+#pragma once
 
 #include "common/contract/proto.h"
 
@@ -12,5 +11,3 @@ enum {
 
 /* Copies the next word of *list to word[LIST_WORD_MAX]; false at the end. */
 bool word_list_next(const char **list, char *word);
-
-#endif

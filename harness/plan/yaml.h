@@ -3,8 +3,7 @@
  * merge keys are refused. The text is untrusted: its depth and the number of its values, where
  * a long text counts as one for each YAML_TEXT_OF_VALUE bytes, are limited.
  */
-#ifndef KERNSWEEP_HARNESS_PLAN_YAML_H
-#define KERNSWEEP_HARNESS_PLAN_YAML_H
+#pragma once
 
 #include "common/base/json.h"
 
@@ -15,5 +14,3 @@ json_t *yaml_parse(const char *text, size_t len, const char *file, struct err *e
 
 /* As json_scan_locate(); within an alias, the position of the alias. */
 struct json_mark yaml_locate(const char *text, size_t len, const char *path, bool key);
-
-#endif

@@ -1,5 +1,6 @@
 #include "harness/propose/draft.h"
 
+#include "common/base/alloc.h"
 #include "common/contract/own_metric.h"
 
 #include <stdlib.h>
@@ -155,9 +156,8 @@ static void put_comment(struct buf *out, const char *indent, const char *mark, c
 
 static void put_json(struct buf *out, const json_t *value)
 {
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    AUTO_FREE char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     buf_puts(out, text ? text : "null");
-    free(text);
 }
 
 /* The members of a variant or a list of metrics one per line; the rest on one line. Flow style and quoted

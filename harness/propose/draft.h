@@ -1,8 +1,7 @@
 /* draft: a first plan, as text with comments that say what to change: JSON with comments, or YAML. Pure: what
  * it is made of is given, a proposal among it. Strings are borrowed.
  */
-#ifndef KERNSWEEP_HARNESS_PROPOSE_DRAFT_H
-#define KERNSWEEP_HARNESS_PROPOSE_DRAFT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -27,5 +26,3 @@ struct draft {
 json_t *draft_encode(const struct draft *d);
 /* The same with comments. file: its name, for the comments. */
 int draft_write(const struct draft *d, bool yaml, const char *file, struct buf *out, struct err *err);
-
-#endif

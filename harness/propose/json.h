@@ -1,6 +1,5 @@
 /* propose_json: numbers of a JSON object that the program prints. */
-#ifndef KERNSWEEP_HARNESS_PROPOSE_JSON_H
-#define KERNSWEEP_HARNESS_PROPOSE_JSON_H
+#pragma once
 
 #include "harness/propose/propose.h"
 
@@ -8,5 +7,3 @@
 
 /* Adds the numbers of value whose names tell a unit; number: the line, or 0 for a document. */
 void propose_json(struct proposal *out, const json_t *value, size_t number);
-
-#endif

@@ -1,6 +1,5 @@
 /* propose_lines: numbers with units in lines of text, and a pattern that finds them again. */
-#ifndef KERNSWEEP_HARNESS_PROPOSE_LINES_H
-#define KERNSWEEP_HARNESS_PROPOSE_LINES_H
+#pragma once
 
 #include "harness/propose/propose.h"
 
@@ -14,5 +13,3 @@ bool propose_table_row(struct proposal *out, const char *line, size_t len, size_
 bool propose_add_pattern(struct proposal *out, const char *pattern);
 /* Appends text so that a pattern matches it: spaces match any number of them, digits any number. */
 size_t propose_escape(char *out, size_t cap, const char *text, size_t len);
-
-#endif

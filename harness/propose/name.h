@@ -1,6 +1,5 @@
 /* propose_name: a metric's name from the words beside a number. */
-#ifndef KERNSWEEP_HARNESS_PROPOSE_NAME_H
-#define KERNSWEEP_HARNESS_PROPOSE_NAME_H
+#pragma once
 
 #include "harness/propose/propose.h"
 
@@ -11,5 +10,3 @@ void propose_name(const struct proposal *p, const char *label, size_t len, struc
 bool propose_is_aside(const char *name);
 /* The index of the number that is most likely meant. */
 size_t propose_primary(const struct proposal *p);
-
-#endif

@@ -2,8 +2,7 @@
  * documents, the [PERF_TIMING] line, tables of llama-bench, hyperfine, and lines such as "kernel: 12.3
  * ms, 1.2 TB/s". Pure: a text in, a proposal out. A person looks at it; nothing is measured by it unasked.
  */
-#ifndef KERNSWEEP_HARNESS_PROPOSE_PROPOSE_H
-#define KERNSWEEP_HARNESS_PROPOSE_PROPOSE_H
+#pragma once
 
 #include "common/contract/proto.h"
 
@@ -41,5 +40,3 @@ void propose_from_output(struct proposal *out, const char *text, size_t len);
 /* The word of a command line that is most likely the size of the problem: sets *word, the bytes of it before
  * the number, and the number. False if there is none. */
 bool propose_size(const char *const *argv, size_t argc, size_t *word, size_t *before, long long *size);
-
-#endif

@@ -1,6 +1,5 @@
 /* propose_unit: units of time and of rates, as programs spell them. */
-#ifndef KERNSWEEP_HARNESS_PROPOSE_UNIT_H
-#define KERNSWEEP_HARNESS_PROPOSE_UNIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ struct propose_unit {
 const struct propose_unit *propose_unit_at(const char *s, size_t len);
 /* The unit that a key or label ends in: "elapsed_ms", "Bandwidth (GB/s): "; NULL if there is none. */
 const struct propose_unit *propose_unit_of(const char *label, size_t len);
-
-#endif

@@ -6,8 +6,7 @@
  * before it. What it does not explain is searched for between the ends of the night, without the cells that
  * have their answer, until none is left. Pure, except where a function reads the plan and asks git.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_BISECT_REQUEST_H
-#define KERNSWEEP_HARNESS_SESSION_BISECT_REQUEST_H
+#pragma once
 
 #include "harness/session/bisect_state.h"
 
@@ -34,5 +33,3 @@ size_t bisect_left(const struct bisect_state *b, bool out[static BISECT_CELLS_MA
 /* The search that comes next. *found is false if none is needed: next is then left alone. */
 int bisect_follow_prepare(const struct bisect_state *b, struct bisect_state *next, bool *found,
                           struct err *err);
-
-#endif

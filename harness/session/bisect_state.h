@@ -4,8 +4,7 @@
  * Decides nothing (results/judge/search/bisect.h) and measures nothing (bisect.h). The owner calls
  * bisect_state_release().
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_BISECT_STATE_H
-#define KERNSWEEP_HARNESS_SESSION_BISECT_STATE_H
+#pragma once
 
 #include "harness/git/history.h"
 #include "harness/session/turns.h"
@@ -90,5 +89,3 @@ int bisect_state_load(struct bisect_state *b, struct store *s, const char *word,
 /* As it is stored, and printed by --json. */
 json_t *bisect_state_encode(const struct bisect_state *b);
 int bisect_state_decode(struct bisect_state *b, const struct json_at *at, struct err *err);
-
-#endif

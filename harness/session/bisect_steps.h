@@ -7,8 +7,7 @@
  * Errors: ERR_NODE (blocked), ERR_INTERRUPTED, and those of turns.h; the search then goes on at the next
  * call.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_BISECT_STEPS_H
-#define KERNSWEEP_HARNESS_SESSION_BISECT_STEPS_H
+#pragma once
 
 #include "harness/session/bisect_state.h"
 
@@ -20,5 +19,3 @@ struct bisect_settings {
 /* Goes on until the search has its answer (b->ended_at is then set) or the time is over. ERR_INPUT if the
  * plan has changed since the search began. */
 int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_settings *o, struct err *err);
-
-#endif

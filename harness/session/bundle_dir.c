@@ -1,5 +1,6 @@
 #include "harness/session/bundle_dir.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 
@@ -21,7 +22,7 @@ int bundle_dir_reserve(char *out, const char *artifacts, const char *date, const
     char day[FS_PATH_MAX], name[256];
     if (fs_join(day, err, artifacts, date) != 0 || fs_mkdir_p(day, 0700, err) != 0)
         return -1;
-    char *abs = realpath(day, NULL);
+    AUTO_FREE char *abs = realpath(day, NULL);
     if (!abs)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot resolve", day);
     int rc = -1, failed = EEXIST;
@@ -32,7 +33,6 @@ int bundle_dir_reserve(char *out, const char *artifacts, const char *date, const
         rc = fs_join(out, err, abs, name);
         failed = rc == 0 && mkdir(out, 0700) != 0 ? errno : 0;
     }
-    free(abs);
     return failed ? err_set_errno(err, ERR_STORAGE, failed, "%s: cannot create the bundle's folder", out)
                   : rc;
 }

@@ -1,6 +1,5 @@
 /* bundle_dir: the folder of a run's bundle: <artifacts>/<date>/<ticket>[_<tag>][_<n>]/. */
-#ifndef KERNSWEEP_HARNESS_SESSION_BUNDLE_DIR_H
-#define KERNSWEEP_HARNESS_SESSION_BUNDLE_DIR_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -17,5 +16,3 @@ typedef bool bundle_dir_busy(void *arg, bool first);
  * for another command to finish. The caller close()s *fd, which is -1 where folders cannot be locked. */
 int bundle_dir_lock(int *fd, const char *dir, double wait_s, bundle_dir_busy *busy, void *arg,
                     struct err *err);
-
-#endif

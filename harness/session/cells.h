@@ -4,8 +4,7 @@
  * Knows neither what a round measures nor what decides a cell. The owner of a list calls
  * suspect_list_release().
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_CELLS_H
-#define KERNSWEEP_HARNESS_SESSION_CELLS_H
+#pragma once
 
 #include "harness/plan/plan.h"
 #include "results/judge/confirm.h"
@@ -31,5 +30,3 @@ struct settling {
 /* Measures and judges until nothing is open or the rounds are used up. An error ends it; what the rounds
  * before have settled stays so. */
 int cells_settle(const struct settling *s, struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * transports.def is the only place that lists the back-ends of the transport; a new one is a line there and
  * its own file.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_CONNECT_H
-#define KERNSWEEP_HARNESS_SESSION_CONNECT_H
+#pragma once
 
 #include "harness/transport/transport.h"
 
@@ -15,5 +14,3 @@ int connect_check(const char *kind, struct err *err);
 int connect_choose(const char *kind, struct transport_target *target, struct err *err);
 /* "auto, local, libssh2 or openssh" */
 void connect_list(char *out, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /* event: one line of a node's journal, decoded, with bounded size. Absent fields are 0, "" or NaN. All text
  * is already safe for a terminal.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_EVENT_H
-#define KERNSWEEP_HARNESS_SESSION_EVENT_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/contract/proto.h"
@@ -87,5 +86,3 @@ void event_stream_rewind(struct event_stream *s);
 /* transport_write_fn; arg: struct event_stream *. Empty lines are keep-alives; they and lines that begin
  * with a blank are not counted. */
 int event_stream_write(void *arg, const char *data, size_t len, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* finding: what a look at a node found: a level, a subject, a sentence, and what to do about it. All text is
  * safe for a terminal.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_FINDING_H
-#define KERNSWEEP_HARNESS_SESSION_FINDING_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ json_t *preflight_encode(const struct preflight *p, enum preflight_level from);
 void preflight_add(struct preflight *p, enum preflight_level level, const char *subject, const char *remedy,
                    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 const char *preflight_level_name(enum preflight_level l);
-
-#endif

@@ -2,8 +2,7 @@
  * `make install` creates. Paths are relative to the command itself, so an installation may be moved as a
  * whole.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_INSTALLED_H
-#define KERNSWEEP_HARNESS_SESSION_INSTALLED_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/fs.h"
@@ -14,5 +13,3 @@
  * if there is none, *found is false and out is the command's folder. Fails (ERR_INTERNAL) only when the
  * location of the command cannot be determined. */
 int installed_find(const char *const names[], char *out, bool *found, struct err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* session_internal: shared by session.c, which follows and collects, and start.c, which starts. */
-#ifndef KERNSWEEP_HARNESS_SESSION_INTERNAL_H
-#define KERNSWEEP_HARNESS_SESSION_INTERNAL_H
+#pragma once
 
 #include "harness/session/session.h"
 
@@ -11,5 +10,3 @@ void session_say(struct session *s, const char *line);
 int session_connect(struct session *s, struct err *err);
 /* After a lost connection; why is shown to the user. */
 int session_reconnect(struct session *s, const struct err *why, struct err *err);
-
-#endif

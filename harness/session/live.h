@@ -1,8 +1,7 @@
 /* live: shows a run's journal to the user: a progress line on a terminal, plain lines elsewhere. Takes
  * decoded events and writes to one stream. Knows which tests are in flight, one per lane.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_LIVE_H
-#define KERNSWEEP_HARNESS_SESSION_LIVE_H
+#pragma once
 
 #include "harness/session/event.h"
 
@@ -47,5 +46,3 @@ void live_end(struct live *l);
 
 /* "8.31 ms", "42.1 s", "3 min 20 s", "1 h 05 min"; "-" when not finite. */
 void live_duration(double seconds, char *out, size_t cap);
-
-#endif

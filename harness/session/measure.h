@@ -4,8 +4,7 @@
  * The run has the purpose that the options name, which is also the tag of its folder, and its record names a
  * plan that nightly runs never resume. Errors: as in session.h and ingest.h.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_MEASURE_H
-#define KERNSWEEP_HARNESS_SESSION_MEASURE_H
+#pragma once
 
 #include "harness/session/session.h"
 #include "results/store/store.h"
@@ -29,5 +28,3 @@ int measure_settle(const char *plan, const char *node, enum run_purpose purpose,
 /* The same for all of measure_purposes. */
 int measure_settle_all(const char *plan, const char *node, const struct session_options *opt,
                        struct err *err);
-
-#endif

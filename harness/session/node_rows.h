@@ -5,8 +5,7 @@
  * Takes decoded events and texts; knows nothing of processes or connections. Whoever uses it prints nothing
  * else to the same stream until node_rows_close().
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_NODE_ROWS_H
-#define KERNSWEEP_HARNESS_SESSION_NODE_ROWS_H
+#pragma once
 
 #include "harness/session/live.h"
 
@@ -40,5 +39,3 @@ void node_rows_state(struct node_rows *b, size_t row, const char *text);
 void node_rows_draw(struct node_rows *b);
 /* Removes the block. */
 void node_rows_close(struct node_rows *b);
-
-#endif

@@ -3,8 +3,7 @@
  * Pure: takes the facts and the needs of the run, returns findings in a fixed order. All text is already safe
  * for a terminal.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_PREFLIGHT_H
-#define KERNSWEEP_HARNESS_SESSION_PREFLIGHT_H
+#pragma once
 
 #include "harness/session/finding.h"
 
@@ -23,5 +22,3 @@ struct preflight_needs {
 };
 
 void preflight_check(struct preflight *out, const json_t *node, const struct preflight_needs *needs);
-
-#endif

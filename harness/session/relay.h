@@ -4,8 +4,7 @@
  * A line of the pipe is a tag and a text without newlines. Only a child of ours writes there, but the
  * contents come from a node: the reader decodes and escapes. The caller owns the descriptors.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_RELAY_H
-#define KERNSWEEP_HARNESS_SESSION_RELAY_H
+#pragma once
 
 #include "harness/session/session.h"
 
@@ -35,5 +34,3 @@ int relay_failure(const char *text, char *reason);
 /* Reads once from a pipe into a stream, whose on_line gets the tag as a line's first byte. Returns 1 if there
  * may be more, 0 at the end, -1 with err. */
 int relay_read(int fd, struct event_stream *lines, struct err *err);
-
-#endif

@@ -5,8 +5,7 @@
  * transport. Every step has a deadline or a stall limit. Errors: ERR_NODE; a call that sets link_lost may be
  * retried after transport_reconnect().
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_REMOTE_H
-#define KERNSWEEP_HARNESS_SESSION_REMOTE_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/fs.h"
@@ -60,5 +59,3 @@ int remote_resume(struct remote *r, const char *run_id, struct err *err);
 int remote_pack(struct remote *r, const char *run_id, struct tar_extractor *x, struct err *err);
 /* Pulls the folder of a run that may be live into dir, which must be empty or not exist. */
 int remote_pull(struct remote *r, const char *run_id, const char *dir, struct err *err);
-
-#endif

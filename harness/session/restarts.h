@@ -1,8 +1,7 @@
 /* restarts: how often something that died may be started again: as long as it gets on, and never so often
  * that it is dying all the time. Pure: the caller brings the clock.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_RESTARTS_H
-#define KERNSWEEP_HARNESS_SESSION_RESTARTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ struct restarts {
 void restarts_progress(struct restarts *r);
 /* Whether another restart may be made at this time (monotonic seconds); if so, counts it. */
 bool restarts_allow(struct restarts *r, double now_s);
-
-#endif

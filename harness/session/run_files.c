@@ -182,8 +182,7 @@ static void note_name(struct names *names, const char *text)
 
 static int no_such(const char *what, const char *asked, struct names *names, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, 4096);
+    AUTO(buf_release) struct buf text = {.max = 4096};
     for (size_t i = 0; i < names->list.n; i++)
         buf_printf(&text, "%s%s", i ? ", " : "", names->list.v[i]);
     if (names->more)
@@ -191,7 +190,6 @@ static int no_such(const char *what, const char *asked, struct names *names, str
     int rc = asked ? err_set(err, ERR_INPUT, "no log of %s %.64s; there are: %.400s", what, asked,
                              text.len ? buf_str(&text) : "none")
                    : err_set(err, ERR_INPUT, "name the %s: there are %.400s", what, buf_str(&text));
-    buf_release(&text);
     strvec_release(&names->list);
     return rc;
 }

@@ -4,8 +4,7 @@
  * owner of the place keeps what it points to. Errors: ERR_INPUT for a log that does not exist (the message
  * lists what does), ERR_NODE, ERR_STORAGE.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_RUN_FILES_H
-#define KERNSWEEP_HARNESS_SESSION_RUN_FILES_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/fs.h"
@@ -45,5 +44,3 @@ int run_files_choose(const struct strvec *paths, const struct run_log_query *que
 /* Appends the file's bytes from offset on. */
 int run_files_read(const struct run_place *place, const char *path, size_t offset, struct buf *out,
                    struct err *err);
-
-#endif

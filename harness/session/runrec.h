@@ -4,8 +4,7 @@
  * Written before anything is pushed, and after every step that must not be repeated. Errors: ERR_STORAGE,
  * ERR_INPUT for a word that matches no run.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_RUNREC_H
-#define KERNSWEEP_HARNESS_SESSION_RUNREC_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/fs.h"
@@ -68,5 +67,3 @@ int runrec_newest(struct runrec *r, const char *db, const char *plan, const char
                   struct err *err);
 /* The newest run that is not known here to have ended. */
 int runrec_unfinished(struct runrec *r, const char *db, bool *found, struct err *err);
-
-#endif

@@ -4,8 +4,7 @@
  * Uses transport, remote and live. A run never depends on a session: it continues when the session ends.
  * Errors: ERR_NODE (blocked; exit 3), ERR_INTERRUPTED (the run continues on the node), ERR_STORAGE.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_SESSION_H
-#define KERNSWEEP_HARNESS_SESSION_SESSION_H
+#pragma once
 
 #include "harness/plan/overrides.h"
 #include "harness/session/live.h"
@@ -95,5 +94,3 @@ void session_close(struct session *s);
 /* The executor's binary: $KERNSWEEP_EXECUTOR, in the folder of this command, or in ../libexec/kernsweep. out:
  * char[FS_PATH_MAX]. */
 int session_find_executor(char *out, struct err *err);
-
-#endif

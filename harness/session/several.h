@@ -7,8 +7,7 @@
  * second. A child is told to stop when its parent dies; like any session, it leaves its run
  * going on. No connection, store or lock may be open when several_run() is called.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_SEVERAL_H
-#define KERNSWEEP_HARNESS_SESSION_SEVERAL_H
+#pragma once
 
 #include "harness/session/relay.h"
 
@@ -37,5 +36,3 @@ int several_run(const struct several *s, struct several_end *ends, struct err *e
 /* The worse of two exit codes: done, a test failed, blocked, a regression, bad input, a local error,
  * interrupted. */
 int several_worst(int a, int b);
-
-#endif

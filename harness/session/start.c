@@ -1,3 +1,4 @@
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "harness/session/bundle_dir.h"
@@ -115,21 +116,17 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
                                     .alone = alone,
                                     .n_alone = n_alone,
                                     .preflight = preflight_encode(&s->preflight, PREFLIGHT_WARNING)};
-    json_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));
+    json_auto_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));
     json_decref(req.preflight);
     gpu_hints_release(&hints);
-    struct buf text;
-    buf_init(&text, REMOTE_MAX_JSON);
-    int rc = body ? json_encode(body, &text, err) : err_set(err, ERR_INTERNAL, "no memory for the job");
-    json_decref(body);
-    if (rc == 0) {
-        json_t *answer = remote_call(&s->remote, "submit", NULL, buf_str(&text), text.len,
-                                     submit_deadline_s + p->settings.lock_wait_s, err);
-        rc = answer ? 0 : -1;
-        json_decref(answer);
-    }
-    buf_release(&text);
-    return rc;
+    AUTO(buf_release) struct buf text = {.max = REMOTE_MAX_JSON};
+    if (!body)
+        return err_set(err, ERR_INPUT, "%s: the job has text that is not UTF-8", p->file);
+    if (json_encode(body, &text, err) != 0)
+        return -1;
+    json_auto_t *answer = remote_call(&s->remote, "submit", NULL, buf_str(&text), text.len,
+                                      submit_deadline_s + p->settings.lock_wait_s, err);
+    return answer ? 0 : -1;
 }
 
 /* Seconds since the epoch of "2026-02-14T03:15:09.123Z"; NaN for anything else. */
@@ -255,7 +252,7 @@ static int prepare_and_submit(struct session *s, const struct plan *p, json_t *g
 /* A lost connection is made again, some times. */
 static int submit_surely(struct session *s, const struct plan *p, const char *date, struct err *err)
 {
-    json_t *git = sources_revision(s, p);
+    json_auto_t *git = sources_revision(s, p);
     int rc;
     for (int tries = 0; (rc = prepare_and_submit(s, p, git, date, err)) != 0; tries++) {
         struct err why = *err;
@@ -263,7 +260,6 @@ static int submit_surely(struct session *s, const struct plan *p, const char *da
             session_reconnect(s, &why, err) != 0)
             break;
     }
-    json_decref(git);
     return rc;
 }
 

@@ -5,8 +5,7 @@
  *
  * Strings are bounded copies. Errors: ERR_STORAGE, ERR_INPUT for a damaged file.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_SWEEP_H
-#define KERNSWEEP_HARNESS_SESSION_SWEEP_H
+#pragma once
 
 #include "harness/plan/nodes.h"
 #include "harness/session/runrec.h"
@@ -44,5 +43,3 @@ int sweep_unfinished(struct sweep_record *w, const char *db, const char *plan, b
 /* Calls fn for each run of the sweep that has a record here, oldest first. */
 int sweep_each(const struct sweep_record *w, const char *db,
                int (*fn)(const struct runrec *, void *, struct err *), void *arg, struct err *err);
-
-#endif

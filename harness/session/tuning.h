@@ -4,11 +4,8 @@
  *
  * Pure. Only facts that are there are judged, so a node that hides its settings has no findings.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_TUNING_H
-#define KERNSWEEP_HARNESS_SESSION_TUNING_H
+#pragma once
 
 #include "harness/session/finding.h"
 
 void tuning_check(struct preflight *p, const json_t *node);
-
-#endif

@@ -6,8 +6,7 @@
  * caller (results/judge/turns.h). Errors: as measure.h; ERR_NODE when the node no longer has a stored run's
  * tree.
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_TURNS_H
-#define KERNSWEEP_HARNESS_SESSION_TURNS_H
+#pragma once
 
 #include "harness/session/session.h"
 #include "results/judge/confirm.h"
@@ -77,5 +76,3 @@ int turns_check_plan(const struct plan *p, const char *sha256, struct err *err);
 
 /* NAME=VALUE, as one of a side's settings. ERR_INPUT naming the option. */
 int turns_check_setting(const char *option, const char *setting, struct err *err);
-
-#endif

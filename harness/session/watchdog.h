@@ -2,8 +2,7 @@
  * executor reports every second while a test runs, and `follow` says when its process is stopped. Pure: the
  * caller brings the clock (monotonic seconds).
  */
-#ifndef KERNSWEEP_HARNESS_SESSION_WATCHDOG_H
-#define KERNSWEEP_HARNESS_SESSION_WATCHDOG_H
+#pragma once
 
 #include "common/contract/proto.h"
 
@@ -36,5 +35,3 @@ void watchdog_event(struct watchdog *w, enum event_type type, bool elsewhere, do
 void watchdog_stopped(struct watchdog *w, long pid);
 /* text: char[WATCHDOG_TEXT_MAX], what is wrong; "" while nothing is. */
 enum watchdog_verdict watchdog_look(struct watchdog *w, double patience_s, double now_s, char *text);
-
-#endif

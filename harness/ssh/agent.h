@@ -1,8 +1,7 @@
 /* ssh_agent: an ssh-agent client that lists keys and signs. libssh2's own client blocks on the agent's
  * socket, and a forwarded agent may be unreachable. Answers are bounded.
  */
-#ifndef KERNSWEEP_HARNESS_SSH_AGENT_H
-#define KERNSWEEP_HARNESS_SSH_AGENT_H
+#pragma once
 
 #include "harness/ssh/known_hosts.h"
 #include "harness/transport/io.h"
@@ -36,5 +35,3 @@ void ssh_agent_close(struct ssh_agent *a);
  */
 int ssh_agent_sign(struct ssh_agent *a, const struct ssh_agent_key *key, const unsigned char *data,
                    size_t len, unsigned char **sig, size_t *sig_len);
-
-#endif

@@ -1,8 +1,7 @@
 /* ssh_auth: logs in to a verified host with the agent's keys, then with identity files. Prompts for a
  * passphrase only on a terminal, and only once per transport. Never uses passwords.
  */
-#ifndef KERNSWEEP_HARNESS_SSH_AUTH_H
-#define KERNSWEEP_HARNESS_SSH_AUTH_H
+#pragma once
 
 #include "harness/ssh/identity.h"
 #include "harness/ssh/session.h"
@@ -16,5 +15,3 @@ struct ssh_passphrases {
 /* Logs in by s->deadline_ns, which is extended by the time the user takes to type. */
 int ssh_auth_login(struct ssh_session *s, struct ssh_passphrases *passphrases, enum transport_failure *why,
                    struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* ssh_config: the user's OpenSSH configuration for a node, as printed by `ssh -G`, or defaults where the
  * client is not installed. Strings are owned by the struct.
  */
-#ifndef KERNSWEEP_HARNESS_SSH_CONFIG_H
-#define KERNSWEEP_HARNESS_SSH_CONFIG_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -49,5 +48,3 @@ void ssh_config_release(struct ssh_config *c);
 
 /* "user@host:port" */
 void ssh_config_describe(const struct ssh_config *c, char *out, size_t size);
-
-#endif

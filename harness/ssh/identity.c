@@ -73,11 +73,10 @@ static void inspect_openssh_text(struct ssh_identity *id)
         return;
     size_t text_len = (size_t)(to - from);
     size_t raw_len = BASE64_DECODE_LENGTH(text_len);
-    uint8_t *raw = xmalloc(raw_len);
+    AUTO_FREE uint8_t *raw = xmalloc(raw_len);
     if (ssh_decode_base64(from, text_len, raw, &raw_len))
         inspect_openssh(id, raw, raw_len);
     explicit_bzero(raw, raw_len);
-    free(raw);
 }
 
 /* In the older formats the public key may be encrypted too, but often there is a "<path>.pub". */

@@ -1,8 +1,7 @@
 /* ssh_identity: a private key file: its text, its type, and whether it needs a passphrase, determined without
  * decrypting it; and prompting for that passphrase on the terminal. Wipes memory before freeing it.
  */
-#ifndef KERNSWEEP_HARNESS_SSH_IDENTITY_H
-#define KERNSWEEP_HARNESS_SSH_IDENTITY_H
+#pragma once
 
 #include "harness/ssh/known_hosts.h"
 #include "harness/transport/io.h"
@@ -32,5 +31,3 @@ int ssh_terminal_open(void);
 /* Prompts on /dev/tty without echo. -1 when there is no terminal or the user declined. out:
  * char[SSH_PASSPHRASE_MAX]. */
 int ssh_passphrase_ask(const char *path, const struct transport_scope *scope, char *out);
-
-#endif

@@ -2,8 +2,7 @@
  * key against them. libssh2's parser ignores wildcards and @revoked and stops at a malformed line; this one
  * agrees with ssh-keygen -F, which the tests verify. Malformed lines are skipped.
  */
-#ifndef KERNSWEEP_HARNESS_SSH_KNOWN_HOSTS_H
-#define KERNSWEEP_HARNESS_SSH_KNOWN_HOSTS_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -55,5 +54,3 @@ const char *ssh_blob_type(const void *blob, size_t len, char *out);
 void ssh_fingerprint(const void *blob, size_t len, char *out);
 /* The |1|salt|hash form of a name. out: char[80]. */
 int known_hosts_hash_name(const char *name, char *out, struct err *err);
-
-#endif

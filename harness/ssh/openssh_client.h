@@ -1,8 +1,7 @@
 /* openssh_client: uses of the `ssh` program other than running commands: a connection master, the key that a
  * host presents, and interpreting the log of a failed connection.
  */
-#ifndef KERNSWEEP_HARNESS_SSH_OPENSSH_CLIENT_H
-#define KERNSWEEP_HARNESS_SSH_OPENSSH_CLIENT_H
+#pragma once
 
 #include "harness/ssh/config.h"
 #include "harness/ssh/known_hosts.h"
@@ -41,5 +40,3 @@ void openssh_master_last_words(const struct openssh_master *m, struct buf *out);
 /* presented: receives the key that the host presents (one entry). Neither logs in nor trusts the key. */
 int openssh_fetch_key(const struct ssh_config *config, int64_t deadline_ns,
                       const struct transport_scope *scope, struct known_hosts *presented, struct err *err);
-
-#endif

@@ -2,10 +2,7 @@
  * `ssh` per command. Needed for what libssh2 lacks: RSA keys before 1.11, certificates, hardware keys,
  * Kerberos.
  */
-#ifndef KERNSWEEP_HARNESS_SSH_OPENSSH_TRANSPORT_H
-#define KERNSWEEP_HARNESS_SSH_OPENSSH_TRANSPORT_H
+#pragma once
 
 struct transport_ops;
 extern const struct transport_ops openssh_transport_ops;
-
-#endif

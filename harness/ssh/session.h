@@ -3,8 +3,7 @@
  * libssh2 is always non-blocking here: each call is repeated with the same arguments while it returns EAGAIN,
  * with ssh_session_wait() in between. For logging in see ssh_auth.
  */
-#ifndef KERNSWEEP_HARNESS_SSH_SESSION_H
-#define KERNSWEEP_HARNESS_SSH_SESSION_H
+#pragma once
 
 #include "harness/ssh/config.h"
 #include "harness/ssh/known_hosts.h"
@@ -57,5 +56,3 @@ int ssh_session_fail(const struct ssh_session *s, int rc, const char *doing, str
 
 /* Whether this libssh2 supports rsa-sha2 signatures. */
 bool ssh_session_has_rsa_sha2(void);
-
-#endif

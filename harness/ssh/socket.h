@@ -2,8 +2,7 @@
  * separate thread, as getaddrinfo() has no deadline; a thread that hangs is abandoned and cleans up after
  * itself.
  */
-#ifndef KERNSWEEP_HARNESS_SSH_SOCKET_H
-#define KERNSWEEP_HARNESS_SSH_SOCKET_H
+#pragma once
 
 #include "common/base/err.h"
 #include "harness/transport/io.h"
@@ -23,5 +22,3 @@ void ssh_socket_acknowledge(int fd);
  * deadline has passed (ERR_NODE: "<who>: timed out while <doing>") or the user interrupted. */
 int ssh_socket_wait(int fd, short events, int64_t deadline_ns, const struct transport_scope *scope,
                     const char *doing, struct err *err);
-
-#endif

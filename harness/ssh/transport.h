@@ -1,8 +1,5 @@
 /* ssh_transport: the libssh2 back-end, built from ssh_session, ssh_auth and ssh_channel. */
-#ifndef KERNSWEEP_HARNESS_SSH_TRANSPORT_H
-#define KERNSWEEP_HARNESS_SSH_TRANSPORT_H
+#pragma once
 
 struct transport_ops;
 extern const struct transport_ops ssh_transport_ops;
-
-#endif

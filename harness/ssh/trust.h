@@ -3,8 +3,7 @@
  * Uses the same configuration (ssh -G) and known_hosts files as connections. The caller prompts the user
  * between the two steps; nothing here prompts or prints.
  */
-#ifndef KERNSWEEP_HARNESS_SSH_TRUST_H
-#define KERNSWEEP_HARNESS_SSH_TRUST_H
+#pragma once
 
 #include "common/base/err.h"
 #include "harness/transport/transport.h"
@@ -31,5 +30,3 @@ int ssh_hostkey_fetch(const struct transport_target *target, struct ssh_hostkey 
 
 /* Appends the key to key->known_hosts (made 0600, its folder 0700). ERR_INPUT unless SSH_TRUST_UNKNOWN. */
 int ssh_hostkey_store(const struct ssh_hostkey *key, struct err *err);
-
-#endif

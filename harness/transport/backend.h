@@ -4,8 +4,7 @@
  * The transport itself knows no back-end; session/connect.c has the list. Only transport.c and back-ends
  * include this header.
  */
-#ifndef KERNSWEEP_HARNESS_TRANSPORT_BACKEND_H
-#define KERNSWEEP_HARNESS_TRANSPORT_BACKEND_H
+#pragma once
 
 #include "harness/transport/io.h"
 #include "harness/transport/transport.h"
@@ -51,5 +50,3 @@ struct transport {
 };
 
 __attribute__((format(printf, 2, 3))) void transport_notice(const struct transport *t, const char *fmt, ...);
-
-#endif

@@ -1,8 +1,7 @@
 /* transport_child: runs a transport_cmd as a local program: for the local back-end, for ssh and for ssh -G.
  * Programs are run by common/base/run. When a command is given up, its process group is killed.
  */
-#ifndef KERNSWEEP_HARNESS_TRANSPORT_CHILD_H
-#define KERNSWEEP_HARNESS_TRANSPORT_CHILD_H
+#pragma once
 
 #include "harness/transport/io.h"
 
@@ -13,5 +12,3 @@ int transport_child_run(const struct transport_cmd *cmd, const char *cwd, const 
 /* transport_child_run() with its standard output, at most out->max bytes, appended to out. */
 int transport_child_capture(const char *const *argv, double deadline_s, const struct transport_scope *scope,
                             struct buf *out, struct transport_result *res, struct err *err);
-
-#endif

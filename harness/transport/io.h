@@ -1,8 +1,7 @@
 /* transport_io: what all back-ends share in running a command: the source of its input, the destination of
  * its output, and when to stop waiting (deadline, stall, interrupt).
  */
-#ifndef KERNSWEEP_HARNESS_TRANSPORT_IO_H
-#define KERNSWEEP_HARNESS_TRANSPORT_IO_H
+#pragma once
 
 #include "common/base/err.h"
 #include "harness/transport/transport.h"
@@ -83,5 +82,3 @@ int transport_command_text(struct buf *out, const char *const *argv, const struc
 
 /* transport_write_fn that appends to a struct buf. */
 int transport_collect(void *arg, const char *data, size_t len, struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Each function belongs to one of the two threads. Errors: ERR_STORAGE.
  */
-#ifndef KERNSWEEP_HARNESS_TRANSPORT_SPOOL_H
-#define KERNSWEEP_HARNESS_TRANSPORT_SPOOL_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -41,5 +40,3 @@ void spool_stop(struct spool *s, bool abandoned);
 /* By the thread that takes: waits for bytes; *data is valid until the next call. 0 at the end; -1 with errno,
  * ECANCELED when it was abandoned. */
 ssize_t spool_take(struct spool *s, const void **data);
-
-#endif

@@ -5,8 +5,7 @@
  * relative and stay inside the tree. Reading: only regular files and folders with plain relative names,
  * within limits, modes 0600/0700, never through a link. The callbacks fit struct transport_cmd.
  */
-#ifndef KERNSWEEP_HARNESS_TRANSPORT_TARSTREAM_H
-#define KERNSWEEP_HARNESS_TRANSPORT_TARSTREAM_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/sha256.h"
@@ -55,5 +54,3 @@ uint64_t tar_extractor_received(const struct tar_extractor *x);
 /* Call after the last byte; fails for a truncated or rejected stream. */
 int tar_extractor_finish(struct tar_extractor *x, struct err *err);
 void tar_extractor_close(struct tar_extractor *x);
-
-#endif

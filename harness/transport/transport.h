@@ -7,8 +7,7 @@
  * ERR_INTERRUPTED when the user interrupted a wait; errors of callbacks are passed on. A failed remote
  * command is not an error: see struct transport_result.
  */
-#ifndef KERNSWEEP_HARNESS_TRANSPORT_TRANSPORT_H
-#define KERNSWEEP_HARNESS_TRANSPORT_TRANSPORT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -100,5 +99,3 @@ ssize_t transport_read_fd(void *arg, void *buf, size_t cap, struct err *err);
 const char *transport_describe(const struct transport *t);     /* "user@host:port", or "local" */
 const char *transport_backend_name(const struct transport *t); /* "local", "libssh2", "openssh" */
 const char *transport_fingerprint(const struct transport *t);  /* "SHA256:..." of the host key, or "" */
-
-#endif

@@ -1,7 +1,6 @@
 /* watch_lanes: the rows of a screen that show what each GPU, or each set of GPUs that one test has, is doing.
  */
-#ifndef KERNSWEEP_HARNESS_WATCH_LANES_H
-#define KERNSWEEP_HARNESS_WATCH_LANES_H
+#pragma once
 
 #include "harness/watch/model.h"
 
@@ -12,5 +11,3 @@ struct watch_lanes_view {
 
 /* From the row on, at most half of the screen. Returns the next free row. */
 int watch_lanes_draw(struct watch_lanes_view *v, const struct watch_model *m, int row);
-
-#endif

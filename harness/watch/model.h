@@ -5,8 +5,7 @@
  * Knows nothing about terminals or nodes. Its size is fixed: variants and contexts that do not fit are
  * missing from the matrix but included in the counts. All text is safe for a terminal, as it is in events.
  */
-#ifndef KERNSWEEP_HARNESS_WATCH_MODEL_H
-#define KERNSWEEP_HARNESS_WATCH_MODEL_H
+#pragma once
 
 #include "harness/session/live.h"
 
@@ -92,5 +91,3 @@ bool watch_running(const struct watch_model *m, size_t *variant, size_t *context
 /* Heights from 0 to 8 of the last `width` samples, scaled to max; 0 for NaN. Returns their number. */
 size_t watch_series_heights(const struct watch_series *s, double max, int *out, size_t width);
 double watch_series_max(const struct watch_series *s);
-
-#endif

@@ -1,8 +1,7 @@
 /* paint: what the views of a screen are made of: text, statuses in their colours, bars, and small graphs.
  * Draws on the current screen of curses; everything is cut at its edge.
  */
-#ifndef KERNSWEEP_HARNESS_WATCH_PAINT_H
-#define KERNSWEEP_HARNESS_WATCH_PAINT_H
+#pragma once
 
 #include "harness/watch/model.h"
 
@@ -18,5 +17,3 @@ void paint_series(bool utf8, int row, int column, const char *label, const struc
                   double max);
 /* NaN without samples. */
 double paint_newest(const struct watch_series *s);
-
-#endif

@@ -2,8 +2,7 @@
  * since curses has one screen. Keeps no state of the run, only which part of the matrix is in view: the cell
  * that is running, until the user scrolls.
  */
-#ifndef KERNSWEEP_HARNESS_WATCH_SCREEN_H
-#define KERNSWEEP_HARNESS_WATCH_SCREEN_H
+#pragma once
 
 #include "harness/watch/lanes.h"
 
@@ -29,5 +28,3 @@ void watch_screen_draw(struct watch_screen *s, const struct watch_model *m, cons
 /* The next key press or resize, if any; does not wait. Arrows and pages scroll the matrix, j and k the log,
  * brackets the GPUs; Home returns to the running test and the end of the log. */
 enum watch_key watch_screen_key(struct watch_screen *s);
-
-#endif

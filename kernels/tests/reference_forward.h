@@ -4,8 +4,7 @@
  * weight by the format's definition, and attends over the whole sequence without a cache. The file is trusted
  * (a test wrote it); a file that it cannot read ends the program with a line on stderr.
  */
-#ifndef KERNSWEEP_KERNELS_TESTS_REFERENCE_FORWARD_H
-#define KERNSWEEP_KERNELS_TESTS_REFERENCE_FORWARD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +27,4 @@ void reference_logits(const struct reference_model *model, const uint32_t *token
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* activity: what the card did in all repetitions of a cell: the words of its row. Pure.
  */
-#ifndef KERNSWEEP_REPORTS_MODEL_ACTIVITY_H
-#define KERNSWEEP_REPORTS_MODEL_ACTIVITY_H
+#pragma once
 
 #include "results/store/run_data.h"
 
@@ -19,5 +18,3 @@ struct cell_activity {
 };
 
 struct cell_activity activity_of_cell(const struct run_data *run, const struct cell *c);
-
-#endif

@@ -1,6 +1,5 @@
 /* changed_code: the kernels of a run whose machine code is not that of the run before it. */
-#ifndef KERNSWEEP_REPORTS_MODEL_CHANGED_CODE_H
-#define KERNSWEEP_REPORTS_MODEL_CHANGED_CODE_H
+#pragma once
 
 #include "results/judge/kernel_pairs.h"
 #include "results/store/store.h"
@@ -22,5 +21,3 @@ struct changed_code {
 int changed_code_load(struct store *s, int64_t before, const struct run_data *now,
                       const struct run_details *details, struct changed_code *out, struct err *err);
 void changed_code_release(struct changed_code *c);
-
-#endif

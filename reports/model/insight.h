@@ -1,7 +1,6 @@
 /* insight: conclusions that more than one section draws from the model, each by a stated rule. Pure; no
  * words. */
-#ifndef KERNSWEEP_REPORTS_MODEL_INSIGHT_H
-#define KERNSWEEP_REPORTS_MODEL_INSIGHT_H
+#pragma once
 
 #include "reports/model/model.h"
 #include "results/judge/within.h"
@@ -100,5 +99,3 @@ enum { WAVES_TO_HIDE = 4 };
 
 /* Whether the status hints at an unstable node or kernel rather than at a wrong result. */
 bool insight_unstable(enum status s);
-
-#endif

@@ -2,8 +2,7 @@
  * data alone: how the cell was confirmed, whether its code changed, and which recorded facts differ. Pure; no
  * words.
  */
-#ifndef KERNSWEEP_REPORTS_MODEL_LEAD_H
-#define KERNSWEEP_REPORTS_MODEL_LEAD_H
+#pragma once
 
 #include "reports/model/model.h"
 
@@ -58,5 +57,3 @@ enum lead lead_of(const struct report_model *m, const struct delta *d);
 /* Facts of the comparison that are not of the code: indexes into comparison->facts, at most `most`; returns
  * how many there are. */
 size_t lead_facts(const struct report_model *m, size_t *index, size_t most);
-
-#endif

@@ -5,8 +5,7 @@
  * The model owns everything it points to, except a comparison that it was given. Release it even after a
  * failed load.
  */
-#ifndef KERNSWEEP_REPORTS_MODEL_MODEL_H
-#define KERNSWEEP_REPORTS_MODEL_MODEL_H
+#pragma once
 
 #include "reports/model/changed_code.h"
 #include "reports/model/resources.h"
@@ -190,5 +189,3 @@ bool report_model_first(const struct report_model *m, size_t variant);
 
 /* Whether a summary names the finding; the others are only counted. */
 bool report_finding_matters(const struct delta *d);
-
-#endif

@@ -4,8 +4,7 @@
  * unknown number is NaN and limits nothing. "Wave" and "compute unit" are AMD's words for a warp
  * and an SM.
  */
-#ifndef KERNSWEEP_REPORTS_MODEL_OCCUPANCY_H
-#define KERNSWEEP_REPORTS_MODEL_OCCUPANCY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -46,5 +45,3 @@ struct occupancy {
 };
 
 struct occupancy occupancy_of(const struct kernel_use *k, const struct gpu_limits *g);
-
-#endif

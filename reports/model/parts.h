@@ -1,8 +1,7 @@
 /* parts: the steps of report_model_load(), each in its own file. Private to model/. Each
  * fills its part of the model, which report_model_release() frees.
  */
-#ifndef KERNSWEEP_REPORTS_MODEL_PARTS_H
-#define KERNSWEEP_REPORTS_MODEL_PARTS_H
+#pragma once
 
 #include "reports/model/model.h"
 
@@ -22,5 +21,3 @@ int model_changed_code(struct report_model *m, struct err *err);
 /* Which kernels of each build were launched; needs resources and kernels. */
 void model_launched(struct report_model *m);
 int model_traces(struct report_model *m, struct err *err);
-
-#endif

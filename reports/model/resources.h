@@ -2,8 +2,7 @@
  * occupancy that follows from the limits of its architecture. Foreign JSON: what is missing or of the wrong
  * type is NaN or "". The owner calls resources_release(). schemas/resources.schema.json describes the file.
  */
-#ifndef KERNSWEEP_REPORTS_MODEL_RESOURCES_H
-#define KERNSWEEP_REPORTS_MODEL_RESOURCES_H
+#pragma once
 
 #include "common/base/err.h"
 #include "reports/model/occupancy.h"
@@ -50,5 +49,3 @@ bool resources_nvidia(const struct variant_resources *list, size_t count);
 
 /* The port that bounds the hot loop; NULL without data about ports. */
 const struct port_use *resources_bound(const struct kernel_resources *k);
-
-#endif

@@ -4,8 +4,7 @@
  * Computed once from the store and from what the caller knows of nodes without a run. Pure arithmetic on
  * medians; it passes no judgement on what a difference means. The owner calls sweep_model_release().
  */
-#ifndef KERNSWEEP_REPORTS_MODEL_SWEEP_H
-#define KERNSWEEP_REPORTS_MODEL_SWEEP_H
+#pragma once
 
 #include "reports/words/quantity.h"
 #include "results/store/run_data.h"
@@ -69,5 +68,3 @@ void sweep_model_release(struct sweep_model *m);
 struct sweep_ratio sweep_model_ratio(const struct sweep_model *m, size_t side, const struct sweep_cell *c);
 /* NULL if the side did not run it. */
 const struct cell *sweep_model_cell(const struct sweep_model *m, size_t side, const struct sweep_cell *c);
-
-#endif

@@ -1,8 +1,7 @@
 /* view: a run as tables show it: rows by context, each cell against the reference variant, and which steps of
  * the scaling are flagged. Pure: works on loaded results and keeps no state.
  */
-#ifndef KERNSWEEP_REPORTS_MODEL_VIEW_H
-#define KERNSWEEP_REPORTS_MODEL_VIEW_H
+#pragma once
 
 #include "results/judge/compare.h"
 #include "results/judge/scaling.h"
@@ -33,5 +32,3 @@ enum scaling_flag {
 enum scaling_flag scaling_flag_of(const struct scaling_row *row);
 /* Whether any variant was measured at more than one context. */
 bool scaling_has_steps(const struct scaling_set *set);
-
-#endif

@@ -26,7 +26,7 @@ int gnuplot_run(const struct buf *script, double deadline_s, struct buf *out, st
                             .on_stdout = run_collect,
                             .on_stdout_arg = out,
                             .deadline_s = deadline_s};
-    int rc = strvec_check(&env, err) != 0 ? -1 : run_program(&run, &res, err);
+    int rc = run_program(&run, &res, err);
     strvec_release(&env);
     if (rc != 0)
         return res.stop == RUN_FAULT ? err_wrap(err, "gnuplot") : -1;

@@ -5,13 +5,10 @@
  * (plot.h). Errors: ERR_STORAGE when the program is missing, fails, or does not end in time; a caller that
  * can do without plots continues.
  */
-#ifndef KERNSWEEP_REPORTS_PLOT_GNUPLOT_H
-#define KERNSWEEP_REPORTS_PLOT_GNUPLOT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
 
 /* Appends the standard output. `out` must be initialised; its maximum bounds what is taken. */
 int gnuplot_run(const struct buf *script, double deadline_s, struct buf *out, struct err *err);
-
-#endif

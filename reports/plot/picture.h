@@ -3,8 +3,7 @@
  * There is one file per subject. A plot shows the first SCRIPT_SERIES_MAX series (script.h); the function
  * with _panels draws the others, one small panel each, on the same axes.
  */
-#ifndef KERNSWEEP_REPORTS_PLOT_PICTURE_H
-#define KERNSWEEP_REPORTS_PLOT_PICTURE_H
+#pragma once
 
 #include "reports/model/model.h"
 
@@ -23,5 +22,3 @@ enum msg picture_history_reference(const struct delta *d);
 const char *picture_scaling_guide(const struct report_model *m);
 /* Whether the bars of picture_speedup() are on a logarithmic axis. */
 bool picture_speedup_is_log(const struct report_model *m);
-
-#endif

@@ -174,7 +174,7 @@ int plot_draw(const struct report_model *m, enum report_lang lang, struct figure
     plan_simple(set, m, lang, &script);
     plan_histories(set, m, lang, &script);
     if (!buf_ok(&script))
-        rc = err_set(err, ERR_INTERNAL, "plots: the script exceeds %d bytes or memory is short", SCRIPT_MAX);
+        rc = err_set(err, ERR_INTERNAL, "plots: the script exceeds %d bytes", SCRIPT_MAX);
     else if (set->count && gnuplot_run(&script, GNUPLOT_DEADLINE_S, &svg, &why))
         give_up(set, why.msg);
     else if (!collect(set, &svg))

@@ -5,13 +5,10 @@
  * bytes with the same gnuplot. Labels are reduced to plain characters, so that names cannot inject
  * commands. The caller calls figure_set_release().
  */
-#ifndef KERNSWEEP_REPORTS_PLOT_PLOT_H
-#define KERNSWEEP_REPORTS_PLOT_PLOT_H
+#pragma once
 
 #include "reports/model/model.h"
 #include "reports/render/figure.h"
 
 /* Fails only without memory; a missing gnuplot is not an error. */
 int plot_draw(const struct report_model *m, enum report_lang lang, struct figure_set *set, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* script: the gnuplot commands that all plots (picture.h) share: page, axes, labels, and the style of each
  * variant. Names are reduced to plain characters first. Private to plot/.
  */
-#ifndef KERNSWEEP_REPORTS_PLOT_SCRIPT_H
-#define KERNSWEEP_REPORTS_PLOT_SCRIPT_H
+#pragma once
 
 #include "reports/model/model.h"
 
@@ -49,5 +48,3 @@ void script_error_columns(struct buf *out, double low, double high);
 
 /* A stored value of the primary metric in the unit in which it is shown. */
 double script_value(const struct report_model *m, double stored);
-
-#endif

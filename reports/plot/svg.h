@@ -2,8 +2,7 @@
  * follow the reader's colour scheme, and removes the program's name and version. Private
  * to plot/.
  */
-#ifndef KERNSWEEP_REPORTS_PLOT_SVG_H
-#define KERNSWEEP_REPORTS_PLOT_SVG_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -15,5 +14,3 @@ bool plot_svg_next(const char **s, const char *end, const char **start, size_t *
 
 /* Appends the finished plot. False for text that does not have the expected form. */
 bool plot_svg_finish(struct buf *out, const char *s, size_t len, const char *alt);
-
-#endif

@@ -2,8 +2,7 @@
  * marks become visible, and nothing in it is read as markup. Appends to a struct buf, which remembers
  * failures. Private to render/.
  */
-#ifndef KERNSWEEP_REPORTS_RENDER_ESCAPE_H
-#define KERNSWEEP_REPORTS_RENDER_ESCAPE_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -22,5 +21,3 @@ void escape_href(struct buf *out, const char *s);
 void escape_repeat(struct buf *out, char c, size_t n);
 /* Length of the longest run of c in s. */
 size_t escape_longest_run(const char *s, char c);
-
-#endif

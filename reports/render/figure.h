@@ -1,8 +1,7 @@
 /* figure: the plots of a document as data: SVG with a name and a description. Does not know how they are
  * drawn (plot/). The owner calls figure_set_release().
  */
-#ifndef KERNSWEEP_REPORTS_RENDER_FIGURE_H
-#define KERNSWEEP_REPORTS_RENDER_FIGURE_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -32,5 +31,3 @@ void figure_set_release(struct figure_set *set);
 const struct figure *figure_find(const struct figure_set *set, const char *target);
 /* Writes each to <dir>/<name>; creates the folder if there are any. */
 int figure_set_save(const struct figure_set *set, const char *dir, struct err *err);
-
-#endif

@@ -4,8 +4,7 @@
  * embedded as data. The page's content security policy allows its own style and script only, so that external
  * text could not execute even if it passed as markup. Knows nothing of runs.
  */
-#ifndef KERNSWEEP_REPORTS_RENDER_HTML_H
-#define KERNSWEEP_REPORTS_RENDER_HTML_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -15,5 +14,3 @@
 /* A paragraph consisting of an image in `figures` is replaced by that figure. title: plain text. */
 int html_render(const struct buf *markdown, const struct figure_set *figures, enum report_lang lang,
                 const char *title, struct buf *out, struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Templates (message.h) are written unchanged; everything else is escaped (escape.h). External text, such as
  * names and reasons, belongs in code spans. The struct buf remembers errors. Knows nothing of runs.
  */
-#ifndef KERNSWEEP_REPORTS_RENDER_MARKDOWN_H
-#define KERNSWEEP_REPORTS_RENDER_MARKDOWN_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "reports/render/figure.h"
@@ -71,5 +70,3 @@ const char *md_language_comment(enum report_lang lang);
 /* lang: the fence's info word. Lines are kept, other control characters are not. */
 void md_code_block(struct md *w, const char *lang, const char *text, size_t len);
 void md_table(struct md *w, const struct table *t);
-
-#endif

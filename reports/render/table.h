@@ -3,8 +3,7 @@
  * remembers a failure (a row of the wrong length) instead of returning it for every cell: check
  * table_ok() at the end.
  */
-#ifndef KERNSWEEP_REPORTS_RENDER_TABLE_H
-#define KERNSWEEP_REPORTS_RENDER_TABLE_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -63,5 +62,3 @@ void table_write_text(const struct table *t, bool colour, struct buf *out);
 
 /* Number of code points in valid UTF-8, which is the width on a terminal for the scripts that we print. */
 size_t table_text_width(const char *text);
-
-#endif

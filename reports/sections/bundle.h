@@ -1,6 +1,5 @@
 /* bundle: the path by which a document names a run's bundle and links to its files. */
-#ifndef KERNSWEEP_REPORTS_SECTIONS_BUNDLE_H
-#define KERNSWEEP_REPORTS_SECTIONS_BUNDLE_H
+#pragma once
 
 #include "reports/render/markdown.h"
 #include "results/store/run_data.h"
@@ -9,5 +8,3 @@
 const char *bundle_name(const struct run_info *info);
 /* The target of a link from this document to a file in the bundle. */
 void bundle_link(const struct md *w, const struct run_info *info, const char *file, char *out, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /* phrase: parts of sentences that several sections share. Appends unescaped text, which the Markdown writer
  * escapes like other data.
  */
-#ifndef KERNSWEEP_REPORTS_SECTIONS_PHRASE_H
-#define KERNSWEEP_REPORTS_SECTIONS_PHRASE_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "reports/model/insight.h"
@@ -37,5 +36,3 @@ void phrase_hosts(struct buf *out, const struct run_data *run);
 void phrase_timeouts(struct buf *out, enum report_lang lang, const struct run_data *run);
 /* "1", or "2 at 4096, 1 at 8192": counted repetitions, then warm-up repetitions if there are any. */
 void phrase_repetitions(struct buf *out, enum report_lang lang, const struct run_data *run);
-
-#endif

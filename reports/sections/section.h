@@ -3,8 +3,7 @@
  * sections. To add one: a file here, a line in sections.def, messages in words/messages.def.
  * The head of each .c file describes its section, so sections have no headers of their own.
  */
-#ifndef KERNSWEEP_REPORTS_SECTIONS_SECTION_H
-#define KERNSWEEP_REPORTS_SECTIONS_SECTION_H
+#pragma once
 
 #include "reports/model/model.h"
 #include "reports/render/markdown.h"
@@ -16,5 +15,3 @@ section_fn section_summary; /* before the body, once per language */
 #define S(kind, name) section_fn section_##name;
 #include "reports/sections/sections.def"
 #undef S
-
-#endif

@@ -1,8 +1,7 @@
 /* axis_columns: the values of a plan's axes as columns of a table, one per axis that varies. The dimensions
  * of a kernel plan's shapes are not among them: they are in the names of its variants.
  */
-#ifndef KERNSWEEP_REPORTS_TABLES_AXIS_COLUMNS_H
-#define KERNSWEEP_REPORTS_TABLES_AXIS_COLUMNS_H
+#pragma once
 
 #include "reports/render/table.h"
 #include "results/judge/compare.h"
@@ -19,5 +18,3 @@ void axis_columns_take(struct axis_columns *c, const struct run_variant *const *
 void axis_columns_add(const struct axis_columns *c, struct table *t);
 /* The cells of a row. */
 void axis_columns_row(const struct axis_columns *c, const struct run_variant *v, struct table *t);
-
-#endif

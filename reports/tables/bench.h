@@ -1,8 +1,7 @@
 /* bench: commands that were measured against each other in one run, one row per command. Their variants are
  * in the order of the commands, at context 1.
  */
-#ifndef KERNSWEEP_REPORTS_TABLES_BENCH_H
-#define KERNSWEEP_REPORTS_TABLES_BENCH_H
+#pragma once
 
 #include "reports/render/table.h"
 #include "results/judge/compare.h"
@@ -29,5 +28,3 @@ struct bench_row {
 void bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row);
 /* t: initialised and empty. */
 void bench_table_fill(const struct bench_table *b, struct table *t);
-
-#endif

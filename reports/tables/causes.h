@@ -2,8 +2,7 @@
  *
  * Cells of one variant with the same causes share a line. The caller calls why_release().
  */
-#ifndef KERNSWEEP_REPORTS_TABLES_CAUSES_H
-#define KERNSWEEP_REPORTS_TABLES_CAUSES_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "reports/words/message.h"
@@ -35,5 +34,3 @@ void why_where(const struct why_line *l, enum report_lang lang, struct buf *out)
 void why_heading(const struct why *w, enum report_lang lang, struct buf *out);
 /* Appends the causes of a cell: "because of new machine code in 1 kernel: ...". */
 void cause_sentence(const struct cell_causes *c, enum report_lang lang, struct buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* held: what held the tests of a run together, and the images of its containers, as words. */
-#ifndef KERNSWEEP_REPORTS_TABLES_HELD_H
-#define KERNSWEEP_REPORTS_TABLES_HELD_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "results/judge/compare.h"
@@ -9,5 +8,3 @@
 void held_words(const struct run_data *run, struct buf *out);
 /* The same, and the image of each variant, in lines for a terminal. */
 void terminal_held(const struct run_data *run, struct buf *out);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Plain text, for documents, terminals and CI alike. Speaks of slow and fast only where the metric is a time.
  */
-#ifndef KERNSWEEP_REPORTS_TABLES_SHIFT_H
-#define KERNSWEEP_REPORTS_TABLES_SHIFT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "reports/words/message.h"
@@ -18,5 +17,3 @@ void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf
 /* The same of one GPU: s is one of c->cards. */
 void verdict_card(const struct comparison *c, const struct card_shift *s, enum report_lang lang,
                   struct buf *out);
-
-#endif

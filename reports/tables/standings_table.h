@@ -1,6 +1,5 @@
 /* standings_table: the places that shared a run as a table: which one stands out, by how much, how sure. */
-#ifndef KERNSWEEP_REPORTS_TABLES_STANDINGS_TABLE_H
-#define KERNSWEEP_REPORTS_TABLES_STANDINGS_TABLE_H
+#pragma once
 
 #include "reports/render/table.h"
 #include "reports/words/message.h"
@@ -10,5 +9,3 @@
  * column more; may be NULL. */
 void table_standings(struct table *t, enum place_kind by, const struct place_standing *places, size_t count,
                      const struct card_shifts *cards, enum report_lang lang);
-
-#endif

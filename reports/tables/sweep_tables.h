@@ -1,8 +1,7 @@
 /* sweep_tables: the tables of a sweep of several nodes, for documents and terminals. Each function fills an
  * initialised struct table, which the caller writes and releases.
  */
-#ifndef KERNSWEEP_REPORTS_TABLES_SWEEP_TABLES_H
-#define KERNSWEEP_REPORTS_TABLES_SWEEP_TABLES_H
+#pragma once
 
 #include "reports/model/sweep.h"
 #include "reports/render/table.h"
@@ -22,5 +21,3 @@ void table_sweep_cells(struct table *t, const struct sweep_model *m, const size_
 /* Fact, and its value on each of the sides: those that differ between any of all sides. */
 void table_sweep_facts(struct table *t, const struct sweep_model *m, const size_t *sides, size_t n,
                        enum report_lang lang);
-
-#endif

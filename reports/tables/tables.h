@@ -4,8 +4,7 @@
  * from the message catalogue. Nothing here computes statistics: verdicts, factors and fits come in as
  * arguments.
  */
-#ifndef KERNSWEEP_REPORTS_TABLES_TABLES_H
-#define KERNSWEEP_REPORTS_TABLES_TABLES_H
+#pragma once
 
 #include "reports/model/view.h"
 #include "reports/render/table.h"
@@ -58,5 +57,3 @@ void verdict_tickets(const struct comparison *c, enum report_lang lang, struct b
 double verdict_reference(const struct delta *d);
 /* "OK", or the status and how many of the repetitions were OK. */
 struct num cell_status(const struct cell *c);
-
-#endif

@@ -3,8 +3,7 @@
  * (results/query/report_queries.h), so that its times are not a prompt's. What exceeds `out`
  * is its owner's to see (buf_ok()).
  */
-#ifndef KERNSWEEP_REPORTS_TABLES_TERMINAL_H
-#define KERNSWEEP_REPORTS_TABLES_TERMINAL_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -32,5 +31,3 @@ void terminal_counters(const struct counter_changes *c, struct buf *out);
  * the cards that changed by themselves since the nights before. */
 void terminal_standings(enum place_kind by, const struct place_standing *places, size_t count,
                         const struct comparison *since, bool colour, struct buf *out);
-
-#endif

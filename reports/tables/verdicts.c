@@ -1,3 +1,4 @@
+#include "common/base/alloc.h"
 #include "reports/tables/tables.h"
 #include "results/judge/confirm.h"
 
@@ -80,8 +81,7 @@ static struct sides sides_of(const struct comparison *c)
 static void comparison_row(struct table *t, const struct delta *d, const struct quantity *primary,
                            const struct sides *sides, enum report_lang lang)
 {
-    struct buf evidence;
-    buf_init(&evidence, 1024);
+    AUTO(buf_release) struct buf evidence = {.max = 1024};
     verdict_evidence(d, lang, &evidence);
     table_text(t, d->context ? num_int(d->context).s : NUM_NONE);
     table_code(t, d->variant);
@@ -97,7 +97,6 @@ static void comparison_row(struct table *t, const struct delta *d, const struct 
     table_marked(t, verdict_word(d->verdict, lang), verdict_mark(d->verdict));
     table_text(t, buf_str(&evidence));
     t->failed |= !buf_ok(&evidence);
-    buf_release(&evidence);
 }
 
 /* "Base (ms)"; without a unit if each value includes its own. */

@@ -5,8 +5,7 @@
  * (message_plain). messages.def holds the texts; a unit test keeps the languages complete and their
  * placeholders the same.
  */
-#ifndef KERNSWEEP_REPORTS_WORDS_MESSAGE_H
-#define KERNSWEEP_REPORTS_WORDS_MESSAGE_H
+#pragma once
 
 #include "common/base/buf.h"
 
@@ -42,5 +41,3 @@ void message_expand(const char *text, const char *const *args, const struct mess
 void message_plain_args(struct buf *out, enum report_lang lang, enum msg id, const char *const *args);
 #define message_plain(out, lang, id, ...)                                                                    \
     message_plain_args((out), (lang), (id), (const char *const[]){"", ##__VA_ARGS__, NULL})
-
-#endif

@@ -4,8 +4,7 @@
  * Each function returns its text by value, so that it can be used in an argument list: num_seconds(x).s. A
  * value that was not measured (NaN) is a dash, never 0. Knows nothing about what the numbers mean.
  */
-#ifndef KERNSWEEP_REPORTS_WORDS_NUMBER_H
-#define KERNSWEEP_REPORTS_WORDS_NUMBER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ struct num num_fixed(double v, int decimals);
 struct num num_int(int64_t v);
 struct num num_p(double p);                           /* 0.0079  < 0.0001 */
 struct num num_money(double v, const char *currency); /* 3.60 USD */
-
-#endif

@@ -4,8 +4,7 @@
  * quantity. Programs that launch a single kernel may print its time as prefill_s, in seconds; only
  * quantity_of() needs to know that this is a kernel's time, shown in milliseconds. Knows nothing about runs.
  */
-#ifndef KERNSWEEP_REPORTS_WORDS_QUANTITY_H
-#define KERNSWEEP_REPORTS_WORDS_QUANTITY_H
+#pragma once
 
 #include "reports/words/message.h"
 #include "reports/words/number.h"
@@ -36,5 +35,3 @@ struct num metric_text(enum metric m, double stored);
 struct num metric_with_unit(enum metric m, double stored);
 /* The largest difference that never matters: "5 ms", "1.0 MiB". */
 struct num metric_least(enum metric m);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Plain text, safe wherever it is shown: ids and numbers only. Knows nothing about runs.
  */
-#ifndef KERNSWEEP_REPORTS_WORDS_RANGE_H
-#define KERNSWEEP_REPORTS_WORDS_RANGE_H
+#pragma once
 
 #include "reports/words/message.h"
 #include "results/store/commit_range.h"
@@ -21,5 +20,3 @@ void range_phrase(const struct commit_range *r, enum report_lang lang, struct bu
 /* The paths of local changes, separated by ", "; "..." for those that are not named. out: char[RUN_FACT_MAX +
  * 64]. */
 void dirty_phrase(const struct run_revision *r, char *out, size_t size);
-
-#endif

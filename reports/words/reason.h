@@ -1,8 +1,7 @@
 /* reason: the words of a verdict, in every language: the one text for tables, reports, CSV, JSON, JUnit,
  * GitHub, `ab` and `bisect`. The judge gives codes and numbers (verdict.h); every word is made here.
  */
-#ifndef KERNSWEEP_REPORTS_WORDS_REASON_H
-#define KERNSWEEP_REPORTS_WORDS_REASON_H
+#pragma once
 
 #include "reports/words/message.h"
 #include "results/judge/verdict.h"
@@ -19,5 +18,3 @@ struct reason_text {
 
 /* The change, if there is one, and the evidence: one line, printable. */
 struct reason_text verdict_reason(const struct delta *d, enum report_lang lang);
-
-#endif

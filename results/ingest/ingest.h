@@ -6,8 +6,7 @@
  * limited in size, type and range. Prints nothing. Errors: ERR_INPUT with the file and the place in it,
  * ERR_STORAGE.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_INGEST_H
-#define KERNSWEEP_RESULTS_INGEST_INGEST_H
+#pragma once
 
 #include "results/ingest/draft/commit.h"
 
@@ -23,5 +22,3 @@ typedef void ingest_told_fn(void *arg, const char *dir, const struct ingest_resu
  * it. A folder that fails does not affect the others. */
 int ingest_bundles(struct store *s, const char *const *dirs, size_t n, const struct ingest_options *options,
                    ingest_told_fn *told, void *arg, struct err *err);
-
-#endif

@@ -4,8 +4,7 @@
  * that several folders can be read in parallel. The owner calls source_release(), also after an error; dir
  * and options must outlive the source.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_SOURCE_H
-#define KERNSWEEP_RESULTS_INGEST_SOURCE_H
+#pragma once
 
 #include "results/ingest/b3_89/b3_89.h"
 #include "results/ingest/bundle/bundle.h"
@@ -25,5 +24,3 @@ int source_open(struct source *f, const char *dir, const struct ingest_options *
 /* At most once after source_open(). */
 int source_read(struct source *f, struct draft *d, struct err *err);
 void source_release(struct source *f);
-
-#endif

@@ -67,8 +67,7 @@ const struct cause *causes_kind(const struct cell_causes *c, enum cause_kind kin
 
 struct cause *causes_add(struct cell_causes *c, enum cause_kind kind, enum cause_certainty certainty)
 {
-    if (!ALLOC_GROW(c->items, c->count + 1, c->cap))
-        return NULL;
+    ALLOC_GROW(c->items, c->count + 1, c->cap);
     struct cause *cause = &c->items[c->count++];
     *cause = (struct cause){.kind = kind, .certainty = certainty};
     cause->share = cause->share_low = cause->share_high = NAN;

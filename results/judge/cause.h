@@ -3,8 +3,7 @@
  * A cause stands beside a verdict and never changes it. causes_find.h finds causes; this knows only what they
  * are. The owner of a struct causes calls causes_release().
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSE_H
-#define KERNSWEEP_RESULTS_JUDGE_CAUSE_H
+#pragma once
 
 #include "common/contract/kernel_facts.h"
 #include "results/store/run_data.h"
@@ -127,5 +126,3 @@ struct cause *causes_add(struct cell_causes *c, enum cause_kind kind, enum cause
 void cause_add_change(struct cause_changes *c, const char *key, const char *before, const char *now);
 /* The strongest first: established ones, then the larger share, then by kind. */
 void causes_sort(struct cell_causes *c);
-
-#endif

@@ -6,8 +6,7 @@
  * of repetitions that so many values allow, else the plan's threshold and the noise. The false discovery rate
  * is controlled over all cells with a p-value.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_COMPARE_H
-#define KERNSWEEP_RESULTS_JUDGE_COMPARE_H
+#pragma once
 
 #include "results/judge/cause.h"
 #include "results/judge/facts.h"
@@ -53,5 +52,3 @@ bool comparison_shift_regressed(const struct comparison *c);
 bool comparison_of_two_tickets(const struct comparison *c);
 /* Whether any cell is regressed, broken or missing, or all cells, those of one GPU or the node are slower. */
 bool comparison_regressed(const struct comparison *c);
-
-#endif

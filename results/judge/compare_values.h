@@ -1,6 +1,5 @@
 /* compare_values: the evidence of one metric of one cell that both sides measured, GPU by GPU. Pure. */
-#ifndef KERNSWEEP_RESULTS_JUDGE_COMPARE_VALUES_H
-#define KERNSWEEP_RESULTS_JUDGE_COMPARE_VALUES_H
+#pragma once
 
 #include "results/judge/tonight.h"
 
@@ -17,5 +16,3 @@ void compare_cell_values(const struct comparing_cell *c, const struct compare_op
 /* On which GPUs the sides were measured, and beside how many tests. */
 void set_places(const struct run_data *base, const struct cell *of_base, const struct run_data *now,
                 const struct cell *of_now, struct delta *d);
-
-#endif

@@ -4,8 +4,7 @@
  * one session; confirm_judge() then changes the verdict of each suspect that is not confirmed. Within one
  * session there is no variation between nights, so the practical threshold suffices. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_CONFIRM_H
-#define KERNSWEEP_RESULTS_JUDGE_CONFIRM_H
+#pragma once
 
 #include "results/judge/compare.h"
 
@@ -69,5 +68,3 @@ struct confirm_records {
 /* Applies stored records to a new comparison of the same two runs. */
 void confirm_apply(const struct confirm_records *l, struct comparison *c);
 void confirm_records_release(struct confirm_records *l);
-
-#endif

@@ -1,8 +1,7 @@
 /* counters: which hardware counters differ most between two builds. Says nothing of causes. Pure; the owner
  * calls counter_changes_release().
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_COUNTERS_H
-#define KERNSWEEP_RESULTS_JUDGE_COUNTERS_H
+#pragma once
 
 #include "results/store/counters.h"
 
@@ -24,5 +23,3 @@ struct counter_changes {
 void counters_differ(const struct counter_list *base, const struct counter_list *now,
                      struct counter_changes *out);
 void counter_changes_release(struct counter_changes *c);
-
-#endif

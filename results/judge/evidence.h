@@ -1,7 +1,6 @@
 /* evidence: what is known of one metric of one cell before it is judged: the values of both sides, and what
  * the nights expect. Plain data. */
-#ifndef KERNSWEEP_RESULTS_JUDGE_EVIDENCE_H
-#define KERNSWEEP_RESULTS_JUDGE_EVIDENCE_H
+#pragma once
 
 #include "results/judge/nights/nights.h"
 #include "results/judge/t_limit.h"
@@ -47,5 +46,3 @@ struct evidence {
     double noise;                  /* relative spread between runs in an A/A sweep; NaN if unknown */
     struct t_limit *limit;         /* of the intervals, shared by the cells; NULL when there are no nights */
 };
-
-#endif

@@ -1,8 +1,7 @@
 /* facts: the differences between the circumstances of two runs: node, mode, sources and every recorded fact.
  * Pure. The owner calls fact_list_release().
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_FACTS_H
-#define KERNSWEEP_RESULTS_JUDGE_FACTS_H
+#pragma once
 
 #include "results/store/run_data.h"
 
@@ -24,5 +23,3 @@ void compare_facts(const struct run_data *a, const struct run_data *b, struct fa
 /* Nothing if they are the same. */
 void fact_list_add(struct fact_list *out, const char *key, const char *base, const char *now);
 void fact_list_release(struct fact_list *l);
-
-#endif

@@ -4,8 +4,7 @@
  * fills in the evidence of a delta, judge_decide() turns evidence and the adjusted p into a verdict and the
  * code of its reason. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_JUDGE_H
-#define KERNSWEEP_RESULTS_JUDGE_JUDGE_H
+#pragma once
 
 #include "results/judge/evidence.h"
 #include "results/judge/verdict.h"
@@ -14,5 +13,3 @@ void judge_measure(const struct evidence *e, const struct compare_options *o, st
 
 /* tested: how many cells of this metric have a p-value. limit: shared by them. */
 void judge_decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d);
-
-#endif

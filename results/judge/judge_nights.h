@@ -10,8 +10,7 @@
  * and e(n) the standard error of a median of n values (stats_median_error()). Its t has v + d degrees of
  * freedom. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_JUDGE_NIGHTS_H
-#define KERNSWEEP_RESULTS_JUDGE_JUDGE_NIGHTS_H
+#pragma once
 
 #include "results/judge/evidence.h"
 
@@ -23,5 +22,3 @@ void judge_nights(const struct evidence *e, const struct compare_options *o, str
 
 /* The standard error of a night's common factor about its level, and its degrees of freedom. */
 double common_factor_error(const struct nights *n, const struct level *level, size_t cells, double *freedom);
-
-#endif

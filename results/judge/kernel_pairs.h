@@ -2,8 +2,7 @@
  * differs, and which only one of them has. Pure; the pairs borrow from the runs' details. The owner calls
  * kernel_pairs_release().
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_KERNEL_PAIRS_H
-#define KERNSWEEP_RESULTS_JUDGE_KERNEL_PAIRS_H
+#pragma once
 
 #include "results/store/details.h"
 #include "results/store/run_data.h"
@@ -41,5 +40,3 @@ enum { KERNEL_FACTS = KERNEL_RESOURCES + 2 * INSTRUCTION_CLASSES };
 
 /* The resources, the instructions by class, those of the hot loop. i: below KERNEL_FACTS. */
 struct kernel_fact kernel_pair_fact(const struct kernel_pair *p, size_t i);
-
-#endif

@@ -6,8 +6,7 @@
  * kernel whose grid is unknown (a library's) is judged as if each block handled LAUNCH_QUERIES queries.
  * Numbers that were not measured are NaN, and results that depend on them are NaN or false.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_LAUNCHES_H
-#define KERNSWEEP_RESULTS_JUDGE_LAUNCHES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ struct launch_growth {
 };
 
 struct launch_growth launch_growth(const struct launch *all, size_t count, size_t index);
-
-#endif

@@ -3,8 +3,7 @@
  * From several runs of one plan on one node with the same sources: each cell's relative spread between the
  * runs, and how often the given thresholds alone would call two of them different. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_MEASURE_NOISE_H
-#define KERNSWEEP_RESULTS_JUDGE_MEASURE_NOISE_H
+#pragma once
 
 #include "results/judge/compare.h"
 #include "results/judge/noise.h"
@@ -13,5 +12,3 @@
  */
 int noise_measure(const struct run_data *const *runs, size_t n, const struct compare_options *options,
                   struct noise *out, struct err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* median_interval: where the median of some values lies, at 95 %, by the bootstrap. Pure. */
-#ifndef KERNSWEEP_RESULTS_JUDGE_MEDIAN_INTERVAL_H
-#define KERNSWEEP_RESULTS_JUDGE_MEDIAN_INTERVAL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ struct median_interval {
 
 /* The same values give the same interval. */
 struct median_interval median_interval(const double *x, size_t n);
-
-#endif

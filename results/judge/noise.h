@@ -4,8 +4,7 @@
  * Plain data. A comparison with too few repetitions to estimate its noise uses these spreads instead.
  * The owner calls noise_release().
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_NOISE_H
-#define KERNSWEEP_RESULTS_JUDGE_NOISE_H
+#pragma once
 
 #include "results/store/run_data.h"
 
@@ -34,5 +33,3 @@ struct noise_cell *noise_find(const struct noise *n, const char *variant, int co
 /* NaN if the cell was not measured. n may be NULL. */
 double noise_spread(const struct noise *n, const char *variant, int context, enum metric m);
 void noise_release(struct noise *n);
-
-#endif

@@ -3,8 +3,7 @@
  * The one estimate under `ab`, confirming, `bisect`, `bench`, tables of variants and `best`; what a feature
  * asks for is in the alpha and the threshold that it gives. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_PAIR_H
-#define KERNSWEEP_RESULTS_JUDGE_PAIR_H
+#pragma once
 
 #include <stddef.h>
 
@@ -43,5 +42,3 @@ enum pair_answer pair_differ(const struct pair_estimate *e, double threshold);
 /* The share of the values of a side, of the worse one, that lie on the other side of `middle` (a ratio to the
  * base's median) between the two; 0 without a ratio. */
 double pair_mixed(const struct pair *v, double ratio, double middle);
-
-#endif

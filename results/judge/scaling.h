@@ -4,8 +4,7 @@
  * to the previous context. For each variant: the exponent k of t = a * n^k, fitted on logarithms. Cells
  * without a median are left out.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_SCALING_H
-#define KERNSWEEP_RESULTS_JUDGE_SCALING_H
+#pragma once
 
 #include "results/store/run_data.h"
 
@@ -36,5 +35,3 @@ struct scaling_set {
 
 void scaling_of_run(const struct run_data *run, struct scaling_set *out);
 void scaling_set_release(struct scaling_set *s);
-
-#endif

@@ -6,8 +6,7 @@
  * of these ratios over the cells is the place's ratio, and a sign test tells whether it may be chance. Pure:
  * reads a loaded run. Tests without a known place, warm-up tests and tests that are not OK are ignored.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_STANDINGS_H
-#define KERNSWEEP_RESULTS_JUDGE_STANDINGS_H
+#pragma once
 
 #include "results/judge/verdict.h"
 
@@ -36,5 +35,3 @@ const char *place_speed_name(enum place_speed s);
  * options->regression and all cells agree in direction. */
 struct place_standing *standings_compare(const struct run_data *run, enum place_kind by, enum metric m,
                                          const struct compare_options *options, size_t *count);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A cell has a stratum for each GPU that `now` was measured on. Pure. The owner calls strata_release().
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_STRATA_H
-#define KERNSWEEP_RESULTS_JUDGE_STRATA_H
+#pragma once
 
 #include "results/judge/evidence.h"
 #include "results/judge/nights/places.h"
@@ -36,5 +35,3 @@ void strata_pool(struct strata *s);
 /* The verdicts of several GPUs as one: the effect is the median over them. each: their evidence, judged by
  * METHOD_NIGHTS; n of them. Fills in out. */
 void strata_combine(const struct delta *each, size_t n, const struct compare_options *o, struct delta *out);
-
-#endif

@@ -3,8 +3,7 @@
  * Cells of one plan mostly have the same degrees of freedom, and to find the limit takes longer than the rest
  * of a cell's verdict. Pure; all 0 at first.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_T_LIMIT_H
-#define KERNSWEEP_RESULTS_JUDGE_T_LIMIT_H
+#pragma once
 
 struct t_limit {
     double p, freedom;
@@ -13,5 +12,3 @@ struct t_limit {
 
 /* stats_t_limit() of the two. */
 double t_limit_of(struct t_limit *last, double p, double freedom);
-
-#endif

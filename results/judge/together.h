@@ -4,8 +4,7 @@
  * In each round a run measures the cells alone and another one with tests on all GPUs; the two are compared
  * on equal GPUs. Pure. The owner calls together_release().
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_TOGETHER_H
-#define KERNSWEEP_RESULTS_JUDGE_TOGETHER_H
+#pragma once
 
 #include "results/store/run_data.h"
 
@@ -38,5 +37,3 @@ const struct together_cell *together_find(const struct together *t, const char *
 /* Whether the cell is worse by more than this with neighbours, as far as its interval tells. c may be NULL.
  */
 bool together_suffers(const struct together_cell *c, double practical);
-
-#endif

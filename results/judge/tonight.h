@@ -3,8 +3,7 @@
  * Also finds what all cells have in common tonight. Pure. The owner calls tonight_release(), and keeps runs
  * and history alive until then.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_TONIGHT_H
-#define KERNSWEEP_RESULTS_JUDGE_TONIGHT_H
+#pragma once
 
 #include "results/judge/evidence.h"
 #include "results/judge/nights/own_factor.h"
@@ -58,5 +57,3 @@ const struct night_cell *tonight_enough_nights(const struct tonight *t, const st
 /* Whether its code is known, and is that of the level's nights, and the plan runs it as before. */
 bool tonight_is_control(const struct tonight *t, const struct night_cell *c, const struct level *l,
                         const struct cell *now);
-
-#endif

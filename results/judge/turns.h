@@ -2,8 +2,7 @@
  * is no variation between nights: the practical threshold suffices. Confirming, `ab` and `bisect` judge by
  * it. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_TURNS_H
-#define KERNSWEEP_RESULTS_JUDGE_TURNS_H
+#pragma once
 
 #include "results/judge/pair.h"
 #include "results/judge/verdict.h"
@@ -40,5 +39,3 @@ void turns_judge_rounds(const struct turns_runs *base, const struct turns_runs *
                         const struct compare_options *o, struct delta *d);
 void turns_judge_values(const struct pair *v, enum metric m, const struct compare_options *o,
                         struct delta *d);
-
-#endif

@@ -3,8 +3,7 @@
  * Plain data, and the names that --json, exports and the store use. Ratios are now / reference; `factor` is
  * the improvement: above 1 if now is better.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_VERDICT_H
-#define KERNSWEEP_RESULTS_JUDGE_VERDICT_H
+#pragma once
 
 #include "results/store/run_data.h"
 
@@ -312,5 +311,3 @@ struct compare_options {
 };
 
 struct compare_options compare_defaults(void);
-
-#endif

@@ -3,8 +3,7 @@
  * Clocks and energy are of a part of each test (struct run_activity), which depends on what the workload
  * prints and the driver says. Those of different parts differ although nothing changed. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_WINDOWS_H
-#define KERNSWEEP_RESULTS_JUDGE_WINDOWS_H
+#pragma once
 
 #include "results/judge/verdict.h"
 
@@ -12,5 +11,3 @@
  * Either cell may be NULL. */
 enum reason_code windows_differ(enum metric m, const struct run_data *a, const struct cell *of_a,
                                 const struct run_data *b, const struct cell *of_b);
-
-#endif

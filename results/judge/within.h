@@ -3,8 +3,7 @@
  *
  * Pure. compare_within() gives verdicts; compare_pair() and compare_variants() only ratios, for tables.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_WITHIN_H
-#define KERNSWEEP_RESULTS_JUDGE_WITHIN_H
+#pragma once
 
 #include "results/judge/compare.h"
 #include "results/judge/pair.h"
@@ -36,11 +35,9 @@ enum verdict within_verdict(const struct variant_delta *d, double threshold);
  * options->regression. base_id is the reference's name. A context that only the reference has is "missing"
  * for the others. */
 void compare_within(const struct run_data *run, size_t reference, const struct compare_options *options,
-                   struct comparison *out);
+                    struct comparison *out);
 
 /* One row per cell of the run, in the order of run->cells; the caller frees them. */
 struct variant_delta *compare_variants(const struct run_data *run, size_t reference, enum metric m);
 struct variant_delta compare_pair(const struct run_data *run, size_t variant, size_t reference, int context,
                                   enum metric m);
-
-#endif

@@ -4,8 +4,7 @@
  * Shared by `compare`, `run` and reports, so that a run gets the same verdict everywhere. A baseline with
  * enough runs is its own history. The owner calls against_release().
  */
-#ifndef KERNSWEEP_RESULTS_QUERY_AGAINST_H
-#define KERNSWEEP_RESULTS_QUERY_AGAINST_H
+#pragma once
 
 #include "results/judge/compare.h"
 #include "results/judge/confirm.h"
@@ -59,5 +58,3 @@ int against_commits_of_night(struct store *s, const struct against *a, const str
 int against_explain(const struct against *a, const struct run_data *now, struct comparison *c,
                     struct err *err);
 void against_release(struct against *a);
-
-#endif

@@ -4,8 +4,7 @@
  * (a flag, a variable, a command) that says nothing, since both sides have it. Nor does a build of the base's
  * sources that has become another one, which the code of the base's own build tells.
  */
-#ifndef KERNSWEEP_RESULTS_QUERY_BASE_PLAN_H
-#define KERNSWEEP_RESULTS_QUERY_BASE_PLAN_H
+#pragma once
 
 #include "results/judge/compare.h"
 #include "results/store/store.h"
@@ -17,5 +16,3 @@ int base_plan_mark(struct store *s, const struct run_data *base, const struct ru
  * runs, or of one of so many nights before: what its cells did tells nothing of the node. */
 int base_plan_otherwise(struct store *s, const struct run_data *now, const int64_t *base_runs, size_t n,
                         size_t nights, bool *otherwise, struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Nights that say what the baseline's level is make them needless, but for the cells that its newest run does
  * not have, because it was narrowed or they failed in it: others of its runs may have them.
  */
-#ifndef KERNSWEEP_RESULTS_QUERY_BASE_POOL_H
-#define KERNSWEEP_RESULTS_QUERY_BASE_POOL_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/store.h"
@@ -19,5 +18,3 @@ struct base_pool_request {
 
 /* *out is the base, with what the other runs measured. The owner calls run_data_release(). */
 int base_pool(struct store *s, const struct base_pool_request *r, struct run_data *out, struct err *err);
-
-#endif

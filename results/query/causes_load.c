@@ -91,14 +91,13 @@ static int load_nights(struct loading *l, const struct run_data *now, const stru
 
 static void loading_free(struct loading **of)
 {
-    struct loading *l = *of;
+    AUTO_FREE struct loading *l = *of;
     nights_model_release(&l->nights);
     history_release(&l->clocks);
     together_release(&l->together);
     release_loaded(&l->now);
     for (size_t i = 0; i < BEFORES_MAX; i++)
         release_loaded(&l->before[i]);
-    free(l);
 }
 
 static bool anything_wanted(const struct comparison *c)

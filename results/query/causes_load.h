@@ -1,7 +1,6 @@
 /* causes_load: what the causes of a comparison are read from: the runs that stand for "before" with their
  * kernels and plans, and the clocks of the nights. Errors: ERR_STORAGE. */
-#ifndef KERNSWEEP_RESULTS_QUERY_CAUSES_LOAD_H
-#define KERNSWEEP_RESULTS_QUERY_CAUSES_LOAD_H
+#pragma once
 
 #include "results/judge/compare.h"
 #include "results/store/store.h"
@@ -18,5 +17,3 @@ struct causes_source {
 /* Fills in c->causes anew. */
 int causes_load(const struct causes_source *from, const struct run_data *now, struct comparison *c,
                 struct err *err);
-
-#endif

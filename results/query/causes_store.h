@@ -1,6 +1,5 @@
 /* causes_store: causes as JSON, for --json and the store's table `cause`. */
-#ifndef KERNSWEEP_RESULTS_QUERY_CAUSES_STORE_H
-#define KERNSWEEP_RESULTS_QUERY_CAUSES_STORE_H
+#pragma once
 
 #include "results/judge/compare.h"
 #include "results/store/store.h"
@@ -13,5 +12,3 @@ json_t *causes_encode(const struct cell_causes *c);
 /* Replaces those of this run against this base; base_key 0: the nights before. */
 int causes_save(struct store *s, int64_t now_key, int64_t base_key, const struct comparison *c,
                 struct err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* counted: the hardware counters of two runs' builds, and which differ most. The owner calls
  * counted_release(). */
-#ifndef KERNSWEEP_RESULTS_QUERY_COUNTED_H
-#define KERNSWEEP_RESULTS_QUERY_COUNTED_H
+#pragma once
 
 #include "results/judge/counters.h"
 
@@ -13,5 +12,3 @@ struct counted {
 /* base 0: nothing was compared. Empty where one of the two was not counted. */
 int counted_load(struct store *s, int64_t base, int64_t now, struct counted *out, struct err *err);
 void counted_release(struct counted *c);
-
-#endif

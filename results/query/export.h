@@ -5,8 +5,7 @@
  * so that reading them yields the same value (up to 17 digits); missing values are empty or null. Read-only,
  * within one snapshot. Errors: ERR_STORAGE, and those of the sink.
  */
-#ifndef KERNSWEEP_RESULTS_QUERY_EXPORT_H
-#define KERNSWEEP_RESULTS_QUERY_EXPORT_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/store.h"
@@ -29,5 +28,3 @@ typedef int export_sink(void *arg, const char *data, size_t len, struct err *err
 int export_tests(struct store *s, int64_t run_key, enum export_format format, export_sink *sink, void *arg,
                  struct err *err);
 int export_sql(struct store *s, export_sink *sink, void *arg, struct err *err);
-
-#endif

@@ -1,5 +1,6 @@
 #include "results/query/find_run.h"
 
+#include "common/base/alloc.h"
 #include "results/ingest/source.h"
 #include "results/store/run_load.h"
 
@@ -78,7 +79,7 @@ static int find_ticket(struct store *s, const char *ticket, int64_t *key, struct
 /* A folder that was ingested with a ticket or a date that it does not say itself: 1 if there is one. */
 static int find_ingested_from(struct store *s, const char *dir, int64_t *key, struct err *err)
 {
-    char *real = realpath(dir, NULL);
+    AUTO_FREE char *real = realpath(dir, NULL);
     if (!real)
         return 0;
     SQL_STMT stmt = sql_prepare(
@@ -88,7 +89,6 @@ static int find_ingested_from(struct store *s, const char *dir, int64_t *key, st
     int rc = sql_step(stmt, err);
     if (rc > 0)
         *key = sql_col_int(stmt, "id", 0);
-    free(real);
     return rc;
 }
 
@@ -117,7 +117,6 @@ static int find_folder(struct store *s, const char *dir, int64_t *key, struct er
 
 int store_find_run(struct store *s, const char *word, int64_t *key, struct err *err)
 {
-    struct buf names;
     if (strcmp(word, "latest") == 0)
         return find_latest(s, key, err);
     if (!*word)
@@ -129,7 +128,7 @@ int store_find_run(struct store *s, const char *word, int64_t *key, struct err *
         struct err other = {0};
         return find_ticket(s, word, key, &other) > 0 ? 0 : -1;
     }
-    buf_init(&names, 4096);
+    AUTO(buf_release) struct buf names = {.max = 4096};
     int found = find_prefix(s, word, key, &names, err);
     if (found != 1 && found >= 0) {
         int of_ticket = find_ticket(s, word, key, err);
@@ -140,7 +139,6 @@ int store_find_run(struct store *s, const char *word, int64_t *key, struct err *
                 s->path);
     else if (found > 1)
         err_set(err, ERR_INPUT, "%s: ambiguous run id: %s; type more of it", word, buf_str(&names));
-    buf_release(&names);
     return found == 1 ? 0 : -1;
 }
 

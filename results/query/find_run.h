@@ -4,8 +4,7 @@
  * rejected), a folder that was ingested (only its identity is read), or "latest": the newest sweep that is
  * not rejected. Errors: ERR_INPUT if it matches no run or several.
  */
-#ifndef KERNSWEEP_RESULTS_QUERY_FIND_RUN_H
-#define KERNSWEEP_RESULTS_QUERY_FIND_RUN_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/store.h"
@@ -20,5 +19,3 @@ int store_load_run(struct store *s, const char *word, struct run_data *out, stru
  * would count twice. out: room for n. *count: how many the caller releases, after an error too. */
 int store_load_runs(struct store *s, const char *const *words, size_t n, struct run_data *out, size_t *count,
                     struct err *err);
-
-#endif

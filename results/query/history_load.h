@@ -1,8 +1,7 @@
 /* history_load: loads the nights of a plan's cells from the store. Only COMPLETE runs and counted OK
  * repetitions contribute; of what was sampled, those that were sampled as in `before`. Errors: ERR_STORAGE.
  */
-#ifndef KERNSWEEP_RESULTS_QUERY_HISTORY_LOAD_H
-#define KERNSWEEP_RESULTS_QUERY_HISTORY_LOAD_H
+#pragma once
 
 #include "results/judge/nights/history.h"
 #include "results/query/history_runs.h"
@@ -12,5 +11,3 @@ int history_load(struct store *s, const struct history_options *o, struct histor
  * of its base (keep). */
 int history_for_run(struct store *s, const struct run_info *run, const int64_t *keep, size_t n_keep,
                     enum metric metric, bool all_metrics, struct history *out, struct err *err);
-
-#endif

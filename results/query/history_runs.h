@@ -1,7 +1,6 @@
 /* history_runs: which runs a history consists of, with the GPUs of their nodes. A part of history_load. The
  * owner calls history_runs_release(). Errors: ERR_STORAGE. */
-#ifndef KERNSWEEP_RESULTS_QUERY_HISTORY_RUNS_H
-#define KERNSWEEP_RESULTS_QUERY_HISTORY_RUNS_H
+#pragma once
 
 #include "results/store/metric.h"
 #include "results/store/run_data.h"
@@ -47,5 +46,3 @@ int history_runs_load(struct store *s, const struct history_options *o, struct h
 void history_runs_release(struct history_runs *e);
 /* NULL if it is none of them. */
 const struct history_run *history_runs_find(const struct history_runs *e, int64_t key);
-
-#endif

@@ -1,7 +1,6 @@
 /* noise_store: the stored noise of a plan's cells, from the newest A/A session (one `kernsweep noise`) of
  * each. Errors: ERR_STORAGE. */
-#ifndef KERNSWEEP_RESULTS_QUERY_NOISE_STORE_H
-#define KERNSWEEP_RESULTS_QUERY_NOISE_STORE_H
+#pragma once
 
 #include "results/judge/noise.h"
 #include "results/store/store.h"
@@ -34,5 +33,3 @@ int noise_list(struct store *s, const struct noise_filter *f, struct noise_rows 
 void noise_rows_release(struct noise_rows *l);
 /* *cells: how many cells lost their noise. */
 int noise_remove(struct store *s, const struct noise_filter *f, int64_t *cells, struct err *err);
-
-#endif

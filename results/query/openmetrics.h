@@ -4,12 +4,9 @@
  * A single run has no timestamps, as a textfile collector or a push gateway wants it; all runs have them,
  * oldest first, for backfilling. Only nights contribute to the latter (history_load.h). Errors: as export.h.
  */
-#ifndef KERNSWEEP_RESULTS_QUERY_OPENMETRICS_H
-#define KERNSWEEP_RESULTS_QUERY_OPENMETRICS_H
+#pragma once
 
 #include "results/query/export.h"
 
 /* run_key 0: all nights of all plans. */
 int openmetrics_export(struct store *s, int64_t run_key, export_sink *sink, void *arg, struct err *err);
-
-#endif

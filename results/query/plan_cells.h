@@ -1,6 +1,5 @@
 /* plan_cells: how rows that belong to a plan on a node, or to one of its cells, name it. */
-#ifndef KERNSWEEP_RESULTS_QUERY_PLAN_CELLS_H
-#define KERNSWEEP_RESULTS_QUERY_PLAN_CELLS_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/sql.h"
@@ -13,5 +12,3 @@ void plan_cell_bind(struct sql_stmt *stmt, const struct run_info *run, const cha
 /* From the columns variant, context_len and metric; false if nobody knows the metric. variant:
  * char[RUN_NAME_MAX]. */
 bool plan_cell_read(struct sql_stmt *stmt, char *variant, int *context, enum metric *m);
-
-#endif

@@ -1,8 +1,7 @@
 /* report_queries: what reports read from the store besides run_data: the plan, additional numbers of tests,
  * and the cost of a ticket's runs. Read-only. Errors: ERR_STORAGE.
  */
-#ifndef KERNSWEEP_RESULTS_QUERY_REPORT_QUERIES_H
-#define KERNSWEEP_RESULTS_QUERY_REPORT_QUERIES_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/store.h"
@@ -67,5 +66,3 @@ struct cost_list {
 int report_costs_load(struct store *s, const struct run_info *run, size_t most, struct cost_list *out,
                       struct err *err);
 void report_costs_release(struct cost_list *l);
-
-#endif

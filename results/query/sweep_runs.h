@@ -1,8 +1,7 @@
 /* sweep_runs: the runs that one command started on several nodes at once, and which sweep a word means.
  * Read-only. Errors: ERR_STORAGE, ERR_INTERNAL.
  */
-#ifndef KERNSWEEP_RESULTS_QUERY_SWEEP_RUNS_H
-#define KERNSWEEP_RESULTS_QUERY_SWEEP_RUNS_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/store.h"
@@ -13,5 +12,3 @@ int sweep_runs(struct store *s, const char *sweep, int64_t **keys, size_t *count
 /* The sweep that word names by its id, by a unique prefix of it, or as "latest", if the newest sweep of the
  * store is one of several nodes. id: char[RUN_ID_MAX], "" if word means none, which is no error. */
 int sweep_runs_find(struct store *s, const char *word, char *id, struct err *err);
-
-#endif

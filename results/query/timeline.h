@@ -4,8 +4,7 @@
  * Read-only. The owner calls timeline_release(). Errors: ERR_INPUT if the filter matches no series, or
  * several (the message lists them).
  */
-#ifndef KERNSWEEP_RESULTS_QUERY_TIMELINE_H
-#define KERNSWEEP_RESULTS_QUERY_TIMELINE_H
+#pragma once
 
 #include "results/judge/compare.h"
 #include "results/judge/nights/changes.h"
@@ -64,5 +63,3 @@ struct timeline {
 int timeline_load(struct store *s, const struct timeline_filter *filter,
                   const struct changes_options *options, struct timeline *out, struct err *err);
 void timeline_release(struct timeline *t);
-
-#endif

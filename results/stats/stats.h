@@ -4,8 +4,7 @@
  * so that the same data and seed give the same result everywhere. Inputs are finite; results that are
  * undefined are NaN.
  */
-#ifndef KERNSWEEP_RESULTS_STATS_STATS_H
-#define KERNSWEEP_RESULTS_STATS_STATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ double stats_normal_quantile(double p);
 
 /* Values more than `limit` MADs from the median. Returns how many; marks may be NULL. */
 size_t stats_outliers(const double *x, size_t n, double limit, bool *marks);
-
-#endif

@@ -4,8 +4,7 @@
  * A baseline may contain several runs: the newest is the base of a comparison, all of them are its history.
  * Errors: ERR_INPUT for a name that is unknown or belongs to another node or plan, or a run without results.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_BASELINE_H
-#define KERNSWEEP_RESULTS_STORE_BASELINE_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/store.h"
@@ -42,5 +41,3 @@ int baseline_resolve(struct store *s, const char *name, const struct run_info *r
 
 /* The rows of a baseline's runs, newest first; the caller frees *keys. */
 int baseline_runs(struct store *s, const struct baseline *b, int64_t **keys, size_t *count, struct err *err);
-
-#endif

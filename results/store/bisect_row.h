@@ -2,8 +2,7 @@
  * harness/session/bisect_state.h writes; here it is text. The owner calls bisect_row_release() and
  * bisect_rows_release(). Errors: ERR_STORAGE, ERR_INPUT for a word that matches no search.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_BISECT_ROW_H
-#define KERNSWEEP_RESULTS_STORE_BISECT_ROW_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/store.h"
@@ -37,5 +36,3 @@ int bisect_row_remove(struct store *s, const char *name, struct err *err);
 int bisect_rows_list(struct store *s, struct bisect_rows *out, struct err *err);
 void bisect_row_release(struct bisect_row *row);
 void bisect_rows_release(struct bisect_rows *l);
-
-#endif

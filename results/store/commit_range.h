@@ -3,8 +3,7 @@
  * Says only what is certain: where the stored history ends, the answer is that there are more. Errors:
  * ERR_STORAGE.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_COMMIT_RANGE_H
-#define KERNSWEEP_RESULTS_STORE_COMMIT_RANGE_H
+#pragma once
 
 #include "results/store/revision.h"
 
@@ -76,5 +75,3 @@ int commit_range_find(struct commit_log *l, const struct run_revision *from, con
 /* One range. */
 int commit_range_load(struct store *s, const struct run_revision *from, const struct run_revision *to,
                       struct commit_range *out, struct err *err);
-
-#endif

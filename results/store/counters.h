@@ -4,8 +4,7 @@
  * Read from a bundle (results/ingest/bundle/counters.h). Names are untrusted: bounded and escaped there. The
  * owner calls counter_list_release(). Errors: ERR_STORAGE.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_COUNTERS_H
-#define KERNSWEEP_RESULTS_STORE_COUNTERS_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/store.h"
@@ -41,5 +40,3 @@ int counters_store(struct store *s, int64_t run_key, const struct counter_list *
 /* Those of the run or, if it has none, of the newest run that measured the same sources of its plan again on
  * its node. */
 int counters_of_build(struct store *s, int64_t run_key, struct counter_list *out, struct err *err);
-
-#endif

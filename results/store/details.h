@@ -6,8 +6,7 @@
  * tests are left out: the manifest lists them. Untrusted text is bounded here and escaped where it is
  * printed. The owner calls details_release(), also after an error.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_DETAILS_H
-#define KERNSWEEP_RESULTS_STORE_DETAILS_H
+#pragma once
 
 #include "common/contract/kernel_facts.h"
 #include "results/store/run_data.h"
@@ -63,5 +62,3 @@ void details_release(struct run_details *d);
 
 /* NULL if there is none. */
 const struct run_file *details_file(const struct run_details *d, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* handle: an open store. store.h opens and closes it, sql.h runs statements on it. */
-#ifndef KERNSWEEP_RESULTS_STORE_HANDLE_H
-#define KERNSWEEP_RESULTS_STORE_HANDLE_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/fs.h"
@@ -32,5 +31,3 @@ static inline bool store_is_interrupted(const struct store *s)
 {
     return s->interrupted && *s->interrupted;
 }
-
-#endif

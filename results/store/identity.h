@@ -3,8 +3,7 @@
  *
  * 0 is "unknown" and equal to nothing. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_IDENTITY_H
-#define KERNSWEEP_RESULTS_STORE_IDENTITY_H
+#pragma once
 
 #include "results/store/run_data.h"
 
@@ -37,5 +36,3 @@ uint64_t test_device(const struct run_data *run, const struct run_test *t);
 uint64_t run_identity(const char *sha256);
 /* The identity of the code that a cell of this variant runs. */
 uint64_t variant_code(const struct run_variant *v);
-
-#endif

@@ -4,8 +4,7 @@
  * time in a transaction of its own: what was released stays released, whenever it ends. Errors: ERR_STORAGE,
  * ERR_INTERRUPTED.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_MAINTAIN_H
-#define KERNSWEEP_RESULTS_STORE_MAINTAIN_H
+#pragma once
 
 #include "results/store/store.h"
 
@@ -41,5 +40,3 @@ typedef void vacuum_progress(void *arg, double done);
 /* progress may be NULL. Refused without the space that it needs. */
 int store_vacuum(struct store *s, const struct vacuum_need *need, vacuum_progress *progress, void *arg,
                  struct err *err);
-
-#endif

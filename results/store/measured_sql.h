@@ -1,8 +1,7 @@
 /* measured_sql: binds and reads what was measured of a test or a build, in statements that name all of its
  * columns: the metrics (metric.def), and what the card did during a test (struct run_activity), whose mean
  * shader clock and energy are metrics. */
-#ifndef KERNSWEEP_RESULTS_STORE_MEASURED_SQL_H
-#define KERNSWEEP_RESULTS_STORE_MEASURED_SQL_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/sql.h"
@@ -20,5 +19,3 @@ void metric_read(struct sql_stmt *stmt, enum metric_kind kind, double *value);
 
 void activity_bind(struct sql_stmt *stmt, const struct run_test *t);
 void activity_read(struct sql_stmt *stmt, struct run_activity *out);
-
-#endif

@@ -1,5 +1,6 @@
 #include "results/store/metric.h"
 
+#include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/contract/own_metric.h"
 
@@ -64,7 +65,6 @@ bool metric_from_name(const char *name, enum metric *out)
 
 int metric_parse(const char *name, enum metric *out, struct err *err)
 {
-    struct buf names;
     if (metric_from_name(name, out) && table[*out].better != METRIC_UNDEFINED)
         return 0;
     if (metric_from_name(name, out))
@@ -73,12 +73,11 @@ int metric_parse(const char *name, enum metric *out, struct err *err)
             "--metric: it is not known whether less or more of \"%.40s\" is better: define it under "
             "\"metrics\" of the plan or mapping",
             name);
-    buf_init(&names, ERR_MSG_MAX);
+    AUTO(buf_release) struct buf names = {.max = ERR_MSG_MAX};
     for (int i = 0; i < METRIC_COUNT; i++)
         if (is_taken((enum metric)i) && table[i].better != METRIC_UNDEFINED)
             buf_printf(&names, " %s", table[i].name);
     err_set(err, ERR_INPUT, "--metric: no metric \"%.40s\"; expected one of%s", name, buf_str(&names));
-    buf_release(&names);
     return -1;
 }
 

@@ -5,8 +5,7 @@
  * store, histories, comparisons, exports and reports loop over all places; one that is free has no values. A
  * value that was not measured is NaN, never 0. Knows nothing of runs or storage. Not for several threads.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_METRIC_H
-#define KERNSWEEP_RESULTS_STORE_METRIC_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/contract/proto.h"
@@ -116,5 +115,3 @@ enum metric metric_default(void);
 /* The primary metric, by which runs are judged: `wanted` if it was measured, else the measured one with the
  * first rank; if none was measured, `wanted`, or the built-in one with the first rank. */
 enum metric metric_primary(enum metric wanted, const struct metric_set *measured);
-
-#endif

@@ -1,8 +1,7 @@
 /* migrations: the files of schemas/sql, compiled in, in the order of their numbers, which start at 1 and have
  * no gaps. A released file is never edited: every change is a new file.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_MIGRATIONS_H
-#define KERNSWEEP_RESULTS_STORE_MIGRATIONS_H
+#pragma once
 
 struct migration {
     int version;
@@ -12,5 +11,3 @@ struct migration {
 
 extern const struct migration migrations[];
 extern const int migrations_count;
-
-#endif

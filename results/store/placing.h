@@ -1,8 +1,7 @@
 /* placing: what earlier runs of a plan tell a new one about where its tests should run: the GPU on which each
  * cell was measured last, and which variants are measurably worse with all GPUs of the node at work, by
  * `kernsweep noise --gpus` (table `together`): they run alone. Errors: ERR_STORAGE. */
-#ifndef KERNSWEEP_RESULTS_STORE_PLACING_H
-#define KERNSWEEP_RESULTS_STORE_PLACING_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/store.h"
@@ -32,5 +31,3 @@ struct suffering {
 /* The variants of which any cell's interval lies beyond `practical` in what it is judged by. */
 int suffering_load(struct store *s, const char *node, const char *ticket, const char *mode, double practical,
                    struct suffering *out, struct err *err);
-
-#endif

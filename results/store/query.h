@@ -4,8 +4,7 @@
  * deadline stops slow statements. Errors: ERR_INPUT with SQLite's message for a statement that is invalid or
  * not allowed, ERR_INTERRUPTED once the signal is there that the store heeds.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_QUERY_H
-#define KERNSWEEP_RESULTS_STORE_QUERY_H
+#pragma once
 
 #include "results/store/store.h"
 
@@ -22,5 +21,3 @@ typedef int query_fn(void *arg, const struct query_row *row, struct err *err);
 /* header is called once, with the names and no values, before the first row; may be NULL. */
 int query_run(struct store *s, const char *sql, double timeout_s, query_fn *header, query_fn *row, void *arg,
               struct err *err);
-
-#endif

@@ -4,8 +4,7 @@
  * and more of a repository's history. Everything is read from bundles, so it is untrusted, and bounded here.
  * Errors: ERR_STORAGE.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_REVISION_H
-#define KERNSWEEP_RESULTS_STORE_REVISION_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/sql.h"
@@ -44,5 +43,3 @@ int revision_load(struct store *s, int64_t run_key, struct run_revision *out, st
     "g.commit_id, g.branch, g.subject, g.authored_at, coalesce(g.dirty, 0) AS dirty, g.dirty_files"
 #define REVISION_JOIN " LEFT JOIN run_revision g ON g.run_id = r.id "
 void revision_read(struct sql_stmt *stmt, struct run_revision *out);
-
-#endif

@@ -5,8 +5,7 @@
  * context, tests by variant, context and repetition. Times are in seconds, memory in bytes; a number that was
  * not measured is NaN, an integer RUN_UNKNOWN.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_RUN_DATA_H
-#define KERNSWEEP_RESULTS_STORE_RUN_DATA_H
+#pragma once
 
 #include "common/base/clock.h"
 #include "common/base/err.h"
@@ -221,5 +220,3 @@ void run_data_measured(const struct run_data *r, struct metric_set *set);
 enum metric run_data_metric(const struct run_data *r);
 /* Values of one metric over the counted OK repetitions. Returns how many; out has room for cell->count. */
 size_t run_data_values(const struct run_data *r, const struct cell *c, enum metric m, double *out);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Only the bundle's own statement is read: whether its contents are whole is the manifest's business.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_RUN_FOLDER_H
-#define KERNSWEEP_RESULTS_STORE_RUN_FOLDER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ bool run_folder_may_be_of(const char *dir, const char *run_id);
 
 /* Whether the folder is there and names another run. */
 bool run_folder_was_reused(const char *dir, const char *run_id);
-
-#endif

@@ -1,6 +1,5 @@
 /* run_load: loads a stored run into memory. Errors: ERR_STORAGE, or ERR_INPUT if the run no longer exists. */
-#ifndef KERNSWEEP_RESULTS_STORE_RUN_LOAD_H
-#define KERNSWEEP_RESULTS_STORE_RUN_LOAD_H
+#pragma once
 
 #include "results/store/revision.h"
 #include "results/store/run_data.h"
@@ -25,5 +24,3 @@ int run_facts_load(struct store *s, int64_t key, struct run_data *out, struct er
 int run_status_read(struct store *s, struct sql_stmt *stmt, const char *run_id, enum run_status *out,
                     struct err *err);
 int run_info_read(struct store *s, struct sql_stmt *stmt, struct run_info *out, struct err *err);
-
-#endif

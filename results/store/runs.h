@@ -1,6 +1,5 @@
 /* runs: lists the stored runs, rejects runs, and removes runs or their samples. */
-#ifndef KERNSWEEP_RESULTS_STORE_RUNS_H
-#define KERNSWEEP_RESULTS_STORE_RUNS_H
+#pragma once
 
 #include "results/store/run_data.h"
 #include "results/store/store.h"
@@ -40,5 +39,3 @@ int runs_confirmed_cells(struct store *s, int64_t key, int64_t *out, struct err 
 int runs_have_samples(struct store *s, int64_t key, bool *out, struct err *err);
 /* Removes the samples of the runs' tests, all or none. *dropped: how many tests had samples. */
 int runs_drop_samples(struct store *s, const int64_t *keys, size_t n, int64_t *dropped, struct err *err);
-
-#endif

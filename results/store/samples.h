@@ -5,8 +5,7 @@
  * doubles. A missing value is NaN. Samples and packed bytes are untrusted: limits apply both ways. The owner
  * calls samples_release().
  */
-#ifndef KERNSWEEP_RESULTS_STORE_SAMPLES_H
-#define KERNSWEEP_RESULTS_STORE_SAMPLES_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -55,5 +54,3 @@ int samples_unpack(const void *data, size_t len, struct samples *out, struct err
 
 /* The stored samples of a test (run_test.key); count is 0 if there are none. */
 int samples_load(struct store *s, int64_t test_key, struct samples *out, struct err *err);
-
-#endif

@@ -7,8 +7,7 @@
  * stored as NULL and restored on reading. SQL_STMT finalizes the statement at the end of its scope. Other
  * errors: ERR_STORAGE with SQLite's message and the store's path.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_SQL_H
-#define KERNSWEEP_RESULTS_STORE_SQL_H
+#pragma once
 
 #include "common/base/alloc.h"
 #include "results/store/handle.h"
@@ -83,5 +82,3 @@ double sql_col_num(struct sql_stmt *stmt, const char *name); /* NULL: NaN */
 /* NULL for NULL; len may be NULL. They live until the next step. */
 const char *sql_col_str(struct sql_stmt *stmt, const char *name, size_t *len);
 const void *sql_col_blob(struct sql_stmt *stmt, const char *name, size_t *len);
-
-#endif

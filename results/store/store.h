@@ -5,8 +5,7 @@
  * it is migrated. Knows nothing of runs or statistics. The owner calls store_close().
  * Errors: ERR_STORAGE.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_STORE_H
-#define KERNSWEEP_RESULTS_STORE_STORE_H
+#pragma once
 
 #include "results/store/handle.h"
 
@@ -28,5 +27,3 @@ int store_copy(struct store *s, const char *path, struct err *err);
 
 /* The schema version this program writes. */
 int store_version_known(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* when: dates in artifacts and rows. Text is UTC, "2026-02-14T03:15:09[.123]Z" or a day "2026-02-14"; rows
  * hold milliseconds since the epoch. Any other text is WHEN_UNKNOWN.
  */
-#ifndef KERNSWEEP_RESULTS_STORE_WHEN_H
-#define KERNSWEEP_RESULTS_STORE_WHEN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ int64_t when_parse(const char *iso);
 int64_t when_midnight(const char *date);
 /* out: char[CLOCK_ISO_LEN + 1]; "" for WHEN_UNKNOWN. */
 void when_format(int64_t ms, char *out);
-
-#endif

@@ -56,7 +56,7 @@ static int add_file(struct night *n, const char *rel, const char *data, size_t l
 static int add_json(struct night *n, const char *rel, json_t *value, struct err *err)
 {
     char *text = json_dumps(value, JSON_COMPACT);
-    int rc = text ? add_file(n, rel, text, strlen(text), err) : err_set(err, ERR_INTERNAL, "no memory");
+    int rc = add_file(n, rel, text, strlen(text), err);
     free(text);
     json_decref(value);
     return rc;

@@ -2,8 +2,7 @@
  * seeds are in seeds/<name>/. It is linked twice: with libFuzzer for `make fuzz`, and with replay.c, which
  * runs the seeds in every `make check`. A finding is an abort: of a sanitizer, or of fuzz_check().
  */
-#ifndef KERNSWEEP_TESTS_FUZZ_H
-#define KERNSWEEP_TESTS_FUZZ_H
+#pragma once
 
 #include "common/base/fs.h"
 #include "common/base/text.h"
@@ -67,5 +66,3 @@ static inline void fuzz_put(const char *name, const void *data, size_t size)
     fuzz_check(fd >= 0 && fs_write_all(fd, data, size) == 0);
     close(fd);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * one series and night are its repetitions. Nights are ordered as numbers if all are, else as text (dates).
  * All series are taken for cells of one plan on one node, so that they have a common factor.
  */
-#ifndef KERNSWEEP_TESTS_SIMULATION_CSV_NIGHTS_H
-#define KERNSWEEP_TESTS_SIMULATION_CSV_NIGHTS_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -15,5 +14,3 @@
 /* Prints what is flagged: night, series, who, change; then a summary, and the change points of each series.
  * Errors: ERR_INPUT, ERR_STORAGE. */
 int csv_nights_print(const char *path, bool more_is_better, struct err *err);
-
-#endif

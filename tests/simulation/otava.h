@@ -6,8 +6,7 @@
  * t-test accepts it at ten times the p that is asked for; then weak points are merged away until all have
  * that p and the least magnitude. As in Otava, a segment may be a single value and deviations have ddof 0.
  */
-#ifndef KERNSWEEP_TESTS_SIMULATION_OTAVA_H
-#define KERNSWEEP_TESTS_SIMULATION_OTAVA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ struct otava_point {
 
 /* Returns how many; out has room for n. Aborts without memory. */
 size_t otava_find(const double *x, size_t n, const struct otava_options *o, struct otava_point *out);
-
-#endif

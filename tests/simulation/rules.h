@@ -3,8 +3,7 @@
  * A rule reads tonight's values and the nights before of each cell and knows nothing else. Pure; aborts
  * without memory.
  */
-#ifndef KERNSWEEP_TESTS_SIMULATION_RULES_H
-#define KERNSWEEP_TESTS_SIMULATION_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ enum rule {
 
 const char *rule_name(enum rule r);
 void rule_apply(enum rule r, const struct rule_cell *cells, size_t count, bool *slower);
-
-#endif

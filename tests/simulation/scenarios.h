@@ -3,8 +3,7 @@
  * A scenario changes a struct simulated between simulated_init() and simulated_measure(); the newest night is
  * judged.
  */
-#ifndef KERNSWEEP_TESTS_SIMULATION_SCENARIOS_H
-#define KERNSWEEP_TESTS_SIMULATION_SCENARIOS_H
+#pragma once
 
 #include "tests/simulation/trial.h"
 
@@ -26,5 +25,3 @@ struct scenario {
 
 const struct scenario *scenarios(size_t *count);
 void scenario_plant(const struct scenario *s, struct simulated *n);
-
-#endif

@@ -6,8 +6,7 @@
  * simulated_release(); runs and histories are released as usual. Without memory it aborts: it only serves
  * tests and benchmarks.
  */
-#ifndef KERNSWEEP_TESTS_SIMULATION_SIMULATED_H
-#define KERNSWEEP_TESTS_SIMULATION_SIMULATED_H
+#pragma once
 
 #include "results/judge/nights/history.h"
 #include "results/stats/stats.h"
@@ -93,5 +92,3 @@ struct session {
 void session_init(struct session *s, struct simulated *n);
 /* The build of `night`, with what was planted in it then. */
 struct run_data session_run(struct session *s, struct simulated *n, size_t night);
-
-#endif

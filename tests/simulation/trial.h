@@ -3,8 +3,7 @@
  * Shared by the unit test, which asserts, and by scripts/bench/judging, which prints. A trial judges the
  * newest night of a struct simulated.
  */
-#ifndef KERNSWEEP_TESTS_SIMULATION_TRIAL_H
-#define KERNSWEEP_TESTS_SIMULATION_TRIAL_H
+#pragma once
 
 #include "results/judge/compare.h"
 #include "tests/simulation/rules.h"
@@ -42,5 +41,3 @@ double score_alarms(const struct score *s); /* share of the still nights */
 double score_precision(const struct score *s);
 double score_recall(const struct score *s);
 double score_f1(const struct score *s);
-
-#endif

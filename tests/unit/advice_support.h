@@ -1,6 +1,5 @@
 /* advice_support: a report as text, and what stands in it. Everything is inline, as in support.h. */
-#ifndef KERNSWEEP_TESTS_UNIT_ADVICE_SUPPORT_H
-#define KERNSWEEP_TESTS_UNIT_ADVICE_SUPPORT_H
+#pragma once
 
 #include "tests/unit/results_support.h"
 
@@ -52,5 +51,3 @@ static inline void lacks(const char *text, const char *words)
     if (strstr(text, words))
         fail_msg("\"%s\" stands in:\n%s", words, text);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* cards_support: nights of a node with several GPUs that differ, for the tests of what is compared with what.
  * A cell's time is its level, times the night, times its card, times what is planted. Everything is inline.
  */
-#ifndef KERNSWEEP_TESTS_UNIT_CARDS_SUPPORT_H
-#define KERNSWEEP_TESTS_UNIT_CARDS_SUPPORT_H
+#pragma once
 
 #include "tests/unit/results_support.h"
 
@@ -160,5 +159,3 @@ static inline const struct delta *node_delta(const struct comparison *c, size_t 
     fail_msg("no cell %zu", cell);
     return NULL;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* causes_scenarios_code: what test_causes.c plants into its world: changed code, toolchains, environments and
  * clocks. Each scenario changes tonight, and some of them the nights before. Everything is inline.
  */
-#ifndef KERNSWEEP_TESTS_UNIT_CAUSES_SCENARIOS_CODE_H
-#define KERNSWEEP_TESTS_UNIT_CAUSES_SCENARIOS_CODE_H
+#pragma once
 
 #include "tests/unit/causes_support.h"
 
@@ -312,5 +311,3 @@ static inline void clock_of_all_measured(struct world *w)
     varied_clock(w);
     lower_clock_of_all(w);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * cells, a base, and changes that came earlier or later than what they are held against. Everything is
  * inline.
  */
-#ifndef KERNSWEEP_TESTS_UNIT_CAUSES_SCENARIOS_PLACE_H
-#define KERNSWEEP_TESTS_UNIT_CAUSES_SCENARIOS_PLACE_H
+#pragma once
 
 #include "tests/unit/causes_scenarios_code.h"
 
@@ -604,5 +603,3 @@ static inline void code_with_the_change_and_after(struct world *w)
         w->nights[i].source = "s3";
     }
 }
-
-#endif

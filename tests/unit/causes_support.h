@@ -2,8 +2,7 @@
  * a change and what differs beside it, and the causes that are found in it. Everything is inline, as in
  * support.h.
  */
-#ifndef KERNSWEEP_TESTS_UNIT_CAUSES_SUPPORT_H
-#define KERNSWEEP_TESTS_UNIT_CAUSES_SUPPORT_H
+#pragma once
 
 #include "tests/unit/results_support.h"
 
@@ -317,5 +316,3 @@ static inline void names_of(const struct cell_causes *c, char out[128])
                                  cause->certainty == CAUSE_ESTABLISHED ? "!" : "");
     }
 }
-
-#endif

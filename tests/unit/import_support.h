@@ -1,7 +1,6 @@
 /* import_support: a file read through a mapping, and mappings to read with. Everything is inline, as in
  * support.h. */
-#ifndef KERNSWEEP_TESTS_UNIT_IMPORT_SUPPORT_H
-#define KERNSWEEP_TESTS_UNIT_IMPORT_SUPPORT_H
+#pragma once
 
 #include "tests/unit/results_support.h"
 
@@ -51,5 +50,3 @@ static inline struct run_data import_stored(struct store *s, const char *map, co
 #define MAP_HEAD(input, rows)                                                                                \
     "{\"schema\":\"kernsweep.map/1\",\"input\":\"" input "\",\"rows\":\"" rows                               \
     "\",\"run\":{\"ticket\":{\"const\":\"mine\"},\"date\":{\"const\":\"2026-02-14\"}},"
-
-#endif

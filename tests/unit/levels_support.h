@@ -1,8 +1,7 @@
 /* levels_support: twenty nights of a plan of eight cells, and a run of it. Everything is inline, as in
  * support.h.
  */
-#ifndef KERNSWEEP_TESTS_UNIT_LEVELS_SUPPORT_H
-#define KERNSWEEP_TESTS_UNIT_LEVELS_SUPPORT_H
+#pragma once
 
 #include "tests/unit/results_support.h"
 
@@ -63,5 +62,3 @@ static inline enum shift_cause cause_measured_again(struct comparison *c, size_t
     confirm_judge(c, bases, 2, nows, 2, o);
     return c->shift.confirmed;
 }
-
-#endif

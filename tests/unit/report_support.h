@@ -1,6 +1,5 @@
 /* report_support: shared by the tests of whole documents. Everything is inline, as in support.h. */
-#ifndef KERNSWEEP_TESTS_UNIT_REPORT_SUPPORT_H
-#define KERNSWEEP_TESTS_UNIT_REPORT_SUPPORT_H
+#pragma once
 
 #include "reports/report.h"
 #include "tests/unit/results_support.h"
@@ -18,5 +17,3 @@ static inline char *render(struct store *store, struct report_request req, const
     assert_non_null(text);
     return text;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* results_support: shared by the tests of results/: a store in the temporary folder, runs made in memory, and
  * bundles as the executor writes them, with a manifest. Everything is inline, as in support.h.
  */
-#ifndef KERNSWEEP_TESTS_UNIT_RESULTS_SUPPORT_H
-#define KERNSWEEP_TESTS_UNIT_RESULTS_SUPPORT_H
+#pragma once
 
 #include "tests/unit/support.h"
 
@@ -273,5 +272,3 @@ static inline const char *make_bundle(const char *name, const char *run_id)
     write_manifest(name, run_id);
     return in_scratch(name);
 }
-
-#endif

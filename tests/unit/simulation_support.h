@@ -1,8 +1,7 @@
 /* simulation_support: shared by the tests on simulated nights: rates with their limits, and the models by
  * name.
  */
-#ifndef KERNSWEEP_TESTS_UNIT_SIMULATION_SUPPORT_H
-#define KERNSWEEP_TESTS_UNIT_SIMULATION_SUPPORT_H
+#pragma once
 
 #include "tests/unit/support.h"
 
@@ -54,5 +53,3 @@ static inline int count_verdict(const struct comparison *c, enum verdict v)
     {                                                                                                        \
         .name = title, .test_func = test, .initial_state = &(type)__VA_ARGS__                                \
     }
-
-#endif

@@ -1,8 +1,7 @@
 /* support: shared by the unit tests: cmocka with the headers that it needs first, a temporary folder per
  * program with helpers for files in it, and asserts. Everything is inline, so that a test stays one file.
  */
-#ifndef KERNSWEEP_TESTS_UNIT_SUPPORT_H
-#define KERNSWEEP_TESTS_UNIT_SUPPORT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +20,26 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A test, registered where it is defined, in the order of the source, and run by the main() of unit.c:
+ *
+ *     TEST(an_array_keeps_its_elements)
+ *     {
+ *
+ * TEST_BETWEEN has a set-up and a tear-down of its own (NULL: none), GROUP those of the whole program. */
+#define TEST(name) TEST_BETWEEN(name, NULL, NULL)
+#define TEST_BETWEEN(name, set_up, tear_down)                                                                \
+    static void name(void **state);                                                                          \
+    __attribute__((constructor)) static void name##_is_a_test(void)                                          \
+    {                                                                                                        \
+        unit_add(#name, name, set_up, tear_down);                                                            \
+    }                                                                                                        \
+    static void name(__attribute__((unused)) void **state)
+#define GROUP(set_up, tear_down) CMFixtureFunction unit_set_up = (set_up), unit_tear_down = (tear_down)
+
+extern CMFixtureFunction unit_set_up, unit_tear_down;
+void unit_add(const char *name, CMUnitTestFunction test, CMFixtureFunction set_up,
+              CMFixtureFunction tear_down);
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -112,5 +131,3 @@ static inline void assert_err_words(int rc, const struct err *err, enum err_kind
         if ((rc) != 0)                                                                                       \
             fail_msg("%s", (err)->msg);                                                                      \
     } while (0)
-
-#endif

@@ -3,9 +3,8 @@
 
 #include "results/ingest/bundle/artifact.h"
 
-static void what_is_stored_comes_back(void **state)
+TEST(what_is_stored_comes_back)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("activity.db");
     struct draft d;
     draft_night(&d, 1);
@@ -38,9 +37,8 @@ static void what_is_stored_comes_back(void **state)
     assert_string_equal(a->window, "busy");
 }
 
-static void what_was_not_measured_stays_unknown(void **state)
+TEST(what_was_not_measured_stays_unknown)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("no-activity.db");
     struct draft d;
     draft_night(&d, 1);
@@ -56,9 +54,8 @@ static void what_was_not_measured_stays_unknown(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test WHERE joules_from IS NULL"), 1);
 }
 
-static void energy_says_where_it_is_from(void **state)
+TEST(energy_says_where_it_is_from)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("joules.db");
     struct draft d;
     draft_night(&d, 1);
@@ -78,9 +75,8 @@ static struct json_at perf_with(const char *activity, json_t **root)
     return json_root(*root, "perf.json");
 }
 
-static void a_bundle_brings_it(void **state)
+TEST(a_bundle_brings_it)
 {
-    (void)state;
     struct err err = {0};
     struct draft d;
     json_t *root;
@@ -112,9 +108,8 @@ static void a_bundle_brings_it(void **state)
     draft_release(&d);
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
-    (void)state;
     static const char *const wrong[][2] = {
         {"[]", "expected an object"},
         {"{\"throttled_s\": -1}", "throttled_s"},
@@ -137,12 +132,4 @@ static void what_cannot_be_is_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_stored_comes_back),    cmocka_unit_test(what_was_not_measured_stays_unknown),
-        cmocka_unit_test(energy_says_where_it_is_from), cmocka_unit_test(a_bundle_brings_it),
-        cmocka_unit_test(what_cannot_be_is_refused),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

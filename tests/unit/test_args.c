@@ -45,9 +45,8 @@ static int parse(struct parsed *p, size_t min_words, char *const *argv, int argc
     parse(p, min, (char *const[]){(char *)"run", __VA_ARGS__, NULL},                                         \
           (int)COUNT(((char *const[]){(char *)"run", __VA_ARGS__})), err)
 
-static void options_may_follow_the_operands(void **state)
+TEST(options_may_follow_the_operands)
 {
-    (void)state;
     struct parsed p;
     struct err err = {0};
     assert_ok(PARSE(&p, 1, &err, "--detach", "plan.json", "--contexts", "1,2", "-v", "more", "--db=x"), &err);
@@ -60,9 +59,8 @@ static void options_may_follow_the_operands(void **state)
     assert_null(p.tag);
 }
 
-static void values_follow_a_space_or_an_equals_sign(void **state)
+TEST(values_follow_a_space_or_an_equals_sign)
 {
-    (void)state;
     struct parsed p;
     struct err err = {0};
     assert_ok(PARSE(&p, 0, &err, "--tag=a=b", "--contexts="), &err);
@@ -77,9 +75,8 @@ static void values_follow_a_space_or_an_equals_sign(void **state)
     assert_string_equal(p.tag, "-");
 }
 
-static void double_dash_ends_options(void **state)
+TEST(double_dash_ends_options)
 {
-    (void)state;
     struct parsed p;
     struct err err = {0};
     assert_ok(PARSE(&p, 0, &err, "-v", "--", "--detach", "--", "-"), &err);
@@ -94,9 +91,8 @@ static void double_dash_ends_options(void **state)
     assert_string_equal(p.words[0], "");
 }
 
-static void wrong_options_and_counts_are_refused(void **state)
+TEST(wrong_options_and_counts_are_refused)
 {
-    (void)state;
     struct parsed p;
     struct err err = {0};
     assert_err(PARSE(&p, 0, &err, "--frob"), &err, ERR_INPUT, "run: unknown option --frob", "run --help");
@@ -119,9 +115,8 @@ static void wrong_options_and_counts_are_refused(void **state)
     assert_string_equal(p.tag, "--detach");
 }
 
-static void nothing_is_fine_where_nothing_is_needed(void **state)
+TEST(nothing_is_fine_where_nothing_is_needed)
 {
-    (void)state;
     struct parsed p;
     struct err err = {0};
     char *argv[] = {(char *)"run", NULL};
@@ -148,18 +143,16 @@ static const struct args runs = {.program = "kernsweep",
                                  .own = {options, 1, 0},
                                  .common = ARG_TABLE(struct parsed, common)};
 
-static void help_lists_every_option(void **state)
+TEST(help_lists_every_option)
 {
-    (void)state;
     assert_help(&runs, "usage: kernsweep run PLAN\n\nRuns a plan.\n\n"
                        "  --contexts LIST              these contexts\n"
                        "  --db FILE                    the store\n"
                        "  -v,--verbose                 say more\n");
 }
 
-static void an_unlisted_option_is_taken_but_not_in_the_help(void **state)
+TEST(an_unlisted_option_is_taken_but_not_in_the_help)
 {
-    (void)state;
     struct parsed p = {0};
     struct args a = runs;
     char *argv[] = {(char *)"run", (char *)"-v", NULL};
@@ -174,9 +167,8 @@ static void an_unlisted_option_is_taken_but_not_in_the_help(void **state)
                     "  --db FILE                    the store\n");
 }
 
-static void an_option_that_a_command_lacks_is_refused(void **state)
+TEST(an_option_that_a_command_lacks_is_refused)
 {
-    (void)state;
     struct args a = runs;
     char *argv[] = {(char *)"run", (char *)"-v", NULL};
     size_t n;
@@ -186,19 +178,4 @@ static void an_option_that_a_command_lacks_is_refused(void **state)
     assert_help(&a, "usage: kernsweep run PLAN\n\nRuns a plan.\n\n"
                     "  --contexts LIST              these contexts\n"
                     "  --db FILE                    the store\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_may_follow_the_operands),
-        cmocka_unit_test(values_follow_a_space_or_an_equals_sign),
-        cmocka_unit_test(double_dash_ends_options),
-        cmocka_unit_test(wrong_options_and_counts_are_refused),
-        cmocka_unit_test(nothing_is_fine_where_nothing_is_needed),
-        cmocka_unit_test(help_lists_every_option),
-        cmocka_unit_test(an_unlisted_option_is_taken_but_not_in_the_help),
-        cmocka_unit_test(an_option_that_a_command_lacks_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,9 +45,8 @@ static struct array_job save_job(const struct suite *s)
     return o;
 }
 
-static void loads_what_was_saved(void **state)
+TEST(loads_what_was_saved)
 {
-    (void)state;
     struct suite s = suite_in("same");
     struct array_job o = save_job(&s), back;
     struct err err = {0};
@@ -77,9 +76,8 @@ static void loads_what_was_saved(void **state)
     end_suite(&s);
 }
 
-static void the_newest_attempt_counts(void **state)
+TEST(the_newest_attempt_counts)
 {
-    (void)state;
     static const char *const others[] = {"1.4710.9", "3.4711.0", "0.4711.0", "1.4711.-1", "1.4711.0.tmp",
                                          "1.4711",   "x.4711.0", "1.over",   "1.4711.log"};
     struct suite s = suite_in("newest");
@@ -113,9 +111,8 @@ static void the_newest_attempt_counts(void **state)
     end_suite(&s);
 }
 
-static void behind_the_fence_nothing_is_new(void **state)
+TEST(behind_the_fence_nothing_is_new)
 {
-    (void)state;
     struct suite s = suite_in("fence");
     struct array_job o = save_job(&s), back;
     struct err err = {0};
@@ -144,9 +141,8 @@ static void behind_the_fence_nothing_is_new(void **state)
     end_suite(&s);
 }
 
-static void a_malformed_file_is_refused(void **state)
+TEST(a_malformed_file_is_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -169,13 +165,4 @@ static void a_malformed_file_is_refused(void **state)
     end_suite(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_what_was_saved),
-        cmocka_unit_test(the_newest_attempt_counts),
-        cmocka_unit_test(behind_the_fence_nothing_is_new),
-        cmocka_unit_test(a_malformed_file_is_refused),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -141,9 +141,8 @@ static size_t told(const struct fixture *f, const char *text)
     return count;
 }
 
-static void a_job_gets_its_id_and_its_limit(void **state)
+TEST(a_job_gets_its_id_and_its_limit)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f, "submitted");
     submit_job(&f);
@@ -158,9 +157,8 @@ static void a_job_gets_its_id_and_its_limit(void **state)
     close_fixture(&f);
 }
 
-static void a_refused_job_is_not_live(void **state)
+TEST(a_refused_job_is_not_live)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f, "refused");
     fake.next_id = 0;
@@ -171,9 +169,8 @@ static void a_refused_job_is_not_live(void **state)
     close_fixture(&f);
 }
 
-static void a_job_without_an_answer_is_found_or_submitted_again(void **state)
+TEST(a_job_without_an_answer_is_found_or_submitted_again)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f, "unanswered");
     fake.next_id = -1;
@@ -200,9 +197,8 @@ static void a_job_without_an_answer_is_found_or_submitted_again(void **state)
     close_fixture(&f);
 }
 
-static void waiting_is_told_once_for_each_reason(void **state)
+TEST(waiting_is_told_once_for_each_reason)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f, "waiting");
     submit_job(&f);
@@ -218,9 +214,8 @@ static void waiting_is_told_once_for_each_reason(void **state)
     close_fixture(&f);
 }
 
-static void a_lost_task_is_over_after_three_polls(void **state)
+TEST(a_lost_task_is_over_after_three_polls)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f, "lost");
     submit_job(&f);
@@ -234,9 +229,8 @@ static void a_lost_task_is_over_after_three_polls(void **state)
     close_fixture(&f);
 }
 
-static void a_task_cancelled_by_someone_is_not_repeated(void **state)
+TEST(a_task_cancelled_by_someone_is_not_repeated)
 {
-    (void)state;
     struct fixture f;
     open_fixture(&f, "cancelled");
     submit_job(&f);
@@ -249,9 +243,8 @@ static void a_task_cancelled_by_someone_is_not_repeated(void **state)
     close_fixture(&f);
 }
 
-static void cancelling_ends_all_jobs(void **state)
+TEST(cancelling_ends_all_jobs)
 {
-    (void)state;
     struct fixture f;
     struct err err = {0};
     char mark[128];
@@ -269,16 +262,4 @@ static void cancelling_ends_all_jobs(void **state)
     close_fixture(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_gets_its_id_and_its_limit),
-        cmocka_unit_test(a_refused_job_is_not_live),
-        cmocka_unit_test(a_job_without_an_answer_is_found_or_submitted_again),
-        cmocka_unit_test(waiting_is_told_once_for_each_reason),
-        cmocka_unit_test(a_lost_task_is_over_after_three_polls),
-        cmocka_unit_test(a_task_cancelled_by_someone_is_not_repeated),
-        cmocka_unit_test(cancelling_ends_all_jobs),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -73,14 +73,13 @@ static bool find_controller(const char *own, char *word, size_t size)
     return false;
 }
 
-static void the_helper_moves_aside_with_the_executor(void **state)
+TEST(the_helper_moves_aside_with_the_executor)
 {
     struct hierarchy h;
     const struct layout real = {.proc = "/proc"};
     char folder[FS_PATH_MAX], word[32], off[64];
     struct err err = {0};
     int status = 0;
-    (void)state;
     hierarchy_read(&h, &real);
     if (!find_controller(h.own, word, sizeof word))
         skip();
@@ -142,7 +141,7 @@ static void start_many(pid_t *pid, const char *folder)
     }
 }
 
-static void all_of_many_processes_are_moved(void **state)
+TEST(all_of_many_processes_are_moved)
 {
     struct hierarchy h;
     const struct layout real = {.proc = "/proc"};
@@ -150,7 +149,6 @@ static void all_of_many_processes_are_moved(void **state)
     pid_t pid[MANY];
     struct err err = {0};
     int status = 0;
-    (void)state;
     hierarchy_read(&h, &real);
     if (!hierarchy_is_ours(h.own))
         skip();
@@ -167,13 +165,4 @@ static void all_of_many_processes_are_moved(void **state)
     assert_true(contain_folder_remove(folder, 1));
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_helper_moves_aside_with_the_executor),
-        cmocka_unit_test(all_of_many_processes_are_moved),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,9 +37,8 @@ static void assert_names(const char *text, const char *expected)
     assert_string_equal(names(&p), expected);
 }
 
-static void crossed_and_listed_axes_name_their_points(void **state)
+TEST(crossed_and_listed_axes_name_their_points)
 {
-    (void)state;
     assert_names(HEAD "\"axes\":{\"block\":[64,128],\"dtype\":[\"bf16\",\"fp16\"]}," V(RUN) "}",
                  "v_block64_bf16 v_block64_fp16 v_block128_bf16 v_block128_fp16");
     assert_names(
@@ -54,9 +53,8 @@ static void crossed_and_listed_axes_name_their_points(void **state)
                  "v_block1_O3 v_block1_-O2--g v_block2_O3 v_block2_-O2--g");
 }
 
-static void a_variant_may_have_axes_of_its_own(void **state)
+TEST(a_variant_may_have_axes_of_its_own)
 {
-    (void)state;
     assert_names(HEAD "\"axes\":{\"block\":[64,128]},\"variants\":[{\"name\":\"a\"," RUN
                       "},{\"name\":\"b\",\"axes\":{\"block\":256,\"n\":[1,2]}," RUN "}]}",
                  "a_block64 b_n1 a_block128 b_n2");
@@ -66,9 +64,8 @@ static void a_variant_may_have_axes_of_its_own(void **state)
         "a b_block1 b_block2");
 }
 
-static void conditions_leave_points_out(void **state)
+TEST(conditions_leave_points_out)
 {
-    (void)state;
 #define TWO "\"axes\":{\"block\":[64,128],\"dtype\":[\"bf16\",\"fp16\"]}," V(RUN)
     assert_names(HEAD TWO ",\"skip\":[{\"block\":128,\"dtype\":\"fp16\"}]}",
                  "v_block64_bf16 v_block64_fp16 v_block128_bf16");
@@ -121,9 +118,8 @@ static const char *of_variant(const json_t *job, size_t i, const char *key)
     return text;
 }
 
-static void values_are_in_commands_builds_gates_patches_and_environments(void **state)
+TEST(values_are_in_commands_builds_gates_patches_and_environments)
 {
-    (void)state;
     json_auto_t *job = encode(
         HEAD "\"source\":{\"dir\":\".\"},\"env\":{\"ALL\":\"1\",\"B\":\"{block}\"},\"secrets\":[\"KEY\"],"
              "\"axes\":{\"block\":[64],\"o\":[{\"name\":\"O3\",\"value\":\"-O3 "
@@ -147,9 +143,8 @@ static void values_are_in_commands_builds_gates_patches_and_environments(void **
     free(env);
 }
 
-static void what_no_build_depends_on_is_kept_from_builds(void **state)
+TEST(what_no_build_depends_on_is_kept_from_builds)
 {
-    (void)state;
     json_auto_t *job = encode(
         HEAD "\"env\":{\"A\":\"{n}\"},\"axes\":{\"n\":{\"values\":[{\"name\":\"one\","
              "\"value\":1,\"env\":{\"N\":\"{n}\"}}],\"build\":false},\"block\":[64]}," V(
@@ -158,9 +153,8 @@ static void what_no_build_depends_on_is_kept_from_builds(void **state)
     assert_string_equal(of_variant(job, 0, "test_env"), "{\"A\":\"1\",\"C\":\"1\",\"N\":\"1\"}");
 }
 
-static void shapes_are_axes_underneath(void **state)
+TEST(shapes_are_axes_underneath)
 {
-    (void)state;
     json_t *job =
         encode(HEAD "\"kind\":\"kernel\",\"shapes\":[{\"heads\":[1,4]}],\"axes\":{\"block\":[64,128]},"
                     "\"skip\":[{\"heads\":4,\"block\":128}]," V(RUN) "}");
@@ -173,9 +167,8 @@ static void shapes_are_axes_underneath(void **state)
     json_decref(job);
 }
 
-static void plans_without_axes_make_the_job_they_always_made(void **state)
+TEST(plans_without_axes_make_the_job_they_always_made)
 {
-    (void)state;
     json_auto_t *job = encode(HEAD "\"env\":{\"A\":\"1\"}," V("\"run\":[\"x\",\"{variant}\"]") "}");
     assert_string_equal(of_variant(job, 0, "run"), "[\"x\",\"{variant}\"]");
     assert_string_equal(of_variant(job, 0, "axes"), "absent");
@@ -183,9 +176,8 @@ static void plans_without_axes_make_the_job_they_always_made(void **state)
     assert_string_equal(of_variant(job, 0, "build_as"), "absent");
 }
 
-static void the_command_line_narrows_axes(void **state)
+TEST(the_command_line_narrows_axes)
 {
-    (void)state;
     static const struct {
         const char *list, *expected;
     } cases[] = {
@@ -260,9 +252,8 @@ static const struct {
     {HEAD "\"env\":{\"E\":\"{blok}\"},\"axes\":{\"block\":[1]}," V(RUN) "}", "$.env.E", "{blok}"},
 };
 
-static void what_cannot_be_meant_is_refused_with_its_place(void **state)
+TEST(what_cannot_be_meant_is_refused_with_its_place)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct plan p;
         struct err err = {0};
@@ -273,18 +264,4 @@ static void what_cannot_be_meant_is_refused_with_its_place(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crossed_and_listed_axes_name_their_points),
-        cmocka_unit_test(a_variant_may_have_axes_of_its_own),
-        cmocka_unit_test(conditions_leave_points_out),
-        cmocka_unit_test(values_are_in_commands_builds_gates_patches_and_environments),
-        cmocka_unit_test(what_no_build_depends_on_is_kept_from_builds),
-        cmocka_unit_test(shapes_are_axes_underneath),
-        cmocka_unit_test(plans_without_axes_make_the_job_they_always_made),
-        cmocka_unit_test(the_command_line_narrows_axes),
-        cmocka_unit_test(what_cannot_be_meant_is_refused_with_its_place),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

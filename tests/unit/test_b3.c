@@ -23,9 +23,8 @@ static double factor(const struct run_data *r, const char *variant, const char *
     return compare_pair(r, v, b, context, METRIC_PREFILL_S).factor;
 }
 
-static void scaling_of_the_core_run(void **state)
+TEST(scaling_of_the_core_run)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("core.db");
     struct scaling_set set;
     AUTO(run_data_release)
@@ -53,9 +52,8 @@ static void scaling_of_the_core_run(void **state)
     scaling_set_release(&set);
 }
 
-static void first_variants_against_the_baseline(void **state)
+TEST(first_variants_against_the_baseline)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("first.db");
     AUTO(run_data_release)
     struct run_data r = must_load(&s, ingest_fixture(&s, "tests/fixtures/b3_89_2026-02-10"));
@@ -69,9 +67,8 @@ static void first_variants_against_the_baseline(void **state)
     assert_int_equal(r.info.counts.failed, 1);
 }
 
-static void perf_run_of_three_variants(void **state)
+TEST(perf_run_of_three_variants)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("perf.db");
     AUTO(run_data_release)
     struct run_data r = must_load(&s, ingest_fixture(&s, "tests/fixtures/b3_90_2026-02-14"));
@@ -94,9 +91,8 @@ static const struct delta *row(const struct comparison *c, const char *variant, 
     return NULL;
 }
 
-static void what_the_reports_overlooked(void **state)
+TEST(what_the_reports_overlooked)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("overlooked.db");
     struct comparison c;
     const struct compare_options o = compare_defaults();
@@ -187,9 +183,8 @@ static const struct run_test *test_at(const struct run_data *r, const char *vari
     return NULL;
 }
 
-static void a_log_keeps_failures(void **state)
+TEST(a_log_keeps_failures)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("failures.db");
     b3_folder("failures", "baseline/ctx_4096_run0/perf.json", PERF_OK);
     b3_folder("failures", "baseline/ctx_4096_run1/perf.json",
@@ -218,9 +213,8 @@ static void a_log_keeps_failures(void **state)
     assert_int_equal(r.info.status, RUN_PARTIAL); /* the suite has no end */
 }
 
-static void a_test_without_an_end_is_interrupted(void **state)
+TEST(a_test_without_an_end_is_interrupted)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("unended.db");
     const struct ingest_options options = {.ticket = "b3_89", .node = NODE};
     const char *dir = b3_folder(
@@ -245,9 +239,8 @@ static void a_test_without_an_end_is_interrupted(void **state)
 
 /* The executor was started again: the last outcome counts, and a test that it found done was not skipped. The
  * last test printed its timings twice, which broke its event into two lines. */
-static void a_log_of_two_starts(void **state)
+TEST(a_log_of_two_starts)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("twice.db");
     const struct ingest_options options = {.ticket = "b3_89", .node = NODE};
 #define SUITE                                                                                                \
@@ -271,9 +264,8 @@ static void a_log_of_two_starts(void **state)
     assert_near(run_data_cell(&r, "v3", 4096)->median[METRIC_PREFILL_S], 18.6, 1e-12);
 }
 
-static void gates_and_resources_are_read(void **state)
+TEST(gates_and_resources_are_read)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("gate_log.db");
     struct err err = {0};
     AUTO(details_release) struct run_details details = {0};
@@ -299,9 +291,8 @@ static void gates_and_resources_are_read(void **state)
 }
 
 /* The first format had no mode: launches were blocking and kernels serialised. */
-static void determinism_is_the_mode_debug(void **state)
+TEST(determinism_is_the_mode_debug)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("determinism.db");
     const char *dir =
         b3_folder("determinism", "runs/ctx_4096/perf.json",
@@ -311,9 +302,8 @@ static void determinism_is_the_mode_debug(void **state)
     assert_string_equal(r.info.mode, "debug");
 }
 
-static void the_first_repetition_can_be_discarded(void **state)
+TEST(the_first_repetition_can_be_discarded)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("warmup.db");
     const struct ingest_options counted = {.node = NODE},
                                 discarded = {.node = NODE, .warmup = 1, .replace = true};
@@ -337,9 +327,8 @@ static void the_first_repetition_can_be_discarded(void **state)
 }
 
 /* A perf.json as it was found, the number of warnings, and what it is stored as. */
-static void one_bad_file_does_not_lose_the_folder(void **state)
+TEST(one_bad_file_does_not_lose_the_folder)
 {
-    (void)state;
     static const struct {
         const char *text;
         int warnings;
@@ -387,9 +376,8 @@ static void one_bad_file_does_not_lose_the_folder(void **state)
 }
 
 /* The error says what is missing, and what to do. */
-static void folders_of_another_shape_say_what_they_lack(void **state)
+TEST(folders_of_another_shape_say_what_they_lack)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("shapes.db");
     struct err err = {0};
     struct ingest_result result;
@@ -424,9 +412,8 @@ static void folders_of_another_shape_say_what_they_lack(void **state)
 }
 
 /* The reading is part of the identity: node, log and options. */
-static void another_reading_is_named_and_replaces(void **state)
+TEST(another_reading_is_named_and_replaces)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("reading.db");
     struct err err = {0};
     struct ingest_result first, second;
@@ -455,22 +442,4 @@ static void another_reading_is_named_and_replaces(void **state)
     assert_int_equal(r.info.status, RUN_PARTIAL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scaling_of_the_core_run),
-        cmocka_unit_test(first_variants_against_the_baseline),
-        cmocka_unit_test(perf_run_of_three_variants),
-        cmocka_unit_test(what_the_reports_overlooked),
-        cmocka_unit_test(a_log_keeps_failures),
-        cmocka_unit_test(a_test_without_an_end_is_interrupted),
-        cmocka_unit_test(a_log_of_two_starts),
-        cmocka_unit_test(gates_and_resources_are_read),
-        cmocka_unit_test(determinism_is_the_mode_debug),
-        cmocka_unit_test(the_first_repetition_can_be_discarded),
-        cmocka_unit_test(one_bad_file_does_not_lose_the_folder),
-        cmocka_unit_test(folders_of_another_shape_say_what_they_lack),
-        cmocka_unit_test(another_reading_is_named_and_replaces),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

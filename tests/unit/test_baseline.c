@@ -15,9 +15,8 @@ static int64_t store_night(struct store *s, int night, const char *node, const c
     return must_store(s, &d);
 }
 
-static void is_set_listed_resolved_and_removed(void **state)
+TEST(is_set_listed_resolved_and_removed)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("baselines.db");
     struct err err = {0};
     struct baseline b;
@@ -57,11 +56,10 @@ static int64_t store_repetitions(struct store *s, int night, double prefill_s)
 }
 
 /* Two runs of 10 s and a newest one of 12 s are a baseline of 10 s. */
-static void of_several_runs_is_their_median(void **state)
+TEST(of_several_runs_is_their_median)
 {
     static const double prefill_s[] = {10, 10, 12, 12};
     const struct compare_options o = compare_defaults();
-    (void)state;
     AUTO(store_close) struct store s = open_store("pooled.db");
     struct against a;
     struct comparison c;
@@ -121,18 +119,16 @@ static void gap_in_the_newest_run(const char *db, int nights, bool failed)
     against_release(&a);
 }
 
-static void what_its_newest_run_lacks_its_other_runs_have(void **state)
+TEST(what_its_newest_run_lacks_its_other_runs_have)
 {
-    (void)state;
     gap_in_the_newest_run("narrowed.db", 3, false);
     gap_in_the_newest_run("failed.db", 3, true);
     gap_in_the_newest_run("narrowed_nights.db", 12, false);
     gap_in_the_newest_run("failed_nights.db", 12, true);
 }
 
-static void of_another_node_plan_or_mode_is_refused(void **state)
+TEST(of_another_node_plan_or_mode_is_refused)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("others.db");
     struct err err = {0};
     struct baseline b;
@@ -148,9 +144,8 @@ static void of_another_node_plan_or_mode_is_refused(void **state)
     assert_err(baseline_resolve(&s, "mode", &run.info, &b, &err), &err, ERR_INPUT, "mode perf", "mode debug");
 }
 
-static void several_runs_make_one(void **state)
+TEST(several_runs_make_one)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("several.db");
     struct err err = {0};
     struct baseline b;
@@ -174,9 +169,8 @@ static void several_runs_make_one(void **state)
     assert_int_equal(b.runs, 1);
 }
 
-static void needs_something_to_compare_with(void **state)
+TEST(needs_something_to_compare_with)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("useless.db");
     struct err err = {0};
     struct draft d;
@@ -188,9 +182,8 @@ static void needs_something_to_compare_with(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM baseline"), 0);
 }
 
-static void the_same_name_on_two_nodes_must_be_told_apart(void **state)
+TEST(the_same_name_on_two_nodes_must_be_told_apart)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("same.db");
     struct err err = {0};
     assert_ok(baseline_set(&s, "gold", store_night(&s, 0, "n1", "demo"), false, &err), &err);
@@ -201,9 +194,8 @@ static void the_same_name_on_two_nodes_must_be_told_apart(void **state)
 }
 
 /* A baseline holds the run's row while a partial run is replaced by its complete self. */
-static void survives_the_replacement_of_its_run(void **state)
+TEST(survives_the_replacement_of_its_run)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("replaced.db");
     struct err err = {0};
     struct ingest_result result;
@@ -220,17 +212,4 @@ static void survives_the_replacement_of_its_run(void **state)
     assert_int_equal(b.key, result.key);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_set_listed_resolved_and_removed),
-        cmocka_unit_test(of_several_runs_is_their_median),
-        cmocka_unit_test(what_its_newest_run_lacks_its_other_runs_have),
-        cmocka_unit_test(of_another_node_plan_or_mode_is_refused),
-        cmocka_unit_test(several_runs_make_one),
-        cmocka_unit_test(needs_something_to_compare_with),
-        cmocka_unit_test(the_same_name_on_two_nodes_must_be_told_apart),
-        cmocka_unit_test(survives_the_replacement_of_its_run),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

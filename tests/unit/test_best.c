@@ -49,17 +49,15 @@ static int sole_winners(size_t count, size_t n, double noise)
     return sole;
 }
 
-static void equal_points_have_no_sure_winner(void **state)
+TEST(equal_points_have_no_sure_winner)
 {
-    (void)state;
     assert_in_range(sole_winners(2, 3, 0.01), 0, 70); /* 5 % of 1000, and three standard deviations */
     assert_in_range(sole_winners(2, 10, 0.01), 1, 70);
     assert_in_range(sole_winners(24, 5, 0.01), 0, 70);
 }
 
-static void the_true_best_is_rarely_ruled_out(void **state)
+TEST(the_true_best_is_rarely_ruled_out)
 {
-    (void)state;
     struct stats_rng rng;
     int lost = 0;
     double centre[POINTS_MAX];
@@ -75,9 +73,8 @@ static void the_true_best_is_rarely_ruled_out(void **state)
     assert_in_range(lost, 0, 40);
 }
 
-static void a_clear_best_is_found_with_its_margin(void **state)
+TEST(a_clear_best_is_found_with_its_margin)
 {
-    (void)state;
     struct stats_rng rng;
     const double centre[] = {1.10, 1.00, 1.05};
     stats_rng_seed(&rng, 3);
@@ -93,9 +90,8 @@ static void a_clear_best_is_found_with_its_margin(void **state)
     assert_int_equal(answer.candidates, 1);
 }
 
-static void what_few_values_say_is_not_enough(void **state)
+TEST(what_few_values_say_is_not_enough)
 {
-    (void)state;
     struct stats_rng rng;
     const double centre[] = {1, 2};
     stats_rng_seed(&rng, 5);
@@ -119,9 +115,8 @@ static void what_few_values_say_is_not_enough(void **state)
 }
 
 /* The second run was 20 % slower for all; a point that it did not measure is no better for that. */
-static void a_node_that_drifts_between_runs_decides_nothing(void **state)
+TEST(a_node_that_drifts_between_runs_decides_nothing)
 {
-    (void)state;
     struct stats_rng rng;
     const double centre[] = {1, 1}, drift[] = {1, 1.2};
     stats_rng_seed(&rng, 9);
@@ -163,9 +158,8 @@ static size_t search(struct stats_rng *rng, double noise, size_t *total)
     return g.answer.best;
 }
 
-static void a_search_finds_the_best_with_fewer_tests(void **state)
+TEST(a_search_finds_the_best_with_fewer_tests)
 {
-    (void)state;
     struct stats_rng rng;
     size_t total, most = 0;
     int found = 0;
@@ -180,17 +174,4 @@ static void a_search_finds_the_best_with_fewer_tests(void **state)
     assert_int_equal(halving_repetitions(2), 3);
     assert_int_equal(halving_repetitions(3), 6);
     assert_int_equal(halving_repetitions(HALVING_ROUNDS_MAX), 24);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_points_have_no_sure_winner),
-        cmocka_unit_test(the_true_best_is_rarely_ruled_out),
-        cmocka_unit_test(a_clear_best_is_found_with_its_margin),
-        cmocka_unit_test(what_few_values_say_is_not_enough),
-        cmocka_unit_test(a_search_finds_the_best_with_fewer_tests),
-        cmocka_unit_test(a_node_that_drifts_between_runs_decides_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

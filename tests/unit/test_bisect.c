@@ -155,11 +155,10 @@ static int most_pairs(size_t commits)
 }
 
 /* The bar: every seed finds it, within the bound. Lines of 12, 40 and 150 commits. */
-static void the_commit_is_found_in_noise(void **state)
+TEST(the_commit_is_found_in_noise)
 {
     static const size_t lengths[] = {12, 40, 150};
     static struct tried t;
-    (void)state;
     for (size_t l = 0; l < COUNT(lengths); l++)
         for (uint64_t seed = 1; seed <= 40; seed++) {
             struct world w = {.count = lengths[l] + 1, .slower = 0.08, .noise = 0.015, .drift = 0.002};
@@ -179,10 +178,9 @@ static const struct world merged = {
     .parents = {[2] = {1}, [3] = {2}, [5] = {4}, [6] = {5}, [7] = {3, 6}, [8] = {7}}};
 
 /* A fast commit of the branch clears the branch, not the commits that merely come before it in the list. */
-static void a_merged_branch_is_not_blamed(void **state)
+TEST(a_merged_branch_is_not_blamed)
 {
     static struct tried t;
-    (void)state;
     for (size_t culprit = 1; culprit <= 8; culprit++) {
         struct world w = merged;
         w.culprit = culprit;
@@ -195,12 +193,11 @@ static void a_merged_branch_is_not_blamed(void **state)
     }
 }
 
-static void a_range_leaves_out_cleared_branches(void **state)
+TEST(a_range_leaves_out_cleared_branches)
 {
     static struct tried t;
     bool suspects[BISECT_COMMITS_MAX];
     struct world w = merged;
-    (void)state;
     w.culprit = 2;
     w.fast[4] = w.fast[5] = w.fast[6] = true;
     w.broken[1] = w.broken[2] = true;
@@ -215,10 +212,9 @@ static void a_range_leaves_out_cleared_branches(void **state)
 
 /* 4, 5 and 6 are of a branch that left before the good end, which made things faster: they are slow, and none
  * of them made it so. Of a slow merge, it stays open whether it is slow because of them. */
-static void a_branch_that_was_slow_before_is_not_blamed(void **state)
+TEST(a_branch_that_was_slow_before_is_not_blamed)
 {
     static struct tried t;
-    (void)state;
     for (size_t culprit = 1; culprit <= 8; culprit += culprit == 3 ? 4 : 1) {
         struct world w = merged;
         w.culprit = culprit;
@@ -232,11 +228,10 @@ static void a_branch_that_was_slow_before_is_not_blamed(void **state)
 }
 
 /* The branch was fast when it left, so it is a commit of it that is named. */
-static void a_branch_from_before_is_searched(void **state)
+TEST(a_branch_from_before_is_searched)
 {
     static struct tried t;
     struct world w = merged;
-    (void)state;
     w.culprit = 6;
     w.forked = 4;
     search(&w, &t, 6);
@@ -245,10 +240,9 @@ static void a_branch_from_before_is_searched(void **state)
 }
 
 /* The slow commit changed the host's code; a later one the device code, without an effect. */
-static void the_host_is_to_blame(void **state)
+TEST(the_host_is_to_blame)
 {
     static struct tried t;
-    (void)state;
     for (size_t culprit = 1; culprit <= 12; culprit++) {
         struct world w = {.count = 13, .culprit = culprit, .slower = 0.08, .noise = 0.005, .of_device = true};
         for (size_t i = 0; i < w.count; i++)
@@ -261,11 +255,10 @@ static void the_host_is_to_blame(void **state)
 }
 
 /* With so much noise there may be no answer, or a range: hardly ever another commit. */
-static void much_noise_names_no_other_commit(void **state)
+TEST(much_noise_names_no_other_commit)
 {
     static struct tried t;
     int wrong = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct world w = {.count = 41, .slower = 0.08, .noise = 0.05, .drift = 0.002};
         w.culprit = 1 + (size_t)(seed * 7919 % 40);
@@ -277,11 +270,10 @@ static void much_noise_names_no_other_commit(void **state)
 }
 
 /* The median of some repetitions is that of the one state or of the other. */
-static void two_states_name_no_other_commit(void **state)
+TEST(two_states_name_no_other_commit)
 {
     static const double states[] = {0.04, 0.1};
     static struct tried t;
-    (void)state;
     for (size_t i = 0; i < COUNT(states); i++) {
         int wrong = 0;
         for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -295,11 +287,10 @@ static void two_states_name_no_other_commit(void **state)
     }
 }
 
-static void equal_ends_are_not_reproducible(void **state)
+TEST(equal_ends_are_not_reproducible)
 {
     static struct tried t;
     int found = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct world w = {.count = 13, .culprit = 13, .noise = 0.005};
         search(&w, &t, seed);
@@ -309,11 +300,10 @@ static void equal_ends_are_not_reproducible(void **state)
 }
 
 /* Rounds that decide nothing do not prove that there is nothing. */
-static void ends_may_stay_undecided(void **state)
+TEST(ends_may_stay_undecided)
 {
     static struct tried t;
     int undecided = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct world w = {.count = 13, .culprit = 5, .slower = 0.08, .noise = 0.12};
         search(&w, &t, seed);
@@ -325,21 +315,19 @@ static void ends_may_stay_undecided(void **state)
     assert_true(undecided > 0);
 }
 
-static void ends_of_one_code_are_not_measured(void **state)
+TEST(ends_of_one_code_are_not_measured)
 {
     static struct tried t;
     struct world w = {.count = 13, .culprit = 5, .slower = 0.08, .code = {[0] = "same", [12] = "same"}};
-    (void)state;
     search(&w, &t, 1);
     assert_int_equal(t.end.outcome, BISECT_NOT_REPRODUCIBLE);
     assert_int_equal(t.search.pairs, 0);
 }
 
 /* A kernel that is launched otherwise is slower, and its code is the same. */
-static void ends_of_one_device_code_are_measured(void **state)
+TEST(ends_of_one_device_code_are_measured)
 {
     static struct tried t;
-    (void)state;
     for (size_t culprit = 1; culprit <= 12; culprit++) {
         struct world w = {.count = 13, .culprit = culprit, .slower = 0.08, .noise = 0.005, .of_device = true};
         for (size_t i = 0; i < w.count; i++)
@@ -358,11 +346,10 @@ static void ends_of_one_device_code_are_measured(void **state)
 
 /* Of several variants, the one that became slower has the same code at both ends: no code says which is
  * slow. */
-static void a_variant_of_one_code_is_searched_without_codes(void **state)
+TEST(a_variant_of_one_code_is_searched_without_codes)
 {
     static struct tried t;
     struct world w = {.count = 13, .culprit = 4, .slower = 0.08, .noise = 0.005};
-    (void)state;
     start(&w, &t, 1);
     build(&w, &t, 0);
     build(&w, &t, 12);
@@ -376,11 +363,10 @@ static void a_variant_of_one_code_is_searched_without_codes(void **state)
 }
 
 /* Failing once proves nothing: such a commit is tried again before the answer is a range because of it. */
-static void a_commit_that_failed_once_is_measured_again(void **state)
+TEST(a_commit_that_failed_once_is_measured_again)
 {
     static struct tried t;
     struct world w = {.count = 13, .culprit = 8, .slower = 0.08, .noise = 0.005};
-    (void)state;
     w.failing[7] = 1;
     search(&w, &t, 3);
     assert_int_equal(t.end.outcome, BISECT_FOUND);
@@ -394,11 +380,10 @@ static void a_commit_that_failed_once_is_measured_again(void **state)
     assert_int_equal(t.items[6].rounds, 1);
 }
 
-static void a_commit_that_keeps_failing_is_skipped(void **state)
+TEST(a_commit_that_keeps_failing_is_skipped)
 {
     static struct tried t;
     struct world w = {.count = 13, .culprit = 8, .slower = 0.08, .noise = 0.005};
-    (void)state;
     w.failing[7] = 100;
     search(&w, &t, 3);
     assert_int_equal(t.end.outcome, BISECT_RANGE);
@@ -409,10 +394,9 @@ static void a_commit_that_keeps_failing_is_skipped(void **state)
     assert_int_equal(t.items[7].rounds, 2);
 }
 
-static void an_end_that_failed_once_is_measured_again(void **state)
+TEST(an_end_that_failed_once_is_measured_again)
 {
     static struct tried t;
-    (void)state;
     for (size_t end = 0; end <= 12; end += 12) {
         struct world w = {.count = 13, .culprit = 8, .slower = 0.08, .noise = 0.005};
         w.failing[end] = 1;
@@ -429,12 +413,11 @@ static void an_end_that_failed_once_is_measured_again(void **state)
 }
 
 /* Neither end is to blame if they ran on different GPUs: another round may bring them together. */
-static void ends_on_different_gpus_are_measured_again(void **state)
+TEST(ends_on_different_gpus_are_measured_again)
 {
     static struct tried t;
     struct world w = {.count = 13, .culprit = 8, .slower = 0.08, .noise = 0.005};
     struct delta d = {.verdict = VERDICT_NOISY, .estimate.ratio = NAN, .reason = REASON_APART};
-    (void)state;
     start(&w, &t, 3);
     build(&w, &t, 0);
     build(&w, &t, 12);
@@ -448,14 +431,13 @@ static void ends_on_different_gpus_are_measured_again(void **state)
 }
 
 /* Of many cells that do not differ, some look as if they did. */
-static void many_equal_cells_do_not_differ(void **state)
+TEST(many_equal_cells_do_not_differ)
 {
     enum { CELLS = 24, TRIALS = 100 };
     static struct delta cells[CELLS];
     struct compare_options plain = compare_defaults(), o = bisect_end_options(&plain);
     struct stats_rng rng;
     int wrong = 0;
-    (void)state;
     stats_rng_seed(&rng, 1);
     for (int trial = 0; trial < TRIALS; trial++) {
         for (int c = 0; c < CELLS; c++) {
@@ -473,7 +455,7 @@ static void many_equal_cells_do_not_differ(void **state)
     assert_true(wrong <= 1);
 }
 
-static void one_cell_of_many_needs_more_evidence(void **state)
+TEST(one_cell_of_many_needs_more_evidence)
 {
     struct delta cells[] = {
         {.verdict = VERDICT_REGRESSED, .estimate.p = 0.002, .estimate.method = METHOD_BOOTSTRAP},
@@ -482,7 +464,6 @@ static void one_cell_of_many_needs_more_evidence(void **state)
         {.verdict = VERDICT_UNCHANGED, .estimate.p = 0.5, .estimate.method = METHOD_BOOTSTRAP},
         {.verdict = VERDICT_NOISY, .estimate.p = 0.05, .estimate.method = METHOD_BOOTSTRAP},
         {.verdict = VERDICT_UNCHANGED, .estimate.p = 0.5, .estimate.method = METHOD_BOOTSTRAP}};
-    (void)state;
     bisect_doubt(cells, 1);
     assert_int_equal(cells[0].verdict, VERDICT_REGRESSED);
     bisect_doubt(cells, COUNT(cells));
@@ -503,7 +484,7 @@ static void one_cell_of_many_needs_more_evidence(void **state)
 }
 
 /* Most tests of a commit fail: the few that are left show a difference, and prove nothing yet. */
-static void few_values_decide_nothing(void **state)
+TEST(few_values_decide_nothing)
 {
     static struct tried t;
     struct world w = {.count = 13, .culprit = 8, .slower = 0.08, .noise = 0.005};
@@ -512,7 +493,6 @@ static void few_values_decide_nothing(void **state)
                       .estimate.p = NAN,
                       .base.n = 6,
                       .now.n = 3};
-    (void)state;
     start(&w, &t, 3);
     build(&w, &t, 0);
     build(&w, &t, 12);
@@ -528,12 +508,11 @@ static void few_values_decide_nothing(void **state)
 }
 
 /* Evidence that would suffice elsewhere says why it does not. */
-static void a_step_near_half_says_so(void **state)
+TEST(a_step_near_half_says_so)
 {
     static struct tried t;
     struct world w = {.count = 13, .culprit = 8, .slower = 0.08, .noise = 0.005};
     struct delta d = {.verdict = VERDICT_REGRESSED, .base.n = 6, .now.n = 6};
-    (void)state;
     start(&w, &t, 3);
     d.estimate.method = METHOD_BOOTSTRAP;
     d.estimate.p = 0.001;
@@ -545,12 +524,11 @@ static void a_step_near_half_says_so(void **state)
     assert_int_equal(d.doubts.lack, LACK_NEAR_HALF);
 }
 
-static void a_commit_that_does_not_build_is_skipped(void **state)
+TEST(a_commit_that_does_not_build_is_skipped)
 {
     static struct tried t;
     struct world w = {
         .count = 13, .culprit = 8, .slower = 0.08, .noise = 0.015, .broken = {[6] = true, [7] = true}};
-    (void)state;
     search(&w, &t, 3);
     assert_int_equal(t.end.outcome, BISECT_RANGE); /* the one before the culprit cannot be tried */
     assert_int_equal(t.end.first, 6);
@@ -562,23 +540,21 @@ static void a_commit_that_does_not_build_is_skipped(void **state)
     assert_int_equal(t.end.first, 10);
 }
 
-static void an_end_that_does_not_build_stops_the_search(void **state)
+TEST(an_end_that_does_not_build_stops_the_search)
 {
     static struct tried t;
     struct world w = {.count = 13, .culprit = 8, .broken = {[12] = true}};
-    (void)state;
     search(&w, &t, 3);
     assert_int_equal(t.end.outcome, BISECT_STOPPED);
     assert_int_equal(t.end.first, 12);
     assert_int_equal(t.search.pairs, 0);
 }
 
-static void undecided_commits_widen_the_range(void **state)
+TEST(undecided_commits_widen_the_range)
 {
     static struct tried t;
     struct world w = {
         .count = 13, .culprit = 7, .slower = 0.08, .noise = 0.015, .noisy = {[6] = 0.2, [7] = 0.2}};
-    (void)state;
     search(&w, &t, 4);
     assert_int_equal(t.items[6].basis, BISECT_BY_UNDECIDED);
     assert_int_equal(t.items[6].rounds, 3);
@@ -589,23 +565,21 @@ static void undecided_commits_widen_the_range(void **state)
 
 /* A kernel of 1 us. The first of two commits makes more than half of the change, 0.09 of 0.15 us: less than
  * what matters elsewhere. */
-static void a_step_may_be_smaller_than_what_matters_elsewhere(void **state)
+TEST(a_step_may_be_smaller_than_what_matters_elsewhere)
 {
     static struct tried t;
     struct world w = {
         .count = 13, .culprit = 4, .slower = 0.09, .second = 9, .again = 0.06, .time = 1e-6, .noise = 0.001};
-    (void)state;
     assert_true(w.slower * w.time < metric_info(METRIC_PREFILL_S)->least);
     search(&w, &t, 1);
     assert_int_equal(t.end.outcome, BISECT_FOUND);
     assert_int_equal(t.end.first, 4);
 }
 
-static void the_same_code_is_decided_without_measuring(void **state)
+TEST(the_same_code_is_decided_without_measuring)
 {
     static struct tried t;
     struct world w = {.count = 13, .culprit = 9, .slower = 0.08, .noise = 0.015};
-    (void)state;
     for (size_t i = 0; i < w.count; i++)
         w.code[i] = i < w.culprit ? "before" : "after";
     search(&w, &t, 7);
@@ -616,11 +590,10 @@ static void the_same_code_is_decided_without_measuring(void **state)
 }
 
 /* The marks are the whole state: a search made anew before every step gives the same answer. */
-static void an_interrupted_search_goes_on(void **state)
+TEST(an_interrupted_search_goes_on)
 {
     static struct tried whole, parts;
     struct world w = {.count = 41, .culprit = 23, .slower = 0.08, .noise = 0.015, .broken = {[20] = true}};
-    (void)state;
     search(&w, &whole, 11);
     start(&w, &parts, 11);
     while (parts.end = bisect_next(&parts.search), parts.end.task != BISECT_END) {
@@ -639,22 +612,20 @@ static void an_interrupted_search_goes_on(void **state)
     assert_int_equal(parts.builds, whole.builds);
 }
 
-static void two_commits_are_a_line(void **state)
+TEST(two_commits_are_a_line)
 {
     static struct tried t;
     struct world w = {.count = 2, .culprit = 1, .slower = 0.08, .noise = 0.005};
-    (void)state;
     search(&w, &t, 1);
     assert_int_equal(t.end.outcome, BISECT_FOUND);
     assert_int_equal(t.end.first, 1);
 }
 
-static void names_are_read_back(void **state)
+TEST(names_are_read_back)
 {
     enum bisect_mark m;
     enum bisect_basis b;
     enum bisect_outcome o;
-    (void)state;
     assert_true(bisect_mark_from_name(bisect_mark_name(BISECT_SKIPPED), &m) && m == BISECT_SKIPPED);
     assert_true(bisect_basis_from_name(bisect_basis_name(BISECT_BY_CODE), &b) && b == BISECT_BY_CODE);
     assert_true(bisect_outcome_from_name("not_reproducible", &o) && o == BISECT_NOT_REPRODUCIBLE);
@@ -671,9 +642,8 @@ static struct delta end_cell(enum verdict verdict, int base_n, int now_n, double
                           .estimate.noise_floor = 0.01};
 }
 
-static void the_clearest_cell_is_followed(void **state)
+TEST(the_clearest_cell_is_followed)
 {
-    (void)state;
     const struct delta absent = end_cell(VERDICT_NOISY, 0, 6, NAN), gone = end_cell(VERDICT_NOISY, 6, 0, NAN),
                        equal = end_cell(VERDICT_UNCHANGED, 6, 6, 1),
                        open = end_cell(VERDICT_NOISY, 6, 6, 1.02),
@@ -684,41 +654,4 @@ static void the_clearest_cell_is_followed(void **state)
     assert_int_equal(bisect_clearest(all, 4), 2);
     assert_int_equal(bisect_clearest(all, 2), 1); /* what the good end lacks does not stop the search */
     assert_int_equal(bisect_clearest(all, 1), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_commit_is_found_in_noise),
-        cmocka_unit_test(a_merged_branch_is_not_blamed),
-        cmocka_unit_test(a_range_leaves_out_cleared_branches),
-        cmocka_unit_test(a_branch_that_was_slow_before_is_not_blamed),
-        cmocka_unit_test(a_branch_from_before_is_searched),
-        cmocka_unit_test(the_host_is_to_blame),
-        cmocka_unit_test(much_noise_names_no_other_commit),
-        cmocka_unit_test(two_states_name_no_other_commit),
-        cmocka_unit_test(equal_ends_are_not_reproducible),
-        cmocka_unit_test(ends_may_stay_undecided),
-        cmocka_unit_test(ends_of_one_code_are_not_measured),
-        cmocka_unit_test(ends_of_one_device_code_are_measured),
-        cmocka_unit_test(a_variant_of_one_code_is_searched_without_codes),
-        cmocka_unit_test(a_commit_that_failed_once_is_measured_again),
-        cmocka_unit_test(a_commit_that_keeps_failing_is_skipped),
-        cmocka_unit_test(an_end_that_failed_once_is_measured_again),
-        cmocka_unit_test(ends_on_different_gpus_are_measured_again),
-        cmocka_unit_test(many_equal_cells_do_not_differ),
-        cmocka_unit_test(one_cell_of_many_needs_more_evidence),
-        cmocka_unit_test(few_values_decide_nothing),
-        cmocka_unit_test(a_step_near_half_says_so),
-        cmocka_unit_test(a_commit_that_does_not_build_is_skipped),
-        cmocka_unit_test(an_end_that_does_not_build_stops_the_search),
-        cmocka_unit_test(undecided_commits_widen_the_range),
-        cmocka_unit_test(a_step_may_be_smaller_than_what_matters_elsewhere),
-        cmocka_unit_test(the_same_code_is_decided_without_measuring),
-        cmocka_unit_test(an_interrupted_search_goes_on),
-        cmocka_unit_test(two_commits_are_a_line),
-        cmocka_unit_test(the_clearest_cell_is_followed),
-        cmocka_unit_test(names_are_read_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

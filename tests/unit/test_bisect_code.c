@@ -51,12 +51,11 @@ static void make_answer(struct bisect_state *b, struct store *s)
     snprintf(b->ended_at, sizeof b->ended_at, "2026-02-14T04:15:09Z");
 }
 
-static void changed_kernels_are_listed(void **state)
+TEST(changed_kernels_are_listed)
 {
     struct store s = open_store("changed.db");
     struct bisect_state b;
     struct bisect_code c;
-    (void)state;
     make_answer(&b, &s);
     assert_int_equal(b.step.outcome, BISECT_FOUND);
     bisect_code_load(&b, &s, &c);
@@ -82,11 +81,10 @@ static void assert_headline(const struct bisect_state *b, const char *expected)
 }
 
 /* Two commits made it slower, 4 % and 5 %: the answer is one of them, and not all of the change is its. */
-static void a_commit_is_not_charged_with_the_change_of_others(void **state)
+TEST(a_commit_is_not_charged_with_the_change_of_others)
 {
     struct store s = open_store("others.db");
     struct bisect_state b;
-    (void)state;
     make_answer(&b, &s);
     assert_headline(&b, "found 000000000000: v3 64: prefill_s +8.0 %");
     b.entries[1].ratio = 1.079;
@@ -110,14 +108,13 @@ static void a_commit_is_not_charged_with_the_change_of_others(void **state)
 
 /* 1 and 2 follow the good end, 3 and 4 are a branch from it, 5 merges the two. The answer is 3: the commit
  * before it in the list is on the other branch. */
-static void a_change_is_that_to_the_commit_it_descends_from(void **state)
+TEST(a_change_is_that_to_the_commit_it_descends_from)
 {
     static const size_t parents[][2] = {{0}, {0}, {1}, {0}, {3}, {2, 4}};
     static const double ratio[] = {NAN, NAN, 1.04, 1.07, NAN, 1.11};
     struct git_commits commits = {.items = calloc(6, sizeof *commits.items), .count = 6};
     struct bisect_state b = {.n_cells = 0};
     struct err err = {0};
-    (void)state;
     for (size_t i = 0; i < 6; i++) {
         snprintf(commits.items[i].id, sizeof commits.items[i].id, "%040zu", i);
         for (size_t p = 0; i > 0 && p < 2 && (p == 0 || parents[i][p] > 0); p++)
@@ -137,7 +134,7 @@ static void a_change_is_that_to_the_commit_it_descends_from(void **state)
     bisect_state_release(&b);
 }
 
-static void undecided_ends_are_not_called_equal(void **state)
+TEST(undecided_ends_are_not_called_equal)
 {
     struct delta open = {.verdict = VERDICT_NOISY, .base.n = 6, .now.n = 6};
     struct git_commits commits = {.items = calloc(2, sizeof *commits.items), .count = 2};
@@ -145,7 +142,6 @@ static void undecided_ends_are_not_called_equal(void **state)
     struct store s = open_store("undecided.db");
     struct buf text;
     struct err err = {0};
-    (void)state;
     assert_ok(bisect_state_init(&b, &commits, 1, &err), &err);
     bisect_built(&b.search, 0, "a", NULL);
     bisect_built(&b.search, 1, "b", NULL);
@@ -164,12 +160,11 @@ static void undecided_ends_are_not_called_equal(void **state)
     store_close(&s);
 }
 
-static void runs_that_are_gone_leave_it_out(void **state)
+TEST(runs_that_are_gone_leave_it_out)
 {
     struct store s = open_store("gone.db");
     struct bisect_state b;
     struct bisect_code c;
-    (void)state;
     make_answer(&b, &s);
     b.entries[1].build = 4711;
     bisect_code_load(&b, &s, &c);
@@ -179,12 +174,11 @@ static void runs_that_are_gone_leave_it_out(void **state)
     store_close(&s);
 }
 
-static void a_report_escapes_subjects(void **state)
+TEST(a_report_escapes_subjects)
 {
     struct store s = open_store("report.db");
     struct bisect_state b;
     struct buf text;
-    (void)state;
     make_answer(&b, &s);
     buf_init(&text, 1 << 20);
     bisect_write_markdown(&b, &s, &text);
@@ -197,15 +191,4 @@ static void a_report_escapes_subjects(void **state)
     store_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changed_kernels_are_listed),
-        cmocka_unit_test(a_commit_is_not_charged_with_the_change_of_others),
-        cmocka_unit_test(a_change_is_that_to_the_commit_it_descends_from),
-        cmocka_unit_test(undecided_ends_are_not_called_equal),
-        cmocka_unit_test(runs_that_are_gone_leave_it_out),
-        cmocka_unit_test(a_report_escapes_subjects),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -58,10 +58,9 @@ static void expect(struct bisect_state *b, const char *explained, const char *le
     bisect_state_release(b);
 }
 
-static void one_of_several_commits_explains_the_cell_that_was_followed(void **state)
+TEST(one_of_several_commits_explains_the_cell_that_was_followed)
 {
     struct bisect_state b;
-    (void)state;
     make_search(&b, 5);
     add_slower(&b, "b", 1.12);
     add_slower(&b, "a", 1.08);
@@ -74,10 +73,9 @@ static void one_of_several_commits_explains_the_cell_that_was_followed(void **st
     expect(&b, "1", "02");
 }
 
-static void the_only_commit_explains_all_that_is_slower(void **state)
+TEST(the_only_commit_explains_all_that_is_slower)
 {
     struct bisect_state b;
-    (void)state;
     make_search(&b, 2);
     add_slower(&b, "b", 1.12);
     add_slower(&b, "a", 1.08);
@@ -85,19 +83,17 @@ static void the_only_commit_explains_all_that_is_slower(void **state)
     expect(&b, "01", "2");
 }
 
-static void a_search_that_goes_on_leaves_nothing_yet(void **state)
+TEST(a_search_that_goes_on_leaves_nothing_yet)
 {
     struct bisect_state b;
-    (void)state;
     make_search(&b, 5);
     add_slower(&b, "b", 1.12);
     expect(&b, "", "");
 }
 
-static void ends_that_do_not_differ_are_the_answer_of_all(void **state)
+TEST(ends_that_do_not_differ_are_the_answer_of_all)
 {
     static const enum bisect_outcome outcomes[] = {BISECT_NOT_REPRODUCIBLE, BISECT_UNDECIDED, BISECT_STOPPED};
-    (void)state;
     for (size_t i = 0; i < COUNT(outcomes); i++) {
         struct bisect_state b;
         make_search(&b, 5);
@@ -107,10 +103,9 @@ static void ends_that_do_not_differ_are_the_answer_of_all(void **state)
 }
 
 /* A commit that made a cell 3 % slower of 8 % does not explain it. */
-static void a_check_asks_for_most_of_the_change(void **state)
+TEST(a_check_asks_for_most_of_the_change)
 {
     struct bisect_state b;
-    (void)state;
     make_search(&b, 2);
     snprintf(b.request.night_good, sizeof b.request.night_good, "good");
     b.request.wanted[0].ratio = 1.08;
@@ -122,25 +117,11 @@ static void a_check_asks_for_most_of_the_change(void **state)
     expect(&b, "12", "0");
 }
 
-static void a_check_that_finds_nothing_leaves_all(void **state)
+TEST(a_check_that_finds_nothing_leaves_all)
 {
     struct bisect_state b;
-    (void)state;
     make_search(&b, 2);
     snprintf(b.request.night_good, sizeof b.request.night_good, "good");
     end(&b, BISECT_NOT_REPRODUCIBLE);
     expect(&b, "", "012");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_of_several_commits_explains_the_cell_that_was_followed),
-        cmocka_unit_test(the_only_commit_explains_all_that_is_slower),
-        cmocka_unit_test(a_search_that_goes_on_leaves_nothing_yet),
-        cmocka_unit_test(ends_that_do_not_differ_are_the_answer_of_all),
-        cmocka_unit_test(a_check_asks_for_most_of_the_change),
-        cmocka_unit_test(a_check_that_finds_nothing_leaves_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,12 +59,11 @@ static void load(struct store *s, struct bisect_state *out)
     assert_true(found);
 }
 
-static void a_search_comes_back(void **state)
+TEST(a_search_comes_back)
 {
     struct bisect_state b, again;
     AUTO(store_close) struct store s = {0};
     struct err err = {0};
-    (void)state;
     open_store(&s, "back.db");
     make_state(&b);
     advance(&b);
@@ -96,14 +95,13 @@ static void a_search_comes_back(void **state)
     bisect_state_release(&again);
 }
 
-static void the_answer_comes_back(void **state)
+TEST(the_answer_comes_back)
 {
     struct delta equal = {.verdict = VERDICT_UNCHANGED, .base.n = 6, .now.n = 6};
     struct bisect_state b, again;
     AUTO(store_close) struct store s = {0};
     struct bisect_rows rows;
     struct err err = {0};
-    (void)state;
     open_store(&s, "answer.db");
     make_state(&b);
     advance(&b);
@@ -124,7 +122,7 @@ static void the_answer_comes_back(void **state)
 }
 
 /* Whatever stands in the store, nothing of it is trusted. */
-static void a_damaged_body_is_refused(void **state)
+TEST(a_damaged_body_is_refused)
 {
     static const char *const bodies[] = {
         "{}", "[]", "{\"schema\": \"kernsweep.bisect/2\"}",
@@ -133,7 +131,6 @@ static void a_damaged_body_is_refused(void **state)
         "\"started_at\": \"\", \"ended_at\": \"\", \"request\": {\"plan\": \"\", \"node\": \"\", "
         "\"artifacts\": \"\", "
         "\"variants\": \"\", \"contexts\": \"\", \"path\": \"\", \"rounds\": 1}, \"commits\": [1]}"};
-    (void)state;
     for (size_t i = 0; i < COUNT(bodies); i++) {
         struct bisect_state b = {.commits = NULL};
         struct err err = {0};
@@ -146,7 +143,7 @@ static void a_damaged_body_is_refused(void **state)
     }
 }
 
-static void a_word_that_means_none_or_two_is_refused(void **state)
+TEST(a_word_that_means_none_or_two_is_refused)
 {
     struct bisect_row row = {.name = "plan-b",
                              .ticket = "plan",
@@ -158,7 +155,6 @@ static void a_word_that_means_none_or_two_is_refused(void **state)
     AUTO(store_close) struct store s = {0};
     struct err err = {0};
     bool found;
-    (void)state;
     open_store(&s, "words.db");
     assert_int_equal(bisect_row_save(&s, &row, &err), 0);
     snprintf(row.name, sizeof row.name, "plan-c");
@@ -175,14 +171,13 @@ static void a_word_that_means_none_or_two_is_refused(void **state)
 }
 
 /* The store's word is that of the first version; whoever reads it is told what is known. */
-static void undecided_ends_come_back(void **state)
+TEST(undecided_ends_come_back)
 {
     struct delta open = {.verdict = VERDICT_NOISY, .base.n = 6, .now.n = 6};
     struct bisect_state b, again;
     AUTO(store_close) struct store s = {0};
     struct bisect_rows rows;
     struct err err = {0};
-    (void)state;
     open_store(&s, "undecided.db");
     make_state(&b);
     bisect_built(&b.search, 0, "a", NULL);
@@ -205,14 +200,4 @@ static void undecided_ends_come_back(void **state)
     bisect_state_release(&again);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_search_comes_back),
-        cmocka_unit_test(the_answer_comes_back),
-        cmocka_unit_test(a_damaged_body_is_refused),
-        cmocka_unit_test(a_word_that_means_none_or_two_is_refused),
-        cmocka_unit_test(undecided_ends_come_back),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -14,9 +14,8 @@ static const char boards_text[] =
     "href=z>\","
     "            \"note\": \"<p>\", \"values\": [1, 2], \"changes\": [{\"at\": 0, \"ratio\": 1.5}]}]}]";
 
-static void texts_of_the_store_are_escaped(void **state)
+TEST(texts_of_the_store_are_escaped)
 {
-    (void)state;
     static const char *const tags[] = {"<b>r", "<i>",     "<u>", "<s>",      "<img",
                                        "<em>", "<svg on", "<q>", "<a href=z"};
     json_t *boards = json_loads(boards_text, 0, NULL);
@@ -33,12 +32,4 @@ static void texts_of_the_store_are_escaped(void **state)
     assert_non_null(strstr(buf_str(&out), "&lt;img src=x"));
     buf_release(&out);
     json_decref(boards);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_of_the_store_are_escaped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 #include "common/base/alloc.h"
 #include "common/base/buf.h"
 
-static void empty_is_text(void **state)
+TEST(empty_is_text)
 {
-    (void)state;
     struct buf b;
     buf_init(&b, 10);
     assert_string_equal(buf_str(&b), "");
@@ -21,9 +20,8 @@ static void empty_is_text(void **state)
     buf_release(&b);
 }
 
-static void grows_and_stays_terminated(void **state)
+TEST(grows_and_stays_terminated)
 {
-    (void)state;
     struct buf b;
     buf_init(&b, 100000);
     for (size_t i = 0; i < 100000; i++) {
@@ -38,9 +36,8 @@ static void grows_and_stays_terminated(void **state)
     assert_int_equal(b.max, 100000);
 }
 
-static void maximum_is_reached_but_not_passed(void **state)
+TEST(maximum_is_reached_but_not_passed)
 {
-    (void)state;
     struct buf b;
     buf_init(&b, 5);
     buf_puts(&b, "12345");
@@ -60,9 +57,8 @@ static void maximum_is_reached_but_not_passed(void **state)
     buf_release(&b);
 }
 
-static void failure_sticks(void **state)
+TEST(failure_sticks)
 {
-    (void)state;
     AUTO(buf_release) struct buf b = {.max = 4};
     buf_puts(&b, "ab");
     buf_puts(&b, "cde");
@@ -82,9 +78,8 @@ static void failure_sticks(void **state)
     assert_string_equal(buf_str(&b), "wxyz");
 }
 
-static void printf_obeys_the_maximum(void **state)
+TEST(printf_obeys_the_maximum)
 {
-    (void)state;
     AUTO(buf_release) struct buf b = {.max = 8};
     buf_printf(&b, "%s=%d", "k", 1);
     buf_printf(&b, "%05d", 7);
@@ -97,9 +92,8 @@ static void printf_obeys_the_maximum(void **state)
     assert_string_equal(buf_str(&b), "k=100007");
 }
 
-static void lengths_do_not_overflow(void **state)
+TEST(lengths_do_not_overflow)
 {
-    (void)state;
     static const size_t maxima[] = {10, SIZE_MAX / 2, SIZE_MAX - 1, SIZE_MAX};
     volatile size_t huge = SIZE_MAX;
     for (size_t i = 0; i < COUNT(maxima); i++) {
@@ -116,9 +110,8 @@ static void lengths_do_not_overflow(void **state)
     }
 }
 
-static void bytes_may_be_anything(void **state)
+TEST(bytes_may_be_anything)
 {
-    (void)state;
     AUTO(buf_release) struct buf b = {.max = 1000};
     char all[256];
     for (int i = 0; i < 256; i++)
@@ -137,9 +130,8 @@ static void bytes_may_be_anything(void **state)
     assert_string_equal(buf_str(&b), "");
 }
 
-static void steal_hands_over(void **state)
+TEST(steal_hands_over)
 {
-    (void)state;
     AUTO(buf_release) struct buf b = {.max = 10};
     char *empty = buf_steal(&b);
     assert_string_equal(empty, "");
@@ -152,15 +144,4 @@ static void steal_hands_over(void **state)
     buf_puts(&b, "again");
     assert_string_equal(buf_str(&b), "again");
     assert_string_equal(text, "0123456789");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(empty_is_text),           cmocka_unit_test(grows_and_stays_terminated),
-        cmocka_unit_test(failure_sticks),          cmocka_unit_test(maximum_is_reached_but_not_passed),
-        cmocka_unit_test(lengths_do_not_overflow), cmocka_unit_test(printf_obeys_the_maximum),
-        cmocka_unit_test(bytes_may_be_anything),   cmocka_unit_test(steal_hands_over),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,9 +22,8 @@ static void assert_reserves(const char *artifacts, const char *ticket, const cha
     assert_int_equal(st.st_mode & 07777, 0700);
 }
 
-static void names_are_numbered(void **state)
+TEST(names_are_numbered)
 {
-    (void)state;
     const char *a = in_scratch("numbered");
     assert_reserves(a, "b3_90", "", "b3_90");
     assert_reserves(a, "b3_90", "", "b3_90_2");
@@ -34,9 +33,8 @@ static void names_are_numbered(void **state)
     assert_true(fs_is_dir(in_scratch("numbered/" DATE "/b3_90_fix_2")));
 }
 
-static void what_is_taken_is_left_alone(void **state)
+TEST(what_is_taken_is_left_alone)
 {
-    (void)state;
     const char *a = in_scratch("taken");
     put("taken/" DATE "/t", "a file");
     put("taken/" DATE "/t_2/perf.json", "a bundle");
@@ -48,9 +46,8 @@ static void what_is_taken_is_left_alone(void **state)
     assert_file("taken/" DATE "/t_2/perf.json", "a bundle");
 }
 
-static void answer_is_absolute(void **state)
+TEST(answer_is_absolute)
 {
-    (void)state;
     struct err err = {0};
     char out[FS_PATH_MAX];
     assert_ok(fs_mkdir_p(in_scratch("cwd/real"), 0700, &err), &err);
@@ -63,9 +60,8 @@ static void answer_is_absolute(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
-static void failure_names_the_folder(void **state)
+TEST(failure_names_the_folder)
 {
-    (void)state;
     struct err err = {0};
     char out[FS_PATH_MAX], longest[FS_PATH_MAX];
     put("file", "");
@@ -76,9 +72,8 @@ static void failure_names_the_folder(void **state)
     assert_err(bundle_dir_reserve(out, "/proc/none", DATE, "t", "", &err), &err, ERR_STORAGE, "/proc/none");
 }
 
-static void parallel_runs_get_folders_of_their_own(void **state)
+TEST(parallel_runs_get_folders_of_their_own)
 {
-    (void)state;
     enum { PROCESSES = 8, EACH = 5 };
     char name[64];
     for (int p = 0; p < PROCESSES; p++) {
@@ -121,9 +116,8 @@ static bool count_busy(void *arg, bool first)
 }
 
 /* One descriptor holds the lock and another waits: these locks also exclude the same process. */
-static void one_at_a_time_brings_a_bundle_home(void **state)
+TEST(one_at_a_time_brings_a_bundle_home)
 {
-    (void)state;
     struct err err = {0};
     struct seen seen = {.calls = 0};
     const char *dir = in_scratch("locked/bundle");
@@ -142,15 +136,4 @@ static void one_at_a_time_brings_a_bundle_home(void **state)
     close(other);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_numbered),
-        cmocka_unit_test(what_is_taken_is_left_alone),
-        cmocka_unit_test(answer_is_absolute),
-        cmocka_unit_test(failure_names_the_folder),
-        cmocka_unit_test(one_at_a_time_brings_a_bundle_home),
-        cmocka_unit_test(parallel_runs_get_folders_of_their_own),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

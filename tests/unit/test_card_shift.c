@@ -145,9 +145,8 @@ static struct outcome trials(const char *name, const struct trial *t)
 /* True ------------------------------------------------------------------------------------------------------
  */
 
-static void a_slower_card_is_one_finding(void **state)
+TEST(a_slower_card_is_one_finding)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(layouts); i++)
         for (int base = -1; base < NIGHTS; base += NIGHTS) {
             struct outcome o = trials(
@@ -161,9 +160,8 @@ static void a_slower_card_is_one_finding(void **state)
         }
 }
 
-static void a_card_that_varies_by_itself_is_found_by_what_exceeds_it(void **state)
+TEST(a_card_that_varies_by_itself_is_found_by_what_exceeds_it)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(layouts) - 1; i++) {
         struct trial t = {.where = layouts[i].where, .card_night = 0.01, .card_1 = 1.10, .base = -1};
         struct outcome o = trials("cards vary by 1 %, one is 10 % slower", &t);
@@ -172,18 +170,16 @@ static void a_card_that_varies_by_itself_is_found_by_what_exceeds_it(void **stat
     }
 }
 
-static void a_faster_card_fails_nothing(void **state)
+TEST(a_faster_card_fails_nothing)
 {
-    (void)state;
     struct outcome o =
         trials("faster", &(struct trial){.where = four_by_point, .card_1 = 1 / slower, .base = -1});
     assert_true(o.found >= SEEDS * 95 / 100);
     assert_int_equal(o.fails, 0);
 }
 
-static void a_cell_beyond_its_cards_factor_still_regresses(void **state)
+TEST(a_cell_beyond_its_cards_factor_still_regresses)
 {
-    (void)state;
     for (size_t i = 1; i < COUNT(layouts); i++) {
         struct trial t = {.where = layouts[i].where,
                           .card_1 = slower,
@@ -198,9 +194,8 @@ static void a_cell_beyond_its_cards_factor_still_regresses(void **state)
 }
 
 /* What the others of its card gained may be due to code that it does not share. */
-static void a_cell_that_stayed_on_a_faster_card_has_not_regressed(void **state)
+TEST(a_cell_that_stayed_on_a_faster_card_has_not_regressed)
 {
-    (void)state;
     placement_fn *const where[] = {four_by_point, four_by_cell, two_by_cell};
     for (size_t i = 0; i < COUNT(where); i++) {
         struct trial t = {.where = where[i],
@@ -217,9 +212,8 @@ static void a_cell_that_stayed_on_a_faster_card_has_not_regressed(void **state)
     }
 }
 
-static void a_card_that_has_been_slower_since_the_base_is_one_finding(void **state)
+TEST(a_card_that_has_been_slower_since_the_base_is_one_finding)
 {
-    (void)state;
     struct trial t = {.where = four_by_cell, .since = slower, .base = BASE_NIGHT};
     struct outcome o = trials("slower since the base", &t);
     assert_true(o.found >= SEEDS * 95 / 100);
@@ -232,9 +226,8 @@ static void a_card_that_has_been_slower_since_the_base_is_one_finding(void **sta
 
 /* A card that has been slow since the base is still slower than there on a night on which it gained a little.
  */
-static void a_card_that_gained_tonight_is_still_slower_than_in_the_base(void **state)
+TEST(a_card_that_gained_tonight_is_still_slower_than_in_the_base)
 {
-    (void)state;
     struct trial t = {.where = four_by_cell, .since = 1.2, .card_1 = 0.95, .base = BASE_NIGHT};
     struct outcome o = trials("slower since the base, and a little less so tonight", &t);
     assert_true(o.found >= SEEDS * 95 / 100);
@@ -243,9 +236,8 @@ static void a_card_that_gained_tonight_is_still_slower_than_in_the_base(void **s
     assert_true(o.worst < 0.015);
 }
 
-static void new_code_leaves_it_open_whether_it_is_the_card(void **state)
+TEST(new_code_leaves_it_open_whether_it_is_the_card)
 {
-    (void)state;
     struct trial t = {.where = four_by_point, .card_1 = slower, .base = -1, .new_code = true};
     struct outcome o = trials("new code", &t);
     assert_true(o.found >= SEEDS * 95 / 100);
@@ -253,18 +245,16 @@ static void new_code_leaves_it_open_whether_it_is_the_card(void **state)
 }
 
 /* The same code is as fast as before on three other cards. */
-static void new_code_on_every_card_leaves_nothing_open(void **state)
+TEST(new_code_on_every_card_leaves_nothing_open)
 {
-    (void)state;
     struct trial t = {.where = on_every, .card_1 = slower, .base = -1, .new_code = true};
     struct outcome o = trials("new code on every card", &t);
     assert_true(o.found >= SEEDS * 95 / 100);
     assert_true(o.alarms <= SEEDS / 40);
 }
 
-static void two_runs_alone_show_a_card_that_is_much_slower(void **state)
+TEST(two_runs_alone_show_a_card_that_is_much_slower)
 {
-    (void)state;
     struct trial t = {.where = four_by_point, .card_1 = 1.10, .base = NIGHTS - 1, .pair = true};
     struct outcome o = trials("two runs alone, 10 % slower", &t);
     assert_true(o.found >= SEEDS * 95 / 100);
@@ -278,9 +268,8 @@ static void two_runs_alone_show_a_card_that_is_much_slower(void **state)
 /* Not true --------------------------------------------------------------------------------------------------
  */
 
-static void no_card_is_found_on_still_nights(void **state)
+TEST(no_card_is_found_on_still_nights)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(layouts); i++)
         for (int noisy = 0; noisy < 2; noisy++) {
             struct trial t = {.where = layouts[i].where, .card_night = noisy ? 0.01 : 0, .base = -1};
@@ -289,9 +278,8 @@ static void no_card_is_found_on_still_nights(void **state)
         }
 }
 
-static void one_variant_on_one_card_is_that_variants_change(void **state)
+TEST(one_variant_on_one_card_is_that_variants_change)
 {
-    (void)state;
     for (int code = 0; code < 2; code++)
         for (size_t i = 1; i < 4; i++) {
             struct trial t = {
@@ -302,18 +290,16 @@ static void one_variant_on_one_card_is_that_variants_change(void **state)
         }
 }
 
-static void too_few_cells_speak_for_no_card(void **state)
+TEST(too_few_cells_speak_for_no_card)
 {
-    (void)state;
     struct outcome o =
         trials("three cells", &(struct trial){.where = few_on_one, .card_1 = slower, .base = -1});
     assert_int_equal(o.found, 0);
     assert_true(o.alarms >= SEEDS * 95 / 100);
 }
 
-static void a_slower_node_is_not_a_card(void **state)
+TEST(a_slower_node_is_not_a_card)
 {
-    (void)state;
     struct node_of_cards n;
     node_open(&n, 3);
     for (size_t i = 0; i <= NIGHTS; i++) {
@@ -326,25 +312,4 @@ static void a_slower_node_is_not_a_card(void **state)
     assert_true(c.shift.found);
     comparison_release(&c);
     node_close(&n);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slower_card_is_one_finding),
-        cmocka_unit_test(a_card_that_varies_by_itself_is_found_by_what_exceeds_it),
-        cmocka_unit_test(a_faster_card_fails_nothing),
-        cmocka_unit_test(a_cell_beyond_its_cards_factor_still_regresses),
-        cmocka_unit_test(a_cell_that_stayed_on_a_faster_card_has_not_regressed),
-        cmocka_unit_test(a_card_that_has_been_slower_since_the_base_is_one_finding),
-        cmocka_unit_test(a_card_that_gained_tonight_is_still_slower_than_in_the_base),
-        cmocka_unit_test(new_code_leaves_it_open_whether_it_is_the_card),
-        cmocka_unit_test(new_code_on_every_card_leaves_nothing_open),
-        cmocka_unit_test(two_runs_alone_show_a_card_that_is_much_slower),
-        cmocka_unit_test(no_card_is_found_on_still_nights),
-        cmocka_unit_test(one_variant_on_one_card_is_that_variants_change),
-        cmocka_unit_test(too_few_cells_speak_for_no_card),
-        cmocka_unit_test(a_slower_node_is_not_a_card),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

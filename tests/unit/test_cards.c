@@ -132,9 +132,8 @@ static struct outcome trials(const char *name, const struct trial *t)
 
 /* Moves -------------------------------------------------------------------------------------------------- */
 
-static void a_move_to_a_slower_card_is_never_a_regression(void **state)
+TEST(a_move_to_a_slower_card_is_never_a_regression)
 {
-    (void)state;
     const struct trial against_nights = {.before = at_home, .now = moved, .base = -1, .nights = true},
                        against_both = {.before = at_home, .now = moved, .base = NIGHTS - 1, .nights = true},
                        against_base = {.before = at_home, .now = moved, .base = NIGHTS - 1},
@@ -150,9 +149,8 @@ static void a_move_to_a_slower_card_is_never_a_regression(void **state)
     }
 }
 
-static void another_mode_is_another_card(void **state)
+TEST(another_mode_is_another_card)
 {
-    (void)state;
     struct node_of_cards n;
     node_open(&n, 5);
     for (size_t i = 0; i < NIGHTS; i++)
@@ -170,9 +168,8 @@ static void another_mode_is_another_card(void **state)
     node_close(&n);
 }
 
-static void a_cell_that_changes_its_card_every_night_is_judged_by_that_card(void **state)
+TEST(a_cell_that_changes_its_card_every_night_is_judged_by_that_card)
 {
-    (void)state;
     struct trial t = {.before = in_turns, .now = in_turns, .base = -1, .nights = true};
     struct outcome still = trials("in turns", &t);
     assert_true(still.alarms <= SEEDS / 40);
@@ -184,9 +181,8 @@ static void a_cell_that_changes_its_card_every_night_is_judged_by_that_card(void
 
 /* Several cards at once ---------------------------------------------------------------------------------- */
 
-static void one_bad_card_of_eight_is_no_regression_of_the_code(void **state)
+TEST(one_bad_card_of_eight_is_no_regression_of_the_code)
 {
-    (void)state;
     for (int base = -1; base < NIGHTS; base += NIGHTS) {
         struct trial t = {
             .before = on_every, .now = on_every, .base = base, .nights = true, .now_card_7 = 1.10};
@@ -207,9 +203,8 @@ static void one_bad_card_of_eight_is_no_regression_of_the_code(void **state)
     assert_true(trials("one bad card, base alone, 8 % slower", &pair).found >= SEEDS * 95 / 100);
 }
 
-static void the_card_on_which_a_cell_is_bad_is_counted(void **state)
+TEST(the_card_on_which_a_cell_is_bad_is_counted)
 {
-    (void)state;
     struct node_of_cards n;
     node_open(&n, 17);
     for (size_t i = 0; i <= NIGHTS; i++) {
@@ -227,9 +222,8 @@ static void the_card_on_which_a_cell_is_bad_is_counted(void **state)
 }
 
 /* The base ran mostly on the fast card, and tonight mostly on the slow one: their medians differ by 4.5 %. */
-static void a_mixture_of_cards_is_no_change(void **state)
+TEST(a_mixture_of_cards_is_no_change)
 {
-    (void)state;
     struct trial t = {.before = mostly_fast, .now = mostly_slow, .base = NIGHTS - 1};
     struct outcome still = trials("mixture, base alone", &t);
     assert_int_equal(still.found, 0);
@@ -251,9 +245,8 @@ static int variant_on_its_card(size_t night, size_t cell, size_t card)
 }
 
 /* Variants 0 to 2 are equally fast, and 3 is not; the cards of 0 and 1 differ by 4.5 %. */
-static void the_evidence_of_several_cards_names_no_single_ones_factor(void **state)
+TEST(the_evidence_of_several_cards_names_no_single_ones_factor)
 {
-    (void)state;
     const struct compare_options o = compare_defaults();
     const double owns[] = {1.06, 1, 1};
     struct delta each[3], all = {.metric = METRIC_PREFILL_S, .reference.own = owns[0]};
@@ -271,9 +264,8 @@ static void the_evidence_of_several_cards_names_no_single_ones_factor(void **sta
     assert_near(all.reference.own, owns[0], 1e-12);
 }
 
-static void variants_on_different_cards_differ_only_by_much(void **state)
+TEST(variants_on_different_cards_differ_only_by_much)
 {
-    (void)state;
     struct node_of_cards n;
     node_open(&n, 11);
     for (size_t i = 0; i < CARD_CELLS; i++)
@@ -292,9 +284,8 @@ static void variants_on_different_cards_differ_only_by_much(void **state)
     node_close(&n);
 }
 
-static void ids_are_one_however_they_are_written(void **state)
+TEST(ids_are_one_however_they_are_written)
 {
-    (void)state;
     uint64_t id = gpu_identity("GPU-1A2b", "");
     assert_true(id);
     assert_int_equal(id, gpu_identity("0x1a2b", ""));
@@ -303,20 +294,4 @@ static void ids_are_one_however_they_are_written(void **state)
     assert_int_not_equal(id, gpu_identity("1a2c", ""));
     assert_int_equal(gpu_identity("GPU-a+GPU-b", ""), gpu_identity("0xA+b", ""));
     assert_int_equal(gpu_identity("", "SPX"), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_move_to_a_slower_card_is_never_a_regression),
-        cmocka_unit_test(another_mode_is_another_card),
-        cmocka_unit_test(a_cell_that_changes_its_card_every_night_is_judged_by_that_card),
-        cmocka_unit_test(one_bad_card_of_eight_is_no_regression_of_the_code),
-        cmocka_unit_test(the_card_on_which_a_cell_is_bad_is_counted),
-        cmocka_unit_test(a_mixture_of_cards_is_no_change),
-        cmocka_unit_test(the_evidence_of_several_cards_names_no_single_ones_factor),
-        cmocka_unit_test(variants_on_different_cards_differ_only_by_much),
-        cmocka_unit_test(ids_are_one_however_they_are_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

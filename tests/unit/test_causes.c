@@ -178,10 +178,9 @@ static bool holds(size_t row, uint64_t seed)
     return right;
 }
 
-static void every_cause_is_named_right_and_none_false(void **state)
+TEST(every_cause_is_named_right_and_none_false)
 {
     size_t wrong = 0, tempting = 0;
-    (void)state;
     for (size_t i = 0; i < COUNT(scenarios); i++) {
         tempting += scenarios[i].tempting;
         for (uint64_t seed = 1; seed <= SEEDS; seed++)
@@ -203,9 +202,8 @@ static enum cause_by shared_code_by(struct world *w)
     return by;
 }
 
-static void shared_code_is_only_what_was_read(void **state)
+TEST(shared_code_is_only_what_was_read)
 {
-    (void)state;
     struct world *w = calm_world();
     all_slower_with_new_code(w);
     assert_int_equal(shared_code_by(w), CAUSE_BY_DEVICE);
@@ -241,10 +239,9 @@ static bool only_known_are_established(size_t row, const char *found)
     return true;
 }
 
-static void noise_makes_no_cause_certain(void **state)
+TEST(noise_makes_no_cause_certain)
 {
     size_t wrong = 0;
-    (void)state;
     for (size_t i = 0; i < COUNT(scenarios); i++)
         for (uint64_t seed = 1; seed <= NOISY_SEEDS; seed++) {
             struct world *w = calm_world();
@@ -263,9 +260,8 @@ static void noise_makes_no_cause_certain(void **state)
 }
 
 /* Also of a cell whose tests are not the first of the run. */
-static void facts_are_those_of_the_cells_own_gpu(void **state)
+TEST(facts_are_those_of_the_cells_own_gpu)
 {
-    (void)state;
     void (*const plant[])(struct world * w) = {renumbered_gpus, unused_gpu_replaced};
     for (size_t i = 0; i < COUNT(plant); i++) {
         struct world *w = calm_world();
@@ -279,13 +275,4 @@ static void facts_are_those_of_the_cells_own_gpu(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cause_is_named_right_and_none_false),
-        cmocka_unit_test(noise_makes_no_cause_certain),
-        cmocka_unit_test(facts_are_those_of_the_cells_own_gpu),
-        cmocka_unit_test(shared_code_is_only_what_was_read),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

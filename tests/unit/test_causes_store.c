@@ -78,10 +78,9 @@ static void release(struct judged *j)
     store_close(&j->store);
 }
 
-static void code_is_named_with_its_kernel(void **state)
+TEST(code_is_named_with_its_kernel)
 {
     struct judged j;
-    (void)state;
     judge(&j, "code.db", "v0 anew", 1.2, 2030);
     const struct cell_causes *c = causes_of(&j.comparison.causes, "v0", 4096);
     assert_non_null(c);
@@ -109,10 +108,9 @@ static void code_is_named_with_its_kernel(void **state)
     release(&j);
 }
 
-static void a_clock_is_named_with_its_share(void **state)
+TEST(a_clock_is_named_with_its_share)
 {
     struct judged j;
-    (void)state;
     judge(&j, "clock.db", "v0", 1, 1850);
     const struct cell_causes *c = causes_of(&j.comparison.causes, "", 0);
     assert_non_null(c);
@@ -137,10 +135,9 @@ static void a_clock_is_named_with_its_share(void **state)
     release(&j);
 }
 
-static void no_change_has_no_cause(void **state)
+TEST(no_change_has_no_cause)
 {
     struct judged j;
-    (void)state;
     judge(&j, "calm.db", "v0 anew", 1, 2030); /* other code and another driver, as fast as before */
     assert_int_equal(j.comparison.causes.count, 0);
     struct buf text;
@@ -151,11 +148,10 @@ static void no_change_has_no_cause(void **state)
     release(&j);
 }
 
-static void causes_are_kept_and_replaced(void **state)
+TEST(causes_are_kept_and_replaced)
 {
     struct judged j;
     struct err err = {0};
-    (void)state;
     judge(&j, "kept.db", "v0 anew", 1.2, 2030);
     for (int i = 0; i < 2; i++)
         assert_ok(causes_save(&j.store, j.now.info.key, 0, &j.comparison, &err), &err);
@@ -172,12 +168,11 @@ static void causes_are_kept_and_replaced(void **state)
     release(&j);
 }
 
-static void a_report_has_them_in_both_languages(void **state)
+TEST(a_report_has_them_in_both_languages)
 {
     struct judged j;
     struct err err = {0};
     struct buf out;
-    (void)state;
     judge(&j, "report.db", "v0 anew", 1.2, 2030);
     struct report_request req = report_defaults();
     req.store = &j.store;
@@ -208,10 +203,9 @@ static void sentence_of(const struct cause *c, enum report_lang lang, char out[W
     buf_release(&text);
 }
 
-static void sentences_are_bounded_and_say_what_is_not_known(void **state)
+TEST(sentences_are_bounded_and_say_what_is_not_known)
 {
     char text[WHY_TEXT_MAX];
-    (void)state;
     struct cause code = {.kind = CAUSE_CODE, .by = CAUSE_BY_DEVICE, .n_kernels = 14};
     for (size_t i = 0; i < CAUSE_KERNELS_MAX; i++) {
         snprintf(code.kernels[i].name, sizeof code.kernels[i].name, "k%zu", i);
@@ -277,10 +271,9 @@ static const char *after_build(const char *text)
 #define LONG "{src}/a/rather/long/path/of/a/source/file/that/takes/more/than/is/kept/of/a/value/fk.c -lm"
 
 /* The beginning of a long command is the same in both: only what differs tells anything. */
-static void of_long_values_what_differs_is_shown(void **state)
+TEST(of_long_values_what_differs_is_shown)
 {
     char text[WHY_TEXT_MAX];
-    (void)state;
     sentence_of_build(LONG, LONG " -DCOST=1.3", text);
     assert_string_equal(after_build(text), "…-lm\"]] -> …-lm -DCOST=1.3\"]]");
     sentence_of_build(LONG " -Dé=1", LONG " -Dè=1 " LONG, text);
@@ -290,16 +283,4 @@ static void of_long_values_what_differs_is_shown(void **state)
                                            "[[\"cc\",\"-O1\",\"-o\",\"{build}/fk\",\"b.c\"]]");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(code_is_named_with_its_kernel),
-        cmocka_unit_test(a_clock_is_named_with_its_share),
-        cmocka_unit_test(no_change_has_no_cause),
-        cmocka_unit_test(causes_are_kept_and_replaced),
-        cmocka_unit_test(a_report_has_them_in_both_languages),
-        cmocka_unit_test(of_long_values_what_differs_is_shown),
-        cmocka_unit_test(sentences_are_bounded_and_say_what_is_not_known),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

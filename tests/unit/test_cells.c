@@ -41,11 +41,10 @@ static int settle(struct script *s, size_t rounds_max, struct err *err)
     return cells_settle(&settling, err);
 }
 
-static void rounds_end_when_nothing_is_open(void **state)
+TEST(rounds_end_when_nothing_is_open)
 {
     struct script s = {.open = {3, 1, 0, 2}}, none = {.open = {0}};
     struct err err = {0};
-    (void)state;
     assert_ok(settle(&s, 4, &err), &err);
     assert_int_equal(s.judged, 2);
     assert_int_equal(s.measured, 4);
@@ -53,30 +52,18 @@ static void rounds_end_when_nothing_is_open(void **state)
     assert_int_equal(none.judged, 0);
 }
 
-static void rounds_are_used_up(void **state)
+TEST(rounds_are_used_up)
 {
     struct script s = {.open = {2, 2, 2, 2}};
     struct err err = {0};
-    (void)state;
     assert_ok(settle(&s, 2, &err), &err);
     assert_int_equal(s.judged, 2);
 }
 
-static void a_round_that_fails_ends_them(void **state)
+TEST(a_round_that_fails_ends_them)
 {
     struct script s = {.open = {2, 2, 2, 2}, .fails_at = 2};
     struct err err = {0};
-    (void)state;
     assert_err(settle(&s, 4, &err), &err, ERR_NODE, "round 2");
     assert_int_equal(s.judged, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounds_end_when_nothing_is_open),
-        cmocka_unit_test(rounds_are_used_up),
-        cmocka_unit_test(a_round_that_fails_ends_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

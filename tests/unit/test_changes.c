@@ -4,9 +4,8 @@
 #include "results/judge/nights/changes.h"
 #include "results/stats/stats.h"
 
-static void welch_meets_the_table(void **state)
+TEST(welch_meets_the_table)
 {
-    (void)state;
     const double a[] = {1, 2, 3, 4, 5}, b[] = {3, 4, 5, 6, 7};
     assert_near(stats_t_p(2.228139, 10), 0.05, 1e-6);
     assert_near(stats_t_p(12.7062, 1), 0.05, 1e-6);
@@ -23,9 +22,8 @@ static void noise(double *x, size_t n, double level, double spread, struct stats
         x[i] = level * (1 + spread * stats_rng_normal(rng));
 }
 
-static void steps_are_found_where_they_are(void **state)
+TEST(steps_are_found_where_they_are)
 {
-    (void)state;
     struct stats_rng rng;
     struct changes c;
     const struct changes_options o = changes_defaults();
@@ -44,9 +42,8 @@ static void steps_are_found_where_they_are(void **state)
     changes_release(&c);
 }
 
-static void five_nights_of_a_step_at_the_end_are_enough(void **state)
+TEST(five_nights_of_a_step_at_the_end_are_enough)
 {
-    (void)state;
     struct stats_rng rng;
     const struct changes_options o = changes_defaults();
     int found = 0;
@@ -63,9 +60,8 @@ static void five_nights_of_a_step_at_the_end_are_enough(void **state)
     assert_true(found >= 190);
 }
 
-static void noise_is_no_change(void **state)
+TEST(noise_is_no_change)
 {
-    (void)state;
     struct stats_rng rng;
     const struct changes_options o = changes_defaults();
     int false_alarms = 0;
@@ -82,9 +78,8 @@ static void noise_is_no_change(void **state)
         fail_msg("%d of 400 still series changed", false_alarms);
 }
 
-static void one_odd_night_is_no_change(void **state)
+TEST(one_odd_night_is_no_change)
 {
-    (void)state;
     struct stats_rng rng;
     struct changes c;
     const struct changes_options o = changes_defaults();
@@ -97,9 +92,8 @@ static void one_odd_night_is_no_change(void **state)
     changes_release(&c);
 }
 
-static void short_and_flat_series_are_fine(void **state)
+TEST(short_and_flat_series_are_fine)
 {
-    (void)state;
     struct changes c;
     const struct changes_options o = changes_defaults();
     const double flat[] = {1, 1, 1, 1, 1, 1}, step[] = {1, 1, 2, 2};
@@ -114,9 +108,8 @@ static void short_and_flat_series_are_fine(void **state)
     changes_release(&c);
 }
 
-static void a_very_long_series_is_searched_at_its_end(void **state)
+TEST(a_very_long_series_is_searched_at_its_end)
 {
-    (void)state;
     struct changes c;
     const struct changes_options o = changes_defaults();
     size_t n = CHANGES_POINTS_MAX + 500;
@@ -131,16 +124,4 @@ static void a_very_long_series_is_searched_at_its_end(void **state)
     free(x);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(welch_meets_the_table),
-        cmocka_unit_test(steps_are_found_where_they_are),
-        cmocka_unit_test(five_nights_of_a_step_at_the_end_are_enough),
-        cmocka_unit_test(noise_is_no_change),
-        cmocka_unit_test(one_odd_night_is_no_change),
-        cmocka_unit_test(short_and_flat_series_are_fine),
-        cmocka_unit_test(a_very_long_series_is_searched_at_its_end),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

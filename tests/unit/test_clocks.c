@@ -9,9 +9,8 @@
 #include "executor/node/clocks_record.h"
 #include "executor/suite/clock_watch.h"
 
-static void limits_are_those_of_the_shader_clock(void **state)
+TEST(limits_are_those_of_the_shader_clock)
 {
-    (void)state;
     static const struct {
         const char *limits, *frequencies;
         int min_mhz, max_mhz;
@@ -45,9 +44,8 @@ static enum clock_verdict verdict(enum clocks_mode mode, int mhz, const double *
     return clock_samples_judge(&s);
 }
 
-static void nine_in_ten_samples_decide(void **state)
+TEST(nine_in_ten_samples_decide)
 {
-    (void)state;
     const double at[] = {1400, 1400, 1400, 1400, 1400, 1400, 1400, 1400, 1400, 2100},
                  two_off[] = {1400, 1400, 1400, 1400, 1400, 1400, 1400, 1400, 2100, 2100},
                  low[] = {900, 900, 900, 900}, near[] = {1359, 1441, 1400};
@@ -61,9 +59,8 @@ static void nine_in_ten_samples_decide(void **state)
     assert_int_equal(verdict(CLOCKS_FIXED, 1400, at, 0), CLOCKS_UNSEEN);
 }
 
-static void limits_count_only_where_a_level_has_them(void **state)
+TEST(limits_count_only_where_a_level_has_them)
 {
-    (void)state;
     const struct clocks_state a = {"auto", 500, 2100}, b = {"auto", 500, 1400}, c = {"manual", 500, 2100},
                               d = {"manual", 500, 1400};
     assert_true(clocks_state_equal(&a, &b));
@@ -89,9 +86,8 @@ static struct clocks_record some_record(void)
     return r;
 }
 
-static void a_record_comes_back_as_written(void **state)
+TEST(a_record_comes_back_as_written)
 {
-    (void)state;
     struct layout l = machine();
     struct err err = {0};
     struct clocks_record r = some_record(), found;
@@ -110,9 +106,8 @@ static void a_record_comes_back_as_written(void **state)
 }
 
 /* As after a run whose clocks this user may not put back. */
-static void a_record_in_force_is_not_replaced(void **state)
+TEST(a_record_in_force_is_not_replaced)
 {
-    (void)state;
     struct layout l = machine();
     struct err err = {0};
     struct clocks_record r = some_record(), found;
@@ -133,9 +128,8 @@ static void a_record_in_force_is_not_replaced(void **state)
     "{\"gpu\":\"" gpu "\",\"run_id\":\"r\",\"boot_id\":\"b\",\"since\":\"s\",\"user\":0,\"mode\":\"fixed\"," \
     "\"mhz\":" mhz ",\"before\":{\"level\":\"" level "\",\"min_mhz\":" least ",\"max_mhz\":" most "}}"
 
-static void records_of_others_are_checked(void **state)
+TEST(records_of_others_are_checked)
 {
-    (void)state;
     struct layout l = machine();
     struct clocks_record found;
     static const char *const bad[] = {
@@ -163,9 +157,8 @@ static void records_of_others_are_checked(void **state)
     assert_false(record_read(&l, "g", &found));
 }
 
-static void gpus_are_found_by_id_or_address(void **state)
+TEST(gpus_are_found_by_id_or_address)
 {
-    (void)state;
     struct layout l = machine();
     struct clocks_gpu gpu;
     struct clocks_state now;
@@ -189,9 +182,8 @@ static void gpus_are_found_by_id_or_address(void **state)
     json_decref(gpus);
 }
 
-static void what_no_row_can_express_is_refused(void **state)
+TEST(what_no_row_can_express_is_refused)
 {
-    (void)state;
     static const struct {
         const char *plan;
         struct settings s;
@@ -218,17 +210,4 @@ static void what_no_row_can_express_is_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_are_those_of_the_shader_clock),
-        cmocka_unit_test(nine_in_ten_samples_decide),
-        cmocka_unit_test(limits_count_only_where_a_level_has_them),
-        cmocka_unit_test(a_record_comes_back_as_written),
-        cmocka_unit_test(a_record_in_force_is_not_replaced),
-        cmocka_unit_test(records_of_others_are_checked),
-        cmocka_unit_test(gpus_are_found_by_id_or_address),
-        cmocka_unit_test(what_no_row_can_express_is_refused),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -178,10 +178,9 @@ static void assert_kernels(const struct code *x, const struct code *y, bool a_sa
     assert_true((strcmp(x->kernel[1].sha256, y->kernel[1].sha256) == 0) == b_same);
 }
 
-static void a_kernel_that_moves_keeps_its_hash(void **state)
+TEST(a_kernel_that_moves_keeps_its_hash)
 {
     struct made m;
-    (void)state;
     make_code_object(&m, 0, 0xbf800000, 7);
     struct code base = code_of_one(&m);
     make_code_object(&m, 256, 0xbf800000, 7);
@@ -203,10 +202,9 @@ static void a_kernel_that_moves_keeps_its_hash(void **state)
     code_release(&data);
 }
 
-static void the_metadata_has_the_resources_of_kernels(void **state)
+TEST(the_metadata_has_the_resources_of_kernels)
 {
     struct made m;
-    (void)state;
     make_code_object(&m, 0, 0xbf800000, 7);
     struct code code = code_of_one(&m);
     const int64_t *a = code.kernel[0].facts.resource, *b = code.kernel[1].facts.resource;
@@ -230,7 +228,7 @@ static void add_kernel(struct code_set *set, const char *gpu, char digit, int64_
     code_set_add_kernel(set, "k", &kernel);
 }
 
-static void the_facts_are_of_the_code_for_the_nodes_gpu(void **state)
+TEST(the_facts_are_of_the_code_for_the_nodes_gpu)
 {
     static const struct {
         const char *gpu, *chosen;
@@ -238,7 +236,6 @@ static void the_facts_are_of_the_code_for_the_nodes_gpu(void **state)
     AUTO(code_set_release) struct code_set set = {.item = NULL};
     struct err err = {0};
     struct code code;
-    (void)state;
     add_kernel(&set, "gfx90a", '1', 0);
     add_kernel(&set, "gfx942", '2', 528);
     add_kernel(&set, "gfx908", '3', 16);
@@ -288,10 +285,9 @@ static void make_archive(struct made *out, const struct made *member)
     add(out, member->data, member->len);
 }
 
-static void containers_copies_and_order_do_not_count(void **state)
+TEST(containers_copies_and_order_do_not_count)
 {
     struct made object, program, archive;
-    (void)state;
     make_code_object(&object, 0, 0xbf800000, 7);
     make_program(&program, &object);
     make_archive(&archive, &program);
@@ -317,10 +313,9 @@ static void scan_copy(const uint8_t *data, size_t len)
     built_file_hash((struct span){copy, len}, &no_mask, sha256);
 }
 
-static void cut_and_damaged_files_do_no_harm(void **state)
+TEST(cut_and_damaged_files_do_no_harm)
 {
     struct made object, program;
-    (void)state;
     make_code_object(&object, 0, 0xbf800000, 7);
     make_program(&program, &object);
     for (size_t len = 0; len <= object.len; len++)
@@ -357,10 +352,9 @@ static void make_fatbin(struct made *m, uint16_t kind, uint64_t flags, const cha
     add(m, code, len);
 }
 
-static void code_that_cannot_be_read_counts_as_its_bytes(void **state)
+TEST(code_that_cannot_be_read_counts_as_its_bytes)
 {
     struct made m;
-    (void)state;
     make_fatbin(&m, 2, 0x8011, "packedX");
     struct code one = code_of_one(&m);
     make_fatbin(&m, 2, 0x8011, "packedY"); /* in the padding */
@@ -376,11 +370,10 @@ static void code_that_cannot_be_read_counts_as_its_bytes(void **state)
     code_release(&other);
 }
 
-static void ptx_counts_where_there_is_no_cubin(void **state)
+TEST(ptx_counts_where_there_is_no_cubin)
 {
     AUTO(code_set_release) struct code_set set = {.item = NULL};
     struct made ptx, cubin;
-    (void)state;
     make_fatbin(&ptx, 1, 0x11, ".version 9.0");
     make_fatbin(&cubin, 2, 0x11, "not an ELF file");
     struct code code = code_of_one(&ptx);
@@ -392,7 +385,7 @@ static void ptx_counts_where_there_is_no_cubin(void **state)
     assert_int_equal(set.count, 0);
 }
 
-static void the_loaded_sections_make_a_host_file(void **state)
+TEST(the_loaded_sections_make_a_host_file)
 {
     struct made m;
     char base[SHA256_HEX_LEN + 1], noted[SHA256_HEX_LEN + 1], changed[SHA256_HEX_LEN + 1];
@@ -401,7 +394,6 @@ static void the_loaded_sections_make_a_host_file(void **state)
         {".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 0, 0, 0, "1234", 4},
         {".comment", SHT_PROGBITS, 0, 0, 0, 0, "gcc", 3},
     };
-    (void)state;
     make_elf(&m, ET_EXEC, EM_X86_64, parts, COUNT(parts));
     built_file_hash(span_of(&m), &no_mask, base);
     parts[1].data = "5678";
@@ -415,10 +407,9 @@ static void the_loaded_sections_make_a_host_file(void **state)
     assert_string_not_equal(base, changed);
 }
 
-static void only_what_was_built_counts(void **state)
+TEST(only_what_was_built_counts)
 {
     struct span text = {(const uint8_t *)"x", 1};
-    (void)state;
     assert_true(built_file_counts("script.py", text));
     assert_true(built_file_counts("sub/folder/data.bin", text));
     assert_false(built_file_counts(".complete", text));
@@ -428,44 +419,24 @@ static void only_what_was_built_counts(void **state)
     assert_false(built_file_counts("CMakeFiles/x.txt", text));
 }
 
-static void nothing_has_no_identity(void **state)
+TEST(nothing_has_no_identity)
 {
     struct code_set set = {.item = NULL};
     struct code code;
     struct err err = {0};
-    (void)state;
     assert_err(code_of_set(&set, NULL, &code, &err), &err, ERR_INPUT, "no files");
     code_release(&code);
 }
 
-static void a_bound_that_is_exceeded_is_told_once(void **state)
+TEST(a_bound_that_is_exceeded_is_told_once)
 {
     AUTO(code_set_release) struct code_set set = {.item = NULL};
     char sha256[SHA256_HEX_LEN + 1] = "";
     struct err err = {0};
-    (void)state;
     for (size_t i = 0; i < CODE_ITEMS_MAX; i++)
         code_set_add(&set, CODE_ITEM_FILE, "", sha256);
     assert_ok(code_set_check(&set, &err), &err);
     code_set_add(&set, CODE_ITEM_FILE, "", sha256);
     code_set_refuse(&set, "another");
     assert_err(code_set_check(&set, &err), &err, ERR_INPUT, "more than 200000 kernels, functions and files");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_kernel_that_moves_keeps_its_hash),
-        cmocka_unit_test(the_metadata_has_the_resources_of_kernels),
-        cmocka_unit_test(the_facts_are_of_the_code_for_the_nodes_gpu),
-        cmocka_unit_test(containers_copies_and_order_do_not_count),
-        cmocka_unit_test(cut_and_damaged_files_do_no_harm),
-        cmocka_unit_test(code_that_cannot_be_read_counts_as_its_bytes),
-        cmocka_unit_test(ptx_counts_where_there_is_no_cubin),
-        cmocka_unit_test(the_loaded_sections_make_a_host_file),
-        cmocka_unit_test(only_what_was_built_counts),
-        cmocka_unit_test(nothing_has_no_identity),
-        cmocka_unit_test(a_bound_that_is_exceeded_is_told_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

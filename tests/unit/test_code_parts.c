@@ -20,12 +20,11 @@ static struct span pack_zstd(size_t len)
     return (struct span){xrealloc(out, size), size};
 }
 
-static void zstandard_is_decoded_up_to_its_size(void **state)
+TEST(zstandard_is_decoded_up_to_its_size)
 {
     enum { LEN = 3 << 20 };
     size_t len;
     struct span packed = pack_zstd(LEN);
-    (void)state;
     AUTO_FREE uint8_t *whole = unpack_zstd(packed, LEN, &len);
     assert_non_null(whole);
     assert_int_equal(len, LEN);
@@ -36,7 +35,7 @@ static void zstandard_is_decoded_up_to_its_size(void **state)
     free((void *)packed.data);
 }
 
-static void damaged_zstandard_is_refused(void **state)
+TEST(damaged_zstandard_is_refused)
 {
     /* A window of 3.75 TiB, and a raw block in a frame that does not say its size: the size that the
      * container says limits both. */
@@ -44,7 +43,6 @@ static void damaged_zstandard_is_refused(void **state)
     static const uint8_t raw[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 0x58, 0x19, 0, 0, 'x', 'y', 'z'};
     struct span packed = pack_zstd(4096);
     size_t size;
-    (void)state;
     for (size_t len = 0; len < packed.len; len++) {
         AUTO_FREE uint8_t *copy = xmemdup(packed.data, len);
         assert_null(unpack_zstd((struct span){copy, len}, 1 << 20, &size));
@@ -61,12 +59,11 @@ static void damaged_zstandard_is_refused(void **state)
     assert_memory_equal(text, "xyz", 3);
 }
 
-static void lz4_is_decoded(void **state)
+TEST(lz4_is_decoded)
 {
     static const uint8_t good[] = {0x44, 'a', 'b', 'c', 'd', 4, 0, 0x10, 'e'};
     static const uint8_t before_the_begin[] = {0x14, 'a', 2, 0, 0x10, 'e'};
     size_t len;
-    (void)state;
     AUTO_FREE uint8_t *text = unpack_lz4((struct span){good, sizeof good}, 100, &len);
     assert_non_null(text);
     assert_int_equal(len, 13);
@@ -83,7 +80,7 @@ static void hash_masked(const struct mask *m, const char *text, char *out)
     sha256_end(&h, out);
 }
 
-static void folders_dates_and_generated_digits_are_masked(void **state)
+TEST(folders_dates_and_generated_digits_are_masked)
 {
     static const struct mask m = {.folder = {"/w/build/1", "/w/src"}};
     static const struct {
@@ -102,7 +99,6 @@ static void folders_dates_and_generated_digits_are_masked(void **state)
         {"_GLOBAL__N__1a2b3c4d x_1a2b3c4d", "_GLOBAL__N__1a2b3c4d x_00000000", false},
         {"", "x", false},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char a[SHA256_HEX_LEN + 1], b[SHA256_HEX_LEN + 1];
         hash_masked(&m, cases[i].a, a);
@@ -112,10 +108,9 @@ static void folders_dates_and_generated_digits_are_masked(void **state)
     }
 }
 
-static void a_long_name_is_cut_and_stays_distinct(void **state)
+TEST(a_long_name_is_cut_and_stays_distinct)
 {
     char name[3000], a[MASK_NAME_MAX], b[MASK_NAME_MAX];
-    (void)state;
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
     mask_name(name, a);
@@ -125,14 +120,13 @@ static void a_long_name_is_cut_and_stays_distinct(void **state)
     assert_string_not_equal(a, b);
 }
 
-static void messagepack_is_walked_within_its_bytes(void **state)
+TEST(messagepack_is_walked_within_its_bytes)
 {
     static const uint8_t good[] = {0x82, 0xa1, 'a', 0x93, 1,    0xc0, 0xcb, 0, 0,   0,  0,
                                    0,    0,    0,   0,    0xa1, 'b',  0xd9, 2, 'o', 'k'};
     static const uint8_t endless[] = {0xdd, 0xff, 0xff, 0xff, 0xff, 0xdd, 0xff, 0xff, 0xff, 0xff};
     struct msgpack m;
     size_t at;
-    (void)state;
     struct span s = {good, sizeof good};
     assert_true(msgpack_at(s, 0, &m));
     assert_int_equal(m.size, sizeof good);
@@ -144,17 +138,4 @@ static void messagepack_is_walked_within_its_bytes(void **state)
     for (size_t len = 0; len < sizeof good; len++)
         assert_false(msgpack_at((struct span){good, len}, 0, &m));
     assert_false(msgpack_at((struct span){endless, sizeof endless}, 0, &m));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zstandard_is_decoded_up_to_its_size),
-        cmocka_unit_test(damaged_zstandard_is_refused),
-        cmocka_unit_test(lz4_is_decoded),
-        cmocka_unit_test(folders_dates_and_generated_digits_are_masked),
-        cmocka_unit_test(a_long_name_is_cut_and_stays_distinct),
-        cmocka_unit_test(messagepack_is_walked_within_its_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,9 +67,8 @@ static void assert_range(const struct commit_range *r, enum range_kind kind, siz
     }
 }
 
-static void a_line_of_commits_is_counted(void **state)
+TEST(a_line_of_commits_is_counted)
 {
-    (void)state;
     static const char line[] = "a: b:a c:b d:c e:d";
     assert_range(range_of("line.db", line, 'b', 'e'), RANGE_ON, 3, true, "edc");
     assert_range(range_of("line1.db", line, 'd', 'e'), RANGE_ON, 1, true, "e");
@@ -78,18 +77,16 @@ static void a_line_of_commits_is_counted(void **state)
 }
 
 /* a - b - d - m, with c from a merged by m. */
-static void what_a_merge_brought_counts(void **state)
+TEST(what_a_merge_brought_counts)
 {
-    (void)state;
     static const char merge[] = "a: b:a c:a d:b m:dc";
     assert_range(range_of("merge.db", merge, 'd', 'm'), RANGE_ON, 2, true, "mc");
     assert_range(range_of("merge1.db", merge, 'c', 'm'), RANGE_ON, 3, true, "mdb");
     assert_range(range_of("merge2.db", merge, 'a', 'm'), RANGE_ON, 4, true, "mdcb");
 }
 
-static void branches_have_a_merge_base(void **state)
+TEST(branches_have_a_merge_base)
 {
-    (void)state;
     char a[COMMIT_ID_MAX];
     const struct commit_range *r = range_of("apart.db", "o: a:o b:a c:b x:a y:x", 'c', 'y');
     id_of('a', a);
@@ -98,50 +95,44 @@ static void branches_have_a_merge_base(void **state)
 }
 
 /* Two merges across: x and y are both best common ancestors of m and n, so neither is named. */
-static void two_merge_bases_are_not_one(void **state)
+TEST(two_merge_bases_are_not_one)
 {
-    (void)state;
     const struct commit_range *r = range_of("cross.db", "a: x:a y:a m:xy n:yx", 'm', 'n');
     assert_range(r, RANGE_APART, 1, true, "n");
     assert_string_equal(r->base, "");
 }
 
-static void histories_without_a_common_commit_are_apart(void **state)
+TEST(histories_without_a_common_commit_are_apart)
 {
-    (void)state;
     const struct commit_range *r = range_of("strangers.db", "a: b:a x: y:x", 'b', 'y');
     assert_range(r, RANGE_APART, 2, true, "yx");
     assert_string_equal(r->base, "");
 }
 
 /* The parents of c were never stored. */
-static void beyond_the_stored_history_there_are_more(void **state)
+TEST(beyond_the_stored_history_there_are_more)
 {
-    (void)state;
     assert_range(range_of("beyond.db", "c:b d:c e:d", 'a', 'e'), RANGE_OPEN, 3, false, "edc");
     assert_range(range_of("nothing.db", "", 'a', 'e'), RANGE_OPEN, 0, false, "");
 }
 
 /* d merges a branch whose beginning, x, is not stored: it may be an ancestor of b or not. */
-static void a_branch_of_unknown_beginning_is_at_least_that_long(void **state)
+TEST(a_branch_of_unknown_beginning_is_at_least_that_long)
 {
-    (void)state;
     assert_range(range_of("side.db", "b:a c:b y:x d:cy", 'b', 'd'), RANGE_ON, 3, false, "dcy");
 }
 
 /* Of e only the newest two commits are known, of b all: b may be an ancestor of e, and is. */
-static void the_history_of_the_first_may_end_too(void **state)
+TEST(the_history_of_the_first_may_end_too)
 {
-    (void)state;
     static const char history[] = "a: b:a d:c e:d";
     assert_range(range_of("first.db", history, 'e', 'b'), RANGE_OPEN, 2, false, "ba");
     assert_range(range_of("first1.db", history, 'b', 'e'), RANGE_OPEN, 2, false, "ed");
     assert_range(range_of("first2.db", "b:a c:b d:c", 'b', 'd'), RANGE_ON, 2, true, "dc");
 }
 
-static void nights_add_to_what_is_known(void **state)
+TEST(nights_add_to_what_is_known)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("nights.db");
     struct err err = {0};
     struct commit_range r;
@@ -154,9 +145,8 @@ static void nights_add_to_what_is_known(void **state)
     run_data_release(&y);
 }
 
-static void a_run_without_a_commit_has_no_range(void **state)
+TEST(a_run_without_a_commit_has_no_range)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("without.db");
     struct err err = {0};
     struct commit_range r;
@@ -169,15 +159,13 @@ static void a_run_without_a_commit_has_no_range(void **state)
 }
 
 /* Only a forged bundle has a commit among its own ancestors. */
-static void a_circle_ends(void **state)
+TEST(a_circle_ends)
 {
-    (void)state;
     assert_range(range_of("circle.db", "a:c b:a c:b", 'x', 'c'), RANGE_APART, 3, true, "cba");
 }
 
-static void a_long_list_is_cut(void **state)
+TEST(a_long_list_is_cut)
 {
-    (void)state;
     char line[512] = "A:";
     for (int c = 'B'; c <= 'Z'; c++)
         snprintf(line + strlen(line), sizeof line - strlen(line), " %c:%c", c, c - 1);
@@ -187,9 +175,8 @@ static void a_long_list_is_cut(void **state)
 }
 
 /* Between the ends there are more commits than are looked at. */
-static void a_search_has_an_end(void **state)
+TEST(a_search_has_an_end)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("search.db");
     struct err err = {0};
     struct commit_range r;
@@ -212,22 +199,4 @@ static void a_search_has_an_end(void **state)
     commit_list_release(&log);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_of_commits_is_counted),
-        cmocka_unit_test(what_a_merge_brought_counts),
-        cmocka_unit_test(branches_have_a_merge_base),
-        cmocka_unit_test(two_merge_bases_are_not_one),
-        cmocka_unit_test(histories_without_a_common_commit_are_apart),
-        cmocka_unit_test(beyond_the_stored_history_there_are_more),
-        cmocka_unit_test(a_branch_of_unknown_beginning_is_at_least_that_long),
-        cmocka_unit_test(the_history_of_the_first_may_end_too),
-        cmocka_unit_test(nights_add_to_what_is_known),
-        cmocka_unit_test(a_run_without_a_commit_has_no_range),
-        cmocka_unit_test(a_circle_ends),
-        cmocka_unit_test(a_long_list_is_cut),
-        cmocka_unit_test(a_search_has_an_end),
-    };
-    return cmocka_run_group_tests_name("commit_range", tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

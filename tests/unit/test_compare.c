@@ -43,9 +43,8 @@ static struct delta judge_cells(const double *base, int base_n, const double *no
     return d;
 }
 
-static void a_single_shot_needs_the_threshold(void **state)
+TEST(a_single_shot_needs_the_threshold)
 {
-    (void)state;
     const struct compare_options o = compare_defaults();
     const double base[] = {10.0}, slow[] = {11.0}, fast[] = {9.0}, near_[] = {10.3};
     struct delta d = judge_cells(base, 1, slow, 1, NULL, &o);
@@ -62,9 +61,8 @@ static void a_single_shot_needs_the_threshold(void **state)
     assert_int_equal(d.reason, REASON_INSUFFICIENT);
 }
 
-static void few_repetitions_show_their_spread(void **state)
+TEST(few_repetitions_show_their_spread)
 {
-    (void)state;
     const struct compare_options o = compare_defaults();
     const double calm[] = {10.0, 10.05, 9.95}, same[] = {10.1, 10.0, 10.05}, wild[] = {9.0, 12.0, 15.0},
                  slow[] = {11.0, 11.05, 10.95};
@@ -78,12 +76,11 @@ static void few_repetitions_show_their_spread(void **state)
 
 /* The same code twice, with a noise that exceeds the threshold by chance: a change in one case of twenty at
  * most. A change of three times the threshold is still found. */
-static void few_repetitions_seldom_raise_an_alarm(void **state)
+TEST(few_repetitions_seldom_raise_an_alarm)
 {
     enum { CASES = 2000 };
     const struct compare_options o = compare_defaults();
     struct stats_rng rng;
-    (void)state;
     stats_rng_seed(&rng, 11);
     for (int n = 2; n <= 3; n++) {
         int wrong = 0, found = 0;
@@ -105,9 +102,8 @@ static void few_repetitions_seldom_raise_an_alarm(void **state)
     }
 }
 
-static void four_a_side_are_ranked(void **state)
+TEST(four_a_side_are_ranked)
 {
-    (void)state;
     const struct compare_options o = compare_defaults();
     const double base[] = {10.0, 10.1, 9.9, 10.05}, slow[] = {11.0, 11.1, 10.9, 11.05},
                  mixed[] = {9.95, 12.0, 12.1, 10.02};
@@ -118,9 +114,8 @@ static void four_a_side_are_ranked(void **state)
     assert_int_equal(judge_cells(base, 4, mixed, 4, NULL, &o).verdict, VERDICT_NOISY);
 }
 
-static void five_a_side_get_an_interval(void **state)
+TEST(five_a_side_get_an_interval)
 {
-    (void)state;
     const struct compare_options o = compare_defaults();
     const double base[] = {10.0, 10.1, 9.9, 10.05, 9.95}, slow[] = {11.0, 11.1, 10.9, 11.05, 10.95},
                  same[] = {10.02, 10.08, 9.92, 10.03, 9.97};
@@ -140,9 +135,8 @@ static void five_a_side_get_an_interval(void **state)
     assert_int_equal(judge_cells(base, 5, little, 5, NULL, &turns).verdict, VERDICT_REGRESSED);
 }
 
-static void warm_up_and_failures_do_not_count(void **state)
+TEST(warm_up_and_failures_do_not_count)
 {
-    (void)state;
     struct draft d;
     struct comparison c;
     const struct compare_options o = compare_defaults();
@@ -170,9 +164,8 @@ static void warm_up_and_failures_do_not_count(void **state)
     run_data_release(&b);
 }
 
-static void a_metric_that_is_no_longer_printed_is_missing(void **state)
+TEST(a_metric_that_is_no_longer_printed_is_missing)
 {
-    (void)state;
     struct draft d;
     struct comparison c;
     const struct compare_options o = compare_defaults();
@@ -203,9 +196,8 @@ static void ask_for(struct run_data *run, const char *variant, int context)
     run->unmeasured->context = context;
 }
 
-static void what_one_side_lacks_is_a_finding(void **state)
+TEST(what_one_side_lacks_is_a_finding)
 {
-    (void)state;
     struct draft d;
     struct comparison c;
     const struct compare_options o = compare_defaults();
@@ -247,9 +239,8 @@ static struct history make_history(struct history_series *series, struct history
     return (struct history){.series = series, .count = 1, .nights = n};
 }
 
-static void nights_judge_a_night(void **state)
+TEST(nights_judge_a_night)
 {
-    (void)state;
     const struct compare_options o = compare_defaults();
     struct history_series series;
     struct history_point points[20];
@@ -286,9 +277,8 @@ static void nights_judge_a_night(void **state)
 }
 
 /* Without a base the nights before say what there was. */
-static void what_nights_had_and_a_night_lacks_is_a_finding(void **state)
+TEST(what_nights_had_and_a_night_lacks_is_a_finding)
 {
-    (void)state;
     struct draft d;
     struct comparison c;
     struct compare_options o = compare_defaults();
@@ -328,9 +318,8 @@ static void what_nights_had_and_a_night_lacks_is_a_finding(void **state)
     run_data_release(&now);
 }
 
-static void other_metrics_are_held_against_the_nights_too(void **state)
+TEST(other_metrics_are_held_against_the_nights_too)
 {
-    (void)state;
     struct draft d;
     struct comparison c;
     struct compare_options o = compare_defaults();
@@ -355,9 +344,8 @@ static void other_metrics_are_held_against_the_nights_too(void **state)
     run_data_release(&now);
 }
 
-static void a_short_history_is_not_used(void **state)
+TEST(a_short_history_is_not_used)
 {
-    (void)state;
     const struct compare_options o = compare_defaults();
     struct history_series series;
     struct history_point points[20];
@@ -369,9 +357,8 @@ static void a_short_history_is_not_used(void **state)
     assert_int_equal(d.reference.history_n, 7);
 }
 
-static void a_baseline_of_several_runs_is_its_median(void **state)
+TEST(a_baseline_of_several_runs_is_its_median)
 {
-    (void)state;
     struct compare_options o = compare_defaults();
     struct history_series series;
     struct history_point points[20];
@@ -388,9 +375,8 @@ static void a_baseline_of_several_runs_is_its_median(void **state)
 }
 
 /* Nobody made the improvement of the ninth night the baseline: a loss since then counts all the same. */
-static void a_loss_since_an_improvement_counts_against_an_older_base(void **state)
+TEST(a_loss_since_an_improvement_counts_against_an_older_base)
 {
-    (void)state;
     struct compare_options o = compare_defaults();
     struct history_series series;
     struct history_point points[20];
@@ -411,9 +397,8 @@ static void a_loss_since_an_improvement_counts_against_an_older_base(void **stat
 }
 
 /* Among 400 cells a value of t that is news in one cell is none. */
-static void many_cells_are_corrected_for(void **state)
+TEST(many_cells_are_corrected_for)
 {
-    (void)state;
     enum { CELLS = 400 };
     struct comparison c;
     struct draft d;
@@ -444,9 +429,8 @@ static void many_cells_are_corrected_for(void **state)
     free(points);
 }
 
-static void every_metric_knows_its_direction(void **state)
+TEST(every_metric_knows_its_direction)
 {
-    (void)state;
     struct comparison c;
     struct draft d;
     struct compare_options o = compare_defaults();
@@ -475,9 +459,8 @@ static void every_metric_knows_its_direction(void **state)
     run_data_release(&b);
 }
 
-static void a_changed_environment_is_shown(void **state)
+TEST(a_changed_environment_is_shown)
 {
-    (void)state;
     struct comparison c;
     const struct compare_options o = compare_defaults();
     const double v[] = {1};
@@ -501,9 +484,8 @@ static void a_changed_environment_is_shown(void **state)
     run_data_release(&b);
 }
 
-static void oddities_are_flagged_not_dropped(void **state)
+TEST(oddities_are_flagged_not_dropped)
 {
-    (void)state;
     const struct compare_options o = compare_defaults();
     const double base[] = {10, 10.01, 9.99, 10, 10.02}, now[] = {14, 10.01, 9.99, 10, 10.02};
     struct delta d = judge_cells(base, 5, now, 5, NULL, &o);
@@ -514,9 +496,8 @@ static void oddities_are_flagged_not_dropped(void **state)
     assert_false(d.doubts.outlier || d.doubts.slow_first);
 }
 
-static void variants_are_set_against_each_other(void **state)
+TEST(variants_are_set_against_each_other)
 {
-    (void)state;
     struct err err = {0};
     struct draft d;
     draft_night(&d, 0);
@@ -540,28 +521,4 @@ static void variants_are_set_against_each_other(void **state)
     run_data_release(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_single_shot_needs_the_threshold),
-        cmocka_unit_test(few_repetitions_show_their_spread),
-        cmocka_unit_test(few_repetitions_seldom_raise_an_alarm),
-        cmocka_unit_test(four_a_side_are_ranked),
-        cmocka_unit_test(five_a_side_get_an_interval),
-        cmocka_unit_test(warm_up_and_failures_do_not_count),
-        cmocka_unit_test(a_metric_that_is_no_longer_printed_is_missing),
-        cmocka_unit_test(what_one_side_lacks_is_a_finding),
-        cmocka_unit_test(nights_judge_a_night),
-        cmocka_unit_test(what_nights_had_and_a_night_lacks_is_a_finding),
-        cmocka_unit_test(other_metrics_are_held_against_the_nights_too),
-        cmocka_unit_test(a_short_history_is_not_used),
-        cmocka_unit_test(a_baseline_of_several_runs_is_its_median),
-        cmocka_unit_test(a_loss_since_an_improvement_counts_against_an_older_base),
-        cmocka_unit_test(many_cells_are_corrected_for),
-        cmocka_unit_test(every_metric_knows_its_direction),
-        cmocka_unit_test(a_changed_environment_is_shown),
-        cmocka_unit_test(oddities_are_flagged_not_dropped),
-        cmocka_unit_test(variants_are_set_against_each_other),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -42,23 +42,21 @@ static void of_tickets(void (*write)(const struct comparison *, struct buf *), c
     buf_release(&out);
 }
 
-static void what_has_no_context_is_named_without(void **state)
+TEST(what_has_no_context_is_named_without)
 {
-    (void)state;
     holds(compare_write_junit, 4096, "classname=\"v3\" name=\"context 4096 prefill_s\">");
     holds(compare_write_junit, 0, "classname=\"v3\" name=\"prefill_s\">");
     holds(compare_write_github, 4096, "::error title=v3 at 4096 regressed::prefill_s +8.0 %25");
     holds(compare_write_github, 0, "::error title=v3 regressed::prefill_s +8.0 %25");
 }
 
-static void a_common_factor_of_most_cells_is_titled_so(void **state)
+TEST(a_common_factor_of_most_cells_is_titled_so)
 {
     struct comparison c = {
         .now_id = "now",
         .primary = METRIC_PREFILL_S,
         .shift = {.known = true, .found = true, .worse = true, .ratio = 1.1, .cells = 9, .agree = 6}};
     struct buf out;
-    (void)state;
     buf_init(&out, 4096);
     compare_write_github(&c, &out);
     assert_non_null(strstr(buf_str(&out), "::error title=most cells::Most cells are"));
@@ -70,9 +68,8 @@ static void a_common_factor_of_most_cells_is_titled_so(void **state)
 }
 
 /* A mistyped run id would otherwise show as a page of changes. */
-static void runs_of_two_tickets_are_told_apart(void **state)
+TEST(runs_of_two_tickets_are_told_apart)
 {
-    (void)state;
     const char *words = "The runs are of different tickets: the base of B3.89, the other of B3.90.";
     char line[256];
     snprintf(line, sizeof line, "<system-out>%s</system-out>\n</testsuite>", words);
@@ -86,24 +83,12 @@ static void runs_of_two_tickets_are_told_apart(void **state)
     of_tickets(compare_write_github, "B3.89", "B3.90", line, true);
 }
 
-static void one_ticket_needs_no_word(void **state)
+TEST(one_ticket_needs_no_word)
 {
-    (void)state;
     of_tickets(compare_write_junit, "a", "a", "different tickets", false);
     of_tickets(compare_write_junit, "a", "a", "<property name=\"base_ticket\" value=\"a\"/>", true);
     of_tickets(compare_write_junit, "", "a", "base_ticket", false);
     of_tickets(compare_write_junit, "", "a", "<property name=\"now_ticket\" value=\"a\"/>", true);
     of_tickets(compare_write_github, "a", "a", "different tickets", false);
     of_tickets(compare_write_github, "", "a", "different tickets", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_has_no_context_is_named_without),
-        cmocka_unit_test(a_common_factor_of_most_cells_is_titled_so),
-        cmocka_unit_test(runs_of_two_tickets_are_told_apart),
-        cmocka_unit_test(one_ticket_needs_no_word),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,10 +70,9 @@ static void assert_look(const char *kind, const char *hierarchy, bool memory)
     assert_int_equal(json_is_true(json_object_get(look, "memory")), memory);
 }
 
-static void its_own_folder_is_found_in_version_2(void **state)
+TEST_BETWEEN(its_own_folder_is_found_in_version_2, begin, NULL)
 {
     struct hierarchy h;
-    (void)state;
     put_mounts(v2_mount);
     put("proc/self/cgroup", "0::/user.slice/a b.scope\n");
     hierarchy_read(&h, &layout);
@@ -85,10 +84,9 @@ static void its_own_folder_is_found_in_version_2(void **state)
     assert_look("cgroup", "v2", true);
 }
 
-static void a_mount_that_shows_a_part_is_followed(void **state)
+TEST_BETWEEN(a_mount_that_shows_a_part_is_followed, begin, NULL)
 {
     struct hierarchy h;
-    (void)state;
     put_mounts("31 24 0:27 /docker/1 %s/cg rw - cgroup2 cgroup2 rw\n");
     put("proc/self/cgroup", "0::/docker/1/job\n");
     put_group("cg/job");
@@ -102,10 +100,9 @@ static void a_mount_that_shows_a_part_is_followed(void **state)
     assert_string_equal(h.own, "");
 }
 
-static void a_hybrid_node_is_told_from_one_of_version_1(void **state)
+TEST_BETWEEN(a_hybrid_node_is_told_from_one_of_version_1, begin, NULL)
 {
     struct hierarchy h;
-    (void)state;
     put_group("cg");
     put_group("memory/x");
     put_group("pids");
@@ -119,9 +116,8 @@ static void a_hybrid_node_is_told_from_one_of_version_1(void **state)
     assert_look("group", "v1", false);
 }
 
-static void nothing_is_made_of_damaged_mounts(void **state)
+TEST_BETWEEN(nothing_is_made_of_damaged_mounts, begin, NULL)
 {
-    (void)state;
     put_group("cg");
     put("proc/self/cgroup", "0::/\nx\n:\n::\n");
     put("proc/self/mountinfo",
@@ -161,13 +157,12 @@ static void user_lingers(void)
     put(path, "");
 }
 
-static void systemd_is_asked_for_a_scope(void **state)
+TEST_BETWEEN(systemd_is_asked_for_a_scope, begin, NULL)
 {
     struct contain c;
     struct err err = {0};
     char script[4 * FS_PATH_MAX], asked[4096];
     const struct contain_run none = {.name = "run-1", .recorded = true};
-    (void)state;
     put_session();
     put_group("cg/k.scope");
     snprintf(script, sizeof script, "echo 0::/k.scope >%s", in_scratch("proc/self/cgroup"));
@@ -184,13 +179,12 @@ static void systemd_is_asked_for_a_scope(void **state)
     contain_close(&c);
 }
 
-static void without_a_scope_the_node_says_why(void **state)
+TEST_BETWEEN(without_a_scope_the_node_says_why, begin, NULL)
 {
     struct contain c;
     struct err err = {0};
     const struct contain_run none = {.name = "run-1", .recorded = true},
                              some = {.name = "run-1", .recorded = true, .limits = {.memory_bytes = 1 << 30}};
-    (void)state;
     if (geteuid() == 0)
         return; /* root is left with the folder that it can write */
     put_session();
@@ -204,11 +198,10 @@ static void without_a_scope_the_node_says_why(void **state)
     contain_close(&c);
 }
 
-static void a_scope_that_systemd_refuses_is_no_scope(void **state)
+TEST_BETWEEN(a_scope_that_systemd_refuses_is_no_scope, begin, NULL)
 {
     struct hierarchy after;
     char why[SCOPE_WHY_MAX];
-    (void)state;
     put_session();
     put_systemd("echo no such bus >&2; exit 1");
     user_lingers();
@@ -217,12 +210,11 @@ static void a_scope_that_systemd_refuses_is_no_scope(void **state)
 }
 
 /* The next executor must not remove what a damaged record names. */
-static void a_damaged_record_removes_nothing(void **state)
+TEST_BETWEEN(a_damaged_record_removes_nothing, begin, NULL)
 {
     struct contain c = {.record = ""};
     struct err err = {0};
     size_t left;
-    (void)state;
     put("precious/kernsweep-x/file", "x");
     put_group("cg/other");
     snprintf(c.at.own, sizeof c.at.own, "%s", in_scratch("cg"));
@@ -248,12 +240,11 @@ static _Noreturn void look_at_own_group(const struct contain_group *g, bool insi
     _exit(read && strstr(text, strrchr(g->folder[0], '/')) ? 0 : 1);
 }
 
-static void a_child_is_in_its_group_however_it_got_there(void **state)
+TEST(a_child_is_in_its_group_however_it_got_there)
 {
     static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
     struct contain_group g = CONTAIN_GROUP_OFF;
     char name[64];
-    (void)state;
     snprintf(name, sizeof name, "kernsweep-unit-%d", (int)getpid());
     for (size_t i = 0; i < COUNT(roots) && !g.on; i++) {
         struct contain_place place = {.memory = ""};
@@ -275,12 +266,11 @@ static void a_child_is_in_its_group_however_it_got_there(void **state)
     assert_true(contain_group_close(&g));
 }
 
-static void a_group_that_is_off_forks_as_usual(void **state)
+TEST(a_group_that_is_off_forks_as_usual)
 {
     const struct contain_group off = CONTAIN_GROUP_OFF;
     bool inside = true;
     int status;
-    (void)state;
     pid_t pid = contain_group_fork(&off, &inside);
     if (pid == 0)
         _exit(inside ? 1 : contain_group_enter(&off, inside));
@@ -288,10 +278,9 @@ static void a_group_that_is_off_forks_as_usual(void **state)
     assert_int_equal(status, 0);
 }
 
-static void sizes_are_read_as_people_write_them(void **state)
+TEST(sizes_are_read_as_people_write_them)
 {
     int64_t bytes = 0;
-    (void)state;
     assert_true(size_parse("32G", &bytes) && bytes == 32LL << 30);
     assert_true(size_parse("512M", &bytes) && bytes == 512LL << 20);
     assert_true(size_parse("1048576", &bytes) && bytes == 1 << 20);
@@ -320,12 +309,11 @@ static void assert_words(const struct engine_run *r, const char *const *wanted)
             fail_msg("no \"%s\" in: %s", *wanted, all);
 }
 
-static void each_engine_is_told_of_the_gpus_in_its_own_words(void **state)
+TEST(each_engine_is_told_of_the_gpus_in_its_own_words)
 {
     struct strvec env = {.v = NULL};
     struct engine_run r = {
         .container = &image, .name = "n", .mark = "m", .run_id = "r", .cwd = "/w", .env = &env};
-    (void)state;
     r.uuid[0] = "GPU-1";
     r.uuid[1] = "GPU-2";
     r.engine = ENGINE_DOCKER;
@@ -346,12 +334,11 @@ static void each_engine_is_told_of_the_gpus_in_its_own_words(void **state)
                                            "--group-add 44 --group-add 105 ", NULL});
 }
 
-static void the_environment_goes_by_name_and_only_what_is_new(void **state)
+TEST(the_environment_goes_by_name_and_only_what_is_new)
 {
     AUTO(strvec_release) struct strvec env = {.v = NULL};
     AUTO(strvec_release) struct strvec out = {.v = NULL};
     struct err err = {0};
-    (void)state;
     setenv("KERNSWEEP_SAME", "x", 1);
     strvec_pushl(&env, "KERNSWEEP_SAME=x", "PATH=/x", "HOME=/x", "NEW=secret value", NULL);
     struct engine_run r = {.engine = ENGINE_DOCKER,
@@ -372,22 +359,4 @@ static void the_environment_goes_by_name_and_only_what_is_new(void **state)
     assert_int_equal(engine_run_argv(&r, program_argv, &out, &err), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(its_own_folder_is_found_in_version_2, begin),
-        cmocka_unit_test_setup(a_mount_that_shows_a_part_is_followed, begin),
-        cmocka_unit_test_setup(a_hybrid_node_is_told_from_one_of_version_1, begin),
-        cmocka_unit_test_setup(nothing_is_made_of_damaged_mounts, begin),
-        cmocka_unit_test_setup(systemd_is_asked_for_a_scope, begin),
-        cmocka_unit_test_setup(without_a_scope_the_node_says_why, begin),
-        cmocka_unit_test_setup(a_scope_that_systemd_refuses_is_no_scope, begin),
-        cmocka_unit_test_setup(a_damaged_record_removes_nothing, begin),
-        cmocka_unit_test(each_engine_is_told_of_the_gpus_in_its_own_words),
-        cmocka_unit_test(the_environment_goes_by_name_and_only_what_is_new),
-        cmocka_unit_test(a_child_is_in_its_group_however_it_got_there),
-        cmocka_unit_test(a_group_that_is_off_forks_as_usual),
-        cmocka_unit_test(sizes_are_read_as_people_write_them),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

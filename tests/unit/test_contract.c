@@ -236,9 +236,8 @@ static void assert_object(const json_t *root, size_t i)
         }
 }
 
-static void schemas_say_what_the_tables_say(void **state)
+TEST(schemas_say_what_the_tables_say)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(objects); i++) {
         char path[64];
         struct err err = {0};
@@ -251,9 +250,8 @@ static void schemas_say_what_the_tables_say(void **state)
 }
 
 /* In a job a shape has one value for each dimension, and may leave any out. */
-static void shapes_of_jobs_have_the_same_bounds(void **state)
+TEST(shapes_of_jobs_have_the_same_bounds)
 {
-    (void)state;
     struct err err = {0};
     json_auto_t *root = json_load("schemas/job.schema.json", 1 << 20, &err);
     const json_t *shape = at_pointer(root, "/$defs/variant/properties/shape");
@@ -299,9 +297,8 @@ static int read_sample(struct sample *s, const char *text, enum document in, str
     return keys_read(&at, in, &table, 1, err);
 }
 
-static void rows_are_read_and_have_defaults(void **state)
+TEST(rows_are_read_and_have_defaults)
 {
-    (void)state;
     struct sample s;
     struct err err = {0};
     assert_ok(read_sample(&s, "{\"version\":\"v1\"}", IN_PLAN, &err), &err);
@@ -319,9 +316,8 @@ static void rows_are_read_and_have_defaults(void **state)
     assert_true(s.number == 0.5);
 }
 
-static void what_no_row_accepts_is_refused(void **state)
+TEST(what_no_row_accepts_is_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *place, *says;
         enum document in;
@@ -351,15 +347,4 @@ static void what_no_row_accepts_is_refused(void **state)
             fail_msg("%s was accepted", cases[i].text);
         assert_err(-1, &err, ERR_INPUT, cases[i].place, cases[i].says);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_read_and_have_defaults),
-        cmocka_unit_test(what_no_row_accepts_is_refused),
-        cmocka_unit_test(schemas_say_what_the_tables_say),
-        cmocka_unit_test(shapes_of_jobs_have_the_same_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,9 +26,8 @@ static int parse(const char *text, struct counter_list *out, struct err *err)
 }
 
 /* As Nsight Compute 2025 wrote it on an H100: three launches of one kernel, with hundreds of columns. */
-static void the_table_of_ncu_is_read(void **state)
+TEST(the_table_of_ncu_is_read)
 {
-    (void)state;
     struct err err = {0};
     struct counter_list l;
     AUTO(buf_release) struct buf text = {.max = 1 << 20};
@@ -45,9 +44,8 @@ static void the_table_of_ncu_is_read(void **state)
     counter_list_release(&l);
 }
 
-static void launches_of_a_kernel_are_averaged(void **state)
+TEST(launches_of_a_kernel_are_averaged)
 {
-    (void)state;
     struct err err;
     struct counter_list l;
     assert_ok(parse("==PROF== Connected\n"
@@ -66,9 +64,8 @@ static void launches_of_a_kernel_are_averaged(void **state)
     counter_list_release(&l);
 }
 
-static void the_table_of_rocprofv3_is_read(void **state)
+TEST(the_table_of_rocprofv3_is_read)
 {
-    (void)state;
     struct err err;
     struct counter_list l;
     assert_ok(parse("\"Dispatch_Id\",\"Kernel_Name\",\"Counter_Name\",\"Counter_Value\"\n"
@@ -82,9 +79,8 @@ static void the_table_of_rocprofv3_is_read(void **state)
     counter_list_release(&l);
 }
 
-static void other_tables_are_refused(void **state)
+TEST(other_tables_are_refused)
 {
-    (void)state;
     struct err err;
     struct counter_list l;
     assert_err(parse("a,b\n1,2\n", &l, &err), &err, ERR_INPUT, "table.csv",
@@ -105,9 +101,8 @@ static void put_counter(struct counter_list *l, const char *variant, const char 
     c->value = value;
 }
 
-static void what_differs_most_comes_first(void **state)
+TEST(what_differs_most_comes_first)
 {
-    (void)state;
     struct counter_list base = {0}, now = {0};
     struct counter_changes c;
     put_counter(&base, "a", "k", "doubled", 10);
@@ -145,9 +140,8 @@ static void what_differs_most_comes_first(void **state)
     counter_list_release(&now);
 }
 
-static void counters_of_a_run_come_back(void **state)
+TEST(counters_of_a_run_come_back)
 {
-    (void)state;
     struct err err = {0};
     AUTO(store_close) struct store s = open_store("counters.db");
     struct draft d;
@@ -178,9 +172,8 @@ static void counters_of_a_run_come_back(void **state)
     assert_int_equal(l.count, 0);
 }
 
-static void commands_name_what_is_counted(void **state)
+TEST(commands_name_what_is_counted)
 {
-    (void)state;
     struct counters c = {.on = true, .name = {"a__b.sum", "c__d"}, .count = 2};
     struct strvec argv = {0};
     AUTO(buf_release) struct buf line = {.max = 4096};
@@ -201,21 +194,11 @@ static void commands_name_what_is_counted(void **state)
     strvec_release(&argv);
 }
 
-static void the_driver_says_who_may_count(void **state)
+TEST(the_driver_says_who_may_count)
 {
-    (void)state;
     assert_true(profiler_is_admin_only("ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 1\n"));
     assert_false(profiler_is_admin_only("RmProfilingAdminOnly: 0\n"));
     assert_false(profiler_is_admin_only(""));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_of_ncu_is_read),       cmocka_unit_test(launches_of_a_kernel_are_averaged),
-        cmocka_unit_test(the_table_of_rocprofv3_is_read), cmocka_unit_test(other_tables_are_refused),
-        cmocka_unit_test(what_differs_most_comes_first),  cmocka_unit_test(counters_of_a_run_come_back),
-        cmocka_unit_test(commands_name_what_is_counted),  cmocka_unit_test(the_driver_says_who_may_count),
-    };
-    return cmocka_run_group_tests_name("counters", tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

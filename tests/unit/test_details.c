@@ -37,13 +37,12 @@ static const char *bundle_with_code(const char *name, const char *run_id, const 
     return in_scratch(name);
 }
 
-static void the_code_identity_comes_back(void **state)
+TEST(the_code_identity_comes_back)
 {
     AUTO(store_close) struct store s = open_store("code.db");
     struct err err = {0};
     struct run_details d;
     struct run_data r;
-    (void)state;
     const char *dir = bundle_with_code("code", "code-1",
                                        "{\"schema\":\"kernsweep.code/1\",\"kind\":\"device\",\"sha256\":"
                                        "\"" HASH "\",\"kernels\":[{\"name\":\"_Z3onePf\",\"sha256\":"
@@ -73,12 +72,11 @@ static const char *bundle_with_kernel(const char *name, const char *members)
     return bundle_with_code(name, name, code);
 }
 
-static void resources_and_instructions_of_a_kernel_come_back(void **state)
+TEST(resources_and_instructions_of_a_kernel_come_back)
 {
     AUTO(store_close) struct store s = open_store("facts.db");
     struct err err = {0};
     struct run_details d;
-    (void)state;
     int64_t key = must_ingest(
         &s,
         bundle_with_kernel(
@@ -99,10 +97,9 @@ static void resources_and_instructions_of_a_kernel_come_back(void **state)
     details_release(&d);
 }
 
-static void an_unknown_code_identity_is_none(void **state)
+TEST(an_unknown_code_identity_is_none)
 {
     AUTO(store_close) struct store s = open_store("unknown.db");
-    (void)state;
     must_ingest(&s,
                 bundle_with_code("unknown", "code-2",
                                  "{\"schema\":\"kernsweep.code/1\",\"kind\":\"unknown\",\"reason\":"
@@ -111,7 +108,7 @@ static void an_unknown_code_identity_is_none(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM variant WHERE code_sha256 IS NOT NULL"), 0);
 }
 
-static void what_is_no_code_identity_is_left_out_with_its_place(void **state)
+TEST(what_is_no_code_identity_is_left_out_with_its_place)
 {
     static const char *const bad[][2] = {
         {"{\"schema\":\"kernsweep.code/9\",\"kind\":\"device\"}", "kernsweep.code/9"},
@@ -126,7 +123,6 @@ static void what_is_no_code_identity_is_left_out_with_its_place(void **state)
          "$.kernels[0]"},
     };
     AUTO(store_close) struct store s = open_store("bad-code.db");
-    (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
         char name[32];
         snprintf(name, sizeof name, "bad-code-%zu", i);
@@ -143,12 +139,11 @@ static const char gates[] =
     "[{\"gate\":\"correct\",\"status\":\"OK\",\"reason\":\"\",\"wall_s\":0.5},"
     "{\"gate\":\"no spill\",\"status\":\"GATE_FAILED\",\"reason\":\"528 > 0\",\"wall_s\":null}]";
 
-static void gates_files_and_resources_come_back(void **state)
+TEST(gates_files_and_resources_come_back)
 {
     AUTO(store_close) struct store s = open_store("details.db");
     struct err err = {0};
     struct run_details d;
-    (void)state;
     int64_t key = must_ingest(&s, bundle_with("one", "details-1", gates, resources), NULL);
     assert_ok(details_load(&s, key, &d, &err), &err);
     assert_int_equal(d.n_gates, 2);
@@ -172,12 +167,11 @@ static void gates_files_and_resources_come_back(void **state)
 }
 
 /* Its summary alone has the reason. */
-static void the_summary_of_a_blocked_run_is_kept(void **state)
+TEST(the_summary_of_a_blocked_run_is_kept)
 {
     AUTO(store_close) struct store s = open_store("blocked.db");
     struct err err = {0};
     struct run_details d;
-    (void)state;
     make_bundle("blocked", "details-blocked");
     json_t *summary = get_json("blocked", "summary.json");
     json_object_set_new(summary, "status", json_string("BLOCKED"));
@@ -197,24 +191,22 @@ static void the_summary_of_a_blocked_run_is_kept(void **state)
     details_release(&d);
 }
 
-static void an_unchanged_build_is_kept_once(void **state)
+TEST(an_unchanged_build_is_kept_once)
 {
     AUTO(store_close) struct store s = open_store("shared.db");
-    (void)state;
     must_ingest(&s, bundle_with("first", "details-2", gates, resources), NULL);
     must_ingest(&s, bundle_with("second", "details-3", gates, resources), NULL);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM file WHERE document_id IS NOT NULL"), 2);
     assert_int_equal(query_int(&s, "SELECT count(DISTINCT document_id) FROM file"), 1);
 }
 
-static void what_is_no_gate_is_left_out_with_its_place(void **state)
+TEST(what_is_no_gate_is_left_out_with_its_place)
 {
     static const char *const bad[][2] = {
         {"[{\"gate\":\"x\",\"status\":\"MAYBE\"}]", "MAYBE"},
         {"[{\"gate\":7,\"status\":\"OK\"}]", "gate"},
     };
     AUTO(store_close) struct store s = open_store("bad.db");
-    (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
         char name[32];
         snprintf(name, sizeof name, "bad-%zu", i);
@@ -227,27 +219,12 @@ static void what_is_no_gate_is_left_out_with_its_place(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM gate"), 0);
 }
 
-static void a_run_that_goes_takes_its_details_along(void **state)
+TEST(a_run_that_goes_takes_its_details_along)
 {
     AUTO(store_close) struct store s = open_store("gone.db");
-    (void)state;
     must_ingest(&s, bundle_with("gone", "details-4", gates, resources), NULL);
     assert_int_equal(sqlite3_exec(s.db, "DELETE FROM run", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(query_int(&s, "SELECT (SELECT count(*) FROM gate) + (SELECT count(*) FROM file)"), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gates_files_and_resources_come_back),
-        cmocka_unit_test(the_summary_of_a_blocked_run_is_kept),
-        cmocka_unit_test(an_unchanged_build_is_kept_once),
-        cmocka_unit_test(what_is_no_gate_is_left_out_with_its_place),
-        cmocka_unit_test(the_code_identity_comes_back),
-        cmocka_unit_test(resources_and_instructions_of_a_kernel_come_back),
-        cmocka_unit_test(an_unknown_code_identity_is_none),
-        cmocka_unit_test(what_is_no_code_identity_is_left_out_with_its_place),
-        cmocka_unit_test(a_run_that_goes_takes_its_details_along),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -20,9 +20,8 @@ static void assert_line(const json_t *lines, size_t i, const char *want)
     assert_string_equal(json_string_value(json_array_get(lines, i)), want);
 }
 
-static void lines_are_ordered_from_worst_to_best(void **state)
+TEST(lines_are_ordered_from_worst_to_best)
 {
-    (void)state;
     struct run_variant variants[] = {{.name = "v4", .status = STATUS_GATE_FAILED, .reason = "\033[2J"}};
     const struct run_data run = {.variants = variants, .n_variants = 1};
     struct delta deltas[] = {cell("a", 1, VERDICT_IMPROVED, 0.5), cell("a", 2, VERDICT_UNCHANGED, 1),
@@ -40,9 +39,8 @@ static void lines_are_ordered_from_worst_to_best(void **state)
 }
 
 /* It was measured again only to tell whose the factor is that all cells share. */
-static void what_confirming_said_of_all_cells_is_not_said_of_one(void **state)
+TEST(what_confirming_said_of_all_cells_is_not_said_of_one)
 {
-    (void)state;
     const struct run_data run = {0};
     struct delta deltas[] = {cell("a", 1, VERDICT_IMPROVED, 0.9)};
     deltas[0].confirmation = CONFIRM_STANDS;
@@ -52,9 +50,8 @@ static void what_confirming_said_of_all_cells_is_not_said_of_one(void **state)
     json_decref(lines);
 }
 
-static void the_verdicts_in_a_line_have_what_cells_share_and_all_cells(void **state)
+TEST(the_verdicts_in_a_line_have_what_cells_share_and_all_cells)
 {
-    (void)state;
     char text[DIGEST_VERDICTS_MAX];
     struct comparison c = {.primary = METRIC_PREFILL_S};
     c.verdicts[VERDICT_REGRESSED] = 1;
@@ -80,9 +77,8 @@ static void the_verdicts_in_a_line_have_what_cells_share_and_all_cells(void **st
     assert_true(strncmp(text, "another GPU: +8.0 % together; ", 30) == 0);
 }
 
-static void lines_beyond_the_maximum_are_counted(void **state)
+TEST(lines_beyond_the_maximum_are_counted)
 {
-    (void)state;
     struct run_variant variant = {.name = "v", .status = STATUS_OK};
     struct run_test tests[30] = {0};
     for (int i = 0; i < 30; i++) {
@@ -98,9 +94,8 @@ static void lines_beyond_the_maximum_are_counted(void **state)
     json_decref(lines);
 }
 
-static void commits_stand_before_the_cells_that_changed(void **state)
+TEST(commits_stand_before_the_cells_that_changed)
 {
-    (void)state;
     const struct run_data run = {0};
     struct delta deltas[] = {cell("b", 2, VERDICT_REGRESSED, 1.5)};
     struct comparison c = {.deltas = deltas, .count = 1, .primary = METRIC_PREFILL_S};
@@ -114,15 +109,4 @@ static void commits_stand_before_the_cells_that_changed(void **state)
     lines = digest_lines(&run, &c, "a1b2c3d..e4f5a6b, 3 commits");
     assert_int_equal(json_array_size(lines), 0);
     json_decref(lines);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_ordered_from_worst_to_best),
-        cmocka_unit_test(what_confirming_said_of_all_cells_is_not_said_of_one),
-        cmocka_unit_test(the_verdicts_in_a_line_have_what_cells_share_and_all_cells),
-        cmocka_unit_test(lines_beyond_the_maximum_are_counted),
-        cmocka_unit_test(commits_stand_before_the_cells_that_changed)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

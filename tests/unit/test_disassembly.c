@@ -63,10 +63,9 @@ static void print_amd(char *out, size_t size, unsigned offset, unsigned distance
              offset + 32, offset + 32, offset + 40, offset + 44, offset + 48, offset + 52, offset + 56);
 }
 
-static void amd_instructions_and_loops(void **state)
+TEST(amd_instructions_and_loops)
 {
     char text[4096];
-    (void)state;
     print_amd(text, sizeof text, 0x1700, 0x128);
     for (size_t piece = 1; piece < 200; piece += 13) {
         struct seen s = parse(DISASSEMBLY_LLVM, text, piece);
@@ -94,23 +93,21 @@ static void amd_instructions_and_loops(void **state)
     }
 }
 
-static void code_that_moved_gives_the_same_listing(void **state)
+TEST(code_that_moved_gives_the_same_listing)
 {
     char here[4096], there[4096];
-    (void)state;
     print_amd(here, sizeof here, 0x1700, 0x128);
     print_amd(there, sizeof there, 0x2a00, 0x9c0);
     struct seen a = parse(DISASSEMBLY_LLVM, here, 100), b = parse(DISASSEMBLY_LLVM, there, 100);
     assert_string_equal(a.listing, b.listing);
 }
 
-static void scratch_by_buffers(void **state)
+TEST(scratch_by_buffers)
 {
     static const char *const line =
         ":\n\tbuffer_store_dword v5, off, s[8:11], 0 offset:632 // 000000000100: E0\n"
         "\tbuffer_load_dword v5, v1, s[8:11], 0 offen // 000000000108: E0\n";
     char text[512];
-    (void)state;
     snprintf(text, sizeof text, "0000000000000100 <ks>%s", line);
     struct seen s = parse(DISASSEMBLY_LLVM, text, 64);
     assert_int_equal(s.last.instructions[INSTRUCTION_SCRATCH], 1);
@@ -122,7 +119,7 @@ static void scratch_by_buffers(void **state)
     assert_int_equal(s.last.instructions[INSTRUCTION_GLOBAL_STORE], 1);
 }
 
-static void nvidia_instructions_and_loops(void **state)
+TEST(nvidia_instructions_and_loops)
 {
     static const char text[] =
         "\t.target\tsm_90a\n"
@@ -144,7 +141,6 @@ static void nvidia_instructions_and_loops(void **state)
         ".L_x_9:\n"
         "\t.section\t.text.other,\"ax\",@progbits\n"
         "        /*0000*/                   NOP;\n";
-    (void)state;
     struct seen s = parse(DISASSEMBLY_NVDISASM, text, 11);
     assert_int_equal(s.count, 1);
     assert_string_equal(s.listing, "  LDC R1, c[0x0][0x28]\n"
@@ -164,10 +160,9 @@ static void nvidia_instructions_and_loops(void **state)
     assert_int_equal(s.last.instructions[INSTRUCTION_SCALAR], 1);
 }
 
-static void damaged_output_does_no_harm(void **state)
+TEST(damaged_output_does_no_harm)
 {
     char text[4096], copy[4096];
-    (void)state;
     print_amd(text, sizeof text, 0x1700, 0x128);
     for (size_t i = 0; i < strlen(text); i++) {
         memcpy(copy, text, sizeof copy);
@@ -175,16 +170,4 @@ static void damaged_output_does_no_harm(void **state)
         parse(DISASSEMBLY_LLVM, copy, 512);
         parse(DISASSEMBLY_NVDISASM, copy, 512);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(amd_instructions_and_loops),
-        cmocka_unit_test(code_that_moved_gives_the_same_listing),
-        cmocka_unit_test(scratch_by_buffers),
-        cmocka_unit_test(nvidia_instructions_and_loops),
-        cmocka_unit_test(damaged_output_does_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

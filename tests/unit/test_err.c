@@ -6,9 +6,8 @@
 
 #include <errno.h>
 
-static void set_keeps_kind_and_message(void **state)
+TEST(set_keeps_kind_and_message)
 {
-    (void)state;
     struct err err = {0};
     assert_int_equal(err_set(&err, ERR_NODE, "%s:%d: refused", "host", 22), -1);
     assert_int_equal(err.kind, ERR_NODE);
@@ -18,17 +17,15 @@ static void set_keeps_kind_and_message(void **state)
     assert_string_equal(err.msg, "again");
 }
 
-static void a_null_error_is_allowed(void **state)
+TEST(a_null_error_is_allowed)
 {
-    (void)state;
     assert_int_equal(err_set(NULL, ERR_INPUT, "x"), -1);
     assert_int_equal(err_set_errno(NULL, ERR_INPUT, ENOENT, "x"), -1);
     assert_int_equal(err_wrap(NULL, "x"), -1);
 }
 
-static void errno_is_said_in_words(void **state)
+TEST(errno_is_said_in_words)
 {
-    (void)state;
     struct err err = {0};
     assert_int_equal(err_set_errno(&err, ERR_STORAGE, ENOSPC, "%s: cannot write", "f"), -1);
     assert_int_equal(err.kind, ERR_STORAGE);
@@ -37,9 +34,8 @@ static void errno_is_said_in_words(void **state)
     assert_string_equal(err.msg, "f: unknown error");
 }
 
-static void wrap_puts_context_in_front(void **state)
+TEST(wrap_puts_context_in_front)
 {
-    (void)state;
     struct err err = {0};
     err_set(&err, ERR_STORAGE, "disk full");
     assert_int_equal(err_wrap(&err, "variant %s", "v3"), -1);
@@ -48,9 +44,8 @@ static void wrap_puts_context_in_front(void **state)
     assert_string_equal(err.msg, "run r1: variant v3: disk full");
 }
 
-static void foreign_text_stays_in_one_line(void **state)
+TEST(foreign_text_stays_in_one_line)
 {
-    (void)state;
     struct err err = {0};
     err_set(&err, ERR_NODE, "node said: %s", "a\nb\r\033[2Jc\t\x7f\xff \xe2\x80\xae");
     assert_string_equal(err.msg, "node said: a\\x0ab\\x0d\\x1b[2Jc\\x09\\x7f\\xff \\u{202e}");
@@ -59,9 +54,8 @@ static void foreign_text_stays_in_one_line(void **state)
 }
 
 /* The longest message, with two- and three-byte characters at every offset from the limit. */
-static void long_text_is_cut_at_a_whole_character(void **state)
+TEST(long_text_is_cut_at_a_whole_character)
 {
-    (void)state;
     static const char *const units[] = {"\xc3\xa9", "\xe2\x82\xac", "\n", "\xff", "\xe2\x80\xae"};
     char text[3 * ERR_MSG_MAX];
     for (size_t u = 0; u < COUNT(units); u++) {
@@ -85,17 +79,4 @@ static void long_text_is_cut_at_a_whole_character(void **state)
                 assert_non_null(strstr(err.msg, ": No space left on device"));
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(set_keeps_kind_and_message),
-        cmocka_unit_test(a_null_error_is_allowed),
-        cmocka_unit_test(errno_is_said_in_words),
-        cmocka_unit_test(wrap_puts_context_in_front),
-        cmocka_unit_test(foreign_text_stays_in_one_line),
-        cmocka_unit_test(long_text_is_cut_at_a_whole_character),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,8 @@ static void becomes(escape_fn *fn, const char *text, const char *expected)
     buf_release(&out);
 }
 
-static void csv_is_quoted_where_it_must_be(void **state)
+TEST(csv_is_quoted_where_it_must_be)
 {
-    (void)state;
     becomes(escape_csv, "", "");
     becomes(escape_csv, "plain text", "plain text");
     becomes(escape_csv, "a,b", "\"a,b\"");
@@ -25,20 +24,10 @@ static void csv_is_quoted_where_it_must_be(void **state)
     becomes(escape_csv_quoted, "\"", "\"\"\"\"");
 }
 
-static void markup_is_escaped(void **state)
+TEST(markup_is_escaped)
 {
-    (void)state;
     becomes(escape_xml, "a < b && c > \"d\"", "a &lt; b &amp;&amp; c &gt; &quot;d&quot;");
     becomes(escape_xml, "tab\there\nline", "tab\there\nline");
     becomes(escape_xml, "bell\a, escape\x1b[m", "bell, escape[m");
     becomes(escape_xml, "\xc3\xa9", "\xc3\xa9");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_is_quoted_where_it_must_be),
-        cmocka_unit_test(markup_is_escaped),
-    };
-    return cmocka_run_group_tests_name("escape", tests, NULL, NULL);
 }

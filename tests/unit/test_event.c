@@ -13,9 +13,8 @@ static int decode(struct event *e, const char *line, struct err *err)
     return event_decode(e, line, strlen(line), err);
 }
 
-static void decodes_every_field(void **state)
+TEST(decodes_every_field)
 {
-    (void)state;
     struct event e;
     struct err err = {0};
     assert_ok(
@@ -40,9 +39,8 @@ static void decodes_every_field(void **state)
     assert_true(e.times.timeout_s == 180 && e.times.eta_remaining_s == 1.5);
 }
 
-static void absent_fields_are_zero_empty_or_nan(void **state)
+TEST(absent_fields_are_zero_empty_or_nan)
 {
-    (void)state;
     struct event e;
     struct err err = {0};
     memset(&e, 'x', sizeof e);
@@ -54,9 +52,8 @@ static void absent_fields_are_zero_empty_or_nan(void **state)
                 isnan(e.times.elapsed_s) && isnan(e.times.timeout_s) && isnan(e.times.eta_remaining_s));
 }
 
-static void every_event_name_is_known(void **state)
+TEST(every_event_name_is_known)
 {
-    (void)state;
     for (int i = 0; i < EVENT_COUNT; i++) {
         char line[64];
         struct event e;
@@ -67,9 +64,8 @@ static void every_event_name_is_known(void **state)
     }
 }
 
-static void what_is_no_event_is_the_nodes_fault(void **state)
+TEST(what_is_no_event_is_the_nodes_fault)
 {
-    (void)state;
     static const char *const lines[] = {"",
                                         " ",
                                         "{",
@@ -99,9 +95,8 @@ static void what_is_no_event_is_the_nodes_fault(void **state)
     assert_int_equal(event_decode(&e, "{", 1, NULL), -1);
 }
 
-static void wrong_types_count_as_absent(void **state)
+TEST(wrong_types_count_as_absent)
 {
-    (void)state;
     struct event e;
     struct err err = {0};
     assert_ok(decode(&e,
@@ -114,9 +109,8 @@ static void wrong_types_count_as_absent(void **state)
                 isnan(e.times.prefill_s));
 }
 
-static void texts_are_bounded_and_inert(void **state)
+TEST(texts_are_bounded_and_inert)
 {
-    (void)state;
     struct buf line;
     struct event e;
     struct err err = {0};
@@ -165,9 +159,8 @@ static const char *log_tail(struct event *e, const char *unit, int repeat, int c
 }
 
 /* The end of any build log: complete lines, escaped, never empty. */
-static void log_tail_keeps_the_last_lines(void **state)
+TEST(log_tail_keeps_the_last_lines)
 {
-    (void)state;
     static const char *const units[] = {"x",    "\xc3\xa9",     "\xe2\x82\xac",
                                         "\x01", "\xe2\x80\xae", "\xf3\xa0\x81\x81"};
     struct event e;
@@ -186,9 +179,8 @@ static void log_tail_keeps_the_last_lines(void **state)
     }
 }
 
-static void numbers_may_be_extreme(void **state)
+TEST(numbers_may_be_extreme)
 {
-    (void)state;
     struct event e;
     struct err err = {0};
     assert_ok(decode(&e,
@@ -236,9 +228,8 @@ static const char wire[] = "\n{\"a\":1}\n\n\n{\"bb\":22}\n\nccc\n\n\n";
 static const char wire_lines[] = "{\"a\":1}|{\"bb\":22}|ccc|";
 enum { WIRE_JOURNAL = 8 + 10 + 4 };
 
-static void any_split_gives_the_same_lines(void **state)
+TEST(any_split_gives_the_same_lines)
 {
-    (void)state;
     size_t len = sizeof wire - 1;
     for (size_t first = 0; first <= len; first++) {
         for (size_t second = first; second <= len; second++) {
@@ -256,9 +247,8 @@ static void any_split_gives_the_same_lines(void **state)
     }
 }
 
-static void byte_by_byte_too(void **state)
+TEST(byte_by_byte_too)
 {
-    (void)state;
     struct event_stream s;
     struct seen seen;
     struct err err = {0};
@@ -271,9 +261,8 @@ static void byte_by_byte_too(void **state)
     seen_release(&seen, &s);
 }
 
-static void keep_alives_count_for_nothing(void **state)
+TEST(keep_alives_count_for_nothing)
 {
-    (void)state;
     struct event_stream s;
     struct seen seen;
     struct err err = {0};
@@ -286,9 +275,8 @@ static void keep_alives_count_for_nothing(void **state)
 }
 
 /* A journal interrupted at any byte and resumed from the offset gives each line exactly once. */
-static void rewind_and_resume_lose_and_double_nothing(void **state)
+TEST(rewind_and_resume_lose_and_double_nothing)
 {
-    (void)state;
     static const char journal[] = "{\"a\":1}\n{\"bb\":22}\nccc\n";
     for (size_t cut = 0; cut < sizeof journal - 1; cut++) {
         struct event_stream s;
@@ -306,9 +294,8 @@ static void rewind_and_resume_lose_and_double_nothing(void **state)
     }
 }
 
-static void refused_line_stops_before_its_offset(void **state)
+TEST(refused_line_stops_before_its_offset)
 {
-    (void)state;
     struct event_stream s;
     struct seen seen;
     struct err err = {0};
@@ -320,9 +307,8 @@ static void refused_line_stops_before_its_offset(void **state)
     seen_release(&seen, &s);
 }
 
-static void line_has_a_maximum(void **state)
+TEST(line_has_a_maximum)
 {
-    (void)state;
     static char line[LIMIT_EVENT_LINE + 2];
     struct event_stream s;
     struct seen seen;
@@ -344,25 +330,4 @@ static void line_has_a_maximum(void **state)
     assert_ok(event_stream_write(&s, "cd\n", 3, &err), &err);
     assert_int_equal(seen.count, 3);
     seen_release(&seen, &s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decodes_every_field),
-        cmocka_unit_test(absent_fields_are_zero_empty_or_nan),
-        cmocka_unit_test(every_event_name_is_known),
-        cmocka_unit_test(what_is_no_event_is_the_nodes_fault),
-        cmocka_unit_test(wrong_types_count_as_absent),
-        cmocka_unit_test(texts_are_bounded_and_inert),
-        cmocka_unit_test(log_tail_keeps_the_last_lines),
-        cmocka_unit_test(numbers_may_be_extreme),
-        cmocka_unit_test(any_split_gives_the_same_lines),
-        cmocka_unit_test(byte_by_byte_too),
-        cmocka_unit_test(keep_alives_count_for_nothing),
-        cmocka_unit_test(rewind_and_resume_lose_and_double_nothing),
-        cmocka_unit_test(refused_line_stops_before_its_offset),
-        cmocka_unit_test(line_has_a_maximum),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

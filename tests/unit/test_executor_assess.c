@@ -26,9 +26,8 @@ static void expect(const struct ending *o, const struct timings *t, enum status 
         fail_msg("\"%s\" does not say \"%s\"", v.reason, words);
 }
 
-static void a_status_follows_from_how_the_process_ended(void **state)
+TEST(a_status_follows_from_how_the_process_ended)
 {
-    (void)state;
     const struct timings good = told(1, 4096, "v3");
     const struct {
         struct ending ending;
@@ -56,9 +55,8 @@ static void a_status_follows_from_how_the_process_ended(void **state)
         expect(&cases[i].ending, &good, cases[i].status, cases[i].words);
 }
 
-static void exit_0_with_invalid_output_is_invalid(void **state)
+TEST(exit_0_with_invalid_output_is_invalid)
 {
-    (void)state;
     const struct ending zero = {.exit_code = 0};
     struct timings t = told(1, 4096, "v3");
     expect(&zero, &t, STATUS_OK, "");
@@ -87,9 +85,8 @@ static void exit_0_with_invalid_output_is_invalid(void **state)
     expect(&zero, &t, STATUS_INVALID, "broken line");
 }
 
-static void prompt_tokens_may_be_required(void **state)
+TEST(prompt_tokens_may_be_required)
 {
-    (void)state;
     struct expectation e = {.context = 4096, .attn_impl = "", .prompt_tokens_required = true, .wall_s = 10};
     const struct ending zero = {.exit_code = 0};
     struct timings t = told(1, -1, "anything");
@@ -103,9 +100,8 @@ static void prompt_tokens_may_be_required(void **state)
     assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_OK);
 }
 
-static void a_time_beyond_that_of_its_process_is_invalid(void **state)
+TEST(a_time_beyond_that_of_its_process_is_invalid)
 {
-    (void)state;
     const struct ending zero = {.exit_code = 0};
     struct timings t = told(10.2, 4096, "v3");
     expect(&zero, &t, STATUS_OK, "");
@@ -123,9 +119,8 @@ static void a_time_beyond_that_of_its_process_is_invalid(void **state)
     assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_OK);
 }
 
-static void nothing_printed_is_fine_where_nothing_was_promised(void **state)
+TEST(nothing_printed_is_fine_where_nothing_was_promised)
 {
-    (void)state;
     const struct ending zero = {.exit_code = 0};
     struct timing_rule rule = {.kind = TIMING_MARK};
     struct expectation e = {.context = 4096, .attn_impl = "", .rule = &rule, .wall_s = 1};
@@ -140,9 +135,8 @@ static void nothing_printed_is_fine_where_nothing_was_promised(void **state)
     assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_INVALID);
 }
 
-static void the_plans_own_primary_metric_must_be_there(void **state)
+TEST(the_plans_own_primary_metric_must_be_there)
 {
-    (void)state;
     const struct ending zero = {.exit_code = 0};
     const struct own_metrics own = {
         .item = {{.name = "gbs", .unit = "GB/s", .better = "more", .primary = true},
@@ -163,18 +157,16 @@ static void the_plans_own_primary_metric_must_be_there(void **state)
     assert_string_equal(a.reason, "lap is 2 s, but the process ran for only 1 s");
 }
 
-static void skipping_takes_both_the_code_and_the_line(void **state)
+TEST(skipping_takes_both_the_code_and_the_line)
 {
-    (void)state;
     struct timings t = {.prompt_tokens = -1, .skip = "no GPU"};
     expect(&(struct ending){.exit_code = WORKLOAD_EXIT_SKIP}, &t, STATUS_SKIPPED, "no GPU");
     expect(&(struct ending){.exit_code = 1}, &t, STATUS_FAIL, "exit code 1");
     expect(&(struct ending){.exit_code = WORKLOAD_EXIT_SKIP, .stop = STOP_TIMEOUT}, &t, STATUS_TIMEOUT, "");
 }
 
-static void a_reason_is_one_line_of_ascii(void **state)
+TEST(a_reason_is_one_line_of_ascii)
 {
-    (void)state;
     char reason[REASON_MAX], text[2 * REASON_MAX];
     reason_set(reason, "a\nb\tc\x1b[31m\xc3\xa9");
     assert_string_equal(reason, "a?b?c?[31m??");
@@ -184,26 +176,9 @@ static void a_reason_is_one_line_of_ascii(void **state)
     assert_int_equal(strlen(reason), REASON_MAX - 1);
 }
 
-static void a_rate_is_no_time(void **state)
+TEST(a_rate_is_no_time)
 {
-    (void)state;
     assert_true(assess_seconds("lap_s", NULL) > 0);
     assert_true(assess_seconds("gb_per_s", NULL) <= 0);
     assert_true(assess_seconds("tok_per_ms", NULL) <= 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_status_follows_from_how_the_process_ended),
-        cmocka_unit_test(exit_0_with_invalid_output_is_invalid),
-        cmocka_unit_test(prompt_tokens_may_be_required),
-        cmocka_unit_test(a_time_beyond_that_of_its_process_is_invalid),
-        cmocka_unit_test(a_rate_is_no_time),
-        cmocka_unit_test(nothing_printed_is_fine_where_nothing_was_promised),
-        cmocka_unit_test(the_plans_own_primary_metric_must_be_there),
-        cmocka_unit_test(skipping_takes_both_the_code_and_the_line),
-        cmocka_unit_test(a_reason_is_one_line_of_ascii),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,9 +15,8 @@ static const char base[] =
     "true},"
     "{\"index\":2,\"variant\":\"b\",\"context\":16,\"repetition\":1,\"timeout_s\":5}]}";
 
-static void a_job_is_read_with_its_defaults(void **state)
+TEST(a_job_is_read_with_its_defaults)
 {
-    (void)state;
     struct job job;
     struct err err = {.kind = ERR_NONE};
     assert_ok(job_init(&job, json_loads(base, 0, NULL), "job.json", &err), &err);
@@ -57,9 +56,8 @@ static json_t *changed(const char *place, const char *value)
     return root;
 }
 
-static void a_wrong_value_is_refused_with_its_place(void **state)
+TEST(a_wrong_value_is_refused_with_its_place)
 {
-    (void)state;
     static const struct {
         const char *place, *value, *word;
     } cases[] = {
@@ -115,9 +113,8 @@ static void a_wrong_value_is_refused_with_its_place(void **state)
     }
 }
 
-static void a_document_that_is_no_object_is_refused(void **state)
+TEST(a_document_that_is_no_object_is_refused)
 {
-    (void)state;
     struct job job;
     struct err err = {.kind = ERR_NONE};
     assert_err(job_init(&job, NULL, "job.json", &err), &err, ERR_INPUT, "job.json");
@@ -142,9 +139,8 @@ static void collect(void *arg, const char *data, size_t len)
     buf_add(arg, data, len);
 }
 
-static void secrets_are_hidden_wherever_they_are_cut(void **state)
+TEST(secrets_are_hidden_wherever_they_are_cut)
 {
-    (void)state;
     struct job job;
     struct secrets s = with_secrets(&job, "hunter2", "hunter2000");
     const char text[] = "a hunter2 b hunter2000 hunhunter2 hunter200 huntehunter";
@@ -171,9 +167,8 @@ static void secrets_are_hidden_wherever_they_are_cut(void **state)
     job_release(&job);
 }
 
-static void a_secret_too_short_is_refused(void **state)
+TEST(a_secret_too_short_is_refused)
 {
-    (void)state;
     struct job job;
     struct secrets s;
     struct err err = {.kind = ERR_NONE};
@@ -184,16 +179,4 @@ static void a_secret_too_short_is_refused(void **state)
     assert_err(rc, &err, ERR_INPUT, "TOKEN");
     assert_null(strstr(err.msg, "abc"));
     job_release(&job);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_is_read_with_its_defaults),
-        cmocka_unit_test(a_wrong_value_is_refused_with_its_place),
-        cmocka_unit_test(a_document_that_is_no_object_is_refused),
-        cmocka_unit_test(secrets_are_hidden_wherever_they_are_cut),
-        cmocka_unit_test(a_secret_too_short_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

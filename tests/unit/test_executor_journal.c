@@ -32,9 +32,8 @@ static void read_all(const char *path, struct buf *out)
     assert_ok(fs_read_file(path, out->max, out, &err), &err);
 }
 
-static void events_are_numbered_lines(void **state)
+TEST(events_are_numbered_lines)
 {
-    (void)state;
     struct journal j;
     struct buf text;
     int seen;
@@ -56,9 +55,8 @@ static void events_are_numbered_lines(void **state)
     journal_close(&j);
 }
 
-static void a_torn_end_is_cut(void **state)
+TEST(a_torn_end_is_cut)
 {
-    (void)state;
     static const char *const torn[] = {"{\"seq\":3,\"event\":\"NO", "{\"seq\":3}garbage\n", "\n", "\0\0\0\n",
                                        "[1]\n"};
     static const char good[] = "{\"seq\":1,\"event\":\"NODE\"}\n{\"seq\":2,\"event\":\"NODE\"}\n";
@@ -83,9 +81,8 @@ static void a_torn_end_is_cut(void **state)
     }
 }
 
-static void an_event_too_long_is_refused_and_leaves_no_gap(void **state)
+TEST(an_event_too_long_is_refused_and_leaves_no_gap)
 {
-    (void)state;
     struct journal j;
     struct err err = {.kind = ERR_NONE};
     int seen;
@@ -101,12 +98,4 @@ static void an_event_too_long_is_refused_and_leaves_no_gap(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_numbered_lines),
-        cmocka_unit_test(a_torn_end_is_cut),
-        cmocka_unit_test(an_event_too_long_is_refused_and_leaves_no_gap),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -13,9 +13,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-static void estimates_scale_with_finished_tests(void **state)
+TEST(estimates_scale_with_finished_tests)
 {
-    (void)state;
     struct job_test tests[] = {
         {.variant = 0, .context = 100, .timeout_s = 10}, {.variant = 1, .context = 100, .timeout_s = 10},
         {.variant = 0, .context = 200, .timeout_s = 40}, {.variant = 1, .context = 200, .timeout_s = 40},
@@ -45,9 +44,8 @@ static void estimates_scale_with_finished_tests(void **state)
 }
 
 /* Two lanes with a context each, and a variant whose tests run alone. */
-static void estimates_know_of_lanes(void **state)
+TEST(estimates_know_of_lanes)
 {
-    (void)state;
     struct variant variants[] = {{.name = "v"}, {.name = "quiet", .alone = true}};
     struct job_test tests[] = {
         {.variant = 0, .context = 100, .timeout_s = 10}, {.variant = 0, .context = 100, .timeout_s = 10},
@@ -96,9 +94,8 @@ static bool hangs(double after_s, double cpu, double gpu, double rss_growth, uin
     return found;
 }
 
-static void a_hang_is_a_busy_cpu_with_idle_gpu_output_and_memory(void **state)
+TEST(a_hang_is_a_busy_cpu_with_idle_gpu_output_and_memory)
 {
-    (void)state;
     assert_true(hangs(5, 100, 0, 0, 0));
     assert_true(hangs(5, 3200, 2, 1000, 0));
     assert_false(hangs(5, 100, 50, 0, 0));  /* the GPU works */
@@ -124,9 +121,8 @@ static void a_hang_is_a_busy_cpu_with_idle_gpu_output_and_memory(void **state)
     }
 }
 
-static void a_manifest_lists_every_file_with_its_hash(void **state)
+TEST(a_manifest_lists_every_file_with_its_hash)
 {
-    (void)state;
     struct err err = {.kind = ERR_NONE};
     put_bytes("run/plan.json", "{}\n", 3);
     put_bytes("run/v/ctx_1_run1/perf.json", "abc", 3);
@@ -150,9 +146,8 @@ static void a_manifest_lists_every_file_with_its_hash(void **state)
 }
 
 /* Gates run in their variant's folder, and tests can write there. */
-static void what_kernsweep_did_not_write_is_foreign_wherever_it_lies(void **state)
+TEST(what_kernsweep_did_not_write_is_foreign_wherever_it_lies)
 {
-    (void)state;
     static const char *const own[] = {"job.json",
                                       "events.jsonl",
                                       "nodes/mi300.json",
@@ -179,9 +174,8 @@ static void what_kernsweep_did_not_write_is_foreign_wherever_it_lies(void **stat
             fail_msg("not foreign: %s", foreign[i]);
 }
 
-static void a_log_that_a_test_wrote_itself_is_searched_for_secrets(void **state)
+TEST(a_log_that_a_test_wrote_itself_is_searched_for_secrets)
 {
-    (void)state;
     struct err err = {.kind = ERR_NONE};
     const char *value[] = {"s3cr3t-value"};
     const struct secrets secrets = {.value = value, .count = 1, .longest = strlen(value[0])};
@@ -197,9 +191,8 @@ static void a_log_that_a_test_wrote_itself_is_searched_for_secrets(void **state)
 }
 
 /* Somebody outside the test's tree, such as a container, may go on writing to its folder. */
-static void a_leftover_that_changes_after_the_end_leaves_the_list(void **state)
+TEST(a_leftover_that_changes_after_the_end_leaves_the_list)
 {
-    (void)state;
     struct err err = {.kind = ERR_NONE};
     put("changes/job.json", "{}\n");
     put("changes/v/ctx_1_run1/grows", "1\n");
@@ -223,9 +216,8 @@ static void a_leftover_that_changes_after_the_end_leaves_the_list(void **state)
     json_decref(m);
 }
 
-static void log_text_is_made_printable(void **state)
+TEST(log_text_is_made_printable)
 {
-    (void)state;
     struct buf out;
     buf_init(&out, 1000);
     logtext_lines(&out, "a\tb\n\x1b[31m\n\nend", 14);
@@ -246,9 +238,8 @@ static int try_elsewhere(const char *path)
     return WEXITSTATUS(status);
 }
 
-static void a_lock_has_one_holder_at_a_time(void **state)
+TEST(a_lock_has_one_holder_at_a_time)
 {
-    (void)state;
     struct lock lock;
     struct lock_holder holder;
     struct err err = {.kind = ERR_NONE};
@@ -275,9 +266,8 @@ static void a_lock_has_one_holder_at_a_time(void **state)
     assert_int_equal(try_elsewhere(path), 1);
 }
 
-static void a_lock_is_handed_over_by_fork(void **state)
+TEST(a_lock_is_handed_over_by_fork)
 {
-    (void)state;
     struct lock lock, other;
     struct err err = {.kind = ERR_NONE};
     const char *path = in_scratch("handed");
@@ -303,19 +293,4 @@ static void a_lock_is_handed_over_by_fork(void **state)
     lock_close(&other);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(estimates_scale_with_finished_tests),
-        cmocka_unit_test(estimates_know_of_lanes),
-        cmocka_unit_test(a_hang_is_a_busy_cpu_with_idle_gpu_output_and_memory),
-        cmocka_unit_test(a_manifest_lists_every_file_with_its_hash),
-        cmocka_unit_test(what_kernsweep_did_not_write_is_foreign_wherever_it_lies),
-        cmocka_unit_test(a_log_that_a_test_wrote_itself_is_searched_for_secrets),
-        cmocka_unit_test(a_leftover_that_changes_after_the_end_leaves_the_list),
-        cmocka_unit_test(log_text_is_made_printable),
-        cmocka_unit_test(a_lock_has_one_holder_at_a_time),
-        cmocka_unit_test(a_lock_is_handed_over_by_fork),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -40,9 +40,8 @@ static void write_log(size_t len, size_t piece, struct buf *file, struct buf *ta
     free(text);
 }
 
-static void lengths_around_the_limits(void **state)
+TEST(lengths_around_the_limits)
 {
-    (void)state;
     static const size_t lengths[] = {0,   1,    99,   100,  499,  500,  501,  550,
                                      999, 1000, 1001, 1499, 1500, 1501, 5000, 100000};
     static const size_t pieces[] = {1, 7, 500, 501, 1000, 4096, 200000};
@@ -56,9 +55,8 @@ static void lengths_around_the_limits(void **state)
     }
 }
 
-static void a_full_disk_is_told_at_the_end(void **state)
+TEST(a_full_disk_is_told_at_the_end)
 {
-    (void)state;
     struct runlog log;
     struct err err = {.kind = ERR_NONE};
     assert_ok(runlog_open(&log, scratch, "full.log", LIMIT, NULL, &err), &err);
@@ -74,11 +72,4 @@ static void a_full_disk_is_told_at_the_end(void **state)
     assert_false(fs_exists(in_scratch(".full.log.part")));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths_around_the_limits),
-        cmocka_unit_test(a_full_disk_is_told_at_the_end),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

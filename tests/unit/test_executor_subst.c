@@ -28,9 +28,8 @@ static void fails(const char *template, const char *word)
     buf_release(&out);
 }
 
-static void every_placeholder_becomes_its_value(void **state)
+TEST(every_placeholder_becomes_its_value)
 {
-    (void)state;
     becomes("", "");
     becomes("plain", "plain");
     becomes("{src}/kernels", "/s/kernels");
@@ -39,9 +38,8 @@ static void every_placeholder_becomes_its_value(void **state)
     becomes("{context+8}x{repetition}", "4104x2");
 }
 
-static void braces_that_are_no_placeholder_are_kept(void **state)
+TEST(braces_that_are_no_placeholder_are_kept)
 {
-    (void)state;
     becomes("{\"a\": {\"b\": 1}}", "{\"a\": {\"b\": 1}}");
     becomes("{{context}", "{context}");
     becomes("${{HOME}", "${HOME}");
@@ -56,9 +54,8 @@ static void braces_that_are_no_placeholder_are_kept(void **state)
     becomes("{{Context} {{context*2}", "{Context} {context*2}");
 }
 
-static void text_that_looks_like_a_placeholder_is_refused(void **state)
+TEST(text_that_looks_like_a_placeholder_is_refused)
 {
-    (void)state;
     fails("{Context}", "did you mean {context}");
     fails("{SRC}/x", "did you mean {src}");
     fails("{ context }", "did you mean {context}");
@@ -76,9 +73,8 @@ static void text_that_looks_like_a_placeholder_is_refused(void **state)
     fails("{repetition-1}", "only {context+N}");
 }
 
-static void unknown_or_valueless_placeholders_are_refused(void **state)
+TEST(unknown_or_valueless_placeholders_are_refused)
 {
-    (void)state;
     fails("{nonsense}", "{nonsense}");
     fails("{src+1}", "{src+1}: only {context+N}");
     fails("{out}", "{out} has no value");
@@ -92,25 +88,12 @@ static void unknown_or_valueless_placeholders_are_refused(void **state)
     buf_release(&small);
 }
 
-static void scanning_finds_the_placeholders_in_use(void **state)
+TEST(scanning_finds_the_placeholders_in_use)
 {
-    (void)state;
     struct err err = {.kind = ERR_NONE};
     unsigned used;
     assert_ok(subst_scan("{src} {context+1} {{out}", &used, &err), &err);
     assert_int_equal(used, SUBST_BIT(SUBST_SRC) | SUBST_BIT(SUBST_CONTEXT));
     assert_int_equal(subst_scan("{what}", &used, &err), -1);
     assert_int_equal(SUBST_FOR_BUILD & SUBST_BIT(SUBST_RUN_ID), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_placeholder_becomes_its_value),
-        cmocka_unit_test(braces_that_are_no_placeholder_are_kept),
-        cmocka_unit_test(text_that_looks_like_a_placeholder_is_refused),
-        cmocka_unit_test(unknown_or_valueless_placeholders_are_refused),
-        cmocka_unit_test(scanning_finds_the_placeholders_in_use),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

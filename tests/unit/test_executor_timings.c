@@ -56,9 +56,8 @@ static void is(const struct timings *t, const char *name, double want)
     assert_true(*value == want);
 }
 
-static void timings_are_read_from_the_marked_line(void **state)
+TEST(timings_are_read_from_the_marked_line)
 {
-    (void)state;
     use_rule("null");
     const char text[] =
         "loading\r\nPrompt tokens: 4096\r\n"
@@ -79,9 +78,8 @@ static void timings_are_read_from_the_marked_line(void **state)
     assert_int_equal(cut.prompt_tokens, -1);
 }
 
-static void the_last_of_several_lines_is_used(void **state)
+TEST(the_last_of_several_lines_is_used)
 {
-    (void)state;
     use_rule("null");
     struct timings t =
         read_text("[PERF_TIMING] {\"prefill_s\": 1, \"warm_s\": 2}\n[PERF_TIMING] {\"prefill_s\": 3}\n"
@@ -93,9 +91,8 @@ static void the_last_of_several_lines_is_used(void **state)
     assert_string_equal(t.problem, "");
 }
 
-static void unreadable_lines_are_reported(void **state)
+TEST(unreadable_lines_are_reported)
 {
-    (void)state;
     use_rule("null");
     const char *const bad[] = {
         "[PERF_TIMING] {\"prefill_s\": NaN}\n",
@@ -112,7 +109,7 @@ static void unreadable_lines_are_reported(void **state)
     }
 }
 
-static void prompt_tokens_that_are_no_number_are_not_silence(void **state)
+TEST(prompt_tokens_that_are_no_number_are_not_silence)
 {
     static const struct {
         const char *text, *found; /* "": nothing to object to */
@@ -134,7 +131,6 @@ static void prompt_tokens_that_are_no_number_are_not_silence(void **state)
         {"Prompt tokens: 4096.\n", ""},
         {"no word of it\n", ""},
     };
-    (void)state;
     use_rule("null");
     for (size_t i = 0; i < COUNT(table); i++) {
         struct timings t = read_text(table[i].text);
@@ -144,9 +140,8 @@ static void prompt_tokens_that_are_no_number_are_not_silence(void **state)
     }
 }
 
-static void timings_are_found_after_hostile_output(void **state)
+TEST(timings_are_found_after_hostile_output)
 {
-    (void)state;
     use_rule("null");
     size_t len = 3 * LIMIT_LOG_LINE, room = len + 100;
     char *text = malloc(room);
@@ -172,9 +167,8 @@ static void timings_are_found_after_hostile_output(void **state)
     assert_string_equal(t.skip, "?[2J bad ?");
 }
 
-static void a_json_rule_reads_its_paths(void **state)
+TEST(a_json_rule_reads_its_paths)
 {
-    (void)state;
     use_rule(
         "{\"kind\": \"json\", \"unit\": \"ms\", \"map\": {\"prefill_s\": \"$.r[1].t\", \"tok\": \"$.tok\", "
         "\"attn_impl\": \"$.k\", \"prompt_tokens\": \"$.n\"}}");
@@ -190,9 +184,8 @@ static void a_json_rule_reads_its_paths(void **state)
     assert_false(t.found);
 }
 
-static void a_regex_rule_reads_its_named_groups(void **state)
+TEST(a_regex_rule_reads_its_named_groups)
 {
-    (void)state;
     use_rule("{\"kind\": \"regex\", \"pattern\": \"(prompt|prefill) eval time = "
              "*(?<prefill_s>\\\\d+[.]?\\\\d*) ms / "
              "*(?<prompt_tokens>\\\\d+) tokens\", \"unit\": \"ms\"}");
@@ -213,9 +206,8 @@ static void a_regex_rule_reads_its_named_groups(void **state)
     is(&t, "a_s", 4);
 }
 
-static void a_line_that_takes_too_long_to_match_is_a_problem(void **state)
+TEST(a_line_that_takes_too_long_to_match_is_a_problem)
 {
-    (void)state;
     char line[2000];
     memset(line, 'a', sizeof line);
     memcpy(line + sizeof line - 3, "!\n", 3);
@@ -239,9 +231,8 @@ static struct timings read_with_metrics(const char *rule_text, const char *metri
     return t;
 }
 
-static void metrics_are_read_by_each_kind_of_rule(void **state)
+TEST(metrics_are_read_by_each_kind_of_rule)
 {
-    (void)state;
     static const char metrics[] = "[{\"name\": \"rate_s\", \"better\": \"more\", \"from\": \"speed\"}]";
     struct timings t = read_with_metrics(
         "{\"kind\": \"regex\", \"pattern\": \"at (?<speed>[0-9]+)\", \"unit\": \"ms\"}", metrics, "at 500\n");
@@ -257,17 +248,15 @@ static void metrics_are_read_by_each_kind_of_rule(void **state)
     is(&t, "a", 2.5);
 }
 
-static void the_wall_rule_reads_nothing(void **state)
+TEST(the_wall_rule_reads_nothing)
 {
-    (void)state;
     use_rule("\"wall\"");
     struct timings t = read_text("[PERF_TIMING] {\"prefill_s\": 1}\n");
     assert_false(t.found);
 }
 
-static void bad_rules_are_refused(void **state)
+TEST(bad_rules_are_refused)
 {
-    (void)state;
     refuse_rule("5", "kind");
     refuse_rule("{\"kind\": \"xml\"}", "json");
     refuse_rule("{\"kind\": \"json\", \"map\": {}}", "$.map");
@@ -293,20 +282,4 @@ static int forget(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(timings_are_read_from_the_marked_line),
-        cmocka_unit_test(the_last_of_several_lines_is_used),
-        cmocka_unit_test(unreadable_lines_are_reported),
-        cmocka_unit_test(prompt_tokens_that_are_no_number_are_not_silence),
-        cmocka_unit_test(timings_are_found_after_hostile_output),
-        cmocka_unit_test(a_json_rule_reads_its_paths),
-        cmocka_unit_test(a_regex_rule_reads_its_named_groups),
-        cmocka_unit_test(a_line_that_takes_too_long_to_match_is_a_problem),
-        cmocka_unit_test(metrics_are_read_by_each_kind_of_rule),
-        cmocka_unit_test(the_wall_rule_reads_nothing),
-        cmocka_unit_test(bad_rules_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, forget);
-}
+GROUP(NULL, forget);

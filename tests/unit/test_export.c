@@ -33,9 +33,8 @@ static int64_t fill(struct store *s)
     return key;
 }
 
-static void csv_quotes_what_needs_it(void **state)
+TEST(csv_quotes_what_needs_it)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("csv.db");
     struct err err = {0};
     struct buf out;
@@ -53,9 +52,8 @@ static void csv_quotes_what_needs_it(void **state)
     assert_err(export_tests(&s, 0, EXPORT_CSV, refuse, NULL, &err), &err, ERR_STORAGE, "disk full");
 }
 
-static void openmetrics_names_units_and_ends(void **state)
+TEST(openmetrics_names_units_and_ends)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("openmetrics.db");
     struct err err = {0};
     struct buf one, all;
@@ -79,9 +77,8 @@ static void openmetrics_names_units_and_ends(void **state)
 }
 
 /* A name of a node may hold anything. */
-static void openmetrics_escapes_labels_and_times_nights(void **state)
+TEST(openmetrics_escapes_labels_and_times_nights)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("labels.db");
     struct err err = {0};
     AUTO(buf_release) struct buf out = {.max = 1 << 20};
@@ -106,9 +103,8 @@ static void openmetrics_escapes_labels_and_times_nights(void **state)
     assert_int_equal(nights, 3);
 }
 
-static void json_comes_back_the_same(void **state)
+TEST(json_comes_back_the_same)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("json.db");
     struct err err = {0};
     AUTO(buf_release) struct buf out = {.max = 1 << 20};
@@ -135,9 +131,8 @@ static void json_comes_back_the_same(void **state)
     assert_int_equal(lines, 9);
 }
 
-static void an_sql_dump_is_a_store(void **state)
+TEST(an_sql_dump_is_a_store)
 {
-    (void)state;
     struct store s = open_store("dumped.db"), again;
     struct err err = {0};
     struct buf first, second;
@@ -174,9 +169,8 @@ static int first_value(void *arg, const struct query_row *row, struct err *err)
     return 0;
 }
 
-static void questions_are_answered_and_orders_refused(void **state)
+TEST(questions_are_answered_and_orders_refused)
 {
-    (void)state;
     static const char *const orders[] = {
         "DELETE FROM run",
         "INSERT INTO quantity (name) VALUES ('x')",
@@ -218,9 +212,8 @@ static void count_problem(void *arg, const char *what)
     ++*(int *)arg;
 }
 
-static void a_check_finds_what_is_wrong(void **state)
+TEST(a_check_finds_what_is_wrong)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("checked.db");
     struct err err = {0};
     struct check_result r;
@@ -242,9 +235,8 @@ static void a_check_finds_what_is_wrong(void **state)
     assert_int_equal(problems, 5);
 }
 
-static void vacuum_drops_what_nobody_uses(void **state)
+TEST(vacuum_drops_what_nobody_uses)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("vacuumed.db");
     struct err err = {0};
     struct vacuum_need need;
@@ -261,17 +253,4 @@ static void vacuum_drops_what_nobody_uses(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_quotes_what_needs_it),
-        cmocka_unit_test(openmetrics_names_units_and_ends),
-        cmocka_unit_test(openmetrics_escapes_labels_and_times_nights),
-        cmocka_unit_test(json_comes_back_the_same),
-        cmocka_unit_test(an_sql_dump_is_a_store),
-        cmocka_unit_test(questions_are_answered_and_orders_refused),
-        cmocka_unit_test(a_check_finds_what_is_wrong),
-        cmocka_unit_test(vacuum_drops_what_nobody_uses),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

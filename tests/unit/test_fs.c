@@ -57,9 +57,8 @@ static int in_child(int (*fn)(const char *), const char *arg)
     return WEXITSTATUS(status);
 }
 
-static void join_puts_one_slash(void **state)
+TEST(join_puts_one_slash)
 {
-    (void)state;
     struct err err = {0};
     char out[FS_PATH_MAX], longest[FS_PATH_MAX + 1];
     assert_ok(fs_join(out, &err, "a", "b"), &err);
@@ -79,9 +78,8 @@ static void join_puts_one_slash(void **state)
     assert_err(fs_join(out, &err, "a", longest), &err, ERR_INPUT, "too long");
 }
 
-static void read_obeys_its_maximum(void **state)
+TEST(read_obeys_its_maximum)
 {
-    (void)state;
     struct err err = {0};
     AUTO(buf_release) struct buf b = {.max = 100};
     const char *path = put_bytes("read/f",
@@ -101,9 +99,8 @@ static void read_obeys_its_maximum(void **state)
     assert_int_equal(b.len, 0);
 }
 
-static void read_takes_regular_files_only(void **state)
+TEST(read_takes_regular_files_only)
 {
-    (void)state;
     struct err err = {0};
     AUTO(buf_release) struct buf b = {.max = 100};
     assert_err(fs_read_file(in_scratch("none"), 9, &b, &err), &err, ERR_INPUT, "none", "No such file");
@@ -116,9 +113,8 @@ static void read_takes_regular_files_only(void **state)
     unlink(fifo);
 }
 
-static void read_below_takes_no_link(void **state)
+TEST(read_below_takes_no_link)
 {
-    (void)state;
     struct err err = {0};
     struct buf text;
     mode_t mode = 0;
@@ -145,9 +141,8 @@ static void read_below_takes_no_link(void **state)
     buf_release(&text);
 }
 
-static void write_replaces_whole(void **state)
+TEST(write_replaces_whole)
 {
-    (void)state;
     struct err err = {0};
     struct stat before, after;
     const char *path = put("write/f", "old");
@@ -162,9 +157,8 @@ static void write_replaces_whole(void **state)
     assert_string_equal(listing("write"), "./f ");
 }
 
-static void write_does_not_follow_links(void **state)
+TEST(write_does_not_follow_links)
 {
-    (void)state;
     struct err err = {0};
     char tmp[FS_PATH_MAX];
     put("follow/target", "keep");
@@ -179,9 +173,8 @@ static void write_does_not_follow_links(void **state)
     assert_file("follow/target", "keep");
 }
 
-static void write_says_where_it_cannot(void **state)
+TEST(write_says_where_it_cannot)
 {
-    (void)state;
     struct err err = {0};
     put("where/file", "x");
     assert_err(fs_write_file(in_scratch("where/none/f"), "x", 1, 0600, &err), &err, ERR_STORAGE,
@@ -195,9 +188,8 @@ static void write_says_where_it_cannot(void **state)
     assert_err(fs_write_file(longest, "x", 1, 0600, &err), &err, ERR_INPUT, "too long");
 }
 
-static void failing_rename_leaves_what_was_there(void **state)
+TEST(failing_rename_leaves_what_was_there)
 {
-    (void)state;
     struct err err = {0};
     put("rename/dir/inner", "keep");
     assert_err(fs_write_file(in_scratch("rename/dir"), "x", 1, 0600, &err), &err, ERR_STORAGE, "rename/dir",
@@ -221,9 +213,8 @@ static int write_past_the_limit(const char *path)
                                                                                                         : 1;
 }
 
-static void interrupted_write_leaves_the_old_file(void **state)
+TEST(interrupted_write_leaves_the_old_file)
 {
-    (void)state;
     const char *path = put("limit/f", "old");
     int rc = in_child(write_past_the_limit, path);
     if (rc == CHILD_SKIP)
@@ -270,9 +261,8 @@ static int remove_above_a_mount(const char *dir)
 }
 
 /* Of the same device, so that only the mount tells. */
-static void what_is_mounted_in_a_tree_is_not_removed(void **state)
+TEST(what_is_mounted_in_a_tree_is_not_removed)
 {
-    (void)state;
     struct err err = {0};
     put("mounted/precious/file", "x");
     assert_ok(fs_mkdir_p(in_scratch("mounted/tree/at"), 0700, &err), &err);
@@ -303,9 +293,8 @@ static int write_to_a_full_disk(const char *dir)
     return fs_exists(path) ? 4 : 0;
 }
 
-static void full_disk_leaves_the_old_file(void **state)
+TEST(full_disk_leaves_the_old_file)
 {
-    (void)state;
     struct err err = {0};
     const char *dir = in_scratch("full");
     assert_ok(fs_mkdir_p(dir, 0700, &err), &err);
@@ -315,9 +304,8 @@ static void full_disk_leaves_the_old_file(void **state)
     assert_int_equal(rc, 0);
 }
 
-static void write_all_reports_errors(void **state)
+TEST(write_all_reports_errors)
 {
-    (void)state;
     int fds[2], full = open("/dev/full", O_WRONLY | O_CLOEXEC);
     assert_true(full >= 0);
     assert_int_equal(fs_write_all(full, "x", 1), -1);
@@ -332,9 +320,8 @@ static void write_all_reports_errors(void **state)
     close(fds[1]);
 }
 
-static void mkdir_p_makes_parents(void **state)
+TEST(mkdir_p_makes_parents)
 {
-    (void)state;
     struct err err = {0};
     struct stat st;
     assert_ok(fs_mkdir_p(in_scratch("m/a/b//c/"), 0700, &err), &err);
@@ -368,9 +355,8 @@ static int count_file(const char *rel, const char *full, void *arg, struct err *
     return 0;
 }
 
-static void depth_is_bounded(void **state)
+TEST(depth_is_bounded)
 {
-    (void)state;
     struct err err = {0};
     int files = 0;
     make_deep("deep", 60);
@@ -398,9 +384,8 @@ static int stop_at_b(const char *rel, const char *full, void *arg, struct err *e
 }
 
 /* '-' and '.' sort before '/', so other entries may come before a folder's files. */
-static void walk_is_in_byte_order_of_paths(void **state)
+TEST(walk_is_in_byte_order_of_paths)
 {
-    (void)state;
     static const char *const names[] = {"walk/b",  "walk/a/z", "walk/a/b/c", "walk/a-b",      "walk/a.txt",
                                         "walk/a0", "walk/B",   "walk/a/b-",  "walk/\xc3\xa9", "walk/.hidden"};
     struct err err = {0};
@@ -428,9 +413,8 @@ static int check_order(const struct fs_entry *e, void *arg, struct err *err)
 }
 
 /* Seals are compared with a walk by this order. A link to a folder is no folder. */
-static void entries_are_in_the_order_of_strcmp(void **state)
+TEST(entries_are_in_the_order_of_strcmp)
 {
-    (void)state;
     static const char *const files[] = {
         "order/a/b",     "order/a/b.c", "order/a/b-c/d", "order/a/b!/c", "order/a.b", "order/a-b",
         "order/a b/c",   "order/a0",    "order/a\x01/b", "order/a\xff",  "order/A/b", "order/\xc3\xa9/b",
@@ -446,9 +430,8 @@ static void entries_are_in_the_order_of_strcmp(void **state)
 }
 
 /* More than one getdents64() returns at once. */
-static void walk_sees_all_of_a_large_folder(void **state)
+TEST(walk_sees_all_of_a_large_folder)
 {
-    (void)state;
     struct err err = {0};
     enum { FILES = 700 };
     int files = 0;
@@ -464,9 +447,8 @@ static void walk_sees_all_of_a_large_folder(void **state)
     assert_int_equal(files, FILES);
 }
 
-static void walk_refuses_or_skips_what_is_no_file(void **state)
+TEST(walk_refuses_or_skips_what_is_no_file)
 {
-    (void)state;
     struct err err = {0};
     AUTO(buf_release) struct buf seen = {.max = 1000};
     put("special/a", "");
@@ -483,9 +465,8 @@ static void walk_refuses_or_skips_what_is_no_file(void **state)
                "special/fifo");
 }
 
-static void a_dangling_link_exists_and_is_no_folder(void **state)
+TEST(a_dangling_link_exists_and_is_no_folder)
 {
-    (void)state;
     put("there/file", "");
     assert_int_equal(symlink("file", in_scratch("there/link")), 0);
     assert_int_equal(symlink("nowhere", in_scratch("there/dangling")), 0);
@@ -495,9 +476,8 @@ static void a_dangling_link_exists_and_is_no_folder(void **state)
     assert_false(fs_exists(in_scratch("there/none")) || fs_is_dir(in_scratch("there/none")));
 }
 
-static void safe_relpath_refuses_paths_that_leave(void **state)
+TEST(safe_relpath_refuses_paths_that_leave)
 {
-    (void)state;
     static const char *const good[] = {"a", "a/b", "a/b/c.json", "...", "a..b", ".hidden", "a/.b",
                                        "-", "a b", "\xc3\xa9",   "a'b", "a$b",  "..a/b..", "~"};
     static const char *const bad[] = {"",    ".",     "..",   "/",    "/a",     "a/",        "a//b", "./a",
@@ -517,29 +497,4 @@ static void safe_relpath_refuses_paths_that_leave(void **state)
     assert_true(fs_safe_relpath(longest));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(join_puts_one_slash),
-        cmocka_unit_test(read_obeys_its_maximum),
-        cmocka_unit_test(read_takes_regular_files_only),
-        cmocka_unit_test(read_below_takes_no_link),
-        cmocka_unit_test(write_replaces_whole),
-        cmocka_unit_test(write_does_not_follow_links),
-        cmocka_unit_test(write_says_where_it_cannot),
-        cmocka_unit_test(failing_rename_leaves_what_was_there),
-        cmocka_unit_test(interrupted_write_leaves_the_old_file),
-        cmocka_unit_test(full_disk_leaves_the_old_file),
-        cmocka_unit_test(write_all_reports_errors),
-        cmocka_unit_test(mkdir_p_makes_parents),
-        cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(what_is_mounted_in_a_tree_is_not_removed),
-        cmocka_unit_test(walk_is_in_byte_order_of_paths),
-        cmocka_unit_test(entries_are_in_the_order_of_strcmp),
-        cmocka_unit_test(walk_sees_all_of_a_large_folder),
-        cmocka_unit_test(walk_refuses_or_skips_what_is_no_file),
-        cmocka_unit_test(a_dangling_link_exists_and_is_no_folder),
-        cmocka_unit_test(safe_relpath_refuses_paths_that_leave),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -7,9 +7,8 @@
 
 enum { CHILD_SKIP = 77 };
 
-static void remove_tree_stays_inside(void **state)
+TEST(remove_tree_stays_inside)
 {
-    (void)state;
     struct err err = {0};
     put("outside/keep", "keep");
     put("tree/a/b/file", "x");
@@ -45,9 +44,8 @@ static void make_deepest(const char *name, int depth)
     assert_int_equal(chdir("/"), 0);
 }
 
-static void the_deepest_tree_is_removed(void **state)
+TEST(the_deepest_tree_is_removed)
 {
-    (void)state;
     struct err err = {0};
     make_deepest("deepest", 2500);
     assert_ok(fs_remove_tree(in_scratch("deepest"), &err), &err);
@@ -66,9 +64,8 @@ static void remove_read_only_tree(void)
     _exit(fs_remove_tree("locked", &err) == 0 && !fs_exists("locked") ? 0 : 2);
 }
 
-static void a_tree_whose_folders_are_read_only_is_removed(void **state)
+TEST(a_tree_whose_folders_are_read_only_is_removed)
 {
-    (void)state;
     struct err err = {0};
     int status = 0;
     assert_ok(fs_mkdir_p(in_scratch("of-a-user"), 0777, &err), &err);
@@ -85,12 +82,4 @@ static void a_tree_whose_folders_are_read_only_is_removed(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(remove_tree_stays_inside),
-        cmocka_unit_test(the_deepest_tree_is_removed),
-        cmocka_unit_test(a_tree_whose_folders_are_read_only_is_removed),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

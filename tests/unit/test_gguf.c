@@ -81,9 +81,8 @@ static struct gguf_entry must_find(struct gguf *g, const char *key, const char *
     return e;
 }
 
-static void reads_both_versions(void **state)
+TEST(reads_both_versions)
 {
-    (void)state;
     for (uint32_t version = 2; version <= 3; version++) {
         AUTO(buf_release) struct buf b;
         struct gguf_entry e;
@@ -99,9 +98,8 @@ static void reads_both_versions(void **state)
     }
 }
 
-static void sets_a_scalar_and_nothing_else(void **state)
+TEST(sets_a_scalar_and_nothing_else)
 {
-    (void)state;
     AUTO(buf_release) struct buf b, after = {.max = 1 << 20};
     struct err err = {0};
     write_model(&b, 3);
@@ -145,9 +143,8 @@ static int read_all(const struct buf *b, struct err *err)
     return rc;
 }
 
-static void every_truncation_is_named_with_its_offset(void **state)
+TEST(every_truncation_is_named_with_its_offset)
 {
-    (void)state;
     AUTO(buf_release) struct buf b;
     write_model(&b, 3);
     for (size_t len = b.len; len-- > 0;) {
@@ -168,9 +165,8 @@ static void must_fail(struct buf *b)
     buf_release(b);
 }
 
-static void hostile_lengths_are_refused(void **state)
+TEST(hostile_lengths_are_refused)
 {
-    (void)state;
     static const uint64_t huge[] = {UINT64_MAX, INT64_MAX, 1ull << 40, 1ull << 62};
     for (size_t i = 0; i < COUNT(huge); i++) {
         struct buf b;
@@ -190,9 +186,8 @@ static void hostile_lengths_are_refused(void **state)
     }
 }
 
-static void arrays_of_arrays_are_skipped(void **state)
+TEST(arrays_of_arrays_are_skipped)
 {
-    (void)state;
     AUTO(buf_release) struct buf b;
     put_header(&b, 3, 2);
     put_string(&b, "nested");
@@ -215,9 +210,8 @@ static void arrays_of_arrays_are_skipped(void **state)
     must_find(&g, "after", "true");
 }
 
-static void arrays_nested_too_deeply_are_refused(void **state)
+TEST(arrays_nested_too_deeply_are_refused)
 {
-    (void)state;
     AUTO(buf_release) struct buf b;
     struct err err = {0};
     put_header(&b, 3, 1);
@@ -263,9 +257,8 @@ static int take_tensor(const struct gguf_tensor *t, void *arg, struct err *err)
     return 0;
 }
 
-static void tensors_are_placed_and_checked(void **state)
+TEST(tensors_are_placed_and_checked)
 {
-    (void)state;
     static const struct tensor_case cases[] = {
         {2, 32, {4, 2}, 0, NULL},
         {1, 64, {8, 1}, 0, NULL},
@@ -301,16 +294,4 @@ static void tensors_are_placed_and_checked(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_both_versions),
-        cmocka_unit_test(sets_a_scalar_and_nothing_else),
-        cmocka_unit_test(every_truncation_is_named_with_its_offset),
-        cmocka_unit_test(hostile_lengths_are_refused),
-        cmocka_unit_test(arrays_of_arrays_are_skipped),
-        cmocka_unit_test(arrays_nested_too_deeply_are_refused),
-        cmocka_unit_test(tensors_are_placed_and_checked),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -39,22 +39,20 @@ static int make_repository(void **state)
     return 0;
 }
 
-static void a_revision_is_named(void **state)
+TEST(a_revision_is_named)
 {
     struct git_commit c;
     struct err err = {0};
-    (void)state;
     assert_int_equal(git_commit_find(sub, "two", &c, &err), 0); /* a tag with a message of its own */
     assert_int_equal(strlen(c.id), 40);
     assert_string_equal(c.subject, "two: \"quoted\"");
     assert_string_equal(c.authored_at, "2026-02-13T22:30:00.000Z"); /* not the author's zone */
 }
 
-static void an_option_is_no_revision(void **state)
+TEST(an_option_is_no_revision)
 {
     static const char *const words[] = {"--all", "-1", "nowhere", "", "HEAD..main", "HEAD:sub"};
     struct git_commit c;
-    (void)state;
     for (size_t i = 0; i < COUNT(words); i++) {
         struct err err = {0};
         assert_int_equal(git_commit_find(repo, words[i], &c, &err), -1);
@@ -74,10 +72,9 @@ static void expect_subjects(const struct git_range *range, const char *to, const
     git_commits_release(&l);
 }
 
-static void a_range_is_listed(void **state)
+TEST(a_range_is_listed)
 {
     const struct git_range all = {0}, first = {.first_parent = true}, path = {.path = "f"};
-    (void)state;
     /* main~3 is "two": the first parents of main are the pointer, three, the merge, two. */
     expect_subjects(&first, "main", (const char *const[]){"merge", "three", "a pointer"}, 3);
     expect_subjects(&all, "main", (const char *const[]){"on the side", "merge", "three", "a pointer"}, 4);
@@ -85,12 +82,11 @@ static void a_range_is_listed(void **state)
 }
 
 /* Of a merge both parents, as far as the range has them. */
-static void a_range_knows_its_parents(void **state)
+TEST(a_range_knows_its_parents)
 {
     const struct git_range all = {0}, first = {.first_parent = true};
     struct git_commits l;
     struct err err = {0};
-    (void)state;
     sh("git checkout -q -b left main && echo l >sub/l && git add . && git commit -q -m l");
     sh("git checkout -q -b right main && echo r >sub/r && git add . && git commit -q -m r");
     sh("git merge -q --no-ff -m both left && git tag both && git checkout -q main");
@@ -107,12 +103,11 @@ static void a_range_knows_its_parents(void **state)
 }
 
 /* By first parents, the range begins beside its lower end, until a commit merges that. */
-static void a_range_knows_what_merged_its_lower_end(void **state)
+TEST(a_range_knows_what_merged_its_lower_end)
 {
     const struct git_range first = {.first_parent = true};
     struct git_commits l;
     struct err err = {0};
-    (void)state;
     assert_int_equal(git_commits_between(sub, "side", "main", &first, &l, &err), 0);
     assert_int_equal(l.count, 4);
     assert_string_equal(l.items[1].subject, "merge");
@@ -121,11 +116,10 @@ static void a_range_knows_what_merged_its_lower_end(void **state)
     git_commits_release(&l);
 }
 
-static void a_shallow_clone_is_named(void **state)
+TEST(a_shallow_clone_is_named)
 {
     struct git_commit c;
     struct err err = {0};
-    (void)state;
     sh("git clone -q --depth 1 \"file://$PWD\" ../shallow");
     assert_int_equal(git_commit_find(in_scratch("shallow"), "two", &c, &err), -1);
     assert_non_null(strstr(err.msg, "fetch --unshallow"));
@@ -135,12 +129,11 @@ static void a_shallow_clone_is_named(void **state)
 }
 
 /* The user's settings make git log print more than the format says. */
-static void settings_of_log_do_not_count(void **state)
+TEST(settings_of_log_do_not_count)
 {
     const struct git_range all = {0};
     struct git_commits l;
     struct err err = {0};
-    (void)state;
     sh("printf '#!/bin/sh\necho noise >&2; echo noise; exit 1\n' >../gpg && chmod +x ../gpg");
     sh("git config log.showSignature true && git config gpg.program \"$PWD/../gpg\"");
     sh("git checkout -q -b signed main && { git cat-file commit main | sed '/^committer/a gpgsig -----BEGIN "
@@ -154,24 +147,22 @@ static void settings_of_log_do_not_count(void **state)
     git_commits_release(&l);
 }
 
-static void a_range_needs_an_ancestor(void **state)
+TEST(a_range_needs_an_ancestor)
 {
     const struct git_range all = {0};
     struct git_commits l;
     struct err err = {0};
-    (void)state;
     assert_int_equal(git_commits_between(repo, "main", "side", &all, &l, &err), -1);
     assert_non_null(strstr(err.msg, "no ancestor"));
 }
 
-static void the_tree_of_a_commit_is_exported(void **state)
+TEST(the_tree_of_a_commit_is_exported)
 {
     struct git_commit c;
     struct git_tree t;
     struct stat st;
     char path[FS_PATH_MAX + 8];
     struct err err = {0};
-    (void)state;
     assert_int_equal(git_commit_find(sub, "weird", &c, &err), 0);
     assert_int_equal(git_tree_export(sub, c.id, scratch, &t, &err), 0);
     snprintf(path, sizeof path, "%s/f", t.dir);
@@ -186,14 +177,13 @@ static void the_tree_of_a_commit_is_exported(void **state)
 }
 
 /* Those of Git LFS, most of the time. */
-static void filters_of_the_folders_above_apply(void **state)
+TEST(filters_of_the_folders_above_apply)
 {
     struct git_commit c;
     struct git_tree t;
     char path[FS_PATH_MAX + 8];
     struct buf text;
     struct err err = {0};
-    (void)state;
     sh("git config filter.upper.smudge 'tr a-z A-Z' && git config filter.upper.clean 'tr A-Z a-z'");
     sh("git checkout -q -b filtered main && echo '*.up filter=upper' >.gitattributes && mkdir -p sub/er");
     sh("echo hello >sub/er/a.up && git add . && git commit -q -m filtered && git tag filtered-tag && git "
@@ -208,32 +198,15 @@ static void filters_of_the_folders_above_apply(void **state)
     git_tree_release(&t);
 }
 
-static void what_a_tree_lacks_is_said(void **state)
+TEST(what_a_tree_lacks_is_said)
 {
     struct git_commit c;
     struct git_tree t;
     struct err err = {0};
-    (void)state;
     assert_int_equal(git_commit_find(sub, "main", &c, &err), 0);
     assert_int_equal(git_tree_export(sub, c.id, scratch, &t, &err), 0);
     assert_non_null(strstr(t.missing, "large"));
     git_tree_release(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_revision_is_named),
-        cmocka_unit_test(an_option_is_no_revision),
-        cmocka_unit_test(a_range_is_listed),
-        cmocka_unit_test(a_range_knows_its_parents),
-        cmocka_unit_test(a_range_knows_what_merged_its_lower_end),
-        cmocka_unit_test(a_shallow_clone_is_named),
-        cmocka_unit_test(settings_of_log_do_not_count),
-        cmocka_unit_test(a_range_needs_an_ancestor),
-        cmocka_unit_test(the_tree_of_a_commit_is_exported),
-        cmocka_unit_test(filters_of_the_folders_above_apply),
-        cmocka_unit_test(what_a_tree_lacks_is_said),
-    };
-    return cmocka_run_group_tests(tests, make_repository, scratch_remove);
-}
+GROUP(make_repository, scratch_remove);

@@ -3,7 +3,7 @@
 
 #include "executor/node/gpu_health.h"
 
-static void a_sample_that_is_being_written_says_nothing(void **state)
+TEST(a_sample_that_is_being_written_says_nothing)
 {
     static struct nvml_page page;
     static const char names[][LIMIT_NAME + 1] = {"GPU-a"};
@@ -11,7 +11,6 @@ static void a_sample_that_is_being_written_says_nothing(void **state)
     struct nvml nvml = {.ask = -1, .done = -1, .page = &page};
     struct gpu_health h;
     char why[GPU_HEALTH_WHY_MAX];
-    (void)state;
     snprintf(layout.sysfs, sizeof layout.sysfs, "%s", scratch);
     page.gpu_count = 1;
     page.slot[0].sample.gpu = (struct nvml_gpu){.uuid = "GPU-a", .used_bytes = 1, .uncorrectable = 0};
@@ -26,10 +25,4 @@ static void a_sample_that_is_being_written_says_nothing(void **state)
     assert_non_null(strstr(why, "fallen off the bus"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sample_that_is_being_written_says_nothing),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -33,9 +33,8 @@ static struct gpu_metrics read_table(const struct table *t)
     return m;
 }
 
-static void every_layout_has_power_temperatures_clocks_and_energy(void **state)
+TEST(every_layout_has_power_temperatures_clocks_and_energy)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(layouts); i++) {
         struct table t = load(layouts[i]);
         struct gpu_metrics m = read_table(&t);
@@ -54,9 +53,8 @@ static void every_layout_has_power_temperatures_clocks_and_energy(void **state)
     }
 }
 
-static void partitions_are_read_from_1_6_on(void **state)
+TEST(partitions_are_read_from_1_6_on)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(layouts); i++) {
         struct table t = load(layouts[i]);
         struct gpu_metrics m = read_table(&t);
@@ -68,9 +66,8 @@ static void partitions_are_read_from_1_6_on(void **state)
     }
 }
 
-static void throttling_is_unknown_where_the_driver_does_not_report_it(void **state)
+TEST(throttling_is_unknown_where_the_driver_does_not_report_it)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(layouts); i++) {
         struct table t = load(layouts[i]);
         struct gpu_metrics m = read_table(&t);
@@ -83,9 +80,8 @@ static void throttling_is_unknown_where_the_driver_does_not_report_it(void **sta
     }
 }
 
-static void a_tenth_of_the_time_is_throttling(void **state)
+TEST(a_tenth_of_the_time_is_throttling)
 {
-    (void)state;
     struct table t = load("v1_8");
     struct gpu_metrics before = read_table(&t), now = before;
     unsigned reasons;
@@ -106,9 +102,8 @@ static void a_tenth_of_the_time_is_throttling(void **state)
     assert_false(gpu_metrics_throttle(&never, &now, &reasons));
 }
 
-static void another_size_is_read_only_to_its_head(void **state)
+TEST(another_size_is_read_only_to_its_head)
 {
-    (void)state;
     struct table t = load("v1_7");
     t.bytes[0] += 8;
     t.len += 8;
@@ -122,9 +117,8 @@ static void another_size_is_read_only_to_its_head(void **state)
     assert_false(gpu_metrics_read(t.bytes, t.len, &m));
 }
 
-static void other_versions_and_cut_tables_are_not_read(void **state)
+TEST(other_versions_and_cut_tables_are_not_read)
 {
-    (void)state;
     struct table t = load("v1_8");
     struct gpu_metrics m;
     for (size_t len = 0; len < 16; len++)
@@ -138,9 +132,8 @@ static void other_versions_and_cut_tables_are_not_read(void **state)
     assert_false(gpu_metrics_read(t.bytes, t.len, &m));
 }
 
-static void what_the_driver_does_not_fill_is_unknown(void **state)
+TEST(what_the_driver_does_not_fill_is_unknown)
 {
-    (void)state;
     struct table t = load("v1_8");
     struct gpu_metrics m;
     memset(t.bytes + 4, 0xff, t.len - 4);
@@ -149,18 +142,4 @@ static void what_the_driver_does_not_fill_is_unknown(void **state)
     assert_int_equal(m.dies, 0);
     assert_int_equal(m.partitions, -1);
     assert_false(m.has_status || m.has_residencies);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_layout_has_power_temperatures_clocks_and_energy),
-        cmocka_unit_test(partitions_are_read_from_1_6_on),
-        cmocka_unit_test(throttling_is_unknown_where_the_driver_does_not_report_it),
-        cmocka_unit_test(a_tenth_of_the_time_is_throttling),
-        cmocka_unit_test(another_size_is_read_only_to_its_head),
-        cmocka_unit_test(other_versions_and_cut_tables_are_not_read),
-        cmocka_unit_test(what_the_driver_does_not_fill_is_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,12 +29,11 @@ static int collect(void *arg, const char *text, size_t len, struct err *err)
     return 0;
 }
 
-static void a_bundle_says_what_held_its_tests(void **state)
+TEST(a_bundle_says_what_held_its_tests)
 {
     static const char *const same[] = {"sha256:aa", "sha256:aa"};
     AUTO(buf_release) struct buf text = {.max = 1 << 20};
     struct err err = {0};
-    (void)state;
     AUTO(store_close) struct store s = open_store("held.db");
     int64_t key = must_ingest(&s, bundle_with_image("held", "container", same), NULL);
     AUTO(run_data_release) struct run_data r = must_load(&s, key);
@@ -52,10 +51,9 @@ static void a_bundle_says_what_held_its_tests(void **state)
     assert_non_null(strstr(buf_str(&text), "container,registry/ks:1,sha256:aa"));
 }
 
-static void images_of_one_name_may_differ(void **state)
+TEST(images_of_one_name_may_differ)
 {
     static const char *const other[] = {"sha256:aa", "sha256:bb"};
-    (void)state;
     AUTO(store_close) struct store s = open_store("several.db");
     AUTO(run_data_release)
     struct run_data r =
@@ -64,10 +62,9 @@ static void images_of_one_name_may_differ(void **state)
 }
 
 /* Such a test is kept, and not believed. */
-static void what_is_no_containment_is_refused(void **state)
+TEST(what_is_no_containment_is_refused)
 {
     static const char *const same[] = {"sha256:aa", "sha256:aa"}, *const bad[] = {"sha256:aa", "a b"};
-    (void)state;
     AUTO(store_close) struct store s = open_store("refused.db");
     AUTO(run_data_release)
     struct run_data r = must_load(&s, must_ingest(&s, bundle_with_image("word", "jail", same), NULL));
@@ -80,12 +77,4 @@ static void what_is_no_containment_is_refused(void **state)
     assert_int_equal(r.tests[1].status, STATUS_INVALID);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bundle_says_what_held_its_tests),
-        cmocka_unit_test(images_of_one_name_may_differ),
-        cmocka_unit_test(what_is_no_containment_is_refused),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

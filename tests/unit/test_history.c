@@ -23,9 +23,8 @@ static int64_t store_night(struct store *s, int night, const char *tag, enum run
     return must_store(s, &d);
 }
 
-static void nights_come_in_order(void **state)
+TEST(nights_come_in_order)
 {
-    (void)state;
     struct store s = open_store("nights.db");
     struct err err = {0};
     struct history h;
@@ -54,9 +53,8 @@ static void nights_come_in_order(void **state)
     store_close(&s);
 }
 
-static void a_history_is_filtered_by_its_options(void **state)
+TEST(a_history_is_filtered_by_its_options)
 {
-    (void)state;
     struct store s = open_store("narrow.db");
     struct err err = {0};
     struct history h;
@@ -100,9 +98,8 @@ static void a_history_is_filtered_by_its_options(void **state)
 
 /* The night before the change was an outlier, on other sources already: the change began after the night
  * before that one, not after the outlier. */
-static void a_change_may_have_begun_with_a_night_that_was_set_aside(void **state)
+TEST(a_change_may_have_begun_with_a_night_that_was_set_aside)
 {
-    (void)state;
     struct store s = open_store("odd.db");
     struct err err = {0};
     struct timeline t;
@@ -146,9 +143,8 @@ static void store_step(struct store *s)
     }
 }
 
-static void a_change_comes_with_its_run_and_its_facts(void **state)
+TEST(a_change_comes_with_its_run_and_its_facts)
 {
-    (void)state;
     struct store s = open_store("step.db");
     struct err err = {0};
     struct timeline t;
@@ -195,9 +191,8 @@ static int64_t store_rate(struct store *s, int night, const char *unit, double r
     return must_store(s, &d);
 }
 
-static void a_metric_of_ones_own_has_a_history_in_one_unit(void **state)
+TEST(a_metric_of_ones_own_has_a_history_in_one_unit)
 {
-    (void)state;
     struct store s = open_store("rates.db");
     struct err err = {0};
     struct timeline t;
@@ -216,9 +211,8 @@ static void a_metric_of_ones_own_has_a_history_in_one_unit(void **state)
     metric_forget();
 }
 
-static void nights_judge_a_metric_of_ones_own_the_right_way_round(void **state)
+TEST(nights_judge_a_metric_of_ones_own_the_right_way_round)
 {
-    (void)state;
     struct store s = open_store("rate-nights.db");
     struct err err = {0};
     const struct compare_options options = compare_defaults();
@@ -244,9 +238,8 @@ static void nights_judge_a_metric_of_ones_own_the_right_way_round(void **state)
     metric_forget();
 }
 
-static void an_unclear_cell_is_asked_about(void **state)
+TEST(an_unclear_cell_is_asked_about)
 {
-    (void)state;
     struct store s = open_store("unclear.db");
     struct err err = {0};
     struct timeline t;
@@ -269,16 +262,4 @@ static void an_unclear_cell_is_asked_about(void **state)
     store_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nights_come_in_order),
-        cmocka_unit_test(a_history_is_filtered_by_its_options),
-        cmocka_unit_test(a_change_may_have_begun_with_a_night_that_was_set_aside),
-        cmocka_unit_test(a_change_comes_with_its_run_and_its_facts),
-        cmocka_unit_test(a_metric_of_ones_own_has_a_history_in_one_unit),
-        cmocka_unit_test(nights_judge_a_metric_of_ones_own_the_right_way_round),
-        cmocka_unit_test(an_unclear_cell_is_asked_about),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

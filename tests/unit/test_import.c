@@ -6,9 +6,8 @@
 #include "results/ingest/text/csv.h"
 #include "results/judge/compare.h"
 
-static void google_benchmark_is_imported(void **state)
+TEST(google_benchmark_is_imported)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("google.db");
     AUTO(run_data_release)
     struct run_data r =
@@ -34,9 +33,8 @@ static void google_benchmark_is_imported(void **state)
                      6);
 }
 
-static void hyperfine_is_imported(void **state)
+TEST(hyperfine_is_imported)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("hyperfine.db");
     struct err err = {0};
     struct comparison cmp;
@@ -62,9 +60,8 @@ static void hyperfine_is_imported(void **state)
                &err, ERR_INPUT, "hyperfine.json", "--date");
 }
 
-static void pytest_benchmark_is_imported(void **state)
+TEST(pytest_benchmark_is_imported)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("pytest.db");
     AUTO(run_data_release)
     struct run_data r =
@@ -78,9 +75,8 @@ static void pytest_benchmark_is_imported(void **state)
 
 /* Of the tool itself, on the CPU: prompts of 64 and 128 tokens, each without and with flash attention; what
  * it generated is left out. */
-static void llama_bench_json_is_imported(void **state)
+TEST(llama_bench_json_is_imported)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("llama.db");
     AUTO(run_data_release)
     struct run_data r = import_stored(&s, "llama-bench", "tests/fixtures/import/llama-bench.json", NULL, 0);
@@ -99,9 +95,8 @@ static void llama_bench_json_is_imported(void **state)
 
 /* One result a line: two sizes of micro-batch, and rows that read a prompt and then generate, which are left
  * out. */
-static void llama_bench_jsonl_is_imported(void **state)
+TEST(llama_bench_jsonl_is_imported)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("llama_lines.db");
     AUTO(run_data_release)
     struct run_data r = import_stored(&s, "llama-bench", "tests/fixtures/import/llama-bench.jsonl", NULL, 0);
@@ -113,9 +108,8 @@ static void llama_bench_jsonl_is_imported(void **state)
 }
 
 /* As its sources of late 2026 print it: by hand. */
-static void llama_bench_with_automatic_flash_attention(void **state)
+TEST(llama_bench_with_automatic_flash_attention)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("llama_auto.db");
     AUTO(run_data_release)
     struct run_data r =
@@ -128,9 +122,8 @@ static void llama_bench_with_automatic_flash_attention(void **state)
 
 /* Of the tool itself, on an H100: a power of two as the context with a second number, one state of which is
  * skipped, and a benchmark over types. */
-static void nvbench_is_imported(void **state)
+TEST(nvbench_is_imported)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("nvbench.db");
     const struct import_options day = {.date = "2026-11-21"};
     AUTO(run_data_release)
@@ -152,9 +145,8 @@ static void nvbench_is_imported(void **state)
                      7);
 }
 
-static void a_mapping_of_ones_own_reads_csv(void **state)
+TEST(a_mapping_of_ones_own_reads_csv)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("own.db");
     put("own.json", OWN_MAP);
     put("own.csv", "kernel,n,time,unit,mem\r\n\"odd, name\",4096,1500,ms,12\n\"odd, "
@@ -170,9 +162,8 @@ static void a_mapping_of_ones_own_reads_csv(void **state)
 }
 
 /* Of an expression's groups the one that is asked for, and nothing where it has nothing. */
-static void a_group_of_an_expression(void **state)
+TEST(a_group_of_an_expression)
 {
-    (void)state;
     static const char map[] =
         "{\"schema\":\"kernsweep.map/1\",\"input\":\"csv\",\"rows\":\"/"
         "*\",\"run\":{\"ticket\":{\"const\":\"mine\"},"
@@ -209,9 +200,8 @@ static struct ingest_result imported(struct store *s, const char *map, const cha
 }
 
 /* The unit was wrong by a factor of 1000: the mended mapping is another reading of the same file. */
-static void a_corrected_mapping_replaces(void **state)
+TEST(a_corrected_mapping_replaces)
 {
-    (void)state;
     static const char map[] =
         MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":{\"at\":\"/t\",\"unit\":\"%s\"}}}";
     char text[sizeof map + 8];
@@ -246,9 +236,8 @@ static void a_corrected_mapping_replaces(void **state)
 }
 
 /* As json.dump() of Python and a Windows editor write them. */
-static void what_python_writes_is_read(void **state)
+TEST(what_python_writes_is_read)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("python.db");
     put("python_map.json",
         MAP_HEAD("json", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":{\"at\":\"/t\",\"unit\":\"ms\"}},"
@@ -277,9 +266,8 @@ static void what_python_writes_is_read(void **state)
 }
 
 /* The rows are the members of an object, by name; or one line of JSON is one row. */
-static void rows_may_be_members_of_an_object(void **state)
+TEST(rows_may_be_members_of_an_object)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("members.db");
     put("members_map.json",
         MAP_HEAD("json", "/results/*") "\"test\":{\"variant\":{\"key\":true},\"kernel_ms\":\"/t\"}}");
@@ -296,9 +284,8 @@ static void rows_may_be_members_of_an_object(void **state)
     assert_int_equal(r.n_cells, 1);
 }
 
-static void many_files_are_one_run(void **state)
+TEST(many_files_are_one_run)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("together.db");
     struct err err = {0};
     struct ingest_result result;
@@ -329,9 +316,8 @@ static void many_files_are_one_run(void **state)
 }
 
 /* Unlike things are compared, and summed, at their own shape only. */
-static void a_shape_is_part_of_the_cell(void **state)
+TEST(a_shape_is_part_of_the_cell)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("shaped.db");
     put("shape_map.json",
         MAP_HEAD(
@@ -355,9 +341,8 @@ static void a_shape_is_part_of_the_cell(void **state)
 }
 
 /* One column per variant, as tables in reports have it; an empty field is no test. */
-static void a_row_may_have_a_column_per_variant(void **state)
+TEST(a_row_may_have_a_column_per_variant)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("wide.db");
     struct err err = {0};
     struct import_map m;
@@ -382,9 +367,8 @@ static void a_row_may_have_a_column_per_variant(void **state)
                &err, ERR_INPUT, "$.test[0].point", "an object of fields");
 }
 
-static void pointers_find_nested_values_or_nothing(void **state)
+TEST(pointers_find_nested_values_or_nothing)
 {
-    (void)state;
     struct err err = {0};
     static const char text[] = "{\"a\":[{\"tag\":\"x\",\"v\":1},{\"tag\":\"y/"
                                "z\",\"v\":2},{\"tag\":7,\"v\":3}],\"b~c\":{\"d/e\":4},\"n\":[10,20]}";
@@ -401,9 +385,8 @@ static void pointers_find_nested_values_or_nothing(void **state)
     json_decref(root);
 }
 
-static void units_convert(void **state)
+TEST(units_convert)
 {
-    (void)state;
     double f;
     assert_true(unit_factor("ns", "s", &f));
     assert_near(f, 1e-9, 1e-24);
@@ -417,26 +400,4 @@ static void units_convert(void **state)
     assert_false(unit_factor("furlong", "s", &f));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(google_benchmark_is_imported),
-        cmocka_unit_test(hyperfine_is_imported),
-        cmocka_unit_test(pytest_benchmark_is_imported),
-        cmocka_unit_test(llama_bench_json_is_imported),
-        cmocka_unit_test(llama_bench_jsonl_is_imported),
-        cmocka_unit_test(llama_bench_with_automatic_flash_attention),
-        cmocka_unit_test(nvbench_is_imported),
-        cmocka_unit_test(a_group_of_an_expression),
-        cmocka_unit_test(a_mapping_of_ones_own_reads_csv),
-        cmocka_unit_test(a_corrected_mapping_replaces),
-        cmocka_unit_test(what_python_writes_is_read),
-        cmocka_unit_test(rows_may_be_members_of_an_object),
-        cmocka_unit_test(many_files_are_one_run),
-        cmocka_unit_test(a_shape_is_part_of_the_cell),
-        cmocka_unit_test(a_row_may_have_a_column_per_variant),
-        cmocka_unit_test(pointers_find_nested_values_or_nothing),
-        cmocka_unit_test(units_convert),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -2,9 +2,8 @@
 #include "tests/unit/import_support.h"
 
 /* A row that says the wrong thing, and the words that must be in the message. */
-static void what_cannot_be_mapped_is_named(void **state)
+TEST(what_cannot_be_mapped_is_named)
 {
-    (void)state;
     static const struct {
         const char *csv, *says[3];
     } cases[] = {
@@ -32,9 +31,8 @@ static void what_cannot_be_mapped_is_named(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
 }
 
-static void bad_mappings_are_refused(void **state)
+TEST(bad_mappings_are_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -65,9 +63,8 @@ static void bad_mappings_are_refused(void **state)
     assert_err(import_map_load(&m, "no-such-map", &err), &err, ERR_INPUT, "no-such-map", "--list");
 }
 
-static void merged_rows_are_pointed_out(void **state)
+TEST(merged_rows_are_pointed_out)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("merged.db");
     const struct import_options day = {.date = "2026-02-14"};
     const char *file =
@@ -78,9 +75,8 @@ static void merged_rows_are_pointed_out(void **state)
 }
 
 /* They become one cell, whose repetitions are of two programs. */
-static void different_names_that_become_one_are_told(void **state)
+TEST(different_names_that_become_one_are_told)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("alike.db");
     put("alike_map.json", MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
     AUTO(run_data_release)
@@ -92,9 +88,8 @@ static void different_names_that_become_one_are_told(void **state)
 }
 
 /* A timer that ran backwards or never ran. Of a test that failed, nobody reads it. */
-static void a_time_that_is_not_above_zero_is_not_believed(void **state)
+TEST(a_time_that_is_not_above_zero_is_not_believed)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("times.db");
     put("times_map.json",
         MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"status\":\"/s\",\"prefill_s\":\"/t\","
@@ -113,14 +108,4 @@ static void a_time_that_is_not_above_zero_is_not_believed(void **state)
     run_data_release(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_cannot_be_mapped_is_named),
-        cmocka_unit_test(bad_mappings_are_refused),
-        cmocka_unit_test(merged_rows_are_pointed_out),
-        cmocka_unit_test(different_names_that_become_one_are_told),
-        cmocka_unit_test(a_time_that_is_not_above_zero_is_not_believed),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -7,9 +7,8 @@
 
 #include <unistd.h>
 
-static void a_bundle_comes_back_as_it_was(void **state)
+TEST(a_bundle_comes_back_as_it_was)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("whole.db");
     struct err err = {0};
     int64_t key = must_ingest(&s, make_bundle("whole", "20260214T031500Z-demo-aaaaaa"), NULL);
@@ -52,9 +51,8 @@ static void a_bundle_comes_back_as_it_was(void **state)
                      8);
 }
 
-static void facts_are_kept_without_what_is_fleeting_or_secret(void **state)
+TEST(facts_are_kept_without_what_is_fleeting_or_secret)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("facts.db");
     struct run_data r = must_load(&s, must_ingest(&s, make_bundle("facts", "run-facts"), NULL));
     assert_string_equal(run_data_fact(&r, "driver"), "6.8.5");
@@ -72,9 +70,8 @@ static void facts_are_kept_without_what_is_fleeting_or_secret(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM document"), 1);
 }
 
-static void storing_a_bundle_twice_is_idempotent(void **state)
+TEST(storing_a_bundle_twice_is_idempotent)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("twice.db");
     struct ingest_result first, second;
     const char *dir = make_bundle("twice", "run-twice");
@@ -90,9 +87,8 @@ static void storing_a_bundle_twice_is_idempotent(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8);
 }
 
-static void a_run_dated_in_the_future_is_not_the_newest_for_years(void **state)
+TEST(a_run_dated_in_the_future_is_not_the_newest_for_years)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("future.db");
     struct draft d;
     struct err err = {0};
@@ -111,9 +107,8 @@ static void a_run_dated_in_the_future_is_not_the_newest_for_years(void **state)
     draft_release(&d);
 }
 
-static void a_complete_run_never_changes(void **state)
+TEST(a_complete_run_never_changes)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("changed.db");
     must_ingest(&s, make_bundle("before", "run-changed"), NULL);
     make_bundle("after", "run-changed");
@@ -123,9 +118,8 @@ static void a_complete_run_never_changes(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM test"), 8);
 }
 
-static void an_open_run_is_partial_until_it_is_closed(void **state)
+TEST(an_open_run_is_partial_until_it_is_closed)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("partial.db");
     make_bundle("open", "run-open");
     unlink(in_scratch("open/manifest.json"));
@@ -149,9 +143,8 @@ static void an_open_run_is_partial_until_it_is_closed(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM telemetry"), 8);
 }
 
-static void a_file_that_was_changed_is_named(void **state)
+TEST(a_file_that_was_changed_is_named)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("hash.db");
     make_bundle("hash", "run-hash");
     put("hash/v3/ctx_256_run1/vram_samples.jsonl", "{}\n");
@@ -159,9 +152,8 @@ static void a_file_that_was_changed_is_named(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
 }
 
-static void a_name_that_climbs_out_is_refused(void **state)
+TEST(a_name_that_climbs_out_is_refused)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("climb.db");
     make_bundle("climb", "run-climb");
     put("climb/manifest.json", "{\"schema\":\"kernsweep.manifest/1\",\"run_id\":\"run-climb\",\"files\":"
@@ -170,9 +162,8 @@ static void a_name_that_climbs_out_is_refused(void **state)
 }
 
 /* Each with the file and what is wrong there. The manifest is right every time: only the contents are not. */
-static void a_hostile_job_is_refused(void **state)
+TEST(a_hostile_job_is_refused)
 {
-    (void)state;
     static const struct {
         const char *file, *text, *says;
     } cases[] = {
@@ -203,9 +194,8 @@ static void a_hostile_job_is_refused(void **state)
     "\"repetition\":1"
 
 /* The run is stored without what cannot be believed; the warning has the file and the place in it. */
-static void one_bad_file_does_not_lose_a_finished_run(void **state)
+TEST(one_bad_file_does_not_lose_a_finished_run)
 {
-    (void)state;
     static const struct {
         const char *file, *text, *says;
         enum run_status status;
@@ -255,9 +245,8 @@ static void one_bad_file_does_not_lose_a_finished_run(void **state)
     }
 }
 
-static void resources_that_cannot_be_are_left_out(void **state)
+TEST(resources_that_cannot_be_are_left_out)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("resources.db");
     make_bundle("resources", "run-resources");
     put("resources/v3/resources.json", "{\"kernels\":[{\"name\":\"a\",\"scratch_bytes\":\"0\",\"vgprs\":40},"
@@ -273,9 +262,8 @@ static void resources_that_cannot_be_are_left_out(void **state)
     assert_int_equal(r.info.status, RUN_COMPLETE);
 }
 
-static void the_wall_time_is_enough_where_no_test_has_more(void **state)
+TEST(the_wall_time_is_enough_where_no_test_has_more)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("wall.db");
     struct draft d;
     draft_night(&d, 1);
@@ -293,9 +281,8 @@ static void the_wall_time_is_enough_where_no_test_has_more(void **state)
     assert_int_equal(r.tests[1].status, STATUS_INVALID);
 }
 
-static void a_foreign_time_beyond_its_wall_time_is_left_out(void **state)
+TEST(a_foreign_time_beyond_its_wall_time_is_left_out)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("impossible.db");
     const struct ingest_options options = {.node = NODE};
     put("impossible/2026-02-11/b3_89/v3/ctx_4096_run0/perf.json",
@@ -310,9 +297,8 @@ static void a_foreign_time_beyond_its_wall_time_is_left_out(void **state)
     assert_true(r.tests[0].value[METRIC_DECODE_S] == 1);
 }
 
-static void an_ok_without_a_time_is_not_believed(void **state)
+TEST(an_ok_without_a_time_is_not_believed)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("zero.db");
     const struct ingest_options options = {.node = NODE};
     put("zero/2026-02-11/b3_89/v3/ctx_4096_run0/perf.json",
@@ -325,18 +311,16 @@ static void an_ok_without_a_time_is_not_believed(void **state)
     assert_true(isnan(r.cells[0].median[METRIC_PREFILL_S]));
 }
 
-static void links_are_refused(void **state)
+TEST(links_are_refused)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("link.db");
     put("l/2026-02-12/x/v3/ctx_1_run0/perf.json", "{\"ticket\":\"x\"}");
     assert_int_equal(symlink("/etc", in_scratch("l/2026-02-12/x/v3/ctx_2_run0")), 0);
     must_refuse(&s, in_scratch("l/2026-02-12/x"), "ctx_2_run0");
 }
 
-static void a_word_finds_its_run(void **state)
+TEST(a_word_finds_its_run)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("find.db");
     struct err err = {0};
     int64_t first = must_ingest(&s, make_bundle("find1", "20260214T031500Z-demo-aaaaaa"), NULL), key = 0;
@@ -373,9 +357,8 @@ static const char *bundle_with_witness(const char *name, const char *file, const
     return in_scratch(name);
 }
 
-static void a_record_that_its_witnesses_contradict_is_invalid(void **state)
+TEST(a_record_that_its_witnesses_contradict_is_invalid)
 {
-    (void)state;
     static const struct {
         const char *event, *why;
     } table[] = {
@@ -416,9 +399,8 @@ static void a_record_that_its_witnesses_contradict_is_invalid(void **state)
 }
 
 /* A journal that was cut knows fewer ends than a run that says COMPLETE has tests. */
-static void what_the_journal_of_a_complete_run_does_not_know_is_invalid(void **state)
+TEST(what_the_journal_of_a_complete_run_does_not_know_is_invalid)
 {
-    (void)state;
     static const char cut[] = "{\"event\":\"TEST_END\",\"test_index\":1,\"exit_status\":\"OK\"}\n"
                               "{\"event\":\"TEST_END\",\"test_index\":2,\"exit_status\":\"OK\"}\n";
     AUTO(store_close) struct store s = open_store("cut.db");
@@ -429,9 +411,8 @@ static void what_the_journal_of_a_complete_run_does_not_know_is_invalid(void **s
     assert_non_null(strstr(r.tests[2].reason, "the journal has no end of this test"));
 }
 
-static void a_record_of_another_place_in_the_job_is_invalid(void **state)
+TEST(a_record_of_another_place_in_the_job_is_invalid)
 {
-    (void)state;
     static const char dir[] = "place/baseline/ctx_256_run1";
     make_bundle("place", "place");
     json_t *perf = get_json(dir, "perf.json");
@@ -444,18 +425,16 @@ static void a_record_of_another_place_in_the_job_is_invalid(void **state)
     assert_non_null(strstr(r.tests[0].reason, "says that it is test 9"));
 }
 
-static void a_bundle_of_two_runs_is_refused(void **state)
+TEST(a_bundle_of_two_runs_is_refused)
 {
-    (void)state;
     make_bundle("two", "two");
     write_manifest("two", "another");
     AUTO(store_close) struct store s = open_store("two.db");
     must_refuse(&s, in_scratch("two"), "is of run \"two\", manifest.json of \"another\"");
 }
 
-static void samples_go_alone(void **state)
+TEST(samples_go_alone)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("samples.db");
     struct err err = {0};
     int64_t first = must_ingest(&s, make_bundle("samples1", "run-1"), NULL), dropped = -1;
@@ -472,9 +451,8 @@ static void samples_go_alone(void **state)
     assert_int_equal(dropped, 0);
 }
 
-static void an_exact_id_is_no_ambiguous_prefix(void **state)
+TEST(an_exact_id_is_no_ambiguous_prefix)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("exact.db");
     struct err err = {0};
     int64_t key, a = must_ingest(&s, make_bundle("exact1", "run-1"), NULL);
@@ -491,9 +469,8 @@ static void must_be_at(struct store *s, const char *name)
 }
 
 /* The recorded folder is followed once it no longer has the run, by either way of storing. */
-static void a_bundle_that_moved_is_followed(void **state)
+TEST(a_bundle_that_moved_is_followed)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("moved.db");
     struct err err = {0};
     make_bundle("moved/first", "run-moved");
@@ -511,32 +488,4 @@ static void a_bundle_that_moved_is_followed(void **state)
     must_be_at(&s, "moved/second");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bundle_comes_back_as_it_was),
-        cmocka_unit_test(facts_are_kept_without_what_is_fleeting_or_secret),
-        cmocka_unit_test(storing_a_bundle_twice_is_idempotent),
-        cmocka_unit_test(a_bundle_that_moved_is_followed),
-        cmocka_unit_test(a_run_dated_in_the_future_is_not_the_newest_for_years),
-        cmocka_unit_test(a_complete_run_never_changes),
-        cmocka_unit_test(an_open_run_is_partial_until_it_is_closed),
-        cmocka_unit_test(a_file_that_was_changed_is_named),
-        cmocka_unit_test(a_name_that_climbs_out_is_refused),
-        cmocka_unit_test(a_hostile_job_is_refused),
-        cmocka_unit_test(one_bad_file_does_not_lose_a_finished_run),
-        cmocka_unit_test(resources_that_cannot_be_are_left_out),
-        cmocka_unit_test(the_wall_time_is_enough_where_no_test_has_more),
-        cmocka_unit_test(a_foreign_time_beyond_its_wall_time_is_left_out),
-        cmocka_unit_test(an_ok_without_a_time_is_not_believed),
-        cmocka_unit_test(links_are_refused),
-        cmocka_unit_test(a_word_finds_its_run),
-        cmocka_unit_test(a_record_that_its_witnesses_contradict_is_invalid),
-        cmocka_unit_test(what_the_journal_of_a_complete_run_does_not_know_is_invalid),
-        cmocka_unit_test(a_record_of_another_place_in_the_job_is_invalid),
-        cmocka_unit_test(a_bundle_of_two_runs_is_refused),
-        cmocka_unit_test(samples_go_alone),
-        cmocka_unit_test(an_exact_id_is_no_ambiguous_prefix),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -18,9 +18,8 @@ static void note(void *arg, const char *dir, const struct ingest_result *r, cons
         snprintf(t->message, sizeof t->message, "%s", err->msg);
 }
 
-static void many_are_stored_in_their_order(void **state)
+TEST(many_are_stored_in_their_order)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("many.db");
     struct err err = {0};
     struct told t = {0};
@@ -59,9 +58,8 @@ static void count_told(void *arg, const char *dir, const struct ingest_result *r
 }
 
 /* Some nights make one transaction: what is told of as stored is there, whatever the store had room for. */
-static void a_full_store_has_what_was_told(void **state)
+TEST(a_full_store_has_what_was_told)
 {
-    (void)state;
     enum { NIGHTS = 20 };
     static char dirs[NIGHTS][FS_PATH_MAX];
     const char *list[NIGHTS];
@@ -92,11 +90,4 @@ static void a_full_store_has_what_was_told(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_are_stored_in_their_order),
-        cmocka_unit_test(a_full_store_has_what_was_told),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -4,9 +4,8 @@
 
 #include <fcntl.h>
 
-static void the_older_layout_says_who_it_is_by_its_path(void **state)
+TEST(the_older_layout_says_who_it_is_by_its_path)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("older-layout.db");
     struct err err = {0};
     put("a/2026-02-12/b3_89_long_ctx/v3/ctx_16384_run0/perf.json",
@@ -37,9 +36,8 @@ static void the_older_layout_says_who_it_is_by_its_path(void **state)
     assert_int_equal(key, result.key);
 }
 
-static void the_older_layout_tells_more_in_its_log(void **state)
+TEST(the_older_layout_tells_more_in_its_log)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("log.db");
     put("e/2026-02-12/b3_89/v3/ctx_4096_run0/perf.json",
         "{\"ticket\":\"b3_89\",\"exit_status\":\"OK\",\"wall_time_sec\":40,\"timings\":{\"prefill_s\":18.5}"
@@ -79,9 +77,8 @@ static void the_older_layout_tells_more_in_its_log(void **state)
     assert_int_equal(r.info.status, RUN_PARTIAL);
 }
 
-static void the_older_layout_is_refused_when_it_contradicts_itself(void **state)
+TEST(the_older_layout_is_refused_when_it_contradicts_itself)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("contradiction.db");
     static const struct {
         const char *dir, *file, *text, *says;
@@ -104,12 +101,4 @@ static void the_older_layout_is_refused_when_it_contradicts_itself(void **state)
     assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), before); /* a source that was not opened closes nothing */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_older_layout_says_who_it_is_by_its_path),
-        cmocka_unit_test(the_older_layout_tells_more_in_its_log),
-        cmocka_unit_test(the_older_layout_is_refused_when_it_contradicts_itself),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -64,9 +64,8 @@ static void assert_order(const char *text, const char *expected)
     assert_string_equal(order(job), expected);
 }
 
-static void both_orders_number_the_tests_as_documented(void **state)
+TEST(both_orders_number_the_tests_as_documented)
 {
-    (void)state;
     assert_order(PLAN(VARIANTS), "b/16/1 a/16/1 b/32/1 a/32/1 ");
     assert_order(PLAN(VARIANTS ",\"repetitions\":2"),
                  "b/16/1 a/16/1 b/32/1 a/32/1 b/16/2 a/16/2 b/32/2 a/32/2 ");
@@ -100,10 +99,9 @@ static void assert_kept(const char *text, struct plan_cell one, struct plan_cell
 
 #define AXES "\"axes\":{\"block\":[64,128]},"
 
-static void kept_cells_are_measured_and_no_others(void **state)
+TEST(kept_cells_are_measured_and_no_others)
 {
     const struct plan_cell b16 = {"b", 16}, b32 = {"b", 32}, a16 = {"a", 16}, a32 = {"a", 32};
-    (void)state;
     assert_kept(PLAN(VARIANTS ",\"repetitions\":3"), a32, b16, "a/32/1 b/16/1 a/32/2 b/16/2 a/32/3 b/16/3 ");
     assert_kept(PLAN(VARIANTS ",\"repetitions\":{\"default\":1,\"16\":2},\"order\":\"grouped\""), b16, a32,
                 "b/16/1 b/16/2 a/32/1 ");
@@ -115,12 +113,11 @@ static void kept_cells_are_measured_and_no_others(void **state)
                 (struct plan_cell){"b_block128", 16}, "b_block64/32/1 b_block128/16/1 ");
 }
 
-static void cells_that_the_plan_does_not_have_are_refused(void **state)
+TEST(cells_that_the_plan_does_not_have_are_refused)
 {
     const struct plan_cell b32 = {"b", 32}, gone = {"gone", 16}, b = {"b", 16};
     struct plan p = {.file = (char *)PLAN(VARIANTS)};
     struct err err = {0};
-    (void)state;
     assert_err(keep_two(&p, b32, gone, &err), &err, ERR_INPUT, "no variant \"gone\"");
     plan_release(&p);
     p.file = (char *)PLAN(AXES VARIANTS);
@@ -131,10 +128,9 @@ static void cells_that_the_plan_does_not_have_are_refused(void **state)
     plan_release(&p);
 }
 
-static void few_repetitions_are_raised_and_many_stay(void **state)
+TEST(few_repetitions_are_raised_and_many_stay)
 {
     struct plan p;
-    (void)state;
     load(&p, PLAN(VARIANTS ",\"repetitions\":{\"default\":1,\"32\":5}"));
     matrix_repeat_at_least(&p.matrix, 3);
     assert_int_equal(p.matrix.contexts[0].repetitions, 3);
@@ -149,9 +145,8 @@ static const char *text_of(const json_t *obj, const char *key)
     return json_string_value(json_object_get(obj, key));
 }
 
-static void a_request_fills_its_members_and_defaults(void **state)
+TEST(a_request_fills_its_members_and_defaults)
 {
-    (void)state;
     json_t *job = encode(PLAN(VARIANTS));
     assert_string_equal(text_of(job, "schema"), "kernsweep.job/1");
     assert_string_equal(text_of(job, "run_id"), request.run_id);
@@ -234,9 +229,8 @@ static void assert_member(const struct key *k, const struct settings *settings, 
 }
 
 /* Uses the table itself, so new rows are tested automatically. */
-static void every_simple_key_reaches_the_executor(void **state)
+TEST(every_simple_key_reaches_the_executor)
 {
-    (void)state;
     AUTO(plan_release) struct plan p = {0};
     AUTO(job_release) struct job job = {0};
     struct err err = {0};
@@ -265,9 +259,8 @@ static void every_simple_key_reaches_the_executor(void **state)
 }
 
 /* A job without optional keys means the same as a plan without them. */
-static void defaults_are_those_of_the_plan(void **state)
+TEST(defaults_are_those_of_the_plan)
 {
-    (void)state;
     AUTO(plan_release) struct plan p = {0};
     AUTO(job_release) struct job job = {0};
     struct err err = {0};
@@ -291,9 +284,8 @@ static void defaults_are_those_of_the_plan(void **state)
 #define RULE "\"timings\":{\"kind\":\"json\",\"map\":{\"prefill_s\":\"$.p\"},\"unit\":\"ms\"}"
 
 /* The keys that are objects or arrays. */
-static void every_part_reaches_the_executor(void **state)
+TEST(every_part_reaches_the_executor)
 {
-    (void)state;
     AUTO(job_release) struct job job = {0};
     struct err err = {0};
     json_t *root = encode(
@@ -345,9 +337,8 @@ static void assert_placed(const struct job *job, const char *expected)
     assert_string_equal(buf_str(&text), expected);
 }
 
-static void every_gpu_gets_each_test_and_repetitions_are_numbered_on(void **state)
+TEST(every_gpu_gets_each_test_and_repetitions_are_numbered_on)
 {
-    (void)state;
     struct plan p;
     struct job job;
     struct err err = {0};
@@ -374,9 +365,8 @@ static void every_gpu_gets_each_test_and_repetitions_are_numbered_on(void **stat
     plan_release(&p);
 }
 
-static void hints_reach_the_tests_of_their_cells(void **state)
+TEST(hints_reach_the_tests_of_their_cells)
 {
-    (void)state;
     AUTO(plan_release) struct plan p = {0};
     AUTO(job_release) struct job job = {0};
     struct err err = {0};
@@ -394,9 +384,8 @@ static void hints_reach_the_tests_of_their_cells(void **state)
     }
 }
 
-static void run_ids_are_names_with_the_time_first(void **state)
+TEST(run_ids_are_names_with_the_time_first)
 {
-    (void)state;
     char id[JOB_RUN_ID_MAX], other[JOB_RUN_ID_MAX], ticket[33];
     memset(ticket, 'x', 32);
     ticket[32] = '\0';
@@ -415,9 +404,8 @@ static void run_ids_are_names_with_the_time_first(void **state)
     fail_msg("run ids repeat: %s", id);
 }
 
-static void run_ids_are_ordered_by_their_age(void **state)
+TEST(run_ids_are_ordered_by_their_age)
 {
-    (void)state;
     static const struct {
         const char *older, *newer;
     } table[] = {
@@ -435,9 +423,8 @@ static void run_ids_are_ordered_by_their_age(void **state)
     assert_true(job_run_id_compare("-", "2026-") != 0);
 }
 
-static void a_run_id_made_later_is_newer(void **state)
+TEST(a_run_id_made_later_is_newer)
 {
-    (void)state;
     char older[JOB_RUN_ID_MAX], newer[JOB_RUN_ID_MAX];
     job_run_id("z", older);
     poll(NULL, 0, 2);
@@ -445,22 +432,4 @@ static void a_run_id_made_later_is_newer(void **state)
     assert_true(job_run_id_compare(older, newer) < 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kept_cells_are_measured_and_no_others),
-        cmocka_unit_test(cells_that_the_plan_does_not_have_are_refused),
-        cmocka_unit_test(few_repetitions_are_raised_and_many_stay),
-        cmocka_unit_test(both_orders_number_the_tests_as_documented),
-        cmocka_unit_test(a_request_fills_its_members_and_defaults),
-        cmocka_unit_test(every_simple_key_reaches_the_executor),
-        cmocka_unit_test(defaults_are_those_of_the_plan),
-        cmocka_unit_test(every_part_reaches_the_executor),
-        cmocka_unit_test(every_gpu_gets_each_test_and_repetitions_are_numbered_on),
-        cmocka_unit_test(hints_reach_the_tests_of_their_cells),
-        cmocka_unit_test(run_ids_are_names_with_the_time_first),
-        cmocka_unit_test(run_ids_are_ordered_by_their_age),
-        cmocka_unit_test(a_run_id_made_later_is_newer),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

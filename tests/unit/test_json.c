@@ -13,9 +13,8 @@ static json_t *parse(const char *text)
     return value;
 }
 
-static void invalid_json_is_refused_with_its_place(void **state)
+TEST(invalid_json_is_refused_with_its_place)
 {
-    (void)state;
     static const struct {
         const char *what, *text, *hint;
     } table[] = {
@@ -53,9 +52,8 @@ static void invalid_json_is_refused_with_its_place(void **state)
     }
 }
 
-static void parser_survives_depth_and_nul(void **state)
+TEST(parser_survives_depth_and_nul)
 {
-    (void)state;
     static char deep[1 << 20];
     struct err err = {0};
     memset(deep, '[', sizeof deep);
@@ -77,9 +75,8 @@ static json_t *parse_repeated(const char *part, size_t count, struct err *err)
     return value;
 }
 
-static void number_of_values_is_bounded(void **state)
+TEST(number_of_values_is_bounded)
 {
-    (void)state;
     struct err err = {0};
     assert_null(parse_repeated("[],", JSON_VALUES_MAX, &err));
     assert_err(-1, &err, ERR_INPUT, "f.json: more than 2000000 JSON values");
@@ -87,9 +84,8 @@ static void number_of_values_is_bounded(void **state)
     assert_int_equal(json_array_size(v), 1000001);
 }
 
-static void scalars_are_json_too(void **state)
+TEST(scalars_are_json_too)
 {
-    (void)state;
     json_t *v = parse("9223372036854775807");
     assert_true(json_integer_value(v) == INT64_MAX);
     json_decref(v);
@@ -98,9 +94,8 @@ static void scalars_are_json_too(void **state)
     json_decref(v);
 }
 
-static void load_names_the_file(void **state)
+TEST(load_names_the_file)
 {
-    (void)state;
     struct err err = {0};
     const char *path = put("load/bad.json", "{");
     assert_null(json_load(path, 100, &err));
@@ -114,9 +109,8 @@ static void load_names_the_file(void **state)
     assert_int_equal(json_array_size(v), 5);
 }
 
-static void save_is_sorted_private_and_atomic(void **state)
+TEST(save_is_sorted_private_and_atomic)
 {
-    (void)state;
     struct err err = {0};
     struct stat st;
     put("save.json", "old");
@@ -131,9 +125,8 @@ static void save_is_sorted_private_and_atomic(void **state)
     assert_false(fs_exists(in_scratch("null.json")));
 }
 
-static void encode_is_one_line_within_its_limit(void **state)
+TEST(encode_is_one_line_within_its_limit)
 {
-    (void)state;
     struct err err = {0};
     AUTO(buf_release) struct buf out = {.max = 20};
     json_auto_t *v = parse("{ \"k\" : [ 1 , \"a\\nb\" ] }");
@@ -144,9 +137,8 @@ static void encode_is_one_line_within_its_limit(void **state)
     assert_err(json_encode(v, &out, &err), &err, ERR_INTERNAL, "20 bytes");
 }
 
-static void errors_name_the_place_of_a_value(void **state)
+TEST(errors_name_the_place_of_a_value)
 {
-    (void)state;
     struct err err = {0};
     json_auto_t *v = parse("{\"a\":[{\"b\":7}]}");
     struct json_at root = json_root(v, "f.json"), a = json_member(&root, "a"), e = json_element(&a, 0),
@@ -165,9 +157,8 @@ static void errors_name_the_place_of_a_value(void **state)
 }
 
 /* Keys are untrusted: long ones are truncated, control characters escaped, the message is a single line. */
-static void hostile_keys_make_one_line(void **state)
+TEST(hostile_keys_make_one_line)
 {
-    (void)state;
     static const char *const known[] = {"a", NULL};
     struct err err = {0};
     json_auto_t *v = json_object();
@@ -189,9 +180,8 @@ static void hostile_keys_make_one_line(void **state)
     assert_err(json_keys(&root, known, &err), &err, ERR_INPUT, "unknown key \"x\\x0a\\x1b[2J\"");
 }
 
-static void keys_hint_at_the_nearest(void **state)
+TEST(keys_hint_at_the_nearest)
 {
-    (void)state;
     static const char *const known[] = {"timeouts", "contexts", "variants", "env", NULL};
     static const struct {
         const char *text, *hint;
@@ -225,9 +215,8 @@ static void keys_hint_at_the_nearest(void **state)
 
 #define EVERY_TYPE "{\"o\":{},\"a\":[],\"s\":\"x\",\"i\":3,\"r\":2.5,\"t\":true,\"f\":false,\"n\":null}"
 
-static void getters_take_their_type_only(void **state)
+TEST(getters_take_their_type_only)
 {
-    (void)state;
     static const struct {
         const char *key, *found;
     } types[] = {{"o", "an object"},     {"a", "an array"}, {"s", "a string"},
@@ -255,9 +244,8 @@ static void getters_take_their_type_only(void **state)
     }
 }
 
-static void getters_give_values(void **state)
+TEST(getters_give_values)
 {
-    (void)state;
     struct err err = {0};
     json_auto_t *v = parse(EVERY_TYPE);
     struct json_at root = json_root(v, "f.json");
@@ -279,9 +267,8 @@ static void getters_give_values(void **state)
     assert_false(flag);
 }
 
-static void absent_keys_leave_defaults_alone(void **state)
+TEST(absent_keys_leave_defaults_alone)
 {
-    (void)state;
     struct err err = {0};
     json_auto_t *v = parse(EVERY_TYPE);
     struct json_at root = json_root(v, "f.json");
@@ -299,9 +286,8 @@ static void absent_keys_leave_defaults_alone(void **state)
     assert_err(json_get_bool_def(&root, "n", &flag, &err), &err, ERR_INPUT, "$.n", "found null");
 }
 
-static void ranges_hold_at_both_ends(void **state)
+TEST(ranges_hold_at_both_ends)
 {
-    (void)state;
     struct err err = {0};
     json_auto_t *v =
         parse("{\"min\":-9223372036854775808,\"max\":9223372036854775807,\"five\":5,\"half\":0.5,"
@@ -324,23 +310,4 @@ static void ranges_hold_at_both_ends(void **state)
     assert_ok(json_get_num(&root, "zero", 0, 1, &d, &err), &err);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(invalid_json_is_refused_with_its_place),
-        cmocka_unit_test(parser_survives_depth_and_nul),
-        cmocka_unit_test(number_of_values_is_bounded),
-        cmocka_unit_test(scalars_are_json_too),
-        cmocka_unit_test(load_names_the_file),
-        cmocka_unit_test(save_is_sorted_private_and_atomic),
-        cmocka_unit_test(encode_is_one_line_within_its_limit),
-        cmocka_unit_test(errors_name_the_place_of_a_value),
-        cmocka_unit_test(hostile_keys_make_one_line),
-        cmocka_unit_test(keys_hint_at_the_nearest),
-        cmocka_unit_test(getters_take_their_type_only),
-        cmocka_unit_test(getters_give_values),
-        cmocka_unit_test(absent_keys_leave_defaults_alone),
-        cmocka_unit_test(ranges_hold_at_both_ends),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

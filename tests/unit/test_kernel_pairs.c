@@ -11,7 +11,7 @@ static struct run_kernel_code kernel(size_t variant, const char *name, char digi
     return k;
 }
 
-static void kernels_are_paired_by_name(void **state)
+TEST(kernels_are_paired_by_name)
 {
     char a[] = "a", b[] = "b", c[] = "c", d[] = "d";
     struct run_variant before_variants[] = {{.name = "v1"}},
@@ -27,7 +27,6 @@ static void kernels_are_paired_by_name(void **state)
     const struct kernel_side x = {&before, &before_details, "v1"}, y = {&now, &now_details, "v1"},
                              absent = {&now, &now_details, "v2"};
     struct kernel_pairs pairs;
-    (void)state;
     kernel_pairs_make(&x, &y, &pairs);
     assert_int_equal(pairs.count, 4);
     assert_int_equal(pairs.changed, 3);
@@ -50,11 +49,10 @@ static void kernels_are_paired_by_name(void **state)
     kernel_pairs_release(&pairs);
 }
 
-static void the_facts_survive_their_json(void **state)
+TEST(the_facts_survive_their_json)
 {
     struct kernel_facts in, out;
     struct err err = {0};
-    (void)state;
     kernel_facts_init(&in);
     in.resource[KERNEL_SCRATCH_BYTES] = 0;
     in.instructions[INSTRUCTION_MATRIX] = 24;
@@ -64,13 +62,4 @@ static void the_facts_survive_their_json(void **state)
     assert_ok(kernel_facts_decode(&at, &out, &err), &err);
     assert_memory_equal(&in, &out, sizeof in);
     json_decref(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_are_paired_by_name),
-        cmocka_unit_test(the_facts_survive_their_json),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,10 +32,9 @@ static void plan_on(const char *own, struct lane_queue *q)
 }
 
 /* The other GPU was busy, so that one lane is left: it must not run what belongs to the other. */
-static void tests_of_a_gpu_that_is_not_here_run_nowhere(void **state)
+TEST(tests_of_a_gpu_that_is_not_here_run_nowhere)
 {
     static const char *const own[] = {"GPU-a", "GPU-b"};
-    (void)state;
     for (size_t i = 0; i < COUNT(own); i++) {
         struct lane_queue q;
         size_t test;
@@ -49,7 +48,7 @@ static void tests_of_a_gpu_that_is_not_here_run_nowhere(void **state)
 }
 
 /* A test wants two GPUs: the store sorts the ids of a home, the lane has them by index. */
-static void a_home_of_several_gpus_is_found_in_any_order(void **state)
+TEST(a_home_of_several_gpus_is_found_in_any_order)
 {
     struct job_test tests[] = {{.context = 1, .timeout_s = 9, .home = "GPU-a+GPU-d"},
                                {.context = 2, .timeout_s = 9, .home = "GPU-b+GPU-c"}};
@@ -59,7 +58,6 @@ static void a_home_of_several_gpus_is_found_in_any_order(void **state)
                            {.ids = json_pack("[s, s]", "GPU-d", "GPU-a"), .index = 1}};
     struct suite *s = calloc(1, sizeof *s);
     struct lane_queue q;
-    (void)state;
     assert_non_null(s);
     s->job.variant = &variant;
     s->job.variant_count = 1;
@@ -75,13 +73,4 @@ static void a_home_of_several_gpus_is_found_in_any_order(void **state)
     json_decref(lanes[0].ids);
     json_decref(lanes[1].ids);
     free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tests_of_a_gpu_that_is_not_here_run_nowhere),
-        cmocka_unit_test(a_home_of_several_gpus_is_found_in_any_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,8 @@ static size_t begin(struct lane_queue *q, size_t lane)
     return test;
 }
 
-static void one_lane_keeps_the_plans_order(void **state)
+TEST(one_lane_keeps_the_plans_order)
 {
-    (void)state;
     struct made m = {.count = 0};
     for (size_t i = 0; i < 9; i++)
         add(&m, i % 3, 10 - (double)i);
@@ -59,9 +58,8 @@ static void one_lane_keeps_the_plans_order(void **state)
     lane_queue_release(q);
 }
 
-static void points_are_spread_by_their_expected_time(void **state)
+TEST(points_are_spread_by_their_expected_time)
 {
-    (void)state;
     struct made m = {.count = 0};
     const double s[] = {3, 3, 2, 2, 2, 6};
     for (size_t i = 0; i < COUNT(s); i++)
@@ -74,9 +72,8 @@ static void points_are_spread_by_their_expected_time(void **state)
     lane_queue_release(q);
 }
 
-static void tests_of_a_point_share_a_lane_and_keep_their_order(void **state)
+TEST(tests_of_a_point_share_a_lane_and_keep_their_order)
 {
-    (void)state;
     struct made m = {.count = 0};
     for (size_t i = 0; i < 16; i++)
         add(&m, i % 4, 1);
@@ -92,9 +89,8 @@ static void tests_of_a_point_share_a_lane_and_keep_their_order(void **state)
     lane_queue_release(q);
 }
 
-static void points_go_home(void **state)
+TEST(points_go_home)
 {
-    (void)state;
     struct made m = {.count = 0};
     for (size_t i = 0; i < 8; i++)
         add(&m, i, 1)->home = (i + 1) % 4;
@@ -106,9 +102,8 @@ static void points_go_home(void **state)
     lane_queue_release(q);
 }
 
-static void points_that_all_have_one_home_are_spread_all_the_same(void **state)
+TEST(points_that_all_have_one_home_are_spread_all_the_same)
 {
-    (void)state;
     struct made m = {.count = 0};
     size_t on[4] = {0};
     for (size_t i = 0; i < 16; i++)
@@ -121,9 +116,8 @@ static void points_that_all_have_one_home_are_spread_all_the_same(void **state)
     lane_queue_release(q);
 }
 
-static void a_point_stays_where_this_run_began_it(void **state)
+TEST(a_point_stays_where_this_run_began_it)
 {
-    (void)state;
     struct made m = {.count = 0};
     for (size_t i = 0; i < 4; i++) {
         struct lane_item *item = add(&m, 0, 5);
@@ -137,9 +131,8 @@ static void a_point_stays_where_this_run_began_it(void **state)
     lane_queue_release(q);
 }
 
-static void an_idle_lane_takes_what_nobody_has_begun(void **state)
+TEST(an_idle_lane_takes_what_nobody_has_begun)
 {
-    (void)state;
     struct made m = {.count = 0};
     for (size_t i = 0; i < 6; i++)
         add(&m, i, 1);
@@ -157,9 +150,8 @@ static void an_idle_lane_takes_what_nobody_has_begun(void **state)
     lane_queue_release(q);
 }
 
-static void a_point_that_has_begun_is_not_taken(void **state)
+TEST(a_point_that_has_begun_is_not_taken)
 {
-    (void)state;
     struct made m = {.count = 0};
     add(&m, 0, 1);
     add(&m, 0, 1);
@@ -170,9 +162,8 @@ static void a_point_that_has_begun_is_not_taken(void **state)
     lane_queue_release(q);
 }
 
-static void a_test_that_runs_alone_has_no_neighbour(void **state)
+TEST(a_test_that_runs_alone_has_no_neighbour)
 {
-    (void)state;
     struct made m = {.count = 0};
     add(&m, 0, 1)->only = 0; /* 0 */
     add(&m, 1, 1)->only = 1; /* 1 */
@@ -193,9 +184,8 @@ static void a_test_that_runs_alone_has_no_neighbour(void **state)
     lane_queue_release(q);
 }
 
-static void tests_that_run_alone_on_all_lanes_run_one_by_one(void **state)
+TEST(tests_that_run_alone_on_all_lanes_run_one_by_one)
 {
-    (void)state;
     struct made m = {.count = 0};
     for (size_t i = 0; i < 12; i++)
         add(&m, i, 1)->alone = i % 2;
@@ -219,9 +209,8 @@ static void tests_that_run_alone_on_all_lanes_run_one_by_one(void **state)
     lane_queue_release(q);
 }
 
-static void a_lane_that_is_taken_out_hands_on_what_is_left(void **state)
+TEST(a_lane_that_is_taken_out_hands_on_what_is_left)
 {
-    (void)state;
     struct made m = {.count = 0};
     for (size_t i = 0; i < 9; i++)
         add(&m, i / 3, 1)->home = i / 3;
@@ -240,9 +229,8 @@ static void a_lane_that_is_taken_out_hands_on_what_is_left(void **state)
     lane_queue_release(q);
 }
 
-static void what_may_run_nowhere_else_is_stranded(void **state)
+TEST(what_may_run_nowhere_else_is_stranded)
 {
-    (void)state;
     struct made m = {.count = 0};
     add(&m, 0, 1)->only = 0;
     add(&m, 1, 1)->only = 1;
@@ -261,9 +249,8 @@ static void what_may_run_nowhere_else_is_stranded(void **state)
     lane_queue_release(q);
 }
 
-static void without_a_lane_all_is_stranded(void **state)
+TEST(without_a_lane_all_is_stranded)
 {
-    (void)state;
     struct made m = {.count = 0};
     size_t test;
     add(&m, 0, 1);
@@ -278,24 +265,4 @@ static void without_a_lane_all_is_stranded(void **state)
         lane_queue_end(q, test);
     }
     lane_queue_release(q);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_lane_keeps_the_plans_order),
-        cmocka_unit_test(points_are_spread_by_their_expected_time),
-        cmocka_unit_test(tests_of_a_point_share_a_lane_and_keep_their_order),
-        cmocka_unit_test(points_go_home),
-        cmocka_unit_test(points_that_all_have_one_home_are_spread_all_the_same),
-        cmocka_unit_test(a_point_stays_where_this_run_began_it),
-        cmocka_unit_test(an_idle_lane_takes_what_nobody_has_begun),
-        cmocka_unit_test(a_point_that_has_begun_is_not_taken),
-        cmocka_unit_test(a_test_that_runs_alone_has_no_neighbour),
-        cmocka_unit_test(tests_that_run_alone_on_all_lanes_run_one_by_one),
-        cmocka_unit_test(a_lane_that_is_taken_out_hands_on_what_is_left),
-        cmocka_unit_test(what_may_run_nowhere_else_is_stranded),
-        cmocka_unit_test(without_a_lane_all_is_stranded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,43 +22,39 @@ static struct launch at(const char *kernel, double batch, double heads, double m
                            .units = 132};
 }
 
-static void a_grid_that_does_not_grow_is_flagged(void **state)
+TEST(a_grid_that_does_not_grow_is_flagged)
 {
     const struct launch all[] = {at("serial", 1, 1, 3.0, 16), at("serial", 4, 4, 43.6, 16)};
     struct launch_growth least = launch_growth(all, 2, 0), most = launch_growth(all, 2, 1);
-    (void)state;
     assert_true(least.has_peer && !least.largest && !least.serialised);
     assert_true(most.has_peer && most.largest && most.grid_known && most.serialised);
     assert_true(most.work == 16 && most.expected == 1 && most.blocks == 16);
     assert_float_equal(most.actual, 43.6 / 3.0, 1e-9);
 }
 
-static void a_device_that_fills_up_is_not(void **state)
+TEST(a_device_that_fills_up_is_not)
 {
     const struct launch all[] = {at("base", 1, 8, 0.5, 128), at("base", 8, 16, 7.9, 2048)};
     struct launch_growth g = launch_growth(all, 2, 1);
-    (void)state;
     assert_true(g.expected == 16 && !g.serialised);
 }
 
 /* A library's kernel: its time alone says it. */
-static void without_a_grid_time_against_room_decides(void **state)
+TEST(without_a_grid_time_against_room_decides)
 {
     const struct launch flat[] = {at("sdpa", 1, 1, 0.060, UNKNOWN), at("sdpa", 4, 4, 0.066, UNKNOWN)};
     const struct launch serial[] = {at("sdpa", 1, 1, 0.060, UNKNOWN), at("sdpa", 4, 4, 0.960, UNKNOWN)};
     const struct launch full[] = {at("sdpa", 1, 8, 0.06, UNKNOWN), at("sdpa", 8, 16, 0.96, UNKNOWN)};
     struct launch_growth g = launch_growth(flat, 2, 1);
-    (void)state;
     assert_true(!g.grid_known && g.blocks == 128 && g.expected == 1 && !g.serialised);
     assert_true(launch_growth(serial, 2, 1).serialised);
     assert_false(launch_growth(full, 2, 1).serialised); /* 1024 blocks on 132 units take their time */
 }
 
-static void only_the_same_kernel_and_shape_is_a_fellow(void **state)
+TEST(only_the_same_kernel_and_shape_is_a_fellow)
 {
     struct launch all[] = {at("a", 1, 1, 1, 16), at("b", 1, 4, 4, 16), at("a", 1, 4, 4, 16),
                            at("a", 1, 4, 4, 16)};
-    (void)state;
     all[2].seq = 128;
     all[3].head_dim = 128;
     for (size_t i = 0; i < 4; i++)
@@ -67,24 +63,11 @@ static void only_the_same_kernel_and_shape_is_a_fellow(void **state)
     assert_true(launch_growth(all, 4, 0).has_peer && launch_growth(all, 4, 2).serialised);
 }
 
-static void a_device_that_nobody_described_flags_nothing(void **state)
+TEST(a_device_that_nobody_described_flags_nothing)
 {
     struct launch all[] = {at("a", 1, 1, 1, 16), at("a", 1, 4, 4, 16), at("a", UNKNOWN, 4, 4, 16)};
-    (void)state;
     all[0].units = all[1].units = UNKNOWN;
     struct launch_growth g = launch_growth(all, 3, 1);
     assert_true(g.expected == 4 && !g.serialised);
     assert_false(launch_growth(all, 3, 2).has_peer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_grid_that_does_not_grow_is_flagged),
-        cmocka_unit_test(a_device_that_fills_up_is_not),
-        cmocka_unit_test(without_a_grid_time_against_room_decides),
-        cmocka_unit_test(only_the_same_kernel_and_shape_is_a_fellow),
-        cmocka_unit_test(a_device_that_nobody_described_flags_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,8 @@ static struct nights model_of(const struct plan_nights *p)
     return n;
 }
 
-static void nights_are_in_the_order_in_which_they_were_measured(void **state)
+TEST(nights_are_in_the_order_in_which_they_were_measured)
 {
-    (void)state;
     struct plan_nights p;
     make_nights(&p);
     /* The night that was stored last was measured first. */
@@ -30,9 +29,8 @@ static void nights_are_in_the_order_in_which_they_were_measured(void **state)
     nights_model_release(&n);
 }
 
-static void what_all_cells_have_in_common_is_no_change_of_theirs(void **state)
+TEST(what_all_cells_have_in_common_is_no_change_of_theirs)
 {
-    (void)state;
     struct plan_nights p;
     make_nights(&p);
     for (int c = 0; c < CELLS; c++)
@@ -48,9 +46,8 @@ static void what_all_cells_have_in_common_is_no_change_of_theirs(void **state)
     nights_model_release(&n);
 }
 
-static void a_level_counts_from_its_fourth_night(void **state)
+TEST(a_level_counts_from_its_fourth_night)
 {
-    (void)state;
     for (size_t fast = 3; fast <= 4; fast++) {
         struct plan_nights p;
         make_nights(&p);
@@ -65,9 +62,8 @@ static void a_level_counts_from_its_fourth_night(void **state)
     }
 }
 
-static void another_device_begins_a_level(void **state)
+TEST(another_device_begins_a_level)
 {
-    (void)state;
     struct plan_nights p;
     make_nights(&p);
     for (int c = 0; c < CELLS; c++)
@@ -87,9 +83,8 @@ static void another_device_begins_a_level(void **state)
     nights_model_release(&n);
 }
 
-static void a_base_is_the_nights_around_it(void **state)
+TEST(a_base_is_the_nights_around_it)
 {
-    (void)state;
     struct plan_nights p;
     make_nights(&p);
     struct nights n = model_of(&p);
@@ -105,9 +100,8 @@ static void a_base_is_the_nights_around_it(void **state)
 }
 
 /* A baseline that many nights of slower code follow must not become their level. */
-static void nights_of_other_code_do_not_speak_for_a_base(void **state)
+TEST(nights_of_other_code_do_not_speak_for_a_base)
 {
-    (void)state;
     struct plan_nights p;
     make_nights(&p);
     for (int i = 0; i < NIGHTS; i++)
@@ -121,9 +115,8 @@ static void nights_of_other_code_do_not_speak_for_a_base(void **state)
     nights_model_release(&n);
 }
 
-static void a_base_far_from_its_neighbours_speaks_for_itself(void **state)
+TEST(a_base_far_from_its_neighbours_speaks_for_itself)
 {
-    (void)state;
     struct plan_nights p;
     make_nights(&p);
     struct nights n = model_of(&p);
@@ -136,9 +129,8 @@ static void a_base_far_from_its_neighbours_speaks_for_itself(void **state)
     nights_model_release(&n);
 }
 
-static void a_common_factor_needs_a_majority_or_controls(void **state)
+TEST(a_common_factor_needs_a_majority_or_controls)
 {
-    (void)state;
     struct common_cell cells[10] = {0};
     for (size_t i = 0; i < 10; i++)
         cells[i] = (struct common_cell){.x = i < 5 ? 0.08 : 0, .variant = i / 2};
@@ -169,9 +161,8 @@ static void a_common_factor_needs_a_majority_or_controls(void **state)
 
 /* Where values vary much, all cells lie near the middle between a variant that changed and one that did not.
  */
-static void the_middle_between_two_variants_is_not_shared(void **state)
+TEST(the_middle_between_two_variants_is_not_shared)
 {
-    (void)state;
     struct common_cell cells[6];
     for (size_t i = 0; i < 6; i++)
         cells[i] = (struct common_cell){.x = (i < 3 ? 0.26 : 0) + 0.01 * (double)(i % 3), .variant = i / 3};
@@ -186,9 +177,8 @@ static void the_middle_between_two_variants_is_not_shared(void **state)
     assert_true(common_factor_of(cells, 6, 0.08, 0.27).shared);
 }
 
-static void scales_are_robust_and_know_steps(void **state)
+TEST(scales_are_robust_and_know_steps)
 {
-    (void)state;
     struct stats_rng rng;
     double y[200], x[40];
     stats_rng_seed(&rng, 9);
@@ -239,9 +229,8 @@ static enum shift_cause cause_of(const struct plan_nights *p, double base_again,
     return cause;
 }
 
-static void measuring_again_tells_whose_a_common_factor_is(void **state)
+TEST(measuring_again_tells_whose_a_common_factor_is)
 {
-    (void)state;
     struct plan_nights p;
     make_nights(&p);
     for (int c = CELLS / 2; c < CELLS; c++)
@@ -269,9 +258,8 @@ static enum shift_cause cause_of_pair(double base_again, double now_again)
     return cause;
 }
 
-static void measuring_again_tells_it_of_two_runs_too(void **state)
+TEST(measuring_again_tells_it_of_two_runs_too)
 {
-    (void)state;
     assert_int_equal(cause_of_pair(1.08, 1.08), SHIFT_NODE);
     assert_int_equal(cause_of_pair(1.00, 1.08), SHIFT_CODE);
 }
@@ -317,9 +305,8 @@ static void judge_three(bool nights, double two, double third, enum verdict expe
 }
 
 /* What two variants of three have in common may be the code that only they share. */
-static void a_cell_that_stayed_where_it_was_has_not_changed_by_what_others_share(void **state)
+TEST(a_cell_that_stayed_where_it_was_has_not_changed_by_what_others_share)
 {
-    (void)state;
     for (int nights = 0; nights < 2; nights++) {
         judge_three(nights, 0.9, 1, VERDICT_NOISY, false);
         judge_three(nights, 1.1, 1, VERDICT_NOISY, true);
@@ -331,9 +318,8 @@ static void a_cell_that_stayed_where_it_was_has_not_changed_by_what_others_share
 
 /* Nights that vary by a tenth of a per cent, and tonight two variants are 1.9 % faster: no finding, but none
  * of the third either. */
-static void nor_by_what_is_too_small_for_a_finding(void **state)
+TEST(nor_by_what_is_too_small_for_a_finding)
 {
-    (void)state;
     struct plan_nights p;
     struct comparison c;
     const struct compare_options o = compare_defaults();
@@ -351,9 +337,8 @@ static void nor_by_what_is_too_small_for_a_finding(void **state)
 }
 
 /* The base is older than ten nights on which two variants are 10 % faster. */
-static void nor_by_what_others_have_shared_since_an_old_base(void **state)
+TEST(nor_by_what_others_have_shared_since_an_old_base)
 {
-    (void)state;
     struct plan_nights p;
     struct comparison c;
     struct compare_options o = compare_defaults();
@@ -375,9 +360,8 @@ static void nor_by_what_others_have_shared_since_an_old_base(void **state)
 }
 
 /* A metric of the plan's own may be below 0, of which the model of nights knows nothing. */
-static void values_below_zero_were_measured_and_have_no_ratio(void **state)
+TEST(values_below_zero_were_measured_and_have_no_ratio)
 {
-    (void)state;
     struct plan_nights p;
     struct comparison c;
     const struct compare_options o = compare_defaults();
@@ -416,10 +400,9 @@ static struct run_data busy_night(int number, double mine, double other, int rep
 
 /* What they have in common is the middle between the two: the one that lost less than that has gained
  * nothing. */
-static void a_factor_that_is_hardly_known_makes_no_cell_better(void **state)
+TEST(a_factor_that_is_hardly_known_makes_no_cell_better)
 {
     const struct compare_options o = compare_defaults();
-    (void)state;
     for (int repetitions = 4; repetitions <= 5; repetitions++) {
         struct comparison c;
         struct run_data base = busy_night(1, 1, 1, repetitions), now = busy_night(2, 11, 2.3, repetitions);
@@ -433,26 +416,4 @@ static void a_factor_that_is_hardly_known_makes_no_cell_better(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nights_are_in_the_order_in_which_they_were_measured),
-        cmocka_unit_test(what_all_cells_have_in_common_is_no_change_of_theirs),
-        cmocka_unit_test(a_level_counts_from_its_fourth_night),
-        cmocka_unit_test(another_device_begins_a_level),
-        cmocka_unit_test(a_base_is_the_nights_around_it),
-        cmocka_unit_test(nights_of_other_code_do_not_speak_for_a_base),
-        cmocka_unit_test(a_base_far_from_its_neighbours_speaks_for_itself),
-        cmocka_unit_test(a_common_factor_needs_a_majority_or_controls),
-        cmocka_unit_test(the_middle_between_two_variants_is_not_shared),
-        cmocka_unit_test(measuring_again_tells_whose_a_common_factor_is),
-        cmocka_unit_test(measuring_again_tells_it_of_two_runs_too),
-        cmocka_unit_test(a_cell_that_stayed_where_it_was_has_not_changed_by_what_others_share),
-        cmocka_unit_test(nor_by_what_is_too_small_for_a_finding),
-        cmocka_unit_test(nor_by_what_others_have_shared_since_an_old_base),
-        cmocka_unit_test(values_below_zero_were_measured_and_have_no_ratio),
-        cmocka_unit_test(a_factor_that_is_hardly_known_makes_no_cell_better),
-        cmocka_unit_test(scales_are_robust_and_know_steps),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -33,9 +33,8 @@ static enum shift_cause cause_since_base(double level, double base_again)
     return cause;
 }
 
-static void the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is(void **state)
+TEST(the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is)
 {
-    (void)state;
     assert_int_equal(cause_since_base(1, 1.15), SHIFT_NODE);
     assert_int_equal(cause_since_base(1, 1), SHIFT_CODE);
     assert_int_equal(cause_since_base(0.8, 1), SHIFT_UNSETTLED);
@@ -97,9 +96,8 @@ static void release_improved(struct improved *p)
 }
 
 /* A loss of that cell is judged by the newest nights, in which the node was as slow as tonight. */
-static void a_loss_since_the_base_names_the_factor_of_its_own_reference(void **state)
+TEST(a_loss_since_the_base_names_the_factor_of_its_own_reference)
 {
-    (void)state;
     struct improved p;
     make_improved(&p);
     assert_near(p.c.deltas[2].estimate.ratio, 1.1, 0.02);
@@ -132,9 +130,8 @@ static enum confirmation measured_again(double base, double now, enum verdict ex
 }
 
 /* The base's build never had the level that was lost: that it is slow as well says nothing. */
-static void the_build_of_an_old_base_clears_no_loss_since_the_newest_nights(void **state)
+TEST(the_build_of_an_old_base_clears_no_loss_since_the_newest_nights)
 {
-    (void)state;
     assert_int_equal(measured_again(1, 0.88, VERDICT_REGRESSED), CONFIRM_UNDECIDED);
     assert_int_equal(measured_again(0.88, 0.88, VERDICT_REGRESSED), CONFIRM_UNDECIDED);
     assert_int_equal(measured_again(0.8, 0.88, VERDICT_REGRESSED), CONFIRM_STANDS);
@@ -170,9 +167,8 @@ static struct comparison since_accepted(int taken, double factor, bool all, doub
 }
 
 /* A user who makes the slower run the baseline has accepted it, also before its level has four nights. */
-static void a_base_that_is_newer_than_the_level_has_accepted_the_change(void **state)
+TEST(a_base_that_is_newer_than_the_level_has_accepted_the_change)
 {
-    (void)state;
     for (int all = 0; all < 2; all++)
         for (int taken = 1; taken <= 6; taken++) {
             struct comparison c = since_accepted(taken, 1.2, all, 1.2);
@@ -187,9 +183,8 @@ static void a_base_that_is_newer_than_the_level_has_accepted_the_change(void **s
 }
 
 /* What all cells had gained when the base was set is lost again: the older nights are no excuse. */
-static void what_all_cells_lost_since_a_newer_base_is_found(void **state)
+TEST(what_all_cells_lost_since_a_newer_base_is_found)
 {
-    (void)state;
     for (int taken = 1; taken <= 3; taken++) {
         struct comparison c = since_accepted(taken, 0.8, true, 1);
         assert_true(c.shift.found && c.shift.worse && c.shift.since_base);
@@ -228,9 +223,8 @@ static struct comparison of_one_code(double slower, double now)
 
 /* A night on which a node that has been slow since the base is a little faster is no night on which it is as
  * fast as the base. */
-static void what_is_slower_than_the_base_is_found_on_a_night_that_gained_on_the_last(void **state)
+TEST(what_is_slower_than_the_base_is_found_on_a_night_that_gained_on_the_last)
 {
-    (void)state;
     struct comparison c = of_one_code(1.2, 1.2);
     assert_true(c.shift.found && c.shift.worse && c.shift.since_base && c.shift.from_controls);
     assert_near(c.shift.ratio, 1.2, 0.02);
@@ -249,15 +243,4 @@ static void what_is_slower_than_the_base_is_found_on_a_night_that_gained_on_the_
     comparison_release(&c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_loss_since_the_base_names_the_factor_of_its_own_reference),
-        cmocka_unit_test(the_build_of_an_old_base_clears_no_loss_since_the_newest_nights),
-        cmocka_unit_test(a_base_that_is_newer_than_the_level_has_accepted_the_change),
-        cmocka_unit_test(what_all_cells_lost_since_a_newer_base_is_found),
-        cmocka_unit_test(what_is_slower_than_the_base_is_found_on_a_night_that_gained_on_the_last),
-        cmocka_unit_test(the_build_of_an_old_base_does_not_tell_whose_a_common_factor_is),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

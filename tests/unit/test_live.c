@@ -66,9 +66,8 @@ static const char *const journal[] = {
     "{\"event\":\"SUITE_END\",\"status\":\"COMPLETE\",\"ok\":1,\"failed\":1,\"skipped\":2,\"wall_s\":4000}",
 };
 
-static void events_are_plain_lines_without_a_terminal(void **state)
+TEST(events_are_plain_lines_without_a_terminal)
 {
-    (void)state;
     struct screen s;
     screen_open(&s);
     assert_false(s.live.progress || s.live.colour);
@@ -94,9 +93,8 @@ static void events_are_plain_lines_without_a_terminal(void **state)
                  "run COMPLETE  1 ok, 1 failed, 2 skipped, 1 build failed, 1 gate failed in 1 h 06 min\n");
 }
 
-static void progress_line_is_redrawn_and_erased(void **state)
+TEST(progress_line_is_redrawn_and_erased)
 {
-    (void)state;
     struct screen s;
     screen_open(&s);
     s.live.progress = true;
@@ -113,9 +111,8 @@ static void progress_line_is_redrawn_and_erased(void **state)
                      "\r\033[K");
 }
 
-static void progress_names_the_longest_of_several_tests(void **state)
+TEST(progress_names_the_longest_of_several_tests)
 {
-    (void)state;
     struct screen s;
     char line[LIVE_LINE_MAX];
     screen_open(&s);
@@ -148,9 +145,8 @@ static void progress_names_the_longest_of_several_tests(void **state)
 }
 
 /* A journal whose end was lost is read from its start. */
-static void a_journal_that_is_read_again_is_counted_once(void **state)
+TEST(a_journal_that_is_read_again_is_counted_once)
 {
-    (void)state;
     struct screen s;
     screen_open(&s);
     for (size_t i = 0; i < 2 * COUNT(journal) - 1; i++)
@@ -163,9 +159,8 @@ static void a_journal_that_is_read_again_is_counted_once(void **state)
 }
 
 /* As the run's own counts have it. */
-static void a_cancelled_test_is_skipped(void **state)
+TEST(a_cancelled_test_is_skipped)
 {
-    (void)state;
     struct screen s;
     screen_open(&s);
     show(&s, "{\"event\":\"SUITE_START\",\"total_tests\":2}");
@@ -175,9 +170,8 @@ static void a_cancelled_test_is_skipped(void **state)
                      "[1/2] v ctx 0 run 0  CANCELLED\n");
 }
 
-static void tests_that_were_never_reached_are_skipped(void **state)
+TEST(tests_that_were_never_reached_are_skipped)
 {
-    (void)state;
     struct screen s;
     char line[LIVE_LINE_MAX];
     screen_open(&s);
@@ -190,9 +184,8 @@ static void tests_that_were_never_reached_are_skipped(void **state)
     free(s.text);
 }
 
-static void a_test_counts_once_however_often_it_ends(void **state)
+TEST(a_test_counts_once_however_often_it_ends)
 {
-    (void)state;
     static const char *const ends[] = {
         "{\"event\":\"TEST_END\",\"variant\":\"v\",\"exit_status\":\"INTERRUPTED\",\"retry\":true}",
         "{\"event\":\"TEST_END\",\"variant\":\"v\",\"exit_status\":\"OK\",\"retry\":false}",
@@ -213,9 +206,8 @@ static void a_test_counts_once_however_often_it_ends(void **state)
                      "[1/1] v ctx 0 run 0  INVALID\n");
 }
 
-static void colour_marks_statuses_only(void **state)
+TEST(colour_marks_statuses_only)
 {
-    (void)state;
     struct screen s;
     screen_open(&s);
     s.live.colour = true;
@@ -230,9 +222,8 @@ static void colour_marks_statuses_only(void **state)
 }
 
 /* Every event, empty and with hostile text: complete lines, no raw control characters. */
-static void hostile_events_stay_in_their_lines(void **state)
+TEST(hostile_events_stay_in_their_lines)
 {
-    (void)state;
     struct screen s;
     screen_open(&s);
     for (int i = 0; i < EVENT_COUNT; i++) {
@@ -257,9 +248,8 @@ static void hostile_events_stay_in_their_lines(void **state)
     free(s.text);
 }
 
-static void durations_use_the_largest_fitting_units(void **state)
+TEST(durations_use_the_largest_fitting_units)
 {
-    (void)state;
     static const struct {
         double s;
         const char *text;
@@ -281,21 +271,4 @@ static void durations_use_the_largest_fitting_units(void **state)
     char small[6];
     live_duration(1e18, small, sizeof small);
     assert_int_equal(strlen(small), 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_plain_lines_without_a_terminal),
-        cmocka_unit_test(progress_line_is_redrawn_and_erased),
-        cmocka_unit_test(progress_names_the_longest_of_several_tests),
-        cmocka_unit_test(a_journal_that_is_read_again_is_counted_once),
-        cmocka_unit_test(a_cancelled_test_is_skipped),
-        cmocka_unit_test(tests_that_were_never_reached_are_skipped),
-        cmocka_unit_test(a_test_counts_once_however_often_it_ends),
-        cmocka_unit_test(colour_marks_statuses_only),
-        cmocka_unit_test(hostile_events_stay_in_their_lines),
-        cmocka_unit_test(durations_use_the_largest_fitting_units),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,9 +17,8 @@ static void holds(const char *zone, time_t now, int hour, int minute, const char
     assert_string_equal(day, expected);
 }
 
-static void the_hour_that_is_left_out_is_found(void **state)
+TEST(the_hour_that_is_left_out_is_found)
 {
-    (void)state;
     holds("America/New_York", day_2026_11_27, 2, 30, "2027-03-14");
     holds("America/New_York", day_2027_03_13, 2, 0, "2027-03-14");
     holds("Europe/Berlin", day_2026_11_27, 2, 30, "2027-03-28");
@@ -27,22 +26,12 @@ static void the_hour_that_is_left_out_is_found(void **state)
 }
 
 /* Also an hour that comes twice, in autumn: systemd takes one of them. */
-static void every_other_time_exists_every_day(void **state)
+TEST(every_other_time_exists_every_day)
 {
-    (void)state;
     holds("America/New_York", day_2026_11_27, 3, 0, "");
     holds("America/New_York", day_2026_11_27, 1, 30, "");
     holds("Europe/Berlin", day_2026_11_27, 3, 30, "");
     holds("Europe/Berlin", day_2026_11_27, 1, 59, "");
     holds("Asia/Tokyo", day_2026_11_27, 2, 30, "");
     holds("UTC", day_2026_11_27, 2, 30, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_hour_that_is_left_out_is_found),
-        cmocka_unit_test(every_other_time_exists_every_day),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,25 +56,22 @@ static void assert_accepted(const char *run_id)
     assert_ok(manifest_verify(bundle, run_id, &err), &err);
 }
 
-static void good_bundle_is_accepted(void **state)
+TEST_BETWEEN(good_bundle_is_accepted, set_up, NULL)
 {
-    (void)state;
     assert_accepted(RUN);
     assert_accepted(NULL);
 }
 
-static void files_of_the_node_alone_are_ignored(void **state)
+TEST_BETWEEN(files_of_the_node_alone_are_ignored, set_up, NULL)
 {
-    (void)state;
     put("b/executor.log", "whatever");
     put("b/.lock", "");
     put("b/v3/.hidden", "");
     assert_accepted(RUN);
 }
 
-static void an_empty_folder_matches_an_empty_list(void **state)
+TEST_BETWEEN(an_empty_folder_matches_an_empty_list, set_up, NULL)
 {
-    (void)state;
     struct err err = {0};
     assert_ok(fs_remove_tree(in_scratch("b/v3"), &err), &err);
     assert_ok(fs_mkdir_p(in_scratch("b/v3/empty"), 0700, &err), &err);
@@ -83,17 +80,15 @@ static void an_empty_folder_matches_an_empty_list(void **state)
     assert_accepted(RUN);
 }
 
-static void an_altered_byte_is_found(void **state)
+TEST_BETWEEN(an_altered_byte_is_found, set_up, NULL)
 {
-    (void)state;
     put("b/v3/ctx_4096_run1/perf.json", "{\"x\":2}");
     assert_refused(ERR_INPUT, "manifest.json: $.files[1]", "v3/ctx_4096_run1/perf.json",
                    "does not match its hash");
 }
 
-static void appended_or_truncated_files_are_found(void **state)
+TEST_BETWEEN(appended_or_truncated_files_are_found, set_up, NULL)
 {
-    (void)state;
     put("b/plan.json", "{} ");
     assert_refused(ERR_INPUT, "$.files[0]", "plan.json has 3 bytes here but 2 in the manifest");
     put("b/plan.json", "");
@@ -101,25 +96,22 @@ static void appended_or_truncated_files_are_found(void **state)
 }
 
 /* A correct hash with a wrong size: the manifest was edited by hand. */
-static void a_wrong_size_in_the_manifest_is_found(void **state)
+TEST_BETWEEN(a_wrong_size_in_the_manifest_is_found, set_up, NULL)
 {
-    (void)state;
     json_t *files = two_files();
     json_object_set_new(json_array_get(files, 0), "size", json_integer(3));
     save_manifest(files);
     assert_refused(ERR_INPUT, "$.files[0]", "plan.json has 2 bytes", "3");
 }
 
-static void a_missing_file_is_found(void **state)
+TEST_BETWEEN(a_missing_file_is_found, set_up, NULL)
 {
-    (void)state;
     unlink(in_scratch("b/plan.json"));
     assert_refused(ERR_STORAGE, "manifest.json", "plan.json", "No such file");
 }
 
-static void an_unlisted_file_is_found(void **state)
+TEST_BETWEEN(an_unlisted_file_is_found, set_up, NULL)
 {
-    (void)state;
     put("b/v3/extra.json", "");
     assert_refused(ERR_INPUT, "v3/extra.json", "not listed in manifest.json");
     unlink(in_scratch("b/v3/extra.json"));
@@ -130,9 +122,8 @@ static void an_unlisted_file_is_found(void **state)
     assert_refused(ERR_INPUT, "v3/executor.log", "not listed");
 }
 
-static void paths_that_leave_the_bundle_are_refused(void **state)
+TEST_BETWEEN(paths_that_leave_the_bundle_are_refused, set_up, NULL)
 {
-    (void)state;
     static const char *const paths[] = {"../x", "/etc/passwd", "v3/../../x", "./plan.json", "v3//x", "..",
                                         "",     "v3/",         "a\\b",       "x\n\033[2J"};
     put("x", "outside");
@@ -144,9 +135,8 @@ static void paths_that_leave_the_bundle_are_refused(void **state)
     }
 }
 
-static void a_path_listed_twice_is_refused(void **state)
+TEST_BETWEEN(a_path_listed_twice_is_refused, set_up, NULL)
 {
-    (void)state;
     json_t *files = two_files();
     json_array_append_new(files, entry("plan.json", "{}"));
     save_manifest(files);
@@ -154,9 +144,8 @@ static void a_path_listed_twice_is_refused(void **state)
 }
 
 /* Links lead out of the bundle, in the last part of a path or before it. */
-static void links_are_not_followed(void **state)
+TEST_BETWEEN(links_are_not_followed, set_up, NULL)
 {
-    (void)state;
     struct err err = {0};
     put("outside/perf.json", "{\"x\":1}");
     put("outside.json", "{}");
@@ -169,9 +158,8 @@ static void links_are_not_followed(void **state)
     assert_refused(ERR_INPUT, "v3/ctx_4096_run1", "neither a regular file nor a folder");
 }
 
-static void special_files_are_refused(void **state)
+TEST_BETWEEN(special_files_are_refused, set_up, NULL)
 {
-    (void)state;
     assert_int_equal(mkfifo(in_scratch("b/pipe"), 0600), 0);
     assert_refused(ERR_INPUT, "pipe", "neither a regular file nor a folder");
     json_t *files = two_files();
@@ -185,9 +173,8 @@ static void special_files_are_refused(void **state)
     assert_refused(ERR_INPUT, "v3", "not a regular file");
 }
 
-static void the_manifest_of_another_run_is_refused(void **state)
+TEST_BETWEEN(the_manifest_of_another_run_is_refused, set_up, NULL)
 {
-    (void)state;
     struct err err = {0};
     assert_err(manifest_verify(bundle, "20260214T031500Z-b3_90-ffffff", &err), &err, ERR_INPUT, RUN,
                "ffffff");
@@ -196,9 +183,8 @@ static void the_manifest_of_another_run_is_refused(void **state)
 #define HASH64 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 #define HEAD "{\"schema\":\"kernsweep.manifest/1\",\"run_id\":\"" RUN "\","
 
-static void malformed_manifests_are_refused(void **state)
+TEST_BETWEEN(malformed_manifests_are_refused, set_up, NULL)
 {
-    (void)state;
     static const struct {
         const char *what, *text, *place;
     } table[] = {
@@ -237,9 +223,8 @@ static void malformed_manifests_are_refused(void **state)
 }
 
 /* Hashes are compared as they are written: no upper case, nothing shorter, nothing after it. */
-static void hashes_match_exactly(void **state)
+TEST_BETWEEN(hashes_match_exactly, set_up, NULL)
 {
-    (void)state;
     char hex[SHA256_HEX_LEN + 8];
     for (int kind = 0; kind < 3; kind++) {
         json_t *files = two_files();
@@ -258,32 +243,10 @@ static void hashes_match_exactly(void **state)
     }
 }
 
-static void a_missing_bundle_is_refused(void **state)
+TEST_BETWEEN(a_missing_bundle_is_refused, set_up, NULL)
 {
-    (void)state;
     struct err err = {0};
     assert_err(manifest_verify(in_scratch("none"), RUN, &err), &err, ERR_INPUT, "none/manifest.json");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(good_bundle_is_accepted, set_up),
-        cmocka_unit_test_setup(files_of_the_node_alone_are_ignored, set_up),
-        cmocka_unit_test_setup(an_empty_folder_matches_an_empty_list, set_up),
-        cmocka_unit_test_setup(an_altered_byte_is_found, set_up),
-        cmocka_unit_test_setup(appended_or_truncated_files_are_found, set_up),
-        cmocka_unit_test_setup(a_wrong_size_in_the_manifest_is_found, set_up),
-        cmocka_unit_test_setup(a_missing_file_is_found, set_up),
-        cmocka_unit_test_setup(an_unlisted_file_is_found, set_up),
-        cmocka_unit_test_setup(paths_that_leave_the_bundle_are_refused, set_up),
-        cmocka_unit_test_setup(a_path_listed_twice_is_refused, set_up),
-        cmocka_unit_test_setup(links_are_not_followed, set_up),
-        cmocka_unit_test_setup(special_files_are_refused, set_up),
-        cmocka_unit_test_setup(the_manifest_of_another_run_is_refused, set_up),
-        cmocka_unit_test_setup(malformed_manifests_are_refused, set_up),
-        cmocka_unit_test_setup(hashes_match_exactly, set_up),
-        cmocka_unit_test_setup(a_missing_bundle_is_refused, set_up),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

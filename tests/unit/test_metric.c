@@ -10,9 +10,8 @@ static const struct metric_info *info_of(int m)
     return metric_info((enum metric)m);
 }
 
-static void every_metric_is_found_by_its_name(void **state)
+TEST(every_metric_is_found_by_its_name)
 {
-    (void)state;
     for (int m = 0; m < METRIC_BUILT_IN; m++) {
         enum metric found;
         assert_true(metric_from_name(info_of(m)->name, &found));
@@ -23,26 +22,23 @@ static void every_metric_is_found_by_its_name(void **state)
     }
 }
 
-static void an_unknown_name_is_refused_with_all_that_there_are(void **state)
+TEST(an_unknown_name_is_refused_with_all_that_there_are)
 {
-    (void)state;
     struct err err = {0};
     enum metric m;
     assert_err(metric_parse("prefil_s", &m, &err), &err, ERR_INPUT, "\"prefil_s\"", "prefill_s tok_per_s",
                "vgprs");
 }
 
-static void every_unit_is_one_that_imports_convert_to(void **state)
+TEST(every_unit_is_one_that_imports_convert_to)
 {
-    (void)state;
     double factor;
     for (int m = 0; m < METRIC_BUILT_IN; m++)
         assert_true(unit_factor(info_of(m)->unit, info_of(m)->unit, &factor));
 }
 
-static void columns_are_those_of_the_schema_with_their_types(void **state)
+TEST(columns_are_those_of_the_schema_with_their_types)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("columns.db");
     for (int m = 0; m < METRIC_BUILT_IN; m++) {
         const struct metric_info *info = info_of(m);
@@ -55,9 +51,8 @@ static void columns_are_those_of_the_schema_with_their_types(void **state)
     }
 }
 
-static void every_stored_metric_is_read_from_somewhere(void **state)
+TEST(every_stored_metric_is_read_from_somewhere)
 {
-    (void)state;
     for (int m = 0; m < METRIC_BUILT_IN; m++) {
         const struct metric_info *info = info_of(m);
         assert_int_equal(!!info->timing + !!info->artifact, metric_is_derived((enum metric)m) ? 0 : 1);
@@ -65,9 +60,8 @@ static void every_stored_metric_is_read_from_somewhere(void **state)
     }
 }
 
-static void the_first_measured_of_prefill_kernel_and_wall_time_decides(void **state)
+TEST(the_first_measured_of_prefill_kernel_and_wall_time_decides)
 {
-    (void)state;
     struct metric_set measured = {0};
     assert_int_equal(metric_primary(metric_default(), &measured), METRIC_PREFILL_S);
     assert_int_equal(metric_primary(METRIC_TFLOPS, &measured), METRIC_TFLOPS);
@@ -80,18 +74,16 @@ static void the_first_measured_of_prefill_kernel_and_wall_time_decides(void **st
     assert_int_equal(metric_primary(METRIC_TFLOPS, &measured), METRIC_PREFILL_S);
 }
 
-static void a_rate_follows_from_its_time_and_the_context(void **state)
+TEST(a_rate_follows_from_its_time_and_the_context)
 {
-    (void)state;
     double value[METRIC_COUNT] = {0};
     value[METRIC_PREFILL_S] = 0.5;
     metric_derive(value, 4096);
     assert_float_equal(value[METRIC_TOK_PER_S], 8192, 1e-9);
 }
 
-static void a_share_follows_from_the_whole_and_the_context(void **state)
+TEST(a_share_follows_from_the_whole_and_the_context)
 {
-    (void)state;
     double value[METRIC_COUNT] = {0};
     value[METRIC_JOULES] = 2048;
     metric_derive(value, 4096);
@@ -112,9 +104,8 @@ static enum metric must_define(const struct metric_definition *d, const char *ow
 static const struct metric_definition gbs = {
     .name = "gbs", .unit = "GB/s", .better = METRIC_MORE, .least = 2};
 
-static void a_definition_takes_a_place_and_keeps_it(void **state)
+TEST(a_definition_takes_a_place_and_keeps_it)
 {
-    (void)state;
     enum metric m = must_define(&gbs, "a"), found;
     assert_in_range(m, METRIC_BUILT_IN, METRIC_COUNT - 1);
     assert_int_equal(must_define(&gbs, "b"), m);
@@ -130,9 +121,8 @@ static void a_definition_takes_a_place_and_keeps_it(void **state)
     metric_forget();
 }
 
-static void another_unit_or_direction_is_refused_in_one_line(void **state)
+TEST(another_unit_or_direction_is_refused_in_one_line)
 {
-    (void)state;
     struct metric_definition other = gbs;
     struct err err = {0};
     enum metric m;
@@ -146,9 +136,8 @@ static void another_unit_or_direction_is_refused_in_one_line(void **state)
     metric_forget();
 }
 
-static void a_number_that_is_only_printed_has_no_direction(void **state)
+TEST(a_number_that_is_only_printed_has_no_direction)
 {
-    (void)state;
     struct err err = {0};
     enum metric m, again;
     assert_true(metric_mention("gbs", &m));
@@ -160,9 +149,8 @@ static void a_number_that_is_only_printed_has_no_direction(void **state)
     metric_forget();
 }
 
-static void places_are_bounded(void **state)
+TEST(places_are_bounded)
 {
-    (void)state;
     struct metric_definition d = gbs;
     struct err err = {0};
     enum metric m;
@@ -181,9 +169,8 @@ static void places_are_bounded(void **state)
     assert_int_equal(metric_info((enum metric)METRIC_BUILT_IN)->kind, METRIC_FREE);
 }
 
-static void ones_own_metric_decides_before_the_wall_time(void **state)
+TEST(ones_own_metric_decides_before_the_wall_time)
 {
-    (void)state;
     struct metric_set measured = {0};
     enum metric m = must_define(&gbs, "a");
     measured.has[METRIC_WALL_S] = measured.has[m] = true;
@@ -194,22 +181,4 @@ static void ones_own_metric_decides_before_the_wall_time(void **state)
     metric_forget();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_metric_is_found_by_its_name),
-        cmocka_unit_test(an_unknown_name_is_refused_with_all_that_there_are),
-        cmocka_unit_test(every_unit_is_one_that_imports_convert_to),
-        cmocka_unit_test(columns_are_those_of_the_schema_with_their_types),
-        cmocka_unit_test(every_stored_metric_is_read_from_somewhere),
-        cmocka_unit_test(the_first_measured_of_prefill_kernel_and_wall_time_decides),
-        cmocka_unit_test(a_definition_takes_a_place_and_keeps_it),
-        cmocka_unit_test(another_unit_or_direction_is_refused_in_one_line),
-        cmocka_unit_test(a_number_that_is_only_printed_has_no_direction),
-        cmocka_unit_test(places_are_bounded),
-        cmocka_unit_test(ones_own_metric_decides_before_the_wall_time),
-        cmocka_unit_test(a_rate_follows_from_its_time_and_the_context),
-        cmocka_unit_test(a_share_follows_from_the_whole_and_the_context),
-    };
-    return cmocka_run_group_tests_name("metric", tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -32,9 +32,8 @@ static void must_hold(const char *name, int version)
     sqlite3_close(raw.db);
 }
 
-static void an_older_store_is_migrated_after_a_backup(void **state)
+TEST(an_older_store_is_migrated_after_a_backup)
 {
-    (void)state;
     struct store s;
     struct err err = {0};
     make_v1("older.db", "");
@@ -50,9 +49,8 @@ static void an_older_store_is_migrated_after_a_backup(void **state)
 }
 
 /* What a process left behind that was killed while it made the copy. */
-static void a_killed_migration_leaves_nothing_for_long(void **state)
+TEST(a_killed_migration_leaves_nothing_for_long)
 {
-    (void)state;
     make_v1("killed.db", "");
     put("killed.db.v1.bak.tmp", "half a copy");
     put("killed.db.v1.bak.tmp-journal", "its journal");
@@ -65,9 +63,8 @@ static void a_killed_migration_leaves_nothing_for_long(void **state)
 }
 
 /* A migration that fails half-way leaves the version and the tables as they were. */
-static void a_failed_migration_changes_nothing(void **state)
+TEST(a_failed_migration_changes_nothing)
 {
-    (void)state;
     struct store s;
     struct err err = {0};
     make_v1("stuck.db", "CREATE TABLE noise (x)");
@@ -75,12 +72,4 @@ static void a_failed_migration_changes_nothing(void **state)
     must_hold("stuck.db", 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_older_store_is_migrated_after_a_backup),
-        cmocka_unit_test(a_killed_migration_leaves_nothing_for_long),
-        cmocka_unit_test(a_failed_migration_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -37,10 +37,9 @@ static void holds(const char *text, const char *words)
         fail_msg("\"%s\" is missing in:\n%s", words, text);
 }
 
-static void the_index_names_times_briefly_and_colours_the_news(void **state)
+TEST(the_index_names_times_briefly_and_colours_the_news)
 {
     char root[FS_PATH_MAX];
-    (void)state;
     snprintf(root, sizeof root, "%s", in_scratch("nights"));
     close_one(root, "run-1", "2026-11-21T02:30:09.608Z", "regression", "1 regressed <b>");
     close_one(root, "run-2", "2026-11-22T02:30:01.000Z", "inconclusive", "8 inconclusive");
@@ -115,11 +114,10 @@ static size_t count(const char *text, const char *word)
     return n;
 }
 
-static void a_page_of_many_cells_stays_small(void **state)
+TEST(a_page_of_many_cells_stays_small)
 {
     char root[FS_PATH_MAX];
     json_t *board = board_of_many();
-    (void)state;
     snprintf(root, sizeof root, "%s", in_scratch("many"));
     char *page = page_of(root, board);
     assert_int_equal(count(page, "<svg"), VARIANTS * CONTEXTS);
@@ -131,11 +129,10 @@ static void a_page_of_many_cells_stays_small(void **state)
     json_decref(board);
 }
 
-static void open_findings_come_first_the_worst_before_the_others(void **state)
+TEST(open_findings_come_first_the_worst_before_the_others)
 {
     char root[FS_PATH_MAX];
     json_t *board = board_of_many();
-    (void)state;
     snprintf(root, sizeof root, "%s", in_scratch("findings"));
     json_object_set_new(board_cell(board, 7), "verdict", json_string("regressed"));
     json_object_set_new(board_cell(board, 7), "since", json_string("2026-11-03"));
@@ -157,11 +154,10 @@ static void open_findings_come_first_the_worst_before_the_others(void **state)
     json_decref(board);
 }
 
-static void a_board_that_is_not_one_is_left_out(void **state)
+TEST(a_board_that_is_not_one_is_left_out)
 {
     char root[FS_PATH_MAX];
     struct err err = {0};
-    (void)state;
     snprintf(root, sizeof root, "%s", in_scratch("forged"));
     assert_ok(fs_mkdir_p(in_scratch("forged/cells"), 0755, &err), &err);
     assert_ok(fs_write_file(in_scratch("forged/cells/a.json"), "[1, {", 5, 0644, &err), &err);
@@ -175,10 +171,9 @@ static void a_board_that_is_not_one_is_left_out(void **state)
     free(page);
 }
 
-static void news_are_words(void **state)
+TEST(news_are_words)
 {
     char text[64];
-    (void)state;
     notify_news_text(NEWS_INCONCLUSIVE, text);
     assert_string_equal(text, "inconclusive");
     notify_news_text(NEWS_REGRESSION | NEWS_FAILURE, text);
@@ -187,14 +182,4 @@ static void news_are_words(void **state)
     assert_string_equal(text, "quiet");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_index_names_times_briefly_and_colours_the_news),
-        cmocka_unit_test(a_page_of_many_cells_stays_small),
-        cmocka_unit_test(open_findings_come_first_the_worst_before_the_others),
-        cmocka_unit_test(a_board_that_is_not_one_is_left_out),
-        cmocka_unit_test(news_are_words),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

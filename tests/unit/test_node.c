@@ -19,9 +19,8 @@ static const char *member(const json_t *object, const char *key)
     return s ? s : "";
 }
 
-static void attributes_are_one_printable_value(void **state)
+TEST(attributes_are_one_printable_value)
 {
-    (void)state;
     const char *root = in_scratch("attributes");
     put("attributes/line", "first\nsecond\n");
     put("attributes/odd", "a\033[2Jb\n");
@@ -45,9 +44,8 @@ static void attributes_are_one_printable_value(void **state)
     assert_true(json_is_null(attribute_keyed(root, "release", "VERSION", '=')));
 }
 
-static void amd_gpus_are_cards_with_memory(void **state)
+TEST(amd_gpus_are_cards_with_memory)
 {
-    (void)state;
     struct layout l = {.workdir = ""};
     snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("sys"));
     put("sys/class/drm/card1/device/vendor", "0x1002\n");
@@ -90,9 +88,8 @@ static long long number(const json_t *object, const char *key)
     return json_is_integer(value) ? json_integer_value(value) : -999;
 }
 
-static void settings_of_an_mi300x_are_read(void **state)
+TEST(settings_of_an_mi300x_are_read)
 {
-    (void)state;
     json_t *gpus = gpus_of(NULL), *gpu = json_array_get(gpus, 0), *second = json_array_get(gpus, 1);
     static const char *const texts[][2] = {{"pci", "0000:05:00.0"},
                                            {"iommu", "identity"},
@@ -118,9 +115,8 @@ static void settings_of_an_mi300x_are_read(void **state)
     json_decref(gpus);
 }
 
-static void errors_and_lost_links_are_counted(void **state)
+TEST(errors_and_lost_links_are_counted)
 {
-    (void)state;
     json_t *gpus = gpus_of("tests/fixtures/mi300x/untuned"), *second = json_array_get(gpus, 1);
     const json_t *ras = json_object_get(second, "ras");
     assert_int_equal(number(ras, "uncorrectable"), 2);
@@ -132,9 +128,8 @@ static void errors_and_lost_links_are_counted(void **state)
     json_decref(gpus);
 }
 
-static void what_a_driver_does_not_show_has_no_key(void **state)
+TEST(what_a_driver_does_not_show_has_no_key)
 {
-    (void)state;
     struct layout l = {.workdir = ""};
     snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("bare"));
     put("bare/class/drm/card0/device/vendor", "0x1002\n");
@@ -147,9 +142,8 @@ static void what_a_driver_does_not_show_has_no_key(void **state)
     json_decref(nothing);
 }
 
-static void settings_of_the_system_are_read(void **state)
+TEST(settings_of_the_system_are_read)
 {
-    (void)state;
     struct layout l = {.workdir = ""};
     snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("host/sys"));
     snprintf(l.proc, sizeof l.proc, "%s", in_scratch("host/proc"));
@@ -167,9 +161,8 @@ static void settings_of_the_system_are_read(void **state)
     json_decref(system);
 }
 
-static void nvidia_gpus_without_the_library_come_from_procfs(void **state)
+TEST(nvidia_gpus_without_the_library_come_from_procfs)
 {
-    (void)state;
     struct layout l = {.workdir = ""};
     snprintf(l.proc, sizeof l.proc, "%s", in_scratch("proc"));
     put("proc/driver/nvidia/gpus/0000:01:00.0/information",
@@ -184,9 +177,8 @@ static void nvidia_gpus_without_the_library_come_from_procfs(void **state)
     json_decref(users);
 }
 
-static void a_model_that_cannot_be_read_says_why(void **state)
+TEST(a_model_that_cannot_be_read_says_why)
 {
-    (void)state;
     json_t *absent = model_facts(in_scratch("absent.gguf"));
     assert_string_equal(member(absent, "path"), in_scratch("absent.gguf"));
     assert_string_not_equal(member(absent, "error"), "");
@@ -196,17 +188,4 @@ static void a_model_that_cannot_be_read_says_why(void **state)
     json_decref(other);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attributes_are_one_printable_value),
-        cmocka_unit_test(amd_gpus_are_cards_with_memory),
-        cmocka_unit_test(settings_of_an_mi300x_are_read),
-        cmocka_unit_test(errors_and_lost_links_are_counted),
-        cmocka_unit_test(what_a_driver_does_not_show_has_no_key),
-        cmocka_unit_test(settings_of_the_system_are_read),
-        cmocka_unit_test(nvidia_gpus_without_the_library_come_from_procfs),
-        cmocka_unit_test(a_model_that_cannot_be_read_says_why),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

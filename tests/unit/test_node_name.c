@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static void names_have_parts(void **state)
+TEST(names_have_parts)
 {
     static const struct {
         const char *text, *user, *host;
@@ -16,7 +16,6 @@ static void names_have_parts(void **state)
                  {"[2001:db8::7]:22", "", "2001:db8::7", 22},
                  {"2001:db8::7", "", "2001:db8::7", 0},
                  {"a@b@host", "a@b", "host", 0}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct node_name name;
         assert_true(node_name_parse(cases[i].text, &name));
@@ -26,14 +25,13 @@ static void names_have_parts(void **state)
     }
 }
 
-static void other_text_is_no_name(void **state)
+TEST(other_text_is_no_name)
 {
     static const char *const bad[] = {"",         "-x",     "-oProxyCommand=x", "a b",   "a\nb",
                                       "user@",    "@host",  "host:0",           "host:", "host:65536",
                                       "[::1",     "[::1]x", "host:22x",         "a;b",   "$HOME",
                                       "a b@host", "-l@host"};
     char longest[NODE_NAME_MAX + 2];
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (node_name_is_valid(bad[i]))
             fail_msg("\"%s\" was accepted", bad[i]);
@@ -41,13 +39,4 @@ static void other_text_is_no_name(void **state)
     longest[NODE_NAME_MAX + 1] = '\0';
     assert_false(node_name_is_valid(longest));
     assert_true(node_name_is_valid(longest + 1));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_have_parts),
-        cmocka_unit_test(other_text_is_no_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,9 +19,8 @@ static struct run_data run_of(int night, const double *values, int n)
     return run_of_draft(&d);
 }
 
-static void spreads_and_alarms_are_counted(void **state)
+TEST(spreads_and_alarms_are_counted)
 {
-    (void)state;
     struct err err = {0};
     struct noise n;
     const struct compare_options o = compare_defaults();
@@ -58,14 +57,13 @@ static struct run_data six_cells(int night, double level)
 
 /* It is what all cells have in common, and no more than the repetitions differ by: a comparison of two of
  * these runs reports no cell. The threshold by itself would. */
-static void the_threshold_alone_is_what_alarms_are_counted_of(void **state)
+TEST(the_threshold_alone_is_what_alarms_are_counted_of)
 {
     struct err err = {0};
     struct noise n;
     const struct compare_options o = compare_defaults();
     struct run_data a = six_cells(0, 1), b = six_cells(1, 1), c = six_cells(2, 1.1);
     const struct run_data *const runs[] = {&a, &b, &c};
-    (void)state;
     assert_ok(noise_measure(runs, 3, &o, &n, &err), &err);
     assert_int_equal(n.comparisons, 36);
     assert_int_equal(n.alarms, 24);
@@ -78,9 +76,8 @@ static void the_threshold_alone_is_what_alarms_are_counted_of(void **state)
     run_data_release(&c);
 }
 
-static void a_measured_noise_floor_tempers_single_shots(void **state)
+TEST(a_measured_noise_floor_tempers_single_shots)
 {
-    (void)state;
     struct err err = {0};
     struct store s = open_store("noise.db");
     struct comparison c;
@@ -156,9 +153,8 @@ static enum verdict confirmed_verdict(const double *base, const double *now, int
     return v;
 }
 
-static void a_suspect_stands_or_falls(void **state)
+TEST(a_suspect_stands_or_falls)
 {
-    (void)state;
     const double base[] = {10.4, 10.5, 10.6}, same[] = {10.45, 10.52, 10.55}, slower[] = {11.4, 11.5, 11.6};
     assert_int_equal(confirmed_verdict(base, slower, 3, CONFIRM_STANDS), VERDICT_REGRESSED);
     assert_int_equal(confirmed_verdict(base, same, 3, CONFIRM_REFUTED), VERDICT_NOISY);
@@ -171,9 +167,8 @@ static void a_suspect_stands_or_falls(void **state)
     assert_int_equal(confirmed_verdict(base, wild, 3, CONFIRM_UNDECIDED), VERDICT_REGRESSED);
 }
 
-static void an_outcome_is_remembered(void **state)
+TEST(an_outcome_is_remembered)
 {
-    (void)state;
     struct err err = {0};
     struct store s = open_store("confirmed.db");
     struct draft d;
@@ -214,14 +209,4 @@ static void an_outcome_is_remembered(void **state)
     store_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spreads_and_alarms_are_counted),
-        cmocka_unit_test(the_threshold_alone_is_what_alarms_are_counted_of),
-        cmocka_unit_test(a_measured_noise_floor_tempers_single_shots),
-        cmocka_unit_test(a_suspect_stands_or_falls),
-        cmocka_unit_test(an_outcome_is_remembered),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -33,10 +33,9 @@ static enum oom_found ask(const char *const *records, const struct proctree_seen
     return found;
 }
 
-static void a_kill_is_ascribed_to_the_test_whose_process_it_was(void **state)
+TEST(a_kill_is_ascribed_to_the_test_whose_process_it_was)
 {
     char evidence[OOM_EVIDENCE_MAX];
-    (void)state;
     const char *const others[] = {"6,1,1,-;usb: new device\n",
                                   "3,2,2,-;Out of memory: Killed process 1300 (infer) total-vm:9kB\n", NULL};
     const char *const both[] = {"3,2,2,-;Memory cgroup out of memory: Killed process 1200 (a) total-vm:9kB\n",
@@ -52,11 +51,10 @@ static void a_kill_is_ascribed_to_the_test_whose_process_it_was(void **state)
     assert_int_equal(ask((const char *const[]){NULL}, &own, evidence), OOM_NOTHING);
 }
 
-static void counters_say_nothing_of_tests_beside_each_other(void **state)
+TEST(counters_say_nothing_of_tests_beside_each_other)
 {
     char evidence[OOM_EVIDENCE_MAX];
     struct oom o = {.kernel_log = -1, .cgroup = -1, .vmstat = memfd_create("vmstat", 0)};
-    (void)state;
     assert_true(write(o.vmstat, "pgfault 3\noom_kill 4\n", 21) == 21);
     oom_mark(&o);
     assert_int_equal(oom_evidence(&o, NULL, evidence), OOM_NOTHING);
@@ -67,10 +65,9 @@ static void counters_say_nothing_of_tests_beside_each_other(void **state)
     oom_close(&o);
 }
 
-static void the_oldest_processes_are_forgotten_first(void **state)
+TEST(the_oldest_processes_are_forgotten_first)
 {
     struct proctree_seen seen = {.count = 0};
-    (void)state;
     for (pid_t pid = 1; pid <= PROCTREE_SEEN_MAX + 2; pid++) {
         proctree_note(&seen, pid);
         proctree_note(&seen, pid);
@@ -78,14 +75,4 @@ static void the_oldest_processes_are_forgotten_first(void **state)
     assert_false(proctree_has_seen(&seen, 2));
     assert_true(proctree_has_seen(&seen, 3));
     assert_true(proctree_has_seen(&seen, PROCTREE_SEEN_MAX + 2));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_kill_is_ascribed_to_the_test_whose_process_it_was),
-        cmocka_unit_test(counters_say_nothing_of_tests_beside_each_other),
-        cmocka_unit_test(the_oldest_processes_are_forgotten_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

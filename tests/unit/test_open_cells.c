@@ -19,9 +19,8 @@ static struct comparison *night(struct nights *n, const enum verdict *v, size_t 
     return &n->c;
 }
 
-static void a_finding_is_open_until_it_is_cleared(void **state)
+TEST(a_finding_is_open_until_it_is_cleared)
 {
-    (void)state;
     struct nights n;
     json_t *lines = json_array();
     const enum verdict slow[] = {VERDICT_REGRESSED, VERDICT_UNCHANGED},
@@ -46,9 +45,8 @@ static void a_finding_is_open_until_it_is_cleared(void **state)
     json_decref(lines);
 }
 
-static void a_refuted_suspect_is_cleared(void **state)
+TEST(a_refuted_suspect_is_cleared)
 {
-    (void)state;
     struct nights n;
     const enum verdict slow[] = {VERDICT_BROKEN, VERDICT_MISSING}, refuted[] = {VERDICT_NOISY, VERDICT_NOISY};
     json_t *before = open_cells_after(NULL, night(&n, slow, 2), "2026-02-14");
@@ -63,9 +61,8 @@ static void a_refuted_suspect_is_cleared(void **state)
 }
 
 /* A night of a alone, after one in which a and b regressed. */
-static void a_cell_that_was_not_measured_stays_open(void **state)
+TEST(a_cell_that_was_not_measured_stays_open)
 {
-    (void)state;
     struct nights n;
     const enum verdict slow[] = {VERDICT_REGRESSED, VERDICT_REGRESSED}, good[] = {VERDICT_UNCHANGED};
     json_t *lines = json_array(), *before = open_cells_after(NULL, night(&n, slow, 2), "2026-02-14");
@@ -83,9 +80,8 @@ static void a_cell_that_was_not_measured_stays_open(void **state)
 }
 
 /* Another metric of a cell says nothing about the one that decides. */
-static void another_metric_measures_no_cell(void **state)
+TEST(another_metric_measures_no_cell)
 {
-    (void)state;
     struct nights n;
     const enum verdict slow[] = {VERDICT_REGRESSED}, good[] = {VERDICT_UNCHANGED};
     json_t *before = open_cells_after(NULL, night(&n, slow, 1), "2026-02-14");
@@ -97,15 +93,4 @@ static void another_metric_measures_no_cell(void **state)
     assert_int_equal(json_array_size(after), 0);
     json_decref(before);
     json_decref(after);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_finding_is_open_until_it_is_cleared),
-        cmocka_unit_test(a_refuted_suspect_is_cleared),
-        cmocka_unit_test(a_cell_that_was_not_measured_stays_open),
-        cmocka_unit_test(another_metric_measures_no_cell),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

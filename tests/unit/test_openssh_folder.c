@@ -49,28 +49,25 @@ static void make(void)
     assert_int_equal(openssh_folder_make(dir, &err), 0);
 }
 
-static void a_folder_is_private_and_below_tmpdir(void **state)
+TEST_BETWEEN(a_folder_is_private_and_below_tmpdir, set_up, scratch_remove)
 {
     struct stat st;
-    (void)state;
     make();
     assert_memory_equal(dir, scratch, strlen(scratch));
     assert_int_equal(stat(dir, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0700);
 }
 
-static void what_a_killed_command_left_goes(void **state)
+TEST_BETWEEN(what_a_killed_command_left_goes, set_up, scratch_remove)
 {
-    (void)state;
     leave("kernsweep-ssh.old", 7200);
     make();
     assert_false(fs_exists(in_scratch("kernsweep-ssh.old")));
     assert_true(fs_is_dir(dir));
 }
 
-static void a_folder_whose_connection_died_goes_with_its_socket(void **state)
+TEST_BETWEEN(a_folder_whose_connection_died_goes_with_its_socket, set_up, scratch_remove)
 {
-    (void)state;
     leave("kernsweep-ssh.dead", 0);
     close(listen_in("kernsweep-ssh.dead"));
     set_age("kernsweep-ssh.dead", 7200);
@@ -78,9 +75,8 @@ static void a_folder_whose_connection_died_goes_with_its_socket(void **state)
     assert_false(fs_exists(in_scratch("kernsweep-ssh.dead")));
 }
 
-static void a_connection_in_use_keeps_its_folder(void **state)
+TEST_BETWEEN(a_connection_in_use_keeps_its_folder, set_up, scratch_remove)
 {
-    (void)state;
     leave("kernsweep-ssh.used", 0);
     int fd = listen_in("kernsweep-ssh.used");
     set_age("kernsweep-ssh.used", 7200);
@@ -89,35 +85,19 @@ static void a_connection_in_use_keeps_its_folder(void **state)
     close(fd);
 }
 
-static void a_login_that_goes_on_keeps_its_folder(void **state)
+TEST_BETWEEN(a_login_that_goes_on_keeps_its_folder, set_up, scratch_remove)
 {
-    (void)state;
     leave("kernsweep-ssh.young", 600);
     make();
     assert_true(fs_is_dir(in_scratch("kernsweep-ssh.young")));
 }
 
-static void other_names_and_links_stay(void **state)
+TEST_BETWEEN(other_names_and_links_stay, set_up, scratch_remove)
 {
-    (void)state;
     leave("other", 7200);
     assert_int_equal(symlink(scratch, in_scratch("kernsweep-ssh.link")), 0);
     set_age("kernsweep-ssh.link", 7200);
     make();
     assert_true(fs_is_dir(in_scratch("other")));
     assert_true(fs_exists(in_scratch("kernsweep-ssh.link")));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_folder_is_private_and_below_tmpdir, set_up, scratch_remove),
-        cmocka_unit_test_setup_teardown(what_a_killed_command_left_goes, set_up, scratch_remove),
-        cmocka_unit_test_setup_teardown(a_folder_whose_connection_died_goes_with_its_socket, set_up,
-                                        scratch_remove),
-        cmocka_unit_test_setup_teardown(a_connection_in_use_keeps_its_folder, set_up, scratch_remove),
-        cmocka_unit_test_setup_teardown(a_login_that_goes_on_keeps_its_folder, set_up, scratch_remove),
-        cmocka_unit_test_setup_teardown(other_names_and_links_stay, set_up, scratch_remove),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

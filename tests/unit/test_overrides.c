@@ -15,9 +15,8 @@ static void load(struct plan *p)
     assert_ok(plan_load(p, put("plan.json", text), &err), &err);
 }
 
-static void nothing_given_leaves_the_plan_alone(void **state)
+TEST(nothing_given_leaves_the_plan_alone)
 {
-    (void)state;
     AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     load(&p);
@@ -29,9 +28,8 @@ static void nothing_given_leaves_the_plan_alone(void **state)
     assert_int_equal(plan_test_count(&p), 4);
 }
 
-static void what_is_given_takes_the_place_of_the_plan(void **state)
+TEST(what_is_given_takes_the_place_of_the_plan)
 {
-    (void)state;
     const struct overrides o = {.node = "mi300x",
                                 .mode = "debug",
                                 .tag = "",
@@ -51,9 +49,8 @@ static void what_is_given_takes_the_place_of_the_plan(void **state)
     assert_string_equal(p.variants.item[0].name, "b");
 }
 
-static void options_that_are_wrong_are_named(void **state)
+TEST(options_that_are_wrong_are_named)
 {
-    (void)state;
     static const struct {
         struct overrides o;
         const char *option;
@@ -73,9 +70,8 @@ static void options_that_are_wrong_are_named(void **state)
     assert_ok(overrides_check(&good, &err), &err);
 }
 
-static void record_keeps_what_a_repeated_start_needs(void **state)
+TEST(record_keeps_what_a_repeated_start_needs)
 {
-    (void)state;
     const struct overrides o = {
         .contexts = "16", .date = "2026-02-14", .tag = "", .mode = "perf", .fresh = true};
     struct overrides_record kept, read;
@@ -99,9 +95,8 @@ static void record_keeps_what_a_repeated_start_needs(void **state)
 }
 
 /* As written by version 1. */
-static void older_record_is_read(void **state)
+TEST(older_record_is_read)
 {
-    (void)state;
     struct overrides_record read;
     struct err err = {0};
     json_auto_t *obj =
@@ -117,9 +112,8 @@ static void older_record_is_read(void **state)
     assert_false(read.fresh);
 }
 
-static void too_long_to_keep_is_said(void **state)
+TEST(too_long_to_keep_is_said)
 {
-    (void)state;
     struct overrides_record kept;
     char *list = calloc(1, FS_PATH_MAX + 1);
     memset(list, 'v', FS_PATH_MAX);
@@ -129,15 +123,4 @@ static void too_long_to_keep_is_said(void **state)
     free(list);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_given_leaves_the_plan_alone),
-        cmocka_unit_test(what_is_given_takes_the_place_of_the_plan),
-        cmocka_unit_test(options_that_are_wrong_are_named),
-        cmocka_unit_test(record_keeps_what_a_repeated_start_needs),
-        cmocka_unit_test(older_record_is_read),
-        cmocka_unit_test(too_long_to_keep_is_said),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -22,9 +22,8 @@ static void assert_patched(struct patch p, const char *text, const char *want)
     assert_string_equal(found, want);
 }
 
-static void matches_are_replaced_line_by_line(void **state)
+TEST(matches_are_replaced_line_by_line)
 {
-    (void)state;
     assert_patched((struct patch){"f", "MAX [0-9]+", "MAX 64", 1}, "#define MAX 32\n", "#define MAX 64\n");
     assert_patched((struct patch){"f", "^a", "b", 2}, "aa\naa", "ba\nba");
     assert_patched((struct patch){"f", "a$", "", 2}, "aa\nxa\n", "a\nx\n");
@@ -32,17 +31,15 @@ static void matches_are_replaced_line_by_line(void **state)
     assert_patched((struct patch){"f", "x.*", "", 1}, "1x2\n3\n\n", "1\n3\n\n");
 }
 
-static void groups_are_put_in(void **state)
+TEST(groups_are_put_in)
 {
-    (void)state;
     assert_patched((struct patch){"f", "(a)(b)?(c)", "\\3\\2\\1", 2}, "abc ac", "cba ca");
     assert_patched((struct patch){"f", "b+", "<\\0>&\\\\", 1}, "abbc", "a<bb>&\\c");
     assert_patched((struct patch){"f", "(x)(x)(x)(x)(x)(x)(x)(x)(y)", "\\9", 1}, "xxxxxxxxy", "y");
 }
 
-static void bytes_that_are_no_text_stay(void **state)
+TEST(bytes_that_are_no_text_stay)
 {
-    (void)state;
     static const char text[] = "\0\xff"
                                "a\0\n\0";
     struct buf out;
@@ -57,9 +54,8 @@ static void bytes_that_are_no_text_stay(void **state)
     buf_release(&out);
 }
 
-static void another_number_of_matches_is_an_error(void **state)
+TEST(another_number_of_matches_is_an_error)
 {
-    (void)state;
     struct err err = {0};
     int rc;
     apply(&(struct patch){"src/f.h", "a", "b", 2}, "aaa", &rc, &err);
@@ -76,9 +72,8 @@ static void another_number_of_matches_is_an_error(void **state)
     free(many);
 }
 
-static void a_file_that_grows_too_large_is_an_error(void **state)
+TEST(a_file_that_grows_too_large_is_an_error)
 {
-    (void)state;
     struct err err = {0};
     AUTO(buf_release) struct buf out = {.max = 8};
     assert_err(patch_apply(&(struct patch){"f", "a", "123456789", 1}, "a", 1, &out, &err), &err, ERR_INPUT,
@@ -95,9 +90,8 @@ static int decode(const char *text, struct patch *out, struct err *err)
     return patch_decode(out, &at, err);
 }
 
-static void what_a_plan_says_is_checked(void **state)
+TEST(what_a_plan_says_is_checked)
 {
-    (void)state;
     struct err err = {0};
     struct patch p;
     assert_ok(
@@ -123,17 +117,4 @@ static void what_a_plan_says_is_checked(void **state)
     for (size_t i = 0; i < COUNT(bad); i++)
         assert_err(decode(bad[i].text, &p, &err), &err, ERR_INPUT, "plan.json", bad[i].place, bad[i].says);
     decode("{}", &p, &err);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matches_are_replaced_line_by_line),
-        cmocka_unit_test(groups_are_put_in),
-        cmocka_unit_test(bytes_that_are_no_text_stay),
-        cmocka_unit_test(another_number_of_matches_is_an_error),
-        cmocka_unit_test(a_file_that_grows_too_large_is_an_error),
-        cmocka_unit_test(what_a_plan_says_is_checked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,9 +42,8 @@ static const char *bundle_with_places(const char *name, const char *id, const ch
     return in_scratch(name);
 }
 
-static void a_bundle_says_where_its_tests_ran(void **state)
+TEST(a_bundle_says_where_its_tests_ran)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("places.db");
     AUTO(run_data_release)
     struct run_data r =
@@ -68,9 +67,8 @@ static int collect(void *arg, const char *text, size_t len, struct err *err)
     return 0;
 }
 
-static void an_export_has_the_places(void **state)
+TEST(an_export_has_the_places)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("export.db");
     struct err err = {0};
     AUTO(buf_release) struct buf out = {.max = 1 << 20};
@@ -83,9 +81,8 @@ static void an_export_has_the_places(void **state)
     assert_non_null(strstr(buf_str(&out), "CREATE TABLE together"));
 }
 
-static void a_journal_that_names_another_gpu_is_believed_more(void **state)
+TEST(a_journal_that_names_another_gpu_is_believed_more)
 {
-    (void)state;
     static const char *const journals[] = {
         "{\"seq\":1,\"event\":\"TEST_START\",\"test_index\":1,\"gpus\":[\"GPU-1\"]}\n"
         "{\"seq\":2,\"event\":\"TEST_END\",\"test_index\":1,\"exit_status\":\"OK\"}\n",
@@ -107,9 +104,8 @@ static void a_journal_that_names_another_gpu_is_believed_more(void **state)
     }
 }
 
-static void what_is_no_gpu_is_refused(void **state)
+TEST(what_is_no_gpu_is_refused)
 {
-    (void)state;
     static const char *const bad[] = {"[{\"id\": \"\"}]",
                                       "[{\"id\": \"a+b\"}]",
                                       "[{\"id\": \"a\"}, {\"id\": \"a\"}]",
@@ -158,9 +154,8 @@ static int64_t store_night(struct store *s, int night, const char *const *gpus, 
 }
 
 /* Other tools do not say on which GPU a test ran. */
-static void tests_without_a_gpu_have_the_only_one_of_their_node(void **state)
+TEST(tests_without_a_gpu_have_the_only_one_of_their_node)
 {
-    (void)state;
     static const char *const nameless[] = {""};
     struct err err = {0};
     AUTO(store_close) struct store s = open_store("nameless.db");
@@ -195,9 +190,8 @@ static void tests_without_a_gpu_have_the_only_one_of_their_node(void **state)
     history_release(&h);
 }
 
-static void a_history_has_a_point_for_each_gpu(void **state)
+TEST(a_history_has_a_point_for_each_gpu)
 {
-    (void)state;
     static const char *const both[] = {"GPU-0", "GPU-1"};
     struct err err = {0};
     AUTO(store_close) struct store s = open_store("points.db");
@@ -250,9 +244,8 @@ static struct comparison must_compare(struct store *s, int64_t base, int64_t now
 }
 
 /* However well the two cards are known: a run that used both is compared with each on its own card. */
-static void a_cell_that_moved_to_another_card_is_inconclusive(void **state)
+TEST(a_cell_that_moved_to_another_card_is_inconclusive)
 {
-    (void)state;
     static const char *const first[] = {"GPU-0"}, *const second[] = {"GPU-1"},
                              *const both[] = {"GPU-0", "GPU-1"};
     AUTO(store_close) struct store s = open_store("moves.db");
@@ -281,16 +274,4 @@ static void a_cell_that_moved_to_another_card_is_inconclusive(void **state)
     against_release(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bundle_says_where_its_tests_ran),
-        cmocka_unit_test(an_export_has_the_places),
-        cmocka_unit_test(a_journal_that_names_another_gpu_is_believed_more),
-        cmocka_unit_test(what_is_no_gpu_is_refused),
-        cmocka_unit_test(tests_without_a_gpu_have_the_only_one_of_their_node),
-        cmocka_unit_test(a_history_has_a_point_for_each_gpu),
-        cmocka_unit_test(a_cell_that_moved_to_another_card_is_inconclusive),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -103,9 +103,8 @@ static const struct {
      "$.variants[0].gates[0].kind", "luck"},
 };
 
-static void refuses_with_file_and_place(void **state)
+TEST(refuses_with_file_and_place)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct plan p;
         struct err err = {0};
@@ -117,9 +116,8 @@ static void refuses_with_file_and_place(void **state)
     }
 }
 
-static void good_plan_expands_in_order(void **state)
+TEST(good_plan_expands_in_order)
 {
-    (void)state;
     AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     if (load_text(&p, HEAD VARIANTS MATRIX ",\"repetitions\":{\"default\":1,\"4096\":2},\"warmup\":1}",
@@ -149,9 +147,8 @@ static void good_plan_expands_in_order(void **state)
     }
 }
 
-static void grouped_order_finishes_a_cell_first(void **state)
+TEST(grouped_order_finishes_a_cell_first)
 {
-    (void)state;
     AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     assert_int_equal(load_text(&p, HEAD VARIANTS MATRIX ",\"repetitions\":2,\"order\":\"grouped\"}", &err),
@@ -163,9 +160,8 @@ static void grouped_order_finishes_a_cell_first(void **state)
     assert_int_equal(json_integer_value(json_object_get(second, "repetition")), 2);
 }
 
-static void command_line_narrows(void **state)
+TEST(command_line_narrows)
 {
-    (void)state;
     AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     assert_int_equal(load_text(&p, HEAD VARIANTS MATRIX "}", &err), 0);
@@ -182,9 +178,8 @@ static void command_line_narrows(void **state)
     assert_non_null(strstr(err.msg, "--repeat"));
 }
 
-static void lists_are_taken_whole(void **state)
+TEST(lists_are_taken_whole)
 {
-    (void)state;
     static const char long_name[] = "0123456789012345678901234567890123456789012345678901234567890123";
     AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
@@ -214,9 +209,8 @@ static void lists_are_taken_whole(void **state)
     assert_int_equal(plan_test_count(&p), 2);
 }
 
-static void command_line_obeys_the_limit_of_tests(void **state)
+TEST(command_line_obeys_the_limit_of_tests)
 {
-    (void)state;
     AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     assert_int_equal(
@@ -235,9 +229,8 @@ static void command_line_obeys_the_limit_of_tests(void **state)
     assert_non_null(strstr(err.msg, "20004 tests"));
 }
 
-static void one_count_repeats_every_context(void **state)
+TEST(one_count_repeats_every_context)
 {
-    (void)state;
     AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     if (load_text(&p, HEAD VARIANTS MATRIX "}", &err) != 0)
@@ -249,9 +242,8 @@ static void one_count_repeats_every_context(void **state)
     assert_non_null(strstr(err.msg, "such as 3"));
 }
 
-static void braces_that_are_no_placeholders_pass(void **state)
+TEST(braces_that_are_no_placeholders_pass)
 {
-    (void)state;
     AUTO(plan_release) struct plan p = {0};
     struct err err = {0};
     if (load_text(&p,
@@ -264,9 +256,8 @@ static void braces_that_are_no_placeholders_pass(void **state)
         fail_msg("%s", err.msg);
 }
 
-static void run_ids_are_names_and_differ(void **state)
+TEST(run_ids_are_names_and_differ)
 {
-    (void)state;
     char a[JOB_RUN_ID_MAX], b[JOB_RUN_ID_MAX];
     job_run_id("a_ticket_of_thirty-two_characters", a);
     job_run_id("t", b);
@@ -274,18 +265,4 @@ static void run_ids_are_names_and_differ(void **state)
     assert_string_not_equal(a + strlen(a) - 6, b + strlen(b) - 6);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_with_file_and_place),
-        cmocka_unit_test(good_plan_expands_in_order),
-        cmocka_unit_test(grouped_order_finishes_a_cell_first),
-        cmocka_unit_test(command_line_narrows),
-        cmocka_unit_test(lists_are_taken_whole),
-        cmocka_unit_test(command_line_obeys_the_limit_of_tests),
-        cmocka_unit_test(one_count_repeats_every_context),
-        cmocka_unit_test(braces_that_are_no_placeholders_pass),
-        cmocka_unit_test(run_ids_are_names_and_differ),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -255,27 +255,23 @@ static void refuse_cases(const char *path)
     json_decref(cases);
 }
 
-static void every_good_plan_is_accepted(void **state)
+TEST(every_good_plan_is_accepted)
 {
-    (void)state;
     each_file(CORPUS "good/*.json", accept_plan);
 }
 
-static void every_plan_of_the_project_is_accepted(void **state)
+TEST(every_plan_of_the_project_is_accepted)
 {
-    (void)state;
     each_file("harness/plans/*.json", accept_plan);
 }
 
-static void values_at_their_bounds_are_accepted(void **state)
+TEST(values_at_their_bounds_are_accepted)
 {
-    (void)state;
     each_file(CORPUS "edge/*.json", accept_cases);
 }
 
-static void bad_plans_are_refused_with_place_and_reason(void **state)
+TEST(bad_plans_are_refused_with_place_and_reason)
 {
-    (void)state;
     each_file(CORPUS "bad/*.json", refuse_cases);
 }
 
@@ -287,13 +283,4 @@ static int set_up(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_good_plan_is_accepted),
-        cmocka_unit_test(every_plan_of_the_project_is_accepted),
-        cmocka_unit_test(values_at_their_bounds_are_accepted),
-        cmocka_unit_test(bad_plans_are_refused_with_place_and_reason),
-    };
-    return cmocka_run_group_tests(tests, set_up, scratch_remove);
-}
+GROUP(set_up, scratch_remove);

@@ -37,9 +37,8 @@ static void assert_fails(const char *name, const char *text, const char *says)
     assert_err(-1, &err, ERR_INPUT, name, says);
 }
 
-static void json_may_have_comments_and_trailing_commas(void **state)
+TEST(json_may_have_comments_and_trailing_commas)
 {
-    (void)state;
     assert_reads_as("p.json", "// a\n{\"a\": 1, /* b, } */ \"b\": [1, 2, // c\n ],\n}\n// end",
                     "{\"a\":1,\"b\":[1,2]}");
     assert_reads_as("p.json", "{\"a\": \"// no /* comment */\", \"b\": \"x\\\"//,}\"}",
@@ -54,9 +53,8 @@ static void json_may_have_comments_and_trailing_commas(void **state)
     assert_fails("p.json", "", "expected a value, found the end of the file");
 }
 
-static void comments_do_not_move_errors(void **state)
+TEST(comments_do_not_move_errors)
 {
-    (void)state;
     assert_fails("p.json", "/* one\ntwo */ {\"a\": 1 \"b\": 2}",
                  "p.json:2:16: not valid JSON: expected ',' or '}'");
     assert_fails("p.json", "{ // \xc3\xa4\xc3\xb6\n \"\xc3\xa4\": x}", "p.json:2:7: not valid JSON");
@@ -65,9 +63,8 @@ static void comments_do_not_move_errors(void **state)
     assert_fails("p.json", "{\n \"a\": [1,\n 2", "the '[' of line 2, column 7 is never closed");
 }
 
-static void yaml_is_typed_by_the_core_schema(void **state)
+TEST(yaml_is_typed_by_the_core_schema)
 {
-    (void)state;
     static const struct {
         const char *yaml, *json;
     } table[] = {
@@ -113,9 +110,8 @@ static void yaml_is_typed_by_the_core_schema(void **state)
         assert_reads_as("p.yaml", table[i].yaml, table[i].json);
 }
 
-static void bad_yaml_is_refused_with_its_place(void **state)
+TEST(bad_yaml_is_refused_with_its_place)
 {
-    (void)state;
     static const struct {
         const char *yaml, *says;
     } table[] = {
@@ -146,9 +142,8 @@ static void bad_yaml_is_refused_with_its_place(void **state)
 }
 
 /* Ten lines that would be ten million values; and what is nested too deep, directly or through aliases. */
-static void yaml_is_bounded(void **state)
+TEST(yaml_is_bounded)
 {
-    (void)state;
     static char text[1 << 16];
     size_t n = (size_t)snprintf(text, sizeof text, "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for (int i = 1; i < 8; i++)
@@ -177,10 +172,9 @@ static struct json_mark mark_of(const struct plan_document *d, const char *path,
 }
 
 /* A file of half a megabyte that would be a gigabyte, in texts and in keys. */
-static void aliases_of_long_texts_are_bounded(void **state)
+TEST(aliases_of_long_texts_are_bounded)
 {
     static const char *const first[] = {"- &t ", "- &t {? "}, *const last[] = {"\n", "\n: 1}\n"};
-    (void)state;
     for (size_t k = 0; k < COUNT(first); k++) {
         struct buf text;
         buf_init(&text, LIMIT_PLAN_BYTES);
@@ -196,9 +190,8 @@ static void aliases_of_long_texts_are_bounded(void **state)
     }
 }
 
-static void values_are_located_by_their_path(void **state)
+TEST(values_are_located_by_their_path)
 {
-    (void)state;
     static const struct {
         const char *name, *text;
     } forms[] = {
@@ -228,9 +221,8 @@ static void values_are_located_by_their_path(void **state)
     }
 }
 
-static void within_an_alias_the_alias_is_named(void **state)
+TEST(within_an_alias_the_alias_is_named)
 {
-    (void)state;
     struct plan_document d = load("p.yaml", "a: &x {b: 1}\nc: *x\n");
     struct json_mark m = mark_of(&d, "$.c.b", false);
     assert_int_equal(m.line, 2);
@@ -246,9 +238,8 @@ static void hash_of(const char *name, const char *text, char *out)
 }
 
 /* Old plans keep theirs; a comment does not make another plan, and YAML is what it stands for. */
-static void the_hash_is_of_what_is_read(void **state)
+TEST(the_hash_is_of_what_is_read)
 {
-    (void)state;
     static const char plain[] = "{\"b\": 1, \"a\": [2]}";
     char strict[65], bytes[65], commented[65], other[65], yaml[65];
     hash_of("p.json", plain, strict);
@@ -262,9 +253,8 @@ static void the_hash_is_of_what_is_read(void **state)
     assert_string_not_equal(commented, strict);
 }
 
-static void all_errors_are_found_in_the_order_of_their_lines(void **state)
+TEST(all_errors_are_found_in_the_order_of_their_lines)
 {
-    (void)state;
     static const char text[] = "schema: kernsweep.plan/1\n"
                                "ticket: a b\n"
                                "contexts: [16, 16, x]\n"
@@ -301,9 +291,8 @@ static void all_errors_are_found_in_the_order_of_their_lines(void **state)
     assert_int_equal(all.count, COUNT(expected));
 }
 
-static void errors_are_bounded(void **state)
+TEST(errors_are_bounded)
 {
-    (void)state;
     AUTO(buf_release) struct buf text = {.max = 1 << 20};
     struct plan p;
     struct err err = {0};
@@ -317,29 +306,11 @@ static void errors_are_bounded(void **state)
     assert_true(all.more);
 }
 
-static void names_of_plans(void **state)
+TEST(names_of_plans)
 {
-    (void)state;
     assert_true(plan_document_is_named("a.yml") && plan_document_is_named("x/a.jsonc"));
     assert_false(plan_document_is_named(".json") || plan_document_is_named("mi300x") ||
                  plan_document_is_named("a.txt"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_may_have_comments_and_trailing_commas),
-        cmocka_unit_test(comments_do_not_move_errors),
-        cmocka_unit_test(yaml_is_typed_by_the_core_schema),
-        cmocka_unit_test(bad_yaml_is_refused_with_its_place),
-        cmocka_unit_test(yaml_is_bounded),
-        cmocka_unit_test(aliases_of_long_texts_are_bounded),
-        cmocka_unit_test(values_are_located_by_their_path),
-        cmocka_unit_test(within_an_alias_the_alias_is_named),
-        cmocka_unit_test(the_hash_is_of_what_is_read),
-        cmocka_unit_test(all_errors_are_found_in_the_order_of_their_lines),
-        cmocka_unit_test(errors_are_bounded),
-        cmocka_unit_test(names_of_plans),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -48,10 +48,9 @@ static void measured(struct play *p, size_t test, double value)
     p->state[test].judged = value + 1e-4 * (double)test;
 }
 
-static void a_cell_that_is_known_well_enough_needs_no_more(void **state)
+TEST(a_cell_that_is_known_well_enough_needs_no_more)
 {
     struct play *p = begin();
-    (void)state;
     for (size_t i = 0; i < 5; i++) {
         p->state[i].lane = &p->lane[0];
         measured(p, i, 1);
@@ -66,9 +65,8 @@ static void a_cell_that_is_known_well_enough_needs_no_more(void **state)
 }
 
 /* Six values on the first GPU, then the cell moved to one that is 5 % slower, or to an equal one. */
-static void only_values_of_the_gpu_that_it_runs_on_count(void **state)
+TEST(only_values_of_the_gpu_that_it_runs_on_count)
 {
-    (void)state;
     for (int same = 0; same < 2; same++) {
         struct play *p = begin();
         for (size_t i = 0; i < 6; i++) {
@@ -86,11 +84,10 @@ static void only_values_of_the_gpu_that_it_runs_on_count(void **state)
 }
 
 /* What an earlier supervisor measured: its journal says where. */
-static void values_from_before_a_resumption_count_on_their_gpu(void **state)
+TEST(values_from_before_a_resumption_count_on_their_gpu)
 {
     struct play *p = begin();
     char a[] = "GPU-a";
-    (void)state;
     for (size_t i = 0; i < 6; i++) {
         p->state[i].ran_on = a;
         measured(p, i, 1);
@@ -101,11 +98,10 @@ static void values_from_before_a_resumption_count_on_their_gpu(void **state)
 }
 
 /* A node without GPUs that are known. */
-static void without_gpus_all_values_count(void **state)
+TEST(without_gpus_all_values_count)
 {
     struct play *p = begin();
     struct lane none = {.ids = json_array()};
-    (void)state;
     for (size_t i = 0; i < 6; i++) {
         p->state[i].lane = i < 3 ? &none : NULL;
         measured(p, i, 1);
@@ -113,15 +109,4 @@ static void without_gpus_all_values_count(void **state)
     assert_true(precise_leaves_out(&p->suite, &none, 6));
     json_decref(none.ids);
     end(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cell_that_is_known_well_enough_needs_no_more),
-        cmocka_unit_test(only_values_of_the_gpu_that_it_runs_on_count),
-        cmocka_unit_test(values_from_before_a_resumption_count_on_their_gpu),
-        cmocka_unit_test(without_gpus_all_values_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

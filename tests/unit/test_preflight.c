@@ -1,10 +1,5 @@
 /* preflight: which facts of a node warn, which block, and that untrusted text is escaped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/support.h"
 
 #include "harness/session/preflight.h"
 
@@ -40,18 +35,16 @@ static const struct finding *find(const struct preflight *p, const char *subject
     "\"disk_free_bytes\":1e12,\"compilers\":[{\"name\":\"hipcc\",\"version\":\"6.2\"}],"                     \
     "\"gpus\":[{\"name\":\"MI300X\",\"arch\":\"gfx942\",\"vram_total_bytes\":2e11,\"vram_used_bytes\":3e8}]"
 
-static void a_fit_node_is_ok(void **state)
+TEST(a_fit_node_is_ok)
 {
-    (void)state;
     struct preflight p;
     judge(&p, "{" FIT "}", &calm);
     assert_int_equal(p.worst, PREFLIGHT_OK);
     assert_non_null(strstr(find(&p, "gpu")->text, "gfx942"));
 }
 
-static void each_trouble_has_its_level_and_a_remedy(void **state)
+TEST(each_trouble_has_its_level_and_a_remedy)
 {
-    (void)state;
     static const struct {
         const char *facts, *subject;
         enum preflight_level level;
@@ -92,9 +85,8 @@ static void each_trouble_has_its_level_and_a_remedy(void **state)
     }
 }
 
-static void compilers_that_the_builds_need_are_missed(void **state)
+TEST(compilers_that_the_builds_need_are_missed)
 {
-    (void)state;
     static const char cpu[] =
         "{\"disk_free_bytes\":1e12,\"compilers\":[{\"name\":\"gcc\",\"version\":\"12\"}]}";
     struct preflight p;
@@ -109,9 +101,8 @@ static void compilers_that_the_builds_need_are_missed(void **state)
     assert_true(said);
 }
 
-static void clock_counts_only_beyond_its_error(void **state)
+TEST(clock_counts_only_beyond_its_error)
 {
-    (void)state;
     struct preflight p;
     const struct preflight_needs slow_link = {.clock_offset_s = 7, .clock_error_s = 4};
     const struct preflight_needs wrong = {.clock_offset_s = -3600, .clock_error_s = 0.2};
@@ -125,9 +116,8 @@ static void clock_counts_only_beyond_its_error(void **state)
         assert_string_not_equal(p.findings[i].subject, "clock");
 }
 
-static void hostile_facts_stay_text(void **state)
+TEST(hostile_facts_stay_text)
 {
-    (void)state;
     struct preflight p;
     judge(&p,
           "{\"hostname\":\"a\\u001b[2Jb\",\"gpus\":{},\"compilers\":[1,{\"name\":7}],\"disk_free_bytes\":"
@@ -136,16 +126,4 @@ static void hostile_facts_stay_text(void **state)
     for (size_t i = 0; i < p.count; i++)
         assert_null(strchr(p.findings[i].text, '\033'));
     assert_non_null(strstr(find(&p, "host")->text, "\\x1b"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fit_node_is_ok),
-        cmocka_unit_test(each_trouble_has_its_level_and_a_remedy),
-        cmocka_unit_test(compilers_that_the_builds_need_are_missed),
-        cmocka_unit_test(clock_counts_only_beyond_its_error),
-        cmocka_unit_test(hostile_facts_stay_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

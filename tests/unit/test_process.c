@@ -82,10 +82,9 @@ static int code_of(bool kept, rlim_t files, char *script)
     return WEXITSTATUS(result.process.wait_status);
 }
 
-static void a_workload_has_the_limit_of_files_that_was_given(void **state)
+TEST_BETWEEN(a_workload_has_the_limit_of_files_that_was_given, begin, end)
 {
     char is_99[] = "test \"$(ulimit -Sn)\" = 99";
-    (void)state;
     for (int kept = 0; kept < 2; kept++) {
         assert_int_equal(code_of(kept, 99, is_99), 0);
         assert_int_equal(code_of(kept, 0, is_99), 1);
@@ -100,14 +99,13 @@ static void count(void *arg, double t_s)
 }
 
 /* The program ends at once; what it left is given a second to end. */
-static void its_heart_beats_until_all_of_it_is_gone(void **state)
+TEST_BETWEEN(its_heart_beats_until_all_of_it_is_gone, begin, end)
 {
     char script[] = "(trap '' TERM; while :; do sleep 0.05; done) & sleep 0.05";
     char *argv[] = {sh, dash_c, script, NULL};
     size_t beats;
     const struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 1, .heartbeat_s = 0.2};
     const struct child_hooks hooks = {.heartbeat = count, .arg = &beats};
-    (void)state;
     for (int kept = 0; kept < 2; kept++) {
         const struct process_spec spec = spec_of(argv, kept);
         beats = 0;
@@ -144,11 +142,10 @@ static void start_one(struct child *c, bool kept, char *program, char *argument,
 }
 
 /* What began the turn, another end, came before the program was born; its own end came within the turn. */
-static void the_end_of_another_is_not_taken_for_its_own(void **state)
+TEST_BETWEEN(the_end_of_another_is_not_taken_for_its_own, begin, end)
 {
     char true_[] = "/bin/true";
     struct child c;
-    (void)state;
     loop.now_ns = clock_mono_ns();
     loop.signals.ready = true;
     start_one(&c, false, true_, NULL, &no_hooks);
@@ -159,7 +156,7 @@ static void the_end_of_another_is_not_taken_for_its_own(void **state)
 }
 
 /* Half of the samples that the time has room for, since other processes may use the CPU. */
-static void a_slow_start_leaves_the_others_their_samples(void **state)
+TEST_BETWEEN(a_slow_start_leaves_the_others_their_samples, begin, end)
 {
     char sleeps[] = "/bin/sleep", seconds[] = "5", slow[] = "slow";
     size_t samples = 0;
@@ -167,7 +164,6 @@ static void a_slow_start_leaves_the_others_their_samples(void **state)
     const struct child_hooks first_hooks = {.sample = count_sample, .arg = &samples},
                              slow_hooks = {.started = note_start, .arg = &born};
     struct child first, second;
-    (void)state;
     start_one(&first, true, sleeps, seconds, &first_hooks);
     while (samples == 0) {
         await();
@@ -190,10 +186,9 @@ static void a_slow_start_leaves_the_others_their_samples(void **state)
 }
 
 /* A run that is cancelled while a program starts. */
-static void a_start_that_does_not_end_can_be_stopped(void **state)
+TEST_BETWEEN(a_start_that_does_not_end_can_be_stopped, begin, end)
 {
     char stuck[] = "stuck";
-    (void)state;
     for (int kept = 0; kept < 2; kept++) {
         struct child c;
         start_one(&c, kept, stuck, NULL, &no_hooks);
@@ -210,12 +205,11 @@ static void a_start_that_does_not_end_can_be_stopped(void **state)
     }
 }
 
-static void a_program_that_is_not_there_says_so(void **state)
+TEST_BETWEEN(a_program_that_is_not_there_says_so, begin, end)
 {
     char nothing[] = "/nothing";
     struct process born = PROCESS_NONE;
     const struct child_hooks hooks = {.started = note_start, .arg = &born};
-    (void)state;
     for (int kept = 0; kept < 2; kept++) {
         char *argv[] = {nothing, NULL};
         const struct process_spec spec = spec_of(argv, kept);
@@ -251,7 +245,7 @@ static void set_populated(const struct contain_group *g, bool populated)
 }
 
 /* Nothing tells when a group becomes empty once its keeper is gone: it is looked at now and then. */
-static void waiting_for_a_group_without_its_keeper_takes_no_cpu(void **state)
+TEST_BETWEEN(waiting_for_a_group_without_its_keeper_takes_no_cpu, begin, end)
 {
     enum { TURNS_MAX = 100 };
     char script[] = "kill -9 $PPID; sleep 20";
@@ -262,7 +256,6 @@ static void waiting_for_a_group_without_its_keeper_takes_no_cpu(void **state)
     struct child child;
     struct err err = {.kind = ERR_NONE};
     int turns = 0;
-    (void)state;
     spec.group = &group;
     snprintf(group.folder[0], sizeof group.folder[0], "/tmp/kernsweep-group-XXXXXX");
     assert_non_null(mkdtemp(group.folder[0]));
@@ -282,7 +275,7 @@ static void waiting_for_a_group_without_its_keeper_takes_no_cpu(void **state)
 }
 
 /* The keeper is what proves the end of a test's processes: without it, only their group knows them. */
-static void what_lost_its_keeper_is_ended_with_its_group(void **state)
+TEST_BETWEEN(what_lost_its_keeper_is_ended_with_its_group, begin, end)
 {
     char script[] = "(setsid sh -c 'trap \"\" TERM; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done' &) ; "
                     "sleep 0.2; kill -9 "
@@ -291,7 +284,6 @@ static void what_lost_its_keeper_is_ended_with_its_group(void **state)
     const struct child_limits limits = {.timeout_s = 20, .kill_grace_s = 0.1};
     struct contain_group group = CONTAIN_GROUP_OFF;
     struct process_spec spec = spec_of(argv, true);
-    (void)state;
     spec.group = &group;
     assert_false(run(&spec, &limits, &no_hooks).group_gone);
     if (open_group(&group)) {
@@ -299,19 +291,4 @@ static void what_lost_its_keeper_is_ended_with_its_group(void **state)
         assert_true(contain_group_is_empty(&group));
         assert_true(contain_group_close(&group));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(waiting_for_a_group_without_its_keeper_takes_no_cpu, begin, end),
-        cmocka_unit_test_setup_teardown(what_lost_its_keeper_is_ended_with_its_group, begin, end),
-        cmocka_unit_test_setup_teardown(a_workload_has_the_limit_of_files_that_was_given, begin, end),
-        cmocka_unit_test_setup_teardown(its_heart_beats_until_all_of_it_is_gone, begin, end),
-        cmocka_unit_test_setup_teardown(the_end_of_another_is_not_taken_for_its_own, begin, end),
-        cmocka_unit_test_setup_teardown(a_slow_start_leaves_the_others_their_samples, begin, end),
-        cmocka_unit_test_setup_teardown(a_start_that_does_not_end_can_be_stopped, begin, end),
-        cmocka_unit_test_setup_teardown(a_program_that_is_not_there_says_so, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,9 +106,8 @@ static const struct expected samples[] = {
     {"special characters", "[GPU 0] (best) t+q = 4.5 ms *\n", PROPOSE_REGEX, 1, NULL, "ms", false, 4.5},
 };
 
-static void samples_are_recognised_and_read_again(void **state)
+TEST(samples_are_recognised_and_read_again)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(samples); i++) {
         const struct expected *e = &samples[i];
         struct proposal p;
@@ -128,9 +127,8 @@ static void samples_are_recognised_and_read_again(void **state)
     }
 }
 
-static void many_numbers_are_bounded(void **state)
+TEST(many_numbers_are_bounded)
 {
-    (void)state;
     static char text[1 << 18];
     struct proposal p;
     size_t n = 0;
@@ -149,9 +147,8 @@ static void many_numbers_are_bounded(void **state)
     assert_int_equal(p.kind, PROPOSE_WALL);
 }
 
-static void sizes_are_found_in_commands(void **state)
+TEST(sizes_are_found_in_commands)
 {
-    (void)state;
     static const struct {
         const char *argv[8];
         size_t word, before; /* word 0: none */
@@ -176,14 +173,4 @@ static void sizes_are_found_in_commands(void **state)
             (found && (word != table[i].word || before != table[i].before || size != table[i].size)))
             fail_msg("command %zu: found %d, word %zu, %zu, %lld", i, found, word, before, size);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_are_recognised_and_read_again),
-        cmocka_unit_test(many_numbers_are_bounded),
-        cmocka_unit_test(sizes_are_found_in_commands),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 #include "common/base/text.h"
 #include "common/contract/proto.h"
 
-static void statuses_round_trip(void **state)
+TEST(statuses_round_trip)
 {
-    (void)state;
     for (int i = 0; i < STATUS_COUNT; i++) {
         enum status s = STATUS_COUNT;
         assert_non_null(status_name((enum status)i));
@@ -26,9 +25,8 @@ static void statuses_round_trip(void **state)
     }
 }
 
-static void unknown_names_are_refused(void **state)
+TEST(unknown_names_are_refused)
 {
-    (void)state;
     static const char *const names[] = {"", "ok", "OK ", "FAILED", "COMPLETED", "SUITE", "SUITE_STARTX"};
     for (size_t i = 0; i < COUNT(names); i++) {
         enum status s = STATUS_HANG;
@@ -42,9 +40,8 @@ static void unknown_names_are_refused(void **state)
 }
 
 /* Names in use by existing artifacts and users: they must not change. */
-static void names_are_the_documented_ones(void **state)
+TEST(names_are_the_documented_ones)
 {
-    (void)state;
     static const char *const statuses[] = {"OK",        "FAIL",        "TIMEOUT",      "HANG",
                                            "OOM",       "CRASH",       "INVALID",      "SKIPPED",
                                            "CANCELLED", "INTERRUPTED", "BUILD_FAILED", "GATE_FAILED"};
@@ -63,9 +60,8 @@ static void names_are_the_documented_ones(void **state)
         assert_string_equal(event_name((enum event_type)i), events[i]);
 }
 
-static void an_exit_code_follows_from_the_kind_of_error(void **state)
+TEST(an_exit_code_follows_from_the_kind_of_error)
 {
-    (void)state;
     static const struct {
         enum err_kind kind;
         int code;
@@ -77,15 +73,4 @@ static void an_exit_code_follows_from_the_kind_of_error(void **state)
     }
     assert_int_equal(EXIT_TEST_FAILED, 1);
     assert_int_equal(EXIT_REGRESSION, 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statuses_round_trip),
-        cmocka_unit_test(unknown_names_are_refused),
-        cmocka_unit_test(names_are_the_documented_ones),
-        cmocka_unit_test(an_exit_code_follows_from_the_kind_of_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-static void few_values_have_no_interval(void **state)
+TEST(few_values_have_no_interval)
 {
-    (void)state;
     const double x[] = {3, 1, 2, 5, 4, 6};
     struct rank_interval m;
     for (size_t n = 0; n < 6; n++) /* 2 / 2^5 = 0.0625 lies outside */
@@ -19,9 +18,8 @@ static void few_values_have_no_interval(void **state)
     assert_true(m.median == 3 && m.low == 1 && m.high == 5);
 }
 
-static void the_ranks_are_those_of_the_binomial(void **state)
+TEST(the_ranks_are_those_of_the_binomial)
 {
-    (void)state;
     static const struct {
         size_t n, k;
     } cases[] = {{8, 1}, {9, 2}, {12, 3}, {15, 4}, {20, 6}, {25, 8}, {100, 40}, {1000, 469}};
@@ -40,9 +38,8 @@ static void the_ranks_are_those_of_the_binomial(void **state)
 
 /* Of 2000 medians of 12 skewed values the intervals must cover the true one at least 93 times of 100, and
  * must not all do so. */
-static void it_covers_the_median_as_often_as_it_says(void **state)
+TEST(it_covers_the_median_as_often_as_it_says)
 {
-    (void)state;
     unsigned long long seed = 1;
     int covered = 0;
     for (int trial = 0; trial < 2000; trial++) {
@@ -56,14 +53,4 @@ static void it_covers_the_median_as_often_as_it_says(void **state)
         covered += m.low <= log(2) && log(2) <= m.high;
     }
     assert_in_range(covered, 1860, 1990);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_values_have_no_interval),
-        cmocka_unit_test(the_ranks_are_those_of_the_binomial),
-        cmocka_unit_test(it_covers_the_median_as_often_as_it_says),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

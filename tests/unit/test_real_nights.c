@@ -185,23 +185,20 @@ static int alarms(size_t since, size_t from, size_t to)
     return count;
 }
 
-static void nights_of_one_build_on_one_gpu_raise_no_alarm(void **state)
+TEST(nights_of_one_build_on_one_gpu_raise_no_alarm)
 {
-    (void)state;
     assert_int_equal(alarms(0, HISTORY_LEAST, ON_FIRST_GPU), 0);
     assert_int_equal(alarms(ON_FIRST_GPU, ON_FIRST_GPU + HISTORY_LEAST, NIGHTS), 0);
 }
 
-static void nights_of_one_build_raise_no_alarm_on_another_gpu(void **state)
+TEST(nights_of_one_build_raise_no_alarm_on_another_gpu)
 {
-    (void)state;
     assert_true(alarms(0, HISTORY_LEAST, NIGHTS) <= 1);
 }
 
 /* The order in which they were measured is the only thing that tells nights of one build apart. */
-static void of_thirty_nights_judged_by_the_others_of_their_gpu_at_most_one_alarms(void **state)
+TEST(of_thirty_nights_judged_by_the_others_of_their_gpu_at_most_one_alarms)
 {
-    (void)state;
     int count = 0;
     for (size_t i = 0; i < NIGHTS; i++) {
         bool first = i < ON_FIRST_GPU;
@@ -228,9 +225,8 @@ static const struct plant plants[PLANTS] = {
     {"spill_vec_192", "baseline_vec", 4},
 };
 
-static void planted_changes_are_found_on_their_first_night(void **state)
+TEST(planted_changes_are_found_on_their_first_night)
 {
-    (void)state;
     for (size_t i = 0; i < PLANTS; i++) {
         const struct run_data *now = &planted.runs[i];
         int found = 0, others = 0;
@@ -247,13 +243,4 @@ static void planted_changes_are_found_on_their_first_night(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nights_of_one_build_on_one_gpu_raise_no_alarm),
-        cmocka_unit_test(nights_of_one_build_raise_no_alarm_on_another_gpu),
-        cmocka_unit_test(of_thirty_nights_judged_by_the_others_of_their_gpu_at_most_one_alarms),
-        cmocka_unit_test(planted_changes_are_found_on_their_first_night),
-    };
-    return cmocka_run_group_tests(tests, load_nights, release_nights);
-}
+GROUP(load_nights, release_nights);

@@ -34,9 +34,8 @@ static const char *group_of(const char *pattern, const char *text, size_t group)
     return out;
 }
 
-static void what_plans_use_means_what_it_did(void **state)
+TEST(what_plans_use_means_what_it_did)
 {
-    (void)state;
     assert_string_equal(group_of("took ([0-9]+[.]?[0-9]*) ms|by ([a-z_]+)", "x took 1.5 ms", 1), "1.5");
     assert_string_equal(group_of("took ([0-9]+[.]?[0-9]*) ms|by ([a-z_]+)", "by flash", 1), "-");
     assert_string_equal(group_of("took ([0-9]+[.]?[0-9]*) ms|by ([a-z_]+)", "by flash", 2), "flash");
@@ -49,9 +48,8 @@ static void what_plans_use_means_what_it_did(void **state)
     assert_string_equal(group_of("a$", "a\n", 0), "none");
 }
 
-static void groups_have_names(void **state)
+TEST(groups_have_names)
 {
-    (void)state;
     size_t group = 0;
     struct regex re = compiled("(x)?(?<b_s>\\d)|(?:y)(?<a>.)|z(?<b_s>.)");
     assert_int_equal(regex_groups(&re), 4);
@@ -66,9 +64,8 @@ static void groups_have_names(void **state)
     regex_release(&re);
 }
 
-static void a_mistake_has_a_place(void **state)
+TEST(a_mistake_has_a_place)
 {
-    (void)state;
     static const struct {
         const char *pattern, *says;
     } bad[] = {
@@ -89,9 +86,8 @@ static void a_mistake_has_a_place(void **state)
     }
 }
 
-static void matches_have_byte_offsets(void **state)
+TEST(matches_have_byte_offsets)
 {
-    (void)state;
     struct regex re = compiled("^a|\\x00(b)|\\xff");
     size_t at, len;
     assert_int_equal(regex_match(&re, "aa\0b", 4, 0, NULL), 1);
@@ -105,9 +101,8 @@ static void matches_have_byte_offsets(void **state)
     regex_release(&re);
 }
 
-static void no_pattern_runs_away(void **state)
+TEST(no_pattern_runs_away)
 {
-    (void)state;
     enum { LINE = 64 << 10 };
     static const char *const evil[] = {"(a+)+$",          "(a|aa)+$",     "(a*)*b", "((a{0,50}){0,50}){0,9}b",
                                        "(?1)(a?(?1)a)|x", "([a-z]+)*\\1b"};
@@ -128,16 +123,4 @@ static void no_pattern_runs_away(void **state)
     line[LINE / 2] = 'y';
     assert_int_equal(regex_match(&re, line, LINE, 0, NULL), 1);
     regex_release(&re);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_plans_use_means_what_it_did),
-        cmocka_unit_test(groups_have_names),
-        cmocka_unit_test(a_mistake_has_a_place),
-        cmocka_unit_test(matches_have_byte_offsets),
-        cmocka_unit_test(no_pattern_runs_away),
-    };
-    return cmocka_run_group_tests_name("regex", tests, NULL, NULL);
 }

@@ -44,11 +44,10 @@ static void has_line(const char *text, const char *const *words)
 }
 #define assert_line(text, ...) has_line((text), (const char *const[]){__VA_ARGS__, NULL})
 
-static void the_core_run_has_the_numbers_of_its_report(void **state)
+TEST(the_core_run_has_the_numbers_of_its_report)
 {
     struct seeds s = open_seeds("core.db");
     char *text = render(&s.store, report_defaults(), "20260212");
-    (void)state;
     assert_line(text, " 4096 |", "22.77 |", "44.88 |", "`flash_v2_naive` |", "180 |", "OK");
     assert_line(text, " 8192 |", "114.27 |", "136.13 |", "72 |");
     assert_line(text, " 16384 |", "469.75 |", "491.37 |", "35 |");
@@ -61,11 +60,10 @@ static void the_core_run_has_the_numbers_of_its_report(void **state)
     store_close(&s.store);
 }
 
-static void the_variants_of_february_10_stand_as_in_the_report(void **state)
+TEST(the_variants_of_february_10_stand_as_in_the_report)
 {
     struct seeds s = open_seeds("feb10.db");
     char *text = render(&s.store, report_defaults(), "20260210");
-    (void)state;
     assert_line(text, "4096 |", "`v1`", "`lds_tiling_v1`", "206.74 |", "0.11x |", "Slower");
     assert_line(text, "4096 |", "`v3`", "1.21x |", "Faster");
     assert_line(text, "4096 |", "`v2`", "**TIMEOUT**");
@@ -75,11 +73,10 @@ static void the_variants_of_february_10_stand_as_in_the_report(void **state)
     store_close(&s.store);
 }
 
-static void the_perf_run_has_its_factors_and_what_its_report_overlooked(void **state)
+TEST(the_perf_run_has_its_factors_and_what_its_report_overlooked)
 {
     struct seeds s = open_seeds("feb14.db");
     struct report_request req = report_defaults();
-    (void)state;
     req.kind = REPORT_REGRESSION;
     req.against = "20260212";
     char *text = render(&s.store, req, "20260214");
@@ -100,11 +97,10 @@ static void the_perf_run_has_its_factors_and_what_its_report_overlooked(void **s
 }
 
 /* B3.90 is compared with B3.89: what differs may be what the plans ask for. */
-static void a_base_of_another_ticket_is_said_to_be_one(void **state)
+TEST(a_base_of_another_ticket_is_said_to_be_one)
 {
     struct seeds s = open_seeds("tickets.db");
     struct report_request req = report_defaults();
-    (void)state;
     req.against = "20260212";
     assert_true(report_langs_from_names("es,en", &req));
     char *text = render(&s.store, req, "20260214");
@@ -119,11 +115,10 @@ static void a_base_of_another_ticket_is_said_to_be_one(void **state)
     store_close(&s.store);
 }
 
-static void both_languages_show_the_same_numbers(void **state)
+TEST(both_languages_show_the_same_numbers)
 {
     struct seeds s = open_seeds("langs.db");
     struct report_request req = report_defaults();
-    (void)state;
     req.against = "20260212";
     assert_true(report_langs_from_names("es,en", &req));
     char *text = render(&s.store, req, "20260214");
@@ -139,11 +134,10 @@ static void both_languages_show_the_same_numbers(void **state)
     store_close(&s.store);
 }
 
-static void the_same_store_gives_the_same_bytes(void **state)
+TEST(the_same_store_gives_the_same_bytes)
 {
     struct seeds s = open_seeds("same.db");
     struct report_request req = report_defaults();
-    (void)state;
     req.against = "20260212";
     for (enum report_format f = 0; f < REPORT_FORMAT_COUNT; f++) {
         req.format = f;
@@ -155,12 +149,11 @@ static void the_same_store_gives_the_same_bytes(void **state)
     store_close(&s.store);
 }
 
-static void a_stored_baseline_may_be_named(void **state)
+TEST(a_stored_baseline_may_be_named)
 {
     struct seeds s = open_seeds("named.db");
     struct err err = {0};
     struct report_request req = report_defaults();
-    (void)state;
     assert_ok(baseline_set(&s.store, "core", s.feb_12, false, &err), &err);
     req.baseline = "core";
     char *text = render(&s.store, req, "20260210");
@@ -172,14 +165,13 @@ static void a_stored_baseline_may_be_named(void **state)
     store_close(&s.store);
 }
 
-static void what_does_not_exist_is_an_input_error(void **state)
+TEST(what_does_not_exist_is_an_input_error)
 {
     struct seeds s = open_seeds("refused.db");
     static const char *const cases[][3] = {{"nowhere", NULL, NULL},
                                            {"20260214", "nowhere", NULL},
                                            {"20260214", NULL, "nowhere"},
                                            {"20260214", "20260212", "core"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err err = {0};
         struct buf out;
@@ -197,10 +189,9 @@ static void what_does_not_exist_is_an_input_error(void **state)
     store_close(&s.store);
 }
 
-static void languages_are_named_once_each(void **state)
+TEST(languages_are_named_once_each)
 {
     struct report_request req = report_defaults();
-    (void)state;
     assert_true(report_langs_from_names("es", &req));
     assert_int_equal(req.n_langs, 1);
     assert_int_equal(req.langs[0], REPORT_ES);
@@ -224,11 +215,10 @@ static void store_quiet_night(struct store *s, int night)
     must_store(s, &d);
 }
 
-static void nights_judge_a_run_and_tell_when_it_changed(void **state)
+TEST(nights_judge_a_run_and_tell_when_it_changed)
 {
     struct store s = open_store("nights.db");
     struct report_request req = report_defaults();
-    (void)state;
     req.kind = REPORT_NIGHTLY;
     for (int night = 1; night <= 20; night++)
         store_quiet_night(&s, night);
@@ -251,13 +241,12 @@ static void nights_judge_a_run_and_tell_when_it_changed(void **state)
     store_close(&s);
 }
 
-static void pictures_stand_beside_the_document(void **state)
+TEST(pictures_stand_beside_the_document)
 {
     struct seeds s = open_seeds("plots.db");
     struct report_request req = report_defaults();
     struct err err = {0};
     struct buf svg;
-    (void)state;
     buf_init(&svg, 1 << 20);
     req.asset_dir = in_scratch("plots");
     req.asset_href = "plots";
@@ -283,12 +272,11 @@ static void pictures_stand_beside_the_document(void **state)
     store_close(&s.store);
 }
 
-static void without_gnuplot_the_report_says_so_once_and_goes_on(void **state)
+TEST(without_gnuplot_the_report_says_so_once_and_goes_on)
 {
     struct seeds s = open_seeds("noplots.db");
     struct report_request req = report_defaults();
     char *path = strdup(getenv("PATH"));
-    (void)state;
     setenv("PATH", in_scratch("nothing-here"), 1);
     req.asset_dir = in_scratch("none");
     char *text = render(&s.store, req, "20260214");
@@ -302,7 +290,7 @@ static void without_gnuplot_the_report_says_so_once_and_goes_on(void **state)
     store_close(&s.store);
 }
 
-static void a_gnuplot_that_hangs_fails_or_floods_is_given_up(void **state)
+TEST(a_gnuplot_that_hangs_fails_or_floods_is_given_up)
 {
     static const struct {
         const char *body;
@@ -311,7 +299,6 @@ static void a_gnuplot_that_hangs_fails_or_floods_is_given_up(void **state)
                  {"#!/bin/sh\necho broken >&2\nexit 3\n", "gnuplot failed with exit code 3: broken"},
                  {"#!/bin/sh\nexec yes\n", "gnuplot: more than"}};
     char *path = strdup(getenv("PATH")), with_ours[FS_PATH_MAX + 8192];
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct err err = {0};
         struct buf script, out;
@@ -349,12 +336,11 @@ static void draft_launch(struct draft *d, const char *variant, const char *impl,
         assert_ok(draft_add_extra(&d->tests[d->n_tests - 1], extras[i].name, extras[i].value, &err), &err);
 }
 
-static void a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is_not(void **state)
+TEST(a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is_not)
 {
     struct store s = open_store("kernel.db");
     struct report_request req = report_defaults();
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     draft_launch(&d, "serial_b1h8", "serial_bh", 1, 8, 6.8, 16);
     draft_launch(&d, "serial_b4h16", "serial_bh", 4, 16, 54.4, 16);
@@ -381,7 +367,7 @@ static void a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is
     store_close(&s);
 }
 
-static void the_terminal_does_not_call_a_kernels_time_prefill(void **state)
+TEST(the_terminal_does_not_call_a_kernels_time_prefill)
 {
     struct store s = open_store("kernel_terminal.db");
     const struct compare_options options = compare_defaults();
@@ -390,7 +376,6 @@ static void the_terminal_does_not_call_a_kernels_time_prefill(void **state)
     struct draft d;
     struct buf out;
     bool kernels = false;
-    (void)state;
     draft_night(&d, 1);
     draft_launch(&d, "serial", "serial_bh", 1, 8, 6.8, 16);
     draft_launch(&d, "base", "flash_v2_naive", 1, 8, 0.5, 128);
@@ -410,13 +395,12 @@ static void the_terminal_does_not_call_a_kernels_time_prefill(void **state)
     store_close(&s);
 }
 
-static void a_run_with_prompts_did_not_launch_kernels_alone(void **state)
+TEST(a_run_with_prompts_did_not_launch_kernels_alone)
 {
     struct store s = open_store("prompts.db");
     struct err err = {0};
     struct draft d;
     bool kernels = true;
-    (void)state;
     draft_night(&d, 1);
     draft_launch(&d, "kernel", "serial_bh", 1, 8, 6.8, 16);
     draft_shot(&d, "model", 512, 1, 0.5);
@@ -428,7 +412,7 @@ static void a_run_with_prompts_did_not_launch_kernels_alone(void **state)
 }
 
 /* Confirming changes verdicts after the comparison: what the report says must be what was judged. */
-static void a_comparison_that_was_made_already_is_taken_as_it_is(void **state)
+TEST(a_comparison_that_was_made_already_is_taken_as_it_is)
 {
     struct store s = open_store("given_comparison.db");
     struct report_request req = report_defaults();
@@ -437,7 +421,6 @@ static void a_comparison_that_was_made_already_is_taken_as_it_is(void **state)
     struct comparison c;
     struct err err = {0};
     int64_t base = 0;
-    (void)state;
     for (int night = 19; night <= 20; night++)
         store_quiet_night(&s, night);
     assert_ok(store_load_run(&s, "latest", &now, &err), &err);
@@ -462,26 +445,4 @@ static void a_comparison_that_was_made_already_is_taken_as_it_is(void **state)
     store_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_core_run_has_the_numbers_of_its_report),
-        cmocka_unit_test(the_variants_of_february_10_stand_as_in_the_report),
-        cmocka_unit_test(the_perf_run_has_its_factors_and_what_its_report_overlooked),
-        cmocka_unit_test(a_base_of_another_ticket_is_said_to_be_one),
-        cmocka_unit_test(both_languages_show_the_same_numbers),
-        cmocka_unit_test(the_same_store_gives_the_same_bytes),
-        cmocka_unit_test(a_stored_baseline_may_be_named),
-        cmocka_unit_test(what_does_not_exist_is_an_input_error),
-        cmocka_unit_test(languages_are_named_once_each),
-        cmocka_unit_test(a_comparison_that_was_made_already_is_taken_as_it_is),
-        cmocka_unit_test(nights_judge_a_run_and_tell_when_it_changed),
-        cmocka_unit_test(pictures_stand_beside_the_document),
-        cmocka_unit_test(without_gnuplot_the_report_says_so_once_and_goes_on),
-        cmocka_unit_test(a_gnuplot_that_hangs_fails_or_floods_is_given_up),
-        cmocka_unit_test(a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is_not),
-        cmocka_unit_test(the_terminal_does_not_call_a_kernels_time_prefill),
-        cmocka_unit_test(a_run_with_prompts_did_not_launch_kernels_alone),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

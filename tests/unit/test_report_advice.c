@@ -2,11 +2,10 @@
  * be wrong if it rested on less. */
 #include "tests/unit/advice_support.h"
 
-static void a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel(void **state)
+TEST(a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel)
 {
     struct store s = open_store("step.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     draft_shot(&d, "baseline", 256, 1, 0.036);
     draft_shot(&d, "baseline", 256, 2, 0.050);
@@ -45,11 +44,10 @@ static void draft_launch(struct draft *d, struct launch_of l)
 }
 
 /* One cell whose repetitions are of batch 1 and 8: their median is of nothing. */
-static void shapes_of_different_batches_are_not_summed_into_advice(void **state)
+TEST(shapes_of_different_batches_are_not_summed_into_advice)
 {
     struct store s = open_store("batches.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     for (int i = 1; i <= 2; i++) {
         draft_launch(&d, (struct launch_of){"baseline", 512, i, 1, 1, 384, 0});
@@ -65,11 +63,10 @@ static void shapes_of_different_batches_are_not_summed_into_advice(void **state)
 }
 
 /* Any program may print rel_l2: what it compared with is not known. */
-static void errors_are_said_to_be_those_that_the_program_reported(void **state)
+TEST(errors_are_said_to_be_those_that_the_program_reported)
 {
     struct err err = {0};
     struct draft d;
-    (void)state;
     for (enum report_lang lang = 0; lang < REPORT_LANG_COUNT; lang++) {
         char name[32];
         snprintf(name, sizeof name, "accuracy%d.db", (int)lang);
@@ -101,12 +98,11 @@ static void add_resources(struct draft *d, const char *variant, const char *body
     "{\"schema\":\"kernsweep.resources/1\",\"arch\":\"sm_90a\",\"kernels\":[" kernels "]}"
 
 /* The build has a kernel that spills 1024 bytes; the one that was launched spills 8. */
-static void the_evidence_is_of_the_kernel_that_ran(void **state)
+TEST(the_evidence_is_of_the_kernel_that_ran)
 {
     struct store s = open_store("launched.db");
     struct report_request req = report_defaults();
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     draft_launch(&d, (struct launch_of){"v5", 512, 1, 1, 1, 384, 197716});
     add_resources(&d, "v5",
@@ -122,7 +118,7 @@ static void the_evidence_is_of_the_kernel_that_ran(void **state)
     store_close(&s);
 }
 
-static void scratch_is_a_spill_only_if_the_compiler_counted_one(void **state)
+TEST(scratch_is_a_spill_only_if_the_compiler_counted_one)
 {
     static const struct {
         const char *resources, *step, *evidence;
@@ -140,7 +136,6 @@ static void scratch_is_a_spill_only_if_the_compiler_counted_one(void **state)
         {RESOURCES(KERNEL_SPILLS("", "attend", 512, 384, 0)), "**Keep the variables of `v5`",
          "what was recorded does not tell"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char name[32];
         snprintf(name, sizeof name, "scratch%zu.db", i);
@@ -164,12 +159,11 @@ static void scratch_is_a_spill_only_if_the_compiler_counted_one(void **state)
     }
 }
 
-static void a_spill_that_only_some_of_the_fitting_kernels_have_is_no_advice(void **state)
+TEST(a_spill_that_only_some_of_the_fitting_kernels_have_is_no_advice)
 {
     struct store s = open_store("fit.db");
     struct report_request req = report_defaults();
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     draft_launch(&d, (struct launch_of){"v5", 512, 1, 1, 1, 384, 197716});
     add_resources(&d, "v5", RESOURCES(KERNEL("plain", 0, 384, 197716) "," KERNEL("split", 8, 384, 197716)));
@@ -182,12 +176,11 @@ static void a_spill_that_only_some_of_the_fitting_kernels_have_is_no_advice(void
     store_close(&s);
 }
 
-static void without_a_recorded_launch_no_kernel_of_several_is_blamed(void **state)
+TEST(without_a_recorded_launch_no_kernel_of_several_is_blamed)
 {
     struct store s = open_store("unrecorded.db");
     struct report_request req = report_defaults();
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     draft_shot(&d, "v5", 512, 1, 1);
     add_resources(&d, "v5", RESOURCES(KERNEL("attend", 0, 384, 0) "," KERNEL("tiling", 1024, 32, 32768)));
@@ -201,16 +194,4 @@ static void without_a_recorded_launch_no_kernel_of_several_is_blamed(void **stat
     store_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel),
-        cmocka_unit_test(shapes_of_different_batches_are_not_summed_into_advice),
-        cmocka_unit_test(errors_are_said_to_be_those_that_the_program_reported),
-        cmocka_unit_test(the_evidence_is_of_the_kernel_that_ran),
-        cmocka_unit_test(scratch_is_a_spill_only_if_the_compiler_counted_one),
-        cmocka_unit_test(a_spill_that_only_some_of_the_fitting_kernels_have_is_no_advice),
-        cmocka_unit_test(without_a_recorded_launch_no_kernel_of_several_is_blamed),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

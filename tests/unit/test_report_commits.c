@@ -22,9 +22,8 @@ static void says(struct commit_range r, const char *english, const char *spanish
     }
 }
 
-static void every_kind_of_range_has_its_words(void **state)
+TEST(every_kind_of_range_has_its_words)
 {
-    (void)state;
     says((struct commit_range){.kind = RANGE_NONE}, "", "");
     says((struct commit_range){.kind = RANGE_SAME, .exact = true}, "same commit a1b2c3d",
          "mismo commit a1b2c3d");
@@ -78,9 +77,8 @@ static json_t *git_of(const char *id)
                      "2026-02-13T20:00:00.000Z");
 }
 
-static void a_bundle_says_which_commit_it_measured(void **state)
+TEST(a_bundle_says_which_commit_it_measured)
 {
-    (void)state;
     struct store s = open_store("said.db");
     int warnings;
     struct run_data r = store_with(&s, "said", git_of(ID_B), &warnings);
@@ -100,9 +98,8 @@ static void a_bundle_says_which_commit_it_measured(void **state)
 }
 
 /* As where the id contains a secret, or somebody wrote the bundle by hand. */
-static void a_commit_that_cannot_be_is_left_out(void **state)
+TEST(a_commit_that_cannot_be_is_left_out)
 {
-    (void)state;
     struct store s = open_store("wrong.db");
     int warnings;
     json_t *bad_log = git_of(ID_B);
@@ -123,9 +120,8 @@ static void a_commit_that_cannot_be_is_left_out(void **state)
     store_close(&s);
 }
 
-static void text_of_a_repository_is_harmless(void **state)
+TEST(text_of_a_repository_is_harmless)
 {
-    (void)state;
     struct store s = open_store("harmless.db");
     int warnings;
     json_t *git = git_of(ID_B), *files = json_array();
@@ -194,9 +190,8 @@ static void holds(const char *text, const char *words)
         fail_msg("\"%s\" is missing in:\n%s", words, text);
 }
 
-static void a_report_names_commits(void **state)
+TEST(a_report_names_commits)
 {
-    (void)state;
     struct store s = open_store("nights.db");
     store_nights(&s);
     char *text = render(&s, "night-0009", "night-0006", REPORT_EN);
@@ -212,9 +207,8 @@ static void a_report_names_commits(void **state)
     store_close(&s);
 }
 
-static void a_change_of_level_has_its_commits(void **state)
+TEST(a_change_of_level_has_its_commits)
 {
-    (void)state;
     struct store s = open_store("levels.db");
     store_nights(&s);
     char *text = render(&s, "night-0010", "night-0005", REPORT_EN);
@@ -225,15 +219,4 @@ static void a_change_of_level_has_its_commits(void **state)
     store_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_range_has_its_words),
-        cmocka_unit_test(a_bundle_says_which_commit_it_measured),
-        cmocka_unit_test(a_commit_that_cannot_be_is_left_out),
-        cmocka_unit_test(text_of_a_repository_is_harmless),
-        cmocka_unit_test(a_report_names_commits),
-        cmocka_unit_test(a_change_of_level_has_its_commits),
-    };
-    return cmocka_run_group_tests_name("report_commits", tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

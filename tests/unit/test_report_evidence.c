@@ -11,9 +11,8 @@ static struct occupancy on(const char *arch, struct kernel_use k)
     return occupancy_of(&k, g);
 }
 
-static void registers_limit_by_the_unified_file(void **state)
+TEST(registers_limit_by_the_unified_file)
 {
-    (void)state;
     struct occupancy o = on("gfx942", (struct kernel_use){.vgprs = 128, .threads = 256, .lds = NAN});
     assert_near(o.waves, 16, 0);
     assert_int_equal(o.limit, LIMIT_REGISTERS);
@@ -26,9 +25,8 @@ static void registers_limit_by_the_unified_file(void **state)
     assert_int_equal(o.limit, LIMIT_SLOTS);
 }
 
-static void lds_limits_by_whole_blocks(void **state)
+TEST(lds_limits_by_whole_blocks)
 {
-    (void)state;
     struct occupancy o =
         on("gfx942:sramecc+:xnack-", (struct kernel_use){.vgprs = 62, .threads = 32, .lds = 34816});
     assert_near(o.waves, 1, 0);
@@ -42,10 +40,9 @@ static void lds_limits_by_whole_blocks(void **state)
 }
 
 /* 32 registers let 64 warps in, but an SM holds no more than 32 blocks. */
-static void block_slots_limit_where_the_device_has_them(void **state)
+TEST(block_slots_limit_where_the_device_has_them)
 {
     struct kernel_use one_wave = {.vgprs = 32, .threads = 32}, four = {.vgprs = 32, .threads = 128};
-    (void)state;
     struct occupancy o = occupancy_of(&one_wave, gpu_limits_of("sm_90a"));
     assert_near(o.waves, 32, 0);
     assert_int_equal(o.limit, LIMIT_BLOCKS);
@@ -58,9 +55,8 @@ static void block_slots_limit_where_the_device_has_them(void **state)
     assert_int_equal(o.limit, LIMIT_SLOTS);
 }
 
-static void an_unknown_architecture_has_no_limits(void **state)
+TEST(an_unknown_architecture_has_no_limits)
 {
-    (void)state;
     assert_null(gpu_limits_of("gfx1100"));
     assert_null(gpu_limits_of("gfx9420"));
     assert_null(gpu_limits_of(""));
@@ -129,11 +125,10 @@ static void holds(const char *text, const char *words)
         fail_msg("\"%s\" is missing in:\n%s", words, text);
 }
 
-static void the_baseline_uses_scratch_and_v3_and_v4_hold_one_half_empty_wave(void **state)
+TEST(the_baseline_uses_scratch_and_v3_and_v4_hold_one_half_empty_wave)
 {
     struct store s = open_with_resources("evidence.db");
     char *text = render(&s, REPORT_EN);
-    (void)state;
     holds(text, "`flash_v2_naive` uses 528 bytes of scratch per lane in addition to 19 VGPRs");
     holds(text, "`v3` is 8.78-11.3x slower than `baseline`");
     holds(text, "a block of `q_lds::attend<128, 16>` uses 34816 of the 65536 bytes");
@@ -153,13 +148,12 @@ static void the_baseline_uses_scratch_and_v3_and_v4_hold_one_half_empty_wave(voi
     store_close(&s);
 }
 
-static void a_prefill_report_tells_the_cause_too(void **state)
+TEST(a_prefill_report_tells_the_cause_too)
 {
     struct store s = open_with_resources("prefill.db");
     struct report_request req = report_defaults();
     struct err err = {0};
     struct buf out;
-    (void)state;
     req.store = &s;
     req.run = "latest";
     buf_init(&out, REPORT_BYTES_MAX);
@@ -169,7 +163,7 @@ static void a_prefill_report_tells_the_cause_too(void **state)
     store_close(&s);
 }
 
-static void links_lead_from_where_the_document_stands(void **state)
+TEST(links_lead_from_where_the_document_stands)
 {
     static const struct {
         const char *beside, *link;
@@ -180,7 +174,6 @@ static void links_lead_from_where_the_document_stands(void **state)
                  {"/x/artifacts_remote/2026-02-1", "(../2026-02-14/b3_90/v3/resources.json)"},
                  {"/x/artifacts_remote/2026-02-14/b3_90", "(v3/resources.json)"}};
     struct store s = open_with_resources("links.db");
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char *text = render_beside(&s, REPORT_EN, cases[i].beside);
         holds(text, cases[i].link);
@@ -189,11 +182,10 @@ static void links_lead_from_where_the_document_stands(void **state)
     store_close(&s);
 }
 
-static void nothing_is_said_of_what_was_not_recorded(void **state)
+TEST(nothing_is_said_of_what_was_not_recorded)
 {
     struct store s = open_store("silent.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     draft_shot(&d, "baseline", 256, 1, 1);
     draft_shot(&d, "v3", 256, 1, 9);
@@ -204,11 +196,10 @@ static void nothing_is_said_of_what_was_not_recorded(void **state)
     store_close(&s);
 }
 
-static void one_other_process_is_told_in_the_singular(void **state)
+TEST(one_other_process_is_told_in_the_singular)
 {
     struct store s = open_store("neighbours.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     draft_shot(&d, "one", 256, 1, 1)->activity.neighbours = 1;
     draft_shot(&d, "two", 256, 1, 1)->activity.neighbours = 2;
@@ -220,18 +211,4 @@ static void one_other_process_is_told_in_the_singular(void **state)
     store_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(registers_limit_by_the_unified_file),
-        cmocka_unit_test(lds_limits_by_whole_blocks),
-        cmocka_unit_test(block_slots_limit_where_the_device_has_them),
-        cmocka_unit_test(an_unknown_architecture_has_no_limits),
-        cmocka_unit_test(the_baseline_uses_scratch_and_v3_and_v4_hold_one_half_empty_wave),
-        cmocka_unit_test(a_prefill_report_tells_the_cause_too),
-        cmocka_unit_test(links_lead_from_where_the_document_stands),
-        cmocka_unit_test(nothing_is_said_of_what_was_not_recorded),
-        cmocka_unit_test(one_other_process_is_told_in_the_singular),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -3,11 +3,10 @@
 #include "tests/unit/advice_support.h"
 
 /* v3 is faster than the others where it ran, which is at one context of three. */
-static void a_variant_that_ran_at_one_context_of_three_is_not_the_fastest(void **state)
+TEST(a_variant_that_ran_at_one_context_of_three_is_not_the_fastest)
 {
     struct store s = open_store("one_of_three.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     for (int context = 256; context <= 1024; context *= 2) {
         draft_shot(&d, "baseline", context, 1, context / 100.0);
@@ -48,10 +47,9 @@ static void draft_one_failure(struct draft *d, int contexts)
         }
 }
 
-static void a_context_that_failed_is_not_as_fast_as_the_reference(void **state)
+TEST(a_context_that_failed_is_not_as_fast_as_the_reference)
 {
     struct draft d;
-    (void)state;
     draft_one_failure(&d, 1);
     char *text = render_draft("failed_once.db", &d, REPORT_EN);
     lacks(text, "as fast as");
@@ -65,10 +63,9 @@ static void a_context_that_failed_is_not_as_fast_as_the_reference(void **state)
     free(text);
 }
 
-static void a_context_at_which_the_reference_failed_tells_no_speed(void **state)
+TEST(a_context_at_which_the_reference_failed_tells_no_speed)
 {
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     for (int i = 1; i <= 3; i++) {
         if (i == 2)
@@ -83,10 +80,9 @@ static void a_context_at_which_the_reference_failed_tells_no_speed(void **state)
     free(text);
 }
 
-static void what_failed_is_in_no_count_of_contexts(void **state)
+TEST(what_failed_is_in_no_count_of_contexts)
 {
     struct draft d;
-    (void)state;
     draft_one_failure(&d, 2);
     char *text = render_draft("failed_second.db", &d, REPORT_EN);
     lacks(text, "the same at");
@@ -103,11 +99,10 @@ static void what_failed_is_in_no_count_of_contexts(void **state)
     free(text);
 }
 
-static void the_fastest_is_faster_by_more_than_the_noise(void **state)
+TEST(the_fastest_is_faster_by_more_than_the_noise)
 {
     struct store s = open_store("close.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     for (int context = 256; context <= 512; context *= 2)
         for (int i = 1; i <= 2; i++) {
@@ -145,10 +140,9 @@ static void draft_fastest(struct draft *d)
     }
 }
 
-static void the_fastest_is_so_among_those_that_were_measured(void **state)
+TEST(the_fastest_is_so_among_those_that_were_measured)
 {
     struct draft d;
-    (void)state;
     draft_fastest(&d);
     draft_shot(&d, "v1", 256, 1, 20);
     draft_shot(&d, "v3", 2048, 1, 5); /* alone: the fastest of one */
@@ -164,10 +158,9 @@ static void the_fastest_is_so_among_those_that_were_measured(void **state)
     free(text);
 }
 
-static void a_variant_that_failed_is_not_among_those_that_the_fastest_beats(void **state)
+TEST(a_variant_that_failed_is_not_among_those_that_the_fastest_beats)
 {
     struct draft d;
-    (void)state;
     draft_fastest(&d);
     for (int context = 256; context <= 1024; context *= 2) {
         draft_shot(&d, "v1", context, 1, 20);
@@ -186,14 +179,13 @@ static void a_variant_that_failed_is_not_among_those_that_the_fastest_beats(void
     free(text);
 }
 
-static void what_is_no_speed_is_better_or_worse(void **state)
+TEST(what_is_no_speed_is_better_or_worse)
 {
     struct store s = open_store("energy.db");
     static const struct metric_definition energy = {
         .name = "energy", .unit = "J", .better = METRIC_LESS, .primary = true};
     struct draft d;
     struct err err = {0};
-    (void)state;
     draft_night(&d, 0);
     d.metrics[0] = energy;
     d.n_metrics = 1;
@@ -213,17 +205,4 @@ static void what_is_no_speed_is_better_or_worse(void **state)
     metric_forget();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_variant_that_ran_at_one_context_of_three_is_not_the_fastest),
-        cmocka_unit_test(a_context_that_failed_is_not_as_fast_as_the_reference),
-        cmocka_unit_test(a_context_at_which_the_reference_failed_tells_no_speed),
-        cmocka_unit_test(what_failed_is_in_no_count_of_contexts),
-        cmocka_unit_test(the_fastest_is_faster_by_more_than_the_noise),
-        cmocka_unit_test(the_fastest_is_so_among_those_that_were_measured),
-        cmocka_unit_test(a_variant_that_failed_is_not_among_those_that_the_fastest_beats),
-        cmocka_unit_test(what_is_no_speed_is_better_or_worse),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

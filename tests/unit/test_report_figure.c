@@ -13,10 +13,9 @@ static struct figure_set one_figure(void)
     return set;
 }
 
-static void a_figure_is_found_by_the_last_part_of_a_link(void **state)
+TEST(a_figure_is_found_by_the_last_part_of_a_link)
 {
     struct figure_set set = one_figure();
-    (void)state;
     assert_ptr_equal(figure_find(&set, "report.plots/speedup.svg"), &set.items[0]);
     assert_ptr_equal(figure_find(&set, "speedup.svg"), &set.items[0]);
     assert_null(figure_find(&set, "report.plots/memory.svg"));
@@ -25,12 +24,11 @@ static void a_figure_is_found_by_the_last_part_of_a_link(void **state)
     assert_int_equal(set.count, 0);
 }
 
-static void a_set_is_saved_to_a_folder_that_is_made(void **state)
+TEST(a_set_is_saved_to_a_folder_that_is_made)
 {
     struct figure_set set = one_figure(), empty = {0};
     struct err err = {0};
     struct buf text;
-    (void)state;
     assert_ok(figure_set_save(&empty, in_scratch("none"), &err), &err);
     assert_false(fs_exists(in_scratch("none")));
     assert_ok(figure_set_save(&set, in_scratch("plots"), &err), &err);
@@ -41,11 +39,4 @@ static void a_set_is_saved_to_a_folder_that_is_made(void **state)
     figure_set_release(&set);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_figure_is_found_by_the_last_part_of_a_link),
-        cmocka_unit_test(a_set_is_saved_to_a_folder_that_is_made),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -72,11 +72,10 @@ static void every_row_has_the_cells_of_its_header(const char *html)
     assert_true(header > 0);
 }
 
-static void hostile_text_is_inert(void **state)
+TEST(hostile_text_is_inert)
 {
     struct store s = open_store("evil.db");
     struct report_request req = report_defaults();
-    (void)state;
     store_evil_night(&s, 1);
     store_evil_night(&s, 2);
     req.against = "night-0001";
@@ -138,13 +137,12 @@ static int check_drawing(const char *rel, const char *full, void *arg, struct er
     return 0;
 }
 
-static void hostile_text_is_inert_in_pictures(void **state)
+TEST(hostile_text_is_inert_in_pictures)
 {
     struct store s = open_store("drawn.db");
     struct report_request req = report_defaults();
     struct err err = {0};
     size_t seen = 0;
-    (void)state;
     store_evil_night(&s, 1);
     req.asset_dir = in_scratch("drawn");
     req.kind = REPORT_NIGHTLY;
@@ -158,7 +156,7 @@ static void hostile_text_is_inert_in_pictures(void **state)
     assert_true(seen >= 2);
 }
 
-static void hostile_text_is_inert_on_a_terminal(void **state)
+TEST(hostile_text_is_inert_on_a_terminal)
 {
     struct store s = open_store("terminal.db");
     struct comparison c;
@@ -166,7 +164,6 @@ static void hostile_text_is_inert_on_a_terminal(void **state)
     const struct compare_options options = compare_defaults();
     struct run_data before = must_load(&s, store_evil_night(&s, 1)),
                     now = must_load(&s, store_evil_night(&s, 2));
-    (void)state;
     buf_init(&out, REPORT_BYTES_MAX);
     compare_runs(&before, &now, NULL, &options, &c);
     terminal_comparison(&c, false, false, &out);
@@ -182,12 +179,4 @@ static void hostile_text_is_inert_on_a_terminal(void **state)
     store_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hostile_text_is_inert),
-        cmocka_unit_test(hostile_text_is_inert_in_pictures),
-        cmocka_unit_test(hostile_text_is_inert_on_a_terminal),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -82,9 +82,8 @@ static char *advice(const char *db, struct side before, struct side now, enum co
 
 static const struct side old = {"tree 1", "plan", "6.8.5", "code 1", 10};
 
-static void a_change_of_the_sources_that_was_confirmed_is_looked_for_in_the_code(void **state)
+TEST(a_change_of_the_sources_that_was_confirmed_is_looked_for_in_the_code)
 {
-    (void)state;
     char *text =
         advice("confirmed.db", old, (struct side){"tree 2", "plan", "6.8.5", "code 2", 20}, CONFIRM_STANDS);
     holds(text, "**Look for the change in the code**: 1 cell regressed");
@@ -95,9 +94,8 @@ static void a_change_of_the_sources_that_was_confirmed_is_looked_for_in_the_code
     free(text);
 }
 
-static void a_change_of_the_sources_alone_is_likely_the_cause_and_is_to_be_confirmed(void **state)
+TEST(a_change_of_the_sources_alone_is_likely_the_cause_and_is_to_be_confirmed)
 {
-    (void)state;
     char *text =
         advice("likely.db", old, (struct side){"tree 2", "plan", "6.8.5", "code 2", 20}, CONFIRM_NOT_ASKED);
     holds(text, "**Look for the change in the code**: 1 cell regressed, the device code differs, and no "
@@ -112,9 +110,8 @@ static void other_plan(struct comparison *c)
         c->deltas[i].doubts.other_plan = true;
 }
 
-static void what_the_plan_changed_is_not_to_be_confirmed(void **state)
+TEST(what_the_plan_changed_is_not_to_be_confirmed)
 {
-    (void)state;
     char *text = advice_beside("plan.db", old, (struct side){"tree 1", "plan 2", "6.8.5", "code 2", 20},
                                CONFIRM_NOT_ASKED, other_plan);
     holds(text, "**Look at what the plan changed**: 1 cell regressed");
@@ -128,9 +125,8 @@ static void mixed_base(struct comparison *c)
     c->mixed_base = true;
 }
 
-static void a_base_of_different_sources_is_not_to_be_confirmed(void **state)
+TEST(a_base_of_different_sources_is_not_to_be_confirmed)
 {
-    (void)state;
     char *text = advice_beside("mixed.db", old, (struct side){"tree 2", "plan", "6.10.0", "code 2", 20},
                                CONFIRM_NOT_ASKED, mixed_base);
     holds(text, "**Compare this run with the last good one (`kernsweep compare`)**: 1 cell regressed");
@@ -197,9 +193,8 @@ static void faster_node(struct comparison *c)
     c->shift.ratio = 0.92;
 }
 
-static void what_all_cells_lost_is_the_first_step(void **state)
+TEST(what_all_cells_lost_is_the_first_step)
 {
-    (void)state;
     const struct side now = {"tree 2", "plan", "6.10.0", "code 2", 20};
     char *text = advice_beside("shift_node.db", old, now, CONFIRM_STANDS, slower_node);
     holds(text, "## Next steps\n\n- **Find out what changed on the node**: cells whose code is the same are "
@@ -260,9 +255,8 @@ static void slower_card_with_the_same_code(struct comparison *c)
     c->cards.items[0].from_controls = true;
 }
 
-static void what_a_gpu_lost_is_a_step(void **state)
+TEST(what_a_gpu_lost_is_a_step)
 {
-    (void)state;
     const struct side now = {"tree 2", "plan", "6.10.0", "code 2", 20};
     char *text = advice_beside("card.db", old, now, CONFIRM_NOT_ASKED, slower_card);
     holds(text, "- **Find out what changed on the GPU `GPU-c`, or in code that only its cells run**: they "
@@ -275,9 +269,8 @@ static void what_a_gpu_lost_is_a_step(void **state)
     free(text);
 }
 
-static void where_nothing_changed_nobody_is_sent_into_the_code(void **state)
+TEST(where_nothing_changed_nobody_is_sent_into_the_code)
 {
-    (void)state;
     char *text =
         advice("nothing.db", old, (struct side){"tree 1", "plan", "6.8.5", "code 1", 20}, CONFIRM_NOT_ASKED);
     lacks(text, "Look for the change in the code");
@@ -285,9 +278,8 @@ static void where_nothing_changed_nobody_is_sent_into_the_code(void **state)
     free(text);
 }
 
-static void sources_that_changed_without_changing_the_code_are_not_the_cause(void **state)
+TEST(sources_that_changed_without_changing_the_code_are_not_the_cause)
 {
-    (void)state;
     char *text =
         advice("comment.db", old, (struct side){"tree 2", "plan", "6.8.5", "code 1", 20}, CONFIRM_NOT_ASKED);
     lacks(text, "Look for the change in the code");
@@ -295,9 +287,8 @@ static void sources_that_changed_without_changing_the_code_are_not_the_cause(voi
     free(text);
 }
 
-static void a_node_that_changed_is_named_with_its_facts(void **state)
+TEST(a_node_that_changed_is_named_with_its_facts)
 {
-    (void)state;
     char *text =
         advice("node.db", old, (struct side){"tree 1", "plan", "6.10.0", "code 1", 20}, CONFIRM_NOT_ASKED);
     lacks(text, "Look for the change in the code");
@@ -317,9 +308,8 @@ static void a_node_that_changed_is_named_with_its_facts(void **state)
     free(text);
 }
 
-static void where_both_changed_neither_is_blamed(void **state)
+TEST(where_both_changed_neither_is_blamed)
 {
-    (void)state;
     char *text =
         advice("both.db", old, (struct side){"tree 2", "plan", "6.10.0", "code 2", 20}, CONFIRM_NOT_ASKED);
     lacks(text, "Look for the change in the code");
@@ -329,10 +319,9 @@ static void where_both_changed_neither_is_blamed(void **state)
     free(text);
 }
 
-static void without_records_the_cause_is_said_to_be_unknown(void **state)
+TEST(without_records_the_cause_is_said_to_be_unknown)
 {
     const struct side bare = {"", "", "", "", 10};
-    (void)state;
     char *text = advice("bare.db", bare, (struct side){"", "", "", "", 20}, CONFIRM_NOT_ASKED);
     lacks(text, "Look for the change in the code");
     holds(text, "so the cause cannot be determined");
@@ -340,11 +329,10 @@ static void without_records_the_cause_is_said_to_be_unknown(void **state)
 }
 
 /* There are no two builds to measure in turns. */
-static void a_run_without_sources_is_not_sent_to_be_confirmed(void **state)
+TEST(a_run_without_sources_is_not_sent_to_be_confirmed)
 {
     const struct side before = {"", "plan", "6.8.5", "", 10}, coded = {"", "plan", "6.8.5", "code 1", 10};
     const struct side sourced = {"tree 1", "plan", "6.8.5", "", 10};
-    (void)state;
     char *text =
         advice("sourceless.db", before, (struct side){"", "plan", "6.8.5", "", 20}, CONFIRM_NOT_ASKED);
     lacks(text, "--confirm");
@@ -367,13 +355,12 @@ static void a_run_without_sources_is_not_sent_to_be_confirmed(void **state)
     free(text);
 }
 
-static void what_all_cells_lost_is_not_sent_to_be_confirmed_with_the_sources_of_one_run(void **state)
+TEST(what_all_cells_lost_is_not_sent_to_be_confirmed_with_the_sources_of_one_run)
 {
     const struct side sourced = {"tree 1", "plan", "6.8.5", "code 1", 10},
                       bare = {"", "plan", "6.8.5", "", 10};
     const struct side now = {"", "plan", "6.10.0", "", 20},
                       built = {"tree 2", "plan", "6.10.0", "code 2", 20};
-    (void)state;
     char *text = advice_beside("shift_base.db", sourced, now, CONFIRM_NOT_ASKED, slower_for_unknown_reasons);
     holds(text, "**Find out what the cells share that changed**: they are 8 % slower together");
     lacks(text, "--confirm");
@@ -388,10 +375,9 @@ static void what_all_cells_lost_is_not_sent_to_be_confirmed_with_the_sources_of_
     free(text);
 }
 
-static void nights_alone_do_not_tell_the_cause(void **state)
+TEST(nights_alone_do_not_tell_the_cause)
 {
     struct store s = open_store("nights.db");
-    (void)state;
     for (int night = 1; night <= 10; night++) {
         struct side side = old;
         side.prefill_s = (night < 10 ? 10 : 20) + 0.01 * (night % 4);
@@ -408,11 +394,10 @@ static void nights_alone_do_not_tell_the_cause(void **state)
 
 /* Six cells of two variants: nights 1 to 3, of which the base is one, took 10 s, the next ones 8 s, and the
  * last one is 8 % slower than these, but still faster than the base. */
-static void slower_than_the_nights_is_not_slower_than_an_older_base(void **state)
+TEST(slower_than_the_nights_is_not_slower_than_an_older_base)
 {
     struct store s = open_store("older_shift.db");
     struct report_request req = report_defaults();
-    (void)state;
     for (int night = 1; night <= 14; night++) {
         struct draft d;
         draft_night(&d, night);
@@ -445,11 +430,10 @@ static void slower_than_the_nights_is_not_slower_than_an_older_base(void **state
 
 /* The base is older than an improvement, of which tonight has lost a part, with the code of the night before.
  */
-static void a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base(void **state)
+TEST(a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base)
 {
     struct store s = open_store("older_base.db");
     struct report_request req = report_defaults();
-    (void)state;
     for (int night = 1; night <= 14; night++) {
         struct side side = {"tree 2", "plan", night < 14 ? "6.8.5" : "6.10.0", "code 2", 8};
         if (night < 4)
@@ -468,12 +452,11 @@ static void a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_t
     store_close(&s);
 }
 
-static void cells_that_are_all_new_are_not_without_regression(void **state)
+TEST(cells_that_are_all_new_are_not_without_regression)
 {
     struct store s = open_store("new.db");
     struct report_request req = report_defaults();
     struct draft d;
-    (void)state;
     store_side(&s, 1, &old);
     draft_night(&d, 2);
     draft_shot(&d, "v4", 4096, 1, 10);
@@ -487,11 +470,10 @@ static void cells_that_are_all_new_are_not_without_regression(void **state)
 }
 
 /* Nights vary more than a run does: more repetitions would change nothing. */
-static void inconclusive_nights_are_not_sent_for_more_repetitions(void **state)
+TEST(inconclusive_nights_are_not_sent_for_more_repetitions)
 {
     struct store s = open_store("varies.db");
     static const double nightly[] = {10, 13, 9, 14, 11, 8, 12, 15, 10, 13};
-    (void)state;
     for (int night = 0; night < (int)COUNT(nightly); night++) {
         struct side side = old;
         side.prefill_s = nightly[night];
@@ -535,9 +517,8 @@ static void disputed_by_nights(struct comparison *c)
     c->deltas[0].reason = REASON_DISAGREE;
 }
 
-static void advice_follows_from_why_a_cell_is_inconclusive(void **state)
+TEST(advice_follows_from_why_a_cell_is_inconclusive)
 {
-    (void)state;
     const struct side now = {"tree 2", "plan", "6.8.5", "code 2", 20};
     char *text = advice_beside("moved.db", old, now, CONFIRM_NOT_ASKED, moved);
     holds(
@@ -566,11 +547,10 @@ static size_t place_of(const char *text, const char *words)
     return (size_t)(at - text);
 }
 
-static void verdicts_come_first_and_raw_data_last(void **state)
+TEST(verdicts_come_first_and_raw_data_last)
 {
     struct store s = open_store("order.db");
     struct report_request req = report_defaults();
-    (void)state;
     store_side(&s, 1, &old);
     store_side(&s, 2, &(struct side){"tree 2", "plan", "6.10.0", "code 2", 20});
     req.against = "night-0001";
@@ -590,29 +570,4 @@ static void verdicts_come_first_and_raw_data_last(void **state)
     store_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_change_of_the_sources_that_was_confirmed_is_looked_for_in_the_code),
-        cmocka_unit_test(a_change_of_the_sources_alone_is_likely_the_cause_and_is_to_be_confirmed),
-        cmocka_unit_test(what_the_plan_changed_is_not_to_be_confirmed),
-        cmocka_unit_test(a_base_of_different_sources_is_not_to_be_confirmed),
-        cmocka_unit_test(what_all_cells_lost_is_the_first_step),
-        cmocka_unit_test(what_a_gpu_lost_is_a_step),
-        cmocka_unit_test(where_nothing_changed_nobody_is_sent_into_the_code),
-        cmocka_unit_test(sources_that_changed_without_changing_the_code_are_not_the_cause),
-        cmocka_unit_test(a_node_that_changed_is_named_with_its_facts),
-        cmocka_unit_test(where_both_changed_neither_is_blamed),
-        cmocka_unit_test(without_records_the_cause_is_said_to_be_unknown),
-        cmocka_unit_test(a_run_without_sources_is_not_sent_to_be_confirmed),
-        cmocka_unit_test(what_all_cells_lost_is_not_sent_to_be_confirmed_with_the_sources_of_one_run),
-        cmocka_unit_test(nights_alone_do_not_tell_the_cause),
-        cmocka_unit_test(a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base),
-        cmocka_unit_test(cells_that_are_all_new_are_not_without_regression),
-        cmocka_unit_test(slower_than_the_nights_is_not_slower_than_an_older_base),
-        cmocka_unit_test(inconclusive_nights_are_not_sent_for_more_repetitions),
-        cmocka_unit_test(advice_follows_from_why_a_cell_is_inconclusive),
-        cmocka_unit_test(verdicts_come_first_and_raw_data_last),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

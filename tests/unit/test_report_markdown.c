@@ -1,11 +1,6 @@
 #include "reports/render/markdown.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/support.h"
 
 struct sheet {
     struct buf buf;
@@ -44,9 +39,8 @@ static void code_is(const char *in, const char *want)
     sheet_is(&s, want);
 }
 
-static void punctuation_that_markdown_reads_is_quoted(void **state)
+TEST(punctuation_that_markdown_reads_is_quoted)
 {
-    (void)state;
     text_is("<script>alert(1)</script>", "\\<script\\>alert(1)\\</script\\>");
     text_is("a|b", "a\\|b");
     text_is("*x* `y` ~z~ [l](u) &amp; $m$", "\\*x\\* \\`y\\` \\~z\\~ \\[l\\](u) \\&amp; \\$m\\$");
@@ -57,12 +51,11 @@ static void punctuation_that_markdown_reads_is_quoted(void **state)
     text_is("3.53 times, +7.3 %, 1.00x", "3.53 times, +7.3 %, 1.00x");
 }
 
-static void what_starts_a_block_is_quoted_at_a_line_start_only(void **state)
+TEST(what_starts_a_block_is_quoted_at_a_line_start_only)
 {
     static const char *const cases[][2] = {
         {"# no heading", "\\# no heading"}, {"- no item", "\\- no item"}, {"12. no list", "12\\. no list"},
         {"1) no list", "1\\) no list"},     {"3.5 s", "3.5 s"},           {"=====", "\\====="}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sheet s;
         sheet_init(&s);
@@ -72,9 +65,8 @@ static void what_starts_a_block_is_quoted_at_a_line_start_only(void **state)
     text_is("- 1. #", "- 1. #");
 }
 
-static void invisible_characters_become_visible(void **state)
+TEST(invisible_characters_become_visible)
 {
-    (void)state;
     text_is("a\nb\r\tc\x1b[31m", "a\\\\x0ab\\\\x0d\\\\x09c\\\\x1b\\[31m");
     text_is("v3\xe2\x80\xaegpj", "v3\\\\u{202e}gpj");
     text_is("bad \xff utf", "bad \\\\xff utf");
@@ -82,9 +74,8 @@ static void invisible_characters_become_visible(void **state)
     code_is("a\nb", "`a\\x0ab`");
 }
 
-static void code_spans_are_longer_than_the_backticks_inside(void **state)
+TEST(code_spans_are_longer_than_the_backticks_inside)
 {
-    (void)state;
     code_is("v3", "`v3`");
     code_is("a`b", "``a`b``");
     code_is("``", "``` `` ```");
@@ -93,21 +84,19 @@ static void code_spans_are_longer_than_the_backticks_inside(void **state)
     code_is("<script>", "`<script>`");
 }
 
-static void fences_are_longer_than_the_backticks_inside(void **state)
+TEST(fences_are_longer_than_the_backticks_inside)
 {
     struct sheet s;
     static const char text[] = "one\n```\n<b>\x1b[0m";
-    (void)state;
     sheet_init(&s);
     md_code_block(&s.md, "text", text, sizeof text - 1);
     sheet_is(&s, "````text\none\n```\n<b>\\x1b[0m\n````\n\n");
 }
 
-static void bars_do_not_split_cells(void **state)
+TEST(bars_do_not_split_cells)
 {
     struct table t;
     struct sheet s;
-    (void)state;
     table_init(&t);
     sheet_init(&s);
     table_column(&t, "Name", false);
@@ -127,20 +116,18 @@ static void bars_do_not_split_cells(void **state)
                  "| c\\|d   | **3** |\n\n");
 }
 
-static void links_hold_no_markup(void **state)
+TEST(links_hold_no_markup)
 {
     struct sheet s;
-    (void)state;
     sheet_init(&s);
     md_link(&s.md, "a]b", "dir/a b)(\"<.txt");
     sheet_is(&s, "[`a]b`](dir/a%20b%29%28%22%3C.txt)");
 }
 
-static void columns_without_a_word_are_taken_out(void **state)
+TEST(columns_without_a_word_are_taken_out)
 {
     struct table t;
     struct buf out;
-    (void)state;
     table_init(&t);
     buf_init(&out, 4096);
     table_column(&t, "A", false);
@@ -165,11 +152,10 @@ static void columns_without_a_word_are_taken_out(void **state)
     table_release(&t);
 }
 
-static void a_crooked_table_is_an_error(void **state)
+TEST(a_crooked_table_is_an_error)
 {
     struct table t;
     struct sheet s;
-    (void)state;
     table_init(&t);
     sheet_init(&s);
     table_column(&t, "A", false);
@@ -181,11 +167,10 @@ static void a_crooked_table_is_an_error(void **state)
     buf_release(&s.buf);
 }
 
-static void a_terminal_gets_aligned_columns_and_no_escape_sequences(void **state)
+TEST(a_terminal_gets_aligned_columns_and_no_escape_sequences)
 {
     struct table t;
     struct buf out;
-    (void)state;
     table_init(&t);
     buf_init(&out, 4096);
     table_column(&t, "Variant", false);
@@ -208,30 +193,11 @@ static void a_terminal_gets_aligned_columns_and_no_escape_sequences(void **state
     buf_release(&out);
 }
 
-static void a_fold_has_no_markup_of_others(void **state)
+TEST(a_fold_has_no_markup_of_others)
 {
     struct sheet s;
-    (void)state;
     sheet_init(&s);
     md_fold(&s.md, MSG_CODE_FOLD, "<b>v3</b>", "1", "2");
     md_fold_end(&s.md);
     sheet_is(&s, "<details><summary>&lt;b&gt;v3&lt;/b&gt;: 1 of 2 kernels</summary>\n\n</details>\n\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(punctuation_that_markdown_reads_is_quoted),
-        cmocka_unit_test(what_starts_a_block_is_quoted_at_a_line_start_only),
-        cmocka_unit_test(invisible_characters_become_visible),
-        cmocka_unit_test(code_spans_are_longer_than_the_backticks_inside),
-        cmocka_unit_test(fences_are_longer_than_the_backticks_inside),
-        cmocka_unit_test(bars_do_not_split_cells),
-        cmocka_unit_test(links_hold_no_markup),
-        cmocka_unit_test(columns_without_a_word_are_taken_out),
-        cmocka_unit_test(a_crooked_table_is_an_error),
-        cmocka_unit_test(a_terminal_gets_aligned_columns_and_no_escape_sequences),
-        cmocka_unit_test(a_fold_has_no_markup_of_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

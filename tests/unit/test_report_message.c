@@ -1,11 +1,6 @@
 #include "reports/words/message.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/support.h"
 
 /* Which placeholders a template has, and which of them are code: bit n, and bit n + 16. */
 static unsigned placeholders(const char *s)
@@ -21,9 +16,8 @@ static unsigned placeholders(const char *s)
     return set;
 }
 
-static void every_language_uses_the_same_data(void **state)
+TEST(every_language_uses_the_same_data)
 {
-    (void)state;
     for (enum msg id = 0; id < MSG_COUNT; id++)
         for (enum report_lang lang = 0; lang < REPORT_LANG_COUNT; lang++) {
             assert_true(strlen(message(lang, id)) > 0);
@@ -32,9 +26,8 @@ static void every_language_uses_the_same_data(void **state)
         }
 }
 
-static void templates_hold_no_backtick_or_star_without_its_partner(void **state)
+TEST(templates_hold_no_backtick_or_star_without_its_partner)
 {
-    (void)state;
     for (enum msg id = 0; id < MSG_COUNT; id++)
         for (enum report_lang lang = 0; lang < REPORT_LANG_COUNT; lang++) {
             size_t ticks = 0, stars = 0;
@@ -47,10 +40,9 @@ static void templates_hold_no_backtick_or_star_without_its_partner(void **state)
         }
 }
 
-static void data_are_put_where_the_template_says(void **state)
+TEST(data_are_put_where_the_template_says)
 {
     struct buf out;
-    (void)state;
     buf_init(&out, 256);
     message_plain(&out, REPORT_EN, MSG_EVIDENCE_STATUS, "OK", "TIMEOUT");
     assert_string_equal(buf_str(&out), "OK in the base, now TIMEOUT");
@@ -58,14 +50,4 @@ static void data_are_put_where_the_template_says(void **state)
     message_plain(&out, REPORT_EN, MSG_EVIDENCE_STATUS, "OK");
     assert_string_equal(buf_str(&out), "OK in the base, now ");
     buf_release(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_language_uses_the_same_data),
-        cmocka_unit_test(templates_hold_no_backtick_or_star_without_its_partner),
-        cmocka_unit_test(data_are_put_where_the_template_says),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

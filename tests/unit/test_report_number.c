@@ -1,17 +1,12 @@
 #include "reports/words/number.h"
 
+#include "tests/unit/support.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #define same(got, want) assert_string_equal((got).s, want)
 
-static void seconds_keep_two_decimals_or_four_digits(void **state)
+TEST(seconds_keep_two_decimals_or_four_digits)
 {
-    (void)state;
     same(num_seconds(13366.9), "13366.90");
     same(num_seconds(22.7681), "22.77");
     same(num_seconds(1), "1.00");
@@ -27,9 +22,8 @@ static void seconds_keep_two_decimals_or_four_digits(void **state)
     same(num_milliseconds(346.666), "346.67");
 }
 
-static void what_was_not_measured_is_a_dash(void **state)
+TEST(what_was_not_measured_is_a_dash)
 {
-    (void)state;
     double nan = (double)NAN;
     same(num_seconds(nan), "-");
     same(num_rate(nan), "-");
@@ -42,9 +36,8 @@ static void what_was_not_measured_is_a_dash(void **state)
     same(num_money(nan, "USD"), "-");
 }
 
-static void factors_are_those_of_the_hand_written_reports(void **state)
+TEST(factors_are_those_of_the_hand_written_reports)
 {
-    (void)state;
     same(num_factor(1), "1.00x");
     same(num_factor(403.26 / 3540.68), "0.11x");
     same(num_factor(1181.64 / 13366.90), "0.09x");
@@ -61,16 +54,14 @@ static void factors_are_those_of_the_hand_written_reports(void **state)
     same(num_rate(7.24), "7.2");
 }
 
-static void a_bound_is_rounded_to_the_safe_side(void **state)
+TEST(a_bound_is_rounded_to_the_safe_side)
 {
-    (void)state;
     same(num_factor_below(22.7681 / 180), "< 0.13x");
     same(num_factor_below(0.12), "< 0.12x");
 }
 
-static void bytes_durations_and_percents_have_units(void **state)
+TEST(bytes_durations_and_percents_have_units)
 {
-    (void)state;
     same(num_bytes(512), "512 B");
     same(num_bytes(36864), "36.0 KiB");
     same(num_bytes(192.0 * 1024 * 1024 * 1024), "192.0 GiB");
@@ -103,9 +94,8 @@ static void bytes_durations_and_percents_have_units(void **state)
 }
 
 /* All digits of such a number would neither fit nor mean anything. */
-static void huge_numbers_are_whole(void **state)
+TEST(huge_numbers_are_whole)
 {
-    (void)state;
     same(num_seconds(1e39), "1e+39");
     same(num_seconds(123456789012345), "123456789012345.00");
     same(num_milliseconds(1.2345e300), "1.234e+300");
@@ -121,17 +111,4 @@ static void huge_numbers_are_whole(void **state)
     same(num_change(1e39), "+1e+41 %");
     same(num_bytes(1e60), "9.095e+47 TiB");
     same(num_money(1e39, "USD"), "1e+39 USD");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(seconds_keep_two_decimals_or_four_digits),
-        cmocka_unit_test(what_was_not_measured_is_a_dash),
-        cmocka_unit_test(factors_are_those_of_the_hand_written_reports),
-        cmocka_unit_test(a_bound_is_rounded_to_the_safe_side),
-        cmocka_unit_test(bytes_durations_and_percents_have_units),
-        cmocka_unit_test(huge_numbers_are_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,10 @@
 
 #include "results/store/baseline.h"
 
-static void an_import_without_exit_codes_is_not_said_to_have_exited(void **state)
+TEST(an_import_without_exit_codes_is_not_said_to_have_exited)
 {
     struct store s = open_store("import.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     snprintf(d.info.origin, sizeof d.info.origin, "import");
     draft_shot(&d, "a", 8192, 1, 1);
@@ -25,11 +24,10 @@ static void an_import_without_exit_codes_is_not_said_to_have_exited(void **state
     store_close(&s);
 }
 
-static void a_run_in_which_nothing_succeeded_advises_to_mend_it_alone(void **state)
+TEST(a_run_in_which_nothing_succeeded_advises_to_mend_it_alone)
 {
     struct store s = open_store("failed.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     snprintf(d.info.origin, sizeof d.info.origin, "import");
     for (int i = 1; i <= 3; i++) {
@@ -56,9 +54,8 @@ static char *measured_by(const char *db, const char *plan, enum report_lang lang
     return render_draft(db, &d, lang);
 }
 
-static void what_was_to_be_compared_with_nothing_lacks_no_baseline(void **state)
+TEST(what_was_to_be_compared_with_nothing_lacks_no_baseline)
 {
-    (void)state;
     char *text = measured_by("alone.db", "{}", REPORT_EN);
     holds(text, "- **Measured.**\n");
     lacks(text, "baseline");
@@ -68,9 +65,8 @@ static void what_was_to_be_compared_with_nothing_lacks_no_baseline(void **state)
     free(text);
 }
 
-static void a_baseline_that_nobody_has_set_is_named_with_the_command_that_sets_it(void **state)
+TEST(a_baseline_that_nobody_has_set_is_named_with_the_command_that_sets_it)
 {
-    (void)state;
     char *text = measured_by("unset.db", "{\"baseline\": \"main\"}", REPORT_EN);
     holds(text,
           "- **Measured.** The plan's baseline `main` is not set on `192.0.2.10`: `kernsweep baseline set "
@@ -78,12 +74,11 @@ static void a_baseline_that_nobody_has_set_is_named_with_the_command_that_sets_i
     free(text);
 }
 
-static void a_baseline_that_is_set_is_not_called_unset(void **state)
+TEST(a_baseline_that_is_set_is_not_called_unset)
 {
     struct store s = open_store("set.db");
     struct err err = {0};
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     draft_shot(&d, "base", 256, 1, 1);
     d.plan = strdup("{\"baseline\": \"main\"}");
@@ -107,11 +102,10 @@ static void draft_blocked(struct draft *d, const char *summary)
         snprintf(add_file(d, summary)->path, DETAILS_PATH_MAX, "summary.json");
 }
 
-static void a_blocked_run_measured_nothing_and_says_why(void **state)
+TEST(a_blocked_run_measured_nothing_and_says_why)
 {
     static const char summary[] = "{\"status\":\"BLOCKED\",\"reason\":\"this node is used by another run\"}";
     struct draft d;
-    (void)state;
     draft_blocked(&d, summary);
     char *text = render_draft("blocked.db", &d, REPORT_EN);
     holds(text, "- **The run is incomplete (BLOCKED).** The reason: `this node is used by another run`.");
@@ -132,10 +126,9 @@ static void a_blocked_run_measured_nothing_and_says_why(void **state)
     free(text);
 }
 
-static void a_blocked_run_without_a_stored_reason_claims_none(void **state)
+TEST(a_blocked_run_without_a_stored_reason_claims_none)
 {
     struct draft d;
-    (void)state;
     draft_blocked(&d, NULL);
     char *text = render_draft("blocked_bare.db", &d, REPORT_EN);
     holds(text, "- **The run is incomplete (BLOCKED).**\n");
@@ -144,10 +137,9 @@ static void a_blocked_run_without_a_stored_reason_claims_none(void **state)
     free(text);
 }
 
-static void a_run_that_was_cancelled_before_its_tests_measured_nothing(void **state)
+TEST(a_run_that_was_cancelled_before_its_tests_measured_nothing)
 {
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     d.info.status = RUN_CANCELLED;
     struct run_test *t = draft_shot(&d, "base", 256, 1, 1);
@@ -160,12 +152,11 @@ static void a_run_that_was_cancelled_before_its_tests_measured_nothing(void **st
 }
 
 /* What the base has and a blocked run lacks is missing, not slower. */
-static void a_blocked_run_is_no_regression(void **state)
+TEST(a_blocked_run_is_no_regression)
 {
     struct store s = open_store("blocked_base.db");
     struct report_request req = report_defaults();
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     draft_shot(&d, "base", 256, 1, 1);
     must_store(&s, &d);
@@ -181,18 +172,4 @@ static void a_blocked_run_is_no_regression(void **state)
     store_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_import_without_exit_codes_is_not_said_to_have_exited),
-        cmocka_unit_test(a_run_in_which_nothing_succeeded_advises_to_mend_it_alone),
-        cmocka_unit_test(what_was_to_be_compared_with_nothing_lacks_no_baseline),
-        cmocka_unit_test(a_baseline_that_nobody_has_set_is_named_with_the_command_that_sets_it),
-        cmocka_unit_test(a_baseline_that_is_set_is_not_called_unset),
-        cmocka_unit_test(a_blocked_run_measured_nothing_and_says_why),
-        cmocka_unit_test(a_blocked_run_without_a_stored_reason_claims_none),
-        cmocka_unit_test(a_run_that_was_cancelled_before_its_tests_measured_nothing),
-        cmocka_unit_test(a_blocked_run_is_no_regression),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -54,11 +54,10 @@ static struct store store_twelve(const char *name, double step)
 }
 
 /* A program that only has a wall time measures no tokens. */
-static void contexts_are_tokens_only_of_a_prompt(void **state)
+TEST(contexts_are_tokens_only_of_a_prompt)
 {
     struct store s = open_store("tokens.db");
     struct report_subject subject;
-    (void)state;
     for (int prompt = 0; prompt < 2; prompt++) {
         struct draft d;
         draft_night(&d, 1 + prompt);
@@ -79,12 +78,11 @@ static void contexts_are_tokens_only_of_a_prompt(void **state)
     store_close(&s);
 }
 
-static void a_plot_has_eight_series_and_the_others_have_panels(void **state)
+TEST(a_plot_has_eight_series_and_the_others_have_panels)
 {
     struct store s = store_twelve("twelve.db", 1.1);
     struct report_subject subject;
     struct report_model m = load(&s, &subject);
-    (void)state;
     struct buf b = script();
     assert_true(picture_scaling(&b, &m, REPORT_EN));
     assert_int_equal(count(buf_str(&b), "with linespoints"), 8);
@@ -106,12 +104,11 @@ static void a_plot_has_eight_series_and_the_others_have_panels(void **state)
     store_close(&s);
 }
 
-static void bars_on_a_logarithmic_axis_start_at_one(void **state)
+TEST(bars_on_a_logarithmic_axis_start_at_one)
 {
     struct store s = store_twelve("log.db", 2);
     struct report_subject subject;
     struct report_model m = load(&s, &subject);
-    (void)state;
     struct buf b = script();
     assert_true(picture_speedup_is_log(&m));
     assert_true(picture_speedup(&b, &m, REPORT_EN));
@@ -126,12 +123,11 @@ static void bars_on_a_logarithmic_axis_start_at_one(void **state)
 }
 
 /* A time that does not grow at all: n^2 would need five decades. */
-static void n_squared_does_not_set_the_range(void **state)
+TEST(n_squared_does_not_set_the_range)
 {
     struct store s = open_store("flat.db");
     struct report_subject subject;
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     for (int context = 16; context <= 4096; context *= 4)
         draft_shot(&d, "baseline", context, 1, 2);
@@ -146,11 +142,10 @@ static void n_squared_does_not_set_the_range(void **state)
     store_close(&s);
 }
 
-static void a_history_has_dates_and_what_the_run_is_held_against(void **state)
+TEST(a_history_has_dates_and_what_the_run_is_held_against)
 {
     struct store s = open_store("history.db");
     struct report_subject subject;
-    (void)state;
     for (int night = 1; night <= 30; night++) {
         struct draft d;
         draft_night(&d, night);
@@ -174,7 +169,7 @@ static void a_history_has_dates_and_what_the_run_is_held_against(void **state)
 }
 
 /* Three kernels in eight shapes: three lines, not 24 of three styles. */
-static void memory_has_one_line_a_kernel(void **state)
+TEST(memory_has_one_line_a_kernel)
 {
     static const char *const kernels[] = {"naive", "serial", "flash"};
     struct memory_trace traces[24];
@@ -182,7 +177,6 @@ static void memory_has_one_line_a_kernel(void **state)
     double t[] = {0, 0.5, 1}, bytes[24][3];
     struct report_model m = {.now = {.variants = variants, .n_variants = 24},
                              .memory = {.traces = traces, .n_traces = 24}};
-    (void)state;
     for (size_t i = 0; i < 24; i++) {
         snprintf(variants[i].name, sizeof variants[i].name, "%s_b%zu", kernels[i / 8], i % 8);
         snprintf(variants[i].kernel, sizeof variants[i].kernel, "%s", kernels[i / 8]);
@@ -200,15 +194,4 @@ static void memory_has_one_line_a_kernel(void **state)
     buf_release(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contexts_are_tokens_only_of_a_prompt),
-        cmocka_unit_test(a_plot_has_eight_series_and_the_others_have_panels),
-        cmocka_unit_test(bars_on_a_logarithmic_axis_start_at_one),
-        cmocka_unit_test(n_squared_does_not_set_the_range),
-        cmocka_unit_test(a_history_has_dates_and_what_the_run_is_held_against),
-        cmocka_unit_test(memory_has_one_line_a_kernel),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

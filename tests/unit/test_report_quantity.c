@@ -4,10 +4,9 @@
 
 #include <math.h>
 
-static void prefill_time_is_shown_in_seconds(void **state)
+TEST(prefill_time_is_shown_in_seconds)
 {
     struct quantity q = quantity_of(METRIC_PREFILL_S, false);
-    (void)state;
     assert_true(q.prompt);
     assert_string_equal(quantity_title(&q, REPORT_EN), "Prefill (s)");
     assert_string_equal(q.key, "prefill_s");
@@ -16,11 +15,10 @@ static void prefill_time_is_shown_in_seconds(void **state)
 }
 
 /* The time of a kernel launched alone, whichever of the two keys it was told under. */
-static void kernel_time_is_shown_in_milliseconds_and_never_called_prefill(void **state)
+TEST(kernel_time_is_shown_in_milliseconds_and_never_called_prefill)
 {
     struct quantity by_seconds = quantity_of(METRIC_PREFILL_S, true);
     struct quantity by_key = quantity_of(METRIC_KERNEL_MS, false);
-    (void)state;
     assert_string_equal(quantity_text(&by_seconds, 0.002596).s, "2.596");
     assert_string_equal(quantity_text(&by_key, 2.596).s, "2.596");
     for (int i = 0; i < 2; i++) {
@@ -33,49 +31,32 @@ static void kernel_time_is_shown_in_milliseconds_and_never_called_prefill(void *
     }
 }
 
-static void wall_time_has_words_of_its_own(void **state)
+TEST(wall_time_has_words_of_its_own)
 {
     struct quantity q = quantity_of(METRIC_WALL_S, false);
-    (void)state;
     assert_string_equal(quantity_title(&q, REPORT_EN), "Wall time (s)");
     assert_int_equal(q.axis, MSG_PLOT_WALL);
 }
 
-static void bytes_bring_their_own_unit(void **state)
+TEST(bytes_bring_their_own_unit)
 {
     struct quantity q = quantity_of(METRIC_VRAM_PEAK, false);
-    (void)state;
     assert_string_equal(q.unit, "");
     assert_string_equal(quantity_text(&q, 1.5 * 1024 * 1024 * 1024).s, "1.5 GiB");
     assert_string_equal(metric_with_unit(METRIC_VRAM_PEAK, 1.5 * 1024 * 1024 * 1024).s, "1.5 GiB");
 }
 
-static void a_value_with_its_unit_uses_milliseconds_below_ten(void **state)
+TEST(a_value_with_its_unit_uses_milliseconds_below_ten)
 {
-    (void)state;
     assert_string_equal(metric_with_unit(METRIC_PREFILL_S, 0.0095).s, "9.500 ms");
     assert_string_equal(metric_with_unit(METRIC_PREFILL_S, 0.0105).s, "0.0105 s");
     assert_string_equal(metric_with_unit(METRIC_TOK_PER_S, 180).s, "180 tok/s");
     assert_string_equal(metric_with_unit(METRIC_VGPRS, 96).s, "96");
 }
 
-static void what_was_not_measured_is_a_dash_without_a_unit(void **state)
+TEST(what_was_not_measured_is_a_dash_without_a_unit)
 {
     struct quantity q = quantity_of(METRIC_PREFILL_S, true);
-    (void)state;
     assert_string_equal(quantity_text(&q, NAN).s, "-");
     assert_string_equal(metric_with_unit(METRIC_PREFILL_S, NAN).s, "-");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prefill_time_is_shown_in_seconds),
-        cmocka_unit_test(kernel_time_is_shown_in_milliseconds_and_never_called_prefill),
-        cmocka_unit_test(wall_time_has_words_of_its_own),
-        cmocka_unit_test(bytes_bring_their_own_unit),
-        cmocka_unit_test(a_value_with_its_unit_uses_milliseconds_below_ten),
-        cmocka_unit_test(what_was_not_measured_is_a_dash_without_a_unit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

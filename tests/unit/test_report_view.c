@@ -22,28 +22,25 @@ static enum standing standing_of_factor(double factor, double error, double free
     return standing_of(cell_with(STATUS_OK), &d);
 }
 
-static void a_cell_within_the_threshold_is_the_same(void **state)
+TEST(a_cell_within_the_threshold_is_the_same)
 {
-    (void)state;
     assert_int_equal(standing_of_factor(1.04, NAN, NAN), STANDING_SAME);
     assert_int_equal(standing_of_factor(1.06, NAN, NAN), STANDING_FAST);
     assert_int_equal(standing_of_factor(0.94, NAN, NAN), STANDING_SLOW);
 }
 
-static void the_error_of_few_values_widens_the_threshold(void **state)
+TEST(the_error_of_few_values_widens_the_threshold)
 {
-    (void)state;
     assert_int_equal(standing_of_factor(1.2, 0.05, 18), STANDING_FAST);
     assert_int_equal(standing_of_factor(1.2, 0.05, 2), STANDING_UNSURE);
 }
 
 /* Two repetitions a side that vary by a third: a factor of four is still a factor of four, either way round.
  */
-static void a_table_and_compare_within_agree(void **state)
+TEST(a_table_and_compare_within_agree)
 {
     static const double fast[] = {0.9, 1.2}, slow[] = {3.6, 4.8};
     const struct compare_options o = compare_defaults();
-    (void)state;
     for (int reference = 0; reference < 2; reference++) {
         struct comparison c;
         struct draft d;
@@ -84,12 +81,11 @@ static enum verdict verdict_of(const double *base, size_t n_base, const double *
 
 /* Two variants of the same speed whose tests are in one of two states, 7 % apart, at random: the medians are
  * of either, which their spread does not tell, but ranks do. */
-static void variants_in_two_states_seldom_seem_to_differ(void **state)
+TEST(variants_in_two_states_seldom_seem_to_differ)
 {
     enum { CASES = 1000, MOST = 10 };
     static const size_t repetitions[] = {4, 5, 10};
     struct stats_rng rng;
-    (void)state;
     stats_rng_seed(&rng, 21);
     for (size_t k = 0; k < sizeof repetitions / sizeof *repetitions; k++) {
         int differ = 0;
@@ -107,12 +103,11 @@ static void variants_in_two_states_seldom_seem_to_differ(void **state)
 
 /* Two variants of the same speed, measured n times each, with a noise of 4 %, which exceeds the threshold by
  * chance: they may be called different in one case of twenty. */
-static void equal_variants_seldom_seem_to_differ(void **state)
+TEST(equal_variants_seldom_seem_to_differ)
 {
     enum { CASES = 2000 };
     static const size_t repetitions[] = {2, 3, 5};
     struct stats_rng rng;
-    (void)state;
     stats_rng_seed(&rng, 7);
     for (size_t k = 0; k < 3; k++) {
         int wrong = 0;
@@ -129,10 +124,9 @@ static void equal_variants_seldom_seem_to_differ(void **state)
 }
 
 /* A single value does not tell how far it may lie from the next one; those of the other variant do. */
-static void a_single_value_varies_as_the_other_side_does(void **state)
+TEST(a_single_value_varies_as_the_other_side_does)
 {
     static const double steady[] = {1.0, 1.01, 0.99}, noisy[] = {1.0, 1.3, 0.8}, one[] = {0.9};
-    (void)state;
     assert_int_equal(verdict_of(steady, 3, one, 1), VERDICT_IMPROVED);
     assert_int_equal(verdict_of(noisy, 3, one, 1), VERDICT_NOISY);
     assert_int_equal(verdict_of(one, 1, noisy, 3), VERDICT_NOISY);
@@ -140,12 +134,11 @@ static void a_single_value_varies_as_the_other_side_does(void **state)
 }
 
 /* There is no earlier state that anything could have been broken from. */
-static void within_a_run_nothing_was_before(void **state)
+TEST(within_a_run_nothing_was_before)
 {
     const struct compare_options o = compare_defaults();
     struct comparison c;
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     draft_shot(&d, "works", 4096, 1, 1.0);
     draft_shot(&d, "fails", 4096, 1, 1.0)->status = STATUS_CRASH;
@@ -164,18 +157,17 @@ static void within_a_run_nothing_was_before(void **state)
     run_data_release(&run);
 }
 
-static void a_cell_that_is_not_ok_has_no_speed(void **state)
+TEST(a_cell_that_is_not_ok_has_no_speed)
 {
     const struct variant_delta d = {.variant = 1, .reference = 0, .factor = 2, .factor_error = NAN};
     const struct variant_delta none = {.variant = 1, .reference = 0, .factor = NAN};
     const struct variant_delta self = {.variant = 0, .reference = 0, .factor = 1};
-    (void)state;
     assert_int_equal(standing_of(cell_with(STATUS_HANG), &d), STANDING_NOT_OK);
     assert_int_equal(standing_of(cell_with(STATUS_OK), &none), STANDING_NONE);
     assert_int_equal(standing_of(cell_with(STATUS_OK), &self), STANDING_REFERENCE);
 }
 
-static void rows_are_ordered_by_context_then_by_plan(void **state)
+TEST(rows_are_ordered_by_context_then_by_plan)
 {
     struct cell cells[] = {{.variant = 0, .context = 512},
                            {.variant = 0, .context = 256},
@@ -184,18 +176,16 @@ static void rows_are_ordered_by_context_then_by_plan(void **state)
     const struct run_data run = {.cells = cells, .n_cells = COUNT(cells)};
     static const size_t expected[] = {1, 3, 0, 2};
     size_t *order = cells_by_context(&run);
-    (void)state;
     assert_memory_equal(order, expected, sizeof expected);
     free(order);
 }
 
-static void only_steps_beyond_the_tolerance_are_flagged(void **state)
+TEST(only_steps_beyond_the_tolerance_are_flagged)
 {
     const struct scaling_row within = {.step = 4.3, .step_expected = 4, .step_low = 4.3},
                              beyond = {.step = 4.5, .step_expected = 4, .step_low = 4.5},
                              spread = {.step = 4.5, .step_expected = 4, .step_low = 3.9},
                              first = {.step = NAN, .step_expected = NAN, .step_low = NAN};
-    (void)state;
     assert_int_equal(scaling_flag_of(&within), SCALING_NONE);
     assert_int_equal(scaling_flag_of(&beyond), SCALING_ABOVE);
     assert_int_equal(scaling_flag_of(&spread), SCALING_UNSURE);
@@ -222,28 +212,9 @@ static enum scaling_flag flag_of(const double at_2048[2], const double at_4096[2
     return flag;
 }
 
-static void a_step_that_the_spread_explains_is_inconclusive(void **state)
+TEST(a_step_that_the_spread_explains_is_inconclusive)
 {
-    (void)state;
     assert_int_equal(flag_of((double[]){0.99, 1.01}, (double[]){4.95, 5.05}), SCALING_ABOVE);
     assert_int_equal(flag_of((double[]){0.80, 1.20}, (double[]){4.60, 5.40}), SCALING_UNSURE);
     assert_int_equal(flag_of((double[]){0.80, 1.20}, (double[]){3.90, 4.10}), SCALING_NONE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cell_within_the_threshold_is_the_same),
-        cmocka_unit_test(the_error_of_few_values_widens_the_threshold),
-        cmocka_unit_test(variants_in_two_states_seldom_seem_to_differ),
-        cmocka_unit_test(equal_variants_seldom_seem_to_differ),
-        cmocka_unit_test(a_single_value_varies_as_the_other_side_does),
-        cmocka_unit_test(a_table_and_compare_within_agree),
-        cmocka_unit_test(within_a_run_nothing_was_before),
-        cmocka_unit_test(a_cell_that_is_not_ok_has_no_speed),
-        cmocka_unit_test(rows_are_ordered_by_context_then_by_plan),
-        cmocka_unit_test(only_steps_beyond_the_tolerance_are_flagged),
-        cmocka_unit_test(a_step_that_the_spread_explains_is_inconclusive),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

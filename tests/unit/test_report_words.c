@@ -57,11 +57,10 @@ static void store_import(struct store *s, enum metric m)
     must_store(s, &d);
 }
 
-static void tests_without_a_result_count(void **state)
+TEST(tests_without_a_result_count)
 {
     struct store s = open_store("stopped.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     d.info.status = RUN_CANCELLED;
     draft_shot(&d, "v3", 4096, 1, 1);
@@ -77,10 +76,9 @@ static void tests_without_a_result_count(void **state)
     store_close(&s);
 }
 
-static void a_run_without_prefill_is_titled_by_what_it_measured(void **state)
+TEST(a_run_without_prefill_is_titled_by_what_it_measured)
 {
     struct store s = open_store("kernel_only.db");
-    (void)state;
     store_import(&s, METRIC_KERNEL_MS);
     char *text = render(&s, REPORT_PREFILL, REPORT_EN);
     holds(text, "# demo: benchmark on `192.0.2.10`");
@@ -95,10 +93,9 @@ static void a_run_without_prefill_is_titled_by_what_it_measured(void **state)
     store_close(&s);
 }
 
-static void whole_commands_are_read_in_seconds(void **state)
+TEST(whole_commands_are_read_in_seconds)
 {
     struct store s = open_store("wall_only.db");
-    (void)state;
     store_import(&s, METRIC_WALL_S);
     char *text = render(&s, REPORT_PREFILL, REPORT_ES);
     holds(text, "# demo: prueba de rendimiento en `192.0.2.10`");
@@ -109,11 +106,10 @@ static void whole_commands_are_read_in_seconds(void **state)
     store_close(&s);
 }
 
-static void what_ended_alike_is_one_line(void **state)
+TEST(what_ended_alike_is_one_line)
 {
     struct store s = open_store("alike.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     draft_shot(&d, "baseline", 256, 1, 1);
     for (int context = 256; context <= 2048; context *= 2) {
@@ -150,11 +146,10 @@ static void store_shape(struct draft *d, const char *kernel, const char *shape, 
     snprintf(v->shape, sizeof v->shape, "%s", shape);
 }
 
-static void a_kernel_is_one_line_for_all_its_shapes(void **state)
+TEST(a_kernel_is_one_line_for_all_its_shapes)
 {
     struct store s = open_store("shapes.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     const char *const shapes[] = {"b1h1", "b4h1", "b8h16"};
     for (size_t i = 0; i < COUNT(shapes); i++) {
@@ -201,10 +196,9 @@ static void store_serial(struct store *s, int night, int layers)
     must_store(s, &d);
 }
 
-static void a_run_of_kernels_alone_has_their_sections_and_its_finding_first(void **state)
+TEST(a_run_of_kernels_alone_has_their_sections_and_its_finding_first)
 {
     struct store s = open_store("serial.db");
-    (void)state;
     store_serial(&s, 1, 0);
     char *text = render(&s, REPORT_PREFILL, REPORT_EN);
     holds(text, "# demo: kernel benchmark on `192.0.2.10`");
@@ -220,10 +214,9 @@ static void a_run_of_kernels_alone_has_their_sections_and_its_finding_first(void
     store_close(&s);
 }
 
-static void a_model_around_the_kernels_processes_a_prompt(void **state)
+TEST(a_model_around_the_kernels_processes_a_prompt)
 {
     struct store s = open_store("model.db");
-    (void)state;
     store_serial(&s, 1, 32);
     char *text = render(&s, REPORT_PREFILL, REPORT_EN);
     holds(text, "# demo: prefill benchmark on `192.0.2.10`");
@@ -233,13 +226,12 @@ static void a_model_around_the_kernels_processes_a_prompt(void **state)
     store_close(&s);
 }
 
-static void kernels_are_compared_in_milliseconds_too(void **state)
+TEST(kernels_are_compared_in_milliseconds_too)
 {
     struct store s = open_store("kernel_nights.db");
     struct report_request req = report_defaults();
     struct err err = {0};
     struct buf out;
-    (void)state;
     store_serial(&s, 1, 0);
     store_serial(&s, 2, 0);
     req.store = &s;
@@ -255,11 +247,10 @@ static void kernels_are_compared_in_milliseconds_too(void **state)
     store_close(&s);
 }
 
-static void a_later_variant_is_set_against_the_one_before_it(void **state)
+TEST(a_later_variant_is_set_against_the_one_before_it)
 {
     struct store s = open_store("later.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     for (int context = 256; context <= 512; context *= 2) {
         draft_shot(&d, "baseline", context, 1, 1);
@@ -273,11 +264,10 @@ static void a_later_variant_is_set_against_the_one_before_it(void **state)
     store_close(&s);
 }
 
-static void many_contexts_are_named_as_a_range(void **state)
+TEST(many_contexts_are_named_as_a_range)
 {
     struct store s = open_store("many.db");
     struct draft d;
-    (void)state;
     draft_night(&d, 1);
     for (int i = 1; i <= 40; i++)
         draft_shot(&d, "baseline", i * 128, 1, i);
@@ -289,14 +279,13 @@ static void many_contexts_are_named_as_a_range(void **state)
     store_close(&s);
 }
 
-static void a_picture_says_when_it_does_not_show_all(void **state)
+TEST(a_picture_says_when_it_does_not_show_all)
 {
     struct store s = open_store("crowd.db");
     struct report_request req = report_defaults();
     struct draft d;
     struct err err = {0};
     struct buf out;
-    (void)state;
     draft_night(&d, 1);
     for (int i = 0; i < 20; i++) {
         char name[16];
@@ -317,20 +306,4 @@ static void a_picture_says_when_it_does_not_show_all(void **state)
     store_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tests_without_a_result_count),
-        cmocka_unit_test(a_run_without_prefill_is_titled_by_what_it_measured),
-        cmocka_unit_test(whole_commands_are_read_in_seconds),
-        cmocka_unit_test(what_ended_alike_is_one_line),
-        cmocka_unit_test(a_kernel_is_one_line_for_all_its_shapes),
-        cmocka_unit_test(a_run_of_kernels_alone_has_their_sections_and_its_finding_first),
-        cmocka_unit_test(a_model_around_the_kernels_processes_a_prompt),
-        cmocka_unit_test(kernels_are_compared_in_milliseconds_too),
-        cmocka_unit_test(a_later_variant_is_set_against_the_one_before_it),
-        cmocka_unit_test(a_picture_says_when_it_does_not_show_all),
-        cmocka_unit_test(many_contexts_are_named_as_a_range),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -3,9 +3,8 @@
 
 #include "harness/session/restarts.h"
 
-static void what_finishes_nothing_is_given_up(void **state)
+TEST(what_finishes_nothing_is_given_up)
 {
-    (void)state;
     struct restarts r = {0};
     for (int i = 0; i < RESTARTS_IDLE_MAX; i++)
         assert_true(restarts_allow(&r, 1000.0 * i));
@@ -14,9 +13,8 @@ static void what_finishes_nothing_is_given_up(void **state)
     assert_true(restarts_allow(&r, 1e6));
 }
 
-static void what_gets_on_may_die_now_and_then(void **state)
+TEST(what_gets_on_may_die_now_and_then)
 {
-    (void)state;
     struct restarts r = {0};
     const double pause_s = 1.0 + (double)RESTARTS_WINDOW_S / RESTARTS_WINDOW_MAX;
     for (int i = 0; i < 1000; i++) {
@@ -25,9 +23,8 @@ static void what_gets_on_may_die_now_and_then(void **state)
     }
 }
 
-static void what_dies_all_the_time_is_given_up_although_it_gets_on(void **state)
+TEST(what_dies_all_the_time_is_given_up_although_it_gets_on)
 {
-    (void)state;
     struct restarts r = {0};
     for (int i = 0; i < RESTARTS_WINDOW_MAX; i++) {
         assert_true(restarts_allow(&r, i));
@@ -36,14 +33,4 @@ static void what_dies_all_the_time_is_given_up_although_it_gets_on(void **state)
     assert_false(restarts_allow(&r, RESTARTS_WINDOW_S - 1));
     assert_true(restarts_allow(&r, RESTARTS_WINDOW_S + 1));
     assert_false(restarts_allow(&r, RESTARTS_WINDOW_S));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_finishes_nothing_is_given_up),
-        cmocka_unit_test(what_gets_on_may_die_now_and_then),
-        cmocka_unit_test(what_dies_all_the_time_is_given_up_although_it_gets_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,9 +76,8 @@ static int64_t tests_with_samples(void)
     return n;
 }
 
-static void samples_of_older_runs_are_removed(void **state)
+TEST(samples_of_older_runs_are_removed)
 {
-    (void)state;
     struct err err = {0};
     struct seen seen = {.stop_at = 30};
     const struct retention_watch watch = {&stop, watch_runs, &seen};
@@ -149,9 +148,8 @@ static void prune_and_be_killed(useconds_t after)
 }
 
 /* Whenever it is killed, a bundle is whole or gone, and the next call removes what is left of it. */
-static void a_killed_removal_is_completed(void **state)
+TEST(a_killed_removal_is_completed)
 {
-    (void)state;
     struct err err = {0};
     for (int i = 0; i < 12; i++) {
         make_files(0);
@@ -166,11 +164,4 @@ static void a_killed_removal_is_completed(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_of_older_runs_are_removed),
-        cmocka_unit_test(a_killed_removal_is_completed),
-    };
-    return cmocka_run_group_tests(tests, set_up, scratch_remove);
-}
+GROUP(set_up, scratch_remove);

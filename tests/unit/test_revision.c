@@ -99,9 +99,8 @@ static void assert_files(json_t *r, const char *const *want)
     json_decref(r);
 }
 
-static void a_commit_is_described_with_its_history(void **state)
+TEST(a_commit_is_described_with_its_history)
 {
-    (void)state;
     make_repository("plain");
     commit("plain", "a.c", "1", "first");
     commit("plain", "a.c", "2", "second *bold* \033[31mred");
@@ -122,9 +121,8 @@ static void a_commit_is_described_with_its_history(void **state)
     assert_files(r, (const char *const[]){NULL});
 }
 
-static void a_merge_has_both_parents(void **state)
+TEST(a_merge_has_both_parents)
 {
-    (void)state;
     make_repository("merge");
     commit("merge", "a", "1", "first");
     git("merge", "checkout", "-q", "-b", "side");
@@ -139,9 +137,8 @@ static void a_merge_has_both_parents(void **state)
     json_decref(r);
 }
 
-static void only_files_that_are_sent_make_it_dirty(void **state)
+TEST(only_files_that_are_sent_make_it_dirty)
 {
-    (void)state;
     make_repository("dirty");
     put("dirty/.gitignore", "*.o\n");
     put("dirty/other/b.c", "1");
@@ -163,9 +160,8 @@ static void only_files_that_are_sent_make_it_dirty(void **state)
                  (const char *const[]){"a.c", NULL});
 }
 
-static void a_detached_head_has_no_branch(void **state)
+TEST(a_detached_head_has_no_branch)
 {
-    (void)state;
     make_repository("detached");
     commit("detached", "a", "1", "first");
     git("detached", "checkout", "-q", "--detach");
@@ -175,9 +171,8 @@ static void a_detached_head_has_no_branch(void **state)
     json_decref(r);
 }
 
-static void nothing_is_said_without_a_commit_of_the_folder(void **state)
+TEST(nothing_is_said_without_a_commit_of_the_folder)
 {
-    (void)state;
     put("none/a", "1");
     assert_null(describe("none"));
     make_repository("empty");
@@ -189,9 +184,8 @@ static void nothing_is_said_without_a_commit_of_the_folder(void **state)
     assert_null(describe("outer/scratch"));
 }
 
-static void a_shallow_clone_hides_where_it_was_cut(void **state)
+TEST(a_shallow_clone_hides_where_it_was_cut)
 {
-    (void)state;
     char url[FS_PATH_MAX];
     make_repository("deep");
     commit("deep", "a", "1", "first");
@@ -210,9 +204,8 @@ static void a_shallow_clone_hides_where_it_was_cut(void **state)
     json_decref(r);
 }
 
-static void a_submodule_is_a_repository_of_its_own(void **state)
+TEST(a_submodule_is_a_repository_of_its_own)
 {
-    (void)state;
     make_repository("library");
     commit("library", "lib.c", "1", "the library");
     make_repository("user");
@@ -226,9 +219,8 @@ static void a_submodule_is_a_repository_of_its_own(void **state)
     assert_files(describe("user"), (const char *const[]){"lib", NULL});
 }
 
-static void a_repository_that_git_refuses_is_an_error(void **state)
+TEST(a_repository_that_git_refuses_is_an_error)
 {
-    (void)state;
     struct err err = {0};
     json_t *r;
     make_repository("foreign");
@@ -240,9 +232,8 @@ static void a_repository_that_git_refuses_is_an_error(void **state)
     assert_null(r);
 }
 
-static void another_repository_in_the_environment_does_not_count(void **state)
+TEST(another_repository_in_the_environment_does_not_count)
 {
-    (void)state;
     make_repository("mine");
     commit("mine", "a", "1", "mine");
     make_repository("hook");
@@ -254,9 +245,8 @@ static void another_repository_in_the_environment_does_not_count(void **state)
     json_decref(r);
 }
 
-static void a_git_that_hangs_is_left_after_a_while(void **state)
+TEST(a_git_that_hangs_is_left_after_a_while)
 {
-    (void)state;
     struct err err = {0};
     char path[FS_PATH_MAX];
     const char *before = getenv("PATH");
@@ -276,9 +266,8 @@ static void a_git_that_hangs_is_left_after_a_while(void **state)
     assert_true(clock_mono_s() - began < 100);
 }
 
-static void a_long_history_is_cut(void **state)
+TEST(a_long_history_is_cut)
 {
-    (void)state;
     char id[80], date[32];
     make_repository("long");
     commit("long", "a", "1", "first");
@@ -303,9 +292,8 @@ static void a_long_history_is_cut(void **state)
     json_decref(r);
 }
 
-static void a_named_commit_is_clean_and_on_no_branch(void **state)
+TEST(a_named_commit_is_clean_and_on_no_branch)
 {
-    (void)state;
     struct err err = {0};
     json_t *r;
     char id[80];
@@ -322,21 +310,4 @@ static void a_named_commit_is_clean_and_on_no_branch(void **state)
     assert_files(r, (const char *const[]){NULL});
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_commit_is_described_with_its_history),
-        cmocka_unit_test(a_merge_has_both_parents),
-        cmocka_unit_test(only_files_that_are_sent_make_it_dirty),
-        cmocka_unit_test(a_detached_head_has_no_branch),
-        cmocka_unit_test(nothing_is_said_without_a_commit_of_the_folder),
-        cmocka_unit_test(a_shallow_clone_hides_where_it_was_cut),
-        cmocka_unit_test(a_submodule_is_a_repository_of_its_own),
-        cmocka_unit_test(a_repository_that_git_refuses_is_an_error),
-        cmocka_unit_test(another_repository_in_the_environment_does_not_count),
-        cmocka_unit_test(a_git_that_hangs_is_left_after_a_while),
-        cmocka_unit_test(a_long_history_is_cut),
-        cmocka_unit_test(a_named_commit_is_clean_and_on_no_branch),
-    };
-    return cmocka_run_group_tests_name("revision", tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -18,9 +18,8 @@ static int shell(const char *script, struct run *run, struct run_result *res, st
     return run_program(run, res, err);
 }
 
-static void output_and_exit_code_arrive(void **state)
+TEST(output_and_exit_code_arrive)
 {
-    (void)state;
     AUTO(buf_release) struct buf out = {.max = 100};
     struct err err = {0};
     struct run_result res;
@@ -35,9 +34,8 @@ static void output_and_exit_code_arrive(void **state)
     assert_err(run_expect_success(&res, "sh", &err), &err, ERR_STORAGE, "sh failed with exit code 3: oops");
 }
 
-static void a_megabyte_goes_both_ways(void **state)
+TEST(a_megabyte_goes_both_ways)
 {
-    (void)state;
     enum { SIZE = 3 << 20 };
     struct buf in, out;
     struct err err = {0};
@@ -54,9 +52,8 @@ static void a_megabyte_goes_both_ways(void **state)
     buf_release(&out);
 }
 
-static void input_that_nobody_reads_is_dropped(void **state)
+TEST(input_that_nobody_reads_is_dropped)
 {
-    (void)state;
     struct err err = {0};
     struct run_result res;
     char *big = calloc(1, 4 << 20);
@@ -66,9 +63,8 @@ static void input_that_nobody_reads_is_dropped(void **state)
     free(big);
 }
 
-static void environment_and_folder_are_the_callers(void **state)
+TEST(environment_and_folder_are_the_callers)
 {
-    (void)state;
     AUTO(strvec_release) struct strvec env = {0};
     AUTO(buf_release) struct buf out = {.max = 200};
     struct err err = {0};
@@ -80,9 +76,8 @@ static void environment_and_folder_are_the_callers(void **state)
     assert_string_equal(buf_str(&out), "two words,,/usr\n");
 }
 
-static void a_program_that_is_missing_ends_with_127(void **state)
+TEST(a_program_that_is_missing_ends_with_127)
 {
-    (void)state;
     static const char *const argv[] = {"/nonexistent/program", "x", NULL};
     struct err err = {0};
     struct run_result res;
@@ -91,9 +86,8 @@ static void a_program_that_is_missing_ends_with_127(void **state)
     assert_non_null(strstr(res.stderr_text, "/nonexistent/program: No such file"));
 }
 
-static void no_words_are_no_program(void **state)
+TEST(no_words_are_no_program)
 {
-    (void)state;
     struct strvec argv = {0};
     struct err err = {0};
     struct run_result res;
@@ -120,9 +114,8 @@ static bool is_gone(int pid)
     return state == 'Z';
 }
 
-static void a_deadline_ends_the_whole_group(void **state)
+TEST(a_deadline_ends_the_whole_group)
 {
-    (void)state;
     struct err err = {0};
     struct run_result res;
     AUTO(buf_release) struct buf out = {.max = 100};
@@ -133,9 +126,8 @@ static void a_deadline_ends_the_whole_group(void **state)
     assert_true(is_gone((int)strtol(buf_str(&out), NULL, 10)));
 }
 
-static void term_comes_before_kill(void **state)
+TEST(term_comes_before_kill)
 {
-    (void)state;
     struct err err = {0};
     struct run_result res;
     AUTO(buf_release) struct buf out = {.max = 100};
@@ -152,9 +144,8 @@ static void term_comes_before_kill(void **state)
     unlink(path);
 }
 
-static void silence_and_the_users_flag_end_it(void **state)
+TEST(silence_and_the_users_flag_end_it)
 {
-    (void)state;
     static const volatile sig_atomic_t stop_now = 1;
     struct err err = {0};
     struct run_result res;
@@ -165,9 +156,8 @@ static void silence_and_the_users_flag_end_it(void **state)
     assert_int_equal(res.stop, RUN_INTERRUPT);
 }
 
-static void too_much_output_ends_it(void **state)
+TEST(too_much_output_ends_it)
 {
-    (void)state;
     static const char *const argv[] = {"yes", NULL};
     struct err err = {0};
     struct run_result res;
@@ -176,9 +166,8 @@ static void too_much_output_ends_it(void **state)
     assert_int_equal(res.stop, RUN_FAULT);
 }
 
-static void a_signal_has_a_name(void **state)
+TEST(a_signal_has_a_name)
 {
-    (void)state;
     struct err err = {0};
     struct run_result res;
     struct run run = {0};
@@ -187,9 +176,8 @@ static void a_signal_has_a_name(void **state)
     assert_string_equal(res.signal, "KILL");
 }
 
-static void the_end_of_stderr_is_kept(void **state)
+TEST(the_end_of_stderr_is_kept)
 {
-    (void)state;
     struct err err = {0};
     struct run_result res;
     struct run run = {0};
@@ -203,33 +191,12 @@ static void count(void *arg)
     ++*(int *)arg;
 }
 
-static void the_caller_is_asked_while_nothing_moves(void **state)
+TEST(the_caller_is_asked_while_nothing_moves)
 {
-    (void)state;
     int asked = 0;
     struct err err = {0};
     struct run_result res;
     struct run run = {.on_wait = count, .on_wait_arg = &asked};
     assert_int_equal(shell("sleep 1", &run, &res, &err), 0);
     assert_true(asked >= 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(output_and_exit_code_arrive),
-        cmocka_unit_test(a_megabyte_goes_both_ways),
-        cmocka_unit_test(input_that_nobody_reads_is_dropped),
-        cmocka_unit_test(environment_and_folder_are_the_callers),
-        cmocka_unit_test(a_program_that_is_missing_ends_with_127),
-        cmocka_unit_test(no_words_are_no_program),
-        cmocka_unit_test(a_deadline_ends_the_whole_group),
-        cmocka_unit_test(term_comes_before_kill),
-        cmocka_unit_test(silence_and_the_users_flag_end_it),
-        cmocka_unit_test(too_much_output_ends_it),
-        cmocka_unit_test(a_signal_has_a_name),
-        cmocka_unit_test(the_caller_is_asked_while_nothing_moves),
-        cmocka_unit_test(the_end_of_stderr_is_kept),
-    };
-    return cmocka_run_group_tests_name("run", tests, NULL, NULL);
 }

@@ -41,19 +41,17 @@ static void refuses(struct run_log_query q, const char *why)
         fail_msg("\"%s\" lacks \"%s\"", err.msg, why);
 }
 
-static void a_test_is_named_by_variant_context_and_repetition(void **state)
+TEST(a_test_is_named_by_variant_context_and_repetition)
 {
-    (void)state;
     finds((struct run_log_query){.variant = "v3", .context = "4096", .repetition = "1"},
           "v3/ctx_4096_run1/run.log");
     finds((struct run_log_query){.variant = "v4", .context = "4096"}, "v4/ctx_4096_run1/run.log");
 }
 
-static void the_repetition_that_was_not_ok_comes_first(void **state)
+TEST(the_repetition_that_was_not_ok_comes_first)
 {
     struct run_log_choice choice;
     struct err err = {0};
-    (void)state;
     assert_ok(choose((struct run_log_query){.variant = "v3", .context = "4096"}, &choice, &err), &err);
     assert_string_equal(choice.path, "v3/ctx_4096_run2/run.log");
     assert_int_equal(choice.repetition, 2);
@@ -62,34 +60,30 @@ static void the_repetition_that_was_not_ok_comes_first(void **state)
           "v3/ctx_4096_run2/diag.txt");
 }
 
-static void the_only_context_need_not_be_named(void **state)
+TEST(the_only_context_need_not_be_named)
 {
-    (void)state;
     finds((struct run_log_query){.variant = "v4"}, "v4/ctx_4096_run1/run.log");
     refuses((struct run_log_query){.variant = "v3"}, "name the context: there are 4096, 8192");
 }
 
-static void a_log_that_grows_is_found_under_its_other_name(void **state)
+TEST(a_log_that_grows_is_found_under_its_other_name)
 {
     struct run_log_choice choice;
     struct err err = {0};
-    (void)state;
     assert_ok(choose((struct run_log_query){.variant = "v3", .context = "8192"}, &choice, &err), &err);
     assert_string_equal(choice.path, "v3/ctx_8192_run1/.run.log.part");
     assert_true(choice.growing);
 }
 
-static void builds_and_gates_belong_to_a_variant(void **state)
+TEST(builds_and_gates_belong_to_a_variant)
 {
-    (void)state;
     finds((struct run_log_query){.log = RUN_LOG_BUILD, .variant = "v3"}, "v3/build.log");
     finds((struct run_log_query){.log = RUN_LOG_GATE, .variant = "v4"}, "v4/gate.log");
     refuses((struct run_log_query){.log = RUN_LOG_BUILD, .variant = "v4"}, "v4 has no build.log");
 }
 
-static void what_is_missing_is_answered_with_what_there_is(void **state)
+TEST(what_is_missing_is_answered_with_what_there_is)
 {
-    (void)state;
     refuses((struct run_log_query){.variant = "v5", .context = "4096"},
             "no log of variant v5; there are: v3, v4");
     refuses((struct run_log_query){.variant = "v3", .context = "16"},
@@ -100,13 +94,12 @@ static void what_is_missing_is_answered_with_what_there_is(void **state)
             "written for tests that are not OK");
 }
 
-static void only_logs_of_a_folder_are_listed(void **state)
+TEST(only_logs_of_a_folder_are_listed)
 {
     struct strvec paths = {0};
     struct err err = {0};
     struct buf text;
     const struct run_place place = {.bundle = in_scratch("bundle")};
-    (void)state;
     assert_ok(fs_mkdir_p(in_scratch("bundle/v1/ctx_0_run1"), 0700, &err), &err);
     assert_ok(fs_write_file(in_scratch("bundle/v1/ctx_0_run1/run.log"), "one\ntwo\n", 8, 0600, &err), &err);
     assert_ok(fs_write_file(in_scratch("bundle/v1/ctx_0_run1/perf.json"), "{}", 2, 0600, &err), &err);
@@ -121,16 +114,4 @@ static void only_logs_of_a_folder_are_listed(void **state)
     strvec_release(&paths);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_test_is_named_by_variant_context_and_repetition),
-        cmocka_unit_test(the_repetition_that_was_not_ok_comes_first),
-        cmocka_unit_test(the_only_context_need_not_be_named),
-        cmocka_unit_test(a_log_that_grows_is_found_under_its_other_name),
-        cmocka_unit_test(builds_and_gates_belong_to_a_variant),
-        cmocka_unit_test(what_is_missing_is_answered_with_what_there_is),
-        cmocka_unit_test(only_logs_of_a_folder_are_listed),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -65,9 +65,8 @@ static void assert_finds(const char *word, const char *run_id)
     assert_string_equal(r.run_id, run_id);
 }
 
-static void every_field_comes_back(void **state)
+TEST_BETWEEN(every_field_comes_back, clear, NULL)
 {
-    (void)state;
     struct runrec found, saved = record(MIDDLE);
     struct err err = {0};
     for (int s = 0; s < RUNREC_STATE_COUNT; s++) {
@@ -108,9 +107,8 @@ static struct runrec_request request(void)
 }
 
 /* The request is kept only until the node has the run. */
-static void request_comes_back_while_a_run_is_starting(void **state)
+TEST_BETWEEN(request_comes_back_while_a_run_is_starting, clear, NULL)
 {
-    (void)state;
     struct runrec found, saved = record(MIDDLE);
     struct err err = {0};
     const struct runrec_request o = saved.request = request();
@@ -133,9 +131,8 @@ static void request_comes_back_while_a_run_is_starting(void **state)
     assert_false(found.request.known);
 }
 
-static void removed_is_gone(void **state)
+TEST_BETWEEN(removed_is_gone, three_runs, NULL)
 {
-    (void)state;
     struct err err = {0};
     struct runrec found, r = record(MIDDLE);
     assert_ok(runrec_remove(&r, db, &err), &err);
@@ -144,9 +141,8 @@ static void removed_is_gone(void **state)
     assert_ok(runrec_remove(&r, db, &err), &err);
 }
 
-static void found_by_id_prefix_and_latest(void **state)
+TEST_BETWEEN(found_by_id_prefix_and_latest, three_runs, NULL)
 {
-    (void)state;
     assert_finds(EARLY, EARLY);
     assert_finds("202601", EARLY);
     assert_finds("20260214T031500Z-b", MIDDLE);
@@ -155,9 +151,8 @@ static void found_by_id_prefix_and_latest(void **state)
 }
 
 /* Two runs began in one second: as text, the older one's id would come last. */
-static void latest_is_the_newer_of_one_second(void **state)
+TEST_BETWEEN(latest_is_the_newer_of_one_second, three_runs, NULL)
 {
-    (void)state;
     struct err err = {0};
     bool found;
     struct runrec r, older = record("20270101T000000Z-mixed-10000000"),
@@ -170,9 +165,8 @@ static void latest_is_the_newer_of_one_second(void **state)
     assert_string_equal(r.run_id, newer.run_id);
 }
 
-static void ambiguous_or_unknown_words_are_refused(void **state)
+TEST_BETWEEN(ambiguous_or_unknown_words_are_refused, three_runs, NULL)
 {
-    (void)state;
     struct runrec r;
     struct err err = {0};
     assert_err(runrec_find(&r, db, "2026", &err), &err, ERR_INPUT, "\"2026\" means 3 runs");
@@ -184,9 +178,8 @@ static void ambiguous_or_unknown_words_are_refused(void **state)
     assert_err(runrec_find(&r, db, "/etc", &err), &err, ERR_INPUT, "no run");
 }
 
-static void a_ticket_means_its_newest_sweep(void **state)
+TEST_BETWEEN(a_ticket_means_its_newest_sweep, three_runs, NULL)
 {
-    (void)state;
     struct err err = {0};
     struct runrec r = record("20270101T000000Z-b3_90-cccccc"),
                   other = record("20270202T000000Z-other-dddddd");
@@ -202,9 +195,8 @@ static void a_ticket_means_its_newest_sweep(void **state)
 }
 
 /* `kernsweep cancel "$RUN"` with RUN unset must not mean the only run there is. */
-static void empty_word_means_no_run(void **state)
+TEST_BETWEEN(empty_word_means_no_run, three_runs, NULL)
 {
-    (void)state;
     struct runrec r;
     struct err err = {0};
     assert_err(runrec_find(&r, db, "", &err), &err, ERR_INPUT, "no run or ticket \"\"");
@@ -213,9 +205,8 @@ static void empty_word_means_no_run(void **state)
     assert_err(runrec_find(&r, db, "", &err), &err, ERR_INPUT, "no run or ticket \"\"");
 }
 
-static void whole_id_wins_over_a_longer_one(void **state)
+TEST_BETWEEN(whole_id_wins_over_a_longer_one, three_runs, NULL)
 {
-    (void)state;
     save(EARLY "-again");
     assert_finds(EARLY, EARLY);
     save("20250101");
@@ -223,9 +214,8 @@ static void whole_id_wins_over_a_longer_one(void **state)
     assert_finds("20250101", "20250101");
 }
 
-static void found_by_its_bundle(void **state)
+TEST_BETWEEN(found_by_its_bundle, three_runs, NULL)
 {
-    (void)state;
     struct err err = {0};
     assert_ok(fs_mkdir_p(in_scratch("bundle-" MIDDLE), 0700, &err), &err);
     assert_ok(fs_mkdir_p(in_scratch("other"), 0700, &err), &err);
@@ -242,18 +232,16 @@ static void found_by_its_bundle(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
-static void without_records_every_word_is_refused(void **state)
+TEST_BETWEEN(without_records_every_word_is_refused, clear, NULL)
 {
-    (void)state;
     struct runrec r;
     struct err err = {0};
     assert_err(runrec_find(&r, db, "latest", &err), &err, ERR_INPUT, "no run or ticket \"latest\"");
     assert_err(runrec_find(&r, "/nonexistent/results.db", "x", &err), &err, ERR_INPUT, "no run");
 }
 
-static void store_in_the_current_folder(void **state)
+TEST_BETWEEN(store_in_the_current_folder, clear, NULL)
 {
-    (void)state;
     struct err err = {0};
     struct runrec r = record(EARLY);
     assert_ok(fs_mkdir_p(in_scratch("here"), 0700, &err), &err);
@@ -278,9 +266,8 @@ static int stop(const struct runrec *r, void *arg, struct err *err)
     return err_set(err, ERR_INPUT, "enough");
 }
 
-static void each_goes_from_oldest_to_latest(void **state)
+TEST_BETWEEN(each_goes_from_oldest_to_latest, three_runs, NULL)
 {
-    (void)state;
     struct err err = {0};
     struct buf seen;
     buf_init(&seen, 1000);
@@ -303,9 +290,8 @@ static int note_and_remove_latest(const struct runrec *r, void *arg, struct err 
 }
 
 /* The commands of several nodes run at the same time. */
-static void a_record_that_goes_meanwhile_is_left_out(void **state)
+TEST_BETWEEN(a_record_that_goes_meanwhile_is_left_out, three_runs, NULL)
 {
-    (void)state;
     struct err err = {0};
     struct buf seen;
     buf_init(&seen, 1000);
@@ -319,9 +305,8 @@ static void a_record_that_goes_meanwhile_is_left_out(void **state)
     "\"ticket\":\"t\",\"baseline\":\"\",\"source_dir\":\"\",\"purpose\":\"sweep\","
 #define NUMBERS "\"threshold\":0.05,\"connect_timeout_s\":10,\"patience_s\":60"
 
-static void broken_record_is_named(void **state)
+TEST_BETWEEN(broken_record_is_named, clear, NULL)
 {
-    (void)state;
     static const struct {
         const char *text, *place;
     } table[] = {
@@ -346,9 +331,8 @@ static void broken_record_is_named(void **state)
 }
 
 /* A run id may come from a node, and becomes a file name here. */
-static void run_id_must_be_a_name(void **state)
+TEST_BETWEEN(run_id_must_be_a_name, clear, NULL)
 {
-    (void)state;
     static const char *const ids[] = {"", "../x", "a/b", "..", "a b", ".x"};
     for (size_t i = 0; i < COUNT(ids); i++) {
         struct err err = {0};
@@ -358,18 +342,16 @@ static void run_id_must_be_a_name(void **state)
     assert_false(fs_exists(in_scratch("store/x.json")) || fs_exists(in_scratch("store/runs")));
 }
 
-static void path_that_json_cannot_hold_is_said(void **state)
+TEST_BETWEEN(path_that_json_cannot_hold_is_said, clear, NULL)
 {
-    (void)state;
     struct err err = {0};
     struct runrec r = record(EARLY);
     snprintf(r.bundle, sizeof r.bundle, "/a\xff");
     assert_err(runrec_save(&r, db, &err), &err, ERR_INPUT, "UTF-8");
 }
 
-static void unwritable_store_is_a_storage_error(void **state)
+TEST_BETWEEN(unwritable_store_is_a_storage_error, clear, NULL)
 {
-    (void)state;
     struct err err = {0};
     struct runrec r = record(EARLY);
     put("a-file", "");
@@ -377,9 +359,8 @@ static void unwritable_store_is_a_storage_error(void **state)
 }
 
 /* A confirm run was started after it. */
-static void latest_is_the_newest_sweep(void **state)
+TEST_BETWEEN(latest_is_the_newest_sweep, three_runs, NULL)
 {
-    (void)state;
     struct err err = {0};
     struct runrec found, r = record("20270101T000000Z-b3_90-cccccc");
     r.purpose = PURPOSE_CONFIRM;
@@ -389,28 +370,4 @@ static void latest_is_the_newest_sweep(void **state)
     assert_finds("latest", LATE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(every_field_comes_back, clear),
-        cmocka_unit_test_setup(request_comes_back_while_a_run_is_starting, clear),
-        cmocka_unit_test_setup(removed_is_gone, three_runs),
-        cmocka_unit_test_setup(found_by_id_prefix_and_latest, three_runs),
-        cmocka_unit_test_setup(latest_is_the_newer_of_one_second, three_runs),
-        cmocka_unit_test_setup(latest_is_the_newest_sweep, three_runs),
-        cmocka_unit_test_setup(ambiguous_or_unknown_words_are_refused, three_runs),
-        cmocka_unit_test_setup(a_ticket_means_its_newest_sweep, three_runs),
-        cmocka_unit_test_setup(empty_word_means_no_run, three_runs),
-        cmocka_unit_test_setup(whole_id_wins_over_a_longer_one, three_runs),
-        cmocka_unit_test_setup(found_by_its_bundle, three_runs),
-        cmocka_unit_test_setup(without_records_every_word_is_refused, clear),
-        cmocka_unit_test_setup(store_in_the_current_folder, clear),
-        cmocka_unit_test_setup(each_goes_from_oldest_to_latest, three_runs),
-        cmocka_unit_test_setup(a_record_that_goes_meanwhile_is_left_out, three_runs),
-        cmocka_unit_test_setup(broken_record_is_named, clear),
-        cmocka_unit_test_setup(run_id_must_be_a_name, clear),
-        cmocka_unit_test_setup(path_that_json_cannot_hold_is_said, clear),
-        cmocka_unit_test_setup(unwritable_store_is_a_storage_error, clear),
-    };
-    return cmocka_run_group_tests(tests, set_up, scratch_remove);
-}
+GROUP(set_up, scratch_remove);

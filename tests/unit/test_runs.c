@@ -24,9 +24,8 @@ static int64_t must_find(struct store *s, const char *word)
     return key;
 }
 
-static void latest_is_the_newest_sweep_that_counts(void **state)
+TEST(latest_is_the_newest_sweep_that_counts)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("latest.db");
     struct err err = {0};
     int64_t key;
@@ -45,9 +44,8 @@ static void latest_is_the_newest_sweep_that_counts(void **state)
     assert_err(runs_unreject(&s, second, &err), &err, ERR_INPUT, "not rejected");
 }
 
-static void runs_are_listed_by_purpose(void **state)
+TEST(runs_are_listed_by_purpose)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("purposes.db");
     struct err err = {0};
     struct run_list list;
@@ -60,9 +58,8 @@ static void runs_are_listed_by_purpose(void **state)
     run_list_release(&list);
 }
 
-static void a_rejected_run_is_kept_and_never_compared(void **state)
+TEST(a_rejected_run_is_kept_and_never_compared)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("rejected.db");
     struct err err = {0};
     struct against a;
@@ -84,9 +81,8 @@ static void a_rejected_run_is_kept_and_never_compared(void **state)
     run_data_release(&next);
 }
 
-static void a_baseline_keeps_a_run_to_compare_with(void **state)
+TEST(a_baseline_keeps_a_run_to_compare_with)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("held.db");
     struct err err = {0};
     struct baseline b;
@@ -109,9 +105,8 @@ static void a_baseline_keeps_a_run_to_compare_with(void **state)
 }
 
 /* A partial run that continued is stored again under the same key. */
-static void a_rejection_survives_the_rest_of_the_run(void **state)
+TEST(a_rejection_survives_the_rest_of_the_run)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("continued.db");
     struct err err = {0};
     make_bundle("rest_part", "run-rest");
@@ -143,9 +138,8 @@ static enum run_purpose purpose_of(struct store *s, const char *dir)
     return p;
 }
 
-static void a_bundle_tells_its_purpose(void **state)
+TEST(a_bundle_tells_its_purpose)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("told.db");
     assert_int_equal(purpose_of(&s, make_bundle("plain", "plain")), PURPOSE_SWEEP);
     assert_int_equal(purpose_of(&s, with_job_key("by_key", "purpose", "bisect")), PURPOSE_BISECT);
@@ -154,9 +148,8 @@ static void a_bundle_tells_its_purpose(void **state)
 }
 
 /* Searches and causes name runs by their row. */
-static void the_row_of_a_removed_run_stays_its_own(void **state)
+TEST(the_row_of_a_removed_run_stays_its_own)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("rows.db");
     struct err err = {0};
     int64_t first = store_run(&s, 0, PURPOSE_SWEEP), removed[2];
@@ -176,16 +169,4 @@ static void the_row_of_a_removed_run_stays_its_own(void **state)
     assert_true(store_run(&s, 4, PURPOSE_SWEEP) > other);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(latest_is_the_newest_sweep_that_counts),
-        cmocka_unit_test(runs_are_listed_by_purpose),
-        cmocka_unit_test(a_rejected_run_is_kept_and_never_compared),
-        cmocka_unit_test(a_baseline_keeps_a_run_to_compare_with),
-        cmocka_unit_test(the_row_of_a_removed_run_stays_its_own),
-        cmocka_unit_test(a_rejection_survives_the_rest_of_the_run),
-        cmocka_unit_test(a_bundle_tells_its_purpose),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -19,11 +19,10 @@ static json_t *row_of(const struct sample *s)
     return row;
 }
 
-static void a_row_has_what_was_measured(void **state)
+TEST(a_row_has_what_was_measured)
 {
     struct sample s;
     AUTO(buf_release) struct buf text = {.max = 4096};
-    (void)state;
     sample_clear(&s, 12.34567);
     s.value[SAMPLE_VRAM_USED] = 205822885888.0;
     s.value[SAMPLE_POWER] = 750;
@@ -46,11 +45,10 @@ static void a_row_has_what_was_measured(void **state)
 }
 
 /* Numbers of every size, and what no sensor should say. */
-static void every_number_comes_back(void **state)
+TEST(every_number_comes_back)
 {
     static const double values[] = {
         0, 0.01, 0.1, 0.99, 1, 9.5, 10, 99.99, 100, 1e6, -40.25, -0.5, 1e9, 123456.78, 999999999999.99, 9e14};
-    (void)state;
     for (size_t i = 0; i < COUNT(values); i++) {
         struct sample s;
         sample_clear(&s, fabs(values[i]));
@@ -70,13 +68,4 @@ static void every_number_comes_back(void **state)
         assert_int_equal(json_object_size(row), 1);
         json_decref(row);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_has_what_was_measured),
-        cmocka_unit_test(every_number_comes_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

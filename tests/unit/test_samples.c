@@ -29,9 +29,8 @@ static size_t round_trip(const struct samples *t)
     return packed.len;
 }
 
-static void odd_values_survive(void **state)
+TEST(odd_values_survive)
 {
-    (void)state;
     const double values[] = {0,   -0.0,     1.5,    -3,          1e300, 5e-324, 0.1,  NAN,
                              NAN, 12345678, 0x1p52, 281474976.5, -1e9,  1e15,   1e16, 2};
     struct err err = {0};
@@ -76,9 +75,8 @@ static void make_samples(struct samples *t, size_t n)
     }
 }
 
-static void a_sample_takes_few_bytes(void **state)
+TEST(a_sample_takes_few_bytes)
 {
-    (void)state;
     struct samples t;
     make_samples(&t, 20000);
     double each = (double)round_trip(&t) / 20000;
@@ -87,9 +85,8 @@ static void a_sample_takes_few_bytes(void **state)
     samples_release(&t);
 }
 
-static void damage_is_an_error_and_nothing_worse(void **state)
+TEST(damage_is_an_error_and_nothing_worse)
 {
-    (void)state;
     struct err err = {0};
     AUTO(buf_release) struct buf packed = {.max = SIZE_MAX / 2};
     struct samples t, back;
@@ -117,9 +114,8 @@ static int parse(const char *text, struct samples *out, int *skipped, struct err
     return samples_parse(text, strlen(text), "samples.jsonl", out, skipped, err);
 }
 
-static void lines_become_samples(void **state)
+TEST(lines_become_samples)
 {
-    (void)state;
     struct err err = {0};
     struct samples t;
     int skipped;
@@ -140,9 +136,8 @@ static void lines_become_samples(void **state)
 
 /* Each line once behind one that names its columns, as it is read mostly, and once alone, as jansson reads
  * it. */
-static void the_quick_way_reads_what_the_parser_reads(void **state)
+TEST(the_quick_way_reads_what_the_parser_reads)
 {
-    (void)state;
     static const char *const lines[] = {
         "{\"a\":1,\"b\":2}",
         "{\"b\":2,\"a\":1}",
@@ -194,9 +189,8 @@ static void the_quick_way_reads_what_the_parser_reads(void **state)
     }
 }
 
-static void limits_on_lines_and_columns_hold(void **state)
+TEST(limits_on_lines_and_columns_hold)
 {
-    (void)state;
     struct err err = {0};
     struct samples t;
     int skipped;
@@ -214,15 +208,4 @@ static void limits_on_lines_and_columns_hold(void **state)
     samples_release(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(odd_values_survive),
-        cmocka_unit_test(a_sample_takes_few_bytes),
-        cmocka_unit_test(damage_is_an_error_and_nothing_worse),
-        cmocka_unit_test(lines_become_samples),
-        cmocka_unit_test(the_quick_way_reads_what_the_parser_reads),
-        cmocka_unit_test(limits_on_lines_and_columns_hold),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

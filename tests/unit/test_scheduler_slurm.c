@@ -66,9 +66,8 @@ static int submit(const struct scheduler *how, int64_t *job, bool *reachable, st
     "--signal=B:TERM@30\n--chdir=/\n--job-name=kernsweep-run\n--comment=3\n"
 #define SCRIPT "--output=/w/%a.%A.log\n/w/job.sh\n/w/executor\n/w\nrun\n3\n"
 
-static void asks_for_no_more_than_the_plan(void **state)
+TEST(asks_for_no_more_than_the_plan)
 {
-    (void)state;
     int64_t job;
     bool reachable;
     struct err err;
@@ -78,9 +77,8 @@ static void asks_for_no_more_than_the_plan(void **state)
     assert_file("words", FIXED "--array=1-4\n--time=2\n" SCRIPT);
 }
 
-static void asks_for_all_that_the_plan_says(void **state)
+TEST(asks_for_all_that_the_plan_says)
 {
-    (void)state;
     int64_t job;
     bool reachable;
     struct err err;
@@ -101,9 +99,8 @@ static void asks_for_all_that_the_plan_says(void **state)
                 "--constraint=mi300x&nvme\n--mem=64G\n--cpus-per-task=12\n--exclusive\n--time=2\n" SCRIPT);
 }
 
-static void finds_the_job_among_warnings(void **state)
+TEST(finds_the_job_among_warnings)
 {
-    (void)state;
     int64_t job;
     bool reachable;
     struct err err;
@@ -117,9 +114,8 @@ static void finds_the_job_among_warnings(void **state)
     assert_err(submit(&nothing, &job, &reachable, &err), &err, ERR_NODE, "sbatch");
 }
 
-static void a_refusal_is_no_silence(void **state)
+TEST(a_refusal_is_no_silence)
 {
-    (void)state;
     static const char *const silent[] = {"Unable to contact slurm controller (connect failure)",
                                          "Socket timed out on send/recv operation", "Connection refused",
                                          "Slurm backup controller in standby mode"};
@@ -142,9 +138,8 @@ static void a_refusal_is_no_silence(void **state)
     assert_err(submit(&nothing, &job, &reachable, &err), &err, ERR_NODE, "sbatch", "is Slurm installed");
 }
 
-static void what_slurm_says_is_one_printable_line(void **state)
+TEST(what_slurm_says_is_one_printable_line)
 {
-    (void)state;
     int64_t job;
     bool reachable;
     struct err err;
@@ -153,9 +148,8 @@ static void what_slurm_says_is_one_printable_line(void **state)
     assert_null(strchr(err.msg, '\033'));
 }
 
-static void reads_the_queue(void **state)
+TEST(reads_the_queue)
 {
-    (void)state;
     struct task_list q;
     bool reachable;
     struct err err = {0};
@@ -198,9 +192,8 @@ static void reads_the_queue(void **state)
     assert_null(q.item);
 }
 
-static void cancels_many_in_several_calls(void **state)
+TEST(cancels_many_in_several_calls)
 {
-    (void)state;
     int64_t jobs[300];
     bool reachable;
     struct err err = {0};
@@ -218,9 +211,8 @@ static void cancels_many_in_several_calls(void **state)
     assert_false(reachable);
 }
 
-static void tells_states_apart(void **state)
+TEST(tells_states_apart)
 {
-    (void)state;
     static const struct {
         const char *word;
         enum task_state state;
@@ -256,9 +248,8 @@ static void tells_states_apart(void **state)
     assert_false(task_state_is_final(TASK_UNSEEN));
 }
 
-static void a_log_folder_must_not_hold_its_placeholders(void **state)
+TEST(a_log_folder_must_not_hold_its_placeholders)
 {
-    (void)state;
     struct array_request request = request_for(&nothing);
     int64_t job;
     bool reachable;
@@ -267,9 +258,8 @@ static void a_log_folder_must_not_hold_its_placeholders(void **state)
     assert_err(scheduler_slurm.submit(&loop, &request, &job, &reachable, &err), &err, ERR_INPUT, "/w/100%");
 }
 
-static void a_task_knows_itself_by_its_environment(void **state)
+TEST(a_task_knows_itself_by_its_environment)
 {
-    (void)state;
     struct task_identity task = {.host = ""};
     struct err err = {0};
     unsetenv("SLURM_JOB_ID");
@@ -291,29 +281,12 @@ static void a_task_knows_itself_by_its_environment(void **state)
     unsetenv("SLURM_JOB_ID");
 }
 
-static void a_plan_without_a_scheduler_has_the_node_itself(void **state)
+TEST(a_plan_without_a_scheduler_has_the_node_itself)
 {
-    (void)state;
     const struct scheduler none = {.on = false};
     assert_ptr_equal(scheduler_for(&nothing), &scheduler_slurm);
     assert_ptr_equal(scheduler_for(&none), &scheduler_local);
     assert_true(scheduler_local.submit == NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(asks_for_no_more_than_the_plan),
-        cmocka_unit_test(asks_for_all_that_the_plan_says),
-        cmocka_unit_test(finds_the_job_among_warnings),
-        cmocka_unit_test(a_refusal_is_no_silence),
-        cmocka_unit_test(what_slurm_says_is_one_printable_line),
-        cmocka_unit_test(reads_the_queue),
-        cmocka_unit_test(cancels_many_in_several_calls),
-        cmocka_unit_test(tells_states_apart),
-        cmocka_unit_test(a_log_folder_must_not_hold_its_placeholders),
-        cmocka_unit_test(a_task_knows_itself_by_its_environment),
-        cmocka_unit_test(a_plan_without_a_scheduler_has_the_node_itself),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+GROUP(setup, teardown);

@@ -4,24 +4,15 @@
 #include "common/base/fs.h"
 #include "common/base/sha256.h"
 
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "tests/unit/support.h"
 
-#include <cmocka.h>
+#include <fcntl.h>
+#include <sys/resource.h>
 
 static char dir[64] = "/tmp/kernsweep-seal-XXXXXX";
 static char why[SEAL_REASON_MAX];
 
-static void put(const char *name, const char *text)
+static void put_in_dir(const char *name, const char *text)
 {
     char path[FS_PATH_MAX], parent[FS_PATH_MAX];
     assert_int_equal(fs_join(path, NULL, dir, name), 0);
@@ -55,9 +46,9 @@ static int make(void **state)
     snprintf(dir + strlen(dir) - 6, 7, "XXXXXX");
     if (!mkdtemp(dir))
         return -1;
-    put("prog", "#!/bin/sh\n");
-    put("lib/name with blanks", "x");
-    put(" first", "x");
+    put_in_dir("prog", "#!/bin/sh\n");
+    put_in_dir("lib/name with blanks", "x");
+    put_in_dir(" first", "x");
     return seal_write(dir, seal(), ".mark", &err);
 }
 
@@ -67,33 +58,29 @@ static int clean(void **state)
     return fs_remove_tree(dir, NULL);
 }
 
-static void an_untouched_folder_is_intact(void **state)
+TEST_BETWEEN(an_untouched_folder_is_intact, make, clean)
 {
-    (void)state;
     assert_int_equal(look(), 1);
     assert_string_equal(why, "");
 }
 
-static void files_that_are_added_do_not_matter(void **state)
+TEST_BETWEEN(files_that_are_added_do_not_matter, make, clean)
 {
-    (void)state;
-    put("lib/cache", "x");
+    put_in_dir("lib/cache", "x");
     assert_int_equal(look(), 1);
 }
 
-static void a_changed_file_is_named(void **state)
+TEST_BETWEEN(a_changed_file_is_named, make, clean)
 {
-    (void)state;
-    put("lib/name with blanks", "y"); /* of the same size */
+    put_in_dir("lib/name with blanks", "y"); /* of the same size */
     assert_int_equal(look(), 0);
     assert_string_equal(why, "lib/name with blanks has changed");
 }
 
-static void a_change_that_hides_behind_old_times_is_named(void **state)
+TEST_BETWEEN(a_change_that_hides_behind_old_times_is_named, make, clean)
 {
     char path[FS_PATH_MAX];
     struct stat st;
-    (void)state;
     assert_int_equal(fs_join(path, NULL, dir, "prog"), 0);
     assert_int_equal(stat(path, &st), 0);
     int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -105,10 +92,9 @@ static void a_change_that_hides_behind_old_times_is_named(void **state)
     assert_string_equal(why, "prog has changed");
 }
 
-static void other_times_of_the_same_contents_do_not_matter(void **state)
+TEST_BETWEEN(other_times_of_the_same_contents_do_not_matter, make, clean)
 {
     char path[FS_PATH_MAX], second[FS_PATH_MAX];
-    (void)state;
     assert_int_equal(fs_join(path, NULL, dir, "prog"), 0);
     assert_int_equal(fs_join(second, NULL, dir, "second name"), 0);
     assert_int_equal(link(path, second), 0);
@@ -117,20 +103,19 @@ static void other_times_of_the_same_contents_do_not_matter(void **state)
     assert_int_equal(look(), 1);
 }
 
-static void in_a_whole_folder_what_is_added_is_named(void **state)
+TEST_BETWEEN(in_a_whole_folder_what_is_added_is_named, make, clean)
 {
     static const char *const names[] = {"a first", "lib/a", "lib/z", "prog2", "z/last"};
-    (void)state;
-    put(".mark", ""); /* the seal lies elsewhere */
+    put_in_dir(".mark", ""); /* the seal lies elsewhere */
     char path[FS_PATH_MAX], at[FS_PATH_MAX];
     struct err err = {0};
     snprintf(path, sizeof path, "%.4000s.seal", dir);
     assert_int_equal(seal_write(dir, path, NULL, &err), 0);
-    put("lib/__pycache__/x.pyc", "x");
+    put_in_dir("lib/__pycache__/x.pyc", "x");
     assert_int_equal(seal_check(dir, path, SEAL_WHOLE, why, &err), 1);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char want[64];
-        put(names[i], "x");
+        put_in_dir(names[i], "x");
         snprintf(want, sizeof want, "%s was added", names[i]);
         assert_int_equal(seal_check(dir, path, SEAL_WHOLE, why, &err), 0);
         assert_string_equal(why, want);
@@ -141,14 +126,13 @@ static void in_a_whole_folder_what_is_added_is_named(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void a_seal_of_an_older_executor_is_none(void **state)
+TEST_BETWEEN(a_seal_of_an_older_executor_is_none, make, clean)
 {
     static const char list[] = "10 1.000000000 prog\n";
     char hex[SHA256_HEX_LEN + 1], text[256];
-    (void)state;
     sha256_of(list, strlen(list), hex);
     snprintf(text, sizeof text, "%ssha256 %s\n", list, hex);
-    put(".mark", text);
+    put_in_dir(".mark", text);
     assert_int_equal(look(), 0);
     assert_string_equal(why, "");
 }
@@ -167,9 +151,8 @@ static int seal_anew(void)
     return seal_write(dir, seal(), ".mark", &err);
 }
 
-static void a_link_that_leads_elsewhere_is_named(void **state)
+TEST_BETWEEN(a_link_that_leads_elsewhere_is_named, make, clean)
 {
-    (void)state;
     put_link("prog", "link");
     put_link("nowhere", "lib/dangling");
     assert_int_equal(seal_anew(), 0);
@@ -187,17 +170,16 @@ static void a_link_that_leads_elsewhere_is_named(void **state)
     assert_string_equal(why, "link has changed");
 }
 
-static void links_are_not_files(void **state)
+TEST_BETWEEN(links_are_not_files, make, clean)
 {
     char path[FS_PATH_MAX], moved[FS_PATH_MAX];
-    (void)state;
     put_link("prog", "link");
     assert_int_equal(seal_anew(), 0);
     assert_int_equal(fs_join(path, NULL, dir, "link"), 0);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(look(), 0);
     assert_string_equal(why, "link is gone");
-    put("link", "#!/bin/sh\n");
+    put_in_dir("link", "#!/bin/sh\n");
     assert_int_equal(look(), 0);
     assert_string_equal(why, "link has changed");
     put_link("prog", "link");
@@ -210,11 +192,10 @@ static void links_are_not_files(void **state)
 }
 
 /* Its times of change are also those of the links that others make. */
-static void a_file_outside_that_a_link_leads_to_counts(void **state)
+TEST_BETWEEN(a_file_outside_that_a_link_leads_to_counts, make, clean)
 {
     char target[FS_PATH_MAX], second[FS_PATH_MAX];
     struct err err = {0};
-    (void)state;
     snprintf(target, sizeof target, "%.4000s.outside", dir);
     snprintf(second, sizeof second, "%.4000s.second", dir);
     assert_int_equal(fs_write_file(target, "one", 3, 0600, &err), 0);
@@ -230,32 +211,29 @@ static void a_file_outside_that_a_link_leads_to_counts(void **state)
     assert_int_equal(unlink(second), 0);
 }
 
-static void a_file_that_is_gone_is_named(void **state)
+TEST_BETWEEN(a_file_that_is_gone_is_named, make, clean)
 {
     char path[FS_PATH_MAX];
-    (void)state;
     assert_int_equal(fs_join(path, NULL, dir, "prog"), 0);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(look(), 0);
     assert_string_equal(why, "prog is gone");
 }
 
-static void a_folder_without_a_seal_has_no_reason(void **state)
+TEST_BETWEEN(a_folder_without_a_seal_has_no_reason, make, clean)
 {
     char path[FS_PATH_MAX];
-    (void)state;
     assert_int_equal(fs_join(path, NULL, dir, ".mark"), 0);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(look(), 0);
     assert_string_equal(why, "");
 }
 
-static void a_damaged_seal_is_none(void **state)
+TEST_BETWEEN(a_damaged_seal_is_none, make, clean)
 {
     static const char *const texts[] = {"", "sha256 ", "1 2 prog\nsha256 0000\n"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        put(".mark", texts[i]);
+        put_in_dir(".mark", texts[i]);
         assert_int_equal(look(), 0);
         assert_string_equal(why, "the seal is damaged");
     }
@@ -285,11 +263,10 @@ static int look_with(int room)
     return rc;
 }
 
-static void what_cannot_be_read_for_now_has_not_changed(void **state)
+TEST_BETWEEN(what_cannot_be_read_for_now_has_not_changed, make, clean)
 {
     static const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
     char path[FS_PATH_MAX];
-    (void)state;
     assert_int_equal(fs_join(path, NULL, dir, "lib/name with blanks"), 0);
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0); /* so that it is read */
     assert_int_equal(look_with(0), -1);                       /* the seal */
@@ -298,27 +275,6 @@ static void what_cannot_be_read_for_now_has_not_changed(void **state)
     assert_int_equal(look_with(2), -1); /* the file */
     assert_string_equal(why, "lib/name with blanks could not be read (Too many open files)");
     assert_int_equal(look_with(3), 1);
-    put("prog", "other");
+    put_in_dir("prog", "other");
     assert_int_equal(look_with(2), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_untouched_folder_is_intact, make, clean),
-        cmocka_unit_test_setup_teardown(what_cannot_be_read_for_now_has_not_changed, make, clean),
-        cmocka_unit_test_setup_teardown(files_that_are_added_do_not_matter, make, clean),
-        cmocka_unit_test_setup_teardown(a_changed_file_is_named, make, clean),
-        cmocka_unit_test_setup_teardown(a_file_that_is_gone_is_named, make, clean),
-        cmocka_unit_test_setup_teardown(a_change_that_hides_behind_old_times_is_named, make, clean),
-        cmocka_unit_test_setup_teardown(other_times_of_the_same_contents_do_not_matter, make, clean),
-        cmocka_unit_test_setup_teardown(in_a_whole_folder_what_is_added_is_named, make, clean),
-        cmocka_unit_test_setup_teardown(a_seal_of_an_older_executor_is_none, make, clean),
-        cmocka_unit_test_setup_teardown(a_link_that_leads_elsewhere_is_named, make, clean),
-        cmocka_unit_test_setup_teardown(links_are_not_files, make, clean),
-        cmocka_unit_test_setup_teardown(a_file_outside_that_a_link_leads_to_counts, make, clean),
-        cmocka_unit_test_setup_teardown(a_folder_without_a_seal_has_no_reason, make, clean),
-        cmocka_unit_test_setup_teardown(a_damaged_seal_is_none, make, clean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,43 +2,32 @@
 #include "harness/session/turns.h"
 #include "tests/unit/support.h"
 
-static void two_builds_are_needed(void **state)
+TEST(two_builds_are_needed)
 {
     struct turns_request r = {.plan = "plan.json"};
     struct err err = {0};
-    (void)state;
     assert_err(turns_use_trees(&r, "abc", "", &err), &err, ERR_NODE, "no two builds");
     assert_ok(turns_use_trees(&r, "", "", &err), &err);
     assert_ok(turns_use_trees(&r, "abc", "def", &err), &err);
     assert_string_equal(r.base.sha256, "abc");
 }
 
-static void a_plan_that_is_gone_is_an_input_error(void **state)
+TEST(a_plan_that_is_gone_is_an_input_error)
 {
     const struct turns_request r = {.plan = in_scratch("gone.json")};
     const struct suspect_list none = {0};
     struct turns_made runs = {0};
     struct err err = {0};
-    (void)state;
     assert_err(turns_measure(&r, &none, NULL, &runs, &err), &err, ERR_INPUT, "gone.json");
 }
 
-static void rounds_have_an_end(void **state)
+TEST(rounds_have_an_end)
 {
     const struct turns_request r = {.plan = "plan.json"};
     const struct suspect_list none = {0};
     struct turns_made runs = {.count = TURNS_RUNS_MAX};
     struct err err = {0};
-    (void)state;
     assert_err(turns_measure(&r, &none, NULL, &runs, &err), &err, ERR_INTERNAL, "10 rounds");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_builds_are_needed),
-        cmocka_unit_test(rounds_have_an_end),
-        cmocka_unit_test(a_plan_that_is_gone_is_an_input_error),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -70,11 +70,10 @@ static void interrupt(int number)
     interrupted = 1;
 }
 
-static void an_interruption_ends_children_that_ignore_it(void **state)
+TEST(an_interruption_ends_children_that_ignore_it)
 {
     struct shared *shared = share();
     struct several_end ends[NODES];
-    (void)state;
     signal(SIGUSR1, interrupt);
     assert_int_equal(run_nodes(ignores_the_end, shared, ends), 0);
     for (size_t i = 0; i < NODES; i++) {
@@ -96,11 +95,10 @@ static int stays(void *arg, size_t index, struct relay *r)
     stay();
 }
 
-static void a_child_that_is_done_but_stays_is_killed(void **state)
+TEST(a_child_that_is_done_but_stays_is_killed)
 {
     struct shared *shared = share();
     struct several_end ends[NODES];
-    (void)state;
     assert_int_equal(run_nodes(stays, shared, ends), 0);
     assert_int_equal(ends[0].code, EXIT_LOCAL);
     assert_non_null(strstr(ends[0].failure, "killed by signal 9"));
@@ -108,13 +106,4 @@ static void a_child_that_is_done_but_stays_is_killed(void **state)
     assert_int_equal(ends[1].code, 1);
     assert_int_equal(ends[2].code, 2);
     munmap(shared, sizeof *shared);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_interruption_ends_children_that_ignore_it),
-        cmocka_unit_test(a_child_that_is_done_but_stays_is_killed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,8 @@ static const struct {
 
 static const char million_a[] = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0";
 
-static void hashes_match_the_standard_vectors(void **state)
+TEST(hashes_match_the_standard_vectors)
 {
-    (void)state;
     char hex[SHA256_HEX_LEN + 1];
     for (size_t i = 0; i < COUNT(vectors); i++) {
         sha256_of(vectors[i].text, strlen(vectors[i].text), hex);
@@ -24,9 +23,8 @@ static void hashes_match_the_standard_vectors(void **state)
     }
 }
 
-static void pieces_make_the_same_hash(void **state)
+TEST(pieces_make_the_same_hash)
 {
-    (void)state;
     char hex[SHA256_HEX_LEN + 1], piece[257];
     memset(piece, 'a', sizeof piece);
     struct sha256 h;
@@ -40,9 +38,8 @@ static void pieces_make_the_same_hash(void **state)
     assert_string_equal(hex, million_a);
 }
 
-static void file_is_hashed_within_its_maximum(void **state)
+TEST(file_is_hashed_within_its_maximum)
 {
-    (void)state;
     struct err err = {0};
     char hex[SHA256_HEX_LEN + 1] = "untouched";
     size_t size = 7;
@@ -60,9 +57,8 @@ static void file_is_hashed_within_its_maximum(void **state)
     assert_string_equal(hex, vectors[0].hex);
 }
 
-static void only_regular_files(void **state)
+TEST(only_regular_files)
 {
-    (void)state;
     struct err err = {0};
     char hex[SHA256_HEX_LEN + 1];
     put("target", "x");
@@ -74,9 +70,8 @@ static void only_regular_files(void **state)
     assert_err(sha256_of_file(in_scratch("none"), 9, hex, NULL, &err), &err, ERR_STORAGE, "No such file");
 }
 
-static void hex_is_64_lower_case_digits(void **state)
+TEST(hex_is_64_lower_case_digits)
 {
-    (void)state;
     char hex[SHA256_HEX_LEN + 2];
     sha256_of("", 0, hex);
     assert_true(sha256_is_hex(hex));
@@ -93,14 +88,4 @@ static void hex_is_64_lower_case_digits(void **state)
     assert_false(sha256_is_hex(""));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hashes_match_the_standard_vectors),
-        cmocka_unit_test(pieces_make_the_same_hash),
-        cmocka_unit_test(only_regular_files),
-        cmocka_unit_test(file_is_hashed_within_its_maximum),
-        cmocka_unit_test(hex_is_64_lower_case_digits),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -53,9 +53,8 @@ static void release(struct spool *s)
     free(s);
 }
 
-static void what_fits_stays_in_memory(void **state)
+TEST(what_fits_stays_in_memory)
 {
-    (void)state;
     struct spool *s = must_open();
     uint64_t at = 0;
     for (int i = 0; i < 100; i++) {
@@ -66,9 +65,8 @@ static void what_fits_stays_in_memory(void **state)
     release(s);
 }
 
-static void what_does_not_fit_goes_through_the_file(void **state)
+TEST(what_does_not_fit_goes_through_the_file)
 {
-    (void)state;
     struct spool *s = must_open();
     must_add(s, SPOOL_MEMORY - 10);
     assert_false(s->spilled);
@@ -89,9 +87,8 @@ static void what_does_not_fit_goes_through_the_file(void **state)
     release(s);
 }
 
-static void the_tail_is_kept(void **state)
+TEST(the_tail_is_kept)
 {
-    (void)state;
     struct spool *s = must_open();
     for (size_t i = 0; i < 700; i++)
         must_add(s, i % 5);
@@ -115,9 +112,8 @@ static void *take_all(void *arg)
     return n == 0 && at == MANY ? arg : NULL;
 }
 
-static void two_threads_agree(void **state)
+TEST(two_threads_agree)
 {
-    (void)state;
     struct spool *s = must_open();
     pthread_t thread;
     void *all = NULL;
@@ -130,9 +126,8 @@ static void two_threads_agree(void **state)
     release(s);
 }
 
-static void who_is_abandoned_is_told(void **state)
+TEST(who_is_abandoned_is_told)
 {
-    (void)state;
     struct spool *s = must_open();
     const void *data;
     must_add(s, 10);
@@ -142,14 +137,4 @@ static void who_is_abandoned_is_told(void **state)
     release(s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_fits_stays_in_memory),
-        cmocka_unit_test(what_does_not_fit_goes_through_the_file),
-        cmocka_unit_test(the_tail_is_kept),
-        cmocka_unit_test(two_threads_agree),
-        cmocka_unit_test(who_is_abandoned_is_told),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

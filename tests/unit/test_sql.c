@@ -3,9 +3,8 @@
 
 #include "results/store/sql.h"
 
-static void values_are_bound_and_read_by_name_in_any_order(void **state)
+TEST(values_are_bound_and_read_by_name_in_any_order)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("sql.db");
     struct err err = {0};
     char text[16];
@@ -31,9 +30,8 @@ static void close_after_misuse(struct store *s)
     store_close(s);
 }
 
-static void a_parameter_without_a_value_is_an_internal_error(void **state)
+TEST(a_parameter_without_a_value_is_an_internal_error)
 {
-    (void)state;
     struct store s = open_store("sql.db");
     struct err err = {0};
     struct sql_stmt *stmt =
@@ -44,9 +42,8 @@ static void a_parameter_without_a_value_is_an_internal_error(void **state)
     close_after_misuse(&s);
 }
 
-static void values_of_a_kept_statement_do_not_outlive_its_use(void **state)
+TEST(values_of_a_kept_statement_do_not_outlive_its_use)
 {
-    (void)state;
     struct store s = open_store("sql.db");
     struct err err = {0};
     const char *text = "SELECT id FROM run WHERE run_id = :run";
@@ -58,9 +55,8 @@ static void values_of_a_kept_statement_do_not_outlive_its_use(void **state)
     close_after_misuse(&s);
 }
 
-static void a_parameter_that_the_statement_lacks_is_an_internal_error(void **state)
+TEST(a_parameter_that_the_statement_lacks_is_an_internal_error)
 {
-    (void)state;
     struct store s = open_store("sql.db");
     struct err err = {0};
     struct sql_stmt *stmt = sql_prepare(&s, "SELECT 1 AS one", &err);
@@ -70,9 +66,8 @@ static void a_parameter_that_the_statement_lacks_is_an_internal_error(void **sta
     close_after_misuse(&s);
 }
 
-static void a_column_that_the_statement_lacks_is_an_internal_error_of_the_next_call(void **state)
+TEST(a_column_that_the_statement_lacks_is_an_internal_error_of_the_next_call)
 {
-    (void)state;
     struct store s = open_store("sql.db");
     struct err err = {0};
     struct sql_stmt *stmt = sql_prepare(&s, "SELECT 1 AS one", &err);
@@ -86,14 +81,4 @@ static void a_column_that_the_statement_lacks_is_an_internal_error_of_the_next_c
     close_after_misuse(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_bound_and_read_by_name_in_any_order),
-        cmocka_unit_test(a_parameter_without_a_value_is_an_internal_error),
-        cmocka_unit_test(values_of_a_kept_statement_do_not_outlive_its_use),
-        cmocka_unit_test(a_parameter_that_the_statement_lacks_is_an_internal_error),
-        cmocka_unit_test(a_column_that_the_statement_lacks_is_an_internal_error_of_the_next_call),
-    };
-    return cmocka_run_group_tests_name("sql", tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

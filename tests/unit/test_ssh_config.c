@@ -32,9 +32,8 @@ static bool has_client(void)
     return spawn_on_path("ssh");
 }
 
-static void a_node_is_split_into_user_host_and_port(void **state)
+TEST(a_node_is_split_into_user_host_and_port)
 {
-    (void)state;
     if (!has_client())
         skip();
     check("node", NULL, "node", 22, "node");
@@ -45,9 +44,8 @@ static void a_node_is_split_into_user_host_and_port(void **state)
     check("a@b@node", "a@b", "node", 22, "node");
 }
 
-static void bad_names_are_input_errors(void **state)
+TEST(bad_names_are_input_errors)
 {
-    (void)state;
     static const char *const bad[] = {
         "",     "-oProxyCommand=x", "a b",   "node:",   "node:0",  "node:65536", "node:x",  "@node",
         "me@",  "-x@node",          "[::1",  "[::1]x",  "a;touch", "$(id)",      "node\nx", "node:22 -v",
@@ -68,9 +66,8 @@ static void write_config(const char *path, const char *text)
     assert_int_equal(fs_write_file(path, text, strlen(text), 0600, &err), 0);
 }
 
-static void aliases_mean_what_ssh_says(void **state)
+TEST(aliases_mean_what_ssh_says)
 {
-    (void)state;
     if (!has_client())
         skip();
     char path[] = "/tmp/ssh_config.XXXXXX";
@@ -113,9 +110,8 @@ static void aliases_mean_what_ssh_says(void **state)
     unlink(path);
 }
 
-static void a_bad_configuration_is_an_input_error(void **state)
+TEST(a_bad_configuration_is_an_input_error)
 {
-    (void)state;
     if (!has_client())
         skip();
     char path[] = "/tmp/ssh_config.XXXXXX";
@@ -132,9 +128,8 @@ static void a_bad_configuration_is_an_input_error(void **state)
     ssh_config_release(&c);
 }
 
-static void without_the_client_there_are_defaults(void **state)
+TEST(without_the_client_there_are_defaults)
 {
-    (void)state;
     const char *before = getenv("PATH");
     assert_non_null(before);
     AUTO_FREE char *path = strdup(before);
@@ -164,46 +159,26 @@ static void check_unserved(const char *wanted, const char *expected)
     assert_string_equal(buf_str(&out), expected);
 }
 
-static void equal_settings_are_served(void **state)
+TEST(equal_settings_are_served)
 {
-    (void)state;
     check_unserved(defaults, "");
     check_unserved("macs m\nciphers a,b\n", "");
     check_unserved("", "");
 }
 
-static void settings_that_config_reads_are_served(void **state)
+TEST(settings_that_config_reads_are_served)
 {
-    (void)state;
     check_unserved("hostname other\nhashknownhosts yes\naddressfamily inet\n", "");
 }
 
-static void other_settings_are_named(void **state)
+TEST(other_settings_are_named)
 {
-    (void)state;
     check_unserved("ciphers a\nmacs m\n", "Ciphers");
     check_unserved("ciphers a,b,c\nipqos none", "Ciphers, IPQoS");
     check_unserved("bindaddress 192.0.2.1\n", "BindAddress");
 }
 
-static void a_name_that_only_begins_alike_is_another(void **state)
+TEST(a_name_that_only_begins_alike_is_another)
 {
-    (void)state;
     check_unserved("ciphersuite x\nmacs2 y\n", "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_node_is_split_into_user_host_and_port),
-        cmocka_unit_test(bad_names_are_input_errors),
-        cmocka_unit_test(aliases_mean_what_ssh_says),
-        cmocka_unit_test(a_bad_configuration_is_an_input_error),
-        cmocka_unit_test(without_the_client_there_are_defaults),
-        cmocka_unit_test(equal_settings_are_served),
-        cmocka_unit_test(settings_that_config_reads_are_served),
-        cmocka_unit_test(other_settings_are_named),
-        cmocka_unit_test(a_name_that_only_begins_alike_is_another),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,8 @@ static size_t lines_for(const char *text, const char *name)
     return n;
 }
 
-static void names_match_as_openssh_has_it(void **state)
+TEST(names_match_as_openssh_has_it)
 {
-    (void)state;
     assert_int_equal(lines_for("node " KEY_A "\n", "node"), 1);
     assert_int_equal(lines_for("NODE " KEY_A "\n", "node"), 1);
     assert_int_equal(lines_for("node,other " KEY_A "\n", "other"), 1);
@@ -48,9 +47,8 @@ static void names_match_as_openssh_has_it(void **state)
     assert_int_equal(lines_for("node " KEY_A "\n", "[node]:2222"), 0);
 }
 
-static void malformed_lines_are_skipped(void **state)
+TEST(malformed_lines_are_skipped)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         "#node " KEY_A,
@@ -90,9 +88,8 @@ static enum known_verdict verdict_on(const char *text, const char *presented, un
     return v;
 }
 
-static void a_key_is_known_changed_revoked_or_unknown(void **state)
+TEST(a_key_is_known_changed_revoked_or_unknown)
 {
-    (void)state;
     unsigned line;
     assert_int_equal(verdict_on("other " KEY_A "\n", "node " KEY_A, &line), KNOWN_UNKNOWN);
     assert_int_equal(verdict_on("node " KEY_A "\n", "node " KEY_A, &line), KNOWN_MATCH);
@@ -109,9 +106,8 @@ static void a_key_is_known_changed_revoked_or_unknown(void **state)
     assert_int_equal(verdict_on("@cert-authority * " KEY_A "\n", "node " KEY_A, &line), KNOWN_UNKNOWN);
 }
 
-static void types_are_listed_once(void **state)
+TEST(types_are_listed_once)
 {
-    (void)state;
     struct known_hosts kh = parse("node " KEY_A "\n@revoked node " KEY_EC "\nnode " KEY_B "\n", "node");
     AUTO(buf_release) struct buf types = {.max = 1000};
     known_hosts_types(&kh, &types);
@@ -119,9 +115,8 @@ static void types_are_listed_once(void **state)
     known_hosts_release(&kh);
 }
 
-static void a_hashed_name_is_found_again(void **state)
+TEST(a_hashed_name_is_found_again)
 {
-    (void)state;
     struct err err = {0};
     char name[80], text[400];
     assert_int_equal(known_hosts_hash_name("[node]:2222", name, &err), 0);
@@ -145,9 +140,8 @@ static size_t keygen_finds(const char *file, const char *name)
     return n;
 }
 
-static void agrees_with_ssh_keygen(void **state)
+TEST(agrees_with_ssh_keygen)
 {
-    (void)state;
     static const char *const names[] = {"node",          "[node]:2222", "a.example.org",
                                         "b.example.org", "10.0.0.7",    "zzz"};
     static const char text[] = "node,10.0.0.7 " KEY_A "\n"
@@ -179,9 +173,8 @@ static void agrees_with_ssh_keygen(void **state)
     unlink(file);
 }
 
-static void missing_files_hold_nothing(void **state)
+TEST(missing_files_hold_nothing)
 {
-    (void)state;
     struct err err = {0};
     struct known_hosts kh;
     char *files[] = {(char[]){"/nonexistent/known_hosts"}, (char[]){"/dev/null"}, NULL};
@@ -189,9 +182,8 @@ static void missing_files_hold_nothing(void **state)
     assert_int_equal(kh.count, 0);
 }
 
-static void fingerprints_as_ssh_keygen_shows_them(void **state)
+TEST(fingerprints_as_ssh_keygen_shows_them)
 {
-    (void)state;
     struct known_hosts kh = parse("node " KEY_A "\n", "node");
     char text[FINGERPRINT_LEN + 1];
     ssh_fingerprint(kh.keys[0].blob, kh.keys[0].len, text);
@@ -199,9 +191,8 @@ static void fingerprints_as_ssh_keygen_shows_them(void **state)
     known_hosts_release(&kh);
 }
 
-static void malformed_blobs_have_no_type(void **state)
+TEST(malformed_blobs_have_no_type)
 {
-    (void)state;
     char type[KNOWN_KEY_TYPE_MAX];
     assert_null(ssh_blob_type("", 0, type));
     assert_null(ssh_blob_type("\0\0\0", 3, type));
@@ -213,20 +204,4 @@ static void malformed_blobs_have_no_type(void **state)
     assert_null(ssh_blob_type("\0\0\0\3a,b", 7, type));
     assert_null(ssh_blob_type("\0\0\0\3a\nb", 7, type));
     assert_string_equal(ssh_blob_type("\0\0\0\3abc", 7, type), "abc");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_match_as_openssh_has_it),
-        cmocka_unit_test(malformed_lines_are_skipped),
-        cmocka_unit_test(a_key_is_known_changed_revoked_or_unknown),
-        cmocka_unit_test(types_are_listed_once),
-        cmocka_unit_test(a_hashed_name_is_found_again),
-        cmocka_unit_test(agrees_with_ssh_keygen),
-        cmocka_unit_test(missing_files_hold_nothing),
-        cmocka_unit_test(fingerprints_as_ssh_keygen_shows_them),
-        cmocka_unit_test(malformed_blobs_have_no_type),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,40 +71,27 @@ static bool is_there(void)
     return has;
 }
 
-static void a_tree_that_arrives_is_there(void **state)
+TEST_BETWEEN(a_tree_that_arrives_is_there, make, clean)
 {
     struct err err = {0};
-    (void)state;
     assert_ok(staged(archive.len, true, never_s, &err), &err);
     assert_true(is_there());
     assert_int_equal(folders(), 1);
 }
 
-static void half_a_tree_is_refused_and_removed(void **state)
+TEST_BETWEEN(half_a_tree_is_refused_and_removed, make, clean)
 {
     struct err err = {0};
-    (void)state;
     assert_err(staged(archive.len / 2, true, never_s, &err), &err, ERR_INPUT, "arrived with sha256");
     assert_false(is_there());
     assert_int_equal(folders(), 0);
 }
 
 /* A firewall or a power cut ends a connection without a word. */
-static void half_a_tree_is_removed_when_no_more_arrives(void **state)
+TEST_BETWEEN(half_a_tree_is_removed_when_no_more_arrives, make, clean)
 {
     struct err err = {0};
-    (void)state;
     assert_err(staged(archive.len / 2, false, at_once_s, &err), &err, ERR_NODE, "nothing has arrived");
     assert_false(is_there());
     assert_int_equal(folders(), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_tree_that_arrives_is_there, make, clean),
-        cmocka_unit_test_setup_teardown(half_a_tree_is_refused_and_removed, make, clean),
-        cmocka_unit_test_setup_teardown(half_a_tree_is_removed_when_no_more_arrives, make, clean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

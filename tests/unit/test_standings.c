@@ -30,9 +30,8 @@ static struct place_standing *must_compare(const struct run_data *run, enum metr
     return hosts;
 }
 
-static void a_slow_machine_stands_out(void **state)
+TEST(a_slow_machine_stands_out)
 {
-    (void)state;
     struct run_data run = make_run(12, 1.08, 0.005);
     struct place_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
     assert_string_equal(h[1].place, "n2");
@@ -51,9 +50,8 @@ static void a_slow_machine_stands_out(void **state)
     run_data_release(&run);
 }
 
-static void equal_machines_are_alike(void **state)
+TEST(equal_machines_are_alike)
 {
-    (void)state;
     struct run_data run = make_run(12, 1, 0.02);
     struct place_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
     for (int i = 0; i < 3; i++)
@@ -62,9 +60,8 @@ static void equal_machines_are_alike(void **state)
     run_data_release(&run);
 }
 
-static void few_cells_need_a_larger_step(void **state)
+TEST(few_cells_need_a_larger_step)
 {
-    (void)state;
     struct run_data run = make_run(2, 1.04, 0);
     struct place_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
     assert_int_equal(h[1].speed, PLACE_ALIKE);
@@ -78,9 +75,8 @@ static void few_cells_need_a_larger_step(void **state)
     run_data_release(&run);
 }
 
-static void what_ran_alone_cannot_be_judged(void **state)
+TEST(what_ran_alone_cannot_be_judged)
 {
-    (void)state;
     struct draft d;
     draft_night(&d, 1);
     for (int i = 0; i < 4; i++)
@@ -95,9 +91,8 @@ static void what_ran_alone_cannot_be_judged(void **state)
     run_data_release(&run);
 }
 
-static void a_slow_card_stands_out_with_an_interval(void **state)
+TEST(a_slow_card_stands_out_with_an_interval)
 {
-    (void)state;
     const struct compare_options o = compare_defaults();
     struct place_standing *h;
     size_t n;
@@ -128,14 +123,4 @@ static void a_slow_card_stands_out_with_an_interval(void **state)
     run_data_release(&run);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slow_machine_stands_out),
-        cmocka_unit_test(equal_machines_are_alike),
-        cmocka_unit_test(few_cells_need_a_larger_step),
-        cmocka_unit_test(what_ran_alone_cannot_be_judged),
-        cmocka_unit_test(a_slow_card_stands_out_with_an_interval),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -36,10 +36,9 @@ static struct delta verdict_of(struct run_data base, struct run_data now)
     return d;
 }
 
-static void a_stopped_test_is_missing(void **state)
+TEST(a_stopped_test_is_missing)
 {
     static const enum status stopped[] = {STATUS_CANCELLED, STATUS_INTERRUPTED, STATUS_SKIPPED};
-    (void)state;
     for (size_t i = 0; i < COUNT(stopped); i++) {
         struct delta d = verdict_of(one_test(0, STATUS_OK), one_test(1, stopped[i]));
         assert_int_equal(d.verdict, VERDICT_MISSING);
@@ -57,18 +56,16 @@ static void a_stopped_test_is_missing(void **state)
     assert_int_equal(verdict_of(one_test(0, STATUS_HANG), one_test(1, STATUS_OK)).verdict, VERDICT_FIXED);
 }
 
-static void what_is_not_built_is_broken(void **state)
+TEST(what_is_not_built_is_broken)
 {
-    (void)state;
     struct run_data now = one_test(1, STATUS_SKIPPED);
     now.variants[0].status = STATUS_BUILD_FAILED;
     assert_int_equal(verdict_of(one_test(0, STATUS_OK), now).verdict, VERDICT_BROKEN);
 }
 
 /* One repetition crashed and the user stopped the others. */
-static void a_crash_before_the_end_is_broken(void **state)
+TEST(a_crash_before_the_end_is_broken)
 {
-    (void)state;
     struct draft d;
     draft_night(&d, 1);
     draft_shot(&d, "v", CONTEXT, 1, 10)->status = STATUS_CRASH;
@@ -86,9 +83,8 @@ static struct run_data one_warmup(int night, enum status status)
     return run_of_draft(&d);
 }
 
-static void warmups_measure_nothing(void **state)
+TEST(warmups_measure_nothing)
 {
-    (void)state;
     struct delta d = verdict_of(one_test(0, STATUS_FAIL), one_warmup(1, STATUS_OK));
     assert_int_equal(d.verdict, VERDICT_MISSING);
     assert_non_null(strstr(verdict_reason(&d, REPORT_EN).s, "only its warm-ups ran"));
@@ -129,9 +125,8 @@ static enum verdict against_scratch(bool once, double tonight)
     return verdict;
 }
 
-static void an_exact_property_is_compared_with_the_night_before(void **state)
+TEST(an_exact_property_is_compared_with_the_night_before)
 {
-    (void)state;
     assert_int_equal(against_scratch(true, 64), VERDICT_REGRESSED);
     assert_int_equal(against_scratch(true, 0), VERDICT_UNCHANGED);
     assert_int_equal(against_scratch(false, 64), VERDICT_REGRESSED);
@@ -164,9 +159,8 @@ static int unchanged_of(int pairs, int repetitions, double sd, double slower)
     return unchanged;
 }
 
-static void unchanged_says_that_a_change_would_have_been_found(void **state)
+TEST(unchanged_says_that_a_change_would_have_been_found)
 {
-    (void)state;
     assert_true(unchanged_of(200, 5, 0.03, 0.06) < 20);
     assert_true(unchanged_of(200, 10, 0.042, 0.06) < 20);
     assert_true(unchanged_of(200, 3, 0.02, 0.06) < 40);
@@ -201,9 +195,8 @@ static struct delta against_the_nights(struct store *s, int64_t key, enum metric
 }
 
 /* Its wall time of a millisecond is not what the nights were about. */
-static void a_metric_that_is_no_longer_printed_is_missing(void **state)
+TEST(a_metric_that_is_no_longer_printed_is_missing)
 {
-    (void)state;
     struct store s = open_store("lost.db");
     struct buf text;
     enum metric primary;
@@ -239,9 +232,8 @@ static char *said_of_causes(const struct comparison *c)
     return buf_steal(&text);
 }
 
-static void a_common_factor_names_the_cells_that_have_it(void **state)
+TEST(a_common_factor_names_the_cells_that_have_it)
 {
-    (void)state;
     struct comparison c = {.primary = METRIC_PREFILL_S,
                            .shift = {.known = true,
                                      .found = true,
@@ -270,9 +262,8 @@ static void a_common_factor_names_the_cells_that_have_it(void **state)
 }
 
 /* A slower card makes no slower node. */
-static void what_all_cells_lost_on_another_gpu_is_not_the_nodes(void **state)
+TEST(what_all_cells_lost_on_another_gpu_is_not_the_nodes)
 {
-    (void)state;
     struct comparison c = {.primary = METRIC_PREFILL_S,
                            .shift = {.known = true,
                                      .found = true,
@@ -320,9 +311,8 @@ static char *said_of_shift(struct comparison *c, enum confirmation measured_agai
     return buf_steal(&text);
 }
 
-static void confirming_is_offered_only_where_it_can_tell(void **state)
+TEST(confirming_is_offered_only_where_it_can_tell)
 {
-    (void)state;
     struct comparison c = {.primary = METRIC_PREFILL_S, .base_id = "gold", .shift.worse = true};
     char *text = said_of_shift(&c, CONFIRM_NOT_ASKED);
     assert_non_null(strstr(text, "All cells are 10 % slower together"));
@@ -347,18 +337,16 @@ static void confirming_is_offered_only_where_it_can_tell(void **state)
     free(text);
 }
 
-static void what_is_no_time_is_worse_not_slower(void **state)
+TEST(what_is_no_time_is_worse_not_slower)
 {
-    (void)state;
     struct comparison c = {.primary = METRIC_JOULES, .base_id = "gold", .shift.worse = true};
     char *text = said_of_shift(&c, CONFIRM_NOT_ASKED);
     assert_non_null(strstr(text, "All cells are 10 % worse in joules together"));
     free(text);
 }
 
-static void code_that_is_slower_on_another_gpu_is_a_regression(void **state)
+TEST(code_that_is_slower_on_another_gpu_is_a_regression)
 {
-    (void)state;
     struct comparison c = {.shift = {.found = true, .worse = true, .device_changed = true}};
     assert_false(comparison_regressed(&c));
     c.shift.confirmed = SHIFT_NODE;
@@ -397,16 +385,14 @@ static void assert_night_evidence(int nights, const char *said)
     buf_release(&text);
 }
 
-static void the_nights_of_a_base_are_counted_in_words_that_fit(void **state)
+TEST(the_nights_of_a_base_are_counted_in_words_that_fit)
 {
-    (void)state;
     assert_night_evidence(1, "against the expected 1.00 s, that of one night of the base; ");
     assert_night_evidence(3, "against the expected 1.00 s, the level of 3 nights of the base; ");
 }
 
-static void what_decides_stands_in_the_evidence(void **state)
+TEST(what_decides_stands_in_the_evidence)
 {
-    (void)state;
     const double fast[] = {1, 1.001, 1.002}, mixed[] = {1.3, 1.301, 1.0005}, slow[] = {1.3, 1.301, 1.302};
     const double short_before[] = {0.01, 0.01, 0.01}, short_now[] = {0.014, 0.014, 0.014};
     char *text = evidence_of_values(METRIC_PREFILL_S, fast, mixed, 3);
@@ -421,9 +407,8 @@ static void what_decides_stands_in_the_evidence(void **state)
     free(text);
 }
 
-static void a_value_of_zero_has_no_ratio(void **state)
+TEST(a_value_of_zero_has_no_ratio)
 {
-    (void)state;
     const double none[] = {0, 0, 0}, some[] = {5, 5, 5};
     char *text = evidence_of_values(METRIC_KERNEL_MS, none, none, 3);
     assert_string_equal(text, "0 before and now");
@@ -446,9 +431,8 @@ static enum verdict verdict_of_values(enum metric m, const double *base, const d
     return d.verdict;
 }
 
-static void ranks_judge_what_was_zero(void **state)
+TEST(ranks_judge_what_was_zero)
 {
-    (void)state;
     const double none[] = {0, 0, 0, 0, 0}, some[] = {5, 6, 5, 4, 5}, once[] = {0, 0, 1, 0, 1},
                  mixed[] = {0, 3, 0, 3, 3}, tiny[] = {9e-6, 9e-6, 9e-6, 9e-6, 9e-6},
                  below[] = {-1, -1, -1, -1, -1};
@@ -492,9 +476,8 @@ static void assert_reason(struct delta d, const char *said)
         fail_msg("'%s' lacks '%s'", verdict_reason(&d, REPORT_EN).s, said);
 }
 
-static void a_reason_names_what_does_not_suffice(void **state)
+TEST(a_reason_names_what_does_not_suffice)
 {
-    (void)state;
     const double sure = 1e-4, unsure = 0.4;
     assert_reason((struct delta){.estimate.method = METHOD_BOOTSTRAP,
                                  .estimate.p = unsure,
@@ -515,9 +498,8 @@ static void a_reason_names_what_does_not_suffice(void **state)
                   "the factor that all cells share is not known better (39.2 %)");
 }
 
-static void nights_of_zero_were_measured(void **state)
+TEST(nights_of_zero_were_measured)
 {
-    (void)state;
     struct compare_options o = compare_defaults();
     struct history_point points[12];
     struct history_series series = {
@@ -545,7 +527,7 @@ static void nights_of_zero_were_measured(void **state)
     }
 }
 
-static void nights_have_no_base(void **state)
+TEST(nights_have_no_base)
 {
     static const struct {
         enum reason_code reason;
@@ -555,7 +537,6 @@ static void nights_have_no_base(void **state)
                  {REASON_STATUS, STATUS_CRASH, "OK on earlier nights, now CRASH"},
                  {REASON_MISSING, STATUS_OK, "OK the night before, absent from this run"},
                  {REASON_NEW, STATUS_OK, "not measured on earlier nights, now OK"}};
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct delta d = delta_of("v", CONTEXT, METRIC_PREFILL_S);
         d.compared = COMPARED_NIGHTS;
@@ -566,9 +547,8 @@ static void nights_have_no_base(void **state)
     }
 }
 
-static void within_a_run_the_unmeasured_is_missing(void **state)
+TEST(within_a_run_the_unmeasured_is_missing)
 {
-    (void)state;
     const struct compare_options o = compare_defaults();
     struct comparison c;
     struct draft d;
@@ -590,9 +570,8 @@ static void within_a_run_the_unmeasured_is_missing(void **state)
 }
 
 /* Half the time and twice the memory. */
-static void within_a_run_only_a_time_is_a_speed(void **state)
+TEST(within_a_run_only_a_time_is_a_speed)
 {
-    (void)state;
     struct compare_options o = compare_defaults();
     struct comparison c;
     struct draft d;
@@ -615,30 +594,4 @@ static void within_a_run_only_a_time_is_a_speed(void **state)
     run_data_release(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stopped_test_is_missing),
-        cmocka_unit_test(what_is_not_built_is_broken),
-        cmocka_unit_test(a_crash_before_the_end_is_broken),
-        cmocka_unit_test(warmups_measure_nothing),
-        cmocka_unit_test(an_exact_property_is_compared_with_the_night_before),
-        cmocka_unit_test(unchanged_says_that_a_change_would_have_been_found),
-        cmocka_unit_test(a_metric_that_is_no_longer_printed_is_missing),
-        cmocka_unit_test(a_common_factor_names_the_cells_that_have_it),
-        cmocka_unit_test(what_all_cells_lost_on_another_gpu_is_not_the_nodes),
-        cmocka_unit_test(confirming_is_offered_only_where_it_can_tell),
-        cmocka_unit_test(what_is_no_time_is_worse_not_slower),
-        cmocka_unit_test(code_that_is_slower_on_another_gpu_is_a_regression),
-        cmocka_unit_test(what_decides_stands_in_the_evidence),
-        cmocka_unit_test(a_value_of_zero_has_no_ratio),
-        cmocka_unit_test(ranks_judge_what_was_zero),
-        cmocka_unit_test(a_reason_names_what_does_not_suffice),
-        cmocka_unit_test(the_nights_of_a_base_are_counted_in_words_that_fit),
-        cmocka_unit_test(nights_of_zero_were_measured),
-        cmocka_unit_test(nights_have_no_base),
-        cmocka_unit_test(within_a_run_the_unmeasured_is_missing),
-        cmocka_unit_test(within_a_run_only_a_time_is_a_speed),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -5,9 +5,8 @@
 
 #include <math.h>
 
-static void medians_and_quantiles_interpolate(void **state)
+TEST(medians_and_quantiles_interpolate)
 {
-    (void)state;
     const double odd[] = {3, 1, 2}, even[] = {4, 1, 3, 2};
     assert_near(stats_median(odd, 3), 2, 0);
     assert_near(stats_median(even, 4), 2.5, 0);
@@ -22,9 +21,8 @@ static void medians_and_quantiles_interpolate(void **state)
     assert_near(stats_median(many, 1001), 500, 0);
 }
 
-static void spreads_match_hand_computed_values(void **state)
+TEST(spreads_match_hand_computed_values)
 {
-    (void)state;
     const double x[] = {2, 4, 4, 4, 5, 5, 7, 9};
     assert_near(stats_mean(x, 8), 5, 1e-12);
     assert_near(stats_sd(x, 8), sqrt(32.0 / 7), 1e-12);
@@ -33,9 +31,8 @@ static void spreads_match_hand_computed_values(void **state)
 }
 
 /* facts: the smallest two-sided p for n = m. */
-static void mann_whitney_floor_is_that_of_the_tables(void **state)
+TEST(mann_whitney_floor_is_that_of_the_tables)
 {
-    (void)state;
     const double low[] = {1, 2, 3, 4, 5, 6}, high[] = {11, 12, 13, 14, 15, 16};
     const double expected[] = {0.1, 0.028571428571, 0.0079365079365, 0.0021645021645};
     for (size_t n = 3; n <= 6; n++) {
@@ -77,9 +74,8 @@ static double counted_p(const double *all)
     return extreme / ways;
 }
 
-static void mann_whitney_counts_ties_exactly(void **state)
+TEST(mann_whitney_counts_ties_exactly)
 {
-    (void)state;
     const double cases[][8] = {
         {1, 2, 3, 4, 5, 6, 7, 8}, {1, 1, 2, 2, 2, 3, 3, 4}, {5, 5, 5, 5, 5, 5, 5, 5},
         {1, 3, 3, 9, 3, 4, 4, 4}, {2, 2, 2, 2, 1, 1, 1, 9},
@@ -88,9 +84,8 @@ static void mann_whitney_counts_ties_exactly(void **state)
         assert_near(stats_mann_whitney(cases[i], 4, cases[i] + 4, 4), counted_p(cases[i]), 1e-12);
 }
 
-static void mann_whitney_approximation_meets_the_exact_one(void **state)
+TEST(mann_whitney_approximation_meets_the_exact_one)
 {
-    (void)state;
     double x[21], y[21];
     for (size_t i = 0; i < 21; i++) {
         x[i] = (double)i;
@@ -101,9 +96,8 @@ static void mann_whitney_approximation_meets_the_exact_one(void **state)
     assert_near(rough, exact, 0.01);
 }
 
-static void bootstrap_is_repeatable_and_covers(void **state)
+TEST(bootstrap_is_repeatable_and_covers)
 {
-    (void)state;
     const double x[] = {10.0, 10.1, 9.9, 10.05, 9.95, 10.02}, y[] = {12.0, 12.1, 11.9, 12.05, 11.95, 12.02};
     struct stats_rng rng;
     stats_rng_seed(&rng, 1);
@@ -117,9 +111,8 @@ static void bootstrap_is_repeatable_and_covers(void **state)
     assert_true(isnan(none.low) && isnan(none.high));
 }
 
-static void p_values_are_adjusted_for_multiple_comparisons(void **state)
+TEST(p_values_are_adjusted_for_multiple_comparisons)
 {
-    (void)state;
     const double p[] = {0.01, 0.04, NAN, 0.03, 0.005};
     const double expected[] = {0.02, 0.04, NAN, 0.04, 0.02};
     double adjusted[5];
@@ -132,9 +125,8 @@ static void p_values_are_adjusted_for_multiple_comparisons(void **state)
     stats_benjamini_hochberg(p, 0, adjusted);
 }
 
-static void a_power_law_is_fitted_exactly(void **state)
+TEST(a_power_law_is_fitted_exactly)
 {
-    (void)state;
     const double n[] = {4096, 8192, 16384}, exact[] = {1, 4, 16};
     const double t[] = {22.7681, 114.265, 469.749};
     double a, k, residual;
@@ -150,17 +142,15 @@ static void a_power_law_is_fitted_exactly(void **state)
     assert_true(isnan(residual));
 }
 
-static void normal_tail_matches_the_tables(void **state)
+TEST(normal_tail_matches_the_tables)
 {
-    (void)state;
     assert_near(stats_normal_p(0), 1, 1e-12);
     assert_near(stats_normal_p(1.959963985), 0.05, 1e-9);
     assert_near(stats_normal_p(-3.5), 0.000465258, 1e-9);
 }
 
-static void outliers_are_marked(void **state)
+TEST(outliers_are_marked)
 {
-    (void)state;
     const double x[] = {1.0, 1.01, 0.99, 1.02, 5.0}, flat[] = {1, 1, 1};
     bool marks[5];
     assert_int_equal(stats_outliers(x, 5, 14.826, marks), 1);
@@ -169,9 +159,8 @@ static void outliers_are_marked(void **state)
     assert_int_equal(stats_outliers(flat, 3, 14.826, NULL), 0);
 }
 
-static void random_numbers_are_fair(void **state)
+TEST(random_numbers_are_fair)
 {
-    (void)state;
     struct stats_rng rng;
     double sum = 0, squares = 0;
     size_t seen[3] = {0};
@@ -186,22 +175,4 @@ static void random_numbers_are_fair(void **state)
     assert_near(squares / 30000, 1, 0.03);
     for (size_t i = 0; i < 3; i++)
         assert_near((double)seen[i] / 30000, 1.0 / 3, 0.01);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians_and_quantiles_interpolate),
-        cmocka_unit_test(spreads_match_hand_computed_values),
-        cmocka_unit_test(mann_whitney_floor_is_that_of_the_tables),
-        cmocka_unit_test(mann_whitney_counts_ties_exactly),
-        cmocka_unit_test(mann_whitney_approximation_meets_the_exact_one),
-        cmocka_unit_test(bootstrap_is_repeatable_and_covers),
-        cmocka_unit_test(p_values_are_adjusted_for_multiple_comparisons),
-        cmocka_unit_test(a_power_law_is_fitted_exactly),
-        cmocka_unit_test(normal_tail_matches_the_tables),
-        cmocka_unit_test(outliers_are_marked),
-        cmocka_unit_test(random_numbers_are_fair),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

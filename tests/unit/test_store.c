@@ -7,9 +7,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-static void is_made_with_its_folder(void **state)
+TEST(is_made_with_its_folder)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("deep/er/results.db");
     struct stat st;
     assert_int_equal(query_int(&s, "PRAGMA user_version"), store_version_known());
@@ -22,9 +21,8 @@ static void is_made_with_its_folder(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
 }
 
-static void reading_needs_a_store(void **state)
+TEST(reading_needs_a_store)
 {
-    (void)state;
     struct store s;
     struct err err = {0};
     assert_err(store_open(&s, in_scratch("nothing.db"), STORE_READ, &err), &err, ERR_INPUT, "nothing.db",
@@ -41,9 +39,8 @@ static void reading_needs_a_store(void **state)
     store_close(&s);
 }
 
-static void reading_cannot_write(void **state)
+TEST(reading_cannot_write)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("readonly.db");
     struct err err = {0};
     store_close(&s);
@@ -81,18 +78,16 @@ static void make_database(const char *name, const char *sql)
     sqlite3_close(db);
 }
 
-static void a_newer_store_is_refused(void **state)
+TEST(a_newer_store_is_refused)
 {
-    (void)state;
     struct store s = open_store("newer.db");
     sqlite3_exec(s.db, "PRAGMA user_version = 999; PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     store_close(&s);
     must_be_refused("newer.db", ERR_STORAGE, "newer", "999");
 }
 
-static void a_store_of_a_development_version_is_refused(void **state)
+TEST(a_store_of_a_development_version_is_refused)
 {
-    (void)state;
     make_database("development.db", "CREATE TABLE run (id INTEGER); PRAGMA application_id = 0x6b737731;"
                                     "PRAGMA user_version = 14");
     must_be_refused("development.db", ERR_STORAGE, "development version (schema 14)",
@@ -100,9 +95,8 @@ static void a_store_of_a_development_version_is_refused(void **state)
                     "ingest` its bundles");
 }
 
-static void a_foreign_database_is_refused_and_left_alone(void **state)
+TEST(a_foreign_database_is_refused_and_left_alone)
 {
-    (void)state;
     make_database("foreign.db", "CREATE TABLE theirs (x)");
     must_be_refused("foreign.db", ERR_INPUT, "not a kernsweep store", "--db");
     put("text.db", "This is a text, and long enough not to be taken for an empty database.\n");
@@ -133,9 +127,8 @@ static int count_runs(const char *name, struct err *err)
     return rc;
 }
 
-static void a_damaged_store_says_what_to_do(void **state)
+TEST(a_damaged_store_says_what_to_do)
 {
-    (void)state;
     struct err err = {0};
     struct store s = open_store("damaged.db");
     store_close(&s);
@@ -174,9 +167,8 @@ static int store_limited(const char *name, enum store_mode mode, rlim_t bytes, s
 }
 
 /* At every place where a new file or a longer one is needed, what happened is said. */
-static void a_limit_on_file_size_is_named(void **state)
+TEST(a_limit_on_file_size_is_named)
 {
-    (void)state;
     static const rlim_t limits[] = {0, 1024, 4096, 8192, 20000, 40000, 60000, 100000};
     char name[64];
     AUTO(store_close) struct store s = open_store("limited.db");
@@ -198,9 +190,8 @@ static void a_limit_on_file_size_is_named(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
 }
 
-static void a_copy_is_whole(void **state)
+TEST(a_copy_is_whole)
 {
-    (void)state;
     struct store s = open_store("original.db"), copy;
     struct err err = {0};
     sqlite3_exec(s.db, "INSERT INTO quantity (name) VALUES ('x')", NULL, NULL, NULL);
@@ -258,9 +249,8 @@ static const char *suite_status(int i)
     return run_status_name((enum run_status)i);
 }
 
-static void the_schema_knows_the_statuses(void **state)
+TEST(the_schema_knows_the_statuses)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("statuses.db");
     check_list(&s, "run",
                "INSERT INTO run (run_id, ticket, date, node, mode, origin, content_sha256, ordered_at, "
@@ -301,12 +291,11 @@ static void check_words(struct store *s, const char *column, const char *const *
 }
 
 /* A list of more than two words would be a temporary table for every test that is stored. */
-static void no_check_of_a_test_makes_a_table(void **state)
+TEST(no_check_of_a_test_makes_a_table)
 {
     static const char *const windows[] = {"timed", "busy", "test"},
                              *const held[] = {"cgroup", "scope", "group", "container"},
                              *const meters[] = {"accumulator", "power"};
-    (void)state;
     AUTO(store_close) struct store s = open_store("checks.db");
     struct err err = {0};
     struct sql_stmt *stmt = sql_prepare(
@@ -338,18 +327,16 @@ static void no_check_of_a_test_makes_a_table(void **state)
 }
 
 /* Only a migration may change the schema's own table. */
-static void the_schema_is_out_of_reach(void **state)
+TEST(the_schema_is_out_of_reach)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("reach.db");
     sqlite3_exec(s.db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
     assert_int_not_equal(sqlite3_exec(s.db, "UPDATE sqlite_schema SET sql = ''", NULL, NULL, NULL),
                          SQLITE_OK);
 }
 
-static void the_default_path_follows_the_environment(void **state)
+TEST(the_default_path_follows_the_environment)
 {
-    (void)state;
     struct err err = {0};
     char path[FS_PATH_MAX];
     unsetenv("KERNSWEEP_DB");
@@ -370,22 +357,4 @@ static void the_default_path_follows_the_environment(void **state)
     assert_string_equal(path, "/x/y.db");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_made_with_its_folder),
-        cmocka_unit_test(reading_needs_a_store),
-        cmocka_unit_test(reading_cannot_write),
-        cmocka_unit_test(a_newer_store_is_refused),
-        cmocka_unit_test(a_store_of_a_development_version_is_refused),
-        cmocka_unit_test(a_foreign_database_is_refused_and_left_alone),
-        cmocka_unit_test(a_damaged_store_says_what_to_do),
-        cmocka_unit_test(a_limit_on_file_size_is_named),
-        cmocka_unit_test(a_copy_is_whole),
-        cmocka_unit_test(the_schema_knows_the_statuses),
-        cmocka_unit_test(no_check_of_a_test_makes_a_table),
-        cmocka_unit_test(the_schema_is_out_of_reach),
-        cmocka_unit_test(the_default_path_follows_the_environment),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

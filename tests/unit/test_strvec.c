@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void a_list_is_null_terminated_from_the_start(void **state)
+TEST(a_list_is_null_terminated_from_the_start)
 {
-    (void)state;
     struct strvec s = {0};
     assert_null(strvec_argv(&s)[0]);
     strvec_pushl(&s, "a", "b", NULL);
@@ -26,9 +25,8 @@ static void a_list_is_null_terminated_from_the_start(void **state)
     assert_null(strvec_argv(&s)[0]);
 }
 
-static void a_long_list_keeps_every_word(void **state)
+TEST(a_long_list_keeps_every_word)
 {
-    (void)state;
     AUTO(strvec_release) struct strvec s = {0};
     for (int i = 0; i < 1000; i++)
         strvec_pushf(&s, "%d", i);
@@ -38,9 +36,8 @@ static void a_long_list_keeps_every_word(void **state)
     assert_null(s.v[1000]);
 }
 
-static void an_environment_variable_is_replaced_in_place(void **state)
+TEST(an_environment_variable_is_replaced_in_place)
 {
-    (void)state;
     AUTO(strvec_release) struct strvec env = {0};
     strvec_pushl(&env, "AB=1", "A=2", NULL);
     environment_set(&env, "A", "3");
@@ -52,9 +49,8 @@ static void an_environment_variable_is_replaced_in_place(void **state)
     assert_null(environment_get(&env, "C"));
 }
 
-static void a_workload_sees_nothing_of_the_connection(void **state)
+TEST(a_workload_sees_nothing_of_the_connection)
 {
-    (void)state;
     AUTO(strvec_release) struct strvec all = {0}, env = {0};
     setenv("SSH_AUTH_SOCK", "/x", 1);
     setenv("KERNSWEEP_DB", "/y", 1);
@@ -66,15 +62,4 @@ static void a_workload_sees_nothing_of_the_connection(void **state)
     assert_null(environment_get(&env, "KERNSWEEP_DB"));
     assert_string_equal(environment_get(&env, "PLAIN_VARIABLE"), "z");
     strvec_release(&env);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_is_null_terminated_from_the_start),
-        cmocka_unit_test(a_long_list_keeps_every_word),
-        cmocka_unit_test(an_environment_variable_is_replaced_in_place),
-        cmocka_unit_test(a_workload_sees_nothing_of_the_connection),
-    };
-    return cmocka_run_group_tests_name("strvec", tests, NULL, NULL);
 }

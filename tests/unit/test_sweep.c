@@ -13,9 +13,8 @@ static void make(struct sweep_record *w, const char *id)
         (struct sweep_member){.node = "b", .ended = true, .code = 3, .failure = "no route \"to\" it"};
 }
 
-static void record_comes_back(void **state)
+TEST(record_comes_back)
 {
-    (void)state;
     char db[FS_PATH_MAX];
     struct sweep_record w, got;
     struct err err = {0};
@@ -63,13 +62,12 @@ static void save(const char *db, const char *id)
 }
 
 /* Names are visited in their order: the id itself comes neither first nor last. */
-static void an_id_names_its_own_sweep_only(void **state)
+TEST(an_id_names_its_own_sweep_only)
 {
     const char *db = own_store("sweep-ids");
     struct sweep_record got;
     struct err err = {0};
     bool found;
-    (void)state;
     save(db, "sweep-1-a");
     save(db, "sweep-1");
     save(db, "sweep-12");
@@ -101,11 +99,10 @@ static bool has_unfinished(const char *db, struct sweep_record *w)
 
 /* A run that was lost last week, of a node that has had its nights since, and one that was made without the
  * other nodes. */
-static void only_the_newest_run_of_each_node_is_resumed(void **state)
+TEST(only_the_newest_run_of_each_node_is_resumed)
 {
     const char *db = own_store("sweep-unfinished");
     struct sweep_record w;
-    (void)state;
     assert_false(has_unfinished(db, &w));
     save(db, "sweep-1");
     save(db, "sweep-2");
@@ -126,9 +123,8 @@ static void only_the_newest_run_of_each_node_is_resumed(void **state)
     assert_false(has_unfinished(db, &w));
 }
 
-static void exit_codes_have_an_order(void **state)
+TEST(exit_codes_have_an_order)
 {
-    (void)state;
     static const int order[] = {0, 1, 3, 4, 2, 5, 130};
     for (size_t i = 0; i < COUNT(order); i++)
         for (size_t k = 0; k <= i; k++) {
@@ -136,15 +132,4 @@ static void exit_codes_have_an_order(void **state)
             assert_int_equal(several_worst(order[k], order[i]), order[i]);
         }
     assert_int_equal(several_worst(77, 78), 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(record_comes_back),
-        cmocka_unit_test(an_id_names_its_own_sweep_only),
-        cmocka_unit_test(only_the_newest_run_of_each_node_is_resumed),
-        cmocka_unit_test(exit_codes_have_an_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 
 #include "common/base/symbol.h"
 
-static void names_are_readable(void **state)
+TEST(names_are_readable)
 {
-    (void)state;
     static const char *const table[][2] = {
         {"_Z6attendPfi", "attend"},
         {"_ZN2v512attend_tilesILi128ELb1EEEvPKfPf", "v5::attend_tiles<128, true>"},
@@ -19,21 +18,11 @@ static void names_are_readable(void **state)
         assert_string_equal(symbol_title(table[i][0]).s, table[i][1]);
 }
 
-static void long_names_are_cut(void **state)
+TEST(long_names_are_cut)
 {
-    (void)state;
     char symbol[8192] = "_Z";
     memset(symbol + 2, 'N', sizeof symbol - 3);
     assert_true(strlen(symbol_title(symbol).s) < SYMBOL_TITLE_MAX);
     symbol[600] = '\0';
     assert_true(strlen(symbol_title(symbol).s) < SYMBOL_TITLE_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_readable),
-        cmocka_unit_test(long_names_are_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,9 +57,8 @@ static int read_all(const struct tar_tree *tree, size_t cap, struct buf *out, st
     return n < 0 ? -1 : 0;
 }
 
-static void the_same_tree_gives_the_same_bytes(void **state)
+TEST(the_same_tree_gives_the_same_bytes)
 {
-    (void)state;
     struct err err = {0};
     make_tree("one");
     make_tree("two");
@@ -106,9 +105,8 @@ static void list_with_tar(const struct buf *stream, struct buf *names)
     assert_int_equal(res.exit_code, 0);
 }
 
-static void folders_are_chosen_sorted_and_skipped(void **state)
+TEST(folders_are_chosen_sorted_and_skipped)
 {
-    (void)state;
     struct err err = {0};
     struct buf stream, names;
     make_tree("three");
@@ -143,9 +141,8 @@ static void cannot_be_sent(struct tar_tree tree, const char *why)
     buf_release(&stream);
 }
 
-static void what_must_not_be_sent_is_refused(void **state)
+TEST(what_must_not_be_sent_is_refused)
 {
-    (void)state;
     struct err err = {0};
     char root[FS_PATH_MAX];
     snprintf(root, sizeof root, "%s/four", scratch);
@@ -178,9 +175,8 @@ static void what_must_not_be_sent_is_refused(void **state)
     cannot_be_sent(tree, "nothing here");
 }
 
-static void a_file_that_changes_is_an_error(void **state)
+TEST(a_file_that_changes_is_an_error)
 {
-    (void)state;
     struct err err = {0};
     struct tar_tree tree = {.root = in_scratch("five")};
     struct tar_writer *w;
@@ -216,9 +212,8 @@ static mode_t mode_of(const char *name)
     return st.st_mode;
 }
 
-static void what_was_written_can_be_extracted(void **state)
+TEST(what_was_written_can_be_extracted)
 {
-    (void)state;
     struct err err = {0};
     struct buf stream, text;
     make_tree("six");
@@ -284,9 +279,8 @@ static size_t make_archive(const struct hostile *h, char *out, size_t size)
     return used;
 }
 
-static void hostile_entries_are_refused(void **state)
+TEST(hostile_entries_are_refused)
 {
-    (void)state;
     static const struct hostile cases[] = {
         {"/etc/pwned", S_IFREG, NULL, NULL, 10, "not a plain relative path"},
         {"../pwned", S_IFREG, NULL, NULL, 10, "not a plain relative path"},
@@ -323,9 +317,8 @@ static void hostile_entries_are_refused(void **state)
     assert_false(fs_exists("/etc/pwned"));
 }
 
-static void an_endless_stream_is_cut(void **state)
+TEST(an_endless_stream_is_cut)
 {
-    (void)state;
     static const char zeros[65536];
     struct err err = {0};
     struct tar_extractor *x;
@@ -338,9 +331,8 @@ static void an_endless_stream_is_cut(void **state)
     tar_extractor_close(x);
 }
 
-static void garbage_is_no_tar(void **state)
+TEST(garbage_is_no_tar)
 {
-    (void)state;
     static char data[20480];
     struct err err = {0};
     for (size_t i = 0; i < sizeof data - 1024; i++)
@@ -351,9 +343,8 @@ static void garbage_is_no_tar(void **state)
 }
 
 /* With any byte of a valid stream changed, it is extracted or rejected, but nothing is written outside. */
-static void damaged_streams_do_no_harm(void **state)
+TEST(damaged_streams_do_no_harm)
 {
-    (void)state;
     struct err err = {0};
     struct buf stream;
     make_tree("seven");
@@ -370,18 +361,4 @@ static void damaged_streams_do_no_harm(void **state)
     buf_release(&stream);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_tree_gives_the_same_bytes),
-        cmocka_unit_test(folders_are_chosen_sorted_and_skipped),
-        cmocka_unit_test(what_must_not_be_sent_is_refused),
-        cmocka_unit_test(a_file_that_changes_is_an_error),
-        cmocka_unit_test(what_was_written_can_be_extracted),
-        cmocka_unit_test(hostile_entries_are_refused),
-        cmocka_unit_test(an_endless_stream_is_cut),
-        cmocka_unit_test(garbage_is_no_tar),
-        cmocka_unit_test(damaged_streams_do_no_harm),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -72,9 +72,8 @@ static struct sample sample_at(double t_s, enum sample_field field, double value
     return s;
 }
 
-static void a_constant_load_is_measured_while_the_card_is_busy(void **state)
+TEST(a_constant_load_is_measured_while_the_card_is_busy)
 {
-    (void)state;
     struct activity a = measure(unchanged, &unknown_times);
     assert_int_equal(a.window, WINDOW_BUSY);
     assert_near(a.from_s, 1, 1e-9);
@@ -93,9 +92,8 @@ static void a_constant_load_is_measured_while_the_card_is_busy(void **state)
     assert_int_equal(a.neighbours, -1);
 }
 
-static void the_timed_part_is_the_time_before_the_timings_came(void **state)
+TEST(the_timed_part_is_the_time_before_the_timings_came)
 {
-    (void)state;
     const struct activity_times times = {.printed_s = 2, .prefill_s = 0.6, .decode_s = 0.25, .end_s = 3};
     struct activity a = measure(unchanged, &times);
     assert_int_equal(a.window, WINDOW_TIMED);
@@ -106,9 +104,8 @@ static void the_timed_part_is_the_time_before_the_timings_came(void **state)
 }
 
 /* A workload that checks its results on the CPU before it prints: what came before the line was not timed. */
-static void timings_printed_long_after_are_not_believed(void **state)
+TEST(timings_printed_long_after_are_not_believed)
 {
-    (void)state;
     const struct activity_times late = {.printed_s = 2.9, .prefill_s = 0.6, .decode_s = 0, .end_s = 3};
     const struct activity_times early = {.printed_s = 0.2, .prefill_s = 0.6, .decode_s = 0, .end_s = 3};
     assert_int_equal(measure(unchanged, &late).window, WINDOW_BUSY);
@@ -116,9 +113,8 @@ static void timings_printed_long_after_are_not_believed(void **state)
 }
 
 /* The load of the test before is still reported when this one begins. */
-static void a_load_from_before_the_test_is_left_out(void **state)
+TEST(a_load_from_before_the_test_is_left_out)
 {
-    (void)state;
     struct activity_log log;
     struct sample s = sample_at(0, SAMPLE_GPU_BUSY, 80);
     activity_init(&log);
@@ -137,9 +133,8 @@ static void a_load_from_before_the_test_is_left_out(void **state)
 }
 
 /* An accumulator that is read only at the ends, and power that shows where the energy went. */
-static void the_energy_of_a_part_is_the_share_of_its_power(void **state)
+TEST(the_energy_of_a_part_is_the_share_of_its_power)
 {
-    (void)state;
     struct activity_log log;
     activity_init(&log);
     for (int i = 0; i <= 30; i++) {
@@ -160,9 +155,8 @@ static void too_short_for_three_samples(struct played *p)
     p->load = p->t_s > 1.05 && p->t_s < 1.25 ? 100 : 0;
 }
 
-static void a_part_of_two_samples_stands_for_the_whole_test(void **state)
+TEST(a_part_of_two_samples_stands_for_the_whole_test)
 {
-    (void)state;
     const struct activity_times times = {.printed_s = 1.3, .prefill_s = 0.15, .decode_s = 0, .end_s = 3};
     struct activity a = measure(too_short_for_three_samples, &times);
     assert_int_equal(a.window, WINDOW_TEST);
@@ -177,9 +171,8 @@ static void dipping(struct played *p)
         p->sclk = 1200;
 }
 
-static void a_dip_shows_in_the_5th_percentile(void **state)
+TEST(a_dip_shows_in_the_5th_percentile)
 {
-    (void)state;
     struct activity a = measure(dipping, &unknown_times);
     assert_near(a.sclk_mhz, 1902, 1e-6);
     assert_near(a.sclk_p5_mhz, 1200, 0);
@@ -195,9 +188,8 @@ static void throttled(struct played *p)
         p->throttle = THROTTLE_HARDWARE; /* not while it counts */
 }
 
-static void reasons_hold_until_the_next_sample(void **state)
+TEST(reasons_hold_until_the_next_sample)
 {
-    (void)state;
     struct activity a = measure(throttled, &unknown_times);
     assert_near(a.throttled_s, 0.3, 1e-9);
     assert_int_equal(a.throttle, THROTTLE_POWER | THROTTLE_THERMAL);
@@ -224,9 +216,8 @@ static void without_energy(struct played *p)
     p->energy = NAN;
 }
 
-static void an_accumulator_that_cannot_be_right_is_not_used(void **state)
+TEST(an_accumulator_that_cannot_be_right_is_not_used)
 {
-    (void)state;
     static const struct {
         shape_fn *shape;
         const char *note;
@@ -250,9 +241,8 @@ static void neither(struct played *p)
     p->power = p->energy = NAN;
 }
 
-static void without_power_a_growing_accumulator_is_believed(void **state)
+TEST(without_power_a_growing_accumulator_is_believed)
 {
-    (void)state;
     struct activity a = measure(without_power, &unknown_times);
     assert_int_equal(a.energy.from, ENERGY_ACCUMULATOR);
     assert_near(a.energy.joules, 450, 1e-6);
@@ -267,9 +257,8 @@ static void only_power(struct played *p)
     *p = (struct played){.t_s = p->t_s, .load = NAN, .sclk = NAN, .power = p->power, .energy = NAN};
 }
 
-static void what_is_missing_is_unknown(void **state)
+TEST(what_is_missing_is_unknown)
 {
-    (void)state;
     struct activity a = measure(only_power, &unknown_times);
     assert_int_equal(a.window, WINDOW_TEST);
     assert_true(isnan(a.sclk_mhz) && isnan(a.sclk_p5_mhz));
@@ -282,9 +271,8 @@ static void what_is_missing_is_unknown(void **state)
     activity_release(&empty);
 }
 
-static void a_long_test_keeps_samples_of_all_its_time(void **state)
+TEST(a_long_test_keeps_samples_of_all_its_time)
 {
-    (void)state;
     struct activity_log log;
     activity_init(&log);
     for (int i = 0; i < 100000; i++) {
@@ -297,33 +285,12 @@ static void a_long_test_keeps_samples_of_all_its_time(void **state)
     assert_in_range(a.samples, 8000, 16384);
 }
 
-static void settings_are_no_reasons_to_throttle(void **state)
+TEST(settings_are_no_reasons_to_throttle)
 {
-    (void)state;
     assert_int_equal(throttle_of_nvml(0x103), 0); /* idle, clocks of applications and of a display */
     assert_int_equal(throttle_of_nvml(0x4), THROTTLE_POWER);
     assert_int_equal(throttle_of_nvml(0x68), THROTTLE_THERMAL | THROTTLE_HARDWARE);
     assert_int_equal(throttle_of_amdgpu(UINT64_C(1) << 36), THROTTLE_THERMAL);
     assert_int_equal(throttle_of_amdgpu(UINT64_C(1) << 34 | 2), THROTTLE_MEMORY | THROTTLE_POWER);
     assert_int_equal(throttle_of_amdgpu(UINT64_C(1) << 47 | 1 << 20), THROTTLE_HARDWARE | THROTTLE_CURRENT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_constant_load_is_measured_while_the_card_is_busy),
-        cmocka_unit_test(the_timed_part_is_the_time_before_the_timings_came),
-        cmocka_unit_test(timings_printed_long_after_are_not_believed),
-        cmocka_unit_test(a_load_from_before_the_test_is_left_out),
-        cmocka_unit_test(the_energy_of_a_part_is_the_share_of_its_power),
-        cmocka_unit_test(a_part_of_two_samples_stands_for_the_whole_test),
-        cmocka_unit_test(a_dip_shows_in_the_5th_percentile),
-        cmocka_unit_test(reasons_hold_until_the_next_sample),
-        cmocka_unit_test(an_accumulator_that_cannot_be_right_is_not_used),
-        cmocka_unit_test(without_power_a_growing_accumulator_is_believed),
-        cmocka_unit_test(what_is_missing_is_unknown),
-        cmocka_unit_test(a_long_test_keeps_samples_of_all_its_time),
-        cmocka_unit_test(settings_are_no_reasons_to_throttle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,9 +63,8 @@ static void assert_words_survive(const char *const *words, size_t count)
     buf_release(&want);
 }
 
-static void hostile_words_run_nothing(void **state)
+TEST(hostile_words_run_nothing)
 {
-    (void)state;
     static const char *const words[] = {
         "$(touch hit)",
         "`touch hit`",
@@ -116,9 +115,8 @@ static void hostile_words_run_nothing(void **state)
     assert_false(fs_exists(in_scratch("hit")));
 }
 
-static void random_words_survive_the_shell(void **state)
+TEST(random_words_survive_the_shell)
 {
-    (void)state;
     static const char nasty[] = "'\"\\$`!;&|<>(){}[]*?~#%-=\n\t\r ";
     uint32_t seed = 0x5eed1234;
     for (int round = 0; round < ROUNDS; round++) {
@@ -139,9 +137,8 @@ static void random_words_survive_the_shell(void **state)
 }
 
 /* A word is also quoted where the shell expects a command name or an assignment. */
-static void quoted_word_is_never_a_command_of_its_own(void **state)
+TEST(quoted_word_is_never_a_command_of_its_own)
 {
-    (void)state;
     struct buf script, out;
     buf_init(&script, 4096);
     buf_init(&out, 4096);
@@ -154,9 +151,8 @@ static void quoted_word_is_never_a_command_of_its_own(void **state)
     buf_release(&out);
 }
 
-static void control_and_invisible_characters_are_escaped(void **state)
+TEST(control_and_invisible_characters_are_escaped)
 {
-    (void)state;
     static const struct {
         const char *in, *out;
     } table[] = {
@@ -197,9 +193,8 @@ static void control_and_invisible_characters_are_escaped(void **state)
     }
 }
 
-static void printable_takes_nul_and_stops_at_max(void **state)
+TEST(printable_takes_nul_and_stops_at_max)
 {
-    (void)state;
     AUTO(buf_release) struct buf out = {.max = 1000};
     text_printable(&out, "a\0b", 3, 1000);
     assert_string_equal(buf_str(&out), "a\\x00b");
@@ -215,9 +210,8 @@ static void printable_takes_nul_and_stops_at_max(void **state)
 }
 
 /* For any input, both functions produce valid UTF-8 without control characters. */
-static void printable_is_always_inert(void **state)
+TEST(printable_is_always_inert)
 {
-    (void)state;
     uint32_t seed = 42;
     for (int round = 0; round < 4000; round++) {
         char in[64], fixed[24];
@@ -240,9 +234,8 @@ static void printable_is_always_inert(void **state)
     }
 }
 
-static void names_have_only_safe_characters(void **state)
+TEST(names_have_only_safe_characters)
 {
-    (void)state;
     static const char *const good[] = {
         "a",    "Z",
         "0",    "_",
@@ -277,9 +270,8 @@ static void names_have_only_safe_characters(void **state)
     assert_int_equal(strlen(good[COUNT(good) - 1]), LIMIT_NAME);
 }
 
-static void only_valid_utf8_is_accepted(void **state)
+TEST(only_valid_utf8_is_accepted)
 {
-    (void)state;
     static const char *const good[] = {"",
                                        "a",
                                        "\x7f",
@@ -315,9 +307,8 @@ static void only_valid_utf8_is_accepted(void **state)
     assert_true(text_is_utf8("a\0b", 3));
 }
 
-static void the_nearest_word_is_a_misspelling(void **state)
+TEST(the_nearest_word_is_a_misspelling)
 {
-    (void)state;
     static const char *const known[] = {"context", "contexts", "env", "shapes", "run"};
     static const size_t n = sizeof known / sizeof *known;
     assert_string_equal(text_nearest("contex", known, n), "context");
@@ -329,7 +320,7 @@ static void the_nearest_word_is_a_misspelling(void **state)
     assert_null(text_nearest("", known, n));
 }
 
-static void what_differs_is_kept_of_values_that_do_not_fit(void **state)
+TEST(what_differs_is_kept_of_values_that_do_not_fit)
 {
     static const struct {
         const char *a, *b, *cut_a, *cut_b;
@@ -346,7 +337,6 @@ static void what_differs_is_kept_of_values_that_do_not_fit(void **state)
         {"x012345678901234567890123456é90", "y", "x012345678901234567890123456…", "y"},
         {"x01234567890123456789012345é90000", "y", "x01234567890123456789012345…", "y"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char a[32], b[32];
         text_differing(cases[i].a, cases[i].b, sizeof a, a, b);
@@ -356,19 +346,4 @@ static void what_differs_is_kept_of_values_that_do_not_fit(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_nearest_word_is_a_misspelling),
-        cmocka_unit_test(hostile_words_run_nothing),
-        cmocka_unit_test(random_words_survive_the_shell),
-        cmocka_unit_test(quoted_word_is_never_a_command_of_its_own),
-        cmocka_unit_test(control_and_invisible_characters_are_escaped),
-        cmocka_unit_test(printable_takes_nul_and_stops_at_max),
-        cmocka_unit_test(printable_is_always_inert),
-        cmocka_unit_test(names_have_only_safe_characters),
-        cmocka_unit_test(only_valid_utf8_is_accepted),
-        cmocka_unit_test(what_differs_is_kept_of_values_that_do_not_fit),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -50,9 +50,8 @@ static void make_rounds(struct node_of_cards *n, double factor, const struct run
     }
 }
 
-static void a_cell_that_suffers_is_told_from_those_that_do_not(void **state)
+TEST(a_cell_that_suffers_is_told_from_those_that_do_not)
 {
-    (void)state;
     const struct run_data *alone[ROUNDS], *all[ROUNDS];
     struct node_of_cards n;
     struct together t;
@@ -80,9 +79,8 @@ static void a_cell_that_suffers_is_told_from_those_that_do_not(void **state)
     node_close(&n);
 }
 
-static void runs_that_nothing_ran_beside_measure_nothing(void **state)
+TEST(runs_that_nothing_ran_beside_measure_nothing)
 {
-    (void)state;
     const struct run_data *alone[ROUNDS], *all[ROUNDS];
     struct node_of_cards n;
     struct together t;
@@ -96,9 +94,8 @@ static void runs_that_nothing_ran_beside_measure_nothing(void **state)
     node_close(&n);
 }
 
-static void what_suffers_is_stored_and_runs_alone(void **state)
+TEST(what_suffers_is_stored_and_runs_alone)
 {
-    (void)state;
     struct store s = open_store("together.db");
     struct err err = {0};
     struct draft d;
@@ -133,12 +130,4 @@ static void what_suffers_is_stored_and_runs_alone(void **state)
     store_close(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cell_that_suffers_is_told_from_those_that_do_not),
-        cmocka_unit_test(runs_that_nothing_ran_beside_measure_nothing),
-        cmocka_unit_test(what_suffers_is_stored_and_runs_alone),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

@@ -41,9 +41,8 @@ static json_t *last_line(void)
     return value;
 }
 
-static void a_program_leaves_its_words_and_its_end(void **state)
+TEST(a_program_leaves_its_words_and_its_end)
 {
-    (void)state;
     static const char *const argv[] = {"sh", "-c", "cat; exit 3", NULL};
     struct run_result res;
     AUTO(buf_release) struct buf in = {.max = 10};
@@ -58,9 +57,8 @@ static void a_program_leaves_its_words_and_its_end(void **state)
     assert_true(json_real_value(json_object_get(line, "duration_s")) > 0);
 }
 
-static void confidential_words_are_left_out(void **state)
+TEST(confidential_words_are_left_out)
 {
-    (void)state;
     static const char *const argv[] = {"true", "--password=hunter2", NULL};
     const struct run run = {.argv = argv, .secret_argv = true};
     struct run_result res;
@@ -71,9 +69,8 @@ static void confidential_words_are_left_out(void **state)
     json_decref(line);
 }
 
-static void a_failure_has_its_reason_on_one_line(void **state)
+TEST(a_failure_has_its_reason_on_one_line)
 {
-    (void)state;
     struct err failure = {.kind = ERR_NODE, .msg = "no route\nto host \xff"};
     struct trace_event e = trace_begin("connect", "me@node:22", NULL);
     e.how = "libssh2";
@@ -86,9 +83,8 @@ static void a_failure_has_its_reason_on_one_line(void **state)
     assert_null(json_object_get(line, "argv"));
 }
 
-static void long_words_are_cut(void **state)
+TEST(long_words_are_cut)
 {
-    (void)state;
     char script[5000];
     memset(script, 'x', sizeof script - 1);
     script[sizeof script - 1] = '\0';
@@ -101,13 +97,4 @@ static void long_words_are_cut(void **state)
     assert_string_equal(json_string_value(json_object_get(line, "signal")), "KILL");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_leaves_its_words_and_its_end),
-        cmocka_unit_test(confidential_words_are_left_out),
-        cmocka_unit_test(a_failure_has_its_reason_on_one_line),
-        cmocka_unit_test(long_words_are_cut),
-    };
-    return cmocka_run_group_tests_name("trace", tests, open_trace, remove_trace);
-}
+GROUP(open_trace, remove_trace);

@@ -31,12 +31,11 @@ static int look_after(struct transport_io *io, int64_t seconds)
     return transport_io_check(io, &err);
 }
 
-static void a_silent_node_is_told_once(void **state)
+TEST(a_silent_node_is_told_once)
 {
     const struct transport_cmd cmd = {.deadline_s = 60};
     struct transport_result res;
     struct transport_io io;
-    (void)state;
     begin(&io, &cmd, &res);
     assert_int_equal(look_after(&io, 14), 0);
     assert_int_equal(told, 0);
@@ -48,13 +47,12 @@ static void a_silent_node_is_told_once(void **state)
     transport_io_end(&io);
 }
 
-static void a_node_that_falls_silent_again_is_told_again(void **state)
+TEST(a_node_that_falls_silent_again_is_told_again)
 {
     const struct transport_cmd cmd = {.stall_s = 60};
     struct transport_result res;
     struct transport_io io;
     struct err err = {0};
-    (void)state;
     begin(&io, &cmd, &res);
     assert_int_equal(look_after(&io, 15), 0);
     assert_int_equal(transport_io_stdout(&io, "x", 1, &err), 0);
@@ -63,24 +61,13 @@ static void a_node_that_falls_silent_again_is_told_again(void **state)
     transport_io_end(&io);
 }
 
-static void a_wait_that_ends_soon_is_not_told(void **state)
+TEST(a_wait_that_ends_soon_is_not_told)
 {
     const struct transport_cmd cmd = {.stall_s = 16};
     struct transport_result res;
     struct transport_io io;
-    (void)state;
     begin(&io, &cmd, &res);
     assert_int_equal(look_after(&io, 15), 0);
     assert_int_equal(told, 0);
     transport_io_end(&io);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_silent_node_is_told_once),
-        cmocka_unit_test(a_node_that_falls_silent_again_is_told_again),
-        cmocka_unit_test(a_wait_that_ends_soon_is_not_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

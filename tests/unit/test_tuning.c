@@ -28,18 +28,16 @@ static const struct finding *find(const struct preflight *p, const char *subject
     "\"firmware\":{\"smc\":\"0x1\",\"vbios\":\"113\"}"
 #define HOST "\"system\":{\"governor\":\"performance\",\"thp\":\"always\",\"numa_balancing\":0}"
 
-static void a_well_tuned_node_has_no_warning(void **state)
+TEST(a_well_tuned_node_has_no_warning)
 {
-    (void)state;
     struct preflight p;
     judge(&p, "{\"gpus\":[{" TUNED "},{" TUNED "}]," HOST "}");
     assert_int_equal(p.worst, PREFLIGHT_OK);
     assert_int_equal(p.count, 4);
 }
 
-static void facts_that_are_not_there_are_not_judged(void **state)
+TEST(facts_that_are_not_there_are_not_judged)
 {
-    (void)state;
     struct preflight p;
     judge(&p, "{\"gpus\":[{\"vendor\":\"amd\",\"arch\":\"gfx942\"},{\"vendor\":\"nvidia\"}],\"system\":{}}");
     assert_int_equal(p.count, 0);
@@ -48,9 +46,8 @@ static void facts_that_are_not_there_are_not_judged(void **state)
 }
 
 /* The second of two GPUs differs from a well-tuned one in these members. */
-static void each_setting_has_its_finding(void **state)
+TEST(each_setting_has_its_finding)
 {
-    (void)state;
     static const struct {
         const char *change, *subject, *words;
     } cases[] = {
@@ -86,9 +83,8 @@ static void each_setting_has_its_finding(void **state)
     }
 }
 
-static void each_setting_of_the_system_has_its_finding(void **state)
+TEST(each_setting_of_the_system_has_its_finding)
 {
-    (void)state;
     static const char *const cases[][2] = {{"\"numa_balancing\":1", "numa"},
                                            {"\"governor\":\"schedutil\"", "governor"},
                                            {"\"governor\":\"mixed\"", "governor"},
@@ -105,9 +101,8 @@ static void each_setting_of_the_system_has_its_finding(void **state)
     }
 }
 
-static void gpus_with_the_same_trouble_share_a_finding(void **state)
+TEST(gpus_with_the_same_trouble_share_a_finding)
 {
-    (void)state;
     struct preflight p;
     judge(&p, "{\"gpus\":[{\"ecc\":false},{},{\"ecc\":false},{\"ecc\":false}]}");
     assert_int_equal(p.count, 1);
@@ -116,24 +111,10 @@ static void gpus_with_the_same_trouble_share_a_finding(void **state)
     assert_non_null(strstr(find(&p, "ecc")->text, "5 GPUs: off"));
 }
 
-static void parts_of_a_gpu_are_not_missing_links(void **state)
+TEST(parts_of_a_gpu_are_not_missing_links)
 {
-    (void)state;
     struct preflight p;
     judge(&p, "{\"gpus\":[{\"vendor\":\"amd\",\"compute_partition\":\"CPX\",\"xgmi_links\":0},"
               "{\"vendor\":\"amd\",\"compute_partition\":\"CPX\",\"xgmi_links\":0}]}");
     assert_null(find(&p, "xgmi"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_well_tuned_node_has_no_warning),
-        cmocka_unit_test(facts_that_are_not_there_are_not_judged),
-        cmocka_unit_test(each_setting_has_its_finding),
-        cmocka_unit_test(each_setting_of_the_system_has_its_finding),
-        cmocka_unit_test(gpus_with_the_same_trouble_share_a_finding),
-        cmocka_unit_test(parts_of_a_gpu_are_not_missing_links),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

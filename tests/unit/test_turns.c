@@ -47,37 +47,33 @@ static void assert_metric(struct run_data base, struct run_data now, enum metric
     run_data_release(&now);
 }
 
-static void either_side_says_what_is_measured(void **state)
+TEST(either_side_says_what_is_measured)
 {
-    (void)state;
     assert_metric(run_that(KERNEL), run_that(KERNEL | FAILING), METRIC_KERNEL_MS);
     assert_metric(run_that(KERNEL | FAILING), run_that(KERNEL), METRIC_KERNEL_MS);
     assert_metric(run_that(KERNEL), run_that(NOTHING), METRIC_KERNEL_MS);
     assert_metric(run_that(PREFILL), run_that(KERNEL), METRIC_PREFILL_S);
 }
 
-static void what_both_measure_goes_first(void **state)
+TEST(what_both_measure_goes_first)
 {
-    (void)state;
     assert_metric(run_that(KERNEL | PREFILL), run_that(KERNEL | PREFILL), METRIC_PREFILL_S);
     assert_metric(run_that(KERNEL | PREFILL), run_that(KERNEL), METRIC_KERNEL_MS);
     assert_metric(run_that(KERNEL), run_that(KERNEL | PREFILL), METRIC_KERNEL_MS);
     assert_metric(run_that(NOTHING), run_that(NOTHING), METRIC_WALL_S);
 }
 
-static void the_named_metric_stays(void **state)
+TEST(the_named_metric_stays)
 {
     struct run_data base = run_that(KERNEL | PREFILL), now = run_that(KERNEL);
-    (void)state;
     base.primary = now.primary = METRIC_PREFILL_S;
     assert_metric(base, now, METRIC_PREFILL_S);
 }
 
 /* Another cell's metric is not this one's. */
-static void each_cell_has_its_own(void **state)
+TEST(each_cell_has_its_own)
 {
     struct draft d;
-    (void)state;
     draft_night(&d, 0);
     add_cell(&d, "v", KERNEL);
     add_cell(&d, "w", PREFILL);
@@ -88,14 +84,13 @@ static void each_cell_has_its_own(void **state)
     assert_metric(base, unnamed(&d), METRIC_KERNEL_MS);
 }
 
-static void a_side_that_lacks_the_metric_may_have_passed(void **state)
+TEST(a_side_that_lacks_the_metric_may_have_passed)
 {
     struct run_data base = run_that(KERNEL), now = run_that(NOTHING), failing = run_that(KERNEL | FAILING);
     const struct run_data *bases[] = {&base}, *nows[] = {&now}, *failed[] = {&failing};
     const struct turns_runs of_base = {bases, 1}, of_now = {nows, 1}, of_failing = {failed, 1};
     const struct compare_options o = compare_defaults();
     struct delta d = {.variant = "v", .context = CONTEXT, .metric = METRIC_KERNEL_MS};
-    (void)state;
     turns_judge(&of_base, &of_now, &o, &d);
     assert_int_equal(d.verdict, VERDICT_NOISY);
     assert_string_equal(verdict_reason(&d, REPORT_EN).s, "it has no valid measurement of kernel_ms");
@@ -116,14 +111,13 @@ static struct run_data run_on(const char *gpu)
 }
 
 /* Both sides have values, so neither is to blame. */
-static void sides_without_a_gpu_in_common_are_apart(void **state)
+TEST(sides_without_a_gpu_in_common_are_apart)
 {
     struct run_data one = run_on("GPU-1"), two = run_on("GPU-2");
     const struct run_data *first[] = {&one}, *other[] = {&two}, *both[] = {&two, &one};
     const struct turns_runs on_one = {first, 1}, on_two = {other, 1}, on_both = {both, 2};
     const struct compare_options o = compare_defaults();
     struct delta d = {.variant = "v", .context = CONTEXT, .metric = METRIC_PREFILL_S};
-    (void)state;
     turns_judge(&on_one, &on_two, &o, &d);
     assert_int_equal(d.reason, REASON_APART);
     assert_int_equal(d.verdict, VERDICT_NOISY);
@@ -137,7 +131,7 @@ static void sides_without_a_gpu_in_common_are_apart(void **state)
 }
 
 /* Two runs of a side in each round; what one side measured while the other failed is of another time. */
-static void rounds_that_one_side_failed_in_do_not_count(void **state)
+TEST(rounds_that_one_side_failed_in_do_not_count)
 {
     struct run_data good = run_that(PREFILL), failing = run_that(PREFILL | FAILING);
     const struct run_data *passed[] = {&good, &good, &good, &good},
@@ -146,7 +140,6 @@ static void rounds_that_one_side_failed_in_do_not_count(void **state)
     const struct turns_runs all = {passed, 4}, first = {ended, 4}, last = {late, 4};
     const struct compare_options o = compare_defaults();
     struct delta d = {.variant = "v", .context = CONTEXT, .metric = METRIC_PREFILL_S};
-    (void)state;
     turns_judge_rounds(&all, &all, 2, &o, &d);
     assert_int_equal(d.base.n, 4 * REPETITIONS);
     turns_judge_rounds(&all, &first, 2, &o, &d);
@@ -173,11 +166,10 @@ static double mixed(double middle, const double base[static 5], const double now
     return d.estimate.mixed;
 }
 
-static void repetitions_on_the_wrong_side_are_counted(void **state)
+TEST(repetitions_on_the_wrong_side_are_counted)
 {
     static const double fast[] = {1, 1, 1, 1, 1.01}, slow[] = {1.08, 1.08, 1.08, 1.08, 1.09},
                         both[] = {1, 1, 1, 1.09, 1.08}, none[] = {0, 0, 0, 0, 0};
-    (void)state;
     assert_true(mixed(0, fast, slow) == 0);
     assert_true(mixed(0, slow, fast) == 0);
     assert_true(mixed(0, both, slow) == 0.4);
@@ -185,19 +177,4 @@ static void repetitions_on_the_wrong_side_are_counted(void **state)
     assert_true(mixed(1.04, fast, both) == 0.4);
     assert_true(mixed(1.2, fast, both) == 0);
     assert_true(mixed(0, none, none) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(either_side_says_what_is_measured),
-        cmocka_unit_test(what_both_measure_goes_first),
-        cmocka_unit_test(the_named_metric_stays),
-        cmocka_unit_test(each_cell_has_its_own),
-        cmocka_unit_test(a_side_that_lacks_the_metric_may_have_passed),
-        cmocka_unit_test(sides_without_a_gpu_in_common_are_apart),
-        cmocka_unit_test(rounds_that_one_side_failed_in_do_not_count),
-        cmocka_unit_test(repetitions_on_the_wrong_side_are_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

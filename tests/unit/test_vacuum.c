@@ -65,9 +65,8 @@ static int64_t pages_unused(struct store *s)
     return query_int(s, "SELECT freelist_count FROM pragma_freelist_count");
 }
 
-static void unused_space_is_released(void **state)
+TEST(unused_space_is_released)
 {
-    (void)state;
     struct store s;
     with_room(&s, "released.db");
     struct err err = {0};
@@ -84,9 +83,8 @@ static void unused_space_is_released(void **state)
     store_close(&s);
 }
 
-static void an_interruption_keeps_what_was_released(void **state)
+TEST(an_interruption_keeps_what_was_released)
 {
-    (void)state;
     struct store s;
     with_room(&s, "interrupted.db");
     struct err err = {0};
@@ -105,9 +103,8 @@ static void an_interruption_keeps_what_was_released(void **state)
     store_close(&s);
 }
 
-static void too_little_space_is_said_before(void **state)
+TEST(too_little_space_is_said_before)
 {
-    (void)state;
     struct store s;
     with_room(&s, "full.db");
     struct err err = {0};
@@ -119,9 +116,8 @@ static void too_little_space_is_said_before(void **state)
 }
 
 /* A node's cells that no run measures any more have outlived their measurements of tests side by side. */
-static void cells_without_tests_are_dropped(void **state)
+TEST(cells_without_tests_are_dropped)
 {
-    (void)state;
     AUTO(store_close) struct store s = open_store("cells.db");
     struct err err = {0};
     struct vacuum_need need;
@@ -139,13 +135,4 @@ static void cells_without_tests_are_dropped(void **state)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM together"), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unused_space_is_released),
-        cmocka_unit_test(an_interruption_keeps_what_was_released),
-        cmocka_unit_test(too_little_space_is_said_before),
-        cmocka_unit_test(cells_without_tests_are_dropped),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

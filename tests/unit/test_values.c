@@ -17,10 +17,9 @@ static void check_sorted(double *x, size_t n)
     assert_true(before == after); /* whole numbers, so the order of the sum does not matter */
 }
 
-static void few_and_many_values_are_sorted(void **state)
+TEST(few_and_many_values_are_sorted)
 {
     enum { MOST = 200 };
-    (void)state;
     for (size_t n = 0; n <= MOST; n++) {
         double falling[MOST + 1], mixed[MOST + 1], equal[MOST + 1];
         for (size_t i = 0; i < n; i++) {
@@ -34,19 +33,9 @@ static void few_and_many_values_are_sorted(void **state)
     }
 }
 
-static void infinities_are_the_ends(void **state)
+TEST(infinities_are_the_ends)
 {
-    (void)state;
     double x[] = {3, INFINITY, -2, -INFINITY, 0};
     values_sort(x, COUNT(x));
     assert_true(x[0] == -INFINITY && x[1] == -2 && x[2] == 0 && x[3] == 3 && x[4] == INFINITY);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_and_many_values_are_sorted),
-        cmocka_unit_test(infinities_are_the_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,9 +22,8 @@ static void assert_cell(const struct watch_model *m, size_t variant, size_t cont
     assert_string_equal(text, want);
 }
 
-static void events_fill_the_matrix_of_tests(void **state)
+TEST(events_fill_the_matrix_of_tests)
 {
-    (void)state;
     struct watch_model *m = watch_model_new();
     assert_non_null(m);
     feed(m,
@@ -61,9 +60,8 @@ static void events_fill_the_matrix_of_tests(void **state)
     watch_model_free(m);
 }
 
-static void a_journal_that_is_read_again_is_shown_once(void **state)
+TEST(a_journal_that_is_read_again_is_shown_once)
 {
-    (void)state;
     struct watch_model *m = watch_model_new();
     assert_non_null(m);
     for (int i = 0; i < 2; i++) {
@@ -82,9 +80,8 @@ static void a_journal_that_is_read_again_is_shown_once(void **state)
     watch_model_free(m);
 }
 
-static void a_window_has_the_running_row(void **state)
+TEST(a_window_has_the_running_row)
 {
-    (void)state;
     assert_int_equal(watch_window(0, 10, 5, 3), 0);     /* all fit */
     assert_int_equal(watch_window(0, 10, 40, 9), 0);    /* in view already */
     assert_int_equal(watch_window(0, 10, 40, 10), 1);   /* one below */
@@ -100,9 +97,8 @@ static void assert_output(const struct watch_model *m, size_t n, size_t want, co
     assert_int_equal(count, want);
 }
 
-static void output_is_limited_to_the_last_lines(void **state)
+TEST(output_is_limited_to_the_last_lines)
 {
-    (void)state;
     struct watch_model *m = watch_model_new();
     assert_non_null(m);
     assert_output(m, 5, 0, "");
@@ -121,9 +117,8 @@ static void output_is_limited_to_the_last_lines(void **state)
     watch_model_free(m);
 }
 
-static void a_series_keeps_the_newest_samples(void **state)
+TEST(a_series_keeps_the_newest_samples)
 {
-    (void)state;
     struct watch_model *m = watch_model_new();
     int heights[WATCH_SAMPLES];
     char line[256];
@@ -148,9 +143,8 @@ static void a_series_keeps_the_newest_samples(void **state)
 }
 
 /* Tests of two GPUs in flight, one of which is taken out. */
-static void lanes_have_a_test_each(void **state)
+TEST(lanes_have_a_test_each)
 {
-    (void)state;
     struct watch_model *m = watch_model_new();
     assert_non_null(m);
     feed(m, "{\"event\":\"SUITE_START\",\"total_tests\":9,\"variants\":[\"a\",\"b\"],\"contexts\":[1]}");
@@ -244,9 +238,8 @@ static void assert_row(const struct watch_lane *l, const struct expected_row *ro
 }
 
 /* What a run on eight GPUs wrote, one of which is taken out in the midst of it. */
-static void a_recorded_run_has_a_row_per_gpu(void **state)
+TEST(a_recorded_run_has_a_row_per_gpu)
 {
-    (void)state;
     struct watch_model *m = watch_model_new();
     struct expected_row rows[GPUS] = {{.beats = 0}};
     char *line = malloc(JOURNAL_LINE_MAX);
@@ -276,9 +269,8 @@ static void a_recorded_run_has_a_row_per_gpu(void **state)
 }
 
 /* More variants and contexts than a screen has, and text that a terminal would act on. */
-static void variants_and_contexts_beyond_the_maximum_are_dropped(void **state)
+TEST(variants_and_contexts_beyond_the_maximum_are_dropped)
 {
-    (void)state;
     struct watch_model *m = watch_model_new();
     char line[256];
     assert_non_null(m);
@@ -299,19 +291,4 @@ static void variants_and_contexts_beyond_the_maximum_are_dropped(void **state)
             "[\"x\"]}");
     assert_int_equal(m->n_variants, WATCH_VARIANTS_MAX);
     watch_model_free(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_fill_the_matrix_of_tests),
-        cmocka_unit_test(a_journal_that_is_read_again_is_shown_once),
-        cmocka_unit_test(a_window_has_the_running_row),
-        cmocka_unit_test(output_is_limited_to_the_last_lines),
-        cmocka_unit_test(a_series_keeps_the_newest_samples),
-        cmocka_unit_test(lanes_have_a_test_each),
-        cmocka_unit_test(a_recorded_run_has_a_row_per_gpu),
-        cmocka_unit_test(variants_and_contexts_beyond_the_maximum_are_dropped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

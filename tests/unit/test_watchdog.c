@@ -1,20 +1,13 @@
 /* watchdog: an executor that no longer does its work. */
 #include "harness/session/watchdog.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/support.h"
 
 static char text[WATCHDOG_TEXT_MAX];
 
-static void silence_is_told_once_while_a_test_runs(void **state)
+TEST(silence_is_told_once_while_a_test_runs)
 {
     struct watchdog w;
-    (void)state;
     watchdog_begin(&w, 100);
     watchdog_event(&w, EVENT_TEST_START, false, 100);
     assert_int_equal(watchdog_look(&w, 300, 100 + WATCHDOG_TELL_S - 1, text), WATCHDOG_QUIET);
@@ -24,10 +17,9 @@ static void silence_is_told_once_while_a_test_runs(void **state)
     assert_int_equal(watchdog_look(&w, 300, 400, text), WATCHDOG_GIVE_UP);
 }
 
-static void a_report_ends_the_silence(void **state)
+TEST(a_report_ends_the_silence)
 {
     struct watchdog w;
-    (void)state;
     watchdog_begin(&w, 0);
     watchdog_event(&w, EVENT_HEARTBEAT, false, 0);
     assert_int_equal(watchdog_look(&w, 0, 60, text), WATCHDOG_TELL);
@@ -37,10 +29,9 @@ static void a_report_ends_the_silence(void **state)
 }
 
 /* A build may be silent, and a scheduler's tests report late. */
-static void silence_is_no_fault_where_no_report_is_due(void **state)
+TEST(silence_is_no_fault_where_no_report_is_due)
 {
     struct watchdog w;
-    (void)state;
     watchdog_begin(&w, 0);
     assert_int_equal(watchdog_look(&w, 0, 9999, text), WATCHDOG_QUIET);
     watchdog_event(&w, EVENT_BUILD_START, false, 0);
@@ -52,10 +43,9 @@ static void silence_is_no_fault_where_no_report_is_due(void **state)
     assert_string_equal(text, "");
 }
 
-static void a_stopped_executor_is_told_at_any_time(void **state)
+TEST(a_stopped_executor_is_told_at_any_time)
 {
     struct watchdog w;
-    (void)state;
     watchdog_begin(&w, 0);
     watchdog_event(&w, EVENT_BUILD_START, false, 0);
     watchdog_stopped(&w, 77);
@@ -65,10 +55,9 @@ static void a_stopped_executor_is_told_at_any_time(void **state)
     assert_int_equal(watchdog_look(&w, 0, 60, text), WATCHDOG_QUIET);
 }
 
-static void the_end_of_one_of_two_tests_leaves_a_report_due(void **state)
+TEST(the_end_of_one_of_two_tests_leaves_a_report_due)
 {
     struct watchdog w;
-    (void)state;
     watchdog_begin(&w, 0);
     watchdog_event(&w, EVENT_TEST_START, false, 0);
     watchdog_event(&w, EVENT_TEST_START, false, 1);
@@ -79,26 +68,12 @@ static void the_end_of_one_of_two_tests_leaves_a_report_due(void **state)
 }
 
 /* A patience of nothing still lets a node swap or stall for a moment. */
-static void patience_has_a_least(void **state)
+TEST(patience_has_a_least)
 {
     struct watchdog w;
-    (void)state;
     watchdog_begin(&w, 0);
     watchdog_event(&w, EVENT_TEST_START, false, 0);
     watchdog_look(&w, 0, 30, text);
     assert_int_equal(watchdog_look(&w, 0, WATCHDOG_PATIENCE_MIN_S - 1, text), WATCHDOG_QUIET);
     assert_int_equal(watchdog_look(&w, 0, WATCHDOG_PATIENCE_MIN_S, text), WATCHDOG_GIVE_UP);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(silence_is_told_once_while_a_test_runs),
-        cmocka_unit_test(a_report_ends_the_silence),
-        cmocka_unit_test(silence_is_no_fault_where_no_report_is_due),
-        cmocka_unit_test(a_stopped_executor_is_told_at_any_time),
-        cmocka_unit_test(the_end_of_one_of_two_tests_leaves_a_report_due),
-        cmocka_unit_test(patience_has_a_least),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,10 +60,9 @@ static enum verdict verdict_between(const struct sampling *before, const struct 
     return v;
 }
 
-static void energy_of_different_windows_gets_no_verdict(void **state)
+TEST(energy_of_different_windows_gets_no_verdict)
 {
     enum reason_code reason;
-    (void)state;
     assert_int_equal(verdict_between(&timed, &hungry, METRIC_JOULES, &reason), VERDICT_REGRESSED);
     assert_int_equal(verdict_between(&timed, &whole, METRIC_JOULES, &reason), VERDICT_NOISY);
     assert_int_equal(reason, REASON_OTHER_WINDOW);
@@ -72,21 +71,19 @@ static void energy_of_different_windows_gets_no_verdict(void **state)
     assert_int_equal(verdict_between(&timed, &whole, METRIC_PREFILL_S, &reason), VERDICT_REGRESSED);
 }
 
-static void energy_of_different_meters_gets_no_verdict(void **state)
+TEST(energy_of_different_meters_gets_no_verdict)
 {
     enum reason_code reason;
-    (void)state;
     assert_int_equal(verdict_between(&timed, &by_power, METRIC_JOULES, &reason), VERDICT_NOISY);
     assert_int_equal(reason, REASON_OTHER_METER);
     assert_int_equal(verdict_between(&timed, &by_power, METRIC_SCLK_MHZ, &reason), VERDICT_UNCHANGED);
 }
 
-static void a_run_with_two_windows_gets_no_verdict(void **state)
+TEST(a_run_with_two_windows_gets_no_verdict)
 {
     struct run_data base = run_with(0, &timed), now = run_with(1, &hungry);
     struct compare_options o = compare_defaults();
     struct comparison c;
-    (void)state;
     o.metric = METRIC_JOULES;
     snprintf(now.tests[2].activity.window, sizeof now.tests[2].activity.window, "busy");
     compare_runs(&base, &now, NULL, &o, &c);
@@ -96,13 +93,12 @@ static void a_run_with_two_windows_gets_no_verdict(void **state)
     run_data_release(&now);
 }
 
-static void turns_of_different_windows_are_undecided(void **state)
+TEST(turns_of_different_windows_are_undecided)
 {
     struct run_data base = run_with(0, &timed), now = run_with(1, &whole);
     const struct run_data *bases[] = {&base}, *nows[] = {&now};
     const struct compare_options o = compare_defaults();
     struct delta d = {.variant = "v", .context = 4096, .metric = METRIC_JOULES};
-    (void)state;
     turns_judge(&(struct turns_runs){bases, 1}, &(struct turns_runs){nows, 1}, &o, &d);
     assert_int_equal(d.verdict, VERDICT_NOISY);
     d.metric = METRIC_PREFILL_S;
@@ -138,21 +134,19 @@ static enum verdict verdict_after_nights(const char *db, const struct sampling *
     return v;
 }
 
-static void nights_of_another_window_do_not_count(void **state)
+TEST(nights_of_another_window_do_not_count)
 {
-    (void)state;
     assert_int_equal(verdict_after_nights("same.db", &timed, &hungry), VERDICT_REGRESSED);
     assert_int_equal(verdict_after_nights("whole.db", &timed, &whole), VERDICT_NEW);
     assert_int_equal(verdict_after_nights("power.db", &timed, &by_power), VERDICT_NEW);
 }
 
 /* The mean clock of a whole test includes its idle parts. */
-static void a_clock_of_another_window_is_no_cause(void **state)
+TEST(a_clock_of_another_window_is_no_cause)
 {
     struct run_data base = run_with(0, &timed), now = run_with(1, &whole);
     const struct compare_options o = compare_defaults();
     struct comparison c;
-    (void)state;
     compare_runs(&base, &now, NULL, &o, &c);
     const struct cause_run before = {.run = &base};
     const struct causes_input in = {.now = {.run = &now}, .base_key = 1, .befores = &before, .n_befores = 1};
@@ -163,15 +157,4 @@ static void a_clock_of_another_window_is_no_cause(void **state)
     run_data_release(&now);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(energy_of_different_windows_gets_no_verdict),
-        cmocka_unit_test(energy_of_different_meters_gets_no_verdict),
-        cmocka_unit_test(a_run_with_two_windows_gets_no_verdict),
-        cmocka_unit_test(turns_of_different_windows_are_undecided),
-        cmocka_unit_test(nights_of_another_window_do_not_count),
-        cmocka_unit_test(a_clock_of_another_window_is_no_cause),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

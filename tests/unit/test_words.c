@@ -2,9 +2,8 @@
 #include "harness/commands/base/words.h"
 #include "tests/unit/support.h"
 
-static void words_are_split_as_by_a_shell(void **state)
+TEST(words_are_split_as_by_a_shell)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *words[6];
@@ -28,9 +27,8 @@ static void words_are_split_as_by_a_shell(void **state)
     }
 }
 
-static void what_is_no_command_is_refused(void **state)
+TEST(what_is_no_command_is_refused)
 {
-    (void)state;
     static const char *const bad[] = {"", "  ", "a 'b", "a \"b"};
     for (size_t i = 0; i < COUNT(bad); i++) {
         struct strvec words = {0};
@@ -41,9 +39,8 @@ static void what_is_no_command_is_refused(void **state)
     }
 }
 
-static void what_needs_a_shell_is_told(void **state)
+TEST(what_needs_a_shell_is_told)
 {
-    (void)state;
     static const char *const shell[] = {"a | b", "a; b",  "a $HOME", "a \"$x\"", "a `b`",
                                         "a *.c", "a > b", "a && b",  "~/a"},
                              *const plain[] = {"a b",     "a '| $x'",        "a \"b | c\"",
@@ -54,9 +51,8 @@ static void what_needs_a_shell_is_told(void **state)
         assert_false(words_need_shell(plain[i]));
 }
 
-static void braces_stay_what_they_are(void **state)
+TEST(braces_stay_what_they_are)
 {
-    (void)state;
     struct strvec words = {0};
     words_push_literal(&words, "{context}", true);
     words_push_literal(&words, "{context}", false);
@@ -71,15 +67,4 @@ static void braces_stay_what_they_are(void **state)
     assert_string_equal(words.v[4], "{{{{\"a\": 1}}");
     assert_string_equal(words.v[5], "{{x}, {context}");
     strvec_release(&words);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_split_as_by_a_shell),
-        cmocka_unit_test(what_is_no_command_is_refused),
-        cmocka_unit_test(what_needs_a_shell_is_told),
-        cmocka_unit_test(braces_stay_what_they_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,9 +156,8 @@ static void place_tests(struct store *s)
     assert_int_equal(places, CONTEXTS);
 }
 
-static void work_does_not_grow_with_the_nights(void **state)
+TEST(work_does_not_grow_with_the_nights)
 {
-    (void)state;
     struct store few = store_of("few.db", FEW), many = store_of("many.db", MANY);
     must_not_grow(&few, &many, "runs", list_twenty);
     must_not_grow(&few, &many, "compare", compare_newest);
@@ -170,10 +169,4 @@ static void work_does_not_grow_with_the_nights(void **state)
     store_close(&many);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_does_not_grow_with_the_nights),
-    };
-    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+GROUP(scratch_make, scratch_remove);

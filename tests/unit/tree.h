@@ -1,8 +1,7 @@
 /* tree: lays out a tree of small files (a node's sysfs and procfs) in the temporary folder, from a
  * description of one line per file: "path = contents", where \n and \t stand for a line break and a tab.
  */
-#ifndef KERNSWEEP_TESTS_UNIT_TREE_H
-#define KERNSWEEP_TESTS_UNIT_TREE_H
+#pragma once
 
 #include "tests/unit/support.h"
 
@@ -33,5 +32,3 @@ static inline void tree_lay(const char *root, const char *description)
     }
     fclose(f);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * prints the settings of all GPUs. NVML changes clocks only for root. The caller waits for it with a
  * deadline.
  */
-#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_NVML_HELPER_CONTROL_H
-#define KERNSWEEP_EXECUTOR_TELEMETRY_NVML_HELPER_CONTROL_H
+#pragma once
 
 /* Exit codes. */
 enum { NVML_CONTROL_DONE = 0, NVML_CONTROL_FAILED = 1, NVML_CONTROL_DENIED = 4, NVML_CONTROL_USAGE = 2 };
@@ -16,5 +15,3 @@ int nvml_control(int argc, char **argv);
 void *nvml_library(void);
 /* function: the address of a pointer to the function of that name; it becomes NULL where there is none. */
 void nvml_find(void *library, const char *name, void *function);
-
-#endif

@@ -2,8 +2,7 @@
  * the helper writes and the executor copies; `turn` is a sequence lock: odd during a write, increased by two
  * with each sample. What is not available is NaN, or -1 for integers.
  */
-#ifndef KERNSWEEP_EXECUTOR_TELEMETRY_NVML_HELPER_PAGE_H
-#define KERNSWEEP_EXECUTOR_TELEMETRY_NVML_HELPER_PAGE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ struct nvml_page {
     int32_t pid; /* the helper's */
     struct nvml_slot slot[NVML_GPUS_MAX];
 };
-
-#endif

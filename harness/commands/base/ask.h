@@ -1,6 +1,5 @@
 /* ask: questions on the terminal. Questions go to stderr, answers come from stdin. */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_ASK_H
-#define KERNSWEEP_HARNESS_COMMANDS_BASE_ASK_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -20,5 +19,3 @@ int ask_text(const struct asker *a, const char *question, const char *usual, cha
 int ask_yes(const struct asker *a, const char *question, bool usual, bool *out, struct err *err);
 /* A number from 1 to most. */
 int ask_number(const struct asker *a, const char *question, int usual, int most, int *out, struct err *err);
-
-#endif

@@ -6,8 +6,7 @@
  * and returns the exit code of the process (common/contract/proto.h). Machine-readable output goes to stdout,
  * messages to stderr.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_CMD_H
-#define KERNSWEEP_HARNESS_COMMANDS_BASE_CMD_H
+#pragma once
 
 #include "common/base/alloc.h"
 #include "common/base/args.h"
@@ -98,5 +97,3 @@ bool cmd_is_plan(const char *word);
 /* The checked value of --transport, for struct session_options. */
 int cmd_backend(const struct cmd_env *env, const char **out, struct err *err);
 int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err);
-
-#endif

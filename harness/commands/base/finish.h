@@ -5,8 +5,7 @@
  * steps, so that a command can have suspects confirmed in between (confirm_run.h). Prints the tables, as part
  * of the command. The caller calls finish_release(), also after a failure.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_FINISH_H
-#define KERNSWEEP_HARNESS_COMMANDS_BASE_FINISH_H
+#pragma once
 
 #include "harness/commands/base/cmd.h"
 #include "harness/nightly/digest.h"
@@ -60,5 +59,3 @@ int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_o
 /* Both steps, without confirming in between. */
 int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct err *err);
 void finish_release(struct finish *f);
-
-#endif

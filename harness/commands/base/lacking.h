@@ -1,8 +1,7 @@
 /* lacking: the cells for which a run that becomes a baseline has no result. Whatever they lose later, they
  * are `fixed` or `new` in every comparison with it, so the one who sets the baseline is told.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_LACKING_H
-#define KERNSWEEP_HARNESS_COMMANDS_BASE_LACKING_H
+#pragma once
 
 #include "results/store/run_data.h"
 
@@ -10,5 +9,3 @@
 
 /* One line if there are any. */
 void note_lacking_cells(FILE *notes, const struct run_data *run);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * JSON is complete unless --limit is given; a table has the first rows, and says how many it leaves out.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_LISTING_H
-#define KERNSWEEP_HARNESS_COMMANDS_BASE_LISTING_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -28,5 +27,3 @@ int listing_parse(const struct listing_args *a, const char *const *keys, size_t 
 
 /* "12 older runs are not shown: --all lists every run", if any. what: "older run". */
 void listing_note(size_t left_out, const char *what, FILE *notes);
-
-#endif

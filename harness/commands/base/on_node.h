@@ -1,8 +1,7 @@
 /* on_node: what the commands for a run that is already on a node share: finding it, in the records here or on
  * --node, connecting to it, and printing how to return to it.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_ON_NODE_H
-#define KERNSWEEP_HARNESS_COMMANDS_BASE_ON_NODE_H
+#pragma once
 
 #include "harness/commands/base/cmd.h"
 
@@ -42,5 +41,3 @@ void attach_print_left(const struct session *s);
 
 /* Reserves a bundle folder and writes a record here for a run that was started on another machine. */
 int attach_reserve(struct session *s, struct err *err);
-
-#endif

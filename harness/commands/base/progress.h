@@ -1,8 +1,7 @@
 /* progress: one line on a terminal that says how far a long step is. Nothing is written anywhere else, nor
  * with
  * --quiet. */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_PROGRESS_H
-#define KERNSWEEP_HARNESS_COMMANDS_BASE_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,5 +19,3 @@ void progress_begin(struct progress *p, FILE *out, bool quiet, const char *what)
 void progress_show(struct progress *p, double done);
 /* Clears the line. */
 void progress_end(struct progress *p);
-
-#endif

@@ -1,8 +1,7 @@
 /* revisions: commits of runs, and the commits between two runs, as JSON and as lines for people. Prints text
  * of repositories only as the store has it: escaped.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_REVISIONS_H
-#define KERNSWEEP_HARNESS_COMMANDS_BASE_REVISIONS_H
+#pragma once
 
 #include "reports/tables/commits.h"
 
@@ -21,5 +20,3 @@ void range_print_head(const struct commit_range *r, const char *word, struct buf
 void range_print(const struct commit_range *r, const char *word, struct buf *out);
 /* Two lines of a run: its commit, and its local changes. */
 void revision_print(const struct run_revision *r, struct buf *out);
-
-#endif

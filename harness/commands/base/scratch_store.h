@@ -1,8 +1,7 @@
 /* scratch_store: a store that lives for one command, for what is measured and shown but not kept. While it is
  * in use, env->db names it.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_SCRATCH_STORE_H
-#define KERNSWEEP_HARNESS_COMMANDS_BASE_SCRATCH_STORE_H
+#pragma once
 
 #include "harness/commands/base/cmd.h"
 
@@ -16,5 +15,3 @@ struct scratch_store {
 int scratch_store_begin(struct scratch_store *s, struct cmd_env *env, struct err *err);
 /* Gives env->db back and removes the folder with all that is in it. */
 void scratch_store_end(struct scratch_store *s);
-
-#endif

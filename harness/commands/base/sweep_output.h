@@ -1,8 +1,7 @@
 /* sweep_output: what a sweep of several nodes leaves behind and says: its side-by-side report beside the
  * bundles, the tables, and a JSON object. Offline.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_SWEEP_OUTPUT_H
-#define KERNSWEEP_HARNESS_COMMANDS_BASE_SWEEP_OUTPUT_H
+#pragma once
 
 #include "harness/commands/base/cmd.h"
 #include "harness/session/sweep.h"
@@ -25,5 +24,3 @@ void sweep_output_print(const struct sweep_output *o, bool started);
 
 /* The nodes of a record for a request; out: struct sweep_node[PLAN_NODES_MAX], which borrows from w. */
 void sweep_output_nodes(const struct sweep_record *w, struct sweep_node *out, struct sweep_request *req);
-
-#endif

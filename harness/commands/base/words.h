@@ -1,6 +1,5 @@
 /* words: a command in one text, split into words as a shell does: quotes and backslashes, nothing else. */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_BASE_WORDS_H
-#define KERNSWEEP_HARNESS_COMMANDS_BASE_WORDS_H
+#pragma once
 
 #include "common/base/err.h"
 #include "common/base/strvec.h"
@@ -14,5 +13,3 @@ bool words_need_shell(const char *text);
 int words_split(const char *text, struct strvec *out, struct err *err);
 /* Appends word, so that a plan takes it literally; what has known placeholders alone stays as it is. */
 void words_push_literal(struct strvec *out, const char *word, bool placeholders);
-
-#endif

@@ -1,4 +1,5 @@
 /* kernsweep best: the best point of each variant and context, with its margin and how sure it is. */
+#include "common/base/alloc.h"
 #include "harness/commands/compare/best_output.h"
 #include "results/query/find_run.h"
 
@@ -31,9 +32,7 @@ static int best(struct cmd_env *env, void *args, const struct words *words, stru
     static const char *const latest[] = {"latest"};
     struct store s = {0};
     size_t count = 0, n = words->n;
-    struct run_data *runs = calloc(n + 1, sizeof *runs);
-    if (!runs)
-        return err_set(err, ERR_INTERNAL, "best: no memory for the runs");
+    AUTO_FREE struct run_data *runs = xcalloc(n + 1, sizeof *runs);
     int rc = cmd_store_open(env, &s, STORE_READ, err);
     if (rc == 0)
         rc = store_load_runs(&s, n ? words->v : latest, n ? n : 1, runs, &count, err);
@@ -41,7 +40,6 @@ static int best(struct cmd_env *env, void *args, const struct words *words, stru
         rc = print_best(env, a, runs, count, err);
     for (size_t i = 0; i < count; i++)
         run_data_release(&runs[i]);
-    free(runs);
     store_close(&s);
     return rc;
 }

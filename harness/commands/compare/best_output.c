@@ -1,5 +1,6 @@
 #include "harness/commands/compare/best_output.h"
 
+#include "common/base/alloc.h"
 #include "reports/tables/best_table.h"
 
 #include <math.h>
@@ -62,12 +63,10 @@ json_t *best_encode(const struct best_groups *g, const struct run_data *runs, si
 
 int best_print(const struct best_groups *g, size_t runs, bool markdown, struct err *err)
 {
-    struct buf text;
-    buf_init(&text, OUTPUT_MAX);
+    AUTO(buf_release) struct buf text = {.max = OUTPUT_MAX};
     enum best_form form = markdown ? BEST_MARKDOWN : cmd_colour(stdout) ? BEST_COLOUR : BEST_PLAIN;
     int rc = best_table(g, runs, form, &text, err);
     if (rc == 0)
         cmd_print(&text);
-    buf_release(&text);
     return rc;
 }

@@ -1,6 +1,5 @@
 /* best_output: the best point of each group, as text, Markdown and JSON. */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_COMPARE_BEST_OUTPUT_H
-#define KERNSWEEP_HARNESS_COMMANDS_COMPARE_BEST_OUTPUT_H
+#pragma once
 
 #include "harness/commands/base/cmd.h"
 #include "results/judge/search/best_groups.h"
@@ -8,5 +7,3 @@
 json_t *best_encode(const struct best_groups *g, const struct run_data *runs, size_t n);
 /* The answers, one line each, then the points. */
 int best_print(const struct best_groups *g, size_t runs, bool markdown, struct err *err);
-
-#endif

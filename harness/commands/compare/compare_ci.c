@@ -1,5 +1,6 @@
 #include "harness/commands/compare/compare_ci.h"
 
+#include "common/base/alloc.h"
 #include "common/base/escape.h"
 #include "reports/tables/causes.h"
 #include "reports/tables/shift.h"
@@ -33,21 +34,18 @@ static bool is_bad(const struct comparison *c, const struct delta *d)
 /* What all cells have in common is a test case of its own. */
 static void write_junit_shift(const struct comparison *c, struct buf *out)
 {
-    struct buf text;
-    buf_init(&text, SHIFT_TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
     verdict_shift(c, REPORT_EN, &text);
     buf_puts(out, "  <testcase classname=\"all cells\" name=\"common factor\">"
                   "<failure type=\"regressed\" message=\"");
     escape_xml(out, buf_str(&text));
     buf_puts(out, "\"/></testcase>\n");
-    buf_release(&text);
 }
 
 /* Each that is worse is a test case of its own. */
 static void write_junit_cards(const struct comparison *c, struct buf *out)
 {
-    struct buf text;
-    buf_init(&text, SHIFT_TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
     for (size_t i = 0; i < c->cards.count; i++) {
         const struct card_shift *card = &c->cards.items[i];
         if (!card->worse)
@@ -60,7 +58,6 @@ static void write_junit_cards(const struct comparison *c, struct buf *out)
         escape_xml(out, buf_str(&text));
         buf_puts(out, "\"/></testcase>\n");
     }
-    buf_release(&text);
 }
 
 static int worse_cards(const struct card_shifts *cards)
@@ -92,15 +89,13 @@ static void write_junit_tickets(const struct comparison *c, struct buf *out)
 
 static void write_junit_note(const struct comparison *c, struct buf *out)
 {
-    struct buf text;
-    buf_init(&text, SHIFT_TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
     verdict_tickets(c, REPORT_EN, &text);
     if (text.len) {
         buf_puts(out, "  <system-out>");
         escape_xml(out, buf_str(&text));
         buf_puts(out, "</system-out>\n");
     }
-    buf_release(&text);
 }
 
 void compare_write_junit(const struct comparison *c, struct buf *out)
@@ -167,21 +162,18 @@ static const char *github_level(const struct comparison *c, const struct delta *
 
 static void write_github_tickets(const struct comparison *c, struct buf *out)
 {
-    struct buf text;
-    buf_init(&text, SHIFT_TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
     verdict_tickets(c, REPORT_EN, &text);
     if (text.len) {
         buf_puts(out, "::warning title=different tickets::");
         github_text(out, buf_str(&text), "%\r\n");
         buf_putc(out, '\n');
     }
-    buf_release(&text);
 }
 
 static void write_github_shift(const struct comparison *c, struct buf *out)
 {
-    struct buf text;
-    buf_init(&text, SHIFT_TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
     verdict_shift(c, REPORT_EN, &text);
     if (text.len) {
         buf_printf(out, "::%s title=%s cells::", comparison_shift_regressed(c) ? "error" : "notice",
@@ -189,13 +181,11 @@ static void write_github_shift(const struct comparison *c, struct buf *out)
         github_text(out, buf_str(&text), "%\r\n");
         buf_putc(out, '\n');
     }
-    buf_release(&text);
 }
 
 static void write_github_cards(const struct comparison *c, struct buf *out)
 {
-    struct buf text;
-    buf_init(&text, SHIFT_TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
     for (size_t i = 0; i < c->cards.count; i++) {
         const struct card_shift *card = &c->cards.items[i];
         buf_clear(&text);
@@ -206,21 +196,18 @@ static void write_github_cards(const struct comparison *c, struct buf *out)
         github_text(out, buf_str(&text), "%\r\n");
         buf_putc(out, '\n');
     }
-    buf_release(&text);
 }
 
 static void write_github_causes(const struct comparison *c, const struct delta *d, struct buf *out)
 {
     const struct cell_causes *found =
         d->metric == c->primary ? causes_of(&c->causes, d->variant, d->context) : NULL;
-    struct buf text;
     if (!found)
         return;
-    buf_init(&text, WHY_TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = WHY_TEXT_MAX};
     cause_sentence(found, REPORT_EN, &text);
     buf_puts(out, " Why: ");
     github_text(out, buf_str(&text), "%\r\n");
-    buf_release(&text);
 }
 
 void compare_write_github(const struct comparison *c, struct buf *out)

@@ -1,6 +1,5 @@
 /* compare_ci: a comparison as build servers read it: test cases (JUnit), annotations (GitHub). */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_COMPARE_COMPARE_CI_H
-#define KERNSWEEP_HARNESS_COMMANDS_COMPARE_COMPARE_CI_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "results/judge/compare.h"
@@ -9,5 +8,3 @@
 void compare_write_junit(const struct comparison *c, struct buf *out);
 /* An annotation for each finding. */
 void compare_write_github(const struct comparison *c, struct buf *out);
-
-#endif

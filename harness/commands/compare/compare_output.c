@@ -1,5 +1,6 @@
 #include "harness/commands/compare/compare_output.h"
 
+#include "common/base/alloc.h"
 #include "common/base/escape.h"
 #include "common/base/text.h"
 #include "harness/commands/base/cmd.h"
@@ -252,11 +253,9 @@ static void write_md_causes(const struct comparison *c, struct md *w)
     if (why.before)
         md_para(w, MSG_WHY_SINCE, why.before);
     for (size_t i = 0; i < why.count; i++) {
-        struct buf where;
-        buf_init(&where, WHY_TEXT_MAX);
+        AUTO(buf_release) struct buf where = {.max = WHY_TEXT_MAX};
         why_where(&why.lines[i], REPORT_EN, &where);
         md_item(w, MSG_CAUSES_OF, buf_str(&where), buf_str(&why.lines[i].text));
-        buf_release(&where);
     }
     if (why.left_out)
         md_item(w, MSG_WHY_MORE, num_int((int64_t)why.left_out).s);
@@ -265,8 +264,7 @@ static void write_md_causes(const struct comparison *c, struct md *w)
 
 static void write_md_cards(const struct comparison *c, struct md *w)
 {
-    struct buf text;
-    buf_init(&text, SHIFT_TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
     for (size_t i = 0; i < c->cards.count; i++) {
         buf_clear(&text);
         verdict_card(c, &c->cards.items[i], w->lang, &text);
@@ -274,7 +272,6 @@ static void write_md_cards(const struct comparison *c, struct md *w)
         md_line(w);
         md_end(w);
     }
-    buf_release(&text);
 }
 
 static void write_md(const struct comparison *c, struct buf *out)

@@ -1,8 +1,7 @@
 /* compare_output: a comparison as JSON, CSV, Markdown, JUnit XML, and as annotations for GitHub's workflow
  * log. Names are escaped as each format requires. Prints nothing: the caller owns the buffer.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_COMPARE_COMPARE_OUTPUT_H
-#define KERNSWEEP_HARNESS_COMMANDS_COMPARE_COMPARE_OUTPUT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "results/judge/compare.h"
@@ -25,5 +24,3 @@ bool compare_format_from_name(const char *name, enum compare_format *out);
 void compare_output(const struct comparison *c, enum compare_format format, struct buf *out);
 json_t *counters_encode(const struct counter_changes *c);
 json_t *compare_encode(const struct comparison *c, int exit_code);
-
-#endif

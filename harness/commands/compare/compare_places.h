@@ -3,8 +3,7 @@
  * Prints the result; a slow place is a finding, not a failure. Returns the exit code, or -1 with err:
  * ERR_INPUT unless the tests of the run name at least two places.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_COMPARE_COMPARE_PLACES_H
-#define KERNSWEEP_HARNESS_COMMANDS_COMPARE_COMPARE_PLACES_H
+#pragma once
 
 #include "harness/commands/base/cmd.h"
 #include "results/judge/compare.h"
@@ -16,5 +15,3 @@ bool place_kind_from_name(const char *name, enum place_kind *out);
 /* since: of the run with the nights before; empty without them. */
 int compare_places(const struct cmd_env *env, const struct run_data *run, enum place_kind by,
                    const struct compare_options *options, const struct comparison *since, struct err *err);
-
-#endif

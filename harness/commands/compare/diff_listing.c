@@ -89,7 +89,7 @@ int diff_listing(const struct buf *before, const struct buf *now, const char *ke
     AUTO_CLOSE int from = as_file(a, a_len);
     AUTO_CLOSE int to = as_file(b, b_len);
     if (from < 0 || to < 0)
-        return err_set(err, ERR_STORAGE, "no memory for the listings of two runs");
+        return err_set(err, ERR_STORAGE, "the listings of two runs cannot be kept in memory");
     if (run_diff(from, to, &text, err) != 0)
         return -1;
     buf_add(out, buf_str(&text), text.len);

@@ -2,8 +2,7 @@
  * (<variant>/listings.txt). The `diff` of the system compares them: it is everywhere, and better than what
  * would be written here.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_COMPARE_DIFF_LISTING_H
-#define KERNSWEEP_HARNESS_COMMANDS_COMPARE_DIFF_LISTING_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -17,5 +16,3 @@ bool diff_listing_load(const char *bundle, const char *variant, struct buf *out)
  * the two has no listing of it. ERR_STORAGE if diff cannot be run. */
 int diff_listing(const struct buf *before, const struct buf *now, const char *kernel, struct buf *out,
                  struct err *err);
-
-#endif

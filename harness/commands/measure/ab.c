@@ -285,8 +285,7 @@ static int print_result(struct ab *ab, struct err *err)
         int printed = cmd_print_json(ab_encode(&result));
         return printed == EXIT_DONE ? result.exit_code : printed;
     }
-    struct buf text;
-    buf_init(&text, TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = TEXT_MAX};
     if (ab->args->markdown)
         ab_write_markdown(&result, &text);
     else
@@ -294,7 +293,6 @@ static int print_result(struct ab *ab, struct err *err)
     bool fits = buf_ok(&text);
     if (fits)
         cmd_print(&text);
-    buf_release(&text);
     return fits ? result.exit_code : err_set(err, ERR_INTERNAL, "the result is too long to print");
 }
 

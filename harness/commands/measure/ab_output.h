@@ -1,8 +1,7 @@
 /* ab_output: what `ab` found, as text, as one comment for a pull request, and as JSON. Subjects, names and
  * reasons are untrusted: each format escapes them. Prints nothing.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_MEASURE_AB_OUTPUT_H
-#define KERNSWEEP_HARNESS_COMMANDS_MEASURE_AB_OUTPUT_H
+#pragma once
 
 #include "harness/commands/measure/ab_side.h"
 #include "results/judge/verdict.h"
@@ -31,5 +30,3 @@ struct ab_result {
 void ab_write_text(const struct ab_result *r, bool colour, struct buf *out);
 void ab_write_markdown(const struct ab_result *r, struct buf *out);
 json_t *ab_encode(const struct ab_result *r);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The owner calls ab_side_release(), which removes the exported files of a revision. Borrows the words.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_MEASURE_AB_SIDE_H
-#define KERNSWEEP_HARNESS_COMMANDS_MEASURE_AB_SIDE_H
+#pragma once
 
 #include "harness/commands/base/cmd.h"
 #include "harness/git/history.h"
@@ -32,5 +31,3 @@ void ab_side_release(struct ab_side *side);
 
 /* Where exported trees lie, beside the store. out: char[FS_PATH_MAX]. */
 int ab_trees_dir(const char *db, char *out, struct err *err);
-
-#endif

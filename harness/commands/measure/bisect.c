@@ -29,12 +29,10 @@ static int set_text(char *out, size_t cap, const char *option, const char *text,
 
 static int set_path(char *out, const char *path, struct err *err)
 {
-    char *full = realpath(path, NULL);
+    AUTO_FREE char *full = realpath(path, NULL);
     if (!full)
         return err_set(err, ERR_INPUT, "%.500s: no such file or folder", path);
-    int rc = set_text(out, FS_PATH_MAX, "path", full, err);
-    free(full);
-    return rc;
+    return set_text(out, FS_PATH_MAX, "path", full, err);
 }
 
 static int read_rounds(const char *text, int *out, struct err *err)

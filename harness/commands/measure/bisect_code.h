@@ -1,8 +1,7 @@
 /* bisect_code: how the machine code of a search's answer differs from that of the good commit before it: per
  * kernel, the resources and instruction counts that changed, from the runs that built the two.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_MEASURE_BISECT_CODE_H
-#define KERNSWEEP_HARNESS_COMMANDS_MEASURE_BISECT_CODE_H
+#pragma once
 
 #include "harness/session/bisect_state.h"
 #include "reports/render/table.h"
@@ -28,5 +27,3 @@ void bisect_code_release(struct bisect_code *c);
 
 void bisect_code_table(const struct bisect_code *c, struct table *t);
 json_t *bisect_code_encode(const struct bisect_code *c);
-
-#endif

@@ -1,8 +1,7 @@
 /* bisect_output: a search for a slow commit as text and as a report in Markdown. Subjects and reasons are
  * untrusted: both escape them. Prints nothing.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_MEASURE_BISECT_OUTPUT_H
-#define KERNSWEEP_HARNESS_COMMANDS_MEASURE_BISECT_OUTPUT_H
+#pragma once
 
 #include "harness/session/bisect_state.h"
 
@@ -18,5 +17,3 @@ void bisect_write_change(const struct bisect_cell *c, struct buf *out);
 
 /* "<artifacts>/bisect-<name>.md". out: char[FS_PATH_MAX]. */
 int bisect_report_path(const struct bisect_state *b, char *out, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* bisect_run: the processes that work on a search: one at a time, which writes the report when it has an
  * answer; it may be one of its own. For `bisect` and `nightly`.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_MEASURE_BISECT_RUN_H
-#define KERNSWEEP_HARNESS_COMMANDS_MEASURE_BISECT_RUN_H
+#pragma once
 
 #include "harness/commands/base/cmd.h"
 #include "harness/session/bisect_steps.h"
@@ -15,5 +14,3 @@ int bisect_run_locked(struct bisect_state *b, struct store *s, const struct bise
 /* Goes on with a stored search in a process of its own, which outlives this command and the terminal. log:
  * char[FS_PATH_MAX], the file with what it prints, beside the store. */
 int bisect_detach(const struct cmd_env *env, const char *name, char *log, struct err *err);
-
-#endif

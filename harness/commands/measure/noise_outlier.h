@@ -2,8 +2,7 @@
  * node was in use, says nothing about the build; made while it was not, it says what the noise floor, which
  * leaves out the largest deviation of a cell, does not. Pure.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_MEASURE_NOISE_OUTLIER_H
-#define KERNSWEEP_HARNESS_COMMANDS_MEASURE_NOISE_OUTLIER_H
+#pragma once
 
 #include "results/store/run_data.h"
 
@@ -18,5 +17,3 @@ struct noise_outlier {
 /* A run is far from the others in a cell if it differs from the nearest by more than `least` (relative) and
  * by more than three times what all the others differ by. Needs four runs; finds none in fewer. */
 struct noise_outlier noise_outlier_find(const struct run_data *const *runs, size_t n, double least);
-
-#endif

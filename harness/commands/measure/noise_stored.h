@@ -1,7 +1,6 @@
 /* noise_stored: `kernsweep noise list|remove`: the noise floors that earlier A/A sessions left in the store.
  * A session is named by the time at which it was stored, as `noise list` prints it. */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_MEASURE_NOISE_STORED_H
-#define KERNSWEEP_HARNESS_COMMANDS_MEASURE_NOISE_STORED_H
+#pragma once
 
 #include "harness/commands/base/cmd.h"
 
@@ -16,5 +15,3 @@ int noise_stored_list(const struct cmd_env *env, struct store *s, const struct n
 /* Refused without any choice, and if nothing matches. */
 int noise_stored_remove(const struct cmd_env *env, struct store *s, const struct noise_choice *c,
                         struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * goes on with the cells that this commit does not explain, until each has an answer. What the time did not
  * suffice for is a search in the store, with which the next night goes on.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_NIGHTLY_NIGHTLY_BISECT_H
-#define KERNSWEEP_HARNESS_COMMANDS_NIGHTLY_NIGHTLY_BISECT_H
+#pragma once
 
 #include "harness/commands/base/finish.h"
 
@@ -19,5 +18,3 @@ struct nightly_bisect {
  * are left to the next night. Does nothing without confirm.bisect. Failures do not change the night's
  * outcome: they are such a line too. */
 size_t nightly_bisect(const struct nightly_bisect *n, struct finish *f, json_t *lines);
-
-#endif

@@ -1,8 +1,7 @@
 /* nightly_install: turns a command line of `kernsweep nightly` into the command of a timer, with the same
  * options and absolute paths. Errors: ERR_INPUT, ERR_STORAGE.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_NIGHTLY_NIGHTLY_INSTALL_H
-#define KERNSWEEP_HARNESS_COMMANDS_NIGHTLY_NIGHTLY_INSTALL_H
+#pragma once
 
 #include "harness/commands/base/cmd.h"
 
@@ -17,5 +16,3 @@ int nightly_install(const struct cmd_env *env, const struct nightly_args *a, con
                     struct err *err);
 /* word: a plan, or the name of a timer. If the plan no longer exists, its folder is resolved instead. */
 int nightly_uninstall(const char *word, struct err *err);
-
-#endif

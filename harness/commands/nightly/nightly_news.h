@@ -1,8 +1,7 @@
 /* nightly_news: what a night has to tell people, and what it leaves to the next one. Rules over what it found
  * and what the nights before left; knows no node, no store and no files.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_NIGHTLY_NIGHTLY_NEWS_H
-#define KERNSWEEP_HARNESS_COMMANDS_NIGHTLY_NIGHTLY_NEWS_H
+#pragma once
 
 #include "harness/commands/base/finish.h"
 #include "harness/nightly/lock.h"
@@ -41,5 +40,3 @@ void night_add_lines(const struct night_findings *f, const struct nightly_state 
 /* What is left to the next night. The caller calls nightly_state_release(). */
 struct nightly_state night_state_after(const struct night_findings *f, const struct nightly_state *before,
                                        unsigned ended, unsigned news);
-
-#endif

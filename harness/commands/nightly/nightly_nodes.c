@@ -1,5 +1,7 @@
 #include "harness/commands/nightly/nightly_nodes.h"
 
+#include "common/base/alloc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +9,8 @@
 /* Records have the resolved path. */
 static int load_plan(struct plan *p, const char *file, struct err *err)
 {
-    char *path = realpath(file, NULL);
-    int rc = plan_load(p, path ? path : file, err);
-    free(path);
-    return rc;
+    AUTO_FREE char *path = realpath(file, NULL);
+    return plan_load(p, path ? path : file, err);
 }
 
 int nightly_nodes_named(const char *file, bool *several, struct err *err)

@@ -1,8 +1,7 @@
 /* nightly_nodes: the nights of a plan that names several nodes: one command runs them at once, a night per
  * node with its own lock, state, news and history, and puts them side by side.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_NIGHTLY_NIGHTLY_NODES_H
-#define KERNSWEEP_HARNESS_COMMANDS_NIGHTLY_NIGHTLY_NODES_H
+#pragma once
 
 #include "harness/commands/nightly/nightly_install.h"
 #include "harness/commands/run/several_nodes.h"
@@ -12,5 +11,3 @@ int nightly_nodes_named(const char *file, bool *several, struct err *err);
 /* fn runs the night of one node. Returns the exit code, or -1 with err. */
 int nightly_nodes(struct cmd_env *env, const struct nightly_args *a, const char *file, node_part_fn *fn,
                   void *arg, struct err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* bench_output: the result of `kernsweep bench`: one row per command, as text, Markdown or JSON. */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_PLAN_BENCH_OUTPUT_H
-#define KERNSWEEP_HARNESS_COMMANDS_PLAN_BENCH_OUTPUT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "reports/tables/bench.h"
@@ -14,5 +13,3 @@ struct bench_result {
 void bench_output_text(const struct bench_result *r, bool colour, struct buf *out);
 void bench_output_markdown(const struct bench_result *r, struct buf *out);
 json_t *bench_output_encode(const struct bench_result *r, int exit_code);
-
-#endif

@@ -1,6 +1,5 @@
 /* bench_plan: the plan of `kernsweep bench`, made of its command line. */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_PLAN_BENCH_PLAN_H
-#define KERNSWEEP_HARNESS_COMMANDS_PLAN_BENCH_PLAN_H
+#pragma once
 
 #include "harness/plan/plan.h"
 
@@ -18,5 +17,3 @@ struct bench_request {
 
 /* p: to be released by the caller. ERR_INPUT naming the option. */
 int bench_plan_make(const struct bench_request *b, struct plan *p, struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* init_command: from the command that someone runs by hand to what a plan says: how it is built, where its
  * files are on the node, and where its size stands.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_PLAN_INIT_COMMAND_H
-#define KERNSWEEP_HARNESS_COMMANDS_PLAN_INIT_COMMAND_H
+#pragma once
 
 #include "common/base/fs.h"
 #include "common/base/strvec.h"
@@ -23,5 +22,3 @@ struct init_command {
 int init_command_encode(const struct init_command *c, bool beside, struct draft *d, struct err *err);
 /* The command with the size in the place of {context}, to be run here. */
 void init_command_here(const struct init_command *c, long long size, struct strvec *argv);
-
-#endif

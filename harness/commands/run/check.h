@@ -1,6 +1,5 @@
 /* check: the part of `kernsweep check` that other commands use. */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_RUN_CHECK_H
-#define KERNSWEEP_HARNESS_COMMANDS_RUN_CHECK_H
+#pragma once
 
 #include "harness/commands/base/on_node.h"
 #include "harness/plan/plan.h"
@@ -10,5 +9,3 @@
 json_t *check_node(struct cmd_env *env, const struct attach_args *a, const struct plan *p, struct session *s,
                    struct preflight *out, struct err *err);
 void check_print(const struct session *s, const struct preflight *p);
-
-#endif

@@ -3,8 +3,7 @@
  * comparison and stores the outcome. Suspects that remain undecided are measured in another round, up to the
  * plan's confirm.rounds.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_RUN_CONFIRM_RUN_H
-#define KERNSWEEP_HARNESS_COMMANDS_RUN_CONFIRM_RUN_H
+#pragma once
 
 #include "harness/commands/base/finish.h"
 
@@ -13,5 +12,3 @@
  * the last complete round and stderr says why; any other failure is kept in f->failure, which finish_report()
  * reports at its end. */
 void confirm_run(struct finish *f, const struct plan *p, const struct session_options *opt);
-
-#endif

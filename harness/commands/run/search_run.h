@@ -2,12 +2,9 @@
  * is known which is best or the rounds are spent. The runs have the purpose "search". results/judge/halving
  * decides what is measured again.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_RUN_SEARCH_RUN_H
-#define KERNSWEEP_HARNESS_COMMANDS_RUN_SEARCH_RUN_H
+#pragma once
 
 #include "harness/commands/base/cmd.h"
 
 /* plan: its file; opt: with the overrides of the command line. Returns an exit code, or -1 with err. */
 int search_run(struct cmd_env *env, const char *plan, const struct session_options *opt, struct err *err);
-
-#endif

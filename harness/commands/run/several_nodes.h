@@ -4,8 +4,7 @@
  *
  * Prints, as part of the command: the tables to stdout, or with --json one object.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_RUN_SEVERAL_NODES_H
-#define KERNSWEEP_HARNESS_COMMANDS_RUN_SEVERAL_NODES_H
+#pragma once
 
 #include "harness/commands/base/finish.h"
 #include "harness/session/several.h"
@@ -40,5 +39,3 @@ int several_nodes(struct several_nodes *n, struct err *err);
 
 /* Sends the outcome of a node's run. Takes summary, which may be NULL. */
 void node_part_result(const struct node_part *part, json_t *summary);
-
-#endif

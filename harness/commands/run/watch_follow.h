@@ -4,8 +4,7 @@
  *
  * The caller owns the follower and ends it; it must not be moved once started.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_RUN_WATCH_FOLLOW_H
-#define KERNSWEEP_HARNESS_COMMANDS_RUN_WATCH_FOLLOW_H
+#pragma once
 
 #include "harness/session/relay.h"
 #include "harness/watch/screen.h"
@@ -33,5 +32,3 @@ int watch_follow_start(struct watch_follow *f, const char *word, watch_follow_fn
 /* Reads once, when f->fd is ready. */
 int watch_follow_read(struct watch_follow *f, struct err *err);
 void watch_follow_end(struct watch_follow *f);
-
-#endif

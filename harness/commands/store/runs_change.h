@@ -3,8 +3,7 @@
  *
  * Changes only the store; bundles stay where they are. Prints one line on stderr per run.
  */
-#ifndef KERNSWEEP_HARNESS_COMMANDS_STORE_RUNS_CHANGE_H
-#define KERNSWEEP_HARNESS_COMMANDS_STORE_RUNS_CHANGE_H
+#pragma once
 
 #include "harness/commands/base/cmd.h"
 
@@ -13,5 +12,3 @@ enum { RUNS_CHANGE_WORDS = 257 }; /* the verb and its runs */
 /* words: the verb, then runs. why: the value of --why, or NULL. Returns an exit code, or -1 with err. */
 int runs_change(const struct cmd_env *env, struct store *s, const char **words, size_t n, const char *why,
                 struct err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* b3_89: reads the folder of a B3.89 executor into a draft. As untrusted as a bundle (bundle/bundle.h), and
  * nothing in it says what belongs to it.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_B3_89_B3_89_H
-#define KERNSWEEP_RESULTS_INGEST_B3_89_B3_89_H
+#pragma once
 
 #include "results/ingest/draft/draft.h"
 
@@ -10,5 +9,3 @@
 int b3_89_identity(const char *dir, const struct ingest_options *options, struct run_info *out,
                    struct err *err);
 int b3_89_read(const char *dir, const struct ingest_options *options, struct draft *d, struct err *err);
-
-#endif

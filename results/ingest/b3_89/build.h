@@ -3,8 +3,7 @@
  * memory of its kernels. The text is untrusted; what is not understood is ignored. The owner calls
  * b3_builds_release().
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_B3_89_BUILD_H
-#define KERNSWEEP_RESULTS_INGEST_B3_89_BUILD_H
+#pragma once
 
 #include "results/ingest/draft/draft.h"
 
@@ -29,5 +28,3 @@ bool b3_builds_may_be_in(const char *rel);
 int b3_builds_read(struct b3_builds *b, const char *rel, const char *full, struct err *err);
 /* After the tests and the log were read. A variant whose gate failed and which has no test is added. */
 int b3_builds_apply(const struct b3_builds *b, struct draft *d, struct err *err);
-
-#endif

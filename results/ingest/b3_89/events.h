@@ -5,8 +5,7 @@
  * "GATE FAILED for V" count. That executor wrote every value that is not a plain decimal as text ("NA",
  * "2.6e-07", ".51"). Events with invalid fields are counted in `odd`. The owner calls b3_events_release().
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_B3_89_EVENTS_H
-#define KERNSWEEP_RESULTS_INGEST_B3_89_EVENTS_H
+#pragma once
 
 #include "results/ingest/draft/draft.h"
 
@@ -63,5 +62,3 @@ int b3_events_read(struct b3_events *e, const char *path, struct err *err);
  * those without one. A run that began and did not end, or in which a test has no end, is PARTIAL. Reorders
  * the events. (apply.c) */
 int b3_events_apply(struct b3_events *e, struct draft *d, struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * That executor wrote <date>/<ticket>[_<tag>]/<variant>/ctx_<N>_run<i>/perf.json, its first version
  * .../runs/ctx_<N>/; both with few keys, without a manifest, and with JSON assembled as text.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_B3_89_PERF_H
-#define KERNSWEEP_RESULTS_INGEST_B3_89_PERF_H
+#pragma once
 
 #include "results/ingest/bundle/artifact.h"
 
@@ -26,5 +25,3 @@ int b3_place_settle(const struct json_at *perf, struct b3_place *p, struct err *
 /* The VRAM of a test, from the output of rocm-smi that was stored beside perf.json. full: the path of
  * perf.json. Missing and unreadable files count as not measured. */
 int b3_memory_read(const char *full, bool skip_samples, struct draft_test *t, struct err *err);
-
-#endif

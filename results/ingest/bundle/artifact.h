@@ -4,8 +4,7 @@
  * Shared by the readers of both layouts. The values are untrusted: wrong types and ranges are errors that
  * name the file and the place. Timings that are not numbers are ignored with a warning.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_BUNDLE_ARTIFACT_H
-#define KERNSWEEP_RESULTS_INGEST_BUNDLE_ARTIFACT_H
+#pragma once
 
 #include "common/base/json.h"
 #include "results/ingest/draft/draft.h"
@@ -48,5 +47,3 @@ int artifact_env(const struct json_at *job, struct draft *d, struct err *err);
 /* resources.json of a variant: the metrics of a build, each the maximum over its kernels. What is no
  * plausible number is left out with a warning. */
 int artifact_resources(const struct json_at *resources, size_t variant, struct draft *d, struct err *err);
-
-#endif

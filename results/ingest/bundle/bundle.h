@@ -4,8 +4,7 @@
  * with the file and the place. Reading the identity is cheap; the whole folder is read only if the run is
  * new.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_BUNDLE_BUNDLE_H
-#define KERNSWEEP_RESULTS_INGEST_BUNDLE_BUNDLE_H
+#pragma once
 
 #include "results/ingest/bundle/manifest.h"
 #include "results/ingest/draft/draft.h"
@@ -21,5 +20,3 @@ struct bundle {
 int bundle_open(struct bundle *b, const char *dir, struct run_info *out, struct err *err);
 int bundle_read(struct bundle *b, const struct ingest_options *options, struct draft *d, struct err *err);
 void bundle_release(struct bundle *b);
-
-#endif

@@ -2,8 +2,7 @@
  * one row for each launch, or for each counter of a launch, of which the mean over the launches of each
  * kernel is kept.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_BUNDLE_COUNTERS_H
-#define KERNSWEEP_RESULTS_INGEST_BUNDLE_COUNTERS_H
+#pragma once
 
 #include "common/contract/counters.h"
 #include "results/ingest/bundle/manifest.h"
@@ -19,5 +18,3 @@ int counters_read(struct manifest *files, const struct json_at *job, struct draf
  * is neither profiler's. */
 int counters_parse(const char *text, size_t len, const char *file, const char *const *asked,
                    const char *variant, int context, struct counter_list *out, struct err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* details: reads the gates, the list of files, the resources.json files and the code identities of a bundle.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_BUNDLE_DETAILS_H
-#define KERNSWEEP_RESULTS_INGEST_BUNDLE_DETAILS_H
+#pragma once
 
 #include "common/base/json.h"
 #include "results/ingest/bundle/manifest.h"
@@ -14,5 +13,3 @@ int details_read(struct manifest *files, const struct json_at *summary, struct d
 /* code.json of a variant, the code identity of its build: sets the identity of the variant, an index, and
  * adds its kernels to d->details; neither after an error. */
 int code_read(const struct json_at *code, size_t variant, struct draft *d, struct err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* job: reads job.json of a bundle: which run it is, its variants, and what git said of its sources. As
  * untrusted as the other artifacts (artifact.h). */
-#ifndef KERNSWEEP_RESULTS_INGEST_BUNDLE_JOB_H
-#define KERNSWEEP_RESULTS_INGEST_BUNDLE_JOB_H
+#pragma once
 
 #include "results/ingest/draft/draft.h"
 
@@ -10,5 +9,3 @@ int job_read_variants(const struct json_at *job, struct draft *d, struct err *er
 /* at: a job's "source.git", which may be absent. Into d->info.revision and d->commits; what cannot be
  * believed is left out with a warning. */
 int job_read_revision(const struct json_at *at, struct draft *d, struct err *err);
-
-#endif

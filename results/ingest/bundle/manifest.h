@@ -6,8 +6,7 @@
  * paths. Errors: ERR_INPUT with the file and its place in the manifest. The owner calls manifest_release(),
  * also after an error.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_BUNDLE_MANIFEST_H
-#define KERNSWEEP_RESULTS_INGEST_BUNDLE_MANIFEST_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
@@ -61,5 +60,3 @@ int manifest_check_rest(struct manifest *m, struct err *err);
 
 /* Verifies a whole folder. run_id: the run that it must be of, or NULL for any. */
 int manifest_verify(const char *dir, const char *run_id, struct err *err);
-
-#endif

@@ -3,8 +3,7 @@
  * cannot change without contradicting itself. Errors: ERR_INPUT for a contradiction, with both numbers. The
  * owner calls witnesses_release().
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_BUNDLE_WITNESS_H
-#define KERNSWEEP_RESULTS_INGEST_BUNDLE_WITNESS_H
+#pragma once
 
 #include "results/ingest/bundle/manifest.h"
 #include "results/ingest/draft/draft.h"
@@ -36,5 +35,3 @@ void witnesses_release(struct witnesses *w);
  * unknown. Only a test that is OK can contradict. */
 int witnesses_check(const struct witnesses *w, const struct draft_test *t, int64_t index, const char *sha256,
                     const struct json_at *perf, struct err *err);
-
-#endif

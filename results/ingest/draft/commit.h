@@ -1,8 +1,7 @@
 /* commit: stores a draft, completely or not at all, unless its run is stored already. A complete run never
  * changes; an incomplete one may have continued.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_DRAFT_COMMIT_H
-#define KERNSWEEP_RESULTS_INGEST_DRAFT_COMMIT_H
+#pragma once
 
 #include "results/ingest/draft/draft.h"
 
@@ -37,5 +36,3 @@ int ingest_draft_within(struct store *s, struct draft *d, struct ingest_result *
  * the recorded one has the run no longer: reports, logs and listings are read from there. As long as the
  * recorded folder is there and does not name another run, it stays recorded: dir may be a copy. */
 int ingest_moved(struct store *s, const char *dir, struct ingest_result *out, struct err *err);
-
-#endif

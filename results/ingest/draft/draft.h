@@ -4,8 +4,7 @@
  * check and bound all strings. Problems that do not prevent storing are counted with draft_warn(). The owner
  * calls draft_release(). Errors: ERR_INPUT from readers, ERR_STORAGE from draft_store().
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_DRAFT_DRAFT_H
-#define KERNSWEEP_RESULTS_INGEST_DRAFT_DRAFT_H
+#pragma once
 
 #include "common/base/buf.h"
 #include "common/base/json.h"
@@ -102,5 +101,3 @@ int draft_finish(struct draft *d, struct err *err);
 
 /* Called inside the caller's transaction. reuse: the key of the row that was removed before, or 0. */
 int draft_store(struct store *s, struct draft *d, int64_t reuse, int64_t *key, struct err *err);
-
-#endif

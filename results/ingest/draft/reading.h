@@ -5,8 +5,7 @@
  * that the same source with another reading is not taken for "already stored". Bundles of the executor have
  * none, "".
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_DRAFT_READING_H
-#define KERNSWEEP_RESULTS_INGEST_DRAFT_READING_H
+#pragma once
 
 #include "common/base/sha256.h"
 #include "results/store/run_data.h"
@@ -18,5 +17,3 @@ void reading_add_hash(char *reading, const char *name, const char *text, size_t 
 
 /* "mapping 1a2b3c -> 4d5e6f, node none -> mi300x"; "" if they do not differ. */
 void reading_differences(const char *was, const char *now, char *out, size_t size);
-
-#endif

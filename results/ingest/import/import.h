@@ -4,8 +4,7 @@
  * and unit of their values. Some mappings are built in. If the file lacks a value that the mapping requires,
  * nothing is stored, and the error names the file, the pointer and the mapping's field. Errors: ERR_INPUT.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_IMPORT_H
-#define KERNSWEEP_RESULTS_INGEST_IMPORT_IMPORT_H
+#pragma once
 
 #include "results/ingest/draft/commit.h"
 #include "results/ingest/draft/draft.h"
@@ -16,5 +15,3 @@
  * and context are repetitions, in the order of the files. ingest_draft() stores it. */
 int import_read(const struct import_map *m, const char *const *paths, size_t n,
                 const struct import_options *options, struct draft *d, struct err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* map: loads a mapping (kernsweep.map/1) by its path or the name of a built-in one, and checks it as
  * far as possible without a file to import. The owner calls import_map_release(). */
-#ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_MAP_H
-#define KERNSWEEP_RESULTS_INGEST_IMPORT_MAP_H
+#pragma once
 
 #include "results/store/run_data.h"
 
@@ -29,5 +28,3 @@ struct builtin_map {
 
 extern const struct builtin_map builtin_maps[];
 extern const int builtin_maps_count;
-
-#endif

@@ -2,8 +2,7 @@
  * whose member key has that text, and "#" is an index given by the caller. Knows nothing of mappings. Nothing
  * is owned.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_POINTER_H
-#define KERNSWEEP_RESULTS_INGEST_IMPORT_POINTER_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -24,5 +23,3 @@ struct pointer_match {
 };
 typedef int pointer_fn(const struct pointer_match *m, void *arg, struct err *err);
 int pointer_each(json_t *root, const char *pointer, pointer_fn *fn, void *arg, struct err *err);
-
-#endif

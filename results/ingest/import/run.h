@@ -1,8 +1,7 @@
 /* run: what a mapping says of an imported run as a whole (ticket, tag, node, mode, date, facts) and of its
  * variants. For import.c only.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_RUN_H
-#define KERNSWEEP_RESULTS_INGEST_IMPORT_RUN_H
+#pragma once
 
 #include "results/ingest/draft/draft.h"
 #include "results/ingest/import/value.h"
@@ -32,5 +31,3 @@ int import_own_metrics(const json_t *map, const char *file, struct draft *d, str
  * name are told apart. */
 int import_variant(const struct import_scope *s, const json_t *test, struct run_variant *out,
                    char *as_written, struct err *err);
-
-#endif

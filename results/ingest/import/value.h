@@ -4,8 +4,7 @@
  * "element"; "key"; "const") and conversions ("unit", "times", "match", "words", "join", "default"). Errors
  * name the file, the place and the field.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_IMPORT_VALUE_H
-#define KERNSWEEP_RESULTS_INGEST_IMPORT_VALUE_H
+#pragma once
 
 #include "common/base/err.h"
 #include "results/store/run_data.h"
@@ -40,5 +39,3 @@ int import_integer(const struct import_scope *s, const json_t *field, const char
 /* The factor from a unit of other tools to one of ours; false if their dimensions differ. "" is a plain
  * number. */
 bool unit_factor(const char *from, const char *to, double *factor);
-
-#endif

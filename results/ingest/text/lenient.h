@@ -4,8 +4,7 @@
  * the strings "NaN", "Infinity" and "-Infinity") and numbers without a leading zero (".51", as bc prints
  * them). Everything else that is not JSON remains an error. Knows nothing of what the values mean.
  */
-#ifndef KERNSWEEP_RESULTS_INGEST_TEXT_LENIENT_H
-#define KERNSWEEP_RESULTS_INGEST_TEXT_LENIENT_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -17,5 +16,3 @@ json_t *lenient_parse(const char *text, size_t len, const char *file, struct err
 
 /* Length of the byte-order mark that the text begins with, or 0. */
 size_t lenient_mark(const char *text, size_t len);
-
-#endif

@@ -2,8 +2,7 @@
  * those stayed where they were, and what their clocks did. Against one run that stands for "before"; pure.
  * The owner calls beside_release().
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_BESIDE_H
-#define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_BESIDE_H
+#pragma once
 
 #include "results/judge/causes/cause_clock.h"
 #include "results/judge/causes/cause_input.h"
@@ -63,5 +62,3 @@ enum neighbours {
 /* *before, *now: most processes seen in half of the tests and more. */
 enum neighbours cell_neighbours(const struct run_data *before, const struct run_data *now,
                                 const struct delta *d, double change, double *was, double *is);
-
-#endif

@@ -1,5 +1,6 @@
 #include "results/judge/causes/cause_clock.h"
 
+#include "common/base/alloc.h"
 #include "results/judge/windows.h"
 #include "results/stats/stats.h"
 
@@ -45,7 +46,7 @@ struct clock_reading {
 static struct clock_reading read_clock(const struct run_data *run, const struct cell *c, test_number *number)
 {
     struct clock_reading r = {.log = NAN};
-    double *x = c ? calloc(c->count + 1, sizeof *x) : NULL;
+    AUTO_FREE double *x = c ? calloc(c->count + 1, sizeof *x) : NULL;
     size_t n = 0;
     for (size_t i = 0; x && i < c->count; i++) {
         const struct run_test *t = &run->tests[c->first + i];
@@ -57,7 +58,6 @@ static struct clock_reading read_clock(const struct run_data *run, const struct 
         r.log = stats_median(x, n); // NOLINT(clang-analyzer-core.CallAndMessage): n values were written
     if (n > 1)
         r.error = stats_sd(x, n) * stats_median_error(n);
-    free(x);
     return r;
 }
 

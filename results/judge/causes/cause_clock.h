@@ -4,8 +4,7 @@
  * slope of y on x over the cell's own nights, each about the mean of its level's segment; a lower clock of dx
  * explains -b dx. Where the clock did not vary enough to tell, b is only known to lie between 0 and 1. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_CLOCK_H
-#define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_CLOCK_H
+#pragma once
 
 #include "results/judge/causes/cause_differences.h"
 #include "results/judge/nights/nights.h"
@@ -42,5 +41,3 @@ void clock_part_of(const struct cause_run *before, const struct cause_run *now, 
  * change does not contain. Sets the shares and numbers of *out; false if the clock is no cause of it. */
 bool clock_explains(const struct clock_part *p, double change, double change_error, double common,
                     struct cause *out);
-
-#endif

@@ -5,8 +5,7 @@
  * records more. A key of the plan that only its text distinguishes (a default that is spelled out) does not
  * differ.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_DIFFERENCES_H
-#define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_DIFFERENCES_H
+#pragma once
 
 #include "results/judge/causes/cause_run.h"
 
@@ -17,5 +16,3 @@ void cause_differences(const struct cause_run *before, const struct cause_run *n
 /* Drops what is not among the differences of an earlier run. Of a list that is longer than it can hold, what
  * it does not hold may be anything. */
 void cause_differences_keep(struct cause_differences *d, const struct cause_differences *earlier);
-
-#endif

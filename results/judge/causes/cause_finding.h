@@ -2,8 +2,7 @@
  * finding_explain_cell() for a cell (cause_cell.c, cause_ended.c), finding_explain_shift() for what all cells
  * have in common (cause_shift.c). Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_FINDING_H
-#define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_FINDING_H
+#pragma once
 
 #include "results/judge/causes/cause_beside.h"
 
@@ -51,5 +50,3 @@ void finding_compare_limits(struct finding *f);
 void finding_look_at_cell(struct finding *f);
 void finding_explain_cell(struct finding *f);
 void finding_explain_shift(struct finding *f);
-
-#endif

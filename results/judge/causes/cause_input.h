@@ -1,6 +1,5 @@
 /* cause_input: what causes are found from, besides the comparison. Plain data; everything is borrowed. */
-#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_INPUT_H
-#define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_INPUT_H
+#pragma once
 
 #include "results/judge/causes/cause_differences.h"
 #include "results/judge/nights/nights.h"
@@ -15,5 +14,3 @@ struct causes_input {
     const struct cause_run *befores; /* the runs that causes_before() and causes_onset() named */
     size_t n_befores;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* cause_kernels: whether the machine code of a variant is that of another run, and which kernels differ in
  * what. Pure. */
-#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_KERNELS_H
-#define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_KERNELS_H
+#pragma once
 
 #include "results/judge/causes/cause_differences.h"
 
@@ -13,5 +12,3 @@ enum cause_code cause_code_state(const struct run_data *before, const struct run
 /* Counts the kernels that differ into *out, and keeps those that differ most. */
 void cause_list_kernels(const struct cause_run *before, const struct cause_run *now, const char *variant,
                         struct cause *out);
-
-#endif

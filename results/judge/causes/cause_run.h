@@ -1,6 +1,5 @@
 /* cause_run: a run as causes are read from it, and what differs between two of them. */
-#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_RUN_H
-#define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSE_RUN_H
+#pragma once
 
 #include "results/judge/cause.h"
 #include "results/store/details.h"
@@ -29,5 +28,3 @@ struct cause_differences {
     bool same_sources;           /* known, and with the same patches */
     bool other_sources;          /* known to differ */
 };
-
-#endif

@@ -4,8 +4,7 @@
  * change a verdict. A difference that all cells share is not blamed for one of them while cells whose code
  * did not change stay where they were.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSES_FIND_H
-#define KERNSWEEP_RESULTS_JUDGE_CAUSES_CAUSES_FIND_H
+#pragma once
 
 #include "results/judge/causes/cause_input.h"
 #include "results/judge/compare.h"
@@ -22,5 +21,3 @@ int64_t causes_onset(const struct causes_input *in, const struct comparison *c, 
 
 /* *out is empty if nothing changed. Cells whose run before is missing from the input are left out. */
 void causes_find(const struct causes_input *in, const struct comparison *c, struct causes *out);
-
-#endif

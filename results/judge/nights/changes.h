@@ -8,8 +8,7 @@
  * scale comes from the differences between successive nights, which a change of level touches only once, and
  * is never below half a step of a quantised series. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_CHANGES_H
-#define KERNSWEEP_RESULTS_JUDGE_NIGHTS_CHANGES_H
+#pragma once
 
 #include "common/base/err.h"
 
@@ -53,5 +52,3 @@ void changes_release(struct changes *c);
 
 /* The segment [*from, *to) that contains `point`. */
 void changes_segment(const struct changes *c, size_t point, size_t *from, size_t *to);
-
-#endif

@@ -4,8 +4,7 @@
  * from all cells. More than half of them must agree on it: where two groups went different ways there is no
  * common factor. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_COMMON_FACTOR_H
-#define KERNSWEEP_RESULTS_JUDGE_NIGHTS_COMMON_FACTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ struct common_factor {
 /* scale: relative standard deviation of a cell about its level, as far as known, else 0. usual: the logarithm
  * of the factor when nothing has happened. */
 struct common_factor common_factor_of(const struct common_cell *cells, size_t n, double scale, double usual);
-
-#endif

@@ -5,8 +5,7 @@
  * series of one GPU of it. Plain data; the store's come from history_load.h. The owner calls
  * history_release().
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_HISTORY_H
-#define KERNSWEEP_RESULTS_JUDGE_NIGHTS_HISTORY_H
+#pragma once
 
 #include "results/store/run_data.h"
 
@@ -53,5 +52,3 @@ const struct history_series *history_find(const struct history *h, const char *v
 /* The row of the run that was measured last; 0 if there is none. */
 int64_t history_last(const struct history *h);
 void history_release(struct history *h);
-
-#endif

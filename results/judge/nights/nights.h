@@ -6,8 +6,7 @@
  * which the whole node was slow is no change of forty cells. One metric at a time. Pure; the owner calls
  * nights_model_release() and keeps the history alive until then.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_NIGHTS_H
-#define KERNSWEEP_RESULTS_JUDGE_NIGHTS_NIGHTS_H
+#pragma once
 
 #include "results/judge/nights/changes.h"
 #include "results/judge/nights/history.h"
@@ -100,5 +99,3 @@ bool nights_on_other_device(const struct night_cell *c, const struct level *l, u
 double nights_share_of_code(const struct night_cell *c, const struct level *l, uint64_t code);
 /* The newest device that is known; 0 if none is. */
 uint64_t nights_device(const struct nights *n);
-
-#endif

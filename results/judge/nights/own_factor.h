@@ -5,8 +5,7 @@
  * or to be known to run the code they ran before. Where the same code ran on other cards, too, and was no
  * slower there, it is the card whatever the code. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_OWN_FACTOR_H
-#define KERNSWEEP_RESULTS_JUDGE_NIGHTS_OWN_FACTOR_H
+#pragma once
 
 #include "results/judge/nights/common_factor.h"
 #include "results/judge/nights/nights.h"
@@ -46,5 +45,3 @@ struct common_factor own_factors_of(const struct common_cell *cells, size_t n, c
 const struct own_factor *own_factor_of(const struct own_factors *own, uint64_t device);
 /* Its logarithm; 0 if it has none. */
 double own_factor_log(const struct own_factors *own, uint64_t device);
-
-#endif

@@ -1,6 +1,5 @@
 /* places: the GPUs that a cell of a run was measured on. Pure. */
-#ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_PLACES_H
-#define KERNSWEEP_RESULTS_JUDGE_NIGHTS_PLACES_H
+#pragma once
 
 #include "results/store/run_data.h"
 
@@ -19,5 +18,3 @@ size_t places_values(const struct run_data *run, const struct cell *c, enum metr
                      double *out);
 /* The id of the GPU as a test of the cell has it, "" if none does. */
 const char *places_name(const struct run_data *run, const struct cell *c, uint64_t device);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * On logarithms (y), so that scales are relative. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_NIGHTS_SCALE_H
-#define KERNSWEEP_RESULTS_JUDGE_NIGHTS_SCALE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ double scale_prior(const double *log_s, const double *v, size_t n);
  * repetitions; values that are NaN or 0 are ignored): the median of the variances, so that a night with an
  * outlier does not count. 0 if unknown. */
 double scale_within(const double *within, const int *n, size_t nights);
-
-#endif

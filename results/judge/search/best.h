@@ -7,8 +7,7 @@
  * decision rules"). The test is that of pair.h, over the runs that measured both points, so that a node that
  * drifts between runs decides nothing. Nothing is ruled out by or with fewer than BEST_VALUES_MIN values.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_SEARCH_BEST_H
-#define KERNSWEEP_RESULTS_JUDGE_SEARCH_BEST_H
+#pragma once
 
 #include "results/store/metric.h"
 
@@ -42,5 +41,3 @@ struct best_answer {
 /* runs: how often was looked at the points while they were measured, at least 1. */
 void best_find(struct best_point *points, size_t count, enum metric_better better, size_t runs,
                struct best_answer *out);
-
-#endif

@@ -3,8 +3,7 @@
  * group. Several runs are the rounds of a search: a point that the last ones did not measure was dropped.
  * Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_SEARCH_BEST_GROUPS_H
-#define KERNSWEEP_RESULTS_JUDGE_SEARCH_BEST_GROUPS_H
+#pragma once
 
 #include "results/judge/search/best.h"
 #include "results/store/run_data.h"
@@ -48,5 +47,3 @@ void best_groups_release(struct best_groups *g);
 
 const char *best_finding_name(enum best_finding f);
 enum best_finding best_group_finding(const struct best_group *g, size_t point, size_t runs);
-
-#endif

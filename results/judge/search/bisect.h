@@ -7,8 +7,7 @@
  * The whole state is in the marks of the commits, so a search that was interrupted goes on from them. Knows
  * no git, node or store. The caller owns the array of commits.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_SEARCH_BISECT_H
-#define KERNSWEEP_RESULTS_JUDGE_SEARCH_BISECT_H
+#pragma once
 
 #include "results/judge/verdict.h"
 
@@ -118,5 +117,3 @@ struct compare_options bisect_end_options(const struct compare_options *o);
 /* The options that decide a step: a commit is bad when more than half of the ends' change is there,
  * however small. ends: their delta. */
 struct compare_options bisect_options(const struct compare_options *o, const struct delta *ends);
-
-#endif

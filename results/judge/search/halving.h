@@ -1,8 +1,7 @@
 /* halving: which points a search measures again (successive halving: Jamieson and Talwalkar 2016). Of those
  * that the last round measured and nothing rules out, the better half by median, but at least two. Pure.
  */
-#ifndef KERNSWEEP_RESULTS_JUDGE_SEARCH_HALVING_H
-#define KERNSWEEP_RESULTS_JUDGE_SEARCH_HALVING_H
+#pragma once
 
 #include "results/judge/search/best_groups.h"
 
@@ -13,5 +12,3 @@ int64_t halving_repetitions(size_t round);
 /* keep: by point of the group, which has rounds runs. Returns how many are kept; fewer than two: it is
  * decided, and the group is measured no more. */
 size_t halving_keep(const struct best_group *g, size_t rounds, bool *keep);
-
-#endif
