@@ -30,7 +30,8 @@ static int listen_in(const char *name)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s/s", scratch, name);
+    assert_true(snprintf(at.sun_path, sizeof at.sun_path, "%s/%s/s", scratch, name) <
+                (int)sizeof at.sun_path);
     assert_int_equal(bind(fd, (const struct sockaddr *)&at, sizeof at), 0);
     assert_int_equal(listen(fd, 1), 0);
     return fd;
