@@ -10,12 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SCALE_NIGHTS = 30,
-    SEGMENT_OF_SCALE_MIN = 3,
-    MEMORY_NIGHTS_MIN = 10,
-    PASSES = 2
-};
+enum { SCALE_NIGHTS = 30, SEGMENT_OF_SCALE_MIN = 3, MEMORY_NIGHTS_MIN = 10, PASSES = 2 };
 
 /* A memory below the one is chance; beyond the other nothing can be learned from nights. */
 static const double memory_least = 0.15, memory_most = 0.8;
