@@ -56,6 +56,7 @@ struct key {
 #define KEY_AT(type, member) .name = #member, .offset = offsetof(type, member)
 
 /* The same for a member of a part of the struct, and a key of the object that is named as the part. */
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a member cannot stand in parentheses
 #define KEY_IN(type, part, member) .name = #member, .object = #part, .offset = offsetof(type, part.member)
 
 /* Rows, terminated by one without a name, and the struct to read them into. */
