@@ -61,14 +61,12 @@ void sample_put(struct sample *s, enum sample_field field, double value)
     double *all = &s->value[field];
     if (isnan(value))
         return;
-    if (isnan(*all))
-        *all = value;
-    else if (fields[field].join == SUM)
+    if (fields[field].join == SUM && !isnan(*all))
         *all += value;
-    else if (fields[field].join == BITS)
+    else if (fields[field].join == BITS && !isnan(*all))
         *all = (double)((unsigned)*all | (unsigned)value);
-    else if (value > *all)
-        *all = value;
+    else
+        *all = fmax(*all, value); /* which ignores a NaN */
 }
 
 /* units of 1 / 10^decimals; a fraction keeps one digit at least. */

@@ -254,7 +254,7 @@ static int read_member(struct reader *r, size_t depth, struct node *out)
 {
     AUTO_FREE char *key = NULL;
     struct node item = {0};
-    if (read_key(r, out->value, &key) != 0)
+    if (read_key(r, out->value, &key) != 0 || !key)
         return -1;
     size_t long_key = strlen(key) / YAML_TEXT_OF_VALUE;
     if (count_value(r, long_key) != 0 || next(r) != 0 || read_node(r, depth + 1, &item) != 0)
