@@ -668,7 +668,7 @@ SH
 }
 EOT
     exits "exits 1" 1 ks ab "$TMPDIR/flaky.json" --artifacts "$TMPDIR/artifacts" --base steady --head flaky
-    like "the head is broken, whatever the others took" "$OUT" "64 +a .* broken +4 of 8 tests fail at the head \\(FAIL: exit code 1\\)"
+    like "the head is broken, whatever the others took" "$OUT" "64 +a .* broken +4 of 8 tests fail at the head \\(FAIL\\): exit code 1"
     exits "the other way round exits 0" 0 ks ab "$TMPDIR/flaky.json" --artifacts "$TMPDIR/artifacts" --base flaky --head steady
     like "the verdict on what passed says so" "$OUT" "64 +a .* unchanged .*; of the base, [48] of (8|16) tests fail"
 }
