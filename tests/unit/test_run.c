@@ -130,7 +130,6 @@ TEST(term_comes_before_kill)
 {
     struct err err = {0};
     struct run_result res;
-    AUTO(buf_release) struct buf out = {.max = 100};
     char path[] = "/tmp/kernsweep-test-run.XXXXXX", script[200], text[8] = "";
     int fd = mkstemp(path);
     snprintf(script, sizeof script, "trap 'echo term >%s; exit' TERM; sleep 100 & wait", path);
