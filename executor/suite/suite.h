@@ -42,7 +42,7 @@ struct variant_state {
     char reason[REASON_MAX];
     char dir[FS_PATH_MAX];               /* of the variant in the bundle */
     int folder;                          /* the same, open; -1: it is not made yet, or stuck */
-    char stuck[REASON_MAX];              /* why it cannot be had any more; "": it can */
+    char stuck[REASON_MAX];              /* Why its results folder cannot be restored; "" while it can. */
     unsigned replaced;                   /* how often something else was found in its place */
     char build[FS_PATH_MAX];             /* {build} */
     char build_key[SHA256_HEX_LEN + 1];  /* "" until known */
