@@ -47,7 +47,7 @@ static bool fill_request(struct runrec_request *o, const struct session *s, cons
 static int fill_record(struct session *s, const struct plan *p, const char *date, struct err *err)
 {
     struct runrec *r = &s->rec;
-    char *config = s->opt.ssh_config ? realpath(s->opt.ssh_config, NULL) : strdup("");
+    char *config = s->opt.ssh_config ? realpath(s->opt.ssh_config, NULL) : xstrdup("");
     if (!config)
         return err_set(err, ERR_INPUT, "--ssh-config: cannot find %.500s", s->opt.ssh_config);
     job_run_id(p->settings.ticket, r->run_id);

@@ -42,8 +42,8 @@ struct contest {
 
 static struct contest contest_of(const struct report_model *m, size_t variant)
 {
-    struct contest c = {.cells = calloc(m->now.n_cells + 1, sizeof *c.cells)};
-    for (size_t i = 0; c.cells && i < m->now.n_cells; i++) {
+    struct contest c = {.cells = xcalloc(m->now.n_cells, sizeof *c.cells)};
+    for (size_t i = 0; i < m->now.n_cells; i++) {
         const struct cell *cell = &m->now.cells[i];
         int n = insight_ok_at(m, cell->context);
         if (cell->variant != variant || n < 2)

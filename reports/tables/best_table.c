@@ -124,13 +124,12 @@ static void take_axes(const struct best_groups *all, struct axis_columns *out)
     size_t n = 0;
     for (size_t i = 0; i < all->count; i++)
         n += all->item[i].count;
-    const struct run_variant **variants = calloc(n + 1, sizeof *variants);
+    AUTO_FREE const struct run_variant **variants = xcalloc(n, sizeof *variants);
     n = 0;
-    for (size_t i = 0; variants && i < all->count; i++)
+    for (size_t i = 0; i < all->count; i++)
         for (size_t k = 0; k < all->item[i].count; k++)
             variants[n++] = all->item[i].member[k].variant;
-    axis_columns_take(out, variants, variants ? n : 0);
-    free(variants);
+    axis_columns_take(out, variants, n);
 }
 
 static void put_finding(struct table *t, const struct best_group *g, size_t i, size_t runs)
@@ -170,10 +169,9 @@ static void put_row(struct table *t, const struct best_groups *all, const struct
 static void put_group(struct table *t, const struct best_groups *all, const struct best_group *g,
                       const struct axis_columns *axes, size_t runs)
 {
-    AUTO_FREE size_t *order = calloc(g->count + 1, sizeof *order);
-    if (order)
-        order_points(g, order);
-    for (size_t i = 0; order && g->answer.best < g->count && i < g->count; i++)
+    AUTO_FREE size_t *order = xcalloc(g->count, sizeof *order);
+    order_points(g, order);
+    for (size_t i = 0; g->answer.best < g->count && i < g->count; i++)
         put_row(t, all, g, order[i], axes, runs);
 }
 

@@ -146,7 +146,7 @@ static const struct named_gpu *find_gpu(const struct named_gpu *gpus, size_t n, 
 static size_t keep_points(const struct timeline_filter *f, const struct named_gpu *gpus, size_t n_gpus,
                           struct history_series *s)
 {
-    uint64_t only = !f->gpu && has_several(s) ? s->points[s->count - 1].device : 0;
+    uint64_t only = !f->gpu && s->count > 1 && has_several(s) ? s->points[s->count - 1].device : 0;
     size_t kept = 0;
     for (size_t i = 0; i < s->count; i++) {
         const struct named_gpu *g = find_gpu(gpus, n_gpus, s->points[i].device);

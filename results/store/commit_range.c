@@ -37,6 +37,7 @@ static size_t *find_slot(struct commit_graph *g, const char *id)
     for (const char *p = id; *p; p++)
         h = (h ^ (unsigned char)*p) * 1099511628211U;
     for (size_t i = h % g->n_slots;; i = (i + 1) % g->n_slots)
+        // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): a slot that is taken has a node
         if (g->slots[i] == 0 || strcmp(g->nodes[g->slots[i] - 1].id, id) == 0)
             return &g->slots[i];
 }

@@ -90,7 +90,7 @@ static int read_variant(struct store *s, struct sql_stmt *stmt, struct run_data 
                         struct err *err)
 {
     char status[32];
-    ALLOC_GROW(r->variants, r->n_variants + 1, *cap);
+    alloc_grow((void **)&r->variants, sizeof *r->variants, r->n_variants + 1, cap);
     struct run_variant *v = &r->variants[r->n_variants++];
     sql_col_text(stmt, "name", v->name, sizeof v->name);
     sql_col_text(stmt, "attn_impl", v->attn_impl, sizeof v->attn_impl);
@@ -131,7 +131,7 @@ static int load_variants(struct store *s, struct run_data *r, struct err *err)
 static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r, size_t *cap, struct err *err)
 {
     char status[32];
-    ALLOC_GROW(r->tests, r->n_tests + 1, *cap);
+    alloc_grow((void **)&r->tests, sizeof *r->tests, r->n_tests + 1, cap);
     struct run_test *t = &r->tests[r->n_tests++];
     t->key = sql_col_int(stmt, "id", 0);
     t->variant = (size_t)sql_col_int(stmt, "position", 0);

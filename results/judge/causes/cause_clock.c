@@ -46,9 +46,11 @@ struct clock_reading {
 static struct clock_reading read_clock(const struct run_data *run, const struct cell *c, test_number *number)
 {
     struct clock_reading r = {.log = NAN};
-    AUTO_FREE double *x = c ? calloc(c->count + 1, sizeof *x) : NULL;
+    if (!c)
+        return r;
+    AUTO_FREE double *x = xcalloc(c->count, sizeof *x);
     size_t n = 0;
-    for (size_t i = 0; x && i < c->count; i++) {
+    for (size_t i = 0; i < c->count; i++) {
         const struct run_test *t = &run->tests[c->first + i];
         double v = log_value(number(t));
         if (!t->warmup && t->status == STATUS_OK && isfinite(v))
