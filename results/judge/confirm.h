@@ -62,7 +62,7 @@ struct confirm_record {
 
 struct confirm_records {
     struct confirm_record *items;
-    size_t count;
+    size_t count, cap;
 };
 
 /* Applies stored records to a new comparison of the same two runs. */

@@ -21,7 +21,7 @@ struct noise_cell {
 
 struct noise {
     struct noise_cell *cells; /* sorted by (variant, context, metric) */
-    size_t count;
+    size_t count, cap;
     int comparisons; /* over all cells */
     int alarms;
 };

@@ -22,7 +22,7 @@ struct together_cell {
 
 struct together {
     struct together_cell *cells; /* sorted by (variant, context, metric) */
-    size_t count;
+    size_t count, cap;
 };
 
 /* alone[i] and all[i] are of one round. ERR_INPUT if no test of a run of `all` ran beside another one, or no

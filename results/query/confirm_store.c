@@ -30,10 +30,10 @@ int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struc
     return 0;
 }
 
-static void read_record(struct sql_stmt *stmt, struct confirm_records *out, size_t *cap)
+static void read_record(struct sql_stmt *stmt, struct confirm_records *out)
 {
     char name[32];
-    ALLOC_GROW(out->items, out->count + 1, *cap);
+    ALLOC_GROW(out->items, out->count + 1, out->cap);
     struct confirm_record *r = &out->items[out->count];
     *r = (struct confirm_record){.context = (int)sql_col_int(stmt, "context_len", 0)};
     sql_col_text(stmt, "variant", r->variant, sizeof r->variant);
@@ -53,10 +53,9 @@ int confirm_load(struct store *s, int64_t now_key, int64_t base_key, struct conf
                                 err);
     sql_bind_int(stmt, ":run", now_key);
     sql_bind_int(stmt, ":base", base_key);
-    size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0)
-        read_record(stmt, out, &cap);
+        read_record(stmt, out);
     if (rc != 0)
         confirm_records_release(out);
     return rc;

@@ -37,14 +37,14 @@ int noise_save(struct store *s, const struct run_info *run, const struct noise *
     return sql_end(s, save_cells(s, run, n, err), err);
 }
 
-static void read_cell(struct sql_stmt *stmt, struct noise *out, size_t *cap)
+static void read_cell(struct sql_stmt *stmt, struct noise *out)
 {
     struct noise_cell c = {.within = NAN};
     c.spread = sql_col_num(stmt, "spread");
     c.runs = (int)sql_col_int(stmt, "runs", 0);
     if (!plan_cell_read(stmt, c.variant, &c.context, &c.metric))
         return;
-    ALLOC_GROW(out->cells, out->count + 1, *cap);
+    ALLOC_GROW(out->cells, out->count + 1, out->cap);
     out->cells[out->count++] = c;
 }
 
@@ -57,10 +57,9 @@ int noise_load(struct store *s, const struct run_info *run, struct noise *out, s
         " JOIN noise n ON n.series_id = c.id WHERE c.node = :node AND c.ticket = :ticket AND c.mode = :mode",
         err);
     plan_bind(stmt, run->node, run->ticket, run->mode);
-    size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0)
-        read_cell(stmt, out, &cap);
+        read_cell(stmt, out);
     if (rc != 0)
         noise_release(out);
     else

@@ -36,7 +36,7 @@ int together_save(struct store *s, const struct run_info *run, const struct toge
     return sql_end(s, save_cells(s, run, t, err), err);
 }
 
-static void read_cell(struct sql_stmt *stmt, struct together *out, size_t *cap)
+static void read_cell(struct sql_stmt *stmt, struct together *out)
 {
     struct together_cell c = {.ratio = sql_col_num(stmt, "ratio"),
                               .low = sql_col_num(stmt, "low"),
@@ -44,7 +44,7 @@ static void read_cell(struct sql_stmt *stmt, struct together *out, size_t *cap)
                               .gpus = (int)sql_col_int(stmt, "gpus", 0)};
     if (!plan_cell_read(stmt, c.variant, &c.context, &c.metric))
         return;
-    ALLOC_GROW(out->cells, out->count + 1, *cap);
+    ALLOC_GROW(out->cells, out->count + 1, out->cap);
     out->cells[out->count++] = c;
 }
 
@@ -59,10 +59,9 @@ int together_load(struct store *s, const char *node, const char *ticket, const c
                     "c.mode = :mode",
                     err);
     plan_bind(stmt, node, ticket, mode);
-    size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0)
-        read_cell(stmt, out, &cap);
+        read_cell(stmt, out);
     if (rc != 0)
         together_release(out);
     else

@@ -110,7 +110,7 @@ TEST(what_suffers_is_stored_and_runs_alone)
         {"c", 256, METRIC_PREFILL_S, 1.00, 0.99, 1.01, 8, 4},
         {"c", 256, METRIC_MODEL_LOAD_S, 3.0, 2.9, 3.1, 8, 4}, /* not what it is judged by */
     };
-    const struct together t = {cells, COUNT(cells)};
+    const struct together t = {.cells = cells, .count = COUNT(cells)};
     assert_ok(together_save(&s, &run.info, &t, &err), &err);
     assert_ok(together_save(&s, &run.info, &t, &err), &err); /* again: replaced */
     struct together back;
