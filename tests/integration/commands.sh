@@ -73,6 +73,9 @@ no_baseline_yet() {
     like "it says all the same that nothing was compared, and with what" "$ERR" '^note: pipe has no baseline "unset" on local yet, so nothing was compared'
     is "and nothing else" "$(wc -l <<<"$ERR")" 1
     exits "a first run with a failing test exits 1" 1 ks_run "$TMPDIR/plan.json" --variants fails --contexts 16 --tag firstfails --baseline unset
+    exits "baseline set" 0 ks baseline set ofperf "$(sql "SELECT run_id FROM run WHERE tag = 'first'")"
+    exits "a run in another mode has no such baseline" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag debugged --mode debug --baseline ofperf
+    like "and a note says so" "$ERR" 'note: pipe has no baseline "ofperf" on local yet'
 }
 
 logs_of_tests() {
