@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "harness/git/history.h"
+#include "harness/git/git_history.h"
 #include "harness/session/turns.h"
 #include "results/judge/search/bisect.h"
 #include "results/store/bisect_row.h"

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "harness/ssh/identity.h"
+#include "harness/ssh/private_key.h"
 #include "harness/ssh/session.h"
 
 /* Outlives a connection, so that a reconnect does not prompt again. */

@@ -6,7 +6,7 @@
 #include "common/base/spawn.h"
 #include "common/base/strvec.h"
 #include "common/base/text.h"
-#include "harness/ssh/identity.h"
+#include "harness/ssh/private_key.h"
 #include "harness/ssh/refuse.h"
 #include "harness/ssh/socket.h"
 #include "harness/transport/child.h"

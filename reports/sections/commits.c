@@ -1,8 +1,8 @@
 /* Commits: what was committed between the runs that are compared, and since the last night. */
-#include "reports/tables/commits.h"
 #include "common/base/alloc.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
+#include "reports/tables/commits_list.h"
 
 static void write_range(const struct commit_range *r, enum msg sentence, struct md *w)
 {

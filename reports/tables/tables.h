@@ -10,7 +10,7 @@
 #include "reports/render/table.h"
 #include "reports/words/quantity.h"
 #include "reports/words/reason.h"
-#include "results/judge/counters.h"
+#include "results/judge/counter_changes.h"
 
 /* The variants of one run compared with one of them. Borrowed. */
 struct variant_view {

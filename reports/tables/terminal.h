@@ -8,7 +8,7 @@
 #include "common/base/buf.h"
 #include "common/base/err.h"
 #include "results/judge/compare.h"
-#include "results/judge/counters.h"
+#include "results/judge/counter_changes.h"
 #include "results/judge/standings.h"
 
 /* A finished run: Context, Variant, Kernel name, its primary metric, vs Baseline, Status. */

@@ -2,7 +2,7 @@
  * counted_release(). */
 #pragma once
 
-#include "results/judge/counters.h"
+#include "results/judge/counter_changes.h"
 
 struct counted {
     struct counter_list base, now;

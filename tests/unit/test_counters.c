@@ -5,8 +5,8 @@
 
 #include "common/contract/counters.h"
 #include "executor/run/profiler.h"
-#include "results/ingest/bundle/counters.h"
-#include "results/judge/counters.h"
+#include "results/ingest/bundle/counters_csv.h"
+#include "results/judge/counter_changes.h"
 
 static const char *const memory[] = {"dram__bytes_read.sum", "lts__t_sectors.sum", NULL};
 

@@ -1,6 +1,6 @@
 /* git_history and git_tree, on a repository that the test makes. */
 #include "common/base/run.h"
-#include "harness/git/history.h"
+#include "harness/git/git_history.h"
 #include "harness/git/tree.h"
 #include "tests/unit/support.h"
 

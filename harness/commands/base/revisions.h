@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "reports/tables/commits.h"
+#include "reports/tables/commits_list.h"
 
 #include <jansson.h>
 

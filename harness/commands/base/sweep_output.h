@@ -5,7 +5,7 @@
 
 #include "harness/commands/base/cmd.h"
 #include "harness/session/sweep.h"
-#include "reports/sweep.h"
+#include "reports/sweep_report.h"
 
 struct sweep_output {
     struct cmd_env *env;

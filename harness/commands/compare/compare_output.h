@@ -5,7 +5,7 @@
 
 #include "common/base/buf.h"
 #include "results/judge/compare.h"
-#include "results/judge/counters.h"
+#include "results/judge/counter_changes.h"
 
 #include <jansson.h>
 

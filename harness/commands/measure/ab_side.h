@@ -7,7 +7,7 @@
 #pragma once
 
 #include "harness/commands/base/cmd.h"
-#include "harness/git/history.h"
+#include "harness/git/git_history.h"
 #include "harness/git/tree.h"
 #include "harness/session/turns.h"
 

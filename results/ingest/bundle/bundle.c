@@ -1,9 +1,9 @@
 #include "results/ingest/bundle/bundle.h"
 
 #include "results/ingest/bundle/artifact.h"
-#include "results/ingest/bundle/counters.h"
+#include "results/ingest/bundle/counters_csv.h"
 #include "results/ingest/bundle/details.h"
-#include "results/ingest/bundle/job.h"
+#include "results/ingest/bundle/job_json.h"
 #include "results/ingest/bundle/manifest.h"
 #include "results/ingest/bundle/witness.h"
 

@@ -9,7 +9,7 @@
 #include "common/base/buf.h"
 #include "common/base/json.h"
 #include "common/contract/keys.h"
-#include "results/store/counters.h"
+#include "results/store/counter_list.h"
 #include "results/store/details.h"
 #include "results/store/revision.h"
 #include "results/store/run_data.h"

@@ -9,7 +9,7 @@
 #include "results/ingest/draft/commit.h"
 #include "results/ingest/draft/draft.h"
 #include "results/ingest/import/map.h"
-#include "results/ingest/import/run.h"
+#include "results/ingest/import/mapped_run.h"
 
 /* Reads a run from several files, which must agree on ticket, tag, date, node and mode. Rows of one variant
  * and context are repetitions, in the order of the files. ingest_draft() stores it. */

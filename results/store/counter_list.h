@@ -1,8 +1,8 @@
-/* counters: what a profiler counted in untimed tests of a run: per variant, context and kernel, the mean of
- * each counter over the launches of the kernel.
+/* counter_list: what a profiler counted in untimed tests of a run: per variant, context and kernel, the mean
+ * of each counter over the launches of the kernel.
  *
- * Read from a bundle (results/ingest/bundle/counters.h). Names are untrusted: bounded and escaped there. The
- * owner calls counter_list_release(). Errors: ERR_STORAGE.
+ * Read from a bundle (results/ingest/bundle/counters_csv.h). Names are untrusted: bounded and escaped there.
+ * The owner calls counter_list_release(). Errors: ERR_STORAGE.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "harness/ssh/identity.h"
+#include "harness/ssh/private_key.h"
 
 #include "common/base/alloc.h"
 #include "common/base/fs.h"

@@ -1,4 +1,4 @@
-#include "results/judge/counters.h"
+#include "results/judge/counter_changes.h"
 
 #include "common/base/alloc.h"
 

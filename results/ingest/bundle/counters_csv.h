@@ -1,4 +1,4 @@
-/* counters: reads the tables of profilers (ncu --csv --page raw, rocprofv3's counter_collection.csv):
+/* counters_csv: reads the tables of profilers (ncu --csv --page raw, rocprofv3's counter_collection.csv):
  * one row for each launch, or for each counter of a launch, of which the mean over the launches of each
  * kernel is kept.
  */

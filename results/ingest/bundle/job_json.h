@@ -1,4 +1,4 @@
-/* job: reads job.json of a bundle: which run it is, its variants, and what git said of its sources. As
+/* job_json: reads job.json of a bundle: which run it is, its variants, and what git said of its sources. As
  * untrusted as the other artifacts (artifact.h). */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* run: what a mapping says of an imported run as a whole (ticket, tag, node, mode, date, facts) and of its
- * variants. For import.c only.
+/* mapped_run: what a mapping says of an imported run as a whole (ticket, tag, node, mode, date, facts) and of
+ * its variants. For import.c only.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "results/ingest/bundle/job.h"
+#include "results/ingest/bundle/job_json.h"
 
 #include "common/base/alloc.h"
 #include "common/base/text.h"

@@ -1,4 +1,4 @@
-/* ssh_identity: a private key file: its text, its type, and whether it needs a passphrase, determined without
+/* private_key: a private key file: its text, its type, and whether it needs a passphrase, determined without
  * decrypting it; and prompting for that passphrase on the terminal. Wipes memory before freeing it.
  */
 #pragma once

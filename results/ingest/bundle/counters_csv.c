@@ -1,4 +1,4 @@
-#include "results/ingest/bundle/counters.h"
+#include "results/ingest/bundle/counters_csv.h"
 
 #include "common/base/alloc.h"
 #include "common/base/json.h"

@@ -1,9 +1,9 @@
-/* counters: which hardware counters differ most between two builds. Says nothing of causes. Pure; the owner
- * calls counter_changes_release().
+/* counter_changes: which hardware counters differ most between two builds. Says nothing of causes. Pure; the
+ * owner calls counter_changes_release().
  */
 #pragma once
 
-#include "results/store/counters.h"
+#include "results/store/counter_list.h"
 
 enum { COUNTER_CHANGES_MAX = 6 /* of one variant at one context */ };
 

@@ -1,4 +1,4 @@
-#include "reports/tables/commits.h"
+#include "reports/tables/commits_list.h"
 
 #include "reports/words/number.h"
 

@@ -1,4 +1,4 @@
-#include "reports/sweep.h"
+#include "reports/sweep_report.h"
 
 #include "common/base/alloc.h"
 #include "reports/render/html.h"

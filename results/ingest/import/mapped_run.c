@@ -1,4 +1,4 @@
-#include "results/ingest/import/run.h"
+#include "results/ingest/import/mapped_run.h"
 
 #include "results/store/when.h"
 

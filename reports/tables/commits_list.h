@@ -1,4 +1,4 @@
-/* commits: the subjects of a range of commits as a list. */
+/* commits_list: the subjects of a range of commits as a list. */
 #pragma once
 
 #include "reports/render/markdown.h"

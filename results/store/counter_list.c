@@ -1,4 +1,4 @@
-#include "results/store/counters.h"
+#include "results/store/counter_list.h"
 
 #include "common/base/alloc.h"
 #include "results/store/sql.h"

@@ -1,4 +1,4 @@
-#include "harness/git/history.h"
+#include "harness/git/git_history.h"
 
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
