@@ -6,7 +6,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/err.h"
-#include "executor/job/job.h"
+#include "executor/bundle/job.h"
 
 #include <jansson.h>
 #include <stddef.h>

@@ -5,10 +5,10 @@
 #include "common/base/json.h"
 #include "common/contract/proto.h"
 #include "executor/bundle/fault.h"
+#include "executor/bundle/job.h"
 #include "executor/bundle/manifest.h"
 #include "executor/bundle/secrets.h"
 #include "executor/commands/detach.h"
-#include "executor/job/job.h"
 #include "executor/workdir/cache.h"
 #include "executor/workdir/lock.h"
 

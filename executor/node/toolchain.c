@@ -4,9 +4,9 @@
 #include "common/base/buf.h"
 #include "common/base/environment.h"
 #include "common/base/text.h"
-#include "executor/job/command.h"
 #include "executor/node/version_cache.h"
 #include "executor/process/child.h"
+#include "executor/process/command.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -11,8 +11,8 @@
 #include "executor/prepare/sources.h"
 #include "executor/prepare/step.h"
 #include "executor/prepare/untouched.h"
+#include "executor/suite/container.h"
 #include "executor/suite/node_lock.h"
-#include "executor/trial/container.h"
 #include "executor/workdir/cache.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/environment.h"
 #include "executor/process/child.h"
-#include "executor/trial/assess.h"
+#include "executor/suite/assess.h"
 #include "executor/workdir/tree.h"
 
 #include <errno.h>

@@ -2,10 +2,10 @@
 
 #include "common/base/alloc.h"
 #include "common/base/text.h"
-#include "executor/job/command.h"
 #include "executor/process/child.h"
-#include "executor/trial/container_end.h"
-#include "executor/trial/test_group.h"
+#include "executor/process/command.h"
+#include "executor/suite/container_end.h"
+#include "executor/suite/test_group.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "executor/prepare/built.h"
-#include "executor/trial/perf.h"
-#include "executor/trial/test.h"
+#include "executor/suite/perf.h"
+#include "executor/suite/test.h"
 
 #include <stdio.h>
 #include <string.h>

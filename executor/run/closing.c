@@ -7,7 +7,7 @@
 #include "executor/run/placement.h"
 #include "executor/run/summary.h"
 #include "executor/suite/folders.h"
-#include "executor/trial/test.h"
+#include "executor/suite/test.h"
 
 #include <unistd.h>
 

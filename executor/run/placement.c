@@ -17,8 +17,8 @@
 #include "executor/run/run_lanes.h"
 #include "executor/scheduler/dispatch.h"
 #include "executor/scheduler/scheduler.h"
-#include "executor/trial/container.h"
-#include "executor/trial/test_group.h"
+#include "executor/suite/container.h"
+#include "executor/suite/test_group.h"
 
 static const double leftover_limit_s = 10;
 

@@ -5,8 +5,8 @@
 #include "common/base/environment.h"
 #include "executor/bundle/artifact.h"
 #include "executor/bundle/runlog.h"
-#include "executor/job/command.h"
 #include "executor/process/child.h"
+#include "executor/process/command.h"
 #include "executor/run/profiler.h"
 #include "executor/workdir/mark.h"
 

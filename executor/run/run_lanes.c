@@ -5,8 +5,8 @@
 #include "executor/run/lane_plan.h"
 #include "executor/run/run_clocks.h"
 #include "executor/suite/folders.h"
-#include "executor/trial/precise.h"
-#include "executor/trial/test.h"
+#include "executor/suite/precise.h"
+#include "executor/suite/test.h"
 
 #include <stdlib.h>
 

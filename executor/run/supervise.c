@@ -6,8 +6,8 @@
 #include "executor/run/closing.h"
 #include "executor/run/placement.h"
 #include "executor/run/profile.h"
-#include "executor/trial/perf.h"
-#include "executor/trial/test_event.h"
+#include "executor/suite/perf.h"
+#include "executor/suite/test_event.h"
 
 #include <math.h>
 #include <stdio.h>

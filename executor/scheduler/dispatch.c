@@ -3,8 +3,8 @@
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "executor/scheduler/array_queue.h"
-#include "executor/trial/adopt.h"
-#include "executor/trial/test.h"
+#include "executor/suite/adopt.h"
+#include "executor/suite/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "executor/bundle/artifact.h"
-#include "executor/trial/adopt.h"
-#include "executor/trial/test_event.h"
+#include "executor/suite/adopt.h"
+#include "executor/suite/test_event.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,8 +12,8 @@
 #pragma once
 
 #include "common/contract/scheduler.h"
+#include "executor/node/gpu_choice.h"
 #include "executor/process/loop.h"
-#include "executor/suite/gpu_choice.h"
 
 #include <stddef.h>
 #include <stdint.h>

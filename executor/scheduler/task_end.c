@@ -2,7 +2,7 @@
 
 #include "executor/bundle/fault.h"
 #include "executor/scheduler/relay.h"
-#include "executor/trial/test.h"
+#include "executor/suite/test.h"
 
 #include <stdio.h>
 #include <string.h>

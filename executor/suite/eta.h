@@ -6,7 +6,7 @@
 #pragma once
 
 #include "common/base/err.h"
-#include "executor/job/job.h"
+#include "executor/bundle/job.h"
 
 struct eta_cell {
     size_t variant;

@@ -7,10 +7,10 @@
 
 #include "common/base/strvec.h"
 #include "executor/node/gpu_health.h"
+#include "executor/node/gpu_use.h"
 #include "executor/process/ending.h"
 #include "executor/process/near.h"
 #include "executor/process/oom.h"
-#include "executor/suite/gpu_use.h"
 #include "executor/telemetry/telemetry.h"
 
 #include <jansson.h>

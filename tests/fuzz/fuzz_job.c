@@ -1,6 +1,6 @@
 /* job.json as the executor takes it from whoever is logged in. */
+#include "executor/bundle/job.h"
 #include "executor/bundle/secrets.h"
-#include "executor/job/job.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
 /* A plan: refused in one line that names the file, or expanded into a job that the executor takes. */
-#include "executor/job/job.h"
+#include "executor/bundle/job.h"
 #include "harness/plan/job.h"
 #include "tests/fuzz/fuzz.h"
 

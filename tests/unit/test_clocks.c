@@ -4,10 +4,10 @@
 #include "tests/unit/tree.h"
 
 #include "common/contract/settings.h"
+#include "executor/node/clock_watch.h"
 #include "executor/node/clocks.h"
 #include "executor/node/clocks_gpu.h"
 #include "executor/node/clocks_record.h"
-#include "executor/suite/clock_watch.h"
 
 TEST(limits_are_those_of_the_shader_clock)
 {

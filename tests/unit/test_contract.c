@@ -3,7 +3,7 @@
 #include "tests/unit/support.h"
 
 #include "common/contract/keys.h"
-#include "executor/job/job.h"
+#include "executor/bundle/job.h"
 #include "harness/plan/plan.h"
 
 enum { TABLES_MAX = 2 };

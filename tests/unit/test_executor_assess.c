@@ -1,7 +1,7 @@
 /* assess: every way in which a test can end, and the status that follows. */
 #include "tests/unit/support.h"
 
-#include "executor/trial/assess.h"
+#include "executor/suite/assess.h"
 
 #include <errno.h>
 #include <math.h>

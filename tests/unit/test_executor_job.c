@@ -1,8 +1,8 @@
 /* job: what the executor accepts, and what it rejects with file and location. */
 #include "tests/unit/support.h"
 
+#include "executor/bundle/job.h"
 #include "executor/bundle/secrets.h"
-#include "executor/job/job.h"
 
 static const char base[] =
     "{\"schema\":\"kernsweep.job/"

@@ -1,8 +1,8 @@
 /* gpu_choice: which GPUs a run may use, in groups; near: lists of CPUs. */
 #include "tests/unit/support.h"
 
+#include "executor/node/gpu_choice.h"
 #include "executor/process/near.h"
-#include "executor/suite/gpu_choice.h"
 
 static json_t *eight_gpus(void)
 {

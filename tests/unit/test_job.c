@@ -4,7 +4,7 @@
 #include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
-#include "executor/job/job.h"
+#include "executor/bundle/job.h"
 #include "harness/plan/job.h"
 #include "harness/plan/overrides.h"
 

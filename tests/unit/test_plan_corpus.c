@@ -5,7 +5,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/json.h"
-#include "executor/job/job.h"
+#include "executor/bundle/job.h"
 #include "harness/plan/job.h"
 
 #include <glob.h>

@@ -1,7 +1,7 @@
 /* precise: when a cell needs no more repetitions, and of which GPU they must be. */
 #include "tests/unit/support.h"
 
-#include "executor/trial/precise.h"
+#include "executor/suite/precise.h"
 
 enum { TESTS = 16 };
 

@@ -1,4 +1,4 @@
-#include "executor/trial/test_event.h"
+#include "executor/suite/test_event.h"
 
 #include "executor/bundle/artifact.h"
 

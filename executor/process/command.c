@@ -1,4 +1,4 @@
-#include "executor/job/command.h"
+#include "executor/process/command.h"
 
 #include "common/base/alloc.h"
 #include "common/base/environment.h"

@@ -1,7 +1,7 @@
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
-#include "executor/trial/test_group.h"
-#include "executor/trial/test_run.h"
+#include "executor/suite/test_group.h"
+#include "executor/suite/test_run.h"
 
 #include <inttypes.h>
 #include <math.h>

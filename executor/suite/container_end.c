@@ -1,4 +1,4 @@
-#include "executor/trial/container_end.h"
+#include "executor/suite/container_end.h"
 
 #include "common/base/alloc.h"
 

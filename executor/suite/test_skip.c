@@ -1,9 +1,9 @@
 #include "common/base/alloc.h"
 #include "executor/bundle/artifact.h"
 #include "executor/suite/folders.h"
-#include "executor/trial/perf.h"
-#include "executor/trial/test.h"
-#include "executor/trial/test_event.h"
+#include "executor/suite/perf.h"
+#include "executor/suite/test.h"
+#include "executor/suite/test_event.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "executor/trial/assess.h"
+#include "executor/suite/assess.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "executor/process/child.h"
-#include "executor/trial/container.h"
+#include "executor/suite/container.h"
 
 enum { CONTAINER_ANSWER_MAX = 64 };
 

@@ -1,10 +1,10 @@
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "executor/bundle/artifact.h"
-#include "executor/trial/perf.h"
-#include "executor/trial/test_event.h"
-#include "executor/trial/test_group.h"
-#include "executor/trial/test_run.h"
+#include "executor/suite/perf.h"
+#include "executor/suite/test_event.h"
+#include "executor/suite/test_group.h"
+#include "executor/suite/test_run.h"
 #include "executor/workdir/held.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "executor/job/tests.h"
+#include "executor/bundle/tests.h"
 
 struct job_part {
     bool on; /* false: this process does the whole job */

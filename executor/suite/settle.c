@@ -1,4 +1,4 @@
-#include "executor/trial/settle.h"
+#include "executor/suite/settle.h"
 
 #include <math.h>
 

@@ -1,14 +1,14 @@
-#include "executor/trial/perf.h"
+#include "executor/suite/perf.h"
 
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "executor/bundle/artifact.h"
+#include "executor/suite/container.h"
+#include "executor/suite/precise.h"
+#include "executor/suite/test_group.h"
+#include "executor/suite/test_run.h"
 #include "executor/telemetry/throttle.h"
-#include "executor/trial/container.h"
-#include "executor/trial/precise.h"
-#include "executor/trial/test_group.h"
-#include "executor/trial/test_run.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "executor/job/part.h"
+#include "executor/bundle/part.h"
 
 #include "common/base/fs.h"
 #include "common/base/sha256.h"

@@ -1,9 +1,9 @@
 #include "common/base/clock.h"
 #include "common/base/environment.h"
 #include "executor/bundle/logtext.h"
-#include "executor/trial/test_event.h"
-#include "executor/trial/test_group.h"
-#include "executor/trial/test_run.h"
+#include "executor/suite/test_event.h"
+#include "executor/suite/test_group.h"
+#include "executor/suite/test_run.h"
 #include "executor/workdir/mark.h"
 
 #include <inttypes.h>

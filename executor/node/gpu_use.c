@@ -1,4 +1,4 @@
-#include "executor/suite/gpu_use.h"
+#include "executor/node/gpu_use.h"
 
 #include "common/base/text.h"
 #include "executor/workdir/machine.h"

@@ -1,4 +1,4 @@
-#include "executor/trial/adopt.h"
+#include "executor/suite/adopt.h"
 
 #include "common/base/alloc.h"
 #include "common/base/json.h"
@@ -6,7 +6,7 @@
 #include "common/contract/bundle_limits.h"
 #include "executor/bundle/artifact.h"
 #include "executor/bundle/contents.h"
-#include "executor/trial/perf.h"
+#include "executor/suite/perf.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "executor/trial/container.h"
+#include "executor/suite/container.h"
 
 #include "common/base/alloc.h"
 #include "common/base/environment.h"

@@ -1,4 +1,4 @@
-#include "executor/trial/test_group.h"
+#include "executor/suite/test_group.h"
 
 #include "executor/process/engine.h"
 #include "executor/process/isolate.h"

@@ -1,4 +1,4 @@
-#include "executor/trial/precise.h"
+#include "executor/suite/precise.h"
 
 #include "common/base/alloc.h"
 #include "common/base/rank_interval.h"

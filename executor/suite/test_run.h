@@ -4,16 +4,16 @@
 #pragma once
 
 #include "executor/bundle/runlog.h"
-#include "executor/job/command.h"
 #include "executor/process/child.h"
+#include "executor/process/command.h"
+#include "executor/suite/assess.h"
+#include "executor/suite/container_end.h"
+#include "executor/suite/diag.h"
 #include "executor/suite/folders.h"
+#include "executor/suite/settle.h"
+#include "executor/suite/test.h"
 #include "executor/telemetry/hang.h"
 #include "executor/telemetry/sampler.h"
-#include "executor/trial/assess.h"
-#include "executor/trial/container_end.h"
-#include "executor/trial/diag.h"
-#include "executor/trial/settle.h"
-#include "executor/trial/test.h"
 
 enum { TEST_HEARTBEAT_S = 1 };
 

@@ -1,4 +1,4 @@
-#include "executor/job/job.h"
+#include "executor/bundle/job.h"
 
 #include "common/base/alloc.h"
 #include "common/base/problems.h"

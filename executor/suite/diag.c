@@ -1,4 +1,4 @@
-#include "executor/trial/diag.h"
+#include "executor/suite/diag.h"
 
 #include "common/base/alloc.h"
 #include "executor/bundle/logtext.h"

@@ -6,7 +6,7 @@
 
 #include "common/base/err.h"
 #include "common/contract/proto.h"
-#include "executor/job/job.h"
+#include "executor/bundle/job.h"
 #include "executor/workdir/layout.h"
 
 enum { GPU_USE_MAX = 64 };

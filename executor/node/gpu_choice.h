@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "executor/suite/gpu_use.h"
+#include "executor/node/gpu_use.h"
 
 /* What this process was given of the node. */
 struct gpu_grant {

@@ -1,4 +1,4 @@
-#include "executor/suite/clock_watch.h"
+#include "executor/node/clock_watch.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #include "common/contract/scheduler.h"
 #include "common/contract/settings.h"
 #include "common/contract/timing_rule.h"
-#include "executor/job/part.h"
+#include "executor/bundle/part.h"
 
 struct job {
     json_t *root; /* owned */

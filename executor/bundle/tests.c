@@ -1,4 +1,4 @@
-#include "executor/job/tests.h"
+#include "executor/bundle/tests.h"
 
 #include "common/base/alloc.h"
 #include "common/contract/gpu_wish.h"

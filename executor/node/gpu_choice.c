@@ -1,4 +1,4 @@
-#include "executor/suite/gpu_choice.h"
+#include "executor/node/gpu_choice.h"
 
 #include "common/base/alloc.h"
 

@@ -4,7 +4,7 @@
 #include "common/base/err.h"
 #include "common/base/strvec.h"
 #include "common/contract/subst.h"
-#include "executor/job/job.h"
+#include "executor/bundle/job.h"
 
 int command_argv(const struct command *cmd, const struct subst *values, struct strvec *out, struct err *err);
 /* Appends this process's environment with the usual compiler folders added to PATH, then the entries of the
