@@ -10,6 +10,12 @@ WORK=$TMPDIR/work
 # "sleep 71.$OWN"
 # shellcheck disable=SC2034
 OWN=$(printf '%07d' "$$")
+# How the script of a test ends that is well.
+# shellcheck disable=SC2034
+good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
+# The node that a script plays: further options of submit.
+SUBMIT=()
+unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
 
 x() {
     "$KERNSWEEP_EXECUTOR" "$1" --workdir "$WORK" "${@:2}"
@@ -29,13 +35,48 @@ one() {
     jq -nc --argjson v "$1" '{variants: [{name: "v"} + $v], tests: [{variant: "v"}]}'
 }
 
-submit() {
-    x submit <"$TMPDIR/$1.json" >"$TMPDIR/$1.submitted"
+# shell SCRIPT [JOB_JSON]: the members of a job with one test, of a variant "v" that runs the script
+shell() {
+    jq -nc --arg s "$1" --argjson more "${2:-"{}"}" \
+        '{variants: [{name: "v", run: ["sh", "-c", $s]}], tests: [{variant: "v"}]} + $more'
 }
 
-# run ID: submits and follows to the end; the events are in $TMPDIR/ID.events
+# shell_and_next SCRIPT [JOB_JSON [TEST_JSON]]: the same, and then a test that is well, of a variant "next"
+shell_and_next() {
+    jq -nc --arg s "$1" --arg g "$good" --argjson more "${2:-"{}"}" --argjson t "${3:-"{}"}" \
+        '{variants: [{name: "v", run: ["sh", "-c", $s]}, {name: "next", run: ["sh", "-c", $g]}],
+          tests: [{variant: "v"} + $t, {variant: "next"}]} + $more'
+}
+
+# clocked ID MODE MHZ SCRIPT [JOB_JSON]: submits a run of one test that asks for these clocks
+clocked() {
+    job "$1" "$(shell "$4" "${5:-}" | jq -c --arg m "$2" --argjson f "$3" '{clocks_mode: $m, clocks_mhz: $f, sample_interval_ms: 20} + .')"
+    submit "$1"
+}
+
+# edit ID FILTER: changes the request
+edit() {
+    jq "$2" "$TMPDIR/$1.json" >"$TMPDIR/$1.new" && mv "$TMPDIR/$1.new" "$TMPDIR/$1.json"
+}
+
+# submit ID [OPTION...]
+submit() {
+    x submit "${SUBMIT[@]}" "${@:2}" <"$TMPDIR/$1.json" >"$TMPDIR/$1.submitted"
+}
+
+follow() {
+    x follow --run "$1" --offset 0 >"$TMPDIR/$1.events"
+}
+
+# run ID [OPTION...]: submits and follows to the end; the events are in $TMPDIR/ID.events
 run() {
-    submit "$1" && x follow --run "$1" --offset 0 >"$TMPDIR/$1.events"
+    submit "$@" && follow "$1"
+}
+
+# outcome ID: how a run ends that was submitted
+outcome() {
+    follow "$1"
+    summary "$1" .status
 }
 
 bundle() {
@@ -56,6 +97,16 @@ events() {
     jq -rs "$2" "$(bundle "$1")/events.jsonl"
 }
 
+# statuses ID: of all tests, in the plan's order
+statuses() {
+    summary "$1" '[.tests[].exit_status] | join(" ")'
+}
+
+# messages ID: what the journal tells people
+messages() {
+    events "$1" '.[] | select(.event == "NODE") | .message // empty'
+}
+
 # waits ID JQ: until the journal has an event for which the expression is true
 waits() {
     until_true 30 journal_has "$1" "$2"
@@ -72,4 +123,16 @@ alive() {
 
 supervisor() {
     x status --run "$1" | jq -r '.[0].pid'
+}
+
+dies() {
+    until_true 20 sh -c "! kill -0 $1 2>/dev/null"
+}
+
+# kill_executor ID: and waits until it is gone
+kill_executor() {
+    local pid
+    pid=$(supervisor "$1")
+    kill -9 "$pid"
+    dies "$pid"
 }

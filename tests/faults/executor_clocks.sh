@@ -6,11 +6,9 @@
 . tests/tree.sh
 . tests/amdgpu.sh
 
-unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
 amdgpu_node "$TMPDIR/node"
 rm -rf "$ROOT/sys/class/drm/card2" "$ROOT/sys/class/kfd/kfd/topology/nodes/3"
 RECORD=$ROOT/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
 was="auto 500 2100"
 trap amdgpu_stop EXIT
 amdgpu_start
@@ -22,27 +20,11 @@ load() {
         "$CARD" "$1" "$good"
 }
 
-# clocked ID MODE MHZ SCRIPT [JSON]: submits a run that asks for these clocks
-clocked() {
-    job "$1" "$(one "$(jq -nc --arg s "$4" '{run: ["sh", "-c", $s]}')" | jq -c --arg m "$2" --argjson f "$3" --argjson more "${5:-"{}"}" \
-        '. + {clocks_mode: $m, clocks_mhz: $f, sample_interval_ms: 20} + $more')"
-    submit "$1"
-}
-
-ends() {
-    x follow --run "$1" --offset 0 >/dev/null
-    summary "$1" .status
-}
-
 # A run that asks for nothing.
 plain() {
-    job "$1" "$(one "$(jq -nc --arg g "$good" '{run: ["sh", "-c", $g]}')")"
-    submit "$1"
-    is "the next run is COMPLETE" "$(ends "$1")" COMPLETE
-}
-
-notes() {
-    events "$1" '[.[] | select(.event == "NODE") | .message // empty] | join("\n")'
+    job "$1" "$(shell "$good")"
+    run "$1"
+    is "the next run is COMPLETE" "$(summary "$1" .status)" COMPLETE
 }
 
 nothing_left() {
@@ -54,7 +36,7 @@ nothing_left() {
 # held MODE MHZ EXPECTED: what the driver shows during the test
 held() {
     clocked "held-$1" "$1" "$2" "$(load "$2")"
-    is "the run is COMPLETE" "$(ends "held-$1")" COMPLETE
+    is "the run is COMPLETE" "$(outcome "held-$1")" COMPLETE
     is "the driver shows it during the test" "$(state_of "$(bundle "held-$1")/v/ctx_64_run1")" "$3"
     is "summary.json has what was before, and that samples show it" \
         "$(summary "held-$1" '.clocks | [.mode, .mhz, .verified, .warning, (.gpus[0] | .through, .level_before, .max_mhz_before, .put_back, .mean_mhz, .outside)] | join(" ")')" \
@@ -66,7 +48,7 @@ held() {
 of_an_administrator() {
     set_state manual 600 1500
     clocked admin determinism 1400 "$(load 1400)"
-    is "the run is COMPLETE" "$(ends admin)" COMPLETE
+    is "the run is COMPLETE" "$(outcome admin)" COMPLETE
     is "the driver shows the run's clocks during the test" "$(state_of "$(bundle admin)/v/ctx_64_run1")" "perf_determinism 600 1400"
     nothing_left "manual 600 1500"
     set_state auto 500 2100
@@ -78,7 +60,7 @@ two_tests() {
 
 contradicted() {
     clocked other fixed 1400 "$(load 900)" "$(two_tests 900)"
-    is "the run is BLOCKED" "$(ends other)" BLOCKED
+    is "the run is BLOCKED" "$(outcome other)" BLOCKED
     like "its reason has what was seen" "$(summary other .reason)" 'to be fixed at 1400 MHz, but [0-9]+ of [0-9]+ samples under load are outside that \(900 to 900 MHz, mean 900\)'
     is "the second test does not run" "$(summary other '.tests[1].exit_status')" CANCELLED
     nothing_left
@@ -86,24 +68,24 @@ contradicted() {
 
 warned() {
     clocked warned fixed 1400 "$(load 900)" "$(two_tests 900 | jq -c '. + {clocks_unverified: "warn"}')"
-    is "the run is COMPLETE" "$(ends warned)" COMPLETE
+    is "the run is COMPLETE" "$(outcome warned)" COMPLETE
     is "summary.json says that the clocks were others" "$(summary warned '.clocks.verified')" false
     like "and how" "$(summary warned .clocks.warning)" 'are outside that'
-    is "the warning is given once" "$(notes warned | grep -c 'are outside that')" 1
+    is "the warning is given once" "$(messages warned | grep -c 'are outside that')" 1
     nothing_left
 }
 
 below_the_limit() {
     clocked lower determinism 1900 "$(load 1200)"
-    is "the run is COMPLETE: the limit is an upper one" "$(ends lower)" COMPLETE
+    is "the run is COMPLETE: the limit is an upper one" "$(outcome lower)" COMPLETE
     clocked higher determinism 1900 "$(load 2100)"
-    is "a run above it is BLOCKED" "$(ends higher)" BLOCKED
+    is "a run above it is BLOCKED" "$(outcome higher)" BLOCKED
     nothing_left
 }
 
 unseen() {
     clocked short fixed 1400 "$good"
-    is "the run is BLOCKED" "$(ends short)" BLOCKED
+    is "the run is BLOCKED" "$(outcome short)" BLOCKED
     like "its reason says why" "$(summary short .reason)" 'too few samples under load \(0\)'
     nothing_left
 }
@@ -112,7 +94,7 @@ unseen() {
 stuck() {
     : >"$ROOT/stuck"
     clocked stuck fixed 1400 "$(load 1400)"
-    is "the run is BLOCKED" "$(ends stuck)" BLOCKED
+    is "the run is BLOCKED" "$(outcome stuck)" BLOCKED
     like "its reason says what was asked for and what is set" "$(summary stuck .reason)" 'the driver did not apply the clocks: level manual with 1400 to 1400 MHz was requested'
     rm "$ROOT/stuck"
     show_limits "$CARD" 500 2100
@@ -131,7 +113,7 @@ killed_in_test() {
     is "probe shows who set them" "$(x probe | jq -c '.clocks_left[0] | [.gpu, .run_id, .mode, .mhz, .held, .can_put_back]')" \
         '["1d0fbe6a2a1c0000","dead","fixed",1400,false,true]'
     plain after
-    like "it says what it found and did" "$(notes after)" 'GPU 1d0fbe6a2a1c0000: the run dead had set its clocks; they were put back'
+    like "it says what it found and did" "$(messages after)" 'GPU 1d0fbe6a2a1c0000: the run dead had set its clocks; they were put back'
     nothing_left
     x cancel --run dead >/dev/null
 }
@@ -153,15 +135,12 @@ killed_and_cancelled() {
 }
 
 killed_and_resumed() {
-    local pid
     set_state manual 600 1500
     clocked again fixed 1400 "[ -e $TMPDIR/second ] || { touch $TMPDIR/second; sleep 1000; }; $(load 1400)"
     until_true 20 test -e "$TMPDIR/second"
-    pid=$(supervisor again)
-    kill -9 "$pid"
-    until_true 20 sh -c "! kill -0 $pid 2>/dev/null"
+    kill_executor again
     submit again
-    is "the resumed run is COMPLETE" "$(ends again)" COMPLETE
+    is "the resumed run is COMPLETE" "$(outcome again)" COMPLETE
     is "what was before is not what the first attempt set" "$(summary again '.clocks.gpus[0] | [.level_before, .min_mhz_before, .max_mhz_before] | join(" ")')" "manual 600 1500"
     nothing_left "manual 600 1500"
     set_state auto 500 2100
@@ -202,7 +181,7 @@ nothing_was_set() {
     kill -9 "$(supervisor early)"
     set_state auto 500 2100
     plain after-early
-    like "it says so" "$(notes after-early)" 'they are no longer set'
+    like "it says so" "$(messages after-early)" 'they are no longer set'
     nothing_left
     x cancel --run early >/dev/null
 }
@@ -214,7 +193,7 @@ restarted() {
     set_state manual 700 1400
     is "probe shows nothing left" "$(x probe | jq -c .clocks_left)" null
     plain after-boot
-    like "it says that the restart has settled it" "$(notes after-boot)" 'the restart of the machine has put them back'
+    like "it says that the restart has settled it" "$(messages after-boot)" 'the restart of the machine has put them back'
     nothing_left "manual 700 1400"
     set_state auto 500 2100
     x cancel --run booted >/dev/null
@@ -225,7 +204,7 @@ changed_by_others() {
     kill -9 "$(supervisor changed)"
     set_state low 500 2100
     plain after-change
-    like "it leaves them" "$(notes after-change)" 'they are no longer set'
+    like "it leaves them" "$(messages after-change)" 'they are no longer set'
     nothing_left "low 500 2100"
     set_state auto 500 2100
     x cancel --run changed >/dev/null
@@ -233,7 +212,7 @@ changed_by_others() {
 
 timed_out() {
     clocked late fixed 1400 "$(load 1400); sleep 1000" '{"tests": [{"variant": "v", "timeout_s": 1.5}]}'
-    is "the run is COMPLETE" "$(ends late)" COMPLETE
+    is "the run is COMPLETE" "$(outcome late)" COMPLETE
     is "its test is a TIMEOUT" "$(summary late '.tests[0].exit_status')" TIMEOUT
     nothing_left
 }
@@ -243,7 +222,7 @@ told_to_end() {
     wait_for told
     pid=$(supervisor told)
     kill -TERM "$pid"
-    until_true 20 sh -c "! kill -0 $pid"
+    dies "$pid"
     nothing_left
     x cancel --run told >/dev/null
 }
@@ -252,7 +231,7 @@ folder_for_a_record() {
     mkdir "$RECORD"
     plain beside-folder
     clocked no-record fixed 1400 "$(load 1400)"
-    is "a run that needs a record is BLOCKED" "$(ends no-record)" BLOCKED
+    is "a run that needs a record is BLOCKED" "$(outcome no-record)" BLOCKED
     like "its reason says that no record can be kept" "$(summary no-record .reason)" 'the record that is needed to put the clocks back cannot be kept'
     is "the clocks are not touched" "$(state)" "$was"
     rmdir "$RECORD"
@@ -266,7 +245,7 @@ foreign_record() {
     is "the clocks are not touched" "$(state)" "$was"
     is "probe shows nothing left" "$(x probe | jq -c .clocks_left)" null
     clocked "over-$2" fixed 1400 "$(load 1400)"
-    is "a run that needs the place is COMPLETE" "$(ends "over-$2")" COMPLETE
+    is "a run that needs the place is COMPLETE" "$(outcome "over-$2")" COMPLETE
     nothing_left
 }
 
@@ -277,18 +256,18 @@ one_of_two() {
     rm "$second/pp_od_clk_voltage"
     mkdir "$second/pp_od_clk_voltage"
     clocked two fixed 1400 "$(load 1400)" '{"gpus": "all", "gpus_per_test": 2}'
-    is "the run is BLOCKED" "$(ends two)" BLOCKED
+    is "the run is BLOCKED" "$(outcome two)" BLOCKED
     like "its reason names the file" "$(summary two .reason)" "card2/device/pp_od_clk_voltage: cannot write"
     is "the second GPU is as before" "$(head -n 1 "$second/power_dpm_force_performance_level")" auto
     nothing_left
     rmdir "$second/pp_od_clk_voltage"
     cp "$CARD/pp_od_clk_voltage" "$second/"
     clocked both fixed 1400 "$(load 1400); cp $second/power_dpm_force_performance_level $second/pp_od_clk_voltage \$KERNSWEEP_OUT" '{"gpus": "all", "gpus_per_test": 2}'
-    is "a run on one of two whose other shows no load is BLOCKED" "$(ends both)" BLOCKED
+    is "a run on one of two whose other shows no load is BLOCKED" "$(outcome both)" BLOCKED
     is "the second was set, too" "$(state_of "$(bundle both)/v/ctx_64_run1")" "manual 1400 1400"
     clocks_are "and is put back" "$was" "$second"
     clocked first fixed 1400 "$(load 1400)" '{"env": {"HIP_VISIBLE_DEVICES": "0"}}'
-    is "a run that sees only the first is COMPLETE" "$(ends first)" COMPLETE
+    is "a run that sees only the first is COMPLETE" "$(outcome first)" COMPLETE
     is "only the first was set" "$(summary first '.clocks.gpus | map(.gpu) | join(" ")')" 1d0fbe6a2a1c0000
     nothing_left
     rm -rf "$ROOT/sys/class/drm/card2" "$ROOT/sys/class/kfd/kfd/topology/nodes/3"

@@ -3,12 +3,10 @@
 . tests/lib.sh
 . tests/executor.sh
 
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
 mkdir -p "$TMPDIR/root/proc/driver/nvidia" "$TMPDIR/root/proc/sys/kernel/random" "$TMPDIR/root/sys"
 echo "NVRM version: some" >"$TMPDIR/root/proc/driver/nvidia/version"
 echo 5f0c2d0e-6a39-4c6d-9a55-0b0f5f8ad001 >"$TMPDIR/root/proc/sys/kernel/random/boot_id"
 export KERNSWEEP_FAKE_ROOT=$TMPDIR/root FAKE_NVML=$TMPDIR/gpu KERNSWEEP_NVML_LIBRARY=$TMPDIR/libfake.so
-unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
 "${CC:-cc}" -shared -fPIC -o "$KERNSWEEP_NVML_LIBRARY" tests/fixtures/nvml/fake_nvml.c || skip_all "no compiler for the stand-in library"
 
 # gpu BUSY MHZ
@@ -16,19 +14,11 @@ gpu() {
     echo "524288000 $1 sclk $2" >"$FAKE_NVML"
 }
 
-# clocked ID MODE MHZ SEEN [JSON]: a run whose test shows the clock SEEN under load
-clocked() {
+# clocks_seen ID MODE MHZ SEEN [JSON]: a run whose test shows the clock SEEN under load
+clocks_seen() {
     rm -f "$FAKE_NVML.locks"
     gpu 0 345
-    job "$1" "$(one "$(jq -nc --arg s "echo 524288000 97 sclk $4 >$FAKE_NVML; sleep 0.9; echo 524288000 0 sclk 345 >$FAKE_NVML; $good" \
-        '{run: ["sh", "-c", $s]}')" | jq -c --arg m "$2" --argjson f "$3" --argjson more "${5:-"{}"}" \
-        '. + {clocks_mode: $m, clocks_mhz: $f, sample_interval_ms: 20} + $more')"
-    submit "$1"
-}
-
-ends() {
-    x follow --run "$1" --offset 0 >/dev/null
-    summary "$1" .status
+    clocked "$1" "$2" "$3" "echo 524288000 97 sclk $4 >$FAKE_NVML; sleep 0.9; echo 524288000 0 sclk 345 >$FAKE_NVML; $good" "${5:-}"
 }
 
 calls() {
@@ -37,8 +27,8 @@ calls() {
 
 # held MODE LEAST
 held() {
-    clocked "held-$1" "$1" 1400 1400
-    is "the run is COMPLETE" "$(ends "held-$1")" COMPLETE
+    clocks_seen "held-$1" "$1" 1400 1400
+    is "the run is COMPLETE" "$(outcome "held-$1")" COMPLETE
     is "the clocks are locked, then released" "$(calls)" "lock $2 1400 release"
     is "summary.json has what samples showed" "$(summary "held-$1" '.clocks | [.verified, (.gpus[0] | .through, .level_before, .mean_mhz)] | map(tostring) | join(" ")')" \
         "true nvml null 1400"
@@ -46,18 +36,18 @@ held() {
 }
 
 contradicted() {
-    clocked other fixed 1400 1980
-    is "the run is BLOCKED" "$(ends other)" BLOCKED
+    clocks_seen other fixed 1400 1980
+    is "the run is BLOCKED" "$(outcome other)" BLOCKED
     is "the clocks are released" "$(calls)" "lock 1400 1400 release"
 }
 
 refused() {
     echo 4 >"$FAKE_NVML.refuse"
-    clocked refused fixed 1400 1400
-    is "the run is BLOCKED" "$(ends refused)" BLOCKED
+    clocks_seen refused fixed 1400 1400
+    is "the run is BLOCKED" "$(outcome refused)" BLOCKED
     like "its reason says what is missing" "$(summary refused .reason)" 'needs a privilege that user [0-9]+ lacks: NVML: nvmlDeviceSetGpuLockedClocks: Insufficient Permissions .NVML error 4.; run the executor as root'
-    clocked anyway fixed 1400 1980 '{"clocks_unverified": "warn"}'
-    is "where the plan only warns, the run is COMPLETE" "$(ends anyway)" COMPLETE
+    clocks_seen anyway fixed 1400 1980 '{"clocks_unverified": "warn"}'
+    is "where the plan only warns, the run is COMPLETE" "$(outcome anyway)" COMPLETE
     rm "$FAKE_NVML.refuse"
     is "no record is left" "$(x probe | jq -c .clocks_left)" null
 }
@@ -70,9 +60,9 @@ killed() {
     waits dead '.event == "TEST_START"'
     kill -9 "$(supervisor dead)"
     is "probe shows who locked them" "$(x probe | jq -c '.clocks_left[0] | [.gpu, .run_id, .held]')" '["GPU-fake-0","dead",false]'
-    job after "$(one "$(jq -nc --arg g "$good" '{run: ["sh", "-c", $g]}')")"
-    submit after
-    is "the next run is COMPLETE" "$(ends after)" COMPLETE
+    job after "$(shell "$good")"
+    run after
+    is "the next run is COMPLETE" "$(summary after .status)" COMPLETE
     is "it has released them" "$(calls)" "lock 1400 1400 release"
     is "no record is left" "$(x probe | jq -c .clocks_left)" null
     x cancel --run dead >/dev/null

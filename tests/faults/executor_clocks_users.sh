@@ -3,70 +3,22 @@
 # killed run left, another user's run puts back if it can, and says if it cannot.
 . tests/lib.sh
 . tests/executor.sh
+. tests/users.sh
 . tests/tree.sh
 . tests/amdgpu.sh
 
-if [ "$(id -u)" != 0 ] || ! why=$(setpriv --reuid 64001 --regid 64001 --clear-groups true 2>&1); then
-    skip_all "only root can be two users here: ${why:-not root}"
-fi
-# The tests' own folder is closed to others.
-PLACE=$(mktemp -d /tmp/kernsweep-clocks.XXXXXX)
 trap 'amdgpu_stop; rm -rf "$PLACE"' EXIT
-unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
 amdgpu_node "$PLACE/node"
 rm -rf "$ROOT/sys/class/drm/card2" "$ROOT/sys/class/kfd/kfd/topology/nodes/3"
-mkdir -p "$PLACE/ann" "$PLACE/bob" "$PLACE/tools"
-cp "$KERNSWEEP_EXECUTOR" "$PLACE/executor"
-chmod -R a+rX "$PLACE"
-chmod 755 "$PLACE/executor"
+chmod -R a+rX "$ROOT"
 chmod 1777 "$ROOT/sys" # as /run/lock is
-chown 64001:64001 "$PLACE/ann"
-chown 64002:64002 "$PLACE/bob"
 chmod a+w "$CARD/hwmon/hwmon1/freq1_input" "$CARD/gpu_busy_percent" # what the load shows
 RECORD=$ROOT/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
 was="auto 500 2100"
-declare -A UIDS=([ann]=64001 [bob]=64002)
 amdgpu_start
-
-# as USER COMMAND...: with the stand-ins of $PLACE/tools in the PATH
-as() {
-    local user=$1 uid=${UIDS[$1]}
-    shift
-    HOME=$PLACE/$user TMPDIR=$PLACE/$user PATH=$PLACE/tools:/usr/bin:/bin setpriv --reuid "$uid" --regid "$uid" --clear-groups -- "$@"
-}
-
-use() {
-    WHO=$1
-    WORK=$PLACE/$1/work
-}
-
-x() {
-    if [ "$WHO" = root ]; then
-        "$PLACE/executor" "$1" --workdir "$WORK" "${@:2}"
-    else
-        as "$WHO" "$PLACE/executor" "$1" --workdir "$WORK" "${@:2}"
-    fi
-}
 
 load() {
     printf 'cd %s; echo %s000000 >hwmon/hwmon1/freq1_input; echo 98 >gpu_busy_percent; sleep 0.7; echo 0 >gpu_busy_percent; %s' "$CARD" "$1" "$good"
-}
-
-# clocked ID MODE MHZ SCRIPT [JSON]
-clocked() {
-    job "$1" "$(one "$(jq -nc --arg s "$4" '{run: ["sh", "-c", $s]}')" | jq -c --arg m "$2" --argjson f "$3" --argjson more "${5:-"{}"}" \
-        '. + {clocks_mode: $m, clocks_mhz: $f, sample_interval_ms: 20} + $more')"
-    submit "$1"
-}
-
-ends() {
-    x follow --run "$1" --offset 0 >/dev/null
-    summary "$1" .status
-}
-
-notes() {
-    events "$1" '[.[] | select(.event == "NODE") | .message // empty] | join("\n")'
 }
 
 # tool NAME: a stand-in that sudo runs; its calls are in $PLACE/calls
@@ -118,12 +70,12 @@ without_privilege() {
     no_tools
     use ann
     clocked denied fixed 1400 "$(load 1400)"
-    is "the run is BLOCKED" "$(ends denied)" BLOCKED
+    is "the run is BLOCKED" "$(outcome denied)" BLOCKED
     like "its reason names the file, the user and what to do" "$(summary denied .reason)" \
         "GPU 1d0fbe6a2a1c0000 needs a privilege that user 64001 lacks: .*power_dpm_force_performance_level: cannot write 'manual'.*; run the executor as root"
     is "no record is left" "$(cat "$RECORD" 2>/dev/null)" ""
     clocked warns fixed 1400 "$(load 1400)" '{"clocks_unverified": "warn"}'
-    is "where the plan only warns, the run is COMPLETE" "$(ends warns)" COMPLETE
+    is "where the plan only warns, the run is COMPLETE" "$(outcome warns)" COMPLETE
     like "and says it" "$(summary warns .clocks.warning)" 'needs a privilege'
     is "the clocks are not touched" "$(state)" "$was"
 }
@@ -132,7 +84,7 @@ without_privilege() {
 through() {
     use ann
     clocked "by-$1-$2" "$2" 1400 "cp $CARD/pp_od_clk_voltage $CARD/power_dpm_force_performance_level \$KERNSWEEP_OUT; $(load 1400)"
-    is "the run is COMPLETE" "$(ends "by-$1-$2")" COMPLETE
+    is "the run is COMPLETE" "$(outcome "by-$1-$2")" COMPLETE
     is "the driver shows the clocks during the test" "$(state_of "$(bundle "by-$1-$2")/v/ctx_64_run1")" "$3"
     is "summary.json says what set them" "$(summary "by-$1-$2" '.clocks.gpus[0].through')" "$1"
     is "the calls are those of its documentation" "$(cat "$PLACE/calls")" "$4"
@@ -200,16 +152,16 @@ other_user() {
     kill -9 "$(supervisor dead)"
     use bob
     is "bob's probe says that he cannot put them back" "$(x probe | jq -c '.clocks_left[0] | [.run_id, .user, .can_put_back]')" '["dead","0",false]'
-    job bobs "$(one "$(jq -nc --arg g "$good" '{run: ["sh", "-c", $g]}')")"
-    submit bobs
-    is "bob's run goes on" "$(ends bobs)" COMPLETE
-    like "and says that the GPU still has the clocks of another" "$(notes bobs)" 'GPU 1d0fbe6a2a1c0000 still has the clocks that the run dead set \(fixed, 1400 MHz\): .*user 64002 lacks'
+    job bobs "$(shell "$good")"
+    run bobs
+    is "bob's run goes on" "$(summary bobs .status)" COMPLETE
+    like "and says that the GPU still has the clocks of another" "$(messages bobs)" 'GPU 1d0fbe6a2a1c0000 still has the clocks that the run dead set \(fixed, 1400 MHz\): .*user 64002 lacks'
     clocks_are "the clocks are as they were left" "manual 1400 1400"
     chown 64002 "$CARD/power_dpm_force_performance_level" "$CARD/pp_od_clk_voltage"
     is "with write access, bob's probe says that he can" "$(x probe | jq -c '.clocks_left[0].can_put_back')" true
-    job bobs2 "$(one "$(jq -nc --arg g "$good" '{run: ["sh", "-c", $g]}')")"
-    submit bobs2
-    is "bob's next run is COMPLETE" "$(ends bobs2)" COMPLETE
+    job bobs2 "$(shell "$good")"
+    run bobs2
+    is "bob's next run is COMPLETE" "$(summary bobs2 .status)" COMPLETE
     clocks_are "it has put them back" "$was"
     is "root's record is empty" "$(cat "$RECORD" 2>/dev/null)" ""
     chown 0 "$CARD/power_dpm_force_performance_level" "$CARD/pp_od_clk_voltage"
@@ -227,7 +179,7 @@ trap_of() {
     as bob "$@"
     use root
     clocked "$run" fixed 1400 "$(load 1400)"
-    is "a run that needs a record is BLOCKED" "$(ends "$run")" BLOCKED
+    is "a run that needs a record is BLOCKED" "$(outcome "$run")" BLOCKED
     like "it says that no record can be kept" "$(summary "$run" .reason)" 'the record that is needed to put the clocks back cannot be kept'
     is "the clocks are not touched" "$(state)" "$was"
     is "ann's file is unchanged" "$(cat "$PLACE/ann/precious")" precious

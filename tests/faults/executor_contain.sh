@@ -5,12 +5,9 @@
 . tests/lib.sh
 . tests/executor.sh
 
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
-
-# tests ID SCRIPT [TEST_JSON [JOB_JSON]]
+# tests ID SCRIPT [JOB_JSON]
 tests() {
-    job "$1" "$(jq -nc --arg s "$2" --argjson t "${3:-"{}"}" --argjson j "${4:-"{}"}" \
-        '{variants: [{name: "v", run: ["sh", "-c", $s]}], tests: [{variant: "v"} + $t]} + $j')"
+    job "$1" "$(shell "$2" "${3:-}")"
 }
 
 # The folders of our groups, in any hierarchy.
@@ -29,9 +26,8 @@ says_cgroup() {
 }
 
 holds_build() {
-    tests built "$good" '{}' '{}'
-    jq '.job.variants[0].build = [["sh", "-c", "grep ^0:: /proc/self/cgroup; (setsid env -i sleep 171 &)"]]' "$TMPDIR/built.json" >"$TMPDIR/b" &&
-        mv "$TMPDIR/b" "$TMPDIR/built.json"
+    tests built "$good"
+    edit built '.job.variants[0].build = [["sh", "-c", "grep ^0:: /proc/self/cgroup; (setsid env -i sleep 171 &)"]]'
     run built
     like "it runs in a group of its own" "$(cat "$(bundle built)/v/build.log")" '/kernsweep-built-[0-9]+/step$'
     ok "no process of it is left" "$(alive '^sleep 171' >/dev/null && echo 1 || echo 0)"
@@ -41,7 +37,7 @@ holds_build() {
 bomb='i=0; while [ $i -lt 200 ]; do sleep 173 & i=$((i + 1)); done; wait'
 
 fork_bomb() {
-    tests bomb "$bomb" '{"timeout_s": 10}' '{"limit_processes": 24}'
+    tests bomb "$bomb" '{"tests": [{"variant": "v", "timeout_s": 10}], "limit_processes": 24}'
     run bomb
     isnt_ok=$(perf bomb .exit_status)
     ok "it is not OK" "$([ "$isnt_ok" != OK ] && echo 0 || echo 1)" "$isnt_ok"
@@ -52,7 +48,7 @@ fork_bomb() {
 }
 
 memory_hog() {
-    tests hog 'exec tail /dev/zero' '{}' '{"limit_memory": "48M"}'
+    tests hog 'exec tail /dev/zero' '{"limit_memory": "48M"}'
     run hog
     is "the test is OOM" "$(perf hog .exit_status)" OOM
     is "the reason names the limit" "$(perf hog .reason)" "killed at the plan's memory limit (limits.memory 48M)"
@@ -60,7 +56,7 @@ memory_hog() {
 }
 
 within_limits() {
-    tests within "$good" '{}' '{"limit_memory": "512M", "limit_processes": 64}'
+    tests within "$good" '{"limit_memory": "512M", "limit_processes": 64}'
     run within
     is "the test is OK" "$(perf within .exit_status)" OK
     is "perf.json says that no limit was hit" "$(perf within '.limits | "\(.memory_kills) \(.processes_refused)"')" "0 0"
@@ -78,7 +74,7 @@ killed_executor() {
     tests next "$good"
     run next
     is "the next run is COMPLETE" "$(summary next .status)" COMPLETE
-    like "it says what it ended" "$(events next '[.[] | select(.event == "NODE") | .message // empty] | join(" ")')" 'control groups left behind by a killed executor'
+    like "it says what it ended" "$(messages next)" 'control groups left behind by a killed executor'
     ok "no process of it is left" "$(alive '^sleep 174' >/dev/null && echo 1 || echo 0)"
     is "no group is left" "$(groups_left victim)" 0
 }
@@ -88,14 +84,14 @@ cancelled() {
     submit stop
     until_true 20 alive '^sleep 175'
     x cancel --run stop >/dev/null
-    x follow --run stop --offset 0 >/dev/null
+    follow stop
     ok "no process of it is left" "$(alive '^sleep 175' >/dev/null && echo 1 || echo 0)"
     is "no group is left" "$(groups_left stop)" 0
 }
 
 isolated() {
-    tests alone-here "touch own.txt; for f in \$HOME/x {build}/x ../x $(bundle alone-here)/x; do touch \$f; done 2>&1; $good" '{}' '{"isolate": true}'
-    jq '.job.variants[0].build = [["touch", "made"]]' "$TMPDIR/alone-here.json" >"$TMPDIR/i" && mv "$TMPDIR/i" "$TMPDIR/alone-here.json"
+    tests alone-here "touch own.txt; for f in \$HOME/x {build}/x ../x $(bundle alone-here)/x; do touch \$f; done 2>&1; $good" '{"isolate": true}'
+    edit alone-here '.job.variants[0].build = [["touch", "made"]]'
     run alone-here
     is "the test is OK" "$(perf alone-here '"\(.exit_status) \(.isolated)"')" "OK true"
     is "it can write to its own folder" "$(find "$(bundle alone-here)/v/ctx_64_run1" -name own.txt | wc -l)" 1
@@ -109,7 +105,7 @@ isolated() {
 isolated_signals() {
     sleep 187 &
     local other=$!
-    tests signals "kill -TERM $other && echo hit; sleep 188 & kill -TERM \$! && wait \$!; echo own \$?; $good" '{}' '{"isolate": true}'
+    tests signals "kill -TERM $other && echo hit; sleep 188 & kill -TERM \$! && wait \$!; echo own \$?; $good" '{"isolate": true}'
     run signals
     is "the test is OK" "$(perf signals '"\(.exit_status) \(.isolated)"')" "OK true"
     is "it can signal its own processes" "$(grep own "$(bundle signals)/v/ctx_64_run1/run.log")" "own 143"
@@ -134,17 +130,15 @@ none_here() {
 group_alone() {
     needs none_here
     tests alone "$good"
-    x submit --proc "$TMPDIR/proc" <"$TMPDIR/alone.json" >/dev/null
-    x follow --run alone --offset 0 >/dev/null
+    run alone --proc "$TMPDIR/proc"
     is "perf.json says so" "$(perf alone '"\(.exit_status) \(.contained)"')" "OK group"
     is "node.json says why" "$(jq -r '.containment | "\(.kind) \(.why)"' "$(bundle alone)/node.json")" "group no control groups of version 2 are mounted"
 }
 
 refused_limits() {
     needs none_here
-    tests refused "$good" '{}' '{"limit_memory": "1G"}'
-    x submit --proc "$TMPDIR/proc" <"$TMPDIR/refused.json" >/dev/null
-    x follow --run refused --offset 0 >/dev/null
+    tests refused "$good" '{"limit_memory": "1G"}'
+    run refused --proc "$TMPDIR/proc"
     is "the run is BLOCKED" "$(summary refused .status)" BLOCKED
     like "the reason says what to do" "$(summary refused .reason)" 'cannot enforce limits.memory: .*docs/nodes.md, or drop the limit'
     is "no test ran" "$(find "$(bundle refused)" -name run.log | wc -l)" 0

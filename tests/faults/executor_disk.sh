@@ -7,11 +7,9 @@ mkdir "$WORK"
 mount -t tmpfs -o size=8m tmpfs "$WORK" 2>/dev/null || skip_all "mounting a tmpfs is not permitted here"
 trap 'umount -l "$WORK"' EXIT
 
-GOOD='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
-
 full_disk() {
     local rc=0
-    job full "$(jq -nc --arg g "$GOOD" --arg s "[ -e $TMPDIR/room ] || head -c 64M /dev/zero >big; $GOOD" \
+    job full "$(jq -nc --arg g "$good" --arg s "[ -e $TMPDIR/room ] || head -c 64M /dev/zero >big; $good" \
         '{variants: [{name: "a", run: ["sh", "-c", $g]}, {name: "v", run: ["sh", "-c", $s]}],
           tests: [{variant: "a"}, {variant: "v"}, {variant: "a", repetition: 2}]}')"
     submit full

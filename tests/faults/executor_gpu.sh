@@ -5,7 +5,7 @@
 
 SYS=$TMPDIR/sys
 DEV=$SYS/class/drm/card1/device
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
+SUBMIT=(--sysfs "$SYS")
 
 fake_gpu() {
     mkdir -p "$DEV/hwmon/hwmon3" "$SYS/class/drm/card1-HDMI-A-1" "$SYS/class/kfd/kfd/proc" \
@@ -34,16 +34,9 @@ vram() {
     printf '%d\n' "$(($1 * 1048576))" 1<>"$DEV/mem_info_vram_used"
 }
 
-submit() {
-    x submit --sysfs "$SYS" <"$TMPDIR/$1.json" >/dev/null
-}
-
 # two ID SCRIPT [JOB_JSON]: the script as a test, then a good one
 two() {
-    job "$1" "$(jq -nc --arg s "$2" --arg g "$good" --argjson j "${3:-"{}"}" \
-        '{sample_interval_ms: 20, vram_settle_s: 0.3,
-          variants: [{name: "v", run: ["sh", "-c", $s]}, {name: "next", run: ["sh", "-c", $g]}],
-          tests: [{variant: "v"}, {variant: "next"}]} + $j')"
+    job "$1" "$(shell_and_next "$2" "${3:-}" | jq -c '{sample_interval_ms: 20, vram_settle_s: 0.3} + .')"
     run "$1"
 }
 
@@ -227,7 +220,7 @@ plays() {
     wait "$card" || :
 }
 
-dies() {
+of_eight_dies() {
     plays dies 1.8
     is "the busy part counts" "$(activity dies .window.kind)" busy
     is "the clock is the mean of the dies, beside the slowest" "$(activity dies '[.sclk_mhz, .sclk_low_mhz, .mclk_mhz] | map(round) | join(" ")')" "2085 1980 1300"
@@ -268,7 +261,7 @@ neighbours() {
 }
 
 scenario "the facts of an AMD GPU" facts
-scenario "a card of eight dies with gpu_metrics" dies
+scenario "a card of eight dies with gpu_metrics" of_eight_dies
 scenario "a run that may use one of two AMD GPUs" one_of_two
 scenario "processes of others on an AMD GPU" neighbours
 scenario "the telemetry of a test on an AMD GPU" telemetry

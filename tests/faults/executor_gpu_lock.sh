@@ -4,7 +4,7 @@
 . tests/executor.sh
 
 SYS=$TMPDIR/sys
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
+SUBMIT=(--sysfs "$SYS")
 for card in 0 1; do
     mkdir -p "$SYS/class/drm/card$card/device"
     echo 0x1002 >"$SYS/class/drm/card$card/device/vendor"
@@ -12,7 +12,6 @@ for card in 0 1; do
     echo "1d0fbe6a2a1c000$card" >"$SYS/class/drm/card$card/device/unique_id"
 done
 LOCKS=$SYS # beside a sysfs that is played by a folder; else /run/lock or /dev/shm
-unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
 
 # use WORKDIR: the workdir of the calls that follow
 use() {
@@ -21,8 +20,8 @@ use() {
 
 # sweep ID SCRIPT [JOB_JSON]: submitted in the current workdir
 sweep() {
-    job "$1" "$(one "$(jq -nc --arg s "$2" '{run: ["sh", "-c", $s]}')" | jq -c --argjson j "${3:-"{}"}" '. + (if $j.env then {} else {gpus: "all"} end) + $j')"
-    x submit --sysfs "$SYS" <"$TMPDIR/$1.json" >/dev/null
+    job "$1" "$(shell "$2" "${3:-}" | jq -c '(if .env then {} else {gpus: "all"} end) + .')"
+    submit "$1"
 }
 
 # hold ID [JOB_JSON]: a run of the first workdir that keeps its GPUs until $TMPDIR/ID is removed
@@ -36,7 +35,7 @@ hold() {
 
 # result ID: how a run of the second workdir ends
 result() {
-    x follow --run "$1" --offset 0 >/dev/null
+    follow "$1"
     summary "$1" '"\(.status) \(.counts.ok)"'
 }
 

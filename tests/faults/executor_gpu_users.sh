@@ -3,49 +3,22 @@
 # puts in a lock's place neither stops a run nor is written through.
 . tests/lib.sh
 . tests/executor.sh
+. tests/users.sh
 
-if [ "$(id -u)" != 0 ] || ! why=$(setpriv --reuid 64001 --regid 64001 --clear-groups true 2>&1); then
-    skip_all "only root can be two users here: ${why:-not root}"
-fi
-# The tests' own folder is closed to others.
-PLACE=$(mktemp -d /tmp/kernsweep-users.XXXXXX)
 trap 'rm -rf "$PLACE"' EXIT
 SYS=$PLACE/sys
+SUBMIT=(--sysfs "$SYS")
 LOCK=$SYS/kernsweep-gpu-1d0fbe6a2a1c0000.lock # beside a sysfs that is played by a folder
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
-mkdir -p "$SYS/class/drm/card0/device" "$PLACE/ann" "$PLACE/bob"
+mkdir -p "$SYS/class/drm/card0/device"
 echo 0x1002 >"$SYS/class/drm/card0/device/vendor"
 echo 1000000 >"$SYS/class/drm/card0/device/mem_info_vram_total"
 echo 1d0fbe6a2a1c0000 >"$SYS/class/drm/card0/device/unique_id"
-chmod -R a+rX "$PLACE"
+chmod -R a+rX "$SYS"
 chmod 1777 "$SYS" # as /run/lock is
-chown 64001:64001 "$PLACE/ann"
-chown 64002:64002 "$PLACE/bob"
-cp "$KERNSWEEP_EXECUTOR" "$PLACE/executor"
-chmod 755 "$PLACE/executor"
-unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
-declare -A UIDS=([ann]=64001 [bob]=64002)
-
-# as USER COMMAND...
-as() {
-    local user=$1 uid=${UIDS[$1]}
-    shift
-    HOME=$PLACE/$user TMPDIR=$PLACE/$user PATH=/usr/bin:/bin setpriv --reuid "$uid" --regid "$uid" --clear-groups -- "$@"
-}
-
-# use USER: whose calls follow, in a workdir of that user's.
-use() {
-    WHO=$1
-    WORK=$PLACE/$1/work
-}
-
-x() {
-    as "$WHO" "$PLACE/executor" "$1" --workdir "$WORK" "${@:2}"
-}
 
 sweep() {
-    job "$1" "$(one "$(jq -nc --arg s "$2" '{run: ["sh", "-c", $s]}')" | jq -c --argjson j "${3:-"{}"}" '. + $j')"
-    x submit --sysfs "$SYS" <"$TMPDIR/$1.json" >/dev/null
+    job "$1" "$(shell "$2" "${3:-}")"
+    submit "$1"
 }
 
 hold() {
@@ -56,7 +29,7 @@ hold() {
 }
 
 result() {
-    x follow --run "$1" --offset 0 >/dev/null
+    follow "$1"
     summary "$1" '"\(.status) \(.counts.ok)"'
 }
 

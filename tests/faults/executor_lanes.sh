@@ -6,7 +6,7 @@
 
 KILLS=${KILLS:-12} # issue 17 asks for 200: KILLS=200 tests/run faults/executor_lanes --only 'random instants'
 SYS=$TMPDIR/sys
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
+SUBMIT=(--sysfs "$SYS")
 
 card() {
     printf '%s/class/drm/card%s/device' "$SYS" "$1"
@@ -47,22 +47,9 @@ points() {
           tests: [range(1; 9) | {variant: "v", context: .}]} + $j')"
 }
 
-submit() {
-    x submit --sysfs "$SYS" <"$TMPDIR/$1.json" >"$TMPDIR/$1.submitted"
-}
-
 # of ID CONTEXT FILTER [VARIANT]: its perf.json
 of() {
     jq -r "$3" "$(bundle "$1")/${4:-v}/ctx_${2}_run1/perf.json"
-}
-
-# statuses ID: of all tests, in the plan's order
-statuses() {
-    summary "$1" '[.tests[].exit_status] | join(" ")'
-}
-
-messages() {
-    events "$1" '.[] | select(.event == "NODE") | .message // ""'
 }
 
 # overlap ID: the greatest number of tests between their TEST_START and TEST_END
@@ -131,8 +118,7 @@ oom_beside() {
         1) until [ -e '"$TMPDIR"'/begun ]; do sleep 0.02; done; echo oom_kill 5 >'"$TMPDIR"'/proc/vmstat; touch '"$TMPDIR"'/rose; sleep 0.5 ;;
         2) touch '"$TMPDIR"'/begun; until [ -e '"$TMPDIR"'/rose ]; do sleep 0.02; done; kill -9 $$ ;;
         esac; '"$good" '{"tests": [{"variant": "v", "context": 1}, {"variant": "v", "context": 2}]}'
-    x submit --sysfs "$SYS" --proc "$TMPDIR/proc" <"$TMPDIR/oom.json" >/dev/null
-    x follow --run oom --offset 0 >"$TMPDIR/oom.events"
+    run oom --proc "$TMPDIR/proc"
     is "it is no victim of the OOM killer" "$(statuses oom)" "OK CRASH"
     like "its diag.txt has what is known" "$(cat "$(bundle oom)/v/ctx_2_run1/diag.txt")" 'so perhaps not in this one: .*oom_kill .*rose from 4 to 5'
 }
@@ -200,7 +186,7 @@ alone() {
     points alone 'mkdir '"$TMPDIR"'/now.$1.$KERNSWEEP_VARIANT; sleep 0.1; n=$(ls -d '"$TMPDIR"'/now.* | wc -l)
         rmdir '"$TMPDIR"'/now.$1.$KERNSWEEP_VARIANT; [ $KERNSWEEP_VARIANT != quiet ] || [ $n = 1 ] || exit 7; '"$good" \
         "$(jq -nc '{tests: [range(1; 5) | {variant: ("v", "quiet"), context: .}]}')"
-    jq '.job.variants += [.job.variants[0] + {name: "quiet", alone: true}]' "$TMPDIR/alone.json" >"$TMPDIR/alone.new" && mv "$TMPDIR/alone.new" "$TMPDIR/alone.json"
+    edit alone '.job.variants += [.job.variants[0] + {name: "quiet", alone: true}]'
     run alone
     is "all tests are OK: those that run alone saw no other" "$(statuses alone | xargs -n 1 | sort | uniq -c | xargs)" "8 OK"
     is "they had no neighbour" "$(for c in 1 2 3 4; do of alone $c .beside quiet; done | sort -u)" 0
@@ -228,7 +214,7 @@ again() {
         sleep "0.$((RANDOM % 30))" # a random instant: that is what is tested
         [ "$pid" = null ] || kill -9 "$pid" 2>/dev/null || continue
         KILLED=$((KILLED + 1))
-        until_true 20 sh -c "! kill -0 $pid 2>/dev/null"
+        dies "$pid"
     done
     run "$1"
 }

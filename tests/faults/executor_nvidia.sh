@@ -3,9 +3,9 @@
 . tests/lib.sh
 . tests/executor.sh
 
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
 mkdir -p "$TMPDIR/proc/driver/nvidia"
 echo "NVRM version: some" >"$TMPDIR/proc/driver/nvidia/version"
+SUBMIT=(--proc "$TMPDIR/proc")
 export FAKE_NVML=$TMPDIR/gpu KERNSWEEP_NVML_LIBRARY=$TMPDIR/libfake.so
 "${CC:-cc}" -shared -fPIC -o "$KERNSWEEP_NVML_LIBRARY" tests/fixtures/nvml/fake_nvml.c || skip_all "no compiler for the stand-in library"
 
@@ -25,12 +25,6 @@ helper_ends() {
     until_true 10 sh -c '! pgrep -f "^kernsweep-nvml$"'
 }
 
-# with_gpu ID: submits the job on that node and follows it to its end.
-with_gpu() {
-    x submit --proc "$TMPDIR/proc" <"$TMPDIR/$1.json" >/dev/null
-    x follow --run "$1" >/dev/null
-}
-
 facts() {
     local node
     gpu 500 0
@@ -43,10 +37,9 @@ facts() {
 }
 
 telemetry() {
-    job level "$(one "$(jq -nc --arg s "echo $((3000 * 1048576)) 97 >$FAKE_NVML; sleep 0.6; echo $((510 * 1048576)) 0 >$FAKE_NVML; $good" \
-        '{run: ["sh", "-c", $s]}')" | jq -c '. + {sample_interval_ms: 20}')"
+    job level "$(shell "echo $((3000 * 1048576)) 97 >$FAKE_NVML; sleep 0.6; echo $((510 * 1048576)) 0 >$FAKE_NVML; $good" '{"sample_interval_ms": 20}')"
     gpu 500 0
-    with_gpu level
+    run level
     is "memory before, at its peak and after is measured" \
         "$(perf level '.vram | [.before_bytes, .peak_bytes, .after_bytes] | map(. / 1048576) | join(" ")')" "500 3000 510"
     is "load, bandwidth and power are measured" "$(perf level '.peaks | [.gpu_busy, .mem_busy, .power_w] | join(" ")')" "97 11 312.5"
@@ -68,10 +61,10 @@ did() {
     shift
     idle=$(($1 * 1048576))" ${*:2}"
     busy[0]=$((busy[0] * 1048576))
-    job "$id" "$(one "$(jq -nc --arg s "put() { echo \"\$*\" | sed s/PID/\$\$/ >$FAKE_NVML.test; mv $FAKE_NVML.test $FAKE_NVML; }
-        sleep 0.3; put ${busy[*]}; sleep 1; put $idle; sleep 0.3; echo '[PERF_TIMING] $printed'" '{run: ["sh", "-c", $s]}')" | jq -c '. + {sample_interval_ms: 20}')"
+    job "$id" "$(shell "put() { echo \"\$*\" | sed s/PID/\$\$/ >$FAKE_NVML.test; mv $FAKE_NVML.test $FAKE_NVML; }
+        sleep 0.3; put ${busy[*]}; sleep 1; put $idle; sleep 0.3; echo '[PERF_TIMING] $printed'" '{"sample_interval_ms": 20}')"
     gpu "$@"
-    with_gpu "$id"
+    run "$id"
 }
 
 printed='{"kernel_ms": 1}'
@@ -129,25 +122,23 @@ other_processes() {
 }
 
 leaked_memory() {
-    job leak "$(jq -nc --arg s "echo $((3000 * 1048576)) 0 >$FAKE_NVML; $good" --arg g "$good" \
-        '{vram_settle_s: 0.3, variants: [{name: "v", run: ["sh", "-c", $s]}, {name: "next", run: ["sh", "-c", $g]}],
-          tests: [{variant: "v"}, {variant: "next"}]}')"
+    job leak "$(shell_and_next "echo $((3000 * 1048576)) 0 >$FAKE_NVML; $good" '{"vram_settle_s": 0.3}')"
     gpu 500 0
-    with_gpu leak
+    run leak
     like "the next test's reason has what is still in use" "$(perf leak .reason next)" 'GPU memory stays at 3000 MiB'
 }
 
 hang() {
     gpu 500 0
-    job hang "$(one '{"run": ["sh", "-c", "while :; do :; done"]}' | jq -c '. + {hang_after_s: 0.6}')"
-    with_gpu hang
+    job hang "$(shell "while :; do :; done" '{"hang_after_s": 0.6}')"
+    run hang
     is "the test is HANG" "$(perf hang .exit_status)" HANG
 }
 
 executor_killed() {
     gpu 500 0
     job killed "$(one '{"run": ["sleep", "1000"]}')"
-    x submit --proc "$TMPDIR/proc" <"$TMPDIR/killed.json" >/dev/null
+    submit killed
     waits killed '.event == "TEST_START"'
     passes "the helper runs while the executor does" helpers
     kill -9 "$(supervisor killed)"
@@ -159,8 +150,8 @@ executor_killed() {
 no_library() {
     local -x KERNSWEEP_NVML_LIBRARY=$TMPDIR/nothing.so
     is "probe prints no GPU" "$(x probe --proc "$TMPDIR/proc" | jq -c .gpus)" '[]'
-    job without "$(one "$(jq -nc --arg g "$good" '{run: ["sh", "-c", $g]}')")"
-    with_gpu without
+    job without "$(shell "$good")"
+    run without
     is "a test is OK, without GPU memory" "$(perf without '"\(.exit_status) \(.vram.available)"')" "OK false"
 }
 

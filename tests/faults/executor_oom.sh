@@ -4,7 +4,7 @@
 . tests/executor.sh
 
 other_kill() {
-    job killed "$(one '{"run": ["sh", "-c", "kill -9 $$"]}')"
+    job killed "$(shell 'kill -9 $$')"
     run killed
     is "the test is CRASH" "$(perf killed .exit_status)" CRASH
 }
@@ -13,9 +13,8 @@ other_kill() {
 system_counter() {
     mkdir -p "$TMPDIR/proc1"
     echo "oom_kill 4" >"$TMPDIR/proc1/vmstat"
-    job counted "$(one "{\"run\": [\"sh\", \"-c\", \"echo oom_kill 5 >$TMPDIR/proc1/vmstat; kill -9 \$\$\"]}")"
-    x submit --proc "$TMPDIR/proc1" <"$TMPDIR/counted.json" >/dev/null
-    x follow --run counted >/dev/null
+    job counted "$(shell "echo oom_kill 5 >$TMPDIR/proc1/vmstat; kill -9 \$\$")"
+    run counted --proc "$TMPDIR/proc1"
     is "the test is OOM" "$(perf counted .exit_status)" OOM
     like "diag.txt has the counter before and after" "$(head -n 1 "$(bundle counted)/v/ctx_64_run1/diag.txt")" 'oom_kill .*rose from 4 to 5'
 }
@@ -26,15 +25,14 @@ cgroup_counter() {
     echo "oom_kill 5" >"$TMPDIR/proc2/vmstat"
     echo "0::/a/b" >"$TMPDIR/proc2/self/cgroup"
     printf 'low 0\nhigh 0\nmax 9\noom 0\noom_kill 0\n' >"$events"
-    job cgroup "$(one "{\"run\": [\"sh\", \"-c\", \"echo oom_kill 1 >$events; exit 137\"]}")"
-    x submit --proc "$TMPDIR/proc2" --sysfs "$TMPDIR/sys" <"$TMPDIR/cgroup.json" >/dev/null
-    x follow --run cgroup >/dev/null
+    job cgroup "$(shell "echo oom_kill 1 >$events; exit 137")"
+    run cgroup --proc "$TMPDIR/proc2" --sysfs "$TMPDIR/sys"
     is "the test is OOM" "$(perf cgroup .exit_status)" OOM
     like "the reason names the memory cgroup" "$(perf cgroup .reason)" 'memory cgroup'
 }
 
 kernel_kill() {
-    job real "$(one "{\"run\": [\"sh\", \"-c\", \"echo \$\$ >$group/cgroup.procs; exec tail /dev/zero\"]}")"
+    job real "$(shell "echo \$\$ >$group/cgroup.procs; exec tail /dev/zero")"
     run real
     is "the test is OOM" "$(perf real .exit_status)" OOM
     is "the signal is 9" "$(perf real .signal)" 9

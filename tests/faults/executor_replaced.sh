@@ -7,7 +7,6 @@
 . tests/executor.sh
 
 NAMESPACE=()
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
 
 # among ID SCRIPT: test 2 of 4 runs the script, in which $v is its variant's folder and $run the run's
 among() {
@@ -17,14 +16,6 @@ among() {
          tests: [{variant: "v", context: 1}, {variant: "v", context: 2}, {variant: "v", context: 3}, {variant: "w", context: 1}]}')"
     "${NAMESPACE[@]}" "$KERNSWEEP_EXECUTOR" submit --workdir "$WORK" <"$TMPDIR/$1.json" >"$TMPDIR/$1.submitted"
     timeout 60 "$KERNSWEEP_EXECUTOR" follow --workdir "$WORK" --run "$1" --offset 0 >"$TMPDIR/$1.events"
-}
-
-statuses() {
-    summary "$1" '[.tests[].exit_status] | join(" ")'
-}
-
-messages() {
-    events "$1" '[.[] | select(.event == "NODE") | .message // empty] | join("\n")'
 }
 
 # is_whole ID: the run is closed, and its manifest names every result

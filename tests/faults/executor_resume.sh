@@ -3,8 +3,6 @@
 . tests/lib.sh
 . tests/executor.sh
 
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
-
 # three ID SCRIPT [JOB_JSON]: three tests; the second runs the script
 three() {
     job "$1" "$(jq -nc --arg s "$2" --arg g "echo ran >>$TMPDIR/$1.count; $good" --argjson j "${3:-"{}"}" \
@@ -15,10 +13,6 @@ three() {
 # once MARK SCRIPT: hangs the first time, runs the script the next
 once() {
     printf 'if [ -e %s ]; then %s; else touch %s; exec sleep %s; fi' "$1" "$2" "$1" "$3"
-}
-
-dies() {
-    until_true 20 sh -c "! kill -0 $1 2>/dev/null"
 }
 
 in_second_test() {
@@ -65,20 +59,18 @@ killed() {
     ok "a follower that went on at its offset has the same journal" $?
     daemon_lives
     is "the next executor ends the daemon" $? 1
-    like "the journal says that the daemon was ended" "$(events killed '.[] | select(.event == "NODE") | .message // ""')" 'killed 1 process left|control groups left behind by a killed executor'
+    like "the journal says that the daemon was ended" "$(messages killed)" 'killed 1 process left|control groups left behind by a killed executor'
 }
 
 # Seconds pass between the two executors, in which nothing works on the run.
 # shellcheck disable=SC2016 # jq expands these
 duration() {
-    local pid wall
+    local wall
     three longer "$(once "$TMPDIR/m12" "sleep 1.2; $good" 822)"
-    jq '.job.variants[0].run[2] |= "sleep 2; " + .' "$TMPDIR/longer.json" >"$TMPDIR/longer.new" && mv "$TMPDIR/longer.new" "$TMPDIR/longer.json"
+    edit longer '.job.variants[0].run[2] |= "sleep 2; " + .'
     submit longer
     in_second_test longer "$TMPDIR/m12"
-    pid=$(supervisor longer)
-    kill -9 "$pid"
-    dies "$pid"
+    kill_executor longer
     sleep 6
     run longer
     wall=$(summary longer .wall_s)
@@ -98,7 +90,7 @@ elsewhere() {
 # Two containers with --pid=host and the same paths.
 same_path_elsewhere() {
     mkdir -p "$TMPDIR/other" "$WORK"
-    job neighbour "$(jq -nc --arg s "touch $TMPDIR/m9; sleep 3.821; $good" '{variants: [{name: "v", run: ["sh", "-c", $s]}], tests: [{variant: "v"}]}')"
+    job neighbour "$(shell "touch $TMPDIR/m9; sleep 3.821; $good")"
     elsewhere "$KERNSWEEP_EXECUTOR" submit --workdir "$WORK" <"$TMPDIR/neighbour.json" >/dev/null
     until_true 20 test -e "$TMPDIR/m9"
     is "the neighbour's run is not in this workdir" "$(x status | jq -r '[.[] | select(.run_id == "neighbour")] | length')" 0
@@ -130,15 +122,13 @@ told_to_end() {
 
 # dies_in ID MARK SECONDS ATTEMPT...: the executor is killed in these attempts of test 2, which sleeps for SECONDS
 dies_in() {
-    local id=$1 mark=$2 seconds=$3 attempt pid
+    local id=$1 mark=$2 seconds=$3 attempt
     for attempt in "${@:4}"; do
         rm -f "$mark"
         submit "$id"
         waits "$id" ".event == \"TEST_START\" and .test_index == 2 and .attempt == $attempt"
         until_true 20 test -e "$mark"
-        pid=$(supervisor "$id")
-        kill -9 "$pid"
-        dies "$pid"
+        kill_executor "$id"
         until_true 20 sh -c "! pgrep -f '[s]leep $seconds'"
     done
 }
@@ -167,13 +157,10 @@ deadly_test_cancelled() {
 }
 
 cancelled_dead() {
-    local pid
     three forgotten "touch $TMPDIR/m4; exec sleep 815"
     submit forgotten
     in_second_test forgotten "$TMPDIR/m4"
-    pid=$(supervisor forgotten)
-    kill -9 "$pid"
-    dies "$pid"
+    kill_executor forgotten
     passes "cancel exits 0" x cancel --run forgotten
     is "the run is CANCELLED" "$(summary forgotten .status)" CANCELLED
     is "the test that had ended is OK" "$(summary forgotten '.tests[0].exit_status')" OK

@@ -4,20 +4,14 @@
 . tests/lib.sh
 . tests/executor.sh
 
-# shellcheck disable=SC2016 # for the tests' shells
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
-
 # cut_short ID: a run of three tests whose executor is killed in the second; the first is OK.
 cut_short() {
-    local pid
     job "$1" "$(jq -nc --arg g "$good" --arg s "if [ -e $TMPDIR/$1.mark ]; then $good; else touch $TMPDIR/$1.mark; exec sleep 831; fi" '
         {variants: [{name: "a", run: ["sh", "-c", $g]}, {name: "v", run: ["sh", "-c", $s]}, {name: "z", run: ["sh", "-c", $g]}],
          tests: [{variant: "a"}, {variant: "v"}, {variant: "z"}]}')"
     submit "$1"
     until_true 20 test -e "$TMPDIR/$1.mark"
-    pid=$(supervisor "$1")
-    kill -9 "$pid"
-    until_true 20 sh -c "! kill -0 $pid 2>/dev/null"
+    kill_executor "$1"
     until_true 20 sh -c "! pgrep -f '[s]leep 831'"
 }
 

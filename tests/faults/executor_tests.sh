@@ -4,13 +4,9 @@
 . tests/lib.sh
 . tests/executor.sh
 
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
-
 # after ID SCRIPT [TEST_JSON [JOB_JSON]]: runs the shell script as the test, then one that is well.
 after() {
-    job "$1" "$(jq -nc --arg s "$2" --arg g "$good" --argjson t "${3:-"{}"}" --argjson j "${4:-"{}"}" \
-        '{variants: [{name: "v", run: ["sh", "-c", $s]}, {name: "next", run: ["sh", "-c", $g]}],
-          tests: [{variant: "v"} + $t, {variant: "next"}]} + $j')"
+    job "$1" "$(shell_and_next "$2" "${4:-}" "${3:-}")"
     run "$1"
     is "the next test runs and the run is COMPLETE" "$(summary "$1" '.status + " " + .tests[1].exit_status')" "COMPLETE OK"
     is "perf.json says that no process is left" "$(perf "$1" .cleanup.group_gone)" true
@@ -130,7 +126,7 @@ leaves_too_many() {
 }
 
 limits() {
-    job limits "$(one '{"run": ["sh", "-c", "ulimit -c; cat /proc/self/oom_score_adj; ls /proc/self/fd | wc -l; exit 1"]}')"
+    job limits "$(shell "ulimit -c; cat /proc/self/oom_score_adj; ls /proc/self/fd | wc -l; exit 1")"
     run limits
     is "no core dumps, the OOM killer's first choice, three open descriptors" \
         "$(tr '\n' ' ' <"$(bundle limits)/v/ctx_64_run1/run.log")" "0 500 4 "

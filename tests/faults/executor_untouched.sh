@@ -26,14 +26,6 @@ three() {
     run "$1"
 }
 
-outcomes() {
-    summary "$1" '[.tests[].exit_status] | join(" ")'
-}
-
-messages() {
-    events "$1" '.[] | select(.event == "NODE") | .message // ""'
-}
-
 reason_of() {
     jq -r .reason "$(bundle "$1")/$2/perf.json"
 }
@@ -42,7 +34,7 @@ reason_of() {
 changed() {
     local id=changed-$TESTS
     three "$id" "$1"
-    is "the tests after it are INVALID, those before it and of others OK" "$(outcomes "$id")" "OK OK INVALID OK"
+    is "the tests after it are INVALID, those before it and of others OK" "$(statuses "$id")" "OK OK INVALID OK"
     like "the reason names the file, and what to do" "$(reason_of "$id" v/ctx_64_run3)" "$2 .if that is intended: .in_tree.."
     like "the journal names it" "$(messages "$id")" "build and sources of v: $2"
     is "the last TEST_END is what counts" \
@@ -51,7 +43,7 @@ changed() {
         "$(summary "$id" '.tests[2].perf_sha256')"
     is "the run is closed" "$(summary "$id" '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
     three "$id-2" true
-    is "the next run makes the build again, and believes it" "$(outcomes "$id-2")" "OK OK OK OK"
+    is "the next run makes the build again, and believes it" "$(statuses "$id-2")" "OK OK OK OK"
     like "and says why" "$(messages "$id-2")" 'the cached build of v is made again'
 }
 
@@ -64,7 +56,7 @@ several() {
         | .variants[0].run[2] = "B=$1 S=$2; case $4 in 1) touch -r $B/prog $B/../then; cp -p $B/prog $B/../was;; 2) echo 2 >$B/prog;; 3) echo 3 >$B/prog;; 4) \($s);; esac; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"rate\\\": 7}\"; sleep 0.1"
         | .tests = [range(1; 6) | {index: ., variant: "v", context: 64, repetition: ., timeout_s: 20}]' "$TMPDIR/$id.json")"
     run "$id-5"
-    is "$3" "$(outcomes "$id-5")" "$2"
+    is "$3" "$(statuses "$id-5")" "$2"
     like "the reason names the file" "$(reason_of "$id-5" v/ctx_64_run3)" "prog has changed"
     like "that of the next does, too" "$(reason_of "$id-5" v/ctx_64_run4)" "prog has changed"
     is "the run is closed" "$(summary "$id-5" .status)" COMPLETE
@@ -74,7 +66,7 @@ several() {
 own_files() {
     local id=own-$TESTS
     three "$id" "$1" # the second test's folder is its working folder
-    is "the run is COMPLETE with all results" "$(summary "$id" .status) $(outcomes "$id")" "COMPLETE OK OK OK OK"
+    is "the run is COMPLETE with all results" "$(summary "$id" .status) $(statuses "$id")" "COMPLETE OK OK OK OK"
     is "its log and record are files" "$(stat -c %F "$(bundle "$id")"/v/ctx_64_run2/{run.log,perf.json,vram_samples.jsonl} | sort -u)" "regular file"
     like "the log is what it printed" "$(cat "$(bundle "$id")/v/ctx_64_run2/run.log")" PERF_TIMING
 }
@@ -82,35 +74,35 @@ own_files() {
 seal_damaged() {
     local id=scribbled
     three "$id" 'echo x >>$B/.complete; echo 2 >$B/prog'
-    is "the tests after it are INVALID" "$(outcomes "$id")" "OK OK INVALID OK"
+    is "the tests after it are INVALID" "$(statuses "$id")" "OK OK INVALID OK"
     like "the reason names the seal" "$(reason_of "$id" v/ctx_64_run3)" "the seal is damaged"
 }
 
 linked_elsewhere() {
     local id=linked-$TESTS
     three "$id" "$1" '{"build": [["sh", "-c", "echo 1 >\"$1/prog\"; ln -s prog \"$1/link\"; [ -e \"$2\" ] || echo 1 >\"$2\"; ln -s \"$2\" \"$1/out\"", "sh", "{build}", "'"$TMPDIR"'/outside"]]}'
-    is "the tests after it are INVALID" "$(outcomes "$id" | cut -d ' ' -f -3)" "OK OK INVALID"
+    is "the tests after it are INVALID" "$(statuses "$id" | cut -d ' ' -f -3)" "OK OK INVALID"
     like "the reason names the link" "$(reason_of "$id" v/ctx_64_run3)" "$2 has changed"
     rm -f "$TMPDIR/outside"
 }
 
 added() {
     three added 'echo 1 >$S/shadow; echo 1 >$B/cache'
-    is "all results stand" "$(outcomes added)" "OK OK OK OK"
+    is "all results stand" "$(statuses added)" "OK OK OK OK"
     like "what is new in the sources is told" "$(messages added)" "build and sources of v: shadow was added"
     unlike "what is new in a build is not" "$(messages added)" ' cache '
 }
 
 bytecode() {
     three bytecode 'mkdir -p $S/sub/__pycache__; echo 1 >$S/sub/__pycache__/x.pyc'
-    is "all results stand" "$(outcomes bytecode)" "OK OK OK OK"
+    is "all results stand" "$(statuses bytecode)" "OK OK OK OK"
     unlike "it is not told" "$(messages bytecode)" pyc
 }
 
 unsealed() {
     local id=unsealed-$TESTS
     three "$id" "$1"
-    is "the tests after it are INVALID" "$(outcomes "$id")" "OK OK INVALID OK"
+    is "the tests after it are INVALID" "$(statuses "$id")" "OK OK INVALID OK"
     like "the reason names the seal" "$(reason_of "$id" v/ctx_64_run3)" "$2"
     is "the run is closed" "$(summary "$id" .status)" COMPLETE
 }
@@ -123,7 +115,7 @@ unread() {
         | .variants[0].run[2] = "B=$1; case $4 in 2) mv $B/.complete $B/../seal; ln -s /proc/self/mem $B/.complete;; 3) \($s);; esac; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1, \\\"rate\\\": 7}\"; sleep 0.1"
         | .tests = [range(1; 5) | {index: ., variant: "v", context: 64, repetition: ., timeout_s: 20}]' "$TMPDIR/$id.json")"
     run "$id-2"
-    is "only what nothing vouches for is INVALID" "$(outcomes "$id-2")" "$2"
+    is "only what nothing vouches for is INVALID" "$(statuses "$id-2")" "$2"
     like "the journal says that it could not be read" "$(messages "$id-2")" \
         'build and sources of v: the seal could not be read .Input/output error.; it is tried again'
     is "nothing has changed" "$(messages "$id-2" | grep -c "has changed\|cannot be read\|is gone")" 0
@@ -142,23 +134,23 @@ unread_for_good() {
 
 in_tree() {
     three in_tree 'echo 2 >$S/number; echo 2 >$B/prog' '{"in_tree": true}'
-    is "all results stand" "$(outcomes in_tree)" "OK OK OK OK"
+    is "all results stand" "$(statuses in_tree)" "OK OK OK OK"
     like "the journal says that nothing was checked" "$(messages in_tree)" 'v: in_tree: its sources are shared.*not checked'
 }
 
 without_build() {
     three unbuilt 'echo 2 >$S/number' '{"build": []}'
-    is "the tests after it are INVALID, whatever their variant" "$(outcomes unbuilt)" "OK OK INVALID INVALID"
+    is "the tests after it are INVALID, whatever their variant" "$(statuses unbuilt)" "OK OK INVALID INVALID"
     like "the reason names the file" "$(reason_of unbuilt w/ctx_64_run1)" "number has changed"
     three unbuilt2 true '{"build": []}'
-    is "staging makes the sources anew" "$(outcomes unbuilt2)" "OK OK OK OK"
+    is "staging makes the sources anew" "$(statuses unbuilt2)" "OK OK OK OK"
 }
 
 # record SCRIPT [NUMBERS]: what the second test does to the record of the first
 record() {
     local id=record-$TESTS
     three "$id" "cd \$R/v/ctx_64_run1; $1"
-    is "only that test is INVALID" "$(outcomes "$id")" "INVALID OK OK OK"
+    is "only that test is INVALID" "$(statuses "$id")" "INVALID OK OK OK"
     like "the reason names the file, and both numbers" "$(reason_of "$id" v/ctx_64_run1)" \
         "perf.json was changed after it had ended${2:-}.*; tests may write to .out. only"
     is "the run is closed" "$(summary "$id" '.status + " " + (.counts.ok | tostring)')" "COMPLETE 3"
@@ -167,7 +159,7 @@ record() {
 
 gate_writes() {
     three gated true '{"gates": [{"kind": "command", "name": "g", "run": ["sh", "-c", "echo 5 >\"$1/prog\"; echo 5 >\"$2/number\"", "sh", "{build}", "{src}"]}]}'
-    is "all results stand: they had the same build" "$(outcomes gated)" "OK OK OK OK" ||
+    is "all results stand: they had the same build" "$(statuses gated)" "OK OK OK OK" ||
         diag "$(find "$(bundle gated)" -name perf.json -exec cat {} + | jq -r .reason)" "$(messages gated)"
     like "it is told" "$(messages gated)" 'build and sources of v: prog has changed while builds and gates ran'
 }
@@ -197,7 +189,7 @@ resumed() {
     kill -9 "$(supervisor cut)"
     until_true 20 sh -c "! pgrep -f '[s]leep 833'"
     run cut
-    is "all tests are OK: those before the change, and those of the new build" "$(outcomes cut)" "OK OK OK OK OK"
+    is "all tests are OK: those before the change, and those of the new build" "$(statuses cut)" "OK OK OK OK OK"
     like "the build is made again" "$(messages cut)" 'the cached build of v is made again: prog has changed'
 }
 

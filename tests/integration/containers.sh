@@ -7,7 +7,6 @@
 . tests/tree.sh
 . tests/gpus.sh
 
-good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
 IMAGE=localhost/kernsweep-test:1
 
 # in_container ID CONTAINER_JSON SCRIPT [TEST_JSON [JOB_JSON]]
@@ -119,8 +118,7 @@ image_missing() {
 
 engine_missing() {
     in_container nobody '{"engine": "podman", "image": "x"}' "$good"
-    PATH=/nonexistent "$KERNSWEEP_EXECUTOR" submit --workdir "$WORK" <"$TMPDIR/nobody.json" >/dev/null
-    x follow --run nobody --offset 0 >/dev/null
+    PATH=/nonexistent run nobody
     like "the reason names the engine" "$(perf nobody .reason)" 'the container engine podman is not on this node'
 }
 
@@ -140,8 +138,7 @@ container_stays() {
     mkdir -p "$TMPDIR/broken"
     sed 's/^rm)/rm) exit 1 ;; never)/' "$TMPDIR/engines/docker" >"$TMPDIR/broken/docker"
     chmod +x "$TMPDIR/broken/docker"
-    PATH=$TMPDIR/broken:$PATH "$KERNSWEEP_EXECUTOR" submit --workdir "$WORK" <"$TMPDIR/stays.json" >/dev/null
-    x follow --run stays --offset 0 >/dev/null
+    PATH=$TMPDIR/broken:$PATH run stays
     is "nothing is claimed" "$(perf stays .cleanup.group_gone)" false
     rm -f "$TMPDIR"/containers/*
 }
@@ -173,9 +170,8 @@ SH
     job slow "$(jq -nc --arg s "[ \$1 = 1 ] || while [ ! -e $TMPDIR/slow/began ]; do sleep 0.05; done; $good" '{gpus: "all", sample_interval_ms: 50, vram_settle_s: 0.3,
         variants: [{name: "v", run: ["/bin/sh", "-c", $s, "sh", "{context}"], container: {engine: "docker", image: "registry/ks"}}],
         tests: [{variant: "v", context: 1}, {variant: "v", context: 2}]}')"
-    PATH=$TMPDIR/slow:$PATH "$KERNSWEEP_EXECUTOR" submit --workdir "$WORK" --sysfs "$TMPDIR/two/sys" <"$TMPDIR/slow.json" >/dev/null
-    x follow --run slow --offset 0 >/dev/null
-    is "both tests are OK" "$(summary slow '[.tests[].exit_status] | join(" ")')" "OK OK"
+    PATH=$TMPDIR/slow:$PATH run slow --sysfs "$TMPDIR/two/sys"
+    is "both tests are OK" "$(statuses slow)" "OK OK"
     is "one ends while the engine removes the other's container" "$(cat "$TMPDIR/slow/went-on" 2>&1)" yes
     is "both ends are proven" "$(cat "$(bundle slow)"/v/ctx_*/perf.json | jq -s 'map(.cleanup.group_gone) | all')" true
     is "their containers are removed" "$(ls "$TMPDIR/containers")" ""
@@ -188,7 +184,7 @@ cancelled() {
     submit stopped
     until_true 20 alive '^sleep 184'
     x cancel --run stopped >/dev/null
-    x follow --run stopped --offset 0 >/dev/null
+    follow stopped
     is "the run is CANCELLED" "$(summary stopped .status)" CANCELLED
     is "its container is removed" "$(ls "$TMPDIR/containers")" ""
     is "its end is proven" "$(perf stopped .cleanup.group_gone)" true
@@ -205,8 +201,7 @@ first_podman() {
     } >"$TMPDIR/rootless/podman"
     chmod +x "$TMPDIR/rootless/podman"
     in_container first '{"engine": "podman", "image": "registry/ks"}' "$good"
-    PATH=$TMPDIR/rootless:$PATH "$KERNSWEEP_EXECUTOR" submit --workdir "$WORK" <"$TMPDIR/first.json" >/dev/null
-    x follow --run first --offset 0 >/dev/null
+    PATH=$TMPDIR/rootless:$PATH run first
     is "the test is OK" "$(perf first '"\(.exit_status) \(.reason)"')" "OK "
     is "nothing counts as left by it" "$(perf first '"\(.cleanup.leftovers) \(.cleanup.group_gone)"')" "0 true"
     ok "podman's process is left alone" "$(alive '^sleep 186' >/dev/null && echo 0 || echo 1)"
@@ -222,7 +217,6 @@ apptainer_line() {
     like "its folders are bound" "$(cat "$TMPDIR/apptainer.log")" "^exec --pwd $(bundle sif)/v/ctx_64_run1 --bind $(bundle sif):"
     is "the image's hash is kept" "$(perf sif .container.digest)" "sha256:$(sha256sum "$TMPDIR/ks.sif" | cut -d ' ' -f 1)"
 }
-
 
 # --- podman ---
 
@@ -264,8 +258,7 @@ podman_test() {
 
 podman_build() {
     in_container make "{\"engine\": \"podman\", \"image\": \"$IMAGE\"}" 'cat {build}/made; echo "[PERF_TIMING] {\"prefill_s\": 1}"'
-    jq '.job.variants[0].build = [["/bin/sh", "-c", "cat /bin/only-here >/dev/null 2>&1; echo from-the-image >made"]]' "$TMPDIR/make.json" >"$TMPDIR/m" &&
-        mv "$TMPDIR/m" "$TMPDIR/make.json"
+    edit make '.job.variants[0].build = [["/bin/sh", "-c", "cat /bin/only-here >/dev/null 2>&1; echo from-the-image >made"]]'
     run make
     like "the test finds what the build made" "$(runlog make)" '^from-the-image$'
     is "the test is OK" "$(perf make .exit_status)" OK
@@ -304,7 +297,7 @@ podman_executor_killed() {
     in_container after "{\"engine\": \"podman\", \"image\": \"$IMAGE\"}" "$good"
     run after
     is "the next run's test is OK" "$(perf after .exit_status)" OK
-    like "the journal says so" "$(events after '[.[] | select(.event == "NODE") | .message // empty] | join(" ")')" 'removed 1 container left'
+    like "the journal says so" "$(messages after)" 'removed 1 container left'
     ok "no process of it is left" "$(alive '^sleep 183' >/dev/null && echo 1 || echo 0)"
     is "no container is left" "$(containers_left)" 0
 }

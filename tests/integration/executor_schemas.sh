@@ -62,9 +62,8 @@ clocks_held() {
         amdgpu_node "$TMPDIR/node"
         amdgpu_start
         trap amdgpu_stop EXIT
-        job clocks "$(one '{"run": ["sh", "-c", "sleep 0.2; echo \"[PERF_TIMING] {\\\"prefill_s\\\": 1}\""]}' |
-            jq -c '. + {clocks_mode: "determinism", clocks_mhz: 1900, clocks_unverified: "warn"}')"
-        run clocks
+        clocked clocks determinism 1900 "sleep 0.2; $good" '{"clocks_unverified": "warn"}'
+        follow clocks
         jq -nc --arg boot "$(cat "$ROOT/proc/sys/kernel/random/boot_id")" '{gpu: "1d0fbe6a2a1c0000", run_id: "gone", boot_id: $boot,
             since: "2026-02-14T03:15:00.000Z", user: 1234, mode: "fixed", mhz: 1400, before: {level: "auto", min_mhz: 500, max_mhz: 2100}}' \
             >"$ROOT/sys/kernsweep-gpu-1d0fbe6a2a1c0000.clocks"
