@@ -2,7 +2,7 @@
 // byte vocabulary, and weights from a simple generator.
 #pragma once
 
-#include "tests/gguf_by_spec.h"
+#include "tests/vocabulary_by_spec.h"
 
 struct spec_model {
     uint32_t layers = 2, width = 128, heads = 2, kv_heads = 1, head_dim = 64, ffn = 96, vocab = 300;
@@ -71,28 +71,13 @@ class spec_weights
     uint64_t state_ = 42;
 };
 
-// 259 tokens are <unk>, <s>, </s> and the bytes; the others are unused.
-inline void add_byte_vocabulary(gguf_by_spec &file, uint32_t vocab)
+// Of the byte tokens, and of unused ones behind them.
+inline void add_byte_vocabulary(gguf_by_spec &file, uint32_t size)
 {
-    std::vector<std::string> tokens = {"<unk>", "<s>", "</s>"};
-    std::vector<float> scores(vocab, 0.0f);
-    std::vector<int32_t> types = {2, 3, 3};
-    for (int i = 0; i < 256; i++) {
-        char name[8];
-        std::snprintf(name, sizeof name, "<0x%02X>", i);
-        tokens.push_back(name);
-        types.push_back(6);
-    }
-    for (uint32_t i = 259; i < vocab; i++) {
-        tokens.push_back("<unused_" + std::to_string(i) + ">");
-        types.push_back(5);
-    }
-    file.text("tokenizer.ggml.model", "llama");
-    file.strings("tokenizer.ggml.tokens", tokens);
-    file.numbers("tokenizer.ggml.scores", gguf_by_spec::F32, scores);
-    file.numbers("tokenizer.ggml.token_type", gguf_by_spec::I32, types);
-    file.u32("tokenizer.ggml.bos_token_id", 1);
-    file.u32("tokenizer.ggml.eos_token_id", 2);
+    vocabulary_by_spec v = llama_base();
+    while (v.tokens.size() < size)
+        v.add("<unused_" + std::to_string(v.tokens.size()) + ">", 0, 5);
+    add_llama(file, v);
 }
 
 inline void add_numbers(gguf_by_spec &file, const spec_model &m)

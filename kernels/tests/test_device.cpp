@@ -1,7 +1,7 @@
 // The device layer: indices, shared memory, barriers, shuffles, divisors, errors. The guarantees of the CPU
 // device (a diverged barrier is reported instead of hanging) are tested only in builds for it.
-#include "base/hip_check.h"
 #include "device/divisor.h"
+#include "tests/device_array.h"
 #include "tests/tap.h"
 
 #include <cstdint>
@@ -44,36 +44,6 @@ __global__ void divide(const int *from, int *to, int count, divisor by)
     for (int i = threadIdx.x; i < count; i += blockDim.x)
         to[i] = by.quotient(from[i]);
 }
-
-template <typename T> class device_array
-{
-  public:
-    explicit device_array(const std::vector<T> &values) : count_(values.size())
-    {
-        hip_check(hipMalloc(&data_, count_ * sizeof(T)), "allocate");
-        hip_check(hipMemcpy(data_, values.data(), count_ * sizeof(T), hipMemcpyHostToDevice), "copy");
-    }
-    ~device_array()
-    {
-        (void)hipFree(data_);
-    }
-    device_array(const device_array &) = delete;
-    device_array &operator=(const device_array &) = delete;
-    T *get() const
-    {
-        return data_;
-    }
-    std::vector<T> host() const
-    {
-        std::vector<T> values(count_);
-        hip_check(hipMemcpy(values.data(), data_, count_ * sizeof(T), hipMemcpyDeviceToHost), "copy");
-        return values;
-    }
-
-  private:
-    size_t count_;
-    T *data_ = nullptr;
-};
 
 void test_shared_memory(tap &t)
 {

@@ -5,6 +5,7 @@
 #include "model/gemm.h"
 #include "model/ops.h"
 #include "runner/tensors.h"
+#include "tests/device_array.h"
 #include "tests/tap.h"
 
 #include <algorithm>
@@ -47,15 +48,8 @@ numbers some(size_t count, attn_dtype type, uint32_t seed)
 class tensor
 {
   public:
-    tensor(const numbers &values, attn_dtype type)
-        : type_(type), count_(values.size()), memory_(count_ * dtype_bytes(type))
+    tensor(const numbers &values, attn_dtype type) : type_(type), memory_(encoded(values, type))
     {
-        std::vector<unsigned char> bytes(count_ * dtype_bytes(type));
-        for (size_t i = 0; i < count_; i++) {
-            const uint32_t bits = to_bits(values[i], type);
-            memcpy(bytes.data() + i * dtype_bytes(type), &bits, dtype_bytes(type));
-        }
-        hip_check(hipMemcpy(memory_.get(), bytes.data(), bytes.size(), hipMemcpyHostToDevice), "copy");
     }
     // Filled with NaN, so that elements that a kernel does not write are found.
     static tensor unwritten(size_t count, attn_dtype type)
@@ -68,14 +62,13 @@ class tensor
     }
     float *f32() const
     {
-        return static_cast<float *>(memory_.get());
+        return static_cast<float *>(get());
     }
     numbers host() const
     {
-        std::vector<unsigned char> bytes(count_ * dtype_bytes(type_));
-        hip_check(hipMemcpy(bytes.data(), memory_.get(), bytes.size(), hipMemcpyDeviceToHost), "copy");
-        numbers values(count_);
-        for (size_t i = 0; i < count_; i++) {
+        const std::vector<unsigned char> bytes = memory_.host();
+        numbers values(bytes.size() / dtype_bytes(type_));
+        for (size_t i = 0; i < values.size(); i++) {
             uint32_t bits = 0;
             memcpy(&bits, bytes.data() + i * dtype_bytes(type_), dtype_bytes(type_));
             values[i] = of_bits(bits, type_);
@@ -84,32 +77,18 @@ class tensor
     }
 
   private:
+    static std::vector<unsigned char> encoded(const numbers &values, attn_dtype type)
+    {
+        std::vector<unsigned char> bytes(values.size() * dtype_bytes(type));
+        for (size_t i = 0; i < values.size(); i++) {
+            const uint32_t bits = to_bits(values[i], type);
+            memcpy(bytes.data() + i * dtype_bytes(type), &bits, dtype_bytes(type));
+        }
+        return bytes;
+    }
+
     attn_dtype type_;
-    size_t count_;
-    device_memory memory_;
-};
-
-class device_ids
-{
-  public:
-    explicit device_ids(const std::vector<uint32_t> &ids) : memory_(ids.size() * sizeof(uint32_t))
-    {
-        hip_check(hipMemcpy(memory_.get(), ids.data(), ids.size() * sizeof(uint32_t), hipMemcpyHostToDevice),
-                  "copy");
-    }
-    uint32_t *get() const
-    {
-        return static_cast<uint32_t *>(memory_.get());
-    }
-    uint32_t first() const
-    {
-        uint32_t id;
-        hip_check(hipMemcpy(&id, memory_.get(), sizeof id, hipMemcpyDeviceToHost), "copy");
-        return id;
-    }
-
-  private:
-    device_memory memory_;
+    device_array<unsigned char> memory_;
 };
 
 // Half a unit in the last place of the type, plus the error of a few fp32 operations.
@@ -137,7 +116,7 @@ void test_embed(tap &t, attn_dtype type)
     const std::vector<uint32_t> ids = {4, 0, 4, 2, 1};
     const numbers table = some(5 * width, type, 1);
     const tensor x = tensor::unwritten(ids.size() * width, ATTN_F32);
-    op_embed(x.f32(), tensor(table, type).get(), type, device_ids(ids).get(), 5, width);
+    op_embed(x.f32(), tensor(table, type).get(), type, device_array<uint32_t>(ids).get(), 5, width);
     numbers expected;
     for (const uint32_t id : ids)
         expected.insert(expected.end(), table.begin() + id * width, table.begin() + (id + 1) * width);
@@ -238,9 +217,10 @@ void test_convert(tap &t, attn_dtype from, attn_dtype to)
 
 void test_argmax(tap &t, const std::string &name, const numbers &values, uint32_t expected)
 {
-    const device_ids id({77});
+    const device_array<uint32_t> id({77});
     op_argmax(id.get(), tensor(values, ATTN_F32).f32(), static_cast<int>(values.size()));
-    t.check(id.first() == expected, "argmax: " + name, "got " + std::to_string(id.first()));
+    const uint32_t got = id.host().front();
+    t.check(got == expected, "argmax: " + name, "got " + std::to_string(got));
 }
 
 void test_argmaxes(tap &t)

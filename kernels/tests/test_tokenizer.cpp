@@ -3,8 +3,8 @@
 #include "model/byte_letters.h"
 #include "model/merges.h"
 #include "model/tokenizer.h"
-#include "tests/gguf_by_spec.h"
 #include "tests/tap.h"
+#include "tests/vocabulary_by_spec.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +13,7 @@ namespace
 {
 using ids = std::vector<uint32_t>;
 using words = std::vector<std::string>;
+using vocabulary = vocabulary_by_spec;
 
 constexpr char mark[] = "\xe2\x96\x81";
 
@@ -34,44 +35,10 @@ std::string show(const words &list)
 
 // ---- vocabularies ----
 
-struct vocabulary {
-    words tokens;
-    std::vector<float> scores;
-    std::vector<int32_t> types;
-
-    uint32_t add(const std::string &token, float score = 0, int32_t type = 1)
-    {
-        tokens.push_back(token);
-        scores.push_back(score);
-        types.push_back(type);
-        return static_cast<uint32_t>(tokens.size() - 1);
-    }
-};
-
-// 0 <unk>, 1 <s>, 2 </s>, 3..258 the bytes, then from 259 on what the caller adds.
-vocabulary llama_base()
-{
-    vocabulary v;
-    v.add("<unk>", 0, 2);
-    v.add("<s>", 0, 3);
-    v.add("</s>", 0, 3);
-    for (int byte = 0; byte < 256; byte++) {
-        char name[8];
-        std::snprintf(name, sizeof name, "<0x%02X>", static_cast<unsigned>(byte));
-        v.add(name, 0, 6);
-    }
-    return v;
-}
-
 gguf_by_spec llama_file(const vocabulary &v)
 {
     gguf_by_spec file;
-    file.text("tokenizer.ggml.model", "llama");
-    file.strings("tokenizer.ggml.tokens", v.tokens);
-    file.numbers("tokenizer.ggml.scores", gguf_by_spec::F32, v.scores);
-    file.numbers("tokenizer.ggml.token_type", gguf_by_spec::I32, v.types);
-    file.u32("tokenizer.ggml.bos_token_id", 1);
-    file.u32("tokenizer.ggml.eos_token_id", 2);
+    add_llama(file, v);
     return file;
 }
 

@@ -1,9 +1,9 @@
 // v5's fragments, one product at a time: the lane layout of scores and outputs, complete tiles in shared
 // memory, and rows beyond the sequence. On the CPU this tests the index maps of the CDNA fragment against
 // AMD's documented operand layout, which device/mfma_cpu.h implements.
-#include "base/hip_check.h"
 #include "base/numbers.h"
 #include "device/fragment.h"
+#include "tests/device_array.h"
 #include "tests/tap.h"
 
 #include <cmath>
@@ -64,21 +64,6 @@ template <format FORMAT> rounded random_rows(int rows, int head_dim, unsigned se
     return r;
 }
 
-template <class T> T *on_device(const std::vector<T> &host)
-{
-    T *device = nullptr;
-    hip_check(hipMalloc(&device, host.size() * sizeof(T)), "cannot allocate");
-    hip_check(hipMemcpy(device, host.data(), host.size() * sizeof(T), hipMemcpyHostToDevice), "cannot copy");
-    return device;
-}
-
-template <class T> void take_back(std::vector<T> &host, T *device)
-{
-    hip_check(hipMemcpy(host.data(), device, host.size() * sizeof(T), hipMemcpyDeviceToHost),
-              "cannot copy back");
-    (void)hipFree(device);
-}
-
 float dot(const float *a, const float *b, int count, int step)
 {
     float sum = 0.0f;
@@ -95,21 +80,21 @@ template <format FORMAT, int HEAD_DIM> void test_products(tap &t, int rows, int 
     const rounded q = random_rows<FORMAT>(F::block_queries, HEAD_DIM, 1, 0.0f);
     const rounded k = random_rows<FORMAT>(rows, HEAD_DIM, 2, 0.0f);
     const rounded v = random_rows<FORMAT>(rows, HEAD_DIM, 3, 0.5f);
-    uint16_t *dq = on_device(q.bits), *dk = on_device(k.bits), *dv = on_device(v.bits);
+    const device_array<uint16_t> dq(q.bits), dk(k.bits), dv(v.bits);
     std::vector<float> s(static_cast<size_t>(F::block_queries * F::keys), 0.0f);
     std::vector<float> o(static_cast<size_t>(F::block_queries * HEAD_DIM / 2), 0.0f);
-    float *ds = on_device(s), *d_o = on_device(o);
+    const device_array<float> ds(s), d_o(o);
     const uint32_t stride = HEAD_DIM;
-    const head_rows hq{dq, stride, F::block_queries}, hk{dk, stride, rows}, hv{dv, stride, rows};
+    const head_rows hq{dq.get(), stride, F::block_queries}, hk{dk.get(), stride, rows},
+        hv{dv.get(), stride, rows};
     hip_check(hipFuncSetAttribute(reinterpret_cast<const void *>(multiply_once<F>),
                                   hipFuncAttributeMaxDynamicSharedMemorySize, F::shared_bytes),
               "cannot reserve LDS");
     hipLaunchKernelGGL(multiply_once<F>, dim3(1), dim3(F::threads), F::shared_bytes, nullptr, hq, hk, hv,
-                       tile, ds, d_o);
+                       tile, ds.get(), d_o.get());
     hip_check(hipGetLastError(), "cannot launch");
-    take_back(s, ds);
-    take_back(o, d_o);
-    (void)hipFree(dq), (void)hipFree(dk), (void)hipFree(dv);
+    s = ds.host();
+    o = d_o.host();
 
     const int first = tile * F::keys;
     const int exist = rows - first < F::keys ? rows - first : F::keys;

@@ -13,7 +13,8 @@ void test_all(tap &t)
 } // namespace
 #else
 #include "attention/v5_cdna_launch.h"
-#include "runner/check.h"
+#include "tests/device_array.h"
+#include "tests/launched.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -52,15 +53,6 @@ template <format FORMAT> __global__ void multiply(const float *a, const float *b
         c[(r / 4 * 8 + mfma::lane() / side * 4 + r % 4) * side + row] = sum[r];
 }
 
-float *on_device(const std::vector<float> &host)
-{
-    float *device = nullptr;
-    hip_check(hipMalloc(&device, host.size() * sizeof(float)), "cannot allocate");
-    hip_check(hipMemcpy(device, host.data(), host.size() * sizeof(float), hipMemcpyHostToDevice),
-              "cannot copy");
-    return device;
-}
-
 template <format FORMAT> void test_product(tap &t)
 {
     std::vector<float> a, b, c(side * side, 1.0f), want(c);
@@ -72,12 +64,11 @@ template <format FORMAT> void test_product(tap &t)
         for (int j = 0; j < side; j++)
             for (int k = 0; k < depth; k++)
                 want[i * side + j] += a[i * depth + k] * b[k * side + j];
-    float *da = on_device(a), *db = on_device(b), *dc = on_device(c);
-    hipLaunchKernelGGL(multiply<FORMAT>, dim3(1), dim3(mfma::wave), 0, nullptr, da, db, dc);
+    const device_array<float> da(a), db(b), dc(c);
+    hipLaunchKernelGGL(multiply<FORMAT>, dim3(1), dim3(mfma::wave), 0, nullptr, da.get(), db.get(), dc.get());
     hip_check(hipGetLastError(), "cannot launch");
-    hip_check(hipMemcpy(c.data(), dc, c.size() * sizeof(float), hipMemcpyDeviceToHost), "cannot copy back");
-    (void)hipFree(da), (void)hipFree(db), (void)hipFree(dc);
-    t.check(c == want, std::string("C += A B, 32 x 32 x 8, ") + (FORMAT == format::f16 ? "f16" : "bf16"));
+    t.check(dc.host() == want,
+            std::string("C += A B, 32 x 32 x 8, ") + (FORMAT == format::f16 ? "f16" : "bf16"));
 }
 
 // ---- whole attention ----
@@ -108,17 +99,7 @@ std::string fault_of(const attn_variant &variant, const attn_shape &s)
 {
     tensors memory(s, variant);
     memory.fill(static_cast<uint64_t>(s.seq));
-    memory.poison();
-    hip_check(variant.launch(memory.args(), nullptr), variant.name);
-    hip_check(hipDeviceSynchronize(), variant.name);
-    return check_output(memory.args(), memory.copy(), 7).wrong;
-}
-
-std::string text(const attn_shape &s)
-{
-    return std::string(dtype_name(s.dtype)) + " S=" + std::to_string(s.seq) +
-           " H=" + std::to_string(s.q_heads) + "/" + std::to_string(s.kv_heads) +
-           " D=" + std::to_string(s.head_dim) + (s.causal ? " causal" : "");
+    return check_output(memory.args(), launched(variant, memory), 7).wrong;
 }
 
 const attn_shape shapes[] = {
@@ -132,9 +113,9 @@ void test_attention(tap &t, const std::string &order)
 {
     for (const attn_shape &s : shapes) {
         const std::string whole = fault_of(variant_of<0>(), s);
-        t.check(whole.empty(), text(s) + order, whole);
+        t.check(whole.empty(), describe(s) + order, whole);
         const std::string split = fault_of(variant_of<1>(), s);
-        t.check(split.empty(), text(s) + ", keys split" + order, split);
+        t.check(split.empty(), describe(s) + ", keys split" + order, split);
     }
 }
 
@@ -363,9 +344,9 @@ void test_complete(tap &t)
             const deal whole = simulate<false>(s, none, 5), parts = simulate<true>(s, by, 40);
             t.check(whole.taken == static_cast<size_t>(none.work_tiles) && whole.had.size() == whole.taken &&
                         parts.taken == static_cast<size_t>(by.work_tiles) && parts.had.size() == parts.taken,
-                    text(s) + ": every work tile is taken once, whole and split");
+                    describe(s) + ": every work tile is taken once, whole and split");
             t.check(whole.one_chiplet && parts.one_chiplet && whole.longest_first,
-                    text(s) + ": a K/V head is in one queue, longest work tiles first");
+                    describe(s) + ": a K/V head is in one queue, longest work tiles first");
         }
     }
 }

@@ -1,7 +1,7 @@
 // v5's split-KV: when keys are split, the order of work tiles, and that forced splits of any size give
 // correct and reproducible results and read no scratch memory that they have not written.
 #include "attention/v5_launch.h"
-#include "runner/check.h"
+#include "tests/launched.h"
 #include "tests/tap.h"
 
 #include <limits>
@@ -200,25 +200,21 @@ void poison_scratch(const attn_variant &variant, const attn_args &args)
 
 void test_split(tap &t, const attn_variant &variant, int spans, const attn_shape &s)
 {
-    char name[160];
-    std::snprintf(name, sizeof name, "%s %s B=%d S=%d H=%d/%d D=%d%s, %d parts of %d", variant.name,
-                  dtype_name(s.dtype), s.batch, s.seq, s.q_heads, s.kv_heads, s.head_dim,
-                  s.causal ? " causal" : "", v5::split_by(s, spans).parts, spans);
+    const std::string name = std::string(variant.name) + " " + describe(s) + ", " +
+                             std::to_string(v5::split_by(s, spans).parts) + " parts of " +
+                             std::to_string(spans);
     tensors memory(s, variant);
     memory.fill(static_cast<uint64_t>(s.seq));
     std::vector<unsigned char> first;
     for (int run = 0; run < 2; run++) {
-        memory.poison();
         poison_scratch(variant, memory.args());
-        hip_check(variant.launch(memory.args(), nullptr), name);
-        hip_check(hipDeviceSynchronize(), name);
-        const tensors::host_copy copy = memory.copy();
+        const tensors::host_copy copy = launched(variant, memory);
         if (run == 0) {
             const check_result result = check_output(memory.args(), copy, 7);
             t.check(result.wrong.empty(), name, result.wrong);
             first = copy.o;
         } else
-            t.check(copy.o == first, std::string(name) + ": a second launch gives the same bits");
+            t.check(copy.o == first, name + ": a second launch gives the same bits");
     }
 }
 

@@ -2,11 +2,9 @@
 // full, one short and one over; grouped heads; several batches; causal and full.
 //   test_variants [--attn NAME] [--seq N] [--long]
 // --seq tests only one context; --long adds contexts that take too long on a CPU.
-#include "runner/check.h"
 #include "runner/options.h"
+#include "tests/launched.h"
 #include "tests/tap.h"
-
-#include <cstdio>
 
 namespace
 {
@@ -14,37 +12,21 @@ struct heads {
     int batch, q, kv;
 };
 
-std::string describe(const attn_variant &variant, const attn_shape &s)
-{
-    char text[160];
-    std::snprintf(text, sizeof text, "%s %s B=%d S=%d H=%d/%d D=%d%s", variant.name, dtype_name(s.dtype),
-                  s.batch, s.seq, s.q_heads, s.kv_heads, s.head_dim, s.causal ? " causal" : "");
-    return text;
-}
-
-void launch(const attn_variant &variant, tensors &memory)
-{
-    memory.poison();
-    hip_check(variant.launch(memory.args(), nullptr), variant.name);
-    hip_check(hipDeviceSynchronize(), variant.name);
-}
-
 void test_shape(tap &t, const attn_variant &variant, const attn_shape &shape, bool twice)
 {
-    const std::string name = describe(variant, shape), again = name + ": a second launch gives the same bits";
+    const std::string name = std::string(variant.name) + " " + describe(shape),
+                      again = name + ": a second launch gives the same bits";
     if (!t.wants(name) && !t.wants(again))
         return;
     try {
         tensors memory(shape, variant);
         memory.fill(static_cast<uint64_t>(shape.seq));
-        launch(variant, memory);
-        const tensors::host_copy first = memory.copy();
+        const tensors::host_copy first = launched(variant, memory);
         const check_result result = check_output(memory.args(), first, 7);
         t.check(result.wrong.empty(), name, result.wrong);
         if (!twice || !variant.deterministic)
             return;
-        launch(variant, memory);
-        t.check(memory.copy().o == first.o, again);
+        t.check(launched(variant, memory).o == first.o, again);
     } catch (const failure &f) {
         t.check(false, name, f.message);
     }
