@@ -1,6 +1,5 @@
 /* The list of the commands of `kernsweep`, what parses the command line for all of them, and the flag set by
  * the signal handler. */
-#include "common/base/json_arena.h"
 #include "common/base/text.h"
 #include "common/base/trace.h"
 #include "harness/commands/base/cmd.h"
@@ -124,7 +123,6 @@ int main(int argc, char **argv)
 {
     struct cmd_env env = {.argc = argc, .argv = argv, .interrupted = &interrupted};
     catch_signals();
-    json_arena_install();
     start_trace();
     if (argc == 3 && strcmp(argv[1], "help") == 0 && strcmp(argv[2], "help") != 0) {
         char *words[] = {argv[2], (char *)"--help", NULL};

@@ -14,9 +14,9 @@
 /* 15 digits, so that 0.1 is written as 0.1 and not as 0.10000000000000001. */
 #define JSON_FLAGS (JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
-/* In every program that reads or writes JSON: jansson's own malloc() may fail. json_arena_install() comes
- * later. */
-__attribute__((constructor)) static void install_memory(void)
+/* In every program that reads or writes JSON: jansson's own malloc() may fail. Where json_arena.c is linked,
+ * its functions replace these. */
+__attribute__((constructor(101))) static void install_memory(void)
 {
     json_set_alloc_funcs(xmalloc, free);
 }

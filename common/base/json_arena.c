@@ -2,7 +2,6 @@
 
 #include "common/base/alloc.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 enum { CHUNK_BYTES = 1 << 16, ALIGN = 16 };
@@ -12,8 +11,6 @@ struct json_chunk {
     size_t size, used;
     _Alignas(ALIGN) char data[];
 };
-
-static bool installed;
 
 /* The arena in use: jansson's allocation functions take no context argument. NULL: the heap. */
 static _Thread_local struct json_arena *parsing;
@@ -49,29 +46,15 @@ static void arena_free(void *p)
         free(p);
 }
 
-void json_arena_install(void)
+/* After that of json.c. */
+__attribute__((constructor(102))) static void install(void)
 {
     json_set_alloc_funcs(arena_alloc, arena_free);
-    installed = true;
-}
-
-/* Without the allocator, the arena owns references instead of memory. */
-static const json_t *parse_on_heap(struct json_arena *a, const char *text, size_t len, const char *file,
-                                   struct err *err)
-{
-    json_t *value = json_parse(text, len, file, err);
-    if (value && !a->roots)
-        a->roots = json_array();
-    if (value)
-        json_array_append_new(a->roots, value);
-    return value;
 }
 
 const json_t *json_parse_in(struct json_arena *a, const char *text, size_t len, const char *file,
                             struct err *err)
 {
-    if (!installed)
-        return parse_on_heap(a, text, len, file, err);
     parsing = a;
     const json_t *value = json_parse(text, len, file, err);
     parsing = NULL;
@@ -89,7 +72,6 @@ static void drop_older(struct json_chunk *c)
 
 void json_arena_reset(struct json_arena *a)
 {
-    json_array_clear(a->roots);
     if (a->newest && a->newest->size > CHUNK_BYTES)
         json_arena_release(a);
     if (!a->newest)
@@ -100,8 +82,6 @@ void json_arena_reset(struct json_arena *a)
 
 void json_arena_release(struct json_arena *a)
 {
-    json_decref(a->roots);
-    a->roots = NULL;
     if (!a->newest)
         return;
     drop_older(a->newest);

@@ -13,12 +13,7 @@ struct json_chunk;
 
 struct json_arena {
     struct json_chunk *newest; /* NULL while empty; {0} is an empty arena */
-    json_t *roots;             /* parsed values on the heap, when json_arena_install() was not called */
 };
-
-/* Installs jansson's allocator. Called once by main() before threads start; without it, json_parse_in()
- * allocates from the heap. */
-void json_arena_install(void);
 
 /* Like json_parse(). NULL on error. */
 const json_t *json_parse_in(struct json_arena *a, const char *text, size_t len, const char *file,

@@ -137,35 +137,17 @@ void json_scan_explain(const char *text, size_t len, const json_error_t *e, stru
     *mark = json_scan_mark(text, t.at);
     snprintf(found, sizeof found, t.kind == JSON_END ? "the end of the file" : "%.*s",
              (int)(t.len < SHOWN_BYTES ? t.len : SHOWN_BYTES), text + t.at);
-    switch (json_error_code(e)) {
-    case json_error_premature_end_of_input:
+    enum json_error_code code = json_error_code(e);
+    if (code == json_error_premature_end_of_input) {
         explain_end(text, len, out, cap);
-        return;
-    case json_error_duplicate_key:
+    } else if (code == json_error_duplicate_key) {
         snprintf(out, cap, "the key %s is duplicated", found);
-        return;
-    case json_error_invalid_syntax:
-    case json_error_end_of_input_expected:
+    } else if (code == json_error_invalid_syntax || code == json_error_end_of_input_expected) {
         explain_syntax(e->text, &t, found, after_comma, out, cap);
-        return;
-    case json_error_unknown:
-    case json_error_out_of_memory:
-    case json_error_stack_overflow:
-    case json_error_cannot_open_file:
-    case json_error_invalid_argument:
-    case json_error_invalid_utf8:
-    case json_error_invalid_format:
-    case json_error_wrong_type:
-    case json_error_null_character:
-    case json_error_null_value:
-    case json_error_null_byte_in_key:
-    case json_error_numeric_overflow:
-    case json_error_item_not_found:
-    case json_error_index_out_of_range:
-        break;
+    } else {
+        *mark = json_scan_mark(text, end > 0 ? end - 1 : 0);
+        snprintf(out, cap, "%s", e->text);
     }
-    *mark = json_scan_mark(text, end > 0 ? end - 1 : 0);
-    snprintf(out, cap, "%s", e->text);
 }
 
 /* Moves behind the value that begins with t. */

@@ -1,5 +1,7 @@
 #include "common/base/spawn.h"
 
+#include "common/base/alloc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,12 +13,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static void close_fd(int fd)
-{
-    if (fd >= 0)
-        close(fd);
-}
 
 static _Noreturn void exit_unexecutable(const char *what)
 {
@@ -68,21 +64,16 @@ pid_t spawn_start(const struct spawn *s, struct err *err)
 
 int spawn_on_socket(const char *const *argv, bool keep_terminal, pid_t *pid, int *fd, struct err *err)
 {
-    int pair[2] = {-1, -1};
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    pid_t started = -1;
-    if (null < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
-        fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0) {
-        err_set_errno(err, ERR_INTERNAL, errno, "%s: cannot make a socket", argv[0]);
-    } else {
-        const struct spawn s = {
-            .argv = argv, .fds = {pair[1], pair[1], null}, .keep_terminal = keep_terminal};
-        started = spawn_start(&s, err);
-    }
-    close_fd(null);
-    close_fd(pair[1]);
+    int pair[2];
+    AUTO_CLOSE int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return err_set_errno(err, ERR_INTERNAL, errno, "%s: cannot make a socket", argv[0]);
+    AUTO_CLOSE int theirs = pair[1];
+    const struct spawn s = {.argv = argv, .fds = {theirs, theirs, null}, .keep_terminal = keep_terminal};
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    pid_t started = spawn_start(&s, err);
     if (started < 0) {
-        close_fd(pair[0]);
+        close(pair[0]);
         return -1;
     }
     *pid = started;

@@ -51,8 +51,7 @@ const char *instruction_class_name(enum instruction_class c);
 
 void kernel_facts_init(struct kernel_facts *f);
 bool kernel_facts_known(const struct kernel_facts *f);
-/* An object with "resources", "instructions" and "hot_loop", each only if anything of it is known. NULL: no
- * memory. */
+/* An object with "resources", "instructions" and "hot_loop", each only if anything of it is known. */
 json_t *kernel_facts_encode(const struct kernel_facts *f);
 /* The same members of an object, which may have others; those that are absent are unknown. ERR_INPUT for
  * negative numbers and other types. */

@@ -120,55 +120,29 @@ int key_check(const struct key *k, const struct json_at *at, struct err *err)
     return 0;
 }
 
-struct value {
-    bool flag;
-    int64_t count;
-    double number;
-    int choice;
-    const char *text;
-};
-
-static struct value value_of(const struct key *k, const json_t *json)
-{
-    const char *text = json_string_value(json);
-    return (struct value){.flag = json_is_true(json),
-                          .count = json_integer_value(json),
-                          .number = json_number_value(json),
-                          .choice = k->kind == KEY_CHOICE ? word_index(k->words, text) : 0,
-                          .text = text};
-}
-
-static struct value default_of(const struct key *k)
-{
-    return (struct value){.flag = k->usual != 0,
-                          .count = (int64_t)k->usual,
-                          .number = k->usual,
-                          .choice = (int)k->usual,
-                          .text = k->text};
-}
-
-static void store_value(const struct key *k, struct value value, void *out)
+/* json: a checked value, or NULL for the default. */
+static void store_value(const struct key *k, const json_t *json, void *out)
 {
     if (k->kind == KEY_CONST || k->kind == KEY_PART)
         return; /* a table of such rows has no structure: out may be NULL */
     void *member = (char *)out + k->offset;
     switch (k->kind) {
     case KEY_FLAG:
-        *(bool *)member = value.flag;
+        *(bool *)member = json ? json_is_true(json) : k->usual != 0;
         return;
     case KEY_COUNT:
-        *(int64_t *)member = value.count;
+        *(int64_t *)member = json ? json_integer_value(json) : (int64_t)k->usual;
         return;
     case KEY_NUMBER:
-        *(double *)member = value.number;
+        *(double *)member = json ? json_number_value(json) : k->usual;
         return;
     case KEY_CHOICE:
-        *(int *)member = value.choice;
+        *(int *)member = json ? word_index(k->words, json_string_value(json)) : (int)k->usual;
         return;
     case KEY_WORD:
     case KEY_NAME:
     case KEY_TEXT:
-        *(const char **)member = value.text;
+        *(const char **)member = json ? json_string_value(json) : k->text;
         return;
     case KEY_CONST:
     case KEY_PART:
@@ -213,7 +187,7 @@ static int read_key(const struct key *k, const struct json_at *obj, enum documen
         return 0;
     if (key_check(k, &at, err) != 0)
         return -1;
-    store_value(k, value_of(k, at.value), out);
+    store_value(k, at.value, out);
     return 0;
 }
 
@@ -247,7 +221,7 @@ int keys_read(const struct json_at *at, enum document in, const struct key_table
     for (size_t t = 0; t < n; t++)
         for (const struct key *k = tables[t].rows; k->name; k++)
             if (k->in & in)
-                store_value(k, default_of(k), tables[t].out);
+                store_value(k, NULL, tables[t].out);
     int rc = check_known(at, in, tables, n, NULL, err);
     for (size_t t = 0; t < n && json_is_object(at->value); t++)
         rc |= read_rows(at, in, &tables[t], tables, n, err);

@@ -136,12 +136,13 @@ int timing_rule_init(struct timing_rule *rule, const struct json_at *spec, struc
     return -1;
 }
 
-static struct timing_part *find_part(struct timing_rule *rule, const char *name)
+/* rule->count if there is none. */
+static size_t find_part(const struct timing_rule *rule, const char *name)
 {
-    for (size_t i = 0; i < rule->count; i++)
-        if (strcmp(rule->part[i].name, name) == 0)
-            return &rule->part[i];
-    return NULL;
+    size_t i = 0;
+    while (i < rule->count && strcmp(rule->part[i].name, name) != 0)
+        i++;
+    return i;
 }
 
 static int add_path(struct timing_rule *rule, const struct own_metric *m, const struct json_at *at,
@@ -161,8 +162,9 @@ static int add_path(struct timing_rule *rule, const struct own_metric *m, const 
 static int take_part(struct timing_rule *rule, const struct own_metric *m, const struct json_at *at,
                      struct err *err)
 {
-    struct timing_part *part = find_part(rule, m->from);
-    if (!part || part->own)
+    size_t place = find_part(rule, m->from);
+    struct timing_part *part = &rule->part[place];
+    if (place == rule->count || part->own)
         return json_fail(at, err, "no %s of \"timings\" is called \"%.80s\"",
                          rule->kind == TIMING_REGEX ? "group of the pattern" : "path in the map", m->from);
     snprintf(part->name, sizeof part->name, "%s", m->name);
@@ -206,10 +208,7 @@ bool timing_rule_is_given(const struct timing_rule *rule)
 
 bool timing_rule_has(const struct timing_rule *rule, const char *name)
 {
-    for (size_t i = 0; i < rule->count; i++)
-        if (strcmp(rule->part[i].name, name) == 0)
-            return true;
-    return false;
+    return find_part(rule, name) < rule->count;
 }
 
 void timing_rule_release(struct timing_rule *rule)

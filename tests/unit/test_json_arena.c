@@ -16,9 +16,8 @@ static const json_t *parse(struct json_arena *a, const char *text)
     return value;
 }
 
-static void the_arena_decodes_what_the_heap_decodes(void **state)
+TEST(the_arena_decodes_what_the_heap_decodes)
 {
-    (void)state;
     struct json_arena a = {0};
     struct err err = {0};
     json_t *heap = json_parse(small, strlen(small), "f.json", &err);
@@ -31,9 +30,8 @@ static void the_arena_decodes_what_the_heap_decodes(void **state)
     json_arena_release(&a); /* an empty one */
 }
 
-static void the_arena_refuses_what_the_heap_refuses(void **state)
+TEST(the_arena_refuses_what_the_heap_refuses)
 {
-    (void)state;
     struct json_arena a = {0};
     static const char *const bad[] = {"", "{\"a\": [1, 2", "{\"a\": 1, \"a\": 2}", "[\"\xff\"]", "{} {}"};
     for (size_t i = 0; i < COUNT(bad); i++) {
@@ -47,9 +45,8 @@ static void the_arena_refuses_what_the_heap_refuses(void **state)
 }
 
 /* An array larger than a chunk, then one that would reuse its memory. */
-static void takes_large_texts_and_is_used_again(void **state)
+TEST(takes_large_texts_and_is_used_again)
 {
-    (void)state;
     struct json_arena a = {0};
     struct buf text;
     buf_init(&text, 1 << 22);
@@ -69,9 +66,8 @@ static void takes_large_texts_and_is_used_again(void **state)
     json_arena_release(&a);
 }
 
-static void the_heap_is_as_always(void **state)
+TEST(the_heap_is_as_always)
 {
-    (void)state;
     struct json_arena a = {0};
     json_auto_t *before = json_pack("{s:[i,i]}", "n", 1, 2);
     parse(&a, small);
@@ -100,9 +96,8 @@ static void *parse_often(void *arg)
     return NULL;
 }
 
-static void threads_have_their_own(void **state)
+TEST(threads_have_their_own)
 {
-    (void)state;
     pthread_t threads[4];
     size_t good[4] = {0};
     for (int i = 0; i < 4; i++)
@@ -111,34 +106,4 @@ static void threads_have_their_own(void **state)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < 4; i++)
         assert_int_equal(good[i], 500);
-}
-
-static int install(void **state)
-{
-    (void)state;
-    json_arena_install();
-    return 0;
-}
-
-/* Each test runs without and with the allocator. */
-#define INSTALLED(test)                                                                                      \
-    {                                                                                                        \
-        "with the allocator: " #test, test, install, NULL, NULL                                              \
-    }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_arena_decodes_what_the_heap_decodes),
-        cmocka_unit_test(the_arena_refuses_what_the_heap_refuses),
-        cmocka_unit_test(takes_large_texts_and_is_used_again),
-        cmocka_unit_test(the_heap_is_as_always),
-        cmocka_unit_test(threads_have_their_own),
-        INSTALLED(the_arena_decodes_what_the_heap_decodes),
-        INSTALLED(the_arena_refuses_what_the_heap_refuses),
-        INSTALLED(takes_large_texts_and_is_used_again),
-        INSTALLED(the_heap_is_as_always),
-        INSTALLED(threads_have_their_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
