@@ -195,6 +195,19 @@ until_true() {
     return "$rc"
 }
 
+# The store of a script's own, or of a scenario's own.
+DB=$TMPDIR/results.db
+KS_OPTIONS=()
+
+# ks COMMAND...: the command, with that store
+ks() {
+    "$KERNSWEEP" "$@" --db "$DB" "${KS_OPTIONS[@]}"
+}
+
+sql() {
+    sqlite3 -batch -noheader "$DB" "$1"
+}
+
 # A private sshd whose host alias is `loopback`; NODE is its folder, and its sessions have a home of their own, so that scripts
 # do not meet in the account's. NODE_ENV: "NAME=VALUE ..." for them. NODE_SSHD: a line for sshd's configuration instead of this one:
 # the key exchange that OpenSSH chooses takes each connection 100 ms of a core.
@@ -212,6 +225,11 @@ node_start() {
         return 1
     }
     trap node_stop EXIT
+}
+
+node_restart() {
+    scripts/loopback-node stop "$NODE" >/dev/null
+    scripts/loopback-node start "$NODE" >/dev/null
 }
 
 node_stop() {

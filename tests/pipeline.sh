@@ -4,19 +4,9 @@
 
 FIXTURES=tests/fixtures/pipeline
 PLAN_NODE=local
-KS_OPTIONS=()
-
-# ks COMMAND...: the command, with this script's store and node; ks_run also with its artifacts.
-ks() {
-    "$KERNSWEEP" "$@" --db "$TMPDIR/results.db" "${KS_OPTIONS[@]}"
-}
 
 ks_run() {
     ks run "$@" --artifacts "$TMPDIR/artifacts_remote"
-}
-
-sql() {
-    sqlite3 -batch -noheader "$TMPDIR/results.db" "$1"
 }
 
 # plan_with FILTER FILE: the fixture's plan, changed by a jq filter.

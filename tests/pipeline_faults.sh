@@ -123,11 +123,6 @@ in_test() {
     ended "$2"
 }
 
-restart_node() {
-    scripts/loopback-node stop "$NODE" >/dev/null
-    scripts/loopback-node start "$NODE" >/dev/null
-}
-
 # 20 s in which nothing passes, longer than any stall that is tolerated.
 hole() {
     say freeze
@@ -166,7 +161,7 @@ pipeline_faults() {
     pipeline_setup
     scenario "a sweep over $BACKEND whose sshd is killed in the push" in_push kill_sessions push-killed
     scenario "a sweep over $BACKEND whose sshd is killed in the test" in_test kill_sessions test-killed
-    scenario "a sweep over $BACKEND whose sshd is restarted in the test" in_test restart_node test-restarted
+    scenario "a sweep over $BACKEND whose sshd is restarted in the test" in_test node_restart test-restarted
     scenario "a sweep over $BACKEND whose line passes nothing for 20 s in the test" in_test hole test-hole
     scenario "a sweep over $BACKEND whose sshd is killed in the pull" in_pull kill_sessions pull-killed
     scenario "a sweep over $BACKEND whose line is cut again and again in the pull" cut_again_and_again

@@ -38,10 +38,6 @@ plan_with() {
         .workdir = $workdir | .source.dir = $dir | .env.MARKS = $marks | '"$1" "$FIXTURES/plan.json" >"$2"
 }
 
-ks() {
-    "$KERNSWEEP" "$@" --db "$TMPDIR/results.db"
-}
-
 # sweep TAG ARGUMENT...: a run in the foreground
 sweep() {
     ks run "${@:2}" --tag "$1" --artifacts "$TMPDIR/artifacts"
@@ -85,10 +81,6 @@ run_id() {
 
 bundle_of() {
     find "$TMPDIR/artifacts" -mindepth 2 -maxdepth 2 -type d -name "*_$1"
-}
-
-sql() {
-    sqlite3 -batch -noheader "$TMPDIR/results.db" "$1"
 }
 
 # tests_of TAG COLUMN...: of every test in the store, in order

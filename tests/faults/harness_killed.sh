@@ -7,11 +7,7 @@
 . tests/pipeline_faults.sh
 
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
-finish() {
-    line_end
-    node_stop
-}
-trap finish EXIT
+trap 'line_end; node_stop' EXIT
 PLAN_NODE=loopback
 BIN=$TMPDIR/bin
 

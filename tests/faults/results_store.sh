@@ -2,12 +2,6 @@
 # Several processes store at once, and processes die while they do: nothing is lost, nothing is there by half.
 . tests/lib.sh
 
-DB=$TMPDIR/results.db
-
-ks() {
-    "$KERNSWEEP" "$@" --db "$DB"
-}
-
 # make_run N TESTS: a B3.89 folder of its own date and contents.
 make_run() {
     local dir i folders=()

@@ -1,27 +1,13 @@
 #!/usr/bin/env bash
 # Lines that delay, stall, freeze, break and lie: what a transport notices, and how soon.
 . tests/lib.sh
+. tests/probe.sh
 . tests/line.sh
 
 # The key exchange that OpenSSH itself chooses: lines are cut in the middle of it.
 NODE_SSHD="" node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
-PROBE=$BUILD/tests/transport_probe
-BACKENDS=${BACKENDS:-libssh2 openssh}
 
-finish() {
-    line_end
-    node_stop
-}
-trap finish EXIT
-
-probe() {
-    try "$PROBE" --ssh-config "$CONFIG" --connect-timeout 20 "$@"
-}
-
-value() {
-    grep -q "^$1=" <<<"$OUT" || printf 'no %s\n' "$1"
-    sed -n "s/^$1=//p" <<<"$OUT" | tail -n 1
-}
+trap 'line_end; node_stop' EXIT
 
 # lost WHEN: the last probe lost its link, and says so in one line that names the node.
 lost() {

@@ -4,21 +4,15 @@
 . tests/network.sh
 network_own "$0" "$@"
 . tests/lib.sh
+. tests/probe.sh
 
 network_up
-PROBE=$BUILD/tests/transport_probe
-BACKENDS=${BACKENDS:-libssh2 openssh}
 
 cat >"$TMPDIR/linger" <<END
 echo \$\$ >>'$TMPDIR/lingering'
 echo started
 exec sleep 300
 END
-
-value() {
-    grep -q "^$1=" <<<"$OUT" || printf 'no %s\n' "$1"
-    sed -n "s/^$1=//p" <<<"$OUT" | tail -n 1
-}
 
 # away HOW OPTION... WORD...: runs the probe; once output has come, the network is gone.
 away() {

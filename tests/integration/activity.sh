@@ -3,10 +3,6 @@
 # shellcheck disable=SC2016 # backquotes and jq variables are meant
 . tests/lib.sh
 
-ks() {
-    "$KERNSWEEP" "$@" --db "$TMPDIR/results.db"
-}
-
 # The recorded bundle as run NAME, with a jq filter applied to each perf.json. $2: the filter, of which $v is the variant.
 recorded() {
     local dir=$TMPDIR/$1 file

@@ -4,20 +4,12 @@
 
 REPO=$TMPDIR/repo
 
-ks() {
-    "$KERNSWEEP" "$@" --db "$DB"
-}
-
 ab() {
     ks ab "$TMPDIR/plan.json" --artifacts "$TMPDIR/artifacts" "$@"
 }
 
 bisect() {
     ks bisect "$TMPDIR/plan.json" --artifacts "$TMPDIR/artifacts" "$@"
-}
-
-sql() {
-    sqlite3 -batch -noheader "$DB" "$1"
 }
 
 in_repo() {
@@ -164,7 +156,6 @@ ab_sides() {
     exits "an option as revision exits 2" 2 ab --base=--all
     exits "a setting without a name exits 2" 2 ab --base-env =x
 }
-
 
 id_of() {
     git -C "$REPO" rev-parse "$1"

@@ -7,10 +7,6 @@
 # A program that nobody here wrote: it prints a throughput, of which more is better. $1: thousands of kB/s.
 rate='echo "sha256  $(($1 * 1000 + $2)).25k"'
 
-ks() {
-    "$KERNSWEEP" "$@" --db "$TMPDIR/results.db"
-}
-
 # plan NAME FILTER: in $TMPDIR/NAME.json
 plan() {
     jq -n --arg dir "$TMPDIR" --arg rate "$rate" '

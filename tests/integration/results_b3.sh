@@ -2,10 +2,6 @@
 # The B3.89 and B3.90 figures through the commands: from folders of the older layout to the tables, verdicts and exit codes.
 . tests/lib.sh
 
-ks() {
-    "$KERNSWEEP" "$@" --db "$TMPDIR/results.db"
-}
-
 # factor RUN REFERENCE VARIANT CONTEXT: as a table prints it.
 factor() {
     ks compare "$1" --within --reference "$2" --json 2>/dev/null |

@@ -2,17 +2,9 @@
 # run --confirm and noise, on a node whose speed the test sets: a fluke, slower sources, a slower node.
 . tests/lib.sh
 
-ks() {
-    "$KERNSWEEP" "$@" --db "$DB"
-}
-
 # sweep [OPTION...]
 sweep() {
     ks run "$TMPDIR/plan.json" --artifacts "$TMPDIR/artifacts" --baseline gold "$@"
-}
-
-sql() {
-    sqlite3 -batch -noheader "$DB" "$1"
 }
 
 # set_speed SOURCE NODE: seconds that the sources take, and a factor of the node's.

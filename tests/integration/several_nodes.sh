@@ -3,6 +3,7 @@
 # command sweeps them at once, a run each; an unreachable one is blocked alone.
 # shellcheck disable=SC2016 # backticks of Markdown, and a shell that a plan names
 . tests/lib.sh
+. tests/terminal.sh
 . tests/tree.sh
 
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
@@ -37,10 +38,6 @@ plan() {
 
 ks_run() {
     "$KERNSWEEP" run "$TMPDIR/plan.json" "${SSH[@]}" --artifacts "$TMPDIR/artifacts" "$@"
-}
-
-sql() {
-    sqlite3 -batch -noheader "$KERNSWEEP_DB" "$1"
 }
 
 two_nodes() {
@@ -201,21 +198,11 @@ checked() {
     is "--json has both" "$(jq -c '[.[] | [.name, .exit_code]]' <<<"$OUT")" '[["loopback",0],["gone",3]]'
 }
 
-tm() {
-    TMUX='' tmux -L "ks-several-$$" -f /dev/null "$@"
-}
-screen() { tm capture-pane -p -t w; }
-shows() { screen | grep -Eq -- "$1"; }
-sees() {
-    until_true 40 shows "$2"
-    ok "$1" $? "the screen does not show: $2"$'\n'"$(screen)"
-}
-
 watched() {
     command -v tmux >/dev/null || { skip "all of it" "no tmux: scripts/install-deps test" && return; }
     started --tag watched
     tm new-session -d -s keep "exec cat"
-    tm new-session -d -s w -x 100 -y 24 "trap : INT; env LC_ALL=C.UTF-8 '$KERNSWEEP' watch '$SWEEP' --ssh-config '$TMPDIR/ssh_config'; echo ended \$?; exec cat"
+    terminal 100x24 "env LC_ALL=C.UTF-8 '$KERNSWEEP' watch '$SWEEP' --ssh-config '$TMPDIR/ssh_config'"
     sees "it shows a node" " on (loopback|other)$"
     first=$(screen | sed -n '1s/.* on //p')
     sees "it names the key for the next" "Tab: next node"
@@ -238,7 +225,7 @@ on_a_terminal() {
     rm -f "$TMPDIR/go"
     plan '["loopback", "other", "gone"]'
     tm new-session -d -s keep "exec cat"
-    tm new-session -d -s w -x 160 -y 40 "trap : INT; env KERNSWEEP_DB='$KERNSWEEP_DB' '$KERNSWEEP' run '$TMPDIR/plan.json' --ssh-config '$TMPDIR/ssh_config' --artifacts '$TMPDIR/artifacts' --tag seen; echo ended \$?; exec cat"
+    terminal 160x40 "env KERNSWEEP_DB='$KERNSWEEP_DB' '$KERNSWEEP' run '$TMPDIR/plan.json' --ssh-config '$TMPDIR/ssh_config' --artifacts '$TMPDIR/artifacts' --tag seen"
     sees "it has a line for a node" "^loopback  \[0/4\] v1 ctx 16 run 1 .* of 1 min 40 s"
     sees "it has a line for the other" "^other     \[0/4\] v1 ctx 16 run 1 .* of 1 min 40 s"
     is "the line of the node that is gone says why" "$(screen | grep -c '^gone .*cannot connect')" 2

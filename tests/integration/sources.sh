@@ -42,10 +42,6 @@ values() {
     perf "$1" .timings.prefill_s b | cut -d . -f 1
 }
 
-messages() {
-    events "$1" '.[] | select(.event == "NODE") | .message // ""'
-}
-
 statuses() {
     events "$1" '[.[] | select(.event == "BUILD_END") | .status] | join(" ")'
 }

@@ -1,21 +1,10 @@
 #!/usr/bin/env bash
 # Commands through every transport: their arguments, input, output and exit status, and the messages when they fail.
 . tests/lib.sh
+. tests/probe.sh
 
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
-PROBE=$BUILD/tests/transport_probe
-BACKENDS=${BACKENDS:-libssh2 openssh}
-
-# probe OPTION... NODE WORD...: leaves the key=value lines in OUT.
-probe() {
-    try "$PROBE" --ssh-config "$NODE/ssh_config" --connect-timeout 20 "$@"
-}
-
-# value KEY: of the last probe; "no KEY" when it said nothing of the kind.
-value() {
-    grep -q "^$1=" <<<"$OUT" || printf 'no %s\n' "$1"
-    sed -n "s/^$1=//p" <<<"$OUT" | tail -n 1
-}
+CONFIG=$NODE/ssh_config
 
 # node_of BACKEND: what it leads to
 node_of() {
@@ -68,7 +57,7 @@ words_arrive() {
 interrupted_at_once() {
     local pid rc=0
     rm -f "$TMPDIR/mark"
-    "$PROBE" --backend "$1" --ssh-config "$NODE/ssh_config" --mark "$TMPDIR/mark" "$(node_of "$1")" \
+    "$PROBE" --backend "$1" --ssh-config "$CONFIG" --mark "$TMPDIR/mark" "$(node_of "$1")" \
         sh "$TMPDIR/linger" >"$TMPDIR/interrupted" &
     pid=$!
     until_true 30 test -e "$TMPDIR/mark"
@@ -98,7 +87,7 @@ END
 lose() {
     local pid rc=0
     rm -f "$TMPDIR/mark" "$TMPDIR/sshd"
-    "$PROBE" --backend "$2" --ssh-config "$NODE/ssh_config" --stall 3 --mark "$TMPDIR/mark" loopback \
+    "$PROBE" --backend "$2" --ssh-config "$CONFIG" --stall 3 --mark "$TMPDIR/mark" loopback \
         sh "$TMPDIR/stream" "$TMPDIR/sshd" >"$TMPDIR/lost" &
     pid=$!
     until_true 30 test -e "$TMPDIR/mark"
@@ -178,7 +167,7 @@ backs_off() {
     is "each pause is about twice the last" "$(pauses <<<"$OUT" |
         awk '{ nominal = 0.5 * 2 ^ (NR - 1); print ($1 >= nominal * 0.6 && $1 <= nominal * 1.4) }' | sort | uniq -c | awk '{ print ($1 >= 3), $2 }')" "1 1"
     for i in {1..16}; do
-        "$PROBE" --backend libssh2 --ssh-config "$NODE/ssh_config" --patience 0.7 loopback true >"$TMPDIR/pause.$i" &
+        "$PROBE" --backend libssh2 --ssh-config "$CONFIG" --patience 0.7 loopback true >"$TMPDIR/pause.$i" &
         pids+=($!)
     done
     wait "${pids[@]}"
@@ -191,7 +180,7 @@ unreachable() {
     probe --backend "$1" loopback true
     is "a refused port is an error of the node" "$RC $(value kind)" "1 node"
     like "the error about a refused port says so" "$(value error)" '127\.0\.0\.1.*[Rr]efused'
-    "$PROBE" --backend "$1" --ssh-config "$NODE/ssh_config" --patience 100 loopback true >"$TMPDIR/late" &
+    "$PROBE" --backend "$1" --ssh-config "$CONFIG" --patience 100 loopback true >"$TMPDIR/late" &
     until_true 30 grep -q retrying "$TMPDIR/late"
     scripts/loopback-node start "$NODE" >/dev/null
     wait $!

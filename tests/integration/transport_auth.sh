@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Who may log in, with what, and which hosts are trusted: agent, passphrases, RSA, certificates, jump hosts.
 . tests/lib.sh
+. tests/probe.sh
 
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
-PROBE=$BUILD/tests/transport_probe
 CONFIG=$TMPDIR/ssh_config
 PORT=$(cat "$NODE/port")
 
@@ -15,16 +15,6 @@ config() {
             "UserKnownHostsFile $NODE/known_hosts" "GlobalKnownHostsFile /dev/null"
         cat "$NODE/ssh_config"
     } >"$CONFIG"
-}
-
-# Without a terminal, whatever the tests run on.
-probe() {
-    try setsid -w "$PROBE" --ssh-config "$CONFIG" --connect-timeout 20 "$@"
-}
-
-value() {
-    grep -q "^$1=" <<<"$OUT" || printf 'no %s\n' "$1"
-    sed -n "s/^$1=//p" <<<"$OUT" | tail -n 1
 }
 
 # works WITH BACKEND [USED]: a command runs over the alias `node`; USED is the back-end that does it.
@@ -197,8 +187,7 @@ certificates() {
     ssh-keygen -q -s "$TMPDIR/ca" -I test -n "$(id -un)" "$TMPDIR/certified.pub"
     ssh-keygen -q -s "$TMPDIR/ca" -h -I host "$NODE/host_key.pub"
     printf 'TrustedUserCAKeys %s\nHostCertificate %s\n' "$TMPDIR/ca.pub" "$NODE/host_key-cert.pub" >"$NODE/sshd_extra.conf"
-    scripts/loopback-node stop "$NODE" >/dev/null
-    scripts/loopback-node start "$NODE" >/dev/null
+    node_restart
     config "IdentityFile $TMPDIR/certified" "IdentityAgent none"
     fails "a user certificate" libssh2 'certificate.*cannot use'
     works "a user certificate" openssh
@@ -208,8 +197,7 @@ certificates() {
     fails "a host known by its authority" libssh2 'unknown host key'
     works "a host known by its authority" auto openssh
     rm "$NODE/sshd_extra.conf"
-    scripts/loopback-node stop "$NODE" >/dev/null
-    scripts/loopback-node start "$NODE" >/dev/null
+    node_restart
 }
 
 jump_hosts() {

@@ -2,9 +2,9 @@
 # What the user's ssh configuration asks for holds, or another client is taken and one line says so; a node that allows
 # a single session.
 . tests/lib.sh
+. tests/probe.sh
 
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
-PROBE=$BUILD/tests/transport_probe
 CONFIG=$TMPDIR/ssh_config
 PORT=$(cat "$NODE/port")
 
@@ -18,15 +18,6 @@ config() {
             "IdentityFile $NODE/user_key" "UserKnownHostsFile $NODE/known_hosts" "GlobalKnownHostsFile /dev/null" \
             "HostKeyAlias [127.0.0.1]:$PORT"
     } >"$CONFIG"
-}
-
-probe() {
-    try setsid -w "$PROBE" --ssh-config "$CONFIG" --connect-timeout 20 "$@"
-}
-
-value() {
-    grep -q "^$1=" <<<"$OUT" || printf 'no %s\n' "$1"
-    sed -n "s/^$1=//p" <<<"$OUT" | tail -n 1
 }
 
 # unserved OPTION VALUE: one that libssh2 does not follow.
@@ -70,8 +61,7 @@ families() {
 single_session() {
     local backend
     printf 'MaxSessions 1\n' >"$NODE/sshd_extra.conf"
-    scripts/loopback-node stop "$NODE" >/dev/null
-    scripts/loopback-node start "$NODE" >/dev/null
+    node_restart
     config 127.0.0.1
     for backend in libssh2 openssh; do
         probe --backend "$backend" --times 30 node true

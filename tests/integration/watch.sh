@@ -2,14 +2,12 @@
 # watch: a run as a screen in tmux over a private sshd: matrix, running test, resize, a link that is cut, text of a
 # workload and a node that must not reach the terminal; plain lines where there is none.
 . tests/lib.sh
+. tests/line.sh
+. tests/terminal.sh
 
 command -v tmux >/dev/null || skip_all "no tmux: scripts/install-deps test"
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
 export KERNSWEEP_DB=$TMPDIR/results.db
-# A server of its own, that ends with its sessions. UTF-8, and a terminal type that every Debian has.
-tm() {
-    TMUX='' tmux -L "ks-$$" -f /dev/null "$@"
-}
 finish() {
     tm kill-server 2>/dev/null
     node_stop
@@ -18,13 +16,7 @@ trap finish EXIT
 tm new-session -d -s keep "exec cat" # a server without sessions would end
 
 # The link to the node goes through a proxy, so that it can be cut.
-mkfifo "$TMPDIR/control"
-"$BUILD/tests/faultproxy" --to "127.0.0.1:$(cat "$NODE/port")" --port-file "$TMPDIR/port" --control "$TMPDIR/control" &
-proxy=$!
-until_true 30 test -s "$TMPDIR/port"
-port=$(cat "$TMPDIR/port")
-sed -e "s/^\( *Port\) .*/\1 $port/" -e "s|^\( *UserKnownHostsFile\) .*|\1 $TMPDIR/known|" "$NODE/ssh_config" >"$TMPDIR/ssh_config"
-sed "s/^\[127.0.0.1\]:[0-9]*/[127.0.0.1]:$port/" "$NODE/known_hosts" >"$TMPDIR/known"
+line
 
 # Tests wait for a file each: nothing here depends on how fast a machine is. The second variant says hostile things.
 mkdir "$TMPDIR/go"
@@ -35,7 +27,7 @@ jq -n --arg dir "$TMPDIR" '
     variants: [{name: "plain", run: work("")},
         {name: "hostile", build: [["sh", "-c", "printf \"\\\\033]0;owned\\\\007\\\\033[2J broken\\\\n\" >&2; exit 1"]], run: work("")}],
     contexts: [16, 32, 64], order: "grouped", timeouts: {default: 200}, connect: {timeout_s: 5, patience_s: 60}}' >"$TMPDIR/plan.json"
-SSH=(--ssh-config "$TMPDIR/ssh_config")
+SSH=(--ssh-config "$CONFIG")
 
 # detached OPTION...: a run that goes on by itself; its id in RUN.
 detached() {
@@ -50,18 +42,9 @@ ended_run() {
     ENDED=$RUN
 }
 
-screen() { tm capture-pane -p -t w; }
-shows() { screen | grep -Eq -- "$1"; }
-# sees NAME PATTERN: soon.
-sees() {
-    until_true 40 shows "$2"
-    ok "$1" $? "the screen does not show: $2"$'\n'"$(screen)"
-}
-
 # watching WIDTHxHEIGHT WORD: watch in a terminal of that size
 watching() {
-    tm new-session -d -s w -x "${1%x*}" -y "${1#*x}" \
-        "trap : INT; env LC_ALL=C.UTF-8 KERNSWEEP_EXECUTOR='${WATCH_EXECUTOR:-$KERNSWEEP_EXECUTOR}' '$KERNSWEEP' watch '$2' --ssh-config '$TMPDIR/ssh_config'; echo ended \$?; exec cat"
+    terminal "$1" "env LC_ALL=C.UTF-8 KERNSWEEP_EXECUTOR='${WATCH_EXECUTOR:-$KERNSWEEP_EXECUTOR}' '$KERNSWEEP' watch '$2' --ssh-config '$CONFIG'"
 }
 
 full_screen() {
@@ -79,7 +62,7 @@ full_screen() {
     sees "it shows the ended test and the next one in their cells" "plain +(OK)? +500 ms +run"
     sees "it shows what the next test prints" "^  loading 32"
     sees "it shows the ended test's line of the log" "\[1/6\] plain ctx 16 run 1  OK"
-    echo cut >"$TMPDIR/control"
+    say cut
     sees "it says that the connection is cut" "connection lost"
     touch "$TMPDIR/go/32"
     sees "it connects again and shows the next event" "plain +(OK)? +500 ms +500 ms +run"
@@ -241,6 +224,5 @@ scenario "a recorded run on eight GPUs" recorded
 scenario "watch of eight GPUs" eight_gpus 80x24 8
 scenario "watch of eight GPUs on a large screen" eight_gpus 200x50 8
 scenario "watch of forty GPUs" eight_gpus 80x24 40
-echo quit >"$TMPDIR/control"
-wait "$proxy"
+line_end
 done_testing
