@@ -59,12 +59,10 @@ static void write_summary(const struct sweep_model *m, struct md *w)
 
 static void write_nodes(const struct sweep_model *m, struct md *w)
 {
-    struct table t;
-    table_init(&t);
+    AUTO(table_release) struct table t = {0};
     table_sweep_nodes(&t, m, w->lang);
     md_heading(w, 2, MSG_H_NODES);
     md_table(w, &t);
-    table_release(&t);
 }
 
 /* As many tables as the nodes need. */
@@ -72,11 +70,9 @@ static void write_parts(const struct sweep_model *m, side_table *fill, struct md
 {
     size_t sides[SWEEP_TABLE_SIDES], n;
     for (size_t part = 0; (n = sweep_table_sides(m, part, sides)) > 0; part++) {
-        struct table t;
-        table_init(&t);
+        AUTO(table_release) struct table t = {0};
         fill(&t, m, sides, n, w->lang);
         md_table(w, &t);
-        table_release(&t);
     }
 }
 

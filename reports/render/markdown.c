@@ -105,6 +105,22 @@ void md_truncate(struct md *w, size_t len)
     w->out->data[len] = '\0';
 }
 
+struct md_part md_part_begin(struct md *w, int level, enum msg id)
+{
+    struct md_part part = {.start = w->out->len};
+    md_heading(w, level, id);
+    part.empty = w->out->len;
+    return part;
+}
+
+bool md_part_end(struct md *w, const struct md_part *part)
+{
+    bool any = w->out->len > part->empty;
+    if (!any)
+        md_truncate(w, part->start);
+    return any;
+}
+
 /* A paragraph in italics, which a page shows as the picture's caption. */
 static void md_caption(struct md *w, const char *caption)
 {

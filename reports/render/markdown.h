@@ -52,6 +52,12 @@ void md_line(struct md *w); /* ends a line */
 void md_end(struct md *w);  /* ends a block: one blank line, never two */
 /* Truncates the document to an earlier length. */
 void md_truncate(struct md *w, size_t len);
+/* A heading that goes again if nothing stands below it at the end of its part. */
+struct md_part {
+    size_t start, empty; /* lengths of the document before the heading and after it */
+};
+struct md_part md_part_begin(struct md *w, int level, enum msg id);
+bool md_part_end(struct md *w, const struct md_part *part); /* false: it has gone */
 void md_image(struct md *w, const char *alt, const char *target);
 /* The plots of that kind, each with its caption below it. */
 void md_figures(struct md *w, enum figure_kind kind);

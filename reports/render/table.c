@@ -32,6 +32,12 @@ void table_column(struct table *t, const char *title, bool right)
     t->cols[t->n_cols++] = (struct table_col){.title = xstrdup(title), .right = right};
 }
 
+void table_titles(struct table *t, enum report_lang lang, bool right, const enum msg *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        table_column(t, message(lang, ids[i]), right);
+}
+
 static void table_add(struct table *t, const char *text, enum cell_kind kind, enum cell_mark mark)
 {
     t->failed |= t->n_cols == 0;

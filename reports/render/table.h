@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/base/buf.h"
+#include "reports/words/message.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +47,13 @@ void table_release(struct table *t);
 
 /* Columns first, then cells from left to right, row after row. */
 void table_column(struct table *t, const char *title, bool right);
+/* Several columns, titled by their messages: of words, or of numbers, which stand on the right. */
+#define table_texts(t, lang, ...) TABLE_TITLES((t), (lang), false, __VA_ARGS__)
+#define table_numbers(t, lang, ...) TABLE_TITLES((t), (lang), true, __VA_ARGS__)
+#define TABLE_TITLES(t, lang, right, ...)                                                                    \
+    table_titles((t), (lang), (right), (const enum msg[]){__VA_ARGS__},                                      \
+                 sizeof((const enum msg[]){__VA_ARGS__}) / sizeof(enum msg))
+void table_titles(struct table *t, enum report_lang lang, bool right, const enum msg *ids, size_t n);
 void table_text(struct table *t, const char *text);
 void table_code(struct table *t, const char *text);
 void table_link(struct table *t, const char *text, const char *target);

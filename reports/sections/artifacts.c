@@ -25,10 +25,9 @@ static void write_bundle(const struct run_info *i, enum msg id, struct md *w)
 
 static void write_files(const struct report_model *m, struct md *w)
 {
-    struct table t;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_FILE), false);
-    table_column(&t, message(w->lang, MSG_COL_SIZE), true);
+    AUTO(table_release) struct table t = {0};
+    table_texts(&t, w->lang, MSG_COL_FILE);
+    table_numbers(&t, w->lang, MSG_COL_SIZE);
     table_column(&t, "SHA-256", false);
     for (size_t i = 0; i < m->details.n_files && i < FILES_SHOWN_MAX; i++) {
         const struct run_file *f = &m->details.files[i];
@@ -40,7 +39,6 @@ static void write_files(const struct report_model *m, struct md *w)
     }
     if (table_rows(&t))
         md_table(w, &t);
-    table_release(&t);
 }
 
 void record_artifacts(const struct report_model *m, struct md *w)

@@ -82,13 +82,10 @@ static const char *build_name(const struct report_model *m, size_t variant)
 
 static void builds(const struct report_model *m, struct md *w)
 {
-    struct table t;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
-    table_column(&t, message(w->lang, MSG_COL_KERNEL), false);
-    table_column(&t, message(w->lang, MSG_COL_STATUS), false);
-    table_column(&t, message(w->lang, MSG_COL_BUILD_TIME), true);
-    table_column(&t, message(w->lang, MSG_COL_GATES), false);
+    AUTO(table_release) struct table t = {0};
+    table_texts(&t, w->lang, MSG_COL_VARIANT, MSG_COL_KERNEL, MSG_COL_STATUS);
+    table_numbers(&t, w->lang, MSG_COL_BUILD_TIME);
+    table_texts(&t, w->lang, MSG_COL_GATES);
     for (size_t v = 0; v < m->now.n_variants; v++) {
         const struct run_variant *variant = &m->now.variants[v];
         if (same_build(m, v))
@@ -104,7 +101,6 @@ static void builds(const struct report_model *m, struct md *w)
     }
     table_drop_empty(&t, 3);
     md_table(w, &t);
-    table_release(&t);
 }
 
 static const char *limit_word(enum occupancy_limit l, bool nvidia, enum report_lang lang)
@@ -143,21 +139,16 @@ static void kernel_row(const struct report_model *m, size_t variant, const struc
 
 static void kernels(const struct report_model *m, struct md *w)
 {
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     bool nvidia = resources_nvidia(m->resources, m->now.n_variants);
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
-    table_column(&t, message(w->lang, MSG_COL_KERNEL_SYMBOL), false);
-    table_column(&t, message(w->lang, MSG_COL_ARCH), false);
+    table_texts(&t, w->lang, MSG_COL_VARIANT, MSG_COL_KERNEL_SYMBOL, MSG_COL_ARCH);
     table_column(&t, nvidia ? message(w->lang, MSG_COL_REGISTERS) : "VGPR", true);
     table_column(&t, "AGPR", true);
     table_column(&t, "SGPR", true);
-    table_column(&t, message(w->lang, nvidia ? MSG_COL_LOCAL : MSG_COL_SCRATCH), true);
-    table_column(&t, message(w->lang, nvidia ? MSG_COL_SHARED : MSG_COL_LDS), true);
-    table_column(&t, message(w->lang, MSG_COL_THREADS), true);
-    table_column(&t, message(w->lang, MSG_COL_LANES), true);
-    table_column(&t, message(w->lang, nvidia ? MSG_COL_WARPS : MSG_COL_WAVES), true);
-    table_column(&t, message(w->lang, MSG_COL_LIMIT), false);
+    table_numbers(&t, w->lang, nvidia ? MSG_COL_LOCAL : MSG_COL_SCRATCH,
+                  nvidia ? MSG_COL_SHARED : MSG_COL_LDS, MSG_COL_THREADS, MSG_COL_LANES,
+                  nvidia ? MSG_COL_WARPS : MSG_COL_WAVES);
+    table_texts(&t, w->lang, MSG_COL_LIMIT);
     int left = 0;
     for (size_t v = 0; v < m->now.n_variants; v++)
         for (size_t i = 0; i < m->resources[v].count; i++) {
@@ -175,7 +166,6 @@ static void kernels(const struct report_model *m, struct md *w)
         if (left)
             md_para(w, MSG_RESOURCES_LEFT, num_int(left).s);
     }
-    table_release(&t);
 }
 
 void section_build(const struct report_model *m, struct md *w)

@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-enum { CHANGED_MAX = 2048 };
-
 static int most_beside(const struct run_data *run)
 {
     int most = 0;
@@ -36,33 +34,19 @@ static void outstanding(const struct place_standing *cards, size_t n, struct md 
                     num_change(cards[i].ratio_high - 1).s, num_int(cards[i].cells).s);
 }
 
-/* Those that differ from before, whatever the others do. */
-static void changed(const struct report_model *m, struct md *w)
-{
-    AUTO(buf_release) struct buf text = {.max = CHANGED_MAX};
-    for (size_t i = 0; m->has_comparison && i < m->comparison->cards.count; i++) {
-        buf_clear(&text);
-        verdict_card(m->comparison, &m->comparison->cards.items[i], w->lang, &text);
-        md_bullet(w);
-        md_text(w, buf_str(&text));
-        md_line(w);
-    }
-}
-
 void section_cards(const struct report_model *m, struct md *w)
 {
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     const struct place_standing *cards = m->cards;
     if (m->n_cards < 2)
         return;
     md_heading(w, 2, MSG_H_CARDS);
     outstanding(cards, m->n_cards, w);
-    changed(m, w);
-    table_init(&t);
+    if (m->has_comparison)
+        cards_items(m->comparison, "", w);
     table_standings(&t, PLACE_GPU, cards, m->n_cards, m->has_comparison ? &m->comparison->cards : NULL,
                     w->lang);
     md_table(w, &t);
-    table_release(&t);
     md_para(w, any_shared(cards, m->n_cards) ? MSG_CARDS_NOTE : MSG_CARDS_NOT_SHARED);
     if (most_beside(&m->now) > 0)
         md_para(w, MSG_CARDS_BESIDE, num_int(most_beside(&m->now)).s);

@@ -1,5 +1,6 @@
 /* Changed machine code: per variant, the kernels whose code is not that of the run before, and which of their
  * numbers differ; folded, since it is evidence. */
+#include "common/base/alloc.h"
 #include "common/base/symbol.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
@@ -56,10 +57,8 @@ static void add_only(struct table *t, const struct kernel_pair *p, enum report_l
 
 static void fill(struct table *t, const struct kernel_pairs *pairs, enum report_lang lang)
 {
-    table_column(t, message(lang, MSG_COL_KERNEL_SYMBOL), false);
-    table_column(t, message(lang, MSG_COL_CODE_NUMBER), false);
-    table_column(t, message(lang, MSG_COL_BEFORE), true);
-    table_column(t, message(lang, MSG_COL_AFTER), true);
+    table_texts(t, lang, MSG_COL_KERNEL_SYMBOL, MSG_COL_CODE_NUMBER);
+    table_numbers(t, lang, MSG_COL_BEFORE, MSG_COL_AFTER);
     for (size_t i = 0; i < pairs->count && table_rows(t) < ROWS_MAX; i++) {
         const struct kernel_pair *p = &pairs->items[i];
         if (p->same)
@@ -74,13 +73,11 @@ static void fill(struct table *t, const struct kernel_pairs *pairs, enum report_
 static void write_variant(const struct report_model *m, const struct changed_variant *c, struct md *w)
 {
     const char *name = m->now.variants[c->variant].name;
-    struct table t;
-    table_init(&t);
+    AUTO(table_release) struct table t = {0};
     fill(&t, &c->pairs, w->lang);
     md_fold(w, MSG_CODE_FOLD, name, num_int((int64_t)c->pairs.changed).s, num_int((int64_t)c->pairs.count).s);
     md_table(w, &t);
     md_fold_end(w);
-    table_release(&t);
 }
 
 void section_code(const struct report_model *m, struct md *w)

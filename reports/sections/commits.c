@@ -17,15 +17,11 @@ static void write_range(const struct commit_range *r, enum msg sentence, struct 
 void section_commits(const struct report_model *m, struct md *w)
 {
     char files[RUN_FACT_MAX + 64];
-    size_t start = w->out->len;
-    md_heading(w, 2, MSG_H_COMMITS);
-    size_t empty = w->out->len;
+    const struct md_part part = md_part_begin(w, 2, MSG_H_COMMITS);
     write_range(&m->base.commits, m->against->has_base ? MSG_COMMITS_BASE : MSG_COMMITS_NIGHT, w);
     write_range(&m->base.commits_of_night, MSG_COMMITS_NIGHT, w);
-    if (w->out->len == empty) {
-        md_truncate(w, start);
+    if (!md_part_end(w, &part))
         return;
-    }
     dirty_phrase(&m->now.info.revision, files, sizeof files);
     if (*files)
         md_para(w, MSG_COMMITS_DIRTY, files);

@@ -10,15 +10,13 @@ enum { SHIFT_TEXT_MAX = 2048 };
 static void write_differences(const struct report_model *m, struct md *w)
 {
     const struct comparison *c = m->comparison;
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     if (c->n_facts == 0)
         return;
-    table_init(&t);
     table_facts(&t, c, w->lang);
     md_heading(w, 3, MSG_H_DIFFERENCES);
     md_para(w, MSG_DIFFERENCES_NOTE);
     md_table(w, &t);
-    table_release(&t);
 }
 
 /* If the base measured something else, a metric that both have decides. */
@@ -64,26 +62,19 @@ static void write_shift(const struct report_model *m, struct md *w)
     verdict_shift(m->comparison, w->lang, &text);
     if (text.len)
         buf_printf(w->out, "%s\n\n", buf_str(&text));
-    for (size_t i = 0; i < m->comparison->cards.count; i++) {
-        buf_clear(&text);
-        verdict_card(m->comparison, &m->comparison->cards.items[i], w->lang, &text);
-        md_text(w, buf_str(&text));
-        md_line(w);
-        md_end(w);
-    }
+    cards_paragraphs(m->comparison, w);
 }
 
 void section_baseline(const struct report_model *m, struct md *w)
 {
     const struct quantity primary = quantity_compared(m);
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     if (m->base.is_now) {
         md_heading(w, 2, MSG_H_COMPARISON);
         md_para(w, MSG_BASE_IS_NOW);
     }
     if (!m->has_comparison)
         return;
-    table_init(&t);
     table_comparison(&t, m->comparison, &primary, w->lang);
     write_base(m, w);
     write_tickets(m, w);
@@ -92,6 +83,5 @@ void section_baseline(const struct report_model *m, struct md *w)
     if (m->comparison->tested)
         md_para(w, MSG_TESTED_CELLS, num_int((int64_t)m->comparison->tested).s,
                 num_percent(m->against->options.fdr).s);
-    table_release(&t);
     write_differences(m, w);
 }

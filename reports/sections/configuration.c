@@ -93,16 +93,14 @@ static void hosts(const struct report_model *m, struct md *w)
 {
     AUTO(buf_release) struct buf b = {.max = PHRASE_MAX};
     phrase_hosts(&b, &m->now);
-    item(w, MSG_CONFIG_HOSTS, b.len ? buf_str(&b) : NULL);
+    item(w, MSG_CONFIG_HOSTS, buf_str(&b));
 }
 
 static void held(const struct report_model *m, struct md *w)
 {
-    struct buf b;
-    buf_init(&b, PHRASE_MAX);
+    AUTO(buf_release) struct buf b = {.max = PHRASE_MAX};
     held_words(&m->now, &b);
-    item(w, MSG_CONFIG_HELD, b.len ? buf_str(&b) : NULL);
-    buf_release(&b);
+    item(w, MSG_CONFIG_HELD, buf_str(&b));
     for (size_t v = 0; v < m->now.n_variants; v++) {
         const struct run_variant *variant = &m->now.variants[v];
         if (*variant->image && report_model_first(m, v))
@@ -172,13 +170,10 @@ static void node_fact(const struct run_fact *f, struct md *w)
 
 void record_node(const struct report_model *m, struct md *w)
 {
-    size_t start = w->out->len;
-    md_heading(w, 3, MSG_H_NODE);
-    size_t empty = w->out->len;
+    const struct md_part part = md_part_begin(w, 3, MSG_H_NODE);
     for (size_t i = 0; i < m->now.n_facts; i++)
         if (is_node_fact(&m->now.facts[i]))
             node_fact(&m->now.facts[i], w);
-    if (w->out->len == empty)
-        md_truncate(w, start);
+    md_part_end(w, &part);
     md_end(w);
 }

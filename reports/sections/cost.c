@@ -58,14 +58,10 @@ void section_cost(const struct report_model *m, struct md *w)
     if (l->count == 0 || !isfinite(cost_of(&l->rows[l->count - 1])))
         return;
     const struct cost_row *own = &l->rows[l->count - 1];
-    struct table t;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_RUN), false);
-    table_column(&t, message(w->lang, MSG_COL_DATE), false);
-    table_column(&t, message(w->lang, MSG_COL_DURATION), true);
-    table_column(&t, message(w->lang, MSG_COL_COST), true);
-    table_column(&t, message(w->lang, MSG_COL_CUMULATIVE), true);
-    table_column(&t, message(w->lang, MSG_COL_RESULT), false);
+    AUTO(table_release) struct table t = {0};
+    table_texts(&t, w->lang, MSG_COL_RUN, MSG_COL_DATE);
+    table_numbers(&t, w->lang, MSG_COL_DURATION, MSG_COL_COST, MSG_COL_CUMULATIVE);
+    table_texts(&t, w->lang, MSG_COL_RESULT);
     double so_far = add_earlier(&t, l, w->lang);
     for (size_t i = 0; i < l->count; i++) {
         so_far += counts(l, &l->rows[i]) ? cost_of(&l->rows[i]) : 0;
@@ -75,5 +71,4 @@ void section_cost(const struct report_model *m, struct md *w)
     md_table(w, &t);
     md_para(w, MSG_COST_TOTAL, m->now.info.ticket, num_int((int64_t)l->runs).s, num_duration(l->wall_s).s,
             num_money(l->cost, own->currency).s, num_money(own->per_hour, own->currency).s);
-    table_release(&t);
 }

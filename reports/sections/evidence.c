@@ -196,10 +196,9 @@ static void write_title(const struct report_model *m, size_t variant, struct md 
 
 void section_evidence(const struct report_model *m, struct md *w)
 {
-    size_t start = w->out->len;
-    md_heading(w, 2, MSG_H_EVIDENCE);
+    struct md_part part = md_part_begin(w, 2, MSG_H_EVIDENCE);
     md_para(w, MSG_EVIDENCE_INTRO);
-    size_t empty = w->out->len;
+    part.empty = w->out->len;
     for (size_t v = 0; v < m->now.n_variants; v++) {
         size_t before = w->out->len;
         write_title(m, v, w);
@@ -209,6 +208,5 @@ void section_evidence(const struct report_model *m, struct md *w)
             md_truncate(w, before);
         md_end(w);
     }
-    if (w->out->len == empty)
-        md_truncate(w, start);
+    md_part_end(w, &part);
 }

@@ -87,18 +87,14 @@ static void odd_values(const struct report_model *m, struct md *w)
 
 void section_instability(const struct report_model *m, struct md *w)
 {
-    size_t start = w->out->len;
-    md_heading(w, 2, MSG_H_INSTABILITY);
-    size_t empty = w->out->len;
+    const struct md_part part = md_part_begin(w, 2, MSG_H_INSTABILITY);
     stops(m, w);
     disturbed(m, w);
     dirty_node(m, w);
     several_shapes(m, w);
     scattered(m, w);
     odd_values(m, w);
-    if (w->out->len == empty)
-        md_truncate(w, start);
-    else {
+    if (md_part_end(w, &part)) {
         md_end(w);
         md_para(w, MSG_UNSTABLE_NOTE, num_percent(SPREAD_LIMIT).s);
     }

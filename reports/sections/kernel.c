@@ -1,4 +1,5 @@
 /* Kernels: scaling with batch size and heads, accuracy, and roofline position. */
+#include "common/base/alloc.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
@@ -75,18 +76,12 @@ static double units_of(const struct report_model *m)
 
 static void shapes(const struct report_model *m, struct md *w)
 {
-    struct table t;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_KERNEL), false);
+    AUTO(table_release) struct table t = {0};
+    table_texts(&t, w->lang, MSG_COL_KERNEL);
     table_column(&t, "S", true);
-    table_column(&t, message(w->lang, MSG_COL_BATCH), true);
-    table_column(&t, message(w->lang, MSG_COL_HEADS), true);
-    table_column(&t, message(w->lang, MSG_COL_TIME_MS), true);
-    table_column(&t, message(w->lang, MSG_COL_WORK), true);
-    table_column(&t, message(w->lang, MSG_COL_EXPECTED), true);
-    table_column(&t, message(w->lang, MSG_COL_ACTUAL), true);
-    table_column(&t, message(w->lang, MSG_COL_BLOCKS), true);
-    table_column(&t, message(w->lang, MSG_COL_FLAG), false);
+    table_numbers(&t, w->lang, MSG_COL_BATCH, MSG_COL_HEADS, MSG_COL_TIME_MS, MSG_COL_WORK, MSG_COL_EXPECTED,
+                  MSG_COL_ACTUAL, MSG_COL_BLOCKS);
+    table_texts(&t, w->lang, MSG_COL_FLAG);
     for (size_t i = 0; i < m->kernel.count; i++) {
         struct launch_growth g = launch_growth(m->kernel.launches, m->kernel.count, i);
         if (g.has_peer)
@@ -100,18 +95,13 @@ static void shapes(const struct report_model *m, struct md *w)
                 num_percent(LAUNCH_SERIAL_SHARE).s);
         serial_evidence(m, w);
     }
-    table_release(&t);
 }
 
 static void accuracy(const struct report_model *m, struct md *w)
 {
-    struct table t;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
-    table_column(&t, message(w->lang, MSG_COL_CONTEXT), true);
-    table_column(&t, message(w->lang, MSG_COL_MAX_ABS), true);
-    table_column(&t, message(w->lang, MSG_COL_REL_L2), true);
-    table_column(&t, message(w->lang, MSG_COL_ROWS_CHECKED), true);
+    AUTO(table_release) struct table t = {0};
+    table_texts(&t, w->lang, MSG_COL_VARIANT);
+    table_numbers(&t, w->lang, MSG_COL_CONTEXT, MSG_COL_MAX_ABS, MSG_COL_REL_L2, MSG_COL_ROWS_CHECKED);
     for (size_t i = 0; i < m->kernel.count; i++) {
         const struct kernel_point *p = &m->kernel.points[i];
         if (isnan(p->rel_l2) && isnan(p->max_abs))
@@ -128,23 +118,17 @@ static void accuracy(const struct report_model *m, struct md *w)
         md_table(w, &t);
         md_para(w, MSG_ACCURACY_NOTE);
     }
-    table_release(&t);
 }
 
 static void roofline(const struct report_model *m, struct md *w)
 {
     bool matrix = false, share = false;
-    struct table t;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
-    table_column(&t, message(w->lang, MSG_COL_CONTEXT), true);
-    table_column(&t, message(w->lang, MSG_COL_TIME_MS), true);
+    AUTO(table_release) struct table t = {0};
+    table_texts(&t, w->lang, MSG_COL_VARIANT);
+    table_numbers(&t, w->lang, MSG_COL_CONTEXT, MSG_COL_TIME_MS);
     table_column(&t, "TFLOP/s", true);
     table_column(&t, "GB/s", true);
-    table_column(&t, message(w->lang, MSG_COL_COPY), true);
-    table_column(&t, message(w->lang, MSG_COL_FMA), true);
-    table_column(&t, message(w->lang, MSG_COL_MATRIX), true);
-    table_column(&t, message(w->lang, MSG_COL_ROOFLINE), true);
+    table_numbers(&t, w->lang, MSG_COL_COPY, MSG_COL_FMA, MSG_COL_MATRIX, MSG_COL_ROOFLINE);
     for (size_t i = 0; i < m->kernel.count; i++) {
         const struct kernel_point *p = &m->kernel.points[i];
         if (isnan(p->copy_gb_per_s) && isnan(p->fma_tflops))
@@ -172,7 +156,6 @@ static void roofline(const struct report_model *m, struct md *w)
             md_say(w, MSG_ROOFLINE_SHARE);
         md_end(w);
     }
-    table_release(&t);
 }
 
 void section_kernel(const struct report_model *m, struct md *w)

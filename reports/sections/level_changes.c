@@ -23,21 +23,15 @@ static void cell_of_commits(struct table *t, const struct commit_range *r, enum 
 
 void section_history(const struct report_model *m, struct md *w)
 {
-    size_t start = w->out->len;
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     const bool commits = has_commits(m);
-    md_heading(w, 2, MSG_H_HISTORY);
-    size_t empty = w->out->len;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
-    table_column(&t, message(w->lang, MSG_COL_CONTEXT), true);
-    table_column(&t, message(w->lang, MSG_COL_SINCE), false);
-    table_column(&t, message(w->lang, MSG_COL_DATE), false);
-    table_column(&t, message(w->lang, MSG_COL_BEFORE), true);
-    table_column(&t, message(w->lang, MSG_COL_AFTER), true);
-    table_column(&t, message(w->lang, MSG_COL_CHANGE), true);
+    const struct md_part part = md_part_begin(w, 2, MSG_H_HISTORY);
+    table_texts(&t, w->lang, MSG_COL_VARIANT);
+    table_numbers(&t, w->lang, MSG_COL_CONTEXT);
+    table_texts(&t, w->lang, MSG_COL_SINCE, MSG_COL_DATE);
+    table_numbers(&t, w->lang, MSG_COL_BEFORE, MSG_COL_AFTER, MSG_COL_CHANGE);
     if (commits)
-        table_column(&t, message(w->lang, MSG_COL_COMMITS), false);
+        table_texts(&t, w->lang, MSG_COL_COMMITS);
     for (size_t i = 0; i < m->history.n_changes; i++) {
         const struct level_change *c = &m->history.changes[i];
         table_code(&t, c->series->variant);
@@ -54,7 +48,5 @@ void section_history(const struct report_model *m, struct md *w)
         md_para(w, MSG_HISTORY_NOTE, num_int((int64_t)m->against->history.nights).s);
         md_table(w, &t);
     }
-    if (w->out->len == empty)
-        md_truncate(w, start);
-    table_release(&t);
+    md_part_end(w, &part);
 }

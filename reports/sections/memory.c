@@ -1,4 +1,5 @@
 /* Memory: per cell, in use before, peak, in use after, growth. */
+#include "common/base/alloc.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
@@ -47,17 +48,12 @@ static void add_row(const struct report_model *m, const struct memory_row *r, en
 
 void section_memory(const struct report_model *m, struct md *w)
 {
-    struct table t;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_CONTEXT), true);
-    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
-    table_column(&t, message(w->lang, MSG_COL_VRAM_BEFORE), true);
-    table_column(&t, message(w->lang, MSG_COL_VRAM_PEAK), true);
-    table_column(&t, message(w->lang, MSG_COL_VRAM_AFTER), true);
-    table_column(&t, message(w->lang, MSG_COL_RSS_PEAK), true);
-    table_column(&t, message(w->lang, MSG_COL_SLOPE), true);
-    table_column(&t, message(w->lang, MSG_COL_LOAD), true);
-    table_column(&t, message(w->lang, MSG_COL_FLAG), false);
+    AUTO(table_release) struct table t = {0};
+    table_numbers(&t, w->lang, MSG_COL_CONTEXT);
+    table_texts(&t, w->lang, MSG_COL_VARIANT);
+    table_numbers(&t, w->lang, MSG_COL_VRAM_BEFORE, MSG_COL_VRAM_PEAK, MSG_COL_VRAM_AFTER, MSG_COL_RSS_PEAK,
+                  MSG_COL_SLOPE, MSG_COL_LOAD);
+    table_texts(&t, w->lang, MSG_COL_FLAG);
     for (size_t i = 0; i < m->memory.count; i++)
         if (measured(&m->memory.cells[i]))
             add_row(m, &m->memory.cells[i], w->lang, &t);
@@ -67,5 +63,4 @@ void section_memory(const struct report_model *m, struct md *w)
         md_table(w, &t);
         md_para(w, MSG_MEMORY_NOTE);
     }
-    table_release(&t);
 }

@@ -125,16 +125,13 @@ static void missing(const struct report_model *m, struct md *w)
 
 void section_next_steps(const struct report_model *m, struct md *w)
 {
-    size_t start = w->out->len;
-    md_heading(w, 2, MSG_H_NEXT_STEPS);
-    size_t empty = w->out->len;
+    const struct md_part part = md_part_begin(w, 2, MSG_H_NEXT_STEPS);
     next_steps_causes(m, w);
     missing(m, w);
     failures(m, w);
     next_steps_kernels(m, w);
     scattered(m, w);
     repetitions(m, w);
-    if (w->out->len == empty)
-        md_truncate(w, start);
+    md_part_end(w, &part);
     md_end(w);
 }

@@ -1,4 +1,5 @@
 /* Performance: the summary per context, the consolidated comparison of variants, and pairs of variants. */
+#include "common/base/alloc.h"
 #include "reports/model/insight.h"
 #include "reports/sections/section.h"
 #include "reports/tables/tables.h"
@@ -15,37 +16,32 @@ static struct variant_view view_of(const struct report_model *m)
 void section_performance(const struct report_model *m, struct md *w)
 {
     const struct variant_view view = view_of(m);
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     if (m->now.n_cells == 0)
         return;
-    table_init(&t);
     table_performance(&t, &view, w->lang);
     md_heading(w, 2, MSG_H_PERFORMANCE);
     md_table(w, &t);
     if (m->primary.prompt)
         md_para(w, MSG_PERFORMANCE_NOTE);
-    table_release(&t);
 }
 
 void section_own_metrics(const struct report_model *m, struct md *w)
 {
-    struct table t;
-    table_init(&t);
+    AUTO(table_release) struct table t = {0};
     table_own_metrics(&t, &m->now, m->primary.metric, w->lang);
     if (table_rows(&t)) {
         md_heading(w, 2, MSG_H_OWN_METRICS);
         md_table(w, &t);
     }
-    table_release(&t);
 }
 
 void section_consolidated(const struct report_model *m, struct md *w)
 {
     const struct variant_view view = view_of(m);
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     if (m->now.n_variants < 2)
         return;
-    table_init(&t);
     table_consolidated(&t, &view, w->lang);
     md_heading(w, 2, MSG_H_CONSOLIDATED);
     md_table(w, &t);
@@ -53,7 +49,6 @@ void section_consolidated(const struct report_model *m, struct md *w)
             report_model_reference(m), num_percent(compare_defaults().regression).s);
     if (variants_apart(m->vs, m->n_vs))
         md_para(w, MSG_VARIANTS_APART, num_percent(WITHIN_APART).s);
-    table_release(&t);
 }
 
 static void speedup_row(const struct report_model *m, const struct cell *c, size_t other, struct table *t)
@@ -92,15 +87,12 @@ static const struct cell *fastest_at_last(const struct report_model *m)
  * fastest one, at the largest context. */
 void section_speedup(const struct report_model *m, struct md *w)
 {
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     size_t first[INSIGHT_PAIRS_OF_MAX], n = insight_others(m, first, INSIGHT_PAIRS_OF_MAX);
     const struct cell *best = fastest_at_last(m);
     int last = best && best->variant != m->reference ? best->context : -1;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
-    table_column(&t, message(w->lang, MSG_COL_AGAINST), false);
-    table_column(&t, message(w->lang, MSG_COL_CONTEXT), true);
-    table_column(&t, message(w->lang, MSG_COL_SPEEDUP), true);
+    table_texts(&t, w->lang, MSG_COL_VARIANT, MSG_COL_AGAINST);
+    table_numbers(&t, w->lang, MSG_COL_CONTEXT, MSG_COL_SPEEDUP);
     for (size_t i = 1; n <= INSIGHT_PAIRS_OF_MAX && i < n; i++)
         for (size_t k = 0; k < i; k++)
             speedup_rows(m, first[i], first[k], &t);
@@ -111,5 +103,4 @@ void section_speedup(const struct report_model *m, struct md *w)
         md_heading(w, 2, MSG_H_SPEEDUP);
         md_table(w, &t);
     }
-    table_release(&t);
 }

@@ -4,13 +4,10 @@
 
 void section_record(const struct report_model *m, struct md *w)
 {
-    size_t start = w->out->len;
-    md_heading(w, 2, MSG_H_RECORD);
-    size_t empty = w->out->len;
+    const struct md_part part = md_part_begin(w, 2, MSG_H_RECORD);
     record_reproduction(m, w);
     record_node(m, w);
     record_metrics(m, w);
     record_artifacts(m, w);
-    if (w->out->len == empty)
-        md_truncate(w, start);
+    md_part_end(w, &part);
 }

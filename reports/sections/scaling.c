@@ -1,4 +1,5 @@
 /* Scaling: how the prefill time grows with the context, compared with n^2. */
+#include "common/base/alloc.h"
 #include "reports/sections/section.h"
 #include "reports/tables/tables.h"
 #include "reports/words/number.h"
@@ -21,14 +22,12 @@ static void exponents(const struct report_model *m, struct md *w)
 
 void section_scaling(const struct report_model *m, struct md *w)
 {
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     if (!scaling_has_steps(&m->scaling))
         return;
-    table_init(&t);
     table_scaling(&t, &m->now, &m->scaling, &m->prefill, w->lang);
     md_heading(w, 2, MSG_H_SCALING);
     md_table(w, &t);
     exponents(m, w);
     md_para(w, MSG_SCALING_NOTE, num_percent(SCALING_TOLERANCE).s);
-    table_release(&t);
 }

@@ -1,4 +1,5 @@
 /* Stages: prefill time of a model by stage. */
+#include "common/base/alloc.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
 
@@ -16,21 +17,16 @@ static void add_row(const struct report_model *m, const struct stage_row *r, str
 
 void section_stages(const struct report_model *m, struct md *w)
 {
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     if (m->kernel.n_stages == 0)
         return;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_CONTEXT), true);
-    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
-    table_column(&t, message(w->lang, MSG_COL_PRODUCTS), true);
-    table_column(&t, message(w->lang, MSG_COL_ATTENTION), true);
-    table_column(&t, message(w->lang, MSG_COL_REST), true);
-    table_column(&t, message(w->lang, MSG_COL_ATTENTION_SHARE), true);
-    table_column(&t, message(w->lang, MSG_COL_ROOFLINE), true);
+    table_numbers(&t, w->lang, MSG_COL_CONTEXT);
+    table_texts(&t, w->lang, MSG_COL_VARIANT);
+    table_numbers(&t, w->lang, MSG_COL_PRODUCTS, MSG_COL_ATTENTION, MSG_COL_REST, MSG_COL_ATTENTION_SHARE,
+                  MSG_COL_ROOFLINE);
     for (size_t i = 0; i < m->kernel.n_stages; i++)
         add_row(m, &m->kernel.stages[i], &t);
     md_heading(w, 2, MSG_H_STAGES);
     md_table(w, &t);
     md_para(w, MSG_STAGES_NOTE);
-    table_release(&t);
 }

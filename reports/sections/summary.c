@@ -212,19 +212,6 @@ static void shift(const struct report_model *m, struct md *w)
         buf_printf(w->out, "  - %s\n", buf_str(&text));
 }
 
-static void cards(const struct report_model *m, struct md *w)
-{
-    AUTO(buf_release) struct buf text = {.max = PHRASE_MAX};
-    for (size_t i = 0; m->comparison && i < m->comparison->cards.count; i++) {
-        buf_clear(&text);
-        verdict_card(m->comparison, &m->comparison->cards.items[i], w->lang, &text);
-        buf_puts(w->out, "  ");
-        md_bullet(w);
-        md_text(w, buf_str(&text));
-        md_line(w);
-    }
-}
-
 static void commits(const struct commit_range *r, enum msg sentence, struct md *w)
 {
     AUTO(buf_release) struct buf text = {.max = PHRASE_MAX};
@@ -238,7 +225,8 @@ static void findings(const struct report_model *m, struct md *w)
     size_t n = 0;
     tickets(m, w);
     shift(m, w);
-    cards(m, w);
+    if (m->comparison)
+        cards_items(m->comparison, "  ", w);
     while (n < m->n_findings && report_finding_matters(m->findings[n]))
         n++;
     for (size_t i = 0; i < n && i < SUMMARY_FINDINGS_MAX; i++) {

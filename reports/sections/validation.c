@@ -1,4 +1,5 @@
 /* Validation: which tests and builds are valid, and why the others are not. */
+#include "common/base/alloc.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
 #include "reports/words/number.h"
@@ -18,10 +19,9 @@ static void counts(const struct report_model *m, struct md *w)
 {
     int n[STATUS_COUNT] = {0};
     int warmups = 0;
-    struct table t;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_STATUS), false);
-    table_column(&t, message(w->lang, MSG_COL_TESTS), true);
+    AUTO(table_release) struct table t = {0};
+    table_texts(&t, w->lang, MSG_COL_STATUS);
+    table_numbers(&t, w->lang, MSG_COL_TESTS);
     for (size_t i = 0; i < m->now.n_tests; i++) {
         n[m->now.tests[i].status]++;
         warmups += m->now.tests[i].warmup;
@@ -34,19 +34,14 @@ static void counts(const struct report_model *m, struct md *w)
     }
     if (table_rows(&t))
         md_table(w, &t);
-    table_release(&t);
     if (warmups)
         md_para(w, MSG_VALIDATION_WARMUPS, num_int(warmups).s);
 }
 
 static void gates(const struct report_model *m, struct md *w)
 {
-    struct table t;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
-    table_column(&t, message(w->lang, MSG_COL_GATE), false);
-    table_column(&t, message(w->lang, MSG_COL_STATUS), false);
-    table_column(&t, message(w->lang, MSG_COL_REASON), false);
+    AUTO(table_release) struct table t = {0};
+    table_texts(&t, w->lang, MSG_COL_VARIANT, MSG_COL_GATE, MSG_COL_STATUS, MSG_COL_REASON);
     for (size_t i = 0; i < m->details.n_gates; i++) {
         const struct run_gate *g = &m->details.gates[i];
         if (g->variant >= m->now.n_variants)
@@ -60,7 +55,6 @@ static void gates(const struct report_model *m, struct md *w)
     table_drop_empty(&t, 3);
     if (table_rows(&t))
         md_table(w, &t);
-    table_release(&t);
 }
 
 /* A build or a gate that stopped a variant. */
@@ -140,14 +134,11 @@ static enum msg all_well(const struct report_model *m)
 static void failures(const struct report_model *m, struct md *w)
 {
     struct alike list[ALIKE_MAX];
-    struct table t;
+    AUTO(table_release) struct table t = {0};
     size_t n = 0;
-    table_init(&t);
-    table_column(&t, message(w->lang, MSG_COL_VARIANT), false);
-    table_column(&t, message(w->lang, MSG_COL_CONTEXTS), false);
-    table_column(&t, message(w->lang, MSG_COL_TESTS), true);
-    table_column(&t, message(w->lang, MSG_COL_STATUS), false);
-    table_column(&t, message(w->lang, MSG_COL_REASON), false);
+    table_texts(&t, w->lang, MSG_COL_VARIANT, MSG_COL_CONTEXTS);
+    table_numbers(&t, w->lang, MSG_COL_TESTS);
+    table_texts(&t, w->lang, MSG_COL_STATUS, MSG_COL_REASON);
     for (size_t i = 0; i < m->now.n_tests; i++) {
         const struct run_test *test = &m->now.tests[i];
         if (test->status == STATUS_OK)
@@ -170,7 +161,6 @@ static void failures(const struct report_model *m, struct md *w)
         md_table(w, &t);
     } else
         md_para(w, all_well(m));
-    table_release(&t);
 }
 
 void section_validation(const struct report_model *m, struct md *w)

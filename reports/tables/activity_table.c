@@ -52,17 +52,12 @@ static void add_row(struct table *t, const struct run_data *run, const struct ce
 
 void table_activity(struct table *t, const struct run_data *run, enum report_lang lang)
 {
-    static const enum msg numbers[] = {MSG_COL_SCLK, MSG_COL_SCLK_LOW, MSG_COL_MCLK, MSG_COL_POWER,
-                                       MSG_COL_TEMPERATURE};
     AUTO_FREE size_t *order = cells_by_context(run);
-    table_column(t, message(lang, MSG_COL_CONTEXT), true);
-    table_column(t, message(lang, MSG_COL_VARIANT), false);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        table_column(t, message(lang, numbers[i]), true);
-    table_column(t, message(lang, MSG_COL_THROTTLED), false);
-    table_column(t, message(lang, MSG_COL_ENERGY), true);
-    table_column(t, message(lang, MSG_COL_ENERGY_PER_TOKEN), true);
-    table_column(t, message(lang, MSG_COL_NEIGHBOURS), true);
+    table_numbers(t, lang, MSG_COL_CONTEXT);
+    table_texts(t, lang, MSG_COL_VARIANT);
+    table_numbers(t, lang, MSG_COL_SCLK, MSG_COL_SCLK_LOW, MSG_COL_MCLK, MSG_COL_POWER, MSG_COL_TEMPERATURE);
+    table_texts(t, lang, MSG_COL_THROTTLED);
+    table_numbers(t, lang, MSG_COL_ENERGY, MSG_COL_ENERGY_PER_TOKEN, MSG_COL_NEIGHBOURS);
     for (size_t k = 0; k < run->n_cells; k++)
         add_row(t, run, &run->cells[order[k]], lang);
     table_drop_empty(t, 2);

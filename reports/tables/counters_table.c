@@ -16,13 +16,10 @@ static void value(struct table *t, double v, const char *unit)
 
 void table_counters(struct table *t, const struct counter_changes *c, enum report_lang lang)
 {
-    table_column(t, message(lang, MSG_COL_VARIANT), false);
-    table_column(t, message(lang, MSG_COL_CONTEXT), true);
-    table_column(t, message(lang, MSG_COL_KERNEL), false);
-    table_column(t, message(lang, MSG_COL_COUNTER), false);
-    table_column(t, message(lang, MSG_COL_BEFORE), true);
-    table_column(t, message(lang, MSG_COL_AFTER), true);
-    table_column(t, message(lang, MSG_COL_CHANGE), true);
+    table_texts(t, lang, MSG_COL_VARIANT);
+    table_numbers(t, lang, MSG_COL_CONTEXT);
+    table_texts(t, lang, MSG_COL_KERNEL, MSG_COL_COUNTER);
+    table_numbers(t, lang, MSG_COL_BEFORE, MSG_COL_AFTER, MSG_COL_CHANGE);
     for (size_t i = 0; i < c->count; i++) {
         const struct counter_change *x = &c->items[i];
         table_code(t, x->now->variant);

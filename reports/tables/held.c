@@ -1,5 +1,6 @@
 #include "reports/tables/held.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <string.h>
@@ -27,13 +28,11 @@ void held_words(const struct run_data *run, struct buf *out)
 
 void terminal_held(const struct run_data *run, struct buf *out)
 {
-    struct buf words;
+    AUTO(buf_release) struct buf words = {.max = 256};
     char image[RUN_IMAGE_MAX];
-    buf_init(&words, 256);
     held_words(run, &words);
     if (words.len)
         buf_printf(out, "tests held by %s\n", buf_str(&words));
-    buf_release(&words);
     for (size_t i = 0; i < run->n_variants; i++) {
         const struct run_variant *v = &run->variants[i];
         text_printable_fixed(image, sizeof image, v->image, strlen(v->image));

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { PART_MAX = 256 };
+enum { PART_MAX = 256, CARD_TEXT_MAX = 2048 };
 
 /* Smaller common factors are not worth a sentence. */
 static const double shift_shown = 0.01;
@@ -64,6 +64,15 @@ const char *shift_cells(const struct common_shift *s, enum report_lang lang)
     return message(lang, s->agree == s->cells ? MSG_ALL_CELLS : MSG_MOST_CELLS);
 }
 
+/* Since when it is: the base of the comparison, or the nights before it where there is a base, too. */
+static void put_since(const struct comparison *c, bool since_base, enum report_lang lang, struct buf *out)
+{
+    if (since_base)
+        message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
+    else if (*c->base_id)
+        message_plain(out, lang, MSG_SHIFT_SINCE_NIGHTS);
+}
+
 static void describe_shift(const struct comparison *c, enum report_lang lang, struct buf *out)
 {
     const struct common_shift *s = &c->shift;
@@ -73,10 +82,7 @@ static void describe_shift(const struct comparison *c, enum report_lang lang, st
     shift_change(c->primary, s->ratio, s->worse, lang, &change);
     message_plain(out, lang, shift_message(s), buf_str(&change), buf_str(&cells), confirm_clause(c, lang),
                   shift_cells(s, lang));
-    if (s->since_base)
-        message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
-    else if (*c->base_id)
-        message_plain(out, lang, MSG_SHIFT_SINCE_NIGHTS);
+    put_since(c, s->since_base, lang, out);
 }
 
 static void describe_small(const struct common_shift *s, enum report_lang lang, struct buf *out)
@@ -120,8 +126,30 @@ void verdict_card(const struct comparison *c, const struct card_shift *s, enum r
     message_plain(out, lang, s->cells == s->all ? MSG_CARD_SHIFT_ALL : MSG_CARD_SHIFT_MOST, s->gpu,
                   buf_str(&change), num_int((int64_t)s->all).s, num_int((int64_t)s->cells).s);
     message_plain(out, lang, card_cause(s));
-    if (s->since_base)
-        message_plain(out, lang, MSG_SHIFT_SINCE_BASE);
-    else if (*c->base_id)
-        message_plain(out, lang, MSG_SHIFT_SINCE_NIGHTS);
+    put_since(c, s->since_base, lang, out);
+}
+
+static void write_card(const struct comparison *c, size_t i, struct md *w)
+{
+    AUTO(buf_release) struct buf text = {.max = CARD_TEXT_MAX};
+    verdict_card(c, &c->cards.items[i], w->lang, &text);
+    md_text(w, buf_str(&text));
+    md_line(w);
+}
+
+void cards_paragraphs(const struct comparison *c, struct md *w)
+{
+    for (size_t i = 0; i < c->cards.count; i++) {
+        write_card(c, i, w);
+        md_end(w);
+    }
+}
+
+void cards_items(const struct comparison *c, const char *indent, struct md *w)
+{
+    for (size_t i = 0; i < c->cards.count; i++) {
+        buf_puts(w->out, indent);
+        md_bullet(w);
+        write_card(c, i, w);
+    }
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/base/buf.h"
-#include "reports/words/message.h"
+#include "reports/render/markdown.h"
 #include "results/judge/compare.h"
 
 /* Appends "8 % slower", or "8 % worse in joules". */
@@ -17,3 +17,7 @@ void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf
 /* The same of one GPU: s is one of c->cards. */
 void verdict_card(const struct comparison *c, const struct card_shift *s, enum report_lang lang,
                   struct buf *out);
+/* Writes a paragraph for each GPU that changed by itself. */
+void cards_paragraphs(const struct comparison *c, struct md *w);
+/* Writes an item of a list for each of them, behind `indent`. */
+void cards_items(const struct comparison *c, const char *indent, struct md *w);

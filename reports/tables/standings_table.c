@@ -63,21 +63,19 @@ static void add_row(struct table *t, const struct place_standing *s, bool with_m
 void table_standings(struct table *t, enum place_kind by, const struct place_standing *places, size_t count,
                      const struct card_shifts *cards, enum report_lang lang)
 {
-    static const enum msg numbers[] = {MSG_COL_TESTS,     MSG_COL_SHARED_CELLS, MSG_COL_WORSE_IN,
-                                       MSG_COL_VS_MIDDLE, MSG_COL_INTERVAL,     MSG_COL_P};
     bool with_mode = false;
     for (size_t i = 0; i < count; i++)
         with_mode |= *places[i].mode != '\0';
-    table_column(t, message(lang, by == PLACE_NODE ? MSG_COL_NODE : MSG_COL_GPU), false);
+    table_texts(t, lang, by == PLACE_NODE ? MSG_COL_NODE : MSG_COL_GPU);
     if (with_mode)
-        table_column(t, message(lang, MSG_COL_MODE), false);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        table_column(t, message(lang, numbers[i]), true);
-    table_column(t, message(lang, MSG_COL_VERDICT), false);
+        table_texts(t, lang, MSG_COL_MODE);
+    table_numbers(t, lang, MSG_COL_TESTS, MSG_COL_SHARED_CELLS, MSG_COL_WORSE_IN, MSG_COL_VS_MIDDLE,
+                  MSG_COL_INTERVAL, MSG_COL_P);
+    table_texts(t, lang, MSG_COL_VERDICT);
     if (cards && cards->count == 0)
         cards = NULL;
     if (cards)
-        table_column(t, message(lang, MSG_COL_VS_BEFORE), true);
+        table_numbers(t, lang, MSG_COL_VS_BEFORE);
     for (size_t i = 0; i < count; i++)
         add_row(t, &places[i], with_mode, cards, lang);
 }

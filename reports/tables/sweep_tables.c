@@ -16,14 +16,11 @@ static void add_titles(struct table *t, const struct sweep_model *m, enum report
 {
     AUTO(buf_release) struct buf vs = {.max = RUN_NODE_MAX + 64};
     message_plain(&vs, lang, MSG_COL_VS_NODE, node_of(m, m->reference));
-    table_column(t, message(lang, MSG_COL_NODE), false);
-    table_column(t, message(lang, MSG_COL_RUN), false);
-    table_column(t, message(lang, MSG_COL_STATUS), false);
-    table_column(t, message(lang, MSG_COL_TESTS), true);
-    table_column(t, message(lang, MSG_COL_DURATION), true);
+    table_texts(t, lang, MSG_COL_NODE, MSG_COL_RUN, MSG_COL_STATUS);
+    table_numbers(t, lang, MSG_COL_TESTS, MSG_COL_DURATION);
     table_column(t, buf_str(&vs), true);
-    table_column(t, message(lang, MSG_COL_RANGE), true);
-    table_column(t, message(lang, MSG_COL_REASON), false);
+    table_numbers(t, lang, MSG_COL_RANGE);
+    table_texts(t, lang, MSG_COL_REASON);
 }
 
 static enum cell_mark mark_of(enum run_status s)
@@ -120,8 +117,8 @@ void table_sweep_cells(struct table *t, const struct sweep_model *m, const size_
                        enum report_lang lang)
 {
     char title[RUN_NODE_MAX + 64];
-    table_column(t, message(lang, MSG_COL_CONTEXT), true);
-    table_column(t, message(lang, MSG_COL_VARIANT), false);
+    table_numbers(t, lang, MSG_COL_CONTEXT);
+    table_texts(t, lang, MSG_COL_VARIANT);
     for (size_t i = 0; i < n; i++) {
         snprintf(title, sizeof title, i == 0 ? "%s, %s" : "%s", node_of(m, sides[i]),
                  quantity_title(&m->primary, lang));
@@ -138,7 +135,7 @@ void table_sweep_cells(struct table *t, const struct sweep_model *m, const size_
 void table_sweep_facts(struct table *t, const struct sweep_model *m, const size_t *sides, size_t n,
                        enum report_lang lang)
 {
-    table_column(t, message(lang, MSG_COL_FACT), false);
+    table_texts(t, lang, MSG_COL_FACT);
     for (size_t i = 0; i < n; i++)
         table_column(t, node_of(m, sides[i]), false);
     for (size_t f = 0; f < m->n_facts; f++) {

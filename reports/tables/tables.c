@@ -150,13 +150,12 @@ bool variants_apart(const struct variant_delta *vs, size_t n)
 void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
     AUTO_FREE size_t *order = cells_by_context(v->run);
-    table_column(t, message(lang, MSG_COL_CONTEXT), true);
-    table_column(t, message(lang, MSG_COL_VARIANT), false);
-    table_column(t, message(lang, MSG_COL_KERNEL), false);
+    table_numbers(t, lang, MSG_COL_CONTEXT);
+    table_texts(t, lang, MSG_COL_VARIANT, MSG_COL_KERNEL);
     table_column(t, quantity_title(&v->primary, lang), true);
     if (v->vs)
-        table_column(t, message(lang, MSG_COL_VS_BASELINE), true);
-    table_column(t, message(lang, MSG_COL_STATUS), false);
+        table_numbers(t, lang, MSG_COL_VS_BASELINE);
+    table_texts(t, lang, MSG_COL_STATUS);
     for (size_t k = 0; k < v->run->n_cells; k++) {
         const struct cell *c = &v->run->cells[order[k]];
         add_context(t, c->context);
@@ -185,8 +184,8 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
     struct axis_columns axes;
     AUTO_FREE size_t *order = cells_by_context(run);
     bool wall_alone = v->primary.metric == METRIC_WALL_S;
-    table_column(t, message(lang, MSG_COL_CONTEXT), true);
-    table_column(t, message(lang, MSG_COL_VARIANT), false);
+    table_numbers(t, lang, MSG_COL_CONTEXT);
+    table_texts(t, lang, MSG_COL_VARIANT);
     take_axes(run, &axes);
     axis_columns_add(&axes, t);
     if (!wall_alone)
@@ -194,9 +193,9 @@ void table_performance(struct table *t, const struct variant_view *v, enum repor
     table_column(t, "wall_time_s", true);
     table_column(t, "attn_impl", false);
     if (v->primary.prompt)
-        table_column(t, message(lang, MSG_COL_THROUGHPUT), true);
-    table_column(t, message(lang, MSG_COL_REPETITIONS), true);
-    table_column(t, message(lang, MSG_COL_STATUS), false);
+        table_numbers(t, lang, MSG_COL_THROUGHPUT);
+    table_numbers(t, lang, MSG_COL_REPETITIONS);
+    table_texts(t, lang, MSG_COL_STATUS);
     for (size_t k = 0; k < run->n_cells; k++) {
         const struct cell *c = &run->cells[order[k]];
         add_context(t, c->context);
@@ -226,8 +225,8 @@ void table_own_metrics(struct table *t, const struct run_data *run, enum metric 
     struct metric_set measured = {0};
     size_t own = 0;
     run_data_measured(run, &measured);
-    table_column(t, message(lang, MSG_COL_CONTEXT), true);
-    table_column(t, message(lang, MSG_COL_VARIANT), false);
+    table_numbers(t, lang, MSG_COL_CONTEXT);
+    table_texts(t, lang, MSG_COL_VARIANT);
     for (int m = 0; m < METRIC_COUNT; m++)
         if (is_own(&measured, (enum metric)m, primary)) {
             table_column(t, metric_info((enum metric)m)->title, true);
@@ -256,16 +255,13 @@ static void scaling_flag_cell(struct table *t, enum scaling_flag flag, enum repo
 void table_scaling(struct table *t, const struct run_data *run, const struct scaling_set *set,
                    const struct quantity *primary, enum report_lang lang)
 {
-    table_column(t, message(lang, MSG_COL_VARIANT), false);
-    table_column(t, message(lang, MSG_COL_CONTEXT), true);
+    table_texts(t, lang, MSG_COL_VARIANT);
+    table_numbers(t, lang, MSG_COL_CONTEXT);
     table_column(t, quantity_title(primary, lang), true);
     if (primary->prompt)
-        table_column(t, message(lang, MSG_COL_THROUGHPUT), true);
-    table_column(t, message(lang, MSG_COL_FACTOR), true);
-    table_column(t, message(lang, MSG_COL_EXPECTED), true);
-    table_column(t, message(lang, MSG_COL_STEP), true);
-    table_column(t, message(lang, MSG_COL_STEP_EXPECTED), true);
-    table_column(t, message(lang, MSG_COL_FLAG), false);
+        table_numbers(t, lang, MSG_COL_THROUGHPUT);
+    table_numbers(t, lang, MSG_COL_FACTOR, MSG_COL_EXPECTED, MSG_COL_STEP, MSG_COL_STEP_EXPECTED);
+    table_texts(t, lang, MSG_COL_FLAG);
     for (size_t i = 0; i < set->count; i++) {
         const struct scaling *s = &set->items[i];
         for (size_t k = 0; s->count > 1 && k < s->count; k++) {

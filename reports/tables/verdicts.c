@@ -115,19 +115,17 @@ void table_comparison(struct table *t, const struct comparison *c, const struct 
 {
     const struct sides sides = sides_of(c);
     const char *unit = sides.several ? "" : primary->unit;
-    table_column(t, message(lang, MSG_COL_CONTEXT), true);
-    table_column(t, message(lang, MSG_COL_VARIANT), false);
+    table_numbers(t, lang, MSG_COL_CONTEXT);
+    table_texts(t, lang, MSG_COL_VARIANT);
     if (sides.several)
-        table_column(t, message(lang, MSG_COL_METRIC), false);
+        table_texts(t, lang, MSG_COL_METRIC);
     if (sides.base)
         side_column(t, MSG_COL_BASE_SIDE, unit, lang);
     if (sides.expected)
         side_column(t, MSG_COL_EXPECTED, unit, lang);
     side_column(t, MSG_COL_NOW_SIDE, unit, lang);
-    table_column(t, message(lang, sides.expected ? MSG_COL_VS_EXPECTED : MSG_COL_VS_BASE), true);
-    table_column(t, message(lang, MSG_COL_CHANGE), true);
-    table_column(t, message(lang, MSG_COL_VERDICT), false);
-    table_column(t, message(lang, MSG_COL_EVIDENCE), false);
+    table_numbers(t, lang, sides.expected ? MSG_COL_VS_EXPECTED : MSG_COL_VS_BASE, MSG_COL_CHANGE);
+    table_texts(t, lang, MSG_COL_VERDICT, MSG_COL_EVIDENCE);
     for (size_t i = 0; i < c->count; i++)
         comparison_row(t, &c->deltas[i], primary, &sides, lang);
     if (!primary->prompt)
@@ -146,9 +144,7 @@ static void add_fact_value(struct table *t, const char *value)
 
 void table_facts(struct table *t, const struct comparison *c, enum report_lang lang)
 {
-    table_column(t, message(lang, MSG_COL_FACT), false);
-    table_column(t, message(lang, MSG_COL_BASE_SIDE), false);
-    table_column(t, message(lang, MSG_COL_NOW_SIDE), false);
+    table_texts(t, lang, MSG_COL_FACT, MSG_COL_BASE_SIDE, MSG_COL_NOW_SIDE);
     for (size_t i = 0; i < c->n_facts; i++) {
         table_code(t, c->facts[i].key);
         add_fact_value(t, c->facts[i].base);

@@ -262,18 +262,6 @@ static void write_md_causes(const struct comparison *c, struct md *w)
     why_release(&why);
 }
 
-static void write_md_cards(const struct comparison *c, struct md *w)
-{
-    AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
-    for (size_t i = 0; i < c->cards.count; i++) {
-        buf_clear(&text);
-        verdict_card(c, &c->cards.items[i], w->lang, &text);
-        md_text(w, buf_str(&text));
-        md_line(w);
-        md_end(w);
-    }
-}
-
 static void write_md(const struct comparison *c, struct buf *out)
 {
     static const struct {
@@ -288,7 +276,7 @@ static void write_md(const struct comparison *c, struct buf *out)
     verdict_shift(c, REPORT_EN, out);
     if (out->len > start)
         buf_puts(out, "\n\n");
-    write_md_cards(c, &w);
+    cards_paragraphs(c, &w);
     table_init(&t);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_column(&t, columns[i].title, columns[i].right);
