@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* Keys of the whole plan that decide what a test runs, and in what surroundings. */
-static const char *const shared[] = {"axes",          "clock",     "clocks",  "container", "env",    "gpus",
-                                     "gpus_per_test", "in_tree",   "isolate", "kind",      "limits", "model",
-                                     "patches",       "placement", "shapes",  "timings"};
+static const char *const shared[] = {"axes",  "clock",         "clocks",    "container", "env",
+                                     "gpus",  "gpus_per_test", "isolate",   "kind",      "limits",
+                                     "model", "patches",       "placement", "shapes",    "timings"};
 
 static bool values_differ(const json_t *a, const json_t *b)
 {
@@ -77,8 +77,6 @@ static int plans_of_nights(struct store *s, const struct run_data *now, const js
         ":nights)"
         " GROUP BY plan_sha256",
         err);
-    if (!stmt)
-        return -1;
     sql_bind_int(stmt, ":now", now->info.key);
     sql_bind_int(stmt, ":nights", (int64_t)nights);
     int rc;

@@ -164,8 +164,6 @@ static int find_extras(struct store *s, int64_t run_key, struct row_writer *w, s
     static const char of_any[] = "SELECT id, name FROM quantity q WHERE EXISTS"
                                  " (SELECT 1 FROM extra e WHERE e.quantity_id = q.id) ORDER BY name";
     SQL_STMT stmt = run_key ? sql_prepare_int(s, of_run, ":run", run_key, err) : sql_prepare(s, of_any, err);
-    if (!stmt)
-        return -1;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
         ALLOC_GROW(w->extras, w->n_extras + 1, cap);
@@ -233,8 +231,6 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
     SQL_STMT stmt = sql_prepare(s, text, err);
     SQL_STMT value =
         sql_prepare(s, "SELECT value FROM extra WHERE test_id = :test AND quantity_id = :quantity", err);
-    if (!stmt || !value)
-        return -1;
     sql_bind_int_or_null(stmt, ":run", run_key, 0);
     struct row_writer w = {.stmt = stmt->raw, .columns = sqlite3_column_count(stmt->raw) - 1, .value = value};
     int rc = find_extras(s, run_key, &w, err) == 0 ? write_rows(&w, stmt, format, sink, arg, err) : -1;
@@ -278,8 +274,6 @@ static int dump_table(struct store *s, const char *into, const char *query, expo
 {
     SQL_STMT stmt = sql_prepare(s, query, err);
     AUTO(buf_release) struct buf row = {.max = ROW_MAX};
-    if (!stmt)
-        return -1;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
         buf_puts(&row, into);
@@ -302,8 +296,6 @@ static int dump_schema(struct store *s, export_sink *sink, void *arg, struct err
                     " ORDER BY type = 'index', rowid",
                     err);
     AUTO(buf_release) struct buf text = {.max = ROW_MAX};
-    if (!stmt)
-        return -1;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0)
         buf_printf(&text, "%s;\n", sql_col_str(stmt, "sql", NULL));
@@ -352,8 +344,6 @@ static int check_list(struct store *s, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(
         s, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", err);
-    if (!stmt)
-        return -1;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
         const char *name = sql_col_str(stmt, "name", NULL);

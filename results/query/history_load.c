@@ -167,8 +167,6 @@ static int load_codes(struct scan *c, struct err *err)
                                 "SELECT run_id, name, code_sha256 FROM variant"
                                 " WHERE run_id BETWEEN :first AND :last AND code_sha256 IS NOT NULL",
                                 err);
-    if (!stmt)
-        return -1;
     sql_bind_int(stmt, ":first", c->runs->items[0].key);
     sql_bind_int(stmt, ":last", c->runs->items[c->runs->count - 1].key);
     size_t cap = 0;
@@ -280,8 +278,6 @@ static int scan_metric(struct scan *c, struct sql_stmt *list, enum metric m, str
     if (metric_info(m)->kind == METRIC_FREE)
         return 0;
     SQL_STMT stmt = sql_prepare(c->s, query_of(m), err);
-    if (!stmt)
-        return -1;
     int rc;
     while ((rc = sql_step(list, err)) > 0) {
         int context = (int)sql_col_int(list, "context_len", 0);
@@ -303,8 +299,6 @@ static int scan_all(struct scan *c, const struct history_options *o, struct hist
                     "context_len = :context)"
                     " ORDER BY variant, context_len",
                     err);
-    if (!list)
-        return -1;
     sql_bind_text(list, ":node", o->node);
     sql_bind_text(list, ":ticket", o->ticket);
     sql_bind_text(list, ":mode", o->mode);

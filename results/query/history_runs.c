@@ -53,8 +53,6 @@ static int load_devices(struct store *s, struct history_runs *e, struct err *err
                                 "SELECT key, value FROM fact WHERE environment_id = :id"
                                 " AND key >= 'gpus' AND key < 'gput' ORDER BY key",
                                 err);
-    if (!stmt)
-        return -1;
     for (size_t i = 0; i < e->count; i++) {
         struct history_run *r = &e->items[i];
         if (i && r->environment == e->items[i - 1].environment) {
@@ -92,8 +90,6 @@ int history_runs_load(struct store *s, const struct history_options *o, struct h
                     " AND (b.id IS NULL OR (r.ordered_at, r.id) < (b.ordered_at, b.id))"
                     " ORDER BY r.ordered_at DESC, r.id DESC",
                     err);
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":node", o->node);
     sql_bind_text(stmt, ":ticket", o->ticket);
     sql_bind_text(stmt, ":mode", o->mode);

@@ -182,8 +182,6 @@ static int put_nights(struct store *s, struct families *f, struct err *err)
                                 "SELECT DISTINCT ticket, node, mode FROM run WHERE purpose = 'sweep'"
                                 " AND rejected_at IS NULL ORDER BY ticket, node, mode",
                                 err);
-    if (!stmt)
-        return -1;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0) {
         char ticket[RUN_NAME_MAX], node[RUN_NODE_MAX], mode[16];

@@ -140,8 +140,8 @@ int report_extras_load(struct store *s, int64_t run_key, struct extra_list *out,
                         " ORDER BY t.id, q.name",
                         ":run", run_key, err);
     size_t cap = 0;
-    int rc = -1;
-    while (stmt && (rc = sql_step(stmt, err)) > 0) {
+    int rc;
+    while ((rc = sql_step(stmt, err)) > 0) {
         ALLOC_GROW(out->rows, out->count + 1, cap);
         struct extra_row *row = &out->rows[out->count++];
         row->test_key = sql_col_int(stmt, "id", 0);

@@ -23,8 +23,6 @@ static int find_series(struct store *s, const struct timeline_filter *f, struct 
         " AND (:mode IS NULL OR mode = :mode) ORDER BY node, ticket, mode",
         err);
     AUTO(buf_release) struct buf names = {.max = 8192};
-    if (!stmt)
-        return -1;
     sql_bind_text(stmt, ":variant", f->variant);
     sql_bind_int(stmt, ":context", f->context);
     plan_bind(stmt, f->node, f->ticket, f->mode);
@@ -103,8 +101,6 @@ static int load_gpus(struct store *s, const struct timeline_filter *f, const str
                                 " ORDER BY t.gpu, t.gpu_mode",
                                 err);
     *count = 0;
-    if (!stmt)
-        return -1;
     plan_bind(stmt, t->node, t->ticket, t->mode);
     sql_bind_text(stmt, ":variant", t->variant);
     sql_bind_int(stmt, ":context", t->context);
@@ -174,7 +170,7 @@ static int load_points(struct store *s, const struct timeline_filter *f, struct 
     AUTO_FREE struct named_gpu *gpus = xcalloc(GPUS_MAX, sizeof *gpus);
     size_t n_gpus = 0;
     SQL_STMT stmt = sql_prepare(s, "SELECT run_id, date, tag, source_sha256 FROM run WHERE id = :run", err);
-    if (!stmt || history_load(s, &o, &h, err) != 0 || load_gpus(s, f, out, gpus, &n_gpus, err) != 0)
+    if (history_load(s, &o, &h, err) != 0 || load_gpus(s, f, out, gpus, &n_gpus, err) != 0)
         return -1;
     struct history_series none = {0}, *series = h.count ? &h.series[0] : &none;
     out->count = keep_points(f, gpus, n_gpus, series);
@@ -240,8 +236,6 @@ static int choose_metric(struct store *s, const struct timeline_filter *f, struc
                                 " ORDER BY r.purpose = 'sweep' DESC, r.ordered_at DESC, r.id DESC LIMIT 1",
                                 err);
     AUTO(run_data_release) struct run_data newest = {0};
-    if (!stmt)
-        return -1;
     plan_bind(stmt, out->node, out->ticket, out->mode);
     sql_bind_text(stmt, ":variant", out->variant);
     sql_bind_int(stmt, ":context", out->context);
