@@ -1,5 +1,6 @@
 /* causes_scenarios_code: what test_causes.c plants into its world: changed code, toolchains, environments and
- * clocks. Each scenario changes tonight, and some of them the nights before. Everything is inline.
+ * clocks. Each step changes tonight, and some of them the nights before; several may be planted together.
+ * Everything is inline.
  */
 #pragma once
 
@@ -23,17 +24,32 @@ static inline void variant_slower(struct world *w)
     slower(TONIGHT_OF(w), 0, 1.1);
 }
 
+static inline void much_slower(struct world *w)
+{
+    slower(TONIGHT_OF(w), 0, 1.2);
+}
+
 static inline void all_slower(struct world *w)
 {
     for (size_t v = 0; v < VARIANTS; v++)
         slower(TONIGHT_OF(w), v, 1.08);
 }
 
+static inline void other_code(struct world *w)
+{
+    TONIGHT_OF(w)->code[0] = "v0 anew";
+}
+
+static inline void other_source(struct world *w)
+{
+    TONIGHT_OF(w)->source = "s2";
+}
+
 static inline void new_code(struct world *w)
 {
     variant_slower(w);
-    TONIGHT_OF(w)->code[0] = "v0 anew";
-    TONIGHT_OF(w)->source = "s2";
+    other_code(w);
+    other_source(w);
 }
 
 static inline void new_code_of_all(struct world *w)
@@ -41,25 +57,6 @@ static inline void new_code_of_all(struct world *w)
     static const char *const codes[] = {"v0 anew", "v1 anew", "v2 anew", "v3 anew", "v4 anew", "v5 anew"};
     for (size_t v = 0; v < VARIANTS; v++)
         TONIGHT_OF(w)->code[v] = codes[v];
-    TONIGHT_OF(w)->source = "s2";
-}
-
-static inline void new_code_and_driver(struct world *w)
-{
-    new_code(w);
-    set_fact(TONIGHT_OF(w), "driver", "6.12.0");
-}
-
-static inline void new_code_of_all_and_driver(struct world *w)
-{
-    variant_slower(w);
-    new_code_of_all(w);
-    set_fact(TONIGHT_OF(w), "driver", "6.12.0");
-}
-
-static inline void new_sources_of_the_same_code(struct world *w)
-{
-    one_cell_slower(w);
     TONIGHT_OF(w)->source = "s2";
 }
 
@@ -97,14 +94,42 @@ static inline void other_kind_of_identity(struct world *w)
 
 static inline void confirmed_code(struct world *w)
 {
-    new_code_of_all_and_driver(w);
     w->confirmation = CONFIRM_STANDS;
 }
 
 static inline void confirmed_node(struct world *w)
 {
-    new_code_of_all_and_driver(w);
     w->confirmation = CONFIRM_NODE;
+}
+
+static inline void all_confirmed_code(struct world *w)
+{
+    w->shift_confirmed = SHIFT_CODE;
+}
+
+static inline void all_confirmed_node(struct world *w)
+{
+    w->shift_confirmed = SHIFT_NODE;
+}
+
+static inline void status_crash(struct world *w)
+{
+    TONIGHT_OF(w)->status = STATUS_CRASH;
+}
+
+static inline void status_timeout(struct world *w)
+{
+    TONIGHT_OF(w)->status = STATUS_TIMEOUT;
+}
+
+static inline void status_oom(struct world *w)
+{
+    TONIGHT_OF(w)->status = STATUS_OOM;
+}
+
+static inline void status_hang(struct world *w)
+{
+    TONIGHT_OF(w)->status = STATUS_HANG;
 }
 
 static inline void faster_code(struct world *w)
@@ -119,79 +144,6 @@ static inline void broken_code(struct world *w)
     TONIGHT_OF(w)->code[0] = "v0 anew";
     TONIGHT_OF(w)->source = "s2";
     TONIGHT_OF(w)->status = STATUS_CRASH;
-}
-
-static inline void new_compiler(struct world *w)
-{
-    variant_slower(w);
-    TONIGHT_OF(w)->code[0] = "v0 anew";
-    set_fact(TONIGHT_OF(w), "compilers.hipcc.version", "7.0.1");
-}
-
-static inline void new_compiler_and_sources(struct world *w)
-{
-    new_compiler(w);
-    TONIGHT_OF(w)->source = "s2";
-}
-
-static inline void new_compiler_same_code(struct world *w)
-{
-    one_cell_slower(w);
-    set_fact(TONIGHT_OF(w), "compilers.hipcc.version", "7.0.1");
-}
-
-/* The build calls hipcc. */
-static inline void compiler_that_is_not_used(struct world *w)
-{
-    new_code(w);
-    set_fact(TONIGHT_OF(w), "compilers.nvcc.version", "13.0");
-}
-
-static inline void new_flags(struct world *w)
-{
-    variant_slower(w);
-    TONIGHT_OF(w)->code[0] = "v0 anew";
-    TONIGHT_OF(w)->plan = "{\"order\":\"grouped\",\"variants\":[{\"name\":\"v0\",\"build\":[[\"/opt/rocm/bin/"
-                          "hipcc\",\"-O1\",\"{src}/a.hip\"]],"
-                          "\"run\":[\"{build}/a\"]}]}";
-}
-
-static inline void driver_and_one_cell(struct world *w)
-{
-    one_cell_slower(w);
-    set_fact(TONIGHT_OF(w), "driver", "6.12.0");
-}
-
-static inline void driver_and_whole_variant(struct world *w)
-{
-    variant_slower(w);
-    set_fact(TONIGHT_OF(w), "driver", "6.12.0");
-}
-
-static inline void driver_and_all(struct world *w)
-{
-    all_slower(w);
-    set_fact(TONIGHT_OF(w), "driver", "6.12.0");
-}
-
-/* A newer executor records what older ones did not. */
-static inline void fact_that_was_not_recorded(struct world *w)
-{
-    variant_slower(w);
-    set_fact(TONIGHT_OF(w), "gpus0.firmware.smc", "4.86.1");
-    set_fact(TONIGHT_OF(w), "system.governor", "powersave");
-}
-
-static inline void variable_of_the_variant(struct world *w)
-{
-    variant_slower(w);
-    set_fact(TONIGHT_OF(w), "env.v0.TILE", "32");
-}
-
-static inline void variable_of_another_variant(struct world *w)
-{
-    one_cell_slower(w);
-    set_fact(TONIGHT_OF(w), "env.v1.TILE", "32");
 }
 
 static inline void image_of_the_variant(struct world *w)
@@ -235,13 +187,7 @@ static inline void lower_clock_of_all(struct world *w)
         TONIGHT_OF(w)->clock[v] = 1850;
 }
 
-static inline void lower_clock_measured(struct world *w)
-{
-    varied_clock(w);
-    TONIGHT_OF(w)->clock[0] = 1850;
-}
-
-static inline void lower_clock_bounded(struct world *w)
+static inline void lower_clock(struct world *w)
 {
     TONIGHT_OF(w)->clock[0] = 1850;
 }
@@ -261,13 +207,6 @@ static inline void lower_clock_but_faster(struct world *w)
     TONIGHT_OF(w)->clock[0] = 1960;
 }
 
-static inline void clock_of_all_and_own_change(struct world *w)
-{
-    varied_clock(w);
-    lower_clock_of_all(w);
-    one_cell_slower(w);
-}
-
 static inline void clock_that_varies_as_usual(struct world *w)
 {
     varied_clock(w);
@@ -277,37 +216,14 @@ static inline void clock_that_varies_as_usual(struct world *w)
     TONIGHT_OF(w)->clock[0] = 1950;
 }
 
-static inline void clock_explains_a_part(struct world *w)
-{
-    lower_clock_measured(w);
-    slower(TONIGHT_OF(w), 0, 1.2);
-}
-
-/* Code that draws more power lowers its own clock. */
-static inline void clock_that_follows_the_code(struct world *w)
-{
-    lower_clock_measured(w);
-    TONIGHT_OF(w)->code[0] = "v0 anew";
-    TONIGHT_OF(w)->source = "s2";
-}
-
-static inline void power_cap(struct world *w)
-{
-    lower_clock_measured(w);
-    set_fact(TONIGHT_OF(w), "gpus0.power_cap_w", "550");
-    set_fact(TONIGHT_OF(w), "kernel", "6.8.0-45");
-}
-
 static inline void lower_memory_clock(struct world *w)
 {
     TONIGHT_OF(w)->memory = 1170;
-    variant_slower(w);
-    for (size_t v = 1; v < VARIANTS; v++)
-        w->sensitivity[v] = 0;
 }
 
-static inline void clock_of_all_measured(struct world *w)
+/* Their speed does not depend on the clock. */
+static inline void others_indifferent(struct world *w)
 {
-    varied_clock(w);
-    lower_clock_of_all(w);
+    for (size_t v = 1; v < VARIANTS; v++)
+        w->sensitivity[v] = 0;
 }
