@@ -78,7 +78,7 @@ static struct json_at perf_with(const char *activity, json_t **root)
 TEST(a_bundle_brings_it)
 {
     struct err err = {0};
-    struct draft d;
+    AUTO(draft_release) struct draft d = {0};
     json_t *root;
     draft_night(&d, 1);
     struct draft_test *t = draft_add_test(&d, &err);
@@ -105,7 +105,6 @@ TEST(a_bundle_brings_it)
     assert_true(a->joules_measured);
     assert_int_equal(a->neighbours, 0);
     json_decref(root);
-    draft_release(&d);
 }
 
 TEST(what_cannot_be_is_refused)
@@ -121,14 +120,13 @@ TEST(what_cannot_be_is_refused)
     };
     for (size_t i = 0; i < COUNT(wrong); i++) {
         struct err err = {0};
-        struct draft d;
+        AUTO(draft_release) struct draft d = {0};
         json_t *root;
         draft_night(&d, 1);
         struct draft_test *t = draft_add_test(&d, &err);
         struct json_at perf = perf_with(wrong[i][0], &root);
         assert_err(artifact_activity(&perf, &t->t.activity, &err), &err, ERR_INPUT, "perf.json", wrong[i][1]);
         json_decref(root);
-        draft_release(&d);
     }
 }
 

@@ -26,7 +26,7 @@ static double factor(const struct run_data *r, const char *variant, const char *
 TEST(scaling_of_the_core_run)
 {
     AUTO(store_close) struct store s = open_store("core.db");
-    struct scaling_set set;
+    AUTO(scaling_set_release) struct scaling_set set = {0};
     AUTO(run_data_release)
     struct run_data r = must_load(&s, ingest_fixture(&s, "tests/fixtures/b3_89_2026-02-12"));
     scaling_of_run(&r, &set);
@@ -49,7 +49,6 @@ TEST(scaling_of_the_core_run)
     assert_near(c->median[METRIC_DECODE_S], 2.63e-07, 0);
     assert_string_equal(c->attn_impl, "flash_v2_naive");
     assert_int_equal(c->status, STATUS_OK);
-    scaling_set_release(&set);
 }
 
 TEST(first_variants_against_the_baseline)
@@ -94,7 +93,7 @@ static const struct delta *row(const struct comparison *c, const char *variant, 
 TEST(what_the_reports_overlooked)
 {
     AUTO(store_close) struct store s = open_store("overlooked.db");
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     const struct compare_options o = compare_defaults();
     struct run_data before = must_load(&s, ingest_fixture(&s, "tests/fixtures/b3_89_2026-02-12")),
                     after = must_load(&s, ingest_fixture(&s, "tests/fixtures/b3_90_2026-02-14"));
@@ -110,7 +109,6 @@ TEST(what_the_reports_overlooked)
     assert_int_equal(row(&c, "baseline", 4096)->verdict, VERDICT_MISSING);
     assert_int_equal(row(&c, "v3", 8192)->verdict, VERDICT_NEW);
     assert_true(comparison_regressed(&c));
-    comparison_release(&c);
     run_data_release(&before);
     run_data_release(&after);
 }
@@ -363,7 +361,7 @@ TEST(one_bad_file_does_not_lose_the_folder)
             fail_msg("case %zu: %d warnings: %s", i, result.warnings, result.warning);
         if (result.warnings)
             assert_non_null(strstr(result.warning, "ctx_4096_run1/perf.json"));
-        struct run_data r = must_load(&s, result.key);
+        AUTO(run_data_release) struct run_data r = must_load(&s, result.key);
         assert_int_equal(r.n_tests, 2);
         const struct run_test *t = test_at(&r, "v3", 4096, 1);
         assert_int_equal(t->status, cases[i].status);
@@ -371,7 +369,6 @@ TEST(one_bad_file_does_not_lose_the_folder)
             assert_false(t->value[METRIC_PREFILL_S] > 0 && t->status == STATUS_OK);
         else
             assert_near(t->value[METRIC_PREFILL_S], cases[i].prefill_s, 0);
-        run_data_release(&r);
     }
 }
 

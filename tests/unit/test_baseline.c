@@ -61,8 +61,8 @@ TEST(of_several_runs_is_their_median)
     static const double prefill_s[] = {10, 10, 12, 12};
     const struct compare_options o = compare_defaults();
     AUTO(store_close) struct store s = open_store("pooled.db");
-    struct against a;
-    struct comparison c;
+    AUTO(against_release) struct against a = {0};
+    AUTO(comparison_release) struct comparison c = {0};
     struct err err = {0};
     int64_t key = 0;
     for (int i = 0; i < 4; i++) {
@@ -80,8 +80,6 @@ TEST(of_several_runs_is_their_median)
     assert_int_equal(d->base.n, 9);
     assert_true(d->base.median > 9.9 && d->base.median < 10.1);
     assert_int_equal(a.base.cells[0].counted, 3);
-    comparison_release(&c);
-    against_release(&a);
 }
 
 /* Ten nights at most; the baseline are the first two, of which the second, newer one has the cell "a" alone,
@@ -90,8 +88,8 @@ static void gap_in_the_newest_run(const char *db, int nights, bool failed)
 {
     const struct compare_options o = compare_defaults();
     AUTO(store_close) struct store s = open_store(db);
-    struct against a;
-    struct comparison c;
+    AUTO(against_release) struct against a = {0};
+    AUTO(comparison_release) struct comparison c = {0};
     struct draft d;
     struct err err = {0};
     int64_t key = 0;
@@ -115,8 +113,6 @@ static void gap_in_the_newest_run(const char *db, int nights, bool failed)
     assert_int_equal(c.count, 2);
     assert_int_equal(c.verdicts[VERDICT_REGRESSED], 2);
     assert_near(c.deltas[1].estimate.ratio, 1.2, 0.01);
-    comparison_release(&c);
-    against_release(&a);
 }
 
 TEST(what_its_newest_run_lacks_its_other_runs_have)

@@ -53,9 +53,9 @@ static void make_answer(struct bisect_state *b, struct store *s)
 
 TEST(changed_kernels_are_listed)
 {
-    struct store s = open_store("changed.db");
-    struct bisect_state b;
-    struct bisect_code c;
+    AUTO(store_close) struct store s = open_store("changed.db");
+    AUTO(bisect_state_release) struct bisect_state b = {0};
+    AUTO(bisect_code_release) struct bisect_code c = {0};
     make_answer(&b, &s);
     assert_int_equal(b.step.outcome, BISECT_FOUND);
     bisect_code_load(&b, &s, &c);
@@ -66,25 +66,20 @@ TEST(changed_kernels_are_listed)
     assert_int_equal(c.rows[0].after, 96);
     assert_string_equal(c.rows[1].kernel, "new");
     assert_string_equal(c.rows[1].what, "added");
-    bisect_code_release(&c);
-    bisect_state_release(&b);
-    store_close(&s);
 }
 
 static void assert_headline(const struct bisect_state *b, const char *expected)
 {
-    struct buf out;
-    buf_init(&out, 512);
+    AUTO(buf_release) struct buf out = {.max = 512};
     bisect_write_headline(b, &out);
     assert_string_equal(buf_str(&out), expected);
-    buf_release(&out);
 }
 
 /* Two commits made it slower, 4 % and 5 %: the answer is one of them, and not all of the change is its. */
 TEST(a_commit_is_not_charged_with_the_change_of_others)
 {
-    struct store s = open_store("others.db");
-    struct bisect_state b;
+    AUTO(store_close) struct store s = open_store("others.db");
+    AUTO(bisect_state_release) struct bisect_state b = {0};
     make_answer(&b, &s);
     assert_headline(&b, "found 000000000000: v3 64: prefill_s +8.0 %");
     b.entries[1].ratio = 1.079;
@@ -102,8 +97,6 @@ TEST(a_commit_is_not_charged_with_the_change_of_others)
     b.commits[1].basis = BISECT_BY_CODE;
     b.entries[1].ratio = NAN;
     assert_headline(&b, "found 000000000000: v3 64: prefill_s +8.0 %");
-    bisect_state_release(&b);
-    store_close(&s);
 }
 
 /* 1 and 2 follow the good end, 3 and 4 are a branch from it, 5 merges the two. The answer is 3: the commit
@@ -113,7 +106,7 @@ TEST(a_change_is_that_to_the_commit_it_descends_from)
     static const size_t parents[][2] = {{0}, {0}, {1}, {0}, {3}, {2, 4}};
     static const double ratio[] = {NAN, NAN, 1.04, 1.07, NAN, 1.11};
     struct git_commits commits = {.items = calloc(6, sizeof *commits.items), .count = 6};
-    struct bisect_state b = {.n_cells = 0};
+    AUTO(bisect_state_release) struct bisect_state b = {.n_cells = 0};
     struct err err = {0};
     for (size_t i = 0; i < 6; i++) {
         snprintf(commits.items[i].id, sizeof commits.items[i].id, "%040zu", i);
@@ -131,16 +124,15 @@ TEST(a_change_is_that_to_the_commit_it_descends_from)
     assert_int_equal(b.step.first, 3);
     snprintf(b.ended_at, sizeof b.ended_at, "2026-02-14T04:15:09Z");
     assert_headline(&b, "found 000000000000: v3 64: prefill_s +7.0 % there, +11.0 % between the ends");
-    bisect_state_release(&b);
 }
 
 TEST(undecided_ends_are_not_called_equal)
 {
     struct delta open = {.verdict = VERDICT_NOISY, .base.n = 6, .now.n = 6};
     struct git_commits commits = {.items = calloc(2, sizeof *commits.items), .count = 2};
-    struct bisect_state b = {.n_cells = 0};
-    struct store s = open_store("undecided.db");
-    struct buf text;
+    AUTO(bisect_state_release) struct bisect_state b = {.n_cells = 0};
+    AUTO(store_close) struct store s = open_store("undecided.db");
+    AUTO(buf_release) struct buf text = {.max = 1 << 20};
     struct err err = {0};
     assert_ok(bisect_state_init(&b, &commits, 1, &err), &err);
     bisect_built(&b.search, 0, "a", NULL);
@@ -151,44 +143,33 @@ TEST(undecided_ends_are_not_called_equal)
     snprintf(b.ended_at, sizeof b.ended_at, "2026-02-14T04:15:09Z");
     assert_headline(&b, "undecided: measured in turns, it could not be told whether the ends differ: "
                         "noise of 9 % exceeds it");
-    buf_init(&text, 1 << 20);
     bisect_write_markdown(&b, &s, &text);
     assert_non_null(strstr(buf_str(&text), "it could not be told whether the ends differ"));
     assert_null(strstr(buf_str(&text), "not reproducible"));
-    buf_release(&text);
-    bisect_state_release(&b);
-    store_close(&s);
 }
 
 TEST(runs_that_are_gone_leave_it_out)
 {
-    struct store s = open_store("gone.db");
-    struct bisect_state b;
-    struct bisect_code c;
+    AUTO(store_close) struct store s = open_store("gone.db");
+    AUTO(bisect_state_release) struct bisect_state b = {0};
+    AUTO(bisect_code_release) struct bisect_code c = {0};
     make_answer(&b, &s);
     b.entries[1].build = 4711;
     bisect_code_load(&b, &s, &c);
     assert_int_equal(c.count, 0);
-    bisect_code_release(&c);
-    bisect_state_release(&b);
-    store_close(&s);
 }
 
 TEST(a_report_escapes_subjects)
 {
-    struct store s = open_store("report.db");
-    struct bisect_state b;
-    struct buf text;
+    AUTO(store_close) struct store s = open_store("report.db");
+    AUTO(bisect_state_release) struct bisect_state b = {0};
+    AUTO(buf_release) struct buf text = {.max = 1 << 20};
     make_answer(&b, &s);
-    buf_init(&text, 1 << 20);
     bisect_write_markdown(&b, &s, &text);
     assert_non_null(strstr(buf_str(&text), "found 000000000000: v3 64: "));
     assert_non_null(strstr(buf_str(&text), "## Changed machine code"));
     assert_non_null(strstr(buf_str(&text), "| `k`"));
     assert_null(strstr(buf_str(&text), "\n<b>"));
-    buf_release(&text);
-    bisect_state_release(&b);
-    store_close(&s);
 }
 
 GROUP(scratch_make, scratch_remove);

@@ -100,7 +100,7 @@ TEST(the_answer_comes_back)
     struct delta equal = {.verdict = VERDICT_UNCHANGED, .base.n = 6, .now.n = 6};
     struct bisect_state b, again;
     AUTO(store_close) struct store s = {0};
-    struct bisect_rows rows;
+    AUTO(bisect_rows_release) struct bisect_rows rows = {0};
     struct err err = {0};
     open_store(&s, "answer.db");
     make_state(&b);
@@ -116,7 +116,6 @@ TEST(the_answer_comes_back)
     assert_int_equal(bisect_rows_list(&s, &rows, &err), 0);
     assert_int_equal(rows.count, 1);
     assert_string_equal(rows.items[0].outcome, "found");
-    bisect_rows_release(&rows);
     bisect_state_release(&b);
     bisect_state_release(&again);
 }
@@ -151,7 +150,7 @@ TEST(a_word_that_means_none_or_two_is_refused)
                              .bad = "1",
                              .started_at = "2026-02-14T03:15:09Z",
                              .body = (char[]){"{}"}};
-    struct bisect_row out;
+    AUTO(bisect_row_release) struct bisect_row out = {0};
     AUTO(store_close) struct store s = {0};
     struct err err = {0};
     bool found;
@@ -167,7 +166,6 @@ TEST(a_word_that_means_none_or_two_is_refused)
     assert_int_equal(bisect_row_remove(&s, "plan-b", &err), 0);
     assert_int_equal(bisect_row_load(&s, "plan", false, &out, &found, &err), 0);
     assert_string_equal(out.name, "plan-c");
-    bisect_row_release(&out);
 }
 
 /* The store's word is that of the first version; whoever reads it is told what is known. */
@@ -176,7 +174,7 @@ TEST(undecided_ends_come_back)
     struct delta open = {.verdict = VERDICT_NOISY, .base.n = 6, .now.n = 6};
     struct bisect_state b, again;
     AUTO(store_close) struct store s = {0};
-    struct bisect_rows rows;
+    AUTO(bisect_rows_release) struct bisect_rows rows = {0};
     struct err err = {0};
     open_store(&s, "undecided.db");
     make_state(&b);
@@ -195,7 +193,6 @@ TEST(undecided_ends_come_back)
     json_decref(all);
     assert_int_equal(bisect_rows_list(&s, &rows, &err), 0);
     assert_string_equal(rows.items[0].outcome, "undecided");
-    bisect_rows_release(&rows);
     bisect_state_release(&b);
     bisect_state_release(&again);
 }

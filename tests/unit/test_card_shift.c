@@ -103,14 +103,14 @@ static void one_night(struct node_of_cards *n, const struct trial *t, size_t nig
 
 static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *out)
 {
-    struct node_of_cards n;
+    AUTO(node_close) struct node_of_cards n = {0};
     int regressed = 0;
     node_open(&n, seed);
     for (size_t c = 0; c < CARDS; c++)
         n.card[c] = 1 + 0.01 * stats_rng_normal(&n.rng);
     for (size_t i = 0; i <= NIGHTS; i++)
         one_night(&n, t, i);
-    struct comparison c = node_compare(&n, t->base, !t->pair);
+    AUTO(comparison_release) struct comparison c = node_compare(&n, t->base, !t->pair);
     bool planted = t->card_1 > 0 || t->since > 0;
     for (size_t i = 0; i < CARD_CELLS; i++)
         regressed += (t->cell <= 0 || i != t->which) && node_delta(&c, i)->verdict == VERDICT_REGRESSED;
@@ -126,8 +126,6 @@ static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *ou
     out->alarms += regressed > 0;
     out->cell += t->cell > 0 && node_delta(&c, t->which)->verdict == VERDICT_REGRESSED;
     out->fails += comparison_regressed(&c);
-    comparison_release(&c);
-    node_close(&n);
 }
 
 static struct outcome trials(const char *name, const struct trial *t)
@@ -300,16 +298,14 @@ TEST(too_few_cells_speak_for_no_card)
 
 TEST(a_slower_node_is_not_a_card)
 {
-    struct node_of_cards n;
+    AUTO(node_close) struct node_of_cards n = {0};
     node_open(&n, 3);
     for (size_t i = 0; i <= NIGHTS; i++) {
         for (size_t k = 0; k < CARD_CELLS; k++)
             n.planted[k] = i == NIGHTS ? 1.08 : 1;
         node_run(&n, four_by_point);
     }
-    struct comparison c = node_compare(&n, -1, true);
+    AUTO(comparison_release) struct comparison c = node_compare(&n, -1, true);
     assert_int_equal(c.cards.count, 0);
     assert_true(c.shift.found);
-    comparison_release(&c);
-    node_close(&n);
 }

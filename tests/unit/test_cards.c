@@ -91,7 +91,7 @@ struct outcome {
 
 static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *out)
 {
-    struct node_of_cards n;
+    AUTO(node_close) struct node_of_cards n = {0};
     node_open(&n, seed);
     for (size_t c = 1; c < CARDS; c++)
         n.card[c] = c == 7 || c == 1 ? slow : 1 + 0.01 * stats_rng_normal(&n.rng);
@@ -100,7 +100,7 @@ static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *ou
     n.planted[0] = t->now_cell_0 > 0 ? t->now_cell_0 : 1;
     n.planted_card[7] = t->now_card_7 > 0 ? t->now_card_7 : 1;
     node_run(&n, t->now);
-    struct comparison c = node_compare(&n, t->base, t->nights);
+    AUTO(comparison_release) struct comparison c = node_compare(&n, t->base, t->nights);
     int others = 0;
     for (size_t i = 1; i < CARD_CELLS; i++)
         others += node_delta(&c, i)->verdict == VERDICT_REGRESSED;
@@ -114,8 +114,6 @@ static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *ou
     out->inconclusive += first->verdict == VERDICT_NOISY;
     out->named += first->reason == REASON_OTHER_GPU;
     out->worst = fmax(out->worst, fabs(log(first->estimate.ratio / n.planted[0])));
-    comparison_release(&c);
-    node_close(&n);
 }
 
 static struct outcome trials(const char *name, const struct trial *t)
@@ -151,21 +149,19 @@ TEST(a_move_to_a_slower_card_is_never_a_regression)
 
 TEST(another_mode_is_another_card)
 {
-    struct node_of_cards n;
+    AUTO(node_close) struct node_of_cards n = {0};
     node_open(&n, 5);
     for (size_t i = 0; i < NIGHTS; i++)
         node_run(&n, at_home);
     n.mode = "CPX/NPS4";
     node_run(&n, at_home);
-    struct comparison c = node_compare(&n, NIGHTS - 1, true);
+    AUTO(comparison_release) struct comparison c = node_compare(&n, NIGHTS - 1, true);
     for (size_t i = 0; i < CARD_CELLS; i++) {
         assert_int_equal(node_delta(&c, i)->verdict, VERDICT_NOISY);
         assert_true(node_delta(&c, i)->doubts.other_device);
     }
     assert_true(c.shift.device_changed);
     assert_false(comparison_regressed(&c));
-    comparison_release(&c);
-    node_close(&n);
 }
 
 TEST(a_cell_that_changes_its_card_every_night_is_judged_by_that_card)
@@ -205,20 +201,18 @@ TEST(one_bad_card_of_eight_is_no_regression_of_the_code)
 
 TEST(the_card_on_which_a_cell_is_bad_is_counted)
 {
-    struct node_of_cards n;
+    AUTO(node_close) struct node_of_cards n = {0};
     node_open(&n, 17);
     for (size_t i = 0; i <= NIGHTS; i++) {
         n.own[7][3] *= i == NIGHTS ? 1.10 : 1;
         node_run(&n, on_every);
     }
-    struct comparison c = node_compare(&n, -1, true);
+    AUTO(comparison_release) struct comparison c = node_compare(&n, -1, true);
     const struct delta *d = node_delta(&c, 3);
     assert_int_equal(d->estimate.gpus, CARDS);
     assert_int_equal(d->estimate.gpus_worse, 1);
     assert_int_equal(d->estimate.gpus_better, 0);
     assert_non_null(strstr(verdict_reason(d, REPORT_EN).s, "the median of 8 GPUs, 1 of them worse"));
-    comparison_release(&c);
-    node_close(&n);
 }
 
 /* The base ran mostly on the fast card, and tonight mostly on the slow one: their medians differ by 4.5 %. */
@@ -266,7 +260,7 @@ TEST(the_evidence_of_several_cards_names_no_single_ones_factor)
 
 TEST(variants_on_different_cards_differ_only_by_much)
 {
-    struct node_of_cards n;
+    AUTO(node_close) struct node_of_cards n = {0};
     node_open(&n, 11);
     for (size_t i = 0; i < CARD_CELLS; i++)
         n.level[i] = i / CARD_CONTEXTS == 3 ? 0.2 : 0.1;
@@ -281,7 +275,6 @@ TEST(variants_on_different_cards_differ_only_by_much)
     }
     const struct run_data *together = node_run(&n, all_on_one);
     assert_false(compare_pair(together, 1, 0, 256, METRIC_PREFILL_S).apart);
-    node_close(&n);
 }
 
 TEST(ids_are_one_however_they_are_written)

@@ -196,11 +196,9 @@ static void sentence_of(const struct cause *c, enum report_lang lang, char out[W
     struct cause copy = *c;
     const struct cell_causes cell = {
         .variant = "v", .context = 64, .code = CAUSE_CODE_DIFFERS, .items = &copy, .count = 1};
-    struct buf text;
-    buf_init(&text, WHY_TEXT_MAX);
+    AUTO(buf_release) struct buf text = {.max = WHY_TEXT_MAX};
     cause_sentence(&cell, lang, &text);
     snprintf(out, WHY_TEXT_MAX, "%s", buf_str(&text));
-    buf_release(&text);
 }
 
 TEST(sentences_are_bounded_and_say_what_is_not_known)

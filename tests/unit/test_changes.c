@@ -25,7 +25,7 @@ static void noise(double *x, size_t n, double level, double spread, struct stats
 TEST(steps_are_found_where_they_are)
 {
     struct stats_rng rng;
-    struct changes c;
+    AUTO(changes_release) struct changes c = {0};
     const struct changes_options o = changes_defaults();
     double x[60];
     stats_rng_seed(&rng, 11);
@@ -39,7 +39,6 @@ TEST(steps_are_found_where_they_are)
     assert_near(c.items[0].ratio, 1.06, 0.005);
     assert_near(c.items[1].after, 9.8, 0.05);
     assert_true(c.items[0].p < 0.001);
-    changes_release(&c);
 }
 
 TEST(five_nights_of_a_step_at_the_end_are_enough)
@@ -49,13 +48,12 @@ TEST(five_nights_of_a_step_at_the_end_are_enough)
     int found = 0;
     stats_rng_seed(&rng, 12);
     for (int trial = 0; trial < 200; trial++) {
-        struct changes c;
+        AUTO(changes_release) struct changes c = {0};
         double x[30];
         noise(x, 25, 10, 0.01, &rng);
         noise(x + 25, 5, 10.5, 0.01, &rng);
         changes_find(x, 30, &o, &c);
         found += c.count == 1 && c.items[0].at >= 23 && c.items[0].at <= 27;
-        changes_release(&c);
     }
     assert_true(found >= 190);
 }
@@ -67,12 +65,11 @@ TEST(noise_is_no_change)
     int false_alarms = 0;
     stats_rng_seed(&rng, 13);
     for (int trial = 0; trial < 400; trial++) {
-        struct changes c;
+        AUTO(changes_release) struct changes c = {0};
         double x[40];
         noise(x, 40, 10, 0.015, &rng);
         changes_find(x, 40, &o, &c);
         false_alarms += c.count > 0;
-        changes_release(&c);
     }
     if (false_alarms > 8)
         fail_msg("%d of 400 still series changed", false_alarms);
@@ -81,7 +78,7 @@ TEST(noise_is_no_change)
 TEST(one_odd_night_is_no_change)
 {
     struct stats_rng rng;
-    struct changes c;
+    AUTO(changes_release) struct changes c = {0};
     const struct changes_options o = changes_defaults();
     double x[40];
     stats_rng_seed(&rng, 14);
@@ -89,7 +86,6 @@ TEST(one_odd_night_is_no_change)
     x[17] = 20;
     changes_find(x, 40, &o, &c);
     assert_int_equal(c.count, 0);
-    changes_release(&c);
 }
 
 TEST(short_and_flat_series_are_fine)
@@ -110,7 +106,7 @@ TEST(short_and_flat_series_are_fine)
 
 TEST(a_very_long_series_is_searched_at_its_end)
 {
-    struct changes c;
+    AUTO(changes_release) struct changes c = {0};
     const struct changes_options o = changes_defaults();
     size_t n = CHANGES_POINTS_MAX + 500;
     double *x = calloc(n, sizeof *x);
@@ -120,7 +116,6 @@ TEST(a_very_long_series_is_searched_at_its_end)
     assert_int_equal(c.from, 500);
     assert_int_equal(c.count, 1);
     assert_int_equal(c.items[0].at, n - 100);
-    changes_release(&c);
     free(x);
 }
 

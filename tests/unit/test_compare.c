@@ -138,13 +138,13 @@ TEST(five_a_side_get_an_interval)
 TEST(warm_up_and_failures_do_not_count)
 {
     struct draft d;
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     const struct compare_options o = compare_defaults();
     draft_night(&d, 0);
     draft_shot(&d, "v", 4096, 1, 99.0)->warmup = true;
     draft_shot(&d, "v", 4096, 2, 10.0);
     draft_shot(&d, "v", 4096, 3, 10.2);
-    struct run_data a = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data a = run_of_draft(&d);
     assert_int_equal(a.cells[0].counted, 2);
     assert_near(a.cells[0].median[METRIC_PREFILL_S], 10.1, 1e-12);
     draft_night(&d, 1);
@@ -152,16 +152,13 @@ TEST(warm_up_and_failures_do_not_count)
     struct run_test *t = draft_shot(&d, "v", 4096, 2, 10.0);
     t->status = STATUS_TIMEOUT;
     snprintf(t->reason, sizeof t->reason, "over 60 s");
-    struct run_data b = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data b = run_of_draft(&d);
     compare_runs(&a, &b, NULL, &o, &c);
     assert_int_equal(c.deltas[0].verdict, VERDICT_BROKEN);
     assert_int_equal(c.deltas[0].now.status, STATUS_TIMEOUT);
     assert_non_null(strstr(verdict_reason(&c.deltas[0], REPORT_EN).s, "1 of 2 repetitions"));
     assert_non_null(strstr(verdict_reason(&c.deltas[0], REPORT_EN).s, "over 60 s"));
     assert_true(comparison_regressed(&c));
-    comparison_release(&c);
-    run_data_release(&a);
-    run_data_release(&b);
 }
 
 TEST(a_metric_that_is_no_longer_printed_is_missing)
@@ -171,10 +168,10 @@ TEST(a_metric_that_is_no_longer_printed_is_missing)
     const struct compare_options o = compare_defaults();
     draft_night(&d, 0);
     draft_shot(&d, "v", 4096, 1, 10.0);
-    struct run_data a = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data a = run_of_draft(&d);
     draft_night(&d, 1);
     draft_shot(&d, "v", 4096, 1, NAN)->value[METRIC_WALL_S] = 11;
-    struct run_data b = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data b = run_of_draft(&d);
     compare_runs(&a, &b, NULL, &o, &c);
     assert_int_equal(c.deltas[0].verdict, VERDICT_MISSING);
     assert_int_equal(c.deltas[0].reason, REASON_METRIC_LOST);
@@ -183,8 +180,6 @@ TEST(a_metric_that_is_no_longer_printed_is_missing)
     compare_runs(&b, &a, NULL, &o, &c);
     assert_int_equal(c.deltas[0].verdict, VERDICT_NEW);
     comparison_release(&c);
-    run_data_release(&a);
-    run_data_release(&b);
 }
 
 /* The run was to measure this cell, and did not. */
@@ -205,12 +200,12 @@ TEST(what_one_side_lacks_is_a_finding)
     draft_shot(&d, "gone", 4096, 1, 10.0);
     draft_shot(&d, "was_bad", 4096, 1, 10.0)->status = STATUS_HANG;
     draft_shot(&d, "still_bad", 4096, 1, 10.0)->status = STATUS_OOM;
-    struct run_data a = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data a = run_of_draft(&d);
     draft_night(&d, 1);
     draft_shot(&d, "new", 4096, 1, 10.0);
     draft_shot(&d, "was_bad", 4096, 1, 10.0);
     draft_shot(&d, "still_bad", 4096, 1, 10.0)->status = STATUS_CRASH;
-    struct run_data b = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data b = run_of_draft(&d);
     compare_runs(&a, &b, NULL, &o, &c);
     assert_int_equal(c.count, 3); /* nobody asked for "gone" */
     comparison_release(&c);
@@ -224,8 +219,6 @@ TEST(what_one_side_lacks_is_a_finding)
     assert_string_equal(c.deltas[3].variant, "gone");
     assert_true(comparison_regressed(&c));
     comparison_release(&c);
-    run_data_release(&a);
-    run_data_release(&b);
 }
 
 /* n nights of about 10 s for the one cell of one_cell(). */
@@ -297,7 +290,7 @@ TEST(what_nights_had_and_a_night_lacks_is_a_finding)
     t->status = STATUS_TIMEOUT;
     snprintf(t->reason, sizeof t->reason, "over 60 s");
     draft_shot(&d, "w", 4096, 1, 10.0);
-    struct run_data now = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data now = run_of_draft(&d);
     compare_runs(NULL, &now, &h, &o, &c);
     assert_int_equal(c.count, 2); /* it was not asked for what went out of the plan */
     comparison_release(&c);
@@ -315,13 +308,12 @@ TEST(what_nights_had_and_a_night_lacks_is_a_finding)
             assert_string_equal(c.deltas[i].variant, "gone");
     assert_true(comparison_regressed(&c));
     comparison_release(&c);
-    run_data_release(&now);
 }
 
 TEST(other_metrics_are_held_against_the_nights_too)
 {
     struct draft d;
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     struct compare_options o = compare_defaults();
     struct history_series series[2];
     struct history_point points[2][20];
@@ -334,14 +326,12 @@ TEST(other_metrics_are_held_against_the_nights_too)
     struct run_test *t = draft_shot(&d, "v", 4096, 1, 10.0);
     t->value[METRIC_WALL_S] = 11.0;
     t->value[METRIC_DECODE_S] = 1.0; /* no night measured that */
-    struct run_data now = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data now = run_of_draft(&d);
     compare_runs(NULL, &now, &h, &o, &c);
     assert_int_equal(c.count, 2);
     assert_int_equal(c.deltas[0].verdict, VERDICT_UNCHANGED);
     assert_int_equal(c.deltas[1].metric, METRIC_WALL_S);
     assert_int_equal(c.deltas[1].verdict, VERDICT_REGRESSED);
-    comparison_release(&c);
-    run_data_release(&now);
 }
 
 TEST(a_short_history_is_not_used)
@@ -400,7 +390,7 @@ TEST(a_loss_since_an_improvement_counts_against_an_older_base)
 TEST(many_cells_are_corrected_for)
 {
     enum { CELLS = 400 };
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     struct draft d;
     const struct compare_options o = compare_defaults();
     struct history_series *series = calloc(CELLS, sizeof *series);
@@ -416,33 +406,31 @@ TEST(many_cells_are_corrected_for)
         draft_shot(&d, "v", 1000 + i, 1, i == 7 ? 12.0 : i == 9 ? 10.3 : 10.0);
     }
     struct history h = {.series = series, .count = CELLS, .nights = 20};
-    struct run_data now = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data now = run_of_draft(&d);
     compare_runs(NULL, &now, &h, &o, &c);
     assert_int_equal(c.tested, CELLS);
     assert_int_equal(c.verdicts[VERDICT_REGRESSED], 1);
     assert_int_equal(find_delta(&c, "v", 1007, METRIC_PREFILL_S)->verdict, VERDICT_REGRESSED);
     const struct delta *chance = find_delta(&c, "v", 1009, METRIC_PREFILL_S);
     assert_true(chance->estimate.z > 2.5 && chance->estimate.p < 0.05 && chance->estimate.p_adjusted > 0.05);
-    comparison_release(&c);
-    run_data_release(&now);
     free(series);
     free(points);
 }
 
 TEST(every_metric_knows_its_direction)
 {
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     struct draft d;
     struct compare_options o = compare_defaults();
     o.all_metrics = true;
     draft_night(&d, 0);
     draft_shot(&d, "v", 4096, 1, 10.0)->value[METRIC_DECODE_S] = 2e-7;
     d.variants[0].value[METRIC_SCRATCH_BYTES] = 0;
-    struct run_data a = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data a = run_of_draft(&d);
     draft_night(&d, 1);
     draft_shot(&d, "v", 4096, 1, 20.0)->value[METRIC_DECODE_S] = 9e-7;
     d.variants[0].value[METRIC_SCRATCH_BYTES] = 528;
-    struct run_data b = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data b = run_of_draft(&d);
     compare_runs(&a, &b, NULL, &o, &c);
     assert_int_equal(find_delta(&c, "v", 4096, METRIC_PREFILL_S)->verdict, VERDICT_REGRESSED);
     const struct delta *speed = find_delta(&c, "v", 4096, METRIC_TOK_PER_S);
@@ -454,9 +442,6 @@ TEST(every_metric_knows_its_direction)
     assert_int_equal(scratch_row->estimate.method, METHOD_EXACT);
     assert_int_equal(find_delta(&c, "v", 4096, METRIC_DECODE_S)->verdict, VERDICT_UNCHANGED);
     assert_int_equal(c.verdicts[VERDICT_REGRESSED], 1);
-    comparison_release(&c);
-    run_data_release(&a);
-    run_data_release(&b);
 }
 
 TEST(a_changed_environment_is_shown)
@@ -506,7 +491,7 @@ TEST(variants_are_set_against_each_other)
     draft_shot(&d, "v3", 4096, 1, 5.0);
     draft_shot(&d, "v3", 4096, 2, 5.1);
     draft_shot(&d, "v3", 8192, 1, 9.0);
-    struct run_data r = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data r = run_of_draft(&d);
     size_t reference;
     assert_ok(run_data_reference(&r, NULL, &reference, &err), &err);
     assert_int_equal(reference, 0);
@@ -518,7 +503,6 @@ TEST(variants_are_set_against_each_other)
     assert_true(rows[1].factor_error > 0 && rows[1].factor_error < 0.1);
     assert_true(isnan(rows[2].factor));
     free(rows);
-    run_data_release(&r);
 }
 
 GROUP(scratch_make, scratch_remove);

@@ -18,12 +18,10 @@ static void holds(void (*write)(const struct comparison *, struct buf *), int co
 {
     struct delta d = regressed(context);
     struct comparison c = {.now_id = "now", .primary = METRIC_PREFILL_S, .deltas = &d, .count = 1};
-    struct buf out;
-    buf_init(&out, 4096);
+    AUTO(buf_release) struct buf out = {.max = 4096};
     write(&c, &out);
     if (!strstr(buf_str(&out), words))
         fail_msg("\"%s\" is not in:\n%s", words, buf_str(&out));
-    buf_release(&out);
 }
 
 /* What is written of a comparison of runs of these tickets has these words, or not. */
@@ -32,14 +30,12 @@ static void of_tickets(void (*write)(const struct comparison *, struct buf *), c
 {
     struct delta d = regressed(4096);
     struct comparison c = {.now_id = "now", .primary = METRIC_PREFILL_S, .deltas = &d, .count = 1};
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = 4096};
     snprintf(c.base_ticket, sizeof c.base_ticket, "%s", base);
     snprintf(c.now_ticket, sizeof c.now_ticket, "%s", now);
-    buf_init(&out, 4096);
     write(&c, &out);
     if ((strstr(buf_str(&out), words) != NULL) != has)
         fail_msg("\"%s\" is %sin:\n%s", words, has ? "not " : "", buf_str(&out));
-    buf_release(&out);
 }
 
 TEST(what_has_no_context_is_named_without)
@@ -56,15 +52,13 @@ TEST(a_common_factor_of_most_cells_is_titled_so)
         .now_id = "now",
         .primary = METRIC_PREFILL_S,
         .shift = {.known = true, .found = true, .worse = true, .ratio = 1.1, .cells = 9, .agree = 6}};
-    struct buf out;
-    buf_init(&out, 4096);
+    AUTO(buf_release) struct buf out = {.max = 4096};
     compare_write_github(&c, &out);
     assert_non_null(strstr(buf_str(&out), "::error title=most cells::Most cells are"));
     buf_clear(&out);
     c.shift.agree = 9;
     compare_write_github(&c, &out);
     assert_non_null(strstr(buf_str(&out), "::error title=all cells::All cells are"));
-    buf_release(&out);
 }
 
 /* A mistyped run id would otherwise show as a page of changes. */

@@ -29,7 +29,7 @@ static int parse(const char *text, struct counter_list *out, struct err *err)
 TEST(the_table_of_ncu_is_read)
 {
     struct err err = {0};
-    struct counter_list l;
+    AUTO(counter_list_release) struct counter_list l = {0};
     AUTO(buf_release) struct buf text = {.max = 1 << 20};
     assert_ok(fs_read_file("tests/fixtures/counters/ncu_h100.csv", text.max, &text, &err), &err);
     assert_ok(parse(buf_str(&text), &l, &err), &err);
@@ -41,13 +41,12 @@ TEST(the_table_of_ncu_is_read)
     assert_string_equal(c->variant, "v");
     assert_int_equal(c->context, 16);
     assert_true(c->value > 4.29e9 && c->value < 4.3e9);
-    counter_list_release(&l);
 }
 
 TEST(launches_of_a_kernel_are_averaged)
 {
     struct err err;
-    struct counter_list l;
+    AUTO(counter_list_release) struct counter_list l = {0};
     assert_ok(parse("==PROF== Connected\n"
                     "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"dram__bytes_read.max\"\n"
                     "\"\",\"\",\"byte\",\"byte\"\n"
@@ -61,13 +60,12 @@ TEST(launches_of_a_kernel_are_averaged)
     assert_int_equal(l.count, 2);
     assert_near(find(&l, "f(\"a\", int)", "dram__bytes_read.sum")->value, 1500.25, 1e-9);
     assert_near(find(&l, "\\x1b[2Jh", "dram__bytes_read.sum")->value, 7, 0);
-    counter_list_release(&l);
 }
 
 TEST(the_table_of_rocprofv3_is_read)
 {
     struct err err;
-    struct counter_list l;
+    AUTO(counter_list_release) struct counter_list l = {0};
     assert_ok(parse("\"Dispatch_Id\",\"Kernel_Name\",\"Counter_Name\",\"Counter_Value\"\n"
                     "1,\"k(float*, int)\",\"FETCH_SIZE\",10.000000\n"
                     "1,\"k(float*, int)\",\"WRITE_SIZE\",1.000000\n"
@@ -76,19 +74,17 @@ TEST(the_table_of_rocprofv3_is_read)
               &err);
     assert_int_equal(l.count, 2);
     assert_near(find(&l, "k(float*, int)", "FETCH_SIZE")->value, 20, 1e-9);
-    counter_list_release(&l);
 }
 
 TEST(other_tables_are_refused)
 {
     struct err err;
-    struct counter_list l;
+    AUTO(counter_list_release) struct counter_list l = {0};
     assert_err(parse("a,b\n1,2\n", &l, &err), &err, ERR_INPUT, "table.csv",
                "not a table of ncu or rocprofv3");
     assert_err(parse("\"ID\",\"Kernel Name\"\n\"0\"\n", &l, &err), &err, ERR_INPUT, "line 2");
     assert_ok(parse("==ERROR== no kernels were profiled\n", &l, &err), &err);
     assert_int_equal(l.count, 0);
-    counter_list_release(&l);
 }
 
 static void put_counter(struct counter_list *l, const char *variant, const char *kernel, const char *name,
@@ -103,7 +99,7 @@ static void put_counter(struct counter_list *l, const char *variant, const char 
 
 TEST(what_differs_most_comes_first)
 {
-    struct counter_list base = {0}, now = {0};
+    AUTO(counter_list_release) struct counter_list base = {0}, now = {0};
     struct counter_changes c;
     put_counter(&base, "a", "k", "doubled", 10);
     put_counter(&base, "a", "k", "quartered", 100);
@@ -136,8 +132,6 @@ TEST(what_differs_most_comes_first)
     counters_differ(&base, &now, &c);
     assert_int_equal(c.count, 4 + COUNTER_CHANGES_MAX);
     counter_changes_release(&c);
-    counter_list_release(&base);
-    counter_list_release(&now);
 }
 
 TEST(counters_of_a_run_come_back)

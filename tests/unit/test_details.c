@@ -41,8 +41,8 @@ TEST(the_code_identity_comes_back)
 {
     AUTO(store_close) struct store s = open_store("code.db");
     struct err err = {0};
-    struct run_details d;
-    struct run_data r;
+    AUTO(details_release) struct run_details d = {0};
+    AUTO(run_data_release) struct run_data r = {0};
     const char *dir = bundle_with_code("code", "code-1",
                                        "{\"schema\":\"kernsweep.code/1\",\"kind\":\"device\",\"sha256\":"
                                        "\"" HASH "\",\"kernels\":[{\"name\":\"_Z3onePf\",\"sha256\":"
@@ -57,8 +57,6 @@ TEST(the_code_identity_comes_back)
     assert_int_equal(d.kernels[0].variant, 1);
     assert_string_equal(d.kernels[0].name, "_Z3onePf");
     assert_string_equal(d.kernels[0].sha256, KERNEL_HASH);
-    details_release(&d);
-    run_data_release(&r);
 }
 
 /* A kernel with these members besides its name and hash. */
@@ -143,7 +141,7 @@ TEST(gates_files_and_resources_come_back)
 {
     AUTO(store_close) struct store s = open_store("details.db");
     struct err err = {0};
-    struct run_details d;
+    AUTO(details_release) struct run_details d = {0};
     int64_t key = must_ingest(&s, bundle_with("one", "details-1", gates, resources), NULL);
     assert_ok(details_load(&s, key, &d, &err), &err);
     assert_int_equal(d.n_gates, 2);
@@ -163,7 +161,6 @@ TEST(gates_files_and_resources_come_back)
     assert_non_null(details_file(&d, "plan.json"));
     assert_null(details_file(&d, "plan.json")->body);
     assert_null(details_file(&d, "v3/ctx_256_run1/perf.json"));
-    details_release(&d);
 }
 
 /* Its summary alone has the reason. */

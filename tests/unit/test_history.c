@@ -25,9 +25,9 @@ static int64_t store_night(struct store *s, int night, const char *tag, enum run
 
 TEST(nights_come_in_order)
 {
-    struct store s = open_store("nights.db");
+    AUTO(store_close) struct store s = open_store("nights.db");
     struct err err = {0};
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     /* Ingested out of order. */
     store_night(&s, 2, "", RUN_COMPLETE, 12);
     store_night(&s, 0, "", RUN_COMPLETE, 10);
@@ -35,7 +35,7 @@ TEST(nights_come_in_order)
     store_night(&s, 1, "", RUN_COMPLETE, 11);
     store_night(&s, 3, "", RUN_PARTIAL, 50);
     store_night(&s, 4, "trial", RUN_COMPLETE, 60);
-    struct run_data now = must_load(&s, last);
+    AUTO(run_data_release) struct run_data now = must_load(&s, last);
     assert_ok(history_for_run(&s, &now.info, NULL, 0, METRIC_PREFILL_S, false, &h, &err), &err);
     assert_int_equal(h.count, 3);
     assert_int_equal(h.nights, 3);
@@ -48,14 +48,11 @@ TEST(nights_come_in_order)
     }
     assert_null(history_find(&h, "v3", 4096, METRIC_WALL_S));
     assert_null(history_find(&h, "v9", 4096, METRIC_PREFILL_S));
-    history_release(&h);
-    run_data_release(&now);
-    store_close(&s);
 }
 
 TEST(a_history_is_filtered_by_its_options)
 {
-    struct store s = open_store("narrow.db");
+    AUTO(store_close) struct store s = open_store("narrow.db");
     struct err err = {0};
     struct history h;
     int64_t keys[4];
@@ -93,16 +90,15 @@ TEST(a_history_is_filtered_by_its_options)
     assert_ok(history_load(&s, &o, &h, &err), &err);
     assert_int_equal(h.count, 0);
     history_release(&h);
-    store_close(&s);
 }
 
 /* The night before the change was an outlier, on other sources already: the change began after the night
  * before that one, not after the outlier. */
 TEST(a_change_may_have_begun_with_a_night_that_was_set_aside)
 {
-    struct store s = open_store("odd.db");
+    AUTO(store_close) struct store s = open_store("odd.db");
     struct err err = {0};
-    struct timeline t;
+    AUTO(timeline_release) struct timeline t = {0};
     const struct changes_options options = changes_defaults();
     for (int i = 0; i < 40; i++) {
         struct draft d;
@@ -120,8 +116,6 @@ TEST(a_change_may_have_begun_with_a_night_that_was_set_aside)
     assert_int_equal(c->facts.count, 1);
     assert_string_equal(c->facts.items[0].key, "source");
     assert_int_equal(c->change.last, 23);
-    timeline_release(&t);
-    store_close(&s);
 }
 
 /* Forty nights; from the 25th on v3 is a tenth slower, built from other sources, on another driver. */
@@ -145,7 +139,7 @@ static void store_step(struct store *s)
 
 TEST(a_change_comes_with_its_run_and_its_facts)
 {
-    struct store s = open_store("step.db");
+    AUTO(store_close) struct store s = open_store("step.db");
     struct err err = {0};
     struct timeline t;
     const struct changes_options options = changes_defaults();
@@ -172,7 +166,6 @@ TEST(a_change_comes_with_its_run_and_its_facts)
     assert_int_equal(t.count, 5);
     assert_int_equal(t.n_changes, 0);
     timeline_release(&t);
-    store_close(&s);
 }
 
 /* A night whose plan judges by a throughput; the prefill time is always the same. */
@@ -223,15 +216,13 @@ TEST(nights_judge_a_metric_of_ones_own_the_right_way_round)
     for (int i = 0; i < 15; i++)
         store_rate(&s, i, "GB/s", 400 + i % 3);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct against a;
-        struct comparison c;
+        AUTO(against_release) struct against a = {0};
+        AUTO(comparison_release) struct comparison c = {0};
         struct run_data now = must_load(&s, store_rate(&s, 20 + (int)i, "GB/s", cases[i].rate));
         assert_ok(against_nights(&s, &now, &options, &a, &err), &err);
         assert_ok(against_compare(&a, &now, &c, &err), &err);
         assert_string_equal(metric_info(c.primary)->name, "rate");
         assert_int_equal(c.verdicts[cases[i].verdict], 1);
-        comparison_release(&c);
-        against_release(&a);
         run_data_release(&now);
     }
     store_close(&s);
@@ -240,9 +231,9 @@ TEST(nights_judge_a_metric_of_ones_own_the_right_way_round)
 
 TEST(an_unclear_cell_is_asked_about)
 {
-    struct store s = open_store("unclear.db");
+    AUTO(store_close) struct store s = open_store("unclear.db");
     struct err err = {0};
-    struct timeline t;
+    AUTO(timeline_release) struct timeline t = {0};
     const struct changes_options options = changes_defaults();
     struct timeline_filter f = {.variant = "v3", .context = 4096};
     assert_err(timeline_load(&s, &f, &options, &t, &err), &err, ERR_INPUT, "v3", "4096");
@@ -258,8 +249,6 @@ TEST(an_unclear_cell_is_asked_about)
     f.ticket = "two";
     assert_ok(timeline_load(&s, &f, &options, &t, &err), &err);
     assert_int_equal(t.count, 1);
-    timeline_release(&t);
-    store_close(&s);
 }
 
 GROUP(scratch_make, scratch_remove);

@@ -90,7 +90,7 @@ TEST(storing_a_bundle_twice_is_idempotent)
 TEST(a_run_dated_in_the_future_is_not_the_newest_for_years)
 {
     AUTO(store_close) struct store s = open_store("future.db");
-    struct draft d;
+    AUTO(draft_release) struct draft d = {0};
     struct err err = {0};
     struct ingest_result result;
     draft_init(&d);
@@ -104,7 +104,6 @@ TEST(a_run_dated_in_the_future_is_not_the_newest_for_years)
     assert_non_null(strstr(result.warning, "2099-01-01"));
     assert_int_equal(query_int(&s, "SELECT ordered_at = ingested_at AND started_at > ingested_at FROM run"),
                      1);
-    draft_release(&d);
 }
 
 TEST(a_complete_run_never_changes)
@@ -387,14 +386,13 @@ TEST(a_record_that_its_witnesses_contradict_is_invalid)
         for (int other = 2; other <= 8; other++)
             len += snprintf(text + len, sizeof text - (size_t)len,
                             "{\"event\":\"TEST_END\",\"test_index\":%d,\"exit_status\":\"OK\"}\n", other);
-        struct store s = open_store("witness.db");
+        AUTO(store_close) struct store s = open_store("witness.db");
         struct run_data r =
             must_load(&s, must_ingest(&s, bundle_with_witness(name, "events.jsonl", text), NULL));
         assert_int_equal(r.tests[0].status, *table[i].why ? STATUS_INVALID : STATUS_OK);
         assert_non_null(strstr(r.tests[0].reason, table[i].why));
         assert_int_equal(r.info.counts.ok, *table[i].why ? 7 : 8);
         run_data_release(&r);
-        store_close(&s);
     }
 }
 

@@ -21,12 +21,11 @@ TEST(nights_are_in_the_order_in_which_they_were_measured)
     /* The night that was stored last was measured first. */
     for (int c = 0; c < CELLS; c++)
         p.points[c][NIGHTS - 1].measured_at = 500;
-    struct nights n = model_of(&p);
+    AUTO(nights_model_release) struct nights n = model_of(&p);
     assert_int_equal(n.count, NIGHTS);
     assert_int_equal(n.nights[0].run_key, NIGHTS);
     assert_int_equal(n.nights[1].run_key, 1);
     assert_int_equal(nights_find_cell(&n, "v", 1000)->points[0]->run_key, NIGHTS);
-    nights_model_release(&n);
 }
 
 TEST(what_all_cells_have_in_common_is_no_change_of_theirs)
@@ -35,7 +34,7 @@ TEST(what_all_cells_have_in_common_is_no_change_of_theirs)
     make_nights(&p);
     for (int c = 0; c < CELLS; c++)
         p.points[c][7].median *= 1.08;
-    struct nights n = model_of(&p);
+    AUTO(nights_model_release) struct nights n = model_of(&p);
     assert_true(n.has_factors);
     assert_near(n.nights[7].factor, log(1.08), 0.006);
     assert_near(n.nights[8].factor, 0, 0.006);
@@ -43,7 +42,6 @@ TEST(what_all_cells_have_in_common_is_no_change_of_theirs)
     assert_near(c->u[7], log(4), 0.02);
     assert_near(c->y[7], log(4 * 1.08), 0.02);
     assert_true(c->scale.u < 0.012);
-    nights_model_release(&n);
 }
 
 TEST(a_level_counts_from_its_fourth_night)
@@ -53,12 +51,11 @@ TEST(a_level_counts_from_its_fourth_night)
         make_nights(&p);
         for (size_t i = NIGHTS - fast; i < NIGHTS; i++)
             p.points[2][i].median *= 0.8;
-        struct nights n = model_of(&p);
+        AUTO(nights_model_release) struct nights n = model_of(&p);
         struct level l = nights_level(nights_find_cell(&n, "v", 1002));
         assert_true(l.known);
         assert_near(exp(l.u), fast == 3 ? 3 : 2.4, 0.03);
         assert_int_equal(l.nights, fast == 3 ? NIGHTS - 3 : 4);
-        nights_model_release(&n);
     }
 }
 
@@ -69,7 +66,7 @@ TEST(another_device_begins_a_level)
     for (int c = 0; c < CELLS; c++)
         for (int i = 0; i < NIGHTS; i++)
             p.points[c][i].device = i < 14 ? 1 : 2;
-    struct nights n = model_of(&p);
+    AUTO(nights_model_release) struct nights n = model_of(&p);
     const struct night_cell *c = nights_find_cell(&n, "v", 1004);
     assert_int_equal(c->levels.count, 1);
     assert_true(c->levels.items[0].forced);
@@ -80,14 +77,13 @@ TEST(another_device_begins_a_level)
     assert_true(nights_on_other_device(c, &l, 3));
     assert_false(nights_on_other_device(c, &l, 0));
     assert_int_equal(nights_device(&n), 2);
-    nights_model_release(&n);
 }
 
 TEST(a_base_is_the_nights_around_it)
 {
     struct plan_nights p;
     make_nights(&p);
-    struct nights n = model_of(&p);
+    AUTO(nights_model_release) struct nights n = model_of(&p);
     const struct night_cell *c = nights_find_cell(&n, "v", 1000);
     struct level l = nights_base_level(c, (const int64_t[]){10}, 1);
     assert_int_equal(l.nights, NIGHTS_BASE);
@@ -96,7 +92,6 @@ TEST(a_base_is_the_nights_around_it)
     l = nights_base_level(c, (const int64_t[]){3, 17, 99}, 3);
     assert_int_equal(l.nights, 2);
     assert_false(nights_base_level(c, (const int64_t[]){99}, 1).known);
-    nights_model_release(&n);
 }
 
 /* A baseline that many nights of slower code follow must not become their level. */
@@ -106,27 +101,25 @@ TEST(nights_of_other_code_do_not_speak_for_a_base)
     make_nights(&p);
     for (int i = 0; i < NIGHTS; i++)
         p.points[0][i].code = p.points[0][i].run_key <= 10 ? 1 : 2;
-    struct nights n = model_of(&p);
+    AUTO(nights_model_release) struct nights n = model_of(&p);
     const struct night_cell *c = nights_find_cell(&n, "v", 1000);
     struct level l = nights_base_level(c, (const int64_t[]){10}, 1);
     assert_in_range(l.nights, 3, NIGHTS_BASE);
     for (size_t i = 0; i < l.nights; i++)
         assert_in_range(c->points[l.members[i]]->run_key, 1, 10);
-    nights_model_release(&n);
 }
 
 TEST(a_base_far_from_its_neighbours_speaks_for_itself)
 {
     struct plan_nights p;
     make_nights(&p);
-    struct nights n = model_of(&p);
+    AUTO(nights_model_release) struct nights n = model_of(&p);
     struct night_cell *c = &n.cells[0];
     size_t at = 9;
     c->levels.odd[at] = true;
     struct level l = nights_base_level(c, (const int64_t[]){c->points[at]->run_key}, 1);
     assert_int_equal(l.nights, 1);
     assert_int_equal(l.members[0], at);
-    nights_model_release(&n);
 }
 
 TEST(a_common_factor_needs_a_majority_or_controls)
@@ -290,7 +283,7 @@ static void make_three(struct plan_nights *p)
 static void judge_three(bool nights, double two, double third, enum verdict expected, bool fails)
 {
     struct plan_nights p;
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     const struct compare_options o = compare_defaults();
     make_three(&p);
     struct run_data base = night_of_three(1, 1, 1), now = night_of_three(30, two, third);
@@ -299,7 +292,6 @@ static void judge_three(bool nights, double two, double third, enum verdict expe
     assert_int_equal(c.verdicts[VERDICT_UNCHANGED], 6);
     assert_int_equal(c.verdicts[expected], 2);
     assert_int_equal(comparison_regressed(&c), fails);
-    comparison_release(&c);
     run_data_release(&base);
     run_data_release(&now);
 }
@@ -321,26 +313,24 @@ TEST(a_cell_that_stayed_where_it_was_has_not_changed_by_what_others_share)
 TEST(nor_by_what_is_too_small_for_a_finding)
 {
     struct plan_nights p;
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     const struct compare_options o = compare_defaults();
     make_three(&p);
     for (int i = 0; i < CELLS; i++)
         for (int n = 0; n < NIGHTS; n++)
             p.points[i][n].median = (i + 1) * pow(p.points[i][n].median / (i + 1), 0.1);
-    struct run_data now = night_of_three(30, 0.981, 1.002);
+    AUTO(run_data_release) struct run_data now = night_of_three(30, 0.981, 1.002);
     compare_runs(NULL, &now, &p.history, &o, &c);
     assert_true(c.shift.known && c.shift.unusual && !c.shift.found);
     assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
     assert_int_equal(c.verdicts[VERDICT_NOISY], 2);
-    comparison_release(&c);
-    run_data_release(&now);
 }
 
 /* The base is older than ten nights on which two variants are 10 % faster. */
 TEST(nor_by_what_others_have_shared_since_an_old_base)
 {
     struct plan_nights p;
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     struct compare_options o = compare_defaults();
     const int64_t base_run = 3;
     make_three(&p);
@@ -354,7 +344,6 @@ TEST(nor_by_what_others_have_shared_since_an_old_base)
     assert_false(c.shift.found);
     assert_int_equal(c.verdicts[VERDICT_IMPROVED], 6);
     assert_int_equal(c.verdicts[VERDICT_NOISY], 2);
-    comparison_release(&c);
     run_data_release(&base);
     run_data_release(&now);
 }
@@ -363,7 +352,7 @@ TEST(nor_by_what_others_have_shared_since_an_old_base)
 TEST(values_below_zero_were_measured_and_have_no_ratio)
 {
     struct plan_nights p;
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     const struct compare_options o = compare_defaults();
     make_nights(&p);
     for (int i = 0; i < CELLS; i++)
@@ -371,7 +360,7 @@ TEST(values_below_zero_were_measured_and_have_no_ratio)
             snprintf(p.series[i].variant, sizeof p.series[i].variant, i < CELLS / 2 ? "v" : "w");
             p.points[i][n].median *= -1;
         }
-    struct run_data now = night_of(30, 1.1);
+    AUTO(run_data_release) struct run_data now = night_of(30, 1.1);
     for (size_t i = 0; i < now.n_tests; i++)
         now.tests[i].value[METRIC_PREFILL_S] *= -1;
     free(now.cells);
@@ -380,8 +369,6 @@ TEST(values_below_zero_were_measured_and_have_no_ratio)
     compare_runs(NULL, &now, &p.history, &o, &c);
     assert_int_equal(c.verdicts[VERDICT_NOISY], CELLS);
     assert_int_equal(c.deltas[0].reason, REASON_NO_RATIO);
-    comparison_release(&c);
-    run_data_release(&now);
 }
 
 /* Two variants on a machine so busy that repetitions vary by half: `mine` and `other` times as slow as in the
@@ -404,13 +391,12 @@ TEST(a_factor_that_is_hardly_known_makes_no_cell_better)
 {
     const struct compare_options o = compare_defaults();
     for (int repetitions = 4; repetitions <= 5; repetitions++) {
-        struct comparison c;
+        AUTO(comparison_release) struct comparison c = {0};
         struct run_data base = busy_night(1, 1, 1, repetitions), now = busy_night(2, 11, 2.3, repetitions);
         compare_runs(&base, &now, NULL, &o, &c);
         assert_true(c.shift.found && c.shift.worse);
         assert_int_equal(c.verdicts[VERDICT_IMPROVED], 0);
         assert_int_equal(c.verdicts[VERDICT_NOISY], 6);
-        comparison_release(&c);
         run_data_release(&base);
         run_data_release(&now);
     }

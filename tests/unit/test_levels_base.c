@@ -186,11 +186,10 @@ TEST(a_base_that_is_newer_than_the_level_has_accepted_the_change)
 TEST(what_all_cells_lost_since_a_newer_base_is_found)
 {
     for (int taken = 1; taken <= 3; taken++) {
-        struct comparison c = since_accepted(taken, 0.8, true, 1);
+        AUTO(comparison_release) struct comparison c = since_accepted(taken, 0.8, true, 1);
         assert_true(c.shift.found && c.shift.worse && c.shift.since_base);
         assert_near(c.shift.ratio, 1.25, 0.02);
         assert_true(comparison_regressed(&c));
-        comparison_release(&c);
     }
 }
 

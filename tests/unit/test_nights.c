@@ -165,10 +165,9 @@ TEST(a_board_that_is_not_one_is_left_out)
                        "[3, {\"variant\": [], \"values\": [1], \"at\": []}, {\"values\": {}, \"changes\": "
                        "[{\"at\": -5}], \"odd\": [null]}]}";
     assert_ok(fs_write_file(in_scratch("forged/cells/b.json"), odd, sizeof odd - 1, 0644, &err), &err);
-    char *page = page_of(root, NULL);
+    AUTO_FREE char *page = page_of(root, NULL);
     assert_null(strstr(page, "<svg"));
     holds(page, "<td class=\"plan\">attention</td>");
-    free(page);
 }
 
 TEST(news_are_words)

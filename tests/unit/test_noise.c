@@ -79,7 +79,7 @@ TEST(the_threshold_alone_is_what_alarms_are_counted_of)
 TEST(a_measured_noise_floor_tempers_single_shots)
 {
     struct err err = {0};
-    struct store s = open_store("noise.db");
+    AUTO(store_close) struct store s = open_store("noise.db");
     struct comparison c;
     struct draft d;
     int64_t keys[3];
@@ -113,7 +113,6 @@ TEST(a_measured_noise_floor_tempers_single_shots)
     noise_release(&measured);
     for (int i = 0; i < 3; i++)
         run_data_release(&runs[i]);
-    store_close(&s);
 }
 
 static enum verdict confirmed_verdict(const double *base, const double *now, int n,
@@ -170,7 +169,7 @@ TEST(a_suspect_stands_or_falls)
 TEST(an_outcome_is_remembered)
 {
     struct err err = {0};
-    struct store s = open_store("confirmed.db");
+    AUTO(store_close) struct store s = open_store("confirmed.db");
     struct draft d;
     struct against a;
     struct comparison c;
@@ -181,7 +180,7 @@ TEST(an_outcome_is_remembered)
     draft_night(&d, 1);
     draft_shot(&d, "v", 4096, 1, 11);
     int64_t key = must_store(&s, &d);
-    struct run_data now = must_load(&s, key);
+    AUTO(run_data_release) struct run_data now = must_load(&s, key);
     assert_ok(against_run(&s, &now, base, &o, &a, &err), &err);
     assert_ok(against_compare(&a, &now, &c, &err), &err);
     assert_int_equal(c.deltas[0].verdict, VERDICT_REGRESSED);
@@ -205,8 +204,6 @@ TEST(an_outcome_is_remembered)
     assert_false(comparison_regressed(&c));
     comparison_release(&c);
     against_release(&a);
-    run_data_release(&now);
-    store_close(&s);
 }
 
 GROUP(scratch_make, scratch_remove);

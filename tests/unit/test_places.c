@@ -123,10 +123,9 @@ TEST(what_is_no_gpu_is_refused)
         json_object_set_new(perf, "gpus", json_loads(bad[i], JSON_DECODE_ANY, NULL));
         put_json(dir, "perf.json", perf);
         write_manifest(name, name);
-        struct run_data r = must_load(&s, must_ingest(&s, in_scratch(name), NULL));
+        AUTO(run_data_release) struct run_data r = must_load(&s, must_ingest(&s, in_scratch(name), NULL));
         assert_int_equal(r.tests[0].status, STATUS_INVALID);
         assert_int_equal(r.tests[1].status, STATUS_OK);
-        run_data_release(&r);
     }
 }
 
@@ -168,14 +167,13 @@ TEST(tests_without_a_gpu_have_the_only_one_of_their_node)
         assert_ok(draft_add_fact(&d, "gpus0.memory_partition", "NPS1", &err), &err);
         if (several)
             assert_ok(draft_add_fact(&d, "gpus1.unique_id", "0xCD", &err), &err);
-        struct run_data r = must_load(&s, must_store(&s, &d));
+        AUTO(run_data_release) struct run_data r = must_load(&s, must_store(&s, &d));
         assert_string_equal(r.tests[0].gpu, "");
         assert_int_equal(test_device(&r, &r.tests[0]), several ? 0 : gpu_identity("GPU-ab", "SPX/NPS1"));
-        run_data_release(&r);
     }
     /* Their nights go on in those of tests that name it. */
     store_night(&s, 2, nameless, 1, 1);
-    struct history h;
+    AUTO(history_release) struct history h = {0};
     const struct history_options o = {.node = NODE,
                                       .ticket = "demo",
                                       .mode = "perf",
@@ -187,7 +185,6 @@ TEST(tests_without_a_gpu_have_the_only_one_of_their_node)
     assert_int_equal(h.series[0].points[0].device, gpu_identity("ab", "SPX/NPS1"));
     assert_int_equal(h.series[0].points[1].device, 0);
     assert_int_equal(h.series[0].points[2].device, 0);
-    history_release(&h);
 }
 
 TEST(a_history_has_a_point_for_each_gpu)

@@ -74,8 +74,7 @@ static void begin_night(struct real_nights *n, const json_t *row)
 static void load(const char *path, struct real_nights *n)
 {
     struct err err = {0};
-    struct buf csv;
-    buf_init(&csv, 1 << 20);
+    AUTO(buf_release) struct buf csv = {.max = 1 << 20};
     if (fs_read_file(path, csv.max, &csv, &err) != 0)
         fail_msg("%s", err.msg);
     json_t *rows = csv_parse(buf_str(&csv), csv.len, path, &err);
@@ -91,7 +90,6 @@ static void load(const char *path, struct real_nights *n)
     for (i = 0; i < n->count; i++)
         run_data_make_cells(&n->runs[i]);
     json_decref(rows);
-    buf_release(&csv);
 }
 
 static int load_nights(void **state)
@@ -176,10 +174,9 @@ static int alarms(size_t since, size_t from, size_t to)
 {
     int count = 0;
     for (size_t i = from; i < to; i++) {
-        struct comparison c = judge(&nights.runs[i], since, i, NIGHTS);
+        AUTO(comparison_release) struct comparison c = judge(&nights.runs[i], since, i, NIGHTS);
         count += comparison_regressed(&c);
         print_changes(nights.runs[i].info.tag, &c);
-        comparison_release(&c);
     }
     print_message("%d of %zu nights alarm\n", count, to - from);
     return count;

@@ -174,9 +174,8 @@ TEST(what_does_not_exist_is_an_input_error)
                                            {"20260214", "20260212", "core"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err err = {0};
-        struct buf out;
+        AUTO(buf_release) struct buf out = {.max = REPORT_BYTES_MAX};
         struct report_request req = report_defaults();
-        buf_init(&out, REPORT_BYTES_MAX);
         req.store = &s.store;
         req.run = cases[i][0];
         req.against = cases[i][1];
@@ -184,7 +183,6 @@ TEST(what_does_not_exist_is_an_input_error)
         assert_int_equal(report_render(&req, &out, &err), -1);
         assert_int_equal(err.kind, ERR_INPUT);
         assert_null(strchr(err.msg, '\n'));
-        buf_release(&out);
     }
     store_close(&s.store);
 }
@@ -217,7 +215,7 @@ static void store_quiet_night(struct store *s, int night)
 
 TEST(nights_judge_a_run_and_tell_when_it_changed)
 {
-    struct store s = open_store("nights.db");
+    AUTO(store_close) struct store s = open_store("nights.db");
     struct report_request req = report_defaults();
     req.kind = REPORT_NIGHTLY;
     for (int night = 1; night <= 20; night++)
@@ -238,7 +236,6 @@ TEST(nights_judge_a_run_and_tell_when_it_changed)
     assert_line(text, "`driver` |", "`6.8.5` |", "`6.10.0` |");
     assert_line(text, "**Run the base again on the node in its current state**");
     free(text);
-    store_close(&s);
 }
 
 TEST(pictures_stand_beside_the_document)
@@ -298,7 +295,8 @@ TEST(a_gnuplot_that_hangs_fails_or_floods_is_given_up)
     } cases[] = {{"#!/bin/sh\nexec sleep 100\n", "did not finish within"},
                  {"#!/bin/sh\necho broken >&2\nexit 3\n", "gnuplot failed with exit code 3: broken"},
                  {"#!/bin/sh\nexec yes\n", "gnuplot: more than"}};
-    char *path = strdup(getenv("PATH")), with_ours[FS_PATH_MAX + 8192];
+    AUTO_FREE char *path = strdup(getenv("PATH"));
+    char with_ours[FS_PATH_MAX + 8192];
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct err err = {0};
         struct buf script, out;
@@ -314,7 +312,6 @@ TEST(a_gnuplot_that_hangs_fails_or_floods_is_given_up)
         buf_release(&out);
     }
     setenv("PATH", path, 1);
-    free(path);
 }
 
 /* A launch of a kernel benchmark, as attn_bench prints it. */
@@ -338,7 +335,7 @@ static void draft_launch(struct draft *d, const char *variant, const char *impl,
 
 TEST(a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is_not)
 {
-    struct store s = open_store("kernel.db");
+    AUTO(store_close) struct store s = open_store("kernel.db");
     struct report_request req = report_defaults();
     struct draft d;
     draft_night(&d, 1);
@@ -349,7 +346,7 @@ TEST(a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is_not)
     draft_launch(&d, "base_b8h16", "flash_v2_naive", 8, 16, 7.9, 2048);
     must_store(&s, &d);
     req.kind = REPORT_KERNEL;
-    char *text = render(&s, req, "latest");
+    AUTO_FREE char *text = render(&s, req, "latest");
     assert_line(text, "`serial_bh`", "512 |", "1 |", "8 |", "6.800 |", "1.0x |", "1.0x |", "1.0x |");
     assert_line(text, "`serial_bh`", "8 |", "16 |", "117.20 |", "16.0x |", "1.0x |", "17.2x |",
                 "**serialised**");
@@ -363,24 +360,21 @@ TEST(a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is_not)
     for (const char *at = text; (at = strstr(at, "**serialised**")); at++)
         flagged++;
     assert_int_equal(flagged, 2); /* both larger launches of serial_bh, none of the other */
-    free(text);
-    store_close(&s);
 }
 
 TEST(the_terminal_does_not_call_a_kernels_time_prefill)
 {
-    struct store s = open_store("kernel_terminal.db");
+    AUTO(store_close) struct store s = open_store("kernel_terminal.db");
     const struct compare_options options = compare_defaults();
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     struct err err = {0};
     struct draft d;
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = REPORT_BYTES_MAX};
     bool kernels = false;
     draft_night(&d, 1);
     draft_launch(&d, "serial", "serial_bh", 1, 8, 6.8, 16);
     draft_launch(&d, "base", "flash_v2_naive", 1, 8, 0.5, 128);
-    struct run_data run = must_load(&s, must_store(&s, &d));
-    buf_init(&out, REPORT_BYTES_MAX);
+    AUTO(run_data_release) struct run_data run = must_load(&s, must_store(&s, &d));
     assert_ok(report_kernels_alone(&s, &run, &kernels, &err), &err);
     assert_true(kernels);
     terminal_run(&run, 0, kernels, false, &out);
@@ -389,36 +383,30 @@ TEST(the_terminal_does_not_call_a_kernels_time_prefill)
     compare_runs(&run, &run, NULL, &options, &c);
     terminal_comparison(&c, kernels, false, &out);
     assert_null(strcasestr(buf_str(&out), "prefill"));
-    buf_release(&out);
-    comparison_release(&c);
-    run_data_release(&run);
-    store_close(&s);
 }
 
 TEST(a_run_with_prompts_did_not_launch_kernels_alone)
 {
-    struct store s = open_store("prompts.db");
+    AUTO(store_close) struct store s = open_store("prompts.db");
     struct err err = {0};
     struct draft d;
     bool kernels = true;
     draft_night(&d, 1);
     draft_launch(&d, "kernel", "serial_bh", 1, 8, 6.8, 16);
     draft_shot(&d, "model", 512, 1, 0.5);
-    struct run_data run = must_load(&s, must_store(&s, &d));
+    AUTO(run_data_release) struct run_data run = must_load(&s, must_store(&s, &d));
     assert_ok(report_kernels_alone(&s, &run, &kernels, &err), &err);
     assert_false(kernels);
-    run_data_release(&run);
-    store_close(&s);
 }
 
 /* Confirming changes verdicts after the comparison: what the report says must be what was judged. */
 TEST(a_comparison_that_was_made_already_is_taken_as_it_is)
 {
-    struct store s = open_store("given_comparison.db");
+    AUTO(store_close) struct store s = open_store("given_comparison.db");
     struct report_request req = report_defaults();
-    struct run_data now;
-    struct against against;
-    struct comparison c;
+    AUTO(run_data_release) struct run_data now = {0};
+    AUTO(against_release) struct against against = {0};
+    AUTO(comparison_release) struct comparison c = {0};
     struct err err = {0};
     int64_t base = 0;
     for (int night = 19; night <= 20; night++)
@@ -435,14 +423,9 @@ TEST(a_comparison_that_was_made_already_is_taken_as_it_is)
         }
     req.held_against = &against;
     req.comparison = &c;
-    char *text = render(&s, req, "latest");
+    AUTO_FREE char *text = render(&s, req, "latest");
     assert_line(text, "**No regression** against `night-0019`");
     assert_line(text, "`baseline` at 256: **fixed**");
-    free(text);
-    comparison_release(&c);
-    against_release(&against);
-    run_data_release(&now);
-    store_close(&s);
 }
 
 GROUP(scratch_make, scratch_remove);

@@ -4,7 +4,7 @@
 
 TEST(a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel)
 {
-    struct store s = open_store("step.db");
+    AUTO(store_close) struct store s = open_store("step.db");
     struct draft d;
     draft_night(&d, 1);
     draft_shot(&d, "baseline", 256, 1, 0.036);
@@ -16,12 +16,10 @@ TEST(a_step_that_the_repetitions_explain_is_not_blamed_on_the_kernel)
     draft_shot(&d, "v3", 512, 1, 0.190);
     draft_shot(&d, "v3", 512, 2, 0.191);
     must_store(&s, &d);
-    char *text = render(&s, report_defaults());
+    AUTO_FREE char *text = render(&s, report_defaults());
     lacks(text, "**Profile `baseline`");
     lacks(text, "The time of `baseline` grows faster");
     holds(text, "**Profile `v3` between contexts 256 and 512**");
-    free(text);
-    store_close(&s);
 }
 
 struct launch_of {
@@ -46,7 +44,7 @@ static void draft_launch(struct draft *d, struct launch_of l)
 /* One cell whose repetitions are of batch 1 and 8: their median is of nothing. */
 TEST(shapes_of_different_batches_are_not_summed_into_advice)
 {
-    struct store s = open_store("batches.db");
+    AUTO(store_close) struct store s = open_store("batches.db");
     struct draft d;
     draft_night(&d, 1);
     for (int i = 1; i <= 2; i++) {
@@ -54,12 +52,10 @@ TEST(shapes_of_different_batches_are_not_summed_into_advice)
         draft_launch(&d, (struct launch_of){"v3", 512, i, i == 1 ? 1 : 8, i == 1 ? 1 : 8, 384, 0});
     }
     must_store(&s, &d);
-    char *text = render(&s, report_defaults());
+    AUTO_FREE char *text = render(&s, report_defaults());
     lacks(text, "**Disable `v3`");
     lacks(text, "`v3` is 4.50x slower");
     holds(text, "`v3` at 512: its repetitions have different shapes");
-    free(text);
-    store_close(&s);
 }
 
 /* Any program may print rel_l2: what it compared with is not known. */
@@ -73,14 +69,13 @@ TEST(errors_are_said_to_be_those_that_the_program_reported)
         draft_night(&d, 1);
         draft_shot(&d, "base", 256, 1, 1);
         assert_ok(draft_add_extra(&d.tests[d.n_tests - 1], "rel_l2", 1e-6, &err), &err);
-        char *text = render_draft(name, &d, lang);
+        AUTO_FREE char *text = render_draft(name, &d, lang);
         holds(text, lang == REPORT_EN ? "## Correctness" : "## Corrección");
         holds(text, lang == REPORT_EN
                         ? "As the program itself reported them, against a reference of its own."
                         : "Tal como los comunicó el propio programa, frente a una referencia propia.");
         lacks(text, "fp64");
         lacks(text, "NaN");
-        free(text);
     }
 }
 
@@ -100,7 +95,7 @@ static void add_resources(struct draft *d, const char *variant, const char *body
 /* The build has a kernel that spills 1024 bytes; the one that was launched spills 8. */
 TEST(the_evidence_is_of_the_kernel_that_ran)
 {
-    struct store s = open_store("launched.db");
+    AUTO(store_close) struct store s = open_store("launched.db");
     struct report_request req = report_defaults();
     struct draft d;
     draft_night(&d, 1);
@@ -109,13 +104,11 @@ TEST(the_evidence_is_of_the_kernel_that_ran)
                   RESOURCES(KERNEL("attend", 8, 384, 197716) "," KERNEL("tiling", 1024, 32, 32768)));
     must_store(&s, &d);
     req.kind = REPORT_KERNEL;
-    char *text = render(&s, req);
+    AUTO_FREE char *text = render(&s, req);
     holds(text, "**Eliminate the register spill of `v5`**: the kernel that ran uses 8 bytes of local memory");
     lacks(text, "1024");
     lacks(text, "`tiling`");
     holds(text, "Of the 2 kernels of its build, only 1 fits the recorded launches");
-    free(text);
-    store_close(&s);
 }
 
 TEST(scratch_is_a_spill_only_if_the_compiler_counted_one)
@@ -139,7 +132,7 @@ TEST(scratch_is_a_spill_only_if_the_compiler_counted_one)
     for (size_t i = 0; i < COUNT(cases); i++) {
         char name[32];
         snprintf(name, sizeof name, "scratch%zu.db", i);
-        struct store s = open_store(name);
+        AUTO(store_close) struct store s = open_store(name);
         struct report_request req = report_defaults();
         struct draft d;
         draft_night(&d, 1);
@@ -147,21 +140,19 @@ TEST(scratch_is_a_spill_only_if_the_compiler_counted_one)
         add_resources(&d, "v5", cases[i].resources);
         must_store(&s, &d);
         req.kind = REPORT_KERNEL;
-        char *text = render(&s, req);
+        AUTO_FREE char *text = render(&s, req);
         holds(text, cases[i].step);
         holds(text, cases[i].evidence);
         if (!strstr(cases[i].step, "spill")) {
             lacks(text, "**Eliminate the register spill");
             lacks(text, "**Register spill:**");
         }
-        free(text);
-        store_close(&s);
     }
 }
 
 TEST(a_spill_that_only_some_of_the_fitting_kernels_have_is_no_advice)
 {
-    struct store s = open_store("fit.db");
+    AUTO(store_close) struct store s = open_store("fit.db");
     struct report_request req = report_defaults();
     struct draft d;
     draft_night(&d, 1);
@@ -169,16 +160,14 @@ TEST(a_spill_that_only_some_of_the_fitting_kernels_have_is_no_advice)
     add_resources(&d, "v5", RESOURCES(KERNEL("plain", 0, 384, 197716) "," KERNEL("split", 8, 384, 197716)));
     must_store(&s, &d);
     req.kind = REPORT_KERNEL;
-    char *text = render(&s, req);
+    AUTO_FREE char *text = render(&s, req);
     lacks(text, "**Eliminate the register spill");
     lacks(text, "**Keep the variables");
-    free(text);
-    store_close(&s);
 }
 
 TEST(without_a_recorded_launch_no_kernel_of_several_is_blamed)
 {
-    struct store s = open_store("unrecorded.db");
+    AUTO(store_close) struct store s = open_store("unrecorded.db");
     struct report_request req = report_defaults();
     struct draft d;
     draft_night(&d, 1);
@@ -186,12 +175,10 @@ TEST(without_a_recorded_launch_no_kernel_of_several_is_blamed)
     add_resources(&d, "v5", RESOURCES(KERNEL("attend", 0, 384, 0) "," KERNEL("tiling", 1024, 32, 32768)));
     must_store(&s, &d);
     req.kind = REPORT_REGRESSION;
-    char *text = render(&s, req);
+    AUTO_FREE char *text = render(&s, req);
     lacks(text, "**Eliminate the register spill");
     lacks(text, "**Keep the variables");
     holds(text, "Which of the 2 kernels of its build ran was not recorded");
-    free(text);
-    store_close(&s);
 }
 
 GROUP(scratch_make, scratch_remove);

@@ -14,11 +14,9 @@ static void says(struct commit_range r, const char *english, const char *spanish
     snprintf(r.from.commit, sizeof r.from.commit, ID_A);
     snprintf(r.to.commit, sizeof r.to.commit, ID_B);
     for (int lang = 0; lang < REPORT_LANG_COUNT; lang++) {
-        struct buf text;
-        buf_init(&text, 1024);
+        AUTO(buf_release) struct buf text = {.max = 1024};
         range_phrase(&r, (enum report_lang)lang, &text);
         assert_string_equal(buf_str(&text), want[lang]);
-        buf_release(&text);
     }
 }
 
@@ -79,9 +77,9 @@ static json_t *git_of(const char *id)
 
 TEST(a_bundle_says_which_commit_it_measured)
 {
-    struct store s = open_store("said.db");
+    AUTO(store_close) struct store s = open_store("said.db");
     int warnings;
-    struct run_data r = store_with(&s, "said", git_of(ID_B), &warnings);
+    AUTO(run_data_release) struct run_data r = store_with(&s, "said", git_of(ID_B), &warnings);
     const struct run_revision *v = &r.info.revision;
     assert_int_equal(warnings, 0);
     assert_string_equal(v->commit, ID_B);
@@ -93,14 +91,12 @@ TEST(a_bundle_says_which_commit_it_measured)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM git_commit WHERE commit_id = '" ID_B
                                    "' AND parents = '" ID_A "' AND author = 'An Author'"),
                      1);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 /* As where the id contains a secret, or somebody wrote the bundle by hand. */
 TEST(a_commit_that_cannot_be_is_left_out)
 {
-    struct store s = open_store("wrong.db");
+    AUTO(store_close) struct store s = open_store("wrong.db");
     int warnings;
     json_t *bad_log = git_of(ID_B);
     struct run_data r = store_with(&s, "masked", git_of("a1b***d"), &warnings);
@@ -117,12 +113,11 @@ TEST(a_commit_that_cannot_be_is_left_out)
     assert_string_equal(r.info.revision.commit, ID_B);
     assert_int_equal(query_int(&s, "SELECT count(*) FROM git_commit"), 0);
     run_data_release(&r);
-    store_close(&s);
 }
 
 TEST(text_of_a_repository_is_harmless)
 {
-    struct store s = open_store("harmless.db");
+    AUTO(store_close) struct store s = open_store("harmless.db");
     int warnings;
     json_t *git = git_of(ID_B), *files = json_array();
     char long_path[200], subject[1000];
@@ -137,15 +132,13 @@ TEST(text_of_a_repository_is_harmless)
     json_object_set_new(git, "dirty_files", files);
     json_object_set_new(git, "dirty_count", json_integer(3));
     json_object_set_new(git, "subject", json_string(subject));
-    struct run_data r = store_with(&s, "harmless", git, &warnings);
+    AUTO(run_data_release) struct run_data r = store_with(&s, "harmless", git, &warnings);
     char want[RUN_FACT_MAX];
     snprintf(want, sizeof want, "new\\x0aline\n%s\n...", long_path);
     assert_int_equal(warnings, 0);
     assert_string_equal(r.info.revision.dirty_files, want);
     assert_memory_equal(r.info.revision.subject, "\\x1b[2J\\x0as", strlen("\\x1b[2J\\x0as"));
     assert_int_equal(strlen(r.info.revision.subject), RUN_SUBJECT_MAX - 1);
-    run_data_release(&r);
-    store_close(&s);
 }
 
 enum { NIGHTS = 14, SLOWER_FROM = 9 };
@@ -192,7 +185,7 @@ static void holds(const char *text, const char *words)
 
 TEST(a_report_names_commits)
 {
-    struct store s = open_store("nights.db");
+    AUTO(store_close) struct store s = open_store("nights.db");
     store_nights(&s);
     char *text = render(&s, "night-0009", "night-0006", REPORT_EN);
     holds(text, "- Commits since the base: 1000006..1000009, 3 commits.");
@@ -204,19 +197,16 @@ TEST(a_report_names_commits)
     text = render(&s, "night-0013", NULL, REPORT_ES);
     holds(text, "Commits desde la noche anterior: 100000c..100000d, 1 commit.");
     free(text);
-    store_close(&s);
 }
 
 TEST(a_change_of_level_has_its_commits)
 {
-    struct store s = open_store("levels.db");
+    AUTO(store_close) struct store s = open_store("levels.db");
     store_nights(&s);
-    char *text = render(&s, "night-0010", "night-0005", REPORT_EN);
+    AUTO_FREE char *text = render(&s, "night-0010", "night-0005", REPORT_EN);
     const char *history = strstr(text, "## History");
     assert_non_null(history);
     holds(history, "1000008..1000009, 1 commit");
-    free(text);
-    store_close(&s);
 }
 
 GROUP(scratch_make, scratch_remove);

@@ -127,7 +127,7 @@ static void holds(const char *text, const char *words)
 
 TEST(the_baseline_uses_scratch_and_v3_and_v4_hold_one_half_empty_wave)
 {
-    struct store s = open_with_resources("evidence.db");
+    AUTO(store_close) struct store s = open_with_resources("evidence.db");
     char *text = render(&s, REPORT_EN);
     holds(text, "`flash_v2_naive` uses 528 bytes of scratch per lane in addition to 19 VGPRs");
     holds(text, "`v3` is 8.78-11.3x slower than `baseline`");
@@ -145,22 +145,18 @@ TEST(the_baseline_uses_scratch_and_v3_and_v4_hold_one_half_empty_wave)
     holds(text, "`flash_v2_naive` usa 528 bytes de scratch por hilo");
     holds(text, "una sola onda, llena al 50 %");
     free(text);
-    store_close(&s);
 }
 
 TEST(a_prefill_report_tells_the_cause_too)
 {
-    struct store s = open_with_resources("prefill.db");
+    AUTO(store_close) struct store s = open_with_resources("prefill.db");
     struct report_request req = report_defaults();
     struct err err = {0};
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = REPORT_BYTES_MAX};
     req.store = &s;
     req.run = "latest";
-    buf_init(&out, REPORT_BYTES_MAX);
     assert_ok(report_render(&req, &out, &err), &err);
     holds(buf_str(&out), "**Variables in scratch:** `flash_v2_naive` uses 528 bytes of scratch per lane");
-    buf_release(&out);
-    store_close(&s);
 }
 
 TEST(links_lead_from_where_the_document_stands)
@@ -173,42 +169,36 @@ TEST(links_lead_from_where_the_document_stands)
                  {"/x/artifacts_remote/2026-02-14", "(b3_90/v3/resources.json)"},
                  {"/x/artifacts_remote/2026-02-1", "(../2026-02-14/b3_90/v3/resources.json)"},
                  {"/x/artifacts_remote/2026-02-14/b3_90", "(v3/resources.json)"}};
-    struct store s = open_with_resources("links.db");
+    AUTO(store_close) struct store s = open_with_resources("links.db");
     for (size_t i = 0; i < COUNT(cases); i++) {
-        char *text = render_beside(&s, REPORT_EN, cases[i].beside);
+        AUTO_FREE char *text = render_beside(&s, REPORT_EN, cases[i].beside);
         holds(text, cases[i].link);
-        free(text);
     }
-    store_close(&s);
 }
 
 TEST(nothing_is_said_of_what_was_not_recorded)
 {
-    struct store s = open_store("silent.db");
+    AUTO(store_close) struct store s = open_store("silent.db");
     struct draft d;
     draft_night(&d, 1);
     draft_shot(&d, "baseline", 256, 1, 1);
     draft_shot(&d, "v3", 256, 1, 9);
     must_store(&s, &d);
-    char *text = render(&s, REPORT_EN);
+    AUTO_FREE char *text = render(&s, REPORT_EN);
     assert_null(strstr(text, "Evidence for the cause"));
-    free(text);
-    store_close(&s);
 }
 
 TEST(one_other_process_is_told_in_the_singular)
 {
-    struct store s = open_store("neighbours.db");
+    AUTO(store_close) struct store s = open_store("neighbours.db");
     struct draft d;
     draft_night(&d, 1);
     draft_shot(&d, "one", 256, 1, 1)->activity.neighbours = 1;
     draft_shot(&d, "two", 256, 1, 1)->activity.neighbours = 2;
     must_store(&s, &d);
-    char *text = render(&s, REPORT_EN);
+    AUTO_FREE char *text = render(&s, REPORT_EN);
     holds(text, "`one` at 256: another process held memory of the GPU.");
     holds(text, "`two` at 256: up to 2 other processes held memory of the GPU.");
-    free(text);
-    store_close(&s);
 }
 
 GROUP(scratch_make, scratch_remove);

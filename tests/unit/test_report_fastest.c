@@ -5,7 +5,7 @@
 /* v3 is faster than the others where it ran, which is at one context of three. */
 TEST(a_variant_that_ran_at_one_context_of_three_is_not_the_fastest)
 {
-    struct store s = open_store("one_of_three.db");
+    AUTO(store_close) struct store s = open_store("one_of_three.db");
     struct draft d;
     draft_night(&d, 1);
     for (int context = 256; context <= 1024; context *= 2) {
@@ -15,12 +15,10 @@ TEST(a_variant_that_ran_at_one_context_of_three_is_not_the_fastest)
     draft_shot(&d, "v3", 256, 1, 1);
     draft_shot(&d, "slow", 256, 1, 20);
     must_store(&s, &d);
-    char *text = render(&s, report_defaults());
+    AUTO_FREE char *text = render(&s, report_defaults());
     lacks(text, "Optimise `v3` first");
     lacks(text, "Disable `slow` by default");
     lacks(text, "`slow` is 7.81x slower than `baseline` at every context");
-    free(text);
-    store_close(&s);
 }
 
 static struct run_test *draft_failure(struct draft *d, const char *variant, int context, int repetition,
@@ -74,10 +72,9 @@ TEST(a_context_at_which_the_reference_failed_tells_no_speed)
             draft_shot(&d, "base", 256, i, 1);
         draft_shot(&d, "slow", 256, i, 4);
     }
-    char *text = render_draft("failed_base.db", &d, REPORT_EN);
+    AUTO_FREE char *text = render_draft("failed_base.db", &d, REPORT_EN);
     lacks(text, "- `slow` is");
     holds(text, "- `base` at 256: **FAIL");
-    free(text);
 }
 
 TEST(what_failed_is_in_no_count_of_contexts)
@@ -101,7 +98,7 @@ TEST(what_failed_is_in_no_count_of_contexts)
 
 TEST(the_fastest_is_faster_by_more_than_the_noise)
 {
-    struct store s = open_store("close.db");
+    AUTO(store_close) struct store s = open_store("close.db");
     struct draft d;
     draft_night(&d, 1);
     for (int context = 256; context <= 512; context *= 2)
@@ -127,7 +124,6 @@ TEST(the_fastest_is_faster_by_more_than_the_noise)
                 "0.20x its speed "
                 "(1 repetition each).");
     free(text);
-    store_close(&s);
 }
 
 /* "v3" is twice as fast as "base" at three contexts; the caller adds a third variant. */

@@ -28,14 +28,12 @@ TEST(a_set_is_saved_to_a_folder_that_is_made)
 {
     struct figure_set set = one_figure(), empty = {0};
     struct err err = {0};
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 100};
     assert_ok(figure_set_save(&empty, in_scratch("none"), &err), &err);
     assert_false(fs_exists(in_scratch("none")));
     assert_ok(figure_set_save(&set, in_scratch("plots"), &err), &err);
-    buf_init(&text, 100);
     assert_ok(fs_read_file(in_scratch("plots/speedup.svg"), text.max, &text, &err), &err);
     assert_string_equal(buf_str(&text), "<svg/>");
-    buf_release(&text);
     figure_set_release(&set);
 }
 

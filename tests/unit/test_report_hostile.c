@@ -74,7 +74,7 @@ static void every_row_has_the_cells_of_its_header(const char *html)
 
 TEST(hostile_text_is_inert)
 {
-    struct store s = open_store("evil.db");
+    AUTO(store_close) struct store s = open_store("evil.db");
     struct report_request req = report_defaults();
     store_evil_night(&s, 1);
     store_evil_night(&s, 2);
@@ -88,7 +88,7 @@ TEST(hostile_text_is_inert)
         assert_null(strstr(markdown, "\xe2\x80\xae"));
         free(markdown);
         req.format = REPORT_HTML;
-        char *html = render(&s, req, "night-0002");
+        AUTO_FREE char *html = render(&s, req, "night-0002");
         assert_non_null(strstr(html, "Content-Security-Policy"));
         assert_null(strstr(html, "<script>alert"));
         assert_null(strstr(html, "<img src=x"));
@@ -96,9 +96,7 @@ TEST(hostile_text_is_inert)
         assert_null(strstr(html, "href=\"javascript"));
         assert_null(strchr(html, '\x1b'));
         every_row_has_the_cells_of_its_header(html);
-        free(html);
     }
-    store_close(&s);
 }
 
 /* Elements that gnuplot draws with, and attributes of which none runs or fetches anything. */
@@ -158,13 +156,12 @@ TEST(hostile_text_is_inert_in_pictures)
 
 TEST(hostile_text_is_inert_on_a_terminal)
 {
-    struct store s = open_store("terminal.db");
-    struct comparison c;
-    struct buf out;
+    AUTO(store_close) struct store s = open_store("terminal.db");
+    AUTO(comparison_release) struct comparison c = {0};
+    AUTO(buf_release) struct buf out = {.max = REPORT_BYTES_MAX};
     const struct compare_options options = compare_defaults();
     struct run_data before = must_load(&s, store_evil_night(&s, 1)),
                     now = must_load(&s, store_evil_night(&s, 2));
-    buf_init(&out, REPORT_BYTES_MAX);
     compare_runs(&before, &now, NULL, &options, &c);
     terminal_comparison(&c, false, false, &out);
     terminal_run(&now, 0, false, false, &out);
@@ -172,11 +169,8 @@ TEST(hostile_text_is_inert_on_a_terminal)
     for (const char *p = buf_str(&out); *p; p++)
         assert_true((unsigned char)*p >= 0x20 || *p == '\n');
     assert_null(strstr(buf_str(&out), "\xe2\x80\xae"));
-    buf_release(&out);
-    comparison_release(&c);
     run_data_release(&before);
     run_data_release(&now);
-    store_close(&s);
 }
 
 GROUP(scratch_make, scratch_remove);

@@ -322,10 +322,9 @@ TEST(where_both_changed_neither_is_blamed)
 TEST(without_records_the_cause_is_said_to_be_unknown)
 {
     const struct side bare = {"", "", "", "", 10};
-    char *text = advice("bare.db", bare, (struct side){"", "", "", "", 20}, CONFIRM_NOT_ASKED);
+    AUTO_FREE char *text = advice("bare.db", bare, (struct side){"", "", "", "", 20}, CONFIRM_NOT_ASKED);
     lacks(text, "Look for the change in the code");
     holds(text, "so the cause cannot be determined");
-    free(text);
 }
 
 /* There are no two builds to measure in turns. */
@@ -377,26 +376,24 @@ TEST(what_all_cells_lost_is_not_sent_to_be_confirmed_with_the_sources_of_one_run
 
 TEST(nights_alone_do_not_tell_the_cause)
 {
-    struct store s = open_store("nights.db");
+    AUTO(store_close) struct store s = open_store("nights.db");
     for (int night = 1; night <= 10; night++) {
         struct side side = old;
         side.prefill_s = (night < 10 ? 10 : 20) + 0.01 * (night % 4);
         store_side(&s, night, &side);
     }
-    char *text = render(&s, report_defaults());
+    AUTO_FREE char *text = render(&s, report_defaults());
     holds(text, "1 regressed");
     lacks(text, "Look for the change in the code");
     lacks(text, "no recorded fact");
     holds(text, "**Compare this run with the last good one (`kernsweep compare`)**: 1 cell regressed");
-    free(text);
-    store_close(&s);
 }
 
 /* Six cells of two variants: nights 1 to 3, of which the base is one, took 10 s, the next ones 8 s, and the
  * last one is 8 % slower than these, but still faster than the base. */
 TEST(slower_than_the_nights_is_not_slower_than_an_older_base)
 {
-    struct store s = open_store("older_shift.db");
+    AUTO(store_close) struct store s = open_store("older_shift.db");
     struct report_request req = report_defaults();
     for (int night = 1; night <= 14; night++) {
         struct draft d;
@@ -425,14 +422,13 @@ TEST(slower_than_the_nights_is_not_slower_than_an_older_base)
     holds(text, "**All cells together are slower** than the previous 13 nights");
     lacks(text, "The comparison is with");
     free(text);
-    store_close(&s);
 }
 
 /* The base is older than an improvement, of which tonight has lost a part, with the code of the night before.
  */
 TEST(a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base)
 {
-    struct store s = open_store("older_base.db");
+    AUTO(store_close) struct store s = open_store("older_base.db");
     struct report_request req = report_defaults();
     for (int night = 1; night <= 14; night++) {
         struct side side = {"tree 2", "plan", night < 14 ? "6.8.5" : "6.10.0", "code 2", 8};
@@ -442,19 +438,17 @@ TEST(a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base
         store_side(&s, night, &side);
     }
     req.against = "night-0002";
-    char *text = render(&s, req);
+    AUTO_FREE char *text = render(&s, req);
     holds(text, "1 regressed");
     holds(text, "not the code: same machine code in all kernels");
     holds(text, "**Compare this run with the last good one (`kernsweep compare`)**: 1 cell regressed");
     lacks(text, "the device code and recorded facts (driver) differ");
     lacks(text, "--confirm");
-    free(text);
-    store_close(&s);
 }
 
 TEST(cells_that_are_all_new_are_not_without_regression)
 {
-    struct store s = open_store("new.db");
+    AUTO(store_close) struct store s = open_store("new.db");
     struct report_request req = report_defaults();
     struct draft d;
     store_side(&s, 1, &old);
@@ -462,31 +456,27 @@ TEST(cells_that_are_all_new_are_not_without_regression)
     draft_shot(&d, "v4", 4096, 1, 10);
     must_store(&s, &d);
     req.against = "night-0001";
-    char *text = render(&s, req);
+    AUTO_FREE char *text = render(&s, req);
     holds(text, "**No cell to compare** with `night-0001` of 2025-01-02: 1 new");
     lacks(text, "No regression");
-    free(text);
-    store_close(&s);
 }
 
 /* Nights vary more than a run does: more repetitions would change nothing. */
 TEST(inconclusive_nights_are_not_sent_for_more_repetitions)
 {
-    struct store s = open_store("varies.db");
+    AUTO(store_close) struct store s = open_store("varies.db");
     static const double nightly[] = {10, 13, 9, 14, 11, 8, 12, 15, 10, 13};
     for (int night = 0; night < (int)COUNT(nightly); night++) {
         struct side side = old;
         side.prefill_s = nightly[night];
         store_side(&s, night + 1, &side);
     }
-    char *text = render(&s, report_defaults());
+    AUTO_FREE char *text = render(&s, report_defaults());
     holds(text, "**Inconclusive** against the previous 9 nights: 1 inconclusive");
     lacks(text, "No regression");
     lacks(text, "Use at least 5 repetitions");
     lacks(text, "noisy");
     holds(text, "**Find out why this cell varies between nights**");
-    free(text);
-    store_close(&s);
 }
 
 static void moved(struct comparison *c)
@@ -549,14 +539,14 @@ static size_t place_of(const char *text, const char *words)
 
 TEST(verdicts_come_first_and_raw_data_last)
 {
-    struct store s = open_store("order.db");
+    AUTO(store_close) struct store s = open_store("order.db");
     struct report_request req = report_defaults();
     store_side(&s, 1, &old);
     store_side(&s, 2, &(struct side){"tree 2", "plan", "6.10.0", "code 2", 20});
     req.against = "night-0001";
     for (enum report_kind kind = 0; kind < REPORT_KIND_COUNT; kind++) {
         req.kind = kind;
-        char *text = render(&s, req);
+        AUTO_FREE char *text = render(&s, req);
         size_t verdicts = place_of(text, "## Comparison with an earlier run"),
                steps = place_of(text, "## Next steps"), record = place_of(text, "## For the record"),
                node = place_of(text, "### Node");
@@ -565,9 +555,7 @@ TEST(verdicts_come_first_and_raw_data_last)
         assert_true(place_of(text, "## Test configuration") < record);
         lacks(text, "## Key metrics\n\n## ");
         assert_null(memmem(text, record, "SHA-256", 7));
-        free(text);
     }
-    store_close(&s);
 }
 
 GROUP(scratch_make, scratch_remove);

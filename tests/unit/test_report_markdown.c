@@ -126,10 +126,9 @@ TEST(links_hold_no_markup)
 
 TEST(columns_without_a_word_are_taken_out)
 {
-    struct table t;
-    struct buf out;
+    AUTO(table_release) struct table t = {0};
+    AUTO(buf_release) struct buf out = {.max = 4096};
     table_init(&t);
-    buf_init(&out, 4096);
     table_column(&t, "A", false);
     table_column(&t, "B", false);
     table_column(&t, "C", true);
@@ -148,8 +147,6 @@ TEST(columns_without_a_word_are_taken_out)
     table_drop_empty(&t, 0);
     assert_int_equal(t.n_cols, 2);
     assert_string_equal(t.cols[0].title, "C");
-    buf_release(&out);
-    table_release(&t);
 }
 
 TEST(a_crooked_table_is_an_error)
@@ -169,10 +166,9 @@ TEST(a_crooked_table_is_an_error)
 
 TEST(a_terminal_gets_aligned_columns_and_no_escape_sequences)
 {
-    struct table t;
-    struct buf out;
+    AUTO(table_release) struct table t = {0};
+    AUTO(buf_release) struct buf out = {.max = 4096};
     table_init(&t);
-    buf_init(&out, 4096);
     table_column(&t, "Variant", false);
     table_column(&t, "Prefill (s)", true);
     table_column(&t, "Status", false);
@@ -189,8 +185,6 @@ TEST(a_terminal_gets_aligned_columns_and_no_escape_sequences)
     buf_clear(&out);
     table_write_text(&t, true, &out);
     assert_non_null(strstr(buf_str(&out), "\033[1;31mSlow\033[0m"));
-    table_release(&t);
-    buf_release(&out);
 }
 
 TEST(a_fold_has_no_markup_of_others)

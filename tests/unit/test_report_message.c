@@ -42,12 +42,10 @@ TEST(templates_hold_no_backtick_or_star_without_its_partner)
 
 TEST(data_are_put_where_the_template_says)
 {
-    struct buf out;
-    buf_init(&out, 256);
+    AUTO(buf_release) struct buf out = {.max = 256};
     message_plain(&out, REPORT_EN, MSG_EVIDENCE_STATUS, "OK", "TIMEOUT");
     assert_string_equal(buf_str(&out), "OK in the base, now TIMEOUT");
     buf_clear(&out);
     message_plain(&out, REPORT_EN, MSG_EVIDENCE_STATUS, "OK");
     assert_string_equal(buf_str(&out), "OK in the base, now ");
-    buf_release(&out);
 }

@@ -5,7 +5,7 @@
 
 TEST(an_import_without_exit_codes_is_not_said_to_have_exited)
 {
-    struct store s = open_store("import.db");
+    AUTO(store_close) struct store s = open_store("import.db");
     struct draft d;
     draft_night(&d, 1);
     snprintf(d.info.origin, sizeof d.info.origin, "import");
@@ -15,18 +15,16 @@ TEST(an_import_without_exit_codes_is_not_said_to_have_exited)
     draft_shot(&d, "b", 16384, 1, 2);
     draft_shot(&d, "a", 32768, 1, 4);
     must_store(&s, &d);
-    char *text = render(&s, report_defaults());
+    AUTO_FREE char *text = render(&s, report_defaults());
     lacks(text, "exited cleanly");
     holds(text, "exit codes were not recorded");
     holds(text, "1 at 8192, 1 to 2 at 16384, 1 at 32768");
     lacks(text, "nan");
-    free(text);
-    store_close(&s);
 }
 
 TEST(a_run_in_which_nothing_succeeded_advises_to_mend_it_alone)
 {
-    struct store s = open_store("failed.db");
+    AUTO(store_close) struct store s = open_store("failed.db");
     struct draft d;
     draft_night(&d, 1);
     snprintf(d.info.origin, sizeof d.info.origin, "import");
@@ -36,12 +34,10 @@ TEST(a_run_in_which_nothing_succeeded_advises_to_mend_it_alone)
         t->value[METRIC_PREFILL_S] = t->value[METRIC_WALL_S] = (double)NAN;
     }
     must_store(&s, &d);
-    char *text = render(&s, report_defaults());
+    AUTO_FREE char *text = render(&s, report_defaults());
     holds(text, "**Fix `false`**: its status is FAIL; what is known of the reason is under Validation.");
     lacks(text, "by default");
     lacks(text, "among the artifacts");
-    free(text);
-    store_close(&s);
 }
 
 /* A report of one measured run whose plan is this. */
@@ -67,26 +63,23 @@ TEST(what_was_to_be_compared_with_nothing_lacks_no_baseline)
 
 TEST(a_baseline_that_nobody_has_set_is_named_with_the_command_that_sets_it)
 {
-    char *text = measured_by("unset.db", "{\"baseline\": \"main\"}", REPORT_EN);
+    AUTO_FREE char *text = measured_by("unset.db", "{\"baseline\": \"main\"}", REPORT_EN);
     holds(text,
           "- **Measured.** The plan's baseline `main` is not set on `192.0.2.10`: `kernsweep baseline set "
           "main night-0001` makes this run the baseline.\n");
-    free(text);
 }
 
 TEST(a_baseline_that_is_set_is_not_called_unset)
 {
-    struct store s = open_store("set.db");
+    AUTO(store_close) struct store s = open_store("set.db");
     struct err err = {0};
     struct draft d;
     draft_night(&d, 1);
     draft_shot(&d, "base", 256, 1, 1);
     d.plan = strdup("{\"baseline\": \"main\"}");
     assert_ok(baseline_set(&s, "main", must_store(&s, &d), false, &err), &err);
-    char *text = render(&s, report_defaults());
+    AUTO_FREE char *text = render(&s, report_defaults());
     holds(text, "- **Measured.**\n");
-    free(text);
-    store_close(&s);
 }
 
 /* A run that could not lock the node: it has a plan and no tests. */
@@ -130,11 +123,10 @@ TEST(a_blocked_run_without_a_stored_reason_claims_none)
 {
     struct draft d;
     draft_blocked(&d, NULL);
-    char *text = render_draft("blocked_bare.db", &d, REPORT_EN);
+    AUTO_FREE char *text = render_draft("blocked_bare.db", &d, REPORT_EN);
     holds(text, "- **The run is incomplete (BLOCKED).**\n");
     holds(text, "- **There are no measurements.**");
     lacks(text, "The reason");
-    free(text);
 }
 
 TEST(a_run_that_was_cancelled_before_its_tests_measured_nothing)
@@ -145,16 +137,15 @@ TEST(a_run_that_was_cancelled_before_its_tests_measured_nothing)
     struct run_test *t = draft_shot(&d, "base", 256, 1, 1);
     t->status = STATUS_CANCELLED;
     t->value[METRIC_PREFILL_S] = t->value[METRIC_WALL_S] = (double)NAN;
-    char *text = render_draft("cancelled.db", &d, REPORT_EN);
+    AUTO_FREE char *text = render_draft("cancelled.db", &d, REPORT_EN);
     holds(text, "- **There are no measurements.**");
     lacks(text, "**Measured**");
-    free(text);
 }
 
 /* What the base has and a blocked run lacks is missing, not slower. */
 TEST(a_blocked_run_is_no_regression)
 {
-    struct store s = open_store("blocked_base.db");
+    AUTO(store_close) struct store s = open_store("blocked_base.db");
     struct report_request req = report_defaults();
     struct draft d;
     draft_night(&d, 1);
@@ -165,11 +156,9 @@ TEST(a_blocked_run_is_no_regression)
     snprintf(d.info.started_at, sizeof d.info.started_at, "2026-12-02T03:00:00.000Z");
     must_store(&s, &d);
     req.against = "night-0001";
-    char *text = render(&s, req);
+    AUTO_FREE char *text = render(&s, req);
     holds(text, "- **There are no measurements.**");
     lacks(text, "**Regression**");
-    free(text);
-    store_close(&s);
 }
 
 GROUP(scratch_make, scratch_remove);

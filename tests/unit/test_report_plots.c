@@ -56,7 +56,7 @@ static struct store store_twelve(const char *name, double step)
 /* A program that only has a wall time measures no tokens. */
 TEST(contexts_are_tokens_only_of_a_prompt)
 {
-    struct store s = open_store("tokens.db");
+    AUTO(store_close) struct store s = open_store("tokens.db");
     struct report_subject subject;
     for (int prompt = 0; prompt < 2; prompt++) {
         struct draft d;
@@ -68,21 +68,19 @@ TEST(contexts_are_tokens_only_of_a_prompt)
                     t->value[METRIC_PREFILL_S] = NAN;
             }
         must_store(&s, &d);
-        struct report_model m = load(&s, &subject);
+        AUTO(report_model_release) struct report_model m = load(&s, &subject);
         struct buf b = script();
         assert_true(picture_speedup(&b, &m, REPORT_EN));
         holds(&b, prompt ? "set xlabel 'context (tokens)'" : "set xlabel 'context'");
         buf_release(&b);
-        report_model_release(&m);
     }
-    store_close(&s);
 }
 
 TEST(a_plot_has_eight_series_and_the_others_have_panels)
 {
-    struct store s = store_twelve("twelve.db", 1.1);
+    AUTO(store_close) struct store s = store_twelve("twelve.db", 1.1);
     struct report_subject subject;
-    struct report_model m = load(&s, &subject);
+    AUTO(report_model_release) struct report_model m = load(&s, &subject);
     struct buf b = script();
     assert_true(picture_scaling(&b, &m, REPORT_EN));
     assert_int_equal(count(buf_str(&b), "with linespoints"), 8);
@@ -100,15 +98,13 @@ TEST(a_plot_has_eight_series_and_the_others_have_panels)
     assert_true(picture_speedup_panels(&b, &m, REPORT_EN));
     assert_int_equal(count(buf_str(&b), "with boxes"), 4);
     buf_release(&b);
-    report_model_release(&m);
-    store_close(&s);
 }
 
 TEST(bars_on_a_logarithmic_axis_start_at_one)
 {
-    struct store s = store_twelve("log.db", 2);
+    AUTO(store_close) struct store s = store_twelve("log.db", 2);
     struct report_subject subject;
-    struct report_model m = load(&s, &subject);
+    AUTO(report_model_release) struct report_model m = load(&s, &subject);
     struct buf b = script();
     assert_true(picture_speedup_is_log(&m));
     assert_true(picture_speedup(&b, &m, REPORT_EN));
@@ -118,33 +114,29 @@ TEST(bars_on_a_logarithmic_axis_start_at_one)
     holds(&b, "'10' 1");
     holds(&b, "plot 0 with lines");
     buf_release(&b);
-    report_model_release(&m);
-    store_close(&s);
 }
 
 /* A time that does not grow at all: n^2 would need five decades. */
 TEST(n_squared_does_not_set_the_range)
 {
-    struct store s = open_store("flat.db");
+    AUTO(store_close) struct store s = open_store("flat.db");
     struct report_subject subject;
     struct draft d;
     draft_night(&d, 1);
     for (int context = 16; context <= 4096; context *= 4)
         draft_shot(&d, "baseline", context, 1, 2);
     must_store(&s, &d);
-    struct report_model m = load(&s, &subject);
+    AUTO(report_model_release) struct report_model m = load(&s, &subject);
     struct buf b = script();
     assert_true(picture_scaling(&b, &m, REPORT_EN));
     holds(&b, "set yrange [1.6:2.5]");
     holds(&b, "plot sample [16:4096]");
     buf_release(&b);
-    report_model_release(&m);
-    store_close(&s);
 }
 
 TEST(a_history_has_dates_and_what_the_run_is_held_against)
 {
-    struct store s = open_store("history.db");
+    AUTO(store_close) struct store s = open_store("history.db");
     struct report_subject subject;
     for (int night = 1; night <= 30; night++) {
         struct draft d;
@@ -153,7 +145,7 @@ TEST(a_history_has_dates_and_what_the_run_is_held_against)
             draft_shot(&d, "baseline", 512, i, (night < 30 ? 10 : 15) + 0.1 * ((night + i) % 3));
         must_store(&s, &d);
     }
-    struct report_model m = load(&s, &subject);
+    AUTO(report_model_release) struct report_model m = load(&s, &subject);
     assert_int_equal(m.history.n_plotted, 1);
     struct buf b = script();
     assert_true(picture_history(&b, &m, &m.history.plotted[0], REPORT_EN));
@@ -164,8 +156,6 @@ TEST(a_history_has_dates_and_what_the_run_is_held_against)
     holds(&b, "with vectors"); /* the spread of this run */
     assert_true(m.history.plotted[0].tics <= PLOTTED_TICS_MAX);
     buf_release(&b);
-    report_model_release(&m);
-    store_close(&s);
 }
 
 /* Three kernels in eight shapes: three lines, not 24 of three styles. */

@@ -42,14 +42,14 @@ TEST(a_table_and_compare_within_agree)
     static const double fast[] = {0.9, 1.2}, slow[] = {3.6, 4.8};
     const struct compare_options o = compare_defaults();
     for (int reference = 0; reference < 2; reference++) {
-        struct comparison c;
+        AUTO(comparison_release) struct comparison c = {0};
         struct draft d;
         draft_night(&d, 1);
         for (int i = 0; i < 2; i++) {
             draft_shot(&d, "fast", 4096, i + 1, fast[i]);
             draft_shot(&d, "slow", 4096, i + 1, slow[i]);
         }
-        struct run_data run = run_of_draft(&d);
+        AUTO(run_data_release) struct run_data run = run_of_draft(&d);
         size_t other = reference == 0;
         compare_within(&run, (size_t)reference, &o, &c);
         struct variant_delta *vs = compare_variants(&run, (size_t)reference, METRIC_PREFILL_S);
@@ -59,8 +59,6 @@ TEST(a_table_and_compare_within_agree)
         assert_int_equal(c.verdicts[c.deltas[0].verdict], 1);
         assert_int_equal(c.verdicts[VERDICT_NOISY], 0);
         free(vs);
-        comparison_release(&c);
-        run_data_release(&run);
     }
 }
 
@@ -143,7 +141,7 @@ TEST(within_a_run_nothing_was_before)
     draft_shot(&d, "works", 4096, 1, 1.0);
     draft_shot(&d, "fails", 4096, 1, 1.0)->status = STATUS_CRASH;
     draft_shot(&d, "works", 8192, 1, 1.0);
-    struct run_data run = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data run = run_of_draft(&d);
     compare_within(&run, 0, &o, &c);
     assert_int_equal(c.deltas[0].verdict, VERDICT_BROKEN);
     assert_string_equal(verdict_reason(&c.deltas[0], REPORT_EN).s, "OK in the reference, here CRASH");
@@ -154,7 +152,6 @@ TEST(within_a_run_nothing_was_before)
     assert_int_equal(c.deltas[1].verdict, VERDICT_NEW);
     assert_string_equal(verdict_reason(&c.deltas[1], REPORT_EN).s, "not in the reference, here OK");
     comparison_release(&c);
-    run_data_release(&run);
 }
 
 TEST(a_cell_that_is_not_ok_has_no_speed)

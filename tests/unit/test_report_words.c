@@ -27,14 +27,12 @@ static void holds(const char *text, const char *words)
 /* A row of a table, however its columns are padded: "| a | b |". */
 static void holds_row(const char *text, const char *row)
 {
-    struct buf squeezed;
-    buf_init(&squeezed, REPORT_BYTES_MAX);
+    AUTO(buf_release) struct buf squeezed = {.max = REPORT_BYTES_MAX};
     for (const char *p = text; *p; p++)
         if (p[0] != ' ' || p[1] != ' ')
             buf_putc(&squeezed, *p);
     if (!strstr(buf_str(&squeezed), row))
         fail_msg("no row %s in:\n%s", row, text);
-    buf_release(&squeezed);
 }
 
 static void lacks(const char *text, const char *words)
@@ -59,7 +57,7 @@ static void store_import(struct store *s, enum metric m)
 
 TEST(tests_without_a_result_count)
 {
-    struct store s = open_store("stopped.db");
+    AUTO(store_close) struct store s = open_store("stopped.db");
     struct draft d;
     draft_night(&d, 1);
     d.info.status = RUN_CANCELLED;
@@ -73,14 +71,13 @@ TEST(tests_without_a_result_count)
     text = render(&s, REPORT_PREFILL, REPORT_ES);
     holds(text, "- 1 de 3 pruebas OK (fallidas: 0, omitidas: 0, sin resultado: 2) con ");
     free(text);
-    store_close(&s);
 }
 
 TEST(a_run_without_prefill_is_titled_by_what_it_measured)
 {
-    struct store s = open_store("kernel_only.db");
+    AUTO(store_close) struct store s = open_store("kernel_only.db");
     store_import(&s, METRIC_KERNEL_MS);
-    char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    AUTO_FREE char *text = render(&s, REPORT_PREFILL, REPORT_EN);
     holds(text, "# demo: benchmark on `192.0.2.10`");
     holds(text, "`v3` is 2.00x faster than `baseline`.");
     holds_row(text, "| Variant | Time (ms) | vs Baseline | Status |");
@@ -89,26 +86,22 @@ TEST(a_run_without_prefill_is_titled_by_what_it_measured)
     holds(text, "**Repetitions:** 1");
     for (const char *const *w = (const char *const[]){"refill", "Throughput", "Context", "n²", NULL}; *w; w++)
         lacks(text, *w);
-    free(text);
-    store_close(&s);
 }
 
 TEST(whole_commands_are_read_in_seconds)
 {
-    struct store s = open_store("wall_only.db");
+    AUTO(store_close) struct store s = open_store("wall_only.db");
     store_import(&s, METRIC_WALL_S);
-    char *text = render(&s, REPORT_PREFILL, REPORT_ES);
+    AUTO_FREE char *text = render(&s, REPORT_PREFILL, REPORT_ES);
     holds(text, "# demo: prueba de rendimiento en `192.0.2.10`");
     holds_row(text, "| Variante | Tiempo total (s) | vs Baseline | Estado |");
     holds_row(text, "| `v3` | 2.50 | 2.00x | Más rápida |");
     lacks(text, "refill");
-    free(text);
-    store_close(&s);
 }
 
 TEST(what_ended_alike_is_one_line)
 {
-    struct store s = open_store("alike.db");
+    AUTO(store_close) struct store s = open_store("alike.db");
     struct draft d;
     draft_night(&d, 1);
     draft_shot(&d, "baseline", 256, 1, 1);
@@ -120,7 +113,7 @@ TEST(what_ended_alike_is_one_line)
         t->status = context == 2048 ? STATUS_CANCELLED : STATUS_CRASH;
     }
     must_store(&s, &d);
-    char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    AUTO_FREE char *text = render(&s, REPORT_PREFILL, REPORT_EN);
     holds(text, "**Tests failed** in 3 of 9 cells.");
     holds(text, "- `v3` at 256, 512, 1024, 2048: **SKIPPED** (`too slow`)\n");
     holds(text, "- `v4` at 256, 512, 1024: **CRASH**");
@@ -130,8 +123,6 @@ TEST(what_ended_alike_is_one_line)
     lacks(text, "**Fix `v3`");
     lacks(text, "Speed-up between variants");
     lacks(text, "Optimise `baseline`"); /* nothing else was measured */
-    free(text);
-    store_close(&s);
 }
 
 static void store_shape(struct draft *d, const char *kernel, const char *shape, double s)
@@ -148,7 +139,7 @@ static void store_shape(struct draft *d, const char *kernel, const char *shape, 
 
 TEST(a_kernel_is_one_line_for_all_its_shapes)
 {
-    struct store s = open_store("shapes.db");
+    AUTO(store_close) struct store s = open_store("shapes.db");
     struct draft d;
     draft_night(&d, 1);
     const char *const shapes[] = {"b1h1", "b4h1", "b8h16"};
@@ -158,7 +149,7 @@ TEST(a_kernel_is_one_line_for_all_its_shapes)
         store_shape(&d, "fast", shapes[i], 0.5);
     }
     must_store(&s, &d);
-    char *text = render(&s, REPORT_KERNEL, REPORT_EN);
+    AUTO_FREE char *text = render(&s, REPORT_KERNEL, REPORT_EN);
     holds(text,
           "- `slow` is 2.00-4.00x slower than `baseline` at every shape measured (0.25-0.50x its speed).");
     holds(text, "- `fast` is 2.00x faster than `baseline` at every shape measured.");
@@ -170,8 +161,6 @@ TEST(a_kernel_is_one_line_for_all_its_shapes)
     lacks(text, "**Disable `slow_");
     lacks(text, "- `slow_b1h1`");
     lacks(text, "Optimise `"); /* its shapes are different work */
-    free(text);
-    store_close(&s);
 }
 
 /* layers: of a model around the kernel; 0 for the kernel alone. */
@@ -198,7 +187,7 @@ static void store_serial(struct store *s, int night, int layers)
 
 TEST(a_run_of_kernels_alone_has_their_sections_and_its_finding_first)
 {
-    struct store s = open_store("serial.db");
+    AUTO(store_close) struct store s = open_store("serial.db");
     store_serial(&s, 1, 0);
     char *text = render(&s, REPORT_PREFILL, REPORT_EN);
     holds(text, "# demo: kernel benchmark on `192.0.2.10`");
@@ -211,45 +200,39 @@ TEST(a_run_of_kernels_alone_has_their_sections_and_its_finding_first)
     text = render(&s, REPORT_PREFILL, REPORT_ES);
     holds(text, "- `serial` serializa el lote y las cabezas: 16.0x el trabajo tarda 16.0x el tiempo");
     free(text);
-    store_close(&s);
 }
 
 TEST(a_model_around_the_kernels_processes_a_prompt)
 {
-    struct store s = open_store("model.db");
+    AUTO(store_close) struct store s = open_store("model.db");
     store_serial(&s, 1, 32);
-    char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    AUTO_FREE char *text = render(&s, REPORT_PREFILL, REPORT_EN);
     holds(text, "# demo: prefill benchmark on `192.0.2.10`");
     holds(text, "Prefill (s)");
     holds(text, "Throughput (tok/s)");
-    free(text);
-    store_close(&s);
 }
 
 TEST(kernels_are_compared_in_milliseconds_too)
 {
-    struct store s = open_store("kernel_nights.db");
+    AUTO(store_close) struct store s = open_store("kernel_nights.db");
     struct report_request req = report_defaults();
     struct err err = {0};
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = REPORT_BYTES_MAX};
     store_serial(&s, 1, 0);
     store_serial(&s, 2, 0);
     req.store = &s;
     req.run = "night-0002";
     req.against = "night-0001";
     req.kind = REPORT_REGRESSION;
-    buf_init(&out, REPORT_BYTES_MAX);
     assert_ok(report_render(&req, &out, &err), &err);
     holds_row(buf_str(&out), "| Base (ms) | Now (ms) |");
     holds_row(buf_str(&out), "| `serial_h1` | 1.000 | 1.000 | 1.00x |");
     lacks(buf_str(&out), "(s) |");
-    buf_release(&out);
-    store_close(&s);
 }
 
 TEST(a_later_variant_is_set_against_the_one_before_it)
 {
-    struct store s = open_store("later.db");
+    AUTO(store_close) struct store s = open_store("later.db");
     struct draft d;
     draft_night(&d, 1);
     for (int context = 256; context <= 512; context *= 2) {
@@ -258,34 +241,30 @@ TEST(a_later_variant_is_set_against_the_one_before_it)
         draft_shot(&d, "v4", context, 1, 5);
     }
     must_store(&s, &d);
-    char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    AUTO_FREE char *text = render(&s, REPORT_PREFILL, REPORT_EN);
     holds(text, "- `v4` is 1.60x faster than `v3` at every context measured.");
-    free(text);
-    store_close(&s);
 }
 
 TEST(many_contexts_are_named_as_a_range)
 {
-    struct store s = open_store("many.db");
+    AUTO(store_close) struct store s = open_store("many.db");
     struct draft d;
     draft_night(&d, 1);
     for (int i = 1; i <= 40; i++)
         draft_shot(&d, "baseline", i * 128, 1, i);
     must_store(&s, &d);
-    char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    AUTO_FREE char *text = render(&s, REPORT_PREFILL, REPORT_EN);
     holds(text, "at contexts 128 to 5120 (40 in total) on");
     holds(text, "**Context lengths:** 128 to 5120 (40 in total) tokens");
-    free(text);
-    store_close(&s);
 }
 
 TEST(a_picture_says_when_it_does_not_show_all)
 {
-    struct store s = open_store("crowd.db");
+    AUTO(store_close) struct store s = open_store("crowd.db");
     struct report_request req = report_defaults();
     struct draft d;
     struct err err = {0};
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = REPORT_BYTES_MAX};
     draft_night(&d, 1);
     for (int i = 0; i < 20; i++) {
         char name[16];
@@ -297,13 +276,10 @@ TEST(a_picture_says_when_it_does_not_show_all)
     req.store = &s;
     req.run = "latest";
     req.asset_dir = in_scratch("crowd.plots");
-    buf_init(&out, REPORT_BYTES_MAX);
     assert_ok(report_render(&req, &out, &err), &err);
     if (!strstr(buf_str(&out), "gnuplot is not installed"))
         holds(buf_str(&out), "one group of bars per context (the first 8 of 20 variants)](");
     lacks(buf_str(&out), "gnuplot failed");
-    buf_release(&out);
-    store_close(&s);
 }
 
 GROUP(scratch_make, scratch_remove);

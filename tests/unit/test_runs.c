@@ -48,21 +48,20 @@ TEST(runs_are_listed_by_purpose)
 {
     AUTO(store_close) struct store s = open_store("purposes.db");
     struct err err = {0};
-    struct run_list list;
+    AUTO(run_list_release) struct run_list list = {0};
     const struct run_filter noise = {.purpose = "noise"};
     store_run(&s, 0, PURPOSE_SWEEP);
     int64_t key = store_run(&s, 1, PURPOSE_NOISE);
     assert_ok(runs_list(&s, &noise, &list, &err), &err);
     assert_int_equal(list.count, 1);
     assert_int_equal(list.runs[0].key, key);
-    run_list_release(&list);
 }
 
 TEST(a_rejected_run_is_kept_and_never_compared)
 {
     AUTO(store_close) struct store s = open_store("rejected.db");
     struct err err = {0};
-    struct against a;
+    AUTO(against_release) struct against a = {0};
     const struct compare_options o = compare_defaults();
     int64_t base = store_run(&s, 0, PURPOSE_SWEEP), bad = store_run(&s, 1, PURPOSE_SWEEP);
     int64_t last = store_run(&s, 2, PURPOSE_SWEEP);
@@ -76,7 +75,6 @@ TEST(a_rejected_run_is_kept_and_never_compared)
     assert_err(baseline_set(&s, "gold", bad, false, &err), &err, ERR_INPUT, "unreject night-0001");
     assert_ok(against_nights(&s, &next, &o, &a, &err), &err);
     assert_int_equal(a.history.nights, 1);
-    against_release(&a);
     run_data_release(&now);
     run_data_release(&next);
 }

@@ -77,12 +77,11 @@ static void make_samples(struct samples *t, size_t n)
 
 TEST(a_sample_takes_few_bytes)
 {
-    struct samples t;
+    AUTO(samples_release) struct samples t = {0};
     make_samples(&t, 20000);
     double each = (double)round_trip(&t) / 20000;
     if (each >= 16)
         fail_msg("%.2f bytes a sample", each);
-    samples_release(&t);
 }
 
 TEST(damage_is_an_error_and_nothing_worse)
@@ -117,7 +116,7 @@ static int parse(const char *text, struct samples *out, int *skipped, struct err
 TEST(lines_become_samples)
 {
     struct err err = {0};
-    struct samples t;
+    AUTO(samples_release) struct samples t = {0};
     int skipped;
     static const char text[] = "{\"t\":0.1,\"rss\":10}\n"
                                "not json\n\n"
@@ -131,7 +130,6 @@ TEST(lines_become_samples)
     assert_true(isnan(samples_column(&t, "rss")[1]));
     assert_true(isnan(samples_column(&t, "gpu_busy")[0]));
     assert_null(samples_column(&t, "vram_used"));
-    samples_release(&t);
 }
 
 /* Each line once behind one that names its columns, as it is read mostly, and once alone, as jansson reads
@@ -192,7 +190,7 @@ TEST(the_quick_way_reads_what_the_parser_reads)
 TEST(limits_on_lines_and_columns_hold)
 {
     struct err err = {0};
-    struct samples t;
+    AUTO(samples_release) struct samples t = {0};
     int skipped;
     char *line = malloc(70000), wide[2048] = "{";
     memset(line, ' ', 70000);
@@ -205,7 +203,6 @@ TEST(limits_on_lines_and_columns_hold)
     assert_ok(parse(wide, &t, &skipped, &err), &err);
     assert_int_equal(t.n_columns, SAMPLES_COLUMNS_MAX);
     assert_int_equal(skipped, 1);
-    samples_release(&t);
 }
 
 GROUP(scratch_make, scratch_remove);

@@ -15,11 +15,10 @@ static void judge(struct simulated *n, size_t planted, struct score *s)
 {
     bool slower[SIMULATED_CELLS];
     simulated_measure(n);
-    struct comparison c = trial_compare(n, AGAINST_NIGHTS, 0);
+    AUTO(comparison_release) struct comparison c = trial_compare(n, AGAINST_NIGHTS, 0);
     trial_judge(&c, slower);
     score_add(s, slower, planted);
     s->findings += comparison_regressed(&c);
-    comparison_release(&c);
     simulated_release(n);
 }
 
@@ -37,15 +36,13 @@ static struct score still_nights(const struct noise_model *m, enum against_what 
 {
     struct score s = {0};
     for (uint64_t i = 0; i < STILL_NIGHTS; i++) {
-        struct simulated n;
+        AUTO(simulated_release) struct simulated n = {0};
         bool slower[SIMULATED_CELLS];
         make_nights(&n, m, seed + i, NO_CELL, 1);
-        struct comparison c = trial_compare(&n, a, n.count - 2);
+        AUTO(comparison_release) struct comparison c = trial_compare(&n, a, n.count - 2);
         trial_judge(&c, slower);
         score_add(&s, slower, NO_CELL);
         s.findings += comparison_regressed(&c);
-        comparison_release(&c);
-        simulated_release(&n);
     }
     return s;
 }
@@ -114,17 +111,15 @@ static void a_slower_variant_is_found(void **state)
     const struct noise_model *m = model_of("common-1.5");
     int found = 0, others = 0;
     for (uint64_t i = 0; i < PLANTED_NIGHTS; i++) {
-        struct simulated n;
+        AUTO(simulated_release) struct simulated n = {0};
         bool slower[SIMULATED_CELLS];
         simulated_init(&n, m, HISTORY + 1, 3500 + i);
         simulated_plant(&n, SIMULATED_CONTEXTS, SIMULATED_CONTEXTS, HISTORY, HISTORY + 1, 1.05);
         simulated_measure(&n);
-        struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
+        AUTO(comparison_release) struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
         trial_judge(&c, slower);
         for (size_t cell = 0; cell < SIMULATED_CELLS; cell++)
             *(cell / SIMULATED_CONTEXTS == 1 ? &found : &others) += slower[cell];
-        comparison_release(&c);
-        simulated_release(&n);
     }
     assert_least("cells of the slower variant found", found, PLANTED_NIGHTS * SIMULATED_CONTEXTS, 0.95);
     assert_most("cells of other variants", others, PLANTED_NIGHTS * (SIMULATED_CELLS - SIMULATED_CONTEXTS),
@@ -191,7 +186,7 @@ static void a_slow_node_is_one_finding(void **state)
     const struct slow_node *t = *state;
     int one = 0, controls = 0, fails = 0;
     for (uint64_t i = 0; i < NODE_NIGHTS; i++) {
-        struct simulated n;
+        AUTO(simulated_release) struct simulated n = {0};
         simulated_init(&n, model_of(t->model), HISTORY + 1, 6000 + i);
         if (t->codes != CODES_UNKNOWN)
             simulated_identify(&n);
@@ -199,12 +194,10 @@ static void a_slow_node_is_one_finding(void **state)
             simulated_change_code(&n, v, HISTORY);
         simulated_plant(&n, 0, SIMULATED_CELLS, HISTORY, HISTORY + 1, 1.08);
         simulated_measure(&n);
-        struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
+        AUTO(comparison_release) struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
         one += c.shift.found && c.shift.worse && count_verdict(&c, VERDICT_REGRESSED) == 0;
         controls += c.shift.from_controls;
         fails += comparison_regressed(&c);
-        comparison_release(&c);
-        simulated_release(&n);
     }
     print_message("%d nights fail, %d read from controls\n", fails, controls);
     assert_least("nights with one finding", one, NODE_NIGHTS, t->share);
@@ -218,7 +211,7 @@ static void a_change_of_most_code_is_not_taken_for_the_node(void **state)
     const size_t changed = SIMULATED_CELLS - SIMULATED_CONTEXTS;
     int found = 0, shifts = 0;
     for (uint64_t i = 0; i < NODE_NIGHTS; i++) {
-        struct simulated n;
+        AUTO(simulated_release) struct simulated n = {0};
         bool slower[SIMULATED_CELLS];
         simulated_init(&n, model_of("common-1.5"), HISTORY + 1, 6500 + i);
         simulated_identify(&n);
@@ -226,13 +219,11 @@ static void a_change_of_most_code_is_not_taken_for_the_node(void **state)
             simulated_change_code(&n, v, HISTORY);
         simulated_plant(&n, 0, changed, HISTORY, HISTORY + 1, 1.08);
         simulated_measure(&n);
-        struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
+        AUTO(comparison_release) struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
         trial_judge(&c, slower);
         for (size_t cell = 0; cell < changed; cell++)
             found += slower[cell];
         shifts += c.shift.found;
-        comparison_release(&c);
-        simulated_release(&n);
     }
     assert_least("cells of the new code that are called slower", found, NODE_NIGHTS * (int)changed, 0.95);
     assert_most("nights that are put down to the node", shifts, NODE_NIGHTS, 0.02);
@@ -243,16 +234,14 @@ static void a_swapped_gpu_is_no_regression(void **state)
     (void)state;
     int alarms = 0, named = 0;
     for (uint64_t i = 0; i < NODE_NIGHTS; i++) {
-        struct simulated n;
+        AUTO(simulated_release) struct simulated n = {0};
         simulated_init(&n, model_of("common-0.5"), HISTORY + 1, 7000 + i);
         simulated_swap_gpu(&n, HISTORY);
         simulated_plant(&n, 0, SIMULATED_CELLS, HISTORY, HISTORY + 1, 1.04);
         simulated_measure(&n);
-        struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
+        AUTO(comparison_release) struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
         alarms += count_verdict(&c, VERDICT_REGRESSED) > 0;
         named += c.shift.device_changed;
-        comparison_release(&c);
-        simulated_release(&n);
     }
     assert_least("nights that name the new GPU", named, NODE_NIGHTS, 1);
     assert_most("nights with a regressed cell", alarms, NODE_NIGHTS, 0.02);
@@ -321,18 +310,16 @@ static struct confirmed confirm_nights(const struct noise_model *m, int count, d
 {
     struct confirmed out = {0};
     for (int i = 0; i < count; i++) {
-        struct simulated n;
+        AUTO(simulated_release) struct simulated n = {0};
         simulated_init(&n, m, HISTORY + 1, seed + (uint64_t)i);
         simulated_plant(&n, SIMULATED_CONTEXTS, SIMULATED_CONTEXTS, HISTORY, HISTORY + 1, 1 + by);
         simulated_measure(&n);
-        struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
+        AUTO(comparison_release) struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
         out.suspects += count_verdict(&c, VERDICT_REGRESSED);
         confirm(&n, &c);
         for (size_t k = 0; k < c.count; k++)
             out.refuted += c.deltas[k].confirmation == CONFIRM_REFUTED;
         out.regressed += count_verdict(&c, VERDICT_REGRESSED);
-        comparison_release(&c);
-        simulated_release(&n);
     }
     return out;
 }

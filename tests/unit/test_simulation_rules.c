@@ -22,7 +22,7 @@ static void the_judge_is_ahead_of_5_percent_against_the_last_ten_nights(void **s
     const struct noise_model *m = model_of(*state);
     struct score ours = {0}, rule = {0};
     for (uint64_t i = 0; i < RACE_NIGHTS; i++) {
-        struct simulated n;
+        AUTO(simulated_release) struct simulated n = {0};
         bool slower[SIMULATED_CELLS];
         size_t cell = i % 2 ? (size_t)(i * 7 % SIMULATED_CELLS) : NO_CELL;
         make_nights(&n, m, 12000 + i, cell, 1 + by[i / 2 % COUNT(by)]);
@@ -32,7 +32,6 @@ static void the_judge_is_ahead_of_5_percent_against_the_last_ten_nights(void **s
         comparison_release(&c);
         trial_rule(&n, RULE_LAST_TEN, slower);
         score_add(&rule, slower, cell);
-        simulated_release(&n);
     }
     print_message("%s: F1 %.3f, false-alarm nights %.1f %%; the rule: %.3f, %.1f %%\n", m->name,
                   score_f1(&ours), 100 * score_alarms(&ours), score_f1(&rule), 100 * score_alarms(&rule));

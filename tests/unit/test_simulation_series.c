@@ -45,14 +45,13 @@ static int count_found(const struct series *t, uint64_t seed, int *of)
     int found = 0;
     *of = 0;
     for (uint64_t i = 0; i < 8; i++) {
-        struct simulated n;
+        AUTO(simulated_release) struct simulated n = {0};
         simulated_init(&n, &m, SERIES_NIGHTS, seed + i);
         simulated_plant(&n, 0, SIMULATED_CELLS, t->from, t->to, 1.05);
         simulated_plant(&n, 0, SIMULATED_CELLS, SPIKE_NIGHT, SPIKE_NIGHT + 1, 1 + t->spike);
         simulated_measure(&n);
         for (size_t cell = 0; cell < SIMULATED_CELLS; cell++, ++*of)
             found += found_in(&n, cell, t);
-        simulated_release(&n);
     }
     return found;
 }

@@ -32,7 +32,7 @@ static struct place_standing *must_compare(const struct run_data *run, enum metr
 
 TEST(a_slow_machine_stands_out)
 {
-    struct run_data run = make_run(12, 1.08, 0.005);
+    AUTO(run_data_release) struct run_data run = make_run(12, 1.08, 0.005);
     struct place_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
     assert_string_equal(h[1].place, "n2");
     assert_int_equal(h[1].speed, PLACE_SLOW);
@@ -47,17 +47,15 @@ TEST(a_slow_machine_stands_out)
     assert_int_equal(h[1].speed, PLACE_SLOW);
     assert_near(h[1].ratio, 1 / 1.08, 0.01);
     free(h);
-    run_data_release(&run);
 }
 
 TEST(equal_machines_are_alike)
 {
-    struct run_data run = make_run(12, 1, 0.02);
+    AUTO(run_data_release) struct run_data run = make_run(12, 1, 0.02);
     struct place_standing *h = must_compare(&run, METRIC_PREFILL_S, 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(h[i].speed, PLACE_ALIKE);
     free(h);
-    run_data_release(&run);
 }
 
 TEST(few_cells_need_a_larger_step)
@@ -82,13 +80,12 @@ TEST(what_ran_alone_cannot_be_judged)
     for (int i = 0; i < 4; i++)
         snprintf(draft_shot(&d, "v", 1024 + i % 2, i, 1)->host, RUN_NAME_MAX, "%s", i % 2 ? "n2" : "n1");
     draft_shot(&d, "v", 4096, 1, 1); /* by nobody known */
-    struct run_data run = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data run = run_of_draft(&d);
     struct place_standing *h = must_compare(&run, METRIC_PREFILL_S, 2);
     assert_int_equal(h[0].speed, PLACE_UNKNOWN);
     assert_int_equal(h[0].cells, 0);
     assert_true(isnan(h[0].ratio));
     free(h);
-    run_data_release(&run);
 }
 
 TEST(a_slow_card_stands_out_with_an_interval)
@@ -96,7 +93,7 @@ TEST(a_slow_card_stands_out_with_an_interval)
     const struct compare_options o = compare_defaults();
     struct place_standing *h;
     size_t n;
-    struct run_data run = make_run(12, 1.045, 0.005);
+    AUTO(run_data_release) struct run_data run = make_run(12, 1.045, 0.005);
     for (size_t i = 0; i < run.n_tests; i++) {
         struct run_test *t = &run.tests[i];
         snprintf(t->gpu, sizeof t->gpu, "GPU-%s", t->host);
@@ -120,7 +117,6 @@ TEST(a_slow_card_stands_out_with_an_interval)
     h = standings_compare(&run, PLACE_GPU, METRIC_PREFILL_S, &o, &n);
     assert_int_equal(n, 6);
     free(h);
-    run_data_release(&run);
 }
 
 GROUP(scratch_make, scratch_remove);

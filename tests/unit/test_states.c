@@ -197,7 +197,7 @@ static struct delta against_the_nights(struct store *s, int64_t key, enum metric
 /* Its wall time of a millisecond is not what the nights were about. */
 TEST(a_metric_that_is_no_longer_printed_is_missing)
 {
-    struct store s = open_store("lost.db");
+    AUTO(store_close) struct store s = open_store("lost.db");
     struct buf text;
     enum metric primary;
     for (int night = 0; night < 10; night++)
@@ -213,7 +213,6 @@ TEST(a_metric_that_is_no_longer_printed_is_missing)
     assert_int_equal(primary, METRIC_WALL_S);
     d = against_the_nights(&s, store_a_night(&s, 12, 10, 11), &primary);
     assert_int_equal(primary, METRIC_PREFILL_S);
-    store_close(&s);
 }
 
 /* Whose causes those of the common factor are said to be. */
@@ -243,8 +242,7 @@ TEST(a_common_factor_names_the_cells_that_have_it)
                                      .p = 0,
                                      .cells = 9,
                                      .agree = 9}};
-    struct buf text;
-    buf_init(&text, 4096);
+    AUTO(buf_release) struct buf text = {.max = 4096};
     verdict_shift(&c, REPORT_EN, &text);
     assert_non_null(strstr(buf_str(&text), "measured on 9 cells"));
     char *where = said_of_causes(&c);
@@ -258,7 +256,6 @@ TEST(a_common_factor_names_the_cells_that_have_it)
     where = said_of_causes(&c);
     assert_string_equal(where, "most cells");
     free(where);
-    buf_release(&text);
 }
 
 /* A slower card makes no slower node. */
@@ -340,9 +337,8 @@ TEST(confirming_is_offered_only_where_it_can_tell)
 TEST(what_is_no_time_is_worse_not_slower)
 {
     struct comparison c = {.primary = METRIC_JOULES, .base_id = "gold", .shift.worse = true};
-    char *text = said_of_shift(&c, CONFIRM_NOT_ASKED);
+    AUTO_FREE char *text = said_of_shift(&c, CONFIRM_NOT_ASKED);
     assert_non_null(strstr(text, "All cells are 10 % worse in joules together"));
-    free(text);
 }
 
 TEST(code_that_is_slower_on_another_gpu_is_a_regression)
@@ -377,12 +373,10 @@ static void assert_night_evidence(int nights, const char *said)
                             .reference.value = 1,
                             .reference.common = 1,
                             .reference.own = 1};
-    struct buf text;
-    buf_init(&text, 4096);
+    AUTO(buf_release) struct buf text = {.max = 4096};
     verdict_evidence(&d, REPORT_EN, &text);
     if (!strstr(buf_str(&text), said))
         fail_msg("'%s' lacks '%s'", buf_str(&text), said);
-    buf_release(&text);
 }
 
 TEST(the_nights_of_a_base_are_counted_in_words_that_fit)
@@ -514,16 +508,13 @@ TEST(nights_of_zero_were_measured)
         draft_night(&d, 20);
         for (int r = 1; r <= 3; r++)
             draft_shot(&d, "v3", CONTEXT, r, 1)->value[METRIC_KERNEL_MS] = now;
-        struct run_data run = run_of_draft(&d);
-        struct buf text;
+        AUTO(run_data_release) struct run_data run = run_of_draft(&d);
+        AUTO(buf_release) struct buf text = {.max = 4096};
         compare_runs(NULL, &run, &h, &o, &c);
         assert_int_equal(c.deltas[0].verdict, now ? VERDICT_NOISY : VERDICT_UNCHANGED);
-        buf_init(&text, 4096);
         verdict_evidence(&c.deltas[0], REPORT_EN, &text);
         assert_string_equal(buf_str(&text), now ? "no ratio: a value is not positive" : "0 before and now");
-        buf_release(&text);
         comparison_release(&c);
-        run_data_release(&run);
     }
 }
 
@@ -550,13 +541,13 @@ TEST(nights_have_no_base)
 TEST(within_a_run_the_unmeasured_is_missing)
 {
     const struct compare_options o = compare_defaults();
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     struct draft d;
     draft_night(&d, 0);
     draft_shot(&d, "baseline", 1024, 1, 10);
     draft_shot(&d, "baseline", CONTEXT, 1, 10);
     draft_shot(&d, "v3", 1024, 1, 5);
-    struct run_data r = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data r = run_of_draft(&d);
     r.unmeasured = calloc(1, sizeof *r.unmeasured);
     r.n_unmeasured = 1;
     snprintf(r.unmeasured[0].variant, sizeof r.unmeasured[0].variant, "v3");
@@ -565,8 +556,6 @@ TEST(within_a_run_the_unmeasured_is_missing)
     assert_int_equal(c.count, 2);
     assert_int_equal(c.deltas[1].context, CONTEXT);
     assert_int_equal(c.deltas[1].verdict, VERDICT_MISSING);
-    comparison_release(&c);
-    run_data_release(&r);
 }
 
 /* Half the time and twice the memory. */
@@ -580,7 +569,7 @@ TEST(within_a_run_only_a_time_is_a_speed)
         draft_shot(&d, "baseline", 1024, r, 10)->value[METRIC_VRAM_PEAK] = 8e9;
         draft_shot(&d, "v3", 1024, r, 5)->value[METRIC_VRAM_PEAK] = 16e9;
     }
-    struct run_data r = run_of_draft(&d);
+    AUTO(run_data_release) struct run_data r = run_of_draft(&d);
     compare_within(&r, 0, &o, &c);
     assert_non_null(strstr(verdict_reason(&c.deltas[0], REPORT_EN).s, "2.00x the speed of the reference"));
     comparison_release(&c);
@@ -591,7 +580,6 @@ TEST(within_a_run_only_a_time_is_a_speed)
         strstr(verdict_reason(&c.deltas[0], REPORT_EN).s, "2.00x the vram_peak_bytes of the reference"));
     assert_true(isnan(c.deltas[0].estimate.detectable));
     comparison_release(&c);
-    run_data_release(&r);
 }
 
 GROUP(scratch_make, scratch_remove);

@@ -23,7 +23,7 @@ TEST(is_made_with_its_folder)
 
 TEST(reading_needs_a_store)
 {
-    struct store s;
+    AUTO(store_close) struct store s = {0};
     struct err err = {0};
     assert_err(store_open(&s, in_scratch("nothing.db"), STORE_READ, &err), &err, ERR_INPUT, "nothing.db",
                "--db");
@@ -36,7 +36,6 @@ TEST(reading_needs_a_store)
                "no store yet");
     s = open_store("empty.db");
     assert_int_equal(query_int(&s, "SELECT auto_vacuum FROM pragma_auto_vacuum"), 2);
-    store_close(&s);
 }
 
 TEST(reading_cannot_write)

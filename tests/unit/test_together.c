@@ -53,8 +53,8 @@ static void make_rounds(struct node_of_cards *n, double factor, const struct run
 TEST(a_cell_that_suffers_is_told_from_those_that_do_not)
 {
     const struct run_data *alone[ROUNDS], *all[ROUNDS];
-    struct node_of_cards n;
-    struct together t;
+    AUTO(node_close) struct node_of_cards n = {0};
+    AUTO(together_release) struct together t = {0};
     struct err err = {0};
     make_rounds(&n, 1.10, alone, all);
     assert_ok(together_measure(alone, all, ROUNDS, &t, &err), &err);
@@ -75,14 +75,12 @@ TEST(a_cell_that_suffers_is_told_from_those_that_do_not)
     assert_int_equal(suffering, 0);
     assert_null(together_find(&t, "v9", 256, METRIC_PREFILL_S));
     assert_false(together_suffers(NULL, 0.02));
-    together_release(&t);
-    node_close(&n);
 }
 
 TEST(runs_that_nothing_ran_beside_measure_nothing)
 {
     const struct run_data *alone[ROUNDS], *all[ROUNDS];
-    struct node_of_cards n;
+    AUTO(node_close) struct node_of_cards n = {0};
     struct together t;
     struct err err = {0};
     make_rounds(&n, 1, alone, all);
@@ -91,19 +89,18 @@ TEST(runs_that_nothing_ran_beside_measure_nothing)
     assert_int_equal(together_measure(alone, all, ROUNDS, &t, &err), -1);
     assert_non_null(strstr(err.msg, "no two tests of run"));
     assert_int_equal(together_measure(alone, all, 0, &t, &err), -1);
-    node_close(&n);
 }
 
 TEST(what_suffers_is_stored_and_runs_alone)
 {
-    struct store s = open_store("together.db");
+    AUTO(store_close) struct store s = open_store("together.db");
     struct err err = {0};
     struct draft d;
     draft_night(&d, 1);
     draft_shot(&d, "a", 256, 1, 1);
     draft_shot(&d, "b", 256, 1, 1);
     draft_shot(&d, "c", 256, 1, 1);
-    struct run_data run = must_load(&s, must_store(&s, &d));
+    AUTO(run_data_release) struct run_data run = must_load(&s, must_store(&s, &d));
     struct together_cell cells[] = {
         {"a", 256, METRIC_PREFILL_S, 1.10, 1.07, 1.13, 8, 4},
         {"b", 256, METRIC_PREFILL_S, 1.10, 0.99, 1.22, 8, 4}, /* not sure */
@@ -126,8 +123,6 @@ TEST(what_suffers_is_stored_and_runs_alone)
     assert_int_equal(l.count, 0);
     assert_ok(suffering_load(&s, "elsewhere", "demo", "perf", 0.02, &l, &err), &err);
     assert_int_equal(l.count, 0);
-    run_data_release(&run);
-    store_close(&s);
 }
 
 GROUP(scratch_make, scratch_remove);

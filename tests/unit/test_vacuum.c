@@ -67,7 +67,7 @@ static int64_t pages_unused(struct store *s)
 
 TEST(unused_space_is_released)
 {
-    struct store s;
+    AUTO(store_close) struct store s = {0};
     with_room(&s, "released.db");
     struct err err = {0};
     struct vacuum_need need;
@@ -80,12 +80,11 @@ TEST(unused_space_is_released)
     assert_true(seen.last >= 1);
     assert_int_equal(pages_unused(&s), 0);
     must_be_whole(&s, 3);
-    store_close(&s);
 }
 
 TEST(an_interruption_keeps_what_was_released)
 {
-    struct store s;
+    AUTO(store_close) struct store s = {0};
     with_room(&s, "interrupted.db");
     struct err err = {0};
     struct vacuum_need need;
@@ -100,19 +99,17 @@ TEST(an_interruption_keeps_what_was_released)
     assert_ok(store_vacuum_begin(&s, &need, &err), &err);
     assert_ok(store_vacuum(&s, &need, NULL, NULL, &err), &err);
     assert_int_equal(pages_unused(&s), 0);
-    store_close(&s);
 }
 
 TEST(too_little_space_is_said_before)
 {
-    struct store s;
+    AUTO(store_close) struct store s = {0};
     with_room(&s, "full.db");
     struct err err = {0};
     struct vacuum_need need;
     assert_ok(store_vacuum_begin(&s, &need, &err), &err);
     need.available = need.temporary - 1;
     assert_err(store_vacuum(&s, &need, NULL, NULL, &err), &err, ERR_STORAGE, "make room there");
-    store_close(&s);
 }
 
 /* A node's cells that no run measures any more have outlived their measurements of tests side by side. */

@@ -83,12 +83,11 @@ TEST(a_run_with_two_windows_gets_no_verdict)
 {
     struct run_data base = run_with(0, &timed), now = run_with(1, &hungry);
     struct compare_options o = compare_defaults();
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     o.metric = METRIC_JOULES;
     snprintf(now.tests[2].activity.window, sizeof now.tests[2].activity.window, "busy");
     compare_runs(&base, &now, NULL, &o, &c);
     assert_int_equal(c.deltas[0].verdict, VERDICT_NOISY);
-    comparison_release(&c);
     run_data_release(&base);
     run_data_release(&now);
 }
@@ -146,13 +145,12 @@ TEST(a_clock_of_another_window_is_no_cause)
 {
     struct run_data base = run_with(0, &timed), now = run_with(1, &whole);
     const struct compare_options o = compare_defaults();
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     compare_runs(&base, &now, NULL, &o, &c);
     const struct cause_run before = {.run = &base};
     const struct causes_input in = {.now = {.run = &now}, .base_key = 1, .befores = &before, .n_befores = 1};
     causes_find(&in, &c, &c.causes);
     assert_null(causes_kind(causes_of(&c.causes, "v", 4096), CAUSE_CLOCK));
-    comparison_release(&c);
     run_data_release(&base);
     run_data_release(&now);
 }

@@ -83,10 +83,9 @@ static void list_twenty(struct store *s)
 {
     const struct run_filter filter = {.limit = 20};
     struct err err = {0};
-    struct run_list l;
+    AUTO(run_list_release) struct run_list l = {0};
     assert_ok(runs_list(s, &filter, &l, &err), &err);
     assert_int_equal(l.count, 20);
-    run_list_release(&l);
 }
 
 static void compare_newest(struct store *s)
@@ -94,13 +93,11 @@ static void compare_newest(struct store *s)
     struct err err = {0};
     const struct compare_options options = compare_defaults();
     AUTO(run_data_release) struct run_data now = must_load(s, newest(s));
-    struct against a;
-    struct comparison c;
+    AUTO(against_release) struct against a = {0};
+    AUTO(comparison_release) struct comparison c = {0};
     assert_ok(against_run(s, &now, newest(s) - 1, &options, &a, &err), &err);
     assert_ok(against_compare(&a, &now, &c, &err), &err);
     assert_true(c.count >= CONTEXTS);
-    comparison_release(&c);
-    against_release(&a);
 }
 
 /* The nights around an old base are judged too, those between are not. */
@@ -109,21 +106,19 @@ static void compare_with_oldest(struct store *s)
     struct err err = {0};
     const struct compare_options options = compare_defaults();
     AUTO(run_data_release) struct run_data now = must_load(s, newest(s));
-    struct against a;
+    AUTO(against_release) struct against a = {0};
     assert_ok(against_run(s, &now, 1, &options, &a, &err), &err);
     assert_true(a.nights.nights > HISTORY_NIGHTS_DEFAULT);
-    against_release(&a);
 }
 
 static void count_costs(struct store *s)
 {
     struct err err = {0};
     AUTO(run_data_release) struct run_data now = must_load(s, newest(s));
-    struct cost_list l;
+    AUTO(report_costs_release) struct cost_list l = {0};
     assert_ok(report_costs_load(s, &now.info, 10, &l, &err), &err);
     assert_int_equal(l.count, 10);
     assert_true(l.runs >= FEW);
-    report_costs_release(&l);
 }
 
 static int swallow(void *arg, const char *data, size_t len, struct err *err)
