@@ -193,7 +193,7 @@ static void put_cause(struct buf *out, enum report_lang lang, const struct cause
                   buf_str(&what));
 }
 
-/* What is known of the code of a cell that has no new one. */
+/* What is known about the code of a cell that has no new code. */
 static enum msg code_note(const struct cell_causes *c)
 {
     if (c->code == CAUSE_CODE_UNKNOWN)

@@ -20,7 +20,7 @@ void shift_change(enum metric m, double ratio, bool worse, enum report_lang lang
         message_plain(out, lang, worse ? MSG_SHIFT_WORSE : MSG_SHIFT_BETTER, change.s, metric_info(m)->name);
 }
 
-/* What is not the code is the GPU's or the node's; the node's only where the GPU is the same. */
+/* A change that is not due to the code is put down to the GPU if that differs, and else to the node. */
 static enum msg shift_message(const struct common_shift *s)
 {
     if (s->from_controls)
@@ -36,7 +36,7 @@ static enum msg shift_message(const struct common_shift *s)
     return MSG_SHIFT_UNKNOWN;
 }
 
-/* What measuring both builds in turns can say of what is unknown, or could not. */
+/* Whether measuring both builds in turns would tell the cause, or was tried and did not. */
 static const char *confirm_clause(const struct comparison *c, enum report_lang lang)
 {
     switch (confirm_use_for(c)) {
@@ -50,7 +50,7 @@ static const char *confirm_clause(const struct comparison *c, enum report_lang l
     return "";
 }
 
-/* How many cells moved by as much, and of how many if some did not. */
+/* The number of cells that moved by as much, and that of all cells if some did not. */
 static void put_agreement(const struct common_shift *s, enum report_lang lang, struct buf *out)
 {
     if (s->agree == s->cells)
@@ -64,7 +64,7 @@ const char *shift_cells(const struct common_shift *s, enum report_lang lang)
     return message(lang, s->agree == s->cells ? MSG_ALL_CELLS : MSG_MOST_CELLS);
 }
 
-/* Since when it is: the base of the comparison, or the nights before it where there is a base, too. */
+/* Says since when: since the base, or since the nights if the run was compared with a base as well. */
 static void put_since(const struct comparison *c, bool since_base, enum report_lang lang, struct buf *out)
 {
     if (since_base)

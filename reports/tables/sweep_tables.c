@@ -39,7 +39,7 @@ static enum cell_mark mark_of(enum run_status s)
     return MARK_NONE;
 }
 
-/* A node without a run: blocked if it is known why, else its results are not here yet. */
+/* A node without a run was blocked if the reason is known; otherwise its results are not stored yet. */
 static void add_absent(struct table *t, const struct sweep_side *s)
 {
     table_text(t, NUM_NONE);

@@ -92,8 +92,8 @@ static void add_standing(struct table *t, const struct variant_view *v, size_t i
     }
 }
 
-/* A test that timed out still gives a lower bound for its time; NaN for other tests. B3.89 bundles record the
- * wall time instead of the time-out. */
+/* A test that timed out still gives a lower bound of its time, and other tests give NaN. B3.89 bundles
+ * record the wall time instead of the time-out. */
 static double lower_bound(const struct run_data *run, const struct cell *c)
 {
     if (c->status != STATUS_TIMEOUT || c->ok > 0 || c->count == 0)

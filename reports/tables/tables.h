@@ -26,11 +26,11 @@ struct variant_view {
 bool variants_apart(const struct variant_delta *vs, size_t n);
 /* Context, Variant, Kernel name, Prefill (s) or the primary metric, vs Baseline, Status. */
 void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang);
-/* Context, Variant, prefill_s, wall_time_s, attn_impl, Throughput (tok/s), Status. */
-/* Context, Variant, and a column for each metric that is not built in and was measured, but for the primary
+/* Context, Variant, and a column for each metric that is not built in and was measured, except the primary
  * one. Without columns for them if there are none. */
 void table_own_metrics(struct table *t, const struct run_data *run, enum metric primary,
                        enum report_lang lang);
+/* Context, Variant, prefill_s, wall_time_s, attn_impl, Throughput (tok/s), Status. */
 void table_performance(struct table *t, const struct variant_view *v, enum report_lang lang);
 /* Variant, Context, Prefill (s), tok/s, Factor, Expected, Step, Step expected, Flag: of the variants that
  * were measured at more than one context. */

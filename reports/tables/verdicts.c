@@ -22,7 +22,7 @@ void verdict_tickets(const struct comparison *c, enum report_lang lang, struct b
         message_plain(out, lang, MSG_OTHER_TICKET, c->base_ticket, c->now_ticket);
 }
 
-/* A base that differs by less from what was expected is what was expected. */
+/* Below this relative difference, the base counts as what was expected and has no column of its own. */
 static const double expected_shown = 0.0005;
 
 static enum cell_mark verdict_mark(enum verdict v)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the newest night, also where it is 0 or below, which the model of nights leaves out. */
+/* The value of the newest night, even if it is 0 or below, which the model of nights leaves out. */
 static double last_value(const struct night_cell *c)
 {
     return c && c->series->count ? c->series->points[c->series->count - 1].median : NAN;
@@ -34,7 +34,7 @@ static void measure_stratum(const struct comparing_cell *c, const struct stratum
     judge_measure(&e, o, d);
 }
 
-/* Each GPU by itself; those with nights speak for the cell, if there are any. Returns how many. */
+/* Measures each GPU by itself. Those that have nights speak for the cell; returns how many these are. */
 static size_t measure_each(const struct comparing_cell *c, const struct strata *s,
                            const struct compare_options *o, const struct delta *d, struct delta *each)
 {
@@ -98,7 +98,7 @@ static int most_beside(const struct run_data *run, const struct cell *c)
     return most;
 }
 
-/* "" if there are several. */
+/* Writes the name of the cell's GPU, or "" if it has several. */
 static void name_gpu(const struct run_data *run, const struct cell *c, enum metric m, char *out, size_t size)
 {
     struct places p;

@@ -70,8 +70,7 @@ static size_t list_places(const struct run_data *run, enum place_kind by, enum m
     return n;
 }
 
-/* The median of the place's values in the cell; NaN if it ran none. room: scratch space for a cell's values.
- */
+/* The median of the place's values in the cell; NaN if it ran none of it. room: scratch for those values. */
 static double median_of(const struct run_data *run, const struct cell *c, enum place_kind by, enum metric m,
                         const struct place_standing *s, double *room)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the base's cell. */
+/* The cell of the base, and where it was measured. */
 struct base_side {
     const struct run_data *run;
     const struct cell *cell;
@@ -74,7 +74,7 @@ double strata_log_ratio(const struct strata *s)
     return stats_median(logs, n);
 }
 
-/* Logarithm of what the two sides of a GPU have in common. */
+/* The logarithm of the middle between the two sides on a GPU. */
 static double centre_of(const struct stratum *s)
 {
     return (log(stats_median(s->base, s->base_n)) + log(stats_median(s->now, s->now_n))) / 2;
@@ -113,7 +113,7 @@ void strata_pool(struct strata *s)
     s->count = 1;
 }
 
-/* How far the median of the GPUs' effects may lie from that of all such GPUs, by how much they differ. */
+/* The standard error of the median over the GPUs, estimated from how much their effects differ. */
 static double between(const double *logs, size_t n)
 {
     double away[PLACES_MAX], middle = stats_median(logs, n);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the repetitions of a run are worth beside how much rounds differ, in degrees of freedom. */
+/* How much the spread of the repetitions counts beside that of the rounds, in degrees of freedom. */
 static const double within_freedom = 4;
 
 static int by_place(const void *a, const void *b)
@@ -50,7 +50,7 @@ bool together_suffers(const struct together_cell *c, double practical)
     return metric_info(c->metric)->better == METRIC_LESS ? c->low > 1 + practical : c->high < 1 - practical;
 }
 
-/* One round's word on one cell. */
+/* What one round says about one cell. */
 struct round {
     double log;
     double error; /* from the repetitions; NaN with one of each */
@@ -66,7 +66,7 @@ static double median_error(const double *x, size_t n)
     return n < 2 ? (double)NAN : stats_sd(x, n) / stats_median(x, n) * stats_median_error(n);
 }
 
-/* On one GPU; false if one of the sides has no value there. room: for the values of both cells. */
+/* Compares the cell on one GPU; false if either side has no value there. room holds the values of both. */
 static bool compare_on(const struct side *alone, const struct side *all, enum metric m, uint64_t device,
                        double *room, struct round *out)
 {

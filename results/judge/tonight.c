@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The cells of a run about the nights' levels, each on each of its GPUs. */
+/* Where the cells of a run lie about the levels of the nights: one row for each cell on each of its GPUs. */
 struct rows {
     const struct run_data *run;
-    bool since_base; /* about the base's level instead of the newest */
+    bool since_base; /* the rows are about the level of the base instead of the newest one */
     struct common_cell *items;
     double *values; /* scratch */
     size_t n;
-    size_t native, foreign; /* found, of which not all may count */
+    size_t native, foreign; /* how many rows of either kind were found; not all of them may count */
 };
 
 static struct level level_of(const struct tonight *t, const struct rows *r, const struct night_cell *c)
@@ -28,7 +28,7 @@ static struct level level_of(const struct tonight *t, const struct rows *r, cons
     return r->since_base ? nights_base_level(c, t->o->base_runs, t->o->n_base_runs) : nights_level(c);
 }
 
-/* foreign: only those whose level is of another GPU, else only the others. */
+/* Adds either the rows whose level was measured on another GPU (foreign) or the others. */
 static void add_rows(const struct tonight *t, struct rows *r, const struct cell *cell, bool foreign)
 {
     struct places p;
@@ -48,7 +48,7 @@ static void add_rows(const struct tonight *t, struct rows *r, const struct cell 
     }
 }
 
-/* Those that moved to a GPU that nobody knows count only where hardly any stayed. */
+/* Cells that moved to a GPU without nights of its own count only if too few others are left to tell. */
 static void find_rows(const struct tonight *t, struct rows *r)
 {
     for (int foreign = 0; foreign < 2; foreign++) {
@@ -115,9 +115,8 @@ static void find_base_moved(struct tonight *t)
     t->base_moved = 2 * moved > all;
 }
 
-/* Since the base: only where it can be told from a drift of every cell's own, which the cells' verdicts show.
- * A gain on the newest nights does not hide what is still lost since the base.
- */
+/* A factor since the base is reported only if it can be told from a drift of each cell by itself, which the
+ * verdicts of the cells show. A gain on the newest nights does not hide what is still lost since the base. */
 static void find_shift_since_base(struct tonight *t, const struct common_factor *f, double error,
                                   double freedom, double *scratch)
 {
@@ -154,7 +153,7 @@ static void find_shift(struct tonight *t, const struct common_factor *f, double 
         find_shift_since_base(t, f, error, freedom, scratch);
 }
 
-/* Of all cells of a run at once; 0 if they have several, or it is unknown. */
+/* The one GPU that all cells of the run were measured on; 0 if there are several, or if it is unknown. */
 static uint64_t only_device(const struct run_data *run, enum metric m)
 {
     uint64_t only = 0;
@@ -193,7 +192,7 @@ static const char *name_of(const struct run_data *run, uint64_t device)
     return "";
 }
 
-/* NULL: none about this GPU. */
+/* The finding about this GPU; NULL if there is none. */
 static struct card_shift *finding_of(struct card_shifts *cards, const char *gpu)
 {
     for (size_t i = 0; i < cards->count; i++)
@@ -312,7 +311,7 @@ static double cell_error(const struct run_data *run, const struct cell *c, enum 
     return isfinite(error) ? error : 0;
 }
 
-/* Logarithm of now / base. Cells that moved to a GPU that nobody knows count only where all have. */
+/* The logarithm of now / base. A cell that moved to an unknown GPU counts only if most cells have moved. */
 static double pair_log(const struct tonight *t, const struct cell *base, const struct cell *now,
                        uint64_t *device)
 {
@@ -348,8 +347,7 @@ static size_t pair_rows(const struct tonight *t, struct common_cell *rows, doubl
     return n;
 }
 
-/* Two runs alone: nobody knows how much nights differ, so that only what exceeds the threshold is a finding.
- */
+/* Two runs alone do not tell how much nights differ, so only what exceeds the threshold is a finding. */
 static void find_pair_factor(struct tonight *t, const struct common_cell *rows, size_t n, double scale)
 {
     const struct own_rules rules = {.scale = scale, .least = t->o->regression, .z_limit = t->o->z_limit};

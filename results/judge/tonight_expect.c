@@ -34,7 +34,7 @@ bool tonight_is_control(const struct tonight *t, const struct night_cell *c, con
     return code && !otherwise && nights_share_of_code(c, l, code) >= control_share;
 }
 
-/* own: the logarithm of the GPU's own factor tonight, as in the next. */
+/* own: the logarithm of what the GPU differs by itself tonight, here and below. */
 static void expect_level(const struct tonight *t, const struct level *l, double own, struct expectation *x)
 {
     x->against = REFERENCE_LEVEL;
@@ -44,7 +44,7 @@ static void expect_level(const struct tonight *t, const struct level *l, double 
     x->value = x->own * (t->removed ? exp(l->u + t->factor) : exp(l->y));
 }
 
-/* The base's nights. What was found to have happened to all cells tonight is not also each cell's drift. */
+/* Expects the level of the base's nights. What happened to all cells tonight is not also a drift of each. */
 static void expect_base(const struct tonight *t, const struct level *l, double own, struct expectation *x)
 {
     bool one_finding = t->shift.from_controls || (t->shift.since_base && t->shift.found) || t->base_moved;
@@ -70,7 +70,7 @@ static void expect_current(const struct tonight *t, const struct night_cell *c, 
     x->current_nights = level->nights;
 }
 
-/* Whether it may be due to code that only some cells of the GPU run. */
+/* Whether the GPU's own factor may be due to code that only its cells run. */
 static bool is_open(const struct own_factor *own)
 {
     return own && !own->from_controls && !own->from_others;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What was seen so far. */
+/* How the tests that were seen so far were sampled. */
 struct seen {
     const struct run_activity *first; /* NULL: nothing */
     bool other_window, other_meter;

@@ -124,7 +124,7 @@ struct pair_estimate cells_estimate(const struct run_data *base_run, const struc
     return pair_estimate(&(struct pair){.base = values, .base_n = n, .now = values + n, .now_n = k}, alpha);
 }
 
-/* Both are known, and share no GPU. */
+/* Whether the GPUs of both cells are known and none of them is the same. */
 static bool are_apart(const struct run_data *run, const struct cell *a, const struct cell *b, enum metric m)
 {
     struct places x, y;

@@ -202,7 +202,7 @@ static bool all_within(const double *y, const bool *odd, size_t n, double reach)
     return !(high - low > reach);
 }
 
-/* Whether any night was. */
+/* Returns whether any night was set aside. */
 static bool set_aside(const double *y, size_t n, double scale, bool *odd)
 {
     double limit = odd_scales * scale;

@@ -8,7 +8,7 @@
 
 /* Cells agree on a factor if they lie within so many scales of it, and at least within this. */
 static const double agree_scales = 3, agree_least = 0.01;
-/* A standard deviation of a normal distribution has so many median absolute deviations. */
+/* How many median absolute deviations are one standard deviation of a normal distribution. */
 static const double normal_mads = 1.4826;
 
 static size_t pick(const struct common_cell *cells, size_t n, bool controls, double *out)
@@ -28,7 +28,7 @@ static size_t count_near(const double *x, size_t n, double factor, double reach)
     return near;
 }
 
-/* Whether cells of two variants at least are near the factor. */
+/* Whether cells of at least two variants are near the factor. */
 static bool variants_agree(const struct common_cell *cells, size_t n, double factor, double reach)
 {
     bool any = false;
@@ -76,7 +76,7 @@ static bool variants_share(const struct common_cell *cells, size_t n, double fac
     return 3 * near >= 2 * variants;
 }
 
-/* Of the median of these values, whatever a few of them do. */
+/* The standard error of the median of these values, which a few outliers do not affect. */
 static double error_of_median(const double *x, size_t n)
 {
     return normal_mads * stats_mad(x, n) * stats_median_error(n);

@@ -39,7 +39,7 @@ static int by_night(const void *a, const void *b)
     return (x->run_key > y->run_key) - (x->run_key < y->run_key);
 }
 
-/* How well the point of a run serves for the device: the others of the run are left out. */
+/* How well a point of a run serves for the device; the other points of the run are left out. */
 static int worth(const struct history_point *p, uint64_t device)
 {
     if (device && p->device && p->device != device)

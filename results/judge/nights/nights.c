@@ -12,7 +12,8 @@
 
 enum { SCALE_NIGHTS = 30, SEGMENT_OF_SCALE_MIN = 3, MEMORY_NIGHTS_MIN = 10, PASSES = 2 };
 
-/* A memory below the one is chance; beyond the other nothing can be learned from nights. */
+/* A smaller memory than the first is taken for chance; with a larger one than the second, nights teach
+ * nothing. */
 static const double memory_least = 0.15, memory_most = 0.8;
 
 static int by_time(const void *a, const void *b)
@@ -28,8 +29,8 @@ static struct night night_of(const struct history_point *p)
     return (struct night){.run_key = p->run_key, .measured_at = p->measured_at, .device = p->device};
 }
 
-/* Where the night is, or belongs. next: where it is if it follows the one before it in its series, as mostly.
- */
+/* The index of the night, or where it belongs. next: the likely index, as nights of a series mostly follow
+ * each other. */
 static size_t place_of(const struct nights *n, const struct night *x, size_t next)
 {
     size_t low = 0, high = n->count;
@@ -143,8 +144,8 @@ static void fill_cell(const struct nights *n, const struct history_series *s, st
     c->within = within_nights(c->points, c->count);
 }
 
-/* The level of each point's segment: of the whole series while no segments are known. Scratch: count values.
- */
+/* The level of each point's segment, or of the whole series while no segments are known. Scratch holds count
+ * values. */
 static void levels_of_points(const struct night_cell *c, double *level, double *scratch)
 {
     for (size_t from = 0, to; from < c->count; from = to) {
@@ -266,7 +267,7 @@ static double scale_of(const struct residuals *r, double memory)
     return sqrt((r->about * r->about + r->steps * r->steps) / 2);
 }
 
-/* The median over the cells: that of one cell says little. */
+/* Takes the median over the cells, because a single cell says little. */
 static double common_memory(const struct residuals *r, size_t cells, double *scratch)
 {
     size_t count = 0;
@@ -300,7 +301,7 @@ static double prior_of(const struct nights *n, double *log_s, double *v)
     return scale_prior(log_s, v, count);
 }
 
-/* Without the nights' common factors. */
+/* Computes the values without the common factors of the nights. */
 static void find_scales(struct nights *n, struct residuals *r, double *a, double *b)
 {
     for (size_t k = 0; k < n->n_cells; k++)
@@ -314,7 +315,7 @@ static void find_scales(struct nights *n, struct residuals *r, double *a, double
     n->pooled.u = pool(n, false, a);
 }
 
-/* By steps alone, because a slow drift of the node is what they are for and not its noise. */
+/* Uses the steps alone: a slow drift of the node is no noise, since factors exist to follow it. */
 static void find_scales_with_factors(struct nights *n, double *scratch)
 {
     for (size_t k = 0; k < n->n_cells; k++) {
@@ -385,7 +386,7 @@ static void fit_factors(struct nights *n, struct scratch *s)
     n->factor_scale.nights = (double)r.nights;
 }
 
-/* Cells of one plan share a clock: a tick that shows in one is in all. */
+/* Cells of one plan share a clock, so that a tick that shows in one of them is in all. */
 static void share_tick(struct nights *n)
 {
     double tick = INFINITY;

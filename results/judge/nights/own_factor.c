@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Nearly all: this share of a card's cells shows at least half of its factor. */
+/* The share of a card's cells that have to show at least half of its factor. */
 static const double nearly_all = 0.8;
 /* Cells agree on a factor if they lie within so many scales of it, and at least within this. Most have to. */
 static const double agree_scales = 3, agree_least = 0.01;
@@ -38,7 +38,7 @@ double own_factor_log(const struct own_factors *own, uint64_t device)
     return f ? f->log : 0;
 }
 
-/* The cells of no card that has a factor of its own, and not of this one. */
+/* What the cells of all other cards have in common, without the cards that have a factor of their own. */
 static struct common_factor rest_of(const struct searching *s, uint64_t device)
 {
     size_t n = 0;
@@ -48,7 +48,7 @@ static struct common_factor rest_of(const struct searching *s, uint64_t device)
     return common_factor_of(s->rest, n, s->rules->scale, s->rules->usual);
 }
 
-/* The values of a card, of its controls alone or of all its cells. */
+/* Collects the values of a card: those of its controls alone, or those of all its cells. */
 static size_t values_of(const struct searching *s, uint64_t device, bool controls)
 {
     size_t n = 0;
@@ -130,7 +130,7 @@ struct spread {
     double scale, nights;
 };
 
-/* How far a card by itself lies from its level, from night to night. */
+/* How far the card by itself usually lies from its level, as the nights show. */
 static struct spread spread_of_card(const struct nights *n, uint64_t device)
 {
     AUTO_FREE double *values = xcalloc(n->count * n->n_cells + 1, sizeof *values);
@@ -141,7 +141,7 @@ static struct spread spread_of_card(const struct nights *n, uint64_t device)
     return (struct spread){.scale = scale_of_most(scratch, nights), .nights = (double)nights};
 }
 
-/* How many errors the factor is, and its p. rest: cells of other cards. */
+/* Computes how many standard errors the factor is, and its p. rest: cells of other cards. */
 static double errors_of(const struct searching *s, const struct own_factor *f, size_t rest, double *p)
 {
     const struct nights *n = s->rules->nights;
@@ -157,7 +157,7 @@ static double errors_of(const struct searching *s, const struct own_factor *f, s
     return fabs(f->log) / error;
 }
 
-/* The same cell, and so the same code, on a card that is as it was. */
+/* Whether the same cell, and so the same code, was measured on a card that is as it was. */
 static bool is_whole_elsewhere(const struct searching *s, const struct common_cell *c, double factor,
                                double rest)
 {

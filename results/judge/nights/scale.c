@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Values that count in steps repeat each other; of two different ones nobody knows whether they are steps. */
+/* Values that come in steps repeat; two different values alone do not show whether they are steps. */
 enum { POINTS_MIN = 3, DISTINCT_MIN = 3, REPEATED_MIN = 2, PRIOR_CELLS_MIN = 6, PRIOR_MOST = 40 };
 
 /* What the root mean square of standard normal values becomes when the share `dropped` with the largest
