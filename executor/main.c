@@ -5,17 +5,11 @@
 #include "common/base/json.h"
 #include "common/contract/proto.h"
 #include "executor/code/build_identity.h"
-#include "executor/commands/cancel.h"
+#include "executor/code/disasm.h"
+#include "executor/commands/commands.h"
 #include "executor/commands/detach.h"
-#include "executor/commands/follow.h"
-#include "executor/commands/kernels.h"
-#include "executor/commands/pack.h"
-#include "executor/commands/stage.h"
-#include "executor/commands/status.h"
-#include "executor/commands/submit.h"
-#include "executor/commands/task.h"
-#include "executor/node/engines.h"
 #include "executor/node/facts.h"
+#include "executor/node/toolchain.h"
 #include "executor/workdir/cache.h"
 #include "executor/workdir/layout.h"
 
@@ -102,11 +96,25 @@ static int cmd_code(const struct context *c, struct err *err)
     return print_json(code_encode(&code), err);
 }
 
+/* What is known of each kernel in a compiled file, whoever built it: registers, scratch memory, spills and
+ * LDS from the file, instructions by class and the hot loop where the machine has a disassembler. */
 static int cmd_resources(const struct context *c, struct err *err)
 {
+    AUTO(disasm_release) struct disasm disasm = {.seen = NULL};
+    AUTO(code_set_release) struct code_set set = {.item = NULL};
+    AUTO(code_release) struct code code = {.kernel = NULL};
     if (!c->options.path)
         return err_set(err, ERR_INPUT, "needs --path FILE");
-    return print_json(kernels_report(c->options.path, err), err);
+    disasm_init(&disasm, 0);
+    if (build_identity_scan(c->options.path, &disasm.hook, &set, err) != 0)
+        return -1;
+    code_kernels(&set, &code);
+    json_t *kernels = json_array();
+    for (size_t i = 0; i < code.kernels; i++)
+        json_array_append_new(kernels, code_kernel_encode(&code.kernel[i]));
+    return print_json(json_pack("{s:b, s:o, s:i}", "device_code", code.of_device, "kernels", kernels,
+                                "kernels_omitted", (int)code.omitted),
+                      err);
 }
 
 static int cmd_stage(const struct context *c, struct err *err)

@@ -9,7 +9,36 @@
 #include "common/contract/scheduler.h"
 #include "common/contract/settings.h"
 #include "common/contract/timing_rule.h"
-#include "executor/bundle/part.h"
+#include "common/contract/variant.h"
+
+/* The tests are in the order in which they run. */
+struct job_test {
+    size_t variant; /* index into the job's variants */
+    int64_t context;
+    int64_t repetition;
+    double timeout_s;
+    double until;  /* percent: not needed once the interval of the cell's median is this narrow; 0: always */
+    int64_t least; /* measured repetitions of the cell before that */
+    bool warmup;
+    const char
+        *home; /* the GPU that measured this cell last (a hint); several ids joined by '+'; NULL: unknown */
+    const char *gpu;   /* the GPU, or the first of the GPUs, that it must run on; NULL: any */
+    double expected_s; /* wall time on earlier nights (a hint); 0: unknown */
+    bool elsewhere;    /* belongs to another part of the job */
+    int64_t attempts;  /* earlier attempts, in other parts */
+};
+
+/* The share of a job that one task of a scheduler job does: it prepares a variant (build and gates), or runs
+ * tests of that variant with an existing build. */
+struct job_part {
+    bool on; /* false: this process does the whole job */
+    size_t variant;
+    bool prepare;
+    const char *build;  /* key of the build to use; "": build it here */
+    const char *host;   /* the scheduler's name for this machine */
+    const char *fence;  /* a file: once it exists, the results of this task are no longer needed */
+    const char *cancel; /* a file: exists once the user has cancelled the run */
+};
 
 struct job {
     json_t *root; /* owned */
@@ -33,8 +62,8 @@ struct job {
     size_t test_count;
 };
 
-/* The keys that only a job has; the others are settings_keys. */
-extern const struct key job_keys[];
+/* The keys that only a job has, its tests and its part; the others are settings_keys. */
+extern const struct key job_keys[], test_keys[], part_keys[], part_test_keys[];
 
 /* Takes ownership of root, even on failure. file is for messages. */
 int job_init(struct job *job, json_t *root, const char *file, struct err *err);

@@ -1,4 +1,4 @@
-#include "executor/commands/cancel.h"
+#include "executor/commands/commands.h"
 
 #include "common/base/clock.h"
 #include "executor/bundle/manifest.h"

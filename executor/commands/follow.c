@@ -1,4 +1,4 @@
-#include "executor/commands/follow.h"
+#include "executor/commands/commands.h"
 
 #include "common/base/alloc.h"
 #include "common/contract/proto.h"

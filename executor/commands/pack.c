@@ -1,9 +1,8 @@
-#include "executor/commands/pack.h"
+#include "executor/commands/commands.h"
 
 #include "common/base/alloc.h"
 #include "common/base/json.h"
 #include "common/contract/proto.h"
-#include "executor/bundle/contents.h"
 #include "executor/bundle/manifest.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "executor/commands/stage.h"
+#include "executor/commands/commands.h"
 
 #include "common/base/alloc.h"
 #include "common/base/clock.h"

@@ -1,4 +1,4 @@
-#include "executor/commands/task.h"
+#include "executor/commands/commands.h"
 
 #include "common/base/json.h"
 #include "common/contract/proto.h"

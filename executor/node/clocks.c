@@ -1,8 +1,8 @@
 #include "executor/node/clocks.h"
 
 #include "executor/node/clocks_record.h"
+#include "executor/workdir/layout.h"
 #include "executor/workdir/lock.h"
-#include "executor/workdir/machine.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 
 #include "common/base/alloc.h"
 #include "common/base/json.h"
-#include "executor/workdir/entries.h"
 #include "executor/workdir/sysfile.h"
 
 #include <stdio.h>

@@ -4,9 +4,8 @@
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "common/base/text.h"
-#include "executor/workdir/entries.h"
+#include "executor/workdir/layout.h"
 #include "executor/workdir/lock.h"
-#include "executor/workdir/machine.h"
 #include "executor/workdir/sysfile.h"
 
 #include <errno.h>

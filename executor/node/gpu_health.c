@@ -2,7 +2,7 @@
 
 #include "executor/node/attribute.h"
 #include "executor/node/gpu_settings.h"
-#include "executor/workdir/entries.h"
+#include "executor/workdir/sysfile.h"
 
 #include <math.h>
 #include <stdio.h>

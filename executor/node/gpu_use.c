@@ -1,7 +1,7 @@
 #include "executor/node/gpu_use.h"
 
 #include "common/base/text.h"
-#include "executor/workdir/machine.h"
+#include "executor/workdir/layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>

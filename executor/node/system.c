@@ -4,7 +4,6 @@
 #include "common/base/buf.h"
 #include "common/base/text.h"
 #include "executor/node/attribute.h"
-#include "executor/workdir/entries.h"
 #include "executor/workdir/sysfile.h"
 
 #include <stdio.h>

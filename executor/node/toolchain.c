@@ -3,14 +3,96 @@
 #include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/environment.h"
+#include "common/base/json.h"
+#include "common/base/run.h"
 #include "common/base/text.h"
-#include "executor/node/version_cache.h"
+#include "common/contract/container.h"
 #include "executor/process/child.h"
 #include "executor/process/command.h"
+#include "executor/workdir/layout.h"
 
 #include <ctype.h>
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { CACHE_MAX = 64 << 10 };
+
+static const double fresh_s = 600;
+
+/* Continues during suspend and never jumps, but restarts at boot: hence the boot id in the cache. */
+static double boot_time_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static json_t *boot_id(void)
+{
+    char id[64] = "";
+    AUTO_FCLOSE FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    return json_string(f && fgets(id, sizeof id, f) ? id : "");
+}
+
+/* The first program of that name in the folders of path, as execvp() would find it. */
+static int find_program(const char *path, const char *name, struct stat *st)
+{
+    char dir[FS_PATH_MAX], file[FS_PATH_MAX];
+    while (*path) {
+        size_t len = strcspn(path, ":");
+        if (len > 0 && len < sizeof dir) {
+            memcpy(dir, path, len);
+            dir[len] = '\0';
+            if (fs_join(file, NULL, dir, name) == 0 && stat(file, st) == 0 && S_ISREG(st->st_mode) &&
+                (st->st_mode & S_IXUSR))
+                return 0;
+        }
+        path += len + (path[len] == ':');
+    }
+    return -1;
+}
+
+/* Device, inode, size and change time of each program found in PATH, as one value to compare. */
+static json_t *version_identity(const char *path, const char *const *names)
+{
+    json_t *out = json_array();
+    struct stat st;
+    for (size_t i = 0; names[i]; i++) {
+        if (find_program(path ? path : "", names[i], &st) != 0)
+            continue;
+        json_array_append_new(out, json_pack("[s, I, I, I, I, I]", names[i], (json_int_t)st.st_dev,
+                                             (json_int_t)st.st_ino, (json_int_t)st.st_size,
+                                             (json_int_t)st.st_mtim.tv_sec, (json_int_t)st.st_ctim.tv_nsec));
+    }
+    return out;
+}
+
+/* The list in that file of the work folder when it is fresh and of this identity, else NULL. A new reference. */
+static json_t *version_cache_load(const struct layout *l, const char *file, const json_t *identity)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, NULL, l->workdir, file) != 0 || !fs_exists(path))
+        return NULL;
+    json_auto_t *root = json_load(path, CACHE_MAX, NULL), *boot = boot_id();
+    json_t *versions = json_object_get(root, "versions");
+    double age = boot_time_s() - json_number_value(json_object_get(root, "asked_at"));
+    bool fresh = age >= 0 && age < fresh_s && json_equal(json_object_get(root, "boot"), boot) &&
+                 json_equal(json_object_get(root, "identity"), identity);
+    return fresh && json_is_array(versions) ? json_incref(versions) : NULL;
+}
+
+static void version_cache_save(const struct layout *l, const char *file, json_t *identity, json_t *versions)
+{
+    char path[FS_PATH_MAX];
+    json_auto_t *root = json_pack("{s:f, s:o, s:O, s:O}", "asked_at", boot_time_s(), "boot", boot_id(),
+                                  "identity", identity, "versions", versions);
+    if (root && fs_is_dir(l->workdir) && fs_join(path, NULL, l->workdir, file) == 0)
+        json_save(path, root, NULL);
+}
 
 enum { VERSION_OUTPUT_MAX = 8192, VERSION_MAX = 200 };
 
@@ -90,4 +172,51 @@ json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *e
     if (!list && (list = probe_all(loop, env.v, err)))
         version_cache_save(l, cache_file, identity, list);
     return list;
+}
+
+enum { ENGINE_OUTPUT_MAX = 4096, ENGINE_VERSION_MAX = 120 };
+
+static const double version_limit_s = 10;
+
+static json_t *engine_version(const char *name)
+{
+    const char *const argv[] = {name, "--version", NULL};
+    struct run_result res;
+    struct err err = {.kind = ERR_NONE};
+    json_t *out = NULL;
+    AUTO(buf_release) struct buf text = {.max = ENGINE_OUTPUT_MAX};
+    AUTO(buf_release) struct buf line = {.max = ENGINE_VERSION_MAX * 8};
+    if (run_capture(argv, NULL, version_limit_s, &text, &res, &err) == 0 && res.exited &&
+        res.exit_code == 0) {
+        text_printable(&line, buf_str(&text), strcspn(buf_str(&text), "\n"), ENGINE_VERSION_MAX);
+        out = json_string(buf_str(&line));
+    }
+    return out ? out : json_null();
+}
+
+/* *complete: each engine in PATH gave its version. */
+static json_t *ask_engines(bool *complete)
+{
+    json_t *out = json_array();
+    *complete = true;
+    for (int e = ENGINE_DOCKER; container_engine_names[e]; e++) {
+        const char *name = container_engine_names[e];
+        if (!spawn_on_path(name))
+            continue;
+        json_t *version = engine_version(name);
+        *complete = *complete && json_is_string(version);
+        json_array_append_new(out, json_pack("{s:s, s:o}", "name", name, "version", version));
+    }
+    return out;
+}
+
+json_t *engines_probe(const struct layout *l)
+{
+    static const char engines_file[] = "engines.json";
+    bool complete;
+    json_auto_t *identity = version_identity(getenv("PATH"), container_engine_names + ENGINE_DOCKER);
+    json_t *out = version_cache_load(l, engines_file, identity);
+    if (!out && (out = ask_engines(&complete)) && complete)
+        version_cache_save(l, engines_file, identity, out);
+    return out;
 }

@@ -1,8 +1,9 @@
-/* toolchain: the node's compilers and their versions, from --version. Part of node.json and of every build's
- * key: a new compiler means a new build.
+/* toolchain: the node's compilers and container engines and their versions, from --version. Compilers are part of
+ * node.json and of every build's key: a new compiler means a new build.
  *
- * This takes up to a second (hipcc), so the result is cached in <workdir>/toolchain.json for ten minutes of
- * the same boot, as long as the programs found in PATH are the same files.
+ * Asking takes up to a second (hipcc), so both results are cached in the work folder for ten minutes of the same
+ * boot, as long as the programs found in PATH are the same files. A cache that cannot be read or written is no
+ * error.
  */
 #pragma once
 
@@ -14,3 +15,6 @@
 
 /* An array of {"name", "version"}; only those that are installed. NULL on error. */
 json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *err);
+
+/* The container engines in PATH, in the same form; version null: it did not say. */
+json_t *engines_probe(const struct layout *l);

@@ -4,7 +4,6 @@
 #include "common/base/clock.h"
 #include "executor/bundle/artifact.h"
 #include "executor/scheduler/relay.h"
-#include "executor/scheduler/task_end.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 /* Reads on in the journal of the task's newest attempt. Sets task->closed once all of it is collected. */
 int relay_collect(struct suite *s, struct array_job *a, size_t index, struct err *err);
 
-/* TEST_END of the tests that the attempt started and did not end; they may run again. */
-int relay_interrupted(struct suite *s, const struct array_job *a, size_t index, const char *reason,
-                      struct err *err);
+/* Ends the task if its attempt closed its own run, or if the scheduler lost it; otherwise does nothing. Then
+ * the fence goes up, and the tests that it started and did not finish are INTERRUPTED. Acts on what was
+ * collected and polled (array_queue) before; asks nobody. */
+int task_end(struct suite *s, struct array_job *a, size_t index, struct err *err);

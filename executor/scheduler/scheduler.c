@@ -3,6 +3,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The node itself as a scheduler: nothing is submitted, and the GPUs that tests use are locked, because
+ * nothing else protects them from other runs. */
+static bool local_is_here(void)
+{
+    return true;
+}
+
+static int local_identify(struct task_identity *out, struct err *err)
+{
+    *out = (struct task_identity){.host = ""};
+    return err_set(err, ERR_INPUT, "this process is not a scheduler's task: it is started by a job's script");
+}
+
+static void local_granted(struct gpu_grant *out, bool amd)
+{
+    (void)amd;
+    *out = (struct gpu_grant){.list = gpu_use_environment()};
+}
+
+static const struct scheduler_ops local = {
+    .kind = "local",
+    .title = "this node",
+    .cancel_command = "",
+    .is_here = local_is_here,
+    .identify = local_identify,
+    .granted = local_granted,
+};
+
 static const struct scheduler_ops *const schedulers[] = {
     &scheduler_slurm,
 };
@@ -13,7 +41,7 @@ const struct scheduler_ops *scheduler_for(const struct scheduler *how)
         if (strcmp(schedulers[i]->kind, how->kind) == 0)
             return schedulers[i];
     }
-    return &scheduler_local;
+    return &local;
 }
 
 const struct scheduler_ops *scheduler_here(void)
@@ -22,7 +50,7 @@ const struct scheduler_ops *scheduler_here(void)
         if (schedulers[i]->is_here())
             return schedulers[i];
     }
-    return &scheduler_local;
+    return &local;
 }
 
 bool task_state_is_final(enum task_state state)

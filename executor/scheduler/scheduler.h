@@ -82,7 +82,6 @@ struct scheduler_ops {
     int (*cancel)(struct loop *loop, const int64_t *jobs, size_t count, bool *reachable, struct err *err);
 };
 
-extern const struct scheduler_ops scheduler_local;
 extern const struct scheduler_ops scheduler_slurm;
 
 /* The scheduler that a plan asks for. Never NULL. */

@@ -5,7 +5,7 @@
 #include "common/base/text.h"
 #include "common/contract/bundle_limits.h"
 #include "executor/bundle/artifact.h"
-#include "executor/bundle/contents.h"
+#include "executor/bundle/manifest.h"
 #include "executor/suite/perf.h"
 
 #include <errno.h>

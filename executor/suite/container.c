@@ -7,7 +7,7 @@
 #include "common/base/sha256.h"
 #include "common/base/spawn.h"
 #include "executor/process/child.h"
-#include "executor/workdir/entries.h"
+#include "executor/workdir/sysfile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

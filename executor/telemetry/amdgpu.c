@@ -4,7 +4,6 @@
 #include "common/base/alloc.h"
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/gpu_metrics.h"
-#include "executor/workdir/entries.h"
 #include "executor/workdir/sysfile.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "common/base/alloc.h"
 #include "executor/process/proctree.h"
 #include "executor/telemetry/backend.h"
-#include "executor/workdir/entries.h"
+#include "executor/workdir/sysfile.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "executor/process/proctree.h"
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/nvml.h"
-#include "executor/workdir/entries.h"
 #include "executor/workdir/sysfile.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* layout: paths on the node: <workdir>/{bin,src,build,runs}, the files of a run, and the roots of sysfs and
- * procfs (which tests replace by fake trees). Only builds paths, except where it says so. Names from outside
- * are validated here once more.
+/* layout: paths on the node: <workdir>/{bin,src,build,runs}, the files of a run, the folder where all users
+ * of a machine leave what concerns its GPUs (locks, records of settings to be put back), and the roots of
+ * sysfs and procfs (which tests replace by fake trees). Only builds paths, except where it says so. Names
+ * from outside are validated here once more.
  */
 #pragma once
 
@@ -48,3 +49,8 @@ int layout_discard(const char *dir, const char *name, struct err *err);
 #define RUN_LOG "executor.log"
 /* A JSON file of a run's folder; NULL: there is none, or it cannot be read. The caller json_decref()s. */
 json_t *layout_load(const char *run_dir, const char *name);
+
+/* The same folder for every user; anybody may write to it, and its contents are gone after a restart. */
+const char *machine_folder(const struct layout *l);
+/* kernsweep-gpu-NAME.KIND in that folder. path: char[FS_PATH_MAX]. */
+int machine_gpu_file(const struct layout *l, const char *name, const char *kind, char *path, struct err *err);

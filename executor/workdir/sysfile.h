@@ -1,5 +1,6 @@
 /* sysfile: small text files of procfs, sysfs and control groups, which report a size of 0 although they have
- * contents, so that fs_read_file() does not read them. Knows nothing of what they mean.
+ * contents, so that fs_read_file() does not read them. Also the
+ * entries of their folders. Knows nothing of what any of it means.
  */
 #pragma once
 
@@ -13,3 +14,12 @@ FILE *sysfile_open(const char *folder, const char *name);
 bool sysfile_read(const char *folder, const char *name, char *out, size_t size);
 /* The same of its first line, without the line break. */
 bool sysfile_line(const char *folder, const char *name, char *out, size_t size);
+
+/* As a prefix: names that are numbers. */
+#define ENTRIES_NUMBERS ""
+
+typedef void entries_fn(const char *path, const char *name, void *arg);
+
+/* Calls fn for the entries of the folder, in the order of their numbers. prefix: only entries whose name is
+ * that and digits; NULL: all but hidden ones. A folder that cannot be read has none. */
+void entries_each(const char *root, const char *prefix, entries_fn *fn, void *arg);

@@ -4,7 +4,7 @@
 #include "tests/unit/results_support.h"
 
 #include "common/contract/counters.h"
-#include "executor/run/profiler.h"
+#include "executor/run/profile.h"
 #include "results/ingest/bundle/counters_csv.h"
 #include "results/judge/counter_changes.h"
 

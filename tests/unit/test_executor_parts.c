@@ -2,7 +2,6 @@
 #include "tests/unit/support.h"
 
 #include "common/base/json.h"
-#include "executor/bundle/contents.h"
 #include "executor/bundle/logtext.h"
 #include "executor/bundle/manifest.h"
 #include "executor/suite/eta.h"

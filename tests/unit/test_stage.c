@@ -4,7 +4,7 @@
 #include "common/base/buf.h"
 #include "common/base/run.h"
 #include "common/base/sha256.h"
-#include "executor/commands/stage.h"
+#include "executor/commands/commands.h"
 
 #include <dirent.h>
 #include <fcntl.h>
