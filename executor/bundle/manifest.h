@@ -1,9 +1,9 @@
 /* manifest: manifest.json, the list of a bundle's files with their sizes and hashes. It is written last, once
  * all that it lists is on disk: if it exists, the run is closed.
  *
- * A bundle consists of the regular files of the run's folder, except hidden ones and the executor's own log. What
- * tests and builds leave is left out where it could not be brought home or would be too much; what kernsweep itself
- * writes is not, up to the limits of common/contract/bundle_limits.h.
+ * A bundle consists of the regular files of the run's folder, except hidden ones and the executor's own log.
+ * What tests and builds leave is left out where it could not be brought home or would be too much; what
+ * kernsweep itself writes is not, up to the limits of common/contract/bundle_limits.h.
  */
 #pragma once
 

@@ -71,7 +71,8 @@ static json_t *version_identity(const char *path, const char *const *names)
     return out;
 }
 
-/* The list in that file of the work folder when it is fresh and of this identity, else NULL. A new reference. */
+/* The list in that file of the work folder when it is fresh and of this identity, else NULL. A new reference.
+ */
 static json_t *version_cache_load(const struct layout *l, const char *file, const json_t *identity)
 {
     char path[FS_PATH_MAX];

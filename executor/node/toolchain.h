@@ -1,9 +1,9 @@
-/* toolchain: the node's compilers and container engines and their versions, from --version. Compilers are part of
- * node.json and of every build's key: a new compiler means a new build.
+/* toolchain: the node's compilers and container engines and their versions, from --version. Compilers are
+ * part of node.json and of every build's key: a new compiler means a new build.
  *
- * Asking takes up to a second (hipcc), so both results are cached in the work folder for ten minutes of the same
- * boot, as long as the programs found in PATH are the same files. A cache that cannot be read or written is no
- * error.
+ * Asking takes up to a second (hipcc), so both results are cached in the work folder for ten minutes of the
+ * same boot, as long as the programs found in PATH are the same files. A cache that cannot be read or written
+ * is no error.
  */
 #pragma once
 

@@ -1,15 +1,10 @@
-#include "executor/prepare/build_variant.h"
+#include "executor/prepare/prepare.h"
 
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/sha256.h"
 #include "executor/bundle/artifact.h"
 #include "executor/bundle/logtext.h"
-#include "executor/prepare/built.h"
-#include "executor/prepare/code_identity.h"
-#include "executor/prepare/kernel_usage.h"
-#include "executor/prepare/sources.h"
-#include "executor/prepare/step.h"
 #include "executor/prepare/untouched.h"
 #include "executor/suite/container.h"
 #include "executor/suite/node_lock.h"
@@ -142,11 +137,9 @@ int build_variant_use(struct suite *s, size_t variant, const char *key, struct e
 
 static int note_damage(struct suite *s, size_t variant, const char *why, struct err *err)
 {
-    char text[REASON_MAX];
     if (!*why)
         return 0;
-    reason_set(text, "the cached build of %s is made again: %s", s->job.variant[variant].name, why);
-    return suite_note(s, text, err);
+    return suite_note(s, err, "the cached build of %s is made again: %s", s->job.variant[variant].name, why);
 }
 
 /* The caller holds the lock that protects the build's folder. */

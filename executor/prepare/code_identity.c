@@ -1,4 +1,4 @@
-#include "executor/prepare/code_identity.h"
+#include "executor/prepare/prepare.h"
 
 #include "common/base/alloc.h"
 #include "common/base/buf.h"
@@ -27,7 +27,7 @@ static void report_release(struct report *r)
     buf_release(&r->listings);
 }
 
-/* NULL where an older executor, or none, left an identity in the build's folder. */
+/* NULL where no executor of this schema left an identity in the build's folder. */
 static json_t *load_kept(const char *build)
 {
     char path[FS_PATH_MAX];

@@ -1,4 +1,4 @@
-#include "executor/prepare/copy.h"
+#include "executor/prepare/prepare.h"
 
 #include "common/base/alloc.h"
 #include "common/base/environment.h"

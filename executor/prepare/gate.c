@@ -1,11 +1,8 @@
-#include "executor/prepare/gate.h"
+#include "executor/prepare/prepare.h"
 
 #include "common/base/alloc.h"
 #include "common/contract/timings.h"
 #include "executor/bundle/artifact.h"
-#include "executor/prepare/kernel_usage.h"
-#include "executor/prepare/objects.h"
-#include "executor/prepare/step.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
-#include "executor/prepare/patched.h"
+#include "executor/prepare/prepare.h"
 
 #include "common/base/alloc.h"
-#include "executor/prepare/copy.h"
 #include "executor/workdir/cache.h"
 #include "executor/workdir/tree.h"
 

@@ -1,6 +1,4 @@
-#include "executor/prepare/sources.h"
-
-#include "executor/prepare/copy.h"
+#include "executor/prepare/prepare.h"
 #include "executor/workdir/cache.h"
 #include "executor/workdir/tree.h"
 
@@ -46,10 +44,9 @@ static int make_shared(struct suite *s, size_t variant, const char *path, char *
 
 static int tell_shared(struct suite *s, size_t variant, struct err *err)
 {
-    char text[REASON_MAX];
-    reason_set(text, "%s: in_tree: its sources are shared and may be written to; they are not checked",
-               s->job.variant[variant].name);
-    return suite_note(s, text, err);
+    return suite_note(s, err,
+                      "%s: in_tree: its sources are shared and may be written to; they are not checked",
+                      s->job.variant[variant].name);
 }
 
 static int share(struct suite *s, size_t variant, char *reason, struct err *err)
@@ -105,13 +102,13 @@ int sources_copy(struct suite *s, size_t variant, struct err *err)
     return rc;
 }
 
-int sources_close(struct suite *s, size_t variant, struct err *err)
+static int sources_close(struct suite *s, size_t variant, struct err *err)
 {
     const struct variant_state *state = &s->variant[variant];
     return has_own_copy(s, variant) ? tree_close(s->layout, TREE_OWN, state->build_key, err) : 0;
 }
 
-int sources_look(const struct suite *s, size_t variant, seal_fn *fn, void *arg, struct err *err)
+static int sources_look(const struct suite *s, size_t variant, seal_fn *fn, void *arg, struct err *err)
 {
     const struct variant_state *state = &s->variant[variant];
     const char *kind = s->job.variant[variant].patch_count > 0 ? TREE_PATCHED : TREE_STAGED;
@@ -121,7 +118,8 @@ int sources_look(const struct suite *s, size_t variant, seal_fn *fn, void *arg, 
                                     : tree_look(s->layout, kind, state->source_key, fn, arg, err);
 }
 
-int sources_intact(const struct suite *s, size_t variant, char *why, struct err *err)
+/* 1 as the build left it, or there is none; 0 (why: char[SEAL_REASON_MAX]); -1. */
+static int sources_intact(const struct suite *s, size_t variant, char *why, struct err *err)
 {
     char reason[SEAL_REASON_MAX];
     if (!has_own_copy(s, variant))
@@ -130,4 +128,47 @@ int sources_intact(const struct suite *s, size_t variant, char *why, struct err 
     if (rc == 0 && *reason)
         snprintf(why, SEAL_REASON_MAX, "%.200s in its sources", reason);
     return rc;
+}
+
+#define COMPLETE_MARK ".complete"
+
+static int mark_path(const struct variant_state *state, char *out, struct err *err)
+{
+    return fs_join(out, err, state->build, COMPLETE_MARK);
+}
+
+int built_seal(struct suite *s, size_t variant, struct err *err)
+{
+    const struct variant_state *state = &s->variant[variant];
+    char path[FS_PATH_MAX];
+    if (sources_close(s, variant, err) != 0)
+        return -1;
+    return mark_path(state, path, err) != 0 ? -1 : seal_write(state->build, path, COMPLETE_MARK, err);
+}
+
+int built_is_intact(const struct suite *s, size_t variant, char *why, struct err *err)
+{
+    const struct variant_state *state = &s->variant[variant];
+    char path[FS_PATH_MAX];
+    struct err unread = {.kind = ERR_NONE};
+    if (mark_path(state, path, err) != 0)
+        return -1;
+    int intact = seal_check(state->build, path, SEAL_LISTED, why, &unread);
+    if (intact == 1)
+        intact = sources_intact(s, variant, why, &unread);
+    if (intact < 0) /* whatever the cause, the build is made again */
+        snprintf(why, SEAL_REASON_MAX, "its seal cannot be read (%.150s)", unread.msg);
+    return intact > 0;
+}
+
+int built_look(const struct suite *s, size_t variant, seal_fn *fn, void *arg, struct err *err)
+{
+    const struct variant_state *state = &s->variant[variant];
+    char path[FS_PATH_MAX];
+    int build = 1;
+    if (s->job.variant[variant].build_count > 0)
+        build =
+            mark_path(state, path, err) != 0 ? -1 : seal_look(state->build, path, SEAL_LISTED, fn, arg, err);
+    int sources = build < 0 ? -1 : sources_look(s, variant, fn, arg, err);
+    return sources < 0 ? -1 : build && sources;
 }

@@ -2,7 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
-#include "executor/prepare/built.h"
+#include "executor/prepare/prepare.h"
 #include "executor/suite/perf.h"
 #include "executor/suite/test.h"
 
@@ -28,9 +28,7 @@ struct look {
 
 static int note(struct suite *s, size_t variant, const char *what, const char *then, struct err *err)
 {
-    char text[REASON_MAX];
-    reason_set(text, "build and sources of %s: %.300s%s", s->job.variant[variant].name, what, then);
-    return suite_note(s, text, err);
+    return suite_note(s, err, "build and sources of %s: %.300s%s", s->job.variant[variant].name, what, then);
 }
 
 static void on_change(void *arg, const struct seal_change *c)

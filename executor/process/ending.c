@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void format_reason(char *out, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-
-static void format_reason(char *out, const char *fmt, va_list ap)
+void reason_vset(char *out, const char *fmt, va_list ap)
 {
     vsnprintf(out, REASON_MAX, fmt, ap);
     for (; *out; out++) {
@@ -20,7 +18,7 @@ void reason_set(char *out, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    format_reason(out, fmt, ap);
+    reason_vset(out, fmt, ap);
     va_end(ap);
 }
 
@@ -29,7 +27,7 @@ struct assessment assess(enum status status, const char *fmt, ...)
     struct assessment a = {.status = status};
     va_list ap;
     va_start(ap, fmt);
-    format_reason(a.reason, fmt, ap);
+    reason_vset(a.reason, fmt, ap);
     va_end(ap);
     return a;
 }

@@ -1,9 +1,11 @@
 /* ending: how a supervised process ended, and the status and one-line reason that follow from that alone.
- * What the process printed is judged elsewhere (run/assess). Pure: knows nothing of descriptors or clocks.
+ * What the process printed is judged elsewhere (suite/assess). Pure: knows nothing of descriptors or clocks.
  */
 #pragma once
 
 #include "common/contract/proto.h"
+
+#include <stdarg.h>
 
 enum { REASON_MAX = 512, PROGRAM_SHOWN = 200 };
 
@@ -34,3 +36,4 @@ struct assessment assess_ending(const struct ending *e);
 
 /* Formats one line of printable ASCII (other bytes become '?'), truncated to fit. out: char[REASON_MAX]. */
 void reason_set(char *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void reason_vset(char *out, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));

@@ -149,18 +149,16 @@ int closing_seal(struct suite *s, struct err *err)
 static void look_once_more(struct suite *s)
 {
     struct err why = {.kind = ERR_NONE};
-    char text[REASON_MAX];
     char path[FS_PATH_MAX];
     if (fs_join(path, NULL, s->dir, RUN_EVENTS) == 0 && journal_was_changed(&s->journal, path))
         suite_note(
-            s, "events.jsonl was changed by another process, perhaps a test: events may be missing or forged",
-            NULL);
+            s, NULL,
+            "events.jsonl was changed by another process, perhaps a test: events may be missing or forged");
     if (fs_join(path, NULL, s->dir, RUN_MANIFEST) == 0 && fs_exists(path))
-        suite_note(s, RUN_MANIFEST " was made by a test or build, and is removed", NULL);
+        suite_note(s, NULL, RUN_MANIFEST " was made by a test or build, and is removed");
     if (folders_look(s, &why) == 0 && untouched_run(s, &why) == 0)
         return;
-    reason_set(text, "what builds and tests left could not be checked: %.300s", why.msg);
-    suite_note(s, text, NULL);
+    suite_note(s, NULL, "what builds and tests left could not be checked: %.300s", why.msg);
 }
 
 static void explain_unfinished(const struct suite *s, size_t test, enum run_status status, const char *reason,
@@ -176,7 +174,6 @@ static void explain_unfinished(const struct suite *s, size_t test, enum run_stat
 /* Whatever has begun has an end in the journal. One that cannot be written is told, and keeps no run open. */
 static void end_unfinished(struct suite *s, enum run_status status, const char *reason)
 {
-    char text[REASON_MAX];
     if (s->job.part.on || placement_of(&s->job)->outlives_supervisor)
         return;
     for (size_t i = 0; i < s->job.test_count; i++) {
@@ -188,8 +185,7 @@ static void end_unfinished(struct suite *s, enum run_status status, const char *
         explain_unfinished(s, i, status, reason, &assessment);
         if (test_skip(s, i, &assessment, &why) == 0)
             continue;
-        reason_set(text, "test %zu has no result: %.300s", i + 1, why.msg);
-        suite_note(s, text, NULL);
+        suite_note(s, NULL, "test %zu has no result: %.300s", i + 1, why.msg);
     }
 }
 

@@ -1,4 +1,4 @@
-#include "executor/run/lane_plan.h"
+#include "executor/run/run_lanes.h"
 
 #include "common/base/alloc.h"
 

@@ -5,14 +5,9 @@
 #include "executor/bundle/artifact.h"
 #include "executor/node/facts.h"
 #include "executor/node/leftover.h"
-#include "executor/prepare/build_variant.h"
-#include "executor/prepare/gate.h"
-#include "executor/prepare/kernel_usage.h"
-#include "executor/prepare/patched.h"
-#include "executor/prepare/sources.h"
+#include "executor/prepare/prepare.h"
 #include "executor/prepare/untouched.h"
 #include "executor/process/remains.h"
-#include "executor/run/lane_open.h"
 #include "executor/run/run_clocks.h"
 #include "executor/run/run_lanes.h"
 #include "executor/scheduler/dispatch.h"
@@ -58,47 +53,43 @@ static int record_node(struct suite *s, struct err *err)
 static int clear_containers(struct suite *s, struct err *err)
 {
     size_t left, count = container_clear(s, &left);
-    char text[REASON_MAX];
     if (count == 0)
         return 0;
-    reason_set(text, "removed %zu container%s left behind by killed executors%s", count - left,
-               text_plural((long long)(count - left)),
-               left > 0 ? "; others could not be removed: ask the engine" : "");
     if (left > 0)
         reason_set(s->dirty,
                    "the node is dirty: containers of an earlier run cannot be removed; ask their engine");
-    return suite_note(s, text, err);
+    return suite_note(s, err, "removed %zu container%s left behind by killed executors%s", count - left,
+                      text_plural((long long)(count - left)),
+                      left > 0 ? "; others could not be removed: ask the engine" : "");
 }
 
 /* The control groups of killed executors: with these goes also what hid its environment. */
 static int clear_groups(struct suite *s, struct err *err)
 {
     size_t left, count = remains_clear(s->layout, leftover_limit_s, &left);
-    char text[REASON_MAX], who[64] = "a killed executor";
+    char who[64] = "a killed executor";
     if (count == 0)
         return 0;
     if (count > 1)
         snprintf(who, sizeof who, "%zu killed executors", count);
-    reason_set(text, "ended the control groups left behind by %s%s", who,
-               left > 0 ? "; some processes in them survive: reboot the node" : "");
     if (left > 0)
         reason_set(s->dirty,
                    "the node is dirty: processes of an earlier run survived SIGKILL; reboot the node");
-    return suite_note(s, text, err);
+    return suite_note(s, err, "ended the control groups left behind by %s%s", who,
+                      left > 0 ? "; some processes in them survive: reboot the node" : "");
 }
 
 static int clear_leftovers(struct suite *s, struct err *err)
 {
     size_t left, count = leftover_kill(s->layout, leftover_limit_s, &left);
-    char text[REASON_MAX];
     if (count == 0)
         return 0;
-    reason_set(text, "killed %zu process%s left on the node by an earlier run%s", count - left,
-               count - left == 1 ? "" : "es", left > 0 ? "; some survived SIGKILL: reboot the node" : "");
     if (left > 0)
         reason_set(s->dirty,
                    "the node is dirty: processes of an earlier run survived SIGKILL; reboot the node");
-    return suite_note(s, text, err);
+    return suite_note(s, err, "killed %zu process%s left on the node by an earlier run%s", count - left,
+                      count - left == 1 ? "" : "es",
+                      left > 0 ? "; some survived SIGKILL: reboot the node" : "");
 }
 
 /* A part may come with its build, and may leave preparing to another part. */
@@ -177,7 +168,7 @@ static int run_as_task(struct suite *s, struct node_lock *lock, char *reason, st
     (void)lock;
     int chosen = node_lock_granted(s, scheduler_here()->granted, reason, err);
     if (chosen == 0 &&
-        suite_note(s, reason, err) != 0) /* the submitter sees what a task says, not how it ends */
+        suite_note(s, err, "%s", reason) != 0) /* the submitter sees what a task says, not how it ends */
         return -1;
     return chosen == 1 ? run_here(s, reason, err) : chosen;
 }

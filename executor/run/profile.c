@@ -118,14 +118,11 @@ static int refusal(struct suite *s, enum counters_tool tool, char *why, struct e
 
 static int note(struct suite *s, const struct profiled *p, const char *why, struct err *err)
 {
-    char text[REASON_MAX + 160];
-    if (p)
-        snprintf(text, sizeof text, "counters of %s at %" PRId64 ": %s: %.400s",
-                 s->job.variant[s->job.test[p->test].variant].name, s->job.test[p->test].context,
-                 tool_name(p->tool), why);
-    else
-        snprintf(text, sizeof text, "counters: %.400s", why);
-    return suite_note(s, text, err);
+    if (!p)
+        return suite_note(s, err, "counters: %.400s", why);
+    return suite_note(s, err, "counters of %s at %" PRId64 ": %s: %.380s",
+                      s->job.variant[s->job.test[p->test].variant].name, s->job.test[p->test].context,
+                      tool_name(p->tool), why);
 }
 
 static void on_output(void *arg, const char *data, size_t len)

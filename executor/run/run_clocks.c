@@ -21,16 +21,15 @@ static bool must_block(const struct suite *s)
 static int warn(struct suite *s, const char *text, struct err *err)
 {
     reason_set(s->clock.warning, "%s", text);
-    return suite_note(s, s->clock.warning, err);
+    return suite_note(s, err, "%s", text);
 }
 
 static int recover_all(struct suite *s, const struct node_lock *lock, const json_t *gpus, struct err *err)
 {
-    char note[CLOCKS_NOTE_MAX], text[REASON_MAX];
+    char note[CLOCKS_NOTE_MAX];
     for (size_t i = 0; i < lock->gpu_count; i++) {
         clocks_recover(s->layout, gpus, lock->gpu_name[i], note);
-        reason_set(text, "%s", note);
-        if (*note && suite_note(s, text, err) != 0)
+        if (*note && suite_note(s, err, "%s", note) != 0)
             return -1;
     }
     return 0;
@@ -112,13 +111,12 @@ int run_clocks_end(struct suite *s, int rc, char *reason, struct err *err)
 
 int run_clocks_recover(struct suite *s, struct err *err)
 {
-    char note[CLOCKS_NOTE_MAX], text[REASON_MAX];
+    char note[CLOCKS_NOTE_MAX];
     if (!is_asked(s))
         return 0;
     json_auto_t *gpus = node_gpus(s->layout, &s->nvml);
     clocks_recover_run(s->layout, gpus, s->job.run_id, note);
-    reason_set(text, "%s", note);
-    return *note ? suite_note(s, text, err) : 0;
+    return *note ? suite_note(s, err, "%s", note) : 0;
 }
 
 static json_t *encode_gpu(const struct suite *s, size_t i)

@@ -2,7 +2,6 @@
 
 #include "common/base/alloc.h"
 #include "executor/prepare/untouched.h"
-#include "executor/run/lane_plan.h"
 #include "executor/run/run_clocks.h"
 #include "executor/suite/folders.h"
 #include "executor/suite/precise.h"
@@ -45,7 +44,7 @@ static int tell_dirty(struct lane_run *r, struct err *err)
     if (!r->s->dirty[0] || r->told)
         return 0;
     r->told = true;
-    return suite_note(r->s, r->s->dirty, err);
+    return suite_note(r->s, err, "%s", r->s->dirty);
 }
 
 static void spread_eta(struct lane_run *r)

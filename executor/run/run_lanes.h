@@ -1,9 +1,18 @@
-/* run_lanes: carries out the tests of a run on its lanes, as many at once as there are lanes, in one loop. A
- * lane that can run no more tests is taken out: what it has left moves to the others.
+/* run_lanes: the lanes of a run, made from the GPUs that were chosen for it, the queue of its tests, and the
+ * one loop that carries them out, as many at once as there are lanes. A lane that can run no more tests is
+ * taken out: what it has left moves to the others.
  */
 #pragma once
 
+#include "executor/run/lane_queue.h"
 #include "executor/suite/suite.h"
 
+/* One lane per set; every set is of GPUs of the node's facts (s->node), which also say what events and
+ * perf.json call the GPUs. choose: the tests of a lane see its GPUs only, by their environment; without it
+ * they see what the plan's environment lets them see. */
+void lanes_open(struct lanes *l, struct suite *s, const struct gpu_use *sets, size_t count, bool choose);
+/* The queue of a run's lanes, made from its job: which tests must share a lane, where they ran before, and
+ * how long they are expected to take. Needs s->lanes. */
+void lane_plan(struct lane_queue *q, const struct suite *s);
 /* Until every test is final, or the loop was told to stop. Needs s->lanes. */
 int run_lanes(struct suite *s, struct err *err);

@@ -40,11 +40,9 @@ static int write_start_event(struct suite *s, struct err *err)
 /* The journal has its end, but not the file that it ended with: cut by a crash of the node, or changed. */
 static int tell_unsealed(struct suite *s, size_t test, const char *rel, struct err *err)
 {
-    char text[REASON_MAX];
     s->test[test].ended = false;
-    reason_set(text, "%.200s/perf.json is not what the executor wrote there: test %zu is repeated", rel,
-               test + 1);
-    return suite_note(s, text, err);
+    return suite_note(s, err, "%.200s/perf.json is not what the executor wrote there: test %zu is repeated",
+                      rel, test + 1);
 }
 
 /* What an earlier supervisor left: results, and a test that it did not end. */

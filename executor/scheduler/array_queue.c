@@ -302,7 +302,6 @@ static int cancel_jobs(struct array_queue *q, bool *done, struct err *err)
 static int abandon_jobs(struct array_queue *q, struct err *err)
 {
     AUTO(buf_release) struct buf ids = {.max = REASON_MAX - 64};
-    char text[REASON_MAX];
     for (size_t i = 0; i < q->count; i++) {
         struct array_job *a = &q->job[i];
         if (!array_job_is_over(a) && a->id > 0)
@@ -313,9 +312,8 @@ static int abandon_jobs(struct array_queue *q, struct err *err)
     }
     if (ids.len == 0)
         return 0;
-    reason_set(text, "some jobs may still be running; once %s answers, run: %s%s", q->ops->title,
-               q->ops->cancel_command, buf_str(&ids));
-    return suite_note(q->s, text, err);
+    return suite_note(q->s, err, "some jobs may still be running; once %s answers, run: %s%s", q->ops->title,
+                      q->ops->cancel_command, buf_str(&ids));
 }
 
 static int cancel_turn(struct array_queue *q, bool *cancelled, struct err *err)

@@ -266,17 +266,16 @@ static int end_lost(struct suite *s, struct array_job *a, size_t index, struct e
 {
     struct array_task *t = &a->task[index];
     struct assessment why = {.status = STATUS_INTERRUPTED};
-    char loss[REASON_MAX], message[REASON_MAX];
+    char loss[REASON_MAX];
     bool cancelled = is_cancelled(t);
     describe_loss(s, a, index, loss);
     if (array_job_end_task(a, index, s, loss, err) != 0 || relay_interrupted(s, a, index, loss, err) != 0)
         return -1;
     if (suite_cancelled(s))
         return 0;
-    reason_set(message, "%.400s; %s", loss,
-               cancelled ? "cancelled by someone else: its tests are not repeated"
-                         : "unfinished tests go to another job");
-    if (suite_note(s, message, err) != 0)
+    if (suite_note(s, err, "%.400s; %s", loss,
+                   cancelled ? "cancelled by someone else: its tests are not repeated"
+                             : "unfinished tests go to another job") != 0)
         return -1;
     reason_set(why.reason, "%.400s: cancelled by someone else", loss);
     return cancelled && !a->prepare ? skip_tests(s, t, &why, err) : 0;

@@ -22,7 +22,7 @@ static void local_granted(struct gpu_grant *out, bool amd)
     *out = (struct gpu_grant){.list = gpu_use_environment()};
 }
 
-static const struct scheduler_ops local = {
+const struct scheduler_ops scheduler_local = {
     .kind = "local",
     .title = "this node",
     .cancel_command = "",
@@ -41,7 +41,7 @@ const struct scheduler_ops *scheduler_for(const struct scheduler *how)
         if (strcmp(schedulers[i]->kind, how->kind) == 0)
             return schedulers[i];
     }
-    return &local;
+    return &scheduler_local;
 }
 
 const struct scheduler_ops *scheduler_here(void)
@@ -50,7 +50,7 @@ const struct scheduler_ops *scheduler_here(void)
         if (schedulers[i]->is_here())
             return schedulers[i];
     }
-    return &local;
+    return &scheduler_local;
 }
 
 bool task_state_is_final(enum task_state state)

@@ -82,7 +82,7 @@ struct scheduler_ops {
     int (*cancel)(struct loop *loop, const int64_t *jobs, size_t count, bool *reachable, struct err *err);
 };
 
-extern const struct scheduler_ops scheduler_slurm;
+extern const struct scheduler_ops scheduler_local, scheduler_slurm;
 
 /* The scheduler that a plan asks for. Never NULL. */
 const struct scheduler_ops *scheduler_for(const struct scheduler *how);

@@ -7,14 +7,14 @@
 int folders_make(struct suite *s, const char *name, int *fd, struct err *err)
 {
     struct err left;
-    char path[FS_PATH_MAX], text[REASON_MAX];
+    char path[FS_PATH_MAX];
     if (fs_join(path, err, s->dir, name) != 0 || (*fd = held_make(path, &left, err)) < 0)
         return -1;
     if (left.kind == ERR_NONE)
         return 0;
-    reason_set(text, "in the place of %.128s stood what cannot be removed: %.300s; remove it by hand", name,
-               left.msg);
-    return suite_note(s, text, err);
+    return suite_note(s, err,
+                      "in the place of %.128s stood what cannot be removed: %.300s; remove it by hand", name,
+                      left.msg);
 }
 
 static int give_up(struct suite *s, size_t variant, const struct err *why, struct err *err)
@@ -28,24 +28,23 @@ static int give_up(struct suite *s, size_t variant, const struct err *why, struc
                s->job.variant[variant].name, why->msg);
     if (!s->partial[0])
         reason_set(s->partial, "%s", text);
-    return suite_note(s, text, err);
+    return suite_note(s, err, "%s", text);
 }
 
 static int make_anew(struct suite *s, size_t variant, struct err *err)
 {
     struct variant_state *v = &s->variant[variant];
     struct err why = {.kind = ERR_NONE};
-    char text[REASON_MAX];
     v->replaced++;
     close(v->folder);
     v->folder = -1;
     if (folders_make(s, s->job.variant[variant].name, &v->folder, &why) != 0)
         return give_up(s, variant, &why, err);
-    reason_set(text,
-               "the folder %.64s was replaced while tests ran: what was in it is lost; tests may write to "
-               "{out} only",
-               s->job.variant[variant].name);
-    return suite_note(s, text, err);
+    return suite_note(
+        s, err,
+        "the folder %.64s was replaced while tests ran: what was in it is lost; tests may write to "
+        "{out} only",
+        s->job.variant[variant].name);
 }
 
 int folders_look(struct suite *s, struct err *err)

@@ -24,10 +24,8 @@ struct lock_request {
 static int tell_waiting(struct suite *s, const struct lock_request *w, const struct lock_holder *holder,
                         struct err *err)
 {
-    char text[REASON_MAX];
-    reason_set(text, "waiting up to %g s for the run %s (pid %ld), which uses %s", w->wait_s, holder->what,
-               (long)holder->pid, w->what);
-    return suite_note(s, text, err);
+    return suite_note(s, err, "waiting up to %g s for the run %s (pid %ld), which uses %s", w->wait_s,
+                      holder->what, (long)holder->pid, w->what);
 }
 
 /* A child blocks on the lock; this process waits for the child, a deadline, or a request to stop. */
@@ -67,7 +65,7 @@ static int take_lock(const struct lock_request *w, struct suite *s, char *reason
 static int take_gpu(struct node_lock *lock, struct suite *s, const char *name, double wait_s,
                     int64_t until_ns, char *reason, struct err *err)
 {
-    char path[FS_PATH_MAX], what[LIMIT_NAME + 8], text[REASON_MAX];
+    char path[FS_PATH_MAX], what[LIMIT_NAME + 8];
     struct lock *gpu = &lock->gpu[lock->gpu_count];
     struct err why;
     snprintf(what, sizeof what, "GPU %s", name);
@@ -75,8 +73,10 @@ static int take_gpu(struct node_lock *lock, struct suite *s, const char *name, d
         return -1;
     if (lock_open_shared(gpu, path, &why) != 0) {
         lock->unlocked++;
-        reason_set(text, "%s cannot be locked against runs in other workdirs: %s", what, why.msg);
-        return suite_note(s, text, err) == 0 ? 1 : -1;
+        return suite_note(s, err, "%s cannot be locked against runs in other workdirs: %s", what, why.msg) ==
+                       0
+                   ? 1
+                   : -1;
     }
     snprintf(lock->gpu_name[lock->gpu_count++], sizeof lock->gpu_name[0], "%s", name);
     const struct lock_request w = {
@@ -203,10 +203,8 @@ static int take_free(struct node_lock *lock, struct suite *s, int64_t until_ns, 
 
 static int go_on_without(struct suite *s, size_t group, const char *why, struct err *err)
 {
-    char text[REASON_MAX];
-    reason_set(text, "continuing without a GPU: %s", why);
     gpu_choice_drop(&s->gpus, group);
-    return suite_note(s, text, err);
+    return suite_note(s, err, "continuing without a GPU: %s", why);
 }
 
 /* Those that are free, and, where the run may wait, those that become free. */

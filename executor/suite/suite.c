@@ -224,9 +224,14 @@ void suite_test_result(struct suite *s, size_t test, const struct assessment *v,
         eta_dropped(&s->eta, test);
 }
 
-int suite_note(struct suite *s, const char *message, struct err *err)
+int suite_note(struct suite *s, struct err *err, const char *format, ...)
 {
-    return journal_add(&s->journal, EVENT_NODE, json_pack("{s:s}", "message", message), err);
+    char text[REASON_MAX];
+    va_list ap;
+    va_start(ap, format);
+    reason_vset(text, format, ap);
+    va_end(ap);
+    return journal_add(&s->journal, EVENT_NODE, json_pack("{s:s}", "message", text), err);
 }
 
 json_t *suite_test_fields(const struct suite *s, size_t test)

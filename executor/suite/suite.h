@@ -141,7 +141,8 @@ struct subst suite_subst(const struct suite *s, size_t variant);
 void suite_test_result(struct suite *s, size_t test, const struct assessment *v, double wall_s,
                        double prefill_s);
 /* Writes a NODE event with a message for whoever follows the run. */
-int suite_note(struct suite *s, const char *message, struct err *err);
+int suite_note(struct suite *s, struct err *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The plan's, of each test. */
 struct contain_limits suite_limits(const struct suite *s);
 /* The fields that every event of a test has. */

@@ -167,16 +167,15 @@ static int write_artifacts(struct test_run *r, struct err *err)
 static int tell_unbound(struct test_run *r, struct err *err)
 {
     const struct near_failure *failed = &r->child.result.process.unbound;
-    char text[REASON_MAX];
     if (r->suite->processes.told_unbound || (!failed->cpus && !failed->memory))
         return 0;
     r->suite->processes.told_unbound = true;
-    reason_set(text,
-               "tests are not bound to the %s near their GPU (%s): they may be slower, and vary more; permit "
-               "%s in the container, or see the perf.json of the tests",
-               failed->cpus ? "CPUs" : "memory", strerror(failed->cpus ? failed->cpus : failed->memory),
-               failed->cpus ? "sched_setaffinity" : "set_mempolicy");
-    return suite_note(r->suite, text, err);
+    return suite_note(
+        r->suite, err,
+        "tests are not bound to the %s near their GPU (%s): they may be slower, and vary more; permit "
+        "%s in the container, or see the perf.json of the tests",
+        failed->cpus ? "CPUs" : "memory", strerror(failed->cpus ? failed->cpus : failed->memory),
+        failed->cpus ? "sched_setaffinity" : "set_mempolicy");
 }
 
 /* The result of a long test is synced at once; many short ones share a sync. */

@@ -1,7 +1,7 @@
 /* What a run's tests are to its lanes: units, and the GPUs that they are bound to. */
 #include "tests/unit/support.h"
 
-#include "executor/run/lane_plan.h"
+#include "executor/run/run_lanes.h"
 
 enum { TESTS = 4 };
 
