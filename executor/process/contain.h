@@ -6,9 +6,19 @@
 #pragma once
 
 #include "executor/process/contain_group.h"
-#include "executor/process/scope.h"
+#include "executor/process/hierarchy.h"
 
 #include <jansson.h>
+
+/* What systemd is asked with, and where it is looked for; tests have their own. */
+struct scope_host {
+    const char *systemd; /* a folder that is there where systemd runs */
+    const char *linger;  /* a folder with a file for each user who lingers */
+    const char *runtime; /* the folder of users' runtime folders */
+    const char *busctl;
+};
+
+extern const struct scope_host scope_host_usual;
 
 enum containment { CONTAINED_GROUP, CONTAINED_SCOPE, CONTAINED_CGROUP };
 

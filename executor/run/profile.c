@@ -8,7 +8,7 @@
 #include "executor/bundle/runlog.h"
 #include "executor/process/child.h"
 #include "executor/process/command.h"
-#include "executor/workdir/mark.h"
+#include "executor/suite/test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -142,39 +142,6 @@ static int set_paths(struct profiled *p, struct err *err)
                : 0;
 }
 
-static void set_environment(struct profiled *p)
-{
-    const struct job_test *t = &p->suite->job.test[p->test];
-    char context[32], repetition[32];
-    snprintf(context, sizeof context, "%" PRId64, t->context);
-    snprintf(repetition, sizeof repetition, "%" PRId64, t->repetition);
-    environment_set(&p->env, "KERNSWEEP_RUN_ID", p->suite->job.run_id);
-    environment_set(&p->env, "KERNSWEEP_VARIANT", p->suite->job.variant[t->variant].name);
-    environment_set(&p->env, "KERNSWEEP_CONTEXT", context);
-    environment_set(&p->env, "KERNSWEEP_REPETITION", repetition);
-    environment_set(&p->env, "KERNSWEEP_OUT", p->dir);
-    environment_set(&p->env, MARK_VARIABLE, p->suite->mark);
-}
-
-static int make_command(struct profiled *p, struct err *err)
-{
-    struct suite *s = p->suite;
-    const struct job_test *t = &s->job.test[p->test];
-    const struct variant *v = &s->job.variant[t->variant];
-    struct subst values = suite_subst(s, t->variant);
-    values.text[SUBST_OUT] = p->dir;
-    values.text[SUBST_RUN_ID] = s->job.run_id;
-    values.context = t->context;
-    values.repetition = t->repetition;
-    profiler_command(&s->job.counters, p->tool, p->csv, p->raw, &p->argv);
-    if (command_argv(&v->run, &values, &p->argv, err) != 0 ||
-        command_environment(&s->job, v, &values, &p->env, err) != 0)
-        return -1;
-    set_environment(p);
-    lane_environment(s->test[p->test].lane ? s->test[p->test].lane : s->lanes.lane, &p->env);
-    return 0;
-}
-
 static int run_child(struct profiled *p, struct err *err)
 {
     struct suite *s = p->suite;
@@ -237,8 +204,10 @@ static int keep_csv(struct profiled *p, struct err *err)
 static int count_cell(struct profiled *p, struct err *err)
 {
     struct suite *s = p->suite;
-    if (fs_remove_tree(p->dir, err) != 0 || fs_mkdir_p(p->raw, 0700, err) != 0 || make_command(p, err) != 0 ||
-        run_child(p, err) != 0)
+    const struct lane *lane = s->test[p->test].lane ? s->test[p->test].lane : s->lanes.lane;
+    profiler_command(&s->job.counters, p->tool, p->csv, p->raw, &p->argv);
+    if (fs_remove_tree(p->dir, err) != 0 || fs_mkdir_p(p->raw, 0700, err) != 0 ||
+        test_command(s, p->test, lane, p->dir, &p->argv, &p->env, err) != 0 || run_child(p, err) != 0)
         return -1;
     if (s->loop.stop)
         return fs_remove_tree(p->dir, err);

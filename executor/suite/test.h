@@ -16,6 +16,10 @@ int test_turn(struct test_run *r, struct err *err);
 /* Kills what runs still. NULL: nothing. */
 void test_free(struct test_run *r);
 
+/* Appends the test's own command to argv, and its environment on that lane to env. out: the folder of its
+ * results. */
+int test_command(const struct suite *s, size_t test, const struct lane *lane, const char *out,
+                 struct strvec *argv, struct strvec *env, struct err *err);
 /* Sets why for one that must not be tried again. */
 bool test_is_out_of_attempts(const struct suite *s, size_t test, struct assessment *why);
 /* The artifact and the event of a test that will not run. */

@@ -8,9 +8,7 @@
 #include "executor/process/command.h"
 #include "executor/suite/assess.h"
 #include "executor/suite/container_end.h"
-#include "executor/suite/diag.h"
 #include "executor/suite/folders.h"
-#include "executor/suite/settle.h"
 #include "executor/suite/test.h"
 #include "executor/telemetry/hang.h"
 #include "executor/telemetry/sampler.h"
@@ -60,6 +58,20 @@ struct test_contained {
     struct contain_hits hits;
 };
 
+/* GPU memory on its way back to its level before the test, within the job's limits: looked at after every
+ * wait of the loop, so that other lanes go on meanwhile. */
+struct settle {
+    struct telemetry *telemetry; /* borrowed, as the timer */
+    struct loop_watch *timer;
+    double before, after; /* bytes; NaN without GPU telemetry */
+    double tolerance;     /* bytes above `before` that count as back */
+    struct sample end;    /* the first one after the test */
+    bool asked;           /* for the next one */
+    bool looked;          /* one was taken */
+    bool back;
+    int64_t until_ns;
+};
+
 struct test_run {
     struct suite *suite;
     struct lane *lane;
@@ -96,3 +108,8 @@ bool test_end_may_be_of_job(const struct test_run *r);
 /* Its artifacts and its event, once its processes are gone and its GPUs' memory has settled. Nothing if the
  * supervisor was told to end: the next one repeats the test. */
 int test_end_finish(struct test_run *r, struct err *err);
+
+enum { DIAG_MAX = 256 << 10 };
+
+/* A part of diag.txt: state, wait channel and kernel stack (where readable) of root and its descendants. */
+void test_diag_processes(struct buf *out, pid_t root, const struct secrets *secrets);

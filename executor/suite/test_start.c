@@ -54,7 +54,7 @@ static void on_stopping(void *arg, const struct process *p, enum stop_cause caus
 {
     struct test_run *r = arg;
     (void)cause;
-    diag_processes(&r->watch.evidence, p->pid, &r->suite->secrets);
+    test_diag_processes(&r->watch.evidence, p->pid, &r->suite->secrets);
 }
 
 void test_start_heartbeat(struct test_run *r, double t_s)
@@ -71,33 +71,37 @@ static void on_heartbeat(void *arg, double t_s)
     test_start_heartbeat(arg, t_s);
 }
 
-static void set_own_environment(struct test_run *r)
+static void set_own_environment(const struct suite *s, size_t test, const char *out, struct strvec *env)
 {
+    const struct job_test *t = &s->job.test[test];
     char context[32], repetition[32];
-    snprintf(context, sizeof context, "%" PRId64, r->test->context);
-    snprintf(repetition, sizeof repetition, "%" PRId64, r->test->repetition);
-    const char *const pairs[][2] = {{"KERNSWEEP_RUN_ID", r->suite->job.run_id},
-                                    {"KERNSWEEP_VARIANT", r->variant->name},
+    snprintf(context, sizeof context, "%" PRId64, t->context);
+    snprintf(repetition, sizeof repetition, "%" PRId64, t->repetition);
+    const char *const pairs[][2] = {{"KERNSWEEP_RUN_ID", s->job.run_id},
+                                    {"KERNSWEEP_VARIANT", s->job.variant[t->variant].name},
                                     {"KERNSWEEP_CONTEXT", context},
                                     {"KERNSWEEP_REPETITION", repetition},
-                                    {"KERNSWEEP_OUT", r->place.dir},
-                                    {MARK_VARIABLE, r->suite->mark}};
+                                    {"KERNSWEEP_OUT", out},
+                                    {MARK_VARIABLE, s->mark}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        environment_set(&r->env, pairs[i][0], pairs[i][1]);
-    lane_environment(r->lane, &r->env);
+        environment_set(env, pairs[i][0], pairs[i][1]);
 }
 
-static int make_command(struct test_run *r, struct err *err)
+int test_command(const struct suite *s, size_t test, const struct lane *lane, const char *out,
+                 struct strvec *argv, struct strvec *env, struct err *err)
 {
-    struct subst values = suite_subst(r->suite, r->test->variant);
-    values.text[SUBST_OUT] = r->place.dir;
-    values.text[SUBST_RUN_ID] = r->suite->job.run_id;
-    values.context = r->test->context;
-    values.repetition = r->test->repetition;
-    if (command_argv(&r->variant->run, &values, &r->argv, err) != 0 ||
-        command_environment(&r->suite->job, r->variant, &values, &r->env, err) != 0)
+    const struct job_test *t = &s->job.test[test];
+    const struct variant *v = &s->job.variant[t->variant];
+    struct subst values = suite_subst(s, t->variant);
+    values.text[SUBST_OUT] = out;
+    values.text[SUBST_RUN_ID] = s->job.run_id;
+    values.context = t->context;
+    values.repetition = t->repetition;
+    if (command_argv(&v->run, &values, argv, err) != 0 ||
+        command_environment(&s->job, v, &values, env, err) != 0)
         return -1;
-    set_own_environment(r);
+    set_own_environment(s, test, out, env);
+    lane_environment(lane, env);
     return 0;
 }
 
@@ -123,7 +127,9 @@ static int open_files(struct test_run *r, struct err *err)
 
 int test_start_prepare(struct test_run *r, struct err *err)
 {
-    return open_files(r, err) == 0 ? make_command(r, err) : -1;
+    if (open_files(r, err) != 0)
+        return -1;
+    return test_command(r->suite, r->index, r->lane, r->place.dir, &r->argv, &r->env, err);
 }
 
 /* Like hang_after_s, no_output_timeout_s applies only where a GPU is visible. */
