@@ -86,7 +86,8 @@ bool contents_is_foreign(const char *path)
     return owner_of(path) == FOREIGN;
 }
 
-bool contents_is_record(const char *path)
+/* Whether it is one that the reading of a bundle needs; kernsweep's logs are neither. */
+static bool contents_is_record(const char *path)
 {
     return owner_of(path) == OWN_RECORD;
 }

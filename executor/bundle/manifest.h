@@ -28,8 +28,6 @@ int manifest_refresh(const char *dir, json_t *manifest, struct err *err);
 
 /* Whether a test or a build left the file: not one that kernsweep writes. path: in the run's folder. */
 bool contents_is_foreign(const char *path);
-/* Whether it is one that the reading of a bundle needs; kernsweep's logs are neither. */
-bool contents_is_record(const char *path);
 
 /* fn is called in byte order of the paths; left_out (may be NULL) for what is not in the bundle, with the
  * reason. */

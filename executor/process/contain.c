@@ -21,8 +21,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { SCOPE_WHY_MAX = 160 };
-
 enum { MOVE_WAIT_MS = 20 };
 
 static const double call_limit_s = 5;
@@ -118,10 +116,8 @@ static bool wait_moved(const struct layout *l, const struct hierarchy *before, s
     }
 }
 
-/* Moves this process into a scope; *after: where it stands then. False, with why, when it stays where it is.
- */
-static bool scope_enter(const struct scope_host *h, const struct layout *l, const char *name,
-                        struct hierarchy *after, char *why)
+bool scope_enter(const struct scope_host *h, const struct layout *l, const char *name,
+                 struct hierarchy *after, char *why)
 {
     struct hierarchy before;
     hierarchy_read(&before, l);

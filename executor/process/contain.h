@@ -20,6 +20,13 @@ struct scope_host {
 
 extern const struct scope_host scope_host_usual;
 
+enum { SCOPE_WHY_MAX = 160 };
+
+/* Moves this process into a scope of systemd's, named so; *after: where it stands then. False, with why
+ * (char[SCOPE_WHY_MAX]), when it stays where it is. */
+bool scope_enter(const struct scope_host *h, const struct layout *l, const char *name,
+                 struct hierarchy *after, char *why);
+
 enum containment { CONTAINED_GROUP, CONTAINED_SCOPE, CONTAINED_CGROUP };
 
 enum { CONTAIN_WHY_MAX = 320 };
