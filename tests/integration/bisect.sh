@@ -100,6 +100,7 @@ EOT
 # fresh NAME: a store of the scenario's own.
 fresh() {
     needs twelve_commits
+    in_repo checkout -q -f main
     DB=$TMPDIR/$1/results.db
     mkdir -p "$TMPDIR/$1"
     rm -f "$TMPDIR"/{noise,slowed,fails-*}
@@ -384,11 +385,16 @@ night() {
     ks nightly "$TMPDIR/night.json" --artifacts "$TMPDIR/artifacts" --reports "$TMPDIR/nightly/reports"
 }
 
-nightly_search() {
-    fresh nightly
+# first_night NAME [FILTER]: a store of the scenario's own with a night of c6, by a plan that searches
+first_night() {
+    fresh "$1"
     echo 0.003 >"$TMPDIR/noise"
-    jq '.baseline = "gold" | .confirm = {bisect: true}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
+    jq ".baseline = \"gold\" | .confirm = {bisect: true} | ${2:-.}" "$TMPDIR/plan.json" >"$TMPDIR/night.json"
     exits "the first night exits 0" 0 night c6
+}
+
+nightly_search() {
+    first_night nightly
     exits "a slower night exits 4" 4 night c9
     like "the night says which commit it was" "$ERR" "^bisect: found $(id_of c8 | cut -c 1-12): a 64: prefill_s"
     is "so does the store" "$(sql "SELECT outcome FROM bisect")" found
@@ -396,7 +402,6 @@ nightly_search() {
         WHERE r.purpose = 'bisect'")" 4
     exits "the next night is slow too and exits 4" 4 night c11
     is "and searches nothing again" "$(sql "SELECT count(*) FROM bisect")" 1
-    in_repo checkout -q main
 }
 
 # Commits d0 to d6 of two kernels, "code" and "code2": d2 makes the first one slower, d5 the second one. Variants a and c run the first
@@ -416,6 +421,16 @@ two_causes() {
         "$TMPDIR/plan.json" >"$TMPDIR/night.json"
 }
 
+# of_two_causes NAME: a store of the scenario's own with a night of d0; d2 and d5 are what makes later ones slower
+of_two_causes() {
+    fresh "$1"
+    needs two_causes
+    d2=$(id_of cd2 | cut -c 1-12)
+    d5=$(id_of cd5 | cut -c 1-12)
+    echo 0.003 >"$TMPDIR/noise"
+    exits "the first night exits 0" 0 night cd0
+}
+
 # What a night's searches say of each cell, in the order of the cells.
 causes() {
     local line
@@ -427,13 +442,7 @@ causes() {
 # The clearest cell is followed first. The commit that it finds is then measured for the others, and those that it does not explain
 # are searched for, too.
 nightly_two_causes() {
-    local d2 d5
-    fresh causes
-    needs two_causes
-    d2=$(id_of cd2 | cut -c 1-12)
-    d5=$(id_of cd5 | cut -c 1-12)
-    echo 0.003 >"$TMPDIR/noise"
-    exits "the first night exits 0" 0 night cd0
+    of_two_causes causes
     exits "a slower night exits 4" 4 night cd6
     is "every cell has its commit" "$(causes "$ERR")" "$d2 a 64
 $d5 b 64
@@ -444,18 +453,12 @@ $d2 c 64"
     is "every search has its answer" "$(sql "SELECT count(*) FROM bisect WHERE ended_at IS NULL")" 0
     exits "the next night is slow too and exits 4" 4 night cd6
     unlike "and searches nothing again" "$ERR" "^bisect: "
-    in_repo checkout -q main
 }
 
 # Interrupted once the first cell has its commit, the night tells which cells lack theirs.
 nightly_interrupted_between_cells() {
-    local d2 d5 pid told tries=0
-    fresh between
-    needs two_causes
-    d2=$(id_of cd2 | cut -c 1-12)
-    d5=$(id_of cd5 | cut -c 1-12)
-    echo 0.003 >"$TMPDIR/noise"
-    exits "the first night exits 0" 0 night cd0
+    local pid told tries=0
+    of_two_causes between
     in_repo checkout -q cd6
     "$KERNSWEEP" nightly "$TMPDIR/night.json" --artifacts "$TMPDIR/artifacts" --reports "$TMPDIR/between/reports" --db "$DB" \
         >/dev/null 2>"$TMPDIR/between/told" &
@@ -471,51 +474,26 @@ nightly_interrupted_between_cells() {
     is "and finds their commit" "$(causes "$ERR")" "$d2 a 64
 $d2 c 64"
     unlike "no cell is left" "$ERR" "not followed"
-    in_repo checkout -q main
 }
 
 # Somebody went on by hand with a search that a night had left: the night does what it leaves.
 nightly_after_a_search_by_hand() {
-    local d2
-    fresh hand
-    needs two_causes
-    d2=$(id_of cd2 | cut -c 1-12)
-    echo 0.003 >"$TMPDIR/noise"
-    exits "the first night exits 0" 0 night cd0
+    of_two_causes hand
     exits "a slower night exits 4" 4 night cd6
     sql "DELETE FROM bisect WHERE id > (SELECT min(id) FROM bisect); UPDATE bisect SET body = json_set(body, '$.followed', json('false'))"
     exits "the next night exits 4" 4 night cd6
     is "and finds the commits of the other cells" "$(causes "$ERR" | grep -v ' b ')" "$d2 a 64
 $d2 c 64"
-    in_repo checkout -q main
 }
 
-# A search of the same plan that can never go on: its variant is gone.
-nightly_stuck() {
-    fresh stuck
-    echo 0.003 >"$TMPDIR/noise"
-    jq '.baseline = "gold" | .confirm = {bisect: true}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
-    exits "the first night exits 0" 0 night c6
+# A search of the same plan by hand, which is then made unfinished, with further changes to its record; what the night says of it.
+nightly_beside() {
+    first_night "$1"
     exits "another search is begun" 0 ks bisect "$TMPDIR/night.json" --artifacts "$TMPDIR/artifacts" --good c0 --bad c2
-    sql "UPDATE bisect SET ended_at = NULL, outcome = NULL, body = json_set(body, '$.ended_at', '', '$.request.variants', 'gone')"
+    sql "UPDATE bisect SET ended_at = NULL, outcome = NULL, body = json_set(body, '$.ended_at', ''$2)"
     exits "a slower night exits 4" 4 night c9
-    like "the night says why the other search does not go on" "$ERR" "^bisect: .*gone"
+    like "$3" "$ERR" "$4"
     like "and searches for its own commit" "$ERR" "^bisect: found $(id_of c8 | cut -c 1-12)"
-    in_repo checkout -q main
-}
-
-# An unfinished search from before is ended first; tonight's is not forgotten.
-nightly_after_another() {
-    fresh beside
-    echo 0.003 >"$TMPDIR/noise"
-    jq '.baseline = "gold" | .confirm = {bisect: true}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
-    exits "the first night exits 0" 0 night c6
-    exits "another search is begun" 0 ks bisect "$TMPDIR/night.json" --artifacts "$TMPDIR/artifacts" --good c0 --bad c2
-    sql "UPDATE bisect SET ended_at = NULL, outcome = NULL, body = json_set(body, '$.ended_at', '')"
-    exits "a slower night exits 4" 4 night c9
-    like "the night ends the other search" "$ERR" "^bisect: not reproducible"
-    like "and searches for its own commit" "$ERR" "^bisect: found $(id_of c8 | cut -c 1-12)"
-    in_repo checkout -q main
 }
 
 # The tag would win, and nobody would notice.
@@ -532,29 +510,34 @@ ambiguous_words() {
 
 # The plan was changed while a night's search was waiting for the next night.
 nightly_changed_plan() {
-    fresh changed
-    echo 0.003 >"$TMPDIR/noise"
-    jq '.baseline = "gold" | .confirm = {bisect: true, bisect_minutes: 1}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
-    exits "the first night exits 0" 0 night c6
+    first_night changed '.confirm.bisect_minutes = 1'
     exits "a slower night exits 4" 4 night c9
     sql "UPDATE bisect SET ended_at = NULL, outcome = NULL, body = json_set(body, '$.ended_at', '', '$.request.plan_sha256', 'another')"
     exits "the next night exits 4" 4 night c11
     like "and says that it begins the search anew" "$ERR" "^bisect: the plan has changed: the search from $(id_of c6 | cut -c 1-12) to $(id_of c9 | cut -c 1-12) begins anew"
     like "which has its answer" "$ERR" "^bisect: found $(id_of c8 | cut -c 1-12)"
     is "the other search is gone" "$(sql "SELECT count(*), sum(ended_at IS NOT NULL) FROM bisect")" "1|1"
-    in_repo checkout -q main
 }
 
 nightly_dirty() {
-    fresh dirty
-    echo 0.003 >"$TMPDIR/noise"
-    jq '.baseline = "gold" | .confirm = {bisect: true}' "$TMPDIR/plan.json" >"$TMPDIR/night.json"
-    exits "the first night exits 0" 0 night c6
+    first_night dirty
     in_repo checkout -q c6
     echo "1.08 changed" >"$REPO/src/code"
     exits "a slower night exits 4" 4 ks nightly "$TMPDIR/night.json" --artifacts "$TMPDIR/artifacts" --reports "$TMPDIR/nightly/reports"
     like "the night says why nothing was searched" "$ERR" "^bisect: nothing was searched: tonight's sources differ"
-    in_repo checkout -q -f main
+}
+
+# printer_plan NAME FOLDER WORDS REPETITIONS: the plan of such a program; the words stand before the context
+printer_plan() {
+    cat >"$TMPDIR/$1.json" <<EOT
+{
+  "schema": "kernsweep.plan/1", "clock": "simulated", "ticket": "$1", "node": "local", "workdir": "$TMPDIR/work",
+  "source": {"dir": "$2"},
+  "variants": [{"name": "a", "attn_impl": "fake", "build": [["cp", "{src}/run.sh", "{src}/prints", "{build}"]],
+    "run": ["{build}/run.sh", $3, "{context}"]}],
+  "contexts": [64], "repetitions": $4, "timeouts": {"default": 30}
+}
+EOT
 }
 
 # Programs that print what the file "prints" says, times noise of 0.1 %; "fail" fails. Commits of one plan each: "ends", whose bad end
@@ -594,15 +577,7 @@ print_commit() {
     git -C "$printer" add -A
     git -C "$printer" -c user.name=A -c user.email=a@example.org commit -q -m "$1 $2"
     git -C "$printer" tag "$1$2"
-    cat >"$TMPDIR/$1.json" <<EOT
-{
-  "schema": "kernsweep.plan/1", "clock": "simulated", "ticket": "$1", "node": "local", "workdir": "$TMPDIR/work",
-  "source": {"dir": "$printer/$1"},
-  "variants": [{"name": "a", "attn_impl": "fake", "build": [["cp", "{src}/run.sh", "{src}/prints", "{build}"]],
-    "run": ["{build}/run.sh", "{build}", "{context}"]}],
-  "contexts": [64], "repetitions": 3, "timeouts": {"default": 30}
-}
-EOT
+    printer_plan "$1" "$printer/$1" '"{build}"' 3
 }
 
 printed_on_one_side() {
@@ -649,15 +624,7 @@ SH
         git -C "$printer" -c user.name=A -c user.email=a@example.org commit -q -m "$word"
         git -C "$printer" tag "$word"
     done
-    cat >"$TMPDIR/flaky.json" <<EOT
-{
-  "schema": "kernsweep.plan/1", "clock": "simulated", "ticket": "flaky", "node": "local", "workdir": "$TMPDIR/work",
-  "source": {"dir": "$printer/src"},
-  "variants": [{"name": "a", "attn_impl": "fake", "build": [["cp", "{src}/run.sh", "{src}/prints", "{build}"]],
-    "run": ["{build}/run.sh", "{build}", "$TMPDIR", "{context}"]}],
-  "contexts": [64], "repetitions": 4, "timeouts": {"default": 30}
-}
-EOT
+    printer_plan flaky "$printer/src" "\"{build}\", \"$TMPDIR\"" 4
     exits "exits 1" 1 ks ab "$TMPDIR/flaky.json" --artifacts "$TMPDIR/artifacts" --base steady --head flaky
     like "the head is broken, whatever the others took" "$OUT" "64 +a .* broken +4 of 8 tests fail at the head \\(FAIL\\): exit code 1"
     exits "the other way round exits 0" 0 ks ab "$TMPDIR/flaky.json" --artifacts "$TMPDIR/artifacts" --base flaky --head steady
@@ -698,8 +665,10 @@ scenario "a nightly run that searches" nightly_search
 scenario "a nightly run of two slow commits" nightly_two_causes
 scenario "a nightly run that is interrupted between two cells" nightly_interrupted_between_cells
 scenario "a nightly run after a search by hand" nightly_after_a_search_by_hand
-scenario "a nightly run past a search that is stuck" nightly_stuck
-scenario "a nightly run after a search that was not finished" nightly_after_another
+scenario "a nightly run past a search that is stuck" nightly_beside stuck ", '$.request.variants', 'gone'" \
+    "the night says why the other search does not go on" "^bisect: .*gone"
+scenario "a nightly run after a search that was not finished" nightly_beside beside "" "the night ends the other search" \
+    "^bisect: not reproducible"
 scenario "a nightly run whose plan changed" nightly_changed_plan
 scenario "revisions that are not what they seem" ambiguous_words
 scenario "a nightly run of changed sources" nightly_dirty

@@ -6,7 +6,7 @@
 
 # sweep NAME COUNTERS: a plan with sources of its own, which say how long it takes and what is counted.
 sweep() {
-    dir=$TMPDIR/$1
+    dir=$TMPDIR/$1 DB=$TMPDIR/$1/results.db
     mkdir -p "$dir/src" "$dir/bin"
     sources 0.5 1000
     jq -n --argjson counters "$2" --arg dir "$dir" --arg path "$dir/bin:$PATH" '{
@@ -73,18 +73,10 @@ END
     chmod +x "$dir/bin/rocprofv3"
 }
 
-ks() {
-    "$KERNSWEEP" "$@" --db "$dir/results.db"
-}
-
 # measure [OPTION...]
 # shellcheck disable=SC2120 # `exits` passes options on
 measure() {
     ks run "$dir/plan.json" --artifacts "$dir/artifacts" "$@"
-}
-
-sql() {
-    sqlite3 "$dir/results.db" "$1"
 }
 
 # A base, and a build that takes longer and reads twice as much.

@@ -8,7 +8,7 @@ node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
 
 # history NAME: plan, store and folders of a scenario's own nights; `night` is the command.
 history() {
-    dir=$TMPDIR/$1
+    dir=$TMPDIR/$1 DB=$TMPDIR/$1/results.db
     plan=$dir/night.json
     told=$dir/told
     mkdir -p "$dir"
@@ -33,10 +33,6 @@ write_plan() {
         notify: [{on: ["always"], run: ["sh", "-c", "echo \"$KERNSWEEP_NEWS $(jq -r .headline)\" >>\"$1\"", "sh", $told]},
                  {on: ["regression"], run: ["sh", "-c", "cp \"$KERNSWEEP_REPORT\" \"$1.report\"; jq -r .lines[] >\"$1.lines\"", "sh", $told]},
                  {on: ["blocked"], run: ["/nonexistent/program"]}]}' >"$plan"
-}
-
-sql() {
-    sqlite3 "$dir/results.db" "$1"
 }
 
 nights_stored() {

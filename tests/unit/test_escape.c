@@ -1,17 +1,16 @@
 /* escape: text in CSV, XML and HTML is not interpreted. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/base/escape.h"
 
 typedef void escape_fn(struct buf *out, const char *s);
 
 static void becomes(escape_fn *fn, const char *text, const char *expected)
 {
-    struct buf out;
-    buf_init(&out, 1000);
+    AUTO(buf_release) struct buf out = {.max = 1000};
     fn(&out, text);
     assert_string_equal(buf_str(&out), expected);
-    buf_release(&out);
 }
 
 TEST(csv_is_quoted_where_it_must_be)

@@ -1,6 +1,7 @@
 /* subst: placeholders, and text that only resembles them. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/contract/subst.h"
 
 static const struct subst values = {
@@ -11,21 +12,17 @@ static const struct subst values = {
 static void becomes(const char *template, const char *want)
 {
     struct err err = {.kind = ERR_NONE};
-    struct buf out;
-    buf_init(&out, 200);
+    AUTO(buf_release) struct buf out = {.max = 200};
     assert_ok(subst_expand(template, &values, &out, &err), &err);
     assert_string_equal(buf_str(&out), want);
-    buf_release(&out);
 }
 
 static void fails(const char *template, const char *word)
 {
     struct err err = {.kind = ERR_NONE};
-    struct buf out;
-    buf_init(&out, 200);
+    AUTO(buf_release) struct buf out = {.max = 200};
     int rc = subst_expand(template, &values, &out, &err);
     assert_err(rc, &err, ERR_INPUT, word);
-    buf_release(&out);
 }
 
 TEST(every_placeholder_becomes_its_value)
@@ -80,12 +77,10 @@ TEST(unknown_or_valueless_placeholders_are_refused)
     fails("{out}", "{out} has no value");
     fails("{run_id}", "no value");
     char text[] = "{src}{src}";
-    struct buf small;
+    AUTO(buf_release) struct buf small = {.max = 3};
     struct err err = {.kind = ERR_NONE};
-    buf_init(&small, 3);
     int rc = subst_expand(text, &values, &small, &err);
     assert_err(rc, &err, ERR_INPUT, "longer than 3");
-    buf_release(&small);
 }
 
 TEST(scanning_finds_the_placeholders_in_use)

@@ -3,6 +3,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/fs.h"
+#include "common/base/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,28 +20,14 @@ static const char *listing(const char *name)
 {
     static char text[4096];
     char command[FS_PATH_MAX * 2];
-    struct buf out;
-    buf_init(&out, sizeof text - 1);
-    int fds[2], status;
+    const char *const argv[] = {"sh", "-c", command, NULL};
+    AUTO(buf_release) struct buf out = {.max = sizeof text - 1};
+    struct run_result ended;
+    struct err err = {0};
     snprintf(command, sizeof command, "cd '%s' && find . -mindepth 1 | sort | tr '\\n' ' '",
              in_scratch(name));
-    assert_int_equal(pipe(fds), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        dup2(fds[1], 1);
-        close(fds[0]);
-        close(fds[1]);
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-        _exit(127);
-    }
-    close(fds[1]);
-    for (ssize_t n; (n = read(fds[0], text, sizeof text)) > 0;)
-        buf_add(&out, text, (size_t)n);
-    close(fds[0]);
-    waitpid(pid, &status, 0);
-    assert_true(buf_ok(&out));
+    assert_ok(run_capture(argv, NULL, 60, &out, &ended, &err), &err);
     snprintf(text, sizeof text, "%s", buf_str(&out));
-    buf_release(&out);
     return text;
 }
 
@@ -116,14 +103,13 @@ TEST(read_takes_regular_files_only)
 TEST(read_below_takes_no_link)
 {
     struct err err = {0};
-    struct buf text;
+    AUTO(buf_release) struct buf text = {.max = 100};
     mode_t mode = 0;
     put("below/in/file", "text");
     put("beside/file", "outside");
     assert_int_equal(chmod(in_scratch("below/in/file"), 0640), 0);
     assert_int_equal(symlink("../beside", in_scratch("below/away")), 0);
     assert_int_equal(symlink("in/file", in_scratch("below/link")), 0);
-    buf_init(&text, 100);
     assert_ok(fs_read_below(in_scratch("below"), "in/file", 100, &text, &mode, &err), &err);
     assert_string_equal(buf_str(&text), "text");
     assert_int_equal(mode, 0640);
@@ -138,7 +124,6 @@ TEST(read_below_takes_no_link)
                    bad[i].says);
     assert_err(fs_read_below(in_scratch("below"), "in/file", 3, &text, NULL, &err), &err, ERR_INPUT,
                "larger than");
-    buf_release(&text);
 }
 
 TEST(write_replaces_whole)
@@ -339,13 +324,11 @@ TEST(mkdir_p_makes_parents)
 static void make_deep(const char *name, int depth)
 {
     struct err err = {0};
-    struct buf path;
-    buf_init(&path, FS_PATH_MAX - 1);
+    AUTO(buf_release) struct buf path = {.max = FS_PATH_MAX - 1};
     buf_puts(&path, in_scratch(name));
     for (int i = 0; i < depth; i++)
         buf_puts(&path, "/d");
     assert_ok(fs_mkdir_p(buf_str(&path), 0700, &err), &err);
-    buf_release(&path);
 }
 
 static int count_file(const char *rel, const char *full, void *arg, struct err *err)

@@ -1,6 +1,7 @@
 /* json_arena: the same JSON as from the heap, freed as a whole; JSON on the heap is not affected. */
 #include "tests/unit/support.h"
 
+#include "common/base/alloc.h"
 #include "common/base/json_arena.h"
 
 #include <pthread.h>
@@ -48,8 +49,7 @@ TEST(the_arena_refuses_what_the_heap_refuses)
 TEST(takes_large_texts_and_is_used_again)
 {
     struct json_arena a = {0};
-    struct buf text;
-    buf_init(&text, 1 << 22);
+    AUTO(buf_release) struct buf text = {.max = 1 << 22};
     buf_puts(&text, "[0");
     for (int i = 1; i < 50000; i++)
         buf_printf(&text, ",%d", i);
@@ -62,7 +62,6 @@ TEST(takes_large_texts_and_is_used_again)
         assert_int_equal(json_array_size(json_object_get(parse(&a, small), "a")), 5);
         json_arena_reset(&a);
     }
-    buf_release(&text);
     json_arena_release(&a);
 }
 

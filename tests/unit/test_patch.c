@@ -42,16 +42,14 @@ TEST(bytes_that_are_no_text_stay)
 {
     static const char text[] = "\0\xff"
                                "a\0\n\0";
-    struct buf out;
+    AUTO(buf_release) struct buf out = {.max = PATCH_FILE_MAX};
     struct err err = {0};
-    buf_init(&out, PATCH_FILE_MAX);
     assert_ok(patch_apply(&(struct patch){"f", "a", "b", 1}, text, sizeof text, &out, &err), &err);
     assert_int_equal(out.len, sizeof text);
     assert_memory_equal(out.data,
                         "\0\xff"
                         "b\0\n\0",
                         sizeof text);
-    buf_release(&out);
 }
 
 TEST(another_number_of_matches_is_an_error)

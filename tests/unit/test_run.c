@@ -37,19 +37,16 @@ TEST(output_and_exit_code_arrive)
 TEST(a_megabyte_goes_both_ways)
 {
     enum { SIZE = 3 << 20 };
-    struct buf in, out;
+    AUTO(buf_release) struct buf in = {.max = SIZE};
+    AUTO(buf_release) struct buf out = {.max = SIZE};
     struct err err = {0};
     struct run_result res;
     static const char *const argv[] = {"cat", NULL};
-    buf_init(&in, SIZE);
-    buf_init(&out, SIZE);
     for (int i = 0; i < SIZE; i++)
         buf_putc(&in, (char)(i * 31 % 251));
     assert_int_equal(run_capture(argv, &in, 30, &out, &res, &err), 0);
     assert_int_equal(out.len, SIZE);
     assert_memory_equal(in.data, out.data, SIZE);
-    buf_release(&in);
-    buf_release(&out);
 }
 
 TEST(input_that_nobody_reads_is_dropped)

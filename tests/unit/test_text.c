@@ -2,10 +2,9 @@
 #include "tests/unit/support.h"
 
 #include "common/base/alloc.h"
+#include "common/base/run.h"
 #include "common/base/text.h"
 #include "common/contract/proto.h"
-
-#include <sys/wait.h>
 
 enum { WORDS = 64, ROUNDS = 60, WORD_MAX = 120 };
 
@@ -21,35 +20,20 @@ static uint32_t random_next(uint32_t *seed)
 /* What /bin/sh -c prints for the script. */
 static void run_sh(const char *script, struct buf *out)
 {
-    int fds[2], status;
-    assert_int_equal(pipe(fds), 0);
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        dup2(fds[1], 1);
-        close(fds[0]);
-        close(fds[1]);
-        if (chdir(scratch) == 0)
-            execl("/bin/sh", "sh", "-c", script, (char *)NULL);
-        _exit(127);
-    }
-    close(fds[1]);
-    char data[4096];
-    for (ssize_t n; (n = read(fds[0], data, sizeof data)) > 0;)
-        buf_add(out, data, (size_t)n);
-    close(fds[0]);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
-    assert_true(buf_ok(out));
+    const char *const argv[] = {"sh", "-c", script, NULL};
+    const struct run run = {.argv = argv, .cwd = scratch, .on_stdout = run_collect, .on_stdout_arg = out};
+    struct run_result ended;
+    struct err err = {0};
+    assert_ok(run_program(&run, &ended, &err), &err);
+    assert_ok(run_expect_success(&ended, "sh", &err), &err);
 }
 
 /* Passes words through the shell and returns them as the shell parsed them. */
 static void assert_words_survive(const char *const *words, size_t count)
 {
-    struct buf script, out, want;
-    buf_init(&script, 1 << 20);
-    buf_init(&out, 1 << 20);
-    buf_init(&want, 1 << 20);
+    AUTO(buf_release) struct buf script = {.max = 1 << 20};
+    AUTO(buf_release) struct buf out = {.max = 1 << 20};
+    AUTO(buf_release) struct buf want = {.max = 1 << 20};
     buf_puts(&script, "printf '%s\\0' ");
     text_shell_join(&script, words);
     assert_true(buf_ok(&script));
@@ -58,9 +42,6 @@ static void assert_words_survive(const char *const *words, size_t count)
     run_sh(buf_str(&script), &out);
     if (out.len != want.len || memcmp(out.data, want.data, out.len) != 0)
         fail_msg("not what went in: %s", buf_str(&script));
-    buf_release(&script);
-    buf_release(&out);
-    buf_release(&want);
 }
 
 TEST(hostile_words_run_nothing)
@@ -139,16 +120,13 @@ TEST(random_words_survive_the_shell)
 /* A word is also quoted where the shell expects a command name or an assignment. */
 TEST(quoted_word_is_never_a_command_of_its_own)
 {
-    struct buf script, out;
-    buf_init(&script, 4096);
-    buf_init(&out, 4096);
+    AUTO(buf_release) struct buf script = {.max = 4096};
+    AUTO(buf_release) struct buf out = {.max = 4096};
     const char *argv[] = {"env", "A=$(touch hit)", "sh", "-c", "printf %s \"$A\"", NULL};
     text_shell_join(&script, argv);
     run_sh(buf_str(&script), &out);
     assert_string_equal(buf_str(&out), "$(touch hit)");
     assert_false(fs_exists(in_scratch("hit")));
-    buf_release(&script);
-    buf_release(&out);
 }
 
 TEST(control_and_invisible_characters_are_escaped)
