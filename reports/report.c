@@ -155,25 +155,19 @@ static void document_release(struct document *d)
 
 int report_render(const struct report_request *req, struct buf *out, struct err *err)
 {
-    struct document d;
-    int rc = prepare(&d, req, req->format == REPORT_HTML || req->asset_dir, err);
-    if (rc == 0)
-        rc = write_format(&d, req->format, out, err);
-    document_release(&d);
-    return rc;
+    AUTO(document_release) struct document d = {0};
+    if (prepare(&d, req, req->format == REPORT_HTML || req->asset_dir, err) != 0)
+        return -1;
+    return write_format(&d, req->format, out, err);
 }
 
 int report_render_both(const struct report_request *req, struct buf *markdown, struct buf *html,
                        struct err *err)
 {
-    struct document d;
-    int rc = prepare(&d, req, true, err);
-    if (rc == 0)
-        rc = write_format(&d, REPORT_MD, markdown, err);
-    if (rc == 0)
-        rc = write_format(&d, REPORT_HTML, html, err);
-    document_release(&d);
-    return rc;
+    AUTO(document_release) struct document d = {0};
+    if (prepare(&d, req, true, err) != 0 || write_format(&d, REPORT_MD, markdown, err) != 0)
+        return -1;
+    return write_format(&d, REPORT_HTML, html, err);
 }
 
 int report_assets_beside(const char *output, char *dir, char *href, struct err *err)

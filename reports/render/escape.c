@@ -1,5 +1,6 @@
 #include "reports/render/escape.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
 
 #include <ctype.h>
@@ -8,8 +9,7 @@
 /* The printable form of s; the caller releases it. */
 static struct buf printable(const char *s, size_t len)
 {
-    struct buf b;
-    buf_init(&b, (size_t)ESCAPE_BYTES_MAX * 8);
+    struct buf b = {.max = (size_t)ESCAPE_BYTES_MAX * 8};
     text_printable(&b, s, len, ESCAPE_BYTES_MAX);
     if (len > ESCAPE_BYTES_MAX)
         buf_puts(&b, " ...");
@@ -51,10 +51,9 @@ static void escape(struct buf *out, const char *text)
 
 void escape_text(struct buf *out, const char *s)
 {
-    struct buf b = printable(s, strlen(s));
+    AUTO(buf_release) struct buf b = printable(s, strlen(s));
     out->failed |= !buf_ok(&b);
     escape(out, buf_str(&b));
-    buf_release(&b);
 }
 
 size_t escape_longest_run(const char *s, char c)
@@ -91,14 +90,13 @@ static void code_span(struct buf *out, const char *text, bool in_table)
 
 void escape_code(struct buf *out, const char *s, bool in_table)
 {
-    struct buf b = printable(s, strlen(s));
+    AUTO(buf_release) struct buf b = printable(s, strlen(s));
     const char *text = buf_str(&b);
     out->failed |= !buf_ok(&b);
     if (text[strspn(text, " ")] == '\0' || (in_table && strstr(text, "\\|")))
         escape(out, *text ? text : "-");
     else
         code_span(out, text, in_table);
-    buf_release(&b);
 }
 
 void escape_href(struct buf *out, const char *s)

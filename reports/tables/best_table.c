@@ -194,9 +194,8 @@ static void fill_table(struct table *t, const struct best_groups *all, size_t ru
 int best_table(const struct best_groups *g, size_t runs, enum best_form form, struct buf *out,
                struct err *err)
 {
-    struct table table;
+    AUTO(table_release) struct table table = {0};
     struct md md = {.out = out, .lang = REPORT_EN};
-    table_init(&table);
     for (size_t i = 0; i < g->count; i++) {
         buf_puts(out, form == BEST_MARKDOWN ? "- " : "");
         put_answer(&g->item[i], runs, out);
@@ -207,7 +206,6 @@ int best_table(const struct best_groups *g, size_t runs, enum best_form form, st
         md_table(&md, &table);
     else
         table_write_text(&table, form == BEST_COLOUR, out);
-    bool ok = table_ok(&table) && buf_ok(out);
-    table_release(&table);
-    return ok ? 0 : err_set(err, ERR_INTERNAL, "more points than can be printed");
+    return table_ok(&table) && buf_ok(out) ? 0
+                                           : err_set(err, ERR_INTERNAL, "more points than can be printed");
 }

@@ -105,7 +105,7 @@ static bool is_alarm(const struct delta *d, const struct compare_options *o)
 static void count_alarms(const struct run_data *a, const struct run_data *b, const struct compare_options *o,
                          struct noise *out)
 {
-    struct comparison c;
+    AUTO(comparison_release) struct comparison c = {0};
     compare_runs(a, b, NULL, o, &c);
     for (size_t i = 0; i < c.count; i++) {
         const struct delta *d = &c.deltas[i];
@@ -120,7 +120,6 @@ static void count_alarms(const struct run_data *a, const struct run_data *b, con
             out->alarms += alarm;
         }
     }
-    comparison_release(&c);
 }
 
 int noise_measure(const struct run_data *const *runs, size_t n, const struct compare_options *options,

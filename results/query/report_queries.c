@@ -196,9 +196,8 @@ bool report_extras_kernels_alone(const struct extra_list *l, const struct run_da
 
 int report_kernels_alone(struct store *s, const struct run_data *run, bool *out, struct err *err)
 {
-    struct extra_list extras;
+    AUTO(report_extras_release) struct extra_list extras = {0};
     int rc = report_extras_load(s, run->info.key, &extras, err);
     *out = rc == 0 && report_extras_kernels_alone(&extras, run);
-    report_extras_release(&extras);
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "results/judge/causes/cause_differences.h"
 
+#include "common/base/alloc.h"
 #include "results/judge/causes/cause_plans.h"
 #include "results/judge/facts.h"
 #include "results/store/identity.h"
@@ -288,7 +289,7 @@ static bool gpu_facts(const struct run_data *before, const struct run_data *now,
 static void take_facts(const struct cause_run *before, const struct cause_run *now, const char *variant,
                        int context, struct cause_differences *out)
 {
-    struct fact_list facts, of_gpus;
+    AUTO(fact_list_release) struct fact_list facts = {0}, of_gpus = {0};
     bool named = gpu_facts(before->run, now->run, variant, context, &of_gpus);
     compare_facts(before->run, now->run, &facts);
     bool recorded = before->run->n_facts && now->run->n_facts;
@@ -301,8 +302,6 @@ static void take_facts(const struct cause_run *before, const struct cause_run *n
     }
     for (size_t i = 0; i < of_gpus.count; i++)
         take_fact(now, variant, &of_gpus.items[i], out);
-    fact_list_release(&facts);
-    fact_list_release(&of_gpus);
 }
 
 /* The image that the variant's builds and tests ran in: a tag may name another one by now. variant "": where

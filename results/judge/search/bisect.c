@@ -53,14 +53,6 @@ const char *bisect_outcome_name(enum bisect_outcome o)
     return outcome_names[o];
 }
 
-bool bisect_outcome_from_name(const char *name, enum bisect_outcome *out)
-{
-    int i = 0;
-    bool found = find_name(outcome_names, BISECT_OUTCOME_COUNT, name, &i);
-    *out = (enum bisect_outcome)i;
-    return found;
-}
-
 static void make_line(struct bisect_commit *items, size_t count)
 {
     for (size_t i = 1; i < count; i++)

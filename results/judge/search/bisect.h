@@ -75,7 +75,6 @@ bool bisect_mark_from_name(const char *name, enum bisect_mark *out);
 const char *bisect_basis_name(enum bisect_basis b);
 bool bisect_basis_from_name(const char *name, enum bisect_basis *out);
 const char *bisect_outcome_name(enum bisect_outcome o);
-bool bisect_outcome_from_name(const char *name, enum bisect_outcome *out);
 
 /* items: of which only the ids and the parents are set; without any parents they are a line. The bound on
  * pairs of builds is 2 log2(commits) + 4. */
