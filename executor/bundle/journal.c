@@ -65,7 +65,8 @@ void journal_close(struct journal *j)
     j->fd = -1;
 }
 
-/* One write(); a short write (full disk) is truncated away, so that no torn line stays in the middle. */
+/* An event is one write(); a short one (on a full disk) is truncated away, so that no torn line stays in the
+ * middle. */
 static int append_line(struct journal *j, const char *data, size_t len, struct err *err)
 {
     off_t end = lseek(j->fd, 0, SEEK_END);

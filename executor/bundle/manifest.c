@@ -68,7 +68,8 @@ static bool is_record(const char *name, size_t depth)
     return false;
 }
 
-/* By name: gates run in their variant's folder, and tests can reach every folder of the run. */
+/* The owner is told by the name alone: gates run in their variant's folder, and tests can reach every folder
+ * of the run. */
 static enum owner owner_of(const char *path)
 {
     static const char *const logs[] = {"run.log",      "vram_samples.jsonl", "diag.txt",
@@ -175,7 +176,7 @@ static void drop(void *arg, const char *data, size_t len)
     (void)arg, (void)data, (void)len;
 }
 
-/* A file that cannot be read holds one, for all that is known. */
+/* A file that cannot be read counts as holding one, for all that is known. */
 static bool holds_secret(const struct secrets *secrets, const char *path)
 {
     struct secrets_stream stream;

@@ -85,7 +85,7 @@ uint64_t runlog_dropped(const struct runlog *log)
     return log->cleaned - log->head_len - log->ring_len;
 }
 
-/* The ring's contents in order, in up to two parts. */
+/* Hands on the ring's contents in order, in up to two parts. */
 static void ring_pieces(const struct runlog *log, const char **a, size_t *a_len, const char **b,
                         size_t *b_len)
 {

@@ -53,7 +53,7 @@ static char *unquoted(char *text)
     return text;
 }
 
-/* Inside single quotes of a shell: how commands are logged, and what `set -x` prints. */
+/* The value inside single quotes of a shell, as commands are logged and `set -x` prints them. */
 static char *shell_form(const char *value)
 {
     static const char quote[] = "'\\''";
@@ -68,7 +68,8 @@ static char *shell_form(const char *value)
     return out;
 }
 
-/* As Python's repr(), which print(os.environ) has: with both kinds of quotes, the single ones are escaped. */
+/* The value as Python's repr() has it, and so print(os.environ): with both kinds of quotes, the single ones
+ * are escaped. */
 static char *python_form(const char *value)
 {
     static const char plain[] = "\\\t\n\r'", escaped[] = "\\tnr'";
@@ -84,7 +85,7 @@ static char *python_form(const char *value)
     return out;
 }
 
-/* "\u00E4" as "\u00e4". */
+/* Writes "\u00E4" as "\u00e4". */
 static char *small_hex(char *text)
 {
     for (char *p = text; (p = strchr(p, '\\')) && p[1]; p += 2)

@@ -110,7 +110,7 @@ static int put_header(struct tar_out *out, const char *path, const struct stat *
     return put(out, &h, sizeof h);
 }
 
-/* Exactly size bytes: a file that has shrunk is padded with zeroes. */
+/* Copies exactly size bytes: a file that has shrunk is padded with zeroes. */
 static int copy_contents(int from, struct tar_out *out, size_t size)
 {
     char data[PIECE];

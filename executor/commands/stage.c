@@ -141,8 +141,8 @@ static int receive_tree(const char *sha256, const char *tmp, int in_fd, double i
     return 0;
 }
 
-/* What is there and no longer as it was staged is replaced. A concurrent staging of the same tree may have
- * come first. */
+/* A tree that is there, but no longer as it was staged, is replaced. A concurrent staging of the same tree
+ * may have come first. */
 static int publish_tree(const struct layout *layout, const char *sha256, const char *tmp, const char *path,
                         struct err *err)
 {

@@ -80,7 +80,7 @@ static double elapsed_of(const json_t *test)
     return json_number_value(json_object_get(test, "elapsed_s"));
 }
 
-/* The test that has run longest, and how many there are. */
+/* Reports the test that has run longest, and how many are in flight. */
 static void report_tests(json_t *out, json_t *lanes)
 {
     const char *key;

@@ -45,7 +45,7 @@ static int save_clean(const char *dir, const char *name, const struct secrets *s
     return fs_join(path, err, dir, name) != 0 ? -1 : json_save(path, clean, err);
 }
 
-/* The job with the secrets' values for the supervisor; job and plan without them for the bundle. */
+/* The supervisor gets the job with the values of secrets; the bundle gets job and plan without them. */
 static int write_run(const char *dir, const struct job *job, json_t *plan, struct err *err)
 {
     AUTO(secrets_release) struct secrets secrets = {.count = 0};
@@ -105,7 +105,7 @@ static int write_reply(struct buf *out, const char *dir, const char *run_id, pid
     return rc;
 }
 
-/* A run that would end in the middle is refused now. */
+/* A run that would end in the middle for want of space is refused now. */
 static int check_disk(const char *dir, struct err *err)
 {
     struct statvfs fs;

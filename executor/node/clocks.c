@@ -165,7 +165,7 @@ struct listing {
     json_t *out;
 };
 
-/* Root can; others can where the file of their GPU lets them. */
+/* Root can set clocks; others can where the file of their GPU lets them. */
 static bool may_set(const struct layout *l, const json_t *gpus, const char *name)
 {
     struct clocks_gpu gpu;

@@ -37,7 +37,7 @@ static int write_whole(int fd, const char *text, size_t len)
     return ftruncate(fd, 0) != 0 || pwrite(fd, text, len, 0) != (ssize_t)len || fsync(fd) != 0 ? -1 : 0;
 }
 
-/* Written in place: in a sticky folder nobody can rename over another user's file. */
+/* The record is written in place: in a sticky folder nobody can rename over another user's file. */
 static int replace(const struct layout *l, const char *gpu, const char *text, size_t len, struct err *err)
 {
     char path[FS_PATH_MAX];

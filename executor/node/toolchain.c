@@ -23,7 +23,8 @@ enum { CACHE_MAX = 64 << 10 };
 
 static const double fresh_s = 600;
 
-/* Continues during suspend and never jumps, but restarts at boot: hence the boot id in the cache. */
+/* This clock continues during suspend and never jumps, but restarts at boot: hence the boot id in the cache.
+ */
 static double boot_time_s(void)
 {
     struct timespec t;

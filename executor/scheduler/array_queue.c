@@ -79,7 +79,8 @@ static int stall_end(struct stall *stall, struct suite *s, const char *message, 
     return tell_stall(s, message, json_null(), err);
 }
 
-/* After every call to the scheduler. 0 it answered, 1 it did not and the error is noted, -1 error. */
+/* Notes whether the scheduler answered, after every call to it. 0 it answered, 1 it did not and the error is
+ * noted, -1 error. */
 static int note_answer(struct array_queue *q, int rc, bool reachable, struct err *err)
 {
     char text[REASON_MAX];
@@ -135,7 +136,8 @@ struct array_job *array_queue_new(struct array_queue *q, size_t variant, size_t 
     return a;
 }
 
-/* Saved before it is submitted: should anything die in between, the job can be recognised by its name. */
+/* A job is saved before it is submitted: should anything die in between, the job can be recognised by its
+ * name. */
 int array_queue_submit_new(struct array_queue *q, struct err *err)
 {
     struct array_job *a = &q->job[q->count];

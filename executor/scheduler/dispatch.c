@@ -23,7 +23,7 @@ struct dispatch {
     int64_t deadline_ns; /* for jobs to end once all tests are final; 0 before */
 };
 
-/* 1 the job prepared its variant, 0 it did not (yet), -1 error. */
+/* Takes over what a job that prepares found. 1 it prepared its variant, 0 it did not (yet), -1 error. */
 static int adopt_preparation(struct dispatch *d, const struct array_job *a, struct err *err)
 {
     char dir[FS_PATH_MAX];
@@ -34,7 +34,7 @@ static int adopt_preparation(struct dispatch *d, const struct array_job *a, stru
     return adopt_variant(d->s, a->variant, dir, err);
 }
 
-/* The progress of each variant under an earlier supervisor. */
+/* Finds out how far each variant came under an earlier supervisor. */
 static int restore_phases(struct dispatch *d, struct err *err)
 {
     for (size_t i = 0; i < d->queue.count; i++) {
@@ -259,7 +259,7 @@ static int limit_overtime(struct dispatch *d, struct err *err)
     return clock_left_ms(d->deadline_ns) > 0 ? 0 : array_queue_cancel(&d->queue, err);
 }
 
-/* As dispatch_run(). */
+/* Returns as dispatch_run(). */
 static int dispatch_loop(struct dispatch *d, char *reason, struct err *err)
 {
     struct array_queue *q = &d->queue;

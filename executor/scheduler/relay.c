@@ -148,7 +148,7 @@ static int64_t relay_lines(struct relay *r, const char *data, size_t len, struct
     return (int64_t)at;
 }
 
-/* *news: there was something new. */
+/* Sets *news when there was something new. */
 static int read_journal(struct relay *r, bool *news, struct err *err)
 {
     char path[FS_PATH_MAX];
@@ -203,7 +203,7 @@ int relay_collect(struct suite *s, struct array_job *a, size_t index, struct err
     return 0;
 }
 
-/* TEST_END of the tests that the attempt started and did not end; they may run again. */
+/* Writes the TEST_END of the tests that the attempt started and did not end; they may run again. */
 static int relay_interrupted(struct suite *s, const struct array_job *a, size_t index, const char *reason,
                              struct err *err)
 {
@@ -226,7 +226,7 @@ static int relay_interrupted(struct suite *s, const struct array_job *a, size_t 
 /* A shared folder may show a task's last files later than the queue shows its end. */
 enum { LOST_POLLS = 3 };
 
-/* out: char[REASON_MAX]; what the scheduler says, and what the task's own executor said last. */
+/* Says what the scheduler says of the task, and what its own executor said last. out: char[REASON_MAX]. */
 static void describe_loss(const struct suite *s, const struct array_job *a, size_t index, char *out)
 {
     const struct array_task *t = &a->task[index];
@@ -243,8 +243,8 @@ static void describe_loss(const struct suite *s, const struct array_job *a, size
                *seen->reason ? ")" : "", *fault ? ", " : "", fault);
 }
 
-/* By a user. A pending task that vanished was cancelled, too: schedulers keep no record of it. A failed
- * launch is also reported as cancelled, but then the task had a node and no attempt. */
+/* Whether a user cancelled it. A pending task that vanished was cancelled, too: schedulers keep no record of
+ * it. A failed launch is also reported as cancelled, but then the task had a node and no attempt. */
 static bool is_cancelled(const struct array_task *t)
 {
     if (t->seen.state == TASK_CANCELLED)

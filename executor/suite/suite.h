@@ -1,6 +1,6 @@
 /* suite: one run under supervision: the job, its paths, the state of each variant and test, and everything
- * that lives as long as the run (journal, loop, telemetry). The modules that act on it (build, gate, test,
- * summary) each do one thing; supervise and placement call them in order.
+ * that lives as long as the run (journal, loop, telemetry). The modules that act on it (prepare,
+ * test, run) each do one thing; supervise and placement call them in order.
  */
 #pragma once
 
