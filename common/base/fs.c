@@ -149,6 +149,13 @@ void fs_parent(const char *path, char *out)
         *slash = '\0';
 }
 
+int fs_beside(const char *path, const char *name, char *out, struct err *err)
+{
+    char dir[FS_PATH_MAX];
+    fs_parent(path, dir);
+    return fs_join(out, err, dir, name);
+}
+
 int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err)
 {
     char tmp[FS_PATH_MAX + 32], dir[FS_PATH_MAX];

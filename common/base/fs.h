@@ -47,6 +47,8 @@ int fs_sync_dir(const char *path, struct err *err);
 int fs_sync_filesystem(const char *dir, struct err *err);
 /* The folder of a path, "." or "/" where it has no other. out: char[FS_PATH_MAX]; a longer path is cut. */
 void fs_parent(const char *path, char *out);
+/* The path of `name` in the folder of `path`, as fs_join() makes it. */
+int fs_beside(const char *path, const char *name, char *out, struct err *err);
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 

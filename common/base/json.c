@@ -256,6 +256,18 @@ int json_get_str(const struct json_at *obj, const char *key, const char **out, s
     return 0;
 }
 
+int json_get_text(const struct json_at *obj, const char *key, char *out, size_t size, struct err *err)
+{
+    const char *text = "";
+    if (json_get_str(obj, key, &text, err) != 0)
+        return -1;
+    struct json_at at = json_member(obj, key);
+    if (strlen(text) >= size)
+        return json_fail(&at, err, "longer than %zu bytes", size - 1);
+    memcpy(out, text, strlen(text) + 1);
+    return 0;
+}
+
 int json_get_str_def(const struct json_at *obj, const char *key, const char **out, struct err *err)
 {
     return json_object_get(obj->value, key) ? json_get_str(obj, key, out, err) : 0;

@@ -53,6 +53,8 @@ int json_keys(const struct json_at *at, const char *const *known, struct err *er
  * Strings are borrowed from the JSON and never NULL; the parser rejects embedded NUL bytes. */
 int json_get_str(const struct json_at *obj, const char *key, const char **out, struct err *err);
 int json_get_str_def(const struct json_at *obj, const char *key, const char **out, struct err *err);
+/* Copies the string to out, char[size]; one that is longer fails. */
+int json_get_text(const struct json_at *obj, const char *key, char *out, size_t size, struct err *err);
 int json_get_int(const struct json_at *obj, const char *key, int64_t lo, int64_t hi, int64_t *out,
                  struct err *err);
 int json_get_int_def(const struct json_at *obj, const char *key, int64_t lo, int64_t hi, int64_t *out,

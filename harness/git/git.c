@@ -103,6 +103,11 @@ int git_output(const char *dir, const char *const *args, struct buf *out, struct
     return git_output_within(dir, args, GIT_DEADLINE_S, out, err);
 }
 
+bool git_is_id(const char *s, size_t len)
+{
+    return (len == 40 || len == 64) && strspn(s, "0123456789abcdef") >= len;
+}
+
 bool git_has_work_tree(const char *dir)
 {
     static const char *const args[] = {"rev-parse", "--is-inside-work-tree", NULL};

@@ -10,6 +10,7 @@
 #include "common/base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum { GIT_ARGS_MAX = 32, GIT_DEADLINE_S = 60 };
 
@@ -20,6 +21,9 @@ int git_output(const char *dir, const char *const *args, struct buf *out, struct
 /* The same with a deadline of the caller's. */
 int git_output_within(const char *dir, const char *const *args, double deadline_s, struct buf *out,
                       struct err *err);
+
+/* Whether the bytes are a commit's id in full, of SHA-1 or SHA-256. */
+bool git_is_id(const char *s, size_t len);
 
 /* Whether git is installed and dir lies in a work tree; false also for a bare repository. */
 bool git_has_work_tree(const char *dir);

@@ -17,12 +17,6 @@ static const char format[] = "--format=tformat:%H%x00%at%x00%s%x00%P%x00";
 /* What log.showSignature and the like of the user's settings would add. */
 #define PLAIN "--no-patch", "--no-show-signature", "--encoding=UTF-8"
 
-static bool is_commit_id(const char *s)
-{
-    size_t n = strspn(s, "0123456789abcdef");
-    return s[n] == '\0' && (n == 40 || n == 64);
-}
-
 /* Whose parents come before it. */
 static int add_parent(struct git_commits *l, const char *id, size_t len, struct err *err)
 {
@@ -83,7 +77,7 @@ static int read_commit(const char **at, const char *end, struct git_commit *out,
     }
     *at += *at < end && **at == '\n';
     format_time(out->authored_at);
-    return is_commit_id(out->id) ? 0 : err_set(err, ERR_INPUT, "git log: found no commit's id");
+    return git_is_id(out->id, strlen(out->id)) ? 0 : err_set(err, ERR_INPUT, "git log: found no commit's id");
 }
 
 static int read_commits(const struct buf *text, bool first_only, const char *from, struct git_commits *out,
@@ -134,7 +128,7 @@ static int ask_id(const char *dir, const char *before, const char *revision, cha
     int rc = git_output(dir, args, &text, &why);
     if (rc == 0 && text.len > 0)
         text.data[text.len - 1] = '\0';
-    if (rc == 0 && is_commit_id(buf_str(&text)))
+    if (rc == 0 && git_is_id(buf_str(&text), strlen(buf_str(&text))))
         snprintf(id, GIT_COMMIT_MAX, "%s", buf_str(&text));
     if (rc == 0 || why.kind == ERR_INPUT)
         return 0;

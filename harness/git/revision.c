@@ -67,11 +67,6 @@ static bool below_a_repository(const char *dir)
     }
 }
 
-static bool is_id(const char *s, size_t len)
-{
-    return (len == 40 || len == 64) && strspn(s, "0123456789abcdef") >= len;
-}
-
 /* Takes the next line of *at, without its end. */
 static void take_line(const char **at, char *out, size_t size)
 {
@@ -107,12 +102,12 @@ static bool find_commit(struct describing *d, const char *commit)
     snprintf(wanted, sizeof wanted, "%s^{commit}", commit);
     const char *const head[] = {"rev-parse", "--verify", "--quiet", "--end-of-options", wanted, NULL};
     ask_line(d, head, d->id, sizeof d->id);
-    if (!is_id(d->id, strlen(d->id)))
+    if (!git_is_id(d->id, strlen(d->id)))
         return false;
     snprintf(wanted, sizeof wanted, "%s:./", d->id);
     const char *const folder[] = {"rev-parse", "--verify", "--quiet", "--end-of-options", wanted, NULL};
     ask_line(d, folder, tree, sizeof tree);
-    return is_id(tree, strlen(tree));
+    return git_is_id(tree, strlen(tree));
 }
 
 static json_t *text_of(const char *s, size_t size)
@@ -137,7 +132,7 @@ static json_t *parents_of(const char *list)
     json_auto_t *parents = json_array();
     for (const char *at = list; *at;) {
         size_t len = strcspn(at, " ");
-        if (!is_id(at, len) || json_array_size(parents) == PARENTS_MAX)
+        if (!git_is_id(at, len) || json_array_size(parents) == PARENTS_MAX)
             return NULL;
         json_array_append_new(parents, json_stringn(at, len));
         at += len + strspn(at + len, " ");
@@ -157,7 +152,7 @@ static bool take_commit(const char **at, const char *end, const char *field[FIEL
         field[i] = *at;
         *at = stop + 1;
     }
-    return is_id(field[ID], strlen(field[ID]));
+    return git_is_id(field[ID], strlen(field[ID]));
 }
 
 static void describe_head(struct describing *d, const char *const field[FIELDS])
@@ -333,7 +328,7 @@ int revision_describe_commit(const char *dir, const char *commit, double deadlin
     int rc = begin(&d, dir, deadline_s, out, err);
     if (rc <= 0)
         return rc;
-    if (!is_id(commit, strlen(commit)) || !find_commit(&d, commit))
+    if (!git_is_id(commit, strlen(commit)) || !find_commit(&d, commit))
         return finish(&d, 0, out, err);
     d.out = json_pack("{s:s, s:s, s:b, s:[], s:i}", "commit", d.id, "branch", "", "dirty", 0, "dirty_files",
                       "dirty_count", 0);

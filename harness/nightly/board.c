@@ -5,6 +5,7 @@
 #include "common/base/json.h"
 #include "common/base/sha256.h"
 #include "harness/nightly/digest.h"
+#include "harness/nightly/open_cells.h"
 #include "results/judge/nights/changes.h"
 #include "results/query/history_load.h"
 #include "results/store/runs.h"
@@ -145,24 +146,10 @@ static json_t *encode_series(const struct history_series *series, const struct a
     return cell;
 }
 
-static json_t *find_cell(const json_t *cells, const char *variant, int context)
-{
-    size_t i;
-    json_t *cell;
-    json_array_foreach(cells, i, cell)
-    {
-        const char *name = json_string_value(json_object_get(cell, "variant"));
-        if (name && json_integer_value(json_object_get(cell, "context")) == context &&
-            strcmp(name, variant) == 0)
-            return cell;
-    }
-    return NULL;
-}
-
 /* A cell without any night, as one whose tests always failed, has a verdict but no series. */
 static json_t *cell_of(json_t *cells, const char *variant, int context)
 {
-    json_t *cell = find_cell(cells, variant, context);
+    json_t *cell = open_cells_find(cells, variant, context);
     if (!cell) {
         cell = json_pack("{s:s, s:i, s:[], s:[], s:[], s:[]}", "variant", variant, "context", context, "at",
                          "values", "changes", "odd");
@@ -242,22 +229,16 @@ json_t *board_encode(const struct board_night *n, struct err *err)
     return nights ? assemble(n, metric, nights, encode_cells(n, &h, &axis)) : NULL;
 }
 
-static const char *text_of(const json_t *board, const char *key)
-{
-    const char *s = json_string_value(json_object_get(board, key));
-    return s ? s : "";
-}
-
 int board_save(const char *root, const json_t *board, struct err *err)
 {
     char folder[FS_PATH_MAX], path[FS_PATH_MAX], name[128], hash[SHA256_HEX_LEN + 1];
     struct sha256 h;
     sha256_begin(&h);
-    sha256_add_text(&h, text_of(board, "ticket"));
-    sha256_add_text(&h, text_of(board, "node"));
-    sha256_add_text(&h, text_of(board, "mode"));
+    sha256_add_text(&h, json_text(board, "ticket"));
+    sha256_add_text(&h, json_text(board, "node"));
+    sha256_add_text(&h, json_text(board, "mode"));
     sha256_end(&h, hash);
-    snprintf(name, sizeof name, "%.64s-%.*s.json", text_of(board, "ticket"), MARK, hash);
+    snprintf(name, sizeof name, "%.64s-%.*s.json", json_text(board, "ticket"), MARK, hash);
     if (fs_join(folder, err, root, BOARD_FOLDER) != 0 || fs_mkdir_p(folder, 0755, err) != 0 ||
         fs_join(path, err, folder, name) != 0)
         return -1;

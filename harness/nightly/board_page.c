@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/escape.h"
+#include "common/base/json.h"
 #include "common/base/text.h"
 #include "harness/nightly/spark.h"
 #include "harness/session/live.h"
@@ -11,12 +12,6 @@
 #include <string.h>
 
 enum { PAGE_CELLS_MAX = 400, FINDINGS_MAX = 50, INCONCLUSIVE_MAX = 60, VALUE_MAX = 64 };
-
-static const char *text_of(const json_t *obj, const char *key)
-{
-    const char *s = json_string_value(json_object_get(obj, key));
-    return s ? s : "";
-}
 
 static void put_text(struct buf *out, const char *text)
 {
@@ -47,7 +42,7 @@ const char *board_news_class(const char *news)
 /* The store's word for it is "noisy". */
 static const char *verdict_of(const json_t *cell)
 {
-    const char *verdict = text_of(cell, "verdict");
+    const char *verdict = json_text(cell, "verdict");
     return strcmp(verdict, "noisy") == 0 ? "inconclusive" : verdict;
 }
 
@@ -60,7 +55,7 @@ static int finding_rank(const json_t *cell)
     for (int i = 0; i < 3; i++)
         if (strcmp(verdict_of(cell), order[i]) == 0)
             return i;
-    return *text_of(cell, "since") ? 3 : FINDING_NONE;
+    return *json_text(cell, "since") ? 3 : FINDING_NONE;
 }
 
 /* Without the sign of what rounds to 0. */
@@ -82,7 +77,7 @@ static void put_ratio(const json_t *cell, struct buf *out)
 
 static void put_value(const json_t *board, double value, char out[VALUE_MAX])
 {
-    const char *unit = text_of(board, "unit");
+    const char *unit = json_text(board, "unit");
     if (strcmp(unit, "s") == 0)
         live_duration(value, out, VALUE_MAX);
     else
@@ -91,12 +86,12 @@ static void put_value(const json_t *board, double value, char out[VALUE_MAX])
 
 static void put_place(const json_t *board, struct buf *out)
 {
-    put_text(out, text_of(board, "ticket"));
+    put_text(out, json_text(board, "ticket"));
     buf_puts(out, " on ");
-    put_text(out, text_of(board, "node"));
-    if (*text_of(board, "mode") && strcmp(text_of(board, "mode"), "perf") != 0) {
+    put_text(out, json_text(board, "node"));
+    if (*json_text(board, "mode") && strcmp(json_text(board, "mode"), "perf") != 0) {
         buf_puts(out, " (");
-        put_text(out, text_of(board, "mode"));
+        put_text(out, json_text(board, "mode"));
         buf_puts(out, ")");
     }
 }
@@ -105,7 +100,7 @@ static void put_place(const json_t *board, struct buf *out)
 static void cell_name(const json_t *cell, char *out, size_t cap)
 {
     json_int_t context = json_integer_value(json_object_get(cell, "context"));
-    int n = snprintf(out, cap, "%.80s", text_of(cell, "variant"));
+    int n = snprintf(out, cap, "%.80s", json_text(cell, "variant"));
     if (context && n > 0 && (size_t)n < cap)
         snprintf(out + n, cap - (size_t)n, " at %lld", (long long)context);
 }
@@ -127,7 +122,7 @@ static void put_cell_link(size_t board, size_t at, const json_t *cell, struct bu
 
 static void write_finding(const json_t *board, size_t b, const json_t *cell, size_t at, struct buf *out)
 {
-    const char *verdict = verdict_of(cell), *since = text_of(cell, "since");
+    const char *verdict = verdict_of(cell), *since = json_text(cell, "since");
     bool decided = finding_rank(cell) < 3;
     buf_printf(out, "<li class=\"%s\"><span class=\"news %s\">%s ", decided ? "bad" : "warn",
                decided ? "bad" : "warn",
@@ -144,7 +139,7 @@ static void write_finding(const json_t *board, size_t b, const json_t *cell, siz
         buf_puts(out, ", since ");
         put_day(out, since);
     }
-    put_text(out, text_of(cell, "note"));
+    put_text(out, json_text(cell, "note"));
     buf_puts(out, "</span></li>\n");
 }
 
@@ -170,7 +165,7 @@ size_t board_page_findings(const json_t *boards, struct buf *out)
 
 static bool is_inconclusive(const json_t *cell)
 {
-    return strcmp(text_of(cell, "verdict"), "noisy") == 0 && !*text_of(cell, "since");
+    return strcmp(json_text(cell, "verdict"), "noisy") == 0 && !*json_text(cell, "since");
 }
 
 static void write_inconclusive(const json_t *board, size_t b, struct buf *out)
@@ -213,7 +208,7 @@ void board_page_inconclusive(const json_t *boards, struct buf *out)
 
 static const char *night_text(const json_t *board, json_int_t night, const char *key)
 {
-    return night < 0 ? "" : text_of(json_array_get(json_object_get(board, "nights"), (size_t)night), key);
+    return night < 0 ? "" : json_text(json_array_get(json_object_get(board, "nights"), (size_t)night), key);
 }
 
 static const char *date_of(const json_t *board, json_int_t night)
@@ -313,7 +308,7 @@ static void write_span(const json_t *board, struct buf *out)
     const json_t *nights = json_object_get(board, "nights");
     size_t n = json_array_size(nights);
     buf_puts(out, "<p class=\"note\">");
-    put_text(out, text_of(board, "metric"));
+    put_text(out, json_text(board, "metric"));
     buf_printf(out, ", %s is better; %zu %s",
                json_is_true(json_object_get(board, "more_is_better")) ? "higher" : "lower", n,
                n == 1 ? "night" : "nights");

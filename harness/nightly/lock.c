@@ -29,12 +29,10 @@ static int find_paths(struct nightly_lock *l, char *lock, const char *db, const 
                       struct err *err)
 {
     char dir[FS_PATH_MAX], sha[SHA256_HEX_LEN + 1], name[128];
-    snprintf(dir, sizeof dir, "%s", db);
-    char *slash = strrchr(dir, '/');
-    snprintf(slash ? slash + 1 : dir, 16, "nightly");
     hash_name(plan, sha);
     snprintf(name, sizeof name, "%.32s-%.12s.lock", plan->settings.ticket, sha);
-    if (fs_mkdir_p(dir, 0700, err) != 0 || fs_join(lock, err, dir, name) != 0)
+    if (fs_beside(db, "nightly", dir, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||
+        fs_join(lock, err, dir, name) != 0)
         return -1;
     snprintf(name, sizeof name, "%.32s-%.12s.json", plan->settings.ticket, sha);
     return fs_join(l->state, err, dir, name);

@@ -1,6 +1,7 @@
 #include "harness/nightly/nights_page.h"
 
 #include "common/base/escape.h"
+#include "common/base/json.h"
 #include "common/base/text.h"
 #include "harness/nightly/board_page.h"
 #include "reports/render/html_page.h"
@@ -17,12 +18,6 @@ void nights_short_time(const char *iso, char *out, size_t size)
         snprintf(out, size, "%.10s %.5s", iso, iso + 11);
     else
         snprintf(out, size, "%.40s", iso);
-}
-
-static const char *text_of(const json_t *obj, const char *key)
-{
-    const char *s = json_string_value(json_object_get(obj, key));
-    return s ? s : "";
 }
 
 static void put_text(struct buf *out, const char *text)
@@ -67,7 +62,7 @@ static void write_subjects(const json_t *commits, struct buf *out)
     buf_puts(out, "<ul class=\"subjects\">");
     for (size_t i = 0; i < n && i < SUBJECTS_MAX; i++) {
         buf_puts(out, "<li>");
-        put_text(out, text_of(json_array_get(list, i), "subject"));
+        put_text(out, json_text(json_array_get(list, i), "subject"));
         buf_puts(out, "</li>");
     }
     if (n > SUBJECTS_MAX)
@@ -81,11 +76,11 @@ static void write_commits(const json_t *summary, bool subjects, struct buf *out)
     char id[COMMIT_LEN + 1];
     buf_puts(out, "<td class=\"commits\">");
     if (json_is_object(commits)) {
-        put_text(out, text_of(commits, "text"));
+        put_text(out, json_text(commits, "text"));
         if (subjects)
             write_subjects(commits, out);
     } else {
-        snprintf(id, sizeof id, "%s", text_of(json_object_get(summary, "commit"), "id"));
+        snprintf(id, sizeof id, "%s", json_text(json_object_get(summary, "commit"), "id"));
         put_text(out, id);
     }
     buf_puts(out, "</td>");
@@ -94,15 +89,15 @@ static void write_commits(const json_t *summary, bool subjects, struct buf *out)
 static void write_row(const struct nights_entry *e, bool subjects, struct buf *out)
 {
     char when[64];
-    nights_short_time(text_of(e->summary, "night"), when, sizeof when);
+    nights_short_time(json_text(e->summary, "night"), when, sizeof when);
     buf_puts(out, "<tr>");
     write_cell(out, "when", when);
-    write_cell(out, "plan", text_of(e->summary, "ticket"));
-    write_cell(out, "node", text_of(e->summary, "node"));
+    write_cell(out, "plan", json_text(e->summary, "ticket"));
+    write_cell(out, "node", json_text(e->summary, "node"));
     buf_puts(out, "<td>");
-    write_news(out, text_of(e->summary, "news"));
+    write_news(out, json_text(e->summary, "news"));
     buf_puts(out, "</td>");
-    write_cell(out, "headline", text_of(e->summary, "headline"));
+    write_cell(out, "headline", json_text(e->summary, "headline"));
     write_commits(e->summary, subjects, out);
     buf_puts(out, "<td class=\"link\">");
     write_link(e, out);
@@ -127,8 +122,8 @@ static void write_nights(const struct nights_index *x, struct buf *out)
 
 static bool same_plan(const struct nights_entry *a, const struct nights_entry *b)
 {
-    return strcmp(text_of(a->summary, "ticket"), text_of(b->summary, "ticket")) == 0 &&
-           strcmp(text_of(a->summary, "node"), text_of(b->summary, "node")) == 0;
+    return strcmp(json_text(a->summary, "ticket"), json_text(b->summary, "ticket")) == 0 &&
+           strcmp(json_text(a->summary, "node"), json_text(b->summary, "node")) == 0;
 }
 
 /* Entries are newest first: the first of a plan is its last night. */
@@ -146,16 +141,16 @@ static size_t write_bad_nights(const struct nights_index *x, struct buf *out)
     size_t found = 0;
     for (size_t i = 0; i < x->count && i < PAGE_NIGHTS_MAX; i++) {
         const json_t *s = x->items[i].summary;
-        if (strcmp(board_news_class(text_of(s, "news")), "bad") != 0 || !is_last_night(x, i))
+        if (strcmp(board_news_class(json_text(s, "news")), "bad") != 0 || !is_last_night(x, i))
             continue;
         buf_puts(out, found++ ? "<li class=\"bad\">" : "<ul class=\"findings\">\n<li class=\"bad\">");
-        write_news(out, text_of(s, "news"));
+        write_news(out, json_text(s, "news"));
         buf_puts(out, " <b>");
-        put_text(out, text_of(s, "ticket"));
+        put_text(out, json_text(s, "ticket"));
         buf_puts(out, " on ");
-        put_text(out, text_of(s, "node"));
+        put_text(out, json_text(s, "node"));
         buf_puts(out, "</b>: ");
-        put_text(out, text_of(s, "headline"));
+        put_text(out, json_text(s, "headline"));
         buf_puts(out, " (");
         write_link(&x->items[i], out);
         buf_puts(out, ")</li>\n");

@@ -1,22 +1,18 @@
 #include "harness/nightly/open_cells.h"
 
+#include "common/base/json.h"
+
 #include <stdio.h>
 #include <string.h>
 
-static bool is_of_cell(const json_t *cell, const struct delta *d)
-{
-    const char *variant = json_string_value(json_object_get(cell, "variant"));
-    return variant && strcmp(variant, d->variant) == 0 &&
-           json_integer_value(json_object_get(cell, "context")) == d->context;
-}
-
-static const json_t *find_cell(const json_t *open, const struct delta *d)
+json_t *open_cells_find(const json_t *cells, const char *variant, int context)
 {
     size_t i;
-    const json_t *cell;
-    json_array_foreach(open, i, cell)
+    json_t *cell;
+    json_array_foreach(cells, i, cell)
     {
-        if (is_of_cell(cell, d))
+        if (strcmp(json_text(cell, "variant"), variant) == 0 &&
+            json_integer_value(json_object_get(cell, "context")) == context)
             return cell;
     }
     return NULL;
@@ -24,8 +20,11 @@ static const json_t *find_cell(const json_t *open, const struct delta *d)
 
 static bool is_measured(const json_t *cell, const struct comparison *c)
 {
+    const char *variant = json_text(cell, "variant");
+    json_int_t context = json_integer_value(json_object_get(cell, "context"));
     for (size_t i = 0; i < c->count; i++)
-        if (c->deltas[i].metric == c->primary && is_of_cell(cell, &c->deltas[i]))
+        if (c->deltas[i].metric == c->primary && strcmp(variant, c->deltas[i].variant) == 0 &&
+            c->deltas[i].context == context)
             return true;
     return false;
 }
@@ -65,9 +64,9 @@ static void keep_unmeasured(json_t *open, const json_t *before, const struct com
 json_t *open_cells_after(const json_t *before, const struct comparison *c, const char *night)
 {
     json_t *open = json_array();
-    for (size_t i = 0; open && i < c->count; i++) {
+    for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
-        const json_t *known = find_cell(before, d);
+        const json_t *known = open_cells_find(before, d->variant, d->context);
         const char *since = json_string_value(json_object_get(known, "since"));
         if (d->metric == c->primary && stays_open(d, known != NULL))
             json_array_append_new(open, json_pack("{s:s, s:i, s:s}", "variant", d->variant, "context",
@@ -98,7 +97,7 @@ int open_cells_undecided(const json_t *open, const struct comparison *c, json_t 
     char line[RUN_NAME_MAX + 96];
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
-        const json_t *cell = find_cell(open, d);
+        const json_t *cell = open_cells_find(open, d->variant, d->context);
         const char *since = json_string_value(json_object_get(cell, "since"));
         if (d->metric != c->primary || d->verdict != VERDICT_NOISY || !cell)
             continue;

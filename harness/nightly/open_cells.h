@@ -14,6 +14,9 @@
  * this one. The caller json_decref()s it. */
 json_t *open_cells_after(const json_t *before, const struct comparison *c, const char *night);
 
+/* The cell of that name in an array of objects with a "variant" and a "context"; NULL if it has none. */
+json_t *open_cells_find(const json_t *cells, const char *variant, int context);
+
 /* How many of the open cells the comparison says nothing about: they were not measured. */
 size_t open_cells_unmeasured(const json_t *open, const struct comparison *c);
 /* Closes those: for a comparison with another baseline than that against which they were found. */

@@ -49,10 +49,9 @@ struct candidates {
 /* Where a bundle goes while it is removed: beside its place, under a name that only its run has. */
 static int leaving_path(const struct runrec *r, char out[FS_PATH_MAX], struct err *err)
 {
-    char folder[FS_PATH_MAX], name[JOB_RUN_ID_MAX + 16];
-    fs_parent(r->bundle, folder);
+    char name[JOB_RUN_ID_MAX + 16];
     snprintf(name, sizeof name, "%s.removing", r->run_id);
-    return fs_join(out, err, folder, name);
+    return fs_beside(r->bundle, name, out, err);
 }
 
 /* The whole of it, or what a removal left that was killed. */
@@ -82,10 +81,14 @@ struct held {
     size_t count, room;
 };
 
+static void held_release(struct held *h)
+{
+    free(h->keys);
+}
+
 static int load_held(struct store *s, struct held *out, struct err *err)
 {
     AUTO(baseline_list_release) struct baseline_list l = {0};
-    *out = (struct held){0};
     if (baseline_list(s, &l, err) != 0)
         return -1;
     for (size_t i = 0; i < l.count; i++) {
@@ -154,25 +157,17 @@ static int prune_unheld(const struct pruning *p, struct store *s, const struct c
 
 static int prune(const struct pruning *p, struct store *s, const struct candidates *c, struct err *err)
 {
-    struct held h;
-    int rc = load_held(s, &h, err);
-    if (rc == 0)
-        rc = prune_unheld(p, s, c, &h, err);
-    free(h.keys);
-    return rc;
+    AUTO(held_release) struct held h = {.keys = NULL};
+    return load_held(s, &h, err) != 0 ? -1 : prune_unheld(p, s, c, &h, err);
 }
 
 static int prune_plan(const struct pruning *p, const char *plan, struct err *err)
 {
     struct candidates c = {.pruning = p, .plan = plan};
-    struct store s = {0};
+    AUTO(store_close) struct store s = {0};
     int rc = runrec_each(p->db, collect_candidate, &c, err);
-    if (rc == 0 && c.count > (size_t)p->keep) {
-        rc = store_open(&s, p->db, p->mode, err);
-        if (rc == 0)
-            rc = prune(p, &s, &c, err);
-        store_close(&s);
-    }
+    if (rc == 0 && c.count > (size_t)p->keep)
+        rc = store_open(&s, p->db, p->mode, err) != 0 ? -1 : prune(p, &s, &c, err);
     free(c.run_id);
     return rc;
 }

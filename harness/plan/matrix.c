@@ -221,6 +221,13 @@ static int select_into(struct plan_context *chosen, size_t *n, const struct json
     return *n > 0 ? 0 : err_set(err, ERR_INPUT, "--contexts: expected tokens separated by commas");
 }
 
+static void replace_contexts(struct matrix *m, struct plan_context *contexts, size_t n)
+{
+    free(m->contexts);
+    m->contexts = contexts;
+    m->count = n;
+}
+
 int matrix_select(struct matrix *m, const struct json_at *root, const char *list, struct err *err)
 {
     struct plan_context *chosen = xcalloc(LIMIT_CONTEXTS + 1, sizeof *chosen);
@@ -229,9 +236,7 @@ int matrix_select(struct matrix *m, const struct json_at *root, const char *list
         free(chosen);
         return -1;
     }
-    free(m->contexts);
-    m->contexts = chosen;
-    m->count = n;
+    replace_contexts(m, chosen, n);
     return 0;
 }
 
@@ -249,9 +254,7 @@ int matrix_keep(struct matrix *m, const struct json_at *root, const int64_t *con
             return -1;
         }
     }
-    free(m->contexts);
-    m->contexts = chosen;
-    m->count = count;
+    replace_contexts(m, chosen, count);
     return 0;
 }
 

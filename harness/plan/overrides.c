@@ -119,11 +119,6 @@ void plan_smoke(struct plan *p)
     v->count = count;
 }
 
-static char *text_of(struct overrides_record *r, const struct kept *k)
-{
-    return (char *)r + k->text;
-}
-
 bool overrides_keep(struct overrides_record *r, const struct overrides *o)
 {
     bool fits = true;
@@ -131,7 +126,7 @@ bool overrides_keep(struct overrides_record *r, const struct overrides *o)
         const char *option = *(const char *const *)((const char *)o + kept[i].option);
         size_t len = option ? strlen(option) : 0;
         fits &= len < kept[i].size;
-        snprintf(text_of(r, &kept[i]), kept[i].size, "%s", option ? option : "");
+        snprintf((char *)r + kept[i].text, kept[i].size, "%s", option ? option : "");
     }
     r->fresh = o->fresh;
     return fits;
@@ -158,15 +153,9 @@ int overrides_encode(const struct overrides_record *r, json_t *obj)
 
 int overrides_decode(struct overrides_record *r, const struct json_at *obj, struct err *err)
 {
-    for (size_t i = 0; i < KEPT_COUNT; i++) {
-        const char *text = "";
-        if (json_get_str_def(obj, kept[i].key, &text, err) != 0)
+    for (size_t i = 0; i < KEPT_COUNT; i++)
+        if (json_get_text(obj, kept[i].key, (char *)r + kept[i].text, kept[i].size, err) != 0)
             return -1;
-        struct json_at at = json_member(obj, kept[i].key);
-        if (strlen(text) >= kept[i].size)
-            return json_fail(&at, err, "longer than %zu bytes", kept[i].size - 1);
-        snprintf(text_of(r, &kept[i]), kept[i].size, "%s", text);
-    }
     r->fresh = json_is_true(json_object_get(obj->value, "fresh"));
     return 0;
 }

@@ -52,13 +52,12 @@ static bool is_job(const json_t *job)
 
 int recorded_load(json_t **job, const char *plan_file, struct err *err)
 {
-    char dir[FS_PATH_MAX], path[FS_PATH_MAX];
+    char path[FS_PATH_MAX];
     const char *slash = strrchr(plan_file, '/');
     *job = NULL;
     if (strcmp(slash ? slash + 1 : plan_file, "plan.json") != 0)
         return 0;
-    fs_parent(plan_file, dir);
-    if (fs_join(path, err, dir, "job.json") != 0)
+    if (fs_beside(plan_file, "job.json", path, err) != 0)
         return -1;
     if (!fs_exists(path))
         return 0;

@@ -147,14 +147,14 @@ int sample_read(struct sample *out, const struct plan *p, const char *text, size
     AUTO_FREE struct timing_reader *reader = xcalloc(1, sizeof *reader);
     struct lines lines = {.matching = 0};
     *out = (struct sample){.count = 0};
-    int rc = timing_rule_init(&rule, &spec, err);
-    if (rc == 0 && (rc = timing_rule_add_metrics(&rule, &p->metrics, &metrics, err)) == 0) {
-        timing_reader_init(reader, &rule);
-        feed_lines(reader, &lines, text, len);
-        out->wall = rule.kind == TIMING_WALL;
-        collect(out, p, &rule, &reader->result, &lines,
-                rule.kind == TIMING_REGEX ? count_matches(&rule, text, len) : 0);
-        timing_reader_release(reader);
-    }
-    return rc;
+    if (timing_rule_init(&rule, &spec, err) != 0 ||
+        timing_rule_add_metrics(&rule, &p->metrics, &metrics, err) != 0)
+        return -1;
+    timing_reader_init(reader, &rule);
+    feed_lines(reader, &lines, text, len);
+    out->wall = rule.kind == TIMING_WALL;
+    collect(out, p, &rule, &reader->result, &lines,
+            rule.kind == TIMING_REGEX ? count_matches(&rule, text, len) : 0);
+    timing_reader_release(reader);
+    return 0;
 }

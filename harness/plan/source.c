@@ -21,11 +21,10 @@ const struct key source_keys[] = {
 
 static char *resolve_dir(const char *plan_file, const char *dir)
 {
-    char base[FS_PATH_MAX], joined[FS_PATH_MAX];
+    char joined[FS_PATH_MAX];
     if (dir[0] == '/')
         return realpath(dir, NULL);
-    fs_parent(plan_file, base);
-    return fs_join(joined, NULL, base, dir) == 0 ? realpath(joined, NULL) : NULL;
+    return fs_beside(plan_file, dir, joined, NULL) == 0 ? realpath(joined, NULL) : NULL;
 }
 
 static int check_path(const struct plan_source *s, const struct json_at *at, struct err *err)

@@ -18,7 +18,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-size_t propose_escape(char *out, size_t cap, const char *text, size_t len)
+/* Text as a pattern that matches it: spaces match any number of them, digits any number. */
+static size_t escape(char *out, size_t cap, const char *text, size_t len)
 {
     size_t n = 0;
     for (size_t i = 0; i < len && n + ESCAPED_ONE < cap;) {
@@ -43,7 +44,8 @@ size_t propose_escape(char *out, size_t cap, const char *text, size_t len)
     return n;
 }
 
-bool propose_add_pattern(struct proposal *out, const char *pattern)
+/* Adds an alternative to the pattern; false if it does not fit. */
+static bool add_pattern(struct proposal *out, const char *pattern)
 {
     size_t used = strlen(out->pattern), n = strlen(pattern);
     if (used + n + 1 > LIMIT_PATTERN)
@@ -117,7 +119,7 @@ static void append(struct line *l, const char *text)
 static void append_escaped(struct line *l, const char *text, size_t len)
 {
     char escaped[SEGMENT_MAX];
-    if (propose_escape(escaped, sizeof escaped, text, len) + ESCAPED_ONE >= sizeof escaped)
+    if (escape(escaped, sizeof escaped, text, len) + ESCAPED_ONE >= sizeof escaped)
         l->cut = true;
     append(l, escaped);
 }
@@ -214,7 +216,7 @@ void propose_line(struct proposal *out, const char *line, size_t len, size_t num
         l->count = 0;
     if (l->count > 0 && seen_before(out, l))
         update_values(out, l);
-    else if (l->count > 0 && out->count + l->count <= PROPOSED_MAX && propose_add_pattern(out, l->pattern)) {
+    else if (l->count > 0 && out->count + l->count <= PROPOSED_MAX && add_pattern(out, l->pattern)) {
         memcpy(&out->item[out->count], l->found, l->count * sizeof *l->found);
         out->count += l->count;
     }
@@ -267,19 +269,16 @@ static void add_row(struct proposal *out, const char *line, size_t len, size_t n
     }
     escaped[n] = '\0';
     snprintf(pattern, sizeof pattern, "\\|\\s*%s\\s*\\|\\s*(?<%s>[0-9.]+)", escaped, one->name);
-    out->count += propose_add_pattern(out, pattern);
+    out->count += add_pattern(out, pattern);
 }
 
-bool propose_table_row(struct proposal *out, const char *line, size_t len, size_t number, int *column)
+void propose_table_row(struct proposal *out, const char *line, size_t len, size_t number, int *column)
 {
     if (len == 0 || line[0] != '|')
-        return false;
-    for (int i = 1; *column == 0 && i < 32; i++)
-        if (cell_is(line, len, i, "t/s") && cell_is(line, len, i - 1, "test")) {
-            *column = i;
-            return true;
-        }
+        return;
     if (*column > 0)
         add_row(out, line, len, number, *column);
-    return *column > 0;
+    for (int i = 1; *column == 0 && i < 32; i++)
+        if (cell_is(line, len, i, "t/s") && cell_is(line, len, i - 1, "test"))
+            *column = i;
 }

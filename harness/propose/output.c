@@ -12,26 +12,25 @@ static void begin(struct proposal *out, enum proposal_kind kind)
     *out = (struct proposal){.kind = kind};
 }
 
-/* Calls fn for each line, without its end, until it returns true. */
-static bool each_line(const char *text, size_t len, bool (*fn)(const char *, size_t, size_t, void *),
-                      void *arg)
+typedef void line_fn(const char *line, size_t len, size_t number, void *arg);
+
+/* Calls fn for each line, without its end. */
+static void each_line(const char *text, size_t len, line_fn *fn, void *arg)
 {
     for (size_t at = 0, number = 1; at < len; number++) {
         const char *end = memchr(text + at, '\n', len - at);
         size_t n = end ? (size_t)(end - text) - at : len - at;
-        if (fn(text + at, n > 0 && text[at + n - 1] == '\r' ? n - 1 : n, number, arg))
-            return true;
+        fn(text + at, n > 0 && text[at + n - 1] == '\r' ? n - 1 : n, number, arg);
         at += n + 1;
     }
-    return false;
 }
 
-static bool mark_line(const char *line, size_t len, size_t number, void *arg)
+static void mark_line(const char *line, size_t len, size_t number, void *arg)
 {
     struct proposal *out = arg;
     const char *at = memmem(line, len, PROTO_TIMING_MARK, strlen(PROTO_TIMING_MARK));
     if (!at)
-        return false;
+        return;
     at += strlen(PROTO_TIMING_MARK);
     json_auto_t *value = json_loadb(at, (size_t)(line + len - at), 0, NULL);
     if (json_is_object(value)) {
@@ -46,10 +45,9 @@ static bool mark_line(const char *line, size_t len, size_t number, void *arg)
         json_decref(own);
         out->primary = timed ? out->count : propose_primary(out);
     }
-    return false;
 }
 
-static bool json_line(const char *line, size_t len, size_t number, void *arg)
+static void json_line(const char *line, size_t len, size_t number, void *arg)
 {
     struct proposal one, *out = arg;
     json_auto_t *value = len > 0 && line[0] == '{' ? json_loadb(line, len, 0, NULL) : NULL;
@@ -58,7 +56,6 @@ static bool json_line(const char *line, size_t len, size_t number, void *arg)
         propose_json(&one, value, number);
     if (one.count > 0)
         *out = one;
-    return false;
 }
 
 static void read_document(struct proposal *out, const char *text, size_t len)
@@ -75,12 +72,10 @@ static bool is_text(const char *line, size_t len)
     return !memchr(line, '\0', len) && text_is_utf8(line, len);
 }
 
-static bool text_line(const char *line, size_t len, size_t number, void *arg)
+static void text_line(const char *line, size_t len, size_t number, void *arg)
 {
-    if (!is_text(line, len))
-        return false;
-    propose_line(arg, line, len, number);
-    return false;
+    if (is_text(line, len))
+        propose_line(arg, line, len, number);
 }
 
 struct table {
@@ -88,13 +83,11 @@ struct table {
     int column;
 };
 
-static bool table_line(const char *line, size_t len, size_t number, void *arg)
+static void table_line(const char *line, size_t len, size_t number, void *arg)
 {
     struct table *t = arg;
-    if (!is_text(line, len))
-        return false;
-    propose_table_row(t->out, line, len, number, &t->column);
-    return false;
+    if (is_text(line, len))
+        propose_table_row(t->out, line, len, number, &t->column);
 }
 
 static void read_lines(struct proposal *out, const char *text, size_t len)

@@ -147,16 +147,9 @@ struct text {
 
 static int read_texts(const struct json_at *at, const struct text *texts, size_t n, struct err *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        const char *text;
-        if (json_get_str(at, texts[i].key, &text, err) != 0)
+    for (size_t i = 0; i < n; i++)
+        if (json_get_text(at, texts[i].key, texts[i].out, texts[i].size, err) != 0)
             return -1;
-        if (strlen(text) >= texts[i].size) {
-            struct json_at member = json_member(at, texts[i].key);
-            return json_fail(&member, err, "longer than %zu bytes", texts[i].size - 1);
-        }
-        memcpy(texts[i].out, text, strlen(text) + 1);
-    }
     return 0;
 }
 
@@ -248,13 +241,10 @@ static int decode_cell(const struct json_at *at, struct bisect_cell *c, struct e
     return READ_TEXTS(at, texts, err) != 0 ? -1 : read_int(at, "context", &c->context, err);
 }
 
-/* A search from before, or one that no night began, has none. */
 static int decode_wanted(const struct json_at *at, struct bisect_request *r, struct err *err)
 {
     struct json_at list = json_member(at, "cells");
     const struct text ends[] = {TEXT(r, night_good, "night_good"), TEXT(r, night_bad, "night_bad")};
-    if (!list.value)
-        return 0;
     if (json_array_size(list.value) > BISECT_CELLS_MAX)
         return json_fail(&list, err, "more than %d cells", BISECT_CELLS_MAX);
     for (; r->n_wanted < json_array_size(list.value); r->n_wanted++) {
@@ -270,12 +260,11 @@ static int decode_wanted(const struct json_at *at, struct bisect_request *r, str
 
 static int decode_request(const struct json_at *at, struct bisect_request *r, struct err *err)
 {
-    const struct text texts[] = {TEXT(r, plan, "plan"),           TEXT(r, node, "node"),
-                                 TEXT(r, artifacts, "artifacts"), TEXT(r, variants, "variants"),
-                                 TEXT(r, contexts, "contexts"),   TEXT(r, path, "path")};
-    const struct text sha[] = {TEXT(r, plan_sha256, "plan_sha256")};
-    bool known = json_object_get(at->value, "plan_sha256");
-    return READ_TEXTS(at, texts, err) != 0 || (known && READ_TEXTS(at, sha, err) != 0) ||
+    const struct text texts[] = {TEXT(r, plan, "plan"),         TEXT(r, plan_sha256, "plan_sha256"),
+                                 TEXT(r, node, "node"),         TEXT(r, artifacts, "artifacts"),
+                                 TEXT(r, variants, "variants"), TEXT(r, contexts, "contexts"),
+                                 TEXT(r, path, "path")};
+    return READ_TEXTS(at, texts, err) != 0 ||
                    json_get_bool_def(at, "first_parent", &r->first_parent, err) != 0 ||
                    json_get_bool_def(at, "force", &r->force, err) != 0 || decode_wanted(at, r, err) != 0
                ? -1

@@ -25,7 +25,7 @@ struct bisect_wanted {
 /* What was asked for. "" in a text: not given. */
 struct bisect_request {
     char plan[FS_PATH_MAX];               /* absolute */
-    char plan_sha256[SHA256_HEX_LEN + 1]; /* of what it says; "": not known, of a search from before */
+    char plan_sha256[SHA256_HEX_LEN + 1]; /* of what it says */
     char node[RUN_NODE_MAX];
     char artifacts[FS_PATH_MAX]; /* absolute */
     char variants[BISECT_LIST_MAX], contexts[BISECT_LIST_MAX];

@@ -428,10 +428,9 @@ static void work_release(struct work *w)
 /* The folder of the commits' files, without what an export left there whose process was killed. */
 static int make_trees(struct work *w, struct err *err)
 {
-    char dir[FS_PATH_MAX], name[BISECT_NAME_MAX + 16];
-    fs_parent(w->o->session.db, dir);
+    char name[BISECT_NAME_MAX + 16];
     snprintf(name, sizeof name, "trees/%s", w->b->name);
-    return fs_join(w->trees, err, dir, name) != 0 ? -1 : fs_remove_tree(w->trees, err);
+    return fs_beside(w->o->session.db, name, w->trees, err) != 0 ? -1 : fs_remove_tree(w->trees, err);
 }
 
 int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_settings *o, struct err *err)

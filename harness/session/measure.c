@@ -1,7 +1,6 @@
 #include "harness/session/measure.h"
 
 #include "common/base/alloc.h"
-#include "harness/session/node_runs.h"
 #include "results/ingest/ingest.h"
 
 #include <stdlib.h>
@@ -50,11 +49,19 @@ int measure_run(struct plan *p, const struct session_options *opt, struct store 
                : 0;
 }
 
+int measure_check_ran(const struct run_info *r, struct err *err)
+{
+    if (r->status != RUN_BLOCKED && r->status != RUN_CANCELLED)
+        return 0;
+    return err_set(err, ERR_NODE, "run %s was %s: `kernsweep show %s` says more", r->run_id,
+                   r->status == RUN_BLOCKED ? "blocked by the node" : "cancelled", r->run_id);
+}
+
 /* *there: whether the node has the run at all. */
 static int fetch_bundle(struct session *s, const struct runrec *rec, const struct session_options *opt,
                         bool *there, struct err *err)
 {
-    if (session_attach(s, rec, opt, err) != 0 || node_runs_has(s, rec->run_id, there, err) != 0)
+    if (session_attach(s, rec, opt, err) != 0 || remote_has_run(&s->remote, rec->run_id, there, err) != 0)
         return -1;
     return *there && (session_follow(s, err) != 0 || session_collect(s, err) != 0) ? -1 : 0;
 }

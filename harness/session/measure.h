@@ -7,6 +7,7 @@
 #pragma once
 
 #include "harness/session/session.h"
+#include "results/store/run_data.h"
 #include "results/store/store.h"
 
 /* The purposes of runs that answer one question and are not needed afterwards. */
@@ -20,6 +21,9 @@ char *measure_plan_name(const char *plan, enum run_purpose purpose);
  * plan. */
 int measure_run(struct plan *p, const struct session_options *opt, struct store *store, int64_t *key,
                 struct err *err);
+
+/* ERR_NODE for a run that the node refused, or that somebody cancelled: it measured nothing. */
+int measure_check_ran(const struct run_info *r, struct err *err);
 
 /* Completes the run that an interrupted command with this purpose left behind: pulls and stores it, so that
  * the node is free. plan: its file. node: where; NULL: anywhere. */

@@ -47,13 +47,13 @@ static void check_disk(struct preflight *p, const json_t *node)
                       "%.1f GiB free in %s", left / gib, text_of(node, "workdir", "the workdir"));
 }
 
-static bool has_compiler(const json_t *node, const char *name)
+static bool has_named(const json_t *list, const char *name)
 {
     size_t i;
-    json_t *c;
-    json_array_foreach(json_object_get(node, "compilers"), i, c)
+    json_t *item;
+    json_array_foreach(list, i, item)
     {
-        if (strcmp(text_of(c, "name", ""), name) == 0)
+        if (strcmp(text_of(item, "name", ""), name) == 0)
             return true;
     }
     return false;
@@ -73,7 +73,8 @@ static bool has_amd_gpu(const json_t *node)
 
 static void check_gpu_compilers(struct preflight *p, const json_t *node, const struct preflight_needs *needs)
 {
-    bool hipcc = has_compiler(node, "hipcc"), nvcc = has_compiler(node, "nvcc");
+    const json_t *compilers = json_object_get(node, "compilers");
+    bool hipcc = has_named(compilers, "hipcc"), nvcc = has_named(compilers, "nvcc");
     if (!hipcc && (needs->hipcc || has_amd_gpu(node)))
         preflight_add(p, PREFLIGHT_WARNING, "hipcc",
                       "install ROCm's hipcc (/opt/rocm/bin), or build elsewhere", "not found%s",
@@ -263,14 +264,8 @@ static void check_containment(struct preflight *p, const json_t *node, const str
 
 static bool has_engine(const json_t *engines, int wanted)
 {
-    size_t i;
-    json_t *e;
-    json_array_foreach(engines, i, e)
-    {
-        if (wanted == ENGINE_AUTO || strcmp(text_of(e, "name", ""), container_engine_names[wanted]) == 0)
-            return true;
-    }
-    return false;
+    return wanted == ENGINE_AUTO ? json_array_size(engines) > 0
+                                 : has_named(engines, container_engine_names[wanted]);
 }
 
 static void check_engines(struct preflight *p, const json_t *node, const struct preflight_needs *needs)

@@ -13,7 +13,7 @@ struct preflight_needs {
     int64_t largest_context;  /* tokens; 0: unknown */
     const char *limit_memory; /* the plan's limits; NULL and 0: none */
     int64_t limit_processes;
-    unsigned engines;      /* bits of enum container_engine that the plan\'s containers need */
+    unsigned engines;      /* bits of enum container_engine that the plan's containers need */
     bool isolate;          /* the plan isolates its tests */
     bool by_scheduler;     /* tests run on other machines than the one that is checked */
     bool hipcc, nvcc;      /* the plan's builds name this compiler */

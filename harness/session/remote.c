@@ -63,6 +63,13 @@ static int exec_cmd(struct remote *r, const struct transport_cmd *cmd, struct tr
     return rc;
 }
 
+/* what: for the message about a command that fails. */
+static int succeed(struct remote *r, const struct transport_cmd *cmd, const char *what, struct err *err)
+{
+    struct transport_result res;
+    return exec_cmd(r, cmd, &res, err) != 0 ? -1 : transport_expect_success(r->t, &res, what, err);
+}
+
 /* What login scripts print would be taken for part of every journal and archive. */
 static int refuse_noise(struct remote *r, const char *text, size_t len, struct err *err)
 {
@@ -102,10 +109,7 @@ static int push_executor(struct remote *r, const char *local, struct err *err)
                                       .read_arg = &fd,
                                       .stall_s = transfer_stall_s,
                                       .least_bytes = TRANSFER_LEAST};
-    struct transport_result res;
-    if (exec_cmd(r, &cmd, &res, err) != 0)
-        return -1;
-    return transport_expect_success(r->t, &res, "installing the executor", err);
+    return succeed(r, &cmd, "installing the executor", err);
 }
 
 int remote_install(struct remote *r, const char *local, struct err *err)
@@ -182,13 +186,28 @@ json_t *remote_call(struct remote *r, const char *command, const char *const *ar
                                       .on_stdout = append_answer,
                                       .on_stdout_arg = &out,
                                       .deadline_s = deadline_s > 0 ? deadline_s : answer_deadline_s};
-    struct transport_result res;
-    if (exec_cmd(r, &cmd, &res, err) != 0 || transport_expect_success(r->t, &res, command, err) != 0)
+    if (succeed(r, &cmd, command, err) != 0)
         return NULL;
     json_t *answer = json_parse(buf_str(&out), out.len, "the executor's answer", err);
     if (!answer)
         err->kind = ERR_NODE;
     return answer;
+}
+
+json_t *remote_runs(struct remote *r, const char *run_id, struct err *err)
+{
+    const char *one[] = {"--run", run_id, NULL};
+    return remote_call(r, "status", run_id ? one : NULL, NULL, 0, 0, err);
+}
+
+int remote_has_run(struct remote *r, const char *run_id, bool *has, struct err *err)
+{
+    json_auto_t *runs = remote_runs(r, NULL, err);
+    json_t *run;
+    size_t i;
+    *has = false;
+    json_array_foreach(runs, i, run) *has = *has || strcmp(json_text(run, "run_id"), run_id) == 0;
+    return runs ? 0 : -1;
 }
 
 void remote_last_words(struct remote *r, const char *run_id, char *out, size_t cap)
@@ -230,10 +249,7 @@ int remote_resume(struct remote *r, const char *run_id, struct err *err)
     const char *argv[] = {"sh",        "-c",       detach_script, "sh",   r->executor, "supervise",
                           "--workdir", r->workdir, "--run",       run_id, NULL};
     const struct transport_cmd cmd = {.argv = argv, .deadline_s = answer_deadline_s};
-    struct transport_result res;
-    if (exec_cmd(r, &cmd, &res, err) != 0)
-        return -1;
-    return transport_expect_success(r->t, &res, "starting the executor again", err);
+    return succeed(r, &cmd, "starting the executor again", err);
 }
 
 int remote_pack(struct remote *r, const char *run_id, struct tar_extractor *x, struct err *err)
@@ -247,10 +263,7 @@ int remote_pack(struct remote *r, const char *run_id, struct tar_extractor *x, s
                                       .on_stdout_arg = x,
                                       .stall_s = transfer_stall_s,
                                       .least_bytes = TRANSFER_LEAST};
-    struct transport_result res;
-    if (exec_cmd(r, &cmd, &res, err) != 0)
-        return -1;
-    return transport_expect_success(r->t, &res, "pulling the artifacts", err);
+    return succeed(r, &cmd, "pulling the artifacts", err);
 }
 
 int remote_pull(struct remote *r, const char *run_id, const char *dir, struct err *err)

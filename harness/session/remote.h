@@ -44,6 +44,12 @@ int remote_stage(struct remote *r, const struct tar_tree *tree, const char *sha2
 json_t *remote_call(struct remote *r, const char *command, const char *const *args, const void *input,
                     size_t input_len, double deadline_s, struct err *err);
 
+/* The run run_id as the executor reports it, or all runs that it knows for NULL: an array, NULL on error; the
+ * caller json_decref()s. A run with a record here may be missing: its start was interrupted before it was
+ * submitted, or its folder was deleted. */
+json_t *remote_runs(struct remote *r, const char *run_id, struct err *err);
+int remote_has_run(struct remote *r, const char *run_id, bool *has, struct err *err);
+
 /* The last line of the run's executor.log, as text for people; "" if it cannot be read. */
 void remote_last_words(struct remote *r, const char *run_id, char *out, size_t cap);
 

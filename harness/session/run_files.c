@@ -20,11 +20,6 @@ static const char list_script[] =
     " -o -name build.log -o -name .build.log.part -o -name gate.log -o -name .gate.log.part \\)";
 static const char read_script[] = "tail -c \"+$2\" -- \"$1\"";
 
-const char *run_log_name(enum run_log log)
-{
-    return log_names[log];
-}
-
 /* A path taken apart: "<variant>/<log>" or "<variant>/ctx_<N>_run<i>/<log>". */
 struct log_path {
     enum run_log log;

@@ -33,9 +33,6 @@ struct run_log_choice {
     long repetitions;       /* of the cell that have any log */
 };
 
-/* "run.log", "diag.txt", "build.log", "gate.log" */
-const char *run_log_name(enum run_log log);
-
 /* Appends the paths of all logs of the run. */
 int run_files_list(const struct run_place *place, struct strvec *paths, struct err *err);
 /* Without a context, the only one; without a repetition, the first that was not OK, otherwise the first. */

@@ -18,13 +18,6 @@ const char *runrec_state_name(enum runrec_state s)
     return state_names[s];
 }
 
-static int records_dir(const char *db, char *out, struct err *err)
-{
-    char dir[FS_PATH_MAX];
-    fs_parent(db, dir);
-    return fs_join(out, err, dir, "runs");
-}
-
 /* The id becomes a file name and may come from a node; JSON can only hold paths that are valid UTF-8. */
 static int check_record(const struct runrec *r, struct err *err)
 {
@@ -43,7 +36,8 @@ static int record_path(const struct runrec *r, const char *db, char *dir, char *
 {
     char name[JOB_RUN_ID_MAX + 8];
     snprintf(name, sizeof name, "%s.json", r->run_id);
-    return check_record(r, err) != 0 || records_dir(db, dir, err) != 0 ? -1 : fs_join(path, err, dir, name);
+    return check_record(r, err) != 0 || fs_beside(db, "runs", dir, err) != 0 ? -1
+                                                                             : fs_join(path, err, dir, name);
 }
 
 /* NULL when there is nothing to keep. */
@@ -87,27 +81,14 @@ int runrec_remove(const struct runrec *r, const char *db, struct err *err)
     return 0;
 }
 
-static int read_text(const struct json_at *root, const char *key, char *out, size_t cap, struct err *err)
-{
-    const char *s;
-    if (json_get_str(root, key, &s, err) != 0)
-        return -1;
-    if (strlen(s) >= cap) {
-        struct json_at at = json_member(root, key);
-        return json_fail(&at, err, "longer than %zu bytes", cap - 1);
-    }
-    memcpy(out, s, strlen(s) + 1);
-    return 0;
-}
-
 static int decode_request(struct runrec_request *o, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "order");
     if (!at.value)
         return 0;
-    if (read_text(&at, "plan", o->plan, sizeof o->plan, err) ||
-        read_text(&at, "plan_sha256", o->plan_sha256, sizeof o->plan_sha256, err) ||
-        read_text(&at, "source_sha256", o->source_sha256, sizeof o->source_sha256, err) ||
+    if (json_get_text(&at, "plan", o->plan, sizeof o->plan, err) ||
+        json_get_text(&at, "plan_sha256", o->plan_sha256, sizeof o->plan_sha256, err) ||
+        json_get_text(&at, "source_sha256", o->source_sha256, sizeof o->source_sha256, err) ||
         overrides_decode(&o->overrides, &at, err) != 0)
         return -1;
     o->known = true;
@@ -130,19 +111,19 @@ static int decode(struct runrec *r, const json_t *obj, const char *file, struct 
     struct json_at root = json_root(obj, file);
     char state[16];
     *r = (struct runrec){0};
-    if (read_text(&root, "run_id", r->run_id, sizeof r->run_id, err) ||
-        read_text(&root, "node", r->node, sizeof r->node, err) ||
-        read_text(&root, "ssh_config", r->ssh_config, sizeof r->ssh_config, err) ||
-        read_text(&root, "workdir", r->workdir, sizeof r->workdir, err) ||
-        read_text(&root, "bundle", r->bundle, sizeof r->bundle, err) ||
-        read_text(&root, "plan", r->plan, sizeof r->plan, err) ||
+    if (json_get_text(&root, "run_id", r->run_id, sizeof r->run_id, err) ||
+        json_get_text(&root, "node", r->node, sizeof r->node, err) ||
+        json_get_text(&root, "ssh_config", r->ssh_config, sizeof r->ssh_config, err) ||
+        json_get_text(&root, "workdir", r->workdir, sizeof r->workdir, err) ||
+        json_get_text(&root, "bundle", r->bundle, sizeof r->bundle, err) ||
+        json_get_text(&root, "plan", r->plan, sizeof r->plan, err) ||
         (json_object_get(obj, "set_aside") &&
-         read_text(&root, "set_aside", r->set_aside, sizeof r->set_aside, err)) ||
-        (json_object_get(obj, "sweep") && read_text(&root, "sweep", r->sweep, sizeof r->sweep, err)) ||
-        read_text(&root, "source_dir", r->source_dir, sizeof r->source_dir, err) ||
-        read_text(&root, "ticket", r->ticket, sizeof r->ticket, err) ||
-        read_text(&root, "baseline", r->baseline, sizeof r->baseline, err) ||
-        read_text(&root, "state", state, sizeof state, err) ||
+         json_get_text(&root, "set_aside", r->set_aside, sizeof r->set_aside, err)) ||
+        (json_object_get(obj, "sweep") && json_get_text(&root, "sweep", r->sweep, sizeof r->sweep, err)) ||
+        json_get_text(&root, "source_dir", r->source_dir, sizeof r->source_dir, err) ||
+        json_get_text(&root, "ticket", r->ticket, sizeof r->ticket, err) ||
+        json_get_text(&root, "baseline", r->baseline, sizeof r->baseline, err) ||
+        json_get_text(&root, "state", state, sizeof state, err) ||
         json_get_num(&root, "threshold", 0, 1e6, &r->threshold, err) ||
         json_get_num(&root, "connect_timeout_s", 0, 1e6, &r->connect_timeout_s, err) ||
         json_get_num(&root, "patience_s", 0, 1e7, &r->patience_s, err) || decode_purpose(&root, r, err) ||
@@ -182,7 +163,7 @@ int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct 
                 struct err *err)
 {
     char dir[FS_PATH_MAX];
-    if (records_dir(db, dir, err) != 0)
+    if (fs_beside(db, "runs", dir, err) != 0)
         return -1;
     if (!fs_is_dir(dir))
         return 0;

@@ -10,7 +10,6 @@
 #include "harness/session/live.h"
 #include "harness/session/preflight.h"
 #include "harness/session/remote.h"
-#include "harness/session/restarts.h"
 #include "harness/session/runrec.h"
 #include "harness/session/watchdog.h"
 

@@ -2,9 +2,7 @@
 #include "common/base/clock.h"
 #include "common/base/json.h"
 #include "harness/session/bundle_dir.h"
-#include "harness/session/gpu_hints.h"
 #include "harness/session/internal.h"
-#include "harness/session/node_runs.h"
 #include "harness/session/sources.h"
 #include "results/judge/verdict.h"
 #include "results/store/placing.h"
@@ -74,24 +72,34 @@ static int fill_record(struct session *s, const struct plan *p, const char *date
     return bundle_dir_reserve(r->bundle, s->opt.artifacts, date, p->settings.ticket, p->settings.tag, err);
 }
 
-/* What `noise --gpus` found to suffer from neighbours runs alone; `noise` itself measures it again. A store
- * that cannot be read stops no run. */
-static size_t alone_variants(const struct session *s, const struct plan *p, struct suffering *room,
-                             const char **names)
+static void add_place(void *arg, const struct last_place *place)
 {
-    struct store store = {0};
+    struct gpu_hints *out = arg;
+    out->item = xrealloc(out->item, (out->count + 1) * sizeof *out->item);
+    struct gpu_hint *h = &out->item[out->count++];
+    *h = (struct gpu_hint){.context = place->context, .expected_s = place->wall_s};
+    snprintf(h->variant, sizeof h->variant, "%.64s", place->variant);
+    snprintf(h->gpu, sizeof h->gpu, "%.1023s", place->gpu);
+}
+
+/* What the store knows of the plan's cells on this node: the GPU that measured each of them last and how long
+ * a test took, and the variants that `noise --gpus` found to suffer from neighbours, which run alone (`noise`
+ * itself measures that again). It only helps to place the tests, so a store that cannot be read stops no
+ * run. */
+static void load_placing(const struct session *s, const struct plan *p, struct gpu_hints *hints,
+                         struct suffering *room)
+{
+    AUTO(store_close) struct store store = {0};
     struct err ignored = {0};
     room->count = 0;
+    if (!fs_exists(s->opt.db) || store_open(&store, s->opt.db, STORE_READ, &ignored) != 0)
+        return;
+    (void)last_places(&store, p->scheduler.on ? p->scheduler.node_class : p->node, p->settings.ticket,
+                      p->settings.mode, add_place, hints, &ignored);
     if (s->rec.purpose == PURPOSE_NOISE || (p->gpus.amount == GPUS_ONE && p->gpus.per_test <= 1) ||
-        access(s->opt.db, R_OK) != 0 || store_open(&store, s->opt.db, STORE_READ, &ignored) != 0)
-        return 0;
-    if (suffering_load(&store, s->rec.node, p->settings.ticket, p->settings.mode,
+        suffering_load(&store, s->rec.node, p->settings.ticket, p->settings.mode,
                        compare_defaults().practical, room, &ignored) != 0)
         room->count = 0;
-    store_close(&store);
-    for (size_t i = 0; i < room->count; i++)
-        names[i] = room->name[i];
-    return room->count;
 }
 
 static int submit_job(struct session *s, const struct plan *p, const char *sha, json_t *git, const char *date,
@@ -99,9 +107,10 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
 {
     struct suffering suffering;
     const char *alone[NEIGHBOURS_MAX];
-    const size_t n_alone = alone_variants(s, p, &suffering, alone);
-    struct gpu_hints hints;
-    gpu_hints_load(&hints, s->opt.db, p);
+    struct gpu_hints hints = {.count = 0};
+    load_placing(s, p, &hints, &suffering);
+    for (size_t i = 0; i < suffering.count; i++)
+        alone[i] = suffering.name[i];
     const struct job_request req = {.run_id = s->rec.run_id,
                                     .purpose = s->rec.purpose,
                                     .sweep = s->rec.sweep,
@@ -114,11 +123,11 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
                                     .hints = hints,
                                     .gpu_groups = s->gpu_groups,
                                     .alone = alone,
-                                    .n_alone = n_alone,
+                                    .n_alone = suffering.count,
                                     .preflight = preflight_encode(&s->preflight, PREFLIGHT_WARNING)};
     json_auto_t *body = json_pack("{s:O, s:o}", "plan", p->root, "job", job_encode(p, &req));
     json_decref(req.preflight);
-    gpu_hints_release(&hints);
+    free(hints.item);
     AUTO(buf_release) struct buf text = {.max = REMOTE_MAX_JSON};
     if (!body)
         return err_set(err, ERR_INPUT, "%s: the job has text that is not UTF-8", p->file);
@@ -282,7 +291,7 @@ static void ask_whether_taken(struct session *s)
 {
     bool has = true;
     struct err ignored = {0};
-    if (node_runs_has(s, s->rec.run_id, &has, &ignored) == 0 && !has)
+    if (remote_has_run(&s->remote, s->rec.run_id, &has, &ignored) == 0 && !has)
         s->offered = false;
 }
 

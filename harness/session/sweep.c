@@ -22,13 +22,6 @@ void sweep_begin(struct sweep_record *w, const struct plan *p)
         snprintf(w->member[i].node, sizeof w->member[i].node, "%s", p->nodes.name[i]);
 }
 
-static int records_dir(const char *db, char *out, struct err *err)
-{
-    char dir[FS_PATH_MAX];
-    fs_parent(db, dir);
-    return fs_join(out, err, dir, "sweeps");
-}
-
 static json_t *encode(const struct sweep_record *w)
 {
     json_t *nodes = json_array();
@@ -45,7 +38,7 @@ int sweep_save(const struct sweep_record *w, const char *db, struct err *err)
 {
     char dir[FS_PATH_MAX], path[FS_PATH_MAX], name[LIMIT_NAME + 8];
     snprintf(name, sizeof name, "%s.json", w->id);
-    if (records_dir(db, dir, err) != 0 || fs_join(path, err, dir, name) != 0 ||
+    if (fs_beside(db, "sweeps", dir, err) != 0 || fs_join(path, err, dir, name) != 0 ||
         fs_mkdir_p(dir, 0700, err) != 0)
         return -1;
     json_auto_t *obj = encode(w);
@@ -53,25 +46,13 @@ int sweep_save(const struct sweep_record *w, const char *db, struct err *err)
                : err_set(err, ERR_INPUT, "%s: a name that is not UTF-8 cannot be stored", path);
 }
 
-static int read_text(const struct json_at *obj, const char *key, char *out, size_t cap, struct err *err)
-{
-    const char *s;
-    if (json_get_str(obj, key, &s, err) != 0)
-        return -1;
-    struct json_at at = json_member(obj, key);
-    if (strlen(s) >= cap)
-        return json_fail(&at, err, "longer than %zu bytes", cap - 1);
-    memcpy(out, s, strlen(s) + 1);
-    return 0;
-}
-
 static int decode_member(struct sweep_member *m, const struct json_at *at, struct err *err)
 {
     const json_t *code = json_object_get(at->value, "exit_code");
     *m = (struct sweep_member){.ended = json_is_true(json_object_get(at->value, "ended"))};
     m->code = json_is_integer(code) ? (int)json_integer_value(code) : 0;
-    return read_text(at, "node", m->node, sizeof m->node, err) ||
-                   read_text(at, "failure", m->failure, sizeof m->failure, err)
+    return json_get_text(at, "node", m->node, sizeof m->node, err) ||
+                   json_get_text(at, "failure", m->failure, sizeof m->failure, err)
                ? -1
                : 0;
 }
@@ -82,10 +63,10 @@ static int decode(struct sweep_record *w, const json_t *obj, const char *file, s
     *w = (struct sweep_record){.count = json_array_size(nodes.value)};
     if (w->count < 1 || w->count > PLAN_NODES_MAX)
         return json_expected(&nodes, "an array of 1 to 64 nodes", err);
-    if (read_text(&root, "sweep", w->id, sizeof w->id, err) ||
-        read_text(&root, "plan", w->plan, sizeof w->plan, err) ||
-        read_text(&root, "ticket", w->ticket, sizeof w->ticket, err) ||
-        read_text(&root, "report", w->report, sizeof w->report, err))
+    if (json_get_text(&root, "sweep", w->id, sizeof w->id, err) ||
+        json_get_text(&root, "plan", w->plan, sizeof w->plan, err) ||
+        json_get_text(&root, "ticket", w->ticket, sizeof w->ticket, err) ||
+        json_get_text(&root, "report", w->report, sizeof w->report, err))
         return -1;
     for (size_t i = 0; i < w->count; i++) {
         struct json_at at = json_element(&nodes, i);
@@ -126,7 +107,7 @@ static int find_file(const char *db, const char *word, bool whole, struct sweep_
     char dir[FS_PATH_MAX];
     struct find f = {.word = word, .whole = whole};
     *found = false;
-    if (records_dir(db, dir, err) != 0)
+    if (fs_beside(db, "sweeps", dir, err) != 0)
         return -1;
     if (!fs_is_dir(dir))
         return 0;

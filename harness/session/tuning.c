@@ -1,5 +1,7 @@
 #include "harness/session/tuning.h"
 
+#include "common/base/json.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,12 +22,6 @@ struct rule {
     const char *remedy;
 };
 
-static const char *text_of(const json_t *obj, const char *key)
-{
-    const char *s = json_string_value(json_object_get(obj, key));
-    return s ? s : "";
-}
-
 static bool has_number(const json_t *obj, const char *key, long long *out)
 {
     const json_t *v = json_object_get(obj, key);
@@ -35,7 +31,7 @@ static bool has_number(const json_t *obj, const char *key, long long *out)
 
 static bool is_amd(const json_t *gpu)
 {
-    return strcmp(text_of(gpu, "vendor"), "amd") == 0;
+    return strcmp(json_text(gpu, "vendor"), "amd") == 0;
 }
 
 static void describe(struct view *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -66,7 +62,7 @@ static bool has_no_ecc(struct view *v)
 
 static bool is_held(struct view *v)
 {
-    const char *level = text_of(v->gpu, "perf_level");
+    const char *level = json_text(v->gpu, "perf_level");
     long long least, most;
     if (!*level || strcmp(level, "auto") == 0)
         return false;
@@ -99,7 +95,7 @@ static bool is_narrow(struct view *v)
 
 static bool is_translated(struct view *v)
 {
-    const char *type = text_of(v->gpu, "iommu");
+    const char *type = json_text(v->gpu, "iommu");
     if (!*type || strcmp(type, "identity") == 0)
         return false;
     describe(v, "the IOMMU translates every transfer (%.20s)", type);
@@ -114,7 +110,7 @@ static bool lacks_links(struct view *v)
     json_t *gpu;
     json_array_foreach(v->all, i, gpu)
     {
-        if (strcmp(text_of(gpu, "compute_partition"), "SPX") == 0)
+        if (strcmp(json_text(gpu, "compute_partition"), "SPX") == 0)
             others++;
         else if (is_amd(gpu))
             return false;
@@ -128,7 +124,7 @@ static bool lacks_links(struct view *v)
 
 static bool differs_in(struct view *v, const char *key)
 {
-    const char *own = text_of(v->gpu, key), *first = text_of(json_array_get(v->all, 0), key);
+    const char *own = json_text(v->gpu, key), *first = json_text(json_array_get(v->all, 0), key);
     return *own && *first && strcmp(own, first) != 0;
 }
 
@@ -137,9 +133,9 @@ static bool has_other_partitions(struct view *v)
     const json_t *first = json_array_get(v->all, 0);
     if (!differs_in(v, "compute_partition") && !differs_in(v, "memory_partition"))
         return false;
-    describe(v, "%.8s/%.8s, unlike GPU 0 (%.8s/%.8s)", text_of(v->gpu, "compute_partition"),
-             text_of(v->gpu, "memory_partition"), text_of(first, "compute_partition"),
-             text_of(first, "memory_partition"));
+    describe(v, "%.8s/%.8s, unlike GPU 0 (%.8s/%.8s)", json_text(v->gpu, "compute_partition"),
+             json_text(v->gpu, "memory_partition"), json_text(first, "compute_partition"),
+             json_text(first, "memory_partition"));
     return true;
 }
 
@@ -151,7 +147,7 @@ static bool has_other_firmware(struct view *v)
     json_t *version;
     json_object_foreach((json_t *)(uintptr_t)own, key, version)
     {
-        const char *here = json_string_value(version), *there = text_of(first, key);
+        const char *here = json_string_value(version), *there = json_text(first, key);
         if (!here || !*there || strcmp(here, there) == 0)
             continue;
         describe(v, "%.10s %.40s, unlike GPU 0 (%.40s)", key, here, there);
@@ -247,8 +243,8 @@ static bool has_finding(const struct preflight *p, const char *subject)
 static void tell_settings(struct preflight *p, const json_t *gpu)
 {
     const json_t *firmware = json_object_get(gpu, "firmware");
-    const char *compute = text_of(gpu, "compute_partition"), *memory = text_of(gpu, "memory_partition"),
-               *smc = text_of(firmware, "smc"), *vbios = text_of(firmware, "vbios");
+    const char *compute = json_text(gpu, "compute_partition"), *memory = json_text(gpu, "memory_partition"),
+               *smc = json_text(firmware, "smc"), *vbios = json_text(firmware, "vbios");
     long long cap, least, most;
     if (*vbios && !has_finding(p, "firmware"))
         preflight_add(p, PREFLIGHT_OK, "firmware", "", "VBIOS %s%s%s", vbios, *smc ? ", SMC " : "", smc);
@@ -269,7 +265,7 @@ static bool has_instinct(const json_t *gpus)
     json_array_foreach(gpus, i, gpu)
     {
         for (size_t a = 0; a < sizeof archs / sizeof *archs; a++) {
-            if (strcmp(text_of(gpu, "arch"), archs[a]) == 0)
+            if (strcmp(json_text(gpu, "arch"), archs[a]) == 0)
                 return true;
         }
     }
@@ -279,7 +275,7 @@ static bool has_instinct(const json_t *gpus)
 /* Settings of the kernel. Elsewhere than beside an Instinct GPU they are the owner's affair. */
 static void judge_system(struct preflight *p, const json_t *system)
 {
-    const char *governor = text_of(system, "governor"), *thp = text_of(system, "thp");
+    const char *governor = json_text(system, "governor"), *thp = json_text(system, "thp");
     long long balancing;
     if (has_number(system, "numa_balancing", &balancing) && balancing != 0)
         preflight_add(p, PREFLIGHT_WARNING, "numa", "sysctl kernel.numa_balancing=0",

@@ -136,27 +136,12 @@ static int load_side(struct plan *p, const struct turns_request *r, const struct
     return side->dir ? use_folder(p, side->dir, err) : 0;
 }
 
-/* A run that the node refused, or that somebody cancelled, measured nothing. */
-static int check_ran(struct store *s, int64_t key, struct err *err)
-{
-    struct run_data run = {0};
-    if (run_facts_load(s, key, &run, err) != 0)
-        return -1;
-    enum run_status status = run.info.status;
-    char id[RUN_ID_MAX];
-    memcpy(id, run.info.run_id, sizeof id);
-    run_data_release(&run);
-    return status == RUN_BLOCKED || status == RUN_CANCELLED
-               ? err_set(err, ERR_NODE, "run %s was %s: `kernsweep show %s` says more", id,
-                         status == RUN_BLOCKED ? "blocked by the node" : "cancelled", id)
-               : 0;
-}
-
 static int run_side(const struct turns_request *r, const struct turns_side *side,
                     const struct suspect_list *cells, bool build_only, struct store *s, int64_t *key,
                     struct err *err)
 {
     AUTO(plan_release) struct plan p = {0};
+    AUTO(run_data_release) struct run_data run = {0};
     json_auto_t *git = NULL;
     struct session_options opt = r->opt;
     opt.repeatable = false;
@@ -168,7 +153,9 @@ static int run_side(const struct turns_request *r, const struct turns_side *side
     opt.build_only = build_only && !p.scheduler.on;
     if (build_only && p.scheduler.on)
         matrix_repeat_exactly(&p.matrix, 1);
-    return measure_run(&p, &opt, s, key, err) != 0 ? -1 : check_ran(s, *key, err);
+    return measure_run(&p, &opt, s, key, err) != 0 || run_facts_load(s, *key, &run, err) != 0
+               ? -1
+               : measure_check_ran(&run.info, err);
 }
 
 int turns_use_trees(struct turns_request *r, const char *base, const char *now, struct err *err)

@@ -19,21 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum ssh_trust trust_of(enum known_verdict verdict)
-{
-    switch (verdict) {
-    case KNOWN_MATCH:
-        return SSH_TRUST_KNOWN;
-    case KNOWN_UNKNOWN:
-        return SSH_TRUST_UNKNOWN;
-    case KNOWN_CHANGED:
-        return SSH_TRUST_CHANGED;
-    case KNOWN_IS_REVOKED:
-        break;
-    }
-    return SSH_TRUST_REVOKED;
-}
-
 static int set_name(struct ssh_hostkey *key, const struct ssh_config *c, struct err *err)
 {
     if (!c->known_hosts[0])
@@ -54,7 +39,7 @@ static int describe_key(const struct ssh_config *c, const char *who, const void 
         return err_set(err, ERR_NODE, "%s: the host presented no readable key", who);
     if (known_hosts_load(&known, c->known_hosts, c->key_name, err))
         return -1;
-    key->trust = trust_of(known_hosts_check(&known, blob, len, &line));
+    key->trust = known_hosts_check(&known, blob, len, &line);
     ssh_fingerprint(blob, len, key->fingerprint);
     base64_encode_raw(key->base64, len, blob);
     key->base64[BASE64_ENCODE_RAW_LENGTH(len)] = '\0';
@@ -155,17 +140,17 @@ static int append_line(const char *path, const char *line, struct err *err)
 int ssh_hostkey_store(const struct ssh_hostkey *key, struct err *err)
 {
     switch (key->trust) {
-    case SSH_TRUST_UNKNOWN:
+    case KNOWN_UNKNOWN:
         break;
-    case SSH_TRUST_KNOWN:
+    case KNOWN_MATCH:
         return fail_store(key, "it is already stored", err);
-    case SSH_TRUST_CHANGED:
+    case KNOWN_CHANGED:
         return fail_store(
             key,
             "another key is stored for this host; remove that one first (ssh-keygen -R) if the node "
             "was reinstalled",
             err);
-    case SSH_TRUST_REVOKED:
+    case KNOWN_IS_REVOKED:
         return fail_store(key, "it is marked @revoked", err);
     }
     AUTO_FREE char *line = xasprintf("\n%s %s %s\n", key->stored_name, key->type, key->base64);

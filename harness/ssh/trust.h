@@ -6,27 +6,21 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "harness/ssh/known_hosts.h"
 #include "harness/transport/transport.h"
 
-enum ssh_trust {
-    SSH_TRUST_UNKNOWN, /* may be stored */
-    SSH_TRUST_KNOWN,   /* the same key is stored: nothing to do */
-    SSH_TRUST_CHANGED, /* another key is stored: storing is refused */
-    SSH_TRUST_REVOKED, /* storing is refused */
-};
-
 struct ssh_hostkey {
-    enum ssh_trust trust;
-    char name[320];         /* as in known_hosts: host or [host]:port */
-    char stored_name[320];  /* the same, hashed if HashKnownHosts is set */
-    char type[64];          /* "ssh-ed25519" */
-    char fingerprint[64];   /* "SHA256:..." as ssh-keygen -l shows it */
-    char known_hosts[4096]; /* the file that ssh_hostkey_store() appends to */
+    enum known_verdict trust; /* only a key that is KNOWN_UNKNOWN may be stored */
+    char name[320];           /* as in known_hosts: host or [host]:port */
+    char stored_name[320];    /* the same, hashed if HashKnownHosts is set */
+    char type[64];            /* "ssh-ed25519" */
+    char fingerprint[64];     /* "SHA256:..." as ssh-keygen -l shows it */
+    char known_hosts[4096];   /* the file that ssh_hostkey_store() appends to */
     char base64[8192];
 };
 
 /* Connects without logging in and fills key. Uses the ssh back-ends of target, or any if it has none. */
 int ssh_hostkey_fetch(const struct transport_target *target, struct ssh_hostkey *key, struct err *err);
 
-/* Appends the key to key->known_hosts (made 0600, its folder 0700). ERR_INPUT unless SSH_TRUST_UNKNOWN. */
+/* Appends the key to key->known_hosts (made 0600, its folder 0700). ERR_INPUT unless it is KNOWN_UNKNOWN. */
 int ssh_hostkey_store(const struct ssh_hostkey *key, struct err *err);

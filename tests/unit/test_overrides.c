@@ -94,24 +94,6 @@ TEST(record_keeps_what_a_repeated_start_needs)
                "longer than 15 bytes");
 }
 
-/* As written by version 1. */
-TEST(older_record_is_read)
-{
-    struct overrides_record read;
-    struct err err = {0};
-    json_auto_t *obj =
-        json_loads("{\"contexts\":\"\",\"date\":\"2026-02-14\",\"fresh\":false,\"mode\":\"perf\","
-                   "\"plan\":\"/p.json\",\"plan_sha256\":\"ab\",\"repeat\":\"512:2\","
-                   "\"source_sha256\":\"\",\"tag\":\"t\",\"variants\":\"v3,v4\"}",
-                   0, NULL);
-    struct json_at at = json_root(obj, "run.json");
-    assert_ok(overrides_decode(&read, &at, &err), &err);
-    assert_string_equal(read.variants, "v3,v4");
-    assert_string_equal(read.repeat, "512:2");
-    assert_string_equal(read.tag, "t");
-    assert_false(read.fresh);
-}
-
 TEST(too_long_to_keep_is_said)
 {
     struct overrides_record kept;

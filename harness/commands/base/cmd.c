@@ -172,6 +172,33 @@ json_t *cmd_json_number(double v)
     return isfinite(v) ? json_real(v) : json_null();
 }
 
+int cmd_number(const char *option, const char *text, int64_t least, int64_t most, int64_t *out,
+               struct err *err)
+{
+    char *end;
+    if (!text)
+        return 0;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (*end || end == text || errno || n < least || n > most)
+        return err_set(err, ERR_INPUT, "%s: expected a number from %lld to %lld, found \"%.40s\"", option,
+                       (long long)least, (long long)most, text);
+    *out = n;
+    return 0;
+}
+
+void cmd_note_lacking(FILE *notes, const struct run_data *run)
+{
+    size_t all = run->n_cells + run->n_unmeasured, lacking = run->n_unmeasured;
+    for (size_t i = 0; i < run->n_cells; i++)
+        lacking += run->cells[i].status != STATUS_OK;
+    if (lacking > 0)
+        fprintf(notes,
+                "note: %zu of the %zu cells of run %s are not OK: no comparison with this baseline finds a "
+                "regression in them\n",
+                lacking, all, run->info.run_id);
+}
+
 bool cmd_is_plan(const char *word)
 {
     return plan_document_is_named(word);

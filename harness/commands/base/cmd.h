@@ -15,6 +15,7 @@
 #include "common/base/fs.h"
 #include "common/contract/proto.h"
 #include "harness/session/session.h"
+#include "results/store/run_data.h"
 #include "results/store/store.h"
 
 #include <jansson.h>
@@ -90,6 +91,14 @@ void cmd_print_warnings(const char *where, int count, const char *first);
 
 /* null for NaN and infinity, which JSON lacks. */
 json_t *cmd_json_number(double v);
+
+/* The number that an option says; *out stays as it is for text NULL. ERR_INPUT naming the option. */
+int cmd_number(const char *option, const char *text, int64_t least, int64_t most, int64_t *out,
+               struct err *err);
+
+/* Says if cells of the run that becomes a baseline have no result: whatever they lose later, they are `fixed`
+ * or `new` in every comparison with it. */
+void cmd_note_lacking(FILE *notes, const struct run_data *run);
 
 /* Whether a word of the command line is a plan's file rather than a run or a node: by its name alone. */
 bool cmd_is_plan(const char *word);

@@ -2,7 +2,6 @@
 
 #include "common/base/alloc.h"
 #include "common/base/text.h"
-#include "harness/commands/base/lacking.h"
 #include "harness/commands/base/revisions.h"
 #include "reports/report.h"
 #include "reports/tables/terminal.h"
@@ -144,8 +143,7 @@ static struct report_request request_of(struct finish *f, const struct runrec *r
     return req;
 }
 
-/* "x.html" for "x.md". */
-static int html_beside(const char *report, char *out, struct err *err)
+int finish_html_beside(const char *report, char *out, struct err *err)
 {
     size_t len = strlen(report);
     if (len > 3 && strcmp(report + len - 3, ".md") == 0)
@@ -163,7 +161,7 @@ static int write_reports(struct finish *f, const struct runrec *rec, const struc
     req.kind = opt->night ? REPORT_NIGHTLY : req.kind;
     AUTO(buf_release) struct buf markdown = {.max = REPORT_BYTES_MAX};
     AUTO(buf_release) struct buf html = {.max = REPORT_BYTES_MAX};
-    if (html_beside(report, page, err) != 0 || report_assets_beside(report, plots, href, err) != 0)
+    if (finish_html_beside(report, page, err) != 0 || report_assets_beside(report, plots, href, err) != 0)
         return -1;
     req.asset_dir = plots;
     req.asset_href = href;
@@ -280,7 +278,7 @@ int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_
     f->is_base = unset && opt->first_is_base && f->run.info.purpose == PURPOSE_SWEEP &&
                  baseline_set(&f->store, rec->baseline, f->run.info.key, false, &f->failure) == 0;
     if (f->is_base)
-        note_lacking_cells(env->notes, &f->run);
+        cmd_note_lacking(env->notes, &f->run);
     unset = unset && !opt->first_is_base;
     if (unset) /* with --quiet, too: the name may be mistyped, and the exit code does not tell */
         fprintf(

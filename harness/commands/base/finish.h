@@ -59,3 +59,6 @@ int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_o
 /* Both steps, without confirming in between. */
 int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct err *err);
 void finish_release(struct finish *f);
+
+/* "x.html" for the report "x.md". out: char[FS_PATH_MAX]. */
+int finish_html_beside(const char *report, char *out, struct err *err);

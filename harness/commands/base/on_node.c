@@ -5,7 +5,6 @@
 #include "harness/plan/job.h"
 #include "harness/plan/plan.h"
 #include "harness/session/bundle_dir.h"
-#include "harness/session/node_runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +98,7 @@ static const json_t *choose_run(const json_t *runs, const char *word, int *match
 static int adopt_run(struct session *s, const char *word, struct err *err)
 {
     int matches;
-    json_auto_t *runs = node_runs(s, NULL, err);
+    json_auto_t *runs = remote_runs(&s->remote, NULL, err);
     if (!runs)
         return -1;
     const json_t *run = choose_run(runs, word, &matches);
@@ -134,27 +133,14 @@ int attach_open(struct cmd_env *env, const struct attach_args *a, const char *wo
         return -1;
     if (a->workdir && !a->node)
         return err_set(err, ERR_INPUT, "--workdir: name its node, too, with --node");
-    bool known = attach_find_record(env, a, word, &rec, err) == 0;
-    if (!known && !a->node)
-        return -1;
-    if (!known && attach_record_of_node(env, a, &rec, err) != 0)
+    bool known = word && attach_find_record(env, a, word, &rec, err) == 0;
+    if (!known && (!a->node || attach_record_of_node(env, a, &rec, err) != 0))
         return -1;
     if (a->baseline)
         snprintf(rec.baseline, sizeof rec.baseline, "%.64s", a->baseline);
     if (session_attach(s, &rec, &opt, err) != 0)
         return -1;
     return known ? 0 : adopt_run(s, word, err);
-}
-
-int attach_open_newest(struct cmd_env *env, const struct attach_args *a, struct session *s, struct err *err)
-{
-    struct session_options opt;
-    struct runrec rec;
-    attach_options(env, a, &opt);
-    if (cmd_backend(env, &opt.backend, err) != 0 || attach_record_of_node(env, a, &rec, err) != 0 ||
-        session_attach(s, &rec, &opt, err) != 0)
-        return -1;
-    return adopt_run(s, NULL, err);
 }
 
 void attach_print_left(const struct session *s)

@@ -21,12 +21,10 @@ int attach_find_record(struct cmd_env *env, const struct attach_args *a, const c
 int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, struct runrec *rec,
                           struct err *err);
 
-/* Connects to the run that word identifies, among the records here or on --node. */
+/* Connects to the run that word identifies, among the records here or on --node; for NULL, to the newest run
+ * on a->node. */
 int attach_open(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
                 struct err *err);
-
-/* Connects to the newest run on a->node. */
-int attach_open_newest(struct cmd_env *env, const struct attach_args *a, struct session *s, struct err *err);
 
 /* The options of every such command; path: that of the struct attach_args in type, "at.", or nothing. */
 #define ATTACH_OPTIONS(type, path)                                                                           \

@@ -1,6 +1,7 @@
 #include "harness/commands/base/sweep_output.h"
 
 #include "common/base/json.h"
+#include "harness/commands/base/finish.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,11 +40,7 @@ static int find_place(const struct sweep_output *o, char *markdown, char *html, 
     snprintf(name, sizeof name, "%s.md", o->sweep->id);
     if (o->report ? fs_join(markdown, err, "", o->report) != 0 : fs_join(markdown, err, dir, name) != 0)
         return -1;
-    size_t len = strlen(markdown);
-    if (len > 3 && strcmp(markdown + len - 3, ".md") == 0)
-        len -= 3;
-    int n = snprintf(html, FS_PATH_MAX, "%.*s.html", (int)len, markdown);
-    return n > 0 && n < FS_PATH_MAX ? 0 : err_set(err, ERR_INPUT, "--report: path too long");
+    return finish_html_beside(markdown, html, err);
 }
 
 static int write_both(struct store *s, const struct sweep_output *o, const char *markdown, const char *html,

@@ -11,9 +11,8 @@ struct sweep_output {
     struct cmd_env *env;
     struct sweep_record *sweep; /* its report is set by sweep_output_report() */
     const json_t *nodes;        /* one object per member: what its run came to */
-    const char *artifacts;
-    const char *report; /* file of the report, or NULL: <artifacts>/<date>/<sweep>.md */
-    bool quiet;         /* no tables */
+    const char *report;         /* file of the report, or NULL: <artifacts>/<date>/<sweep>.md */
+    bool quiet;                 /* no tables */
     int code;
 };
 

@@ -13,34 +13,28 @@ struct best_args {
 static int print_best(const struct cmd_env *env, const struct best_args *a, const struct run_data *runs,
                       size_t n, struct err *err)
 {
-    struct best_groups groups = {.count = 0};
+    AUTO(best_groups_release) struct best_groups groups = {.count = 0};
     enum metric metric = METRIC_COUNT;
-    int rc = a->metric ? metric_parse(a->metric, &metric, err) : 0;
-    if (rc == 0)
-        rc = best_groups_make(&groups, runs, n, metric, a->overall, err);
-    if (rc == 0 && env->json)
-        rc = cmd_print_json(best_encode(&groups, runs, n));
-    else if (rc == 0)
-        rc = best_print(&groups, n, a->markdown, err);
-    best_groups_release(&groups);
-    return rc;
+    if ((a->metric && metric_parse(a->metric, &metric, err) != 0) ||
+        best_groups_make(&groups, runs, n, metric, a->overall, err) != 0)
+        return -1;
+    return env->json ? cmd_print_json(best_encode(&groups, runs, n))
+                     : best_print(&groups, n, a->markdown, err);
 }
 
 static int best(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    const struct best_args *a = args;
     static const char *const latest[] = {"latest"};
-    struct store s = {0};
+    AUTO(store_close) struct store s = {0};
     size_t count = 0, n = words->n;
     AUTO_FREE struct run_data *runs = xcalloc(n + 1, sizeof *runs);
-    int rc = cmd_store_open(env, &s, STORE_READ, err);
+    if (cmd_store_open(env, &s, STORE_READ, err) != 0)
+        return -1;
+    int rc = store_load_runs(&s, n ? words->v : latest, n ? n : 1, runs, &count, err);
     if (rc == 0)
-        rc = store_load_runs(&s, n ? words->v : latest, n ? n : 1, runs, &count, err);
-    if (rc == 0)
-        rc = print_best(env, a, runs, count, err);
+        rc = print_best(env, args, runs, count, err);
     for (size_t i = 0; i < count; i++)
         run_data_release(&runs[i]);
-    store_close(&s);
     return rc;
 }
 

@@ -65,8 +65,8 @@ int best_print(const struct best_groups *g, size_t runs, bool markdown, struct e
 {
     AUTO(buf_release) struct buf text = {.max = OUTPUT_MAX};
     enum best_form form = markdown ? BEST_MARKDOWN : cmd_colour(stdout) ? BEST_COLOUR : BEST_PLAIN;
-    int rc = best_table(g, runs, form, &text, err);
-    if (rc == 0)
-        cmd_print(&text);
-    return rc;
+    if (best_table(g, runs, form, &text, err) != 0)
+        return -1;
+    cmd_print(&text);
+    return 0;
 }

@@ -83,33 +83,21 @@ struct compared {
     bool kernels;                         /* the run launched kernels alone (report_queries.h) */
 };
 
-static int compare_and_range(struct store *s, const struct against *against, const struct run_data *now,
-                             struct compared *out, struct err *err)
-{
-    if (against_compare(against, now, &out->comparison, err) != 0 ||
-        against_commits(s, against, now, &out->commits, err) != 0)
-        return -1;
-    return against_commits_of_night(s, against, now, &out->commits_of_night, err) != 0
-               ? -1
-               : counted_load(s, against_key(against), now->info.key, &out->counted, err);
-}
-
 /* Compares a run with another one, with a baseline, or with earlier runs of its plan. */
 static int compare_stored(struct store *s, const struct compare_args *a, const char **words, size_t n,
                           const struct run_data *now, const struct request *req, struct compared *out,
                           struct err *err)
 {
-    struct against against = {0};
+    AUTO(against_release) struct against against = {0};
     int64_t base = 0;
-    int rc = n == 2 ? store_find_run(s, words[0], &base, err) : 0;
-    if (rc == 0 && n == 2)
-        rc = against_run(s, now, base, &req->options, &against, err);
-    else if (rc == 0 && a->baseline)
-        rc = against_baseline(s, now, a->baseline, &req->options, &against, err);
-    else if (rc == 0)
-        rc = against_nights(s, now, &req->options, &against, err);
-    if (rc == 0 && !against.has_base && against.history.nights < req->options.history_min)
-        rc = err_set(
+    if (n == 2 && store_find_run(s, words[0], &base, err) != 0)
+        return -1;
+    if ((n == 2        ? against_run(s, now, base, &req->options, &against, err)
+         : a->baseline ? against_baseline(s, now, a->baseline, &req->options, &against, err)
+                       : against_nights(s, now, &req->options, &against, err)) != 0)
+        return -1;
+    if (!against.has_base && against.history.nights < req->options.history_min)
+        return err_set(
             err, ERR_INPUT,
             "compare: %zu run%s of this plan%s%s %s stored before run %s, and at least %zu are needed "
             "to compare it"
@@ -117,10 +105,11 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
             against.history.nights, text_plural((long long)against.history.nights),
             *now->info.tag ? " with the tag " : "", now->info.tag, against.history.nights == 1 ? "is" : "are",
             now->info.run_id, req->options.history_min);
-    if (rc == 0)
-        rc = compare_and_range(s, &against, now, out, err);
-    against_release(&against);
-    return rc;
+    return against_compare(&against, now, &out->comparison, err) != 0 ||
+                   against_commits(s, &against, now, &out->commits, err) != 0 ||
+                   against_commits_of_night(s, &against, now, &out->commits_of_night, err) != 0
+               ? -1
+               : counted_load(s, against_key(&against), now->info.key, &out->counted, err);
 }
 
 /* Once the run is loaded, and with it the metrics that its plan defines. */
@@ -154,33 +143,25 @@ static int choose_options(struct store *s, const struct compare_args *a, const s
 static int compare_since(struct store *s, const struct run_data *run, const struct request *req,
                          struct comparison *out, struct err *err)
 {
-    struct against against = {0};
-    int rc = against_nights(s, run, &req->options, &against, err);
-    if (rc == 0 && against.history.nights >= req->options.history_min)
-        rc = against_compare(&against, run, out, err);
-    against_release(&against);
-    return rc;
+    AUTO(against_release) struct against against = {0};
+    if (against_nights(s, run, &req->options, &against, err) != 0)
+        return -1;
+    return against.history.nights < req->options.history_min ? 0 : against_compare(&against, run, out, err);
 }
 
 static int compare_shared(const struct cmd_env *env, struct store *s, const struct compare_args *a,
                           const char *word, struct request *req, struct err *err)
 {
-    struct run_data run;
-    struct comparison since = {0};
-    int rc = store_load_run(s, word, &run, err);
-    if (rc == 0)
-        rc = run_check_comparable(&run.info, err);
-    if (rc == 0)
-        rc = choose_options(s, a, &run, req, err);
-    if (rc == 0 && !a->metric)
+    AUTO(run_data_release) struct run_data run = {0};
+    AUTO(comparison_release) struct comparison since = {0};
+    if (store_load_run(s, word, &run, err) != 0 || run_check_comparable(&run.info, err) != 0 ||
+        choose_options(s, a, &run, req, err) != 0)
+        return -1;
+    if (!a->metric)
         req->options.metric = run_data_metric(&run);
-    if (rc == 0 && req->by == PLACE_GPU)
-        rc = compare_since(s, &run, req, &since, err);
-    if (rc == 0)
-        rc = compare_places(env, &run, req->by, &req->options, &since, err);
-    comparison_release(&since);
-    run_data_release(&run);
-    return rc;
+    if (req->by == PLACE_GPU && compare_since(s, &run, req, &since, err) != 0)
+        return -1;
+    return compare_places(env, &run, req->by, &req->options, &since, err);
 }
 
 static int compare_variants_of(struct store *s, const struct compare_args *a, const struct run_data *run,
@@ -201,20 +182,13 @@ static int compare_variants_of(struct store *s, const struct compare_args *a, co
 static int compare_run(struct store *s, const struct compare_args *a, const char **words, size_t n,
                        struct request *req, struct compared *out, struct err *err)
 {
-    struct run_data now;
-    int rc = store_load_run(s, words[n - 1], &now, err);
-    if (rc == 0)
-        rc = run_check_comparable(&now.info, err);
-    if (rc == 0)
-        rc = choose_options(s, a, &now, req, err);
-    if (rc == 0 && a->within)
-        rc = compare_variants_of(s, a, &now, req, &out->comparison, err);
-    else if (rc == 0)
-        rc = compare_stored(s, a, words, n, &now, req, out, err);
-    if (rc == 0)
-        rc = report_kernels_alone(s, &now, &out->kernels, err);
-    run_data_release(&now);
-    return rc;
+    AUTO(run_data_release) struct run_data now = {0};
+    if (store_load_run(s, words[n - 1], &now, err) != 0 || run_check_comparable(&now.info, err) != 0 ||
+        choose_options(s, a, &now, req, err) != 0 ||
+        (a->within ? compare_variants_of(s, a, &now, req, &out->comparison, err)
+                   : compare_stored(s, a, words, n, &now, req, out, err)) != 0)
+        return -1;
+    return report_kernels_alone(s, &now, &out->kernels, err);
 }
 
 /* With --within, a slower variant is a finding, not a failure, unless the caller says that it is one. */
@@ -280,22 +254,25 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
     return code;
 }
 
+static void compared_release(struct compared *c)
+{
+    comparison_release(&c->comparison);
+    counted_release(&c->counted);
+}
+
 static int run_compare(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
     const struct compare_args *a = args;
     AUTO(store_close) struct store s = {0};
     struct request req;
-    struct compared compared = {0};
+    AUTO(compared_release) struct compared compared = {0};
     if (parse_options(env, a, words->n, &req, err) != 0 || cmd_store_open(env, &s, STORE_READ, err) != 0)
         return -1;
     if (a->by)
         return compare_shared(env, &s, a, words->v[0], &req, err);
-    int rc = compare_run(&s, a, words->v, words->n, &req, &compared, err);
-    if (rc == 0)
-        rc = print_comparison(env, &req, &compared, exit_code(a, &req, &compared.comparison), err);
-    comparison_release(&compared.comparison);
-    counted_release(&compared.counted);
-    return rc;
+    return compare_run(&s, a, words->v, words->n, &req, &compared, err) != 0
+               ? -1
+               : print_comparison(env, &req, &compared, exit_code(a, &req, &compared.comparison), err);
 }
 
 #define AT(member) ARG_AT(struct compare_args, member)

@@ -31,18 +31,23 @@ static bool is_bad(const struct comparison *c, const struct delta *d)
     return false;
 }
 
-/* What all cells have in common is a test case of its own. */
+/* A failed test case that is no cell: what all cells have in common, or a GPU that became worse. */
+static void write_junit_failure(const char *class, const char *name, const struct buf *why, struct buf *out)
+{
+    buf_printf(out, "  <testcase classname=\"%s\" name=\"", class);
+    escape_xml(out, name);
+    buf_puts(out, "\"><failure type=\"regressed\" message=\"");
+    escape_xml(out, buf_str(why));
+    buf_puts(out, "\"/></testcase>\n");
+}
+
 static void write_junit_shift(const struct comparison *c, struct buf *out)
 {
     AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
     verdict_shift(c, REPORT_EN, &text);
-    buf_puts(out, "  <testcase classname=\"all cells\" name=\"common factor\">"
-                  "<failure type=\"regressed\" message=\"");
-    escape_xml(out, buf_str(&text));
-    buf_puts(out, "\"/></testcase>\n");
+    write_junit_failure("all cells", "common factor", &text, out);
 }
 
-/* Each that is worse is a test case of its own. */
 static void write_junit_cards(const struct comparison *c, struct buf *out)
 {
     AUTO(buf_release) struct buf text = {.max = SHIFT_TEXT_MAX};
@@ -52,11 +57,7 @@ static void write_junit_cards(const struct comparison *c, struct buf *out)
             continue;
         buf_clear(&text);
         verdict_card(c, card, REPORT_EN, &text);
-        buf_puts(out, "  <testcase classname=\"GPU\" name=\"");
-        escape_xml(out, card->gpu);
-        buf_puts(out, "\"><failure type=\"regressed\" message=\"");
-        escape_xml(out, buf_str(&text));
-        buf_puts(out, "\"/></testcase>\n");
+        write_junit_failure("GPU", card->gpu, &text, out);
     }
 }
 

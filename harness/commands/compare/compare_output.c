@@ -87,33 +87,27 @@ static json_t *count_or_null(int n)
 /* moved: the base was measured on another GPU. */
 static json_t *encode_place(const struct delta *d)
 {
-    json_t *o = json_pack("{s:I, s:I, s:I, s:b}", "gpus", (json_int_t)d->estimate.gpus, "gpus_worse",
-                          (json_int_t)d->estimate.gpus_worse, "gpus_better",
-                          (json_int_t)d->estimate.gpus_better, "moved", d->doubts.other_device);
-    json_object_set_new(o, "gpu", id_or_null(d->now.gpu));
-    json_object_set_new(o, "base_gpu", id_or_null(d->base.gpu));
-    json_object_set_new(o, "beside", count_or_null(d->now.beside));
-    json_object_set_new(o, "base_beside", count_or_null(d->base.beside));
-    return o;
+    return json_pack("{s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}", "gpus", (json_int_t)d->estimate.gpus,
+                     "gpus_worse", (json_int_t)d->estimate.gpus_worse, "gpus_better",
+                     (json_int_t)d->estimate.gpus_better, "moved", d->doubts.other_device, "gpu",
+                     id_or_null(d->now.gpu), "base_gpu", id_or_null(d->base.gpu), "beside",
+                     count_or_null(d->now.beside), "base_beside", count_or_null(d->base.beside));
 }
 
 static json_t *encode_delta(const struct comparison *c, const struct delta *d)
 {
     struct field fields[FIELDS];
-    json_t *o =
-        json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:s}", "variant", d->variant,
-                  "attn_impl", d->attn_impl, "context", d->context, "metric", metric_info(d->metric)->name,
-                  "verdict", verdict_name(d->verdict), "method", compare_method_name(d->estimate.method),
-                  "confirmation", confirmation_name(d->confirmation), "outlier", d->doubts.outlier,
-                  "slow_first", d->doubts.slow_first, "reason", verdict_reason(d, REPORT_EN).s, "now_status",
-                  d->now.present ? status_name(d->now.status) : "");
-    json_object_set_new(o, "against", json_string(reference_kind_name(d->reference.kind)));
-    json_object_set_new(o, "control", json_boolean(d->reference.control));
-    json_object_set_new(o, "disagree", json_boolean(d->doubts.disagree));
-    json_object_set_new(o, "scale",
-                        d->estimate.method == METHOD_NIGHTS ? json_string(scale_floor_name(d->estimate.floor))
-                                                            : json_null());
-    json_object_set_new(o, "place", encode_place(d));
+    json_t *scale =
+        d->estimate.method == METHOD_NIGHTS ? json_string(scale_floor_name(d->estimate.floor)) : json_null();
+    json_t *o = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:s, s:s, s:b, s:b, s:o, s:o}",
+                          "variant", d->variant, "attn_impl", d->attn_impl, "context", d->context, "metric",
+                          metric_info(d->metric)->name, "verdict", verdict_name(d->verdict), "method",
+                          compare_method_name(d->estimate.method), "confirmation",
+                          confirmation_name(d->confirmation), "outlier", d->doubts.outlier, "slow_first",
+                          d->doubts.slow_first, "reason", verdict_reason(d, REPORT_EN).s, "now_status",
+                          d->now.present ? status_name(d->now.status) : "", "against",
+                          reference_kind_name(d->reference.kind), "control", d->reference.control, "disagree",
+                          d->doubts.disagree, "scale", scale, "place", encode_place(d));
     list_fields(d, fields);
     for (size_t i = 0; i < FIELDS; i++)
         json_object_set_new(o, fields[i].name, cmd_json_number(fields[i].value));
@@ -175,14 +169,11 @@ json_t *compare_encode(const struct comparison *c, int exit_code)
                                                c->facts[i].base, "now", c->facts[i].now));
     for (int v = 0; v < VERDICT_COUNT; v++)
         json_object_set_new(verdicts, verdict_name((enum verdict)v), json_integer(c->verdicts[v]));
-    json_t *all =
-        json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i}", "base", c->base_id, "now",
-                  c->now_id, "metric", metric_info(c->primary)->name, "cells", cells, "facts", facts,
-                  "verdicts", verdicts, "shift", encode_shift(c), "cards", encode_cards(&c->cards),
-                  "node_cells", c->node_cells, "tested", (int)c->tested, "exit_code", exit_code);
-    json_object_set_new(all, "base_ticket", id_or_null(c->base_ticket));
-    json_object_set_new(all, "now_ticket", json_string(c->now_ticket));
-    return all;
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:s}", "base", c->base_id,
+                     "now", c->now_id, "metric", metric_info(c->primary)->name, "cells", cells, "facts",
+                     facts, "verdicts", verdicts, "shift", encode_shift(c), "cards", encode_cards(&c->cards),
+                     "node_cells", c->node_cells, "tested", (int)c->tested, "exit_code", exit_code,
+                     "base_ticket", id_or_null(c->base_ticket), "now_ticket", c->now_ticket);
 }
 
 static void csv_row(const struct comparison *c, const struct delta *d, struct buf *out)

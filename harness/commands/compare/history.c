@@ -17,24 +17,13 @@ struct history_args {
     struct listing_args listed;
 };
 
-static int parse_count(const char *text, const char *option, long lo, long hi, long *out, struct err *err)
-{
-    char *end;
-    *out = strtol(text, &end, 10);
-    if (*end || end == text || *out < lo || *out > hi)
-        return err_set(err, ERR_INPUT, "%s: expected a number from %ld to %ld, found \"%.40s\"", option, lo,
-                       hi, text);
-    return 0;
-}
-
 static int parse_filter(const struct history_args *a, struct timeline_filter *f, struct err *err)
 {
-    long context, nights = 0;
+    int64_t context = 0, nights = 0;
     if (!a->variant || !a->context)
         return err_set(err, ERR_INPUT, "history: --variant and --context are required");
-    if (parse_count(a->context, "--context", 0, 1L << 30, &context, err) != 0)
-        return -1;
-    if (a->nights && parse_count(a->nights, "--nights", 1, 1000000, &nights, err) != 0)
+    if (cmd_number("--context", a->context, 0, 1 << 30, &context, err) != 0 ||
+        cmd_number("--nights", a->nights, 1, 1000000, &nights, err) != 0)
         return -1;
     *f = (struct timeline_filter){.variant = a->variant,
                                   .context = (int)context,

@@ -48,14 +48,7 @@ static int load_plan(struct ab *ab, const char *file, struct err *err)
     ab->options = compare_defaults();
     ab->options.regression = ab->options.improvement = ab->plan.threshold;
     snprintf(ab->node, sizeof ab->node, "%s", ab->plan.node);
-    if (!ab->args->rounds)
-        return 0;
-    char *end;
-    ab->rounds_max = strtol(ab->args->rounds, &end, 10);
-    return *end == '\0' && ab->rounds_max >= 1 && ab->rounds_max <= CONFIRM_ROUNDS_MAX
-               ? 0
-               : err_set(err, ERR_INPUT, "--rounds: expected a number from 1 to %d, found \"%.40s\"",
-                         CONFIRM_ROUNDS_MAX, ab->args->rounds);
+    return cmd_number("--rounds", ab->args->rounds, 1, CONFIRM_ROUNDS_MAX, &ab->rounds_max, err);
 }
 
 static void make_cells(struct ab *ab)
@@ -271,15 +264,14 @@ static int exit_code(const struct ab *ab)
 
 static int print_result(struct ab *ab, struct err *err)
 {
-    const struct ab_result r = {.base = &ab->args->base,
-                                .head = &ab->args->head,
-                                .ticket = ab->plan.settings.ticket,
-                                .node = ab->node,
-                                .cells = ab->cells,
-                                .count = ab->count,
-                                .rounds = ab->rounds,
-                                .exit_code = exit_code(ab)};
-    struct ab_result result = r;
+    struct ab_result result = {.base = &ab->args->base,
+                               .head = &ab->args->head,
+                               .ticket = ab->plan.settings.ticket,
+                               .node = ab->node,
+                               .cells = ab->cells,
+                               .count = ab->count,
+                               .rounds = ab->rounds,
+                               .exit_code = exit_code(ab)};
     memcpy(result.gpu, ab->gpu, sizeof result.gpu);
     if (ab->env->json) {
         int printed = cmd_print_json(ab_encode(&result));
@@ -290,10 +282,10 @@ static int print_result(struct ab *ab, struct err *err)
         ab_write_markdown(&result, &text);
     else
         ab_write_text(&result, cmd_colour(stdout), &text);
-    bool fits = buf_ok(&text);
-    if (fits)
-        cmd_print(&text);
-    return fits ? result.exit_code : err_set(err, ERR_INTERNAL, "the result is too long to print");
+    if (!buf_ok(&text))
+        return err_set(err, ERR_INTERNAL, "the result is too long to print");
+    cmd_print(&text);
+    return result.exit_code;
 }
 
 static int set_up(struct ab *ab, struct err *err)
@@ -346,10 +338,8 @@ static void release(struct ab *ab)
 
 static int ab(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
-    struct ab ab = {.env = env, .args = args};
-    int rc = run_ab(&ab, words->v[0], err);
-    release(&ab);
-    return rc;
+    AUTO(release) struct ab ab = {.env = env, .args = args};
+    return run_ab(&ab, words->v[0], err);
 }
 
 #define AT(member) ARG_AT(struct ab_args, member)

@@ -15,13 +15,6 @@ static const char *after(const char *word, const char *mark)
     return word && strncmp(word, mark, n) == 0 ? word + n : NULL;
 }
 
-int ab_trees_dir(const char *db, char *out, struct err *err)
-{
-    char dir[FS_PATH_MAX];
-    fs_parent(db, dir);
-    return fs_join(out, err, dir, "trees");
-}
-
 static int use_run(struct ab_side *a, const char *word, struct store *s, struct err *err)
 {
     struct run_data run = {0};
@@ -56,7 +49,7 @@ static int use_revision(struct ab_side *a, const struct plan *p, const char *db,
                        a->option, a->word);
     if (git_commit_find(p->source.dir, a->word, &a->commit, err) != 0)
         return err_wrap(err, "%s (a folder is dir:PATH, a stored run run:RUN)", a->option);
-    if (ab_trees_dir(db, trees, err) != 0 ||
+    if (fs_beside(db, "trees", trees, err) != 0 ||
         git_tree_export(p->source.dir, a->commit.id, trees, &a->tree, err) != 0)
         return -1;
     if (*a->tree.missing)

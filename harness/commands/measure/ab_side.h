@@ -28,6 +28,3 @@ struct ab_side {
 int ab_side_open(struct ab_side *a, const struct plan *p, struct cmd_env *env, struct store *s,
                  struct err *err);
 void ab_side_release(struct ab_side *side);
-
-/* Where exported trees lie, beside the store. out: char[FS_PATH_MAX]. */
-int ab_trees_dir(const char *db, char *out, struct err *err);

@@ -35,34 +35,23 @@ static int set_path(char *out, const char *path, struct err *err)
     return set_text(out, FS_PATH_MAX, "path", full, err);
 }
 
-static int read_rounds(const char *text, int *out, struct err *err)
-{
-    char *end;
-    *out = 0;
-    if (!text)
-        return 0;
-    long n = strtol(text, &end, 10);
-    if (*end || end == text || n < 1 || n > CONFIRM_ROUNDS_MAX)
-        return err_set(err, ERR_INPUT, "--rounds: expected a number from 1 to %d, found \"%.40s\"",
-                       CONFIRM_ROUNDS_MAX, text);
-    *out = (int)n;
-    return 0;
-}
-
 static int fill_request(const struct bisect_args *a, const char *plan, struct bisect_request *r,
                         struct err *err)
 {
     const char *artifacts = a->artifacts ? a->artifacts : "artifacts_remote";
+    int64_t rounds = 0;
     r->first_parent = a->first_parent;
     r->force = a->force;
-    return set_path(r->plan, plan, err) != 0 || fs_mkdir_p(artifacts, 0755, err) != 0 ||
-                   set_path(r->artifacts, artifacts, err) != 0 ||
-                   set_text(r->node, sizeof r->node, "--node", a->node, err) != 0 ||
-                   set_text(r->variants, sizeof r->variants, "--variant", a->variants, err) != 0 ||
-                   set_text(r->contexts, sizeof r->contexts, "--point", a->contexts, err) != 0 ||
-                   set_text(r->path, sizeof r->path, "--path", a->path, err) != 0
-               ? -1
-               : read_rounds(a->rounds, &r->rounds, err);
+    if (set_path(r->plan, plan, err) != 0 || fs_mkdir_p(artifacts, 0755, err) != 0 ||
+        set_path(r->artifacts, artifacts, err) != 0 ||
+        set_text(r->node, sizeof r->node, "--node", a->node, err) != 0 ||
+        set_text(r->variants, sizeof r->variants, "--variant", a->variants, err) != 0 ||
+        set_text(r->contexts, sizeof r->contexts, "--point", a->contexts, err) != 0 ||
+        set_text(r->path, sizeof r->path, "--path", a->path, err) != 0 ||
+        cmd_number("--rounds", a->rounds, 1, CONFIRM_ROUNDS_MAX, &rounds, err) != 0)
+        return -1;
+    r->rounds = (int)rounds;
+    return 0;
 }
 
 /* A search of the same commits that this command does not go on with, because the plan has changed since, or
@@ -174,7 +163,7 @@ static int detach(const struct cmd_env *env, const struct bisect_state *b, struc
 static int search(struct cmd_env *env, const struct bisect_args *a, const char *word, struct store *s,
                   struct err *err)
 {
-    struct bisect_state b = {.commits = NULL};
+    AUTO(bisect_state_release) struct bisect_state b = {.commits = NULL};
     struct bisect_settings o = {.time_s = 0};
     bool found;
     const struct attach_args where = {.artifacts = a->artifacts};
@@ -182,40 +171,30 @@ static int search(struct cmd_env *env, const struct bisect_args *a, const char *
     int rc = cmd_backend(env, &o.session.backend, err);
     if (rc == 0)
         rc = a->go_on ? bisect_state_load(&b, s, word, false, &found, err) : begin(env, a, word, s, &b, err);
-    if (rc == 0 && a->detach) {
-        rc = detach(env, &b, s, err);
-        bisect_state_release(&b);
-        return rc;
-    }
+    if (rc == 0 && a->detach)
+        return detach(env, &b, s, err);
     if (rc == 0)
         rc = bisect_run_locked(&b, s, &o, err);
     if (rc == 0)
         rc = print_state(env, &b, s);
     else if (b.commits)
         fprintf(env->notes, "bisect: `kernsweep bisect --continue %s` resumes the search\n", b.name);
-    if (rc == EXIT_DONE && b.step.outcome == BISECT_STOPPED)
-        rc = EXIT_TEST_FAILED;
-    bisect_state_release(&b);
-    return rc;
+    return rc == EXIT_DONE && b.step.outcome == BISECT_STOPPED ? EXIT_TEST_FAILED : rc;
 }
 
 static int bisect(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
     const struct bisect_args *a = args;
     const char *word = words->v[0];
-    struct store s = {0};
+    AUTO(store_close) struct store s = {0};
     if (a->list + a->show + a->go_on > 1)
         return err_set(err, ERR_INPUT, "bisect: --list, --show and --continue exclude each other");
     if (!a->list && !a->show && !a->go_on && !word)
         return err_set(err, ERR_INPUT, "bisect: expected a plan");
     const char *name = word ? word : "latest";
-    int rc = cmd_store_open(env, &s, a->list || a->show ? STORE_READ : STORE_WRITE, err);
-    if (rc == 0)
-        rc = a->list   ? list(env, &s, err)
-             : a->show ? show(env, &s, name, err)
-                       : search(env, a, name, &s, err);
-    store_close(&s);
-    return rc;
+    if (cmd_store_open(env, &s, a->list || a->show ? STORE_READ : STORE_WRITE, err) != 0)
+        return -1;
+    return a->list ? list(env, &s, err) : a->show ? show(env, &s, name, err) : search(env, a, name, &s, err);
 }
 
 #define AT(member) ARG_AT(struct bisect_args, member)

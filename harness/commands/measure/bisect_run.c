@@ -20,10 +20,9 @@ enum { REPORT_MAX = 4 << 20, WAIT_MS = 500 };
 static int open_beside(const char *db, const char *search, const char *suffix, int flags, char *path,
                        struct err *err)
 {
-    char dir[FS_PATH_MAX], base[FS_PATH_MAX], name[BISECT_NAME_MAX + 8];
-    fs_parent(db, base);
+    char dir[FS_PATH_MAX], name[BISECT_NAME_MAX + 8];
     snprintf(name, sizeof name, "%s%s", search, suffix);
-    if (fs_join(dir, err, base, "bisect") != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||
+    if (fs_beside(db, "bisect", dir, err) != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||
         fs_join(path, err, dir, name) != 0)
         return -1;
     int fd = open(path, flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -37,56 +37,32 @@ struct sweep {
     struct noise_outlier outlier;
 };
 
-static int parse_runs(const char *text, size_t *out, struct err *err)
+static int fill_options(struct cmd_env *env, const struct noise_args *a, struct session_options *opt,
+                        int64_t *runs, struct err *err)
 {
-    char *end;
-    long n = text ? strtol(text, &end, 10) : RUNS_DEFAULT;
-    if (text && (*end || end == text || n < 2 || n > RUNS_MAX))
-        return err_set(err, ERR_INPUT, "--runs: expected a number from 2 to %d, found \"%.40s\"", RUNS_MAX,
-                       text);
-    *out = (size_t)n;
-    return 0;
+    const struct attach_args where = {.artifacts = a->artifacts};
+    attach_options(env, &where, opt);
+    opt->overrides = (struct overrides){.node = a->choice.node};
+    opt->purpose = PURPOSE_NOISE;
+    *runs = RUNS_DEFAULT;
+    return cmd_number("--runs", a->runs, 2, RUNS_MAX, runs, err) != 0 ? -1
+                                                                      : cmd_backend(env, &opt->backend, err);
 }
 
-static int measure_runs(struct cmd_env *env, const struct noise_args *a, const char *file, struct store *s,
+static int measure_runs(const struct session_options *opt, int64_t wanted, const char *file, struct store *s,
                         struct sweep *w, struct err *err)
 {
-    struct plan p = {0};
-    const struct attach_args where = {.artifacts = a->artifacts};
-    struct session_options opt;
-    size_t wanted = RUNS_DEFAULT;
-    attach_options(env, &where, &opt);
-    opt.overrides = (struct overrides){.node = a->choice.node};
-    opt.purpose = PURPOSE_NOISE;
-    if (parse_runs(a->runs, &wanted, err) != 0 || cmd_backend(env, &opt.backend, err) != 0 ||
-        plan_load(&p, file, err) != 0)
+    AUTO(plan_release) struct plan p = {0};
+    if (plan_load(&p, file, err) != 0)
         return -1;
     w->options.regression = w->options.improvement = p.threshold;
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < wanted; i++) {
+    for (; w->count < (size_t)wanted; w->count++) {
         int64_t key;
-        fprintf(opt.progress, "run %zu of %zu of the same build\n", i + 1, wanted);
-        rc = measure_run(&p, &opt, s, &key, err);
-        if (rc == 0)
-            rc = run_data_load(s, key, &w->runs[w->count], err);
-        w->count += rc == 0;
+        fprintf(opt->progress, "run %zu of %lld of the same build\n", w->count + 1, (long long)wanted);
+        if (measure_run(&p, opt, s, &key, err) != 0 || run_data_load(s, key, &w->runs[w->count], err) != 0)
+            return -1;
     }
-    plan_release(&p);
-    return rc;
-}
-
-static int measure_gpus(struct cmd_env *env, const struct noise_args *a, const char *file, struct store *s,
-                        struct err *err)
-{
-    const struct attach_args where = {.artifacts = a->artifacts};
-    struct session_options opt;
-    size_t rounds = RUNS_DEFAULT;
-    attach_options(env, &where, &opt);
-    opt.overrides = (struct overrides){.node = a->choice.node};
-    opt.purpose = PURPOSE_NOISE;
-    return parse_runs(a->runs, &rounds, err) != 0 || cmd_backend(env, &opt.backend, err) != 0
-               ? -1
-               : noise_gpus(env, file, &opt, rounds, s, err);
+    return 0;
 }
 
 static json_t *encode_outlier(const struct noise_outlier *o)
@@ -177,14 +153,18 @@ static int measure_and_print(struct cmd_env *env, const struct noise_args *a, co
 {
     AUTO(store_close) struct store s = {0};
     AUTO(sweep_release) struct sweep w = {.options = compare_defaults()};
+    struct session_options opt;
+    int64_t wanted;
     if (!a->stored && n != 1)
         return err_set(err, ERR_INPUT, "noise: expected one plan, or --stored and at least two runs");
     if (cmd_store_open(env, &s, a->stored ? STORE_CHANGE : STORE_WRITE, err) != 0)
         return -1;
+    if (!a->stored && fill_options(env, a, &opt, &wanted, err) != 0)
+        return -1;
     if (a->gpus)
-        return measure_gpus(env, a, words[0], &s, err);
+        return noise_gpus(env, words[0], &opt, (size_t)wanted, &s, err);
     if ((a->stored ? store_load_runs(&s, words, n, w.runs, &w.count, err)
-                   : measure_runs(env, a, words[0], &s, &w, err)) != 0)
+                   : measure_runs(&opt, wanted, words[0], &s, &w, err)) != 0)
         return -1;
     return analyse(env, &s, &w, err);
 }

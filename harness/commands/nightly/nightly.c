@@ -17,7 +17,6 @@
 #include "harness/nightly/nights.h"
 #include "harness/nightly/notify.h"
 #include "harness/session/measure.h"
-#include "harness/session/node_runs.h"
 #include "results/query/history_load.h"
 #include "results/store/runs.h"
 
@@ -78,7 +77,7 @@ static int resume(struct nightly *n, const struct session_options *opt, bool *fo
         return 0;
     }
     if (session_attach(&n->session, &rec, opt, err) != 0 ||
-        node_runs_has(&n->session, rec.run_id, found, err) != 0)
+        remote_has_run(&n->session.remote, rec.run_id, found, err) != 0)
         return -1;
     if (!*found) {
         session_close(&n->session);
@@ -140,7 +139,7 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
     others.view = NULL;
     others.sweep = NULL;
     const struct runrec *rec = &n->session.rec;
-    struct finish f;
+    AUTO(finish_release) struct finish f = {0};
     if (nights_open(&n->night, n->args->reports, n->date, rec->run_id, err) != 0)
         return -1;
     const struct finish_options fin = {.report = n->night.markdown,
@@ -149,22 +148,20 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
                                        .night = true,
                                        .quiet = true,
                                        .first_is_base = true};
-    int rc = finish_compare(n->env, &n->session.rec, &fin, &f, err);
-    if (rc == 0 && f.failure.kind == ERR_STORAGE) { /* a report of a damaged store would be wrong */
+    if (finish_compare(n->env, &n->session.rec, &fin, &f, err) != 0)
+        return -1;
+    if (f.failure.kind == ERR_STORAGE) { /* a report of a damaged store would be wrong */
         *err = f.failure;
-        rc = -1;
+        return -1;
     }
-    if (rc == 0) {
-        confirm_run(&f, &n->plan, opt);
-        count_run(&f, &n->plan, opt);
-        if (f.compared)
-            night_findings_compare(&n->found, &n->state, &f.comparison, n->date);
-        note_board(n, &f);
-        rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->found.result, err);
-        if (rc >= 0)
-            search_commits(n, &f, opt);
-    }
-    finish_release(&f);
+    confirm_run(&f, &n->plan, opt);
+    count_run(&f, &n->plan, opt);
+    if (f.compared)
+        night_findings_compare(&n->found, &n->state, &f.comparison, n->date);
+    note_board(n, &f);
+    int rc = finish_report(n->env, &n->session.rec, &fin, &f, &n->found.result, err);
+    if (rc >= 0)
+        search_commits(n, &f, opt);
     return rc;
 }
 
@@ -289,13 +286,11 @@ static void set_night_time(struct nightly *n)
 static int run_night(struct nightly *n, const char *file, struct err *err)
 {
     struct session_options opt;
-    char *path = realpath(file, NULL);
-    int rc = plan_load(&n->plan, path ? path : file, err);
-    free(path);
+    if (nightly_load_plan(&n->plan, file, err) != 0)
+        return -1;
     fill_options(n, &opt);
-    if (rc != 0 || cmd_backend(n->env, &opt.backend, err) != 0 ||
-        overrides_apply(&opt.overrides, &n->plan, err) != 0 || plan_one_node(&n->plan, err) != 0 ||
-        nightly_lock_take(&n->lock, n->env->db, &n->plan, err) != 0)
+    if (cmd_backend(n->env, &opt.backend, err) != 0 || overrides_apply(&opt.overrides, &n->plan, err) != 0 ||
+        plan_one_node(&n->plan, err) != 0 || nightly_lock_take(&n->lock, n->env->db, &n->plan, err) != 0)
         return -1;
     set_night_time(n);
     opt.overrides.date = n->date;
@@ -348,7 +343,7 @@ static int run_plan(struct cmd_env *env, const struct nightly_args *a, const cha
     if (!a->node && nightly_nodes_named(file, &several, err) != 0)
         return -1;
     if (several)
-        return nightly_nodes(env, a, file, night_part, &all, err);
+        return nightly_nodes(env, file, night_part, &all, err);
     struct nightly n = {.env = env, .args = a};
     int rc = run_night(&n, file, err);
     release(&n);

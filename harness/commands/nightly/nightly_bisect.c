@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "harness/commands/measure/bisect_output.h"
 #include "harness/commands/measure/bisect_run.h"
+#include "harness/nightly/open_cells.h"
 #include "harness/session/bisect_request.h"
 #include "results/store/runs.h"
 
@@ -30,29 +31,15 @@ static void add_line(json_t *lines, const char *text)
     fprintf(stderr, "%s\n", line);
 }
 
-/* Whether an earlier night found the cell slower: it was searched for then. */
-static bool was_open(const struct nightly_bisect *n, const struct delta *d)
-{
-    size_t i;
-    const json_t *cell;
-    json_array_foreach(n->open_before, i, cell)
-    {
-        const char *variant = json_string_value(json_object_get(cell, "variant"));
-        if (variant && strcmp(variant, d->variant) == 0 &&
-            json_integer_value(json_object_get(cell, "context")) == d->context)
-            return true;
-    }
-    return false;
-}
-
-/* The confirmed regressions of tonight, as far as there is room. Returns how many there are. */
+/* The confirmed regressions of tonight, as far as there is room, without those that an earlier night found:
+ * they were searched for then. Returns how many there are. */
 static size_t list_cells(const struct nightly_bisect *n, const struct comparison *c, struct bisect_request *r)
 {
     size_t all = 0;
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
         if (d->metric != c->primary || d->verdict != VERDICT_REGRESSED || d->confirmation != CONFIRM_STANDS ||
-            was_open(n, d) || all++ >= BISECT_CELLS_MAX)
+            open_cells_find(n->open_before, d->variant, d->context) || all++ >= BISECT_CELLS_MAX)
             continue;
         struct bisect_wanted *w = &r->wanted[r->n_wanted++];
         *w = (struct bisect_wanted){.context = d->context, .ratio = NAN};

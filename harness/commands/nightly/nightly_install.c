@@ -1,5 +1,6 @@
 #include "harness/commands/nightly/nightly_install.h"
 
+#include "harness/commands/nightly/nightly_nodes.h"
 #include "harness/nightly/timer.h"
 
 #include <stdio.h>
@@ -53,20 +54,14 @@ int nightly_install(const struct cmd_env *env, const struct nightly_args *a, con
                     struct err *err)
 {
     struct timer_command command = {0};
-    struct plan plan;
-    char *path = realpath(file, NULL);
-    int rc = plan_load(&plan, path ? path : file, err);
-    free(path);
-    if (rc != 0)
+    AUTO(plan_release) struct plan plan = {0};
+    if (nightly_load_plan(&plan, file, err) != 0)
         return -1;
     const struct nightly_timer timer = {
         .plan = &plan, .argv = command.argv, .log = command.log, .at = a->at, .say = stderr};
     if (fill_command(env, a, plan.file, &command, err) != 0 || fs_mkdir_p(command.reports, 0755, err) != 0)
-        rc = -1;
-    else
-        rc = nightly_timer_install(&timer, err);
-    plan_release(&plan);
-    return rc;
+        return -1;
+    return nightly_timer_install(&timer, err);
 }
 
 int nightly_uninstall(const char *word, struct err *err)

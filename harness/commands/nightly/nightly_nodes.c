@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Records have the resolved path. */
-static int load_plan(struct plan *p, const char *file, struct err *err)
+int nightly_load_plan(struct plan *p, const char *file, struct err *err)
 {
     AUTO_FREE char *path = realpath(file, NULL);
     return plan_load(p, path ? path : file, err);
@@ -15,11 +14,10 @@ static int load_plan(struct plan *p, const char *file, struct err *err)
 
 int nightly_nodes_named(const char *file, bool *several, struct err *err)
 {
-    struct plan p;
-    if (load_plan(&p, file, err) != 0)
+    AUTO(plan_release) struct plan p = {0};
+    if (nightly_load_plan(&p, file, err) != 0)
         return -1;
     *several = p.nodes.count > 1;
-    plan_release(&p);
     return 0;
 }
 
@@ -43,21 +41,13 @@ static int choose_sweep(struct sweep_record *w, const struct cmd_env *env, const
     return 0;
 }
 
-int nightly_nodes(struct cmd_env *env, const struct nightly_args *a, const char *file, node_part_fn *fn,
-                  void *arg, struct err *err)
+int nightly_nodes(struct cmd_env *env, const char *file, node_part_fn *fn, void *arg, struct err *err)
 {
     struct sweep_record sweep;
-    struct plan p;
-    struct several_nodes n = {.env = env,
-                              .sweep = &sweep,
-                              .fn = fn,
-                              .arg = arg,
-                              .artifacts = a->artifacts,
-                              .reports = true,
-                              .quiet = true};
-    if (load_plan(&p, file, err) != 0)
+    AUTO(plan_release) struct plan p = {0};
+    struct several_nodes n = {
+        .env = env, .sweep = &sweep, .fn = fn, .arg = arg, .reports = true, .quiet = true};
+    if (nightly_load_plan(&p, file, err) != 0 || choose_sweep(&sweep, env, &p, err) != 0)
         return -1;
-    int rc = choose_sweep(&sweep, env, &p, err);
-    plan_release(&p);
-    return rc != 0 ? -1 : several_nodes(&n, err);
+    return several_nodes(&n, err);
 }

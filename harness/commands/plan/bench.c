@@ -1,14 +1,15 @@
 /* kernsweep bench: measures commands against each other on a node, without a plan. */
+#include "reports/tables/bench.h"
 #include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/base/scratch_store.h"
-#include "harness/commands/plan/bench_output.h"
 #include "harness/commands/plan/bench_plan.h"
 #include "results/ingest/ingest.h"
 #include "results/judge/within.h"
 #include "results/store/run_load.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,13 +74,10 @@ static int measure(struct cmd_env *env, const struct bench_args *a, const struct
     char artifacts[FS_PATH_MAX];
     struct session_options opt;
     struct attach_args where = {.artifacts = a->artifacts};
-    if (!a->store) {
-        char dir[FS_PATH_MAX];
-        fs_parent(env->db, dir);
-        if (fs_join(artifacts, err, dir, "artifacts") != 0)
-            return -1;
+    if (!a->store && fs_beside(env->db, "artifacts", artifacts, err) != 0)
+        return -1;
+    if (!a->store)
         where.artifacts = artifacts;
-    }
     attach_options(env, &where, &opt);
     opt.needs_commands = true;
     opt.purpose = a->store ? PURPOSE_SWEEP : PURPOSE_CONFIRM;
@@ -98,19 +96,71 @@ static int measure(struct cmd_env *env, const struct bench_args *a, const struct
     return -1;
 }
 
+static void put_markdown(const struct table *t, struct buf *out)
+{
+    for (size_t i = 0; i < t->n_cols; i++)
+        buf_printf(out, "| %s ", t->cols[i].title);
+    buf_puts(out, "|\n");
+    for (size_t i = 0; i < t->n_cols; i++)
+        buf_puts(out, t->cols[i].right ? "| ---: " : "| --- ");
+    buf_puts(out, "|");
+    for (size_t i = 0; t->n_cols > 0 && i < t->n_cells; i++) {
+        bool code = i % t->n_cols < 2;
+        buf_puts(out, i % t->n_cols == 0 ? "\n| " : " ");
+        buf_puts(out, code ? "`" : "");
+        for (const char *s = t->cells[i].text; *s; s++) /* what would end the code or the cell */
+            buf_puts(out, *s == '`'                 ? "'"
+                          : *s == '|'               ? "\\|"
+                          : (unsigned char)*s < ' ' ? " "
+                                                    : (const char[]){*s, '\0'});
+        buf_puts(out, code ? "` |" : " |");
+    }
+    buf_putc(out, '\n');
+}
+
+static json_t *encode_row(const struct bench_row *row, enum metric m)
+{
+    json_t *values = json_array();
+    for (size_t i = 0; i < row->n; i++)
+        json_array_append_new(values, json_real(row->values[i]));
+    const struct delta *d = row->delta;
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", row->name, "command",
+                     row->command, "status", row->cell ? status_name(row->cell->status) : "", "median",
+                     cmd_json_number(row->cell && row->n > 0 ? row->cell->median[m] : NAN), "low",
+                     cmd_json_number(row->interval.low), "high", cmd_json_number(row->interval.high),
+                     "values", values, "factor", cmd_json_number(d ? d->estimate.factor : NAN), "verdict",
+                     d ? json_string(verdict_name(d->verdict)) : json_null());
+}
+
+static json_t *encode(const struct bench_table *t, int exit_code)
+{
+    enum metric m = run_data_metric(t->run);
+    json_t *rows = json_array();
+    for (size_t i = 0; i < t->run->n_variants; i++) {
+        struct bench_row row;
+        bench_row_fill(t, i, &row);
+        json_array_append_new(rows, encode_row(&row, m));
+        free(row.values);
+    }
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:i}", "run_id", t->run->info.run_id, "node",
+                     t->run->info.node, "metric", metric_info(m)->name, "unit", metric_info(m)->unit,
+                     "commands", rows, "exit_code", exit_code);
+}
+
 static int print_result(struct cmd_env *env, const struct bench_args *a, const struct run_data *run,
                         const struct comparison *c, int code)
 {
-    const struct bench_result result = {
-        .table = {
-            .run = run, .comparison = c, .commands = a->request.command, .n_commands = a->request.count}};
+    const struct bench_table table = {
+        .run = run, .comparison = c, .commands = a->request.command, .n_commands = a->request.count};
     if (env->json)
-        return cmd_print_json(bench_output_encode(&result, code)) == EXIT_DONE ? code : EXIT_LOCAL;
+        return cmd_print_json(encode(&table, code)) == EXIT_DONE ? code : EXIT_LOCAL;
     AUTO(buf_release) struct buf text = {.max = 1 << 20};
+    AUTO(table_release) struct table shown = {0};
+    bench_table_fill(&table, &shown);
     if (a->markdown)
-        bench_output_markdown(&result, &text);
+        put_markdown(&shown, &text);
     else
-        bench_output_text(&result, cmd_colour(stdout), &text);
+        table_write_text(&shown, cmd_colour(stdout), &text);
     fputs(a->markdown ? "" : "\n", stdout);
     cmd_print(&text);
     if (a->store)

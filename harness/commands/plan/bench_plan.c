@@ -4,6 +4,7 @@
 #include "common/base/fs.h"
 #include "common/base/regex.h"
 #include "common/base/text.h"
+#include "harness/commands/base/cmd.h"
 #include "harness/commands/base/words.h"
 #include "harness/propose/draft.h"
 
@@ -14,21 +15,6 @@
 #include <unistd.h>
 
 enum { SAMPLE_MAX = 1 << 20, LOCK_WAIT_S = 60 };
-
-static int read_number(const char *option, const char *text, long long least, long long most, long long usual,
-                       long long *out, struct err *err)
-{
-    char *end = NULL;
-    *out = usual;
-    if (!text)
-        return 0;
-    errno = 0;
-    *out = strtoll(text, &end, 10);
-    if (end != text && !*end && errno == 0 && *out >= least && *out <= most)
-        return 0;
-    return err_set(err, ERR_INPUT, "%s: expected a number from %lld to %lld, found \"%.40s\"", option, least,
-                   most, text);
-}
 
 /* On this machine a command runs in the current folder, as it would by hand; elsewhere in the home folder. A
  * test's own folder is in its bundle. */
@@ -171,11 +157,11 @@ static int check_names(const struct bench_request *b, struct err *err)
 
 int bench_plan_make(const struct bench_request *b, struct plan *p, struct err *err)
 {
-    long long repeat, warmup, timeout;
+    int64_t repeat = 10, warmup = 0, timeout = 600;
     if (check_names(b, err) != 0 ||
-        read_number("--repeat", b->repeat, 1, LIMIT_REPETITIONS, 10, &repeat, err) != 0 ||
-        read_number("--warmup", b->warmup, 0, 100, 0, &warmup, err) != 0 ||
-        read_number("--timeout", b->timeout, 1, 604800, 600, &timeout, err) != 0)
+        cmd_number("--repeat", b->repeat, 1, LIMIT_REPETITIONS, &repeat, err) != 0 ||
+        cmd_number("--warmup", b->warmup, 0, 100, &warmup, err) != 0 ||
+        cmd_number("--timeout", b->timeout, 1, 604800, &timeout, err) != 0)
         return -1;
     json_t *plan = json_pack("{s:s, s:s, s:s, s:[i], s:I, s:I, s:{s:I}, s:i}", "schema", PROTO_SCHEMA_PLAN,
                              "ticket", b->ticket ? b->ticket : "bench", "node", b->node, "contexts", 1,

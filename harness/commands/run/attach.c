@@ -2,7 +2,6 @@
 #include "harness/commands/base/finish.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/run/several_nodes.h"
-#include "harness/session/node_runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@ static int reach_run(struct session *s, struct err *err)
     bool has;
     if (s->rec.state != RUNREC_STARTING)
         return *s->rec.bundle ? 0 : attach_reserve(s, err);
-    if (node_runs_has(s, s->rec.run_id, &has, err) != 0)
+    if (remote_has_run(&s->remote, s->rec.run_id, &has, err) != 0)
         return -1;
     return has ? 0 : session_start_again(s, err);
 }
@@ -23,13 +22,7 @@ static int finish_attached(struct cmd_env *env, struct runrec *rec, const struct
                            const struct node_part *part, struct err *err)
 {
     AUTO(finish_release) struct finish f = {0};
-    struct finish_result result = {0};
-    int rc = finish_compare(env, rec, fin, &f, err);
-    if (rc == 0)
-        rc = finish_report(env, rec, fin, &f, part ? &result : NULL, err);
-    if (part)
-        node_part_result(part, result.summary);
-    return rc;
+    return finish_compare(env, rec, fin, &f, err) != 0 ? -1 : node_part_finish(env, rec, fin, &f, part, err);
 }
 
 /* part: NULL for a run that is shown alone. */
@@ -85,7 +78,6 @@ static int attach_sweep(struct cmd_env *env, struct attach_args *a, struct sweep
                               .run_id = ids,
                               .fn = attach_part,
                               .arg = a,
-                              .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
                               .report = a->report,
                               .reports = true};
     return sweep_each(sweep, env->db, note_run, &find, err) != 0 ? -1 : several_nodes(&n, err);

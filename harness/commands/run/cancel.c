@@ -4,7 +4,6 @@
  */
 #include "common/base/json.h"
 #include "harness/commands/base/on_node.h"
-#include "harness/session/node_runs.h"
 #include "harness/session/several.h"
 #include "harness/session/sweep.h"
 
@@ -20,7 +19,7 @@ static int forget_unstarted(struct session *s, struct err *err)
     bool has = true;
     if (s->rec.state != RUNREC_STARTING)
         return 0;
-    if (node_runs_has(s, s->rec.run_id, &has, err) != 0)
+    if (remote_has_run(&s->remote, s->rec.run_id, &has, err) != 0)
         return -1;
     if (has)
         return 0;
@@ -87,7 +86,7 @@ static void describe_running(const struct session *s, const json_t *runs, struct
 /* Fails with ERR_INPUT if the run has ended, unless the user meant whichever is running. */
 static int choose_run(struct session *s, bool latest, struct err *err)
 {
-    json_auto_t *runs = node_runs(s, NULL, err);
+    json_auto_t *runs = remote_runs(&s->remote, NULL, err);
     const json_t *run = run_on_node(runs, s->rec.run_id);
     if (!runs)
         return -1;

@@ -47,20 +47,20 @@ static int trust(const struct cmd_env *env, const char *host, const char *finger
     if (ssh_hostkey_fetch(&target, &key, err) != 0)
         return -1;
     switch (key.trust) {
-    case SSH_TRUST_KNOWN:
+    case KNOWN_MATCH:
         if (check_expected(&key, fingerprint, err) != 0)
             return -1;
         fprintf(stderr, "%s: %s is already stored\n", key.name, key.fingerprint);
         return EXIT_DONE;
-    case SSH_TRUST_CHANGED:
+    case KNOWN_CHANGED:
         return err_set(
             err, ERR_NODE,
             "%s shows %s, but another key is stored in %s: find out why before you remove the old line",
             key.name, key.fingerprint, key.known_hosts);
-    case SSH_TRUST_REVOKED:
+    case KNOWN_IS_REVOKED:
         return err_set(err, ERR_NODE, "%s shows %s, which is revoked in %s", key.name, key.fingerprint,
                        key.known_hosts);
-    case SSH_TRUST_UNKNOWN:
+    case KNOWN_UNKNOWN:
         break;
     }
     if (verify(&key, fingerprint, err) != 0 || ssh_hostkey_store(&key, err) != 0)

@@ -246,16 +246,6 @@ static int start_run(struct cmd_env *env, const struct plan *p, const struct ses
     return -1;
 }
 
-static int finish_part(struct cmd_env *env, const struct finish_options *fin, struct runrec *rec,
-                       struct finish *f, const struct node_part *part, struct err *err)
-{
-    struct finish_result result = {0};
-    int rc = finish_report(env, rec, fin, f, part ? &result : NULL, err);
-    if (part)
-        node_part_result(part, result.summary);
-    return rc;
-}
-
 /* part: NULL for the only node. */
 static int run_plan(struct cmd_env *env, const struct run_args *a, const struct plan *p,
                     const struct node_part *part, struct session *s, struct err *err)
@@ -282,7 +272,7 @@ static int run_plan(struct cmd_env *env, const struct run_args *a, const struct 
         confirm_run(&f, p, &opt);
         count_run(&f, p, &opt);
     }
-    return finish_part(env, &fin, &s->rec, &f, part, err);
+    return node_part_finish(env, &s->rec, &fin, &f, part, err);
 }
 
 struct several_run {
@@ -310,7 +300,6 @@ static int run_several(struct cmd_env *env, const struct run_args *a, const stru
                               .sweep = &sweep,
                               .fn = run_part,
                               .arg = &r,
-                              .artifacts = a->artifacts ? a->artifacts : "artifacts_remote",
                               .report = a->report,
                               .detached = a->detach,
                               .reports = true};

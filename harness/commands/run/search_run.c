@@ -24,14 +24,6 @@ static int load_plan(const struct search *s, struct plan *p, struct err *err)
     return plan_load(p, s->plan, err) != 0 ? -1 : overrides_apply(&s->opt->overrides, p, err);
 }
 
-static int check_ran(const struct run_info *r, struct err *err)
-{
-    if (r->status != RUN_BLOCKED && r->status != RUN_CANCELLED)
-        return 0;
-    return err_set(err, ERR_NODE, "run %s was %s: `kernsweep show %s` says more", r->run_id,
-                   r->status == RUN_BLOCKED ? "blocked by the node" : "cancelled", r->run_id);
-}
-
 static int measure_round(void *of, const struct suspect_list *cells, size_t round, struct err *err)
 {
     struct search *s = of;
@@ -51,7 +43,7 @@ static int measure_round(void *of, const struct suspect_list *cells, size_t roun
     if (measure_run(&p, &opt, &s->store, &key, err) != 0 ||
         run_data_load(&s->store, key, &s->runs[s->rounds], err) != 0)
         return -1;
-    return check_ran(&s->runs[s->rounds++].info, err);
+    return measure_check_ran(&s->runs[s->rounds++].info, err);
 }
 
 static int judge_rounds(void *of, struct err *err)

@@ -24,6 +24,16 @@ void node_part_result(const struct node_part *part, json_t *summary)
     json_decref(summary);
 }
 
+int node_part_finish(struct cmd_env *env, struct runrec *rec, const struct finish_options *fin,
+                     struct finish *f, const struct node_part *part, struct err *err)
+{
+    struct finish_result result = {0};
+    int rc = finish_report(env, rec, fin, f, part ? &result : NULL, err);
+    if (part)
+        node_part_result(part, result.summary);
+    return rc;
+}
+
 static int run_part(void *arg, size_t index, struct relay *r)
 {
     const struct parts *p = arg;
@@ -102,7 +112,6 @@ static int conclude(struct parts *p, struct err *err)
     struct sweep_output out = {.env = n->env,
                                .sweep = n->sweep,
                                .nodes = nodes,
-                               .artifacts = n->artifacts,
                                .report = n->report,
                                .quiet = n->quiet,
                                .code = code};

@@ -27,15 +27,17 @@ struct several_nodes {
     char (*run_id)[JOB_RUN_ID_MAX]; /* of each member; NULL: new runs. "" : that member is left alone */
     node_part_fn *fn;
     void *arg;
-    const char *artifacts; /* folder for bundles; the report goes into that of the day */
-    const char *report;    /* its file instead, or NULL */
-    bool detached;         /* the runs have only been started */
-    bool reports;          /* write them side by side */
-    bool quiet;            /* no tables */
+    const char *report; /* its file, or NULL: in the folder of the day */
+    bool detached;      /* the runs have only been started */
+    bool reports;       /* write them side by side */
+    bool quiet;         /* no tables */
 };
 
 /* Returns the exit code, or -1 with err. */
 int several_nodes(struct several_nodes *n, struct err *err);
 
+/* finish_report() of a node's part, whose outcome it sends; part: NULL for a run that is shown alone. */
+int node_part_finish(struct cmd_env *env, struct runrec *rec, const struct finish_options *fin,
+                     struct finish *f, const struct node_part *part, struct err *err);
 /* Sends the outcome of a node's run. Takes summary, which may be NULL. */
 void node_part_result(const struct node_part *part, json_t *summary);

@@ -2,7 +2,6 @@
 #include "common/base/json.h"
 #include "harness/commands/base/listing.h"
 #include "harness/commands/base/on_node.h"
-#include "harness/session/node_runs.h"
 #include "harness/session/sweep.h"
 #include "reports/render/table.h"
 
@@ -124,9 +123,9 @@ static json_t *runs_of_node(struct session *s, const struct runrec *rec, const s
                             struct err *err)
 {
     bool has = true;
-    if (st->word && rec->state == RUNREC_STARTING && node_runs_has(s, rec->run_id, &has, err) != 0)
+    if (st->word && rec->state == RUNREC_STARTING && remote_has_run(&s->remote, rec->run_id, &has, err) != 0)
         return NULL;
-    json_t *runs = has ? node_runs(s, st->word ? rec->run_id : NULL, err) : json_array();
+    json_t *runs = has ? remote_runs(&s->remote, st->word ? rec->run_id : NULL, err) : json_array();
     struct unstarted u = {.place = rec, .word = st->word, .runs = runs};
     if (runs)
         runrec_each(st->env->db, add_unstarted, &u, NULL);

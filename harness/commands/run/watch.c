@@ -82,7 +82,7 @@ static int connect_to(struct watch *w, const char *word, const struct session_vi
     if (a.node || (is_run && strcmp(known.node, word) != 0)) /* a ticket may be called as its node is */
         return attach_open(w->env, &a, word, s, err);
     a.node = word;
-    return attach_open_newest(w->env, &a, s, err);
+    return attach_open(w->env, &a, NULL, s, err);
 }
 
 /* relay: to which the title goes, or NULL: it is a note. */
@@ -276,22 +276,17 @@ static int watch_screens(struct watch *w, struct watch_screen *screen, struct er
     return rc;
 }
 
-static int watch_run(struct watch *w, struct err *err)
-{
-    struct watch_screen screen;
-    const char *term = getenv("TERM");
-    bool terminal = isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && term && strcmp(term, "dumb") != 0;
-    if (choose_runs(w, err) != 0)
-        return -1;
-    if (terminal && !w->env->json && watch_screen_open(&screen))
-        return watch_screens(w, &screen, err);
-    return w->count > 1 ? print_nodes(w, err) : print_lines(w, err);
-}
-
 static int watch(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
     struct watch w = {.env = env, .args = args, .word = words->v[0]};
-    return watch_run(&w, err);
+    struct watch_screen screen;
+    const char *term = getenv("TERM");
+    bool terminal = isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && term && strcmp(term, "dumb") != 0;
+    if (choose_runs(&w, err) != 0)
+        return -1;
+    if (terminal && !env->json && watch_screen_open(&screen))
+        return watch_screens(&w, &screen, err);
+    return w.count > 1 ? print_nodes(&w, err) : print_lines(&w, err);
 }
 
 static const struct arg options[] = {ATTACH_OPTIONS(struct attach_args, )};

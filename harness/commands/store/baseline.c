@@ -1,7 +1,6 @@
 /* kernsweep baseline set|list|remove: named runs that others are compared with. */
 #include "results/store/baseline.h"
 #include "harness/commands/base/cmd.h"
-#include "harness/commands/base/lacking.h"
 #include "results/query/find_run.h"
 #include "results/store/runs.h"
 
@@ -45,7 +44,7 @@ static int set_baseline(const struct cmd_env *env, struct store *s, const struct
         fprintf(env->notes, "note: run %s was made to %s, not as a sweep\n", run.info.run_id,
                 purpose_verb(run.info.purpose));
     if (!a->add)
-        note_lacking_cells(env->notes, &run);
+        cmd_note_lacking(env->notes, &run);
     fprintf(env->notes, "baseline %s of plan %s on %s is %s%s\n", words[1], run.info.ticket, run.info.node,
             run.info.run_id, a->add ? ", in addition to its earlier runs" : "");
     return EXIT_DONE;
@@ -53,10 +52,10 @@ static int set_baseline(const struct cmd_env *env, struct store *s, const struct
 
 static int list_baselines(const struct cmd_env *env, struct store *s, struct err *err)
 {
-    struct baseline_list l = {0};
+    AUTO(baseline_list_release) struct baseline_list l = {0};
+    json_auto_t *all = json_array();
     if (baseline_list(s, &l, err) != 0)
         return -1;
-    json_t *all = json_array();
     for (size_t i = 0; i < l.count; i++) {
         const struct baseline *b = &l.items[i];
         if (env->json)
@@ -67,10 +66,7 @@ static int list_baselines(const struct cmd_env *env, struct store *s, struct err
             printf("%-20s %-16s %-16s %s (%d %s)\n", b->name, b->node, b->ticket, b->run_id, b->runs,
                    b->runs == 1 ? "run" : "runs");
     }
-    int rc = env->json ? cmd_print_json(json_incref(all)) : EXIT_DONE;
-    json_decref(all);
-    baseline_list_release(&l);
-    return rc;
+    return env->json ? cmd_print_json(json_incref(all)) : EXIT_DONE;
 }
 
 static int check_options(const struct cmd_env *env, const struct baseline_args *a, const char *verb,

@@ -22,19 +22,6 @@ static int list_maps(const struct cmd_env *env)
     return rc;
 }
 
-static const char *effect_name(enum ingest_effect effect)
-{
-    switch (effect) {
-    case INGEST_STORED:
-        return "stored";
-    case INGEST_ALREADY:
-        return "already stored";
-    case INGEST_REPLACED:
-        return "replaced the one stored before";
-    }
-    return "?";
-}
-
 /* A new store is made only once there is something to store. */
 static int read_and_store(const struct cmd_env *env, struct store *s, const struct import_map *m,
                           const char *const *files, size_t n, const struct import_options *options,
@@ -59,7 +46,7 @@ static int import_run_of(const struct cmd_env *env, struct store *s, const struc
     if (read_and_store(env, s, m, files, n, options, &r, &err) != 0)
         return cmd_fail(&err);
     if (!env->json)
-        printf("%s  %s, %d test%s\n", r.run_id, effect_name(r.effect), r.tests, text_plural(r.tests));
+        printf("%s  %s, %d test%s\n", r.run_id, ingest_effect_name(r.effect), r.tests, text_plural(r.tests));
     cmd_print_warnings(files[0], r.warnings, r.warning);
     json_array_append_new(all, json_pack("{s:s, s:i, s:s, s:b, s:i, s:i}", "file", files[0], "files", (int)n,
                                          "run_id", r.run_id, "stored", r.effect != INGEST_ALREADY, "tests",

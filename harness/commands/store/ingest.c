@@ -8,19 +8,6 @@
 
 enum { INGEST_DIRS_MAX = 1024 };
 
-static const char *effect_name(enum ingest_effect o)
-{
-    switch (o) {
-    case INGEST_STORED:
-        return "stored";
-    case INGEST_ALREADY:
-        return "already stored";
-    case INGEST_REPLACED:
-        return "replaced the one stored before";
-    }
-    return "?";
-}
-
 /* Collects the results of the folders that are ingested. */
 struct progress {
     bool json;
@@ -45,13 +32,14 @@ static void print_ingested(void *arg, const char *dir, const struct ingest_resul
         return;
     }
     if (!p->json)
-        printf("%s  %s, %d test%s\n", r->run_id, effect_name(r->effect), r->tests, text_plural(r->tests));
+        printf("%s  %s, %d test%s\n", r->run_id, ingest_effect_name(r->effect), r->tests,
+               text_plural(r->tests));
     cmd_print_warnings(dir, r->warnings, r->warning);
     if (*r->note)
         fprintf(p->notes, "%s: note: %s\n", dir, r->note);
-    json_array_append_new(p->all,
-                          json_pack("{s:s, s:s, s:s, s:i, s:i}", "dir", dir, "run_id", r->run_id, "outcome",
-                                    effect_name(r->effect), "tests", r->tests, "warnings", r->warnings));
+    json_array_append_new(p->all, json_pack("{s:s, s:s, s:s, s:i, s:i}", "dir", dir, "run_id", r->run_id,
+                                            "outcome", ingest_effect_name(r->effect), "tests", r->tests,
+                                            "warnings", r->warnings));
 }
 
 static int read_folder(const char *dir, const struct ingest_options *options, struct err *err)

@@ -8,6 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *ingest_effect_name(enum ingest_effect effect)
+{
+    switch (effect) {
+    case INGEST_STORED:
+        return "stored";
+    case INGEST_ALREADY:
+        return "already stored";
+    case INGEST_REPLACED:
+        return "replaced the one stored before";
+    }
+    return "?";
+}
+
 struct stored {
     int64_t key; /* 0: not stored */
     enum run_status status;

@@ -11,6 +11,9 @@ enum ingest_effect {
     INGEST_REPLACED, /* the run stored before was not complete, or was read in another way */
 };
 
+/* "stored", "already stored", "replaced the one stored before" */
+const char *ingest_effect_name(enum ingest_effect effect);
+
 struct ingest_result {
     enum ingest_effect effect;
     int64_t key;
