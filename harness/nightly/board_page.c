@@ -20,7 +20,7 @@ static void put_text(struct buf *out, const char *text)
     escape_xml(out, visible);
 }
 
-/* Of a date the day. */
+/* Writes only the day of a date. */
 static void put_day(struct buf *out, const char *date)
 {
     char day[11];
@@ -58,7 +58,7 @@ static int finding_rank(const json_t *cell)
     return *json_text(cell, "since") ? 3 : FINDING_NONE;
 }
 
-/* Without the sign of what rounds to 0. */
+/* A change that rounds to 0 has no sign. */
 static void put_percent(double ratio, struct buf *out)
 {
     double percent = 100 * (ratio - 1);
@@ -216,7 +216,7 @@ static const char *date_of(const json_t *board, json_int_t night)
     return night_text(board, night, "date");
 }
 
-/* For people who cannot see the line, and as a tooltip: spark_write() escapes it. */
+/* Describes the line for people who cannot see it, and as a tooltip. spark_write() escapes it. */
 static void describe(const json_t *board, const json_t *cell, const char *name, struct buf *out)
 {
     const json_t *values = json_object_get(cell, "values"), *changes = json_object_get(cell, "changes");

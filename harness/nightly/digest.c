@@ -131,7 +131,7 @@ static void append_cell(struct lines *l, const struct comparison *c, const struc
     append_line(l, line);
 }
 
-/* Of the inconclusive cells, those that confirming put down to the node. */
+/* Of the inconclusive cells, only those are listed that confirming put down to the node. */
 static void list_cells(struct lines *l, const struct comparison *c)
 {
     static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN,   VERDICT_MISSING, VERDICT_NOISY,

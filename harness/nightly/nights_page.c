@@ -52,7 +52,7 @@ static void write_news(struct buf *out, const char *news)
     buf_puts(out, "</span>");
 }
 
-/* The newest first, as git lists them. */
+/* git lists the newest commit first. */
 static void write_subjects(const json_t *commits, struct buf *out)
 {
     const json_t *list = json_object_get(commits, "commits");
@@ -135,7 +135,7 @@ static bool is_last_night(const struct nights_index *x, size_t i)
     return true;
 }
 
-/* What a board cannot say: that the last night was blocked, or that its tests failed. */
+/* Lists what a board cannot say: that the last night was blocked, or that its tests failed. */
 static size_t write_bad_nights(const struct nights_index *x, struct buf *out)
 {
     size_t found = 0;

@@ -54,7 +54,7 @@ static int leaving_path(const struct runrec *r, char out[FS_PATH_MAX], struct er
     return fs_beside(r->bundle, name, out, err);
 }
 
-/* The whole of it, or what a removal left that was killed. */
+/* A bundle may be whole, or what a removal that was killed has left of it. */
 static bool has_bundle(const struct runrec *r)
 {
     char leaving[FS_PATH_MAX];
@@ -186,7 +186,7 @@ static int prune_all(const struct pruning *p, const char *plan, struct err *err)
     return 0;
 }
 
-/* In its place, a bundle is whole or gone, whenever this is killed. */
+/* Whenever this is killed, the bundle in its place is either whole or gone. */
 static int remove_folder(const struct runrec *r, struct err *err)
 {
     char leaving[FS_PATH_MAX];

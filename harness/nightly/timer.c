@@ -88,7 +88,7 @@ static bool has_systemd(void)
     return must_succeed(argv, NULL, &ignored) == 0;
 }
 
-/* A word of ExecStart, in which systemd interprets quotes, backslashes, specifiers and variables. */
+/* systemd interprets quotes, backslashes, specifiers and variables in a word of ExecStart. */
 static void put_unit_word(struct buf *out, const char *word)
 {
     buf_putc(out, '"');

@@ -76,7 +76,7 @@ static void follow_good(struct git_commit *c)
         c->parents[c->n_parents++] = 0;
 }
 
-/* The good end, and the commits after it. */
+/* Lists the good end and the commits after it. */
 static int list_commits(const char *dir, const struct git_commit *good, const struct git_commit *bad,
                         const struct bisect_request *r, struct git_commits *out, struct err *err)
 {
@@ -140,7 +140,8 @@ const struct bisect_cell *bisect_find_cell(const struct bisect_state *b, const s
     return NULL;
 }
 
-/* More than half of the change between the ends of the night, as in every step of a search. */
+/* As in every step of a search, a commit counts if it makes more than half of the change between the ends of
+ * the night. */
 static bool is_most_of(const struct bisect_cell *c, const struct bisect_wanted *w)
 {
     double share = log(c->ratio) / log(w->ratio);
@@ -174,7 +175,7 @@ size_t bisect_left(const struct bisect_state *b, bool out[static BISECT_CELLS_MA
     return n;
 }
 
-/* What the ends of the night differ by, which a check asks for half of. */
+/* Keeps what the ends of the night differ by: a check asks whether a commit makes more than half of that. */
 static void want(struct bisect_request *r, const struct bisect_state *b, size_t place)
 {
     struct bisect_wanted *w = &r->wanted[r->n_wanted++];

@@ -185,7 +185,7 @@ static int read_keys(const struct json_at *at, const char *key, int64_t *out, si
     return 0;
 }
 
-/* Places in the list of commits, before the commit's own. */
+/* Parents are places in the list of commits, all of them before the commit's own. */
 static int decode_parents(const struct json_at *at, size_t own, struct bisect_commit *c, struct err *err)
 {
     struct json_at list = json_member(at, "parents");

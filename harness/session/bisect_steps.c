@@ -57,7 +57,7 @@ static void say_mark(const struct work *w, size_t commit)
             c->reason);
 }
 
-/* Paths that the plan sends and the commit does not have yet. */
+/* The commit may not have a path yet that the plan sends. */
 static bool lacks_include(const struct work *w, const struct git_tree *t, char *reason, size_t cap)
 {
     char path[FS_PATH_MAX];

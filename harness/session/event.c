@@ -82,7 +82,7 @@ static void read_metric(struct event_metric *out, const json_t *metric)
     out->value = read_num(metric, "value");
 }
 
-/* As many ids as fit. */
+/* Takes as many ids as fit. */
 static void read_gpus(struct event *e, const json_t *gpus)
 {
     const json_t *v;

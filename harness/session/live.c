@@ -144,7 +144,7 @@ static void forget_test(struct live *l, const struct event *e)
     }
 }
 
-/* The journal begins: also one that is read again, since its end was lost. */
+/* A journal begins, perhaps one that is read again because its end was lost. */
 static void begin(struct live *l)
 {
     l->done = l->ok = l->failed = l->skipped = 0;
@@ -265,7 +265,8 @@ static void print_end(struct live *l, const struct event *e)
     fflush(l->out);
 }
 
-/* Each test once, whatever becomes of it later. What is not believed any more was believed to be OK. */
+/* Counts each test once, whatever becomes of it later. A test that is no longer believed was counted as OK.
+ */
 static void count_result(struct live *l, const struct event *e)
 {
     if (e->retry)

@@ -121,7 +121,7 @@ static int look_after(struct session *s, struct err *err)
     return 0;
 }
 
-/* A keep-alive, which may say that the executor is stopped. */
+/* A keep-alive may say that the executor is stopped. */
 static void on_aside(void *arg, const char *line)
 {
     struct session *s = arg;
@@ -146,7 +146,7 @@ static int on_stream(void *arg, const char *data, size_t len, struct err *err)
     return look_after(s, err);
 }
 
-/* What a restarted executor does not do again. */
+/* A restarted executor does not do again what these events report. */
 static bool finishes_something(enum event_type type)
 {
     return type == EVENT_BUILD_END || type == EVENT_GATE || type == EVENT_TEST_END ||

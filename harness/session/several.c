@@ -92,7 +92,8 @@ static int on_text(void *arg, const char *line, size_t len, struct err *err)
     return 0;
 }
 
-/* Both pipes must be the only copies: the other end notices when this process is gone. */
+/* The child must hold the only copies of its ends of the pipes, so that the parent notices when it is gone.
+ */
 static void be_child(const struct gathering *g, size_t index, pid_t parent, int relay, int text)
 {
     struct relay r;
@@ -141,8 +142,8 @@ static int start(struct gathering *g, size_t index, struct several_end *end, str
                    : 0;
 }
 
-/* Whatever else the child started, such as an ssh that shares its connection, may hold the pipe longer than
- * it. */
+/* What else the child has started, such as an ssh that shares its connection, may hold the pipe longer than
+ * the child does. */
 static void read_from(const struct child *c, int *fd, short ready, struct event_stream *lines)
 {
     struct err err = {0};

@@ -9,7 +9,7 @@
 
 static const char *const skipped[] = {"build", ".git", "artifacts_remote", NULL};
 
-/* The tree of an earlier run that confirming measures again, which may exist only on the node. */
+/* Confirming measures the tree of an earlier run again, which may exist only on the node. */
 static int use_staged(struct session *s, char *sha, struct err *err)
 {
     bool have;
@@ -53,8 +53,7 @@ static int stage_folder(struct session *s, const struct plan *p, char *sha, stru
     return record_source(s, p, sha, err) != 0 ? -1 : push_tree(s, &tree, sha, err);
 }
 
-/* The folder that the tree came from, as the record of the earlier run names it; this run's record keeps it.
- */
+/* The record of the earlier run names the folder that the tree came from; this run's record keeps it. */
 static void find_original(struct session *s, const struct plan *p)
 {
     struct runrec first;
@@ -83,7 +82,7 @@ static int push_original(struct session *s, const struct plan *p, const char *sh
     return push_tree(s, &tree, sha, err);
 }
 
-/* The tree of a bundle's run. */
+/* A plan that lies in a bundle stands for the tree of the run that made the bundle. */
 static int stage_recorded(struct session *s, const struct plan *p, char *sha, struct err *err)
 {
     bool have;

@@ -258,7 +258,7 @@ static int prepare_and_submit(struct session *s, const struct plan *p, json_t *g
     return submit_job(s, p, sources ? sha : NULL, git, date, err);
 }
 
-/* A lost connection is made again, some times. */
+/* A connection that is lost is made again, up to RETRIES_MAX times. */
 static int submit_surely(struct session *s, const struct plan *p, const char *date, struct err *err)
 {
     json_auto_t *git = sources_revision(s, p);

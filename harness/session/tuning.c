@@ -239,7 +239,7 @@ static bool has_finding(const struct preflight *p, const char *subject)
     return false;
 }
 
-/* What GPUs without a finding of that subject are set to: lines to compare nodes by. */
+/* Tells how the GPUs are set where nothing was found wrong with it, so that nodes can be compared. */
 static void tell_settings(struct preflight *p, const json_t *gpu)
 {
     const json_t *firmware = json_object_get(gpu, "firmware");
@@ -272,7 +272,8 @@ static bool has_instinct(const json_t *gpus)
     return false;
 }
 
-/* Settings of the kernel. Elsewhere than beside an Instinct GPU they are the owner's affair. */
+/* Judges settings of the operating system, but only beside an Instinct GPU: elsewhere they are the owner's
+ * affair. */
 static void judge_system(struct preflight *p, const json_t *system)
 {
     const char *governor = json_text(system, "governor"), *thp = json_text(system, "thp");

@@ -63,7 +63,7 @@ static int use_folder(struct plan *p, const char *dir, struct err *err)
     return 0;
 }
 
-/* What the run records of a folder that a commit was exported to. The run does not need it. */
+/* The run records which commit its folder was exported from, but it does not need that. */
 static json_t *describe(const struct plan *p, const struct turns_side *side)
 {
     json_t *git = NULL;
@@ -93,8 +93,8 @@ static json_t *gpus_of(const struct suspect_list *cells)
     return list;
 }
 
-/* Both sides on the GPUs on which the cells were found to differ. Where the plan's environment chooses the
- * GPU, or a scheduler does, that stays so. */
+/* Puts both sides on the GPUs on which the cells were found to differ. Where the plan's environment chooses
+ * the GPU, or a scheduler does, that stays so. */
 static int use_gpus(struct plan *p, const struct suspect_list *cells, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file);

@@ -128,7 +128,7 @@ static int step_read(struct exec *x, int stream, struct err *err)
     return rc ? STEP_FAILED : STEP_MOVED;
 }
 
-/* A command may close its output and continue to read, so only a closed channel shows that input is unwanted.
+/* A command may close its output and go on reading, so only a closed channel shows that input is unwanted.
  */
 static bool input_is_unwanted(struct exec *x)
 {

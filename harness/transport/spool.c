@@ -48,7 +48,7 @@ static void keep_tail(struct spool *s, const char *data, size_t len)
     memcpy(s->tail + SPOOL_TAIL - n, data + len - n, n);
 }
 
-/* Nothing of this part is being taken. */
+/* The other thread takes nothing of this part meanwhile. */
 static void add_to_memory(struct spool *s, uint64_t at, const char *data, size_t len)
 {
     size_t from = (size_t)(at % SPOOL_MEMORY);

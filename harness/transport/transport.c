@@ -31,7 +31,7 @@ void transport_notice(const struct transport *t, const char *fmt, ...)
     t->target.notice(t->target.notice_arg, line);
 }
 
-/* A third of jitter, so that many harnesses do not reconnect at the same time. */
+/* Adds up to a third of jitter, so that many harnesses do not reconnect at the same time. */
 static double jittered(double delay_s)
 {
     unsigned char r = 0;
