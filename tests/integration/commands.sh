@@ -165,7 +165,7 @@ lists_of_runs() {
     exits "--limit and --all exclude each other" 2 ks runs --limit 1 --all
     exits "the list's options do not go with a change" 2 ks runs remove "$(sql "SELECT run_id FROM run WHERE tag = 'clean'")" --limit 1
     is "history prints as many rows as asked for" \
-        "$(ks history --variant good --context 16 --ticket pipe --limit 1 2>/dev/null | grep -c '^20..-')" 1
+        "$(ks history --variant good --context 16 --ticket pipe --mode perf --limit 1 2>/dev/null | grep -c '^20..-')" 1
     is "status too" "$(ks status --limit 1 --json 2>/dev/null | jq length)" 1
 }
 
