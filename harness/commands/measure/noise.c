@@ -44,7 +44,6 @@ static int fill_options(struct cmd_env *env, const struct noise_args *a, struct 
     attach_options(env, &where, opt);
     opt->overrides = (struct overrides){.node = a->choice.node};
     opt->purpose = PURPOSE_NOISE;
-    *runs = RUNS_DEFAULT;
     return cmd_number("--runs", a->runs, 2, RUNS_MAX, runs, err) != 0 ? -1
                                                                       : cmd_backend(env, &opt->backend, err);
 }
@@ -153,8 +152,8 @@ static int measure_and_print(struct cmd_env *env, const struct noise_args *a, co
 {
     AUTO(store_close) struct store s = {0};
     AUTO(sweep_release) struct sweep w = {.options = compare_defaults()};
-    struct session_options opt;
-    int64_t wanted;
+    struct session_options opt = {0};
+    int64_t wanted = RUNS_DEFAULT;
     if (!a->stored && n != 1)
         return err_set(err, ERR_INPUT, "noise: expected one plan, or --stored and at least two runs");
     if (cmd_store_open(env, &s, a->stored ? STORE_CHANGE : STORE_WRITE, err) != 0)
