@@ -137,15 +137,15 @@ static int remove_private_files(const struct suite *s, struct err *err)
 int closing_seal(struct suite *s, struct err *err)
 {
     char path[FS_PATH_MAX];
-    /* Removed before the manifest is there: from then on others pack the folder and must not see it change.
-     */
+    /* This goes before the manifest exists, because from then on others pack the folder and it must not
+     * change. */
     if (fs_join(path, err, s->dir, RUN_ARRAYS) != 0 || fs_remove_tree(path, err) != 0 ||
         manifest_write(s->dir, s->job.run_id, &s->secrets, err) != 0)
         return -1;
     return remove_private_files(s, err);
 }
 
-/* Looks at what builds and tests left. A failure of the look is told, but does not keep the run open. */
+/* Looks at what builds and tests left. Failing to look is noted, but does not keep the run open. */
 static void look_once_more(struct suite *s)
 {
     struct err why = {.kind = ERR_NONE};
@@ -171,7 +171,8 @@ static void explain_unfinished(const struct suite *s, size_t test, enum run_stat
                s->test[test].attempts, reason);
 }
 
-/* Whatever has begun has an end in the journal. One that cannot be written is told, and keeps no run open. */
+/* Gives every test that has begun an end in the journal. An end that cannot be written is noted, and does not
+ * keep the run open. */
 static void end_unfinished(struct suite *s, enum run_status status, const char *reason)
 {
     if (s->job.part.on || placement_of(&s->job)->outlives_supervisor)

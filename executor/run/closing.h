@@ -7,5 +7,5 @@
 
 /* reason: why a run is not COMPLETE, "" otherwise. */
 int closing_run(struct suite *s, enum run_status status, const char *reason, struct err *err);
-/* The last step alone, for a run whose journal has its last event. */
+/* Does the last step alone, for a run whose journal already has its last event. */
 int closing_seal(struct suite *s, struct err *err);

@@ -23,7 +23,7 @@ static const json_t *find_facts(const json_t *gpus, const char *name)
     return NULL;
 }
 
-/* How the GPU is divided: "SPX/NPS1"; NULL where the node does not say. */
+/* Returns how the GPU is divided, as in "SPX/NPS1", or NULL if the node does not say. */
 static json_t *mode_of(const json_t *gpu)
 {
     const char *compute = json_string_value(json_object_get(gpu, "compute_partition"));
@@ -68,7 +68,8 @@ static void append_word(char *list, size_t size, const char *prefix, const char 
     snprintf(list + used, size - used, "%s%s%s", used > 0 ? "," : "", prefix, word);
 }
 
-/* By unique id, since indices differ between the libraries. HIP counts what ROCR lets through. */
+/* Unique ids are used because the libraries number GPUs differently. HIP counts only the GPUs that ROCR lets
+ * through. */
 static void set_variables(struct lane *lane, const json_t *gpus)
 {
     char nvidia[LANE_VALUE_MAX] = "", amd[LANE_VALUE_MAX] = "", counted[LANE_VALUE_MAX] = "", index[32];
@@ -102,7 +103,7 @@ static void open_telemetry(struct lane *lane, struct suite *s, bool all)
     telemetry_open(&lane->telemetry, &target, ids, all ? 0 : lane->gpus.count);
 }
 
-/* Unless it is known where each of its GPUs is, its tests stay where they are. */
+/* Tests are moved near their GPUs only if the place of every GPU of the lane is known. */
 static void find_near(struct lane *lane, const struct layout *l)
 {
     bool known = lane->kept && lane->gpus.count > 0;

@@ -18,8 +18,8 @@ static bool has_id(const struct lane *lane, const char *word, size_t len)
     return false;
 }
 
-/* Whether an id names a lane: its GPU; of several the first of them, or all joined by '+', in any order: the
- * store sorts them. */
+/* Whether an id names a lane: it is that of the lane's first GPU, or those of all its GPUs joined by '+' in
+ * any order, because the store sorts them. */
 static bool is_called(const struct lane *lane, const char *id)
 {
     const char *first = json_string_value(json_array_get(lane->ids, 0));
@@ -42,7 +42,7 @@ static size_t find_lane(const struct suite *s, const char *id)
     return LANE_NONE;
 }
 
-/* A test that must run on a GPU that is not here has a lane that does not exist. */
+/* A test bound to a GPU that is not here gets a lane that does not exist. */
 static size_t only_lane(const struct suite *s, const struct job_test *t)
 {
     size_t lane = find_lane(s, t->gpu);
@@ -83,7 +83,8 @@ static size_t find_unit(const struct suite *s, size_t test, size_t *first, size_
     return u;
 }
 
-/* What a second of time-out stands for, so that tests with and without a known duration compare. */
+/* Returns the expected seconds per second of time-out, so that tests without a known duration compare with
+ * the others. */
 static double timeout_scale(const struct job *job)
 {
     double expected = 0, timeouts = 0;

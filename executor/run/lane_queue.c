@@ -7,7 +7,6 @@
 /* How much longer than the others, in parts of the even share, a lane may get so that units stay home. */
 static const double home_slack = 0.15;
 
-/* The state while units are spread over the lanes. */
 struct spread {
     struct lane_queue *q;
     size_t *order; /* units, longest first */
@@ -110,8 +109,8 @@ static void put_home(struct spread *s)
     }
 }
 
-/* A unit goes to the least loaded lane, unless its home is hardly more loaded: there it had its earlier
- * times. */
+/* A unit goes to the least loaded lane, unless its home, where its earlier times were measured, is hardly
+ * more loaded. */
 static void put_rest(struct spread *s)
 {
     for (size_t i = 0; i < s->q->unit_count; i++) {
@@ -126,7 +125,6 @@ static void put_rest(struct spread *s)
     }
 }
 
-/* Gives every unit without a lane one. */
 static void spread_units(struct lane_queue *q)
 {
     AUTO_FREE size_t *order = xcalloc(q->count, sizeof *order);
@@ -169,7 +167,7 @@ size_t lane_queue_in_flight(const struct lane_queue *q)
     return n;
 }
 
-/* The next test of a lane, whether it may begin or not. */
+/* Returns the lane's next test, whether or not it may begin now. */
 static size_t head(const struct lane_queue *q, size_t lane)
 {
     for (size_t i = q->first; i < q->count; i++)
@@ -178,7 +176,7 @@ static size_t head(const struct lane_queue *q, size_t lane)
     return LANE_NONE;
 }
 
-/* The longest unit that another lane has not begun, and that no night before has put there. */
+/* Moves here the longest unit that no lane has begun and that has no home. Only busy lanes give up units. */
 static size_t take_from_others(struct lane_queue *q, size_t lane)
 {
     size_t best = LANE_NONE;
@@ -196,7 +194,7 @@ static size_t take_from_others(struct lane_queue *q, size_t lane)
     return head(q, lane);
 }
 
-/* A test that runs alone is in flight, or waits on an idle lane for the others. */
+/* Whether another lane runs, or waits to run, a test that must run alone. */
 static bool must_give_way(const struct lane_queue *q, size_t lane)
 {
     for (size_t l = 0; l < q->lane_count; l++) {
@@ -248,7 +246,7 @@ void lane_queue_end(struct lane_queue *q, size_t test)
         q->first++;
 }
 
-/* Of the lanes that still take tests, the one with the least left to do. */
+/* Returns the lane with the least left to do that still takes tests. */
 static size_t best_lane(const struct lane_queue *q)
 {
     size_t best = LANE_NONE;

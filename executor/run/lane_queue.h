@@ -52,16 +52,17 @@ struct lane_queue {
 void lane_queue_init(struct lane_queue *q, struct lane_item *items, size_t count, size_t lanes);
 void lane_queue_release(struct lane_queue *q);
 
-/* The test that may begin on that lane now; false: none, for now or for good. May move a unit there. */
+/* Finds the test that may begin on the lane now, and may move a unit there for it; false if none may, now or
+ * ever. */
 bool lane_queue_next(struct lane_queue *q, size_t lane, size_t *test);
 void lane_queue_begin(struct lane_queue *q, size_t lane, size_t test);
-/* It ended, or will not run. */
+/* To be called when a test has ended, or will not run. */
 void lane_queue_end(struct lane_queue *q, size_t test);
-/* Nothing more begins on that lane: its units move to other lanes, which is noted in unit.moved. Units that
- * may run only there get no lane. Returns how many moved. */
+/* Closes a lane: its units move to other lanes, which unit.moved records; units that may run only there get
+ * no lane. Returns how many moved. */
 size_t lane_queue_take_out(struct lane_queue *q, size_t lane);
-/* Of a test that no lane will run; false: there is none. */
+/* Finds a test that no lane will run; false if there is none. */
 bool lane_queue_stranded(const struct lane_queue *q, size_t *test);
-/* LANE_NONE: none. */
+/* Returns LANE_NONE for a test that no lane will run. */
 size_t lane_queue_lane(const struct lane_queue *q, size_t test);
 size_t lane_queue_in_flight(const struct lane_queue *q);

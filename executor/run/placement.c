@@ -17,7 +17,7 @@
 
 static const double leftover_limit_s = 10;
 
-/* One for each group of GPUs that the run has; gates run on the first. */
+/* Opens one lane for each group of GPUs that the run has. Gates run on the first lane. */
 static void open_lanes(struct suite *s)
 {
     const struct gpu_use none = {.count = 0};
@@ -28,13 +28,13 @@ static void open_lanes(struct suite *s)
         lanes_open(&s->lanes, s, c->group, c->count, c->choose);
 }
 
-/* The node's facts, as node.json and as an event. */
+/* Records the node's facts in node.json and as an event. */
 static int record_node(struct suite *s, struct err *err)
 {
     json_t *node = s->node = node_probe(s->layout, &s->loop, &s->nvml, s->job.settings.model, err);
     if (!node)
         return -1;
-    if (s->job.preflight && !s->job.part.on) /* made on the machine that submitted */
+    if (s->job.preflight && !s->job.part.on) /* a part's is the submitting machine's */
         json_object_set(node, "preflight", (json_t *)(uintptr_t)s->job.preflight);
     if (*s->job.part.host)
         json_object_set_new(node, "host", json_string(s->job.part.host));
@@ -63,7 +63,7 @@ static int clear_containers(struct suite *s, struct err *err)
                       left > 0 ? "; others could not be removed: ask the engine" : "");
 }
 
-/* The control groups of killed executors: with these goes also what hid its environment. */
+/* Clearing the control groups of killed executors also ends processes that hid their environment. */
 static int clear_groups(struct suite *s, struct err *err)
 {
     size_t left, count = remains_clear(s->layout, leftover_limit_s, &left);
@@ -92,7 +92,7 @@ static int clear_leftovers(struct suite *s, struct err *err)
                       left > 0 ? "; some survived SIGKILL: reboot the node" : "");
 }
 
-/* A part may come with its build, and may leave preparing to another part. */
+/* A part that was given a build makes none, and no part builds another's variant. */
 static bool part_builds(const struct job_part *part, size_t variant)
 {
     return !part->on || (!*part->build && variant == part->variant);
@@ -105,7 +105,8 @@ static int use_part_build(struct suite *s, struct err *err)
         return 0;
     if (build_variant_use(s, part->variant, part->build, err) != 0)
         return -1;
-    return part->prepare ? kernel_usage_take(s, part->variant, err) : 0; /* the gates need them */
+    return part->prepare ? kernel_usage_take(s, part->variant, err) : 0; /* the gates need the kernels'
+                                                                          * usage */
 }
 
 static int prepare_variants(struct suite *s, struct err *err)
@@ -173,7 +174,8 @@ static int run_as_task(struct suite *s, struct node_lock *lock, char *reason, st
     return chosen == 1 ? run_here(s, reason, err) : chosen;
 }
 
-/* What is done on the submitting machine, under its lock, before jobs are submitted. */
+/* Prepares sources and builds on the submitting machine, before jobs are submitted. The lock is needed only
+ * where that changes something that other runs use. */
 static int prepare_submission(struct suite *s, struct node_lock *lock, char *reason, struct err *err)
 {
     bool login = s->job.scheduler.build == BUILD_LOGIN, needs_lock = login;

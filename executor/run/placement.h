@@ -8,10 +8,10 @@
 
 struct placement {
     bool outlives_supervisor; /* a test in flight is not lost when the supervisor dies */
-    /* Until every test is final, or the loop was told to stop. 1 done or stopped; 0 blocked (reason:
-     * char[REASON_MAX] says why); -1 error. lock: initialised; the caller closes it. */
+    /* Runs until every test is final, or the loop is told to stop. Returns 1 done or stopped, 0 blocked
+     * (reason: char[REASON_MAX] says why), -1 error. lock: initialised; the caller closes it. */
     int (*run)(struct suite *s, struct node_lock *lock, char *reason, struct err *err);
-    /* For a cancelled run: ends what an earlier supervisor left. */
+    /* Ends, for a cancelled run, what an earlier supervisor left. */
     int (*cancel)(struct suite *s, struct err *err);
 };
 

@@ -42,7 +42,8 @@ void profiler_command(const struct counters *c, enum counters_tool tool, const c
 
 enum { CSV_BYTES_MAX = 32 << 20, LOG_BYTES_MAX = 1 << 20, PROC_FILE_MAX = 64 << 10 };
 
-/* A profiler runs each kernel several times. All cells together hold the GPU for no longer than total_most_s.
+/* A profiler runs each kernel several times, hence the longer time-out. All cells together hold the GPU for
+ * no longer than total_most_s.
  */
 static const double times_longer = 20, total_most_s = 3600;
 
@@ -98,7 +99,7 @@ static bool on_path(const struct strvec *env, const char *program)
     return false;
 }
 
-/* Why nothing can be counted here; "" if it can. why: char[REASON_MAX]. */
+/* Says why nothing can be counted here; why (char[REASON_MAX]) is "" if counting is possible. */
 static int refusal(struct suite *s, enum counters_tool tool, char *why, struct err *err)
 {
     const struct subst values = suite_subst(s, 0);
@@ -182,7 +183,7 @@ static int find_csv(const char *rel, const char *full, void *arg, struct err *er
     return 0;
 }
 
-/* What a workload left that cannot be visited is of no interest. */
+/* What cannot be visited is skipped, because only the profiler's table is wanted. */
 static void pass_by(const char *rel, const char *why, void *arg)
 {
     (void)rel, (void)why, (void)arg;
@@ -227,7 +228,7 @@ static int count_once(struct suite *s, size_t test, enum counters_tool tool, dou
     char done[FS_PATH_MAX];
     if (set_paths(&p, err) != 0 || fs_join(done, err, p.dir, csv_name) != 0)
         return -1;
-    return fs_exists(done) ? 0 : count_cell(&p, err); /* a supervisor before this one got so far */
+    return fs_exists(done) ? 0 : count_cell(&p, err); /* an earlier supervisor counted it */
 }
 
 /* Whether this is the first test of its variant and context that worked. */

@@ -88,7 +88,7 @@ static int begin_test(struct lane_run *r, struct lane *lane, size_t test, struct
     return rc;
 }
 
-/* One test ends, or is skipped, and another lane may go on: so until nothing changes. */
+/* A test that is skipped may let another lane go on, so this repeats until nothing changes. */
 static int begin_tests(struct lane_run *r, struct err *err)
 {
     bool some = true;
@@ -125,7 +125,7 @@ static int skip_stranded(struct lane_run *r, struct err *err)
     return 0;
 }
 
-/* The points that moved, and where to, as far as they fit into a message. */
+/* Lists the points that moved, and where to, as far as they fit into a message. */
 static void add_moves(const struct lane_run *r, struct buf *out)
 {
     const struct lane_queue *q = &r->queue;
@@ -201,7 +201,7 @@ static int give_turns(struct lane_run *r, struct err *err)
     return 0;
 }
 
-/* It does not say which lane has news: all of them are asked. */
+/* The wait does not tell which lane has news, so all of them are asked. */
 static int wait_for_news(struct lane_run *r, struct err *err)
 {
     if (loop_wait(&r->s->loop, err) != 0)

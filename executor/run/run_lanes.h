@@ -11,8 +11,8 @@
  * perf.json call the GPUs. choose: the tests of a lane see its GPUs only, by their environment; without it
  * they see what the plan's environment lets them see. */
 void lanes_open(struct lanes *l, struct suite *s, const struct gpu_use *sets, size_t count, bool choose);
-/* The queue of a run's lanes, made from its job: which tests must share a lane, where they ran before, and
+/* Makes the queue of a run's lanes from its job: which tests must share a lane, where they ran before, and
  * how long they are expected to take. Needs s->lanes. */
 void lane_plan(struct lane_queue *q, const struct suite *s);
-/* Until every test is final, or the loop was told to stop. Needs s->lanes. */
+/* Runs until every test is final, or the loop is told to stop. Needs s->lanes. */
 int run_lanes(struct suite *s, struct err *err);

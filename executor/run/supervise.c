@@ -20,7 +20,7 @@ static int write_start_event(struct suite *s, struct err *err)
     json_t *variants = json_array(), *contexts = json_object();
     for (size_t i = 0; i < s->job.variant_count; i++)
         json_array_append_new(variants, json_string(s->job.variant[i].name));
-    for (size_t i = 0; i < s->job.test_count; i++) { /* an object, to have each once */
+    for (size_t i = 0; i < s->job.test_count; i++) { /* keys of an object are unique */
         char key[32];
         snprintf(key, sizeof key, "%lld", (long long)s->job.test[i].context);
         json_object_set_new(contexts, key, json_integer(s->job.test[i].context));
@@ -37,7 +37,8 @@ static int write_start_event(struct suite *s, struct err *err)
                        err);
 }
 
-/* The journal has its end, but not the file that it ended with: cut by a crash of the node, or changed. */
+/* The journal has the test's end, but its file is not the one that was sealed then: it was cut by a crash of
+ * the node, or changed. */
 static int tell_unsealed(struct suite *s, size_t test, const char *rel, struct err *err)
 {
     s->test[test].ended = false;
@@ -45,7 +46,7 @@ static int tell_unsealed(struct suite *s, size_t test, const char *rel, struct e
                       rel, test + 1);
 }
 
-/* What an earlier supervisor left: results, and a test that it did not end. */
+/* Takes over an earlier supervisor's results, and ends the tests that it left in flight. */
 static int take_over(struct suite *s, const struct placement *placement, struct err *err)
 {
     char rel[FS_PATH_MAX];
@@ -108,8 +109,8 @@ static int carry_out(struct suite *s, struct node_lock *lock, struct err *err)
     return closing_run(s, rc == 0 ? RUN_BLOCKED : RUN_COMPLETE, reason, err);
 }
 
-/* A test has some twenty descriptors here, and the counters of its GPU as many: those of many GPUs at once
- * are more than the usual 1024. Workloads get the old limit, as some use select(). */
+/* Each test holds some twenty descriptors here, and the counters of its GPU as many again, which on many GPUs
+ * is more than the usual 1024. Workloads get the old limit, because some use select(). */
 static void raise_files(struct suite *s)
 {
     struct rlimit limit;
@@ -150,7 +151,7 @@ int supervise(const struct layout *layout, const char *run_id, struct err *err)
         struct err said = *err;
         secrets_printable(&s.secrets, said.msg, strlen(said.msg), err->msg, sizeof err->msg);
     }
-    contain_close(&s.processes.contain); /* while nobody else may clear it */
+    contain_close(&s.processes.contain); /* while the lock keeps others from clearing it */
     node_lock_close(&lock);
     alloc_last_words(NULL, NULL);
     suite_release(&s);
