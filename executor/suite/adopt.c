@@ -120,7 +120,6 @@ static void load_variant_state(struct variant_state *state, const json_t *v)
     }
 }
 
-/* The files of the variant's folder that belong to no test. */
 static int copy_beside_tests(const char *relpath, const char *fullpath, void *arg, struct err *err)
 {
     return strncmp(relpath, "ctx_", 4) == 0 ? 0 : copy_visit(relpath, fullpath, arg, err);

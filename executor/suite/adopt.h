@@ -1,17 +1,17 @@
-/* adopt: copies results from an attempt's folder into the run's. Copies, so that an attempt that goes on
- * writing (its node was given up, but is alive) changes nothing that was accepted; put in place by one
- * rename, so that a result is there completely or not at all. Only the run's supervisor adopts; a result is
+/* adopt: copies results from an attempt's folder into the run's. They are copied so that an attempt that goes
+ * on writing (its node was given up, but is alive) changes nothing that was accepted, and put in place by one
+ * rename so that a result is there completely or not at all. Only the run's supervisor adopts; a result is
  * never replaced.
  */
 #pragma once
 
 #include "executor/suite/suite.h"
 
-/* from: the run folder inside the attempt's; seal: the hash of perf.json in the end that the attempt's
- * journal tells. 1 adopted and final in s, 0 there is no result yet or one that the attempt did not write, -1
- * error. */
+/* from: the run folder inside the attempt's; seal: the hash of perf.json that the attempt's journal gives
+ * with the test's end. Returns 1 adopted and final in s, 0 no result yet, or one that the attempt did not
+ * write, -1 error. */
 int adopt_test(struct suite *s, size_t test, const char *from, const char *seal, struct err *err);
-/* The outcome of preparing a variant: its state, and the files beside its tests. 0 or 1 as above. */
+/* Adopts the outcome of preparing a variant: its state, and the files beside its tests. Returns as above. */
 int adopt_variant(struct suite *s, size_t variant, const char *from, struct err *err);
-/* The attempt's node.json, as nodes/<host>.json; the first one also becomes the run's node.json. */
+/* Adopts the attempt's node.json as nodes/<host>.json; the first one also becomes the run's node.json. */
 int adopt_node(struct suite *s, const char *host, const char *from, struct err *err);

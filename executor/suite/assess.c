@@ -33,7 +33,7 @@ static bool must_print(const struct expectation *e)
            (e->attn_impl[0] || e->prompt_tokens_required || (e->rule && timing_rule_is_given(e->rule)));
 }
 
-/* The metric that a run of this plan is judged by, as far as it is printed; NULL: the wall time. */
+/* Returns the metric that a run of this plan is judged by, if it is to be printed; NULL: the wall time. */
 static const char *judged_by(const struct timings *t, const struct expectation *e)
 {
     static const char *const built_in[] = {"prefill_s", "kernel_ms"};

@@ -19,9 +19,9 @@ enum { ANSWER_MAX = 64 << 10, CONTAINERS_MAX = 256, WHY_MAX = 300 };
 
 static const double answer_limit_s = 30; /* docker's "rm --force" waits for the kill */
 
-/* Runs an engine's command. False when it did not end with 0; out: its output, and why: char[WHY_MAX], why
- * not; both may be NULL. A user's own podman leaves a process behind at its first command, which holds the
- * user's namespace for all later ones: as our child it would be taken for a test's, and ended. */
+/* Returns whether an engine's command ended with 0. out: its output; why: char[WHY_MAX], why it failed; both
+ * may be NULL. The first command of a user's own podman leaves a process that holds the user's namespace for
+ * all later ones: as our child it would be taken for a test's, and ended. */
 static bool ask(const struct strvec *argv, char *out, size_t size, char *why)
 {
     struct run_result res;
@@ -49,7 +49,7 @@ static enum container_engine choose_engine(int wanted)
     return (enum container_engine)wanted;
 }
 
-/* "ID [repository digests]": the digest of a registry, where there is one, else the id. */
+/* The answer is "ID [repository digests]"; a registry's digest is preferred to the id. */
 static void take_digest(struct variant_state *v, char *answer)
 {
     char *quote = strchr(answer, '"'), *at = quote ? strchr(quote, '@') : NULL;
@@ -82,7 +82,7 @@ static void keep_end(void *arg, const char *data, size_t len)
     w->why[w->len] = '\0';
 }
 
-/* Under supervision, since it may take long: a run that is cancelled meanwhile ends. */
+/* The pull is supervised because it may take long: cancelling the run ends it. */
 static bool pull_image(struct suite *s, const struct variant_state *v, const char *image, char *why)
 {
     AUTO(strvec_release) struct strvec argv = {.v = NULL};
@@ -203,7 +203,7 @@ static void add_gpus(struct engine_run *r, const struct suite *s, const struct l
     add_groups(r);
 }
 
-/* By this a later executor knows which engines to ask. A scheduler's tasks are not cleaned up after. */
+/* This tells a later executor which engines to ask. A scheduler's tasks are not cleaned up after. */
 static int note_engine(const struct suite *s, enum container_engine e, struct err *err)
 {
     char folder[FS_PATH_MAX], path[FS_PATH_MAX];
@@ -226,7 +226,6 @@ static void find_model(const struct suite *s, char *out)
         snprintf(out, FS_PATH_MAX, "%s/%s", home, strncmp(model, "~/", 2) == 0 ? model + 2 : model);
 }
 
-/* What the engine is told of the variant. */
 static int make_command(struct container_use *use, struct engine_run *r, struct suite *s, size_t variant,
                         const struct lane *lane, char *const *argv, struct err *err)
 {
@@ -254,7 +253,7 @@ int container_begin(struct container_use *use, struct suite *s, size_t variant, 
     if (!use->on)
         return 0;
     struct engine_run r = {.cwd = command->cwd, .env = command->env};
-    /* Tasks of an array share the run's id and may share the node. */
+    /* The process id is needed because tasks of an array share the run's id and may share the node. */
     snprintf(use->name, sizeof use->name, "kernsweep-%.100s-%.60s-%d", s->job.run_id, command->name,
              (int)getpid());
     if (command->limited)
@@ -271,7 +270,7 @@ static size_t remove_listed(enum container_engine e, const char *mark, size_t *l
     AUTO(strvec_release) struct strvec list = {.v = NULL};
     engine_list_argv(e, mark, &list);
     if (!ask(&list, ids, sizeof ids, NULL)) {
-        (*left)++; /* nobody knows */
+        (*left)++; /* how many is unknown */
         return 0;
     }
     for (char *id = strtok_r(ids, "\n", &save); id && count < CONTAINERS_MAX;

@@ -1,5 +1,5 @@
-/* container: a variant's container (see the contract's): its engine and image, once per run; the command line
- * of a test or step in it. What killed executors left is found by a label.
+/* container: finds the engine and the image of a variant's container once per run, and makes the command line
+ * of a test or step in it. Containers that killed executors left are found by a label.
  */
 #pragma once
 
@@ -14,8 +14,8 @@ struct container_use {
     struct strvec argv; /* owned */
 };
 
-/* Finds the engine and the image of each variant that has a container, pulling what is not there. Why it
- * failed is left in the variant's state. */
+/* Finds the engine and the image of a variant's container, if it has one, and pulls an image that is not
+ * there. Why it failed is left in the variant's state. */
 void container_resolve(struct suite *s, size_t variant);
 
 /* What is to run in it. */
@@ -27,12 +27,13 @@ struct container_command {
     bool limited; /* by the plan's limits */
 };
 
-/* Sets use->argv, the engine's command line; without a container, use is off. What it begins is ended by
- * container_end. */
+/* Sets use->argv, the engine's command line; without a container, use is off. What it begins is to be ended
+ * by container_end. */
 int container_begin(struct container_use *use, struct suite *s, size_t variant, const struct lane *lane,
                     const struct container_command *command, struct err *err);
 
-/* Removes what killed executors of this workdir left. Returns how many; *left: how many remain. */
+/* Removes the containers that killed executors of this workdir left. Returns how many it found; *left: how
+ * many remain. */
 size_t container_clear(struct suite *s, size_t *left);
 
 /* {"engine", "image", "digest"} of perf.json; NULL without a container. */

@@ -72,7 +72,7 @@ static void take_answer(struct container_end *e, bool done)
     }
 }
 
-/* Starts the next command. A command that cannot be started is one without an answer. */
+/* Starts the next command; one that cannot be started counts as unanswered. Returns true if there is none. */
 static bool go_on(struct container_end *e)
 {
     while (e->phase != CONTAINER_ENDED) {

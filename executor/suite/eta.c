@@ -129,7 +129,7 @@ double eta_test(const struct eta *eta, size_t test)
     return expected_s(eta, &eta->cell[eta->cell_of[test]], &all);
 }
 
-/* What is left on a lane; of tests that run alone, on any. */
+/* Tests that run alone count for every lane, because all lanes wait for them. */
 static double left_s(const struct eta *eta, size_t lane, const struct totals *all)
 {
     double sum = 0;

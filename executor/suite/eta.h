@@ -29,15 +29,15 @@ struct eta {
     double *elapsed_s; /* of what runs on the lane */
 };
 
-/* One lane, until it is told of others. */
+/* Assumes one lane until eta_spread() is called. */
 void eta_init(struct eta *eta, const struct job *job);
 void eta_release(struct eta *eta);
-/* Which lane runs which test, from now on. lane_of: by test, each below lanes. */
+/* Sets which lane runs which test from now on. lane_of: by test, each below lanes. */
 void eta_spread(struct eta *eta, size_t lanes, const size_t *lane_of);
 void eta_running(struct eta *eta, size_t test, double elapsed_s);
 void eta_finished(struct eta *eta, size_t test, double wall_s);
-/* A test that will not run, or whose duration means nothing. */
+/* To be called for a test that will not run, or whose duration means nothing. */
 void eta_dropped(struct eta *eta, size_t test);
 double eta_test(const struct eta *eta, size_t test);
-/* Of all remaining tests, those that run among them. */
+/* Returns the time for all remaining tests, including those that run. */
 double eta_left(const struct eta *eta);

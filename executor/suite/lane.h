@@ -21,7 +21,7 @@ struct test_run;
 
 enum { LANES_MAX = GPU_USE_MAX, LANE_VARIABLES_MAX = 4, LANE_NAME_MAX = 192, LANE_VALUE_MAX = 8192 };
 
-/* What the environment of every test of a lane has in addition. */
+/* A variable that is added to the environment of every test of a lane. */
 struct lane_variable {
     char name[32];
     char value[LANE_VALUE_MAX];
@@ -47,11 +47,11 @@ struct lane {
 
 struct lanes {
     struct lane *lane; /* owned */
-    size_t count;      /* at least 1 once open (see lane_open) */
+    size_t count;      /* at least 1 once open (see lanes_open()) */
 };
 
 void lanes_close(struct lanes *l);
-/* A test has begun: counts it as a neighbour of those on other lanes, and them as its own. */
+/* Counts a test that has begun as a neighbour of those on other lanes, and them as its own. */
 void lanes_note_beside(struct lanes *l, struct lane *begun);
-/* Sets its variables in the environment of a test. */
+/* Sets the lane's variables in the environment of a test. */
 void lane_environment(const struct lane *lane, struct strvec *env);

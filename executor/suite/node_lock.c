@@ -90,8 +90,8 @@ struct wanted_gpu {
     size_t group;
 };
 
-/* Whoever locks several GPUs takes them in the order of their names, and waits only for one that comes after
- * all those that it has: so two runs never wait for each other, whatever their plans list. */
+/* GPUs are locked in the order of their names, so that two runs never wait for each other, whatever their
+ * plans list. */
 static int by_name(const void *a, const void *b)
 {
     const struct wanted_gpu *x = a, *y = b;
@@ -138,7 +138,7 @@ static int take_every(struct node_lock *lock, struct suite *s, int64_t until_ns,
     return taken;
 }
 
-/* The first that is free; else the run waits for the one that it would like best. */
+/* Takes the first group that is free. If none is, the run waits for the one that it prefers. */
 static int take_first(struct node_lock *lock, struct suite *s, int64_t until_ns, char *reason,
                       struct err *err)
 {
@@ -177,7 +177,7 @@ static void release_gpu(struct node_lock *lock, const char *name)
     }
 }
 
-/* Takes what is free, or becomes free in time; of groups that lack a GPU, nothing. */
+/* Takes the GPUs that are free, or become free in time; a group that lacks one keeps none. */
 static int take_free(struct node_lock *lock, struct suite *s, int64_t until_ns, struct left_out *out,
                      struct err *err)
 {
@@ -207,7 +207,7 @@ static int go_on_without(struct suite *s, size_t group, const char *why, struct 
     return suite_note(s, err, "continuing without a GPU: %s", why);
 }
 
-/* Those that are free, and, where the run may wait, those that become free. */
+/* Takes the groups that are free, or become free in time, and goes on without the others. */
 static int take_some(struct node_lock *lock, struct suite *s, int64_t until_ns, char *reason, struct err *err)
 {
     size_t count = s->gpus.count, missing = 0;
@@ -241,7 +241,7 @@ static int take_gpus(struct node_lock *lock, struct suite *s, int64_t until_ns, 
     return take_every(lock, s, until_ns, reason, err);
 }
 
-/* 1, or 0 with reason where the plan asks for what the node cannot give. */
+/* Returns 1, 0 with reason if the plan asks for what the node cannot give, or -1. */
 static int choose_gpus(struct suite *s, gpu_granted *granted, bool *locks, char *reason, struct err *err)
 {
     struct gpu_grant grant;

@@ -1,6 +1,6 @@
-/* node_lock: one run at a time builds and measures in a workdir, and on each GPU of the machine, whatever
- * workdirs other runs use; and which GPUs a run has in the end (s->gpus). A second run waits as long as its
- * job allows. A dead holder releases its locks (see lock).
+/* node_lock: lets one run at a time build and measure in a workdir, and on each GPU of the machine, whatever
+ * workdirs other runs use. It also decides which GPUs a run has in the end (s->gpus). A second run waits as
+ * long as its job allows. A dead holder releases its locks (see lock).
  */
 #pragma once
 
@@ -18,14 +18,15 @@ struct node_lock {
 void node_lock_init(struct node_lock *lock);
 void node_lock_close(struct node_lock *lock);
 
-/* 1 taken, 0 not (reason names the holder; also when the run was told to stop while it waited), -1 error. A
- * GPU whose lock file cannot be opened is used without it, with an event that says so. reason:
+/* Returns 1 taken, 0 not (reason names the holder; also when the run was told to stop while it waited), -1
+ * error. A GPU whose lock file cannot be opened is used without it, with an event that says so. reason:
  * char[REASON_MAX]. */
 int node_lock_take(struct node_lock *lock, struct suite *s, gpu_granted *granted, char *reason,
                    struct err *err);
 /* Chooses the GPUs for a task, which its scheduler has given to it alone: nothing is locked. Returns as
  * above. */
 int node_lock_granted(struct suite *s, gpu_granted *granted, char *reason, struct err *err);
-/* For builds without the workdir's lock, in a scheduler's tasks. One lock covers all keys with the same first
- * digit, so that there are few lock files. Waits as long as a build may take. Returns as above. */
+/* Locks a build's folder for a scheduler's task, which has no lock on the workdir. One lock covers all keys
+ * with the same first digit, so that there are few lock files. Waits as long as a build may take. Returns as
+ * above. */
 int node_lock_build(struct lock *lock, struct suite *s, const char *key, char *reason, struct err *err);

@@ -69,7 +69,7 @@ static json_t *encode_vram(const struct test_run *r)
                      artifact_number(s->max_gap_s * 1e3));
 }
 
-/* Peaks of the other fields: power, temperatures, ... Absent where unavailable. */
+/* Encodes the peaks of the other fields, such as power and temperatures, where they are available. */
 static json_t *encode_peaks(const struct sampler *s)
 {
     json_t *out = json_object();
@@ -88,7 +88,7 @@ static json_t *error_text(int number)
     return number ? json_string(strerror(number)) : NULL;
 }
 
-/* Where it was to be bound, and what of that failed. */
+/* Encodes where the test was to be bound, and which part of that failed. */
 static json_t *encode_near(const struct near *n, const struct near_failure *failed)
 {
     json_t *out = failed->cpus ? json_object() : json_pack("{s:s}", "cpus", n->text);
@@ -127,7 +127,7 @@ static json_t *encode_source(enum energy_source from)
     return json_null();
 }
 
-/* Reasons are known where it is known how long they held. */
+/* The reasons are known only if it is known how long they held. */
 static json_t *encode_window(const struct activity *a)
 {
     return json_pack(
@@ -144,7 +144,7 @@ static json_t *encode_window(const struct activity *a)
         *a->energy.note ? a->energy.note : NULL);
 }
 
-/* What the card did during the test. NULL where nothing was measured. */
+/* Encodes what the card did during the test; NULL if nothing was measured. */
 static json_t *encode_activity(const struct activity_log *log, const struct timings *t, double printed_s,
                                double end_s)
 {
@@ -208,7 +208,7 @@ static json_t *encode_not_run(void)
                      "prompt_tokens");
 }
 
-/* The first GPU that the test ran on; of a test that did not run, the node's first. Borrowed. */
+/* Returns the first GPU that the test ran on, or the node's first if it did not run. Borrowed. */
 static json_t *gpu_of(const struct suite *s, const struct test_run *r)
 {
     const json_t *own = r ? json_array_get(r->lane->facts, 0) : NULL;
@@ -263,7 +263,7 @@ bool perf_is_sealed(const char *root, const char *rel, const char *sha256)
     return *sha256 && read_perf(root, rel, &text) == 0 && has_hash(&text, sha256);
 }
 
-/* The values of the job's own metrics that find() knows; NULL: none. */
+/* Returns the values of the job's own metrics that find() knows, or NULL if it knows none. */
 static json_t *own_values(const struct suite *s, perf_find_fn *find, const void *of)
 {
     json_t *out = NULL;
@@ -296,7 +296,7 @@ static double find_number(const void *object, const char *name)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* sha256 NULL: whatever it is. */
+/* sha256 NULL: the content does not matter. */
 static json_t *load(const char *root, const char *rel, const char *sha256)
 {
     AUTO(buf_release) struct buf text = {.max = PERF_MAX};

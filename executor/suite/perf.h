@@ -11,18 +11,18 @@ struct test_run;
  * not run. */
 int perf_write(struct suite *s, size_t test, const struct assessment *why, const struct test_run *run,
                const char *dir, struct err *err);
-/* Loads perf.json of rel below folder into the suite. 1 the test is final; 0 the file is missing, or
- * not as the test's seal says: no executor wrote it. */
+/* Loads perf.json of rel below folder into the suite. Returns 1 if the test is final; 0 if the file is
+ * missing, or not as the test's seal says: no executor wrote it. */
 int perf_load(struct suite *s, size_t test, const char *folder, const char *rel);
-/* The same test with another outcome, also where its record is no longer what was written. */
+/* Writes the record of the same test with another outcome, even if it is no longer as it was written. */
 int perf_rewrite(struct suite *s, size_t test, const struct assessment *why, const char *dir,
                  struct err *err);
-/* How a record that was changed differs from what the executor knows: ": prefill_s is 0.001 and was 1"; ""
- * where it cannot be said. */
+/* Says how a changed record differs from what the executor knows, as in ": prefill_s is 0.001 and was 1"; ""
+ * if that is unknown. */
 void perf_difference(const struct suite *s, size_t test, const char *rel, char *out, size_t cap);
 /* Whether perf.json of the folder rel below root has that hash. No link below root is followed. */
 bool perf_is_sealed(const char *root, const char *rel, const char *sha256);
-/* What was printed by a name; NaN: nothing. */
+/* Returns what was printed by a name; NaN: nothing. */
 typedef double perf_find_fn(const void *of, const char *name);
 
 /* Tells the suite the outcome of a test, its times and the values of the job's own metrics, as far as find()

@@ -24,21 +24,21 @@ static bool same_cell(const struct job_test *a, const struct job_test *b)
     return a->variant == b->variant && a->context == b->context;
 }
 
-/* The first GPU of a lane; NULL: none. */
+/* Returns the first GPU of a lane, or NULL. */
 static const char *gpu_of(const struct lane *lane)
 {
     return json_string_value(json_array_get(lane->ids, 0));
 }
 
-/* Cells may move to another GPU in the midst of a run, and are repeated on several by `every`: values of two
- * GPUs are no sample of one median. */
+/* A cell may move to another GPU during a run, and `every` repeats it on several: values of two GPUs are no
+ * sample of one median. */
 static bool ran_on(const struct test_state *t, const struct lane *lane)
 {
     const char *a = t->lane ? gpu_of(t->lane) : t->ran_on, *b = gpu_of(lane);
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* What the cell's measured repetitions on that lane's GPUs were judged by. */
+/* Gathers what the cell's measured repetitions on that lane's GPUs were judged by. */
 static size_t gather(const struct suite *s, const struct lane *lane, const struct job_test *cell, double *out)
 {
     size_t n = 0;

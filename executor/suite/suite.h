@@ -32,7 +32,7 @@ enum { ATTEMPTS_MAX = 3 };
 /* Whether a variant's build and sources are as they were sealed; see prepare/untouched.h. */
 struct seal_state {
     double look_cost_s, looked_s; /* CPU time of the last look; monotonic time of its end, 0: none */
-    bool told_unread;             /* that they could not be read for now */
+    bool told_unread;             /* that they could not be read */
     bool changed_before;          /* the tests: they are not looked at any more */
     char *damage;                 /* owned; what was changed first; NULL: nothing as far as is known */
 };
@@ -72,9 +72,9 @@ struct test_state {
     json_t *metrics;               /* owned; {name: value} of the job's own metrics; NULL: none */
     char seal[SHA256_HEX_LEN + 1]; /* sha256 of its perf.json as this executor, or an earlier one, wrote it */
     bool needless;                 /* left out: its cell is known well enough */
-    bool unverified; /* no look since just before it began found its build and sources as they were sealed */
+    bool unverified; /* its build and sources have not been found as sealed since just before it began */
     char *reason;    /* owned; NULL: none */
-    char *doubt;     /* owned; why it cannot be believed, known since it began; NULL: nothing */
+    char *doubt;     /* owned; why it cannot be believed, found since it began; NULL: no doubt */
 };
 
 /* What the journal tells of earlier supervisors of the run. */
@@ -143,17 +143,17 @@ void suite_test_result(struct suite *s, size_t test, const struct assessment *v,
 /* Writes a NODE event with a message for whoever follows the run. */
 int suite_note(struct suite *s, struct err *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The plan's, of each test. */
+/* Returns the plan's limits of each test. */
 struct contain_limits suite_limits(const struct suite *s);
-/* The fields that every event of a test has. */
+/* Returns the fields that every event of a test has. */
 json_t *suite_test_fields(const struct suite *s, size_t test);
 /* <variant>/ctx_<N>_run<i> in the bundle. out: char[FS_PATH_MAX]. */
 int suite_test_dir(const struct suite *s, size_t test, char *out, struct err *err);
 /* The same, below the bundle. out: char[FS_PATH_MAX]. */
 void suite_test_rel(const struct suite *s, size_t test, char *out);
-/* {"suite_eta_s": ...}: a number, or null while unknown. */
+/* Returns the value of "suite_eta_s": a number, or null while unknown. */
 json_t *suite_eta(const struct suite *s);
-/* The machine that runs the tests of this process; "" until known. */
+/* Returns the machine that runs the tests of this process; "" until known. */
 const char *suite_host(const struct suite *s);
-/* The user cancelled the run (a shutdown of the node sends the same signal). */
+/* Whether the user cancelled the run. A file says so, since a shutdown of the node sends the same signal. */
 bool suite_cancelled(const struct suite *s);

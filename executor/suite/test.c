@@ -29,8 +29,8 @@ static bool is_back(struct settle *out)
     return out->back;
 }
 
-/* True once the memory is back, or the time is over; else the timer is armed for the next turn that is needed
- * at the latest. */
+/* Returns true once the memory is back, or the time is over; otherwise the timer is armed for the latest
+ * moment at which a turn is needed. */
 static bool settle_turn(struct settle *out, int64_t now_ns)
 {
     if (!out->asked && out->timer->ready)
@@ -44,7 +44,7 @@ static bool settle_turn(struct settle *out, int64_t now_ns)
     return false;
 }
 
-/* Asks for the first sample. Then as settle_turn(). */
+/* Asks for the first sample, and does as settle_turn(). */
 static bool settle_begin(struct settle *out, double limit_s, int64_t now_ns)
 {
     out->until_ns = now_ns + (int64_t)(limit_s * 1e9);
@@ -99,7 +99,7 @@ int test_begin(struct suite *s, struct lane *lane, size_t test, struct test_run 
     return end_measuring(r, err) == 0 ? 0 : wrap_err(r, err);
 }
 
-/* 1: over. What follows is decided by the phase that is now complete. */
+/* Goes on to what follows the phase that is complete. Returns 1 if the test is over. */
 static int next_phase(struct test_run *r, struct err *err)
 {
     if (r->phase != TEST_JOB_ENDS && test_end_may_be_of_job(r)) {
@@ -141,7 +141,7 @@ static bool begin_removal(struct test_run *r)
     return container_end_begin(&r->contained.end, &r->contained.container, &in);
 }
 
-/* All of its processes are gone, or some are stuck. */
+/* To be called once all of its processes are gone, or some are stuck. */
 static int end_processes(struct test_run *r, struct err *err)
 {
     child_close(&r->child);

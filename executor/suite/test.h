@@ -1,5 +1,5 @@
-/* test: one test, from its folder to its perf.json: a fresh process that is timed, sampled, assessed and
- * cleaned up after. A state: begun on a lane, then given a turn after every wait of the loop, so that lanes
+/* test: takes one test from its folder to its perf.json: a fresh process that is timed, sampled, assessed and
+ * cleaned up after. A test is begun on a lane, then given a turn after every wait of the loop, so that lanes
  * have tests at the same time. What makes the GPUs of its lane unfit for further tests is left in
  * lane->dirty.
  */
@@ -8,22 +8,22 @@
 #include "executor/suite/lane.h"
 #include "executor/suite/suite.h"
 
-/* The caller frees *out. -1 only for faults of our own. */
+/* The caller frees *out. Returns -1 only for faults of our own. */
 int test_begin(struct suite *s, struct lane *lane, size_t test, struct test_run **out, struct err *err);
-/* After each loop_wait(). 1 over, 0 not yet, -1 a fault of our own. When the supervisor was told to stop but
- * the run is not cancelled, the test gets no artifact, so that it is repeated. */
+/* To be called after each loop_wait(). Returns 1 over, 0 not yet, -1 a fault of our own. When the supervisor
+ * was told to stop but the run is not cancelled, the test gets no artifact, so that it is repeated. */
 int test_turn(struct test_run *r, struct err *err);
-/* Kills what runs still. NULL: nothing. */
+/* Kills what still runs. r may be NULL. */
 void test_free(struct test_run *r);
 
 /* Appends the test's own command to argv, and its environment on that lane to env. out: the folder of its
  * results. */
 int test_command(const struct suite *s, size_t test, const struct lane *lane, const char *out,
                  struct strvec *argv, struct strvec *env, struct err *err);
-/* Sets why for one that must not be tried again. */
+/* Returns true, and sets why, for a test that must not be tried again. */
 bool test_is_out_of_attempts(const struct suite *s, size_t test, struct assessment *why);
-/* The artifact and the event of a test that will not run. */
+/* Writes the artifact and the event of a test that will not run. */
 int test_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err);
-/* Of a test that has its result, of which it turned out later that it cannot be believed: its record becomes
- * INVALID, and another TEST_END, which says that it replaces the one before it, tells so. */
+/* Makes the record of a test INVALID when it turns out that its result cannot be believed. Another TEST_END
+ * says that it replaces the one before it. */
 int test_disbelieve(struct suite *s, size_t test, const char *reason, struct err *err);

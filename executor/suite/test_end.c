@@ -25,7 +25,7 @@ static void append_lines(void *arg, const char *data, size_t len)
     logtext_lines(arg, data, len);
 }
 
-/* The file was cut where its text may end within a secret: that is left out. */
+/* A text of PROC_TEXT_MAX bytes was cut, perhaps within a secret, so its last bytes are held back. */
 static void add_clean(struct buf *out, const char *text, size_t len, const struct secrets *secrets)
 {
     struct secrets_stream stream;
@@ -58,7 +58,7 @@ static void add_proc_file(struct buf *out, pid_t pid, const char *name, const st
         buf_putc(out, '\n');
 }
 
-/* The few lines of /proc/PID/status that matter here. */
+/* Adds the few lines of /proc/PID/status that matter here. */
 static void add_status(struct buf *out, pid_t pid)
 {
     static const char *const wanted[] = {"Name:", "State:", "PPid:", "VmRSS:", "Threads:", NULL};
@@ -127,7 +127,7 @@ static bool ended_with_job(const struct test_run *r, const struct ending *ending
 static void look_for_oom(struct test_run *r, struct ending *ending, char *evidence)
 {
     bool beside = r->lane->beside > 0;
-    /* 137: a shell whose child was killed. */
+    /* A shell whose child was killed exits with 137. */
     if (ending->signal != SIGKILL && ending->exit_code != 128 + SIGKILL)
         return;
     enum oom_found found = oom_evidence(&r->lane->oom, beside ? &r->watch.seen : NULL, evidence);
@@ -167,7 +167,7 @@ static void assess_run(struct test_run *r)
     }
 }
 
-/* Where another stands in its place, an empty one is made for the test's record. */
+/* If something else stands in its place, an empty folder is made for the test's record. */
 static bool is_own_folder_replaced(struct test_run *r)
 {
     struct err why = {.kind = ERR_NONE};
@@ -186,7 +186,7 @@ static bool is_own_folder_replaced(struct test_run *r)
     return true;
 }
 
-/* Results that were somewhere else meanwhile are not believed. */
+/* A result whose folder was replaced meanwhile is not believed. */
 static int check_folders(struct test_run *r, struct err *err)
 {
     const struct variant_state *v = &r->suite->variant[r->test->variant];
@@ -203,7 +203,7 @@ static int check_folders(struct test_run *r, struct err *err)
     return 0;
 }
 
-/* What is dirty after a test: the node or, of several lanes, only its own. */
+/* Returns what is dirty after a test: the node or, with several lanes, only the test's own. */
 static const char *where(const struct test_run *r)
 {
     return r->lane->kept ? r->lane->name : "the node";
@@ -257,7 +257,7 @@ static int write_artifacts(struct test_run *r, struct err *err)
     return perf_write(r->suite, r->index, &r->assessment, r, r->place.dir, err);
 }
 
-/* Said once, since it is the same for all tests of a node. */
+/* This is said once, since it is the same for all tests of a node. */
 static int tell_unbound(struct test_run *r, struct err *err)
 {
     const struct near_failure *failed = &r->child.result.process.unbound;

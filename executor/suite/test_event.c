@@ -13,7 +13,7 @@ static int write_event(struct suite *s, enum event_type type, size_t test, json_
     return journal_add(&s->journal, type, fields, err);
 }
 
-/* Where it runs. Takes, and returns, fields. */
+/* Adds where the test runs. Takes, and returns, fields. */
 static json_t *with_lane(const struct suite *s, size_t test, json_t *fields)
 {
     const struct lane *lane = s->test[test].lane;
@@ -59,7 +59,7 @@ void test_event_heartbeat(struct suite *s, size_t test, double elapsed_s, const 
     write_event(s, EVENT_HEARTBEAT, test, with_lane(s, test, more), NULL);
 }
 
-/* What perf.json is held against when it is adopted, and when the bundle is stored. */
+/* Adds what perf.json is compared with when it is adopted, and when the bundle is stored. */
 static void add_witness(json_t *out, const struct test_state *t)
 {
     if (t->metrics)

@@ -1,5 +1,5 @@
-/* test_event: the journal's events of one test: start, heart beats, end, skip. Writes them from the state
- * that the suite has of the test; decides nothing.
+/* test_event: writes the journal's events of one test (start, heart beats, end, skip) from the state that the
+ * suite has of it.
  */
 #pragma once
 
@@ -11,6 +11,6 @@ void test_event_heartbeat(struct suite *s, size_t test, double elapsed_s, const 
                           json_t *log_tail);
 /* retry: the test did not finish and will run again. */
 int test_event_end(struct suite *s, size_t test, bool retry, struct err *err);
-/* Of a test that had ended: the end before it does not count any more. */
+/* Writes another end of a test that had ended: the one before it no longer counts. */
 int test_event_replace(struct suite *s, size_t test, struct err *err);
 int test_event_skip(struct suite *s, size_t test, const struct assessment *why, struct err *err);

@@ -37,7 +37,7 @@ int test_group_open(struct contain_group *g, struct suite *s, size_t test, struc
     const size_t variant = s->job.test[test].variant;
     const bool apart =
         s->job.variant[variant].container.on && engine_has_containers(s->variant[variant].engine);
-    /* The engine's own client is not what the plan limits: the container is. */
+    /* The plan limits the container, not the engine's client. */
     const struct contain_limits limits = apart ? (struct contain_limits){.memory_bytes = 0} : suite_limits(s);
     snprintf(name, sizeof name, "test-%zu-%u", test + 1, s->test[test].attempts);
     return contain_group_open(g, &s->processes.contain.place, name, &limits, err);

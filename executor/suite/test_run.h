@@ -27,7 +27,7 @@ enum test_phase {
 struct test_place {
     char dir[FS_PATH_MAX];
     int folder;               /* the same, open; -1: none */
-    bool stuck;               /* it is not to be had any more: nothing can be written there */
+    bool stuck;               /* it cannot be restored: nothing can be written there */
     unsigned replaced_before; /* how often its variant's folder had been, when it began */
 };
 
@@ -95,21 +95,21 @@ struct test_run {
     int64_t told_ns; /* the last heart beat */
 };
 
-/* Its folder, files and command. */
+/* Makes the test's folder, files and command. */
 int test_start_prepare(struct test_run *r, struct err *err);
-/* Its process, once the level before it is known. */
+/* Starts its process, once the level before it is known. */
 int test_start_process(struct test_run *r, struct err *err);
 /* t_s: since it started. */
 void test_start_heartbeat(struct test_run *r, double t_s);
 
-/* Whether it died in a way that the end of the scheduler's job would explain, which a moment later would be
- * known. */
+/* Whether it died in a way that the end of the scheduler's job may explain, which is known a moment later. */
 bool test_end_may_be_of_job(const struct test_run *r);
-/* Its artifacts and its event, once its processes are gone and its GPUs' memory has settled. Nothing if the
- * supervisor was told to end: the next one repeats the test. */
+/* Writes its artifacts and its event, once its processes are gone and its GPUs' memory has settled. Does
+ * nothing if the supervisor was told to end: the next one repeats the test. */
 int test_end_finish(struct test_run *r, struct err *err);
 
 enum { DIAG_MAX = 256 << 10 };
 
-/* A part of diag.txt: state, wait channel and kernel stack (where readable) of root and its descendants. */
+/* Adds a part of diag.txt: state, wait channel and kernel stack (where readable) of root and its
+ * descendants. */
 void test_diag_processes(struct buf *out, pid_t root, const struct secrets *secrets);
