@@ -96,7 +96,7 @@ static int run_commands(struct suite *s, size_t variant, struct runlog *log, str
     return 0;
 }
 
-/* What the commands left, as far as it is found good: its record, and the seal. */
+/* Records what the commands left and, if it is found good, seals it. */
 static int take_result(struct suite *s, size_t variant, struct err *err)
 {
     struct variant_state *state = &s->variant[variant];
@@ -154,7 +154,7 @@ static int build_or_reuse(struct suite *s, size_t variant, struct err *err)
     if (intact < 0)
         return -1;
     if (intact == 0 && untouched_disbelieve(s, variant, *why ? why : "its seal is gone", err) != 0)
-        return -1; /* of tests under an earlier supervisor */
+        return -1; /* results of an earlier supervisor's tests */
     if (s->job.fresh)
         return rebuild(s, variant, err);
     if (intact == 0)
@@ -185,7 +185,7 @@ int build_variant(struct suite *s, size_t variant, struct err *err)
         return fs_mkdir_p(state->build, 0700, err);
     if (journal_add(&s->journal, EVENT_BUILD_START, json_pack("{s:s}", "variant", v->name), err) != 0)
         return -1;
-    if (state->status != STATUS_OK) /* it has no container */
+    if (state->status != STATUS_OK) /* its container cannot be used */
         return fail_locked(s, variant, err);
     struct lock lock = {.fd = -1};
     int taken = s->job.part.on ? node_lock_build(&lock, s, key, state->reason, err) : 1;

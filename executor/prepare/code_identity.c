@@ -27,7 +27,7 @@ static void report_release(struct report *r)
     buf_release(&r->listings);
 }
 
-/* NULL where no executor of this schema left an identity in the build's folder. */
+/* Returns NULL if no executor of this schema left an identity in the build's folder. */
 static json_t *load_kept(const char *build)
 {
     char path[FS_PATH_MAX];
@@ -45,7 +45,7 @@ static bool load_listings(const char *build, struct buf *out)
            fs_read_file(path, LISTINGS_MAX + LISTING_HEADS_MAX, out, NULL) == 0;
 }
 
-/* Of its first GPU; NULL: it has none, or one that is not known. */
+/* Returns the architecture of the node's first GPU, or NULL if there is none or it is not known. */
 static const char *arch_of_node(const struct suite *s)
 {
     return json_string_value(json_object_get(json_array_get(json_object_get(s->node, "gpus"), 0), "arch"));
@@ -98,8 +98,8 @@ static bool names_sources(const char *const *text, size_t n)
     return false;
 }
 
-/* The files of a build are not all that such a test runs: a script among the sources may have changed. Device
- * code is what it is, whatever starts it. */
+/* Whether the build's files are only a part of what such a test runs: a script among the sources may have
+ * changed. Device code does not depend on what starts it. */
 static bool is_part_of_what_runs(const json_t *code, const struct job *job, const struct variant *v)
 {
     const char *kind = json_string_value(json_object_get(code, "kind"));

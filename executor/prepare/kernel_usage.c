@@ -54,7 +54,7 @@ static double number_member(const json_t *kernel, const char *key)
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-/* NaN, with *missing, when the entry has no such number. */
+/* Returns NaN, with *missing, when the entry has no such number. */
 static double number_of(const json_t *kernel, enum gate_kind kind, const char **missing)
 {
     switch (kind) {
@@ -90,7 +90,7 @@ static bool is_worse(enum gate_kind kind, double a, double b)
     return kind == GATE_MIN_OCCUPANCY ? a < b : a > b;
 }
 
-/* False, with why, for a number that is missing or that no kernel can have. */
+/* Returns false, with why, for a number that is missing or that no kernel can have. */
 static bool is_plausible(double n, const char *key, const json_t *kernel, const char *of,
                          char why[REASON_MAX])
 {

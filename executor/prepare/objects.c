@@ -9,7 +9,7 @@
 
 enum { PATTERN_MAX = 4096 };
 
-/* As in resources.json. */
+/* Encodes a kernel as in resources.json. */
 static json_t *encode(const struct code_item *kernel)
 {
     static const struct {

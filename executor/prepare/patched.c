@@ -161,7 +161,7 @@ static int make_copy(struct suite *s, const struct variant_state *state, const s
     return -1;
 }
 
-/* The patched files decide; the seal speaks for the others. */
+/* The patched files must be as patching gives them now; the seal vouches for the other files. */
 static int is_usable(const struct suite *s, const struct variant_state *state, const struct edits *edits,
                      struct err *err)
 {

@@ -16,91 +16,94 @@
 
 enum { OBJECTS_FILES_MAX = 4096 };
 
-/* The variant's build in <workdir>/build/<key>/, where the key covers the source, the commands, their
- * environment and the toolchain, so that an unchanged variant is not rebuilt and a stale binary is never
- * measured. A folder is valid only with ".complete" in it, a seal of its files (workdir/seal.h), and with its
- * copy of the sources. One run at a time builds: it holds the node's lock or, in a scheduler's task, that of
- * the build. */
+/* Makes or reuses the variant's build in <workdir>/build/<key>/, where the key covers the source, the
+ * commands, their environment and the toolchain, so that an unchanged variant is not rebuilt and a stale
+ * binary is never measured. A folder is valid only with ".complete" in it, a seal of its files
+ * (workdir/seal.h), and with its copy of the sources. One run at a time builds: it holds the node's lock or,
+ * in a scheduler's task, that of the build. */
 int build_variant(struct suite *s, size_t variant, struct err *err);
 /* Uses the build that another process of this run has made. */
 int build_variant_use(struct suite *s, size_t variant, const char *key, struct err *err);
 
-/* The conditions that a variant must meet before it is measured; all its gates write to <variant>/gate.log.
- * The first failure rules the variant out. */
+/* Checks the conditions that a variant must meet before it is measured; all its gates write to
+ * <variant>/gate.log. The first failure rules the variant out. */
 int gate_variant(struct suite *s, size_t variant, struct err *err);
 
-/* Copies of the staged tree with a plan's patches applied, in <workdir>/patched/<key>/, where the key covers
- * the tree and the patches. The staged tree itself is never written. An existing copy is used only when its
- * patched files equal what patching the tree gives now. Each patch is recorded by a CONFIG_PATCH event with
- * the file's hash before and after it. One run at a time: the caller holds the node's lock.
+/* Makes copies of the staged tree with a plan's patches applied, in <workdir>/patched/<key>/, where the key
+ * covers the tree and the patches. The staged tree itself is never written. An existing copy is used only
+ * when its patched files equal what patching the tree gives now. Each patch is recorded by a CONFIG_PATCH
+ * event with the file's hash before and after it. One run at a time: the caller holds the node's lock.
  *
- * Sets {src} and the source key of every variant with patches. 1 done; 0 a patch does not apply, and reason
- * says which. */
+ * Sets {src} and the source key of every variant with patches. Returns 1 done; 0 a patch does not apply, and
+ * reason says which. */
 int patched_prepare(struct suite *s, char *reason, struct err *err);
 
-/* Which tree a variant's commands have as {src}. One that is built has a copy of its own, in
- * <workdir>/tree/<build key>/, which its build may write to; when the build is done the copy is sealed, and
- * is kept and removed with the build. One that is not built has the staged tree, or its patched copy,
+/* These decide which tree a variant's commands have as {src}. A variant that is built has a copy of its own,
+ * in <workdir>/tree/<build key>/, which its build may write to; when the build is done the copy is sealed,
+ * and is kept and removed with the build. One that is not built has the staged tree, or its patched copy,
  * read-only. Variants with "in_tree" share one copy, which all may write to; nothing there is checked.
  *
- * sources_check(), before anything is patched: is the staged tree as it was sent? sources_share(), after
- * patching: makes what "in_tree" variants share. */
+ * sources_check() is called before anything is patched, and says whether the staged tree is as it was sent.
+ * sources_share() is called after patching, and makes what "in_tree" variants share. */
 int sources_check(struct suite *s, char *reason, struct err *err);
 int sources_share(struct suite *s, char *reason, struct err *err);
 /* Sets {src} of a variant whose build is known. */
 int sources_use(struct suite *s, size_t variant, struct err *err);
-/* Makes the variant's own copy anew, writable. 1; 0 with the variant's reason; -1. */
+/* Makes the variant's own copy anew, writable. Returns 1; 0 with the variant's reason; -1. */
 int sources_copy(struct suite *s, size_t variant, struct err *err);
 
-/* A whole tree copied on the node, by a child that can be stopped like any other, without using disk space
- * for it where the file system shares blocks between files. 1 copied; 0 not, and why (char[REASON_MAX]) says
- * so: no space, or told to stop. */
+/* Copies a whole tree on the node, by a child that can be stopped like any other, without using disk space
+ * for it where the file system shares blocks between files. Returns 1 copied; 0 not, and why
+ * (char[REASON_MAX]) says so. */
 int copy_tree(struct suite *s, const char *from, const char *to, char *why, struct err *err);
 
-/* A finished build and the copy of the sources that it was made in, sealed together. */
+/* Seals a finished build together with the copy of the sources that it was made in. */
 int built_seal(struct suite *s, size_t variant, struct err *err);
-/* 1 as the build left them; 0 not (why: char[SEAL_REASON_MAX], "" where nothing was sealed); -1 error. */
+/* Returns 1 as the build left them; 0 not (why: char[SEAL_REASON_MAX], "" where nothing was sealed); -1
+ * error. */
 int built_is_intact(const struct suite *s, size_t variant, char *why, struct err *err);
-/* What has changed in a variant's build and {src}, also of one without a build: 1 nothing, 0 fn was told, -1.
+/* Finds what has changed in a variant's build and {src}, also of one without a build. Returns 1 nothing, 0
+ * something, of which fn is told, -1.
  */
 int built_look(const struct suite *s, size_t variant, seal_fn *fn, void *arg, struct err *err);
 
-/* The code identity of a variant's build (executor/code/build_identity.h) in the bundle, as
+/* Writes the code identity of a variant's build (executor/code/build_identity.h) to the bundle, as
  * <variant>/code.json (schemas/code.schema.json). It is kept beside the build, so that a cached one is not
- * hashed again and keeps it whatever its tests have written into its folder. With the plan's "listings", also
- * the kernels' machine code, as far as the node has a disassembler and the bound allows, in
+ * hashed again and keeps it whatever its tests have written into its folder. With the plan's "listings", the
+ * kernels' machine code is also written, as far as the node has a disassembler and the bound allows, to
  * <variant>/listings.txt: a line "== NAME GPU HASH" before each kernel. A kernel is listed completely or not
  * at all.
  *
- * After a successful build, cached or not. Files that cannot be hashed give an unknown identity with its
- * reason, not an error. So does a build without device code whose tests name files of the sources. */
+ * To be called after a successful build, cached or not. Files that cannot be hashed give an unknown identity
+ * with its reason, not an error. So does a build without device code whose tests name files of the
+ * sources. */
 int code_identity_take(struct suite *s, size_t variant, struct err *err);
 
-/* The resource usage of a variant's kernels, as its build reports it. A build may write
+/* Takes the resource usage of a variant's kernels, as its build reports it. A build may write
  * {build}/resources.json (`make -C kernels resources` does); it becomes <variant>/resources.json of the
  * bundle (schemas/resources.schema.json), and numeric gates are checked against it. It is foreign JSON: an
  * absent number is missing, never 0.
  *
- * After a successful build, cached or not. A file that is not a JSON object fails the build, in the variant's
- * state. Without a file there is nothing to do. */
+ * To be called after a successful build, cached or not. A file that is not a JSON object fails the build, in
+ * the variant's state. Without a file there is nothing to do. */
 int kernel_usage_take(struct suite *s, size_t variant, struct err *err);
-/* The number that a gate checks: that of the worst of the kernels that its "kernel" matches, whose borrowed
- * name is in *worst. resources: an object like resources.json; of: what to call it. False, with why, when
- * there is none. */
+/* Finds the number that a gate checks: the worst of the kernels that its "kernel" matches has it, and *worst
+ * is that kernel's borrowed name. resources: an object like resources.json; of: what to call it. Returns
+ * false, with why, when there is none. */
 bool kernel_usage_number(const json_t *resources, const struct gate *gate, const char *of, double *number,
                          const char **worst, char why[REASON_MAX]);
 
-/* The resources of the kernels in compiled files that a gate names, whoever built them, read from the files
+/* Reads the resources of the kernels in compiled files that a gate names, whoever built them, from the files
  * themselves (executor/code): no resources.json is needed. The files are untrusted; their number and sizes
  * are bounded.
  *
- * patterns: of paths, as the shell's; they are expanded with values first. An object like resources.json, the
- * caller's; LDS is the static one. NULL with why where no file matches, or one cannot be read; NULL with err
- * (whose kind is ERR_NONE before) for what is not the gate's fault. */
+ * patterns: of paths, as the shell's; they are expanded with values first. Returns an object like
+ * resources.json, the caller's; its LDS is the static one. Returns NULL with why where no file matches, or
+ * one cannot be read; NULL with err (whose kind is ERR_NONE before) for what is not the gate's fault. */
 json_t *objects_read(const struct command *patterns, const struct subst *values, char why[REASON_MAX],
                      struct err *err);
 
-/* One command of a build or gate, logged, with a time-out. Knows nothing of what its success means. */
+/* One command of a build or gate, logged, with a time-out. */
 struct step {
     const struct command *command;
     const struct subst *values;
@@ -112,7 +115,7 @@ struct step {
     void *arg;
 };
 
-/* The command's assessment in *out; wall_s may be NULL. A command that cannot even be expanded has failed,
- * too. */
+/* Runs the command, with its assessment in *out; wall_s may be NULL. A command that cannot even be expanded
+ * has failed, too. */
 int step_run(struct suite *s, size_t variant, const struct step *step, struct assessment *out, double *wall_s,
              struct err *err);

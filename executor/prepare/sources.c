@@ -118,7 +118,7 @@ static int sources_look(const struct suite *s, size_t variant, seal_fn *fn, void
                                     : tree_look(s->layout, kind, state->source_key, fn, arg, err);
 }
 
-/* 1 as the build left it, or there is none; 0 (why: char[SEAL_REASON_MAX]); -1. */
+/* Returns 1 if the copy is as the build left it, or there is none; 0 (why: char[SEAL_REASON_MAX]); -1. */
 static int sources_intact(const struct suite *s, size_t variant, char *why, struct err *err)
 {
     char reason[SEAL_REASON_MAX];

@@ -21,7 +21,7 @@ struct look {
     bool quiet;                    /* nothing is told */
     bool seen;                     /* something has changed, or could not be read */
     char changed[SEAL_REASON_MAX]; /* the first change, "" while there is none */
-    char unread[SEAL_REASON_MAX];  /* the first thing that could not be read for now; "" */
+    char unread[SEAL_REASON_MAX];  /* the first thing that could not be read; "" */
     int rc;
     struct err *err;
 };
@@ -83,7 +83,7 @@ static bool is_watched(const struct suite *s, size_t variant)
            !s->job.variant[variant].in_tree;
 }
 
-/* Whether an earlier variant shares its build, or without one its sources. */
+/* Whether an earlier variant shares its build or, if it has no copy of its own, its sources. */
 static bool is_looked_at(const struct suite *s, size_t variant)
 {
     const struct variant_state *v = &s->variant[variant];

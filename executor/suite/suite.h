@@ -33,7 +33,7 @@ enum { ATTEMPTS_MAX = 3 };
 struct seal_state {
     double look_cost_s, looked_s; /* CPU time of the last look; monotonic time of its end, 0: none */
     bool told_unread;             /* that they could not be read */
-    bool changed_before;          /* the tests: they are not looked at any more */
+    bool changed_before;          /* by builds or gates: they are not looked at any more */
     char *damage;                 /* owned; what was changed first; NULL: nothing as far as is known */
 };
 
