@@ -36,8 +36,8 @@ int bisect_load_plan(struct plan *p, const struct bisect_request *r, struct err 
                          r->plan);
 }
 
-/* The same words always name the same search, as long as the plan says the same: also --variant and --point
- * for the only cell that a night wants. */
+/* The same words name the same search as long as the plan is unchanged, so one wanted cell gives the same
+ * name as --variant and --point would. */
 static void name_search(struct bisect_state *b, const struct git_commit *good, const struct git_commit *bad)
 {
     char sha[SHA256_HEX_LEN + 1], number[32];
@@ -67,7 +67,8 @@ static void name_search(struct bisect_state *b, const struct git_commit *good, c
     snprintf(b->name, sizeof b->name, "%.40s-%.8s-%.8s-%.6s", b->ticket, good->id, bad->id, sha);
 }
 
-/* Places count the good end, which is the parent of the first commits after it. */
+/* The list starts with the good end, so all places move by one, and the first commits after it get it as
+ * their parent. */
 static void follow_good(struct git_commit *c)
 {
     for (size_t p = 0; p < c->n_parents; p++)
@@ -76,7 +77,6 @@ static void follow_good(struct git_commit *c)
         c->parents[c->n_parents++] = 0;
 }
 
-/* Lists the good end and the commits after it. */
 static int list_commits(const char *dir, const struct git_commit *good, const struct git_commit *bad,
                         const struct bisect_request *r, struct git_commits *out, struct err *err)
 {
@@ -140,8 +140,7 @@ const struct bisect_cell *bisect_find_cell(const struct bisect_state *b, const s
     return NULL;
 }
 
-/* As in every step of a search, a commit counts if it makes more than half of the change between the ends of
- * the night. */
+/* Half of the change is the threshold of every step of a search, so it is used here too. */
 static bool is_most_of(const struct bisect_cell *c, const struct bisect_wanted *w)
 {
     double share = log(c->ratio) / log(w->ratio);
@@ -153,7 +152,7 @@ void bisect_explained(const struct bisect_state *b, bool out[static BISECT_CELLS
     memset(out, 0, BISECT_CELLS_MAX * sizeof *out);
     for (size_t i = 0; bisect_state_answered(b) && i < b->request.n_wanted; i++) {
         const struct bisect_cell *c = bisect_find_cell(b, &b->request.wanted[i]);
-        /* between two commits there is no other cause */
+        /* In a range of two commits, nothing else can be the cause. */
         bool known = c && (c == &b->cells[0] || b->count == 2);
         out[i] = known && (!bisect_is_check(b) || is_most_of(c, &b->request.wanted[i]));
     }
@@ -166,7 +165,7 @@ size_t bisect_left(const struct bisect_state *b, bool out[static BISECT_CELLS_MA
     bisect_explained(b, explained);
     for (size_t i = 0; i < b->request.n_wanted; i++)
         any = any || explained[i];
-    /* each search of a whole night has fewer cells than the one before it */
+    /* This ends, because each further search for a whole night has fewer cells than the one before. */
     bool goes_on = *b->ended_at && (any || bisect_is_check(b));
     for (size_t i = 0; i < BISECT_CELLS_MAX; i++) {
         out[i] = goes_on && i < b->request.n_wanted && !explained[i];
@@ -175,7 +174,7 @@ size_t bisect_left(const struct bisect_state *b, bool out[static BISECT_CELLS_MA
     return n;
 }
 
-/* Keeps what the ends of the night differ by: a check asks whether a commit makes more than half of that. */
+/* Keeps the change between the ends of the night, which later checks compare with. */
 static void want(struct bisect_request *r, const struct bisect_state *b, size_t place)
 {
     struct bisect_wanted *w = &r->wanted[r->n_wanted++];

@@ -1,10 +1,10 @@
-/* bisect_request: what is searched: from the words of a request to a plan, its cells and the commits, and
- * from a search for several cells that has ended to the one that comes next.
+/* bisect_request: turns a request into a search (its plan, cells and commits), and a search that has ended
+ * into the one that follows it.
  *
- * One search follows one cell; another cell may be slower because of another commit. If a commit was found,
- * it is first measured for all the other cells at once: a search whose ends are that commit and the good one
- * before it. What it does not explain is searched for between the ends of the night, without the cells that
- * have their answer, until none is left. Pure, except where a function reads the plan and asks git.
+ * One search follows one cell; another cell may be slower because of another commit. A commit that was
+ * found is first checked for all other cells at once, in a search whose ends are that commit and the good
+ * one before it. Cells that it does not explain are searched for between the ends of the night, until none
+ * is left. Pure, except for the functions that read the plan or call git.
  */
 #pragma once
 
@@ -19,17 +19,18 @@ int bisect_load_plan(struct plan *p, const struct bisect_request *r, struct err 
  */
 int bisect_prepare(struct bisect_state *b, const char *good, const char *bad, struct err *err);
 
-/* Where the cell is among those that are slower at the bad end; NULL if it is not. */
+/* The entry of this cell among those that are slower at the bad end, or NULL. */
 const struct bisect_cell *bisect_find_cell(const struct bisect_state *b, const struct bisect_wanted *w);
 
-/* Whether the search only asks if the commit that another one found explains further cells. */
+/* Whether the search only checks if a commit that was already found explains further cells. */
 bool bisect_is_check(const struct bisect_state *b);
 
-/* The wanted cells whose commit or range an ended search has found, by their places in b->request.wanted. */
+/* Sets out[i] if an ended search has found the commit or range for b->request.wanted[i]. */
 void bisect_explained(const struct bisect_state *b, bool out[static BISECT_CELLS_MAX]);
-/* Those that another search is needed for: none after one that proves that there is nothing to find. */
+/* The wanted cells that need another search, and their number; none if the search proved that there is
+ * nothing to find. */
 size_t bisect_left(const struct bisect_state *b, bool out[static BISECT_CELLS_MAX]);
 
-/* The search that comes next. *found is false if none is needed: next is then left alone. */
+/* Prepares the next search. *found is false, and next untouched, if none is needed. */
 int bisect_follow_prepare(const struct bisect_state *b, struct bisect_state *next, bool *found,
                           struct err *err);

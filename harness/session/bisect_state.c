@@ -138,7 +138,6 @@ json_t *bisect_state_encode(const struct bisect_state *b)
                      "followed", b->followed, "step", encode_step(b), "answer", encode_answer(b));
 }
 
-/* A text of the JSON and where it goes. */
 struct text {
     const char *key;
     char *out;
@@ -185,7 +184,7 @@ static int read_keys(const struct json_at *at, const char *key, int64_t *out, si
     return 0;
 }
 
-/* Parents are places in the list of commits, all of them before the commit's own. */
+/* Parents are indices into the list of commits, all of them smaller than the commit's own. */
 static int decode_parents(const struct json_at *at, size_t own, struct bisect_commit *c, struct err *err)
 {
     struct json_at list = json_member(at, "parents");

@@ -1,7 +1,7 @@
-/* bisect_state: a search for the commit that made a cell slower, as it is kept in the store, so that it
- * survives whatever interrupts it. Before and after every step the whole of it is written in one transaction.
+/* bisect_state: a search for the commit that made a cell slower, as stored. It is written in one
+ * transaction before and after every step, so it survives any interruption.
  *
- * Decides nothing (results/judge/search/bisect.h) and measures nothing (bisect.h). The owner calls
+ * Decides nothing (results/judge/search/bisect.h) and measures nothing (bisect_steps.h). The owner calls
  * bisect_state_release().
  */
 #pragma once
@@ -19,33 +19,32 @@ enum { BISECT_LIST_MAX = 1024, BISECT_CELLS_MAX = 64 };
 struct bisect_wanted {
     char variant[RUN_NAME_MAX];
     int context;
-    double ratio; /* of the ends of the night; NaN when not known */
+    double ratio; /* between the ends of the night; NaN when unknown */
 };
 
 /* What was asked for. "" in a text: not given. */
 struct bisect_request {
     char plan[FS_PATH_MAX];               /* absolute */
-    char plan_sha256[SHA256_HEX_LEN + 1]; /* of what it says */
+    char plan_sha256[SHA256_HEX_LEN + 1]; /* of the plan's contents */
     char node[RUN_NODE_MAX];
     char artifacts[FS_PATH_MAX]; /* absolute */
     char variants[BISECT_LIST_MAX], contexts[BISECT_LIST_MAX];
     char path[FS_PATH_MAX];
     bool first_parent, force;
     int rounds;
-    struct bisect_wanted wanted[BISECT_CELLS_MAX]; /* of all these, only these; 0: all of the plan's */
+    struct bisect_wanted wanted[BISECT_CELLS_MAX]; /* only these of the plan's cells; 0: all */
     size_t n_wanted;
-    /* The ends of the night, of a search between others that asks whether the commit which one of the wider
-     * searches found explains further cells (bisect_request.h). */
-    bool later; /* of what another search leaves */
+    /* In a check (bisect_request.h), the ends of the night whose search found the commit; otherwise "". */
+    bool later; /* it searches for what another search left */
     char night_good[COMMIT_ID_MAX], night_bad[COMMIT_ID_MAX];
 };
 
-/* What is kept of a commit beside its mark. */
+/* What is kept about a commit in addition to its mark. */
 struct bisect_entry {
     struct git_commit git;
-    int64_t build; /* the store's row of the run that built it; 0: none */
+    int64_t build; /* store key of the run that built it; 0: none */
     struct turns_made made;
-    double ratio; /* to the good end; NaN when not measured */
+    double ratio; /* relative to the good end; NaN when not measured */
     double base_median, median;
 };
 
@@ -62,30 +61,30 @@ struct bisect_state {
     char gpu[RUN_FACT_MAX];
     char started_at[CLOCK_ISO_LEN + 1], ended_at[CLOCK_ISO_LEN + 1];
     struct bisect_request request;
-    struct bisect_commit *commits; /* of search */
-    struct bisect_entry *entries;  /* beside them */
+    struct bisect_commit *commits; /* borrowed by search */
+    struct bisect_entry *entries;  /* parallel to commits */
     size_t count;
     struct bisect_search search;
     struct bisect_cell cells[BISECT_CELLS_MAX]; /* the first is the one that is followed */
     size_t n_cells;                             /* 0 until the ends are proven */
-    size_t unlisted; /* of the answer: commits that may be it as well, and were not searched (request.path) */
-    bool followed;   /* the search of what it leaves is stored (bisect_request.h) */
-    bool busy;       /* a step has begun and not ended */
-    struct bisect_step step; /* that step; once ended_at is set, the answer */
+    size_t unlisted;         /* with request.path: commits that may be the answer but were not searched */
+    bool followed;           /* the search for what this one leaves is stored */
+    bool busy;               /* a step has begun and not ended */
+    struct bisect_step step; /* the current step; the answer once ended_at is set */
 };
 
-/* A new search over the commits, of which the first is the good end. Takes the array over, also on failure.
- */
+/* Begins a search over the commits, the first of which is the good end. Takes ownership of the array, also
+ * on failure. */
 int bisect_state_init(struct bisect_state *b, struct git_commits *commits, int rounds, struct err *err);
 void bisect_state_release(struct bisect_state *b);
 /* Whether the search has ended with a commit or a range. */
 bool bisect_state_answered(const struct bisect_state *b);
 
 int bisect_state_save(const struct bisect_state *b, struct store *s, struct err *err);
-/* A search that is stored under the word; see bisect_row_load(). */
+/* Loads the search stored under this word; see bisect_row_load(). */
 int bisect_state_load(struct bisect_state *b, struct store *s, const char *word, bool exact, bool *found,
                       struct err *err);
 
-/* As it is stored, and printed by --json. */
+/* The stored form, which --json prints too. */
 json_t *bisect_state_encode(const struct bisect_state *b);
 int bisect_state_decode(struct bisect_state *b, const struct json_at *at, struct err *err);

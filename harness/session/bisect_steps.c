@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One call's work on a search. */
 struct work {
     struct bisect_state *b;
     struct store *store;
@@ -25,8 +24,8 @@ struct work {
     char trees[FS_PATH_MAX];
     struct git_tree good;             /* the good end's files, once they are needed */
     double until;                     /* monotonic */
-    size_t commit;                    /* that is measured, */
-    const struct suspect_list *cells; /* and its cells */
+    size_t commit;                    /* being measured */
+    const struct suspect_list *cells; /* those measured of this commit */
 };
 
 static const char *given(const char *text)
@@ -34,7 +33,7 @@ static const char *given(const char *text)
     return *text ? text : NULL;
 }
 
-/* The cell that is followed; all of the request's until it is known. */
+/* Lists the followed cell, or all cells of the request until one has been chosen. */
 static void list_cells(const struct work *w, struct suspect_list *out)
 {
     if (w->b->n_cells > 0)
@@ -57,7 +56,7 @@ static void say_mark(const struct work *w, size_t commit)
             c->reason);
 }
 
-/* The commit may not have a path yet that the plan sends. */
+/* An older commit may lack a path that the plan sends. */
 static bool lacks_include(const struct work *w, const struct git_tree *t, char *reason, size_t cap)
 {
     char path[FS_PATH_MAX];
@@ -92,8 +91,8 @@ static struct turns_request request_of(const struct work *w, const struct git_tr
     return r;
 }
 
-/* The code identities of all variants that are looked at, as one, "" if one is unknown; and whether any of
- * them is of device code only. */
+/* Combines the code identities of all examined variants into one, "" if any is unknown, and notes whether
+ * any of them covers device code only. */
 static void take_code(struct bisect_commit *c, const struct suspect_list *cells, const struct run_data *run,
                       char *code)
 {
@@ -112,7 +111,6 @@ static void take_code(struct bisect_commit *c, const struct suspect_list *cells,
         code[0] = '\0';
 }
 
-/* Why none of the variants can be timed; false if one can. */
 static bool unusable(const struct suspect_list *cells, const struct run_data *run, char *reason, size_t cap)
 {
     snprintf(reason, cap, "it was not built");
@@ -126,7 +124,6 @@ static bool unusable(const struct suspect_list *cells, const struct run_data *ru
     return true;
 }
 
-/* Why the commit has its mark, for people. */
 static void state_reason(struct bisect_state *b, size_t commit, const struct delta *d)
 {
     struct bisect_commit *c = &b->commits[commit];
@@ -212,7 +209,7 @@ static void keep_cell(struct bisect_state *b, const struct delta *d)
     snprintf(c->unit, sizeof c->unit, "%s", metric_info(d->metric)->unit);
 }
 
-/* All cells that are slower are kept, the one that is followed first. */
+/* Keeps all cells that are slower, beginning with the one to follow. */
 static void choose_cell(struct bisect_state *b, const struct delta *all, size_t n, struct delta *out)
 {
     size_t best = bisect_clearest(all, n);
@@ -225,8 +222,8 @@ static void choose_cell(struct bisect_state *b, const struct delta *all, size_t 
             keep_cell(b, &all[i]);
 }
 
-/* The ends say which metric is followed; a commit that lacks it is not judged by another one. False if no run
- * knows it: a workload's own metrics are those of the runs that were loaded. */
+/* The ends decide which metric is followed; a commit that lacks it is not judged by another one. Returns
+ * false if no loaded run has a metric of that name, as a workload's own metrics come from its runs. */
 static bool find_metric(const struct bisect_state *b, const struct turns_sides *sides, struct delta *d)
 {
     if (b->n_cells > 0)
@@ -247,7 +244,7 @@ static void judge_cells(const struct work *w, const struct turns_sides *sides, s
     }
 }
 
-/* Once the cell is known, only its variant's code counts. */
+/* Once a cell has been chosen, only the code of its variant counts. */
 static int narrow_codes(const struct work *w, struct err *err)
 {
     AUTO(suspect_list_release) struct suspect_list cells = {.items = NULL};
@@ -316,7 +313,7 @@ static bool is_interrupted(const struct work *w)
     return w->o->session.interrupted && *w->o->session.interrupted;
 }
 
-/* Whether the search still wants the commit measured, and may. */
+/* Offers the cells as long as the search wants this commit measured and there is time. */
 static int list_open(void *of, struct suspect_list *out, struct err *err)
 {
     const struct work *w = of;
@@ -328,7 +325,7 @@ static int list_open(void *of, struct suspect_list *out, struct err *err)
     return 0;
 }
 
-/* Without a value of both on a GPU that they share, nothing that was made yet counts. */
+/* Drops all runs so far unless they gave both sides a value on a common GPU. */
 static void forget_one_sided(struct bisect_entry *e)
 {
     if (isnan(e->base_median) || isnan(e->median))
@@ -369,7 +366,7 @@ static int settle_commit(struct work *w, size_t commit, struct err *err)
     return cells_settle(&settling, err);
 }
 
-/* The good commits that the answer stands on, the newest first. */
+/* The good commits that the answer rests on, newest first. */
 static size_t list_good(const struct bisect_state *b, const char *ids[static GIT_COUNT_WITHOUT_MAX])
 {
     size_t n = 0;
@@ -382,7 +379,7 @@ static size_t list_good(const struct bisect_state *b, const char *ids[static GIT
     return n;
 }
 
-/* Whatever leaves the path as it was is not searched, and may be what made the cell slower. */
+/* Commits that do not touch the path are not searched, although one of them may be the cause. */
 static int count_unlisted(struct work *w, struct err *err)
 {
     struct bisect_state *b = w->b;
@@ -425,7 +422,7 @@ static void work_release(struct work *w)
     plan_release(&w->plan);
 }
 
-/* The folder of the commits' files, without what an export left there whose process was killed. */
+/* Creates an empty folder for exported commits, removing what a killed process may have left there. */
 static int make_trees(struct work *w, struct err *err)
 {
     char name[BISECT_NAME_MAX + 16];

@@ -37,8 +37,8 @@ int bundle_dir_reserve(char *out, const char *artifacts, const char *date, const
                   : rc;
 }
 
-/* The lock is on the folder itself. The complete bundle replaces it by a rename, so a command that waited for
- * the lock then finds the bundle. */
+/* The folder itself is locked. A complete bundle replaces it by a rename, so a command that waited for the
+ * lock finds the bundle. */
 int bundle_dir_lock(int *fd, const char *dir, double wait_s, bundle_dir_busy *busy, void *arg,
                     struct err *err)
 {

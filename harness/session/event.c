@@ -16,14 +16,14 @@ static void read_text(const json_t *obj, const char *key, char *out, size_t cap)
         text_printable_fixed(out, cap, s, strlen(s));
 }
 
-/* The last lines of a text, as many as fit even if every byte is escaped to four. */
+/* Copies the last lines of a text, as many as fit even if every byte is escaped to four. */
 static void read_lines(const json_t *obj, const char *key, char *out, size_t cap)
 {
     const char *s = json_text(obj, key);
     size_t len = strlen(s), keep = cap / 5;
     if (len > keep) {
         s += len - keep;
-        size_t part = strcspn(s, "\n"); /* of a line, unless leaving it out would drop too much */
+        size_t part = strcspn(s, "\n"); /* a partial line, kept only if dropping it would lose too much */
         s += part < keep / 2 ? part : 0;
     }
     AUTO(buf_release) struct buf text = {.max = cap - 1};
@@ -82,7 +82,6 @@ static void read_metric(struct event_metric *out, const json_t *metric)
     out->value = read_num(metric, "value");
 }
 
-/* Takes as many ids as fit. */
 static void read_gpus(struct event *e, const json_t *gpus)
 {
     const json_t *v;

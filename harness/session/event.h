@@ -19,14 +19,14 @@ enum {
 /* Whether the run is waiting for something external, such as a scheduler. */
 enum event_stall { STALL_UNSAID, STALL_BEGINS, STALL_ENDS };
 
-/* Of SUITE_START: as many as fit. */
+/* Contents of a SUITE_START event, cut off where the arrays are full. */
 struct event_suite {
-    char variants[EVENT_LINES_MAX]; /* names, each with a newline */
+    char variants[EVENT_LINES_MAX]; /* names, each followed by a newline */
     int64_t contexts[EVENT_CONTEXTS_MAX];
     size_t n_contexts;
 };
 
-/* Of TEST_END: the plan's own primary metric. */
+/* The plan's own primary metric, in a TEST_END event. */
 struct event_metric {
     char name[LIMIT_NAME + 1]; /* "" when it has none */
     char unit[LIMIT_UNIT + 1];
@@ -40,7 +40,7 @@ struct event {
     char status[32];
     char reason[EVENT_TEXT_MAX]; /* also the message of a NODE event */
     char gate[LIMIT_NAME + 1];
-    char log_tail[EVENT_LINES_MAX]; /* the last lines of a failed build's log, each with its newline */
+    char log_tail[EVENT_LINES_MAX]; /* last lines of a failed build's log, each with its newline */
     int64_t ctx, run_idx, test_index, total_tests;
     struct event_suite suite;
     struct event_metric metric;
@@ -55,17 +55,17 @@ struct event {
     } load;
     struct { /* of a NODE event */
         enum event_stall state;
-        double patience_s; /* STALL_BEGINS: when a follower should give up; NaN: never */
+        double patience_s; /* STALL_BEGINS: how long a follower should wait; NaN: forever */
     } stall;
-    bool retry;                   /* of TEST_END: the test did not finish, and will run again */
-    bool replaces;                /* of TEST_END: what the test's last one said is not believed any more */
+    bool retry;    /* of TEST_END: the test did not finish, and will run again */
+    bool replaces; /* TEST_END: corrects an earlier result of this test, which is no longer believed */
     char host[LIMIT_NAME + 1];    /* the machine that runs the test; "" when it is the node */
-    int64_t lane;                 /* of a test: which of the run's lanes it has; 0 where there is only one */
+    int64_t lane;                 /* of a test: its lane in the run; 0 where there is only one */
     char gpus[EVENT_TEXT_MAX];    /* of a test: ids of its GPUs, separated by commas; "" when unknown */
-    char gpu_out[LIMIT_NAME + 1]; /* of a NODE event: the GPU that takes no more tests */
+    char gpu_out[LIMIT_NAME + 1]; /* of a NODE event: the GPU that is taken out of use */
 };
 
-/* line: without its newline. ERR_NODE when it is not a journal line. */
+/* line: without its newline. ERR_NODE if it is not a journal line. */
 int event_decode(struct event *e, const char *line, size_t len, struct err *err);
 
 /* Splits a byte stream into lines and counts the bytes consumed, so that following can resume from there. */
@@ -74,15 +74,16 @@ struct event_stream {
     char *line;
     size_t len;
     int (*on_line)(void *arg, const char *line, size_t len, struct err *err);
-    void (*on_aside)(void *arg, const char *line); /* a line that is not of the journal; may be NULL */
+    void (*on_aside)(void *arg,
+                     const char *line); /* called for a line that is not part of the journal; may be NULL */
     void *arg;
 };
 
 void event_stream_init(struct event_stream *s, int (*on_line)(void *, const char *, size_t, struct err *),
                        void *arg);
 void event_stream_release(struct event_stream *s);
-/* Discards an incomplete line: following resumes at `offset`. */
+/* Discards an incomplete line, so that following resumes at `offset`. */
 void event_stream_rewind(struct event_stream *s);
-/* transport_write_fn; arg: struct event_stream *. Empty lines are keep-alives; they and lines that begin
+/* A transport_write_fn; arg: struct event_stream *. Empty lines are keep-alives; they and lines that begin
  * with a blank are not counted. */
 int event_stream_write(void *arg, const char *data, size_t len, struct err *err);

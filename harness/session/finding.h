@@ -1,5 +1,5 @@
-/* finding: what a look at a node found: a level, a subject, a sentence, and what to do about it. All text is
- * safe for a terminal.
+/* finding: one result of checking a node: a level, a subject, a sentence and a remedy. All text is safe
+ * for a terminal.
  */
 #pragma once
 

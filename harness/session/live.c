@@ -144,7 +144,7 @@ static void forget_test(struct live *l, const struct event *e)
     }
 }
 
-/* A journal begins, perhaps one that is read again because its end was lost. */
+/* Resets the counts at the start of a journal, which is read again if its end was lost. */
 static void begin(struct live *l)
 {
     l->done = l->ok = l->failed = l->skipped = 0;
@@ -153,7 +153,6 @@ static void begin(struct live *l)
     *l->ended = '\0';
 }
 
-/* What the run is doing after this event. */
 static void note_event(struct live *l, const struct event *e)
 {
     if (isfinite(e->times.suite_eta_s))
@@ -265,8 +264,7 @@ static void print_end(struct live *l, const struct event *e)
     fflush(l->out);
 }
 
-/* Counts each test once, whatever becomes of it later. A test that is no longer believed was counted as OK.
- */
+/* Counts each test once. A replaced result was counted as OK. */
 static void count_result(struct live *l, const struct event *e)
 {
     if (e->retry)
@@ -287,7 +285,7 @@ static void count_result(struct live *l, const struct event *e)
         l->failed++;
 }
 
-/* The run also counts the tests that it never reached, as skipped. */
+/* The final counts include tests that were never reached, as skipped. */
 static void take_counts(struct live *l, const struct event *e)
 {
     if (e->counts.ok + e->counts.failed + e->counts.skipped < l->done)

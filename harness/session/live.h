@@ -1,5 +1,5 @@
-/* live: shows a run's journal to the user: a progress line on a terminal, plain lines elsewhere. Takes
- * decoded events and writes to one stream. Knows which tests are in flight, one per lane.
+/* live: shows a run's journal to the user, with a progress line on a terminal and plain lines elsewhere.
+ * Takes decoded events, writes to one stream, and tracks the running test of each lane.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The test of a lane. */
+/* The test that a lane runs. */
 struct live_test {
     bool running;
     char variant[LIMIT_NAME + 1];
@@ -25,7 +25,7 @@ struct live {
     int64_t ok, failed, skipped;
     int64_t builds_failed, gates_failed;
     struct live_test tests[EVENT_LANES_MAX];
-    double suite_eta_s;            /* NaN: not known */
+    double suite_eta_s;            /* NaN: unknown */
     char building[LIMIT_NAME + 1]; /* a variant, or "" */
     char ended[32];                /* the run's status, or "" */
 };
@@ -37,8 +37,8 @@ void live_init(struct live *l, FILE *out);
 void live_event(struct live *l, const struct event *e);
 /* Prints a line, clearing the progress line first. */
 void live_note(struct live *l, const char *text);
-/* What the run is doing, in one line: counts, the test that has run longest and how many others there are,
- * ETA. out: char[LIVE_LINE_MAX]. */
+/* Describes what the run is doing in one line: counts, the longest-running test, the number of other
+ * running tests, and the ETA. out: char[LIVE_LINE_MAX]. */
 void live_progress(const struct live *l, char *out);
 size_t live_running(const struct live *l);
 /* Clears the progress line. */

@@ -49,7 +49,7 @@ static void print_line(struct node_rows *b, size_t row, const char *text, size_t
     fprintf(b->out, "%-*s  %.*s\n", b->width, b->rows[row].label, (int)len, text);
 }
 
-/* Prints what the row's live has printed since the last call; colours are its own. */
+/* Prints what the row's live view has written since the last call, which already contains its colours. */
 static void print_text(struct node_rows *b, size_t row)
 {
     struct node_row *r = &b->rows[row];
@@ -93,7 +93,7 @@ static struct winsize size_of(FILE *out)
     return w;
 }
 
-/* Bytes of text that fit into the columns; never a part of a character. */
+/* The number of bytes that fit into the columns without splitting a character. */
 static size_t fitting(const char *text, size_t columns)
 {
     size_t n = 0;

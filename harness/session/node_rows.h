@@ -1,9 +1,8 @@
-/* node_rows: several runs in one terminal: their lines one below the other, each after the name of its node,
- * and on a terminal one line per node at the bottom that says what it is doing. Without a terminal only the
- * lines.
+/* node_rows: several runs in one terminal. Their lines are printed one below the other, each after the
+ * name of its node; a terminal also shows one status line per node at the bottom.
  *
- * Takes decoded events and texts; knows nothing of processes or connections. Whoever uses it prints nothing
- * else to the same stream until node_rows_close().
+ * Takes decoded events and text; knows nothing of processes or connections. The caller prints nothing else
+ * to the same stream until node_rows_close().
  */
 #pragma once
 
@@ -24,18 +23,18 @@ struct node_rows {
     bool terminal;
     struct node_row *rows;
     size_t count;
-    int width;    /* of the longest label */
-    size_t drawn; /* lines of the block at the bottom that are on the screen */
+    int width;    /* of the longest label, in columns */
+    size_t drawn; /* status lines now on the screen */
 };
 
-/* labels: the nodes. */
+/* labels: the names of the nodes. */
 void node_rows_open(struct node_rows *b, FILE *out, const char *const *labels, size_t count);
 void node_rows_event(struct node_rows *b, size_t row, const struct event *e);
-/* Prints a line of the node, made printable. */
+/* Prints a line of the node, with unprintable characters escaped. */
 void node_rows_line(struct node_rows *b, size_t row, const char *text, size_t len);
-/* What the node's line says until the next event, instead of its run's progress. */
+/* Shows this text in the node's status line, instead of its run's progress, until the next event. */
 void node_rows_state(struct node_rows *b, size_t row, const char *text);
-/* Draws the block again; nothing without a terminal. */
+/* Redraws the status lines; does nothing without a terminal. */
 void node_rows_draw(struct node_rows *b);
 /* Removes the block. */
 void node_rows_close(struct node_rows *b);

@@ -205,7 +205,7 @@ static void check_model(struct preflight *p, const json_t *node, const struct pr
         preflight_add(p, PREFLIGHT_OK, "model", "", "%s, llama.context_length %.0f", path, context);
 }
 
-/* The limit of the plan that the node cannot enforce; NULL: none. */
+/* Returns the first limit of the plan that the node cannot enforce, or NULL. */
 static const char *broken_limit(const json_t *held, const struct preflight_needs *needs)
 {
     if (needs->by_scheduler)

@@ -1,7 +1,7 @@
 /* preflight: judges from a node's facts (node.json) whether it is fit for a run, and suggests remedies.
  *
- * Pure: takes the facts and the needs of the run, returns findings in a fixed order. All text is already safe
- * for a terminal.
+ * Pure: takes the facts and the run's needs, and returns findings in a fixed order. All text is safe for a
+ * terminal.
  */
 #pragma once
 
@@ -15,9 +15,9 @@ struct preflight_needs {
     int64_t limit_processes;
     unsigned engines;      /* bits of enum container_engine that the plan's containers need */
     bool isolate;          /* the plan isolates its tests */
-    bool by_scheduler;     /* tests run on other machines than the one that is checked */
+    bool by_scheduler;     /* tests run on other machines than the checked one */
     bool hipcc, nvcc;      /* the plan's builds name this compiler */
-    double clock_offset_s; /* node minus here; NaN: not measured */
+    double clock_offset_s; /* node's clock minus ours; NaN: not measured */
     double clock_error_s;  /* half the round-trip time of the measurement */
 };
 

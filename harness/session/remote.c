@@ -11,16 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double answer_deadline_s = 60; /* commands that only answer a query */
-static const double transfer_stall_s = 60;  /* without data during a push or pull */
-enum { TRANSFER_LEAST = 32 << 10 };         /* bytes, in each such time */
+static const double answer_deadline_s = 60; /* for commands that only answer a query */
+static const double transfer_stall_s = 60;  /* maximum time without data during a push or pull */
+enum { TRANSFER_LEAST = 32 << 10 };         /* bytes per transfer_stall_s */
 static const double follow_stall_s = 15;    /* the executor writes every 2 s */
 static const size_t executor_max = 64u << 20;
 
 enum { EXECUTOR_DEAD = 75 };
 
-/* The scripts are constant; variable parts are passed as positional parameters. Each is one line: a quoted
- * line break is a mistake to csh, which may be the login shell. */
+/* The scripts are constant; variable parts are passed as positional parameters. Each script is one line,
+ * because csh, which may be the login shell, rejects a quoted line break. */
 static const char hello_script[] =
     "printf 'kernsweep-hello %s ' \"$(uname -sm)\"; "
     "h=$(sha256sum <\"$1\") 2>/dev/null || h=; "
@@ -63,14 +63,14 @@ static int exec_cmd(struct remote *r, const struct transport_cmd *cmd, struct tr
     return rc;
 }
 
-/* what: for the message about a command that fails. */
+/* what: names the command in the error message. */
 static int succeed(struct remote *r, const struct transport_cmd *cmd, const char *what, struct err *err)
 {
     struct transport_result res;
     return exec_cmd(r, cmd, &res, err) != 0 ? -1 : transport_expect_success(r->t, &res, what, err);
 }
 
-/* What login scripts print would be taken for part of every journal and archive. */
+/* Output of login scripts would be mistaken for part of every journal and archive. */
 static int refuse_noise(struct remote *r, const char *text, size_t len, struct err *err)
 {
     char said[96];

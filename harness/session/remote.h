@@ -1,9 +1,9 @@
-/* remote: runs the executor's commands on the node through a transport: install, stage a source tree, submit,
- * follow, pack, cancel.
+/* remote: runs the executor's commands on the node through a transport: install, stage a source tree,
+ * submit, follow, pack, cancel.
  *
- * Knows the node's folders and the executor's command line (executor/main.c). A struct remote borrows the
- * transport. Every step has a deadline or a stall limit. Errors: ERR_NODE; a call that sets link_lost may be
- * retried after transport_reconnect().
+ * Knows the node's folders and the executor's command line (executor/main.c). Borrows the transport. Every
+ * step has a deadline or a stall limit. Errors: ERR_NODE; a call that sets link_lost may be retried after
+ * transport_reconnect().
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct remote {
     bool link_lost; /* the last call failed because the connection was lost */
 };
 
-/* local: the executor's binary on this machine; its hash is part of the path on the node. */
+/* local: the executor's binary on this machine, whose hash is part of the path on the node. */
 int remote_init(struct remote *r, struct transport *t, const char *workdir, const char *local,
                 struct err *err);
 
@@ -39,18 +39,18 @@ int remote_has(struct remote *r, const char *sha256, bool *have, struct err *err
 int remote_stage(struct remote *r, const struct tar_tree *tree, const char *sha256, uint64_t *pushed,
                  struct err *err);
 
-/* Runs an executor command that answers with JSON; NULL on error; the caller json_decref()s. args:
- * NULL-terminated, follow --workdir. input may be NULL. */
+/* Runs an executor command that answers with JSON, which the caller json_decref()s; NULL with err. args:
+ * NULL-terminated, appended after --workdir. input may be NULL. */
 json_t *remote_call(struct remote *r, const char *command, const char *const *args, const void *input,
                     size_t input_len, double deadline_s, struct err *err);
 
-/* The run run_id as the executor reports it, or all runs that it knows for NULL: an array, NULL on error; the
- * caller json_decref()s. A run with a record here may be missing: its start was interrupted before it was
- * submitted, or its folder was deleted. */
+/* The run run_id, or for NULL all runs, as the executor reports them: an array that the caller
+ * json_decref()s, NULL with err. A run with a local record may be missing, if its start was interrupted
+ * before it was submitted, or if its folder was deleted. */
 json_t *remote_runs(struct remote *r, const char *run_id, struct err *err);
 int remote_has_run(struct remote *r, const char *run_id, bool *has, struct err *err);
 
-/* The last line of the run's executor.log, as text for people; "" if it cannot be read. */
+/* The last line of the run's executor.log, printable; "" if it cannot be read. */
 void remote_last_words(struct remote *r, const char *run_id, char *out, size_t cap);
 
 /* Streams the journal from offset to fn. *alive is false when the run is unfinished and its executor is gone.
@@ -61,7 +61,7 @@ int remote_follow(struct remote *r, const char *run_id, int64_t offset, transpor
 /* Restarts the supervisor of a run; it resumes at the first test without an artifact. */
 int remote_resume(struct remote *r, const char *run_id, struct err *err);
 
-/* Receives the run's folder from where the extractor is; after a cut (link_lost) a further call goes on. */
+/* Receives the run's folder, continuing where the extractor is, so it can be called again after link_lost. */
 int remote_pack(struct remote *r, const char *run_id, struct tar_extractor *x, struct err *err);
 /* Pulls the folder of a run that may be live into dir, which must be empty or not exist. */
 int remote_pull(struct remote *r, const char *run_id, const char *dir, struct err *err);

@@ -14,13 +14,12 @@ enum { PATHS_MAX = 200000, NAMED_MAX = 8 };
 
 static const char *const log_names[RUN_LOG_COUNT] = {"run.log", "diag.txt", "build.log", "gate.log"};
 
-/* Constant; the variable parts are positional parameters. */
 static const char list_script[] =
     "cd -- \"$1\" && find . -type f \\( -name run.log -o -name .run.log.part -o -name diag.txt"
     " -o -name build.log -o -name .build.log.part -o -name gate.log -o -name .gate.log.part \\)";
 static const char read_script[] = "tail -c \"+$2\" -- \"$1\"";
 
-/* A path taken apart: "<variant>/<log>" or "<variant>/ctx_<N>_run<i>/<log>". */
+/* The parts of "<variant>/<log>" or "<variant>/ctx_<N>_run<i>/<log>". */
 struct log_path {
     enum run_log log;
     bool growing;
@@ -158,7 +157,7 @@ int run_files_read(const struct run_place *place, const char *path, size_t offse
     return capture(place, argv, read_deadline_s, "reading the log", out, err);
 }
 
-/* The first few different names, for messages. */
+/* The first few distinct names, for messages. */
 struct names {
     struct strvec list;
     bool more;
@@ -189,7 +188,8 @@ static int no_such(const char *what, const char *asked, struct names *names, str
     return rc;
 }
 
-/* Whether the query's variant has logs; its only context goes to *context if the query names none. */
+/* Whether the query's variant has logs. If the query names no context and there is only one, it goes to
+ * *context. */
 static int find_cell(const struct strvec *paths, const struct run_log_query *q, long *context,
                      struct err *err)
 {
@@ -232,7 +232,7 @@ static bool in_cell(const struct log_path *p, const struct run_log_query *q, lon
     return strcmp(p->variant, q->variant) == 0 && p->repetition > 0 && p->context == context;
 }
 
-/* The first repetition with evidence of a failure, otherwise the first. */
+/* The first repetition with signs of a failure, otherwise the first. */
 static long default_repetition(const struct strvec *paths, const struct run_log_query *q, long context,
                                long *count)
 {

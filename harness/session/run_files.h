@@ -1,8 +1,8 @@
-/* run_files: the logs among a run's files, in a bundle here or on the node while the run is live.
+/* run_files: the logs of a run, in a local bundle or on the node while the run is live.
  *
- * Lists the logs of one run, chooses the one that a command line means, and reads it. Choosing is pure. The
- * owner of the place keeps what it points to. Errors: ERR_INPUT for a log that does not exist (the message
- * lists what does), ERR_NODE, ERR_STORAGE.
+ * Lists the logs, chooses the one that a command line means, and reads it. Choosing is pure. Places borrow
+ * what they point to. Errors: ERR_INPUT for a log that does not exist (the message lists those that do),
+ * ERR_NODE, ERR_STORAGE.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "common/base/strvec.h"
 #include "harness/session/remote.h"
 
-/* Where the files are: a bundle's folder, or a run on a node. One of both is NULL. */
+/* Where the files are: a bundle's folder, or a run on a node. The other one is NULL. */
 struct run_place {
     const char *bundle;
     struct remote *remote;
@@ -20,7 +20,7 @@ struct run_place {
 
 enum run_log { RUN_LOG_OUTPUT, RUN_LOG_DIAG, RUN_LOG_BUILD, RUN_LOG_GATE, RUN_LOG_COUNT };
 
-/* What the command line says. context, repetition: NULL where it leaves them out. */
+/* What the command line asks for. context, repetition: NULL where not given. */
 struct run_log_query {
     enum run_log log;
     const char *variant, *context, *repetition;
@@ -30,14 +30,15 @@ struct run_log_choice {
     char path[FS_PATH_MAX]; /* below the run's folder */
     bool growing;           /* its process has not ended yet */
     long repetition;        /* 0 for the log of a build or gate */
-    long repetitions;       /* of the cell that have any log */
+    long repetitions;       /* number of the cell's repetitions that have logs */
 };
 
 /* Appends the paths of all logs of the run. */
 int run_files_list(const struct run_place *place, struct strvec *paths, struct err *err);
-/* Without a context, the only one; without a repetition, the first that was not OK, otherwise the first. */
+/* The default context is the only one; the default repetition is the first that was not OK, otherwise the
+ * first. */
 int run_files_choose(const struct strvec *paths, const struct run_log_query *query,
                      struct run_log_choice *out, struct err *err);
-/* Appends the file's bytes from offset on. */
+/* Appends the bytes of the file from this offset on. */
 int run_files_read(const struct run_place *place, const char *path, size_t offset, struct buf *out,
                    struct err *err);

@@ -18,7 +18,7 @@ const char *runrec_state_name(enum runrec_state s)
     return state_names[s];
 }
 
-/* The id becomes a file name and may come from a node; JSON can only hold paths that are valid UTF-8. */
+/* The id becomes a file name and may come from a node; JSON can only hold paths in valid UTF-8. */
 static int check_record(const struct runrec *r, struct err *err)
 {
     const char *const texts[] = {r->node, r->ssh_config, r->workdir,     r->bundle,
@@ -40,7 +40,7 @@ static int record_path(const struct runrec *r, const char *db, char *dir, char *
                                                                              : fs_join(path, err, dir, name);
 }
 
-/* NULL when there is nothing to keep. */
+/* Returns NULL if there is no request to keep. */
 static json_t *encode_request(const struct runrec *r)
 {
     const struct runrec_request *o = &r->request;
@@ -153,7 +153,7 @@ static int load_record(const char *rel, const char *full, void *arg, struct err 
     struct err unread = {0};
     json_t *obj = json_load(full, 1 << 20, &unread);
     if (!obj && !fs_exists(full))
-        return 0; /* the command of another run has removed its record meanwhile */
+        return 0; /* another command has removed the record meanwhile */
     int rc = obj ? decode(&r, obj, full, err) : err_set(err, unread.kind, "%s", unread.msg);
     json_decref(obj);
     return rc != 0 ? -1 : each->fn(&r, each->arg, err);
@@ -174,15 +174,15 @@ int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct 
 struct find {
     const char *word;
     const char *node, *workdir; /* NULL: any */
-    char bundle[FS_PATH_MAX];   /* word as an absolute path; "" if it is none */
+    char bundle[FS_PATH_MAX];   /* word as an absolute path; "" if it is not a path */
     struct runrec *out;
     bool exact;
     int matches;
-    struct runrec of_ticket; /* the newest sweep whose ticket is word */
+    struct runrec of_ticket; /* the newest sweep whose ticket is the word */
     bool is_ticket;
 };
 
-/* Records come from oldest to latest, but for those of one second. */
+/* Records are visited oldest first, except that runs of the same second may be in any order. */
 static void match_ticket(const struct runrec *r, struct find *f)
 {
     if (r->purpose != PURPOSE_SWEEP || !*f->word || strcmp(f->word, r->ticket) != 0)

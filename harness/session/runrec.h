@@ -41,20 +41,20 @@ struct runrec {
     double connect_timeout_s, patience_s;
     enum run_purpose purpose;
     enum runrec_state state;
-    char set_aside[RUNREC_REASON_MAX]; /* why nightly runs do not resume it; "" for a run that they do */
+    char set_aside[RUNREC_REASON_MAX]; /* why nightly runs do not resume it; "": they do */
     struct runrec_request request;     /* only in state RUNREC_STARTING */
 };
 
 const char *runrec_state_name(enum runrec_state s);
 
-/* db: the store's file; records live beside it. */
+/* db: the store's file, next to which the records are kept. */
 int runrec_save(const struct runrec *r, const char *db, struct err *err);
 /* A missing record is not an error. */
 int runrec_remove(const struct runrec *r, const char *db, struct err *err);
-/* word: a run id, a unique non-empty prefix, a bundle's folder, "latest": the newest sweep, or a ticket: the
- * newest sweep of it. */
+/* word: a run id or a unique non-empty prefix of one, a bundle's folder, a ticket (its newest sweep), or
+ * "latest" (the newest sweep). */
 int runrec_find(struct runrec *r, const char *db, const char *word, struct err *err);
-/* The same, of the runs on this node and in this workdir of it only; NULL: in any. */
+/* Likewise, only among runs on this node and in this workdir; NULL: any. */
 int runrec_find_at(struct runrec *r, const char *db, const char *word, const char *node, const char *workdir,
                    struct err *err);
 
@@ -62,8 +62,8 @@ int runrec_find_at(struct runrec *r, const char *db, const char *word, const cha
 int runrec_each(const char *db, int (*fn)(const struct runrec *, void *, struct err *), void *arg,
                 struct err *err);
 
-/* The newest run whose record names this plan, on this node; NULL: on any. */
+/* The newest run whose record names this plan, on this node (NULL: any). */
 int runrec_newest(struct runrec *r, const char *db, const char *plan, const char *node, bool *found,
                   struct err *err);
-/* The newest run that is not known here to have ended. */
+/* The newest run that is not recorded as ended. */
 int runrec_unfinished(struct runrec *r, const char *db, bool *found, struct err *err);

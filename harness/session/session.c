@@ -19,8 +19,8 @@ static const double other_pull_s = 3600;
 static const double line_limit_s = 60; /* the executor sends at least an empty line every 2 s */
 
 enum {
-    READINGS_MAX = 3,         /* of a journal whose end was lost */
-    PULLS_MAX = 3,            /* in a row that bring less than: */
+    READINGS_MAX = 3,         /* times that a journal is read again whose end was lost */
+    PULLS_MAX = 3,            /* consecutive ones that bring less than PULL_PROGRESS */
     PULL_PROGRESS = 64 << 10, /* bytes */
 };
 
@@ -94,8 +94,8 @@ int session_attach(struct session *s, const struct runrec *rec, const struct ses
     return session_connect(s, err) == 0 ? remote_install(&s->remote, s->executor, err) : -1;
 }
 
-/* A replayed journal shows that a wait began, but not whether it continues, so the time is counted from when
- * the event is read, and restarts with every later event. */
+/* A replayed journal shows that a wait began but not whether it still lasts. The time is therefore counted
+ * from when the event is read, and starts anew with every later event. */
 static void note_stall(struct session *s, const struct event *e)
 {
     if (e->stall.state == STALL_ENDS)
@@ -121,7 +121,7 @@ static int look_after(struct session *s, struct err *err)
     return 0;
 }
 
-/* A keep-alive may say that the executor is stopped. */
+/* Some keep-alive lines report that the executor is stopped. */
 static void on_aside(void *arg, const char *line)
 {
     struct session *s = arg;
@@ -130,7 +130,7 @@ static void on_aside(void *arg, const char *line)
     watchdog_stopped(&s->watchdog, stopped ? strtol(line + strlen(FOLLOW_STOPPED), NULL, 10) : 0);
 }
 
-/* transport_write_fn: the journal's stream, keep-alives included. */
+/* A transport_write_fn, which also receives keep-alives, so it checks all time limits. */
 static int on_stream(void *arg, const char *data, size_t len, struct err *err)
 {
     struct session *s = arg;
@@ -146,21 +146,21 @@ static int on_stream(void *arg, const char *data, size_t len, struct err *err)
     return look_after(s, err);
 }
 
-/* A restarted executor does not do again what these events report. */
+/* Only events whose work a restarted executor does not repeat count as progress. */
 static bool finishes_something(enum event_type type)
 {
     return type == EVENT_BUILD_END || type == EVENT_GATE || type == EVENT_TEST_END ||
            type == EVENT_TEST_SKIP || type == EVENT_SUITE_END;
 }
 
-/* 127 is what shells and the executor say of a command that is not there. */
+/* Shells and the executor use exit code 127 for a command that was not found. */
 static bool lacks_command(const struct event *e)
 {
     return e->type == EVENT_TEST_END && strcmp(e->status, "FAIL") == 0 &&
            strncmp(e->reason, "exit code 127", strlen("exit code 127")) == 0;
 }
 
-/* A node that lost power may have lost the end of the journal and begun another in its place. */
+/* A node that lost power may have lost the end of the journal and written other events in its place. */
 static int check_order(struct session *s, int decoded, const struct event *e, struct err *err)
 {
     bool continues = decoded == 0 && (s->seq == 0 || e->seq == 0 || e->seq == s->seq + 1);
@@ -251,13 +251,13 @@ int session_follow(struct session *s, struct err *err)
             rc = session_reconnect(s, &why, err);
         }
         if (rc != 0) {
-            live_end(&s->live); /* what is said of the error begins a line of its own */
+            live_end(&s->live); /* the error message starts on its own line */
             return -1;
         }
     }
 }
 
-/* A cut transfer goes on where it ended, as long as it gets anywhere. */
+/* A transfer that was cut off continues where it ended, as long as it makes progress. */
 static int receive(struct session *s, struct tar_extractor *x, struct err *err)
 {
     uint64_t before = 0;
@@ -309,7 +309,8 @@ static int pull_bundle(struct session *s, struct err *err)
     if (n < 0 || n >= FS_PATH_MAX)
         return err_set(err, ERR_INPUT, "path too long: %.200s", s->rec.bundle);
     int rc = pull_whole(s, partial, err);
-    if (rc != 0 && err->kind == ERR_INPUT) /* a file was changed on its way: the node leaves it out then */
+    if (rc != 0 &&
+        err->kind == ERR_INPUT) /* a file changed during the transfer; the node omits it the second time */
         rc = pull_whole(s, partial, err);
     if (rc == 0)
         rc = fs_rename(partial, s->rec.bundle, err);

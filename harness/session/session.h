@@ -1,5 +1,5 @@
-/* session: controls one run from this machine: starts it on the node, follows its journal across reconnects,
- * pulls the bundle. After the start, another session can take over (`attach`).
+/* session: controls one run from this machine: starts it on the node, follows its journal across
+ * reconnects, and pulls the bundle. After the start, another session can take over (`attach`).
  *
  * Uses transport, remote and live. A run never depends on a session: it continues when the session ends.
  * Errors: ERR_NODE (blocked; exit 3), ERR_INTERRUPTED (the run continues on the node), ERR_STORAGE.
@@ -30,16 +30,16 @@ struct session_options {
     const char *ssh_config;
     struct overrides overrides; /* already applied to the plan by overrides_apply() */
     enum run_purpose purpose;
-    const char *sweep;   /* shared with the runs of other nodes (sweep.h) */
-    bool counters;       /* count what the plan's "counters" name, after the tests */
-    bool build_only;     /* no tests: build the variants and look at their gates */
-    bool needs_commands; /* a test whose command cannot be found ends session_follow() with ERR_INPUT */
-    size_t gpus_at_once; /* that many have to be there for the placement "every"; 0: it does not matter */
-    bool repeatable;     /* an interrupted start can be repeated from its record */
+    const char *sweep;         /* shared with the runs of other nodes (sweep.h) */
+    bool counters;             /* count what the plan's "counters" name, after the tests */
+    bool build_only;           /* no tests: build the variants and look at their gates */
+    bool needs_commands;       /* a test whose command cannot be found ends session_follow() with ERR_INPUT */
+    size_t gpus_at_once;       /* least number of GPUs for the placement "every"; 0: any */
+    bool repeatable;           /* an interrupted start can be repeated from its record */
     const char *source_sha256; /* use this tree, still on the node, instead of the plan's */
-    json_t *git;         /* what git knows of the sources, if the caller knows better (git/revision.h) */
-    const char *backend; /* an argument of --transport (connect.h) */
-    FILE *progress;      /* messages for the user */
+    json_t *git;               /* what git knows of the sources, if the caller knows it (git/revision.h) */
+    const char *backend;       /* an argument of --transport (connect.h) */
+    FILE *progress;            /* messages for the user */
     const struct session_view *view;
     const volatile sig_atomic_t *interrupted;
 };
@@ -51,14 +51,14 @@ struct session {
     struct runrec rec;
     struct live live;
     struct event_stream stream;
-    struct watchdog watchdog;   /* of the executor, while its run is followed */
+    struct watchdog watchdog;   /* watches the executor of the run that is followed */
     double heard_s;             /* monotonic time of the last complete line */
     struct restarts restarts;   /* of the executor, by this session */
-    int64_t seq;                /* of the last event that was read; 0: none, or none of this reading */
-    int readings;               /* of the journal from its start, because the node lost its end */
-    bool misread;               /* what was read last does not continue what was read before */
+    int64_t seq;                /* of the last event read; 0: none in this reading */
+    int readings;               /* times the journal was read from its start, because the node lost its end */
+    bool misread;               /* what was last read does not continue the earlier journal */
     struct preflight preflight; /* set by session_start(); count is 0 until the node has answered */
-    json_t *gpu_groups;         /* owned; of a plan with the placement "every", once the node has answered */
+    json_t *gpu_groups;         /* owned; for the placement "every", once the node has answered */
     bool offered;               /* the job was sent, so the node may have the run even if the call failed */
     bool hopeless;       /* trying again would fail in the same way: the node answers, but not with a run that
                             can be brought here */
@@ -90,6 +90,6 @@ int session_follow(struct session *s, struct err *err);
 int session_collect(struct session *s, struct err *err);
 void session_close(struct session *s);
 
-/* The executor's binary: $KERNSWEEP_EXECUTOR, in the folder of this command, or in ../libexec/kernsweep. out:
- * char[FS_PATH_MAX]. */
+/* Finds the executor's binary: $KERNSWEEP_EXECUTOR, else in this command's folder, else in
+ * ../libexec/kernsweep. out: char[FS_PATH_MAX]. */
 int session_find_executor(char *out, struct err *err);

@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 enum { DRAW_MS = 250, TOLD_MS = 20 };
-/* After an interruption: until a session that has not ended is killed, as its run may be followed again; and
- * until one that cannot be killed is left behind. Together less than a second, for whoever pressed Ctrl-C. */
+/* After an interruption, a session that does not end in time is killed, since its run can be followed
+ * again, and one that survives even that is left behind. Both times together stay below a second, for
+ * whoever pressed Ctrl-C. */
 static const double end_patience_s = 0.7, kill_patience_s = 0.2;
 /* A session that has closed its pipes has nothing left to do. */
 static const double exit_patience_s = 5;
@@ -28,8 +29,8 @@ struct child {
     size_t index;
     pid_t pid;
     bool exited;
-    bool left;      /* behind: it was killed, and does not end */
-    double done_at; /* monotonic: both pipes are closed; 0: not yet */
+    bool left;      /* abandoned: it does not end although it was killed */
+    double done_at; /* monotonic time when both pipes were closed; 0: not yet */
     int status;
     int relay, text; /* the parent's ends of the two pipes; -1 once closed */
     struct event_stream from_relay, from_text;
@@ -142,8 +143,8 @@ static int start(struct gathering *g, size_t index, struct several_end *end, str
                    : 0;
 }
 
-/* What else the child has started, such as an ssh that shares its connection, may hold the pipe longer than
- * the child does. */
+/* A process that the child has started, such as an ssh that shares its connection, may keep the pipe open
+ * after the child's end. */
 static void read_from(const struct child *c, int *fd, short ready, struct event_stream *lines)
 {
     struct err err = {0};
@@ -167,7 +168,8 @@ static void tell_to_end(struct gathering *g)
     g->told_at = clock_mono_s();
 }
 
-/* Since when a child should have ended by itself, and how long it may take; false: it may go on. */
+/* Sets since when the child should be ending by itself and how long it may take; false if it need not end
+ * yet. */
 static bool must_end(const struct gathering *g, const struct child *c, double *since, double *patience)
 {
     *since = g->told ? g->told_at : c->done_at;
@@ -175,7 +177,6 @@ static bool must_end(const struct gathering *g, const struct child *c, double *s
     return c->pid > 0 && !c->exited && (g->told || c->done_at > 0);
 }
 
-/* Ctrl-C reaches the children too; SIGTERM is only ours. */
 static void heed(struct gathering *g)
 {
     double since, patience;
@@ -192,7 +193,7 @@ static void heed(struct gathering *g)
     }
 }
 
-/* Returns whether any child may still say something, or has not ended. */
+/* Returns whether any child is still running or may still send something. */
 static bool read_all(struct gathering *g, struct pollfd *p)
 {
     nfds_t n = 0;

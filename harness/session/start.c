@@ -26,7 +26,8 @@ static int set_text(char *out, size_t cap, const char *what, const char *text, s
     return 0;
 }
 
-/* False when a value is too long, or the plan's file is gone. The run itself does not need the request. */
+/* Returns false if a value is too long or the plan's file is gone, which does no harm, as the run itself
+ * does not need the request. */
 static bool fill_request(struct runrec_request *o, const struct session *s, const struct plan *p,
                          const char *date)
 {
@@ -82,10 +83,10 @@ static void add_place(void *arg, const struct last_place *place)
     snprintf(h->gpu, sizeof h->gpu, "%.1023s", place->gpu);
 }
 
-/* What the store knows of the plan's cells on this node: the GPU that measured each of them last and how long
- * a test took, and the variants that `noise --gpus` found to suffer from neighbours, which run alone (`noise`
- * itself measures that again). It only helps to place the tests, so a store that cannot be read stops no
- * run. */
+/* Loads what the store knows of the plan's cells on this node: the GPU that last measured each cell, how
+ * long a test took, and the variants that `noise --gpus` found to suffer from neighbours, which run alone
+ * (except for `noise`, which measures that again). This only improves the placement, so an unreadable
+ * store does not stop the run. */
 static void load_placing(const struct session *s, const struct plan *p, struct gpu_hints *hints,
                          struct suffering *room)
 {
@@ -151,7 +152,7 @@ static double parse_time(const char *text)
     return (double)timegm(&tm) + seconds;
 }
 
-/* Whether a build command has the text, as in "PLATFORM=amd" or "/opt/rocm/bin/hipcc". */
+/* Whether a build command contains the text, such as "PLATFORM=amd" or "/opt/rocm/bin/hipcc". */
 static bool builds_with(const struct plan *p, const char *text)
 {
     for (size_t v = 0; v < p->variants.read_count; v++)
@@ -186,7 +187,8 @@ json_t *session_preflight(struct session *s, const struct plan *p, struct prefli
     return node;
 }
 
-/* For the placement "every", the plan's tests are as many times as many as the node has GPUs for them. */
+/* With the placement "every", the number of tests depends on the node's GPUs, so the size limit is checked
+ * here. */
 static int place_on_every(struct session *s, const struct plan *p, const json_t *node, struct err *err)
 {
     if (p->settings.placement != PLACEMENT_EVERY || s->gpu_groups)
@@ -229,7 +231,7 @@ static int check_node(struct session *s, const struct plan *p, struct err *err)
                    : 0;
 }
 
-/* A build is kept by its commands; without a source tree, an edit on the node does not change them. */
+/* Cached builds are identified by their commands, which an edit on the node does not change. */
 static void warn_unwatched(struct session *s, const struct plan *p)
 {
     bool builds = false;
@@ -241,7 +243,7 @@ static void warn_unwatched(struct session *s, const struct plan *p)
                     "as long as the build commands are the same, the cached build is used; --fresh rebuilds");
 }
 
-/* Idempotent: what is already on the node is kept. */
+/* May be repeated: what is already on the node is kept. */
 static int prepare_and_submit(struct session *s, const struct plan *p, json_t *git, const char *date,
                               struct err *err)
 {
@@ -258,7 +260,7 @@ static int prepare_and_submit(struct session *s, const struct plan *p, json_t *g
     return submit_job(s, p, sources ? sha : NULL, git, date, err);
 }
 
-/* A connection that is lost is made again, up to RETRIES_MAX times. */
+/* Reconnects up to RETRIES_MAX times. */
 static int submit_surely(struct session *s, const struct plan *p, const char *date, struct err *err)
 {
     json_auto_t *git = sources_revision(s, p);
@@ -286,7 +288,7 @@ static int start_on_node(struct session *s, const struct plan *p, const char *da
     return runrec_save(&s->rec, s->opt.db, err);
 }
 
-/* The executor may have refused the job; an unanswered question leaves the record for `attach`. */
+/* If the executor refused the job, the record can go; if the node does not answer, it stays for `attach`. */
 static void ask_whether_taken(struct session *s)
 {
     bool has = true;
@@ -309,7 +311,7 @@ int session_start(struct session *s, const struct plan *p, const struct session_
         return 0;
     if (s->offered && !s->remote.link_lost)
         ask_whether_taken(s);
-    if (!s->offered) { /* the node cannot have the run */
+    if (!s->offered) { /* the node certainly does not have the run */
         rmdir(s->rec.bundle);
         runrec_remove(&s->rec, s->opt.db, NULL);
     }

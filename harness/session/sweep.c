@@ -78,14 +78,14 @@ static int decode(struct sweep_record *w, const json_t *obj, const char *file, s
 
 struct find {
     const char *word;
-    bool whole; /* it is an id, not the beginning of one */
+    bool whole; /* word must be a complete id */
     char file[FS_PATH_MAX];
     int matches;
-    bool exact; /* the word is the id of the file */
+    bool exact; /* the word is the complete id of the file */
 };
 
-/* Files are visited in the order of their names; the one whose id the word is counts more than those whose
- * ids begin with it. */
+/* Files are visited in the order of their names. A file whose complete id is the word takes precedence
+ * over those whose ids begin with it. */
 static int match_file(const char *rel, const char *full, void *arg, struct err *err)
 {
     struct find *f = arg;
@@ -137,11 +137,11 @@ int sweep_find(struct sweep_record *w, const char *db, const char *word, bool *f
     return newest ? find_file(db, latest.sweep, true, w, found, err) : 0;
 }
 
-/* What is left to do on a node: that of its newest run of the plan. */
+/* The newest run of the plan on one node, and the sweep to resume there. */
 struct newest_run {
     char run_id[JOB_RUN_ID_MAX];
     char node[sizeof((struct runrec *)0)->node];
-    char sweep[LIMIT_NAME + 1]; /* "": nothing */
+    char sweep[LIMIT_NAME + 1]; /* "": nothing is left to do */
 };
 
 struct unfinished {

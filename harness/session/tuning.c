@@ -9,7 +9,7 @@
 
 enum { GPUS_MAX = 256, NAMED_MAX = 4, NAMES_MAX = 64, TEXT_MAX = 160 };
 
-/* One GPU, as a rule sees it. */
+/* A GPU while the rules are applied to it. */
 struct view {
     const json_t *gpu;
     const json_t *all; /* the node's GPUs */
@@ -18,7 +18,7 @@ struct view {
 
 struct rule {
     const char *subject;
-    bool (*applies)(struct view *v); /* says in text what is wrong */
+    bool (*applies)(struct view *v); /* if true, text says what is wrong */
     const char *remedy;
 };
 
@@ -102,7 +102,7 @@ static bool is_translated(struct view *v)
     return is_amd(v->gpu);
 }
 
-/* A partitioned GPU shows its parts as GPUs, so their number says nothing. */
+/* The parts of a partitioned GPU appear as GPUs, so the number of links cannot be checked against them. */
 static bool lacks_links(struct view *v)
 {
     long long links, others = -1;
@@ -239,7 +239,7 @@ static bool has_finding(const struct preflight *p, const char *subject)
     return false;
 }
 
-/* Tells how the GPUs are set where nothing was found wrong with it, so that nodes can be compared. */
+/* Reports settings in which nothing wrong was found, so that nodes can be compared. */
 static void tell_settings(struct preflight *p, const json_t *gpu)
 {
     const json_t *firmware = json_object_get(gpu, "firmware");
@@ -272,8 +272,8 @@ static bool has_instinct(const json_t *gpus)
     return false;
 }
 
-/* Judges settings of the operating system, but only beside an Instinct GPU: elsewhere they are the owner's
- * affair. */
+/* Judges settings of the operating system; called only for nodes with an Instinct GPU, as elsewhere they
+ * are up to the owner. */
 static void judge_system(struct preflight *p, const json_t *system)
 {
     const char *governor = json_text(system, "governor"), *thp = json_text(system, "thp");

@@ -1,8 +1,8 @@
-/* tuning: judges how a GPU node is set up, from its facts (node.json): what an expert would look at before
- * believing a number measured there. AMD Instinct GPUs are held to AMD's guide for MI300X
- * (docs/nodes.md has the addresses), NVIDIA's to what their driver reports.
+/* tuning: judges from its facts (node.json) how a GPU node is set up, as an expert would before trusting
+ * measurements made there. AMD Instinct GPUs are held to AMD's guide for MI300X (docs/nodes.md has the
+ * addresses), NVIDIA GPUs to what their driver reports.
  *
- * Pure. Only facts that are there are judged, so a node that hides its settings has no findings.
+ * Pure. Missing facts are not judged, so a node that hides its settings has no findings.
  */
 #pragma once
 

@@ -12,7 +12,6 @@
 
 enum { REPETITIONS_MIN = 3 };
 
-/* Restricts the plan to the cells. */
 static int narrow(struct plan *p, const struct suspect_list *cells, struct err *err)
 {
     if (cells_keep(p, cells, err) != 0)
@@ -34,7 +33,7 @@ int turns_check_setting(const char *option, const char *setting, struct err *err
     return err_set(err, ERR_INPUT, "%s: expected NAME=VALUE, found \"%.80s\"", option, setting);
 }
 
-/* Replaces variables of the plan; those of a variant still take precedence. */
+/* Overrides variables of the plan's environment; those of a variant still take precedence. */
 static int apply_settings(struct plan *p, const char *const *settings, struct err *err)
 {
     json_t *env = json_object_get(p->root, "env");
@@ -63,7 +62,7 @@ static int use_folder(struct plan *p, const char *dir, struct err *err)
     return 0;
 }
 
-/* The run records which commit its folder was exported from, but it does not need that. */
+/* The run records which commit its folder was exported from, but works without it. */
 static json_t *describe(const struct plan *p, const struct turns_side *side)
 {
     json_t *git = NULL;
@@ -73,7 +72,8 @@ static json_t *describe(const struct plan *p, const struct turns_side *side)
     return git;
 }
 
-/* The ids of the cells' GPUs, each once; NULL if any is unknown: then the plan says where the sides run. */
+/* The distinct ids of the cells' GPUs; NULL if any is unknown, in which case the plan decides where the
+ * sides run. */
 static json_t *gpus_of(const struct suspect_list *cells)
 {
     json_auto_t *ids = json_object();
@@ -93,8 +93,8 @@ static json_t *gpus_of(const struct suspect_list *cells)
     return list;
 }
 
-/* Puts both sides on the GPUs on which the cells were found to differ. Where the plan's environment chooses
- * the GPU, or a scheduler does, that stays so. */
+/* Puts both sides on the GPUs on which the cells were found to differ, unless the plan's environment or a
+ * scheduler chooses the GPU. */
 static int use_gpus(struct plan *p, const struct suspect_list *cells, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file);
@@ -125,7 +125,7 @@ int turns_check_plan(const struct plan *p, const char *sha256, struct err *err)
                      p->file);
 }
 
-/* The plan as this side has it, and what git knows of its sources, if it was loaded. */
+/* Loads the plan with this side's changes. *git: what git knows of its sources. */
 static int load_side(struct plan *p, const struct turns_request *r, const struct turns_side *side,
                      const struct suspect_list *cells, json_t **git, struct err *err)
 {

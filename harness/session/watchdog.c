@@ -7,7 +7,7 @@ void watchdog_begin(struct watchdog *w, double now_s)
     *w = (struct watchdog){.since_s = now_s};
 }
 
-/* Tests of several GPUs are in flight at once, so one that ends does not mean that nothing is due. */
+/* With several GPUs, other tests may still be running when one ends. */
 static int count_tests(const struct watchdog *w, enum event_type type)
 {
     if (type == EVENT_TEST_START)

@@ -1,7 +1,7 @@
-/* watchdog: whether the executor of a followed run still does its work, although the node answers: an
- * executor reports every second while a test runs, and `follow` says when its process is stopped. And how
- * often one that died may be started again: as long as the run gets on, and never so often that it is dying
- * all the time. Pure: the caller brings the clock (monotonic seconds).
+/* watchdog: detects that the executor of a followed run no longer works, although the node answers. An
+ * executor reports every second while a test runs, and `follow` reports when its process is stopped. Also
+ * limits how often a dead executor is restarted: only while the run makes progress, and not too often in a
+ * row. Pure: the caller supplies the time (monotonic seconds).
  */
 #pragma once
 
@@ -26,28 +26,28 @@ enum watchdog_verdict {
 };
 
 struct watchdog {
-    int tests;      /* in flight on the node: a report is due every second */
-    double since_s; /* of the last sign of work */
-    long stopped;   /* pid of the executor, while it is stopped; 0 */
+    int tests;      /* running on the node; a report is due every second */
+    double since_s; /* time of the last sign of work */
+    long stopped;   /* pid of the stopped executor, or 0 */
     bool told;
 };
 
 void watchdog_begin(struct watchdog *w, double now_s);
-/* An event of the journal. elsewhere: of a test that another machine runs, whose reports come late. */
+/* An event of the journal. elsewhere: its test runs on another machine, whose reports come late. */
 void watchdog_event(struct watchdog *w, enum event_type type, bool elsewhere, double now_s);
-/* `follow` has seen that this process, the executor, is stopped. */
+/* `follow` has reported that the executor's process pid is stopped, or with 0 that it is not. */
 void watchdog_stopped(struct watchdog *w, long pid);
-/* text: char[WATCHDOG_TEXT_MAX], what is wrong; "" while nothing is. */
+/* text: char[WATCHDOG_TEXT_MAX], what is wrong, or "". */
 enum watchdog_verdict watchdog_look(struct watchdog *w, double patience_s, double now_s, char *text);
 
-/* {0}: none yet. */
+/* {0}: no restart so far. */
 struct restarts {
-    int idle;                         /* since something was finished */
-    int count;                        /* in all */
-    double at_s[RESTARTS_WINDOW_MAX]; /* when, of the newest; a ring */
+    int idle;                         /* restarts since something was last finished */
+    int count;                        /* total number of restarts */
+    double at_s[RESTARTS_WINDOW_MAX]; /* times of the newest ones; a ring */
 };
 
-/* Something was finished that need not be done again. */
+/* Notes that something was finished that need not be repeated. */
 void restarts_progress(struct restarts *r);
-/* Whether another restart may be made at this time (monotonic seconds); if so, counts it. */
+/* Whether another restart is allowed now (monotonic seconds); if so, counts it. */
 bool restarts_allow(struct restarts *r, double now_s);
