@@ -35,7 +35,7 @@ static int move_process(const char *folder, pid_t pid)
     return hierarchy_write(folder, "cgroup.procs", text);
 }
 
-/* A helper that cannot be moved is met by whoever enables a controller. */
+/* A helper that cannot be moved is not an error here: it is one when a controller is enabled. */
 static void move_helper(const char *stand, const char *own, pid_t helper)
 {
     struct members m = {.pid = NULL};

@@ -97,8 +97,8 @@ static void enter_linger(struct child *c, int64_t now_ns)
     loop_arm(&c->grace, now_ns + to_ns(c->limits->linger_s), 0);
 }
 
-/* When the process that is being reaped ended: by the turn's time if its end is what woke us. The end of
- * another may have woken us before this one had even started. */
+/* Returns when the process that is being reaped ended: at the turn's time if its end is what woke us. The end
+ * of another may have woken us before this one had even started. */
 static int64_t end_time(const struct child *c, int64_t now_ns)
 {
     return c->process.ready ? now_ns : clock_mono_ns();
@@ -169,8 +169,8 @@ static void end_samples(struct child *c)
     c->joined = false;
 }
 
-/* Without its keeper nothing hears TERM or tells of its end any more, while the end of the keeper's pipe
- * would be told all the time. What is left of the group is killed, and looked at now and then. */
+/* Without its keeper nothing hears TERM or reports an end, while the keeper's closed pipe would be ready all
+ * the time. What is left of the group is killed, and looked at again every kill_round_s. */
 static void leave_keeper(struct child *c, int64_t now_ns)
 {
     loop_remove(c->loop, &c->process);
@@ -183,7 +183,7 @@ static void on_reap(struct child *c, int64_t now_ns)
     struct process *p = &c->result.process;
     bool was_ended = p->ended;
     bool none_left = process_reap(p, end_time(c, now_ns));
-    if (p->ended && !c->born) /* since this turn began */
+    if (p->ended && !c->born) /* it was born since this turn began */
         await_birth(c, now_ns);
     if (p->ended && !was_ended && !p->keeper)
         loop_remove(c->loop, &c->process);
@@ -263,7 +263,7 @@ static int watch_all(struct child *c, struct err *err)
     return loop_add(c->loop, &c->process, process_watch_fd(&c->result.process), err);
 }
 
-/* The pipe of its output belongs to the loop's watch from here on. */
+/* The loop's watch owns the pipe of its output from here on. */
 static int start_process(struct child *c, const struct process_spec *spec, struct err *err)
 {
     int fds[2];

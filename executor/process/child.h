@@ -20,20 +20,20 @@ struct child_limits {
     double no_output_timeout_s; /* 0: off */
     double heartbeat_s;         /* 0: off */
     int64_t sample_interval_ms; /* 0: off */
-    double linger_s;            /* what the process started may take to end by itself once it has ended */
+    double linger_s;            /* how long what it started may go on once it has ended */
     bool finishes;              /* a request to stop does not end it */
     bool samples_together;      /* at the same instants as other children, so that one wake-up serves all */
 };
 
 /* Each may be NULL. t_s: seconds since the child's start. */
 struct child_hooks {
-    /* Once the program runs, or could not be started. */
+    /* Called once the program runs, or could not be started. */
     void (*started)(void *arg, const struct process *p);
     void (*output)(void *arg, const char *data, size_t len);
     void (*heartbeat)(void *arg, double t_s);
     /* missed: ticks lost before this one. Returns why the child must be stopped, or STOP_NONE. */
     enum stop_cause (*sample)(void *arg, double t_s, uint64_t missed);
-    /* Before TERM, to inspect a process that is about to be stopped. */
+    /* Called before TERM, to inspect a process that is about to be stopped. */
     void (*stopping)(void *arg, const struct process *p, enum stop_cause cause);
     void *arg;
 };
@@ -63,18 +63,19 @@ struct child {
     char *data; /* owned; what is read at once */
 };
 
-/* Close it also after a failure. spec may go after the call. */
+/* To be closed even after a failure. spec is needed during the call only. */
 int child_start(struct child *c, struct loop *loop, const struct process_spec *spec,
                 const struct child_limits *limits, const struct child_hooks *hooks, struct err *err);
-/* After each loop_wait(). True once it is over: all of it is gone, or survives SIGKILL. */
+/* To be called after each loop_wait(). Returns true once it is over: all of it is gone, or survives
+ * SIGKILL. */
 bool child_turn(struct child *c);
-/* Completes result, and kills what is there still if it is not over. */
+/* Completes result, and kills what is still there if it is not over. */
 void child_close(struct child *c);
 
-/* All of it, for one child alone. */
+/* Starts, supervises and closes one child alone. */
 int child_run(struct loop *loop, const struct process_spec *spec, const struct child_limits *limits,
               const struct child_hooks *hooks, struct child_result *out, struct err *err);
 
-/* How it ended; program: argv[0]. */
+/* Says how the child ended; program: argv[0]. */
 void child_ending(const struct child_result *r, const struct child_limits *limits, const char *program,
                   struct ending *out);

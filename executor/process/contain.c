@@ -31,7 +31,7 @@ const struct scope_host scope_host_usual = {.systemd = "/run/systemd/system",
                                             .runtime = "/run/user",
                                             .busctl = "busctl"};
 
-/* The name as the password file has it; the static binary reads no other source. */
+/* The password file is read directly, because the static binary has no other source. */
 static bool own_name(char *out, size_t size)
 {
     AUTO_FCLOSE FILE *f = fopen("/etc/passwd", "re");
@@ -74,7 +74,7 @@ static bool scope_is_available(const struct scope_host *h, char *why)
     return !*reason;
 }
 
-/* sshd without pam_systemd does not set it. */
+/* sshd without pam_systemd does not set XDG_RUNTIME_DIR, which busctl needs. */
 static void find_bus(const struct scope_host *h)
 {
     char path[FS_PATH_MAX];
@@ -146,7 +146,8 @@ const char *containment_name(enum containment kind)
     return "group";
 }
 
-/* systemd marks what it delegates. Root may write everywhere, but where systemd runs, only there should it.
+/* systemd marks what it delegates. Root can write everywhere, but where systemd runs it should write only
+ * there.
  */
 static bool is_delegated(const char *folder)
 {
@@ -184,7 +185,8 @@ static int give_down(struct contain *c, const char *folder, const char *word, st
                                    folder, rc == EBUSY ? ", where other programs run, too" : "");
 }
 
-/* Where one controller's limits are set: version 2's, else version 1's. out: the folder; "" when neither can.
+/* Finds where one controller's limits are set: in version 2, else in version 1. out: the folder; "" when
+ * neither can.
  */
 static void find_controller(struct contain *c, const char *word, const char *v1, char *out, const char *name)
 {
@@ -213,7 +215,7 @@ static bool limits_hold(const struct contain *c, const struct contain_limits *l)
     return (l->memory_bytes == 0 || *c->place.memory) && (l->processes == 0 || *c->place.pids);
 }
 
-/* Why there are no control groups. scope: why there is no scope. */
+/* Says why there are no control groups. scope: why there is no scope. */
 static void say_why(struct contain *c, const char *scope)
 {
     if (!*c->at.own)
@@ -223,7 +225,7 @@ static void say_why(struct contain *c, const char *scope)
                  scope);
 }
 
-/* unit: of the scope, which is entered; NULL: only says what would be chosen. */
+/* unit: the name of the scope to enter; NULL: nothing is entered, and c says what would be chosen. */
 static void choose(struct contain *c, const struct layout *l, const struct scope_host *h, const char *unit)
 {
     char scope[SCOPE_WHY_MAX] = "";
@@ -293,7 +295,7 @@ json_t *contain_look(const struct layout *l, const struct scope_host *h)
 {
     struct contain c = {.kind = CONTAINED_GROUP};
     choose(&c, l, h, NULL);
-    /* A scope's controllers are known once it is there: systemd gives root's all, a user's those of its
+    /* A scope's controllers are known only once it is there: systemd gives root's all, a user's those of its
      * manager. */
     bool scoped = c.kind == CONTAINED_SCOPE, any = c.kind != CONTAINED_GROUP;
     bool memory = any && (scoped ? !*c.at.v1_memory : has_controller(&c.at, "memory"));

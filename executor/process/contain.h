@@ -1,7 +1,7 @@
-/* contain: how the processes of a run are held together on this node, decided once per run: control groups in
- * a folder that is delegated to us ("cgroup"), or in a scope that systemd made for us ("scope"), or process
- * groups alone ("group"). Owns the run's folder among the control groups and the record by which a later
- * executor finds what a killed one left. The groups of tests are group's matter.
+/* contain: how the processes of a run are held together on this node, decided once per run: by control groups
+ * in a folder that is delegated to us ("cgroup"), or in a scope that systemd made for us ("scope"), or by
+ * process groups alone ("group"). Owns the run's folder among the control groups and the record by which a
+ * later executor finds what a killed one left. The groups of tests are contain_group's matter.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-/* What systemd is asked with, and where it is looked for; tests have their own. */
+/* How systemd is asked, and where it is looked for; tests have their own. */
 struct scope_host {
     const char *systemd; /* a folder that is there where systemd runs */
     const char *linger;  /* a folder with a file for each user who lingers */
@@ -22,8 +22,8 @@ extern const struct scope_host scope_host_usual;
 
 enum { SCOPE_WHY_MAX = 160 };
 
-/* Moves this process into a scope of systemd's, named so; *after: where it stands then. False, with why
- * (char[SCOPE_WHY_MAX]), when it stays where it is. */
+/* Moves this process into a scope of systemd's with that name; *after: where it stands then. Returns false,
+ * with why (char[SCOPE_WHY_MAX]), when the scope is not entered. */
 bool scope_enter(const struct scope_host *h, const struct layout *l, const char *name,
                  struct hierarchy *after, char *why);
 
@@ -51,13 +51,13 @@ struct contain_run {
     bool recorded;                /* so that a later executor cleans up */
 };
 
-/* Chooses the best that the node has. 1; 0 with c->why when the node cannot enforce the limits; -1 on faults
- * of our own. */
+/* Chooses the best that the node has. Returns 1; 0 with c->why when the node cannot enforce the limits; -1 on
+ * faults of our own. */
 int contain_open(struct contain *c, const struct layout *l, const struct scope_host *h,
                  const struct contain_run *run, struct err *err);
 /* Kills what is left in the run's groups. */
 void contain_close(struct contain *c);
 
-/* {"kind", "hierarchy", "memory", "processes", "isolate", "why"}: what contain_open() would give; makes
- * nothing. */
+/* Returns {"kind", "hierarchy", "memory", "processes", "isolate", "why"}: what contain_open() would give.
+ * Makes nothing. */
 json_t *contain_look(const struct layout *l, const struct scope_host *h);

@@ -31,7 +31,7 @@ static int open_procs(const char *folder, struct err *err)
     return fd >= 0 ? fd : err_set_errno(err, ERR_NODE, errno, "cannot open %s", path);
 }
 
-/* The group's folder below `base`, with its number. -1 on error. */
+/* Adds the group's folder below `base`. Returns its number, or -1 on error. */
 static int add_folder(struct contain_group *g, const char *base, const char *name, struct err *err)
 {
     int i = 0;
@@ -43,7 +43,7 @@ static int add_folder(struct contain_group *g, const char *base, const char *nam
     return g->procs[i] < 0 ? -1 : i;
 }
 
-/* The group's folder for one controller: its own in version 2, or one more in version 1. */
+/* Finds the group's folder for one controller: its own in version 2, or one more in version 1. */
 static int find_controller(struct contain_group *g, const struct contain_place *place, const char *base,
                            const char *name, char *out, struct err *err)
 {
@@ -135,7 +135,7 @@ int contain_group_enter(const struct contain_group *g, bool inside)
     return 0;
 }
 
-/* Kernels before 5.14 cannot kill a group: whoever calls repeats it until the group is empty. */
+/* Kernels before 5.14 cannot kill a group at once, so the caller repeats this until the group is empty. */
 static void kill_each(const char *folder)
 {
     AUTO_FCLOSE FILE *f = sysfile_open(folder, "cgroup.procs");

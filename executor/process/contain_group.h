@@ -43,24 +43,26 @@ struct contain_hits {
 
 #define CONTAIN_GROUP_OFF ((struct contain_group){.procs = {-1, -1, -1}})
 
-/* name: a plain one. Where none can be made and there are no limits, the group is off: 0. */
+/* name: a plain one. If no group can be made and there are no limits, the group is off, and 0 is returned. */
 int contain_group_open(struct contain_group *g, const struct contain_place *place, const char *name,
                        const struct contain_limits *limits, struct err *err);
-/* Kills what is in it, waits a moment for its end and removes it. False when something survives. */
+/* Kills what is in it, waits a moment for its end and removes it. Returns false when something survives. */
 bool contain_group_close(struct contain_group *g);
 
 /* As fork(), but the child begins in the group's folder of version 2 where the kernel can do that (5.7 and
  * later): to move it there afterwards takes some 10 ms. *inside, in both processes: whether it did. */
 pid_t contain_group_fork(const struct contain_group *g, bool *inside);
-/* In a child between fork and exec. inside: as contain_group_fork() says. 0, or the errno; 0 when off. */
+/* To be called in a child between fork and exec. inside: as contain_group_fork() says. Returns 0, or the
+ * errno; 0 when off. */
 int contain_group_enter(const struct contain_group *g, bool inside);
-/* SIGKILL to all of it, at once where the kernel can. */
+/* Sends SIGKILL to all of it, at once where the kernel can. */
 void contain_group_kill(const struct contain_group *g);
-/* Proven by the kernel; true when off. */
+/* Whether the kernel says that it is empty; true when off. */
 bool contain_group_is_empty(const struct contain_group *g);
-/* The same once all of its processes are reaped: some kernels take them out of the group a moment later. */
+/* Waits a moment for the same, once all of its processes are reaped: some kernels take them out of the group
+ * a moment later. */
 bool contain_group_await_empty(const struct contain_group *g);
 struct contain_hits contain_group_hits(const struct contain_group *g);
 
-/* Kills and removes a group's folder and those in it. True when it is gone. */
+/* Kills and removes a group's folder and those in it. Returns true when it is gone. */
 bool contain_folder_remove(const char *folder, double limit_s);

@@ -18,7 +18,7 @@ bool engine_has_containers(enum container_engine e)
     return e == ENGINE_DOCKER || e == ENGINE_PODMAN;
 }
 
-/* Variables that the image and the engine must have as they are. */
+/* Whether the image and the engine must keep their own value of a variable. */
 static bool is_of_host(const char *entry)
 {
     static const char *const names[] = {"PATH=", "HOME=", "XDG_RUNTIME_DIR=", "DOCKER_HOST=", "CONTAINERS_"};
@@ -37,7 +37,8 @@ static bool is_ours(const char *entry, size_t name_len)
     return own && strcmp(own, entry + name_len + 1) == 0;
 }
 
-/* By name, so that no value is in a command line: the engine takes it from its own environment. */
+/* Variables are passed by name, so that no value is in a command line: the engine takes it from its own
+ * environment. */
 static void add_environment(const struct engine_run *r, struct strvec *out)
 {
     for (size_t i = 0; i < r->env->n; i++) {

@@ -21,7 +21,7 @@ struct engine_run {
     const char *name, *mark, *run_id; /* mark "": not to be found by it */
     const char *cwd;
     const char *folder[ENGINE_FOLDERS_MAX]; /* bound at the same path; NULL or "": none */
-    const struct strvec *env; /* what the container gets of it is what the executor itself has not */
+    const struct strvec *env;               /* the container gets only what differs from the executor's own */
     const char *device[ENGINE_DEVICES_MAX]; /* of AMD; NULL-terminated */
     gid_t group[ENGINE_GROUPS_MAX];         /* that own them */
     size_t group_count;
@@ -31,11 +31,11 @@ struct engine_run {
 };
 
 const char *engine_name(enum container_engine e);
-/* Its containers are children of a daemon or monitor, and must be ended through it. */
+/* Whether its containers are children of a daemon or monitor, through which they must be ended. */
 bool engine_has_containers(enum container_engine e);
-/* argv: the program's. A folder with ':' in its path is an error. */
+/* argv: the program's. A folder with ':' or ',' in its path is an error. */
 int engine_run_argv(const struct engine_run *r, char *const *argv, struct strvec *out, struct err *err);
-/* "VERB NAME", as `podman container inspect NAME`. */
+/* Prints whether it runs, and whether it was killed for memory. */
 void engine_inspect_argv(enum container_engine e, const char *name, struct strvec *out);
 void engine_remove_argv(enum container_engine e, const char *name, struct strvec *out);
 /* Prints its id, or nothing where there is none. */

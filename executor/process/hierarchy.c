@@ -27,8 +27,8 @@ static bool has_word(const char *list, size_t len, const char *word)
     return false;
 }
 
-/* The path of this process in a hierarchy: its line in /proc/self/cgroup has the controller among its own;
- * version 2's ("") has none. */
+/* Finds the path of this process in a hierarchy: its line in /proc/self/cgroup has the controller among its
+ * own; version 2's ("") has none. */
 static bool own_path(const struct layout *l, const char *controller, char *out)
 {
     AUTO_FCLOSE FILE *f = sysfile_open(l->proc, "self/cgroup");

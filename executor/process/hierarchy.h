@@ -1,7 +1,7 @@
 /* hierarchy: where this process stands in the kernel's control groups: the mounted hierarchies and its own
  * folder in each. Version 2 can kill a group at once and prove that it is empty; limits of memory and
- * processes are version 2's where its controllers are, else version 1's (a hybrid node). Only reads; knows
- * nothing of runs and tests.
+ * processes are version 2's where its controllers are, else version 1's (a hybrid node). Knows nothing of
+ * runs and tests.
  */
 #pragma once
 
@@ -17,17 +17,17 @@ struct hierarchy {
 
 void hierarchy_read(struct hierarchy *h, const struct layout *l);
 
-/* A folder in which this process may make groups. */
+/* Whether this process may make groups in the folder. */
 bool hierarchy_is_ours(const char *folder);
-/* The list in <folder>/<file> ("cgroup.controllers") has the word. */
+/* Whether the list in <folder>/<file> ("cgroup.controllers") has the word. */
 bool hierarchy_lists(const char *folder, const char *file, const char *word);
 /* "v2", "hybrid", "v1" or "none". */
 const char *hierarchy_name(const struct hierarchy *h);
 
-/* Writes to <folder>/<file>. 0, or the errno. */
+/* Writes to <folder>/<file>. Returns 0, or the errno. */
 int hierarchy_write(const char *folder, const char *file, const char *text);
-/* The number after the word in <folder>/<file> ("oom_kill" in memory.events; "" in a file that is one
- * number); -1: not to be had. */
+/* Returns the number after the word in <folder>/<file> ("oom_kill" in memory.events; "" in a file that is one
+ * number), or -1 if it cannot be read. */
 int64_t hierarchy_number(const char *folder, const char *file, const char *word);
 /* Makes <folder>/<name>, which may be there. out: char[FS_PATH_MAX]. */
 int hierarchy_make(char *out, const char *folder, const char *name, struct err *err);

@@ -22,7 +22,7 @@ static int write_file(const char *path, const char *text)
     return fd < 0 || write(fd, text, strlen(text)) < 0 ? errno : 0;
 }
 
-/* A user namespace in which we are who we are. */
+/* Maps our own ids to themselves in the new user namespace. */
 static int map_ids(uid_t uid, gid_t gid)
 {
     char map[64];
@@ -54,7 +54,7 @@ static bool is_below(const char *folder, const char *parent)
     return strncmp(folder, parent, n) == 0 && (folder[n] == '/' || folder[n] == '\0');
 }
 
-/* Where a folder is not there, nothing can be written to it either. */
+/* A folder that is not there is left out: nothing can be written to it either. */
 static int mount_memory(const char *folder)
 {
     static const char *const places[] = {"/tmp", "/var/tmp", "/dev/shm"};
@@ -79,8 +79,8 @@ static int protect(const char *folder)
     return rc != 0 ? rc : mount_memory(folder);
 }
 
-/* What was mounted in an outer namespace is locked in an inner one, for its root, too. Its ids are written in
- * /proc. */
+/* What was mounted in an outer namespace is locked in an inner one, even for its root. /proc is made writable
+ * meanwhile, because the inner namespace's ids are written there. */
 static int enter_inner(void)
 {
     int rc = set_read_only("/proc", false, 0);
@@ -99,7 +99,7 @@ int isolate_enter(const char *folder)
     return rc != 0 ? rc : enter_inner();
 }
 
-/* As <linux/landlock.h> has them since 6.12. */
+/* The same as in <linux/landlock.h> since 6.12. */
 struct ruleset {
     uint64_t fs, net, scoped;
 };
@@ -119,7 +119,7 @@ int isolate_signals(void)
                : errno;
 }
 
-/* In a child, as there is no way back. */
+/* The trial runs in a child, as there is no way back. */
 static bool holds(bool (*trial)(pid_t parent))
 {
     int status = 0;

@@ -1,23 +1,23 @@
-/* isolate: what a test can write to: its own folder, memory file systems of its own at /tmp, /var/tmp and
- * /dev/shm, and devices. All other files are read-only to it, in user, mount and IPC namespaces of its own,
- * whose mounts it cannot undo. A workdir below /tmp keeps the node's /tmp visible, read-only.
+/* isolate: limits what a test can write to: its own folder, memory file systems of its own at /tmp, /var/tmp
+ * and /dev/shm, and devices. All other files are read-only to it, in user, mount and IPC namespaces of its
+ * own, whose mounts it cannot undo. A workdir below /tmp keeps the node's /tmp visible, read-only.
  *
- * And what it can signal: itself and all that it starts, by Landlock's scopes (Linux 6.12). Unlike a
- * namespace of process ids, they need no process in between, so that what is sampled and waited for stays the
- * test itself. They also close the memory and environment of other processes to it.
+ * It also limits what a test can signal: itself and all that it starts, by Landlock's scopes (Linux 6.12).
+ * Unlike a namespace of process ids, they need no process in between, so that what is sampled and waited for
+ * stays the test itself. They also close the memory and environment of other processes to it.
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* In a child between fork and exec. folder: absolute; the working folder must be changed to it afterwards. 0,
- * or the errno. */
+/* To be called in a child between fork and exec. folder: absolute; the working folder must be changed to it
+ * afterwards. Returns 0, or the errno. */
 int isolate_enter(const char *folder);
 /* Whether the node lets this user do it: tries it in a child. */
 bool isolate_works(void);
 
-/* For good, in this process and its descendants: in the child. 0, or errno; ENOSYS or EOPNOTSUPP where the
- * kernel cannot. */
+/* To be called in the child; it holds for good, for this process and its descendants. Returns 0, or the
+ * errno: ENOSYS or EOPNOTSUPP where the kernel cannot. */
 int isolate_signals(void);
-/* Whether it holds here, tried in a child of our own. Before any other child is started. */
+/* Whether that works here, tried in a child of our own. To be called before any other child is started. */
 bool isolate_signals_works(void);

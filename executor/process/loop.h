@@ -1,7 +1,7 @@
 /* loop: the supervisor's event loop: one epoll descriptor and one signalfd for any number of watched
  * descriptors and timers, each owned by whoever needs it. A wait marks what is ready; the owners then look at
- * their own watches, in the order that they need. Nothing in the executor sleeps. SIGTERM and SIGINT set
- * `stop`, which stays set. Knows nothing of what is supervised. Times are CLOCK_MONOTONIC nanoseconds.
+ * their own watches, in the order that they need. SIGTERM and SIGINT set `stop`, which stays set. Knows
+ * nothing of what is supervised. Times are CLOCK_MONOTONIC nanoseconds.
  */
 #pragma once
 
@@ -43,13 +43,13 @@ void loop_close(struct loop *loop);
 int loop_add(struct loop *loop, struct loop_watch *watch, int fd, struct err *err);
 /* Makes a timer, which loop_remove() closes. */
 int loop_add_timer(struct loop *loop, struct loop_watch *timer, struct err *err);
-/* Of one that was never added: nothing. */
+/* Does nothing for a watch that was never added. */
 void loop_remove(struct loop *loop, struct loop_watch *watch);
 /* first_ns: absolute, 0 disarms; interval_ns 0: once. */
 void loop_arm(struct loop_watch *timer, int64_t first_ns, int64_t interval_ns);
 
-/* Ready at each multiple of the interval, as loop->beat, for any number of users: one timer, and one wake-up,
- * serve them all. -1: it has another interval, or there is none to be had. */
+/* Makes loop->beat ready at each multiple of the interval, for any number of users: one timer, and one
+ * wake-up, serve them all. Returns -1 if it has another interval, or no timer can be made. */
 int loop_join_beat(struct loop *loop, int64_t interval_ns);
 void loop_leave_beat(struct loop *loop);
 

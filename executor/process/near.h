@@ -1,6 +1,6 @@
-/* near: the CPUs and the memory near some GPUs, and binding a process to them, for runs that have tests on
- * several GPUs at once. Never more CPUs than this process itself may use; memory is preferred there, not
- * required. Reads sysfs; knows nothing of lanes.
+/* near: finds the CPUs and the memory near some GPUs, and binds a process to them, for runs that have tests
+ * on several GPUs at once. A process never gets more CPUs than this one may use; memory is preferred there,
+ * not required. Reads sysfs; knows nothing of lanes.
  */
 #pragma once
 
@@ -19,9 +19,10 @@ struct near {
 };
 
 void near_init(struct near *n);
-/* Adds the CPUs near a PCI device ("0000:c1:00.0") and its NUMA node. False when sysfs does not say. */
+/* Adds the CPUs near a PCI device ("0000:c1:00.0") and its NUMA node. Returns false when sysfs does not
+ * say. */
 bool near_add(struct near *n, const struct layout *l, const char *pci);
-/* Keeps of them what this process may use, once all are added. False, and nothing to bind to, when that is
+/* Keeps what this process may use, once all are added. Returns false, with nothing to bind to, when that is
  * nothing, or everything. */
 bool near_settle(struct near *n);
 /* Errors of what could not be bound, which is then as it was; 0: none. */
@@ -29,8 +30,9 @@ struct near_failure {
     int cpus, memory;
 };
 
-/* In a child, before exec. Containers may forbid both, and old kernels cannot prefer several nodes. */
+/* To be called in a child before exec. Containers may forbid both, and old kernels cannot prefer several
+ * nodes. */
 void near_apply(const struct near *n, struct near_failure *out);
 
-/* "0-3,8": false for anything else. */
+/* Parses a list such as "0-3,8"; false for anything else. */
 bool near_parse(const char *list, cpu_set_t *out);

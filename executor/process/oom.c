@@ -12,7 +12,7 @@
 
 enum { RECORD_MAX = 8192, RECORDS_MAX = 10000, COUNTERS_MAX = 32 << 10 };
 
-/* This process's counter file, in cgroup v2 ("0::/path") or in v1's memory controller. */
+/* Finds this process's counter file, in cgroup v2 ("0::/path") or in v1's memory controller. */
 static bool own_cgroup(const struct layout *l, char *out)
 {
     AUTO_FCLOSE FILE *f = sysfile_open(l->proc, "self/cgroup");
@@ -76,8 +76,8 @@ void oom_mark(struct oom *o)
     o->vmstat_kills = read_kills(o->vmstat);
 }
 
-/* Each read() returns one record, "prefix;text". A record of one of its own processes counts more than others
- * after it. */
+/* Each read() returns one record, "prefix;text". A record of one of the test's own processes is not replaced
+ * by later ones of others. */
 static enum oom_found search_kernel_log(int fd, const struct proctree_seen *own, char *out)
 {
     static const char words[] = "Killed process ";
@@ -102,7 +102,7 @@ static enum oom_found search_kernel_log(int fd, const struct proctree_seen *own,
     return found;
 }
 
-/* Whether a counter rose since it was marked; then says so. */
+/* Whether a counter rose since it was marked; out then says so. */
 static bool has_risen(int fd, int64_t before, const char *what, char *out)
 {
     int64_t now = before >= 0 ? read_kills(fd) : -1;

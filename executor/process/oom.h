@@ -1,7 +1,7 @@
-/* oom: whether the kernel's OOM killer acted on a test. Three sources, each where it is readable: the kernel
- * log, the memory cgroup's counter, the system's counter. Only the first says on which process it acted, so
- * of tests that ran beside each other only that one counts. Descriptors are opened once per run. Knows
- * nothing of how the test ended: the caller asks only about tests that died by SIGKILL.
+/* oom: whether the kernel's OOM killer acted on a test. There are three sources, each used where it is
+ * readable: the kernel log, the memory cgroup's counter, the system's counter. Only the first says on which
+ * process it acted, so only it tells tests that ran beside each other apart. Descriptors are opened once per
+ * run. Knows nothing of how the test ended: the caller asks only about tests that died by SIGKILL.
  */
 #pragma once
 
@@ -29,6 +29,6 @@ void oom_open(struct oom *o, const struct layout *l);
 void oom_close(struct oom *o);
 /* Records the counters before a test. */
 void oom_mark(struct oom *o);
-/* own: the processes of the test; NULL if none ran beside it, and all that happened is taken for its own.
- * Writes one line of ASCII unless there is nothing. out: char[OOM_EVIDENCE_MAX]. */
+/* own: the processes of the test; NULL if no test ran beside it, so that all that happened is taken for its
+ * own. Writes one line of ASCII unless there is nothing. out: char[OOM_EVIDENCE_MAX]. */
 enum oom_found oom_evidence(struct oom *o, const struct proctree_seen *own, char *out);

@@ -47,7 +47,7 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Out of memory, the kernel should kill the test, not its supervisor. */
+/* When memory runs out, the kernel should kill the test, not its supervisor. */
 static void prefer_as_oom_victim(void)
 {
     AUTO_CLOSE int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -126,7 +126,7 @@ static void stop_tracing(pid_t pid, int sig)
     ptrace(PTRACE_DETACH, pid, NULL, (void *)(intptr_t)(sig == SIGTRAP ? 0 : sig));
 }
 
-/* As wait4() of any child. */
+/* Waits as wait4() does for any child, but lets stopped ones go on. */
 static pid_t wait_one(int options, int *status, struct rusage *usage)
 {
     pid_t pid;
@@ -140,10 +140,10 @@ struct keeper_report {
     int64_t end_ns;
     int status;
     struct rusage usage;
-    bool none_left; /* nor anything else */
+    bool none_left; /* nothing else is left either */
 };
 
-/* Whether there is no child, once those that have ended are reaped. */
+/* Whether no child is left, once those that have ended are reaped. */
 static bool none_left(void)
 {
     int status;
@@ -170,8 +170,8 @@ static _Noreturn void keep(pid_t program, int report)
     }
 }
 
-/* The signals that tell the supervisor to stop are blocked here, too: it decides what is ended, and how. Its
- * descriptors are closed, so that its locks end with it. */
+/* The supervisor's stop signals stay blocked here, because it decides what is ended, and how. Its descriptors
+ * are closed, so that its locks end with it. */
 static _Noreturn void keeper_main(const struct process_spec *spec, pid_t parent, int birth, int report)
 {
     pid_t self = getpid();
@@ -182,7 +182,7 @@ static _Noreturn void keeper_main(const struct process_spec *spec, pid_t parent,
     pid_t program = fork_into_group(spec, &inside);
     if (program == 0)
         child_main(spec, self, inside, birth);
-    if (program < 0) { /* no process to be had: nothing is left of what never was */
+    if (program < 0) { /* no process could be made, so none is left */
         const struct birth failed = {.start_ns = clock_mono_ns(), .exec_errno = errno};
         (void)!write(birth, &failed, sizeof failed);
         _exit(0);
@@ -231,7 +231,7 @@ void process_forget_birth(struct process *p)
     p->birth = -1;
 }
 
-/* -1 with the child killed. */
+/* Kills the child if it returns -1. */
 static int watch_program(struct process *p, const char *program, struct err *err)
 {
     p->pidfd = pidfd_open(p->pid, 0);

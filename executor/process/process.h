@@ -55,26 +55,26 @@ struct process_spec {
 /* Makes this process inherit orphans. */
 int process_become_subreaper(struct err *err);
 /* For a program that leaves a daemon behind on purpose, which must not become ours: between `true` and
- * `false` orphans go to init. Only while no program runs that is to be proven gone. */
+ * `false` orphans go to init. To be used only while no program runs that is to be proven gone. */
 void process_disown_orphans(bool on);
 
-/* -1 when no process could be made. Does not wait for exec, which may take long where the program or its
- * folder is on a slow file system: see process_is_born(). */
+/* Returns -1 when no process could be made. Does not wait for exec, which may take long where the program or
+ * its folder is on a slow file system: see process_is_born(). */
 int process_start(struct process *p, const struct process_spec *spec, struct err *err);
-/* Once its start is complete: pid, start_ns and exec_errno are final. Looks again each time p->birth is
- * readable. */
+/* Returns true once its start is complete: pid, start_ns and exec_errno are final. To be called again each
+ * time p->birth is readable. */
 bool process_is_born(struct process *p);
 /* Closes p->birth, which nobody may watch any more: another child, forked meanwhile, may hold the pipe until
  * its own exec, so that closing alone does not end a watch. */
 void process_forget_birth(struct process *p);
 void process_close(struct process *p);
 
-/* Readable when something ended; -1: only SIGCHLD tells. */
+/* Returns a descriptor that is readable when something ended; -1: only SIGCHLD tells. */
 int process_watch_fd(const struct process *p);
-/* Nothing can prove that it is gone. */
+/* Whether nothing can prove that it is gone. */
 bool process_is_lost(const struct process *p);
 /* Reaps what ended; now_ns is recorded as p's end when it is among it (a keeper records the time itself).
- * True when nothing of p is left. */
+ * Returns true when nothing of p is left. */
 bool process_reap(struct process *p, int64_t now_ns);
 /* Sends the signal to p's group (while p is not reaped) and to every descendant of its keeper, or of this
  * process. Returns how many processes there were. */

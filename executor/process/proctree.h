@@ -14,19 +14,19 @@ struct proctree {
     pid_t pid[PROCTREE_MAX];
 };
 
-/* Processes that were there at one time or another: the newest of them. */
+/* The newest of the processes that were there at one time or another. */
 enum { PROCTREE_SEEN_MAX = 1024 };
 
 struct proctree_seen {
-    size_t count; /* of all, those that were forgotten included */
+    size_t count; /* of all, including those that were forgotten */
     pid_t pid[PROCTREE_SEEN_MAX];
 };
 
 void proctree_note(struct proctree_seen *s, pid_t pid);
 bool proctree_has_seen(const struct proctree_seen *s, pid_t pid);
 
-/* All descendants of root, without root, zombies included. Reads every /proc/PID/stat: for rare use. */
+/* Lists all descendants of root, without root, zombies included. Reads every /proc/PID/stat: for rare use. */
 void proctree_descendants(struct proctree *t, pid_t root);
-/* The same from the kernel's lists of children (/proc/PID/task/TID/children), with root itself as the first
- * element: cheap enough for frequent use, but empty on kernels without these files. */
+/* Lists the same from the kernel's lists of children (/proc/PID/task/TID/children), with root itself as the
+ * first element: cheap enough for frequent use, but empty on kernels without these files. */
 void proctree_listed(struct proctree *t, pid_t root);

@@ -17,7 +17,6 @@ enum { BOOT_LEN = 36, RECORD_MAX = 4 * FS_PATH_MAX, RECORDS_MAX = 1024 };
 
 #define PREFIX "kernsweep-"
 
-/* <workdir>/contained/<boot>. */
 static int boot_folder(const struct layout *l, char *out, struct err *err)
 {
     char parent[FS_PATH_MAX], boot[BOOT_LEN + 1];
@@ -68,7 +67,7 @@ static bool is_plausible(const char *folder)
            !strstr(folder, "/../") && fs_join(procs, NULL, folder, "cgroup.procs") == 0 && fs_exists(procs);
 }
 
-/* 1 when all that the record names is gone; *found: something was there. */
+/* Returns true when all that the record names is gone; *found: something was there. */
 static bool clear_one(const char *path, int64_t deadline_ns, bool *found)
 {
     AUTO(buf_release) struct buf text = {.max = RECORD_MAX};

@@ -1,4 +1,4 @@
-/* remains: what a run made among the control groups of this machine, written before it is made: a file in
+/* remains: records what a run makes among the control groups of this machine, before it is made: a file in
  * <workdir>/contained/<boot>/, by which a later executor finds what a killed one left. The records of another
  * machine that shares the workdir, or of another boot, are not read.
  */
@@ -12,5 +12,5 @@ int remains_note(const struct hierarchy *at, const struct layout *l, const char 
                  struct err *err);
 void remains_forget(const char *path);
 /* Kills and removes the groups that killed executors of this workdir left, at most limit_s. Only for the
- * holder of the node's lock. Returns of how many runs there were some; *left: of how many some remain. */
+ * holder of the node's lock. Returns how many runs had left some; *left: for how many some remain. */
 size_t remains_clear(const struct layout *l, double limit_s, size_t *left);
