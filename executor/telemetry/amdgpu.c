@@ -1,6 +1,6 @@
-/* A back-end: AMD GPUs through the sysfs of amdgpu. VRAM at each sample; what the driver must request from
- * the GPU's controller (load, power, temperatures, clocks, gpu_metrics) at most ten times per second. Missing
- * files are not measured; on virtual functions without hwmon, gpu_metrics replaces it. */
+/* A back-end: AMD GPUs through the sysfs of amdgpu. It reads VRAM at each sample, and what the driver must
+ * request from the GPU's controller (load, power, temperatures, clocks, gpu_metrics) at most ten times per
+ * second. Missing files are not measured; on virtual functions without hwmon, gpu_metrics replaces it. */
 #include "common/base/alloc.h"
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/gpu_metrics.h"
@@ -114,7 +114,7 @@ static void open_card(struct amdgpu *a, const char *device)
     if (fd[AMD_VRAM_USED] < 0)
         return;
     read_id(a->card[a->count].id, device, a->seen++);
-    if (!telemetry_uses(a->only, a->card[a->count].id)) { /* a lane for each of many GPUs: few descriptors */
+    if (!telemetry_uses(a->only, a->card[a->count].id)) { /* many lanes must not open all files of all GPUs */
         close(fd[AMD_VRAM_USED]);
         return;
     }
@@ -125,7 +125,7 @@ static void open_card(struct amdgpu *a, const char *device)
     a->card[a->count++].metrics = open_in(device, "gpu_metrics");
 }
 
-/* In the order in which the node's GPUs are numbered (executor/node/gpus). */
+/* Cards are seen in the order in which the node's GPUs are numbered (executor/node/gpus). */
 static void see_card(const char *path, const char *name, void *arg)
 {
     struct amdgpu *a = arg;
@@ -166,7 +166,7 @@ static bool read_number(int fd, double *out)
     return end != text;
 }
 
-/* Percent: of the whole card, else of its busiest partition. */
+/* Returns the load in percent: of the whole card, else of its busiest partition. */
 static double load_of(const struct gpu_metrics *m)
 {
     double load = m->busy;
@@ -175,7 +175,7 @@ static double load_of(const struct gpu_metrics *m)
     return load;
 }
 
-/* What hwmon has, too, is taken from there, except for the clock, which is that of one die there. */
+/* Values that hwmon has, too, are taken from there, except for the clock, which is that of one die there. */
 static void add_metrics(const struct card *c, const struct gpu_metrics *m, struct sample *out)
 {
     const struct {
@@ -198,7 +198,7 @@ static void add_metrics(const struct card *c, const struct gpu_metrics *m, struc
     }
 }
 
-/* Whether the clock is known. */
+/* Returns whether the clock is known. */
 static bool read_metrics(struct card *c, struct sample *out)
 {
     unsigned char table[GPU_METRICS_BYTES_MAX];

@@ -83,7 +83,7 @@ static size_t count_inside(const struct activity_log *log, enum sample_field fie
     return n;
 }
 
-/* NaN without a value. */
+/* Returns NaN without a value. */
 static double mean_inside(const struct activity_log *log, enum sample_field field, double from_s, double to_s)
 {
     double sum = 0;
@@ -139,7 +139,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The 5th percentile: the smallest value that 5 % of the samples do not exceed. */
+/* Returns the 5th percentile: the smallest value that 5 % of the samples do not exceed. */
 static double low_inside(const struct activity_log *log, enum sample_field field, const struct activity *w)
 {
     size_t n = count_inside(log, field, w->from_s, w->to_s), k = 0;
@@ -208,7 +208,8 @@ static void survey(struct readings *r, const struct sample *sample, size_t sampl
     }
 }
 
-/* Between two readings on a straight line, before the first and after the last one constant. */
+/* Values lie on a straight line between two readings, and are constant before the first and after the last
+ * one. */
 static double value_at(const struct readings *r, double t_s)
 {
     const struct sample *before = NULL;

@@ -61,7 +61,7 @@ struct activity {
     int neighbours; /* -1: not known */
 };
 
-/* Bounded: a long test keeps every second, fourth ... sample. */
+/* The log is bounded: of a long test it keeps every second, fourth ... sample. */
 struct activity_log {
     struct sample *sample;
     size_t count, capacity;
@@ -72,9 +72,9 @@ struct activity_log {
 void activity_init(struct activity_log *log);
 void activity_release(struct activity_log *log);
 void activity_add(struct activity_log *log, const struct sample *s);
-/* The sample before the test, added first, and the one after it: counters and clocks at its ends. */
+/* Adds the sample before the test, which must come first, or the one after it. */
 void activity_edge(struct activity_log *log, double t_s, const struct sample *edge);
-/* False if no sample had anything to measure. */
+/* Returns false if no sample had anything to measure. */
 bool activity_measure(const struct activity_log *log, const struct activity_times *times,
                       struct activity *out);
 const char *activity_window_name(enum activity_window w);

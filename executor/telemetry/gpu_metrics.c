@@ -31,7 +31,7 @@ struct table {
     const unsigned char *bytes;
 };
 
-/* Little-endian. False for all ones: not filled by the driver. */
+/* Reads a little-endian number. Returns false for all ones: the driver does not fill the field. */
 static bool get(const struct table *t, size_t offset, size_t bytes, uint64_t *out)
 {
     uint64_t v = 0;

@@ -35,8 +35,8 @@ struct gpu_metrics {
     uint32_t accumulations, residency[GPU_METRICS_RESIDENCIES];
 };
 
-/* False if not even the head of the table is known. */
+/* Returns false if not even the head of the table is known. */
 bool gpu_metrics_read(const void *bytes, size_t len, struct gpu_metrics *out);
-/* The reasons to throttle between two readings (enum throttle): the bits of the later status, and each
- * throttler that was active for at least a tenth of the time. False: unknown. */
+/* Gives the reasons to throttle between two readings (enum throttle): the bits of the later status, and each
+ * throttler that was active for at least a tenth of the time. Returns false if they are unknown. */
 bool gpu_metrics_throttle(const struct gpu_metrics *before, const struct gpu_metrics *now, unsigned *out);

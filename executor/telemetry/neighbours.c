@@ -47,7 +47,7 @@ static void add_user(struct users *u, pid_t pid)
         u->pid[u->count++] = pid;
 }
 
-/* A file "vram_GPU" of a GPU whose samples are taken. */
+/* Whether a file "vram_GPU" is of a GPU whose samples are taken. */
 static bool is_of_used(const struct neighbours *n, const char *file)
 {
     unsigned long id;
@@ -130,7 +130,7 @@ static void neighbours_read(void *state, struct sample *out)
         sample_put(out, SAMPLE_NEIGHBOURS, (double)(own > 0 ? now.count - own : before));
 }
 
-/* The number that follows a name in a file of lines "name number"; 0 without it. */
+/* Returns the number that follows a name in a file of lines "name number"; 0 without it. */
 static unsigned long long property(const char *dir, const char *file, const char *name)
 {
     AUTO_FCLOSE FILE *f = sysfile_open(dir, file);

@@ -36,7 +36,7 @@ static bool has_driver(const struct layout *l)
     return fs_join(path, NULL, l->proc, "driver/nvidia/version") == 0 && fs_exists(path);
 }
 
-/* A descriptor of the helper's program, in memory; the caller closes it. -1 with errno set. */
+/* Returns a descriptor of the helper's program, in memory, which the caller closes; -1 with errno set. */
 static int helper_program(void)
 {
     int fd = memfd_create("kernsweep-nvml", MFD_CLOEXEC);
@@ -65,7 +65,7 @@ static _Noreturn void exec_helper(int program, int ask, int page, int done)
     _exit(1);
 }
 
-/* Through an intermediate child that exits at once, so that init inherits the helper. */
+/* The helper is started through an intermediate child that exits at once, so that init inherits it. */
 static int start_helper(int program, int ask, int page, int done)
 {
     int status;
@@ -165,7 +165,7 @@ static bool copy_page(const struct nvml *n, struct nvml_facts *out)
     return true;
 }
 
-/* False when the helper is gone. The supervisor ignores SIGPIPE. */
+/* Returns false when the helper is gone. The supervisor ignores SIGPIPE. */
 static bool request_samples(struct nvml *n, const unsigned char *what, size_t count)
 {
     ssize_t wrote = n->ask >= 0 ? write(n->ask, what, count) : -1;
@@ -178,7 +178,7 @@ uint64_t nvml_ask(struct nvml *n, const int32_t *gpus, size_t count)
     unsigned char what[NVML_GPUS_MAX] = {NVML_ASK_ALL};
     for (size_t i = 0; i < count; i++)
         what[i] = (unsigned char)(NVML_ASK_NEW + gpus[i]);
-    uint64_t first = n->sent + 1; /* each GPU has a later one of its own, or this */
+    uint64_t first = n->sent + 1; /* each GPU answers this request or a later one */
     return request_samples(n, what, count > 0 ? count : 1) ? first : 0;
 }
 
@@ -249,7 +249,7 @@ int nvml_command(const char *const *words, struct buf *out, struct run_result *r
         return err_set_errno(err, ERR_INTERNAL, errno, "cannot keep the NVML helper in memory");
     for (size_t i = 0; i < WORDS_MAX && words[i]; i++)
         argv[i + 1] = words[i];
-    /* Not /proc/self: the child has closed its other descriptors when it executes the program. */
+    /* /proc/self would not do: the child has closed its other descriptors when it executes the program. */
     snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), program);
     struct run run = {.argv = argv,
                       .on_stdout = out ? run_collect : NULL,

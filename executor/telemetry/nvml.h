@@ -45,24 +45,25 @@ struct nvml {
 
 void nvml_open(struct nvml *n, const struct layout *l);
 void nvml_close(struct nvml *n);
-/* 0: there is no helper. */
+/* Returns 0 if there is no helper. */
 pid_t nvml_helper_pid(const struct nvml *n);
-/* Requests a sample in which everything of the GPUs is new, by index; count 0: of all GPUs. Waits for
- * nothing. At most NVML_GPUS_MAX. Returns what to ask nvml_answered() about; 0: there is no helper. */
+/* Requests a sample in which everything of the GPUs is new, and waits for nothing. gpus: at most
+ * NVML_GPUS_MAX indices; count 0: all GPUs. Returns what to ask nvml_answered() about; 0: there is no
+ * helper. */
 uint64_t nvml_ask(struct nvml *n, const int32_t *gpus, size_t count);
 /* Whether nvml_peek() gives what was requested of these GPUs. */
 bool nvml_answered(const struct nvml *n, uint64_t request, const int32_t *gpus, size_t count);
 /* Makes `done` wait for the next answer. */
 void nvml_drain(const struct nvml *n);
-/* Waits for a sample in which everything is new, at most timeout_ms. Not while tests run. */
+/* Waits for a sample in which everything is new, at most timeout_ms. Not to be called while tests run. */
 bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out);
-/* The newest sample available. */
+/* Gives the newest sample available. */
 bool nvml_peek(const struct nvml *n, struct nvml_facts *out);
-/* The same, and requests the next one, of the GPUs in n->used, without waiting. Of several askers, one asks
- * for all of them, as long as it does. asker: any pointer that is the asker's own. */
+/* Gives the same, and requests the next one, of the GPUs in n->used, without waiting. One of several askers
+ * requests for all of them, as long as it goes on. asker: any pointer that is the asker's own. */
 bool nvml_latest(struct nvml *n, const void *asker, struct nvml_facts *out);
 
 /* Runs the helper as a command (nvml_helper/control.h): a process of its own that ends before the call
  * returns. words: after the program's name, NULL-terminated, at most 5. out (may be NULL): its standard
- * output. -1 when it could not be run; else its exit code is in res. */
+ * output. Returns -1 when it could not be run; else its exit code is in res. */
 int nvml_command(const char *const *words, struct buf *out, struct run_result *res, struct err *err);

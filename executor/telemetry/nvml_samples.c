@@ -35,7 +35,7 @@ static void add_gpu(struct sample *out, const struct nvml_gpu *g, bool is_new)
         sample_put(out, SAMPLE_THROTTLE, throttle_of_nvml((uint64_t)g->event_reasons));
 }
 
-/* fresh: all that is there is new, and the energy is that of now. */
+/* fresh: everything in the facts is new, including the energy. */
 static void add_gpus(struct nvml_state *s, struct sample *out, const struct nvml_facts *facts, bool fresh)
 {
     for (int32_t i = 0; i < facts->gpu_count; i++) {

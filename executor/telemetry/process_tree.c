@@ -60,7 +60,7 @@ static void refresh(struct process_tree *p, double t_s)
     p->next_refresh_s = t_s + (step > 1 ? 1 : step);
 }
 
-/* False when the process is gone. */
+/* Returns false when the process is gone. */
 static bool read_member(struct member *m, unsigned long long *ticks, unsigned long long *pages,
                         bool *runnable)
 {

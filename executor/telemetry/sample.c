@@ -8,7 +8,7 @@ enum { DIGITS_MAX = 24 };
 
 static const double most = 1e15;
 
-/* How the values of several GPUs or processes are one. */
+/* How the values of several GPUs or processes are joined. */
 enum join { SUM, GREATEST, BITS };
 
 static const struct {
@@ -69,7 +69,7 @@ void sample_put(struct sample *s, enum sample_field field, double value)
         *all = fmax(*all, value); /* which ignores a NaN */
 }
 
-/* units of 1 / 10^decimals; a fraction keeps one digit at least. */
+/* units: multiples of 1 / 10^decimals. A fraction keeps at least one digit. */
 static void put_number(struct buf *out, int64_t units, int decimals)
 {
     char text[DIGITS_MAX];

@@ -32,17 +32,17 @@ struct sample {
     bool runnable; /* some process of the tree is running or waits only for a core */
 };
 
-/* The key in vram_samples.jsonl. */
+/* Returns the key in vram_samples.jsonl. */
 const char *sample_key(enum sample_field field);
 bool sample_is_whole_number(enum sample_field field);
 void sample_clear(struct sample *s, double t_s);
 bool sample_has(const struct sample *s, enum sample_field field);
-/* Adds what another GPU or process gave: to the sum, or as the greatest, or its bits. NaN: nothing. */
+/* Adds what another GPU or process gave: to the sum, or as the greatest, or its bits. NaN adds nothing. */
 void sample_put(struct sample *s, enum sample_field field, double value);
 /* Appends a line of vram_samples.jsonl with its newline: t to a tenth of a millisecond, whole numbers, and
  * others to a hundredth. Values that are not available are left out, and so are those beyond 1e15.
  *
- * With several tests in flight there are many hundreds a second, which the JSON library's objects and
- * printf() would make the greater part of the executor's work: the keys are constants and the values numbers,
- * so nothing here needs quoting or allocation. */
+ * With several tests in flight there are many hundreds of lines a second. The JSON library's objects and
+ * printf() would make them the greater part of the executor's work; but the keys are constants and the values
+ * numbers, so nothing here needs quoting or allocation. */
 void sample_row_add(struct buf *out, const struct sample *s);

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Reading the clock of a thread is a system call, so only one sample of so many is timed. The number is
- * prime, so that those that have more to read, such as every tenth, are met as often as others. */
+/* Reading the clock of a thread is a system call, so only one sample in TIMED_EVERY is timed. The number is
+ * prime, so that samples that have more to read, such as every tenth, are timed as often as others. */
 enum { TIMED_EVERY = 7 };
 enum { FLUSH_BYTES = 64 << 10, TEXT_MAX = 128 << 10, ROWS_A_STRIDE = 50000 };
 

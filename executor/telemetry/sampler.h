@@ -35,10 +35,10 @@ struct sampler {
 
 /* Creates the file in dir. */
 int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir, struct err *err);
-/* What was measured before the test started. */
+/* Takes what was measured before the test started. */
 void sampler_before(struct sampler *s, const struct sample *before);
 void sampler_take(struct sampler *s, double t_s, uint64_t missed);
-/* What was measured once all processes of the test were gone, at its end. */
+/* Takes what was measured once all processes of the test were gone, at its end. */
 void sampler_after(struct sampler *s, double end_s, const struct sample *after);
 /* Accounts for the gap up to the test's end and the ticks missed in it, flushes, renames the file.
  * interval_s: between two ticks. */

@@ -39,16 +39,16 @@ void telemetry_open(struct telemetry *t, const struct telemetry_target *target, 
                     size_t count);
 void telemetry_close(struct telemetry *t);
 bool telemetry_uses(const struct telemetry_gpus *only, const char *id);
-/* Opens and closes those that follow one test. */
+/* Opens and closes the back-ends that follow one test. */
 void telemetry_begin(struct telemetry *t, const struct telemetry_target *target);
 void telemetry_end(struct telemetry *t);
 void telemetry_read(struct telemetry *t, double t_s, struct sample *out);
 /* For levels before and after a test: requests values that are newer than now_ns. Waits for nothing: other
  * lanes have tests that are timed. */
 void telemetry_ask(struct telemetry *t, int64_t now_ns);
-/* Whether they are there, or have been awaited for long enough, at t->patience_ns. */
+/* Whether the values are there, or have been awaited for long enough, at t->patience_ns. */
 bool telemetry_answered(const struct telemetry *t, int64_t now_ns);
-/* What was asked for, as far as it is there. */
+/* Reads what was asked for, as far as it is there. */
 void telemetry_read_fresh(struct telemetry *t, struct sample *out);
-/* CPU time that back-ends have used outside of this process. */
+/* Returns the CPU time that back-ends have used outside of this process. */
 double telemetry_cpu_s(const struct telemetry *t);

@@ -18,9 +18,9 @@ enum throttle {
 
 enum { THROTTLE_REASONS = 8 };
 
-/* The name of bit i, from 0: "power". */
+/* Returns the name of bit i, from 0: "power". */
 const char *throttle_name(int i);
-/* From NVML's event reasons. */
+/* Translates NVML's event reasons. */
 unsigned throttle_of_nvml(uint64_t reasons);
-/* From amdgpu's indep_throttle_status. */
+/* Translates amdgpu's indep_throttle_status. */
 unsigned throttle_of_amdgpu(uint64_t status);

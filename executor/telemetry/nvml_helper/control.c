@@ -80,7 +80,7 @@ static int release_clocks(const struct library *lib, char **argv)
     return finish(lib, release ? release(gpu) : -1, "nvmlDeviceResetGpuLockedClocks");
 }
 
-/* Functions of one result: int f(device, unsigned *). */
+/* For functions with one result: int f(device, unsigned *). */
 static void print_one(const struct library *lib, void *gpu, const char *uuid, const char *function,
                       const char *key, unsigned divisor)
 {
@@ -91,7 +91,7 @@ static void print_one(const struct library *lib, void *gpu, const char *uuid, co
         printf("%s\t%s\t%u\n", uuid, key, value / divisor);
 }
 
-/* Functions of two: what is set now, and what will be after a restart. */
+/* For functions with two results: what is set now, and what will be after a restart. */
 static void print_current(const struct library *lib, void *gpu, const char *uuid, const char *function,
                           const char *key)
 {

@@ -17,7 +17,7 @@
 enum { NVML_UNCORRECTED = 1, NVML_VOLATILE = 0 };
 enum { NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_POWER_INSTANT = 186 };
 
-/* Load, power, temperature, clock: the driver updates them no faster. */
+/* The driver updates load, power, temperature and clocks no faster. */
 static const double slow_interval_s = 0.1;
 static const double process_interval_s = 0.5;
 
@@ -193,7 +193,7 @@ static void sample_memory(struct worker *w)
     g->used_bytes = rc == 0 ? (double)m.used : NAN;
 }
 
-/* The power of this moment; where the card has only its mean over a second, that one. */
+/* Returns the power of this moment or, where the card has only its mean over a second, that one. */
 static double power_w(const struct library *lib, void *device)
 {
     struct field_value now = {.field = NVML_POWER_INSTANT, .rc = -1};
@@ -235,7 +235,8 @@ static void sample_errors(struct worker *w)
     w->now.gpu.uncorrectable = known ? (double)count : NAN;
 }
 
-/* Costs some 4 ms of CPU time on an H100, so only while nothing is timed on this GPU. */
+/* Reading the energy costs some 4 ms of CPU time on an H100, so it is done only while nothing is timed on
+ * this GPU. */
 static void sample_energy(struct worker *w)
 {
     unsigned long long mj;

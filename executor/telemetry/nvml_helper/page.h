@@ -9,11 +9,12 @@
 
 enum { NVML_GPUS_MAX = 16, NVML_PROCESSES_MAX = 32, NVML_TEXT_MAX = 96, NVML_PCI_MAX = 32 };
 
-/* What the bytes on the helper's pipe request of one GPU, plus its index: a sample, in which slow values may
- * be a tenth of a second old and the list of processes half a second; or one in which all is new. */
+/* A byte on the helper's pipe is one of these plus a GPU's index. It requests a sample of that GPU in which
+ * slow values may be a tenth of a second old and the list of processes half a second, or one in which all is
+ * new. */
 #define NVML_ASK_TICK 0x40
 #define NVML_ASK_NEW 0x80
-/* The latter of all GPUs. */
+/* Requests the latter of all GPUs. */
 #define NVML_ASK_ALL '!'
 
 /* The helper's open descriptors; 0 is a pipe on which each byte requests a sample, and whose end makes it
