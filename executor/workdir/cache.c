@@ -22,7 +22,7 @@ void cache_stamp(const char *path)
     utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
-/* The folder's name in bin, or "". out: at least SHA256_HEX_LEN + 1. */
+/* Gives the name of this program's folder in bin, or "". out: at least SHA256_HEX_LEN + 1. */
 static void own_name(const struct layout *l, char *out)
 {
     char self[FS_PATH_MAX], bin[FS_PATH_MAX];

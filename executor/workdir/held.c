@@ -32,8 +32,9 @@ int held_open(const char *path, struct err *err)
     return fd >= 0 ? fd : err_set_errno(err, ERR_STORAGE, errno, "%s: cannot open the folder", path);
 }
 
-/* Within its folder, whose owner may rename whatever it is and whosever. What is mounted there cannot be
- * renamed, so nothing of it is removed afterwards. aside: char[FS_PATH_MAX], "" if nothing was there. */
+/* Moves what is there aside within its folder, whose owner may rename it whatever it is and whoever owns it.
+ * A mount cannot be renamed, so nothing of one is removed afterwards. aside: char[FS_PATH_MAX], "" if nothing
+ * was there. */
 static int move_aside(const char *path, char *aside, struct err *err)
 {
     char dir[FS_PATH_MAX], name[NAME_MAX + 1];
@@ -86,7 +87,7 @@ static int copy(int from, int to)
     return n == 0 ? 0 : -1;
 }
 
-/* Somebody has taken the name away: what is in the file is still there. */
+/* Somebody has taken the name away, but the contents can still be read through the descriptor. */
 static int restore(int fd, const char *part)
 {
     int to = held_create(part), rc = to < 0 ? -1 : copy(fd, to), saved = errno;

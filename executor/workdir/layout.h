@@ -28,8 +28,8 @@ int layout_run_file(const struct layout *l, char *out, const char *run_id, const
 /* <workdir>/<kind>, created (0700) when it is not there. */
 int layout_make(const struct layout *l, char *out, const char *kind, struct err *err);
 
-/* Removes <dir>/<name>: renamed away atomically, then deleted. A crash in between leaves a hidden folder that
- * the next call removes. */
+/* Removes <dir>/<name>, which is renamed away atomically, then deleted. A crash in between leaves a hidden
+ * folder that the next call removes. */
 int layout_discard(const char *dir, const char *name, struct err *err);
 
 /* Files of a run that are not part of the bundle start with a dot. */
@@ -47,10 +47,12 @@ int layout_discard(const char *dir, const char *name, struct err *err);
 #define RUN_SUMMARY "summary.json"
 #define RUN_MANIFEST "manifest.json"
 #define RUN_LOG "executor.log"
-/* A JSON file of a run's folder; NULL: there is none, or it cannot be read. The caller json_decref()s. */
+/* Loads a JSON file of a run's folder; NULL: there is none, or it cannot be read. The caller
+ * json_decref()s. */
 json_t *layout_load(const char *run_dir, const char *name);
 
-/* The same folder for every user; anybody may write to it, and its contents are gone after a restart. */
+/* Returns the same folder for every user; anybody may write to it, and its contents are gone after a
+ * restart. */
 const char *machine_folder(const struct layout *l);
 /* kernsweep-gpu-NAME.KIND in that folder. path: char[FS_PATH_MAX]. */
 int machine_gpu_file(const struct layout *l, const char *name, const char *kind, char *path, struct err *err);

@@ -25,7 +25,8 @@ int lock_open(struct lock *lock, const char *path, struct err *err)
     return 0;
 }
 
-/* No O_CREAT on an existing file: in sticky folders the kernel refuses it for another user's file. */
+/* An existing file is opened without O_CREAT: in sticky folders the kernel refuses it for another user's
+ * file. */
 static int open_or_create(const char *path)
 {
     static const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -95,8 +96,8 @@ pid_t lock_wait_start(struct lock *lock, struct err *err)
     _exit(0);
 }
 
-/* What /proc/PID/stat has after the command's name, which may contain anything; NULL: no such process. text:
- * char[PROC_STAT_MAX]. */
+/* Returns what /proc/PID/stat has after the command's name, which may contain anything; NULL: no such
+ * process. text: char[PROC_STAT_MAX]. */
 static const char *read_stat(pid_t pid, char *text)
 {
     char path[64];

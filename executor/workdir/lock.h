@@ -24,23 +24,23 @@ struct lock_holder {
 
 /* Creates the file if needed. Does not lock. */
 int lock_open(struct lock *lock, const char *path, struct err *err);
-/* The same in a folder that all users may write to: follows no symbolic link and accepts only a regular file
- * with one name. */
+/* Does the same in a folder that all users may write to: follows no symbolic link and accepts only a regular
+ * file with one name. */
 int lock_open_shared(struct lock *lock, const char *path, struct err *err);
 void lock_close(struct lock *lock);
 /* 1 locked, 0 held by another process, -1 error. */
 int lock_try(struct lock *lock, struct err *err);
-/* Starts a child that waits for the lock on the same open file description and exits once it has it. Its pid,
- * or -1. The caller waits for the child, or kills it, and then calls lock_try(). */
+/* Starts a child that waits for the lock on the same open file description and exits once it has it. Returns
+ * its pid, or -1. The caller waits for the child, or kills it, and then calls lock_try(). */
 pid_t lock_wait_start(struct lock *lock, struct err *err);
 /* Writes this process and `what` into the file. */
 int lock_describe(struct lock *lock, const char *what, struct err *err);
 
 /* Queries the holder without locking. A file that does not exist is not held. */
 int lock_look(const char *path, struct lock_holder *out, struct err *err);
-/* A pidfd of the holder, verified by its start time; -1 when it is gone. */
+/* Returns a pidfd of the holder, verified by its start time; -1 when it is gone. */
 int lock_holder_pidfd(const struct lock_holder *holder);
-/* It was sent SIGSTOP, or a debugger holds it. */
+/* Whether it was sent SIGSTOP, or a debugger holds it. */
 bool lock_holder_is_stopped(const struct lock_holder *holder);
-/* 0 when there is no such process. */
+/* Returns 0 when there is no such process. */
 uint64_t lock_process_start_time(pid_t pid);

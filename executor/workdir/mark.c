@@ -37,7 +37,7 @@ static int make_token(char token[TOKEN_LEN + 1], struct err *err)
     return 0;
 }
 
-/* Of two executors that make it at once, the first one's stays. */
+/* When two executors make it at once, the first one's stays. */
 static int write_token(const char *path, struct err *err)
 {
     char token[TOKEN_LEN + 1], own[FS_PATH_MAX];

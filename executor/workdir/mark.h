@@ -12,7 +12,7 @@
 #define MARK_VARIABLE "KERNSWEEP_WORKDIR_MARK"
 enum { WORKDIR_MARK_MAX = 96 };
 
-/* The workdir's mark, made if it has none yet. out: char[WORKDIR_MARK_MAX]. */
+/* Gives the workdir's mark, made if it has none yet. out: char[WORKDIR_MARK_MAX]. */
 int mark_make(const struct layout *l, char *out, struct err *err);
-/* false if the workdir has none: then no test was started from it. */
+/* Returns false if the workdir has none: then no test was started from it. */
 bool mark_read(const struct layout *l, char *out);

@@ -39,15 +39,15 @@ static bool is_by_the_way(const char *relpath)
     return at && (at == relpath || at[-1] == '/');
 }
 
-/* Files and links, but for what Python writes by the way, and names with a line break, which no list can
- * have. */
+/* Whether the seal lists an entry: files and links, except what Python writes by the way, and names with a
+ * line break, which no list can have. */
 static bool seal_entry_counts(const struct fs_entry *e)
 {
     return (e->type == DT_REG || e->type == DT_LNK) && !strchr(e->relpath, '\n') &&
            !is_by_the_way(e->relpath);
 }
 
-/* The error may be gone at the next look: it says nothing of what could not be read. */
+/* Whether the error may be gone at the next look, so that it says nothing of what could not be read. */
 static bool seal_error_passes(int error)
 {
     static const int passing[] = {EIO,    EINTR,   EAGAIN,    ENOMEM,    ENFILE,      EMFILE,
@@ -58,13 +58,13 @@ static bool seal_error_passes(int error)
     return false;
 }
 
-/* Of a call that failed, as seal_entry_holds(). */
+/* Returns what seal_entry_holds() does after a call that failed. */
 static int unread(void)
 {
     return seal_error_passes(errno) ? -1 : 0;
 }
 
-/* -1 with errno, and "-". */
+/* Returns -1 with errno, and "-" in hex, if the link cannot be read. */
 static int hash_of_text(const struct fs_entry *e, char *hex)
 {
     char text[PATH_MAX];
@@ -75,7 +75,7 @@ static int hash_of_text(const struct fs_entry *e, char *hex)
     return n >= 0 ? 0 : -1;
 }
 
-/* The same; errno may be 0. */
+/* Does the same with a file's contents; errno may be 0. */
 static int hash_of_contents(const struct fs_entry *e, char *hex)
 {
     errno = 0;
@@ -122,7 +122,7 @@ static void seal_entry_print(const struct seal_entry *s, struct buf *out)
                s->written.tv_nsec, (long long)s->changed.tv_sec, s->changed.tv_nsec, s->sha256, s->name);
 }
 
-/* Some ten times as fast as sscanf(), which took most of the time of a look. */
+/* This is some ten times as fast as sscanf(), which took most of the time of a look. */
 static bool read_number(const char **at, long long *out, char end)
 {
     char *rest;
@@ -165,7 +165,7 @@ static bool same_time(struct timespec a, struct timespec b)
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* What is outside has other users, too: only what changes its contents matters. */
+/* A file outside has other users, too, so only what changes its contents matters. */
 static int same_outside(const struct seal_entry *s, const struct fs_entry *e)
 {
     struct stat st;
@@ -196,7 +196,8 @@ static int same_contents(const struct seal_entry *s, const struct fs_entry *e)
     return strcmp(hex, s->sha256) == 0;
 }
 
-/* 1: the entry is what it was when it was sealed; 0: it is not; -1 with errno: it cannot be read for now. */
+/* Returns 1 if the entry is what it was when it was sealed, 0 if it is not, -1 with errno if it cannot be
+ * read for a passing reason. */
 static int seal_entry_holds(const struct seal_entry *s, const struct fs_entry *e)
 {
     struct stat st;
@@ -226,7 +227,6 @@ static void listing_release(struct listing *l)
     buf_release(&l->text);
 }
 
-/* Of links, only what they say counts. */
 static int add_line(const struct fs_entry *e, void *arg, struct err *err)
 {
     struct listing *l = arg;
@@ -239,7 +239,7 @@ static int add_line(const struct fs_entry *e, void *arg, struct err *err)
     return 0;
 }
 
-/* What cannot be visited, an odd folder that a build left for example, is left unwatched. */
+/* What cannot be visited, such as an odd folder that a build left, is not watched. */
 static void leave_out(const char *relpath, const char *why, void *arg)
 {
     (void)relpath;
@@ -271,7 +271,7 @@ int seal_write(const char *dir, const char *path, const char *name, struct err *
     return fs_write_file(path, buf_str(&l.text), l.text.len, 0600, err);
 }
 
-/* The length of the list; 0 for what is no seal, or part of one. */
+/* Returns the length of the list, or 0 for what is no seal, or part of one. */
 static size_t list_length(const struct buf *text)
 {
     static const char mark[] = "sha256 ";
@@ -340,7 +340,7 @@ static void note_unvisited(const char *relpath, const char *why, void *arg)
         tell_unread(arg, relpath, error);
 }
 
-/* False at the end of the list. */
+/* Returns false at the end of the list, or where it is damaged. */
 static bool next_entry(const struct inspection *i, struct seal_entry *out)
 {
     return *i->rest && seal_entry_parse(out, i->rest);
@@ -351,7 +351,7 @@ static void forget_entry(struct inspection *i)
     i->rest += strlen(i->rest) + 1;
 }
 
-/* List and walk have the same order: what is sealed and comes before this entry is gone. */
+/* List and walk have the same order, so what is sealed and comes before this entry is gone. */
 static int inspect_entry(const struct fs_entry *e, void *arg, struct err *err)
 {
     struct inspection *i = arg;
@@ -376,7 +376,7 @@ static int inspect_entry(const struct fs_entry *e, void *arg, struct err *err)
     return 0;
 }
 
-/* list: a string for each line, and an empty one. */
+/* Makes a string of each line of the list; an empty one follows the last. */
 static int inspect(struct inspection *i, char *list, size_t len, struct err *err)
 {
     struct seal_entry s;
@@ -393,7 +393,7 @@ static int inspect(struct inspection *i, char *list, size_t len, struct err *err
     return rc;
 }
 
-/* 1, 0: there is none; -1. */
+/* Returns 1, 0 if there is none, or -1. */
 static int read_seal(struct inspection *i, struct buf *text, struct err *err)
 {
     struct stat st;

@@ -31,8 +31,8 @@ struct seal_change {
 /* Called for each change. */
 typedef void seal_fn(void *arg, const struct seal_change *change);
 
-/* 1 intact, 0 not, -1 error, also when nothing has changed but something could not be read for now. fn NULL:
- * only whether. */
+/* Returns 1 intact, 0 not, -1 error, also when nothing has changed but something could not be read for a
+ * passing reason. fn may be NULL. */
 int seal_look(const char *dir, const char *path, enum seal_scope scope, seal_fn *fn, void *arg,
               struct err *err);
 /* A seal_fn: arg is a char[SEAL_REASON_MAX], "" at first, for the first change. */

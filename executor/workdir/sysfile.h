@@ -1,6 +1,6 @@
 /* sysfile: small text files of procfs, sysfs and control groups, which report a size of 0 although they have
- * contents, so that fs_read_file() does not read them. Also the
- * entries of their folders. Knows nothing of what any of it means.
+ * contents, so that fs_read_file() does not read them, and the entries of their folders. Knows nothing of
+ * what any of it means.
  */
 #pragma once
 
@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* <folder>/<name>, for reading. NULL where it cannot be opened; the caller closes it. */
+/* Opens <folder>/<name> for reading. NULL where it cannot be opened; the caller closes it. */
 FILE *sysfile_open(const char *folder, const char *name);
-/* As much of it as one read() gives and fits. False, and "", where that is nothing. */
+/* Reads as much of it as one read() gives and fits. Returns false, with "", where that is nothing. */
 bool sysfile_read(const char *folder, const char *name, char *out, size_t size);
-/* The same of its first line, without the line break. */
+/* Does the same with its first line, without the line break. */
 bool sysfile_line(const char *folder, const char *name, char *out, size_t size);
 
 /* As a prefix: names that are numbers. */

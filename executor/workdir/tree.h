@@ -11,15 +11,15 @@
 #define TREE_PATCHED "patched"
 #define TREE_OWN "tree" /* of a build, or shared by those that ask for it */
 
-/* The mode bits of its files and folders, as far as they can be reached; links are left alone. */
+/* Sets the mode bits of its files and folders, as far as they can be reached; links are left alone. */
 void tree_set_writable(const char *dir, bool writable);
 /* Makes <workdir>/<kind>/<name> read-only and seals it. */
 int tree_close(const struct layout *l, const char *kind, const char *name, struct err *err);
-/* 1 as it was sealed, 0 not (why: char[SEAL_REASON_MAX]; "" when it has no seal), -1 error. */
+/* Returns 1 as it was sealed, 0 not (why: char[SEAL_REASON_MAX]; "" when it has no seal), -1 error. */
 int tree_check(const struct layout *l, const char *kind, const char *name, char *why, struct err *err);
 int tree_look(const struct layout *l, const char *kind, const char *name, seal_fn *fn, void *arg,
               struct err *err);
 /* Forgets the seal of a tree that is removed. */
 void tree_unseal(const struct layout *l, const char *kind, const char *name);
-/* The sizes of its files. */
+/* Sums the sizes of its files. */
 int tree_bytes(const char *dir, uint64_t *bytes, struct err *err);
