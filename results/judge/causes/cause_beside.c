@@ -70,7 +70,7 @@ bool controls_stayed(const double *moves, size_t n, double change)
     return together < fabs(change) / 2;
 }
 
-/* A change of status has no size: a control that still works stayed where it was. */
+/* A change of status has no size, so a control counts as unmoved if it works on both sides. */
 static bool still_works(const struct delta *e)
 {
     return e->now.status == STATUS_OK && e->base.status == STATUS_OK;
@@ -136,7 +136,7 @@ const struct clock_part *beside_clock(const struct beside *b, const struct compa
 }
 
 struct beside_tests {
-    size_t with, without; /* counted OK tests with and without processes of others */
+    size_t with, without; /* tests with and without processes of others */
     double time_with, time_without;
     double most; /* the median number of processes */
 };

@@ -1,6 +1,6 @@
-/* cause_beside: what the other cells of a comparison say about one of them: which kept their code, which of
- * those stayed where they were, and what their clocks did. Against one run that stands for "before"; pure.
- * The owner calls beside_release().
+/* cause_beside: what the other cells of a comparison say about one cell: which kept their code, which of
+ * these did not move, and what their clocks did, all against one run that stands for "before". Pure; the
+ * owner calls beside_release().
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "results/judge/causes/cause_kernels.h"
 #include "results/judge/compare.h"
 
-/* So many cells of the same code tell. */
+/* Fewer cells of the same code than this say nothing. */
 enum { CONTROLS_LEAST = 3 };
 
 struct beside {
@@ -33,7 +33,7 @@ struct controls {
     double median; /* of their changes, positive for slower; NaN for none */
 };
 
-/* Whether n changes, each with its noise, are together less than half of this one. */
+/* Whether n changes, each with its own noise, together amount to less than half of `change`. */
 bool controls_stayed(const double *moves, size_t n, double change);
 
 /* Positive if now is slower, or gets less: the logarithm of a ratio. */
@@ -46,8 +46,8 @@ struct controls beside_controls(const struct beside *b, const struct comparison 
 /* Whether every judged cell of the variant moved in this direction, and there are at least two. */
 bool beside_whole_variant(const struct comparison *c, const struct delta *d, double change);
 
-/* The cell whose clock explains the median part; NULL if none has a clock. own: only other cells than this
- * one; may be NULL. */
+/* The cell whose clock explains the median part; NULL if none has a clock. own: a cell to leave out, or
+ * NULL. */
 const struct clock_part *beside_clock(const struct beside *b, const struct comparison *c,
                                       const struct delta *own);
 
@@ -59,6 +59,6 @@ enum neighbours {
     NEIGHBOURS_HARMLESS,    /* there were more, and tests without them changed as much */
 };
 
-/* *before, *now: most processes seen in half of the tests and more. */
+/* *was, *is: the median number of such processes per test, before and now. */
 enum neighbours cell_neighbours(const struct run_data *before, const struct run_data *now,
                                 const struct delta *d, double change, double *was, double *is);

@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Controls that moved by this share of the change stand for the node; by the second, for all of it. */
+/* From the first share of the change on, controls speak for the node; from the second on, it explains all. */
 static const double node_least = 0.5, node_all = 0.8;
-/* A clock that explains so much needs nothing beside it. */
+/* From the first share on, a clock makes shared causes unlikely; from the second on, it needs no other
+ * cause. */
 static const double clock_large = 0.5, clock_all = 0.8;
 /* Single cells differ by up to half of this between GPUs of one model (docs/statistics.md). */
 static const double between_gpus = 0.06;
 
-/* Repetitions and warm-ups as they were run, which options may have changed. One repetition has nothing to
- * hide a slow start behind. */
+/* Compares counts as they ran, since options override the plan. Repetitions matter only where one side has a
+ * single one, whose slow start no median hides. */
 static void compare_counts(struct finding *f)
 {
     const struct cell *a = run_data_cell(f->before->run, f->d->variant, f->d->context),
@@ -65,7 +66,7 @@ bool finding_moved(const struct finding *f, const struct delta *d, const char **
     return *was && *is;
 }
 
-/* Of a cell that broke, or works again: any other one that moved is inconclusive. */
+/* Any other cell that changed GPUs is inconclusive, so this is asked only if a cell broke or works again. */
 static void compare_cards(struct finding *f)
 {
     const char *was, *is;
@@ -73,7 +74,7 @@ static void compare_cards(struct finding *f)
         cause_add_change(&f->differs.device, "gpu", was, is);
 }
 
-/* The part of a common factor that the clock explains: what was taken out of the cell needs no explaining. */
+/* The part of a common factor that the clock explains; it is no longer in the change of the cell. */
 static double clock_of_common(const struct finding *f, const struct clock_part *others)
 {
     double common = slower_by(f->c->primary, f->d->reference.common);
@@ -105,7 +106,7 @@ static void look_at_node(struct finding *f)
         k->count >= 2 && k->moved == k->count && share >= node_least ? fmin(share, 1) : (double)NAN;
 }
 
-/* Cells with the same neighbours and the same code that did not move say that these do not matter. */
+/* Neighbours do not matter if cells with the same neighbours and the same code did not move. */
 static bool neighbours_spare_controls(const struct finding *f)
 {
     AUTO_FREE double *moves = xcalloc(f->c->count + 1, sizeof *moves);
@@ -122,10 +123,10 @@ static bool neighbours_spare_controls(const struct finding *f)
     return controls_stayed(moves, n, f->change);
 }
 
-/* Neighbours count from this slowdown on, and for a change of which they explain this share. */
+/* Other tests of the run are a cause only from this slowdown and this share of the change on. */
 static const double own_run_least = 0.01, own_run_share = 0.25;
 
-/* Most tests of its own run that were in flight beside one of the cell; RUN_UNKNOWN if nobody counted. */
+/* The most tests of its own run that were in flight beside one of the cell; RUN_UNKNOWN if nobody counted. */
 static int most_beside(const struct run_data *r, const struct delta *d)
 {
     const struct cell *c = run_data_cell(r, d->variant, d->context);
@@ -136,7 +137,7 @@ static int most_beside(const struct run_data *r, const struct delta *d)
     return most;
 }
 
-/* Tests on the other GPUs count where `noise --gpus` has measured what they cost this cell. */
+/* Tests on the other GPUs are a cause only where `noise --gpus` has measured what they cost this cell. */
 static void look_at_own_run(struct finding *f)
 {
     const struct together_cell *t =
@@ -204,7 +205,8 @@ static bool clock_is_all(const struct finding *f)
     return f->clock_stands && !f->clock.bounded && !f->clock.alone && f->clock.share >= clock_all;
 }
 
-/* Code that differs as well is not needed where cells without new code, or the clock, moved as much. */
+/* Different code is no cause if the node or the clock explains the whole change, or if it came after the
+ * onset. */
 static bool code_stands(const struct finding *f)
 {
     if (f->node_share >= node_all || clock_is_all(f) || f->code_later)
@@ -212,7 +214,7 @@ static bool code_stands(const struct finding *f)
     return f->code == CAUSE_CODE_DIFFERS || (f->code == CAUSE_CODE_UNKNOWN && f->differs.other_sources);
 }
 
-/* The change may be as small as its noise allows. */
+/* The device may explain a change that, within its noise, is no larger than GPUs of one model differ. */
 static bool device_stands(const struct finding *f)
 {
     double least =
@@ -227,7 +229,7 @@ static size_t own_differences(const struct finding *f)
            (f->differs.method[SCOPE_VARIANT].count > 0) + neighbours_stand(f);
 }
 
-/* The only difference to cells of the same code that did not move. */
+/* Whether the cell differs in one thing only from cells of the same code that did not move. */
 static bool is_only_difference(const struct finding *f)
 {
     return !f->doubtful && f->controls.held && isnan(f->node_share) && !f->clock_stands &&
@@ -243,7 +245,8 @@ static void add_code(struct finding *f, bool established)
         cause_list_kernels(f->before, &f->in->now, f->d->variant, c);
 }
 
-/* What made other code of the same sources; of other sources it only coincides. */
+/* A toolchain that made other code of the same sources is a cause; if the sources differ too, it
+ * coincides. */
 static void add_toolchain(struct finding *f, bool code_established)
 {
     struct cause_changes *changes = &f->differs.toolchain;
@@ -268,8 +271,8 @@ static void add_numbers(struct finding *f)
         exp(metric_info(f->c->primary)->better == METRIC_MORE ? -f->controls.median : f->controls.median);
 }
 
-/* What all cells share: not while cells of the same code stay where they are, unless nothing else differs and
- * the whole variant moved. */
+/* What all cells share explains nothing while cells of the same code stay where they are, unless nothing else
+ * differs and the whole variant moved. */
 static bool shared_may_explain(const struct finding *f)
 {
     bool nothing_else = own_differences(f) == 0 && isnan(f->node_share) && clock_share(f) < clock_large &&
@@ -303,7 +306,7 @@ static void add_method(struct finding *f, bool only, bool shared)
     finding_add_changes(f, CAUSE_METHOD, only && own, &changes);
 }
 
-/* Measured in turns with the build before. */
+/* Measuring the cell alternating with the build before has decided between the code and the node. */
 static void explain_confirmed(struct finding *f)
 {
     if (f->d->confirmation == CONFIRM_STANDS) {

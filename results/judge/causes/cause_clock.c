@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A clock that differs by less is the same. */
+/* Clocks that differ by less than this count as equal. */
 static const double clock_least = 0.01;
 /* Regressions with larger errors of the slope say too little. */
 static const double error_most = 0.25;
 static const double share_least = 0.1, bound_least = 0.2, bound_of_measured = 0.5;
 
-/* A share that chance alone would give as often is not one. */
+/* A share is named only if chance alone would give it less often than this. */
 static const double p_named = 0.01;
 
 enum { NIGHTS_LEAST = 6 };
@@ -25,7 +25,7 @@ static double log_value(double v)
     return v > 0 ? log(v) : (double)NAN;
 }
 
-/* Logarithms of one number of each counted OK test of a cell. */
+/* One number of a test; the clock of a cell is read from its logarithms over the counted OK tests. */
 typedef double test_number(const struct run_test *t);
 
 static double shader_clock(const struct run_test *t)
@@ -84,7 +84,7 @@ static double clock_of_night(const struct history_series *clocks, int64_t run_ke
     return NAN;
 }
 
-/* The clock of the nights behind the level: their median, with its error. */
+/* The median clock of the nights behind the level, with its error. */
 static struct clock_reading clock_of_level(const struct clock_nights *n, double *usual)
 {
     struct clock_reading r = {.log = NAN};
@@ -109,7 +109,7 @@ struct sums {
     size_t nights, segments;
 };
 
-/* Adds the nights of one segment, about their means. badness: 1 if more is slower, else -1. */
+/* Adds the nights of one segment, relative to the segment's means. badness: 1 if more is slower, else -1. */
 static void add_segment(const struct clock_nights *n, size_t from, size_t to, double badness, struct sums *s)
 {
     double mean_x = 0, mean_y = 0, count = 0;
@@ -163,7 +163,7 @@ static void measure_sensitivity(const struct clock_nights *n, enum metric m, str
     out->nights = s.nights;
 }
 
-/* A memory clock that fell further than the shader's: there are no nights of it. */
+/* Takes a memory clock that changed further than the shader's; the history has no nights of it. */
 static void take_memory(const struct cause_run *before, const struct cause_run *now, const struct cell *was,
                         const struct cell *is, struct clock_part *out)
 {
@@ -226,7 +226,7 @@ static void describe(const struct clock_part *p, struct cause *out)
     out->nights = p->nights;
 }
 
-/* From none of it to `most`. */
+/* Bounds the share by 0 and `most`. */
 static bool bound(const struct clock_part *p, double most, double least, struct cause *out)
 {
     if (most < least || fabs(p->change) < 2 * p->usual)

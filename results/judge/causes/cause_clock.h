@@ -37,7 +37,7 @@ struct clock_nights {
 void clock_part_of(const struct cause_run *before, const struct cause_run *now, const char *variant,
                    int context, enum metric m, const struct clock_nights *nights, struct clock_part *out);
 
-/* Of a change (positive for slower), `common` being the part of the clock that all cells share and that the
- * change does not contain. Sets the shares and numbers of *out; false if the clock is no cause of it. */
+/* Whether the clock is a cause of a change (positive for slower); if so, sets the shares and numbers of *out.
+ * common: the part of the clock's effect that all cells share and that the change does not contain. */
 bool clock_explains(const struct clock_part *p, double change, double change_error, double common,
                     struct cause *out);

@@ -34,7 +34,7 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* Of "gpus0.firmware.smc" the part behind the GPU's number. */
+/* Classifies a key such as "gpus0.firmware.smc" by the part behind the GPU's number. */
 static enum fact_class class_of_gpu(const char *key)
 {
     static const char *const identity[] = {"unique_id",        "uuid", "serial", "name", "arch",
@@ -51,7 +51,7 @@ static enum fact_class class_of_gpu(const char *key)
     return is_one_of(dot + 1, limits) ? FACT_LIMIT : FACT_ENVIRONMENT;
 }
 
-/* "env.NAME", or "env.VARIANT.NAME": names of variables have no dot. */
+/* A key is "env.NAME" or "env.VARIANT.NAME"; the name of a variable has no dot. */
 static enum fact_class class_of_variable(const char *key, const char *variant)
 {
     const char *rest = key + strlen("env."), *dot = strrchr(rest, '.');
@@ -109,7 +109,7 @@ static void compiler_of(const char *key, char out[CAUSE_TEXT_MAX])
     snprintf(out, CAUSE_TEXT_MAX, "%.*s", dot ? (int)(dot - name) : (int)strlen(name), name);
 }
 
-/* A build that names one of the compilers uses those that it names; else any may be behind its commands. */
+/* A build that names compilers uses only those; if it names none, any of them may be behind its commands. */
 static bool uses_compiler(const struct cause_run *now, const char *variant, const char *key)
 {
     const json_t *build = json_object_get(cause_plan_variant(now, variant), "build");
@@ -161,7 +161,7 @@ static const char *without_gpu(const char *key)
     return starts_with(key, "gpus") && dot ? dot + 1 : key;
 }
 
-/* The same change on every GPU of a node, or of the node and its GPU, is one. */
+/* The same change on every GPU of a node, or on the node and its GPU, is listed once. */
 static bool is_listed(const struct cause_changes *list, const struct fact_change *f)
 {
     struct cause_changes one = {0};
@@ -247,7 +247,7 @@ static void compare_gpu(const struct run_data *before, const struct run_data *no
     }
 }
 
-/* Of one test, which may run on several: "a+b". Whether the facts have them all. */
+/* Compares the GPUs of one test, perhaps several ("a+b"). Returns whether the facts have all of them. */
 static bool compare_gpus(const struct run_data *before, const struct run_data *now, const char *gpus,
                          struct fact_list *out)
 {
@@ -264,8 +264,8 @@ static bool compare_gpus(const struct run_data *before, const struct run_data *n
     return true;
 }
 
-/* The facts of the GPUs that tests of a cell, or all of them (variant ""), ran on, whatever number a GPU has
- * in either run; those of a node's other GPUs explain nothing. False, and *out is empty: a test does not say
+/* Compares the facts of the GPUs that the tests of a cell (variant "": all tests) ran on, whatever number a
+ * GPU has in either run; the node's other GPUs explain nothing. False, with *out empty: a test does not say
  * where it ran, or `now` has no facts of its GPU. *out has the keys of `now`; the caller calls
  * fact_list_release(). */
 static bool gpu_facts(const struct run_data *before, const struct run_data *now, const char *variant,
@@ -285,7 +285,7 @@ static bool gpu_facts(const struct run_data *before, const struct run_data *now,
     return named && any;
 }
 
-/* Facts of GPUs only where those of the tests are not known better. */
+/* Takes the facts of all GPUs only if those of the GPUs that the tests ran on are not known. */
 static void take_facts(const struct cause_run *before, const struct cause_run *now, const char *variant,
                        int context, struct cause_differences *out)
 {
@@ -304,8 +304,8 @@ static void take_facts(const struct cause_run *before, const struct cause_run *n
         take_fact(now, variant, &of_gpus.items[i], out);
 }
 
-/* The image that the variant's builds and tests ran in: a tag may name another one by now. variant "": where
- * the images of all variants that have one have changed. */
+/* Compares the digests of the images that builds and tests ran in, since a tag may name another image by now.
+ * variant "": reports a change only if all images known on both sides changed. */
 static void compare_images(const struct cause_run *before, const struct cause_run *now, const char *variant,
                            struct cause_differences *out)
 {
@@ -325,13 +325,13 @@ static void compare_images(const struct cause_run *before, const struct cause_ru
                          is->image_digest);
 }
 
-/* Folded: for runs whose facts do not name the GPU in the same way. */
+/* The facts may name one GPU in different ways, but its identity tells. */
 static void compare_devices(const struct cause_run *before, const struct cause_run *now,
                             struct cause_differences *out)
 {
     uint64_t a = run_device(before->run), b = run_device(now->run);
     bool named = a && b && a == b;
-    if (named) /* the same GPU under another name, or another size as a driver reports it */
+    if (named) /* the same GPU under another name, or with another size as a driver reports it */
         out->device = (struct cause_changes){0};
 }
 

@@ -9,10 +9,10 @@
 
 #include "results/judge/causes/cause_run.h"
 
-/* Of one cell; variant: "" for what concerns all cells. */
+/* The differences that concern one cell; variant: "" for what concerns all cells. */
 void cause_differences(const struct cause_run *before, const struct cause_run *now, const char *variant,
                        int context, struct cause_differences *out);
 
-/* Drops what is not among the differences of an earlier run. Of a list that is longer than it can hold, what
- * it does not hold may be anything. */
+/* Drops what is not among the differences of an earlier run. A list that overflowed may have contained
+ * anything, so nothing is dropped for lacking in it. */
 void cause_differences_keep(struct cause_differences *d, const struct cause_differences *earlier);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What a test took must be this share of the limit that ended it: what takes far less is not ended by it. */
+/* A limit may have ended the tests only if they took at least this share of it on the side that is OK. */
 static const double close_to_limit = 0.5;
 
 /* The side that is OK, and the side that is not. */
@@ -38,7 +38,7 @@ static void add_limit(struct finding *f, const struct sides *s, const char *key,
                      s->broke ? of_ended : of_ok);
 }
 
-/* A limit below what the tests took ends them; whether one close to that did, nobody knows. */
+/* A limit below what the tests took ends them; whether one only close to that did is doubtful. */
 static void compare_time_limits(struct finding *f, const struct sides *s)
 {
     double wall = s->ok->median[METRIC_WALL_S], limit = s->ended->timeout_s;
@@ -51,7 +51,7 @@ static void compare_time_limits(struct finding *f, const struct sides *s)
     f->doubtful |= wall < limit;
 }
 
-/* In its own unit; INFINITY for none: a key that is absent, or 0. */
+/* The limit in its own unit; INFINITY if the key is absent or 0. */
 static double limit_of(const struct cause_run *r, const char *object, const char *key)
 {
     const json_t *in = object ? json_object_get(r->plan, object) : r->plan, *value = json_object_get(in, key);
@@ -69,7 +69,7 @@ static void limit_text(double limit, char out[32])
         snprintf(out, 32, "none");
 }
 
-/* How near the tests came to these limits nobody knows. */
+/* How near the tests came to these limits is not recorded, so the finding is doubtful. */
 static void compare_limit(struct finding *f, const struct sides *s, const char *object, const char *key)
 {
     double of_ok = limit_of(s->ok_run, object, key), of_ended = limit_of(s->ended_run, object, key);

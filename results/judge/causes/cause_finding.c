@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Causes that explain less leave a rest. */
+/* Causes that explain less than this leave a rest. */
 static const double rest_least = 0.5;
 
 struct cause *finding_add(struct finding *f, enum cause_kind kind, bool established)
@@ -17,7 +17,7 @@ void finding_add_changes(struct finding *f, enum cause_kind kind, bool establish
         finding_add(f, kind, established)->changes = *changes;
 }
 
-/* Not before there was any change of the cell. */
+/* A difference that was not there yet at the onset did not cause the change, so it is dropped. */
 void finding_compare(struct finding *f)
 {
     const char *variant = f->d ? f->d->variant : "";
@@ -46,7 +46,6 @@ void finding_add_neighbours(struct finding *f)
     c->now = f->neighbours_now;
 }
 
-/* Nothing was found, or what was found explains less than half. */
 void finding_add_rest(struct finding *f)
 {
     double sum = 0;

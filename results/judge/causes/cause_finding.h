@@ -30,19 +30,18 @@ struct finding {
     struct cell_causes *out;
 };
 
-/* Appends a cause. */
 struct cause *finding_add(struct finding *f, enum cause_kind kind, bool established);
-/* Nothing if there are no changes. */
+/* Appends nothing if there are no changes. */
 void finding_add_changes(struct finding *f, enum cause_kind kind, bool established,
                          const struct cause_changes *changes);
 void finding_add_neighbours(struct finding *f);
-/* "unexplained", if nothing was found or what was found explains less than half. */
+/* Appends "unexplained" if nothing was found, or if what was found explains less than half. */
 void finding_add_rest(struct finding *f);
 void finding_append_changes(struct cause_changes *to, const struct cause_changes *from);
 
 /* Fills in f->differs. */
 void finding_compare(struct finding *f);
-/* Whether all of a cell's tests ran on other GPUs than in the run before, and one of each. */
+/* Whether all of a cell's tests ran on other GPUs than in the run before; *was and *is name one of each. */
 bool finding_moved(const struct finding *f, const struct delta *d, const char **was, const char **is);
 /* Adds to f->differs the limits of tests that explain why f->d broke, or works again (cause_ended.c). */
 void finding_compare_limits(struct finding *f);

@@ -1,4 +1,4 @@
-/* cause_input: what causes are found from, besides the comparison. Plain data; everything is borrowed. */
+/* cause_input: what causes are found from besides the comparison. Plain data; everything is borrowed. */
 #pragma once
 
 #include "results/judge/causes/cause_differences.h"

@@ -42,7 +42,7 @@ static double step(int64_t a, int64_t b)
     return a < 0 || b < 0 || most == 0 ? 0 : (double)llabs(a - b) / (double)most;
 }
 
-/* How much two kernels differ: the sum of relative differences, those of spills and scratch first. */
+/* How much two kernels differ: the sum of relative differences, with spills and scratch weighing most. */
 static double distance(const struct cause_kernel *k)
 {
     double sum = 0;
@@ -57,7 +57,7 @@ static double distance(const struct cause_kernel *k)
     return sum;
 }
 
-/* Keeps the most different ones, the most different first. */
+/* Keeps the kernels that differ most, in descending order. */
 static void keep(struct cause *out, const struct cause_kernel *k)
 {
     size_t kept = out->n_kernels < CAUSE_KERNELS_MAX ? out->n_kernels : CAUSE_KERNELS_MAX, at = kept;

@@ -1,11 +1,11 @@
-/* cause_kernels: whether the machine code of a variant is that of another run, and which kernels differ in
- * what. Pure. */
+/* cause_kernels: whether a variant has the same machine code as in another run, and how its kernels differ.
+ * Pure. */
 #pragma once
 
 #include "results/judge/causes/cause_differences.h"
 
-/* Unknown if either run lacks the identity of the variant's build, or they are identities of different
- * things. *of_device: what it was read from. */
+/* Unknown if either run lacks the identity of the variant's build, or if the identities are of different
+ * things. *of_device: whether the identity is that of device code. */
 enum cause_code cause_code_state(const struct run_data *before, const struct run_data *now,
                                  const char *variant, bool *of_device);
 

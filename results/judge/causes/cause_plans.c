@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A plan of kernels names the kernel; the run's variants are its shapes. */
+/* In a plan of kernels the run's variants are shapes, so an entry is also found by the kernel's name. */
 const json_t *cause_plan_variant(const struct cause_run *r, const char *variant)
 {
     const struct run_variant *v = run_data_variant(r->run, variant);
@@ -22,7 +22,7 @@ const json_t *cause_plan_variant(const struct cause_run *r, const char *variant)
     return NULL;
 }
 
-/* A string without its quotes; anything else as JSON. */
+/* A string comes without its quotes, anything else as JSON. */
 static char *text_of(const json_t *value, const char *absent)
 {
     if (!value || json_is_string(value))
@@ -40,7 +40,7 @@ static void compare_values(const char *key, const json_t *before, const json_t *
     cause_add_change(out, key, was, is);
 }
 
-/* What tests run in, with what they are when absent. Variables, patches and held clocks are facts. */
+/* What tests run in, with its default. Variables, patches and held clocks are compared as facts instead. */
 struct plan_key {
     const char *key, *usual;
 };
@@ -63,7 +63,7 @@ static void compare_keys(const struct plan_key *keys, const json_t *before, cons
     }
 }
 
-/* Keys that decide how it is measured, with what they are when absent. */
+/* Compares the keys that decide how tests are measured; each comes with its default. */
 static void compare_words(const struct cause_run *before, const struct cause_run *now,
                           struct cause_changes *out)
 {

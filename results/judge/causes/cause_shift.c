@@ -12,7 +12,7 @@ static size_t cells_with_code(const struct finding *f, enum cause_code code)
     return n;
 }
 
-/* Of the cells whose tests had company that they did not have before. */
+/* Neighbours are a cause if more than half of the cells have some that they did not have before. */
 static void add_shared_neighbours(struct finding *f)
 {
     size_t cells = 0, with = 0;
@@ -36,8 +36,8 @@ static void add_shared_neighbours(struct finding *f)
     finding_add_neighbours(f);
 }
 
-/* What tells that it differs: machine code only where all of it was read from the kernels. Builds that differ
- * in speed, of the same sources, differ in what was built. */
+/* Machine code tells that it differs only where all of it was read from kernels. If the sources are equal and
+ * few builds differ, something in the files that were built does. */
 static enum cause_by code_by(const struct finding *f, bool most_differ)
 {
     if (!most_differ)
@@ -48,7 +48,8 @@ static enum cause_by code_by(const struct finding *f, bool most_differ)
     return CAUSE_BY_DEVICE;
 }
 
-/* Code explains what all cells have in common only where most of them changed it, and no control tells. */
+/* Code explains what all cells share if confirming said so, or if at least half of the cells changed it and
+ * no control speaks for the node. */
 static void add_shared_code(struct finding *f)
 {
     const struct common_shift *s = &f->c->shift;
@@ -92,7 +93,7 @@ static void add_shared_clock(struct finding *f)
         *finding_add(f, CAUSE_CLOCK, false) = found;
 }
 
-/* Facts name all GPUs of a node; its tests name those that they ran on. */
+/* The facts name all GPUs of a node; only the tests say which of them they ran on. */
 static void compare_shared_cards(struct finding *f)
 {
     size_t cells = 0, moved = 0;

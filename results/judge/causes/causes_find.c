@@ -16,7 +16,7 @@ bool causes_wanted(const struct comparison *c, const struct delta *d)
            d->verdict == VERDICT_BROKEN || d->verdict == VERDICT_FIXED || confirm_outcome(d) == CONFIRM_NODE;
 }
 
-/* The newest night at the old level: less than half of tonight's change away from it. Of several, one that
+/* The newest night at the old level (less than half of tonight's change away from it), preferring those that
  * ran tonight's code: what differs since then is not the code. */
 static int64_t night_before(const struct causes_input *in, const struct delta *d)
 {
@@ -58,10 +58,11 @@ int64_t causes_before(const struct causes_input *in, const struct comparison *c,
     return night ? night : in->base_key;
 }
 
-/* A night that shows so much of tonight's change has it; one that shows less than the second has not. */
+/* A night that shows the first share of tonight's change has it; one that shows less than the second has
+ * not. */
 static const double onset_share = 0.75, no_onset_share = 1.0 / 3;
 
-/* Of tonight's change, how much a night shows, with and without the nights' common factors: the less. */
+/* The share of tonight's change that a night shows: the smaller one of with and without common factors. */
 static double shown(const struct night_cell *cell, const struct level *l, size_t night, double change)
 {
     return fmin((cell->y[night] - l->y) / change, (cell->u[night] - l->u) / change);
@@ -72,7 +73,7 @@ static double change_of(const struct delta *d)
     return isfinite(d->estimate.ratio) && d->estimate.ratio > 0 ? log(d->estimate.ratio) : 0;
 }
 
-/* Whether the last night may have shown the change: then nothing that came after it is certain. */
+/* If the last night may have shown the change, nothing that came after it is certain. */
 static bool onset_is_doubtful(const struct causes_input *in, const struct delta *d)
 {
     const struct night_cell *cell = in->nights ? nights_find_cell(in->nights, d->variant, d->context) : NULL;

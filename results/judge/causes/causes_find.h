@@ -15,8 +15,8 @@ bool causes_wanted(const struct comparison *c, const struct delta *d);
  * tonight's code. d: NULL for the common factor. 0: none. */
 int64_t causes_before(const struct causes_input *in, const struct comparison *c, const struct delta *d);
 
-/* The row of the oldest night of those up to the last one that show tonight's change already: what differs
- * only since then did not cause it. 0: tonight is the first. */
+/* The row of the oldest of the last nights that all show tonight's change already: what differs only since
+ * then did not cause it. 0: tonight is the first. */
 int64_t causes_onset(const struct causes_input *in, const struct comparison *c, const struct delta *d);
 
 /* *out is empty if nothing changed. Cells whose run before is missing from the input are left out. */
