@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One-sided; that of the estimate is two-sided. */
+/* This is one-sided; the limit of the estimate is two-sided. */
 static const double alpha = 0.025;
 
 struct finding {
@@ -34,7 +34,7 @@ static size_t take_shared(const struct best_point *p, const struct best_point *w
     return n;
 }
 
-/* The values of both, of the runs that measured both. */
+/* The values of both points in the runs that measured both. */
 static struct pair pair_of(const struct finding *f, size_t base, size_t now)
 {
     struct pair v = {.base = f->x, .now = f->y};
@@ -43,7 +43,7 @@ static struct pair pair_of(const struct finding *f, size_t base, size_t now)
     return v;
 }
 
-/* One-sided p that a is as good as b or better, adjusted; 1 when that cannot be judged. */
+/* The adjusted one-sided p that a is as good as b or better; 1 if that cannot be judged. */
 static double p_as_good(const struct finding *f, size_t a, size_t b)
 {
     double questions = (double)(f->count - 1) * (double)f->runs;
@@ -86,7 +86,7 @@ static void describe(const struct finding *f, struct best_point *p)
     p->median = stats_median(f->x, p->count);
 }
 
-/* Better by its median; those measured in more runs come first, as the others were dropped. */
+/* Points measured in more runs come first, since the others were dropped; then the better median. */
 static bool comes_before(const struct finding *f, size_t a, size_t b)
 {
     const struct best_point *x = &f->points[a], *y = &f->points[b];
@@ -110,7 +110,7 @@ static void rank(const struct finding *f, struct best_answer *out)
     }
 }
 
-/* How much worse a point is than the best by median, over the runs that measured both. */
+/* How much worse a point is than the best, over the runs that measured both. */
 static double behind(const struct finding *f, const struct pair_estimate *e)
 {
     return expm1(f->sign * log(e->ratio));

@@ -1,11 +1,11 @@
 /* best: which of several points may be the best one, and how sure that is. Pure.
  *
  * A point is ruled out when some other point is better than it by a one-sided test at 2.5 %, divided by the
- * number of the other points and by how often was looked (Bonferroni). So the point that is truly best is
- * ruled out in at most 2.5 % of all such questions, and one of two equal points is called the winner in at
- * most 5 %: the choice of the subset, not of the winner, is what is controlled (Gupta 1965, "On some multiple
- * decision rules"). The test is that of pair.h, over the runs that measured both points, so that a node that
- * drifts between runs decides nothing. Nothing is ruled out by or with fewer than BEST_VALUES_MIN values.
+ * number of the other points and of the looks at them (Bonferroni). So the point that is truly best is ruled
+ * out in at most 2.5 % of all such questions, and one of two equal points is called the winner in at most
+ * 5 %: what is controlled is the choice of the subset, not that of the winner (Gupta 1965, "On some multiple
+ * decision rules"). The test is that of pair.h, over the runs that measured both points, so that drift of a
+ * node between runs decides nothing. Nothing is ruled out by or with fewer than BEST_VALUES_MIN values.
  */
 #pragma once
 
@@ -38,6 +38,6 @@ struct best_answer {
     double sure;      /* 1 - p that the best is not it alone, adjusted; NaN unless it is the only candidate */
 };
 
-/* runs: how often was looked at the points while they were measured, at least 1. */
+/* runs: how often the points were looked at while they were measured, at least 1. */
 void best_find(struct best_point *points, size_t count, enum metric_better better, size_t runs,
                struct best_answer *out);

@@ -16,7 +16,7 @@ struct making {
     bool overall;
 };
 
-/* Only kernel plans have all dimensions. Points at different shapes do different work. */
+/* Only kernel plans have all dimensions. Points at different shapes do different work and are kept apart. */
 static bool has_shape(const json_t *axes)
 {
     for (int d = 0; d < SHAPE_DIMENSIONS; d++)
@@ -93,7 +93,8 @@ static void add_run(const struct making *m, size_t run)
     }
 }
 
-/* Whether all tests of a cell name one GPU, other than that of the first such cell. */
+/* Whether a test of the cell ran on another GPU than *first, which is set by the first test that names
+ * one. */
 static bool on_other_gpu(const struct run_data *r, const struct cell *c, const char **first)
 {
     for (size_t i = 0; i < c->count; i++) {

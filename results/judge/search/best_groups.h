@@ -1,7 +1,6 @@
-/* best_groups: the points of one or several runs, grouped by what there is a choice of: for each variant of
- * the plan, or over all of them, at each context and shape, the points of its axes; with the best of each
- * group. Several runs are the rounds of a search: a point that the last ones did not measure was dropped.
- * Pure.
+/* best_groups: the points of one or several runs, in groups to choose from: for each variant of the plan, or
+ * over all of them, the points of its axes at each context and shape; with the best of each group. Several
+ * runs are the rounds of a search: a point that the last ones did not measure was dropped. Pure.
  */
 #pragma once
 
@@ -39,7 +38,7 @@ struct best_groups {
 /* What a point ended as. */
 enum best_finding { BEST_WINNER, BEST_CANDIDATE, BEST_DROPPED, BEST_RULED_OUT, BEST_FAILED };
 
-/* metric: METRIC_COUNT for the primary one. overall: groups over all variants; so they are anyway where no
+/* metric: METRIC_COUNT for the primary one. overall: group over all variants, which also happens if no
  * variant has axes. Borrows from the runs. */
 int best_groups_make(struct best_groups *out, const struct run_data *runs, size_t n, enum metric metric,
                      bool overall, struct err *err);

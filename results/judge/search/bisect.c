@@ -91,8 +91,8 @@ static bool same_code(const struct bisect_search *s, size_t a, size_t b)
     return s->by_code && *s->items[a].code && strcmp(s->items[a].code, s->items[b].code) == 0;
 }
 
-/* Its tests failed, but not in so many rounds that they would go on failing. Nobody knows of the good end how
- * often it was measured: as often as the bad one. */
+/* Whether a commit whose tests failed may be measured again: not after so many rounds that it would go on
+ * failing. The rounds of the good end are those of the bad end. */
 static bool may_recover(const struct bisect_search *s, size_t commit)
 {
     const struct bisect_commit *c = &s->items[commit > 0 ? commit : s->count - 1];
@@ -121,13 +121,13 @@ static struct bisect_step prove_ends(const struct bisect_search *s)
         return end_with(BISECT_STOPPED, bad, bad);
     if (bad_end->basis == BISECT_BY_UNDECIDED)
         return end_with(BISECT_UNDECIDED, bad, bad);
-    /* Device code alone does not tell: the host's may have changed. */
+    /* Equal device code proves nothing here: the host's code may have changed. */
     if (bad_end->mark == BISECT_GOOD || (same_code(s, 0, bad) && !bad_end->of_device))
         return end_with(BISECT_NOT_REPRODUCIBLE, bad, bad);
     return do_next(BISECT_MEASURE, bad);
 }
 
-/* Adds to set what the commits in it descend from. Parents come before their children. */
+/* Adds the ancestors of the commits in set to it. Parents come before their children. */
 static void add_ancestors(const struct bisect_search *s, bool *set)
 {
     for (size_t i = s->count; i-- > 1;)
@@ -135,7 +135,7 @@ static void add_ancestors(const struct bisect_search *s, bool *set)
             set[s->items[i].parents[p]] = true;
 }
 
-/* Whether it descends from a good commit: the good end, or one that was measured. */
+/* Whether the commit descends from a good one: the good end, or one that was measured. */
 static bool is_after_good(const struct bisect_search *s, size_t commit)
 {
     bool set[BISECT_COMMITS_MAX] = {false};
@@ -148,13 +148,14 @@ static bool is_after_good(const struct bisect_search *s, size_t commit)
     return false;
 }
 
-/* The host's code counts too, and the identity of device code does not tell. */
+/* The identity of device code does not cover the host's code, so what is concluded from it is a guess. */
 static bool is_guess(const struct bisect_commit *c)
 {
     return c->basis == BISECT_BY_CODE && c->of_device;
 }
 
-/* Of the bad commits that became slow after a good one, each of which descends from those found later. */
+/* Every bad commit after a good one descends from those found later, so the first is the one reached so
+ * far. */
 static size_t oldest_bad(const struct bisect_search *s, bool guesses)
 {
     for (size_t i = 1; i < s->count; i++)
@@ -196,7 +197,7 @@ size_t bisect_good_before(const struct bisect_search *s, size_t commit)
     return 0;
 }
 
-/* On a branch that left before the good end, after a bad commit: as slow, and no proof either. */
+/* A commit after a bad one, on a branch that left before the good end, is as slow and proves nothing. */
 static bool is_moot(const struct bisect_search *s, size_t commit)
 {
     bool set[BISECT_COMMITS_MAX] = {false}, bad = false;
@@ -219,8 +220,8 @@ static size_t count_cleared(const struct bisect_search *s, const bool *suspects,
     return n;
 }
 
-/* Of the open suspects, or of those whose tests failed and may recover, the one that halves all suspects
- * best; the bad commit when there is none. */
+/* The open suspect (failed: the one whose tests failed and may recover) that halves all suspects best; the
+ * bad commit if there is none. */
 static size_t choose_of(const struct bisect_search *s, const bool *suspects, size_t n, size_t bad,
                         bool failed)
 {
@@ -239,7 +240,7 @@ static size_t choose_of(const struct bisect_search *s, const bool *suspects, siz
     return best;
 }
 
-/* What failed is tried again last: most often it goes on failing, and often it does not matter any more. */
+/* Failed commits come last: most go on failing, and often they do not matter any more. */
 static size_t choose(const struct bisect_search *s, const bool *suspects, size_t n, size_t bad)
 {
     size_t open = choose_of(s, suspects, n, bad, false);
@@ -257,7 +258,7 @@ static struct bisect_step end_with_suspects(const struct bisect_search *s)
     return step;
 }
 
-/* A guess that the answer would stand on: the bad commit, or a good one that a suspect follows. 0: none. */
+/* A guess that the answer would rest on: the bad commit, or a good parent of a suspect. 0: none. */
 static size_t find_guess(const struct bisect_search *s, const bool *suspects, size_t bad)
 {
     if (is_guess(&s->items[bad]))
@@ -323,7 +324,7 @@ void bisect_built(struct bisect_search *s, size_t commit, const char *code, cons
         take_decided(s, commit);
 }
 
-/* Two builds of one device code differ: from now on it proves nothing. */
+/* Two builds of the same device code differ in speed, so it proves nothing from now on. */
 static void drop_guesses(struct bisect_search *s)
 {
     s->by_code = false;

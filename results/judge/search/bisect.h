@@ -1,11 +1,11 @@
-/* bisect: searches commits, whose first is good and whose last is bad, for the one that made a cell slower.
- * They may lie on branches that were merged: a good commit clears those that it descends from, and no others;
- * a bad one blames them only if it descends from a good one, since a branch that is older than the good end
- * may have been slow before it began.
+/* bisect: searches commits, of which the first is good and the last bad, for the one that made a cell slower.
+ * They may lie on branches that were merged: a good commit clears its ancestors and no others; a bad one
+ * blames its ancestors only if it descends from a good one, since a branch that is older than the good end
+ * may have been slow from the start.
  *
- * Says what to do next (build a commit, or measure it in turns with the good end) and takes what came of it.
- * The whole state is in the marks of the commits, so a search that was interrupted goes on from them. Knows
- * no git, node or store. The caller owns the array of commits.
+ * Says what to do next (build a commit, or measure it alternating with the good end) and takes the outcome.
+ * The whole state is in the marks of the commits, so an interrupted search goes on from them. Knows no git,
+ * node or store. The caller owns the array of commits.
  */
 #pragma once
 
@@ -15,11 +15,11 @@ enum { BISECT_COMMITS_MAX = 4098, BISECT_PARENTS_MAX = 16, BISECT_REASON_MAX = 5
 
 enum bisect_mark { BISECT_OPEN, BISECT_GOOD, BISECT_BAD, BISECT_SKIPPED, BISECT_MARK_COUNT };
 
-/* What a mark stands on. */
+/* What a mark rests on. */
 enum bisect_basis {
     BISECT_BY_NOTHING,
     BISECT_BY_USER,      /* the good end */
-    BISECT_BY_TURNS,     /* measured in turns with the good end */
+    BISECT_BY_TURNS,     /* measured alternating with the good end */
     BISECT_BY_CODE,      /* its code identity is that of a commit that is decided */
     BISECT_BY_BUILD,     /* skipped: it does not build, or fails a gate */
     BISECT_BY_TESTS,     /* skipped: its tests fail, or do not measure what the ends differ in. After one
@@ -76,39 +76,39 @@ const char *bisect_basis_name(enum bisect_basis b);
 bool bisect_basis_from_name(const char *name, enum bisect_basis *out);
 const char *bisect_outcome_name(enum bisect_outcome o);
 
-/* items: of which only the ids and the parents are set; without any parents they are a line. The bound on
- * pairs of builds is 2 log2(commits) + 4. */
+/* items: only the ids and the parents are set; without any parents they are a line. The bound on pairs of
+ * builds is 2 log2(commits) + 4. */
 void bisect_init(struct bisect_search *s, struct bisect_commit *items, size_t count, int rounds_max);
 
 struct bisect_step bisect_next(const struct bisect_search *s);
 
-/* Whether each commit may be the one: the bad commit that the search has come to, and what it descends from
- * and no good commit does. Returns their number; the last of them is that bad commit. */
+/* Marks each commit that may be the culprit: the bad commit that the search has reached and its ancestors,
+ * except those of good commits. Returns their number; the last of them is that bad commit. */
 size_t bisect_suspects(const struct bisect_search *s, bool out[static BISECT_COMMITS_MAX]);
-/* The newest good commit that the given one descends from. */
+/* The newest good ancestor of a commit. */
 size_t bisect_good_before(const struct bisect_search *s, size_t commit);
 
 /* code: "" when unknown. reason: why it cannot be measured; NULL: it can. */
 void bisect_built(struct bisect_search *s, size_t commit, const char *code, const char *reason);
 /* d: the commit's delta to the good end, over all rounds so far; sets what it lacks. Returns the commit that
- * it says something of: the good end, if that is what could not be measured. */
+ * it concerns: the good end, if that is what could not be measured. */
 size_t bisect_measured(struct bisect_search *s, size_t commit, struct delta *d);
 
-/* The mark that a verdict on the commit proves; BISECT_OPEN for one that proves nothing, with d->doubts.lack
- * if it would suffice elsewhere. */
+/* The mark that a verdict on the commit proves, or BISECT_OPEN. If the verdict would suffice elsewhere,
+ * d->doubts.lack says what it lacks here. */
 enum bisect_mark bisect_weigh(const struct bisect_search *s, size_t commit, struct delta *d);
 
-/* Of the cells of both ends, of which there is at least one: the clearest of those that are slower. Of none,
- * the one that says most of why not: one that is undecided, else one that was measured at both ends, so that
- * a variant that only one of them has does not end the search. */
+/* Chooses among the cells of both ends, at least one: the clearest of the slower ones. If none is slower, an
+ * undecided one, else one that was measured at both ends, so that a variant that only one end has does not
+ * end the search. */
 size_t bisect_clearest(const struct delta *cells, size_t count);
 
-/* Once the cell that is followed is known: the code identities of its variant at the ends. Are they the same,
- * the search goes on without identities. */
+/* Called when the cell to follow is known, with the code identities of its variant at the ends. If they are
+ * equal, the search goes on without identities. */
 void bisect_narrowed(struct bisect_search *s, const char *good_code, const char *bad_code);
 
-/* Of several cells of the ends, some look slower by chance: those whose evidence does not suffice for as many
- * become inconclusive. So does a single one where it does not suffice for a search. */
+/* Among several cells of the ends some look slower by chance: those whose evidence does not suffice for that
+ * many become inconclusive. So does a single one if it does not suffice for a search. */
 void bisect_doubt(struct delta *cells, size_t count);
 
 /* The options that decide whether the ends differ: stricter than o, for everything rests on it. */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Stricter than elsewhere: a step that is wrong sends the search into the wrong half. */
+/* These are stricter than elsewhere, since a wrong step sends the search into the wrong half. */
 static const double step_fdr = 0.01, clear_errors = 2, mixed_max = 0.2;
 
 static enum bisect_mark mark_of(enum verdict v)
@@ -25,7 +25,7 @@ static enum bisect_mark mark_of(enum verdict v)
     return BISECT_OPEN;
 }
 
-/* Too near to half of the ends' change, for its noise, to say on which side it is. */
+/* Whether the noise leaves open on which side of half the ends' change it is. */
 static bool is_near_half(const struct delta *d)
 {
     double loss =
@@ -34,8 +34,8 @@ static bool is_near_half(const struct delta *d)
            fabs(loss - d->estimate.threshold) < clear_errors * d->estimate.noise_floor;
 }
 
-/* What a verdict lacks that would suffice elsewhere. Where tests failed, few values are left. Where each side
- * has two states, its median is of either. */
+/* What a verdict lacks although it would suffice elsewhere: failed tests leave few values, and the median of
+ * a side with two states may be of either. */
 static enum lack lack_of(const struct delta *d)
 {
     if (d->estimate.mixed > mixed_max)
@@ -72,13 +72,13 @@ void bisect_doubt(struct delta *cells, size_t count)
     }
 }
 
-/* How far it stands out of its noise. */
+/* How far a cell stands out of its noise. */
 static double clarity(const struct delta *d)
 {
     return fabs(log(d->estimate.ratio)) / fmax(d->estimate.noise_floor, 1e-9);
 }
 
-/* The higher, the more a cell says of whether the ends differ. */
+/* Ranks a cell by how much it says about whether the ends differ. */
 static int rank_of(const struct delta *d)
 {
     if (d->verdict == VERDICT_REGRESSED)

@@ -13,7 +13,7 @@ static bool is_left(const struct best_group *g, size_t point, size_t rounds)
     return g->point[point].candidate && g->member[point].last_run + 1 == rounds;
 }
 
-/* How many of those that are left are better by their median. */
+/* How many of the remaining points have a better median. */
 static size_t rank_of(const struct best_group *g, size_t point, size_t rounds)
 {
     const struct best_point *p = &g->point[point];
