@@ -25,8 +25,8 @@ static int by_test_and_time(const void *a, const void *b)
     return order != 0 ? order : (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* The events of one test, in their order, as one: the last start or end decides. A test that is skipped after
- * its end is one that a later start of the executor found done. */
+/* Merges the events of one test, in their order: the last start or end decides. A test that is skipped after
+ * its end was found done by a later start of the executor. */
 static struct b3_event fold(const struct b3_event *first, const struct b3_event *end)
 {
     struct b3_event all = *first;
@@ -44,7 +44,7 @@ static struct b3_event fold(const struct b3_event *first, const struct b3_event 
     return all;
 }
 
-/* What the exit code tells: that of timeout(1) is 124, a shell's is 128 plus the signal. */
+/* The exit code tells how a test ended: timeout(1) exits with 124, a shell with 128 plus the signal. */
 static void judge_exit(struct b3_event *t)
 {
     if (t->status != STATUS_FAIL || t->exit_code == RUN_UNKNOWN)
@@ -76,7 +76,7 @@ static struct run_test *find_test(struct draft *d, size_t n_tests, const struct 
     return NULL;
 }
 
-/* What the artifact does not tell. Its status remains, unless it says no more than that the test failed. */
+/* Adds what the artifact does not say. Its status stays, unless it says only that the test failed. */
 static void complete_test(struct run_test *t, const struct b3_event *e)
 {
     if (!*t->started_at)
@@ -135,7 +135,7 @@ static int add_test(struct draft *d, const struct b3_event *e, struct err *err)
     return 0;
 }
 
-/* A test without an artifact. *lost counts those that the log knows no outcome of. */
+/* Adds a test without an artifact. *lost counts those of which the log does not know the outcome. */
 static int add_unmeasured(struct draft *d, const struct b3_events *events, struct b3_event *e, int *lost,
                           struct err *err)
 {

@@ -1,5 +1,5 @@
-/* b3_89: reads the folder of a B3.89 executor into a draft. As untrusted as a bundle (bundle/bundle.h), and
- * nothing in it says what belongs to it.
+/* b3_89: reads the folder of a B3.89 executor into a draft. It is as untrusted as a bundle (bundle/bundle.h),
+ * and nothing in it says what belongs to it.
  */
 #pragma once
 

@@ -23,7 +23,7 @@ static const char *base_of(const char *rel)
     return base ? base + 1 : rel;
 }
 
-/* The variant before the suffix; false when the name has not that form. */
+/* The variant before the suffix; false if the name does not end in it. */
 static bool variant_before(const char *rel, const char *suffix, char *out)
 {
     const char *base = base_of(rel);
@@ -58,7 +58,7 @@ static struct b3_build *build_of(struct b3_builds *b, const char *variant, struc
     return v;
 }
 
-/* "GATE FAILED: Scratch spilling detected (528 bytes)." The last verdict counts. */
+/* A verdict is a line like "GATE FAILED: Scratch spilling detected (528 bytes)."; the last one counts. */
 static void take_gate_line(struct b3_build *v, const char *line)
 {
     static const struct {
@@ -75,7 +75,7 @@ static void take_gate_line(struct b3_build *v, const char *line)
     }
 }
 
-/* "  Scratch: 528 bytes" */
+/* Takes the number from a line like "  Scratch: 528 bytes". */
 static void take_number(const char *line, const char *name, double most, double *out)
 {
     size_t n = strlen(name);

@@ -26,5 +26,5 @@ void b3_builds_release(struct b3_builds *b);
 
 bool b3_builds_may_be_in(const char *rel);
 int b3_builds_read(struct b3_builds *b, const char *rel, const char *full, struct err *err);
-/* After the tests and the log were read. A variant whose gate failed and which has no test is added. */
+/* Called after the tests and the log were read; adds a variant whose gate failed if it has no test. */
 int b3_builds_apply(const struct b3_builds *b, struct draft *d, struct err *err);

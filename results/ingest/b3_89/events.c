@@ -31,7 +31,7 @@ bool b3_events_may_be_in(const char *rel)
            (text_ends_with(rel, ".log") || text_ends_with(rel, "events.jsonl"));
 }
 
-/* "ts" as a date, or as seconds since the epoch. */
+/* "ts" is a date, or seconds since the epoch. */
 static int64_t time_of(const json_t *event)
 {
     const json_t *ts = json_object_get(event, "ts");
@@ -41,14 +41,14 @@ static int64_t time_of(const json_t *event)
     return json_is_number(ts) && seconds > 0 && seconds < 1e11 ? (int64_t)(seconds * 1e3) : WHEN_UNKNOWN;
 }
 
-/* A text, or "". Of several words, which a test that printed its timings several times has, the last. */
+/* A text, or "". A test that printed its timings several times has several words; the last one counts. */
 static const char *last_word(const json_t *event, const char *key)
 {
     const char *text = json_text(event, key), *space = strrchr(text, ' ');
     return space ? space + 1 : text;
 }
 
-/* A number, or a text that is one; NaN for anything else ("NA") and outside 0 to most. */
+/* A number, or a text that is one; NaN for anything else ("NA") and for what lies outside 0 to most. */
 static double number_of(const json_t *event, const char *key, double most)
 {
     const json_t *value = json_object_get(event, key);
@@ -60,7 +60,7 @@ static double number_of(const json_t *event, const char *key, double most)
     return v >= 0 && v <= most ? v : NAN;
 }
 
-/* "" for "NA", which the executor wrote for a missing value. */
+/* The executor wrote "NA" for a missing value; it becomes "". */
 static void value_of(const json_t *event, const char *key, char *out, size_t size)
 {
     const char *text = last_word(event, key);
@@ -133,7 +133,7 @@ static int take_test(struct b3_events *e, const struct json_at *at, enum b3_stag
     return keep_test(e, &test, err);
 }
 
-/* "4096" of "4096:2,8192:1": 2; 1 without such a pair. */
+/* The repetitions of a context in a map like "4096:2,8192:1"; 1 if the map does not have it. */
 static long repetitions_at(const char *map, const char *context)
 {
     size_t n = strlen(context);
@@ -168,7 +168,7 @@ static void list_of(const json_t *event, const char *key, char *out, size_t size
         value_of(event, key, out, size);
 }
 
-/* The tests that the suite was to run: every variant at every context. */
+/* Adds the tests that the suite was to run: every variant at every context. */
 static int plan_tests(struct b3_events *e, const json_t *event, struct err *err)
 {
     char variants[1024], contexts[1024], map[1024], *save = NULL;
@@ -221,7 +221,7 @@ static int take_event(struct b3_events *e, const json_t *event, struct err *err)
     return 0;
 }
 
-/* "BUILD FAILED for v2. Check build.log" */
+/* Takes a line like "BUILD FAILED for v2. Check build.log". */
 static void take_fault(struct b3_events *e, const char *line, size_t len, const char *mark,
                        enum status status)
 {
@@ -249,7 +249,7 @@ static json_t *load_event(const char *text, size_t len)
     return json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, NULL);
 }
 
-/* An event whose values had line breaks in them: several lines, as many as it takes. */
+/* Values of an event may contain line breaks: joins as many lines as it takes. */
 static json_t *load_broken_event(const char *text, const char *eol, const char *end)
 {
     AUTO(buf_release) struct buf joined = {.max = LIMIT_EVENT_LINE};

@@ -1,5 +1,5 @@
-/* events: reads the logs of a B3.89 executor: start and end of the run, what each test came to, and
- * which variants failed to build or to pass their gate.
+/* events: reads the logs of a B3.89 executor: start and end of the run, the outcome of each test, and which
+ * variants failed to build or to pass their gate.
  *
  * Events are lines that contain a JSON object with an "event"; of the other lines, "BUILD FAILED for V" and
  * "GATE FAILED for V" count. That executor wrote every value that is not a plain decimal as text ("NA",
@@ -58,7 +58,7 @@ void b3_events_release(struct b3_events *e);
 bool b3_events_may_be_in(const char *rel);
 int b3_events_read(struct b3_events *e, const char *path, struct err *err);
 
-/* After all artifacts were read, which take precedence: completes their tests (exit code, signal), and adds
- * those without one. A run that began and did not end, or in which a test has no end, is PARTIAL. Reorders
- * the events. (apply.c) */
+/* Called after all artifacts were read, which take precedence: completes their tests (exit code, signal), and
+ * adds those without one. A run that began and did not end, or in which a test has no end, is PARTIAL.
+ * Reorders the events. (apply.c) */
 int b3_events_apply(struct b3_events *e, struct draft *d, struct err *err);

@@ -27,7 +27,7 @@ static void date_of_path(const char *path, char *out)
     }
 }
 
-/* <ticket>_<tag>; a date is not a tag. */
+/* The folder is called <ticket>_<tag>; a date in that place is not a tag. */
 static void tag_of_path(const char *path, const char *ticket, char *out, size_t size)
 {
     const char *base = strrchr(path, '/');
@@ -94,7 +94,7 @@ static int settle_date(const char *real, const struct ingest_options *options, s
     return 0;
 }
 
-/* A folder with no perf.json, but perhaps with what `import` reads. */
+/* Points to `import` if a folder without perf.json has files that it may read. */
 static int refuse_folder(const char *real, const struct inventory *v, struct err *err)
 {
     if (v->json)
@@ -127,8 +127,7 @@ static int settle_ticket(const char *real, const struct inventory *v, const stru
     return 0;
 }
 
-/* Logs are hashed apart, because a folder may get its log later. Without any perf.json they are the contents.
- */
+/* Logs are hashed apart, as a folder may get its log later; without any perf.json they are the contents. */
 static void name_run(const char *real, struct inventory *v, const struct ingest_options *options,
                      struct run_info *out)
 {

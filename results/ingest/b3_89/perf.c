@@ -75,7 +75,7 @@ json_t *b3_perf_load(const char *full, struct draft *d, struct err *err)
     return perf ? perf : load_mended(&text, full, d);
 }
 
-/* "ctx_8192_run1", "ctx_8192_1", "ctx_8192" */
+/* Accepts "ctx_8192_run1", "ctx_8192_1" and "ctx_8192". */
 static bool parse_ctx(const char *name, struct b3_place *p)
 {
     int context, end = 0;
@@ -144,8 +144,8 @@ int b3_place_settle(const struct json_at *perf, struct b3_place *p, struct err *
     return 0;
 }
 
-/* rocm-smi --showmeminfo vram --json: {"card0": {"VRAM Total Used Memory (B)": "123", ...}}; the sum of
- * all cards. */
+/* The sum of all cards in the output of rocm-smi --showmeminfo vram --json: {"card0": {"VRAM Total Used
+ * Memory (B)": "123", ...}}. */
 static double rocm_smi_used(json_t *report)
 {
     double used = NAN;

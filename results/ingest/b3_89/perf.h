@@ -14,12 +14,12 @@ struct b3_place {
 };
 
 bool b3_is_perf(const char *rel);
-/* The caller json_decref()s it. Timings without a value count as missing, of several lines of timings the
- * last counts, each with a warning; so do NaN and numbers as bc prints them (lenient.h). */
+/* The caller json_decref()s it. Timings without a value count as missing, and the last of several lines of
+ * timings counts, each with a warning. NaN and numbers as bc prints them are accepted (lenient.h). */
 json_t *b3_perf_load(const char *full, struct draft *d, struct err *err);
 
 int b3_place_parse(const char *rel, const char *full, struct b3_place *p, struct err *err);
-/* Then the keys of the file, if present; contradictions are errors. */
+/* Completes the place from the keys of the file, if present; contradictions are errors. */
 int b3_place_settle(const struct json_at *perf, struct b3_place *p, struct err *err);
 
 /* The VRAM of a test, from the output of rocm-smi that was stored beside perf.json. full: the path of

@@ -19,7 +19,7 @@ struct walk {
     struct b3_builds builds;
 };
 
-/* The first executor wrote no mode, but whether it serialised kernels and made launches blocking. */
+/* The first executor wrote no mode, only whether it serialised kernels and made launches blocking. */
 static int mode_of(const struct json_at *perf, char *mode, size_t size, struct err *err)
 {
     const json_t *determinism = json_object_get(perf->value, "determinism");
@@ -78,7 +78,7 @@ static int settle_variant(struct draft *d, const struct b3_place *p, const struc
     return t->variant == d->n_variants && !draft_add_variant(d, name, err) ? -1 : 0;
 }
 
-/* The reason is told without the file's name. */
+/* The reason names perf.json instead of its whole path. */
 static void disbelieve(struct run_test *t, const struct err *why)
 {
     const char *text = strstr(why->msg, ": ");
@@ -86,7 +86,7 @@ static void disbelieve(struct run_test *t, const struct err *why)
     snprintf(t->reason, sizeof t->reason, "perf.json: %.480s", text ? text + 2 : why->msg);
 }
 
-/* The test is known, its result is not. */
+/* The path says which test it is, so the test is kept without its result. */
 static int keep_unreadable(struct walk *w, const struct b3_place *p, const char *full, struct err *err)
 {
     const struct json_at none = json_root(NULL, full);
@@ -148,14 +148,14 @@ static int read_file(const char *rel, const char *full, void *arg, struct err *e
     return perf ? read_one(w, rel, full, perf, err) : read_unparsable(w, rel, full, err);
 }
 
-/* The counted repetitions of tests[first .. end - 1], one cell in the order of repetitions. */
+/* Marks the first repetitions of a cell, tests[first .. end - 1], as warm-ups; the last one always counts. */
 static void discard_first(struct draft *d, size_t first, size_t end, int warmup)
 {
     for (size_t i = first; i + 1 < end && i < first + (size_t)warmup; i++)
         d->tests[i].t.warmup = true;
 }
 
-/* The summary of that executor discards the first repetition of each cell, where there are several. */
+/* The summary of that executor discards the first repetition of each cell that has several. */
 static void discard_warmup(struct draft *d, int warmup)
 {
     size_t repeated = 0;

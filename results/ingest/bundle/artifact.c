@@ -146,7 +146,7 @@ static int is_available(const struct json_at *perf, const char *key, bool *out, 
     return *out ? json_get_bool_def(&object, "available", out, err) : 0;
 }
 
-/* "wall_time_sec", or "vram.peak_bytes" of the object "vram". */
+/* A metric is a key ("wall_time_sec") or a member of an object ("vram.peak_bytes"). */
 static int take_metric(const struct json_at *perf, const struct metric_info *info, double *out,
                        struct err *err)
 {

@@ -1,8 +1,8 @@
 /* artifact: reads the JSON written by executors (perf.json, node.json, job.json, resources.json) into a
  * draft.
  *
- * Shared by the readers of both layouts. The values are untrusted: wrong types and ranges are errors that
- * name the file and the place. Timings that are not numbers are ignored with a warning.
+ * The readers of both layouts share it. The values are untrusted: wrong types and ranges are errors that name
+ * the file and the place. Timings that are not numbers are ignored with a warning.
  */
 #pragma once
 
@@ -32,18 +32,18 @@ int artifact_hash(const char *rel, const char *full, size_t max, struct sha256 *
 int artifact_perf(const struct json_at *perf, struct draft *d, struct draft_test *t, struct err *err);
 /* "activity": what the card did during the test. Its clock and energy are metrics and read with these. */
 int artifact_activity(const struct json_at *perf, struct run_activity *out, struct err *err);
-/* What held the test together, and the image of its variant's container. */
+/* How the test was contained, and the image of its variant's container. */
 int artifact_held(const struct json_at *perf, struct draft *d, struct run_test *out, struct err *err);
 /* The test's GPUs, their mode, and how many tests of the run were in flight on others meanwhile. */
 int artifact_place(const struct json_at *perf, struct run_test *out, struct err *err);
 /* The ids of these GPUs as run_test.gpu has them. list: an array of objects with the member "id", or of ids.
- * ERR_INPUT for an id that is none, or twice there. */
+ * ERR_INPUT for an id that is invalid or repeated. */
 int place_join(const struct json_at *list, char *out, size_t size, struct err *err);
 /* node.json: every scalar becomes a fact, except those that change from minute to minute. */
 int artifact_node(const struct json_at *node, struct draft *d, struct err *err);
 /* job.json: the facts "env.K", "env.<variant>.K" and "patches.<variant>", without the values of job.secrets.
  */
 int artifact_env(const struct json_at *job, struct draft *d, struct err *err);
-/* resources.json of a variant: the metrics of a build, each the maximum over its kernels. What is no
- * plausible number is left out with a warning. */
+/* resources.json of a variant: the metrics of a build, each the maximum over its kernels. Implausible numbers
+ * are left out with a warning. */
 int artifact_resources(const struct json_at *resources, size_t variant, struct draft *d, struct err *err);

@@ -41,7 +41,7 @@ static int add_scalar(struct draft *d, const char *key, const json_t *v, struct 
     return 0;
 }
 
-/* Compilers are named, "compilers.hipcc.version"; elements of other arrays are numbered. */
+/* A compiler goes by its name, "compilers.hipcc.version"; elements of other arrays are numbered. */
 static void element_key(char *out, size_t size, const char *base, const json_t *element, size_t i)
 {
     const char *name =
@@ -120,7 +120,7 @@ static int add_env(const struct json_at *owner, const char *prefix, const json_t
     return 0;
 }
 
-/* "patches.v3": the patches of the variant, up to the length of a fact. */
+/* Adds the fact "patches.v3", the patches of the variant, as far as they fit. */
 static int add_patches(const struct json_at *variant, const char *name, struct draft *d, struct err *err)
 {
     const json_t *patches = json_object_get(variant->value, "patches"), *patch;

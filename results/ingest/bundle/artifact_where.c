@@ -11,7 +11,7 @@ enum { ID_MAX = 128, BESIDE_MOST = 4096, NEIGHBOURS_MOST = 1 << 20 };
 static const double mhz_most = 1e5, watts_most = 1e7, celsius_least = -273, celsius_most = 1e4,
                     seconds_most = 1e9;
 
-/* The names, separated by spaces. */
+/* Joins the names with spaces. */
 static int take_reasons(const struct json_at *activity, char *out, size_t size, struct err *err)
 {
     struct json_at list = json_member(activity, "throttle");
@@ -148,7 +148,7 @@ int place_join(const struct json_at *list, char *out, size_t size, struct err *e
     return 0;
 }
 
-/* GPUs of one test in different modes are in none that could be compared. */
+/* The mode of a test on GPUs in different modes is "mixed". */
 static int take_mode(const struct json_at *gpus, char *out, size_t size, struct err *err)
 {
     for (size_t i = 0; i < json_array_size(gpus->value); i++) {

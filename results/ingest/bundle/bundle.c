@@ -31,7 +31,7 @@ static int hash_perf(const char *rel, const char *full, void *arg, struct err *e
     return base && strcmp(base, "/perf.json") == 0 ? artifact_hash(rel, full, LIMIT_JSON_BYTES, arg, err) : 0;
 }
 
-/* manifest.json covers every file; a run that is not closed is identified by the files it has so far. */
+/* manifest.json covers every file; a run that is not closed is identified by the perf.json files it has. */
 static int hash_contents(const struct manifest *m, char *out, struct err *err)
 {
     if (manifest_is_closed(m)) {
@@ -46,7 +46,7 @@ static int hash_contents(const struct manifest *m, char *out, struct err *err)
     return 0;
 }
 
-/* A required file. */
+/* Every bundle must have this file. */
 static const json_t *must_keep(struct manifest *m, const char *name, char *full, struct err *err)
 {
     const json_t *value;
@@ -136,7 +136,7 @@ static int read_summary(struct bundle_reading *r, struct err *err)
 
 typedef int read_fn(const struct json_at *root, struct draft *d, struct err *err);
 
-/* An optional file; an implausible one is left out. */
+/* Reads an optional file; an implausible one is left out. */
 static int read_if_there(struct bundle_reading *r, const char *name, read_fn *read, struct err *err)
 {
     char full[FS_PATH_MAX];
@@ -215,7 +215,7 @@ static int check_owner(const struct json_at *perf, const struct draft *d, const 
     return 0;
 }
 
-/* The folder tells which test it is: its result is not believed. */
+/* The folder says which test it is, so the test is kept as INVALID, without its result. */
 static int disbelieve(struct bundle_reading *r, const struct run_test *place, struct err *err)
 {
     const struct run_test was = *place;
@@ -253,7 +253,7 @@ static int read_perf(struct bundle_reading *r, const char *path, int64_t index, 
     return rc < 0 ? disbelieve(r, &t->t, err) : rc;
 }
 
-/* The last test of the draft has no artifact. */
+/* The last test of the draft has no artifact, so its cell may be unmeasured. */
 static void note_unmeasured(struct bundle_reading *r, const char *folder)
 {
     struct draft *d = r->d;

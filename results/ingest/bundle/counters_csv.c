@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one table may have; the rest is left out. */
+/* A table may have this much; the rest is left out. */
 enum { KERNELS_MAX = 64, COUNTERS_MAX = 64, NUMBER_MAX = 64 };
 
 struct sum {
@@ -59,7 +59,7 @@ static struct sum *sum_of(struct kernel_sums *k, const char *name, const char *u
     return s;
 }
 
-/* "1,234.5": NaN for anything but a number. */
+/* Numbers are written like "1,234.5"; anything else gives NaN. */
 static double number_of(const char *text)
 {
     char plain[NUMBER_MAX], *end;
@@ -92,7 +92,7 @@ static bool is_asked(const char *const *asked, const char *column)
     return false;
 }
 
-/* The row below the header has the units, and no launch. */
+/* The row below the header may hold the units instead of a launch. */
 static void sum_ncu(const json_t *rows, const char *const *asked, struct table_sums *t)
 {
     const json_t *units = json_array_get(rows, 0);
@@ -109,7 +109,7 @@ static void sum_ncu(const json_t *rows, const char *const *asked, struct table_s
     }
 }
 
-/* One row for each counter of a dispatch. */
+/* Each row is one counter of one dispatch. */
 static void sum_rocprofv3(const json_t *rows, struct table_sums *t)
 {
     size_t i;

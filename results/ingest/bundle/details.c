@@ -57,7 +57,7 @@ static int read_gates(const struct json_at *summary, struct draft *d, struct err
     return 0;
 }
 
-/* "plan.json" and "v3/build.log", but not "v3/ctx_256_run1/perf.json". */
+/* True for "plan.json" and "v3/build.log", but not for "v3/ctx_256_run1/perf.json". */
 static bool belongs_to_run(const char *path)
 {
     const char *slash = strchr(path, '/');
@@ -70,7 +70,7 @@ static bool is_resources(const char *path)
     return slash && strcmp(slash, "/resources.json") == 0;
 }
 
-/* The only place that says why nothing was measured. */
+/* The summary of a blocked run is the only file that says why nothing was measured. */
 static bool says_why(const struct draft *d, const struct manifest_file *named)
 {
     return d->info.status == RUN_BLOCKED && strcmp(named->path, "summary.json") == 0 &&

@@ -104,7 +104,7 @@ static int read_id(const struct json_at *at, const char *key, char out[COMMIT_ID
     return commit_is_id(out) ? 0 : json_fail(at, err, "\"%s\" is not the id of a commit", key);
 }
 
-/* The text comes from a repository: it is made safe to print wherever it is shown. */
+/* The text comes from a repository, so it is made safe to print. */
 static int read_git_text(const struct json_at *at, const char *key, char *out, size_t size, struct err *err)
 {
     const char *text = "";
@@ -114,7 +114,7 @@ static int read_git_text(const struct json_at *at, const char *key, char *out, s
     return 0;
 }
 
-/* What is not a time becomes "". */
+/* A text that is not a time becomes "". */
 static int read_time(const struct json_at *at, char out[CLOCK_ISO_LEN + 1], struct err *err)
 {
     if (artifact_text(at, "authored_at", out, CLOCK_ISO_LEN + 1, err) != 0)

@@ -6,6 +6,6 @@
 
 int job_read_head(const struct json_at *job, struct run_info *r, struct err *err);
 int job_read_variants(const struct json_at *job, struct draft *d, struct err *err);
-/* at: a job's "source.git", which may be absent. Into d->info.revision and d->commits; what cannot be
- * believed is left out with a warning. */
+/* Reads into d->info.revision and d->commits; implausible values are left out with a warning. at: a job's
+ * "source.git", which may be absent. */
 int job_read_revision(const struct json_at *at, struct draft *d, struct err *err);

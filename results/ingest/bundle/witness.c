@@ -52,7 +52,7 @@ static void take(struct witness *of, size_t tests, const json_t *told, const cha
     of[index - 1] = w;
 }
 
-/* A start that names no GPUs, or in a way that nobody understands, tells nothing. */
+/* A start that names no GPUs, or names them in an unknown way, tells nothing. */
 static void take_start(struct witness *of, size_t tests, const json_t *told)
 {
     json_int_t index = json_integer_value(json_object_get(told, "test_index"));
@@ -192,7 +192,7 @@ static int check(const struct witness *w, const char *who, const struct run_test
     return 0;
 }
 
-/* The numbers first: a message with both says more than one with hashes. */
+/* Numbers are checked first: a message with both says more than one with hashes. */
 static int check_all(const struct witness *w, bool told, const char *who, const struct draft_test *t,
                      const char *sha256, const struct json_at *perf, struct err *err)
 {

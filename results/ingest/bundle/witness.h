@@ -1,7 +1,7 @@
-/* witness: what the journal and the summary of a bundle say of each test, to hold its perf.json against. A
- * test can write to the folders of the tests before it; what the executor wrote down when they ended it
- * cannot change without contradicting itself. Errors: ERR_INPUT for a contradiction, with both numbers. The
- * owner calls witnesses_release().
+/* witness: what the journal and the summary of a bundle say about each test, against which its perf.json is
+ * checked. A test can write to the folders of the tests before it, but what the executor wrote down when they
+ * ended cannot be changed without a contradiction. Errors: ERR_INPUT for a contradiction, with both numbers.
+ * The owner calls witnesses_release().
  */
 #pragma once
 

@@ -49,7 +49,7 @@ static int find_stored(struct store *s, const char *run_id, struct stored *out, 
     return run_status_read(s, stmt, run_id, &out->status, err);
 }
 
-/* The contents are those of the stored run; the same source can be read in another way. */
+/* The contents are those of the stored run, but the same source can be read in another way. */
 static int is_read_alike(const struct stored *was, const struct run_info *now, bool replace, struct err *err)
 {
     char differences[RUN_READING_MAX];
@@ -115,7 +115,7 @@ static int keep_rejection(struct store *s, const struct stored *was, struct err 
     return sql_run(stmt, err);
 }
 
-/* Inside the transaction, so that no other process can store the run between the check and the insert. */
+/* This runs inside the transaction, so that no other process can store the run between check and insert. */
 static int store_locked(struct store *s, struct draft *d, struct ingest_result *out, struct err *err)
 {
     struct stored was;

@@ -35,7 +35,7 @@ int ingest_draft(struct store *s, struct draft *d, struct ingest_result *out, st
  * transaction back on a disk error: check sqlite3_get_autocommit(). */
 int ingest_draft_within(struct store *s, struct draft *d, struct ingest_result *out, struct err *err);
 
-/* A run that is stored already was ingested from dir, which is recorded as its folder, with a note in out, if
- * the recorded one has the run no longer: reports, logs and listings are read from there. As long as the
- * recorded folder is there and does not name another run, it stays recorded: dir may be a copy. */
+/* Called when a run that is stored already was ingested from dir. If the recorded folder no longer has the
+ * run, dir is recorded instead, with a note in out, since reports, logs and listings are read from there. A
+ * recorded folder that is there and does not name another run stays recorded: dir may be a copy. */
 int ingest_moved(struct store *s, const char *dir, struct ingest_result *out, struct err *err);

@@ -210,8 +210,8 @@ static bool has_measured(const struct draft *d, const struct draft_test *t)
     return false;
 }
 
-/* Whether no test of a bundle printed what runs are judged by: then the wall time is its metric. The executor
- * has checked whether the plan allows that. */
+/* If no test of a bundle printed what runs are judged by, the wall time is its metric. The executor has
+ * checked whether the plan allows that. */
 static bool is_by_wall(const struct draft *d)
 {
     if (strcmp(d->info.origin, "bundle") != 0)
@@ -228,7 +228,7 @@ static void warn_test(struct draft *d, const struct run_test *t, const char *wha
                t->repetition, what);
 }
 
-/* The executor does this to its own tests. */
+/* Only results of other tools need this: the executor does it to its own tests. */
 static void leave_out_impossible(struct draft *d, struct run_test *t)
 {
     for (int m = 0; m < METRIC_BUILT_IN; m++) {

@@ -84,19 +84,19 @@ int draft_add_extra(struct draft_test *t, const char *name, double value, struct
 void draft_set_samples(struct draft_test *t, const struct samples *samples);
 /* "metrics" of a job or mapping. */
 int draft_read_metrics(struct draft *d, const struct json_at *at, enum document in, struct err *err);
-/* A test that was asked for and left no artifact. Cells that have another test are not unmeasured. */
+/* Notes a test that was asked for and left no artifact. Cells that have another test are not unmeasured. */
 void draft_add_unmeasured(struct draft *d, const char *variant, int context);
 /* Long text is truncated; an empty value is ignored. */
 int draft_add_fact(struct draft *d, const char *key, const char *value, struct err *err);
 void draft_warn(struct draft *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A part that cannot be believed is left out with a warning: 0, with err cleared, if err is an ERR_INPUT,
- * else -1. */
+/* Leaves out a part that cannot be believed, with a warning: returns 0 with err cleared if err is an
+ * ERR_INPUT, else -1. */
 int draft_leave_out(struct draft *d, struct err *err);
 
 /* Sorts tests and facts, rejects duplicate tests, sets the attn_impl of a variant from its tests if unknown,
- * and the status of an OK test without a measurement to INVALID. Only in a bundle is the wall time enough,
- * unless other tests of the run have more. Of foreign results, times beyond the wall time are left out. */
+ * and the status of an OK test without a measurement to INVALID. The wall time is enough only in a bundle
+ * none of whose tests has more. Times beyond the wall time are left out of foreign results. */
 int draft_finish(struct draft *d, struct err *err);
 
 /* Called inside the caller's transaction. reuse: the key of the row that was removed before, or 0. */

@@ -222,8 +222,7 @@ static int store_unmeasured(struct store *s, const struct draft *d, int64_t key,
     return 0;
 }
 
-/* Tests are sorted by variant and context, and so are the rows of `series` for one variant: they are merged.
- */
+/* Merges the tests with the rows of `series` for one variant; both are sorted by context. */
 struct test_writer {
     struct store *s;
     const struct draft *d;
@@ -390,7 +389,7 @@ static int store_test(struct test_writer *w, const struct draft_test *test, stru
     return 0;
 }
 
-/* Tests, with their series, telemetry and additional numbers. */
+/* Stores tests with their series, telemetry and additional numbers. */
 static int store_tests(struct store *s, const struct draft *d, int64_t run, struct err *err)
 {
     struct test_writer w = {.s = s, .d = d, .run = run, .variant = d->n_variants};

@@ -24,7 +24,7 @@ struct importing {
     struct draft *d;
 };
 
-/* The tool wrote something as a measurement that is none. */
+/* The tool wrote something as a measurement that cannot be one. */
 static void disbelieve(struct importing *im, const struct import_scope *s, const char *name, const char *why,
                        struct run_test *t)
 {
@@ -81,7 +81,7 @@ static int take_extras(struct draft *d, const struct import_scope *s, json_t *ex
     return 0;
 }
 
-/* The metrics that the mapping defines: fields of "test", like the built-in ones. */
+/* The metrics that the mapping defines are fields of "test", like the built-in ones. */
 static int take_own_metrics(struct importing *im, const struct import_scope *s, const json_t *test,
                             struct draft_test *t, struct err *err)
 {
@@ -190,7 +190,7 @@ static int take_one(struct importing *im, const struct import_scope *s, const js
     return t->t.status == STATUS_OK ? take_extras(im->d, s, json_object_get(im->map, "extras"), t, err) : 0;
 }
 
-/* A row is one test, or one of each of the mapping's tests, without those that it has no value of. */
+/* A row gives one test, or one for each of the mapping's tests that it has a value of. */
 static int take_tests(struct importing *im, const struct import_scope *s, struct err *err)
 {
     const json_t *test = json_object_get(im->map, "test"), *one;
@@ -268,8 +268,8 @@ static int by_cell(const void *a, const void *b)
     return (x->test > y->test) - (x->test < y->test);
 }
 
-/* With "repeat", a row is a cell: two rows of one cell differ in something that the mapping ignores. Of
- * several files, each may be a repetition. */
+/* With "repeat", a row is a cell, so two rows of one cell in one file differ in something that the mapping
+ * ignores. Several files may each be a repetition. */
 static void warn_merged(struct draft *d, const struct run_test *a, const struct run_test *b)
 {
     if (a->key != b->key && a->key >> 32 == b->key >> 32)
@@ -300,7 +300,7 @@ static void number_repetitions(struct importing *im)
     }
 }
 
-/* The first file says what run it is; facts are those of the first. */
+/* The first file says which run it is and gives its facts; the others must agree. */
 static int read_run(struct importing *im, const struct import_options *options, bool first, struct err *err)
 {
     const struct import_scope whole = {
@@ -329,7 +329,7 @@ static int read_rows(struct importing *im, struct err *err)
 
 static const size_t file_max = (size_t)256 << 20;
 
-/* A JSON value, or JSON lines as an array; the error of the latter is that of the whole file. */
+/* Parses a JSON value, or JSON lines as an array; an error is that of the text as one value. */
 static json_t *parse_json(const char *text, size_t len, const char *file, struct err *err)
 {
     struct err ignored;
@@ -394,7 +394,7 @@ static void note_reading(const struct import_map *m, const struct import_options
     reading_add(r->reading, "node", o ? o->node : NULL);
 }
 
-/* A single file is known by its own hash. */
+/* A single file is known by its own hash, which is set already. */
 static void name_run(struct draft *d, struct sha256 *contents, size_t n)
 {
     struct run_info *r = &d->info;

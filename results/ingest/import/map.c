@@ -13,7 +13,7 @@ const char *import_builtin_name(size_t i)
 
 enum { TESTS_MAX = 64, TEST_KEYS_MAX = 256, FIELD_DEPTH_MAX = 8 };
 
-/* A key that is misspelt would be ignored, and with it a unit or a number. */
+/* A misspelt key would be ignored, and with it a unit or a number. */
 static int check_field(const struct json_at *field, int depth, struct err *err)
 {
     static const char *const keys[] = {"at",   "from",   "element", "key",   "const", "unit",
@@ -82,7 +82,7 @@ static int check_test(const struct json_at *test, const char *const *keys, struc
     return check_fields(test, "point", err);
 }
 
-/* One test, or several in an array. */
+/* "test" is one test, or an array of several. */
 static int check_tests(const struct json_at *root, struct err *err)
 {
     struct json_at test = json_member(root, "test");

@@ -18,16 +18,16 @@ struct import_options {
 /* s: the whole file. options may be NULL. */
 int import_run(const struct import_scope *s, const json_t *map, const struct import_options *options,
                struct draft *d, struct err *err);
-/* What all files of a run must agree on. */
+/* Checks what all files of a run must agree on. */
 int import_check_alike(const struct run_info *first, const struct run_info *this, const char *file,
                        struct err *err);
-/* "metrics" of the mapping; where their values are is said by "test". file: for messages. */
+/* Reads "metrics" of the mapping; "test" says where their values are. file: for messages. */
 int import_own_metrics(const json_t *map, const char *file, struct draft *d, struct err *err);
 
 /* What distinguishes rows of one variant besides the context (batch, heads, data type) is its shape: "shape",
  * one text, or "point", fields by name ("batch8_dtypebf16"). As in a kernel plan, the variant is then called
  * VARIANT_SHAPE, and is compared at the same shape only. Sets name, kernel and shape of *out from the test of
- * a mapping. as_written: char[IMPORT_TEXT_MAX], what the name was made of, by which different ones of one
- * name are told apart. */
+ * a mapping. as_written: char[IMPORT_TEXT_MAX], what the name was made of; it tells apart variants whose
+ * names became the same. */
 int import_variant(const struct import_scope *s, const json_t *test, struct run_variant *out,
                    char *as_written, struct err *err);

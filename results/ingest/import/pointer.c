@@ -36,7 +36,7 @@ static bool has_text(const json_t *value, const char *text)
     return strcmp(number, text) == 0;
 }
 
-/* "[key=value]" */
+/* The token is "[key=value]". */
 static json_t *select_element(const json_t *array, char *token)
 {
     size_t i, len = strlen(token);
@@ -94,7 +94,7 @@ struct position {
 
 static int each_from(const struct each *e, struct position at, struct err *err);
 
-/* element: one of those that "*" matched, its token being appended to the place. */
+/* element: a match of "*", whose token is appended to the place. */
 static int each_one(const struct each *e, const struct position *at, json_t *element, const char *token,
                     const char *key, struct err *err)
 {

@@ -29,8 +29,8 @@ enum { IMPORT_TEXT_MAX = 1024 };
 /* 1: found; 0: no such field, or its value is missing and optional; -1: error. field may be NULL. */
 int import_text(const struct import_scope *s, const json_t *field, const char *name, char *out, size_t size,
                 struct err *err);
-/* In `unit`. An empty text counts as missing. What is written as a number but has no value (NaN, Infinity) is
- * found, and NaN. */
+/* Yields the number in `unit`. An empty text counts as missing. What is written as a number but has no value
+ * (NaN, Infinity) is found, and is NaN. */
 int import_number(const struct import_scope *s, const json_t *field, const char *name, const char *unit,
                   double *out, struct err *err);
 int import_integer(const struct import_scope *s, const json_t *field, const char *name, int64_t lo,

@@ -67,7 +67,7 @@ static bool next_field(struct csv *c)
     return false;
 }
 
-/* NULL with err; the caller json_decref()s it, as it does what the next function returns. */
+/* Returns NULL with err. The caller json_decref()s this and what the next function returns. */
 static json_t *read_record(struct csv *c, struct err *err)
 {
     json_auto_t *row = json_array();
