@@ -102,7 +102,7 @@ static void visit(struct queue *q, size_t commit, bool *mark)
     q->items[q->count++] = commit;
 }
 
-/* Whether the history of `from` is known down to its beginning. */
+/* Marks the history of `from`. Returns whether it is known down to its beginning. */
 static bool mark_from(struct commit_graph *g, size_t from, struct queue *q)
 {
     bool complete = true;
@@ -116,8 +116,8 @@ static bool mark_from(struct commit_graph *g, size_t from, struct queue *q)
     return complete;
 }
 
-/* Stops where the history of `from` begins; those places are marked, but not listed. A branch that ends at
- * its first commit without meeting what is known of `from` may be in the rest of it. */
+/* Stops at the history of `from`, whose places are marked but not listed. A branch that ends at its first
+ * commit without meeting what is known of `from` may be in the unknown rest of it. */
 static void list_to(struct commit_graph *g, size_t from, size_t to, bool from_complete,
                     struct commit_between *out)
 {
@@ -208,7 +208,7 @@ static int look_up(struct commit_log *l, size_t at, struct err *err)
     return rc < 0 ? -1 : 0;
 }
 
-/* Reads the commits that can be reached from one, but for those read before. */
+/* Reads the commits that can be reached from one, except those read before. */
 static int read_from(struct commit_log *l, size_t start, struct err *err)
 {
     AUTO_FREE size_t *queue = xcalloc(RANGE_SEARCHED_MAX, sizeof *queue);

@@ -62,7 +62,7 @@ struct commit_graph {
     size_t n_slots;
 };
 
-/* The commits of a store, read as they are asked for: for several ranges. */
+/* The commits of a store, read as they are asked for; one log serves several ranges. */
 struct commit_log {
     struct store *store;
     struct commit_graph graph;
@@ -72,6 +72,6 @@ void commit_log_release(struct commit_log *l);
 
 int commit_range_find(struct commit_log *l, const struct run_revision *from, const struct run_revision *to,
                       struct commit_range *out, struct err *err);
-/* One range. */
+/* Finds a single range. */
 int commit_range_load(struct store *s, const struct run_revision *from, const struct run_revision *to,
                       struct commit_range *out, struct err *err);

@@ -37,6 +37,6 @@ void counter_list_release(struct counter_list *l);
 /* Called inside the caller's transaction, after the run's variants were stored. What is listed twice is
  * stored once. */
 int counters_store(struct store *s, int64_t run_key, const struct counter_list *l, struct err *err);
-/* Those of the run or, if it has none, of the newest run that measured the same sources of its plan again on
- * its node. */
+/* Loads the counters of the run or, if it has none, of the newest run that measured the same sources of its
+ * plan again on its node. */
 int counters_of_build(struct store *s, int64_t run_key, struct counter_list *out, struct err *err);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What a GPU is told from others by, the best first. */
+/* Facts that tell GPUs apart, the best first. */
 static const char *const names[] = {"unique_id", "uuid", "serial", "pci"};
 enum { NAMES = sizeof names / sizeof *names };
 
@@ -14,8 +14,8 @@ void device_identity_begin(struct device_identity *id)
     *id = (struct device_identity){.rank = NAMES};
 }
 
-/* The end of "gpus0" in "gpus0.unique_id", also where it is written "gpus.0" or "gpus[0]"; NULL for what is
- * of no GPU, or of a part of one. */
+/* The end of "gpus0" in "gpus0.unique_id", also where it is written "gpus.0" or "gpus[0]"; NULL for a key of
+ * no GPU, or of a part of one. */
 static const char *end_of_owner(const char *key)
 {
     size_t n = strncmp(key, "gpus", 4) == 0 ? 4 : 0;
@@ -67,7 +67,7 @@ uint64_t device_identity_end(const struct device_identity *id)
     return id->several ? 0 : gpu_identity(id->id, mode);
 }
 
-/* The same id is written as "0xAB12", "ab12" and "GPU-ab12" by those who print it. */
+/* The same id is printed as "0xAB12", "ab12" or "GPU-ab12". */
 static const char *without_prefix(const char *id)
 {
     return strncmp(id, "GPU-", 4) == 0 ? id + 4 : strncmp(id, "0x", 2) == 0 ? id + 2 : id;

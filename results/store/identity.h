@@ -8,8 +8,8 @@
 #include "results/store/run_data.h"
 
 /* The GPU of a node, from the facts that name it (unique id or UUID, else serial number, else PCI address)
- * and its partition and memory mode. Known only if the facts are of one GPU: which of several a test ran on
- * is not theirs to say. */
+ * and its partition and memory mode. Known only if the facts are of one GPU: if they are of several, they do
+ * not say on which a test ran. */
 struct device_identity {
     char owner[RUN_FACT_MAX]; /* what the keys of the GPU begin with: "gpus0" */
     bool several;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-/* So many problems of one kind are named, as a damaged file may have one in each of its rows. */
+/* Only this many problems of one kind are named: a damaged file may have one in each of its rows. */
 enum { NAMED_MAX = 100 };
 
 struct check {
@@ -189,7 +189,7 @@ static int interrupted(struct store *s, struct err *err)
                    "%s: interrupted; the store is complete, and what was released stays released", s->path);
 }
 
-/* Checkpoints keep the log from growing; one that must wait for a reader is made up for by the next. */
+/* Checkpoints keep the log from growing; if one has to wait for a reader, the next makes up for it. */
 static int release_unused(struct store *s, vacuum_progress *progress, void *arg, struct err *err)
 {
     struct file_pages p;

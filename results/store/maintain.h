@@ -1,8 +1,7 @@
 /* maintain: checks the store file, and releases its unused space.
  *
  * Problems found by the check are passed to `found`. Unused pages are released some thousand at a time, each
- * time in a transaction of its own: what was released stays released, whenever it ends. Errors: ERR_STORAGE,
- * ERR_INTERRUPTED.
+ * time in a transaction of its own, so an interruption loses nothing. Errors: ERR_STORAGE, ERR_INTERRUPTED.
  */
 #pragma once
 
@@ -31,7 +30,7 @@ struct vacuum_need {
     int64_t available; /* bytes beside the store */
 };
 
-/* Needs STORE_WRITE. Deletes the rows that no run refers to, then says what there is to release. */
+/* Needs STORE_WRITE. Deletes the rows that no run refers to, then says what can be released. */
 int store_vacuum_begin(struct store *s, struct vacuum_need *out, struct err *err);
 
 /* done: 0 to 1. */

@@ -84,23 +84,22 @@ extern const char metric_help[];
 /* Finds or adds a metric that a run defines. owner: the run, for messages. ERR_INPUT if a run that was loaded
  * before defines the name with another unit or direction, or if there are too many. */
 int metric_define(const struct metric_definition *d, const char *owner, enum metric *out, struct err *err);
-/* Finds or adds a number that a workload printed. False if it is a built-in metric's name, or one too many.
- */
+/* Finds or adds a number that a workload printed. False for a built-in metric, or if there are too many. */
 bool metric_mention(const char *name, enum metric *out);
 /* Empties the catalogue of all that is not built in: for tests. */
 void metric_forget(void);
 
-/* Whether it follows from another metric and the context; such a value, from that of the other metric. */
+/* Whether a metric follows from another one and the context; its value, given that of the other one. */
 bool metric_is_derived(enum metric m);
 double metric_derived(enum metric m, double base, int context);
 /* Whether less of it is "faster". */
 bool metric_is_time(enum metric m);
-/* Whether more of what is better about it is "faster": a time, or something per second. */
+/* Whether better means "faster": a time, or something per second. */
 bool metric_is_speed(enum metric m);
 /* Whether it is a primary metric that the workload prints, unlike the wall time, which every process has. */
 bool metric_is_judged(enum metric m);
-/* Whether a value of so much can be the time of a process that ran for wall_s; true for what is not a time,
- * and for an unknown wall time. */
+/* Whether the value can be the time of a process that ran for wall_s; true if it is not a time or wall_s is
+ * unknown. */
 bool metric_is_possible(enum metric m, double value, double wall_s);
 
 /* Fills in the derived metrics. */
@@ -110,7 +109,7 @@ struct metric_set {
     bool has[METRIC_COUNT];
 };
 
-/* "the primary one", where a metric is chosen later by metric_primary(). */
+/* Stands for "the primary one" where metric_primary() chooses the metric later. */
 enum metric metric_default(void);
 /* The primary metric, by which runs are judged: `wanted` if it was measured, else the measured one with the
  * first rank; if none was measured, `wanted`, or the built-in one with the first rank. */

@@ -80,7 +80,8 @@ static bool is_listed(const struct suffering *l, const char *name)
     return false;
 }
 
-/* A row of one metric of a cell; an interval that reaches beyond nothing says nothing. */
+/* Whether the interval of the row lies beyond what matters; one that includes smaller effects says
+ * nothing. */
 static bool is_worse(struct sql_stmt *stmt, enum metric m, double practical)
 {
     double low = sql_col_num(stmt, "low"), high = sql_col_num(stmt, "high");

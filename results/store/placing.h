@@ -1,6 +1,6 @@
 /* placing: what earlier runs of a plan tell a new one about where its tests should run: the GPU on which each
- * cell was measured last, and which variants are measurably worse with all GPUs of the node at work, by
- * `kernsweep noise --gpus` (table `together`): they run alone. Errors: ERR_STORAGE. */
+ * cell was measured last, and the variants that should run alone, because `kernsweep noise --gpus` (table
+ * `together`) measured them to be worse while all GPUs of the node work. Errors: ERR_STORAGE. */
 #pragma once
 
 #include "results/store/run_data.h"
@@ -17,7 +17,7 @@ struct last_place {
 
 typedef void last_place_fn(void *arg, const struct last_place *place);
 
-/* For each series of the plan, from its newest sweep with a test that is OK. */
+/* Calls fn for each series of the plan, from its newest sweep with a test that is OK. */
 int last_places(struct store *s, const char *node, const char *ticket, const char *mode, last_place_fn *fn,
                 void *arg, struct err *err);
 
@@ -28,6 +28,6 @@ struct suffering {
     size_t count;
 };
 
-/* The variants of which any cell's interval lies beyond `practical` in what it is judged by. */
+/* Loads the variants with a cell whose interval in the primary metric lies beyond `practical`. */
 int suffering_load(struct store *s, const char *node, const char *ticket, const char *mode, double practical,
                    struct suffering *out, struct err *err);

@@ -2,7 +2,7 @@
  *
  * The store is open for reading; in addition, an authorizer denies everything but reading its tables, and a
  * deadline stops slow statements. Errors: ERR_INPUT with SQLite's message for a statement that is invalid or
- * not allowed, ERR_INTERRUPTED once the signal is there that the store heeds.
+ * not allowed, ERR_INTERRUPTED after a signal that the store heeds.
  */
 #pragma once
 

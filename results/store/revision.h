@@ -35,7 +35,7 @@ int revision_store(struct store *s, int64_t run_key, const struct run_revision *
 /* 1 if the commit is known, 0 if not, -1 with err. */
 int commit_load(struct store *s, const char *id, struct commit *out, struct err *err);
 
-/* Loads that of a stored run; it is empty if there is none. */
+/* Loads the revision of a stored run, which is empty if there is none. */
 int revision_load(struct store *s, int64_t run_key, struct run_revision *out, struct err *err);
 
 /* The columns of run_revision (g) that revision_read() reads, and the join with a run (r). */

@@ -1,7 +1,7 @@
 /* run_folder: whose bundle is in the folder that a run was read from. Names of folders are reused once they
- * are free, so that a stored path may lead to another run by now.
+ * are free, so a stored path may lead to another run by now.
  *
- * Only the bundle's own statement is read: whether its contents are whole is the manifest's business.
+ * Only the bundle's own statement is read; whether its contents are whole is for the manifest to say.
  */
 #pragma once
 

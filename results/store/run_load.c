@@ -237,7 +237,7 @@ static int load_definitions(struct store *s, struct run_data *r, struct err *err
     return rc;
 }
 
-/* The numbers that are not built in. Rows come in the order of the tests. */
+/* Loads the numbers that are not built in. Rows come in the order of the tests. */
 static int load_extras(struct store *s, struct run_data *r, struct err *err)
 {
     SQL_STMT stmt =

@@ -101,7 +101,7 @@ int runs_remove(struct store *s, const int64_t *keys, size_t n, struct err *err)
     return sql_end(s, rc, err);
 }
 
-/* A baseline must keep a run that can be compared with. */
+/* Every baseline must keep a run to compare with. */
 static int check_not_last(struct store *s, int64_t key, struct err *err)
 {
     char name[RUN_NAME_MAX];

@@ -194,7 +194,7 @@ static const unsigned char *get_bytes(struct reader *r, size_t n)
     return p;
 }
 
-/* No input may cause undefined behaviour. */
+/* Untrusted input must not cause undefined behaviour, so this wraps. */
 static int64_t add_wrapping(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);

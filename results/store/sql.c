@@ -29,7 +29,7 @@ static bool is_kind(sqlite3 *db, int kind)
     return (sqlite3_extended_errcode(db) & 0xff) == kind;
 }
 
-/* The system's error behind SQLite's; 0: it is not about the place of the file. */
+/* The system's error behind SQLite's; 0 if that is not about the place of the file. */
 static int error_of_system(sqlite3 *db)
 {
     bool told = is_kind(db, SQLITE_IOERR) || is_kind(db, SQLITE_CANTOPEN);
@@ -116,8 +116,8 @@ static int check_misuse(const struct store *s, struct err *err)
     return *s->misuse ? err_set(err, ERR_INTERNAL, "%s", s->misuse) : 0;
 }
 
-/* The size of a list of names with their text. They are copied because SQLite may prepare a statement again
- * and move its own. */
+/* The size of a list of names with their text. The names are copied because SQLite may prepare a statement
+ * again and move its own. */
 static size_t size_of_names(sqlite3_stmt *raw, int params, int columns)
 {
     size_t size = (size_t)(params + columns) * sizeof(char *);

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* "ksw1": of stores that development versions made, before migrations were numbered from 1 again. */
+/* "ksw1" marks stores of development versions, before migrations were numbered from 1 again. */
 enum { DEVELOPMENT_APPLICATION_ID = 0x6b737731 };
 
 enum { BUSY_TIMEOUT_MS = 30000, BUSY_PAUSE_MS = 20, STEPS_BETWEEN_LOOKS = 10000 };
@@ -63,7 +63,7 @@ static bool has_unwritten_log(const char *path)
     return stat(wal, &st) == 0 && st.st_size > 0;
 }
 
-/* Two slashes at its beginning would be taken for a host. */
+/* Two slashes at the beginning would be taken for a host. */
 static void add_uri_path(struct buf *uri, const char *path)
 {
     buf_puts(uri, *path == '/' ? "//" : "");
@@ -81,8 +81,7 @@ static int fail_db(sqlite3 *db, const char *path, const char *what, struct err *
     return err_set(err, ERR_STORAGE, "%s: %s: %s", path, what, text);
 }
 
-/* On a read-only file system nobody can write the shared memory that a store in WAL mode needs, and nobody
- * needs it. */
+/* A store in WAL mode needs shared memory; on a read-only file system nobody can write it, nor needs to. */
 static int open_immutable(struct store *s, struct err *err)
 {
     if (has_unwritten_log(s->path))
@@ -132,7 +131,7 @@ static int open_file(struct store *s, struct err *err)
 
 #define WRITING "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8000"
 
-/* Only a new file heeds auto_vacuum, which maintain.h needs; any other would be locked for it. */
+/* Only a new file heeds auto_vacuum, which maintain.h needs; setting it would lock any other. */
 static bool is_new(const struct store *s)
 {
     struct stat st;
@@ -238,7 +237,7 @@ static int copy_by_way_of(sqlite3 *from, const char *tmp, const char *path, stru
     return -1;
 }
 
-/* A connection that writes cannot be copied from; another one still reads what was there before. */
+/* A connection that writes cannot be copied from, but another one still reads what was there before. */
 static int copy_unchanged(const struct store *s, const char *tmp, const char *path, struct err *err)
 {
     sqlite3 *from = NULL;
@@ -250,7 +249,7 @@ static int copy_unchanged(const struct store *s, const char *tmp, const char *pa
 }
 
 /* This runs in the transaction of the migration: nobody stores anything between the copy and the migration,
- * and nobody else makes the copy, so that what lies there of one was left by a killed process. */
+ * and nobody else makes the copy, so an unfinished one was left by a killed process. */
 static int backup_before(const struct store *s, int64_t version, struct err *err)
 {
     char path[FS_PATH_MAX + 32], tmp[FS_PATH_MAX + 48];
