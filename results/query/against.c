@@ -53,7 +53,8 @@ static enum metric primary_of(const struct run_data *now, const struct against *
     return compare_primary(a->has_base ? &a->base : NULL, now, &a->options);
 }
 
-/* What others than the judge read: reports draw it, causes are looked for in it. */
+/* Fills in the history as seen from the GPU of each cell: reports draw it, and causes are looked for in
+ * it. */
 static void see_nights(const struct run_data *now, enum metric m, bool all, struct against *out)
 {
     out->history.nights = out->nights.nights;
@@ -73,8 +74,8 @@ static int load_nights(struct store *s, const struct run_data *now, enum metric 
                            &out->nights, err);
 }
 
-/* A program that no longer prints what the last night was judged by has lost it; its wall time is no answer.
- */
+/* A program that no longer prints what the last night was judged by has lost it: the wall time is no
+ * answer. */
 static int keep_metric_of_nights(struct store *s, const struct run_data *now, struct against *out,
                                  struct err *err)
 {
@@ -130,7 +131,7 @@ int against_run(struct store *s, const struct run_data *now, int64_t base_key,
     return release_on_error(out, open_run(s, now, base_key, options, out, err));
 }
 
-/* Enough nights say what the level of the baseline's runs is. */
+/* Enough nights tell the level of the baseline's runs; then the pool only fills gaps. */
 static int pool_base(struct store *s, const struct run_data *now, struct against *out, struct err *err)
 {
     if (out->n_base_runs < 2)
@@ -189,7 +190,7 @@ int against_nights(struct store *s, const struct run_data *now, const struct com
     return release_on_error(out, rc);
 }
 
-/* Without a base, what changed on the node since the last night is what a reader looks for. */
+/* Without a base, readers look for what changed on the node since the last night. */
 static void facts_since_last_night(const struct against *a, const struct run_data *now,
                                    struct comparison *out)
 {
@@ -226,7 +227,7 @@ static int compare(const struct against *a, const struct run_data *now, struct c
     return 0;
 }
 
-/* What the store knows besides the values. */
+/* Adds what the store knows besides the values. */
 static int add_surroundings(const struct against *a, const struct run_data *now, struct comparison *out,
                             struct err *err)
 {

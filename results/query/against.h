@@ -51,10 +51,10 @@ int64_t against_key(const struct against *a);
 /* The commits since the base or, without one, since the last night. */
 int against_commits(struct store *s, const struct against *a, const struct run_data *now,
                     struct commit_range *out, struct err *err);
-/* Those since the last night, if that was not the base itself. */
+/* The commits since the last night, if that was not the base itself. */
 int against_commits_of_night(struct store *s, const struct against *a, const struct run_data *now,
                              struct commit_range *out, struct err *err);
-/* Finds the causes anew: again after suspects were measured in turns. */
+/* Finds the causes anew, after suspects were measured alternating with the base. */
 int against_explain(const struct against *a, const struct run_data *now, struct comparison *c,
                     struct err *err);
 void against_release(struct against *a);

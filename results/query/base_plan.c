@@ -28,7 +28,7 @@ static const json_t *variant_of(const json_t *plan, const char *name)
     return NULL;
 }
 
-/* Variants that axes or shapes make are not named in the plan: then all of them count. */
+/* Variants that axes or shapes make are not named in the plan; for them, a change of any variant counts. */
 static bool variants_differ(const json_t *before, const json_t *now, const char *name)
 {
     const json_t *was = variant_of(before, name), *is = variant_of(now, name);
@@ -64,7 +64,7 @@ static int mark_since(struct store *s, int64_t run, const json_t *plan, const st
     return 0;
 }
 
-/* One run for each plan of the newest nights. */
+/* Looks at one run for each plan of the newest nights. */
 static int plans_of_nights(struct store *s, const struct run_data *now, const json_t *plan, size_t nights,
                            bool *otherwise, struct err *err)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the comparison reads; what else a run has is the base's own. */
+/* Copies what a comparison reads; the rest stays with the base. */
 static struct run_data copy_of(const struct run_data *base)
 {
     return (struct run_data){
@@ -32,7 +32,7 @@ static bool is_ok(const struct run_data *base, const char *variant, int context)
     return c && c->status == STATUS_OK;
 }
 
-/* What the run neither measured nor was to measure does not miss. */
+/* A cell that the run neither measured nor was to measure is not missing. */
 static bool is_due(const struct run_data *now, const char *variant, int context)
 {
     if (run_data_cell(now, variant, context))
@@ -51,7 +51,7 @@ static bool is_wanted(const struct base_pool_request *r, const char *variant, in
     return run_data_cell(r->base, variant, context) || is_due(r->now, variant, context);
 }
 
-/* Its place among the variants, to which it is added if it is new. */
+/* The index of the variant, which is added if it is new. */
 static size_t find_variant(struct run_data *out, const struct run_variant *v)
 {
     const struct run_variant *known = run_data_variant(out, v->name);
@@ -62,7 +62,7 @@ static size_t find_variant(struct run_data *out, const struct run_variant *v)
     return out->n_variants++;
 }
 
-/* Only what the other run measured: that it failed there is no matter of the base. */
+/* Adds only what the other run measured: its failures do not concern the base. */
 static void add_run(const struct base_pool_request *r, const struct run_data *other, struct run_data *out)
 {
     out->tests = xrealloc(out->tests, (out->n_tests + other->n_tests + 1) * sizeof *out->tests);
@@ -108,7 +108,7 @@ static bool is_added(const struct run_data *out, size_t first_added, const struc
     return false;
 }
 
-/* Nor is it a matter of the base that the newest run failed where another one has a value. */
+/* Nor does a failure of the newest run concern the base if another run has a value. */
 static void drop_failures(const struct run_data *base, struct run_data *out)
 {
     size_t kept = 0;

@@ -1,7 +1,7 @@
-/* base_pool: the repetitions of all runs of a baseline, as those of one run: what a run is compared with.
+/* base_pool: the repetitions of all runs of a baseline, as those of one run to compare with.
  *
- * Nights that say what the baseline's level is make them needless, but for the cells that its newest run does
- * not have, because it was narrowed or they failed in it: others of its runs may have them.
+ * Once enough nights tell the baseline's level, only the cells that its newest run lacks are taken from
+ * others: it was narrowed, or they failed in it.
  */
 #pragma once
 
@@ -16,5 +16,5 @@ struct base_pool_request {
     bool gaps_only;             /* add nothing to what is OK in the newest run */
 };
 
-/* *out is the base, with what the other runs measured. The owner calls run_data_release(). */
+/* *out is the base with what the other runs measured. The owner calls run_data_release(). */
 int base_pool(struct store *s, const struct base_pool_request *r, struct run_data *out, struct err *err);

@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-/* Changed cells mostly share the run before, and the first night that shows the change; beyond so many
- * different ones, cells stay without causes. */
+/* Changed cells mostly share the run before, and the first night that shows the change; if there are more
+ * different runs than this, cells stay without causes. */
 enum { BEFORES_MAX = 16 };
 
 struct loaded {

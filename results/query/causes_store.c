@@ -33,7 +33,8 @@ static const char *class_name(int i)
     return instruction_class_name((enum instruction_class)i);
 }
 
-/* {"kernel": "attention", "change": "changed", "vgprs": [96, 128], "instructions": {"matrix": [64, 80]}} */
+/* For example {"kernel": "attention", "change": "changed", "vgprs": [96, 128], "instructions": {"matrix":
+ * [64, 80]}}. */
 static json_t *encode_kernel(const struct cause_kernel *k)
 {
     const char *change = !k->in_before ? "added" : !k->in_now ? "removed" : "changed";
@@ -126,7 +127,7 @@ json_t *causes_encode(const struct cell_causes *c)
     return out;
 }
 
-/* With what the row has no column for. */
+/* The evidence, with what the row has no column for. */
 static char *evidence_text(const struct cell_causes *cell, const struct cause *c)
 {
     json_auto_t *out = encode_evidence(c);

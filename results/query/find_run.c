@@ -124,7 +124,7 @@ int store_find_run(struct store *s, const char *word, int64_t *key, struct err *
                        "expected a run id, a prefix of one, a ticket, a bundle's folder or \"latest\"");
     if (fs_is_dir(word) && find_folder(s, word, key, err) == 0)
         return 0;
-    if (fs_is_dir(word)) { /* of the sources, perhaps */
+    if (fs_is_dir(word)) { /* perhaps a folder of sources that is called like a ticket */
         struct err other = {0};
         return find_ticket(s, word, key, &other) > 0 ? 0 : -1;
     }

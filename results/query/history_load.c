@@ -89,8 +89,8 @@ static void keep_series(struct history *h, const struct filling *f, const char *
     " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
     " AND t.status = 'OK' AND t.warmup = 0 ORDER BY t.run_id, t.gpu, t.gpu_mode"
 
-/* What the run sampled in another way than this night did is of another metric: of the run that the history
- * is of, any one test tells, since a run of which not all were sampled alike is not judged. */
+/* Samples that were taken otherwise than those of the run that the history is for are of another metric. Any
+ * test of that run tells how they were taken: a run that mixes ways is not judged. */
 #define OF_SAMPLES(column, like)                                                                             \
     "SELECT t.run_id, t." column " AS value, t.gpu, t.gpu_mode FROM test t LEFT JOIN ("                      \
     "SELECT activity_window, joules_from FROM test WHERE series_id = :series AND run_id = :before"           \
@@ -204,7 +204,7 @@ static bool is_other_gpu(struct sql_stmt *stmt, const struct night *night)
     return strcmp(gpu ? gpu : "", night->gpu) != 0 || strcmp(mode ? mode : "", night->mode) != 0;
 }
 
-/* The end of a part: years may lie between the runs of an old base and the newest nights. */
+/* A part ends at a gap: years may lie between the runs of an old base and the newest nights. */
 static size_t part_end(const struct history_runs *e, size_t from)
 {
     size_t to = from + 1;

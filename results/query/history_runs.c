@@ -29,7 +29,7 @@ static bool is_listed(const int64_t *keys, size_t n, int64_t key)
     return false;
 }
 
-/* Only the newest nights, and those around the runs that are kept whatever their age. */
+/* Keeps the newest nights, and those around the runs that are kept whatever their age. */
 static void drop_old(const struct history_options *o, struct history_runs *e)
 {
     size_t kept = 0;

@@ -15,7 +15,7 @@
 
 enum { FAMILY_MAX = 64 << 20, FAMILY_NAME_MAX = 160 };
 
-/* The samples of one metric: a family must be in one piece, whichever plans it comes from. */
+/* The samples of each metric: a family must be in one piece, whichever plans it comes from. */
 struct families {
     struct buf samples[METRIC_COUNT];
 };
@@ -80,7 +80,7 @@ static void base_name(enum metric m, char out[FAMILY_NAME_MAX])
         snprintf(out + len, FAMILY_NAME_MAX - len, "_%s", unit);
 }
 
-/* A plan's own metric may be spelt like another one but for signs that are not allowed here. */
+/* Names may become equal because some signs are not allowed here; the later one then ends in a number. */
 static void family_name(enum metric m, char out[FAMILY_NAME_MAX])
 {
     char other[FAMILY_NAME_MAX];
@@ -95,7 +95,7 @@ static void family_name(enum metric m, char out[FAMILY_NAME_MAX])
     }
 }
 
-/* In quotes where `quoted`, as a label's value; otherwise as a help text. */
+/* Escapes a label's value or a help text. */
 static void put_escaped(struct buf *out, const char *text)
 {
     for (; *text; text++)
@@ -141,7 +141,7 @@ static void put_run(struct families *f, const struct run_data *run)
     }
 }
 
-/* Times must increase: of nights of the same time, the last counts; of one night's GPUs, the mean. */
+/* Times must increase: the last of several nights at one time counts, and a night's GPUs are averaged. */
 static void put_series(struct families *f, const struct origin *o, const struct history_series *s)
 {
     double sum = 0;

@@ -6,9 +6,9 @@
 
 /* Binds :node, :ticket and :mode. */
 void plan_bind(struct sql_stmt *stmt, const char *node, const char *ticket, const char *mode);
-/* These of the run, and :variant, :context and :metric. */
+/* Binds those of the run, and :variant, :context and :metric. */
 void plan_cell_bind(struct sql_stmt *stmt, const struct run_info *run, const char *variant, int context,
                     enum metric m);
-/* From the columns variant, context_len and metric; false if nobody knows the metric. variant:
+/* Reads the columns variant, context_len and metric; false if the metric is unknown. variant:
  * char[RUN_NAME_MAX]. */
 bool plan_cell_read(struct sql_stmt *stmt, char *variant, int *context, enum metric *m);

@@ -93,7 +93,7 @@ static int load_rows(struct store *s, const struct run_info *run, size_t most, s
     return rc;
 }
 
-/* Plans are read once each, however many runs had the same. */
+/* Each plan is read once, however many runs had it. */
 static int load_totals(struct store *s, const struct run_info *run, struct cost_list *out, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(

@@ -46,7 +46,7 @@ static int find_series(struct store *s, const struct timeline_filter *f, struct 
     return 0;
 }
 
-/* What was committed since the point before. */
+/* Finds what was committed since the point before. */
 static int find_commits(struct commit_log *log, struct timeline_point *points, size_t i, struct err *err)
 {
     static const struct run_revision none;
@@ -137,8 +137,7 @@ static const struct named_gpu *find_gpu(const struct named_gpu *gpus, size_t n, 
     return NULL;
 }
 
-/* The points that are shown. Without a choice, a cell of several GPUs a night is that of the newest point's.
- */
+/* Keeps the points to show: without a choice, those of the newest point's GPU if a night had several. */
 static size_t keep_points(const struct timeline_filter *f, const struct named_gpu *gpus, size_t n_gpus,
                           struct history_series *s)
 {
