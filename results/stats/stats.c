@@ -122,8 +122,8 @@ static int by_ranked(const void *a, const void *b)
     return by_value(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value);
 }
 
-/* Doubled midranks (integers even with ties) of both samples together; the sum over the first one, and the
- * sum of t^3 - t over the groups of ties. */
+/* Computes the doubled midranks (integers even with ties) of both samples together, their sum over the first
+ * one, and the sum of t^3 - t over the groups of ties. */
 static void rank_both(struct ranked *all, size_t total, unsigned *rank2, unsigned *sum2, double *ties)
 {
     qsort(all, total, sizeof *all, by_ranked);
