@@ -1,10 +1,9 @@
-/* activity: what the card did in all repetitions of a cell: the words of its row. Pure.
- */
+/* activity: what the card did in all repetitions of a cell. Pure. */
 #pragma once
 
 #include "results/store/run_data.h"
 
-/* Over the repetitions that count and are OK. NaN, -1 and "": not known. */
+/* Taken over the repetitions that count and are OK. NaN, -1 and "": not known. */
 struct cell_activity {
     double sclk_p5_mhz;          /* the lowest */
     double mclk_mhz;             /* mean */

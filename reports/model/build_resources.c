@@ -1,4 +1,4 @@
-/* Resources: what each variant's build recorded about its kernels. */
+/* The resources that each variant's build recorded about its kernels. */
 #include "common/base/alloc.h"
 #include "reports/model/parts.h"
 

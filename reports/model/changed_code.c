@@ -46,7 +46,7 @@ void changed_code_release(struct changed_code *c)
     *c = (struct changed_code){.items = NULL};
 }
 
-/* The newest run of the base; without a base, the night before. */
+/* Compares with the newest run of the base or, without a base, with the night before. */
 int model_changed_code(struct report_model *m, struct err *err)
 {
     const struct against *a = m->against;

@@ -16,8 +16,7 @@ struct changed_code {
     size_t count;
 };
 
-/* before: the store's row of the earlier run. The caller calls changed_code_release(), also after an error.
- */
+/* before: the store's row of the earlier run. The caller calls changed_code_release(), also after errors. */
 int changed_code_load(struct store *s, int64_t before, const struct run_data *now,
                       const struct run_details *details, struct changed_code *out, struct err *err);
 void changed_code_release(struct changed_code *c);

@@ -38,7 +38,7 @@ static struct points points_of(const struct report_model *m, const struct histor
     return out;
 }
 
-/* Between the last run of the level before and the first of the new one. */
+/* Finds the commits between the last run of the level before and the first of the new one. */
 static int find_commits(const struct report_model *m, const struct history_series *s, const struct change *c,
                         struct commit_range *out, struct err *err)
 {

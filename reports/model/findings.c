@@ -16,7 +16,7 @@ static int rank(enum verdict v)
     return ranks[v];
 }
 
-/* What confirming put down to the node is inconclusive about the code, but a finding. */
+/* A change that confirming put down to the node is inconclusive about the code, but still a finding. */
 static int rank_of(const struct delta *d)
 {
     return rank(confirm_outcome(d) == CONFIRM_NODE ? VERDICT_REGRESSED : d->verdict);

@@ -19,7 +19,7 @@ static bool like_work(const struct report_model *m, const struct cell *c, const 
     return !other || insight_same_work(m, c, other);
 }
 
-/* Of a cell that is not OK some repetitions may have a value: no speed can be told from them. */
+/* Repetitions of a cell that is not OK may have values, but no speed can be told from them. */
 static bool both_ok(const struct report_model *m, const struct cell *c, const struct variant_delta *d)
 {
     const struct cell *other = counterpart(m, c, d);

@@ -66,7 +66,7 @@ bool insight_fastest(const struct report_model *m, size_t *variant);
 /* How many variants are OK at the context and have a value. */
 int insight_ok_at(const struct report_model *m, int context);
 
-/* The flagged step that exceeds its expectation most, of those that are long enough for n^2 to matter and
+/* The flagged step that exceeds its expectation most, among steps that are long enough for n^2 to matter and
  * that the spread of the repetitions does not explain; NULL if there is none. */
 const struct scaling_row *insight_worst_step(const struct scaling *s);
 

@@ -60,7 +60,7 @@ static struct kernel_point read_point(const struct extra_list *extras, const str
     };
 }
 
-/* Whether the counted OK tests of a cell did different work: an import without a column for it does that. */
+/* Whether the counted OK tests of a cell did different work, as in imports without a column for the shape. */
 static bool several_shapes(const struct extra_list *extras, const struct run_data *run, const struct cell *c)
 {
     static const char *const names[] = {"batch", "heads", "kv_heads", "seq", "head_dim"};

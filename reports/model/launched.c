@@ -1,5 +1,5 @@
-/* Launched: which kernels of each build ran, by the block size and the shared memory of the launches that its
- * tests recorded. A build often holds kernels that never ran, and evidence is of those that did. */
+/* Finds out which kernels of each build ran, by the block size and the shared memory of the launches that its
+ * tests recorded. A build often holds kernels that never ran, and evidence is about those that did. */
 #include "reports/model/parts.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static bool could_be(const struct kernel_resources *k, const struct launch *l, c
            fits(l->query_threads, k->useful_threads) && fits(p->lds, k->lds_dynamic);
 }
 
-/* By any launch of the variant; shapes of a kernel share a build. */
+/* Whether any launch of the variant fits the kernel; shapes of a kernel share a build. */
 static bool launched(const struct report_model *m, size_t variant, const struct kernel_resources *k)
 {
     for (size_t i = 0; i < m->kernel.count; i++)

@@ -77,7 +77,7 @@ enum lead lead_of(const struct report_model *m, const struct delta *d)
         return LEAD_NIGHTS;
     if (d->confirmation == CONFIRM_STANDS)
         return lead_code(m, d->variant).state == CODE_SAME ? LEAD_NEITHER : LEAD_CODE_CONFIRMED;
-    if (confirm_exceeds_base(d)) /* lost since nights of which the base's code and facts say nothing */
+    if (confirm_exceeds_base(d)) /* lost since nights about which the base's code and facts say nothing */
         return LEAD_NIGHTS;
     return d->doubts.other_plan ? LEAD_PLAN : by_records(m, d);
 }

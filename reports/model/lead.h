@@ -1,5 +1,5 @@
-/* lead: where the cause of a regressed cell is to be looked for, and what says so. Each lead rests on stored
- * data alone: how the cell was confirmed, whether its code changed, and which recorded facts differ. Pure; no
+/* lead: where to look for the cause of a regressed cell, and what says so. Each lead rests on stored data
+ * alone: how the cell was confirmed, whether its code changed, and which recorded facts differ. Pure; no
  * words.
  */
 #pragma once
@@ -37,7 +37,7 @@ enum lead {
     LEAD_EITHER,         /* both differ */
     LEAD_NEITHER,        /* nothing recorded differs */
     LEAD_UNKNOWN_CODE,   /* no fact differs; whether the code does is unknown */
-    LEAD_SOURCELESS,     /* as one of the last three, but a run has no sources to measure again in turns */
+    LEAD_SOURCELESS,     /* as one of the last three, but a run has no sources to measure again */
     LEAD_UNRECORDED,     /* one of the runs recorded nothing */
     LEAD_NIGHTS, /* judged by earlier nights, or by a base of several builds: facts of the base tell little */
     LEAD_COUNT
@@ -48,12 +48,12 @@ struct code_change lead_code(const struct report_model *m, const char *variant);
 bool lead_is_wanted(const struct delta *d);
 /* Whether it was measured again, with an outcome: nothing is left to repeat. */
 bool lead_is_settled(const struct delta *d);
-/* Whether measuring both builds in turns can tell whose the loss is that all cells share. */
+/* Whether measuring both builds alternately can tell what caused the loss that all cells share. */
 bool lead_may_be_confirmed(const struct comparison *c);
 /* Whether both runs have the sources from which their builds could be made again. */
 bool lead_has_sources(const struct report_model *m);
-/* d: a cell of m->comparison of which lead_is_wanted(). */
+/* d: a cell of m->comparison for which lead_is_wanted() is true. */
 enum lead lead_of(const struct report_model *m, const struct delta *d);
-/* Facts of the comparison that are not of the code: indexes into comparison->facts, at most `most`; returns
- * how many there are. */
+/* Facts of the comparison that do not concern the code: indexes into comparison->facts, at most `most`;
+ * returns how many there are. */
 size_t lead_facts(const struct report_model *m, size_t *index, size_t most);

@@ -44,7 +44,7 @@ static double slope(const double *t, const double *bytes, size_t first, size_t e
     return stt > 0 ? stb / stt : (double)NAN;
 }
 
-/* Less is what any process does while it starts. */
+/* Any process grows by less than this while it starts. */
 static const double growth_min = 64 << 20;
 
 static void take_samples(struct memory_row *row, const struct samples *samples)

@@ -39,7 +39,7 @@ static int load_run(struct report_model *m, struct err *err)
     return 0;
 }
 
-/* The summary of a BLOCKED run is stored for it. */
+/* The summary of a BLOCKED run is stored because it has the reason. */
 static int load_reason(struct report_model *m, struct err *err)
 {
     const struct run_file *f = details_file(&m->details, "summary.json");

@@ -6,12 +6,12 @@
 #include "reports/model/model.h"
 
 void model_findings(struct report_model *m);
-/* The base and the comparison, unless the subject provides both. */
+/* Fills in the base and the comparison, unless the subject provides both. */
 int model_comparison(struct report_model *m, struct err *err);
-/* What was committed in between. */
+/* Finds what was committed in between. */
 int model_commits(struct report_model *m, struct err *err);
 int model_changes(struct report_model *m, struct err *err);
-/* The series to draw, with their dates. */
+/* Chooses the series to draw, with their dates. */
 int model_plotted(struct report_model *m, struct err *err);
 int model_memory(struct report_model *m, struct err *err);
 int model_kernels(struct report_model *m, struct err *err);

@@ -1,7 +1,7 @@
-/* Plotted: which histories are drawn, and the dates on their axes. */
+/* Chooses which histories are drawn, and the dates on their axes. */
 #include "reports/model/parts.h"
 
-/* Evenly spaced, with room for the date of this run after the last. */
+/* Dates are evenly spaced, with room for the date of this run after the last. */
 static int date_tics(struct report_model *m, struct plotted_series *p, struct err *err)
 {
     const size_t count = p->series->count;

@@ -21,7 +21,7 @@ static void text(const json_t *object, const char *key, char *out, size_t size)
     snprintf(out, size, "%s", s ? s : "");
 }
 
-/* Absent counts as none when the other part is there. */
+/* An absent part counts as none if the other part is there. */
 static double sum(double a, double b)
 {
     if (isnan(a))

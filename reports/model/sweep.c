@@ -176,7 +176,7 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const struct sweep_fact *)a)->key, ((const struct sweep_fact *)b)->key);
 }
 
-/* What only tells one machine or card from another. */
+/* Whether the fact only tells one machine or card from another. */
 static bool is_identity(const char *key)
 {
     static const char *const last[] = {"hostname", "index", "unique_id", "uuid", "serial", "pci"};
