@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Nothing of the user's environment but PATH: no configuration, no locale. */
+/* Passes nothing of the user's environment but PATH: no configuration, no locale. */
 static void make_environment(struct strvec *env)
 {
     const char *path = getenv("PATH");

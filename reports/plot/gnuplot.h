@@ -1,9 +1,9 @@
 /* gnuplot: runs the program gnuplot on a script and collects what it draws.
  *
- * A child process with a deadline, without a shell and without the user's configuration, in a fixed locale.
- * The script goes in and SVG documents come out through sockets; no files are used. Knows nothing of plots
- * (plot.h). Errors: ERR_STORAGE when the program is missing, fails, or does not end in time; a caller that
- * can do without plots continues.
+ * It runs as a child process with a deadline, without a shell and without the user's configuration, in a
+ * fixed locale. The script goes in and SVG documents come out through sockets; no files are used. Knows
+ * nothing of plots (plot.h). Errors: ERR_STORAGE when the program is missing, fails, or does not end in time;
+ * a caller that can do without plots continues.
  */
 #pragma once
 

@@ -35,7 +35,7 @@ static bool reference_line(struct buf *out, const struct report_model *m, const 
     return true;
 }
 
-/* Between the last point of the old level and the first of the new one. */
+/* Marks each change between the last point of the old level and the first of the new one. */
 static bool change_marks(struct buf *out, const struct report_model *m, const struct history_series *s)
 {
     bool any = false;
@@ -62,7 +62,7 @@ static void date_tics(struct buf *out, const struct report_model *m, const struc
     buf_puts(out, " 0)\n");
 }
 
-/* One standard deviation of the repetitions on either side, where it is known. */
+/* Draws one standard deviation of the repetitions on either side, where it is known. */
 static void points(struct buf *out, const struct report_model *m, const struct history_series *s)
 {
     buf_puts(out, "$d0 << END\n");

@@ -1,5 +1,4 @@
-/* Memory over time: the largest context of each variant; of the shapes of a kernel, the one that used most.
- */
+/* Memory over time: the largest context of each variant, and of a kernel's shapes the one that used most. */
 #include "common/base/alloc.h"
 #include "reports/plot/picture.h"
 #include "reports/plot/script.h"
@@ -37,7 +36,7 @@ static double peak(const struct memory_trace *trace)
     return most;
 }
 
-/* Of all shapes of a kernel, the one that used most; NULL if nothing of that style was traced. */
+/* The trace of the shape that used most, of all shapes of a kernel; NULL if none of that style was traced. */
 static const struct memory_trace *trace_of(const struct report_model *m, size_t style)
 {
     const struct memory_trace *found = NULL;
@@ -75,8 +74,7 @@ static void memory_axis(struct buf *out, const struct report_model *m)
     buf_printf(out, "set yrange [0:%.4g]\nset format y '%%g %s'\n", most * 1.08, gib ? "GiB" : "MiB");
 }
 
-/* Tests of very different length share a logarithmic axis, or the short ones would be a stroke at its start.
- */
+/* Tests of very different length share a logarithmic axis, lest the short ones be a stroke at its start. */
 static void time_axis(struct buf *out, const struct report_model *m)
 {
     double longest = 0, shortest = INFINITY;
@@ -95,7 +93,7 @@ static void time_axis(struct buf *out, const struct report_model *m)
     script_log_tics(out, "xtics", TIME_FROM, longest * 1.1, LOG_TICS, false);
 }
 
-/* Three or four round steps. */
+/* Chooses a round step that gives about four tics. */
 static void panel_time(struct buf *out, const struct memory_trace *trace)
 {
     double longest = length_of(trace), step = pow(10, floor(log10(fmax(longest, TIME_FROM))));
@@ -115,7 +113,7 @@ static void trace_block(struct buf *out, const struct report_model *m, const str
     buf_puts(out, "END\n");
 }
 
-/* "v5 b8h16, 4096" */
+/* The name has the form "v5 b8h16, 4096". */
 static void trace_name(const struct report_model *m, const struct memory_trace *trace, struct buf *out)
 {
     const char *shape = m->now.variants[trace->variant].shape;

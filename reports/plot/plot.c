@@ -114,7 +114,7 @@ static void cell_name(const struct history_series *s, enum report_lang lang, str
         buf_puts(out, s->variant);
 }
 
-/* The series of the most important verdicts. */
+/* Plans a plot for each series of the most important verdicts. */
 static void plan_histories(struct figure_set *set, const struct report_model *m, enum report_lang lang,
                            struct buf *script)
 {

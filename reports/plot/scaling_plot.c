@@ -19,7 +19,7 @@ static double shown(const struct report_model *m, double seconds)
     return seconds * m->prefill.scale;
 }
 
-/* Clipped to the range of the data, which it must not squeeze. */
+/* The guide is clipped to the range of the data, which it must not squeeze. */
 static void n_squared_guide(struct buf *out, const struct report_model *m, const struct scaling *s,
                             enum report_lang lang)
 {
@@ -36,7 +36,7 @@ static struct cell_spread spread_of(const struct report_model *m, const struct s
     return c ? insight_spread(&m->now, c, METRIC_PREFILL_S) : (struct cell_spread){0};
 }
 
-/* Room at both ends, so that no point sits on the frame. */
+/* Leaves room at both ends, so that no point sits on the frame. */
 static void ranges(struct buf *out, const struct report_model *m, int tics)
 {
     const struct scaling_set *set = &m->scaling;

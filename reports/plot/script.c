@@ -5,8 +5,7 @@
 
 enum { LABEL_MAX = 80 };
 
-/* Distinguished by colour (safe for colour-blind readers, readable on white and on black), dashes and points.
- */
+/* Styles differ in colour (readable on white and black, safe for colour-blind readers), dashes and points. */
 struct line_style {
     const char *colour;
     int dash;
@@ -20,7 +19,7 @@ static const struct line_style styles[SCRIPT_SERIES_MAX] = {
 
 enum { PANEL_COLUMNS = 3, PANEL_HEIGHT = 190 };
 
-/* In characters of the legend, and in pixels. */
+/* The widths are in characters of the legend, the heights in pixels. */
 enum { KEY_WIDTH = 76, KEY_SAMPLE = 8, KEY_COLUMNS = 3, KEY_ROW = 21, PLOT_HEIGHT = 355 };
 
 size_t script_style(const struct report_model *m, size_t variant)
@@ -65,8 +64,7 @@ void script_context_axis(struct buf *out, const struct report_model *m, enum rep
                 m->primary.prompt || m->kernel.alone ? MSG_PLOT_CONTEXT_TOKENS : MSG_PLOT_CONTEXT);
 }
 
-/* The name and the unit of a metric of a plan's own may have quotation marks; backslashes must not end one.
- */
+/* The name and the unit of a plan's own metric may have quotation marks, which are doubled here. */
 void script_value_axis(struct buf *out, const struct quantity *q, enum report_lang lang)
 {
     buf_puts(out, "set ylabel '");

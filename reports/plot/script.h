@@ -15,7 +15,7 @@ enum {
 /* Starts a plot whose legend has so many entries, of at most so many characters: the picture grows with it.
  */
 void script_begin(struct buf *out, size_t entries, size_t characters);
-/* Of the names of the variants in the first picture: how many, and the longest. */
+/* How many names of variants are in the first picture; *longest: the length of the longest. */
 size_t script_names(const struct report_model *m, size_t *longest);
 /* Starts a picture of so many small panels, and ends it. Axes are set between the two. */
 void script_panels(struct buf *out, size_t panels);
@@ -43,7 +43,7 @@ void script_line(struct buf *out, size_t style, bool points);
 /* The plot of the error bars of a data block "$<block><index>", whose columns are position, value, low, high.
  */
 void script_errors(struct buf *out, const char *block, size_t index, const char *colour);
-/* The last two columns of a row, and its end: nothing is drawn where they are not finite or equal. */
+/* Appends the last two columns of a row, and its end: nothing is drawn if they are not finite or equal. */
 void script_error_columns(struct buf *out, double low, double high);
 
 /* A stored value of the primary metric in the unit in which it is shown. */

@@ -106,7 +106,7 @@ static double height(const struct bars *b, double factor)
     return is_log(b) ? log10(factor) : factor;
 }
 
-/* Positive, for the logarithmic axis; NaN without an error. */
+/* The lower end is kept above 0 for the logarithmic axis; NaN without an error. */
 static double lower_end(const struct variant_delta *d)
 {
     return isnan(d->factor_error) ? d->factor_error : fmax(d->factor - d->factor_error, d->factor / 10);
@@ -177,7 +177,7 @@ static void bar(struct buf *out, size_t line, size_t style)
     buf_printf(out, ", $d%zu using 1:2 with boxes lc rgb '%s' title ", line, script_colour(style));
 }
 
-/* Whiskers must be legible on the bars: in ink, not in their colour. */
+/* Whiskers must be legible on the bars, so they are black. */
 static void whiskers(struct buf *out, size_t line)
 {
     buf_puts(out, ", ");
