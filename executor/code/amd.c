@@ -75,7 +75,7 @@ static void read_table(struct symbols *s, const struct elf_file *e, uint32_t typ
     }
 }
 
-/* A kernel is in both tables of symbols; what else is at an address are aliases. */
+/* A kernel is in both tables of symbols; other symbols at the same address are aliases. */
 static void drop_aliases(struct symbols *s)
 {
     size_t kept = 0;
@@ -99,7 +99,7 @@ static void read_symbols(struct symbols *s, const struct elf_file *e)
     drop_aliases(s);
 }
 
-/* What the address lies in, NULL: nothing that has a name. */
+/* Returns what the address lies in; NULL: nothing that has a name. */
 static const struct symbol *symbol_at(const struct symbols *s, uint64_t addr)
 {
     size_t low = 0, high = s->count;
@@ -114,7 +114,8 @@ static const struct symbol *symbol_at(const struct symbols *s, uint64_t addr)
     return low > 0 && addr - s->item[low - 1].addr < s->item[low - 1].size ? &s->item[low - 1] : NULL;
 }
 
-/* What an address points to: what does not change when code moves. to: a function, else NULL. */
+/* Adds what an address points to, in a form that does not change when code moves. to: a function, else
+ * NULL. */
 static bool add_symbol(const struct reading *r, struct sha256 *h, uint64_t addr, const struct symbol **to)
 {
     const struct symbol *symbol = symbol_at(&r->symbols, addr);
@@ -127,7 +128,7 @@ static bool add_symbol(const struct reading *r, struct sha256 *h, uint64_t addr,
     return true;
 }
 
-/* What a relocation puts at its place. */
+/* Adds what a relocation puts at its place. */
 static void add_pointer(const struct reading *r, struct sha256 *h, const struct elf_reloc *reloc,
                         const struct symbol **to)
 {
@@ -147,7 +148,8 @@ static void add_pointer(const struct reading *r, struct sha256 *h, const struct 
     mask_add_name(h, name);
 }
 
-/* An address in the instructions: of a symbol, or of a pointer to one in the global offset table. */
+/* Adds an address in the instructions: that of a symbol, or of a pointer to one in the global offset
+ * table. */
 static void add_target(const struct reading *r, struct sha256 *h, uint64_t addr, const struct symbol **to)
 {
     struct elf_reloc reloc;
@@ -166,7 +168,7 @@ static uint32_t get(const uint8_t *code, size_t i)
     return span_u32((struct span){code, (i + 1) * 4}, i * 4);
 }
 
-/* s_getpc_b64 of gfx9, gfx10, and gfx11 and later; *pair: the first register of the result. */
+/* Recognises s_getpc_b64 of gfx9, gfx10, and gfx11 and later; *pair: the first register of the result. */
 static bool is_getpc(uint32_t w, uint32_t *pair)
 {
     *pair = w >> 16 & 0x7f;
@@ -179,7 +181,7 @@ static bool is_getpc(uint32_t w, uint32_t *pair)
     return false;
 }
 
-/* The places of the literals that s_add_u32 and s_addc_u32 add to the pair; 0 where there is none. */
+/* Finds the places of the literals that s_add_u32 and s_addc_u32 add to the pair; 0 where there is none. */
 static void find_literals(const uint8_t *code, size_t count, size_t from, uint32_t pair, size_t *low,
                           size_t *high)
 {
@@ -251,7 +253,7 @@ static void read_entry(struct reading *r, const struct symbol *f)
     code_graph_part(&r->graph, f->node, &h);
 }
 
-/* The name of the kernel that a symbol is the descriptor of has *len characters. */
+/* Whether a symbol is a kernel's descriptor. Its first *len characters are the kernel's name. */
 static bool is_descriptor(const struct reading *r, const struct symbol *s, size_t *len)
 {
     size_t all = strlen(s->name);
@@ -309,7 +311,7 @@ static void read_functions(struct reading *r)
     }
 }
 
-/* Data without the descriptors, which belong to kernels and hold addresses. */
+/* Adds data without the descriptors, which belong to kernels and hold addresses. */
 static void add_data(const struct reading *r, struct sha256 *h, const struct elf_section *section,
                      size_t index)
 {

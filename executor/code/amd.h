@@ -1,6 +1,6 @@
-/* amd: the code of a code object of an AMD GPU (an ELF file of machine EM_AMDGPU, code object version 3 or
- * later). Of each kernel: its instructions, its descriptor, its entry in the metadata and the functions that
- * it refers to; of the object: its other functions, its data and the GPU that it is for.
+/* amd: reads the code of a code object of an AMD GPU (an ELF file of machine EM_AMDGPU, code object version 3
+ * or later). A kernel's code is its instructions, its descriptor, its entry in the metadata and the functions
+ * that it refers to; an object's is also its other functions, its data and the GPU that it is for.
  *
  * Addresses that the linker put into the instructions (s_getpc_b64 and what is added to it) are replaced by
  * the names of what they point to, so that a kernel keeps its hash when another one changes its size.
@@ -11,6 +11,6 @@
 #include "executor/code/elf_file.h"
 #include "executor/code/mask.h"
 
-/* A linked code object; a relocatable one is not code yet. */
+/* Whether it is a linked code object; a relocatable one is not code yet. */
 bool amd_is(const struct elf_file *e);
 void amd_code(const struct elf_file *e, const struct mask *mask, struct code_set *set);

@@ -4,6 +4,6 @@
 #include "executor/code/span.h"
 
 bool archive_is(struct span file);
-/* The member at *at, which is 0 at first and is moved behind it. False at the end. The table of symbols and
- * that of names are left out. */
+/* Gives the member at *at, which is 0 at first and is moved behind it. Returns false at the end. The table of
+ * symbols and that of names are left out. */
 bool archive_next(struct span file, size_t *at, struct span *out);

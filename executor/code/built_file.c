@@ -14,7 +14,7 @@ static void add_relocs(struct sha256 *h, const struct elf_file *e, const struct 
     }
 }
 
-/* Relocations of what is not loaded are those of debug information. */
+/* Relocations of sections that are not loaded are those of debug information. */
 static bool relocates_loaded(const struct elf_file *e, const struct elf_section *table)
 {
     struct elf_section target;

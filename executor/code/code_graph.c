@@ -90,7 +90,7 @@ static size_t first_edge(const struct code_graph *g, size_t from)
     return low;
 }
 
-/* All nodes that node i reaches, into g->stack; returns how many. */
+/* Puts all nodes that node i reaches into g->stack; returns how many. */
 static size_t reach(struct code_graph *g, size_t i, size_t *steps)
 {
     size_t count = 1;

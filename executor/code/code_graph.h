@@ -34,9 +34,9 @@ struct code_graph {
 
 void code_graph_init(struct code_graph *g);
 void code_graph_release(struct code_graph *g);
-/* The name stays the file's. Its index is that of the call. */
+/* Adds a function. The name stays the file's; the node's index is the number of earlier calls. */
 void code_graph_node(struct code_graph *g, const char *name, bool kernel);
-/* Takes what was hashed of the node so far. */
+/* Ends h and adds it to the node as a part. */
 void code_graph_part(struct code_graph *g, size_t node, struct sha256 *h);
 void code_graph_edge(struct code_graph *g, size_t from, size_t to);
 /* Adds every kernel, and every other function, to the set. */

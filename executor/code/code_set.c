@@ -94,7 +94,7 @@ static int compare_numbers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* Above 0: the first needs more; scratch memory costs most. */
+/* Returns more than 0 if the first needs more; scratch memory counts most. */
 static int by_need(const struct code_item *a, const struct code_item *b)
 {
     static const enum kernel_resource order[] = {KERNEL_SCRATCH_BYTES, KERNEL_VGPRS, KERNEL_AGPRS,
@@ -107,14 +107,15 @@ static int by_need(const struct code_item *a, const struct code_item *b)
     return need ? need : (a->listing != NULL) - (b->listing != NULL);
 }
 
-/* Of two copies of a kernel, whether the first tells more about what runs. */
+/* Whether the first of two copies of a kernel tells more about what runs. */
 static bool tells_more(const struct code_item *a, const struct code_item *b, const char *gpu)
 {
     bool a_runs = gpu && strcmp(a->gpu, gpu) == 0, b_runs = gpu && strcmp(b->gpu, gpu) == 0;
     return a_runs != b_runs ? a_runs : by_need(a, b) > 0;
 }
 
-/* The kernels of one name, from *at on: several if they are built for several GPUs, or are local to files. */
+/* Joins the kernels of one name, from *at on: there are several if they are built for several GPUs, or are
+ * local to files. */
 static void join_kernels(const struct code_set *s, size_t *at, const char *gpu, struct code_item *out)
 {
     const struct code_item *first = &s->item[*at], *chosen = first;
@@ -193,7 +194,7 @@ static int by_copy(const void *x, const void *y)
     return order ? order : strcmp(a->sha256, b->sha256);
 }
 
-/* Of two copies, the one with a listing comes first. */
+/* The copy with a listing comes first. */
 static int by_copy_listed(const void *x, const void *y)
 {
     const struct code_item *a = x, *b = y;

@@ -42,9 +42,9 @@ struct code_set {
 
 void code_set_init(struct code_set *s);
 void code_set_release(struct code_set *s);
-/* Copies the name. Beyond CODE_ITEMS_MAX it refuses. */
+/* Copies the name. Refuses more than CODE_ITEMS_MAX. */
 void code_set_add(struct code_set *s, enum code_item_kind kind, const char *name, const char *sha256);
-/* The same for a kernel: its kind, hash, GPU and facts. */
+/* Does the same for a kernel, with its kind, hash, GPU and facts. */
 void code_set_add_kernel(struct code_set *s, const char *name, const struct code_item *kernel);
 /* Whoever reads code says once that a bound was exceeded, and checks once at the end: ERR_INPUT. */
 void code_set_refuse(struct code_set *s, const char *why);
@@ -58,16 +58,16 @@ struct code {
     size_t kernels, cap, omitted;
 };
 
-/* The identity of the parts, which it sorts. ERR_INPUT where there are none. The facts of a kernel that was
- * built for several GPUs are those of its code for that GPU (NULL: unknown); without such code, of that which
- * needs the most. */
+/* Gives the identity of the parts, which it sorts. ERR_INPUT where there are none. The facts of a kernel that
+ * was built for several GPUs are those of its code for the given GPU (NULL: unknown); without such code, of
+ * that which needs the most. */
 int code_of_set(struct code_set *s, const char *gpu, struct code *out, struct err *err);
-/* Every kernel with its facts, once for each GPU and hash, by name: at most CODE_LISTED_MAX of them. */
+/* Lists every kernel with its facts, once for each GPU and hash, by name: at most CODE_LISTED_MAX of them. */
 void code_kernels(struct code_set *s, struct code *out);
 void code_release(struct code *c);
-/* An element of "kernels" of the following. */
+/* Encodes an element of "kernels" of the following. */
 json_t *code_kernel_encode(const struct code_item *kernel);
-/* schemas/code.schema.json describes it. */
+/* Encodes the identity as schemas/code.schema.json describes it. */
 json_t *code_encode(const struct code *c);
-/* The same where it is not known why. */
+/* Encodes an unknown identity, with the reason. */
 json_t *code_encode_unknown(const char *why);

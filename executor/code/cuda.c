@@ -88,7 +88,7 @@ static const char *symbol_name(const struct reading *r, uint32_t index)
     return elf_symbol(r->e, &r->symbols, index, &s) ? s.name : "";
 }
 
-/* One attribute of .nv.info: format, number, value, and data of that size. False at the end. */
+/* One attribute of .nv.info: format, number, value, and, in the sized format, data of that size. */
 struct attribute {
     uint8_t format, number;
     uint16_t value;
@@ -131,7 +131,7 @@ static void add_attributes(const struct reading *r, struct sha256 *h, struct spa
     }
 }
 
-/* The stack: the larger of the kernel's own frame and what ptxas calls the cumulative stack size. */
+/* The stack is the larger of the kernel's own frame and what ptxas calls the cumulative stack size. */
 static void note_number(struct reading *r, const struct function *f, uint8_t number, uint32_t value)
 {
     int64_t *resource = r->graph.node[f->node].facts.resource;
@@ -144,7 +144,7 @@ static void note_number(struct reading *r, const struct function *f, uint8_t num
         resource[KERNEL_SCRATCH_BYTES] = value;
 }
 
-/* .nv.info without a kernel's name: numbers of kernels (registers, stack), each with its symbol. */
+/* .nv.info without a kernel's name holds numbers of kernels (registers, stack), each with its symbol. */
 static void read_shared_attributes(struct reading *r, struct span s)
 {
     struct attribute a;
@@ -194,7 +194,7 @@ static void add_contents(struct reading *r, struct sha256 *h, const struct elf_s
         mask_add(r->mask, h, s->data);
 }
 
-/* The name of the function in the name of a section, ".text._Z3onePf"; NULL: it has none. */
+/* Returns the name of the function in the name of a section, ".text._Z3onePf"; NULL: it has none. */
 static const char *owner_of(const char *section)
 {
     static const char *const prefixes[] = {".text.",     ".nv.info.",         ".nv.shared.",
@@ -225,7 +225,7 @@ static bool is_data(const char *section)
 
 static void read_owned(struct reading *r, const struct elf_section *s, const struct function *f)
 {
-    /* The name of the section without that of the function, which the node has. */
+    /* The node has the function's name, so only the rest of the section's name is added. */
     size_t len = strlen(s->name) - strlen(f->name);
     struct sha256 h;
     sha256_begin(&h);
@@ -236,7 +236,7 @@ static void read_owned(struct reading *r, const struct elf_section *s, const str
     code_graph_part(&r->graph, f->node, &h);
 }
 
-/* Static shared memory: that of the section, without what the system reserves. */
+/* Static shared memory is that of the section, without what the system reserves. */
 static void note_shared(struct reading *r, const struct elf_section *s, const struct function *f)
 {
     int64_t *lds = &r->graph.node[f->node].facts.resource[KERNEL_LDS_BYTES];

@@ -1,7 +1,7 @@
-/* cuda: the code of a cubin (an ELF file of machine EM_CUDA). Of each kernel: its sections (instructions,
- * constants, attributes, the size of its shared memory), its registers and the functions that it calls; of
- * the cubin: its other functions, its constants and initial values, and the GPU that it is for. Indexes into
- * the table of symbols are left out, because they change with the other kernels.
+/* cuda: reads the code of a cubin (an ELF file of machine EM_CUDA). A kernel's code is its sections
+ * (instructions, constants, attributes, the size of its shared memory), its registers and the functions that
+ * it calls; a cubin's is also its other functions, its constants and initial values, and the GPU that it is
+ * for. Indexes into the table of symbols are left out, because they change with the other kernels.
  */
 #pragma once
 
@@ -9,6 +9,6 @@
 #include "executor/code/elf_file.h"
 #include "executor/code/mask.h"
 
-/* A linked cubin; a relocatable one is not code yet. */
+/* Whether it is a linked cubin; a relocatable one is not code yet. */
 bool cuda_is(const struct elf_file *e);
 void cuda_code(const struct elf_file *e, const struct mask *mask, struct code_set *set);

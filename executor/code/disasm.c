@@ -20,7 +20,6 @@ struct disasm_seen {
     size_t first, count; /* its items in the set */
 };
 
-/* One object. */
 struct task {
     struct disasm *disasm;
     struct code_set *set;
@@ -28,7 +27,7 @@ struct task {
     struct disassembly parser;
 };
 
-/* out: char[FS_PATH_MAX], the program of that name in a folder, or "". */
+/* Finds the program of that name in a folder. out: char[FS_PATH_MAX]; "" if it is not there. */
 static bool in_folder(const char *folder, const char *name, char *out)
 {
     if (fs_join(out, NULL, folder, name) == 0 && access(out, X_OK) == 0)
@@ -100,7 +99,7 @@ static int on_output(void *arg, const char *data, size_t len, struct err *err)
     return 0;
 }
 
-/* The object as a file that only this process and its children see. -1: none. */
+/* Makes the object a file that only this process and its children see. Returns -1 if it cannot. */
 static int as_file(struct span bytes)
 {
     int fd = memfd_create("kernsweep-code", MFD_CLOEXEC);
@@ -135,7 +134,7 @@ static void run_tool(struct task *t, const struct scan_object *o, int fd)
     disassembly_release(&t->parser);
 }
 
-/* Takes the facts of an object that was met before. False where it was not. */
+/* Takes the facts of an object that was met before. Returns false if it was not. */
 static bool copy_seen(struct disasm *d, const char *sha256, struct code_set *set, size_t first)
 {
     size_t count = set->count - first;

@@ -1,7 +1,7 @@
 /* disasm: what only a disassembler knows of kernels: their instructions by class, their hot loops, their
- * listings. It runs the node's own: ROCm's llvm-objdump, else the newest llvm-objdump-N in PATH, for AMD's
- * code objects; nvdisasm of PATH or of /usr/local/cuda for cubins. Programs, because only they know each
- * GPU's instructions.
+ * listings. It runs the node's own, because only these programs know each GPU's instructions: ROCm's
+ * llvm-objdump, else the newest llvm-objdump-N in PATH, for AMD's code objects; nvdisasm of PATH or of
+ * /usr/local/cuda for cubins.
  *
  * Without a disassembler, with one that fails, or after its time is up, the facts stay unknown; that is never
  * an error. A scan (executor/code/scan.h) calls it through the hook. The owner calls disasm_release().

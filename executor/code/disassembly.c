@@ -42,7 +42,7 @@ void disassembly_release(struct disassembly *d)
     *d = (struct disassembly){.name = NULL};
 }
 
-/* What linkers fill up the end of a function with: s_nop, s_code_end; NOP behind a branch to itself. */
+/* Drops what linkers fill up the end of a function with: s_nop, s_code_end; NOP behind a branch to itself. */
 static void drop_padding(struct disassembly *d)
 {
     static const char *const padding[] = {"s_nop", "s_code_end", "NOP"};
@@ -61,7 +61,7 @@ static int by_id(const void *x, const void *y)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* Addresses in place of nvdisasm's labels. */
+/* Puts addresses in place of nvdisasm's labels. */
 static void resolve_labels(struct disassembly *d)
 {
     if (d->labels)
@@ -121,7 +121,7 @@ static void add_step(struct disassembly *d, struct disassembly_step step, const 
     d->step[d->steps++] = step;
 }
 
-/* The target of s_branch and s_cbranch_*, whose operand is a distance in words. */
+/* Finds the target of s_branch and s_cbranch_*, whose operand is a distance in words. */
 static bool branch_target(const char *text, uint64_t addr, struct disassembly_step *out)
 {
     char *end;
@@ -139,7 +139,8 @@ static bool branch_target(const char *text, uint64_t addr, struct disassembly_st
     return true;
 }
 
-/* The distance to a symbol that is added to the program counter changes when code moves. */
+/* The distance to a symbol that is added to the program counter is masked, because it changes when code
+ * moves. */
 static size_t mask_pc_distance(struct disassembly *d, char *text, size_t len)
 {
     unsigned pair, to, from;
@@ -168,7 +169,7 @@ static size_t trimmed(const char *text, size_t len)
     return len;
 }
 
-/* "0000000000001700 <name>:" or "\ts_mov_b32 s9, 0    // 000000001718: BE890080". */
+/* A line is "0000000000001700 <name>:" or "\ts_mov_b32 s9, 0    // 000000001718: BE890080". */
 static void read_llvm(struct disassembly *d, char *line)
 {
     char *name = strchr(line, '<'), *comment, *end;
@@ -193,7 +194,7 @@ static void read_llvm(struct disassembly *d, char *line)
     add_step(d, step, text, len);
 }
 
-/* The number in ".L_x_12"; no_label where it is none. */
+/* Returns the number in ".L_x_12"; no_label where it is none. */
 static uint64_t label_id(const char *text, char **end)
 {
     static const char begin[] = ".L_x_";
@@ -228,7 +229,7 @@ static void nvidia_target(const char *text, struct disassembly_step *out)
     out->label_len = (size_t)(end + 1 - label);
 }
 
-/* An address in a comment, perhaps a predicate, the instruction: "@!P0 STS [UR4], R4 ;". */
+/* A line has an address in a comment, perhaps a predicate, and the instruction: "@!P0 STS [UR4], R4 ;". */
 static void read_instruction(struct disassembly *d, char *line)
 {
     char *end, *text;

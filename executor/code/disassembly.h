@@ -1,11 +1,11 @@
 /* disassembly: reads what a disassembler prints, line by line: `llvm-objdump -d` of an AMD code object, or
- * `nvdisasm -c` of a cubin. Of each function: its instructions by class, those of its hot loop, and a
+ * `nvdisasm -c` of a cubin. It gives each function's instructions by class, those of its hot loop, and a
  * listing in which addresses are labels, so that code that only moved gives the same text.
  *
- * Loops are backward branches. Hot is, of those that contain no other loop with products of matrices (or, if
- * there are no such products, no other loop), the one with the most matrix and then vector instructions.
- * The output is untrusted: lines, instructions, loops and text are bounded; a function beyond a bound is not
- * reported. The owner calls disassembly_release().
+ * Loops are backward branches. The hot loop contains no other loop with products of matrices (or, if there
+ * are no such products, no other loop), and has the most matrix and then vector instructions. The output is
+ * untrusted: lines, instructions, loops and text are bounded; a function beyond a bound is not reported. The
+ * owner calls disassembly_release().
  */
 #pragma once
 
@@ -59,5 +59,5 @@ struct disassembly {
 void disassembly_init(struct disassembly *d, enum disassembly_syntax syntax);
 void disassembly_release(struct disassembly *d);
 void disassembly_feed(struct disassembly *d, const char *data, size_t len);
-/* At the end of the output. */
+/* To be called at the end of the output. */
 void disassembly_finish(struct disassembly *d);

@@ -22,7 +22,7 @@ static int by_addr(const void *x, const void *y)
     return (a->addr > b->addr) - (a->addr < b->addr);
 }
 
-/* The index of the instruction that a branch goes to; count where there is none. */
+/* Returns the index of the instruction that a branch goes to; count where there is none. */
 static size_t target_of(const struct disassembly_step *branch, const struct disassembly_step *step,
                         size_t count)
 {
@@ -89,7 +89,7 @@ static const struct loop *hottest(const struct loops *l)
     return best;
 }
 
-/* Sums up to each instruction, so that a loop costs nothing to count. */
+/* Sums up to each instruction are kept, so that counting a loop takes two look-ups. */
 static void count_loops(const struct disassembly_step *step, size_t count, struct loops *l)
 {
     AUTO_FREE uint32_t *matrix = xcalloc(count + 1, sizeof *matrix);
@@ -127,7 +127,7 @@ static int by_number(const void *x, const void *y)
     return (*a > *b) - (*a < *b);
 }
 
-/* The places that branches go to, sorted; the caller frees it. */
+/* Returns the places that branches go to, sorted; the caller frees it. */
 static size_t *find_labels(const struct disassembly_step *step, size_t count, size_t *out_count)
 {
     size_t *place = xcalloc(count + 1, sizeof *place), n = 0, distinct = 0;

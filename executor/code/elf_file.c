@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A name that ends within its table. */
+/* Returns "" for a name that does not end within its table. */
 static const char *name_at(struct span table, uint64_t offset)
 {
     if (offset >= table.len || !memchr(table.data + offset, '\0', table.len - (size_t)offset))
@@ -16,7 +16,8 @@ bool elf_is(struct span file)
            file.data[EI_CLASS] == ELFCLASS64 && file.data[EI_DATA] == ELFDATA2LSB;
 }
 
-/* The header of a section; the name is left to the caller. False where the table ends before it. */
+/* Reads the header of a section; the name is left to the caller. Returns false where the table ends before
+ * it, or the file before its data. */
 static bool read_header(const struct elf_file *e, size_t i, uint32_t *name, struct elf_section *out)
 {
     struct span h;

@@ -39,18 +39,19 @@ struct elf_reloc {
 };
 
 bool elf_is(struct span file);
-/* False for what is not such a file, or has no valid table of sections. */
+/* Returns false for what is not such a file, or has no valid table of sections. */
 bool elf_open(struct elf_file *out, struct span file);
 bool elf_section(const struct elf_file *e, size_t i, struct elf_section *out);
-/* The first section of that type. */
+/* Finds the first section of that type. */
 bool elf_find_type(const struct elf_file *e, uint32_t type, struct elf_section *out);
 
 size_t elf_symbols(const struct elf_section *table);
 bool elf_symbol(const struct elf_file *e, const struct elf_section *table, size_t i, struct elf_symbol *out);
 
-/* 0 for a section that is no table of relocations. */
+/* Returns 0 for a section that is no table of relocations. */
 size_t elf_relocs(const struct elf_section *table);
 bool elf_reloc(const struct elf_section *table, size_t i, struct elf_reloc *out);
-/* Borrowed: the name of the relocation's symbol, or of its section for a section's symbol; "" without one. */
+/* Returns the borrowed name of the relocation's symbol, or of its section for a section's symbol; "" without
+ * one. */
 const char *elf_reloc_name(const struct elf_file *e, const struct elf_section *table,
                            const struct elf_reloc *reloc);

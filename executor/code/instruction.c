@@ -8,7 +8,7 @@ struct row {
     const char *words;
 };
 
-/* What a mnemonic begins with. The first that fits counts. */
+/* The first row with a word that the mnemonic begins with counts. */
 static const struct row amd[] = {
     {INSTRUCTION_MATRIX, "v_mfma_ v_smfmac_ v_wmma_ v_swmmac_"},
     {INSTRUCTION_TRANSCENDENTAL, "v_exp_ v_log_ v_rcp_ v_rsq_ v_sqrt_ v_sin_ v_cos_"},
@@ -25,7 +25,7 @@ static const struct row amd[] = {
     {INSTRUCTION_GLOBAL_STORE, "global_atomic_ flat_atomic_ buffer_atomic_"},
 };
 
-/* Whole names, up to a ".". */
+/* The words are whole names, up to a ".". */
 static const struct row nvidia_names[] = {
     {INSTRUCTION_MATRIX, "HMMA IMMA DMMA BMMA QMMA OMMA HGMMA IGMMA QGMMA BGMMA"},
     {INSTRUCTION_MATRIX, "UTCHMMA UTCIMMA UTCQMMA UTCOMMA"},
@@ -42,13 +42,13 @@ static const struct row nvidia_names[] = {
      "EXIT CCTL ERRBAR FENCE PREEXIT ACQBULK ELECT USETMAXREG UTMACCTL UTMAPF DEPCTR BMOV"},
 };
 
-/* What the rest begins with. */
+/* The words are what other names begin with. */
 static const struct row nvidia_begins[] = {
     {INSTRUCTION_SCALAR, "U"},
     {INSTRUCTION_VECTOR, "F H D I LOP LEA SH SEL SGXT P MOV R2P BREV BMSK V MATCH REDUX"},
 };
 
-/* len: of the whole name, which a word must be; 0: what the text begins with. */
+/* len: of the whole name, which a word must equal; 0: a word is what the text begins with. */
 static bool has_word(const char *words, const char *text, size_t len)
 {
     for (size_t n; *words; words += n + (words[n] == ' ')) {

@@ -23,7 +23,8 @@ static bool begins_at(struct span s, size_t at, const char *text)
     return s.len - at >= len && memcmp(s.data + at, text, len) == 0;
 }
 
-/* The length of a marker at that place: names behind it have digits derived from a path; 0: none. */
+/* Returns the length of a marker at that place, behind which names have digits derived from a path; 0:
+ * none. */
 static size_t marker_at(struct span s, size_t at)
 {
     static const char *const markers[] = {"_GLOBAL__N__",   "_INTERNAL_", "__nv_static_", "__hip_cuid_",
@@ -35,7 +36,7 @@ static size_t marker_at(struct span s, size_t at)
     return 0;
 }
 
-/* How many hexadecimal digits follow that place: 16, 8 or 0. */
+/* Returns how many hexadecimal digits follow that place: 16, 8 or 0. */
 static size_t digits_at(struct span s, size_t at)
 {
     size_t n = 0;
@@ -60,7 +61,7 @@ static bool matches(struct span s, size_t at, const char *pattern)
     return true;
 }
 
-/* How many bytes at that place belong to a folder, a date or a time of day. */
+/* Returns how many bytes at that place belong to a folder, a date or a time of day. */
 static size_t skipped_at(const struct mask *m, struct span s, size_t at)
 {
     for (size_t i = 0; i < MASK_FOLDERS; i++)

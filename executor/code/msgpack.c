@@ -42,7 +42,7 @@ static bool take_bytes(struct span s, size_t at, size_t before, uint64_t len, st
     return span_part(s, at + before, len, &out->text);
 }
 
-/* A value without its elements. */
+/* Reads a value without its elements. */
 static bool read_head(struct span s, size_t at, struct msgpack *out)
 {
     if (at >= s.len)

@@ -1,5 +1,5 @@
-/* msgpack: walks the MessagePack of a code object's metadata. Every step is checked
- * against the span; what is malformed ends the walk.
+/* msgpack: walks the MessagePack of a code object's metadata. Every step is checked against the span; what is
+ * malformed ends the walk.
  */
 #pragma once
 
@@ -14,9 +14,9 @@ struct msgpack {
     size_t head, size; /* of the head, with a text; of the whole value */
 };
 
-/* The value at that place. */
+/* Reads the value at that place. */
 bool msgpack_at(struct span s, size_t at, struct msgpack *out);
-/* The place of the value of a key in the map at that place. */
+/* Finds the value of a key in the map at that place. */
 bool msgpack_find(struct span s, size_t map, const char *key, size_t *out);
-/* An integer that is not negative, at that place; false for anything else. */
+/* Reads an integer that is not negative, at that place; false for anything else. */
 bool msgpack_number(struct span s, size_t at, uint64_t *out);

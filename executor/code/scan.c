@@ -48,8 +48,8 @@ static void add_opaque(struct scan *s, const char *name, struct span bytes)
     code_set_add(s->set, CODE_ITEM_OPAQUE, name, sha256);
 }
 
-/* An offload bundle: a count, then offset, size, and a triple with its length for each entry. *size: up to
- * the end of its last entry. */
+/* Scans an offload bundle: a count, then offset, size, and a triple with its length for each entry. *size: up
+ * to the end of its last entry. */
 static void scan_bundle(struct scan *s, struct span bundle, size_t *size)
 {
     uint64_t count = span_u64(bundle, strlen(BUNDLE_MAGIC)), at = strlen(BUNDLE_MAGIC) + 8;
@@ -75,7 +75,7 @@ struct packed {
     bool zstd, lz4;
 };
 
-/* The caller frees the result. NULL for what is not compressed, or cannot be decoded. */
+/* Returns NULL for what is not compressed, or cannot be decoded. The caller frees the result. */
 static uint8_t *unpack(struct scan *s, const struct packed *p, size_t *len)
 {
     if (p->size > UNPACKED_MAX || p->size > unpacked_in_all - s->unpacked || !(p->zstd || p->lz4))
@@ -201,7 +201,7 @@ static bool is_compressed(struct span s)
     return span_begins(s, COMPRESSED_MAGIC, COMPRESSED_MAGIC_LEN);
 }
 
-/* The containers of all the objects that were linked, one behind the other, padded. */
+/* A section has the containers of all the objects that were linked, one behind the other, padded. */
 static void scan_section(struct scan *s, struct span section)
 {
     for (size_t at = 0; at < section.len;) {

@@ -15,10 +15,10 @@ struct span {
     size_t len;
 };
 
-/* Never NULL, so that its bytes can be handed on. */
+/* Its data is never NULL, so that it can be handed on. */
 #define SPAN_EMPTY ((struct span){(const uint8_t *)"", 0})
 
-/* False, and an empty span, where the part is not within the whole. */
+/* Returns false, with an empty span, where the part is not within the whole. */
 static inline bool span_part(struct span whole, uint64_t offset, uint64_t len, struct span *out)
 {
     *out = SPAN_EMPTY;
@@ -29,7 +29,7 @@ static inline bool span_part(struct span whole, uint64_t offset, uint64_t len, s
     return true;
 }
 
-/* A number of size bytes, at most 8; 0 outside of the span. */
+/* Returns a number of size bytes, at most 8; 0 outside of the span. */
 static inline uint64_t span_number(struct span s, uint64_t offset, size_t size)
 {
     struct span part;

@@ -11,7 +11,8 @@ uint8_t *unpack_zstd(struct span packed, size_t max, size_t *len)
 {
     if (packed.len == 0)
         return NULL;
-    /* In one piece: the window is the output itself, so that no frame can make libzstd allocate another. */
+    /* It is decoded in one piece: the window is the output itself, so that no frame can make libzstd allocate
+     * another. */
     uint8_t *out = xmalloc(max);
     *len = ZSTD_decompress(out, max, packed.data, packed.len);
     if (!ZSTD_isError(*len))
@@ -45,7 +46,7 @@ static bool repeat(struct output *o, size_t back, size_t len)
     return true;
 }
 
-/* A length whose first four bits are in the token. */
+/* Reads a length whose first four bits are in the token. */
 static bool read_length(struct span s, size_t *at, uint8_t first, size_t *out)
 {
     *out = first;

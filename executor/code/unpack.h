@@ -1,6 +1,5 @@
-/* unpack: decompression of what compilers compress device code with: Zstandard frames (RFC 8878, libzstd) and
- * LZ4 blocks. What is compressed is untrusted: no more is decoded than its container says, and UNPACKED_MAX
- * at most.
+/* unpack: decodes what compilers compress device code with: Zstandard frames (RFC 8878, libzstd) and LZ4
+ * blocks. The input is untrusted: no more is decoded than its container says, and UNPACKED_MAX at most.
  */
 #pragma once
 
@@ -9,6 +8,6 @@
 enum { UNPACKED_MAX = 512 << 20 };
 
 /* max: the size that the container says, at most UNPACKED_MAX. The caller frees the result; its length is
- * *len. NULL for what is malformed, or larger. */
+ * *len. Returns NULL for what is malformed, or larger. */
 uint8_t *unpack_zstd(struct span packed, size_t max, size_t *len);
 uint8_t *unpack_lz4(struct span packed, size_t max, size_t *len);
