@@ -77,7 +77,7 @@ int array_job_save_id(struct array_job *a, const struct suite *s, int64_t id, st
     return 0;
 }
 
-/* The first word of a small text file, "" when it does not exist. */
+/* Reads the first word of a small text file, "" when it does not exist. */
 static int read_mark(const char *path, char *out, size_t cap, struct err *err)
 {
     AUTO(buf_release) struct buf text = {.max = MARK_MAX};
@@ -177,7 +177,7 @@ int array_job_end_task(struct array_job *a, size_t index, const struct suite *s,
     return 0;
 }
 
-/* name: "<index>.<id>.<restart>" of this job. NULL for any other. */
+/* Returns the task whose attempt is named "<index>.<id>.<restart>" of this job; NULL for any other name. */
 static struct array_task *find_task(struct array_job *a, const char *name, int *restart)
 {
     unsigned index;

@@ -53,7 +53,7 @@ void array_task_add_test(struct array_task *t, size_t test);
 /* Writes what the job does, with each test's number of earlier attempts. */
 int array_job_save(const struct array_job *a, const struct suite *s, struct err *err);
 int array_job_save_id(struct array_job *a, const struct suite *s, int64_t id, struct err *err);
-/* 1 read, 0 there is no such job, -1 error. */
+/* Returns 1 read, 0 there is no such job, -1 error. */
 int array_job_load(struct array_job *a, const struct suite *s, int number, struct err *err);
 /* Writes the task's fence. */
 int array_job_end_task(struct array_job *a, size_t index, const struct suite *s, const char *why,
@@ -61,10 +61,10 @@ int array_job_end_task(struct array_job *a, size_t index, const struct suite *s,
 
 /* Finds the newest attempt at each task. */
 int array_job_find_attempts(struct array_job *a, const struct suite *s, struct err *err);
-/* The run folder inside the attempt's. */
+/* Gives the run folder inside the attempt's. */
 int array_job_attempt_dir(const struct array_job *a, size_t index, const struct suite *s, char *out,
                           struct err *err);
 
-/* The longest that the task may take, by the limits of what it runs. */
+/* Returns the longest time that the task may take, by the limits of what it runs. */
 double array_job_limit_s(const struct array_job *a, size_t index, const struct suite *s);
 bool array_job_is_over(const struct array_job *a);

@@ -79,8 +79,8 @@ static int stall_end(struct stall *stall, struct suite *s, const char *message, 
     return tell_stall(s, message, json_null(), err);
 }
 
-/* Notes whether the scheduler answered, after every call to it. 0 it answered, 1 it did not and the error is
- * noted, -1 error. */
+/* Notes whether the scheduler answered, after every call to it. Returns 0 it answered, 1 it did not and the
+ * error is noted, -1 error. */
 static int note_answer(struct array_queue *q, int rc, bool reachable, struct err *err)
 {
     char text[REASON_MAX];
@@ -157,7 +157,7 @@ static struct array_job *find_job(struct array_queue *q, int number)
     return NULL;
 }
 
-/* The answer to its submission was lost, and the queue shows it. */
+/* Takes the id of a job from the queue, because the answer to its submission was lost. */
 static int adopt_id(struct array_queue *q, struct array_job *a, int64_t id, struct err *err)
 {
     for (size_t k = 0; k < a->count; k++)

@@ -28,11 +28,12 @@ struct array_queue {
     char refusal[REASON_MAX]; /* why it refused the last job; "" */
 };
 
-/* Writes the script and reads what an earlier supervisor submitted. Close it also after a failure. */
+/* Writes the script and reads what an earlier supervisor submitted. To be closed even after a failure. */
 int array_queue_open(struct array_queue *q, struct suite *s, struct err *err);
 void array_queue_close(struct array_queue *q);
 
-/* A new job for the caller to fill, then to submit (which saves it) or to release. Valid until the next call.
+/* Returns a new job for the caller to fill, then to submit (which saves it) or to release. It is valid until
+ * the next call.
  */
 struct array_job *array_queue_new(struct array_queue *q, size_t variant, size_t tasks);
 /* When the scheduler does not answer (q->down) or refuses (q->refusal), the job stays unsubmitted. */
@@ -40,11 +41,11 @@ int array_queue_submit_new(struct array_queue *q, struct err *err);
 
 /* Collects what tasks wrote, polls when it is time, and ends tasks that are done or lost. */
 int array_queue_update(struct array_queue *q, struct err *err);
-/* Until the next update is due, or a signal came. */
+/* Waits until the next update is due, or a signal came. */
 int array_queue_wait(struct array_queue *q, struct err *err);
 /* Cancels the jobs, waits for their end within a limit, and fences what is left. */
 int array_queue_cancel(struct array_queue *q, struct err *err);
 
 bool array_queue_is_over(const struct array_queue *q);
-/* A submitted job is not over yet. */
+/* Whether a submitted job is not over yet. */
 bool array_queue_is_live(const struct array_queue *q);

@@ -23,7 +23,8 @@ struct dispatch {
     int64_t deadline_ns; /* for jobs to end once all tests are final; 0 before */
 };
 
-/* Takes over what a job that prepares found. 1 it prepared its variant, 0 it did not (yet), -1 error. */
+/* Takes over what a job that prepares found. Returns 1 it prepared its variant, 0 it did not (yet), -1
+ * error. */
 static int adopt_preparation(struct dispatch *d, const struct array_job *a, struct err *err)
 {
     char dir[FS_PATH_MAX];
@@ -115,7 +116,7 @@ struct history {
     bool busy; /* one that is not over has it */
 };
 
-/* One for each test of the job; the caller frees them. */
+/* Returns one for each test of the job; the caller frees them. */
 static struct history *collect_history(const struct dispatch *d, size_t v)
 {
     struct history *history = xcalloc(d->s->job.test_count, sizeof *history);
@@ -154,7 +155,7 @@ static int check_wanted(struct dispatch *d, size_t test, const struct history *h
     return test_skip(d->s, test, &why, err);
 }
 
-/* How many contexts one task can measure at once, each on GPUs of its own. */
+/* Returns how many contexts one task can measure at once, each on GPUs of its own. */
 static size_t contexts_a_task(const struct job *job)
 {
     bool several = job->gpus.given && job->gpus.amount == GPUS_ALL;
@@ -249,7 +250,7 @@ static int advance(struct dispatch *d, struct err *err)
     return 0;
 }
 
-/* Jobs whose tests are all final end by themselves, soon; else they are cancelled. */
+/* Jobs whose tests are all final soon end by themselves; if not, they are cancelled. */
 static int limit_overtime(struct dispatch *d, struct err *err)
 {
     if (d->s->tests_done < d->s->job.test_count)

@@ -7,8 +7,9 @@
 
 #include "executor/suite/suite.h"
 
-/* Until every test is final, or the loop was told to stop; the jobs of a cancelled run are gone then. 1 done;
- * 0 the scheduler refuses the jobs of this plan (reason: char[REASON_MAX] says why); -1 error. */
+/* Runs until every test is final, or the loop is told to stop; the jobs of a cancelled run are gone then.
+ * Returns 1 done; 0 the scheduler refuses the jobs of this plan (reason: char[REASON_MAX] says why); -1
+ * error. */
 int dispatch_run(struct suite *s, char *reason, struct err *err);
 /* Ends the jobs that an earlier supervisor left, and collects what they have. */
 int dispatch_cancel(struct suite *s, struct err *err);

@@ -47,7 +47,7 @@ static bool is_relayed(enum event_type type)
     return false;
 }
 
-/* What a task has to say of its machine: GPUs that were taken out, and why it could not begin. */
+/* Whether a task says something of its machine: that GPUs were taken out, or why it could not begin. */
 static bool is_message(enum event_type type, const json_t *event)
 {
     return type == EVENT_NODE && json_object_get(event, "message");
@@ -71,7 +71,7 @@ static int write_event(struct relay *r, enum event_type type, const json_t *even
     return journal_add(&s->journal, type, fields, err);
 }
 
-/* The attempt does not believe its own result any more. */
+/* Takes back a result that the attempt itself no longer believes. */
 static void take_back(struct suite *s, struct test_state *t)
 {
     t->final = t->ended = false;
@@ -80,7 +80,7 @@ static void take_back(struct suite *s, struct test_state *t)
 
 enum { RELAY_SKIP, RELAY_EVENT, RELAY_LATER };
 
-/* What to do with an event of a test, or -1. RELAY_LATER: its result is not visible here yet. */
+/* Returns what to do with an event of a test, or -1. RELAY_LATER: its result is not visible here yet. */
 static int apply_test_event(struct relay *r, enum event_type type, size_t test, const json_t *event,
                             struct err *err)
 {
@@ -113,7 +113,7 @@ static bool is_of_task(const struct relay *r, size_t test)
     return false;
 }
 
-/* RELAY_LATER: the line must be read again later. */
+/* Returns RELAY_LATER if the line must be read again later. */
 static int relay_event(struct relay *r, const json_t *event, struct err *err)
 {
     enum event_type type;
@@ -167,7 +167,7 @@ static int read_journal(struct relay *r, bool *news, struct err *err)
     return 0;
 }
 
-/* The machine that works on it, which its node.json names before its first event. */
+/* Reads the name of the machine that works on it, which its node.json has before its first event. */
 static void read_host(struct relay *r)
 {
     char path[FS_PATH_MAX];
@@ -194,7 +194,7 @@ int relay_collect(struct suite *s, struct array_job *a, size_t index, struct err
         return 0;
     if (relay_open(&r, s, a, index, err) != 0 || fs_join(manifest, err, r.dir, RUN_MANIFEST) != 0)
         return -1;
-    /* Checked before the events are read: all of them were written before the manifest. */
+    /* This is checked before the events are read, because all of them were written before the manifest. */
     bool closed = fs_exists(manifest), news = false;
     read_host(&r);
     if (adopt_node(s, r.host, r.dir, err) != 0 || read_journal(&r, &news, err) != 0)

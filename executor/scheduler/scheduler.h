@@ -69,14 +69,14 @@ struct scheduler_ops {
     /* Whether this process runs on time that this scheduler granted. */
     bool (*is_here)(void);
     int (*identify)(struct task_identity *out, struct err *err);
-    /* What this process was given of the machine's GPUs. Unless by_scheduler, a run must lock those that it
-     * uses against other runs on the machine. amd: whose GPUs the node has. */
+    /* Gives what this process was given of the machine's GPUs. Unless by_scheduler, a run must lock those
+     * that it uses against other runs on the machine. amd: whose GPUs the node has. */
     gpu_granted *granted;
 
     /* NULL where there is nothing to submit to: the supervisor runs the tests itself. */
     int (*submit)(struct loop *loop, const struct array_request *request, int64_t *job, bool *reachable,
                   struct err *err);
-    /* Every task of jobs of that name that the scheduler still knows of, ended ones included. */
+    /* Lists every task of jobs of that name that the scheduler still knows of, ended ones included. */
     int (*poll)(struct loop *loop, const char *name, struct task_list *out, bool *reachable, struct err *err);
     /* Jobs that have ended already are no error. */
     int (*cancel)(struct loop *loop, const int64_t *jobs, size_t count, bool *reachable, struct err *err);
@@ -84,11 +84,11 @@ struct scheduler_ops {
 
 extern const struct scheduler_ops scheduler_local, scheduler_slurm;
 
-/* The scheduler that a plan asks for. Never NULL. */
+/* Returns the scheduler that a plan asks for, never NULL. */
 const struct scheduler_ops *scheduler_for(const struct scheduler *how);
-/* The one that this process runs under. Never NULL. */
+/* Returns the scheduler that this process runs under, never NULL. */
 const struct scheduler_ops *scheduler_here(void);
 
-/* A task in this state never runs again by itself. */
+/* Whether a task in this state never runs again by itself. */
 bool task_state_is_final(enum task_state state);
 void task_list_release(struct task_list *list);

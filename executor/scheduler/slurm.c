@@ -21,7 +21,7 @@ static void keep_answer(void *arg, const char *data, size_t len)
     buf_add(arg, data, len);
 }
 
-/* The exit status is the same as for a refusal: only the text shows that no controller answered. */
+/* Whether no controller answered, which only the text shows: the exit status is the same as for a refusal. */
 static bool says_unreachable(const char *text)
 {
     static const char *const signs[] = {"Unable to contact slurm controller",
@@ -114,7 +114,7 @@ static int add_log(struct strvec *argv, const char *dir, struct err *err)
 
 static int add_submission(struct strvec *argv, const struct array_request *r, struct err *err)
 {
-    /* No requeueing by Slurm: it would repeat all tests of a task, where we repeat only those that are lost.
+    /* Slurm must not requeue: it would repeat all tests of a task, where we repeat only those that are lost.
      * TERM 30 s before the limit leaves time to close files. */
     strvec_pushl(argv, "sbatch", "--parsable", "--no-requeue", "--open-mode=append", "--export=ALL",
                  "--nodes=1", "--ntasks=1", "--signal=B:TERM@30", "--chdir=/", NULL);
@@ -129,7 +129,7 @@ static int add_submission(struct strvec *argv, const struct array_request *r, st
     return 0;
 }
 
-/* "123" or "123;cluster" on a line of its own, possibly after warnings. */
+/* The answer is "123" or "123;cluster" on a line of its own, possibly after warnings. */
 static int64_t parse_job(const char *text)
 {
     int64_t job = 0;
@@ -170,7 +170,7 @@ static enum task_state parse_state(const char *word)
     return TASK_OTHER;
 }
 
-/* "12_3|7|RUNNING|n1|None": array job and index, comment, state, nodes, reason. */
+/* A line is "12_3|7|RUNNING|n1|None": array job and index, comment, state, nodes, reason. */
 static bool parse_task(const char *line, size_t len, struct task_report *t)
 {
     char text[4 * TASK_TEXT_MAX], *at = text, *field[5], *end;
