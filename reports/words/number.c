@@ -110,7 +110,7 @@ struct num num_factor_error(double f, double err)
     struct num n = num_factor(f);
     if (!isfinite(f) || !isfinite(err))
         return n;
-    if (err < 1e-4 * fabs(f)) /* of a program that tells the same time again and again */
+    if (err < 1e-4 * fabs(f)) /* the program tells the same time again and again */
         return format("%s ± 0", n.s);
     return err >= 0.005 ? format("%.18s ± %.18s", n.s, fixed(err, 2).s) : format("%.18s ± %.1g", n.s, err);
 }

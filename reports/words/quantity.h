@@ -29,7 +29,7 @@ const char *quantity_title(const struct quantity *q, enum report_lang lang);
 const char *quantity_axis(const struct quantity *q, enum report_lang lang);
 /* The value in q->unit, which is not appended: 22.77, 1.5 GiB, 180. */
 struct num quantity_text(const struct quantity *q, double stored);
-/* The same of a metric as it is stored. */
+/* The same for a metric as it is stored. */
 struct num metric_text(enum metric m, double stored);
 /* "22.77 s", "1.5 GiB", "180 tok/s"; seconds below 0.01 in milliseconds. */
 struct num metric_with_unit(enum metric m, double stored);

@@ -31,7 +31,7 @@ static const double factor_shown = 0.005;
 /* Ratios beyond this are said as "1.5x slower". */
 static const double times_shown = 1.5;
 
-/* One message of three: for two runs, for nights, and within a run. */
+/* Chooses one message of three: for two runs, for nights, and within a run. */
 static enum msg message_for(const struct delta *d, enum msg runs, enum msg nights, enum msg within)
 {
     switch (d->compared) {
@@ -62,7 +62,7 @@ static enum msg failing_side(const struct delta *d)
     return d->now.n ? MSG_EVIDENCE_HEAD_FAILS_SOME : MSG_EVIDENCE_HEAD_FAILS;
 }
 
-/* The sentence of a verdict that stands on no values; MSG_COUNT: it stands on values. */
+/* The sentence of a verdict that rests on no values; MSG_COUNT if it rests on values. */
 static enum msg sentence_without_values(const struct delta *d)
 {
     switch (d->reason) {
@@ -135,7 +135,7 @@ static void say_without_values(const struct delta *d, enum msg sentence, enum re
         message_plain(out, lang, MSG_EVIDENCE_SAID, failed->said);
 }
 
-/* What t is against, which of the scales bounds it, and what was removed. */
+/* Says what t is against, which of the scales bounds it, and what was removed. */
 static void evidence_of_nights(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     static const enum msg against[REFERENCE_COUNT] = {
@@ -164,7 +164,7 @@ static void evidence_of_nights(const struct delta *d, enum report_lang lang, str
         message_plain(out, lang, MSG_EVIDENCE_CONTROL);
 }
 
-/* On which GPUs, and beside what. */
+/* Says which GPUs the cell ran on, and what ran beside it. */
 static void evidence_of_places(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     if (d->doubts.other_device) {
@@ -186,7 +186,7 @@ static void evidence_of_ranks(const struct delta *d, enum report_lang lang, stru
                   num_p(d->estimate.p_adjusted).s, num_percent(d->estimate.threshold).s);
 }
 
-/* Of variants of one run, which are judged by pair.h. */
+/* Variants of one run are judged by pair.h, so their evidence has its own words. */
 static void evidence_within(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     const struct metric_info *m = metric_info(d->metric);
@@ -227,7 +227,7 @@ static void evidence_of_method(const struct delta *d, enum report_lang lang, str
     }
 }
 
-/* By what the base was multiplied, if two runs were compared alone. */
+/* Says by what the base was multiplied, if two runs were compared alone. */
 static void evidence_of_factors(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     if (fabs(d->reference.common - 1) >= factor_shown)
@@ -241,7 +241,7 @@ static bool claims_change(const struct delta *d)
     return d->verdict == VERDICT_IMPROVED || d->verdict == VERDICT_REGRESSED;
 }
 
-/* What the reason adds to the numbers. */
+/* Says what the reason adds to the numbers. */
 static void evidence_of_reason(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     if (d->reason == REASON_NEGLIGIBLE)
@@ -271,7 +271,7 @@ static void evidence_of_noise(const struct delta *d, enum report_lang lang, stru
         message_plain(out, lang, MSG_EVIDENCE_DETECTABLE, num_percent(e->detectable).s);
 }
 
-/* Measured in turns: what a search asks for, and what was measured although some tests failed. */
+/* Only alternating measurements may lack what a search asks for, or count although some tests failed. */
 static void evidence_of_turns(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     static const enum msg lacks[] = {[LACK_NEAR_HALF] = MSG_EVIDENCE_NEAR_HALF,
@@ -313,7 +313,7 @@ static enum msg why_undecided(const struct delta *d)
     return confirm_exceeds_base(d) ? MSG_EVIDENCE_OLDER_BASE : whys[d->doubts.undecided];
 }
 
-/* The outcome of measuring both builds again, alternately. */
+/* Tells the outcome of measuring both builds again, alternately. */
 static void evidence_of_confirmation(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     switch (confirm_outcome(d)) {
@@ -352,7 +352,7 @@ void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *
         evidence_add(d, lang, out);
 }
 
-/* "3.53x slower", "+4.2 %" */
+/* Appends a change like "3.53x slower" or "+4.2 %", and the values behind it. */
 static void put_change(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     bool time = metric_is_time(d->metric);

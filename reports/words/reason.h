@@ -8,7 +8,7 @@
 
 const char *verdict_word(enum verdict v, enum report_lang lang);
 
-/* Appends what a verdict stands on: counts, method, thresholds, doubts. May quote what a test said, made
+/* Appends what a verdict rests on: counts, method, thresholds, doubts. May quote what a test said, made
  * printable. */
 void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *out);
 
