@@ -10,7 +10,7 @@
 
 enum { GATES_TEXT_MAX = 8192 };
 
-/* A run that ended before its builds records that they took no time, as one without builds does. */
+/* A run that ended before its builds records a build time of 0, as one without builds does. */
 static bool was_built(const struct report_model *m, const struct run_variant *v)
 {
     return v->build_wall_s > 0 || (isfinite(v->build_wall_s) && m->now.n_tests);
@@ -22,7 +22,7 @@ static bool known(const struct report_model *m, const struct run_variant *v)
            isfinite(v->value[METRIC_VGPRS]) || v->status != STATUS_OK;
 }
 
-/* "correct: OK, no spill: GATE_FAILED" */
+/* Appends gates like "correct: OK, no spill: GATE_FAILED". */
 static void gates_of(const struct report_model *m, size_t variant, struct buf *out)
 {
     for (size_t i = 0; i < m->details.n_gates; i++) {
@@ -71,7 +71,7 @@ static bool same_build(const struct report_model *m, size_t variant)
     return false;
 }
 
-/* With the point, where not all points of a variant have one build. */
+/* The name includes the point if the points of a variant have several builds. */
 static const char *build_name(const struct report_model *m, size_t variant)
 {
     for (size_t v = 0; v < m->now.n_variants; v++)

@@ -23,7 +23,7 @@ static void add_name(struct table *t, const struct kernel_pair *p)
     table_code(t, symbol_title(kernel_pair_name(p)).s);
 }
 
-/* One row for each number that differs, or one that says that the numbers are the same. */
+/* Adds one row for each number that differs, or one that says that the numbers are the same. */
 static void add_changed(struct table *t, const struct kernel_pair *p, enum report_lang lang)
 {
     size_t rows = 0;

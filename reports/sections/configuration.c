@@ -26,7 +26,7 @@ static void environment(const struct report_model *m, struct md *w)
     }
 }
 
-/* ": b1h1 b4h1", for kernel plans */
+/* Appends the shapes of a kernel plan, like ": b1h1 b4h1". */
 static void shapes(const struct report_model *m, size_t variant, struct md *w)
 {
     const char *separator = ": ";
@@ -147,7 +147,7 @@ void section_configuration(const struct report_model *m, struct md *w)
     md_end(w);
 }
 
-/* Names of compilers repeat their keys. */
+/* The names of compilers only repeat their keys. */
 static bool is_node_fact(const struct run_fact *f)
 {
     size_t len = strlen(f->key);

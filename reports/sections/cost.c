@@ -29,7 +29,7 @@ static void add_row(struct table *t, const struct cost_row *r, double so_far)
     table_text(t, buf_str(&result));
 }
 
-/* One row for all earlier runs that are not shown. Returns their cost. */
+/* Adds one row for all earlier runs that are not shown. Returns their cost. */
 static double add_earlier(struct table *t, const struct cost_list *l, enum report_lang lang)
 {
     double wall = l->wall_s, cost = l->cost;

@@ -1,5 +1,5 @@
 /* Evidence for the cause: what the compiler recorded for each variant's kernels, compared with the limits of
- * the device. Only what the stored numbers support; each statement has the number, the limit and the
+ * the device. It says only what the stored numbers support; each statement has the number, the limit and the
  * consequence. */
 #include "common/base/alloc.h"
 #include "reports/model/insight.h"
@@ -135,7 +135,7 @@ static bool said_before(const struct variant_resources *r, size_t at, enum repor
     return same;
 }
 
-/* Instances of one template often differ only in name. */
+/* Instances of one template often differ only in name, so kernels with equal statements are only counted. */
 static void write_kernels(const struct report_model *m, size_t variant, struct md *w)
 {
     const struct variant_resources *r = &m->resources[variant];
@@ -161,7 +161,7 @@ static void write_slow_title(const struct report_model *m, size_t variant, const
            buf_str(&times));
 }
 
-/* Which kernels of the build the statements are of. */
+/* Says which kernels of the build the statements concern. */
 static void write_choice(const struct variant_resources *r, struct md *w)
 {
     struct num all = num_int((int64_t)r->count), ran = num_int((int64_t)r->ran);

@@ -55,7 +55,7 @@ static void evidence(const struct report_model *m, const struct launch *l, const
             num_fixed(l->blocks * ceil(l->block_threads / lanes_of(m)), 0).s, units.s, more.s, longer.s);
 }
 
-/* For each kernel and length, the grid of the launch with the most work, if it is flagged. */
+/* Shows, for each kernel and length, the grid of the launch with the most work, if it is flagged. */
 static void serial_evidence(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->kernel.count; i++) {

@@ -5,7 +5,7 @@
 #include "reports/words/number.h"
 #include "reports/words/range.h"
 
-/* A column only if a commit is known. */
+/* The column exists only if a commit is known. */
 static bool has_commits(const struct report_model *m)
 {
     bool any = false;

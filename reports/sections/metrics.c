@@ -28,7 +28,7 @@ static json_t *encode_timings(const struct cell *c)
     return timings;
 }
 
-/* As in perf.json: "wall_time_sec", but not "vram.peak_bytes". */
+/* Whether perf.json has it beside the timings, like "wall_time_sec", but unlike "vram.peak_bytes". */
 static bool stands_beside_timings(const struct metric_info *info)
 {
     return info->kind == METRIC_OF_TEST && info->artifact && !strchr(info->artifact, '.');

@@ -17,7 +17,7 @@ static struct num cells_text(enum report_lang lang, int n)
     return phrase_count(lang, n, MSG_CELLS_ONE, MSG_CELLS_MANY);
 }
 
-/* Inconclusive for a reason that neither other nights nor more repetitions would change. */
+/* Neither other nights nor more repetitions would make such a verdict conclusive. */
 static bool needs_something_else(const struct delta *d)
 {
     return d->doubts.other_device || d->reason == REASON_STAYED;
@@ -83,7 +83,7 @@ static void scattered(const struct report_model *m, struct md *w)
         md_line(w);
 }
 
-/* Only a bundle has logs. */
+/* Imported runs have no logs. */
 static enum msg step_for(enum status s, bool logs)
 {
     if (s == STATUS_TIMEOUT)
@@ -93,7 +93,7 @@ static enum msg step_for(enum status s, bool logs)
     return logs ? MSG_STEP_FAILURE : MSG_STEP_FAILURE_BARE;
 }
 
-/* One line for all contexts at which a variant has the same status and reason. */
+/* Writes one line for all contexts at which a variant has the same status and reason. */
 static void failure(const struct report_model *m, const struct cell_group *g, struct md *w)
 {
     const struct cell *c = g->cells[0];

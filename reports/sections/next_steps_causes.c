@@ -8,7 +8,7 @@
 
 enum { FACTS_NAMED_MAX = 4 };
 
-/* "driver, rocm and 3 more" */
+/* Appends names like "driver, rocm and 3 more". */
 static void name_facts(const struct report_model *m, enum report_lang lang, struct buf *out)
 {
     size_t index[FACTS_NAMED_MAX], n = lead_facts(m, index, FACTS_NAMED_MAX);
@@ -77,7 +77,7 @@ static enum msg step_for_shift(const struct comparison *c)
     return lead_may_be_confirmed(c) ? MSG_STEP_SHIFT_EITHER : MSG_STEP_SHIFT_OPEN;
 }
 
-/* What all cells lost together comes first: it is the largest finding of the night. */
+/* What all cells lost together comes first, as the largest finding of the night. */
 static void common_loss(const struct report_model *m, struct md *w)
 {
     const struct common_shift *s = &m->comparison->shift;

@@ -17,7 +17,7 @@ static void serialised(const struct report_model *m, struct md *w)
     }
 }
 
-/* Only what was compared wherever the run measured is known to be slower by default. */
+/* A variant is known to be slower only if it was compared, and was slower, wherever the run measured. */
 static void slow_variants(const struct report_model *m, struct md *w)
 {
     const int places = insight_places(m);
@@ -96,7 +96,7 @@ static void fastest_variant(const struct report_model *m, struct md *w)
     free(c.cells);
 }
 
-/* One line per variant all of whose kernels that ran use scratch. */
+/* Writes one line for each variant all of whose kernels that ran use scratch. */
 static void scratch(const struct report_model *m, struct md *w)
 {
     bool nvidia = resources_nvidia(m->resources, m->now.n_variants);

@@ -62,7 +62,7 @@ static void speedup_row(const struct report_model *m, const struct cell *c, size
     table_text(t, num_factor_error(d.factor, d.factor_error).s);
 }
 
-/* One variant compared with an earlier one, at every context and shape. */
+/* Compares one variant with an earlier one, at every context and shape. */
 static void speedup_rows(const struct report_model *m, size_t later, size_t earlier, struct table *t)
 {
     for (size_t i = 0; i < m->now.n_cells; i++)
@@ -83,8 +83,8 @@ static const struct cell *fastest_at_last(const struct report_model *m)
     return best;
 }
 
-/* Pairs without the reference, which has its own table. With many variants, each is compared only with the
- * fastest one, at the largest context. */
+/* Compares pairs without the reference, which has its own table. If there are many variants, each is compared
+ * only with the fastest one, at the largest context. */
 void section_speedup(const struct report_model *m, struct md *w)
 {
     AUTO(table_release) struct table t = {0};

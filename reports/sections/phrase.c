@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of what is not a time. */
+/* Words the change of a metric that is not a time. */
 static void phrase_change(struct buf *out, enum report_lang lang, double ratio)
 {
     message_plain(out, lang, ratio >= 1 ? MSG_RATIO_HIGHER : MSG_RATIO_LOWER,
@@ -56,7 +56,7 @@ static double nothing(const struct cell *c)
     return 0;
 }
 
-/* In ascending order of contexts. The caller frees *out. */
+/* Values come in ascending order of contexts. The caller frees *out. */
 static size_t values_by_context(const struct run_data *run, cell_number *get, struct context_value **out)
 {
     AUTO_FREE size_t *order = cells_by_context(run);
@@ -105,7 +105,7 @@ void phrase_where(struct buf *out, enum report_lang lang, int contexts, int cont
         message_plain(out, lang, MSG_AT_CONTEXT, num_int(context).s);
 }
 
-/* "4096, 8192 and 3 more" */
+/* Appends contexts like "4096, 8192 and 3 more". */
 static void list_contexts(struct buf *out, enum report_lang lang, const struct cell *const *cells,
                           size_t count)
 {
@@ -169,7 +169,7 @@ static double cell_warmups(const struct cell *c)
     return (double)c->count - c->counted;
 }
 
-/* "2 s", "1 to 3 s" */
+/* Appends a range like "2 s" or "1 to 3 s". */
 static void write_range(struct buf *out, enum report_lang lang, const struct context_value *v,
                         const char *unit)
 {
@@ -182,7 +182,7 @@ static void write_range(struct buf *out, enum report_lang lang, const struct con
         message_plain(out, lang, MSG_RANGE, low, high);
 }
 
-/* False if every value is 0. */
+/* Returns false if every value is 0. */
 static bool per_context(struct buf *out, enum report_lang lang, const struct run_data *run, cell_number *get,
                         const char *unit)
 {

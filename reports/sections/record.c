@@ -1,5 +1,5 @@
 /* For the record: what nobody reads but everybody needs once: how to repeat the run, every fact of the node,
- * the raw numbers as JSON, the files and their hashes. Behind one heading, at the end. */
+ * the raw numbers as JSON, the files and their hashes. It all stands behind one heading, at the end. */
 #include "reports/sections/record.h"
 
 void section_record(const struct report_model *m, struct md *w)

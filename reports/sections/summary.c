@@ -55,7 +55,7 @@ static int worse_cards(const struct comparison *c)
     return n;
 }
 
-/* Cells about which nothing can be said are not without regression. */
+/* Inconclusive cells must not be reported as free of regressions. */
 static enum msg outcome_of(const struct comparison *c)
 {
     int all = 0;
@@ -80,7 +80,7 @@ static enum msg outcome_of(const struct comparison *c)
                                                                         : MSG_OUTCOME_PART_INCONCLUSIVE;
 }
 
-/* The first line if there is a comparison: the outcome in bold, the base, and the number of cells. */
+/* Writes the first line if there is a comparison: the outcome in bold, the base, and the number of cells. */
 static void outcome_of_comparison(const struct report_model *m, struct md *w)
 {
     AUTO(buf_release) struct buf counts = {.max = PHRASE_MAX};
@@ -111,7 +111,7 @@ static void rejected(const struct report_model *m, struct md *w)
     md_line(w);
 }
 
-/* That nothing was compared is worth a word only where a comparison was asked for. */
+/* Says that nothing was compared only where a comparison was asked for. */
 static void measured(const struct report_model *m, struct md *w)
 {
     md_say(w, MSG_OUTCOME_MEASURED);
@@ -163,7 +163,7 @@ static void tests(const struct report_model *m, struct md *w)
                 buf_str(&lacking));
 }
 
-/* Whether the value was compared with something else than the base as it was measured. */
+/* Whether the value was compared with anything but the base as it was measured. */
 static bool expects(const struct delta *d)
 {
     return d->estimate.method == METHOD_NIGHTS || fabs(verdict_reference(d) / d->base.median - 1) > 0.0005;
@@ -239,7 +239,7 @@ static void findings(const struct report_model *m, struct md *w)
     }
 }
 
-/* How long a test ran before it was stopped, if no other reason is known. */
+/* Says how long a test ran before it was stopped, if no other reason is known. */
 static void stopped_after(const struct report_model *m, const struct cell *c, struct md *w)
 {
     double wall = c->count ? m->now.tests[c->first].value[METRIC_WALL_S] : (double)NAN;

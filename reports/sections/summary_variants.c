@@ -30,7 +30,7 @@ static void write_mixed(const struct report_model *m, size_t variant, size_t oth
             num_int(s->contexts).s, buf_str(&what));
 }
 
-/* Of what is no speed. */
+/* Words the standing by a metric that is not a speed. */
 static void write_goodness(const struct report_model *m, enum msg sentence, const char *const words[3],
                            const char *times, struct md *w)
 {
@@ -85,7 +85,7 @@ static void write_pairs(const struct report_model *m, struct md *w)
         write_standing(m, first[i], first[i - 1], w);
 }
 
-/* One line per kernel and length, for its largest launch. */
+/* Writes one line per kernel and length, for its largest launch. */
 static void write_serialised(const struct report_model *m, struct md *w)
 {
     for (size_t i = 0; i < m->kernel.count; i++) {

@@ -57,7 +57,7 @@ static void gates(const struct report_model *m, struct md *w)
         md_table(w, &t);
 }
 
-/* A build or a gate that stopped a variant. */
+/* Lists the variants that a build or a gate stopped. */
 static void variants(const struct report_model *m, struct md *w)
 {
     for (size_t v = 0; v < m->now.n_variants; v++) {
