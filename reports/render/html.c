@@ -84,7 +84,7 @@ static cmark_node *caption_of(cmark_node *after)
     return italic && cmark_node_get_type(after) == CMARK_NODE_PARAGRAPH ? after : NULL;
 }
 
-/* As an image, never as markup: scripts inside cannot run and cannot reach the page. */
+/* Embeds the picture as an image, never as markup, so scripts inside cannot run or reach the page. */
 static void add_picture(struct page *p, const struct figure *figure)
 {
     buf_puts(p->out, "<figure>\n<img alt=\"");
@@ -107,7 +107,7 @@ static void end_language(struct page *p)
     p->other_language = false;
 }
 
-/* The comments that the writer puts where the language changes (md_language); any other HTML is dropped. */
+/* Handles the comments that the writer puts where the language changes; any other HTML is dropped. */
 static void add_language(struct page *p, cmark_node *node)
 {
     const char *comment = cmark_node_get_literal(node);
@@ -122,7 +122,7 @@ static void add_language(struct page *p, cmark_node *node)
     }
 }
 
-/* What md_fold() and md_fold_end() write, whose text is escaped; any other HTML is dropped. */
+/* Handles what md_fold() and md_fold_end() write, whose text is escaped; any other HTML is dropped. */
 static void add_fold(struct page *p, cmark_node *node)
 {
     const char *literal = cmark_node_get_literal(node);

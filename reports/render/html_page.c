@@ -8,8 +8,7 @@
 #include <nettle/sha2.h>
 #include <string.h>
 
-/* Style and script are separate files, so that editors and linters can handle them; the program embeds them.
- */
+/* Style and script are separate files for the sake of editors and linters; the program embeds them. */
 #define EMBED(symbol, file)                                                                                  \
     __asm__(".pushsection .rodata\n" #symbol ":\n.incbin \"" file "\"\n.byte 0\n.popsection\n");             \
     extern const char symbol[] /* NOLINT(bugprone-macro-parentheses): a declarator */                        \

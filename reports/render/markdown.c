@@ -121,7 +121,7 @@ bool md_part_end(struct md *w, const struct md_part *part)
     return any;
 }
 
-/* A paragraph in italics, which a page shows as the picture's caption. */
+/* Writes a paragraph in italics, which a page shows as the picture's caption. */
 static void md_caption(struct md *w, const char *caption)
 {
     buf_putc(w->out, '*');

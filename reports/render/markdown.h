@@ -52,21 +52,21 @@ void md_line(struct md *w); /* ends a line */
 void md_end(struct md *w);  /* ends a block: one blank line, never two */
 /* Truncates the document to an earlier length. */
 void md_truncate(struct md *w, size_t len);
-/* A heading that goes again if nothing stands below it at the end of its part. */
+/* A heading that is removed if nothing stands below it at the end of its part. */
 struct md_part {
     size_t start, empty; /* lengths of the document before the heading and after it */
 };
 struct md_part md_part_begin(struct md *w, int level, enum msg id);
-bool md_part_end(struct md *w, const struct md_part *part); /* false: it has gone */
+bool md_part_end(struct md *w, const struct md_part *part); /* false: it was removed */
 void md_image(struct md *w, const char *alt, const char *target);
 /* The plots of that kind, each with its caption below it. */
 void md_figures(struct md *w, enum figure_kind kind);
-/* What stands between the two is folded away below a line of text, which data in code spans are a part of as
+/* What stands between the two is folded away below a line of text, in which data in code spans appear as
  * plain text. Blocks only; folds do not nest. */
 void md_fold_args(struct md *w, enum msg id, const char *const *args);
 #define md_fold(w, id, ...) md_fold_args((w), (id), (const char *const[]){"", ##__VA_ARGS__, NULL})
 void md_fold_end(struct md *w);
-/* How they begin and end, in a document. */
+/* How folds begin and end in a document. */
 #define MD_FOLD_BEGIN "<details><summary>"
 #define MD_FOLD_SUMMARY_END "</summary>"
 #define MD_FOLD_END "</details>"

@@ -47,7 +47,7 @@ void table_release(struct table *t);
 
 /* Columns first, then cells from left to right, row after row. */
 void table_column(struct table *t, const char *title, bool right);
-/* Several columns, titled by their messages: of words, or of numbers, which stand on the right. */
+/* Adds several columns, titled by their messages: of words, or of numbers, which stand on the right. */
 #define table_texts(t, lang, ...) TABLE_TITLES((t), (lang), false, __VA_ARGS__)
 #define table_numbers(t, lang, ...) TABLE_TITLES((t), (lang), true, __VA_ARGS__)
 #define TABLE_TITLES(t, lang, right, ...)                                                                    \
