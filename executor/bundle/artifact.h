@@ -9,14 +9,14 @@
 
 #include <jansson.h>
 
-/* Takes value (NULL, which is an error: it had text that is not UTF-8). */
+/* Takes value. NULL is an error: its text was not UTF-8. */
 int artifact_json(const char *dir, const char *name, json_t *value, const struct secrets *secrets,
                   struct err *err);
-/* The same; sha256 (char[SHA256_HEX_LEN + 1]): of what was written. */
+/* Does the same; sha256 (char[SHA256_HEX_LEN + 1]): of what was written. */
 int artifact_json_sealed(const char *dir, const char *name, json_t *value, const struct secrets *secrets,
                          char *sha256, struct err *err);
 int artifact_text(const char *dir, const char *name, const char *text, size_t len,
                   const struct secrets *secrets, struct err *err);
 
-/* Rounded to six decimals; null when it is NaN. */
+/* Rounds to six decimals; null when it is NaN. */
 json_t *artifact_number(double x);

@@ -12,5 +12,5 @@ int fault_reserve(const char *run_dir, struct err *err);
 /* Removes an earlier fault. */
 void fault_clear(const char *run_dir);
 void fault_write(const char *run_dir, const char *message);
-/* The message, "" when there is none. out: char[FAULT_MAX]. */
+/* Gives the message, "" when there is none. out: char[FAULT_MAX]. */
 void fault_read(const char *run_dir, char *out);

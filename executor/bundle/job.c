@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in the JSON. */
+/* A part, and its mark of a test, as the JSON has them. */
 struct written_part {
     struct job_part part;
     const char *variant;
@@ -99,7 +99,7 @@ static int mark_tests(struct job *job, const struct json_at *at, struct err *err
     return 0;
 }
 
-/* The tests have been read. Marks those that belong to other parts. */
+/* Marks the tests that belong to other parts. The tests must have been read. */
 static int read_part(struct job *job, const struct json_at *root, struct err *err)
 {
     struct written_part w = {0};
@@ -117,7 +117,7 @@ static int read_part(struct job *job, const struct json_at *root, struct err *er
     return mark_tests(job, &tests, err);
 }
 
-/* As in the JSON. */
+/* A test as the JSON has it. */
 struct written_test {
     int64_t index, context, repetition;
     const char *variant;
@@ -197,7 +197,7 @@ static int check_unique(const struct job *job, const struct json_at *at, struct 
     return 0;
 }
 
-/* The variants have been read. */
+/* The variants must have been read. */
 static int read_tests(struct job *job, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "tests");

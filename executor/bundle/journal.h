@@ -22,15 +22,15 @@ struct journal {
     const struct secrets *secrets;
 };
 
-/* Called for each existing event when a journal is reopened. -1 stops with err. */
+/* Called for each existing event when a journal is reopened. Returning -1 stops with err. */
 typedef int journal_visit(const json_t *event, void *arg, struct err *err);
 
 int journal_open(struct journal *j, const char *path, const struct secrets *secrets, journal_visit *visit,
                  void *arg, struct err *err);
 void journal_close(struct journal *j);
-/* Takes fields (an object; NULL, which is an error: it had text that is not UTF-8). */
+/* Takes fields, an object. NULL is an error: its text was not UTF-8. */
 int journal_add(struct journal *j, enum event_type type, json_t *fields, struct err *err);
-/* A NODE event with a short message without quotes, before the program ends: it allocates nothing. */
+/* Writes a NODE event with a short message without quotes, before the program ends: it allocates nothing. */
 void journal_last_words(struct journal *j, const char *message);
 /* Whether somebody else has changed, removed or replaced the file at path since it was opened. What was
  * removed or replaced is put back as we wrote it. */

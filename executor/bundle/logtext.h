@@ -11,5 +11,5 @@
 #include <stddef.h>
 
 void logtext_lines(struct buf *out, const char *s, size_t len);
-/* The whole lines of the log's last max bytes, as a JSON string. The caller owns it. */
+/* Returns the whole lines of the log's last max bytes, as a JSON string. The caller owns it. */
 json_t *logtext_tail(const struct runlog *log, size_t max);

@@ -87,13 +87,13 @@ bool contents_is_foreign(const char *path)
     return owner_of(path) == FOREIGN;
 }
 
-/* Whether it is one that the reading of a bundle needs; kernsweep's logs are neither. */
+/* Whether reading a bundle needs the file. kernsweep's logs are neither needed nor foreign. */
 static bool contents_is_record(const char *path)
 {
     return owner_of(path) == OWN_RECORD;
 }
 
-/* NULL if there is room for it. */
+/* Returns NULL if there is room for it. */
 static const char *lacks_room(const struct selection *s, enum owner owner, int64_t size)
 {
     if (size > BUNDLE_FILE_BYTES_MAX)
@@ -176,7 +176,7 @@ static void drop(void *arg, const char *data, size_t len)
     (void)arg, (void)data, (void)len;
 }
 
-/* A file that cannot be read counts as holding one, for all that is known. */
+/* A file that cannot be read might hold one, so it counts as if it did. */
 static bool holds_secret(const struct secrets *secrets, const char *path)
 {
     struct secrets_stream stream;
@@ -194,7 +194,8 @@ static bool holds_secret(const struct secrets *secrets, const char *path)
     return holds;
 }
 
-/* NULL if there is none. Logs are written without secrets, but a test may have put a file in a log's place.
+/* Returns NULL if there is none. Logs are written without secrets, but a test may have put a file in a log's
+ * place.
  */
 static const char *secret_of(const struct secrets *secrets, const char *relpath, const char *fullpath)
 {
@@ -274,7 +275,8 @@ static bool is_changed(const char *dir, const char *path, const json_t *file)
            strcmp(hex, sha256) != 0;
 }
 
-/* The listing of a manifest that has been read; 0 files changed: it need not be written. */
+/* Makes the listing of a manifest that has been read. Returns how many files changed; if none did, it need
+ * not be written. */
 static size_t drop_changed(const char *dir, json_t *manifest, struct listing *l)
 {
     const json_t *files = json_object_get(manifest, "files");

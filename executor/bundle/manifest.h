@@ -18,15 +18,15 @@
  * runs.
  */
 bool manifest_is_there(const char *dir);
-/* In the place of whatever a test gave that name. What tests left is listed only if neither its name nor its
- * contents hold a secret. */
+/* Writes the manifest in the place of whatever a test gave that name. What tests left is listed only if
+ * neither its name nor its contents hold a secret. */
 int manifest_write(const char *dir, const char *run_id, const struct secrets *secrets, struct err *err);
 /* Takes what tests left and somebody has changed since off the list of a closed run, with the reason: one
  * such file must not keep the run from being collected. manifest: as read from dir, changed in place; the
  * file is written only if there was one. What kernsweep wrote stays on the list. */
 int manifest_refresh(const char *dir, json_t *manifest, struct err *err);
 
-/* Whether a test or a build left the file: not one that kernsweep writes. path: in the run's folder. */
+/* Whether a test or a build left the file, and not kernsweep. path: in the run's folder. */
 bool contents_is_foreign(const char *path);
 
 /* fn is called in byte order of the paths; left_out (may be NULL) for what is not in the bundle, with the

@@ -29,9 +29,9 @@ struct runlog {
 /* Creates "<dir>/.<name>.part". The struct must not move while it is open. */
 int runlog_open(struct runlog *log, const char *dir, const char *name, size_t limit,
                 const struct secrets *secrets, struct err *err);
-/* What the log keeps of the output, and what it drops, is also told to the listener: secrets replaced. */
+/* The listener is told what the log keeps of the output and what it drops, with secrets replaced. */
 void runlog_listen(struct runlog *log, secrets_sink *listener, void *arg);
-/* The output has ended: nothing is held back any more. */
+/* To be called when the output has ended: nothing is held back any more. */
 void runlog_end(struct runlog *log);
 void runlog_add(struct runlog *log, const char *data, size_t len);
 /* Writes the tail and renames the file. */
@@ -40,5 +40,5 @@ int runlog_finish(struct runlog *log, struct err *err);
 void runlog_release(struct runlog *log);
 
 uint64_t runlog_dropped(const struct runlog *log);
-/* Appends the last bytes kept, at most max, to out. Before or after runlog_finish(). */
+/* Appends the last bytes kept, at most max, to out. May be called before or after runlog_finish(). */
 void runlog_tail(const struct runlog *log, size_t max, struct buf *out);

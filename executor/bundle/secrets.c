@@ -53,7 +53,8 @@ static char *unquoted(char *text)
     return text;
 }
 
-/* The value inside single quotes of a shell, as commands are logged and `set -x` prints them. */
+/* Returns the value as it is inside single quotes of a shell, where commands are logged and `set -x` prints
+ * them. */
 static char *shell_form(const char *value)
 {
     static const char quote[] = "'\\''";
@@ -68,8 +69,8 @@ static char *shell_form(const char *value)
     return out;
 }
 
-/* The value as Python's repr() has it, and so print(os.environ): with both kinds of quotes, the single ones
- * are escaped. */
+/* Returns the value as Python's repr() has it, and so print(os.environ): with both kinds of quotes, the
+ * single ones are escaped. */
 static char *python_form(const char *value)
 {
     static const char plain[] = "\\\t\n\r'", escaped[] = "\\tnr'";
@@ -95,7 +96,7 @@ static char *small_hex(char *text)
 }
 
 /* A workload that prints its environment as JSON prints the value escaped, in one of three ways. A value that
- * is no UTF-8 has none of them. */
+ * is not UTF-8 has none of them. */
 static void add_forms_of(struct secrets *s, const char *value)
 {
     json_auto_t *string = json_string(value);
@@ -162,8 +163,8 @@ void secrets_release(struct secrets *s)
     *s = (struct secrets){.count = 0};
 }
 
-/* Length of the secret at the start of text, 0 when there is none. *open is set when the text ends within a
- * possible secret. */
+/* Returns the length of the secret at the start of text, 0 when there is none. *open is set when the text
+ * ends within a possible secret. */
 static size_t match_secret(const struct secrets *s, const char *text, size_t len, bool *open)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -176,7 +177,7 @@ static size_t match_secret(const struct secrets *s, const char *text, size_t len
     return 0;
 }
 
-/* The first position from `at` on where a secret may begin. */
+/* Returns the first position from `at` on where a secret may begin. */
 static size_t next_start(const struct secrets *s, const char *text, size_t at, size_t len)
 {
     size_t best = len;
@@ -248,7 +249,7 @@ static json_t *clean_string(const struct secrets *s, const json_t *value)
     return out ? out : json_string(MASK);
 }
 
-/* Takes value. Several keys may become the same: the last stays. */
+/* Takes value. If several keys become the same, the last stays. */
 static void set_cleaned(const struct secrets *s, json_t *object, const char *key, json_t *value)
 {
     AUTO(buf_release) struct buf text = {.max = strlen(key) * sizeof MASK};

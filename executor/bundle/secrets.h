@@ -24,13 +24,14 @@ struct secrets {
 int secrets_init(struct secrets *s, const struct job *job, struct err *err);
 void secrets_release(struct secrets *s);
 
-/* A copy with every string cleaned (a new reference to the same value when there are no secrets). NULL for
- * NULL. */
+/* Returns a copy with every string cleaned (a new reference to the same value when there are no secrets);
+ * NULL for NULL. */
 json_t *secrets_clean_json(const struct secrets *s, json_t *value);
-/* s NULL or empty: a plain copy. */
+/* Makes a plain copy if s is NULL or empty. */
 void secrets_clean_text(const struct secrets *s, const char *text, size_t len, struct buf *out);
 
-/* Cleaned first, then made printable, then cut at cap: the other way round, a part of a secret may stay. */
+/* The text is cleaned first, then made printable, then cut at cap: the other way round, a part of a secret
+ * may stay. */
 void secrets_printable(const struct secrets *s, const char *text, size_t len, char *out, size_t cap);
 
 typedef void secrets_sink(void *arg, const char *data, size_t len);
