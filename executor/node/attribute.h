@@ -5,13 +5,13 @@
 
 #include <jansson.h>
 
-/* The first line of root/name, without its line break; NULL when it cannot be read. */
+/* Returns the first line of root/name, without its line break; NULL when it cannot be read. */
 json_t *attribute_line(const char *root, const char *name);
-/* The number in root/name; null when there is none. */
+/* Returns the number in root/name; null when there is none. */
 json_t *attribute_number(const char *root, const char *name);
-/* The rest of the first line of the form "key<spaces>separator<spaces>value", quotes removed; null when there
- * is none. */
+/* Returns the rest of the first line of the form "key<spaces>separator<spaces>value", quotes removed; null
+ * when there is none. */
 json_t *attribute_keyed(const char *root, const char *name, const char *key, char separator);
-/* Of a node of kfd's topology, whose "properties" has lines like "unique_id 2094082018637021184"; 0: not
- * there. */
+/* Returns a property of a node of kfd's topology, whose "properties" has lines like "unique_id
+ * 2094082018637021184"; 0: not there. */
 unsigned long long attribute_property(const char *folder, const char *name);

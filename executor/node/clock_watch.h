@@ -1,5 +1,6 @@
-/* clock_watch: whether the clocks that a run holds are the clocks its GPUs have under load: reads each GPU's
- * own clock and load while a test runs, at most ten times a second. Owns its descriptors; borrows the rest.
+/* clock_watch: tells whether the clocks that a run holds are the clocks its GPUs have under load, by reading
+ * each GPU's own clock and load while a test runs, at most ten times a second. Owns its descriptors; borrows
+ * the rest.
  */
 #pragma once
 
@@ -27,14 +28,15 @@ struct clock_watch {
     } gpu[CLOCKS_GPUS_MAX];
 };
 
-/* Of all GPUs of clocks, which outlive the watch. nvml may be NULL. */
+/* Watches all GPUs of clocks, which outlive the watch. nvml may be NULL. */
 void clock_watch_open(struct clock_watch *w, const struct clocks *clocks, struct nvml *nvml);
 void clock_watch_close(struct clock_watch *w);
 /* t_s: since the test's start. Never blocks. */
 void clock_watch_take(struct clock_watch *w, double t_s);
-/* Of all samples so far; the worst GPU's. text: char[CLOCKS_NOTE_MAX], what is wrong; "" for CLOCKS_SEEN. */
+/* Judges all samples so far by the worst GPU. text: char[CLOCKS_NOTE_MAX], what is wrong; "" for
+ * CLOCKS_SEEN. */
 enum clock_verdict clock_watch_judge(const struct clock_watch *w, char *text);
 
-/* One sample of a GPU's clock. Pure. */
+/* Adds one sample of a GPU's clock. Pure. */
 void clock_samples_add(struct clock_samples *s, const struct clocks_request *want, double mhz);
 enum clock_verdict clock_samples_judge(const struct clock_samples *s);

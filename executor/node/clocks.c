@@ -82,7 +82,7 @@ int clocks_put_back(struct clocks *c, const struct layout *l, struct err *err)
     return rc;
 }
 
-/* True when the GPU shows another setting than the record's, set by somebody else or never made. */
+/* Whether the record's setting no longer holds: somebody else changed it, or it was never made. */
 static bool is_moot(const struct clocks_gpu *gpu, const struct clocks_record *r)
 {
     struct clocks_state now, expected;

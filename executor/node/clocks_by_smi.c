@@ -18,7 +18,7 @@ enum { WORDS_MAX = 8, NUMBER_LEN = 16 };
 
 static const double limit_s = 30; /* amd-smi takes up to 9 s */
 
-/* In PATH, or in ROCm's folder. path: char[FS_PATH_MAX] */
+/* Finds the program in PATH, or in ROCm's folder. path: char[FS_PATH_MAX] */
 static bool find_program(const char *name, char *path)
 {
     if (spawn_find(name, path) && path[0] == '/')
@@ -39,7 +39,7 @@ static void quote_end(const struct run_result *res, char *out, size_t size)
         out[len - 1] = '\0';
 }
 
-/* As root itself, or through "sudo -n". words: the program's arguments, of which an empty one is the last. */
+/* Runs the program as root itself, or through "sudo -n". words: its arguments; an empty one ends them. */
 static enum control_result run_smi(const char *name, const char *const *words, struct err *err)
 {
     char path[FS_PATH_MAX], said[200];

@@ -65,7 +65,7 @@ static enum control_result write_limits(const struct clocks_gpu *gpu, int min_mh
     return write_lines(gpu, LIMITS_FILE, min_mhz > 0 ? both : both + 1, err);
 }
 
-/* The number of the frequency in pp_dpm_sclk, or -1. */
+/* Returns the number of the frequency in pp_dpm_sclk, or -1. */
 static int find_frequency(const struct clocks_gpu *gpu, int mhz)
 {
     AUTO_FCLOSE FILE *f = sysfile_open(gpu->device, FREQUENCIES_FILE);

@@ -11,7 +11,7 @@ enum { RECHECK_MS = 20 };
 
 static const double await_limit_s = 5;
 
-/* The file comes first: it needs no other program and tells at once whether it may be written. */
+/* sysfs comes first: it needs no other program and tells at once whether it may be written. */
 static const struct clocks_control *const ways[] = {&clocks_by_sysfs, &clocks_by_sysfs_number,
                                                     &clocks_by_amd_smi, &clocks_by_rocm_smi, &clocks_by_nvml};
 

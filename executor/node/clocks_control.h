@@ -1,6 +1,6 @@
 /* clocks_control: one way to set a GPU's clocks, as a table of functions. Another way is one file with its
- * table, declared here, and one line in control.c. Callers hold the GPU's lock, and have written the record
- * that lets anybody put the clocks back (record.h).
+ * table, declared here, and one line in clocks_control.c. Callers hold the GPU's lock, and have written the
+ * record that lets anybody put the clocks back (clocks_record.h).
  */
 #pragma once
 
@@ -39,12 +39,13 @@ extern const struct clocks_control clocks_by_amd_smi;
 extern const struct clocks_control clocks_by_rocm_smi;
 extern const struct clocks_control clocks_by_nvml;
 
-/* The first way that works. *through: its name. CONTROL_DENIED: err names the privilege, and what to do. */
+/* Holds the clocks in the first way that works. *through: its name. CONTROL_DENIED: err names the privilege,
+ * and what to do. */
 enum control_result control_hold(const struct clocks_gpu *gpu, const struct clocks_request *want,
                                  const char **through, struct err *err);
 enum control_result control_put_back(const struct clocks_gpu *gpu, const struct clocks_state *before,
                                      struct err *err);
 
-/* The state that the request leads to, as far as it shows. */
+/* Gives the state that the request leads to, as far as it shows. */
 void control_expected(const struct clocks_request *want, const struct clocks_state *before,
                       struct clocks_state *out);

@@ -84,7 +84,7 @@ bool clocks_gpu_find(const struct layout *l, const json_t *gpus, const char *nam
     return out->nvidia || find_card(l, json_text(gpu, "unique_id"), out);
 }
 
-/* Lines "0: 500Mhz", "1: 2100Mhz *"; one that starts with 'S' is the clock in deep sleep. */
+/* Reads lines such as "0: 500Mhz", "1: 2100Mhz *"; one that starts with 'S' is the clock in deep sleep. */
 static bool read_levels(const char *device, struct sclk_limits *out)
 {
     AUTO_FCLOSE FILE *f = sysfile_open(device, "pp_dpm_sclk");
@@ -100,7 +100,7 @@ static bool read_levels(const char *device, struct sclk_limits *out)
     return out->min_mhz > 0;
 }
 
-/* Lines of the section "OD_SCLK:": "0: 500Mhz", the lower limit, and "1: 2100Mhz", the upper one. */
+/* Reads lines of the section "OD_SCLK:": "0: 500Mhz", the lower limit, and "1: 2100Mhz", the upper one. */
 bool sclk_limits_read(const char *device, struct sclk_limits *out)
 {
     AUTO_FCLOSE FILE *f = sysfile_open(device, "pp_od_clk_voltage");

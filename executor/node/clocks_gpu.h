@@ -24,13 +24,13 @@ struct clocks_state {
     int min_mhz, max_mhz;         /* of the shader clock; 0 unknown */
 };
 
-/* gpus: node.json's. False: the node has no such GPU, or it cannot be told from others. */
+/* gpus: node.json's. Returns false if the node has no such GPU, or it cannot be told from others. */
 bool clocks_gpu_find(const struct layout *l, const json_t *gpus, const char *name, struct clocks_gpu *out);
-/* False: unknown. */
+/* Returns false if it is unknown. */
 bool clocks_state_read(const struct clocks_gpu *gpu, struct clocks_state *out);
 /* Whether a and b stand for the same setting. The limits count only where a level lets them be set. */
 bool clocks_state_equal(const struct clocks_state *a, const struct clocks_state *b);
-/* A level that amdgpu knows. */
+/* Whether amdgpu knows the level. */
 bool clocks_level_ok(const char *level);
 
 /* The range of an AMD GPU's shader clock that is set now. */
@@ -38,5 +38,5 @@ struct sclk_limits {
     int min_mhz, max_mhz;
 };
 
-/* device: .../class/drm/cardN/device. False: not shown. */
+/* device: .../class/drm/cardN/device. Returns false if it does not show them. */
 bool sclk_limits_read(const char *device, struct sclk_limits *out);

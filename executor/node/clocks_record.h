@@ -20,7 +20,7 @@ struct clocks_record {
 
 /* Fills in boot_id, since and user. */
 int record_write(const struct layout *l, struct clocks_record *r, struct err *err);
-/* False: there is none. */
+/* Returns false if there is none. */
 bool record_read(const struct layout *l, const char *gpu, struct clocks_record *out);
 int record_clear(const struct layout *l, const char *gpu, struct err *err);
 /* Whether the machine was restarted since, which puts clocks back. */

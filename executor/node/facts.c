@@ -39,7 +39,7 @@ static json_t *disk_free(const struct layout *l)
     struct statvfs fs;
     char path[FS_PATH_MAX];
     snprintf(path, sizeof path, "%s", l->workdir);
-    while (statvfs(path, &fs) != 0) { /* not made before the first run: its parent tells */
+    while (statvfs(path, &fs) != 0) { /* it is made by the first run: until then its parent tells */
         char *slash = strrchr(path, '/');
         if (!slash || slash == path)
             return json_null();

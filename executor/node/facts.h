@@ -16,5 +16,5 @@
 json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml, const char *model,
                    struct err *err);
 
-/* All GPUs, numbered: an array of objects as in node.json. */
+/* Returns all GPUs, numbered: an array of objects as in node.json. */
 json_t *node_gpus(const struct layout *l, struct nvml *nvml);

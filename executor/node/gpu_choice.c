@@ -36,7 +36,7 @@ static bool find_word(const char *word, const json_t *gpus, size_t count, size_t
     return false;
 }
 
-/* False when a word of the list names no GPU: then it is not known which GPUs were granted. */
+/* Returns false when a word of the list names no GPU: then it is not known which GPUs were granted. */
 static bool mark_granted(const char *granted, const json_t *gpus, struct marks *m)
 {
     char words[WORDS_MAX], *at = words, *word;
@@ -53,7 +53,7 @@ static bool mark_granted(const char *granted, const json_t *gpus, struct marks *
     return true;
 }
 
-/* False: the list cannot be understood. */
+/* Returns false if the list cannot be understood. */
 static bool mark_available(const char *granted, const json_t *gpus, struct marks *m)
 {
     *m = (struct marks){.count = json_array_size(gpus) < GPU_USE_MAX ? json_array_size(gpus) : GPU_USE_MAX};
@@ -120,7 +120,7 @@ static int make_groups(struct gpu_choice *c, size_t per_test, const json_t *gpus
     return 0;
 }
 
-/* How many tests have that GPU as their home. */
+/* Counts the tests that have that GPU as their home. */
 static size_t count_at_home(const struct job *job, const json_t *gpus, const char *name)
 {
     size_t n = 0, place;

@@ -16,7 +16,7 @@ struct gpu_grant {
     bool by_scheduler; /* which gave the GPUs to this run alone */
 };
 
-/* Finds that out; of a scheduler, how it does. amd: whose GPUs the node has. */
+/* Finds out what was granted. amd: whose GPUs the node has. */
 typedef void gpu_granted(struct gpu_grant *out, bool amd);
 
 enum gpu_rule {
@@ -34,7 +34,7 @@ struct gpu_choice {
 };
 
 /* gpus: node.json's. ERR_NODE where the plan lists a GPU that is not there, or no test would have enough.
- * Call gpu_choice_release() also after a failure. */
+ * gpu_choice_release() must be called even after a failure. */
 int gpu_choice_make(struct gpu_choice *out, const struct job *job, const json_t *gpus,
                     const struct gpu_grant *grant, struct err *err);
 void gpu_choice_drop(struct gpu_choice *c, size_t group);

@@ -1,6 +1,6 @@
 /* gpu_health: whether GPUs are as fit as they were when a run began: they still answer, and have had no
- * memory error that could not be corrected. From the sysfs of amdgpu and from NVML. That a GPU gives its
- * memory back is run/settle's affair.
+ * memory error that could not be corrected. It asks the sysfs of amdgpu and NVML. Whether a GPU gives its
+ * memory back is suite/test's affair.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct gpu_health {
 /* Takes the condition to compare with. names: unique ids, or indices where there is none. */
 void gpu_health_open(struct gpu_health *h, const struct layout *l, struct nvml *nvml,
                      const char (*names)[LIMIT_NAME + 1], size_t count);
-/* Between tests, when NVML has just been asked what the memory in use is. False with why
- * (char[GPU_HEALTH_WHY_MAX]), what is wrong and what to do, when one of them is not fit any more. A GPU that
+/* To be called between tests, when NVML has just been asked for the memory in use. Returns false with why
+ * (char[GPU_HEALTH_WHY_MAX]), what is wrong and what to do, when one of them is no longer fit. A GPU that
  * could not be seen at the beginning is not judged. */
 bool gpu_health_look(const struct gpu_health *h, char *why);

@@ -11,5 +11,5 @@
 /* Adds to gpu, an object of node.json's "gpus" that has its unique_id. device: .../class/drm/cardN/device */
 void gpu_settings_amd(const struct layout *l, const char *device, json_t *gpu);
 
-/* Memory errors of an AMD GPU that could not be corrected; -1: not counted. device: as above. */
+/* Returns the memory errors of an AMD GPU that could not be corrected; -1: not counted. device: as above. */
 long long gpu_settings_uncorrectable(const char *device);

@@ -18,7 +18,7 @@ static const char *entry(const struct env *env, const char *name)
     return NULL;
 }
 
-/* The list of devices visible to a variant's tests; NULL: all. */
+/* Returns the list of devices visible to a variant's tests; NULL: all. */
 static const char *visible_to(const struct job *job, const struct variant *v)
 {
     for (size_t i = 0; i < sizeof visible_names / sizeof *visible_names; i++) {
@@ -35,7 +35,7 @@ static bool is_word(const char *word, size_t len, const char *text)
     return strlen(text) == len && memcmp(word, text, len) == 0;
 }
 
-/* The GPU that one word of such a list names, by index or unique id. -1: unknown. */
+/* Returns the GPU that one word of such a list names, by index or unique id; -1: unknown. */
 static int find_gpu(const char *word, size_t len, const json_t *gpus)
 {
     for (size_t i = 0; i < json_array_size(gpus); i++) {
@@ -49,7 +49,7 @@ static int find_gpu(const char *word, size_t len, const json_t *gpus)
     return -1;
 }
 
-/* Where the list names a GPU that is not known, all of them count as used. */
+/* If the list names a GPU that is not known, all of them count as used. */
 static void use_listed(const char *list, const json_t *gpus, bool *used, size_t count)
 {
     bool named[GPU_USE_MAX] = {false}, known = list != NULL;

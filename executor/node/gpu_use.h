@@ -20,7 +20,7 @@ struct gpu_use {
 void gpu_use_add(struct gpu_use *use, const json_t *gpu, size_t index);
 /* Whether a name of a gpu_use is that GPU's. */
 bool gpu_use_is(const char *name, const json_t *gpu, size_t index);
-/* The list of visible devices in this process's environment; NULL: none. */
+/* Returns the list of visible devices in this process's environment; NULL: none. */
 const char *gpu_use_environment(void);
 /* Whether the job's own environment says which GPUs its tests see. */
 bool gpu_use_chosen_by_job(const struct job *job);
@@ -29,5 +29,5 @@ bool gpu_use_chosen_by_job(const struct job *job);
  * a placeholder, stands for all of them. */
 void gpu_use_visible(struct gpu_use *out, const struct job *job, const json_t *gpus);
 
-/* The path of that GPU's lock file on this machine. path: char[FS_PATH_MAX]. */
+/* Gives the path of that GPU's lock file on this machine. path: char[FS_PATH_MAX]. */
 int gpu_use_path(const struct layout *l, const char *name, char *path, struct err *err);

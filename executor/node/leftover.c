@@ -44,7 +44,7 @@ static const char *find_variable(const char *env, size_t len, const char *name)
     return NULL;
 }
 
-/* The other executor that is supervising a run now, if any: that run's processes are no leftovers. */
+/* Returns the other executor that is supervising a run now, if any: that run's processes are no leftovers. */
 static struct lock_holder other_supervisor(const struct layout *l)
 {
     char path[FS_PATH_MAX];
@@ -93,7 +93,7 @@ json_t *leftover_list(const struct layout *l)
     return out;
 }
 
-/* True when the process is gone before the deadline. */
+/* Returns true when the process is gone before the deadline. */
 static bool kill_one(pid_t pid, int64_t deadline_ns)
 {
     int fd = pidfd_open(pid, 0);

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-/* An array of {"pid", "run_id", "command"}. */
+/* Returns an array of {"pid", "run_id", "command"}. */
 json_t *leftover_list(const struct layout *l);
 /* Kills them and waits for their end, at most limit_s. Returns how many there were; *left: how many survive.
  */

@@ -4,5 +4,6 @@
 
 #include <jansson.h>
 
-/* {"path", "size_bytes", "architecture", "context_length"}, or {"path", "error"}. The caller owns it. */
+/* Returns {"path", "size_bytes", "architecture", "context_length"}, or {"path", "error"}. The caller owns
+ * it. */
 json_t *model_facts(const char *path);

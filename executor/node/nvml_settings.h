@@ -7,5 +7,5 @@
 
 /* Adds to the objects of node.json's "gpus" whose unique_id NVML knows. */
 void nvml_settings_add(json_t *gpus);
-/* The same from the helper's output; changes text. */
+/* Does the same with the helper's output; changes text. */
 void nvml_settings_parse(char *text, json_t *gpus);

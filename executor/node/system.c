@@ -20,7 +20,7 @@ static void add(json_t *out, const char *key, json_t *value)
         json_decref(value);
 }
 
-/* "always [madvise] never": the word in brackets. */
+/* Returns the word in brackets of "always [madvise] never". */
 static json_t *chosen_word(json_t *line)
 {
     const char *text = json_string_value(line), *open = text ? strchr(text, '[') : NULL;
@@ -46,7 +46,7 @@ static void see_governor(const char *path, const char *name, void *arg)
         g->name = json_incref(own);
 }
 
-/* "mixed" where CPUs differ. */
+/* Returns "mixed" where CPUs differ. */
 static json_t *governor(const struct layout *l)
 {
     char root[FS_PATH_MAX];
@@ -74,7 +74,7 @@ static bool is_of_interest(const char *word, size_t len)
     return false;
 }
 
-/* The rest of the command line, such as the disk's identity, is nobody's business. */
+/* The rest of the command line may hold private details, such as the disk's identity. */
 static json_t *kernel_options(const struct layout *l)
 {
     char line[COMMAND_LINE_MAX];

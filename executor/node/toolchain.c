@@ -39,7 +39,7 @@ static json_t *boot_id(void)
     return json_string(f && fgets(id, sizeof id, f) ? id : "");
 }
 
-/* The first program of that name in the folders of path, as execvp() would find it. */
+/* Finds the first program of that name in the folders of path, as execvp() would. */
 static int find_program(const char *path, const char *name, struct stat *st)
 {
     char dir[FS_PATH_MAX], file[FS_PATH_MAX];
@@ -57,7 +57,7 @@ static int find_program(const char *path, const char *name, struct stat *st)
     return -1;
 }
 
-/* Device, inode, size and change time of each program found in PATH, as one value to compare. */
+/* Returns the device, inode, size and change time of each program found in PATH, as one value to compare. */
 static json_t *version_identity(const char *path, const char *const *names)
 {
     json_t *out = json_array();
@@ -72,7 +72,8 @@ static json_t *version_identity(const char *path, const char *const *names)
     return out;
 }
 
-/* The list in that file of the work folder when it is fresh and of this identity, else NULL. A new reference.
+/* Returns the list in that file of the work folder, as a new reference, when it is fresh and of this
+ * identity; else NULL.
  */
 static json_t *version_cache_load(const struct layout *l, const char *file, const json_t *identity)
 {
@@ -117,7 +118,7 @@ static bool has_version(const char *line, size_t len)
     return false;
 }
 
-/* The first line with a number like 1.2: nvcc's first lines name only the vendor. */
+/* Returns the first line with a number like 1.2: nvcc's first lines name only the vendor. */
 static json_t *version_line(const char *text)
 {
     AUTO(buf_release) struct buf line = {.max = VERSION_MAX * 8};

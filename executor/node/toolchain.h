@@ -13,8 +13,8 @@
 
 #include <jansson.h>
 
-/* An array of {"name", "version"}; only those that are installed. NULL on error. */
+/* Returns an array of {"name", "version"}; only those that are installed. NULL on error. */
 json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *err);
 
-/* The container engines in PATH, in the same form; version null: it did not say. */
+/* Returns the container engines in PATH, in the same form; version null: it did not say. */
 json_t *engines_probe(const struct layout *l);
