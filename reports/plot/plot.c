@@ -22,7 +22,7 @@ static void plan_figure(struct figure_set *set, enum figure_kind kind, const cha
     snprintf(p->alt, sizeof p->alt, "%s", alt);
 }
 
-/* Names of variants that have a style, the reference among them. */
+/* How many names of variants there are, the reference among them. */
 static size_t names_of(const struct report_model *m)
 {
     size_t names = 0;

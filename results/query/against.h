@@ -18,7 +18,7 @@ struct against {
     struct run_data base;
     bool mixed_base; /* its runs are of different sources, as far as known */
     bool is_pooled;
-    struct run_data pool; /* base_pool.h: of a baseline of several runs, while there are few nights */
+    struct run_data pool; /* base_pool.h: of a baseline of several runs */
     int64_t *base_runs; /* the store's rows of the runs of the base: those of the baseline, or the one run */
     size_t n_base_runs;
     struct run_data last;  /* info and facts of the last night before */
@@ -43,7 +43,7 @@ int against_nights(struct store *s, const struct run_data *now, const struct com
 int against_plan_options(struct store *s, const struct run_data *now, struct compare_options *o,
                          struct err *err);
 
-/* With the causes of what changed (causes_load.h). */
+/* Compares, and finds the causes of what changed (causes_load.h). */
 int against_compare(const struct against *a, const struct run_data *now, struct comparison *out,
                     struct err *err);
 /* The run of the base or, without one, of the last night; 0 if there is neither. */

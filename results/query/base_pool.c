@@ -43,7 +43,7 @@ static bool is_due(const struct run_data *now, const char *variant, int context)
     return false;
 }
 
-/* Whether the base lacks a measurement that the other run has of a cell. */
+/* Whether the values of other runs are added to a cell: to any, or with gaps_only where the base has none. */
 static bool is_wanted(const struct base_pool_request *r, const char *variant, int context)
 {
     if (is_ok(r->base, variant, context))

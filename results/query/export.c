@@ -302,7 +302,7 @@ static int dump_schema(struct store *s, export_sink *sink, void *arg, struct err
     return rc == 0 ? flush(&text, sink, arg, err) : -1;
 }
 
-/* Parents before children. */
+/* Parents come before their children. */
 static const struct dumped {
     const char *table, *into, *query;
 } dumped[] = {

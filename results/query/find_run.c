@@ -62,7 +62,7 @@ static int find_prefix(struct store *s, const char *word, int64_t *key, struct b
     return rc < 0 ? -1 : found;
 }
 
-/* The newest sweep of a plan's ticket that is not rejected: 1 if there is one. */
+/* Finds the newest sweep of a plan's ticket that is not rejected: 1 if there is one. */
 static int find_ticket(struct store *s, const char *ticket, int64_t *key, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s,
@@ -76,7 +76,7 @@ static int find_ticket(struct store *s, const char *ticket, int64_t *key, struct
     return rc;
 }
 
-/* A folder that was ingested with a ticket or a date that it does not say itself: 1 if there is one. */
+/* Finds a run by its folder, whose ticket or date may have been given when it was ingested: 1 if found. */
 static int find_ingested_from(struct store *s, const char *dir, int64_t *key, struct err *err)
 {
     AUTO_FREE char *real = realpath(dir, NULL);

@@ -193,7 +193,7 @@ double stats_mann_whitney(const double *x, size_t n, const double *y, size_t m)
 
 double stats_mann_whitney_floor(size_t n, size_t m)
 {
-    /* The two extreme orders, out of C(n + m, n). */
+    /* Two of the C(n + m, n) orders are extreme. */
     double ways = 1;
     for (size_t i = 1; i <= n; i++)
         ways *= (double)(m + i) / (double)i;
@@ -294,7 +294,7 @@ double stats_normal_p(double z)
 
 double stats_median_error(size_t n)
 {
-    /* Times sqrt(n), from the moments of normal order statistics. */
+    /* These are errors times sqrt(n), from the moments of normal order statistics. */
     static const double exact[] = {1, 1, 1.1602, 1.0921, 1.1976, 1.1350, 1.2137, 1.1590, 1.2226, 1.1740};
     double factor = n <= sizeof exact / sizeof *exact ? exact[n - 1] : sqrt(M_PI_2) - 0.3 / (double)n;
     return factor / sqrt((double)n);

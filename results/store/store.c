@@ -158,7 +158,7 @@ static int configure_writing(struct store *s, struct err *err)
     return sql_exec(s, is_new(s) ? "PRAGMA auto_vacuum = INCREMENTAL;" WRITING : WRITING, err);
 }
 
-/* One statement, thus one snapshot: another process may be creating the store between two of them. */
+/* One statement is one snapshot; between two, another process may be creating the store. */
 static int read_identity(struct store *s, int64_t *id, int64_t *version, int64_t *tables, struct err *err)
 {
     SQL_STMT stmt = sql_prepare(s,
