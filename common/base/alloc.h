@@ -1,8 +1,8 @@
 /* alloc: memory that is always there, growing arrays, and variables that release what they own.
  *
- * Memory that cannot be had ends the program: one line on stderr, after alloc_last_words(), and the exit code
- * for local errors. So nothing here returns NULL, and no caller checks. jansson uses the same (json.c).
- * Limits on what input may make us allocate are their readers' business.
+ * Running out of memory ends the program: one line on stderr, after alloc_last_words(), and the exit code for
+ * local errors. So nothing here returns NULL, and no caller checks. jansson uses the same (json.c). Limits on
+ * what input may make us allocate are their readers' business.
  *
  * A variable declared with AUTO(release) is passed by address to `release` at the end of its block. It must
  * be initialised where it is declared.
@@ -25,8 +25,8 @@ void *xmemdup(const void *p, size_t size) __attribute__((returns_nonnull, malloc
 #define ALLOC_GROW(items, wanted, cap) alloc_grow((void **)&(items), sizeof *(items), (wanted), &(cap))
 void alloc_grow(void **items, size_t size, size_t wanted, size_t *cap);
 
-/* What the program still has to do before it ends for want of memory; `say` must not allocate. NULL: nothing.
- * Kept for the whole process. */
+/* Sets what the program does before it ends for want of memory; `say` must not allocate. NULL: nothing. It
+ * holds for the whole process. */
 void alloc_last_words(void (*say)(void *context), void *context);
 
 #define AUTO(release) __attribute__((cleanup(release)))

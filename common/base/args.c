@@ -38,7 +38,7 @@ static const struct arg *find_option(const struct args *a, const char *word, siz
 
 enum { OPTIONS_MAX = 64 };
 
-/* Of "-v,--verbose" the last name, without its dashes, which would make any two options alike. */
+/* Returns the last name of "-v,--verbose", without its dashes, which would make any two options alike. */
 static const char *long_name(const char *spec)
 {
     const char *comma = strrchr(spec, ',');

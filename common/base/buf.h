@@ -33,9 +33,9 @@ void buf_consume(struct buf *b, size_t n);
 
 bool buf_ok(const struct buf *b);
 
-/* Never NULL. */
+/* Never returns NULL. */
 const char *buf_str(const struct buf *b);
 
-/* Transfers ownership of the bytes (NUL-terminated) to the caller and empties the buffer. NULL when
+/* Transfers ownership of the bytes (NUL-terminated) to the caller and empties the buffer. Returns NULL when
  * !buf_ok(). */
 char *buf_steal(struct buf *b);

@@ -13,27 +13,27 @@ enum {
 
 int64_t clock_mono_ns(void);
 double clock_mono_s(void);
-/* CPU time of this process. */
+/* Returns the CPU time of this process. */
 double clock_cpu_s(void);
-/* Seconds since the epoch, to the millisecond. */
+/* Returns the seconds since the epoch, to the millisecond. */
 double clock_real_s(void);
 /* out: char[CLOCK_ISO_LEN + 1], UTC; times outside the years 1970 to 9999 give the epoch. */
 void clock_iso8601(double real_s, char *out);
 
-/* The day that it is now, in UTC as all dates are: no other zone is looked at anywhere.
- * out: char[CLOCK_DAY_LEN + 1]. */
+/* Gives the present day, in UTC as all dates are: no other zone is looked at anywhere. out:
+ * char[CLOCK_DAY_LEN + 1]. */
 void clock_today(char *out);
 
-/* The reverse of clock_iso8601(); 0 for what is no such time. */
+/* Does the reverse of clock_iso8601(); 0 for what is no such time. */
 double clock_from_iso8601(const char *text);
 
-/* Seconds since the epoch at the start of the day at the beginning of text, in UTC: "2026-02-14", from 1970
- * on. -1 where there is none, and for a day that no calendar has, such as February 30. */
+/* Returns the seconds since the epoch at the start of the day at the beginning of text, in UTC: "2026-02-14",
+ * from 1970 on; -1 where there is none, and for a day that no calendar has, such as February 30. */
 int64_t clock_day_s(const char *text);
 /* Whether text is such a day, and nothing else. */
 bool clock_is_day(const char *text);
 
 /* A deadline on the monotonic clock; 0 means none. */
 int64_t clock_deadline_ns(double seconds_from_now);
-/* Milliseconds left for poll(): 0 when past, -1 when there is no deadline. */
+/* Returns the milliseconds left for poll(): 0 when past, -1 when there is no deadline. */
 int clock_left_ms(int64_t deadline_ns);

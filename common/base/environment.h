@@ -5,10 +5,11 @@
 
 /* Appends the environment of this process. */
 void environment_copy(struct strvec *env);
-/* The same without SSH_* and KERNSWEEP_*: those describe the connection and this program, not the workload.
+/* Does the same without SSH_* and KERNSWEEP_*: those describe the connection and this program, not the
+ * workload.
  */
 void environment_for_workload(struct strvec *env);
 /* Replaces an earlier value of the same name. */
 void environment_set(struct strvec *env, const char *name, const char *value);
-/* The value, or NULL. */
+/* Returns the value, or NULL. */
 const char *environment_get(const struct strvec *env, const char *name);

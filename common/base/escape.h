@@ -7,6 +7,6 @@
 void escape_csv_quoted(struct buf *out, const char *s);
 /* Quotes only where the field needs them. */
 void escape_csv(struct buf *out, const char *s);
-/* For text, and for attribute values in double quotes. Drops the control characters that XML does not allow.
+/* Escapes text, or an attribute value in double quotes. Drops the control characters that XML does not allow.
  */
 void escape_xml(struct buf *out, const char *s);

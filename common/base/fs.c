@@ -84,7 +84,7 @@ int fs_read_file(const char *path, size_t max, struct buf *out, struct err *err)
     return fs_read_at(AT_FDCWD, path, path, max, out, err);
 }
 
-/* The descriptor, or -1 with errno: ELOOP or ENOTDIR when a component is a link. */
+/* Returns the descriptor, or -1 with errno: ELOOP or ENOTDIR when a component is a link. */
 static int open_below(const char *dir, const char *rel)
 {
     int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -19,7 +19,7 @@ int fs_join(char *out, struct err *err, const char *dir, const char *name);
 
 /* Appends the whole file to out; refuses more than max bytes and anything that is not a regular file. */
 int fs_read_file(const char *path, size_t max, struct buf *out, struct err *err);
-/* The same for rel below an open folder; path is for messages. */
+/* Does the same for rel below an open folder; path is for messages. */
 int fs_read_at(int dirfd, const char *rel, const char *path, size_t max, struct buf *out, struct err *err);
 
 /* Reads the regular file fd in pieces and closes it; refuses more than max bytes. fn fails with -1 and err.
@@ -45,14 +45,15 @@ int fs_rename(const char *from, const char *to, struct err *err);
 int fs_sync_dir(const char *path, struct err *err);
 /* Syncs the whole file system of dir: for a tree, one call instead of an fsync() per file. */
 int fs_sync_filesystem(const char *dir, struct err *err);
-/* The folder of a path, "." or "/" where it has no other. out: char[FS_PATH_MAX]; a longer path is cut. */
+/* Gives the folder of a path, "." or "/" where it has no other. out: char[FS_PATH_MAX]; a longer path is
+ * cut. */
 void fs_parent(const char *path, char *out);
-/* The path of `name` in the folder of `path`, as fs_join() makes it. */
+/* Gives the path of `name` in the folder of `path`, as fs_join() makes it. */
 int fs_beside(const char *path, const char *name, char *out, struct err *err);
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 
-/* Writes all len bytes, retrying EINTR and short writes. 0 or -1 with errno set. */
+/* Writes all len bytes, retrying EINTR and short writes. Returns 0 or -1 with errno set. */
 int fs_write_all(int fd, const void *data, size_t len);
 
 /* Calls fn for each regular file under root, in byte order of the relative paths. Links, devices and sockets
@@ -60,13 +61,14 @@ int fs_write_all(int fd, const void *data, size_t len);
 typedef int fs_walk_fn(const char *relpath, const char *fullpath, void *arg, struct err *err);
 int fs_walk(const char *root, bool skip_special, fs_walk_fn *fn, void *arg, struct err *err);
 
-/* The same, going on past what cannot be visited: folders that are too deep or cannot be read, paths that are
- * too long, and what is neither a file nor a folder. skipped is told of each, with errno where a call failed;
- * its path may hold any bytes. */
+/* Does the same, but goes on past what cannot be visited: folders that are too deep or cannot be read, paths
+ * that are too long, and what is neither a file nor a folder. skipped is told of each, with errno where a
+ * call failed; its path may hold any bytes. */
 typedef void fs_skipped_fn(const char *relpath, const char *why, void *arg);
 int fs_walk_rest(const char *root, fs_walk_fn *fn, fs_skipped_fn *skipped, void *arg, struct err *err);
 
-/* The same for whatever is no folder, links and devices included; what is gone meanwhile is not noticed. */
+/* Does the same for whatever is not a folder, links and devices included; what is gone meanwhile is not
+ * noticed. */
 struct fs_entry {
     const char *relpath, *fullpath, *name;
     int dirfd;          /* of the folder that has it */

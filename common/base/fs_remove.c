@@ -34,7 +34,7 @@ static uint64_t mount_of(int fd)
     return told ? st.stx_mnt_id : 0;
 }
 
-/* What a workload has mounted below, a user's home for example, is not the tree's. */
+/* What a workload has mounted below, such as a user's home, is not the tree's. */
 static bool is_mounted_here(const struct removal *r, int fd)
 {
     uint64_t mount = r->mount ? mount_of(fd) : 0;
@@ -59,7 +59,7 @@ static DIR *open_folder(int dirfd, const char *name)
     return dir;
 }
 
-/* What is no folder could not be unlinked for the reason before. */
+/* If it is not a folder, errno is that of the unlink() that failed before. */
 static DIR *open_folder_or_why(int dirfd, const char *name)
 {
     int why = errno;
@@ -105,7 +105,8 @@ static int remove_at(struct removal *r, int dirfd, const char *name, int depth)
     return rc == 0 ? unlinkat(dirfd, name, AT_REMOVEDIR) : -1;
 }
 
-/* What was moved up while its folder was being read may not have been seen: reads until nothing was moved. */
+/* A folder that was moved up while the root was being read may not have been seen, so the root is read until
+ * nothing was moved. */
 static int empty_root(DIR *dir)
 {
     struct removal r = {.root = dirfd(dir), .mount = mount_of(dirfd(dir))};

@@ -110,7 +110,7 @@ struct walk {
 
 static int walk_dir(struct walk *w, int at, const char *name, size_t len, int depth, struct err *err);
 
-/* Tells of w->path; false if the walk must end there. */
+/* Tells of w->path. Returns false if the walk must end there. */
 static bool goes_on_without(struct walk *w, const char *why)
 {
     if (w->skipped)

@@ -14,8 +14,8 @@
 /* 15 digits, so that 0.1 is written as 0.1 and not as 0.10000000000000001. */
 #define JSON_FLAGS (JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
-/* In every program that reads or writes JSON: jansson's own malloc() may fail. Where json_arena.c is linked,
- * its functions replace these. */
+/* Every program that reads or writes JSON needs this, because jansson's own malloc() may fail. Where
+ * json_arena.c is linked, its functions replace these. */
 __attribute__((constructor(101))) static void install_memory(void)
 {
     json_set_alloc_funcs(xmalloc, free);
@@ -192,7 +192,7 @@ static const char *type_name(const json_t *v)
 
 enum { SHOWN_MAX = 40 };
 
-/* "an integer, 3": long texts, objects and arrays are named by their type alone. */
+/* Describes a value as in "an integer, 3": long texts, objects and arrays are named by their type alone. */
 static void describe(const json_t *v, char *out, size_t cap)
 {
     char *text = json_is_string(v) || json_is_number(v) ? json_dumps(v, JSON_FLAGS) : NULL;

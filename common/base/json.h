@@ -18,11 +18,11 @@
 
 enum { JSON_VALUES_MAX = 2000000 };
 
-/* Parses text (duplicate keys, trailing text and more than JSON_VALUES_MAX values are errors). NULL on error.
- * The caller json_decref()s. */
+/* Parses text (duplicate keys, trailing text and more than JSON_VALUES_MAX values are errors). Returns NULL
+ * on error. The caller json_decref()s. */
 json_t *json_parse(const char *text, size_t len, const char *file, struct err *err);
 json_t *json_load(const char *path, size_t max, struct err *err);
-/* Sorted keys, two-space indent, trailing newline; written atomically. */
+/* Writes sorted keys, two-space indent and a trailing newline, atomically. */
 int json_save(const char *path, const json_t *value, struct err *err);
 /* Appends compact text without a newline. */
 int json_encode(const json_t *value, struct buf *out, struct err *err);
@@ -32,7 +32,7 @@ struct json_at json_root(const json_t *value, const char *file);
 struct json_at json_member(const struct json_at *obj, const char *key);
 struct json_at json_element(const struct json_at *arr, size_t i);
 
-/* The string at a key of an object, borrowed; "" if there is none. obj may be NULL. */
+/* Returns the string at a key of an object, borrowed; "" if there is none. obj may be NULL. */
 const char *json_text(const json_t *obj, const char *key);
 
 /* For json_object_foreach(), which takes a non-const object although it only reads it. */

@@ -46,7 +46,7 @@ static void arena_free(void *p)
         free(p);
 }
 
-/* After that of json.c. */
+/* This runs after the constructor of json.c. */
 __attribute__((constructor(102))) static void install(void)
 {
     json_set_alloc_funcs(arena_alloc, arena_free);

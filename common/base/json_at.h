@@ -17,8 +17,8 @@ struct json_problems;
 
 /* What is known of the text that a document was read from; embedded by whoever keeps the text. */
 struct json_source {
-    /* The position of the value at path or, with key, of its key. What is not there is where its object is.
-     * NULL: errors give no line. */
+    /* Finds the value at path or, with key, its key; if it is absent, the object that would have it. NULL:
+     * errors give no line. */
     bool (*locate)(const struct json_source *s, const char *path, bool key, struct json_mark *out);
     struct json_problems *problems; /* collects all errors (problems.h); never NULL */
 };

@@ -50,7 +50,7 @@ struct json_mark json_scan_mark(const char *text, size_t at)
     return m;
 }
 
-/* The token that has the byte before end, and whether a comma precedes it. */
+/* Returns the token that has the byte before end, and whether a comma precedes it. */
 static struct json_token token_at(const char *text, size_t len, size_t end, bool *after_comma)
 {
     struct json_scan s = {.text = text, .len = len};
@@ -63,7 +63,7 @@ static struct json_token token_at(const char *text, size_t len, size_t end, bool
     return t;
 }
 
-/* The innermost bracket that is not closed; false if all are. */
+/* Finds the innermost bracket that is not closed; false if all are. */
 static bool find_open(const char *text, size_t len, struct json_token *open)
 {
     enum { DEPTH = 2048 };
@@ -161,7 +161,7 @@ static void skip_value(struct json_scan *s, struct json_token t)
     }
 }
 
-/* Length of ".key" at the start of path, if the path goes on with this key; else 0. */
+/* Returns the length of ".key" at the start of path, if the path goes on with this key; else 0. */
 static size_t follows(const char *path, const char *text, const struct json_token *key)
 {
     json_auto_t *value = json_loadb(text + key->at, key->len, JSON_DECODE_ANY, NULL);

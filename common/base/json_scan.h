@@ -27,6 +27,6 @@ struct json_mark json_scan_mark(const char *text, size_t at);
 void json_scan_explain(const char *text, size_t len, const json_error_t *e, struct json_mark *mark, char *out,
                        size_t cap);
 
-/* The position of the value at path ("$.a[0].b") of a valid text or, with key, of its key; of what contains
- * it if it is absent. */
+/* Returns the position of the value at path ("$.a[0].b") of a valid text or, with key, of its key; of what
+ * contains it if it is absent. */
 struct json_mark json_scan_locate(const char *text, size_t len, const char *path, bool key);

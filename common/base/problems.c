@@ -31,7 +31,7 @@ int problems_first(const struct json_problems *p, int rc, struct err *err)
     return p->count > 0 ? err_set(err, ERR_INPUT, "%s", p->item[0].text) : rc;
 }
 
-/* Those without a position come last. */
+/* Problems without a position come last. */
 static int compare(const void *a, const void *b)
 {
     const struct json_mark *x = &((const struct problem *)a)->mark, *y = &((const struct problem *)b)->mark;

@@ -30,10 +30,10 @@ struct json_problems {
     bool more; /* than PROBLEMS_MAX */
 };
 
-/* Of several with the same path, which is not "", the first is kept. */
+/* Keeps the first of several with the same path, unless that is "". */
 void problems_add(struct json_problems *p, const struct json_mark *mark, const char *path, const char *text);
-/* What reading a document returns: rc, with the first problem, if there is one, in err. */
+/* Returns what reading a document returns: rc, with the first problem, if there is one, in err. */
 int problems_first(const struct json_problems *p, int rc, struct err *err);
-/* By their positions. */
+/* Sorts them by their positions. */
 void problems_sort(struct json_problems *p);
 void problems_release(struct json_problems *p);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* The largest k with 2 P(B <= k - 1) <= 1 - confidence; 0: none. */
+/* Returns the largest k with 2 P(B <= k - 1) <= 1 - confidence; 0: none. */
 static size_t rank_for(size_t n, double confidence)
 {
     double p = pow(0.5, (double)n), below = 0; /* P(B = k), P(B <= k - 1) */

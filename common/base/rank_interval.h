@@ -10,8 +10,8 @@ struct rank_interval {
     double median, low, high;
 };
 
-/* The interval between two order statistics, the k-th value from either end: it covers the true median with
- * probability 1 - 2 P(B <= k - 1), B binomial (n, 1/2). (Conover, Practical Nonparametric Statistics, 3rd
- * ed., section 3.2.) False when even the smallest and the largest value are too close for the confidence,
- * which for 0.95 they are below 6 values. x is not modified. */
+/* Gives the interval between two order statistics, the k-th value from either end: it covers the true median
+ * with probability 1 - 2 P(B <= k - 1), B binomial (n, 1/2). (Conover, Practical Nonparametric Statistics,
+ * 3rd ed., section 3.2.) Returns false when there are too few values for the confidence: fewer than 6 for
+ * 0.95. x is not modified. */
 bool rank_interval_of(const double *x, size_t n, double confidence, struct rank_interval *out);

@@ -21,14 +21,15 @@ struct regex {
 int regex_compile(struct regex *re, const char *pattern, struct err *err);
 void regex_release(struct regex *re);
 
-/* Number of groups, named or not, excluding group 0 (the whole match). */
+/* Returns the number of groups, named or not, excluding group 0 (the whole match). */
 size_t regex_groups(const struct regex *re);
-/* Number of group names. Several groups may share a name. */
+/* Returns the number of group names. Several groups may share a name. */
 size_t regex_names(const struct regex *re);
-/* The i-th name, in byte order, and its group. */
+/* Returns the i-th name, in byte order, and its group. */
 const char *regex_name(const struct regex *re, size_t i, size_t *group);
 
-/* Finds the first match at or after byte `from`: 1 if there is one, 0 if not, -1 when a limit was reached. */
+/* Finds the first match at or after byte `from`. Returns 1 if there is one, 0 if not, -1 when a limit was
+ * reached. */
 int regex_match(const struct regex *re, const char *text, size_t len, size_t from, struct err *err);
-/* Position of a group in the last match; false when the group did not participate. */
+/* Gives the position of a group in the last match; false when the group did not participate. */
 bool regex_group(const struct regex *re, size_t group, size_t *at, size_t *len);

@@ -38,7 +38,7 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* Large, so that on a busy machine the program does not block after every 64 KiB. */
+/* The pipe is large, so that on a busy machine the program does not block after every 64 KiB. */
 static int open_pipe(int *theirs, int *ours, bool we_read)
 {
     int p[2];
@@ -200,7 +200,7 @@ static int poll_once(struct running *r, struct err *err)
     return 0;
 }
 
-/* TERM, then KILL after the grace, for the program and its group. */
+/* Sends TERM, then KILL after the grace, to the program and its group. */
 static void end_program(struct running *r)
 {
     if (r->run->grace_s > 0 && r->pidfd >= 0) {

@@ -18,7 +18,7 @@
 
 /* Fills buf with up to cap bytes. Returns the count, 0 at the end, or -1 with err. */
 typedef ssize_t run_read_fn(void *arg, void *buf, size_t cap, struct err *err);
-/* Consumes all of data. 0, or -1 with err to stop the program. */
+/* Consumes all of data. Returns 0, or -1 with err to stop the program. */
 typedef int run_write_fn(void *arg, const char *data, size_t len, struct err *err);
 
 struct run {
@@ -59,7 +59,7 @@ struct run_result {
     size_t stderr_len;
 };
 
-/* 0 when the program ended by itself, else -1 with err; res is always filled. */
+/* Returns 0 when the program ended by itself, else -1 with err; res is always filled. */
 int run_program(const struct run *run, struct run_result *res, struct err *err);
 
 /* Runs argv with input (may be NULL) and appends its standard output, at most out->max bytes, to out (NULL:
@@ -70,7 +70,7 @@ int run_capture(const char *const *argv, const struct buf *input, double deadlin
 /* Fails with ERR_STORAGE unless the exit code is 0; the message quotes the end of stderr. */
 int run_expect_success(const struct run_result *res, const char *what, struct err *err);
 
-/* run_write_fn that appends to a struct buf and fails beyond its maximum. */
+/* A run_write_fn that appends to a struct buf and fails beyond its maximum. */
 int run_collect(void *arg, const char *data, size_t len, struct err *err);
 
 /* Appends to tail (char[max + 1]), keeping only the last max bytes. */

@@ -23,7 +23,7 @@ void sha256_end(struct sha256 *h, char *out);
 void sha256_of(const void *data, size_t len, char *out);
 /* Fails for a file of more than max bytes. size may be NULL. */
 int sha256_of_file(const char *path, size_t max, char *out, size_t *size, struct err *err);
-/* The same for rel below an open folder; path is for messages. */
+/* Does the same for rel below an open folder; path is for messages. */
 int sha256_of_file_at(int dirfd, const char *rel, const char *path, size_t max, char *out, size_t *size,
                       struct err *err);
 bool sha256_is_hex(const char *s);

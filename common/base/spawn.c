@@ -21,7 +21,7 @@ static _Noreturn void exit_unexecutable(const char *what)
     _exit(why == ENOENT ? SPAWN_NOT_FOUND : SPAWN_NOT_EXECUTABLE);
 }
 
-/* In the child, after fork(). The copies above 2 keep dup2() from overwriting a descriptor that is still
+/* Runs in the child, after fork(). The copies above 2 keep dup2() from overwriting a descriptor that is still
  * needed. The casts are safe: execvp() changes neither list. */
 static _Noreturn void exec_program(const struct spawn *s)
 {

@@ -21,13 +21,13 @@ struct spawn {
     bool keep_terminal;      /* stay in our session, so that it can prompt the user */
 };
 
-/* The process id, or -1 with err. */
+/* Returns the process id, or -1 with err. */
 pid_t spawn_start(const struct spawn *s, struct err *err);
 /* Starts argv with its standard input and output connected to *fd, a non-blocking stream socket that the
  * caller closes; its standard error goes to /dev/null. */
 int spawn_on_socket(const char *const *argv, bool keep_terminal, pid_t *pid, int *fd, struct err *err);
 /* Kills the process and its group, and reaps it; does nothing for 0. */
 void spawn_kill(pid_t pid);
-/* The program of that name in a folder of PATH. out: char[SPAWN_PATH_MAX]; "" without one. */
+/* Finds the program of that name in a folder of PATH. out: char[SPAWN_PATH_MAX]; "" without one. */
 bool spawn_find(const char *name, char *out);
 bool spawn_on_path(const char *name);

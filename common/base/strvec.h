@@ -21,5 +21,5 @@ void strvec_take(struct strvec *s, char *text);
 void strvec_push_all(struct strvec *s, const char *const *list);
 void strvec_pushl(struct strvec *s, ...) __attribute__((sentinel));
 
-/* Never NULL. */
+/* Never returns NULL. */
 const char *const *strvec_argv(const struct strvec *s);

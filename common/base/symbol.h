@@ -9,5 +9,5 @@ struct symbol_title {
     char s[SYMBOL_TITLE_MAX];
 };
 
-/* The symbol itself where it is not a mangled name. */
+/* Returns the symbol itself where it is not a mangled name. */
 struct symbol_title symbol_title(const char *symbol);

@@ -43,7 +43,7 @@ static size_t sequence_length(unsigned char first)
     return (first & 0xf8) == 0xf0 ? 4 : 0;
 }
 
-/* Length (1..4) and code point of the UTF-8 sequence at s; 0 when it is invalid. */
+/* Returns the length (1..4) of the UTF-8 sequence at s, and its code point; 0 when it is invalid. */
 static size_t utf8_decode(const char *s, size_t len, uint32_t *cp)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -120,7 +120,8 @@ static bool begins_word(const char *s, size_t at)
     return at == 0 || s[at - 1] == ' ' || s[at - 1] == ',';
 }
 
-/* At the start of the word that differs, if that is near, else a little before the difference. */
+/* Returns the start of the word that differs, if that is near, else a place a little before the
+ * difference. */
 static size_t difference_start(const char *a, const char *b)
 {
     size_t at = 0;
@@ -178,7 +179,7 @@ bool text_is_utf8(const char *s, size_t len)
 
 enum { NEAREST_MAX = 63, NEAREST_CHANGES = 3 };
 
-/* How many letters are changed, added, missing or swapped with their neighbour. */
+/* Counts the letters that are changed, added, missing or swapped with their neighbour. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t rows[3][NEAREST_MAX + 1], *before = rows[0], *last = rows[1], *row = rows[2];

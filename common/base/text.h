@@ -15,11 +15,11 @@ void text_shell_join(struct buf *out, const char *const *argv);
  * invalid UTF-8 escaped as \xNN or \u{NNNN}. Untrusted text must pass through here before a terminal shows
  * it. */
 void text_printable(struct buf *out, const char *s, size_t len, size_t max);
-/* The same into out: char[cap], truncated at a character boundary. */
+/* Does the same into out: char[cap], truncated at a character boundary. */
 void text_printable_fixed(char *out, size_t cap, const char *s, size_t len);
 
-/* Two values for people to compare, each into char[cap], cap >= 32. If one does not fit, "…" stands for the
- * beginning that both share, and for what is cut at the end. */
+/* Shows two values for people to compare, each in char[cap], cap >= 32. If one does not fit, "…" stands for
+ * the beginning that both share, and for what is cut at the end. */
 void text_differing(const char *a, const char *b, size_t cap, char *out_a, char *out_b);
 
 enum { TEXT_NAME_MAX = 64 };
@@ -30,8 +30,8 @@ bool text_is_utf8(const char *s, size_t len);
 
 bool text_ends_with(const char *s, const char *end);
 
-/* What a word of which there are n ends with: "" or "s". */
+/* Returns what a word of which there are n ends with: "" or "s". */
 const char *text_plural(long long n);
 
-/* The word of known[0..n) that word is probably a misspelling of, or NULL. Case counts. */
+/* Returns the word of known[0..n) that word is probably a misspelling of, or NULL. Case counts. */
 const char *text_nearest(const char *word, const char *const *known, size_t n);

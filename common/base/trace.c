@@ -105,7 +105,7 @@ static void describe_end(const struct trace_event *e, struct buf *out)
                    (unsigned long long)e->received);
 }
 
-/* The program without its path, long words truncated. */
+/* Writes the program without its path, with long words truncated. */
 static void describe_words(const struct trace_event *e, struct buf *out)
 {
     for (size_t i = 0; e->argv[i] && i < (e->name_only ? 1 : WORDS_MAX); i++) {

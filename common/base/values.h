@@ -7,5 +7,5 @@
 
 #include <stddef.h>
 
-/* Ascending, in place. None of them is NaN. */
+/* Sorts ascending, in place. None of the values may be NaN. */
 void values_sort(double *x, size_t n);
