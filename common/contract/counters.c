@@ -10,7 +10,7 @@ static const char *const presets[] = {"memory", "matrix", "occupancy", NULL};
 
 enum { PRESETS = 3, PRESET_NAMES = 6 };
 
-/* So few that a profiler needs one pass over each kernel, or hardly more. */
+/* These are so few that a profiler needs one pass over each kernel, or hardly more. */
 static const char *const of_ncu[PRESETS][PRESET_NAMES] = {
     {"dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_sectors.sum", "l1tex__t_sectors.sum",
      "gpu__time_duration.sum"},

@@ -27,6 +27,6 @@ extern const struct key counters_keys[];
 
 /* at: the value, which may be absent or null. */
 int counters_load(struct counters *c, const struct json_at *at, struct err *err);
-/* The plan's own names, or those of the preset for the tool (not COUNTERS_AUTO), NULL-terminated; out has
- * room for LIMIT_COUNTERS + 1. */
+/* Gives the plan's own names, or those of the preset for the tool (not COUNTERS_AUTO), NULL-terminated; out
+ * has room for LIMIT_COUNTERS + 1. */
 void counters_names(const struct counters *c, enum counters_tool tool, const char **out);

@@ -1,5 +1,5 @@
 /* gate: a condition that a variant must meet before it is timed. A command passes if it exits with 0; the
- * other kinds compare a number with a limit: those of kernels, the number of the worst one in the build's
+ * other kinds compare a number with a limit. For kernels it is the number of the worst one in the build's
  * resources.json, or in the files of "objects".
  */
 #pragma once

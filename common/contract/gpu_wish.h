@@ -1,5 +1,5 @@
 /* gpu_wish: which GPUs of its node a plan wants: the keys "gpus", "gpus_per_test" and "placement" of a plan
- * and its job, and how a word of a list names a GPU. Chooses none: that is executor/place/gpu_choice. Strings
+ * and its job, and how a word of a list names a GPU. Chooses none: that is executor/node/gpu_choice. Strings
  * are borrowed from the JSON.
  */
 #pragma once
@@ -25,7 +25,8 @@ int gpu_wish_read(struct gpu_wish *w, const struct json_at *root, const struct s
 
 /* gpu: an object of node.json's "gpus". */
 bool gpu_word_names(const char *word, const json_t *gpu);
-/* What a GPU is called in events, results and locks: its unique id, else its PCI address, else its index. */
+/* Gives what a GPU is called in events, results and locks: its unique id, else its PCI address, else its
+ * index. */
 void gpu_id(const json_t *gpu, char out[static GPU_WORD_MAX + 1]);
 /* Whether an environment variable chooses the GPUs that a process sees. */
 bool gpu_is_visible_name(const char *name);

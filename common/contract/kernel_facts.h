@@ -45,14 +45,14 @@ struct kernel_facts {
     int64_t hot_loop[INSTRUCTION_CLASSES];     /* of these; KERNEL_FACT_UNKNOWN without a loop */
 };
 
-/* The keys of JSON, in the order of the enums: "vgprs", "matrix". */
+/* Returns the key in JSON; the keys are in the order of the enums: "vgprs", "matrix". */
 const char *kernel_resource_name(enum kernel_resource r);
 const char *instruction_class_name(enum instruction_class c);
 
 void kernel_facts_init(struct kernel_facts *f);
 bool kernel_facts_known(const struct kernel_facts *f);
-/* An object with "resources", "instructions" and "hot_loop", each only if anything of it is known. */
+/* Returns an object with "resources", "instructions" and "hot_loop", each only if anything of it is known. */
 json_t *kernel_facts_encode(const struct kernel_facts *f);
-/* The same members of an object, which may have others; those that are absent are unknown. ERR_INPUT for
- * negative numbers and other types. */
+/* Reads the same members of an object, which may have others; those that are absent are unknown. ERR_INPUT
+ * for negative numbers and other types. */
 int kernel_facts_decode(const struct json_at *at, struct kernel_facts *f, struct err *err);

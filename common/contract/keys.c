@@ -29,7 +29,7 @@ static int word_index(const char *const *words, const char *word)
     return -1;
 }
 
-/* "a", "b" or "c" */
+/* Lists the words as "a", "b" or "c". */
 static int unknown_word(const struct key *k, const struct json_at *at, const char *found, struct err *err)
 {
     AUTO(buf_release) struct buf list = {.max = ERR_MSG_MAX};

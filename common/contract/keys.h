@@ -73,6 +73,6 @@ void keys_encode_job(json_t *job, const struct key *rows, const void *values);
 
 /* Checks a value, which must not be absent, against its row. */
 int key_check(const struct key *k, const struct json_at *at, struct err *err);
-/* The default as JSON, owned by the caller; NULL when there is none. */
+/* Returns the default as JSON, owned by the caller; NULL when there is none. */
 json_t *key_usual(const struct key *k);
 const char *key_name(const struct key *k, enum document in);

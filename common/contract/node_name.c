@@ -22,7 +22,7 @@ int node_name_port(const char *text)
     return isdigit((unsigned char)*text) && !*end && value >= 1 && value <= 65535 ? (int)value : 0;
 }
 
-/* "[v6]:port", "host:port", or a bare host; several colons without brackets are a bare IPv6 address. */
+/* Reads "[v6]:port", "host:port", or a bare host; several colons without brackets are a bare IPv6 address. */
 static int split_host(const char *text, struct node_name *name)
 {
     size_t len = strlen(text);

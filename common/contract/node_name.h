@@ -18,8 +18,8 @@ struct node_name {
     int port;
 };
 
-/* false: text is no node's name. */
+/* Returns false if text is not a node's name. */
 bool node_name_parse(const char *text, struct node_name *out);
 bool node_name_is_valid(const char *text);
-/* The number of a port, 1 to 65535; 0 for any other text. */
+/* Returns the number of a port, 1 to 65535; 0 for any other text. */
 int node_name_port(const char *text);

@@ -24,13 +24,14 @@ extern const struct key own_metric_keys[];
 
 /* at: "metrics"; its value may be absent. Names are unique and not those of a built-in metric. */
 int own_metrics_read(struct own_metrics *out, const struct json_at *at, enum document in, struct err *err);
-/* NULL if there is none. */
+/* Returns NULL if there is none. */
 const struct own_metric *own_metrics_find(const struct own_metrics *m, const char *name);
 const struct own_metric *own_metrics_primary(const struct own_metrics *m);
 
 /* Whether `name` is a built-in metric, or a special word among the timings. */
 bool own_metric_is_reserved(const char *name);
-/* Seconds per unit of a unit of time ("s", "ms", "us", "ns", "min", "h"); 0 for every other unit. */
+/* Returns the seconds per unit of a unit of time ("s", "ms", "us", "ns", "min", "h"); 0 for every other
+ * unit. */
 double own_metric_seconds(const char *unit);
 /* Whether no process that ran for wall_s can have measured this. Allows for rounding by the program and for
  * the moment between its exit and our noticing. False if either is NaN. */

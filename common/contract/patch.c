@@ -12,7 +12,7 @@
 
 enum { COUNT_MAX = 1000 };
 
-/* The highest group used in the replacement, or -1 for an invalid escape. */
+/* Returns the highest group used in the replacement, or -1 for an invalid escape. */
 static int highest_group(const char *replacement)
 {
     int highest = 0;

@@ -16,7 +16,7 @@
 #define PROTO_SCHEMA_MANIFEST "kernsweep.manifest/1"
 #define PROTO_SCHEMA_CODE "kernsweep.code/1"
 #define PROTO_TIMING_MARK "[PERF_TIMING] "
-/* In place of an empty line of `follow`: the executor, whose pid comes next, is stopped. */
+/* Sent in place of an empty line of `follow`: the executor, whose pid comes next, is stopped. */
 #define FOLLOW_STOPPED " stopped "
 
 enum status {

@@ -10,7 +10,7 @@
 /* Bounds of the time-outs that a plan gives per context and a job per test. */
 #define TEST_TIMEOUT_MIN_S 0.001
 #define TEST_TIMEOUT_MAX_S WEEK_S
-/* Of the half width of a median's interval, in percent. */
+/* Bounds of the half width of a median's interval, in percent. */
 #define UNTIL_MIN 0.01
 #define UNTIL_MAX 100.0
 enum { LIMIT_CONTEXT = 1 << 30, LIMIT_TICKET = 32, CLOCKS_MHZ_MAX = 5000 };
@@ -46,6 +46,6 @@ extern const char *const placement_names[];
 extern const char *const clocks_mode_names[];
 extern const char *const clocks_unverified_names[];
 
-/* What no row can express. root: the plan or the job; scheduled: its tests run through a scheduler. */
+/* Checks what no row can express. root: the plan or the job; scheduled: its tests run through a scheduler. */
 int settings_check(const struct settings *s, const struct json_at *root, bool scheduled, struct err *err);
 bool settings_mode_ok(const char *mode);

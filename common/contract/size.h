@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False for anything else, and beyond an int64_t. */
+/* Returns false for anything else, and beyond an int64_t. */
 bool size_parse(const char *text, int64_t *bytes);
-/* One that can limit a test: 1M to 64T. */
+/* Whether it can limit a test: 1M to 64T. */
 bool size_is_memory(const char *text);

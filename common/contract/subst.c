@@ -76,7 +76,7 @@ static bool find_key(const struct guess *g, enum subst_key *key)
     return false;
 }
 
-/* A plain word, a word and a number, or a known name and whatever is done with it. */
+/* Whether it is a plain word, a word and a number, or a known name and whatever is done with it. */
 static bool resembles(const struct guess *g, bool known)
 {
     if (g->op == '}')
@@ -109,7 +109,7 @@ static int refuse(const char *s, const struct guess *g, bool known, enum subst_k
         shown, s, shown, s, shown, s);
 }
 
-/* 0 unless g is exactly {context+N}. */
+/* Returns false unless g is exactly {context+N}. */
 static bool read_plus(const struct guess *g, enum subst_key key, int64_t *plus)
 {
     *plus = 0;

@@ -49,7 +49,7 @@ struct subst {
     int64_t repetition;            /* 0: no value */
 };
 
-/* The name between the braces. */
+/* Returns the name between the braces. */
 const char *subst_name(enum subst_key key);
 /* Sets *used to the placeholders in the template; an unknown one is an error. */
 int subst_scan(const char *template, unsigned *used, struct err *err);

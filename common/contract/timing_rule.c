@@ -34,7 +34,7 @@ const struct key timing_regex_keys[] = {
     {.name = NULL},
 };
 
-/* "$", then ".name" and "[3]" in any order. */
+/* Whether it is "$", then ".name" and "[3]" in any order. */
 static bool is_path(const char *s)
 {
     if (*s++ != '$')
@@ -136,7 +136,7 @@ int timing_rule_init(struct timing_rule *rule, const struct json_at *spec, struc
     return -1;
 }
 
-/* rule->count if there is none. */
+/* Returns rule->count if there is none. */
 static size_t find_part(const struct timing_rule *rule, const char *name)
 {
     size_t i = 0;

@@ -1,7 +1,7 @@
 /* timing_rule: how timings are extracted from a workload's output: "timings" of a plan or job. The default is
  * a line "[PERF_TIMING] {json}"; a rule is a JSON path per timing or a regular expression with named groups,
- * so that any program can be timed; "wall" reads nothing, and the wall time is what counts. The metrics of
- * the plan's own are read by the same rule. The executor applies it (common/contract/timings).
+ * so that any program can be timed; "wall" reads nothing, and the wall time is what counts. The plan's own
+ * metrics are read by the same rule. The executor applies it (common/contract/timings).
  */
 #pragma once
 

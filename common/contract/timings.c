@@ -106,7 +106,7 @@ static void put_json(struct timing_reader *r, const char *name, const json_t *va
         put_prompt_problem(r, "no number", strlen("no number"));
 }
 
-/* path: "$.a.b[0]". NULL when there is no such value. */
+/* Returns the value at a path such as "$.a.b[0]"; NULL when there is no such value. */
 static const json_t *at_path(const json_t *value, const char *path)
 {
     const char *s = path + 1;
@@ -134,7 +134,7 @@ static const json_t *at_path(const json_t *value, const char *path)
     return value;
 }
 
-/* The values at the paths of the rule. */
+/* Takes the values at the paths of the rule. */
 static void put_parts(struct timing_reader *r, const json_t *root)
 {
     for (size_t i = 0; i < r->rule->count; i++) {
@@ -204,7 +204,7 @@ static void read_regex(struct timing_reader *r, const char *text, size_t len)
     }
 }
 
-/* "4096", also with text behind it, but not "4096k", "4.5" or "4,096". */
+/* Accepts "4096", also with text behind it, but not "4096k", "4.5" or "4,096". */
 static bool ends_number(const char *end)
 {
     if (*end == '.' || *end == ',')

@@ -1,6 +1,6 @@
 /* timings: extracts what a workload reports in its output: timings, number of prompt tokens, reason for
- * skipping. How is given by the job's timing rule (common/contract/timing_rule). The last occurrence wins.
- * Output is untrusted: lines, values and names are bounded. Whether a result is valid is decided by assess.
+ * skipping. The job's timing rule (common/contract/timing_rule) says how. The last occurrence wins. Output is
+ * untrusted: lines, values and names are bounded. Whether a result is valid is decided by assess.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ struct timings {
     char skip[TIMINGS_TEXT_MAX];           /* of a line "SKIP: reason" */
 };
 
-/* NULL if absent. */
+/* Returns NULL if it is absent. */
 const double *timings_get(const struct timings *t, const char *name);
 
 /* Parses output incrementally, in pieces of any size. */
