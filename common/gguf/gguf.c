@@ -150,7 +150,7 @@ void gguf_close(struct gguf *g)
     g->fd = -1;
 }
 
-/* A key of the metadata, or a tensor's name. out: char[GGUF_KEY_MAX]. */
+/* Reads a key of the metadata, or a tensor's name. out: char[GGUF_KEY_MAX]. */
 static int read_name(struct gguf *g, char *out, struct err *err)
 {
     uint64_t len, at = g->at;
@@ -360,7 +360,7 @@ static int place_tensor(const struct gguf *g, uint64_t data_at, struct gguf_tens
     return 0;
 }
 
-/* A first pass over the table, since the data begins at its end. */
+/* The data begins at the end of the table, so a first pass over it is needed. */
 static int find_data(struct gguf *g, uint64_t *data_at, struct err *err)
 {
     struct gguf_tensor t;

@@ -66,7 +66,7 @@ struct gguf {
 };
 
 const char *gguf_type_name(enum gguf_type t);
-/* Size of a scalar in bytes; 0 for strings and arrays. */
+/* Returns the size of a scalar in bytes; 0 for strings and arrays. */
 unsigned gguf_type_size(enum gguf_type t);
 
 /* Checks the header. Call gguf_close() after success. */

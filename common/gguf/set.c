@@ -13,7 +13,7 @@ static int bad_value(const struct gguf *g, const struct gguf_entry *e, const cha
                    gguf_type_name(e->type), value);
 }
 
-/* False when value is malformed or out of range for type. raw: char[8]. */
+/* Returns false when value is malformed or out of range for type. raw: char[8]. */
 static bool parse_scalar(enum gguf_type type, const char *value, unsigned char *raw)
 {
     char *end;
