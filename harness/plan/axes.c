@@ -100,7 +100,6 @@ static int add_value(json_t *values, const struct json_at *at, struct err *err)
     return json_array_append_new(values, json_deep_copy(at->value));
 }
 
-/* at: a value, or an array of them. */
 static int read_values(struct axis *axis, const struct json_at *at, struct err *err)
 {
     size_t n = json_array_size(at->value);
@@ -118,7 +117,7 @@ static int read_values(struct axis *axis, const struct json_at *at, struct err *
     return 0;
 }
 
-/* at: the values, or an object of them and what else there is to say of the axis. */
+/* at: an array of the values, or an object that contains it and further settings of the axis. */
 static int read_axis(struct axis *axis, const struct json_at *at, struct err *err)
 {
     struct json_at values = json_member(at, "values");
@@ -223,7 +222,7 @@ static bool same_axes(const struct axes *a, const struct axes *b)
     return a->count == b->count;
 }
 
-/* Adds the values of an entry to those of the axes, so that each axis has all that any point has. */
+/* Adds the values of an entry to those of the axes, so that each axis lists all values of all points. */
 static void gather(struct axes *a, const struct axes *entry)
 {
     char word[AXIS_TEXT_MAX], other[AXIS_TEXT_MAX];
@@ -336,7 +335,7 @@ const json_t *axis_value_env(const json_t *value)
     return json_is_object(value) ? json_object_get(value, "env") : NULL;
 }
 
-/* What no name may have becomes a '-'. */
+/* Characters that are not allowed in a name become '-'. */
 static void put_name_part(const char *word, struct buf *out)
 {
     for (; *word; word++) {

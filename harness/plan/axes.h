@@ -1,9 +1,10 @@
-/* axes: what a plan varies beside its contexts: named axes with their values, and the points that they span.
+/* axes: what a plan varies in addition to its contexts: named axes with their values, and the points that
+ * they span.
  *
  * An object crosses its axes ("axes": {"block": [64, 128], "dtype": ["bf16", "fp16"]}); an array lists
  * entries, each of which crosses its own values. A value is a string, a number, a boolean, or an object that
- * gives it a name ({"name": "rocm-6.4", "value": "/opt/rocm-6.4", "env": {...}}). What the values do to the
- * commands of a variant is axis_text's, which points are left out is conditions'.
+ * gives it a name ({"name": "rocm-6.4", "value": "/opt/rocm-6.4", "env": {...}}). axis_text applies the
+ * values to the commands of a variant; conditions decides which points are left out.
  */
 #pragma once
 
@@ -20,7 +21,7 @@ enum {
 struct axis {
     const char *name; /* borrowed from the plan */
     json_t *values;   /* owned: an array of them, as written */
-    bool named;       /* part of the names of the points: written as a list */
+    bool named;       /* its values are part of the names of points */
     bool in_build;    /* builds may depend on it */
 };
 
@@ -31,23 +32,24 @@ struct axes {
     json_t *points; /* owned: an array of objects of the axes' values; NULL without axes */
 };
 
-/* at: "axes" of a plan, or of a variant, which may be absent. base: the plan's, to which a variant's are
- * added or which they replace; NULL: none. kernel: the placeholders of shapes are taken. *a must be zeroed;
- * call axes_release() even after a failure. */
+/* at: "axes" of a plan or a variant, which may be absent. base: the plan's axes, which those of a variant
+ * extend or replace; NULL: none. kernel: the placeholders of shapes are reserved. *a must be zeroed; call
+ * axes_release() even after a failure. */
 int axes_read(struct axes *a, const struct json_at *at, const struct axes *base, bool kernel,
               struct err *err);
 void axes_release(struct axes *a);
 /* The axis of that name, or NULL. */
 const struct axis *axes_find(const struct axes *a, const char *name);
 
-/* Appends what the placeholder stands for. */
+/* Appends the text that replaces the placeholder of the value. */
 void axis_value_text(const json_t *value, struct buf *out);
-/* What a value is called in names, conditions and on the command line. */
+/* The name of a value in names, conditions and on the command line. */
 const char *axis_value_word(const json_t *value, char out[AXIS_TEXT_MAX]);
 /* The environment that a value sets, or NULL. */
 const json_t *axis_value_env(const json_t *value);
 
-/* Appends what distinguishes a point from the others: "block64_bf16". */
+/* Appends the part of a name that tells a point from the others: "block64_bf16". */
 void axes_suffix(const struct axes *a, const json_t *point, struct buf *out);
-/* The point as reports and the store know it: each axis with its value or its value's name. A new object. */
+/* Returns a new object with the value, or the value's name, of each axis at the point, as reports and the
+ * store use it. */
 json_t *axes_encode(const struct axes *a, const json_t *point);

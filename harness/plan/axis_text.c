@@ -10,7 +10,7 @@
 
 enum { WORD_MAX = 40, EXPANDED_MAX = 4 * LIMIT_ARG_BYTES };
 
-/* What stands at a brace. */
+/* What a brace in a text may begin. */
 enum brace { BRACE_LITERAL, BRACE_AXIS, BRACE_VARIANT, BRACE_MISSPELT, BRACE_SHELL };
 
 /* Reads "{word}" at s into word. *len: its length with both braces. */
@@ -32,7 +32,7 @@ static bool is_builtin(const char *word)
     return false;
 }
 
-/* The axis that word probably means, or NULL. */
+/* The axis that was probably meant by the word, or NULL. */
 static const char *nearest_axis(const struct axes *a, const char *word)
 {
     const char *known[AXES_MAX];
@@ -54,7 +54,7 @@ static enum brace classify(const struct axes *a, const char *template, const cha
     return of_shell || is_builtin(word) || !nearest_axis(a, word) ? BRACE_LITERAL : BRACE_MISSPELT;
 }
 
-/* The value must reach the executor unchanged, so its braces are escaped. */
+/* Braces of a value are escaped, so that the executor does not expand them. */
 static void put_escaped(const char *text, bool escape, struct buf *out)
 {
     for (; *text; text++) {
@@ -169,7 +169,7 @@ static int expand_any(const struct axis_text *t, const struct json_at *at, json_
     return -1;
 }
 
-/* A replacement is text of the sources: braces that name no axis stay as they are. */
+/* A replacement is source text, in which braces that name no axis are common, so they stay. */
 static json_t *expand_replacement(const struct axis_text *t, const char *text)
 {
     AUTO(buf_release) struct buf out = {.max = EXPANDED_MAX};
@@ -248,7 +248,7 @@ static bool any_late(const struct axes *a, const json_t *value)
     return false;
 }
 
-/* Whether a value has a placeholder of an axis of the given kind in it. */
+/* Whether the text contains a placeholder of an axis; late_only: of one with "build": false. */
 static bool has_axis(const struct axes *a, const char *text, bool late_only)
 {
     char word[WORD_MAX];
@@ -275,7 +275,7 @@ bool axis_text_mentions(const struct axes *a, const char *text)
     return has_axis(a, text, false);
 }
 
-/* An axis with "build": false must not occur in what a build is made of. */
+/* An axis with "build": false must not occur in anything that goes into a build. */
 static int check_build(const struct axis_text *t, const struct json_at *at, struct err *err)
 {
     static const char *const made_of[] = {"build", "patches", NULL};

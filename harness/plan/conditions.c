@@ -24,7 +24,7 @@ static int check_condition(const struct json_at *at, const char *const *known, s
             const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
             if (json_is_object(one) || json_is_array(one) || json_is_null(one))
                 return json_expected(&item, "a value, or an array of values", err);
-            /* A text such as "4096" would match no context. */
+            /* Conditions compare contexts as integers, so a string such as "4096" would never match. */
             if (of_context && !json_is_integer(one))
                 return json_expected(&item, "an integer, or an array of them", err);
         }
@@ -88,7 +88,7 @@ static bool matches(const struct condition_cell *cell, const char *key, const js
     return false;
 }
 
-/* unknown: what a condition on the context says of a cell at any context. */
+/* unknown: the result of a condition on the context if the cell stands for all contexts. */
 static bool is_met(const json_t *condition, const struct condition_cell *cell, bool unknown)
 {
     const char *key;
@@ -105,15 +105,15 @@ static bool is_met(const json_t *condition, const struct condition_cell *cell, b
 static bool is_anywhere(const struct condition_cell *cells, size_t n, const char *key, const json_t *value)
 {
     if (strcmp(key, "context") == 0)
-        return true; /* --contexts may choose any */
+        return true; /* --contexts may select any context */
     for (size_t i = 0; i < n; i++)
-        /* A variant without a name may be the one that is meant. */
+        /* A variant whose name is missing might be the one that is meant. */
         if ((strcmp(key, "variant") == 0 && !*cells[i].variant) || is_value(&cells[i], key, value))
             return true;
     return false;
 }
 
-/* at: what a condition says of a key, a value or an array of them. */
+/* at: the value that a condition gives for a key, or an array of values. */
 static int check_values(const struct json_at *at, const char *key, const struct condition_cell *cells,
                         size_t n, struct err *err)
 {

@@ -37,9 +37,9 @@ static bool locate(const struct json_source *s, const char *path, bool key, stru
 struct blanking {
     char *text;
     size_t len;
-    size_t comma;  /* the last comma after which nothing but space was found */
-    bool pending;  /* there is such a comma */
-    char previous; /* the last character that counts */
+    size_t comma;  /* position of the last comma, if it is pending */
+    bool pending;  /* only white space and comments have followed that comma */
+    char previous; /* the last character outside white space and comments */
     bool changed;
 };
 
@@ -51,7 +51,7 @@ static void blank(struct blanking *b, size_t from, size_t to)
     b->changed = true;
 }
 
-/* Where the comment at `at` ends; len + 1 if it does not. */
+/* The end of the comment at `at`, or len + 1 if it is not closed. */
 static size_t comment_end(const struct blanking *b, size_t at)
 {
     if (b->text[at + 1] == '/') {
@@ -69,7 +69,7 @@ static size_t string_end(const struct blanking *b, size_t at)
     return at < b->len ? at + 1 : b->len;
 }
 
-/* A comma is superfluous between a value and a closing bracket. */
+/* A comma that follows a value and precedes a closing bracket is superfluous. */
 static void take(struct blanking *b, size_t at, char c)
 {
     if (b->pending && (c == '}' || c == ']'))
@@ -84,9 +84,8 @@ static bool is_comment(const struct blanking *b, size_t at)
     return b->text[at] == '/' && at + 1 < b->len && (b->text[at + 1] == '/' || b->text[at + 1] == '*');
 }
 
-/* Replaces comments (// to the end of the line, and between the usual C marks) and a comma after the last
- * entry by spaces, so that every other byte keeps its line and column. *changed: whether there was anything
- * of the kind. ERR_INPUT for a comment that does not end. */
+/* Replaces comments (// and C style) and trailing commas by spaces, so that everything else keeps its line
+ * and column. *changed: whether there were any. ERR_INPUT for a comment that is not closed. */
 static int blank_relaxed(char *text, size_t len, const char *file, bool *changed, struct err *err)
 {
     struct blanking b = {.text = text, .len = len};

@@ -54,7 +54,7 @@ static int fail_unknown(const char *word, const json_t *node_gpus, struct err *e
                    list.len > 0 ? buf_str(&list) : "none that can be identified");
 }
 
-/* The GPUs of a list, in the order of the node. */
+/* Lists the wanted GPUs, in the order of the node. */
 static int listed(const struct gpu_wish *wish, const json_t *node_gpus, json_t *out, struct err *err)
 {
     for (size_t w = 0; w < wish->count; w++)

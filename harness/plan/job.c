@@ -36,7 +36,8 @@ int job_run_id_compare(const char *a, const char *b)
     return order ? order : strcmp(a, b);
 }
 
-/* A part of a plan or variant, copied verbatim, or the default. Takes ownership of usual. */
+/* Copies a member of a plan or variant verbatim, or returns the default, usual, which it takes ownership
+ * of. */
 static json_t *part_of(const json_t *obj, const char *key, json_t *usual)
 {
     json_t *part = json_object_get(obj, key);
@@ -54,7 +55,7 @@ static bool mentions_axis(const struct plan *p, const char *text)
     return false;
 }
 
-/* The patches of the plan and of the variant, with the values of the axes at its point. */
+/* The patches of the plan and of the variant, expanded at its point. */
 static json_t *encode_patches(const struct plan *p, const struct plan_variant *item)
 {
     json_t *all = json_array(), *of_plan = json_object_get(p->root, "patches"),
@@ -79,7 +80,7 @@ static bool runs_alone(const struct plan_variant *item, const struct job_request
     return item->variant->alone;
 }
 
-/* The variant's environment; where it has axes, also those entries of the plan's that mention one. *late: the
+/* The environment of the variant; with axes, it also has the entries of the plan that mention one. *late: the
  * entries that its builds must not see; NULL without axes. */
 static json_t *encode_env(const struct plan *p, const struct plan_variant *item, json_t **late)
 {
@@ -91,14 +92,14 @@ static json_t *encode_env(const struct plan *p, const struct plan_variant *item,
         return env;
     }
     const struct axis_text text = plan_variant_text(item, &p->secrets);
-    struct err ignored = {0}; /* plan_load() has done the same */
+    struct err ignored = {0}; /* plan_load() has checked this already */
     axis_text_env(&text, &at, env, &ignored);
     json_object_update(env, own);
     *late = axis_text_take_late(&text, env, item->written, of_plan);
     return env;
 }
 
-/* The plan's environment without the entries that depend on the point of a variant. */
+/* The plan's environment without the entries that encode_env() adds to each variant. */
 static json_t *encode_plan_env(const struct plan *p)
 {
     json_t *env = json_object(), *value;
@@ -149,7 +150,7 @@ static void add_test(json_t *tests, const struct plan *p, const struct plan_vari
     json_array_append_new(tests, test);
 }
 
-/* Whether any context has so many repetitions. */
+/* Adds this repetition of all tests; false if no context has that many repetitions. */
 static bool add_round(json_t *tests, const struct plan *p, int64_t repetition)
 {
     bool any = false;
@@ -178,7 +179,7 @@ static json_t *encode_tests(const struct plan *p)
     return tests;
 }
 
-/* The tests, with what is known of GPUs. */
+/* Encodes the tests and adds what concerns GPUs. */
 static json_t *encode_placed_tests(const struct plan *p, const struct job_request *req)
 {
     json_t *tests = encode_tests(p);
@@ -215,7 +216,7 @@ static json_t *encode_identity(const struct plan *p, const struct job_request *r
                      "harness_version", KERNSWEEP_VERSION, "source", source);
 }
 
-/* A copy of the plan's, with patience_s filled in; null without a scheduler. */
+/* A copy of the plan's scheduler with patience_s filled in, or null. */
 static json_t *encode_scheduler(const struct plan *p)
 {
     if (!p->scheduler.on)

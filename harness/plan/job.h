@@ -12,17 +12,17 @@
 
 enum { JOB_RUN_ID_MAX = 65 };
 
-/* What a run adds to the plan, to which overrides have been applied. */
+/* What a run adds to the plan after overrides have been applied. */
 struct job_request {
     const char *run_id;
     const char *date;          /* 2026-02-14, local */
     const char *source_sha256; /* NULL without a source tree */
     json_t *git;               /* what git knows of the sources (git/revision.h), borrowed, or NULL */
     enum run_purpose purpose;
-    const char *sweep; /* shared by the runs of one command on several nodes; NULL or "": a run of its own */
+    const char *sweep; /* id shared by the runs of one command on several nodes; NULL or "": none */
     bool fresh;        /* ignore cached builds */
-    bool counters;     /* count what the plan names, also if it does not want that of every run */
-    bool build_only;   /* no tests: build the variants and look at their gates */
+    bool counters;     /* run the plan's counters, even if the plan does not want them in every run */
+    bool build_only;   /* no tests: only build the variants and run their gates */
     json_t *preflight; /* warnings about the node, borrowed, or NULL */
     const char *const
         *alone; /* names of variants that run alone although the plan does not say so, borrowed */
@@ -31,12 +31,12 @@ struct job_request {
     const json_t *gpu_groups; /* for the placement "every" (gpu_tests.h), borrowed; NULL: not known yet */
 };
 
-/* Makes a run id: <UTC time>-<ticket>-<eight digits>: three are the second's fraction, in 1/4096, five are
- * random. out: char[JOB_RUN_ID_MAX]. */
+/* Makes a run id, <UTC time>-<ticket>-<eight digits>: three digits are the fraction of the second in 1/4096,
+ * five are random. out: char[JOB_RUN_ID_MAX]. */
 void job_run_id(const char *ticket, char *out);
-/* Which of two run ids, or of two sweep ids, is older: < 0 if it is a, > 0 if it is b. Their order as text
- * would put two runs of one second in the order of their tickets. */
+/* Compares two run ids, or two sweep ids, by age: < 0 if a is older, > 0 if b is. Comparing them as text
+ * would sort runs of the same second by their tickets. */
 int job_run_id_compare(const char *a, const char *b);
 
-/* The caller json_decref()s. */
+/* Returns a new reference. */
 json_t *job_encode(const struct plan *p, const struct job_request *req);

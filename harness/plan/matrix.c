@@ -121,7 +121,7 @@ static void fill_repetitions(struct plan_context *c, const json_t *said)
     c->least = !rule ? 0 : least ? json_integer_value(least) : UNTIL_LEAST;
 }
 
-/* The plan's tables have been checked. */
+/* fill_context() trusts the plan's tables, which matrix_read() has checked. */
 static int fill_context(const struct json_at *root, struct plan_context *c, struct err *err)
 {
     const struct json_at timeouts = json_member(root, "timeouts"), reps = json_member(root, "repetitions");
@@ -304,7 +304,8 @@ static int bad_repeat(const struct matrix *m, const char *word, struct err *err)
                    (long long)(LIMIT_REPETITIONS - m->warmup), word);
 }
 
-/* Refuses a word that would silently override an earlier one. before: the words that were read. */
+/* Refuses a word that would silently override an earlier one. before: the part of the list that precedes
+ * it. */
 static int check_once(const char *before, size_t len, int64_t tokens, struct err *err)
 {
     char word[LIST_WORD_MAX];

@@ -10,7 +10,7 @@
 
 enum { WORD_MAX = 256, KNOWN_MAX = 128 };
 
-/* The value of an axis or of a shape's dimension; NULL without one. */
+/* The value of an axis or of a dimension of the shape, or NULL. */
 static const char *value_of(const struct plan_variant *item, const char *axis)
 {
     return json_string_value(json_object_get(item->values, axis));
@@ -34,7 +34,7 @@ static bool is_value(const struct plan_variants *v, const char *axis, const char
     return false;
 }
 
-/* Up to KNOWN_MAX names of axes, or values of one. */
+/* Lists up to KNOWN_MAX names of axes, or values of the given axis. */
 static size_t list_known(const struct plan_variants *v, const char *axis, const char **known)
 {
     size_t n = 0;
@@ -66,7 +66,7 @@ static int refuse(const struct plan_variants *v, const char *axis, const char *w
                    axis ? "value" : "axis", word, n ? buf_ok(&text) ? buf_str(&text) : "many" : "none");
 }
 
-/* "block=64,dtype=bf16" as {"block": ["64"], "dtype": ["bf16"]}. */
+/* Parses "block=64,dtype=bf16" as {"block": ["64"], "dtype": ["bf16"]}. */
 static int parse(const struct plan_variants *v, const char *list, const char *file, json_t *out,
                  struct err *err)
 {

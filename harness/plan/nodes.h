@@ -1,5 +1,5 @@
-/* plan_nodes: the nodes that a plan names under "nodes", to be swept at once. A plan names one node ("node")
- * or several ("nodes"), never both; what follows is in harness/session/several.h.
+/* plan_nodes: the nodes that a plan names under "nodes", to be measured at the same time. A plan names one
+ * node ("node") or several ("nodes"), never both; harness/session/several.h runs them.
  *
  * Strings are borrowed from the plan's JSON.
  */
@@ -16,5 +16,5 @@ struct plan_nodes {
     size_t count;                     /* 0: the plan has no "nodes" */
 };
 
-/* root: the plan. scheduled: its tests run through a scheduler, which chooses the machines itself. */
+/* root: the plan. scheduled: its tests run through a scheduler, which chooses the machines. */
 int plan_nodes_read(struct plan_nodes *n, const struct json_at *root, bool scheduled, struct err *err);

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One value of a record. */
+/* Describes one override that a record keeps. */
 struct kept {
     const char *key;
-    size_t option, text, size; /* offsets in the two structures, and bytes in the record */
+    size_t option, text, size; /* offsets in the two structures, and the size in the record */
     bool empty_is_none;
 };
 

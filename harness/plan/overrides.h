@@ -15,7 +15,7 @@ struct overrides {
     const char *repeat;              /* repetitions per context: "4096:2,8192:1" */
     const char *date;                /* instead of today's: 2026-02-14 */
     bool fresh;                      /* ignore cached builds */
-    bool single_shot;                /* no effect, every run is; accepted for old scripts */
+    bool single_shot;                /* no effect, since every run is one; accepted for old scripts */
 };
 
 /* Rejects values that are invalid for any plan. ERR_INPUT naming the option. */
@@ -23,22 +23,22 @@ int overrides_check(const struct overrides *o, struct err *err);
 
 /* Changes a loaded plan, which borrows the strings. In a kernel plan, a variant's name without a shape
  * selects all of its shapes; with axes, all of its points. Unknown variants and values of axes, contexts
- * without a time-out, too many tests, and malformed or empty lists are ERR_INPUT. After a failure, release
- * the plan. */
+ * without a time-out, too many tests, and malformed or empty lists are ERR_INPUT. After a failure, the plan
+ * can only be released. */
 int overrides_apply(const struct overrides *o, struct plan *p, struct err *err);
 
-/* Cuts a plan down to the cheapest run that tries all of it: each variant once, at its first shape and the
+/* Reduces a plan to the cheapest run that tries all of it: each variant once, at its first shape and the
  * smallest context. */
 void plan_smoke(struct plan *p);
 
-/* The overrides that a record keeps. "" in the first four: not given. */
+/* The overrides that a record keeps. "" in the first four means not given. */
 struct overrides_record {
     char variants[FS_PATH_MAX], contexts[FS_PATH_MAX], repeat[FS_PATH_MAX], axis[FS_PATH_MAX];
     char date[16], tag[LIMIT_NAME + 1], mode[16];
     bool fresh;
 };
 
-/* False when one is too long. */
+/* Returns false if one is too long. */
 bool overrides_keep(struct overrides_record *r, const struct overrides *o);
 /* The result borrows from r. */
 struct overrides overrides_kept(const struct overrides_record *r);

@@ -41,7 +41,7 @@ static bool is_currency(const char *code)
 
 const struct key plan_keys[] = {
     {.name = "schema", .kind = KEY_CONST, .in = IN_PLAN, .required = true, .text = PROTO_SCHEMA_PLAN},
-    {.name = "$schema", .kind = KEY_PART, .in = IN_PLAN}, /* for editors */
+    {.name = "$schema", .kind = KEY_PART, .in = IN_PLAN}, /* read by editors only */
     {.name = "comment", .kind = KEY_PART, .in = IN_PLAN},
     {KEY_AT(struct plan, node), .kind = KEY_TEXT, .in = IN_PLAN, .least = 1, .most = NODE_NAME_MAX,
      .text = "local", .accepts = node_name_is_valid, .expected = NODE_NAME_EXPECTED},
@@ -143,7 +143,7 @@ static int check_env(const struct plan *p, const struct json_at *at, struct err 
     return env_read(&env, at, IN_PLAN, &p->secrets, variant_placeholders(&c, SUBST_FOR_TEST), err);
 }
 
-/* Checks the environment as each variant gets it at each of its points. */
+/* Checks the environment that each variant gets at each of its points. */
 static int read_env(struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "env");
@@ -173,7 +173,7 @@ static int read_shapes(const struct plan *p, const struct json_at *root, json_t 
     return at.value ? json_fail(&at, err, "only a plan of the kind \"kernel\" has shapes") : 0;
 }
 
-/* A source that could not be read counts, or each {src} would be an error of its own. */
+/* A source that could not be read counts as well; otherwise each {src} would be reported as an error too. */
 static bool has_source(const struct json_at *root)
 {
     const json_t *source = json_object_get(root->value, "source");
@@ -210,7 +210,7 @@ static int check_reference(const struct plan *p, const struct json_at *root, str
     return *p->reference ? json_fail(&at, err, "no variant is called \"%s\"", p->reference) : 0;
 }
 
-/* With "wall" nothing is read, so nothing that a variant prints can be checked. */
+/* With "wall", no output is read, so no options that check the output make sense. */
 static int check_wall_alone(const struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at list = json_member(root, "variants");
@@ -225,7 +225,8 @@ static int check_wall_alone(const struct plan *p, const struct json_at *root, st
                : 0;
 }
 
-/* A rule that gives nothing to compare by is a mistake: without a rule, the wall time would do. */
+/* A rule that yields no metric for comparisons is a mistake, as without a rule the wall time would be
+ * compared. */
 static int check_rule_gives_metric(const struct timing_rule *rule, const struct json_at *at, struct err *err)
 {
     struct json_at part = json_member(at, rule->kind == TIMING_REGEX ? "pattern" : "map");
@@ -241,7 +242,7 @@ static int check_rule_gives_metric(const struct timing_rule *rule, const struct 
                      rule->part[0].name);
 }
 
-/* The tasks of a scheduler run at once and do not know what the others have measured, which "until" needs. */
+/* Tasks of a scheduler run in parallel and cannot see each other's results, which "until" needs. */
 static int check_rule(const struct plan *p, const struct json_at *root, struct err *err)
 {
     struct json_at at = json_member(root, "repetitions");
@@ -272,7 +273,7 @@ static bool has_key(const struct key *rows, const char *name)
     return rows->name;
 }
 
-/* Keys of a variant are often written one level too high. */
+/* A common mistake is to write the keys of a variant one level too high. */
 static int check_level(const struct json_at *root, struct err *err)
 {
     int rc = 0;
@@ -302,7 +303,7 @@ static bool mentions_axes(const struct json_at *root)
     return any;
 }
 
-/* What an environment may mention depends on the axes, so without them it is not checked. */
+/* What an environment may mention depends on the axes, so it is only checked after these were read. */
 static int read_variants_and_env(struct plan *p, const struct json_at *root, struct err *err)
 {
     int rc = read_variants(p, root, err);
@@ -316,7 +317,7 @@ static int read_all(struct plan *p, const struct json_at *root, struct err *err)
     struct json_at scheduler = json_member(root, "scheduler"), source = json_member(root, "source"),
                    notify = json_member(root, "notify"), counters = json_member(root, "counters"),
                    container = json_member(root, "container");
-    struct container ignored; /* variants take it from the JSON */
+    struct container ignored; /* variants read it from the JSON */
     if (!json_is_object(root->value))
         return json_expected(root, "an object, {...}", err);
     int rc = check_level(root, err);
@@ -335,7 +336,7 @@ static int read_all(struct plan *p, const struct json_at *root, struct err *err)
     rc |= check_rule(p, root, err);
     rc |= read_metrics(p, root, err);
     rc |= plan_nightly_read(&p->nightly, &notify, err);
-    /* The checks that follow compare parts with each other, so all of them must have been read. */
+    /* The following checks compare parts of the plan, so all parts must have been read. */
     if (rc != 0 || check_reference(p, root, err) != 0)
         return -1;
     return plan_check_size(p, "$", err) == 0 ? 0 : err_wrap(err, "%s", p->file);
@@ -357,7 +358,7 @@ static int read_plan(struct plan *p, const struct json_at *root, struct err *err
     return recorded_apply(p->recorded, &p->variants, &p->matrix, &p->settings, &whole, err);
 }
 
-/* Takes the document's JSON. */
+/* Takes ownership of the document's JSON. */
 static int take_document(struct plan *p, struct plan_document *d, struct err *err)
 {
     p->root = d->root;

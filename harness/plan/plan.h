@@ -24,12 +24,12 @@ enum { CONFIRM_ROUNDS_MAX = 10 };
 
 struct plan {
     char *file;
-    json_t *root;     /* as written by the user */
-    json_t *recorded; /* the job of the bundle that the plan lies in (recorded.h); NULL: an ordinary plan */
+    json_t *root;     /* as the user wrote it */
+    json_t *recorded; /* job.json beside a plan in a bundle (recorded.h); NULL: an ordinary plan */
     char sha256[SHA256_HEX_LEN + 1];
     struct settings settings; /* shared with the job */
     const char *node, *workdir, *baseline, *reference;
-    struct plan_nodes nodes; /* several, instead of `node`, which is then the first */
+    struct plan_nodes nodes; /* from "nodes"; `node` is then the first of them */
     const char *kind;        /* "prefill" or "kernel" */
     double threshold;        /* smallest relative change that counts as a regression; 0.05 = 5 % */
     struct {
@@ -38,10 +38,10 @@ struct plan {
         double bisect_minutes; /* per night */
     } confirm;
     struct {
-        double timeout_s, patience_s; /* per attempt; overall */
+        double timeout_s, patience_s; /* per attempt; in total */
     } connect;
     struct {
-        double per_hour; /* of the node; reports read it from the stored plan */
+        double per_hour; /* of the node; only reports read it, from the stored plan */
         const char *currency;
     } cost;
     struct plan_source source;
@@ -55,17 +55,18 @@ struct plan {
     struct own_metrics metrics;
 };
 
-/* The keys that only a plan has; the others are settings_keys. */
+/* The keys that occur only in plans; settings_keys has those shared with jobs. */
 extern const struct key plan_keys[];
 
-/* The path of a workdir as everything else takes it, without "~/"; NULL: no plan may have it. */
+/* The path of a workdir without a leading "~/"; NULL if plans must not use this path. */
 const char *plan_workdir(const char *path);
 
 int plan_load(struct plan *p, const char *file, struct err *err);
-/* As plan_load(), but collects all errors of the file, in the order of their lines; err is set only by what
- * is no error of the file. */
+/* Like plan_load(), but collects all errors of the file, ordered by line; err is set only for other
+ * failures. */
 int plan_load_all(struct plan *p, const char *file, struct json_problems *problems, struct err *err);
-/* A plan that no file has: takes made, also after a failure. name: stands for the file in messages. */
+/* Loads a plan that was made in memory. Takes ownership of made, also after a failure. name: used in
+ * messages. */
 int plan_take(struct plan *p, json_t *made, const char *name, struct err *err);
 void plan_release(struct plan *p);
 
@@ -74,15 +75,15 @@ size_t plan_test_count(const struct plan *p);
 /* Fails with ERR_INPUT if there are too many tests; where: the responsible option or location in the plan. */
 int plan_check_size(const struct plan *p, const char *where, struct err *err);
 
-/* Keeps exactly these cells, as narrow_to_cells() does. That nothing is left is ERR_INPUT. */
+/* Keeps exactly these cells, as narrow_to_cells() does. ERR_INPUT if nothing is left. */
 int plan_keep_cells(struct plan *p, const struct plan_cell *cells, size_t n, struct err *err);
 
-/* Whether the plan has "nodes": each of them then has runs, nights and baselines of its own. */
+/* Whether the plan has "nodes", so that each node has runs, nights and baselines of its own. */
 bool plan_has_nodes(const struct plan *p);
-/* Fails with ERR_INPUT if the plan names several nodes: for commands that use one. */
+/* ERR_INPUT if the plan names several nodes; for commands that use one. */
 int plan_one_node(const struct plan *p, struct err *err);
 
-/* Bits of enum container_engine: what the containers of its variants need. */
+/* Bits of enum container_engine that the variants' containers need. */
 unsigned plan_engines(const struct plan *p);
 /* In tokens; 0 for a plan without contexts. */
 int64_t plan_largest_context(const struct plan *p);

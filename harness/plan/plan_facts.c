@@ -1,4 +1,4 @@
-/* plan_facts: what a plan amounts to, and what it needs: the later functions of plan.h. */
+/* plan_facts: functions of plan.h that derive facts and needs from a loaded plan. */
 #include "common/contract/proto.h"
 #include "harness/plan/narrow.h"
 #include "harness/plan/plan.h"
@@ -49,7 +49,7 @@ int64_t plan_largest_context(const struct plan *p)
 unsigned plan_engines(const struct plan *p)
 {
     unsigned engines = 0;
-    struct err ignored; /* plan_load() has read it */
+    struct err ignored; /* plan_load() has checked it already */
     struct json_at root = json_root(p->root, p->file), at = json_member(&root, "container");
     struct container of_plan;
     (void)container_read(&of_plan, &at, IN_PLAN, &ignored);

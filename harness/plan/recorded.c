@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the executor writes for the value of a secret. */
+/* The executor writes this in place of a secret's value. */
 static const char hidden[] = "***";
 
 const char *recorded_run_id(const json_t *job)
@@ -143,14 +143,14 @@ static int take_variants(const json_t *job, struct plan_variants *v, struct err 
     return 0;
 }
 
-/* With the placement "every", each test is repeated on each GPU; those of the first GPU are the tests of the
- * plan. */
+/* With the placement "every", each test is repeated on each GPU; the plan's own tests are those of the first
+ * GPU. */
 static bool is_of_first_gpu(const json_t *tests, const json_t *test)
 {
     return strcmp(json_text(test, "gpu"), json_text(json_array_get(tests, 0), "gpu")) == 0;
 }
 
-/* What the job measures, and how often at each context. */
+/* The cells of the job, and its repetitions at each context. */
 struct tests {
     json_t *seen; /* the cells, and the contexts with their highest repetition */
     struct plan_cell *cells;

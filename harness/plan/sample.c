@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the values of the reader were last set. */
+/* The lines that last set the values of the reader. */
 struct lines {
     double value[TIMINGS_MAX];
     size_t line[TIMINGS_MAX];
-    size_t matching; /* lines in which anything was found */
+    size_t matching; /* number of lines in which something was found */
 };
 
 static void note_line(struct lines *l, const struct timings *t, unsigned long *times, size_t line)
@@ -72,7 +72,7 @@ static struct sample_value *add(struct sample *s, const struct plan *p, const ch
     return v;
 }
 
-/* Whether any line fits the pattern, whatever its groups hold. */
+/* The number of lines that match the pattern, whatever its groups contain. */
 static size_t count_matches(const struct timing_rule *rule, const char *text, size_t len)
 {
     struct err ignored = {0};

@@ -7,7 +7,7 @@
 enum { SHAPES_MAX = 64, LISTED_MAX = 16 };
 enum { BATCH, HEADS, KV_HEADS, HEAD_DIM, DTYPE, CAUSAL };
 
-/* Used in the names of variants. */
+/* Abbreviations in the names of variants. */
 static const char *const abbreviation[SHAPE_DIMENSIONS] = {"b", "h", "kv", "d", "", ""};
 
 static const char *name_of(int dimension)
@@ -15,7 +15,7 @@ static const char *name_of(int dimension)
     return shape_keys[dimension].name;
 }
 
-/* Appends the values of a dimension: the value given, each value of a list, or the default. A null for
+/* Appends the values of a dimension: the given value, each value of a list, or the default. A null for
  * kv_heads means as many as heads. */
 static int append_values(const struct json_at *shape, int dimension, json_t *out, struct err *err)
 {

@@ -9,6 +9,6 @@
  * failure. */
 int shapes_read(json_t **out, const struct json_at *at, struct err *err);
 
-/* Appends what distinguishes a shape from the others in the array: "b4h1", "bf16". Batch and heads always
- * appear together; kv_heads is omitted where it equals heads. */
+/* Appends the part of a name that tells a shape from the others of the array: "b4h1", "bf16". Batch and heads
+ * always appear together; kv_heads is omitted where it equals heads. */
 void shapes_suffix(const json_t *shapes, const json_t *shape, struct buf *out);

@@ -1,13 +1,13 @@
 /* plan_source: the source tree that a plan sends to the node. Paths are relative to the plan's file, so that
- * a plan works from any folder.
+ * a plan works from any current folder.
  */
 #pragma once
 
 #include "common/contract/keys.h"
 
 struct plan_source {
-    char *dir;            /* absolute; NULL without a source tree, or if sha256 names it */
-    const char *sha256;   /* of the tree that a bundle's run had, borrowed; NULL: dir names it */
+    char *dir;            /* absolute; NULL without a source tree or with sha256 */
+    const char *sha256;   /* borrowed; the tree of a bundle's run, used instead of dir; NULL: none */
     const char **include; /* NULL-terminated, owned array of borrowed strings; NULL: the whole tree */
 };
 

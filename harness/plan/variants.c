@@ -11,7 +11,6 @@
 
 enum { ITEM_NAME_MAX = 1 << 16 };
 
-/* What is being read. */
 struct reading {
     struct plan_variants *v;
     const struct json_at *root; /* the plan */
@@ -20,8 +19,8 @@ struct reading {
     struct err *err;
 };
 
-/* Steps through all variants at all points: by shape, then by point, then by variant, so that what differs in
- * nothing but the variant stands together. */
+/* A position in the loop over all variants at all points: the variant changes fastest, then the point, then
+ * the shape, so that what differs only in the variant stands together. */
 struct place {
     size_t shape, point, variant;
 };
@@ -54,7 +53,7 @@ static bool next_place(const struct plan_variants *v, struct place *at)
     return at->shape < shape_count(v);
 }
 
-/* "" when it cannot be one, which variant_read() refuses. */
+/* Returns "" for an invalid name, which variant_read() refuses. */
 static const char *plan_name(const struct reading *r, size_t variant)
 {
     const char *name = json_string_value(json_object_get(json_array_get(r->list.value, variant), "name"));
@@ -111,7 +110,7 @@ static void add_words(json_t *out, const struct axes *a, const json_t *point, co
                             json_string(axis_value_word(json_object_get(point, a->axis[i].name), word)));
 }
 
-/* Each part of the name is shorter than its limit, so the whole is always in it. The caller frees it. */
+/* Each part of the name is shorter than its limit, so nothing is cut off. The caller frees the name. */
 static char *name_at(const struct plan_variants *v, const struct place *at, const char *variant,
                      const json_t *point)
 {
@@ -130,7 +129,7 @@ static char *name_at(const struct plan_variants *v, const struct place *at, cons
     return buf_steal(&name);
 }
 
-/* The item at a place, without its variant. *values: owned by v->kept. */
+/* Makes the item at a place, except for its variant. Its values are owned by v->kept. */
 static struct plan_variant item_at(struct reading *r, const struct place *at)
 {
     struct plan_variants *v = r->v;
@@ -178,7 +177,7 @@ static int check_item_name(const struct reading *r, const char *name)
     return 0;
 }
 
-/* The variant at a point, or the plan's, which all of its shapes share. */
+/* Reads the variant at a point; without axes, all shapes share one. */
 static int read_variant_at(struct reading *r, const struct place *at, struct plan_variant *item)
 {
     struct plan_variants *v = r->v;
@@ -199,7 +198,7 @@ static int read_variant_at(struct reading *r, const struct place *at, struct pla
     return variant_read(read, &written, r->c, r->err);
 }
 
-/* The store keeps at most AXES_ENCODED_MAX bytes of them. */
+/* The store keeps at most AXES_ENCODED_MAX bytes of the axes. */
 static int check_axes_size(const struct reading *r, const struct plan_variant *item)
 {
     json_auto_t *axes = plan_variant_axes(item);
@@ -235,7 +234,7 @@ static size_t places(const struct plan_variants *v)
     return n * shape_count(v);
 }
 
-/* How many places no condition leaves out. */
+/* The number of places that the conditions keep. */
 static size_t count_kept(struct reading *r)
 {
     size_t kept = 0;
@@ -249,7 +248,7 @@ static size_t count_kept(struct reading *r)
     return kept;
 }
 
-/* What a condition names has to exist somewhere in the plan, whether it is left out or not. */
+/* The values in a condition must exist somewhere in the plan, even at points that are left out. */
 static int check_conditions(struct reading *r)
 {
     struct plan_variants *v = r->v;
@@ -320,7 +319,7 @@ static int read_items(struct reading *r)
     do {
         if (v->failed[at.variant] || add_item(r, &at) == 0)
             continue;
-        v->failed[at.variant] = true; /* at its other points it would fail alike */
+        v->failed[at.variant] = true; /* it would fail in the same way at its other points */
         rc = -1;
     } while (next_place(v, &at));
     return rc;
@@ -387,7 +386,6 @@ bool plan_variant_is(const struct plan_variant *v, const char *word)
     return strcmp(v->name, word) == 0 || (plan_variant_at_point(v) && strcmp(v->variant->name, word) == 0);
 }
 
-/* Whether the run measures it there. */
 static bool is_kept(const struct plan_variant *v, int64_t context)
 {
     bool kept = !v->contexts || context == 0;

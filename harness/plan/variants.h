@@ -1,6 +1,6 @@
 /* plan_variants: what a plan measures at each context, in order: its variants, each at every point of the
  * plan's axes and shapes that no condition leaves out, and named after both ("v3_block64_bf16", "v3_b4h1").
- * For a variant itself see common/contract/variant.
+ * The variant itself is defined in common/contract/variant.
  */
 #pragma once
 
@@ -11,13 +11,13 @@
 
 struct plan_variant {
     const char *name;
-    const struct variant *variant; /* at this point; its name is that in the plan */
-    json_t *shape;                 /* borrowed; of a kernel plan, else NULL */
+    const struct variant *variant; /* at this point; has the variant's name in the plan */
+    json_t *shape;                 /* borrowed; NULL unless it is a kernel plan */
     const struct axes *axes;       /* borrowed; NULL without axes */
-    const json_t *point;           /* of the axes; NULL without them */
-    const json_t *values;          /* borrowed: the words of its axes and its shape, by name */
-    const json_t *written;         /* borrowed: the variant in the plan */
-    const int64_t *contexts;       /* borrowed: the only ones, of a run of less than the plan; NULL: all */
+    const json_t *point;           /* of the axes; NULL without axes */
+    const json_t *values;          /* borrowed: words of its axes and its shape, by name */
+    const json_t *written;         /* borrowed: the variant as in the plan */
+    const int64_t *contexts;       /* borrowed: the only contexts, if the run is narrowed; NULL: all */
     size_t n_contexts;
 };
 
@@ -27,13 +27,13 @@ struct plan_variants {
     struct variant *read; /* items point into it */
     size_t read_count;
     struct axes axes; /* the plan's */
-    struct axes *own; /* with those of each variant */
-    bool *failed;     /* of these: which could not be read */
+    struct axes *own; /* the axes of each variant, including the plan's */
+    bool *failed;     /* for each of these, whether it could not be read */
     size_t own_count; /* variants of the plan */
     struct conditions conditions;
-    json_t *shapes;    /* of a kernel plan, else NULL */
+    json_t *shapes;    /* NULL unless it is a kernel plan */
     json_t *kept;      /* owns what the items were read from */
-    int64_t *contexts; /* owned: those of the items */
+    int64_t *contexts; /* owned: the contexts of the items */
     char **names;      /* owned names of items at a point */
     size_t name_count;
 };
@@ -54,14 +54,14 @@ bool plan_variants_have_axes(const struct plan_variants *v);
 
 /* Whether word is the variant's name, with or without its point. */
 bool plan_variant_is(const struct plan_variant *v, const char *word);
-/* Whether it is one of several points of the plan's variant. */
+/* Whether it is one of several points of a variant of the plan. */
 bool plan_variant_at_point(const struct plan_variant *v);
-/* Whether the variant is measured at this context, or with 0 at any. */
+/* Whether the variant is measured at this context, or, for 0, at any. */
 bool plan_variant_runs(const struct plan_variants *all, const struct plan_variant *v, int64_t context);
-/* For axis_text; v must have axes. */
+/* What axis_text needs to expand this variant, which must have axes. */
 struct axis_text plan_variant_text(const struct plan_variant *v, const struct secret_names *secrets);
-/* The values of the axes and of the shape as the store has them; NULL without any. A new object. */
+/* A new object with the values of the axes and the shape, as the store has them; NULL without any. */
 json_t *plan_variant_axes(const struct plan_variant *v);
 
-/* Moves the variants named by word up to index `to`, keeping their order; returns their number. */
+/* Moves the variants named by word to index `to`, keeping their order; returns their number. */
 size_t plan_variants_move_up(struct plan_variants *v, const char *word, size_t to);

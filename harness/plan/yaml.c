@@ -17,7 +17,7 @@ struct anchor {
 
 struct reader {
     yaml_parser_t parser;
-    yaml_event_t event; /* the one that is being read */
+    yaml_event_t event; /* the current event */
     const char *file;
     struct err *err;
     size_t values;
@@ -25,7 +25,6 @@ struct reader {
     size_t anchors;
 };
 
-/* What was read, with its size. */
 struct node {
     json_t *value;
     size_t values, depth;
@@ -56,7 +55,7 @@ static int fail_syntax(struct reader *r)
     return fail(r, &p->problem_mark, "%s%s%s", problem, *context ? " " : "", context);
 }
 
-/* Replaces r->event. */
+/* Replaces r->event by the next one. */
 static int next(struct reader *r)
 {
     yaml_event_delete(&r->event);
@@ -83,7 +82,7 @@ static int keep_anchor(struct reader *r, char *name, const struct node *n, const
     return 0;
 }
 
-/* Copies the value: were it shared, a change in one place would be a change in the other. */
+/* Copies the value, since a shared one would change in both places at once. */
 static int read_alias(struct reader *r, size_t depth, struct node *out)
 {
     const char *name = (const char *)r->event.data.alias.anchor;
@@ -126,7 +125,7 @@ static const char *after_sign(const char *s)
     return *s == '+' || *s == '-' ? s + 1 : s;
 }
 
-/* 10, or 16 and 8 for 0x and 0o; 0 if the text is no integer. */
+/* Returns 10, 16 (for 0x) or 8 (for 0o); 0 if the text is no integer. */
 static int base_of(const char *text)
 {
     const char *s = after_sign(text);
@@ -172,7 +171,7 @@ static json_t *real(const char *text, const char **why)
     return isfinite(value) ? json_real(value) : NULL;
 }
 
-/* NULL with *why for numbers that JSON lacks, and for what is no text. */
+/* NULL with *why for what JSON cannot represent. */
 static json_t *text_scalar(const char *text, size_t len, const char **why)
 {
     *why = "a string with a NUL character or invalid UTF-8";
@@ -209,7 +208,7 @@ static int read_scalar(struct reader *r, struct node *out)
     const char *text = (const char *)r->event.data.scalar.value, *why = NULL;
     size_t len = r->event.data.scalar.length;
     bool plain = r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE && r->event.data.scalar.plain_implicit;
-    size_t values = 1 + len / YAML_TEXT_OF_VALUE; /* aliases of one long text must not fill the memory */
+    size_t values = 1 + len / YAML_TEXT_OF_VALUE; /* many aliases of a long text must not exhaust memory */
     if (refuse_tag(r, r->event.data.scalar.tag) != 0 || count_value(r, values) != 0)
         return -1;
     *out = (struct node){plain ? plain_scalar(text, len, &why) : text_scalar(text, len, &why), values, 0};
@@ -233,7 +232,7 @@ static int read_items(struct reader *r, size_t depth, struct node *out)
     return 0;
 }
 
-/* *key is the caller's. */
+/* The caller frees *key. */
 static int read_key(struct reader *r, const json_t *object, char **key)
 {
     if (r->event.type != YAML_SCALAR_EVENT)
@@ -293,7 +292,7 @@ static char *anchor_of(const yaml_event_t *e)
     return name ? xstrdup((const char *)name) : NULL;
 }
 
-/* Reads what begins with r->event; afterwards r->event is its last one. */
+/* Reads the value that begins with r->event, and leaves r->event at its last event. */
 static int read_node(struct reader *r, size_t depth, struct node *out)
 {
     yaml_mark_t at = r->event.start_mark;
@@ -319,7 +318,6 @@ static int skip(struct reader *r, int events)
     return rc;
 }
 
-/* Stream and document around one node. */
 static int read_document(struct reader *r, struct node *out)
 {
     if (skip(r, 2) != 0)

@@ -1,4 +1,4 @@
-/* Where a value is in a YAML text: read again up to it, which only errors need. */
+/* Finds where a value is in a YAML text by reading it again, which is fast enough as only errors need it. */
 #include "harness/plan/yaml.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static bool closes(const struct walk *w)
     return w->event.type == YAML_MAPPING_END_EVENT || w->event.type == YAML_SEQUENCE_END_EVENT;
 }
 
-/* From the first event of a value to its last. */
+/* Moves from the first event of a value to its last. */
 static bool skip(struct walk *w)
 {
     for (size_t depth = 0;;) {
@@ -54,7 +54,8 @@ static size_t key_length(const char *path, const yaml_event_t *e)
     return same ? n + 1 : 0;
 }
 
-/* Inside a mapping: moves to the value whose key the path names. Returns the bytes of the path used. */
+/* Inside a mapping, moves to the value whose key the path names. Returns the number of bytes of the path
+ * used. */
 static size_t enter_member(struct walk *w, const char *path, struct json_mark *key)
 {
     while (next(w) && w->event.type == YAML_SCALAR_EVENT) {
@@ -111,7 +112,7 @@ struct json_mark yaml_locate(const char *text, size_t len, const char *path, boo
     yaml_parser_set_encoding(&w.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&w.parser, (const unsigned char *)text, len);
     bool found = true;
-    for (int i = 0; found && i < 3; i++) /* the stream, the document, its first value */
+    for (int i = 0; found && i < 3; i++) /* the start of the stream, of the document and of its value */
         found = next(&w);
     if (found)
         mark = walk_path(&w, *path == '$' ? path + 1 : path, key);

@@ -74,8 +74,7 @@ struct event_stream {
     char *line;
     size_t len;
     int (*on_line)(void *arg, const char *line, size_t len, struct err *err);
-    void (*on_aside)(void *arg,
-                     const char *line); /* called for a line that is not part of the journal; may be NULL */
+    void (*on_aside)(void *arg, const char *line); /* gets lines that are no journal lines; may be NULL */
     void *arg;
 };
 

@@ -309,8 +309,7 @@ static int pull_bundle(struct session *s, struct err *err)
     if (n < 0 || n >= FS_PATH_MAX)
         return err_set(err, ERR_INPUT, "path too long: %.200s", s->rec.bundle);
     int rc = pull_whole(s, partial, err);
-    if (rc != 0 &&
-        err->kind == ERR_INPUT) /* a file changed during the transfer; the node omits it the second time */
+    if (rc != 0 && err->kind == ERR_INPUT) /* a file changed on its way; the node now omits it */
         rc = pull_whole(s, partial, err);
     if (rc == 0)
         rc = fs_rename(partial, s->rec.bundle, err);
