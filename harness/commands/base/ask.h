@@ -1,4 +1,4 @@
-/* ask: questions on the terminal. Questions go to stderr, answers come from stdin. */
+/* ask: questions on the terminal. They go to stderr; answers come from stdin. */
 #pragma once
 
 #include "common/base/err.h"
@@ -9,13 +9,13 @@
 enum { ANSWER_MAX = 4096 };
 
 struct asker {
-    bool on; /* there is someone to ask; otherwise every answer is the default */
+    bool on; /* someone can answer; otherwise every answer is the default */
     const volatile sig_atomic_t *interrupted;
 };
 
-/* out: char[ANSWER_MAX], the default for an empty answer. ERR_INTERRUPTED at the end of the input and on
- * Ctrl-C. */
+/* out: char[ANSWER_MAX]; an empty answer means the default, usual. ERR_INTERRUPTED at the end of the input
+ * and on Ctrl-C. */
 int ask_text(const struct asker *a, const char *question, const char *usual, char *out, struct err *err);
 int ask_yes(const struct asker *a, const char *question, bool usual, bool *out, struct err *err);
-/* A number from 1 to most. */
+/* Asks for a number from 1 to most. */
 int ask_number(const struct asker *a, const char *question, int usual, int most, int *out, struct err *err);

@@ -24,7 +24,7 @@ static int choose_store(struct cmd_env *env, struct err *err)
     return 0;
 }
 
-/* Where nobody wants notes they go nowhere, so that no command has to ask. */
+/* With --quiet, notes go to /dev/null, so that no command has to check. */
 static int choose_notes(struct cmd_env *env, struct err *err)
 {
     env->notes = env->quiet ? fopen("/dev/null", "we") : stderr;
@@ -35,7 +35,7 @@ static int choose_notes(struct cmd_env *env, struct err *err)
 
 enum { COMMON_TRANSPORT = 2 };
 
-/* cmd.h has their bits; parse() adds the kinds of transport. */
+/* The bits in cmd.h follow this order; parse() adds the kinds of transport. */
 static const struct arg common[] = {
     {"--db", "FILE", AT(db_option), "the store (default $KERNSWEEP_DB, otherwise below XDG_DATA_HOME)"},
     {"-F,--ssh-config", "FILE", AT(ssh_config), "ssh configuration file, as for ssh -F"},

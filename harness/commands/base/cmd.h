@@ -1,6 +1,5 @@
-/* cmd: what the commands of `kernsweep` are, and what they share. Each command has one file, which describes
- * it as a struct cmd, calls the layers below and prints; only commands print. cmd_call() parses the command
- * line.
+/* cmd: the commands of `kernsweep` and what they share. Each command has one file, which describes it as a
+ * struct cmd, calls the layers below and prints; only commands print. cmd_call() parses the command line.
  *
  * A command receives the environment that main() set up, its own options and the words of the command line,
  * and returns the exit code of the process (common/contract/proto.h). Machine-readable output goes to stdout,
@@ -22,7 +21,7 @@
 #include <signal.h>
 
 struct cmd_env {
-    int argc; /* the whole command line, kept to record how a run was started */
+    int argc; /* the whole command line, recorded with the runs that it starts */
     char **argv;
     const volatile sig_atomic_t *interrupted;
     /* options of every command */
@@ -31,11 +30,11 @@ struct cmd_env {
     const char *transport;
     const char *colour;
     bool json, quiet, verbose, help;
-    FILE *notes; /* progress and notes for people: stderr, or nowhere with --quiet */
+    FILE *notes; /* progress and notes for the user: stderr, or /dev/null with --quiet */
     char db[FS_PATH_MAX];
 };
 
-/* What the command line has besides options; v[n] is NULL. */
+/* The words of the command line that are no options; v[n] is NULL. */
 struct words {
     const char **v;
     size_t n;
@@ -50,21 +49,21 @@ enum {
 
 struct cmd {
     const char *name;
-    const char *summary; /* its line in the list of commands; NULL: it is not for people, and not there */
+    const char *summary; /* its line in the list of commands; NULL: internal, so not listed */
     const char *usage;   /* "PLAN [options]" */
-    const char *about;   /* for its help: some sentences */
+    const char *about;   /* a few sentences for its help */
     struct arg_table options;
-    const void *defaults; /* of the struct that the options fill; NULL: zeroes */
+    const void *defaults; /* initial values of the options; NULL: zeroes */
     size_t min_words, max_words;
-    unsigned without;  /* common options that it does not have */
+    unsigned without;  /* common options that it lacks */
     unsigned unlisted; /* those that it accepts, so that a script may give every command the same ones, but
                         * has no use for: not in its help */
-    /* args: what the options filled. Returns an exit code, or -1 with err. */
+    /* args: the parsed options. Returns an exit code, or -1 with err. */
     int (*run)(struct cmd_env *env, void *args, const struct words *words, struct err *err);
 };
 
-/* Parses the command line, of which argv[0] is the command's name, resolves env->db and runs the command, or
- * prints its help. Prints an error. Returns the exit code. */
+/* Parses the command line, whose argv[0] is the name of the command, resolves env->db, and runs the command
+ * or prints its help. Prints an error. Returns the exit code. */
 int cmd_call(const struct cmd *cmd, struct cmd_env *env, int argc, char **argv);
 
 /* Prints "kernsweep: <message>" to stderr and returns the exit code for the kind of error. */
@@ -73,7 +72,7 @@ int cmd_fail(const struct err *err);
 /* Prints a JSON value to stdout, indented, and drops the reference. */
 int cmd_print_json(json_t *value);
 
-/* Whether who read our stdout is gone, as in `| head`: that is no error. Flushes stdout. */
+/* Flushes stdout. Whether its reader is gone, as with `| head`, which is no error. */
 bool cmd_reader_left(void);
 
 /* Prints text to stdout. */
@@ -85,24 +84,26 @@ void cmd_print_finding(const struct finding *f, FILE *out);
 /* Prints the findings that block a run, if any, to stderr. */
 void cmd_print_blockers(const struct preflight *p);
 
-/* Prints the number of an ingest's warnings, if any, and the first one to stderr. where: what was ingested.
- */
+/* Prints the number of an ingest's warnings and the first of them to stderr, if there are any. where: the
+ * source of the ingest. */
 void cmd_print_warnings(const char *where, int count, const char *first);
 
-/* null for NaN and infinity, which JSON lacks. */
+/* Returns null for NaN and infinity, which JSON lacks. */
 json_t *cmd_json_number(double v);
 
-/* The number that an option says; *out stays as it is for text NULL. ERR_INPUT naming the option. */
+/* Parses the number given for an option; *out keeps its value if text is NULL. ERR_INPUT naming the
+ * option. */
 int cmd_number(const char *option, const char *text, int64_t least, int64_t most, int64_t *out,
                struct err *err);
 
-/* Says if cells of the run that becomes a baseline have no result: whatever they lose later, they are `fixed`
- * or `new` in every comparison with it. */
+/* Notes if cells of a new baseline have no result, as regressions in them cannot be found: every comparison
+ * shows them as `fixed` or `new`. */
 void cmd_note_lacking(FILE *notes, const struct run_data *run);
 
-/* Whether a word of the command line is a plan's file rather than a run or a node: by its name alone. */
+/* Whether a word of the command line, judging by its name alone, is a plan's file rather than a run or a
+ * node. */
 bool cmd_is_plan(const char *word);
 
-/* The checked value of --transport, for struct session_options. */
+/* Checks the value of --transport for struct session_options. */
 int cmd_backend(const struct cmd_env *env, const char **out, struct err *err);
 int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err);

@@ -61,7 +61,7 @@ static int compare_with_against(struct finish *f, struct err *err)
     return 0;
 }
 
-/* A plan without a baseline is judged by its earlier nights, once there are enough of them. */
+/* Without a baseline, a run is judged by the plan's earlier nights if there are enough of them. */
 static int compare_with_nights(struct finish *f, const struct compare_options *options, struct err *err)
 {
     if (f->run.info.purpose != PURPOSE_SWEEP || f->run.info.status == RUN_BLOCKED)
@@ -87,7 +87,7 @@ static int compare_with_baseline(struct finish *f, const struct runrec *rec, con
     return compare_with_against(f, err);
 }
 
-/* "build failed: variant b: exit code 1", and where its log is. */
+/* Appends lines such as "build failed: variant b: exit code 1" with the path of the log. */
 static void list_failed_variants(const struct finish *f, const char *bundle, struct buf *out)
 {
     for (size_t i = 0; i < f->run.n_variants; i++) {
@@ -152,7 +152,7 @@ int finish_html_beside(const char *report, char *out, struct err *err)
     return n > 0 && n < FS_PATH_MAX ? 0 : err_set(err, ERR_INPUT, "--report: path too long");
 }
 
-/* The Markdown report with its plots in a folder next to it, and the HTML report. */
+/* Writes the Markdown report, with its plots in a folder next to it, and the HTML report. */
 static int write_reports(struct finish *f, const struct runrec *rec, const struct finish_options *opt,
                          const char *report, struct err *err)
 {
@@ -185,7 +185,7 @@ static int exit_code(const struct finish *f, enum finish_fail_on fail_on)
     return failed && fail_on != FAIL_ON_NONE ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 
-/* What a night brought: since the night before rather than since a base that may be old. */
+/* A night's news are the commits since the previous night, even if the base is older. */
 static const struct commit_range *news_of(const struct finish *f)
 {
     return f->commits_of_night.kind != RANGE_NONE ? &f->commits_of_night : &f->commits;
@@ -214,8 +214,7 @@ static json_t *encode_summary(const struct finish *f, const struct runrec *rec, 
         range_encode(&f->commits_of_night), "lines", encode_lines(f), "exit_code", code);
 }
 
-/* Whether the run's plan has no baseline of that name on its node and in its mode: the state before anybody
- * has set one. */
+/* Whether the run's plan, node and mode have no baseline of that name yet. */
 static bool baseline_unset(struct finish *f, const char *name)
 {
     AUTO(baseline_list_release) struct baseline_list known = {0};
@@ -256,7 +255,6 @@ static int print_outcome(struct cmd_env *env, struct finish *f, const struct run
     return code;
 }
 
-/* "<bundle>.md" by default. */
 static int report_path(const struct runrec *rec, const struct finish_options *opt, char out[FS_PATH_MAX],
                        struct err *err)
 {
@@ -280,7 +278,7 @@ int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_
     if (f->is_base)
         cmd_note_lacking(env->notes, &f->run);
     unset = unset && !opt->first_is_base;
-    if (unset) /* with --quiet, too: the name may be mistyped, and the exit code does not tell */
+    if (unset) /* even with --quiet: the name may be mistyped, and the exit code does not show it */
         fprintf(
             stderr,
             "note: %s has no baseline \"%s\" on %s yet, so nothing was compared: `kernsweep baseline set %s "

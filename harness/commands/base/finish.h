@@ -1,9 +1,9 @@
-/* finish: processes a bundle that has been fetched: stores it, compares and reports the run, and determines
- * the exit code.
+/* finish: processes a fetched bundle: stores it, compares and reports the run, and determines the exit
+ * code.
  *
- * The last part of `run`, `attach` and `nightly`. Offline: opens no session and needs no node. It has two
- * steps, so that a command can have suspects confirmed in between (confirm_run.h). Prints the tables, as part
- * of the command. The caller calls finish_release(), also after a failure.
+ * The last part of `run`, `attach` and `nightly`. Needs no connection. It has two steps, between which a
+ * command can have suspects confirmed (confirm_run.h). Prints the tables, as part of the command. The caller
+ * calls finish_release(), also after a failure.
  */
 #pragma once
 
@@ -14,13 +14,13 @@
 enum finish_fail_on { FAIL_ON_FAILURE, FAIL_ON_REGRESSION, FAIL_ON_NONE };
 
 struct finish_options {
-    const char *report; /* file of the report, or NULL: next to the bundle; its plots are next to it */
-    const char *html;   /* file of the HTML report, or NULL: next to the other */
+    const char *report; /* file of the report, or NULL: next to the bundle; plots go next to the report */
+    const char *html;   /* file of the HTML report, or NULL: next to the Markdown report */
     enum finish_fail_on fail_on;
-    bool night;         /* the report is of a night: what changed since the ones before */
-    bool quiet;         /* no tables */
-    bool smoke;         /* each test ran once: nothing is compared, and there is no report */
-    bool first_is_base; /* if the baseline does not exist yet, the run becomes it */
+    bool night;         /* report what changed since earlier nights */
+    bool quiet;         /* prints no tables */
+    bool smoke;         /* only a smoke test: no comparison and no report */
+    bool first_is_base; /* if the baseline does not exist yet, this run becomes it */
 };
 
 /* A stored run and its comparison. Must not be moved (against.h). */
@@ -29,18 +29,18 @@ struct finish {
     struct run_data run;
     struct against against; /* what the run was compared with */
     struct comparison comparison;
-    struct commit_range commits;          /* since the base or, without one, since the last night */
-    struct commit_range commits_of_night; /* since the last night, if that was not the base */
+    struct commit_range commits;          /* since the base, or without one since the previous night */
+    struct commit_range commits_of_night; /* since the previous night, if that was not the base */
     bool compared;
     bool is_base;       /* the run is itself the baseline */
-    struct err failure; /* why it was not compared or not confirmed; reported last */
+    struct err failure; /* why it was not compared or confirmed; reported last */
 };
 
-/* The outcome, for callers that notify people. */
+/* The outcome, for callers that send notifications. */
 struct finish_result {
     enum run_status status;
     struct run_counts counts;
-    char verdicts[DIGEST_VERDICTS_MAX]; /* "" if it was not compared */
+    char verdicts[DIGEST_VERDICTS_MAX]; /* "" if the run was not compared */
     bool compared, became_baseline;
     json_t *summary; /* the caller json_decref()s */
 };
@@ -48,15 +48,15 @@ struct finish_result {
 /* "regression" includes failures; "failure" ignores regressions. */
 int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err);
 
-/* Stores rec->bundle, which is complete, and compares the run with the baseline that the record names, if
- * any. */
+/* Stores rec->bundle, which is complete, and compares the run with the record's baseline, or without one with
+ * earlier nights. */
 int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
                    struct finish *f, struct err *err);
-/* Writes the reports and prints the tables. Returns the exit code, or -1 with err. A failed comparison is an
- * error if result is NULL; otherwise it is printed and the exit code is not EXIT_DONE. */
+/* Writes the reports and prints the tables. Returns the exit code, or -1 with err. Without result, a failed
+ * comparison is an error; with it, the failure is printed and the exit code is not EXIT_DONE. */
 int finish_report(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct finish *f,
                   struct finish_result *result, struct err *err);
-/* Both steps, without confirming in between. */
+/* Both steps at once, without confirming anything. */
 int finish_run(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt, struct err *err);
 void finish_release(struct finish *f);
 

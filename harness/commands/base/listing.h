@@ -1,6 +1,6 @@
-/* listing: the options that every command with a list of runs has: how many rows, and in which order.
+/* listing: the options that all commands that list runs share: the number of rows and their order.
  *
- * JSON is complete unless --limit is given; a table has the first rows, and says how many it leaves out.
+ * JSON is complete unless --limit is given; a table has the first rows and says how many are missing.
  */
 #pragma once
 
@@ -21,9 +21,11 @@ struct listing {
     size_t key;   /* index into the command's keys */
 };
 
-/* keys: the values of --sort, the default first, ends with NULL; usual: rows of a table without options. */
+/* keys: the values of --sort, the default first, NULL-terminated; usual: the rows of a table without
+ * options. */
 int listing_parse(const struct listing_args *a, const char *const *keys, size_t usual, bool json,
                   struct listing *out, struct err *err);
 
-/* "12 older runs are not shown: --all lists every run", if any. what: "older run". */
+/* Notes that rows were left out, if any: "12 older runs are not shown: --all lists every run". what: "older
+ * run". */
 void listing_note(size_t left_out, const char *what, FILE *notes);

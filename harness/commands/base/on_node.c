@@ -20,7 +20,7 @@ void attach_options(const struct cmd_env *env, const struct attach_args *a, stru
                                     .interrupted = env->interrupted};
 }
 
-/* *out: NULL without --workdir. */
+/* Sets *out to NULL without --workdir. */
 static int read_workdir(const struct attach_args *a, const char **out, struct err *err)
 {
     *out = a->workdir ? plan_workdir(a->workdir) : NULL;

@@ -1,4 +1,4 @@
-/* on_node: what the commands for a run that is already on a node share: finding it, in the records here or on
+/* on_node: what commands for a run that is already on a node share: finding it, in the local records or on
  * --node, connecting to it, and printing how to return to it.
  */
 #pragma once
@@ -13,20 +13,21 @@ struct attach_args {
 
 void attach_options(const struct cmd_env *env, const struct attach_args *a, struct session_options *opt);
 
-/* The record of the run that word identifies; with --node among those on that node only. */
+/* Finds the record of the run that word identifies; with --node, only among runs on that node. */
 int attach_find_record(struct cmd_env *env, const struct attach_args *a, const char *word, struct runrec *rec,
                        struct err *err);
 
-/* A record for a node of which only the name is known here. */
+/* Makes a record for a node of which only the name is known. */
 int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, struct runrec *rec,
                           struct err *err);
 
-/* Connects to the run that word identifies, among the records here or on --node; for NULL, to the newest run
- * on a->node. */
+/* Connects to the run that word identifies, among the local records or on --node; NULL: the newest run on
+ * a->node. */
 int attach_open(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
                 struct err *err);
 
-/* The options of every such command; path: that of the struct attach_args in type, "at.", or nothing. */
+/* The options of all these commands. path: where type has its struct attach_args, such as "at.", or
+ * nothing. */
 #define ATTACH_OPTIONS(type, path)                                                                           \
     {"--node", "NODE", ARG_AT(type, path node), "node of a run that was started on another machine"},        \
     {                                                                                                        \
@@ -34,8 +35,8 @@ int attach_open(struct cmd_env *env, const struct attach_args *a, const char *wo
             "kernsweep's folder on that node (default .kernsweep)"                                           \
     }
 
-/* Prints to stderr that the run continues, and how to follow or cancel it. */
+/* Prints to stderr that the run continues and how to follow or cancel it. */
 void attach_print_left(const struct session *s);
 
-/* Reserves a bundle folder and writes a record here for a run that was started on another machine. */
+/* Reserves a bundle folder and writes a local record for a run that was started on another machine. */
 int attach_reserve(struct session *s, struct err *err);

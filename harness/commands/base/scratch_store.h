@@ -1,5 +1,5 @@
-/* scratch_store: a store that lives for one command, for what is measured and shown but not kept. While it is
- * in use, env->db names it.
+/* scratch_store: a store that exists for one command, for measurements that are shown but not kept. While it
+ * is in use, env->db names it.
  */
 #pragma once
 
@@ -8,10 +8,10 @@
 struct scratch_store {
     struct cmd_env *env; /* NULL: not in use */
     char dir[FS_PATH_MAX];
-    char kept[FS_PATH_MAX]; /* env->db before */
+    char kept[FS_PATH_MAX]; /* the previous env->db */
 };
 
-/* Makes the folder below $TMPDIR. {0} is not in use. */
+/* Creates the store's folder below $TMPDIR. {0} is not in use. */
 int scratch_store_begin(struct scratch_store *s, struct cmd_env *env, struct err *err);
-/* Gives env->db back and removes the folder with all that is in it. */
+/* Restores env->db and removes the folder. */
 void scratch_store_end(struct scratch_store *s);

@@ -15,7 +15,7 @@ void sweep_output_nodes(const struct sweep_record *w, struct sweep_node *out, st
     req->ticket = w->ticket;
 }
 
-/* The folder of the first bundle. */
+/* The day's folder is that of the first bundle. */
 static bool folder_of_day(const struct sweep_output *o, char *dir)
 {
     size_t i;
@@ -30,7 +30,7 @@ static bool folder_of_day(const struct sweep_output *o, char *dir)
     return false;
 }
 
-/* "" if there is nothing to report. */
+/* Sets both paths to "" if there is nothing to report. */
 static int find_place(const struct sweep_output *o, char *markdown, char *html, struct err *err)
 {
     char dir[FS_PATH_MAX], name[LIMIT_NAME + 8];
@@ -87,7 +87,6 @@ static void print_tables(const struct sweep_output *o)
     store_close(&s);
 }
 
-/* What the comparison of a node's run found. */
 static void print_lines(const json_t *node)
 {
     size_t i;

@@ -1,5 +1,5 @@
-/* sweep_output: what a sweep of several nodes leaves behind and says: its side-by-side report beside the
- * bundles, the tables, and a JSON object. Offline.
+/* sweep_output: what a sweep of several nodes writes and prints: a side-by-side report next to the bundles,
+ * the tables, and a JSON object. Needs no connection.
  */
 #pragma once
 
@@ -10,16 +10,18 @@
 struct sweep_output {
     struct cmd_env *env;
     struct sweep_record *sweep; /* its report is set by sweep_output_report() */
-    const json_t *nodes;        /* one object per member: what its run came to */
+    const json_t *nodes;        /* one object per member with the outcome of its run */
     const char *report;         /* file of the report, or NULL: <artifacts>/<date>/<sweep>.md */
-    bool quiet;                 /* no tables */
+    bool quiet;                 /* print no tables */
     int code;
 };
 
-/* Writes the report as Markdown and HTML, if any node has results. */
+/* Writes the report as Markdown and HTML if any node has results. */
 int sweep_output_report(struct sweep_output *o, struct err *err);
-/* The tables and where everything is, or with --json one object. started: the runs have only begun. */
+/* Prints the tables and the paths of the results, or with --json one object. started: the runs have only
+ * begun. */
 void sweep_output_print(const struct sweep_output *o, bool started);
 
-/* The nodes of a record for a request; out: struct sweep_node[PLAN_NODES_MAX], which borrows from w. */
+/* Fills in the nodes of a request from a record. out: struct sweep_node[PLAN_NODES_MAX], which borrows from
+ * w. */
 void sweep_output_nodes(const struct sweep_record *w, struct sweep_node *out, struct sweep_request *req);

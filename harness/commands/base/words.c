@@ -30,7 +30,7 @@ bool words_need_shell(const char *text)
     return false;
 }
 
-/* One word from *text, which begins with no blank. False if a quote does not end. */
+/* Reads one word from *text, which must not begin with a blank. Returns false if a quote is not closed. */
 static bool next_word(const char **text, struct buf *word)
 {
     const char *s = *text;
@@ -69,7 +69,7 @@ void words_push_literal(struct strvec *out, const char *word, bool placeholders)
     struct err ignored = {0};
     unsigned used = 0;
     AUTO(buf_release) struct buf text = {.max = 2 * COMMAND_MAX};
-    /* "{{" of a word without a placeholder is what the user typed, not the plan's way to write one brace. */
+    /* In a word without placeholders, "{{" is literal text of the user, not the plan's escape for a brace. */
     if (placeholders && subst_scan(word, &used, &ignored) == 0 && (used != 0 || !strstr(word, "{{"))) {
         strvec_push(out, word);
         return;

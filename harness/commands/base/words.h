@@ -1,4 +1,4 @@
-/* words: a command in one text, split into words as a shell does: quotes and backslashes, nothing else. */
+/* words: splits a command into words as a shell does, supporting only quotes and backslashes. */
 #pragma once
 
 #include "common/base/err.h"
@@ -6,10 +6,11 @@
 
 #include <stdbool.h>
 
-/* Whether text has unquoted characters that only a shell understands: pipes, variables, patterns,
- * redirections. */
+/* Whether the text has unquoted characters that only a shell understands, such as pipes, variables, patterns
+ * and redirections. */
 bool words_need_shell(const char *text);
-/* Appends the words. ERR_INPUT for a quote that does not end, and for no word at all. */
+/* Appends the words. ERR_INPUT for an unclosed quote, and if there is no word at all. */
 int words_split(const char *text, struct strvec *out, struct err *err);
-/* Appends word, so that a plan takes it literally; what has known placeholders alone stays as it is. */
+/* Appends word, escaped so that a plan takes it literally. With placeholders, a word that has only known ones
+ * stays as it is. */
 void words_push_literal(struct strvec *out, const char *word, bool placeholders);

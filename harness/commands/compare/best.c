@@ -1,4 +1,4 @@
-/* kernsweep best: the best point of each variant and context, with its margin and how sure it is. */
+/* kernsweep best: the best point of each variant and context, with its margin and how certain it is. */
 #include "common/base/alloc.h"
 #include "harness/commands/compare/best_output.h"
 #include "results/query/find_run.h"

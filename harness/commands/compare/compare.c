@@ -24,7 +24,6 @@ struct compare_args {
     bool all_metrics, within;
 };
 
-/* What the command line asks for. */
 struct request {
     struct compare_options options;
     enum finish_fail_on fail_on;
@@ -77,10 +76,10 @@ static int parse_options(const struct cmd_env *env, const struct compare_args *a
 
 struct compared {
     struct comparison comparison;
-    struct commit_range commits;          /* since the base or, without one, since the last night */
-    struct commit_range commits_of_night; /* since the last night, if that was not the base */
+    struct commit_range commits;          /* since the base, or without one since the previous night */
+    struct commit_range commits_of_night; /* since the previous night, if that was not the base */
     struct counted counted;               /* in both builds */
-    bool kernels;                         /* the run launched kernels alone (report_queries.h) */
+    bool kernels;                         /* the run launched nothing but kernels (report_queries.h) */
 };
 
 /* Compares a run with another one, with a baseline, or with earlier runs of its plan. */
@@ -112,7 +111,7 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
                : counted_load(s, against_key(&against), now->info.key, &out->counted, err);
 }
 
-/* Once the run is loaded, and with it the metrics that its plan defines. */
+/* Called after the run has been loaded, since its plan may define metrics of its own. */
 static int choose_metric(const struct compare_args *a, const struct run_data *now, struct request *req,
                          struct err *err)
 {
@@ -129,8 +128,8 @@ static int choose_metric(const struct compare_args *a, const struct run_data *no
                          now->info.run_id, a->metric);
 }
 
-/* What the command line does not say, the plan does: its threshold is for the same variant on another night.
- * Variants of one run are told apart as in the run's own table. */
+/* The plan's threshold is the default, except with --within: it is meant for a variant on different nights,
+ * whereas variants of one run are judged as in the run's own table. */
 static int choose_options(struct store *s, const struct compare_args *a, const struct run_data *now,
                           struct request *req, struct err *err)
 {
@@ -139,7 +138,8 @@ static int choose_options(struct store *s, const struct compare_args *a, const s
     return a->threshold || a->within ? 0 : against_plan_options(s, now, &req->options, err);
 }
 
-/* Tells which GPUs changed by themselves since the nights before; empty where there are too few nights. */
+/* Finds the GPUs that changed by themselves since earlier nights; *out stays empty if there are too few
+ * nights. */
 static int compare_since(struct store *s, const struct run_data *run, const struct request *req,
                          struct comparison *out, struct err *err)
 {
@@ -191,7 +191,7 @@ static int compare_run(struct store *s, const struct compare_args *a, const char
     return report_kernels_alone(s, &now, &out->kernels, err);
 }
 
-/* With --within, a slower variant is a finding, not a failure, unless the caller says that it is one. */
+/* With --within, a slower variant is only a failure if the caller asks for it. */
 static int exit_code(const struct compare_args *a, const struct request *req, const struct comparison *c)
 {
     if (a->within && !a->fail_on)
@@ -201,7 +201,7 @@ static int exit_code(const struct compare_args *a, const struct request *req, co
     return req->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 
-/* Before the commits and the table; the other formats say it in their own places. */
+/* These come before the commits and the table; other formats have their own places for them. */
 static void add_tickets(const struct comparison *c, enum compare_format format, struct buf *out)
 {
     size_t start = out->len;
@@ -211,7 +211,6 @@ static void add_tickets(const struct comparison *c, enum compare_format format, 
         buf_puts(out, "\n\n");
 }
 
-/* What was committed in between, before the table. */
 static void add_commits(const struct compared *c, enum compare_format format, struct buf *out)
 {
     struct md w = {.out = out, .lang = REPORT_EN};

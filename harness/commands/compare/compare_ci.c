@@ -19,7 +19,7 @@ static bool is_bad(const struct comparison *c, const struct delta *d)
     case VERDICT_MISSING:
     case VERDICT_BROKEN:
         return d->metric == c->primary;
-    case VERDICT_NOISY: /* slow for the sake of the node, which is a finding */
+    case VERDICT_NOISY: /* slow because of the node, which fails the comparison */
         return confirm_outcome(d) == CONFIRM_NODE && d->metric == c->primary;
     case VERDICT_IMPROVED:
     case VERDICT_UNCHANGED:
@@ -31,7 +31,8 @@ static bool is_bad(const struct comparison *c, const struct delta *d)
     return false;
 }
 
-/* A failed test case that is no cell: what all cells have in common, or a GPU that became worse. */
+/* Writes a failed test case for something other than a cell: a factor common to all cells, or a GPU that
+ * became worse. */
 static void write_junit_failure(const char *class, const char *name, const struct buf *why, struct buf *out)
 {
     buf_printf(out, "  <testcase classname=\"%s\" name=\"", class);
@@ -128,8 +129,8 @@ void compare_write_junit(const struct comparison *c, struct buf *out)
     buf_puts(out, "</testsuite>\n");
 }
 
-/* GitHub decodes escaped line ends everywhere, but escaped separators only in properties: in a message, they
- * would be shown as they are written. */
+/* GitHub decodes escaped line ends everywhere, but escaped separators only in properties; in a message, they
+ * would be shown as escapes. */
 static void github_text(struct buf *out, const char *s, const char *special)
 {
     for (; *s; s++) {

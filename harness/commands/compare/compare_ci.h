@@ -1,4 +1,4 @@
-/* compare_ci: a comparison as build servers read it: test cases (JUnit), annotations (GitHub). */
+/* compare_ci: a comparison in formats of build servers: test cases (JUnit), annotations (GitHub). */
 #pragma once
 
 #include "common/base/buf.h"

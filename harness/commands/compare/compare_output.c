@@ -66,7 +66,7 @@ static void list_fields(const struct delta *d, struct field out[static FIELDS])
     memcpy(out, fields, sizeof fields);
 }
 
-/* found: NULL for what did not change. */
+/* found: NULL if nothing changed. */
 static void add_causes(json_t *out, const struct cell_causes *found)
 {
     json_object_set_new(out, "causes", causes_encode(found));
@@ -84,7 +84,7 @@ static json_t *count_or_null(int n)
     return n < 0 ? json_null() : json_integer(n);
 }
 
-/* moved: the base was measured on another GPU. */
+/* The member "moved" says that the base was measured on another GPU. */
 static json_t *encode_place(const struct delta *d)
 {
     return json_pack("{s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}", "gpus", (json_int_t)d->estimate.gpus,
@@ -115,7 +115,7 @@ static json_t *encode_delta(const struct comparison *c, const struct delta *d)
     return o;
 }
 
-/* null where fewer than six cells agree on a common factor and nothing is known of the GPUs. */
+/* Returns null if fewer than six cells agree on a common factor and no GPU changed. */
 static json_t *encode_shift(const struct comparison *c)
 {
     const struct common_shift *s = &c->shift;

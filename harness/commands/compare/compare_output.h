@@ -1,5 +1,5 @@
-/* compare_output: a comparison as JSON, CSV, Markdown, JUnit XML, and as annotations for GitHub's workflow
- * log. Names are escaped as each format requires. Prints nothing: the caller owns the buffer.
+/* compare_output: a comparison as JSON, CSV, Markdown, JUnit XML, and annotations for GitHub's workflow log.
+ * Names are escaped as each format requires. Prints nothing: the caller owns the buffer.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ enum compare_format {
 
 bool compare_format_from_name(const char *name, enum compare_format *out);
 
-/* For every format except COMPARE_TEXT, which reports/tables/terminal.h writes. */
+/* Writes every format except COMPARE_TEXT, for which there is reports/tables/terminal.h. */
 void compare_output(const struct comparison *c, enum compare_format format, struct buf *out);
 json_t *counters_encode(const struct counter_changes *c);
 json_t *compare_encode(const struct comparison *c, int exit_code);

@@ -20,7 +20,7 @@ bool place_kind_from_name(const char *name, enum place_kind *out)
     return false;
 }
 
-/* By how many times the nights before; null for a GPU that did not change by itself. */
+/* The change since earlier nights as a ratio; null if the GPU did not change by itself. */
 static json_t *encode_before(const struct card_shifts *cards, const char *gpu)
 {
     for (size_t i = 0; i < cards->count; i++)

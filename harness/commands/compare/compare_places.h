@@ -12,6 +12,6 @@
 /* "node" or "gpu". */
 bool place_kind_from_name(const char *name, enum place_kind *out);
 
-/* since: of the run with the nights before; empty without them. */
+/* since: the run compared with earlier nights; empty without them. */
 int compare_places(const struct cmd_env *env, const struct run_data *run, enum place_kind by,
                    const struct compare_options *options, const struct comparison *since, struct err *err);

@@ -1,5 +1,5 @@
-/* kernsweep diff: the machine code of a variant in two runs, kernel by kernel: resources, instructions by
- * class, hot loops, and what changed in the listings. */
+/* kernsweep diff: compares the machine code of a variant in two runs, kernel by kernel: resources,
+ * instructions by class, hot loops, and the listings. */
 #include "common/base/regex.h"
 #include "common/base/symbol.h"
 #include "harness/commands/base/cmd.h"
@@ -16,7 +16,6 @@
 
 enum { PAIR_MAX = DIFF_LISTING_MAX + 64 };
 
-/* One of the two runs. */
 struct side {
     struct run_data run;
     struct run_details details;
@@ -25,7 +24,6 @@ struct side {
     bool listed;
 };
 
-/* One call of the command. */
 struct diff {
     const char *variant;
     struct regex kernel; /* empty: all */

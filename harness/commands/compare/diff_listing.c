@@ -21,7 +21,7 @@ bool diff_listing_load(const char *bundle, const char *variant, struct buf *out)
            fs_read_file(path, DIFF_LISTINGS_BYTES_MAX, out, &ignored) == 0;
 }
 
-/* The lines behind "== KERNEL GPU HASH". */
+/* Finds the lines that follow "== KERNEL GPU HASH". */
 static bool find_kernel(const struct buf *listings, const char *kernel, const char **text, size_t *len)
 {
     size_t name = strlen(kernel);
@@ -41,7 +41,7 @@ static bool find_kernel(const struct buf *listings, const char *kernel, const ch
     return true;
 }
 
-/* As a file that only this process and its children see. -1: none. */
+/* Returns a file that only this process and its children can see, or -1. */
 static int as_file(const char *text, size_t len)
 {
     int fd = memfd_create("kernsweep-listing", MFD_CLOEXEC);
@@ -52,7 +52,7 @@ static int as_file(const char *text, size_t len)
     return fd;
 }
 
-/* Of an untrusted bundle, for a terminal. */
+/* Appends printable text only, since the bundle is untrusted and a terminal may show it. */
 static int keep(void *arg, const char *data, size_t len, struct err *err)
 {
     struct buf *out = arg;

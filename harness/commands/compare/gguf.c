@@ -66,7 +66,7 @@ static int show_metadata(struct cmd_env *env, struct gguf *g, const char *key, s
     return all ? cmd_print_json(json_incref(all)) : EXIT_DONE;
 }
 
-/* Copies path to path.bak, which must not exist. copy: char[FS_PATH_MAX], that name. */
+/* Copies path to path.bak, which must not exist. copy: char[FS_PATH_MAX], receives that name. */
 static int back_up(const char *path, char *copy, struct err *err)
 {
     int n = snprintf(copy, FS_PATH_MAX, "%s.bak", path);
@@ -94,7 +94,7 @@ static int pass_tensor(const struct gguf_tensor *t, void *arg, struct err *err)
     return 0;
 }
 
-/* A file that is truncated or malformed anywhere is not modified, even if the error is after the value. */
+/* Reads the whole file first, since a file that is truncated or malformed anywhere must not be modified. */
 static int read_whole(struct gguf *g, struct err *err)
 {
     return gguf_each_tensor(g, pass_tensor, NULL, err);

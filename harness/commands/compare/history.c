@@ -1,4 +1,4 @@
-/* kernsweep history: one cell over all stored runs, and when it changed. */
+/* kernsweep history: shows one cell over all stored runs, and when it changed. */
 #include "harness/commands/base/cmd.h"
 #include "harness/commands/base/listing.h"
 #include "harness/commands/base/revisions.h"
@@ -78,7 +78,7 @@ static json_t *encode(const struct timeline *t)
                      (int)t->left_out);
 }
 
-/* One character per run, as tall as its median; ASCII unless the locale is UTF-8. */
+/* Prints one character per run, as tall as its median; ASCII unless the locale is UTF-8. */
 static void print_sparkline(const struct timeline *t)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -109,7 +109,6 @@ static void print_commits(const struct commit_range *r)
     cmd_print(&text);
 }
 
-/* Its size with the interval, and the runs between which it began. */
 static void print_change(const struct timeline *t, const struct timeline_change *c)
 {
     const struct change *x = &c->change;
@@ -131,7 +130,7 @@ static void print_change(const struct timeline *t, const struct timeline_change 
                *c->facts.items[i].now ? c->facts.items[i].now : "-");
 }
 
-/* The widest text of the column of commits; 0 if no night has one. */
+/* The width of the column of commits; 0 if no night has any. */
 static int commits_width(const struct timeline *t)
 {
     size_t width = 0;
@@ -174,7 +173,7 @@ static int by_median(const void *a, const void *b)
     return x->median != y->median ? (x->median > y->median ? 1 : -1) : strcmp(x->run_id, y->run_id);
 }
 
-/* The newest `limit` of them in the order of time, or all by their medians. */
+/* Prints the newest `limit` points by time, or all of them by their medians. */
 static void print_rows(const struct timeline *t, const struct listing *how, int width)
 {
     size_t skip = how->limit < t->count ? t->count - how->limit : 0, n = t->count - skip;

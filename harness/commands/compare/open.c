@@ -42,7 +42,7 @@ static int cache_path(const struct cmd_env *env, const char *run_id, char out[FS
     return n > 0 && n < FS_PATH_MAX ? 0 : err_set(err, ERR_INPUT, "XDG_CACHE_HOME: path too long");
 }
 
-/* The baseline that the run's plan names; "" for none. */
+/* The baseline that the run's plan names, or "". */
 static int plan_baseline(struct store *s, const struct run_data *run, char out[RUN_NAME_MAX], struct err *err)
 {
     json_auto_t *plan = NULL;
@@ -51,7 +51,7 @@ static int plan_baseline(struct store *s, const struct run_data *run, char out[R
     return rc;
 }
 
-/* Against the plan's baseline where it exists, otherwise against the nights before. */
+/* Compares with the plan's baseline if it exists, otherwise with earlier nights. */
 static int render(struct store *s, const struct run_data *run, const char *page, struct buf *html,
                   struct err *err)
 {
@@ -85,7 +85,7 @@ static int write_page(const struct cmd_env *env, struct store *s, const struct r
     return fs_write_file(page, buf_str(&html), html.len, 0600, err);
 }
 
-/* Only pages of the run and of later ones, which were compared with it, mention its id. */
+/* The id occurs only in pages of the run itself and of later runs that were compared with it. */
 static bool mentions_run(const char *page, const char *run_id)
 {
     AUTO(buf_release) struct buf html = {.max = REPORT_BYTES_MAX};
@@ -93,8 +93,8 @@ static bool mentions_run(const char *page, const char *run_id)
     return found;
 }
 
-/* What `run` wrote next to the bundle. A run that has taken the folder since may have replaced the page, or
- * kept that of the run before. */
+/* Finds the page that `run` wrote next to the bundle. Another run may have taken over the folder since, and
+ * replaced the page or kept that of the earlier run. */
 static bool find_beside(const struct run_info *run, char page[FS_PATH_MAX])
 {
     int n = snprintf(page, FS_PATH_MAX, "%s.html", run->bundle);
@@ -102,7 +102,7 @@ static bool find_beside(const struct run_info *run, char page[FS_PATH_MAX])
            mentions_run(page, run->run_id);
 }
 
-/* What `run` wrote, or `nightly` below its reports. */
+/* Finds the page that `run` wrote, or `nightly` in its folder of reports. */
 static bool find_written(const struct run_info *run, const char *reports, char page[FS_PATH_MAX])
 {
     char path[FS_PATH_MAX];
@@ -151,8 +151,8 @@ static void file_url(const char *path, struct buf *out)
             buf_printf(out, "%%%02X", (unsigned char)*path);
 }
 
-/* The browser takes this process's place, so that one for text gets the terminal. Returns only if there is
- * none. */
+/* Replaces this process, so that a text browser gets the terminal. Returns only if the browser cannot be
+ * run. */
 static void become(const char *browser, const char *url)
 {
     char *argv[] = {(char *)browser, (char *)url, NULL};

@@ -18,7 +18,7 @@ static bool is_html(const char *file)
     return dot && (strcasecmp(dot, ".html") == 0 || strcasecmp(dot, ".htm") == 0);
 }
 
-/* A browser would run what a node printed into a Markdown file of that name. */
+/* Markdown in a file named .html is refused, as a browser would run what a node printed into it. */
 static int choose_format(struct report_request *req, const struct report_args *a, struct err *err)
 {
     if (a->format && !report_format_from_name(a->format, &req->format))
@@ -50,7 +50,7 @@ static int fill_request(struct report_request *req, const struct report_args *a,
     return 0;
 }
 
-/* "-" is stdout, too. */
+/* "-" means stdout, as does no name. */
 static bool is_file(const char *output)
 {
     return output && strcmp(output, "-") != 0;
@@ -85,7 +85,7 @@ static int write_report(const struct report_request *asked, const char *output, 
     return write_out(output, &text, err);
 }
 
-/* The side-by-side report of several nodes: what the request can say of it. */
+/* Renders the side-by-side report of several nodes. */
 static int render_sweep(const struct report_request *asked, const char *db, const char *sweep,
                         struct buf *text, struct err *err)
 {
@@ -106,7 +106,7 @@ static int render_sweep(const struct report_request *asked, const char *db, cons
     return sweep_report_render(&req, text, err);
 }
 
-/* Whether the word means several nodes: a sweep of the store, or one that left only its record. */
+/* Finds the sweep of several nodes that the word names, in the store or among the sweeps' records. */
 static int find_sweep(struct cmd_env *env, struct store *s, const char *word, char *sweep, struct err *err)
 {
     struct sweep_record record;

@@ -1,5 +1,5 @@
-/* kernsweep resources: registers, memory and instructions of the kernels in compiled files. The executor
- * reads them: the same reader as on the node. */
+/* kernsweep resources: registers, memory and instructions of the kernels in compiled files. They are read by
+ * the executor, so this is the same code as on the node. */
 #include "common/base/json.h"
 #include "common/base/regex.h"
 #include "common/base/run.h"
@@ -16,19 +16,18 @@
 
 enum { FILES_MAX = 256, DEADLINE_S = 180, TABLE_BYTES_MAX = 16 << 20 };
 
-/* One call of the command. */
 struct listing {
     struct cmd_env *env;
     char executor[FS_PATH_MAX];
     struct regex *wanted; /* NULL: all kernels */
     struct table table;
-    json_t *files; /* of --json */
+    json_t *files; /* for --json */
     size_t kernels;
-    bool several;     /* files */
-    const char *gone; /* a file without code that can be read; NULL: none */
+    bool several;     /* whether there are several files */
+    const char *gone; /* a file without readable code; NULL: none */
 };
 
-/* The executor's own words, without its name. */
+/* Passes on the executor's own message, without its name. */
 static void fail_as_told(const struct run_result *result, struct err *err)
 {
     static const char begin[] = "kernsweep-executor: ";

@@ -1,5 +1,5 @@
-/* kernsweep ab PLAN --base REV [--head REV]: measures two builds of one plan in turns on its node and judges
- * every cell. */
+/* kernsweep ab PLAN --base REV [--head REV]: measures two builds of one plan alternately on its node and
+ * judges every cell. */
 #include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "harness/commands/base/on_node.h"
@@ -63,7 +63,6 @@ static void make_cells(struct ab *ab)
     }
 }
 
-/* The cells that another round may decide. */
 static int list_open(void *of, struct suspect_list *out, struct err *err)
 {
     const struct ab *ab = of;
@@ -81,13 +80,13 @@ static void close_cell(struct ab_cell *c, enum verdict v, enum reason_code reaso
     c->delta.reason = reason;
 }
 
-/* What the build, or the first test that failed, said. */
+/* Keeps the message of the build, or of the first failed test. */
 static void take_said(struct delta_side *side, const char *said)
 {
     text_printable_fixed(side->said, sizeof side->said, said, strlen(said));
 }
 
-/* Settings act while a test runs, whatever was built. */
+/* Settings can change the result even if both builds are the same. */
 static bool has_settings(const struct ab_args *a)
 {
     return a->base.setting[0] || a->head.setting[0];
@@ -138,8 +137,8 @@ static int build_sides(struct ab *ab, struct err *err)
     return 0;
 }
 
-/* Nothing to compare: tests fail, or they pass and there is a reason already (a side that lacks the metric,
- * two sides on different GPUs). */
+/* There is nothing to compare: tests fail, or they pass but a side lacks the metric or the sides ran on
+ * different GPUs, for which the cell has a reason already. */
 static void note_absence(struct ab_cell *c, bool base_passed, bool head_passed)
 {
     const struct delta *d = &c->delta;
@@ -161,8 +160,8 @@ static void take_failures(struct delta_side *side, const struct turns_failed *f)
     take_said(side, f->reason);
 }
 
-/* Where only tests of the head fail, the head is broken, however long the others took. That only tests of the
- * base failed may be chance, and says nothing for the head: what passed is judged. */
+/* If only tests of the head fail, the head is broken, whatever the others measured. Failures of the base
+ * alone may be chance and do not speak for the head, so the tests that passed are judged. */
 static void note_failures(struct ab_cell *c)
 {
     const struct delta *d = &c->delta;
@@ -178,7 +177,8 @@ static int *rounds_that_found(struct ab_cell *c)
                                                   : NULL;
 }
 
-/* A change is reported once two rounds have found it: each is a new chance for one that is none. */
+/* A change is reported only once two rounds have found it, as every further round is another chance for a
+ * false alarm. */
 static void note_verdict(struct ab_cell *c, int64_t rounds_max)
 {
     int *found = rounds_that_found(c);
@@ -192,7 +192,7 @@ static void judge_cell(const struct ab *ab, const struct turns_runs *base, const
                        struct ab_cell *c)
 {
     struct delta *d = &c->delta;
-    if (ab->rounds == 0) /* the rounds that find a regression mean one metric */
+    if (ab->rounds == 0) /* all rounds must follow the same metric */
         d->metric = turns_metric(base, head, d);
     const struct turns_failed of_base = turns_failed(base, d), of_head = turns_failed(head, d);
     turns_judge(base, head, &ab->options, d);
@@ -238,7 +238,7 @@ static int settle(struct ab *ab, struct err *err)
     return cells_settle(&settling, err);
 }
 
-/* One that only the last round found is not confirmed, unless there was to be one round. */
+/* A change that only the last round found is not confirmed, unless only one round was allowed. */
 static void settle_verdicts(struct ab *ab)
 {
     for (size_t i = 0; i < ab->count; i++) {

@@ -80,7 +80,7 @@ static void add_row(const struct ab_cell *c, struct table *t)
     if (measured)
         table_text(t, buf_str(&evidence));
     else
-        table_code(t, buf_str(&evidence)); /* may quote what the node said */
+        table_code(t, buf_str(&evidence)); /* may quote output of the node */
 }
 
 static void fill_table(const struct ab_result *r, struct table *t)

@@ -1,5 +1,5 @@
-/* ab_output: what `ab` found, as text, as one comment for a pull request, and as JSON. Subjects, names and
- * reasons are untrusted: each format escapes them. Prints nothing.
+/* ab_output: the result of `ab` as text, as one comment for a pull request, and as JSON. Subjects, names and
+ * reasons are untrusted, so each format escapes them. Prints nothing.
  */
 #pragma once
 
@@ -8,12 +8,12 @@
 
 struct ab_cell {
     struct delta delta;
-    bool same_code; /* nothing to measure */
-    bool of_device; /* that of the device, that is: the host's was not compared */
+    bool same_code; /* so there is nothing to measure */
+    bool of_device; /* only device code was compared, not the host's */
     bool failed;    /* the head was not built, or its tests fail */
     bool open;      /* another round may still decide or confirm it */
-    int slower;     /* rounds after which it was regressed */
-    int faster;     /* and improved */
+    int slower;     /* number of rounds after which it was regressed */
+    int faster;     /* number of rounds after which it was improved */
 };
 
 struct ab_result {

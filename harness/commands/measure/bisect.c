@@ -1,5 +1,5 @@
-/* kernsweep bisect PLAN --good REV --bad REV: searches the commits between two for the one that made a cell
- * slower. */
+/* kernsweep bisect PLAN --good REV --bad REV: searches the commits between the two for the one that made a
+ * cell slower. */
 #include "common/base/alloc.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/measure/bisect_code.h"
@@ -54,8 +54,8 @@ static int fill_request(const struct bisect_args *a, const char *plan, struct bi
     return 0;
 }
 
-/* A search of the same commits that this command does not go on with, because the plan has changed since, or
- * because other options were given. */
+/* Notes unfinished searches of the same commits that are not resumed because the plan or the options have
+ * changed. */
 static int note_unfinished(const struct cmd_env *env, struct store *s, const struct bisect_state *b,
                            struct err *err)
 {
@@ -76,7 +76,7 @@ static int note_unfinished(const struct cmd_env *env, struct store *s, const str
     return 0;
 }
 
-/* A search that was begun with the same words and the same plan goes on; --fresh begins it anew. */
+/* Resumes a search with the same words and the same plan; --fresh begins it again. */
 static int begin(const struct cmd_env *env, const struct bisect_args *a, const char *plan, struct store *s,
                  struct bisect_state *b, struct err *err)
 {

@@ -12,7 +12,6 @@
 
 enum { ROWS_MAX = 400 };
 
-/* One build, loaded. */
 struct built {
     struct run_data run;
     struct run_details details;

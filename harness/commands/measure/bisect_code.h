@@ -1,5 +1,6 @@
-/* bisect_code: how the machine code of a search's answer differs from that of the good commit before it: per
- * kernel, the resources and instruction counts that changed, from the runs that built the two.
+/* bisect_code: how the machine code of a search's answer differs from that of the good commit before it:
+ * per kernel, the resources and instruction counts that changed, taken from the runs that built the two
+ * commits.
  */
 #pragma once
 
@@ -11,7 +12,7 @@ enum { BISECT_KERNEL_MAX = 200 };
 struct bisect_code_row {
     char kernel[BISECT_KERNEL_MAX]; /* printable */
     char what[64];         /* "resources.vgprs"; "added", "removed" or "machine code" without numbers */
-    int64_t before, after; /* KERNEL_FACT_UNKNOWN where not known */
+    int64_t before, after; /* KERNEL_FACT_UNKNOWN where unknown */
 };
 
 struct bisect_code {
@@ -20,8 +21,8 @@ struct bisect_code {
     size_t count, cap;
 };
 
-/* Empty without an answer, without device code, or if the runs are no longer stored. The owner calls
- * bisect_code_release(). */
+/* *out stays empty without an answer, without device code, or if the runs are no longer stored. The owner
+ * calls bisect_code_release(). */
 void bisect_code_load(const struct bisect_state *b, struct store *s, struct bisect_code *out);
 void bisect_code_release(struct bisect_code *c);
 

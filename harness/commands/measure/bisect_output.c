@@ -22,7 +22,7 @@ void bisect_write_change(const struct bisect_cell *c, struct buf *out)
     buf_printf(out, "%s %d: %s %s", c->variant, c->context, c->metric, num_change(c->ratio - 1).s);
 }
 
-/* Of a commit to the good end; NaN when not known. */
+/* The ratio of a commit to the good end; NaN if unknown. */
 static double ratio_of(const struct bisect_state *b, size_t commit)
 {
     const struct bisect_commit *c = &b->commits[commit];
@@ -37,8 +37,8 @@ static double ratio_of(const struct bisect_state *b, size_t commit)
     return commit == b->count - 1 ? b->cells[0].ratio : (double)NAN;
 }
 
-/* The change between the ends; and that of the answer to the good commit before it, where others made a part
- * of it, or made up for some. */
+/* Writes the change between the ends and, if the commit found accounts for only part of it or more than all
+ * of it, also the commit's own change. */
 static void write_answer(const struct bisect_state *b, struct buf *out)
 {
     const struct bisect_cell *c = &b->cells[0];
@@ -52,7 +52,7 @@ static void write_answer(const struct bisect_state *b, struct buf *out)
                num_change(own - 1).s, num_change(c->ratio - 1).s);
 }
 
-/* Of the commits that may be the one, those that were not searched. */
+/* Writes how many commits may also be the cause but were not searched. */
 static void write_unlisted(const struct bisect_state *b, struct buf *out)
 {
     const char *path = b->request.path;
@@ -65,7 +65,7 @@ static void write_unlisted(const struct bisect_state *b, struct buf *out)
     text_printable(out, path, strlen(path), sizeof b->request.path);
 }
 
-/* Why there is no answer: what is known of the end that says so. */
+/* Writes why there is no answer. */
 static void write_why(const struct bisect_state *b, struct buf *out)
 {
     const struct bisect_commit *good = &b->commits[0], *bad = &b->commits[b->count - 1];
@@ -133,7 +133,6 @@ static enum cell_mark colour_of(enum bisect_mark m)
     return MARK_NONE;
 }
 
-/* The commits that were looked at, the oldest first. */
 static void fill_table(const struct bisect_state *b, struct table *t)
 {
     static const struct {
@@ -159,7 +158,7 @@ static void fill_table(const struct bisect_state *b, struct table *t)
         table_text(t, isfinite(e->ratio) ? num_change(e->ratio - 1).s : NUM_NONE);
         table_code(t, code);
         table_code(t, e->git.subject);
-        /* only the reason for a skip quotes what a node said */
+        /* Only reasons for skipping quote output of the node. */
         if (c->mark == BISECT_SKIPPED)
             table_code(t, c->reason);
         else
@@ -180,8 +179,8 @@ static void write_code(const struct bisect_state *b, struct store *s, bool colou
     table_release(&t);
 }
 
-/* What became slower between the ends was not followed but for the first: of several commits, another one may
- * be the cause. */
+/* Only the first of the slower cells was followed, and in a range of several commits, others may have another
+ * cause. */
 static bool may_have_other_causes(const struct bisect_state *b)
 {
     return b->n_cells > 1 && b->count > 2;

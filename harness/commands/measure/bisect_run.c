@@ -88,7 +88,7 @@ int bisect_run_locked(struct bisect_state *b, struct store *s, const struct bise
     return *b->ended_at && !ended ? write_report(b, s, o->session.progress, err) : 0;
 }
 
-/* setsid forks, so that the process does not end with us (spawn.h). */
+/* setsid --fork makes the process independent of this one (spawn.h). */
 static void fill_argv(struct strvec *argv, const struct cmd_env *env, const char *self, const char *name)
 {
     strvec_pushl(argv, "setsid", "--fork", self, "bisect", "--continue", name, "--db", env->db, NULL);

@@ -24,7 +24,7 @@ enum { RUNS_DEFAULT = 5, RUNS_MAX = 64 };
 
 struct noise_args {
     const char *runs, *artifacts;
-    struct noise_choice choice; /* its node is also the one to measure on */
+    struct noise_choice choice; /* its node is also the node to measure on */
     bool stored, gpus;
 };
 
@@ -168,7 +168,7 @@ static int measure_and_print(struct cmd_env *env, const struct noise_args *a, co
     return analyse(env, &s, &w, err);
 }
 
-/* An option that would be ignored is a mistake. */
+/* Options that would be ignored are refused. */
 static int check_options(const struct noise_args *a, bool kept, struct err *err)
 {
     bool of_kept = a->choice.ticket || a->choice.variant || a->choice.session;

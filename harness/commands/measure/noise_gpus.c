@@ -27,8 +27,7 @@ static void rounds_release(struct rounds *r)
     together_release(&r->result);
 }
 
-/* The plan with tests on one GPU, or each cell on all of them at once, whatever the plan itself says of it.
- */
+/* Makes the plan run its tests on one GPU, or each cell on all GPUs at once, overriding its own settings. */
 static int set_gpus(struct plan *p, bool all, struct err *err)
 {
     struct json_at root = json_root(p->root, p->file);
@@ -55,8 +54,8 @@ static int measure_side(const char *file, bool all, const struct session_options
                : run_data_load(s, key, out, err);
 }
 
-/* Every second round the other way round, so that a drift of the node affects both sides alike. All GPUs come
- * first, as that is refused before anything is measured where there are too few. */
+/* Alternates the order, so that a drift of the node affects both sides alike. The first round begins with all
+ * GPUs, because too few of them is an error that should come before anything is measured. */
 static int measure_round(const char *file, size_t i, size_t of, const struct session_options *opt,
                          struct store *s, struct rounds *r, struct err *err)
 {

@@ -19,8 +19,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The index into m of the one that is far from all others, and its change; n if there is none. m is sorted.
- */
+/* The index into m, which is sorted, of a median that is far from all others, and its change; n if there is
+ * none. */
 static size_t far_one(const struct median *m, size_t n, double least, double *change)
 {
     double first_gap = m[1].value - m[0].value, last_gap = m[n - 1].value - m[n - 2].value;
@@ -46,7 +46,7 @@ static size_t cell_medians(const struct run_data *const *runs, size_t n, const s
     return count;
 }
 
-/* How often each run is the far one, and where it is farthest. */
+/* Notes which run is the outlier in this cell, if any, and in which cell each run is farthest off. */
 static void count_cell(const struct run_data *const *runs, size_t n, const struct cell *cell, double least,
                        struct noise_outlier *found)
 {

@@ -1,6 +1,6 @@
-/* noise_outlier: finds the run of an A/A session that is far from all the others. Such a run, made while the
- * node was in use, says nothing about the build; made while it was not, it says what the noise floor, which
- * leaves out the largest deviation of a cell, does not. Pure.
+/* noise_outlier: finds the run of an A/A session that is far from all others. If the node was otherwise in
+ * use during that run, the run says nothing about the build; if not, it matters, but the noise floor does not
+ * show it, as that leaves out the largest deviation of a cell. Pure.
  */
 #pragma once
 
@@ -8,12 +8,12 @@
 
 struct noise_outlier {
     const struct run_info *run; /* NULL: there is none */
-    size_t cells;               /* in which it is far from the others */
+    size_t cells;               /* number of cells in which it is far from the others */
     char variant[RUN_NAME_MAX]; /* the cell in which it is farthest */
     int context;
-    double change; /* there, relative to the nearest other run */
+    double change; /* in that cell, relative to the nearest other run */
 };
 
-/* A run is far from the others in a cell if it differs from the nearest by more than `least` (relative) and
- * by more than three times what all the others differ by. Needs four runs; finds none in fewer. */
+/* In a cell, a run is far from the others if it differs from the nearest one by more than `least` (relative)
+ * and by more than three times the spread of the others. Finds nothing in fewer than four runs. */
 struct noise_outlier noise_outlier_find(const struct run_data *const *runs, size_t n, double least);

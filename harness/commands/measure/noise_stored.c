@@ -33,7 +33,7 @@ static json_t *encode(const struct noise_rows *l)
     return all;
 }
 
-/* Without the metrics that no verdict depends on. */
+/* Leaves out metrics that are never judged. */
 static void print_text(const struct noise_rows *l)
 {
     bool any = false;

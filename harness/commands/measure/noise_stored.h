@@ -9,9 +9,9 @@ struct noise_choice {
     const char *node, *ticket, *variant, *session;
 };
 
-/* Exit codes, or -1 with err. */
+/* Both return an exit code, or -1 with err. */
 int noise_stored_list(const struct cmd_env *env, struct store *s, const struct noise_choice *c,
                       struct err *err);
-/* Refused without any choice, and if nothing matches. */
+/* ERR_INPUT without any choice, and if nothing matches. */
 int noise_stored_remove(const struct cmd_env *env, struct store *s, const struct noise_choice *c,
                         struct err *err);

@@ -1,5 +1,5 @@
-/* kernsweep nightly PLAN: one command for cron or a timer. Every step can be repeated: a nightly run that was
- * interrupted resumes where it stopped, from the run's record (runrec.h). */
+/* kernsweep nightly PLAN: one command for cron or a timer. Every step can be repeated: an interrupted nightly
+ * run resumes where it stopped, from the run's record (runrec.h). */
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/json.h"
@@ -30,7 +30,7 @@
 struct nightly {
     struct cmd_env *env;
     const struct nightly_args *args;
-    const struct node_part *part; /* one of several nodes; NULL: the only one */
+    const struct node_part *part; /* the node's part if there are several nodes, or NULL */
     struct plan plan;
     struct session session;
     struct night_findings found;
@@ -38,9 +38,9 @@ struct nightly {
     struct nightly_lock lock;
     struct nightly_state state;
     json_t *board; /* for the index page; NULL: nothing was measured */
-    bool again;    /* this is the second attempt to store, compare and report a run */
+    bool again;    /* second attempt to store, compare and report a run */
     char night_time[CLOCK_ISO_LEN + 1];
-    char date[CLOCK_DAY_LEN + 1]; /* of night_time: of its folder and of its runs */
+    char date[CLOCK_DAY_LEN + 1]; /* local day of night_time, used for its folder and runs */
 };
 
 static void fill_options(const struct nightly *n, struct session_options *opt)
@@ -52,13 +52,13 @@ static void fill_options(const struct nightly *n, struct session_options *opt)
     opt->sweep = n->part ? n->part->sweep : NULL;
 }
 
-/* Where runs count as this plan's: NULL unless its nodes are several. */
+/* Runs on other nodes count as well, unless the plan has nodes of its own. */
 static const char *own_node(const struct nightly *n)
 {
     return plan_has_nodes(&n->plan) ? n->plan.node : NULL;
 }
 
-/* Connects to the run that was interrupted. *found: there is one. */
+/* Connects to the interrupted run. *found: whether there is one. */
 static int resume(struct nightly *n, const struct session_options *opt, bool *found, struct err *err)
 {
     struct runrec rec;
@@ -89,8 +89,8 @@ static int resume(struct nightly *n, const struct session_options *opt, bool *fo
     return 0;
 }
 
-/* Measures, or resumes measuring, until the bundle is here. The run is then recorded as that of this nightly
- * run, so that it is not measured again if a later step is interrupted. */
+/* Measures, or resumes measuring, until the bundle has arrived. The run is then saved as the one of this
+ * night, so that it is not measured again if a later step is interrupted. */
 static int measure(struct nightly *n, const struct session_options *opt, struct err *err)
 {
     bool found;
@@ -110,7 +110,7 @@ static int measure(struct nightly *n, const struct session_options *opt, struct 
     return nightly_lock_save(&n->lock, &n->state, err);
 }
 
-/* The page is worth less than the night: a board that cannot be made is only told. */
+/* The board is not worth failing the night, so an error is only printed. */
 static void note_board(struct nightly *n, struct finish *f)
 {
     struct err err = {0};
@@ -124,7 +124,7 @@ static void note_board(struct nightly *n, struct finish *f)
         cmd_fail(&err);
 }
 
-/* The report of the night is there by then, whatever comes of the search. */
+/* Called after the night's report has been written, so that it exists whatever happens here. */
 static void search_commits(struct nightly *n, struct finish *f, const struct session_options *opt)
 {
     const struct nightly_bisect b = {.plan = &n->plan, .opt = opt, .open_before = n->state.open};
@@ -134,7 +134,7 @@ static void search_commits(struct nightly *n, struct finish *f, const struct ses
 
 static int compare_and_report(struct nightly *n, const struct session_options *options, struct err *err)
 {
-    struct session_options others = *options; /* of the runs that confirm and search */
+    struct session_options others = *options; /* for the runs that confirm and search */
     const struct session_options *opt = &others;
     others.view = NULL;
     others.sweep = NULL;
@@ -150,7 +150,7 @@ static int compare_and_report(struct nightly *n, const struct session_options *o
                                        .first_is_base = true};
     if (finish_compare(n->env, &n->session.rec, &fin, &f, err) != 0)
         return -1;
-    if (f.failure.kind == ERR_STORAGE) { /* a report of a damaged store would be wrong */
+    if (f.failure.kind == ERR_STORAGE) { /* a report from a damaged store would be wrong */
         *err = f.failure;
         return -1;
     }
@@ -183,14 +183,14 @@ static json_t *summarise(const struct nightly *n, int code, unsigned news, const
     return s;
 }
 
-/* A store that is damaged or a disk that is full may be mended by the next night, which then ends the run:
- * once, so that what is never mended does not keep nights from measuring. */
+/* A damaged store or a full disk may be repaired by the next night, which then completes the run, but only
+ * once, so that a lasting failure does not prevent further nights. */
 static bool is_ended_by_next_night(const struct nightly *n, int code, const struct err *err)
 {
     return code < 0 && err->kind == ERR_STORAGE && *n->state.run_id && !n->again;
 }
 
-/* A blocked nightly run has a folder too, so that the index lists the attempt. */
+/* A blocked night gets a folder too, so that the index lists it. */
 static int open_blocked(struct nightly *n, struct err *err)
 {
     char name[80], sha[SHA256_HEX_LEN + 1] = "", of_node[16] = "";
@@ -215,7 +215,8 @@ static void notify(struct nightly *n, unsigned news, const json_t *summary, int 
         cmd_fail(&err);
 }
 
-/* Several nodes write one index. -1 if the folder cannot be locked: it is then written without. */
+/* The nights of several nodes write the same index. Returns -1 if the folder cannot be locked, in which case
+ * it is written without a lock. */
 static int lock_index(const char *reports)
 {
     int fd = fs_mkdir_p(reports, 0755, NULL) == 0 ? open(reports, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -253,7 +254,7 @@ static void close_night(struct nightly *n, int code, const struct err *outcome)
     fprintf(n->env->notes, "nightly run of %s: %s\n", n->plan.settings.ticket, text);
 }
 
-/* A run that can never be collected or stored must not keep the next night from running. */
+/* A run that can never be collected or stored must not prevent the next night. */
 static void set_aside(struct nightly *n, const struct err *why)
 {
     struct runrec *rec = &n->session.rec;
@@ -271,7 +272,7 @@ static void set_aside(struct nightly *n, const struct err *why)
             rec->run_id, rec->run_id);
 }
 
-/* A nightly run that was interrupted keeps its start time, and with it its folder. */
+/* A resumed night keeps its start time and therefore its folder. */
 static void set_night_time(struct nightly *n)
 {
     nightly_lock_load(&n->lock, &n->state);
@@ -323,7 +324,7 @@ struct several_nights {
     const char *file;
 };
 
-/* In the process of one node. */
+/* Runs in the process of one node. */
 static int night_part(struct cmd_env *env, void *arg, const struct node_part *part, struct err *err)
 {
     const struct several_nights *all = arg;
@@ -335,7 +336,7 @@ static int night_part(struct cmd_env *env, void *arg, const struct node_part *pa
     return code;
 }
 
-/* The nodes of a plan at once, or the only one. */
+/* Runs the night on the only node, or on all nodes of the plan at once. */
 static int run_plan(struct cmd_env *env, const struct nightly_args *a, const char *file, struct err *err)
 {
     struct several_nights all = {a, file};

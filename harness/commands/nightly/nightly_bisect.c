@@ -14,7 +14,6 @@
 
 enum { LINE_MAX_BYTES = 512, CELLS_MAX_BYTES = 360, NIGHTS_LOOKED_AT = 30, ENDED_LOOKED_AT = 32 };
 
-/* The work of one night. */
 struct search {
     const struct nightly_bisect *n;
     struct finish *f;
@@ -31,8 +30,8 @@ static void add_line(json_t *lines, const char *text)
     fprintf(stderr, "%s\n", line);
 }
 
-/* The confirmed regressions of tonight, as far as there is room, without those that an earlier night found:
- * they were searched for then. Returns how many there are. */
+/* Lists tonight's confirmed regressions, as many as fit, except those that an earlier night found and
+ * searched for. Returns their total number. */
 static size_t list_cells(const struct nightly_bisect *n, const struct comparison *c, struct bisect_request *r)
 {
     size_t all = 0;
@@ -54,7 +53,7 @@ static bool is_usable(const struct run_info *night, const struct run_info *now)
            night->status == RUN_COMPLETE && *night->revision.commit && !night->revision.dirty;
 }
 
-/* The newest night before this one whose commit is known: it was not slow yet. */
+/* The good end is the newest earlier night with a known commit, since the cells were not slow then. */
 static int find_good(struct finish *f, char commit[COMMIT_ID_MAX], struct err *err)
 {
     const struct run_info *now = &f->run.info;
@@ -91,15 +90,15 @@ static bool is_of_plan(const struct nightly_bisect *n, const struct bisect_state
            (!plan_has_nodes(n->plan) || strcmp(b->request.node, n->plan->node) == 0);
 }
 
-/* Without an answer, or with one that leaves cells, after which no other search is stored: whoever went on
- * with it by hand. */
+/* A search is open if it has no answer, or if its answer leaves cells for which no further search is stored,
+ * which happens when a user continued it by hand. */
 static bool is_open(const struct bisect_state *b)
 {
     bool left[BISECT_CELLS_MAX];
     return !*b->ended_at || (!b->followed && bisect_left(b, left) > 0);
 }
 
-/* The oldest search of this plan that is open, other than those of the names. */
+/* Finds the oldest open search of this plan whose name is not in the list. */
 static int find_open(const struct nightly_bisect *n, struct store *s, const json_t *names,
                      struct bisect_state *b, bool *found, struct err *err)
 {
@@ -131,7 +130,8 @@ static int make_request(const struct nightly_bisect *n, struct bisect_request *r
     return plan >= FS_PATH_MAX || folder >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "path too long") : 0;
 }
 
-/* Cells, with what they lost if changes is set; how many more there are where they do not fit a line. */
+/* Writes the listed cells, with their changes if `changes` is set, and the number of those that do not fit
+ * into a line. */
 static void write_cells(const struct bisect_state *b, const bool *listed, bool changes, struct buf *out)
 {
     size_t more = 0;
@@ -156,7 +156,7 @@ static void write_cells(const struct bisect_state *b, const bool *listed, bool c
         buf_printf(out, " and %zu more", more);
 }
 
-/* The cells of an answer beside the one that was followed. */
+/* Reports the cells that the answer explains in addition to the one that was followed. */
 static void report_others(const struct bisect_state *b, json_t *lines)
 {
     bool explained[BISECT_CELLS_MAX], any = false;
@@ -164,7 +164,7 @@ static void report_others(const struct bisect_state *b, json_t *lines)
     bisect_explained(b, explained);
     for (size_t i = 0; i < b->request.n_wanted; i++) {
         if (!bisect_is_check(b) && bisect_find_cell(b, &b->request.wanted[i]) == &b->cells[0])
-            explained[i] = false; /* the headline says it */
+            explained[i] = false; /* the headline reports it */
         any = any || explained[i];
     }
     if (!any)
@@ -174,7 +174,7 @@ static void report_others(const struct bisect_state *b, json_t *lines)
     add_line(lines, buf_str(&text));
 }
 
-/* Of a search that ended. */
+/* Reports the cells that an ended search has not explained. */
 static void report_left(const struct bisect_state *b, json_t *lines)
 {
     bool left[BISECT_CELLS_MAX];
@@ -205,7 +205,7 @@ static void report(const struct bisect_state *b, json_t *lines)
     report_left(b, lines);
 }
 
-/* *found is false when there is nothing to search for. */
+/* *found is false if there is nothing to search for. */
 static int begin(const struct search *w, struct bisect_state *b, bool *found, struct err *err)
 {
     char good[COMMIT_ID_MAX], line[LINE_MAX_BYTES];
@@ -233,7 +233,8 @@ static int begin(const struct search *w, struct bisect_state *b, bool *found, st
     return make_request(w->n, &b->request, err) != 0 ? -1 : bisect_prepare(b, good, now->commit, err);
 }
 
-/* A search is kept before its first step: should the node be gone, a later night goes on with it. */
+/* Stores a search before its first step, so that a later night can resume it even if the node fails, or loads
+ * it if it is stored already. */
 static int keep(struct bisect_state *b, struct store *s, struct err *err)
 {
     struct bisect_state stored = {.commits = NULL};
@@ -247,7 +248,7 @@ static int keep(struct bisect_state *b, struct store *s, struct err *err)
     return 0;
 }
 
-/* What the plan measured as it was does not compare with what it measures now. */
+/* Measurements of the old plan cannot be compared with new ones. */
 static int begin_anew(struct store *s, struct bisect_state *b, json_t *lines, struct err *err)
 {
     struct bisect_state anew = {.request = b->request};
@@ -276,7 +277,7 @@ static int run_stored(const struct search *w, struct bisect_state *b, double tim
                : bisect_run_locked(b, &w->f->store, &o, err);
 }
 
-/* The next search of what this one leaves. *found is false if it leaves nothing. */
+/* Prepares and stores the search for the cells that this one leaves. *found is false if there are none. */
 static int follow(struct store *s, struct bisect_state *b, bool *found, struct err *err)
 {
     struct bisect_state next = {.commits = NULL};
@@ -296,7 +297,7 @@ static int follow(struct store *s, struct bisect_state *b, bool *found, struct e
     return 0;
 }
 
-/* The search and, if it leaves cells, the next ones, as long as there is time. */
+/* Runs the search and, if it leaves cells, the following ones, until the time is over. */
 static int go_on(const struct search *w, struct bisect_state *b, struct err *err)
 {
     bool found = true;
@@ -307,7 +308,7 @@ static int go_on(const struct search *w, struct bisect_state *b, struct err *err
         json_array_append_new(w->seen, json_string(b->name));
         if (run_stored(w, b, left > 0 ? left : 1, err) != 0)
             return -1;
-        json_array_append_new(w->seen, json_string(b->name)); /* another one, if it began anew */
+        json_array_append_new(w->seen, json_string(b->name)); /* the name changes if the search began again */
         report(b, w->lines);
         if (!*b->ended_at)
             return 0;
@@ -317,8 +318,8 @@ static int go_on(const struct search *w, struct bisect_state *b, struct err *err
     return 0;
 }
 
-/* One that cannot go on, because its plan or its commits are no longer what they were, does not keep others
- * from beginning. */
+/* A search that cannot continue because its plan or its commits have changed must not keep others from
+ * running. */
 static int go_on_past(const struct search *w, struct bisect_state *b, struct err *err)
 {
     int rc = go_on(w, b, err);
@@ -332,7 +333,7 @@ static int go_on_past(const struct search *w, struct bisect_state *b, struct err
     return rc;
 }
 
-/* Those that earlier nights left, the oldest first, and then tonight's. */
+/* Runs those that earlier nights left, oldest first, and then tonight's. */
 static int run_searches(const struct search *w, struct bisect_state *tonight, bool begun, struct err *err)
 {
     struct bisect_state b = {.commits = NULL};
@@ -351,7 +352,7 @@ static int run_searches(const struct search *w, struct bisect_state *tonight, bo
     return begun ? go_on_past(w, tonight, err) : 0;
 }
 
-/* The cells that no search has come to yet. Returns their number. */
+/* Reports the cells that no search has reached yet, and returns their number. */
 static size_t tell_left(const struct search *w, struct err *err)
 {
     struct bisect_state b = {.commits = NULL};

@@ -66,7 +66,7 @@ unsigned night_ended(const struct night_findings *f, int code, const struct err 
     return (code == EXIT_REGRESSION ? NEWS_REGRESSION : 0u) | (failed ? NEWS_FAILURE : 0u);
 }
 
-/* Whether earlier nights found what only a comparison can clear. */
+/* Whether earlier nights found something that only a comparison can clear. */
 static bool had_findings(const struct nightly_state *before)
 {
     return before->news & NEWS_REGRESSION || json_array_size(before->open) > 0;
@@ -77,7 +77,8 @@ static bool is_settled(const struct night_findings *f, const struct nightly_stat
     return json_array_size(night_open_cells(f, before)) == 0 && (f->result.compared || !had_findings(before));
 }
 
-/* That nothing is open against another baseline is no recovery: that may be as slow as what was found. */
+/* If nothing is open against a new baseline, that is no recovery, since the new baseline may be just as
+ * slow. */
 static bool is_replaced(const struct night_findings *f, const struct nightly_state *before)
 {
     return f->other_base && had_findings(before);
@@ -92,7 +93,7 @@ unsigned night_news(const struct night_findings *f, const struct nightly_state *
     return before->news != 0 && is_settled(f, before) && !is_replaced(f, before) ? NEWS_RECOVERED : 0;
 }
 
-/* Why a night cleared less than its verdicts suggest. */
+/* Explains why a night cleared less than its verdicts suggest. */
 static void add_line_of_open(const struct night_findings *f, const struct nightly_state *before,
                              unsigned news, json_t *lines)
 {
@@ -118,8 +119,8 @@ void night_add_lines(const struct night_findings *f, const struct nightly_state 
         add_line_of_open(f, before, news, lines);
 }
 
-/* A run that found nothing new and cleared nothing leaves what people were told as it is, and what was not
- * compared cleared no regression. */
+/* A run that found nothing new and cleared nothing does not change what people were told, and without a
+ * comparison no regression is cleared. */
 static unsigned unsettled_after(const struct night_findings *f, const struct nightly_state *before,
                                 unsigned ended, unsigned news)
 {

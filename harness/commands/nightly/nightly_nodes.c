@@ -29,7 +29,7 @@ static bool same_nodes(const struct sweep_record *w, const struct plan *p)
     return same;
 }
 
-/* The sweep of runs that an interrupted command left behind, and that this one resumes; or a new one. */
+/* Chooses the sweep that an interrupted command left unfinished, or a new one. */
 static int choose_sweep(struct sweep_record *w, const struct cmd_env *env, const struct plan *p,
                         struct err *err)
 {

@@ -1,11 +1,11 @@
-/* nightly_nodes: the nights of a plan that names several nodes: one command runs them at once, a night per
- * node with its own lock, state, news and history, and puts them side by side.
+/* nightly_nodes: nights of a plan with several nodes: one command runs them at once, each with its own lock,
+ * state, news and history, and reports them side by side.
  */
 #pragma once
 
 #include "harness/commands/run/several_nodes.h"
 
-/* Loads the plan by its resolved path, which is the one that records have. */
+/* Loads the plan by its resolved path, as records use it. */
 int nightly_load_plan(struct plan *p, const char *file, struct err *err);
 /* Whether the plan names several nodes. */
 int nightly_nodes_named(const char *file, bool *several, struct err *err);

@@ -13,7 +13,8 @@ struct pruned_night {
     struct session *session;
 };
 
-/* Only on this plan's node; other nodes keep their runs. What the node itself refuses is not asked again. */
+/* Removes the run from this plan's node only. Returns false if the node did not answer, so that it is asked
+ * again; a refusal is final. */
 static bool forget_on_node(void *arg, const struct runrec *r)
 {
     const struct pruned_night *n = arg;
@@ -27,7 +28,7 @@ static bool forget_on_node(void *arg, const struct runrec *r)
     return answer || (!n->session->remote.link_lost && why.kind != ERR_INTERRUPTED);
 }
 
-/* The node knows what is in use. */
+/* The node decides what is still in use. */
 static void prune_caches(struct session *s, int64_t days_kept)
 {
     char days[32];

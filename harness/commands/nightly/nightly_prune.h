@@ -1,4 +1,4 @@
-/* nightly_prune: removes at the end of a night what its plan does not keep: old bundles and samples here,
+/* nightly_prune: removes what the plan does not keep at the end of a night: old bundles and samples here,
  * their runs and old caches on the node.
  */
 #pragma once
@@ -6,6 +6,6 @@
 #include "harness/commands/base/cmd.h"
 #include "harness/session/session.h"
 
-/* node: where runs count as the plan's; NULL: anywhere. s: of the night; without a connection, the node keeps
- * what it has. Says what failed, which changes nothing else. */
+/* node: where runs count as the plan's; NULL: anywhere. s: the night's session; if it is not connected,
+ * nothing is removed on the node. Failures are printed and change nothing else. */
 void nightly_prune(const struct cmd_env *env, const struct plan *p, const char *node, struct session *s);

@@ -22,7 +22,7 @@ struct bench_args {
     bool store, markdown;
 };
 
-/* The folder of a run that is not kept is of no use on the node either. */
+/* A run whose results are not kept need not stay on the node either. */
 static void forget_run(struct session *s)
 {
     const char *args[] = {"--run", s->rec.run_id, NULL};
@@ -41,7 +41,7 @@ static void say_it_goes_on(const struct runrec *rec, const struct err *err)
             rec->run_id, rec->node, rec->run_id, rec->node, buf_str(&where), err->msg);
 }
 
-/* A run that nobody waits for any more is stopped, as its commands would be by Ctrl-C here. */
+/* Stops a run that is no longer awaited, just as Ctrl-C would stop local commands. */
 static void stop_run(struct cmd_env *env, const struct runrec *rec, const char *backend, bool quiet,
                      bool keep)
 {
@@ -108,7 +108,7 @@ static void put_markdown(const struct table *t, struct buf *out)
         bool code = i % t->n_cols < 2;
         buf_puts(out, i % t->n_cols == 0 ? "\n| " : " ");
         buf_puts(out, code ? "`" : "");
-        for (const char *s = t->cells[i].text; *s; s++) /* what would end the code or the cell */
+        for (const char *s = t->cells[i].text; *s; s++) /* escape what would end the code span or the cell */
             buf_puts(out, *s == '`'                 ? "'"
                           : *s == '|'               ? "\\|"
                           : (unsigned char)*s < ' ' ? " "
@@ -221,7 +221,7 @@ static int bench(struct cmd_env *env, const struct bench_args *a, struct err *er
     return judge_and_print(env, a, &s, err);
 }
 
-/* Cuts names into words. */
+/* Splits the names at commas, in place. */
 static int take_names(struct bench_request *b, char *names, struct err *err)
 {
     char *rest = names;

@@ -16,8 +16,8 @@
 
 enum { SAMPLE_MAX = 1 << 20, LOCK_WAIT_S = 60 };
 
-/* On this machine a command runs in the current folder, as it would by hand; elsewhere in the home folder. A
- * test's own folder is in its bundle. */
+/* On this machine, a command runs in the current folder, as it would by hand; elsewhere in the home folder,
+ * rather than in the test's own folder. */
 static int push_folder(struct strvec *argv, bool local, struct err *err)
 {
     static const char home[] = "cd && exec \"$@\"";
@@ -65,7 +65,7 @@ static json_t *encode_variant(const struct bench_request *b, size_t i, struct er
     return json_pack("{s:s, s:o}", "name", i < b->names ? b->name[i] : name, "run", run);
 }
 
-/* Each named group is a metric; the first one decides. */
+/* Each named group is a metric; the first one is the primary metric. */
 static json_t *metrics_of_pattern(const struct bench_request *b, struct err *err)
 {
     struct regex re = {.code = NULL};
@@ -101,7 +101,7 @@ static int add_pattern(const struct bench_request *b, json_t *plan, struct err *
     return json_object_set_new(plan, "metrics", metrics);
 }
 
-/* What `kernsweep init` would read from such an output. */
+/* Adds what `kernsweep init` would propose for such an output. */
 static int add_sample(const struct bench_request *b, json_t *plan, struct err *err)
 {
     struct proposal proposal;

@@ -1,4 +1,4 @@
-/* bench_plan: the plan of `kernsweep bench`, made of its command line. */
+/* bench_plan: makes the plan of `kernsweep bench` from its command line. */
 #pragma once
 
 #include "harness/plan/plan.h"
@@ -8,12 +8,12 @@ enum { BENCH_COMMANDS_MAX = 16 };
 /* Words of the command line; NULL where absent. */
 struct bench_request {
     const char *command[BENCH_COMMANDS_MAX];
-    const char *name[BENCH_COMMANDS_MAX]; /* of the first ones */
+    const char *name[BENCH_COMMANDS_MAX]; /* names of the first commands */
     size_t count, names;
     const char *node, *workdir, *ticket, *repeat, *warmup, *timeout;
     const char *sample, *pattern, *unit, *better;
     bool shell;
 };
 
-/* p: to be released by the caller. ERR_INPUT naming the option. */
+/* The caller releases p. ERR_INPUT naming the option. */
 int bench_plan_make(const struct bench_request *b, struct plan *p, struct err *err);

@@ -27,7 +27,6 @@ struct init_args {
     bool yes, force;
 };
 
-/* What is asked for, one after the other. */
 struct init {
     struct cmd_env *env;
     const struct init_args *args;
@@ -110,7 +109,7 @@ static bool has_placeholder(const struct init *in)
     return false;
 }
 
-/* "1024, 2048" as JSON; NULL with err. */
+/* Parses a list such as "1024, 2048"; NULL with err. */
 static json_t *read_contexts(const char *text, struct err *err)
 {
     json_t *list = json_array();
@@ -161,7 +160,7 @@ static int run_here(struct init *in, struct err *err)
     AUTO(strvec_release) struct strvec argv = {0};
     struct run_result result;
     long long size = json_integer_value(json_array_get(in->draft.contexts, 0));
-    if (in->command.word > 0) /* as typed */
+    if (in->command.word > 0) /* the command contains its own size */
         size = 1;
     init_command_here(&in->command, size, &argv);
     const struct run run = {.argv = strvec_argv(&argv),
@@ -242,7 +241,7 @@ static int choose_primary(struct init *in, struct err *err)
     return 0;
 }
 
-/* Appends what a name may contain, at most `most` bytes of it. */
+/* Appends at most `most` of the characters that a name may contain. */
 static void append_name(char *out, const char *from, size_t most)
 {
     size_t n = strlen(out), end = n + most < LIMIT_TICKET ? n + most : LIMIT_TICKET;
@@ -255,7 +254,8 @@ static void append_name(char *out, const char *from, size_t most)
     out[n] = '\0';
 }
 
-/* The folder's name and the program's: programs of one name in different folders are different series. */
+/* The folder's name is included, because programs of the same name in different folders are different
+ * series. */
 static void name_ticket(struct init *in)
 {
     const char *program = in->command.words.v[0], *slash = strrchr(program, '/');

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file or folder of the current folder; for a program that is still to be built, its path is enough. */
+/* Whether the word is a file or folder below the current folder. A program need not exist if it is still to
+ * be built. */
 static bool is_own_file(const struct init_command *c, size_t i)
 {
     const char *word = c->words.v[i];
@@ -25,7 +26,7 @@ static const char *plain(const char *word)
     return strncmp(word, "./", 2) == 0 ? word + 2 : word;
 }
 
-/* Where the file is for a run: in the build, among the sources, or here. */
+/* Appends the path at which a run finds the file: in the build, among the sources, or here. */
 static int push_file(const struct init_command *c, const char *word, struct strvec *out, struct err *err)
 {
     if (c->build)
@@ -61,8 +62,8 @@ static json_t *array_of(const struct strvec *words)
     return list;
 }
 
-/* The sources are copied into the build's folder, so that whatever the command writes stays there. The
- * copies' times say nothing about what was made from what, so that make is told to make everything. */
+/* The sources are copied to the build's folder, so that everything the command writes stays there. The copies
+ * have meaningless times, so make is told to rebuild everything. */
 static json_t *encode_build(const char *command)
 {
     static const char copy[] = "cp -R \"$1/.\" . && export MAKEFLAGS=B && eval \"$2\"";
@@ -85,7 +86,7 @@ int init_command_encode(const struct init_command *c, bool beside, struct draft 
 {
     AUTO(strvec_release) struct strvec run = {0};
     const char *source = beside ? "." : c->here;
-    if (c->shell && c->local && !c->build) { /* a test has a folder of its own */
+    if (c->shell && c->local && !c->build) { /* a test starts in its own folder */
         strvec_pushl(&run, "env", "-C", NULL);
         words_push_literal(&run, c->here, false);
     }

@@ -1,5 +1,5 @@
-/* init_command: from the command that someone runs by hand to what a plan says: how it is built, where its
- * files are on the node, and where its size stands.
+/* init_command: derives from a command line, as run by hand, what a plan needs: how it is built, where its
+ * files are on the node, and which word is its size.
  */
 #pragma once
 
@@ -10,15 +10,15 @@
 struct init_command {
     struct strvec words;    /* as typed */
     bool local;             /* the node is this machine */
-    bool shell;             /* a text for sh -c, whose files cannot be told */
+    bool shell;             /* a script for sh -c, in which files cannot be recognised */
     const char *build;      /* as typed, or NULL */
-    bool sized;             /* {context} stands in the words */
+    bool sized;             /* the words contain {context} */
     char here[FS_PATH_MAX]; /* the current folder */
-    size_t word, before;    /* else: where the size is, as propose_size() found it; word 0: nowhere */
+    size_t word, before;    /* otherwise the position of the size, from propose_size(); word 0: none */
 };
 
-/* Fills run, build, source and include of d; the caller json_decref()s them. beside: the plan is written to
- * the current folder, to which source is relative. */
+/* Fills in run, build, source and include of d; the caller json_decref()s them. beside: the plan is written
+ * to the current folder, so source is relative to it. */
 int init_command_encode(const struct init_command *c, bool beside, struct draft *d, struct err *err);
-/* The command with the size in the place of {context}, to be run here. */
+/* The command to run here, with the size in place of {context}. */
 void init_command_here(const struct init_command *c, long long size, struct strvec *argv);

@@ -1,4 +1,5 @@
-/* kernsweep validate: everything that is wrong with a plan, and what its rule finds in a sample of output. */
+/* kernsweep validate: reports everything that is wrong with a plan, and what its rules find in a sample of
+ * output. */
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/contract/node_name.h"
@@ -40,8 +41,8 @@ static void print_problems(const char *file, const struct json_problems *p)
             p->count == 1 ? "" : "s");
 }
 
-/* The command of a variant's first test, as the node would run it, with <src>, <build> and <out> for folders
- * that only the node knows. */
+/* The command of a variant's first test as the node would run it, with <src>, <build> and <out> for the
+ * folders, which only the node knows. */
 static int expand_command(const struct plan *p, const struct plan_variant *v, struct buf *out,
                           struct err *err)
 {
@@ -120,7 +121,8 @@ static void print_sample(const char *file, const struct sample *s)
         printf("  %s\n", s->problem);
 }
 
-/* Whether a run with this output would be measured: its metric, or any time, was found. */
+/* Whether a run with this output would be measured: the primary metric was found or, without one, all
+ * values. */
 static bool sample_serves(const struct plan *p, const struct sample *s)
 {
     const struct own_metric *primary = own_metrics_primary(&p->metrics);
@@ -159,7 +161,7 @@ static int ask_one(struct cmd_env *env, const struct plan *p, const char *node, 
     return rc;
 }
 
-/* Every node of the plan; the worst answer counts. */
+/* Asks every node of the plan; the worst answer counts. */
 static int ask_nodes(struct cmd_env *env, const struct plan *p, json_t *out, struct err *err)
 {
     int code = EXIT_DONE;

@@ -1,4 +1,4 @@
-/* kernsweep attach, pull: results of a run that is already on a node. */
+/* kernsweep attach, pull: fetch the results of a run that is already on a node. */
 #include "harness/commands/base/finish.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/run/several_nodes.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A harness that was killed early may have recorded a run that never reached the node. */
+/* A command that was killed early may have left a record of a run that never reached the node. */
 static int reach_run(struct session *s, struct err *err)
 {
     bool has;
@@ -25,7 +25,7 @@ static int finish_attached(struct cmd_env *env, struct runrec *rec, const struct
     return finish_compare(env, rec, fin, &f, err) != 0 ? -1 : node_part_finish(env, rec, fin, &f, part, err);
 }
 
-/* part: NULL for a run that is shown alone. */
+/* part: NULL if only one run is shown. */
 static int attach_one(struct cmd_env *env, const struct attach_args *a, const char *word,
                       const struct node_part *part, struct session *s, struct err *err)
 {
@@ -44,7 +44,7 @@ static int attach_one(struct cmd_env *env, const struct attach_args *a, const ch
     return finish_attached(env, &s->rec, &fin, part, err);
 }
 
-/* In the process of one node of a sweep. */
+/* Runs in the process of one node of a sweep. */
 static int attach_part(struct cmd_env *env, void *arg, const struct node_part *part, struct err *err)
 {
     struct attach_args a = *(const struct attach_args *)arg;

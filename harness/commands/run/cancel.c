@@ -1,5 +1,5 @@
-/* kernsweep cancel: cancels a run on its node, and says what it cancelled. A run that has ended is not
- * cancelled: that is exit 2, with what is running there. Of a sweep of several nodes, all runs that go on are
+/* kernsweep cancel: cancels a run on its node and prints which. If the run has already ended, the exit code
+ * is 2 and the message names what is running there. Of a sweep of several nodes, all unfinished runs are
  * cancelled.
  */
 #include "common/base/json.h"
@@ -39,13 +39,13 @@ static const json_t *run_on_node(const json_t *runs, const char *run_id)
     return NULL;
 }
 
-/* A run whose executor died is not closed: it can be cancelled. */
+/* A run whose executor died is not complete, so it can be cancelled. */
 static bool has_ended(const json_t *run)
 {
     return run && strcmp(json_text(run, "state"), "complete") == 0;
 }
 
-/* Sets s->rec to the only run that is going on there and that was started from here. */
+/* Sets s->rec to the run in progress on the node if there is exactly one that was started from here. */
 static bool take_running(struct session *s, const json_t *runs)
 {
     struct runrec rec, found = {0};
@@ -83,7 +83,7 @@ static void describe_running(const struct session *s, const json_t *runs, struct
         buf_printf(out, "; no run is running on %.80s", s->rec.node);
 }
 
-/* Fails with ERR_INPUT if the run has ended, unless the user meant whichever is running. */
+/* ERR_INPUT if the run has ended, unless the user named the latest run and another one is running. */
 static int choose_run(struct session *s, bool latest, struct err *err)
 {
     json_auto_t *runs = remote_runs(&s->remote, NULL, err);
@@ -98,7 +98,7 @@ static int choose_run(struct session *s, bool latest, struct err *err)
                    json_text(run, "status"), buf_str(&others));
 }
 
-/* *out: what the node says of the run; the caller json_decref()s. */
+/* *out: the node's answer; the caller json_decref()s. */
 static int cancel_on_node(const struct cmd_env *env, struct session *s, json_t **out, struct err *err)
 {
     const char *args[] = {"--run", s->rec.run_id, NULL};
@@ -106,7 +106,7 @@ static int cancel_on_node(const struct cmd_env *env, struct session *s, json_t *
     const char *status = json_text(run_on_node(answer, s->rec.run_id), "status");
     if (!answer)
         return -1;
-    if (strcmp(status, run_status_name(RUN_CANCELLED)) != 0) { /* it ended a moment before */
+    if (strcmp(status, run_status_name(RUN_CANCELLED)) != 0) { /* it ended just before */
         err_set(err, ERR_INPUT, "run %s had already ended (%.20s): nothing was cancelled", s->rec.run_id,
                 status);
         json_decref(answer);
@@ -138,7 +138,7 @@ struct cancelling {
     int cancelled, worst;
 };
 
-/* A node that cannot be reached leaves the others to be cancelled. */
+/* If a node cannot be reached, the others are still cancelled. */
 static int cancel_member(const struct runrec *rec, void *arg, struct err *err)
 {
     struct cancelling *c = arg;
@@ -168,7 +168,7 @@ static int cancel_sweep(struct cmd_env *env, const struct attach_args *a, const 
                        sweep->id);
     if (env->json)
         cmd_print_json(json_incref(answers));
-    /* A run that had ended by itself is no failure beside others that were cancelled. */
+    /* If other runs were cancelled, a run that had already ended is no failure. */
     return c.cancelled > 0 && c.worst == EXIT_USAGE ? EXIT_DONE : c.worst;
 }
 

@@ -19,7 +19,7 @@ void check_print(const struct session *s, const struct preflight *p)
         cmd_print_finding(&p->findings[i], stdout);
 }
 
-/* The argument is a node, or a plan that names one. */
+/* The word is a node, or a plan that names one. */
 static int find_node(struct attach_args *a, const char *word, struct plan *p, struct err *err)
 {
     a->node = word;
@@ -44,8 +44,8 @@ json_t *check_node(struct cmd_env *env, const struct attach_args *a, const struc
     return session_attach(s, &rec, &opt, err) != 0 ? NULL : session_preflight(s, p, out, err);
 }
 
-/* *out: what was found, for --json, which the caller json_decref()s; else it is printed. Returns an exit
- * code. */
+/* With --json, sets *out to the findings, which the caller json_decref()s; otherwise prints them. Returns an
+ * exit code. */
 static int check_one(struct cmd_env *env, const struct attach_args *a, const struct plan *p, json_t **out,
                      struct err *err)
 {
@@ -72,7 +72,7 @@ static int check_alone(struct cmd_env *env, const struct attach_args *a, const s
     return rc == EXIT_DONE ? code : rc;
 }
 
-/* One node after the other; one that cannot be reached leaves the others to be checked. */
+/* Checks the nodes one by one, including those after an unreachable one. */
 static int check_several(struct cmd_env *env, struct attach_args *a, const struct plan *p)
 {
     json_t *all = json_array();

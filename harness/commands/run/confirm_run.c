@@ -9,16 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One run's suspects, from the first round of measuring to the last. */
 struct confirming {
     struct finish *f;
     struct turns_request request;
-    size_t rounds; /* at most */
+    size_t rounds; /* maximum number */
     struct turns_made measured;
     struct comparison first; /* before anything was measured again; borrows all but its deltas */
 };
 
-/* Each round judges the first comparison anew, with the runs of all rounds. */
+/* Each round judges the original comparison again, with the runs of all rounds so far. */
 static void restore_comparison(struct confirming *c)
 {
     struct delta *deltas = c->f->comparison.deltas;
@@ -63,7 +62,8 @@ static int judge_rounds(void *of, struct err *err)
     return confirm_save(&f->store, f->run.info.key, f->against.base.info.key, &f->comparison, err);
 }
 
-/* Both sides would be built and run by the plan of now, and the base's by the sources of one of its runs. */
+/* These suspects cannot be confirmed, because both sides would run under the current plan, and the base would
+ * be built from the sources of only one of its runs. */
 static void tell_what_cannot_be_told(const struct confirming *c)
 {
     const struct comparison *now = &c->f->comparison;
@@ -96,7 +96,7 @@ static int measure_and_judge(struct finish *f, const struct plan *p, const struc
     tell_what_cannot_be_told(&c);
     if (cells_settle(&settling, err) != 0)
         return -1;
-    return against_explain(&f->against, &f->run, now, err); /* what it showed is evidence */
+    return against_explain(&f->against, &f->run, now, err); /* the new runs are evidence about the causes */
 }
 
 void confirm_run(struct finish *f, const struct plan *p, const struct session_options *opt)

@@ -9,7 +9,7 @@
 
 enum { CELLS_MAX = 4 };
 
-/* The first confirmed cells: a profiler takes its time. */
+/* Lists only the first few confirmed cells, as profiling is slow. */
 static void list_confirmed(const struct comparison *c, struct suspect_list *out)
 {
     for (size_t i = 0; i < c->count && out->count < CELLS_MAX; i++) {
@@ -19,8 +19,8 @@ static void list_confirmed(const struct comparison *c, struct suspect_list *out)
     }
 }
 
-/* A short run of the cells in question, each with one test, after which the executor profiles them. Its times
- * mean nothing, so it is a run that confirms, not a night. */
+/* Makes a short run with one test per cell, after which the executor profiles the cells. Its times mean
+ * nothing, so its purpose is to confirm, which keeps it out of histories. */
 static int count_build(struct finish *f, const char *plan, const struct session_options *options,
                        const char *source, const struct suspect_list *cells, struct err *err)
 {

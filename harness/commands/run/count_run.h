@@ -1,8 +1,8 @@
-/* count_run: has a profiler count on the node what the plan's "counters" name, in both builds, once a
- * regression has been confirmed. */
+/* count_run: once a regression has been confirmed, has a profiler on the node count the plan's "counters" in
+ * both builds. */
 #pragma once
 
 #include "harness/commands/base/finish.h"
 
-/* After confirm_run(). Where it fails, a line says so, and the comparison stands without counters. */
+/* Called after confirm_run(). If it fails, a note says so, and the comparison has no counters. */
 void count_run(struct finish *f, const struct plan *p, const struct session_options *opt);

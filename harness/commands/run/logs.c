@@ -23,7 +23,7 @@ struct logs {
     const struct logs_args *args;
     struct run_log_query query;
     struct run_place place;
-    struct session session; /* of a live run */
+    struct session session; /* for a live run */
     char run_id[128];       /* or the bundle's folder */
     char bundle[FS_PATH_MAX];
     char repetition[32];
@@ -84,7 +84,7 @@ static int use_node(struct logs *l, const char *word, struct err *err)
     return 0;
 }
 
-/* A run that has not been fetched is read on its node, any other from its bundle. */
+/* A run that has not been fetched yet is read on its node, any other from its bundle. */
 static int find_place(struct logs *l, const char *word, struct err *err)
 {
     struct runrec rec;
@@ -94,12 +94,12 @@ static int find_place(struct logs *l, const char *word, struct err *err)
     bool known = runrec_find(&rec, l->env->db, word, &ignored) == 0;
     if (l->args->at.node || (known && rec.state < RUNREC_PULLED))
         return use_node(l, word, err);
-    if (known && strncmp(rec.run_id, word, strlen(word)) == 0) /* else the store knows what is rejected */
+    if (known && strncmp(rec.run_id, word, strlen(word)) == 0) /* the store knows rejected runs */
         return use_bundle_of(l, rec.bundle, rec.run_id, err);
     return use_stored(l, word, err);
 }
 
-/* A program may print anything; a terminal gets only text. */
+/* Programs may print anything, but a terminal must only get printable text. */
 static void print_log(const struct buf *text)
 {
     if (!isatty(STDOUT_FILENO)) {
@@ -121,7 +121,8 @@ static void print_log(const struct buf *text)
     }
 }
 
-/* "latest" may be another run than was meant, and a test of a live run may have yet to begin. */
+/* "latest" may not be the intended run, and a test of a live run may not have begun, so the message explains
+ * more. */
 static int no_log(const struct logs *l, struct err *err)
 {
     struct err why = *err;
@@ -158,7 +159,7 @@ static void print_heading(const struct logs *l, const struct run_log_choice *cho
     fputc('\n', l->env->notes);
 }
 
-/* A test that ends between the choice of its log and the reading gives the log its final name. */
+/* A log gets its final name when its test ends, which may be between choosing and reading the file. */
 static int print_more(struct logs *l, struct run_log_choice *choice, size_t *offset, struct err *err)
 {
     for (int look = 1;; look++) {
@@ -189,7 +190,7 @@ static int show_log(struct logs *l, struct err *err)
     print_heading(l, &choice);
     snprintf(l->repetition, sizeof l->repetition, "%ld", choice.repetition);
     if (choice.repetition)
-        l->query.repetition = l->repetition; /* the same one for as long as it is followed */
+        l->query.repetition = l->repetition; /* follow the same repetition */
     if (print_more(l, &choice, &offset, err) != 0)
         return -1;
     return l->args->follow ? follow_log(l, &choice, &offset, err) : EXIT_DONE;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A key that is stored already has to be the expected one, too: a script relies on the exit code. */
+/* A key that is already stored must match as well, because scripts rely on the exit code. */
 static int check_expected(const struct ssh_hostkey *key, const char *expected, struct err *err)
 {
     if (!expected || strcmp(expected, key->fingerprint) == 0)

@@ -21,10 +21,10 @@ struct run_args {
     struct overrides overrides;
     const char *fail_on, *artifacts, *report, *plan;
     bool detach, dry_run, confirm, search, smoke;
-    char standard[FS_PATH_MAX]; /* path of the installed plan, if that is the one used */
+    char standard[FS_PATH_MAX]; /* path of the installed plan, if that is used */
 };
 
-/* The plan of `run NODE`: KERNSWEEP_PLAN, or that of the checkout, or the installed one. */
+/* Finds the plan of `run NODE`: $KERNSWEEP_PLAN, that of the checkout, or the installed one. */
 static int find_standard(struct run_args *a, const char *word, struct err *err)
 {
     static const char here[] = "harness/plans/prefill.json";
@@ -74,12 +74,12 @@ static int load_plan(struct plan *p, const struct run_args *a, struct err *err)
     if (a->smoke) {
         plan_smoke(p);
         p->baseline = "";
-        p->nodes.count = 0; /* the first of several nodes */
+        p->nodes.count = 0; /* use only the first node */
     }
     return 0;
 }
 
-/* May be left out, once its cell is known precisely enough. */
+/* Such a test is skipped if its cell is already known precisely enough. */
 static bool is_perhaps(const json_t *test, int64_t warmup)
 {
     const json_t *least = json_object_get(test, "least");
@@ -156,7 +156,7 @@ static int check_search(const struct run_args *a, struct err *err)
     return other ? err_set(err, ERR_INPUT, "run: --search cannot be combined with %s", other) : 0;
 }
 
-/* What needs no plan, so that --dry-run finds it, too. */
+/* Checks options that do not depend on the plan, so that --dry-run reports them too. */
 static int check_args(const struct cmd_env *env, const struct run_args *a, struct err *err)
 {
     enum finish_fail_on fail_on;
@@ -181,8 +181,8 @@ static int run_search(struct cmd_env *env, const struct run_args *a, struct err 
     return search_run(env, a->plan, &opt, err);
 }
 
-/* The table of a run that is no result: it is read from a store that goes with this command, and the record
- * of the run too. Its bundle stays. */
+/* Prints the table of a smoke run, which is no result: it uses a temporary store, and the run's record is
+ * removed as well. The bundle stays. */
 static int finish_smoke(struct cmd_env *env, struct session *s, const struct finish_options *fin,
                         struct err *err)
 {
@@ -202,7 +202,7 @@ static int finish_smoke(struct cmd_env *env, struct session *s, const struct fin
     return rc;
 }
 
-/* In a sweep of several nodes, what is printed here for one run goes to the process that shows them all. */
+/* In a sweep of several nodes, the parent process prints the result. */
 static int tell_detached(const struct cmd_env *env, const struct session *s, const struct node_part *part)
 {
     if (!part)
@@ -223,7 +223,7 @@ static int fill_options(struct cmd_env *env, const struct run_args *a, const str
     if (a->smoke)
         opt->purpose = PURPOSE_CONFIRM;
     if (p->recorded) {
-        opt->purpose = PURPOSE_CONFIRM; /* old sources are no night of today */
+        opt->purpose = PURPOSE_CONFIRM; /* a repeated run must not count as a night */
         fprintf(opt->progress,
                 "repeating run %s from its bundle: `latest` and histories leave the new run out\n",
                 recorded_run_id(p->recorded));
@@ -267,7 +267,7 @@ static int run_plan(struct cmd_env *env, const struct run_args *a, const struct 
     if (finish_compare(env, &s->rec, &fin, &f, err) != 0)
         return -1;
     if (a->confirm) {
-        opt.view = NULL; /* those are other runs */
+        opt.view = NULL; /* not for the runs that confirm */
         opt.sweep = NULL;
         confirm_run(&f, p, &opt);
         count_run(&f, p, &opt);
@@ -280,7 +280,7 @@ struct several_run {
     const struct plan *plan;
 };
 
-/* In the process of one node. */
+/* Runs in the process of one node. */
 static int run_part(struct cmd_env *env, void *arg, const struct node_part *part, struct err *err)
 {
     const struct several_run *r = arg;

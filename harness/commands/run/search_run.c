@@ -62,7 +62,7 @@ static void list_kept(const struct search *s, const struct best_group *g, struct
             cells_add(out, g->member[i].variant->name, g->context);
 }
 
-/* All cells at first, then those that may still be the best. */
+/* Lists all cells at first, then those that may still be the best. */
 static int list_open(void *of, struct suspect_list *out, struct err *err)
 {
     const struct search *s = of;

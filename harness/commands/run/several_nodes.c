@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The members that take part, and how their processes ended. */
 struct parts {
     struct several_nodes *n;
     size_t member[PLAN_NODES_MAX];
@@ -59,7 +58,7 @@ static void choose_parts(struct parts *p)
     }
 }
 
-/* A node that failed for a reason of its own has no result; one that was interrupted goes on. */
+/* A node that failed has ended without a result; a run that was interrupted here continues on its node. */
 static void note_ends(struct parts *p)
 {
     for (size_t i = 0; i < p->count; i++) {
@@ -102,7 +101,7 @@ static json_t *results_of(const struct parts *p)
     return nodes;
 }
 
-/* Shows what the sweep came to, and returns its exit code. */
+/* Prints the results of the sweep and returns its exit code. */
 static int conclude(struct parts *p, struct err *err)
 {
     struct several_nodes *n = p->n;

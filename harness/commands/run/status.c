@@ -1,4 +1,5 @@
-/* kernsweep status: the runs on a node or on every node known to this store, as their executors report. */
+/* kernsweep status: shows the runs on a node, or on every node known to this store, as their executors report
+ * them. */
 #include "common/base/json.h"
 #include "harness/commands/base/listing.h"
 #include "harness/commands/base/on_node.h"
@@ -79,14 +80,14 @@ struct status_query {
     const struct attach_args *args;
     const char *word; /* a run, or NULL for all */
     struct listing_args listed;
-    struct listing how; /* limit: of the runs that are no longer in progress */
+    struct listing how; /* limit: number of runs that are no longer in progress */
     json_t *all;
-    struct runrec *places; /* the newest record per node and folder: its connection settings are current */
+    struct runrec *places; /* the newest record per node and folder, whose connection settings are current */
     size_t n_places, room;
     int failed; /* nodes that could not be asked */
 };
 
-/* A run whose start was interrupted before it reached the node. */
+/* Describes a run whose start was interrupted before it reached the node. */
 static json_t *encode_unstarted(const struct runrec *rec)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:n, s:n}", "run_id", rec->run_id, "ticket", rec->ticket,
@@ -118,7 +119,7 @@ static int add_unstarted(const struct runrec *rec, void *arg, struct err *err)
     return 0;
 }
 
-/* All runs on the connected node, or the one that was named, and those whose start was interrupted. */
+/* All runs on the connected node, or the named one, plus those whose start was interrupted. */
 static json_t *runs_of_node(struct session *s, const struct runrec *rec, const struct status_query *st,
                             struct err *err)
 {
@@ -164,7 +165,7 @@ static int note_place(const struct runrec *rec, void *arg, struct err *err)
     return 0;
 }
 
-/* A node that cannot be reached does not keep the others from being shown. */
+/* An unreachable node must not keep the others from being shown. */
 static void query_one_of_several(const struct runrec *rec, struct status_query *st)
 {
     struct runrec own = *rec;
@@ -225,7 +226,7 @@ static int query_status(struct status_query *st, struct err *err)
 static const char *const run_keys[] = {"date", "node", "ticket", "state", NULL};
 static const char *const key_members[] = {"run_id", "node", "ticket", "state"};
 
-/* Ids begin with the time: the newest first, also among equals. */
+/* Sorts newest first among equals; ids begin with the time. */
 static int in_order(const void *a, const void *b, void *key)
 {
     const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
@@ -240,15 +241,15 @@ static bool is_pending(const json_t *run)
     return strcmp(state, "running") == 0 || strcmp(state, "starting") == 0;
 }
 
-/* Sorts st->all, and keeps all runs in progress and the newest of the others. Returns how many were dropped.
- */
+/* Sorts st->all, and keeps all runs in progress and the newest of the others. Returns how many were
+ * dropped. */
 static size_t arrange(struct status_query *st, size_t finished_max)
 {
     size_t n = json_array_size(st->all), kept = 0, finished = 0;
     AUTO_FREE json_t **runs = xcalloc(n + 1, sizeof *runs);
     for (size_t i = 0; i < n; i++)
         runs[i] = json_array_get(st->all, i);
-    qsort_r(runs, n, sizeof *runs, in_order, (void *)"run_id"); /* which are the newest */
+    qsort_r(runs, n, sizeof *runs, in_order, (void *)"run_id"); /* to find the newest ones */
     for (size_t i = 0; i < n; i++)
         if (is_pending(runs[i]) || finished++ < finished_max)
             runs[kept++] = runs[i];

@@ -1,6 +1,6 @@
 /* kernsweep watch: shows a run full-screen, or the runs of a sweep of several nodes, one at a time. A process
- * follows each (watch_follow.h); this one draws and reads keys. Without a terminal, it prints the same lines
- * as `attach`. */
+ * follows each run (watch_follow.h); this one draws and reads keys. Without a terminal, it prints the same
+ * lines as `attach`. */
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/run/watch_follow.h"
 #include "harness/session/several.h"
@@ -19,7 +19,7 @@ struct watch {
     const struct attach_args *args;
     const char *word;
     struct session_view view;
-    const char *run[PLAN_NODES_MAX]; /* those of a sweep of several nodes; else the word alone */
+    const char *run[PLAN_NODES_MAX]; /* the runs of a sweep of several nodes, or only the word */
     size_t count;
     char run_id[PLAN_NODES_MAX][JOB_RUN_ID_MAX], node[PLAN_NODES_MAX][256]; /* of a sweep */
     struct watch_follow *follow;
@@ -33,7 +33,7 @@ static void print_journal(void *arg, const char *line, size_t len)
         live_event(arg, &e);
 }
 
-/* --json: the journal itself, one object per line. */
+/* With --json, prints the journal itself, one object per line. */
 static void print_raw(void *arg, const char *line, size_t len)
 {
     (void)arg;
@@ -48,7 +48,8 @@ static void print_note(void *arg, const char *text)
     live_note(arg, text);
 }
 
-/* The newest run of a plan that was started from here; records have the resolved path, or the one given. */
+/* The newest run of a plan that was started from here. Records may have its resolved path or the one
+ * given. */
 static int run_of_plan(const struct watch *w, char *run_id, struct err *err)
 {
     AUTO_FREE char *path = realpath(w->word, NULL);
@@ -64,7 +65,7 @@ static int run_of_plan(const struct watch *w, char *run_id, struct err *err)
     return 0;
 }
 
-/* Connects to a run known here, the newest run of a plan, or the newest run on a node. */
+/* Connects to a run in the local records, the newest run of a plan, or the newest run on a node. */
 static int connect_to(struct watch *w, const char *word, const struct session_view *view, struct session *s,
                       struct err *err)
 {
@@ -79,13 +80,13 @@ static int connect_to(struct watch *w, const char *word, const struct session_vi
         word = run_id;
     }
     bool is_run = runrec_find(&known, w->env->db, word, &ignored) == 0;
-    if (a.node || (is_run && strcmp(known.node, word) != 0)) /* a ticket may be called as its node is */
+    if (a.node || (is_run && strcmp(known.node, word) != 0)) /* a ticket may have the same name as its node */
         return attach_open(w->env, &a, word, s, err);
     a.node = word;
     return attach_open(w->env, &a, NULL, s, err);
 }
 
-/* relay: to which the title goes, or NULL: it is a note. */
+/* relay: receives the title; NULL: the title is printed as a note. */
 static int follow(struct watch *w, const char *word, const struct session_view *view, struct relay *relay,
                   struct err *err)
 {
@@ -101,7 +102,7 @@ static int follow(struct watch *w, const char *word, const struct session_view *
     return session_follow(&s, err);
 }
 
-/* In the process behind a screen, or behind the lines of a node. */
+/* Runs in the process that serves a screen or the lines of a node. */
 static int follow_relayed(void *arg, const char *word, struct relay *r)
 {
     struct err err = {0};
@@ -141,8 +142,8 @@ static int read_all(struct watch *w, const struct pollfd *p, struct err *err)
     return 0;
 }
 
-/* Draws at every input, and at least every DRAW_MS, until the user quits, or the only run cannot be followed.
- */
+/* Draws on every input, and at least every DRAW_MS, until the user quits or the only run cannot be
+ * followed. */
 static int show_screen(struct watch *w, struct watch_screen *screen, struct err *err)
 {
     struct pollfd p[PLAN_NODES_MAX + 1];
@@ -174,7 +175,7 @@ static int watch_on(struct watch *w, struct watch_screen *screen, struct err *er
     return show_screen(w, screen, err);
 }
 
-/* Plain lines or the journal, for a file or another program. */
+/* Prints plain lines, or the journal, for a file or another program. */
 static int print_lines(struct watch *w, struct err *err)
 {
     struct live live;
@@ -221,7 +222,8 @@ static int note_run(const struct runrec *rec, void *arg, struct err *err)
     return 0;
 }
 
-/* The runs of a sweep, or of the newest run of a plan of several nodes; else the one that the word means. */
+/* Lists the runs of the sweep that the word, or the newest run of a plan, belongs to; otherwise just the
+ * word. */
 static int choose_runs(struct watch *w, struct err *err)
 {
     struct sweep_record sweep;
@@ -247,7 +249,7 @@ static int choose_runs(struct watch *w, struct err *err)
     return 0;
 }
 
-/* After the screen: why the only run could not be followed. */
+/* Explains, once the screen is closed, why the only run could not be followed. */
 static int say_failure(const struct watch *w)
 {
     const struct watch_follow *f = w->follow;

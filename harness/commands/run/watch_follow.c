@@ -13,7 +13,7 @@
 
 enum { END_MS = 3000, SLICE_MS = 50 };
 
-/* Only our child writes to the pipe, but the contents come from a node. */
+/* Only our child writes to the pipe, but its contents come from a node, so they are not trusted. */
 static int handle_line(void *arg, const char *line, size_t len, struct err *err)
 {
     struct watch_follow *f = arg;
@@ -42,7 +42,7 @@ static int handle_line(void *arg, const char *line, size_t len, struct err *err)
     return 0;
 }
 
-/* It must not write to the terminal, only to the pipe. */
+/* The follower must not write to the terminal, only to the pipe. */
 static void be_follower(const char *word, int fd, watch_follow_fn *fn, void *arg)
 {
     struct relay r;
@@ -77,7 +77,7 @@ int watch_follow_read(struct watch_follow *f, struct err *err)
     return rc < 0 ? -1 : 0;
 }
 
-/* It has nothing to save, so it may be killed if SIGTERM does not end it. */
+/* The follower has nothing to save, so it may be killed if SIGTERM does not end it. */
 static void end_process(pid_t pid)
 {
     kill(pid, SIGTERM);

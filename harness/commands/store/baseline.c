@@ -12,7 +12,7 @@ struct baseline_args {
     bool add;
 };
 
-/* What a run of this purpose is made to do. */
+/* Names the activity for which runs of this purpose are made. */
 static const char *purpose_verb(enum run_purpose p)
 {
     switch (p) {

@@ -1,7 +1,7 @@
-/* kernsweep complete KIND: what the shells' completions offer of the store, one name per line
- * (scripts/completions). Not in the help. A completion must never print an error into somebody's command
- * line: without a store it offers nothing. `complete variant RUN` and `complete context RUN` offer what that
- * run has. */
+/* kernsweep complete KIND: prints names from the store for the shells' completions, one per line
+ * (scripts/completions). It is not listed in the help. Without a store it prints nothing, as a completion
+ * must never print an error into a command line. `complete variant RUN` and `complete context RUN` list what
+ * that run has. */
 #include "harness/commands/base/cmd.h"
 #include "results/store/query.h"
 #include "results/store/run_data.h"
@@ -25,7 +25,7 @@ static const struct {
     {"tag", "SELECT DISTINCT tag FROM run WHERE tag <> '' ORDER BY tag"},
 };
 
-/* A name, its run, and whether that is what `latest` means. */
+/* Columns: a name, its run, and whether that run is the one called `latest`. */
 static const struct {
     const char *kind, *sql;
 } kinds_of_run[] = {
@@ -38,7 +38,7 @@ static const struct {
      " FROM test t JOIN series s ON s.id = t.series_id JOIN run r ON r.id = t.run_id ORDER BY s.context_len"},
 };
 
-/* Names that a shell would read as several words, or as an escape sequence, are left out. */
+/* Leaves out names that a shell would split or interpret. */
 static int print_name(void *arg, const struct query_row *row, struct err *err)
 {
     (void)arg;

@@ -58,7 +58,7 @@ static double mb(int64_t bytes)
     return (double)bytes / 1e6;
 }
 
-/* What it will do is said before it is done, as it takes a while, and space. */
+/* Announces the work beforehand, as it takes time and disk space. */
 static void announce(const struct store *s, const struct vacuum_need *need, FILE *notes)
 {
     if (need->unused > 0)

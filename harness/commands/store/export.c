@@ -12,7 +12,7 @@
 
 struct output {
     FILE *file;
-    bool left; /* its reader is gone */
+    bool left; /* the reader is gone */
 };
 
 static int write_out(void *arg, const char *data, size_t len, struct err *err)
@@ -58,7 +58,7 @@ static int run_export(struct cmd_env *env, void *args, const struct words *words
         return -1;
     int rc = export_run_or_all(&s, words->v, words->n, format, &out, err);
     if (out.left || (rc == 0 && cmd_reader_left()))
-        return EXIT_DONE; /* as in `| head` */
+        return EXIT_DONE; /* the reader is gone, as with `| head` */
     return rc == 0 && fflush(stdout) != 0 ? err_set_errno(err, ERR_STORAGE, errno, "cannot write the export")
                                           : rc;
 }

@@ -22,7 +22,7 @@ static int list_maps(const struct cmd_env *env)
     return rc;
 }
 
-/* A new store is made only once there is something to store. */
+/* The store is only created once there is something to put into it. */
 static int read_and_store(const struct cmd_env *env, struct store *s, const struct import_map *m,
                           const char *const *files, size_t n, const struct import_options *options,
                           struct ingest_result *out, struct err *err)
@@ -36,7 +36,7 @@ static int read_and_store(const struct cmd_env *env, struct store *s, const stru
     return ingest_draft(s, &d, out, err);
 }
 
-/* n files as one run. */
+/* Imports n files as one run. */
 static int import_run_of(const struct cmd_env *env, struct store *s, const struct import_map *m,
                          const char *const *files, size_t n, const struct import_options *options,
                          json_t *all)
@@ -57,7 +57,7 @@ static int import_run_of(const struct cmd_env *env, struct store *s, const struc
 struct import_args {
     const char *map;
     bool one_run, list;
-    struct import_options options; /* of the reader */
+    struct import_options options; /* from the command line */
 };
 
 static int import_all(const struct cmd_env *env, const struct import_args *a, const struct words *files,

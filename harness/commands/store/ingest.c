@@ -8,13 +8,12 @@
 
 enum { INGEST_DIRS_MAX = 1024 };
 
-/* Collects the results of the folders that are ingested. */
 struct progress {
     bool json;
     FILE *notes;
     json_t *all;
     int worst;
-    size_t interrupted; /* folders that are therefore not stored */
+    size_t interrupted; /* folders not stored because of an interruption */
 };
 
 static void print_failure(struct progress *p, const struct err *err)
@@ -69,7 +68,7 @@ static int store_folders(const struct cmd_env *env, const char *const *dirs, siz
                : ingest_bundles(&s, dirs, n, options, print_ingested, p, err);
 }
 
-/* A store is made for something to store: not where no folder is that of a whole run. */
+/* Without any folder of a whole run, the store is not created. */
 static int ingest_folders(const struct cmd_env *env, const char *const *dirs, size_t n,
                           const struct ingest_options *options, struct progress *p, struct err *err)
 {

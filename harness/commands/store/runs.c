@@ -97,7 +97,7 @@ static int compare_by(size_t key, const struct run_info *x, const struct run_inf
     return key == KEY_FAILED ? y->counts.failed - x->counts.failed : 0;
 }
 
-/* The store has them newest first, which breaks ties: insertion sort is stable, and lists are short. */
+/* The store lists runs newest first, so a stable sort keeps that order for ties; the lists are short. */
 static void sort_runs(struct run_list *l, size_t key)
 {
     for (size_t i = 1; key != KEY_DATE && i < l->count; i++) {
@@ -123,7 +123,7 @@ static int list_runs(struct cmd_env *env, struct store *s, const struct run_filt
     struct run_list runs = {0};
     struct run_filter first = *filter;
     size_t all = 0;
-    /* In the store's own order, only those that are shown are read. */
+    /* If the order is the store's own, only the runs that are shown need to be read. */
     if (how->key == KEY_DATE && how->limit != SIZE_MAX)
         first.limit = how->limit;
     if (runs_count(s, filter, &all, err) != 0 || runs_list(s, &first, &runs, err) != 0)
@@ -140,7 +140,7 @@ static int list_runs(struct cmd_env *env, struct store *s, const struct run_filt
     return rc;
 }
 
-/* Options that the words of the command line leave no use for are refused, not ignored. */
+/* Options that have no effect on these words are refused. */
 static int check_use(const struct run_filter *f, const struct listing_args *how, const char *why,
                      const char **words, size_t n, struct err *err)
 {
@@ -219,7 +219,7 @@ static json_t *encode_reasons(const char *names)
     return out;
 }
 
-/* null where no window is known: the bundle does not have it. */
+/* Returns null if the bundle has no window of activity. */
 static json_t *encode_activity(const struct run_test *t)
 {
     const struct run_activity *a = &t->activity;
@@ -249,7 +249,7 @@ static json_t *encode_test(const struct run_data *r, const struct run_test *t)
                      "metrics", metrics, "activity", encode_activity(t));
 }
 
-/* null where the bundle does not have it. */
+/* Returns null if the bundle does not have it. */
 static json_t *encode_code(const struct run_variant *v, size_t variant, const struct run_details *d)
 {
     json_t *kernels = json_object();
@@ -263,7 +263,7 @@ static json_t *encode_code(const struct run_variant *v, size_t variant, const st
     return json_null();
 }
 
-/* null without a container, or where the bundle does not have it. */
+/* Returns null without a container, or if the bundle does not have it. */
 static json_t *encode_image(const struct run_variant *v)
 {
     return *v->image ? json_pack("{s:s, s:s}", "name", v->image, "digest", v->image_digest) : json_null();

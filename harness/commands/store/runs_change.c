@@ -35,7 +35,7 @@ static int remove_loaded(const struct cmd_env *env, struct store *s, const struc
     return 0;
 }
 
-/* All or none, so that a mistyped run removes nothing. */
+/* Removes all of the runs or none, so that a mistyped name removes nothing. */
 static int remove_runs(const struct cmd_env *env, struct store *s, const char **words, size_t n,
                        struct err *err)
 {

@@ -1,7 +1,7 @@
-/* runs_change: `kernsweep runs remove|reject|unreject`: takes runs out of the store, or out of every
- * comparison.
+/* runs_change: `kernsweep runs remove|reject|unreject`: removes runs from the store, or excludes them from
+ * all comparisons.
  *
- * Changes only the store; bundles stay where they are. Prints one line on stderr per run.
+ * Changes only the store; bundles stay where they are. Prints one line per run on stderr.
  */
 #pragma once
 

@@ -14,10 +14,10 @@ static const double timeout_s = 60;
 
 struct output {
     json_t *rows; /* with --json */
-    bool left;    /* nobody reads any more, as after `| head` */
+    bool left;    /* the reader is gone, as with `| head` */
 };
 
-/* Tab-separated, for people and cut(1); escapes what could act on a terminal. */
+/* Prints tab-separated cells for people and cut(1), escaping whatever could act on a terminal. */
 static int print_cells(const char *const *cells, size_t n, struct err *err)
 {
     AUTO(buf_release) struct buf line = {.max = ROW_BYTES_MAX};
@@ -49,7 +49,7 @@ static int print_row(void *arg, const struct query_row *row, struct err *err)
     return out->left ? err_set(err, ERR_STORAGE, "sql: stdout cannot be written") : 0;
 }
 
-/* An object has room for one value of a name: the others would be lost. */
+/* A JSON object holds one value per name, so columns of the same name would be lost. */
 static int check_names(void *arg, const struct query_row *row, struct err *err)
 {
     (void)arg;
