@@ -9,7 +9,7 @@
 /* A key of the plan with the comments above it. */
 struct entry {
     const char *key;
-    const char *comment; /* lines; NULL: none */
+    const char *comment; /* its lines; NULL: none */
     json_t *value;       /* owned; NULL: the entry is left out */
 };
 
@@ -160,8 +160,8 @@ static void put_json(struct buf *out, const json_t *value)
     buf_puts(out, text ? text : "null");
 }
 
-/* The members of a variant or a list of metrics one per line; the rest on one line. Flow style and quoted
- * texts are the same in JSON and YAML. */
+/* Writes each member of a variant or a list of metrics on one line, in flow style with quoted texts, which is
+ * the same in JSON and YAML. */
 static void put_list(struct buf *out, const json_t *list, const char *indent, bool yaml)
 {
     size_t i, n = json_array_size(list);

@@ -1,5 +1,5 @@
-/* draft: a first plan, as text with comments that say what to change: JSON with comments, or YAML. Pure: what
- * it is made of is given, a proposal among it. Strings are borrowed.
+/* draft: a first plan as text with comments that say what to change, in JSON with comments or in YAML. Pure:
+ * it only depends on the members of struct draft. Strings are borrowed.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 struct draft {
     const char *ticket, *node, *schema; /* schema: the path or address of the JSON Schema; NULL: none */
-    const char *source;                 /* source.dir; NULL: nothing is sent */
+    const char *source;                 /* source.dir; NULL: no sources are sent */
     const json_t *include;              /* source.include, or NULL */
     const json_t *build;                /* commands, or NULL */
     const json_t *run;                  /* argv */
@@ -22,7 +22,8 @@ struct draft {
     const struct proposal *proposal;
 };
 
-/* The plan itself, without comments; the caller json_decref()s. NULL for a command that is not UTF-8. */
+/* Returns the plan without comments, which the caller json_decref()s; NULL for a command that is not
+ * UTF-8. */
 json_t *draft_encode(const struct draft *d);
-/* The same with comments. file: its name, for the comments. */
+/* Writes the plan with comments. file: its name, for the comments. */
 int draft_write(const struct draft *d, bool yaml, const char *file, struct buf *out, struct err *err);

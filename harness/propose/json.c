@@ -9,7 +9,8 @@
 
 enum { DEPTH_MAX = 5, ITEMS_MAX = 4 };
 
-/* hyperfine's keys, in seconds, and names that are times wherever they stand. */
+/* Besides names that contain a unit, recognises hyperfine's keys, which are in seconds, and common names of
+ * times, whose unit is unknown. */
 static const struct propose_unit *unit_of_key(const char *key)
 {
     static const struct propose_unit seconds = {"", "s", false}, unknown = {"", "", false};

@@ -18,7 +18,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Text as a pattern that matches it: spaces match any number of them, digits any number. */
+/* Writes a pattern that matches the text, in which white space and digits may vary in number. */
 static size_t escape(char *out, size_t cap, const char *text, size_t len)
 {
     size_t n = 0;
@@ -44,7 +44,7 @@ static size_t escape(char *out, size_t cap, const char *text, size_t len)
     return n;
 }
 
-/* Adds an alternative to the pattern; false if it does not fit. */
+/* Adds an alternative to the pattern. Returns false if it does not fit. */
 static bool add_pattern(struct proposal *out, const char *pattern)
 {
     size_t used = strlen(out->pattern), n = strlen(pattern);
@@ -54,7 +54,7 @@ static bool add_pattern(struct proposal *out, const char *pattern)
     return true;
 }
 
-/* Where the number ends that begins at s: digits, a fraction, an exponent. */
+/* The length of the number that begins at s (digits, a fraction, an exponent); 0 if there is none. */
 static size_t number_length(const char *s, size_t len)
 {
     char text[40], *end;
@@ -67,7 +67,7 @@ static size_t number_length(const char *s, size_t len)
     return (size_t)(end - text);
 }
 
-/* Whether a number may begin here: not within a word, a version, or a number with commas. */
+/* A number does not begin within a word, a version, or a number with commas. */
 static bool begins_number(const char *line, size_t at)
 {
     if (!is_digit(line[at]))
@@ -78,22 +78,22 @@ static bool begins_number(const char *line, size_t at)
     return !(before == ',' && at > 1 && is_digit(line[at - 2]));
 }
 
-/* A line as its pattern is made. */
+/* A line while its pattern is built. */
 struct line {
     const char *text;
     size_t len, from; /* where the label of the next number begins */
     char pattern[SEGMENT_MAX * 2];
     size_t used;
-    bool cut; /* the pattern is longer than there is room for */
+    bool cut; /* the pattern did not fit */
     struct proposed found[PROPOSED_MAX];
     size_t count;
 };
 
-/* The label, at most LABEL_MAX bytes of it, from the beginning of a word. */
+/* The start of the label: at most LABEL_MAX bytes before end, from the beginning of a word. */
 static size_t label_start(const struct line *l, size_t end)
 {
     size_t at = l->from;
-    if (l->used > 0) /* the pattern goes on behind the last number: nothing may be left out */
+    if (l->used > 0) /* the pattern continues after the last number, so it must not skip anything */
         return at;
     while (at < end && (l->text[at] == ' ' || l->text[at] == '\t'))
         at++;
@@ -124,12 +124,12 @@ static void append_escaped(struct line *l, const char *text, size_t len)
     append(l, escaped);
 }
 
-/* The number from at to end, whose unit stands behind it (unit_len bytes at `behind`) or in its label. */
+/* Adds the number from at to end, whose unit follows it (unit_len bytes at `behind`) or is in its label. */
 static void take_number(struct line *l, const struct proposal *p, size_t at, size_t end,
                         const struct propose_unit *u, size_t behind, size_t unit_len, size_t number)
 {
     size_t label = label_start(l, at);
-    struct proposal both = *p; /* names are unique among all */
+    struct proposal both = *p; /* names must differ from all others */
     struct proposed *one = &l->found[l->count];
     for (size_t i = 0; i < l->count && both.count < PROPOSED_MAX; i++)
         both.item[both.count++] = l->found[i];
@@ -170,7 +170,7 @@ static void look_at_number(struct line *l, const struct proposal *p, size_t at, 
         take_number(l, p, at, end, u, end, 0, number);
 }
 
-/* What an earlier line of the same form proposed, by the form: the same pattern without the groups' names. */
+/* Whether an earlier line had the same form, which means the same pattern apart from the names of groups. */
 static bool seen_before(struct proposal *out, const struct line *l)
 {
     char bare[2][LIMIT_PATTERN + 1];
@@ -188,7 +188,7 @@ static bool seen_before(struct proposal *out, const struct line *l)
     return strstr(bare[1], bare[0]) != NULL;
 }
 
-/* Of equal lines a node would read the last one, so its values are shown. */
+/* Of lines of the same form, a node would read the last one, so its values are shown. */
 static void update_values(struct proposal *out, const struct line *l)
 {
     for (size_t i = 0; i < l->count; i++)
@@ -222,7 +222,7 @@ void propose_line(struct proposal *out, const char *line, size_t len, size_t num
     }
 }
 
-/* The n-th cell of "| a | b |", without the spaces around it. */
+/* Finds the n-th cell of "| a | b |", without the spaces around it. */
 static bool cell_of(const char *line, size_t len, int n, const char **cell, size_t *size)
 {
     const char *at = line, *end = line + len;
@@ -262,7 +262,8 @@ static void add_row(struct proposal *out, const char *line, size_t len, size_t n
     *one = (struct proposed){.more = true, .value = strtod(rate, NULL), .line = number, .unit = "tok/s"};
     propose_name(out, test, test_len, one);
     size_t n = 0;
-    for (size_t i = 0; i < test_len && n + 3 < sizeof escaped; i++) { /* pp512 and pp1024 are two */
+    for (size_t i = 0; i < test_len && n + 3 < sizeof escaped;
+         i++) { /* digits are kept, as pp512 and pp1024 are different tests */
         if (strchr("\\^$.[]|()?*+{}#", test[i]))
             escaped[n++] = '\\';
         escaped[n++] = test[i];

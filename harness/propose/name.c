@@ -18,7 +18,7 @@ static bool is_part(char c)
     return is_letter(c) || isdigit((unsigned char)c);
 }
 
-/* The words of the label, in order; the last WORDS remain. */
+/* Keeps the last WORDS words of the label, in order, and returns their number. */
 static size_t last_words(const char *label, size_t len, char words[WORDS][WORD_MAX])
 {
     size_t n = 0;

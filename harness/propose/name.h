@@ -1,12 +1,12 @@
-/* propose_name: a metric's name from the words beside a number. */
+/* propose_name: chooses a metric's name from the words next to a number. */
 #pragma once
 
 #include "harness/propose/propose.h"
 
-/* From the last words of a label; from the unit if it has none. Unique in p, and not the name of what is
- * built in. */
+/* The name comes from the last words of the label, or from the unit if there is no label. It is unique in p
+ * and differs from the names of built-in metrics. */
 void propose_name(const struct proposal *p, const char *label, size_t len, struct proposed *out);
-/* Numbers beside the result: deviations, the processor's shares. */
+/* Whether the number only accompanies a result, such as a deviation or a share of the processor time. */
 bool propose_is_aside(const char *name);
-/* The index of the number that is most likely meant. */
+/* The index of the number that is most likely the result. */
 size_t propose_primary(const struct proposal *p);

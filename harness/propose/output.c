@@ -66,7 +66,7 @@ static void read_document(struct proposal *out, const char *text, size_t len)
         propose_json(out, value, 0);
 }
 
-/* Binary output, of which no pattern can be made. */
+/* Whether the line is text, since no pattern can be made of binary output. */
 static bool is_text(const char *line, size_t len)
 {
     return !memchr(line, '\0', len) && text_is_utf8(line, len);

@@ -1,6 +1,7 @@
-/* propose: what a plan could read from the output of a program, guessed from a sample: JSON lines and
- * documents, the [PERF_TIMING] line, tables of llama-bench, hyperfine, and lines such as "kernel: 12.3
- * ms, 1.2 TB/s". Pure: a text in, a proposal out. A person looks at it; nothing is measured by it unasked.
+/* propose: guesses from a sample what a plan can read from the output of a program: JSON lines and
+ * documents, the [PERF_TIMING] line, tables of llama-bench, hyperfine, and lines such as "kernel: 12.3 ms,
+ * 1.2 TB/s". Pure: takes a text and returns a proposal, which a person must approve before anything is
+ * measured by it.
  */
 #pragma once
 
@@ -20,11 +21,11 @@ enum proposal_kind {
 
 struct proposed {
     char name[PROPOSED_NAME_MAX + 4];
-    char unit[LIMIT_UNIT + 1]; /* "" if it could not be told */
+    char unit[LIMIT_UNIT + 1]; /* "" if unknown */
     char path[PROPOSED_PATH_MAX];
-    bool more; /* is better */
+    bool more; /* more is better */
     double value;
-    size_t line; /* from 1; 0 in a document of many lines */
+    size_t line; /* counts from 1; 0 in a document of many lines */
 };
 
 struct proposal {
@@ -32,11 +33,12 @@ struct proposal {
     char pattern[LIMIT_PATTERN + 1];
     struct proposed item[PROPOSED_MAX];
     size_t count;
-    size_t primary; /* index of the number to judge by; count: the program's own prefill_s or kernel_ms */
+    size_t primary; /* index of the number to judge by; equal to count: the program's own prefill_s or
+                       kernel_ms */
 };
 
 void propose_from_output(struct proposal *out, const char *text, size_t len);
 
-/* The word of a command line that is most likely the size of the problem: sets *word, the bytes of it before
- * the number, and the number. False if there is none. */
+/* Finds the word of a command line that is most likely the problem size: sets *word, the number of its bytes
+ * before the number, and the number. Returns false if there is none. */
 bool propose_size(const char *const *argv, size_t argc, size_t *word, size_t *before, long long *size);

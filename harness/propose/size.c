@@ -1,4 +1,4 @@
-/* The size of the problem, in a command line. */
+/* propose_size(): finds the problem size in a command line. */
 #include "harness/propose/propose.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ static bool is_one_of(const char *word, size_t len, const char *const *words)
     return false;
 }
 
-/* -1: an option whose number is no size; 1: one that is; 0: unknown. */
+/* Returns -1 for an option whose number is no size, 1 for one whose number is, 0 if unknown. */
 static int judge_option(const char *word, size_t len)
 {
     static const char *const sizes[] = {"n",      "m",        "k",       "size",    "len", "length",
@@ -44,7 +44,8 @@ static bool is_size(const char *text, long long *value)
     return *end == '\0' && *value >= SIZE_MIN && *value <= SIZE_MAX_LIKELY;
 }
 
-/* The size in argv[i] that begins `before` bytes into it; 0 if there is none. */
+/* Rates how likely the number in argv[i], which begins `before` bytes into it, is the size; 0: there is no
+ * number. */
 static int score_of(const char *const *argv, size_t i, size_t *before, long long *value)
 {
     const char *equals = *argv[i] == '-' ? strchr(argv[i], '=') : NULL;

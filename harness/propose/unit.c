@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A spelling stands before its prefixes. */
+/* A spelling must precede its own prefixes. */
 static const struct propose_unit units[] = {
     {"milliseconds", "ms", false},
     {"millisecond", "ms", false},
@@ -65,7 +65,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c);
 }
 
-/* The case of units of time counts: 5 MS is no time. */
+/* Units of time are case-sensitive: 5 MS is not a time. */
 static bool spelled(const struct propose_unit *u, const char *s, size_t n)
 {
     return u->more || n > 2 ? strncasecmp(s, u->spelling, n) == 0 : strncmp(s, u->spelling, n) == 0;

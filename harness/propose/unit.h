@@ -6,11 +6,13 @@
 
 struct propose_unit {
     const char *spelling;
-    const char *unit; /* as a metric has it */
-    bool more;        /* is better */
+    const char *unit; /* the name of the unit in a metric */
+    bool more;        /* more is better */
 };
 
-/* The unit that s begins with, longest first, if no letter or digit follows; NULL if there is none. */
+/* The unit at the start of s, unless a letter or digit follows it; the longest one counts. NULL if there is
+ * none. */
 const struct propose_unit *propose_unit_at(const char *s, size_t len);
-/* The unit that a key or label ends in: "elapsed_ms", "Bandwidth (GB/s): "; NULL if there is none. */
+/* The unit at the end of a key or label, such as "elapsed_ms" or "Bandwidth (GB/s): ". NULL if there is
+ * none. */
 const struct propose_unit *propose_unit_of(const char *label, size_t len);
