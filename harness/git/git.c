@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The options of every call. */
 static const char *const options[] = {"git",
                                       "--no-pager",
                                       "--no-optional-locks",
@@ -20,7 +19,7 @@ static const char *const options[] = {"git",
                                       "core.hooksPath=/dev/null",
                                       "-C"};
 
-/* Of the caller's, these would lead git to another repository, or change what a path means. */
+/* Variables of the caller that would lead git to another repository or change the meaning of paths. */
 static const char *const dropped[] = {"GIT_DIR",
                                       "GIT_WORK_TREE",
                                       "GIT_COMMON_DIR",

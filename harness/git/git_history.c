@@ -14,10 +14,10 @@ enum { OUTPUT_MAX = 8 << 20, FIELDS = 4 };
 /* Each field ends with a NUL, which no commit can contain. */
 static const char format[] = "--format=tformat:%H%x00%at%x00%s%x00%P%x00";
 
-/* What log.showSignature and the like of the user's settings would add. */
+/* Turns off what the user's settings, such as log.showSignature, would add to the output. */
 #define PLAIN "--no-patch", "--no-show-signature", "--encoding=UTF-8"
 
-/* Whose parents come before it. */
+/* Adds a parent if it is in the list, where parents precede their children. */
 static int add_parent(struct git_commits *l, const char *id, size_t len, struct err *err)
 {
     struct git_commit *c = &l->items[l->count];
@@ -48,7 +48,7 @@ static int find_parents(struct git_commits *l, const char *ids, bool first_only,
     return 0;
 }
 
-/* Seconds since the epoch become a time in UTC, as all times are. */
+/* Converts seconds since the epoch to a time in UTC. */
 static void format_time(char at[GIT_TIME_MAX])
 {
     char *end;
@@ -59,7 +59,7 @@ static void format_time(char at[GIT_TIME_MAX])
         clock_iso8601(seconds, at);
 }
 
-/* One record at *at, which moves to the next; git separates records by newlines. */
+/* Reads the record at *at and moves *at to the next one; git separates records by newlines. */
 static int read_commit(const char **at, const char *end, struct git_commit *out, const char **parents,
                        struct err *err)
 {
@@ -87,7 +87,7 @@ static int read_commits(const struct buf *text, bool first_only, const char *fro
     size_t room = 1;
     for (const char *c = at; c < end; c++)
         room += *c == '\0';
-    out->items = xcalloc(room / FIELDS + 2, sizeof *out->items); /* with room for one more */
+    out->items = xcalloc(room / FIELDS + 2, sizeof *out->items); /* one more for add_last() */
     for (; at < end; out->count++)
         if (read_commit(&at, end, &out->items[out->count], &parents, err) != 0 ||
             find_parents(out, parents, first_only, from, err) != 0)
@@ -95,7 +95,7 @@ static int read_commits(const struct buf *text, bool first_only, const char *fro
     return 0;
 }
 
-/* from: the commit that a range begins after; "" for no range. */
+/* from: the commit after which the range begins, or "". */
 static int log_commits(const char *dir, const char *const *args, bool first_only, const char *from,
                        struct git_commits *out, struct err *err)
 {
@@ -113,7 +113,8 @@ void git_commits_release(struct git_commits *l)
     *l = (struct git_commits){0};
 }
 
-/* The commit that a word of git's names, "" if it names none. Of a tag, that of the commit it names. */
+/* Finds the commit that git knows by a word; for a tag, that of the commit it refers to. id: "" if there is
+ * none. */
 static int ask_id(const char *dir, const char *before, const char *revision, char id[GIT_COMMIT_MAX],
                   struct err *err)
 {
@@ -136,7 +137,7 @@ static int ask_id(const char *dir, const char *before, const char *revision, cha
     return -1;
 }
 
-/* git would silently take the tag. */
+/* If a branch and a tag have the same name, git would silently use the tag. */
 static int check_unambiguous(const char *dir, const char *revision, struct err *err)
 {
     char branch[GIT_COMMIT_MAX], tag[GIT_COMMIT_MAX];
@@ -150,7 +151,7 @@ static int check_unambiguous(const char *dir, const char *revision, struct err *
                          revision, revision, revision);
 }
 
-/* What to do where the commit may be missing only here. */
+/* A hint for the case that only a shallow clone lacks the commit. */
 static const char *shallow_hint(const char *dir)
 {
     static const char *const args[] = {"rev-parse", "--is-shallow-repository", NULL};
@@ -207,7 +208,7 @@ static int check_ancestor(const char *dir, const char *from, const char *to, str
                         dir, from, to, shallow_hint(dir));
 }
 
-/* The end itself, which left the path as the newest commit made it. */
+/* Appends the last commit of the range even if it does not change the path. */
 static void add_last(struct git_commits *l, const struct git_commit *last)
 {
     struct git_commit *c = &l->items[l->count];
@@ -218,11 +219,11 @@ static void add_last(struct git_commits *l, const struct git_commit *last)
     l->count++;
 }
 
-/* By first parents, the range may begin beside `from`, until one of its commits merges that: the first that
- * has it. */
+/* Following first parents only, the range need not begin at a child of `from`. In that case, finds the first
+ * commit that contains `from`, which merged it. */
 static int find_merge(const char *dir, const char *from, struct git_commits *l, struct err *err)
 {
-    size_t low = 0, high = l->count - 1; /* `to` has it */
+    size_t low = 0, high = l->count - 1; /* the last commit contains it */
     for (size_t i = 0; i < l->count; i++)
         if (l->items[i].after_first)
             return 0;
@@ -269,7 +270,7 @@ int git_commits_between(const char *dir, const char *from, const char *to, const
     const char *const args[] = {"log",
                                 "--reverse",
                                 "--topo-order",
-                                "--parents", /* with a path: as far as they are listed */
+                                "--parents", /* with a path, these are the parents among the listed commits */
                                 most,
                                 PLAIN,
                                 format,

@@ -1,7 +1,7 @@
-/* git_history: names a revision, and lists the commits between two.
+/* git_history: finds the commit of a revision, and lists the commits between two.
  *
- * A user's word for a revision reaches git only behind "--end-of-options". Subjects are untrusted text:
- * whoever shows them escapes them. Errors: as git.h, ERR_INPUT for a word that names no commit.
+ * A revision given by the user is passed to git after "--end-of-options". Subjects are untrusted text, which
+ * must be escaped before showing it. Errors: as in git.h, and ERR_INPUT for a word that names no commit.
  */
 #pragma once
 
@@ -23,14 +23,14 @@ struct git_commit {
     char id[GIT_COMMIT_MAX]; /* of SHA-1 or SHA-256, in full */
     char subject[GIT_SUBJECT_MAX];
     char authored_at[GIT_TIME_MAX];  /* 2026-02-14T02:15:09.000Z; "" if unknown */
-    size_t parents[GIT_PARENTS_MAX]; /* of a list: their places in it, before its own */
-    size_t n_parents;                /* that the list has too */
+    size_t parents[GIT_PARENTS_MAX]; /* in a list: their indices in it, which are smaller than its own */
+    size_t n_parents;                /* number of parents that are in the list */
     bool after_first;                /* of a range: the commit that it begins after is a parent, or, by first
                                         parents, was merged here */
 };
 
 struct git_range {
-    bool first_parent; /* of a merge, only the branch that it was merged into */
+    bool first_parent; /* of merges, follow only the branch that was merged into */
     const char *path;  /* only commits that change it, relative to dir; NULL: all */
 };
 
@@ -42,15 +42,14 @@ struct git_commits {
 /* dir: a folder in a work tree, or a repository. */
 int git_commit_find(const char *dir, const char *revision, struct git_commit *out, struct err *err);
 
-/* The commits that `to` has and `from` has not; `to` is the last one, even if it leaves `range->path` as it
- * was. ERR_INPUT if `from` is no ancestor of `to`, there are more than GIT_RANGE_MAX, or
- * one of them merges more than GIT_PARENTS_MAX. The caller calls
- * git_commits_release(). */
+/* Lists the commits that `to` has and `from` lacks. The last one is `to`, even if it does not change
+ * range->path. ERR_INPUT if `from` is no ancestor of `to`, if there are more than GIT_RANGE_MAX commits, or
+ * if one of them merges more than GIT_PARENTS_MAX. The caller calls git_commits_release(). */
 int git_commits_between(const char *dir, const char *from, const char *to, const struct git_range *range,
                         struct git_commits *out, struct err *err);
 void git_commits_release(struct git_commits *l);
 
-/* How many commits `to` has that none of the n ids has, of which those beyond GIT_COUNT_WITHOUT_MAX are left
- * out. All are ids. */
+/* Counts the commits that `to` has and none of the first GIT_COUNT_WITHOUT_MAX of the n ids in `without` has.
+ * All are ids. */
 int git_commits_count(const char *dir, const char *to, const char *const *without, size_t n,
                       bool first_parent, size_t *out, struct err *err);

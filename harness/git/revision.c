@@ -18,19 +18,19 @@ enum {
     SUBJECT_MAX = 160,
     NAME_MAX_BYTES = 64,
     PATH_SHOWN_MAX = 200,
-    PARENTS_MAX = 16, /* a commit with more is left out of the log */
+    PARENTS_MAX = 16, /* a commit with more is omitted from the log */
     ANSWER_MAX = 64 << 10,
     STATUS_MAX = 4 << 20,
     LOG_BYTES_MAX = 4 << 20,
 };
 
-/* A description in the making. */
+/* A description while it is built. */
 struct describing {
     const char *dir;
     const char *const *include;
     int64_t deadline_ns;
     char id[ID_MAX];
-    char prefix[FS_PATH_MAX];  /* of dir below the top of the work tree, "" or with its slash */
+    char prefix[FS_PATH_MAX];  /* path of dir from the top of the work tree, with a final slash; or "" */
     char shallow[FS_PATH_MAX]; /* the file that lists where a shallow clone was cut, if there is one */
     json_t *out;
 };
@@ -43,7 +43,7 @@ static int ask(struct describing *d, const char *const *args, struct buf *out, s
     return git_output_within(d->dir, args, left_ms / 1e3, out, err);
 }
 
-/* The first line of an answer; "" where git has none, which is not an error. */
+/* Returns the first line of an answer, or "" if git has none, which is not an error. */
 static void ask_line(struct describing *d, const char *const *args, char *out, size_t size)
 {
     struct err ignored = {0};
@@ -75,7 +75,7 @@ static void take_line(const char **at, char *out, size_t size)
     *at += len + ((*at)[len] == '\n');
 }
 
-/* 0 without a work tree. */
+/* Returns 0 if there is no work tree. */
 static int find_tree(struct describing *d, struct err *err)
 {
     static const char *const args[] = {"rev-parse", "--is-inside-work-tree", "--git-path",
@@ -95,7 +95,7 @@ static int find_tree(struct describing *d, struct err *err)
     return strcmp(inside, "true") == 0;
 }
 
-/* False where there is none yet, or where it has nothing of dir. */
+/* Returns false if there is no commit yet, or if the commit does not contain dir. */
 static bool find_commit(struct describing *d, const char *commit)
 {
     char wanted[ID_MAX + 16], tree[ID_MAX];
@@ -126,7 +126,7 @@ static json_t *time_of(const char *seconds)
     return json_string(iso);
 }
 
-/* NULL if there are too many. */
+/* Returns NULL if there are too many. */
 static json_t *parents_of(const char *list)
 {
     json_auto_t *parents = json_array();
@@ -142,7 +142,7 @@ static json_t *parents_of(const char *list)
 
 enum field { ID, PARENTS, TIME, AUTHOR, SUBJECT, FIELDS };
 
-/* Takes the fields of the next commit; false at the end. */
+/* Reads the fields of the next commit. Returns false at the end. */
 static bool take_commit(const char **at, const char *end, const char *field[FIELDS])
 {
     for (int i = 0; i < FIELDS; i++) {
@@ -161,7 +161,8 @@ static void describe_head(struct describing *d, const char *const field[FIELDS])
     json_object_set_new(d->out, "authored_at", time_of(field[TIME]));
 }
 
-/* Where a shallow clone was cut, git shows no parents: such a commit would look like the first of all. */
+/* A commit at which a shallow clone was cut has no parents in git's output and would look like the first
+ * commit of all, so it is omitted. */
 static void add_to_log(json_t *log, const char *const field[FIELDS], const char *cut)
 {
     json_t *parents = strstr(cut, field[ID]) ? NULL : parents_of(field[PARENTS]);
@@ -209,7 +210,7 @@ static int add_log(struct describing *d, struct err *err)
     return 0;
 }
 
-/* Of the parts of a path, those with these names are never sent (harness/session/sources.c). */
+/* Folders and files of these names are never sent (harness/session/sources.c). */
 static bool has_skipped_part(const char *path)
 {
     while (*path) {
@@ -238,7 +239,7 @@ static bool is_sent(const char *const *include, const char *path)
     return false;
 }
 
-/* text: "XY path" for each file, each with its NUL, from the top of the work tree. */
+/* text: "XY path" for each file, NUL-terminated, relative to the top of the work tree. */
 static void read_status(struct describing *d, const struct buf *text)
 {
     const char *at = buf_str(text), *end = at + text->len;
@@ -296,7 +297,7 @@ static int begin(struct describing *d, const char *dir, double deadline_s, json_
 
 static int finish(struct describing *d, int rc, json_t **out, struct err *err)
 {
-    if (rc == 0 && clock_left_ms(d->deadline_ns) == 0) /* an answer may be missing */
+    if (rc == 0 && clock_left_ms(d->deadline_ns) == 0) /* then an answer may be missing */
         rc = err_set(err, ERR_STORAGE, "%s: git takes too long", d->dir);
     if (rc == 0)
         *out = d->out;

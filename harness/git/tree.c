@@ -16,8 +16,8 @@ enum { LISTING_MAX = 64 << 20, POINTER_MAX = 1024, WORD_MAX = FS_PATH_MAX + 80 }
 static const double unpack_deadline_s = 300;
 static const char lfs_pointer[] = "version https://git-lfs.github.com/spec/";
 
-/* Where the source is in the work tree. `git archive` is given the whole tree, narrowed to the folder: of the
- * folder's own tree it would not see the attributes that the folders above set. */
+/* The position of the source in the work tree. `git archive` gets the whole tree, limited to the folder,
+ * because with the folder's own tree it would miss attributes set in the folders above. */
 struct place {
     char top[FS_PATH_MAX];
     char prefix[FS_PATH_MAX]; /* "folder/of/the/source/", or "" */
@@ -55,7 +55,7 @@ static void note_missing(struct git_tree *t, const char *what, const char *path,
     snprintf(t->missing, sizeof t->missing, "%s %s", what, shown);
 }
 
-/* Entries of `git ls-tree -z`: "<mode> <type> <id>\t<path>". */
+/* Parses entries of `git ls-tree -z`: "<mode> <type> <id>\t<path>". */
 static int find_submodule(const struct place *p, struct git_tree *t, struct err *err)
 {
     const char *const args[] = {"ls-tree", "-r", "-z", "--full-tree", p->tree, NULL};
@@ -72,7 +72,7 @@ static int find_submodule(const struct place *p, struct git_tree *t, struct err 
     return 0;
 }
 
-/* fs_walk_fn: a small file that only points to its contents, because git-lfs is not installed here. */
+/* An fs_walk_fn that finds a pointer file of Git LFS, which remains if git-lfs is not installed here. */
 static int find_pointer(const char *rel, const char *full, void *arg, struct err *err)
 {
     struct stat st;
@@ -122,7 +122,7 @@ static int fill(const struct place *p, const struct git_tree *t, struct err *err
     if (rc == 0)
         rc = unpack(archive, p->prefix, t->dir, err);
     else if (strstr(err->msg, "No space left") || strstr(err->msg, "quota exceeded"))
-        err->kind = ERR_STORAGE; /* of this machine, not of the commit */
+        err->kind = ERR_STORAGE; /* a problem of this machine, not of the commit */
     unlink(archive);
     return rc;
 }

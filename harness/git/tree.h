@@ -1,9 +1,9 @@
-/* git_tree: the sources as they were at a commit, in a temporary folder beside the store, without touching
- * the work tree.
+/* git_tree: exports the sources of a commit to a temporary folder next to the store, without touching the
+ * work tree.
  *
- * What git tracks below the source folder is exported with `git archive`, so the user's filters and
- * export-ignore apply. Needs tar. A struct git_tree owns its folder: git_tree_release() removes it. Errors:
- * ERR_INPUT when the commit has no such folder, ERR_STORAGE.
+ * Files that git tracks below the source folder are exported with `git archive`, so the user's filters and
+ * export-ignore apply. Needs tar. A struct git_tree owns its folder, which git_tree_release() removes.
+ * Errors: ERR_INPUT if the commit has no such folder, ERR_STORAGE.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct git_tree {
                                       LFS; "" for nothing */
 };
 
-/* source: a folder in a work tree. commit: its full id. under: where to make the temporary folder. */
+/* source: a folder in a work tree. commit: a full id. under: the parent of the temporary folder. */
 int git_tree_export(const char *source, const char *commit, const char *under, struct git_tree *out,
                     struct err *err);
 void git_tree_release(struct git_tree *t);
