@@ -9,7 +9,7 @@
 
 enum { LANES_MIN = 4 };
 
-/* The columns of a row of a GPU; those that do not fit have no width. */
+/* The widths of the columns of a GPU's row; those that do not fit have width 0. */
 struct lane_columns {
     int id, test, time, bar, vram, busy, series;
 };
@@ -26,7 +26,7 @@ static struct lane_columns lane_columns(const struct watch_model *m)
     struct lane_columns c = {.time = 16, .vram = 10, .busy = 6};
     int room = COLS - 4 - c.time - c.vram - c.busy;
     c.id = (int)ids + 1 < room / 6 ? (int)ids + 1 : room / 6;
-    if (room - (int)tests > c.id) /* what the names leave */
+    if (room - (int)tests > c.id) /* use the room that the names leave */
         c.id = (int)ids + 1 < room - (int)tests ? (int)ids + 1 : room - (int)tests;
     c.test = (int)tests < room - c.id ? (int)tests : room - c.id;
     room -= c.id + c.test;
@@ -36,7 +36,7 @@ static struct lane_columns lane_columns(const struct watch_model *m)
     return c;
 }
 
-/* "0:39", "20:00", "1:05:00" */
+/* Formats a time as "0:39", "20:00" or "1:05:00". */
 static void short_clock(double seconds, char *out, size_t cap)
 {
     long s = isfinite(seconds) && seconds > 0 && seconds < 1e8 ? (long)seconds : 0;
@@ -46,7 +46,8 @@ static void short_clock(double seconds, char *out, size_t cap)
         snprintf(out, cap, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
 }
 
-/* The variant's name is cut rather than what tells its tests apart; of an id, the end is shown. */
+/* If the room is small, cuts the variant's name rather than the rest of the test's name, and shows the end of
+ * a GPU's id. */
 static void put_lane_names(const struct watch_lane *l, const struct lane_columns *c, int row, int column)
 {
     char rest[64], text[EVENT_TEXT_MAX];
@@ -98,8 +99,8 @@ static void draw_lane(const struct watch_lanes_view *v, const struct watch_model
         paint_series(v->utf8, row, column, "", &l->gpu, 100);
 }
 
-/* A row per GPU, or per set of GPUs that one test has; at most half of the screen. Returns the next free row.
- */
+/* Draws a row per GPU, or per set of GPUs that a test shares, on at most half of the screen. Returns the next
+ * free row. */
 int watch_lanes_draw(struct watch_lanes_view *v, const struct watch_model *m, int row)
 {
     const struct lane_columns c = lane_columns(m);

@@ -31,7 +31,7 @@ static void append_log(struct watch_model *m, const char *line, size_t len)
     text_printable_fixed(m->lines[m->n_lines++ % WATCH_LINES], WATCH_LINE_MAX, line, len);
 }
 
-/* Moves what live has printed since the last call to the log. */
+/* Moves the text that live has written since the last call to the log. */
 static void move_to_log(struct watch_model *m)
 {
     fflush(m->live.out);
@@ -78,7 +78,7 @@ static struct watch_cell *cell_of(struct watch_model *m, const struct event *e)
     return v && context_of(m, e->ctx, &context) ? &m->cells[v - m->variants][context] : NULL;
 }
 
-/* A journal begins. It may be one that is read again because its end was lost. */
+/* Resets the state at the start of a journal, which is read again if its end was lost. */
 static void start_suite(struct watch_model *m, const struct event *e)
 {
     char name[LIMIT_NAME + 1];
@@ -186,7 +186,7 @@ static void leave_all(struct watch_model *m)
         leave_lane(&m->lanes[i]);
 }
 
-/* One of the ids of the lane, which are separated by commas. */
+/* The lane's ids are separated by commas. */
 static bool has_gpu(const struct watch_lane *l, const char *id)
 {
     size_t len = strlen(id);
@@ -286,7 +286,7 @@ const struct watch_lane *watch_model_longest(const struct watch_model *m)
     return found;
 }
 
-/* At most seven characters, for a column of the matrix. */
+/* Writes at most seven characters, to fit into a column of the matrix. */
 static void short_duration(double seconds, char *out, size_t cap)
 {
     if (!isfinite(seconds) || seconds < 0)

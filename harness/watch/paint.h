@@ -1,5 +1,5 @@
-/* paint: what the views of a screen are made of: text, statuses in their colours, bars, and small graphs.
- * Draws on the current screen of curses; everything is cut at its edge.
+/* paint: building blocks of the screen: text, statuses in colour, bars, and small graphs. Draws on the
+ * current curses screen; everything is cut off at its edge.
  */
 #pragma once
 
@@ -12,8 +12,8 @@ void paint_text(int row, int column, const char *text);
 void paint_status(bool colour, int row, int column, const char *status);
 /* part: 0 to 1. */
 void paint_bar(int row, int column, double part);
-/* The label at the edge of the screen, the samples from the column on, as many as there is room for. */
+/* Draws the label at the edge of the screen and, from the column on, as many samples as fit. */
 void paint_series(bool utf8, int row, int column, const char *label, const struct watch_series *series,
                   double max);
-/* NaN without samples. */
+/* The newest sample; NaN without samples. */
 double paint_newest(const struct watch_series *s);

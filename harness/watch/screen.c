@@ -41,7 +41,7 @@ void watch_screen_close(struct watch_screen *s)
 {
     if (!s->terminal)
         return;
-    erase(); /* a terminal without a second screen would keep what is on it */
+    erase(); /* terminals without an alternate screen would keep the picture */
     refresh();
     endwin();
     delscreen(s->terminal);
@@ -77,7 +77,7 @@ static int name_width(const struct watch_model *m)
     return longest <= room ? longest : room > NAME_MIN ? room : NAME_MIN;
 }
 
-/* Which part of the matrix is in view. */
+/* Chooses the part of the matrix that is in view. */
 static void choose_view(struct watch_screen *s, const struct watch_model *m, int rows, int width)
 {
     size_t variant, context;
@@ -127,7 +127,7 @@ static int draw_matrix(struct watch_screen *s, const struct watch_model *m, int 
 {
     char text[64];
     int width = name_width(m) + 1 + STATUS_WIDTH;
-    bool all = (int)m->n_variants < rows; /* with the heading */
+    bool all = (int)m->n_variants < rows; /* one row is the heading */
     choose_view(s, m, all ? (int)m->n_variants : rows - 2, width);
     if (s->rows == 0)
         return row;
@@ -195,7 +195,7 @@ static int draw_output(const struct watch_model *m, int row)
     return row + 1;
 }
 
-/* The newest lines, or those that the user scrolled back to. */
+/* Draws the newest lines, or those that the user scrolled back to. */
 static void draw_log(struct watch_screen *s, const struct watch_model *m, int row)
 {
     size_t n = LINES - 1 > row ? (size_t)(LINES - 1 - row) : 0;
@@ -243,7 +243,7 @@ static size_t moved(size_t from, int by)
     return by < 0 && from < (size_t)-by ? 0 : from + (size_t)by;
 }
 
-/* choose_view() keeps the view within the matrix. */
+/* choose_view() corrects a view that lies outside the matrix. */
 static void move_view(struct watch_screen *s, int rows, int columns)
 {
     s->scrolled = true;
