@@ -59,7 +59,7 @@ static enum outcome outcome_of(struct login *l, int rc, struct err *err)
 {
     if (rc == 0)
         return LOGIN_DONE;
-    /* libssh2 calls a connection lost at this point a refused key, too. */
+    /* libssh2 reports a connection that is lost here as a refused key, too. */
     if (l->s->inbox->ended)
         return fail_broken(l, rc, err);
     switch (rc) {

@@ -61,7 +61,7 @@ static void expand_token(const struct ssh_config *c, char token, struct buf *out
     case 'u':
         buf_puts(out, local_user());
         break;
-    default: /* the rarer tokens are not needed to name files */
+    default: /* rarer tokens do not occur in names of files */
         buf_putc(out, '%');
         buf_putc(out, token);
     }
@@ -323,7 +323,8 @@ void ssh_config_describe(const struct ssh_config *c, char *out, size_t size)
     snprintf(out, size, form, c->user, c->host, c->port);
 }
 
-/* Options that a connection would silently lack. Those that are read above are not among them. */
+/* Options that a connection through libssh2 would silently ignore; those that are read above are not
+ * listed. */
 static const char *const unserved_options[] = {
     "BindAddress",
     "BindInterface",
@@ -345,7 +346,7 @@ static const char *const unserved_options[] = {
     "VerifyHostKeyDNS",
 };
 
-/* The line of an option; *len without its end. NULL: there is none. */
+/* Finds the line of an option. *len: its length without the line end. NULL if there is none. */
 static const char *find_line(const char *text, const char *option, size_t *len)
 {
     size_t name = strlen(option);
@@ -363,7 +364,7 @@ static bool is_same(const char *wanted, const char *defaults, const char *option
     size_t wanted_len, default_len;
     const char *a = find_line(wanted, option, &wanted_len), *b = find_line(defaults, option, &default_len);
     if (!a)
-        return true; /* an older client that does not know it */
+        return true; /* an older client does not know the option */
     return b && wanted_len == default_len && memcmp(a, b, wanted_len) == 0;
 }
 

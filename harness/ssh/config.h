@@ -34,13 +34,14 @@ struct ssh_config {
 /* node: an alias or [user@]host[:port]. ERR_INPUT when it or the configuration is malformed. */
 int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
                        const struct transport_scope *scope, struct err *err);
-/* What `ssh -G` prints for the node without any configuration file. out is empty where the client is not
- * installed. */
+/* Appends what `ssh -G` prints for the node without any configuration file; out stays empty if the client is
+ * not installed. */
 int ssh_config_defaults(const struct ssh_config *c, const struct transport_scope *scope, struct buf *out,
                         struct err *err);
-/* What the user's configuration asks for and libssh2 does not do. What it lists differs from the client's own
- * defaults, so that a distribution's ssh_config is no reason to leave libssh2. wanted, defaults: output of
- * `ssh -G` with and without configuration files. Appends the options' names, separated by ", ". Pure. */
+/* Appends the names, separated by ", ", of the options that the user's configuration sets and libssh2 does
+ * not support. Only options that differ from the client's own defaults count, so that a distribution's
+ * ssh_config is no reason to avoid libssh2. wanted, defaults: the output of `ssh -G` with and without
+ * configuration files. Pure. */
 void ssh_config_unserved(const char *wanted, const char *defaults, struct buf *out);
 /* True for all nodes but "local". */
 bool ssh_config_serves(const char *node);

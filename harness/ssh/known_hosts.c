@@ -46,7 +46,7 @@ bool ssh_decode_base64(const char *text, size_t len, uint8_t *out, size_t *count
     return base64_decode_update(&ctx, count, out, len, text) && base64_decode_final(&ctx);
 }
 
-/* Shell-like wildcards, without recursion. */
+/* Matches shell-like wildcards, without recursion. */
 static bool glob_match(struct span pattern, const char *name)
 {
     size_t p = 0, star = SIZE_MAX;
@@ -71,7 +71,7 @@ static bool glob_match(struct span pattern, const char *name)
     return p == pattern.len;
 }
 
-/* A comma-separated list, in which a negated pattern that matches overrides the others. */
+/* Matches a comma-separated list, in which a matching negated pattern overrides the others. */
 static bool list_matches(struct span list, const char *name)
 {
     bool found = false;
@@ -102,7 +102,7 @@ static void hash_name(const uint8_t *salt, size_t salt_len, const char *name,
     hmac_sha1_digest(&ctx, SHA1_DIGEST_SIZE, digest);
 }
 
-/* |1|salt|hash */
+/* The field has the form |1|salt|hash. */
 static bool hashed_matches(struct span field, const char *name)
 {
     struct span salt_text = {field.at + 3, field.len - 3};
@@ -145,7 +145,7 @@ const char *ssh_blob_type(const void *blob, size_t len, char *out)
     return out;
 }
 
-/* [@marker] names type base64 [comment] */
+/* Parses "[@marker] names type base64 [comment]". */
 static void parse_line(struct known_hosts *kh, struct span line, const char *file, unsigned number,
                        const char *name)
 {

@@ -40,7 +40,7 @@ void known_hosts_parse(struct known_hosts *kh, const char *text, size_t len, con
                        const char *name);
 void known_hosts_release(struct known_hosts *kh);
 
-/* *which: the decisive line, or NULL. */
+/* *which: the line that decided, or NULL. */
 enum known_verdict known_hosts_check(const struct known_hosts *kh, const void *blob, size_t len,
                                      const struct known_key **which);
 /* Appends the types of the usable plain keys, comma-separated, each once. */

@@ -26,12 +26,13 @@
 
 enum { LAST_WORDS_MAX = 300 };
 
-/* Time for prompts: on a terminal the client may ask for a passphrase or a touch. */
+/* On a terminal, the client may ask for a passphrase or a touch, which takes time. */
 static const double typing_s = 120.0;
 
 #define NAME "kernsweep-ssh."
 
-/* Longer than a login takes, with a passphrase to be typed: until then there is no socket. */
+/* This must exceed the longest login, including the typing of a passphrase, because a folder has no socket
+ * until then. */
 static const time_t abandoned_after_s = 3600;
 
 static bool listens(const char *dir)
@@ -42,7 +43,7 @@ static bool listens(const char *dir)
                  ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
                  : -1;
     if (fd < 0)
-        return true; /* nobody knows */
+        return true; /* it cannot be checked, so the folder stays */
     bool answers = connect(fd, (const struct sockaddr *)&at, sizeof at) == 0;
     close(fd);
     return answers;
@@ -113,7 +114,7 @@ static void push_host(struct strvec *argv, const struct ssh_config *c)
     strvec_pushl(argv, "-l", c->user, "--", c->alias, NULL);
 }
 
-/* log remains empty if there is none. */
+/* log stays empty if there is no file. */
 static void read_log(const struct openssh_master *m, struct buf *log)
 {
     char path[FS_PATH_MAX];
@@ -145,7 +146,7 @@ static bool is_message(const char *line, size_t len)
     return len > 0;
 }
 
-/* The last line of a log that is not debug output. */
+/* Finds the last line of a log that is not debug output. */
 static void last_line(const struct buf *log, struct buf *out)
 {
     const char *text = buf_str(log), *best = NULL;

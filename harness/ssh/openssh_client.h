@@ -12,9 +12,9 @@
 
 enum { OPENSSH_LOG_MAX = 1 << 20, OPENSSH_DIR_MAX = 80 };
 
-/* Makes the private folder of a connection, for its control socket and its log: its path, or "" with
- * ERR_STORAGE. First removes those that killed commands left: older than an hour, and nobody listens at their
- * sockets. The caller removes the folder. */
+/* Makes the private folder of a connection, for its control socket and log. dir: its path, or "" with
+ * ERR_STORAGE. First removes abandoned folders: those older than an hour in which no socket accepts
+ * connections. The caller removes the folder. */
 int openssh_folder_make(char dir[OPENSSH_DIR_MAX], struct err *err);
 
 /* The process that holds the connection; clients reach it through the socket dir/s. */

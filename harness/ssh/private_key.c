@@ -79,7 +79,7 @@ static void inspect_openssh_text(struct ssh_identity *id)
     explicit_bzero(raw, raw_len);
 }
 
-/* In the older formats the public key may be encrypted too, but often there is a "<path>.pub". */
+/* In the older formats the public key may be encrypted too, but there is often a "<path>.pub". */
 static void inspect_pub_file(struct ssh_identity *id)
 {
     char path[FS_PATH_MAX + 8];

@@ -25,8 +25,8 @@ struct ssh_identity {
 int ssh_identity_load(struct ssh_identity *id, const char *path);
 void ssh_identity_release(struct ssh_identity *id);
 
-/* The terminal, for the caller to close; -1 without one, and in the background, where accessing it would stop
- * this process. */
+/* Opens the terminal; the caller closes it. Returns -1 if there is none, and in the background, where reading
+ * from it would stop this process. */
 int ssh_terminal_open(void);
 /* Prompts on /dev/tty without echo. -1 when there is no terminal or the user declined. out:
  * char[SSH_PASSPHRASE_MAX]. */

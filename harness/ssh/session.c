@@ -137,8 +137,8 @@ static bool is_one_of(const char *const *names, int count, const char *name)
     return false;
 }
 
-/* libssh2 would begin with the longest keys; OpenSSH's client, too, begins with what costs least. Only names
- * that this libssh2 has may be given to it: 1.10 strikes out others by an overlapping copy. */
+/* libssh2 would prefer the longest keys; like OpenSSH's client, this prefers the cheapest ciphers. Only names
+ * that this libssh2 supports may be passed, because version 1.10 removes others by an overlapping copy. */
 static void prefer_ciphers(struct ssh_session *s, int direction)
 {
     static const char *const cheapest_first[] = {
@@ -184,15 +184,15 @@ static int handshake(struct ssh_session *s, enum transport_failure *why, struct 
     return ssh_session_fail(s, rc, "the SSH handshake", err);
 }
 
-/* libssh2 allocates and frees every packet. Unless told otherwise, glibc gives that memory back to the kernel
-   and takes it again all the time, which cost a pull of a large file a sixth of its CPU time. */
+/* libssh2 allocates and frees every packet. By default, glibc returns that memory to the kernel and requests
+ * it again each time, which took a sixth of the CPU time of pulling a large file. */
 static void keep_freed_memory(void)
 {
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
 }
 
-/* 1 when there are bytes, 0 when the node has closed the connection, or -errno. */
+/* Returns 1 when there are bytes, 0 when the node has closed the connection, or -errno. */
 static int refill(struct ssh_inbox *inbox, int fd, int flags)
 {
     ssize_t n = recv(fd, inbox->bytes, sizeof inbox->bytes, flags);
@@ -221,7 +221,7 @@ static LIBSSH2_RECV_FUNC(take)
     return (ssize_t)n;
 }
 
-/* Makes ssh, which was made with an inbox as its "abstract", receive through it. */
+/* Makes ssh, whose "abstract" is an inbox, receive through that inbox. */
 static void receive_through_inbox(LIBSSH2_SESSION *ssh)
 {
 #if LIBSSH2_VERSION_NUM >= 0x010b01
@@ -296,7 +296,7 @@ int ssh_session_verify_host(struct ssh_session *s, char *fingerprint, enum trans
 
 void ssh_session_drop(struct ssh_session *s)
 {
-    /* With the socket shut down, calls inside session_free() fail immediately instead of waiting. */
+    /* With the socket shut down, calls inside libssh2_session_free() fail immediately instead of waiting. */
     if (s->fd >= 0)
         shutdown(s->fd, SHUT_RDWR);
     if (s->ssh) {

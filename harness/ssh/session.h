@@ -15,12 +15,11 @@
 
 enum { SSH_INBOX_SIZE = 256 << 10 };
 
-/* What was received on a session's socket and libssh2 has not taken yet: alone, libssh2 would ask the kernel
- * for 16 KiB at a time. It waits for more only when the inbox is empty, so poll() on the socket misses
- * nothing. */
+/* Bytes received on a session's socket that libssh2 has not taken yet; on its own, libssh2 would read only 16
+ * KiB at a time. libssh2 waits only when the inbox is empty, so poll() on the socket misses nothing. */
 struct ssh_inbox {
     size_t at, len; /* libssh2 has not taken bytes[at] to bytes[len - 1] */
-    bool ended;     /* libssh2 wanted more; the connection is closed or broken */
+    bool ended;     /* libssh2 wanted more, but the connection is closed or broken */
     char bytes[SSH_INBOX_SIZE];
 };
 

@@ -14,8 +14,9 @@
 int ssh_socket_connect(const char *host, int port, int family, int64_t deadline_ns,
                        const struct transport_scope *scope, bool *temporary, struct err *err);
 
-/* Acknowledges at once what has arrived. Call before waiting: until its first command starts, sshd holds back
- * a small packet while the one before is unacknowledged, and the kernel acknowledges up to 40 ms later. */
+/* Acknowledges received packets at once; call it before waiting. Until its first command starts, sshd delays
+ * a small packet while the previous one is unacknowledged, and the kernel may delay that acknowledgement by
+ * 40 ms. */
 void ssh_socket_acknowledge(int fd);
 
 /* Waits for events on fd: 1 when one occurred, 0 when the poll interval passed without one, -1 when the

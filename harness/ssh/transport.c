@@ -36,7 +36,7 @@ static void ssh_disconnect(struct transport *t)
         ssh_session_drop(&impl->session);
 }
 
-/* Rather another back-end than a connection that lacks what the user asked for. */
+/* Another back-end is better than a connection that ignores the user's settings. */
 static int check_policy(struct ssh_impl *impl, const struct transport *t, enum transport_failure *why,
                         struct err *err)
 {

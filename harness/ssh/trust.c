@@ -120,8 +120,8 @@ static int make_folder(const char *file, struct err *err)
     return fs_mkdir_p(folder, 0700, err);
 }
 
-/* Writes once, as other programs may append to the same file. The line begins with a newline, which is for
- * the end of an incomplete last line. */
+/* Uses a single write, as other programs may append to the same file. line begins with a newline, which
+ * completes an incomplete last line and is skipped otherwise. */
 static int append_line(const char *path, const char *line, struct err *err)
 {
     AUTO_CLOSE int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
