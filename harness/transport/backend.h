@@ -1,7 +1,7 @@
 /* transport back-end: the interface that a back-end implements (struct transport_ops), and its state (struct
  * transport).
  *
- * The transport itself knows no back-end; session/connect.c has the list. Only transport.c and back-ends
+ * The transport itself knows no back-end; session/connect.c lists them. Only transport.c and back-ends
  * include this header.
  */
 #pragma once

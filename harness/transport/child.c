@@ -19,7 +19,7 @@ static void on_wait(void *arg)
     transport_io_tell(arg);
 }
 
-/* Replaces run's message by the transport's. */
+/* Replaces the message of run by one about the transport. */
 static void explain_stop(const struct transport_io *io, enum run_stop stop, struct err *err)
 {
     switch (stop) {

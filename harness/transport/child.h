@@ -1,5 +1,5 @@
-/* transport_child: runs a transport_cmd as a local program: for the local back-end, for ssh and for ssh -G.
- * Programs are run by common/base/run. When a command is given up, its process group is killed.
+/* transport_child: runs a transport_cmd as a local program, for the local back-end, ssh and ssh -G. Programs
+ * are run by common/base/run. When a command is abandoned, its process group is killed.
  */
 #pragma once
 

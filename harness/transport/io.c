@@ -191,7 +191,7 @@ int transport_io_poll_ms(const struct transport_io *io)
 int transport_command_text(struct buf *out, const char *const *argv, const struct transport_scope *scope,
                            struct err *err)
 {
-    buf_puts(out, "cd; "); /* where a login script has gone elsewhere */
+    buf_puts(out, "cd; "); /* a login script may have changed the folder */
     text_shell_join(out, argv);
     return buf_ok(out) ? 0
                        : err_set(err, ERR_INPUT, "%s: a command longer than %d bytes cannot be sent",

@@ -24,7 +24,7 @@ bool transport_interrupted(const struct transport_scope *scope);
 /* The user's home folder: $HOME, else what the password database says, else "/". */
 const char *transport_home_folder(void);
 
-/* What libssh2 puts into one packet: input comes in multiples of it, so that no packet is sent for a
+/* The payload of one libssh2 packet. Input is read in multiples of it, so that no packet is sent for a
  * remainder. */
 enum {
     TRANSPORT_PACKET = 32700,
@@ -45,11 +45,11 @@ struct transport_io {
     size_t in_len; /* input not yet sent */
     bool in_end;   /* there is no further input */
     int64_t deadline_ns;
-    int64_t moved_ns;      /* when the last byte moved */
-    int64_t window_ns;     /* begin of the current stretch of cmd->stall_s, */
-    uint64_t window_bytes; /* and what has moved in it */
-    bool trickles;         /* a stretch had fewer than cmd->least_bytes */
-    bool told;             /* of the silence that lasts */
+    int64_t moved_ns;      /* time when the last byte moved */
+    int64_t window_ns;     /* start of the current interval of cmd->stall_s */
+    uint64_t window_bytes; /* bytes moved in that interval */
+    bool trickles;         /* an interval had fewer than cmd->least_bytes */
+    bool told;             /* the user has been told about the current silence */
 };
 
 void transport_io_begin(struct transport_io *io, const struct transport_cmd *cmd,
@@ -60,7 +60,7 @@ void transport_io_end(struct transport_io *io);
 int transport_io_fill(struct transport_io *io, struct err *err);
 /* Call after n bytes of input were sent. */
 void transport_io_sent(struct transport_io *io, size_t n);
-/* The command no longer reads its input. */
+/* Drops the input, because the command no longer reads it. */
 void transport_io_drop_input(struct transport_io *io);
 int transport_io_stdout(struct transport_io *io, const char *data, size_t len, struct err *err);
 int transport_io_stderr(struct transport_io *io, const char *data, size_t len, struct err *err);
@@ -69,14 +69,14 @@ int transport_io_stderr(struct transport_io *io, const char *data, size_t len, s
 int transport_io_check(struct transport_io *io, struct err *err);
 /* Tells the user, once, when nothing has moved for TRANSPORT_QUIET_S and the wait may last much longer. */
 void transport_io_tell(struct transport_io *io);
-/* For a passed deadline: sets res->timed_out and err, which names the command. Returns -1. */
+/* For use after the deadline: sets res->timed_out and err, which names the command. Returns -1. */
 int transport_io_fail_late(const struct transport_io *io, struct err *err);
-/* For no data within cmd->stall_s: sets res->link_lost and err. Returns -1. */
+/* For use after cmd->stall_s without data: sets res->link_lost and err. Returns -1. */
 int transport_io_fail_stalled(const struct transport_io *io, struct err *err);
 int transport_io_poll_ms(const struct transport_io *io);
 
-/* The command line for the remote shell: in the home folder, every word quoted. ERR_INPUT when it is too
- * long. out: an empty buffer with that limit, TRANSPORT_COMMAND_MAX - 1. */
+/* The command line for the remote shell, which changes to the home folder; every word is quoted. ERR_INPUT if
+ * it is too long. out: an empty buffer limited to TRANSPORT_COMMAND_MAX - 1. */
 int transport_command_text(struct buf *out, const char *const *argv, const struct transport_scope *scope,
                            struct err *err);
 

@@ -14,7 +14,7 @@ static int open_file(struct spool *s, const char *dir, struct err *err)
     s->file = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (s->file >= 0)
         return 0;
-    /* Some file systems have no O_TMPFILE. */
+    /* Some file systems do not support O_TMPFILE. */
     char name[FS_PATH_MAX];
     if (fs_join(name, err, dir, ".spool.XXXXXX"))
         return -1;
@@ -48,7 +48,7 @@ static void keep_tail(struct spool *s, const char *data, size_t len)
     memcpy(s->tail + SPOOL_TAIL - n, data + len - n, n);
 }
 
-/* The other thread takes nothing of this part meanwhile. */
+/* The other thread does not read this part before `added` is advanced. */
 static void add_to_memory(struct spool *s, uint64_t at, const char *data, size_t len)
 {
     size_t from = (size_t)(at % SPOOL_MEMORY);
@@ -57,7 +57,7 @@ static void add_to_memory(struct spool *s, uint64_t at, const char *data, size_t
     memcpy(s->memory, data + first, len - first);
 }
 
-/* Bytes have their position in the stream in the file, too: what went through memory leaves holes. */
+/* The file uses positions of the stream as well, so parts that went through memory are holes. */
 static int add_to_file(struct spool *s, uint64_t at, const char *data, size_t len)
 {
     while (len > 0) {
@@ -73,7 +73,7 @@ static int add_to_file(struct spool *s, uint64_t at, const char *data, size_t le
     return 0;
 }
 
-/* Whether len bytes go to the file. It is left again once all of it was taken. */
+/* Whether the next len bytes go to the file. Memory is used again once everything has been taken. */
 static bool choose_place(struct spool *s, size_t len)
 {
     pthread_mutex_lock(&s->lock);
@@ -112,7 +112,7 @@ void spool_stop(struct spool *s, bool abandoned)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* What can be taken at once, and whether it is in the file. -1 when abandoned. */
+/* The number of bytes that can be taken at once, and whether they are in the file; -1 if abandoned. */
 static int64_t wait_for_bytes(struct spool *s, bool *in_file)
 {
     pthread_mutex_lock(&s->lock);

@@ -49,7 +49,7 @@ int tar_extractor_open(struct tar_extractor **out, const char *dir, const struct
                        struct err *err);
 /* transport_write_fn; arg: struct tar_extractor *. */
 int tar_extractor_write(void *arg, const char *data, size_t len, struct err *err);
-/* How many bytes of the stream have come: where it goes on after a cut. */
+/* The number of bytes received so far, from which an interrupted transfer continues. */
 uint64_t tar_extractor_received(const struct tar_extractor *x);
 /* Call after the last byte; fails for a truncated or rejected stream. */
 int tar_extractor_finish(struct tar_extractor *x, struct err *err);

@@ -29,7 +29,7 @@ static const size_t default_entries = 2 * BUNDLE_FILES_MAX; /* with folders */
 /* Headers, long names and padding of an entry. */
 static const uint64_t overhead_per_entry = 8 * BLOCK;
 
-/* libarchive pulls and transports push, so the stream passes through a spool: a thread extracts what has
+/* libarchive pulls while transports push, so the stream passes through a spool: a thread extracts what has
  * arrived, and the network need not wait for the disk. Only the members below `lock` are shared. */
 struct tar_extractor {
     char dir[FS_PATH_MAX];
@@ -149,11 +149,11 @@ int tar_extractor_write(void *arg, const char *data, size_t len, struct err *err
     bool failed = x->failed;
     pthread_mutex_unlock(&x->lock);
     if (failed)
-        *err = x->err; /* no longer changes */
+        *err = x->err; /* it no longer changes */
     return failed ? -1 : 0;
 }
 
-/* Only the thread that writes changes it. */
+/* Needs no lock, as only the thread that writes changes it. */
 uint64_t tar_extractor_received(const struct tar_extractor *x)
 {
     return x->spool.added;

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A read gets at most READ_MAX bytes; what the last piece brought beyond them waits for the next one. */
+/* A read returns at most READ_MAX bytes; the rest of the last piece waits for the next one. */
 enum { PIECE = 64 << 10, READ_MAX = 1 << 20, OUT_MAX = READ_MAX + 4 * PIECE, DEPTH_MAX = 64 };
 
 struct item {
@@ -152,7 +152,7 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct item *)a)->path, ((const struct item *)b)->path);
 }
 
-/* Included paths may overlap ("kernels", "kernels/hip"); each file is sent once. */
+/* Included paths may overlap ("src", "src/lib"); each file is sent once. */
 static void sort_and_unite(struct tar_writer *w)
 {
     if (w->count == 0)

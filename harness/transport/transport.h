@@ -26,7 +26,7 @@ enum { TRANSPORT_BACKENDS_MAX = 8, TRANSPORT_CONNECT_TIMEOUT_S = 10 };
 struct transport_target {
     const char *node;       /* "local", an ssh alias, or [user@]host[:port] ([v6]:port) */
     const char *ssh_config; /* argument of ssh -F, or NULL */
-    /* The back-ends to use: the first that is available, the next where that one cannot serve the node. */
+    /* The back-ends to use: the first available one, then the next one if that cannot serve the node. */
     const struct transport_ops *backends[TRANSPORT_BACKENDS_MAX];
     double connect_timeout_s; /* one attempt: resolve, connect, handshake, authenticate; 0 means
                                  TRANSPORT_CONNECT_TIMEOUT_S */
