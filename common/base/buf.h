@@ -36,6 +36,5 @@ bool buf_ok(const struct buf *b);
 /* Never returns NULL. */
 const char *buf_str(const struct buf *b);
 
-/* Transfers ownership of the bytes (NUL-terminated) to the caller and empties the buffer. Returns NULL when
- * !buf_ok(). */
+/* Hands the bytes (NUL-terminated) to the caller and empties the buffer. Returns NULL when !buf_ok(). */
 char *buf_steal(struct buf *b);

@@ -5,9 +5,7 @@
 
 /* Appends the environment of this process. */
 void environment_copy(struct strvec *env);
-/* Does the same without SSH_* and KERNSWEEP_*: those describe the connection and this program, not the
- * workload.
- */
+/* Does the same without SSH_* and KERNSWEEP_*, which describe the connection and this program. */
 void environment_for_workload(struct strvec *env);
 /* Replaces an earlier value of the same name. */
 void environment_set(struct strvec *env, const char *name, const char *value);

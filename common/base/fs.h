@@ -45,8 +45,7 @@ int fs_rename(const char *from, const char *to, struct err *err);
 int fs_sync_dir(const char *path, struct err *err);
 /* Syncs the whole file system of dir: for a tree, one call instead of an fsync() per file. */
 int fs_sync_filesystem(const char *dir, struct err *err);
-/* Gives the folder of a path, "." or "/" where it has no other. out: char[FS_PATH_MAX]; a longer path is
- * cut. */
+/* Gives the folder of a path, which may be "." or "/". out: char[FS_PATH_MAX]; a longer path is cut. */
 void fs_parent(const char *path, char *out);
 /* Gives the path of `name` in the folder of `path`, as fs_join() makes it. */
 int fs_beside(const char *path, const char *name, char *out, struct err *err);
@@ -67,8 +66,7 @@ int fs_walk(const char *root, bool skip_special, fs_walk_fn *fn, void *arg, stru
 typedef void fs_skipped_fn(const char *relpath, const char *why, void *arg);
 int fs_walk_rest(const char *root, fs_walk_fn *fn, fs_skipped_fn *skipped, void *arg, struct err *err);
 
-/* Does the same for whatever is not a folder, links and devices included; what is gone meanwhile is not
- * noticed. */
+/* Does the same for whatever is not a folder, links and devices included, and ignores what has vanished. */
 struct fs_entry {
     const char *relpath, *fullpath, *name;
     int dirfd;          /* of the folder that has it */

@@ -105,8 +105,7 @@ static int remove_at(struct removal *r, int dirfd, const char *name, int depth)
     return rc == 0 ? unlinkat(dirfd, name, AT_REMOVEDIR) : -1;
 }
 
-/* A folder that was moved up while the root was being read may not have been seen, so the root is read until
- * nothing was moved. */
+/* Folders that were moved up during a reading may be missed, so the root is read until nothing was moved. */
 static int empty_root(DIR *dir)
 {
     struct removal r = {.root = dirfd(dir), .mount = mount_of(dirfd(dir))};

@@ -28,8 +28,7 @@ size_t regex_names(const struct regex *re);
 /* Returns the i-th name, in byte order, and its group. */
 const char *regex_name(const struct regex *re, size_t i, size_t *group);
 
-/* Finds the first match at or after byte `from`. Returns 1 if there is one, 0 if not, -1 when a limit was
- * reached. */
+/* Finds the first match at or after byte `from`. Returns 1 found, 0 none, -1 a limit was reached. */
 int regex_match(const struct regex *re, const char *text, size_t len, size_t from, struct err *err);
 /* Gives the position of a group in the last match; false when the group did not participate. */
 bool regex_group(const struct regex *re, size_t group, size_t *at, size_t *len);

@@ -120,8 +120,7 @@ static bool begins_word(const char *s, size_t at)
     return at == 0 || s[at - 1] == ' ' || s[at - 1] == ',';
 }
 
-/* Returns the start of the word that differs, if that is near, else a place a little before the
- * difference. */
+/* Returns the start of the word that differs, if that is near, else a place a little before. */
 static size_t difference_start(const char *a, const char *b)
 {
     size_t at = 0;

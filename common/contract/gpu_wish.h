@@ -25,8 +25,7 @@ int gpu_wish_read(struct gpu_wish *w, const struct json_at *root, const struct s
 
 /* gpu: an object of node.json's "gpus". */
 bool gpu_word_names(const char *word, const json_t *gpu);
-/* Gives what a GPU is called in events, results and locks: its unique id, else its PCI address, else its
- * index. */
+/* Gives a GPU's name in events, results and locks: its unique id, else its PCI address, else its index. */
 void gpu_id(const json_t *gpu, char out[static GPU_WORD_MAX + 1]);
 /* Whether an environment variable chooses the GPUs that a process sees. */
 bool gpu_is_visible_name(const char *name);

@@ -30,8 +30,7 @@ const struct own_metric *own_metrics_primary(const struct own_metrics *m);
 
 /* Whether `name` is a built-in metric, or a special word among the timings. */
 bool own_metric_is_reserved(const char *name);
-/* Returns the seconds per unit of a unit of time ("s", "ms", "us", "ns", "min", "h"); 0 for every other
- * unit. */
+/* Returns the seconds per unit of time ("s", "ms", "us", "ns", "min", "h"); 0 for every other unit. */
 double own_metric_seconds(const char *unit);
 /* Whether no process that ran for wall_s can have measured this. Allows for rounding by the program and for
  * the moment between its exit and our noticing. False if either is NaN. */

@@ -194,9 +194,7 @@ static bool holds_secret(const struct secrets *secrets, const char *path)
     return holds;
 }
 
-/* Returns NULL if there is none. Logs are written without secrets, but a test may have put a file in a log's
- * place.
- */
+/* Returns NULL if there is none. Logs are written without secrets, but a test may have replaced one. */
 static const char *secret_of(const struct secrets *secrets, const char *relpath, const char *fullpath)
 {
     if (!secrets || secrets->count == 0 || contents_is_record(relpath))
@@ -275,8 +273,8 @@ static bool is_changed(const char *dir, const char *path, const json_t *file)
            strcmp(hex, sha256) != 0;
 }
 
-/* Makes the listing of a manifest that has been read. Returns how many files changed; if none did, it need
- * not be written. */
+/* Makes the listing of a manifest that was read. Returns how many files changed; 0: it need not be
+ * written. */
 static size_t drop_changed(const char *dir, json_t *manifest, struct listing *l)
 {
     const json_t *files = json_object_get(manifest, "files");

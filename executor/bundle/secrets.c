@@ -53,8 +53,7 @@ static char *unquoted(char *text)
     return text;
 }
 
-/* Returns the value as it is inside single quotes of a shell, where commands are logged and `set -x` prints
- * them. */
+/* Returns the value as it is inside single quotes of a shell, as in logged commands and after `set -x`. */
 static char *shell_form(const char *value)
 {
     static const char quote[] = "'\\''";

@@ -24,14 +24,12 @@ struct secrets {
 int secrets_init(struct secrets *s, const struct job *job, struct err *err);
 void secrets_release(struct secrets *s);
 
-/* Returns a copy with every string cleaned (a new reference to the same value when there are no secrets);
- * NULL for NULL. */
+/* Returns a copy with every string cleaned, or a new reference if there are no secrets; NULL for NULL. */
 json_t *secrets_clean_json(const struct secrets *s, json_t *value);
 /* Makes a plain copy if s is NULL or empty. */
 void secrets_clean_text(const struct secrets *s, const char *text, size_t len, struct buf *out);
 
-/* The text is cleaned first, then made printable, then cut at cap: the other way round, a part of a secret
- * may stay. */
+/* Cleans the text, makes it printable, then cuts it at cap: otherwise a part of a secret might stay. */
 void secrets_printable(const struct secrets *s, const char *text, size_t len, char *out, size_t cap);
 
 typedef void secrets_sink(void *arg, const char *data, size_t len);

@@ -114,8 +114,7 @@ static const struct symbol *symbol_at(const struct symbols *s, uint64_t addr)
     return low > 0 && addr - s->item[low - 1].addr < s->item[low - 1].size ? &s->item[low - 1] : NULL;
 }
 
-/* Adds what an address points to, in a form that does not change when code moves. to: a function, else
- * NULL. */
+/* Adds what an address points to, in a form that survives moves of code. to: a function, else NULL. */
 static bool add_symbol(const struct reading *r, struct sha256 *h, uint64_t addr, const struct symbol **to)
 {
     const struct symbol *symbol = symbol_at(&r->symbols, addr);
@@ -148,8 +147,7 @@ static void add_pointer(const struct reading *r, struct sha256 *h, const struct 
     mask_add_name(h, name);
 }
 
-/* Adds an address in the instructions: that of a symbol, or of a pointer to one in the global offset
- * table. */
+/* Adds an address in the instructions: of a symbol, or of a pointer to one in the global offset table. */
 static void add_target(const struct reading *r, struct sha256 *h, uint64_t addr, const struct symbol **to)
 {
     struct elf_reloc reloc;

@@ -114,8 +114,7 @@ static bool tells_more(const struct code_item *a, const struct code_item *b, con
     return a_runs != b_runs ? a_runs : by_need(a, b) > 0;
 }
 
-/* Joins the kernels of one name, from *at on: there are several if they are built for several GPUs, or are
- * local to files. */
+/* Joins the kernels of one name, from *at on: several if built for several GPUs, or local to files. */
 static void join_kernels(const struct code_set *s, size_t *at, const char *gpu, struct code_item *out)
 {
     const struct code_item *first = &s->item[*at], *chosen = first;

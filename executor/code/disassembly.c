@@ -139,8 +139,7 @@ static bool branch_target(const char *text, uint64_t addr, struct disassembly_st
     return true;
 }
 
-/* The distance to a symbol that is added to the program counter is masked, because it changes when code
- * moves. */
+/* The distance to a symbol that is added to the program counter changes when code moves, so it is masked. */
 static size_t mask_pc_distance(struct disassembly *d, char *text, size_t len)
 {
     unsigned pair, to, from;

@@ -19,6 +19,5 @@ struct disassembly_step {
 
 /* hot_loop: KERNEL_FACT_UNKNOWN without a loop. Both int64_t[INSTRUCTION_CLASSES]. */
 void disassembly_count(const struct disassembly_step *step, size_t count, int64_t *all, int64_t *hot_loop);
-/* Lists one instruction a line, with labels L1, L2, ... in the order of their places. Returns false if it is
- * too long. */
+/* Lists one instruction a line, with labels L1, L2, ... in the order of their places. False: too long. */
 bool disassembly_list(const struct disassembly_step *step, size_t count, const char *text, struct buf *out);

@@ -51,7 +51,6 @@ bool elf_symbol(const struct elf_file *e, const struct elf_section *table, size_
 /* Returns 0 for a section that is no table of relocations. */
 size_t elf_relocs(const struct elf_section *table);
 bool elf_reloc(const struct elf_section *table, size_t i, struct elf_reloc *out);
-/* Returns the borrowed name of the relocation's symbol, or of its section for a section's symbol; "" without
- * one. */
+/* Returns the borrowed name of the relocation's symbol, or of its section for a section's symbol, or "". */
 const char *elf_reloc_name(const struct elf_file *e, const struct elf_section *table,
                            const struct elf_reloc *reloc);

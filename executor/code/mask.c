@@ -23,8 +23,7 @@ static bool begins_at(struct span s, size_t at, const char *text)
     return s.len - at >= len && memcmp(s.data + at, text, len) == 0;
 }
 
-/* Returns the length of a marker at that place, behind which names have digits derived from a path; 0:
- * none. */
+/* Returns the length of a marker at that place, behind which digits are derived from a path; 0: none. */
 static size_t marker_at(struct span s, size_t at)
 {
     static const char *const markers[] = {"_GLOBAL__N__",   "_INTERNAL_", "__nv_static_", "__hip_cuid_",

@@ -16,8 +16,7 @@ struct mask {
 
 /* Adds the bytes to the hash, without what is masked. */
 void mask_add(const struct mask *m, struct sha256 *h, struct span bytes);
-/* Gives a symbol's name without digits derived from paths. A name that does not fit is cut and ends in its
- * hash. */
+/* Gives a symbol's name without digits derived from paths. A long name is cut and ends in its hash. */
 void mask_name(const char *name, char out[MASK_NAME_MAX]);
 /* Adds such a name. */
 void mask_add_name(struct sha256 *h, const char *name);

@@ -25,8 +25,6 @@ struct scan_hook {
     void *arg;
 };
 
-/* A file without device code adds nothing. hook: NULL for none. code_set_check() tells whether a bound was
- * exceeded.
- */
+/* A file without device code adds nothing. hook may be NULL. code_set_check() tells of exceeded bounds. */
 void scan_device(struct span file, const struct mask *mask, const struct scan_hook *hook,
                  struct code_set *set);

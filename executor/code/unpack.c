@@ -11,8 +11,8 @@ uint8_t *unpack_zstd(struct span packed, size_t max, size_t *len)
 {
     if (packed.len == 0)
         return NULL;
-    /* It is decoded in one piece: the window is the output itself, so that no frame can make libzstd allocate
-     * another. */
+    /* Decoding in one piece makes the output itself the window, so that no frame makes libzstd allocate
+     * one. */
     uint8_t *out = xmalloc(max);
     *len = ZSTD_decompress(out, max, packed.data, packed.len);
     if (!ZSTD_isError(*len))

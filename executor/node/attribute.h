@@ -9,8 +9,7 @@
 json_t *attribute_line(const char *root, const char *name);
 /* Returns the number in root/name; null when there is none. */
 json_t *attribute_number(const char *root, const char *name);
-/* Returns the rest of the first line of the form "key<spaces>separator<spaces>value", quotes removed; null
- * when there is none. */
+/* Returns the rest of the first line "key<spaces>separator<spaces>value", quotes removed; null: none. */
 json_t *attribute_keyed(const char *root, const char *name, const char *key, char separator);
 /* Returns a property of a node of kfd's topology, whose "properties" has lines like "unique_id
  * 2094082018637021184"; 0: not there. */

@@ -1,6 +1,5 @@
-/* clock_watch: tells whether the clocks that a run holds are the clocks its GPUs have under load, by reading
- * each GPU's own clock and load while a test runs, at most ten times a second. Owns its descriptors; borrows
- * the rest.
+/* clock_watch: tells whether the clocks that a run holds are those its GPUs have under load, by reading each
+ * GPU's own clock and load while a test runs, at most ten times a second. Owns its descriptors.
  */
 #pragma once
 
@@ -33,8 +32,7 @@ void clock_watch_open(struct clock_watch *w, const struct clocks *clocks, struct
 void clock_watch_close(struct clock_watch *w);
 /* t_s: since the test's start. Never blocks. */
 void clock_watch_take(struct clock_watch *w, double t_s);
-/* Judges all samples so far by the worst GPU. text: char[CLOCKS_NOTE_MAX], what is wrong; "" for
- * CLOCKS_SEEN. */
+/* Judges the worst GPU by all samples so far. text: char[CLOCKS_NOTE_MAX], what is wrong; "": nothing. */
 enum clock_verdict clock_watch_judge(const struct clock_watch *w, char *text);
 
 /* Adds one sample of a GPU's clock. Pure. */

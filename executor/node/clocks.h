@@ -29,8 +29,7 @@ int clocks_put_back(struct clocks *c, const struct layout *l, struct err *err);
  * meanwhile. note: char[CLOCKS_NOTE_MAX], what was found and done, or why it could not be; "" without a
  * record. Returns 0 or -1. */
 int clocks_recover(const struct layout *l, const json_t *gpus, const char *name, char *note);
-/* Does as clocks_recover() for every GPU whose record is of this run and whose lock is free. note: as there,
- * of the last one. */
+/* Does the same for every GPU whose record is of this run and whose lock is free. note: of the last one. */
 int clocks_recover_run(const struct layout *l, const json_t *gpus, const char *run_id, char *note);
 
 /* Lists the records on the machine: an array of {"gpu", "run_id", "user", "since", "mode", "mhz", "held",

@@ -39,8 +39,7 @@ extern const struct clocks_control clocks_by_amd_smi;
 extern const struct clocks_control clocks_by_rocm_smi;
 extern const struct clocks_control clocks_by_nvml;
 
-/* Holds the clocks in the first way that works. *through: its name. CONTROL_DENIED: err names the privilege,
- * and what to do. */
+/* Holds the clocks in the first way that works, named in *through. CONTROL_DENIED: err says what to do. */
 enum control_result control_hold(const struct clocks_gpu *gpu, const struct clocks_request *want,
                                  const char **through, struct err *err);
 enum control_result control_put_back(const struct clocks_gpu *gpu, const struct clocks_state *before,

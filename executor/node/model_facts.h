@@ -4,6 +4,5 @@
 
 #include <jansson.h>
 
-/* Returns {"path", "size_bytes", "architecture", "context_length"}, or {"path", "error"}. The caller owns
- * it. */
+/* Returns {"path", "size_bytes", "architecture", "context_length"} or {"path", "error"}, the caller's. */
 json_t *model_facts(const char *path);

@@ -72,9 +72,7 @@ static json_t *version_identity(const char *path, const char *const *names)
     return out;
 }
 
-/* Returns the list in that file of the work folder, as a new reference, when it is fresh and of this
- * identity; else NULL.
- */
+/* Returns the list in that file when it is fresh and of this identity, else NULL. The caller owns it. */
 static json_t *version_cache_load(const struct layout *l, const char *file, const json_t *identity)
 {
     char path[FS_PATH_MAX];

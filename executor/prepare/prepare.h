@@ -59,8 +59,7 @@ int copy_tree(struct suite *s, const char *from, const char *to, char *why, stru
 
 /* Seals a finished build together with the copy of the sources that it was made in. */
 int built_seal(struct suite *s, size_t variant, struct err *err);
-/* Returns 1 as the build left them; 0 not (why: char[SEAL_REASON_MAX], "" where nothing was sealed); -1
- * error. */
+/* Returns 1 as the build left them; 0 not (why: char[SEAL_REASON_MAX], "" where nothing was sealed); -1. */
 int built_is_intact(const struct suite *s, size_t variant, char *why, struct err *err);
 /* Finds what has changed in a variant's build and {src}, also of one without a build. Returns 1 nothing, 0
  * something, of which fn is told, -1.
@@ -115,7 +114,6 @@ struct step {
     void *arg;
 };
 
-/* Runs the command, with its assessment in *out; wall_s may be NULL. A command that cannot even be expanded
- * has failed, too. */
+/* Runs the command. wall_s may be NULL. A command that cannot even be expanded has failed, too. */
 int step_run(struct suite *s, size_t variant, const struct step *step, struct assessment *out, double *wall_s,
              struct err *err);

@@ -1,6 +1,5 @@
 /* aside: a control group of version 2 either has processes or gives its controllers to groups below it. So
- * the executor moves aside, into a group of its own below, with the helper that it started before, and back
- * when the run is over.
+ * the executor moves aside, into a group of its own below, with the helper that it started before.
  */
 #pragma once
 

@@ -66,8 +66,7 @@ struct child {
 /* To be closed even after a failure. spec is needed during the call only. */
 int child_start(struct child *c, struct loop *loop, const struct process_spec *spec,
                 const struct child_limits *limits, const struct child_hooks *hooks, struct err *err);
-/* To be called after each loop_wait(). Returns true once it is over: all of it is gone, or survives
- * SIGKILL. */
+/* To be called after each loop_wait(). Returns true once all of it is gone, or survives SIGKILL. */
 bool child_turn(struct child *c);
 /* Completes result, and kills what is still there if it is not over. */
 void child_close(struct child *c);

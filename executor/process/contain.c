@@ -146,9 +146,7 @@ const char *containment_name(enum containment kind)
     return "group";
 }
 
-/* systemd marks what it delegates. Root can write everywhere, but where systemd runs it should write only
- * there.
- */
+/* systemd marks what it delegates. Root can write everywhere, but under systemd should write only there. */
 static bool is_delegated(const char *folder)
 {
     char value[8];
@@ -185,9 +183,7 @@ static int give_down(struct contain *c, const char *folder, const char *word, st
                                    folder, rc == EBUSY ? ", where other programs run, too" : "");
 }
 
-/* Finds where one controller's limits are set: in version 2, else in version 1. out: the folder; "" when
- * neither can.
- */
+/* Finds where one controller's limits are set: in version 2, else in version 1. out: the folder, or "". */
 static void find_controller(struct contain *c, const char *word, const char *v1, char *out, const char *name)
 {
     struct err err = {.kind = ERR_NONE};
@@ -295,8 +291,7 @@ json_t *contain_look(const struct layout *l, const struct scope_host *h)
 {
     struct contain c = {.kind = CONTAINED_GROUP};
     choose(&c, l, h, NULL);
-    /* A scope's controllers are known only once it is there: systemd gives root's all, a user's those of its
-     * manager. */
+    /* A scope's controllers are known once it exists: root's has all, a user's those of its manager. */
     bool scoped = c.kind == CONTAINED_SCOPE, any = c.kind != CONTAINED_GROUP;
     bool memory = any && (scoped ? !*c.at.v1_memory : has_controller(&c.at, "memory"));
     bool pids = any && (scoped ? !*c.at.v1_pids : has_controller(&c.at, "pids"));

@@ -51,13 +51,12 @@ struct contain_run {
     bool recorded;                /* so that a later executor cleans up */
 };
 
-/* Chooses the best that the node has. Returns 1; 0 with c->why when the node cannot enforce the limits; -1 on
- * faults of our own. */
+/* Chooses the best that the node has. Returns 1; 0 with c->why when the node cannot enforce the limits;
+ * -1. */
 int contain_open(struct contain *c, const struct layout *l, const struct scope_host *h,
                  const struct contain_run *run, struct err *err);
 /* Kills what is left in the run's groups. */
 void contain_close(struct contain *c);
 
-/* Returns {"kind", "hierarchy", "memory", "processes", "isolate", "why"}: what contain_open() would give.
- * Makes nothing. */
+/* Returns {"kind", "hierarchy", "memory", "processes", "isolate", "why"} of contain_open(); makes nothing. */
 json_t *contain_look(const struct layout *l, const struct scope_host *h);

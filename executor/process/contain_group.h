@@ -52,15 +52,14 @@ bool contain_group_close(struct contain_group *g);
 /* As fork(), but the child begins in the group's folder of version 2 where the kernel can do that (5.7 and
  * later): to move it there afterwards takes some 10 ms. *inside, in both processes: whether it did. */
 pid_t contain_group_fork(const struct contain_group *g, bool *inside);
-/* To be called in a child between fork and exec. inside: as contain_group_fork() says. Returns 0, or the
- * errno; 0 when off. */
+/* To be called in a child between fork and exec. inside: from contain_group_fork(). Returns 0, or the
+ * errno. */
 int contain_group_enter(const struct contain_group *g, bool inside);
 /* Sends SIGKILL to all of it, at once where the kernel can. */
 void contain_group_kill(const struct contain_group *g);
 /* Whether the kernel says that it is empty; true when off. */
 bool contain_group_is_empty(const struct contain_group *g);
-/* Waits a moment for the same, once all of its processes are reaped: some kernels take them out of the group
- * a moment later. */
+/* Waits for that, once all processes are reaped: some kernels take them out of the group a moment later. */
 bool contain_group_await_empty(const struct contain_group *g);
 struct contain_hits contain_group_hits(const struct contain_group *g);
 

@@ -37,8 +37,7 @@ static bool is_ours(const char *entry, size_t name_len)
     return own && strcmp(own, entry + name_len + 1) == 0;
 }
 
-/* Variables are passed by name, so that no value is in a command line: the engine takes it from its own
- * environment. */
+/* Variables are passed by name, from the engine's own environment, so that no value is in a command line. */
 static void add_environment(const struct engine_run *r, struct strvec *out)
 {
     for (size_t i = 0; i < r->env->n; i++) {

@@ -1,7 +1,6 @@
 /* hierarchy: where this process stands in the kernel's control groups: the mounted hierarchies and its own
  * folder in each. Version 2 can kill a group at once and prove that it is empty; limits of memory and
- * processes are version 2's where its controllers are, else version 1's (a hybrid node). Knows nothing of
- * runs and tests.
+ * processes are version 2's where its controllers are, else version 1's (a hybrid node).
  */
 #pragma once
 

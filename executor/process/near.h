@@ -19,18 +19,16 @@ struct near {
 };
 
 void near_init(struct near *n);
-/* Adds the CPUs near a PCI device ("0000:c1:00.0") and its NUMA node. Returns false when sysfs does not
- * say. */
+/* Adds the CPUs near a PCI device ("0000:c1:00.0") and its NUMA node; false when sysfs does not say. */
 bool near_add(struct near *n, const struct layout *l, const char *pci);
-/* Keeps what this process may use, once all are added. Returns false, with nothing to bind to, when that is
- * nothing, or everything. */
+/* Keeps what this process may use, once all are added. Returns false when that is nothing, or everything. */
 bool near_settle(struct near *n);
 /* Errors of what could not be bound, which is then as it was; 0: none. */
 struct near_failure {
     int cpus, memory;
 };
 
-/* To be called in a child before exec. Containers may forbid both, and old kernels cannot prefer several
+/* To be called in a child before exec. Containers may forbid both; old kernels cannot prefer several
  * nodes. */
 void near_apply(const struct near *n, struct near_failure *out);
 

@@ -76,8 +76,7 @@ void oom_mark(struct oom *o)
     o->vmstat_kills = read_kills(o->vmstat);
 }
 
-/* Each read() returns one record, "prefix;text". A record of one of the test's own processes is not replaced
- * by later ones of others. */
+/* Each read() returns one record, "prefix;text". Later records of others do not replace one of the test's. */
 static enum oom_found search_kernel_log(int fd, const struct proctree_seen *own, char *out)
 {
     static const char words[] = "Killed process ";

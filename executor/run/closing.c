@@ -137,8 +137,7 @@ static int remove_private_files(const struct suite *s, struct err *err)
 int closing_seal(struct suite *s, struct err *err)
 {
     char path[FS_PATH_MAX];
-    /* This goes before the manifest exists, because from then on others pack the folder and it must not
-     * change. */
+    /* This goes before the manifest exists: from then on others pack the folder, which must not change. */
     if (fs_join(path, err, s->dir, RUN_ARRAYS) != 0 || fs_remove_tree(path, err) != 0 ||
         manifest_write(s->dir, s->job.run_id, &s->secrets, err) != 0)
         return -1;

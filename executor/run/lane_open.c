@@ -68,8 +68,7 @@ static void append_word(char *list, size_t size, const char *prefix, const char 
     snprintf(list + used, size - used, "%s%s%s", used > 0 ? "," : "", prefix, word);
 }
 
-/* Unique ids are used because the libraries number GPUs differently. HIP counts only the GPUs that ROCR lets
- * through. */
+/* Unique ids are used because libraries number GPUs differently. HIP counts only what ROCR lets through. */
 static void set_variables(struct lane *lane, const json_t *gpus)
 {
     char nvidia[LANE_VALUE_MAX] = "", amd[LANE_VALUE_MAX] = "", counted[LANE_VALUE_MAX] = "", index[32];

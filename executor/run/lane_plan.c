@@ -83,8 +83,7 @@ static size_t find_unit(const struct suite *s, size_t test, size_t *first, size_
     return u;
 }
 
-/* Returns the expected seconds per second of time-out, so that tests without a known duration compare with
- * the others. */
+/* Returns expected seconds per second of time-out, to compare tests with and without a known duration. */
 static double timeout_scale(const struct job *job)
 {
     double expected = 0, timeouts = 0;

@@ -109,8 +109,7 @@ static void put_home(struct spread *s)
     }
 }
 
-/* A unit goes to the least loaded lane, unless its home, where its earlier times were measured, is hardly
- * more loaded. */
+/* A unit goes to the least loaded lane, unless its home, where it was timed before, is hardly more loaded. */
 static void put_rest(struct spread *s)
 {
     for (size_t i = 0; i < s->q->unit_count; i++) {

@@ -52,8 +52,7 @@ struct lane_queue {
 void lane_queue_init(struct lane_queue *q, struct lane_item *items, size_t count, size_t lanes);
 void lane_queue_release(struct lane_queue *q);
 
-/* Finds the test that may begin on the lane now, and may move a unit there for it; false if none may, now or
- * ever. */
+/* Finds the test that may begin on the lane now, and may move a unit there for it; false if none may. */
 bool lane_queue_next(struct lane_queue *q, size_t lane, size_t *test);
 void lane_queue_begin(struct lane_queue *q, size_t lane, size_t test);
 /* To be called when a test has ended, or will not run. */

@@ -105,8 +105,7 @@ static int use_part_build(struct suite *s, struct err *err)
         return 0;
     if (build_variant_use(s, part->variant, part->build, err) != 0)
         return -1;
-    return part->prepare ? kernel_usage_take(s, part->variant, err) : 0; /* the gates need the kernels'
-                                                                          * usage */
+    return part->prepare ? kernel_usage_take(s, part->variant, err) : 0; /* for the gates */
 }
 
 static int prepare_variants(struct suite *s, struct err *err)

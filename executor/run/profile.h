@@ -1,7 +1,6 @@
 /* profile: after the timed tests, one untimed test of each variant and context runs under a profiler (ncu,
  * rocprofv3), which counts what the job names. Its output is kept unchanged in
- * <variant>/ctx_<N>_counters/counters.csv. Where counting is not possible, a note of the run says so; the run
- * does not fail.
+ * <variant>/ctx_<N>_counters/counters.csv. Where counting is not possible, the run notes that and goes on.
  */
 #pragma once
 

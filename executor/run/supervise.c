@@ -37,8 +37,7 @@ static int write_start_event(struct suite *s, struct err *err)
                        err);
 }
 
-/* The journal has the test's end, but its file is not the one that was sealed then: it was cut by a crash of
- * the node, or changed. */
+/* The journal has the test's end, but its file was cut by a crash of the node, or changed, since then. */
 static int tell_unsealed(struct suite *s, size_t test, const char *rel, struct err *err)
 {
     s->test[test].ended = false;

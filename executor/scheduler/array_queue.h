@@ -32,9 +32,7 @@ struct array_queue {
 int array_queue_open(struct array_queue *q, struct suite *s, struct err *err);
 void array_queue_close(struct array_queue *q);
 
-/* Returns a new job for the caller to fill, then to submit (which saves it) or to release. It is valid until
- * the next call.
- */
+/* Returns a new job for the caller to fill, then to submit or release. It is valid until the next call. */
 struct array_job *array_queue_new(struct array_queue *q, size_t variant, size_t tasks);
 /* When the scheduler does not answer (q->down) or refuses (q->refusal), the job stays unsubmitted. */
 int array_queue_submit_new(struct array_queue *q, struct err *err);

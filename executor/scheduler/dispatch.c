@@ -23,8 +23,7 @@ struct dispatch {
     int64_t deadline_ns; /* for jobs to end once all tests are final; 0 before */
 };
 
-/* Takes over what a job that prepares found. Returns 1 it prepared its variant, 0 it did not (yet), -1
- * error. */
+/* Takes over what a job that prepares found. Returns 1 it prepared its variant, 0 not (yet), -1 error. */
 static int adopt_preparation(struct dispatch *d, const struct array_job *a, struct err *err)
 {
     char dir[FS_PATH_MAX];

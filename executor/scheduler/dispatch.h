@@ -8,8 +8,7 @@
 #include "executor/suite/suite.h"
 
 /* Runs until every test is final, or the loop is told to stop; the jobs of a cancelled run are gone then.
- * Returns 1 done; 0 the scheduler refuses the jobs of this plan (reason: char[REASON_MAX] says why); -1
- * error. */
+ * Returns 1 done; 0 the scheduler refuses the jobs of this plan (reason: char[REASON_MAX] says why); -1. */
 int dispatch_run(struct suite *s, char *reason, struct err *err);
 /* Ends the jobs that an earlier supervisor left, and collects what they have. */
 int dispatch_cancel(struct suite *s, struct err *err);

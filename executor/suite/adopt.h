@@ -1,15 +1,14 @@
 /* adopt: copies results from an attempt's folder into the run's. They are copied so that an attempt that goes
- * on writing (its node was given up, but is alive) changes nothing that was accepted, and put in place by one
- * rename so that a result is there completely or not at all. Only the run's supervisor adopts; a result is
- * never replaced.
+ * on writing (its node was only thought dead) changes nothing accepted, and put in place by one rename so
+ * that a result is there completely or not at all. Only the run's supervisor adopts; a result is never
+ * replaced.
  */
 #pragma once
 
 #include "executor/suite/suite.h"
 
 /* from: the run folder inside the attempt's; seal: the hash of perf.json that the attempt's journal gives
- * with the test's end. Returns 1 adopted and final in s, 0 no result yet, or one that the attempt did not
- * write, -1 error. */
+ * with the test's end. Returns 1 adopted and final in s, 0 there is none that the attempt wrote, -1 error. */
 int adopt_test(struct suite *s, size_t test, const char *from, const char *seal, struct err *err);
 /* Adopts the outcome of preparing a variant: its state, and the files beside its tests. Returns as above. */
 int adopt_variant(struct suite *s, size_t variant, const char *from, struct err *err);

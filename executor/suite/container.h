@@ -27,13 +27,12 @@ struct container_command {
     bool limited; /* by the plan's limits */
 };
 
-/* Sets use->argv, the engine's command line; without a container, use is off. What it begins is to be ended
- * by container_end. */
+/* Sets use->argv, the engine's command line, or switches use off if there is no container. Ended by
+ * container_end. */
 int container_begin(struct container_use *use, struct suite *s, size_t variant, const struct lane *lane,
                     const struct container_command *command, struct err *err);
 
-/* Removes the containers that killed executors of this workdir left. Returns how many it found; *left: how
- * many remain. */
+/* Removes what killed executors of this workdir left. Returns how many it found; *left: how many remain. */
 size_t container_clear(struct suite *s, size_t *left);
 
 /* {"engine", "image", "digest"} of perf.json; NULL without a container. */

@@ -90,8 +90,7 @@ struct wanted_gpu {
     size_t group;
 };
 
-/* GPUs are locked in the order of their names, so that two runs never wait for each other, whatever their
- * plans list. */
+/* GPUs are locked in the order of their names, so that two runs never wait for each other. */
 static int by_name(const void *a, const void *b)
 {
     const struct wanted_gpu *x = a, *y = b;

@@ -18,15 +18,13 @@ struct node_lock {
 void node_lock_init(struct node_lock *lock);
 void node_lock_close(struct node_lock *lock);
 
-/* Returns 1 taken, 0 not (reason names the holder; also when the run was told to stop while it waited), -1
- * error. A GPU whose lock file cannot be opened is used without it, with an event that says so. reason:
- * char[REASON_MAX]. */
+/* Returns 1 taken, 0 not (reason, char[REASON_MAX], names the holder; also when the run was told to stop
+ * meanwhile), -1 error. A GPU whose lock file cannot be opened is used without it, and an event says so. */
 int node_lock_take(struct node_lock *lock, struct suite *s, gpu_granted *granted, char *reason,
                    struct err *err);
 /* Chooses the GPUs for a task, which its scheduler has given to it alone: nothing is locked. Returns as
  * above. */
 int node_lock_granted(struct suite *s, gpu_granted *granted, char *reason, struct err *err);
 /* Locks a build's folder for a scheduler's task, which has no lock on the workdir. One lock covers all keys
- * with the same first digit, so that there are few lock files. Waits as long as a build may take. Returns as
- * above. */
+ * with the same first digit, to keep lock files few. Waits as long as a build may take. Returns as above. */
 int node_lock_build(struct lock *lock, struct suite *s, const char *key, char *reason, struct err *err);

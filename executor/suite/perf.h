@@ -17,8 +17,7 @@ int perf_load(struct suite *s, size_t test, const char *folder, const char *rel)
 /* Writes the record of the same test with another outcome, even if it is no longer as it was written. */
 int perf_rewrite(struct suite *s, size_t test, const struct assessment *why, const char *dir,
                  struct err *err);
-/* Says how a changed record differs from what the executor knows, as in ": prefill_s is 0.001 and was 1"; ""
- * if that is unknown. */
+/* Says how a changed record differs from what is known, as in ": prefill_s is 0.001 and was 1", else "". */
 void perf_difference(const struct suite *s, size_t test, const char *rel, char *out, size_t cap);
 /* Whether perf.json of the folder rel below root has that hash. No link below root is followed. */
 bool perf_is_sealed(const char *root, const char *rel, const char *sha256);

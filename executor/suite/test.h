@@ -1,7 +1,6 @@
 /* test: takes one test from its folder to its perf.json: a fresh process that is timed, sampled, assessed and
- * cleaned up after. A test is begun on a lane, then given a turn after every wait of the loop, so that lanes
- * have tests at the same time. What makes the GPUs of its lane unfit for further tests is left in
- * lane->dirty.
+ * cleaned up after. It is begun on a lane, then given a turn after every wait of the loop, so that lanes have
+ * tests at the same time. What makes its lane's GPUs unfit for further tests is left in lane->dirty.
  */
 #pragma once
 

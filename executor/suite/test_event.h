@@ -1,5 +1,4 @@
-/* test_event: writes the journal's events of one test (start, heart beats, end, skip) from the state that the
- * suite has of it.
+/* test_event: writes the journal's events of one test (start, heart beats, end, skip) from the suite's state.
  */
 #pragma once
 

@@ -110,6 +110,5 @@ int test_end_finish(struct test_run *r, struct err *err);
 
 enum { DIAG_MAX = 256 << 10 };
 
-/* Adds a part of diag.txt: state, wait channel and kernel stack (where readable) of root and its
- * descendants. */
+/* Adds state, wait channel and kernel stack (where readable) of root and its descendants to diag.txt. */
 void test_diag_processes(struct buf *out, pid_t root, const struct secrets *secrets);

@@ -208,8 +208,7 @@ static void survey(struct readings *r, const struct sample *sample, size_t sampl
     }
 }
 
-/* Values lie on a straight line between two readings, and are constant before the first and after the last
- * one. */
+/* Values lie on straight lines between readings, and are constant before the first and after the last. */
 static double value_at(const struct readings *r, double t_s)
 {
     const struct sample *before = NULL;

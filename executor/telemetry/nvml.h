@@ -48,8 +48,7 @@ void nvml_close(struct nvml *n);
 /* Returns 0 if there is no helper. */
 pid_t nvml_helper_pid(const struct nvml *n);
 /* Requests a sample in which everything of the GPUs is new, and waits for nothing. gpus: at most
- * NVML_GPUS_MAX indices; count 0: all GPUs. Returns what to ask nvml_answered() about; 0: there is no
- * helper. */
+ * NVML_GPUS_MAX indices; count 0: all GPUs. Returns what to ask nvml_answered() about; 0: no helper. */
 uint64_t nvml_ask(struct nvml *n, const int32_t *gpus, size_t count);
 /* Whether nvml_peek() gives what was requested of these GPUs. */
 bool nvml_answered(const struct nvml *n, uint64_t request, const int32_t *gpus, size_t count);

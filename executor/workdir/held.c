@@ -33,8 +33,8 @@ int held_open(const char *path, struct err *err)
 }
 
 /* Moves what is there aside within its folder, whose owner may rename it whatever it is and whoever owns it.
- * A mount cannot be renamed, so nothing of one is removed afterwards. aside: char[FS_PATH_MAX], "" if nothing
- * was there. */
+ * A mount cannot be renamed, so nothing in one is removed. aside: char[FS_PATH_MAX], "" if nothing was
+ * there. */
 static int move_aside(const char *path, char *aside, struct err *err)
 {
     char dir[FS_PATH_MAX], name[NAME_MAX + 1];

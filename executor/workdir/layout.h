@@ -47,12 +47,10 @@ int layout_discard(const char *dir, const char *name, struct err *err);
 #define RUN_SUMMARY "summary.json"
 #define RUN_MANIFEST "manifest.json"
 #define RUN_LOG "executor.log"
-/* Loads a JSON file of a run's folder; NULL: there is none, or it cannot be read. The caller
- * json_decref()s. */
+/* Loads a JSON file of a run's folder; NULL if it cannot be read. The caller json_decref()s. */
 json_t *layout_load(const char *run_dir, const char *name);
 
-/* Returns the same folder for every user; anybody may write to it, and its contents are gone after a
- * restart. */
+/* Returns the same folder for every user. Anybody may write to it, and a restart empties it. */
 const char *machine_folder(const struct layout *l);
 /* kernsweep-gpu-NAME.KIND in that folder. path: char[FS_PATH_MAX]. */
 int machine_gpu_file(const struct layout *l, const char *name, const char *kind, char *path, struct err *err);

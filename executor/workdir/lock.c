@@ -25,8 +25,7 @@ int lock_open(struct lock *lock, const char *path, struct err *err)
     return 0;
 }
 
-/* An existing file is opened without O_CREAT: in sticky folders the kernel refuses it for another user's
- * file. */
+/* O_CREAT is left out for existing files: in sticky folders the kernel refuses it for another user's file. */
 static int open_or_create(const char *path)
 {
     static const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;

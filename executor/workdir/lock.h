@@ -24,8 +24,7 @@ struct lock_holder {
 
 /* Creates the file if needed. Does not lock. */
 int lock_open(struct lock *lock, const char *path, struct err *err);
-/* Does the same in a folder that all users may write to: follows no symbolic link and accepts only a regular
- * file with one name. */
+/* Does the same where all users may write: follows no link and accepts only a regular file with one name. */
 int lock_open_shared(struct lock *lock, const char *path, struct err *err);
 void lock_close(struct lock *lock);
 /* 1 locked, 0 held by another process, -1 error. */

@@ -1,6 +1,5 @@
 /* sysfile: small text files of procfs, sysfs and control groups, which report a size of 0 although they have
- * contents, so that fs_read_file() does not read them, and the entries of their folders. Knows nothing of
- * what any of it means.
+ * contents, so that fs_read_file() does not read them, and the entries of their folders.
  */
 #pragma once
 

@@ -235,8 +235,7 @@ static void sample_errors(struct worker *w)
     w->now.gpu.uncorrectable = known ? (double)count : NAN;
 }
 
-/* Reading the energy costs some 4 ms of CPU time on an H100, so it is done only while nothing is timed on
- * this GPU. */
+/* Reading the energy costs some 4 ms of CPU time on an H100, so it is read only while nothing is timed. */
 static void sample_energy(struct worker *w)
 {
     unsigned long long mj;

@@ -10,8 +10,7 @@
 enum { NVML_GPUS_MAX = 16, NVML_PROCESSES_MAX = 32, NVML_TEXT_MAX = 96, NVML_PCI_MAX = 32 };
 
 /* A byte on the helper's pipe is one of these plus a GPU's index. It requests a sample of that GPU in which
- * slow values may be a tenth of a second old and the list of processes half a second, or one in which all is
- * new. */
+ * slow values may be a tenth of a second old and the list of processes half a second, or one with all new. */
 #define NVML_ASK_TICK 0x40
 #define NVML_ASK_NEW 0x80
 /* Requests the latter of all GPUs. */
