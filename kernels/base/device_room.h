@@ -23,8 +23,8 @@ inline std::string gib(size_t bytes)
     return text;
 }
 
-// Leaves 5 % free, because libraries and the driver allocate memory themselves. `what` says what needs how
-// much.
+// Leaves 5 % free, because libraries and the driver allocate memory themselves. `what` names what needs the
+// memory, and how much; it and `remedy` become part of the message.
 inline void require_room(size_t bytes, const std::string &what, const std::string &remedy)
 {
     const size_t free_bytes = ask_device_room().free;

@@ -1,4 +1,4 @@
-// What a call of the HIP API returned, as a failure with a message.
+// Turns an error returned by the HIP API into a failure with a message.
 #pragma once
 
 #include "base/failure.h"

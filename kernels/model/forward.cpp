@@ -13,7 +13,7 @@ attn_shape attention_shape(const model_shape &s, attn_dtype type, int tokens)
         true, type};
 }
 
-// What the fused product of q, k and v has to know, but for its data.
+// The arguments of the fused product of q, k and v, without the pointers to its data.
 rope_args qkv_of(const model_shape &s, attn_dtype type, attn_dtype attn_type, int rows)
 {
     rope_args args{};
@@ -37,7 +37,7 @@ bool fuses_qkv(const model_shape &s, attn_dtype type, attn_dtype attn_type, int 
     return fuses_qkv(qkv_of(s, type, attn_type, rows), static_cast<int>(s.width));
 }
 
-// Elements that `rows` rows of products that are not fused take.
+// The number of elements that `rows` rows of the unfused products need.
 size_t unfused(const model_shape &s, attn_dtype type, attn_dtype attn_type, int rows)
 {
     const size_t qkv = static_cast<size_t>(s.heads + 2 * s.kv_heads) * s.head_dim,
@@ -53,8 +53,8 @@ bool fuses_sums(const model_shape &s, attn_dtype type, int rows)
            fuses_sum(type, rows, width, static_cast<int>(s.ffn));
 }
 
-// Whether a chunk's normalised rows fit in the place of the attention's output, which is not needed behind
-// the product that reads it, and what the chunk adds to the stream in that of q, not needed behind the
+// Whether a chunk's normalised rows fit in the buffer of the attention's output, which is free after the
+// product that reads it, and its additions to the stream in the buffer of q, which is free after the
 // attention.
 bool fits_in_place(const model_shape &s, attn_dtype type, attn_dtype attn_type)
 {
@@ -221,7 +221,7 @@ void *forward::normed(const rows &r) const
     return byte(memory_->o, static_cast<size_t>(r.first) * query_width_ * dtype_bytes(type_));
 }
 
-// What a chunk adds to the residual stream next: type_, [count, width].
+// The chunk's next additions to the residual stream: type_, [count, width].
 void *forward::delta(const rows &r) const
 {
     if (!fits_in_place(shape_, type_, attn_type_))
@@ -234,8 +234,8 @@ float *forward::stream(const rows &r) const
     return static_cast<float *>(memory_->stream.get()) + static_cast<size_t>(r.first) * shape_.width;
 }
 
-// Whether rows of a product that is not fused fit. They do for the planned prompt; a shorter one may have a
-// number of rows that should not be fused, but can be.
+// Whether rows of an unfused product fit. They do for the planned prompt, but a shorter one may have a number
+// of rows that would be faster unfused and does not fit; the product is then fused nevertheless.
 bool forward::has_room(int rows, int width) const
 {
     return static_cast<size_t>(rows) * width * dtype_bytes(type_) <= memory_->wide_bytes;
@@ -290,7 +290,7 @@ bool forward::takes_gate_up(int rows) const
     return fuses_gate_up(shape_, type_, rows) || !has_room(rows, 2 * static_cast<int>(shape_.ffn));
 }
 
-// The layer up to q, k and v.
+// Runs the layer up to q, k and v.
 void forward::begin_layer(uint32_t layer, const rows &r, const normed_rows &in)
 {
     const layer_weights w = weights_.layer(layer);
@@ -335,7 +335,7 @@ void forward::attend(uint32_t layer, int count)
                          static_cast<int>(shape_.head_dim), scale, attn_type_});
 }
 
-// The layer from the attention's output on, and the norm behind it.
+// Runs the layer from the attention's output on, and the next norm.
 forward::normed_rows forward::end_layer(uint32_t layer, const rows &r)
 {
     const layer_weights w = weights_.layer(layer);
@@ -363,7 +363,7 @@ forward::normed_rows forward::end_layer(uint32_t layer, const rows &r)
     return add(r, normed(r), memory_->hidden.get(), w.down, ffn, next, !last && takes_qkv(r.count));
 }
 
-// All logits of the chunk for the sink, and those of the prompt's last row.
+// Computes all logits of the chunk if there is a sink, and those of the prompt's last row.
 void forward::finish(const rows &r, bool last, const logits_sink &sink)
 {
     if (sink)

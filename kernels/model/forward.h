@@ -1,10 +1,10 @@
 // The forward pass of a llama model: prefills a prompt with a variant's attention, then decodes token by
 // token. The residual stream is in fp32, other activations have the weights' type, and q, k, v and the cache
 // have a type that the variant supports. Rows are processed in chunks, so that only the residual stream, q,
-// the attention's output and the cache grow with the prompt; nothing is quadratic in it. A chunk's normalised
-// rows and what it adds to the stream take the place of the attention's output and of q, where they fit.
-// Behind the last layer's attention only the last row continues, unless all logits are wanted. Per layer, the
-// cache holds K and V in the variants' layout: [position, kv_heads, head_dim]. Calls only enqueue work,
+// the attention's output and the cache grow with the prompt; nothing is quadratic in it. Where they fit, a
+// chunk's normalised rows share the buffer of the attention's output, and its additions to the stream that of
+// q. After the last layer's attention only the last row continues, unless all logits are wanted. Per layer,
+// the cache holds K and V in the variants' layout: [position, kv_heads, head_dim]. Calls only enqueue work,
 // except those that return results. Throws struct failure.
 #pragma once
 
@@ -46,8 +46,8 @@ class forward
     // "" if the variant supports a model of this shape, else the reason why not.
     static std::string problem(const model_shape &shape, const attn_variant &variant);
     static forward_memory memory(const model_shape &shape, attn_dtype type, const forward_options &options);
-    // Rows per GEMM that are fast and cost little memory: more of them where products are fused, which leaves
-    // out the widest buffer.
+    // A number of rows per GEMM that is fast and costs little memory. It is larger where products are fused,
+    // which need no buffer for the widest rows.
     static int best_chunk(const model_shape &shape, attn_dtype type, const attn_variant &variant);
 
     // `weights` must outlive the object.
@@ -73,7 +73,7 @@ class forward
     {
         return product_flops_;
     }
-    // Whether GEMMs with epilogues (fused.h) took part so far, besides the library's.
+    // Whether GEMMs with epilogues (fused.h) have been used so far.
     bool fused_products() const
     {
         return fused_products_;
@@ -85,7 +85,7 @@ class forward
         int first, count;
     };
     void run(const std::vector<uint32_t> &ids, const logits_sink &sink);
-    // The rows that a product takes: normalised, or still to be divided by norms.
+    // The input rows of a product: normalised, or still to be divided by norms.
     struct normed_rows {
         const void *x;
         row_norms norms;

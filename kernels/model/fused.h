@@ -1,6 +1,6 @@
-// GEMMs that also do the step behind them, for devices that have such kernels (Hopper). Elsewhere, and where
-// a number of rows leaves too many SMs idle, fuses_*() is false: use class gemm and ops.h. If it is true for
-// some number of rows, the fused product also takes every other one. Throws struct failure when a launch
+// GEMMs that include the step after them, for devices that have such kernels (Hopper). Elsewhere, and where a
+// number of rows leaves too many SMs idle, fuses_*() is false: use class gemm and ops.h. If it is true for
+// some number of rows, the fused product accepts any other number too. Throws struct failure when a launch
 // fails.
 #pragma once
 
@@ -20,8 +20,8 @@ bool fuses_gate_up(attn_dtype type, int rows, int ffn, int in);
 void fused_gate_up(void *y, const void *x, const row_norms &norms, const void *gate_up, attn_dtype type,
                    int rows, int ffn, int in);
 
-// What op_rope(args) does with the rows x W^T instead of args.qkv: x [rows, in], W = [q | k | v] of
-// args.type. fuses_qkv() looks at no pointer.
+// Like op_rope(args), applied to the rows x W^T in place of args.qkv: x [rows, in], W = [q | k | v] of
+// args.type. fuses_qkv() ignores the pointers.
 bool fuses_qkv(const rope_args &args, int in);
 void fused_qkv(const rope_args &args, const void *x, const row_norms &norms, const void *qkv, int in);
 

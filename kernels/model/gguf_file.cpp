@@ -43,7 +43,7 @@ bool is_array(int type)
     return type == GGUF_ARRAY;
 }
 
-// On one line and safe for a terminal.
+// Makes the text one line that is safe for a terminal.
 std::string printable(const std::string &text)
 {
     std::vector<char> clean(2048);
@@ -166,7 +166,7 @@ uint64_t gguf_file::number(const std::string &key, uint64_t least, uint64_t most
     return n;
 }
 
-// An array whose elements take at least `bytes` each: that bounds what the caller allocates.
+// Finds an array whose elements take at least `bytes` each, which bounds what the caller allocates.
 const gguf_file::value &gguf_file::find_array(const std::string &key, int element, const char *wanted,
                                               uint64_t bytes) const
 {

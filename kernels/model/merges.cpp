@@ -12,7 +12,7 @@ struct piece {
     size_t previous, next;
 };
 
-// Still valid if both pieces have kept their lengths.
+// A candidate is valid as long as both pieces have kept their lengths.
 struct candidate {
     double worth;
     size_t left, right, bytes;

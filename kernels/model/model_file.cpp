@@ -47,7 +47,7 @@ uint64_t tensor_bytes(const gguf_file::tensor &t)
     const auto *type = std::find(readable, readable + tensor_type_count, t.type);
     if (type == readable + tensor_type_count)
         return 0;
-    // the product of the dimensions fits 63 bits, and no type takes more than 4 bytes an element
+    // The product of the dimensions fits 63 bits, and no type takes more than 4 bytes per element.
     const uint64_t rows = t.ne[1] * t.ne[2] * t.ne[3];
     const uint64_t row = tensor_row_bytes(static_cast<tensor_type>(type - readable), t.ne[0]);
     uint64_t bytes;

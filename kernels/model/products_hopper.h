@@ -201,7 +201,7 @@ template <format FORMAT> struct pipeline {
         hopper::tma_store_wait();
     }
 
-    // With the last tile the consumers have nothing else to do, either.
+    // After the last tile the consumers are idle, so they assist as well.
     template <class EPILOGUE>
     __device__ void assist_last(int tile, int consumer, const EPILOGUE &epilogue) const
     {
@@ -238,7 +238,7 @@ template <format FORMAT> struct pipeline {
         });
     }
 
-    // Of this lane's two rows. Four lanes share a row, and so its parts.
+    // The scales of this lane's two rows. Four lanes share a row and divide its parts among themselves.
     __device__ __forceinline__ float2 scale_of(int row) const
     {
         return make_float2(scale_of_one(row + F::query(0)), scale_of_one(row + F::query(1)));
@@ -259,8 +259,8 @@ template <format FORMAT> struct pipeline {
             c[j][0] *= by.x, c[j][1] *= by.x, c[j][2] *= by.y, c[j][3] *= by.y;
     }
 
-    // Writes panel `panel` of c, 64 columns, to a tensor from (row, column) on. What lies beyond the tensor
-    // is not written. Two panels fit in shared memory and take turns.
+    // Writes panel `panel` of c, 64 columns, to a tensor from (row, column) on. Elements beyond the tensor
+    // are not written. Two panels fit in shared memory and are used alternately.
     __device__ __forceinline__ void write(const accumulators &c, int panel, int consumer,
                                           const CUtensorMap *map, int row, int column) const
     {
@@ -338,7 +338,7 @@ template <format FORMAT> struct turned : pipeline<FORMAT> {
         int head_dim, rope_dims;
     };
     parameters to;
-    // Of 32 columns: this lane's pairs in its two rows.
+    // The factors for 32 columns: this lane's pairs in its two rows.
     struct turns {
         float2 of[4][2];
     };
@@ -368,7 +368,7 @@ template <format FORMAT> struct turned : pipeline<FORMAT> {
     {
         return column < to.q_columns + to.kv_columns;
     }
-    // Both halves begin with a head, so they are turned alike.
+    // Both halves begin with a head, so they are turned by the same factors.
     __device__ __forceinline__ void turn_halves(typename P::accumulators &c, turns by, int row,
                                                 bool both) const
     {
@@ -425,9 +425,9 @@ template <format FORMAT> struct turned : pipeline<FORMAT> {
     }
 };
 
-// y = x W^T, then by the assistants: stream += y, y = stream * weight, and the squares of a row of stream
-// summed, one part for each work tile across. What the assistants read and write is 14 bytes per number,
-// which the consumers would wait for as long as a pass over memory takes.
+// Computes y = x W^T. The assistants then compute stream += y, y = stream * weight, and the sum of squares of
+// each row of stream, one part per work tile across. They move 14 bytes per number, for which the consumers
+// would have to wait as long as for a pass over memory.
 struct summed : pipeline<format::bf16> {
     using P = pipeline<format::bf16>;
     static constexpr bool assisted = true;

@@ -89,7 +89,7 @@ tokenizer::token_type tokenizer::type(uint32_t id) const
     return types_.empty() ? NORMAL : static_cast<token_type>(types_[id]);
 }
 
-// A token that text may become.
+// The id of a token that may come from text, or string_index::none.
 uint32_t tokenizer::find(std::string_view token) const
 {
     const uint32_t id = index_.find(tokens_, token);

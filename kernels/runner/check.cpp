@@ -48,8 +48,8 @@ float rounded(float x, attn_dtype dtype)
     return x;
 }
 
-// Half a unit in the last place: what rounding `x` to the nearest can cost at most. 0 if `x` needs no
-// rounding.
+// The largest error of rounding `x` to the nearest number, which is half a unit in the last place; 0 if `x`
+// needs no rounding.
 double largest_rounding(double x, attn_dtype dtype)
 {
     if (rounded(static_cast<float>(x), dtype) == x)
@@ -185,7 +185,7 @@ void judge_row(const attn_shape &s, const tensors::host_copy &host, const positi
         total.difference += difference * difference;
         total.reference += row.real[d] * row.real[d];
         total.max_abs = std::max(total.max_abs, std::fabs(difference));
-        // What a plain attention loses in the checked rows may be less than it loses in others, by luck.
+        // By luck, the plain attention may lose less in the checked rows than in others.
         total.plain_max_abs = std::max({total.plain_max_abs, std::fabs(row.plain[d] - row.real[d]),
                                         largest_rounding(row.real[d], s.dtype)});
     }
@@ -226,7 +226,7 @@ void merge_sums(sums &total, const sums &part)
         total.first_bad = part.first_bad;
 }
 
-// Unwritten and non-finite elements of the whole output, not only of the sampled rows.
+// Counts unwritten and non-finite elements of the whole output, not only of the sampled rows.
 void count_everywhere(const attn_shape &s, const tensors::host_copy &host, sums &total)
 {
     total.unwritten = total.not_finite = 0;

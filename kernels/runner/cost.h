@@ -1,4 +1,4 @@
-// The operations and bytes that any attention kernel needs: what rooflines are computed from.
+// The operations and bytes that any attention kernel needs, from which rooflines are computed.
 #pragma once
 
 #include "runner/tensors.h"

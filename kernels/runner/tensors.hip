@@ -6,7 +6,7 @@ namespace
 constexpr size_t guard_bytes = 4096;
 constexpr int fill_threads = 128;
 #if defined(KS_PLATFORM_CPU)
-constexpr unsigned fill_blocks = 8; // to start a thread takes as long as to make several numbers
+constexpr unsigned fill_blocks = 8; // starting a thread takes as long as making several numbers
 #else
 constexpr unsigned fill_blocks = 512;
 #endif
