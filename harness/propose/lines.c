@@ -262,8 +262,7 @@ static void add_row(struct proposal *out, const char *line, size_t len, size_t n
     *one = (struct proposed){.more = true, .value = strtod(rate, NULL), .line = number, .unit = "tok/s"};
     propose_name(out, test, test_len, one);
     size_t n = 0;
-    for (size_t i = 0; i < test_len && n + 3 < sizeof escaped;
-         i++) { /* digits are kept, as pp512 and pp1024 are different tests */
+    for (size_t i = 0; i < test_len && n + 3 < sizeof escaped; i++) { /* pp512 and pp1024 differ */
         if (strchr("\\^$.[]|()?*+{}#", test[i]))
             escaped[n++] = '\\';
         escaped[n++] = test[i];
