@@ -33,7 +33,7 @@ int64_t clock_day_s(const char *text);
 /* Whether text is such a day, and nothing else. */
 bool clock_is_day(const char *text);
 
-/* A deadline on the monotonic clock; 0 means none. */
+/* Returns a deadline on the monotonic clock; 0 means none. */
 int64_t clock_deadline_ns(double seconds_from_now);
 /* Returns the milliseconds left for poll(): 0 when past, -1 when there is no deadline. */
 int clock_left_ms(int64_t deadline_ns);

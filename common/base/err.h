@@ -28,7 +28,7 @@ struct err {
 /* Returns -1, so that callers can `return err_set(...)`. err may be NULL. */
 int err_set(struct err *err, enum err_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* err_set() with ": <strerror(errnum)>" appended. */
+/* Does as err_set(), with ": <strerror(errnum)>" appended. */
 int err_set_errno(struct err *err, enum err_kind kind, int errnum, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 

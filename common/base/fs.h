@@ -75,6 +75,6 @@ struct fs_entry {
 typedef int fs_entry_fn(const struct fs_entry *entry, void *arg, struct err *err);
 int fs_walk_entries(const char *root, fs_entry_fn *fn, fs_skipped_fn *skipped, void *arg, struct err *err);
 
-/* True for a relative path of plain components: no "..", ".", "//", leading or trailing '/', control
+/* Whether it is a relative path of plain components: no "..", ".", "//", leading or trailing '/', control
  * characters or backslash; shorter than FS_PATH_MAX. Required of paths in untrusted bundles. */
 bool fs_safe_relpath(const char *path);

@@ -32,7 +32,7 @@ static bool is_dots(const char *name)
     return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
 }
 
-/* 1: there may be more; 0: end; -1: error in errno. */
+/* Returns 1 if there may be more, 0 at the end, -1 with errno. */
 static int read_entries(int fd, struct listing *l)
 {
     static const size_t step = 1 << 13;
@@ -69,7 +69,7 @@ static size_t select_entries(int fd, const struct listing *l, struct dirent64 **
     return n;
 }
 
-/* The order of full paths: a folder's name compares as if it ended in '/', which sorts after "-" and ".". */
+/* Full paths are in order: a folder's name compares as if it ended in '/', which sorts after "-" and ".". */
 static int by_path(const void *a, const void *b)
 {
     const struct dirent64 *x = *(struct dirent64 *const *)a, *y = *(struct dirent64 *const *)b;

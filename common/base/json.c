@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 15 digits, so that 0.1 is written as 0.1 and not as 0.10000000000000001. */
+/* 15 digits make 0.1 come out as 0.1 and not as 0.10000000000000001. */
 #define JSON_FLAGS (JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
 /* Every program that reads or writes JSON needs this, because jansson's own malloc() may fail. Where

@@ -59,7 +59,7 @@ int json_get_int(const struct json_at *obj, const char *key, int64_t lo, int64_t
                  struct err *err);
 int json_get_int_def(const struct json_at *obj, const char *key, int64_t lo, int64_t hi, int64_t *out,
                      struct err *err);
-/* Finite numbers, including integers. */
+/* Accepts finite numbers, including integers. */
 int json_get_num(const struct json_at *obj, const char *key, double lo, double hi, double *out,
                  struct err *err);
 int json_get_bool_def(const struct json_at *obj, const char *key, bool *out, struct err *err);

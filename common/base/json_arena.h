@@ -15,7 +15,7 @@ struct json_arena {
     struct json_chunk *newest; /* NULL while empty; {0} is an empty arena */
 };
 
-/* Like json_parse(). NULL on error. */
+/* Does as json_parse(). Returns NULL on error. */
 const json_t *json_parse_in(struct json_arena *a, const char *text, size_t len, const char *file,
                             struct err *err);
 

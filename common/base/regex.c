@@ -4,7 +4,7 @@
 #include <pcre2.h>
 #include <stdint.h>
 
-/* Steps per starting position: enough for ".*" over the longest line, yet far below a second. */
+/* These steps per starting position are enough for ".*" over the longest line, yet far below a second. */
 static const uint32_t match_limit = 200000;
 static const uint32_t heap_limit_kib = 16 << 10;
 

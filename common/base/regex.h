@@ -17,7 +17,7 @@ struct regex {
     struct pcre2_real_match_context_8 *limits;
 };
 
-/* ERR_INPUT with a message such as "missing closing parenthesis, at byte 5". */
+/* Fails with ERR_INPUT and a message such as "missing closing parenthesis, at byte 5". */
 int regex_compile(struct regex *re, const char *pattern, struct err *err);
 void regex_release(struct regex *re);
 

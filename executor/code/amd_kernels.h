@@ -20,7 +20,7 @@ struct amd_kernels {
 /* Without readable metadata there are none. */
 void amd_kernels_read(struct amd_kernels *k, const struct elf_file *e);
 void amd_kernels_release(struct amd_kernels *k);
-/* NULL: no kernel has that name. */
+/* Returns NULL if no kernel has that name. */
 const struct amd_kernel *amd_kernels_find(const struct amd_kernels *k, const char *name, size_t len);
 /* Gives its resources as far as the metadata says; the others stay unknown. gpu: as in struct amd_kernels. */
 void amd_kernel_facts(const struct amd_kernel *k, struct span gpu, struct kernel_facts *out);

@@ -13,7 +13,6 @@
 
 static const uint64_t bytes_max = (uint64_t)16 << 30;
 
-/* One pass over the files. */
 struct pass {
     struct mask mask;
     const struct scan_hook *hook;

@@ -100,7 +100,7 @@ static int keep_listed(const struct gpu_wish *wish, const json_t *gpus, struct m
     return 0;
 }
 
-/* A group is of neighbours by index; groups keep their places, so that they are the same every night. */
+/* Groups are neighbours by index and keep their places, so that they are the same every night. */
 static int make_groups(struct gpu_choice *c, size_t per_test, const json_t *gpus, const struct marks *m,
                        struct err *err)
 {

@@ -40,7 +40,7 @@ static int run_cp(struct suite *s, char **argv, struct assessment *out, struct b
     return 0;
 }
 
-/* A node that runs out of space in the middle of a night measures nothing any more. */
+/* A node that runs out of space in the middle of a night measures nothing more. */
 static int check_space(const char *from, const char *to, char *why, struct err *err)
 {
     char parent[FS_PATH_MAX];

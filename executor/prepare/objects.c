@@ -47,7 +47,7 @@ static int scan_files(const glob_t *found, struct code_set *set, char why[REASON
     return 0;
 }
 
-/* 1: scanned, 0: not, with why, -1: error. */
+/* Returns 1 scanned, 0 not, with why, -1 error. */
 static int scan_pattern(const char *pattern, const struct subst *values, struct code_set *set,
                         char why[REASON_MAX], struct err *err)
 {

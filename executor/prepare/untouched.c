@@ -14,7 +14,6 @@ enum { TOLD_MAX = 20, SHOWN_MAX = 160, LOOKS_MAX = 3 };
 
 static const double look_short_s = 0.005;
 
-/* One look at a variant's build and sources. */
 struct look {
     struct suite *s;
     size_t variant, told;

@@ -14,7 +14,7 @@
 enum { READ_MAX = 256 << 10, READS_PER_TURN = 4, PIPE_BYTES = 1 << 20, DRAIN_READS = 64 };
 
 static const double s_to_ns = 1e9;
-/* Late enough for exec to be over, early enough for a short test to be sampled once. */
+/* This is late enough for exec to be over, and early enough for a short test to be sampled once. */
 static const int64_t first_sample_ns = 5000000;
 static const double kill_round_s = 0.05; /* between rounds of KILL, for what was forked meanwhile */
 static const double exec_limit_s = 30;   /* a start may take */

@@ -41,7 +41,7 @@ struct contain {
     char why[CONTAIN_WHY_MAX]; /* why it is not a control group, or has no limits; "" */
 };
 
-/* "group", "scope" or "cgroup" */
+/* Returns "group", "scope" or "cgroup". */
 const char *containment_name(enum containment kind);
 
 struct contain_run {

@@ -31,7 +31,7 @@ struct assessment {
 };
 
 struct assessment assess(enum status status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* STATUS_OK for exit code 0, else why not. */
+/* Returns STATUS_OK for exit code 0, else what went wrong. */
 struct assessment assess_ending(const struct ending *e);
 
 /* Formats one line of printable ASCII (other bytes become '?'), truncated to fit. out: char[REASON_MAX]. */

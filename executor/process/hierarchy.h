@@ -20,7 +20,7 @@ void hierarchy_read(struct hierarchy *h, const struct layout *l);
 bool hierarchy_is_ours(const char *folder);
 /* Whether the list in <folder>/<file> ("cgroup.controllers") has the word. */
 bool hierarchy_lists(const char *folder, const char *file, const char *word);
-/* "v2", "hybrid", "v1" or "none". */
+/* Returns "v2", "hybrid", "v1" or "none". */
 const char *hierarchy_name(const struct hierarchy *h);
 
 /* Writes to <folder>/<file>. Returns 0, or the errno. */

@@ -99,7 +99,7 @@ int isolate_enter(const char *folder)
     return rc != 0 ? rc : enter_inner();
 }
 
-/* The same as in <linux/landlock.h> since 6.12. */
+/* This is as in <linux/landlock.h> since 6.12. */
 struct ruleset {
     uint64_t fs, net, scoped;
 };

@@ -82,7 +82,7 @@ static json_t *encode_tests(const struct suite *s)
     return out;
 }
 
-/* By test_index; NULL: none. */
+/* Lists the tests that were left out, by test_index; NULL: none. */
 static json_t *encode_needless(const struct suite *s)
 {
     json_t *out = s->needless ? json_array() : NULL;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* How much longer than the others, in parts of the even share, a lane may get so that units stay home. */
+/* A lane may get this much longer than the others, in parts of the even share, so that units stay home. */
 static const double home_slack = 0.15;
 
 struct spread {

@@ -49,7 +49,6 @@ static const double times_longer = 20, total_most_s = 3600;
 
 static const char csv_name[] = "counters.csv", raw_name[] = "raw";
 
-/* One test under a profiler. */
 struct profiled {
     struct suite *suite;
     size_t test;

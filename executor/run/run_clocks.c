@@ -35,7 +35,7 @@ static int recover_all(struct suite *s, const struct node_lock *lock, const json
     return 0;
 }
 
-/* 1 or 0; *why when 0. */
+/* Returns 1, or 0 with *why. */
 static int hold_all(struct suite *s, const struct node_lock *lock, const json_t *gpus, struct err *why)
 {
     s->clock.held.want = (struct clocks_request){.mode = (enum clocks_mode)s->job.settings.clocks_mode,

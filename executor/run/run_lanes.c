@@ -17,7 +17,7 @@ struct lane_run {
     struct loop_watch answers; /* of NVML, which some lane awaits */
 };
 
-/* True, with *why, for a test that must not run. */
+/* Returns true, with *why, for a test that must not run. */
 static bool must_skip(const struct suite *s, size_t test, struct assessment *why)
 {
     const struct variant_state *v = &s->variant[s->job.test[test].variant];

@@ -7,9 +7,9 @@
 #include "executor/run/lane_queue.h"
 #include "executor/suite/suite.h"
 
-/* One lane per set; every set is of GPUs of the node's facts (s->node), which also say what events and
- * perf.json call the GPUs. choose: the tests of a lane see its GPUs only, by their environment; without it
- * they see what the plan's environment lets them see. */
+/* Opens one lane per set of GPUs of the node's facts (s->node), which also say what events and perf.json call
+ * them. choose: the tests of a lane see its GPUs only, by their environment; without it they see what the
+ * plan's environment lets them see. */
 void lanes_open(struct lanes *l, struct suite *s, const struct gpu_use *sets, size_t count, bool choose);
 /* Makes the queue of a run's lanes from its job: which tests must share a lane, where they ran before, and
  * how long they are expected to take. Needs s->lanes. */

@@ -41,7 +41,7 @@ struct array_job {
     size_t count;
 };
 
-/* A path below the run's .arrays. out: char[FS_PATH_MAX]. */
+/* Gives a path below the run's .arrays. out: char[FS_PATH_MAX]. */
 int array_job_path(const char *run_dir, char *out, struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -24,6 +24,6 @@ struct expectation {
 struct assessment assess_test(const struct ending *ending, const struct timings *t,
                               const struct expectation *e);
 
-/* Seconds per unit of a printed value that is a time ("decode_s", "kernel_ms", a metric whose unit is a
- * time); 0 for others. metrics: may be NULL. */
+/* Returns the seconds per unit of a printed value that is a time ("decode_s", "kernel_ms", a metric whose
+ * unit is a time); 0 for others. metrics may be NULL. */
 double assess_seconds(const char *name, const struct own_metrics *metrics);

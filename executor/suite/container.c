@@ -38,7 +38,7 @@ static bool ask(const struct strvec *argv, char *out, size_t size, char *why)
     return done;
 }
 
-/* "auto" stands for the first that is there. */
+/* "auto" stands for the first engine that is installed. */
 static enum container_engine choose_engine(int wanted)
 {
     static const enum container_engine order[] = {ENGINE_PODMAN, ENGINE_DOCKER, ENGINE_APPTAINER};

@@ -35,5 +35,5 @@ int container_begin(struct container_use *use, struct suite *s, size_t variant, 
 /* Removes what killed executors of this workdir left. Returns how many it found; *left: how many remain. */
 size_t container_clear(struct suite *s, size_t *left);
 
-/* {"engine", "image", "digest"} of perf.json; NULL without a container. */
+/* Returns {"engine", "image", "digest"} of perf.json; NULL without a container. */
 json_t *container_encode(const struct suite *s, size_t variant);

@@ -136,7 +136,7 @@ struct suite {
 int suite_open(struct suite *s, const struct layout *layout, const char *run_id, struct err *err);
 void suite_release(struct suite *s);
 
-/* Values of the placeholders that all of a variant's commands share; tests add their own. */
+/* Returns the values of the placeholders that a variant's commands share; tests add their own. */
 struct subst suite_subst(const struct suite *s, size_t variant);
 void suite_test_result(struct suite *s, size_t test, const struct assessment *v, double wall_s,
                        double prefill_s);
@@ -147,9 +147,9 @@ int suite_note(struct suite *s, struct err *err, const char *format, ...)
 struct contain_limits suite_limits(const struct suite *s);
 /* Returns the fields that every event of a test has. */
 json_t *suite_test_fields(const struct suite *s, size_t test);
-/* <variant>/ctx_<N>_run<i> in the bundle. out: char[FS_PATH_MAX]. */
+/* Gives <variant>/ctx_<N>_run<i> in the bundle. out: char[FS_PATH_MAX]. */
 int suite_test_dir(const struct suite *s, size_t test, char *out, struct err *err);
-/* The same, below the bundle. out: char[FS_PATH_MAX]. */
+/* Gives the same, below the bundle. out: char[FS_PATH_MAX]. */
 void suite_test_rel(const struct suite *s, size_t test, char *out);
 /* Returns the value of "suite_eta_s": a number, or null while unknown. */
 json_t *suite_eta(const struct suite *s);

@@ -107,7 +107,7 @@ static bool is_old(const char *path, double days)
            clock_real_s() - (double)st.st_mtim.tv_sec > days * day_s;
 }
 
-/* 1 removed, 0 kept, -1 error. A name with a dot in front is an unfinished pruning or staging. */
+/* Returns 1 removed, 0 kept, -1 error. A name with a dot in front is an unfinished pruning or staging. */
 static int prune_entry(const char *dir, const char *name, double days, const json_t *used, struct err *err)
 {
     char path[FS_PATH_MAX];

@@ -11,7 +11,7 @@
 
 /* Marks the folder as used now. Best effort. */
 void cache_stamp(const char *path);
-/* The same for the folder of this program, when it is in bin. */
+/* Does the same for the folder of this program, when it is in bin. */
 void cache_stamp_self(const struct layout *layout);
 
 /* Syncs a finished tree and renames it to its place in the cache; when the place is taken, the tree is

@@ -20,12 +20,12 @@ struct layout {
  * $KERNSWEEP_FAKE_ROOT/sys and /proc below it when that is set, else the real ones. */
 int layout_init(struct layout *l, const char *workdir, const char *sysfs, const char *proc, struct err *err);
 
-/* <workdir>/<kind>/<name>; name must be a plain name. out: char[FS_PATH_MAX]. */
+/* Gives <workdir>/<kind>/<name>; name must be a plain name. out: char[FS_PATH_MAX]. */
 int layout_entry(const struct layout *l, char *out, const char *kind, const char *name, struct err *err);
 int layout_run(const struct layout *l, char *out, const char *run_id, struct err *err);
-/* <workdir>/runs/<run_id>/<file> */
+/* Gives <runs>/<run_id>/<file>. */
 int layout_run_file(const struct layout *l, char *out, const char *run_id, const char *file, struct err *err);
-/* <workdir>/<kind>, created (0700) when it is not there. */
+/* Gives <workdir>/<kind>, created (0700) when it is not there. */
 int layout_make(const struct layout *l, char *out, const char *kind, struct err *err);
 
 /* Removes <dir>/<name>, which is renamed away atomically, then deleted. A crash in between leaves a hidden
@@ -52,5 +52,5 @@ json_t *layout_load(const char *run_dir, const char *name);
 
 /* Returns the same folder for every user. Anybody may write to it, and a restart empties it. */
 const char *machine_folder(const struct layout *l);
-/* kernsweep-gpu-NAME.KIND in that folder. path: char[FS_PATH_MAX]. */
+/* Gives kernsweep-gpu-NAME.KIND in that folder. path: char[FS_PATH_MAX]. */
 int machine_gpu_file(const struct layout *l, const char *name, const char *kind, char *path, struct err *err);

@@ -27,7 +27,7 @@ int lock_open(struct lock *lock, const char *path, struct err *err);
 /* Does the same where all users may write: follows no link and accepts only a regular file with one name. */
 int lock_open_shared(struct lock *lock, const char *path, struct err *err);
 void lock_close(struct lock *lock);
-/* 1 locked, 0 held by another process, -1 error. */
+/* Returns 1 locked, 0 held by another process, -1 error. */
 int lock_try(struct lock *lock, struct err *err);
 /* Starts a child that waits for the lock on the same open file description and exits once it has it. Returns
  * its pid, or -1. The caller waits for the child, or kills it, and then calls lock_try(). */

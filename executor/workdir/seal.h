@@ -37,5 +37,5 @@ int seal_look(const char *dir, const char *path, enum seal_scope scope, seal_fn 
               struct err *err);
 /* A seal_fn: arg is a char[SEAL_REASON_MAX], "" at first, for the first change. */
 void seal_keep_first(void *arg, const struct seal_change *change);
-/* As seal_look(); why: char[SEAL_REASON_MAX], the first change. */
+/* Does as seal_look(); why: char[SEAL_REASON_MAX], the first change. */
 int seal_check(const char *dir, const char *path, enum seal_scope scope, char *why, struct err *err);
