@@ -8,7 +8,7 @@ deps:
 	$(Q)scripts/install-deps build test gpu lint report browser
 demo:
 	$(Q)scripts/demo
-# The documentation as HTML pages, in $(BUILD)/docs.
+# Writes the documentation as HTML pages to $(BUILD)/docs.
 docs:
 	$(Q)scripts/install-deps docs
 	$(Q)scripts/docs-book $(BUILD)/docs
@@ -37,25 +37,25 @@ bench: all $(BUILD)/bench/sleeper $(BUILD)/bench/bundles $(BUILD)/bench/index $(
 	$(Q)scripts/install-deps bench
 	$(Q)ONLY="$(ONLY)" scripts/bench/all $(BUILD)
 
-# The AMD kernels by the compilers of every ROCm since 6.0, in Debian systems of their own; needs root. WRITE=1 updates
+# Builds the AMD kernels with the compilers of every ROCm since 6.0, in separate Debian systems; needs root. WRITE=1 updates
 # docs/kernels/compilers.md; CHECK_AMD=--old-mirror and other options are passed on.
 .PHONY: check-amd
 check-amd:
 	$(Q)scripts/check-amd $(if $(WRITE),--write) $(CHECK_AMD)
 
-# docs/tutorial.md on a fresh Debian 12 and 13, from an empty system to its last command; needs root and the network.
+# Follows docs/tutorial.md on a fresh Debian 12 and 13, from an empty system to its last command; needs root and the network.
 .PHONY: check-tutorial
 check-tutorial:
 	$(Q)scripts/check-tutorial $(SUITES)
 
-# README's recording of a terminal and picture of a report; tests say when they are out of date.
+# Makes README's recording of a terminal and picture of a report; tests report when they are out of date.
 .PHONY: pictures
 pictures: all
 	$(Q)scripts/install-deps build test report browser
 	$(Q)scripts/record-demo $(BUILD)/kernsweep docs/demo.svg
 	$(Q)scripts/picture-report $(BUILD)/kernsweep docs/report.png
 
-# Many nightly runs with injected faults: NIGHTS=200 SEED=1; ONLY=17 repeats one of them (tests/soak)
+# Makes many nightly runs with injected faults: NIGHTS=200 SEED=1; ONLY=17 repeats one of them (tests/soak).
 .PHONY: soak
 soak: all $(BUILD)/tests/faultproxy
 	$(Q)tests/soak/soak --nights $(or $(NIGHTS),200) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) $(BUILD)

@@ -30,7 +30,7 @@ static double cpu_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* With as many lines of news as a bad night has. */
+/* The summary has as many lines as that of a bad night. */
 static json_t *summary_of(const char *night)
 {
     json_t *lines = json_array();
@@ -42,7 +42,7 @@ static json_t *summary_of(const char *night)
                      "200 of 200 tests ok; 20 regressed, 180 unchanged", "lines", lines, "has_report", 1);
 }
 
-/* The folder of a night. last: its pages are written too. */
+/* Adds the folder of a night. last: writes its pages too. */
 static int add_night(const char *root, int number, const json_t *board, bool last, struct err *err)
 {
     struct night n;

@@ -68,7 +68,7 @@ static void judge_night(const struct noise_model *m, size_t i, uint64_t seed, st
     simulated_release(&n);
 }
 
-/* "-" for a number that there is none of. */
+/* Writes "-" for NaN, as there is no such number. */
 static const char *number(double x, double scale, const char *format, char out[16])
 {
     if (isnan(x))
@@ -113,7 +113,7 @@ static void print_noises(size_t nights, uint64_t seed)
         print_noise(&models[i], nights, seed + i * nights);
 }
 
-/* What became of one scenario over many nights, for the judge and each rule. */
+/* How often the judge and each rule found something in one scenario over many nights. */
 struct outcome {
     int found, others, improved, shifts, fails;
     int by_rule[RULE_COUNT];
