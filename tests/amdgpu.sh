@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# tests/amdgpu.sh: a node with MI300X GPUs as a tree of files, and a stand-in for amdgpu's control of their clocks: a loop that
-# turns what is written to pp_od_clk_voltage into what the driver would show there. Source it after tests/tree.sh.
+# tests/amdgpu.sh: a node with MI300X GPUs as a tree of files, and a stand-in for amdgpu's control of their clocks: a loop
+# that turns what is written to pp_od_clk_voltage into what the driver would show there. Source it after tests/tree.sh.
 
 # amdgpu_node ROOT: a well-tuned node, played by KERNSWEEP_FAKE_ROOT
 amdgpu_node() {
@@ -10,18 +10,19 @@ amdgpu_node() {
     CARD=$ROOT/sys/class/drm/card1/device
 }
 
-# show_limits DEVICE MIN MAX: one write of a length that is always the same, for whoever reads meanwhile
+# show_limits DEVICE MIN MAX: uses one write whose length never changes, so that concurrent readers see no partial file
 show_limits() {
     printf 'OD_SCLK:\n0: %5sMhz\n1: %5sMhz\nOD_MCLK:\n0:   900Mhz\n1:  1300Mhz\n' "$2" "$3" 1<>"$1/pp_od_clk_voltage"
     echo "$2 $3" >"$1/limits"
 }
 
-# drive DEVICE: what the driver does when one of the files was written. Only built-in commands: the real driver is done when
-# write() returns, so this one must not take long.
+# drive DEVICE: does what the driver does when one of the files is written. It only uses built-in commands and must be fast,
+# as the real driver is done when write() returns.
 drive() {
     local level min=500 max=2100 line number value applied=
     local -a lines
-    # Limits before the level, in the reverse order of set_state: so never new limits beside an old level.
+    # Reads the limits before the level, in the reverse order of set_state, so that new limits are never seen with an old
+    # level.
     [ ! -e "$1/limits" ] || read -r min max <"$1/limits"
     read -r level <"$1/power_dpm_force_performance_level"
     [ "$max" ] || return 0 # just being written
@@ -73,7 +74,7 @@ state() {
     state_of "$CARD"
 }
 
-# clocks_are TITLE STATE [DEVICE]: waits for the driver, which is not done when write() returns, as a real one is.
+# clocks_are TITLE STATE [DEVICE]: waits for the stand-in, as it is not done when write() returns, unlike the real driver.
 clocks_are() {
     # shellcheck disable=SC2317,SC2329 # called by until_true
     is_state() { [ "$(state_of "$2")" = "$1" ]; }
@@ -81,7 +82,7 @@ clocks_are() {
     is "$1" "$(state_of "${3:-$CARD}")" "$2"
 }
 
-# set_state LEVEL MIN MAX: as an administrator
+# set_state LEVEL MIN MAX: sets them as an administrator does
 set_state() {
     echo "$1" >"$CARD/power_dpm_force_performance_level"
     show_limits "$CARD" "$2" "$3"

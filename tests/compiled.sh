@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# tests/compiled.sh: for scripts that read what compilers for GPUs make of a source of their own. Source it after tests/lib.sh.
+# tests/compiled.sh: for scripts that examine what GPU compilers make of their own sources. Source it after tests/lib.sh.
 
 declare -A COMPILER=()
 
-# compiler_of COMMAND: leaves in COMPILER[COMMAND] what tells the compiler and the libraries that it links from others
+# compiler_of COMMAND: sets COMPILER[COMMAND] to a text that identifies the compiler and the libraries that it links
 compiler_of() {
     [ -z "${COMPILER[$1]:-}" ] || return 0
     COMPILER[$1]=$("$1" --version && stat -L -c '%n %s %Y' "$(command -v "$1")" /usr/include/hip/hip_runtime.h \
         /usr/lib/x86_64-linux-gnu/amdgcn/bitcode/*.bc 2>/dev/null | grep -vF "$BUILD/tests/bin/")
 }
 
-# compiled OUT SOURCE COMMAND...: runs the command, which makes OUT of the source, or takes what it made, and what it said on
-# stderr, when the tests ran before: GPU compilers take most of such a script's time, and make the same of the same. Only
-# TMPDIR may differ, so a build in another folder of it is another one.
+# compiled OUT SOURCE COMMAND...: runs the command, which makes OUT from the source, or reuses its result and stderr of an
+# earlier run of the tests. GPU compilers take most of such a script's time, and their results depend only on the command, the
+# compiler and the source. TMPDIR in the command does not count; other folders do.
 compiled() {
     local out=$1 source=$2 kept
     shift 2

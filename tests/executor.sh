@@ -6,14 +6,14 @@
 #   x COMMAND ...                                       the executor, in a workdir of the script's own
 
 WORK=$TMPDIR/work
-# Of the seconds that a test's program sleeps, so that pgrep finds this script's processes, and not those of one beside it:
-# "sleep 71.$OWN"
+# Part of the number of seconds that a test's program sleeps ("sleep 71.$OWN"), so that pgrep finds this script's processes
+# and not those of another one.
 # shellcheck disable=SC2034
 OWN=$(printf '%07d' "$$")
-# How the script of a test ends that is well.
+# The end of a test's script that succeeds.
 # shellcheck disable=SC2034
 good='echo "[PERF_TIMING] {\"prefill_s\": 1}"'
-# The node that a script plays: further options of submit.
+# Further options of submit for the node that a script plays.
 SUBMIT=()
 unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES SLURM_JOB_ID
 
@@ -41,7 +41,7 @@ shell() {
         '{variants: [{name: "v", run: ["sh", "-c", $s]}], tests: [{variant: "v"}]} + $more'
 }
 
-# shell_and_next SCRIPT [JOB_JSON [TEST_JSON]]: the same, and then a test that is well, of a variant "next"
+# shell_and_next SCRIPT [JOB_JSON [TEST_JSON]]: the same, followed by a test that succeeds, of a variant "next"
 shell_and_next() {
     jq -nc --arg s "$1" --arg g "$good" --argjson more "${2:-"{}"}" --argjson t "${3:-"{}"}" \
         '{variants: [{name: "v", run: ["sh", "-c", $s]}, {name: "next", run: ["sh", "-c", $g]}],
@@ -73,7 +73,7 @@ run() {
     submit "$@" && follow "$1"
 }
 
-# outcome ID: how a run ends that was submitted
+# outcome ID: the final status of a run that was submitted
 outcome() {
     follow "$1"
     summary "$1" .status
@@ -102,7 +102,7 @@ statuses() {
     summary "$1" '[.tests[].exit_status] | join(" ")'
 }
 
-# messages ID: what the journal tells people
+# messages ID: the messages in the journal
 messages() {
     events "$1" '.[] | select(.event == "NODE") | .message // empty'
 }
@@ -116,7 +116,7 @@ journal_has() {
     jq -e -s "any(.[]; $2)" "$(bundle "$1")/events.jsonl"
 }
 
-# alive PATTERN: some process has it in its command line
+# alive PATTERN: whether the command line of any process matches
 alive() {
     pgrep -f -- "$1"
 }
@@ -129,7 +129,7 @@ dies() {
     until_true 20 sh -c "! kill -0 $1 2>/dev/null"
 }
 
-# kill_executor ID: and waits until it is gone
+# kill_executor ID: kills it and waits until it is gone
 kill_executor() {
     local pid
     pid=$(supervisor "$1")

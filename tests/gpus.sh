@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2016 # variables are shared with the scripts; programs are written here
-# tests/gpus.sh: a node with several GPUs as a tree of files (amdgpu's sysfs) or as the NVML stand-in, and a program that uses
-# the GPUs that its environment lets it see: their memory rises, and no other GPU's. Source it after tests/lib.sh and
+# tests/gpus.sh: a node with several GPUs, as a tree of files (amdgpu's sysfs) or through the NVML stand-in, and a program
+# that uses the GPUs that its environment shows it: only their memory use rises. Source it after tests/lib.sh and
 # tests/tree.sh.
 
 GPU_MIB=1048576
@@ -55,7 +55,7 @@ gpu_pci() {
     printf '0000:%02x:00.0\n' $((0x11 + 0x10 * $1))
 }
 
-# gpu_file INDEX: what its memory in use is read from
+# gpu_file INDEX: the file from which its memory use is read
 gpu_file() {
     if [ "$GPUS_VENDOR" = amd ]; then
         echo "$GPUS_ROOT/sys/class/drm/card$1/device/mem_info_vram_used"
@@ -66,7 +66,8 @@ gpu_file() {
     fi
 }
 
-# gpu_memory INDEX MIB [KEY NUMBER...]: as one whole, since the executor reads at any moment; the keys are the stand-in's
+# gpu_memory INDEX MIB [KEY NUMBER...]: written at once, since the executor may read at any moment; the keys are the
+# stand-in's
 gpu_memory() {
     write_memory "$(gpu_file "$1")" "${@:2}"
 }
@@ -81,13 +82,13 @@ write_memory() {
     fi
 }
 
-# gpu_lost INDEX: it has fallen off the bus
+# gpu_lost INDEX: makes it fall off the bus
 gpu_lost() {
     if [ "$GPUS_VENDOR" = amd ]; then rm -f "$(gpu_file "$1")"; else gpu_memory "$1" 0 lost 1; fi
 }
 
-# The program: use-gpu SECONDS [MIB [KEPT_MIB]]: uses MIB (1000) more of each GPU that it sees, leaves KEPT_MIB in use, and prints
-# its timings. What it saw and when is a line of $GPUS_ROOT/used: "START END WORDS NAME", NAME being $USE_NAME.
+# Writes the program: use-gpu SECONDS [MIB [KEPT_MIB]]: uses MIB (1000) more of each GPU that it sees, leaves KEPT_MIB in use,
+# and prints its timings. It adds a line to $GPUS_ROOT/used: "START END WORDS NAME", with the GPUs that it saw and $USE_NAME.
 write_use_gpu() {
     local i words=() files=()
     USE_GPU=$GPUS_ROOT/use-gpu

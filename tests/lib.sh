@@ -11,13 +11,13 @@
 #
 # which prints "ok 1 - cp of a file: exits 0" and so on: the scenario's title is the subject of each of its checks.
 # A scenario makes what it needs itself, or asks for it by `needs` or `try_once`, which do it once in a script; it never
-# relies on another scenario. That is what `tests/run --only TITLE` stands on, and `tests/run --each` holds scripts to it.
+# relies on another scenario. `tests/run --only TITLE` depends on that, and `tests/run --each` checks it.
 #
 # tests/run gives a script BUILD, KERNSWEEP, TMPDIR and HOME. Without done_testing there is no plan and the script counts as
 # failed, so that one that dies half-way is never taken for a success.
 set -u
 
-# gojq starts in a tenth of jq's time. It sorts the keys of what it writes: where their order matters, say `command jq`.
+# gojq starts in a tenth of jq's time, but sorts the keys of its output; where their order matters, use `command jq`.
 if command -v gojq >/dev/null; then
     jq() {
         gojq "$@"
@@ -30,8 +30,8 @@ NODE=
 SUBJECT= # "TITLE: " inside a scenario
 declare -A MADE=()
 
-# scenario TITLE FUNCTION [ARGUMENT...]: the function's checks, unless others are asked for (tests/run --only, --titles). A
-# function that fails, or checks nothing, fails the scenario, so that "|| return 1" never passes for a success.
+# scenario TITLE FUNCTION [ARGUMENT...]: runs the function's checks, unless others are selected (tests/run --only, --titles).
+# A function that fails, or checks nothing, fails the scenario, so that "|| return 1" never counts as a success.
 scenario() {
     local title=$1 began=$SECONDS
     shift
@@ -55,20 +55,20 @@ complete() {
 }
 
 # chosen TITLE [FUNCTION]: TESTS_ONLY is a part of the title, a whole line as it is printed, or a part of the function's text,
-# which has the titles of its checks.
+# which contains the titles of its checks.
 chosen() {
     [ -z "${TESTS_ONLY:-}" ] || [[ $1 == *"$TESTS_ONLY"* || $TESTS_ONLY == "$1: "* ]] ||
         grep -qF -- "$TESTS_ONLY" <<<"$(declare -f "${2:-true}")"
 }
 
-# needs FUNCTION [ARGUMENT...]: set-up that scenarios share: done once in a script, for whichever asks first.
+# needs FUNCTION [ARGUMENT...]: runs set-up that scenarios share once per script, when the first of them asks for it.
 needs() {
     [ -z "${MADE[$*]:-}" ] || return 0
     MADE[$*]=1
     "$@" || ok "set-up: $*" 1
 }
 
-# ok NAME RC: the test passed when RC is 0. Further arguments are shown when it did not.
+# ok NAME RC: the test passes if RC is 0; otherwise further arguments are shown.
 ok() {
     local name=$SUBJECT$1 rc=$2
     shift 2
@@ -93,7 +93,7 @@ skip() {
     printf 'ok %d - %s # SKIP %s\n' "$TESTS" "$SUBJECT$1" "$2"
 }
 
-# skip_scenario TITLE REASON: for one that cannot run here.
+# skip_scenario TITLE REASON: for a scenario that cannot run here.
 skip_scenario() {
     # shellcheck disable=SC2317,SC2329 # called by scenario
     skipped_for() { skip "all of it" "$1"; }
@@ -118,7 +118,7 @@ is() {
 
 # like NAME TEXT PATTERN (an extended regular expression, matched line by line)
 like() {
-    [[ $2 != *$'\n'* && $2 =~ $3 ]] || grep -Eq -- "$3" <<<"$2" # the shell is faster, but knows no lines
+    [[ $2 != *$'\n'* && $2 =~ $3 ]] || grep -Eq -- "$3" <<<"$2" # the shell is faster, but does not match line by line
     ok "$1" $? "no line matches: $3"$'\n'"in: $2"
 }
 
@@ -144,7 +144,7 @@ try() {
     ERR=$(<"$TMPDIR/.err")
 }
 
-# try_once KEY COMMAND...: as try, but the command runs once in a script; later calls get the same RC, OUT and ERR.
+# try_once KEY COMMAND...: like try, but the command runs once per script; later calls get the same RC, OUT and ERR.
 try_once() {
     local file=$TMPDIR/.once.$1
     shift
@@ -159,13 +159,13 @@ try_once() {
     ERR=$(cat "$file.err")
 }
 
-# exited NAME CODE: the exit status of the last try is a test.
+# exited NAME CODE: checks the exit status of the last try.
 exited() {
     [ "$RC" = "$2" ]
     ok "$1" $? "exit status $RC, want $2"$'\n'"$ERR"$'\n'"$OUT"
 }
 
-# exits NAME CODE COMMAND...: as try, and the exit status is a test.
+# exits NAME CODE COMMAND...: like try, and checks the exit status.
 exits() {
     local name=$1 want=$2
     shift 2
@@ -174,13 +174,13 @@ exits() {
     ok "$name" $? "exit status $RC, want $want, of: $*"$'\n'"$ERR"$'\n'"$OUT"
 }
 
-# one_line NAME TEXT: an error is one line.
+# one_line NAME TEXT: checks that an error is one line.
 one_line() {
     is "$1" "$(grep -c . <<<"$2")" 1
 }
 
-# until_true SECONDS COMMAND...: polls; for what has no event to wait for. Fails at the deadline, which is two minutes at least:
-# waiting costs nothing where all is well, and sanitizers on a machine with others at work take ten times as long.
+# until_true SECONDS COMMAND...: polls, for conditions that signal no event. It fails at the deadline, which is at least two
+# minutes: a long deadline costs nothing if all is well, and sanitizers on a busy machine take ten times as long.
 until_true() {
     local deadline=$((SECONDS + ($1 > 120 ? $1 : 120))) never rc=0
     shift
@@ -195,11 +195,11 @@ until_true() {
     return "$rc"
 }
 
-# The store of a script's own, or of a scenario's own.
+# The script's own store, or the scenario's.
 DB=$TMPDIR/results.db
 KS_OPTIONS=()
 
-# ks COMMAND...: the command, with that store
+# ks COMMAND...: runs kernsweep with that store
 ks() {
     "$KERNSWEEP" "$@" --db "$DB" "${KS_OPTIONS[@]}"
 }
@@ -208,16 +208,16 @@ sql() {
     sqlite3 -batch -noheader "$DB" "$1"
 }
 
-# A private sshd whose host alias is `loopback`; NODE is its folder, and its sessions have a home of their own, so that scripts
-# do not meet in the account's. NODE_ENV: "NAME=VALUE ..." for them. NODE_SSHD: a line for sshd's configuration instead of this one:
-# the key exchange that OpenSSH chooses takes each connection 100 ms of a core.
+# Starts a private sshd with the host alias `loopback`; NODE is its folder. Its sessions have their own home, so that scripts
+# do not meet in the account's. NODE_ENV: "NAME=VALUE ..." for the sessions. NODE_SSHD: a line of sshd's configuration that
+# replaces CHEAP_KEX, because the key exchange that OpenSSH would choose costs 100 ms of a core per connection.
 CHEAP_KEX="KexAlgorithms curve25519-sha256"
 node_start() {
     local env="SHLVL=1 HOME=$TMPDIR/home-of-node ${NODE_ENV:-}" # SHLVL: see scripts/loopback-node
     [ ! -x "$BUILD/tests/bin/hipcc" ] || env="PATH=$BUILD/tests/bin:/usr/local/bin:/usr/bin:/bin:/usr/games $env"
     NODE=$TMPDIR/node
     mkdir -p "$NODE" "$TMPDIR/home-of-node"
-    # What a sanitizer finds on the node must come to light too.
+    # Findings of sanitizers on the node must be reported as well.
     [ -z "${ASAN_OPTIONS:-}" ] || env="$env ASAN_OPTIONS=$ASAN_OPTIONS UBSAN_OPTIONS=${UBSAN_OPTIONS:-}"
     printf '%s\n' "SetEnv $env" "${NODE_SSHD-$CHEAP_KEX}" >"$NODE/sshd_extra.conf"
     scripts/loopback-node start "$NODE" >"$TMPDIR/node.log" 2>&1 || {

@@ -5,7 +5,7 @@
 PROXY=
 CONFIG=
 
-# line OPTION...: a proxy in front of the node; CONFIG leads through it, and words on the FIFO steer it.
+# line OPTION...: starts a proxy in front of the node; CONFIG connects through it, and words on the FIFO control it.
 line() {
     line_end
     rm -f "$TMPDIR/port" "$TMPDIR/control"
@@ -17,7 +17,7 @@ line() {
     via "$(cat "$TMPDIR/port")"
 }
 
-# via PORT: CONFIG for the node at that port of this machine.
+# via PORT: sets CONFIG to a configuration for the node at that local port.
 via() {
     CONFIG=$TMPDIR/config.$1
     sed -e "s/^\( *Port\) .*/\1 $1/" -e "s|^\( *UserKnownHostsFile\) .*|\1 $TMPDIR/known.$1|" "$NODE/ssh_config" >"$CONFIG"

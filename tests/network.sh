@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with tests/lib.sh and the scripts
-# tests/network.sh: a network of the script's own that goes away: two namespaces, a cable between them, and the private sshd
-# at its far end. A script calls network_own before anything else, then sources tests/lib.sh and calls network_up; the node's
+# tests/network.sh: a private network that can fail: two namespaces, a cable between them, and the private sshd at its far
+# end. A script calls network_own before anything else, then sources tests/lib.sh and calls network_up; the node's
 # configuration is then $TMPDIR/node/ssh_config. Call network_down at the end.
 
 HERE=10.231.7.1
 THERE=10.231.7.2
 HOLDER=
 
-# network_own SCRIPT: goes on in a namespace of its own, or skips the script.
+# network_own SCRIPT: continues in a new namespace, or skips the script.
 network_own() {
     local why
     [ -z "${IN_NAMESPACE:-}" ] || return 0
@@ -48,13 +48,13 @@ network_down() {
     kill "$HOLDER"
 }
 
-# cable_rate BYTES_PER_S: in both directions.
+# cable_rate BYTES_PER_S: limits both directions.
 cable_rate() {
     tc qdisc replace dev kshere root tbf rate "$(($1 * 8))" burst 64kb latency 400ms
     there tc qdisc replace dev ksthere root tbf rate "$(($1 * 8))" burst 64kb latency 400ms
 }
 
-# Each fault takes down or up.
+# Each of the following faults takes the argument down or up.
 link() {
     ip link set kshere "$1"
     there ip link set ksthere "$1"
@@ -74,7 +74,7 @@ hole() {
     esac
 }
 
-# The far end's firewall takes every packet, in both directions, and says nothing.
+# The far end's firewall silently drops every packet, in both directions.
 drops() {
     case $1 in
     down)
@@ -89,7 +89,7 @@ END
     esac
 }
 
-# Whether there can be such a firewall; else why not.
+# Succeeds if such a firewall is possible, otherwise prints why not.
 drops_work() {
     local why
     if why=$(drops down 2>&1); then
@@ -100,7 +100,7 @@ drops_work() {
     return 1
 }
 
-# for_20_s FAULT: how long it lasts, not a wait for anything.
+# for_20_s FAULT: the sleep is the duration of the fault, not a wait for anything.
 for_20_s() {
     "$1" down
     sleep 20

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with tests/lib.sh and the scripts
-# tests/pipeline.sh: the whole pipeline, for whatever transport the script has set up. A script sources tests/lib.sh and this,
-# sets PLAN_NODE and KS_OPTIONS, calls pipeline_setup and then pipeline_scenarios, or takes the functions it wants.
+# tests/pipeline.sh: the whole pipeline, over the transport that the script has set up. A script sources tests/lib.sh and
+# this, sets PLAN_NODE and KS_OPTIONS, calls pipeline_setup and then pipeline_scenarios, or only some of the functions.
 
 FIXTURES=tests/fixtures/pipeline
 PLAN_NODE=local
@@ -36,7 +36,7 @@ gone() {
     ! kill -0 "$1" 2>/dev/null || grep -q '^State:[[:space:]]*[ZX]' "/proc/$1/status" 2>/dev/null
 }
 
-# Every file that the manifest names is there with its hash, and nothing else is.
+# Whether every file in the manifest exists with its hash, and no other file does.
 manifest_holds() {
     jq -r '.files[] | "\(.sha256)  \(.path)"' "$1/manifest.json" >"$TMPDIR/sums"
     (cd "$1" && sha256sum --quiet -c "$TMPDIR/sums") || return 1
@@ -44,7 +44,7 @@ manifest_holds() {
         <(cd "$1" && find . -type f ! -name manifest.json ! -name 'report*' -printf '%P\n' | LC_ALL=C sort)
 }
 
-# The sweeps that scenarios share, each run once in a script; RC, OUT and ERR are those of the sweep.
+# Sweeps that scenarios share run once per script; RC, OUT and ERR are those of the sweep.
 clean_sweep() {
     try_once clean ks_run "$TMPDIR/plan.json" --variants good --tag clean
 }
@@ -230,7 +230,7 @@ forged() {
 # start_waiting TAG: a sweep that waits in its first test; RUN_PID and its stderr in $TMPDIR/TAG.err.
 start_waiting() {
     rm -f "$TMPDIR/marks/go" "$TMPDIR/marks/started"
-    # Not through ks: the signal must reach the command, not a shell in front of it.
+    # Calls the command directly, so that the signal reaches it and not a shell in front of it.
     "$KERNSWEEP" run "$TMPDIR/plan.json" --variants waits --contexts 32 --tag "$1" --db "$TMPDIR/results.db" \
         --artifacts "$TMPDIR/artifacts_remote" "${KS_OPTIONS[@]}" >"$TMPDIR/$1.out" 2>"$TMPDIR/$1.err" &
     RUN_PID=$!
@@ -242,7 +242,7 @@ started_or_gone() {
     [ -e "$TMPDIR/marks/started" ] || gone "$RUN_PID"
 }
 
-# run_of TAG: the id of the run that the sweep in the background has started
+# run_of TAG: the id of the run that the background sweep has started
 run_of() {
     grep -o 'run [^ ]* started' "$TMPDIR/$1.err" | cut -d ' ' -f 2
 }
@@ -282,7 +282,7 @@ detached() {
     is "attach brings the bundle with its test" "$(status_of "$(bundle_of away)" waits 32 1)" OK
 }
 
-# What every transport must do.
+# Runs the scenarios that every transport must pass.
 pipeline_scenarios() {
     scenario "a clean sweep" a_clean_sweep
     scenario "the report that a sweep leaves beside its bundle" report_beside_bundle

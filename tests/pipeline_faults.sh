@@ -2,13 +2,13 @@
 # tests/pipeline_faults.sh: whole runs over a line that breaks, for one transport. A script sources tests/lib.sh,
 # tests/pipeline.sh, tests/line.sh and this, sets BACKEND and calls pipeline_faults, or uses its functions.
 
-# over_line OPTION...: a new line, and runs that go through it.
+# over_line OPTION...: starts a new line, through which later runs go.
 over_line() {
     line "$@"
     KS_OPTIONS=(--ssh-config "$CONFIG" --transport "$BACKEND")
 }
 
-# begin TAG VARIANT OPTION...: a sweep of one test in the background; RUN_PID, its stderr in $TMPDIR/TAG.err.
+# begin TAG VARIANT OPTION...: starts a sweep of one test in the background; its pid is RUN_PID, its stderr $TMPDIR/TAG.err.
 begin() {
     local tag=$1 variant=$2
     shift 2
@@ -18,7 +18,7 @@ begin() {
     RUN_PID=$!
 }
 
-# ended TAG: the sweep ends well, with the one test in a whole bundle.
+# ended TAG: checks that the sweep ends well, with one test in a complete bundle.
 ended() {
     local rc=0
     wait "$RUN_PID" || rc=$?
@@ -32,7 +32,7 @@ whole() {
     is "no partial bundle is left" "$(find "$TMPDIR/artifacts_remote" -name '*.partial*' | wc -l)" 0
 }
 
-# The processes of the node's sshd that serve connections, as a network that resets them would end them.
+# Kills the sshd processes that serve connections, which resets the connections as a network may.
 kill_sessions() {
     local main pids pid
     main=$(cat "$NODE/sshd.pid")
@@ -50,7 +50,7 @@ nothing_staged() {
     [ -z "$(find "$TMPDIR/work/src" -name '.tmp.*')" ]
 }
 
-# same_as FILE OTHER...: how many of the others are the same.
+# same_as FILE OTHER...: prints how many of the others have the same contents.
 same_as() {
     local other n=0
     for other in "${@:2}"; do if cmp -s "$1" "$other"; then n=$((n + 1)); fi; done
@@ -65,7 +65,7 @@ tells_of_reconnect() {
     grep -q 'reconnecting' "$TMPDIR/$1.err"
 }
 
-# in_push FAULT TAG: the fault while the sources are on their way.
+# in_push FAULT TAG: injects the fault while the sources are being sent.
 in_push() {
     mkdir -p "$TMPDIR/large"
     cp "$FIXTURES/workload" "$TMPDIR/large/"
@@ -82,7 +82,7 @@ in_push() {
     passes "no half of the sources is left on the node" until_true 180 nothing_staged
 }
 
-# in_pull FAULT TAG: while the bundle is on its way.
+# in_pull FAULT TAG: injects it while the bundle is being fetched.
 in_pull() {
     patient_plan .
     over_line --rate 4000000
@@ -93,7 +93,7 @@ in_pull() {
     ended "$2"
 }
 
-# A line that never passes the whole bundle at once: each cut comes once a good part has arrived.
+# Cuts the line again and again, each time after a good part of the bundle has arrived, so that it never passes at once.
 cut_again_and_again() {
     local cuts=0
     patient_plan .
@@ -110,7 +110,7 @@ cut_again_and_again() {
     ended cuts
 }
 
-# in_test FAULT TAG: while the test runs.
+# in_test FAULT TAG: injects it while the test runs.
 in_test() {
     patient_plan .
     over_line
@@ -123,7 +123,7 @@ in_test() {
     ended "$2"
 }
 
-# 20 s in which nothing passes, longer than any stall that is tolerated.
+# Nothing passes for 20 s, which is longer than any stall that is tolerated.
 hole() {
     say freeze
     sleep 20 # how long the fault lasts, not a wait for anything

@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with tests/lib.sh and the scripts
-# tests/slurm.sh: a private Slurm of two nodes for a script, and sweeps through it. A script sources tests/lib.sh
-# and this, and calls slurm_setup; the Slurm ends with the script.
+# tests/slurm.sh: a private Slurm of two nodes for a script, and sweeps through it. A script sources tests/lib.sh and this,
+# and calls slurm_setup; the Slurm ends with the script.
 
 FIXTURES=tests/fixtures/slurm
 WORK=$TMPDIR/work
 MARKS=$TMPDIR/marks
 SLURM=
 
-# Skips the whole script, with the reason, where no Slurm can run.
+# Skips the whole script, with the reason, if no Slurm can run here.
 slurm_setup() {
     local why
     why=$(scripts/slurm-loopback can) || skip_all "$why"
@@ -43,8 +43,8 @@ sweep() {
     ks run "${@:2}" --tag "$1" --artifacts "$TMPDIR/artifacts"
 }
 
-# start TAG ARGUMENT...: the same in the background; its pid in RUN_PID, its stderr in $TMPDIR/TAG.err. KEEP_MARKS: beside
-# another one.
+# start TAG ARGUMENT...: the same in the background; its pid is RUN_PID, its stderr $TMPDIR/TAG.err. Set KEEP_MARKS if another
+# one is running.
 start() {
     [ -n "${KEEP_MARKS:-}" ] || rm -f "$MARKS"/*
     "$KERNSWEEP" run "${@:2}" --db "$TMPDIR/results.db" --tag "$1" --artifacts "$TMPDIR/artifacts" \
@@ -52,7 +52,7 @@ start() {
     RUN_PID=$!
 }
 
-# ends NAME CODE: the run in the background ends so
+# ends NAME CODE: checks how the run in the background ends
 ends() {
     local rc=0
     wait "$RUN_PID" || rc=$?
@@ -74,7 +74,7 @@ twice() {
     [ "$(compgen -G "$MARKS/on.*.$1.*" | wc -l)" = 2 ]
 }
 
-# run_id TAG, once it has started
+# run_id TAG: the id of the run, once it has started
 run_id() {
     sed -n 's/^run \([^ ]*\) started$/\1/p' "$TMPDIR/$1.err"
 }
@@ -90,7 +90,7 @@ tests_of() {
          WHERE r.tag = '$1' ORDER BY s.variant, s.context_len, t.repetition"
 }
 
-# live_jobs [NAME]: ids of array tasks or jobs that are not over
+# live_jobs [NAME]: ids of the array tasks or jobs that have not ended
 live_jobs() {
     squeue --noheader --array --states=PENDING,RUNNING,COMPLETING ${1:+--name="$1"} --format=%i | sort | xargs
 }
@@ -99,12 +99,12 @@ no_live_jobs() {
     [ -z "$(live_jobs "$1")" ]
 }
 
-# journal_has TAG JQ: whether an event of the run, which goes on, is so
+# journal_has TAG JQ: whether the journal of the unfinished run has an event that matches
 journal_has() {
     [ -n "$(run_id "$1")" ] && jq -e "select($2)" "$WORK/runs/$(run_id "$1")/events.jsonl" | grep -q .
 }
 
-# journal_whole BUNDLE: numbered without a gap, each test ended once
+# journal_whole BUNDLE: its events are numbered without a gap, and each test ended once
 journal_whole() {
     jq -es '(map(.seq) == [range(1; length + 1)])
         and ([.[] | select((.event == "TEST_END" and .retry == false) or .event == "TEST_SKIP") | .test_index]

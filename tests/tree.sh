@@ -2,7 +2,7 @@
 # tests/tree.sh: lays out trees of small files (a node's sysfs and procfs) from a description of one line per file:
 # "path = contents", where \n and \t stand for a line break and a tab.
 
-# lay_tree DIR FILE...: later files replace what earlier ones gave
+# lay_tree DIR FILE...: later files override earlier ones
 lay_tree() {
     local root=$1 line path
     local -a lines
