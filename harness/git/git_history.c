@@ -113,8 +113,7 @@ void git_commits_release(struct git_commits *l)
     *l = (struct git_commits){0};
 }
 
-/* Finds the commit that git knows by a word; for a tag, that of the commit it refers to. id: "" if there is
- * none. */
+/* Finds the commit of a word; for a tag, that of the commit it refers to. id: "" if there is none. */
 static int ask_id(const char *dir, const char *before, const char *revision, char id[GIT_COMMIT_MAX],
                   struct err *err)
 {

@@ -24,7 +24,6 @@ enum { REVISION_LOG_MAX = 300, REVISION_FILES_MAX = 20 };
 int revision_describe(const char *dir, const char *const *include, double deadline_s, json_t **out,
                       struct err *err);
 
-/* Describes a commit of dir's repository for sources that were exported from it, which are clean and on no
- * branch. */
+/* Describes a commit of dir's repository for sources exported from it, which are clean and on no branch. */
 int revision_describe_commit(const char *dir, const char *commit, double deadline_s, json_t **out,
                              struct err *err);

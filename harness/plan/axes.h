@@ -50,6 +50,5 @@ const json_t *axis_value_env(const json_t *value);
 
 /* Appends the part of a name that tells a point from the others: "block64_bf16". */
 void axes_suffix(const struct axes *a, const json_t *point, struct buf *out);
-/* Returns a new object with the value, or the value's name, of each axis at the point, as reports and the
- * store use it. */
+/* Returns a new object with the value, or its name, of each axis at the point, as the store has it. */
 json_t *axes_encode(const struct axes *a, const json_t *point);

@@ -21,8 +21,7 @@ struct condition_cell {
 /* root: the plan. known: the names that conditions may use, NULL-terminated. */
 int conditions_read(struct conditions *c, const struct json_at *root, const char *const *known,
                     struct err *err);
-/* Fails at the first value that no cell has, as a condition on it would have no effect. Contexts are not
- * checked. */
+/* Fails at the first value that no cell has, as it would have no effect. Contexts are not checked. */
 int conditions_check(const struct json_at *root, const struct condition_cell *cells, size_t n,
                      struct err *err);
 /* Whether the cell is left out. With context 0: whether its point is left out at every context. */

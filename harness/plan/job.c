@@ -36,8 +36,7 @@ int job_run_id_compare(const char *a, const char *b)
     return order ? order : strcmp(a, b);
 }
 
-/* Copies a member of a plan or variant verbatim, or returns the default, usual, which it takes ownership
- * of. */
+/* Copies a member of a plan or variant, or returns the default. Takes ownership of usual. */
 static json_t *part_of(const json_t *obj, const char *key, json_t *usual)
 {
     json_t *part = json_object_get(obj, key);

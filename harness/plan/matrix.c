@@ -304,8 +304,7 @@ static int bad_repeat(const struct matrix *m, const char *word, struct err *err)
                    (long long)(LIMIT_REPETITIONS - m->warmup), word);
 }
 
-/* Refuses a word that would silently override an earlier one. before: the part of the list that precedes
- * it. */
+/* Refuses a word that would override an earlier one. before: the part of the list that precedes it. */
 static int check_once(const char *before, size_t len, int64_t tokens, struct err *err)
 {
     char word[LIST_WORD_MAX];

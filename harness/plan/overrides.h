@@ -27,8 +27,7 @@ int overrides_check(const struct overrides *o, struct err *err);
  * can only be released. */
 int overrides_apply(const struct overrides *o, struct plan *p, struct err *err);
 
-/* Reduces a plan to the cheapest run that tries all of it: each variant once, at its first shape and the
- * smallest context. */
+/* Reduces a plan to a cheap run that tries each variant once, at its first shape and the smallest context. */
 void plan_smoke(struct plan *p);
 
 /* The overrides that a record keeps. "" in the first four means not given. */

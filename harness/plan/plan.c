@@ -225,8 +225,7 @@ static int check_wall_alone(const struct plan *p, const struct json_at *root, st
                : 0;
 }
 
-/* A rule that yields no metric for comparisons is a mistake, as without a rule the wall time would be
- * compared. */
+/* A rule without a metric for comparisons is a mistake, as without a rule the wall time would be compared. */
 static int check_rule_gives_metric(const struct timing_rule *rule, const struct json_at *at, struct err *err)
 {
     struct json_at part = json_member(at, rule->kind == TIMING_REGEX ? "pattern" : "map");

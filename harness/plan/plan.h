@@ -62,11 +62,10 @@ extern const struct key plan_keys[];
 const char *plan_workdir(const char *path);
 
 int plan_load(struct plan *p, const char *file, struct err *err);
-/* Like plan_load(), but collects all errors of the file, ordered by line; err is set only for other
+/* Like plan_load(), but collects all errors of the file, sorted by line; err is only set for other
  * failures. */
 int plan_load_all(struct plan *p, const char *file, struct json_problems *problems, struct err *err);
-/* Loads a plan that was made in memory. Takes ownership of made, also after a failure. name: used in
- * messages. */
+/* Loads a plan made in memory. Takes ownership of made, also after a failure. name: used in messages. */
 int plan_take(struct plan *p, json_t *made, const char *name, struct err *err);
 void plan_release(struct plan *p);
 

@@ -143,7 +143,7 @@ static int take_variants(const json_t *job, struct plan_variants *v, struct err 
     return 0;
 }
 
-/* With the placement "every", each test is repeated on each GPU; the plan's own tests are those of the first
+/* With the placement "every", each test is repeated on each GPU; the plan's own are those of the first
  * GPU. */
 static bool is_of_first_gpu(const json_t *tests, const json_t *test)
 {

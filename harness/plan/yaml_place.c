@@ -54,8 +54,7 @@ static size_t key_length(const char *path, const yaml_event_t *e)
     return same ? n + 1 : 0;
 }
 
-/* Inside a mapping, moves to the value whose key the path names. Returns the number of bytes of the path
- * used. */
+/* Inside a mapping, moves to the value whose key the path names. Returns the bytes of the path used. */
 static size_t enter_member(struct walk *w, const char *path, struct json_mark *key)
 {
     while (next(w) && w->event.type == YAML_SCALAR_EVENT) {

@@ -22,8 +22,7 @@ struct draft {
     const struct proposal *proposal;
 };
 
-/* Returns the plan without comments, which the caller json_decref()s; NULL for a command that is not
- * UTF-8. */
+/* Returns the plan without comments, which the caller json_decref()s; NULL if the command is not UTF-8. */
 json_t *draft_encode(const struct draft *d);
 /* Writes the plan with comments. file: its name, for the comments. */
 int draft_write(const struct draft *d, bool yaml, const char *file, struct buf *out, struct err *err);

@@ -5,6 +5,5 @@
 
 /* Adds the numbers of the line to out; of lines of the same form, the last one counts. */
 void propose_line(struct proposal *out, const char *line, size_t len, size_t number);
-/* Reads a row of the table that llama-bench prints. *column: that of the rate; 0 until the heading was
- * read. */
+/* Reads a row of the table that llama-bench prints. *column: that of the rate; 0 before the heading. */
 void propose_table_row(struct proposal *out, const char *line, size_t len, size_t number, int *column);

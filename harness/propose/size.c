@@ -44,8 +44,7 @@ static bool is_size(const char *text, long long *value)
     return *end == '\0' && *value >= SIZE_MIN && *value <= SIZE_MAX_LIKELY;
 }
 
-/* Rates how likely the number in argv[i], which begins `before` bytes into it, is the size; 0: there is no
- * number. */
+/* Rates whether the number in argv[i], `before` bytes into it, is the size; 0: there is no number. */
 static int score_of(const char *const *argv, size_t i, size_t *before, long long *value)
 {
     const char *equals = *argv[i] == '-' ? strchr(argv[i], '=') : NULL;

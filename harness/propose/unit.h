@@ -10,9 +10,7 @@ struct propose_unit {
     bool more;        /* more is better */
 };
 
-/* The unit at the start of s, unless a letter or digit follows it; the longest one counts. NULL if there is
- * none. */
+/* The longest unit at the start of s, unless a letter or digit follows it; NULL if there is none. */
 const struct propose_unit *propose_unit_at(const char *s, size_t len);
-/* The unit at the end of a key or label, such as "elapsed_ms" or "Bandwidth (GB/s): ". NULL if there is
- * none. */
+/* The unit at the end of a label, such as "elapsed_ms" or "Bandwidth (GB/s): "; NULL if there is none. */
 const struct propose_unit *propose_unit_of(const char *label, size_t len);

@@ -67,8 +67,7 @@ static void name_search(struct bisect_state *b, const struct git_commit *good, c
     snprintf(b->name, sizeof b->name, "%.40s-%.8s-%.8s-%.6s", b->ticket, good->id, bad->id, sha);
 }
 
-/* The list starts with the good end, so all places move by one, and the first commits after it get it as
- * their parent. */
+/* The list starts with the good end, so places move by one, and the first commits get it as their parent. */
 static void follow_good(struct git_commit *c)
 {
     for (size_t p = 0; p < c->n_parents; p++)

@@ -27,8 +27,8 @@ bool bisect_is_check(const struct bisect_state *b);
 
 /* Sets out[i] if an ended search has found the commit or range for b->request.wanted[i]. */
 void bisect_explained(const struct bisect_state *b, bool out[static BISECT_CELLS_MAX]);
-/* The wanted cells that need another search, and their number; none if the search proved that there is
- * nothing to find. */
+/* The wanted cells that need another search, and their number; none if there is proven to be nothing to
+ * find. */
 size_t bisect_left(const struct bisect_state *b, bool out[static BISECT_CELLS_MAX]);
 
 /* Prepares the next search. *found is false, and next untouched, if none is needed. */

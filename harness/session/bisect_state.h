@@ -73,8 +73,7 @@ struct bisect_state {
     struct bisect_step step; /* the current step; the answer once ended_at is set */
 };
 
-/* Begins a search over the commits, the first of which is the good end. Takes ownership of the array, also
- * on failure. */
+/* Begins a search over the commits, the first of which is the good end. Takes ownership, also on failure. */
 int bisect_state_init(struct bisect_state *b, struct git_commits *commits, int rounds, struct err *err);
 void bisect_state_release(struct bisect_state *b);
 /* Whether the search has ended with a commit or a range. */

@@ -17,8 +17,7 @@ extern const enum run_purpose measure_purposes[MEASURE_PURPOSES];
 /* The plan name in the records of such a run. The caller free()s it. */
 char *measure_plan_name(const char *plan, enum run_purpose purpose);
 
-/* Changes p->file, so that the run does not count as a nightly run of the plan. opt->purpose must not be
- * PURPOSE_SWEEP. */
+/* Changes p->file, so that the run is no nightly run of the plan. opt->purpose must not be PURPOSE_SWEEP. */
 int measure_run(struct plan *p, const struct session_options *opt, struct store *store, int64_t *key,
                 struct err *err);
 

@@ -188,8 +188,7 @@ static int no_such(const char *what, const char *asked, struct names *names, str
     return rc;
 }
 
-/* Whether the query's variant has logs. If the query names no context and there is only one, it goes to
- * *context. */
+/* Whether the query's variant has logs. If it names no context, the only one goes to *context. */
 static int find_cell(const struct strvec *paths, const struct run_log_query *q, long *context,
                      struct err *err)
 {

@@ -35,7 +35,7 @@ struct run_log_choice {
 
 /* Appends the paths of all logs of the run. */
 int run_files_list(const struct run_place *place, struct strvec *paths, struct err *err);
-/* The default context is the only one; the default repetition is the first that was not OK, otherwise the
+/* The default context is the only one; the default repetition is the first failed one, otherwise the
  * first. */
 int run_files_choose(const struct strvec *paths, const struct run_log_query *query,
                      struct run_log_choice *out, struct err *err);

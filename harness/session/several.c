@@ -168,8 +168,7 @@ static void tell_to_end(struct gathering *g)
     g->told_at = clock_mono_s();
 }
 
-/* Sets since when the child should be ending by itself and how long it may take; false if it need not end
- * yet. */
+/* Sets since when the child should be ending by itself and how long it may take; false: it may go on. */
 static bool must_end(const struct gathering *g, const struct child *c, double *since, double *patience)
 {
     *since = g->told ? g->told_at : c->done_at;

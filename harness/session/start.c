@@ -187,8 +187,7 @@ json_t *session_preflight(struct session *s, const struct plan *p, struct prefli
     return node;
 }
 
-/* With the placement "every", the number of tests depends on the node's GPUs, so the size limit is checked
- * here. */
+/* With the placement "every", the size of the plan depends on the node's GPUs, so it is checked here. */
 static int place_on_every(struct session *s, const struct plan *p, const json_t *node, struct err *err)
 {
     if (p->settings.placement != PLACEMENT_EVERY || s->gpu_groups)

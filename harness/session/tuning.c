@@ -272,8 +272,8 @@ static bool has_instinct(const json_t *gpus)
     return false;
 }
 
-/* Judges settings of the operating system; called only for nodes with an Instinct GPU, as elsewhere they
- * are up to the owner. */
+/* Judges settings of the operating system, only beside an Instinct GPU; elsewhere they are up to the
+ * owner. */
 static void judge_system(struct preflight *p, const json_t *system)
 {
     const char *governor = json_text(system, "governor"), *thp = json_text(system, "thp");

@@ -72,8 +72,7 @@ static json_t *describe(const struct plan *p, const struct turns_side *side)
     return git;
 }
 
-/* The distinct ids of the cells' GPUs; NULL if any is unknown, in which case the plan decides where the
- * sides run. */
+/* The distinct ids of the cells' GPUs; NULL if any is unknown: then the plan decides where the sides run. */
 static json_t *gpus_of(const struct suspect_list *cells)
 {
     json_auto_t *ids = json_object();

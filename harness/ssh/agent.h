@@ -25,8 +25,7 @@ struct ssh_agent {
     size_t count;
 };
 
-/* Connects and lists the keys. An agent that is absent or does not answer in time counts as having no
- * keys. */
+/* Connects and lists the keys. An agent that is absent or does not answer in time has no keys. */
 void ssh_agent_open(struct ssh_agent *a, const char *path, const struct transport_scope *scope);
 void ssh_agent_close(struct ssh_agent *a);
 

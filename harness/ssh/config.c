@@ -323,8 +323,7 @@ void ssh_config_describe(const struct ssh_config *c, char *out, size_t size)
     snprintf(out, size, form, c->user, c->host, c->port);
 }
 
-/* Options that a connection through libssh2 would silently ignore; those that are read above are not
- * listed. */
+/* Options that libssh2 would silently ignore; those that are read above are not listed. */
 static const char *const unserved_options[] = {
     "BindAddress",
     "BindInterface",

@@ -34,8 +34,7 @@ struct ssh_config {
 /* node: an alias or [user@]host[:port]. ERR_INPUT when it or the configuration is malformed. */
 int ssh_config_resolve(struct ssh_config *c, const char *node, const char *file,
                        const struct transport_scope *scope, struct err *err);
-/* Appends what `ssh -G` prints for the node without any configuration file; out stays empty if the client is
- * not installed. */
+/* Appends what `ssh -G` prints for the node without configuration files, or nothing without the client. */
 int ssh_config_defaults(const struct ssh_config *c, const struct transport_scope *scope, struct buf *out,
                         struct err *err);
 /* Appends the names, separated by ", ", of the options that the user's configuration sets and libssh2 does

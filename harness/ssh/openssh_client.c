@@ -31,8 +31,7 @@ static const double typing_s = 120.0;
 
 #define NAME "kernsweep-ssh."
 
-/* This must exceed the longest login, including the typing of a passphrase, because a folder has no socket
- * until then. */
+/* This must exceed the longest login, with a passphrase to type, as there is no socket until then. */
 static const time_t abandoned_after_s = 3600;
 
 static bool listens(const char *dir)

@@ -24,8 +24,7 @@ bool transport_interrupted(const struct transport_scope *scope);
 /* The user's home folder: $HOME, else what the password database says, else "/". */
 const char *transport_home_folder(void);
 
-/* The payload of one libssh2 packet. Input is read in multiples of it, so that no packet is sent for a
- * remainder. */
+/* The payload of one libssh2 packet. Input is read in multiples of it, so that no packet has a remainder. */
 enum {
     TRANSPORT_PACKET = 32700,
     TRANSPORT_IO_CHUNK = 16 * TRANSPORT_PACKET,

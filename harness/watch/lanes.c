@@ -46,8 +46,7 @@ static void short_clock(double seconds, char *out, size_t cap)
         snprintf(out, cap, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
 }
 
-/* If the room is small, cuts the variant's name rather than the rest of the test's name, and shows the end of
- * a GPU's id. */
+/* If room is short, cuts the variant's name rather than what follows it, and the beginning of an id. */
 static void put_lane_names(const struct watch_lane *l, const struct lane_columns *c, int row, int column)
 {
     char rest[64], text[EVENT_TEXT_MAX];
@@ -99,8 +98,8 @@ static void draw_lane(const struct watch_lanes_view *v, const struct watch_model
         paint_series(v->utf8, row, column, "", &l->gpu, 100);
 }
 
-/* Draws a row per GPU, or per set of GPUs that a test shares, on at most half of the screen. Returns the next
- * free row. */
+/* Draws a row per GPU, or per set that a test shares, on half of the screen at most. Returns the next free
+ * row. */
 int watch_lanes_draw(struct watch_lanes_view *v, const struct watch_model *m, int row)
 {
     const struct lane_columns c = lane_columns(m);

@@ -82,12 +82,11 @@ const struct watch_lane *watch_model_longest(const struct watch_model *m);
 const char *watch_lane_output(const struct watch_lane *l, size_t n, size_t *count);
 /* "-", "run", "12.3 ms x2" (the last of two repetitions) or a status. out: char[16]. */
 void watch_cell_text(const struct watch_cell *c, char *out);
-/* The first row of a view of `shown` out of `count` rows: `first`, or moved to include the row `must` if that
- * is below count. */
+/* The first row of a view of `shown` of `count` rows: `first`, or moved to include `must` if that is below
+ * count. */
 size_t watch_window(size_t first, size_t shown, size_t count, size_t must);
 /* The indices of the first cell in which a test is running; false if there is none. */
 bool watch_running(const struct watch_model *m, size_t *variant, size_t *context);
-/* Scales the last `width` samples to heights from 0 to 8, where 8 means max; 0 for NaN. Returns their
- * number. */
+/* Scales the last `width` samples to heights from 0 to 8, with 8 for max; 0 for NaN. Returns their number. */
 size_t watch_series_heights(const struct watch_series *s, double max, int *out, size_t width);
 double watch_series_max(const struct watch_series *s);

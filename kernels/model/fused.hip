@@ -74,7 +74,7 @@ bool takes(attn_dtype type)
     return type != ATTN_F32 && hopper::available();
 }
 
-// TMA wants rows of a multiple of 16 bytes.
+// TMA requires rows of a multiple of 16 bytes.
 bool fits(int columns)
 {
     return columns % 8 == 0;

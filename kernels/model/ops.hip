@@ -39,8 +39,7 @@ dim3 grid_of_rows(int rows, int items)
     return dim3(static_cast<unsigned>(rows), parts < 1 ? 1 : parts < useful ? parts : useful);
 }
 
-// f(i) for this thread's items of row blockIdx.x. No index takes a division, which would cost more than the
-// memory.
+// Calls f(i) for this thread's items of row blockIdx.x. A division per index would cost more than the memory.
 template <class DO> __device__ __forceinline__ void each_in_row(int items, DO f)
 {
     const int step = static_cast<int>(gridDim.y * blockDim.x);

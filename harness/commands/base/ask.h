@@ -13,8 +13,8 @@ struct asker {
     const volatile sig_atomic_t *interrupted;
 };
 
-/* out: char[ANSWER_MAX]; an empty answer means the default, usual. ERR_INTERRUPTED at the end of the input
- * and on Ctrl-C. */
+/* out: char[ANSWER_MAX]; usual: what an empty answer means. ERR_INTERRUPTED at the end of input and on
+ * Ctrl-C. */
 int ask_text(const struct asker *a, const char *question, const char *usual, char *out, struct err *err);
 int ask_yes(const struct asker *a, const char *question, bool usual, bool *out, struct err *err);
 /* Asks for a number from 1 to most. */

@@ -84,15 +84,14 @@ void cmd_print_finding(const struct finding *f, FILE *out);
 /* Prints the findings that block a run, if any, to stderr. */
 void cmd_print_blockers(const struct preflight *p);
 
-/* Prints the number of an ingest's warnings and the first of them to stderr, if there are any. where: the
- * source of the ingest. */
+/* Prints the number of an ingest's warnings and the first one to stderr, if any. where: the ingested
+ * source. */
 void cmd_print_warnings(const char *where, int count, const char *first);
 
 /* Returns null for NaN and infinity, which JSON lacks. */
 json_t *cmd_json_number(double v);
 
-/* Parses the number given for an option; *out keeps its value if text is NULL. ERR_INPUT naming the
- * option. */
+/* Parses an option's number; *out keeps its value if text is NULL. ERR_INPUT naming the option. */
 int cmd_number(const char *option, const char *text, int64_t least, int64_t most, int64_t *out,
                struct err *err);
 
@@ -100,8 +99,7 @@ int cmd_number(const char *option, const char *text, int64_t least, int64_t most
  * shows them as `fixed` or `new`. */
 void cmd_note_lacking(FILE *notes, const struct run_data *run);
 
-/* Whether a word of the command line, judging by its name alone, is a plan's file rather than a run or a
- * node. */
+/* Whether a word is by its name alone a plan's file rather than a run or a node. */
 bool cmd_is_plan(const char *word);
 
 /* Checks the value of --transport for struct session_options. */

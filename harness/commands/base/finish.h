@@ -48,8 +48,7 @@ struct finish_result {
 /* "regression" includes failures; "failure" ignores regressions. */
 int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err);
 
-/* Stores rec->bundle, which is complete, and compares the run with the record's baseline, or without one with
- * earlier nights. */
+/* Stores rec->bundle, which is complete, and compares the run with its baseline or with earlier nights. */
 int finish_compare(struct cmd_env *env, struct runrec *rec, const struct finish_options *opt,
                    struct finish *f, struct err *err);
 /* Writes the reports and prints the tables. Returns the exit code, or -1 with err. Without result, a failed

@@ -21,11 +21,9 @@ struct listing {
     size_t key;   /* index into the command's keys */
 };
 
-/* keys: the values of --sort, the default first, NULL-terminated; usual: the rows of a table without
- * options. */
+/* keys: values of --sort, NULL-terminated, the default first; usual: rows of a table without options. */
 int listing_parse(const struct listing_args *a, const char *const *keys, size_t usual, bool json,
                   struct listing *out, struct err *err);
 
-/* Notes that rows were left out, if any: "12 older runs are not shown: --all lists every run". what: "older
- * run". */
+/* Notes how many rows were left out, if any: "12 older runs are not shown: ...". what: "older run". */
 void listing_note(size_t left_out, const char *what, FILE *notes);

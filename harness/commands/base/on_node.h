@@ -21,13 +21,12 @@ int attach_find_record(struct cmd_env *env, const struct attach_args *a, const c
 int attach_record_of_node(struct cmd_env *env, const struct attach_args *a, struct runrec *rec,
                           struct err *err);
 
-/* Connects to the run that word identifies, among the local records or on --node; NULL: the newest run on
+/* Connects to the run that word identifies, in the local records or on --node; NULL: the newest on
  * a->node. */
 int attach_open(struct cmd_env *env, const struct attach_args *a, const char *word, struct session *s,
                 struct err *err);
 
-/* The options of all these commands. path: where type has its struct attach_args, such as "at.", or
- * nothing. */
+/* The options of all these commands. path: of the struct attach_args in type, such as "at.", or nothing. */
 #define ATTACH_OPTIONS(type, path)                                                                           \
     {"--node", "NODE", ARG_AT(type, path node), "node of a run that was started on another machine"},        \
     {                                                                                                        \

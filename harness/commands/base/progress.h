@@ -1,5 +1,4 @@
-/* progress: a line on a terminal that shows how far a long step has come. It is shown nowhere else, nor with
- * --quiet. */
+/* progress: a line that shows the progress of a long step, only on a terminal and without --quiet. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,8 +11,7 @@ struct progress {
     bool line_open;
 };
 
-/* out: the line is only shown if this is a terminal. what: the step, such as "releasing"; borrowed until
- * progress_end(). */
+/* out: shown only if it is a terminal. what: such as "releasing"; borrowed until progress_end(). */
 void progress_begin(struct progress *p, FILE *out, bool quiet, const char *what);
 /* done: 0 to 1. Updates the line at most ten times a second. */
 void progress_show(struct progress *p, double done);

@@ -12,8 +12,7 @@ json_t *revision_encode(const struct run_revision *r);
 /* Returns null if one of the two commits is unknown. The caller json_decref()s. */
 json_t *range_encode(const struct commit_range *r);
 
-/* Appends "a1b2c3d..e4f5a6b, 3 commits", the short commit alone if there is no range, or nothing without a
- * commit. */
+/* Appends "a1b2c3d..e4f5a6b, 3 commits", the short commit without a range, or nothing without a commit. */
 void range_or_commit(const struct commit_range *r, struct buf *out);
 /* Appends a line with the range after the given word; nothing if it is unknown. */
 void range_print_head(const struct commit_range *r, const char *word, struct buf *out);

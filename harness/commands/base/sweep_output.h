@@ -18,10 +18,9 @@ struct sweep_output {
 
 /* Writes the report as Markdown and HTML if any node has results. */
 int sweep_output_report(struct sweep_output *o, struct err *err);
-/* Prints the tables and the paths of the results, or with --json one object. started: the runs have only
+/* Prints the tables and paths of the results, or with --json one object. started: the runs have only
  * begun. */
 void sweep_output_print(const struct sweep_output *o, bool started);
 
-/* Fills in the nodes of a request from a record. out: struct sweep_node[PLAN_NODES_MAX], which borrows from
- * w. */
+/* Fills in the nodes of a request. out: struct sweep_node[PLAN_NODES_MAX], which borrows from w. */
 void sweep_output_nodes(const struct sweep_record *w, struct sweep_node *out, struct sweep_request *req);

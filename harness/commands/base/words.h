@@ -6,8 +6,7 @@
 
 #include <stdbool.h>
 
-/* Whether the text has unquoted characters that only a shell understands, such as pipes, variables, patterns
- * and redirections. */
+/* Whether the text has unquoted characters for a shell: pipes, variables, patterns, redirections. */
 bool words_need_shell(const char *text);
 /* Appends the words. ERR_INPUT for an unclosed quote, and if there is no word at all. */
 int words_split(const char *text, struct strvec *out, struct err *err);

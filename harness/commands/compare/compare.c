@@ -138,8 +138,7 @@ static int choose_options(struct store *s, const struct compare_args *a, const s
     return a->threshold || a->within ? 0 : against_plan_options(s, now, &req->options, err);
 }
 
-/* Finds the GPUs that changed by themselves since earlier nights; *out stays empty if there are too few
- * nights. */
+/* Finds the GPUs that changed by themselves since earlier nights; too few nights leave *out empty. */
 static int compare_since(struct store *s, const struct run_data *run, const struct request *req,
                          struct comparison *out, struct err *err)
 {

@@ -31,8 +31,7 @@ static bool is_bad(const struct comparison *c, const struct delta *d)
     return false;
 }
 
-/* Writes a failed test case for something other than a cell: a factor common to all cells, or a GPU that
- * became worse. */
+/* Writes a failed test case that is no cell: a factor common to all cells, or a GPU that became worse. */
 static void write_junit_failure(const char *class, const char *name, const struct buf *why, struct buf *out)
 {
     buf_printf(out, "  <testcase classname=\"%s\" name=\"", class);

@@ -151,8 +151,7 @@ static void file_url(const char *path, struct buf *out)
             buf_printf(out, "%%%02X", (unsigned char)*path);
 }
 
-/* Replaces this process, so that a text browser gets the terminal. Returns only if the browser cannot be
- * run. */
+/* Replaces this process, so that a text browser gets the terminal. Returns if the browser cannot be run. */
 static void become(const char *browser, const char *url)
 {
     char *argv[] = {(char *)browser, (char *)url, NULL};

@@ -177,8 +177,7 @@ static int *rounds_that_found(struct ab_cell *c)
                                                   : NULL;
 }
 
-/* A change is reported only once two rounds have found it, as every further round is another chance for a
- * false alarm. */
+/* A change is reported once two rounds have found it, as each round is another chance for a false alarm. */
 static void note_verdict(struct ab_cell *c, int64_t rounds_max)
 {
     int *found = rounds_that_found(c);

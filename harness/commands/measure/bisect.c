@@ -54,8 +54,7 @@ static int fill_request(const struct bisect_args *a, const char *plan, struct bi
     return 0;
 }
 
-/* Notes unfinished searches of the same commits that are not resumed because the plan or the options have
- * changed. */
+/* Notes unfinished searches of the same commits that are not resumed because plan or options have changed. */
 static int note_unfinished(const struct cmd_env *env, struct store *s, const struct bisect_state *b,
                            struct err *err)
 {

@@ -179,7 +179,7 @@ static void write_code(const struct bisect_state *b, struct store *s, bool colou
     table_release(&t);
 }
 
-/* Only the first of the slower cells was followed, and in a range of several commits, others may have another
+/* Only the first of the slower cells was followed; in a range of several commits, others may have another
  * cause. */
 static bool may_have_other_causes(const struct bisect_state *b)
 {

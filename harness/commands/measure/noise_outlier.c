@@ -19,8 +19,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The index into m, which is sorted, of a median that is far from all others, and its change; n if there is
- * none. */
+/* The index into m, which is sorted, of the median that is far from all others, or n; and its change. */
 static size_t far_one(const struct median *m, size_t n, double least, double *change)
 {
     double first_gap = m[1].value - m[0].value, last_gap = m[n - 1].value - m[n - 2].value;

@@ -130,8 +130,7 @@ static int make_request(const struct nightly_bisect *n, struct bisect_request *r
     return plan >= FS_PATH_MAX || folder >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "path too long") : 0;
 }
 
-/* Writes the listed cells, with their changes if `changes` is set, and the number of those that do not fit
- * into a line. */
+/* Writes the listed cells, with their changes if `changes` is set, and how many did not fit into a line. */
 static void write_cells(const struct bisect_state *b, const bool *listed, bool changes, struct buf *out)
 {
     size_t more = 0;
@@ -318,7 +317,7 @@ static int go_on(const struct search *w, struct bisect_state *b, struct err *err
     return 0;
 }
 
-/* A search that cannot continue because its plan or its commits have changed must not keep others from
+/* A search that cannot continue because its plan or commits have changed must not keep others from
  * running. */
 static int go_on_past(const struct search *w, struct bisect_state *b, struct err *err)
 {

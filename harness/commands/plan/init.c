@@ -254,8 +254,7 @@ static void append_name(char *out, const char *from, size_t most)
     out[n] = '\0';
 }
 
-/* The folder's name is included, because programs of the same name in different folders are different
- * series. */
+/* The folder's name is included, as programs of the same name in different folders are different series. */
 static void name_ticket(struct init *in)
 {
     const char *program = in->command.words.v[0], *slash = strrchr(program, '/');

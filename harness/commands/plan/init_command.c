@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the word is a file or folder below the current folder. A program need not exist if it is still to
- * be built. */
+/* Whether the word is a file or folder below the current folder. A program may still have to be built. */
 static bool is_own_file(const struct init_command *c, size_t i)
 {
     const char *word = c->words.v[i];

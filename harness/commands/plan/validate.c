@@ -121,8 +121,8 @@ static void print_sample(const char *file, const struct sample *s)
         printf("  %s\n", s->problem);
 }
 
-/* Whether a run with this output would be measured: the primary metric was found or, without one, all
- * values. */
+/* Whether a run with this output would be measured: its primary metric or, without one, all values are
+ * found. */
 static bool sample_serves(const struct plan *p, const struct sample *s)
 {
     const struct own_metric *primary = own_metrics_primary(&p->metrics);

@@ -44,8 +44,8 @@ json_t *check_node(struct cmd_env *env, const struct attach_args *a, const struc
     return session_attach(s, &rec, &opt, err) != 0 ? NULL : session_preflight(s, p, out, err);
 }
 
-/* With --json, sets *out to the findings, which the caller json_decref()s; otherwise prints them. Returns an
- * exit code. */
+/* Sets *out to the findings with --json (the caller json_decref()s it), or prints them. Returns an exit
+ * code. */
 static int check_one(struct cmd_env *env, const struct attach_args *a, const struct plan *p, json_t **out,
                      struct err *err)
 {

@@ -121,8 +121,7 @@ static void print_log(const struct buf *text)
     }
 }
 
-/* "latest" may not be the intended run, and a test of a live run may not have begun, so the message explains
- * more. */
+/* Explains more, as "latest" may not be the intended run and a live run's test may not have begun. */
 static int no_log(const struct logs *l, struct err *err)
 {
     struct err why = *err;

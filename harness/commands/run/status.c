@@ -1,4 +1,4 @@
-/* kernsweep status: shows the runs on a node, or on every node known to this store, as their executors report
+/* kernsweep status: shows the runs on a node, or on every node known to this store, as executors report
  * them. */
 #include "common/base/json.h"
 #include "harness/commands/base/listing.h"
@@ -241,8 +241,7 @@ static bool is_pending(const json_t *run)
     return strcmp(state, "running") == 0 || strcmp(state, "starting") == 0;
 }
 
-/* Sorts st->all, and keeps all runs in progress and the newest of the others. Returns how many were
- * dropped. */
+/* Sorts st->all, and keeps runs in progress and the newest of the others. Returns how many were dropped. */
 static size_t arrange(struct status_query *st, size_t finished_max)
 {
     size_t n = json_array_size(st->all), kept = 0, finished = 0;

@@ -48,8 +48,7 @@ static void print_note(void *arg, const char *text)
     live_note(arg, text);
 }
 
-/* The newest run of a plan that was started from here. Records may have its resolved path or the one
- * given. */
+/* The newest run of a plan started from here. Records may have its resolved path or the one given. */
 static int run_of_plan(const struct watch *w, char *run_id, struct err *err)
 {
     AUTO_FREE char *path = realpath(w->word, NULL);
@@ -142,7 +141,7 @@ static int read_all(struct watch *w, const struct pollfd *p, struct err *err)
     return 0;
 }
 
-/* Draws on every input, and at least every DRAW_MS, until the user quits or the only run cannot be
+/* Draws on every input and at least every DRAW_MS, until the user quits or the only run cannot be
  * followed. */
 static int show_screen(struct watch *w, struct watch_screen *screen, struct err *err)
 {
@@ -222,8 +221,7 @@ static int note_run(const struct runrec *rec, void *arg, struct err *err)
     return 0;
 }
 
-/* Lists the runs of the sweep that the word, or the newest run of a plan, belongs to; otherwise just the
- * word. */
+/* Lists the runs of the sweep of the word, or of the plan's newest run; without a sweep, only the word. */
 static int choose_runs(struct watch *w, struct err *err)
 {
     struct sweep_record sweep;
