@@ -168,7 +168,7 @@ static void copy_axes(struct axes *a, const struct axes *base)
     }
 }
 
-/* "2 x 3 x 64 = 384" */
+/* Writes the sizes of the axes and the number of points, such as "2 x 3 x 64 = 384 points". */
 static void describe_product(const struct axes *a, size_t n, struct buf *out)
 {
     for (size_t i = 0; i < a->count; i++)

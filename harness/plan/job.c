@@ -54,7 +54,7 @@ static bool mentions_axis(const struct plan *p, const char *text)
     return false;
 }
 
-/* The patches of the plan and of the variant, expanded at its point. */
+/* Merges the patches of the plan and of the variant, expanded at its point. */
 static json_t *encode_patches(const struct plan *p, const struct plan_variant *item)
 {
     json_t *all = json_array(), *of_plan = json_object_get(p->root, "patches"),
@@ -215,7 +215,7 @@ static json_t *encode_identity(const struct plan *p, const struct job_request *r
                      "harness_version", KERNSWEEP_VERSION, "source", source);
 }
 
-/* A copy of the plan's scheduler with patience_s filled in, or null. */
+/* Copies the scheduler of the plan and fills in patience_s; returns null without one. */
 static json_t *encode_scheduler(const struct plan *p)
 {
     if (!p->scheduler.on)

@@ -15,7 +15,7 @@ enum { JOB_RUN_ID_MAX = 65 };
 /* What a run adds to the plan after overrides have been applied. */
 struct job_request {
     const char *run_id;
-    const char *date;          /* 2026-02-14, local */
+    const char *date;          /* UTC, such as 2026-02-14 */
     const char *source_sha256; /* NULL without a source tree */
     json_t *git;               /* what git knows of the sources (git/revision.h), borrowed, or NULL */
     enum run_purpose purpose;

@@ -13,7 +13,7 @@
 
 enum { UNTIL_LEAST = 3 };
 
-/* The entry of a per-context object ("4096": 180, or "default"), or NULL. */
+/* Returns the entry of a per-context object ("4096": 180, or "default"), or NULL. */
 static const json_t *per_context(const json_t *table, int64_t tokens)
 {
     char key[32];
@@ -70,7 +70,7 @@ static bool is_rule(const json_t *repetitions)
     return json_object_get(repetitions, "until");
 }
 
-/* {"until": 1.0, "least": 3, "most": 20} */
+/* Checks a rule such as {"until": 1.0, "least": 3, "most": 20}. */
 static int check_rule(int64_t warmup, const struct json_at *at, struct err *err)
 {
     static const char *const known[] = {"until", "least", "most", NULL};
@@ -283,7 +283,7 @@ void matrix_repeat_context(struct matrix *m, int64_t tokens, int64_t count)
             repeat(&m->contexts[i], count);
 }
 
-/* tokens 0: all contexts. */
+/* With tokens 0, all contexts are changed. */
 static bool repeat_some(struct matrix *m, int64_t tokens, int64_t count)
 {
     bool found = false;

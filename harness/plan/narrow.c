@@ -10,7 +10,7 @@
 
 enum { WORD_MAX = 256, KNOWN_MAX = 128 };
 
-/* The value of an axis or of a dimension of the shape, or NULL. */
+/* Returns the value of an axis or of a dimension of the shape, or NULL. */
 static const char *value_of(const struct plan_variant *item, const char *axis)
 {
     return json_string_value(json_object_get(item->values, axis));

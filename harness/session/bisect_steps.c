@@ -366,7 +366,7 @@ static int settle_commit(struct work *w, size_t commit, struct err *err)
     return cells_settle(&settling, err);
 }
 
-/* The good commits that the answer rests on, newest first. */
+/* Lists the good commits that the answer rests on, newest first. */
 static size_t list_good(const struct bisect_state *b, const char *ids[static GIT_COUNT_WITHOUT_MAX])
 {
     size_t n = 0;

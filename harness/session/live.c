@@ -242,7 +242,7 @@ static void print_gate(struct live *l, const struct event *e)
     fflush(l->out);
 }
 
-/* ", 2 builds failed" */
+/* Prints a text such as ", 2 builds failed", unless the count is 0. */
 static void print_count(struct live *l, int64_t n, const char *what)
 {
     if (n > 0)

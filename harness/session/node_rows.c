@@ -93,7 +93,7 @@ static struct winsize size_of(FILE *out)
     return w;
 }
 
-/* The number of bytes that fit into the columns without splitting a character. */
+/* Returns the number of bytes that fit into the columns without splitting a character. */
 static size_t fitting(const char *text, size_t columns)
 {
     size_t n = 0;

@@ -157,7 +157,7 @@ int run_files_read(const struct run_place *place, const char *path, size_t offse
     return capture(place, argv, read_deadline_s, "reading the log", out, err);
 }
 
-/* The first few distinct names, for messages. */
+/* Collects the first few distinct names, for messages. */
 struct names {
     struct strvec list;
     bool more;
@@ -231,7 +231,7 @@ static bool in_cell(const struct log_path *p, const struct run_log_query *q, lon
     return strcmp(p->variant, q->variant) == 0 && p->repetition > 0 && p->context == context;
 }
 
-/* The first repetition with signs of a failure, otherwise the first. */
+/* Chooses the first repetition with signs of a failure, otherwise the first. */
 static long default_repetition(const struct strvec *paths, const struct run_log_query *q, long context,
                                long *count)
 {

@@ -139,7 +139,7 @@ static int submit_job(struct session *s, const struct plan *p, const char *sha, 
     return answer ? 0 : -1;
 }
 
-/* Seconds since the epoch of "2026-02-14T03:15:09.123Z"; NaN for anything else. */
+/* Parses "2026-02-14T03:15:09.123Z" to seconds since the epoch; returns NaN for anything else. */
 static double parse_time(const char *text)
 {
     struct tm tm = {0};

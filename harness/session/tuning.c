@@ -193,7 +193,7 @@ static const struct rule gpu_rules[] = {
     {"mig", is_sliced, "nvidia-smi -mig 0, or name one slice in the plan's CUDA_VISIBLE_DEVICES"},
 };
 
-/* "GPU 1", "GPUs 0 and 3", "GPUs 0, 2 and 5", "8 GPUs". */
+/* Writes "GPU 1", "GPUs 0 and 3" or "GPUs 0, 2 and 5", and only the number ("8 GPUs") if there are many. */
 static void name_gpus(char out[NAMES_MAX], const bool *chosen, size_t count)
 {
     size_t total = 0, named = 0, len;

@@ -20,7 +20,7 @@
 /* A dead link is detected within 10 s, whether idle (probes at 4, 6, 8 s) or busy. */
 enum { KEEPALIVE_IDLE_S = 4, KEEPALIVE_INTERVAL_S = 2, KEEPALIVE_PROBES = 3, USER_TIMEOUT_MS = 10000 };
 
-/* Shared by the resolving and the waiting thread; freed with the last reference. */
+/* The resolving and the waiting thread share it; it is freed with the last reference. */
 struct lookup {
     atomic_int users;
     int done; /* eventfd */

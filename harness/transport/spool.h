@@ -20,7 +20,7 @@ struct spool {
     int file;
     char *memory;            /* a ring of SPOOL_MEMORY bytes, by position in the stream */
     char block[SPOOL_BLOCK]; /* read from the file */
-    char tail[SPOOL_TAIL];   /* the last bytes added */
+    char tail[SPOOL_TAIL];   /* the last bytes added, at its end if there are fewer */
     uint64_t held;           /* bytes returned by the last spool_take() */
     pthread_mutex_t lock;    /* protects the following members */
     pthread_cond_t changed;

@@ -21,7 +21,7 @@
 #include <signal.h>
 
 struct cmd_env {
-    int argc; /* the whole command line, recorded with the runs that it starts */
+    int argc; /* the whole command line, printed if it could not run yet */
     char **argv;
     const volatile sig_atomic_t *interrupted;
     /* options of every command */

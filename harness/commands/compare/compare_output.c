@@ -30,7 +30,7 @@ bool compare_format_from_name(const char *name, enum compare_format *out)
     return false;
 }
 
-/* The numbers of a delta, in the order of the CSV columns. */
+/* A number of a delta; fields have the order of the CSV columns. */
 struct field {
     const char *name;
     double value;

@@ -25,7 +25,7 @@ static size_t count_same(const struct ab_result *r)
     return n;
 }
 
-/* "1 regressed, 3 unchanged" */
+/* Writes the number of cells per verdict, such as "1 regressed, 3 unchanged". */
 static void write_counts(const struct ab_result *r, struct buf *out)
 {
     static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN,    VERDICT_IMPROVED,

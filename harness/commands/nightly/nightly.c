@@ -40,7 +40,7 @@ struct nightly {
     json_t *board; /* for the index page; NULL: nothing was measured */
     bool again;    /* second attempt to store, compare and report a run */
     char night_time[CLOCK_ISO_LEN + 1];
-    char date[CLOCK_DAY_LEN + 1]; /* local day of night_time, used for its folder and runs */
+    char date[CLOCK_DAY_LEN + 1]; /* day of night_time, for its folder and runs */
 };
 
 static void fill_options(const struct nightly *n, struct session_options *opt)

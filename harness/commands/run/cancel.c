@@ -65,7 +65,7 @@ static bool take_running(struct session *s, const json_t *runs)
     return matches == 1;
 }
 
-/* "; running on NODE: A, B" */
+/* Appends a text such as "; running on NODE: A, B". */
 static void describe_running(const struct session *s, const json_t *runs, struct buf *out)
 {
     size_t i;
