@@ -30,7 +30,7 @@ struct known_hosts {
     size_t count, cap;
 };
 
-enum known_verdict { KNOWN_MATCH, KNOWN_UNKNOWN, KNOWN_CHANGED, KNOWN_IS_REVOKED };
+enum known_verdict { KNOWN_UNKNOWN, KNOWN_MATCH, KNOWN_CHANGED, KNOWN_IS_REVOKED };
 
 /* files: NULL-terminated; missing and non-regular files are ignored. name: lower case, host or [host]:port.
  */

@@ -197,7 +197,10 @@ static int probe(struct probe *p, const char *const *argv)
 
 static int show_host_key(const struct probe *p)
 {
-    static const char *const names[] = {"unknown", "known", "changed", "revoked"};
+    static const char *const names[] = {[KNOWN_UNKNOWN] = "unknown",
+                                        [KNOWN_MATCH] = "known",
+                                        [KNOWN_CHANGED] = "changed",
+                                        [KNOWN_IS_REVOKED] = "revoked"};
     struct ssh_hostkey key;
     struct err err = {0};
     int rc = ssh_hostkey_fetch(&p->target, &key, &err);
