@@ -195,19 +195,6 @@ until_true() {
     return "$rc"
 }
 
-# The script's own store, or the scenario's.
-DB=$TMPDIR/results.db
-KS_OPTIONS=()
-
-# ks COMMAND...: runs kernsweep with that store
-ks() {
-    "$KERNSWEEP" "$@" --db "$DB" "${KS_OPTIONS[@]}"
-}
-
-sql() {
-    sqlite3 -batch -noheader "$DB" "$1"
-}
-
 # Starts a private sshd with the host alias `loopback`; NODE is its folder. Its sessions have their own home, so that scripts
 # do not meet in the account's. NODE_ENV: "NAME=VALUE ..." for the sessions. NODE_SSHD: a line of sshd's configuration that
 # replaces CHEAP_KEX, because the key exchange that OpenSSH would choose costs 100 ms of a core per connection.

@@ -2,6 +2,8 @@
 # tests/pipeline.sh: the whole pipeline, over the transport that the script has set up. A script sources tests/lib.sh and
 # this, sets PLAN_NODE and KS_OPTIONS, calls pipeline_setup and then pipeline_scenarios, or only some of the functions.
 
+. tests/store.sh
+
 FIXTURES=tests/fixtures/pipeline
 PLAN_NODE=local
 

@@ -2,6 +2,8 @@
 # tests/slurm.sh: a private Slurm of two nodes for a script, and sweeps through it. A script sources tests/lib.sh and this,
 # and calls slurm_setup; the Slurm ends with the script.
 
+. tests/store.sh
+
 FIXTURES=tests/fixtures/slurm
 WORK=$TMPDIR/work
 MARKS=$TMPDIR/marks

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Several processes store at once, and processes die while they do: nothing is lost, nothing is there by half.
 . tests/lib.sh
+. tests/store.sh
 
 # make_run N TESTS: a B3.89 folder of its own date and contents.
 make_run() {

@@ -2,6 +2,7 @@
 # What the GPU did during tests, as recorded on an H100: shown, exported, compared and reported.
 # shellcheck disable=SC2016 # backquotes and jq variables are meant
 . tests/lib.sh
+. tests/store.sh
 
 # The recorded bundle as run NAME, with a jq filter applied to each perf.json. $2: the filter, of which $v is the variant.
 recorded() {

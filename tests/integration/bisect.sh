@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # ab and bisect, on a repository that the test makes and a node whose noise the test sets.
 . tests/lib.sh
+. tests/store.sh
 
 REPO=$TMPDIR/repo
 

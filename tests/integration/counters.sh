@@ -3,6 +3,7 @@
 # comparison and the report of a confirmed regression, and a profiler that is missing or fails never fails a run.
 # shellcheck disable=SC2016 # the stand-ins expand their own variables
 . tests/lib.sh
+. tests/store.sh
 
 # sweep NAME COUNTERS: a plan with sources of its own, which say how long it takes and what is counted.
 sweep() {

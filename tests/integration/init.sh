@@ -3,6 +3,7 @@
 # plan. Programs are scripts on this machine.
 # shellcheck disable=SC2154,SC2016 # OUT, ERR and RC are those of try; scripts expand their own text
 . tests/lib.sh
+. tests/store.sh
 
 export KERNSWEEP_DB=$TMPDIR/results.db
 ks() {

@@ -3,6 +3,7 @@
 # verdict, the store, the export and the report.
 # shellcheck disable=SC2154,SC2016 # OUT, ERR and RC are those of try; the plans' shells expand their own text
 . tests/lib.sh
+. tests/store.sh
 
 # A program that nobody here wrote: it prints a throughput, of which more is better. $1: thousands of kB/s.
 rate='echo "sha256  $(($1 * 1000 + $2)).25k"'

@@ -3,6 +3,7 @@
 # picked up; people are told what they asked for; old bundles go, a baseline's never.
 # shellcheck disable=SC2016 # other shells and jq expand these
 . tests/lib.sh
+. tests/store.sh
 
 node_start || skip_all "no private sshd: $(tail -n 1 "$TMPDIR/node.log")"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The B3.89 and B3.90 figures through the commands: from folders of the older layout to the tables, verdicts and exit codes.
 . tests/lib.sh
+. tests/store.sh
 
 # factor RUN REFERENCE VARIANT CONTEXT: as a table prints it.
 factor() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run --confirm and noise, on a node whose speed the test sets: a fluke, slower sources, a slower node.
 . tests/lib.sh
+. tests/store.sh
 
 # sweep [OPTION...]
 sweep() {

@@ -3,6 +3,7 @@
 # command sweeps them at once, a run each; an unreachable one is blocked alone.
 # shellcheck disable=SC2016 # backticks of Markdown, and a shell that a plan names
 . tests/lib.sh
+. tests/store.sh
 . tests/terminal.sh
 . tests/tree.sh
 
