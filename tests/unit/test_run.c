@@ -85,7 +85,7 @@ TEST(a_program_that_is_missing_ends_with_127)
 
 TEST(no_words_are_no_program)
 {
-    struct strvec argv = {0};
+    AUTO(strvec_release) struct strvec argv = {0};
     struct err err = {0};
     struct run_result res;
     strvec_take(&argv, NULL);
