@@ -18,7 +18,7 @@ enum { GIT_ARGS_MAX = 32, GIT_DEADLINE_S = 60 };
  * Returns 0, or -1: ERR_INPUT with git's message if git fails, ERR_STORAGE if it cannot be run. Words of the
  * user must follow "--end-of-options" or "--", so that git does not take them for options. */
 int git_output(const char *dir, const char *const *args, struct buf *out, struct err *err);
-/* Likewise, with another deadline. */
+/* Does what git_output() does, within deadline_s instead of GIT_DEADLINE_S. */
 int git_output_within(const char *dir, const char *const *args, double deadline_s, struct buf *out,
                       struct err *err);
 

@@ -41,7 +41,7 @@ void axes_release(struct axes *a);
 /* The axis of that name, or NULL. */
 const struct axis *axes_find(const struct axes *a, const char *name);
 
-/* Appends the text that replaces the placeholder of the value. */
+/* Appends the text that takes the place of the axis' placeholder in a command. */
 void axis_value_text(const json_t *value, struct buf *out);
 /* The name of a value in names, conditions and on the command line. */
 const char *axis_value_word(const json_t *value, char out[AXIS_TEXT_MAX]);

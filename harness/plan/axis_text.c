@@ -248,7 +248,7 @@ static bool any_late(const struct axes *a, const json_t *value)
     return false;
 }
 
-/* Whether the text contains a placeholder of an axis; late_only: of one with "build": false. */
+/* Whether the text names an axis in braces; late_only counts only axes with "build": false. */
 static bool has_axis(const struct axes *a, const char *text, bool late_only)
 {
     char word[WORD_MAX];

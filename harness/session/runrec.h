@@ -54,7 +54,7 @@ int runrec_remove(const struct runrec *r, const char *db, struct err *err);
 /* word: a run id or a unique non-empty prefix of one, a bundle's folder, a ticket (its newest sweep), or
  * "latest" (the newest sweep). */
 int runrec_find(struct runrec *r, const char *db, const char *word, struct err *err);
-/* Likewise, only among runs on this node and in this workdir; NULL: any. */
+/* Finds the run only among those on this node and in this workdir; NULL: any. */
 int runrec_find_at(struct runrec *r, const char *db, const char *word, const char *node, const char *workdir,
                    struct err *err);
 

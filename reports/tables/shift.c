@@ -36,7 +36,7 @@ static enum msg shift_message(const struct common_shift *s)
     return MSG_SHIFT_UNKNOWN;
 }
 
-/* Whether measuring both builds in turns would tell the cause, or was tried and did not. */
+/* Says whether alternating both builds would tell the cause, or has failed to. */
 static const char *confirm_clause(const struct comparison *c, enum report_lang lang)
 {
     switch (confirm_use_for(c)) {

@@ -16,7 +16,7 @@ json_t *range_encode(const struct commit_range *r);
 void range_or_commit(const struct commit_range *r, struct buf *out);
 /* Appends a line with the range after the given word; nothing if it is unknown. */
 void range_print_head(const struct commit_range *r, const char *word, struct buf *out);
-/* Likewise, followed by a line for each subject. */
+/* Appends that line, and one for the subject of each commit. */
 void range_print(const struct commit_range *r, const char *word, struct buf *out);
 /* Appends two lines about a run: its commit and its local changes. */
 void revision_print(const struct run_revision *r, struct buf *out);

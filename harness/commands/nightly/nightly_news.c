@@ -77,7 +77,7 @@ static bool is_settled(const struct night_findings *f, const struct nightly_stat
     return json_array_size(night_open_cells(f, before)) == 0 && (f->result.compared || !had_findings(before));
 }
 
-/* That nothing is open against a new baseline is no recovery, as that may be just as slow. */
+/* A new baseline with no open cells does not mean that they recovered: it may be just as slow. */
 static bool is_replaced(const struct night_findings *f, const struct nightly_state *before)
 {
     return f->other_base && had_findings(before);
