@@ -2,6 +2,7 @@
 # The whole pipeline through a real sshd, with libssh2 and with the OpenSSH client.
 . tests/lib.sh
 . tests/pipeline.sh
+. tests/line.sh
 
 openssh_client() {
     exits "exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --tag openssh --transport openssh
@@ -14,12 +15,15 @@ bench_over_ssh() {
     like "the second command is slower" "$OUT" 'c2 +sleep 0.2 .*slower'
     passes "nothing is stored here" test ! -e "$TMPDIR/bench.db"
     is "and no run is left on the node" "$(find "$TMPDIR/bench-work/runs" -mindepth 1 | wc -l)" 0
-    "$KERNSWEEP" bench --ssh-config "$NODE/ssh_config" --node loopback --workdir "$TMPDIR/bench-work" --db "$TMPDIR/bench.db" \
+    # The answer to the submission is still on its way when the first command runs.
+    line --rtt 600
+    "$KERNSWEEP" bench --ssh-config "$CONFIG" --node loopback --workdir "$TMPDIR/bench-work" --db "$TMPDIR/bench.db" \
         "touch $TMPDIR/bench-started" 'sleep 60' >/dev/null 2>"$TMPDIR/bench.err" &
     until_true 60 test -e "$TMPDIR/bench-started"
     kill -INT $!
     wait $!
     is "Ctrl-C ends it with exit code 130" $? 130
+    line_end
     like "and the run on the node" "$(cat "$TMPDIR/bench.err")" 'stopped run .* on loopback'
     is "of which nothing is left there either" "$(find "$TMPDIR/bench-work/runs" -mindepth 1 | wc -l)" 0
 }

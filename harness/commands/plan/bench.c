@@ -81,17 +81,17 @@ static int measure(struct cmd_env *env, const struct bench_args *a, const struct
     attach_options(env, &where, &opt);
     opt.needs_commands = true;
     opt.purpose = a->store ? PURPOSE_SWEEP : PURPOSE_CONFIRM;
-    if (cmd_backend(env, &opt.backend, err) != 0 || session_start(s, p, &opt, err) != 0) {
-        if (err->kind == ERR_NODE)
-            cmd_print_blockers(&s->preflight);
+    if (cmd_backend(env, &opt.backend, err) != 0)
         return -1;
-    }
-    if (session_follow(s, err) == 0 && session_collect(s, err) == 0) {
+    bool started = session_start(s, p, &opt, err) == 0;
+    if (started && session_follow(s, err) == 0 && session_collect(s, err) == 0) {
         if (!a->store)
             forget_run(s);
         return 0;
     }
-    if (err->kind == ERR_INTERRUPTED || err->kind == ERR_INPUT)
+    if (!started && err->kind == ERR_NODE)
+        cmd_print_blockers(&s->preflight);
+    if (s->offered && (err->kind == ERR_INTERRUPTED || err->kind == ERR_INPUT))
         stop_run(env, &s->rec, opt.backend, err->kind == ERR_INPUT, a->store);
     return -1;
 }
