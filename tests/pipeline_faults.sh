@@ -94,6 +94,16 @@ in_pull() {
 }
 
 # Cuts the line again and again, each time after a good part of the bundle has arrived, so that it never passes at once.
+# The bytes that the pull has brought.
+pulled() {
+    find "$TMPDIR/artifacts_remote" -path '*.partial/*' -type f -printf '%s\n' 2>/dev/null | awk '{ s += $1 } END { print s + 0 }'
+}
+
+has_pulled() {
+    [ "$(pulled)" -ge "$1" ] || ! kill -0 "$RUN_PID" 2>/dev/null
+}
+
+# Each connection brings more than the 64 KiB without which a pull counts as one in vain.
 cut_again_and_again() {
     local cuts=0
     patient_plan .
@@ -101,7 +111,7 @@ cut_again_and_again() {
     begin cuts bulky
     until_true 60 pulling
     while [ "$cuts" -lt 6 ] && kill -0 "$RUN_PID" 2>/dev/null; do
-        sleep 0.7 # the time in which a part arrives, not a wait for anything
+        until_true 60 has_pulled $(($(pulled) + 200000))
         ! pulling || { say cut && cuts=$((cuts + 1)); }
         until_true 60 sh -c "[ \"\$(grep -c reconnecting '$TMPDIR/cuts.err')\" -ge $cuts ] || ! kill -0 $RUN_PID 2>/dev/null"
     done

@@ -15,7 +15,7 @@ gpu_plan() {
         {schema: "kernsweep.plan/1", ticket: "gpus", node: $node, workdir: $workdir, contexts: [1, 2, 3, 4],
          timeouts: {default: 30}, vram_settle_s: 0.3, sampling: {interval_ms: 20}, kill_grace_s: 0.2,
          env: {USE_NAME: "{variant}/{context}/{repetition}"},
-         variants: [{name: "a", run: [$use, "0.2"]}, {name: "b", run: [$use, "0.2"]}]} | '"$1" >"$2"
+         variants: [{name: "a", run: [$use, "0.5"]}, {name: "b", run: [$use, "0.5"]}]} | '"$1" >"$2"
 }
 
 # sweep TAG FILTER [OPTION...]: its bundle is BUNDLE
