@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # ab and bisect, on a repository that the test makes and a node whose noise the test sets.
+# timeout: 1800
 . tests/lib.sh
 . tests/store.sh
 

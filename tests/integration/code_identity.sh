@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Code identity with the real compilers: building a source twice, in two folders, gives the same; a comment, or the
 # host's code, changes nothing; one instruction changes its kernel and the build, and no other kernel.
+# unsanitized: compilers for GPUs for the most part; the readers of objects are fuzzed
 . tests/lib.sh
 . tests/compiled.sh
 . tests/executor.sh
