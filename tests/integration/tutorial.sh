@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # docs/tutorial.md as somebody follows it: every shell block is run as it is written, in order, in one shell's folder and home;
 # "gpu-node" is a private sshd. Building in the checkout is left to scripts/check-tutorial.
+# unsanitized: what its commands run is run by other tests, and they take the time of real programs
 . tests/lib.sh
 
 blocks=$TMPDIR/blocks
