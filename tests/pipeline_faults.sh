@@ -93,7 +93,6 @@ in_pull() {
     ended "$2"
 }
 
-# Cuts the line again and again, each time after a good part of the bundle has arrived, so that it never passes at once.
 # The bytes that the pull has brought.
 pulled() {
     find "$TMPDIR/artifacts_remote" -path '*.partial/*' -type f -printf '%s\n' 2>/dev/null | awk '{ s += $1 } END { print s + 0 }'
@@ -103,7 +102,8 @@ has_pulled() {
     [ "$(pulled)" -ge "$1" ] || ! kill -0 "$RUN_PID" 2>/dev/null
 }
 
-# Each connection brings more than the 64 KiB without which a pull counts as one in vain.
+# Cuts the line again and again, each time after a good part of the bundle has arrived, so that it never passes at once: more than
+# the 64 KiB without which a pull counts as one in vain.
 cut_again_and_again() {
     local cuts=0
     patient_plan .
