@@ -28,6 +28,22 @@ bench_over_ssh() {
     is "of which nothing is left there either" "$(find "$TMPDIR/bench-work/runs" -mindepth 1 | wc -l)" 0
 }
 
+# Ctrl-C between the submission and its answer: the run goes on, and its user is told how to follow or cancel it.
+interrupted_as_it_starts() {
+    line --rtt 600
+    plan_with 'del(.reference) | .variants = [{name: "v", run: ["sh", "-c", "touch $1; sleep 60", "sh", "'"$TMPDIR"'/submitted"]}]' "$TMPDIR/submitted.json"
+    "$KERNSWEEP" run "$TMPDIR/submitted.json" --contexts 16 --ssh-config "$CONFIG" --db "$DB" \
+        --artifacts "$TMPDIR/artifacts" >/dev/null 2>"$TMPDIR/submitted.err" &
+    until_true 60 test -e "$TMPDIR/submitted"
+    kill -INT $!
+    wait $!
+    is "it ends with exit code 130" $? 130
+    like "it says what may go on" "$(cat "$TMPDIR/submitted.err")" 'run [^ ]+ (may have started|has not ended) on loopback: .*kernsweep cancel'
+    try ks cancel "$(sed -n 's/^run .* .kernsweep cancel \([^ ]*\). cancels it$/\1/p' "$TMPDIR/submitted.err")"
+    exited "the command that it names cancels it" 0
+    line_end
+}
+
 # A run that bench could not stop can be stopped by the command that it prints.
 bench_out_of_reach() {
     local hint
@@ -83,6 +99,7 @@ pipeline_setup
 pipeline_scenarios
 scenario "a sweep through the OpenSSH client" openssh_client
 scenario "bench over ssh" bench_over_ssh
+scenario "a run that is interrupted as it starts" interrupted_as_it_starts
 scenario "a bench that cannot be stopped" bench_out_of_reach
 scenario "a login shell that is odd" odd_login
 done_testing
