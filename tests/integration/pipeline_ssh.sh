@@ -31,7 +31,7 @@ bench_over_ssh() {
 # Ctrl-C between the submission and its answer: the run goes on, and its user is told how to follow or cancel it.
 interrupted_as_it_starts() {
     line --rtt 600
-    plan_with 'del(.reference) | .variants = [{name: "v", run: ["sh", "-c", "touch $1; sleep 60", "sh", "'"$TMPDIR"'/submitted"]}]' "$TMPDIR/submitted.json"
+    plan_with 'del(.reference) | .variants = [{name: "v", run: ["sh", "-c", "touch '"$TMPDIR/submitted"'; sleep 60"]}]' "$TMPDIR/submitted.json"
     "$KERNSWEEP" run "$TMPDIR/submitted.json" --contexts 16 --ssh-config "$CONFIG" --db "$DB" \
         --artifacts "$TMPDIR/artifacts" >/dev/null 2>"$TMPDIR/submitted.err" &
     until_true 60 test -e "$TMPDIR/submitted"
