@@ -23,7 +23,7 @@ typedef int run_write_fn(void *arg, const char *data, size_t len, struct err *er
 
 struct run {
     const char *const *argv; /* NULL-terminated */
-    const char *const *env;  /* NULL: ours */
+    const char *const *env;  /* NULL: what program_env() gives, or ours */
     const char *cwd;         /* NULL: ours */
     const void *input;       /* standard input, as bytes ... */
     size_t input_len;

@@ -1,6 +1,7 @@
 #include "common/base/spawn.h"
 
 #include "common/base/alloc.h"
+#include "common/base/program_env.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,9 +57,13 @@ pid_t spawn_start(const struct spawn *s, struct err *err)
 {
     if (!s->argv || !s->argv[0])
         return err_set(err, ERR_INTERNAL, "no program to start");
+    AUTO(strvec_release) struct strvec env = {0};
+    struct spawn chosen = *s;
+    if (!s->env && program_env(s->argv[0], &env))
+        chosen.env = strvec_argv(&env);
     pid_t pid = fork();
     if (pid == 0)
-        exec_program(s);
+        exec_program(&chosen);
     return pid > 0 ? pid : err_set_errno(err, ERR_INTERNAL, errno, "%s: cannot start a process", s->argv[0]);
 }
 

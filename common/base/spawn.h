@@ -15,7 +15,7 @@ enum { SPAWN_NOT_FOUND = 127, SPAWN_NOT_EXECUTABLE = 126, SPAWN_PATH_MAX = 4096 
 
 struct spawn {
     const char *const *argv; /* NULL-terminated, at least one word */
-    const char *const *env;  /* NULL: ours */
+    const char *const *env;  /* NULL: what program_env() gives, or ours */
     const char *cwd;         /* NULL: ours */
     int fds[3];              /* its standard descriptors; the caller closes them */
     bool keep_terminal;      /* stay in our session, so that it can prompt the user */

@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
+#include "common/base/program_env.h"
 #include "common/base/sha256.h"
 #include "executor/workdir/cache.h"
 #include "executor/workdir/tree.h"
@@ -29,11 +30,14 @@ struct tar {
 
 static _Noreturn void exec_tar(const char *dir, int in, int messages)
 {
+    struct strvec env = {.v = NULL};
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(in, 0);
     dup2(null, 1);
     dup2(messages, 2);
     signal(SIGPIPE, SIG_DFL);
+    program_env("tar", &env);
+    environ = env.v;
     execlp("tar", "tar", "-x", "-f", "-", "-C", dir, "--no-same-owner", (char *)NULL);
     dprintf(2, "tar: %s\n", strerror(errno));
     _exit(127);

@@ -1,7 +1,7 @@
 #include "executor/prepare/prepare.h"
 
 #include "common/base/alloc.h"
-#include "common/base/environment.h"
+#include "common/base/program_env.h"
 #include "executor/process/child.h"
 #include "executor/suite/assess.h"
 #include "executor/workdir/tree.h"
@@ -31,7 +31,7 @@ static int run_cp(struct suite *s, char **argv, struct assessment *out, struct b
     struct child_hooks hooks = {.output = keep_message, .arg = said};
     struct child_result result;
     struct ending ending;
-    environment_for_workload(&env);
+    program_env(argv[0], &env);
     spec.env = env.v;
     if (child_run(&s->loop, &spec, &limits, &hooks, &result, err) != 0)
         return -1;

@@ -3,7 +3,7 @@
 #include "executor/scheduler/scheduler.h"
 
 #include "common/base/alloc.h"
-#include "common/base/environment.h"
+#include "common/base/program_env.h"
 #include "common/base/text.h"
 #include "executor/process/child.h"
 
@@ -55,7 +55,7 @@ static int call(struct loop *loop, const struct strvec *argv, struct buf *out, b
     struct child_hooks hooks = {.output = keep_answer, .arg = out};
     struct child_result result;
     struct ending ending;
-    environment_for_workload(&env);
+    program_env(program, &env);
     struct process_spec spec = {.argv = argv->v, .env = env.v, .cwd = "/", .input = -1};
     *reachable = true;
     if (child_run(loop, &spec, &limits, &hooks, &result, err) != 0)

@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/environment.h"
 #include "common/base/json.h"
+#include "common/base/program_env.h"
 #include "common/base/run.h"
 #include "common/base/sha256.h"
 #include "common/base/spawn.h"
@@ -94,7 +95,7 @@ static bool pull_image(struct suite *s, const struct variant_state *v, const cha
     const struct child_limits limits = {.timeout_s = s->job.settings.build_timeout_s, .kill_grace_s = 2};
     const struct child_hooks hooks = {.output = keep_end, .arg = &words};
     strvec_pushl(&argv, engine_name(v->engine), "pull", "--quiet", image, NULL);
-    environment_copy(&env);
+    program_env(argv.v[0], &env);
     const struct process_spec spec = {
         .argv = argv.v, .env = env.v, .cwd = "/", .input = -1, .files = s->processes.files};
     bool done = child_run(&s->loop, &spec, &limits, &hooks, &result, &err) == 0;

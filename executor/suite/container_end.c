@@ -1,6 +1,7 @@
 #include "executor/suite/container_end.h"
 
 #include "common/base/alloc.h"
+#include "common/base/program_env.h"
 
 #include <string.h>
 #include <sys/wait.h>
@@ -41,6 +42,7 @@ static bool start_command(struct container_end *e)
 {
     struct err ignored = {.kind = ERR_NONE};
     AUTO(strvec_release) struct strvec argv = {.v = NULL};
+    AUTO(strvec_release) struct strvec env = {.v = NULL};
     const struct child_hooks hooks = {.output = on_output, .heartbeat = on_heartbeat, .arg = e};
     e->len = 0;
     e->answer[0] = '\0';
@@ -50,8 +52,9 @@ static bool start_command(struct container_end *e)
                                       .linger_s = linger_s,
                                       .finishes = true};
     make_command(e, &argv);
+    program_env(argv.v[0], &env);
     const struct process_spec spec = {
-        .argv = argv.v, .env = environ, .cwd = "/", .input = -1, .without_stderr = true, .kept = e->in.kept};
+        .argv = argv.v, .env = env.v, .cwd = "/", .input = -1, .without_stderr = true, .kept = e->in.kept};
     if (child_start(&e->child, e->in.loop, &spec, &e->limits, &hooks, &ignored) == 0)
         return true;
     child_close(&e->child);

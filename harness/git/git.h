@@ -22,6 +22,15 @@ int git_output(const char *dir, const char *const *args, struct buf *out, struct
 int git_output_within(const char *dir, const char *const *args, double deadline_s, struct buf *out,
                       struct err *err);
 
+/* A call that reads words from its input, or has an index or a work tree of its own. */
+struct git_call {
+    const char *index, *work_tree; /* absolute; NULL: the repository's */
+    const struct buf *input;       /* NULL: none */
+    double deadline_s;
+};
+int git_run(const char *dir, const char *const *args, const struct git_call *call, struct buf *out,
+            struct err *err);
+
 /* Whether the bytes are a complete commit id (SHA-1 or SHA-256). */
 bool git_is_id(const char *s, size_t len);
 

@@ -1,33 +1,18 @@
 #include "reports/plot/gnuplot.h"
 
 #include "common/base/run.h"
-#include "common/base/strvec.h"
-
-#include <stdlib.h>
-
-/* Passes nothing of the user's environment but PATH: no configuration, no locale. */
-static void make_environment(struct strvec *env)
-{
-    const char *path = getenv("PATH");
-    strvec_pushf(env, "PATH=%s", path ? path : "/usr/local/bin:/usr/bin:/bin");
-    strvec_pushl(env, "LC_ALL=C", "HOME=/", NULL);
-}
 
 int gnuplot_run(const struct buf *script, double deadline_s, struct buf *out, struct err *err)
 {
     static const char *const argv[] = {"gnuplot", "-d", NULL};
-    struct strvec env = {0};
     struct run_result res = {0};
-    make_environment(&env);
     const struct run run = {.argv = argv,
-                            .env = strvec_argv(&env),
                             .input = script->data,
                             .input_len = script->len,
                             .on_stdout = run_collect,
                             .on_stdout_arg = out,
                             .deadline_s = deadline_s};
     int rc = run_program(&run, &res, err);
-    strvec_release(&env);
     if (rc != 0)
         return res.stop == RUN_FAULT ? err_wrap(err, "gnuplot") : -1;
     if (res.exited && res.exit_code == SPAWN_NOT_FOUND)

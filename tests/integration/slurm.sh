@@ -163,6 +163,42 @@ harness_killed() {
     is "attach brings each test once" "$(tests_of left t.status t.repetition | xargs)" "OK|1 OK|2"
 }
 
+# What squeue, sbatch and scancel take from the environment must not hide a job, nor send it elsewhere.
+users_settings() {
+    local name
+    for name in ACCOUNT ARRAY_UNIQUE FORMAT LICENSES NAMES PARTITION QOS SORT STATES USERS; do
+        export "SQUEUE_$name=none"
+    done
+    for name in ACCOUNT ARRAY_INX CLUSTERS CONSTRAINT EXCLUSIVE GRES HINT JOB_NAME MEM_PER_NODE OUTPUT PARTITION QOS REQUEUE TIMELIMIT WAIT; do
+        export "SBATCH_$name=0"
+    done
+    export SCANCEL_STATE=PENDING SCANCEL_PARTITION=none SCANCEL_NAME=none SLURM_CLUSTERS=none SLURM_TIME_FORMAT=none
+    start settings "$TMPDIR/plan.json" --variants waits --contexts 16 --repeat 16:1
+    until_true 60 on '*'
+    ok "its test starts" $?
+    sleep "$1"
+    "$2"
+}
+
+a_minute_later() {
+    go
+    ends "the command exits 0" 0
+    is "the test ran once" "$(find "$MARKS" -name 'on.*' | wc -l)" 1
+    unlike "nothing was lost" "$(cat "$TMPDIR/settings.err")" 'no longer in the queue'
+}
+
+cancelled_at_once() {
+    exits "cancel exits 0" 0 ks cancel "$(run_id settings)"
+    ends "the command that follows it exits 1" 1
+    is "none of its jobs is left" "$(env -u SLURM_CLUSTERS -u SQUEUE_PARTITION -u SQUEUE_STATES squeue --noheader --name="kernsweep-$(run_id settings)" --states=PENDING,RUNNING --format=%i 2>&1)" ""
+}
+
+# Their variables end with the subshell.
+with_settings() {
+    (users_settings "$@" >"$TMPDIR/checks" 2>&1)
+    is "a sweep survives them" "$(grep -c '^ok' "$TMPDIR/checks") $(grep '^not ok' "$TMPDIR/checks")" "$3 "
+}
+
 # Two contexts in one task, each on a GPU of its own.
 two_gpus() {
     local bundle
@@ -193,6 +229,8 @@ scenario "a plan with a job for each test" job_per_test
 scenario "a plan with max_parallel" max_parallel
 scenario "a plan with array_max" array_max
 scenario "a job with two GPUs" two_gpus
+scenario "settings of Slurm's commands, and a job of more than a minute" with_settings 65 a_minute_later 4
+scenario "settings of Slurm's commands, and cancel" with_settings 1 cancelled_at_once 4
 scenario "a sweep in Slurm that is cancelled" cancelled
 scenario "a sweep through a login node behind ssh" login_node
 scenario "a sweep in Slurm whose harness is killed" harness_killed
