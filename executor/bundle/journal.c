@@ -13,19 +13,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads the existing lines; *good: the length of the intact part. */
+/* Whether a line is one of ours. A test may have written others between them. */
+static bool is_event(const struct journal *j, const json_t *line)
+{
+    return json_is_string(json_object_get(line, "event")) &&
+           json_integer_value(json_object_get(line, "seq")) > j->seq;
+}
+
+/* Reads the existing events; *good: the length up to the end of the last one. */
 static int replay_events(struct journal *j, FILE *f, off_t *good, journal_visit *visit, void *arg,
                          struct err *err)
 {
     AUTO_FREE char *line = NULL;
     size_t cap = 0;
     ssize_t n;
+    off_t at = 0;
     while ((n = getline(&line, &cap, f)) > 0 && line[n - 1] == '\n') {
         json_auto_t *event = json_loadb(line, (size_t)n, 0, NULL);
-        if (!json_is_object(event))
-            return 0;
+        at += n;
+        if (!is_event(j, event))
+            continue;
         j->seq = json_integer_value(json_object_get(event, "seq"));
-        *good += n;
+        *good = at;
         if (visit && visit(event, arg, err) != 0)
             return -1;
     }
@@ -65,12 +74,22 @@ void journal_close(struct journal *j)
     j->fd = -1;
 }
 
+/* What another process left without the end of a line must not swallow the next event. */
+static off_t end_foreign_line(struct journal *j, off_t end)
+{
+    char last = '\n';
+    if (end <= 0 || end == j->end || pread(j->fd, &last, 1, end - 1) != 1 || last == '\n')
+        return end;
+    return fs_write_all(j->fd, "\n", 1) == 0 ? end + 1 : end;
+}
+
 /* An event is one write(); a short one (on a full disk) is truncated away, so that no torn line stays in the
  * middle. */
 static int append_line(struct journal *j, const char *data, size_t len, struct err *err)
 {
     off_t end = lseek(j->fd, 0, SEEK_END);
     j->foreign |= end >= 0 && end != j->end;
+    end = end_foreign_line(j, end);
     j->end = end + (off_t)len;
     if (end >= 0 && fs_write_all(j->fd, data, len) == 0)
         return 0;

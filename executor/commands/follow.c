@@ -22,6 +22,7 @@ struct follower {
     int64_t offset;
     int file, inotify, pidfd, out;
     char *data;    /* PIECE bytes */
+    bool within;   /* the last line that was sent has not ended */
     pid_t stopped; /* the supervisor, while it is stopped; 0 */
 };
 
@@ -53,8 +54,11 @@ static int send_lines(struct follower *f, struct err *err)
             return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot read", f->events);
         const char *end = memrchr(f->data, '\n', (size_t)n);
         if (!end)
-            return n == PIECE ? err_set(err, ERR_INPUT, "%s: a line is too long", f->events) : sent;
+            end = n == PIECE ? f->data + PIECE - 1 : NULL; /* a part of a line that is none of ours */
+        if (!end)
+            return sent;
         size_t len = (size_t)(end - f->data) + 1;
+        f->within = *end != '\n';
         if (fs_write_all(f->out, f->data, len) != 0)
             return err_set_errno(err, ERR_NODE, errno, "cannot write events");
         f->offset += (int64_t)len;
@@ -104,7 +108,7 @@ static int wait_for_news(struct follower *f, bool *supervisor_ended, struct err 
         return err_set_errno(err, ERR_INTERNAL, errno, "cannot wait");
     if (p[2].revents & (POLLERR | POLLHUP))
         return err_set(err, ERR_NODE, "the reader of the events is gone");
-    if (n == 0 && keep_alive(f) != 0)
+    if (n == 0 && !f->within && keep_alive(f) != 0)
         return err_set_errno(err, ERR_NODE, errno, "cannot write events");
     if (n > 0 && p[0].revents)
         drain(f->inotify);

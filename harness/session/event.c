@@ -150,9 +150,12 @@ int event_decode(struct event *e, const char *line, size_t len, struct err *err)
         return -1;
     }
     const char *name = json_string_value(json_object_get(obj, "event"));
-    if (!name || !event_from_name(name, &e->type))
-        return err_set(err, ERR_NODE, "events.jsonl: not a known event: %.*s", len < 200 ? (int)len : 200,
-                       line);
+    if (!name)
+        return err_set(err, ERR_NODE, "events.jsonl: not an event: %.*s", len < 200 ? (int)len : 200, line);
+    if (!event_from_name(name, &e->type)) {
+        e->seq = read_int(obj, "seq");
+        return 1;
+    }
     read_fields(e, obj);
     return 0;
 }
@@ -167,18 +170,18 @@ void event_stream_release(struct event_stream *s)
 {
     free(s->line);
     s->line = NULL;
-    s->len = 0;
+    s->len = s->dropped = 0;
 }
 
 void event_stream_rewind(struct event_stream *s)
 {
-    s->len = 0;
+    s->len = s->dropped = 0;
 }
 
 static int end_line(struct event_stream *s, struct err *err)
 {
-    size_t len = s->len;
-    s->len = 0;
+    size_t len = s->len, dropped = s->dropped;
+    s->len = s->dropped = 0;
     if (len == 0 || *s->line == ' ') {
         s->line[len] = '\0';
         if (s->on_aside)
@@ -187,7 +190,7 @@ static int end_line(struct event_stream *s, struct err *err)
     }
     if (s->on_line(s->arg, s->line, len, err) != 0)
         return -1;
-    s->offset += (int64_t)len + 1;
+    s->offset += (int64_t)(len + dropped) + 1;
     return 0;
 }
 
@@ -201,8 +204,7 @@ int event_stream_write(void *arg, const char *data, size_t len, struct err *err)
             if (end_line(s, err) != 0)
                 return -1;
         } else if (s->len == LIMIT_EVENT_LINE)
-            return err_set(err, ERR_NODE, "events.jsonl: a line longer than %d bytes at offset %lld",
-                           LIMIT_EVENT_LINE, (long long)s->offset);
+            s->dropped++; /* no event is so long: what is kept of the line is none */
         else
             s->line[s->len++] = data[i];
     }

@@ -65,14 +65,15 @@ struct event {
     char gpu_out[LIMIT_NAME + 1]; /* of a NODE event: the GPU that is taken out of use */
 };
 
-/* line: without its newline. ERR_NODE if it is not a journal line. */
+/* line: without its newline. Returns 0; 1 for an event that is unknown here, of which only seq is read; -1
+ * with ERR_NODE if it is no event. */
 int event_decode(struct event *e, const char *line, size_t len, struct err *err);
 
 /* Splits a byte stream into lines and counts the bytes consumed, so that following can resume from there. */
 struct event_stream {
     int64_t offset; /* bytes of complete journal lines consumed so far */
     char *line;
-    size_t len;
+    size_t len, dropped; /* bytes of the line that are kept, and those beyond LIMIT_EVENT_LINE */
     int (*on_line)(void *arg, const char *line, size_t len, struct err *err);
     void (*on_aside)(void *arg, const char *line); /* gets lines that are no journal lines; may be NULL */
     void *arg;

@@ -37,6 +37,7 @@ struct session_options {
     size_t gpus_at_once;       /* least number of GPUs for the placement "every"; 0: any */
     bool repeatable;           /* an interrupted start can be repeated from its record */
     const char *source_sha256; /* use this tree, still on the node, instead of the plan's */
+    bool exported;             /* source.dir has a commit's files, as git_tree_export() left them */
     json_t *git;               /* what git knows of the sources, if the caller knows it (git/revision.h) */
     const char *backend;       /* an argument of --transport (connect.h) */
     FILE *progress;            /* messages for the user */
@@ -56,6 +57,9 @@ struct session {
     struct restarts restarts;   /* of the executor, by this session */
     int64_t seq;                /* of the last event read; 0: none in this reading */
     int readings;               /* times the journal was read from its start, because the node lost its end */
+    int64_t gap_from, gap_to;   /* events that followed each other when the journal was last misread */
+    size_t passed_over;         /* lines of this reading that are no events */
+    bool odd_told;              /* the note about the first of them was given */
     bool misread;               /* what was last read does not continue the earlier journal */
     struct preflight preflight; /* set by session_start(); count is 0 until the node has answered */
     json_t *gpu_groups;         /* owned; for the placement "every", once the node has answered */

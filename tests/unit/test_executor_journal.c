@@ -81,6 +81,29 @@ TEST(a_torn_end_is_cut)
     }
 }
 
+/* By a test, for instance. */
+TEST(foreign_lines_take_no_event_with_them)
+{
+    static const char mixed[] =
+        "{\"seq\":1,\"event\":\"NODE\"}\njunk\n{\"seq\":9}\n{\"seq\":2,\"event\":\"NODE\"}\nmore";
+    struct journal j;
+    struct buf text;
+    int seen;
+    const char *path = put_bytes("mixed.jsonl", mixed, sizeof mixed - 1);
+    open_journal(&j, path, &seen);
+    assert_int_equal(seen, 2);
+    assert_int_equal(j.seq, 2);
+    FILE *f = fopen(path, "a");
+    fputs("no end", f);
+    fclose(f);
+    add(&j, "next");
+    assert_true(journal_was_changed(&j, path));
+    journal_close(&j);
+    read_all(path, &text);
+    assert_non_null(strstr(buf_str(&text), "no end\n{\"seq\":3,"));
+    buf_release(&text);
+}
+
 TEST(an_event_too_long_is_refused_and_leaves_no_gap)
 {
     struct journal j;

@@ -22,9 +22,8 @@ static int handle_line(void *arg, const char *line, size_t len, struct err *err)
     snprintf(text, sizeof text, "%.*s", (int)len - 1, line + 1);
     switch ((enum relay_tag)line[0]) {
     case RELAY_JOURNAL:
-        if (event_decode(&e, line + 1, len - 1, err) != 0)
-            return -1;
-        watch_model_event(f->model, &e);
+        if (event_decode(&e, line + 1, len - 1, err) == 0)
+            watch_model_event(f->model, &e);
         break;
     case RELAY_NOTE:
         watch_model_note(f->model, text);
