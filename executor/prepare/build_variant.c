@@ -191,5 +191,5 @@ int build_variant(struct suite *s, size_t variant, struct err *err)
     int taken = s->job.part.on ? node_lock_build(&lock, s, key, state->reason, err) : 1;
     int rc = taken < 0 ? -1 : taken == 0 ? fail_locked(s, variant, err) : build_or_reuse(s, variant, err);
     lock_close(&lock);
-    return rc;
+    return rc == 0 && state->status == STATUS_OK ? sources_tell_prebuilt(s, variant, err) : rc;
 }

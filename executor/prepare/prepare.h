@@ -51,6 +51,8 @@ int sources_share(struct suite *s, char *reason, struct err *err);
 int sources_use(struct suite *s, size_t variant, struct err *err);
 /* Makes the variant's own copy anew, writable. Returns 1; 0 with the variant's reason; -1. */
 int sources_copy(struct suite *s, size_t variant, struct err *err);
+/* Notes programs and objects that were sent and that the build found up to date. */
+int sources_tell_prebuilt(struct suite *s, size_t variant, struct err *err);
 
 /* Copies a whole tree on the node, by a child that can be stopped like any other, without using disk space
  * for it where the file system shares blocks between files. Returns 1 copied; 0 not, and why

@@ -1,9 +1,15 @@
 #include "executor/prepare/prepare.h"
+
+#include "common/base/alloc.h"
+#include "common/base/text.h"
 #include "executor/workdir/cache.h"
 #include "executor/workdir/tree.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool has_own_copy(const struct suite *s, size_t variant)
@@ -128,6 +134,62 @@ static int sources_intact(const struct suite *s, size_t variant, char *why, stru
     if (rc == 0 && *reason)
         snprintf(why, SEAL_REASON_MAX, "%.200s in its sources", reason);
     return rc;
+}
+
+/* Sources are sent with times of their own, the first seconds of 1970, which no build writes. */
+enum { SENT_BEFORE = 100000000, NAMED_MAX = 300 };
+
+struct prebuilt {
+    const struct command *run;
+    char first[NAMED_MAX];
+    size_t count;
+};
+
+static bool runs(const struct command *run, const char *relpath)
+{
+    for (size_t i = 0; i < run->argc; i++)
+        if (strncmp(run->argv[i], "{src}/", 6) == 0 && strcmp(run->argv[i] + 6, relpath) == 0)
+            return true;
+    return false;
+}
+
+/* A program that the tests run, or an object file, as it was sent. Libraries are often sent on purpose. */
+static int find_prebuilt(const char *relpath, const char *fullpath, void *arg, struct err *err)
+{
+    struct prebuilt *p = arg;
+    struct stat st;
+    uint16_t head[9] = {0};
+    (void)err;
+    AUTO_CLOSE int fd = open(fullpath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &st) != 0 || st.st_mtime >= SENT_BEFORE ||
+        read(fd, head, sizeof head) != sizeof head || memcmp(head, ELFMAG, SELFMAG) != 0 ||
+        (head[8] != ET_REL && !runs(p->run, relpath)))
+        return 0;
+    if (p->count++ == 0)
+        text_printable_fixed(p->first, sizeof p->first, relpath, strlen(relpath));
+    return 0;
+}
+
+static void pass_by(const char *relpath, const char *why, void *arg)
+{
+    (void)relpath, (void)why, (void)arg;
+}
+
+int sources_tell_prebuilt(struct suite *s, size_t variant, struct err *err)
+{
+    const struct variant *v = &s->job.variant[variant];
+    struct prebuilt p = {.run = &v->run};
+    if (!has_own_copy(s, variant))
+        return 0;
+    if (fs_walk_rest(s->variant[variant].src, find_prebuilt, pass_by, &p, err) != 0)
+        return -1;
+    if (p.count == 0)
+        return 0;
+    return suite_note(
+        s, err,
+        "%s: the build left %s as it was sent%s: it was built elsewhere; if it should be built here, "
+        "leave it out of the sources",
+        v->name, p.first, p.count > 1 ? ", and others" : "");
 }
 
 #define COMPLETE_MARK ".complete"

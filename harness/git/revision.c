@@ -6,6 +6,7 @@
 #include "common/base/fs.h"
 #include "common/base/spawn.h"
 #include "common/base/text.h"
+#include "harness/git/files.h"
 #include "harness/git/git.h"
 
 #include <errno.h>
@@ -210,35 +211,6 @@ static int add_log(struct describing *d, struct err *err)
     return 0;
 }
 
-/* Folders and files of these names are never sent (harness/session/sources.c). */
-static bool has_skipped_part(const char *path)
-{
-    while (*path) {
-        size_t len = strcspn(path, "/");
-        if ((len == 5 && strncmp(path, "build", len) == 0) || (len == 4 && strncmp(path, ".git", len) == 0))
-            return true;
-        path += len + (path[len] == '/');
-    }
-    return false;
-}
-
-/* path: below dir. */
-static bool is_sent(const char *const *include, const char *path)
-{
-    if (!include)
-        return !has_skipped_part(path);
-    for (; *include; include++) {
-        size_t len = strcmp(*include, ".") == 0 ? 0 : strlen(*include);
-        while (len > 0 && (*include)[len - 1] == '/')
-            len--;
-        if (strncmp(path, *include, len) != 0 && len > 0)
-            continue;
-        if ((len == 0 || path[len] == '/' || path[len] == '\0') && !has_skipped_part(path + len))
-            return true;
-    }
-    return false;
-}
-
 /* text: "XY path" for each file, NUL-terminated, relative to the top of the work tree. */
 static void read_status(struct describing *d, const struct buf *text)
 {
@@ -248,7 +220,7 @@ static void read_status(struct describing *d, const struct buf *text)
     json_int_t count = 0;
     for (; at < end; at += strlen(at) + 1) {
         if (strlen(at) < 4 + prefix || strncmp(at + 3, d->prefix, prefix) != 0 ||
-            !is_sent(d->include, at + 3 + prefix))
+            !git_file_is_sent(d->include, at + 3 + prefix, *at != '?'))
             continue;
         if (count++ < REVISION_FILES_MAX)
             json_array_append_new(files, text_of(at + 3 + prefix, PATH_SHOWN_MAX));

@@ -1,28 +1,34 @@
 #include "harness/git/tree.h"
 
 #include "common/base/alloc.h"
-#include "common/base/run.h"
+#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "harness/git/git.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LISTING_MAX = 64 << 20, POINTER_MAX = 1024, WORD_MAX = FS_PATH_MAX + 80 };
+enum { LISTING_MAX = 64 << 20, POINTER_MAX = 1024, WORD_MAX = FS_PATH_MAX + 80, TRIES = 5 };
 
-static const double unpack_deadline_s = 300;
+#define TREE_MARK "tree-"
+#define LOCK_FILE "lock"
+
+static const double checkout_deadline_s = 300, unlocked_s = 3600;
 static const char lfs_pointer[] = "version https://git-lfs.github.com/spec/";
 
-/* The position of the source in the work tree. `git archive` gets the whole tree, limited to the folder,
- * because with the folder's own tree it would miss attributes set in the folders above. */
 struct place {
     char top[FS_PATH_MAX];
     char prefix[FS_PATH_MAX]; /* "folder/of/the/source/", or "" */
-    char whole[WORD_MAX];     /* "<commit>^{tree}" */
     char tree[WORD_MAX];      /* "<commit>:<folder>/" */
+    const char *commit;
+    struct buf paths; /* of the files below the folder, from the top, each with a NUL */
 };
 
 static int split_lines(const char *text, const char *commit, struct place *p)
@@ -32,7 +38,7 @@ static int split_lines(const char *text, const char *commit, struct place *p)
     int top = snprintf(p->top, sizeof p->top, "%.*s", (int)first, text);
     int below = snprintf(p->prefix, sizeof p->prefix, "%.*s", (int)strcspn(prefix, "\n"), prefix);
     int tree = snprintf(p->tree, sizeof p->tree, "%s:%s", commit, p->prefix);
-    snprintf(p->whole, sizeof p->whole, "%.70s^{tree}", commit);
+    p->commit = commit;
     return top > 0 && top < FS_PATH_MAX && below < FS_PATH_MAX && tree > 0 && tree < WORD_MAX ? 0 : -1;
 }
 
@@ -56,7 +62,7 @@ static void note_missing(struct git_tree *t, const char *what, const char *path,
 }
 
 /* Parses entries of `git ls-tree -z`: "<mode> <type> <id>\t<path>". */
-static int find_submodule(const struct place *p, struct git_tree *t, struct err *err)
+static int list_files(struct place *p, struct git_tree *t, struct err *err)
 {
     const char *const args[] = {"ls-tree", "-r", "-z", "--full-tree", p->tree, NULL};
     AUTO(buf_release) struct buf text = {.max = LISTING_MAX};
@@ -66,10 +72,14 @@ static int find_submodule(const struct place *p, struct git_tree *t, struct err 
                    : -1;
     for (const char *at = buf_str(&text), *end = at + text.len; at < end; at += strlen(at) + 1) {
         const char *path = strchr(at, '\t');
-        if (path && strncmp(at, "160000 ", 7) == 0)
+        if (path && strncmp(at, "160000 ", 7) == 0) {
             note_missing(t, "the submodule", path + 1, strlen(path + 1));
+        } else if (path) {
+            buf_puts(&p->paths, p->prefix);
+            buf_add(&p->paths, path + 1, strlen(path + 1) + 1);
+        }
     }
-    return 0;
+    return buf_ok(&p->paths) ? 0 : err_set(err, ERR_INPUT, "%s: too many files", p->top);
 }
 
 /* An fs_walk_fn that finds a pointer file of Git LFS, which remains if git-lfs is not installed here. */
@@ -86,55 +96,115 @@ static int find_pointer(const char *rel, const char *full, void *arg, struct err
     return 0;
 }
 
+/* Whether its command has ended, or never came to lock it. */
+static bool is_left(const char *folder)
+{
+    char path[FS_PATH_MAX];
+    struct stat st;
+    if (fs_join(path, NULL, folder, LOCK_FILE) != 0)
+        return false;
+    AUTO_CLOSE int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return errno == ENOENT && lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) &&
+               clock_real_s() - (double)st.st_mtime > unlocked_s;
+    return flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* Removes the folders of killed commands. */
+static void sweep(const char *under)
+{
+    char path[FS_PATH_MAX];
+    DIR *dir = opendir(under);
+    for (const struct dirent *e; dir && (e = readdir(dir));)
+        if (strncmp(e->d_name, TREE_MARK, strlen(TREE_MARK)) == 0 &&
+            fs_join(path, NULL, under, e->d_name) == 0 && is_left(path))
+            fs_remove_tree(path, NULL);
+    if (dir)
+        closedir(dir);
+}
+
+/* Whoever sweeps may be faster; where locks do not work, nobody sweeps. */
+static bool take_lock(struct git_tree *t)
+{
+    char path[FS_PATH_MAX];
+    if (fs_join(path, NULL, t->folder, LOCK_FILE) != 0)
+        return false;
+    t->lock = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return t->lock >= 0 && (flock(t->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
+}
+
 static int make_dir(const char *under, struct git_tree *t, struct err *err)
 {
-    if (fs_mkdir_p(under, 0700, err) != 0 || fs_join(t->dir, err, under, "tree-XXXXXX") != 0)
+    char real[FS_PATH_MAX];
+    if (fs_mkdir_p(under, 0700, err) != 0)
         return -1;
-    if (mkdtemp(t->dir))
-        return 0;
-    t->dir[0] = '\0';
+    if (!realpath(under, real))
+        return err_set_errno(err, ERR_STORAGE, errno, "%s", under);
+    sweep(real);
+    for (int i = 0; i < TRIES; i++) {
+        if (fs_join(t->folder, err, real, TREE_MARK "XXXXXX") != 0)
+            return -1;
+        if (mkdtemp(t->folder) && take_lock(t))
+            return fs_join(t->files, err, t->folder, "files") != 0 ? -1 : fs_mkdir_p(t->files, 0700, err);
+        alloc_auto_close(&t->lock);
+        t->lock = -1;
+    }
+    t->folder[0] = '\0';
     return err_set(err, ERR_STORAGE, "%s: cannot make a temporary folder", under);
 }
 
-static int unpack(const char *archive, const char *prefix, const char *dir, struct err *err)
+/* A checkout is held against the commit's list, as filters and file systems may do what they want. */
+static int check_files(const struct place *p, const struct git_tree *t, struct err *err)
 {
-    char strip[48];
-    int folders = 0;
-    for (const char *c = prefix; *c; c++)
-        folders += *c == '/';
-    snprintf(strip, sizeof strip, "--strip-components=%d", folders);
-    const char *const argv[] = {"tar", "-x", "-f", archive, "-C", dir, "--no-same-owner", strip, NULL};
-    struct run_result res;
-    if (run_capture(argv, NULL, unpack_deadline_s, NULL, &res, err) != 0)
-        return err_wrap(err, "tar, which unpacks a commit's files");
-    return run_expect_success(&res, "tar", err);
+    char path[FS_PATH_MAX], shown[160];
+    struct stat st;
+    const char *at = buf_str((struct buf *)&p->paths), *end = at + p->paths.len;
+    for (; at < end; at += strlen(at) + 1) {
+        if (fs_join(path, err, t->files, at) != 0)
+            return -1;
+        if (lstat(path, &st) == 0)
+            continue;
+        text_printable_fixed(shown, sizeof shown, at, strlen(at));
+        return err_set(err, ERR_STORAGE, "git did not write %s, which the commit has", shown);
+    }
+    return 0;
 }
 
+/* Writes the files as a checkout does, with the attributes and filters of the commit, by an index and into a
+ * work tree of our own. `git archive` would leave out and rewrite what export-ignore and export-subst say. */
 static int fill(const struct place *p, const struct git_tree *t, struct err *err)
 {
-    char archive[FS_PATH_MAX + 16], output[FS_PATH_MAX + 32];
-    snprintf(archive, sizeof archive, "%s.tar", t->dir);
-    snprintf(output, sizeof output, "--output=%s", archive);
-    const char *const args[] = {
-        "archive", "--format=tar", output, p->whole, "--", *p->prefix ? p->prefix : NULL, NULL};
+    char index[FS_PATH_MAX + 8];
+    snprintf(index, sizeof index, "%s/index", t->folder);
+    const char *const read[] = {"read-tree", "--index-output", index, p->commit, NULL};
+    const char *const write[] = {"checkout-index", "--quiet", "-z", "--stdin", NULL};
+    const struct git_call reading = {
+        .index = index, .work_tree = t->files, .deadline_s = checkout_deadline_s};
+    const struct git_call writing = {
+        .index = index, .work_tree = t->files, .input = &p->paths, .deadline_s = checkout_deadline_s};
     AUTO(buf_release) struct buf none = {.max = POINTER_MAX};
-    int rc = git_output(p->top, args, &none, err);
-    if (rc == 0)
-        rc = unpack(archive, p->prefix, t->dir, err);
-    else if (strstr(err->msg, "No space left") || strstr(err->msg, "quota exceeded"))
+    int rc =
+        git_run(p->top, read, &reading, &none, err) != 0 || git_run(p->top, write, &writing, &none, err) != 0
+            ? -1
+            : check_files(p, t, err);
+    if (rc != 0 && (strstr(err->msg, "No space left") || strstr(err->msg, "quota exceeded")))
         err->kind = ERR_STORAGE; /* a problem of this machine, not of the commit */
-    unlink(archive);
     return rc;
 }
 
 int git_tree_export(const char *source, const char *commit, const char *under, struct git_tree *out,
                     struct err *err)
 {
-    struct place p;
-    *out = (struct git_tree){0};
-    if (find_place(source, commit, &p, err) == 0 && find_submodule(&p, out, err) == 0 &&
-        make_dir(under, out, err) == 0 && fill(&p, out, err) == 0 &&
-        fs_walk(out->dir, true, find_pointer, out, err) == 0)
+    struct place p = {.paths.max = LISTING_MAX};
+    *out = (struct git_tree){.lock = -1};
+    int rc = find_place(source, commit, &p, err) != 0 || list_files(&p, out, err) != 0 ||
+                     make_dir(under, out, err) != 0 || fill(&p, out, err) != 0 ||
+                     fs_join(out->dir, err, out->files, p.prefix) != 0 ||
+                     fs_walk(out->dir, true, find_pointer, out, err) != 0
+                 ? -1
+                 : 0;
+    buf_release(&p.paths);
+    if (rc == 0)
         return 0;
     git_tree_release(out);
     return err_wrap(err, "the sources of %.12s", commit);
@@ -142,7 +212,12 @@ int git_tree_export(const char *source, const char *commit, const char *under, s
 
 void git_tree_release(struct git_tree *t)
 {
-    if (*t->dir)
-        fs_remove_tree(t->dir, NULL);
-    *t = (struct git_tree){0};
+    char under[FS_PATH_MAX];
+    if (*t->folder) {
+        fs_remove_tree(t->folder, NULL);
+        fs_parent(t->folder, under);
+        rmdir(under); /* unless another command has its tree there */
+        alloc_auto_close(&t->lock);
+    }
+    *t = (struct git_tree){.lock = -1};
 }

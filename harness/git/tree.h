@@ -1,9 +1,9 @@
 /* git_tree: exports the sources of a commit to a temporary folder next to the store, without touching the
  * work tree.
  *
- * Files that git tracks below the source folder are exported with `git archive`, so the user's filters and
- * export-ignore apply. Needs tar. A struct git_tree owns its folder, which git_tree_release() removes.
- * Errors: ERR_INPUT if the commit has no such folder, ERR_STORAGE.
+ * The files below the source folder are written as a checkout writes them, with its filters and line ends.
+ * Folders that killed commands left are removed by the next export. A struct git_tree owns its folder, which
+ * git_tree_release() removes. Errors: ERR_INPUT if the commit has no such folder, ERR_STORAGE.
  */
 #pragma once
 
@@ -12,7 +12,10 @@
 enum { GIT_MISSING_MAX = 256 };
 
 struct git_tree {
-    char dir[FS_PATH_MAX];         /* "" when there is none */
+    char dir[FS_PATH_MAX];         /* the source folder; "" when there is none */
+    char folder[FS_PATH_MAX];      /* the temporary folder; "" when there is none */
+    char files[FS_PATH_MAX];       /* the work tree in it */
+    int lock;                      /* on the temporary folder; -1: none */
     char missing[GIT_MISSING_MAX]; /* what the commit names and the folder lacks: submodules, files of Git
                                       LFS; "" for nothing */
 };

@@ -417,17 +417,7 @@ static int search(struct work *w, struct err *err)
 static void work_release(struct work *w)
 {
     git_tree_release(&w->good);
-    if (*w->trees)
-        fs_remove_tree(w->trees, NULL);
     plan_release(&w->plan);
-}
-
-/* Creates an empty folder for exported commits, removing what a killed process may have left there. */
-static int make_trees(struct work *w, struct err *err)
-{
-    char name[BISECT_NAME_MAX + 16];
-    snprintf(name, sizeof name, "trees/%s", w->b->name);
-    return fs_beside(w->o->session.db, name, w->trees, err) != 0 ? -1 : fs_remove_tree(w->trees, err);
 }
 
 int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_settings *o, struct err *err)
@@ -439,7 +429,7 @@ int bisect_run(struct bisect_state *b, struct store *s, const struct bisect_sett
         return 0;
     return bisect_load_plan(&w.plan, &b->request, err) != 0 ||
                    turns_check_plan(&w.plan, given(b->request.plan_sha256), err) != 0 ||
-                   make_trees(&w, err) != 0 ||
+                   fs_beside(o->session.db, "trees", w.trees, err) != 0 ||
                    measure_settle(b->request.plan, NULL, PURPOSE_BISECT, &o->session, err) != 0
                ? -1
                : search(&w, err);

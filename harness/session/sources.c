@@ -1,5 +1,8 @@
 #include "harness/session/sources.h"
 
+#include "common/base/alloc.h"
+#include "common/base/strvec.h"
+#include "harness/git/files.h"
 #include "harness/git/revision.h"
 #include "harness/plan/recorded.h"
 #include "harness/session/internal.h"
@@ -7,7 +10,45 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const skipped[] = {"build", ".git", "artifacts_remote", NULL};
+/* What is sent of a folder. */
+struct sent {
+    struct strvec settled, loose;
+    struct tar_tree tree;
+};
+
+static void sent_release(struct sent *sent)
+{
+    strvec_release(&sent->settled);
+    strvec_release(&sent->loose);
+}
+
+static void tell_unlisted(struct session *s, const struct err *why)
+{
+    char line[512];
+    snprintf(line, sizeof line, "note: all of the folder is sent, also what git ignores: %.400s", why->msg);
+    session_say(s, line);
+}
+
+/* dir: a folder. exported: its files are those of a commit, as `ab` and `bisect` write them. */
+static void sent_list(struct session *s, const char *dir, const char **include, bool exported,
+                      struct sent *out)
+{
+    AUTO(git_files_release) struct git_files files = {0};
+    struct err err = {0};
+    out->tree = (struct tar_tree){.root = dir,
+                                  .include = include,
+                                  .skip = exported ? git_own_folders : git_built_folders,
+                                  .timeless = exported};
+    int listed = exported ? 0 : git_files_list(dir, include, &files, &err);
+    if (listed < 0)
+        tell_unlisted(s, &err);
+    if (listed <= 0)
+        return;
+    for (size_t i = 0; i < files.count; i++)
+        strvec_push(files.items[i].settled ? &out->settled : &out->loose, files.items[i].path);
+    out->tree.include = strvec_argv(&out->loose);
+    out->tree.settled = strvec_argv(&out->settled);
+}
 
 /* Confirming measures the tree of an earlier run again, which may exist only on the node. */
 static int use_staged(struct session *s, char *sha, struct err *err)
@@ -46,11 +87,12 @@ static int push_tree(struct session *s, const struct tar_tree *tree, const char 
 
 static int stage_folder(struct session *s, const struct plan *p, char *sha, struct err *err)
 {
-    const struct tar_tree tree = {.root = p->source.dir, .include = p->source.include, .skip = skipped};
+    AUTO(sent_release) struct sent sent = {0};
     uint64_t size;
-    if (tar_tree_hash(&tree, sha, &size, err) != 0)
+    sent_list(s, p->source.dir, p->source.include, s->opt.exported, &sent);
+    if (tar_tree_hash(&sent.tree, sha, &size, err) != 0)
         return err_wrap(err, "source tree %s", p->source.dir);
-    return record_source(s, p, sha, err) != 0 ? -1 : push_tree(s, &tree, sha, err);
+    return record_source(s, p, sha, err) != 0 ? -1 : push_tree(s, &sent.tree, sha, err);
 }
 
 /* The record of the earlier run names the folder that the tree came from; this run's record keeps it. */
@@ -73,13 +115,14 @@ static int push_original(struct session *s, const struct plan *p, const char *sh
              run_id, s->rec.node);
     if (!*from)
         return err_set(err, ERR_INPUT, "%s, and it is not known here where they came from", gone);
-    const struct tar_tree tree = {.root = from, .include = p->source.include, .skip = skipped};
+    AUTO(sent_release) struct sent sent = {0};
     if (!fs_is_dir(from))
         return err_set(err, ERR_INPUT, "%s, and %s no longer exists", gone, from);
-    if (tar_tree_hash(&tree, now, &size, &ignored) != 0 || strcmp(now, sha) != 0)
+    sent_list(s, from, p->source.include, false, &sent);
+    if (tar_tree_hash(&sent.tree, now, &size, &ignored) != 0 || strcmp(now, sha) != 0)
         return err_set(err, ERR_INPUT,
                        "%s, and %s has changed since: restore it there, or run the plan itself", gone, from);
-    return push_tree(s, &tree, sha, err);
+    return push_tree(s, &sent.tree, sha, err);
 }
 
 /* A plan that lies in a bundle stands for the tree of the run that made the bundle. */
@@ -121,7 +164,7 @@ static json_t *describe_folder(struct session *s, const struct plan *p)
 
 json_t *sources_revision(struct session *s, const struct plan *p)
 {
-    if (s->opt.git)
+    if (s->opt.exported || s->opt.git)
         return json_incref(s->opt.git);
     if (s->opt.source_sha256 || !plan_source_given(&p->source))
         return NULL;

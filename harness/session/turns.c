@@ -149,6 +149,7 @@ static int run_side(const struct turns_request *r, const struct turns_side *side
     if (load_side(&p, r, side, cells, &git, err) != 0)
         return -1;
     opt.git = git;
+    opt.exported = side->dir && side->commit;
     opt.build_only = build_only && !p.scheduler.on;
     if (build_only && p.scheduler.on)
         matrix_repeat_exactly(&p.matrix, 1);

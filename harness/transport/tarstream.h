@@ -1,8 +1,9 @@
 /* tarstream: writes a tree as a reproducible tar stream, whose SHA-256 identifies the tree, and extracts tar
  * streams from untrusted nodes.
  *
- * Writing: paths in byte order, no times or owners, modes 0755/0644 by the x bit, links only if they are
- * relative and stay inside the tree. Reading: only regular files and folders with plain relative names,
+ * Writing: paths in byte order, no owners, modes 0755/0644 by the x bit, links only if they are relative and
+ * stay inside the tree. Of times only the order is kept, which is what `make` goes by: the oldest file has
+ * time 0, the next one 1. Reading: only regular files and folders with plain relative names,
  * within limits, modes 0600/0700, never through a link. The callbacks fit struct transport_cmd.
  */
 #pragma once
@@ -10,6 +11,7 @@
 #include "common/base/err.h"
 #include "common/base/sha256.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -26,6 +28,8 @@ struct tar_limits tar_limits_fill(const struct tar_limits *given);
 struct tar_tree {
     const char *root;
     const char *const *include; /* NULL-terminated paths under root, or NULL for all of it */
+    const char *const *settled; /* further files, whose times count only against those of include */
+    bool timeless;              /* all files have the same time */
     const char *const *skip;    /* NULL-terminated names to skip at any depth; ".git" is always skipped */
     struct tar_limits limits;
 };

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A read returns at most READ_MAX bytes; the rest of the last piece waits for the next one. */
@@ -25,6 +26,9 @@ struct item {
     char *link; /* target of a symbolic link, or NULL */
     mode_t mode;
     uint64_t size;
+    struct timespec written;
+    time_t rank; /* its place among the times of the tree's files */
+    bool settled;
 };
 
 struct tar_writer {
@@ -46,6 +50,7 @@ struct listing {
     struct tar_writer *w;
     const struct tar_tree *tree;
     struct tar_limits limits;
+    bool settled; /* what is listed now */
 };
 
 static bool is_skipped(const struct tar_tree *tree, const char *name)
@@ -73,7 +78,11 @@ static int add_item(struct listing *l, const char *path, const char *link, const
                        path, (unsigned long long)l->limits.file_bytes,
                        (unsigned long long)l->limits.total_bytes);
     ALLOC_GROW(w->items, w->count + 1, w->cap);
-    struct item item = {.path = xstrdup(path), .link = link ? xstrdup(link) : NULL, .size = size};
+    struct item item = {.path = xstrdup(path),
+                        .link = link ? xstrdup(link) : NULL,
+                        .size = size,
+                        .written = st->st_mtim,
+                        .settled = l->settled};
     if (S_ISREG(st->st_mode))
         item.mode = S_IFREG | ((st->st_mode & 0111) ? 0755 : 0644);
     else
@@ -129,7 +138,8 @@ static int add_folder(struct listing *l, const char *path, const char *full, int
     return rc;
 }
 
-/* path: relative, "" for the root. */
+/* path: relative, "" for the root. Only an empty folder is listed itself: the others come with their files.
+ */
 static int add_path(struct listing *l, const char *path, int depth, struct err *err)
 {
     char full[FS_PATH_MAX];
@@ -142,9 +152,12 @@ static int add_path(struct listing *l, const char *path, int depth, struct err *
         return add_link(l, path, full, &st, err);
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return err_set(err, ERR_INPUT, "%s: neither file, folder nor link; it cannot be sent", full);
-    if (*path && add_item(l, path, NULL, &st, err))
+    size_t before = l->w->count;
+    if (S_ISREG(st.st_mode))
+        return add_item(l, path, NULL, &st, err);
+    if (add_folder(l, path, full, depth, err))
         return -1;
-    return S_ISDIR(st.st_mode) ? add_folder(l, path, full, depth, err) : 0;
+    return *path && l->w->count == before && !l->tree->timeless ? add_item(l, path, NULL, &st, err) : 0;
 }
 
 static int by_path(const void *a, const void *b)
@@ -171,6 +184,56 @@ static void sort_and_unite(struct tar_writer *w)
     w->count = kept;
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const struct timespec *x = &(*(struct item *const *)a)->written,
+                          *y = &(*(struct item *const *)b)->written;
+    if (x->tv_sec != y->tv_sec)
+        return x->tv_sec < y->tv_sec ? -1 : 1;
+    return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+/* Ranks the files of one time. Settled ones that no other file separates have the same rank, so that a
+ * checkout, which writes its files in any order, is always the same tree. */
+static size_t rank_equals(struct item **item, size_t left, time_t *rank, bool *was_settled)
+{
+    size_t n = 0;
+    bool settled = true;
+    for (; n < left && by_time(&item[0], &item[n]) == 0; n++)
+        settled = settled && item[n]->settled;
+    *rank += *rank < 0 || !settled || !*was_settled;
+    *was_settled = settled;
+    for (size_t i = 0; i < n; i++)
+        item[i]->rank = *rank;
+    return n;
+}
+
+static void rank_times(struct tar_writer *w)
+{
+    AUTO_FREE struct item **files = xcalloc(w->count + 1, sizeof(struct item *));
+    size_t n = 0;
+    time_t rank = -1;
+    bool was_settled = false;
+    for (size_t i = 0; i < w->count; i++)
+        if (S_ISREG(w->items[i].mode))
+            files[n++] = &w->items[i];
+    qsort(files, n, sizeof *files, by_time);
+    for (size_t i = 0; i < n;)
+        i += rank_equals(files + i, n - i, &rank, &was_settled);
+}
+
+static int add_named(struct listing *l, const char *const *paths, struct err *err)
+{
+    for (; paths && *paths; paths++) {
+        if (strcmp(*paths, ".") != 0 && !fs_safe_relpath(*paths))
+            return err_set(err, ERR_INPUT, "%s: \"%s\" does not name a path inside the tree", l->w->root,
+                           *paths);
+        if (add_path(l, strcmp(*paths, ".") == 0 ? "" : *paths, 0, err))
+            return -1;
+    }
+    return 0;
+}
+
 static int list_tree(struct tar_writer *w, const struct tar_tree *tree, struct err *err)
 {
     struct listing l = {.w = w, .tree = tree, .limits = tar_limits_fill(&tree->limits)};
@@ -178,16 +241,17 @@ static int list_tree(struct tar_writer *w, const struct tar_tree *tree, struct e
         return err_set_errno(err, ERR_INPUT, errno, "%s", tree->root);
     if (!fs_is_dir(w->root))
         return err_set(err, ERR_INPUT, "%s: not a folder", tree->root);
-    if (!tree->include && add_path(&l, "", 0, err))
+    if (tree->include ? add_named(&l, tree->include, err) : add_path(&l, "", 0, err))
         return -1;
-    for (const char *const *path = tree->include; path && *path; path++) {
-        if (strcmp(*path, ".") != 0 && !fs_safe_relpath(*path))
-            return err_set(err, ERR_INPUT, "%s: \"%s\" does not name a path inside the tree", tree->root,
-                           *path);
-        if (add_path(&l, strcmp(*path, ".") == 0 ? "" : *path, 0, err))
-            return -1;
-    }
+    l.settled = true;
+    if (add_named(&l, tree->settled, err))
+        return -1;
+    if (w->count == 0)
+        return err_set(err, ERR_INPUT,
+                       "%s: nothing to send: the folder has no files that belong to the sources", w->root);
     sort_and_unite(w);
+    if (!tree->timeless)
+        rank_times(w);
     return 0;
 }
 
@@ -273,7 +337,7 @@ static int write_header(struct tar_writer *w, const struct item *item, struct er
     archive_entry_set_pathname(e, item->path);
     archive_entry_set_mode(e, item->mode);
     archive_entry_set_size(e, (la_int64_t)item->size);
-    archive_entry_set_mtime(e, 0, 0);
+    archive_entry_set_mtime(e, item->rank, 0);
     if (item->link)
         archive_entry_set_symlink(e, item->link);
     int rc = archive_write_header(w->archive, e);

@@ -198,6 +198,83 @@ TEST(filters_of_the_folders_above_apply)
     git_tree_release(&t);
 }
 
+static void exported(const char *revision, const char *name, const char *want)
+{
+    struct git_commit c;
+    struct git_tree t;
+    char path[FS_PATH_MAX + 32];
+    AUTO(buf_release) struct buf text = {.max = 200};
+    struct err err = {0};
+    assert_ok(git_commit_find(sub, revision, &c, &err), &err);
+    assert_ok(git_tree_export(sub, c.id, scratch, &t, &err), &err);
+    snprintf(path, sizeof path, "%s/%s", t.dir, name);
+    assert_ok(fs_read_file(path, 200, &text, &err), &err);
+    assert_string_equal(buf_str(&text), want);
+    git_tree_release(&t);
+}
+
+/* `git archive` would leave out the first, rewrite the second, and take the third from today's attributes. */
+TEST(a_tree_is_what_a_checkout_has)
+{
+    sh("git checkout -q -b attributes main");
+    sh("printf 'bench export-ignore\nid export-subst\nlines eol=crlf\n' >sub/.gitattributes");
+    sh("echo b >sub/bench && printf '$Format:%%H$\n' >sub/id && echo l >sub/lines && git add . && git commit "
+       "-q "
+       "-m attributes && git tag attributes-tag && git checkout -q main && echo 'lines eol=lf' "
+       ">sub/.gitattributes");
+    exported("attributes-tag", "bench", "b\n");
+    exported("attributes-tag", "id", "$Format:%H$\n");
+    exported("attributes-tag", "lines", "l\r\n");
+    sh("rm sub/.gitattributes");
+}
+
+TEST(settings_of_programs_do_not_change_a_tree)
+{
+    sh("printf 'f\n' >\"$PWD/../sparse\" && git config core.sparseCheckout true && mkdir -p .git/info && "
+       "echo "
+       "other >.git/info/sparse-checkout");
+    setenv("TAR_OPTIONS", "--exclude=f", 1);
+    setenv("GIT_ATTR_SOURCE", "main", 1);
+    exported("weird", "f", "3\n");
+    unsetenv("TAR_OPTIONS");
+    unsetenv("GIT_ATTR_SOURCE");
+    sh("git config --unset core.sparseCheckout && rm .git/info/sparse-checkout");
+}
+
+TEST(a_relative_folder_takes_a_tree)
+{
+    struct git_commit c;
+    struct git_tree t;
+    struct err err = {0};
+    char was[FS_PATH_MAX];
+    assert_non_null(getcwd(was, sizeof was));
+    assert_int_equal(chdir(scratch), 0);
+    assert_ok(git_commit_find(sub, "weird", &c, &err), &err);
+    assert_ok(git_tree_export(sub, c.id, "relative/trees", &t, &err), &err);
+    assert_int_equal(t.dir[0], '/');
+    git_tree_release(&t);
+    assert_false(fs_exists("relative/trees"));
+    assert_int_equal(chdir(was), 0);
+}
+
+TEST(trees_of_killed_commands_go_with_the_next)
+{
+    struct git_commit c;
+    struct git_tree left, t;
+    struct err err = {0};
+    const char *under = in_scratch("swept");
+    assert_ok(git_commit_find(sub, "weird", &c, &err), &err);
+    assert_ok(git_tree_export(sub, c.id, under, &left, &err), &err);
+    assert_ok(git_tree_export(sub, c.id, under, &t, &err), &err);
+    git_tree_release(&t);
+    assert_true(fs_exists(left.dir)); /* its command is alive */
+    close(left.lock);
+    assert_ok(git_tree_export(sub, c.id, under, &t, &err), &err);
+    assert_false(fs_exists(left.folder));
+    git_tree_release(&t);
+    assert_false(fs_exists(under));
+}
+
 TEST(what_a_tree_lacks_is_said)
 {
     struct git_commit c;

@@ -115,18 +115,94 @@ TEST(folders_are_chosen_sorted_and_skipped)
     struct tar_tree tree = {.root = in_scratch("three"), .skip = skip};
     assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
     list_with_tar(&stream, &names);
-    assert_string_equal(
-        buf_str(&names),
-        "name with spaces\nsrc/\nsrc-more\nsrc/a.c\nsrc/deep/\nsrc/deep/b.h\nsrc/link.c\nsrc/run.sh\n");
+    assert_string_equal(buf_str(&names),
+                        "name with spaces\nsrc-more\nsrc/a.c\nsrc/deep/b.h\nsrc/link.c\nsrc/run.sh\n");
     buf_release(&names);
     buf_release(&stream);
     const char *const include[] = {"src/deep", "src/a.c", "src/deep/b.h", NULL};
     tree.include = include;
     assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
     list_with_tar(&stream, &names);
-    assert_string_equal(buf_str(&names), "src/a.c\nsrc/deep/\nsrc/deep/b.h\n");
+    assert_string_equal(buf_str(&names), "src/a.c\nsrc/deep/b.h\n");
     buf_release(&names);
     buf_release(&stream);
+}
+
+static void put_at(const char *name, time_t written)
+{
+    const struct timespec times[2] = {{.tv_sec = written}, {.tv_sec = written}};
+    put_with(name, name, 0600);
+    assert_int_equal(utimensat(AT_FDCWD, in_scratch(name), times, 0), 0);
+}
+
+static void hash_of(const struct tar_tree *tree, char *hex)
+{
+    struct err err = {0};
+    assert_ok(tar_tree_hash(tree, hex, NULL, &err), &err);
+}
+
+static time_t time_of(const struct tar_tree *tree, const char *name)
+{
+    struct err err = {0};
+    struct buf stream;
+    struct archive_entry *e;
+    time_t at = -1;
+    assert_ok(read_all(tree, 4096, &stream, &err), &err);
+    struct archive *a = archive_read_new();
+    archive_read_support_format_tar(a);
+    assert_int_equal(archive_read_open_memory(a, stream.data, stream.len), ARCHIVE_OK);
+    while (archive_read_next_header(a, &e) == ARCHIVE_OK)
+        if (strcmp(archive_entry_pathname(e), name) == 0)
+            at = archive_entry_mtime(e);
+    archive_read_free(a);
+    buf_release(&stream);
+    return at;
+}
+
+TEST(times_keep_their_order)
+{
+    struct err err = {0};
+    char before[SHA256_HEX_LEN + 1], after[SHA256_HEX_LEN + 1];
+    assert_ok(fs_mkdir_p(in_scratch("times"), 0700, &err), &err);
+    put_at("times/prog", 1000);
+    put_at("times/a.c", 2000);
+    put_at("times/b.c", 2000);
+    put_at("times/c.c", 3000);
+    struct tar_tree tree = {.root = in_scratch("times")};
+    assert_int_equal(time_of(&tree, "prog"), 0);
+    assert_int_equal(time_of(&tree, "a.c"), 1);
+    assert_int_equal(time_of(&tree, "b.c"), 1);
+    assert_int_equal(time_of(&tree, "c.c"), 2);
+    hash_of(&tree, before);
+    put_at("times/c.c", 4000);
+    hash_of(&tree, after);
+    assert_string_equal(before, after);
+}
+
+/* A checkout writes its files in any order. */
+TEST(times_of_settled_files_mean_nothing_among_themselves)
+{
+    struct err err = {0};
+    char before[SHA256_HEX_LEN + 1], after[SHA256_HEX_LEN + 1];
+    const char *const none[] = {NULL}, *const loose[] = {"prog", NULL},
+                      *const settled[] = {"a.c", "b.c", NULL};
+    assert_ok(fs_mkdir_p(in_scratch("checkout"), 0700, &err), &err);
+    put_at("checkout/prog", 2000);
+    put_at("checkout/a.c", 3000);
+    put_at("checkout/b.c", 4000);
+    struct tar_tree tree = {.root = in_scratch("checkout"), .include = none, .settled = settled};
+    struct tar_tree exported = {.root = in_scratch("checkout"), .include = settled, .timeless = true};
+    hash_of(&tree, before);
+    hash_of(&exported, after);
+    assert_string_equal(before, after);
+    tree.include = loose;
+    assert_int_equal(time_of(&tree, "prog"), 0);
+    assert_int_equal(time_of(&tree, "a.c"), 1);
+    assert_int_equal(time_of(&tree, "b.c"), 1);
+    put_at("checkout/a.c", 1000);
+    assert_int_equal(time_of(&tree, "a.c"), 0);
+    assert_int_equal(time_of(&tree, "prog"), 1);
+    assert_int_equal(time_of(&tree, "b.c"), 2);
 }
 
 static void cannot_be_sent(struct tar_tree tree, const char *why)
@@ -171,6 +247,9 @@ TEST(what_must_not_be_sent_is_refused)
     const char *const missing[] = {"no-such", NULL};
     tree.include = missing;
     cannot_be_sent(tree, "no-such");
+    assert_int_equal(fs_mkdir_p(in_scratch("bare/.git"), 0700, &err), 0);
+    tree = (struct tar_tree){.root = in_scratch("bare")};
+    cannot_be_sent(tree, "nothing to send");
     tree = (struct tar_tree){.root = in_scratch("nothing here")};
     cannot_be_sent(tree, "nothing here");
 }
