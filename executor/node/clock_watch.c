@@ -55,7 +55,7 @@ static int open_clock(const char *device)
 
 void clock_watch_open(struct clock_watch *w, const struct clocks *clocks, struct nvml *nvml)
 {
-    *w = (struct clock_watch){.clocks = clocks, .nvml = nvml, .last_s = -1};
+    *w = (struct clock_watch){.clocks = clocks, .nvml = nvml};
     for (size_t i = 0; i < clocks->count; i++) {
         const struct clocks_gpu *gpu = &clocks->item[i].gpu;
         w->gpu[i].clock_fd = gpu->nvidia ? -1 : open_clock(gpu->device);
@@ -103,10 +103,12 @@ static void take_nvidia(struct clock_watch *w, size_t i, const struct nvml_facts
 void clock_watch_take(struct clock_watch *w, double t_s)
 {
     struct nvml_facts facts;
-    if (!w->clocks || w->clocks->count == 0 || (t_s >= w->last_s && t_s - w->last_s < interval_s))
+    if (t_s < w->last_s) /* the next test */
+        w->due.at_s = 0;
+    w->last_s = t_s;
+    if (!w->clocks || w->clocks->count == 0 || !due_take(&w->due, t_s, interval_s))
         return;
     bool has_facts = w->nvml && w->nvml->ask >= 0 && nvml_latest(w->nvml, w, &facts);
-    w->last_s = t_s;
     for (size_t i = 0; i < w->clocks->count; i++) {
         if (!w->clocks->item[i].gpu.nvidia)
             add_if_busy(w, i, read_number(w->gpu[i].clock_fd) * 1e-6, read_number(w->gpu[i].busy_fd));

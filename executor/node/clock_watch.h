@@ -5,6 +5,7 @@
 
 #include "executor/node/clocks.h"
 #include "executor/telemetry/nvml.h"
+#include "executor/telemetry/nvml_helper/due.h"
 
 enum clock_verdict {
     CLOCKS_SEEN,   /* at least nine of ten samples under load are as asked for */
@@ -20,7 +21,8 @@ struct clock_samples {
 struct clock_watch {
     const struct clocks *clocks;
     struct nvml *nvml;
-    double last_s; /* since the test's start, of the last reading */
+    double last_s; /* since the test's start, of the last call */
+    struct due due;
     struct {
         int clock_fd, busy_fd; /* -1: none */
         struct clock_samples seen;

@@ -4,6 +4,7 @@
 #include "common/base/alloc.h"
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/gpu_metrics.h"
+#include "executor/telemetry/nvml_helper/due.h"
 #include "executor/workdir/sysfile.h"
 
 #include <fcntl.h>
@@ -55,7 +56,8 @@ struct amdgpu {
     size_t count;
     size_t seen; /* GPUs, those of other lanes among them */
     const struct telemetry_gpus *only;
-    double last_slow_s;
+    struct due slow;
+    double last_s;
     struct card card[CARDS_MAX];
 };
 
@@ -140,7 +142,6 @@ static void *amdgpu_open(const struct telemetry_target *target)
     char drm[FS_PATH_MAX];
     struct amdgpu *a = xcalloc(1, sizeof *a);
     a->only = target->only;
-    a->last_slow_s = -1;
     if (fs_join(drm, NULL, target->layout->sysfs, "class/drm") == 0)
         entries_each(drm, "card", see_card, a);
     if (a->count > 0)
@@ -170,7 +171,7 @@ static bool read_number(int fd, double *out)
 static double load_of(const struct gpu_metrics *m)
 {
     double load = m->busy;
-    for (int p = 0; isnan(m->busy) && p < m->partitions; p++)
+    for (int p = 0; isnan(m->busy) && p < GPU_METRICS_DIES; p++)
         load = m->partition_busy[p] <= load ? load : m->partition_busy[p];
     return load;
 }
@@ -229,19 +230,19 @@ static void read_card(struct card *c, bool slow, struct sample *out)
 static void amdgpu_read(void *state, struct sample *out)
 {
     struct amdgpu *a = state;
-    /* t_s restarts at 0 with each test. */
-    bool slow = out->t_s < a->last_slow_s || out->t_s - a->last_slow_s >= slow_interval_s;
+    if (out->t_s < a->last_s) /* t_s restarts at 0 with each test */
+        a->slow.at_s = 0;
+    a->last_s = out->t_s;
+    bool slow = due_take(&a->slow, out->t_s, slow_interval_s);
     for (size_t c = 0; c < a->count; c++)
         read_card(&a->card[c], slow, out);
-    if (slow)
-        a->last_slow_s = out->t_s;
 }
 
 /* Before and after a test, everything is read anew. */
 static void amdgpu_ask(void *state)
 {
     struct amdgpu *a = state;
-    a->last_slow_s = -1;
+    a->last_s = INFINITY;
 }
 
 static void amdgpu_close(void *state)

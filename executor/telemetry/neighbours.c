@@ -6,6 +6,7 @@
 #include "executor/process/proctree.h"
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/nvml.h"
+#include "executor/telemetry/nvml_helper/due.h"
 #include "executor/workdir/sysfile.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct neighbours {
     struct nvml *nvml;     /* NULL: none */
     char kfd[FS_PATH_MAX]; /* "": none */
     pid_t root;
-    double next_s;
+    struct due due;
     struct users before;
     size_t other_count;
     unsigned long other[TELEMETRY_GPUS_MAX]; /* kfd's numbers of the GPUs whose samples are not taken */
@@ -116,9 +117,8 @@ static void neighbours_read(void *state, struct sample *out)
     struct neighbours *n = state;
     struct users now;
     size_t own = 0, before = 0;
-    if (out->t_s < n->next_s)
+    if (!due_take(&n->due, out->t_s, refresh_s))
         return;
-    n->next_s = out->t_s + refresh_s;
     list_users(n, &now);
     proctree_listed(&n->tree, n->root);
     for (size_t i = 0; i < now.count; i++) {

@@ -237,7 +237,9 @@ bool nvml_latest(struct nvml *n, const void *asker, struct nvml_facts *out)
         return nvml_peek(n, out);
     n->asker = asker;
     n->asked_ns = now;
-    return request_tick(n) && copy_page(n, out);
+    /* The page is copied first, or a tick would now and then see the answer to its own request, and the next
+     * tick nothing new. */
+    return copy_page(n, out) && request_tick(n);
 }
 
 int nvml_command(const char *const *words, struct buf *out, struct run_result *res, struct err *err)

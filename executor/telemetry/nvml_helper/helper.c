@@ -3,6 +3,7 @@
  * driver, and requests samples through a pipe; it exits when the pipe closes. It declares the prototypes
  * itself, so that no part of CUDA is needed to build it. */
 #include "executor/telemetry/nvml_helper/control.h"
+#include "executor/telemetry/nvml_helper/due.h"
 #include "executor/telemetry/nvml_helper/page.h"
 
 #include <math.h>
@@ -80,7 +81,7 @@ struct worker {
     void *device;
     struct nvml_slot *slot;
     struct nvml_sample now;
-    double next_slow_s, next_processes_s;
+    struct due slow, processes;
     pthread_mutex_t lock; /* of the rest */
     pthread_cond_t wake;
     bool wanted, all_new; /* a sample; one in which all is new */
@@ -260,7 +261,8 @@ static void sample_processes(struct worker *w)
 static void sample(struct worker *w, bool all_new)
 {
     double now = now_s(CLOCK_MONOTONIC);
-    bool slow = all_new || now >= w->next_slow_s, processes = all_new || now >= w->next_processes_s;
+    bool slow = due_take(&w->slow, now, slow_interval_s) || all_new,
+         processes = due_take(&w->processes, now, process_interval_s) || all_new;
     sample_memory(w);
     if (slow)
         sample_slow(w);
@@ -270,8 +272,6 @@ static void sample(struct worker *w, bool all_new)
     }
     if (processes)
         sample_processes(w);
-    w->next_slow_s = slow ? now + slow_interval_s : w->next_slow_s;
-    w->next_processes_s = processes ? now + process_interval_s : w->next_processes_s;
     w->now.cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
 }
 
