@@ -3,11 +3,14 @@
 #include "common/base/alloc.h"
 #include "executor/node/attribute.h"
 #include "executor/node/clocks_gpu.h"
+#include "executor/telemetry/gpu_metrics.h"
 #include "executor/workdir/sysfile.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { IO_LINK_XGMI = 11, RAS_BLOCK_UMC = 0 };
 
@@ -151,6 +154,22 @@ static void add_xgmi(const struct layout *l, json_t *gpu)
         json_object_set_new(gpu, "xgmi_links", json_integer(search.links));
 }
 
+/* The version and size of a table gpu_metrics of which something, or all, cannot be read. */
+static void add_unread_metrics(const char *device, json_t *gpu)
+{
+    char path[FS_PATH_MAX], text[64];
+    unsigned char table[GPU_METRICS_BYTES_MAX];
+    struct gpu_metrics m;
+    if (fs_join(path, NULL, device, "gpu_metrics") != 0)
+        return;
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, table, sizeof table) : -1;
+    if (n <= 0 || (gpu_metrics_read(table, (size_t)n, &m) && m.whole))
+        return;
+    snprintf(text, sizeof text, "%d.%d of %zd bytes", m.format, m.content, n);
+    json_object_set_new(gpu, "metrics_unread", json_string(text));
+}
+
 static void add_clock_limits(const char *device, json_t *gpu)
 {
     struct sclk_limits limits;
@@ -172,6 +191,7 @@ void gpu_settings_amd(const struct layout *l, const char *device, json_t *gpu)
     add(gpu, "pcie_width", attribute_number(device, "current_link_width"));
     add(gpu, "pcie_width_max", attribute_number(device, "max_link_width"));
     add_clock_limits(device, gpu);
+    add_unread_metrics(device, gpu);
     if (fs_join(hwmon, NULL, device, "hwmon") == 0)
         entries_each(hwmon, "hwmon", add_power_caps, gpu);
     add_firmware(device, gpu);

@@ -28,6 +28,24 @@ static void open_lanes(struct suite *s)
         lanes_open(&s->lanes, s, c->group, c->count, c->choose);
 }
 
+/* Said once, for the first such GPU: the driver is the same for all. */
+static int tell_unread_metrics(struct suite *s, struct err *err)
+{
+    size_t i;
+    json_t *gpu;
+    json_array_foreach(json_object_get(s->node, "gpus"), i, gpu)
+    {
+        const char *unread = json_string_value(json_object_get(gpu, "metrics_unread"));
+        if (unread)
+            return suite_note(
+                s, err,
+                "gpu_metrics %s of GPU %zu is not known, so clocks, throttling and energy may be "
+                "missing: update kernsweep",
+                unread, i);
+    }
+    return 0;
+}
+
 /* Records the node's facts in node.json and as an event. */
 static int record_node(struct suite *s, struct err *err)
 {
@@ -44,10 +62,12 @@ static int record_node(struct suite *s, struct err *err)
                                       s->clock.held.want.mhz));
     if (artifact_json(s->dir, RUN_NODE, json_incref(node), &s->secrets, err) != 0)
         return -1;
-    return journal_add(&s->journal, EVENT_NODE,
-                       json_pack("{s:O, s:O, s:O}", "hostname", json_object_get(node, "hostname"), "gpus",
-                                 json_object_get(node, "gpus"), "kernel", json_object_get(node, "kernel")),
-                       err);
+    if (journal_add(&s->journal, EVENT_NODE,
+                    json_pack("{s:O, s:O, s:O}", "hostname", json_object_get(node, "hostname"), "gpus",
+                              json_object_get(node, "gpus"), "kernel", json_object_get(node, "kernel")),
+                    err) != 0)
+        return -1;
+    return tell_unread_metrics(s, err);
 }
 
 static int clear_containers(struct suite *s, struct err *err)

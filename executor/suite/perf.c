@@ -144,15 +144,21 @@ static json_t *encode_window(const struct activity *a)
         *a->energy.note ? a->energy.note : NULL);
 }
 
+/* Returns how long the program says that it timed; NaN: unknown. */
+static double timed_s(const struct timings *t)
+{
+    double prefill_s = timing_s(t, "prefill_s"), iterations = timing_s(t, "iters");
+    double once_s = isnan(prefill_s) ? timing_s(t, "kernel_ms") * 1e-3 : prefill_s;
+    return iterations > 1 ? once_s * iterations : once_s;
+}
+
 /* Encodes what the card did during the test; NULL if nothing was measured. */
 static json_t *encode_activity(const struct activity_log *log, const struct timings *t, double printed_s,
                                double end_s)
 {
     struct activity a;
-    struct activity_times times = {.printed_s = printed_s,
-                                   .prefill_s = timing_s(t, "prefill_s"),
-                                   .decode_s = timing_s(t, "decode_s"),
-                                   .end_s = end_s};
+    struct activity_times times = {
+        .printed_s = printed_s, .timed_s = timed_s(t), .decode_s = timing_s(t, "decode_s"), .end_s = end_s};
     if (isnan(times.decode_s))
         times.decode_s = 0;
     return activity_measure(log, &times, &a) ? encode_window(&a) : NULL;

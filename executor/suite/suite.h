@@ -126,6 +126,7 @@ struct suite {
     struct suite_processes processes;
     struct variant_state *variant;
     struct test_state *test;
+    unsigned told_lost;       /* bits of the quantities whose impossible values were told of */
     size_t tests_done;        /* final ones */
     size_t needless;          /* tests left out */
     json_t *node;             /* owned; facts of probe */

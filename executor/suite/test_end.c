@@ -272,6 +272,22 @@ static int tell_unbound(struct test_run *r, struct err *err)
         failed->cpus ? "sched_setaffinity" : "set_mempolicy");
 }
 
+/* Said once of each quantity, since a driver that does not know one now does not know it later. */
+static int tell_lost(struct test_run *r, struct err *err)
+{
+    unsigned news = r->watch.sampler.lost & ~r->suite->told_lost;
+    char names[256] = "";
+    for (int i = 0, used = 0; i < SAMPLE_FIELDS; i++)
+        if (news >> i & 1)
+            used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", used ? ", " : "",
+                             sample_key((enum sample_field)i));
+    r->suite->told_lost |= news;
+    return news ? suite_note(r->suite, err,
+                             "the driver gave values that cannot be, as of test %zu: %s; they are left out",
+                             r->index + 1, names)
+                : 0;
+}
+
 /* The result of a long test is synced at once; many short ones share a sync. */
 static int sync_result(struct test_run *r, struct err *err)
 {
@@ -299,7 +315,8 @@ int test_end_finish(struct test_run *r, struct err *err)
     if (s->loop.stop && r->assessment.status == STATUS_INTERRUPTED)
         return 0; /* the next supervisor finds a start without an end, and repeats the test */
     check_lane(r);
-    if (check_folders(r, err) != 0 || write_artifacts(r, err) != 0 || tell_unbound(r, err) != 0)
+    if (check_folders(r, err) != 0 || write_artifacts(r, err) != 0 || tell_unbound(r, err) != 0 ||
+        tell_lost(r, err) != 0)
         return -1;
     perf_take(s, r->index, &r->assessment, r->child.result.wall_s, printed, r);
     return test_event_end(s, r->index, false, err) == 0 ? sync_result(r, err) : -1;

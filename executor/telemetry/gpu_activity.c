@@ -11,7 +11,9 @@ enum { POWER_LEAST = 3, ENERGY_LEAST = 2 };
 enum { SAMPLES_MOST = 16384, SAMPLES_LEAST = 3 };
 
 static const double busy_percent = 10, late_s = 0.4;
-static const double tolerance = 0.3, tolerance_s = 0.1;
+/* An H100 names its power cap until 0.41 s after a load has ended, and not before 0.2 s after it began. */
+static const double reason_late_s = 0.5, reason_soon_s = 0.2;
+static const double tolerance = 0.3, tolerance_s = 0.1, gap_most_s = 1;
 static const char *const window_names[] = {"timed", "busy", "test"};
 
 const char *activity_window_name(enum activity_window w)
@@ -97,7 +99,7 @@ static bool find_timed(const struct activity_log *log, const struct activity_tim
 {
     out->window = WINDOW_TIMED;
     out->to_s = t->printed_s - t->decode_s;
-    out->from_s = out->to_s - t->prefill_s;
+    out->from_s = out->to_s - t->timed_s;
     if (isnan(out->from_s) || out->from_s < 0 ||
         count_inside(log, SAMPLE_SCLK, out->from_s, out->to_s) < SAMPLES_LEAST)
         return false;
@@ -162,23 +164,45 @@ static double most_inside(const struct activity_log *log, enum sample_field fiel
     return most;
 }
 
+/* Reasons of which the load before the test may be the cause: those that the sample before the test shows or,
+ * without it, those that are there too soon, until they have gone or been there for too long. */
+static unsigned stale_reasons(unsigned stale, const struct sample *s, bool is_first)
+{
+    unsigned reasons = (unsigned)s->value[SAMPLE_THROTTLE];
+    if (is_first)
+        return s->t_s < reason_soon_s ? reasons : 0;
+    return s->t_s < reason_late_s ? stale & reasons : 0;
+}
+
+/* The reasons held from one moment to the next. */
+static void hold_reasons(struct activity *out, unsigned reasons, double from_s, double to_s)
+{
+    double held_s = fmin(to_s, out->to_s) - fmax(from_s, out->from_s);
+    if (reasons == 0 || held_s <= 0)
+        return;
+    out->throttled_s += held_s;
+    out->throttle |= reasons;
+}
+
 /* A reason holds from the sample that shows it to the next one that says anything about reasons. */
 static void measure_throttling(const struct activity_log *log, struct activity *out)
 {
-    const struct sample *last = NULL;
-    out->throttled_s = NAN;
+    unsigned stale = 0, reasons = 0;
+    double last_s = NAN;
+    out->throttled_s = 0;
     for (size_t i = 0; i < log->count; i++) {
         const struct sample *s = &log->sample[i];
-        if (!is_inside(s, out->from_s, out->to_s) || !sample_has(s, SAMPLE_THROTTLE))
+        if (!sample_has(s, SAMPLE_THROTTLE))
             continue;
-        out->throttled_s = last ? out->throttled_s : 0;
-        if (last && last->value[SAMPLE_THROTTLE] > 0)
-            out->throttled_s += s->t_s - last->t_s;
-        out->throttle |= (unsigned)s->value[SAMPLE_THROTTLE];
-        last = s;
+        if (!isnan(last_s))
+            hold_reasons(out, reasons, last_s, s->t_s);
+        stale = stale_reasons(stale, s, isnan(last_s));
+        reasons = (unsigned)s->value[SAMPLE_THROTTLE] & ~stale;
+        last_s = s->t_s;
     }
-    if (last && last->value[SAMPLE_THROTTLE] > 0)
-        out->throttled_s += out->to_s - last->t_s;
+    hold_reasons(out, reasons, last_s, out->to_s);
+    if (count_inside(log, SAMPLE_THROTTLE, out->from_s, out->to_s) == 0)
+        out->throttled_s = NAN;
 }
 
 /* What one field says over time. */
@@ -187,15 +211,19 @@ struct readings {
     size_t samples;
     enum sample_field field;
     size_t count; /* of readings */
-    double first_s, last_s, most;
+    double first_s, last_s, least, most;
     bool decreases;
 };
 
 static void survey(struct readings *r, const struct sample *sample, size_t samples, enum sample_field field)
 {
     double last = NAN;
-    *r = (struct readings){
-        .sample = sample, .samples = samples, .field = field, .first_s = NAN, .last_s = NAN};
+    *r = (struct readings){.sample = sample,
+                           .samples = samples,
+                           .field = field,
+                           .first_s = NAN,
+                           .last_s = NAN,
+                           .least = INFINITY};
     for (size_t i = 0; i < samples; i++) {
         const struct sample *s = &sample[i];
         if (!sample_has(s, field))
@@ -205,6 +233,7 @@ static void survey(struct readings *r, const struct sample *sample, size_t sampl
         r->decreases |= s->value[field] < last;
         last = s->value[field];
         r->most = last > r->most ? last : r->most;
+        r->least = last < r->least ? last : r->least;
     }
 }
 
@@ -241,6 +270,34 @@ static double integral(const struct readings *r, double from_s, double to_s)
     return sum + (to_s - t_s) * (value + value_at(r, to_s)) / 2;
 }
 
+/* Gives the longest time without a reading, and the sum of those beyond the usual tenth of a second. */
+static double gaps(const struct readings *r, double from_s, double to_s, double *longest_s)
+{
+    double beyond_s = 0, last_s = from_s;
+    *longest_s = 0;
+    for (size_t i = 0; i <= r->samples; i++) {
+        const struct sample *s = &r->sample[i];
+        if (i < r->samples && (!sample_has(s, r->field) || !is_inside(s, from_s, to_s)))
+            continue;
+        double gap_s = (i < r->samples ? s->t_s : to_s) - last_s;
+        last_s += gap_s;
+        beyond_s += fmax(0, gap_s - tolerance_s);
+        *longest_s = fmax(*longest_s, gap_s);
+    }
+    return beyond_s;
+}
+
+/* Whether the power, as it was sampled, allows for such an increase: between two readings it may have been
+ * anything, but hardly below the least of them. */
+static bool fits(const struct readings *energy, const struct readings *power, double increase,
+                 double expected)
+{
+    double longest_s, unseen_s = tolerance_s + gaps(power, energy->first_s, energy->last_s, &longest_s);
+    double least = power->least * (energy->last_s - energy->first_s);
+    return increase > 0 && increase >= (1 - tolerance) * least &&
+           fabs(increase - expected) <= tolerance * expected + unseen_s * power->most;
+}
+
 /* Whether the accumulator may be believed; else says why not. */
 static bool is_plausible(const struct readings *energy, const struct readings *power, struct energy *out)
 {
@@ -253,7 +310,7 @@ static bool is_plausible(const struct readings *energy, const struct readings *p
         return increase > 0;
     else {
         double expected = integral(power, energy->first_s, energy->last_s);
-        if (fabs(increase - expected) <= tolerance * expected + tolerance_s * power->most)
+        if (fits(energy, power, increase, expected))
             return true;
         snprintf(out->note, sizeof out->note,
                  "the energy accumulator says %.4g J over the test, the power adds up to %.4g J: not used",
@@ -275,6 +332,14 @@ static double share_of(const struct readings *energy, const struct readings *pow
     return increase * integral(power, from_s, to_s) / integral(power, energy->first_s, energy->last_s);
 }
 
+/* Power that is missing for long, as where the driver gives 0 W, makes no energy. */
+static bool is_dense(const struct readings *power, double from_s, double to_s)
+{
+    double longest_s;
+    (void)gaps(power, from_s, to_s, &longest_s);
+    return longest_s <= fmax(gap_most_s, (to_s - from_s) / 2);
+}
+
 static void measure_energy(const struct sample *sample, size_t count, double from_s, double to_s,
                            struct energy *out)
 {
@@ -285,7 +350,7 @@ static void measure_energy(const struct sample *sample, size_t count, double fro
     if (is_plausible(&energy, &power, out)) {
         out->joules = share_of(&energy, &power, from_s, to_s);
         out->from = ENERGY_ACCUMULATOR;
-    } else if (power.count >= POWER_LEAST) {
+    } else if (power.count >= POWER_LEAST && is_dense(&power, from_s, to_s)) {
         out->joules = integral(&power, from_s, to_s);
         out->from = ENERGY_POWER;
     }

@@ -4,9 +4,9 @@
  *
  * The part is the first of these that can be found:
  *
- * - timed: the last prefill_s before decode_s before the line with the timings arrived, if the workload
- * printed both. It must hold three samples of the clock and, where the load is known, be no less busy than
- * the whole test: a workload that prints its timings long after the timed part fails this.
+ * - timed: the last prefill_s (else kernel_ms; times `iters` where that is printed) before decode_s before
+ * the line with the timings arrived. It must hold three samples of the clock and, where the load is known, be
+ * no less busy than the whole test: a workload that prints its timings long after the timed part fails this.
  *
  * - busy: from the first to the last sample of a busy card (10 % and more), if three of them have a clock.
  * Cards report a load up to 0.2 s late: one that was there before the test began is left out until it has
@@ -16,10 +16,13 @@
  *
  * Joules are from the card's accumulator if it agrees with the card's own power, else from the power. The
  * accumulator is believed if it never decreases and its increase over the whole test is within 30 % of the
- * power integrated over the same time, give or take what flows in a tenth of a second, which is how far apart
- * readings may be. The window's part of it is the part that the power has there: accumulators may be costly
- * to read, and are then read only before and after the test. Without power there is nothing to check it
- * against, and it is believed if it increases.
+ * power integrated over the same time, give or take what may have flowed unseen: in a tenth of a second, and
+ * in what gaps between the samples of the power have beyond that. The window's part of it is the part that
+ * the power has there: accumulators may be costly to read, and are then read only before and after the test.
+ * Without power there is nothing to check it against, and it is believed if it increases.
+ *
+ * A reason to throttle that was there before the test is not the test's until half a second has passed, which
+ * is how long a card may show it after the load that caused it.
  *
  * Knows nothing of files. Whatever was not measured is NaN.
  */
@@ -45,7 +48,7 @@ enum activity_window { WINDOW_TIMED, WINDOW_BUSY, WINDOW_TEST };
 /* Seconds since the test's start; NaN: not known. */
 struct activity_times {
     double printed_s; /* when the timings arrived */
-    double prefill_s, decode_s;
+    double timed_s, decode_s;
     double end_s;
 };
 
@@ -56,7 +59,7 @@ struct activity {
     double sclk_mhz, sclk_p5_mhz, sclk_low_mhz, mclk_mhz, mclk_p5_mhz;
     double power_w, temp_c;
     double throttled_s;
-    unsigned throttle; /* enum throttle, of all samples in the window */
+    unsigned throttle; /* enum throttle, of all that held in the window */
     struct energy energy;
     int neighbours; /* -1: not known */
 };

@@ -11,26 +11,31 @@ static const double most = 1e15;
 /* How the values of several GPUs or processes are joined. */
 enum join { SUM, GREATEST, BITS };
 
+#define TIB (1024.0 * (1 << 30))
+
+/* The limits are of one GPU or process, and far beyond any that is built. */
 static const struct {
     const char *key;
     bool whole;
     enum join join;
+    double most;
+    bool above_zero; /* 0 is what a driver says that does not know */
 } fields[SAMPLE_FIELDS] = {
-    [SAMPLE_RSS] = {"rss", true, SUM},
-    [SAMPLE_CPU] = {"cpu", false, SUM},
-    [SAMPLE_VRAM_USED] = {"vram_used", true, SUM},
-    [SAMPLE_VRAM_PROC] = {"vram_proc", true, SUM},
-    [SAMPLE_GPU_BUSY] = {"gpu_busy", true, GREATEST},
-    [SAMPLE_MEM_BUSY] = {"mem_busy", true, GREATEST},
-    [SAMPLE_POWER] = {"power_w", false, SUM},
-    [SAMPLE_TEMP_JUNCTION] = {"temp_junction_c", false, GREATEST},
-    [SAMPLE_TEMP_MEM] = {"temp_mem_c", false, GREATEST},
-    [SAMPLE_SCLK] = {"sclk_mhz", true, GREATEST},
-    [SAMPLE_SCLK_LOW] = {"sclk_low_mhz", true, GREATEST},
-    [SAMPLE_MCLK] = {"mclk_mhz", true, GREATEST},
-    [SAMPLE_THROTTLE] = {"throttle", true, BITS},
-    [SAMPLE_ENERGY] = {"energy_j", false, SUM},
-    [SAMPLE_NEIGHBOURS] = {"neighbours", true, GREATEST},
+    [SAMPLE_RSS] = {"rss", true, SUM, 1024 * TIB, false},
+    [SAMPLE_CPU] = {"cpu", false, SUM, 1e9, false},
+    [SAMPLE_VRAM_USED] = {"vram_used", true, SUM, 64 * TIB, false},
+    [SAMPLE_VRAM_PROC] = {"vram_proc", true, SUM, 64 * TIB, false},
+    [SAMPLE_GPU_BUSY] = {"gpu_busy", true, GREATEST, 100, false},
+    [SAMPLE_MEM_BUSY] = {"mem_busy", true, GREATEST, 100, false},
+    [SAMPLE_POWER] = {"power_w", false, SUM, 5000, true},
+    [SAMPLE_TEMP_JUNCTION] = {"temp_junction_c", false, GREATEST, 200, true},
+    [SAMPLE_TEMP_MEM] = {"temp_mem_c", false, GREATEST, 200, true},
+    [SAMPLE_SCLK] = {"sclk_mhz", true, GREATEST, 10000, true},
+    [SAMPLE_SCLK_LOW] = {"sclk_low_mhz", true, GREATEST, 10000, true},
+    [SAMPLE_MCLK] = {"mclk_mhz", true, GREATEST, 30000, true},
+    [SAMPLE_THROTTLE] = {"throttle", true, BITS, 255, false},
+    [SAMPLE_ENERGY] = {"energy_j", false, SUM, 1e13, false},
+    [SAMPLE_NEIGHBOURS] = {"neighbours", true, GREATEST, 1e6, false},
 };
 
 const char *sample_key(enum sample_field field)
@@ -47,6 +52,7 @@ void sample_clear(struct sample *s, double t_s)
 {
     s->t_s = t_s;
     s->runnable = false;
+    s->lost = 0;
     for (int i = 0; i < SAMPLE_FIELDS; i++)
         s->value[i] = NAN;
 }
@@ -56,12 +62,31 @@ bool sample_has(const struct sample *s, enum sample_field field)
     return !isnan(s->value[field]);
 }
 
+bool sample_is_plausible(enum sample_field field, double value)
+{
+    return value >= 0 && value <= fields[field].most && (value > 0 || !fields[field].above_zero);
+}
+
+/* A sum that lacks a part is no sum. 0 of what cannot be 0 is only left out: of the two dies of an MI250X,
+ * one has the power of both and the other 0 W. */
+static void lose(struct sample *s, enum sample_field field, double value)
+{
+    if (value == 0)
+        return;
+    s->lost |= 1u << field;
+    if (fields[field].join == SUM)
+        s->value[field] = NAN;
+}
+
 void sample_put(struct sample *s, enum sample_field field, double value)
 {
     double *all = &s->value[field];
-    if (isnan(value))
+    bool is_sum = fields[field].join == SUM;
+    if (isnan(value) || (is_sum && s->lost >> field & 1))
         return;
-    if (fields[field].join == SUM && !isnan(*all))
+    if (!sample_is_plausible(field, value))
+        lose(s, field, value);
+    else if (is_sum && !isnan(*all))
         *all += value;
     else if (fields[field].join == BITS && !isnan(*all))
         *all = (double)((unsigned)*all | (unsigned)value);

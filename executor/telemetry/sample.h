@@ -29,6 +29,7 @@ enum sample_field {
 struct sample {
     double t_s; /* since the test's start */
     double value[SAMPLE_FIELDS];
+    unsigned lost; /* bits of the fields of which a source gave what cannot be */
     bool runnable; /* some process of the tree is running or waits only for a core */
 };
 
@@ -37,7 +38,11 @@ const char *sample_key(enum sample_field field);
 bool sample_is_whole_number(enum sample_field field);
 void sample_clear(struct sample *s, double t_s);
 bool sample_has(const struct sample *s, enum sample_field field);
-/* Adds what another GPU or process gave: to the sum, or as the greatest, or its bits. NaN adds nothing. */
+/* Whether a quantity of one GPU or process can have that value: a driver that does not know a number may give
+ * 0 W, or what nothing can have. */
+bool sample_is_plausible(enum sample_field field, double value);
+/* Adds what another GPU or process gave: to the sum, or as the greatest, or its bits. NaN adds nothing,
+ * as what is not plausible, which is noted in `lost`. */
 void sample_put(struct sample *s, enum sample_field field, double value);
 /* Appends a line of vram_samples.jsonl with its newline: t to a tenth of a millisecond, whole numbers, and
  * others to a hundredth. Values that are not available are left out, and so are those beyond 1e15.

@@ -40,10 +40,27 @@ int sampler_open(struct sampler *s, struct telemetry *telemetry, const char *dir
     return 0;
 }
 
+static void raise_peak(struct sampler *s, enum sample_field field, double value)
+{
+    if (!(s->peak[field] >= value))
+        s->peak[field] = isnan(value) ? s->peak[field] : value;
+}
+
+/* What is measured before and after a test counts in its means, so it counts in its peaks, too. */
+static void take_edge(struct sampler *s, double t_s, const struct sample *edge)
+{
+    static const enum sample_field fields[] = {SAMPLE_POWER, SAMPLE_TEMP_JUNCTION, SAMPLE_TEMP_MEM,
+                                               SAMPLE_SCLK,  SAMPLE_SCLK_LOW,      SAMPLE_MCLK};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        raise_peak(s, fields[i], edge->value[fields[i]]);
+    s->lost |= edge->lost;
+    activity_edge(&s->activity, t_s, edge);
+}
+
 void sampler_before(struct sampler *s, const struct sample *before)
 {
     s->before = *before;
-    activity_edge(&s->activity, 0, before);
+    take_edge(s, 0, before);
 }
 
 static void flush_rows(struct sampler *s)
@@ -80,9 +97,9 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
         if (!sample_has(&s->last, (enum sample_field)i))
             continue;
         s->newest.value[i] = s->last.value[i];
-        if (!(s->peak[i] >= s->last.value[i]))
-            s->peak[i] = s->last.value[i];
+        raise_peak(s, (enum sample_field)i, s->last.value[i]);
     }
+    s->lost |= s->last.lost;
     s->missed += missed;
     note_gap(s, t_s);
     activity_add(&s->activity, &s->last);
@@ -95,7 +112,7 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
 
 void sampler_after(struct sampler *s, double end_s, const struct sample *after)
 {
-    activity_edge(&s->activity, end_s, after);
+    take_edge(s, end_s, after);
 }
 
 /* A supervisor that was held up until the end has heard of no tick. A gap of less than two intervals is only

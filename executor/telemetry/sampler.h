@@ -22,6 +22,7 @@ struct sampler {
     struct activity_log activity;
     struct sample history[SAMPLER_HISTORY]; /* ring buffer: sample i is at i % SAMPLER_HISTORY */
     double peak[SAMPLE_FIELDS];             /* NaN: never seen */
+    unsigned lost;                          /* as of all samples (struct sample) */
     uint64_t samples, missed, rows;
     uint64_t stride; /* one row is written per this many samples */
     double max_gap_s, last_t_s;

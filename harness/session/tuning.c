@@ -168,6 +168,13 @@ static bool is_sliced(struct view *v)
     return json_is_true(json_object_get(v->gpu, "mig"));
 }
 
+static bool has_unread_metrics(struct view *v)
+{
+    const char *unread = json_text(v->gpu, "metrics_unread");
+    describe(v, "gpu_metrics %.40s is not known", unread);
+    return *unread;
+}
+
 static const struct rule gpu_rules[] = {
     {"gpu errors", lost_data,
      "drain the node and reset the GPU: what it computes cannot be trusted; if errors return, replace it"},
@@ -189,6 +196,8 @@ static const struct rule gpu_rules[] = {
      "boot with iommu=pt (on Intel also intel_iommu=on): pass-through needs no translation"},
     {"firmware", has_other_firmware,
      "install the same firmware bundle on all GPUs, or keep a series of nights on one GPU"},
+    {"telemetry", has_unread_metrics,
+     "update kernsweep: clocks, throttling and energy may be missing from its results until then"},
     {"persistence", is_not_persistent, "nvidia-smi -pm 1, or run nvidia-persistenced"},
     {"mig", is_sliced, "nvidia-smi -mig 0, or name one slice in the plan's CUDA_VISIBLE_DEVICES"},
 };

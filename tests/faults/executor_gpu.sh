@@ -197,6 +197,14 @@ metrics_table() {
     is "temperatures and power are read from gpu_metrics" "$(perf metrics '.peaks | [.temp_junction_c, .temp_mem_c, .power_w] | join(" ")')" "63 51 412"
 }
 
+unknown_table() {
+    idle_gpu
+    printf '\056\003\001\012\001\000\000\000\001\010\060\000\000\000\000\000\377\377' >"$DEV/gpu_metrics" # 1.10
+    two unknown "sleep 0.2; $good"
+    is "what other files tell is used" "$(activity unknown '"\(.power_w) \(.sclk_mhz) \(.throttled_s)"')" "750 2100 null"
+    is "it is said once per run" "$(events unknown '[.[] | select((.message // "") | contains("gpu_metrics 1.10 of 18 bytes of GPU 0 is not known"))] | length')" 1
+}
+
 # activity ID JQ
 activity() {
     perf "$1" ".activity | $2"
@@ -226,6 +234,9 @@ of_eight_dies() {
     is "the clock is the mean of the dies, beside the slowest" "$(activity dies '[.sclk_mhz, .sclk_low_mhz, .mclk_mhz] | map(round) | join(" ")')" "2085 1980 1300"
     is "the power cap's residency is a reason to throttle" "$(activity dies '"\(.throttle) \(.throttled_s > 0)"')" '["power"] true'
     is "the accumulator's energy is used" "$(activity dies '"\(.joules_from) \(.joules > 0) \(.note)"')" "accumulator true null"
+    plays entries 1.9
+    is "a table of entries tells the same" "$(activity entries '[.sclk_mhz, .sclk_low_mhz, .mclk_mhz] | map(round) | join(" ")')" "2085 1980 1300"
+    is "also of throttling and energy" "$(activity entries '"\(.throttle) \(.throttled_s > 0) \(.joules_from)"')" '["power"] true accumulator'
     plays older 1.5
     is "without residencies nothing is known of throttling" "$(activity older '[.throttle, .throttled_s] | join(" ")')" " "
     is "a smaller table has clocks and energy, too" "$(activity older '"\(.sclk_mhz | round) \(.joules_from)"')" "2085 accumulator"
@@ -261,6 +272,7 @@ neighbours() {
 }
 
 scenario "the facts of an AMD GPU" facts
+scenario "a gpu_metrics of the future" unknown_table
 scenario "a card of eight dies with gpu_metrics" of_eight_dies
 scenario "a run that may use one of two AMD GPUs" one_of_two
 scenario "processes of others on an AMD GPU" neighbours

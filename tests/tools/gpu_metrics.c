@@ -7,8 +7,8 @@
  * of the time, divided by DIVISOR; where the table has residencies, the power cap is active half of the busy
  * time.
  *
- * VERSION is 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, or 1.6-384 and 1.8-3360, which are the layouts of these sizes that
- * some driver releases had. What no KEY sets is all ones, as the driver leaves it. The compiler lays the
+ * VERSION is 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, or 1.6-384 and 1.8-3360, which are the layouts of these sizes
+ * that some driver releases had. What no KEY sets is all ones, as the driver leaves it. The compiler lays the
  * tables out from their members, so that the executor's offsets are held against something else than
  * themselves. Keys: hotspot memory power gfx umc energy sclk mclk accumulations prochot ppt socket vr hbm
  * status partitions; sclk and partition_busy take up to eight numbers with commas between them. The table has
@@ -105,6 +105,33 @@ VERSION_WITH_BANDWIDTH(v1_7, 32, 2);
 VERSION_WITH_BANDWIDTH(v1_8_3360, 40, 4);
 VERSION_WITH_BANDWIDTH(v1_8, 40, 5);
 
+/* The entries of 1.9: key, type, how many, and what the word before them says (unit, code of the type, id).
+ */
+#define ENTRIES_1_9(E)                                                                                       \
+    E(hotspot, uint16_t, 1, 2, 2, 0)                                                                         \
+    E(memory, uint16_t, 1, 2, 2, 1)                                                                          \
+    E(power, uint16_t, 1, 3, 2, 3)                                                                           \
+    E(gfx, uint16_t, 1, 10, 2, 4)                                                                            \
+    E(umc, uint16_t, 1, 10, 2, 5)                                                                            \
+    E(bandwidth, uint64_t, 1, 8, 6, 6)                                                                       \
+    E(energy, uint64_t, 1, 0, 6, 7)                                                                          \
+    E(accumulations, uint64_t, 1, 0, 6, 9)                                                                   \
+    E(prochot, uint64_t, 1, 0, 6, 10)                                                                        \
+    E(ppt, uint64_t, 1, 0, 6, 11)                                                                            \
+    E(socket, uint64_t, 1, 0, 6, 12)                                                                         \
+    E(vr, uint64_t, 1, 0, 6, 13)                                                                             \
+    E(hbm, uint64_t, 1, 0, 6, 14)                                                                            \
+    E(sclk, uint16_t, 8, 1, 2, 33)                                                                           \
+    E(mclk, uint16_t, 1, 1, 2, 37)                                                                           \
+    E(partition_busy, uint32_t, 8, 10, 4, 40)
+#define AS_MEMBER(key, type, n, unit, code, id)                                                              \
+    uint64_t word_##key;                                                                                     \
+    type key[n];
+struct v1_9 {
+    HEAD int32_t entries;
+    ENTRIES_1_9(AS_MEMBER)
+} __attribute__((packed));
+
 struct member {
     const char *key;
     size_t offset, bytes, count, step;
@@ -147,6 +174,10 @@ static const struct member of_v1_7[] = WITH_PARTITIONS(v1_7);
 static const struct member of_v1_8_3360[] = WITH_PARTITIONS(v1_8_3360);
 static const struct member of_v1_8[] = WITH_PARTITIONS(v1_8);
 
+#define OF_1_9(key, type, n, unit, code, id)                                                                 \
+    {#key, offsetof(struct v1_9, key), sizeof(type), n, sizeof(type)},
+static const struct member of_v1_9[] = {ENTRIES_1_9(OF_1_9){0}};
+
 static const struct version {
     const char *name;
     uint8_t content;
@@ -161,6 +192,7 @@ static const struct version {
     {"1.7", 7, sizeof(struct v1_7), of_v1_7},
     {"1.8-3360", 8, sizeof(struct v1_8_3360), of_v1_8_3360},
     {"1.8", 8, sizeof(struct v1_8), of_v1_8},
+    {"1.9", 9, sizeof(struct v1_9), of_v1_9},
 };
 
 static const struct version *find_version(const char *name)
@@ -256,12 +288,24 @@ static int play(const struct play *p)
     return fd < 0 || close(fd) != 0;
 }
 
+static void write_words(unsigned char *table)
+{
+    struct v1_9 *t = (struct v1_9 *)(void *)table;
+    t->entries = 0;
+#define WRITE(key, type, n, unit, code, id)                                                                  \
+    t->word_##key = (uint64_t)(unit) << 24 | (code) << 20 | (id) << 10 | (n);                                \
+    t->entries++;
+    ENTRIES_1_9(WRITE)
+}
+
 static void blank(const struct version *v, unsigned char *table)
 {
     memset(table, 0xff, v->size);
     memcpy(table, &v->size, sizeof v->size);
     table[2] = 1;
     table[3] = v->content;
+    if (v->member == of_v1_9)
+        write_words(table);
 }
 
 int main(int argc, char **argv)

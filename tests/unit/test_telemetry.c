@@ -56,7 +56,7 @@ static struct activity measure_log(struct activity_log *log, const struct activi
 }
 
 static const struct activity_times unknown_times = {
-    .printed_s = NAN, .prefill_s = NAN, .decode_s = NAN, .end_s = 3};
+    .printed_s = NAN, .timed_s = NAN, .decode_s = NAN, .end_s = 3};
 
 static struct activity measure(shape_fn *shape, const struct activity_times *times)
 {
@@ -94,7 +94,7 @@ TEST(a_constant_load_is_measured_while_the_card_is_busy)
 
 TEST(the_timed_part_is_the_time_before_the_timings_came)
 {
-    const struct activity_times times = {.printed_s = 2, .prefill_s = 0.6, .decode_s = 0.25, .end_s = 3};
+    const struct activity_times times = {.printed_s = 2, .timed_s = 0.6, .decode_s = 0.25, .end_s = 3};
     struct activity a = measure(unchanged, &times);
     assert_int_equal(a.window, WINDOW_TIMED);
     assert_near(a.from_s, 1.15, 1e-9);
@@ -106,8 +106,8 @@ TEST(the_timed_part_is_the_time_before_the_timings_came)
 /* A workload that checks its results on the CPU before it prints: what came before the line was not timed. */
 TEST(timings_printed_long_after_are_not_believed)
 {
-    const struct activity_times late = {.printed_s = 2.9, .prefill_s = 0.6, .decode_s = 0, .end_s = 3};
-    const struct activity_times early = {.printed_s = 0.2, .prefill_s = 0.6, .decode_s = 0, .end_s = 3};
+    const struct activity_times late = {.printed_s = 2.9, .timed_s = 0.6, .decode_s = 0, .end_s = 3};
+    const struct activity_times early = {.printed_s = 0.2, .timed_s = 0.6, .decode_s = 0, .end_s = 3};
     assert_int_equal(measure(unchanged, &late).window, WINDOW_BUSY);
     assert_int_equal(measure(unchanged, &early).window, WINDOW_BUSY);
 }
@@ -125,7 +125,7 @@ TEST(a_load_from_before_the_test_is_left_out)
         s.value[SAMPLE_SCLK] = 1980;
         activity_add(&log, &s);
     }
-    const struct activity_times times = {.printed_s = NAN, .prefill_s = NAN, .decode_s = NAN, .end_s = 2};
+    const struct activity_times times = {.printed_s = NAN, .timed_s = NAN, .decode_s = NAN, .end_s = 2};
     struct activity a = measure_log(&log, &times);
     assert_int_equal(a.window, WINDOW_BUSY);
     assert_near(a.from_s, 1.2, 1e-9);
@@ -143,7 +143,7 @@ TEST(the_energy_of_a_part_is_the_share_of_its_power)
         s.value[SAMPLE_ENERGY] = i == 0 ? 5000 : i == 30 ? 6000 : (double)NAN;
         activity_add(&log, &s);
     }
-    const struct activity_times times = {.printed_s = 2, .prefill_s = 1, .decode_s = 0, .end_s = 3};
+    const struct activity_times times = {.printed_s = 2, .timed_s = 1, .decode_s = 0, .end_s = 3};
     struct activity a = measure_log(&log, &times);
     assert_int_equal(a.window, WINDOW_TIMED);
     assert_int_equal(a.energy.from, ENERGY_ACCUMULATOR);
@@ -157,7 +157,7 @@ static void too_short_for_three_samples(struct played *p)
 
 TEST(a_part_of_two_samples_stands_for_the_whole_test)
 {
-    const struct activity_times times = {.printed_s = 1.3, .prefill_s = 0.15, .decode_s = 0, .end_s = 3};
+    const struct activity_times times = {.printed_s = 1.3, .timed_s = 0.15, .decode_s = 0, .end_s = 3};
     struct activity a = measure(too_short_for_three_samples, &times);
     assert_int_equal(a.window, WINDOW_TEST);
     assert_near(a.from_s, 0, 0);
@@ -193,6 +193,143 @@ TEST(reasons_hold_until_the_next_sample)
     struct activity a = measure(throttled, &unknown_times);
     assert_near(a.throttled_s, 0.3, 1e-9);
     assert_int_equal(a.throttle, THROTTLE_POWER | THROTTLE_THERMAL);
+}
+
+/* A second of load between two of rest; `edge` had the reasons before the test. */
+static struct activity throttled_test(unsigned edge, unsigned early, double early_s, double end_s)
+{
+    struct activity_log log;
+    struct sample s = sample_at(0, SAMPLE_THROTTLE, edge);
+    activity_init(&log);
+    activity_edge(&log, 0, &s);
+    for (double t_s = 0.1; t_s < end_s; t_s += 0.1) {
+        s = sample_at(t_s, SAMPLE_THROTTLE, t_s < early_s ? early : 0);
+        s.value[SAMPLE_SCLK] = 1980;
+        activity_add(&log, &s);
+    }
+    const struct activity_times times = {.printed_s = NAN, .timed_s = NAN, .decode_s = NAN, .end_s = end_s};
+    return measure_log(&log, &times);
+}
+
+/* An H100 names its power cap until 0.4 s after the load that reached it. */
+TEST(a_reason_from_before_the_test_is_not_the_tests)
+{
+    struct activity a = throttled_test(THROTTLE_POWER, THROTTLE_POWER, 0.45, 0.42);
+    assert_near(a.throttled_s, 0, 0);
+    assert_int_equal(a.throttle, 0);
+    a = throttled_test(THROTTLE_POWER, THROTTLE_POWER | THROTTLE_THERMAL, 0.45, 2);
+    assert_int_equal(a.throttle, THROTTLE_THERMAL); /* which is new */
+    a = throttled_test(THROTTLE_POWER, THROTTLE_POWER, 9, 2);
+    assert_int_equal(a.throttle, THROTTLE_POWER); /* which lasts too long for the load before */
+    assert_near(a.throttled_s, 1.5, 0.11);
+    a = throttled_test(0, THROTTLE_POWER, 9, 1);
+    assert_near(a.throttled_s, 0.9, 1e-6); /* a card that throttles at once */
+}
+
+static void throttled_at_the_end(struct played *p)
+{
+    p->throttle = p->t_s > 1.85 && p->t_s < 1.95 ? THROTTLE_POWER : 0;
+}
+
+TEST(a_reason_that_held_for_no_time_is_none)
+{
+    struct activity a = measure(throttled_at_the_end, &unknown_times);
+    assert_near(a.to_s, 1.9, 1e-9);
+    assert_near(a.throttled_s, 0, 0);
+    assert_int_equal(a.throttle, 0);
+}
+
+/* 0.4 s at 300 W of which the power has two samples under load: the counter knows better. */
+TEST(sparse_power_does_not_refute_a_counter)
+{
+    struct activity_log log;
+    struct sample s = sample_at(0, SAMPLE_POWER, 80);
+    activity_init(&log);
+    s.value[SAMPLE_ENERGY] = 1000;
+    activity_edge(&log, 0, &s);
+    static const double at_s[] = {0.17, 0.3}, watts[] = {90, 260};
+    for (size_t i = 0; i < 2; i++) {
+        s = sample_at(at_s[i], SAMPLE_POWER, watts[i]);
+        activity_add(&log, &s);
+    }
+    s = sample_at(0, SAMPLE_POWER, 110);
+    s.value[SAMPLE_ENERGY] = 1098.6;
+    activity_edge(&log, 0.42, &s);
+    const struct activity_times times = {.printed_s = NAN, .timed_s = NAN, .decode_s = NAN, .end_s = 0.42};
+    struct activity a = measure_log(&log, &times);
+    assert_int_equal(a.energy.from, ENERGY_ACCUMULATOR);
+    assert_near(a.energy.joules, 98.6, 1e-6);
+}
+
+/* With a sample a second almost everything might have happened between them, but not nothing. */
+static struct activity sparse(double joules_a_second)
+{
+    struct activity_log log;
+    activity_init(&log);
+    for (int i = 0; i <= 10; i++) {
+        struct sample s = sample_at(i, SAMPLE_POWER, i > 3 && i < 8 ? 600 : 150);
+        s.value[SAMPLE_ENERGY] = 1000 + joules_a_second * i;
+        activity_add(&log, &s);
+    }
+    const struct activity_times times = {.printed_s = NAN, .timed_s = NAN, .decode_s = NAN, .end_s = 10};
+    return measure_log(&log, &times);
+}
+
+TEST(a_counter_that_stands_still_is_never_believed)
+{
+    assert_int_equal(sparse(0).energy.from, ENERGY_POWER);
+    assert_int_equal(sparse(50).energy.from, ENERGY_POWER);
+    assert_int_equal(sparse(330).energy.from, ENERGY_ACCUMULATOR);
+}
+
+/* Power that is not there for most of the time makes no energy. */
+TEST(power_with_a_hole_makes_no_energy)
+{
+    struct activity_log log;
+    activity_init(&log);
+    for (int i = 0; i <= 30; i++) {
+        struct sample s = sample_at(i / 10.0, SAMPLE_SCLK, 1980);
+        sample_put(&s, SAMPLE_POWER, i < 3 || i == 30 ? 560 : 0);
+        activity_add(&log, &s);
+    }
+    struct activity a = measure_log(&log, &unknown_times);
+    assert_true(isnan(a.energy.joules));
+    assert_near(a.power_w, 560, 0);
+}
+
+static struct sample put_two(enum sample_field field, double a, double b)
+{
+    struct sample s;
+    sample_clear(&s, 0);
+    sample_put(&s, field, a);
+    sample_put(&s, field, b);
+    return s;
+}
+
+TEST(no_watts_are_no_measurement)
+{
+    assert_true(isnan(put_two(SAMPLE_POWER, 0, NAN).value[SAMPLE_POWER]));
+    assert_near(put_two(SAMPLE_POWER, 560, 0).value[SAMPLE_POWER], 560, 0); /* the dies of an MI250X */
+    assert_int_equal(put_two(SAMPLE_POWER, 560, 0).lost, 0);
+}
+
+TEST(values_that_cannot_be_are_lost)
+{
+    static const struct {
+        enum sample_field field;
+        double value;
+    } cases[] = {{SAMPLE_POWER, -5},       {SAMPLE_POWER, 65535},      {SAMPLE_POWER, 1.8446744073709552e13},
+                 {SAMPLE_SCLK, -1},        {SAMPLE_SCLK, 65535},       {SAMPLE_MCLK, 4294967295.0},
+                 {SAMPLE_GPU_BUSY, 65535}, {SAMPLE_GPU_BUSY, 101},     {SAMPLE_MEM_BUSY, -1},
+                 {SAMPLE_TEMP_MEM, 65535}, {SAMPLE_VRAM_USED, 0x1p64}, {SAMPLE_ENERGY, 0x1p64 / 65536}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sample s = put_two(cases[i].field, cases[i].value, NAN);
+        assert_true(isnan(s.value[cases[i].field]));
+        assert_int_equal(s.lost, 1u << cases[i].field);
+    }
+    assert_true(isnan(put_two(SAMPLE_POWER, 65535, 500).value[SAMPLE_POWER])); /* a sum that lacks a part */
+    assert_true(isnan(put_two(SAMPLE_POWER, 500, 65535).value[SAMPLE_POWER]));
+    assert_near(put_two(SAMPLE_SCLK, 65535, 1500).value[SAMPLE_SCLK], 1500, 0);
 }
 
 static void wrapping(struct played *p)
@@ -279,7 +416,7 @@ TEST(a_long_test_keeps_samples_of_all_its_time)
         const struct sample s = sample_at(i / 100.0, SAMPLE_SCLK, i < 50000 ? 1000 : 2000);
         activity_add(&log, &s);
     }
-    const struct activity_times times = {.printed_s = NAN, .prefill_s = NAN, .decode_s = NAN, .end_s = 1000};
+    const struct activity_times times = {.printed_s = NAN, .timed_s = NAN, .decode_s = NAN, .end_s = 1000};
     struct activity a = measure_log(&log, &times);
     assert_near(a.sclk_mhz, 1500, 1);
     assert_in_range(a.samples, 8000, 16384);

@@ -63,6 +63,8 @@ TEST(each_setting_has_its_finding)
         {"{\"xgmi_links\":0}", "xgmi", "0 links, but 1 other GPU"},
         {"{\"iommu\":\"DMA-FQ\"}", "iommu", "(DMA-FQ)"},
         {"{\"firmware\":{\"smc\":\"0x2\",\"vbios\":\"113\"}}", "firmware", "smc 0x2, unlike GPU 0 (0x1)"},
+        {"{\"metrics_unread\":\"1.10 of 18 bytes\"}", "telemetry",
+         "GPU 1: gpu_metrics 1.10 of 18 bytes is not"},
         {"{\"vendor\":\"nvidia\",\"persistence\":false}", "persistence", "GPU 1: off"},
         {"{\"vendor\":\"nvidia\",\"mig\":true}", "mig", "a slice"},
     };
