@@ -98,6 +98,7 @@ static int init_regex(struct timing_rule *rule, const struct json_at *spec, cons
     if (regex_compile(&rule->regex, pattern, &why) != 0)
         return json_fail(&at, err, "not a regular expression: %s", why.msg);
     rule->kind = TIMING_REGEX; /* from here on, release frees the regex */
+    rule->pattern = xstrdup(pattern);
     return read_groups(rule, &at, err);
 }
 
@@ -217,5 +218,6 @@ void timing_rule_release(struct timing_rule *rule)
         free(rule->part[i].path);
     if (rule->kind == TIMING_REGEX)
         regex_release(&rule->regex);
+    free(rule->pattern);
     *rule = (struct timing_rule){.kind = TIMING_MARK};
 }

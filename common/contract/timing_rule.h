@@ -23,6 +23,7 @@ struct timing_rule {
         bool own;     /* a metric of the plan's own: its value is kept as it is printed */
     } part[LIMIT_TIMINGS + LIMIT_METRICS];
     struct regex regex; /* TIMING_REGEX */
+    char *pattern;      /* its text, for messages */
 };
 
 extern const struct key timing_json_keys[], timing_regex_keys[];

@@ -190,6 +190,37 @@ static void put_group(struct timing_reader *r, const struct timing_part *p, cons
         put_prompt_problem(r, text, len);
 }
 
+/* The number of words of the pattern, two letters or more and no names of groups, that are in the text. */
+static size_t words_in(const char *pattern, const char *text, size_t len)
+{
+    size_t found = 0;
+    for (const char *s = pattern; *s;) {
+        size_t n = 0;
+        while (isalpha((unsigned char)s[n]))
+            n++;
+        bool name = n > 0 && s - pattern > 2 && s[-1] == '<';
+        bool escape = n > 0 && s > pattern && s[-1] == '\\';
+        if (n > 1 && !name && memmem(text, len, s + escape, n - escape))
+            found++;
+        s += n + (n == 0);
+        if (name)
+            s += strcspn(s, ">");
+    }
+    return found;
+}
+
+/* So that a message can say what was looked for and what there was instead. */
+static void note_nearest(struct timing_reader *r, const char *text, size_t len)
+{
+    if (r->result.found)
+        return;
+    size_t words = words_in(r->rule->pattern, text, len);
+    if (words <= r->words)
+        return;
+    r->words = words;
+    set_text(r->result.nearest, sizeof r->result.nearest, text, len);
+}
+
 static void read_regex(struct timing_reader *r, const char *text, size_t len)
 {
     const struct regex *re = &r->rule->regex;
@@ -197,6 +228,8 @@ static void read_regex(struct timing_reader *r, const char *text, size_t len)
     int rc = regex_match(re, text, len, 0, &err);
     if (rc < 0)
         set_text(r->result.problem, sizeof r->result.problem, err.msg, strlen(err.msg));
+    if (rc == 0)
+        note_nearest(r, text, len);
     for (size_t i = 0; rc == 1 && i < r->rule->count; i++) {
         size_t at, n;
         if (regex_group(re, r->rule->part[i].group, &at, &n))

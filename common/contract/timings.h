@@ -27,6 +27,8 @@ struct timings {
     char prompt_problem[TIMINGS_TEXT_MAX]; /* what was reported instead of a number of prompt tokens, or "" */
     char problem[TIMINGS_TEXT_MAX];        /* why a timing line could not be parsed, or "" */
     char skip[TIMINGS_TEXT_MAX];           /* of a line "SKIP: reason" */
+    char nearest[TIMINGS_TEXT_MAX]; /* of lines that the pattern does not match, the one that shares most
+                                       words with it, or "" */
 };
 
 /* Returns NULL if it is absent. */
@@ -39,6 +41,7 @@ struct timing_reader {
     struct buf line;
     bool line_cut; /* the line exceeds LIMIT_LOG_LINE; the rest is ignored */
     struct buf document;
+    size_t words; /* that the nearest line shares with the pattern */
 };
 
 void timing_reader_init(struct timing_reader *r, const struct timing_rule *rule);

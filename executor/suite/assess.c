@@ -84,7 +84,7 @@ static struct assessment assess_prompt(const struct timings *t, const struct exp
     if (t->prompt_tokens < 0 && e->prompt_tokens_required)
         return assess(STATUS_INVALID,
                       "the output does not give the number of prompt tokens (\"Prompt tokens: N\")");
-    if (t->prompt_tokens >= 0 && t->prompt_tokens != e->context)
+    if (e->context > 0 && t->prompt_tokens >= 0 && t->prompt_tokens != e->context)
         return assess(STATUS_INVALID, "%" PRId64 " prompt tokens where the context is %" PRId64,
                       t->prompt_tokens, e->context);
     if (e->attn_impl[0] && strcmp(t->attn_impl, e->attn_impl) != 0)
@@ -99,6 +99,11 @@ static struct assessment assess_output(const struct timings *t, const struct exp
         assess_judged, assess_prompt, assess_values};
     if (t->problem[0])
         return assess(STATUS_INVALID, "%s", t->problem);
+    if (!t->found && must_print(e) && t->nearest[0])
+        return assess(STATUS_INVALID,
+                      "exit code 0, but no timings were found in the output: no line matches %.200s; the "
+                      "nearest is: %.150s",
+                      e->rule->pattern, t->nearest);
     if (!t->found && must_print(e))
         return assess(STATUS_INVALID, "exit code 0, but no timings were found in the output");
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {

@@ -13,7 +13,7 @@
 enum { WORKLOAD_EXIT_SKIP = 77 }; /* with a line "SKIP: reason": the program itself declines the test */
 
 struct expectation {
-    int64_t context;
+    int64_t context;       /* that the prompt must have; 0: the program was asked for none */
     const char *attn_impl; /* "" is not checked */
     bool prompt_tokens_required;
     const struct timing_rule *rule;    /* NULL: the default one */

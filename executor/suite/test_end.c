@@ -138,24 +138,38 @@ static void look_for_oom(struct test_run *r, struct ending *ending, char *eviden
                    evidence);
 }
 
+/* A plan whose only size is 1, with commands that are not told it, has no size: `kernsweep bench` and `init`
+ * write such plans of programs that choose their own prompt. */
+static int64_t context_asked(const struct test_run *r)
+{
+    const struct command *run = &r->variant->run;
+    for (size_t i = 0; i < run->argc; i++)
+        if (strstr(run->argv[i], "{context"))
+            return r->test->context;
+    return r->test->context == 1 ? 0 : r->test->context;
+}
+
 static void assess_run(struct test_run *r)
 {
     struct ending ending;
-    char evidence[OOM_EVIDENCE_MAX], program[PROGRAM_SHOWN];
+    char evidence[OOM_EVIDENCE_MAX], program[PROGRAM_SHOWN], nearest[TIMINGS_TEXT_MAX];
+    struct timings *found = &r->output.reader.result;
     struct expectation expected = {
-        .context = r->test->context,
+        .context = context_asked(r),
         .attn_impl = r->variant->attn_impl,
         .prompt_tokens_required = r->suite->job.settings.prompt_tokens == PROMPT_TOKENS_REQUIRED,
         .rule = &r->suite->job.timings,
         .metrics = &r->suite->job.metrics,
         .wall_s = r->suite->job.settings.clock == CLOCK_OF_PROCESS ? r->child.result.wall_s : (double)NAN};
     secrets_printable(&r->suite->secrets, r->argv.v[0], strlen(r->argv.v[0]), program, sizeof program);
+    secrets_printable(&r->suite->secrets, found->nearest, strlen(found->nearest), nearest, sizeof nearest);
+    snprintf(found->nearest, sizeof found->nearest, "%s", nearest);
     child_ending(&r->child.result, &r->limits, program, &ending);
     ending.hang_after_s = r->suite->job.settings.hang_after_s;
     look_for_oom(r, &ending, evidence);
     if (ended_with_job(r, &ending))
         ending.stop = STOP_CANCEL;
-    r->assessment = assess_test(&ending, &r->output.reader.result, &expected);
+    r->assessment = assess_test(&ending, found, &expected);
     test_group_judge(r->suite, &r->contained.hits, &r->assessment);
     if (r->assessment.status == STATUS_OK && r->suite->test[r->index].doubt) {
         r->assessment.status = STATUS_INVALID;

@@ -88,12 +88,13 @@ static size_t count_matches(const struct timing_rule *rule, const char *text, si
 }
 
 static void explain(struct sample_value *v, const struct timing_rule *rule, const struct timing_part *part,
-                    size_t matches)
+                    const char *nearest, size_t matches)
 {
     switch (rule->kind) {
     case TIMING_REGEX:
         if (matches == 0)
-            snprintf(v->why, sizeof v->why, "no line matches the pattern");
+            snprintf(v->why, sizeof v->why, "no line matches the pattern%s%s",
+                     *nearest ? "; the nearest is: " : "", nearest);
         else
             snprintf(v->why, sizeof v->why, "%zu line%s the pattern, but this group is no number in any",
                      matches, matches == 1 ? " matches" : "s match");
@@ -119,7 +120,7 @@ static void collect(struct sample *s, const struct plan *p, const struct timing_
         bool special = strcmp(name, "attn_impl") == 0 || strcmp(name, "prompt_tokens") == 0;
         struct sample_value *v = special ? NULL : add(s, p, name);
         if (v)
-            explain(v, rule, &rule->part[i], matches);
+            explain(v, rule, &rule->part[i], t->nearest, matches);
     }
     for (size_t i = 0; i < t->count; i++) {
         struct sample_value *v = add(s, p, t->item[i].name);
@@ -134,6 +135,8 @@ static void collect(struct sample *s, const struct plan *p, const struct timing_
         snprintf(s->problem, sizeof s->problem, "%s", t->problem);
     else if (*t->skip)
         snprintf(s->problem, sizeof s->problem, "the output says SKIP: %s", t->skip);
+    else if (rule->kind == TIMING_REGEX && matches == 0)
+        snprintf(s->problem, sizeof s->problem, "the pattern is %s", rule->pattern);
     else if (s->count == 0 && !s->wall)
         snprintf(s->problem, sizeof s->problem,
                  "no line " PROTO_TIMING_MARK " {...}: give \"timings\", or the wall time is what counts");

@@ -6,7 +6,7 @@
 #include "common/contract/timings.h"
 #include "harness/plan/plan.h"
 
-enum { SAMPLE_VALUES_MAX = TIMINGS_MAX + LIMIT_METRICS, SAMPLE_WHY_MAX = 240 };
+enum { SAMPLE_VALUES_MAX = TIMINGS_MAX + LIMIT_METRICS, SAMPLE_WHY_MAX = 300 };
 
 struct sample_value {
     char name[LIMIT_NAME + 1];
@@ -20,8 +20,8 @@ struct sample_value {
 struct sample {
     struct sample_value item[SAMPLE_VALUES_MAX];
     size_t count, found;
-    bool wall;                    /* the plan reads no output */
-    char problem[SAMPLE_WHY_MAX]; /* what is wrong with the output as a whole, or "" */
+    bool wall;                        /* the plan reads no output */
+    char problem[LIMIT_PATTERN + 32]; /* what is wrong with the output as a whole, or "" */
 };
 
 int sample_read(struct sample *out, const struct plan *p, const char *text, size_t len, struct err *err);

@@ -1,225 +1,287 @@
 #include "harness/propose/lines.h"
 
 #include "common/base/alloc.h"
+#include "common/base/text.h"
 #include "harness/propose/name.h"
+#include "harness/propose/pattern.h"
 #include "harness/propose/unit.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-enum { LABEL_MAX = 40, SEGMENT_MAX = 400, LINE_MAX_SEEN = 2000, ESCAPED_ONE = 12 };
-
-static const char number_class[] = "[-+.0-9eE]+";
+enum { LABEL_MAX = 48, LINE_MAX_SEEN = 2000, FEW = 4 };
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* Writes a pattern that matches the text, in which white space and digits may vary in number. */
-static size_t escape(char *out, size_t cap, const char *text, size_t len)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < len && n + ESCAPED_ONE < cap;) {
-        size_t from = i;
-        while (i < len && (text[i] == ' ' || text[i] == '\t'))
-            i++;
-        if (i > from) {
-            n += (size_t)snprintf(out + n, cap - n, "\\s+");
-            continue;
-        }
-        while (i < len && (is_digit(text[i]) || (i > from && text[i] == '.')))
-            i++;
-        if (i > from) {
-            n += (size_t)snprintf(out + n, cap - n, "[0-9.]+");
-            continue;
-        }
-        if (strchr("\\^$.[]|()?*+{}#", text[i]))
-            out[n++] = '\\';
-        out[n++] = text[i++];
-    }
-    out[n] = '\0';
-    return n;
-}
-
-/* Adds an alternative to the pattern. Returns false if it does not fit. */
-static bool add_pattern(struct proposal *out, const char *pattern)
-{
-    size_t used = strlen(out->pattern), n = strlen(pattern);
-    if (used + n + 1 > LIMIT_PATTERN)
-        return false;
-    snprintf(out->pattern + used, sizeof out->pattern - used, "%s%s", used ? "|" : "", pattern);
-    return true;
-}
-
-/* The length of the number that begins at s (digits, a fraction, an exponent); 0 if there is none. */
-static size_t number_length(const char *s, size_t len)
-{
-    char text[40], *end;
-    size_t n = strnlen(s, len < sizeof text - 1 ? len : sizeof text - 1);
-    memcpy(text, s, n);
-    text[n] = '\0';
-    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
-        return 0;
-    strtod(text, &end);
-    return (size_t)(end - text);
-}
-
-/* A number does not begin within a word, a version, or a number with commas. */
-static bool begins_number(const char *line, size_t at)
-{
-    if (!is_digit(line[at]))
-        return false;
-    char before = at > 0 ? line[at - 1] : ' ';
-    if (isalnum((unsigned char)before) || before == '.' || before == '_')
-        return false;
-    return !(before == ',' && at > 1 && is_digit(line[at - 2]));
-}
-
 /* A line while its pattern is built. */
 struct line {
     const char *text;
     size_t len, from; /* where the label of the next number begins */
-    char pattern[SEGMENT_MAX * 2];
-    size_t used;
-    bool cut; /* the pattern did not fit */
+    size_t named;     /* where the words of that label begin that are its name */
+    bool labelled;    /* a number of it stands behind "label:" */
+    const struct strvec *command;
+    struct segment pattern;
     struct proposed found[PROPOSED_MAX];
     size_t count;
 };
 
-/* The start of the label: at most LABEL_MAX bytes before end, from the beginning of a word. */
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The start of the label: at most LABEL_MAX bytes before end, of which white space counts once, from the
+ * beginning of a word. */
 static size_t label_start(const struct line *l, size_t end)
 {
-    size_t at = l->from;
-    if (l->used > 0) /* the pattern continues after the last number, so it must not skip anything */
-        return at;
-    while (at < end && (l->text[at] == ' ' || l->text[at] == '\t'))
-        at++;
-    if (end - at <= LABEL_MAX)
-        return at;
-    at = end - LABEL_MAX;
-    while (at < end && l->text[at] != ' ')
-        at++;
-    return at;
-}
-
-static void append(struct line *l, const char *text)
-{
-    size_t n = strlen(text);
-    if (l->used + n + 1 > sizeof l->pattern) {
-        l->cut = true;
-        return;
+    size_t at = end, bytes = 0, word = end;
+    while (at > l->from && bytes < LABEL_MAX) {
+        at--;
+        bytes += !is_space(l->text[at]) || !is_space(l->text[at + 1 < end ? at + 1 : at]) || at + 1 == end;
+        if (!is_space(l->text[at]) && (at == l->from || is_space(l->text[at - 1])))
+            word = at;
     }
-    memcpy(l->pattern + l->used, text, n + 1);
-    l->used += n;
+    return word;
 }
 
-static void append_escaped(struct line *l, const char *text, size_t len)
+/* Text before a label may be long; only the label is required then. */
+static void add_gap(struct line *l, size_t label, size_t at)
 {
-    char escaped[SEGMENT_MAX];
-    if (escape(escaped, sizeof escaped, text, len) + ESCAPED_ONE >= sizeof escaped)
-        l->cut = true;
-    append(l, escaped);
+    size_t space = l->from;
+    while (space < label && is_space(l->text[space]))
+        space++;
+    if (l->count == 0)
+        segment_add(&l->pattern, space == label ? "^\\s*" : "");
+    else if (label > l->from)
+        segment_add(&l->pattern, space == label ? "\\s+" : ".*?\\s");
+    segment_add_label(&l->pattern, l->text + label, at - label, l->command);
 }
 
-/* Adds the number from at to end, whose unit follows it (unit_len bytes at `behind`) or is in its label. */
+/* A pattern that is built in pieces: what follows the number up to its unit. */
+struct behind {
+    size_t at, end; /* of the unit; equal: it is in the label */
+    bool spread;    /* a deviation stands before it */
+};
+
+static bool is_aside(const struct line *l, size_t at)
+{
+    static const char *const signs[] = {"\xc2\xb1", "+/-", "+-", "\xef\xbf\xbd"};
+    while (at > 0 && is_space(l->text[at - 1]))
+        at--;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        size_t n = strlen(signs[i]);
+        if (at >= n && memcmp(l->text + at - n, signs[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool ends_label(const struct line *l, size_t at)
+{
+    while (at > l->from && is_space(l->text[at - 1]))
+        at--;
+    return at > l->from && strchr(":=", l->text[at - 1]);
+}
+
 static void take_number(struct line *l, const struct proposal *p, size_t at, size_t end,
-                        const struct propose_unit *u, size_t behind, size_t unit_len, size_t number)
+                        const struct propose_unit *u, const struct behind *b, size_t number)
 {
-    size_t label = label_start(l, at);
+    size_t label = label_start(l, at), named = l->named > label ? l->named : label;
     struct proposal both = *p; /* names must differ from all others */
     struct proposed *one = &l->found[l->count];
     for (size_t i = 0; i < l->count && both.count < PROPOSED_MAX; i++)
         both.item[both.count++] = l->found[i];
-    *one = (struct proposed){.more = u->more, .value = strtod(l->text + at, NULL), .line = number};
+    *one = (struct proposed){
+        .more = u->more, .labelled = ends_label(l, at), .value = strtod(l->text + at, NULL), .line = number};
     snprintf(one->unit, sizeof one->unit, "%s", u->unit);
-    propose_name(&both, l->text + label, at - label, one);
+    propose_name(&both, l->text + label, named - label, at - label, l->command, one);
     if (propose_is_aside(one->name))
         return;
-    if (label == at)
-        append(l, l->used ? "" : "^\\s*");
-    append_escaped(l, l->text + label, at - label);
-    append(l, "(?<");
-    append(l, one->name);
-    append(l, ">");
-    append(l, number_class);
-    append(l, ")");
-    if (unit_len > 0) {
-        append(l, behind > end ? "\\s*" : "");
-        append_escaped(l, l->text + behind, unit_len);
-        append(l, "(?![A-Za-z])");
+    add_gap(l, label, at);
+    segment_add_number(&l->pattern, one->name);
+    if (b->spread)
+        segment_add(&l->pattern, "\\s*\\S+\\s*" PATTERN_NUMBER);
+    if (b->end > b->at) {
+        segment_add(&l->pattern, b->at > end ? "\\s*" : "");
+        segment_add_label(&l->pattern, l->text + b->at, b->end - b->at, NULL);
+        segment_add(&l->pattern, isalpha((unsigned char)l->text[b->end - 1]) ? "(?![A-Za-z])" : "");
     }
-    l->from = unit_len > 0 ? behind + unit_len : end;
+    l->from = b->end > b->at ? b->end : end;
     l->count++;
 }
 
-static void look_at_number(struct line *l, const struct proposal *p, size_t at, size_t end, size_t number)
+static size_t skip_space(const struct line *l, size_t at)
 {
-    size_t behind = end;
-    while (behind < l->len && l->text[behind] == ' ')
-        behind++;
-    const struct propose_unit *u = propose_unit_at(l->text + behind, l->len - behind);
-    if (u) {
-        take_number(l, p, at, end, u, behind, strlen(u->spelling), number);
+    while (at < l->len && is_space(l->text[at]))
+        at++;
+    return at;
+}
+
+/* What follows is the unit of an amount that is no result, or the number is only a part of one. */
+static bool is_amount(const struct line *l, size_t end)
+{
+    static const char *const amounts[] = {
+        "B",      "KB",     "kB",  "MB",  "GB", "TB", "KiB",    "MiB", "GiB",   "Bytes", "bytes", "KBytes",
+        "MBytes", "GBytes", "MHz", "GHz", "W",  "J",  "tokens", "C",   "flops", "FLOPs", NULL};
+    size_t at = skip_space(l, end), n = 0;
+    if (end < l->len && (isalpha((unsigned char)l->text[end]) || strchr("%^", l->text[end])))
+        return true;
+    while (at + n < l->len && isalpha((unsigned char)l->text[at + n]))
+        n++;
+    for (const char *const *a = amounts; *a; a++)
+        if (strlen(*a) == n && memcmp(*a, l->text + at, n) == 0)
+            return at + n == l->len || !strchr("/=:", l->text[at + n]);
+    return at < l->len && l->text[at] == '%';
+}
+
+/* Between two numbers, a unit alone ("10.00 sec 10.9 GBytes", "7 total tokens/s, 3 ...") is that of the first
+ * one, unless it is said to be the label of the second. */
+static bool is_label_of(const struct line *l, size_t label, size_t at)
+{
+    size_t end = at, from;
+    while (end > label && is_space(l->text[end - 1]))
+        end--;
+    if (l->named <= label || (end > label && strchr(":=)]", l->text[end - 1])))
+        return true;
+    for (from = end; from > label && (isalnum((unsigned char)l->text[from - 1]) || l->text[from - 1] == '_');)
+        from--;
+    return memchr(l->text + from, '_', end - from) != NULL;
+}
+
+/* Looks behind the number, perhaps behind its deviation: "1234.5 +/- 3.2 ops/ms". */
+static bool find_behind(const struct line *l, size_t end, struct propose_unit *u, struct behind *b)
+{
+    size_t at = skip_space(l, end), next = at, word = at;
+    *b = (struct behind){.at = at};
+    if (propose_unit_at(l->text + at, l->len - at, u)) {
+        b->end = at + u->length;
+        return true;
+    }
+    while (word < l->len && isalpha((unsigned char)l->text[word]))
+        word++;
+    word = word > at ? skip_space(l, word) : at;
+    if (word > at && propose_unit_at(l->text + word, l->len - word, u) && strchr(u->unit, '/')) {
+        b->end = word + u->length; /* "7561 total tokens/s" */
+        return true;
+    }
+    while (next < l->len && !is_space(l->text[next]) && !is_digit(l->text[next]))
+        next++;
+    next = skip_space(l, next);
+    size_t n = next < l->len && is_aside(l, next) ? pattern_number(l->text, l->len, next) : 0;
+    at = skip_space(l, next + n);
+    if (n == 0 || !propose_unit_at(l->text + at, l->len - at, u))
+        return false;
+    *b = (struct behind){.at = at, .end = at + u->length, .spread = true};
+    return true;
+}
+
+/* Names that a line gives to results whose unit its tool leaves out, or puts elsewhere. */
+static bool is_known(const char *label, size_t len, struct propose_unit *u)
+{
+    static const struct {
+        const char *label;
+        struct propose_unit unit;
+    } known[] = {{"Avg bus bandwidth", {.unit = "GB/s", .more = true}}, /* of nccl-tests and rccl-tests */
+                 {"GFLOP/s rating of", {.unit = "GFLOP/s", .more = true}}};
+    while (len > 0 && strchr(" \t:=", label[len - 1]))
+        len--;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t n = strlen(known[i].label);
+        *u = known[i].unit;
+        if (n <= len && memcmp(label + len - n, known[i].label, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Words that name a result, whatever it is measured in. */
+static bool sounds_like_result(const char *s, size_t len)
+{
+    static const char *const words[] = {"time",    "elapsed",  "latency", "throughput", "bandwidth", "speed",
+                                        "runtime", "duration", "_s",      "perf",       NULL};
+    char label[PROPOSED_LABEL_MAX];
+    snprintf(label, sizeof label, "%.*s", (int)(len < sizeof label ? len : sizeof label - 1), s);
+    for (const char *const *w = words; *w; w++)
+        if (strcasestr(label, *w))
+            return true;
+    return false;
+}
+
+/* What cannot be told is said, not guessed. */
+static void leave_out(struct proposal *out, const char *label, size_t len, size_t number)
+{
+    while (len > 0 && strchr(" \t:=", label[len - 1]))
+        len--;
+    bool seen = out->n_left > 0 && out->left[out->n_left - 1].line >= number;
+    if (seen || !isalpha((unsigned char)*label) || out->n_left == PROPOSED_LEFT_MAX || len == 0 ||
+        !sounds_like_result(label, len))
+        return;
+    snprintf(out->left[out->n_left].label, PROPOSED_LABEL_MAX, "%.*s",
+             (int)(len < PROPOSED_LABEL_MAX ? len : PROPOSED_LABEL_MAX - 1), label);
+    out->left[out->n_left++].line = number;
+}
+
+static void look_at_number(struct line *l, struct proposal *p, size_t at, size_t end, size_t number)
+{
+    struct propose_unit u;
+    struct behind b;
+    size_t label = label_start(l, at);
+    bool labelled = ends_label(l, at);
+    if (is_aside(l, at))
+        return;
+    if (find_behind(l, end, &u, &b)) {
+        take_number(l, p, at, end, &u, &b, number);
+        l->labelled |= labelled;
         return;
     }
-    u = propose_unit_of(l->text + l->from, at - l->from);
-    if (u && (end == l->len || !isalpha((unsigned char)l->text[end])))
-        take_number(l, p, at, end, u, end, 0, number);
-}
-
-/* Whether an earlier line had the same form, which means the same pattern apart from the names of groups. */
-static bool seen_before(struct proposal *out, const struct line *l)
-{
-    char bare[2][LIMIT_PATTERN + 1];
-    const char *from[2] = {l->pattern, out->pattern};
-    for (int k = 0; k < 2; k++) {
-        size_t n = 0;
-        for (const char *s = from[k]; *s && n + 1 < sizeof bare[k]; s++) {
-            bare[k][n++] = *s;
-            if (s[0] == '<' && s > from[k] && s[-1] == '?')
-                while (s[1] && s[1] != '>')
-                    s++;
-        }
-        bare[k][n] = '\0';
+    if (is_amount(l, end))
+        return;
+    b = (struct behind){.at = end, .end = end};
+    if ((is_label_of(l, label, at) && propose_unit_of(l->text + label, at - label, &u)) ||
+        is_known(l->text + label, at - label, &u)) {
+        take_number(l, p, at, end, &u, &b, number);
+        l->labelled |= labelled;
+    } else if (labelled) {
+        label = l->named > label ? l->named : label;
+        leave_out(p, l->text + label, at - label, number);
     }
-    return strstr(bare[1], bare[0]) != NULL;
 }
 
-/* Of lines of the same form, a node would read the last one, so its values are shown. */
-static void update_values(struct proposal *out, const struct line *l)
+/* A progress bar overwrites itself; what it last said counts. */
+static size_t last_part(const char *line, size_t len)
 {
-    for (size_t i = 0; i < l->count; i++)
-        for (size_t k = 0; k < out->count; k++)
-            if (strncmp(out->item[k].name, l->found[i].name, strcspn(out->item[k].name, "0123456789")) == 0 &&
-                strcmp(out->item[k].unit, l->found[i].unit) == 0) {
-                out->item[k].value = l->found[i].value;
-                out->item[k].line = l->found[i].line;
-                break;
-            }
+    const char *cr = memrchr(line, '\r', len);
+    return cr ? (size_t)(cr + 1 - line) : 0;
 }
 
-void propose_line(struct proposal *out, const char *line, size_t len, size_t number)
+void propose_line(struct proposal *out, const char *line, size_t len, size_t number, bool labelled,
+                  const struct strvec *command)
 {
     AUTO_FREE struct line *l = xcalloc(1, sizeof *l);
-    l->text = line;
-    l->len = len < LINE_MAX_SEEN ? len : LINE_MAX_SEEN;
+    size_t skip = last_part(line, len);
+    if (memmem(line, len, "%|", 2) && (labelled || out->count > 0)) /* a progress bar is no result */
+        return;
+    l->text = line + skip;
+    l->len = len - skip < LINE_MAX_SEEN ? len - skip : LINE_MAX_SEEN;
+    l->command = command;
     for (size_t at = 0; at < l->len && l->count < PROPOSED_MAX;) {
-        size_t n = begins_number(line, at) ? number_length(line + at, l->len - at) : 0;
-        if (n > 0)
+        size_t n = pattern_number(l->text, l->len, at);
+        if (n > 0) {
             look_at_number(l, out, at, at + n, number);
+            l->named = at + n;
+        }
         at += n > 0 ? n : 1;
     }
-    if (l->cut)
-        l->count = 0;
-    if (l->count > 0 && seen_before(out, l))
-        update_values(out, l);
-    else if (l->count > 0 && out->count + l->count <= PROPOSED_MAX && add_pattern(out, l->pattern)) {
-        memcpy(&out->item[out->count], l->found, l->count * sizeof *l->found);
-        out->count += l->count;
-    }
+    for (size_t i = 0; i < l->count; i++)
+        l->found[i].labelled += l->labelled;
+    if (l->labelled == labelled && (labelled || out->count == 0 || l->count <= FEW))
+        pattern_take(out, &l->pattern, l->found, l->count);
 }
 
 /* Finds the n-th cell of "| a | b |", without the spaces around it. */
@@ -254,22 +316,19 @@ static void add_row(struct proposal *out, const char *line, size_t len, size_t n
 {
     const char *test, *rate;
     size_t test_len, rate_len;
-    char escaped[SEGMENT_MAX / 2], pattern[SEGMENT_MAX];
     if (out->count == PROPOSED_MAX || !cell_of(line, len, column - 1, &test, &test_len) ||
         !cell_of(line, len, column, &rate, &rate_len) || rate_len == 0 || !is_digit(*rate) || test_len == 0)
         return;
     struct proposed *one = &out->item[out->count];
     *one = (struct proposed){.more = true, .value = strtod(rate, NULL), .line = number, .unit = "tok/s"};
-    propose_name(out, test, test_len, one);
-    size_t n = 0;
-    for (size_t i = 0; i < test_len && n + 3 < sizeof escaped; i++) { /* pp512 and pp1024 differ */
-        if (strchr("\\^$.[]|()?*+{}#", test[i]))
-            escaped[n++] = '\\';
-        escaped[n++] = test[i];
-    }
-    escaped[n] = '\0';
-    snprintf(pattern, sizeof pattern, "\\|\\s*%s\\s*\\|\\s*(?<%s>[0-9.]+)", escaped, one->name);
-    out->count += add_pattern(out, pattern);
+    propose_name(out, test, 0, test_len, NULL, one);
+    struct segment s = {.used = 0};
+    segment_add(&s, "\\|\\s*");
+    segment_add_label(&s, test, test_len, NULL); /* pp512 and pp1024 differ */
+    segment_add(&s, "\\s*\\|\\s*");
+    segment_add_number(&s, one->name);
+    struct proposed found = *one;
+    pattern_take(out, &s, &found, 1);
 }
 
 void propose_table_row(struct proposal *out, const char *line, size_t len, size_t number, int *column)

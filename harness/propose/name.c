@@ -1,12 +1,13 @@
 #include "harness/propose/name.h"
 
 #include "common/contract/own_metric.h"
+#include "harness/propose/pattern.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS = 3, WORD_MAX = 24 };
+enum { WORDS = 4, WORD_MAX = 48 };
 
 static bool is_letter(char c)
 {
@@ -19,7 +20,8 @@ static bool is_part(char c)
 }
 
 /* Keeps the last WORDS words of the label, in order, and returns their number. */
-static size_t last_words(const char *label, size_t len, char words[WORDS][WORD_MAX])
+static size_t last_words(const char *label, size_t len, const struct strvec *command,
+                         char words[WORDS][WORD_MAX])
 {
     size_t n = 0;
     for (size_t i = 0; i < len;) {
@@ -27,7 +29,8 @@ static size_t last_words(const char *label, size_t len, char words[WORDS][WORD_M
         while (i < len && is_part(label[i]))
             i++;
         size_t size = i - from;
-        if (size > 1 && is_letter(label[from]) && size < WORD_MAX) {
+        if (size > 1 && is_letter(label[from]) && size < WORD_MAX &&
+            !pattern_names_variant(label + from, size, command)) {
             if (n == WORDS)
                 memmove(words[0], words[1], (WORDS - 1) * sizeof words[0]);
             else
@@ -38,6 +41,21 @@ static size_t last_words(const char *label, size_t len, char words[WORDS][WORD_M
         i += i == from;
     }
     return n;
+}
+
+/* Without a unit in brackets that has several words, such as "(tok/s)", which would take the place of better
+ * ones. */
+static size_t without_rate(const char *label, size_t len)
+{
+    size_t end = len;
+    while (end > 0 && strchr(" \t:=)]", label[end - 1]))
+        end--;
+    size_t open = end;
+    while (open > 0 && (is_part(label[open - 1]) || label[open - 1] == '/'))
+        open--;
+    return end < len && open > 1 && strchr("([", label[open - 1]) && memchr(label + open, '/', end - open)
+               ? open - 1
+               : len;
 }
 
 static void from_unit(const char *unit, char *name, size_t cap)
@@ -59,45 +77,76 @@ static bool taken(const struct proposal *p, const char *name)
     return own_metric_is_reserved(name);
 }
 
-void propose_name(const struct proposal *p, const char *label, size_t len, struct proposed *out)
+void propose_name(const struct proposal *p, const char *label, size_t from, size_t len,
+                  const struct strvec *command, struct proposed *out)
 {
     char words[WORDS][WORD_MAX], name[PROPOSED_NAME_MAX + 1] = "", own[WORDS * WORD_MAX + WORDS];
-    size_t n = last_words(label, len, words), used = 0;
+    size_t used = 0;
+    len = without_rate(label, len);
+    from = from < len ? from : 0;
+    size_t n = last_words(label + from, len - from, command, words);
+    if (n == 0)
+        n = last_words(label, len, command, words);
     own[0] = '\0';
-    for (size_t i = 0; i < n; i++)
-        used += (size_t)snprintf(own + used, sizeof own - used, "%s%s", i > 0 ? "_" : "", words[i]);
+    size_t first = 0;
+    for (size_t all = 0, i = n; i > 0; i--) { /* what does not fit is left out at the front */
+        all += strlen(words[i - 1]) + 1;
+        first = all > PROPOSED_NAME_MAX + 1 && i < n && first == 0 ? i : first;
+    }
+    for (size_t i = first; i < n; i++)
+        used += (size_t)snprintf(own + used, sizeof own - used, "%s%s", i > first ? "_" : "", words[i]);
     for (size_t i = 0; own[i] && i < PROPOSED_NAME_MAX; i++)
         name[i] = (char)tolower((unsigned char)own[i]);
-    if (!*name)
+    if (strlen(name) <= 2) /* "us=7.5" says less than what is measured in it */
         from_unit(out->unit, name, sizeof name);
     snprintf(out->name, sizeof out->name, "%s", name);
     for (int i = 2; taken(p, out->name) && i < 100; i++)
         snprintf(out->name, sizeof out->name, "%.*s_%d", PROPOSED_NAME_MAX, name, i);
 }
 
+/* Whether one of the words is a word of the name. */
 static bool has(const char *name, const char *const *words)
 {
-    for (; *words; words++)
-        if (strstr(name, *words))
-            return true;
+    for (; *words; words++) {
+        size_t n = strlen(*words);
+        for (const char *at = name; (at = strstr(at, *words)) != NULL; at++)
+            if ((at == name || at[-1] == '_') && !isalpha((unsigned char)at[n]))
+                return true;
+    }
     return false;
+}
+
+/* A time of one thing ("ns/op") is a time, too. */
+static bool is_time(const char *unit)
+{
+    char above[LIMIT_UNIT + 1];
+    snprintf(above, sizeof above, "%.*s", (int)strcspn(unit, "/"), unit);
+    return own_metric_seconds(above) > 0;
 }
 
 bool propose_is_aside(const char *name)
 {
-    static const char *const words[] = {"std", "sigma", "deviation", "variance", "user", "system", NULL};
+    static const char *const words[] = {"std",      "stddev", "stdev",  "sigma", "deviation",
+                                        "variance", "user",   "system", "error", NULL};
     return has(name, words);
 }
 
 static int score(const struct proposed *one)
 {
-    static const char *const good[] = {"mean", "median", "avg", "average", "kernel", "best", NULL},
-                             *const bad[] = {"load",  "init", "setup", "warm",    "compile",
-                                             "build", "copy", "h2d",   "d2h",     "alloc",
-                                             "min",   "max",  "total", "percent", NULL};
-    int n = own_metric_seconds(one->unit) > 0 ? 1 : 0;
+    static const char *const good[] = {"mean", "median", "avg",  "average", "kernel",
+                                       "best", "gpu",    "cuda", "device",  NULL},
+                             *const bad[] = {"load",  "init",   "setup",    "warm",     "compile",
+                                             "build", "memcpy", "h2d",      "d2h",      "alloc",
+                                             "min",   "max",    "percent",  "overhead", "host",
+                                             "cpu",   "core",   "sampling", "duration", "connection",
+                                             NULL},
+                             *const sums[] = {"total", "sum", NULL};
+    int n = is_time(one->unit) && !one->more ? 1 : 0;
+    n += one->labelled ? 1 + one->labelled : 0;
     n += has(one->name, good) ? 2 : 0;
     n -= has(one->name, bad) ? 3 : 0;
+    n -= has(one->name, sums) ? 1 : 0;
+    n -= is_time(one->unit) && strstr(one->name, "copy") ? 3 : 0;
     return n - (one->value <= 0 ? 5 : 0);
 }
 

@@ -3,9 +3,11 @@
 
 #include "harness/propose/propose.h"
 
-/* The name comes from the last words of the label, or from the unit if there is no label. It is unique in p
- * and differs from the names of built-in metrics. */
-void propose_name(const struct proposal *p, const char *label, size_t len, struct proposed *out);
+/* The name comes from the last words of the label from `from` on, else of all of it, or from the unit if
+ * there are none. Words of the command are left out, as other variants have others. It is unique in p and
+ * differs from the names of built-in metrics. */
+void propose_name(const struct proposal *p, const char *label, size_t from, size_t len,
+                  const struct strvec *command, struct proposed *out);
 /* Whether the number only accompanies a result, such as a deviation or a share of the processor time. */
 bool propose_is_aside(const char *name);
 /* The index of the number that is most likely the result. */

@@ -1,7 +1,10 @@
+#include "common/base/alloc.h"
 #include "common/base/text.h"
+#include "common/contract/timings.h"
 #include "harness/propose/json.h"
 #include "harness/propose/lines.h"
 #include "harness/propose/name.h"
+#include "harness/propose/table.h"
 
 #include <string.h>
 
@@ -72,34 +75,99 @@ static bool is_text(const char *line, size_t len)
     return !memchr(line, '\0', len) && text_is_utf8(line, len);
 }
 
+struct reading {
+    struct proposal *out;
+    const struct strvec *command;
+    struct table table;
+    int column;    /* of llama-bench's rates */
+    bool labelled; /* lines with "label:", otherwise those without */
+};
+
 static void text_line(const char *line, size_t len, size_t number, void *arg)
 {
+    struct reading *r = arg;
     if (is_text(line, len))
-        propose_line(arg, line, len, number);
+        propose_line(r->out, line, len, number, r->labelled, r->command);
 }
 
-struct table {
-    struct proposal *out;
-    int column;
-};
+static void rate_line(const char *line, size_t len, size_t number, void *arg)
+{
+    struct reading *r = arg;
+    if (is_text(line, len))
+        propose_table_row(r->out, line, len, number, &r->column);
+}
 
 static void table_line(const char *line, size_t len, size_t number, void *arg)
 {
-    struct table *t = arg;
+    struct reading *r = arg;
     if (is_text(line, len))
-        propose_table_row(t->out, line, len, number, &t->column);
+        propose_table_line(&r->table, r->out, line, len, number, r->command);
 }
 
-static void read_lines(struct proposal *out, const char *text, size_t len)
+/* Tables say best what their numbers are; beside lines with "label:", lines of many numbers may be anything.
+ */
+static void read_lines(struct proposal *out, const char *text, size_t len, const struct strvec *command)
 {
-    struct table table = {.out = out};
+    static line_fn *const ways[] = {rate_line, table_line, text_line, text_line};
+    struct reading r = {.out = out, .command = command};
     begin(out, PROPOSE_REGEX);
-    each_line(text, len, table_line, &table);
-    if (out->count == 0)
-        each_line(text, len, text_line, out);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && (out->count == 0 || r.labelled); i++) {
+        r.labelled = i == 2;
+        each_line(text, len, ways[i], &r);
+    }
 }
 
-void propose_from_output(struct proposal *out, const char *text, size_t len)
+/* Reads the text as a node would, and drops what is not found again. Returns false if anything else is found.
+ */
+static bool read_again(struct proposal *p, const char *text, size_t len)
+{
+    json_auto_t *spec = json_pack("{s:s, s:s}", "kind", "regex", "pattern", p->pattern);
+    struct json_at at = json_root(spec, "pattern");
+    AUTO(timing_rule_release) struct timing_rule rule = {0};
+    AUTO_FREE struct timing_reader *reader = xcalloc(1, sizeof *reader);
+    struct err ignored = {0};
+    size_t kept = 0;
+    bool same = true;
+    if (timing_rule_init(&rule, &at, &ignored) != 0)
+        return false;
+    timing_reader_init(reader, &rule);
+    timing_reader_feed(reader, text, len);
+    timing_reader_finish(reader);
+    for (size_t i = 0; i < p->count; i++) {
+        const double *value = timings_get(&reader->result, p->item[i].name);
+        same = same && value && *value == p->item[i].value;
+        if (!value)
+            continue;
+        p->item[kept] = p->item[i];
+        p->item[kept++].value = *value;
+    }
+    p->count = kept;
+    timing_reader_release(reader);
+    return same;
+}
+
+/* In the order of the output, as people look for them. */
+static void sort_by_line(struct proposal *p)
+{
+    for (size_t i = 1; i < p->count; i++)
+        for (size_t k = i; k > 0 && p->item[k].line < p->item[k - 1].line; k--) {
+            struct proposed later = p->item[k - 1];
+            p->item[k - 1] = p->item[k];
+            p->item[k] = later;
+        }
+}
+
+static void read_text(struct proposal *out, const char *text, size_t len, const struct strvec *command)
+{
+    read_lines(out, text, len, command);
+    if (out->count > 0 && !read_again(out, text, len)) {
+        read_lines(out, text, len, NULL); /* what varies cannot be left open here */
+        read_again(out, text, len);
+    }
+    sort_by_line(out);
+}
+
+void propose_from_output(struct proposal *out, const char *text, size_t len, const struct strvec *command)
 {
     len = len < OUTPUT_BYTES_MAX ? len : OUTPUT_BYTES_MAX;
     begin(out, PROPOSE_WALL);
@@ -110,8 +178,8 @@ void propose_from_output(struct proposal *out, const char *text, size_t len)
     if (out->count == 0)
         read_document(out, text, len);
     if (out->count == 0)
-        read_lines(out, text, len);
+        read_text(out, text, len, command);
     out->primary = propose_primary(out);
     if (out->count == 0)
-        begin(out, PROPOSE_WALL);
+        out->kind = PROPOSE_WALL;
 }

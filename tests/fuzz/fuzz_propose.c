@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct proposal p;
     struct plan plan;
     struct err err = {0};
-    propose_from_output(&p, (const char *)data, size);
+    propose_from_output(&p, (const char *)data, size, NULL);
     fuzz_check(p.count <= PROPOSED_MAX && strlen(p.pattern) <= LIMIT_PATTERN);
     fuzz_check((p.kind == PROPOSE_WALL || p.kind == PROPOSE_MARK) || (p.count > 0 && p.primary < p.count));
     json_t *run = json_pack("[s]", "a"), *contexts = json_pack("[i]", 1);

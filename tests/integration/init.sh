@@ -219,6 +219,11 @@ by_what_they_print() {
     in_folder ./bench --n 8 >"$TMPDIR/log"
     exits "a sample says what to read" 0 in_folder ks bench --repeat 5 --sample "$TMPDIR/log" './bench --n 50'
     like "as init would" "$OUT" 'kernel_average'
+    exits "a group may be called like a built-in timing" 0 in_folder ks bench --repeat 2 --pattern '(?<kernel_ms>[0-9.]+) ms' './bench --n 50'
+    like "which decides then" "$OUT" 'kernel_ms'
+    exits "it has its own unit" 2 in_folder ks bench --pattern '(?<kernel_ms>[0-9.]+) us' --unit us './bench --n 50'
+    like "says the option" "$ERR" -- '--pattern: the name kernel_ms is built in'
+    exits "a program may choose its own prompt" 0 in_folder ks bench --repeat 2 --shell 'echo "Prompt tokens: 512"'
     exits "a command that fails exits 1" 1 in_folder ks bench --repeat 2 false true
     like "and says why" "$ERR" 'c1: FAIL: exit code 1'
     exits "a pipe needs --shell" 2 in_folder ks bench 'echo a | cat'
@@ -237,6 +242,22 @@ scenario "init with a build" built_on_the_node
 scenario "init with make, beside a program that was built before" stale_program
 scenario "validate with every mistake at once" with_mistakes
 scenario "validate with a sample" with_a_sample
+# A plan of one variant's output, to which another is added as its comment says.
+a_second_variant() {
+    (
+        mkdir -p "$TMPDIR/two" && cd "$TMPDIR/two" || exit
+        program prog '[ "$1" = odd ] && echo "$1: 12.5 msx" || echo "$1: 12.5 ms"'
+        ks init -o plan.jsonc --yes -- ./prog naive >/dev/null 2>&1
+        for name in tiled odd; do
+            plan_of plan.jsonc '.variants += [.variants[0] | .name = "NAME" | .run[1] = "NAME"]' | sed "s/NAME/$name/g" >$name.json
+        done
+    )
+    exits "is measured by the same pattern" 0 ks run "$TMPDIR/two/tiled.json" --smoke --artifacts "$TMPDIR/artifacts_two"
+    exits "one whose output differs is not" 1 ks run "$TMPDIR/two/odd.json" --smoke --artifacts "$TMPDIR/artifacts_odd"
+    like "the pattern and the nearest line are shown" "$ERR$(cat "$TMPDIR"/artifacts_odd/*/*/odd/*/perf.json)" 'no line matches .*<time>'
+}
+
 scenario "bench of two commands" without_a_plan
 scenario "bench by what they print" by_what_they_print
+scenario "init, and a second variant" a_second_variant
 done_testing

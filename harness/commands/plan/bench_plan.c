@@ -4,6 +4,7 @@
 #include "common/base/fs.h"
 #include "common/base/regex.h"
 #include "common/base/text.h"
+#include "common/contract/own_metric.h"
 #include "harness/commands/base/cmd.h"
 #include "harness/commands/base/words.h"
 #include "harness/propose/draft.h"
@@ -65,6 +66,19 @@ static json_t *encode_variant(const struct bench_request *b, size_t i, struct er
     return json_pack("{s:s, s:o}", "name", i < b->names ? b->name[i] : name, "run", run);
 }
 
+/* A group may be called like a timing that is built in, which needs no metric: it has its unit and direction.
+ */
+static bool is_built_in(const struct bench_request *b, const char *name, struct err *err)
+{
+    bool timing = strcmp(name, "kernel_ms") == 0 || strcmp(name, "prefill_s") == 0;
+    if (!own_metric_is_reserved(name) || err->kind != ERR_NONE)
+        return false;
+    if (!timing || b->unit || b->better)
+        err_set(err, ERR_INPUT, "--pattern: the name %s is built in%s: give the group another name", name,
+                timing ? ", with a unit and a direction" : "");
+    return true;
+}
+
 /* Each named group is a metric; the first one is the primary metric. */
 static json_t *metrics_of_pattern(const struct bench_request *b, struct err *err)
 {
@@ -77,12 +91,14 @@ static json_t *metrics_of_pattern(const struct bench_request *b, struct err *err
         err_set(err, ERR_INPUT, "--pattern: expected a group named like (?<time>[0-9.]+), found none");
     size_t first = 0, at = SIZE_MAX, group;
     for (size_t i = 0; err->kind == ERR_NONE && i < regex_names(&re); i++) {
+        if (is_built_in(b, regex_name(&re, i, &group), err))
+            continue;
         json_array_append_new(list,
                               json_pack("{s:s, s:s, s:s}", "name", regex_name(&re, i, &group), "unit",
                                         b->unit ? b->unit : "", "better", b->better ? b->better : "less"));
         if (group < at) {
             at = group;
-            first = i;
+            first = json_array_size(list) - 1;
         }
     }
     json_object_set_new(json_array_get(list, first), "primary", json_true());
@@ -106,9 +122,14 @@ static int add_sample(const struct bench_request *b, json_t *plan, struct err *e
 {
     struct proposal proposal;
     AUTO(buf_release) struct buf text = {.max = SAMPLE_MAX};
+    AUTO(strvec_release) struct strvec words = {0};
     if (fs_read_file(b->sample, SAMPLE_MAX, &text, err) != 0)
         return -1;
-    propose_from_output(&proposal, buf_str(&text), text.len);
+    for (size_t i = 0; i < b->count; i++)
+        if (b->shell || words_split(b->command[i], &words, err) != 0)
+            strvec_push(&words, b->command[i]);
+    *err = (struct err){0};
+    propose_from_output(&proposal, buf_str(&text), text.len, &words);
     if (proposal.kind == PROPOSE_WALL)
         return err_set(err, ERR_INPUT, "--sample: no number with a unit was recognised in %.200s", b->sample);
     const struct draft d = {.ticket = "bench", .node = "local", .proposal = &proposal};

@@ -217,6 +217,13 @@ static void print_proposal(const struct proposal *p, bool sampled)
         fprintf(stderr, "  %zu  %-20s %.10g %s  (%s is better)\n", i + 1, one->name, one->value,
                 *one->unit ? one->unit : "(unit unknown)", one->more ? "more" : "less");
     }
+    for (size_t i = 0; i < p->n_left; i++)
+        fprintf(stderr, "note: line %zu: \"%s\": its unit is not told: left out\n", p->left[i].line,
+                p->left[i].label);
+    if (p->too_many > 0)
+        fprintf(stderr,
+                "note: %zu more numbers with units were found: left out, as a plan has at most %d metrics\n",
+                p->too_many, PROPOSED_MAX);
 }
 
 static int choose_primary(struct init *in, struct err *err)
@@ -319,7 +326,7 @@ static int make(struct init *in, const char **words, size_t n, struct err *err)
     if (choose_output(in, err) != 0 || find_command(in, words, n, err) != 0 || find_place(in, err) != 0 ||
         find_sizes(in, err) != 0 || find_sample(in, err) != 0)
         return -1;
-    propose_from_output(&in->proposal, buf_str(&in->sample), in->sample.len);
+    propose_from_output(&in->proposal, buf_str(&in->sample), in->sample.len, &in->command.words);
     print_proposal(&in->proposal, in->sample.len > 0);
     if (choose_primary(in, err) != 0 ||
         init_command_encode(&in->command, !strchr(in->output, '/'), &in->draft, err) != 0)
