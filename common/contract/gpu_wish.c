@@ -142,7 +142,9 @@ bool gpu_word_names(const char *word, const json_t *gpu)
     char index[32];
     snprintf(index, sizeof index, "%lld", (long long)json_integer_value(json_object_get(gpu, "index")));
     return strcmp(word, index) == 0 || has_text(gpu, "unique_id", word) || has_text(gpu, "pci", word) ||
-           (strncasecmp(word, "GPU-", 4) == 0 && has_text(gpu, "unique_id", word + 4));
+           has_text(gpu, "kfd_id", word) ||
+           (strncasecmp(word, "GPU-", 4) == 0 &&
+            (has_text(gpu, "unique_id", word + 4) || has_text(gpu, "kfd_id", word + 4)));
 }
 
 void gpu_id(const json_t *gpu, char out[static GPU_WORD_MAX + 1])

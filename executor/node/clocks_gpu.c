@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/json.h"
+#include "executor/telemetry/amd_gpus.h"
 #include "executor/workdir/sysfile.h"
 
 #include <stdio.h>
@@ -23,41 +24,20 @@ struct card_search {
     int found;
 };
 
-/* Whether the device says in uevent that it has that address. */
-static bool is_at(const char *device, const char *pci)
-{
-    AUTO_FCLOSE FILE *f = *pci ? sysfile_open(device, "uevent") : NULL;
-    char line[128];
-    bool found = false;
-    while (f && !found && fgets(line, sizeof line, f)) {
-        line[strcspn(line, "\n")] = '\0';
-        found = strncmp(line, "PCI_SLOT_NAME=", 14) == 0 && strcmp(line + 14, pci) == 0;
-    }
-    return found;
-}
-
-static void see_card(const char *path, const char *name, void *arg)
+static void see_card(const struct amd_gpu *gpu, size_t index, void *arg)
 {
     struct card_search *search = arg;
-    char device[FS_PATH_MAX], id[64];
-    (void)name;
-    if (fs_join(device, NULL, path, "device") != 0 || strlen(device) >= CLOCKS_DEVICE_MAX)
-        return;
-    bool same_id = *search->unique_id && sysfile_line(device, "unique_id", id, sizeof id) &&
-                   strcmp(id, search->unique_id) == 0;
-    if (!same_id && !is_at(device, search->gpu->pci))
+    bool same = *gpu->id ? strcmp(gpu->id, search->unique_id) == 0 : (int)index == search->gpu->index;
+    if (!same || strlen(gpu->device) >= CLOCKS_DEVICE_MAX)
         return;
     search->found++;
-    snprintf(search->gpu->device, sizeof search->gpu->device, "%.*s", CLOCKS_DEVICE_MAX - 1, device);
+    snprintf(search->gpu->device, sizeof search->gpu->device, "%.*s", CLOCKS_DEVICE_MAX - 1, gpu->device);
 }
 
 static bool find_card(const struct layout *l, const char *unique_id, struct clocks_gpu *out)
 {
-    char root[FS_PATH_MAX];
     struct card_search search = {.gpu = out, .unique_id = unique_id};
-    if (fs_join(root, NULL, l->sysfs, "class/drm") != 0)
-        return false;
-    entries_each(root, "card", see_card, &search);
+    amd_gpus_each(l, see_card, &search);
     return search.found == 1;
 }
 

@@ -1,6 +1,7 @@
 #include "executor/node/facts.h"
 
 #include "common/base/clock.h"
+#include "common/base/json.h"
 #include "common/contract/proto.h"
 #include "executor/node/attribute.h"
 #include "executor/node/clocks.h"
@@ -68,6 +69,14 @@ static void append_numbered(json_t *out, json_t *more)
     json_decref(more);
 }
 
+static size_t count_amd(const json_t *gpus)
+{
+    size_t n = 0;
+    while (n < json_array_size(gpus) && strcmp(json_text(json_array_get(gpus, n), "vendor"), "amd") == 0)
+        n++;
+    return n;
+}
+
 static json_t *list_gpus(const struct layout *l, const struct nvml_facts *facts)
 {
     json_t *gpus = json_array();
@@ -104,7 +113,7 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
     if (has_facts)
         nvml_settings_add(gpus);
     json_t *processes = gpus_amd_processes(l);
-    append_all(processes, gpus_nvidia_processes(has_facts ? &facts : NULL));
+    append_all(processes, gpus_nvidia_processes(has_facts ? &facts : NULL, count_amd(gpus)));
     json_t *node = json_pack(
         "{s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "schema", PROTO_SCHEMA_NODE, "hostname", u.nodename, "kernel", u.release, "machine", u.machine, "os",

@@ -2,52 +2,32 @@
 
 #include "executor/node/attribute.h"
 #include "executor/node/gpu_settings.h"
-#include "executor/workdir/sysfile.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-struct card_search {
+struct amd_search {
     const char *name;
-    size_t index;
     struct gpu_condition *out;
 };
 
-static bool is_card(const char *device, const struct card_search *search)
+static void see_amd(const struct amd_gpu *gpu, size_t index, void *arg)
 {
-    char index[32];
-    json_auto_t *id = attribute_line(device, "unique_id");
-    snprintf(index, sizeof index, "%zu", search->index);
-    bool same = strcmp(id && *json_string_value(id) ? json_string_value(id) : index, search->name) == 0;
-    return same;
-}
-
-/* Cards without memory of their own are not counted, as in node.json. */
-static void see_card(const char *path, const char *name, void *arg)
-{
-    struct card_search *search = arg;
-    char device[FS_PATH_MAX];
-    (void)name;
-    if (fs_join(device, NULL, path, "device") != 0)
+    struct amd_search *search = arg;
+    char number[32];
+    snprintf(number, sizeof number, "%zu", index);
+    if (strcmp(*gpu->id ? gpu->id : number, search->name) != 0)
         return;
-    json_t *total = attribute_number(device, "mem_info_vram_total"),
-           *used = attribute_number(device, "mem_info_vram_used");
-    if (json_is_integer(total) && is_card(device, search)) {
-        search->out->there = json_is_integer(used);
-        search->out->errors = gpu_settings_uncorrectable(device);
-    }
-    search->index += json_is_integer(total);
-    json_decref(total);
-    json_decref(used);
+    json_auto_t *used = attribute_number(gpu->device, "mem_info_vram_used");
+    search->out->there = json_is_integer(used);
+    search->out->errors = gpu_settings_uncorrectable(gpu->device);
 }
 
 static void look_amd(const struct layout *l, const char *name, struct gpu_condition *out)
 {
-    char root[FS_PATH_MAX];
-    struct card_search search = {.name = name, .out = out};
-    if (fs_join(root, NULL, l->sysfs, "class/drm") == 0)
-        entries_each(root, "card", see_card, &search);
+    struct amd_search search = {.name = name, .out = out};
+    amd_gpus_each(l, see_amd, &search);
 }
 
 static void look_nvidia(const struct nvml_facts *facts, const char *name, struct gpu_condition *out)

@@ -117,41 +117,21 @@ static void add_ras(const char *device, json_t *gpu)
                             json_boolean(strtoull(json_string_value(mask), NULL, 0) >> RAS_BLOCK_UMC & 1));
 }
 
-struct xgmi_search {
-    unsigned long long unique_id;
-    bool found;
-    int links;
-};
-
 static void count_link(const char *path, const char *name, void *arg)
 {
-    struct xgmi_search *search = arg;
+    int *links = arg;
     (void)name;
-    search->links += attribute_property(path, "type") == IO_LINK_XGMI;
+    *links += attribute_property(path, "type") == IO_LINK_XGMI;
 }
 
-static void find_node(const char *path, const char *name, void *arg)
+static void add_xgmi(const char *node, json_t *gpu)
 {
-    struct xgmi_search *search = arg;
     char links[FS_PATH_MAX];
-    (void)name;
-    if (search->found || attribute_property(path, "unique_id") != search->unique_id ||
-        fs_join(links, NULL, path, "io_links") != 0 || !fs_is_dir(links))
+    int count = 0;
+    if (!*node || fs_join(links, NULL, node, "io_links") != 0 || !fs_is_dir(links))
         return;
-    search->found = true;
-    entries_each(links, ENTRIES_NUMBERS, count_link, search);
-}
-
-static void add_xgmi(const struct layout *l, json_t *gpu)
-{
-    char root[FS_PATH_MAX];
-    const char *id = json_string_value(json_object_get(gpu, "unique_id"));
-    struct xgmi_search search = {.unique_id = id ? strtoull(id, NULL, 16) : 0};
-    if (search.unique_id == 0 || fs_join(root, NULL, l->sysfs, "class/kfd/kfd/topology/nodes") != 0)
-        return;
-    entries_each(root, ENTRIES_NUMBERS, find_node, &search);
-    if (search.found)
-        json_object_set_new(gpu, "xgmi_links", json_integer(search.links));
+    entries_each(links, ENTRIES_NUMBERS, count_link, &count);
+    json_object_set_new(gpu, "xgmi_links", json_integer(count));
 }
 
 /* The version and size of a table gpu_metrics of which something, or all, cannot be read. */
@@ -179,8 +159,9 @@ static void add_clock_limits(const char *device, json_t *gpu)
     json_object_set_new(gpu, "sclk_max_mhz", json_integer(limits.max_mhz));
 }
 
-void gpu_settings_amd(const struct layout *l, const char *device, json_t *gpu)
+void gpu_settings_amd(const struct amd_gpu *of, json_t *gpu)
 {
+    const char *device = of->device;
     char hwmon[FS_PATH_MAX];
     add(gpu, "pci", attribute_keyed(device, "uevent", "PCI_SLOT_NAME", '='));
     add(gpu, "numa_node", attribute_number(device, "numa_node"));
@@ -196,5 +177,5 @@ void gpu_settings_amd(const struct layout *l, const char *device, json_t *gpu)
         entries_each(hwmon, "hwmon", add_power_caps, gpu);
     add_firmware(device, gpu);
     add_ras(device, gpu);
-    add_xgmi(l, gpu);
+    add_xgmi(of->kfd, gpu);
 }

@@ -4,12 +4,13 @@
  */
 #pragma once
 
-#include "executor/workdir/layout.h"
+#include "executor/telemetry/amd_gpus.h"
 
 #include <jansson.h>
 
-/* Adds to gpu, an object of node.json's "gpus" that has its unique_id. device: .../class/drm/cardN/device */
-void gpu_settings_amd(const struct layout *l, const char *device, json_t *gpu);
+/* Adds to gpu, its object of node.json's "gpus". */
+void gpu_settings_amd(const struct amd_gpu *of, json_t *gpu);
 
-/* Returns the memory errors of an AMD GPU that could not be corrected; -1: not counted. device: as above. */
+/* Returns the memory errors of an AMD GPU that could not be corrected; -1: not counted. device:
+ * .../class/drm/cardN/device */
 long long gpu_settings_uncorrectable(const char *device);

@@ -1,11 +1,14 @@
 #include "executor/node/gpu_use.h"
 
 #include "common/base/text.h"
+#include "common/contract/gpu_wish.h"
 #include "executor/workdir/layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LIST_MAX = 4 << 10 };
 
 static const char *const visible_names[] = {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
                                             "CUDA_VISIBLE_DEVICES"};
@@ -18,51 +21,104 @@ static const char *entry(const struct env *env, const char *name)
     return NULL;
 }
 
-/* Returns the list of devices visible to a variant's tests; NULL: all. */
-static const char *visible_to(const struct job *job, const struct variant *v)
+/* Returns the list that a variable gives a variant's tests; NULL: none. */
+static const char *list_of(const struct job *job, const struct variant *v, const char *name)
 {
-    for (size_t i = 0; i < sizeof visible_names / sizeof *visible_names; i++) {
-        const char *name = visible_names[i], *own = entry(&v->env, name), *common = entry(&job->env, name);
-        const char *list = own ? own : common ? common : getenv(name);
-        if (list && *list)
-            return list;
-    }
-    return NULL;
+    const char *own = entry(&v->env, name), *common = entry(&job->env, name);
+    const char *list = own ? own : common ? common : getenv(name);
+    return list && *list ? list : NULL;
 }
 
-static bool is_word(const char *word, size_t len, const char *text)
+/* GPUs by their places among the node's, in the order in which a runtime numbers them. */
+struct order {
+    size_t count;
+    size_t place[GPU_USE_MAX];
+};
+
+static bool is_digits(const char *word)
 {
-    return strlen(text) == len && memcmp(word, text, len) == 0;
+    return *word && strspn(word, "0123456789") == strlen(word);
 }
 
-/* Returns the GPU that one word of such a list names, by index or unique id; -1: unknown. */
-static int find_gpu(const char *word, size_t len, const json_t *gpus)
+/* CUDA also takes the beginning of an id, if there is no other like it. */
+static bool begins_id(const json_t *gpu, const char *word)
 {
-    for (size_t i = 0; i < json_array_size(gpus); i++) {
-        const json_t *gpu = json_array_get(gpus, i);
-        const char *id = json_string_value(json_object_get(gpu, "unique_id"));
-        char index[32];
-        snprintf(index, sizeof index, "%lld", (long long)json_integer_value(json_object_get(gpu, "index")));
-        if (is_word(word, len, index) || (id && is_word(word, len, id)))
-            return (int)i;
-    }
-    return -1;
+    const char *id = json_string_value(json_object_get(gpu, "unique_id"));
+    return id && strncmp(word, "GPU-", 4) == 0 && word[4] && strncmp(id, word, strlen(word)) == 0;
 }
 
-/* If the list names a GPU that is not known, all of them count as used. */
-static void use_listed(const char *list, const json_t *gpus, bool *used, size_t count)
+/* Finds what one word of a list names: the index among those that are seen so far, or an id. */
+static bool find_gpu(const char *word, const json_t *gpus, const struct order *of, size_t *place)
 {
-    bool named[GPU_USE_MAX] = {false}, known = list != NULL;
-    for (const char *p = list; known && *p;) {
-        size_t len = strcspn(p, ",");
-        int gpu = find_gpu(p, len, gpus);
-        known = gpu >= 0 && (size_t)gpu < count;
-        if (known)
-            named[gpu] = true;
-        p += len + (p[len] == ',');
+    size_t found = 0;
+    if (is_digits(word)) {
+        unsigned long index = strtoul(word, NULL, 10);
+        *place = index < of->count ? of->place[index] : 0;
+        return index < of->count;
     }
-    for (size_t i = 0; i < count; i++)
-        used[i] |= named[i] || !known;
+    for (size_t i = 0; i < of->count; i++) {
+        const json_t *gpu = json_array_get(gpus, of->place[i]);
+        if (!gpu_word_names(word, gpu) && !begins_id(gpu, word))
+            continue;
+        *place = of->place[i];
+        found++;
+    }
+    return found == 1;
+}
+
+/* Keeps what a list lets through, in its order. Returns false if it names a GPU that is not known. */
+static bool narrow(const char *list, const json_t *gpus, struct order *seen)
+{
+    const struct order of = *seen;
+    char words[LIST_MAX], *at = words, *word;
+    if (!list)
+        return true;
+    if (strlen(list) >= sizeof words)
+        return false;
+    snprintf(words, sizeof words, "%s", list);
+    seen->count = 0;
+    while ((word = strsep(&at, ",")) != NULL) {
+        if (strcmp(word, "-1") == 0) /* ends the list */
+            return true;
+        if (seen->count == of.count || !find_gpu(word, gpus, &of, &seen->place[seen->count]))
+            return false;
+        seen->count++;
+    }
+    return true;
+}
+
+static struct order all_of(const json_t *gpus, size_t count, bool amd)
+{
+    struct order all = {.count = 0};
+    for (size_t i = 0; i < count; i++) {
+        const char *vendor = json_string_value(json_object_get(json_array_get(gpus, i), "vendor"));
+        if ((vendor && strcmp(vendor, "amd") == 0) == amd)
+            all.place[all.count++] = i;
+    }
+    return all;
+}
+
+static void mark(const struct order *all, const struct order *seen, bool known, bool *used)
+{
+    const struct order *of = known ? seen : all;
+    for (size_t i = 0; i < of->count; i++)
+        used[of->place[i]] = true;
+}
+
+/* If a list names a GPU that is not known, all of them count as used. HIP's list, for which CUDA's is another
+ * name on AMD, counts only what ROCR's lets through. */
+static void use_visible(const struct job *job, const struct variant *v, const json_t *gpus, size_t count,
+                        bool *used)
+{
+    const char *rocr = list_of(job, v, "ROCR_VISIBLE_DEVICES"), *hip = list_of(job, v, "HIP_VISIBLE_DEVICES"),
+               *cuda = list_of(job, v, "CUDA_VISIBLE_DEVICES");
+    const struct order amd = all_of(gpus, count, true), nvidia = all_of(gpus, count, false);
+    struct order seen = amd;
+    bool known = narrow(rocr, gpus, &seen) && narrow(hip ? hip : cuda, gpus, &seen);
+    mark(&amd, &seen, known, used);
+    seen = nvidia;
+    known = narrow(cuda, gpus, &seen);
+    mark(&nvidia, &seen, known, used);
 }
 
 static void set_name(char *out, size_t size, const json_t *gpu, size_t index)
@@ -120,7 +176,7 @@ void gpu_use_visible(struct gpu_use *out, const struct job *job, const json_t *g
     size_t count = json_array_size(gpus) < GPU_USE_MAX ? json_array_size(gpus) : GPU_USE_MAX;
     out->count = 0;
     for (size_t i = 0; i < job->variant_count; i++)
-        use_listed(visible_to(job, &job->variant[i]), gpus, used, count);
+        use_visible(job, &job->variant[i], gpus, count, used);
     for (size_t i = 0; i < count; i++)
         if (used[i])
             gpu_use_add(out, json_array_get(gpus, i), i);

@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "executor/node/attribute.h"
 #include "executor/node/gpu_settings.h"
+#include "executor/telemetry/amd_gpus.h"
 #include "executor/workdir/sysfile.h"
 
 #include <math.h>
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define AMD_VENDOR "0x1002"
 
 /* kfd's 90402 is version 9.4.2, which compilers call gfx942 (minor and stepping in hexadecimal). */
 static json_t *arch_name(long long version)
@@ -21,32 +20,22 @@ static json_t *arch_name(long long version)
     return json_string(name);
 }
 
-struct kfd_search {
-    const char *unique_id; /* hexadecimal, as the card has it; NULL: any */
-    long long version;
-    int gpus;
-};
-
-static void kfd_node(const char *path, const char *name, void *arg)
+/* Any GPU's, for a card that kfd's topology does not name. */
+static void any_version(const char *path, const char *name, void *arg)
 {
-    struct kfd_search *search = arg;
-    unsigned long long version = attribute_property(path, "gfx_target_version");
+    unsigned long long *version = arg;
     (void)name;
-    if (version == 0)
-        return; /* a CPU */
-    search->gpus++;
-    if (!search->unique_id || search->version == 0 ||
-        strtoull(search->unique_id, NULL, 16) == attribute_property(path, "unique_id"))
-        search->version = (long long)version;
+    if (*version == 0)
+        *version = attribute_property(path, "gfx_target_version");
 }
 
-static json_t *amd_arch(const struct layout *l, const char *unique_id)
+static json_t *amd_arch(const struct layout *l, const struct amd_gpu *gpu)
 {
     char root[FS_PATH_MAX];
-    struct kfd_search search = {.unique_id = unique_id};
-    if (fs_join(root, NULL, l->sysfs, "class/kfd/kfd/topology/nodes") == 0)
-        entries_each(root, ENTRIES_NUMBERS, kfd_node, &search);
-    return search.version ? arch_name(search.version) : json_null();
+    unsigned long long version = *gpu->kfd ? attribute_property(gpu->kfd, "gfx_target_version") : 0;
+    if (version == 0 && fs_join(root, NULL, l->sysfs, "class/kfd/kfd/topology/nodes") == 0)
+        entries_each(root, ENTRIES_NUMBERS, any_version, &version);
+    return version ? arch_name((long long)version) : json_null();
 }
 
 static json_t *amd_name(const char *device)
@@ -94,39 +83,39 @@ struct amd_scan {
     json_t *out;
 };
 
-static void amd_card(const char *path, const char *name, void *arg)
+/* A part of a card has the card's memory, except where kfd says how much is its own. */
+static json_t *amd_memory(const struct amd_gpu *gpu)
+{
+    char bank[FS_PATH_MAX];
+    unsigned long long own = 0;
+    if (gpu->parts > 1 && fs_join(bank, NULL, gpu->kfd, "mem_banks/0") == 0)
+        own = attribute_property(bank, "size_in_bytes");
+    return own > 0 ? json_integer((json_int_t)own) : attribute_number(gpu->device, "mem_info_vram_total");
+}
+
+static void add_amd(const struct amd_gpu *gpu, size_t index, void *arg)
 {
     struct amd_scan *scan = arg;
-    char device[FS_PATH_MAX];
-    (void)name;
-    if (fs_join(device, NULL, path, "device") != 0)
-        return;
-    json_auto_t *vendor = attribute_line(device, "vendor");
-    json_t *total = attribute_number(device, "mem_info_vram_total");
-    bool is_amd = (!vendor || strcmp(json_string_value(vendor), AMD_VENDOR) == 0) && json_is_integer(total);
-    if (!is_amd) {
-        json_decref(total);
-        return;
-    }
-    json_t *unique = attribute_line(device, "unique_id");
-    json_t *driver = attribute_line(scan->layout->sysfs, "module/amdgpu/version");
-    json_t *gpu =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "vendor", "amd", "name", amd_name(device), "arch",
-                  amd_arch(scan->layout, json_string_value(unique)), "vram_total_bytes", total,
-                  "vram_used_bytes", attribute_number(device, "mem_info_vram_used"), "driver",
-                  driver ? driver : json_null(), "unique_id", unique ? unique : json_null());
-    if (!is_usable(scan->layout, device))
-        json_object_set_new(gpu, "usable", json_false());
-    gpu_settings_amd(scan->layout, device, gpu);
-    json_array_append_new(scan->out, gpu);
+    const struct layout *l = scan->layout;
+    (void)index;
+    json_t *driver = attribute_line(l->sysfs, "module/amdgpu/version");
+    json_t *out =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "vendor", "amd", "name", amd_name(gpu->device),
+                  "arch", amd_arch(l, gpu), "vram_total_bytes", amd_memory(gpu), "vram_used_bytes",
+                  attribute_number(gpu->device, "mem_info_vram_used"), "driver",
+                  driver ? driver : json_null(), "unique_id", *gpu->id ? json_string(gpu->id) : json_null());
+    if (*gpu->kfd_id)
+        json_object_set_new(out, "kfd_id", json_string(gpu->kfd_id));
+    if (!is_usable(l, gpu->device))
+        json_object_set_new(out, "usable", json_false());
+    gpu_settings_amd(gpu, out);
+    json_array_append_new(scan->out, out);
 }
 
 json_t *gpus_amd(const struct layout *l)
 {
-    char root[FS_PATH_MAX];
     struct amd_scan scan = {.layout = l, .out = json_array()};
-    if (fs_join(root, NULL, l->sysfs, "class/drm") == 0)
-        entries_each(root, "card", amd_card, &scan);
+    amd_gpus_each(l, add_amd, &scan);
     return scan.out;
 }
 
@@ -165,37 +154,68 @@ json_t *gpus_nvidia(const struct layout *l, const struct nvml_facts *facts)
     return out;
 }
 
-json_t *gpus_nvidia_processes(const struct nvml_facts *facts)
+/* Takes bytes and gpus. */
+static void add_process(json_t *out, json_int_t pid, json_t *bytes, json_t *gpus)
+{
+    json_array_append_new(out, json_pack("{s:I, s:o, s:o}", "pid", pid, "vram_bytes", bytes, "gpus", gpus));
+}
+
+json_t *gpus_nvidia_processes(const struct nvml_facts *facts, size_t first)
 {
     json_t *out = json_array();
     for (int32_t i = 0; facts && i < facts->process_count; i++)
-        json_array_append_new(out, json_pack("{s:I, s:o}", "pid", (json_int_t)facts->process[i].pid,
-                                             "vram_bytes", json_bytes(facts->process[i].used_bytes)));
+        add_process(out, (json_int_t)facts->process[i].pid, json_bytes(facts->process[i].used_bytes),
+                    json_pack("[I]", (json_int_t)first + facts->process[i].gpu));
     return out;
+}
+
+struct kfd_scan {
+    json_t *out, *gpus; /* the latter of one process */
+    double bytes;
+    size_t count;
+    unsigned long gpu_id[AMD_GPUS_MAX]; /* of the node's GPUs */
+};
+
+static void note_gpu_id(const struct amd_gpu *gpu, size_t index, void *arg)
+{
+    struct kfd_scan *scan = arg;
+    if (index < AMD_GPUS_MAX)
+        scan->gpu_id[scan->count++] = gpu->gpu_id;
 }
 
 static void kfd_vram(const char *path, const char *name, void *arg)
 {
-    double *bytes = arg;
-    AUTO_FCLOSE FILE *f = strncmp(name, "vram_", 5) == 0 ? fopen(path, "re") : NULL;
-    unsigned long long value;
-    if (f && fscanf(f, "%llu", &value) == 1)
-        *bytes += (double)value;
+    struct kfd_scan *scan = arg;
+    unsigned long long value = 0;
+    unsigned long gpu_id = strtoul(name + strlen("vram_"), NULL, 10);
+    AUTO_FCLOSE FILE *f = fopen(path, "re");
+    if (!f || fscanf(f, "%llu", &value) != 1 || value == 0)
+        return;
+    scan->bytes += (double)value;
+    for (size_t i = 0; i < scan->count; i++)
+        if (scan->gpu_id[i] == gpu_id)
+            json_array_append_new(scan->gpus, json_integer((json_int_t)i));
 }
 
+/* A process without memory only opened the device, as monitors do. */
 static void kfd_process(const char *path, const char *name, void *arg)
 {
-    double bytes = 0;
-    entries_each(path, NULL, kfd_vram, &bytes);
-    json_array_append_new(arg, json_pack("{s:I, s:I}", "pid", (json_int_t)strtoll(name, NULL, 10),
-                                         "vram_bytes", (json_int_t)bytes));
+    struct kfd_scan *scan = arg;
+    scan->bytes = 0;
+    scan->gpus = json_array();
+    entries_each(path, "vram_", kfd_vram, scan);
+    if (scan->bytes > 0)
+        add_process(scan->out, strtoll(name, NULL, 10), json_bytes(scan->bytes), scan->gpus);
+    else
+        json_decref(scan->gpus);
 }
 
 json_t *gpus_amd_processes(const struct layout *l)
 {
     char root[FS_PATH_MAX];
-    json_t *out = json_array();
+    struct kfd_scan scan = {.out = json_array()};
+    amd_gpus_each(l, note_gpu_id, &scan);
     if (fs_join(root, NULL, l->sysfs, "class/kfd/kfd/proc") == 0)
-        entries_each(root, ENTRIES_NUMBERS, kfd_process, out);
-    return out;
+        entries_each(root, ENTRIES_NUMBERS, kfd_process, &scan);
+    return scan.out;
 }

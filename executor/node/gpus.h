@@ -12,4 +12,5 @@ json_t *gpus_amd(const struct layout *l);
 json_t *gpus_amd_processes(const struct layout *l);
 /* facts NULL: only what the driver's procfs shows. */
 json_t *gpus_nvidia(const struct layout *l, const struct nvml_facts *facts);
-json_t *gpus_nvidia_processes(const struct nvml_facts *facts);
+/* first: the place of the first of them among the node's GPUs. */
+json_t *gpus_nvidia_processes(const struct nvml_facts *facts, size_t first);

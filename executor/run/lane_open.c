@@ -68,6 +68,16 @@ static void append_word(char *list, size_t size, const char *prefix, const char 
     snprintf(list + used, size - used, "%s%s%s", used > 0 ? "," : "", prefix, word);
 }
 
+/* Returns how ROCR names an AMD GPU: by kfd's id, which need not be the card's; without one of its own, as
+ * parts of a card have none in older drivers, by its index. index: char[32]. */
+static const char *rocr_word(const json_t *gpu, const char **prefix, char *index)
+{
+    const char *id = json_string_value(json_object_get(gpu, "kfd_id"));
+    *prefix = id ? "GPU-" : "";
+    snprintf(index, 32, "%lld", (long long)json_integer_value(json_object_get(gpu, "index")));
+    return id ? id : index;
+}
+
 /* Unique ids are used because libraries number GPUs differently. HIP counts only what ROCR lets through. */
 static void set_variables(struct lane *lane, const json_t *gpus)
 {
@@ -75,11 +85,12 @@ static void set_variables(struct lane *lane, const json_t *gpus)
     for (size_t i = 0; i < lane->gpus.count; i++) {
         const json_t *gpu = find_facts(gpus, lane->gpus.name[i]);
         const char *vendor = json_string_value(json_object_get(gpu, "vendor"));
-        bool is_amd = vendor && strcmp(vendor, "amd") == 0,
-             has_id = json_is_string(json_object_get(gpu, "unique_id"));
+        const char *prefix = "", *word = lane->gpus.name[i];
+        bool is_amd = vendor && strcmp(vendor, "amd") == 0;
+        if (is_amd)
+            word = rocr_word(gpu, &prefix, index);
+        append_word(is_amd ? amd : nvidia, LANE_VALUE_MAX, prefix, word);
         snprintf(index, sizeof index, "%zu", i);
-        append_word(is_amd ? amd : nvidia, LANE_VALUE_MAX, is_amd && has_id ? "GPU-" : "",
-                    lane->gpus.name[i]);
         if (is_amd)
             append_word(counted, sizeof counted, "", index);
     }

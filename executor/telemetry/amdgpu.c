@@ -2,6 +2,7 @@
  * request from the GPU's controller (load, power, temperatures, clocks, gpu_metrics) at most ten times per
  * second. Missing files are not measured; on virtual functions without hwmon, gpu_metrics replaces it. */
 #include "common/base/alloc.h"
+#include "executor/telemetry/amd_gpus.h"
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/gpu_metrics.h"
 #include "executor/telemetry/nvml_helper/due.h"
@@ -48,13 +49,14 @@ static const struct {
 struct card {
     int fd[AMD_FILES];
     int metrics;
-    char id[TELEMETRY_ID_MAX];
+    char device[FS_PATH_MAX]; /* "": that of an earlier one */
+    unsigned long gpu_id;     /* of a part of a card; 0: a whole card */
     struct gpu_metrics last;
 };
 
 struct amdgpu {
     size_t count;
-    size_t seen; /* GPUs, those of other lanes among them */
+    char processes[FS_PATH_MAX]; /* kfd's; "": none */
     const struct telemetry_gpus *only;
     struct due slow;
     double last_s;
@@ -97,53 +99,57 @@ static void open_hwmon(const char *dir, const char *name, void *arg)
     open_temperatures(fd, dir);
 }
 
-/* A card without a unique id is called by its index, as in locks and lanes. */
-static void read_id(char *out, const char *device, size_t index)
+/* What the parts of a card share is read once. Each has its own memory in use, of which only kfd knows. */
+static bool is_listed(const struct amdgpu *a, const char *device)
 {
-    sysfile_read(device, "unique_id", out, TELEMETRY_ID_MAX);
-    out[strcspn(out, " \n")] = '\0';
-    if (!*out)
-        snprintf(out, TELEMETRY_ID_MAX, "%zu", index);
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->card[i].device, device) == 0)
+            return true;
+    return false;
 }
 
-static void open_card(struct amdgpu *a, const char *device)
+static void open_card(struct amdgpu *a, const struct amd_gpu *gpu)
 {
     char hwmon[FS_PATH_MAX];
-    int *fd = a->card[a->count].fd;
+    const char *device = gpu->device;
+    struct card *c = &a->card[a->count];
+    int *fd = c->fd;
+    bool shared = is_listed(a, device);
     for (int f = 0; f < AMD_FILES; f++)
         fd[f] = -1;
-    fd[AMD_VRAM_USED] = open_in(device, "mem_info_vram_used");
-    if (fd[AMD_VRAM_USED] < 0)
+    c->metrics = -1;
+    c->gpu_id = gpu->parts > 1 ? gpu->gpu_id : 0;
+    if (c->gpu_id == 0 && !shared)
+        fd[AMD_VRAM_USED] = open_in(device, "mem_info_vram_used");
+    a->count++;
+    if (shared)
         return;
-    read_id(a->card[a->count].id, device, a->seen++);
-    if (!telemetry_uses(a->only, a->card[a->count].id)) { /* many lanes must not open all files of all GPUs */
-        close(fd[AMD_VRAM_USED]);
-        return;
-    }
+    snprintf(c->device, sizeof c->device, "%s", device);
     fd[AMD_GPU_BUSY] = open_in(device, "gpu_busy_percent");
     fd[AMD_MEM_BUSY] = open_in(device, "mem_busy_percent");
     if (fs_join(hwmon, NULL, device, "hwmon") == 0)
         entries_each(hwmon, "hwmon", open_hwmon, fd);
-    a->card[a->count++].metrics = open_in(device, "gpu_metrics");
+    c->metrics = open_in(device, "gpu_metrics");
 }
 
-/* Cards are seen in the order in which the node's GPUs are numbered (executor/node/gpus). */
-static void see_card(const char *path, const char *name, void *arg)
+/* Many lanes must not open all files of all GPUs. A card without a unique id is called by its index, as in
+ * locks and lanes. */
+static void see_gpu(const struct amd_gpu *gpu, size_t index, void *arg)
 {
     struct amdgpu *a = arg;
-    char device[FS_PATH_MAX];
-    (void)name;
-    if (a->count < CARDS_MAX && fs_join(device, NULL, path, "device") == 0)
-        open_card(a, device);
+    char number[32];
+    snprintf(number, sizeof number, "%zu", index);
+    if (a->count < CARDS_MAX && telemetry_uses(a->only, *gpu->id ? gpu->id : number))
+        open_card(a, gpu);
 }
 
 static void *amdgpu_open(const struct telemetry_target *target)
 {
-    char drm[FS_PATH_MAX];
     struct amdgpu *a = xcalloc(1, sizeof *a);
     a->only = target->only;
-    if (fs_join(drm, NULL, target->layout->sysfs, "class/drm") == 0)
-        entries_each(drm, "card", see_card, a);
+    if (fs_join(a->processes, NULL, target->layout->sysfs, "class/kfd/kfd/proc") != 0)
+        a->processes[0] = '\0';
+    amd_gpus_each(target->layout, see_gpu, a);
     if (a->count > 0)
         return a;
     free(a);
@@ -215,6 +221,29 @@ static bool read_metrics(struct card *c, struct sample *out)
     return now.sclk_mhz > 0;
 }
 
+/* The memory that all processes have of a part. */
+struct part_use {
+    char file[32];
+    double bytes;
+};
+
+static void see_process(const char *path, const char *name, void *arg)
+{
+    struct part_use *use = arg;
+    char text[64];
+    (void)name;
+    if (sysfile_line(path, use->file, text, sizeof text))
+        use->bytes += strtod(text, NULL);
+}
+
+static void read_part(const struct amdgpu *a, const struct card *c, struct sample *out)
+{
+    struct part_use use = {.bytes = 0};
+    snprintf(use.file, sizeof use.file, "vram_%lu", c->gpu_id);
+    entries_each(a->processes, ENTRIES_NUMBERS, see_process, &use);
+    sample_put(out, SAMPLE_VRAM_USED, use.bytes);
+}
+
 static void read_card(struct card *c, bool slow, struct sample *out)
 {
     bool has_clock = slow && read_metrics(c, out);
@@ -234,8 +263,11 @@ static void amdgpu_read(void *state, struct sample *out)
         a->slow.at_s = 0;
     a->last_s = out->t_s;
     bool slow = due_take(&a->slow, out->t_s, slow_interval_s);
-    for (size_t c = 0; c < a->count; c++)
+    for (size_t c = 0; c < a->count; c++) {
         read_card(&a->card[c], slow, out);
+        if (a->card[c].gpu_id > 0 && *a->processes)
+            read_part(a, &a->card[c], out);
+    }
 }
 
 /* Before and after a test, everything is read anew. */

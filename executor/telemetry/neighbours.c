@@ -4,6 +4,7 @@
  * which shows that its pids can be told apart. Without either nothing is known. */
 #include "common/base/alloc.h"
 #include "executor/process/proctree.h"
+#include "executor/telemetry/amd_gpus.h"
 #include "executor/telemetry/backend.h"
 #include "executor/telemetry/nvml.h"
 #include "executor/telemetry/nvml_helper/due.h"
@@ -130,36 +131,14 @@ static void neighbours_read(void *state, struct sample *out)
         sample_put(out, SAMPLE_NEIGHBOURS, (double)(own > 0 ? now.count - own : before));
 }
 
-/* Returns the number that follows a name in a file of lines "name number"; 0 without it. */
-static unsigned long long property(const char *dir, const char *file, const char *name)
-{
-    AUTO_FCLOSE FILE *f = sysfile_open(dir, file);
-    char line[256];
-    unsigned long long value = 0;
-    size_t len = strlen(name);
-    while (f && value == 0 && fgets(line, sizeof line, f))
-        if (strncmp(line, name, len) == 0)
-            value = strtoull(line + len, NULL, 10);
-    return value;
-}
-
-static void see_kfd_node(const char *path, const char *name, void *arg)
+static void see_gpu(const struct amd_gpu *gpu, size_t index, void *arg)
 {
     struct neighbours *n = arg;
-    char id[32];
-    (void)name;
-    unsigned long long unique = property(path, "properties", "unique_id "),
-                       gpu = property(path, "gpu_id", "");
-    snprintf(id, sizeof id, "%016llx", unique);
-    if (unique > 0 && gpu > 0 && n->other_count < TELEMETRY_GPUS_MAX && !telemetry_uses(n->only, id))
-        n->other[n->other_count++] = (unsigned long)gpu;
-}
-
-static void find_others(struct neighbours *n, const struct layout *l)
-{
-    char nodes[FS_PATH_MAX];
-    if (n->only->count > 0 && fs_join(nodes, NULL, l->sysfs, "class/kfd/kfd/topology/nodes") == 0)
-        entries_each(nodes, ENTRIES_NUMBERS, see_kfd_node, n);
+    char number[32];
+    snprintf(number, sizeof number, "%zu", index);
+    if (gpu->gpu_id > 0 && n->other_count < TELEMETRY_GPUS_MAX &&
+        !telemetry_uses(n->only, *gpu->id ? gpu->id : number))
+        n->other[n->other_count++] = gpu->gpu_id;
 }
 
 static void *neighbours_open(const struct telemetry_target *target)
@@ -172,7 +151,8 @@ static void *neighbours_open(const struct telemetry_target *target)
     n->nvml = target->nvml && target->nvml->ask >= 0 ? target->nvml : NULL;
     if (fs_join(n->kfd, NULL, target->layout->sysfs, "class/kfd/kfd/proc") != 0 || !fs_is_dir(n->kfd))
         n->kfd[0] = '\0';
-    find_others(n, target->layout);
+    if (n->only->count > 0)
+        amd_gpus_each(target->layout, see_gpu, n);
     if (n->nvml || *n->kfd) {
         list_users(n, &n->before);
         return n;

@@ -100,38 +100,100 @@ static void check_compilers(struct preflight *p, const json_t *node, const struc
         check_gpu_compilers(p, node, needs);
 }
 
-static void check_gpu(struct preflight *p, const json_t *gpu)
+/* Whether a process is known that has memory of that GPU, or may have. */
+static bool has_user(const json_t *node, size_t index)
+{
+    size_t i, k;
+    json_t *user, *own;
+    json_array_foreach(json_object_get(node, "gpu_processes"), i, user)
+    {
+        const json_t *gpus = json_object_get(user, "gpus");
+        json_array_foreach(gpus, k, own)
+        {
+            if (json_integer_value(own) == (json_int_t)index)
+                return true;
+        }
+        if (json_array_size(gpus) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check_gpu(struct preflight *p, const json_t *gpu, bool wanted, bool used_by_some)
 {
     double total = number_of(gpu, "vram_total_bytes"), used = number_of(gpu, "vram_used_bytes");
-    bool taken = isfinite(total) && isfinite(used) && total > 0 && used > vram_taken_warning * total;
+    bool taken =
+        wanted && isfinite(total) && isfinite(used) && total > 0 && used > vram_taken_warning * total;
     const char *arch = text_of(gpu, "arch", "");
     char memory[64] = "memory unknown";
     if (isfinite(total) && isfinite(used))
         snprintf(memory, sizeof memory, "%.1f of %.0f GiB taken", used / gib, total / gib);
     preflight_add(p, taken ? PREFLIGHT_WARNING : PREFLIGHT_OK, "gpu",
-                  taken ? "see who uses it: timings will suffer" : "", "%s%s%s, driver %s, %s",
-                  text_of(gpu, "name", "unnamed"), *arch ? " " : "", arch, text_of(gpu, "driver", "?"),
-                  memory);
+                  !taken         ? ""
+                  : used_by_some ? "see who uses it: timings will suffer"
+                                 : "no process is seen that holds it: reset the GPU, or look into containers",
+                  "%s%s%s, driver %s, %s", text_of(gpu, "name", "unnamed"), *arch ? " " : "", arch,
+                  text_of(gpu, "driver", "?"), memory);
 }
 
-static void check_gpus(struct preflight *p, const json_t *node)
+/* Whether a run may use the GPU. One that wants any takes the first that no other run has locked. */
+static bool is_wanted(const struct gpu_wish *wish, const json_t *gpu, size_t index)
 {
-    const json_t *gpus = json_object_get(node, "gpus"), *users = json_object_get(node, "gpu_processes");
+    if (!wish || wish->amount == GPUS_ALL)
+        return true;
+    for (size_t i = 0; i < wish->count; i++)
+        if (gpu_word_names(wish->word[i], gpu))
+            return true;
+    return wish->amount == GPUS_ONE && index == 0;
+}
+
+/* A process of which it is not known where its memory is may be anywhere. */
+static bool is_in_the_way(const json_t *user, const json_t *gpus, const struct gpu_wish *wish)
+{
+    const json_t *own = json_object_get(user, "gpus"), *bytes = json_object_get(user, "vram_bytes");
+    size_t i;
+    json_t *index;
+    bool some = json_array_size(own) == 0 && !(json_is_number(bytes) && json_number_value(bytes) == 0);
+    json_array_foreach(own, i, index)
+    {
+        size_t place = (size_t)json_integer_value(index);
+        some |= is_wanted(wish, json_array_get(gpus, place), place);
+    }
+    return some;
+}
+
+static void check_gpu_users(struct preflight *p, const json_t *node, const struct gpu_wish *wish)
+{
+    const json_t *gpus = json_object_get(node, "gpus"), *first = NULL;
+    size_t i, count = 0;
+    json_t *user;
+    json_array_foreach(json_object_get(node, "gpu_processes"), i, user)
+    {
+        if (!is_in_the_way(user, gpus, wish))
+            continue;
+        first = first ? first : user;
+        count++;
+    }
+    if (count > 0)
+        preflight_add(p, PREFLIGHT_WARNING, "gpu users", "wait for them, or end them",
+                      "%zu other process%s the GPU, the first is pid %.0f", count,
+                      count == 1 ? " uses" : "es use", number_of(first, "pid"));
+}
+
+static void check_gpus(struct preflight *p, const json_t *node, const struct gpu_wish *wish)
+{
+    const json_t *gpus = json_object_get(node, "gpus");
     const char *rocm = json_string_value(json_object_get(node, "rocm"));
     size_t i;
     json_t *gpu;
-    json_array_foreach(gpus, i, gpu) check_gpu(p, gpu);
+    json_array_foreach(gpus, i, gpu) check_gpu(p, gpu, is_wanted(wish, gpu, i), has_user(node, i));
     if (json_array_size(gpus) == 0)
         preflight_add(p, PREFLIGHT_WARNING, "gpu",
                       "fine for CPU variants; otherwise check the driver (amdgpu, /dev/kfd)",
                       "none found, so no GPU telemetry");
     else
         preflight_add(p, PREFLIGHT_OK, "rocm", "", "%s", rocm ? rocm : "not found");
-    if (json_array_size(users) > 0)
-        preflight_add(p, PREFLIGHT_WARNING, "gpu users", "wait for them, or end them",
-                      "%zu other process%s the GPU, the first is pid %.0f", json_array_size(users),
-                      json_array_size(users) == 1 ? " uses" : "es use",
-                      number_of(json_array_get(users, 0), "pid"));
+    check_gpu_users(p, node, wish);
 }
 
 static void tell_clocks(struct preflight *p, const json_t *left)
@@ -292,7 +354,7 @@ void preflight_check(struct preflight *out, const json_t *node, const struct pre
     check_clock(out, needs);
     check_disk(out, node);
     check_compilers(out, node, needs);
-    check_gpus(out, node);
+    check_gpus(out, node, needs->gpus);
     tuning_check(out, node);
     check_containment(out, node, needs);
     check_isolation(out, node, needs);

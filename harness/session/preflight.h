@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "common/contract/gpu_wish.h"
 #include "harness/session/finding.h"
 
 #include <stdint.h>
@@ -13,12 +14,13 @@ struct preflight_needs {
     int64_t largest_context;  /* tokens; 0: unknown */
     const char *limit_memory; /* the plan's limits; NULL and 0: none */
     int64_t limit_processes;
-    unsigned engines;      /* bits of enum container_engine that the plan's containers need */
-    bool isolate;          /* the plan isolates its tests */
-    bool by_scheduler;     /* tests run on other machines than the checked one */
-    bool hipcc, nvcc;      /* the plan's builds name this compiler */
-    double clock_offset_s; /* node's clock minus ours; NaN: not measured */
-    double clock_error_s;  /* half the round-trip time of the measurement */
+    const struct gpu_wish *gpus; /* which ones the plan says it wants; NULL: any */
+    unsigned engines;            /* bits of enum container_engine that the plan's containers need */
+    bool isolate;                /* the plan isolates its tests */
+    bool by_scheduler;           /* tests run on other machines than the checked one */
+    bool hipcc, nvcc;            /* the plan's builds name this compiler */
+    double clock_offset_s;       /* node's clock minus ours; NaN: not measured */
+    double clock_error_s;        /* half the round-trip time of the measurement */
 };
 
 void preflight_check(struct preflight *out, const json_t *node, const struct preflight_needs *needs);

@@ -176,6 +176,7 @@ json_t *session_preflight(struct session *s, const struct plan *p, struct prefli
     const struct preflight_needs needs = {.largest_context = plan_largest_context(p),
                                           .limit_memory = p->settings.limit_memory,
                                           .limit_processes = p->settings.limit_processes,
+                                          .gpus = p->gpus.given ? &p->gpus : NULL,
                                           .engines = plan_engines(p),
                                           .isolate = p->settings.isolate,
                                           .by_scheduler = p->scheduler.on,

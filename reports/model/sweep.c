@@ -179,7 +179,7 @@ static int by_key(const void *a, const void *b)
 /* Whether the fact only tells one machine or card from another. */
 static bool is_identity(const char *key)
 {
-    static const char *const last[] = {"hostname", "index", "unique_id", "uuid", "serial", "pci"};
+    static const char *const last[] = {"hostname", "index", "unique_id", "kfd_id", "uuid", "serial", "pci"};
     const char *dot = strrchr(key, '.'), *name = dot ? dot + 1 : key;
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         if (strcmp(name, last[i]) == 0)

@@ -98,6 +98,8 @@ busy_node() {
     for pair in vendor:0x1002 mem_info_vram_total:1000000 mem_info_vram_used:900000; do
         echo "${pair#*:}" >"$TMPDIR/root/sys/class/drm/card0/device/${pair%:*}"
     done
+    echo 850000 >"$TMPDIR/root/sys/class/kfd/kfd/proc/4242/vram_51110"
+    mkdir "$TMPDIR/root/sys/class/kfd/kfd/proc/4243" # a monitor: it has only opened the device
     KERNSWEEP_FAKE_ROOT=$TMPDIR/root exits "run exits 0" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag odd
     like "run warns of the process on the GPU" "$ERR" '^warning: gpu users: 1 other process uses the GPU, the first is pid 4242 \(wait for them'
     like "run warns of the memory in use" "$ERR" '^warning: gpu: unnamed, driver .*see who uses it'

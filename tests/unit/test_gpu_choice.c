@@ -8,11 +8,12 @@ static json_t *eight_gpus(void)
 {
     json_t *gpus = json_array();
     for (int i = 0; i < 8; i++) {
-        char id[32], pci[32];
+        char id[32], pci[32], kfd[32];
         snprintf(id, sizeof id, "1d0fbe6a2a1c000%d", i);
         snprintf(pci, sizeof pci, "0000:%d1:00.0", i);
-        json_array_append_new(gpus, json_pack("{s:i, s:s, s:s, s:s}", "index", i, "vendor", "amd",
-                                              "unique_id", id, "pci", pci));
+        snprintf(kfd, sizeof kfd, "feed00000000000%d", i);
+        json_array_append_new(gpus, json_pack("{s:i, s:s, s:s, s:s, s:s}", "index", i, "vendor", "amd",
+                                              "unique_id", id, "kfd_id", kfd, "pci", pci));
     }
     return gpus;
 }
@@ -110,6 +111,24 @@ static void without_gpus_in_the_plan_its_environment_chooses(void **state)
     struct gpu_choice c;
     const struct gpu_grant all = {.list = NULL};
     json_t *gpus = eight_gpus();
+    static const char *const cases[][3] = {
+        {"ROCR_VISIBLE_DEVICES", "3", "3"},
+        {"ROCR_VISIBLE_DEVICES", "GPU-1d0fbe6a2a1c0005", "5"},
+        {"ROCR_VISIBLE_DEVICES", "GPU-feed000000000006,1", "1 6"},
+        {"CUDA_VISIBLE_DEVICES", "7,1", "1 7"},
+        {"ROCR_VISIBLE_DEVICES", "9", "0 1 2 3 4 5 6 7"},
+        {"ROCR_VISIBLE_DEVICES\":\"3\",\"HIP_VISIBLE_DEVICES", "0", "3"},
+        {"ROCR_VISIBLE_DEVICES\":\"6,2,4\",\"HIP_VISIBLE_DEVICES", "2,0", "4 6"},
+        {"ROCR_VISIBLE_DEVICES\":\"5,2\",\"CUDA_VISIBLE_DEVICES", "1", "2"},
+        {"ROCR_VISIBLE_DEVICES\":\"5,2\",\"CUDA_VISIBLE_DEVICES\":\"1\",\"HIP_VISIBLE_DEVICES", "0,-1,1",
+         "5"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, JOB("\"env\":{\"%s\":\"%s\"},", ""), cases[i][0], cases[i][1]);
+        assert_string_equal(chosen(text, gpus, &all, &c), cases[i][2]);
+        gpu_choice_release(&c);
+    }
     assert_string_equal(chosen(JOB("\"env\":{\"HIP_VISIBLE_DEVICES\":\"4,2\"},", ""), gpus, &all, &c), "2 4");
     assert_true(!c.choose && c.rule == GPU_RULE_EVERY);
     gpu_choice_release(&c);

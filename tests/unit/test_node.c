@@ -72,6 +72,75 @@ TEST(amd_gpus_are_cards_with_memory)
     json_decref(users);
 }
 
+/* A card of a driver of today: kfd knows it by another id. */
+static void put_card(const char *root, const char *card, const char *pci, const char *id)
+{
+    char name[128], text[128];
+    snprintf(name, sizeof name, "%s/class/drm/%s/device/mem_info_vram_total", root, card);
+    put(name, "206141652992\n");
+    snprintf(name, sizeof name, "%s/class/drm/%s/device/unique_id", root, card);
+    put(name, id);
+    snprintf(name, sizeof name, "%s/class/drm/%s/device/uevent", root, card);
+    snprintf(text, sizeof text, "DRIVER=amdgpu\nPCI_SLOT_NAME=%s\n", pci);
+    put(name, text);
+}
+
+static void put_node(const char *root, int number, unsigned domain, unsigned location, unsigned long long id)
+{
+    char name[128], text[256];
+    snprintf(name, sizeof name, "%s/class/kfd/kfd/topology/nodes/%d/properties", root, number);
+    snprintf(text, sizeof text, "gfx_target_version 90500\nlocation_id %u\ndomain %u\nunique_id %llu\n",
+             location, domain, id);
+    put(name, text);
+    snprintf(name, sizeof name, "%s/class/kfd/kfd/topology/nodes/%d/gpu_id", root, number);
+    snprintf(text, sizeof text, "%d\n", 1000 + number);
+    put(name, text);
+}
+
+/* "ID=KFD ID" of each, in order. */
+static const char *gpus_by_kfd(const char *root)
+{
+    static char out[1024];
+    struct layout l = {.workdir = ""};
+    snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch(root));
+    json_t *gpus = gpus_amd(&l), *gpu;
+    size_t i;
+    out[0] = '\0';
+    json_array_foreach(gpus, i, gpu) snprintf(out + strlen(out), sizeof out - strlen(out), "%s%s=%s",
+                                              i ? " " : "", member(gpu, "unique_id"), member(gpu, "kfd_id"));
+    json_decref(gpus);
+    return out;
+}
+
+/* The domain tells the first two apart, and kfd's order is that of ROCR_VISIBLE_DEVICES. */
+TEST(a_card_has_the_id_by_which_rocr_knows_it)
+{
+    put_card("spx", "card0", "0000:c1:00.0", "aaaa000000000001\n");
+    put_card("spx", "card1", "0002:c1:00.0", "aaaa000000000002\n");
+    put_card("spx", "card2", "0000:05:02.1", "aaaa000000000003\n"); /* a virtual function */
+    put("spx/class/kfd/kfd/topology/nodes/0/properties", "gfx_target_version 0\n");
+    put_node("spx", 1, 2, 0xc100, 0xbbbb000000000002);
+    put_node("spx", 2, 0, 0xc100, 0xbbbb000000000001);
+    put_node("spx", 3, 0, 0x0511, 0xbbbb000000000003);
+    assert_string_equal(gpus_by_kfd("spx"),
+                        "aaaa000000000002=bbbb000000000002 aaaa000000000001=bbbb000000000001 "
+                        "aaaa000000000003=bbbb000000000003");
+}
+
+/* CPX: the part is in the uppermost bits of location_id or, in other drivers, in the function. */
+TEST(each_part_of_a_card_is_a_gpu)
+{
+    put_card("cpx", "card0", "0000:c1:00.0", "aaaa000000000001\n");
+    for (unsigned part = 0; part < 3; part++)
+        put_node("cpx", 1 + (int)part, 0, 0xc100 | part << 28, 0xbbbb000000000000 + part);
+    assert_string_equal(gpus_by_kfd("cpx"), "aaaa000000000001.0=bbbb000000000000 "
+                                            "aaaa000000000001.1=bbbb000000000001 "
+                                            "aaaa000000000001.2=bbbb000000000002");
+    for (unsigned part = 0; part < 3; part++) /* 6.10: all have their card's id, so ROCR's index must do */
+        put_node("cpx", 1 + (int)part, 0, 0xc100 | part, 0xaaaa000000000001);
+    assert_string_equal(gpus_by_kfd("cpx"), "aaaa000000000001.0= aaaa000000000001.1= aaaa000000000001.2=");
+}
+
 static json_t *gpus_of(const char *description)
 {
     struct layout l = {.workdir = ""};
@@ -172,7 +241,7 @@ TEST(nvidia_gpus_without_the_library_come_from_procfs)
     assert_string_equal(member(json_array_get(gpus, 0), "name"), "NVIDIA H100");
     assert_string_equal(member(json_array_get(gpus, 0), "unique_id"), "GPU-1234");
     json_decref(gpus);
-    json_t *users = gpus_nvidia_processes(NULL);
+    json_t *users = gpus_nvidia_processes(NULL, 0);
     assert_int_equal(json_array_size(users), 0);
     json_decref(users);
 }

@@ -43,6 +43,46 @@ TEST(a_fit_node_is_ok)
     assert_non_null(strstr(find(&p, "gpu")->text, "gfx942"));
 }
 
+#define TWO                                                                                                  \
+    "{\"disk_free_bytes\":1e12,\"compilers\":[{\"name\":\"hipcc\",\"version\":\"6.2\"}],\"gpus\":["          \
+    "{\"index\":0,\"arch\":\"gfx942\",\"vram_total_bytes\":2e11,\"vram_used_bytes\":3e8},"                   \
+    "{\"index\":1,\"arch\":\"gfx942\",\"vram_total_bytes\":2e11,\"vram_used_bytes\":9e10}],"                 \
+    "\"gpu_processes\":[%s]}"
+
+static enum preflight_level worst_of(const char *processes, const char *word, struct preflight *p)
+{
+    char facts[2048];
+    struct preflight_needs needs = calm;
+    const struct gpu_wish wish = {.given = true, .amount = GPUS_LISTED, .word = {word}, .count = 1};
+    snprintf(facts, sizeof facts, TWO, processes);
+    needs.gpus = word ? &wish : NULL;
+    judge(p, facts, &needs);
+    return p->worst;
+}
+
+TEST(users_of_other_gpus_are_nobodys_concern)
+{
+    struct preflight p;
+    const char *other = "{\"pid\":7,\"vram_bytes\":9,\"gpus\":[1]}",
+               *unknown = "{\"pid\":7,\"vram_bytes\":9}", *monitor = "{\"pid\":7,\"vram_bytes\":0}";
+    assert_int_equal(worst_of(other, "0", &p), PREFLIGHT_OK);
+    assert_int_equal(worst_of(other, "1", &p), PREFLIGHT_WARNING);
+    assert_non_null(strstr(find(&p, "gpu users")->text, "1 other process"));
+    assert_int_equal(worst_of(other, NULL, &p), PREFLIGHT_WARNING);
+    assert_int_equal(worst_of(unknown, "0", &p), PREFLIGHT_WARNING);
+    assert_int_equal(worst_of(monitor, "0", &p), PREFLIGHT_OK);
+}
+
+TEST(memory_that_nobody_holds_has_its_own_hint)
+{
+    struct preflight p;
+    worst_of("", NULL, &p);
+    bool told = false;
+    for (size_t i = 0; i < p.count; i++)
+        told |= strstr(p.findings[i].remedy, "no process is seen that holds it") != NULL;
+    assert_true(told);
+}
+
 TEST(each_trouble_has_its_level_and_a_remedy)
 {
     static const struct {

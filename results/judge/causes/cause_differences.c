@@ -40,7 +40,7 @@ static enum fact_class class_of_gpu(const char *key)
     static const char *const identity[] = {"unique_id",        "uuid", "serial", "name", "arch",
                                            "vram_total_bytes", NULL};
     static const char *const place[] = {
-        "index",           "vendor",         "pci", "numa_node", "power_cap_default_w",
+        "index",           "kfd_id",         "vendor", "pci", "numa_node", "power_cap_default_w",
         "power_cap_max_w", "pcie_width_max", NULL};
     static const char *const limits[] = {"power_cap_w", "sclk_min_mhz", "sclk_max_mhz", "perf_level", NULL};
     const char *dot = strchr(key, '.');
