@@ -3,6 +3,8 @@
 #include "common/base/alloc.h"
 #include "common/base/args.h"
 #include "common/base/json.h"
+#include "common/base/regex.h"
+#include "common/base/symbol.h"
 #include "common/contract/proto.h"
 #include "executor/code/build_identity.h"
 #include "executor/code/disasm.h"
@@ -25,7 +27,7 @@ enum { PROTOCOL = 1, OUTPUT_MAX = LIMIT_JSON_BYTES, EXIT_ABSENT = 1 };
 static const double stage_idle_s = 120; /* whoever sends gives up after 60 s and begins again */
 
 struct options {
-    const char *workdir, *run, *sha256, *sysfs, *proc, *model, *offset, *array, *days, *path;
+    const char *workdir, *run, *sha256, *sysfs, *proc, *model, *offset, *array, *days, *path, *kernel;
     bool help;
 };
 
@@ -96,25 +98,51 @@ static int cmd_code(const struct context *c, struct err *err)
     return print_json(code_encode(&code), err);
 }
 
-/* What is known of each kernel in a compiled file, whoever built it: registers, scratch memory, spills and
- * LDS from the file, instructions by class and the hot loop where the machine has a disassembler. */
-static int cmd_resources(const struct context *c, struct err *err)
+static bool is_wanted(void *arg, const char *kernel)
 {
-    AUTO(disasm_release) struct disasm disasm = {.seen = NULL};
-    AUTO(code_set_release) struct code_set set = {.item = NULL};
+    struct regex *wanted = arg;
+    struct err ignored = {.kind = ERR_NONE};
+    const struct symbol_title title = symbol_title(kernel);
+    return !wanted->code || regex_match(wanted, kernel, strlen(kernel), 0, &ignored) == 1 ||
+           regex_match(wanted, title.s, strlen(title.s), 0, &ignored) == 1;
+}
+
+static json_t *list_kernels(struct code_set *set, struct regex *wanted, size_t late)
+{
     AUTO(code_release) struct code code = {.kernel = NULL};
-    if (!c->options.path)
-        return err_set(err, ERR_INPUT, "needs --path FILE");
-    disasm_init(&disasm, 0);
-    if (build_identity_scan(c->options.path, &disasm.hook, &set, err) != 0)
-        return -1;
-    code_kernels(&set, &code);
     json_t *kernels = json_array();
+    for (size_t i = 0; i < set->count; i++)
+        if (set->item[i].kind == CODE_ITEM_KERNEL && !is_wanted(wanted, set->item[i].name))
+            set->item[i].kind = CODE_ITEM_FUNCTION;
+    code_kernels(set, &code);
     for (size_t i = 0; i < code.kernels; i++)
         json_array_append_new(kernels, code_kernel_encode(&code.kernel[i]));
-    return print_json(json_pack("{s:b, s:o, s:i}", "device_code", code.of_device, "kernels", kernels,
-                                "kernels_omitted", (int)code.omitted),
-                      err);
+    return json_pack("{s:o, s:i, s:i}", "kernels", kernels, "kernels_omitted", (int)code.omitted, "late",
+                     (int)late);
+}
+
+/* What is known of each kernel in a compiled file, whoever built it: registers, scratch memory, spills and
+ * LDS from the file, instructions by class and the hot loop where the machine has a disassembler. A library
+ * has hundreds of objects; only those with a kernel that is asked for are disassembled, and not for long. */
+static int cmd_resources(const struct context *c, struct err *err)
+{
+    enum { ALL_S = 5, WANTED_S = 60 };
+    AUTO(disasm_release) struct disasm disasm = {.seen = NULL};
+    AUTO(code_set_release) struct code_set set = {.item = NULL};
+    AUTO(regex_release) struct regex wanted = {.code = NULL};
+    if (!c->options.path)
+        return err_set(err, ERR_INPUT, "needs --path FILE");
+    if (c->options.kernel && regex_compile(&wanted, c->options.kernel, err) != 0)
+        return err_wrap(err, "--kernel");
+    disasm_init(&disasm, 0, c->options.kernel ? WANTED_S : ALL_S);
+    disasm.wants = is_wanted;
+    disasm.arg = &wanted;
+    if (build_identity_scan(c->options.path, &disasm.hook, &set, err) != 0)
+        return -1;
+    bool device = code_set_has_device(&set);
+    json_t *out = list_kernels(&set, &wanted, disasm.late);
+    json_object_set_new(out, "device_code", json_boolean(device));
+    return print_json(out, err);
 }
 
 static int cmd_stage(const struct context *c, struct err *err)
@@ -230,6 +258,7 @@ static const struct arg option_list[] = {
     {"--proc", "ROOT", AT(proc), "in place of /proc"},
     {"--model", "FILE", AT(model), "probe: a GGUF file to describe"},
     {"--path", "PATH", AT(path), "code, resources: what to read"},
+    {"--kernel", "REGEX", AT(kernel), "resources: only kernels whose name matches"},
     {"-h,--help", NULL, AT(help), "this text"},
 };
 static const struct arg_table options = ARG_TABLE(struct options, option_list);

@@ -63,7 +63,7 @@ static int check_keys(enum gate_kind kind, const struct json_at *at, struct err 
             return json_fail(at, err, "a gate of the kind \"%s\" has no \"%s\"", names[kind], of_commands[i]);
     if (!gate_has_kernels(kind) && json_object_get(at->value, "kernel"))
         return json_fail(at, err, "a gate of the kind \"%s\" has no \"kernel\"", names[kind]);
-    if ((!gate_has_kernels(kind) || kind == GATE_MIN_OCCUPANCY) && json_object_get(at->value, "objects"))
+    if (!gate_has_kernels(kind) && json_object_get(at->value, "objects"))
         return json_fail(at, err, "a gate of the kind \"%s\" has no \"objects\"", names[kind]);
     return 0;
 }

@@ -14,7 +14,7 @@
 #define PROTO_SCHEMA_SUMMARY "kernsweep.summary/1"
 #define PROTO_SCHEMA_NODE "kernsweep.node/1"
 #define PROTO_SCHEMA_MANIFEST "kernsweep.manifest/1"
-#define PROTO_SCHEMA_CODE "kernsweep.code/1"
+#define PROTO_SCHEMA_CODE "kernsweep.code/2"
 #define PROTO_TIMING_MARK "[PERF_TIMING] "
 /* Sent in place of an empty line of `follow`: the executor, whose pid comes next, is stopped. */
 #define FOLLOW_STOPPED " stopped "

@@ -12,9 +12,12 @@ enum {
     DESCRIPTOR_SIZE = 64,
     DESCRIPTOR_ENTRY = 16, /* offset of the address of the code, relative to the descriptor */
     DESCRIPTOR_ENTRY_SIZE = 8,
-    PAIR_DISTANCE = 16, /* dwords from s_getpc_b64 to what is added to it */
-    SECTIONS_MAX = 256, /* compilers write some twenty */
-    RELOCS_MAX = 4096,  /* searched for each address of the instructions */
+    PAIR_DISTANCE = 16,  /* dwords from s_getpc_b64 to what is added to it */
+    SECTIONS_MAX = 256,  /* compilers write some twenty */
+    RELOCS_MAX = 4096,   /* searched for each address of the instructions */
+    REGISTERS_MAX = 128, /* of those that an address may be put into */
+    S_NOP = (int)0xbf800000,
+    S_CODE_END = (int)0xbf9f0000,
 };
 
 /* The functions, variables and descriptors of the object. */
@@ -29,6 +32,7 @@ struct symbol {
 struct symbols {
     struct symbol *item; /* by address; one for each address and kind */
     size_t count, cap;
+
     struct elf_section relocs; /* of the loaded object; without data: none */
 };
 
@@ -87,16 +91,73 @@ static void drop_aliases(struct symbols *s)
     s->count = kept;
 }
 
+static bool is_padding(struct span code, uint64_t at)
+{
+    uint32_t w = span_u32(code, at);
+    return w == 0 || w == (uint32_t)S_NOP || w == (uint32_t)S_CODE_END;
+}
+
+/* Adds what lies between two functions as a function that has lost its name. */
+static void add_gap(struct symbols *s, const struct elf_section *section, size_t index, uint64_t begin,
+                    uint64_t end)
+{
+    while (begin < end && is_padding(section->data, begin))
+        begin += 4;
+    while (end - begin >= 4 && begin < end && is_padding(section->data, end - 4))
+        end -= 4;
+    if (begin >= end)
+        return;
+    ALLOC_GROW(s->item, s->count + 1, s->cap);
+    s->item[s->count++] = (struct symbol){.name = "(stripped)",
+                                          .function = true,
+                                          .addr = section->addr + begin,
+                                          .size = end - begin,
+                                          .section = (uint16_t)index};
+}
+
+/* The linker's symbols of a stripped object are its kernels' only. */
+static void add_gaps(struct symbols *s, const struct elf_section *section, size_t index)
+{
+    size_t known = s->count;
+    uint64_t at = 0;
+    for (size_t i = 0; i < known; i++) {
+        const struct symbol symbol = s->item[i];
+        uint64_t begin = symbol.addr - section->addr;
+        if (!symbol.function || symbol.section != index || begin < at || begin > section->data.len)
+            continue;
+        add_gap(s, section, index, at, begin);
+        at = symbol.size < section->data.len - begin ? begin + symbol.size : section->data.len;
+    }
+    add_gap(s, section, index, at, section->data.len);
+}
+
+static void sort_symbols(struct symbols *s)
+{
+    if (s->count)
+        qsort(s->item, s->count, sizeof *s->item, by_address);
+}
+
+static void name_stripped(struct symbols *s, const struct elf_file *e)
+{
+    struct elf_section section;
+    for (size_t i = 0; i < e->sections; i++)
+        if (elf_section(e, i, &section) && section.flags & SHF_EXECINSTR && section.data.len % 4 == 0)
+            add_gaps(s, &section, i);
+    sort_symbols(s);
+}
+
 static void read_symbols(struct symbols *s, const struct elf_file *e)
 {
+    struct elf_section table;
     *s = (struct symbols){.item = NULL};
     read_table(s, e, SHT_SYMTAB);
     read_table(s, e, SHT_DYNSYM);
     if (!elf_find_type(e, SHT_RELA, &s->relocs))
         s->relocs = (struct elf_section){.name = "", .data = SPAN_EMPTY};
-    if (s->count)
-        qsort(s->item, s->count, sizeof *s->item, by_address);
+    sort_symbols(s);
     drop_aliases(s);
+    if (!elf_find_type(e, SHT_SYMTAB, &table))
+        name_stripped(s, e);
 }
 
 /* Returns what the address lies in; NULL: nothing that has a name. */
@@ -179,6 +240,14 @@ static bool is_getpc(uint32_t w, uint32_t *pair)
     return false;
 }
 
+/* Recognises s_swappc_b64, which calls; its number differs by generation. */
+static bool is_call(const char *gpu, uint32_t w, uint32_t *pair)
+{
+    uint32_t op = strncmp(gpu, "gfx9", 4) == 0 ? 0x1e : strncmp(gpu, "gfx10", 5) == 0 ? 0x21 : 0x49;
+    *pair = w & 0xff;
+    return (w & 0xff80ff00) == (0xbe800000 | op << 8);
+}
+
 /* Finds the places of the literals that s_add_u32 and s_addc_u32 add to the pair; 0 where there is none. */
 static void find_literals(const uint8_t *code, size_t count, size_t from, uint32_t pair, size_t *low,
                           size_t *high)
@@ -195,11 +264,35 @@ static void find_literals(const uint8_t *code, size_t count, size_t from, uint32
     }
 }
 
+static const struct amd_kernel *kernel_of(const struct reading *r, const struct symbol *s)
+{
+    return s->function ? amd_kernels_find(&r->kernels, s->name, strlen(s->name)) : NULL;
+}
+
+/* Whether the function calls what it has not put the address of together itself. addresses: of functions,
+ * that it has; pairs: the registers that held them (those that are loaded from the global offset table are in
+ * others). */
+static bool calls_through_pointers(const struct reading *r, const uint8_t *code, size_t count,
+                                   size_t addresses, const bool *pairs)
+{
+    uint32_t pair;
+    size_t calls = 0;
+    bool unknown = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_call(r->kernels.gpu, get(code, i), &pair))
+            continue;
+        calls++;
+        unknown = unknown || pair >= REGISTERS_MAX || !pairs[pair];
+    }
+    return unknown && calls > addresses;
+}
+
 /* Adds the instructions, with names in place of addresses. code is a copy that is changed. */
 static void add_instructions(struct reading *r, const struct symbol *f, uint8_t *code, size_t len)
 {
     struct sha256 h;
-    size_t count = len / 4;
+    size_t count = len / 4, addresses = 0;
+    bool pairs[REGISTERS_MAX] = {false};
     sha256_begin(&h);
     sha256_add_text(&h, "text");
     for (size_t i = 0; i < count; i++) {
@@ -215,12 +308,20 @@ static void add_instructions(struct reading *r, const struct symbol *f, uint8_t 
         memset(code + low * 4, 0, 4);
         memset(code + high * 4, 0, 4);
         add_target(r, &h, target, &to);
-        if (to)
+        if (to) {
             code_graph_edge(&r->graph, f->node, to->node);
+            pairs[pair] = true;
+            addresses++;
+        }
     }
     sha256_add(&h, &r->e->flags, sizeof r->e->flags);
     sha256_add(&h, code, len);
     code_graph_part(&r->graph, f->node, &h);
+    const struct amd_kernel *kernel = kernel_of(r, f);
+    int dynamic = kernel ? amd_kernel_is_dynamic(kernel) : -1;
+    /* Code objects before version 5 do not say. */
+    r->graph.node[f->node].dynamic =
+        dynamic > 0 || (dynamic < 0 && calls_through_pointers(r, code, count, addresses, pairs));
 }
 
 static void read_function(struct reading *r, const struct symbol *f)
@@ -232,11 +333,6 @@ static void read_function(struct reading *r, const struct symbol *f)
         return;
     AUTO_FREE uint8_t *copy = xmemdup(code.data, code.len);
     add_instructions(r, f, copy, code.len);
-}
-
-static const struct amd_kernel *kernel_of(const struct reading *r, const struct symbol *s)
-{
-    return s->function ? amd_kernels_find(&r->kernels, s->name, strlen(s->name)) : NULL;
 }
 
 static void read_entry(struct reading *r, const struct symbol *f)
@@ -331,7 +427,7 @@ static bool is_data(const struct elf_section *s)
            (s->type == SHT_PROGBITS || s->type == SHT_NOBITS) && strcmp(s->name, ".got") != 0;
 }
 
-static void read_data(const struct reading *r, struct code_set *set)
+static void read_data(struct reading *r, struct code_set *set)
 {
     char sha256[SHA256_HEX_LEN + 1];
     struct elf_section section;
@@ -348,12 +444,23 @@ static void read_data(const struct reading *r, struct code_set *set)
         add_data(r, &h, &section, i);
     }
     struct elf_reloc reloc;
-    const struct symbol *ignored;
-    for (size_t i = 0; elf_reloc(&r->symbols.relocs, i, &reloc); i++)
-        add_pointer(r, &h, &reloc, &ignored);
+    const struct symbol *to;
+    for (size_t i = 0; elf_reloc(&r->symbols.relocs, i, &reloc); i++) {
+        add_pointer(r, &h, &reloc, &to);
+        if (to)
+            r->graph.node[to->node].taken = true;
+    }
     sha256_end(&h, sha256);
     if (any)
         code_set_add(set, CODE_ITEM_DATA, "amd", sha256);
+}
+
+void amd_target(const struct elf_file *e, char out[TARGET_MAX])
+{
+    struct amd_kernels kernels;
+    amd_kernels_read(&kernels, e);
+    memcpy(out, kernels.gpu, TARGET_MAX);
+    amd_kernels_release(&kernels);
 }
 
 void amd_code(const struct elf_file *e, const struct mask *mask, struct code_set *set)
@@ -361,12 +468,11 @@ void amd_code(const struct elf_file *e, const struct mask *mask, struct code_set
     struct reading r = {.e = e, .mask = mask};
     code_graph_init(&r.graph);
     amd_kernels_read(&r.kernels, e);
-    if (r.kernels.gpu.len < sizeof r.graph.gpu)
-        memcpy(r.graph.gpu, r.kernels.gpu.data, r.kernels.gpu.len);
+    memcpy(r.graph.gpu, r.kernels.gpu, sizeof r.graph.gpu);
     read_symbols(&r.symbols, e);
     read_functions(&r);
-    code_graph_finish(&r.graph, set);
     read_data(&r, set);
+    code_graph_finish(&r.graph, set);
     code_graph_release(&r.graph);
     free(r.symbols.item);
     amd_kernels_release(&r.kernels);

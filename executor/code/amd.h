@@ -13,4 +13,6 @@
 
 /* Whether it is a linked code object; a relocatable one is not code yet. */
 bool amd_is(const struct elf_file *e);
+/* Gives the name of what it is for; "" unknown. */
+void amd_target(const struct elf_file *e, char out[TARGET_MAX]);
 void amd_code(const struct elf_file *e, const struct mask *mask, struct code_set *set);

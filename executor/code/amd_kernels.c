@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "executor/code/msgpack.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,21 +11,21 @@ enum { NT_AMDGPU_METADATA_TYPE = 32, NOTE_HEAD = 12, NOTE_ALIGN = 4 };
 
 #define DESCRIPTOR_SUFFIX ".kd"
 
-/* Notes are a name and a description, both padded. */
-static bool metadata_of(struct span notes, struct span *out)
+/* Finds the next metadata in a section of notes: each is a name and a description, both padded. A file that
+ * was linked from several has one of each. */
+static bool next_metadata(struct span notes, size_t *at, struct span *out)
 {
-    size_t at = 0;
-    while (notes.len - at >= NOTE_HEAD) {
-        uint64_t name = span_u32(notes, at), desc = span_u32(notes, at + 4);
-        uint64_t begin = at + NOTE_HEAD + (name + NOTE_ALIGN - 1) / NOTE_ALIGN * NOTE_ALIGN;
+    while (notes.len - *at >= NOTE_HEAD) {
+        uint64_t name = span_u32(notes, *at), desc = span_u32(notes, *at + 4);
+        uint64_t begin = *at + NOTE_HEAD + (name + NOTE_ALIGN - 1) / NOTE_ALIGN * NOTE_ALIGN;
         uint64_t end = begin + (desc + NOTE_ALIGN - 1) / NOTE_ALIGN * NOTE_ALIGN;
+        bool metadata = span_u32(notes, *at + 8) == NT_AMDGPU_METADATA_TYPE;
         struct span title;
-        if (span_u32(notes, at + 8) == NT_AMDGPU_METADATA_TYPE &&
-            span_part(notes, at + NOTE_HEAD, name, &title) && span_begins(title, "AMDGPU", 6))
-            return span_part(notes, begin, desc, out);
-        if (end > notes.len)
-            return false;
-        at = (size_t)end;
+        metadata = metadata && span_part(notes, *at + NOTE_HEAD, name, &title) &&
+                   span_begins(title, "AMDGPU", 6) && span_part(notes, begin, desc, out);
+        *at = end > notes.len ? notes.len : (size_t)end;
+        if (metadata)
+            return true;
     }
     return false;
 }
@@ -75,32 +76,32 @@ static void read_list(struct amd_kernels *k, struct span all)
         add_kernel(k, all, at, entry.size);
 }
 
-/* "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-": the GPU stands behind the last "-". */
+/* "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-" */
 static void read_target(struct amd_kernels *k, struct span all)
 {
     struct msgpack target;
-    size_t at, begin, end;
-    if (!msgpack_find(all, 0, "amdhsa.target", &at) || !msgpack_at(all, at, &target) ||
+    size_t at;
+    if (*k->gpu || !msgpack_find(all, 0, "amdhsa.target", &at) || !msgpack_at(all, at, &target) ||
         target.kind != MSGPACK_TEXT)
         return;
-    const uint8_t *text = target.text.data;
-    for (end = 0; end < target.text.len && text[end] != ':'; end++)
-        ;
-    for (begin = end; begin > 0 && text[begin - 1] != '-'; begin--)
-        ;
-    span_part(target.text, begin, end - begin, &k->gpu);
+    const uint8_t *gpu = memmem(target.text.data, target.text.len, "gfx", 3);
+    size_t len = gpu ? target.text.len - (size_t)(gpu - target.text.data) : TARGET_MAX;
+    if (len < TARGET_MAX)
+        snprintf(k->gpu, sizeof k->gpu, "%.*s", (int)len, (const char *)gpu);
 }
 
 void amd_kernels_read(struct amd_kernels *k, const struct elf_file *e)
 {
     struct elf_section notes;
     struct span all;
-    *k = (struct amd_kernels){.gpu = SPAN_EMPTY};
+    *k = (struct amd_kernels){.item = NULL};
     for (size_t i = 0; i < e->sections; i++) {
-        if (!elf_section(e, i, &notes) || notes.type != SHT_NOTE || !metadata_of(notes.data, &all))
+        if (!elf_section(e, i, &notes) || notes.type != SHT_NOTE)
             continue;
-        read_target(k, all);
-        read_list(k, all);
+        for (size_t at = 0; next_metadata(notes.data, &at, &all);) {
+            read_target(k, all);
+            read_list(k, all);
+        }
     }
     if (k->count)
         qsort(k->item, k->count, sizeof *k->item, by_place);
@@ -128,18 +129,7 @@ static int64_t number_of(const struct amd_kernel *k, const char *key)
                : KERNEL_FACT_UNKNOWN;
 }
 
-/* Whether AGPRs are allocated behind the VGPRs and counted with them. Before gfx90a they are a file of their
- * own. */
-static bool has_unified_registers(struct span gpu)
-{
-    static const char *const names[] = {"gfx90a", "gfx94", "gfx95", "gfx9-4"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (span_begins(gpu, names[i], strlen(names[i])))
-            return true;
-    return false;
-}
-
-void amd_kernel_facts(const struct amd_kernel *k, struct span gpu, struct kernel_facts *out)
+void amd_kernel_facts(const struct amd_kernel *k, const char *gpu, struct kernel_facts *out)
 {
     static const char *const keys[KERNEL_RESOURCES] = {
         [KERNEL_VGPRS] = ".vgpr_count",
@@ -154,6 +144,15 @@ void amd_kernel_facts(const struct amd_kernel *k, struct span gpu, struct kernel
     for (int i = 0; i < KERNEL_RESOURCES; i++)
         out->resource[i] = number_of(k, keys[i]);
     int64_t agprs = out->resource[KERNEL_AGPRS], *vgprs = &out->resource[KERNEL_VGPRS];
-    if (has_unified_registers(gpu) && agprs > 0 && *vgprs >= agprs)
+    if (target_has_unified_registers(gpu) && agprs > 0 && *vgprs >= agprs)
         *vgprs -= agprs;
+}
+
+int amd_kernel_is_dynamic(const struct amd_kernel *k)
+{
+    enum { MSGPACK_FALSE = 0xc2, MSGPACK_TRUE = 0xc3 };
+    size_t at;
+    if (!msgpack_find(k->entry, 0, ".uses_dynamic_stack", &at) || at >= k->entry.len)
+        return -1;
+    return k->entry.data[at] == MSGPACK_TRUE ? 1 : k->entry.data[at] == MSGPACK_FALSE ? 0 : -1;
 }

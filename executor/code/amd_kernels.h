@@ -1,10 +1,11 @@
-/* amd_kernels: the kernels that the metadata of a code object lists (NT_AMDGPU_METADATA), by name. The owner
- * calls amd_kernels_release().
+/* amd_kernels: the kernels that the metadata of a code object lists (NT_AMDGPU_METADATA, in any number of
+ * notes), by name. The owner calls amd_kernels_release().
  */
 #pragma once
 
 #include "common/contract/kernel_facts.h"
 #include "executor/code/elf_file.h"
+#include "executor/code/target.h"
 
 struct amd_kernel {
     struct span name;  /* of its function */
@@ -14,7 +15,7 @@ struct amd_kernel {
 struct amd_kernels {
     struct amd_kernel *item; /* by name */
     size_t count, cap;
-    struct span gpu; /* "gfx942"; empty where the metadata does not say */
+    char gpu[TARGET_MAX]; /* "gfx942:xnack+"; "" where the metadata does not say */
 };
 
 /* Without readable metadata there are none. */
@@ -23,4 +24,6 @@ void amd_kernels_release(struct amd_kernels *k);
 /* Returns NULL if no kernel has that name. */
 const struct amd_kernel *amd_kernels_find(const struct amd_kernels *k, const char *name, size_t len);
 /* Gives its resources as far as the metadata says; the others stay unknown. gpu: as in struct amd_kernels. */
-void amd_kernel_facts(const struct amd_kernel *k, struct span gpu, struct kernel_facts *out);
+void amd_kernel_facts(const struct amd_kernel *k, const char *gpu, struct kernel_facts *out);
+/* Whether its stack has no size that the compiler knows. Returns -1 where the metadata does not say. */
+int amd_kernel_is_dynamic(const struct amd_kernel *k);

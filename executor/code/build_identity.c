@@ -84,18 +84,34 @@ static int run_pass(struct pass p, const char *path, struct err *err)
     return visit(slash ? slash + 1 : path, path, &p, err);
 }
 
-int build_identity_of(const char *path, const char *src, const char *gpu, const struct scan_hook *hook,
-                      struct code *out, struct err *err)
+/* Nothing but code for other GPUs. */
+static bool is_foreign(const struct code_set *s)
+{
+    return s->others.count && !code_set_has_device(s);
+}
+
+int build_identity_of(const char *path, const char *src, const struct targets *gpus,
+                      const struct scan_hook *hook, struct code *out, struct err *err)
 {
     AUTO(code_set_release) struct code_set set = {.item = NULL};
     struct pass pass = {.mask = {.folder = {path, src}}, .hook = hook, .set = &set};
     *out = (struct code){.kernel = NULL};
+    if (gpus)
+        set.gpus = *gpus;
     if (run_pass(pass, path, err) != 0)
         return -1;
+    bool foreign = is_foreign(&set);
+    if (foreign) {
+        set.gpus.count = 0;
+        if (run_pass(pass, path, err) != 0)
+            return -1;
+    }
     pass.of_files = !code_set_has_device(&set);
     if (pass.of_files && run_pass(pass, path, err) != 0)
         return -1;
-    return code_of_set(&set, gpu, out, err);
+    if (!foreign)
+        set.others.count = 0;
+    return code_of_set(&set, out, err);
 }
 
 int build_identity_scan(const char *path, const struct scan_hook *hook, struct code_set *set, struct err *err)

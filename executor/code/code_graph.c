@@ -45,6 +45,18 @@ void code_graph_edge(struct code_graph *g, size_t from, size_t to)
     g->edge[g->edges++] = (struct code_edge){from, to};
 }
 
+/* Through a pointer, a function may be called whose address is in the data, or that only the host knows. */
+static void add_indirect(struct code_graph *g)
+{
+    size_t nodes = g->nodes, edges = g->edges;
+    for (size_t e = 0; e < edges; e++)
+        g->node[g->edge[e].to].referred = true;
+    for (size_t i = 0; i < nodes; i++)
+        for (size_t to = 0; g->node[i].dynamic && to < nodes && g->edges < STEPS_MAX; to++)
+            if (to != i && !g->node[to].kernel && (g->node[to].taken || !g->node[to].referred))
+                code_graph_edge(g, i, to);
+}
+
 static int by_node(const void *x, const void *y)
 {
     const struct code_part *a = x, *b = y;
@@ -132,6 +144,49 @@ static void hash_reached(const struct code_graph *g, size_t i, size_t count, cha
     free(own);
 }
 
+/* Whether calls lead from the function back to itself. */
+static bool is_recursive(struct code_graph *g, size_t i, size_t *steps)
+{
+    size_t count = reach(g, i, steps);
+    for (size_t n = 0; n < count; n++)
+        for (size_t e = first_edge(g, g->stack[n]); e < g->edges && g->edge[e].from == g->stack[n]; e++)
+            if (g->edge[e].to == i)
+                return true;
+    return false;
+}
+
+static void find_recursion(struct code_graph *g, size_t *steps)
+{
+    for (size_t i = 0; i < g->nodes && *steps <= STEPS_MAX; i++)
+        if (!g->node[i].kernel && first_edge(g, i) < g->edges && g->edge[first_edge(g, i)].from == i)
+            g->node[i].dynamic = g->node[i].dynamic || is_recursive(g, i, steps);
+}
+
+static bool is_dynamic(const struct code_graph *g, size_t count)
+{
+    for (size_t n = 0; n < count; n++)
+        if (g->node[g->stack[n]].dynamic)
+            return true;
+    return false;
+}
+
+/* The functions that a kernel reaches are in g->stack. A compiler states the scratch memory of a kernel with
+ * all that it calls, as far as it knows what that is; spills it states of the kernel alone. */
+static void complete_facts(const struct code_graph *g, size_t count, struct code_item *kernel)
+{
+    int64_t *resource = kernel->facts.resource;
+    bool dynamic = is_dynamic(g, count);
+    if (!dynamic && (count == 1 || resource[KERNEL_SGPR_SPILLS] == KERNEL_FACT_UNKNOWN))
+        return;
+    kernel->unknown = dynamic ? "it calls functions through pointers, or functions that call themselves"
+                              : "it calls functions, whose spills no compiler states";
+    resource[KERNEL_SGPR_SPILLS] = KERNEL_FACT_UNKNOWN;
+    if (dynamic || resource[KERNEL_SCRATCH_BYTES] != 0)
+        resource[KERNEL_VGPR_SPILLS] = KERNEL_FACT_UNKNOWN;
+    if (dynamic)
+        resource[KERNEL_SCRATCH_BYTES] = KERNEL_FACT_UNKNOWN;
+}
+
 static void add_node(struct code_graph *g, size_t i, size_t *steps, struct code_set *set)
 {
     char name[MASK_NAME_MAX];
@@ -143,7 +198,9 @@ static void add_node(struct code_graph *g, size_t i, size_t *steps, struct code_
         code_set_add(set, CODE_ITEM_FUNCTION, name, node->own);
         return;
     }
-    hash_reached(g, i, reach(g, i, steps), item.sha256);
+    size_t count = reach(g, i, steps);
+    hash_reached(g, i, count, item.sha256);
+    complete_facts(g, count, &item);
     code_set_add_kernel(set, name, &item);
 }
 
@@ -153,9 +210,11 @@ void code_graph_finish(struct code_graph *g, struct code_set *set)
     if (g->nodes == 0)
         return;
     g->stack = xcalloc(g->nodes, sizeof *g->stack);
+    add_indirect(g);
     if (g->edges)
         qsort(g->edge, g->edges, sizeof *g->edge, by_from);
     hash_nodes(g);
+    find_recursion(g, &steps);
     for (size_t i = 0; i < g->nodes && steps <= STEPS_MAX; i++)
         add_node(g, i, &steps, set);
     if (steps > STEPS_MAX)

@@ -9,6 +9,9 @@
 struct code_node {
     const char *name; /* borrowed from the file */
     bool kernel, visited;
+    bool dynamic; /* its stack is not known: it calls through pointers, or, as its file says, itself */
+    bool taken;   /* its address is in the data */
+    bool referred;
     char own[SHA256_HEX_LEN + 1];
     struct kernel_facts facts; /* of a kernel; whoever reads the file fills them */
 };
@@ -28,8 +31,8 @@ struct code_graph {
     struct code_edge *edge;
     size_t nodes, parts, edges;
     size_t node_cap, part_cap, edge_cap;
-    size_t *stack;          /* of one walk; nodes long */
-    char gpu[CODE_GPU_MAX]; /* that the object is for */
+    size_t *stack;        /* of one walk; nodes long */
+    char gpu[TARGET_MAX]; /* that the object is for */
 };
 
 void code_graph_init(struct code_graph *g);
@@ -39,5 +42,7 @@ void code_graph_node(struct code_graph *g, const char *name, bool kernel);
 /* Ends h and adds it to the node as a part. */
 void code_graph_part(struct code_graph *g, size_t node, struct sha256 *h);
 void code_graph_edge(struct code_graph *g, size_t from, size_t to);
-/* Adds every kernel, and every other function, to the set. */
+/* Adds every kernel, and every other function, to the set. What calls through pointers may call every
+ * function that nothing refers to, or only data. Where calls make a kernel's stack or spills unknown, its
+ * facts say so. */
 void code_graph_finish(struct code_graph *g, struct code_set *set);

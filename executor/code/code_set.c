@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Builds whose parts are read as they were keep their identity in the next schema, so it is not the schema's
+ * name. */
+#define HASH_BEGIN "kernsweep.code/1"
+
 void code_set_init(struct code_set *s)
 {
     *s = (struct code_set){.item = NULL};
@@ -107,15 +111,8 @@ static int by_need(const struct code_item *a, const struct code_item *b)
     return need ? need : (a->listing != NULL) - (b->listing != NULL);
 }
 
-/* Whether the first of two copies of a kernel tells more about what runs. */
-static bool tells_more(const struct code_item *a, const struct code_item *b, const char *gpu)
-{
-    bool a_runs = gpu && strcmp(a->gpu, gpu) == 0, b_runs = gpu && strcmp(b->gpu, gpu) == 0;
-    return a_runs != b_runs ? a_runs : by_need(a, b) > 0;
-}
-
 /* Joins the kernels of one name, from *at on: several if built for several GPUs, or local to files. */
-static void join_kernels(const struct code_set *s, size_t *at, const char *gpu, struct code_item *out)
+static void join_kernels(const struct code_set *s, size_t *at, struct code_item *out)
 {
     const struct code_item *first = &s->item[*at], *chosen = first;
     struct sha256 h;
@@ -124,7 +121,7 @@ static void join_kernels(const struct code_set *s, size_t *at, const char *gpu, 
     sha256_begin(&h);
     for (; i < s->count && s->item[i].kind == CODE_ITEM_KERNEL && strcmp(s->item[i].name, first->name) == 0;
          i++) {
-        if (tells_more(&s->item[i], chosen, gpu))
+        if (by_need(&s->item[i], chosen) > 0)
             chosen = &s->item[i];
         if (i > *at && strcmp(s->item[i].sha256, s->item[i - 1].sha256) == 0)
             continue;
@@ -148,7 +145,7 @@ static void add_listed(struct code *out, const struct code_item *item)
     copy->listing = item->listing ? xstrdup(item->listing) : NULL;
 }
 
-static void list_kernels(const struct code_set *s, const char *gpu, struct code *out)
+static void list_kernels(const struct code_set *s, struct code *out)
 {
     for (size_t i = 0; i < s->count;) {
         if (s->item[i].kind != CODE_ITEM_KERNEL) {
@@ -156,7 +153,7 @@ static void list_kernels(const struct code_set *s, const char *gpu, struct code 
             continue;
         }
         struct code_item joined;
-        join_kernels(s, &i, gpu, &joined);
+        join_kernels(s, &i, &joined);
         add_listed(out, &joined);
     }
     if (out->kernels <= CODE_LISTED_MAX)
@@ -167,19 +164,19 @@ static void list_kernels(const struct code_set *s, const char *gpu, struct code 
     out->kernels = out->cap = 0;
 }
 
-int code_of_set(struct code_set *s, const char *gpu, struct code *out, struct err *err)
+int code_of_set(struct code_set *s, struct code *out, struct err *err)
 {
     struct sha256 h;
-    *out = (struct code){.of_device = code_set_has_device(s)};
+    *out = (struct code){.of_device = code_set_has_device(s), .gpus = s->gpus, .others = s->others};
     if (s->count == 0)
         return err_set(err, ERR_INPUT, "the build left no files in its folder");
     qsort(s->item, s->count, sizeof *s->item, by_content);
     sha256_begin(&h);
-    sha256_add_text(&h, PROTO_SCHEMA_CODE);
+    sha256_add_text(&h, HASH_BEGIN);
     sha256_add_text(&h, out->of_device ? "device" : "files");
     add_distinct(&h, s, out->of_device);
     sha256_end(&h, out->sha256);
-    list_kernels(s, gpu, out);
+    list_kernels(s, out);
     return 0;
 }
 
@@ -230,11 +227,22 @@ json_t *code_kernel_encode(const struct code_item *kernel)
     if (*kernel->gpu)
         json_object_set_new(out, "gpu", json_string(kernel->gpu));
     json_object_update(out, facts);
+    if (kernel->unknown)
+        json_object_set_new(out, "unknown", json_string(kernel->unknown));
+    return out;
+}
+
+json_t *code_gpus_encode(const struct targets *t)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < t->count; i++)
+        json_array_append_new(out, json_string(t->name[i]));
     return out;
 }
 
 json_t *code_encode(const struct code *c)
 {
+    char others[TARGETS_MAX * (TARGET_MAX + 2)];
     json_t *kernels = json_array();
     for (size_t i = 0; i < c->kernels; i++)
         json_array_append_new(kernels, code_kernel_encode(&c->kernel[i]));
@@ -242,6 +250,11 @@ json_t *code_encode(const struct code *c)
                             c->of_device ? "device" : "files", "sha256", c->sha256, "kernels", kernels);
     if (c->omitted)
         json_object_set_new(out, "kernels_omitted", json_integer((json_int_t)c->omitted));
+    if (c->gpus.count && c->of_device)
+        json_object_set_new(out, "gpus", code_gpus_encode(&c->gpus));
+    targets_text(&c->others, others, sizeof others);
+    if (*others)
+        json_object_set_new(out, "only_for", json_string(others));
     return out;
 }
 

@@ -9,12 +9,13 @@
 #include "common/base/err.h"
 #include "common/base/sha256.h"
 #include "common/contract/kernel_facts.h"
+#include "executor/code/target.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CODE_ITEMS_MAX = 200000, CODE_LISTED_MAX = 4096, CODE_GPU_MAX = 32 };
+enum { CODE_ITEMS_MAX = 200000, CODE_LISTED_MAX = 4096 };
 
 /* Their values are part of the hash. */
 enum code_item_kind {
@@ -29,15 +30,19 @@ struct code_item {
     enum code_item_kind kind;
     char *name; /* owned */
     char sha256[SHA256_HEX_LEN + 1];
-    char gpu[CODE_GPU_MAX];    /* of a kernel: "gfx942", "sm_90"; "" unknown */
+    char gpu[TARGET_MAX];      /* that a kernel was compiled for: "gfx942:xnack+"; "" unknown */
     struct kernel_facts facts; /* of a kernel; no part of the hash */
+    const char *unknown;       /* why scratch memory or spills are not among them; static; NULL */
     char *listing;             /* of a kernel's machine code, owned; NULL: none */
 };
 
 struct code_set {
     struct code_item *item;
     size_t count, cap;
-    struct err why; /* the first bound that was exceeded */
+    struct targets gpus;   /* whose code counts; none: all code does */
+    struct targets others; /* what code was for that none of them takes */
+    bool compiles;         /* some of the code is compiled where it runs: PTX, SPIR-V */
+    struct err why;        /* the first bound that was exceeded */
 };
 
 void code_set_init(struct code_set *s);
@@ -56,17 +61,19 @@ struct code {
     char sha256[SHA256_HEX_LEN + 1];
     struct code_item *kernel; /* owned, by name: one each; none if there are more than CODE_LISTED_MAX */
     size_t kernels, cap, omitted;
+    struct targets gpus, others; /* as in the set */
 };
 
 /* Gives the identity of the parts, which it sorts. ERR_INPUT where there are none. The facts of a kernel that
- * was built for several GPUs are those of its code for the given GPU (NULL: unknown); without such code, of
- * that which needs the most. */
-int code_of_set(struct code_set *s, const char *gpu, struct code *out, struct err *err);
+ * was built for several GPUs are those of its code that needs the most. */
+int code_of_set(struct code_set *s, struct code *out, struct err *err);
 /* Lists every kernel with its facts, once for each GPU and hash, by name: at most CODE_LISTED_MAX of them. */
 void code_kernels(struct code_set *s, struct code *out);
 void code_release(struct code *c);
 /* Encodes an element of "kernels" of the following. */
 json_t *code_kernel_encode(const struct code_item *kernel);
+/* Encodes "gpus" of the following. */
+json_t *code_gpus_encode(const struct targets *t);
 /* Encodes the identity as schemas/code.schema.json describes it. */
 json_t *code_encode(const struct code *c);
 /* Encodes an unknown identity, with the reason. */

@@ -11,4 +11,6 @@
 
 /* Whether it is a linked cubin; a relocatable one is not code yet. */
 bool cuda_is(const struct elf_file *e);
+/* Gives the name of what it is for. */
+void cuda_target(const struct elf_file *e, char out[TARGET_MAX]);
 void cuda_code(const struct elf_file *e, const struct mask *mask, struct code_set *set);

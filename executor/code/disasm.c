@@ -159,14 +159,27 @@ static void remember(struct disasm *d, const char *sha256, size_t first, size_t 
     memcpy(s->sha256, sha256, sizeof s->sha256);
 }
 
+static size_t wanted_kernels(const struct disasm *d, const struct code_set *set, size_t first)
+{
+    size_t wanted = 0;
+    for (size_t i = first; i < set->count; i++)
+        wanted += set->item[i].kind == CODE_ITEM_KERNEL && (!d->wants || d->wants(d->arg, set->item[i].name));
+    return wanted;
+}
+
 static void on_object(void *arg, const struct scan_object *o, struct code_set *set)
 {
     struct disasm *d = arg;
     struct task task = {.disasm = d, .set = set, .first = o->first};
     char sha256[SHA256_HEX_LEN + 1];
     struct sha256 h;
-    if (!*(o->cuda ? d->nvidia : d->amd) || clock_mono_ns() >= d->end_ns)
+    size_t wanted = *(o->cuda ? d->nvidia : d->amd) ? wanted_kernels(d, set, o->first) : 0;
+    if (wanted == 0)
         return;
+    if (clock_mono_ns() >= d->end_ns) {
+        d->late += wanted;
+        return;
+    }
     sha256_begin(&h);
     sha256_add(&h, o->bytes.data, o->bytes.len);
     sha256_end(&h, sha256);
@@ -176,14 +189,16 @@ static void on_object(void *arg, const struct scan_object *o, struct code_set *s
     if (fd < 0)
         return;
     run_tool(&task, o, fd);
+    if (clock_mono_ns() >= d->end_ns)
+        d->late += wanted; /* the program was stopped */
     remember(d, sha256, o->first, set->count - o->first);
 }
 
-void disasm_init(struct disasm *d, size_t listings_max)
+void disasm_init(struct disasm *d, size_t listings_max, int seconds)
 {
     *d = (struct disasm){.hook = {on_object, d},
                          .listings_left = listings_max,
-                         .end_ns = clock_mono_ns() + (int64_t)DISASM_DEADLINE_S * 1000000000};
+                         .end_ns = clock_mono_ns() + (int64_t)seconds * 1000000000};
     find_llvm(d->amd);
     if (!spawn_find("nvdisasm", d->nvidia))
         in_folder("/usr/local/cuda/bin", "nvdisasm", d->nvidia);

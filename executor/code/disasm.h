@@ -11,7 +11,7 @@
 #include "common/base/fs.h"
 #include "executor/code/scan.h"
 
-enum { DISASM_SEEN_MAX = 1024, DISASM_DEADLINE_S = 60 };
+enum { DISASM_SEEN_MAX = 1024 };
 
 struct disasm_seen;
 
@@ -20,10 +20,14 @@ struct disasm {
     char amd[FS_PATH_MAX], nvidia[FS_PATH_MAX]; /* "" none */
     size_t listings_left;                       /* bytes of listings to keep; 0: none */
     int64_t end_ns;
+    /* Only objects with a kernel that it wants are disassembled; NULL: all. */
+    bool (*wants)(void *arg, const char *kernel);
+    void *arg;
+    size_t late;              /* kernels for whose instructions there was no time */
     struct disasm_seen *seen; /* one code object is often in several files */
     size_t seen_count, seen_cap;
 };
 
-/* listings_max: bytes of listings to attach to the kernels, 0 for none. */
-void disasm_init(struct disasm *d, size_t listings_max);
+/* listings_max: bytes of listings to attach to the kernels, 0 for none. seconds: for all objects together. */
+void disasm_init(struct disasm *d, size_t listings_max, int seconds);
 void disasm_release(struct disasm *d);

@@ -13,7 +13,7 @@
 #include "common/contract/kernel_facts.h"
 
 enum {
-    DISASSEMBLY_LINE_MAX = 4096,
+    DISASSEMBLY_LINE_MAX = 20480, /* with a symbol's name */
     DISASSEMBLY_INSTRUCTIONS_MAX = 1 << 20,
     DISASSEMBLY_TEXT_MAX = 64 << 20,
 };

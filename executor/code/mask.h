@@ -8,7 +8,7 @@
 #include "common/base/sha256.h"
 #include "executor/code/span.h"
 
-enum { MASK_FOLDERS = 2, MASK_NAME_MAX = 512 };
+enum { MASK_FOLDERS = 2, MASK_NAME_MAX = 16384 };
 
 struct mask {
     const char *folder[MASK_FOLDERS]; /* absolute, borrowed; NULL: none */

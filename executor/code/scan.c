@@ -4,8 +4,11 @@
 #include "executor/code/amd.h"
 #include "executor/code/archive.h"
 #include "executor/code/cuda.h"
+#include "executor/code/ptx.h"
+#include "executor/code/target.h"
 #include "executor/code/unpack.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -24,7 +27,8 @@ enum {
 #define BUNDLE_MAGIC "__CLANG_OFFLOAD_BUNDLE__"
 #define COMPRESSED_MAGIC "CCOB"
 
-static const uint64_t fatbin_lz4 = 0x2000, fatbin_zstd = 0x8000;
+static const uint64_t fatbin_lz4 = 0x2000, fatbin_zstd = 0x8000, fatbin_exact = 0x100000,
+                      fatbin_family = 0x200000;
 /* The most that is decoded of one file, so that compressed files within compressed files come to an end. */
 static const uint64_t unpacked_in_all = (uint64_t)4 << 30;
 
@@ -38,6 +42,39 @@ struct scan {
 
 static void scan_any(struct scan *s, struct span file);
 
+/* The best that one container has for each GPU of the set. */
+struct choice {
+    unsigned best[TARGETS_MAX];
+};
+
+static void consider(const struct scan *s, struct choice *c, const char *name)
+{
+    for (size_t i = 0; i < s->set->gpus.count; i++) {
+        unsigned rank = target_rank(name, s->set->gpus.name[i]);
+        if (rank > c->best[i])
+            c->best[i] = rank;
+    }
+}
+
+/* Whether an image counts. What nobody can tell apart does: name "". */
+static bool takes(struct scan *s, const struct choice *c, const char *name)
+{
+    bool taken = s->set->gpus.count == 0 || !*name;
+    for (size_t i = 0; i < s->set->gpus.count && !taken; i++)
+        taken = c->best[i] && target_rank(name, s->set->gpus.name[i]) == c->best[i];
+    if (!taken)
+        targets_add(&s->set->others, name);
+    return taken;
+}
+
+/* The same for an image that is in no container. */
+static bool takes_alone(struct scan *s, const char *name)
+{
+    struct choice c = {.best = {0}};
+    consider(s, &c, name);
+    return takes(s, &c, name);
+}
+
 static void add_opaque(struct scan *s, const char *name, struct span bytes)
 {
     char sha256[SHA256_HEX_LEN + 1];
@@ -48,23 +85,75 @@ static void add_opaque(struct scan *s, const char *name, struct span bytes)
     code_set_add(s->set, CODE_ITEM_OPAQUE, name, sha256);
 }
 
-/* Scans an offload bundle: a count, then offset, size, and a triple with its length for each entry. *size: up
- * to the end of its last entry. */
+/* Adds what the runtime compiles on the node. */
+static void add_compiled(struct scan *s, const char *name, struct span bytes)
+{
+    s->set->compiles = true;
+    add_opaque(s, name, bytes);
+}
+
+/* One entry of an offload bundle. */
+struct bundled {
+    struct span code;
+    bool host;
+    char name[TARGET_MAX]; /* "" unknown */
+    uint64_t end;          /* of its code, in the bundle */
+};
+
+/* A triple is "hipv4-amdgcn-amd-amdhsa--gfx942:xnack+". */
+static void name_of_triple(struct span triple, char out[TARGET_MAX])
+{
+    static const char *const begins[] = {"gfx", "amdgcnspirv"};
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        const uint8_t *at = triple.len ? memmem(triple.data, triple.len, begins[i], strlen(begins[i])) : NULL;
+        size_t len = at ? triple.len - (size_t)(at - triple.data) : 0;
+        if (at && len < TARGET_MAX)
+            snprintf(out, TARGET_MAX, "%.*s", (int)len, (const char *)at);
+    }
+}
+
+/* A bundle has a count, then offset, size, and a triple with its length for each entry. *at: 0 at first. */
+static bool next_bundled(struct span bundle, uint64_t *at, uint64_t *left, struct bundled *out)
+{
+    struct span triple;
+    if (*at == 0) {
+        *left = span_u64(bundle, strlen(BUNDLE_MAGIC));
+        *left = *left < BUNDLE_ENTRIES_MAX ? *left : BUNDLE_ENTRIES_MAX;
+        *at = strlen(BUNDLE_MAGIC) + 8;
+    }
+    uint64_t offset = span_u64(bundle, *at), len = span_u64(bundle, *at + 8),
+             triple_len = span_u64(bundle, *at + 16);
+    if (*left == 0 || !span_part(bundle, *at + 24, triple_len, &triple) ||
+        !span_part(bundle, offset, len, &out->code))
+        return false;
+    (*left)--;
+    *at += 24 + triple_len;
+    out->end = offset + len;
+    out->host = span_begins(triple, "host", 4);
+    name_of_triple(triple, out->name);
+    return true;
+}
+
+/* *size: up to the end of its last entry. */
 static void scan_bundle(struct scan *s, struct span bundle, size_t *size)
 {
-    uint64_t count = span_u64(bundle, strlen(BUNDLE_MAGIC)), at = strlen(BUNDLE_MAGIC) + 8;
+    struct choice c = {.best = {0}};
+    struct bundled e;
+    uint64_t at = 0, left = 0;
     *size = strlen(BUNDLE_MAGIC);
-    for (uint64_t i = 0; i < count && i < BUNDLE_ENTRIES_MAX; i++) {
-        uint64_t offset = span_u64(bundle, at), len = span_u64(bundle, at + 8),
-                 triple_len = span_u64(bundle, at + 16);
-        struct span triple, code;
-        if (!span_part(bundle, at + 24, triple_len, &triple) || !span_part(bundle, offset, len, &code))
-            return;
-        at += 24 + triple_len;
-        if (offset + len > *size)
-            *size = (size_t)(offset + len);
-        if (!span_begins(triple, "host", 4))
-            scan_any(s, code);
+    while (next_bundled(bundle, &at, &left, &e))
+        if (!e.host)
+            consider(s, &c, e.name);
+    for (at = 0; next_bundled(bundle, &at, &left, &e);) {
+        if (e.end > *size)
+            *size = (size_t)e.end;
+        if (e.host || e.code.len == 0 || !takes(s, &c, e.name))
+            continue;
+        if (strncmp(e.name, "amdgcnspirv", 11) == 0)
+            add_compiled(s, "spirv", e.code);
+        else
+            scan_any(s, e.code);
     }
 }
 
@@ -115,13 +204,22 @@ static void scan_compressed(struct scan *s, struct span bundle, size_t *size)
 /* One entry of a fat binary: a header, and its code behind it. */
 struct entry {
     uint16_t kind;
-    struct packed code; /* compressed or not */
-    size_t size;        /* with the header */
+    struct packed code;    /* compressed or not */
+    size_t size;           /* with the header */
+    char name[TARGET_MAX]; /* "sm_90a", "compute_90"; "" unknown */
 };
 
 static bool is_packed(const struct entry *e)
 {
     return e->code.zstd || e->code.lz4;
+}
+
+static void name_entry(struct entry *e, unsigned number, uint64_t flags)
+{
+    const char *kind = e->kind == FATBIN_PTX ? "compute" : e->kind == FATBIN_CUBIN ? "sm" : NULL;
+    const char *suffix = flags & fatbin_exact ? "a" : flags & fatbin_family ? "f" : "";
+    if (kind && number)
+        snprintf(e->name, sizeof e->name, "%s_%u%s", kind, number, suffix);
 }
 
 static bool read_entry(struct span fatbin, size_t at, struct entry *out)
@@ -131,6 +229,7 @@ static bool read_entry(struct span fatbin, size_t at, struct entry *out)
     struct span all;
     *out = (struct entry){.kind = span_u16(fatbin, at),
                           .code = {.zstd = flags & fatbin_zstd, .lz4 = flags & fatbin_lz4}};
+    name_entry(out, span_u32(fatbin, at + 28), flags);
     if (header < ENTRY_HEADER_MIN || !span_part(fatbin, at + (uint64_t)header, size, &all))
         return false;
     /* What is compressed is padded to 8 bytes. */
@@ -141,31 +240,24 @@ static bool read_entry(struct span fatbin, size_t at, struct entry *out)
     return true;
 }
 
-static bool has_cubin(struct span entries)
-{
-    struct entry e;
-    for (size_t at = 0; read_entry(entries, at, &e); at += e.size)
-        if (e.kind == FATBIN_CUBIN)
-            return true;
-    return false;
-}
-
 static void scan_ptx(struct scan *s, const struct packed *p)
 {
-    size_t len;
+    size_t len, kept;
     AUTO_FREE uint8_t *data = unpack(s, p, &len);
-    add_opaque(s, "ptx", data ? (struct span){data, len} : p->bytes);
+    struct span text = data ? (struct span){data, len} : p->bytes;
+    AUTO_FREE uint8_t *code = data || !(p->zstd || p->lz4) ? ptx_code(text, &kept) : NULL;
+    add_compiled(s, "ptx", code ? (struct span){code, kept} : text);
 }
 
-static void scan_entry(struct scan *s, const struct entry *e, bool ptx_counts)
+static void scan_entry(struct scan *s, const struct entry *e)
 {
-    if (e->kind == FATBIN_PTX && ptx_counts)
+    if (e->kind == FATBIN_PTX)
         scan_ptx(s, &e->code);
-    else if (e->kind != FATBIN_PTX && e->kind != FATBIN_CUBIN)
+    else if (e->kind != FATBIN_CUBIN)
         add_opaque(s, "entry", e->code.bytes);
-    else if (e->kind == FATBIN_CUBIN && is_packed(e))
+    else if (is_packed(e))
         scan_packed(s, "cubin", &e->code);
-    else if (e->kind == FATBIN_CUBIN)
+    else
         scan_any(s, e->code.bytes);
 }
 
@@ -173,6 +265,7 @@ static void scan_entry(struct scan *s, const struct entry *e, bool ptx_counts)
 static void scan_fatbin(struct scan *s, struct span fatbin, size_t *size)
 {
     uint16_t header = span_u16(fatbin, 6);
+    struct choice c = {.best = {0}};
     struct span entries;
     struct entry e;
     *size = header + (size_t)span_u64(fatbin, 8);
@@ -181,9 +274,11 @@ static void scan_fatbin(struct scan *s, struct span fatbin, size_t *size)
         add_opaque(s, "fatbin", fatbin);
         return;
     }
-    bool ptx_counts = !has_cubin(entries);
     for (size_t at = 0; read_entry(entries, at, &e); at += e.size)
-        scan_entry(s, &e, ptx_counts);
+        consider(s, &c, e.name);
+    for (size_t at = 0; read_entry(entries, at, &e); at += e.size)
+        if (takes(s, &c, e.name))
+            scan_entry(s, &e);
 }
 
 static bool is_fatbin(struct span s)
@@ -220,6 +315,10 @@ static void scan_section(struct scan *s, struct span section)
 static void scan_object(struct scan *s, const struct elf_file *e)
 {
     struct scan_object object = {.bytes = e->file, .cuda = cuda_is(e), .first = s->set->count};
+    char name[TARGET_MAX];
+    (object.cuda ? cuda_target : amd_target)(e, name);
+    if (!takes_alone(s, name))
+        return;
     (object.cuda ? cuda_code : amd_code)(e, s->mask, s->set);
     if (s->hook)
         s->hook->fn(s->hook->arg, &object, s->set);

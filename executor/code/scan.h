@@ -3,8 +3,11 @@
  * It reads code objects and cubins, alone (.hsaco, .co, .cubin); offload bundles of clang and fat binaries of
  * nvcc, alone or in the sections .hip_fatbin and .nv_fatbin of a host's object, library or program; and
  * static libraries of these. Compressed code is decoded (Zstandard, LZ4); what cannot be decoded is hashed as
- * the bytes that it is (CODE_ITEM_OPAQUE). PTX counts only in a fat binary without a cubin, because the
- * driver compiles it then. Relocatable device code is not what runs, and is left out.
+ * the bytes that it is (CODE_ITEM_OPAQUE). Relocatable device code is not what runs, and is left out.
+ *
+ * If the set knows its GPUs, only what one of them takes counts: of each bundle and fat binary the images
+ * that its runtime prefers, and PTX or SPIR-V only where it has nothing that is compiled. What is for other
+ * GPUs is noted in the set. The text of PTX counts without comments and line numbers.
  */
 #pragma once
 

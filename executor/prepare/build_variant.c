@@ -107,7 +107,9 @@ static int take_result(struct suite *s, size_t variant, struct err *err)
         return -1;
     if (state->status != STATUS_OK)
         return 0;
-    return code_identity_take(s, variant, err) != 0 ? -1 : built_seal(s, variant, err);
+    if (code_identity_take(s, variant, err) != 0)
+        return -1;
+    return state->status == STATUS_OK ? built_seal(s, variant, err) : 0;
 }
 
 static int rebuild(struct suite *s, size_t variant, struct err *err)
@@ -163,7 +165,8 @@ static int build_or_reuse(struct suite *s, size_t variant, struct err *err)
     if (copy_log(state->build, CACHED_LOG, state->dir, "build.log", err) != 0 ||
         kernel_usage_take(s, variant, err) != 0 || code_identity_take(s, variant, err) != 0)
         return -1;
-    return write_end_event(s, variant, "CACHED", NULL, err);
+    return write_end_event(s, variant, state->status == STATUS_OK ? "CACHED" : status_name(state->status),
+                           NULL, err);
 }
 
 static int fail_locked(struct suite *s, size_t variant, struct err *err)

@@ -6,9 +6,16 @@
 #include "executor/code/build_identity.h"
 #include "executor/code/disasm.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { CODE_BYTES_MAX = 32 << 20, LISTINGS_MAX = 8 << 20, LISTING_HEADS_MAX = 4 << 20 };
+enum {
+    DISASM_S = 20,
+    LISTINGS_S = 60,
+    CODE_BYTES_MAX = 32 << 20,
+    LISTINGS_MAX = 8 << 20,
+    LISTING_HEADS_MAX = 4 << 20
+};
 
 #define CACHED_CODE ".code.json"
 #define CODE_FILE "code.json"
@@ -27,15 +34,19 @@ static void report_release(struct report *r)
     buf_release(&r->listings);
 }
 
-/* Returns NULL if no executor of this schema left an identity in the build's folder. */
-static json_t *load_kept(const char *build)
+/* Returns NULL if no executor of this schema left an identity for these GPUs in the build's folder. */
+static json_t *load_kept(const char *build, const struct targets *gpus)
 {
     char path[FS_PATH_MAX];
     if (fs_join(path, NULL, build, CACHED_CODE) != 0 || !fs_exists(path))
         return NULL;
     json_auto_t *kept = json_load(path, CODE_BYTES_MAX, NULL);
-    const char *schema = json_string_value(json_object_get(kept, "schema"));
-    return schema && strcmp(schema, PROTO_SCHEMA_CODE) == 0 ? json_incref(kept) : NULL;
+    json_auto_t *now = code_gpus_encode(gpus), *none = json_array();
+    const char *schema = json_string_value(json_object_get(kept, "schema")),
+               *kind = json_string_value(json_object_get(kept, "kind"));
+    const json_t *then = json_object_get(kept, "gpus");
+    bool same = !kind || strcmp(kind, "device") != 0 || json_equal(then ? then : none, now);
+    return schema && strcmp(schema, PROTO_SCHEMA_CODE) == 0 && same ? json_incref(kept) : NULL;
 }
 
 static bool load_listings(const char *build, struct buf *out)
@@ -45,10 +56,49 @@ static bool load_listings(const char *build, struct buf *out)
            fs_read_file(path, LISTINGS_MAX + LISTING_HEADS_MAX, out, NULL) == 0;
 }
 
-/* Returns the architecture of the node's first GPU, or NULL if there is none or it is not known. */
-static const char *arch_of_node(const struct suite *s)
+static const char *value_in(const struct env *env, const char *name, const char *otherwise)
 {
-    return json_string_value(json_object_get(json_array_get(json_object_get(s->node, "gpus"), 0), "arch"));
+    for (size_t i = 0; i < env->count; i++)
+        if (strcmp(env->name[i], name) == 0)
+            return env->value[i];
+    return otherwise;
+}
+
+/* The GPUs of the node as code is compiled for them: HSA_XNACK decides which of AMD's code a process takes;
+ * without it, the driver does, which nobody asks here. */
+void code_identity_gpus(const struct suite *s, size_t variant, struct targets *out)
+{
+    const struct variant *v = &s->job.variant[variant];
+    const char *xnack = value_in(&v->test_env, "HSA_XNACK",
+                                 value_in(&v->env, "HSA_XNACK", value_in(&s->job.env, "HSA_XNACK", "")));
+    const json_t *gpu;
+    size_t i;
+    *out = (struct targets){.count = 0};
+    json_array_foreach(json_object_get(s->node, "gpus"), i, gpu)
+    {
+        const char *arch = json_string_value(json_object_get(gpu, "arch"));
+        const char *feature = strcmp(xnack, "1") == 0 ? ":xnack+" : strcmp(xnack, "0") == 0 ? ":xnack-" : "";
+        char name[2 * TARGET_MAX];
+        if (!arch || strlen(arch) + strlen(feature) >= TARGET_MAX)
+            continue;
+        snprintf(name, sizeof name, "%.32s%s", arch,
+                 strncmp(arch, "gfx", 3) == 0 && !strstr(arch, "xnack") ? feature : "");
+        targets_add(out, name);
+    }
+}
+
+/* A build that has device code, but none that the node's GPUs run, would be timed without it. */
+static void refuse_foreign(const struct targets *gpus, const json_t *code, struct variant_state *v)
+{
+    char here[REASON_MAX / 3];
+    const char *others = json_string_value(json_object_get(code, "only_for"));
+    if (!others)
+        return;
+    targets_text(gpus, here, sizeof here);
+    v->status = STATUS_BUILD_FAILED;
+    reason_set(v->reason,
+               "the build has code for %.150s only, and the node's GPU is %.150s: compile it for that, too",
+               others, here);
 }
 
 static void add_listings(const struct code *code, struct buf *out)
@@ -60,14 +110,15 @@ static void add_listings(const struct code *code, struct buf *out)
                        code->kernel[i].listing);
 }
 
-static void read_build(const struct suite *s, const struct variant_state *v, struct report *out)
+static void read_build(const struct suite *s, const struct variant_state *v, const struct targets *gpus,
+                       struct report *out)
 {
     struct err why = {.kind = ERR_NONE};
     AUTO(disasm_release) struct disasm disasm = {.seen = NULL};
     AUTO(code_release) struct code code = {.kernel = NULL};
-    disasm_init(&disasm, s->job.settings.listings ? LISTINGS_MAX : 0);
-    if (build_identity_of(v->build, *v->src ? v->src : NULL, arch_of_node(s), &disasm.hook, &code, &why) ==
-        0) {
+    bool listings = s->job.settings.listings;
+    disasm_init(&disasm, listings ? LISTINGS_MAX : 0, listings ? LISTINGS_S : DISASM_S);
+    if (build_identity_of(v->build, *v->src ? v->src : NULL, gpus, &disasm.hook, &code, &why) == 0) {
         out->code = code_encode(&code);
         add_listings(&code, &out->listings);
     } else
@@ -75,10 +126,10 @@ static void read_build(const struct suite *s, const struct variant_state *v, str
 }
 
 /* A kept identity stays, whatever the tests have written into the folder since. */
-static int read_again(struct suite *s, const struct variant_state *v, json_t *kept, struct report *r,
-                      struct err *err)
+static int read_again(struct suite *s, const struct variant_state *v, const struct targets *gpus,
+                      json_t *kept, struct report *r, struct err *err)
 {
-    read_build(s, v, r);
+    read_build(s, v, gpus, r);
     if (kept) {
         json_decref(r->code);
         r->code = kept;
@@ -109,22 +160,26 @@ static bool is_part_of_what_runs(const json_t *code, const struct job *job, cons
             names_sources(job->env.value, job->env.count));
 }
 
-static int find_out(struct suite *s, const struct variant_state *v, struct report *r, struct err *err)
+static int find_out(struct suite *s, const struct variant_state *v, const struct targets *gpus,
+                    struct report *r, struct err *err)
 {
     /* What a build itself put there is not believed. */
-    json_t *kept = v->build_cached ? load_kept(v->build) : NULL;
+    json_t *kept = v->build_cached ? load_kept(v->build, gpus) : NULL;
     if (!kept || (s->job.settings.listings && !load_listings(v->build, &r->listings)))
-        return read_again(s, v, kept, r, err);
+        return read_again(s, v, gpus, kept, r, err);
     r->code = kept;
     return 0;
 }
 
 int code_identity_take(struct suite *s, size_t variant, struct err *err)
 {
-    const struct variant_state *v = &s->variant[variant];
+    struct variant_state *v = &s->variant[variant];
+    struct targets gpus;
     AUTO(report_release) struct report r = {.listings = {.max = LISTINGS_MAX + LISTING_HEADS_MAX}};
-    if (find_out(s, v, &r, err) != 0)
+    code_identity_gpus(s, variant, &gpus);
+    if (find_out(s, v, &gpus, &r, err) != 0)
         return -1;
+    refuse_foreign(&gpus, r.code, v);
     if (is_part_of_what_runs(r.code, &s->job, &s->job.variant[variant])) {
         json_decref(r.code);
         r.code = code_encode_unknown("the tests also name files of the sources, {src}");

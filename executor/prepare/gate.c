@@ -77,8 +77,10 @@ static void check_resources(struct gate_run *j, const json_t *resources, const c
 static int check_objects(struct gate_run *j, struct err *err)
 {
     const struct subst values = gate_values(j);
+    struct targets gpus;
     char why[REASON_MAX];
-    json_auto_t *found = objects_read(&j->gate->objects, &values, why, err);
+    code_identity_gpus(j->suite, j->variant, &gpus);
+    json_auto_t *found = objects_read(&j->gate->objects, &values, &gpus, why, err);
     if (!found && err->kind != ERR_NONE)
         return -1;
     if (found)

@@ -54,19 +54,32 @@ static double number_member(const json_t *kernel, const char *key)
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-/* Returns NaN, with *missing, when the entry has no such number. */
-static double number_of(const json_t *kernel, enum gate_kind kind, const char **missing)
+/* The registers of a lane: where AGPRs lie behind the VGPRs, both, aligned to four. gpu: what it is for. */
+static double registers_of(const json_t *kernel, const char *gpu)
 {
+    enum { ALIGN = 4 };
+    double vgprs = number_member(kernel, "vgprs"), agprs = number_member(kernel, "agprs");
+    return agprs > 0 && vgprs >= 0 && gpu && target_has_unified_registers(gpu)
+               ? ceil(vgprs / ALIGN) * ALIGN + agprs
+               : vgprs;
+}
+
+/* Returns NaN, with *missing, when the entry has no such number. arch: of all kernels, NULL: unknown. */
+static double number_of(const json_t *kernel, const char *arch, enum gate_kind kind, const char **missing)
+{
+    const char *gpu = json_string_value(json_object_get(kernel, "gpu"));
     switch (kind) {
     case GATE_SCRATCH_BYTES:
         return number_member(kernel, *missing = "scratch_bytes");
     case GATE_SPILLS: {
         double vector = number_member(kernel, *missing = "vgpr_spills"),
                scalar = number_member(kernel, "sgpr_spills");
-        return isnan(scalar) ? vector : vector + scalar;
+        /* Who says why spills are unknown does not leave scalar ones out because there are none. */
+        return isnan(scalar) && !json_object_get(kernel, "unknown") ? vector : vector + scalar;
     }
     case GATE_VGPRS:
-        return number_member(kernel, *missing = "vgprs");
+        *missing = "vgprs";
+        return registers_of(kernel, gpu ? gpu : arch);
     case GATE_LDS_BYTES: {
         double fixed = number_member(kernel, *missing = "lds_static_bytes");
         if (!(fixed >= 0))
@@ -94,14 +107,16 @@ static bool is_worse(enum gate_kind kind, double a, double b)
 static bool is_plausible(double n, const char *key, const json_t *kernel, const char *of,
                          char why[REASON_MAX])
 {
-    const char *name = json_string_value(json_object_get(kernel, "name"));
+    const char *name = json_string_value(json_object_get(kernel, "name")),
+               *unknown = json_string_value(json_object_get(kernel, "unknown"));
     if (n >= 0 && n <= plausible_max)
         return true;
     if (isfinite(n))
         reason_set(why, "no number: %.200s has %g as %s of kernel %.200s, which is impossible", of, n, key,
                    name ? name : "?");
     else
-        reason_set(why, "no number: %.200s has no %s for kernel %.200s", of, key, name ? name : "?");
+        reason_set(why, "no number: %.100s has no %s for kernel %.200s%s%.100s", of, key, name ? name : "?",
+                   unknown ? ": " : "", unknown ? unknown : "");
     return false;
 }
 
@@ -113,16 +128,18 @@ static bool is_meant(struct regex *kernel, const json_t *item)
     return !kernel->code || (name && regex_match(kernel, name, strlen(name), 0, &ignored) == 1);
 }
 
-static bool find_worst(const json_t *kernels, const struct gate *gate, struct regex *kernel, const char *of,
+static bool find_worst(const json_t *resources, const struct gate *gate, struct regex *kernel, const char *of,
                        double *number, const char **worst, char why[REASON_MAX])
 {
+    const json_t *kernels = json_object_get(resources, "kernels");
+    const char *arch = json_string_value(json_object_get(resources, "arch"));
     *number = NAN;
     for (size_t i = 0; i < json_array_size(kernels); i++) {
         const json_t *item = json_array_get(kernels, i);
         const char *missing, *name = json_string_value(json_object_get(item, "name"));
         if (!is_meant(kernel, item))
             continue;
-        double n = number_of(item, gate->kind, &missing);
+        double n = number_of(item, arch, gate->kind, &missing);
         if (!is_plausible(n, missing, item, of, why))
             return false;
         if (isnan(*number) || is_worse(gate->kind, n, *number)) {
@@ -146,6 +163,6 @@ bool kernel_usage_number(const json_t *resources, const struct gate *gate, const
     else if (gate->kernel && regex_compile(&kernel, gate->kernel, &err) != 0)
         reason_set(why, "%s", err.msg);
     else
-        return find_worst(kernels, gate, &kernel, of, number, worst, why);
+        return find_worst(resources, gate, &kernel, of, number, worst, why);
     return false;
 }

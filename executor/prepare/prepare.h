@@ -9,6 +9,7 @@
 
 #include "common/contract/gate.h"
 #include "executor/bundle/runlog.h"
+#include "executor/code/target.h"
 #include "executor/suite/suite.h"
 #include "executor/workdir/seal.h"
 
@@ -75,10 +76,12 @@ int built_look(const struct suite *s, size_t variant, seal_fn *fn, void *arg, st
  * <variant>/listings.txt: a line "== NAME GPU HASH" before each kernel. A kernel is listed completely or not
  * at all.
  *
- * To be called after a successful build, cached or not. Files that cannot be hashed give an unknown identity
- * with its reason, not an error. So does a build without device code whose tests name files of the
- * sources. */
+ * To be called after a successful build, cached or not. A build with code for other GPUs than the node's only
+ * has failed, in the variant's state. Files that cannot be hashed give an unknown identity with its reason,
+ * not an error. So does a build without device code whose tests name files of the sources. */
 int code_identity_take(struct suite *s, size_t variant, struct err *err);
+/* Gives the GPUs of the node as code is compiled for them; none where they are not known. */
+void code_identity_gpus(const struct suite *s, size_t variant, struct targets *out);
 
 /* Takes the resource usage of a variant's kernels, as its build reports it. A build may write
  * {build}/resources.json (`make -C kernels resources` does); it becomes <variant>/resources.json of the
@@ -98,11 +101,12 @@ bool kernel_usage_number(const json_t *resources, const struct gate *gate, const
  * themselves (executor/code): no resources.json is needed. The files are untrusted; their number and sizes
  * are bounded.
  *
- * patterns: of paths, as the shell's; they are expanded with values first. Returns an object like
- * resources.json, the caller's; its LDS is the static one. Returns NULL with why where no file matches, or
- * one cannot be read; NULL with err (whose kind is ERR_NONE before) for what is not the gate's fault. */
-json_t *objects_read(const struct command *patterns, const struct subst *values, char why[REASON_MAX],
-                     struct err *err);
+ * patterns: of paths, as the shell's; they are expanded with values first. gpus: whose code counts; none:
+ * all. Returns an object like resources.json, the caller's; its LDS is the static one. Returns NULL with why
+ * where no file matches, or one cannot be read; NULL with err (whose kind is ERR_NONE before) for what is not
+ * the gate's fault. */
+json_t *objects_read(const struct command *patterns, const struct subst *values, const struct targets *gpus,
+                     char why[REASON_MAX], struct err *err);
 
 /* One command of a build or gate, logged, with a time-out. */
 struct step {

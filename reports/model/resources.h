@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/base/err.h"
-#include "reports/model/occupancy.h"
+#include "common/contract/occupancy.h"
 #include "results/store/run_data.h"
 
 enum { RESOURCES_KERNELS_MAX = 256, RESOURCES_PORTS_MAX = 8 };

@@ -18,7 +18,7 @@ enum {
     DETAILS_PATH_MAX = 192,
     DETAILS_BODY_MAX = 1 << 20,
     DETAILS_KERNELS_MAX = 4096, /* of a variant */
-    DETAILS_KERNEL_MAX = 512
+    DETAILS_KERNEL_MAX = 16384
 };
 
 struct run_gate {

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int rc = code_set_check(&set, &err);
     fuzz_check_err(rc, &err, ERR_INPUT);
     if (rc == 0 && code_set_has_device(&set)) {
-        fuzz_check(code_of_set(&set, NULL, &code, &err) == 0);
+        fuzz_check(code_of_set(&set, &code, &err) == 0);
         for (size_t i = 0; i < code.kernels; i++)
             fuzz_check(strlen(code.kernel[i].name) < MASK_NAME_MAX && sha256_is_hex(code.kernel[i].sha256));
         code_release(&code);

@@ -251,7 +251,7 @@ in_a_bundle() {
     job code1 "$(jq -nc '{variants: [{name: "v", build: [["sh", "-c", "echo 1 >{build}/script"]], run: ["true"]},
         {name: "unbuilt", run: ["true"]}], tests: [{variant: "v"}, {variant: "unbuilt"}]}')"
     run code1
-    is "the bundle has it" "$(jq -r '.schema, .kind' "$(bundle code1)/v/code.json" | xargs)" "kernsweep.code/1 files"
+    is "the bundle has it" "$(jq -r '.schema, .kind' "$(bundle code1)/v/code.json" | xargs)" "kernsweep.code/2 files"
     [ ! -e "$(bundle code1)/unbuilt/code.json" ]
     ok "a variant that builds nothing has none" $?
     job code2 "$(jq -c .job "$TMPDIR/code1.json" | jq -c '{variants, tests}')"
@@ -285,7 +285,7 @@ sources_that_run() {
 # A build cannot tell its own identity.
 forged() {
     job forged "$(jq -nc '{variants: [{name: "v", build: [["sh", "-c",
-        "echo 2 >{build}/script; echo \"{\\\"schema\\\": \\\"kernsweep.code/1\\\", \\\"kind\\\": \\\"device\\\"}\" >{build}/.code.json"]],
+        "echo 2 >{build}/script; echo \"{\\\"schema\\\": \\\"kernsweep.code/2\\\", \\\"kind\\\": \\\"device\\\"}\" >{build}/.code.json"]],
         run: ["true"]}], tests: [{variant: "v"}]}')"
     run forged
     is "what the build wrote is not believed" "$(jq -r .kind "$(bundle forged)/v/code.json")" files

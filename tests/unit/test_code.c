@@ -2,9 +2,11 @@
 #include "common/base/alloc.h"
 #include "executor/code/built_file.h"
 #include "executor/code/scan.h"
+#include "executor/code/target.h"
 #include "tests/unit/support.h"
 
 #include <elf.h>
+#include <limits.h>
 
 enum { FILE_MAX = 16384, EM_AMD = 224 };
 
@@ -158,7 +160,7 @@ static struct code code_of(const struct span *file, size_t count)
     for (size_t i = 0; i < count; i++)
         scan_device(file[i], &no_mask, NULL, &set);
     assert_ok(code_set_check(&set, &err), &err);
-    assert_ok(code_of_set(&set, NULL, &code, &err), &err);
+    assert_ok(code_of_set(&set, &code, &err), &err);
     return code;
 }
 
@@ -208,7 +210,7 @@ TEST(the_metadata_has_the_resources_of_kernels)
     make_code_object(&m, 0, 0xbf800000, 7);
     struct code code = code_of_one(&m);
     const int64_t *a = code.kernel[0].facts.resource, *b = code.kernel[1].facts.resource;
-    assert_string_equal(code.kernel[0].gpu, "gfx942");
+    assert_string_equal(code.kernel[0].gpu, "gfx942:xnack-");
     assert_int_equal(a[KERNEL_VGPRS], 8);
     assert_int_equal(a[KERNEL_AGPRS], KERNEL_FACT_UNKNOWN);
     assert_int_equal(a[KERNEL_SCRATCH_BYTES], KERNEL_FACT_UNKNOWN);
@@ -228,11 +230,8 @@ static void add_kernel(struct code_set *set, const char *gpu, char digit, int64_
     code_set_add_kernel(set, "k", &kernel);
 }
 
-TEST(the_facts_are_of_the_code_for_the_nodes_gpu)
+TEST(the_facts_of_several_copies_are_of_what_needs_most)
 {
-    static const struct {
-        const char *gpu, *chosen;
-    } cases[] = {{"gfx90a", "gfx90a"}, {"gfx942", "gfx942"}, {"gfx1100", "gfx942"}, {NULL, "gfx942"}};
     AUTO(code_set_release) struct code_set set = {.item = NULL};
     struct err err = {0};
     struct code code;
@@ -240,16 +239,57 @@ TEST(the_facts_are_of_the_code_for_the_nodes_gpu)
     add_kernel(&set, "gfx942", '2', 528);
     add_kernel(&set, "gfx908", '3', 16);
     add_kernel(&set, "gfx908", '3', 16);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_ok(code_of_set(&set, cases[i].gpu, &code, &err), &err);
-        assert_int_equal(code.kernels, 1);
-        assert_string_equal(code.kernel[0].gpu, cases[i].chosen);
-        code_release(&code);
-    }
+    assert_ok(code_of_set(&set, &code, &err), &err);
+    assert_int_equal(code.kernels, 1);
+    assert_string_equal(code.kernel[0].gpu, "gfx942");
+    code_release(&code);
     code_kernels(&set, &code);
     assert_int_equal(code.kernels, 3);
     assert_string_equal(code.kernel[0].gpu, "gfx908");
     code_release(&code);
+}
+
+TEST(code_runs_on_the_gpus_that_its_name_takes)
+{
+    static const struct {
+        const char *gpu, *takes, *refuses; /* names, the first preferred */
+    } cases[] = {
+        {"gfx942",
+         "gfx942 gfx942:xnack+ gfx942:sramecc+:xnack- gfx942:xnack- gfx9-4-generic gfx9-4-generic:xnack+ "
+         "amdgcnspirv",
+         "gfx90a gfx950 gfx9-generic gfx942:sramecc- gfx9420 sm_90"},
+        {"gfx942:xnack-", "gfx942:xnack- gfx942 gfx9-4-generic",
+         "gfx942:xnack+ gfx942:sramecc+:xnack+ gfx9-4-generic:xnack+"},
+        {"gfx90a:sramecc+:xnack+", "gfx90a:xnack+ gfx90a", "gfx90a:xnack- gfx9-4-generic gfx9-generic"},
+        {"gfx906", "gfx906:sramecc- gfx906+sram-ecc gfx9-generic", "gfx908 gfx9-4-generic gfx90"},
+        {"gfx950", "gfx950 gfx9-4-generic", "gfx942"},
+        {"gfx1012", "gfx1012 gfx10-1-generic", "gfx10-3-generic gfx1010"},
+        {"gfx1153", "gfx1153 gfx11-generic", "gfx11-7-generic gfx1100"},
+        {"gfx1170", "gfx1170 gfx11-7-generic", "gfx11-generic"},
+        {"gfx1201", "gfx12-generic", "gfx12-5-generic"},
+        {"gfx1250", "gfx1250 gfx12-5-generic", "gfx12-generic gfx1251"},
+        {"sm_90", "sm_90a sm_90 compute_90a compute_90 compute_80",
+         "sm_80 sm_100 compute_100 sm_90b gfx942 sm_"},
+        {"sm_86", "sm_86 sm_80 compute_86 compute_80 compute_52", "sm_89 sm_87 compute_89 sm_75"},
+        {"sm_103", "sm_103a sm_103 sm_100f sm_100 compute_103f compute_100f compute_90",
+         "sm_100a compute_100a sm_103b sm_110"},
+        {"sm_121", "sm_121 sm_120f sm_120 compute_120f", "sm_120a compute_120a compute_100f sm_100f"},
+        {"sm_120", "sm_120", "sm_121 sm_121f"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        AUTO_FREE char *takes = xstrdup(cases[i].takes), *refuses = xstrdup(cases[i].refuses);
+        unsigned last = UINT_MAX;
+        char *rest;
+        for (char *name = strtok_r(takes, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+            unsigned rank = target_rank(name, cases[i].gpu);
+            if (rank == 0 || rank > last)
+                fail_msg("%s on %s: %u", name, cases[i].gpu, rank);
+            last = rank;
+        }
+        for (char *name = strtok_r(refuses, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
+            if (target_rank(name, cases[i].gpu))
+                fail_msg("%s on %s", name, cases[i].gpu);
+    }
 }
 
 /* The object in an offload bundle, in the section of a host's program. */
@@ -272,6 +312,154 @@ static void make_program(struct made *out, const struct made *object)
     add(&bundle, object->data, object->len);
     const struct part part = {".hip_fatbin", SHT_PROGBITS, SHF_ALLOC, 0x4000, 0, 0, bundle.data, bundle.len};
     make_elf(out, ET_EXEC, EM_X86_64, &part, 1);
+}
+
+struct image {
+    const char *name, *code;
+};
+
+static void make_bundle(struct made *out, const struct image *image, size_t count)
+{
+    size_t begin = 4096;
+    *out = (struct made){.len = 0};
+    add(out, "__CLANG_OFFLOAD_BUNDLE__", 24);
+    add_number(out, count, 8);
+    for (size_t i = 0; i < count; i++) {
+        char triple[80];
+        int len = snprintf(triple, sizeof triple, "hipv4-amdgcn-amd-amdhsa--%s", image[i].name);
+        add_number(out, begin + i * 64, 8);
+        add_number(out, strlen(image[i].code), 8);
+        add_number(out, (size_t)len, 8);
+        add(out, triple, (size_t)len);
+    }
+    for (size_t i = 0; i < count; i++) {
+        out->len = begin + i * 64;
+        add(out, image[i].code, strlen(image[i].code));
+    }
+    out->len = begin + count * 64;
+}
+
+/* Entries of a fat binary: PTX is text; the others are of a kind that is hashed as it is. */
+static void make_images(struct made *out, const struct image *image, size_t count)
+{
+    *out = (struct made){.len = 0};
+    add_number(out, 0xba55ed50, 4);
+    add_number(out, 1, 2);
+    add_number(out, 16, 2);
+    size_t size_at = add_number(out, 0, 8);
+    for (size_t i = 0; i < count; i++) {
+        bool ptx = strncmp(image[i].name, "compute_", 8) == 0;
+        char *suffix;
+        unsigned long number = strtoul(strchr(image[i].name, '_') + 1, &suffix, 10);
+        size_t at = out->len;
+        add_number(out, ptx ? 1 : 2, 2);
+        add_number(out, 0x101, 2);
+        add_number(out, 64, 4);
+        add_number(out, 64, 8);
+        out->len = at + 28;
+        add_number(out, number, 4);
+        out->len = at + 40;
+        add_number(out, *suffix == 'a' ? 0x100011 : *suffix == 'f' ? 0x200011 : 0x11, 8);
+        out->len = at + 64;
+        add(out, image[i].code, strlen(image[i].code));
+        out->len = at + 128;
+    }
+    *(uint64_t *)(out->data + size_at) = out->len - 16;
+}
+
+/* The identity for a GPU ("": unknown), and whether the code is for others only. */
+static bool identity_for(const char *gpu, const struct made *m, char sha256[SHA256_HEX_LEN + 1])
+{
+    AUTO(code_set_release) struct code_set set = {.item = NULL};
+    struct err err = {0};
+    struct code code;
+    if (*gpu)
+        targets_add(&set.gpus, gpu);
+    scan_device(span_of(m), &no_mask, NULL, &set);
+    sha256[0] = '\0';
+    if (set.count == 0)
+        return set.others.count > 0;
+    assert_ok(code_of_set(&set, &code, &err), &err);
+    memcpy(sha256, code.sha256, SHA256_HEX_LEN + 1);
+    code_release(&code);
+    return false;
+}
+
+/* Which of the images decide the identity on a GPU: one that is changed changes it. */
+static void assert_decides(const char *gpu, void (*make)(struct made *, const struct image *, size_t),
+                           struct image *image, size_t count, const char *wanted)
+{
+    char found[256] = "", base[SHA256_HEX_LEN + 1], changed[SHA256_HEX_LEN + 1];
+    struct made m;
+    make(&m, image, count);
+    identity_for(gpu, &m, base);
+    for (size_t i = 0; i < count; i++) {
+        const char *kept = image[i].code;
+        image[i].code = "changed;\n";
+        make(&m, image, count);
+        image[i].code = kept;
+        identity_for(gpu, &m, changed);
+        if (strcmp(base, changed) != 0)
+            snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s", *found ? " " : "",
+                     image[i].name);
+    }
+    assert_string_equal(found, wanted);
+}
+
+/* Neither a cubin nor a code object is needed for this: SPIR-V and PTX are hashed as they are. */
+TEST(the_image_that_a_gpu_takes_decides_the_identity)
+{
+    struct image fat[] = {{"compute_80", ".a;\n"},
+                          {"compute_90", ".b;\n"},
+                          {"compute_90a", ".c;\n"},
+                          {"compute_100f", ".d;\n"}};
+    struct image amd[] = {{"amdgcnspirv", "s;\n"}};
+    assert_decides("sm_80", make_images, fat, COUNT(fat), "compute_80");
+    assert_decides("sm_90", make_images, fat, COUNT(fat), "compute_90a");
+    assert_decides("sm_103", make_images, fat, COUNT(fat), "compute_100f");
+    assert_decides("sm_120", make_images, fat, COUNT(fat), "compute_90");
+    assert_decides("", make_images, fat, COUNT(fat), "compute_80 compute_90 compute_90a compute_100f");
+    assert_decides("gfx1250", make_bundle, amd, COUNT(amd), "amdgcnspirv");
+}
+
+TEST(code_for_other_gpus_only_is_told)
+{
+    char sha256[SHA256_HEX_LEN + 1];
+    const struct image amd[] = {{"gfx90a", "x"}, {"gfx942:xnack+", "x"}},
+                       nvidia[] = {{"sm_80", "x"}, {"sm_100a", "x"}};
+    struct made m;
+    make_bundle(&m, amd, COUNT(amd));
+    assert_true(identity_for("gfx950", &m, sha256));
+    assert_true(identity_for("gfx942:xnack-", &m, sha256));
+    assert_true(identity_for("sm_90", &m, sha256));
+    make_images(&m, nvidia, COUNT(nvidia));
+    assert_true(identity_for("sm_103", &m, sha256));
+    assert_true(identity_for("gfx942", &m, sha256));
+    make_code_object(&m, 0, 0xbf800000, 7);
+    assert_true(identity_for("gfx90a", &m, sha256));
+    assert_false(identity_for("gfx942", &m, sha256));
+    assert_false(identity_for("gfx942:xnack-", &m, sha256));
+    assert_true(identity_for("gfx942:xnack+", &m, sha256));
+}
+
+static void ptx_identity(const char *text, char sha256[SHA256_HEX_LEN + 1])
+{
+    struct made m;
+    const struct image image = {"compute_90", text};
+    make_images(&m, &image, 1);
+    identity_for("sm_90", &m, sha256);
+}
+
+TEST(lines_and_comments_of_ptx_do_not_count)
+{
+    char base[SHA256_HEX_LEN + 1], lines[SHA256_HEX_LEN + 1], other[SHA256_HEX_LEN + 1];
+    ptx_identity("a;\n\tb \"//\";\n", base);
+    ptx_identity("// x\na;\n.loc 1 2 3\n b \"//\"; // y\n", lines);
+    assert_string_equal(base, lines);
+    ptx_identity("a;\n.file 1 \"x\"\n.section .d\n{\nc;\n}\nb \"//\";\n", lines);
+    assert_string_equal(base, lines);
+    ptx_identity("a;\nb \"/\";\n", other);
+    assert_string_not_equal(base, other);
 }
 
 static void make_archive(struct made *out, const struct made *member)
@@ -370,21 +558,6 @@ TEST(code_that_cannot_be_read_counts_as_its_bytes)
     code_release(&other);
 }
 
-TEST(ptx_counts_where_there_is_no_cubin)
-{
-    AUTO(code_set_release) struct code_set set = {.item = NULL};
-    struct made ptx, cubin;
-    make_fatbin(&ptx, 1, 0x11, ".version 9.0");
-    make_fatbin(&cubin, 2, 0x11, "not an ELF file");
-    struct code code = code_of_one(&ptx);
-    assert_true(code.of_device);
-    code_release(&code);
-    add(&ptx, cubin.data + 16, cubin.len - 16); /* both in one */
-    *(uint64_t *)(ptx.data + 8) = ptx.len - 16;
-    scan_device(span_of(&ptx), &no_mask, NULL, &set);
-    assert_int_equal(set.count, 0);
-}
-
 TEST(the_loaded_sections_make_a_host_file)
 {
     struct made m;
@@ -424,7 +597,7 @@ TEST(nothing_has_no_identity)
     struct code_set set = {.item = NULL};
     struct code code;
     struct err err = {0};
-    assert_err(code_of_set(&set, NULL, &code, &err), &err, ERR_INPUT, "no files");
+    assert_err(code_of_set(&set, &code, &err), &err, ERR_INPUT, "no files");
     code_release(&code);
 }
 

@@ -1,6 +1,6 @@
 /* What a report concludes of the recorded resources of kernels, on the numbers of the seeds' kernels compiled
  * for gfx942. */
-#include "reports/model/occupancy.h"
+#include "common/contract/occupancy.h"
 #include "reports/report.h"
 #include "tests/unit/results_support.h"
 
@@ -53,6 +53,27 @@ TEST(block_slots_limit_where_the_device_has_them)
     o = occupancy_of(&one_wave, gpu_limits_of("gfx942"));
     assert_near(o.waves, 32, 0);
     assert_int_equal(o.limit, LIMIT_SLOTS);
+}
+
+TEST(the_gpus_of_2025_have_limits)
+{
+    static const struct {
+        const char *arch;
+        struct kernel_use use;
+        double waves;
+    } cases[] = {
+        {"gfx950", {.vgprs = 64, .threads = 256, .lds = 65536}, 8}, /* of 160 KiB */
+        {"gfx950:sramecc+:xnack-", {.vgprs = 252, .agprs = 100, .threads = 256, .lds = NAN}, 4},
+        {"gfx1250", {.vgprs = 128, .threads = 256, .lds = 65536}, 32},
+        {"gfx1250", {.vgprs = 64, .threads = 256, .lds = 65536}, 40},
+        {"sm_100f", {.vgprs = 128, .threads = 128, .lds = 100000}, 8},
+        {"sm_103a", {.vgprs = 128, .threads = 128, .lds = NAN}, 16},
+        {"sm_120", {.vgprs = 32, .threads = 256, .lds = NAN}, 48},
+        {"sm_120", {.vgprs = 32, .threads = 32, .lds = NAN}, 24},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_near(on(cases[i].arch, cases[i].use).waves, cases[i].waves, 0);
+    assert_near(occupancy_per_simd(&cases[1].use, gpu_limits_of("gfx950")), 1, 0);
 }
 
 TEST(an_unknown_architecture_has_no_limits)

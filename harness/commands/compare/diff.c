@@ -194,7 +194,7 @@ static void print_head(const struct diff *d)
     else
         printf("%zu of %zu kernel%s differ%s%s\n", d->pairs.changed, d->pairs.count,
                text_plural((long long)d->pairs.count), d->pairs.count == 1 ? "s" : "",
-               d->pairs.changed ? "" : "; constants or initial values do");
+               d->pairs.changed ? "" : "; constants, initial values or functions that no kernel calls do");
 }
 
 static int print_text(struct diff *d, struct err *err)

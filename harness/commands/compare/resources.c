@@ -1,7 +1,6 @@
 /* kernsweep resources: registers, memory and instructions of the kernels in compiled files. They are read by
  * the executor, so this is the same code as on the node. */
 #include "common/base/json.h"
-#include "common/base/regex.h"
 #include "common/base/run.h"
 #include "common/base/symbol.h"
 #include "common/base/text.h"
@@ -13,18 +12,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FILES_MAX = 256, DEADLINE_S = 180, TABLE_BYTES_MAX = 16 << 20 };
 
 struct listing {
     struct cmd_env *env;
     char executor[FS_PATH_MAX];
-    struct regex *wanted; /* NULL: all kernels */
+    const char *wanted; /* NULL: all kernels */
     struct table table;
     json_t *files; /* for --json */
     size_t kernels;
-    bool several;     /* whether there are several files */
-    const char *gone; /* a file without readable code; NULL: none */
+    json_int_t late, omitted; /* kernels without their instructions; those that are not listed */
+    json_t *unknown;          /* reasons, each with the number of its kernels */
+    bool several;             /* whether there are several files */
+    const char *gone;         /* a file without readable code; NULL: none */
 };
 
 /* Passes on the executor's own message, without its name. */
@@ -43,7 +45,8 @@ static void fail_as_told(const struct run_result *result, struct err *err)
 
 static json_t *read_file(const struct listing *l, const char *file, struct err *err)
 {
-    const char *const argv[] = {l->executor, "resources", "--path", file, NULL};
+    const char *const argv[] = {l->executor, "resources", "--path", file, l->wanted ? "--kernel" : NULL,
+                                l->wanted,   NULL};
     struct run_result result;
     AUTO(buf_release) struct buf out = {.max = LIMIT_JSON_BYTES};
     json_t *root = NULL;
@@ -56,13 +59,13 @@ static json_t *read_file(const struct listing *l, const char *file, struct err *
     return root;
 }
 
-static int is_wanted(const struct listing *l, const char *name, struct err *err)
+/* Whoever waits for a large library is told what for. */
+static void announce(const char *file)
 {
-    const struct symbol_title title = symbol_title(name);
-    if (!l->wanted)
-        return 1;
-    int rc = regex_match(l->wanted, name, strlen(name), 0, err);
-    return rc == 0 ? regex_match(l->wanted, title.s, strlen(title.s), 0, err) : rc;
+    enum { LARGE = 16 << 20 };
+    struct stat st;
+    if (stat(file, &st) == 0 && st.st_size >= LARGE)
+        fprintf(stderr, "%s: reading %lld MB\n", file, (long long)st.st_size >> 20);
 }
 
 static void add_number(struct table *t, int64_t n)
@@ -122,39 +125,63 @@ static void add_row(struct listing *l, const char *file, const char *name, const
     table_code(&l->table, symbol_title(name).s);
 }
 
-static int add_kernel(struct listing *l, const json_t *kernels, size_t i, const struct json_at *at,
-                      json_t *kept, struct err *err)
+static void add_unknown(struct listing *l, const json_t *kernel)
+{
+    const char *why = json_string_value(json_object_get(kernel, "unknown"));
+    if (why)
+        json_object_set_new(l->unknown, why,
+                            json_integer(json_integer_value(json_object_get(l->unknown, why)) + 1));
+}
+
+static int add_kernel(struct listing *l, const struct json_at *at, struct err *err)
 {
     const char *name, *gpu = json_string_value(json_object_get(at->value, "gpu"));
     struct kernel_facts facts;
     if (json_get_str(at, "name", &name, err) != 0 || kernel_facts_decode(at, &facts, err) != 0)
         return -1;
-    int wanted = is_wanted(l, name, err);
-    if (wanted <= 0)
-        return wanted;
     l->kernels++;
-    json_array_append(kept, json_array_get(kernels, i));
+    add_unknown(l, at->value);
     add_row(l, at->file, name, gpu, &facts);
     return 0;
 }
 
 static int add_file(struct listing *l, const char *file, struct err *err)
 {
+    announce(file);
     json_auto_t *root = read_file(l, file, err);
     if (!root)
         return -1;
     const struct json_at at = {.value = root, .file = file};
     struct json_at kernels = json_member(&at, "kernels");
-    json_t *kept = json_array();
-    json_array_append_new(l->files, json_pack("{s:s, s:o}", "file", file, "kernels", kept));
-    if (json_array_size(kernels.value) == 0)
+    json_array_append_new(l->files, json_pack("{s:s, s:O*}", "file", file, "kernels", kernels.value));
+    l->late += json_integer_value(json_object_get(root, "late"));
+    l->omitted += json_integer_value(json_object_get(root, "kernels_omitted"));
+    if (json_array_size(kernels.value) == 0 &&
+        (!l->wanted || json_is_false(json_object_get(root, "device_code"))))
         l->gone = file;
     for (size_t i = 0; i < json_array_size(kernels.value); i++) {
         struct json_at kernel = json_element(&kernels, i);
-        if (add_kernel(l, kernels.value, i, &kernel, kept, err) != 0)
+        if (add_kernel(l, &kernel, err) != 0)
             return -1;
     }
     return 0;
+}
+
+static void print_notes(const struct listing *l)
+{
+    const char *why;
+    json_t *count;
+    json_object_foreach(l->unknown, why, count)
+        fprintf(stderr, "scratch memory or spills of %lld kernel%s are unknown: %s\n",
+                (long long)json_integer_value(count), text_plural(json_integer_value(count)), why);
+    if (l->late)
+        fprintf(
+            stderr,
+            "instructions of %lld kernels were not counted in the time for all; select some with --kernel\n",
+            (long long)l->late);
+    if (l->omitted)
+        fprintf(stderr, "%lld more kernels are not listed; select some with --kernel\n",
+                (long long)l->omitted);
 }
 
 static void print_table(struct listing *l)
@@ -175,6 +202,7 @@ static int list_files(struct listing *l, const char **words, size_t n, struct er
                 "%s: no kernel that can be read: code objects and cubins are, alone, in bundles and fat "
                 "binaries; relocatable device code is once it is linked\n",
                 l->gone);
+    print_notes(l);
     int rc = EXIT_DONE;
     if (l->env->json)
         rc = cmd_print_json(json_pack("{s:O}", "files", l->files));
@@ -189,6 +217,7 @@ static void release(struct listing *l)
 {
     table_release(&l->table);
     json_decref(l->files);
+    json_decref(l->unknown);
 }
 
 struct resources_args {
@@ -198,16 +227,16 @@ struct resources_args {
 static int resources(struct cmd_env *env, void *args, const struct words *words, struct err *err)
 {
     const struct resources_args *a = args;
-    const char *kernel = a->kernel;
-    AUTO(release) struct listing l = {.env = env, .several = words->n > 1, .files = json_array()};
-    AUTO(regex_release) struct regex regex = {0};
+    AUTO(release)
+    struct listing l = {.env = env,
+                        .several = words->n > 1,
+                        .wanted = a->kernel,
+                        .files = json_array(),
+                        .unknown = json_object()};
     table_init(&l.table);
     add_columns(&l.table, l.several);
     if (session_find_executor(l.executor, err) != 0)
         return -1;
-    if (kernel && regex_compile(&regex, kernel, err) != 0)
-        return err_wrap(err, "--kernel");
-    l.wanted = kernel ? &regex : NULL;
     return list_files(&l, words->v, words->n, err);
 }
 

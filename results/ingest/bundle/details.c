@@ -179,7 +179,8 @@ int code_read(const struct json_at *code, size_t variant, struct draft *d, struc
     const char *schema, *kind;
     if (json_get_str(code, "schema", &schema, err) != 0 || json_get_str(code, "kind", &kind, err) != 0)
         return -1;
-    if (strcmp(schema, PROTO_SCHEMA_CODE) != 0)
+    /* The first schema differs in what it does not say. */
+    if (strcmp(schema, PROTO_SCHEMA_CODE) != 0 && strcmp(schema, "kernsweep.code/1") != 0)
         return json_fail(code, err, "schema is \"%.80s\", expected \"%s\"", schema, PROTO_SCHEMA_CODE);
     if (strcmp(kind, "unknown") == 0)
         return 0;

@@ -12,7 +12,7 @@ struct gpu_limits {
     const char *arch;     /* as compilers name it */
     double lds;           /* bytes per unit */
     double register_pool; /* waves x registers per lane that a unit holds */
-    int units;            /* compute units of the device */
+    int units;            /* compute units of the device; 0: not the same for all */
     int waves;            /* at most, per unit */
     int blocks;           /* at most, per unit; 0: as many as their waves allow */
     int lanes;            /* of a wave */
@@ -44,4 +44,6 @@ struct occupancy {
     enum occupancy_limit limit;
 };
 
+/* Returns how many waves of a SIMD (NVIDIA: warps of a partition) its registers let in; NaN unknown. */
+double occupancy_per_simd(const struct kernel_use *k, const struct gpu_limits *g);
 struct occupancy occupancy_of(const struct kernel_use *k, const struct gpu_limits *g);

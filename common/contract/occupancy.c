@@ -1,16 +1,24 @@
-#include "reports/model/occupancy.h"
+#include "common/contract/occupancy.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-/* CDNA: four SIMDs of eight waves, 512 registers per lane, VGPRs and AGPRs in one pool. NVIDIA: four
- * partitions of 16384 registers, which are 512 per lane of one warp. */
+enum { SIMDS = 4 };
+
+/* CDNA: four SIMDs of eight waves, 512 registers per lane, VGPRs and AGPRs in one pool; gfx1250: of 16 waves
+ * of 32 lanes, 1024 registers. NVIDIA: four partitions of 16384 registers, which are 512 per lane of one
+ * warp. */
 static const struct gpu_limits table[] = {
-    {"gfx90a", 65536, 4 * 512, 104, 32, 0, 64, 8, false},
-    {"gfx942", 65536, 4 * 512, 304, 32, 0, 64, 8, false},
-    {"sm_80", 167936, 4 * 512, 108, 64, 32, 32, 8, true},
-    {"sm_90", 232448, 4 * 512, 132, 64, 32, 32, 8, true},
+    {"gfx90a", 65536, SIMDS * 512, 104, 32, 0, 64, 8, false},
+    {"gfx942", 65536, SIMDS * 512, 304, 32, 0, 64, 8, false},
+    {"gfx950", 163840, SIMDS * 512, 256, 32, 0, 64, 8, false},
+    {"gfx1250", 327680, SIMDS * 1024, 0, 64, 0, 32, 16, false},
+    {"sm_80", 167936, SIMDS * 512, 108, 64, 32, 32, 8, true},
+    {"sm_90", 232448, SIMDS * 512, 132, 64, 32, 32, 8, true},
+    {"sm_100", 232448, SIMDS * 512, 148, 64, 32, 32, 8, true},
+    {"sm_103", 232448, SIMDS * 512, 0, 64, 32, 32, 8, true},
+    {"sm_120", 102400, SIMDS * 512, 0, 48, 24, 32, 8, true},
 };
 
 const struct gpu_limits *gpu_limits_of(const char *arch)
@@ -18,7 +26,7 @@ const struct gpu_limits *gpu_limits_of(const char *arch)
     for (size_t i = 0; arch && i < sizeof table / sizeof *table; i++) {
         size_t len = strlen(table[i].arch);
         /* "gfx942:sramecc+:xnack-" and "sm_90a" are the same architecture */
-        if (strncmp(arch, table[i].arch, len) == 0 && (!arch[len] || strchr(":a", arch[len])))
+        if (strncmp(arch, table[i].arch, len) == 0 && (!arch[len] || strchr(":af", arch[len])))
             return &table[i];
     }
     return NULL;
@@ -40,8 +48,7 @@ static double waves_by_registers(const struct kernel_use *k, const struct gpu_li
     double each = align_up(registers_of(k), g->register_granule);
     if (!(each > 0))
         return (double)NAN;
-    double simds = g->register_pool / 512;
-    return fmin(g->waves, simds * floor(g->register_pool / simds / each));
+    return fmin(g->waves, SIMDS * floor(g->register_pool / SIMDS / each));
 }
 
 static enum occupancy_limit limit_of(const struct occupancy *o, const struct gpu_limits *g, double by_blocks)
@@ -66,4 +73,9 @@ struct occupancy occupancy_of(const struct kernel_use *k, const struct gpu_limit
     o.limit = limit_of(&o, g, by_blocks);
     o.blocks = floor(o.waves / o.waves_per_block);
     return o;
+}
+
+double occupancy_per_simd(const struct kernel_use *k, const struct gpu_limits *g)
+{
+    return floor(waves_by_registers(k, g) / SIMDS);
 }
