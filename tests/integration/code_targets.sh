@@ -197,6 +197,27 @@ several_notes() {
     is "the kernels of both are there" "$(of linked.co '[.name, .resources.scratch_bytes] | @csv' | sort | xargs)" 'a,0 b,0'
 }
 
+# A library has hundreds of objects, and a disassembler takes minutes for all.
+slow_disassembler() {
+    local part began
+    for part in first second third; do
+        hip "$part" gfx942 <<<"extern \"C\" __global__ void $part(float *o) { o[tid()] += 3; }" || return 1
+        mv "$TMPDIR/$part.co" "$TMPDIR/$part.o"
+    done
+    (cd "$TMPDIR" && ar rc library.a ./first.o ./second.o ./third.o)
+    mkdir -p "$TMPDIR/rocm/llvm/bin"
+    printf '#!/bin/sh\necho run >>"%s"\nsleep 100\n' "$TMPDIR/runs" >"$TMPDIR/rocm/llvm/bin/llvm-objdump"
+    chmod +x "$TMPDIR/rocm/llvm/bin/llvm-objdump"
+    began=$SECONDS
+    ROCM_PATH=$TMPDIR/rocm try ks resources "$TMPDIR/library.a"
+    like "all kernels are listed within seconds" "$((SECONDS - began)) $(grep -c gfx942 <<<"$OUT")" '^([0-9]|[12][0-9]) 3$'
+    like "it says whose instructions are missing" "$ERR" "instructions of 3 kernels were not counted .* --kernel"
+    printf '#!/bin/sh\necho run >>"%s"\nexec llvm-objdump-19 "$@"\n' "$TMPDIR/runs" >"$TMPDIR/rocm/llvm/bin/llvm-objdump"
+    rm "$TMPDIR/runs"
+    is "one that is asked for has them" "$(ROCM_PATH=$TMPDIR/rocm ks resources "$TMPDIR/library.a" --kernel '^second' --json | jq -r '.files[0].kernels[] | .name, (.instructions | length > 0)' | xargs)" "second true"
+    is "and no other object is disassembled" "$(wc -l <"$TMPDIR/runs")" 1
+}
+
 cuda_calls() {
     local arch
     cat >"$TMPDIR/calls.cu" <<'END'
@@ -261,6 +282,7 @@ if command -v clang++-19 >/dev/null; then
     scenario "what calls make unknown, and gates" unknown
     scenario "a stripped object, and calls through pointers" stripped
     scenario "an object linked from two" several_notes
+    scenario "a library, and a disassembler that takes its time" slow_disassembler
 else
     skip_scenario "code for AMD GPUs" "clang-19 is not installed (scripts/install-deps gpu)"
 fi
