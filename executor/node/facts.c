@@ -121,9 +121,8 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
         attribute_keyed(l->proc, "cpuinfo", "model name", ':'), "cpus",
         (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "mem_bytes", memory_bytes(l), "system", system_settings(l),
         "time", now, "workdir", l->workdir, "disk_free_bytes", disk_free(l), "compilers", compilers, "rocm",
-        or_null(attribute_line("/opt/rocm/.info", "version")), "driver",
-        driver_version(l, has_facts ? &facts : NULL), "gpus", gpus, "gpu_processes", processes, "leftovers",
-        leftover_list(l));
+        or_null(toolchain_rocm()), "driver", driver_version(l, has_facts ? &facts : NULL), "gpus", gpus,
+        "gpu_processes", processes, "leftovers", leftover_list(l));
     if (!node) {
         err_set(err, ERR_INTERNAL, "the node's facts cannot be encoded: a name is not UTF-8");
         return NULL;

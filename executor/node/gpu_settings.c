@@ -36,6 +36,22 @@ static void add_power_caps(const char *path, const char *name, void *arg)
     add_watts(arg, "power_cap_w", path, "power1_cap");
     add_watts(arg, "power_cap_default_w", path, "power1_cap_default");
     add_watts(arg, "power_cap_max_w", path, "power1_cap_max");
+    add_watts(arg, "power_cap2_w", path, "power2_cap"); /* MI350: of short peaks */
+    add_watts(arg, "power_cap2_default_w", path, "power2_cap_default");
+}
+
+/* The limit of all GPUs of the node together, in watts, which one of them shows (MI350; MI400 in board/npm).
+ */
+static void add_node_limit(const char *device, json_t *gpu)
+{
+    static const char *const folders[] = {"board", "board/npm"};
+    char folder[FS_PATH_MAX];
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        if (fs_join(folder, NULL, device, folders[i]) != 0)
+            continue;
+        add(gpu, "node_power_limit_w", attribute_number(folder, "cur_node_power_limit"));
+        add(gpu, "node_power_limit_max_w", attribute_number(folder, "max_node_power_limit"));
+    }
 }
 
 /* Firmware with the version 0x00000000 is not loaded. */
@@ -60,10 +76,11 @@ static void add_firmware(const char *device, json_t *gpu)
 
 struct errors {
     bool found;
-    json_int_t uncorrectable, correctable;
+    json_int_t uncorrectable, correctable, deferred; /* the latter -1: not counted */
 };
 
-/* ras/umc_err_count has two lines: "ue: 0" and "ce: 0". */
+/* ras/umc_err_count has the lines "ue: 0", "ce: 0" and, in newer drivers, "de: 0": what could not be
+ * corrected and has not been used yet. */
 static void add_block(const char *path, const char *name, void *arg)
 {
     struct errors *e = arg;
@@ -79,6 +96,8 @@ static void add_block(const char *path, const char *name, void *arg)
             e->uncorrectable += count;
         else if (sscanf(line, "ce: %lld", &count) == 1)
             e->correctable += count;
+        else if (sscanf(line, "de: %lld", &count) == 1)
+            e->deferred = (e->deferred < 0 ? 0 : e->deferred) + count;
         else
             continue;
         e->found = true;
@@ -87,7 +106,7 @@ static void add_block(const char *path, const char *name, void *arg)
 
 static struct errors count_errors(const char *ras)
 {
-    struct errors e = {.found = false};
+    struct errors e = {.deferred = -1};
     entries_each(ras, NULL, add_block, &e);
     return e;
 }
@@ -108,9 +127,10 @@ static void add_ras(const char *device, json_t *gpu)
         return;
     struct errors e = count_errors(ras);
     if (e.found)
-        json_object_set_new(
-            gpu, "ras",
-            json_pack("{s:I, s:I}", "uncorrectable", e.uncorrectable, "correctable", e.correctable));
+        json_object_set_new(gpu, "ras",
+                            json_pack("{s:I, s:I, s:o*}", "uncorrectable", e.uncorrectable, "correctable",
+                                      e.correctable, "deferred",
+                                      e.deferred < 0 ? NULL : json_integer(e.deferred)));
     json_auto_t *mask = attribute_keyed(ras, "features", "feature mask", ':');
     if (json_is_string(mask))
         json_object_set_new(gpu, "ecc",
@@ -166,6 +186,7 @@ void gpu_settings_amd(const struct amd_gpu *of, json_t *gpu)
     add(gpu, "pci", attribute_keyed(device, "uevent", "PCI_SLOT_NAME", '='));
     add(gpu, "numa_node", attribute_number(device, "numa_node"));
     add(gpu, "iommu", attribute_line(device, "iommu_group/type"));
+    add_node_limit(device, gpu);
     add(gpu, "compute_partition", attribute_line(device, "current_compute_partition"));
     add(gpu, "memory_partition", attribute_line(device, "current_memory_partition"));
     add(gpu, "perf_level", attribute_line(device, "power_dpm_force_performance_level"));

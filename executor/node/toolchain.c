@@ -7,6 +7,7 @@
 #include "common/base/run.h"
 #include "common/base/text.h"
 #include "common/contract/container.h"
+#include "executor/node/attribute.h"
 #include "executor/process/child.h"
 #include "executor/process/command.h"
 #include "executor/workdir/layout.h"
@@ -40,9 +41,10 @@ static json_t *boot_id(void)
 }
 
 /* Finds the first program of that name in the folders of path, as execvp() would. */
-static int find_program(const char *path, const char *name, struct stat *st)
+/* file: char[FS_PATH_MAX] */
+static int find_program(const char *path, const char *name, struct stat *st, char *file)
 {
-    char dir[FS_PATH_MAX], file[FS_PATH_MAX];
+    char dir[FS_PATH_MAX];
     while (*path) {
         size_t len = strcspn(path, ":");
         if (len > 0 && len < sizeof dir) {
@@ -61,9 +63,10 @@ static int find_program(const char *path, const char *name, struct stat *st)
 static json_t *version_identity(const char *path, const char *const *names)
 {
     json_t *out = json_array();
+    char file[FS_PATH_MAX];
     struct stat st;
     for (size_t i = 0; names[i]; i++) {
-        if (find_program(path ? path : "", names[i], &st) != 0)
+        if (find_program(path ? path : "", names[i], &st, file) != 0)
             continue;
         json_array_append_new(out, json_pack("[s, I, I, I, I, I]", names[i], (json_int_t)st.st_dev,
                                              (json_int_t)st.st_ino, (json_int_t)st.st_size,
@@ -173,6 +176,49 @@ json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *e
     if (!list && (list = probe_all(loop, env.v, err)))
         version_cache_save(l, cache_file, identity, list);
     return list;
+}
+
+/* Returns the version that the installation at that root states; NULL: it states none. */
+static json_t *version_at(const char *root)
+{
+    char info[FS_PATH_MAX];
+    return root && *root && fs_join(info, NULL, root, ".info") == 0 ? attribute_line(info, "version") : NULL;
+}
+
+/* A program is in bin, llvm/bin or lib/llvm/bin of its installation. */
+static json_t *version_around(const char *program)
+{
+    enum { LEVELS = 4 };
+    json_t *version = NULL;
+    char *slash;
+    AUTO_FREE char *real = realpath(program, NULL);
+    for (int i = 0; real && !version && i < LEVELS && (slash = strrchr(real, '/')) != NULL; i++) {
+        *slash = '\0';
+        version = version_at(real);
+    }
+    return version;
+}
+
+json_t *toolchain_rocm(void)
+{
+    static const char *const usual[] = {"/opt/rocm", "/opt/rocm/core"};
+    const struct job none = {.root = NULL};
+    const struct subst no_values = {.context = 0};
+    struct err ignored;
+    struct stat st;
+    char file[FS_PATH_MAX];
+    json_t *version = NULL;
+    AUTO(strvec_release) struct strvec env = {.v = NULL};
+    if (command_environment(&none, NULL, &no_values, &env, &ignored) == 0) {
+        const char *path = environment_get(&env, "PATH");
+        if (find_program(path ? path : "", "hipcc", &st, file) == 0)
+            version = version_around(file);
+        if (!version)
+            version = version_at(environment_get(&env, "ROCM_PATH"));
+    }
+    for (size_t i = 0; !version && i < sizeof usual / sizeof *usual; i++)
+        version = version_at(usual[i]);
+    return version;
 }
 
 enum { ENGINE_OUTPUT_MAX = 4096, ENGINE_VERSION_MAX = 120 };

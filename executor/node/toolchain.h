@@ -16,5 +16,9 @@
 /* Returns an array of {"name", "version"}; only those that are installed. NULL on error. */
 json_t *toolchain_probe(const struct layout *l, struct loop *loop, struct err *err);
 
+/* Returns ROCm's version as its installation states it: that of the hipcc in PATH, else $ROCM_PATH, else the
+ * usual one. Packages put the file beside what they link into /opt/rocm, or not there at all. NULL: none. */
+json_t *toolchain_rocm(void);
+
 /* Returns the container engines in PATH, in the same form; version null: it did not say. */
 json_t *engines_probe(const struct layout *l);

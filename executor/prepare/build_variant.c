@@ -43,6 +43,8 @@ static void build_key(const struct suite *s, size_t variant, char *out)
     hash_env(&h, &s->job, &s->job.env);
     hash_env(&h, &s->job, &v->env);
     sha256_add_text(&h, tools);
+    sha256_add_text(&h,
+                    json_string_value(json_object_get(s->node, "rocm"))); /* an rpath follows what it is */
     if (v->container.on)
         sha256_add_text(&h, s->variant[variant].image_digest);
     sha256_end(&h, out);

@@ -54,6 +54,16 @@ static bool lost_data(struct view *v)
     return true;
 }
 
+/* What could not be corrected and is not used yet fails whoever uses it. */
+static bool may_lose_data(struct view *v)
+{
+    long long count;
+    if (!has_number(json_object_get(v->gpu, "ras"), "deferred", &count) || count <= 0)
+        return false;
+    describe(v, "%lld deferred memory error%s since the driver was loaded", count, count == 1 ? "" : "s");
+    return true;
+}
+
 static bool has_no_ecc(struct view *v)
 {
     describe(v, "off, so errors in memory go unnoticed");
@@ -80,6 +90,26 @@ static bool is_capped(struct view *v)
         cap >= usual)
         return false;
     describe(v, "%lld W, below the default of %lld W", cap, usual);
+    return true;
+}
+
+static bool is_capped_at_peaks(struct view *v)
+{
+    long long cap, usual;
+    if (!has_number(v->gpu, "power_cap2_w", &cap) || !has_number(v->gpu, "power_cap2_default_w", &usual) ||
+        cap >= usual)
+        return false;
+    describe(v, "%lld W at short peaks, below the default of %lld W", cap, usual);
+    return true;
+}
+
+static bool is_capped_with_others(struct view *v)
+{
+    long long limit, most;
+    if (!has_number(v->gpu, "node_power_limit_w", &limit) ||
+        !has_number(v->gpu, "node_power_limit_max_w", &most) || limit <= 0 || limit >= most)
+        return false;
+    describe(v, "%lld W for all GPUs together, of at most %lld W", limit, most);
     return true;
 }
 
@@ -178,16 +208,19 @@ static bool has_unread_metrics(struct view *v)
 static const struct rule gpu_rules[] = {
     {"gpu errors", lost_data,
      "drain the node and reset the GPU: what it computes cannot be trusted; if errors return, replace it"},
+    {"deferred errors", may_lose_data, "drain the node and reset the GPU: bad memory pages are retired then"},
     {"ecc", has_no_ecc,
      "AMD: boot with amdgpu.ras_enable=1 and RAS on in the BIOS; NVIDIA: nvidia-smi -e 1, reboot"},
     {"partitions", has_other_partitions,
      "give every GPU the same modes (amd-smi set --compute-partition, --memory-partition); SPX and NPS1 for "
      "one program per GPU"},
     {"clocks", is_held,
-     "put them back with amd-smi reset --clocks or rocm-smi -r; to hold clocks for a run only, use the "
-     "plan's "
-     "\"clocks\""},
+     "put them back with amd-smi reset --clocks; to hold clocks for a run only, use the plan's \"clocks\""},
     {"power cap", is_capped, "put the default back: amd-smi set --power-cap, or nvidia-smi -pl"},
+    {"peak power cap", is_capped_at_peaks,
+     "put the default of hwmon's power2_cap back: amd-smi set --power-cap"},
+    {"node power limit", is_capped_with_others,
+     "raise it, or compare only nights under this limit: amd-smi node"},
     {"pcie", is_narrow,
      "see LnkSta in lspci -vv, reseat the GPU or its riser and reboot: until then models load slowly"},
     {"xgmi", lacks_links,
@@ -268,7 +301,8 @@ static void tell_settings(struct preflight *p, const json_t *gpu)
 
 static bool has_instinct(const json_t *gpus)
 {
-    static const char *const archs[] = {"gfx908", "gfx90a", "gfx940", "gfx941", "gfx942", "gfx950"};
+    static const char *const archs[] = {"gfx908", "gfx90a", "gfx940", "gfx941",
+                                        "gfx942", "gfx950", "gfx1250"};
     size_t i;
     json_t *gpu;
     json_array_foreach(gpus, i, gpu)

@@ -5,6 +5,10 @@
 #include "executor/node/gpus.h"
 #include "executor/node/model_facts.h"
 #include "executor/node/system.h"
+#include "executor/node/toolchain.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void assert_json_string(json_t *value, const char *expected)
 {
@@ -197,6 +201,27 @@ TEST(errors_and_lost_links_are_counted)
     json_decref(gpus);
 }
 
+/* An MI350: a second limit, one of the node, and errors of a third kind. */
+TEST(limits_and_deferred_errors_of_newer_drivers_are_read)
+{
+    struct layout l = {.workdir = ""};
+    snprintf(l.sysfs, sizeof l.sysfs, "%s", in_scratch("mi350"));
+    put("mi350/class/drm/card0/device/mem_info_vram_total", "1000\n");
+    put("mi350/class/drm/card0/device/hwmon/hwmon4/power2_cap", "1200000000\n");
+    put("mi350/class/drm/card0/device/hwmon/hwmon4/power2_cap_default", "1400000000\n");
+    put("mi350/class/drm/card0/device/board/cur_node_power_limit", "5000\n");
+    put("mi350/class/drm/card0/device/board/max_node_power_limit", "6400\n");
+    put("mi350/class/drm/card0/device/ras/umc_err_count", "ue: 0\nce: 4\nde: 2\n");
+    json_t *gpus = gpus_amd(&l), *gpu = json_array_get(gpus, 0);
+    assert_int_equal(number(gpu, "power_cap2_w"), 1200);
+    assert_int_equal(number(gpu, "power_cap2_default_w"), 1400);
+    assert_int_equal(number(gpu, "node_power_limit_w"), 5000);
+    assert_int_equal(number(gpu, "node_power_limit_max_w"), 6400);
+    assert_int_equal(number(json_object_get(gpu, "ras"), "deferred"), 2);
+    assert_int_equal(number(json_object_get(gpu, "ras"), "correctable"), 4);
+    json_decref(gpus);
+}
+
 TEST(what_a_driver_does_not_show_has_no_key)
 {
     struct layout l = {.workdir = ""};
@@ -244,6 +269,41 @@ TEST(nvidia_gpus_without_the_library_come_from_procfs)
     json_t *users = gpus_nvidia_processes(NULL, 0);
     assert_int_equal(json_array_size(users), 0);
     json_decref(users);
+}
+
+static const char *rocm_of(const char *path)
+{
+    static char out[64];
+    setenv("PATH", path, 1);
+    json_t *version = toolchain_rocm();
+    snprintf(out, sizeof out, "%s", json_string_value(version) ? json_string_value(version) : "");
+    json_decref(version);
+    return out;
+}
+
+static void put_program(const char *name)
+{
+    assert_int_equal(chmod(put(name, "#!/bin/sh\n"), 0755), 0);
+}
+
+TEST(the_version_of_rocm_is_that_of_the_hipcc_that_is_used)
+{
+    const char *usual = getenv("PATH");
+    char keep[4096];
+    snprintf(keep, sizeof keep, "%s", usual ? usual : "");
+    put_program("rocm-10.0/bin/hipcc");
+    put("rocm-10.0/.info/version", "10.0.0-18\n");
+    put_program("rocm-7.0/lib/llvm/bin/hipcc");
+    put("rocm-7.0/.info/version", "7.0.1-42\n");
+    put("alternatives/bin/other", "");
+    assert_int_equal(symlink(in_scratch("rocm-10.0/bin/hipcc"), in_scratch("alternatives/bin/hipcc")), 0);
+    assert_string_equal(rocm_of(in_scratch("rocm-10.0/bin")), "10.0.0-18");
+    assert_string_equal(rocm_of(in_scratch("rocm-7.0/lib/llvm/bin")), "7.0.1-42");
+    assert_string_equal(rocm_of(in_scratch("alternatives/bin")), "10.0.0-18");
+    setenv("ROCM_PATH", in_scratch("rocm-7.0"), 1);
+    assert_string_equal(rocm_of("/nowhere"), "7.0.1-42");
+    unsetenv("ROCM_PATH");
+    setenv("PATH", keep, 1);
 }
 
 TEST(a_model_that_cannot_be_read_says_why)

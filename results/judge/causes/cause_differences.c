@@ -42,7 +42,9 @@ static enum fact_class class_of_gpu(const char *key)
     static const char *const place[] = {
         "index",           "kfd_id",         "vendor", "pci", "numa_node", "power_cap_default_w",
         "power_cap_max_w", "pcie_width_max", NULL};
-    static const char *const limits[] = {"power_cap_w", "sclk_min_mhz", "sclk_max_mhz", "perf_level", NULL};
+    static const char *const limits[] = {
+        "power_cap_w", "power_cap2_w", "node_power_limit_w", "sclk_min_mhz", "sclk_max_mhz", "perf_level",
+        NULL};
     const char *dot = strchr(key, '.');
     if (!dot || is_one_of(dot + 1, place))
         return FACT_IGNORED;
