@@ -67,7 +67,10 @@ int run_clocks_take(struct suite *s, const struct node_lock *lock, char *reason,
         return 1;
     if (!must_block(s))
         return warn(s, why.msg, err) == 0 ? 1 : -1;
-    reason_set(reason, "%s; or set \"clocks\" to the mode \"leave\"", why.msg);
+    if (s->job.settings.clocks_mode == CLOCKS_DETERMINISM) /* some ASICs and drivers have no such level */
+        reason_set(reason, "%s; or set \"clocks\" to the mode \"fixed\", or to \"leave\"", why.msg);
+    else
+        reason_set(reason, "%s; or set \"clocks\" to the mode \"leave\"", why.msg);
     return 0;
 }
 

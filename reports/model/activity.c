@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 struct mean {
     double sum;
@@ -41,11 +42,17 @@ struct cell_activity activity_of_cell(const struct run_data *run, const struct c
     struct cell_activity out = {
         .sclk_p5_mhz = NAN, .temp_c = NAN, .throttled_s = NAN, .neighbours = RUN_UNKNOWN};
     struct mean mclk = {0}, power = {0};
+    bool differ = false;
     for (size_t i = c->first; i < c->first + c->count; i++) {
         const struct run_test *t = &run->tests[i];
         const struct run_activity *a = &t->activity;
         if (t->warmup || t->status != STATUS_OK)
             continue;
+        if (!out.window && !differ)
+            out.window = a->window;
+        differ |= strcmp(out.window ? out.window : "", a->window) != 0;
+        if (differ)
+            out.window = NULL;
         add(&mclk, a->mclk_mhz);
         add(&power, a->power_w);
         out.sclk_p5_mhz = fmin(out.sclk_p5_mhz, a->sclk_p5_mhz); /* NaN loses */
@@ -55,6 +62,7 @@ struct cell_activity activity_of_cell(const struct run_data *run, const struct c
     }
     out.mclk_mhz = value_of(&mclk);
     out.power_w = value_of(&power);
+    out.tokens = c->median[METRIC_TOKENIZE_S] > 0 || c->median[METRIC_DECODE_S] > 0;
     out.known = says_something(&out, c);
     return out;
 }

@@ -58,9 +58,14 @@ void terminal_own_metrics(const struct run_data *run, bool colour, struct buf *o
 
 void terminal_activity(const struct run_data *run, bool colour, struct buf *out)
 {
-    AUTO(table_release) struct table t = {0};
-    table_activity(&t, run, REPORT_EN);
-    write_behind(&t, colour, out);
+    for (int part = 0; part < ACTIVITY_PARTS; part++) {
+        AUTO(table_release) struct table t = {0};
+        table_activity(&t, run, (enum activity_part)part, REPORT_EN);
+        if (table_rows(&t) == 0)
+            continue;
+        buf_printf(out, "\n%s\n", message(REPORT_EN, activity_part_msg((enum activity_part)part)));
+        table_write_text(&t, colour, out);
+    }
 }
 
 void terminal_scaling(const struct run_data *run, bool kernels, bool colour, struct buf *out)
