@@ -41,6 +41,7 @@ struct variant_state {
     enum status status; /* STATUS_OK, STATUS_BUILD_FAILED, STATUS_GATE_FAILED */
     char reason[REASON_MAX];
     char dir[FS_PATH_MAX];               /* of the variant in the bundle */
+    double left_bytes;                   /* of GPU memory, by its tests so far */
     int folder;                          /* the same, open; -1: it is not made yet, or stuck */
     char stuck[REASON_MAX];              /* Why its results folder cannot be restored; "" while it can. */
     unsigned replaced;                   /* how often something else was found in its place */

@@ -302,6 +302,38 @@ static int tell_lost(struct test_run *r, struct err *err)
                 : 0;
 }
 
+/* Returns the variant whose tests have left most memory in use so far. */
+static size_t greatest_leak(const struct suite *s)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < s->job.variant_count; i++)
+        most = s->variant[i].left_bytes > s->variant[most].left_bytes ? i : most;
+    return most;
+}
+
+/* What each test leaves within its tolerance adds up over a run. Said again each time it has doubled. */
+static int tell_leak(struct test_run *r, struct err *err)
+{
+    struct lane *lane = r->lane;
+    const struct settle *m = &r->settle;
+    if (isnan(m->before) || isnan(m->after))
+        return 0;
+    if (lane->first_bytes == 0)
+        lane->first_bytes = m->before;
+    r->suite->variant[r->test->variant].left_bytes += m->after - m->before;
+    double grown = m->after - lane->first_bytes;
+    if (!m->back || grown <= m->tolerance || grown < 2 * lane->told_bytes)
+        return 0;
+    lane->told_bytes = grown;
+    size_t leaks = greatest_leak(r->suite);
+    return suite_note(
+        r->suite, err,
+        "memory leaks: %s has %.0f MiB more in use after test %zu than before the run's first; the tests "
+        "of %s left %.0f MiB of it; free what they allocate, or reset the GPU between runs",
+        lane->name, grown / (1 << 20), r->index + 1, r->suite->job.variant[leaks].name,
+        r->suite->variant[leaks].left_bytes / (1 << 20));
+}
+
 /* The result of a long test is synced at once; many short ones share a sync. */
 static int sync_result(struct test_run *r, struct err *err)
 {
@@ -330,7 +362,7 @@ int test_end_finish(struct test_run *r, struct err *err)
         return 0; /* the next supervisor finds a start without an end, and repeats the test */
     check_lane(r);
     if (check_folders(r, err) != 0 || write_artifacts(r, err) != 0 || tell_unbound(r, err) != 0 ||
-        tell_lost(r, err) != 0)
+        tell_lost(r, err) != 0 || tell_leak(r, err) != 0)
         return -1;
     perf_take(s, r->index, &r->assessment, r->child.result.wall_s, printed, r);
     return test_event_end(s, r->index, false, err) == 0 ? sync_result(r, err) : -1;

@@ -125,6 +125,16 @@ late_memory() {
     is "the next test is OK" "$(perf late .exit_status next)" OK
 }
 
+# 20 MiB a test, of which 32 are tolerated.
+small_leaks() {
+    idle_gpu
+    two drip "u=\$(cat $DEV/mem_info_vram_used); echo \$((u + 20 * 1048576)) >$DEV/mem_info_vram_used; $good" \
+        '{"vram_tolerance_bytes": 33554432, "tests": [{"variant": "v"}, {"variant": "v", "repetition": 2}, {"variant": "next"}]}'
+    is "no test is held against its own" "$(events drip '[.[] | select(.event == "TEST_END") | .exit_status] | join(" ")')" "OK OK OK"
+    is "what they add up to is said once, and who left it" \
+        "$(events drip '[.[] | .message // "" | select(test("memory leaks: .* has 40 MiB more in use after test 2 .* of v left 40 MiB"))] | length')" 1
+}
+
 leaked_memory() {
     idle_gpu
     two leak "echo $((9000 * 1048576)) >$DEV/mem_info_vram_used; $good"
@@ -273,6 +283,7 @@ neighbours() {
 
 scenario "the facts of an AMD GPU" facts
 scenario "a gpu_metrics of the future" unknown_table
+scenario "memory that leaks a little with each test" small_leaks
 scenario "a card of eight dies with gpu_metrics" of_eight_dies
 scenario "a run that may use one of two AMD GPUs" one_of_two
 scenario "processes of others on an AMD GPU" neighbours
