@@ -136,7 +136,7 @@ static int read_rows(const char *path, bool more, struct table *t, struct err *e
     struct buf text;
     buf_init(&text, CSV_BYTES_MAX);
     int rc = fs_read_file(path, CSV_BYTES_MAX, &text, err);
-    if (rc == 0 && !(t->json = csv_parse(buf_str(&text), text.len, path, err)))
+    if (rc == 0 && !(t->json = csv_parse(buf_str(&text), text.len, path, NULL, NULL, err)))
         rc = -1;
     buf_release(&text);
     if (rc != 0)

@@ -42,7 +42,7 @@ TEST(hyperfine_is_imported)
     const struct import_options day = {.date = "2026-02-14", .node = NODE};
     struct run_data r = import_stored(&s, "hyperfine", "tests/fixtures/import/hyperfine.json", &day, 0);
     assert_int_equal(r.n_cells, 2);
-    const struct cell *c = run_data_cell(&r, "sleep_0.01", 0);
+    const struct cell *c = run_data_cell(&r, "sleep_0.01_n_1", 0);
     assert_int_equal(c->n[METRIC_WALL_S], 4);
     assert_near(c->median[METRIC_WALL_S], 0.012672899, 1e-9);
     /* Wall time is what there is, so it decides. */
@@ -67,7 +67,7 @@ TEST(pytest_benchmark_is_imported)
     struct run_data r =
         import_stored(&s, "pytest-benchmark", "tests/fixtures/import/pytest-benchmark.json", NULL, 0);
     assert_int_equal(r.n_cells, 2);
-    const struct cell *c = run_data_cell(&r, "test_sum", 256);
+    const struct cell *c = run_data_cell(&r, "test_b.py__test_sum", 256);
     assert_non_null(c);
     assert_true(c->ok >= 5);
     assert_true(c->median[METRIC_KERNEL_MS] > 1e-4 && c->median[METRIC_KERNEL_MS] < 1);

@@ -77,7 +77,7 @@ static void load(const char *path, struct real_nights *n)
     AUTO(buf_release) struct buf csv = {.max = 1 << 20};
     if (fs_read_file(path, csv.max, &csv, &err) != 0)
         fail_msg("%s", err.msg);
-    json_t *rows = csv_parse(buf_str(&csv), csv.len, path, &err);
+    json_t *rows = csv_parse(buf_str(&csv), csv.len, path, NULL, NULL, &err);
     assert_non_null(rows);
     size_t i;
     const json_t *row;

@@ -36,6 +36,20 @@ static int read_and_store(const struct cmd_env *env, struct store *s, const stru
     return ingest_draft(s, &d, out, err);
 }
 
+static void tell(const struct cmd_env *env, const struct ingest_result *r, const char *file, size_t n,
+                 json_t *all)
+{
+    if (!env->json)
+        printf("%s  %s, %d test%s\n", r->run_id, ingest_effect_name(r->effect), r->tests,
+               text_plural(r->tests));
+    cmd_print_warnings(file, r->warnings, r->warning);
+    if (*r->note)
+        fprintf(stderr, "note: %s\n", r->note);
+    json_array_append_new(all, json_pack("{s:s, s:i, s:s, s:b, s:i, s:i}", "file", file, "files", (int)n,
+                                         "run_id", r->run_id, "stored", r->effect != INGEST_ALREADY, "tests",
+                                         r->tests, "warnings", r->warnings));
+}
+
 /* Imports n files as one run. */
 static int import_run_of(const struct cmd_env *env, struct store *s, const struct import_map *m,
                          const char *const *files, size_t n, const struct import_options *options,
@@ -45,13 +59,35 @@ static int import_run_of(const struct cmd_env *env, struct store *s, const struc
     struct err err = {0};
     if (read_and_store(env, s, m, files, n, options, &r, &err) != 0)
         return cmd_fail(&err);
-    if (!env->json)
-        printf("%s  %s, %d test%s\n", r.run_id, ingest_effect_name(r.effect), r.tests, text_plural(r.tests));
-    cmd_print_warnings(files[0], r.warnings, r.warning);
-    json_array_append_new(all, json_pack("{s:s, s:i, s:s, s:b, s:i, s:i}", "file", files[0], "files", (int)n,
-                                         "run_id", r.run_id, "stored", r.effect != INGEST_ALREADY, "tests",
-                                         r.tests, "warnings", r.warnings));
+    tell(env, &r, files[0], n, all);
     return EXIT_DONE;
+}
+
+struct many {
+    const struct cmd_env *env;
+    struct store *s;
+    const char *file;
+    json_t *all;
+};
+
+static int store_one(struct draft *d, void *arg, struct err *err)
+{
+    struct many *m = arg;
+    struct ingest_result r = {0};
+    if ((!m->s->db && cmd_store_open(m->env, m->s, STORE_WRITE, err) != 0) ||
+        ingest_draft(m->s, d, &r, err) != 0)
+        return -1;
+    tell(m->env, &r, m->file, 1, m->all);
+    return 0;
+}
+
+/* Imports a file of many runs. */
+static int import_runs_of(const struct cmd_env *env, struct store *s, const struct import_map *m,
+                          const char *file, const struct import_options *options, json_t *all)
+{
+    struct many many = {env, s, file, all};
+    struct err err = {0};
+    return import_each(m, file, options, store_one, &many, &err) != 0 ? cmd_fail(&err) : EXIT_DONE;
 }
 
 struct import_args {
@@ -75,8 +111,11 @@ static int import_all(const struct cmd_env *env, const struct import_args *a, co
     if (import_map_load(&m, a->map, err) != 0 ||
         (fs_exists(env->db) && cmd_store_open(env, &s, STORE_WRITE, err) != 0))
         return -1;
+    if (a->one_run && import_has_runs(&m))
+        return err_set(err, ERR_INPUT, "--one-run: a file of %s has several runs", a->map);
     for (size_t i = 0; i < files->n; i += step) {
-        int code = import_run_of(env, &s, &m, files->v + i, step, &a->options, all);
+        int code = import_has_runs(&m) ? import_runs_of(env, &s, &m, files->v[i], &a->options, all)
+                                       : import_run_of(env, &s, &m, files->v + i, step, &a->options, all);
         worst = code > worst ? code : worst;
     }
     if (env->json)

@@ -163,7 +163,7 @@ int counters_parse(const char *text, size_t len, const char *file, const char *c
 {
     AUTO(buf_release) struct buf table = {.max = COUNTERS_CSV_MAX};
     drop_messages(text, len, &table);
-    json_auto_t *rows = csv_parse(buf_str(&table), table.len, file, err);
+    json_auto_t *rows = csv_parse(buf_str(&table), table.len, file, NULL, NULL, err);
     if (!rows)
         return -1;
     AUTO_FREE struct kernel_sums *kernels = xcalloc(KERNELS_MAX, sizeof *kernels);

@@ -21,6 +21,7 @@ void draft_release(struct draft *d)
     }
     free(d->tests);
     free(d->variants);
+    json_decref(d->places);
     free(d->facts);
     free(d->unmeasured);
     free(d->plan);
@@ -32,12 +33,16 @@ void draft_release(struct draft *d)
 
 struct run_variant *draft_add_variant(struct draft *d, const char *name, struct err *err)
 {
-    if (d->n_variants == LIMIT_VARIANTS) {
-        err_set(err, ERR_INPUT, "more than %d variants", LIMIT_VARIANTS);
+    if (d->n_variants == DRAFT_VARIANTS_MAX) {
+        err_set(err, ERR_INPUT, "more than %d variants: import parts of the file as runs of their own",
+                DRAFT_VARIANTS_MAX);
         return NULL;
     }
-    if (!d->variants)
-        d->variants = xcalloc(LIMIT_VARIANTS, sizeof *d->variants);
+    if (!d->variants) {
+        d->variants = xcalloc(DRAFT_VARIANTS_MAX, sizeof *d->variants);
+        d->places = json_object();
+    }
+    json_object_set_new(d->places, name, json_integer((json_int_t)d->n_variants));
     struct run_variant *v = &d->variants[d->n_variants++];
     *v = (struct run_variant){.status = STATUS_OK, .build_wall_s = NAN};
     for (int m = 0; m < METRIC_COUNT; m++)
@@ -48,10 +53,8 @@ struct run_variant *draft_add_variant(struct draft *d, const char *name, struct 
 
 size_t draft_variant(const struct draft *d, const char *name)
 {
-    size_t i = 0;
-    while (i < d->n_variants && strcmp(d->variants[i].name, name) != 0)
-        i++;
-    return i;
+    const json_t *place = json_object_get(d->places, name);
+    return place ? (size_t)json_integer_value(place) : d->n_variants;
 }
 
 static void clear_test(struct run_test *t)

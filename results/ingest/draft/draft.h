@@ -16,7 +16,7 @@
 #include "results/store/samples.h"
 #include "results/store/store.h"
 
-enum { DRAFT_EXTRAS_MAX = 32, DRAFT_FACTS_MAX = 1024 };
+enum { DRAFT_EXTRAS_MAX = 32, DRAFT_FACTS_MAX = 1024, DRAFT_VARIANTS_MAX = 20000 };
 
 /* How the folder of a run is to be read. */
 struct ingest_options {
@@ -46,6 +46,7 @@ struct draft {
     struct run_info info; /* without key and counts */
     struct run_variant *variants;
     size_t n_variants;
+    json_t *places; /* of variants, by name */
     struct draft_test *tests;
     size_t n_tests;
     size_t cap_tests;

@@ -20,7 +20,7 @@ struct importing {
     int64_t files; /* so far */
     const json_t *map;
     const char *file;
-    json_t *root;
+    json_t *root, *units;
     struct draft *d;
 };
 
@@ -143,10 +143,15 @@ static int take_place(const struct importing *im, const struct import_scope *s, 
 {
     struct run_variant variant;
     char as_written[IMPORT_TEXT_MAX];
-    int64_t context = 0, repetition = RUN_UNKNOWN, warmup = 0;
-    if (import_variant(s, test, &variant, as_written, err) != 0 ||
-        import_integer(s, json_object_get(test, "context"), "test.context", 0, INT32_MAX, &context, err) <
-            0 ||
+    int64_t context = 0, repetition = RUN_UNKNOWN, warmup = 0, beyond = 0;
+    if (import_integer(s, json_object_get(test, "context"), "test.context", 0, (int64_t)1 << 53, &context,
+                       err) < 0)
+        return -1;
+    if (context > INT32_MAX) { /* it tells the variant apart instead */
+        beyond = context;
+        context = 0;
+    }
+    if (import_variant(s, test, beyond, &variant, as_written, err) != 0 ||
         import_integer(s, json_object_get(test, "repetition"), "test.repetition", 0, INT32_MAX, &repetition,
                        err) < 0 ||
         import_integer(s, json_object_get(test, "warmup"), "test.warmup", 0, 1, &warmup, err) < 0 ||
@@ -223,12 +228,29 @@ static int is_skipped(const struct importing *im, const struct import_scope *s, 
     return 0;
 }
 
+/* Elements that are arrays themselves, such as the iterations of each fork, are repetitions, too. */
+static int take_elements(struct importing *im, struct import_scope *s, json_t *elements, int depth,
+                         struct err *err)
+{
+    size_t i;
+    json_t *element;
+    json_array_foreach(elements, i, element)
+    {
+        if (json_is_array(element) && depth == 0 ? take_elements(im, s, element, 1, err) != 0
+                                                 : (s->element = element, take_tests(im, s, err) != 0))
+            return -1;
+        s->index += depth > 0 || !json_is_array(element);
+    }
+    return 0;
+}
+
 static int take_row(const struct pointer_match *m, void *arg, struct err *err)
 {
     struct importing *im = arg;
     struct import_scope s = {.file = im->file,
                              .place = m->place,
                              .root = im->root,
+                             .units = im->units,
                              .parent = m->parent,
                              .row = m->value,
                              .key = m->key};
@@ -244,12 +266,7 @@ static int take_row(const struct pointer_match *m, void *arg, struct err *err)
         return repeat && elements == NULL ? err_set(err, ERR_INPUT, "%s: %s%s: missing (mapping: repeat)",
                                                     im->file, m->place, repeat)
                                           : take_tests(im, &s, err);
-    for (s.index = 0; s.index < json_array_size(elements); s.index++) {
-        s.element = json_array_get(elements, s.index);
-        if (take_tests(im, &s, err) != 0)
-            return -1;
-    }
-    return 0;
+    return take_elements(im, &s, elements, 0, err);
 }
 
 struct numbered {
@@ -268,8 +285,8 @@ static int by_cell(const void *a, const void *b)
     return (x->test > y->test) - (x->test < y->test);
 }
 
-/* With "repeat", a row is a cell, so two rows of one cell in one file differ in something that the mapping
- * ignores. Several files may each be a repetition. */
+/* Two rows of one cell in one file, of which each is a cell or has the same number, differ in something that
+ * the mapping ignores. Several files may each be a repetition. */
 static void warn_merged(struct draft *d, const struct run_test *a, const struct run_test *b)
 {
     if (a->key != b->key && a->key >> 32 == b->key >> 32)
@@ -279,24 +296,47 @@ static void warn_merged(struct draft *d, const struct run_test *a, const struct 
                    d->variants[a->variant].name, a->context);
 }
 
-/* Numbers repetitions without a number in the order of the file. */
+/* Whether two tests of the cell, which are n in order, have the same number. Each file counts its own. */
+static bool numbered_twice(const struct draft *d, const struct numbered *order, size_t n)
+{
+    json_auto_t *seen = json_object();
+    for (size_t i = 0; i < n; i++) {
+        char number[32];
+        snprintf(number, sizeof number, "%d", d->tests[order[i].test].t.repetition);
+        if (d->tests[order[i].test].t.repetition != RUN_UNKNOWN && json_object_get(seen, number))
+            return true;
+        json_object_set_new(seen, number, json_true());
+    }
+    return false;
+}
+
+static void number_cell(struct draft *d, const struct numbered *order, size_t n, bool row_is_cell)
+{
+    bool again = numbered_twice(d, order, n);
+    for (size_t i = 0; i < n; i++) {
+        struct run_test *t = &d->tests[order[i].test].t;
+        if (again || t->repetition == RUN_UNKNOWN)
+            t->repetition = (int)i + 1;
+        if (i > 0 && (row_is_cell || again))
+            warn_merged(d, &d->tests[order[i - 1].test].t, t);
+    }
+}
+
+/* Numbers repetitions without a number in the order of the files. */
 static void number_repetitions(struct importing *im)
 {
     struct draft *d = im->d;
-    bool row_is_cell = json_object_get(im->map, "repeat") != NULL;
+    bool row_is_cell =
+        json_object_get(im->map, "repeat") && !json_is_true(json_object_get(im->map, "repeat_rows"));
     AUTO_FREE struct numbered *order = xcalloc(d->n_tests, sizeof *order);
     for (size_t i = 0; i < d->n_tests; i++)
         order[i] = (struct numbered){i, d->tests[i].t.variant, d->tests[i].t.context};
     qsort(order, d->n_tests, sizeof *order, by_cell);
-    int next = 1;
-    for (size_t i = 0; i < d->n_tests; i++) {
-        bool same = i && order[i].variant == order[i - 1].variant && order[i].context == order[i - 1].context;
-        next = same ? next + 1 : 1;
-        struct run_test *t = &d->tests[order[i].test].t;
-        if (t->repetition == RUN_UNKNOWN)
-            t->repetition = next;
-        if (same && row_is_cell)
-            warn_merged(d, &d->tests[order[i - 1].test].t, t);
+    for (size_t i = 0, n; i < d->n_tests; i += n) {
+        for (n = 1; i + n < d->n_tests && order[i + n].variant == order[i].variant &&
+                    order[i + n].context == order[i].context;)
+            n++;
+        number_cell(d, order + i, n, row_is_cell);
     }
 }
 
@@ -322,6 +362,10 @@ static int read_rows(struct importing *im, struct err *err)
     im->rows = 0;
     if (pointer_each(im->root, rows, take_row, im, err) != 0)
         return err_wrap(err, "%s", im->file);
+    if (im->d->n_tests == before && im->rows > 0)
+        return err_set(err, ERR_INPUT,
+                       "%s: the mapping skips all %lld rows (rows: %s): see \"skip\" in docs/import.md",
+                       im->file, (long long)im->rows, rows);
     if (im->d->n_tests == before)
         return err_set(err, ERR_INPUT, "%s: the mapping matches no row (rows: %s)", im->file, rows);
     return 0;
@@ -329,13 +373,37 @@ static int read_rows(struct importing *im, struct err *err)
 
 static const size_t file_max = (size_t)256 << 20;
 
+/* Bytes before the JSON: lines of a log, or the name that a file of JavaScript gives it. */
+static size_t before_value(const char *text, size_t len)
+{
+    static const char script[] = "window.";
+    size_t at = lenient_mark(text, len);
+    if (len - at > strlen(script) && memcmp(text + at, script, strlen(script)) == 0) {
+        const char *equals = memchr(text + at, '=', len - at);
+        return equals ? (size_t)(equals + 1 - text) : 0;
+    }
+    while (at < len && text[at] != '{' &&
+           !(text[at] == '[' && (at + 1 == len || strchr("\n\r {[", text[at + 1])))) {
+        const char *eol = memchr(text + at, '\n', len - at);
+        at = eol ? (size_t)(eol + 1 - text) : len;
+    }
+    return at < len ? at : 0;
+}
+
 /* Parses a JSON value, or JSON lines as an array; an error is that of the text as one value. */
 static json_t *parse_json(const char *text, size_t len, const char *file, struct err *err)
 {
     struct err ignored;
     json_t *whole = lenient_parse(text, len, file, err);
-    if (whole)
+    size_t skip = whole ? 0 : before_value(text, len);
+    if (!whole && skip > 0)
+        whole = lenient_parse(text + skip, len - skip, file, &ignored);
+    if (whole) {
+        *err = (struct err){0};
         return whole;
+    }
+    text += skip;
+    len -= skip;
     json_auto_t *lines = json_array();
     for (const char *p = text + lenient_mark(text, len), *end = text + len; p < end;) {
         const char *eol = memchr(p, '\n', (size_t)(end - p));
@@ -350,37 +418,54 @@ static json_t *parse_json(const char *text, size_t len, const char *file, struct
     return json_array_size(lines) > 0 ? json_incref(lines) : NULL;
 }
 
-/* The file as JSON: a document, JSON lines as an array, or CSV as an array of objects of strings; the caller
- * json_decref()s it. hex: the hash of its bytes. */
-static json_t *load_source(const char *path, bool csv, char *hex, struct err *err)
+/* The file as JSON: a document, JSON lines as an array, or CSV as an array of objects of strings. hex: the
+ * hash of its bytes. Sets root and units, which the caller json_decref()s. */
+static int load_source(struct importing *im, char *hex, struct err *err)
 {
+    const char *path = im->file;
+    const struct csv_options options = {json_string_value(json_object_get(im->map, "heading")),
+                                        json_is_true(json_object_get(im->map, "units"))};
+    bool csv = strcmp(json_string_value(json_object_get(im->map, "input")), "csv") == 0;
     AUTO(buf_release) struct buf text = {.max = file_max};
-    if (fs_is_dir(path)) {
-        err_set(err, ERR_INPUT, "%s: a folder: name its files, or use `kernsweep ingest` if it is of a run",
-                path);
-        return NULL;
-    }
+    im->root = im->units = NULL;
+    if (fs_is_dir(path))
+        return err_set(err, ERR_INPUT,
+                       "%s: a folder: name its files, or use `kernsweep ingest` if it is of a run", path);
     if (fs_read_file(path, file_max, &text, err) != 0)
-        return NULL;
+        return -1;
     size_t mark = lenient_mark(buf_str(&text), text.len);
     sha256_of(buf_str(&text), text.len, hex);
-    return csv ? csv_parse(buf_str(&text) + mark, text.len - mark, path, err)
-               : parse_json(buf_str(&text), text.len, path, err);
+    im->root = csv ? csv_parse(buf_str(&text) + mark, text.len - mark, path, &options, &im->units, err)
+                   : parse_json(buf_str(&text), text.len, path, err);
+    return im->root ? 0 : -1;
 }
 
-static int read_file(struct importing *im, const struct import_options *options, bool first,
+/* The same numbers twice would count as two measurements. */
+static int refuse_again(json_t *seen, const char *hex, const char *path, struct err *err)
+{
+    const char *first = json_string_value(json_object_get(seen, hex));
+    if (first)
+        return err_set(err, ERR_INPUT, "%s: the same contents as %s: name each file of a run once", path,
+                       first);
+    json_object_set_new(seen, hex, json_string(path));
+    return 0;
+}
+
+static int read_file(struct importing *im, const struct import_options *options, bool first, json_t *seen,
                      struct sha256 *contents, struct err *err)
 {
     char hex[SHA256_HEX_LEN + 1];
-    bool csv = strcmp(json_string_value(json_object_get(im->map, "input")), "csv") == 0;
-    json_auto_t *root = load_source(im->file, csv, hex, err);
-    if (!root)
+    int rc = load_source(im, hex, err);
+    json_auto_t *root = im->root, *units = im->units;
+    if (rc != 0 || refuse_again(seen, hex, im->file, err) != 0)
         return -1;
-    im->root = root;
     sha256_add(contents, hex, sizeof hex);
     if (first)
         memcpy(im->d->info.content_sha256, hex, sizeof hex);
-    return read_run(im, options, first, err) != 0 ? -1 : read_rows(im, err);
+    rc = read_run(im, options, first, err) != 0 ? -1 : read_rows(im, err);
+    (void)root;
+    (void)units;
+    return rc;
 }
 
 /* Two mappings with the same rules are the same reading, however they are written and described. */
@@ -405,10 +490,30 @@ static void name_run(struct draft *d, struct sha256 *contents, size_t n)
              r->ticket, *r->tag ? "_" : "", r->tag, r->content_sha256);
 }
 
+/* What everybody who looks at the run should know, not only who imported it. */
+static int keep_warnings(struct draft *d, struct err *err)
+{
+    char text[RUN_FACT_MAX];
+    if (d->warnings == 0)
+        return 0;
+    snprintf(text, sizeof text, "%d, the first: %.200s", d->warnings, d->warning);
+    return draft_add_fact(d, "import.warnings", text, err);
+}
+
+static int finish(struct importing *im, const struct import_map *m, const struct import_options *options,
+                  struct sha256 *contents, size_t n, struct err *err)
+{
+    number_repetitions(im);
+    note_reading(m, options, &im->d->info);
+    name_run(im->d, contents, n);
+    im->d->replace = options && options->replace;
+    return keep_warnings(im->d, err) != 0 ? -1 : draft_finish(im->d, err);
+}
+
 int import_read(const struct import_map *m, const char *const *paths, size_t n,
                 const struct import_options *options, struct draft *d, struct err *err)
 {
-    json_auto_t *names = json_object();
+    json_auto_t *names = json_object(), *seen = json_object();
     struct importing im = {.map = m->root, .d = d, .names = names};
     struct sha256 contents;
     sha256_begin(&contents);
@@ -416,12 +521,82 @@ int import_read(const struct import_map *m, const char *const *paths, size_t n,
         return -1;
     for (size_t i = 0; i < n; i++) {
         im.file = paths[i];
-        if (read_file(&im, options, i == 0, &contents, err) != 0)
+        if (read_file(&im, options, i == 0, seen, &contents, err) != 0)
             return -1;
     }
-    number_repetitions(&im);
-    note_reading(m, options, &d->info);
-    name_run(d, &contents, n);
-    d->replace = options && options->replace;
-    return draft_finish(d, err);
+    return finish(&im, m, options, &contents, n, err);
+}
+
+bool import_has_runs(const struct import_map *m)
+{
+    return json_object_get(m->root, "runs") != NULL;
+}
+
+/* Collects what "runs" matches; those of which "run_by" gives the same text are one run, an array of them. */
+struct collecting {
+    const struct importing *im;
+    const json_t *by;
+    json_t *runs; /* by text, or by number */
+};
+
+static int collect(const struct pointer_match *match, void *arg, struct err *err)
+{
+    struct collecting *c = arg;
+    char name[IMPORT_TEXT_MAX];
+    const struct import_scope s = {.file = c->im->file,
+                                   .place = match->place,
+                                   .root = c->im->root,
+                                   .units = c->im->units,
+                                   .parent = match->parent,
+                                   .row = match->value,
+                                   .key = match->key};
+    snprintf(name, sizeof name, "%zu", json_object_size(c->runs));
+    if (!c->by)
+        return json_object_set(c->runs, name, match->value);
+    if (import_text(&s, c->by, "run_by", name, sizeof name, err) < 0)
+        return -1;
+    json_t *rows = json_object_get(c->runs, name);
+    if (!rows)
+        json_object_set_new(c->runs, name, rows = json_array());
+    return json_array_append(rows, match->value);
+}
+
+static int read_one_run(const struct importing *from, const struct import_map *m,
+                        const struct import_options *options, json_t *root, struct draft *d, struct err *err)
+{
+    json_auto_t *names = json_object();
+    struct importing im = {
+        .map = m->root, .d = d, .names = names, .file = from->file, .root = root, .units = from->units};
+    struct sha256 contents;
+    AUTO_FREE char *text = json_dumps(root, JSON_COMPACT | JSON_ENCODE_ANY);
+    sha256_begin(&contents);
+    sha256_of(text ? text : "", text ? strlen(text) : 0, d->info.content_sha256);
+    return import_own_metrics(m->root, m->name, d, err) != 0 || read_run(&im, options, true, err) != 0 ||
+                   read_rows(&im, err) != 0
+               ? -1
+               : finish(&im, m, options, &contents, 1, err);
+}
+
+int import_each(const struct import_map *m, const char *path, const struct import_options *options,
+                import_fn *fn, void *arg, struct err *err)
+{
+    char hex[SHA256_HEX_LEN + 1];
+    const char *key;
+    json_t *root;
+    json_auto_t *runs = json_object();
+    struct importing im = {.map = m->root, .file = path};
+    struct collecting c = {&im, json_object_get(m->root, "run_by"), runs};
+    int rc = load_source(&im, hex, err);
+    json_auto_t *whole = im.root, *units = im.units;
+    if (rc == 0)
+        rc = pointer_each(whole, json_string_value(json_object_get(m->root, "runs")), collect, &c, err);
+    json_object_foreach(runs, key, root)
+    {
+        AUTO(draft_release) struct draft d;
+        draft_init(&d);
+        if (rc == 0)
+            rc = read_one_run(&im, m, options, root, &d, err) != 0 ? -1 : fn(&d, arg, err);
+    }
+    (void)units;
+    return rc;
 }

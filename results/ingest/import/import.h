@@ -15,3 +15,10 @@
  * and context are repetitions, in the order of the files. ingest_draft() stores it. */
 int import_read(const struct import_map *m, const char *const *paths, size_t n,
                 const struct import_options *options, struct draft *d, struct err *err);
+
+/* Whether a file of this mapping has many runs ("runs"): import_each() reads them, one after the other, and
+ * stops when fn fails. */
+bool import_has_runs(const struct import_map *m);
+typedef int import_fn(struct draft *d, void *arg, struct err *err);
+int import_each(const struct import_map *m, const char *path, const struct import_options *options,
+                import_fn *fn, void *arg, struct err *err);

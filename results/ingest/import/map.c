@@ -16,15 +16,17 @@ enum { TESTS_MAX = 64, TEST_KEYS_MAX = 256, FIELD_DEPTH_MAX = 8 };
 /* A misspelt key would be ignored, and with it a unit or a number. */
 static int check_field(const struct json_at *field, int depth, struct err *err)
 {
-    static const char *const keys[] = {"at",   "from",   "element", "key",   "const", "unit",
-                                       "to",   "times",  "match",   "group", "words", "join",
-                                       "with", "prefix", "default", NULL};
-    struct json_at unit = json_member(field, "unit"), join = json_member(field, "join");
+    static const char *const keys[] = {"at",      "from",  "element", "key",   "const",   "unit",  "to",
+                                       "times",   "match", "group",   "words", "join",    "with",  "prefix",
+                                       "default", "pairs", "first",   "minus", "decimal", "epoch", NULL};
+    struct json_at unit = json_member(field, "unit"), join = json_member(field, "join"),
+                   minus = json_member(field, "minus");
     if (json_is_string(field->value))
         return 0;
     if (!json_is_object(field->value) || depth > FIELD_DEPTH_MAX)
         return json_expected(field, "a field: a JSON pointer as a string, or an object", err);
-    if (json_keys(field, keys, err) != 0 || (unit.value && check_field(&unit, depth + 1, err) != 0))
+    if (json_keys(field, keys, err) != 0 || (unit.value && check_field(&unit, depth + 1, err) != 0) ||
+        (minus.value && check_field(&minus, depth + 1, err) != 0))
         return -1;
     for (size_t i = 0; i < json_array_size(join.value); i++) {
         struct json_at part = json_element(&join, i);
@@ -117,17 +119,21 @@ static int check_parts(const struct json_at *root, struct err *err)
 {
     struct json_at run = json_member(root, "run"), facts = json_member(root, "facts"),
                    extras = json_member(root, "extras");
-    return check_tests(root, err) != 0 || check_fields(&run, NULL, err) != 0 ||
-                   check_fields(&facts, NULL, err) != 0 || check_fields(&extras, NULL, err) != 0
+    struct json_at by = json_member(root, "run_by");
+    return (by.value && check_field(&by, 0, err) != 0) || check_tests(root, err) != 0 ||
+                   check_fields(&run, NULL, err) != 0 || check_fields(&facts, NULL, err) != 0 ||
+                   check_fields(&extras, NULL, err) != 0
                ? -1
                : check_skip(root, err);
 }
 
 static json_t *parse_map(const char *text, size_t len, const char *name, struct err *err)
 {
-    static const char *const keys[] = {"schema", "about", "input", "rows",   "run",     "test",
-                                       "repeat", "skip",  "facts", "extras", "metrics", NULL};
-    static const char *const run_keys[] = {"ticket", "tag", "node", "date", "started_at", "mode", NULL};
+    static const char *const keys[] = {"schema", "about", "input",  "rows",        "run",     "test",
+                                       "repeat", "skip",  "facts",  "extras",      "metrics", "heading",
+                                       "units",  "runs",  "run_by", "repeat_rows", NULL};
+    static const char *const run_keys[] = {"ticket",     "tag",  "node",   "date",
+                                           "started_at", "mode", "commit", NULL};
     json_auto_t *root = json_parse(text, len, name, err);
     if (!root)
         return NULL;

@@ -1,5 +1,6 @@
 #include "results/ingest/import/mapped_run.h"
 
+#include "results/store/revision.h"
 #include "results/store/when.h"
 
 #include "common/base/clock.h"
@@ -51,6 +52,37 @@ static int check_run(const struct run_info *r, const char *file, struct err *err
     return 0;
 }
 
+/* A time as seconds or milliseconds since 1970, as "epoch" says, becomes text. */
+static int take_time(const struct import_scope *s, const json_t *run, const char *key, const char *option,
+                     char *out, size_t size, struct err *err)
+{
+    const json_t *field = json_object_get(run, key);
+    const char *epoch = json_string_value(json_object_get(field, "epoch"));
+    char name[64];
+    double v;
+    if (option || !epoch)
+        return run_text(s, run, key, option, out, size, err);
+    snprintf(name, sizeof name, "run.%s", key);
+    int rc = import_number(s, field, name, "", &v, err);
+    if (rc > 0 && v > 0 && v < 4e12)
+        when_format((int64_t)(strcmp(epoch, "ms") == 0 ? v : v * 1e3), out);
+    return rc < 0 ? -1 : 0;
+}
+
+/* What is no commit, such as "unversioned" or a short hash, is told and left out. */
+static int take_commit(const struct import_scope *s, const json_t *run, struct draft *d, struct err *err)
+{
+    char id[IMPORT_TEXT_MAX] = "";
+    if (import_text(s, json_object_get(run, "commit"), "run.commit", id, sizeof id, err) < 0)
+        return -1;
+    if (commit_is_id(id))
+        snprintf(d->info.revision.commit, sizeof d->info.revision.commit, "%.64s", id);
+    else if (*id)
+        snprintf(d->note, sizeof d->note, "%s: \"%.60s\" is not the whole hash of a commit: left out",
+                 s->file, id);
+    return 0;
+}
+
 int import_run(const struct import_scope *s, const json_t *map, const struct import_options *options,
                struct draft *d, struct err *err)
 {
@@ -65,9 +97,9 @@ int import_run(const struct import_scope *s, const json_t *map, const struct imp
         run_text(s, run, "tag", o->tag, r->tag, sizeof r->tag, err) != 0 ||
         run_text(s, run, "node", o->node, r->node, sizeof r->node, err) != 0 ||
         run_text(s, run, "mode", NULL, r->mode, sizeof r->mode, err) != 0 ||
-        run_text(s, run, "date", o->date, date, sizeof date, err) != 0 ||
-        run_text(s, run, "started_at", NULL, started, sizeof started, err) != 0 ||
-        take_facts(s, json_object_get(map, "facts"), d, err) != 0)
+        take_time(s, run, "date", o->date, date, sizeof date, err) != 0 ||
+        take_time(s, run, "started_at", NULL, started, sizeof started, err) != 0 ||
+        take_commit(s, run, d, err) != 0 || take_facts(s, json_object_get(map, "facts"), d, err) != 0)
         return -1;
     snprintf(r->date, sizeof r->date, "%.10s", date);
     if (when_parse(started) != WHEN_UNKNOWN)
@@ -152,7 +184,7 @@ static int take_shape(const struct import_scope *s, const json_t *test, char *ou
     return 0;
 }
 
-int import_variant(const struct import_scope *s, const json_t *test, struct run_variant *out,
+int import_variant(const struct import_scope *s, const json_t *test, int64_t beyond, struct run_variant *out,
                    char *as_written, struct err *err)
 {
     char kernel[IMPORT_TEXT_MAX], shape[IMPORT_TEXT_MAX], name[IMPORT_TEXT_MAX];
@@ -161,6 +193,9 @@ int import_variant(const struct import_scope *s, const json_t *test, struct run_
         return -1;
     if (rc == 0 || !*kernel)
         return err_set(err, ERR_INPUT, "%s: %s: no variant given (mapping: test.variant)", s->file, s->place);
+    size_t used = strlen(kernel);
+    if (beyond > 0)
+        snprintf(kernel + used, sizeof kernel - used, ".%lld", (long long)beyond);
     snprintf(as_written, IMPORT_TEXT_MAX, "%.200s%s%.200s", kernel, *shape ? " " : "", shape);
     make_name(kernel);
     *out = (struct run_variant){.status = STATUS_OK};

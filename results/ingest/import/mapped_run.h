@@ -27,7 +27,8 @@ int import_own_metrics(const json_t *map, const char *file, struct draft *d, str
 /* What distinguishes rows of one variant besides the context (batch, heads, data type) is its shape: "shape",
  * one text, or "point", fields by name ("batch8_dtypebf16"). As in a kernel plan, the variant is then called
  * VARIANT_SHAPE, and is compared at the same shape only. Sets name, kernel and shape of *out from the test of
- * a mapping. as_written: char[IMPORT_TEXT_MAX], what the name was made of; it tells apart variants whose
+ * a mapping. beyond: a size that no context can be, which becomes part of the name; 0: none. as_written:
+ * char[IMPORT_TEXT_MAX], what the name was made of; it tells apart variants whose
  * names became the same. */
-int import_variant(const struct import_scope *s, const json_t *test, struct run_variant *out,
+int import_variant(const struct import_scope *s, const json_t *test, int64_t beyond, struct run_variant *out,
                    char *as_written, struct err *err);

@@ -1,5 +1,6 @@
 #include "results/ingest/import/value.h"
 
+#include "common/base/alloc.h"
 #include "common/base/regex.h"
 #include "results/ingest/import/pointer.h"
 
@@ -42,6 +43,7 @@ static json_t *find_value(const struct import_scope *s, const json_t *field)
         return s->element;
     const char *from = json_string_value(json_object_get(field, "from"));
     json_t *root = from && strcmp(from, "file") == 0     ? s->root
+                   : from && strcmp(from, "units") == 0  ? s->units
                    : from && strcmp(from, "parent") == 0 ? s->parent
                                                          : s->row;
     json_t *at = json_object_get(field, "at");
@@ -121,6 +123,90 @@ static int joined(const struct import_scope *s, const json_t *field, const char 
     return used > 0;
 }
 
+/* Whether it is a whole number, perhaps written as a text. */
+static bool is_whole(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    size_t n = text ? strspn(text + (*text == '-'), "0123456789") : 0;
+    return json_is_integer(value) || (n > 0 && !text[n + (*text == '-')]);
+}
+
+/* The i-th parameter: a member of an object, or an element with "name" and "value" of an array. */
+static json_t *parameter(json_t *list, size_t i, const char **name)
+{
+    json_t *value, *element = json_array_get(list, i);
+    *name = json_string_value(json_object_get(element, "name"));
+    if (json_is_array(list))
+        return *name ? json_object_get(element, "value") : NULL;
+    json_object_foreach(list, *name, value)
+    {
+        if (i-- == 0)
+            return value;
+    }
+    return NULL;
+}
+
+static size_t parameters(const json_t *list)
+{
+    return json_is_array(list) ? json_array_size(list) : json_object_size(list);
+}
+
+/* A size, which is the context of its row: the first whole number that a context can be. */
+static size_t first_whole(json_t *list)
+{
+    const char *name;
+    size_t i = 0;
+    for (; i < parameters(list); i++) {
+        json_t *value = parameter(list, i, &name);
+        double n = json_is_string(value) ? strtod(json_string_value(value), NULL) : json_number_value(value);
+        if (is_whole(value) && n >= 0 && n <= INT32_MAX)
+            break;
+    }
+    return i;
+}
+
+static int parameter_text(const struct import_scope *s, const json_t *value, const char *name, char *out,
+                          size_t size, struct err *err)
+{
+    if (!json_is_object(value) && !json_is_array(value))
+        return value_text(s, value, name, out, size, err);
+    AUTO_FREE char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS);
+    int n = snprintf(out, size, "%s", text ? text : "?");
+    return n >= 0 && (size_t)n < size ? 1 : field_fail(s, name, err, "longer than %zu bytes", size - 1);
+}
+
+/* "name=value" of all parameters; without the first whole number if "pairs" is "others". */
+static int pairs_text(const struct import_scope *s, const json_t *field, const char *name, char *out,
+                      size_t size, struct err *err)
+{
+    json_t *list = find_value(s, field);
+    const json_t *which = json_object_get(field, "pairs");
+    bool others = json_is_string(which) && strcmp(json_string_value(which), "others") == 0;
+    size_t without = others ? first_whole(list) : SIZE_MAX, used = 0;
+    for (size_t i = 0; i < parameters(list); i++) {
+        const char *key;
+        char text[IMPORT_TEXT_MAX];
+        json_t *value = parameter(list, i, &key);
+        if (i == without || !value || json_is_null(value))
+            continue;
+        if (parameter_text(s, value, name, text, sizeof text, err) < 0)
+            return -1;
+        int n = snprintf(out + used, size - used, "%s%s=%s", used ? " " : "", key, text);
+        if (n < 0 || (size_t)n >= size - used)
+            return field_fail(s, name, err, "longer than %zu bytes", size - 1);
+        used += (size_t)n;
+    }
+    return used > 0;
+}
+
+static int first_text(const struct import_scope *s, const json_t *field, const char *name, char *out,
+                      size_t size, struct err *err)
+{
+    const char *key;
+    json_t *list = find_value(s, field), *value = parameter(list, first_whole(list), &key);
+    return value ? value_text(s, value, name, out, size, err) : 0;
+}
+
 /* The text of a field before "match" and "words" are applied. */
 static int raw_text(const struct import_scope *s, const json_t *field, const char *name, char *out,
                     size_t size, struct err *err)
@@ -131,6 +217,10 @@ static int raw_text(const struct import_scope *s, const json_t *field, const cha
         snprintf(out, size, "%s", s->key ? s->key : "");
         return s->key != NULL;
     }
+    if (json_object_get(field, "pairs"))
+        return pairs_text(s, field, name, out, size, err);
+    if (json_object_get(field, "first"))
+        return first_text(s, field, name, out, size, err);
     const json_t *value = find_value(s, field);
     return value && !json_is_null(value) ? value_text(s, value, name, out, size, err) : 0;
 }
@@ -188,13 +278,15 @@ static const struct unit {
     enum dimension dimension;
     double base; /* in the dimension's first unit */
 } units[] = {
-    {"", PLAIN, 1},          {"s", TIME, 1},           {"sec", TIME, 1},        {"seconds", TIME, 1},
-    {"ms", TIME, 1e-3},      {"us", TIME, 1e-6},       {"ns", TIME, 1e-9},      {"min", TIME, 60},
-    {"h", TIME, 3600},       {"bytes", SIZE, 1},       {"B", SIZE, 1},          {"kB", SIZE, 1e3},
-    {"KB", SIZE, 1e3},       {"MB", SIZE, 1e6},        {"GB", SIZE, 1e9},       {"KiB", SIZE, 1024},
-    {"MiB", SIZE, 1 << 20},  {"GiB", SIZE, 1 << 30},   {"tok/s", TOKENS, 1},    {"FLOP/s", FLOPS, 1},
-    {"GFLOP/s", FLOPS, 1e9}, {"TFLOP/s", FLOPS, 1e12}, {"J", ENERGY, 1},        {"kJ", ENERGY, 1e3},
-    {"Wh", ENERGY, 3600},    {"MHz", FREQUENCY, 1},    {"GHz", FREQUENCY, 1e3},
+    {"", PLAIN, 1},           {"s", TIME, 1},          {"sec", TIME, 1},        {"seconds", TIME, 1},
+    {"ms", TIME, 1e-3},       {"us", TIME, 1e-6},      {"ns", TIME, 1e-9},      {"min", TIME, 60},
+    {"h", TIME, 3600},        {"bytes", SIZE, 1},      {"B", SIZE, 1},          {"kB", SIZE, 1e3},
+    {"KB", SIZE, 1e3},        {"MB", SIZE, 1e6},       {"GB", SIZE, 1e9},       {"KiB", SIZE, 1024},
+    {"second", TIME, 1},      {"msecond", TIME, 1e-3}, {"usecond", TIME, 1e-6}, {"nsecond", TIME, 1e-9},
+    {"msec", TIME, 1e-3},     {"usec", TIME, 1e-6},    {"nsec", TIME, 1e-9},    {"MiB", SIZE, 1 << 20},
+    {"GiB", SIZE, 1 << 30},   {"tok/s", TOKENS, 1},    {"FLOP/s", FLOPS, 1},    {"GFLOP/s", FLOPS, 1e9},
+    {"TFLOP/s", FLOPS, 1e12}, {"J", ENERGY, 1},        {"kJ", ENERGY, 1e3},     {"Wh", ENERGY, 3600},
+    {"MHz", FREQUENCY, 1},    {"GHz", FREQUENCY, 1e3},
 };
 
 static const struct unit *find_unit(const char *name)
@@ -234,6 +326,33 @@ static int unit_of(const struct import_scope *s, const json_t *field, const char
     return field_fail(s, name, err, "\"%s\" is not a unit of what is stored in \"%s\"", unit, wanted);
 }
 
+/* A number written with separators of thousands, as "decimal" says: "." of 1,410,000.5, "," of 1.410.000,5.
+ */
+static void plain_number(const json_t *field, char *text)
+{
+    const char *decimal = json_string_value(json_object_get(field, "decimal"));
+    if (!decimal)
+        return;
+    char *out = text, thousands = *decimal == ',' ? '.' : ',';
+    for (const char *in = text; *in; in++)
+        if (*in != thousands)
+            *out++ = *in == ',' ? '.' : *in;
+    *out = '\0';
+}
+
+/* Time stamps in nanoseconds have more digits than a double: whole numbers are subtracted as such. */
+static double exact_difference(const char *text, double v, const struct import_scope *s, const json_t *minus,
+                               double other)
+{
+    struct err ignored = {0};
+    char text2[IMPORT_TEXT_MAX], *end, *end2;
+    if (!minus || import_text(s, minus, "", text2, sizeof text2, &ignored) <= 0)
+        return v - other;
+    plain_number(minus, text2);
+    long long a = strtoll(text, &end, 10), b = strtoll(text2, &end2, 10);
+    return *end || *end2 ? v - other : (double)(a - b);
+}
+
 int import_number(const struct import_scope *s, const json_t *field, const char *name, const char *unit,
                   double *out, struct err *err)
 {
@@ -246,13 +365,18 @@ int import_number(const struct import_scope *s, const json_t *field, const char 
         rc = fall_back(s, field, name, text, sizeof text, err);
     if (rc <= 0)
         return rc;
-    double v = strtod(text, &end);
+    plain_number(field, text);
+    double v = strtod(text, &end), other = 0;
     if (end == text || *end)
         return field_fail(s, name, err, "expected a number, found \"%.60s\"", text);
     if (!isfinite(v))
         return 1;
     if (unit_of(s, field, name, unit, &factor, err) != 0)
         return -1;
+    const json_t *minus = json_object_get(field, "minus");
+    if (minus && (rc = import_number(s, minus, name, "", &other, err)) <= 0)
+        return rc;
+    v = exact_difference(text, v, s, minus, other);
     const json_t *times = json_object_get(field, "times");
     *out = v * factor * (json_is_number(times) ? json_number_value(times) : 1);
     return 1;

@@ -17,6 +17,7 @@ struct import_scope {
     const char *file;  /* for messages */
     const char *place; /* of the row in the file */
     json_t *root;
+    json_t *units; /* of a CSV file's columns, as its second row names them, or NULL */
     json_t *parent;
     json_t *row;
     json_t *element; /* of the row's "repeat" array, or NULL */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { COLUMNS_MAX = 512, FIELD_MAX = 1 << 20 };
+enum { COLUMNS_MAX = 8192, FIELD_MAX = 1 << 20 };
 
 struct csv {
     const char *p, *end;
@@ -101,10 +101,42 @@ static bool is_blank(const json_t *row)
     return json_array_size(row) == 1 && !*json_string_value(json_array_get(row, 0));
 }
 
-static int read_rows(struct csv *c, json_t *rows, struct err *err)
+/* A column that occurs twice has two values, of which only one could be read. */
+static int check_header(const struct csv *c, const json_t *header, struct err *err)
 {
+    json_auto_t *seen = json_object();
+    for (size_t i = 0; i < json_array_size(header); i++) {
+        const char *name = json_string_value(json_array_get(header, i));
+        if (*name && json_object_get(seen, name))
+            return err_set(err, ERR_INPUT, "%s: line %zu: column \"%.80s\" occurs twice: rename one", c->file,
+                           c->line, name);
+        json_object_set_new(seen, name, json_true());
+    }
+    return 0;
+}
+
+/* Skips what a program prints before its table. */
+static int skip_preamble(struct csv *c, const char *heading, struct err *err)
+{
+    size_t n = strlen(heading);
+    while (c->p < c->end) {
+        const char *eol = memchr(c->p, '\n', (size_t)(c->end - c->p)),
+                   *at = c->p + (*c->p == '"' && *heading != '"');
+        if ((size_t)(c->end - at) >= n && memcmp(at, heading, n) == 0)
+            return 0;
+        c->p = eol ? eol + 1 : c->end;
+        c->line++;
+    }
+    return err_set(err, ERR_INPUT, "%s: no line begins with \"%.80s\" (mapping: heading)", c->file, heading);
+}
+
+static int read_rows(struct csv *c, const struct csv_options *o, json_t *rows, json_t **units,
+                     struct err *err)
+{
+    if (o && o->heading && skip_preamble(c, o->heading, err) != 0)
+        return -1;
     json_auto_t *header = c->p < c->end ? read_record(c, err) : json_array();
-    if (!header)
+    if (!header || check_header(c, header, err) != 0)
         return -1;
     for (c->line++; c->p < c->end; c->line++) {
         json_auto_t *row = read_record(c, err);
@@ -115,17 +147,21 @@ static int read_rows(struct csv *c, json_t *rows, struct err *err)
         json_t *object = name_fields(c, header, row, err);
         if (!object)
             return -1;
-        json_array_append_new(rows, object);
+        if (o && o->units && units && !*units)
+            *units = object;
+        else
+            json_array_append_new(rows, object);
     }
     return 0;
 }
 
-json_t *csv_parse(const char *text, size_t len, const char *file, struct err *err)
+json_t *csv_parse(const char *text, size_t len, const char *file, const struct csv_options *options,
+                  json_t **units, struct err *err)
 {
     struct csv c = {.p = text, .end = text + len, .file = file, .line = 1};
     json_auto_t *rows = json_array();
     buf_init(&c.field, FIELD_MAX);
-    int rc = read_rows(&c, rows, err);
+    int rc = read_rows(&c, options, rows, units, err);
     buf_release(&c.field);
     return rc == 0 ? json_incref(rows) : NULL;
 }

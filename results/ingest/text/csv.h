@@ -5,7 +5,16 @@
 #include "common/base/err.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
-/* The caller json_decref()s; NULL with err. file: for messages. */
-json_t *csv_parse(const char *text, size_t len, const char *file, struct err *err);
+/* What else is in the file. */
+struct csv_options {
+    const char *heading; /* lines before the one that begins with this are skipped; NULL: none is */
+    bool units;          /* the row after the header names units, which *units_row becomes */
+};
+
+/* The caller json_decref()s, also *units; NULL with err. options and units may be NULL. file: for messages.
+ */
+json_t *csv_parse(const char *text, size_t len, const char *file, const struct csv_options *options,
+                  json_t **units, struct err *err);

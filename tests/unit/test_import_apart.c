@@ -1,0 +1,376 @@
+/* import: what a file keeps apart stays apart, what cannot be told apart is said, and real files of other
+ * tools give the values that are in them. */
+#include "tests/unit/import_support.h"
+
+static const struct import_options day = {.date = "2026-11-21"};
+
+static double median_of(const struct run_data *r, const char *variant, int context)
+{
+    const struct cell *c = run_data_cell(r, variant, context);
+    if (!c)
+        fail_msg("no cell %s at %d; there is %s at %d", variant, context,
+                 r->variants[r->cells[0].variant].name, r->cells[0].context);
+    return c->median[METRIC_KERNEL_MS];
+}
+
+#define STATE(axes, seconds)                                                                                 \
+    "{\"name\":\"Device=0\",\"device\":0,\"is_skipped\":false,\"axis_values\":[" axes "],\"summaries\":["    \
+    "{\"tag\":\"nv/cold/time/gpu/"                                                                           \
+    "mean\",\"data\":[{\"name\":\"value\",\"type\":\"float64\",\"value\":\"" seconds "\"}]}]}"
+#define AXIS(name, type, value) "{\"name\":\"" name "\",\"type\":\"" type "\",\"value\":\"" value "\"}"
+
+TEST(nvbench_states_are_their_axis_values)
+{
+    AUTO(store_close) struct store s = open_store("apart_nvbench.db");
+    AUTO(run_data_release)
+    struct run_data r = import_stored(
+        &s, "nvbench",
+        put("states.json",
+            "{\"benchmarks\":[{\"name\":\"h\",\"states\":[" STATE(AXIS("Array Size", "int64", "16") "," AXIS("Num Bins", "int64", "2"), "1e-6") "," STATE(
+                AXIS("Array Size", "int64", "16") "," AXIS("Num Bins", "int64", "512"),
+                "2e-6") "," STATE(AXIS("Entropy", "float64", "0.25") "," AXIS("N", "int64", "16"),
+                                  "3e-6") "," STATE(AXIS("Entropy", "float64", "0.75") "," AXIS("N", "int64",
+                                                                                                "16"),
+                                                    "4e-6") "," STATE(AXIS("Type", "type",
+                                                                           "I8") "," AXIS("BlockSize",
+                                                                                          "int64", "64"),
+                                                                      "5e-6") "," STATE(AXIS("Mode", "string",
+                                                                                             "2D") "," AXIS("N",
+                                                                                                            "int64",
+                                                                                                            "64"),
+                                                                                        "6e-6") "," STATE(AXIS("Mode",
+                                                                                                               "string",
+                                                                                                               "3D") "," AXIS("N",
+                                                                                                                              "int64",
+                                                                                                                              "64"),
+                                                                                                          "7e"
+                                                                                                          "-"
+                                                                                                          "6") "," STATE(AXIS("N",
+                                                                                                                              "int64",
+                                                                                                                              "4294967296"),
+                                                                                                                         "8e-6") "," STATE(AXIS("N",
+                                                                                                                                                "int64",
+                                                                                                                                                "8589934592"),
+                                                                                                                                           "9e-6") "]}]}"),
+        &day, 0);
+    assert_int_equal(r.n_cells, 9);
+    assert_near(median_of(&r, "h.Num_Bins_2", 16), 1e-3, 1e-12);
+    assert_near(median_of(&r, "h.Num_Bins_512", 16), 2e-3, 1e-12);
+    assert_near(median_of(&r, "h.Entropy_0.25", 16), 3e-3, 1e-12);
+    assert_near(median_of(&r, "h.Entropy_0.75", 16), 4e-3, 1e-12);
+    assert_near(median_of(&r, "h.Mode_3D", 64), 7e-3, 1e-12);
+    assert_near(median_of(&r, "h.N_4294967296", 0), 8e-3, 1e-12);
+    assert_near(median_of(&r, "h.N_8589934592", 0), 9e-3, 1e-12);
+}
+
+TEST(pytest_benchmarks_are_their_parameters)
+{
+    AUTO(store_close) struct store s = open_store("apart_pytest.db");
+#define ONE(full, params, value)                                                                             \
+    "{\"name\":\"x\",\"fullname\":\"" full "\",\"params\":" params                                           \
+    ",\"param\":null,\"stats\":{\"data\":[" value "]}}"
+    AUTO(run_data_release)
+    struct run_data r = import_stored(
+        &s, "pytest-benchmark",
+        put("py.json",
+            "{\"version\":\"5.1.0\",\"datetime\":\"2026-11-21T10:00:00\",\"commit_info\":{\"id\":"
+            "\"unversioned\"},"
+            "\"benchmarks\":[" ONE("t.py::test_a[8-1]", "{\"n\":8,\"m\":1}", "0.001") "," ONE(
+                "t.py::test_a[8-4]", "{\"n\":8,\"m\":4}",
+                "0.002") "," ONE("t.py::test_b[0.25]", "{\"x\":0.25}",
+                                 "0.003") "," ONE("t.py::test_b[0.75]", "{\"x\":0.75}",
+                                                  "0.004") "," ONE("t.py::TestA::test_same", "null",
+                                                                   "0.005") "," ONE("t.py::TestB::test_same",
+                                                                                    "null",
+                                                                                    "0.006") "," ONE("u.py::"
+                                                                                                     "test_c["
+                                                                                                     "a]",
+                                                                                                     "{\"p\":"
+                                                                                                     "{\"k\":"
+                                                                                                     "1}}",
+                                                                                                     "0.007") "," ONE("u.py::test_c[b]",
+                                                                                                                      "{\"p\":{\"k\":2}}",
+                                                                                                                      "0.008") "]}"),
+        NULL, 0);
+    assert_int_equal(r.n_cells, 8);
+    assert_near(median_of(&r, "t.py__test_a.m_1", 8), 1, 1e-9);
+    assert_near(median_of(&r, "t.py__test_a.m_4", 8), 2, 1e-9);
+    assert_near(median_of(&r, "t.py__test_b.x_0.75", 0), 4, 1e-9);
+    assert_near(median_of(&r, "t.py__TestB__test_same", 0), 6, 1e-9);
+    assert_string_equal(run_data_fact(&r, "pytest_benchmark"), "5.1.0");
+    assert_null(run_data_fact(&r, "commit"));
+}
+
+TEST(hyperfine_commands_are_their_parameters)
+{
+    AUTO(store_close) struct store s = open_store("apart_hyperfine.db");
+    AUTO(run_data_release)
+    struct run_data r = import_stored(
+        &s, "hyperfine",
+        put("hf.json",
+            "{\"results\":[{\"command\":\"x\",\"times\":[1,2],\"exit_codes\":[0,0],\"parameters\":{\"rev\":"
+            "\"a\"}},"
+            "{\"command\":\"x\",\"times\":[5],\"exit_codes\":[0],\"parameters\":{\"rev\":\"b\"}}]}"),
+        &day, 0);
+    assert_int_equal(r.n_cells, 2);
+    assert_string_equal(r.variants[0].shape, "rev_a");
+    assert_near(run_data_cell(&r, "x_rev_b", 0)->median[METRIC_WALL_S], 5, 1e-12);
+}
+
+#define GOOGLE(rows)                                                                                         \
+    "{\"context\":{\"date\":\"2026-11-20T01:00:00+00:00\",\"host_name\":\"n\",\"library_version\":\"v1.9."   \
+    "1\"},"                                                                                                  \
+    "\"benchmarks\":[" rows "]}"
+#define ROW(name, more) "{\"name\":\"" name "\",\"run_type\":\"iteration\",\"time_unit\":\"ms\"," more "}"
+
+TEST(google_benchmark_rows)
+{
+    AUTO(store_close) struct store s = open_store("apart_google.db");
+    AUTO(run_data_release)
+    struct run_data
+        r =
+            import_stored(
+                &s, "google-benchmark",
+                put("google.json",
+                    GOOGLE(ROW("BM_a/2", "\"skipped\":true,\"skip_message\":\"needs two "
+                                         "devices\",\"real_time\":0.0") "," ROW("BM_b/2", "\"error_"
+                                                                                          "occurred\":true,"
+                                                                                          "\"error_message\":"
+                                                                                          "\"no "
+                                                                                          "device\",\"real_"
+                                                                                          "time\":0.0") "," ROW("BM_c/128x256x64", "\"repetition_index\":0,\"real_time\":1") "," ROW(
+                        "BM_c/128x256x32",
+                        "\"repetition_index\":0,\"real_time\":2") "," ROW("BM_d/8/16",
+                                                                          "\"real_time\":3") "," ROW("BM_d/8/"
+                                                                                                     "16",
+                                                                                                     "\"real_"
+                                                                                                     "time\":"
+                                                                                                     "5") "," ROW("BM_d/8/threads:4",
+                                                                                                                  "\"real_time\":7") "," ROW("BM_e/n:8/m:4",
+                                                                                                                                             "\"real_time\":9"))),
+                NULL, 0);
+    assert_int_equal(r.n_cells, 7);
+    assert_int_equal(run_data_cell(&r, "BM_a", 2)->status, STATUS_SKIPPED);
+    assert_string_equal(run_data_cell(&r, "BM_a", 2)->reason, "needs two devices");
+    assert_int_equal(run_data_cell(&r, "BM_b", 2)->status, STATUS_FAIL);
+    assert_near(median_of(&r, "BM_c.128x256x64", 0), 1, 0);
+    assert_near(median_of(&r, "BM_c.128x256x32", 0), 2, 0);
+    assert_int_equal(run_data_cell(&r, "BM_d.16", 8)->ok, 2);
+    assert_near(median_of(&r, "BM_d.threads_4", 8), 7, 0);
+    assert_string_equal(run_data_fact(&r, "library_version"), "v1.9.1");
+}
+
+/* Each file counts its repetitions from 0; the same file twice is no measurement. */
+TEST(files_of_one_run)
+{
+    AUTO(store_close) struct store s = open_store("apart_files.db");
+    struct err err = {0};
+    struct ingest_result result;
+    put("1.json", GOOGLE(ROW("BM_a/2", "\"repetition_index\":0,\"real_time\":1")));
+    put("2.json", GOOGLE(ROW("BM_a/2", "\"repetition_index\":0,\"real_time\":3")));
+    put("copy.json", GOOGLE(ROW("BM_a/2", "\"repetition_index\":0,\"real_time\":1")));
+    const char *two[] = {xstrdup(in_scratch("1.json")), xstrdup(in_scratch("2.json"))};
+    const char *again[] = {two[0], xstrdup(in_scratch("copy.json"))};
+    assert_ok(import_files(&s, "google-benchmark", two, 2, NULL, &result, &err), &err);
+    struct run_data r = must_load(&s, result.key);
+    assert_near(median_of(&r, "BM_a", 2), 2, 0);
+    run_data_release(&r);
+    assert_err(import_files(&s, "google-benchmark", again, 2, NULL, &result, &err), &err, ERR_INPUT,
+               "the same contents", "1.json");
+    free((char *)two[0]);
+    free((char *)two[1]);
+    free((char *)again[1]);
+}
+
+TEST(what_is_lost_is_said)
+{
+    AUTO(store_close) struct store s = open_store("apart_said.db");
+    struct err err = {0};
+    struct ingest_result result;
+    assert_err(import_file(&s, "google-benchmark",
+                           put("agg.json",
+                               GOOGLE("{\"name\":\"BM_a_mean\",\"run_type\":\"aggregate\",\"real_time\":1}")),
+                           NULL, &result, &err),
+               &err, ERR_INPUT, "skips all 1 rows", "skip");
+    put("twice_map.json", MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
+    assert_err(import_file(&s, in_scratch("twice_map.json"), put("twice.csv", "k,t,t\na,1,2\n"), NULL,
+                           &result, &err),
+               &err, ERR_INPUT, "column \"t\" occurs twice", "twice.csv");
+    AUTO(run_data_release)
+    struct run_data r =
+        import_stored(&s, "hyperfine",
+                      put("same_twice.json", "{\"results\":[{\"command\":\"x\",\"times\":[1,2]},"
+                                             "{\"command\":\"x\",\"times\":[5]}]}"),
+                      &day, 1);
+    assert_non_null(strstr(run_data_fact(&r, "import.warnings"), "two rows are both x"));
+}
+
+TEST(thousands_of_benchmarks)
+{
+    enum { MANY = 5000 };
+    AUTO(store_close) struct store s = open_store("apart_many.db");
+    AUTO(buf_release) struct buf csv = {.max = 1 << 20};
+    put("many_map.json", MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
+    buf_puts(&csv, "k,t\n");
+    for (int i = 0; i < MANY; i++)
+        buf_printf(&csv, "k%d,%d\n", i, i + 1);
+    AUTO(run_data_release)
+    struct run_data r =
+        import_stored(&s, in_scratch("many_map.json"), put("many.csv", buf_str(&csv)), NULL, 0);
+    assert_int_equal(r.n_cells, MANY);
+    assert_near(median_of(&r, "k4999", 0), MANY, 0);
+}
+
+struct collected {
+    struct store *s;
+    char dates[4][11], commits[4][COMMIT_ID_MAX];
+    double ms[4];
+    size_t n;
+};
+
+static int keep(struct draft *d, void *arg, struct err *err)
+{
+    struct collected *c = arg;
+    struct ingest_result result;
+    assert_true(c->n < 4);
+    snprintf(c->dates[c->n], sizeof c->dates[0], "%s", d->info.date);
+    snprintf(c->commits[c->n], sizeof c->commits[0], "%s", d->info.revision.commit);
+    c->ms[c->n++] = d->tests[0].t.value[METRIC_KERNEL_MS];
+    return ingest_draft(c->s, d, &result, err);
+}
+
+static void each(struct store *s, const char *map, const char *file, struct collected *out)
+{
+    AUTO(import_map_release) struct import_map m = {.root = NULL};
+    struct err err = {0};
+    *out = (struct collected){.s = s};
+    assert_ok(import_map_load(&m, map, &err), &err);
+    assert_true(import_has_runs(&m));
+    assert_ok(import_each(&m, file, NULL, keep, out, &err), &err);
+}
+
+#define SHA_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define SHA_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
+TEST(a_file_of_many_runs)
+{
+    AUTO(store_close) struct store s = open_store("apart_runs.db");
+    struct collected c;
+#define ENTRY(commit, date, value)                                                                           \
+    "{\"commit\":{\"id\":\"" commit "\"},\"date\":" date ",\"tool\":\"customSmallerIsBetter\",\"benches\":[" \
+    "{\"name\":\"a\",\"value\":" value                                                                       \
+    ",\"unit\":\"us/iter\"},{\"name\":\"size\",\"value\":5,\"unit\":\"MB\"}]}"
+    each(&s, "github-action-benchmark",
+         put("data.js", "window.BENCHMARK_DATA = {\"entries\":{\"B\":[" ENTRY(
+                            SHA_A, "1763719200000", "1500") "," ENTRY(SHA_B, "1763805600000", "2500") "]}}"),
+         &c);
+    assert_int_equal(c.n, 2);
+    assert_string_equal(c.dates[0], "2025-11-21");
+    assert_string_equal(c.dates[1], "2025-11-22");
+    assert_string_equal(c.commits[0], SHA_A);
+    assert_near(c.ms[1], 2.5, 1e-12);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run_revision"), 2);
+
+    put("by_map.json", "{\"schema\":\"kernsweep.map/1\",\"input\":\"csv\",\"runs\":\"/*\",\"run_by\":\"/"
+                       "sha\",\"rows\":\"/*\","
+                       "\"run\":{\"ticket\":{\"const\":\"by\"},\"commit\":\"/0/sha\",\"date\":{\"at\":\"/0/"
+                       "at\",\"epoch\":\"s\"}},"
+                       "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
+    each(&s, in_scratch("by_map.json"),
+         put("by.csv",
+             "sha,at,k,t\n" SHA_A ",1763719200,a,1\n" SHA_B ",1763805600,a,2\n" SHA_A ",1763719200,b,3\n"),
+         &c);
+    assert_int_equal(c.n, 2);
+    assert_string_equal(c.commits[1], SHA_B);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 4);
+}
+
+TEST(profilers)
+{
+    AUTO(store_close) struct store s = open_store("apart_profilers.db");
+    struct run_data r = import_stored(
+        &s, "rocprofv3-kernel-trace",
+        put("kernel_trace.csv",
+            "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\",\"VGPR_"
+            "Count\",\"Grid_Size_X\"\n"
+            "\"KERNEL_DISPATCH\",\"Agent 4\",1,\"k(float*)\",4762229062888604,4762229062892625,32,1024\n"
+            "\"KERNEL_DISPATCH\",\"Agent 4\",1,\"k(float*)\",4762229062988604,4762229062992627,32,1024\n"
+            "\"KERNEL_DISPATCH\",\"Agent 4\",1,\"k(float*)\",4762229062988604,4762229063992604,32,2048\n"),
+        &day, 0);
+    assert_int_equal(r.n_cells, 2);
+    assert_near(median_of(&r, "k_float___grid1024_agent4", 0), 4.022e-3, 1e-12);
+    assert_near(median_of(&r, "k_float___grid2048_agent4", 0), 1.004, 1e-12);
+    run_data_release(&r);
+    r = import_stored(
+        &s, "rocprofv3-kernel-stats",
+        put("kernel_stats.csv",
+            "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\",\"MinNs\",\"MaxNs\","
+            "\"StdDev\"\n\"k\",2,8044,4022.000000,99.1,4021,4023,1.4\n"),
+        &day, 0);
+    assert_near(median_of(&r, "k", 0), 4.022e-3, 1e-12);
+    run_data_release(&r);
+    r = import_stored(
+        &s, "ncu-raw",
+        put("raw.csv",
+            "==PROF== Connected to process 1\n==PROF== Disconnected\n"
+            "\"ID\",\"Kernel Name\",\"Block Size\",\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"us\"\n"
+            "\"0\",\"k(int)\",\"(128, 1, 1)\",\"1,410,000.50\"\n"),
+        &day, 0);
+    assert_near(r.cells[0].median[METRIC_KERNEL_MS], 1410.0005, 1e-9);
+    run_data_release(&r);
+    r = import_stored(&s, "ncu-details",
+                      put("details.csv",
+                          "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+                          "\"0\",\"k\",\"Duration\",\"usecond\",\"1,234.5\"\n\"0\",\"k\",\"DRAM "
+                          "Frequency\",\"Ghz\",\"2.6\"\n"),
+                      &day, 0);
+    assert_int_equal(r.n_tests, 1);
+    assert_near(median_of(&r, "k", 0), 1.2345, 1e-12);
+    run_data_release(&r);
+}
+
+TEST(numbers_as_other_locales_write_them)
+{
+    AUTO(store_close) struct store s = open_store("apart_locale.db");
+    put("comma_map.json",
+        MAP_HEAD("csv",
+                 "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":{\"at\":\"/t\",\"decimal\":\",\"}}}");
+    AUTO(run_data_release)
+    struct run_data r = import_stored(&s, in_scratch("comma_map.json"),
+                                      put("comma.csv", "k,t\na,\"1.234,5\"\nb,\"15,72\"\n"), NULL, 0);
+    assert_near(median_of(&r, "a", 0), 1234.5, 1e-9);
+    assert_near(median_of(&r, "b", 0), 15.72, 1e-9);
+}
+
+TEST(forks_processes_and_logs)
+{
+    AUTO(store_close) struct store s = open_store("apart_forks.db");
+    struct run_data r =
+        import_stored(&s, "jmh",
+                      put("jmh.json", "[{\"jmhVersion\":\"1.37\",\"benchmark\":\"p.C.m\",\"mode\":\"avgt\","
+                                      "\"threads\":1,\"forks\":2,\"params\":"
+                                      "{\"size\":\"64\",\"kind\":\"x\"},\"primaryMetric\":{\"scoreUnit\":"
+                                      "\"us/op\",\"rawData\":[[1.0,2.0],[3.0,5.0]]}}]"),
+                      &day, 0);
+    assert_int_equal(run_data_cell(&r, "p.C.m.kind_x", 64)->ok, 4);
+    assert_near(median_of(&r, "p.C.m.kind_x", 64), 2.5e-3, 1e-12);
+    run_data_release(&r);
+    r = import_stored(&s, "pyperf",
+                      put("pyperf.json",
+                          "{\"version\":\"1.0\",\"metadata\":{\"name\":\"b\"},\"benchmarks\":[{\"runs\":["
+                          "{\"metadata\":{\"date\":\"2026-11-20 10:00:00.1\"},\"values\":[0.001,0.003]},"
+                          "{\"values\":[0.005]},{\"warmups\":[[1,0.1]]}]}]}"),
+                      NULL, 0);
+    assert_near(median_of(&r, "b", 0), 3, 1e-9);
+    run_data_release(&r);
+    r = import_stored(
+        &s, "llama-bench",
+        put("llama_log.json",
+            "ggml_cuda_init: found 1 device\n  Device 0: x [y]\n[\n{\"model_type\":\"m\",\"n_prompt\":8,"
+            "\"n_gen\":0,\"test_time\":\"2026-11-20T10:00:00Z\",\"samples_ns\":[5000000]}\n]\n"),
+        NULL, 0);
+    assert_near(r.cells[0].median[METRIC_PREFILL_S], 0.005, 1e-12);
+    run_data_release(&r);
+}
+
+GROUP(scratch_make, scratch_remove);
