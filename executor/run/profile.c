@@ -4,6 +4,7 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/environment.h"
+#include "common/base/text.h"
 #include "executor/bundle/artifact.h"
 #include "executor/bundle/runlog.h"
 #include "executor/process/child.h"
@@ -40,7 +41,7 @@ void profiler_command(const struct counters *c, enum counters_tool tool, const c
                  "--clock-control", "none", "--target-processes", "all", "--log-file", csv, NULL);
 }
 
-enum { CSV_BYTES_MAX = 32 << 20, LOG_BYTES_MAX = 1 << 20, PROC_FILE_MAX = 64 << 10 };
+enum { CSV_BYTES_MAX = 32 << 20, LOG_BYTES_MAX = 1 << 20, PROC_FILE_MAX = 64 << 10, WARNING_MAX = 240 };
 
 /* A profiler runs each kernel several times, hence the longer time-out. All cells together hold the GPU for
  * no longer than total_most_s.
@@ -201,6 +202,39 @@ static int keep_csv(struct profiled *p, struct err *err)
     return artifact_text(p->dir, csv_name, buf_str(&text), text.len, &s->secrets, err);
 }
 
+/* A profiler that lacks a privilege (CAP_PERFMON) warns that its counters may be wrong, and ends with 0. */
+static bool is_warning(const char *line, size_t len)
+{
+    static const char *const words[] = {"inaccura", "CAP_PERFMON", "perf_event_paranoid", "may be incorrect"};
+    char text[WARNING_MAX];
+    snprintf(text, sizeof text, "%.*s", (int)len, line);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(text, words[i]))
+            return true;
+    return false;
+}
+
+/* The log stays beside the counters; its first such line is told. */
+static int tell_warning(struct profiled *p, struct err *err)
+{
+    char path[FS_PATH_MAX], shown[WARNING_MAX], why[2 * WARNING_MAX];
+    struct err ignored = {0};
+    AUTO(buf_release) struct buf text = {.max = LOG_BYTES_MAX * 2};
+    if (fs_join(path, NULL, p->dir, "counters.log") != 0 ||
+        fs_read_file(path, LOG_BYTES_MAX * 2, &text, &ignored) != 0)
+        return 0;
+    for (const char *at = buf_str(&text); *at;) {
+        size_t len = strcspn(at, "\n");
+        if (is_warning(at, len)) {
+            text_printable_fixed(shown, sizeof shown, at, len);
+            snprintf(why, sizeof why, "its counters may be wrong: %s", shown);
+            return note(p->suite, p, why, err);
+        }
+        at += len + (at[len] == '\n');
+    }
+    return 0;
+}
+
 static int count_cell(struct profiled *p, struct err *err)
 {
     struct suite *s = p->suite;
@@ -212,6 +246,7 @@ static int count_cell(struct profiled *p, struct err *err)
     if (s->loop.stop)
         return fs_remove_tree(p->dir, err);
     int rc = p->result.status == STATUS_OK ? keep_csv(p, err) : note(s, p, p->result.reason, err);
+    rc = rc == 0 && p->result.status == STATUS_OK ? tell_warning(p, err) : rc;
     return rc == 0 ? fs_remove_tree(p->raw, err) : -1;
 }
 
