@@ -169,7 +169,8 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
 
 static int load_tests(struct store *s, struct run_data *r, struct err *err)
 {
-    static const char text[] =
+    static const char text[] = /* so joined, variants are found by an index of their names */
+        "WITH v AS MATERIALIZED (SELECT position, name, attn_impl FROM variant WHERE run_id = :run) "
         "SELECT t.id, v.position, c.context_len, t.repetition, t.warmup, t.status, t.vram_before,"
         " t.vram_after, t.vram_max_gap_ms, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, "
         "t.prompt_tokens,"
@@ -177,8 +178,8 @@ static int load_tests(struct store *s, struct run_data *r, struct err *err)
         " t.test_index, t.host, t.gpu, t.gpu_mode, t.beside, t.contained"
 #define METRIC_TEST(id, name, column, ...) ", t." #column
 #include "results/store/metric.def"
-        ACTIVITY_COLUMNS " FROM test t JOIN series c ON c.id = t.series_id"
-        " JOIN variant v ON v.run_id = t.run_id AND v.name = c.variant"
+        ACTIVITY_COLUMNS " FROM test t CROSS JOIN series c ON c.id = t.series_id"
+        " CROSS JOIN v ON v.name = c.variant"
         " WHERE t.run_id = :run ORDER BY v.position, c.context_len, t.repetition";
     SQL_STMT stmt = sql_prepare_int(s, text, ":run", r->info.key, err);
     size_t cap = 0;
