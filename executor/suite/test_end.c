@@ -171,6 +171,15 @@ static void assess_run(struct test_run *r)
         ending.stop = STOP_CANCEL;
     r->assessment = assess_test(&ending, found, &expected);
     test_group_judge(r->suite, &r->contained.hits, &r->assessment);
+    double paused_s = pause_length(&r->watch.pause, &r->watch.sampler);
+    if (r->assessment.status == STATUS_OK && paused_s > 0) {
+        r->assessment.status = STATUS_INVALID;
+        reason_set(
+            r->assessment.reason,
+            "it was stopped for %.2f s while it ran (a suspended job, a signal from outside, or a machine "
+            "that slept): its times are no measurement",
+            paused_s);
+    }
     if (r->assessment.status == STATUS_OK && r->suite->test[r->index].doubt) {
         r->assessment.status = STATUS_INVALID;
         reason_set(r->assessment.reason, "%s", r->suite->test[r->index].doubt);

@@ -9,6 +9,7 @@
 #include "executor/suite/assess.h"
 #include "executor/suite/container_end.h"
 #include "executor/suite/folders.h"
+#include "executor/suite/pause.h"
 #include "executor/suite/test.h"
 #include "executor/telemetry/hang.h"
 #include "executor/telemetry/sampler.h"
@@ -44,6 +45,7 @@ struct test_output {
 struct test_watch {
     struct sampler sampler;
     struct hang hang;
+    struct pause pause;
     struct proctree_seen seen; /* its processes, as samples found them */
     struct buf evidence;       /* for diag.txt */
 };

@@ -44,6 +44,7 @@ static enum stop_cause on_sample(void *arg, double t_s, uint64_t missed)
 {
     struct test_run *r = arg;
     sampler_take(&r->watch.sampler, t_s, missed);
+    pause_look(&r->watch.pause, r->child.result.process.pid);
     /* Several lanes share one clock, which began with the run. */
     clock_watch_take(&r->suite->clock.watch,
                      r->lane->kept ? (double)(clock_mono_ns() - r->suite->time.start_ns) * 1e-9 : t_s);
@@ -187,6 +188,7 @@ int test_start_process(struct test_run *r, struct err *err)
     if (test_event_start(s, r->index, err) != 0 ||
         test_group_open(&r->contained.group, s, r->index, err) != 0 || enter_container(r, &spec, err) != 0)
         return -1;
+    pause_begin(&r->watch.pause);
     r->started = true;
     r->contained.grouped = r->contained.group.on;
     return child_start(&r->child, &s->loop, &spec, &r->limits, &hooks, err);

@@ -62,7 +62,7 @@ static void refresh(struct process_tree *p, double t_s)
 
 /* Returns false when the process is gone. */
 static bool read_member(struct member *m, unsigned long long *ticks, unsigned long long *pages,
-                        bool *runnable)
+                        struct sample *out)
 {
     char text[STAT_MAX];
     ssize_t n = pread(m->fd, text, sizeof text - 1, 0);
@@ -71,7 +71,8 @@ static bool read_member(struct member *m, unsigned long long *ticks, unsigned lo
     text[n] = '\0';
     const char *p = strrchr(text, ')');
     *ticks = *pages = 0;
-    *runnable |= p && strncmp(p, ") R", 3) == 0;
+    out->runnable |= p && strncmp(p, ") R", 3) == 0;
+    out->stopped |= p && strncmp(p, ") T", 3) == 0;
     for (int field = 2; p && field < FIELD_RSS; field++) {
         p = strchr(p, ' ');
         if (!p)
@@ -96,7 +97,7 @@ static void process_read(void *state, struct sample *out)
         refresh(p, out->t_s);
     for (size_t i = 0; i < p->count;) {
         struct member *m = &p->member[i];
-        if (!read_member(m, &ticks, &pages, &out->runnable)) {
+        if (!read_member(m, &ticks, &pages, out)) {
             close(m->fd);
             *m = p->member[--p->count];
             continue;

@@ -31,6 +31,7 @@ struct sample {
     double value[SAMPLE_FIELDS];
     unsigned lost; /* bits of the fields of which a source gave what cannot be */
     bool runnable; /* some process of the tree is running or waits only for a core */
+    bool stopped;  /* some process of the tree is stopped by a signal */
 };
 
 /* Returns the key in vram_samples.jsonl. */

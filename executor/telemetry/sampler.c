@@ -81,6 +81,20 @@ static void add_row(struct sampler *s, const struct sample *sample)
         s->stride *= 2;
 }
 
+/* Neither we nor a test that had been busy got any time: both were frozen. */
+static const double frozen_gap_s = 1, busy_percent = 50, idle_percent = 1;
+
+static void note_pause(struct sampler *s, double t_s, double cpu_before)
+{
+    double gap_s = t_s - s->last_t_s;
+    bool frozen = gap_s >= frozen_gap_s && cpu_before >= busy_percent &&
+                  s->last.value[SAMPLE_CPU] < idle_percent; /* false for NaN */
+    if (s->last.stopped || s->was_stopped || frozen)
+        s->paused_s += gap_s;
+    if (!isnan(s->last.value[SAMPLE_CPU]) || s->last.stopped)
+        s->was_stopped = s->last.stopped;
+}
+
 static void note_gap(struct sampler *s, double t_s)
 {
     if (t_s - s->last_t_s > s->max_gap_s)
@@ -92,6 +106,7 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
 {
     bool timed = s->samples % TIMED_EVERY == 0;
     double before = timed ? thread_cpu_s() : 0;
+    double cpu_before = s->newest.value[SAMPLE_CPU];
     telemetry_read(s->telemetry, t_s, &s->last);
     for (int i = 0; i < SAMPLE_FIELDS; i++) {
         if (!sample_has(&s->last, (enum sample_field)i))
@@ -101,6 +116,7 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
     }
     s->lost |= s->last.lost;
     s->missed += missed;
+    note_pause(s, t_s, cpu_before);
     note_gap(s, t_s);
     activity_add(&s->activity, &s->last);
     s->history[s->samples % SAMPLER_HISTORY] = s->last;

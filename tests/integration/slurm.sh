@@ -190,7 +190,7 @@ a_minute_later() {
 cancelled_at_once() {
     exits "cancel exits 0" 0 ks cancel "$(run_id settings)"
     ends "the command that follows it exits 1" 1
-    is "none of its jobs is left" "$(env -u SLURM_CLUSTERS -u SQUEUE_PARTITION -u SQUEUE_STATES squeue --noheader --name="kernsweep-$(run_id settings)" --states=PENDING,RUNNING --format=%i 2>&1)" ""
+    is "none of its jobs is left" "$(env -i PATH="$PATH" SLURM_CONF="$SLURM_CONF" squeue --noheader --name="kernsweep-$(run_id settings)" --states=PENDING,RUNNING --format=%i 2>&1)" ""
 }
 
 # Their variables end with the subshell.

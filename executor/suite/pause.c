@@ -1,0 +1,41 @@
+#include "executor/suite/pause.h"
+
+#include <math.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* What two clocks that are read one after the other may differ by. */
+static const double clocks_apart_s = 0.01;
+
+static double seconds(clockid_t clock)
+{
+    struct timespec t = {0};
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* CLOCK_MONOTONIC stands still while the machine sleeps. */
+static double asleep_so_far(void)
+{
+    double monotonic = seconds(CLOCK_MONOTONIC);
+    return seconds(CLOCK_BOOTTIME) - monotonic;
+}
+
+void pause_begin(struct pause *p)
+{
+    *p = (struct pause){.asleep_s = asleep_so_far()};
+}
+
+void pause_look(struct pause *p, pid_t pid)
+{
+    siginfo_t info = {.si_pid = 0};
+    if (pid > 0 && waitid(P_PID, (id_t)pid, &info, WCONTINUED | WNOHANG) == 0 && info.si_pid == pid)
+        p->continued = true;
+}
+
+double pause_length(const struct pause *p, const struct sampler *samples)
+{
+    double asleep = asleep_so_far() - p->asleep_s;
+    double paused = fmax(samples->paused_s, p->continued ? samples->max_gap_s : 0);
+    return asleep > clocks_apart_s ? asleep + paused : paused;
+}
