@@ -1,5 +1,6 @@
 #include "results/store/store.h"
 
+#include "results/store/location.h"
 #include "results/store/migrations.h"
 #include "results/store/sql.h"
 
@@ -81,6 +82,17 @@ static int fail_db(sqlite3 *db, const char *path, const char *what, struct err *
     return err_set(err, ERR_STORAGE, "%s: %s: %s", path, what, text);
 }
 
+/* Opens the store without making any file. */
+static int open_as(struct store *s, const char *how, struct err *err)
+{
+    AUTO(buf_release) struct buf uri = {.max = 4 * FS_PATH_MAX};
+    buf_puts(&uri, "file:");
+    add_uri_path(&uri, s->path);
+    buf_puts(&uri, how);
+    int rc = sqlite3_open_v2(buf_str(&uri), &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    return rc == SQLITE_OK ? 0 : fail_db(s->db, s->path, "cannot open the store", err);
+}
+
 /* A store in WAL mode needs shared memory; on a read-only file system nobody can write it, nor needs to. */
 static int open_immutable(struct store *s, struct err *err)
 {
@@ -90,12 +102,14 @@ static int open_immutable(struct store *s, struct err *err)
             "%s: on a read-only file system, with a log that has not been written back: copy it and its -wal "
             "file to a writable folder, and name that with --db",
             s->path);
-    AUTO(buf_release) struct buf uri = {.max = 4 * FS_PATH_MAX};
-    buf_puts(&uri, "file:");
-    add_uri_path(&uri, s->path);
-    buf_puts(&uri, "?immutable=1");
-    int rc = sqlite3_open_v2(buf_str(&uri), &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
-    return rc == SQLITE_OK ? 0 : fail_db(s->db, s->path, "cannot open the store", err);
+    return open_as(s, "?immutable=1", err);
+}
+
+/* Files that a reader makes next to another's store would keep its owner from writing. Without a log there is
+ * nothing but the store to read. */
+static int open_foreign(struct store *s, struct err *err)
+{
+    return open_as(s, has_unwritten_log(s->path) ? "?readonly_shm=1" : "?immutable=1", err);
 }
 
 static int no_store_yet(const struct store *s, struct err *err)
@@ -116,8 +130,19 @@ static int open_file(struct store *s, struct err *err)
         return -1;
     if (s->mode != STORE_WRITE && !fs_exists(s->path))
         return no_store_yet(s, err);
+    struct stat st;
+    if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode))
+        return err_set(err, ERR_INPUT, "%s: no file, and no store: name another with --db", s->path);
     if (s->mode == STORE_READ && is_read_only(s->path))
         return open_immutable(s, err);
+    const char *network = location_network(s->path);
+    bool foreign = location_is_foreign(s->path);
+    if (s->mode == STORE_READ && location_has_log(s->path) && (foreign || network))
+        return open_foreign(s, err);
+    if (s->mode != STORE_READ && network && location_try_locks(s->path, network, err) != 0)
+        return -1;
+    if (!foreign && location_clear(s->path, err) != 0)
+        return -1;
     mode_t mask = umask(0077);
     int rc = sqlite3_open_v2(s->path, &s->db, flags, NULL);
     /* The store may be another user's. */
@@ -128,8 +153,6 @@ static int open_file(struct store *s, struct err *err)
     umask(mask);
     return rc == SQLITE_OK ? 0 : fail_db(s->db, s->path, "cannot open the store", err);
 }
-
-#define WRITING "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 8000"
 
 /* Only a new file heeds auto_vacuum, which maintain.h needs; setting it would lock any other. */
 static bool is_new(const struct store *s)
@@ -151,11 +174,36 @@ static int configure(struct store *s, struct err *err)
     return s->mode == STORE_READ ? sql_exec(s, "PRAGMA query_only = ON", err) : 0;
 }
 
+static int leave_log(struct store *s, const char *network, struct err *err)
+{
+    int rc = sql_exec(s, "PRAGMA journal_mode = DELETE", err);
+    if (rc == 0 && !location_has_log(s->path))
+        return 0;
+    if (!network) { /* it is in use; next time will do */
+        *err = (struct err){.kind = ERR_NONE};
+        return 0;
+    }
+    return err_set(
+        err, ERR_STORAGE,
+        "%s: on %s, and another process has it open as on a local disk: end that, then repeat the command",
+        s->path, network);
+}
+
 /* This changes the file, so it must be known to be ours. Each nightly run modifies one page of the history's
- * index per cell; a rare checkpoint writes them back once for many runs. */
+ * index per cell; a rare checkpoint writes them back once for many runs. A store that once had a rollback
+ * journal keeps it: other machines may have the file system, too. */
 static int configure_writing(struct store *s, struct err *err)
 {
-    return sql_exec(s, is_new(s) ? "PRAGMA auto_vacuum = INCREMENTAL;" WRITING : WRITING, err);
+    const char *network = location_network(s->path);
+    bool fresh = is_new(s);
+    if (fresh && sql_exec(s, "PRAGMA auto_vacuum = INCREMENTAL", err) != 0)
+        return -1;
+    if (fresh && !network && sql_exec(s, "PRAGMA journal_mode = WAL", err) != 0)
+        return -1;
+    if (!fresh && location_has_log(s->path) && (network || location_is_shared(s->path)) &&
+        leave_log(s, network, err) != 0)
+        return -1;
+    return sql_exec(s, "PRAGMA wal_autocheckpoint = 8000", err);
 }
 
 /* One statement is one snapshot; between two, another process may be creating the store. */

@@ -1,9 +1,9 @@
 /* store: the SQLite file that holds every ingested run.
  *
- * Opens it (WAL, busy time-out, foreign keys), migrates its schema (PRAGMA user_version), and refuses a store
- * that a newer kernsweep or a development version wrote. An older store is copied to "<path>.v<N>.bak" before
- * it is migrated. Knows nothing of runs or statistics. The owner calls store_close().
- * Errors: ERR_STORAGE.
+ * Opens it (as its place allows: location.h; busy time-out, foreign keys), migrates its schema (PRAGMA
+ * user_version), and refuses a store that a newer kernsweep or a development version wrote. An older store is
+ * copied to "<path>.v<N>.bak" before it is migrated. Knows nothing of runs or statistics. The owner calls
+ * store_close(). Errors: ERR_STORAGE.
  */
 #pragma once
 

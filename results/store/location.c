@@ -1,0 +1,156 @@
+#include "results/store/location.h"
+
+#include "common/base/alloc.h"
+#include "common/base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* The numbers are those of statfs(2); linux/magic.h lacks many. */
+static const struct {
+    unsigned type;
+    const char *name;
+} networks[] = {{0x6969, "NFS"},          {0x517b, "SMB"},          {0xff534d42, "SMB (cifs)"},
+                {0xfe534d42, "SMB"},      {0x0bd00bd0, "Lustre"},   {0x65735546, "FUSE"},
+                {0x01021997, "9p"},       {0x00c36400, "Ceph"},     {0x47504653, "GPFS"},
+                {0x5346414f, "AFS"},      {0x6b414653, "AFS"},      {0x73757245, "Coda"},
+                {0x7461636f, "OCFS2"},    {0x01161970, "GFS2"},     {0x19830326, "BeeGFS"},
+                {0xaad7aaea, "PanFS"},    {0x786f4256, "vboxsf"},   {0xbacbacbc, "vmhgfs"},
+                {0x6a656a63, "virtiofs"}, {0x47504c50, "OrangeFS"}, {0x20030528, "OrangeFS"}};
+
+/* Mount options by which locks stay on one machine. */
+static const char *const local_locks[] = {"nolock", "local_lock=all", "local_lock=posix", "localflock",
+                                          "nobrl"};
+
+static void folder_of(const char *path, char *out)
+{
+    fs_parent(path, out);
+    while (!fs_exists(out) && strcmp(out, "/") != 0 && strcmp(out, ".") != 0) {
+        AUTO_FREE char *below = xstrdup(out);
+        fs_parent(below, out);
+    }
+}
+
+const char *location_network(const char *path)
+{
+    char folder[FS_PATH_MAX];
+    struct statfs fs;
+    folder_of(path, folder);
+    if (statfs(fs_exists(path) ? path : folder, &fs) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
+        if ((unsigned)fs.f_type == networks[i].type)
+            return networks[i].name;
+    return NULL;
+}
+
+bool location_is_shared(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && (st.st_mode & 0044);
+}
+
+bool location_is_foreign(const char *path)
+{
+    struct stat st;
+    return geteuid() != 0 && stat(path, &st) == 0 && st.st_uid != geteuid();
+}
+
+/* Byte 18 of the file says what writing it takes: 2 is a log. */
+bool location_has_log(const char *path)
+{
+    char version = 0;
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd >= 0 && pread(fd, &version, 1, 18) == 1 && version == 2;
+}
+
+static bool has_word(const char *line, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = line; (at = strstr(at, word)); at += len)
+        if (at > line && strchr(" ,", at[-1]) && strchr(" ,\n", at[len]))
+            return true;
+    return false;
+}
+
+/* The mount option by which locks stay on this machine, or NULL. */
+static const char *local_locks_of(dev_t device)
+{
+    AUTO_FCLOSE FILE *f = fopen("/proc/self/mountinfo", "re");
+    AUTO_FREE char *line = NULL;
+    size_t cap = 0;
+    unsigned major_id, minor_id;
+    while (f && getline(&line, &cap, f) > 0) {
+        if (sscanf(line, "%*d %*d %u:%u", &major_id, &minor_id) != 2 || makedev(major_id, minor_id) != device)
+            continue;
+        for (size_t i = 0; i < sizeof local_locks / sizeof *local_locks; i++)
+            if (has_word(line, local_locks[i]))
+                return local_locks[i];
+    }
+    return NULL;
+}
+
+static int refuse(const char *path, const char *fs, const char *why, struct err *err)
+{
+    return err_set(
+        err, ERR_STORAGE,
+        "%s: on %s, where locks between machines do not work (%s): runs would be lost; name a store on a "
+        "local disk with --db, or have it mounted with locks",
+        path, fs, why);
+}
+
+/* On a file of its own: closing the store's file would drop the locks of other connections to it. */
+int location_try_locks(const char *path, const char *fs, struct err *err)
+{
+    char name[FS_PATH_MAX + 32];
+    struct stat st;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    snprintf(name, sizeof name, "%s.lock.%ld", path, (long)getpid());
+    AUTO_CLOSE int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot try locks", name);
+    int failed = fcntl(fd, F_SETLK, &lock) != 0 ? errno : 0;
+    const char *option = fstat(fd, &st) == 0 ? local_locks_of(st.st_dev) : NULL;
+    unlink(name);
+    if (failed)
+        return refuse(path, fs, strerror(failed), err);
+    return option ? refuse(path, fs, option, err) : 0;
+}
+
+static int fail_foreign(const char *file, const struct stat *st, bool written, struct err *err)
+{
+    const struct passwd *owner = getpwuid(st->st_uid);
+    char name[64];
+    if (owner)
+        snprintf(name, sizeof name, "%.60s", owner->pw_name);
+    else
+        snprintf(name, sizeof name, "%u", (unsigned)st->st_uid);
+    return err_set(err, ERR_STORAGE, "%s: belongs to user %s, who %s", file, name,
+                   written ? "wrote to the store: let them run `kernsweep db check` on it"
+                           : "read the store: let them remove it");
+}
+
+int location_clear(const char *path, struct err *err)
+{
+    static const char *const ends[] = {"-wal", "-shm"};
+    char file[FS_PATH_MAX + 8];
+    struct stat st;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(file, sizeof file, "%s%s", path, ends[i]);
+        if (lstat(file, &st) != 0 || st.st_uid == geteuid() || access(file, W_OK) == 0)
+            continue;
+        if (i == 0 && st.st_size > 0)
+            return fail_foreign(file, &st, true, err);
+        if (unlink(file) != 0 && errno != ENOENT)
+            return fail_foreign(file, &st, false, err);
+    }
+    return 0;
+}

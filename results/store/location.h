@@ -1,0 +1,25 @@
+/* location: what the place of a store's file means for how it is kept. A log with shared memory (WAL) works
+ * on one machine, for one user; on a file system of several machines, and for a store that others may read,
+ * only a rollback journal does, which needs nothing but locks. Knows nothing of SQL.
+ */
+#pragma once
+
+#include "common/base/err.h"
+
+#include <stdbool.h>
+
+/* The kind of file system ("NFS") if other machines may have it too, or if it is a program's; else NULL. The
+ * file need not exist yet. */
+const char *location_network(const char *path);
+/* Whether others than its owner may read the store. */
+bool location_is_shared(const char *path);
+/* Whether the store is another user's; root counts as every user. */
+bool location_is_foreign(const char *path);
+/* Whether the store has a log, which readers need files next to it for. */
+bool location_has_log(const char *path);
+
+/* Fails, with what to do, if locks do not work there, or do not reach other machines. fs: its kind. */
+int location_try_locks(const char *path, const char *fs, struct err *err);
+/* Removes files that another user's reading left next to our store. Fails if they cannot be removed, or hold
+ * what that user wrote. */
+int location_clear(const char *path, struct err *err);

@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# Where a store lies, and who else reads it: on network file systems nothing that was called stored is lost, and nobody who
+# reads a store keeps its owner from writing.
+. tests/lib.sh
+. tests/store.sh
+
+make_run() {
+    local dir i
+    dir=$(folder_of "$1")
+    for i in 1 2 3; do
+        mkdir -p "$dir/v/ctx_${i}_run0"
+        printf '{"ticket": "load", "context_len": %d, "wall_time_sec": 2, "exit_status": "OK", "timings": {"prefill_s": %d.5}}\n' "$i" "$1" \
+            >"$dir/v/ctx_${i}_run0/perf.json"
+    done
+}
+
+folder_of() {
+    printf '%s/in/%s/load\n' "$TMPDIR" "$(date -u -d "2026-01-01 +$1 days" +%F)"
+}
+
+many_runs() {
+    local n
+    for ((n = 0; n < 26; n++)); do make_run "$n"; done
+    cc -shared -fPIC -D_GNU_SOURCE -o "$TMPDIR/network.so" tests/fixtures/network/preload.c -ldl
+}
+
+# on HOST COMMAND...: as on a host that has the store by NFS
+on() {
+    FAKE_HOST=$1 FAKE_FS=${FS:-6969} LD_PRELOAD=$TMPDIR/network.so "${@:2}"
+}
+
+host_stores() {
+    local n
+    for ((n = $2; n < 26; n += 2)); do on "$1" "$KERNSWEEP" ingest "$(folder_of "$n")" --db "$DB" || return; done
+}
+
+two_hosts() {
+    needs many_runs
+    DB=$TMPDIR/nfs/results.db
+    mkdir -p "$TMPDIR/nfs"
+    [ -z "${1:-}" ] || "$KERNSWEEP" ingest "$(folder_of 0)" --db "$DB" >/dev/null 2>&1
+    host_stores a 0 >"$TMPDIR/a.log" 2>&1 &
+    host_stores b 1 >"$TMPDIR/b.log" 2>&1
+    ok "one host stores all of its runs" $? "$(cat "$TMPDIR/b.log")"
+    wait $!
+    ok "the other one, too" $? "$(cat "$TMPDIR/a.log")"
+    is "every run is there" "$(sql 'SELECT count(*) FROM run')" 26
+    is "the store is sound" "$(sql 'PRAGMA integrity_check')" ok
+    is "it has a rollback journal" "$(sql 'PRAGMA journal_mode')" delete
+    rm -rf "$TMPDIR/nfs"
+}
+
+no_locks() {
+    needs many_runs
+    DB=$TMPDIR/nolock/results.db
+    FAKE_LOCKS=$1 exits "ingest exits 5" 5 on a "$KERNSWEEP" ingest "$(folder_of 0)" --db "$DB"
+    one_line "it prints one line" "$ERR"
+    like "which names the file system and what to do" "$ERR" 'on NFS, where locks between machines do not work.*local disk with --db'
+}
+
+a_pipe() {
+    mkfifo "$TMPDIR/pipe"
+    exits "runs exits 2" 2 timeout 20 "$KERNSWEEP" runs --db "$TMPDIR/pipe"
+    exits "ingest exits 2" 2 timeout 20 "$KERNSWEEP" ingest "$TMPDIR" --db "$TMPDIR/pipe"
+    like "it says so" "$ERR" 'pipe: no file, and no store'
+}
+
+local_disk() {
+    needs many_runs
+    DB=$TMPDIR/local/results.db
+    ks ingest "$(folder_of 0)" >/dev/null 2>&1
+    is "a store on a local disk has a log" "$(sql 'PRAGMA journal_mode')" wal
+}
+
+# as USER COMMAND...
+as() {
+    setpriv --reuid="$1" --regid="$1" --clear-groups "${@:2}"
+}
+
+shared() {
+    needs many_runs
+    local dir
+    dir=$(mktemp -d /tmp/kernsweep-shared.XXXXXX)
+    chmod 777 "$dir"
+    DB=$dir/results.db
+    cp "$KERNSWEEP" "$dir/ks"
+    chmod 755 "$dir/ks"
+    cp -r "$TMPDIR/in" "$dir/in"
+    chmod -R a+rX "$dir/in"
+    export HOME=$dir
+    as 4001 "$dir/ks" ingest "$dir/in/2026-01-01/load" --db "$DB" >/dev/null 2>&1
+    chmod 644 "$DB"
+    exits "another user can read it" 0 as 4002 "$dir/ks" runs --db "$DB"
+    is "nothing of theirs is left" "$(find "$dir" -maxdepth 1 -uid 4002 | wc -l)" 0
+    exits "its owner can write" 0 as 4001 "$dir/ks" ingest "$dir/in/2026-01-02/load" --db "$DB"
+    is "from then on it has a rollback journal" "$(sql 'PRAGMA journal_mode')" delete
+    exits "another user can read that" 0 as 4002 "$dir/ks" runs --db "$DB"
+    is "both runs are told" "$(grep -c 2026 <<<"$OUT")" 2
+    sqlite3 "$DB" 'PRAGMA journal_mode = wal' >/dev/null
+    chown 4001 "$DB"
+    : >"$DB-shm"
+    chown 4002 "$DB-shm"
+    chmod 644 "$DB-shm"
+    exits "what an older version left is removed" 0 as 4001 "$dir/ks" ingest "$dir/in/2026-01-03/load" --db "$DB"
+    sqlite3 "$DB" 'PRAGMA journal_mode = wal' >/dev/null
+    chmod 1777 "$dir"
+    : >"$DB-shm"
+    chown 4002 "$DB-shm"
+    exits "in a sticky folder it cannot be" 5 as 4001 "$dir/ks" ingest "$dir/in/2026-01-04/load" --db "$DB"
+    like "the message names the file and its owner" "$ERR" 'results.db-shm: belongs to user 4002, who read the store'
+    rm -rf "$dir"
+}
+
+scenario "a store that two hosts have by NFS" two_hosts
+scenario "a store with a log that comes to NFS" two_hosts before
+scenario "NFS without locks" no_locks 37
+scenario "a file system that knows no locks" no_locks 38
+scenario "a local disk" local_disk
+scenario "a pipe" a_pipe
+scenario "a store that another user reads" shared
+done_testing
