@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/fs.h"
+#include "common/base/spawn.h"
 #include "harness/git/git.h"
 
 #include <stdio.h>
@@ -220,8 +221,9 @@ int git_files_list(const char *dir, const char *const *include, struct git_files
 {
     struct place p = {.dir = dir, .below = "", .include = include, .out = out};
     *out = (struct git_files){0};
-    if (!git_has_work_tree(dir) || ignores_all(dir))
-        return 0;
+    int known = spawn_on_path("git") ? git_work_tree(dir, err) : 0;
+    if (known != 1 || ignores_all(dir))
+        return known < 0 ? -1 : 0;
     if (list_place(&p, err) != 0)
         return -1;
     take_named(&p);

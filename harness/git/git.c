@@ -90,10 +90,18 @@ bool git_is_id(const char *s, size_t len)
     return (len == 40 || len == 64) && strspn(s, "0123456789abcdef") >= len;
 }
 
-bool git_has_work_tree(const char *dir)
+int git_work_tree(const char *dir, struct err *err)
 {
     static const char *const args[] = {"rev-parse", "--is-inside-work-tree", NULL};
-    struct err err = {0};
+    struct err why = {0};
     AUTO(buf_release) struct buf out = {.max = 64};
-    return git_output(dir, args, &out, &err) == 0 && strcmp(buf_str(&out), "true\n") == 0;
+    if (!spawn_on_path("git"))
+        return err_set(err, ERR_INPUT, "%s: git is not installed", dir);
+    if (git_output(dir, args, &out, &why) == 0)
+        return strcmp(buf_str(&out), "true\n") == 0;
+    if (strstr(why.msg, "not a git repository"))
+        return 0;
+    if (err)
+        *err = why;
+    return -1;
 }

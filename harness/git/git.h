@@ -34,5 +34,6 @@ int git_run(const char *dir, const char *const *args, const struct git_call *cal
 /* Whether the bytes are a complete commit id (SHA-1 or SHA-256). */
 bool git_is_id(const char *s, size_t len);
 
-/* Whether git is installed and dir lies in a work tree; false also for a bare repository. */
-bool git_has_work_tree(const char *dir);
+/* Returns 1 if dir lies in a work tree; 0 if not, as in a bare repository; -1 with git's words if git is not
+ * installed, or refuses the repository. */
+int git_work_tree(const char *dir, struct err *err);

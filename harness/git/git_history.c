@@ -150,14 +150,36 @@ static int check_unambiguous(const char *dir, const char *revision, struct err *
                          revision, revision, revision);
 }
 
-/* A hint for the case that only a shallow clone lacks the commit. */
-static const char *shallow_hint(const char *dir)
+static bool is_shallow(const char *dir)
 {
     static const char *const args[] = {"rev-parse", "--is-shallow-repository", NULL};
     struct err ignored = {0};
     AUTO(buf_release) struct buf out = {.max = 64};
-    bool shallow = git_output(dir, args, &out, &ignored) == 0 && strcmp(buf_str(&out), "true\n") == 0;
-    return shallow ? " (the clone is shallow: git fetch --unshallow)" : "";
+    return git_output(dir, args, &out, &ignored) == 0 && strcmp(buf_str(&out), "true\n") == 0;
+}
+
+/* A hint for the case that only a shallow clone lacks the commit. */
+static const char *shallow_hint(const char *dir)
+{
+    return is_shallow(dir) ? " (the clone is shallow: git fetch --unshallow)" : "";
+}
+
+/* A shallow clone may lack commits of the range, also where both of its ends are there: those of a branch
+ * that was merged. Where it was cut, a commit has no parents. */
+static int check_whole(const char *dir, const char *range, bool first_parent, struct err *err)
+{
+    const char *const args[] = {"rev-list", "--max-parents=0",
+                                first_parent ? "--first-parent" : "--topo-order", range, NULL};
+    AUTO(buf_release) struct buf cut = {.max = OUTPUT_MAX};
+    if (!is_shallow(dir))
+        return 0;
+    if (git_output(dir, args, &cut, err) != 0)
+        return -1;
+    return cut.len == 0 ? 0
+                        : err_set(err, ERR_INPUT,
+                                  "%s: the clone is shallow, and cut at %.12s, within the range: git fetch "
+                                  "--unshallow",
+                                  dir, buf_str(&cut));
 }
 
 static int resolve(const char *dir, const char *revision, char *id, struct err *err)
@@ -265,6 +287,8 @@ int git_commits_between(const char *dir, const char *from, const char *to, const
         check_ancestor(dir, first.id, last.id, err) != 0)
         return -1;
     snprintf(words, sizeof words, "%s..%s", first.id, last.id);
+    if (check_whole(dir, words, range->first_parent, err) != 0)
+        return -1;
     snprintf(most, sizeof most, "--max-count=%d", GIT_RANGE_MAX + 1);
     const char *const args[] = {"log",
                                 "--reverse",

@@ -29,11 +29,12 @@ int bisect_load_plan(struct plan *p, const struct bisect_request *r, struct err 
     if (plan_load(p, r->plan, err) != 0 || overrides_apply(&o, p, err) != 0 || keep_wanted(p, r, err) != 0 ||
         plan_one_node(p, err) != 0)
         return -1;
-    return p->source.dir && git_has_work_tree(p->source.dir)
-               ? 0
-               : err_set(err, ERR_INPUT,
-                         "%s: its source.dir is in no git work tree, so there are no commits to search",
-                         r->plan);
+    int known = p->source.dir ? git_work_tree(p->source.dir, err) : 0;
+    if (known == 0)
+        return err_set(err, ERR_INPUT,
+                       "%s: its source.dir is in no git work tree, so there are no commits to search",
+                       r->plan);
+    return known == 1 ? 0 : -1;
 }
 
 /* The same words name the same search as long as the plan is unchanged, so one wanted cell gives the same

@@ -261,6 +261,30 @@ static int narrow_codes(const struct work *w, struct err *err)
     return 0;
 }
 
+static const struct run_test *first_failure(const struct run_data *const *runs, size_t n,
+                                            const struct delta *d)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < runs[i]->n_tests; k++) {
+            const struct run_test *t = &runs[i]->tests[k];
+            if (t->status != STATUS_OK && t->context == d->context &&
+                strcmp(runs[i]->variants[t->variant].name, d->variant) == 0)
+                return t;
+        }
+    return NULL;
+}
+
+/* A side without a value is named by what failed there. */
+static void name_failure(const struct turns_sides *sides, const struct delta *d, char *reason)
+{
+    const struct run_data *const *runs = d->base.n == 0 ? sides->bases : sides->nows;
+    const struct run_test *t = d->base.n > 0 && d->now.n > 0 ? NULL : first_failure(runs, sides->count, d);
+    size_t len = strlen(reason);
+    if (t)
+        snprintf(reason + len, BISECT_REASON_MAX - len, "%s%s%s: %.150s", len > 0 ? "; " : "",
+                 d->base.n == 0 ? "the good end: " : "", status_name(t->status), t->reason);
+}
+
 static void take_delta(struct bisect_entry *e, const struct delta *d)
 {
     e->ratio = d->now.n > 0 && d->base.n > 0 ? d->estimate.ratio : NAN;
@@ -282,7 +306,9 @@ static int judge_commit(struct work *w, struct err *err)
         bisect_doubt(all, w->cells->count);
         choose_cell(b, all, w->cells->count, &d);
     }
-    state_reason(b, bisect_measured(&b->search, w->commit, &d), &d);
+    size_t told = bisect_measured(&b->search, w->commit, &d);
+    state_reason(b, told, &d);
+    name_failure(&sides, &d, b->commits[told].reason);
     take_delta(&b->entries[w->commit], &d);
     return ends && b->n_cells > 0 ? narrow_codes(w, err) : 0;
 }

@@ -100,6 +100,16 @@ revision_is_tree() {
     is "both have the same sources" "$(sql "SELECT count(DISTINCT source_sha256) FROM run WHERE purpose = 'confirm' OR purpose = 'ab'")" 1
 }
 
+failing_ends() {
+    repository failing 3
+    sed -i '2s/.*/echo lost the GPU >\&2; exit 3/' "$TMPDIR/failing/src/prog.in"
+    git_in failing commit -a -m two
+    sed -i 's/3$/4/' "$TMPDIR/failing/src/prog.in"
+    git_in failing commit -a -m three
+    ks bisect "$TMPDIR/failing/plan.json" --good HEAD~1 --bad HEAD --artifacts "$TMPDIR/failing/artifacts_remote" >"$TMPDIR/bisect.out" 2>&1
+    like "what failed at the good end is told" "$(cat "$TMPDIR/bisect.out")" 'the good end: FAIL: exit code 3'
+}
+
 relative_db() {
     repository relative 3
     cd "$TMPDIR/relative" || return 1
@@ -122,6 +132,7 @@ scenario "a stale program in a folder without git" stale_folder
 scenario "a program that was built elsewhere and is up to date" built_elsewhere
 scenario "kernsweep's own folders in the sources" own_folders
 scenario "a clean tree and its commit" revision_is_tree
+scenario "a search whose ends fail" failing_ends
 scenario "a relative --db" relative_db
 scenario "an empty source.dir" nothing
 done_testing

@@ -1,5 +1,6 @@
 /* git_history and git_tree, on a repository that the test makes. */
 #include "common/base/run.h"
+#include "harness/git/git.h"
 #include "harness/git/git_history.h"
 #include "harness/git/tree.h"
 #include "tests/unit/support.h"
@@ -126,6 +127,39 @@ TEST(a_shallow_clone_is_named)
     err = (struct err){0};
     assert_int_equal(git_commit_find(repo, "nowhere", &c, &err), -1);
     assert_null(strstr(err.msg, "shallow"));
+}
+
+/* Both ends are there, but not the branch that was merged between them. */
+TEST(a_range_that_a_shallow_clone_cuts_is_refused)
+{
+    const struct git_range all = {0}, first = {.first_parent = true};
+    struct git_commits l;
+    struct err err = {0};
+    sh("mkdir ../merged && cd ../merged && git init -q -b main . && git config user.name A && git config "
+       "user.email "
+       "a@example.org && for i in 1 2 3; do echo $i >f; git add f; git commit -q -m $i; done && git checkout "
+       "-q -b "
+       "side HEAD~2 && for i in 1 2 3 4 5 6; do echo $i >g; git add g; git commit -q -m side$i; done && git "
+       "checkout "
+       "-q main && git merge -q --no-ff -m merge side && git clone -q --depth 4 \"file://$PWD\" ../cut");
+    assert_err(git_commits_between(in_scratch("cut"), "HEAD~1", "HEAD", &all, &l, &err), &err, ERR_INPUT,
+               "the clone is shallow, and cut at");
+    assert_ok(git_commits_between(in_scratch("cut"), "HEAD~1", "HEAD", &first, &l, &err), &err);
+    git_commits_release(&l);
+    assert_ok(git_commits_between(in_scratch("merged"), "HEAD~1", "HEAD", &all, &l, &err), &err);
+    assert_int_equal(l.count, 7);
+    git_commits_release(&l);
+}
+
+TEST(a_work_tree_is_found_or_told_why_not)
+{
+    struct err err = {0};
+    assert_int_equal(git_work_tree(sub, &err), 1);
+    assert_int_equal(git_work_tree(scratch, &err), 0);
+    setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1", 1);
+    int rc = git_work_tree(sub, &err);
+    unsetenv("GIT_TEST_ASSUME_DIFFERENT_OWNER");
+    assert_err(rc, &err, ERR_INPUT, "dubious ownership");
 }
 
 /* The user's settings make git log print more than the format says. */

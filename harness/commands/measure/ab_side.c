@@ -43,7 +43,10 @@ static int use_folder(struct ab_side *a, const char *path, struct err *err)
 static int use_revision(struct ab_side *a, const struct plan *p, const char *db, struct err *err)
 {
     char trees[FS_PATH_MAX];
-    if (!p->source.dir || !git_has_work_tree(p->source.dir))
+    int known = p->source.dir ? git_work_tree(p->source.dir, err) : 0;
+    if (known < 0)
+        return err_wrap(err, "%s %.80s", a->option, a->word);
+    if (known == 0)
         return err_set(err, ERR_INPUT,
                        "%s %.80s: the plan's source.dir is in no git work tree: give run:RUN or dir:PATH",
                        a->option, a->word);
