@@ -252,6 +252,15 @@ static void skip_certificates(struct login *l)
     }
 }
 
+/* Then the bare keys would be refused: with certificates, servers often know no others. */
+static bool agent_has_certificate(const struct login *l)
+{
+    for (size_t i = 0; i < l->agent.count; i++)
+        if (strstr(l->agent.keys[i].type, "-cert-v01@"))
+            return true;
+    return false;
+}
+
 static int fail_login(struct login *l, enum transport_failure *why, struct err *err)
 {
     skip_certificates(l);
@@ -275,9 +284,12 @@ int ssh_auth_login(struct ssh_session *s, struct ssh_passphrases *passphrases, e
             l->file_index[l->count++] = i;
     }
     enum outcome outcome = query_methods(l, err);
-    if (outcome == LOGIN_NEXT_KEY)
+    bool by_certificate = agent_has_certificate(l);
+    if (by_certificate)
+        skip_unsupported(l, "an agent's key", "a certificate");
+    if (outcome == LOGIN_NEXT_KEY && !by_certificate)
         outcome = try_agent(l, err);
-    if (outcome == LOGIN_NEXT_KEY)
+    if (outcome == LOGIN_NEXT_KEY && !by_certificate)
         outcome = try_files(l, err);
     if (outcome == LOGIN_NEXT_KEY)
         fail_login(l, why, err);

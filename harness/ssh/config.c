@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/buf.h"
+#include "common/base/fs.h"
 #include "common/base/spawn.h"
 #include "common/base/strvec.h"
 #include "common/contract/node_name.h"
@@ -82,6 +83,23 @@ static char *expand_path(const struct ssh_config *c, const char *text)
             buf_putc(&out, *text);
     }
     return buf_steal(&out);
+}
+
+/* Whether something is left in a path that only ssh expands. */
+static bool is_unexpanded(const char *path)
+{
+    return strstr(path, "${") || strchr(path, '%');
+}
+
+void ssh_config_unserved_keys(const struct ssh_config *c, struct buf *out)
+{
+    for (size_t i = 0; c->identity_files[i]; i++) {
+        AUTO_FREE char *certificate = xasprintf("%s-cert.pub", c->identity_files[i]);
+        if (is_unexpanded(c->identity_files[i]))
+            buf_printf(out, "%sthe IdentityFile %s", out->len ? ", " : "", c->identity_files[i]);
+        else if (fs_exists(certificate))
+            buf_printf(out, "%sthe certificate %s", out->len ? ", " : "", certificate);
+    }
 }
 
 static int add_file(const struct ssh_config *c, char **files, const char *text)
@@ -212,9 +230,10 @@ static int parse_ssh_g(struct ssh_config *c, const char *text, struct err *err)
     return 0;
 }
 
-/* file: argument of -F, or NULL. */
-static int run_ssh_g(const struct ssh_config *c, const struct node_name *spec, const char *file,
-                     const struct transport_scope *scope, struct buf *out, struct err *err)
+/* file: argument of -F, or NULL. command: NULL or a word. */
+static int call_ssh_g(const struct ssh_config *c, const struct node_name *spec, const char *file,
+                      const char *command, const struct transport_scope *scope, struct buf *out,
+                      struct err *err)
 {
     AUTO(strvec_release) struct strvec argv = {0};
     struct transport_result res;
@@ -226,6 +245,8 @@ static int run_ssh_g(const struct ssh_config *c, const struct node_name *spec, c
     if (spec->user[0])
         strvec_pushl(&argv, "-l", spec->user, NULL);
     strvec_push(&argv, spec->host);
+    if (command)
+        strvec_push(&argv, command);
     if (transport_child_capture(strvec_argv(&argv), ssh_g_deadline_s, scope, out, &res, err) != 0)
         return -1;
     if (res.exited && res.exit_code == 0)
@@ -233,6 +254,23 @@ static int run_ssh_g(const struct ssh_config *c, const struct node_name *spec, c
     res.stderr_text[strcspn(res.stderr_text, "\r\n")] = '\0';
     return err_set(err, ERR_INPUT, "node \"%s\": ssh -G refused the configuration: %s", c->node,
                    res.stderr_text);
+}
+
+/* With ForkAfterAuthentication ssh wants a command even where it runs none, and with RemoteCommand it wants
+ * none. */
+static int run_ssh_g(const struct ssh_config *c, const struct node_name *spec, const char *file,
+                     const struct transport_scope *scope, struct buf *out, struct err *err)
+{
+    struct err why = {0};
+    if (call_ssh_g(c, spec, file, NULL, scope, out, &why) == 0)
+        return 0;
+    if (strstr(why.msg, "Cannot fork into background")) {
+        buf_clear(out);
+        return call_ssh_g(c, spec, file, "true", scope, out, err);
+    }
+    if (err)
+        *err = why;
+    return -1;
 }
 
 static int use_client(struct ssh_config *c, const struct node_name *spec, const struct transport_scope *scope,
@@ -328,6 +366,7 @@ static const char *const unserved_options[] = {
     "BindAddress",
     "BindInterface",
     "CASignatureAlgorithms",
+    "CertificateFile",
     "Ciphers",
     "Compression",
     "HostKeyAlgorithms",

@@ -42,6 +42,9 @@ int ssh_config_defaults(const struct ssh_config *c, const struct transport_scope
  * ssh_config is no reason to avoid libssh2. wanted, defaults: the output of `ssh -G` with and without
  * configuration files. Pure. */
 void ssh_config_unserved(const char *wanted, const char *defaults, struct buf *out);
+/* Appends the keys for which libssh2 would only cost a refused login: those with a certificate, and those
+ * whose names only ssh expands. */
+void ssh_config_unserved_keys(const struct ssh_config *c, struct buf *out);
 /* True for all nodes but "local". */
 bool ssh_config_serves(const char *node);
 void ssh_config_release(struct ssh_config *c);

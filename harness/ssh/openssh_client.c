@@ -103,6 +103,8 @@ static void begin_argv(struct strvec *argv, const struct ssh_config *c, int64_t 
                  "-oRequestTTY=no", "-oRemoteCommand=none", "-oTCPKeepAlive=yes", "-oServerAliveInterval=4",
                  "-oServerAliveCountMax=2", "-oUpdateHostKeys=no", "-oConnectionAttempts=1", "-oTunnel=no",
                  NULL);
+    if (c->printed && strstr(c->printed, "\nforkafterauthentication yes"))
+        strvec_push(argv, "-oForkAfterAuthentication=no"); /* which older clients do not know */
     strvec_pushf(argv, "-oConnectTimeout=%d", seconds_left(deadline_ns));
 }
 

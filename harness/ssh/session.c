@@ -242,12 +242,25 @@ static int make_session(struct ssh_session *s, struct err *err)
     return 0;
 }
 
+/* Like ssh, takes the key under the plain name of a host if there is none for its port. */
+static int load_known(struct ssh_session *s, struct err *err)
+{
+    const struct ssh_config *c = s->config;
+    char plain[SSH_NAME_MAX + 16];
+    if (known_hosts_load(&s->known, c->known_hosts, c->key_name, err))
+        return -1;
+    if (s->known.count > 0 || c->key_name[0] != '[')
+        return 0;
+    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(c->key_name + 1, "]"), c->key_name + 1);
+    return known_hosts_load(&s->known, c->known_hosts, plain, err);
+}
+
 int ssh_session_open(struct ssh_session *s, enum transport_failure *why, struct err *err)
 {
     bool temporary = true;
     keep_freed_memory();
     *why = TRANSPORT_FAILURE_REFUSED;
-    if (known_hosts_load(&s->known, s->config->known_hosts, s->config->key_name, err))
+    if (load_known(s, err))
         return -1;
     if (make_session(s, err) || prefer_host_keys(s, why, err))
         return -1;

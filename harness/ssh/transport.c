@@ -47,6 +47,7 @@ static int check_policy(struct ssh_impl *impl, const struct transport *t, enum t
     if (ssh_config_defaults(&impl->config, &t->scope, &defaults, err) != 0)
         return -1;
     ssh_config_unserved(impl->config.printed, buf_str(&defaults), &unserved);
+    ssh_config_unserved_keys(&impl->config, &unserved);
     if (unserved.len > 0) {
         *why = TRANSPORT_FAILURE_UNSUPPORTED;
         return err_set(err, ERR_NODE,

@@ -181,7 +181,35 @@ trusting() {
     is "a key does not replace another" "$RC $(value trust) $(value kind)" "1 changed input"
 }
 
+only_ssh() {
+    cp "$NODE/user_key" "$TMPDIR/key-of-me"
+    chmod 600 "$TMPDIR/key-of-me"
+    export WHOSE=me
+    config "IdentityFile $TMPDIR/key-of-\${WHOSE}" "IdentityAgent none"
+    works 'a variable in IdentityFile' auto openssh
+    config "IdentityFile $TMPDIR/key-of-%l" "IdentityAgent none"
+    cp "$TMPDIR/key-of-me" "$TMPDIR/key-of-$(hostname)"
+    works 'a token in IdentityFile' auto openssh
+    config "IdentityFile $NODE/user_key" "IdentityAgent none" "ForkAfterAuthentication yes"
+    works ForkAfterAuthentication openssh
+    works ForkAfterAuthentication auto libssh2
+}
+
+plain_name() {
+    cp "$NODE/known_hosts" "$TMPDIR/kept"
+    sed 's/^\[127\.0\.0\.1\]:[0-9]*/127.0.0.1/' "$TMPDIR/kept" >"$NODE/known_hosts"
+    config "IdentityFile $NODE/user_key" "IdentityAgent none"
+    works "the key under the plain name" libssh2
+    works "the key under the plain name" openssh
+    cp "$TMPDIR/kept" "$NODE/known_hosts"
+}
+
+refused() {
+    grep -ac 'Failed publickey' "$NODE/sshd.log"
+}
+
 certificates() {
+    local before cost
     ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/ca"
     ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/certified"
     ssh-keygen -q -s "$TMPDIR/ca" -I test -n "$(id -un)" "$TMPDIR/certified.pub"
@@ -189,9 +217,17 @@ certificates() {
     printf 'TrustedUserCAKeys %s\nHostCertificate %s\n' "$TMPDIR/ca.pub" "$NODE/host_key-cert.pub" >"$NODE/sshd_extra.conf"
     node_restart
     config "IdentityFile $TMPDIR/certified" "IdentityAgent none"
-    fails "a user certificate" libssh2 'certificate.*cannot use'
+    fails "a user certificate" libssh2 'certificate .*certified-cert.pub, which libssh2 does not follow'
+    before=$(refused)
     works "a user certificate" openssh
+    cost=$(($(refused) - before))
     works "a user certificate" auto openssh
+    is "no more logins fail than with ssh alone" $(($(refused) - before)) $((2 * cost))
+    mv "$TMPDIR/certified-cert.pub" "$TMPDIR/elsewhere"
+    config "IdentityFile $TMPDIR/certified" "CertificateFile $TMPDIR/elsewhere" "IdentityAgent none"
+    before=$(refused)
+    works "a CertificateFile" auto openssh
+    is "no login of it fails" $(($(refused) - before)) 0
     printf '@cert-authority * %s\n' "$(cat "$TMPDIR/ca.pub")" >"$NODE/known_hosts"
     config "IdentityFile $NODE/user_key" "IdentityAgent none"
     fails "a host known by its authority" libssh2 'unknown host key'
@@ -224,4 +260,6 @@ scenario "an RSA host key" rsa_host
 scenario "a host key stored where there is no known_hosts file" trusting
 scenario "jump hosts" jump_hosts
 scenario "certificates" certificates
+scenario "what only ssh expands, and settings of its process" only_ssh
+scenario "a host known by its plain name" plain_name
 done_testing
