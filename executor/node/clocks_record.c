@@ -117,6 +117,13 @@ static bool decode(const json_t *json, struct clocks_record *out)
            copy_number(before, "max_mhz", 0, &out->before.max_mhz);
 }
 
+/* All users may write there, so a record counts as root's, as ours, or as that of the user whose run it
+ * names. */
+static bool is_believed(const struct stat *st, const struct clocks_record *r)
+{
+    return st->st_uid == 0 || st->st_uid == geteuid() || (long)st->st_uid == r->user;
+}
+
 static bool read_path(const char *path, struct clocks_record *out)
 {
     char text[RECORD_MAX];
@@ -124,7 +131,7 @@ static bool read_path(const char *path, struct clocks_record *out)
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     ssize_t n = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, text, sizeof text) : -1;
     json_auto_t *json = n > 0 && n < (ssize_t)sizeof text ? json_loadb(text, (size_t)n, 0, NULL) : NULL;
-    return json_is_object(json) && decode(json, out);
+    return json_is_object(json) && decode(json, out) && is_believed(&st, out);
 }
 
 bool record_read(const struct layout *l, const char *gpu, struct clocks_record *out)

@@ -73,13 +73,13 @@ static int record_node(struct suite *s, struct err *err)
 static int clear_containers(struct suite *s, struct err *err)
 {
     size_t left, count = container_clear(s, &left);
-    if (count == 0)
+    if (count == 0 && left == 0)
         return 0;
     if (left > 0)
         reason_set(s->dirty,
                    "the node is dirty: containers of an earlier run cannot be removed; ask their engine");
-    return suite_note(s, err, "removed %zu container%s left behind by killed executors%s", count - left,
-                      text_plural((long long)(count - left)),
+    return suite_note(s, err, "removed %zu container%s left behind by killed executors%s", count,
+                      text_plural((long long)count),
                       left > 0 ? "; others could not be removed: ask the engine" : "");
 }
 

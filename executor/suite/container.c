@@ -264,44 +264,48 @@ int container_begin(struct container_use *use, struct suite *s, size_t variant, 
                : make_command(use, &r, s, variant, lane, command->argv, err);
 }
 
+/* Returns how many were removed; *left: those that remain, and an engine that does not answer counts as one.
+ */
 static size_t remove_listed(enum container_engine e, const char *mark, size_t *left)
 {
     char ids[ANSWER_MAX], *save = NULL;
-    size_t count = 0;
+    size_t seen = 0, kept = 0;
     AUTO(strvec_release) struct strvec list = {.v = NULL};
     engine_list_argv(e, mark, &list);
-    if (!ask(&list, ids, sizeof ids, NULL)) {
-        (*left)++; /* how many is unknown */
+    *left = 1;
+    if (!ask(&list, ids, sizeof ids, NULL))
         return 0;
-    }
-    for (char *id = strtok_r(ids, "\n", &save); id && count < CONTAINERS_MAX;
+    for (char *id = strtok_r(ids, "\n", &save); id && seen < CONTAINERS_MAX;
          id = strtok_r(NULL, "\n", &save)) {
         AUTO(strvec_release) struct strvec take_away = {.v = NULL};
         engine_remove_argv(e, id, &take_away);
-        *left += !ask(&take_away, NULL, 0, NULL);
-        count++;
+        kept += !ask(&take_away, NULL, 0, NULL);
+        seen++;
     }
-    *left += count == CONTAINERS_MAX;
-    return count;
+    *left = kept + (seen == CONTAINERS_MAX);
+    return seen - kept;
 }
 
 size_t container_clear(struct suite *s, size_t *left)
 {
     static const enum container_engine engines[] = {ENGINE_PODMAN, ENGINE_DOCKER};
     char folder[FS_PATH_MAX], path[FS_PATH_MAX];
-    size_t count = 0;
+    size_t removed = 0;
     *left = 0;
     if (fs_join(folder, NULL, s->layout->workdir, "containers") != 0)
         return 0;
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        size_t kept = 0;
         if (fs_join(path, NULL, folder, engine_name(engines[i])) != 0 || !fs_exists(path))
             continue;
-        count += remove_listed(engines[i], s->mark, left);
-        if (*left == 0)
+        if (spawn_on_path(engine_name(engines[i])))
+            removed += remove_listed(engines[i], s->mark, &kept);
+        if (kept == 0)
             unlink(path);
+        *left += kept;
     }
     rmdir(folder);
-    return count;
+    return removed;
 }
 
 json_t *container_encode(const struct suite *s, size_t variant)

@@ -32,7 +32,8 @@ struct container_command {
 int container_begin(struct container_use *use, struct suite *s, size_t variant, const struct lane *lane,
                     const struct container_command *command, struct err *err);
 
-/* Removes what killed executors of this workdir left. Returns how many it found; *left: how many remain. */
+/* Removes what killed executors of this workdir left. Returns how many it removed; *left: how many remain,
+ * and how many engines could not be asked. */
 size_t container_clear(struct suite *s, size_t *left);
 
 /* Returns {"engine", "image", "digest"} of perf.json; NULL without a container. */

@@ -122,11 +122,13 @@ int store_find_run(struct store *s, const char *word, int64_t *key, struct err *
     if (!*word)
         return err_set(err, ERR_INPUT,
                        "expected a run id, a prefix of one, a ticket, a bundle's folder or \"latest\"");
-    if (fs_is_dir(word) && find_folder(s, word, key, err) == 0)
-        return 0;
-    if (fs_is_dir(word)) { /* perhaps a folder of sources that is called like a ticket */
-        struct err other = {0};
-        return find_ticket(s, word, key, &other) > 0 ? 0 : -1;
+    if (fs_is_dir(word)) {
+        struct err why = {0}, ignored = {0};
+        if (find_folder(s, word, key, &why) == 0 ||
+            find_ticket(s, word, key, &ignored) > 0) /* a folder of sources that is called like a ticket */
+            return 0;
+        *err = why;
+        return -1;
     }
     AUTO(buf_release) struct buf names = {.max = 4096};
     int found = find_prefix(s, word, key, &names, err);

@@ -3,6 +3,7 @@
 #include "common/base/json.h"
 #include "harness/commands/base/listing.h"
 #include "harness/commands/base/on_node.h"
+#include "harness/plan/job.h"
 #include "harness/session/sweep.h"
 #include "reports/render/table.h"
 
@@ -232,7 +233,7 @@ static int in_order(const void *a, const void *b, void *key)
     const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
     const char *name = key;
     int order = strcmp(name, "run_id") == 0 ? 0 : strcmp(json_text(x, name), json_text(y, name));
-    return order ? order : strcmp(json_text(y, "run_id"), json_text(x, "run_id"));
+    return order ? order : job_run_id_compare(json_text(y, "run_id"), json_text(x, "run_id"));
 }
 
 static bool is_pending(const json_t *run)
