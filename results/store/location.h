@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* The kind of file system ("NFS") if other machines may have it too, or if it is a program's; else NULL. The
- * file need not exist yet. */
+/* The kind of file system, "NFS" say, if other machines may have it too, or if it is a program's; else NULL.
+ * The file need not exist yet. */
 const char *location_network(const char *path);
 /* Whether others than its owner may read the store. */
 bool location_is_shared(const char *path);
