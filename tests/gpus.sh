@@ -18,7 +18,8 @@ amd_gpus() {
             -e "s,numa_node = .*,numa_node = $((i * 2 / GPUS_COUNT))," <<<"$cards"
         printf 'sys/bus/pci/devices/%s/local_cpulist = %d\n' "$(gpu_pci "$i")" $((i * 2 / GPUS_COUNT))
         printf 'sys/bus/pci/devices/%s/numa_node = 0\n' "$(gpu_pci "$i")"
-        printf 'sys/class/kfd/kfd/topology/nodes/%d/properties = gfx_target_version 90402\\nunique_id %u\n' $((i + 2)) "0x$(gpu_id "$i")"
+        printf 'sys/class/kfd/kfd/topology/nodes/%d/properties = gfx_target_version 90402\\nlocation_id %u\\ndomain 0\\nunique_id %u\n' \
+            $((i + 2)) $(((0x11 + 0x10 * i) << 8)) "0x$(kfd_id "$i")"
         printf 'sys/class/kfd/kfd/topology/nodes/%d/gpu_id = %d\n' $((i + 2)) $((1000 + i))
     done >>"$1.files"
     lay_tree "$1" "$1.files"
@@ -46,9 +47,14 @@ gpu_id() {
     if [ "$GPUS_VENDOR" = amd ]; then printf '1d0fbe6a2a1c%04x\n' $((0xa0 + $1)); else echo "GPU-fake-$1"; fi
 }
 
+# kfd_id INDEX: by which ROCm knows it; drivers of today have another than the card's
+kfd_id() {
+    printf '2e0fbe6a2a1c%04x\n' $((0xa0 + $1))
+}
+
 # gpu_word INDEX: as the environment of a test names it
 gpu_word() {
-    if [ "$GPUS_VENDOR" = amd ]; then echo "GPU-$(gpu_id "$1")"; else gpu_id "$1"; fi
+    if [ "$GPUS_VENDOR" = amd ]; then echo "GPU-$(kfd_id "$1")"; else gpu_id "$1"; fi
 }
 
 gpu_pci() {

@@ -16,6 +16,7 @@ struct nvml_state {
     uint64_t request;                     /* 0: none */
     int32_t gpu[NVML_GPUS_MAX];           /* those whose samples are taken */
     size_t gpu_count;
+    int waited; /* ticks, for the slow values of some of them */
 };
 
 /* Values that the helper read at an earlier tick are no new samples, but hang detection needs the load at
@@ -35,17 +36,35 @@ static void add_gpu(struct sample *out, const struct nvml_gpu *g, bool is_new)
         sample_put(out, SAMPLE_THROTTLE, throttle_of_nvml((uint64_t)g->event_reasons));
 }
 
+/* The slow values of several GPUs are taken together, or one tick would have the clock of the idle one alone,
+ * and a part of the power. One that answers no more holds the others up for two ticks only. */
+static bool takes_slow(struct nvml_state *s, const struct nvml_facts *facts)
+{
+    enum { WAITS_MOST = 2 };
+    size_t used = 0, new = 0;
+    for (int32_t i = 0; i < facts->gpu_count; i++) {
+        bool own = telemetry_uses(s->only, facts->gpu[i].uuid);
+        used += own;
+        new += own && facts->gpu[i].slow_samples != s->slow_samples[i];
+    }
+    bool takes = new == used || s->waited >= WAITS_MOST;
+    s->waited = takes || new == 0 ? 0 : s->waited + 1;
+    return takes;
+}
+
 /* fresh: everything in the facts is new, including the energy. */
 static void add_gpus(struct nvml_state *s, struct sample *out, const struct nvml_facts *facts, bool fresh)
 {
+    bool slow = fresh || takes_slow(s, facts);
     for (int32_t i = 0; i < facts->gpu_count; i++) {
         const struct nvml_gpu *g = &facts->gpu[i];
         if (!telemetry_uses(s->only, g->uuid))
             continue;
-        add_gpu(out, g, fresh || g->slow_samples != s->slow_samples[i]);
+        add_gpu(out, g, fresh || (slow && g->slow_samples != s->slow_samples[i]));
         if (fresh)
             sample_put(out, SAMPLE_ENERGY, g->energy_j);
-        s->slow_samples[i] = g->slow_samples;
+        if (slow)
+            s->slow_samples[i] = g->slow_samples;
     }
 }
 
