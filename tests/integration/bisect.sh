@@ -210,8 +210,8 @@ bisect_fails_once() {
     is "the answer is the slow commit" "$(jq -r '.answer | .outcome + " " + .first' <<<"$OUT")" "found $(id_of c8)"
     seq 1000 >"$TMPDIR/fails-v7"
     exits "one that fails again exits 0" 0 bisect --good c0 --bad c12 --fresh --json
-    is "it is skipped after two rounds" "$(jq -r '.commits[7] | "\(.mark) \(.basis) \(.reason)"' <<<"$OUT")" \
-        "skipped tests it has no valid measurement of prefill_s, in 2 rounds"
+    like "it is skipped after two rounds" "$(jq -r '.commits[7] | "\(.mark) \(.basis) \(.reason)"' <<<"$OUT")" \
+        '^skipped tests it has no valid measurement of prefill_s, in 2 rounds; '
     is "the answer is a range" "$(jq -r '.answer | "\(.outcome) \(.commits | length)"' <<<"$OUT")" "range 2"
     seq 10 >"$TMPDIR/fails-v0"
     rm "$TMPDIR/fails-v7"
