@@ -162,6 +162,20 @@ static bool is_left_out(const struct reading *r, const struct place *at, const s
     return conditions_leave_out(&r->v->conditions, &cell);
 }
 
+/* A variant has a folder of its name beside the bundle's own files: job.json, events.jsonl, executor.log and
+ * so on. */
+static bool is_file_of_bundle(const char *name)
+{
+    static const char *const endings[] = {".json", ".jsonl", ".log", ".txt", ".csv", ".lock", ".tmp"};
+    size_t len = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (len >= n && strcmp(name + len - n, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int check_item_name(const struct reading *r, const char *name)
 {
     const struct plan_variants *v = r->v;
@@ -171,6 +185,12 @@ static int check_item_name(const struct reading *r, const char *name)
             &at, r->err,
             "the name \"%.120s\" is longer than %d characters: use a shorter name for the variant%s", name,
             TEXT_NAME_MAX, plan_variants_have_axes(v) ? ", or give long values a \"name\"" : "");
+    if (is_file_of_bundle(name)) {
+        const struct json_at list = json_member(r->root, "variants");
+        return json_fail(&list, r->err,
+                         "a variant is called \"%s\", like a file of the run: use a name without that ending",
+                         name);
+    }
     for (size_t i = 0; i < v->count; i++)
         if (strcmp(v->item[i].name, name) == 0)
             return json_fail(&at, r->err, "\"%s\" is listed twice", name);

@@ -257,6 +257,17 @@ a_second_variant() {
     like "the pattern and the nearest line are shown" "$ERR$(cat "$TMPDIR"/artifacts_odd/*/*/odd/*/perf.json)" 'no line matches .*<time>'
 }
 
+# Their folders would take the place of the run's own files.
+named_like_files() {
+    for name in job.json events.jsonl manifest.json summary.json; do
+        printf '{"schema": "kernsweep.plan/1", "ticket": "f", "node": "local", "contexts": [1], "timeouts": {"default": 9}, "timings": "wall",
+            "variants": [{"name": "%s", "run": ["true"]}]}' $name >"$TMPDIR/named.json"
+        exits "$name is refused" 2 ks validate "$TMPDIR/named.json"
+        like "as a name of the run's own files" "$ERR" "called \"$name\", like a file of the run"
+    done
+}
+
+scenario "variants named like files" named_like_files
 scenario "bench of two commands" without_a_plan
 scenario "bench by what they print" by_what_they_print
 scenario "init, and a second variant" a_second_variant

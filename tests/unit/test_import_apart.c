@@ -130,37 +130,37 @@ TEST(google_benchmark_rows)
     struct run_data r = import_stored(
         &s, "google-benchmark",
         put("google.json",
-            GOOGLE(
-                ROW("BM_a/2",
-                    "\"skipped\":true,\"skip_message\":\"needs two "
-                    "devices\",\"real_time\":0.0") "," ROW("BM_b/2",
-                                                           "\"error_"
-                                                           "occurred\":true,"
-                                                           "\"error_message\":"
-                                                           "\"no "
-                                                           "device\",\"real_"
-                                                           "time\":0.0") "," ROW("BM_c/128x256x64",
-                                                                                 "\"repetition_index\":0,"
-                                                                                 "\"real_"
-                                                                                 "time\":1") "," ROW("BM_c/"
-                                                                                                     "128x256"
-                                                                                                     "x32",
-                                                                                                     "\"repet"
-                                                                                                     "itio"
-                                                                                                     "n_"
-                                                                                                     "index\""
-                                                                                                     ":"
-                                                                                                     "0,"
-                                                                                                     "\"real_"
-                                                                                                     "time\":"
-                                                                                                     "2") "," ROW("BM_d/8/16",
-                                                                                                                  "\"real_time\":3") "," ROW("BM_d/8/"
-                                                                                                                                             "16",
-                                                                                                                                             "\"real_"
-                                                                                                                                             "time\":"
-                                                                                                                                             "5") "," ROW("BM_d/8/threads:4",
-                                                                                                                                                          "\"real_time\":7") "," ROW("BM_e/n:8/m:4",
-                                                                                                                                                                                     "\"real_time\":9"))),
+            GOOGLE(ROW(
+                "BM_a/2",
+                "\"skipped\":true,\"skip_message\":\"needs two "
+                "devices\",\"real_time\":0.0") "," ROW("BM_b/2",
+                                                       "\"error_"
+                                                       "occurred\":true,"
+                                                       "\"error_message\":"
+                                                       "\"no "
+                                                       "device\",\"real_"
+                                                       "time\":0.0") "," ROW("BM_c/128x256x64",
+                                                                             "\"repetition_index\":0,"
+                                                                             "\"real_"
+                                                                             "time\":1") "," ROW("BM_c/"
+                                                                                                 "128x256"
+                                                                                                 "x32",
+                                                                                                 "\"repet"
+                                                                                                 "itio"
+                                                                                                 "n_"
+                                                                                                 "index\""
+                                                                                                 ":"
+                                                                                                 "0,"
+                                                                                                 "\"real_"
+                                                                                                 "time\":"
+                                                                                                 "2") "," ROW("BM_d/8/16",
+                                                                                                              "\"real_time\":3") "," ROW("BM_d/8/"
+                                                                                                                                         "16",
+                                                                                                                                         "\"real_"
+                                                                                                                                         "time\":"
+                                                                                                                                         "5") "," ROW("BM_d/8/threads:4",
+                                                                                                                                                      "\"real_time\":7") "," ROW("BM_e/n:8/m:4",
+                                                                                                                                                                                 "\"real_time\":9"))),
         NULL, 0);
     assert_int_equal(r.n_cells, 7);
     assert_int_equal(run_data_cell(&r, "BM_a", 2)->status, STATUS_SKIPPED);
