@@ -308,7 +308,7 @@ static bool read_layout(const struct table *t, size_t len, size_t size, struct g
     if (len < HEAD_BYTES || (!m->whole && (m->content < 4 || m->content > 8)))
         return false;
     read_head(t, m);
-    if (!m->whole)
+    if (!l || !m->whole)
         return true;
     m->energy_j = number(t, l->energy, 8) * energy_unit_j;
     read_clocks(t, l, m);

@@ -10,7 +10,7 @@ static void check_kernel(const struct code_item *kernel)
     struct kernel_facts facts;
     json_t *encoded = code_kernel_encode(kernel);
     const struct json_at at = {.value = encoded, .file = "code.json"};
-    fuzz_check(strlen(kernel->gpu) < CODE_GPU_MAX);
+    fuzz_check(strlen(kernel->gpu) < TARGET_MAX);
     fuzz_check(!encoded || kernel_facts_decode(&at, &facts, &err) == 0);
     json_decref(encoded);
 }

@@ -202,7 +202,8 @@ static struct activity throttled_test(unsigned edge, unsigned early, double earl
     struct sample s = sample_at(0, SAMPLE_THROTTLE, edge);
     activity_init(&log);
     activity_edge(&log, 0, &s);
-    for (double t_s = 0.1; t_s < end_s; t_s += 0.1) {
+    for (int tick = 1; 0.1 * tick < end_s; tick++) {
+        double t_s = 0.1 * tick;
         s = sample_at(t_s, SAMPLE_THROTTLE, t_s < early_s ? early : 0);
         s.value[SAMPLE_SCLK] = 1980;
         activity_add(&log, &s);
