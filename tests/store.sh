@@ -10,6 +10,7 @@ ks() {
     "$KERNSWEEP" "$@" --db "$DB" "${KS_OPTIONS[@]}"
 }
 
+# A store that others may read has no log, so that readers wait for its writer. Nothing is made that is not there.
 sql() {
-    sqlite3 -batch -noheader "$DB" "$1"
+    sqlite3 -batch -noheader -cmd ".timeout 5000" "file:$DB?mode=rw" "$1"
 }

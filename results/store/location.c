@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,12 +65,19 @@ bool location_is_foreign(const char *path)
     return geteuid() != 0 && stat(path, &st) == 0 && st.st_uid != geteuid();
 }
 
-/* Byte 18 of the file says what writing it takes: 2 is a log. */
+/* Byte 18 of the file says what writing it takes: 2 is a log. SQLite reads it: closing a descriptor of our
+ * own would drop the locks that this process's connections hold, and the next to close the store would remove
+ * their log. */
 bool location_has_log(const char *path)
 {
     char version = 0;
-    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    return fd >= 0 && pread(fd, &version, 1, 18) == 1 && version == 2;
+    sqlite3 *db = NULL;
+    sqlite3_file *file = NULL;
+    bool read = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+                sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK &&
+                file->pMethods && file->pMethods->xRead(file, &version, 1, 18) == SQLITE_OK;
+    sqlite3_close(db);
+    return read && version == 2;
 }
 
 static bool has_word(const char *line, const char *word)

@@ -137,7 +137,7 @@ static int open_file(struct store *s, struct err *err)
         return open_immutable(s, err);
     const char *network = location_network(s->path);
     bool foreign = location_is_foreign(s->path);
-    if (s->mode == STORE_READ && location_has_log(s->path) && (foreign || network))
+    if (s->mode == STORE_READ && (foreign || network) && location_has_log(s->path))
         return open_foreign(s, err);
     if (s->mode != STORE_READ && network && location_try_locks(s->path, network, err) != 0)
         return -1;

@@ -4,8 +4,11 @@
 
 #include "common/contract/proto.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 TEST(is_made_with_its_folder)
 {
@@ -166,6 +169,36 @@ static int store_limited(const char *name, enum store_mode mode, rlim_t bytes, s
 }
 
 /* At every place where a new file or a longer one is needed, what happened is said. */
+/* Whether another process sees a lock of this one on the bytes by which SQLite shares the file. */
+static bool is_locked(const char *path)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000002, .l_len = 510};
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+        _exit(fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
+/* Without them, the next process to close the store removes the log that this one goes on writing to. */
+TEST(a_connection_that_comes_and_goes_leaves_the_locks)
+{
+    AUTO(store_close) struct store s = open_store("two.db");
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 0);
+    assert_true(is_locked(s.path));
+    for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+        struct err err = {0};
+        struct store other = {0};
+        assert_ok(store_open(&other, in_scratch("two.db"), (enum store_mode)mode, &err), &err);
+        store_close(&other);
+        assert_true(is_locked(s.path));
+    }
+}
+
 TEST(a_limit_on_file_size_is_named)
 {
     static const rlim_t limits[] = {0, 1024, 4096, 8192, 20000, 40000, 60000, 100000};
