@@ -8,10 +8,10 @@
 #define PROXIES                                                                                              \
     "http_proxy", "https_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"
 #define ENGINE                                                                                               \
-    "DBUS_SESSION_BUS_ADDRESS", "CONTAINERS_CONF", "CONTAINERS_REGISTRIES_CONF", "CONTAINERS_STORAGE_CONF",  \
+    "DBUS_SESSION_BUS_ADDRESS", "XDG_DATA_HOME", "CONTAINERS_*", "CONTAINER_*", "STORAGE_*",                 \
         "REGISTRY_AUTH_FILE", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH",          \
-        "DOCKER_TLS_VERIFY", "APPTAINER_CACHEDIR", "APPTAINER_TMPDIR", "APPTAINER_CONFIGDIR",                \
-        "APPTAINER_DOCKER_USERNAME", "APPTAINER_DOCKER_PASSWORD", PROXIES
+        "DOCKER_TLS", "DOCKER_TLS_VERIFY", "DOCKER_API_VERSION", "APPTAINER_CACHEDIR", "APPTAINER_TMPDIR",   \
+        "APPTAINER_CONFIGDIR", "APPTAINER_DOCKER_USERNAME", "APPTAINER_DOCKER_PASSWORD", PROXIES
 
 enum { NAMES_MAX = 28 };
 
@@ -35,10 +35,28 @@ static const struct row {
     const char *program;
     const char *names[NAMES_MAX];
 } rows[] = {
+    /* It starts ssh, credential helpers and filters, and asks SUDO_UID whose the repository may be. */
     {"git",
-     {"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_CONFIG_*",
-      "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_SSL_*", "GIT_PROXY_COMMAND",
-      "GIT_LFS_*", "GIT_TEST_ASSUME_DIFFERENT_OWNER", "SSH_AUTH_SOCK", PROXIES}},
+     {"GIT_SSH",
+      "GIT_SSH_COMMAND",
+      "GIT_SSH_VARIANT",
+      "GIT_EXEC_PATH",
+      "GIT_TEMPLATE_DIR",
+      "GIT_CONFIG_*",
+      "GIT_CEILING_DIRECTORIES",
+      "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+      "GIT_SSL_*",
+      "GIT_PROXY_COMMAND",
+      "GIT_LFS_*",
+      "GIT_ASKPASS",
+      "GIT_TEST_ASSUME_DIFFERENT_OWNER",
+      "!GIT_*",
+      "!POSIXLY_CORRECT",
+      "!LD_PRELOAD",
+      "!LD_AUDIT",
+      "!LD_DEBUG*",
+      "!LC_ALL",
+      "*"}},
     /* An IdentityFile, a ProxyCommand and a Match exec of the user's may ask for any variable. */
     {"ssh", {"!POSIXLY_CORRECT", "!LD_PRELOAD", "!LD_AUDIT", "!LD_DEBUG*", "*"}},
     {"ssh-keygen", {NULL}},

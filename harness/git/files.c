@@ -210,10 +210,19 @@ static bool ignores_all(const char *dir)
     return is_ignored(parent, dir) && git_output(dir, args, &text, &ignored) == 0 && text.len == 0;
 }
 
+static bool has_some(const struct place *p, const char *entry)
+{
+    for (size_t i = 0; i < p->out->count; i++)
+        if (below_entry(entry, p->out->items[i].path))
+            return true;
+    return false;
+}
+
+/* What was named, and is ignored or has nothing that is not, is sent whole. */
 static void take_named(struct place *p)
 {
     for (const char *const *entry = p->include; entry && *entry; entry++)
-        if (strcmp(*entry, ".") != 0 && is_ignored(p->dir, *entry))
+        if (strcmp(*entry, ".") != 0 && (is_ignored(p->dir, *entry) || !has_some(p, *entry)))
             add(p, *entry, false);
 }
 

@@ -142,8 +142,8 @@ static int make_dir(const char *under, struct git_tree *t, struct err *err)
         return err_set_errno(err, ERR_STORAGE, errno, "%s", under);
     sweep(real);
     for (int i = 0; i < TRIES; i++) {
-        if (fs_join(t->folder, err, real, TREE_MARK "XXXXXX") != 0)
-            return -1;
+        if (fs_mkdir_p(real, 0700, err) != 0 || fs_join(t->folder, err, real, TREE_MARK "XXXXXX") != 0)
+            return -1; /* the last to release a tree removes the folder */
         if (mkdtemp(t->folder) && take_lock(t))
             return fs_join(t->files, err, t->folder, "files") != 0 ? -1 : fs_mkdir_p(t->files, 0700, err);
         alloc_auto_close(&t->lock);

@@ -37,6 +37,7 @@ static void sent_list(struct session *s, const char *dir, const char **include, 
     struct err err = {0};
     out->tree = (struct tar_tree){.root = dir,
                                   .include = include,
+                                  .store = s->opt.db,
                                   .skip = exported ? git_own_folders : git_built_folders,
                                   .timeless = exported};
     int listed = exported ? 0 : git_files_list(dir, include, &files, &err);

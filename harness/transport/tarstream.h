@@ -30,6 +30,7 @@ struct tar_tree {
     const char *const *include; /* NULL-terminated paths under root, or NULL for all of it */
     const char *const *settled; /* further files, whose times count only against those of include */
     bool timeless;              /* all files have the same time */
+    const char *store;          /* not sent, nor what SQLite has beside it; may be NULL */
     const char *const *skip;    /* NULL-terminated names to skip at any depth; ".git" is always skipped */
     struct tar_limits limits;
 };

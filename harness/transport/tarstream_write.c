@@ -19,7 +19,13 @@
 #include <unistd.h>
 
 /* A read returns at most READ_MAX bytes; the rest of the last piece waits for the next one. */
-enum { PIECE = 64 << 10, READ_MAX = 1 << 20, OUT_MAX = READ_MAX + 4 * PIECE, DEPTH_MAX = 64 };
+enum {
+    PIECE = 64 << 10,
+    READ_MAX = 1 << 20,
+    OUT_MAX = READ_MAX + 4 * PIECE,
+    DEPTH_MAX = 64,
+    STORE_FILES = 4
+};
 
 struct item {
     char *path; /* relative to the root */
@@ -51,7 +57,31 @@ struct listing {
     const struct tar_tree *tree;
     struct tar_limits limits;
     bool settled; /* what is listed now */
+    struct stat store[STORE_FILES];
+    size_t store_files;
 };
+
+/* Whoever closes such a file drops the locks that this process holds on the store, and its log is lost. */
+static void find_store(struct listing *l)
+{
+    static const char *const ends[STORE_FILES] = {"", "-wal", "-shm", "-journal"};
+    char real[PATH_MAX], path[PATH_MAX + 16];
+    if (!l->tree->store || !realpath(l->tree->store, real))
+        return;
+    for (size_t i = 0; i < STORE_FILES; i++) {
+        snprintf(path, sizeof path, "%s%s", real, ends[i]);
+        if (stat(path, &l->store[l->store_files]) == 0)
+            l->store_files++;
+    }
+}
+
+static bool is_of_store(const struct listing *l, const struct stat *st)
+{
+    for (size_t i = 0; i < l->store_files; i++)
+        if (l->store[i].st_dev == st->st_dev && l->store[i].st_ino == st->st_ino)
+            return true;
+    return false;
+}
 
 static bool is_skipped(const struct tar_tree *tree, const char *name)
 {
@@ -154,7 +184,7 @@ static int add_path(struct listing *l, const char *path, int depth, struct err *
         return err_set(err, ERR_INPUT, "%s: neither file, folder nor link; it cannot be sent", full);
     size_t before = l->w->count;
     if (S_ISREG(st.st_mode))
-        return add_item(l, path, NULL, &st, err);
+        return is_of_store(l, &st) ? 0 : add_item(l, path, NULL, &st, err);
     if (add_folder(l, path, full, depth, err))
         return -1;
     return *path && l->w->count == before && !l->tree->timeless ? add_item(l, path, NULL, &st, err) : 0;
@@ -237,6 +267,7 @@ static int add_named(struct listing *l, const char *const *paths, struct err *er
 static int list_tree(struct tar_writer *w, const struct tar_tree *tree, struct err *err)
 {
     struct listing l = {.w = w, .tree = tree, .limits = tar_limits_fill(&tree->limits)};
+    find_store(&l);
     if (!realpath(tree->root, w->root))
         return err_set_errno(err, ERR_INPUT, errno, "%s", tree->root);
     if (!fs_is_dir(w->root))

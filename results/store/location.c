@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -121,8 +122,8 @@ int location_try_locks(const char *path, const char *fs, struct err *err)
     char name[FS_PATH_MAX + 32];
     struct stat st;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    snprintf(name, sizeof name, "%s.lock.%ld", path, (long)getpid());
-    AUTO_CLOSE int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    snprintf(name, sizeof name, "%s.lock.XXXXXX", path);
+    AUTO_CLOSE int fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0)
         return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot try locks", name);
     int failed = fcntl(fd, F_SETLK, &lock) != 0 ? errno : 0;
@@ -149,10 +150,12 @@ static int fail_foreign(const char *file, const struct stat *st, bool written, s
 int location_clear(const char *path, struct err *err)
 {
     static const char *const ends[] = {"-wal", "-shm"};
-    char file[FS_PATH_MAX + 8];
+    char real[PATH_MAX], file[PATH_MAX + 8];
     struct stat st;
+    if (!realpath(path, real))
+        return 0;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        snprintf(file, sizeof file, "%s%s", path, ends[i]);
+        snprintf(file, sizeof file, "%s%s", real, ends[i]);
         if (lstat(file, &st) != 0 || st.st_uid == geteuid() || access(file, W_OK) == 0)
             continue;
         if (i == 0 && st.st_size > 0)

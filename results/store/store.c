@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +59,9 @@ static int make_folder(const char *path, struct err *err)
 
 static bool has_unwritten_log(const char *path)
 {
-    char wal[FS_PATH_MAX + 8];
+    char real[PATH_MAX], wal[PATH_MAX + 8]; /* SQLite has it beside what a link leads to */
     struct stat st;
-    snprintf(wal, sizeof wal, "%s-wal", path);
+    snprintf(wal, sizeof wal, "%s-wal", realpath(path, real) ? real : path);
     return stat(wal, &st) == 0 && st.st_size > 0;
 }
 
@@ -132,7 +133,8 @@ static int open_file(struct store *s, struct err *err)
         return no_store_yet(s, err);
     struct stat st;
     if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode))
-        return err_set(err, ERR_INPUT, "%s: no file, and no store: name another with --db", s->path);
+        return err_set(err, ERR_INPUT, "%s: not a regular file, so it is no store; name another with --db",
+                       s->path);
     if (s->mode == STORE_READ && is_read_only(s->path))
         return open_immutable(s, err);
     const char *network = location_network(s->path);
@@ -179,6 +181,9 @@ static int leave_log(struct store *s, const char *network, struct err *err)
     int rc = sql_exec(s, "PRAGMA journal_mode = DELETE", err);
     if (rc == 0 && !location_has_log(s->path))
         return 0;
+    int why = sqlite3_errcode(s->db) & 0xff;
+    if (rc != 0 && why != SQLITE_BUSY && why != SQLITE_LOCKED)
+        return -1;
     if (!network) { /* it is in use; next time will do */
         *err = (struct err){.kind = ERR_NONE};
         return 0;

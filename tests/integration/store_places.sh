@@ -62,7 +62,7 @@ a_pipe() {
     mkfifo "$TMPDIR/pipe"
     exits "runs exits 2" 2 timeout 20 "$KERNSWEEP" runs --db "$TMPDIR/pipe"
     exits "ingest exits 2" 2 timeout 20 "$KERNSWEEP" ingest "$TMPDIR" --db "$TMPDIR/pipe"
-    like "it says so" "$ERR" 'pipe: no file, and no store'
+    like "it says so" "$ERR" 'pipe: not a regular file, so it is no store'
 }
 
 local_disk() {

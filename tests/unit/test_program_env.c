@@ -48,8 +48,12 @@ TEST(what_a_program_needs_passes)
     gives("squeue", "SLURM_CONF", "x");
     gives("git", "GIT_SSH_COMMAND", "x");
     gives("git", "GIT_CONFIG_KEY_0", "x");
-    gives("ssh", "PROJECT_KEY", "x");  /* `IdentityFile ${PROJECT_KEY}` */
-    gives("sbatch", "HSA_XNACK", "x"); /* for the tests */
+    gives("git", "SUDO_UID", "x");
+    gives("git", "KRB5CCNAME", "x"); /* for its ssh */
+    gives("git", "LC_ALL", "C");
+    gives("podman", "XDG_DATA_HOME", "x"); /* where its images are */
+    gives("ssh", "PROJECT_KEY", "x");      /* `IdentityFile ${PROJECT_KEY}` */
+    gives("sbatch", "HSA_XNACK", "x");     /* for the tests */
     gives("docker", "DOCKER_HOST", "x");
     gives("tar", "PATH", "x");
     setenv("PATH", "/usr/bin:/bin", 1);

@@ -128,6 +128,23 @@ TEST(folders_are_chosen_sorted_and_skipped)
     buf_release(&stream);
 }
 
+/* A descriptor of an open store would drop its locks when it is closed. */
+TEST(a_store_in_the_tree_is_not_sent)
+{
+    struct err err = {0};
+    AUTO(buf_release) struct buf stream = {0}, names = {0};
+    make_tree("stored");
+    put_with("stored/src/results.db", "", 0600);
+    put_with("stored/src/results.db-wal", "", 0600);
+    assert_int_equal(symlink(in_scratch("stored/src/results.db"), in_scratch("link.db")), 0);
+    const char *const include[] = {"src/results.db", "src/a.c", NULL};
+    const struct tar_tree tree = {
+        .root = in_scratch("stored"), .include = include, .store = in_scratch("link.db")};
+    assert_int_equal(read_all(&tree, 4096, &stream, &err), 0);
+    list_with_tar(&stream, &names);
+    assert_string_equal(buf_str(&names), "src/a.c\n");
+}
+
 static void put_at(const char *name, time_t written)
 {
     const struct timespec times[2] = {{.tv_sec = written}, {.tv_sec = written}};

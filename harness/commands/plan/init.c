@@ -1,4 +1,5 @@
 /* kernsweep init: writes a first plan for a program, from its command line and a sample of its output. */
+#include "common/base/environment.h"
 #include "common/base/run.h"
 #include "common/base/text.h"
 #include "common/contract/node_name.h"
@@ -157,13 +158,15 @@ static int find_sizes(struct init *in, struct err *err)
 
 static int run_here(struct init *in, struct err *err)
 {
-    AUTO(strvec_release) struct strvec argv = {0};
+    AUTO(strvec_release) struct strvec argv = {0}, env = {0};
     struct run_result result;
+    environment_copy(&env); /* it is the user's own command, whatever its name */
     long long size = json_integer_value(json_array_get(in->draft.contexts, 0));
     if (in->command.word > 0) /* the command contains its own size */
         size = 1;
     init_command_here(&in->command, size, &argv);
     const struct run run = {.argv = strvec_argv(&argv),
+                            .env = strvec_argv(&env),
                             .on_stdout = run_collect,
                             .on_stdout_arg = &in->sample,
                             .on_stderr = run_collect,
