@@ -322,6 +322,7 @@ static void add_instructions(struct reading *r, const struct symbol *f, uint8_t 
     /* Code objects before version 5 do not say. */
     r->graph.node[f->node].dynamic =
         dynamic > 0 || (dynamic < 0 && calls_through_pointers(r, code, count, addresses, pairs));
+    r->graph.node[f->node].bounded = dynamic == 0;
 }
 
 static void read_function(struct reading *r, const struct symbol *f)

@@ -46,15 +46,15 @@ void code_graph_edge(struct code_graph *g, size_t from, size_t to)
 }
 
 /* Through a pointer, a function may be called whose address is in the data, or that only the host knows. */
-static void add_indirect(struct code_graph *g)
+static void find_indirect(struct code_graph *g)
 {
-    size_t nodes = g->nodes, edges = g->edges;
-    for (size_t e = 0; e < edges; e++)
+    for (size_t e = 0; e < g->edges; e++)
         g->node[g->edge[e].to].referred = true;
-    for (size_t i = 0; i < nodes; i++)
-        for (size_t to = 0; g->node[i].dynamic && to < nodes && g->edges < STEPS_MAX; to++)
-            if (to != i && !g->node[to].kernel && (g->node[to].taken || !g->node[to].referred))
-                code_graph_edge(g, i, to);
+    for (size_t i = 0; i < g->nodes; i++) {
+        struct code_node *node = &g->node[i];
+        node->pointers = node->dynamic; /* which recursion, found later, makes others as well */
+        node->candidate = !node->kernel && (node->taken || !node->referred);
+    }
 }
 
 static int by_node(const void *x, const void *y)
@@ -102,10 +102,21 @@ static size_t first_edge(const struct code_graph *g, size_t from)
     return low;
 }
 
+static size_t visit_candidates(struct code_graph *g, size_t count)
+{
+    for (size_t to = 0; to < g->nodes; to++)
+        if (g->node[to].candidate && !g->node[to].visited) {
+            g->node[to].visited = true;
+            g->stack[count++] = to;
+        }
+    return count;
+}
+
 /* Puts all nodes that node i reaches into g->stack; returns how many. */
 static size_t reach(struct code_graph *g, size_t i, size_t *steps)
 {
     size_t count = 1;
+    bool through_pointers = false;
     g->stack[0] = i;
     g->node[i].visited = true;
     for (size_t next = 0; next < count; next++) {
@@ -116,6 +127,11 @@ static size_t reach(struct code_graph *g, size_t i, size_t *steps)
                 g->stack[count++] = g->edge[e].to;
             to->visited = true;
         }
+        if (!g->node[from].pointers || through_pointers)
+            continue;
+        through_pointers = true;
+        count = visit_candidates(g, count);
+        *steps += g->nodes;
     }
     for (size_t next = 0; next < count; next++)
         g->node[g->stack[next]].visited = false;
@@ -164,6 +180,8 @@ static void find_recursion(struct code_graph *g, size_t *steps)
 
 static bool is_dynamic(const struct code_graph *g, size_t count)
 {
+    if (g->node[g->stack[0]].bounded)
+        return false;
     for (size_t n = 0; n < count; n++)
         if (g->node[g->stack[n]].dynamic)
             return true;
@@ -210,7 +228,7 @@ void code_graph_finish(struct code_graph *g, struct code_set *set)
     if (g->nodes == 0)
         return;
     g->stack = xcalloc(g->nodes, sizeof *g->stack);
-    add_indirect(g);
+    find_indirect(g);
     if (g->edges)
         qsort(g->edge, g->edges, sizeof *g->edge, by_from);
     hash_nodes(g);

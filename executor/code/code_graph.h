@@ -10,8 +10,11 @@ struct code_node {
     const char *name; /* borrowed from the file */
     bool kernel, visited;
     bool dynamic; /* its stack is not known: it calls through pointers, or, as its file says, itself */
+    bool bounded; /* its file says that its stack is known */
     bool taken;   /* its address is in the data */
     bool referred;
+    bool pointers;  /* it calls through pointers itself; set when finished, as the next */
+    bool candidate; /* such a call may be of it */
     char own[SHA256_HEX_LEN + 1];
     struct kernel_facts facts; /* of a kernel; whoever reads the file fills them */
 };

@@ -325,8 +325,16 @@ struct locals {
 static bool list_locals(const struct reading *r, size_t section, struct locals *l)
 {
     *l = (struct locals){.begin = {0}, .count = 1};
-    for (size_t i = 0; i < r->local_count; i++) {
-        if (r->local[i].section != section || r->local[i].value == l->begin[l->count - 1])
+    size_t i = 0, high = r->local_count; /* they are sorted by section */
+    while (i < high) {
+        size_t middle = i + (high - i) / 2;
+        if (r->local[middle].section < section)
+            i = middle + 1;
+        else
+            high = middle;
+    }
+    for (; i < r->local_count && r->local[i].section == section; i++) {
+        if (r->local[i].value == l->begin[l->count - 1])
             continue;
         if (l->count == LOCALS_MAX)
             return false;

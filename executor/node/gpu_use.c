@@ -78,7 +78,9 @@ static bool narrow(const char *list, const json_t *gpus, struct order *seen)
     snprintf(words, sizeof words, "%s", list);
     seen->count = 0;
     while ((word = strsep(&at, ",")) != NULL) {
-        if (strcmp(word, "-1") == 0) /* ends the list */
+        word += strspn(word, " \t");
+        word[strcspn(word, " \t")] = '\0';
+        if (strcmp(word, "-1") == 0 || (!*word && seen->count > 0)) /* ends the list */
             return true;
         if (seen->count == of.count || !find_gpu(word, gpus, &of, &seen->place[seen->count]))
             return false;

@@ -40,8 +40,8 @@ static json_t *boot_id(void)
     return json_string(f && fgets(id, sizeof id, f) ? id : "");
 }
 
-/* Finds the first program of that name in the folders of path, as execvp() would. */
-/* file: char[FS_PATH_MAX] */
+/* Finds the first program of that name in the folders of path, as execvp() would. file: char[FS_PATH_MAX],
+ * where it is. */
 static int find_program(const char *path, const char *name, struct stat *st, char *file)
 {
     char dir[FS_PATH_MAX];

@@ -79,8 +79,10 @@ void code_identity_gpus(const struct suite *s, size_t variant, struct targets *o
         const char *arch = json_string_value(json_object_get(gpu, "arch"));
         const char *feature = strcmp(xnack, "1") == 0 ? ":xnack+" : strcmp(xnack, "0") == 0 ? ":xnack-" : "";
         char name[2 * TARGET_MAX];
-        if (!arch || strlen(arch) + strlen(feature) >= TARGET_MAX)
-            continue;
+        if (!arch || strlen(arch) + strlen(feature) >= TARGET_MAX) {
+            out->count = 0; /* a GPU that is not known may take any code */
+            return;
+        }
         snprintf(name, sizeof name, "%.32s%s", arch,
                  strncmp(arch, "gfx", 3) == 0 && !strstr(arch, "xnack") ? feature : "");
         targets_add(out, name);

@@ -80,7 +80,7 @@ static void take_property(struct node *n, const char *line, bool *is_gpu)
     else if (strcmp(key, "domain") == 0)
         n->at.domain = (unsigned)value;
     else if (strcmp(key, "location_id") == 0)
-        n->at = (struct address){value > 0, n->at.domain, (unsigned)value};
+        n->at = (struct address){true, n->at.domain, (unsigned)value};
 }
 
 static void see_node(const char *path, const char *name, void *arg)

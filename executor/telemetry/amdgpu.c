@@ -178,7 +178,7 @@ static double load_of(const struct gpu_metrics *m)
 {
     double load = m->busy;
     for (int p = 0; isnan(m->busy) && p < GPU_METRICS_DIES; p++)
-        load = m->partition_busy[p] <= load ? load : m->partition_busy[p];
+        load = isnan(load) || m->partition_busy[p] > load ? m->partition_busy[p] : load;
     return load;
 }
 

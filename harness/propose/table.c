@@ -94,7 +94,7 @@ static bool read_heading(struct table *t, const char *line, size_t len, size_t n
     struct table_cell cell[TABLE_COLUMNS_MAX];
     struct propose_unit u;
     bool units = false, words = false, numbers = false;
-    while (len > 0 && (*line == '#' || (is_space(*line) && line[1] == '#'))) {
+    while (len > 0 && (*line == '#' || (len > 1 && is_space(*line) && line[1] == '#'))) {
         line++;
         len--;
     }
@@ -153,7 +153,7 @@ static void add_skipped(struct row *r)
         snprintf(text, sizeof text, "(?:\\S+\\s+){%zu}", r->skipped);
     else
         snprintf(text, sizeof text,
-                 separator == '|'   ? "(?:[^|]*\\|){%zu}"
+                 separator == '|'   ? "(?:[^\\|]*\\|){%zu}" /* a bare | would begin another form */
                  : separator == ',' ? "(?:[^,]*,){%zu}"
                                     : "(?:[^\t]*\t){%zu}",
                  r->skipped);
@@ -217,7 +217,7 @@ static void add_value(struct row *r, const struct proposal *p, size_t i, size_t 
     segment_add(&r->pattern, r->t->separator == ' ' ? "" : "\\s*");
     segment_add_number(&r->pattern, one->name);
     if (c->len > n) {
-        segment_add(&r->pattern, u.length ? "\\s*" : "[^|,]*");
+        segment_add(&r->pattern, u.length ? "\\s*" : "[^\\|,]*");
         segment_add_label(&r->pattern, u.length ? c->text + c->len - u.length : "", u.length, NULL);
     }
     end_column(r, i);

@@ -204,7 +204,7 @@ TEST(what_is_lost_is_said)
                            put("agg.json",
                                GOOGLE("{\"name\":\"BM_a_mean\",\"run_type\":\"aggregate\",\"real_time\":1}")),
                            NULL, &result, &err),
-               &err, ERR_INPUT, "skips all 1 rows", "skip");
+               &err, ERR_INPUT, "none of the 1 rows gives a test", "skip");
     put("twice_map.json", MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
     assert_err(import_file(&s, in_scratch("twice_map.json"), put("twice.csv", "k,t,t\na,1,2\n"), NULL,
                            &result, &err),

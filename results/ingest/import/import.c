@@ -363,9 +363,11 @@ static int read_rows(struct importing *im, struct err *err)
     if (pointer_each(im->root, rows, take_row, im, err) != 0)
         return err_wrap(err, "%s", im->file);
     if (im->d->n_tests == before && im->rows > 0)
-        return err_set(err, ERR_INPUT,
-                       "%s: the mapping skips all %lld rows (rows: %s): see \"skip\" in docs/import.md",
-                       im->file, (long long)im->rows, rows);
+        return err_set(
+            err, ERR_INPUT,
+            "%s: none of the %lld rows gives a test (rows: %s): \"skip\" leaves them out, or they have "
+            "no values: see docs/import.md",
+            im->file, (long long)im->rows, rows);
     if (im->d->n_tests == before)
         return err_set(err, ERR_INPUT, "%s: the mapping matches no row (rows: %s)", im->file, rows);
     return 0;
@@ -590,6 +592,9 @@ int import_each(const struct import_map *m, const char *path, const struct impor
     json_auto_t *whole = im.root, *units = im.units;
     if (rc == 0)
         rc = pointer_each(whole, json_string_value(json_object_get(m->root, "runs")), collect, &c, err);
+    if (rc == 0 && json_object_size(runs) == 0)
+        rc = err_set(err, ERR_INPUT, "%s: the mapping matches no run (runs: %s)", path,
+                     json_string_value(json_object_get(m->root, "runs")));
     json_object_foreach(runs, key, root)
     {
         AUTO(draft_release) struct draft d;

@@ -4,6 +4,7 @@
 #include "common/base/regex.h"
 #include "results/ingest/import/pointer.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -346,11 +347,14 @@ static double exact_difference(const char *text, double v, const struct import_s
 {
     struct err ignored = {0};
     char text2[IMPORT_TEXT_MAX], *end, *end2;
-    if (!minus || import_text(s, minus, "", text2, sizeof text2, &ignored) <= 0)
+    bool plain = minus && !json_object_get(minus, "times") && !json_object_get(minus, "minus");
+    if (!plain || import_text(s, minus, "", text2, sizeof text2, &ignored) <= 0)
         return v - other;
     plain_number(minus, text2);
-    long long a = strtoll(text, &end, 10), b = strtoll(text2, &end2, 10);
-    return *end || *end2 ? v - other : (double)(a - b);
+    errno = 0;
+    long long a = strtoll(text, &end, 10), b = strtoll(text2, &end2, 10), difference;
+    bool exact = !*end && !*end2 && errno == 0 && !__builtin_sub_overflow(a, b, &difference);
+    return exact ? (double)difference : v - other;
 }
 
 int import_number(const struct import_scope *s, const json_t *field, const char *name, const char *unit,
