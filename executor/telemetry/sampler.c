@@ -1,5 +1,6 @@
 #include "executor/telemetry/sampler.h"
 
+#include "common/base/clock.h"
 #include "executor/workdir/held.h"
 
 #include <errno.h>
@@ -81,13 +82,13 @@ static void add_row(struct sampler *s, const struct sample *sample)
         s->stride *= 2;
 }
 
-/* Neither we nor a test that had been busy got any time: both were frozen. */
+/* Neither we, reading and writing aside, nor a test that had been busy got any time: both were frozen. */
 static const double frozen_gap_s = 1, busy_percent = 50, idle_percent = 1;
 
 static void note_pause(struct sampler *s, double t_s, double cpu_before)
 {
     double gap_s = t_s - s->last_t_s;
-    bool frozen = gap_s >= frozen_gap_s && cpu_before >= busy_percent &&
+    bool frozen = gap_s - s->own_s >= frozen_gap_s && cpu_before >= busy_percent &&
                   s->last.value[SAMPLE_CPU] < idle_percent; /* false for NaN */
     if (s->last.stopped || s->was_stopped || frozen)
         s->paused_s += gap_s;
@@ -105,7 +106,7 @@ static void note_gap(struct sampler *s, double t_s)
 void sampler_take(struct sampler *s, double t_s, uint64_t missed)
 {
     bool timed = s->samples % TIMED_EVERY == 0;
-    double before = timed ? thread_cpu_s() : 0;
+    double before = timed ? thread_cpu_s() : 0, began_s = clock_mono_s();
     double cpu_before = s->newest.value[SAMPLE_CPU];
     telemetry_read(s->telemetry, t_s, &s->last);
     for (int i = 0; i < SAMPLE_FIELDS; i++) {
@@ -124,6 +125,7 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
         add_row(s, &s->last);
     if (timed)
         s->timed_cpu_s += thread_cpu_s() - before;
+    s->own_s = clock_mono_s() - began_s;
 }
 
 void sampler_after(struct sampler *s, double end_s, const struct sample *after)
