@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # ab and bisect, on a repository that the test makes and a node whose noise the test sets.
 # timeout: 1800
+# unsanitized: two thousand starts of the command, which a sanitizer makes twenty minutes; unit/test_bisect has its rules
 . tests/lib.sh
 . tests/store.sh
 
