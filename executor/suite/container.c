@@ -298,8 +298,9 @@ size_t container_clear(struct suite *s, size_t *left)
         size_t kept = 0;
         if (fs_join(path, NULL, folder, engine_name(engines[i])) != 0 || !fs_exists(path))
             continue;
-        if (spawn_on_path(engine_name(engines[i])))
-            removed += remove_listed(engines[i], s->mark, &kept);
+        if (!spawn_on_path(engine_name(engines[i])))
+            continue; /* another login may have it: its mark stays */
+        removed += remove_listed(engines[i], s->mark, &kept);
         if (kept == 0)
             unlink(path);
         *left += kept;

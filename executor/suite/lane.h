@@ -40,6 +40,7 @@ struct lane {
     struct gpu_health health;
     struct near near; /* where its tests run, when there are other lanes */
     struct oom oom;
+    double left_bytes;        /* that its tests have left of it so far */
     double first_bytes;       /* of its memory in use before the run's first test on it; 0: not known */
     double told_bytes;        /* how much more of it was told of */
     char dirty[REASON_MAX];   /* why it takes no more tests; "" while it does */

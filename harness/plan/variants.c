@@ -166,11 +166,11 @@ static bool is_left_out(const struct reading *r, const struct place *at, const s
  * so on. */
 static bool is_file_of_bundle(const char *name)
 {
-    static const char *const endings[] = {".json", ".jsonl", ".log", ".txt", ".csv", ".lock", ".tmp"};
-    size_t len = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t n = strlen(endings[i]);
-        if (len >= n && strcmp(name + len - n, endings[i]) == 0)
+    static const char *const files[] = {"plan.json",    "job.json",      "node.json",    "events.jsonl",
+                                        "summary.json", "manifest.json", "engines.json", "executor.log"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        size_t n = strlen(files[i]);
+        if (strncmp(name, files[i], n) == 0 && (!name[n] || strcmp(name + n, ".tmp") == 0))
             return true;
     }
     return false;
@@ -188,8 +188,7 @@ static int check_item_name(const struct reading *r, const char *name)
     if (is_file_of_bundle(name)) {
         const struct json_at list = json_member(r->root, "variants");
         return json_fail(&list, r->err,
-                         "a variant is called \"%s\", like a file of the run: use a name without that ending",
-                         name);
+                         "a variant is called \"%s\", like a file of the run: use another name", name);
     }
     for (size_t i = 0; i < v->count; i++)
         if (strcmp(v->item[i].name, name) == 0)

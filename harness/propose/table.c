@@ -112,6 +112,8 @@ static bool read_heading(struct table *t, const char *line, size_t len, size_t n
     }
     if ((!units && separator != '|') || numbers)
         return false;
+    if (!units && t->separator == '|' && n == t->columns && number <= t->line + 1)
+        return false; /* a row of words in the table */
     *t = (struct table){.separator = separator, .columns = n, .beside = !words, .line = number};
     memcpy(t->heading, cell, n * sizeof *cell);
     return true;
@@ -256,6 +258,7 @@ bool propose_table_line(struct table *t, struct proposal *out, const char *line,
     if (r.n != t->columns + t->beside || (!t->seen && number > t->line + LINES_BETWEEN) ||
         (t->seen && t->separator == ' ' && numbers != t->numbers))
         return false;
+    t->line = number;
     segment_add(&r.pattern, t->separator == '|' ? "^\\s*\\|?" : "^\\s*");
     for (size_t i = add_row_label(&r) ? 1 : 0; i < r.n; i++)
         add_value(&r, out, i, number);

@@ -284,7 +284,8 @@ int ssh_auth_login(struct ssh_session *s, struct ssh_passphrases *passphrases, e
             l->file_index[l->count++] = i;
     }
     enum outcome outcome = query_methods(l, err);
-    bool by_certificate = agent_has_certificate(l);
+    /* Only an OpenSSH client, whose configuration was read, could log in by it instead. */
+    bool by_certificate = s->config->printed && !s->config->identities_only && agent_has_certificate(l);
     if (by_certificate)
         skip_unsupported(l, "an agent's key", "a certificate");
     if (outcome == LOGIN_NEXT_KEY && !by_certificate)

@@ -88,7 +88,7 @@ static char *expand_path(const struct ssh_config *c, const char *text)
 /* Whether something is left in a path that only ssh expands. */
 static bool is_unexpanded(const char *path)
 {
-    return strstr(path, "${") || strchr(path, '%');
+    return *path == '~' || strstr(path, "${") || strchr(path, '%');
 }
 
 void ssh_config_unserved_keys(const struct ssh_config *c, struct buf *out)

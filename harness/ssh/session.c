@@ -251,6 +251,7 @@ static int load_known(struct ssh_session *s, struct err *err)
         return -1;
     if (s->known.count > 0 || c->key_name[0] != '[')
         return 0;
+    s->known_plainly = true;
     snprintf(plain, sizeof plain, "%.*s", (int)strcspn(c->key_name + 1, "]"), c->key_name + 1);
     return known_hosts_load(&s->known, c->known_hosts, plain, err);
 }
@@ -301,8 +302,12 @@ int ssh_session_verify_host(struct ssh_session *s, char *fingerprint, enum trans
     *why = TRANSPORT_FAILURE_REFUSED;
     if (blob) {
         ssh_fingerprint(blob, len, fingerprint);
-        if (needs_certificate(&s->known) && known_hosts_check(&s->known, blob, len, &line) == KNOWN_UNKNOWN)
+        enum known_verdict verdict = known_hosts_check(&s->known, blob, len, &line);
+        bool of_another_port = s->known_plainly && verdict == KNOWN_CHANGED;
+        if (needs_certificate(&s->known) && (of_another_port || verdict == KNOWN_UNKNOWN))
             *why = TRANSPORT_FAILURE_UNSUPPORTED;
+        if (of_another_port)
+            known_hosts_release(&s->known);
     }
     return ssh_refuse_unknown_host(s->config, s->scope->who, &s->known, blob, len, err);
 }

@@ -32,6 +32,7 @@ struct ssh_session {
     const struct transport_scope *scope;
     int64_t deadline_ns; /* of the current step */
     struct known_hosts known;
+    bool known_plainly; /* under the host's name without its port */
 };
 
 void ssh_session_init(struct ssh_session *s, const struct ssh_config *config,
