@@ -31,6 +31,10 @@ four_gpus() {
         echo "PCI_SLOT_NAME=0000:c$n:00.0" >"$(card "$n")/uevent"
         echo SPX >"$(card "$n")/current_compute_partition"
         echo NPS1 >"$(card "$n")/current_memory_partition"
+        mkdir -p "$SYS/class/kfd/kfd/topology/nodes/$n"
+        echo "$((1000 + n))" >"$SYS/class/kfd/kfd/topology/nodes/$n/gpu_id"
+        printf 'gfx_target_version 90402\nlocation_id %u\ndomain 0\nunique_id %u\n' $(((0xc0 + n) << 8)) "0x1d0fbe6a2a1c000$n" \
+            >"$SYS/class/kfd/kfd/topology/nodes/$n/properties"
     done
 }
 
