@@ -31,7 +31,7 @@ facts() {
     node=$(x probe --proc "$TMPDIR/proc")
     is "probe prints name, architecture, driver and memory" "$(jq -r '.gpus[0] | [.name, .arch, .driver, .vram_total_bytes, .vram_used_bytes] | join("|")' <<<"$node")" \
         "Fake H100|sm_90|550.1|68719476736|524288000"
-    is "probe prints the processes on the GPU" "$(jq -c '.gpu_processes' <<<"$node")" '[{"pid":4321,"vram_bytes":777}]'
+    is "probe prints the processes on the GPU" "$(jq -c '.gpu_processes' <<<"$node")" '[{"gpus":[0],"pid":4321,"vram_bytes":777}]'
     helper_ends
     ok "the helper ends with the probe" $?
 }

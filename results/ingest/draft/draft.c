@@ -38,10 +38,10 @@ struct run_variant *draft_add_variant(struct draft *d, const char *name, struct 
                 DRAFT_VARIANTS_MAX);
         return NULL;
     }
-    if (!d->variants) {
+    if (!d->variants)
         d->variants = xcalloc(DRAFT_VARIANTS_MAX, sizeof *d->variants);
+    if (!d->places)
         d->places = json_object();
-    }
     json_object_set_new(d->places, name, json_integer((json_int_t)d->n_variants));
     struct run_variant *v = &d->variants[d->n_variants++];
     *v = (struct run_variant){.status = STATUS_OK, .build_wall_s = NAN};
