@@ -27,7 +27,8 @@ struct card_search {
 static void see_card(const struct amd_gpu *gpu, size_t index, void *arg)
 {
     struct card_search *search = arg;
-    bool same = *gpu->id ? strcmp(gpu->id, search->unique_id) == 0 : (int)index == search->gpu->index;
+    bool same =
+        *search->unique_id ? strcmp(gpu->id, search->unique_id) == 0 : (int)index == search->gpu->index;
     if (!same || strlen(gpu->device) >= CLOCKS_DEVICE_MAX)
         return;
     search->found++;

@@ -20,6 +20,8 @@ case $1 in
 esac
 SH
 chmod +x "$bin"/*
+# They get the environment that kernsweep chose.
+sed -i "1a CALLS='$calls' TABLE='$table' SYSTEMD='$TMPDIR/systemd'" "$bin"/*
 cp "$bin/crontab" "$bin/crontab.good"
 export PATH=$bin:$PATH CALLS=$calls TABLE=$table SYSTEMD=$TMPDIR/systemd
 unset XDG_CONFIG_HOME
