@@ -20,6 +20,12 @@ static void put_with(const char *name, const char *text, mode_t mode)
     assert_int_equal(chmod(in_scratch(name), mode), 0);
 }
 
+static void written_at(const char *name, time_t written)
+{
+    const struct timespec times[] = {{.tv_sec = written}, {.tv_sec = written}};
+    assert_int_equal(utimensat(AT_FDCWD, in_scratch(name), times, 0), 0);
+}
+
 static void make_tree(const char *root)
 {
     struct err err = {0};
@@ -39,6 +45,7 @@ static void make_tree(const char *root)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(name, sizeof name, "%s/%s", root, files[i].name);
         put_with(name, files[i].text, files[i].mode);
+        written_at(name, 2000 + (time_t)i); /* the clock of files may not tick between any two */
     }
 }
 
@@ -147,9 +154,8 @@ TEST(a_store_in_the_tree_is_not_sent)
 
 static void put_at(const char *name, time_t written)
 {
-    const struct timespec times[2] = {{.tv_sec = written}, {.tv_sec = written}};
     put_with(name, name, 0600);
-    assert_int_equal(utimensat(AT_FDCWD, in_scratch(name), times, 0), 0);
+    written_at(name, written);
 }
 
 static void hash_of(const struct tar_tree *tree, char *hex)
