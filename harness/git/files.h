@@ -1,6 +1,6 @@
 /* git_files: the files of a folder that belong to its sources: those that git tracks, and those that it
- * neither tracks nor ignores; of submodules and repositories within it likewise. What it ignores is left out,
- * unless the list of what to send names it.
+ * neither tracks nor ignores. Submodules and repositories within the folder are listed in the same way. What
+ * git ignores is left out, unless the list of what to send names it, or a folder that has nothing else.
  */
 #pragma once
 
