@@ -65,9 +65,9 @@ struct event {
     char gpu_out[LIMIT_NAME + 1]; /* of a NODE event: the GPU that is taken out of use */
 };
 
-/* line: without its newline. Returns 0; 1 for an event that is unknown here, of which only seq is read; -1
- * with ERR_NODE if it is no event. */
-int event_decode(struct event *e, const char *line, size_t len, struct err *err);
+/* line: without its newline. Returns 0; 1 for an event that is unknown here, of which only seq is read; -1 if
+ * it is no event: others may have written it, and it is passed over. */
+int event_decode(struct event *e, const char *line, size_t len);
 
 /* Splits a byte stream into lines and counts the bytes consumed, so that following can resume from there. */
 struct event_stream {

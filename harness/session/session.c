@@ -199,8 +199,7 @@ static int on_line(void *arg, const char *line, size_t len, struct err *err)
 {
     struct session *s = arg;
     struct event e;
-    struct err ignored;
-    int decoded = event_decode(&e, line, len, &ignored);
+    int decoded = event_decode(&e, line, len);
     if (decoded < 0)
         return pass_over(s, line, len);
     if (check_order(s, &e, err) != 0)

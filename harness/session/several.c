@@ -65,7 +65,7 @@ static int on_relay(void *arg, const char *line, size_t len, struct err *err)
     snprintf(text, sizeof text, "%.*s", (int)len - 1, line + 1);
     switch ((enum relay_tag)line[0]) {
     case RELAY_JOURNAL:
-        if (event_decode(&e, line + 1, len - 1, &ignored) == 0)
+        if (event_decode(&e, line + 1, len - 1) == 0)
             node_rows_event(&c->all->rows, c->index, &e);
         break;
     case RELAY_NOTE:

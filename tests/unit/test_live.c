@@ -20,8 +20,7 @@ static void screen_open(struct screen *s)
 static void show(struct screen *s, const char *line)
 {
     struct event e;
-    struct err err = {0};
-    assert_ok(event_decode(&e, line, strlen(line), &err), &err);
+    assert_int_equal(event_decode(&e, line, strlen(line)), 0);
     live_event(&s->live, &e);
 }
 

@@ -28,8 +28,7 @@ struct watch {
 static void print_journal(void *arg, const char *line, size_t len)
 {
     struct event e;
-    struct err ignored = {0};
-    if (event_decode(&e, line, len, &ignored) == 0)
+    if (event_decode(&e, line, len) == 0)
         live_event(arg, &e);
 }
 

@@ -18,13 +18,12 @@ static int handle_line(void *arg, const char *line, size_t len, struct err *err)
 {
     struct watch_follow *f = arg;
     struct event e;
-    struct err ignored = {0};
     (void)err;
     char text[ERR_MSG_MAX];
     snprintf(text, sizeof text, "%.*s", (int)len - 1, line + 1);
     switch ((enum relay_tag)line[0]) {
     case RELAY_JOURNAL:
-        if (event_decode(&e, line + 1, len - 1, &ignored) == 0)
+        if (event_decode(&e, line + 1, len - 1) == 0)
             watch_model_event(f->model, &e);
         break;
     case RELAY_NOTE:
