@@ -96,7 +96,6 @@ TEST(an_event_of_a_newer_executor_is_no_fault)
 TEST(wrong_types_count_as_absent)
 {
     struct event e;
-    struct err err = {0};
     assert_int_equal(
         decode(&e, "{\"event\":\"TEST_END\",\"seq\":\"1\",\"variant\":{},\"ctx\":4096.5,\"run_idx\":[1],"
                    "\"reason\":null,\"exit_status\":false,\"wall_s\":\"1\",\"prefill_s\":null,\"gate\":7}"),
@@ -110,7 +109,6 @@ TEST(texts_are_bounded_and_inert)
 {
     struct buf line;
     struct event e;
-    struct err err = {0};
     for (size_t lead = 0; lead < 4; lead++) {
         buf_init(&line, LIMIT_EVENT_LINE);
         buf_puts(&line, "{\"event\":\"TEST_END\",\"variant\":\"");
@@ -179,7 +177,6 @@ TEST(log_tail_keeps_the_last_lines)
 TEST(numbers_may_be_extreme)
 {
     struct event e;
-    struct err err = {0};
     assert_int_equal(
         decode(&e, "{\"event\":\"HEARTBEAT\",\"seq\":9223372036854775807,\"ctx\":-9223372036854775808,"
                    "\"wall_s\":1e308,\"prefill_s\":-1e308,\"elapsed_s\":9223372036854775807}"),
