@@ -53,7 +53,7 @@ struct reading {
     struct function *function; /* by name, as the nodes of the graph */
     size_t functions, cap;
     struct elf_symbol *local; /* functions within the section of another, by section and place */
-    size_t local_count, local_cap;
+    size_t local_count, local_cap, next_local;
     struct code_graph graph;
     struct sha256 data;
     bool has_data;
@@ -321,19 +321,14 @@ struct locals {
     bool through_pointers, absolute;
 };
 
-/* Returns false if there are more than can be looked at. */
-static bool list_locals(const struct reading *r, size_t section, struct locals *l)
+/* Returns false if there are more than can be looked at. Sections come in order, and local functions by
+ * theirs. */
+static bool list_locals(struct reading *r, size_t section, struct locals *l)
 {
     *l = (struct locals){.begin = {0}, .count = 1};
-    size_t i = 0, high = r->local_count; /* they are sorted by section */
-    while (i < high) {
-        size_t middle = i + (high - i) / 2;
-        if (r->local[middle].section < section)
-            i = middle + 1;
-        else
-            high = middle;
-    }
-    for (; i < r->local_count && r->local[i].section == section; i++) {
+    while (r->next_local < r->local_count && r->local[r->next_local].section < section)
+        r->next_local++;
+    for (size_t i = r->next_local; i < r->local_count && r->local[i].section == section; i++) {
         if (r->local[i].value == l->begin[l->count - 1])
             continue;
         if (l->count == LOCALS_MAX)
