@@ -2,9 +2,8 @@
 
 #include "results/ingest/draft/reading.h"
 #include "results/ingest/import/pointer.h"
+#include "results/ingest/import/source_file.h"
 #include "results/ingest/import/value.h"
-#include "results/ingest/text/csv.h"
-#include "results/ingest/text/lenient.h"
 
 #include "common/base/alloc.h"
 #include "common/base/json.h"
@@ -373,73 +372,9 @@ static int read_rows(struct importing *im, struct err *err)
     return 0;
 }
 
-static const size_t file_max = (size_t)256 << 20;
-
-/* Bytes before the JSON: lines of a log, or the name that a file of JavaScript gives it. */
-static size_t before_value(const char *text, size_t len)
-{
-    static const char script[] = "window.";
-    size_t at = lenient_mark(text, len);
-    if (len - at > strlen(script) && memcmp(text + at, script, strlen(script)) == 0) {
-        const char *equals = memchr(text + at, '=', len - at);
-        return equals ? (size_t)(equals + 1 - text) : 0;
-    }
-    while (at < len && text[at] != '{' &&
-           !(text[at] == '[' && (at + 1 == len || strchr("\n\r {[", text[at + 1])))) {
-        const char *eol = memchr(text + at, '\n', len - at);
-        at = eol ? (size_t)(eol + 1 - text) : len;
-    }
-    return at < len ? at : 0;
-}
-
-/* Parses a JSON value, or JSON lines as an array; an error is that of the text as one value. */
-static json_t *parse_json(const char *text, size_t len, const char *file, struct err *err)
-{
-    struct err ignored;
-    json_t *whole = lenient_parse(text, len, file, err);
-    size_t skip = whole ? 0 : before_value(text, len);
-    if (!whole && skip > 0)
-        whole = lenient_parse(text + skip, len - skip, file, &ignored);
-    if (whole) {
-        *err = (struct err){0};
-        return whole;
-    }
-    text += skip;
-    len -= skip;
-    json_auto_t *lines = json_array();
-    for (const char *p = text + lenient_mark(text, len), *end = text + len; p < end;) {
-        const char *eol = memchr(p, '\n', (size_t)(end - p));
-        size_t n = eol ? (size_t)(eol - p) : (size_t)(end - p);
-        json_t *value = strspn(p, " \t\r") < n ? lenient_parse(p, n, file, &ignored) : NULL;
-        if (!value && strspn(p, " \t\r") < n)
-            return NULL;
-        if (value)
-            json_array_append_new(lines, value);
-        p += n + (eol != NULL);
-    }
-    return json_array_size(lines) > 0 ? json_incref(lines) : NULL;
-}
-
-/* The file as JSON: a document, JSON lines as an array, or CSV as an array of objects of strings. hex: the
- * hash of its bytes. Sets root and units, which the caller json_decref()s. */
 static int load_source(struct importing *im, char *hex, struct err *err)
 {
-    const char *path = im->file;
-    const struct csv_options options = {json_string_value(json_object_get(im->map, "heading")),
-                                        json_is_true(json_object_get(im->map, "units"))};
-    bool csv = strcmp(json_string_value(json_object_get(im->map, "input")), "csv") == 0;
-    AUTO(buf_release) struct buf text = {.max = file_max};
-    im->root = im->units = NULL;
-    if (fs_is_dir(path))
-        return err_set(err, ERR_INPUT,
-                       "%s: a folder: name its files, or use `kernsweep ingest` if it is of a run", path);
-    if (fs_read_file(path, file_max, &text, err) != 0)
-        return -1;
-    size_t mark = lenient_mark(buf_str(&text), text.len);
-    sha256_of(buf_str(&text), text.len, hex);
-    im->root = csv ? csv_parse(buf_str(&text) + mark, text.len - mark, path, &options, &im->units, err)
-                   : parse_json(buf_str(&text), text.len, path, err);
-    return im->root ? 0 : -1;
+    return source_file_load(im->map, im->file, &im->root, &im->units, hex, err);
 }
 
 /* The same numbers twice would count as two measurements. */
