@@ -2,6 +2,8 @@
 #include "executor/code/target.h"
 #include "tests/unit/support.h"
 
+#include <limits.h>
+
 TEST(code_runs_on_the_gpus_that_its_name_takes)
 {
     static const struct {
