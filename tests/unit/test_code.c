@@ -6,7 +6,6 @@
 #include "tests/unit/support.h"
 
 #include <elf.h>
-#include <limits.h>
 
 enum { FILE_MAX = 16384, EM_AMD = 224 };
 
