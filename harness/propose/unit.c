@@ -243,11 +243,18 @@ static bool is_label(const char *s, size_t len)
     return at < len && (s[at] == '=' || s[at] == ':');
 }
 
+/* "1000s of bytes" are no seconds. */
+static bool counts_what_follows(const char *s, size_t len)
+{
+    static const char plural[] = "s of ";
+    return len >= sizeof plural - 1 && memcmp(s, plural, sizeof plural - 1) == 0;
+}
+
 bool propose_unit_at(const char *s, size_t len, struct propose_unit *out)
 {
     bool open = len > 0 && strchr("[(", *s);
     *out = (struct propose_unit){.length = 0};
-    if (!plain_at(s + open, len - open, out))
+    if (counts_what_follows(s, len) || !plain_at(s + open, len - open, out))
         return false;
     out->length += open;
     if (open && (out->length == len || s[out->length++] != (*s == '[' ? ']' : ')')))

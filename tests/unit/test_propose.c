@@ -206,6 +206,7 @@ TEST(units_in_labels)
         {"iter_s: 3.5", NULL, false},
         {"errors/s: 3.5", NULL, false},
         {"16 GBs of memory", NULL, false},
+        {"The 'numbers' are in 1000s of bytes per second processed.", NULL, false},
         {"Time (ms): 1,234.5", NULL, false},
         {"train_runtime_s = 0:00:12.34", NULL, false},
         {"timestamp_ts: 1700000000", NULL, false},
