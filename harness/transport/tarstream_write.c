@@ -279,7 +279,9 @@ static int list_tree(struct tar_writer *w, const struct tar_tree *tree, struct e
         return -1;
     if (w->count == 0)
         return err_set(err, ERR_INPUT,
-                       "%s: nothing to send: the folder has no files that belong to the sources", w->root);
+                       "%s: nothing to send: no file is there but what git ignores or kernsweep made; check "
+                       "source.dir and source.include",
+                       w->root);
     sort_and_unite(w);
     if (!tree->timeless)
         rank_times(w);
