@@ -38,7 +38,7 @@ shown() {
     like "the row of a throttled cell says why and how long" "$row" '3\.[0-9]+ s: power'
     like "the row has clock, power and energy, and a kernel no joules per token" "$row" '1614 +1500 +2619 +701 .* 2349$'
     is "numbers of different parts of a test stand in different tables" \
-        "$(grep -cE '^(While the part that the program timed ran|While the GPU was busy, because|Over whole tests, with)' "$TMPDIR/shown")" 3
+        "$(grep -cE '^(While the part that the program timed ran|While the GPU was busy, because|Over whole tests, including)' "$TMPDIR/shown")" 3
     is "JSON has it for each test" \
         "$(ks show first --json | jq -c '.tests | map(select(.variant == "v5" and .context == 16384))[0].activity | [.window, .throttle, .joules_from, .neighbours]')" \
         '["timed",["power"],"accumulator",0]'

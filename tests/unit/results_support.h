@@ -94,11 +94,12 @@ static inline void draft_next_night(struct draft *d, int night)
 {
     struct run_variant *variants = d->variants;
     struct draft_test *tests = d->tests;
-    size_t cap_tests = d->cap_tests;
+    size_t cap_variants = d->cap_variants, cap_tests = d->cap_tests;
     json_decref(d->places);
     draft_night(d, night);
     d->variants = variants;
     d->tests = tests;
+    d->cap_variants = cap_variants;
     d->cap_tests = cap_tests;
 }
 

@@ -38,8 +38,7 @@ struct run_variant *draft_add_variant(struct draft *d, const char *name, struct 
                 DRAFT_VARIANTS_MAX);
         return NULL;
     }
-    if (!d->variants)
-        d->variants = xcalloc(DRAFT_VARIANTS_MAX, sizeof *d->variants);
+    ALLOC_GROW(d->variants, d->n_variants + 1, d->cap_variants);
     if (!d->places)
         d->places = json_object();
     json_object_set_new(d->places, name, json_integer((json_int_t)d->n_variants));

@@ -46,6 +46,7 @@ struct draft {
     struct run_info info; /* without key and counts */
     struct run_variant *variants;
     size_t n_variants;
+    size_t cap_variants;
     json_t *places; /* of variants, by name */
     struct draft_test *tests;
     size_t n_tests;
@@ -71,7 +72,7 @@ struct draft {
 void draft_init(struct draft *d);
 void draft_release(struct draft *d);
 
-/* The pointer stays valid. */
+/* The pointer is valid until the next call. */
 struct run_variant *draft_add_variant(struct draft *d, const char *name, struct err *err);
 /* The index of the variant, or n_variants. */
 size_t draft_variant(const struct draft *d, const char *name);
