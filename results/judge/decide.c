@@ -44,8 +44,13 @@ static void decide_nights(const struct compare_options *o, size_t tested, struct
     bool significant = d->estimate.p_adjusted <= o->fdr;
     bool changed = significant && fabs(loss) > d->estimate.threshold;
     d->estimate.detectable = detectable_change(o, tested, limit, d);
-    if (changed && d->doubts.disagree)
+    if (d->stand.stands)
+        set_verdict(d, VERDICT_REGRESSED,
+                    loss <= 0 ? REASON_BACK : changed ? REASON_CHANGED : REASON_STANDS);
+    else if (changed && d->doubts.disagree)
         set_verdict(d, VERDICT_NOISY, REASON_DISAGREE);
+    else if (changed && loss > 0)
+        set_verdict(d, VERDICT_SUSPECTED, d->stand.uneven ? REASON_UNEVEN : REASON_SUSPECT);
     else if (changed)
         set_changed(d, REASON_CHANGED);
     else if (fabs(loss) > o->regression || d->estimate.detectable > o->regression)
@@ -153,13 +158,15 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
         decide_repetitions(o, tested, d, loss);
 }
 
-/* A cell that stayed where it was may not have changed, but lack the code that others share and that did. */
+/* A cell that stayed where it was, or went the other way, may not have changed, but lack the code that others share and that did. */
 static void doubt_factor(struct delta *d)
 {
     double measured = delta_measured(d) - 1;
-    bool changed = d->verdict == VERDICT_REGRESSED || d->verdict == VERDICT_IMPROVED;
+    bool changed = d->verdict == VERDICT_REGRESSED || d->verdict == VERDICT_SUSPECTED ||
+                   d->verdict == VERDICT_IMPROVED;
+    bool more = d->estimate.ratio > 1;
     if (changed && (d->doubts.factor_is_open || d->doubts.own_is_open) &&
-        fabs(measured) <= d->estimate.threshold)
+        (more ? measured : -measured) <= d->estimate.threshold)
         set_verdict(d, VERDICT_NOISY, REASON_STAYED);
 }
 

@@ -24,6 +24,8 @@ struct expectation {
     double current_common; /* tonight's common factor in it */
     double current_own;    /* and that of the GPU */
     size_t current_nights;
+    /* Whether tonight continues or completes a finding: against the newest nights, and against `value`. */
+    struct stand since_level, since_value;
     bool control;
     bool other_device; /* no night behind it was measured on tonight's GPUs */
 };

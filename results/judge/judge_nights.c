@@ -105,6 +105,7 @@ static void judge_current(const struct evidence *e, const struct compare_options
         stats_t_p(change / s.error, s.freedom) > o->fdr / cells_of_a_night)
         return;
     d->reference.kind = REFERENCE_LEVEL;
+    d->stand = e->expected.since_level;
     d->reference.nights = (int)e->expected.current_nights;
     d->reference.value = e->expected.current;
     d->reference.common = e->expected.current_common;
@@ -126,6 +127,7 @@ void judge_nights(const struct evidence *e, const struct compare_options *o, str
     d->reference.common = e->expected.common;
     d->reference.own = e->expected.own;
     d->reference.control = e->expected.control;
+    d->stand = e->expected.since_value;
     d->doubts.other_device = e->expected.other_device;
     d->estimate.threshold = fmin(o->practical, o->regression);
     if (isnan(d->estimate.ratio))

@@ -36,8 +36,8 @@ static void add_rows(const struct tonight *t, struct rows *r, const struct cell 
     for (size_t k = 0; k < p.count; k++) {
         const struct night_cell *c = tonight_enough_nights(t, r->run, cell, p.device[k]);
         struct level l = level_of(t, r, c);
-        if (!l.known || nights_on_other_device(c, &l, p.device[k]) != foreign)
-            continue;
+        if (!l.known || nights_on_other_device(c, &l, p.device[k]) != foreign || tonight_standing(c)->open)
+            continue; /* what is open says nothing of tonight */
         size_t count = places_values(r->run, cell, t->metric, p.device[k], r->values);
         r->items[r->n++] =
             (struct common_cell){.x = log(stats_median(r->values, count)) - l.u,
@@ -297,6 +297,7 @@ static void read_nights(struct tonight *t)
     t->factor = f.log;
     if (f.known)
         find_shift(t, &f, values);
+    tonight_find_uneven(t, values);
     struct common_factor base = t->base ? factor_of(t, t->base, &r) : (struct common_factor){0};
     t->base_factor = base.known ? base.log : NAN;
     if (t->base && f.known)
@@ -382,7 +383,8 @@ void tonight_open(struct tonight *t, const struct run_data *base, const struct r
     static const struct history none;
     *t = (struct tonight){.base = base, .now = now, .o = o, .metric = m, .base_factor = NAN};
     history_of_places(history ? history : &none, now, m, false, &t->seen);
-    nights_model(&t->seen, m, &t->nights);
+    const struct nights_accepted accepted = {o->base_runs, base ? o->n_base_runs : 0};
+    nights_model(&t->seen, m, &accepted, &t->nights);
     if (metric_info(m)->exact)
         return;
     find_base_moved(t);

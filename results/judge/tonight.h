@@ -26,6 +26,8 @@ struct tonight {
     /* Of cards that differ by themselves: from the newest nights, from the base's, and from the base's own
      * run. */
     struct own_factors own, own_since_base, own_since_run;
+    double even_factor;   /* what cells at their levels have in common, as each night of the model has it */
+    bool uneven;          /* too many cells are worse tonight for a verdict on each */
     bool removed;         /* the common factor is taken out of each cell, else cells are judged with it */
     double factor;        /* its logarithm, about the nights' levels */
     double base_factor;   /* of the base, if it is none of the nights; NaN when unknown */
@@ -57,3 +59,7 @@ const struct night_cell *tonight_enough_nights(const struct tonight *t, const st
 /* Whether its code is known, and is that of the level's nights, and the plan runs it as before. */
 bool tonight_is_control(const struct tonight *t, const struct night_cell *c, const struct level *l,
                         const struct cell *now);
+/* What the filter knows of the cell: as seen from its GPU, or if no night ran there, from others. */
+const struct standing *tonight_standing(const struct night_cell *c);
+/* Sets even_factor and uneven. values: scratch, for all tests of the run. */
+void tonight_find_uneven(struct tonight *t, double *values);

@@ -1,5 +1,9 @@
 /* The second half of tonight.h: what is known of a cell, and what it is expected at. */
 #include "results/judge/tonight.h"
+
+#include "common/base/alloc.h"
+#include "results/judge/nights/common_factor.h"
+#include "results/judge/nights/places.h"
 #include "results/stats/stats.h"
 #include "results/store/identity.h"
 
@@ -87,6 +91,99 @@ static void expect_run(const struct tonight *t, double base, double own, struct 
     x->value = base * x->common * x->own;
 }
 
+/* What the logarithm of a value is without what all cells, or those of its GPU, have in common tonight. */
+static double without_factors(const struct tonight *t, double value, double own)
+{
+    return log(value) - (t->removed ? t->factor : t->factor_level.y) - own;
+}
+
+const struct standing *tonight_standing(const struct night_cell *c)
+{
+    return &c->standing[c->count > c->foreign];
+}
+
+/* Where tonight's cells are about the levels of the filter, and what those have in common that are at theirs. */
+struct about {
+    double *scale;
+    struct common_cell *rows;
+    size_t cells, at_level;
+};
+
+static void find_about(const struct tonight *t, const struct cell *now, double *values, struct about *a)
+{
+    struct places p;
+    double level, scale;
+    if (!tonight_is_measured(now, t->metric))
+        return;
+    places_of(t->now, now, t->metric, &p);
+    const struct night_cell *c = tonight_enough_nights(t, t->now, now, p.device[0]);
+    if (!c || !standing_level(tonight_standing(c), &level, &scale))
+        return;
+    a->cells++;
+    if (tonight_standing(c)->open)
+        return;
+    size_t n = places_values(t->now, now, t->metric, p.device[0], values);
+    double x = log(stats_median(values, n)) - own_factor_log(&t->own, p.device[0]) - t->nights.badness * level;
+    a->rows[a->at_level] = (struct common_cell){.x = x};
+    a->scale[a->at_level++] = scale;
+}
+
+void tonight_find_uneven(struct tonight *t, double *values)
+{
+    AUTO_FREE double *scale = xcalloc(t->now->n_cells + 1, sizeof *scale);
+    AUTO_FREE struct common_cell *rows = xcalloc(t->now->n_cells + 1, sizeof *rows);
+    struct about a = {.scale = scale, .rows = rows};
+    size_t worse = 0;
+    bool known;
+    for (size_t i = 0; i < t->now->n_cells; i++)
+        find_about(t, &t->now->cells[i], values, &a);
+    t->even_factor = nights_even_factor(&t->nights, t->nights.count, rows, a.at_level, &known);
+    for (size_t i = 0; i < a.at_level; i++)
+        worse += standing_is_worse(t->nights.badness * (rows[i].x - t->even_factor), scale[i]);
+    t->uneven = standing_night_is_uneven(worse, a.cells);
+}
+
+static void set_since(const struct night_cell *c, size_t point, struct stand *out)
+{
+    out->stands = true;
+    out->since = point < c->count ? c->points[point]->measured_at : 0;
+}
+
+/* Against a base: the newest nights that were even, and tonight if it is. */
+static void look_since_value(const struct tonight *t, const struct night_cell *c, double level, size_t behind,
+                             struct stand *out)
+{
+    size_t points[STANDING_LEVEL], n = 0, begins;
+    if (!t->uneven)
+        points[n++] = c->count;
+    for (size_t i = c->count; i > c->foreign && n < STANDING_LEVEL; i--)
+        if (!t->nights.nights[c->night[i - 1]].uneven)
+            points[n++] = i - 1;
+    for (size_t i = 0; i < n / 2; i++) {
+        size_t last = points[n - 1 - i];
+        points[n - 1 - i] = points[i];
+        points[i] = last;
+    }
+    if (standing_is_worse_than(tonight_standing(c), points, n, level, behind, &begins))
+        set_since(c, points[begins], out);
+}
+
+/* Whether tonight continues or completes a finding. */
+static void look_whether_it_stands(const struct tonight *t, const struct night_cell *c, const struct evidence *e,
+                                   double own, struct expectation *x)
+{
+    size_t since;
+    x->since_level.uneven = x->since_value.uneven = t->uneven;
+    c->worse[c->count] = t->nights.badness * (log(stats_median(e->now, e->now_n)) - t->even_factor - own);
+    if (standing_would_be_open(tonight_standing(c), c->count, t->uneven, &since))
+        set_since(c, since, &x->since_level);
+    if (x->against == REFERENCE_LEVEL)
+        x->since_value = x->since_level;
+    else if (x->value > 0)
+        look_since_value(t, c, t->nights.badness * without_factors(t, x->value, log(x->own)), x->nights,
+                         &x->since_value);
+}
+
 void tonight_expect(const struct tonight *t, const struct cell *base, const struct cell *now, uint64_t device,
                     struct evidence *e, struct delta *d)
 {
@@ -115,6 +212,7 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
     if (!base) {
         expect_level(t, &level, own, x);
         x->other_device = nights_on_other_device(c, &level, device);
+        look_whether_it_stands(t, c, e, own, x);
         return;
     }
     struct level then = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
@@ -133,4 +231,6 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
         expect_run(t, stats_median(e->base, e->base_n), since, x);
         x->other_device = e->other_device;
     }
+    if (x->against != REFERENCE_NONE)
+        look_whether_it_stands(t, c, e, own, x);
 }

@@ -7,6 +7,7 @@
 static const char *const verdict_names[VERDICT_COUNT] = {
     [VERDICT_IMPROVED] = "improved",
     [VERDICT_REGRESSED] = "regressed",
+    [VERDICT_SUSPECTED] = "suspected",
     [VERDICT_UNCHANGED] = "unchanged",
     [VERDICT_NOISY] = "noisy",
     [VERDICT_NEW] = "new",

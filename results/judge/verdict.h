@@ -9,7 +9,8 @@
 
 enum verdict {
     VERDICT_IMPROVED,
-    VERDICT_REGRESSED,
+    VERDICT_REGRESSED, /* a finding: it stands */
+    VERDICT_SUSPECTED, /* worse tonight, and on no night before */
     VERDICT_UNCHANGED,
     VERDICT_NOISY,   /* inconclusive: the evidence supports no verdict */
     VERDICT_NEW,     /* not measured in the base */
@@ -103,6 +104,10 @@ enum reason_code {
     REASON_NEGLIGIBLE, /* a difference that never matters for the metric */
     REASON_EXACT,
     REASON_CHANGED,         /* beyond the threshold and the noise */
+    REASON_SUSPECT, /* beyond the threshold and the noise, but so far tonight only */
+    REASON_UNEVEN,  /* the same, on a night on which most cells are worse */
+    REASON_STANDS,  /* a finding of earlier nights, which tonight does not end */
+    REASON_BACK,   /* a finding of earlier nights is open, but tonight is at the level again */
     REASON_BELOW,           /* no such change, and as large a one would be found */
     REASON_INSUFFICIENT,    /* no such change, and as large a one might not be found */
     REASON_NOT_SIGNIFICANT, /* beyond the threshold only, as the next ones */
@@ -184,6 +189,13 @@ struct delta_reference {
     bool control;          /* its code is known, and is that of the reference */
 };
 
+/* Whether being worse is a matter of tonight alone. METHOD_NIGHTS only. */
+struct stand {
+    bool stands;
+    int64_t since; /* when the finding's first night was measured; 0: tonight */
+    bool uneven;   /* tonight, too many cells are worse for a verdict on each */
+};
+
 /* What speaks against believing the estimate, or against measuring again. */
 struct delta_doubts {
     bool factor_is_open; /* nobody knows whether reference.common is the node's, or that of code that other
@@ -217,6 +229,7 @@ struct delta {
     struct delta_side base, now;
     struct delta_estimate estimate;
     struct delta_reference reference;
+    struct stand stand;
     struct delta_doubts doubts;
 };
 

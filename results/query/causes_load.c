@@ -80,7 +80,7 @@ static int load_nights(struct loading *l, const struct run_data *now, const stru
                        struct err *err)
 {
     const struct causes_source *from = l->from;
-    nights_model(from->history, c->primary, &l->nights);
+    nights_model(from->history, c->primary, NULL, &l->nights);
     if (history_for_run(from->store, &now->info, from->base_runs, from->n_base_runs, METRIC_SCLK_MHZ, false,
                         &l->clocks, err) != 0)
         return -1;

@@ -7,7 +7,7 @@
 #include "results/store/store.h"
 
 enum {
-    HISTORY_NIGHTS_DEFAULT = 50,
+    HISTORY_NIGHTS_DEFAULT = 400,
     HISTORY_NIGHTS_AROUND = 10, /* before and after a run that is kept whatever its age */
 };
 

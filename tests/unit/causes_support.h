@@ -262,7 +262,7 @@ static inline struct found *explain(const struct world *w)
     }
     draft_release(&d);
     f->history = history_of(f->runs);
-    nights_model(&f->history, METRIC_PREFILL_S, &f->model);
+    nights_model(&f->history, METRIC_PREFILL_S, NULL, &f->model);
     compare_runs(w->has_base ? &f->runs[LAST] : NULL, &f->runs[TONIGHT], w->has_base ? NULL : &f->history, &o,
                  &f->comparison);
     f->comparison.deltas[0].confirmation = w->confirmation;

@@ -10,7 +10,7 @@
 static struct nights model_of(const struct plan_nights *p)
 {
     struct nights n;
-    nights_model(&p->history, METRIC_PREFILL_S, &n);
+    nights_model(&p->history, METRIC_PREFILL_S, NULL, &n);
     return n;
 }
 

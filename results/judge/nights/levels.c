@@ -105,7 +105,7 @@ struct level nights_level(const struct night_cell *c)
     return l;
 }
 
-static bool is_listed(const int64_t *runs, size_t n, int64_t key)
+bool nights_is_listed(const int64_t *runs, size_t n, int64_t key)
 {
     for (size_t i = 0; i < n; i++)
         if (runs[i] == key)
@@ -142,7 +142,7 @@ struct level nights_base_level(const struct night_cell *c, const int64_t *runs, 
     struct level l = {0};
     size_t found = 0, at = 0;
     for (size_t i = c->count; i > 0; i--)
-        if (is_listed(runs, n_runs, c->points[i - 1]->run_key)) {
+        if (nights_is_listed(runs, n_runs, c->points[i - 1]->run_key)) {
             if (l.nights < NIGHTS_LEVEL_MAX)
                 l.members[l.nights++] = i - 1;
             at = i - 1;
@@ -194,7 +194,7 @@ struct level nights_newer_factor(const struct nights *n, const struct level *usu
     for (size_t i = 0; i < usual->nights; i++)
         newest = usual->members[i] > newest ? usual->members[i] : newest;
     for (size_t t = n->count; t > 0 && l.nights < NIGHTS_LEVEL_MAX; t--) {
-        if (!is_listed(runs, n_runs, n->nights[t - 1].run_key))
+        if (!nights_is_listed(runs, n_runs, n->nights[t - 1].run_key))
             continue;
         if (t - 1 <= newest)
             return (struct level){0};

@@ -131,10 +131,11 @@ static void fill_cell(const struct nights *n, const struct history_series *s, st
     c->night = xcalloc(s->count + 1, sizeof *c->night);
     c->y = xcalloc(s->count + 1, sizeof *c->y);
     c->u = xcalloc(s->count + 1, sizeof *c->u);
-    size_t foreign = take_points(s, true, c);
+    c->worse = xcalloc(s->count + 1, sizeof *c->worse);
+    c->foreign = take_points(s, true, c);
     take_points(s, false, c);
-    sort_points(c->points, foreign);
-    sort_points(c->points + foreign, c->count - foreign);
+    sort_points(c->points, c->foreign);
+    sort_points(c->points + c->foreign, c->count - c->foreign);
     for (size_t i = 0; i < c->count; i++) {
         c->night[i] = find_night(n, c->points[i]);
         c->u[i] = c->points[i]->median;
@@ -144,60 +145,150 @@ static void fill_cell(const struct nights *n, const struct history_series *s, st
     c->within = within_nights(c->points, c->count);
 }
 
-/* The level of each point's segment, or of the whole series while no segments are known. Scratch holds count
- * values. */
-static void levels_of_points(const struct night_cell *c, double *level, double *scratch)
+struct place;
+struct residuals;
+
+struct scratch {
+    double *a, *b;
+    uint64_t *device;
+    struct common_cell *rows;
+    struct place *places;
+    struct residuals *residuals;
+};
+
+static void begin_segment(struct night_cell *c, size_t at)
 {
-    for (size_t from = 0, to; from < c->count; from = to) {
-        size_t n = 0, first = from;
-        to = c->count;
-        if (c->levels.n)
-            changes_segment(&c->levels, from, &first, &to);
-        else if (c->count > NIGHTS_LEVEL_MAX)
-            first = c->count - NIGHTS_LEVEL_MAX;
-        for (size_t i = first; i < to; i++)
-            if (!c->levels.n || !c->levels.odd[i])
-                scratch[n++] = c->levels.n ? c->u[i] : c->y[i];
-        double median = stats_median(scratch, n);
-        for (size_t i = from; i < to; i++)
-            level[i] = median;
+    struct changes *l = &c->levels;
+    size_t i = l->count++;
+    for (; i > 0 && l->items[i - 1].at > at; i--)
+        l->items[i] = l->items[i - 1];
+    l->items[i].at = at;
+}
+
+static void begin_levels(struct night_cell *c)
+{
+    size_t room = c->count + 1;
+    c->levels = (struct changes){.n = c->count,
+                                 .odd = xcalloc(room, sizeof *c->levels.odd),
+                                 .items = xcalloc(room, sizeof *c->levels.items)};
+    for (int part = 0; part < 2; part++)
+        standing_init(&c->standing[part], c->worse, c->count, c->quantum / sqrt(6));
+    c->next[1] = c->foreign;
+    if (c->foreign > 0 && c->foreign < c->count)
+        begin_segment(c, c->foreign);
+}
+
+/* Where a cell is in the night that is fitted. */
+struct place {
+    struct standing *s; /* NULL where the night did not measure it */
+    size_t point;
+    bool known; /* where its level is; the rest is 0 if not */
+    double level, scale;
+};
+
+/* A level does not outlast the GPU that it was measured on. */
+static void watch_device(struct night_cell *c, size_t first, const struct place *p)
+{
+    uint64_t now = c->points[p->point]->device;
+    uint64_t before = p->point > first ? c->points[p->point - 1]->device : 0;
+    if (!now || !before || now == before)
+        return;
+    standing_restart(p->s);
+    begin_segment(c, p->point);
+}
+
+static void find_place(struct night_cell *c, size_t t, struct place *p)
+{
+    *p = (struct place){0};
+    for (int part = 0; part < 2; part++) {
+        size_t at = c->next[part], end = part ? c->count : c->foreign;
+        if (at >= end || c->night[at] != t)
+            continue;
+        *p = (struct place){.s = &c->standing[part], .point = c->next[part]++};
+        watch_device(c, part ? c->foreign : 0, p);
+        p->known = standing_level(p->s, &p->level, &p->scale);
+        return;
     }
 }
 
-/* One row per night and cell: where the cell's value lay that night. */
-static void find_factors(struct nights *n, struct common_cell *rows, size_t *counts, double *level,
-                         double *scratch)
+double nights_even_factor(const struct nights *n, size_t t, const struct common_cell *cells, size_t count,
+                          bool *known)
 {
-    memset(counts, 0, n->count * sizeof *counts);
+    struct common_factor f = common_factor_of(cells, count, 0, 0);
+    *known = f.known;
+    return f.known || t == 0 || count >= COMMON_CELLS_MIN ? f.log : n->nights[t - 1].factor;
+}
+
+static void find_factor(struct nights *n, size_t t, const struct place *places, struct scratch *s)
+{
+    size_t count = 0;
+    bool known;
     for (size_t k = 0; k < n->n_cells; k++) {
-        const struct night_cell *c = &n->cells[k];
-        levels_of_points(c, level, scratch);
-        for (size_t i = 0; i < c->count; i++)
-            if (isfinite(level[i])) {
-                size_t t = c->night[i];
-                rows[t * n->n_cells + counts[t]++] = (struct common_cell){.x = c->y[i] - level[i]};
-            }
+        const struct place *p = &places[k];
+        if (p->known && !p->s->open)
+            s->rows[count++] = (struct common_cell){.x = n->cells[k].y[p->point] - n->badness * p->level};
     }
-    for (size_t t = 0; t < n->count; t++) {
-        struct common_factor f = common_factor_of(rows + t * n->n_cells, counts[t], n->pooled.u, 0);
-        /* A night that was narrowed to a few cells says nothing about the factor: it is that of the night
-         * before. */
-        n->nights[t].factor = f.known || t == 0 ? f.log : n->nights[t - 1].factor;
-        n->has_factors |= f.known;
-    }
+    n->nights[t].factor = nights_even_factor(n, t, s->rows, count, &known);
+    n->has_factors |= known;
 }
 
-static void find_levels(const struct nights *n, struct night_cell *c, double *x, uint64_t *device)
+static void find_uneven(struct nights *n, size_t t, const struct place *places)
 {
-    struct changes_options o = changes_defaults();
-    o.device = device;
-    for (size_t i = 0; i < c->count; i++) {
-        c->u[i] = c->y[i] - n->nights[c->night[i]].factor;
-        x[i] = exp(c->u[i]);
-        device[i] = c->points[i]->device;
+    size_t worse = 0, known = 0;
+    for (size_t k = 0; k < n->n_cells; k++) {
+        const struct place *p = &places[k];
+        known += p->known;
+        worse += p->known && !p->s->open &&
+                 standing_is_worse(n->cells[k].worse[p->point] - p->level, p->scale);
     }
-    changes_release(&c->levels);
-    changes_find(x, c->count, &o, &c->levels);
+    n->nights[t].uneven = standing_night_is_uneven(worse, known);
+}
+
+/* Marks the points that are at no level. */
+static void take_change(struct night_cell *c, const struct place *p, enum standing_change change)
+{
+    bool *odd = c->levels.odd;
+    odd[p->point] = p->s->open || change == STANDING_HELD;
+    if (change == STANDING_OPENED)
+        for (size_t i = p->s->since; i <= p->point; i++)
+            odd[i] = true;
+    if (change == STANDING_CLOSED)
+        for (size_t i = p->point + 1 - STANDING_BACK; i <= p->point; i++)
+            odd[i] = false;
+    if (change == STANDING_BETTER)
+        begin_segment(c, p->s->members[0]);
+}
+
+static void accept(struct night_cell *c, const struct place *p)
+{
+    if (!standing_accept(p->s, p->point))
+        return;
+    for (size_t i = 0; i < p->s->n; i++)
+        c->levels.odd[p->s->members[i]] = false;
+    begin_segment(c, p->s->members[0]);
+}
+
+static void fit_night(struct nights *n, size_t t, const struct nights_accepted *accepted, struct scratch *s)
+{
+    for (size_t k = 0; k < n->n_cells; k++)
+        find_place(&n->cells[k], t, &s->places[k]);
+    find_factor(n, t, s->places, s);
+    for (size_t k = 0; k < n->n_cells; k++)
+        if (s->places[k].s) {
+            struct night_cell *c = &n->cells[k];
+            size_t point = s->places[k].point;
+            c->u[point] = c->y[point] - n->nights[t].factor;
+            c->worse[point] = n->badness * c->u[point];
+        }
+    find_uneven(n, t, s->places);
+    for (size_t k = 0; k < n->n_cells; k++) {
+        const struct place *p = &s->places[k];
+        if (!p->s)
+            continue;
+        take_change(&n->cells[k], p, standing_step(p->s, p->point, n->nights[t].uneven));
+        if (nights_is_listed(accepted->runs, accepted->count, n->nights[t].run_key))
+            accept(&n->cells[k], p);
+    }
 }
 
 struct residuals {
@@ -326,14 +417,6 @@ static void find_scales_with_factors(struct nights *n, double *scratch)
     n->pooled.y = pool(n, true, scratch);
 }
 
-struct scratch {
-    double *a, *b;
-    uint64_t *device;
-    struct common_cell *rows;
-    size_t *counts;
-    struct residuals *residuals;
-};
-
 static struct scratch scratch_for(const struct nights *n)
 {
     size_t most = n->count > n->n_cells ? n->count : n->n_cells;
@@ -341,8 +424,8 @@ static struct scratch scratch_for(const struct nights *n)
         .a = xcalloc(most + 1, sizeof(double)),
         .b = xcalloc(most + 1, sizeof(double)),
         .device = xcalloc(most + 1, sizeof(uint64_t)),
-        .rows = xcalloc(n->count * n->n_cells + 1, sizeof(struct common_cell)),
-        .counts = xcalloc(n->count + 1, sizeof(size_t)),
+        .rows = xcalloc(n->n_cells + 1, sizeof(struct common_cell)),
+        .places = xcalloc(n->n_cells + 1, sizeof(struct place)),
         .residuals = xcalloc(n->n_cells + 1, sizeof(struct residuals)),
     };
 }
@@ -353,19 +436,17 @@ static void scratch_release(struct scratch *s)
     free(s->b);
     free(s->device);
     free(s->rows);
-    free(s->counts);
+    free(s->places);
     free(s->residuals);
 }
 
-/* Factors and levels depend on each other: the second pass knows the levels of the first. */
-static void fit(struct nights *n, struct scratch *s)
+static void fit(struct nights *n, const struct nights_accepted *accepted, struct scratch *s)
 {
-    for (int pass = 0; pass < PASSES; pass++) {
-        find_factors(n, s->rows, s->counts, s->a, s->b);
-        for (size_t k = 0; k < n->n_cells; k++)
-            find_levels(n, &n->cells[k], s->a, s->device);
-        find_scales(n, s->residuals, s->a, s->b);
-    }
+    for (size_t k = 0; k < n->n_cells; k++)
+        begin_levels(&n->cells[k]);
+    for (size_t t = 0; t < n->count; t++)
+        fit_night(n, t, accepted, s);
+    find_scales(n, s->residuals, s->a, s->b);
     find_scales_with_factors(n, s->a);
     n->prior = prior_of(n, s->a, s->b);
 }
@@ -405,16 +486,17 @@ static void share_tick(struct nights *n)
     }
 }
 
-void nights_model(const struct history *h, enum metric m, struct nights *out)
+void nights_model(const struct history *h, enum metric m, const struct nights_accepted *accepted, struct nights *out)
 {
-    *out = (struct nights){0};
+    static const struct nights_accepted none = {0};
+    *out = (struct nights){.badness = metric_info(m)->better == METRIC_LESS ? 1 : -1};
     collect_nights(h, m, out);
     for (size_t i = 0, k = 0; i < h->count; i++)
         if (h->series[i].metric == m)
             fill_cell(out, &h->series[i], &out->cells[k++]);
     share_tick(out);
     AUTO(scratch_release) struct scratch s = scratch_for(out);
-    fit(out, &s);
+    fit(out, accepted ? accepted : &none, &s);
     fit_factors(out, &s);
 }
 
@@ -426,6 +508,9 @@ void nights_model_release(struct nights *n)
         free(c->night);
         free(c->y);
         free(c->u);
+        free(c->worse);
+        standing_release(&c->standing[0]);
+        standing_release(&c->standing[1]);
         changes_release(&c->levels);
     }
     changes_release(&n->factor_levels);

@@ -2,14 +2,16 @@
  * common each night (the node, or code that all share), and how far nights lie from their levels.
  *
  * With y the logarithm of a cell's median in a night and a its level, the common factor of the night is the
- * median over the cells of y - a; u = y without it. Levels are found in u (changes.h), so that a night on
- * which the whole node was slow is no change of forty cells. One metric at a time. Pure; the owner calls
+ * median over the cells of y - a; u = y without it. Levels follow u night by night (standing.h), so that a night
+ * on which the whole node was slow is no change of forty cells. One metric at a time. Pure; the owner calls
  * nights_model_release() and keeps the history alive until then.
  */
 #pragma once
 
 #include "results/judge/nights/changes.h"
+#include "results/judge/nights/common_factor.h"
 #include "results/judge/nights/history.h"
+#include "results/judge/nights/standing.h"
 
 enum {
     NIGHTS_LEVEL_MIN = 4,  /* a segment is a reference from this night on; until then the one before it is */
@@ -23,6 +25,7 @@ struct night {
     uint64_t device; /* 0: unknown, or several */
     bool several;
     double factor; /* logarithm of the common factor; 0 where fewer than six cells agree on one */
+    bool uneven;   /* too many cells were worse for a verdict on each */
 };
 
 /* How far nights lie from their level. Relative. */
@@ -37,8 +40,12 @@ struct night_cell {
     const struct history_point **points; /* in order of nights; those of another GPU than the series' first */
     size_t *night;                       /* of each point */
     double *y, *u;
+    double *worse; /* u, signed so that more is worse; with room for tonight's */
     size_t count;
-    struct changes levels; /* of u */
+    size_t foreign;              /* points of another GPU */
+    size_t next[2];              /* while the model is fitted: the next point of either kind */
+    struct standing standing[2]; /* on another GPU, and on its own */
+    struct changes levels;       /* of u: segments, and the points that are at no level */
     struct night_scale scale;
     double within;  /* relative spread of the repetitions of a night; 0 if unknown */
     double quantum; /* relative resolution of the values */
@@ -51,6 +58,7 @@ struct nights {
     size_t n_cells;
     struct night_scale pooled; /* the median over the cells */
     double prior;              /* degrees of freedom that it is worth beside a cell's own */
+    double badness;            /* 1 if more is worse, else -1 */
     double memory;             /* how much nights resemble the night before: 0 (not) to 0.8 */
     bool has_factors;          /* of any night */
     struct changes factor_levels;
@@ -67,8 +75,21 @@ struct level {
     size_t members[NIGHTS_LEVEL_MAX]; /* points of the cell */
 };
 
-void nights_model(const struct history *h, enum metric m, struct nights *out);
+/* Runs whose level was accepted: bases of the comparison. */
+struct nights_accepted {
+    const int64_t *runs;
+    size_t count;
+};
+
+/* accepted may be NULL. */
+void nights_model(const struct history *h, enum metric m, const struct nights_accepted *accepted,
+                  struct nights *out);
 void nights_model_release(struct nights *n);
+
+/* What those cells have in common in night t that are at their levels. A night that was narrowed to fewer than six
+ * says nothing about it: then it is that of the night before. */
+double nights_even_factor(const struct nights *n, size_t t, const struct common_cell *cells, size_t count,
+                          bool *known);
 
 /* How many nights with this memory say as much about a level as one independent night. */
 double nights_alike(double memory);
@@ -78,6 +99,7 @@ const struct night_cell *nights_find_cell(const struct nights *n, const char *va
 /* As it is seen from this GPU. */
 const struct night_cell *nights_find_on(const struct nights *n, const char *variant, int context,
                                         uint64_t device);
+bool nights_is_listed(const int64_t *runs, size_t n, int64_t key);
 /* Whether the newest night measured it. */
 bool nights_has_newest(const struct nights *n, const struct night_cell *c);
 /* The level that tonight's value is expected at. */

@@ -1,0 +1,355 @@
+#include "results/judge/nights/standing.h"
+
+#include "common/base/alloc.h"
+#include "common/base/values.h"
+#include "results/stats/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOK = 60, WINDOW_MIN = 2, WINDOW_MAX = 8, SHORT = 8, PAST_MIN = 4, BEYOND_NIGHTS = 20, UNEVEN_CELLS_MIN = 8 };
+
+/* What a window of k nights has to show: a mean so large, and so many of its standard errors. */
+static const double mean_least[WINDOW_MAX + 1] = {[2] = 0.04, [3] = 0.025, [4] = 0.02, [5] = 0.02,
+                                                  [6] = 0.02, [7] = 0.02,  [8] = 0.02};
+static const double errors_least[WINDOW_MAX + 1] = {[2] = 4,   [3] = 4,   [4] = 3.8, [5] = 3.8,
+                                                    [6] = 3.8, [7] = 3.8, [8] = 3.8};
+/* A night speaks for a window if it keeps this share of its mean: every one of few nights the first. */
+static const double share_of_few = 0.5, share_of_many = 0.35;
+static const double start_least = 0.01; /* below this, no window begins and no better level is one */
+/* A window is no news if the cell had such nights before that reached its own but for this factor. */
+static const double tail_margin = 1.15;
+static const double scale_least = 0.003, tail_weight = 0.8;
+static const double worse_least = 0.02, worse_scales = 2.5, uneven_share = 0.15;
+static const double back_share = 0.5, size_least = 0.015, size_decay = 0.8;
+static const double better_errors = 3.5;
+/* One night alone is a finding this many times beyond the worst of the nights before, and so many scales. */
+static const double beyond_worst = 3, beyond_scales = 6;
+/* The variance of a median of n normal values is so many times that of their mean. */
+static const double median_variance = 1.57;
+
+void standing_init(struct standing *s, const double *x, size_t cap, double least)
+{
+    *s = (struct standing){.x = x,
+                           .least = fmax(least, scale_least),
+                           .members = xcalloc(cap + 1, sizeof *s->members),
+                           .apart = xcalloc(cap + 1, sizeof *s->apart)};
+}
+
+void standing_release(struct standing *s)
+{
+    free(s->members);
+    free(s->apart);
+    *s = (struct standing){0};
+}
+
+void standing_restart(struct standing *s)
+{
+    s->n = s->n_apart = s->n_held = 0;
+    s->open = false;
+}
+
+/* The median of the newest of the first n members. */
+static double median_before(const struct standing *s, size_t n, size_t *of)
+{
+    double v[STANDING_LEVEL];
+    size_t count = n < STANDING_LEVEL ? n : STANDING_LEVEL;
+    for (size_t i = 0; i < count; i++)
+        v[i] = s->x[s->members[n - count + i]];
+    *of = count;
+    return stats_median(v, count);
+}
+
+/* Of one night about the level, from the newest of these; by the middle, or by the tail if that says more. */
+static double scale_of(const struct standing *s, const double *apart, size_t n)
+{
+    double d[LOOK];
+    size_t count = n < LOOK ? n : LOOK;
+    if (count == 0)
+        return s->least;
+    for (size_t i = 0; i < count; i++)
+        d[i] = fabs(apart[n - count + i]);
+    double middle = 1.4826 * stats_median(d, count);
+    values_sort(d, count);
+    size_t tail = count * 9 / 10;
+    return fmax(fmax(middle, s->least), tail_weight * d[tail < count ? tail : count - 1] / 1.645);
+}
+
+bool standing_level(const struct standing *s, double *level, double *scale)
+{
+    size_t of;
+    if (s->n < STANDING_ADOPT)
+        return false;
+    *level = s->open ? s->level : median_before(s, s->n, &of);
+    *scale = scale_of(s, s->apart, s->n_apart);
+    return true;
+}
+
+bool standing_is_worse(double apart, double scale)
+{
+    return apart > fmax(worse_least, worse_scales * scale);
+}
+
+bool standing_night_is_uneven(size_t worse, size_t cells)
+{
+    return cells >= UNEVEN_CELLS_MIN && (double)worse > uneven_share * (double)cells;
+}
+
+/* The first nights say where the level is, and how far nights lie from it; later ones, where a level is young. */
+static void take_first(struct standing *s, size_t point)
+{
+    size_t of, first = s->n_apart < STANDING_FIRST ? 0 : s->n;
+    s->members[s->n++] = point;
+    double level = median_before(s, s->n, &of);
+    if (first == 0)
+        s->n_apart = 0;
+    for (size_t i = first; i < s->n; i++)
+        s->apart[s->n_apart++] = s->x[s->members[i]] - level;
+}
+
+/* The finding is over. A short one was an excursion, of which the cell may have more; a long one was a level. */
+static void close_finding(struct standing *s, size_t point)
+{
+    s->open = false;
+    for (size_t i = point + 1 - STANDING_BACK; i <= point; i++)
+        s->members[s->n++] = i;
+    if (point - s->opened_at >= SHORT)
+        return;
+    s->n_apart += s->window; /* they are still there */
+    for (size_t i = s->opened_at + 1; i <= point; i++)
+        s->apart[s->n_apart++] = s->x[i] - s->level;
+}
+
+static enum standing_change step_open(struct standing *s, size_t point)
+{
+    double apart = s->x[point] - s->level;
+    s->back = apart < back_share * s->size ? s->back + 1 : 0;
+    if (s->back >= STANDING_BACK) {
+        close_finding(s, point);
+        return STANDING_CLOSED;
+    }
+    if (apart < s->size)
+        s->size = fmax(apart, fmax(size_least, size_decay * s->size));
+    return STANDING_SAME;
+}
+
+/* The mean, in which no value counts for more than the lower median. sorted: ascending. */
+static double clipped_mean(const double *sorted, size_t k)
+{
+    double most = sorted[(k - 1) / 2], sum = 0;
+    for (size_t i = 0; i < k; i++)
+        sum += most > 0 ? fmin(sorted[i], most) : sorted[i];
+    return sum / (double)k;
+}
+
+/* What of k nights is compared with other such nights: the least of few, else the lower quartile. */
+static double reached(const double *nights, size_t k)
+{
+    double v[WINDOW_MAX];
+    memcpy(v, nights, k * sizeof *v);
+    values_sort(v, k);
+    return v[k <= 3 ? 0 : k / 4];
+}
+
+static bool had_such_nights(const double *apart, size_t n, size_t k, double value)
+{
+    for (size_t i = n > LOOK ? n - LOOK : 0; i + k <= n; i++)
+        if (tail_margin * reached(apart + i, k) > value)
+            return true;
+    return false;
+}
+
+/* Whether these k nights, relative to a level of so many nights, are a worse level. n: nights in s->apart before
+ * them. */
+static bool is_worse_level(const struct standing *s, const double *nights, size_t k, size_t behind, size_t n)
+{
+    double v[WINDOW_MAX];
+    if (nights[0] < start_least || n < PAST_MIN)
+        return false;
+    memcpy(v, nights, k * sizeof *v);
+    values_sort(v, k);
+    double mean = clipped_mean(v, k);
+    bool few = k <= 3;
+    if (mean < mean_least[k] || v[few ? 0 : 1] < (few ? share_of_few : share_of_many) * mean)
+        return false;
+    double error =
+        scale_of(s, s->apart, n) * sqrt(1 / (double)k + median_variance / (double)behind);
+    return mean >= errors_least[k] * error && !had_such_nights(s->apart, n, k, reached(v, k));
+}
+
+/* The shortest window that shows a worse level: 0 if there is none. */
+static size_t find_window(const struct standing *s, double *level, double *size)
+{
+    for (size_t k = WINDOW_MIN; k <= WINDOW_MAX && s->n >= k + STANDING_ADOPT && s->n_apart >= k; k++) {
+        double v[WINDOW_MAX];
+        size_t behind;
+        *level = median_before(s, s->n - k, &behind);
+        for (size_t i = 0; i < k; i++)
+            v[i] = s->x[s->members[s->n - k + i]] - *level;
+        *size = stats_median(v, k);
+        if (is_worse_level(s, v, k, behind, s->n_apart - k))
+            return k;
+    }
+    return 0;
+}
+
+/* Whether the newest night is so far beyond the worst of many before it that none other is needed. */
+static bool is_beyond_all(const struct standing *s, double *level)
+{
+    size_t behind, n = s->n_apart - 1;
+    double worst = worse_least;
+    if (s->n <= STANDING_ADOPT || n < BEYOND_NIGHTS)
+        return false;
+    *level = median_before(s, s->n - 1, &behind);
+    for (size_t i = n > LOOK ? n - LOOK : 0; i < n; i++)
+        worst = fmax(worst, s->apart[i]);
+    double apart = s->x[s->members[s->n - 1]] - *level;
+    return apart > beyond_worst * worst && apart > beyond_scales * scale_of(s, s->apart, n);
+}
+
+static bool open_finding(struct standing *s, size_t point)
+{
+    double level, size;
+    size_t k = find_window(s, &level, &size);
+    if (k == 0 && is_beyond_all(s, &level)) {
+        k = 1;
+        size = s->x[point] - level;
+    }
+    if (k == 0)
+        return false;
+    s->n -= k;
+    s->n_apart -= k;
+    s->open = true;
+    s->since = s->members[s->n];
+    s->opened_at = point;
+    s->window = k;
+    s->size = size;
+    s->level = level;
+    s->back = 0;
+    return true;
+}
+
+/* The level begins anew with its newest nights. */
+static void begin_level(struct standing *s, size_t newest)
+{
+    size_t of;
+    memmove(s->members, s->members + s->n - newest, newest * sizeof *s->members);
+    s->n = newest;
+    double level = median_before(s, s->n, &of);
+    size_t known = newest < s->n_apart ? newest : s->n_apart;
+    for (size_t i = 0; i < known; i++)
+        s->apart[s->n_apart - known + i] = s->x[s->members[s->n - known + i]] - level;
+}
+
+static bool adopt_better(struct standing *s, double scale)
+{
+    const size_t k = STANDING_ADOPT;
+    double low[STANDING_ADOPT];
+    size_t behind;
+    if (s->n <= 2 * k)
+        return false;
+    double before = median_before(s, s->n - k, &behind);
+    for (size_t i = 0; i < k; i++) {
+        low[i] = s->x[s->members[s->n - k + i]] - before;
+        if (low[i] >= 0)
+            return false;
+    }
+    double gain = -stats_median(low, k);
+    double error = scale * sqrt(median_variance / (double)k + median_variance / (double)behind);
+    if (gain <= start_least || gain <= better_errors * error)
+        return false;
+    begin_level(s, k);
+    return true;
+}
+
+/* Returns whether the point counts. */
+static bool take_uneven(struct standing *s, size_t point, double level)
+{
+    s->held[s->n_held++] = point;
+    if (s->n_held < STANDING_ADOPT)
+        return false;
+    for (size_t i = 0; i < s->n_held; i++) {
+        s->members[s->n++] = s->held[i];
+        s->apart[s->n_apart++] = s->x[s->held[i]] - level;
+    }
+    s->n_held = 0;
+    return true;
+}
+
+/* All that a night can change but a better level, which moves what the members are. */
+static enum standing_change advance(struct standing *s, size_t point, bool uneven)
+{
+    double level, scale;
+    if (s->open)
+        return step_open(s, point);
+    if (!standing_level(s, &level, &scale) || s->n_apart < STANDING_FIRST) {
+        take_first(s, point);
+        return STANDING_YOUNG;
+    }
+    double apart = s->x[point] - level;
+    if (uneven && apart > start_least)
+        return take_uneven(s, point, level) && open_finding(s, point) ? STANDING_OPENED : STANDING_HELD;
+    if (!uneven)
+        s->n_held = 0;
+    s->members[s->n++] = point;
+    s->apart[s->n_apart++] = apart;
+    return apart > start_least && open_finding(s, point) ? STANDING_OPENED : STANDING_SAME;
+}
+
+enum standing_change standing_step(struct standing *s, size_t point, bool uneven)
+{
+    double scale = scale_of(s, s->apart, s->n_apart);
+    enum standing_change change = advance(s, point, uneven);
+    return change == STANDING_SAME && !s->open && adopt_better(s, scale) ? STANDING_BETTER : change;
+}
+
+bool standing_accept(struct standing *s, size_t point)
+{
+    double level, scale;
+    if (s->open) {
+        size_t first = s->since;
+        s->open = false;
+        for (s->n = 0; first <= point; first++)
+            s->members[s->n++] = first;
+        return true;
+    }
+    if (!standing_level(s, &level, &scale))
+        return false;
+    double apart = s->x[point] - level;
+    if (!standing_is_worse(fabs(apart), scale))
+        return false;
+    size_t newest = 0;
+    while (newest < s->n && (s->x[s->members[s->n - newest - 1]] - level) / apart >= back_share)
+        newest++;
+    if (newest == 0)
+        return false;
+    begin_level(s, newest);
+    return true;
+}
+
+bool standing_would_be_open(const struct standing *s, size_t point, bool uneven, size_t *since)
+{
+    struct standing tonight = *s; /* what it writes lies behind what *s counts */
+    if (advance(&tonight, point, uneven) == STANDING_CLOSED || !tonight.open)
+        return false;
+    *since = tonight.since;
+    return true;
+}
+
+bool standing_is_worse_than(const struct standing *s, const size_t *points, size_t n, double level, size_t behind,
+                            size_t *begins)
+{
+    for (size_t k = WINDOW_MIN; k <= WINDOW_MAX && k <= n; k++) {
+        double v[WINDOW_MAX];
+        for (size_t i = 0; i < k; i++)
+            v[i] = s->x[points[n - k + i]] - level;
+        if (!is_worse_level(s, v, k, behind, s->n_apart))
+            continue;
+        double half = back_share * stats_median(v, k);
+        for (*begins = n - k; *begins > 0 && s->x[points[*begins - 1]] - level >= half;)
+            --*begins;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,77 @@
+/* standing: whether a cell is at its level, night by night: one night makes a suspect, several make a finding.
+ *
+ * A filter over the nights of one cell, on logarithms of which more is worse and from which the night's common
+ * factor is taken. A level is the median of its newest nights. A worse level is found when the last 2 to 8 nights
+ * lie so far above the level before them that the cell's own nights do not explain it: by its scale, and because
+ * it never had as many such nights in a row. From then on the level is frozen and the finding is open until three
+ * nights in a row lie below half of it. A better level is adopted after four nights. Nights that are uneven (most
+ * cells worse, see standing_is_worse()) count neither for nor against it, until four of them follow each other.
+ *
+ * docs/statistics.md says what the constants were chosen on. Pure; the owner calls standing_release().
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    STANDING_FIRST = 8,  /* nights that make the first level without being judged */
+    STANDING_ADOPT = 4,  /* nights that make a better level, or uneven ones that count after all */
+    STANDING_LEVEL = 20, /* nights behind a level at most */
+    STANDING_BACK = 3,   /* nights in a row that close a finding */
+};
+
+struct standing {
+    const double *x; /* the cell's values, by point; not owned */
+    double least;    /* smallest scale that is believed: the resolution of the values */
+    size_t *members; /* points of the present level, in order */
+    size_t n;
+    double *apart; /* how far the nights before lay from their level */
+    size_t n_apart;
+    size_t held[STANDING_ADOPT]; /* points of uneven nights */
+    size_t n_held;
+    bool open;
+    size_t since;     /* first point of the open finding */
+    size_t opened_at; /* the point that opened it */
+    size_t window;    /* points that it was opened on */
+    double size;      /* what a night has to keep half of */
+    double level;     /* frozen; while a finding is open */
+    size_t back;      /* nights in a row that did not */
+};
+
+/* cap: how many points x will have; there is room for one more. */
+void standing_init(struct standing *s, const double *x, size_t cap, double least);
+void standing_release(struct standing *s);
+/* Forgets all nights. */
+void standing_restart(struct standing *s);
+
+/* False while there are too few nights. scale: of one night about the level. */
+bool standing_level(const struct standing *s, double *level, double *scale);
+
+/* Whether a value so far above its level counts as worse where it is asked how many cells are. */
+bool standing_is_worse(double apart, double scale);
+/* Whether a night on which so many of the cells at their level are worse is uneven. */
+bool standing_night_is_uneven(size_t worse, size_t cells);
+
+enum standing_change {
+    STANDING_SAME,
+    STANDING_YOUNG, /* too few nights to judge */
+    STANDING_HELD,  /* the night was uneven, and does not count */
+    STANDING_OPENED,
+    STANDING_CLOSED, /* the newest STANDING_BACK points are at the level again */
+    STANDING_BETTER, /* a level of its own begins with members[0] */
+};
+
+/* The next point. */
+enum standing_change standing_step(struct standing *s, size_t point, bool uneven);
+/* What happened up to this point is accepted: the nights of an open finding, or the newest ones that lie as far
+ * from the level as it does, are the level from now on. True if a level of its own begins with members[0]. */
+bool standing_accept(struct standing *s, size_t point);
+
+/* Whether a finding would be open after this further point, whose place in x is behind all others; s itself does
+ * not step. since: the finding's first point. */
+bool standing_would_be_open(const struct standing *s, size_t point, bool uneven, size_t *since);
+/* Whether these points, the newest n, are a worse level than another one, that of so many nights: begins is the
+ * index of the first that is. */
+bool standing_is_worse_than(const struct standing *s, const size_t *points, size_t n, double level, size_t behind,
+                            size_t *begins);
