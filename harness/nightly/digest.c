@@ -114,6 +114,7 @@ void digest_verdicts(const struct comparison *c, char out[DIGEST_VERDICTS_MAX])
         n = append(out, n, "%d slow because of the node; ", c->node_cells);
     n = append(out, n, "%d regressed, %d broken, %d missing, %d improved", v[VERDICT_REGRESSED],
                v[VERDICT_BROKEN], v[VERDICT_MISSING], v[VERDICT_IMPROVED]);
+    n = append_count(out, n, c, VERDICT_SUSPECTED, "suspected");
     n = append_count(out, n, c, VERDICT_FIXED, "fixed");
     n = append_count(out, n, c, VERDICT_NEW, "new");
     append(out, n, ", %d unchanged, %d inconclusive", v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
@@ -134,8 +135,8 @@ static void append_cell(struct lines *l, const struct comparison *c, const struc
 /* Of the inconclusive cells, only those are listed that confirming put down to the node. */
 static void list_cells(struct lines *l, const struct comparison *c)
 {
-    static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN,   VERDICT_MISSING, VERDICT_NOISY,
-                                         VERDICT_FIXED,     VERDICT_IMPROVED, VERDICT_NEW};
+    static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN, VERDICT_MISSING,  VERDICT_SUSPECTED,
+                                         VERDICT_NOISY,     VERDICT_FIXED,  VERDICT_IMPROVED, VERDICT_NEW};
     for (size_t v = 0; v < sizeof order / sizeof *order; v++)
         for (size_t i = 0; i < c->count; i++) {
             const struct delta *d = &c->deltas[i];

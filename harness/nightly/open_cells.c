@@ -40,6 +40,8 @@ static bool stays_open(const struct delta *d, bool was_open)
         return true;
     case VERDICT_NOISY:
         return was_open && d->confirmation != CONFIRM_REFUTED && d->confirmation != CONFIRM_NODE;
+    case VERDICT_SUSPECTED:
+        return was_open;
     case VERDICT_IMPROVED:
     case VERDICT_UNCHANGED:
     case VERDICT_NEW:
@@ -113,6 +115,7 @@ bool open_cells_mostly_noisy(const struct comparison *c)
 {
     int noisy = c->verdicts[VERDICT_NOISY];
     int clear =
-        c->verdicts[VERDICT_UNCHANGED] + c->verdicts[VERDICT_IMPROVED] + c->verdicts[VERDICT_REGRESSED];
+        c->verdicts[VERDICT_UNCHANGED] + c->verdicts[VERDICT_IMPROVED] + c->verdicts[VERDICT_REGRESSED] +
+        c->verdicts[VERDICT_SUSPECTED];
     return noisy > clear;
 }

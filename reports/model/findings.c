@@ -10,8 +10,9 @@
 static int rank(enum verdict v)
 {
     static const int ranks[VERDICT_COUNT] = {
-        [VERDICT_BROKEN] = 0, [VERDICT_REGRESSED] = 1, [VERDICT_MISSING] = 2, [VERDICT_IMPROVED] = 3,
-        [VERDICT_FIXED] = 4,  [VERDICT_NEW] = 5,       [VERDICT_NOISY] = 6,   [VERDICT_UNCHANGED] = 7,
+        [VERDICT_BROKEN] = 0,   [VERDICT_REGRESSED] = 1, [VERDICT_MISSING] = 2,
+        [VERDICT_SUSPECTED] = 3, [VERDICT_IMPROVED] = 4, [VERDICT_FIXED] = 5,
+        [VERDICT_NEW] = 6,      [VERDICT_NOISY] = 7,     [VERDICT_UNCHANGED] = 8,
     };
     return ranks[v];
 }

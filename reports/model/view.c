@@ -47,6 +47,7 @@ enum standing standing_of(const struct cell *c, const struct variant_delta *d)
     case VERDICT_NOISY:
         return STANDING_UNSURE;
     case VERDICT_UNCHANGED:
+    case VERDICT_SUSPECTED:
     case VERDICT_NEW:
     case VERDICT_MISSING:
     case VERDICT_BROKEN:

@@ -47,6 +47,7 @@ static const char *verdict_word(const struct bench_row *row, enum metric m)
         return "no difference";
     case VERDICT_NOISY:
         return "inconclusive";
+    case VERDICT_SUSPECTED: /* there are no nights */
     case VERDICT_NEW:
     case VERDICT_MISSING:
     case VERDICT_BROKEN:

@@ -35,6 +35,7 @@ static enum cell_mark verdict_mark(enum verdict v)
     case VERDICT_IMPROVED:
     case VERDICT_FIXED:
         return MARK_GOOD;
+    case VERDICT_SUSPECTED:
     case VERDICT_NOISY:
     case VERDICT_NEW:
         return MARK_WARN;

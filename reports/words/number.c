@@ -1,5 +1,7 @@
 #include "reports/words/number.h"
 
+#include "common/base/clock.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -174,6 +176,15 @@ struct num num_bytes(double bytes)
 struct num num_fixed(double v, int decimals)
 {
     return isfinite(v) ? fixed(v, decimals) : none();
+}
+
+struct num num_date(int64_t ms)
+{
+    char time[CLOCK_ISO_LEN + 1];
+    struct num n;
+    clock_iso8601((double)ms / 1000, time);
+    snprintf(n.s, sizeof n.s, "%.10s", time);
+    return n;
 }
 
 struct num num_int(int64_t v)

@@ -16,6 +16,7 @@ const char *verdict_word(enum verdict v, enum report_lang lang)
     static const enum msg words[VERDICT_COUNT] = {
         [VERDICT_IMPROVED] = MSG_VERDICT_IMPROVED,
         [VERDICT_REGRESSED] = MSG_VERDICT_REGRESSED,
+        [VERDICT_SUSPECTED] = MSG_VERDICT_SUSPECTED,
         [VERDICT_UNCHANGED] = MSG_VERDICT_UNCHANGED,
         [VERDICT_NOISY] = MSG_VERDICT_NOISY,
         [VERDICT_NEW] = MSG_VERDICT_NEW,
@@ -103,6 +104,10 @@ static enum msg sentence_without_values(const struct delta *d)
     case REASON_NEGLIGIBLE:
     case REASON_EXACT:
     case REASON_CHANGED:
+    case REASON_SUSPECT:
+    case REASON_UNEVEN:
+    case REASON_STANDS:
+    case REASON_BACK:
     case REASON_BELOW:
     case REASON_INSUFFICIENT:
     case REASON_NOT_SIGNIFICANT:
@@ -238,7 +243,22 @@ static void evidence_of_factors(const struct delta *d, enum report_lang lang, st
 
 static bool claims_change(const struct delta *d)
 {
-    return d->verdict == VERDICT_IMPROVED || d->verdict == VERDICT_REGRESSED;
+    return d->verdict == VERDICT_IMPROVED || verdict_is_slower(d->verdict);
+}
+
+/* Says on which nights the cell was worse. */
+static void evidence_of_standing(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    if (d->reason == REASON_SUSPECT || d->reason == REASON_UNEVEN)
+        message_plain(out, lang, d->reason == REASON_UNEVEN ? MSG_EVIDENCE_UNEVEN : MSG_EVIDENCE_SUSPECT);
+    if (d->stand.stands && d->stand.since)
+        message_plain(out, lang, MSG_EVIDENCE_SINCE, num_date(d->stand.since).s);
+    else if (d->stand.stands)
+        message_plain(out, lang, MSG_EVIDENCE_BEYOND);
+    if (d->reason == REASON_BACK)
+        message_plain(out, lang, MSG_EVIDENCE_BACK);
+    if (d->stand.gone)
+        message_plain(out, lang, MSG_EVIDENCE_GONE, num_date(d->stand.gone).s);
 }
 
 /* Says what the reason adds to the numbers. */
@@ -290,6 +310,7 @@ static void evidence_add(const struct delta *d, enum report_lang lang, struct bu
 {
     if (d->reference.kind == REFERENCE_RUN && d->estimate.method != METHOD_NIGHTS)
         evidence_of_factors(d, lang, out);
+    evidence_of_standing(d, lang, out);
     evidence_of_reason(d, lang, out);
     evidence_of_noise(d, lang, out);
     if (d->base.present && d->now.present)

@@ -61,7 +61,7 @@ static bool is_witness(const struct comparison *c, const struct delta *d)
 
 static bool is_slower(const struct comparison *c, const struct delta *d)
 {
-    return d->metric == c->primary && d->verdict == VERDICT_REGRESSED;
+    return d->metric == c->primary && verdict_is_slower(d->verdict);
 }
 
 static bool is_suspect(const struct comparison *c, const struct delta *d)
@@ -95,13 +95,13 @@ static void settle_factor(struct comparison *c)
 
 bool confirm_is_needed(const struct comparison *c)
 {
-    return shift_is_open(c) || c->verdicts[VERDICT_REGRESSED] > 0;
+    return shift_is_open(c) || c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_SUSPECTED] > 0;
 }
 
 enum confirmation confirm_outcome(const struct delta *d)
 {
     bool cleared = d->confirmation == CONFIRM_REFUTED || d->confirmation == CONFIRM_NODE;
-    bool own = d->verdict == VERDICT_REGRESSED || (d->verdict == VERDICT_NOISY && cleared);
+    bool own = verdict_is_slower(d->verdict) || (d->verdict == VERDICT_NOISY && cleared);
     return own ? d->confirmation : CONFIRM_NOT_ASKED;
 }
 
@@ -160,6 +160,14 @@ void suspect_list_release(struct suspect_list *l)
     *l = (struct suspect_list){0};
 }
 
+static void set_verdict(struct comparison *c, struct delta *d, enum verdict v)
+{
+    c->verdicts[d->verdict]--;
+    c->verdicts[v]++;
+    d->verdict = v;
+}
+
+/* A suspect that alternating builds confirm is a finding on its first night. */
 static void set_confirmation(struct comparison *c, struct delta *d, enum confirmation found,
                              enum undecided why)
 {
@@ -169,11 +177,10 @@ static void set_confirmation(struct comparison *c, struct delta *d, enum confirm
         return;
     if (found == CONFIRM_NODE)
         c->node_cells++;
-    if (found != CONFIRM_REFUTED && found != CONFIRM_NODE)
-        return;
-    d->verdict = VERDICT_NOISY;
-    c->verdicts[VERDICT_REGRESSED]--;
-    c->verdicts[VERDICT_NOISY]++;
+    if (found == CONFIRM_REFUTED || found == CONFIRM_NODE)
+        set_verdict(c, d, VERDICT_NOISY);
+    else if (found == CONFIRM_STANDS)
+        set_verdict(c, d, VERDICT_REGRESSED);
 }
 
 /* How much worse a median is than what the first comparison expected. */

@@ -162,8 +162,7 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
 static void doubt_factor(struct delta *d)
 {
     double measured = delta_measured(d) - 1;
-    bool changed = d->verdict == VERDICT_REGRESSED || d->verdict == VERDICT_SUSPECTED ||
-                   d->verdict == VERDICT_IMPROVED;
+    bool changed = verdict_is_slower(d->verdict) || d->verdict == VERDICT_IMPROVED;
     bool more = d->estimate.ratio > 1;
     if (changed && (d->doubts.factor_is_open || d->doubts.own_is_open) &&
         (more ? measured : -measured) <= d->estimate.threshold)

@@ -11,6 +11,8 @@
 
 /* A cell is a control if at least this share of the nights behind its level ran tonight's code. */
 static const double control_share = 0.5;
+/* A night so many scales above the level, as far as can be said afterwards, was a suspect. */
+static const double suspect_scales = 3.5;
 
 const struct cell *tonight_base_cell(const struct tonight *t, const struct cell *now)
 {
@@ -168,6 +170,19 @@ static void look_since_value(const struct tonight *t, const struct night_cell *c
         set_since(c, points[begins], out);
 }
 
+/* When the newest night was, if it was worse by itself and tonight keeps less than half of that; else 0. */
+static int64_t gone_suspect(const struct tonight *t, const struct night_cell *c)
+{
+    const struct standing *s = tonight_standing(c);
+    double level, scale;
+    if (c->count == c->foreign || s->open || !standing_level(s, &level, &scale) || !nights_has_newest(&t->nights, c))
+        return 0;
+    const struct history_point *last = c->points[c->count - 1];
+    double then = c->worse[c->count - 1] - level, now = c->worse[c->count] - level;
+    bool suspect = then > fmax(t->o->practical, suspect_scales * scale);
+    return suspect && now < then / 2 ? last->measured_at : 0;
+}
+
 /* Whether tonight continues or completes a finding. */
 static void look_whether_it_stands(const struct tonight *t, const struct night_cell *c, const struct evidence *e,
                                    double own, struct expectation *x)
@@ -177,6 +192,7 @@ static void look_whether_it_stands(const struct tonight *t, const struct night_c
     c->worse[c->count] = t->nights.badness * (log(stats_median(e->now, e->now_n)) - t->even_factor - own);
     if (standing_would_be_open(tonight_standing(c), c->count, t->uneven, &since))
         set_since(c, since, &x->since_level);
+    x->since_level.gone = gone_suspect(t, c);
     if (x->against == REFERENCE_LEVEL)
         x->since_value = x->since_level;
     else if (x->value > 0)

@@ -57,6 +57,11 @@ const char *verdict_name(enum verdict v)
     return verdict_names[v];
 }
 
+bool verdict_is_slower(enum verdict v)
+{
+    return v == VERDICT_REGRESSED || v == VERDICT_SUSPECTED;
+}
+
 const char *scale_floor_name(enum scale_floor f)
 {
     return floor_names[f];

@@ -61,6 +61,8 @@ enum confirmation {
 const char *confirmation_name(enum confirmation c);
 bool confirmation_from_name(const char *name, enum confirmation *out);
 const char *verdict_name(enum verdict v);
+/* Regressed or suspected. */
+bool verdict_is_slower(enum verdict v);
 const char *scale_floor_name(enum scale_floor f);
 const char *reference_kind_name(enum reference_kind k);
 const char *compare_method_name(enum compare_method m);
@@ -193,6 +195,7 @@ struct delta_reference {
 struct stand {
     bool stands;
     int64_t since; /* when the finding's first night was measured; 0: tonight */
+    int64_t gone;  /* when a suspect was measured that tonight does not repeat; 0: none was */
     bool uneven;   /* tonight, too many cells are worse for a verdict on each */
 };
 

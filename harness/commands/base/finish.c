@@ -20,12 +20,14 @@ int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct 
 {
     if (!name || strcmp(name, "regression") == 0)
         *out = FAIL_ON_REGRESSION;
+    else if (strcmp(name, "suspected") == 0)
+        *out = FAIL_ON_SUSPECTED;
     else if (strcmp(name, "failure") == 0)
         *out = FAIL_ON_FAILURE;
     else if (strcmp(name, "none") == 0)
         *out = FAIL_ON_NONE;
     else
-        return err_set(err, ERR_INPUT, "--fail-on: expected regression, failure or none, found \"%.40s\"",
+        return err_set(err, ERR_INPUT, "--fail-on: expected regression, suspected, failure or none, found \"%.40s\"",
                        name);
     return 0;
 }
@@ -173,6 +175,13 @@ static int write_reports(struct finish *f, const struct runrec *rec, const struc
     return fs_write_file(opt->html ? opt->html : page, buf_str(&html), html.len, 0644, err);
 }
 
+bool finish_fails(const struct comparison *c, enum finish_fail_on fail_on)
+{
+    bool suspected = fail_on == FAIL_ON_SUSPECTED;
+    return (suspected && c->verdicts[VERDICT_SUSPECTED] > 0) ||
+           ((suspected || fail_on == FAIL_ON_REGRESSION) && comparison_regressed(c));
+}
+
 static int exit_code(const struct finish *f, enum finish_fail_on fail_on)
 {
     if (f->run.info.status == RUN_BLOCKED) /* nothing was measured, so --fail-on does not apply */
@@ -180,7 +189,7 @@ static int exit_code(const struct finish *f, enum finish_fail_on fail_on)
     bool failed = f->run.info.counts.failed > 0 || f->run.info.status != RUN_COMPLETE;
     for (size_t i = 0; i < f->run.n_variants; i++)
         failed = failed || f->run.variants[i].status != STATUS_OK;
-    if (fail_on == FAIL_ON_REGRESSION && f->compared && comparison_regressed(&f->comparison))
+    if (f->compared && finish_fails(&f->comparison, fail_on))
         return EXIT_REGRESSION;
     return failed && fail_on != FAIL_ON_NONE ? EXIT_TEST_FAILED : EXIT_DONE;
 }

@@ -11,7 +11,7 @@
 #include "harness/nightly/digest.h"
 #include "results/query/against.h"
 
-enum finish_fail_on { FAIL_ON_FAILURE, FAIL_ON_REGRESSION, FAIL_ON_NONE };
+enum finish_fail_on { FAIL_ON_FAILURE, FAIL_ON_REGRESSION, FAIL_ON_SUSPECTED, FAIL_ON_NONE };
 
 struct finish_options {
     const char *report; /* file of the report, or NULL: next to the bundle; plots go next to the report */
@@ -46,6 +46,8 @@ struct finish_result {
 };
 
 /* "regression" includes failures; "failure" ignores regressions. */
+/* Whether the comparison alone makes the command end with EXIT_REGRESSION. */
+bool finish_fails(const struct comparison *c, enum finish_fail_on fail_on);
 int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err);
 
 /* Stores rec->bundle, which is complete, and compares the run with its baseline or with earlier nights. */

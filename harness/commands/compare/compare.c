@@ -195,7 +195,7 @@ static int exit_code(const struct compare_args *a, const struct request *req, co
 {
     if (a->within && !a->fail_on)
         return EXIT_DONE;
-    if (req->fail_on == FAIL_ON_REGRESSION && comparison_regressed(c))
+    if (finish_fails(c, req->fail_on))
         return EXIT_REGRESSION;
     return req->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
 }
@@ -288,7 +288,7 @@ static const struct arg options[] = {
     {"--all-metrics", NULL, AT(all_metrics), "show the other metrics too"},
     {"--format", "FORMAT", AT(format), "text, md, csv, junit or github (annotations)"},
     {"--fail-on", "WHAT", AT(fail_on),
-     "what counts as failure: regression (default; exit 4), failure (a broken cell; exit 1) or none "
+     "what counts as failure: regression (default; exit 4), suspected (the first night of one, too), failure (a broken cell; exit 1) or none "
      "(default with --within)"},
 };
 

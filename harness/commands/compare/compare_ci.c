@@ -21,6 +21,7 @@ static bool is_bad(const struct comparison *c, const struct delta *d)
         return d->metric == c->primary;
     case VERDICT_NOISY: /* slow because of the node, which fails the comparison */
         return confirm_outcome(d) == CONFIRM_NODE && d->metric == c->primary;
+    case VERDICT_SUSPECTED:
     case VERDICT_IMPROVED:
     case VERDICT_UNCHANGED:
     case VERDICT_NEW:
@@ -147,6 +148,7 @@ static const char *github_level(const struct comparison *c, const struct delta *
     switch (d->verdict) {
     case VERDICT_NOISY:
     case VERDICT_REGRESSED:
+    case VERDICT_SUSPECTED:
         return "warning";
     case VERDICT_IMPROVED:
     case VERDICT_NEW:

@@ -79,6 +79,11 @@ static json_t *id_or_null(const char *id)
     return *id ? json_string(id) : json_null();
 }
 
+static json_t *day_or_null(int64_t ms)
+{
+    return ms ? json_string(num_date(ms).s) : json_null();
+}
+
 static json_t *count_or_null(int n)
 {
     return n < 0 ? json_null() : json_integer(n);
@@ -108,6 +113,8 @@ static json_t *encode_delta(const struct comparison *c, const struct delta *d)
                           d->now.present ? status_name(d->now.status) : "", "against",
                           reference_kind_name(d->reference.kind), "control", d->reference.control, "disagree",
                           d->doubts.disagree, "scale", scale, "place", encode_place(d));
+    json_object_set_new(o, "since", day_or_null(d->stand.stands ? d->stand.since : 0));
+    json_object_set_new(o, "gone", day_or_null(d->stand.gone));
     list_fields(d, fields);
     for (size_t i = 0; i < FIELDS; i++)
         json_object_set_new(o, fields[i].name, cmd_json_number(fields[i].value));

@@ -49,6 +49,7 @@ static enum cell_mark mark_of(const struct ab_cell *c)
     case VERDICT_IMPROVED:
     case VERDICT_FIXED:
         return MARK_GOOD;
+    case VERDICT_SUSPECTED:
     case VERDICT_NOISY:
     case VERDICT_MISSING:
         return MARK_WARN;

@@ -70,7 +70,7 @@ static void tell_what_cannot_be_told(const struct confirming *c)
     size_t n = 0;
     for (size_t i = 0; i < now->count; i++)
         n += (now->mixed_base || now->deltas[i].doubts.other_plan) &&
-             now->deltas[i].verdict == VERDICT_REGRESSED && now->deltas[i].metric == now->primary;
+             verdict_is_slower(now->deltas[i].verdict) && now->deltas[i].metric == now->primary;
     if (n == 0)
         return;
     fprintf(c->request.opt.progress, "not confirming %zu %s: %s\n", n, n == 1 ? "suspect" : "suspects",

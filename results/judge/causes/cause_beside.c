@@ -106,7 +106,7 @@ bool beside_whole_variant(const struct comparison *c, const struct delta *d, dou
             continue;
         if (e->verdict == VERDICT_UNCHANGED)
             return false;
-        bool changed = e->verdict == VERDICT_REGRESSED || e->verdict == VERDICT_IMPROVED;
+        bool changed = verdict_is_slower(e->verdict) || e->verdict == VERDICT_IMPROVED;
         if (changed && slower_by(e->metric, e->estimate.ratio) / change < 0)
             return false;
         cells += changed || e->verdict == d->verdict;

@@ -12,7 +12,7 @@ bool causes_wanted(const struct comparison *c, const struct delta *d)
 {
     if (d->metric != c->primary)
         return false;
-    return d->verdict == VERDICT_REGRESSED || d->verdict == VERDICT_IMPROVED ||
+    return verdict_is_slower(d->verdict) || d->verdict == VERDICT_IMPROVED ||
            d->verdict == VERDICT_BROKEN || d->verdict == VERDICT_FIXED || confirm_outcome(d) == CONFIRM_NODE;
 }
 

@@ -14,6 +14,7 @@ static enum bisect_mark mark_of(enum verdict v)
     case VERDICT_UNCHANGED:
     case VERDICT_IMPROVED:
         return BISECT_GOOD;
+    case VERDICT_SUSPECTED:
     case VERDICT_NOISY:
     case VERDICT_NEW:
     case VERDICT_MISSING:

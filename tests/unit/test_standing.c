@@ -1,0 +1,236 @@
+/* standing: one night makes a suspect, several make a finding, and a worse level is never adopted by itself. */
+#include "tests/unit/support.h"
+
+#include "results/judge/nights/standing.h"
+#include "results/stats/stats.h"
+
+enum { NIGHTS = 200 };
+
+/* One cell whose nights lie about 0, with 1 % of noise. */
+struct world {
+    double x[NIGHTS + 1];
+    struct standing s;
+    size_t count;
+    enum standing_change last;
+};
+
+static void still(struct world *w, uint64_t seed)
+{
+    struct stats_rng rng;
+    stats_rng_seed(&rng, seed);
+    *w = (struct world){0};
+    for (size_t i = 0; i <= NIGHTS; i++)
+        w->x[i] = 0.01 * stats_rng_normal(&rng);
+    standing_init(&w->s, w->x, NIGHTS, 0);
+}
+
+static void world_release(struct world *w)
+{
+    standing_release(&w->s);
+}
+
+/* Steps up to this night, which is not stepped. */
+static void until(struct world *w, size_t night)
+{
+    for (; w->count < night; w->count++)
+        w->last = standing_step(&w->s, w->count, false);
+}
+
+static void add(struct world *w, size_t from, size_t to, double step)
+{
+    for (size_t i = from; i < to; i++)
+        w->x[i] += step;
+}
+
+TEST(still_nights_are_no_finding)
+{
+    size_t found = 0;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        AUTO(world_release) struct world w;
+        still(&w, seed);
+        for (size_t i = 0; i < NIGHTS; i++)
+            found += standing_step(&w.s, i, false) == STANDING_OPENED;
+    }
+    assert_in_range(found, 0, 20); /* of 20,000 nights */
+}
+
+TEST(a_lasting_step_is_found_within_four_nights_and_dated)
+{
+    size_t found = 0, dated = 0;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        AUTO(world_release) struct world w;
+        still(&w, seed);
+        add(&w, 50, NIGHTS, 0.05);
+        until(&w, 54);
+        found += w.s.open;
+        dated += w.s.open && w.s.since >= 49 && w.s.since <= 51; /* noise may shift it by one */
+    }
+    assert_in_range(found, 90, 100);
+    assert_in_range(dated, found - 5, found);
+}
+
+TEST(a_worse_level_stays_a_finding_until_three_nights_are_back)
+{
+    AUTO(world_release) struct world w;
+    still(&w, 1);
+    add(&w, 50, 150, 0.06);
+    until(&w, 150);
+    assert_true(w.s.open);
+    assert_int_equal(w.s.since, 50);
+    until(&w, 152);
+    assert_true(w.s.open);
+    until(&w, 153);
+    assert_false(w.s.open);
+    assert_int_equal(w.last, STANDING_CLOSED);
+    double level, scale;
+    assert_true(standing_level(&w.s, &level, &scale));
+    assert_near(level, 0, 0.01);
+}
+
+TEST(a_night_by_itself_is_no_finding_however_bad_such_nights_were_before)
+{
+    AUTO(world_release) struct world w;
+    still(&w, 2);
+    for (size_t i = 12; i < NIGHTS; i += 9)
+        w.x[i] += 0.15;
+    for (size_t i = 0; i < NIGHTS; i++)
+        assert_int_not_equal(standing_step(&w.s, i, false), STANDING_OPENED);
+}
+
+TEST(a_night_beyond_all_others_needs_no_second_one)
+{
+    AUTO(world_release) struct world w;
+    still(&w, 3);
+    w.x[60] += 0.5;
+    until(&w, 61);
+    assert_int_equal(w.last, STANDING_OPENED);
+    assert_int_equal(w.s.since, 60);
+}
+
+TEST(pairs_of_bad_nights_that_the_cell_had_before_are_its_noise)
+{
+    AUTO(world_release) struct world w;
+    still(&w, 4);
+    for (size_t i = 20; i < 100; i += 12)
+        add(&w, i, i + 2, 0.08);
+    until(&w, 60);
+    for (; w.count < 100; w.count++)
+        assert_int_not_equal(standing_step(&w.s, w.count, false), STANDING_OPENED);
+}
+
+TEST(a_better_level_is_adopted_after_four_nights)
+{
+    AUTO(world_release) struct world w;
+    double level, scale;
+    still(&w, 5);
+    add(&w, 50, NIGHTS, -0.1);
+    until(&w, 53);
+    assert_true(standing_level(&w.s, &level, &scale));
+    assert_near(level, 0, 0.01);
+    until(&w, 54);
+    assert_int_equal(w.last, STANDING_BETTER);
+    assert_int_equal(w.s.members[0], 50);
+    assert_true(standing_level(&w.s, &level, &scale));
+    assert_near(level, -0.1, 0.015);
+    /* What was gained counts as a level: to lose it is a finding. */
+    add(&w, 70, NIGHTS, 0.06);
+    until(&w, 75);
+    assert_true(w.s.open);
+}
+
+TEST(uneven_nights_count_only_if_four_follow_each_other)
+{
+    for (size_t uneven = 1; uneven <= 4; uneven++) {
+        AUTO(world_release) struct world w;
+        still(&w, 6);
+        add(&w, 50, 50 + uneven, 0.07);
+        until(&w, 50);
+        for (; w.count < 50 + uneven; w.count++)
+            w.last = standing_step(&w.s, w.count, true);
+        assert_int_equal(w.s.open, uneven == 4);
+        if (uneven == 4)
+            assert_in_range(w.s.since, 50, 51);
+        else
+            assert_int_equal(w.last, STANDING_HELD);
+    }
+}
+
+TEST(a_young_cell_is_not_judged)
+{
+    AUTO(world_release) struct world w;
+    double level, scale;
+    still(&w, 7);
+    add(&w, 4, NIGHTS, 0.2);
+    until(&w, 3);
+    assert_false(standing_level(&w.s, &level, &scale));
+    until(&w, STANDING_FIRST);
+    assert_int_equal(w.last, STANDING_YOUNG);
+    assert_false(w.s.open);
+}
+
+TEST(what_is_accepted_is_the_level)
+{
+    AUTO(world_release) struct world w;
+    double level, scale;
+    still(&w, 8);
+    add(&w, 50, NIGHTS, 0.06);
+    until(&w, 60);
+    assert_true(w.s.open);
+    assert_true(standing_accept(&w.s, 59));
+    assert_int_equal(w.s.members[0], 50);
+    assert_true(standing_level(&w.s, &level, &scale));
+    assert_near(level, 0.06, 0.01);
+    until(&w, NIGHTS);
+    assert_false(w.s.open);
+}
+
+TEST(one_worse_night_can_be_accepted_too)
+{
+    AUTO(world_release) struct world w;
+    double level, scale;
+    still(&w, 9);
+    add(&w, 50, NIGHTS, 0.06);
+    until(&w, 51);
+    assert_true(standing_accept(&w.s, 50));
+    until(&w, NIGHTS);
+    assert_false(w.s.open);
+    assert_true(standing_level(&w.s, &level, &scale));
+    assert_near(level, 0.06, 0.01);
+}
+
+TEST(a_night_that_is_only_asked_about_changes_nothing)
+{
+    AUTO(world_release) struct world w;
+    size_t since = 0;
+    still(&w, 10);
+    add(&w, 50, NIGHTS, 0.05);
+    until(&w, 51);
+    const struct standing before = w.s;
+    assert_true(standing_would_be_open(&w.s, 51, false, &since));
+    assert_int_equal(since, 50);
+    assert_false(standing_would_be_open(&w.s, 51, true, &since));
+    assert_memory_equal(&before, &w.s, sizeof before);
+    until(&w, 52);
+    assert_true(w.s.open);
+}
+
+TEST(against_a_given_level_the_nights_that_are_worse_are_found)
+{
+    AUTO(world_release) struct world w;
+    size_t points[10], begins;
+    still(&w, 11);
+    add(&w, 95, NIGHTS, 0.05);
+    until(&w, 100);
+    for (size_t i = 0; i < 10; i++)
+        points[i] = 90 + i;
+    assert_true(standing_is_worse_than(&w.s, points, 10, 0, 5, &begins));
+    assert_int_equal(begins, 5);
+    assert_false(standing_is_worse_than(&w.s, points, 5, 0, 5, &begins));
+}
+
+TEST(more_than_a_seventh_of_the_cells_makes_a_night_uneven)
+{
+    assert_false(standing_night_is_uneven(6, 40));
+    assert_true(standing_night_is_uneven(7, 40));
+    assert_false(standing_night_is_uneven(7, 7)); /* too few to tell */
+}
