@@ -60,12 +60,12 @@ struct standing_range insight_standing(const struct report_model *m, size_t vari
         }
         s.repetitions =
             s.contexts ? least(s.repetitions, least_repetitions(m, c, &d)) : least_repetitions(m, c, &d);
-        enum standing standing = standing_of(c, &d);
+        enum beside beside = beside_of(c, &d);
         s.context = c->context;
         s.contexts++;
-        s.fast += standing == STANDING_FAST;
-        s.slow += standing == STANDING_SLOW;
-        s.unsure += standing == STANDING_UNSURE;
+        s.fast += beside == BESIDE_FAST;
+        s.slow += beside == BESIDE_SLOW;
+        s.unsure += beside == BESIDE_UNSURE;
         s.low = fmin(s.low, d.factor);
         s.high = fmax(s.high, d.factor);
     }
@@ -165,7 +165,7 @@ static bool measured(const struct report_model *m, const struct cell *c)
 static bool beats(const struct report_model *m, const struct cell *a, const struct cell *b)
 {
     struct variant_delta d = compare_pair(&m->now, a->variant, b->variant, a->context, m->primary.metric);
-    return insight_same_work(m, a, b) && standing_of(a, &d) == STANDING_FAST;
+    return insight_same_work(m, a, b) && beside_of(a, &d) == BESIDE_FAST;
 }
 
 /* Whether the variant was measured at every context at which any was, beside another, and is ahead of all

@@ -31,21 +31,21 @@ size_t *cells_by_context(const struct run_data *run)
     return order;
 }
 
-enum standing standing_of(const struct cell *c, const struct variant_delta *d)
+enum beside beside_of(const struct cell *c, const struct variant_delta *d)
 {
     if (c->status != STATUS_OK)
-        return STANDING_NOT_OK;
+        return BESIDE_NOT_OK;
     if (d->variant == d->reference)
-        return STANDING_REFERENCE;
+        return BESIDE_REFERENCE;
     if (!isfinite(d->factor))
-        return STANDING_NONE;
+        return BESIDE_NONE;
     switch (within_verdict(d, compare_defaults().regression)) {
     case VERDICT_IMPROVED:
-        return STANDING_FAST;
+        return BESIDE_FAST;
     case VERDICT_REGRESSED:
-        return STANDING_SLOW;
+        return BESIDE_SLOW;
     case VERDICT_NOISY:
-        return STANDING_UNSURE;
+        return BESIDE_UNSURE;
     case VERDICT_UNCHANGED:
     case VERDICT_SUSPECTED:
     case VERDICT_NEW:
@@ -55,7 +55,7 @@ enum standing standing_of(const struct cell *c, const struct variant_delta *d)
     case VERDICT_COUNT:
         break;
     }
-    return STANDING_SAME;
+    return BESIDE_SAME;
 }
 
 bool scaling_has_steps(const struct scaling_set *set)

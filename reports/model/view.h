@@ -8,16 +8,16 @@
 #include "results/judge/within.h"
 
 /* How a cell compares with the reference variant, by within_verdict(). */
-enum standing {
-    STANDING_REFERENCE,
-    STANDING_FAST,
-    STANDING_SAME,
-    STANDING_SLOW,
-    STANDING_UNSURE, /* the repetitions vary too much to tell */
-    STANDING_NOT_OK,
-    STANDING_NONE
+enum beside {
+    BESIDE_REFERENCE,
+    BESIDE_FAST,
+    BESIDE_SAME,
+    BESIDE_SLOW,
+    BESIDE_UNSURE, /* the repetitions vary too much to tell */
+    BESIDE_NOT_OK,
+    BESIDE_NONE
 };
-enum standing standing_of(const struct cell *c, const struct variant_delta *d);
+enum beside beside_of(const struct cell *c, const struct variant_delta *d);
 
 /* Order of a document's tables: by context, then as the plan lists the variants. The caller frees it. */
 size_t *cells_by_context(const struct run_data *run);

@@ -67,26 +67,26 @@ static void add_standing(struct table *t, const struct variant_view *v, size_t i
         table_text(t, status_name(STATUS_OK));
         return;
     }
-    switch (v->vs ? standing_of(c, &v->vs[i]) : STANDING_NOT_OK) {
-    case STANDING_REFERENCE:
+    switch (v->vs ? beside_of(c, &v->vs[i]) : BESIDE_NOT_OK) {
+    case BESIDE_REFERENCE:
         table_text(t, message(lang, MSG_STANDING_REFERENCE));
         return;
-    case STANDING_FAST:
+    case BESIDE_FAST:
         table_marked(t, message(lang, speed ? MSG_STANDING_FAST : MSG_STANDING_BETTER), MARK_GOOD);
         return;
-    case STANDING_SAME:
+    case BESIDE_SAME:
         table_text(t, message(lang, MSG_STANDING_SAME));
         return;
-    case STANDING_SLOW:
+    case BESIDE_SLOW:
         table_marked(t, message(lang, speed ? MSG_STANDING_SLOW : MSG_STANDING_WORSE), MARK_WARN);
         return;
-    case STANDING_UNSURE:
+    case BESIDE_UNSURE:
         table_marked(t, message(lang, MSG_VERDICT_NOISY), MARK_WARN);
         return;
-    case STANDING_NOT_OK:
+    case BESIDE_NOT_OK:
         add_failure(t, v->run, c);
         return;
-    case STANDING_NONE:
+    case BESIDE_NONE:
         table_text(t, status_name(STATUS_OK));
         return;
     }

@@ -12,27 +12,27 @@ static const struct cell *cell_with(enum status status)
 }
 
 /* Of a variant that is so many times as fast as the reference. */
-static enum standing standing_of_factor(double factor, double error, double freedom)
+static enum beside standing_of_factor(double factor, double error, double freedom)
 {
     const struct variant_delta d = {
         .variant = 1,
         .reference = 0,
         .factor = factor,
         .estimate = {.ratio = 1 / factor, .error = error, .freedom = freedom, .alpha = 0.05, .p = NAN}};
-    return standing_of(cell_with(STATUS_OK), &d);
+    return beside_of(cell_with(STATUS_OK), &d);
 }
 
 TEST(a_cell_within_the_threshold_is_the_same)
 {
-    assert_int_equal(standing_of_factor(1.04, NAN, NAN), STANDING_SAME);
-    assert_int_equal(standing_of_factor(1.06, NAN, NAN), STANDING_FAST);
-    assert_int_equal(standing_of_factor(0.94, NAN, NAN), STANDING_SLOW);
+    assert_int_equal(standing_of_factor(1.04, NAN, NAN), BESIDE_SAME);
+    assert_int_equal(standing_of_factor(1.06, NAN, NAN), BESIDE_FAST);
+    assert_int_equal(standing_of_factor(0.94, NAN, NAN), BESIDE_SLOW);
 }
 
 TEST(the_error_of_few_values_widens_the_threshold)
 {
-    assert_int_equal(standing_of_factor(1.2, 0.05, 18), STANDING_FAST);
-    assert_int_equal(standing_of_factor(1.2, 0.05, 2), STANDING_UNSURE);
+    assert_int_equal(standing_of_factor(1.2, 0.05, 18), BESIDE_FAST);
+    assert_int_equal(standing_of_factor(1.2, 0.05, 2), BESIDE_UNSURE);
 }
 
 /* Two repetitions a side that vary by a third: a factor of four is still a factor of four, either way round.
@@ -53,8 +53,8 @@ TEST(a_table_and_compare_within_agree)
         size_t other = reference == 0;
         compare_within(&run, (size_t)reference, &o, &c);
         struct variant_delta *vs = compare_variants(&run, (size_t)reference, METRIC_PREFILL_S);
-        enum standing standing = standing_of(&run.cells[other], &vs[other]);
-        assert_int_equal(standing, reference ? STANDING_FAST : STANDING_SLOW);
+        enum beside beside = beside_of(&run.cells[other], &vs[other]);
+        assert_int_equal(beside, reference ? BESIDE_FAST : BESIDE_SLOW);
         assert_int_equal(c.deltas[0].verdict, reference ? VERDICT_IMPROVED : VERDICT_REGRESSED);
         assert_int_equal(c.verdicts[c.deltas[0].verdict], 1);
         assert_int_equal(c.verdicts[VERDICT_NOISY], 0);
@@ -159,9 +159,9 @@ TEST(a_cell_that_is_not_ok_has_no_speed)
     const struct variant_delta d = {.variant = 1, .reference = 0, .factor = 2, .factor_error = NAN};
     const struct variant_delta none = {.variant = 1, .reference = 0, .factor = NAN};
     const struct variant_delta self = {.variant = 0, .reference = 0, .factor = 1};
-    assert_int_equal(standing_of(cell_with(STATUS_HANG), &d), STANDING_NOT_OK);
-    assert_int_equal(standing_of(cell_with(STATUS_OK), &none), STANDING_NONE);
-    assert_int_equal(standing_of(cell_with(STATUS_OK), &self), STANDING_REFERENCE);
+    assert_int_equal(beside_of(cell_with(STATUS_HANG), &d), BESIDE_NOT_OK);
+    assert_int_equal(beside_of(cell_with(STATUS_OK), &none), BESIDE_NONE);
+    assert_int_equal(beside_of(cell_with(STATUS_OK), &self), BESIDE_REFERENCE);
 }
 
 TEST(rows_are_ordered_by_context_then_by_plan)
