@@ -134,7 +134,8 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
 {
     double loss = loss_of(d), away = fabs(d->now.median - d->reference.value);
     bool zero = d->reference.value == 0 && d->now.median == 0;
-    bool small = zero || (!o->ratio_alone && away <= metric_info(d->metric)->least);
+    bool nights = d->estimate.method == METHOD_NIGHTS; /* their scatter says what matters */
+    bool small = zero || (!o->ratio_alone && !nights && away <= metric_info(d->metric)->least);
     if (d->estimate.method == METHOD_NONE)
         set_verdict(d, VERDICT_NOISY,
                     d->reference.history_n > 0 && d->now.n ? REASON_FEW_NIGHTS : REASON_NO_VALUE);
@@ -164,7 +165,7 @@ static void doubt_factor(struct delta *d)
     double measured = delta_measured(d) - 1;
     bool changed = verdict_is_slower(d->verdict) || d->verdict == VERDICT_IMPROVED;
     bool more = d->estimate.ratio > 1;
-    if (changed && (d->doubts.factor_is_open || d->doubts.own_is_open) &&
+    if (changed && !d->stand.stands && (d->doubts.factor_is_open || d->doubts.own_is_open) &&
         (more ? measured : -measured) <= d->estimate.threshold)
         set_verdict(d, VERDICT_NOISY, REASON_STAYED);
 }
