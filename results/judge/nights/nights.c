@@ -7,6 +7,7 @@
 #include "results/stats/stats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,6 +166,16 @@ static void begin_segment(struct night_cell *c, size_t at)
     l->items[i].at = at;
 }
 
+/* A night's value is no more exact than the ticks of its clock and the median of its repetitions. */
+static double resolution(const struct night_cell *c)
+{
+    AUTO_FREE double *n = xcalloc(c->count + 1, sizeof *n);
+    for (size_t i = 0; i < c->count; i++)
+        n[i] = c->points[i]->n;
+    double repetitions = c->count ? stats_median(n, c->count) : 1;
+    return fmax(c->quantum / sqrt(6), c->within * stats_median_error((size_t)repetitions));
+}
+
 static void begin_levels(struct night_cell *c)
 {
     size_t room = c->count + 1;
@@ -172,7 +183,7 @@ static void begin_levels(struct night_cell *c)
                                  .odd = xcalloc(room, sizeof *c->levels.odd),
                                  .items = xcalloc(room, sizeof *c->levels.items)};
     for (int part = 0; part < 2; part++)
-        standing_init(&c->standing[part], c->worse, c->count, c->quantum / sqrt(6));
+        standing_init(&c->standing[part], c->worse, c->count, resolution(c));
     c->next[1] = c->foreign;
     if (c->foreign > 0 && c->foreign < c->count)
         begin_segment(c, c->foreign);
@@ -286,6 +297,7 @@ static void fit_night(struct nights *n, size_t t, const struct nights_accepted *
         if (!p->s)
             continue;
         take_change(&n->cells[k], p, standing_step(p->s, p->point, n->nights[t].uneven));
+        if (getenv("KS_DUMP")) fprintf(stderr, "DUMP %s %zu %d %d %.6f %.6f %.6f\n", n->cells[k].series->variant, t, p->s->open, n->nights[t].uneven, n->nights[t].factor, n->cells[k].worse[p->point]-p->level, p->scale);
         if (nights_is_listed(accepted->runs, accepted->count, n->nights[t].run_key))
             accept(&n->cells[k], p);
     }

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK = 60, WINDOW_MIN = 2, WINDOW_MAX = 8, SHORT = 8, PAST_MIN = 4, BEYOND_NIGHTS = 20, UNEVEN_CELLS_MIN = 8 };
+enum { LOOK = 60, WINDOW_MIN = 2, WINDOW_MAX = 8, SHORT = 8, PAST_MIN = 4, BEYOND_NIGHTS = 20, SPLIT_MIN = 2, UNEVEN_CELLS_MIN = 8 };
 
 /* What a window of k nights has to show: a mean so large, and so many of its standard errors. */
-static const double mean_least[WINDOW_MAX + 1] = {[2] = 0.04, [3] = 0.025, [4] = 0.02, [5] = 0.02,
+static const double mean_least[WINDOW_MAX + 1] = {[2] = 0.04, [3] = 0.03, [4] = 0.025, [5] = 0.02,
                                                   [6] = 0.02, [7] = 0.02,  [8] = 0.02};
 static const double errors_least[WINDOW_MAX + 1] = {[2] = 4,   [3] = 4,   [4] = 3.8, [5] = 3.8,
                                                     [6] = 3.8, [7] = 3.8, [8] = 3.8};
@@ -23,7 +23,9 @@ static const double tail_margin = 1.15;
 static const double scale_least = 0.003, tail_weight = 0.8;
 static const double worse_least = 0.02, worse_scales = 2.5, uneven_share = 0.15;
 static const double back_share = 0.5, size_least = 0.015, size_decay = 0.8;
-static const double better_errors = 3.5;
+/* The nights of a better level widen the scale themselves: without them it has to be clearer. */
+static const double better_errors = 3.5, far_better_errors = 8;
+static const double spell_margin = 1.25;
 /* One night alone is a finding this many times beyond the worst of the nights before, and so many scales. */
 static const double beyond_worst = 3, beyond_scales = 6;
 /* The variance of a median of n normal values is so many times that of their mean. */
@@ -48,6 +50,7 @@ void standing_restart(struct standing *s)
 {
     s->n = s->n_apart = s->n_held = 0;
     s->open = false;
+    s->gain = 0;
 }
 
 /* The median of the newest of the first n members. */
@@ -96,16 +99,63 @@ bool standing_night_is_uneven(size_t worse, size_t cells)
     return cells >= UNEVEN_CELLS_MIN && (double)worse > uneven_share * (double)cells;
 }
 
+/* How the first nights lie about their level. */
+static void measure_first(struct standing *s)
+{
+    size_t of;
+    double level = median_before(s, s->n, &of);
+    for (s->n_apart = 0; s->n_apart < s->n; s->n_apart++)
+        s->apart[s->n_apart] = s->x[s->members[s->n_apart]] - level;
+}
+
+struct span {
+    double low, high;
+};
+
+static struct span span_of(const struct standing *s, size_t from, size_t to)
+{
+    struct span r = {INFINITY, -INFINITY};
+    for (size_t i = from; i < to; i++) {
+        r.low = fmin(r.low, s->x[s->members[i]]);
+        r.high = fmax(r.high, s->x[s->members[i]]);
+    }
+    return r;
+}
+
+/* Whether the first nights up to this one and those from it on are two levels: they lie further apart than either
+ * of them is wide. */
+static bool is_split_at(const struct standing *s, size_t at)
+{
+    struct span a = span_of(s, 0, at), b = span_of(s, at, s->n);
+    double gap = fmax(a.low - b.high, b.low - a.high);
+    return gap > start_least && gap > 2 * fmax(a.high - a.low, b.high - b.low);
+}
+
+/* A step among the first nights is no scatter: those before it are forgotten. */
+static void forget_before_split(struct standing *s)
+{
+    for (size_t at = s->n - SPLIT_MIN; at >= SPLIT_MIN; at--)
+        if (is_split_at(s, at)) {
+            s->n -= at;
+            memmove(s->members, s->members + at, s->n * sizeof *s->members);
+            return;
+        }
+}
+
 /* The first nights say where the level is, and how far nights lie from it; later ones, where a level is young. */
 static void take_first(struct standing *s, size_t point)
 {
-    size_t of, first = s->n_apart < STANDING_FIRST ? 0 : s->n;
+    double level, scale;
+    bool known = standing_level(s, &level, &scale);
     s->members[s->n++] = point;
-    double level = median_before(s, s->n, &of);
-    if (first == 0)
-        s->n_apart = 0;
-    for (size_t i = first; i < s->n; i++)
-        s->apart[s->n_apart++] = s->x[s->members[i]] - level;
+    if (s->n_apart >= STANDING_FIRST) {
+        if (known)
+            s->apart[s->n_apart++] = s->x[point] - level;
+        return;
+    }
+    if (s->n == STANDING_FIRST)
+        forget_before_split(s);
+    measure_first(s);
 }
 
 /* The finding is over. A short one was an excursion, of which the cell may have more; a long one was a level. */
@@ -208,6 +258,12 @@ static bool is_beyond_all(const struct standing *s, double *level)
     return apart > beyond_worst * worst && apart > beyond_scales * scale_of(s, s->apart, n);
 }
 
+/* Whether the cell is only back where it was before a few good nights. */
+static bool was_a_good_spell(const struct standing *s, size_t window, double size)
+{
+    return s->n - window < SHORT && size < spell_margin * s->gain;
+}
+
 static bool open_finding(struct standing *s, size_t point)
 {
     double level, size;
@@ -216,7 +272,7 @@ static bool open_finding(struct standing *s, size_t point)
         k = 1;
         size = s->x[point] - level;
     }
-    if (k == 0)
+    if (k == 0 || was_a_good_spell(s, k, size))
         return false;
     s->n -= k;
     s->n_apart -= k;
@@ -242,7 +298,7 @@ static void begin_level(struct standing *s, size_t newest)
         s->apart[s->n_apart - known + i] = s->x[s->members[s->n - known + i]] - level;
 }
 
-static bool adopt_better(struct standing *s, double scale)
+static bool adopt_better(struct standing *s)
 {
     const size_t k = STANDING_ADOPT;
     double low[STANDING_ADOPT];
@@ -250,31 +306,30 @@ static bool adopt_better(struct standing *s, double scale)
     if (s->n <= 2 * k)
         return false;
     double before = median_before(s, s->n - k, &behind);
-    for (size_t i = 0; i < k; i++) {
+    for (size_t i = 0; i < k; i++)
         low[i] = s->x[s->members[s->n - k + i]] - before;
-        if (low[i] >= 0)
-            return false;
-    }
     double gain = -stats_median(low, k);
-    double error = scale * sqrt(median_variance / (double)k + median_variance / (double)behind);
-    if (gain <= start_least || gain <= better_errors * error)
+    for (size_t i = 0; i < k; i++)
+        if (low[i] > -share_of_few * gain)
+            return false;
+    double error = sqrt(median_variance / (double)k + median_variance / (double)behind);
+    bool clear = gain > better_errors * error * scale_of(s, s->apart, s->n_apart - 1) ||
+                 gain > far_better_errors * error * scale_of(s, s->apart, s->n_apart - k);
+    if (gain <= start_least || !clear)
         return false;
     begin_level(s, k);
+    s->gain = gain;
     return true;
 }
 
-/* Returns whether the point counts. */
-static bool take_uneven(struct standing *s, size_t point, double level)
+/* Uneven nights count after all. */
+static void take_held(struct standing *s, double level)
 {
-    s->held[s->n_held++] = point;
-    if (s->n_held < STANDING_ADOPT)
-        return false;
     for (size_t i = 0; i < s->n_held; i++) {
         s->members[s->n++] = s->held[i];
         s->apart[s->n_apart++] = s->x[s->held[i]] - level;
     }
     s->n_held = 0;
-    return true;
 }
 
 /* All that a night can change but a better level, which moves what the members are. */
@@ -288,8 +343,13 @@ static enum standing_change advance(struct standing *s, size_t point, bool uneve
         return STANDING_YOUNG;
     }
     double apart = s->x[point] - level;
-    if (uneven && apart > start_least)
-        return take_uneven(s, point, level) && open_finding(s, point) ? STANDING_OPENED : STANDING_HELD;
+    bool holds = uneven && apart > start_least, last = s->n_held + 1 == STANDING_ADOPT;
+    if (holds && !last) {
+        s->held[s->n_held++] = point;
+        return STANDING_HELD;
+    }
+    if (last || standing_is_worse(apart, scale))
+        take_held(s, level);
     if (!uneven)
         s->n_held = 0;
     s->members[s->n++] = point;
@@ -299,9 +359,8 @@ static enum standing_change advance(struct standing *s, size_t point, bool uneve
 
 enum standing_change standing_step(struct standing *s, size_t point, bool uneven)
 {
-    double scale = scale_of(s, s->apart, s->n_apart);
     enum standing_change change = advance(s, point, uneven);
-    return change == STANDING_SAME && !s->open && adopt_better(s, scale) ? STANDING_BETTER : change;
+    return change == STANDING_SAME && !s->open && adopt_better(s) ? STANDING_BETTER : change;
 }
 
 bool standing_accept(struct standing *s, size_t point)

@@ -37,6 +37,7 @@ struct standing {
     double size;      /* what a night has to keep half of */
     double level;     /* frozen; while a finding is open */
     size_t back;      /* nights in a row that did not */
+    double gain;      /* by which the present level is better than the one before it; 0 if it is not */
 };
 
 /* cap: how many points x will have; there is room for one more. */
