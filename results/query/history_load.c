@@ -353,7 +353,7 @@ int history_for_run(struct store *s, const struct run_info *run, const int64_t *
         .mode = run->mode,
         .tag = run->tag,
         .before = run->key,
-        .nights = HISTORY_NIGHTS_DEFAULT,
+        .judged = true,
         .keep = keep,
         .n_keep = n_keep,
         .metric = metric,

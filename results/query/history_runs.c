@@ -29,12 +29,31 @@ static bool is_listed(const int64_t *keys, size_t n, int64_t key)
     return false;
 }
 
+static int count_cells(struct store *s, int64_t run, size_t *out, struct err *err)
+{
+    SQL_STMT stmt = sql_prepare(s, "SELECT count(DISTINCT series_id) AS n FROM test WHERE run_id = :run", err);
+    sql_bind_int(stmt, ":run", run);
+    int rc = sql_step(stmt, err);
+    *out = rc > 0 ? (size_t)sql_col_int(stmt, "n", 0) : 0;
+    return rc < 0 ? -1 : 0;
+}
+
+/* The nights that judge a run of so many cells. What is judged night by night depends on the night that it begins
+ * with: that one stays the same for half as many nights as there are, instead of moving on every night. */
+static size_t nights_for(size_t cells, size_t count)
+{
+    size_t nights = HISTORY_POINTS / (cells ? cells : 1);
+    nights = nights < HISTORY_NIGHTS_MIN ? HISTORY_NIGHTS_MIN : nights;
+    nights = nights > HISTORY_NIGHTS_MAX ? HISTORY_NIGHTS_MAX : nights;
+    return count <= nights ? nights : nights + (count - nights) % (nights / 2);
+}
+
 /* Keeps the newest nights, and those around the runs that are kept whatever their age. */
-static void drop_old(const struct history_options *o, struct history_runs *e)
+static void drop_old(const struct history_options *o, size_t nights, struct history_runs *e)
 {
     size_t kept = 0;
     for (size_t i = 0; i < e->count; i++) {
-        bool wanted = o->nights == 0 || i < o->nights;
+        bool wanted = nights == 0 || i < nights;
         size_t from = i > HISTORY_NIGHTS_AROUND ? i - HISTORY_NIGHTS_AROUND : 0;
         for (size_t j = from; !wanted && j <= i + HISTORY_NIGHTS_AROUND && j < e->count; j++)
             wanted = is_listed(o->keep, o->n_keep, e->items[j].key);
@@ -106,7 +125,10 @@ int history_runs_load(struct store *s, const struct history_options *o, struct h
     }
     if (rc != 0)
         return -1;
-    drop_old(o, out);
+    size_t cells = 0;
+    if (o->judged && count_cells(s, o->before, &cells, err) != 0)
+        return -1;
+    drop_old(o, o->judged ? nights_for(cells, out->count) : o->nights, out);
     if (load_devices(s, out, err) != 0)
         return -1;
     rank(out);

@@ -7,7 +7,9 @@
 #include "results/store/store.h"
 
 enum {
-    HISTORY_NIGHTS_DEFAULT = 400,
+    HISTORY_NIGHTS_MIN = 60, /* what a run is judged by: as many nights as make so many points, within limits */
+    HISTORY_NIGHTS_MAX = 400,
+    HISTORY_POINTS = 20000,
     HISTORY_NIGHTS_AROUND = 10, /* before and after a run that is kept whatever its age */
 };
 
@@ -20,6 +22,7 @@ struct history_options {
     int context;         /* 0: all */
     int64_t before;      /* key: only runs older than this one; 0: all */
     size_t nights;       /* only the newest so many; 0: all */
+    bool judged;         /* by the run before which they were: `nights` follows from its cells, see history_runs.c */
     const int64_t *keep; /* keys: runs that `nights` does not leave out, with the nights around them */
     size_t n_keep;
     enum metric metric;

@@ -42,7 +42,7 @@ void trial_judge(const struct comparison *c, bool slower[SIMULATED_CELLS])
 {
     memset(slower, 0, SIMULATED_CELLS * sizeof *slower);
     for (size_t i = 0; i < c->count; i++)
-        if (c->deltas[i].metric == c->primary && c->deltas[i].verdict == VERDICT_REGRESSED)
+        if (c->deltas[i].metric == c->primary && verdict_is_slower(c->deltas[i].verdict))
             slower[simulated_cell(c->deltas[i].variant, c->deltas[i].context)] = true;
 }
 

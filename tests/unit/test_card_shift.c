@@ -113,7 +113,7 @@ static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *ou
     AUTO(comparison_release) struct comparison c = node_compare(&n, t->base, !t->pair);
     bool planted = t->card_1 > 0 || t->since > 0;
     for (size_t i = 0; i < CARD_CELLS; i++)
-        regressed += (t->cell <= 0 || i != t->which) && node_delta(&c, i)->verdict == VERDICT_REGRESSED;
+        regressed += (t->cell <= 0 || i != t->which) && verdict_is_slower(node_delta(&c, i)->verdict);
     for (size_t i = 0; i < c.cards.count; i++)
         out->others += !planted || strcmp(c.cards.items[i].gpu, "GPU-1") != 0;
     if (planted && c.cards.count == 1 && strcmp(c.cards.items[0].gpu, "GPU-1") == 0) {
@@ -124,7 +124,7 @@ static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *ou
         assert_int_equal(c.cards.items[0].from_others, t->where == on_every);
     }
     out->alarms += regressed > 0;
-    out->cell += t->cell > 0 && node_delta(&c, t->which)->verdict == VERDICT_REGRESSED;
+    out->cell += t->cell > 0 && verdict_is_slower(node_delta(&c, t->which)->verdict);
     out->fails += comparison_regressed(&c);
 }
 

@@ -103,14 +103,14 @@ static void judge_trial(const struct trial *t, uint64_t seed, struct outcome *ou
     AUTO(comparison_release) struct comparison c = node_compare(&n, t->base, t->nights);
     int others = 0;
     for (size_t i = 1; i < CARD_CELLS; i++)
-        others += node_delta(&c, i)->verdict == VERDICT_REGRESSED;
+        others += verdict_is_slower(node_delta(&c, i)->verdict);
     const struct delta *first = node_delta(&c, 0);
     out->regressed += others;
-    out->found += first->verdict == VERDICT_REGRESSED;
+    out->found += verdict_is_slower(first->verdict);
     bool card_7 = c.cards.count == 1 && strcmp(c.cards.items[0].gpu, "GPU-7") == 0;
     out->card_7 += card_7;
     out->alarms += others > 0 || c.cards.count > card_7 ||
-                   (first->verdict != VERDICT_REGRESSED && !card_7 && comparison_regressed(&c));
+                   (!verdict_is_slower(first->verdict) && !card_7 && comparison_regressed(&c));
     out->inconclusive += first->verdict == VERDICT_NOISY;
     out->named += first->reason == REASON_OTHER_GPU;
     out->worst = fmax(out->worst, fabs(log(first->estimate.ratio / n.planted[0])));

@@ -315,7 +315,7 @@ static struct confirmed confirm_nights(const struct noise_model *m, int count, d
         simulated_plant(&n, SIMULATED_CONTEXTS, SIMULATED_CONTEXTS, HISTORY, HISTORY + 1, 1 + by);
         simulated_measure(&n);
         AUTO(comparison_release) struct comparison c = trial_compare(&n, AGAINST_NIGHTS, 0);
-        out.suspects += count_verdict(&c, VERDICT_REGRESSED);
+        out.suspects += count_verdict(&c, VERDICT_REGRESSED) + count_verdict(&c, VERDICT_SUSPECTED);
         confirm(&n, &c);
         for (size_t k = 0; k < c.count; k++)
             out.refuted += c.deltas[k].confirmation == CONFIRM_REFUTED;

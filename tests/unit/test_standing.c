@@ -21,7 +21,7 @@ static void still(struct world *w, uint64_t seed)
     *w = (struct world){0};
     for (size_t i = 0; i <= NIGHTS; i++)
         w->x[i] = 0.01 * stats_rng_normal(&rng);
-    standing_init(&w->s, w->x, NIGHTS, 0);
+    standing_init(&w->s, w->x, NIGHTS, 0, 1);
 }
 
 static void world_release(struct world *w)

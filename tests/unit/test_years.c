@@ -11,7 +11,7 @@
 #include "results/store/placing.h"
 #include "results/store/runs.h"
 
-enum { CONTEXTS = 10, REPETITIONS = 6, FEW = 100, MANY = 250, STEPS_PER_TEST = 4 };
+enum { CONTEXTS = 10, REPETITIONS = 6, FEW = 620, MANY = 820, STEPS_PER_TEST = 4 };
 
 /* What the statements of a store did since it was reset. */
 struct work {
@@ -108,7 +108,7 @@ static void compare_with_oldest(struct store *s)
     AUTO(run_data_release) struct run_data now = must_load(s, newest(s));
     AUTO(against_release) struct against a = {0};
     assert_ok(against_run(s, &now, 1, &options, &a, &err), &err);
-    assert_true(a.nights.nights > HISTORY_NIGHTS_DEFAULT);
+    assert_true(a.nights.nights > HISTORY_NIGHTS_MAX);
 }
 
 static void count_costs(struct store *s)

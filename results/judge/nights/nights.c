@@ -176,14 +176,15 @@ static double resolution(const struct night_cell *c)
     return fmax(c->quantum / sqrt(6), c->within * stats_median_error((size_t)repetitions));
 }
 
-static void begin_levels(struct night_cell *c)
+static void begin_levels(struct night_cell *c, double alike)
 {
     size_t room = c->count + 1;
     c->levels = (struct changes){.n = c->count,
                                  .odd = xcalloc(room, sizeof *c->levels.odd),
                                  .items = xcalloc(room, sizeof *c->levels.items)};
     for (int part = 0; part < 2; part++)
-        standing_init(&c->standing[part], c->worse, c->count, resolution(c));
+        standing_init(&c->standing[part], c->worse, c->count, resolution(c), alike);
+    c->next[0] = 0;
     c->next[1] = c->foreign;
     if (c->foreign > 0 && c->foreign < c->count)
         begin_segment(c, c->foreign);
@@ -452,15 +453,33 @@ static void scratch_release(struct scratch *s)
     free(s->residuals);
 }
 
-static void fit(struct nights *n, const struct nights_accepted *accepted, struct scratch *s)
+static void release_levels(struct night_cell *c)
+{
+    standing_release(&c->standing[0]);
+    standing_release(&c->standing[1]);
+    changes_release(&c->levels);
+}
+
+static void fit_nights(struct nights *n, const struct nights_accepted *accepted, struct scratch *s)
 {
     for (size_t k = 0; k < n->n_cells; k++)
-        begin_levels(&n->cells[k]);
+        begin_levels(&n->cells[k], nights_alike(n->memory));
     for (size_t t = 0; t < n->count; t++)
         fit_night(n, t, accepted, s);
     find_scales(n, s->residuals, s->a, s->b);
+}
+
+/* How much nights resemble each other is known once there are levels; then these are found again with it. */
+static void fit(struct nights *n, const struct nights_accepted *accepted, struct scratch *s)
+{
+    fit_nights(n, accepted, s);
+    for (size_t k = 0; n->memory > 0 && k < n->n_cells; k++)
+        release_levels(&n->cells[k]);
+    if (n->memory > 0)
+        fit_nights(n, accepted, s);
     find_scales_with_factors(n, s->a);
     n->prior = prior_of(n, s->a, s->b);
+    if (getenv("KS_MEM")) fprintf(stderr, "MEM %.3f\n", n->memory);
 }
 
 static void fit_factors(struct nights *n, struct scratch *s)
@@ -521,9 +540,7 @@ void nights_model_release(struct nights *n)
         free(c->y);
         free(c->u);
         free(c->worse);
-        standing_release(&c->standing[0]);
-        standing_release(&c->standing[1]);
-        changes_release(&c->levels);
+        release_levels(c);
     }
     changes_release(&n->factor_levels);
     free(n->cells);

@@ -17,6 +17,8 @@ static const double errors_least[WINDOW_MAX + 1] = {[2] = 4,   [3] = 4,   [4] = 
                                                     [6] = 3.8, [7] = 3.8, [8] = 3.8};
 /* A night speaks for a window if it keeps this share of its mean: every one of few nights the first. */
 static const double share_of_few = 0.5, share_of_many = 0.35;
+/* The scale of few nights is uncertain: a limit of Student's t is about so much wider, over their number. */
+static const double widening_of_few = 5;
 static const double start_least = 0.01; /* below this, no window begins and no better level is one */
 /* A window is no news if the cell had such nights before that reached its own but for this factor. */
 static const double tail_margin = 1.15;
@@ -31,9 +33,10 @@ static const double beyond_worst = 3, beyond_scales = 6;
 /* The variance of a median of n normal values is so many times that of their mean. */
 static const double median_variance = 1.57;
 
-void standing_init(struct standing *s, const double *x, size_t cap, double least)
+void standing_init(struct standing *s, const double *x, size_t cap, double least, double alike)
 {
     *s = (struct standing){.x = x,
+                           .alike = alike,
                            .least = fmax(least, scale_least),
                            .members = xcalloc(cap + 1, sizeof *s->members),
                            .apart = xcalloc(cap + 1, sizeof *s->apart)};
@@ -223,9 +226,10 @@ static bool is_worse_level(const struct standing *s, const double *nights, size_
     bool few = k <= 3;
     if (mean < mean_least[k] || v[few ? 0 : 1] < (few ? share_of_few : share_of_many) * mean)
         return false;
-    double error =
-        scale_of(s, s->apart, n) * sqrt(1 / (double)k + median_variance / (double)behind);
-    return mean >= errors_least[k] * error && !had_such_nights(s->apart, n, k, reached(v, k));
+    double error = scale_of(s, s->apart, n) *
+                   sqrt(fmin(1, s->alike / (double)k) + fmin(1, median_variance * s->alike / (double)behind));
+    double few_nights = 1 + widening_of_few / (double)(n < LOOK ? n : LOOK);
+    return mean >= errors_least[k] * few_nights * error && !had_such_nights(s->apart, n, k, reached(v, k));
 }
 
 /* The shortest window that shows a worse level: 0 if there is none. */

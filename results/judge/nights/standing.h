@@ -24,6 +24,7 @@ enum {
 struct standing {
     const double *x; /* the cell's values, by point; not owned */
     double least;    /* smallest scale that is believed: the resolution of the values */
+    double alike;    /* how many nights say as much as one that is independent of those before it; 1 if they are */
     size_t *members; /* points of the present level, in order */
     size_t n;
     double *apart; /* how far the nights before lay from their level */
@@ -41,7 +42,7 @@ struct standing {
 };
 
 /* cap: how many points x will have; there is room for one more. */
-void standing_init(struct standing *s, const double *x, size_t cap, double least);
+void standing_init(struct standing *s, const double *x, size_t cap, double least, double alike);
 void standing_release(struct standing *s);
 /* Forgets all nights. */
 void standing_restart(struct standing *s);
