@@ -16,6 +16,8 @@ enum { SCALE_NIGHTS = 30, SEGMENT_OF_SCALE_MIN = 3, MEMORY_NIGHTS_MIN = 10, PASS
 /* A smaller memory than the first is taken for chance; with a larger one than the second, nights teach
  * nothing. */
 static const double memory_least = 0.15, memory_most = 0.8;
+/* Up to this, steps that are no levels explain it. */
+static const double memory_of_levels = 0.25;
 
 static int by_time(const void *a, const void *b)
 {
@@ -473,10 +475,11 @@ static void fit_nights(struct nights *n, const struct nights_accepted *accepted,
 static void fit(struct nights *n, const struct nights_accepted *accepted, struct scratch *s)
 {
     fit_nights(n, accepted, s);
-    for (size_t k = 0; n->memory > 0 && k < n->n_cells; k++)
-        release_levels(&n->cells[k]);
-    if (n->memory > 0)
+    if (n->memory > memory_of_levels) {
+        for (size_t k = 0; k < n->n_cells; k++)
+            release_levels(&n->cells[k]);
         fit_nights(n, accepted, s);
+    }
     find_scales_with_factors(n, s->a);
     n->prior = prior_of(n, s->a, s->b);
     if (getenv("KS_MEM")) fprintf(stderr, "MEM %.3f\n", n->memory);

@@ -13,15 +13,17 @@ enum { LOOK = 60, WINDOW_MIN = 2, WINDOW_MAX = 8, SHORT = 8, PAST_MIN = 4, BEYON
 /* What a window of k nights has to show: a mean so large, and so many of its standard errors. */
 static const double mean_least[WINDOW_MAX + 1] = {[2] = 0.04, [3] = 0.03, [4] = 0.025, [5] = 0.02,
                                                   [6] = 0.02, [7] = 0.02,  [8] = 0.02};
-static const double errors_least[WINDOW_MAX + 1] = {[2] = 4,   [3] = 4,   [4] = 3.8, [5] = 3.8,
-                                                    [6] = 3.8, [7] = 3.8, [8] = 3.8};
+static const double errors_least[WINDOW_MAX + 1] = {[2] = 3.6, [3] = 3.6, [4] = 3.5, [5] = 3.5,
+                                                    [6] = 3.5, [7] = 3.5, [8] = 3.5};
 /* A night speaks for a window if it keeps this share of its mean: every one of few nights the first. */
 static const double share_of_few = 0.5, share_of_many = 0.35;
 /* The scale of few nights is uncertain: a limit of Student's t is about so much wider, over their number. */
-static const double widening_of_few = 5;
+static const double widening_of_few = 7;
 static const double start_least = 0.01; /* below this, no window begins and no better level is one */
 /* A window is no news if the cell had such nights before that reached its own but for this factor. */
 static const double tail_margin = 1.15;
+/* In LOOK nights, so many times. What was never seen may come as often as if it had been seen so many times. */
+static const double chance_most = 0.02, unseen = 0.3;
 static const double scale_least = 0.003, tail_weight = 0.8;
 static const double worse_least = 0.02, worse_scales = 2.5, uneven_share = 0.15;
 static const double back_share = 0.5, size_least = 0.015, size_decay = 0.8;
@@ -213,6 +215,15 @@ static bool had_such_nights(const double *apart, size_t n, size_t k, double valu
     return false;
 }
 
+/* Whether k such nights in a row are to be expected by chance, as often as the cell had one. */
+static bool may_be_chance(const double *apart, size_t n, size_t k, double value)
+{
+    size_t looked = n < LOOK ? n : LOOK, such = 0;
+    for (size_t i = n - looked; i < n; i++)
+        such += tail_margin * apart[i] > value;
+    return pow(((double)such + unseen) / (double)(looked + 1), (double)k) * LOOK > chance_most;
+}
+
 /* Whether these k nights, relative to a level of so many nights, are a worse level. n: nights in s->apart before
  * them. */
 static bool is_worse_level(const struct standing *s, const double *nights, size_t k, size_t behind, size_t n)
@@ -229,7 +240,8 @@ static bool is_worse_level(const struct standing *s, const double *nights, size_
     double error = scale_of(s, s->apart, n) *
                    sqrt(fmin(1, s->alike / (double)k) + fmin(1, median_variance * s->alike / (double)behind));
     double few_nights = 1 + widening_of_few / (double)(n < LOOK ? n : LOOK);
-    return mean >= errors_least[k] * few_nights * error && !had_such_nights(s->apart, n, k, reached(v, k));
+    return mean >= errors_least[k] * few_nights * error && !had_such_nights(s->apart, n, k, reached(v, k)) &&
+           !may_be_chance(s->apart, n, k, reached(v, k));
 }
 
 /* The shortest window that shows a worse level: 0 if there is none. */
