@@ -10,6 +10,7 @@ static const double within_freedom = 8;
 /* Nights contain the noise of their repetitions: estimates of both that differ by less than this say the
  * same, and taking the larger would only make the error too large. */
 static const double floor_excess = 1.1;
+static const double drift_share = 0.5;
 /* A cell that differs by itself has to be this sure before its drift with all others is not looked at. */
 static const double cells_of_a_night = 40;
 
@@ -75,6 +76,16 @@ static void take_spread(const struct evidence *e, const struct spread *s, struct
     d->estimate.high = exp(change + reach);
 }
 
+/* Whether the nights before tonight had drifted, too, at least half as far, and since which. */
+static void look_since_drift(const struct night_cell *c, double drifted, double change, struct stand *out)
+{
+    size_t first = c->count;
+    while (first > c->foreign && (c->y[first - 1] - log(drifted)) / change >= drift_share)
+        first--;
+    out->stands = first < c->count;
+    out->since = out->stands ? c->points[first]->measured_at : 0;
+}
+
 /* A change against the base's own level that tonight's common factor hides: all cells drifted together. */
 static void judge_drift(const struct evidence *e, const struct compare_options *o, struct delta *d)
 {
@@ -91,6 +102,8 @@ static void judge_drift(const struct evidence *e, const struct compare_options *
         metric_info(d->metric)->better == METRIC_LESS ? 1 / d->estimate.ratio : d->estimate.ratio;
     d->reference.common = 1;
     take_spread(e, &s, d);
+    if (e->nights->badness * change > 0)
+        look_since_drift(e->cell, e->expected.drifted, change, &d->stand);
 }
 
 /* A loss since the newest nights, which have left the level of the base. */
