@@ -7,7 +7,6 @@
 #include "results/stats/stats.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -300,7 +299,6 @@ static void fit_night(struct nights *n, size_t t, const struct nights_accepted *
         if (!p->s)
             continue;
         take_change(&n->cells[k], p, standing_step(p->s, p->point, n->nights[t].uneven));
-        if (getenv("KS_DUMP")) fprintf(stderr, "DUMP %s %zu %d %d %.6f %.6f %.6f\n", n->cells[k].series->variant, t, p->s->open, n->nights[t].uneven, n->nights[t].factor, n->cells[k].worse[p->point]-p->level, p->scale);
         if (nights_is_listed(accepted->runs, accepted->count, n->nights[t].run_key))
             accept(&n->cells[k], p);
     }
@@ -482,7 +480,6 @@ static void fit(struct nights *n, const struct nights_accepted *accepted, struct
     }
     find_scales_with_factors(n, s->a);
     n->prior = prior_of(n, s->a, s->b);
-    if (getenv("KS_MEM")) fprintf(stderr, "MEM %.3f\n", n->memory);
 }
 
 static void fit_factors(struct nights *n, struct scratch *s)
