@@ -101,7 +101,7 @@ TEST(a_night_beyond_all_others_needs_no_second_one)
 {
     AUTO(world_release) struct world w;
     still(&w, 3);
-    w.x[60] += 0.5;
+    w.x[60] += 0.7;
     until(&w, 61);
     assert_int_equal(w.last, STANDING_OPENED);
     assert_int_equal(w.s.since, 60);

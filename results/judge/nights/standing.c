@@ -30,8 +30,9 @@ static const double back_share = 0.5, size_least = 0.015, size_decay = 0.8;
 /* The nights of a better level widen the scale themselves: without them it has to be clearer. */
 static const double better_errors = 3.5, far_better_errors = 8;
 static const double spell_margin = 1.25;
-/* One night alone is a finding this many times beyond the worst of the nights before, and so many scales. */
-static const double beyond_worst = 3, beyond_scales = 6;
+/* One night alone is a finding this many times beyond the worst of the nights before, and so many scales; below
+ * the last, spikes of one night that no night before had are too frequent on every public history. */
+static const double beyond_worst = 3, beyond_scales = 6, beyond_least = 0.5;
 /* The variance of a median of n normal values is so many times that of their mean. */
 static const double median_variance = 1.57;
 
@@ -271,7 +272,7 @@ static bool is_beyond_all(const struct standing *s, double *level)
     for (size_t i = n > LOOK ? n - LOOK : 0; i < n; i++)
         worst = fmax(worst, s->apart[i]);
     double apart = s->x[s->members[s->n - 1]] - *level;
-    return apart > beyond_worst * worst && apart > beyond_scales * scale_of(s, s->apart, n);
+    return apart > beyond_least && apart > beyond_worst * worst && apart > beyond_scales * scale_of(s, s->apart, n);
 }
 
 /* Whether the cell is only back where it was before a few good nights. */
@@ -284,7 +285,7 @@ static bool open_finding(struct standing *s, size_t point)
 {
     double level, size;
     size_t k = find_window(s, &level, &size);
-    if (0 && k == 0 && is_beyond_all(s, &level)) {
+    if (k == 0 && is_beyond_all(s, &level)) {
         k = 1;
         size = s->x[point] - level;
     }
