@@ -217,6 +217,8 @@ json_t *board_encode(const struct board_night *n, struct err *err)
                                             .ticket = now->ticket,
                                             .mode = now->mode,
                                             .nights = BOARD_NIGHTS_MAX,
+                                            .keep = &now->key, /* even with local changes */
+                                            .n_keep = 1,
                                             .metric = metric};
     AUTO(history_release) struct history h = {0};
     AUTO(axis_release) struct axis axis = {0};

@@ -73,6 +73,7 @@ static int plans_of_nights(struct store *s, const struct run_data *now, const js
         "SELECT min(id) AS id FROM (SELECT r.id, r.plan_sha256 FROM run r JOIN run n ON n.id = :now"
         " WHERE r.node = n.node AND r.ticket = n.ticket AND r.mode = n.mode AND r.tag = n.tag"
         " AND r.status = 'COMPLETE' AND r.purpose = 'sweep' AND r.rejected_at IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM run_revision g WHERE g.run_id = r.id AND g.dirty)"
         " AND (r.ordered_at, r.id) < (n.ordered_at, n.id) ORDER BY r.ordered_at DESC, r.id DESC LIMIT "
         ":nights)"
         " GROUP BY plan_sha256",

@@ -38,7 +38,7 @@ static struct history_point point_of(const struct night *night)
 {
     double median = stats_median(night->values, night->n);
     return (struct history_point){
-        .run_key = night->run,
+        .run_key = night->dated->night,
         .median = median,
         .n = (int)night->n,
         .measured_at = night->dated->measured_at,
@@ -59,8 +59,45 @@ static void close_night(struct filling *f, struct night *night)
 
 static int by_rank(const void *a, const void *b)
 {
-    size_t x = ((const struct ranked_point *)a)->rank, y = ((const struct ranked_point *)b)->rank;
-    return (x > y) - (x < y);
+    const struct ranked_point *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->point.device > y->point.device) - (x->point.device < y->point.device);
+}
+
+/* What several runs of a night measured on one GPU: the median of theirs. */
+static struct history_point together(const struct ranked_point *p, size_t n)
+{
+    AUTO_FREE double *medians = xmalloc(n * sizeof *medians);
+    struct history_point out = p[0].point;
+    double squares = 0, with = 0;
+    out.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        medians[i] = p[i].point.median;
+        out.n += p[i].point.n;
+        out.code = p[i].point.code == p[0].point.code ? out.code : 0;
+        if (p[i].point.within > 0) {
+            squares += p[i].point.within * p[i].point.within;
+            with++;
+        }
+    }
+    out.median = stats_median(medians, n);
+    out.within = with > 0 ? sqrt(squares / with) : out.within;
+    return out;
+}
+
+/* Writes one point for each night and GPU; returns how many. */
+static size_t join_runs(const struct filling *f, struct history_point *out)
+{
+    size_t count = 0;
+    for (size_t i = 0, to; i < f->count; i = to) {
+        to = i + 1;
+        while (to < f->count && f->points[to].rank == f->points[i].rank &&
+               f->points[to].point.device == f->points[i].point.device)
+            to++;
+        out[count++] = together(&f->points[i], to - i);
+    }
+    return count;
 }
 
 static void keep_series(struct history *h, const struct filling *f, const char *variant, int context,
@@ -71,10 +108,9 @@ static void keep_series(struct history *h, const struct filling *f, const char *
     struct history_point *points = xmalloc(f->count * sizeof *points);
     ALLOC_GROW(h->series, h->count + 1, h->cap);
     qsort(f->points, f->count, sizeof *f->points, by_rank);
-    for (size_t i = 0; i < f->count; i++)
-        points[i] = f->points[i].point;
     struct history_series *into = &h->series[h->count++];
-    *into = (struct history_series){.context = context, .metric = m, .points = points, .count = f->count};
+    *into = (struct history_series){
+        .context = context, .metric = m, .points = points, .count = join_runs(f, points)};
     snprintf(into->variant, sizeof into->variant, "%s", variant);
 }
 
@@ -333,12 +369,12 @@ int history_load(struct store *s, const struct history_options *o, struct histor
                      .runs = &runs,
                      .before = o->before,
                      .night = xmalloc(sizeof *c.night),
-                     .seen = xcalloc(runs.count, sizeof *c.seen)};
+                     .seen = xcalloc(runs.nights, sizeof *c.seen)};
     if (load_codes(&c, err) != 0 || scan_all(&c, o, out, err) != 0) {
         history_release(out);
         return -1;
     }
-    for (size_t i = 0; i < runs.count; i++)
+    for (size_t i = 0; i < runs.nights; i++)
         out->nights += c.seen[i];
     history_sort(out);
     return 0;

@@ -1,5 +1,8 @@
-/* history_runs: which runs a history consists of, with the GPUs of their nodes. A part of history_load. The
- * owner calls history_runs_release(). Errors: ERR_STORAGE. */
+/* history_runs: which runs a history consists of, with the GPUs of their nodes. A part of history_load.
+ *
+ * The runs of one date and of the same sources are one night. A run with local changes is none, unless it is
+ * kept, nor is one of the same night as the run that the history is for; of runs whose sources are unknown,
+ * each is one. The owner calls history_runs_release(). Errors: ERR_STORAGE. */
 #pragma once
 
 #include "results/store/metric.h"
@@ -7,7 +10,8 @@
 #include "results/store/store.h"
 
 enum {
-    HISTORY_NIGHTS_MIN = 60, /* what a run is judged by: as many nights as make so many points, within limits */
+    HISTORY_NIGHTS_MIN =
+        60, /* what a run is judged by: as many nights as make so many points, within limits */
     HISTORY_NIGHTS_MAX = 400,
     HISTORY_POINTS = 20000,
     HISTORY_NIGHTS_AROUND = 10, /* before and after a run that is kept whatever its age */
@@ -22,7 +26,7 @@ struct history_options {
     int context;         /* 0: all */
     int64_t before;      /* key: only runs older than this one; 0: all */
     size_t nights;       /* only the newest so many; 0: all */
-    bool judged;         /* by the run before which they were: `nights` follows from its cells, see history_runs.c */
+    bool judged; /* by the run before which they were: `nights` follows from its cells, see history_runs.c */
     const int64_t *keep; /* keys: runs that `nights` does not leave out, with the nights around them */
     size_t n_keep;
     enum metric metric;
@@ -31,16 +35,19 @@ struct history_options {
 
 struct history_run {
     int64_t key;
-    size_t rank; /* chronological position */
-    int64_t measured_at;
+    int64_t night;       /* key of the run that stands for its night: one that is kept, or the newest */
+    size_t rank;         /* chronological position of the night */
+    int64_t measured_at; /* the night */
+    int64_t day;
+    uint64_t source; /* 0 when unknown */
     int64_t environment;
     uint64_t device; /* of its node, for tests that name no GPU; 0 when unknown */
-    bool wanted;
+    bool kept, wanted;
 };
 
 struct history_runs {
     struct history_run *items; /* sorted by key */
-    size_t count;
+    size_t count, nights;
 };
 
 /* out: empty; released by the caller also on error. */

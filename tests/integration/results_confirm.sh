@@ -55,7 +55,7 @@ cat >"$TMPDIR/plan.json" <<EOT
 EOT
 
 quiet_sweep() {
-    sweep --fail-on none >/dev/null 2>&1
+    sweep --fail-on none "$@" >/dev/null 2>&1
 }
 
 # store NAME: a store of the scenario's own, with a baseline of a node and sources of normal speed.
@@ -187,12 +187,13 @@ other_build() {
 
 # All cells have the code of the base, and a variable of the plan slows them: they tell nothing of the node.
 same_code_otherwise() {
+    local day
     DB=$TMPDIR/otherwise.db
     rm -rf "$TMPDIR/work"
     jq '.variants[] += {build: [["cp", "{src}/work.sh", "{src}/seconds", "{build}/"]]} | .variants[].run[:2] = ["{build}/work.sh", "{build}"] |
         .contexts = [64, 128, 256]' "$TMPDIR/plan.json" >"$TMPDIR/built.json"
     jq '.env = {SLOWER: "1.2"}' "$TMPDIR/built.json" >"$TMPDIR/variable.json"
-    again() { ks run "$1" --artifacts "$TMPDIR/artifacts" --baseline gold; }
+    again() { ks run "$@" --artifacts "$TMPDIR/artifacts" --baseline gold; }
     set_speed 1.0 1
     again "$TMPDIR/built.json" >/dev/null 2>&1
     ks baseline set gold latest >/dev/null 2>&1
@@ -205,8 +206,8 @@ same_code_otherwise() {
     like "and is blamed" "$OUT" "The node is 20 % slower tonight"
     DB=$TMPDIR/otherwise_nights.db
     set_speed 1.0 1
-    for _ in 1 2 3 4 5 6 7 8 9 10; do again "$TMPDIR/built.json" >/dev/null 2>&1; done
-    for _ in 1 2; do again "$TMPDIR/variable.json" >/dev/null 2>&1; done
+    for day in {10..19}; do again "$TMPDIR/built.json" --date "2026-01-$day" >/dev/null 2>&1; done
+    for day in 20 21; do again "$TMPDIR/variable.json" --date "2026-01-$day" >/dev/null 2>&1; done
     exits "so does the second night with the variable, judged by nights" 4 ks compare latest
     like "its cells are slower together, too" "$OUT" "All cells are 20 % slower together"
 }
@@ -254,10 +255,10 @@ slower_node() {
 
 # Nobody made the faster sources the baseline; tonight's lose half of what they had gained. The base's build is slow, as it always was.
 older_baseline() {
-    local n
+    local day
     store older
     set_speed 0.8 1
-    for ((n = 0; n < 9; n++)); do quiet_sweep; done
+    for day in {10..18}; do quiet_sweep --date "2026-01-$day"; done
     set_speed 0.92 1
     exits "the sweep exits 4" 4 sweep --confirm
     is "no cell is put down to the node or cleared" "$(outcomes)" "undecided|4"

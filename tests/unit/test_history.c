@@ -92,6 +92,88 @@ TEST(a_history_is_filtered_by_its_options)
     history_release(&h);
 }
 
+/* A run of the sources `source` ("": unknown) on a date. */
+static int64_t store_sources(struct store *s, int number, int night, const char *source, bool dirty,
+                             double prefill)
+{
+    struct draft d;
+    draft_night(&d, night);
+    snprintf(d.info.run_id, sizeof d.info.run_id, "run-%04d", number);
+    sha256_of(d.info.run_id, strlen(d.info.run_id), d.info.content_sha256);
+    when_format(when_midnight(d.info.date) + (int64_t)number * 1000, d.info.started_at);
+    if (*source)
+        sha256_of(source, strlen(source), d.info.source_sha256);
+    memset(d.info.revision.commit, 'a', 40);
+    d.info.revision.dirty = dirty;
+    draft_shot(&d, "v3", 4096, 1, prefill);
+    draft_shot(&d, "v3", 4096, 2, prefill);
+    if (number % 2 == 0)
+        draft_shot(&d, "v4", 4096, 1, prefill);
+    return must_store(s, &d);
+}
+
+static void load_all(struct store *s, const int64_t *keep, size_t n, int64_t before, struct history *out)
+{
+    struct err err = {0};
+    const struct history_options o = {.node = NODE,
+                                      .ticket = "demo",
+                                      .mode = "perf",
+                                      .keep = keep,
+                                      .n_keep = n,
+                                      .before = before,
+                                      .metric = METRIC_PREFILL_S};
+    assert_ok(history_load(s, &o, out, &err), &err);
+}
+
+TEST(the_sources_of_a_date_are_one_night_however_many_runs)
+{
+    AUTO(store_close) struct store s = open_store("one-night.db");
+    AUTO(history_release) struct history h = {0};
+    store_sources(&s, 0, 0, "a", false, 10);
+    for (int i = 1; i <= 5; i++)
+        store_sources(&s, i, 1, "a", false, 10 + i);
+    store_sources(&s, 6, 1, "b", false, 20);
+    store_sources(&s, 7, 2, "", false, 30);
+    store_sources(&s, 8, 2, "", false, 31);
+    load_all(&s, NULL, 0, 0, &h);
+    assert_int_equal(h.nights, 5);
+    const struct history_series *v3 = history_find(&h, "v3", 4096, METRIC_PREFILL_S),
+                                *v4 = history_find(&h, "v4", 4096, METRIC_PREFILL_S);
+    assert_int_equal(v3->count, 5);
+    assert_near(v3->points[1].median, 13, 1e-9);
+    assert_int_equal(v3->points[1].n, 10);
+    assert_near(v3->points[2].median, 20, 1e-9);
+    assert_int_equal(v4->count, 4);
+    assert_near(v4->points[1].median, 13, 1e-9);
+    assert_int_equal(v4->points[1].run_key, v3->points[1].run_key);
+}
+
+TEST(another_run_of_the_same_night_is_no_night_before)
+{
+    AUTO(store_close) struct store s = open_store("tonight.db");
+    AUTO(history_release) struct history h = {0};
+    store_sources(&s, 0, 0, "a", false, 10);
+    store_sources(&s, 1, 1, "b", false, 12);
+    int64_t again = store_sources(&s, 2, 1, "b", false, 12);
+    load_all(&s, NULL, 0, again, &h);
+    assert_int_equal(h.nights, 1);
+}
+
+TEST(a_run_with_local_changes_is_no_night_unless_it_is_kept)
+{
+    AUTO(store_close) struct store s = open_store("local.db");
+    struct history h = {0};
+    store_sources(&s, 0, 0, "a", false, 10);
+    int64_t changed = store_sources(&s, 1, 1, "b", true, 12);
+    int64_t now = store_sources(&s, 2, 2, "b", false, 12);
+    load_all(&s, NULL, 0, now, &h);
+    assert_int_equal(h.nights, 1);
+    history_release(&h);
+    load_all(&s, &changed, 1, now, &h);
+    assert_int_equal(h.nights, 2);
+    history_release(&h);
+}
+
 /* The night before the change was an outlier, on other sources already: the change began after the night
  * before that one, not after the outlier. */
 TEST(a_change_may_have_begun_with_a_night_that_was_set_aside)

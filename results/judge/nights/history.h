@@ -1,4 +1,4 @@
-/* history: the measurements of earlier nights, as one median per run and cell.
+/* history: the measurements of earlier nights, as one median per night and cell.
  *
  * A series is the sequence of medians of one (node, ticket, mode, variant, context, metric), oldest first. As
  * it is loaded, a run that measured the cell on several GPUs has a point for each; history_of_places() makes
@@ -10,7 +10,7 @@
 #include "results/store/run_data.h"
 
 struct history_point {
-    int64_t run_key;
+    int64_t run_key; /* of the night; of several runs, one stands for all */
     double median;
     int n;               /* repetitions behind the median */
     int64_t measured_at; /* milliseconds since the epoch; nights are ordered by it, then by run_key */
@@ -32,7 +32,7 @@ struct history {
     struct history_series *series; /* sorted by (variant, context, metric, device) */
     size_t count;
     size_t cap;
-    size_t nights; /* runs that contributed to any series */
+    size_t nights; /* that contributed to any series */
 };
 
 /* The history as it is seen from the GPUs that `now` ran on: a series of its own for each GPU of a cell.
