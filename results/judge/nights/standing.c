@@ -8,13 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK = 60, WINDOW_MIN = 2, WINDOW_MAX = 8, SHORT = 8, PAST_MIN = 4, BEYOND_NIGHTS = 20, SPLIT_MIN = 2, UNEVEN_CELLS_MIN = 8 };
+enum {
+    LOOK = 60,
+    WINDOW_MIN = 2,
+    WINDOW_MAX = 8,
+    SHORT = 8,
+    PAST_MIN = 4,
+    BEYOND_NIGHTS = 20,
+    SPLIT_MIN = 2,
+    UNEVEN_CELLS_MIN = 8
+};
 
 /* What a window of k nights has to show: a mean so large, and so many of its standard errors. */
-static const double mean_least[WINDOW_MAX + 1] = {[2] = 0.04, [3] = 0.03, [4] = 0.025, [5] = 0.02,
-                                                  [6] = 0.02, [7] = 0.02,  [8] = 0.02};
-static const double errors_least[WINDOW_MAX + 1] = {[2] = 3.6, [3] = 3.6, [4] = 3.5, [5] = 3.5,
-                                                    [6] = 3.5, [7] = 3.5, [8] = 3.5};
+static const double mean_least[WINDOW_MAX + 1] = {
+    [2] = 0.04, [3] = 0.03, [4] = 0.025, [5] = 0.02, [6] = 0.02, [7] = 0.02, [8] = 0.02};
+static const double errors_least[WINDOW_MAX + 1] = {
+    [2] = 3.6, [3] = 3.6, [4] = 3.5, [5] = 3.5, [6] = 3.5, [7] = 3.5, [8] = 3.5};
 /* A night speaks for a window if it keeps this share of its mean: every one of few nights the first. */
 static const double share_of_few = 0.5, share_of_many = 0.35;
 /* The scale of few nights is uncertain: a limit of Student's t is about so much wider, over their number. */
@@ -22,7 +31,8 @@ static const double widening_of_few = 7;
 static const double start_least = 0.01; /* below this, no window begins and no better level is one */
 /* A window is no news if the cell had such nights before that reached its own but for this factor. */
 static const double tail_margin = 1.15;
-/* In LOOK nights, so many times. What was never seen may come as often as if it had been seen so many times. */
+/* In LOOK nights, so many times. What was never seen may come as often as if it had been seen so many times.
+ */
 static const double chance_most = 0.02, unseen = 0.3;
 static const double scale_least = 0.003, tail_weight = 0.8;
 static const double worse_least = 0.02, worse_scales = 2.5, uneven_share = 0.15;
@@ -30,8 +40,8 @@ static const double back_share = 0.5, size_least = 0.015, size_decay = 0.8;
 /* The nights of a better level widen the scale themselves: without them it has to be clearer. */
 static const double better_errors = 3.5, far_better_errors = 8;
 static const double spell_margin = 1.25;
-/* One night alone is a finding this many times beyond the worst of the nights before, and so many scales; below
- * the last, spikes of one night that no night before had are too frequent on every public history. */
+/* One night alone is a finding this many times beyond the worst of the nights before, and so many scales;
+ * below the last, spikes of one night that no night before had are too frequent on every public history. */
 static const double beyond_worst = 3, beyond_scales = 6, beyond_least = 0.5;
 /* The variance of a median of n normal values is so many times that of their mean. */
 static const double median_variance = 1.57;
@@ -128,8 +138,8 @@ static struct span span_of(const struct standing *s, size_t from, size_t to)
     return r;
 }
 
-/* Whether the first nights up to this one and those from it on are two levels: they lie further apart than either
- * of them is wide. */
+/* Whether the first nights up to this one and those from it on are two levels: they lie further apart than
+ * either of them is wide. */
 static bool is_split_at(const struct standing *s, size_t at)
 {
     struct span a = span_of(s, 0, at), b = span_of(s, at, s->n);
@@ -148,7 +158,8 @@ static void forget_before_split(struct standing *s)
         }
 }
 
-/* The first nights say where the level is, and how far nights lie from it; later ones, where a level is young. */
+/* The first nights say where the level is, and how far nights lie from it; later ones, where a level is
+ * young. */
 static void take_first(struct standing *s, size_t point)
 {
     double level, scale;
@@ -164,7 +175,8 @@ static void take_first(struct standing *s, size_t point)
     measure_first(s);
 }
 
-/* The finding is over. A short one was an excursion, of which the cell may have more; a long one was a level. */
+/* The finding is over. A short one was an excursion, of which the cell may have more; a long one was a level.
+ */
 static void close_finding(struct standing *s, size_t point)
 {
     s->open = false;
@@ -216,17 +228,22 @@ static bool had_such_nights(const double *apart, size_t n, size_t k, double valu
     return false;
 }
 
-/* Whether k such nights in a row are to be expected by chance, as often as the cell had one. */
+/* Whether k such nights in a row are to be expected by chance, as often as the cell had one. What lies twice
+ * as far out as anything that was seen is half as frequent: few nights are then enough to tell. */
 static bool may_be_chance(const double *apart, size_t n, size_t k, double value)
 {
     size_t looked = n < LOOK ? n : LOOK, such = 0;
-    for (size_t i = n - looked; i < n; i++)
+    double worst = start_least;
+    for (size_t i = n - looked; i < n; i++) {
         such += tail_margin * apart[i] > value;
-    return pow(((double)such + unseen) / (double)(looked + 1), (double)k) * LOOK > chance_most;
+        worst = fmax(worst, apart[i]);
+    }
+    double seen = such ? (double)such + unseen : unseen * fmin(1, tail_margin * worst / value);
+    return pow(seen / (double)(looked + 1), (double)k) * LOOK > chance_most;
 }
 
-/* Whether these k nights, relative to a level of so many nights, are a worse level. n: nights in s->apart before
- * them. */
+/* Whether these k nights, relative to a level of so many nights, are a worse level. n: nights in s->apart
+ * before them. */
 static bool is_worse_level(const struct standing *s, const double *nights, size_t k, size_t behind, size_t n)
 {
     double v[WINDOW_MAX];
@@ -272,7 +289,8 @@ static bool is_beyond_all(const struct standing *s, double *level)
     for (size_t i = n > LOOK ? n - LOOK : 0; i < n; i++)
         worst = fmax(worst, s->apart[i]);
     double apart = s->x[s->members[s->n - 1]] - *level;
-    return apart > beyond_least && apart > beyond_worst * worst && apart > beyond_scales * scale_of(s, s->apart, n);
+    return apart > beyond_least && apart > beyond_worst * worst &&
+           apart > beyond_scales * scale_of(s, s->apart, n);
 }
 
 /* Whether the cell is only back where it was before a few good nights. */
@@ -413,8 +431,8 @@ bool standing_would_be_open(const struct standing *s, size_t point, bool uneven,
     return true;
 }
 
-bool standing_is_worse_than(const struct standing *s, const size_t *points, size_t n, double level, size_t behind,
-                            size_t *begins)
+bool standing_is_worse_than(const struct standing *s, const size_t *points, size_t n, double level,
+                            size_t behind, size_t *begins)
 {
     for (size_t k = WINDOW_MIN; k <= WINDOW_MAX && k <= n; k++) {
         double v[WINDOW_MAX];
