@@ -104,7 +104,8 @@ const struct standing *tonight_standing(const struct night_cell *c)
     return &c->standing[c->count > c->foreign];
 }
 
-/* Where tonight's cells are about the levels of the filter, and what those have in common that are at theirs. */
+/* Where tonight's cells are about the levels of the filter, and what those have in common that are at theirs.
+ */
 struct about {
     double *scale;
     struct common_cell *rows;
@@ -125,7 +126,8 @@ static void find_about(const struct tonight *t, const struct cell *now, double *
     if (tonight_standing(c)->open)
         return;
     size_t n = places_values(t->now, now, t->metric, p.device[0], values);
-    double x = log(stats_median(values, n)) - own_factor_log(&t->own, p.device[0]) - t->nights.badness * level;
+    double x =
+        log(stats_median(values, n)) - own_factor_log(&t->own, p.device[0]) - t->nights.badness * level;
     a->rows[a->at_level] = (struct common_cell){.x = x};
     a->scale[a->at_level++] = scale;
 }
@@ -173,9 +175,12 @@ static void look_since_value(const struct tonight *t, const struct night_cell *c
 /* When the newest night was, if it was worse by itself and tonight keeps less than half of that; else 0. */
 static int64_t gone_suspect(const struct tonight *t, const struct night_cell *c)
 {
-    const struct standing *s = tonight_standing(c);
+    struct standing s = *tonight_standing(c);
     double level, scale;
-    if (c->count == c->foreign || s->open || !standing_level(s, &level, &scale) || !nights_has_newest(&t->nights, c))
+    if (s.n_apart > 0)
+        s.n_apart--; /* a night is not judged by itself */
+    if (c->count == c->foreign || s.open || !standing_level(&s, &level, &scale) ||
+        !nights_has_newest(&t->nights, c))
         return 0;
     const struct history_point *last = c->points[c->count - 1];
     double then = c->worse[c->count - 1] - level, now = c->worse[c->count] - level;
@@ -184,8 +189,8 @@ static int64_t gone_suspect(const struct tonight *t, const struct night_cell *c)
 }
 
 /* Whether tonight continues or completes a finding. */
-static void look_whether_it_stands(const struct tonight *t, const struct night_cell *c, const struct evidence *e,
-                                   double own, struct expectation *x)
+static void look_whether_it_stands(const struct tonight *t, const struct night_cell *c,
+                                   const struct evidence *e, double own, struct expectation *x)
 {
     size_t since;
     x->since_level.uneven = x->since_value.uneven = t->uneven;
