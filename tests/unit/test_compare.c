@@ -240,7 +240,7 @@ TEST(nights_judge_a_night)
     const double same[] = {10.1}, slow[] = {10.6};
     struct history calm = make_history(&series, points, 20, 0.05);
     struct delta d = judge_cells(NULL, 0, slow, 1, &calm, &o);
-    assert_int_equal(d.verdict, VERDICT_REGRESSED);
+    assert_int_equal(d.verdict, VERDICT_SUSPECTED);
     assert_int_equal(d.estimate.method, METHOD_NIGHTS);
     assert_int_equal(d.reference.history_n, 20);
     assert_int_equal(d.reference.kind, REFERENCE_LEVEL);
@@ -267,6 +267,27 @@ TEST(nights_judge_a_night)
     d = judge_cells(NULL, 0, hair, 1, &still, &o);
     assert_true(d.estimate.z > 3.5);
     assert_int_equal(d.verdict, VERDICT_UNCHANGED);
+}
+
+TEST(a_second_night_makes_a_suspect_a_finding)
+{
+    const struct compare_options o = compare_defaults();
+    const double slow[] = {11}, back[] = {10.05};
+    for (size_t before = 9; before <= 20; before++) { /* tonight is the first slow night, or the second */
+        struct history_series series;
+        struct history_point points[21];
+        struct history h = make_history(&series, points, before, 0.05);
+        for (size_t i = 0; i < before; i++)
+            points[i].measured_at = points[i].run_key;
+        assert_int_equal(judge_cells(NULL, 0, slow, 1, &h, &o).verdict, VERDICT_SUSPECTED);
+        points[before - 1].median = 11;
+        struct delta d = judge_cells(NULL, 0, slow, 1, &h, &o);
+        assert_int_equal(d.verdict, VERDICT_REGRESSED);
+        assert_int_equal(d.stand.since, before);
+        d = judge_cells(NULL, 0, back, 1, &h, &o);
+        assert_int_equal(d.verdict, VERDICT_UNCHANGED);
+        assert_int_equal(d.stand.gone, before);
+    }
 }
 
 /* Without a base the nights before say what there was. */
@@ -331,7 +352,7 @@ TEST(other_metrics_are_held_against_the_nights_too)
     assert_int_equal(c.count, 2);
     assert_int_equal(c.deltas[0].verdict, VERDICT_UNCHANGED);
     assert_int_equal(c.deltas[1].metric, METRIC_WALL_S);
-    assert_int_equal(c.deltas[1].verdict, VERDICT_REGRESSED);
+    assert_int_equal(c.deltas[1].verdict, VERDICT_SUSPECTED);
 }
 
 TEST(a_short_history_is_not_used)
@@ -361,7 +382,7 @@ TEST(a_baseline_of_several_runs_is_its_median)
     assert_near(d.base.median, 10.5, 0);
     assert_near(d.reference.value, 10, 1e-3);
     assert_near(d.estimate.ratio, 1.05, 1e-4);
-    assert_int_equal(d.verdict, VERDICT_REGRESSED);
+    assert_int_equal(d.verdict, VERDICT_SUSPECTED);
 }
 
 /* Nobody made the improvement of the ninth night the baseline: a loss since then counts all the same. */
@@ -377,13 +398,16 @@ TEST(a_loss_since_an_improvement_counts_against_an_older_base)
         points[i].median *= 0.8;
     o.base_runs = &base_run;
     o.n_base_runs = 1;
-    struct delta d = judge_cells(base, 3, lost, 3, &h, &o);
-    assert_int_equal(d.verdict, VERDICT_REGRESSED);
-    assert_int_equal(d.reference.kind, REFERENCE_LEVEL);
-    assert_near(d.estimate.ratio, 1.1, 0.005);
-    d = judge_cells(base, 3, kept, 3, &h, &o);
+    struct delta d = judge_cells(base, 3, kept, 3, &h, &o);
     assert_int_equal(d.verdict, VERDICT_IMPROVED);
     assert_int_equal(d.reference.kind, REFERENCE_BASE);
+    for (int night = 1; night <= 2; night++) {
+        d = judge_cells(base, 3, lost, 3, &h, &o);
+        assert_int_equal(d.verdict, night == 1 ? VERDICT_SUSPECTED : VERDICT_REGRESSED);
+        assert_int_equal(d.reference.kind, REFERENCE_LEVEL);
+        assert_near(d.estimate.ratio, 1.1, 0.005);
+        points[19].median = 8.8;
+    }
 }
 
 /* Among 400 cells a value of t that is news in one cell is none. */
@@ -409,8 +433,9 @@ TEST(many_cells_are_corrected_for)
     AUTO(run_data_release) struct run_data now = run_of_draft(&d);
     compare_runs(NULL, &now, &h, &o, &c);
     assert_int_equal(c.tested, CELLS);
-    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 1);
-    assert_int_equal(find_delta(&c, "v", 1007, METRIC_PREFILL_S)->verdict, VERDICT_REGRESSED);
+    assert_int_equal(c.verdicts[VERDICT_REGRESSED], 0);
+    assert_int_equal(c.verdicts[VERDICT_SUSPECTED], 1);
+    assert_int_equal(find_delta(&c, "v", 1007, METRIC_PREFILL_S)->verdict, VERDICT_SUSPECTED);
     const struct delta *chance = find_delta(&c, "v", 1009, METRIC_PREFILL_S);
     assert_true(chance->estimate.z > 2.5 && chance->estimate.p < 0.05 && chance->estimate.p_adjusted > 0.05);
     free(series);
