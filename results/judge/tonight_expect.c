@@ -104,47 +104,50 @@ const struct standing *tonight_standing(const struct night_cell *c)
     return &c->standing[c->count > c->foreign];
 }
 
-/* Where tonight's cells are about the levels of the filter, and what those have in common that are at theirs.
- */
+/* Where a cell is tonight about the level that the filter knows. */
 struct about {
-    double *scale;
-    struct common_cell *rows;
-    size_t cells, at_level;
+    const char *variant;
+    double x, scale;
+    bool open;
 };
 
-static void find_about(const struct tonight *t, const struct cell *now, double *values, struct about *a)
+/* False if no level is known. values: scratch. */
+static bool find_about(const struct tonight *t, const struct cell *now, double *values, struct about *a)
 {
     struct places p;
-    double level, scale;
+    double level;
     if (!tonight_is_measured(now, t->metric))
-        return;
+        return false;
     places_of(t->now, now, t->metric, &p);
     const struct night_cell *c = tonight_enough_nights(t, t->now, now, p.device[0]);
-    if (!c || !standing_level(tonight_standing(c), &level, &scale))
-        return;
-    a->cells++;
-    if (tonight_standing(c)->open)
-        return;
+    if (!c || !standing_level(tonight_standing(c), &level, &a->scale))
+        return false;
     size_t n = places_values(t->now, now, t->metric, p.device[0], values);
-    double x =
-        log(stats_median(values, n)) - own_factor_log(&t->own, p.device[0]) - t->nights.badness * level;
-    a->rows[a->at_level] = (struct common_cell){.x = x};
-    a->scale[a->at_level++] = scale;
+    a->x = log(stats_median(values, n)) - own_factor_log(&t->own, p.device[0]) - t->nights.badness * level;
+    a->variant = c->series->variant;
+    a->open = tonight_standing(c)->open;
+    return true;
 }
 
 void tonight_find_uneven(struct tonight *t, double *values)
 {
-    AUTO_FREE double *scale = xcalloc(t->now->n_cells + 1, sizeof *scale);
-    AUTO_FREE struct common_cell *rows = xcalloc(t->now->n_cells + 1, sizeof *rows);
-    struct about a = {.scale = scale, .rows = rows};
-    size_t worse = 0;
-    bool known;
+    AUTO_FREE struct about *cells = xcalloc(t->now->n_cells + 1, sizeof *cells);
+    AUTO_FREE struct common_cell *at_level = xcalloc(t->now->n_cells + 1, sizeof *at_level);
+    struct standing_night night = {0};
+    size_t known = 0, count = 0;
+    bool agree;
     for (size_t i = 0; i < t->now->n_cells; i++)
-        find_about(t, &t->now->cells[i], values, &a);
-    t->even_factor = nights_even_factor(&t->nights, t->nights.count, rows, a.at_level, &known);
-    for (size_t i = 0; i < a.at_level; i++)
-        worse += standing_is_worse(t->nights.badness * (rows[i].x - t->even_factor), scale[i]);
-    t->uneven = standing_night_is_uneven(worse, a.cells);
+        known += find_about(t, &t->now->cells[i], values, &cells[known]);
+    for (size_t i = 0; i < known; i++)
+        if (!cells[i].open)
+            at_level[count++].x = cells[i].x;
+    t->even_factor = nights_even_factor(&t->nights, t->nights.count, at_level, count, &agree);
+    for (size_t i = 0; i < known; i++) {
+        double apart = t->nights.badness * (cells[i].x - t->even_factor);
+        standing_night_add(&night, cells[i].variant,
+                           !cells[i].open && standing_is_worse(apart, cells[i].scale));
+    }
+    t->uneven = standing_night_is_uneven(&night);
 }
 
 static void set_since(const struct night_cell *c, size_t point, struct stand *out)

@@ -1,4 +1,5 @@
-/* standing: one night makes a suspect, several make a finding, and a worse level is never adopted by itself. */
+/* standing: one night makes a suspect, several make a finding, and a worse level is never adopted by itself.
+ */
 #include "tests/unit/support.h"
 
 #include "results/judge/nights/standing.h"
@@ -228,9 +229,25 @@ TEST(against_a_given_level_the_nights_that_are_worse_are_found)
     assert_false(standing_is_worse_than(&w.s, points, 5, 0, 5, &begins));
 }
 
-TEST(more_than_a_seventh_of_the_cells_makes_a_night_uneven)
+/* So many variants, all cells of the first ones worse. */
+static bool is_uneven(size_t variants, size_t worse, size_t contexts)
 {
-    assert_false(standing_night_is_uneven(6, 40));
-    assert_true(standing_night_is_uneven(7, 40));
-    assert_false(standing_night_is_uneven(7, 7)); /* too few to tell */
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+    struct standing_night n = {0};
+    for (size_t i = 0; i < variants; i++)
+        for (size_t k = 0; k < contexts; k++)
+            standing_night_add(&n, names[i], i < worse);
+    return standing_night_is_uneven(&n);
+}
+
+TEST(many_worse_cells_of_many_variants_make_a_night_uneven)
+{
+    assert_true(is_uneven(12, 3, 1));
+    assert_false(is_uneven(12, 1, 1));
+    assert_false(is_uneven(7, 7, 1)); /* too few to tell */
+    /* Code that two variants share is no night of the machine. */
+    assert_false(is_uneven(5, 2, 4));
+    assert_true(is_uneven(5, 3, 4));
+    assert_false(is_uneven(2, 1, 4));
+    assert_true(is_uneven(2, 2, 4));
 }

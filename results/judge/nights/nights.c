@@ -247,14 +247,15 @@ static void find_factor(struct nights *n, size_t t, const struct place *places, 
 
 static void find_uneven(struct nights *n, size_t t, const struct place *places)
 {
-    size_t worse = 0, known = 0;
+    struct standing_night night = {0};
     for (size_t k = 0; k < n->n_cells; k++) {
         const struct place *p = &places[k];
-        known += p->known;
-        worse += p->known && !p->s->open &&
-                 standing_is_worse(n->cells[k].worse[p->point] - p->level, p->scale);
+        const struct night_cell *c = &n->cells[k];
+        if (p->known)
+            standing_night_add(&night, c->series->variant,
+                               !p->s->open && standing_is_worse(c->worse[p->point] - p->level, p->scale));
     }
-    n->nights[t].uneven = standing_night_is_uneven(worse, known);
+    n->nights[t].uneven = standing_night_is_uneven(&night);
 }
 
 /* Marks the points that are at no level. */
@@ -517,7 +518,8 @@ static void share_tick(struct nights *n)
     }
 }
 
-void nights_model(const struct history *h, enum metric m, const struct nights_accepted *accepted, struct nights *out)
+void nights_model(const struct history *h, enum metric m, const struct nights_accepted *accepted,
+                  struct nights *out)
 {
     static const struct nights_accepted none = {0};
     *out = (struct nights){.badness = metric_info(m)->better == METRIC_LESS ? 1 : -1};

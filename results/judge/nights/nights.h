@@ -2,9 +2,9 @@
  * common each night (the node, or code that all share), and how far nights lie from their levels.
  *
  * With y the logarithm of a cell's median in a night and a its level, the common factor of the night is the
- * median over the cells of y - a; u = y without it. Levels follow u night by night (standing.h), so that a night
- * on which the whole node was slow is no change of forty cells. One metric at a time. Pure; the owner calls
- * nights_model_release() and keeps the history alive until then.
+ * median over the cells of y - a; u = y without it. Levels follow u night by night (standing.h), so that a
+ * night on which the whole node was slow is no change of forty cells. One metric at a time. Pure; the owner
+ * calls nights_model_release() and keeps the history alive until then.
  */
 #pragma once
 
@@ -86,8 +86,8 @@ void nights_model(const struct history *h, enum metric m, const struct nights_ac
                   struct nights *out);
 void nights_model_release(struct nights *n);
 
-/* What those cells have in common in night t that are at their levels. A night that was narrowed to fewer than six
- * says nothing about it: then it is that of the night before. */
+/* What those cells have in common in night t that are at their levels. A night that was narrowed to fewer
+ * than six says nothing about it: then it is that of the night before. */
 double nights_even_factor(const struct nights *n, size_t t, const struct common_cell *cells, size_t count,
                           bool *known);
 

@@ -16,7 +16,8 @@ enum {
     PAST_MIN = 4,
     BEYOND_NIGHTS = 20,
     SPLIT_MIN = 2,
-    UNEVEN_CELLS_MIN = 8
+    UNEVEN_CELLS_MIN = 8,
+    UNEVEN_VARIANTS_MIN = 3
 };
 
 /* What a window of k nights has to show: a mean so large, and so many of its standard errors. */
@@ -110,9 +111,29 @@ bool standing_is_worse(double apart, double scale)
     return apart > fmax(worse_least, worse_scales * scale);
 }
 
-bool standing_night_is_uneven(size_t worse, size_t cells)
+/* Counts the variants; newest: the one that was counted last. */
+static void count_variant(size_t *variants, const char **newest, const char *variant)
 {
-    return cells >= UNEVEN_CELLS_MIN && (double)worse > uneven_share * (double)cells;
+    *variants += !*newest || strcmp(*newest, variant) != 0;
+    *newest = variant;
+}
+
+void standing_night_add(struct standing_night *n, const char *variant, bool worse)
+{
+    n->cells++;
+    count_variant(&n->variants, &n->variant, variant);
+    if (!worse)
+        return;
+    n->worse++;
+    count_variant(&n->worse_variants, &n->worse_variant, variant);
+}
+
+bool standing_night_is_uneven(const struct standing_night *n)
+{
+    size_t most = n->variants / 2 + 1;
+    return n->cells >= UNEVEN_CELLS_MIN && (double)n->worse > uneven_share * (double)n->cells &&
+           (double)n->worse_variants > uneven_share * (double)n->variants &&
+           n->worse_variants >= (most < UNEVEN_VARIANTS_MIN ? most : UNEVEN_VARIANTS_MIN);
 }
 
 /* How the first nights lie about their level. */

@@ -1,11 +1,13 @@
-/* standing: whether a cell is at its level, night by night: one night makes a suspect, several make a finding.
+/* standing: whether a cell is at its level, night by night: one night makes a suspect, several make a
+ * finding.
  *
- * A filter over the nights of one cell, on logarithms of which more is worse and from which the night's common
- * factor is taken. A level is the median of its newest nights. A worse level is found when the last 2 to 8 nights
- * lie so far above the level before them that the cell's own nights do not explain it: by its scale, and because
- * it never had as many such nights in a row. From then on the level is frozen and the finding is open until three
- * nights in a row lie below half of it. A better level is adopted after four nights. Nights that are uneven (most
- * cells worse, see standing_is_worse()) count neither for nor against it, until four of them follow each other.
+ * A filter over the nights of one cell, on logarithms of which more is worse and from which the night's
+ * common factor is taken. A level is the median of its newest nights. A worse level is found when the last 2
+ * to 8 nights lie so far above the level before them that the cell's own nights do not explain it: by its
+ * scale, and because it never had as many such nights in a row. From then on the level is frozen and the
+ * finding is open until three nights in a row lie below half of it. A better level is adopted after four
+ * nights. Nights that are uneven (many cells of many variants worse) count neither for nor against it, until
+ * four of them follow each other.
  *
  * docs/statistics.md says what the constants were chosen on. Pure; the owner calls standing_release().
  */
@@ -24,7 +26,8 @@ enum {
 struct standing {
     const double *x; /* the cell's values, by point; not owned */
     double least;    /* smallest scale that is believed: the resolution of the values */
-    double alike;    /* how many nights say as much as one that is independent of those before it; 1 if they are */
+    double
+        alike; /* how many nights say as much as one that is independent of those before it; 1 if they are */
     size_t *members; /* points of the present level, in order */
     size_t n;
     double *apart; /* how far the nights before lay from their level */
@@ -52,8 +55,17 @@ bool standing_level(const struct standing *s, double *level, double *scale);
 
 /* Whether a value so far above its level counts as worse where it is asked how many cells are. */
 bool standing_is_worse(double apart, double scale);
-/* Whether a night on which so many of the cells at their level are worse is uneven. */
-bool standing_night_is_uneven(size_t worse, size_t cells);
+
+/* The cells of a night that have a level, those of one variant after each other. */
+struct standing_night {
+    size_t cells, worse, variants, worse_variants;
+    const char *variant, *worse_variant; /* the newest */
+};
+
+void standing_night_add(struct standing_night *n, const char *variant, bool worse);
+/* Whether so many cells are worse, and in so many variants, that it may be the machine. Code that only one or
+ * two variants run makes no night uneven, however many contexts they have. */
+bool standing_night_is_uneven(const struct standing_night *n);
 
 enum standing_change {
     STANDING_SAME,
@@ -66,14 +78,15 @@ enum standing_change {
 
 /* The next point. */
 enum standing_change standing_step(struct standing *s, size_t point, bool uneven);
-/* What happened up to this point is accepted: the nights of an open finding, or the newest ones that lie as far
- * from the level as it does, are the level from now on. True if a level of its own begins with members[0]. */
+/* What happened up to this point is accepted: the nights of an open finding, or the newest ones that lie as
+ * far from the level as it does, are the level from now on. True if a level of its own begins with
+ * members[0]. */
 bool standing_accept(struct standing *s, size_t point);
 
-/* Whether a finding would be open after this further point, whose place in x is behind all others; s itself does
- * not step. since: the finding's first point. */
+/* Whether a finding would be open after this further point, whose place in x is behind all others; s itself
+ * does not step. since: the finding's first point. */
 bool standing_would_be_open(const struct standing *s, size_t point, bool uneven, size_t *since);
-/* Whether these points, the newest n, are a worse level than another one, that of so many nights: begins is the
- * index of the first that is. */
-bool standing_is_worse_than(const struct standing *s, const size_t *points, size_t n, double level, size_t behind,
-                            size_t *begins);
+/* Whether these points, the newest n, are a worse level than another one, that of so many nights: begins is
+ * the index of the first that is. */
+bool standing_is_worse_than(const struct standing *s, const size_t *points, size_t n, double level,
+                            size_t behind, size_t *begins);
