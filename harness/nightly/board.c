@@ -6,6 +6,7 @@
 #include "common/base/sha256.h"
 #include "harness/nightly/digest.h"
 #include "harness/nightly/open_cells.h"
+#include "reports/words/reason.h"
 #include "results/judge/nights/changes.h"
 #include "results/query/history_load.h"
 #include "results/store/runs.h"
@@ -170,7 +171,11 @@ static void add_verdicts(json_t *cells, const struct comparison *c)
         json_object_set_new(cell, "verdict", json_string(verdict_name(d->verdict)));
         json_object_set_new(cell, "note", json_string(note));
         if (isfinite(d->estimate.ratio))
-            json_object_set_new(cell, "ratio", json_real(d->estimate.ratio));
+            json_object_set_new(cell, "ratio", json_real(delta_size(d)));
+        if (d->verdict == VERDICT_SUSPECTED)
+            json_object_set_new(cell, "settles", json_string(verdict_settles(d, REPORT_EN)));
+        if (d->stand.gone && !verdict_is_slower(d->verdict))
+            json_object_set_new(cell, "gone", json_string(num_date(d->stand.gone).s));
     }
 }
 

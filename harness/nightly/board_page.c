@@ -30,32 +30,34 @@ static void put_day(struct buf *out, const char *date)
 
 const char *board_news_class(const char *news)
 {
-    static const char *const bad[] = {"regress", "failure", "blocked", "broken", "missing"};
+    static const char *const bad[] = {"regress", "failure", "failing", "blocked", "broken", "missing"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (strstr(news, bad[i]))
             return "bad";
-    if (strstr(news, "inconclusive") || strstr(news, "noisy"))
+    if (strstr(news, "inconclusive") || strstr(news, "noisy") || strstr(news, "suspected"))
         return "warn";
     return strstr(news, "recovered") || strstr(news, "improved") || strstr(news, "fixed") ? "good" : "none";
 }
 
-/* The store's word for it is "noisy". */
+/* The store's words are others. */
 static const char *verdict_of(const json_t *cell)
 {
     const char *verdict = json_text(cell, "verdict");
+    if (strcmp(verdict, "failing") == 0)
+        return "still failing";
     return strcmp(verdict, "noisy") == 0 ? "inconclusive" : verdict;
 }
 
 /* 0: the worst; FINDING_NONE: nothing is open. */
-enum { FINDING_NONE = 4 };
+enum { FINDING_OPEN = 4, FINDING_NONE };
 
 static int finding_rank(const json_t *cell)
 {
-    static const char *const order[] = {"broken", "regressed", "missing"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(verdict_of(cell), order[i]) == 0)
+    static const char *const order[FINDING_OPEN] = {"broken", "regressed", "missing", "failing"};
+    for (int i = 0; i < FINDING_OPEN; i++)
+        if (strcmp(json_text(cell, "verdict"), order[i]) == 0)
             return i;
-    return *json_text(cell, "since") ? 3 : FINDING_NONE;
+    return *json_text(cell, "since") ? FINDING_OPEN : FINDING_NONE;
 }
 
 /* A change that rounds to 0 has no sign. */
@@ -123,12 +125,11 @@ static void put_cell_link(size_t board, size_t at, const json_t *cell, struct bu
 static void write_finding(const json_t *board, size_t b, const json_t *cell, size_t at, struct buf *out)
 {
     const char *verdict = verdict_of(cell), *since = json_text(cell, "since");
-    bool decided = finding_rank(cell) < 3;
-    buf_printf(out, "<li class=\"%s\"><span class=\"news %s\">%s ", decided ? "bad" : "warn",
-               decided ? "bad" : "warn",
-               decided    ? verdict
-               : *verdict ? "inconclusive, still open"
-                          : "open");
+    bool decided = finding_rank(cell) < FINDING_OPEN;
+    const char *class = decided ? "bad" : "warn";
+    buf_printf(out, "<li class=\"%s\"><span class=\"news %s\">", class, class);
+    put_text(out, *verdict ? verdict : "open");
+    buf_puts(out, decided || !*verdict ? " " : ", still open ");
     if (decided)
         put_ratio(cell, out);
     buf_puts(out, "</span> <b>");
@@ -161,6 +162,46 @@ size_t board_page_findings(const json_t *boards, struct buf *out)
         buf_printf(out, "<li>and %zu more</li>\n", found - FINDINGS_MAX);
     buf_puts(out, found ? "</ul>\n" : "");
     return found;
+}
+
+static bool is_suspected(const json_t *cell)
+{
+    return strcmp(json_text(cell, "verdict"), "suspected") == 0 && !*json_text(cell, "since");
+}
+
+static void write_suspect(const json_t *board, size_t b, const json_t *cell, size_t at, struct buf *out)
+{
+    const char *gone = json_text(cell, "gone");
+    buf_printf(out, "<li class=\"%s\"><span class=\"news %s\">%s ", *gone ? "" : "warn",
+               *gone ? "none" : "warn", *gone ? "gone" : "suspected");
+    if (!*gone)
+        put_ratio(cell, out);
+    buf_puts(out, "</span> <b>");
+    put_cell_link(b, at, cell, out);
+    buf_puts(out, "</b> <span class=\"place\">");
+    put_place(board, out);
+    buf_puts(out, *gone ? ", suspected on " : "; ");
+    put_text(out, *gone ? gone : json_text(cell, "settles"));
+    buf_puts(out, "</span></li>\n");
+}
+
+void board_page_suspects(const json_t *boards, struct buf *out)
+{
+    size_t b, i, found = 0;
+    const json_t *board, *cell;
+    json_array_foreach(boards, b, board) json_array_foreach(json_object_get(board, "cells"), i, cell)
+    {
+        if (!is_suspected(cell) && !*json_text(cell, "gone"))
+            continue;
+        if (found == 0)
+            buf_puts(out,
+                     "<h2 id=\"suspects\">Suspected, so far on one night</h2>\n<ul class=\"findings\">\n");
+        if (found++ < FINDINGS_MAX)
+            write_suspect(board, b, cell, i, out);
+    }
+    if (found > FINDINGS_MAX)
+        buf_printf(out, "<li>and %zu more</li>\n", found - FINDINGS_MAX);
+    buf_puts(out, found ? "</ul>\n" : "");
 }
 
 static bool is_inconclusive(const json_t *cell)

@@ -1,6 +1,8 @@
 #include "harness/nightly/digest.h"
 
+#include "common/base/alloc.h"
 #include "common/base/text.h"
+#include "reports/words/number.h"
 #include "results/judge/confirm.h"
 
 #include <math.h>
@@ -71,8 +73,10 @@ static const char *cause_note(const struct comparison *c, const char *variant, i
 
 void digest_note(const struct comparison *c, const struct delta *d, char out[DIGEST_NOTE_MAX])
 {
-    char cause[32];
-    snprintf(out, DIGEST_NOTE_MAX, "%s%s", confirmation_note(confirm_outcome(d)),
+    char cause[32], tonight[32] = "";
+    if (delta_is_remeasured(d))
+        snprintf(tonight, sizeof tonight, " (tonight %+.1f %%)", (d->estimate.ratio - 1) * 100);
+    snprintf(out, DIGEST_NOTE_MAX, "%s%s%s", confirmation_note(confirm_outcome(d)), tonight,
              cause_note(c, d->variant, d->context, cause));
 }
 
@@ -107,13 +111,15 @@ void digest_verdicts(const struct comparison *c, char out[DIGEST_VERDICTS_MAX])
     size_t n = 0, gpus = c->cards.count;
     *out = '\0';
     if (c->shift.found)
-        n = append(out, n, "%s %+.1f %% together; ", shift_subject(&c->shift), (c->shift.ratio - 1) * 100);
+        n = append(out, n, "%s %+.1f %% together; ", shift_subject(&c->shift),
+                   (shift_size(&c->shift) - 1) * 100);
     if (gpus)
         n = append(out, n, "%zu %s; ", gpus, gpus == 1 ? "GPU by itself" : "GPUs by themselves");
     if (c->node_cells)
         n = append(out, n, "%d slow because of the node; ", c->node_cells);
     n = append(out, n, "%d regressed, %d broken, %d missing, %d improved", v[VERDICT_REGRESSED],
                v[VERDICT_BROKEN], v[VERDICT_MISSING], v[VERDICT_IMPROVED]);
+    n = append_count(out, n, c, VERDICT_FAILING, "still failing");
     n = append_count(out, n, c, VERDICT_SUSPECTED, "suspected");
     n = append_count(out, n, c, VERDICT_FIXED, "fixed");
     n = append_count(out, n, c, VERDICT_NEW, "new");
@@ -122,21 +128,42 @@ void digest_verdicts(const struct comparison *c, char out[DIGEST_VERDICTS_MAX])
 
 static void append_cell(struct lines *l, const struct comparison *c, const struct delta *d)
 {
-    char line[LINE_MAX_BYTES + RUN_NAME_MAX], note[DIGEST_NOTE_MAX];
-    const char *verdict = d->verdict == VERDICT_NOISY ? "inconclusive" : verdict_name(d->verdict);
-    int n = snprintf(line, sizeof line, "%s %d: %s", d->variant, d->context, verdict);
+    AUTO(buf_release) struct buf line = {.max = LINE_MAX_BYTES + 2 * RUN_NAME_MAX};
+    char note[DIGEST_NOTE_MAX];
+    buf_printf(&line, "%s %d: ", d->variant, d->context);
+    if (d->verdict == VERDICT_FAILING)
+        buf_printf(&line, "still %s", status_name(d->now.status));
+    else
+        buf_puts(&line, d->verdict == VERDICT_NOISY ? "inconclusive" : verdict_name(d->verdict));
     if (isfinite(d->estimate.ratio))
-        n += snprintf(line + n, sizeof line - (size_t)n, " %+.1f %%", (d->estimate.ratio - 1) * 100);
+        buf_printf(&line, " %+.1f %%", (delta_size(d) - 1) * 100);
     digest_note(c, d, note);
-    snprintf(line + n, sizeof line - (size_t)n, "%s", note);
-    append_line(l, line);
+    buf_puts(&line, note);
+    if (d->stand.since)
+        buf_printf(&line, ", since %s", num_date(d->stand.since).s);
+    append_line(l, buf_str(&line));
+}
+
+/* Once, on the night after. */
+static void list_gone(struct lines *l, const struct comparison *c)
+{
+    char line[LINE_MAX_BYTES + RUN_NAME_MAX];
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        if (d->metric != c->primary || !d->stand.gone || verdict_is_slower(d->verdict))
+            continue;
+        snprintf(line, sizeof line, "%s %d: gone, suspected on %s", d->variant, d->context,
+                 num_date(d->stand.gone).s);
+        append_line(l, line);
+    }
 }
 
 /* Of the inconclusive cells, only those are listed that confirming put down to the node. */
 static void list_cells(struct lines *l, const struct comparison *c)
 {
-    static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN, VERDICT_MISSING,  VERDICT_SUSPECTED,
-                                         VERDICT_NOISY,     VERDICT_FIXED,  VERDICT_IMPROVED, VERDICT_NEW};
+    static const enum verdict order[] = {VERDICT_REGRESSED, VERDICT_BROKEN,   VERDICT_MISSING,
+                                         VERDICT_FAILING,   VERDICT_NOISY,    VERDICT_SUSPECTED,
+                                         VERDICT_FIXED,     VERDICT_IMPROVED, VERDICT_NEW};
     for (size_t v = 0; v < sizeof order / sizeof *order; v++)
         for (size_t i = 0; i < c->count; i++) {
             const struct delta *d = &c->deltas[i];
@@ -144,6 +171,7 @@ static void list_cells(struct lines *l, const struct comparison *c)
                 (d->verdict != VERDICT_NOISY || d->confirmation == CONFIRM_NODE))
                 append_cell(l, c, d);
         }
+    list_gone(l, c);
 }
 
 static void list_tests(struct lines *l, const struct run_data *run)
@@ -162,10 +190,13 @@ static void list_tests(struct lines *l, const struct run_data *run)
 static void list_shift(struct lines *l, const struct comparison *c)
 {
     const struct common_shift *s = &c->shift;
-    char line[LINE_MAX_BYTES], cause[32];
+    char line[LINE_MAX_BYTES], cause[32], tonight[32] = "";
+    if (s->confirmed == SHIFT_CODE && s->again > 0)
+        snprintf(tonight, sizeof tonight, " (tonight %+.1f %%)", (s->ratio - 1) * 100);
     if (s->found)
-        snprintf(line, sizeof line, "%s %+.1f %% together, one finding%s", shift_subject(s),
-                 (s->ratio - 1) * 100, cause_note(c, "", 0, cause));
+        snprintf(line, sizeof line, "%s %+.1f %% together%s, %s%s", shift_subject(s),
+                 (shift_size(s) - 1) * 100, tonight, s->confirmed == SHIFT_CODE ? "confirmed" : "one finding",
+                 cause_note(c, "", 0, cause));
     if (s->found)
         append_line(l, line);
     if (s->device_changed)

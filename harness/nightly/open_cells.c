@@ -1,6 +1,7 @@
 #include "harness/nightly/open_cells.h"
 
 #include "common/base/json.h"
+#include "reports/words/number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static bool stays_open(const struct delta *d, bool was_open)
     switch (d->verdict) {
     case VERDICT_REGRESSED:
     case VERDICT_BROKEN:
+    case VERDICT_FAILING:
     case VERDICT_MISSING:
         return true;
     case VERDICT_NOISY:
@@ -70,9 +72,13 @@ json_t *open_cells_after(const json_t *before, const struct comparison *c, const
         const struct delta *d = &c->deltas[i];
         const json_t *known = open_cells_find(before, d->variant, d->context);
         const char *since = json_string_value(json_object_get(known, "since"));
+        struct num begun = num_date(d->stand.since);
         if (d->metric == c->primary && stays_open(d, known != NULL))
             json_array_append_new(open, json_pack("{s:s, s:i, s:s}", "variant", d->variant, "context",
-                                                  d->context, "since", since ? since : night));
+                                                  d->context, "since",
+                                                  since            ? since
+                                                  : d->stand.since ? begun.s
+                                                                   : night));
     }
     keep_unmeasured(open, before, c);
     return open;
@@ -114,8 +120,7 @@ int open_cells_undecided(const json_t *open, const struct comparison *c, json_t 
 bool open_cells_mostly_noisy(const struct comparison *c)
 {
     int noisy = c->verdicts[VERDICT_NOISY];
-    int clear =
-        c->verdicts[VERDICT_UNCHANGED] + c->verdicts[VERDICT_IMPROVED] + c->verdicts[VERDICT_REGRESSED] +
-        c->verdicts[VERDICT_SUSPECTED];
+    int clear = c->verdicts[VERDICT_UNCHANGED] + c->verdicts[VERDICT_IMPROVED] +
+                c->verdicts[VERDICT_REGRESSED] + c->verdicts[VERDICT_SUSPECTED];
     return noisy > clear;
 }

@@ -10,9 +10,9 @@
 static int rank(enum verdict v)
 {
     static const int ranks[VERDICT_COUNT] = {
-        [VERDICT_BROKEN] = 0,   [VERDICT_REGRESSED] = 1, [VERDICT_MISSING] = 2,
-        [VERDICT_SUSPECTED] = 3, [VERDICT_IMPROVED] = 4, [VERDICT_FIXED] = 5,
-        [VERDICT_NEW] = 6,      [VERDICT_NOISY] = 7,     [VERDICT_UNCHANGED] = 8,
+        [VERDICT_BROKEN] = 0,    [VERDICT_REGRESSED] = 1, [VERDICT_MISSING] = 2, [VERDICT_FAILING] = 3,
+        [VERDICT_SUSPECTED] = 4, [VERDICT_IMPROVED] = 5,  [VERDICT_FIXED] = 6,   [VERDICT_NEW] = 7,
+        [VERDICT_NOISY] = 8,     [VERDICT_UNCHANGED] = 9,
     };
     return ranks[v];
 }
@@ -30,7 +30,8 @@ bool report_finding_matters(const struct delta *d)
 
 static double size_of(const struct delta *d)
 {
-    return isfinite(d->estimate.ratio) && d->estimate.ratio > 0 ? fabs(log(d->estimate.ratio)) : 0;
+    double ratio = delta_size(d);
+    return isfinite(ratio) && ratio > 0 ? fabs(log(ratio)) : 0;
 }
 
 static int by_importance(const void *a, const void *b)

@@ -84,7 +84,7 @@ enum lead lead_of(const struct report_model *m, const struct delta *d)
 
 bool lead_is_wanted(const struct delta *d)
 {
-    return verdict_is_slower(d->verdict) || confirm_outcome(d) == CONFIRM_NODE;
+    return d->verdict == VERDICT_REGRESSED || confirm_outcome(d) == CONFIRM_NODE;
 }
 
 bool lead_is_settled(const struct delta *d)

@@ -51,6 +51,7 @@ enum beside beside_of(const struct cell *c, const struct variant_delta *d)
     case VERDICT_NEW:
     case VERDICT_MISSING:
     case VERDICT_BROKEN:
+    case VERDICT_FAILING:
     case VERDICT_FIXED:
     case VERDICT_COUNT:
         break;

@@ -5,6 +5,7 @@
 #include "reports/sections/next_steps.h"
 #include "reports/sections/phrase.h"
 #include "reports/tables/shift.h"
+#include "results/judge/confirm.h"
 
 enum { FACTS_NAMED_MAX = 4 };
 
@@ -86,7 +87,7 @@ static void common_loss(const struct report_model *m, struct md *w)
         return;
     AUTO(buf_release) struct buf facts = {.max = PHRASE_MAX};
     AUTO(buf_release) struct buf change = {.max = PHRASE_MAX};
-    shift_change(m->comparison->primary, s->ratio, true, w->lang, &change);
+    shift_change(m->comparison->primary, shift_size(s), true, w->lang, &change);
     name_facts(m, w->lang, &facts);
     md_bullet(w);
     md_say(w, step_for_shift(m->comparison), buf_str(&change));
@@ -109,6 +110,18 @@ static void card_losses(const struct comparison *c, struct md *w)
     }
 }
 
+static void suspects(const struct report_model *m, struct md *w)
+{
+    const struct comparison *c = m->comparison;
+    int n = c->verdicts[VERDICT_SUSPECTED];
+    bool again = false;
+    for (size_t i = 0; i < c->count; i++)
+        again |= confirm_may_settle(&c->deltas[i]);
+    if (n)
+        md_item(w, again ? MSG_STEP_SUSPECTS_CONFIRM : MSG_STEP_SUSPECTS,
+                phrase_count(w->lang, n, MSG_CELLS_ONE, MSG_CELLS_MANY).s);
+}
+
 void next_steps_causes(const struct report_model *m, struct md *w)
 {
     const struct comparison *c = m->comparison;
@@ -128,4 +141,5 @@ void next_steps_causes(const struct report_model *m, struct md *w)
         if (cells)
             write_lead(m, lead, cells, by, w);
     }
+    suspects(m, w);
 }

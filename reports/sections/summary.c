@@ -72,12 +72,21 @@ static enum msg outcome_of(const struct comparison *c)
         return since_nights ? MSG_OUTCOME_NODE_NIGHTS : MSG_OUTCOME_NODE;
     if (comparison_regressed(c)) /* all cells together */
         return since_nights ? MSG_OUTCOME_SHIFT_NIGHTS : MSG_OUTCOME_SHIFT;
+    if (c->verdicts[VERDICT_FAILING])
+        return MSG_OUTCOME_FAILING;
+    if (c->verdicts[VERDICT_SUSPECTED])
+        return MSG_OUTCOME_SUSPECTED;
     if (c->verdicts[VERDICT_NEW] == all)
         return MSG_OUTCOME_NEW;
     if (c->verdicts[VERDICT_NOISY] == 0)
         return MSG_OUTCOME_NO_REGRESSION;
     return c->verdicts[VERDICT_NOISY] + c->verdicts[VERDICT_NEW] == all ? MSG_OUTCOME_INCONCLUSIVE
                                                                         : MSG_OUTCOME_PART_INCONCLUSIVE;
+}
+
+static struct num cells_of(const struct comparison *c, enum verdict v, enum report_lang lang)
+{
+    return phrase_count(lang, c->verdicts[v], MSG_CELLS_ONE, MSG_CELLS_MANY);
 }
 
 /* Writes the first line if there is a comparison: the outcome in bold, the base, and the number of cells. */
@@ -87,7 +96,9 @@ static void outcome_of_comparison(const struct report_model *m, struct md *w)
     verdict_counts(m->comparison, w->lang, &counts);
     md_say(w, outcome_of(m->comparison), num_int(worse_cards(m->comparison)).s,
            num_int((int64_t)m->n_cards).s, shift_cells(&m->comparison->shift, w->lang),
-           message(w->lang, metric_is_speed(m->comparison->primary) ? MSG_SLOWER : MSG_WORSE));
+           message(w->lang, metric_is_speed(m->comparison->primary) ? MSG_SLOWER : MSG_WORSE),
+           cells_of(m->comparison, VERDICT_FAILING, w->lang).s,
+           cells_of(m->comparison, VERDICT_SUSPECTED, w->lang).s);
     if (m->against->has_base)
         md_say(w, MSG_AGAINST_RUN, base_name(m), m->against->base.info.date, buf_str(&counts));
     else
@@ -173,7 +184,7 @@ static void finding(const struct delta *d, struct md *w)
 {
     AUTO(buf_release) struct buf change = {.max = PHRASE_MAX};
     AUTO(buf_release) struct buf evidence = {.max = PHRASE_MAX};
-    phrase_ratio(&change, w->lang, d->metric, d->estimate.ratio);
+    phrase_ratio(&change, w->lang, d->metric, delta_size(d));
     verdict_evidence(d, w->lang, &evidence);
     struct num context = phrase_at(w->lang, d->context);
     if (d->estimate.method == METHOD_NONE)
@@ -184,10 +195,28 @@ static void finding(const struct delta *d, struct md *w)
                 metric_with_unit(d->metric, verdict_reference(d)).s,
                 metric_with_unit(d->metric, d->now.median).s, buf_str(&evidence));
     else
-        md_item(w, expects(d) ? MSG_FINDING_EXPECTED : MSG_FINDING_CHANGE, d->variant, context.s,
-                verdict_word(d->verdict, w->lang), buf_str(&change),
+        md_item(w,
+                delta_is_remeasured(d) ? MSG_FINDING_CONFIRMED
+                : expects(d)           ? MSG_FINDING_EXPECTED
+                                       : MSG_FINDING_CHANGE,
+                d->variant, context.s, verdict_word(d->verdict, w->lang), buf_str(&change),
                 metric_with_unit(d->metric, verdict_reference(d)).s,
-                metric_with_unit(d->metric, d->now.median).s, buf_str(&evidence));
+                metric_with_unit(d->metric, d->now.median).s, buf_str(&evidence),
+                num_change(d->estimate.ratio - 1).s);
+}
+
+static void suspect(const struct delta *d, struct md *w)
+{
+    AUTO(buf_release) struct buf change = {.max = PHRASE_MAX};
+    phrase_ratio(&change, w->lang, d->metric, d->estimate.ratio);
+    md_item(w, MSG_SUMMARY_SUSPECT, d->variant, phrase_at(w->lang, d->context).s, buf_str(&change),
+            metric_with_unit(d->metric, verdict_reference(d)).s, metric_with_unit(d->metric, d->now.median).s,
+            verdict_settles(d, w->lang));
+}
+
+static void gone(const struct delta *d, struct md *w)
+{
+    md_item(w, MSG_SUMMARY_GONE, d->variant, phrase_at(w->lang, d->context).s, num_date(d->stand.gone).s);
 }
 
 static void tickets(const struct report_model *m, struct md *w)
@@ -220,23 +249,49 @@ static void commits(const struct commit_range *r, enum msg sentence, struct md *
         md_item(w, sentence, buf_str(&text));
 }
 
-static void findings(const struct report_model *m, struct md *w)
+static bool is_suspected(const struct delta *d)
+{
+    return d->verdict == VERDICT_SUSPECTED;
+}
+
+static bool is_finding(const struct delta *d)
+{
+    return report_finding_matters(d) && !is_suspected(d);
+}
+
+static bool is_gone(const struct delta *d)
+{
+    return d->stand.gone && !verdict_is_slower(d->verdict);
+}
+
+/* The worst cells of a kind. */
+static void list(const struct report_model *m, bool (*wanted)(const struct delta *),
+                 void (*write)(const struct delta *, struct md *), const char *indent, struct md *w)
 {
     size_t n = 0;
+    for (size_t i = 0; i < m->n_findings; i++) {
+        if (!wanted(m->findings[i]) || n++ >= SUMMARY_FINDINGS_MAX)
+            continue;
+        buf_puts(w->out, indent);
+        write(m->findings[i], w);
+    }
+    if (n > SUMMARY_FINDINGS_MAX) {
+        buf_puts(w->out, indent);
+        md_item(w, MSG_FINDINGS_MORE, num_int((int64_t)(n - SUMMARY_FINDINGS_MAX)).s);
+    }
+}
+
+static void findings(const struct report_model *m, struct md *w)
+{
     tickets(m, w);
     shift(m, w);
     if (m->comparison)
         cards_items(m->comparison, "  ", w);
-    while (n < m->n_findings && report_finding_matters(m->findings[n]))
-        n++;
-    for (size_t i = 0; i < n && i < SUMMARY_FINDINGS_MAX; i++) {
-        buf_puts(w->out, "  ");
-        finding(m->findings[i], w);
-    }
-    if (n > SUMMARY_FINDINGS_MAX) {
-        buf_puts(w->out, "  ");
-        md_item(w, MSG_FINDINGS_MORE, num_int((int64_t)(n - SUMMARY_FINDINGS_MAX)).s);
-    }
+    list(m, is_finding, finding, "  ", w);
+    if (m->comparison && m->comparison->verdicts[VERDICT_SUSPECTED])
+        md_item(w, MSG_SUMMARY_SUSPECTS, cells_of(m->comparison, VERDICT_SUSPECTED, w->lang).s);
+    list(m, is_suspected, suspect, "  ", w);
+    list(m, is_gone, gone, "", w);
 }
 
 /* Says how long a test ran before it was stopped, if no other reason is known. */

@@ -51,6 +51,7 @@ static const char *verdict_word(const struct bench_row *row, enum metric m)
     case VERDICT_NEW:
     case VERDICT_MISSING:
     case VERDICT_BROKEN:
+    case VERDICT_FAILING:
     case VERDICT_FIXED: /* the first one failed */
     case VERDICT_COUNT:
         break;

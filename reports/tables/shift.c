@@ -79,9 +79,9 @@ static void describe_shift(const struct comparison *c, enum report_lang lang, st
     AUTO(buf_release) struct buf change = {.max = PART_MAX};
     AUTO(buf_release) struct buf cells = {.max = PART_MAX};
     put_agreement(s, lang, &cells);
-    shift_change(c->primary, s->ratio, s->worse, lang, &change);
+    shift_change(c->primary, shift_size(s), s->worse, lang, &change);
     message_plain(out, lang, shift_message(s), buf_str(&change), buf_str(&cells), confirm_clause(c, lang),
-                  shift_cells(s, lang));
+                  shift_cells(s, lang), num_change(s->ratio - 1).s);
     put_since(c, s->since_base, lang, out);
 }
 

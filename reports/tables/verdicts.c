@@ -31,6 +31,7 @@ static enum cell_mark verdict_mark(enum verdict v)
     case VERDICT_REGRESSED:
     case VERDICT_MISSING:
     case VERDICT_BROKEN:
+    case VERDICT_FAILING:
         return MARK_BAD;
     case VERDICT_IMPROVED:
     case VERDICT_FIXED:
@@ -94,7 +95,7 @@ static void comparison_row(struct table *t, const struct delta *d, const struct 
         table_text(t, one_side(primary, d->metric, sides->several, d->reference.value).s);
     table_text(t, one_side(primary, d->metric, sides->several, d->now.median).s);
     table_text(t, num_factor(d->estimate.factor).s);
-    table_text(t, num_change(d->estimate.ratio - 1).s);
+    table_text(t, verdict_change(d, lang).s);
     table_marked(t, verdict_word(d->verdict, lang), verdict_mark(d->verdict));
     table_text(t, buf_str(&evidence));
     t->failed |= !buf_ok(&evidence);

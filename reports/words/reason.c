@@ -14,15 +14,11 @@ enum { TEXT_MAX = 4096 };
 const char *verdict_word(enum verdict v, enum report_lang lang)
 {
     static const enum msg words[VERDICT_COUNT] = {
-        [VERDICT_IMPROVED] = MSG_VERDICT_IMPROVED,
-        [VERDICT_REGRESSED] = MSG_VERDICT_REGRESSED,
-        [VERDICT_SUSPECTED] = MSG_VERDICT_SUSPECTED,
-        [VERDICT_UNCHANGED] = MSG_VERDICT_UNCHANGED,
-        [VERDICT_NOISY] = MSG_VERDICT_NOISY,
-        [VERDICT_NEW] = MSG_VERDICT_NEW,
-        [VERDICT_MISSING] = MSG_VERDICT_MISSING,
-        [VERDICT_BROKEN] = MSG_VERDICT_BROKEN,
-        [VERDICT_FIXED] = MSG_VERDICT_FIXED,
+        [VERDICT_IMPROVED] = MSG_VERDICT_IMPROVED,   [VERDICT_REGRESSED] = MSG_VERDICT_REGRESSED,
+        [VERDICT_SUSPECTED] = MSG_VERDICT_SUSPECTED, [VERDICT_UNCHANGED] = MSG_VERDICT_UNCHANGED,
+        [VERDICT_NOISY] = MSG_VERDICT_NOISY,         [VERDICT_NEW] = MSG_VERDICT_NEW,
+        [VERDICT_MISSING] = MSG_VERDICT_MISSING,     [VERDICT_BROKEN] = MSG_VERDICT_BROKEN,
+        [VERDICT_FAILING] = MSG_VERDICT_FAILING,     [VERDICT_FIXED] = MSG_VERDICT_FIXED,
     };
     return message(lang, words[v]);
 }
@@ -72,6 +68,8 @@ static enum msg sentence_without_values(const struct delta *d)
     case REASON_MISSING:
         return message_for(d, MSG_EVIDENCE_MISSING, MSG_EVIDENCE_MISSING_NIGHTS, MSG_EVIDENCE_MISSING_WITHIN);
     case REASON_STATUS:
+        if (d->verdict == VERDICT_FAILING && d->base.status == d->now.status)
+            return MSG_EVIDENCE_STILL;
         return message_for(d, MSG_EVIDENCE_STATUS, MSG_EVIDENCE_STATUS_NIGHTS, MSG_EVIDENCE_STATUS_WITHIN);
     case REASON_METRIC_LOST:
         return MSG_EVIDENCE_LOST;
@@ -108,6 +106,7 @@ static enum msg sentence_without_values(const struct delta *d)
     case REASON_UNEVEN:
     case REASON_STANDS:
     case REASON_BACK:
+    case REASON_SHARED:
     case REASON_BELOW:
     case REASON_INSUFFICIENT:
     case REASON_NOT_SIGNIFICANT:
@@ -246,11 +245,18 @@ static bool claims_change(const struct delta *d)
     return d->verdict == VERDICT_IMPROVED || verdict_is_slower(d->verdict);
 }
 
+const char *verdict_settles(const struct delta *d, enum report_lang lang)
+{
+    if (d->reason == REASON_UNEVEN)
+        return message(lang, MSG_SETTLES_NIGHTS);
+    return message(lang, confirm_may_settle(d) ? MSG_SETTLES_EITHER : MSG_SETTLES_NIGHT);
+}
+
 /* Says on which nights the cell was worse. */
 static void evidence_of_standing(const struct delta *d, enum report_lang lang, struct buf *out)
 {
-    if (d->reason == REASON_SUSPECT || d->reason == REASON_UNEVEN)
-        message_plain(out, lang, d->reason == REASON_UNEVEN ? MSG_EVIDENCE_UNEVEN : MSG_EVIDENCE_SUSPECT);
+    if (d->verdict == VERDICT_SUSPECTED)
+        message_plain(out, lang, MSG_EVIDENCE_SUSPECT, verdict_settles(d, lang));
     if (d->stand.stands && d->stand.since)
         message_plain(out, lang, MSG_EVIDENCE_SINCE, num_date(d->stand.since).s);
     else if (d->stand.stands)
@@ -266,6 +272,8 @@ static void evidence_of_reason(const struct delta *d, enum report_lang lang, str
 {
     if (d->reason == REASON_NEGLIGIBLE)
         message_plain(out, lang, MSG_EVIDENCE_NEGLIGIBLE, metric_least(d->metric).s);
+    if (d->reason == REASON_SHARED && d->confirmation != CONFIRM_STANDS)
+        message_plain(out, lang, MSG_EVIDENCE_GUILTY);
     if (d->reason == REASON_STAYED)
         message_plain(out, lang, MSG_EVIDENCE_STAYED, num_change(delta_measured(d) - 1).s);
     if (d->reason == REASON_DISAGREE)
@@ -373,17 +381,37 @@ void verdict_evidence(const struct delta *d, enum report_lang lang, struct buf *
         evidence_add(d, lang, out);
 }
 
-/* Appends a change like "3.53x slower" or "+4.2 %", and the values behind it. */
-static void put_change(const struct delta *d, enum report_lang lang, struct buf *out)
+/* Appends a change like "3.53x slower" or "+4.2 %". */
+static void put_ratio(const struct delta *d, double ratio, enum report_lang lang, struct buf *out)
 {
     bool time = metric_is_time(d->metric);
-    double ratio = d->estimate.ratio;
     if (ratio >= times_shown)
         message_plain(out, lang, time ? MSG_SHIFT_SLOWER : MSG_CHANGE_MORE, num_factor(ratio).s);
     else if (ratio <= 1 / times_shown)
         message_plain(out, lang, time ? MSG_SHIFT_FASTER : MSG_CHANGE_LESS, num_factor(1 / ratio).s);
     else if (isfinite(ratio))
         buf_puts(out, num_change(ratio - 1).s);
+}
+
+struct num verdict_change(const struct delta *d, enum report_lang lang)
+{
+    AUTO(buf_release) struct buf text = {.max = sizeof(struct num)};
+    struct num out = num_change(delta_size(d) - 1), tonight = num_change(d->estimate.ratio - 1);
+    if (!delta_is_remeasured(d))
+        return out;
+    message_plain(&text, lang, MSG_CHANGE_CONFIRMED, out.s, tonight.s);
+    snprintf(out.s, sizeof out.s, "%s", buf_str(&text));
+    return out;
+}
+
+/* Appends the change and the values behind it. */
+static void put_change(const struct delta *d, enum report_lang lang, struct buf *out)
+{
+    double ratio = d->estimate.ratio;
+    if (delta_is_remeasured(d))
+        buf_puts(out, verdict_change(d, lang).s);
+    else
+        put_ratio(d, ratio, lang, out);
     buf_printf(out,
                isfinite(ratio) ? " (%s -> %s %s): " : "%s -> %s %s: ", num_six_digits(d->reference.value).s,
                num_six_digits(d->now.median).s, metric_info(d->metric)->unit);

@@ -4,9 +4,16 @@
 #pragma once
 
 #include "reports/words/message.h"
+#include "reports/words/number.h"
 #include "results/judge/verdict.h"
 
 const char *verdict_word(enum verdict v, enum report_lang lang);
+
+/* What would make a finding of a suspect, or clear it. */
+const char *verdict_settles(const struct delta *d, enum report_lang lang);
+
+/* "+4.2 %"; "+4.2 % (tonight +8.1 %)" if both builds were measured again, alternately. */
+struct num verdict_change(const struct delta *d, enum report_lang lang);
 
 /* Appends what a verdict rests on: counts, method, thresholds, doubts. May quote what a test said, made
  * printable. */

@@ -7,6 +7,7 @@
 #include "results/judge/tonight.h"
 #include "results/judge/windows.h"
 #include "results/stats/stats.h"
+#include "results/store/when.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,6 +61,12 @@ static bool is_unmeasured(const struct run_data *r, const struct cell *c)
     return true;
 }
 
+static int64_t begun(const struct run_info *run)
+{
+    int64_t at = when_parse(run->started_at);
+    return at == WHEN_UNKNOWN ? when_midnight(run->date) : at;
+}
+
 /* Without a base: the history has only nights in which the cell was OK. */
 static bool broke_since(const struct comparing *c, struct delta *d, const struct cell *now)
 {
@@ -77,6 +84,8 @@ static bool judge_states(const struct comparing *c, struct delta *d, const struc
 {
     bool base_ok = base && base->status == STATUS_OK, now_ok = now && now->status == STATUS_OK;
     bool then = base && is_unmeasured(c->base, base), here = now && is_unmeasured(c->now, now);
+    /* Two variants of one run that fail are no failure that lasts. */
+    enum verdict failing = here || c->o->within_run ? VERDICT_UNCHANGED : VERDICT_FAILING;
     if (base && now && then != here)
         settle(d, here ? VERDICT_MISSING : VERDICT_NEW, REASON_STATUS);
     else if (!now)
@@ -86,7 +95,9 @@ static bool judge_states(const struct comparing *c, struct delta *d, const struc
     else if (base_ok && now_ok)
         return false;
     else
-        settle(d, base_ok ? VERDICT_BROKEN : now_ok ? VERDICT_FIXED : VERDICT_UNCHANGED, REASON_STATUS);
+        settle(d, base_ok ? VERDICT_BROKEN : now_ok ? VERDICT_FIXED : failing, REASON_STATUS);
+    if (d->verdict == VERDICT_FAILING)
+        d->stand.since = begun(&c->base->info);
     return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "results/judge/turns.h"
+#include "results/stats/stats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,10 +88,80 @@ static enum shift_cause cause_of(const struct comparison *c)
     return 2 * node > all ? SHIFT_NODE : SHIFT_UNSETTLED;
 }
 
+/* The median of what the cells that stood had lost when both builds were measured alternately. */
+static double size_again(const struct comparison *c)
+{
+    double ratios[WITNESSES];
+    size_t n = 0;
+    for (size_t i = 0; i < c->count && n < WITNESSES; i++) {
+        const struct delta *d = &c->deltas[i];
+        if (is_witness(c, d) && d->confirmation == CONFIRM_STANDS && d->again > 0)
+            ratios[n++] = d->again;
+    }
+    return n ? stats_median(ratios, n) : 0;
+}
+
+static void set_verdict(struct comparison *c, struct delta *d, enum verdict v)
+{
+    c->verdicts[d->verdict]--;
+    c->verdicts[v]++;
+    d->verdict = v;
+}
+
+static void take_back(struct delta *d)
+{
+    struct delta_estimate *e = &d->estimate;
+    double factor = d->reference.common;
+    d->reference.value /= factor;
+    d->reference.common = 1;
+    d->doubts.factor_is_open = false;
+    e->ratio *= factor;
+    e->factor = metric_info(d->metric)->better == METRIC_LESS ? 1 / e->ratio : e->ratio;
+    e->low *= factor;
+    e->high *= factor;
+    e->z = log(e->ratio) / e->noise_floor;
+    e->p = e->p_adjusted = NAN; /* they were of the rest */
+}
+
+/* The verdict on a cell that has its share of the factor back. */
+static enum verdict verdict_on_all(const struct delta *d)
+{
+    double change = d->estimate.ratio - 1, least = d->estimate.threshold;
+    double loss = metric_info(d->metric)->better == METRIC_LESS ? change : -change;
+    if (d->confirmation == CONFIRM_REFUTED || d->confirmation == CONFIRM_NODE)
+        return VERDICT_NOISY;
+    if (d->stand.stands || d->confirmation == CONFIRM_STANDS || loss > fmax(least, d->estimate.detectable))
+        return VERDICT_REGRESSED;
+    if (fabs(loss) <= least)
+        return VERDICT_UNCHANGED;
+    return loss < 0 && d->verdict == VERDICT_IMPROVED ? VERDICT_IMPROVED : VERDICT_NOISY;
+}
+
+static void give_back(struct comparison *c, struct delta *d)
+{
+    if (d->metric != c->primary || !d->doubts.factor_is_open || !isfinite(d->estimate.ratio) ||
+        d->doubts.other_device)
+        return;
+    take_back(d);
+    enum verdict v = verdict_on_all(d);
+    d->reason = v == VERDICT_REGRESSED   ? REASON_SHARED
+                : v == VERDICT_UNCHANGED ? REASON_BELOW
+                : v == VERDICT_IMPROVED  ? REASON_CHANGED
+                                         : REASON_INSUFFICIENT;
+    set_verdict(c, d, v);
+}
+
+/* The witnesses are found by the factor, so all of them before any cell has it back. */
 static void settle_factor(struct comparison *c)
 {
-    if (shift_is_open(c))
-        c->shift.confirmed = cause_of(c);
+    if (!shift_is_open(c))
+        return;
+    c->shift.confirmed = cause_of(c);
+    if (c->shift.confirmed != SHIFT_CODE)
+        return;
+    c->shift.again = size_again(c);
+    for (size_t i = 0; i < c->count; i++)
+        give_back(c, &c->deltas[i]);
 }
 
 bool confirm_is_needed(const struct comparison *c)
@@ -103,6 +174,12 @@ enum confirmation confirm_outcome(const struct delta *d)
     bool cleared = d->confirmation == CONFIRM_REFUTED || d->confirmation == CONFIRM_NODE;
     bool own = verdict_is_slower(d->verdict) || (d->verdict == VERDICT_NOISY && cleared);
     return own ? d->confirmation : CONFIRM_NOT_ASKED;
+}
+
+bool confirm_may_settle(const struct delta *d)
+{
+    return d->verdict == VERDICT_SUSPECTED && d->compared == COMPARED_RUNS && !d->doubts.no_builds &&
+           !d->doubts.other_plan && d->confirmation == CONFIRM_NOT_ASKED;
 }
 
 enum confirm_use confirm_use_for(const struct comparison *c)
@@ -160,18 +237,12 @@ void suspect_list_release(struct suspect_list *l)
     *l = (struct suspect_list){0};
 }
 
-static void set_verdict(struct comparison *c, struct delta *d, enum verdict v)
-{
-    c->verdicts[d->verdict]--;
-    c->verdicts[v]++;
-    d->verdict = v;
-}
-
 /* A suspect that alternating builds confirm is a finding on its first night. */
 static void set_confirmation(struct comparison *c, struct delta *d, enum confirmation found,
-                             enum undecided why)
+                             enum undecided why, double ratio)
 {
     d->confirmation = found;
+    d->again = isfinite(ratio) ? ratio : 0;
     d->doubts.undecided = why;
     if (!is_slower(c, d))
         return;
@@ -239,7 +310,7 @@ void confirm_judge(struct comparison *c, const struct run_data *const *base, siz
         turns_judge(&bases, &nows, options, &again);
         d->doubts.other_build = c->sourceless || is_other_code(&bases, d);
         enum confirmation found = outcome_of(c, d, &again, options, &why);
-        set_confirmation(c, d, found, why);
+        set_confirmation(c, d, found, why, again.estimate.ratio);
     }
     settle_factor(c);
 }
@@ -257,7 +328,7 @@ void confirm_apply(const struct confirm_records *l, struct comparison *c)
             struct delta *d = &c->deltas[i];
             if (is_suspect(c, d) && l->items[j].context == d->context &&
                 strcmp(l->items[j].variant, d->variant) == 0)
-                set_confirmation(c, d, l->items[j].confirmation, l->items[j].undecided);
+                set_confirmation(c, d, l->items[j].confirmation, l->items[j].undecided, l->items[j].ratio);
         }
     settle_factor(c);
 }

@@ -30,6 +30,8 @@ bool confirm_exceeds_base(const struct delta *d);
 /* The outcome that concerns the cell's own verdict. What was measured again only to tell whose a factor is,
  * which its cells share, has none. */
 enum confirmation confirm_outcome(const struct delta *d);
+/* Whether measuring it again may settle a suspect; else only more nights do. */
+bool confirm_may_settle(const struct delta *d);
 /* What measuring again can say of the factor that all cells share. */
 enum confirm_use {
     CONFIRM_USELESS, /* nothing is unknown, or no cell can tell: there is no base, or no one build of it, or
@@ -48,7 +50,8 @@ void suspect_list_release(struct suspect_list *l);
  * become as slow: the node is a finding of its own (node_cells). One that was not measured again, or not
  * conclusively, or that the base's build cannot clear, is undecided and stays regressed: not having been able
  * to tell is no refutation. Where the base's build could not be made again, only a cell that is no longer
- * slow is refuted. */
+ * slow is refuted. If the witnesses find the code guilty of the factor that the cells share, each cell is
+ * judged without taking that out of it. */
 void confirm_judge(struct comparison *c, const struct run_data *const *base, size_t n_base,
                    const struct run_data *const *now, size_t n_now, const struct compare_options *options);
 
@@ -58,6 +61,7 @@ struct confirm_record {
     int context;
     enum confirmation confirmation;
     enum undecided undecided;
+    double ratio; /* of both builds measured alternately; 0 if unknown */
 };
 
 struct confirm_records {

@@ -5,14 +5,9 @@
 #include <string.h>
 
 static const char *const verdict_names[VERDICT_COUNT] = {
-    [VERDICT_IMPROVED] = "improved",
-    [VERDICT_REGRESSED] = "regressed",
-    [VERDICT_SUSPECTED] = "suspected",
-    [VERDICT_UNCHANGED] = "unchanged",
-    [VERDICT_NOISY] = "noisy",
-    [VERDICT_NEW] = "new",
-    [VERDICT_MISSING] = "missing",
-    [VERDICT_BROKEN] = "broken",
+    [VERDICT_IMPROVED] = "improved",   [VERDICT_REGRESSED] = "regressed", [VERDICT_SUSPECTED] = "suspected",
+    [VERDICT_UNCHANGED] = "unchanged", [VERDICT_NOISY] = "noisy",         [VERDICT_NEW] = "new",
+    [VERDICT_MISSING] = "missing",     [VERDICT_BROKEN] = "broken",       [VERDICT_FAILING] = "failing",
     [VERDICT_FIXED] = "fixed",
 };
 
@@ -141,6 +136,21 @@ double delta_measured(const struct delta *d)
 {
     return d->estimate.ratio * (d->doubts.factor_is_open ? d->reference.common : 1) *
            (d->doubts.own_is_open ? d->reference.own : 1);
+}
+
+bool delta_is_remeasured(const struct delta *d)
+{
+    return d->verdict == VERDICT_REGRESSED && d->confirmation == CONFIRM_STANDS && d->again > 0;
+}
+
+double delta_size(const struct delta *d)
+{
+    return delta_is_remeasured(d) ? d->again : d->estimate.ratio;
+}
+
+double shift_size(const struct common_shift *s)
+{
+    return s->confirmed == SHIFT_CODE && s->again > 0 ? s->again : s->ratio;
 }
 
 bool delta_by_ranks(const struct delta *d)

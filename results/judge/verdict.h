@@ -16,6 +16,7 @@ enum verdict {
     VERDICT_NEW,     /* not measured in the base */
     VERDICT_MISSING, /* not measured now */
     VERDICT_BROKEN,  /* OK in the base, not OK now */
+    VERDICT_FAILING, /* neither OK in the base nor now: still failing */
     VERDICT_FIXED,   /* OK now, not OK in the base */
     VERDICT_COUNT
 };
@@ -106,10 +107,11 @@ enum reason_code {
     REASON_NEGLIGIBLE, /* a difference that never matters for the metric */
     REASON_EXACT,
     REASON_CHANGED,         /* beyond the threshold and the noise */
-    REASON_SUSPECT, /* beyond the threshold and the noise, but so far tonight only */
-    REASON_UNEVEN,  /* the same, on a night on which most cells are worse */
-    REASON_STANDS,  /* a finding of earlier nights, which tonight does not end */
-    REASON_BACK,   /* a finding of earlier nights is open, but tonight is at the level again */
+    REASON_SUSPECT,         /* beyond the threshold and the noise, but so far tonight only */
+    REASON_UNEVEN,          /* the same, on a night on which most cells are worse */
+    REASON_STANDS,          /* a finding of earlier nights, which tonight does not end */
+    REASON_BACK,            /* a finding of earlier nights is open, but tonight is at the level again */
+    REASON_SHARED,          /* with other cells, of which measuring again has found the code guilty */
     REASON_BELOW,           /* no such change, and as large a one would be found */
     REASON_INSUFFICIENT,    /* no such change, and as large a one might not be found */
     REASON_NOT_SIGNIFICANT, /* beyond the threshold only, as the next ones */
@@ -194,9 +196,10 @@ struct delta_reference {
 /* Whether being worse is a matter of tonight alone. METHOD_NIGHTS only. */
 struct stand {
     bool stands;
-    int64_t since; /* when the finding's first night was measured; 0: tonight */
-    int64_t gone;  /* when a suspect was measured that tonight does not repeat; 0: none was */
-    bool uneven;   /* tonight, too many cells are worse for a verdict on each */
+    int64_t
+        since; /* when the finding's first night was measured, or VERDICT_FAILING failed before; 0: tonight */
+    int64_t gone; /* when a suspect was measured that tonight does not repeat; 0: none was */
+    bool uneven;  /* tonight, too many cells are worse for a verdict on each */
 };
 
 /* What speaks against believing the estimate, or against measuring again. */
@@ -205,6 +208,7 @@ struct delta_doubts {
                             cells share */
     bool own_is_open;    /* the same of reference.own, and of code that other cells of its GPU share */
     bool other_device;   /* the reference was measured on other GPUs: it says nothing of this one */
+    bool no_builds;      /* the base is no one build, or a side has no sources: nothing to measure in turns */
     bool other_plan;     /* the base's plan ran it otherwise: its build, measured in turns, cannot tell */
     bool otherwise;      /* compare_options.otherwise of its variant: it is no control */
     bool other_build;    /* what was measured in turns for the base is not known to be its build, and cannot
@@ -229,6 +233,7 @@ struct delta {
     enum verdict verdict;
     enum reason_code reason;
     enum confirmation confirmation;
+    double again; /* the ratio when both builds were measured again, alternately; 0 if they were not */
     struct delta_side base, now;
     struct delta_estimate estimate;
     struct delta_reference reference;
@@ -244,6 +249,11 @@ double delta_measured(const struct delta *d);
 
 /* One side is 0 and the other is more, beyond every threshold, and ranks decide since there is no ratio. */
 bool delta_by_ranks(const struct delta *d);
+
+/* Whether measuring both builds again, alternately, has confirmed the finding, and said its size. */
+bool delta_is_remeasured(const struct delta *d);
+/* The ratio to say of a cell: that size, else tonight's. */
+double delta_size(const struct delta *d);
 
 /* What measuring some cells again, in turns with the base's build, said of a factor that cells share. */
 enum shift_cause {
@@ -266,11 +276,15 @@ struct common_shift {
     enum shift_cause confirmed;
     bool since_base; /* relative to the base's nights, not to those before */
     double ratio;    /* now / before */
-    double p;        /* NaN where only two runs were compared */
-    size_t cells;    /* that it was read from */
-    size_t agree;    /* those of them that moved by as much: more than half */
+    double again; /* the same of the cells that were measured again, if these found the code guilty; else 0 */
+    double p;     /* NaN where only two runs were compared */
+    size_t cells; /* that it was read from */
+    size_t agree; /* those of them that moved by as much: more than half */
     size_t controls;
 };
+
+/* The same as delta_size(). */
+double shift_size(const struct common_shift *s);
 
 /* What all cells of one GPU have in common, and those of no other one: the GPU became slower by itself. */
 struct card_shift {

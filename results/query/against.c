@@ -237,6 +237,8 @@ static int add_surroundings(const struct against *a, const struct run_data *now,
     bool base_has_sources = *a->base.info.source_sha256, now_has_sources = *now->info.source_sha256;
     out->sourceless = a->has_base && !base_has_sources && !now_has_sources;
     out->half_sourced = a->has_base && base_has_sources != now_has_sources;
+    for (size_t i = 0; i < out->count; i++)
+        out->deltas[i].doubts.no_builds = out->mixed_base || out->sourceless || out->half_sourced;
     if (a->has_base && confirm_is_needed(out) && base_plan_mark(a->store, &a->base, now, out, err) != 0)
         return -1;
     confirm_apply(&a->confirmed, out);

@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "results/store/sql.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struct comparison *c,
@@ -11,7 +12,7 @@ int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struc
     SQL_STMT stmt =
         sql_prepare(s,
                     "INSERT OR REPLACE INTO confirmation (run_id, base_id, variant, context_len, outcome,"
-                    " reason) VALUES (:run, :base, :variant, :context, :outcome, :reason)",
+                    " reason, ratio) VALUES (:run, :base, :variant, :context, :outcome, :reason, :ratio)",
                     err);
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
@@ -24,6 +25,7 @@ int confirm_save(struct store *s, int64_t now_key, int64_t base_key, const struc
         sql_bind_text(stmt, ":outcome", confirmation_name(d->confirmation));
         sql_bind_text(stmt, ":reason",
                       d->confirmation == CONFIRM_UNDECIDED ? undecided_name(d->doubts.undecided) : "");
+        sql_bind_num(stmt, ":ratio", d->again > 0 ? d->again : NAN);
         if (sql_run(stmt, err) != 0)
             return -1;
     }
@@ -41,6 +43,7 @@ static void read_record(struct sql_stmt *stmt, struct confirm_records *out)
     out->count += confirmation_from_name(name, &r->confirmation);
     sql_col_text(stmt, "reason", name, sizeof name);
     undecided_from_name(name, &r->undecided);
+    r->ratio = sql_col_num(stmt, "ratio");
 }
 
 int confirm_load(struct store *s, int64_t now_key, int64_t base_key, struct confirm_records *out,
@@ -48,7 +51,7 @@ int confirm_load(struct store *s, int64_t now_key, int64_t base_key, struct conf
 {
     *out = (struct confirm_records){0};
     SQL_STMT stmt = sql_prepare(s,
-                                "SELECT variant, context_len, outcome, reason FROM confirmation"
+                                "SELECT variant, context_len, outcome, reason, ratio FROM confirmation"
                                 " WHERE run_id = :run AND base_id = :base",
                                 err);
     sql_bind_int(stmt, ":run", now_key);

@@ -319,6 +319,7 @@ CREATE TABLE confirmation (
     context_len INTEGER NOT NULL,
     outcome     TEXT NOT NULL CHECK (outcome IN ('confirmed', 'refuted', 'node', 'undecided')),
     reason      TEXT NOT NULL,
+    ratio       REAL, -- now / base, as measured alternately
     PRIMARY KEY (run_id, base_id, variant, context_len)
 ) STRICT, WITHOUT ROWID;
 

@@ -14,18 +14,19 @@ static struct delta regressed(int context)
     return d;
 }
 
-static void holds(void (*write)(const struct comparison *, struct buf *), int context, const char *words)
+static void holds(void (*write)(const struct comparison *, bool, struct buf *), int context,
+                  const char *words)
 {
     struct delta d = regressed(context);
     struct comparison c = {.now_id = "now", .primary = METRIC_PREFILL_S, .deltas = &d, .count = 1};
     AUTO(buf_release) struct buf out = {.max = 4096};
-    write(&c, &out);
+    write(&c, false, &out);
     if (!strstr(buf_str(&out), words))
         fail_msg("\"%s\" is not in:\n%s", words, buf_str(&out));
 }
 
 /* What is written of a comparison of runs of these tickets has these words, or not. */
-static void of_tickets(void (*write)(const struct comparison *, struct buf *), const char *base,
+static void of_tickets(void (*write)(const struct comparison *, bool, struct buf *), const char *base,
                        const char *now, const char *words, bool has)
 {
     struct delta d = regressed(4096);
@@ -33,7 +34,7 @@ static void of_tickets(void (*write)(const struct comparison *, struct buf *), c
     AUTO(buf_release) struct buf out = {.max = 4096};
     snprintf(c.base_ticket, sizeof c.base_ticket, "%s", base);
     snprintf(c.now_ticket, sizeof c.now_ticket, "%s", now);
-    write(&c, &out);
+    write(&c, false, &out);
     if ((strstr(buf_str(&out), words) != NULL) != has)
         fail_msg("\"%s\" is %sin:\n%s", words, has ? "not " : "", buf_str(&out));
 }
@@ -53,11 +54,11 @@ TEST(a_common_factor_of_most_cells_is_titled_so)
         .primary = METRIC_PREFILL_S,
         .shift = {.known = true, .found = true, .worse = true, .ratio = 1.1, .cells = 9, .agree = 6}};
     AUTO(buf_release) struct buf out = {.max = 4096};
-    compare_write_github(&c, &out);
+    compare_write_github(&c, false, &out);
     assert_non_null(strstr(buf_str(&out), "::error title=most cells::Most cells are"));
     buf_clear(&out);
     c.shift.agree = 9;
-    compare_write_github(&c, &out);
+    compare_write_github(&c, false, &out);
     assert_non_null(strstr(buf_str(&out), "::error title=all cells::All cells are"));
 }
 

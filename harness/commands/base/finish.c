@@ -27,8 +27,8 @@ int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct 
     else if (strcmp(name, "none") == 0)
         *out = FAIL_ON_NONE;
     else
-        return err_set(err, ERR_INPUT, "--fail-on: expected regression, suspected, failure or none, found \"%.40s\"",
-                       name);
+        return err_set(err, ERR_INPUT,
+                       "--fail-on: expected regression, suspected, failure or none, found \"%.40s\"", name);
     return 0;
 }
 
@@ -175,11 +175,14 @@ static int write_reports(struct finish *f, const struct runrec *rec, const struc
     return fs_write_file(opt->html ? opt->html : page, buf_str(&html), html.len, 0644, err);
 }
 
-bool finish_fails(const struct comparison *c, enum finish_fail_on fail_on)
+int finish_code(const struct comparison *c, enum finish_fail_on fail_on)
 {
     bool suspected = fail_on == FAIL_ON_SUSPECTED;
-    return (suspected && c->verdicts[VERDICT_SUSPECTED] > 0) ||
-           ((suspected || fail_on == FAIL_ON_REGRESSION) && comparison_regressed(c));
+    if ((suspected && c->verdicts[VERDICT_SUSPECTED] > 0) ||
+        ((suspected || fail_on == FAIL_ON_REGRESSION) && comparison_regressed(c)))
+        return EXIT_REGRESSION;
+    bool failing = c->verdicts[VERDICT_FAILING] + c->verdicts[VERDICT_BROKEN] > 0;
+    return failing && fail_on != FAIL_ON_NONE ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 
 static int exit_code(const struct finish *f, enum finish_fail_on fail_on)
@@ -189,8 +192,9 @@ static int exit_code(const struct finish *f, enum finish_fail_on fail_on)
     bool failed = f->run.info.counts.failed > 0 || f->run.info.status != RUN_COMPLETE;
     for (size_t i = 0; i < f->run.n_variants; i++)
         failed = failed || f->run.variants[i].status != STATUS_OK;
-    if (f->compared && finish_fails(&f->comparison, fail_on))
-        return EXIT_REGRESSION;
+    int compared = f->compared ? finish_code(&f->comparison, fail_on) : EXIT_DONE;
+    if (compared != EXIT_DONE)
+        return compared;
     return failed && fail_on != FAIL_ON_NONE ? EXIT_TEST_FAILED : EXIT_DONE;
 }
 

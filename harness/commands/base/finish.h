@@ -45,9 +45,10 @@ struct finish_result {
     json_t *summary; /* the caller json_decref()s */
 };
 
+/* How a command ends because of the comparison alone: EXIT_REGRESSION, EXIT_TEST_FAILED (a cell that still
+ * fails, or with "failure" a broken one) or EXIT_DONE. */
+int finish_code(const struct comparison *c, enum finish_fail_on fail_on);
 /* "regression" includes failures; "failure" ignores regressions. */
-/* Whether the comparison alone makes the command end with EXIT_REGRESSION. */
-bool finish_fails(const struct comparison *c, enum finish_fail_on fail_on);
 int finish_fail_on_from_name(const char *name, enum finish_fail_on *out, struct err *err);
 
 /* Stores rec->bundle, which is complete, and compares the run with its baseline or with earlier nights. */

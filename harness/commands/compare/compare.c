@@ -195,9 +195,7 @@ static int exit_code(const struct compare_args *a, const struct request *req, co
 {
     if (a->within && !a->fail_on)
         return EXIT_DONE;
-    if (finish_fails(c, req->fail_on))
-        return EXIT_REGRESSION;
-    return req->fail_on == FAIL_ON_FAILURE && c->verdicts[VERDICT_BROKEN] > 0 ? EXIT_TEST_FAILED : EXIT_DONE;
+    return finish_code(c, req->fail_on);
 }
 
 /* These come before the commits and the table; other formats have their own places for them. */
@@ -245,7 +243,7 @@ static int print_comparison(const struct cmd_env *env, const struct request *req
         terminal_comparison(c, compared->kernels, cmd_colour(stdout), &text);
         terminal_counters(&compared->counted.changes, &text);
     } else
-        compare_output(c, req->format, &text);
+        compare_output(c, req->format, req->fail_on == FAIL_ON_SUSPECTED, &text);
     if (!buf_ok(&text))
         return err_set(err, ERR_INTERNAL, "the comparison exceeds %zu bytes", text.max);
     cmd_print(&text);
@@ -288,8 +286,9 @@ static const struct arg options[] = {
     {"--all-metrics", NULL, AT(all_metrics), "show the other metrics too"},
     {"--format", "FORMAT", AT(format), "text, md, csv, junit or github (annotations)"},
     {"--fail-on", "WHAT", AT(fail_on),
-     "what counts as failure: regression (default; exit 4), suspected (the first night of one, too), failure (a broken cell; exit 1) or none "
-     "(default with --within)"},
+     "what counts as failure: regression (default; exit 4), suspected (the first night of one, too), failure "
+     "(a broken cell, or one that still fails; exit 1, also with the first two) or none (default with "
+     "--within)"},
 };
 
 const struct cmd cmd_compare = {

@@ -11,17 +11,19 @@
 
 enum { SHIFT_TEXT_MAX = 2048 };
 
-/* Whether the cell makes the comparison fail; must agree with comparison_regressed(). */
-static bool is_bad(const struct comparison *c, const struct delta *d)
+/* Whether the cell makes the command fail; must agree with finish_code(). */
+static bool is_bad(const struct comparison *c, const struct delta *d, bool suspects)
 {
     switch (d->verdict) {
     case VERDICT_REGRESSED:
     case VERDICT_MISSING:
     case VERDICT_BROKEN:
+    case VERDICT_FAILING:
         return d->metric == c->primary;
     case VERDICT_NOISY: /* slow because of the node, which fails the comparison */
         return confirm_outcome(d) == CONFIRM_NODE && d->metric == c->primary;
     case VERDICT_SUSPECTED:
+        return suspects && d->metric == c->primary;
     case VERDICT_IMPROVED:
     case VERDICT_UNCHANGED:
     case VERDICT_NEW:
@@ -100,11 +102,11 @@ static void write_junit_note(const struct comparison *c, struct buf *out)
     }
 }
 
-void compare_write_junit(const struct comparison *c, struct buf *out)
+void compare_write_junit(const struct comparison *c, bool suspects, struct buf *out)
 {
     int of_all = comparison_shift_regressed(c) + worse_cards(&c->cards), failures = of_all;
     for (size_t i = 0; i < c->count; i++)
-        failures += is_bad(c, &c->deltas[i]);
+        failures += is_bad(c, &c->deltas[i], suspects);
     buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"kernsweep ");
     escape_xml(out, c->now_id);
     buf_printf(out, "\" tests=\"%zu\" failures=\"%d\">\n", c->count + (size_t)of_all, failures);
@@ -117,10 +119,10 @@ void compare_write_junit(const struct comparison *c, struct buf *out)
         if (d->context)
             buf_printf(out, "context %d ", d->context);
         buf_printf(out, "%s\">", metric_info(d->metric)->name);
-        buf_printf(out, is_bad(c, d) ? "<failure type=\"%s\" message=\"" : "<system-out>%s: ",
+        buf_printf(out, is_bad(c, d, suspects) ? "<failure type=\"%s\" message=\"" : "<system-out>%s: ",
                    verdict_name(d->verdict));
         escape_xml(out, verdict_reason(d, REPORT_EN).s);
-        buf_puts(out, is_bad(c, d) ? "\"/></testcase>\n" : "</system-out></testcase>\n");
+        buf_puts(out, is_bad(c, d, suspects) ? "\"/></testcase>\n" : "</system-out></testcase>\n");
     }
     if (comparison_shift_regressed(c))
         write_junit_shift(c, out);
@@ -141,9 +143,9 @@ static void github_text(struct buf *out, const char *s, const char *special)
     }
 }
 
-static const char *github_level(const struct comparison *c, const struct delta *d)
+static const char *github_level(const struct comparison *c, const struct delta *d, bool suspects)
 {
-    if (is_bad(c, d))
+    if (is_bad(c, d, suspects))
         return "error";
     switch (d->verdict) {
     case VERDICT_NOISY:
@@ -155,8 +157,10 @@ static const char *github_level(const struct comparison *c, const struct delta *
     case VERDICT_FIXED:
         return "notice";
     case VERDICT_UNCHANGED:
+        return d->stand.gone ? "notice" : NULL;
     case VERDICT_MISSING:
     case VERDICT_BROKEN:
+    case VERDICT_FAILING:
     case VERDICT_COUNT:
         return NULL;
     }
@@ -213,14 +217,14 @@ static void write_github_causes(const struct comparison *c, const struct delta *
     github_text(out, buf_str(&text), "%\r\n");
 }
 
-void compare_write_github(const struct comparison *c, struct buf *out)
+void compare_write_github(const struct comparison *c, bool suspects, struct buf *out)
 {
     write_github_tickets(c, out);
     write_github_shift(c, out);
     write_github_cards(c, out);
     for (size_t i = 0; i < c->count; i++) {
         const struct delta *d = &c->deltas[i];
-        const char *level = github_level(c, d);
+        const char *level = github_level(c, d, suspects);
         if (!level)
             continue;
         buf_printf(out, "::%s title=", level);

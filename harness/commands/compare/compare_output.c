@@ -113,7 +113,8 @@ static json_t *encode_delta(const struct comparison *c, const struct delta *d)
                           d->now.present ? status_name(d->now.status) : "", "against",
                           reference_kind_name(d->reference.kind), "control", d->reference.control, "disagree",
                           d->doubts.disagree, "scale", scale, "place", encode_place(d));
-    json_object_set_new(o, "since", day_or_null(d->stand.stands ? d->stand.since : 0));
+    json_object_set_new(o, "since", day_or_null(d->stand.since));
+    json_object_set_new(o, "ratio_again", cmd_json_number(d->again > 0 ? d->again : (double)NAN));
     json_object_set_new(o, "gone", day_or_null(d->stand.gone));
     list_fields(d, fields);
     for (size_t i = 0; i < FIELDS; i++)
@@ -134,6 +135,7 @@ static json_t *encode_shift(const struct comparison *c)
                           s->device_changed, "ratio", cmd_json_number(s->known ? s->ratio : (double)NAN), "p",
                           cmd_json_number(s->known ? s->p : (double)NAN), "cells", (json_int_t)s->cells,
                           "controls", (json_int_t)s->controls);
+    json_object_set_new(o, "ratio_again", cmd_json_number(s->again > 0 ? s->again : (double)NAN));
     add_causes(o, causes_of(&c->causes, "", 0));
     return o;
 }
@@ -285,7 +287,7 @@ static void write_md(const struct comparison *c, struct buf *out)
     write_md_causes(c, &w);
 }
 
-void compare_output(const struct comparison *c, enum compare_format format, struct buf *out)
+void compare_output(const struct comparison *c, enum compare_format format, bool suspects, struct buf *out)
 {
     switch (format) {
     case COMPARE_MD:
@@ -295,10 +297,10 @@ void compare_output(const struct comparison *c, enum compare_format format, stru
         write_csv(c, out);
         return;
     case COMPARE_JUNIT:
-        compare_write_junit(c, out);
+        compare_write_junit(c, suspects, out);
         return;
     case COMPARE_GITHUB:
-        compare_write_github(c, out);
+        compare_write_github(c, suspects, out);
         return;
     case COMPARE_TEXT:
     case COMPARE_FORMAT_COUNT:

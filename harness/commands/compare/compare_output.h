@@ -20,7 +20,8 @@ enum compare_format {
 
 bool compare_format_from_name(const char *name, enum compare_format *out);
 
-/* Writes every format except COMPARE_TEXT, for which there is reports/tables/terminal.h. */
-void compare_output(const struct comparison *c, enum compare_format format, struct buf *out);
+/* Writes every format except COMPARE_TEXT, for which there is reports/tables/terminal.h. suspects:
+ * compare_ci.h. */
+void compare_output(const struct comparison *c, enum compare_format format, bool suspects, struct buf *out);
 json_t *counters_encode(const struct counter_changes *c);
 json_t *compare_encode(const struct comparison *c, int exit_code);

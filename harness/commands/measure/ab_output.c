@@ -45,6 +45,7 @@ static enum cell_mark mark_of(const struct ab_cell *c)
     switch (c->delta.verdict) {
     case VERDICT_REGRESSED:
     case VERDICT_BROKEN:
+    case VERDICT_FAILING:
         return MARK_BAD;
     case VERDICT_IMPROVED:
     case VERDICT_FIXED:

@@ -19,6 +19,7 @@ static enum bisect_mark mark_of(enum verdict v)
     case VERDICT_NEW:
     case VERDICT_MISSING:
     case VERDICT_BROKEN:
+    case VERDICT_FAILING:
     case VERDICT_FIXED:
     case VERDICT_COUNT:
         break;
