@@ -47,6 +47,62 @@ TEST(what_has_no_context_is_named_without)
     holds(compare_write_github, 0, "::error title=v3 regressed::prefill_s +8.0 %25");
 }
 
+static void writes(const struct delta *d, bool suspects, const char *junit, const char *github)
+{
+    const struct comparison c = {
+        .now_id = "now", .primary = METRIC_PREFILL_S, .deltas = (struct delta *)d, .count = 1};
+    AUTO(buf_release) struct buf xml = {.max = 4096}, lines = {.max = 4096};
+    compare_write_junit(&c, suspects, &xml);
+    compare_write_github(&c, suspects, &lines);
+    if (!strstr(buf_str(&xml), junit))
+        fail_msg("\"%s\" is not in:\n%s", junit, buf_str(&xml));
+    if (!strstr(buf_str(&lines), github))
+        fail_msg("\"%s\" is not in:\n%s", github, buf_str(&lines));
+}
+
+TEST(a_suspect_fails_only_on_request)
+{
+    struct delta d = regressed(64);
+    d.verdict = VERDICT_SUSPECTED;
+    d.reason = REASON_SUSPECT;
+    d.estimate.method = METHOD_NIGHTS;
+    writes(&d, false, "failures=\"0\">", "::warning title=v3 at 64 suspected::prefill_s +8.0 %25");
+    writes(&d, false, "<system-out>suspected: +8.0 %", "tonight only: a second night like it settles it");
+    writes(&d, true, "<failure type=\"suspected\" message=\"+8.0 %", "::error title=v3 at 64 suspected::");
+}
+
+TEST(a_suspect_that_did_not_come_back_is_told_once)
+{
+    struct delta d = regressed(64);
+    d.verdict = VERDICT_UNCHANGED;
+    d.reason = REASON_BELOW;
+    d.estimate.method = METHOD_NIGHTS;
+    d.stand.gone = 1761696000000; /* 2025-10-29 */
+    writes(&d, false, "the suspicion of 2025-10-29 did not come back",
+           "::notice title=v3 at 64 unchanged::prefill_s +8.0 %25");
+}
+
+TEST(what_failed_before_and_fails_now_is_a_failure)
+{
+    struct delta d = delta_of("v3", 64, METRIC_PREFILL_S);
+    d.verdict = VERDICT_FAILING;
+    d.reason = REASON_STATUS;
+    d.base = d.now = (struct delta_side){.present = true, .status = STATUS_TIMEOUT, .failed = 3, .of = 3};
+    writes(&d, false, "<failure type=\"failing\" message=\"still TIMEOUT (3 of 3 repetitions)\"/>",
+           "::error title=v3 at 64 still failing::prefill_s still TIMEOUT");
+}
+
+TEST(beside_confirmed_stands_the_size_that_was_measured_again)
+{
+    struct delta d = regressed(64);
+    d.estimate.method = METHOD_NIGHTS;
+    d.estimate.ratio = 1.156;
+    d.confirmation = CONFIRM_STANDS;
+    d.again = 1.083;
+    writes(&d, false, "message=\"+8.3 % (tonight +15.6 %) (1 -&gt; 1.08 s)",
+           "prefill_s +8.3 %25 (tonight +15.6 %25)");
+}
+
 TEST(a_common_factor_of_most_cells_is_titled_so)
 {
     struct comparison c = {

@@ -50,6 +50,40 @@ TEST(what_confirming_said_of_all_cells_is_not_said_of_one)
     json_decref(lines);
 }
 
+TEST(suspects_and_what_still_fails_have_lines_of_their_own)
+{
+    const int64_t night = 1761696000000; /* 2025-10-29 */
+    const struct run_data run = {0};
+    struct delta deltas[] = {cell("a", 1, VERDICT_SUSPECTED, 1.08), cell("b", 1, VERDICT_FAILING, NAN),
+                             cell("c", 1, VERDICT_REGRESSED, 1.156), cell("d", 1, VERDICT_UNCHANGED, 1)};
+    deltas[1].now.status = STATUS_TIMEOUT;
+    deltas[2].confirmation = CONFIRM_STANDS;
+    deltas[2].again = 1.083;
+    deltas[2].stand = (struct stand){.stands = true, .since = night};
+    deltas[3].stand.gone = night;
+    const struct comparison c = {.deltas = deltas, .count = 4, .primary = METRIC_PREFILL_S};
+    json_t *lines = digest_lines(&run, &c, "");
+    assert_line(lines, 0, "c 1: regressed +8.3 %, confirmed (tonight +15.6 %), since 2025-10-29");
+    assert_line(lines, 1, "b 1: still TIMEOUT");
+    assert_line(lines, 2, "a 1: suspected +8.0 %");
+    assert_line(lines, 3, "d 1: gone, suspected on 2025-10-29");
+    assert_int_equal(json_array_size(lines), 4);
+    json_decref(lines);
+}
+
+TEST(what_all_cells_lost_has_the_size_that_was_confirmed)
+{
+    const struct run_data run = {0};
+    const struct comparison c = {
+        .shift = {.found = true, .ratio = 1.156, .again = 1.083, .confirmed = SHIFT_CODE}};
+    char text[DIGEST_VERDICTS_MAX];
+    json_t *lines = digest_lines(&run, &c, "");
+    assert_line(lines, 0, "all cells: +8.3 % together (tonight +15.6 %), confirmed");
+    digest_verdicts(&c, text);
+    assert_true(strncmp(text, "all cells: +8.3 % together; ", 28) == 0);
+    json_decref(lines);
+}
+
 TEST(the_verdicts_in_a_line_have_what_cells_share_and_all_cells)
 {
     char text[DIGEST_VERDICTS_MAX];
@@ -64,9 +98,12 @@ TEST(the_verdicts_in_a_line_have_what_cells_share_and_all_cells)
     c.node_cells = 2;
     c.verdicts[VERDICT_FIXED] = 3;
     c.verdicts[VERDICT_NEW] = 4;
+    c.verdicts[VERDICT_FAILING] = 5;
+    c.verdicts[VERDICT_SUSPECTED] = 6;
     digest_verdicts(&c, text);
     assert_string_equal(text, "all cells: +8.0 % together; 1 GPU by itself; 2 slow because of the node; "
-                              "1 regressed, 0 broken, 0 missing, 0 improved, 3 fixed, 4 new, 8 unchanged, "
+                              "1 regressed, 0 broken, 0 missing, 0 improved, 5 still failing, 6 suspected, "
+                              "3 fixed, 4 new, 8 unchanged, "
                               "0 inconclusive");
     c.shift.from_controls = true;
     c.cards.count = 2;

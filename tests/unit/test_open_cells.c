@@ -45,6 +45,21 @@ TEST(a_finding_is_open_until_it_is_cleared)
     json_decref(lines);
 }
 
+TEST(a_cell_is_open_since_the_night_on_which_it_began)
+{
+    struct nights n;
+    const enum verdict bad[] = {VERDICT_REGRESSED, VERDICT_FAILING, VERDICT_SUSPECTED};
+    night(&n, bad, 3);
+    n.deltas[0].stand = (struct stand){.stands = true, .since = 1761696000000};
+    n.deltas[1].stand.since = 1761696000000;
+    json_t *open = open_cells_after(NULL, &n.c, "2025-11-01");
+    assert_int_equal(json_array_size(open), 2); /* a suspect is no finding */
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(open, i), "since")),
+                            "2025-10-29");
+    json_decref(open);
+}
+
 TEST(a_refuted_suspect_is_cleared)
 {
     struct nights n;
