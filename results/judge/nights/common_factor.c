@@ -6,8 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Cells agree on a factor if they lie within so many scales of it, and at least within this. */
-static const double agree_scales = 3, agree_least = 0.01;
+/* Cells agree on a factor if they lie within so many scales of it, within this, or within this share of it.
+ */
+static const double agree_scales = 3, agree_least = 0.01, agree_share = 0.25;
 /* How many median absolute deviations are one standard deviation of a normal distribution. */
 static const double normal_mads = 1.4826;
 
@@ -94,6 +95,7 @@ static struct common_factor read_factor(const struct common_cell *cells, size_t 
         return f;
     f.log = stats_median(x, f.cells);
     f.error = error_of_median(x, f.cells);
+    reach = fmax(reach, agree_share * fabs(f.log - usual));
     if (!f.from_controls && f.controls)
         contradicted = fabs(controls - f.log) > reach;
     f.agree = count_near(x, f.cells, f.log, reach);

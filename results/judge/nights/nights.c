@@ -158,13 +158,14 @@ struct scratch {
     struct residuals *residuals;
 };
 
-static void begin_segment(struct night_cell *c, size_t at)
+/* forced: by another device, and not because the level changed. */
+static void begin_segment(struct night_cell *c, size_t at, bool forced)
 {
     struct changes *l = &c->levels;
     size_t i = l->count++;
     for (; i > 0 && l->items[i - 1].at > at; i--)
         l->items[i] = l->items[i - 1];
-    l->items[i].at = at;
+    l->items[i] = (struct change){.at = at, .forced = forced};
 }
 
 /* A night's value is no more exact than the ticks of its clock and the median of its repetitions. */
@@ -188,7 +189,7 @@ static void begin_levels(struct night_cell *c, double alike)
     c->next[0] = 0;
     c->next[1] = c->foreign;
     if (c->foreign > 0 && c->foreign < c->count)
-        begin_segment(c, c->foreign);
+        begin_segment(c, c->foreign, true);
 }
 
 /* Where a cell is in the night that is fitted. */
@@ -207,7 +208,7 @@ static void watch_device(struct night_cell *c, size_t first, const struct place 
     if (!now || !before || now == before)
         return;
     standing_restart(p->s);
-    begin_segment(c, p->point);
+    begin_segment(c, p->point, true);
 }
 
 static void find_place(struct night_cell *c, size_t t, struct place *p)
@@ -270,7 +271,7 @@ static void take_change(struct night_cell *c, const struct place *p, enum standi
         for (size_t i = p->point + 1 - STANDING_BACK; i <= p->point; i++)
             odd[i] = false;
     if (change == STANDING_BETTER)
-        begin_segment(c, p->s->members[0]);
+        begin_segment(c, p->s->members[0], false);
 }
 
 static void accept(struct night_cell *c, const struct place *p)
@@ -279,7 +280,7 @@ static void accept(struct night_cell *c, const struct place *p)
         return;
     for (size_t i = 0; i < p->s->n; i++)
         c->levels.odd[p->s->members[i]] = false;
-    begin_segment(c, p->s->members[0]);
+    begin_segment(c, p->s->members[0], false);
 }
 
 static void fit_night(struct nights *n, size_t t, const struct nights_accepted *accepted, struct scratch *s)
