@@ -114,8 +114,9 @@ static void judge_current(const struct evidence *e, const struct compare_options
                                 raw ? e->nights->pooled.y : e->nights->pooled.u, e->expected.current_nights);
     double change = log(d->now.median / e->expected.current), loss = expm1(less ? change : -change);
     double loss_since_base = less ? d->estimate.ratio - 1 : 1 - d->estimate.ratio;
-    if (loss <= d->estimate.threshold || loss_since_base > d->estimate.threshold ||
-        stats_t_p(change / s.error, s.freedom) > o->fdr / cells_of_a_night)
+    bool clear = e->expected.since_level.stands || /* the nights that it stands on widen the error */
+                 stats_t_p(change / s.error, s.freedom) <= o->fdr / cells_of_a_night;
+    if (loss <= d->estimate.threshold || loss_since_base > d->estimate.threshold || !clear)
         return;
     d->reference.kind = REFERENCE_LEVEL;
     d->stand = e->expected.since_level;

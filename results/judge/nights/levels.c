@@ -1,12 +1,16 @@
 /* The part of nights.h that reads a fitted model. */
 #include "results/judge/nights/nights.h"
 
+#include "common/base/alloc.h"
 #include "common/base/values.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* So far, and so many scales, a night lies from the others if it is none of their level. */
+static const double apart_least = 0.03, apart_scales = 5;
 
 const struct night_cell *nights_find_cell(const struct nights *n, const char *variant, int context)
 {
@@ -120,15 +124,28 @@ static bool speaks_for(const struct night_cell *c, size_t at, size_t i)
     return !c->levels.odd[i] && (!base || !then || base == then);
 }
 
+/* Whether a night is at no level, or lies far from the others of its segment. */
+static bool is_apart(const struct night_cell *c, size_t at, size_t from, size_t to)
+{
+    AUTO_FREE double *others = xcalloc(to - from, sizeof *others);
+    size_t n = 0;
+    for (size_t i = from; i < to; i++)
+        if (i != at && !c->levels.odd[i])
+            others[n++] = c->u[i];
+    double away = fabs(c->u[at] - stats_median(others, n));
+    return c->levels.odd[at] || away > fmax(apart_least, apart_scales * c->scale.u);
+}
+
 /* The points of the segment nearest to `at`, the earlier of two equally near ones first. A base that lies far
  * from its neighbours is what it was set for, and speaks for itself. */
 static size_t nearest(const struct night_cell *c, size_t at, size_t *members)
 {
     size_t from, to, count = 0;
     changes_segment(&c->levels, at, &from, &to);
-    if (c->levels.odd[at])
+    bool apart = is_apart(c, at, from, to);
+    if (apart)
         members[count++] = at;
-    for (size_t away = 0; !c->levels.odd[at] && count < NIGHTS_BASE && away < to - from; away++) {
+    for (size_t away = 0; !apart && count < NIGHTS_BASE && away < to - from; away++) {
         if (at >= from + away && speaks_for(c, at, at - away))
             members[count++] = at - away;
         if (away && count < NIGHTS_BASE && at + away < to && speaks_for(c, at, at + away))

@@ -171,7 +171,7 @@ static bool is_split_at(const struct standing *s, size_t at)
 /* A step among the first nights is no scatter: those before it are forgotten. */
 static void forget_before_split(struct standing *s)
 {
-    for (size_t at = s->n - SPLIT_MIN; at >= SPLIT_MIN; at--)
+    for (size_t at = s->n - SPLIT_MIN; at > 0; at--)
         if (is_split_at(s, at)) {
             s->n -= at;
             memmove(s->members, s->members + at, s->n * sizeof *s->members);
