@@ -373,18 +373,26 @@ killed() {
     is "has each of its tests once" "$(sql "SELECT count(*) FROM test JOIN run ON run.id = test.run_id WHERE tag = '' GROUP BY run.id" | sort -u)" 4
 }
 
+a_day_passes() {
+    sqlite3 "$dir/results.db" "UPDATE run SET date = date(date, '-1 day')"
+}
+
 # Without a baseline, the ninth night and later ones are judged by those before.
 judged_without_baseline() {
     history alone
     jq 'del(.baseline) | .contexts = [16]' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
     for _ in {1..8}; do
         quiet_nights 1
-        sqlite3 "$dir/results.db" "UPDATE run SET date = date(date, '-1 day')"
+        a_day_passes
     done
     is "eight nights are quiet" "$(sort -u "$told" | cut -d ' ' -f 1 | sort -u)" quiet
     echo 0.9 >"$dir/src/seconds"
-    exits "a slower ninth night exits 4" 4 "${night[@]}"
+    exits "a slower ninth night exits 0" 0 "${night[@]}"
+    like "and is told as suspected" "$(tail -n 1 "$told")" "0 regressed, .*1 suspected"
+    a_day_passes
+    exits "a tenth night that is as slow exits 4" 4 "${night[@]}"
     is "and is a regression" "$(last_news)" regression
+    like "which began on the ninth" "$("$KERNSWEEP" compare latest --fail-on none --db "$dir/results.db")" "open since $(date -u +%F)"
 }
 
 scenario "a night of a plan without a baseline" judged_without_baseline

@@ -257,16 +257,20 @@ slower_node() {
 older_baseline() {
     local day
     store older
-    set_speed 0.8 1
-    for day in {10..18}; do quiet_sweep --date "2026-01-$day"; done
+    for day in {10..18}; do
+        set_speed "0.80$((day % 4))" 1
+        quiet_sweep --date "2026-01-$day"
+    done
     set_speed 0.92 1
-    exits "the sweep exits 4" 4 sweep --confirm
+    exits "the first sweep exits 0" 0 sweep --confirm --date 2026-01-19
     is "no cell is put down to the node or cleared" "$(outcomes)" "undecided|4"
-    like "the table says regressed, and why measuring again does not settle it" "$OUT" "regressed .*the base's build is older than the level"
+    like "the table says suspected, and why measuring again does not settle it" "$OUT" "suspected .*the base's build is older than the level"
     unlike "there is no second round, which could not settle it either" "$ERR" "round 2"
-    exits "a later compare exits 4" 4 ks compare "$(latest_sweep)" --baseline gold --json
+    exits "compare exits 4 for who wants the first night" 4 ks compare "$(latest_sweep)" --baseline gold --json --fail-on suspected
     like "the reason says what the base's build cannot tell" "$(jq -r '.cells[0].reason' <<<"$OUT")" "older than the level of the newest nights"
     is "the sources only coincide" "$(jq -c '[.cells[].causes[0] | [.kind, .certainty]] | unique' <<<"$OUT")" '[["code","coincides"]]'
+    exits "a second sweep that is as slow exits 4" 4 sweep
+    like "it has regressed since the first" "$OUT" "regressed .*open since"
 }
 
 # Nobody measured in turns: two cells of one variant are slower, and what differs is a variable of theirs.

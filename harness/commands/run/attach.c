@@ -120,7 +120,8 @@ static const struct arg options_of_attach[] = {
     {"--artifacts", "DIR", AT(artifacts), "folder for bundles (default ./artifacts_remote)"},
     {"--report", "FILE", AT(report), "file for the report (default next to the bundle)"},
     {"--baseline", "NAME", AT(baseline), "stored baseline to compare with"},
-    {"--fail-on", "WHAT", AT(fail_on), "what counts as failure: regression (default), failure or none"},
+    {"--fail-on", "WHAT", AT(fail_on),
+     "what counts as failure: regression (default), suspected, failure or none"},
 };
 
 const struct cmd cmd_attach = {
