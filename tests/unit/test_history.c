@@ -294,7 +294,7 @@ TEST(nights_judge_a_metric_of_ones_own_the_right_way_round)
     const struct {
         double rate;
         enum verdict verdict;
-    } cases[] = {{401, VERDICT_UNCHANGED}, {200, VERDICT_SUSPECTED}, {800, VERDICT_IMPROVED}};
+    } cases[] = {{401, VERDICT_UNCHANGED}, {800, VERDICT_IMPROVED}, {300, VERDICT_SUSPECTED}};
     for (int i = 0; i < 15; i++)
         store_rate(&s, i, "GB/s", 400 + i % 3);
     for (size_t i = 0; i < COUNT(cases); i++) {

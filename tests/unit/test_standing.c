@@ -100,12 +100,15 @@ TEST(a_night_by_itself_is_no_finding_however_bad_such_nights_were_before)
 
 TEST(a_night_beyond_all_others_needs_no_second_one)
 {
-    AUTO(world_release) struct world w;
-    still(&w, 3);
-    w.x[60] += 0.7;
-    until(&w, 61);
-    assert_int_equal(w.last, STANDING_OPENED);
-    assert_int_equal(w.s.since, 60);
+    static const size_t at[] = {10, 60}; /* of a young cell, too */
+    for (size_t i = 0; i < COUNT(at); i++) {
+        AUTO(world_release) struct world w;
+        still(&w, 3);
+        w.x[at[i]] += 0.7;
+        until(&w, at[i] + 1);
+        assert_int_equal(w.last, STANDING_OPENED);
+        assert_int_equal(w.s.since, at[i]);
+    }
 }
 
 TEST(pairs_of_bad_nights_that_the_cell_had_before_are_its_noise)

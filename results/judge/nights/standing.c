@@ -14,7 +14,6 @@ enum {
     WINDOW_MAX = 8,
     SHORT = 8,
     PAST_MIN = 4,
-    BEYOND_NIGHTS = 20,
     SPLIT_MIN = 2,
     UNEVEN_CELLS_MIN = 8,
     UNEVEN_VARIANTS_MIN = 3
@@ -299,12 +298,12 @@ static size_t find_window(const struct standing *s, double *level, double *size)
     return 0;
 }
 
-/* Whether the newest night is so far beyond the worst of many before it that none other is needed. */
+/* Whether the newest night is so far beyond the worst of those before it that none other is needed. */
 static bool is_beyond_all(const struct standing *s, double *level)
 {
     size_t behind, n = s->n_apart - 1;
     double worst = worse_least;
-    if (s->n <= STANDING_ADOPT || n < BEYOND_NIGHTS)
+    if (s->n <= STANDING_ADOPT)
         return false;
     *level = median_before(s, s->n - 1, &behind);
     for (size_t i = n > LOOK ? n - LOOK : 0; i < n; i++)
