@@ -33,20 +33,36 @@ void bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row
     row->interval = median_interval(row->values, row->n);
 }
 
-static const char *verdict_word(const struct bench_row *row, enum metric m)
+/* By how much a command is faster or slower than the first. */
+static void write_difference(const struct delta *d, enum metric m, char *out, size_t size)
 {
-    bool time = metric_is_time(m);
-    if (!row->delta)
-        return row->n > 0 ? "reference" : "-";
-    switch (row->delta->verdict) {
+    bool time = metric_is_time(m), better = d->verdict == VERDICT_IMPROVED;
+    snprintf(out, size, "%s by %s", better ? (time ? "faster" : "better") : (time ? "slower" : "worse"),
+             metric_with_unit(m, fabs(d->now.median - d->reference.value)).s);
+}
+
+static void write_verdict(const struct bench_row *row, enum metric m, char *out, size_t size)
+{
+    const struct delta *d = row->delta;
+    if (!d) {
+        snprintf(out, size, "%s", row->n > 0 ? "reference" : "-");
+        return;
+    }
+    switch (d->verdict) {
     case VERDICT_IMPROVED:
-        return time ? "faster" : "better";
     case VERDICT_REGRESSED:
-        return time ? "slower" : "worse";
+        write_difference(d, m, out, size);
+        return;
     case VERDICT_UNCHANGED:
-        return "no difference";
+        snprintf(out, size, "no difference");
+        return;
     case VERDICT_NOISY:
-        return "inconclusive";
+        if (d->reason == REASON_NEGLIGIBLE)
+            snprintf(out, size, "not judged: %s, up to %s",
+                     metric_difference(m, d->now.median - d->reference.value).s, metric_least(m).s);
+        else
+            snprintf(out, size, "inconclusive");
+        return;
     case VERDICT_SUSPECTED: /* there are no nights */
     case VERDICT_NEW:
     case VERDICT_MISSING:
@@ -56,7 +72,7 @@ static const char *verdict_word(const struct bench_row *row, enum metric m)
     case VERDICT_COUNT:
         break;
     }
-    return "not compared";
+    snprintf(out, size, "not compared");
 }
 
 static enum cell_mark mark_of(const struct bench_row *row)
@@ -86,11 +102,11 @@ static void add_row(struct table *t, const struct bench_row *row, enum metric m)
     snprintf(text, sizeof text, "%zu", row->n);
     table_text(t, text);
     table_text(t, row->delta ? num_factor(row->delta->estimate.factor).s : NUM_NONE);
-    table_marked(t,
-                 ok          ? verdict_word(row, m)
-                 : row->cell ? status_name(row->cell->status)
-                             : "not run",
-                 ok ? mark_of(row) : MARK_BAD);
+    if (ok)
+        write_verdict(row, m, text, sizeof text);
+    else
+        snprintf(text, sizeof text, "%s", row->cell ? status_name(row->cell->status) : "not run");
+    table_marked(t, text, ok ? mark_of(row) : MARK_BAD);
 }
 
 void bench_table_fill(const struct bench_table *b, struct table *t)

@@ -95,3 +95,10 @@ struct num metric_with_unit(enum metric m, double stored)
              bare ? "" : unit);
     return out;
 }
+
+struct num metric_difference(enum metric m, double difference)
+{
+    struct num out, size = metric_with_unit(m, fabs(difference));
+    snprintf(out.s, sizeof out.s, "%s%.38s", difference < 0 ? "-" : "+", size.s);
+    return out;
+}

@@ -35,3 +35,5 @@ struct num metric_text(enum metric m, double stored);
 struct num metric_with_unit(enum metric m, double stored);
 /* The largest difference that never matters: "5 ms", "1.0 MiB". */
 struct num metric_least(enum metric m);
+/* A difference of two values with its sign and unit: "+2.300 ms". */
+struct num metric_difference(enum metric m, double difference);

@@ -271,7 +271,10 @@ static void evidence_of_standing(const struct delta *d, enum report_lang lang, s
 static void evidence_of_reason(const struct delta *d, enum report_lang lang, struct buf *out)
 {
     if (d->reason == REASON_NEGLIGIBLE)
-        message_plain(out, lang, MSG_EVIDENCE_NEGLIGIBLE, metric_least(d->metric).s);
+        message_plain(
+            out, lang,
+            metric_info(d->metric)->kind == METRIC_OF_EXTRA ? MSG_EVIDENCE_NEGLIGIBLE : MSG_EVIDENCE_FLOOR,
+            metric_least(d->metric).s, metric_difference(d->metric, d->now.median - d->reference.value).s);
     if (d->reason == REASON_SHARED && d->confirmation != CONFIRM_STANDS)
         message_plain(out, lang, MSG_EVIDENCE_GUILTY);
     if (d->reason == REASON_STAYED)

@@ -45,8 +45,7 @@ static void decide_nights(const struct compare_options *o, size_t tested, struct
     bool changed = significant && fabs(loss) > d->estimate.threshold;
     d->estimate.detectable = detectable_change(o, tested, limit, d);
     if (d->stand.stands)
-        set_verdict(d, VERDICT_REGRESSED,
-                    loss <= 0 ? REASON_BACK : changed ? REASON_CHANGED : REASON_STANDS);
+        set_verdict(d, VERDICT_REGRESSED, loss <= 0 ? REASON_BACK : changed ? REASON_CHANGED : REASON_STANDS);
     else if (changed && d->doubts.disagree)
         set_verdict(d, VERDICT_NOISY, REASON_DISAGREE);
     else if (changed && loss > 0)
@@ -124,18 +123,30 @@ static void decide_repetitions(const struct compare_options *o, size_t tested, s
         set_verdict(d, VERDICT_NOISY, REASON_INSUFFICIENT);
 }
 
-static void decide_small(struct delta *d)
+/* Whether the difference is too small to be judged. What stands open is judged all the same. */
+static bool is_small(const struct compare_options *o, const struct delta *d)
 {
-    set_verdict(d, VERDICT_UNCHANGED,
-                d->now.median == d->reference.value ? REASON_SAME_VALUE : REASON_NEGLIGIBLE);
+    double away = fabs(d->now.median - d->reference.value), least = d->estimate.least;
+    bool by_nights = d->estimate.method == METHOD_NIGHTS; /* their scatter says what matters */
+    if (d->reference.value == 0 && d->now.median == 0)
+        return true;
+    return !o->ratio_alone && !d->stand.stands && (least > 0 || !by_nights) && away <= least;
+}
+
+/* A floor may hide a change, unless the plan says that such a change is none. */
+static void decide_small(struct delta *d, double loss)
+{
+    bool hidden = fabs(loss) > d->estimate.threshold && metric_info(d->metric)->kind != METRIC_OF_EXTRA;
+    if (d->now.median == d->reference.value)
+        set_verdict(d, VERDICT_UNCHANGED, REASON_SAME_VALUE);
+    else
+        set_verdict(d, hidden ? VERDICT_NOISY : VERDICT_UNCHANGED, REASON_NEGLIGIBLE);
 }
 
 static void decide(const struct compare_options *o, size_t tested, struct t_limit *limit, struct delta *d)
 {
-    double loss = loss_of(d), away = fabs(d->now.median - d->reference.value);
-    bool zero = d->reference.value == 0 && d->now.median == 0;
-    bool nights = d->estimate.method == METHOD_NIGHTS; /* their scatter says what matters */
-    bool small = zero || (!o->ratio_alone && !nights && away <= metric_info(d->metric)->least);
+    double loss = loss_of(d);
+    bool small = is_small(o, d);
     if (d->estimate.method == METHOD_NONE)
         set_verdict(d, VERDICT_NOISY,
                     d->reference.history_n > 0 && d->now.n ? REASON_FEW_NIGHTS : REASON_NO_VALUE);
@@ -148,7 +159,7 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
     else if (d->doubts.other_device)
         set_verdict(d, VERDICT_NOISY, REASON_OTHER_GPU);
     else if (small)
-        decide_small(d);
+        decide_small(d, loss);
     else if (isnan(loss))
         take_difference(d, sides_differ(o, tested, d));
     else if (d->estimate.method == METHOD_NIGHTS)
@@ -159,7 +170,8 @@ static void decide(const struct compare_options *o, size_t tested, struct t_limi
         decide_repetitions(o, tested, d, loss);
 }
 
-/* A cell that stayed where it was, or went the other way, may not have changed, but lack the code that others share and that did. */
+/* A cell that stayed where it was, or went the other way, may not have changed, but lack the code that others
+ * share and that did. */
 static void doubt_factor(struct delta *d)
 {
     double measured = delta_measured(d) - 1;
@@ -174,4 +186,6 @@ void judge_decide(const struct compare_options *o, size_t tested, struct t_limit
 {
     decide(o, tested, limit, d);
     doubt_factor(d);
+    if (isfinite(d->estimate.detectable) && d->reference.value > 0)
+        d->estimate.detectable = fmax(d->estimate.detectable, d->estimate.least / d->reference.value);
 }

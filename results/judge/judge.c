@@ -68,6 +68,7 @@ static void measure_repetitions(const struct evidence *e, const struct compare_o
     /* One measurement says nothing about the noise within a session. */
     d->estimate.threshold = o->same_session && least > 1 ? fmin(o->practical, wanted) : wanted;
     take_error(e, &pair, o->same_session, &d->estimate);
+    d->estimate.least = least_difference(d->metric, pair.error > 0 || d->estimate.between_runs > 0);
     d->doubts.other_device = e->other_device;
     d->reference.kind = REFERENCE_RUN;
     d->estimate.method = least >= MANN_WHITNEY_MIN ? METHOD_MANN_WHITNEY : METHOD_THRESHOLD;
@@ -123,9 +124,10 @@ static void measure(const struct evidence *e, const struct compare_options *o, s
         d->estimate.method = METHOD_NONE;
     else if (exact)
         d->estimate.method = METHOD_EXACT;
-    else if (e->expected.against != REFERENCE_NONE)
+    else if (e->expected.against != REFERENCE_NONE) {
+        d->estimate.least = least_difference(d->metric, true);
         judge_nights(e, o, d);
-    else
+    } else
         measure_repetitions(e, o, d);
 }
 

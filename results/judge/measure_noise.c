@@ -96,7 +96,7 @@ static bool is_alarm(const struct delta *d, const struct compare_options *o)
     double change = d->now.median / d->base.median - 1;
     if (d->estimate.method == METHOD_EXACT)
         return d->verdict != VERDICT_UNCHANGED;
-    if (!(fabs(d->now.median - d->base.median) > m->least))
+    if (!(fabs(d->now.median - d->base.median) > d->estimate.least))
         return false;
     return !isfinite(change) ||
            fabs(change) > ((change > 0) == (m->better == METRIC_LESS) ? o->regression : o->improvement);

@@ -153,6 +153,12 @@ double shift_size(const struct common_shift *s)
     return s->confirmed == SHIFT_CODE && s->again > 0 ? s->again : s->ratio;
 }
 
+double least_difference(enum metric m, bool spread_known)
+{
+    const struct metric_info *info = metric_info(m);
+    return spread_known && info->kind != METRIC_OF_EXTRA ? 0 : info->least;
+}
+
 bool delta_by_ranks(const struct delta *d)
 {
     double least = fmin(d->reference.value, d->now.median), most = fmax(d->reference.value, d->now.median);

@@ -104,7 +104,7 @@ enum reason_code {
     REASON_NO_RATIO, /* a value is not positive */
     REASON_OTHER_GPU,
     REASON_SAME_VALUE,
-    REASON_NEGLIGIBLE, /* a difference that never matters for the metric */
+    REASON_NEGLIGIBLE, /* a difference of up to least_difference() */
     REASON_EXACT,
     REASON_CHANGED,         /* beyond the threshold and the noise */
     REASON_SUSPECT,         /* beyond the threshold and the noise, but so far tonight only */
@@ -168,6 +168,7 @@ struct delta_estimate {
     double z;               /* logarithm of the ratio, in units of noise_floor: t with `freedom` degrees */
     double between_runs;    /* relative spread between runs of one build, from an A/A sweep; NaN when not
                                measured */
+    double least;           /* a difference of up to this is not judged; in the metric's unit */
     double detectable;      /* minimum detectable change, relative; NaN when unknown */
     double p;               /* NaN when the method gives none */
     double p_adjusted;      /* after Benjamini-Hochberg */
@@ -246,6 +247,10 @@ struct delta delta_of(const char *variant, int context, enum metric m);
 
 /* The ratio to what was measured before: without the factors of which nobody knows whose they are. */
 double delta_measured(const struct delta *d);
+
+/* A difference of up to this, in the metric's unit, is not judged: what a plan says of its own metric, and
+ * else what the metric has, for as long as nobody knows how far its values vary. */
+double least_difference(enum metric m, bool spread_known);
 
 /* One side is 0 and the other is more, beyond every threshold, and ranks decide since there is no ratio. */
 bool delta_by_ranks(const struct delta *d);
@@ -332,7 +337,7 @@ struct compare_options {
     /* Both sides were measured in one session, without variation between nights: `practical` suffices. */
     bool same_session;
     double middle; /* measured in turns: the ratio between the two sides; 0: half-way to the measured one */
-    bool ratio_alone; /* a difference up to the metric's `least` matters, too */
+    bool ratio_alone; /* whatever least_difference() is */
     /* Both sides are variants of one run: reasons speak of the reference, not of a base and of now. */
     bool within_run;
     /* Spreads from an A/A sweep (noise.h), for cells with few repetitions; may be NULL. */

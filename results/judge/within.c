@@ -47,7 +47,7 @@ enum verdict within_verdict(const struct variant_delta *d, double threshold)
     if (d->apart && !(fabs(log(d->factor)) > log1p(WITHIN_APART)))
         return VERDICT_NOISY;
     if (d->negligible)
-        return VERDICT_UNCHANGED;
+        return d->hidden && fabs(log(d->factor)) > log1p(threshold) ? VERDICT_NOISY : VERDICT_UNCHANGED;
     switch (pair_differ(&d->estimate, threshold)) {
     case PAIR_SAME:
         return VERDICT_UNCHANGED;
@@ -152,7 +152,8 @@ struct variant_delta compare_pair(const struct run_data *run, size_t variant, si
     if (!now || !base || !(base->median[m] > 0) || !(now->median[m] > 0))
         return d;
     d.estimate = cells_estimate(run, base, run, now, m);
-    d.negligible = fabs(now->median[m] - base->median[m]) <= metric_info(m)->least;
+    d.negligible = fabs(now->median[m] - base->median[m]) <= least_difference(m, d.estimate.error > 0);
+    d.hidden = d.negligible && metric_info(m)->kind != METRIC_OF_EXTRA;
     d.apart = are_apart(run, now, base, m);
     d.factor = metric_info(m)->better == METRIC_LESS ? 1 / d.estimate.ratio : d.estimate.ratio;
     d.factor_error = d.factor * d.estimate.error;

@@ -17,7 +17,8 @@ struct variant_delta {
     struct pair_estimate estimate;
     double factor;
     double factor_error; /* one standard error */
-    bool negligible;     /* the medians differ by less than the metric's least difference */
+    bool negligible;     /* the medians differ by no more than least_difference() */
+    bool hidden;         /* and for want of a spread, not because a plan says so */
     bool apart;          /* measured on different GPUs, which differ by themselves */
 };
 
