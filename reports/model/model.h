@@ -82,6 +82,10 @@ struct memory_row {
     bool growing;       /* still growing at the end, by more than 5 % of the peak */
 };
 
+/* A share of the roofline beyond this, however rounded, is none: the ceiling was measured lower than the test
+ * reached. */
+#define SHARE_OVER 1.005
+
 /* What a cell of a kernel benchmark printed; NaN for missing values. */
 struct kernel_point {
     const struct cell *cell;

@@ -122,7 +122,7 @@ static void accuracy(const struct report_model *m, struct md *w)
 
 static void roofline(const struct report_model *m, struct md *w)
 {
-    bool matrix = false, share = false;
+    bool matrix = false, share = false, over = false;
     AUTO(table_release) struct table t = {0};
     table_texts(&t, w->lang, MSG_COL_VARIANT);
     table_numbers(&t, w->lang, MSG_COL_CONTEXT, MSG_COL_TIME_MS);
@@ -144,6 +144,7 @@ static void roofline(const struct report_model *m, struct md *w)
         table_text(&t, num_percent(p->roofline_share).s);
         matrix |= isfinite(p->matrix_tflops);
         share |= isfinite(p->roofline_share);
+        over |= p->roofline_share > SHARE_OVER;
     }
     table_drop_empty(&t, 2);
     if (table_rows(&t)) {
@@ -154,6 +155,8 @@ static void roofline(const struct report_model *m, struct md *w)
             md_say(w, MSG_ROOFLINE_MATRIX);
         if (share)
             md_say(w, MSG_ROOFLINE_SHARE);
+        if (over)
+            md_say(w, MSG_ROOFLINE_OVER);
         md_end(w);
     }
 }

@@ -338,6 +338,34 @@ static void draft_launch(struct draft *d, const char *variant, const char *impl,
         assert_ok(draft_add_extra(&d->tests[d->n_tests - 1], extras[i].name, extras[i].value, &err), &err);
 }
 
+TEST(a_share_over_one_says_that_the_ceiling_was_measured_low)
+{
+    const char *over = "A share over 100 % says that the ceiling was measured lower than the test reached";
+    const struct {
+        enum report_kind kind;
+        const char *extra;
+        double share;
+        bool said;
+    } cases[] = {{REPORT_KERNEL, "copy_gb_per_s", 0.98, false},
+                 {REPORT_KERNEL, "copy_gb_per_s", 1.04, true},
+                 {REPORT_PREFILL, "attention_s", 0.98, false},
+                 {REPORT_PREFILL, "attention_s", 1.04, true}};
+    AUTO(store_close) struct store s = open_store("share.db");
+    struct report_request req = report_defaults();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct err err = {0};
+        struct draft d;
+        req.kind = cases[i].kind;
+        draft_night(&d, (int)i);
+        draft_shot(&d, "v", 512, 1, 1);
+        assert_ok(draft_add_extra(&d.tests[0], cases[i].extra, 0.5, &err), &err);
+        assert_ok(draft_add_extra(&d.tests[0], "roofline_share", cases[i].share, &err), &err);
+        must_store(&s, &d);
+        AUTO_FREE char *text = render(&s, req, "latest");
+        assert_int_equal(strstr(text, over) != NULL, cases[i].said);
+    }
+}
+
 TEST(a_kernel_that_serialises_is_flagged_and_one_that_fills_the_device_is_not)
 {
     AUTO(store_close) struct store s = open_store("kernel.db");
