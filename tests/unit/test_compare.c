@@ -215,7 +215,7 @@ TEST(what_one_side_lacks_is_a_finding)
     assert_int_equal(find_delta(&c, "gone", 4096, METRIC_PREFILL_S)->verdict, VERDICT_MISSING);
     assert_int_equal(find_delta(&c, "new", 4096, METRIC_PREFILL_S)->verdict, VERDICT_NEW);
     assert_int_equal(find_delta(&c, "was_bad", 4096, METRIC_PREFILL_S)->verdict, VERDICT_FIXED);
-    assert_int_equal(find_delta(&c, "still_bad", 4096, METRIC_PREFILL_S)->verdict, VERDICT_UNCHANGED);
+    assert_int_equal(find_delta(&c, "still_bad", 4096, METRIC_PREFILL_S)->verdict, VERDICT_FAILING);
     assert_string_equal(c.deltas[3].variant, "gone");
     assert_true(comparison_regressed(&c));
     comparison_release(&c);
