@@ -84,7 +84,8 @@ enum lead lead_of(const struct report_model *m, const struct delta *d)
 
 bool lead_is_wanted(const struct delta *d)
 {
-    return d->verdict == VERDICT_REGRESSED || confirm_outcome(d) == CONFIRM_NODE;
+    bool own = d->verdict == VERDICT_REGRESSED && d->reason != REASON_SHARED;
+    return own || confirm_outcome(d) == CONFIRM_NODE;
 }
 
 bool lead_is_settled(const struct delta *d)

@@ -44,7 +44,7 @@ enum lead {
 };
 
 struct code_change lead_code(const struct report_model *m, const char *variant);
-/* Whether it is a finding that it is slower than expected, whatever the cause turned out to be. */
+/* Whether it is a finding that it is slower than expected, by itself, whatever the cause turned out to be. */
 bool lead_is_wanted(const struct delta *d);
 /* Whether it was measured again, with an outcome: nothing is left to repeat. */
 bool lead_is_settled(const struct delta *d);

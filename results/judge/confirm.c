@@ -137,18 +137,28 @@ static enum verdict verdict_on_all(const struct delta *d)
     return loss < 0 && d->verdict == VERDICT_IMPROVED ? VERDICT_IMPROVED : VERDICT_NOISY;
 }
 
+static enum reason_code reason_on_all(const struct delta *d, enum verdict v)
+{
+    if (v == VERDICT_REGRESSED)
+        return verdict_is_slower(d->verdict) ? d->reason : REASON_SHARED;
+    if (v == VERDICT_UNCHANGED)
+        return REASON_BELOW;
+    return v == VERDICT_IMPROVED ? REASON_CHANGED : REASON_INSUFFICIENT;
+}
+
+/* What was not measured alternately itself has lost by the code what the others have by it. */
 static void give_back(struct comparison *c, struct delta *d)
 {
+    double own = d->estimate.ratio;
     if (d->metric != c->primary || !d->doubts.factor_is_open || !isfinite(d->estimate.ratio) ||
         d->doubts.other_device)
         return;
     take_back(d);
     enum verdict v = verdict_on_all(d);
-    d->reason = v == VERDICT_REGRESSED   ? REASON_SHARED
-                : v == VERDICT_UNCHANGED ? REASON_BELOW
-                : v == VERDICT_IMPROVED  ? REASON_CHANGED
-                                         : REASON_INSUFFICIENT;
+    d->reason = reason_on_all(d, v);
     set_verdict(c, d, v);
+    if (d->confirmation != CONFIRM_STANDS && c->shift.again > 0)
+        d->again = own * c->shift.again;
 }
 
 /* The witnesses are found by the factor, so all of them before any cell has it back. */

@@ -140,7 +140,8 @@ double delta_measured(const struct delta *d)
 
 bool delta_is_remeasured(const struct delta *d)
 {
-    return d->verdict == VERDICT_REGRESSED && d->confirmation == CONFIRM_STANDS && d->again > 0;
+    bool known = d->confirmation == CONFIRM_STANDS || d->reason == REASON_SHARED;
+    return d->verdict == VERDICT_REGRESSED && known && d->again > 0;
 }
 
 double delta_size(const struct delta *d)

@@ -255,7 +255,8 @@ double least_difference(enum metric m, bool spread_known);
 /* One side is 0 and the other is more, beyond every threshold, and ranks decide since there is no ratio. */
 bool delta_by_ranks(const struct delta *d);
 
-/* Whether measuring both builds again, alternately, has confirmed the finding, and said its size. */
+/* Whether measuring both builds again, alternately, has confirmed the finding, and said its size: that of the
+ * cell, or where only cells that share its code were measured, that of the code. */
 bool delta_is_remeasured(const struct delta *d);
 /* The ratio to say of a cell: that size, else tonight's. */
 double delta_size(const struct delta *d);

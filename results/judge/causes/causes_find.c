@@ -10,10 +10,10 @@
 
 bool causes_wanted(const struct comparison *c, const struct delta *d)
 {
-    if (d->metric != c->primary)
+    if (d->metric != c->primary || d->reason == REASON_SHARED) /* that is told of all cells */
         return false;
-    return verdict_is_slower(d->verdict) || d->verdict == VERDICT_IMPROVED ||
-           d->verdict == VERDICT_BROKEN || d->verdict == VERDICT_FIXED || confirm_outcome(d) == CONFIRM_NODE;
+    return verdict_is_slower(d->verdict) || d->verdict == VERDICT_IMPROVED || d->verdict == VERDICT_BROKEN ||
+           d->verdict == VERDICT_FIXED || confirm_outcome(d) == CONFIRM_NODE;
 }
 
 /* The newest night at the old level (less than half of tonight's change away from it), preferring those that
