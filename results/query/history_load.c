@@ -362,6 +362,7 @@ int history_load(struct store *s, const struct history_options *o, struct histor
     AUTO(history_runs_release) struct history_runs runs = {0};
     if (history_runs_load(s, o, &runs, err) != 0)
         return -1;
+    out->changed = runs.changed;
     if (runs.count == 0)
         return 0;
     AUTO(scan_release)

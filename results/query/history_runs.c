@@ -187,7 +187,9 @@ int history_runs_load(struct store *s, const struct history_options *o, struct h
     while ((rc = sql_step(stmt, err)) > 0) {
         struct history_run r;
         read_run(stmt, o, &r);
-        if (!r.kept && (sql_col_int(stmt, "dirty", 0) || sql_col_int(stmt, "tonight", 0)))
+        bool dirty = sql_col_int(stmt, "dirty", 0), tonight = sql_col_int(stmt, "tonight", 0);
+        out->changed += dirty && !r.kept;
+        if ((dirty || tonight) && !r.kept)
             continue;
         ALLOC_GROW(out->items, out->count + 1, cap);
         out->items[out->count++] = r;

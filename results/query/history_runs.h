@@ -48,6 +48,7 @@ struct history_run {
 struct history_runs {
     struct history_run *items; /* sorted by key */
     size_t count, nights;
+    size_t changed; /* runs that are left out for their local changes */
 };
 
 /* out: empty; released by the caller also on error. */

@@ -174,6 +174,7 @@ static int load_points(struct store *s, const struct timeline_filter *f, struct 
     struct history_series none = {0}, *series = h.count ? &h.series[0] : &none;
     out->count = keep_points(f, gpus, n_gpus, series);
     out->left_out = series->count - out->count;
+    out->changed = h.changed;
     out->points = xcalloc(out->count + 1, sizeof *out->points);
     for (size_t i = 0; i < out->count; i++) {
         const struct history_point *p = &series->points[i];

@@ -168,6 +168,7 @@ TEST(a_run_with_local_changes_is_no_night_unless_it_is_kept)
     int64_t now = store_sources(&s, 2, 2, "b", false, 12);
     load_all(&s, NULL, 0, now, &h);
     assert_int_equal(h.nights, 1);
+    assert_int_equal(h.changed, 1);
     history_release(&h);
     load_all(&s, &changed, 1, now, &h);
     assert_int_equal(h.nights, 2);

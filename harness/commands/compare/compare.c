@@ -82,6 +82,21 @@ struct compared {
     bool kernels;                         /* the run launched nothing but kernels (report_queries.h) */
 };
 
+static int too_few_nights(const struct against *a, const struct run_data *now, size_t needed, struct err *err)
+{
+    size_t nights = a->history.nights, changed = a->nights.changed;
+    char others[64] = "";
+    if (changed)
+        snprintf(others, sizeof others, " (%zu run%s with local changes %s none)", changed,
+                 text_plural((long long)changed), changed == 1 ? "is" : "are");
+    return err_set(
+        err, ERR_INPUT,
+        "compare: %zu night%s of this plan%s%s %s stored before run %s%s, and at least %zu are needed "
+        "to compare it with them: name a second run, or give --baseline NAME",
+        nights, text_plural((long long)nights), *now->info.tag ? " with the tag " : "", now->info.tag,
+        nights == 1 ? "is" : "are", now->info.run_id, others, needed);
+}
+
 /* Compares a run with another one, with a baseline, or with earlier runs of its plan. */
 static int compare_stored(struct store *s, const struct compare_args *a, const char **words, size_t n,
                           const struct run_data *now, const struct request *req, struct compared *out,
@@ -96,14 +111,7 @@ static int compare_stored(struct store *s, const struct compare_args *a, const c
                        : against_nights(s, now, &req->options, &against, err)) != 0)
         return -1;
     if (!against.has_base && against.history.nights < req->options.history_min)
-        return err_set(
-            err, ERR_INPUT,
-            "compare: %zu run%s of this plan%s%s %s stored before run %s, and at least %zu are needed "
-            "to compare it"
-            " with them: name a second run, or give --baseline NAME",
-            against.history.nights, text_plural((long long)against.history.nights),
-            *now->info.tag ? " with the tag " : "", now->info.tag, against.history.nights == 1 ? "is" : "are",
-            now->info.run_id, req->options.history_min);
+        return too_few_nights(&against, now, req->options.history_min, err);
     return against_compare(&against, now, &out->comparison, err) != 0 ||
                    against_commits(s, &against, now, &out->commits, err) != 0 ||
                    against_commits_of_night(s, &against, now, &out->commits_of_night, err) != 0

@@ -210,6 +210,10 @@ static void print_text(const struct timeline *t, const struct listing *how, FILE
         printf("Of GPU %s; %zu value%s of other GPUs %s left out (--gpu chooses)\n\n",
                t->count ? t->points[t->count - 1].gpu : "", t->left_out, text_plural((long long)t->left_out),
                t->left_out == 1 ? "is" : "are");
+    if (t->changed)
+        printf("%zu run%s with local changes %s no night%s\n\n", t->changed,
+               text_plural((long long)t->changed), t->changed == 1 ? "is" : "are",
+               text_plural((long long)t->changed));
     if (t->count) {
         print_sparkline(t);
         print_points(t, how);

@@ -75,7 +75,7 @@ static void add_place(struct history *out, const struct history_series *s, uint6
 void history_of_places(const struct history *h, const struct run_data *now, enum metric m, bool whole,
                        struct history *out)
 {
-    *out = (struct history){.nights = h->nights};
+    *out = (struct history){.nights = h->nights, .changed = h->changed};
     for (size_t i = 0; i < h->count; i++) {
         const struct history_series *s = &h->series[i];
         struct places p;

@@ -32,7 +32,8 @@ struct history {
     struct history_series *series; /* sorted by (variant, context, metric, device) */
     size_t count;
     size_t cap;
-    size_t nights; /* that contributed to any series */
+    size_t nights;  /* that contributed to any series */
+    size_t changed; /* runs that are none, for their local changes */
 };
 
 /* The history as it is seen from the GPUs that `now` ran on: a series of its own for each GPU of a cell.
