@@ -300,7 +300,7 @@ static void write_numbers(const json_t *board, const json_t *cell, struct buf *o
     if (n) {
         put_value(board, json_number_value(json_array_get(values, n - 1)), value);
         put_text(out, value);
-    } else
+    } else if (!*verdict_of(cell))
         buf_puts(out, "no nights");
     if (*verdict_of(cell))
         write_verdict(cell, out);
