@@ -47,7 +47,7 @@ moved() {
 confirmed_removed() {
     local db=$TMPDIR/removed.db
     "$KERNSWEEP" ingest --node 192.0.2.10 tests/fixtures/b3_89_2026-02-12 tests/fixtures/b3_90_2026-02-14 --db "$db" >/dev/null 2>&1
-    sqlite3 "$db" "INSERT INTO confirmation SELECT n.id, b.id, 'v1', 8192, 'refuted', 'noise' FROM run n, run b
+    sqlite3 "$db" "INSERT INTO confirmation SELECT n.id, b.id, 'v1', 8192, 'refuted', 'noise', 1.01 FROM run n, run b
         WHERE n.date = '2026-02-14' AND b.date = '2026-02-12'"
     exits "runs remove exits 0" 0 "$KERNSWEEP" runs remove 20260212 --db "$db"
     like "it says that the confirmation goes" "$ERR" '^removed run 20260212[^ ]* from the store, with the confirmation of 1 cell; its bundle'
