@@ -88,6 +88,76 @@ TEST(one_odd_night_is_no_change)
     assert_int_equal(c.count, 0);
 }
 
+/* Every so many nights take longer, and now and then two of them follow each other. */
+static void spikes(double *x, size_t n, double by, struct stats_rng *rng)
+{
+    for (size_t i = 0; i < n; i++)
+        if (stats_rng_below(rng, 12) == 0)
+            x[i] *= 1 + by * (0.8 + 0.4 * stats_rng_unit(rng));
+}
+
+TEST(spikes_are_no_level_and_hide_no_step)
+{
+    struct stats_rng rng;
+    const struct changes_options o = changes_defaults();
+    int still = 0, found = 0;
+    stats_rng_seed(&rng, 15);
+    for (int trial = 0; trial < 200; trial++) {
+        AUTO(changes_release) struct changes none = {0};
+        AUTO(changes_release) struct changes one = {0};
+        double x[120];
+        noise(x, 120, 10, 0.01, &rng);
+        spikes(x, 120, 0.2, &rng);
+        changes_find(x, 120, &o, &none);
+        still += none.count == 0;
+        for (size_t i = 80; i < 120; i++)
+            x[i] *= 1.05;
+        changes_find(x, 120, &o, &one);
+        for (size_t i = 0; i < one.count; i++)
+            found += one.items[i].at >= 78 && one.items[i].at <= 82 && one.items[i].ratio > 1;
+    }
+    assert_true(still >= 180);
+    assert_true(found >= 180);
+}
+
+/* For three nights each, at least, the one or the other. */
+TEST(two_states_are_no_changes)
+{
+    struct stats_rng rng;
+    const struct changes_options o = changes_defaults();
+    int still = 0;
+    stats_rng_seed(&rng, 16);
+    for (int trial = 0; trial < 200; trial++) {
+        AUTO(changes_release) struct changes c = {0};
+        double x[120];
+        noise(x, 120, 10, 0.01, &rng);
+        for (size_t i = 0, last = 0, slow = 0; i < 120; i++) {
+            if (i >= last + 3 && stats_rng_below(&rng, 3) == 0) {
+                last = i;
+                slow = !slow;
+            }
+            x[i] *= slow ? 1.1 : 1;
+        }
+        changes_find(x, 120, &o, &c);
+        still += c.count == 0;
+    }
+    assert_true(still >= 190);
+}
+
+TEST(the_first_two_nights_of_a_step_are_listed)
+{
+    struct stats_rng rng;
+    AUTO(changes_release) struct changes c = {0};
+    const struct changes_options o = changes_defaults();
+    double x[40];
+    stats_rng_seed(&rng, 17);
+    noise(x, 38, 10, 0.005, &rng);
+    noise(x + 38, 2, 10.8, 0.005, &rng);
+    changes_find(x, 40, &o, &c);
+    assert_int_equal(c.count, 1);
+    assert_int_equal(c.items[0].at, 38);
+}
+
 TEST(short_and_flat_series_are_fine)
 {
     struct changes c;

@@ -1,6 +1,7 @@
 #include "results/judge/nights/changes.h"
 
 #include "common/base/alloc.h"
+#include "results/judge/nights/excursions.h"
 #include "results/judge/nights/scale.h"
 #include "results/stats/stats.h"
 
@@ -21,14 +22,15 @@ struct changes_options changes_defaults(void)
 /* The points that are kept and the cuts between them. */
 struct search {
     const struct changes_options *o;
-    size_t *index;  /* of a kept point: its place in the series */
-    double *sum;    /* sum[i]: of the logarithms of the first i kept points */
-    size_t n;       /* kept points */
-    double scale;   /* of one point */
-    double freedom; /* behind the scale */
-    double limit;   /* of t, for an interval of 95 %; set where there are cuts */
-    size_t *cuts;   /* between kept points, sorted when the search is over */
-    bool *forced;   /* of a kept point: a cut before it, because the device changed */
+    size_t *index;   /* of a kept point: its place in the series */
+    double *sum;     /* sum[i]: of the logarithms of the first i kept points */
+    double *squares; /* squares[i]: of their squares */
+    size_t n;        /* kept points */
+    double scale;    /* of one point */
+    double freedom;  /* behind the scale */
+    double limit;    /* of t, for an interval of 95 %; set where there are cuts */
+    size_t *cuts;    /* between kept points, sorted when the search is over */
+    bool *forced;    /* of a kept point: a cut before it, because the device changed */
     size_t count;
 };
 
@@ -98,6 +100,21 @@ static void neighbours(const struct search *s, size_t i, size_t *from, size_t *t
     *to = i + 1 < s->count ? s->cuts[i + 1] : s->n;
 }
 
+/* The sum of the squared differences from the mean. */
+static double scatter_of(const struct search *s, size_t from, size_t to)
+{
+    double mean = mean_of(s, from, to), n = (double)(to - from);
+    return fmax(0, s->squares[to] - s->squares[from] - n * mean * mean);
+}
+
+/* Of one point about the levels on both sides, where they scatter more than the series does. */
+static double scale_beside(const struct search *s, size_t from, size_t at, size_t to)
+{
+    double n = (double)(to - from);
+    return n > 2 ? fmax(s->scale, sqrt((scatter_of(s, from, at) + scatter_of(s, at, to)) / (n - 2)))
+                 : s->scale;
+}
+
 static double error_between(const struct search *s, size_t from, size_t at, size_t to)
 {
     return s->scale * sqrt(1 / (double)(at - from) + 1 / (double)(to - at));
@@ -108,7 +125,8 @@ static struct change describe_cut(const struct search *s, size_t i)
     size_t from, at = s->cuts[i], to;
     neighbours(s, i, &from, &to);
     double before = mean_of(s, from, at), after = mean_of(s, at, to), step = after - before;
-    double error = error_between(s, from, at, to), reach = s->limit * error;
+    double wider = scale_beside(s, from, at, to) / s->scale;
+    double error = wider * error_between(s, from, at, to), reach = s->limit * error;
     return (struct change){.at = s->index[at],
                            .last = s->index[at - 1],
                            .before = exp(before),
@@ -250,6 +268,7 @@ static void keep_points(struct search *s, const double *y, const bool *odd, size
         if (!odd[i]) {
             s->index[s->n] = i;
             s->sum[s->n + 1] = s->sum[s->n] + y[i];
+            s->squares[s->n + 1] = s->squares[s->n] + y[i] * y[i];
             s->n++;
         }
     s->freedom = fmax(2, 0.6 * (double)s->n);
@@ -259,6 +278,7 @@ static void search_release(struct search *s)
 {
     free(s->index);
     free(s->sum);
+    free(s->squares);
     free(s->cuts);
     free(s->forced);
 }
@@ -267,8 +287,41 @@ static void take_logarithms(const double *x, size_t n, double *y, bool *odd)
 {
     for (size_t i = 0; i < n; i++) {
         odd[i] = !(x[i] > 0 && isfinite(x[i]));
-        y[i] = odd[i] ? 0 : log(x[i]);
+        y[i] = odd[i] ? NAN : log(x[i]);
     }
+}
+
+/* The stretches between the cuts, of n points of the series. */
+static void stretches_of(const struct search *s, size_t n, struct stretch *out)
+{
+    for (size_t i = 0; i <= s->count; i++) {
+        size_t from = i ? s->cuts[i - 1] : 0, to = i < s->count ? s->cuts[i] : s->n;
+        out[i] = (struct stretch){.from = i ? s->index[from] : 0,
+                                  .to = i < s->count ? s->index[to] : n,
+                                  .level = to > from ? mean_of(s, from, to) : 0,
+                                  .apart = i && s->forced[from]};
+    }
+}
+
+/* Whether one of the two stretches is an excursion from the other. */
+static bool belong_together(const struct stretch *before, const struct stretch *after)
+{
+    return !after->apart && ((after->chance && after->before) || (before->chance && !before->before));
+}
+
+/* Joins excursions that are no levels with the level beside them. Returns whether there were any. */
+static bool join_excursions(struct search *s, const double *y, const bool *odd, size_t n)
+{
+    AUTO_FREE struct stretch *all = xcalloc(s->count + 1, sizeof *all);
+    size_t cuts = s->count;
+    stretches_of(s, n, all);
+    if (cuts == 0 || excursions_find(y, odd, all, cuts + 1) == 0)
+        return false;
+    s->count = 0;
+    for (size_t i = 0; i < cuts; i++)
+        if (!belong_together(&all[i], &all[i + 1]))
+            s->cuts[s->count++] = s->cuts[i];
+    return true;
 }
 
 /* y: scratch space for the logarithms. */
@@ -277,8 +330,8 @@ static void search_series(struct search *s, const double *x, size_t n, double *y
     bool *odd = out->odd + out->from;
     take_logarithms(x, n, y, odd);
     s->scale = fmax(SCALE_LEAST, scale_quantum(x, n) / 2);
-    double steps = scale_of_steps(y, odd, n);
-    if (set_aside(y, n, fmax(s->scale, steps), odd))
+    double steps = scale_of_steps(y, odd, n), calm = fmin(steps, scale_of_calm(y, odd, n));
+    if (set_aside(y, n, fmax(s->scale, calm), odd))
         steps = scale_of_steps(y, odd, n);
     s->scale = fmax(s->scale, steps);
     keep_points(s, y, odd, n);
@@ -290,6 +343,8 @@ static void search_series(struct search *s, const double *x, size_t n, double *y
     drop_weak(s);
     settle_cuts(s);
     drop_weak(s);
+    while (join_excursions(s, y, odd, n)) /* there are fewer stretches each time */
+        drop_weak(s);
     out->items = xcalloc(s->count + 1, sizeof *out->items);
     for (size_t i = 0; i < s->count; i++) {
         out->items[i] = describe_cut(s, i);
@@ -311,6 +366,7 @@ void changes_find(const double *x, size_t n, const struct changes_options *o, st
     struct search s = {.o = &options,
                        .index = xcalloc(searched + 1, sizeof *s.index),
                        .sum = xcalloc(searched + 2, sizeof *s.sum),
+                       .squares = xcalloc(searched + 2, sizeof *s.squares),
                        .cuts = xcalloc(2 * searched + 1, sizeof *s.cuts),
                        .forced = xcalloc(searched + 1, sizeof *s.forced)};
     AUTO_FREE double *y = xcalloc(searched + 1, sizeof *y);

@@ -4,9 +4,10 @@
  * measured on the same device, the section [i, j) that differs most from the rest of the stretch is sought
  * (circular binary segmentation: Olshen, Venkatraman, Lucito, Wigler, Biostatistics 5, 2004), so that a
  * passing bump is found as well as a step; if it is significant, its borders are changes and the parts are
- * searched again. In the end every change is tested once more between its neighbours, the weakest first. The
- * scale comes from the differences between successive nights, which a change of level touches only once, and
- * is never below half a step of a quantised series. Pure.
+ * searched again. Every change is tested once more between its neighbours, the weakest first, and stretches
+ * that the series has anyway are joined with what lies beside them (excursions.h). The scale comes from the
+ * differences between successive nights, which a change of level touches only once, and is never below half a
+ * step of a quantised series. Pure.
  */
 #pragma once
 
@@ -34,7 +35,7 @@ struct changes {
     struct change *items; /* in order */
     size_t count;
     size_t from;  /* first point that was searched: only the newest CHANGES_POINTS_MAX are */
-    bool *odd;    /* of each point: set aside as a single night far from its neighbours, or not positive */
+    bool *odd;    /* of each point: set aside as a spike, or not positive */
     size_t n;     /* points */
     double scale; /* relative standard deviation of a night about its level */
 };

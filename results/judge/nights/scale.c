@@ -30,9 +30,9 @@ double scale_of_most(double *d, size_t n)
     return sqrt(squares / (double)kept) / trimmed_rms((double)dropped / (double)n);
 }
 
-double scale_of_steps(const double *y, const bool *skip, size_t n)
+/* Magnitudes, of points that are not skipped. */
+static size_t differences(const double *y, const bool *skip, size_t n, double *d)
 {
-    AUTO_FREE double *d = xmalloc((n + 1) * sizeof *d);
     double last = NAN;
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -42,7 +42,21 @@ double scale_of_steps(const double *y, const bool *skip, size_t n)
             d[count++] = fabs(y[i] - last);
         last = y[i];
     }
-    return count + 1 < POINTS_MIN ? 0 : scale_of_most(d, count) * M_SQRT1_2;
+    return count + 1 < POINTS_MIN ? 0 : count;
+}
+
+double scale_of_steps(const double *y, const bool *skip, size_t n)
+{
+    AUTO_FREE double *d = xmalloc((n + 1) * sizeof *d);
+    size_t count = differences(y, skip, n, d);
+    return scale_of_most(d, count) * M_SQRT1_2;
+}
+
+double scale_of_calm(const double *y, const bool *skip, size_t n)
+{
+    AUTO_FREE double *d = xmalloc((n + 1) * sizeof *d);
+    size_t count = differences(y, skip, n, d);
+    return count ? 1.4826 * stats_median(d, count) * M_SQRT1_2 : 0;
 }
 
 double scale_quantum(const double *x, size_t n)

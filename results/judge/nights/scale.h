@@ -18,6 +18,10 @@ double scale_of_most(double *d, size_t n);
  * may be behind it; skip[i] (may be NULL) leaves a point out. 0 with fewer than 3 points. */
 double scale_of_steps(const double *y, const bool *skip, size_t n);
 
+/* The same from the median of the differences, to which spikes of a night do not count however many there
+ * are. */
+double scale_of_calm(const double *y, const bool *skip, size_t n);
+
 /* The smallest difference between two different values, relative to their level: the resolution of a clock
  * that counts in ticks, or of rounded output. x are positive values, not logarithms. 0 where values do not
  * repeat each other, or fewer than three differ. */
