@@ -49,6 +49,8 @@ void section_consolidated(const struct report_model *m, struct md *w)
             report_model_reference(m), num_percent(compare_defaults().regression).s);
     if (variants_apart(m->vs, m->n_vs))
         md_para(w, MSG_VARIANTS_APART, num_percent(WITHIN_APART).s);
+    if (variants_hidden(m->vs, m->n_vs))
+        md_para(w, MSG_VARIANTS_HIDDEN, metric_least(m->primary.metric).s);
 }
 
 static void speedup_row(const struct report_model *m, const struct cell *c, size_t other, struct table *t)

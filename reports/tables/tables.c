@@ -147,6 +147,14 @@ bool variants_apart(const struct variant_delta *vs, size_t n)
     return false;
 }
 
+bool variants_hidden(const struct variant_delta *vs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (vs[i].hidden && within_verdict(&vs[i], compare_defaults().regression) == VERDICT_NOISY)
+            return true;
+    return false;
+}
+
 void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
     AUTO_FREE size_t *order = cells_by_context(v->run);

@@ -24,6 +24,8 @@ struct variant_view {
 
 /* Whether any of them compares two GPUs. */
 bool variants_apart(const struct variant_delta *vs, size_t n);
+/* Whether the least difference of the metric hides how any of them differ. */
+bool variants_hidden(const struct variant_delta *vs, size_t n);
 /* Context, Variant, Kernel name, Prefill (s) or the primary metric, vs Baseline, Status. */
 void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang);
 /* Context, Variant, and a column for each metric that is not built in and was measured, except the primary

@@ -29,6 +29,11 @@ void terminal_run(const struct run_data *run, size_t reference, bool kernels, bo
         message_plain(out, REPORT_EN, MSG_VARIANTS_APART, num_percent(WITHIN_APART).s);
         buf_putc(out, '\n');
     }
+    if (variants_hidden(vs, view.count)) {
+        buf_putc(out, '\n');
+        message_plain(out, REPORT_EN, MSG_VARIANTS_HIDDEN, metric_least(view.primary.metric).s);
+        buf_putc(out, '\n');
+    }
 }
 
 void terminal_single_shots(const struct run_data *run, bool kernels, bool colour, struct buf *out)

@@ -3,6 +3,7 @@
 #include "tests/unit/results_support.h"
 
 #include "reports/tables/bench.h"
+#include "reports/tables/tables.h"
 #include "reports/words/reason.h"
 #include "results/judge/within.h"
 
@@ -74,6 +75,32 @@ TEST(a_floor_that_hides_a_change_says_so)
     assert_int_equal(bench_says((struct shots){same, 1}, (struct shots){near_, 1}, "no difference",
                                 "up to 5 ms may be chance"),
                      VERDICT_UNCHANGED);
+}
+
+/* Of which one is the compilation of another kernel, for example. */
+TEST(one_outlier_leaves_open_what_a_small_difference_is)
+{
+    const double us[] = {10e-6, 10.01e-6, 9.99e-6, 10e-6, 10.02e-6},
+                 jit[] = {160e-6, 10.1e-6, 10e-6, 10.1e-6, 10.1e-6};
+    struct draft d;
+    draft_night(&d, 0);
+    for (int i = 0; i < 5; i++) {
+        draft_shot(&d, "a", 1, i + 1, us[i]);
+        draft_shot(&d, "b", 1, i + 1, jit[i]);
+    }
+    AUTO(run_data_release) struct run_data run = run_of_draft(&d);
+    struct variant_delta b = compare_pair(&run, 1, 0, 1, METRIC_PREFILL_S);
+    assert_true(b.factor_error > 1);
+    assert_int_equal(within_verdict(&b, 0.05), VERDICT_NOISY);
+    assert_false(variants_hidden(&b, 1));
+}
+
+TEST(a_table_says_what_its_floor_is)
+{
+    AUTO(run_data_release)
+    struct run_data run = two_commands(0, (struct shots){short_a, 1}, (struct shots){short_b, 1});
+    struct variant_delta b = compare_pair(&run, 1, 0, 1, METRIC_WALL_S);
+    assert_true(variants_hidden(&b, 1));
 }
 
 static struct delta two_runs(struct shots before, struct shots now)

@@ -256,7 +256,7 @@ static const struct arg options[] = {
     {"--tag", "TAG", AT(tag), "only runs with this tag"},
     {"--metric", "METRIC", AT(metric), metric_help},
     {"--gpu", "ID", AT(gpu), "only what was measured on this GPU: the beginning or end of its id"},
-    {"--nights", "N", AT(nights), "only the newest N runs, as if there were no others"},
+    {"--nights", "N", AT(nights), "only the newest N nights, as if there were no others"},
     {"--limit", "N", AT(listed.limit), "rows of the table, the newest (default 30)"},
     {"--all", NULL, AT(listed.all), "every run in the table"},
     {"--sort", "KEY", AT(listed.sort), "date (default, oldest first) or median"},
