@@ -7,7 +7,7 @@
  * scale, and because it never had as many such nights in a row. From then on the level is frozen and the
  * finding is open until three nights in a row lie below half of it. A better level is adopted after four
  * nights. Nights that are uneven (many cells of many variants worse) count neither for nor against it, until
- * four of them follow each other.
+ * three of them follow each other.
  *
  * docs/statistics.md says what the constants were chosen on. Pure; the owner calls standing_release().
  */
@@ -18,7 +18,8 @@
 
 enum {
     STANDING_FIRST = 8,  /* nights that make the first level without being judged */
-    STANDING_ADOPT = 4,  /* nights that make a better level, or uneven ones that count after all */
+    STANDING_ADOPT = 4,  /* nights that make a better level */
+    STANDING_HELD_MAX = 3, /* uneven nights in a row that count after all */
     STANDING_LEVEL = 20, /* nights behind a level at most */
     STANDING_BACK = 3,   /* nights in a row that close a finding */
 };
@@ -32,7 +33,7 @@ struct standing {
     size_t n;
     double *apart; /* how far the nights before lay from their level */
     size_t n_apart;
-    size_t held[STANDING_ADOPT]; /* points of uneven nights */
+    size_t held[STANDING_HELD_MAX]; /* points of uneven nights */
     size_t n_held;
     bool open;
     size_t since;     /* first point of the open finding */
