@@ -398,7 +398,8 @@ static enum standing_change advance(struct standing *s, size_t point, bool uneve
         return STANDING_YOUNG;
     }
     double apart = s->x[point] - level;
-    bool holds = uneven && apart > start_least, last = s->n_held + 1 == STANDING_HELD_MAX;
+    bool was_worse = s->n_held == 0 && standing_is_worse(s->apart[s->n_apart - 1], scale);
+    bool holds = uneven && apart > start_least && !was_worse, last = s->n_held + 1 == STANDING_HELD_MAX;
     if (holds && !last) {
         s->held[s->n_held++] = point;
         return STANDING_HELD;

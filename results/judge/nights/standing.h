@@ -7,7 +7,7 @@
  * scale, and because it never had as many such nights in a row. From then on the level is frozen and the
  * finding is open until three nights in a row lie below half of it. A better level is adopted after four
  * nights. Nights that are uneven (many cells of many variants worse) count neither for nor against it, until
- * three of them follow each other.
+ * four of them follow each other or the night before them was worse, too.
  *
  * docs/statistics.md says what the constants were chosen on. Pure; the owner calls standing_release().
  */
@@ -19,7 +19,7 @@
 enum {
     STANDING_FIRST = 8,  /* nights that make the first level without being judged */
     STANDING_ADOPT = 4,  /* nights that make a better level */
-    STANDING_HELD_MAX = 3, /* uneven nights in a row that count after all */
+    STANDING_HELD_MAX = 4, /* uneven nights in a row that count after all */
     STANDING_LEVEL = 20, /* nights behind a level at most */
     STANDING_BACK = 3,   /* nights in a row that close a finding */
 };
