@@ -505,11 +505,11 @@ TEST(a_loss_since_the_newest_nights_is_not_looked_for_in_the_code_since_the_base
 {
     AUTO(store_close) struct store s = open_store("older_base.db");
     struct report_request req = report_defaults();
-    for (int night = 1; night <= 15; night++) {
-        struct side side = {"tree 2", "plan", night < 14 ? "6.8.5" : "6.10.0", "code 2", 8};
+    for (int night = 1; night <= 18; night++) {
+        struct side side = {"tree 2", "plan", night < 17 ? "6.8.5" : "6.10.0", "code 2", 8};
         if (night < 4)
             side = old;
-        side.prefill_s += (night >= 14 ? 1 : 0) + 0.01 * (night % 4);
+        side.prefill_s += (night >= 17 ? 1 : 0) + 0.01 * (night % 4);
         store_side(&s, night, &side);
     }
     req.against = "night-0002";
