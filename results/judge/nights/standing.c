@@ -30,10 +30,10 @@ static const double share_of_few = 0.5, share_of_many = 0.35;
 static const double widening_of_few = 10;
 static const double start_least = 0.01; /* below this, no window begins and no better level is one */
 /* A window is no news if the cell had such nights before that reached its own but for this factor. */
-static const double tail_margin = 1.15;
-/* In LOOK nights, so many times. What was never seen may come as often as if it had been seen so many times.
- */
-static const double chance_most = 0.02, unseen = 0.3;
+static const double tail_margin = 1.15, far_margin = 1.5;
+/* In LOOK nights, so many times. What was never seen may come as often as if it had been seen so many times,
+ * and what is far beyond all that was seen less often: then two nights are enough after twelve others. */
+static const double chance_most = 0.02, unseen = 0.3, unseen_far = 0.22;
 static const double scale_least = 0.003, tail_weight = 0.8;
 static const double worse_least = 0.02, worse_scales = 2.5, uneven_share = 0.15;
 static const double back_share = 0.5, size_least = 0.015, size_decay = 0.8;
@@ -248,17 +248,15 @@ static bool had_such_nights(const double *apart, size_t n, size_t k, double valu
     return false;
 }
 
-/* Whether k such nights in a row are to be expected by chance, as often as the cell had one. What lies twice
- * as far out as anything that was seen is half as frequent: few nights are then enough to tell. */
+/* Whether k such nights in a row are to be expected by chance, as often as the cell had one. */
 static bool may_be_chance(const double *apart, size_t n, size_t k, double value)
 {
-    size_t looked = n < LOOK ? n : LOOK, such = 0;
-    double worst = start_least;
+    size_t looked = n < LOOK ? n : LOOK, such = 0, near = 0;
     for (size_t i = n - looked; i < n; i++) {
         such += tail_margin * apart[i] > value;
-        worst = fmax(worst, apart[i]);
+        near += far_margin * apart[i] > value;
     }
-    double seen = such ? (double)such + unseen : unseen * fmin(1, tail_margin * worst / value);
+    double seen = near ? (double)such + unseen : unseen_far;
     return pow(seen / (double)(looked + 1), (double)k) * LOOK > chance_most;
 }
 
