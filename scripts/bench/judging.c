@@ -34,7 +34,7 @@ static const char *row_name(size_t row, char *out, size_t size)
     return out;
 }
 
-static bool judge_row(const struct simulated *n, size_t row, bool slower[SIMULATED_CELLS])
+static bool judge_row(struct simulated *n, size_t row, bool slower[SIMULATED_CELLS])
 {
     if (row >= AGAINST_COUNT) {
         trial_rule(n, (enum rule)(row - AGAINST_COUNT), slower);
@@ -104,7 +104,9 @@ static void print_noises(size_t nights, uint64_t seed)
     const struct noise_model *models = noise_models(&count);
     printf(
         "Noise. %zu nights each after 8 to 40 others, 40 cells, half of the nights with one cell 3, 5, 8 or "
-        "10 %% slower.\nalarms: %% of the nights without a change in which a cell is called slower, also "
+        "10 %% slower.\nalarms: %% of the nights without a change in which a cell is called slower (the "
+        "judge: at least "
+        "suspected), also "
         "after 8-19 and after 20 and more nights;\nexit 4: %% of them that fail for any reason.\n\n",
         nights);
     printf("%-15s %-22s %7s %7s %7s %7s %7s %7s %7s\n", "noise", "rule", "alarms", "8-19", "20+", "exit 4",
@@ -157,17 +159,18 @@ static void print_scenarios(size_t nights, uint64_t seed)
         "finding "
         "about all cells, and that fail\n(exit status 4); then what the rules find of the changed cells.\n\n",
         nights);
-    printf("%-50s %-11s %6s %6s %6s %6s %6s | %8s %6s %6s\n", "change", "noise", "found", "others", "impr.",
-           "shift", "fail", "last ten", "Welch", "Otava");
+    printf("%-50s %-11s %6s %6s %6s %6s %6s | %8s %6s %6s %6s %6s %8s\n", "change", "noise", "found",
+           "others", "impr.", "shift", "fail", "last ten", "Welch", "Otava", "z", "A/B/A", "repeated");
     for (size_t k = 0; k < count; k++) {
         struct outcome o = {0};
         for (size_t i = 0; i < nights; i++)
             play(&all[k], seed + k * nights + i, &o);
         double each = 100.0 / (double)nights, cells = each / (double)all[k].cells;
-        printf("%-50s %-11s %6.1f %6.2f %6.2f %6.1f %6.1f | %8.1f %6.1f %6.1f\n", all[k].title, all[k].noise,
-               cells * o.found, each / 100 * o.others, each / 100 * o.improved, each * o.shifts,
-               each * o.fails, cells * o.by_rule[RULE_LAST_TEN], cells * o.by_rule[RULE_WELCH],
-               cells * o.by_rule[RULE_OTAVA]);
+        printf("%-50s %-11s %6.1f %6.2f %6.2f %6.1f %6.1f |", all[k].title, all[k].noise, cells * o.found,
+               each / 100 * o.others, each / 100 * o.improved, each * o.shifts, each * o.fails);
+        for (int r = 0; r < RULE_COUNT; r++)
+            printf(" %*.1f", r == RULE_LAST_TEN || r == RULE_REPEATED ? 8 : 6, cells * o.by_rule[r]);
+        printf("\n");
     }
 }
 

@@ -243,12 +243,12 @@ static int by_rules(const struct table *t, const struct tonight *n, struct err *
         const struct series *s = &t->series[n->series[i]];
         const struct point *p = point_of(t, n, i), *last = p - 1;
         size_t first = s->next > HISTORY_MOST ? s->next - HISTORY_MOST : 0;
-        cells[i] = (struct rule_cell){t->medians + (s->points - t->points) + first,
-                                      s->next - first,
-                                      t->values + p->first,
-                                      p->count,
-                                      t->values + last->first,
-                                      last->count};
+        cells[i] = (struct rule_cell){.nights = t->medians + (s->points - t->points) + first,
+                                      .n_nights = s->next - first,
+                                      .now = t->values + p->first,
+                                      .n_now = p->count,
+                                      .last = t->values + last->first,
+                                      .n_last = last->count};
     }
     for (int r = 0; cells && slower && r < RULE_COUNT; r++) {
         rule_apply((enum rule)r, cells, n->count, slower);

@@ -16,12 +16,20 @@ struct rule_cell {
     size_t n_now;
     const double *last; /* last night's repetitions */
     size_t n_last;
+    /* The same night, after tonight's: last night's build, tonight's, and last night's once more; 0 of each
+     * if nobody measured them, as in histories. */
+    const double *first, *again, *third;
+    size_t n_again;
 };
 
 enum rule {
-    RULE_LAST_TEN, /* the median is 5 % above the median of the last ten nights */
-    RULE_WELCH,    /* slower than last night by Welch's test at 5 %, adjusted over the cells */
-    RULE_OTAVA,    /* a change to slower in the last five nights that was not there without tonight */
+    RULE_LAST_TEN,   /* the median is 5 % above the median of the last ten nights */
+    RULE_WELCH,      /* slower than last night by Welch's test at 5 %, adjusted over the cells */
+    RULE_OTAVA,      /* a change to slower in the last five nights that was not there without tonight */
+    RULE_MODIFIED_Z, /* of the rate against the last 20: z below -3 and a drop of 5 %; none where these
+                        scatter */
+    RULE_A_B_A, /* slower than the mean of both runs of the last build by 3 %, and by more than they differ */
+    RULE_REPEATED, /* the median is 5 % above last night's, and measured once more it still is */
     RULE_COUNT
 };
 

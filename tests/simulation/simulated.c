@@ -11,6 +11,9 @@
 enum { DAY_MS = 86400000 };
 
 static const double slow_share = 0.3, tail_share = 0.05, spike_share = 0.02;
+/* The quartiles of spikes on public histories, about: 1.5 to 4 % of cells and nights there have one. */
+static const double spike_sizes[] = {0.06, 0.08, 0.13, 0.30};
+static const double state_changes = 0.2;
 static const char *const variants[SIMULATED_VARIANTS] = {"baseline", "v1", "v2", "v3", "v4"};
 
 static void *must_calloc(size_t count, size_t size)
@@ -114,6 +117,8 @@ struct weather {
     double node;
     double cell[SIMULATED_CELLS];
     double clock;
+    double extra[SIMULATED_CELLS]; /* spikes, and uneven nights */
+    bool state[SIMULATED_CELLS];
     size_t cut; /* tests from this one on are in the slow state */
 };
 
@@ -128,10 +133,23 @@ static void change_weather(const struct noise_model *m, struct weather *w, bool 
         w->cut = stats_rng_below(rng, (uint64_t)SIMULATED_CELLS * SIMULATED_REPETITIONS);
 }
 
+static void change_extras(const struct noise_model *m, struct weather *w, struct stats_rng *rng)
+{
+    bool uneven = m->uneven > 0 && stats_rng_unit(rng) < m->uneven;
+    for (size_t i = 0; i < SIMULATED_CELLS; i++) {
+        w->extra[i] = uneven ? m->uneven_by * 1.5 * fabs(stats_rng_normal(rng)) : 0;
+        if (m->spikes > 0 && stats_rng_unit(rng) < m->spikes)
+            w->extra[i] += spike_sizes[stats_rng_below(rng, sizeof spike_sizes / sizeof *spike_sizes)];
+        if (m->states > 0 && i % 4 == 0 && stats_rng_unit(rng) < state_changes)
+            w->state[i] = !w->state[i];
+        w->extra[i] += w->state[i] ? m->states : 0;
+    }
+}
+
 /* Of a cell and night, before its tests scatter. */
 static double conditions_of(const struct simulated *n, const struct weather *w, size_t night, size_t cell)
 {
-    return n->level[cell] * (1 + w->node) * (1 + w->cell[cell]) * (1 + w->clock) *
+    return n->level[cell] * (1 + w->node) * (1 + w->cell[cell]) * (1 + w->clock) * (1 + w->extra[cell]) *
            pow(1 + n->model->drift, (double)night);
 }
 
@@ -161,7 +179,8 @@ static double one_shot(struct simulated *n, size_t cell, double expected, bool s
 static void measure_night(struct simulated *n, const struct weather *w, size_t night)
 {
     for (size_t i = 0; i < SIMULATED_CELLS; i++) {
-        double expected = conditions_of(n, w, night, i) * n->factor[at(night, i)];
+        n->last[i] = conditions_of(n, w, night, i);
+        double expected = n->last[i] * n->factor[at(night, i)];
         if (stats_rng_unit(&n->rng) < spike_share && night + 1 < n->count)
             expected *= 1 + n->model->spike;
         for (int r = 0; r < n->repetitions[night]; r++) {
@@ -177,6 +196,7 @@ void simulated_measure(struct simulated *n)
     struct weather w = {0};
     for (size_t night = 0; night < n->count; night++) {
         change_weather(n->model, &w, night == 0, &n->rng);
+        change_extras(n->model, &w, &n->rng);
         measure_night(n, &w, night);
     }
 }
@@ -185,6 +205,13 @@ const double *simulated_shots(const struct simulated *n, size_t night, size_t ce
 {
     *count = (size_t)n->repetitions[night];
     return n->shots + at(night, cell) * SIMULATED_REPETITIONS_MAX;
+}
+
+size_t simulated_again(struct simulated *n, size_t build, size_t cell, double out[SIMULATED_REPETITIONS])
+{
+    for (size_t r = 0; r < SIMULATED_REPETITIONS; r++)
+        out[r] = one_shot(n, cell, n->last[cell] * n->factor[at(build, cell)], false);
+    return SIMULATED_REPETITIONS;
 }
 
 double simulated_median(const struct simulated *n, size_t night, size_t cell)

@@ -33,6 +33,10 @@ struct noise_model {
     double tail;        /* 1 test of 20 takes so much longer */
     double drift;       /* a night, for all cells */
     double spike;       /* 1 of 50 cells and nights, but not the newest night, takes so much longer */
+    double spikes;      /* of cells and nights: the cell takes 6 to 30 % more for that one night */
+    double uneven;      /* of nights: each cell takes more, by a size of its own about this median: */
+    double uneven_by;
+    double states;      /* every fourth cell has two states so far apart, and stays in each for some nights */
     double step;        /* values are multiples of this share of the cell's level */
     double tick;        /* values are multiples of this, in the metric's unit */
     double low, high;   /* range of the cells' levels; 0: 0.05 to 5 */
@@ -51,6 +55,7 @@ struct simulated {
     double level[SIMULATED_CELLS];
     double phase[SIMULATED_CELLS]; /* where the steps lie */
     double *factor;                /* planted: [night * SIMULATED_CELLS + cell] */
+    double last[SIMULATED_CELLS];  /* what the newest night does to a cell, before what was planted */
     double *shots;    /* [(night * SIMULATED_CELLS + cell) * SIMULATED_REPETITIONS_MAX + repetition] */
     int *repetitions; /* of a night */
     uint64_t *code;   /* [night * SIMULATED_VARIANTS + variant]; 0: unknown */
@@ -72,6 +77,9 @@ void simulated_swap_gpu(struct simulated *n, size_t from);
 
 void simulated_measure(struct simulated *n);
 
+/* Measures the build of a night once more, under the conditions of the newest night. Returns how many values.
+ */
+size_t simulated_again(struct simulated *n, size_t build, size_t cell, double out[SIMULATED_REPETITIONS]);
 double simulated_median(const struct simulated *n, size_t night, size_t cell);
 /* The repetitions of one cell; *count of them. */
 const double *simulated_shots(const struct simulated *n, size_t night, size_t cell, size_t *count);

@@ -46,9 +46,10 @@ void trial_judge(const struct comparison *c, bool slower[SIMULATED_CELLS])
             slower[simulated_cell(c->deltas[i].variant, c->deltas[i].context)] = true;
 }
 
-void trial_rule(const struct simulated *n, enum rule r, bool slower[SIMULATED_CELLS])
+void trial_rule(struct simulated *n, enum rule r, bool slower[SIMULATED_CELLS])
 {
     struct rule_cell cells[SIMULATED_CELLS];
+    double session[SIMULATED_CELLS][3][SIMULATED_REPETITIONS];
     size_t last = n->count - 1;
     double *medians = calloc(SIMULATED_CELLS * last + 1, sizeof *medians);
     if (!medians)
@@ -60,6 +61,11 @@ void trial_rule(const struct simulated *n, enum rule r, bool slower[SIMULATED_CE
         cells[i] = (struct rule_cell){.nights = of_cell, .n_nights = last};
         cells[i].now = simulated_shots(n, last, i, &cells[i].n_now);
         cells[i].last = simulated_shots(n, last - 1, i, &cells[i].n_last);
+        for (size_t k = 0; k < 3; k++)
+            cells[i].n_again = simulated_again(n, last - (k != 1), i, session[i][k]);
+        cells[i].first = session[i][0];
+        cells[i].again = session[i][1];
+        cells[i].third = session[i][2];
     }
     rule_apply(r, cells, SIMULATED_CELLS, slower);
     free(medians);

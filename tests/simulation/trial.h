@@ -24,7 +24,7 @@ struct comparison trial_compare(const struct simulated *n, enum against_what a, 
 
 /* Which cells are called slower. */
 void trial_judge(const struct comparison *c, bool slower[SIMULATED_CELLS]);
-void trial_rule(const struct simulated *n, enum rule r, bool slower[SIMULATED_CELLS]);
+void trial_rule(struct simulated *n, enum rule r, bool slower[SIMULATED_CELLS]);
 
 /* Over many nights, half of them with one slower cell. */
 struct score {
