@@ -15,6 +15,7 @@ enum { SCALE_NIGHTS = 30, SEGMENT_OF_SCALE_MIN = 3, MEMORY_NIGHTS_MIN = 10, PASS
 /* A smaller memory than the first is taken for chance; with a larger one than the second, nights teach
  * nothing. */
 static const double memory_least = 0.15, memory_most = 0.8;
+static const double young_errors = 3;
 /* Up to this, steps that are no levels explain it. */
 static const double memory_of_levels = 0.25;
 
@@ -233,16 +234,46 @@ double nights_even_factor(const struct nights *n, size_t t, const struct common_
     return f.known || t == 0 || count >= COMMON_CELLS_MIN ? f.log : n->nights[t - 1].factor;
 }
 
-static void find_factor(struct nights *n, size_t t, const struct place *places, struct scratch *s)
+/* Where a young cell's level will be: the median of the first points that make it. */
+static double young_level(const struct night_cell *c, const struct place *p)
+{
+    size_t first = p->s->n ? p->s->members[0] : p->point;
+    size_t end = p->point < c->foreign ? c->foreign : c->count;
+    return stats_median(c->y + first, end - first < STANDING_ADOPT ? end - first : STANDING_ADOPT);
+}
+
+/* What the cells that have a level, or those that do not yet, have in common. Returns how many there are. */
+static size_t find_rows(const struct nights *n, const struct place *places, bool young,
+                        struct common_cell *rows)
 {
     size_t count = 0;
-    bool known;
     for (size_t k = 0; k < n->n_cells; k++) {
+        const struct night_cell *c = &n->cells[k];
         const struct place *p = &places[k];
-        if (p->known && !p->s->open)
-            s->rows[count++] = (struct common_cell){.x = n->cells[k].y[p->point] - n->badness * p->level};
+        if (!p->s || p->known == young || p->s->open)
+            continue;
+        double level = young ? young_level(c, p) : n->badness * p->level;
+        rows[count++] = (struct common_cell){.x = c->y[p->point] - level};
     }
-    n->nights[t].factor = nights_even_factor(n, t, s->rows, count, &known);
+    return count;
+}
+
+/* On the first nights no cell has a level, and what all have in common would be the scatter of each. What is
+ * not sure stays there: without it, their scatter would look smaller than it is. */
+static double young_factor(const struct common_cell *rows, size_t count)
+{
+    struct common_factor f = common_factor_of(rows, count, 0, 0);
+    return fabs(f.log) > young_errors * f.error ? f.log : 0;
+}
+
+static void find_factor(struct nights *n, size_t t, const struct place *places, struct scratch *s)
+{
+    bool known = false;
+    size_t count = find_rows(n, places, false, s->rows);
+    if (count == 0)
+        n->nights[t].factor = young_factor(s->rows, find_rows(n, places, true, s->rows));
+    else
+        n->nights[t].factor = nights_even_factor(n, t, s->rows, count, &known);
     n->has_factors |= known;
 }
 
