@@ -11,6 +11,8 @@
 
 /* So far, and so many scales, a night lies from the others if it is none of their level. */
 static const double apart_least = 0.03, apart_scales = 5;
+/* By less, what all cells share wanders. */
+static const double loss_least = 0.02;
 
 const struct night_cell *nights_find_cell(const struct nights *n, const char *variant, int context)
 {
@@ -180,17 +182,38 @@ bool nights_are_since(const struct night_cell *c, const struct level *level, con
     return false;
 }
 
-struct level nights_factor_level(const struct nights *n)
+/* What all cells share on the newest nights of a segment; no level if they are too few. */
+static struct level factor_of_segment(const struct nights *n, size_t from, size_t to)
 {
-    struct level l = {0};
+    struct level l = {.since = from};
     double values[NIGHTS_LEVEL_MAX];
-    size_t since = 0;
-    l.nights = n->count ? current_segment(&n->factor_levels, n->count, l.members, &since) : 0;
-    l.known = n->has_factors && l.nights > 0;
-    l.since = since;
+    l.nights = newest(&n->factor_levels, from, to, NIGHTS_LEVEL_MAX, l.members);
+    l.known = l.nights >= NIGHTS_LEVEL_MIN;
     for (size_t i = 0; i < l.nights; i++)
         values[i] = n->nights[l.members[i]].factor;
     l.y = stats_median(values, l.nights);
+    return l;
+}
+
+/* Whether what all cells share became worse and nobody accepted that: not by a move to another GPU, and not by the
+ * end of a short better time. */
+static bool is_loss(const struct nights *n, const struct level *before, const struct level *after)
+{
+    uint64_t then = n->nights[before->members[0]].device, now = n->nights[after->members[0]].device;
+    bool moved = then && now && then != now;
+    return !moved && before->nights >= STANDING_FIRST && n->badness * (after->y - before->y) > loss_least;
+}
+
+struct level nights_factor_level(const struct nights *n)
+{
+    struct level l = {0};
+    for (size_t from = 0, begin, to; from < n->count; from = to) {
+        changes_segment(&n->factor_levels, from, &begin, &to);
+        struct level next = factor_of_segment(n, from, to);
+        if (!l.known ? next.known || next.nights > l.nights : next.known && !is_loss(n, &l, &next))
+            l = next;
+    }
+    l.known = n->has_factors && l.nights > 0;
     return l;
 }
 
