@@ -23,11 +23,11 @@ enum {
 static const double mean_least[WINDOW_MAX + 1] = {
     [2] = 0.04, [3] = 0.03, [4] = 0.025, [5] = 0.02, [6] = 0.02, [7] = 0.02, [8] = 0.02};
 static const double errors_least[WINDOW_MAX + 1] = {
-    [2] = 3.45, [3] = 3.4, [4] = 3.05, [5] = 3.05, [6] = 3.05, [7] = 3.05, [8] = 3.05};
+    [2] = 3.6, [3] = 3.6, [4] = 3.5, [5] = 3.5, [6] = 3.5, [7] = 3.5, [8] = 3.5};
 /* A night speaks for a window if it keeps this share of its mean: every one of few nights the first. */
 static const double share_of_few = 0.5, share_of_many = 0.35;
 /* The scale of few nights is uncertain: a limit of Student's t is about so much wider, over their number. */
-static const double widening_of_few = 10;
+static const double widening_of_few = 7;
 static const double start_least = 0.01; /* below this, no window begins and no better level is one */
 /* A window is no news if the cell had such nights before that reached its own but for this factor. */
 static const double tail_margin = 1.15, far_margin = 1.5;
