@@ -22,7 +22,8 @@ const char *against_name(enum against_what a);
 /* base: the night of that run; used unless AGAINST_NIGHTS. The caller releases the comparison. */
 struct comparison trial_compare(const struct simulated *n, enum against_what a, size_t base);
 
-/* Which cells are called slower. */
+/* Which cells are called slower: suspects count, too, since the rules beside the judge alarm on the first
+ * night. */
 void trial_judge(const struct comparison *c, bool slower[SIMULATED_CELLS]);
 void trial_rule(struct simulated *n, enum rule r, bool slower[SIMULATED_CELLS]);
 
