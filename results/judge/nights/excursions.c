@@ -64,6 +64,11 @@ struct such {
     size_t visits, in_visits; /* of two nights in a row or more, and the nights in them */
 };
 
+static bool is_near(const struct stretch *s, size_t t)
+{
+    return t + LOOK >= s->from && t < s->to + LOOK;
+}
+
 static struct such such_nights(const double *y, const struct stretch *all, size_t count, size_t i,
                                double reach)
 {
@@ -71,8 +76,8 @@ static struct such such_nights(const double *y, const struct stretch *all, size_
     struct such r = {0};
     size_t row = 0;
     for (size_t k = 0; k < count; k++)
-        for (size_t t = all[k].from; t < all[k].to; t++) {
-            if (k == i || t + LOOK < s->from || t >= s->to + LOOK)
+        for (size_t t = all[k].from; t < all[k].to && k != i && t < s->to + LOOK; t++) {
+            if (!is_near(s, t))
                 continue;
             row = tail_margin * away(&all[k], y[t], s->side) > reach ? row + 1 : 0;
             r.looked++;
