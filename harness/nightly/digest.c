@@ -71,11 +71,18 @@ static const char *cause_note(const struct comparison *c, const char *variant, i
     return out;
 }
 
+/* Tonight's ratio beside the confirmed one, unless they hardly differ. */
+static void tonight_note(double confirmed, double tonight, char out[32])
+{
+    *out = '\0';
+    if (fabs(confirmed - tonight) >= 0.0005)
+        snprintf(out, 32, " (tonight %+.1f %%)", (tonight - 1) * 100);
+}
+
 void digest_note(const struct comparison *c, const struct delta *d, char out[DIGEST_NOTE_MAX])
 {
-    char cause[32], tonight[32] = "";
-    if (delta_is_remeasured(d))
-        snprintf(tonight, sizeof tonight, " (tonight %+.1f %%)", (d->estimate.ratio - 1) * 100);
+    char cause[32], tonight[32];
+    tonight_note(delta_size(d), d->estimate.ratio, tonight);
     snprintf(out, DIGEST_NOTE_MAX, "%s%s%s", confirmation_note(confirm_outcome(d)), tonight,
              cause_note(c, d->variant, d->context, cause));
 }
@@ -190,9 +197,8 @@ static void list_tests(struct lines *l, const struct run_data *run)
 static void list_shift(struct lines *l, const struct comparison *c)
 {
     const struct common_shift *s = &c->shift;
-    char line[LINE_MAX_BYTES], cause[32], tonight[32] = "";
-    if (s->confirmed == SHIFT_CODE && s->again > 0)
-        snprintf(tonight, sizeof tonight, " (tonight %+.1f %%)", (s->ratio - 1) * 100);
+    char line[LINE_MAX_BYTES], cause[32], tonight[32];
+    tonight_note(shift_size(s), s->ratio, tonight);
     if (s->found)
         snprintf(line, sizeof line, "%s %+.1f %% together%s, %s%s", shift_subject(s),
                  (shift_size(s) - 1) * 100, tonight, s->confirmed == SHIFT_CODE ? "confirmed" : "one finding",
