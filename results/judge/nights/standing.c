@@ -19,6 +19,9 @@ enum {
     UNEVEN_VARIANTS_MIN = 3
 };
 
+/* Two levels lie so many of their widths apart; the first night by itself is one only where that is certain.
+ */
+static const double split = 2, split_of_one = 8;
 /* What a window of k nights has to show: a mean so large, and so many of its standard errors. */
 static const double mean_least[WINDOW_MAX + 1] = {
     [2] = 0.04, [3] = 0.03, [4] = 0.025, [5] = 0.02, [6] = 0.02, [7] = 0.02, [8] = 0.02};
@@ -164,7 +167,8 @@ static bool is_split_at(const struct standing *s, size_t at)
 {
     struct span a = span_of(s, 0, at), b = span_of(s, at, s->n);
     double gap = fmax(a.low - b.high, b.low - a.high);
-    return gap > start_least && gap > 2 * fmax(a.high - a.low, b.high - b.low);
+    double widths = at < SPLIT_MIN ? split_of_one : split;
+    return gap > start_least && gap > widths * fmax(a.high - a.low, b.high - b.low);
 }
 
 /* A step among the first nights is no scatter: those before it are forgotten. */
