@@ -377,22 +377,22 @@ a_day_passes() {
     sqlite3 "$dir/results.db" "UPDATE run SET date = date(date, '-1 day')"
 }
 
-# Without a baseline, the ninth night and later ones are judged by those before.
+# Without a baseline, the ninth night and later ones are judged by those before; two are a finding after twelve others.
 judged_without_baseline() {
     history alone
     jq 'del(.baseline) | .contexts = [16]' "$plan" >"$plan.new" && mv "$plan.new" "$plan"
-    for _ in {1..8}; do
+    for _ in {1..13}; do
         quiet_nights 1
         a_day_passes
     done
-    is "eight nights are quiet" "$(sort -u "$told" | cut -d ' ' -f 1 | sort -u)" quiet
-    echo 0.9 >"$dir/src/seconds"
-    exits "a slower ninth night exits 0" 0 "${night[@]}"
+    is "thirteen nights are quiet" "$(sort -u "$told" | cut -d ' ' -f 1 | sort -u)" quiet
+    echo 0.6 >"$dir/src/seconds"
+    exits "a slower one exits 0" 0 "${night[@]}"
     like "and is told as suspected" "$(tail -n 1 "$told")" "0 regressed, .*1 suspected"
     a_day_passes
-    exits "a tenth night that is as slow exits 4" 4 "${night[@]}"
+    exits "a second one that is as slow exits 4" 4 "${night[@]}"
     is "and is a regression" "$(last_news)" regression
-    like "which began on the ninth" "$("$KERNSWEEP" compare latest --fail-on none --db "$dir/results.db")" "open since $(date -u +%F)"
+    like "which began on the first of them" "$("$KERNSWEEP" compare latest --fail-on none --db "$dir/results.db")" "open since $(date -u +%F)"
 }
 
 scenario "a night of a plan without a baseline" judged_without_baseline

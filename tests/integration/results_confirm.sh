@@ -257,12 +257,12 @@ slower_node() {
 older_baseline() {
     local day
     store older
-    for day in {10..18}; do
+    for day in {10..24}; do
         set_speed "0.80$((day % 4))" 1
         quiet_sweep --date "2026-01-$day"
     done
     set_speed 0.92 1
-    exits "the first sweep exits 0" 0 sweep --confirm --date 2026-01-19
+    exits "the first sweep exits 0" 0 sweep --confirm --date 2026-01-25
     is "no cell is put down to the node or cleared" "$(outcomes)" "undecided|4"
     like "the table says suspected, and why measuring again does not settle it" "$OUT" "suspected .*the base's build is older than the level"
     unlike "there is no second round, which could not settle it either" "$ERR" "round 2"
