@@ -33,6 +33,6 @@ struct num num_change_fine(double fraction);       /* +7.31 %  -0.04 % */
 struct num num_bytes(double bytes);                /* 512 B  36.0 KiB  23.4 GiB */
 struct num num_fixed(double v, int decimals);
 struct num num_int(int64_t v);
-struct num num_date(int64_t ms);                       /* 2026-11-27, in UTC */
+struct num num_date(int64_t ms);                      /* 2026-11-27, in UTC */
 struct num num_p(double p);                           /* 0.0079  < 0.0001 */
 struct num num_money(double v, const char *currency); /* 3.60 USD */

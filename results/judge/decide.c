@@ -177,7 +177,8 @@ static void doubt_factor(struct delta *d)
     double measured = delta_measured(d) - 1;
     bool changed = verdict_is_slower(d->verdict) || d->verdict == VERDICT_IMPROVED;
     bool more = d->estimate.ratio > 1;
-    if (changed && !d->stand.stands && (d->doubts.factor_is_open || d->doubts.own_is_open) &&
+    bool open = d->stand.stands && d->reference.kind == REFERENCE_LEVEL; /* one night does not doubt it */
+    if (changed && !open && (d->doubts.factor_is_open || d->doubts.own_is_open) &&
         (more ? measured : -measured) <= d->estimate.threshold)
         set_verdict(d, VERDICT_NOISY, REASON_STAYED);
 }

@@ -36,8 +36,11 @@ static void add_rows(const struct tonight *t, struct rows *r, const struct cell 
     for (size_t k = 0; k < p.count; k++) {
         const struct night_cell *c = tonight_enough_nights(t, r->run, cell, p.device[k]);
         struct level l = level_of(t, r, c);
-        if (!l.known || nights_on_other_device(c, &l, p.device[k]) != foreign || tonight_standing(c)->open)
-            continue; /* what is open says nothing of tonight */
+        if (!l.known || nights_on_other_device(c, &l, p.device[k]) != foreign)
+            continue;
+        if (!r->since_base && tonight_standing(c)->open)
+            continue; /* What is open says nothing of tonight, but its card may have differed since the base.
+                       */
         size_t count = places_values(r->run, cell, t->metric, p.device[k], r->values);
         r->items[r->n++] =
             (struct common_cell){.x = log(stats_median(r->values, count)) - l.u,

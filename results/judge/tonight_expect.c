@@ -204,7 +204,7 @@ static void look_whether_it_stands(const struct tonight *t, const struct night_c
     if (x->against == REFERENCE_LEVEL)
         x->since_value = x->since_level;
     else if (x->value > 0)
-        look_since_value(t, c, t->nights.badness * without_factors(t, x->value, log(x->own)), x->nights,
+        look_since_value(t, c, t->nights.badness * without_factors(t, x->value, own), x->nights,
                          &x->since_value);
 }
 

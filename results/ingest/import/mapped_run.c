@@ -105,9 +105,10 @@ int import_run(const struct import_scope *s, const json_t *map, const struct imp
     when_format(when_parse(date), day); /* the day in UTC, if it is a time */
     snprintf(r->date, sizeof r->date, "%.10s", *day ? day : date);
     if (*started && when_parse(started) == WHEN_UNKNOWN)
-        return err_set(err, ERR_INPUT,
-                       "%s: started_at is \"%.40s\", expected a time such as 2026-02-14T03:15:09Z or ...+01:00",
-                       s->file, started);
+        return err_set(
+            err, ERR_INPUT,
+            "%s: started_at is \"%.40s\", expected a time such as 2026-02-14T03:15:09Z or ...+01:00", s->file,
+            started);
     when_format(when_parse(started), r->started_at);
     return check_run(r, s->file, err);
 }

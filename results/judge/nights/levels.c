@@ -195,8 +195,8 @@ static struct level factor_of_segment(const struct nights *n, size_t from, size_
     return l;
 }
 
-/* Whether what all cells share became worse and nobody accepted that: not by a move to another GPU, and not by the
- * end of a short better time. */
+/* Whether what all cells share became worse and nobody accepted that: not by a move to another GPU, and not
+ * by the end of a short better time. */
 static bool is_loss(const struct nights *n, const struct level *before, const struct level *after)
 {
     uint64_t then = n->nights[before->members[0]].device, now = n->nights[after->members[0]].device;

@@ -259,11 +259,15 @@ static size_t find_rows(const struct nights *n, const struct place *places, bool
 }
 
 /* On the first nights no cell has a level, and what all have in common would be the scatter of each. What is
- * not sure stays there: without it, their scatter would look smaller than it is. */
-static double young_factor(const struct common_cell *rows, size_t count)
+ * not sure, or within a step of the values, stays there: without it, their scatter would look smaller than it
+ * is. */
+static double young_factor(const struct nights *n, const struct common_cell *rows, size_t count)
 {
     struct common_factor f = common_factor_of(rows, count, 0, 0);
-    return fabs(f.log) > young_errors * f.error ? f.log : 0;
+    double least = young_errors * f.error;
+    for (size_t k = 0; k < n->n_cells; k++)
+        least = fmax(least, n->cells[k].quantum);
+    return fabs(f.log) > least ? f.log : 0;
 }
 
 static void find_factor(struct nights *n, size_t t, const struct place *places, struct scratch *s)
@@ -271,7 +275,7 @@ static void find_factor(struct nights *n, size_t t, const struct place *places, 
     bool known = false;
     size_t count = find_rows(n, places, false, s->rows);
     if (count == 0)
-        n->nights[t].factor = young_factor(s->rows, find_rows(n, places, true, s->rows));
+        n->nights[t].factor = young_factor(n, s->rows, find_rows(n, places, true, s->rows));
     else
         n->nights[t].factor = nights_even_factor(n, t, s->rows, count, &known);
     n->has_factors |= known;
@@ -301,7 +305,7 @@ static void take_change(struct night_cell *c, const struct place *p, enum standi
     if (change == STANDING_CLOSED)
         for (size_t i = p->point + 1 - STANDING_BACK; i <= p->point; i++)
             odd[i] = false;
-    if (change == STANDING_BETTER)
+    if (change == STANDING_BEGINS)
         begin_segment(c, p->s->members[0], false);
 }
 

@@ -184,7 +184,7 @@ static void forget_before_split(struct standing *s)
 
 /* The first nights say where the level is, and how far nights lie from it; later ones, where a level is
  * young. */
-static void take_first(struct standing *s, size_t point)
+static enum standing_change take_first(struct standing *s, size_t point)
 {
     double level, scale;
     bool known = standing_level(s, &level, &scale);
@@ -192,11 +192,13 @@ static void take_first(struct standing *s, size_t point)
     if (s->n_apart >= STANDING_FIRST) {
         if (known)
             s->apart[s->n_apart++] = s->x[point] - level;
-        return;
+        return STANDING_YOUNG;
     }
+    size_t first = s->members[0];
     if (s->n == STANDING_FIRST)
         forget_before_split(s);
     measure_first(s);
+    return s->members[0] == first ? STANDING_YOUNG : STANDING_BEGINS;
 }
 
 /* The finding is over. A short one was an excursion, of which the cell may have more; a long one was a level.
@@ -396,8 +398,7 @@ static enum standing_change advance(struct standing *s, size_t point, bool uneve
     if (s->open)
         return step_open(s, point);
     if (!standing_level(s, &level, &scale) || s->n_apart < STANDING_FIRST) {
-        take_first(s, point);
-        return STANDING_YOUNG;
+        return take_first(s, point);
     }
     double apart = s->x[point] - level;
     bool was_worse = s->n_held == 0 && standing_is_worse(s->apart[s->n_apart - 1], scale);
@@ -418,7 +419,7 @@ static enum standing_change advance(struct standing *s, size_t point, bool uneve
 enum standing_change standing_step(struct standing *s, size_t point, bool uneven)
 {
     enum standing_change change = advance(s, point, uneven);
-    return change == STANDING_SAME && !s->open && adopt_better(s) ? STANDING_BETTER : change;
+    return change == STANDING_SAME && !s->open && adopt_better(s) ? STANDING_BEGINS : change;
 }
 
 bool standing_accept(struct standing *s, size_t point)

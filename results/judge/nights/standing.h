@@ -17,11 +17,11 @@
 #include <stddef.h>
 
 enum {
-    STANDING_FIRST = 8,  /* nights that make the first level without being judged */
-    STANDING_ADOPT = 4,  /* nights that make a better level */
+    STANDING_FIRST = 8,    /* nights that make the first level without being judged */
+    STANDING_ADOPT = 4,    /* nights that make a better level */
     STANDING_HELD_MAX = 4, /* uneven nights in a row that count after all */
-    STANDING_LEVEL = 20, /* nights behind a level at most */
-    STANDING_BACK = 3,   /* nights in a row that close a finding */
+    STANDING_LEVEL = 20,   /* nights behind a level at most */
+    STANDING_BACK = 3,     /* nights in a row that close a finding */
 };
 
 struct standing {
@@ -74,7 +74,7 @@ enum standing_change {
     STANDING_HELD,  /* the night was uneven, and does not count */
     STANDING_OPENED,
     STANDING_CLOSED, /* the newest STANDING_BACK points are at the level again */
-    STANDING_BETTER, /* a level of its own begins with members[0] */
+    STANDING_BEGINS, /* a better level, or another one among the first nights, begins with members[0] */
 };
 
 /* The next point. */
