@@ -107,8 +107,8 @@ enum reason_code {
     REASON_NEGLIGIBLE, /* a difference of up to least_difference() */
     REASON_EXACT,
     REASON_CHANGED,         /* beyond the threshold and the noise */
-    REASON_SUSPECT,         /* beyond the threshold and the noise, but so far tonight only */
-    REASON_UNEVEN,          /* the same, on a night on which most cells are worse */
+    REASON_SUSPECT,         /* beyond the threshold and the noise, but not settled yet */
+    REASON_UNEVEN,          /* the same, on a night on which many cells of several variants are */
     REASON_STANDS,          /* a finding of earlier nights, which tonight does not end */
     REASON_BACK,            /* a finding of earlier nights is open, but tonight is at the level again */
     REASON_SHARED,          /* with other cells, of which measuring again has found the code guilty */

@@ -67,7 +67,8 @@ TEST(a_suspect_fails_only_on_request)
     d.reason = REASON_SUSPECT;
     d.estimate.method = METHOD_NIGHTS;
     writes(&d, false, "failures=\"0\">", "::warning title=v3 at 64 suspected::prefill_s +8.0 %25");
-    writes(&d, false, "<system-out>suspected: +8.0 %", "tonight only: a second night like it settles it");
+    writes(&d, false, "<system-out>suspected: +8.0 %",
+           "not settled yet: another night or two like it settle it");
     writes(&d, true, "<failure type=\"suspected\" message=\"+8.0 %", "::error title=v3 at 64 suspected::");
 }
 

@@ -143,14 +143,15 @@ TEST(a_suspect_is_no_regression_and_says_what_settles_it)
     holds(text,
           "- **Suspected** (1 cell): worse tonight and on no night before, so no regression yet.\n  - `v3` "
           "at 4096: "
-          "takes 2.00 times as long (10.00 s expected, 20.00 s now); a second night like it settles it, or "
+          "takes 2.00 times as long (10.00 s expected, 20.00 s now); another night or two like it settle it, "
+          "or "
           "measuring both builds alternately (--confirm).\n");
     holds(text,
           "**Measure both builds alternately (`--confirm`), or wait for the next night**: 1 cell suspected");
     lacks(text, "regressed");
     free(text);
     text = advice_beside("undecided_suspect.db", old, now, CONFIRM_UNDECIDED, suspected);
-    holds(text, "s now); a second night like it settles it.\n");
+    holds(text, "s now); another night or two like it settle it.\n");
     holds(text, "**Wait for the next night**: 1 cell suspected");
     free(text);
     text = advice_beside("gone.db", old, now, CONFIRM_NOT_ASKED, gone);
