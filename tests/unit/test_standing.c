@@ -171,6 +171,22 @@ TEST(a_cell_that_was_worse_before_uneven_nights_does_not_wait_for_four)
     assert_int_equal(w.s.since, 50);
 }
 
+/* Twelve nights of either state: the first times are news, later ones are how this cell is. */
+TEST(a_cell_that_comes_back_again_and_again_has_states)
+{
+    AUTO(world_release) struct world w;
+    size_t opened = 0;
+    still(&w, 12);
+    for (size_t i = 24; i + 12 <= NIGHTS; i += 24)
+        add(&w, i, i + 12, 0.08);
+    for (bool was = false; w.count < NIGHTS; was = w.s.open) {
+        until(&w, w.count + 1);
+        opened += w.s.open && !was;
+        assert_false(w.s.open && w.count > 100);
+    }
+    assert_in_range(opened, 1, 3);
+}
+
 TEST(a_young_cell_is_not_judged)
 {
     AUTO(world_release) struct world w;

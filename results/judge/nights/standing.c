@@ -10,6 +10,7 @@
 
 enum {
     LOOK = 60,
+    LOOK_STATES = 120,
     WINDOW_MIN = 2,
     WINDOW_MAX = 8,
     SHORT = 8,
@@ -19,9 +20,8 @@ enum {
     UNEVEN_VARIANTS_MIN = 3
 };
 
-/* Two levels lie so many of their widths apart; the first night by itself is one only where that is certain.
- */
-static const double split = 2, split_of_one = 8;
+/* Two levels lie so many of their widths apart. */
+static const double split = 2;
 /* What a window of k nights has to show: a mean so large, and so many of its standard errors. */
 static const double mean_least[WINDOW_MAX + 1] = {
     [2] = 0.04, [3] = 0.03, [4] = 0.025, [5] = 0.02, [6] = 0.02, [7] = 0.02, [8] = 0.02};
@@ -67,7 +67,7 @@ void standing_release(struct standing *s)
 
 void standing_restart(struct standing *s)
 {
-    s->n = s->n_apart = s->n_held = 0;
+    s->n = s->n_apart = s->n_held = s->n_returned = 0;
     s->open = false;
     s->gain = 0;
 }
@@ -167,8 +167,7 @@ static bool is_split_at(const struct standing *s, size_t at)
 {
     struct span a = span_of(s, 0, at), b = span_of(s, at, s->n);
     double gap = fmax(a.low - b.high, b.low - a.high);
-    double widths = at < SPLIT_MIN ? split_of_one : split;
-    return gap > start_least && gap > widths * fmax(a.high - a.low, b.high - b.low);
+    return gap > start_least && gap > split * fmax(a.high - a.low, b.high - b.low);
 }
 
 /* A step among the first nights is no scatter: those before it are forgotten. */
@@ -201,11 +200,34 @@ static enum standing_change take_first(struct standing *s, size_t point)
     return s->members[0] == first ? STANDING_YOUNG : STANDING_BEGINS;
 }
 
+static void note_return(struct standing *s, size_t point, double size)
+{
+    if (s->n_returned == STANDING_RETURNS) {
+        s->n_returned--;
+        memmove(s->returned_at, s->returned_at + 1, s->n_returned * sizeof *s->returned_at);
+        memmove(s->returned, s->returned + 1, s->n_returned * sizeof *s->returned);
+    }
+    s->returned_at[s->n_returned] = point;
+    s->returned[s->n_returned++] = size;
+}
+
+/* Whether the cell has left its level so far and come back again and again. */
+static bool is_a_state(const struct standing *s, size_t point, double size)
+{
+    if (s->n_returned < STANDING_RETURNS || s->returned_at[0] + LOOK_STATES < point)
+        return false;
+    for (size_t i = 0; i < s->n_returned; i++)
+        if (size > spell_margin * s->returned[i])
+            return false;
+    return true;
+}
+
 /* The finding is over. A short one was an excursion, of which the cell may have more; a long one was a level.
  */
 static void close_finding(struct standing *s, size_t point)
 {
     s->open = false;
+    note_return(s, point, s->found);
     for (size_t i = point + 1 - STANDING_BACK; i <= point; i++)
         s->members[s->n++] = i;
     if (point - s->opened_at >= SHORT)
@@ -331,7 +353,7 @@ static bool open_finding(struct standing *s, size_t point)
         k = 1;
         size = s->x[point] - level;
     }
-    if (k == 0 || was_a_good_spell(s, k, size))
+    if (k == 0 || was_a_good_spell(s, k, size) || is_a_state(s, point, size))
         return false;
     s->n -= k;
     s->n_apart -= k;
@@ -339,7 +361,7 @@ static bool open_finding(struct standing *s, size_t point)
     s->since = s->members[s->n];
     s->opened_at = point;
     s->window = k;
-    s->size = size;
+    s->size = s->found = size;
     s->level = level;
     s->back = 0;
     return true;
@@ -377,6 +399,7 @@ static bool adopt_better(struct standing *s)
     if (gain <= start_least || !clear)
         return false;
     begin_level(s, k);
+    note_return(s, s->members[k - 1], gain);
     s->gain = gain;
     return true;
 }

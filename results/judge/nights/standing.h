@@ -21,6 +21,7 @@ enum {
     STANDING_ADOPT = 4,    /* nights that make a better level */
     STANDING_HELD_MAX = 4, /* uneven nights in a row that count after all */
     STANDING_LEVEL = 20,   /* nights behind a level at most */
+    STANDING_RETURNS = 3,  /* after so many, to have left again is no news: the cell has states */
     STANDING_BACK = 3,     /* nights in a row that close a finding */
 };
 
@@ -40,9 +41,14 @@ struct standing {
     size_t opened_at; /* the point that opened it */
     size_t window;    /* points that it was opened on */
     double size;      /* what a night has to keep half of */
+    double found;     /* its size when it was opened */
     double level;     /* frozen; while a finding is open */
     size_t back;      /* nights in a row that did not */
-    double gain;      /* by which the present level is better than the one before it; 0 if it is not */
+    size_t
+        returned_at[STANDING_RETURNS]; /* the newest points at which the cell came back, the oldest first */
+    double returned[STANDING_RETURNS]; /* by how much */
+    size_t n_returned;
+    double gain; /* by which the present level is better than the one before it; 0 if it is not */
 };
 
 /* cap: how many points x will have; there is room for one more. */
