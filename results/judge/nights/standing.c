@@ -92,8 +92,8 @@ static double scale_of(const struct standing *s, const double *apart, size_t n)
         return s->least;
     for (size_t i = 0; i < count; i++)
         d[i] = fabs(apart[n - count + i]);
-    double middle = 1.4826 * stats_median(d, count);
     values_sort(d, count);
+    double middle = 1.4826 * (d[(count - 1) / 2] + d[count / 2]) / 2;
     size_t tail = count * 9 / 10;
     return fmax(fmax(middle, s->least), tail_weight * d[tail < count ? tail : count - 1] / 1.645);
 }
