@@ -209,7 +209,8 @@ struct delta_doubts {
                             cells share */
     bool own_is_open;    /* the same of reference.own, and of code that other cells of its GPU share */
     bool other_device;   /* the reference was measured on other GPUs: it says nothing of this one */
-    bool no_builds;      /* the base is no one build, or a side has no sources: nothing to measure in turns */
+    bool no_builds;      /* there is no single build of the base, or a side has no sources: none to measure
+                            alternately */
     bool other_plan;     /* the base's plan ran it otherwise: its build, measured in turns, cannot tell */
     bool otherwise;      /* compare_options.otherwise of its variant: it is no control */
     bool other_build;    /* what was measured in turns for the base is not known to be its build, and cannot
