@@ -235,7 +235,8 @@ static void tickets(const struct report_model *m, struct md *w)
 static void shift(const struct report_model *m, struct md *w)
 {
     AUTO(buf_release) struct buf text = {.max = PHRASE_MAX};
-    if (m->comparison && (m->comparison->shift.found || m->comparison->shift.device_changed))
+    if (m->comparison && (m->comparison->shift.found || m->comparison->shift.device_changed ||
+                          verdict_uneven_cells(m->comparison)))
         verdict_shift(m->comparison, w->lang, &text);
     if (text.len)
         buf_printf(w->out, "  - %s\n", buf_str(&text));
@@ -251,12 +252,12 @@ static void commits(const struct commit_range *r, enum msg sentence, struct md *
 
 static bool is_suspected(const struct delta *d)
 {
-    return d->verdict == VERDICT_SUSPECTED;
+    return d->verdict == VERDICT_SUSPECTED && d->reason != REASON_UNEVEN; /* that is told of the night */
 }
 
 static bool is_finding(const struct delta *d)
 {
-    return report_finding_matters(d) && !is_suspected(d);
+    return report_finding_matters(d) && d->verdict != VERDICT_SUSPECTED;
 }
 
 static bool is_gone(const struct delta *d)
@@ -288,8 +289,11 @@ static void findings(const struct report_model *m, struct md *w)
     if (m->comparison)
         cards_items(m->comparison, "  ", w);
     list(m, is_finding, finding, "  ", w);
-    if (m->comparison && m->comparison->verdicts[VERDICT_SUSPECTED])
-        md_item(w, MSG_SUMMARY_SUSPECTS, cells_of(m->comparison, VERDICT_SUSPECTED, w->lang).s);
+    int suspects = m->comparison
+                       ? m->comparison->verdicts[VERDICT_SUSPECTED] - (int)verdict_uneven_cells(m->comparison)
+                       : 0;
+    if (suspects > 0)
+        md_item(w, MSG_SUMMARY_SUSPECTS, phrase_count(w->lang, suspects, MSG_CELLS_ONE, MSG_CELLS_MANY).s);
     list(m, is_suspected, suspect, "  ", w);
     list(m, is_gone, gone, "", w);
 }

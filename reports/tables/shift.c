@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "reports/words/number.h"
 #include "results/judge/confirm.h"
+#include "results/stats/stats.h"
 
 #include <math.h>
 
@@ -94,6 +95,28 @@ static void describe_small(const struct common_shift *s, enum report_lang lang, 
                   buf_str(&cells));
 }
 
+size_t verdict_uneven_cells(const struct comparison *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->count; i++)
+        n += c->deltas[i].reason == REASON_UNEVEN;
+    return n;
+}
+
+static void describe_uneven(const struct comparison *c, enum report_lang lang, struct buf *out)
+{
+    AUTO_FREE double *changes = xcalloc(c->count + 1, sizeof *changes);
+    size_t n = 0;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->deltas[i].reason == REASON_UNEVEN)
+            changes[n++] = c->deltas[i].estimate.ratio - 1;
+    if (n == 0)
+        return;
+    buf_puts(out, out->len ? " " : "");
+    message_plain(out, lang, MSG_NIGHT_UNEVEN, phrase_count(lang, (int)n, MSG_CELLS_ONE, MSG_CELLS_MANY).s,
+                  num_change(stats_median(changes, n)).s);
+}
+
 void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf *out)
 {
     const struct common_shift *s = &c->shift;
@@ -105,6 +128,7 @@ void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf
         buf_puts(out, out->len ? " " : "");
         message_plain(out, lang, MSG_SHIFT_DEVICE);
     }
+    describe_uneven(c, lang, out);
 }
 
 static enum msg card_cause(const struct card_shift *s)

@@ -12,9 +12,11 @@
 void shift_change(enum metric m, double ratio, bool worse, enum report_lang lang, struct buf *out);
 /* "All cells", or "Most cells" if some did not move by as much. */
 const char *shift_cells(const struct common_shift *s, enum report_lang lang);
-/* Appends what all cells have in common tonight, if it is worth a sentence. */
+/* Appends what all cells have in common tonight, and that the night was uneven, if it is worth a sentence. */
 void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf *out);
-/* The same of one GPU: s is one of c->cards. */
+/* Whose change is put down to an uneven night. */
+size_t verdict_uneven_cells(const struct comparison *c);
+/* The same as verdict_shift() of one GPU: s is one of c->cards. */
 void verdict_card(const struct comparison *c, const struct card_shift *s, enum report_lang lang,
                   struct buf *out);
 /* Writes a paragraph for each GPU that changed by itself. */

@@ -10,7 +10,7 @@
 enum verdict {
     VERDICT_IMPROVED,
     VERDICT_REGRESSED, /* a finding: it stands */
-    VERDICT_SUSPECTED, /* worse tonight, and on no night before */
+    VERDICT_SUSPECTED, /* worse tonight, and too few nights tell whether it stays */
     VERDICT_UNCHANGED,
     VERDICT_NOISY,   /* inconclusive: the evidence supports no verdict */
     VERDICT_NEW,     /* not measured in the base */

@@ -184,7 +184,7 @@ static void write_github_shift(const struct comparison *c, struct buf *out)
     verdict_shift(c, REPORT_EN, &text);
     if (text.len) {
         buf_printf(out, "::%s title=%s cells::", comparison_shift_regressed(c) ? "error" : "notice",
-                   c->shift.agree < c->shift.cells ? "most" : "all");
+                   c->shift.found && c->shift.agree == c->shift.cells ? "all" : "most");
         github_text(out, buf_str(&text), "%\r\n");
         buf_putc(out, '\n');
     }

@@ -10,7 +10,7 @@
 
 bool causes_wanted(const struct comparison *c, const struct delta *d)
 {
-    if (d->metric != c->primary || d->reason == REASON_SHARED) /* that is told of all cells */
+    if (d->metric != c->primary || d->reason == REASON_SHARED || d->reason == REASON_UNEVEN) /* told of all */
         return false;
     return verdict_is_slower(d->verdict) || d->verdict == VERDICT_IMPROVED || d->verdict == VERDICT_BROKEN ||
            d->verdict == VERDICT_FIXED || confirm_outcome(d) == CONFIRM_NODE;
