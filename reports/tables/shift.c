@@ -113,8 +113,7 @@ static void describe_uneven(const struct comparison *c, enum report_lang lang, s
     if (n == 0)
         return;
     buf_puts(out, out->len ? " " : "");
-    message_plain(out, lang, MSG_NIGHT_UNEVEN, phrase_count(lang, (int)n, MSG_CELLS_ONE, MSG_CELLS_MANY).s,
-                  num_change(stats_median(changes, n)).s);
+    message_plain(out, lang, MSG_NIGHT_UNEVEN, num_int((int64_t)n).s, num_change(stats_median(changes, n)).s);
 }
 
 void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf *out)

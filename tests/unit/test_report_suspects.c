@@ -65,7 +65,7 @@ TEST(an_uneven_night_is_told_once_and_not_of_each_cell)
 {
     const struct side now = {"tree 2", "plan", "6.8.5", "code 2", 20};
     char *text = advice_beside("uneven.db", old, now, CONFIRM_NOT_ASKED, uneven);
-    holds(text, "  - An uneven night: 1 cell of several variants got worse by amounts that differ (+100.0 "
+    holds(text, "  - An uneven night: 1 cells of several variants got worse by amounts that differ (+100.0 "
                 "% in the median).");
     lacks(text, "**Suspected**");
     free(text);
