@@ -78,5 +78,3 @@ static inline char *advice(const char *db, struct side before, struct side now, 
 {
     return advice_beside(db, before, now, how, NULL);
 }
-
-static const struct side old = {"tree 1", "plan", "6.8.5", "code 1", 10};

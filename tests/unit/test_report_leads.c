@@ -2,6 +2,8 @@
  * when the node changed has lost a day. */
 #include "tests/unit/leads_support.h"
 
+static const struct side old = {"tree 1", "plan", "6.8.5", "code 1", 10};
+
 TEST(a_change_of_the_sources_that_was_confirmed_is_looked_for_in_the_code)
 {
     char *text =

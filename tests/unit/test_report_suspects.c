@@ -1,6 +1,8 @@
 /* What a report says of a suspect, of what still fails, and of a size that was measured again. */
 #include "tests/unit/leads_support.h"
 
+static const struct side old = {"tree 1", "plan", "6.8.5", "code 1", 10};
+
 static void judged(struct comparison *c, enum verdict verdict, enum reason_code reason)
 {
     c->verdicts[c->deltas[0].verdict]--;
