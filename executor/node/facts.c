@@ -7,6 +7,7 @@
 #include "executor/node/clocks.h"
 #include "executor/node/gpus.h"
 #include "executor/node/leftover.h"
+#include "executor/node/login.h"
 #include "executor/node/model_facts.h"
 #include "executor/node/nvml_settings.h"
 #include "executor/node/system.h"
@@ -127,6 +128,7 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
         err_set(err, ERR_INTERNAL, "the node's facts cannot be encoded: a name is not UTF-8");
         return NULL;
     }
+    json_object_set_new(node, "login", login_variables());
     json_object_set_new(node, "containment", contain_look(l, &scope_host_usual));
     if (model)
         json_object_set_new(node, "model", model_facts(model));

@@ -1,6 +1,7 @@
 #include "harness/session/preflight.h"
 
 #include "common/contract/container.h"
+#include "common/contract/test_variable.h"
 #include "harness/session/tuning.h"
 
 #include <inttypes.h>
@@ -347,6 +348,34 @@ static void check_engines(struct preflight *p, const json_t *node, const struct 
     }
 }
 
+static void tell_slowing(struct preflight *p, const json_t *variables, const char *by, const char *remedy)
+{
+    const char *name, *value;
+    json_t *v;
+    json_object_foreach((json_t *)(uintptr_t)variables, name, v)
+    {
+        value = json_string_value(v);
+        if (value && test_variable_slows(name, value))
+            preflight_add(p, PREFLIGHT_WARNING, "variables", remedy,
+                          "%s sets %s=%.60s: it serialises, traces or logs what tests do, so their times are "
+                          "not those of normal use",
+                          by, name, value);
+    }
+}
+
+/* A debug run is meant to be slow. What the plan sets replaces what the login does. */
+static void check_variables(struct preflight *p, const json_t *node, const struct preflight_needs *needs)
+{
+    if (needs->debug)
+        return;
+    json_auto_t *login = json_copy(json_object_get(node, "login"));
+    const char *name;
+    json_t *v;
+    json_object_foreach((json_t *)(uintptr_t)needs->env, name, v) json_object_del(login, name);
+    tell_slowing(p, login, "the node's login", "unset it on the node, or set it to 0 in the plan's \"env\"");
+    tell_slowing(p, needs->env, "the plan", "remove it from the plan's \"env\", or use --mode debug");
+}
+
 void preflight_check(struct preflight *out, const json_t *node, const struct preflight_needs *needs)
 {
     *out = (struct preflight){0};
@@ -362,4 +391,5 @@ void preflight_check(struct preflight *out, const json_t *node, const struct pre
     check_leftovers(out, node);
     check_clocks(out, node);
     check_model(out, node, needs);
+    check_variables(out, node, needs);
 }

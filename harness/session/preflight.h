@@ -19,6 +19,8 @@ struct preflight_needs {
     bool isolate;                /* the plan isolates its tests */
     bool by_scheduler;           /* tests run on other machines than the checked one */
     bool hipcc, nvcc;            /* the plan's builds name this compiler */
+    bool debug;                  /* the run's mode is debug */
+    const json_t *env;           /* the plan's "env", borrowed; NULL: none */
     double clock_offset_s;       /* node's clock minus ours; NaN: not measured */
     double clock_error_s;        /* half the round-trip time of the measurement */
 };

@@ -2,6 +2,7 @@
  * status in the tables below it. */
 #include "reports/sections/summary.h"
 #include "common/base/alloc.h"
+#include "common/contract/test_variable.h"
 #include "reports/model/insight.h"
 #include "reports/sections/phrase.h"
 #include "reports/sections/section.h"
@@ -11,6 +12,7 @@
 #include "reports/words/range.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { SUMMARY_FINDINGS_MAX = 8 };
@@ -334,6 +336,34 @@ static void broken_cells(const struct report_model *m, struct md *w)
     insight_groups_release(groups, n);
 }
 
+/* The part of a fact's key behind its start, or NULL. */
+static const char *behind(const char *key, const char *start)
+{
+    size_t len = strlen(start);
+    return strncmp(key, start, len) == 0 ? key + len : NULL;
+}
+
+static bool plan_sets(const struct run_data *run, const char *name)
+{
+    char key[RUN_FACT_MAX];
+    snprintf(key, sizeof key, "env.%.200s", name);
+    return run_data_fact(run, key) != NULL;
+}
+
+/* A debug run is meant to be slow. */
+static void slowing_variables(const struct report_model *m, struct md *w)
+{
+    for (size_t i = 0; i < m->now.n_facts && strcmp(m->now.info.mode, "perf") == 0; i++) {
+        const struct run_fact *f = &m->now.facts[i];
+        const char *planned = behind(f->key, "env."), *of_login = behind(f->key, "login.");
+        if (of_login && plan_sets(&m->now, of_login))
+            continue;
+        if ((planned || of_login) && test_variable_slows(planned ? planned : of_login, f->value))
+            md_item(w, planned ? MSG_SUMMARY_SLOWING_PLAN : MSG_SUMMARY_SLOWING_LOGIN,
+                    planned ? planned : of_login, f->value);
+    }
+}
+
 void section_summary(const struct report_model *m, struct md *w)
 {
     md_heading(w, 2, MSG_H_SUMMARY);
@@ -341,6 +371,7 @@ void section_summary(const struct report_model *m, struct md *w)
     findings(m, w);
     commits(&m->base.commits, m->against->has_base ? MSG_SUMMARY_COMMITS : MSG_SUMMARY_COMMITS_NIGHT, w);
     commits(&m->base.commits_of_night, MSG_SUMMARY_COMMITS_NIGHT, w);
+    slowing_variables(m, w);
     summary_variants(m, w);
     broken_cells(m, w);
     tests(m, w);

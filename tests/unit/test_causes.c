@@ -71,6 +71,10 @@ static const struct scenario scenarios[] = {
     {{variant_slower}, "environment", "", .tempting = false, DRIVER},
     {{variant_slower}, "environment!", "", .tempting = false, .facts = {{"env.v0.TILE", "32"}}},
     {{one_cell_slower}, "unexplained", "", .tempting = true, DRIVER},
+    /* what the login sets, unless the plan sets it as well */
+    {{all_slower}, "", "environment node!", .tempting = false, .facts = {{"login.HIP_LAUNCH_BLOCKING", "1"}}},
+    {{all_slower}, "", "node!", .tempting = true, .facts = {{"login.HSA_XNACK", "1"}}},
+    {{variant_slower}, "unexplained", "", .tempting = true, .facts = {{"login.TILE", "1"}}},
     /* a newer executor records what older ones did not */
     {{variant_slower},
      "unexplained",

@@ -1,8 +1,9 @@
-/* attribute, gpus, model: the node's facts from files, as trees of this test have them. */
+/* attribute, gpus, login, model: the node's facts from files, as trees of this test have them. */
 #include "tests/unit/tree.h"
 
 #include "executor/node/attribute.h"
 #include "executor/node/gpus.h"
+#include "executor/node/login.h"
 #include "executor/node/model_facts.h"
 #include "executor/node/system.h"
 #include "executor/node/toolchain.h"
@@ -315,6 +316,34 @@ TEST(a_model_that_cannot_be_read_says_why)
     json_t *other = model_facts(put("text.gguf", "no model"));
     assert_string_not_equal(member(other, "error"), "");
     json_decref(other);
+}
+
+TEST(what_the_login_sets_is_recorded_without_secrets)
+{
+    char name[64] = "LD_LIBRARY_PATH", path[301] = "";
+    memset(path, 'p', sizeof path - 1);
+    setenv("HSA_XNACK", "1", 1);
+    setenv("VLLM_API_KEY", "sesame", 1);
+    setenv("HIP_VISIBLE_DEVICES", "3", 1);
+    setenv("SSH_CONNECTION", "192.0.2.1", 1);
+    setenv("NCCL_ODD", "\xff", 1);
+    setenv(name, path, 1);
+    json_auto_t *login = login_variables();
+    assert_string_equal(member(login, "HSA_XNACK"), "1");
+    assert_string_equal(member(login, "VLLM_API_KEY"), "***");
+    assert_null(json_object_get(login, "HIP_VISIBLE_DEVICES"));
+    assert_null(json_object_get(login, "SSH_CONNECTION"));
+    assert_int_equal(strlen(member(login, "NCCL_ODD")), 64);
+    char *cut = strdup(member(login, name));
+    assert_true(strlen(cut) < sizeof path - 1);
+    path[299] = 'q'; /* beyond what is kept, and yet another value */
+    setenv(name, path, 1);
+    json_auto_t *other = login_variables();
+    assert_string_not_equal(member(other, name), cut);
+    free(cut);
+    unsetenv(name);
+    unsetenv("NCCL_ODD");
+    unsetenv("HIP_VISIBLE_DEVICES");
 }
 
 GROUP(scratch_make, scratch_remove);

@@ -114,6 +114,7 @@ TEST(each_trouble_has_its_level_and_a_remedy)
         {"{\"model\":{\"path\":\"m\",\"context_length\":2048}}", "model", PREFLIGHT_BLOCKER},
         {"{\"model\":{\"path\":\"m\",\"error\":\"m: cannot open\"}}", "model", PREFLIGHT_BLOCKER},
         {"{\"model\":{\"path\":\"m\"}}", "model", PREFLIGHT_WARNING},
+        {"{" FIT ",\"login\":{\"HIP_LAUNCH_BLOCKING\":\"1\"}}", "variables", PREFLIGHT_WARNING},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct preflight p;
@@ -123,6 +124,34 @@ TEST(each_trouble_has_its_level_and_a_remedy)
         assert_true(*f->remedy != '\0');
         assert_true(p.worst >= f->level);
     }
+}
+
+static size_t slowing(const char *login, const char *plan, bool debug)
+{
+    AUTO_FREE char *node = xasprintf("{" FIT ",\"login\":%s}", login);
+    json_auto_t *env = json_loads(plan, 0, NULL);
+    struct preflight_needs needs = calm;
+    struct preflight p;
+    size_t n = 0;
+    needs.env = env;
+    needs.debug = debug;
+    judge(&p, node, &needs);
+    for (size_t i = 0; i < p.count; i++)
+        n += strcmp(p.findings[i].subject, "variables") == 0;
+    return n;
+}
+
+TEST(variables_that_serialise_warn_unless_they_are_off_or_meant)
+{
+    const char *blocking = "{\"HIP_LAUNCH_BLOCKING\":\"1\"}", *off = "{\"HIP_LAUNCH_BLOCKING\":\"0\"}";
+    assert_int_equal(slowing(blocking, "{}", false), 1);
+    assert_int_equal(slowing("{}", blocking, false), 1);
+    assert_int_equal(slowing(blocking, off, false), 0);
+    assert_int_equal(slowing(off, blocking, false), 1);
+    assert_int_equal(slowing(blocking, blocking, true), 0);
+    assert_int_equal(slowing("{\"HSA_XNACK\":\"1\"}", "{\"OMP_NUM_THREADS\":\"1\"}", false), 0);
+    assert_int_equal(slowing("{\"AMD_SERIALIZE_KERNEL\":\"3\",\"AMD_SERIALIZE_COPY\":\"3\"}", "{}", false),
+                     2);
 }
 
 TEST(compilers_that_the_builds_need_are_missed)

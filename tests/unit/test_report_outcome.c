@@ -161,4 +161,34 @@ TEST(a_blocked_run_is_no_regression)
     lacks(text, "**Regression**");
 }
 
+static char *with_facts(const char *db, const char *mode, const char *const (*facts)[2], size_t n)
+{
+    struct draft d;
+    struct err err = {0};
+    draft_night(&d, 1);
+    draft_shot(&d, "base", 256, 1, 1);
+    snprintf(d.info.mode, sizeof d.info.mode, "%s", mode);
+    for (size_t i = 0; i < n; i++)
+        assert_ok(draft_add_fact(&d, facts[i][0], facts[i][1], &err), &err);
+    return render_draft(db, &d, REPORT_EN);
+}
+
+TEST(variables_that_serialise_a_perf_run_are_told)
+{
+    static const char *const blocking[][2] = {{"login.HIP_LAUNCH_BLOCKING", "1"},
+                                              {"login.OMP_NUM_THREADS", "4"}},
+                             *const off[][2] = {{"login.HIP_LAUNCH_BLOCKING", "1"},
+                                                {"env.HIP_LAUNCH_BLOCKING", "0"}},
+                             *const planned[][2] = {{"env.AMD_SERIALIZE_KERNEL", "3"}};
+    AUTO_FREE char *login = with_facts("login.db", "perf", blocking, 2),
+                   *plan = with_facts("planned.db", "perf", planned, 1),
+                   *replaced = with_facts("replaced.db", "perf", off, 2),
+                   *debug = with_facts("debug.db", "debug", blocking, 2);
+    holds(login, "- The node's login sets `HIP_LAUNCH_BLOCKING=1`: it serialises");
+    lacks(login, "sets `OMP_NUM_THREADS");
+    holds(plan, "- The plan sets `AMD_SERIALIZE_KERNEL=3`: it serialises");
+    lacks(replaced, "it serialises");
+    lacks(debug, "it serialises");
+}
+
 GROUP(scratch_make, scratch_remove);

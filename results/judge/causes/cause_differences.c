@@ -69,6 +69,8 @@ static enum fact_class class_of(const char *key, const char *variant)
     static const char *const device[] = {"node", "host", "hostname", NULL};
     if (starts_with(key, "env."))
         return class_of_variable(key, variant);
+    if (starts_with(key, "login."))
+        return FACT_VARIABLE_OF_ALL;
     if (starts_with(key, "compilers."))
         return FACT_TOOLCHAIN;
     if (starts_with(key, "gpus"))
@@ -287,6 +289,26 @@ static bool gpu_facts(const struct run_data *before, const struct run_data *now,
     return named && any;
 }
 
+static bool plan_sets(const struct run_data *r, const char *variant, const char *name)
+{
+    char key[RUN_FACT_MAX];
+    snprintf(key, sizeof key, "env.%.100s", name);
+    if (run_data_fact(r, key))
+        return true;
+    snprintf(key, sizeof key, "env.%.100s.%.100s", variant, name);
+    return run_data_fact(r, key) != NULL;
+}
+
+/* A variable of the login that one side has, and the other has not, says something only where both recorded
+ * their node, and the plans let it pass. */
+static bool login_counts(const struct run_data *before, const struct run_data *now, const char *variant,
+                         const char *key)
+{
+    const char *name = key + strlen("login.");
+    return run_data_fact(before, "kernel") && run_data_fact(now, "kernel") &&
+           !plan_sets(before, variant, name) && !plan_sets(now, variant, name);
+}
+
 /* Takes the facts of all GPUs only if those of the GPUs that the tests ran on are not known. */
 static void take_facts(const struct cause_run *before, const struct cause_run *now, const char *variant,
                        int context, struct cause_differences *out)
@@ -299,6 +321,8 @@ static void take_facts(const struct cause_run *before, const struct cause_run *n
         const struct fact_change *f = &facts.items[i];
         enum fact_class class = class_of(f->key, variant);
         bool counts = recorded || class == FACT_SOURCES || class == FACT_DEVICE || class == FACT_METHOD;
+        if (starts_with(f->key, "login."))
+            counts = login_counts(before->run, now->run, variant, f->key);
         if (counts && !(named && starts_with(f->key, "gpus")))
             take_fact(now, variant, f, out);
     }
