@@ -199,7 +199,7 @@ report_written() {
     passes "report --output exits 0" ks report "$(bundle_of mixed)" --output "$TMPDIR/report.md"
     text=$(cat "$TMPDIR/report.md")
     like "it has the table's heading" "$text" \
-        '^\| *Context *\| *Variant *\| *Kernel name *\| *Prefill \(s\) *\| *vs Baseline *\| *Status *\|'
+        '^\| *Context *\| *Variant *\| *Kernel name *\| *Prefill \(s\) *\| *vs good *\| *Status *\|'
     like "it has a row for a cell" "$text" '^\| *16 .*good.*impl_good.*1\.00x.*Reference'
     like "it names the machine that ran the tests" "$text" '^- \*\*Machines \(tests\):\*\* .*\([0-9]+\)$'
     like "it has a row for a test that failed" "$text" '^\| *16 .*crashes.*CRASH'

@@ -30,8 +30,8 @@ static bool is_measured(const json_t *cell, const struct comparison *c)
     return false;
 }
 
-/* A suspect that is as fast as the base's build when both are measured in turns is inconclusive too, but it
- * is cleared. */
+/* A suspect that is as fast as the base's build when both are measured alternately is inconclusive too, but
+ * it is cleared. */
 static bool stays_open(const struct delta *d, bool was_open)
 {
     switch (d->verdict) {

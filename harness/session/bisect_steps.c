@@ -368,7 +368,7 @@ static int measure_round(void *of, const struct suspect_list *cells, size_t roun
     if (begin_step(w, bisect_next(&w->b->search), err) != 0)
         return -1;
     forget_one_sided(e);
-    say(w, "measuring in turns with the good end:", w->commit);
+    say(w, "measuring in alternation with the good end:", w->commit);
     if ((!*w->good.dir && export_commit(w, 0, &w->good, err) != 0) ||
         export_commit(w, w->commit, &t, err) != 0)
         return -1;

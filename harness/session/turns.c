@@ -179,7 +179,7 @@ int turns_measure(const struct turns_request *r, const struct suspect_list *cell
 {
     int64_t base[TURNS_EACH], now[TURNS_EACH];
     if (out->count + TURNS_EACH > TURNS_RUNS_MAX)
-        return err_set(err, ERR_INTERNAL, "more than %d rounds of measuring in turns", CONFIRM_ROUNDS_MAX);
+        return err_set(err, ERR_INTERNAL, "more than %d rounds of measuring alternately", CONFIRM_ROUNDS_MAX);
     if (run_side(r, &r->base, cells, false, s, &base[0], err) != 0 ||
         run_side(r, &r->now, cells, false, s, &now[0], err) != 0 ||
         run_side(r, &r->now, cells, false, s, &now[1], err) != 0 ||

@@ -155,6 +155,13 @@ bool variants_hidden(const struct variant_delta *vs, size_t n)
     return false;
 }
 
+static void add_reference_title(struct table *t, const struct variant_view *v, enum report_lang lang)
+{
+    AUTO(buf_release) struct buf title = {.max = 128};
+    message_plain(&title, lang, MSG_COL_VS, reference_name(v));
+    table_column(t, buf_str(&title), true);
+}
+
 void table_consolidated(struct table *t, const struct variant_view *v, enum report_lang lang)
 {
     AUTO_FREE size_t *order = cells_by_context(v->run);
@@ -162,7 +169,7 @@ void table_consolidated(struct table *t, const struct variant_view *v, enum repo
     table_texts(t, lang, MSG_COL_VARIANT, MSG_COL_KERNEL);
     table_column(t, quantity_title(&v->primary, lang), true);
     if (v->vs)
-        table_numbers(t, lang, MSG_COL_VS_BASELINE);
+        add_reference_title(t, v, lang);
     table_texts(t, lang, MSG_COL_STATUS);
     for (size_t k = 0; k < v->run->n_cells; k++) {
         const struct cell *c = &v->run->cells[order[k]];

@@ -28,7 +28,7 @@ struct comparison {
     struct causes causes;        /* of the changed cells; empty until they are looked for (causes_find.h) */
     bool mixed_base;             /* the base's runs are of different sources: no build is the base's */
     bool sourceless;             /* neither run has sources: both sides of turns would be the same program */
-    bool half_sourced;           /* only one run has sources: there are no two sides to measure in turns */
+    bool half_sourced;           /* only one run has sources: there are no two sides to measure alternately */
     int node_cells;              /* suspects that confirming put down to the node */
     enum metric primary;         /* compare_primary() */
     size_t tested;               /* cells of the primary metric that have a p-value */
@@ -46,7 +46,7 @@ void compare_runs(const struct run_data *base, const struct run_data *now, const
 void comparison_release(struct comparison *c);
 
 /* Whether all cells together are slower; not because they were measured on other GPUs, unless measuring both
- * builds in turns on these has put it down to the code. */
+ * builds alternately on these has put it down to the code. */
 bool comparison_shift_regressed(const struct comparison *c);
 /* Whether the base is of another plan: what differs may be what the plans ask for, not how it went. */
 bool comparison_of_two_tickets(const struct comparison *c);

@@ -1,6 +1,6 @@
-/* turns: the verdict on one cell whose two sides were measured in turns (A B B A) in one session, where there
- * is no variation between nights: the practical threshold suffices. Confirming, `ab` and `bisect` judge by
- * it. Pure.
+/* turns: the verdict on one cell whose two sides were measured alternately (A B B A) in one session, where
+ * there is no variation between nights: the practical threshold suffices. Confirming, `ab` and `bisect` judge
+ * by it. Pure.
  */
 #pragma once
 

@@ -70,7 +70,7 @@ const char *compare_method_name(enum compare_method m);
 
 /* Why measuring a suspect again did not settle it. */
 enum undecided {
-    UNDECIDED_NOISY,        /* the repetitions in turns do not tell */
+    UNDECIDED_NOISY,        /* the alternating repetitions do not tell */
     UNDECIDED_NOT_MEASURED, /* a side has no value */
     UNDECIDED_OLDER_BASE,   /* the base's build is from before the level of the newest nights (confirm.h) */
     UNDECIDED_OTHER_BUILD,  /* as slow, and the base's build could not be made again: the code or the node */
@@ -94,11 +94,11 @@ enum reason_code {
     REASON_NO_VALUE,
     REASON_OTHER_WINDOW, /* sampled over different parts of the tests */
     REASON_OTHER_METER,  /* energy by the accumulator, and computed from the power */
-    REASON_APART,        /* measured in turns, on no GPU in common */
-    REASON_NOT_BUILT,    /* measured in turns: a side was not built; `said` may say why */
-    REASON_SAME_CODE,    /* nothing to measure in turns */
+    REASON_APART,        /* measured alternately, on no GPU in common */
+    REASON_NOT_BUILT,    /* measured alternately: a side was not built; `said` may say why */
+    REASON_SAME_CODE,    /* nothing to measure alternately */
     REASON_SAME_DEVICE_CODE,
-    REASON_TESTS_FAIL, /* measured in turns; whose tests do is in `failed` */
+    REASON_TESTS_FAIL, /* measured alternately; whose tests do is in `failed` */
 
     /* Of values. */
     REASON_NO_RATIO, /* a value is not positive */
@@ -121,10 +121,10 @@ enum reason_code {
     REASON_SPREAD,          /* runs of the same build differ by as much */
     REASON_DISAGREE,        /* some repetitions show the change and some do not */
     REASON_STAYED,          /* as measured, it has not changed: only the factor that cells share says so */
-    REASON_ONE_ROUND,       /* measured in turns: only the last round found it */
+    REASON_ONE_ROUND,       /* measured alternately: only the last round found it */
 };
 
-/* What a verdict of values in turns lacks for a search, which asks for more than others. */
+/* What a verdict of alternating values lacks for a search, which asks for more than others. */
 enum lack {
     LACK_NOTHING,
     LACK_NEAR_HALF, /* too close to half of the ends' change */
@@ -138,7 +138,7 @@ enum compared_with {
     COMPARED_RUNS,
     COMPARED_NIGHTS,   /* there is no base: earlier nights judge */
     COMPARED_VARIANTS, /* the base is another variant of the same run */
-    COMPARED_TURNS,    /* measured in turns */
+    COMPARED_TURNS,    /* measured alternately */
 };
 
 enum { DELTA_GPU_MAX = 128, DELTA_SAID_MAX = 161 };
@@ -175,7 +175,7 @@ struct delta_estimate {
     double low, high;       /* interval of the ratio; NaN when the method gives none */
     double reach; /* of variants of one run: of the interval of the factor's logarithm, to either side;
                      NaN when unknown */
-    double mixed; /* measured in turns: pair_mixed() */
+    double mixed; /* measured alternately: pair_mixed() */
     size_t gpus;  /* that the cell was compared on; 0 when unknown */
     size_t gpus_worse, gpus_better; /* of several: those that changed beyond the threshold, each by itself */
 };
@@ -211,12 +211,12 @@ struct delta_doubts {
     bool other_device;   /* the reference was measured on other GPUs: it says nothing of this one */
     bool no_builds;      /* there is no single build of the base, or a side has no sources: none to measure
                             alternately */
-    bool other_plan;     /* the base's plan ran it otherwise: its build, measured in turns, cannot tell */
+    bool other_plan;     /* the base's plan ran it otherwise: its build, measured alternately, cannot tell */
     bool otherwise;      /* compare_options.otherwise of its variant: it is no control */
-    bool other_build;    /* what was measured in turns for the base is not known to be its build, and cannot
-                            clear the cell */
-    bool disagree;       /* some repetitions show the change and some do not */
-    bool outlier;        /* at least one repetition of now is an outlier */
+    bool other_build; /* what was measured alternately for the base is not known to be its build, and cannot
+                         clear the cell */
+    bool disagree;    /* some repetitions show the change and some do not */
+    bool outlier;     /* at least one repetition of now is an outlier */
     bool slow_first;
     bool apart;      /* variants of one run, on different GPUs */
     bool unadjusted; /* p is not adjusted for all cells: there are too few values */
@@ -262,7 +262,8 @@ bool delta_is_remeasured(const struct delta *d);
 /* The ratio to say of a cell: that size, else tonight's. */
 double delta_size(const struct delta *d);
 
-/* What measuring some cells again, in turns with the base's build, said of a factor that cells share. */
+/* What measuring some cells again, in alternation with the base's build, said of a factor that cells share.
+ */
 enum shift_cause {
     SHIFT_UNSETTLED, /* not asked, or not settled */
     SHIFT_NODE,      /* the base's build is as slow: it is the node */
@@ -338,7 +339,8 @@ struct compare_options {
     const bool *otherwise;
     /* Both sides were measured in one session, without variation between nights: `practical` suffices. */
     bool same_session;
-    double middle; /* measured in turns: the ratio between the two sides; 0: half-way to the measured one */
+    double
+        middle; /* measured alternately: the ratio between the two sides; 0: half-way to the measured one */
     bool ratio_alone; /* whatever least_difference() is */
     /* Both sides are variants of one run: reasons speak of the reference, not of a base and of now. */
     bool within_run;

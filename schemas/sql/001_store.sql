@@ -310,7 +310,7 @@ CREATE TABLE together (
     PRIMARY KEY (series_id, metric)
 ) STRICT, WITHOUT ROWID;
 
--- What measuring a suspect again, in turns with the base's build, said of it. Kept, so that every later comparison of the two
+-- What measuring a suspect again, in alternation with the base's build, said of it. Kept, so that every later comparison of the two
 -- runs says the same.
 CREATE TABLE confirmation (
     run_id      INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,

@@ -128,7 +128,7 @@ ab_regression() {
     is "--json has the verdict and the commits" "$(jq -r '[.cells[0].verdict, .head.commit, .exit_code] | @csv' <<<"$OUT")" \
         "\"regressed\",\"$(git -C "$REPO" rev-parse c8)\",4"
     exits "the other way round exits 0" 0 ab --base c8 --head c7
-    like "an improvement takes two rounds, too" "$OUT" "^1 improved; measured in turns, [23] rounds"
+    like "an improvement takes two rounds, too" "$OUT" "^1 improved; measured alternately, [23] rounds"
 }
 
 ab_equal() {
@@ -298,7 +298,7 @@ bisect_same_code() {
     like "and are not reproducible" "$OUT" "^not reproducible: both ends have the same machine code"
     is "nothing was timed" "$(sql "SELECT count(*) FROM test")" 0
     exits "ends that do not differ exit 0" 0 bisect --good c0 --bad c4
-    like "and are not reproducible either" "$OUT" "^not reproducible: measured in turns, the bad end is not slower"
+    like "and are not reproducible either" "$OUT" "^not reproducible: measured alternately, the bad end is not slower"
     exits "the slow commit between commits of other code" 0 bisect --good c7 --bad c10 --json
     is "is found" "$(jq -r .answer.first <<<"$OUT")" "$(id_of c8)"
 }
@@ -368,7 +368,7 @@ bisect_of_another_plan() {
     like "and is explained" "$ERR" "plan.json: changed since the search began"
     exits "the same command exits 0" 0 bisect --good c0 --bad c12
     like "and says that it is another search" "$ERR" "^bisect $name of the same commits is not finished"
-    like "which finds what this plan measures" "$OUT" "^not reproducible: measured in turns, the bad end is not slower"
+    like "which finds what this plan measures" "$OUT" "^not reproducible: measured alternately, the bad end is not slower"
     cp "$TMPDIR/other/plan.json" "$TMPDIR/plan.json"
     exits "with the old plan, the old search goes on" 0 ks bisect --continue "$name"
     like "and has its answer" "$OUT" "^found $(id_of c8 | cut -c 1-12)"
@@ -472,9 +472,9 @@ nightly_interrupted_between_cells() {
     first=$(causes "$told")
     rest=$(grep -vxF "$first" <<<"$all_causes")
     is "one cell has its commit" "$(grep -cxF "$first" <<<"$all_causes")" 1
-    like "the others are named" "$told" "^bisect: not followed to a commit yet: $(cut -d ' ' -f 2- <<<"$rest" | paste -sd ';' |
+    like "the others are named" "$told" "^bisect: not yet bisected: $(cut -d ' ' -f 2- <<<"$rest" | paste -sd ';' |
         sed 's/;/, /'): another commit may be the cause; the next night goes on$"
-    like "the headline counts them" "$told" "; 2 slower cells not followed to a commit yet$"
+    like "the headline counts them" "$told" "; 2 regressions not yet bisected$"
     exits "the next night exits 4" 4 night cd6
     is "and finds their commits" "$(causes "$ERR")" "$rest"
     unlike "no cell is left" "$ERR" "not followed"

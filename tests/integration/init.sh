@@ -204,7 +204,7 @@ without_a_plan() {
     exits "exits 0" 0 bench_of
     like "the table has both commands" "$OUT" 'c1 +sleep 0.01 .*reference'
     like "the second is slower" "$OUT" 'c2 +sleep 0.2 .* 0\.[0-9]+x +slower'
-    like "they were measured in turns" "$ERR" '\[2/12\] c2'
+    like "they were measured alternately" "$ERR" '\[2/12\] c2'
     is "nothing is kept" "$(find "$TMPDIR/bench" "$TMPDIR" -maxdepth 1 -path '*/bench/*' -o -maxdepth 1 -name 'kernsweep.*' | wc -l)" 0
     exits "as JSON exits 0" 0 bench_of --json --name fast,slow
     is "with every value" "$(jq -c '[.metric, (.commands | map([.name, (.values | length), .verdict]))]' <<<"$OUT")" \

@@ -273,7 +273,7 @@ older_baseline() {
     like "it has regressed since the first" "$OUT" "regressed .*open since"
 }
 
-# Nobody measured in turns: two cells of one variant are slower, and what differs is a variable of theirs.
+# Nobody measured alternately: two cells of one variant are slower, and what differs is a variable of theirs.
 causes() {
     store causes
     jq '.variants[0].env = {SLOWER: "1.2"}' "$TMPDIR/plan.json" >"$TMPDIR/variable.json"

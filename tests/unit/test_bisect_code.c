@@ -141,10 +141,10 @@ TEST(undecided_ends_are_not_called_equal)
     snprintf(b.commits[1].reason, sizeof b.commits[1].reason, "noise of 9 %% exceeds it");
     b.step = bisect_next(&b.search);
     snprintf(b.ended_at, sizeof b.ended_at, "2026-02-14T04:15:09Z");
-    assert_headline(&b, "undecided: measured in turns, it could not be told whether the ends differ: "
+    assert_headline(&b, "undecided: measuring alternately could not tell whether the ends differ: "
                         "noise of 9 % exceeds it");
     bisect_write_markdown(&b, &s, &text);
-    assert_non_null(strstr(buf_str(&text), "it could not be told whether the ends differ"));
+    assert_non_null(strstr(buf_str(&text), "could not tell whether the ends differ"));
     assert_null(strstr(buf_str(&text), "not reproducible"));
 }
 

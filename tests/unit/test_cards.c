@@ -167,12 +167,12 @@ TEST(another_mode_is_another_card)
 TEST(a_cell_that_changes_its_card_every_night_is_judged_by_that_card)
 {
     struct trial t = {.before = in_turns, .now = in_turns, .base = -1, .nights = true};
-    struct outcome still = trials("in turns", &t);
+    struct outcome still = trials("alternately", &t);
     assert_true(still.alarms <= SEEDS / 40);
     assert_int_equal(still.found, 0);
     assert_int_equal(still.named, 0);
     t.now_cell_0 = regression;
-    assert_true(trials("in turns, 8 % slower", &t).found >= SEEDS * 95 / 100);
+    assert_true(trials("alternately, 8 % slower", &t).found >= SEEDS * 95 / 100);
 }
 
 /* Several cards at once ---------------------------------------------------------------------------------- */

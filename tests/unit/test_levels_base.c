@@ -6,7 +6,7 @@
 #include "results/store/identity.h"
 
 /* All cells were made faster, to `level`, after the base, and tonight they are 15 % slower than that: what
- * measuring again, in turns with the base's build, says of it. */
+ * measuring again, in alternation with the base's build, says of it. */
 static enum shift_cause cause_since_base(double level, double base_again)
 {
     struct plan_nights p;
@@ -106,7 +106,8 @@ TEST(a_loss_since_the_base_names_the_factor_of_its_own_reference)
     release_improved(&p);
 }
 
-/* The outcome for the improved cell if, measured in turns, the base's build and tonight's take this much. */
+/* The outcome for the improved cell if, measured alternately, the base's build and tonight's take this much.
+ */
 static enum confirmation measured_again(double base, double now, enum verdict expected)
 {
     const struct compare_options o = compare_defaults();

@@ -1,4 +1,4 @@
-/* noise and confirm: the noise floor from A/A sweeps, and decisions from re-measuring in turns. */
+/* noise and confirm: the noise floor from A/A sweeps, and decisions from re-measuring alternately. */
 #include "reports/words/reason.h"
 #include "tests/unit/results_support.h"
 

@@ -249,7 +249,7 @@ TEST(without_records_the_cause_is_said_to_be_unknown)
     holds(text, "so the cause cannot be determined");
 }
 
-/* There are no two builds to measure in turns. */
+/* There are no two builds to measure alternately. */
 TEST(a_run_without_sources_is_not_sent_to_be_confirmed)
 {
     const struct side before = {"", "plan", "6.8.5", "", 10}, coded = {"", "plan", "6.8.5", "code 1", 10};

@@ -80,7 +80,7 @@ TEST(a_run_without_prefill_is_titled_by_what_it_measured)
     AUTO_FREE char *text = render(&s, REPORT_PREFILL, REPORT_EN);
     holds(text, "# demo: benchmark on `192.0.2.10`");
     holds(text, "`v3` is 2.00x faster than `baseline`.");
-    holds_row(text, "| Variant | Time (ms) | vs Baseline | Status |");
+    holds_row(text, "| Variant | Time (ms) | vs baseline | Status |");
     holds_row(text, "| `v3` | 2.500 | 2.00x | Faster |");
     holds(text, "- 2 of 2 tests OK (0 failed, 0 skipped) on `");
     holds(text, "**Repetitions:** 1");
@@ -94,7 +94,7 @@ TEST(whole_commands_are_read_in_seconds)
     store_import(&s, METRIC_WALL_S);
     AUTO_FREE char *text = render(&s, REPORT_PREFILL, REPORT_ES);
     holds(text, "# demo: prueba de rendimiento en `192.0.2.10`");
-    holds_row(text, "| Variante | Tiempo total (s) | vs Baseline | Estado |");
+    holds_row(text, "| Variante | Tiempo total (s) | vs baseline | Estado |");
     holds_row(text, "| `v3` | 2.50 | 2.00x | Más rápida |");
     lacks(text, "refill");
 }

@@ -1,4 +1,4 @@
-/* turns: what cannot be measured in turns is refused before connecting to a node. */
+/* turns: what cannot be measured alternately is refused before connecting to a node. */
 #include "harness/session/turns.h"
 #include "tests/unit/support.h"
 

@@ -129,7 +129,7 @@ static int run_gguf(struct cmd_env *env, void *args, const struct words *words, 
     size_t n = words->n;
     bool setting = strcmp(word[0], "set") == 0;
     if (setting && env->json)
-        return err_set(err, ERR_INPUT, "gguf set: prints no results, so --json has no meaning");
+        return err_set(err, ERR_INPUT, "gguf set: --json is not supported: it prints no results");
     if ((!setting && strcmp(word[0], "show") != 0) || (setting && n != 4) || (!setting && n > 3))
         return err_set(err, ERR_INPUT,
                        "gguf: usage: kernsweep gguf show FILE [KEY] | set FILE KEY VALUE [--backup]");

@@ -208,7 +208,7 @@ static void judge_cell(const struct ab *ab, const struct turns_runs *base, const
 static int measure_round(void *of, const struct suspect_list *open, size_t round, struct err *err)
 {
     struct ab *ab = of;
-    fprintf(ab->env->notes, "measuring %zu %s in turns (round %zu of at most %lld)\n", open->count,
+    fprintf(ab->env->notes, "measuring %zu %s alternately (round %zu of at most %lld)\n", open->count,
             open->count == 1 ? "cell" : "cells", round, (long long)ab->rounds_max);
     return turns_measure(&ab->request, open, &ab->store, &ab->made, err);
 }
@@ -361,9 +361,9 @@ static const struct arg options[] = {
 
 const struct cmd cmd_ab = {
     .name = "ab",
-    .summary = "measure two builds in turns: commits, folders, runs or toolchains",
+    .summary = "measure two builds alternately: commits, folders, runs or toolchains",
     .usage = "PLAN --base REV [--head REV] [options]",
-    .about = "Measures two builds of a plan in turns on its node, so that drift affects both alike, and "
+    .about = "Measures two builds of a plan alternately on its node, so that drift affects both alike, and "
              "judges every cell. Exits 4 on a confirmed regression.",
     .options = ARG_TABLE(struct ab_args, options),
     .defaults = &(const struct ab_args){.base.option = "--base", .head.option = "--head"},

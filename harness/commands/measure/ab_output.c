@@ -147,7 +147,7 @@ void ab_write_text(const struct ab_result *r, bool colour, struct buf *out)
     table_release(&t);
     buf_putc(out, '\n');
     write_counts(r, out);
-    buf_printf(out, "; measured in turns, %d %s\n", r->rounds, r->rounds == 1 ? "round" : "rounds");
+    buf_printf(out, "; measured alternately, %d %s\n", r->rounds, r->rounds == 1 ? "round" : "rounds");
 }
 
 static void md_side(struct md *w, const char *name, const struct ab_side *a)
@@ -176,7 +176,7 @@ static void md_node(struct md *w, const struct ab_result *r)
         md_code(w, r->gpu);
     }
     if (!all_same(r))
-        buf_printf(w->out, ", measured in turns, %d %s", r->rounds, r->rounds == 1 ? "round" : "rounds");
+        buf_printf(w->out, ", measured alternately, %d %s", r->rounds, r->rounds == 1 ? "round" : "rounds");
     md_line(w);
 }
 

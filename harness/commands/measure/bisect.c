@@ -221,8 +221,9 @@ const struct cmd cmd_bisect = {
     .name = "bisect",
     .summary = "find the commit that made a cell slower",
     .usage = "PLAN --good REV --bad REV [options] | --continue|--show [NAME] | --list",
-    .about = "Finds the commit between two revisions that made a cell slower. Every commit tried is built on "
-             "the node and, unless its machine code is known by then, measured in turns with the good one.",
+    .about =
+        "Finds the commit between two revisions that made a cell slower. Every commit tried is built on "
+        "the node and, unless its machine code is known by then, measured in alternation with the good one.",
     .options = ARG_TABLE(struct bisect_args, options),
     .max_words = 1,
     .run = bisect,

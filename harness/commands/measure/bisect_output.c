@@ -76,9 +76,9 @@ static void write_why(const struct bisect_state *b, struct buf *out)
     else if (bad->mark == BISECT_OPEN)
         buf_puts(out, "both ends have the same machine code (--force measures all the same)");
     else if (b->step.outcome == BISECT_UNDECIDED)
-        buf_printf(out, "measured in turns, it could not be told whether the ends differ: %s", bad->reason);
+        buf_printf(out, "measuring alternately could not tell whether the ends differ: %s", bad->reason);
     else
-        buf_printf(out, "measured in turns, the bad end is not slower: %s", bad->reason);
+        buf_printf(out, "measured alternately, the bad end is not slower: %s", bad->reason);
 }
 
 void bisect_write_headline(const struct bisect_state *b, struct buf *out)
@@ -221,7 +221,8 @@ void bisect_write_text(const struct bisect_state *b, struct store *s, bool colou
     table_write_text(&t, colour, out);
     table_release(&t);
     buf_printf(
-        out, "\n%zu commit%s after the good end; %d of at most %d pairs of builds measured in turns on %s\n",
+        out,
+        "\n%zu commit%s after the good end; %d of at most %d pairs of builds measured alternately on %s\n",
         b->count - 1, text_plural((long long)b->count - 1), b->search.pairs, b->search.pairs_max, b->node);
 }
 

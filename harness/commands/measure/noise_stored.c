@@ -73,7 +73,7 @@ int noise_stored_remove(const struct cmd_env *env, struct store *s, const struct
     struct noise_filter f;
     int64_t cells;
     if (env->json)
-        return err_set(err, ERR_INPUT, "noise remove: prints no results, so --json has no meaning");
+        return err_set(err, ERR_INPUT, "noise remove: --json is not supported: it prints no results");
     if (!c->node && !c->ticket && !c->variant && !c->session)
         return err_set(err, ERR_INPUT,
                        "noise remove: say which noise: --session TIME, --node, --ticket or --variant, as "

@@ -361,7 +361,7 @@ static size_t tell_left(const struct search *w, struct err *err)
     while (find_open(w->n, &w->f->store, w->stuck, &b, &found, err) == 0 && found) {
         AUTO(buf_release) struct buf text = {.max = LINE_MAX_BYTES};
         json_array_append_new(w->stuck, json_string(b.name));
-        buf_puts(&text, "not followed to a commit yet: ");
+        buf_puts(&text, "not yet bisected: ");
         write_cells(&b, all, false, &text);
         if (b.request.later)
             buf_puts(&text, ": another commit may be the cause");

@@ -50,7 +50,7 @@ void night_headline(const struct night_findings *f, int code, const struct err *
     if (f->result.compared && carried > 0)
         buf_printf(&line, "; %zu of them open from an earlier night", carried);
     if (f->result.compared && f->unsearched > 0)
-        buf_printf(&line, "; %zu slower cell%s not followed to a commit yet", f->unsearched,
+        buf_printf(&line, "; %zu regression%s not yet bisected", f->unsearched,
                    text_plural((long long)f->unsearched));
     snprintf(out, cap, "%s", buf_str(&line));
 }

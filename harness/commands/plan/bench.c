@@ -269,8 +269,9 @@ const struct cmd cmd_bench = {
     .name = "bench",
     .summary = "measure commands against each other on a node, without a plan",
     .usage = "[options] COMMAND...",
-    .about = "Measures commands against each other on a node: in turns, one process at a time, compared by "
-             "wall time or by what they print. Needs no plan and keeps nothing.",
+    .about =
+        "Measures commands against each other on a node: alternately, one process at a time, compared by "
+        "wall time or by what they print. Needs no plan and keeps nothing.",
     .options = ARG_TABLE(struct bench_args, options),
     .defaults = &(const struct bench_args){.request = {.node = "local"}},
     .min_words = 1,

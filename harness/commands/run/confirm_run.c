@@ -43,7 +43,7 @@ static int measure_round(void *of, const struct suspect_list *suspects, size_t r
     const struct finish *f = c->f;
     fprintf(
         c->request.opt.progress,
-        "confirming %zu %s: measuring the base's build and this one in turns (round %zu of at most %zu)\n",
+        "confirming %zu %s: measuring the base's build and this one alternately (round %zu of at most %zu)\n",
         suspects->count, suspects->count == 1 ? "suspect" : "suspects", round, c->rounds);
     if (turns_use_trees(&c->request, f->against.base.info.source_sha256, f->run.info.source_sha256, err) != 0)
         return -1;
@@ -75,7 +75,8 @@ static void tell_what_cannot_be_told(const struct confirming *c)
         return;
     fprintf(c->request.opt.progress, "not confirming %zu %s: %s\n", n, n == 1 ? "suspect" : "suspects",
             now->mixed_base
-                ? "the runs of the baseline are of different sources, so that there is no build of it"
+                ? "the runs of the baseline were built from different sources, so there is no single build "
+                  "to measure again"
                 : "the plan differs there from the base's, which measuring the base's sources again"
                   " cannot show");
 }

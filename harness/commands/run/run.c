@@ -345,7 +345,7 @@ static const struct arg options[] = {
     {"--artifacts", "DIR", AT(artifacts), "folder for bundles (default ./artifacts_remote)"},
     {"--report", "FILE", AT(report), "file for the report (default next to the bundle)"},
     {"--confirm", NULL, AT(confirm),
-     "measure suspects again, in turns with the baseline's build, before reporting a regression"},
+     "measure suspects again, in alternation with the baseline's build, before reporting a regression"},
     {"--search", NULL, AT(search),
      "look for the best point: rounds with more repetitions of fewer points each"},
     {"--single-shot", NULL, AT(overrides.single_shot),

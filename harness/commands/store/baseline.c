@@ -73,7 +73,7 @@ static int check_options(const struct cmd_env *env, const struct baseline_args *
                          struct err *err)
 {
     if (env->json && strcmp(verb, "list") != 0)
-        return err_set(err, ERR_INPUT, "baseline %.20s: prints no results, so --json has no meaning", verb);
+        return err_set(err, ERR_INPUT, "baseline %.20s: --json is not supported: it prints no results", verb);
     if (a->add && strcmp(verb, "set") != 0)
         return err_set(err, ERR_INPUT, "baseline %.20s: --add belongs to `baseline set`", verb);
     if ((a->node || a->ticket) && strcmp(verb, "remove") != 0)

@@ -104,7 +104,7 @@ static int db(struct cmd_env *env, void *args, const struct words *words, struct
     if (!reading && !writing)
         return err_set(err, ERR_INPUT, "db: usage: kernsweep db check | backup FILE | vacuum | path");
     if (env->json && strcmp(verb, "check") != 0)
-        return err_set(err, ERR_INPUT, "db %s: prints no results, so --json has no meaning", verb);
+        return err_set(err, ERR_INPUT, "db %s: --json is not supported: it prints no results", verb);
     if (cmd_store_open(env, &s, reading ? STORE_READ : STORE_CHANGE, err) != 0)
         return -1;
     if (reading)

@@ -81,7 +81,7 @@ int runs_change(const struct cmd_env *env, struct store *s, const char **words, 
                 struct err *err)
 {
     if (env->json)
-        return err_set(err, ERR_INPUT, "runs %.20s: prints no results, so --json has no meaning", words[0]);
+        return err_set(err, ERR_INPUT, "runs %.20s: --json is not supported: it prints no results", words[0]);
     if (strcmp(words[0], "remove") == 0 && n > 1)
         return remove_runs(env, s, words + 1, n - 1, err);
     if (strcmp(words[0], "reject") == 0 && n == 2)
