@@ -6,6 +6,7 @@
 #include "executor/telemetry/backend.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +21,14 @@ struct member {
     pid_t pid;
     int fd;
     unsigned long long ticks;
+    double stopped_since_s; /* NaN: it is not stopped */
 };
 
 struct process_tree {
     pid_t root;
     size_t count;
     struct member member[MEMBERS_MAX];
-    double next_refresh_s, next_read_s;
+    double next_refresh_s, next_read_s, last_read_s;
     double window_start_s;
     unsigned long long window_ticks;
     double ticks_per_s, page_bytes;
@@ -46,7 +48,7 @@ static void add_member(struct process_tree *p, pid_t pid)
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
-        p->member[p->count++] = (struct member){.pid = pid, .fd = fd};
+        p->member[p->count++] = (struct member){.pid = pid, .fd = fd, .stopped_since_s = NAN};
     if (fd >= 0 && p->seen)
         proctree_note(p->seen, pid);
 }
@@ -60,9 +62,22 @@ static void refresh(struct process_tree *p, double t_s)
     p->next_refresh_s = t_s + (step > 1 ? 1 : step);
 }
 
+/* A process that stays stopped to the end held nothing up. One that goes on did, from the reading before it
+ * was first seen stopped. A dead one (Z, X) does not go on. */
+static void note_stop(struct member *m, char state, double before_s, struct sample *out)
+{
+    if (state == 'T' && isnan(m->stopped_since_s))
+        m->stopped_since_s = before_s;
+    if (state == 'T' || isnan(m->stopped_since_s))
+        return;
+    if (state != 'Z' && state != 'X')
+        out->resumed_s = fmax(out->resumed_s, out->t_s - m->stopped_since_s);
+    m->stopped_since_s = NAN;
+}
+
 /* Returns false when the process is gone. */
-static bool read_member(struct member *m, unsigned long long *ticks, unsigned long long *pages,
-                        struct sample *out)
+static bool read_member(struct member *m, double before_s, unsigned long long *ticks,
+                        unsigned long long *pages, struct sample *out)
 {
     char text[STAT_MAX];
     ssize_t n = pread(m->fd, text, sizeof text - 1, 0);
@@ -72,7 +87,8 @@ static bool read_member(struct member *m, unsigned long long *ticks, unsigned lo
     const char *p = strrchr(text, ')');
     *ticks = *pages = 0;
     out->runnable |= p && strncmp(p, ") R", 3) == 0;
-    out->stopped |= p && strncmp(p, ") T", 3) == 0;
+    if (p && strlen(p) > 2)
+        note_stop(m, p[2], before_s, out);
     for (int field = 2; p && field < FIELD_RSS; field++) {
         p = strchr(p, ' ');
         if (!p)
@@ -97,7 +113,7 @@ static void process_read(void *state, struct sample *out)
         refresh(p, out->t_s);
     for (size_t i = 0; i < p->count;) {
         struct member *m = &p->member[i];
-        if (!read_member(m, &ticks, &pages, out)) {
+        if (!read_member(m, p->last_read_s, &ticks, &pages, out)) {
             close(m->fd);
             *m = p->member[--p->count];
             continue;
@@ -107,6 +123,7 @@ static void process_read(void *state, struct sample *out)
         rss += pages;
         i++;
     }
+    p->last_read_s = out->t_s;
     if (p->count == 0)
         return;
     if (rss > 0) /* 0 until exec has set up the program's memory */

@@ -51,7 +51,8 @@ bool sample_is_whole_number(enum sample_field field)
 void sample_clear(struct sample *s, double t_s)
 {
     s->t_s = t_s;
-    s->runnable = s->stopped = false;
+    s->runnable = false;
+    s->resumed_s = 0;
     s->lost = 0;
     for (int i = 0; i < SAMPLE_FIELDS; i++)
         s->value[i] = NAN;

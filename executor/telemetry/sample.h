@@ -29,9 +29,9 @@ enum sample_field {
 struct sample {
     double t_s; /* since the test's start */
     double value[SAMPLE_FIELDS];
-    unsigned lost; /* bits of the fields of which a source gave what cannot be */
-    bool runnable; /* some process of the tree is running or waits only for a core */
-    bool stopped;  /* some process of the tree is stopped by a signal */
+    unsigned lost;    /* bits of the fields of which a source gave what cannot be */
+    bool runnable;    /* some process of the tree is running or waits only for a core */
+    double resumed_s; /* for how long a signal had stopped a process of the tree that goes on now; 0: none */
 };
 
 /* Returns the key in vram_samples.jsonl. */

@@ -90,10 +90,7 @@ static void note_pause(struct sampler *s, double t_s, double cpu_before)
     double gap_s = t_s - s->last_t_s;
     bool frozen = gap_s - s->own_s >= frozen_gap_s && cpu_before >= busy_percent &&
                   s->last.value[SAMPLE_CPU] < idle_percent; /* false for NaN */
-    if (s->last.stopped || s->was_stopped || frozen)
-        s->paused_s += gap_s;
-    if (!isnan(s->last.value[SAMPLE_CPU]) || s->last.stopped)
-        s->was_stopped = s->last.stopped;
+    s->paused_s += fmax(s->last.resumed_s, frozen ? gap_s : 0);
 }
 
 static void note_gap(struct sampler *s, double t_s)

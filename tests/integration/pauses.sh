@@ -16,6 +16,26 @@ stopped_by_another() {
     like "the reason says why" "$(perf stopped .reason a)" 'was stopped for 0\.[4-9][0-9] s while it ran'
 }
 
+child_stopped() {
+    # shellcheck disable=SC2016 # for the test's shell
+    sweep child 'sleep 0.9 & h=$!; ( sleep 0.2; kill -STOP $h; sleep 0.4; kill -CONT $h ) & true'
+    is "it is INVALID" "$(perf child .exit_status a)" INVALID
+    like "the reason says why" "$(perf child .reason a)" 'was stopped for 0\.[3-9][0-9] s while it ran'
+}
+
+# Nothing waits for such a process, so the test's times are right.
+helper_stays_stopped() {
+    # shellcheck disable=SC2016 # for the test's shell
+    sweep helper 'sleep 60 & kill -STOP $!; true'
+    is "it is OK" "$(perf helper '.exit_status + " " + (.reason // "")' a)" "OK "
+    # shellcheck disable=SC2016 # for the test's shell
+    sweep killed 'sleep 60 & h=$!; kill -STOP $h; ( sleep 0.5; kill -KILL $h ) & true'
+    is "so is one whose helper was killed while it was stopped" "$(perf killed '.exit_status + " " + (.reason // "")' a)" "OK "
+    # shellcheck disable=SC2016 # for the test's shell
+    sweep beside 'sleep 60 & kill -STOP $!; ( sleep 0.3; kill -STOP $$; sleep 0.6; kill -CONT $$ ) & true'
+    is "a test that was stopped beside such a helper is INVALID" "$(perf beside .exit_status a)" INVALID
+}
+
 executor_too() {
     # shellcheck disable=SC2016 # for the test's shell
     sweep both '( sleep 0.3; kill -STOP $PPID $$; sleep 0.6; kill -CONT $$ $PPID ) & true'
@@ -28,6 +48,8 @@ busy() {
 }
 
 scenario "a test that another process stops for a while" stopped_by_another
+scenario "a test of which another process stops a child for a while" child_stopped
+scenario "a test with a helper that stays stopped" helper_stays_stopped
 scenario "a test that is stopped together with its executor" executor_too
 scenario "a test that is only busy" busy
 done_testing
