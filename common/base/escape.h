@@ -3,7 +3,8 @@
 
 #include "common/base/buf.h"
 
-/* Appends s as a quoted field (RFC 4180). */
+/* Appends s as a quoted field (RFC 4180). Text that a spreadsheet would take for a formula gets an apostrophe
+ * in front; a number does not. */
 void escape_csv_quoted(struct buf *out, const char *s);
 /* Quotes only where the field needs them. */
 void escape_csv(struct buf *out, const char *s);

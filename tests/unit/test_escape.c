@@ -23,6 +23,23 @@ TEST(csv_is_quoted_where_it_must_be)
     becomes(escape_csv_quoted, "\"", "\"\"\"\"");
 }
 
+TEST(csv_is_text_where_a_spreadsheet_would_compute)
+{
+    becomes(escape_csv, "=1+1", "\"'=1+1\"");
+    becomes(escape_csv, "@SUM(A1)", "\"'@SUM(A1)\"");
+    becomes(escape_csv, "-1+1", "\"'-1+1\"");
+    becomes(escape_csv, "+cmd|'/C x'!A0", "\"'+cmd|'/C x'!A0\"");
+    becomes(escape_csv, "\t=1+1", "\"'\t=1+1\"");
+    becomes(escape_csv_quoted, "\r=1", "\"'\r=1\"");
+    becomes(escape_csv_quoted, "=1,2", "\"'=1,2\"");
+    becomes(escape_csv, "-inf", "\"'-inf\"");
+    becomes(escape_csv, "-1.5e-3", "-1.5e-3");
+    becomes(escape_csv, "+7", "+7");
+    becomes(escape_csv, "-", "-");
+    becomes(escape_csv, "a=b", "a=b");
+    becomes(escape_csv_quoted, "-4", "\"-4\"");
+}
+
 TEST(markup_is_escaped)
 {
     becomes(escape_xml, "a < b && c > \"d\"", "a &lt; b &amp;&amp; c &gt; &quot;d&quot;");
