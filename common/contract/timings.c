@@ -67,6 +67,14 @@ static void put_prompt_tokens(struct timing_reader *r, double value)
     put_prompt_problem(r, text, (size_t)n);
 }
 
+/* What the store would leave out is a mistake of the program, and is told where it is made. */
+static void refuse_number(struct timing_reader *r, const char *name, const char *why)
+{
+    char shown[80];
+    set_text(shown, sizeof shown, name, strlen(name));
+    snprintf(r->result.problem, sizeof r->result.problem, "the timing '%s' %s", shown, why);
+}
+
 /* factor: for times the seconds per unit of the rule, else 1. */
 static void put_number(struct timing_reader *r, const char *name, double value, double factor)
 {
@@ -80,8 +88,14 @@ static void put_number(struct timing_reader *r, const char *name, double value, 
     size_t i = 0;
     while (i < t->count && strcmp(t->item[i].name, name) != 0)
         i++;
-    if (i == TIMINGS_MAX || strlen(name) > LIMIT_NAME)
+    if (!text_is_name(name)) {
+        refuse_number(r, name, "has no name of letters, digits, '_', '.' and '-', at most 64");
         return;
+    }
+    if (i == TIMINGS_MAX) {
+        refuse_number(r, name, "is one too many: a test has at most 64");
+        return;
+    }
     snprintf(t->item[i].name, sizeof t->item[i].name, "%s", name);
     t->item[i].value = value * factor;
     if (i == t->count)

@@ -69,6 +69,8 @@ static struct assessment assess_values(const struct timings *t, const struct exp
         double value = t->item[i].value, unit = assess_seconds(name, e->metrics);
         if (!isfinite(value))
             return assess(STATUS_INVALID, "%s is not a finite number", name);
+        if (value < 0 && own_metric_is_reserved(name))
+            return assess(STATUS_INVALID, "%s is %g: it cannot be negative", name, value);
         if (unit > 0 && own_metric_too_long(value * unit, e->wall_s))
             return assess(STATUS_INVALID, "%s is %g s, but the process ran for only %.3g s", name,
                           value * unit, e->wall_s);

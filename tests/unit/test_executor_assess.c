@@ -114,6 +114,11 @@ TEST(a_time_beyond_that_of_its_process_is_invalid)
     expect(&zero, &t, STATUS_OK, "");
     t.item[1].value = 11000;
     expect(&zero, &t, STATUS_INVALID, "kernel_ms is 11 s");
+    t.item[1].value = -1;
+    expect(&zero, &t, STATUS_INVALID, "kernel_ms is -1: it cannot be negative");
+    snprintf(t.item[1].name, sizeof t.item[1].name, "drift_s");
+    expect(&zero, &t, STATUS_OK, ""); /* the program's own number may be */
+    t.count = 1;
     struct expectation e = expected;
     e.wall_s = NAN;
     assert_int_equal(assess_test(&zero, &t, &e).status, STATUS_OK);

@@ -162,9 +162,24 @@ TEST(timings_are_found_after_hostile_output)
     buf_puts(&many, "}\n");
     t = read_text(buf_str(&many));
     assert_int_equal(t.count, TIMINGS_MAX);
+    assert_non_null(strstr(t.problem, "x999_s' is one too many"));
     buf_release(&many);
     t = read_text("SKIP: \x1b[2J bad \xff\n");
     assert_string_equal(t.skip, "?[2J bad ?");
+}
+
+/* The store would leave such a number out, long after the program has run. */
+TEST(a_timing_whose_name_is_none_is_told)
+{
+    char long_name[200], text[300];
+    use_rule("null");
+    memset(long_name, 'n', sizeof long_name);
+    snprintf(text, sizeof text, "[PERF_TIMING] {\"prefill_s\": 1, \"%.65s\": 2}\n", long_name);
+    assert_non_null(strstr(read_text(text).problem, "nnn' has no name of letters"));
+    snprintf(text, sizeof text, "[PERF_TIMING] {\"prefill_s\": 1, \"%.64s\": 2}\n", long_name);
+    assert_string_equal(read_text(text).problem, "");
+    assert_non_null(strstr(read_text("[PERF_TIMING] {\"a\\u001bb\": 2}\n").problem, "'a?b'"));
+    assert_string_equal(read_text("[PERF_TIMING] {\"a b\": \"text\", \"prefill_s\": 1}\n").problem, "");
 }
 
 TEST(a_json_rule_reads_its_paths)

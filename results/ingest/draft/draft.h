@@ -16,7 +16,7 @@
 #include "results/store/samples.h"
 #include "results/store/store.h"
 
-enum { DRAFT_EXTRAS_MAX = 32, DRAFT_FACTS_MAX = 1024, DRAFT_VARIANTS_MAX = 20000 };
+enum { DRAFT_EXTRAS_MAX = 64, DRAFT_FACTS_MAX = 1024, DRAFT_VARIANTS_MAX = 20000 };
 
 /* How the folder of a run is to be read. */
 struct ingest_options {
