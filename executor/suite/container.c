@@ -1,6 +1,7 @@
 #include "executor/suite/container.h"
 
 #include "common/base/alloc.h"
+#include "common/base/clock.h"
 #include "common/base/environment.h"
 #include "common/base/json.h"
 #include "common/base/program_env.h"
@@ -18,7 +19,8 @@
 
 enum { ANSWER_MAX = 64 << 10, CONTAINERS_MAX = 256, WHY_MAX = 300 };
 
-static const double answer_limit_s = 30; /* docker's "rm --force" waits for the kill */
+static const double removal_limit_s = 60; /* for all that killed executors left */
+static const double answer_limit_s = 30;  /* docker's "rm --force" waits for the kill */
 
 /* Returns whether an engine's command ended with 0. out: its output; why: char[WHY_MAX], why it failed; both
  * may be NULL. The first command of a user's own podman leaves a process that holds the user's namespace for
@@ -272,6 +274,7 @@ static size_t remove_listed(enum container_engine e, const char *mark, size_t *l
     size_t seen = 0, kept = 0;
     AUTO(strvec_release) struct strvec list = {.v = NULL};
     engine_list_argv(e, mark, &list);
+    const int64_t until_ns = clock_deadline_ns(removal_limit_s);
     *left = 1;
     if (!ask(&list, ids, sizeof ids, NULL))
         return 0;
@@ -279,7 +282,7 @@ static size_t remove_listed(enum container_engine e, const char *mark, size_t *l
          id = strtok_r(NULL, "\n", &save)) {
         AUTO(strvec_release) struct strvec take_away = {.v = NULL};
         engine_remove_argv(e, id, &take_away);
-        kept += !ask(&take_away, NULL, 0, NULL);
+        kept += clock_left_ms(until_ns) == 0 || !ask(&take_away, NULL, 0, NULL);
         seen++;
     }
     *left = kept + (seen == CONTAINERS_MAX);
