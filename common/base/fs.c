@@ -156,28 +156,6 @@ int fs_beside(const char *path, const char *name, char *out, struct err *err)
     return fs_join(out, err, dir, name);
 }
 
-int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err)
-{
-    char tmp[FS_PATH_MAX + 32], dir[FS_PATH_MAX];
-    if (strlen(path) >= FS_PATH_MAX)
-        return err_set(err, ERR_INPUT, "path too long: %.200s", path);
-    snprintf(tmp, sizeof tmp, "%s.tmp.%ld", path, (long)getpid());
-    int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
-    if (fd < 0)
-        return err_set_errno(err, ERR_STORAGE, errno, "%s: cannot create", tmp);
-    int failed = fs_write_all(fd, data, len) != 0 || fsync(fd) != 0 ? errno : 0;
-    if (close(fd) != 0 && !failed)
-        failed = errno;
-    if (!failed && rename(tmp, path) != 0)
-        failed = errno;
-    if (failed) {
-        unlink(tmp);
-        return err_set_errno(err, ERR_STORAGE, failed, "%s: cannot write", path);
-    }
-    fs_parent(path, dir);
-    return fs_sync_dir(dir, err);
-}
-
 int fs_sync_dir(const char *path, struct err *err)
 {
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -31,7 +31,7 @@ int fs_read_pieces(int fd, const char *path, size_t max, fs_piece_fn *fn, void *
 int fs_read_below(const char *dir, const char *rel, size_t max, struct buf *out, mode_t *mode,
                   struct err *err);
 
-/* Writes to "<path>.tmp.<pid>", fsyncs, renames over path, syncs the folder. */
+/* Writes to "<path>.tmp.<pid>" (temporary.h), fsyncs, renames over path, syncs the folder. */
 int fs_write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err);
 
 /* Makes path and its parents; they may exist already. */

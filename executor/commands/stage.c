@@ -134,8 +134,7 @@ static int extract_stream(const char *dir, int in_fd, double idle_s, char *hex, 
 static int receive_tree(const char *sha256, const char *tmp, int in_fd, double idle_s, struct err *err)
 {
     char hex[SHA256_HEX_LEN + 1];
-    if (fs_remove_tree(tmp, err) != 0 || fs_mkdir_p(tmp, 0700, err) != 0 ||
-        extract_stream(tmp, in_fd, idle_s, hex, err) != 0)
+    if (extract_stream(tmp, in_fd, idle_s, hex, err) != 0)
         return -1;
     if (strcmp(hex, sha256) != 0)
         return err_set(err, ERR_INPUT,
@@ -171,24 +170,21 @@ static int tree_path(const struct layout *layout, const char *sha256, char *path
 int stage(const struct layout *layout, const char *sha256, int in_fd, double idle_s, char *path,
           struct err *err)
 {
-    char tmp[FS_PATH_MAX], name[64], dir[FS_PATH_MAX];
-    struct err ignored;
-    if (tree_path(layout, sha256, path, err) != 0 || layout_make(layout, dir, "src", err) != 0)
+    char tree[FS_PATH_MAX];
+    AUTO(temporary_release) struct temporary tmp = {.fd = -1};
+    if (tree_path(layout, sha256, path, err) != 0)
         return -1;
     bool has;
     if (stage_has(layout, sha256, &has, err) != 0)
         return -1;
     if (has)
         return 0;
-    snprintf(name, sizeof name, ".tmp.%ld", (long)getpid());
-    if (fs_join(tmp, err, dir, name) != 0)
+    if (tree_temporary(layout, TREE_STAGED, &tmp, tree, err) != 0 || fs_mkdir_p(tree, 0700, err) != 0)
         return -1;
-    int rc = receive_tree(sha256, tmp, in_fd, idle_s, err);
+    int rc = receive_tree(sha256, tree, in_fd, idle_s, err);
     if (rc == 0)
-        rc = publish_tree(layout, sha256, tmp, path, err);
+        rc = publish_tree(layout, sha256, tree, path, err);
     cache_stamp(path);
-    if (rc != 0)
-        fs_remove_tree(tmp, &ignored);
     return rc;
 }
 

@@ -13,6 +13,7 @@
 #include "executor/node/system.h"
 #include "executor/node/toolchain.h"
 #include "executor/process/contain.h"
+#include "executor/workdir/tree.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -132,8 +133,10 @@ json_t *node_probe(const struct layout *l, struct loop *loop, struct nvml *nvml,
     json_object_set_new(node, "containment", contain_look(l, &scope_host_usual));
     if (model)
         json_object_set_new(node, "model", model_facts(model));
-    json_auto_t *left = clocks_left(l, gpus);
+    json_auto_t *left = clocks_left(l, gpus), *unfinished = tree_sweep(l);
     if (json_array_size(left) > 0)
         json_object_set(node, "clocks_left", left);
+    if (json_array_size(unfinished) > 0)
+        json_object_set(node, "unfinished", unfinished);
     return node;
 }

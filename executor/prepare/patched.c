@@ -138,7 +138,7 @@ static int fill_copy(struct suite *s, const struct variant_state *state, const s
     if (copied < 0)
         return -1;
     if (!copied && s->loop.stop) /* the copy is incomplete */
-        return fs_remove_tree(tmp, err);
+        return 0;
     if (!copied)
         return err_set(err, ERR_INPUT, "%s", why);
     tree_set_writable(tmp, true);
@@ -150,15 +150,13 @@ static int fill_copy(struct suite *s, const struct variant_state *state, const s
 static int make_copy(struct suite *s, const struct variant_state *state, const struct edits *edits,
                      struct err *err)
 {
-    char dir[FS_PATH_MAX], tmp[FS_PATH_MAX];
-    struct err ignored;
-    if (layout_make(s->layout, dir, TREE_PATCHED, err) != 0 || fs_join(tmp, err, dir, ".tmp") != 0 ||
-        fs_remove_tree(tmp, err) != 0 || layout_discard(dir, state->source_key, err) != 0)
+    char dir[FS_PATH_MAX], copy[FS_PATH_MAX];
+    AUTO(temporary_release) struct temporary tmp = {.fd = -1};
+    if (layout_make(s->layout, dir, TREE_PATCHED, err) != 0 ||
+        layout_discard(dir, state->source_key, err) != 0 ||
+        tree_temporary(s->layout, TREE_PATCHED, &tmp, copy, err) != 0)
         return -1;
-    if (fill_copy(s, state, edits, tmp, err) == 0)
-        return 0;
-    fs_remove_tree(tmp, &ignored);
-    return -1;
+    return fill_copy(s, state, edits, copy, err);
 }
 
 /* The patched files must be as patching gives them now; the seal vouches for the other files. */

@@ -34,18 +34,14 @@ int sources_check(struct suite *s, char *reason, struct err *err)
 
 static int make_shared(struct suite *s, size_t variant, const char *path, char *reason, struct err *err)
 {
-    char dir[FS_PATH_MAX], tmp[FS_PATH_MAX], name[64];
-    struct err ignored;
-    snprintf(name, sizeof name, ".tmp.%ld", (long)getpid());
-    if (layout_make(s->layout, dir, TREE_OWN, err) != 0 || fs_join(tmp, err, dir, name) != 0)
+    char copy[FS_PATH_MAX];
+    AUTO(temporary_release) struct temporary tmp = {.fd = -1};
+    if (tree_temporary(s->layout, TREE_OWN, &tmp, copy, err) != 0)
         return -1;
-    int rc = copy_tree(s, s->variant[variant].src, tmp, reason, err);
+    int rc = copy_tree(s, s->variant[variant].src, copy, reason, err);
     if (rc == 1)
-        tree_set_writable(tmp, true);
-    if (rc == 1 && cache_publish(tmp, path, err) != 0)
-        rc = -1;
-    fs_remove_tree(tmp, &ignored);
-    return rc;
+        tree_set_writable(copy, true);
+    return rc == 1 && cache_publish(copy, path, err) != 0 ? -1 : rc;
 }
 
 static int tell_shared(struct suite *s, size_t variant, struct err *err)

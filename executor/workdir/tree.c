@@ -58,6 +58,27 @@ static int seal_path(const struct layout *l, char *out, const char *kind, const 
     return fs_join(dir, err, l->workdir, "seals") != 0 ? -1 : fs_join(out, err, dir, file);
 }
 
+int tree_temporary(const struct layout *l, const char *kind, struct temporary *t, char *inner,
+                   struct err *err)
+{
+    char dir[FS_PATH_MAX], unnamed[FS_PATH_MAX];
+    return layout_make(l, dir, kind, err) != 0 || fs_join(unnamed, err, dir, "/") != 0 ||
+                   temporary_folder(t, unnamed, err) != 0
+               ? -1
+               : fs_join(inner, err, t->path, "tree");
+}
+
+json_t *tree_sweep(const struct layout *l)
+{
+    static const char *const kinds[] = {TREE_STAGED, TREE_PATCHED, TREE_OWN};
+    json_t *left = json_array();
+    char dir[FS_PATH_MAX];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (fs_join(dir, NULL, l->workdir, kinds[i]) == 0)
+            temporary_sweep(dir, NULL, left);
+    return left;
+}
+
 int tree_close(const struct layout *l, const char *kind, const char *name, struct err *err)
 {
     char dir[FS_PATH_MAX], path[FS_PATH_MAX];

@@ -4,12 +4,20 @@
  */
 #pragma once
 
+#include "common/base/temporary.h"
 #include "executor/workdir/layout.h"
 #include "executor/workdir/seal.h"
 
 #define TREE_STAGED "src"
 #define TREE_PATCHED "patched"
 #define TREE_OWN "tree" /* of a build, or shared by those that ask for it */
+
+/* Makes a folder in <workdir>/<kind>/ for a tree that is not whole yet, which is renamed once it is. inner:
+ * char[FS_PATH_MAX], where to make it. */
+int tree_temporary(const struct layout *l, const char *kind, struct temporary *t, char *inner,
+                   struct err *err);
+/* Removes what killed commands left of such folders. Returns an array of the paths that had to stay. */
+json_t *tree_sweep(const struct layout *l);
 
 /* Sets the mode bits of its files and folders, as far as they can be reached; links are left alone. */
 void tree_set_writable(const char *dir, bool writable);

@@ -1,26 +1,21 @@
 #include "harness/git/tree.h"
 
 #include "common/base/alloc.h"
-#include "common/base/clock.h"
 #include "common/base/text.h"
 #include "harness/git/git.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { LISTING_MAX = 64 << 20, POINTER_MAX = 1024, WORD_MAX = FS_PATH_MAX + 80, TRIES = 5 };
 
-#define TREE_MARK "tree-"
-#define LOCK_FILE "lock"
+#define TREE_NAME "tree"
 
-static const double checkout_deadline_s = 300, unlocked_s = 3600;
+static const double checkout_deadline_s = 300;
 static const char lfs_pointer[] = "version https://git-lfs.github.com/spec/";
 
 struct place {
@@ -96,61 +91,20 @@ static int find_pointer(const char *rel, const char *full, void *arg, struct err
     return 0;
 }
 
-/* Whether its command has ended, or never came to lock it. */
-static bool is_left(const char *folder)
-{
-    char path[FS_PATH_MAX];
-    struct stat st;
-    if (fs_join(path, NULL, folder, LOCK_FILE) != 0)
-        return false;
-    AUTO_CLOSE int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return errno == ENOENT && lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) &&
-               clock_real_s() - (double)st.st_mtime > unlocked_s;
-    return flock(fd, LOCK_EX | LOCK_NB) == 0;
-}
-
-/* Removes the folders of killed commands. */
-static void sweep(const char *under)
-{
-    char path[FS_PATH_MAX];
-    DIR *dir = opendir(under);
-    for (const struct dirent *e; dir && (e = readdir(dir));)
-        if (strncmp(e->d_name, TREE_MARK, strlen(TREE_MARK)) == 0 &&
-            fs_join(path, NULL, under, e->d_name) == 0 && is_left(path))
-            fs_remove_tree(path, NULL);
-    if (dir)
-        closedir(dir);
-}
-
-/* Whoever sweeps may be faster; where locks do not work, nobody sweeps. */
-static bool take_lock(struct git_tree *t)
-{
-    char path[FS_PATH_MAX];
-    if (fs_join(path, NULL, t->folder, LOCK_FILE) != 0)
-        return false;
-    t->lock = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    return t->lock >= 0 && (flock(t->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
-}
-
 static int make_dir(const char *under, struct git_tree *t, struct err *err)
 {
-    char real[FS_PATH_MAX];
+    char real[FS_PATH_MAX], path[FS_PATH_MAX];
+    int rc = -1;
     if (fs_mkdir_p(under, 0700, err) != 0)
         return -1;
     if (!realpath(under, real))
         return err_set_errno(err, ERR_STORAGE, errno, "%s", under);
-    sweep(real);
-    for (int i = 0; i < TRIES; i++) {
-        if (fs_mkdir_p(real, 0700, err) != 0 || fs_join(t->folder, err, real, TREE_MARK "XXXXXX") != 0)
-            return -1; /* the last to release a tree removes the folder */
-        if (mkdtemp(t->folder) && take_lock(t))
-            return fs_join(t->files, err, t->folder, "files") != 0 ? -1 : fs_mkdir_p(t->files, 0700, err);
-        alloc_auto_close(&t->lock);
-        t->lock = -1;
-    }
-    t->folder[0] = '\0';
-    return err_set(err, ERR_STORAGE, "%s: cannot make a temporary folder", under);
+    for (int i = 0; rc != 0 && i < TRIES; i++) /* the last to release a tree removes the folder */
+        rc = fs_mkdir_p(real, 0700, err) != 0 || fs_join(path, err, real, TREE_NAME) != 0
+                 ? -1
+                 : temporary_folder(&t->folder, path, err);
+    return rc != 0 || fs_join(t->files, err, t->folder.path, "files") != 0 ? -1
+                                                                           : fs_mkdir_p(t->files, 0700, err);
 }
 
 /* A checkout is held against the commit's list, as filters and file systems may do what they want. */
@@ -174,8 +128,8 @@ static int check_files(const struct place *p, const struct git_tree *t, struct e
  * work tree of our own. `git archive` would leave out and rewrite what export-ignore and export-subst say. */
 static int fill(const struct place *p, const struct git_tree *t, struct err *err)
 {
-    char index[FS_PATH_MAX + 8];
-    snprintf(index, sizeof index, "%s/index", t->folder);
+    char index[TEMPORARY_PATH_MAX + 8];
+    snprintf(index, sizeof index, "%s/index", t->folder.path);
     const char *const read[] = {"read-tree", "--index-output", index, p->commit, NULL};
     const char *const write[] = {"checkout-index", "--quiet", "-z", "--stdin", NULL};
     const struct git_call reading = {
@@ -196,7 +150,7 @@ int git_tree_export(const char *source, const char *commit, const char *under, s
                     struct err *err)
 {
     struct place p = {.paths.max = LISTING_MAX};
-    *out = (struct git_tree){.lock = -1};
+    *out = (struct git_tree){.dir = ""};
     int rc = find_place(source, commit, &p, err) != 0 || list_files(&p, out, err) != 0 ||
                      make_dir(under, out, err) != 0 || fill(&p, out, err) != 0 ||
                      fs_join(out->dir, err, out->files, p.prefix) != 0 ||
@@ -213,11 +167,10 @@ int git_tree_export(const char *source, const char *commit, const char *under, s
 void git_tree_release(struct git_tree *t)
 {
     char under[FS_PATH_MAX];
-    if (*t->folder) {
-        fs_remove_tree(t->folder, NULL);
-        fs_parent(t->folder, under);
+    if (*t->folder.path) {
+        fs_parent(t->folder.path, under);
+        temporary_release(&t->folder);
         rmdir(under); /* unless another command has its tree there */
-        alloc_auto_close(&t->lock);
     }
-    *t = (struct git_tree){.lock = -1};
+    *t = (struct git_tree){.dir = ""};
 }

@@ -7,15 +7,14 @@
  */
 #pragma once
 
-#include "common/base/fs.h"
+#include "common/base/temporary.h"
 
 enum { GIT_MISSING_MAX = 256 };
 
 struct git_tree {
     char dir[FS_PATH_MAX];         /* the source folder; "" when there is none */
-    char folder[FS_PATH_MAX];      /* the temporary folder; "" when there is none */
+    struct temporary folder;       /* what has it all */
     char files[FS_PATH_MAX];       /* the work tree in it */
-    int lock;                      /* on the temporary folder; -1: none */
     char missing[GIT_MISSING_MAX]; /* what the commit names and the folder lacks: submodules, files of Git
                                       LFS; "" for nothing */
 };

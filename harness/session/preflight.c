@@ -233,6 +233,17 @@ static void check_leftovers(struct preflight *p, const json_t *node)
                       text_of(json_array_get(left, 0), "run_id", "?"));
 }
 
+static void check_unfinished(struct preflight *p, const json_t *node)
+{
+    const json_t *left = json_object_get(node, "unfinished");
+    size_t n = json_array_size(left);
+    if (n > 0)
+        preflight_add(p, PREFLIGHT_WARNING, "leftovers",
+                      "remove what nobody needs, or have its owner remove it",
+                      "%zu source tree%s of killed commands could not be removed, the first is %.160s", n,
+                      n == 1 ? "" : "s", json_string_value(json_array_get(left, 0)));
+}
+
 static void check_clock(struct preflight *p, const struct preflight_needs *needs)
 {
     double off = needs->clock_offset_s;
@@ -389,6 +400,7 @@ void preflight_check(struct preflight *out, const json_t *node, const struct pre
     check_isolation(out, node, needs);
     check_engines(out, node, needs);
     check_leftovers(out, node);
+    check_unfinished(out, node);
     check_clocks(out, node);
     check_model(out, node, needs);
     check_variables(out, node, needs);

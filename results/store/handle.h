@@ -23,7 +23,7 @@ struct store {
     char path[FS_PATH_MAX];
     struct sql_stmt **kept; /* of sql_keep() */
     size_t n_kept, cap_kept;
-    const volatile sig_atomic_t *interrupted; /* store_heed(); NULL: nobody may interrupt */
+    const volatile sig_atomic_t *interrupted; /* store_open_heeding(); NULL: nobody may interrupt */
     char misuse[192];                         /* the first misuse of a statement (sql.h), or "" */
 };
 

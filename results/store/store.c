@@ -6,6 +6,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/buf.h"
+#include "common/base/temporary.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -163,10 +164,32 @@ static bool is_new(const struct store *s)
     return stat(s->path, &st) == 0 && st.st_size == 0;
 }
 
+static int stop_statement(void *arg)
+{
+    return store_is_interrupted(arg);
+}
+
+static int wait_for_others(void *arg, int waits)
+{
+    if (store_is_interrupted(arg) || waits >= BUSY_TIMEOUT_MS / BUSY_PAUSE_MS)
+        return 0;
+    sqlite3_sleep(BUSY_PAUSE_MS);
+    return 1;
+}
+
+static void heed(struct store *s)
+{
+    sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+    if (!s->interrupted)
+        return;
+    sqlite3_progress_handler(s->db, STEPS_BETWEEN_LOOKS, stop_statement, s);
+    sqlite3_busy_handler(s->db, wait_for_others, s);
+}
+
 static int configure(struct store *s, struct err *err)
 {
     sqlite3_extended_result_codes(s->db, 1);
-    sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+    heed(s);
     /* The file may be untrusted: its schema must not call functions with side effects. */
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
@@ -379,33 +402,19 @@ static int open_checked(struct store *s, struct err *err)
 
 int store_open(struct store *s, const char *path, enum store_mode mode, struct err *err)
 {
-    *s = (struct store){.mode = mode};
+    return store_open_heeding(s, path, mode, NULL, err);
+}
+
+int store_open_heeding(struct store *s, const char *path, enum store_mode mode,
+                       const volatile sig_atomic_t *interrupted, struct err *err)
+{
+    *s = (struct store){.mode = mode, .interrupted = interrupted};
     if (snprintf(s->path, sizeof s->path, "%s", path) >= (int)sizeof s->path)
         return err_set(err, ERR_INPUT, "store path too long: %.200s", path);
     if (open_checked(s, err) == 0)
         return 0;
     store_close(s);
     return -1;
-}
-
-static int stop_statement(void *arg)
-{
-    return store_is_interrupted(arg);
-}
-
-static int wait_for_others(void *arg, int waits)
-{
-    if (store_is_interrupted(arg) || waits >= BUSY_TIMEOUT_MS / BUSY_PAUSE_MS)
-        return 0;
-    sqlite3_sleep(BUSY_PAUSE_MS);
-    return 1;
-}
-
-void store_heed(struct store *s, const volatile sig_atomic_t *interrupted)
-{
-    s->interrupted = interrupted;
-    sqlite3_progress_handler(s->db, STEPS_BETWEEN_LOOKS, stop_statement, s);
-    sqlite3_busy_handler(s->db, wait_for_others, s);
 }
 
 void store_close(struct store *s)
@@ -422,9 +431,9 @@ void store_close(struct store *s)
 
 int store_copy(struct store *s, const char *path, struct err *err)
 {
-    char tmp[FS_PATH_MAX + 32];
+    char tmp[TEMPORARY_PATH_MAX];
     if (fs_exists(path))
         return err_set(err, ERR_INPUT, "%s: already exists; name a new file for the copy", path);
-    snprintf(tmp, sizeof tmp, "%s.tmp.%ld", path, (long)getpid());
+    temporary_name(tmp, path);
     return copy_by_way_of(s->db, tmp, path, err);
 }

@@ -18,9 +18,10 @@ int store_default_path(char *out, struct err *err);
 int store_open(struct store *s, const char *path, enum store_mode mode, struct err *err);
 void store_close(struct store *s);
 
-/* From now on the flag, which a signal handler sets, ends waits and statements, and thus the transaction that
- * they belong to, with ERR_INTERRUPTED. s must not be moved. */
-void store_heed(struct store *s, const volatile sig_atomic_t *interrupted);
+/* The same, but the flag, which a signal handler sets, ends waits and statements, and thus the transaction
+ * that they belong to, with ERR_INTERRUPTED. s must not be moved. */
+int store_open_heeding(struct store *s, const char *path, enum store_mode mode,
+                       const volatile sig_atomic_t *interrupted, struct err *err);
 
 /* A consistent copy in a new file; other processes may read and write meanwhile. */
 int store_copy(struct store *s, const char *path, struct err *err);

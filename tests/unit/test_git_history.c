@@ -1,9 +1,12 @@
 /* git_history and git_tree, on a repository that the test makes. */
 #include "common/base/run.h"
+
 #include "harness/git/git.h"
 #include "harness/git/git_history.h"
 #include "harness/git/tree.h"
 #include "tests/unit/support.h"
+
+#include <sys/wait.h>
 
 static char repo[FS_PATH_MAX], sub[FS_PATH_MAX];
 
@@ -294,17 +297,21 @@ TEST(a_relative_folder_takes_a_tree)
 TEST(trees_of_killed_commands_go_with_the_next)
 {
     struct git_commit c;
-    struct git_tree left, t;
+    struct git_tree t;
     struct err err = {0};
-    const char *under = in_scratch("swept");
+    char under[FS_PATH_MAX], left[FS_PATH_MAX + 32];
+    int status;
+    snprintf(under, sizeof under, "%s", in_scratch("swept"));
     assert_ok(git_commit_find(sub, "weird", &c, &err), &err);
-    assert_ok(git_tree_export(sub, c.id, under, &left, &err), &err);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(git_tree_export(sub, c.id, under, &t, &err) != 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    snprintf(left, sizeof left, "%s/tree.tmp.%ld", under, (long)pid);
+    assert_true(fs_exists(left));
     assert_ok(git_tree_export(sub, c.id, under, &t, &err), &err);
-    git_tree_release(&t);
-    assert_true(fs_exists(left.dir)); /* its command is alive */
-    close(left.lock);
-    assert_ok(git_tree_export(sub, c.id, under, &t, &err), &err);
-    assert_false(fs_exists(left.folder));
+    assert_false(fs_exists(left));
     git_tree_release(&t);
     assert_false(fs_exists(under));
 }

@@ -212,8 +212,5 @@ int cmd_backend(const struct cmd_env *env, const char **out, struct err *err)
 
 int cmd_store_open(const struct cmd_env *env, struct store *s, enum store_mode mode, struct err *err)
 {
-    if (store_open(s, env->db, mode, err) != 0)
-        return -1;
-    store_heed(s, env->interrupted);
-    return 0;
+    return store_open_heeding(s, env->db, mode, env->interrupted, err);
 }

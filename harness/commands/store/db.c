@@ -1,4 +1,5 @@
 /* kernsweep db check|backup|vacuum|path: maintenance of the store file. */
+#include "common/base/temporary.h"
 #include "harness/commands/base/cmd.h"
 #include "harness/commands/base/progress.h"
 #include "results/store/maintain.h"
@@ -19,24 +20,58 @@ static void on_problem(void *arg, const char *what)
         fprintf(stderr, "kernsweep: %s\n", what);
 }
 
+/* Removes what killed commands left beside the store, and returns what had to stay. */
+static json_t *sweep(const struct store *s)
+{
+    static const char *const own[] = {"runs", "sweeps", "nightly", "bisect", "trees"};
+    json_t *left = json_array();
+    char dir[FS_PATH_MAX];
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (fs_beside(s->path, own[i], dir, NULL) == 0)
+            temporary_sweep(dir, NULL, left);
+    return left;
+}
+
+static void tell_left(const json_t *left)
+{
+    char shown[256];
+    size_t i;
+    const json_t *path;
+    json_array_foreach(left, i, path)
+    {
+        text_printable_fixed(shown, sizeof shown, json_string_value(path), json_string_length(path));
+        fprintf(
+            stderr,
+            "kernsweep: %s: a killed command left it, and it cannot be removed; have its owner remove it\n",
+            shown);
+    }
+}
+
+static void print_check(const struct store *s, const struct check_result *r)
+{
+    printf("%s: schema %d, %lld run%s, %lld test%s, %lld samples, %lld bytes: %s\n", s->path,
+           store_version_known(), (long long)r->runs, text_plural(r->runs), (long long)r->tests,
+           text_plural(r->tests), (long long)r->samples, (long long)r->bytes,
+           r->problems ? "damaged" : "sound");
+}
+
 static int check_store(const struct cmd_env *env, struct store *s, struct err *err)
 {
-    json_auto_t *problems = json_array();
+    json_auto_t *problems = json_array(), *left = sweep(s);
     struct findings f = {.problems = problems, .json = env->json};
     struct check_result r;
     if (store_check(s, on_problem, &f, &r, err) != 0)
         return -1;
     int rc = EXIT_DONE;
-    if (env->json)
-        rc = cmd_print_json(json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:O}", "path", s->path, "schema",
+    if (env->json) {
+        rc = cmd_print_json(json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:O, s:O}", "path", s->path, "schema",
                                       store_version_known(), "runs", (json_int_t)r.runs, "tests",
                                       (json_int_t)r.tests, "samples", (json_int_t)r.samples, "bytes",
-                                      (json_int_t)r.bytes, "problems", problems));
-    else
-        printf("%s: schema %d, %lld run%s, %lld test%s, %lld samples, %lld bytes: %s\n", s->path,
-               store_version_known(), (long long)r.runs, text_plural(r.runs), (long long)r.tests,
-               text_plural(r.tests), (long long)r.samples, (long long)r.bytes,
-               r.problems ? "damaged" : "sound");
+                                      (json_int_t)r.bytes, "problems", problems, "left", left));
+    } else {
+        tell_left(left);
+        print_check(s, &r);
+    }
     return r.problems ? EXIT_LOCAL : rc;
 }
 

@@ -9,9 +9,9 @@ enum { DEPTH_MAX = 4 };
 static bool is_fleeting(const char *key)
 {
     static const char *const keys[] = {
-        "schema",    "time",     "workdir",    "disk_free_bytes", "vram_used_bytes", "gpu_processes",
-        "leftovers", "uptime_s", "loadavg",    "mem_free_bytes",  "temperatures",    "power_w",
-        "preflight", "ras",      "clocks_left"};
+        "schema",    "time",     "workdir",     "disk_free_bytes", "vram_used_bytes", "gpu_processes",
+        "leftovers", "uptime_s", "loadavg",     "mem_free_bytes",  "temperatures",    "power_w",
+        "preflight", "ras",      "clocks_left", "unfinished"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;
