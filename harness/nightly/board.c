@@ -176,6 +176,10 @@ static void add_verdicts(json_t *cells, const struct comparison *c)
             json_object_set_new(cell, "settles", json_string(verdict_settles(d, REPORT_EN)));
         if (d->stand.gone && !verdict_is_slower(d->verdict))
             json_object_set_new(cell, "gone", json_string(num_date(d->stand.gone).s));
+        if (d->accepted)
+            json_object_set_new(cell, "accepted",
+                                json_sprintf("accepted by %s on %s: %s", d->accepted->who,
+                                             num_date(d->accepted->accepted_at).s, d->accepted->reason));
     }
 }
 

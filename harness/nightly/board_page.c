@@ -164,6 +164,24 @@ size_t board_page_findings(const json_t *boards, struct buf *out)
     return found;
 }
 
+void board_page_accepted(const json_t *boards, struct buf *out)
+{
+    size_t b, i, found = 0;
+    const json_t *board, *cell;
+    json_array_foreach(boards, b, board) json_array_foreach(json_object_get(board, "cells"), i, cell)
+    {
+        if (!*json_text(cell, "accepted") || found++ >= FINDINGS_MAX)
+            continue;
+        buf_puts(out, "<p class=\"place\"><b>");
+        put_cell_link(b, i, cell, out);
+        buf_puts(out, "</b> ");
+        put_place(board, out);
+        buf_puts(out, ": ");
+        put_text(out, json_text(cell, "accepted"));
+        buf_puts(out, "</p>\n");
+    }
+}
+
 static bool is_suspected(const json_t *cell)
 {
     return strcmp(json_text(cell, "verdict"), "suspected") == 0 && !*json_text(cell, "since");

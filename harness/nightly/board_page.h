@@ -12,6 +12,8 @@ const char *board_news_class(const char *news);
 
 /* A list of the open cells, the worst first. Returns how many there are. */
 size_t board_page_findings(const json_t *boards, struct buf *out);
+/* What somebody accepted since the night before, if anything. */
+void board_page_accepted(const json_t *boards, struct buf *out);
 /* The suspects of the newest night, and those of the night before that did not come back, if any. */
 void board_page_suspects(const json_t *boards, struct buf *out);
 /* The cells that the newest night could not decide, if any. */

@@ -128,6 +128,7 @@ void digest_verdicts(const struct comparison *c, char out[DIGEST_VERDICTS_MAX])
                v[VERDICT_BROKEN], v[VERDICT_MISSING], v[VERDICT_IMPROVED]);
     n = append_count(out, n, c, VERDICT_FAILING, "still failing");
     n = append_count(out, n, c, VERDICT_SUSPECTED, "suspected");
+    n = append_count(out, n, c, VERDICT_ACCEPTED, "accepted");
     n = append_count(out, n, c, VERDICT_FIXED, "fixed");
     n = append_count(out, n, c, VERDICT_NEW, "new");
     append(out, n, ", %d unchanged, %d inconclusive", v[VERDICT_UNCHANGED], v[VERDICT_NOISY]);
@@ -165,6 +166,27 @@ static void list_gone(struct lines *l, const struct comparison *c)
     }
 }
 
+static void append_accepted(struct lines *l, const char *what, const struct acceptance *a)
+{
+    AUTO(buf_release) struct buf line = {.max = 2 * RUN_REASON_MAX};
+    buf_printf(&line, "%s: accepted by %s on %s: %s", what, a->who, num_date(a->accepted_at).s, a->reason);
+    append_line(l, buf_str(&line));
+}
+
+/* Once, too. */
+static void list_accepted(struct lines *l, const struct comparison *c)
+{
+    char cell[RUN_NAME_MAX + 16];
+    if (c->shift.accepted)
+        append_accepted(l, "all cells", c->shift.accepted);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct delta *d = &c->deltas[i];
+        snprintf(cell, sizeof cell, "%s %d", d->variant, d->context);
+        if (d->metric == c->primary && d->accepted)
+            append_accepted(l, cell, d->accepted);
+    }
+}
+
 /* Of the inconclusive cells, only those are listed that confirming put down to the node. */
 static void list_cells(struct lines *l, const struct comparison *c)
 {
@@ -179,6 +201,7 @@ static void list_cells(struct lines *l, const struct comparison *c)
                 append_cell(l, c, d);
         }
     list_gone(l, c);
+    list_accepted(l, c);
 }
 
 static void list_tests(struct lines *l, const struct run_data *run)

@@ -166,6 +166,7 @@ static void write_state(const struct nights_index *x, struct buf *out)
     found += board_page_findings(x->boards, out);
     if (found == 0)
         buf_puts(out, "<p class=\"none\">None.</p>\n");
+    board_page_accepted(x->boards, out);
     board_page_suspects(x->boards, out);
     board_page_inconclusive(x->boards, out);
 }

@@ -45,6 +45,7 @@ static bool stays_open(const struct delta *d, bool was_open)
     case VERDICT_SUSPECTED:
         return was_open;
     case VERDICT_IMPROVED:
+    case VERDICT_ACCEPTED:
     case VERDICT_UNCHANGED:
     case VERDICT_NEW:
     case VERDICT_FIXED:

@@ -10,9 +10,9 @@
 static int rank(enum verdict v)
 {
     static const int ranks[VERDICT_COUNT] = {
-        [VERDICT_BROKEN] = 0,    [VERDICT_REGRESSED] = 1, [VERDICT_MISSING] = 2, [VERDICT_FAILING] = 3,
-        [VERDICT_SUSPECTED] = 4, [VERDICT_IMPROVED] = 5,  [VERDICT_FIXED] = 6,   [VERDICT_NEW] = 7,
-        [VERDICT_NOISY] = 8,     [VERDICT_UNCHANGED] = 9,
+        [VERDICT_BROKEN] = 0,    [VERDICT_REGRESSED] = 1, [VERDICT_MISSING] = 2,    [VERDICT_FAILING] = 3,
+        [VERDICT_SUSPECTED] = 4, [VERDICT_IMPROVED] = 5,  [VERDICT_FIXED] = 6,      [VERDICT_NEW] = 7,
+        [VERDICT_ACCEPTED] = 8,  [VERDICT_NOISY] = 9,     [VERDICT_UNCHANGED] = 10,
     };
     return ranks[v];
 }

@@ -48,6 +48,7 @@ enum beside beside_of(const struct cell *c, const struct variant_delta *d)
         return BESIDE_UNSURE;
     case VERDICT_UNCHANGED:
     case VERDICT_SUSPECTED:
+    case VERDICT_ACCEPTED:
     case VERDICT_NEW:
     case VERDICT_MISSING:
     case VERDICT_BROKEN:

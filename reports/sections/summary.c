@@ -221,6 +221,12 @@ static void gone(const struct delta *d, struct md *w)
     md_item(w, MSG_SUMMARY_GONE, d->variant, phrase_at(w->lang, d->context).s, num_date(d->stand.gone).s);
 }
 
+static void accepted(const struct delta *d, struct md *w)
+{
+    md_item(w, MSG_SUMMARY_ACCEPTED, d->variant, phrase_at(w->lang, d->context).s, d->accepted->who,
+            num_date(d->accepted->accepted_at).s, d->accepted->reason);
+}
+
 static void tickets(const struct report_model *m, struct md *w)
 {
     AUTO(buf_release) struct buf text = {.max = PHRASE_MAX};
@@ -238,7 +244,7 @@ static void shift(const struct report_model *m, struct md *w)
 {
     AUTO(buf_release) struct buf text = {.max = PHRASE_MAX};
     if (m->comparison && (m->comparison->shift.found || m->comparison->shift.device_changed ||
-                          verdict_uneven_cells(m->comparison)))
+                          m->comparison->shift.accepted || verdict_uneven_cells(m->comparison)))
         verdict_shift(m->comparison, w->lang, &text);
     if (text.len)
         buf_printf(w->out, "  - %s\n", buf_str(&text));
@@ -265,6 +271,11 @@ static bool is_finding(const struct delta *d)
 static bool is_gone(const struct delta *d)
 {
     return d->stand.gone && !verdict_is_slower(d->verdict);
+}
+
+static bool is_accepted(const struct delta *d)
+{
+    return d->accepted;
 }
 
 /* The worst cells of a kind. */
@@ -298,6 +309,7 @@ static void findings(const struct report_model *m, struct md *w)
         md_item(w, MSG_SUMMARY_SUSPECTS, phrase_count(w->lang, suspects, MSG_CELLS_ONE, MSG_CELLS_MANY).s);
     list(m, is_suspected, suspect, "  ", w);
     list(m, is_gone, gone, "", w);
+    list(m, is_accepted, accepted, "", w);
 }
 
 /* Says how long a test ran before it was stopped, if no other reason is known. */

@@ -63,6 +63,7 @@ static void write_verdict(const struct bench_row *row, enum metric m, char *out,
         else
             snprintf(out, size, "inconclusive");
         return;
+    case VERDICT_ACCEPTED:
     case VERDICT_SUSPECTED: /* there are no nights */
     case VERDICT_NEW:
     case VERDICT_MISSING:

@@ -127,6 +127,11 @@ void verdict_shift(const struct comparison *c, enum report_lang lang, struct buf
         buf_puts(out, out->len ? " " : "");
         message_plain(out, lang, MSG_SHIFT_DEVICE);
     }
+    if (s->accepted) {
+        buf_puts(out, out->len ? " " : "");
+        message_plain(out, lang, MSG_SHIFT_ACCEPTED, s->accepted->who, num_date(s->accepted->accepted_at).s,
+                      s->accepted->reason);
+    }
     describe_uneven(c, lang, out);
 }
 

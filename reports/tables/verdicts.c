@@ -40,6 +40,7 @@ static enum cell_mark verdict_mark(enum verdict v)
     case VERDICT_NOISY:
     case VERDICT_NEW:
         return MARK_WARN;
+    case VERDICT_ACCEPTED:
     case VERDICT_UNCHANGED:
     case VERDICT_COUNT:
         break;

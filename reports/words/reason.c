@@ -14,11 +14,17 @@ enum { TEXT_MAX = 4096 };
 const char *verdict_word(enum verdict v, enum report_lang lang)
 {
     static const enum msg words[VERDICT_COUNT] = {
-        [VERDICT_IMPROVED] = MSG_VERDICT_IMPROVED,   [VERDICT_REGRESSED] = MSG_VERDICT_REGRESSED,
-        [VERDICT_SUSPECTED] = MSG_VERDICT_SUSPECTED, [VERDICT_UNCHANGED] = MSG_VERDICT_UNCHANGED,
-        [VERDICT_NOISY] = MSG_VERDICT_NOISY,         [VERDICT_NEW] = MSG_VERDICT_NEW,
-        [VERDICT_MISSING] = MSG_VERDICT_MISSING,     [VERDICT_BROKEN] = MSG_VERDICT_BROKEN,
-        [VERDICT_FAILING] = MSG_VERDICT_FAILING,     [VERDICT_FIXED] = MSG_VERDICT_FIXED,
+        [VERDICT_IMPROVED] = MSG_VERDICT_IMPROVED,
+        [VERDICT_REGRESSED] = MSG_VERDICT_REGRESSED,
+        [VERDICT_SUSPECTED] = MSG_VERDICT_SUSPECTED,
+        [VERDICT_ACCEPTED] = MSG_VERDICT_ACCEPTED,
+        [VERDICT_UNCHANGED] = MSG_VERDICT_UNCHANGED,
+        [VERDICT_NOISY] = MSG_VERDICT_NOISY,
+        [VERDICT_NEW] = MSG_VERDICT_NEW,
+        [VERDICT_MISSING] = MSG_VERDICT_MISSING,
+        [VERDICT_BROKEN] = MSG_VERDICT_BROKEN,
+        [VERDICT_FAILING] = MSG_VERDICT_FAILING,
+        [VERDICT_FIXED] = MSG_VERDICT_FIXED,
     };
     return message(lang, words[v]);
 }
@@ -265,6 +271,9 @@ static void evidence_of_standing(const struct delta *d, enum report_lang lang, s
         message_plain(out, lang, MSG_EVIDENCE_BACK);
     if (d->stand.gone)
         message_plain(out, lang, MSG_EVIDENCE_GONE, num_date(d->stand.gone).s);
+    if (d->accepted)
+        message_plain(out, lang, MSG_EVIDENCE_ACCEPTED, d->accepted->who,
+                      num_date(d->accepted->accepted_at).s, d->accepted->reason);
 }
 
 /* Says what the reason adds to the numbers. */

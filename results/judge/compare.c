@@ -357,8 +357,38 @@ void compare_runs(const struct run_data *base, const struct run_data *now, const
     out->n_facts = facts.count;
 }
 
+static void accept_cell(struct comparison *c, struct delta *d, const struct acceptance *a)
+{
+    d->accepted = a;
+    if (strcmp(a->run_id, c->now_id) != 0 || d->verdict != VERDICT_REGRESSED)
+        return;
+    if (d->metric == c->primary) {
+        c->verdicts[VERDICT_REGRESSED]--;
+        c->verdicts[VERDICT_ACCEPTED]++;
+    }
+    d->verdict = VERDICT_ACCEPTED;
+}
+
+void comparison_accept(struct comparison *c, const struct acceptances *accepted, const char *last)
+{
+    c->accepted = xmemdup(accepted->items, accepted->count * sizeof *c->accepted);
+    c->n_accepted = accepted->count;
+    for (size_t i = 0; i < c->n_accepted; i++) {
+        const struct acceptance *a = &c->accepted[i];
+        if (strcmp(a->run_id, c->now_id) != 0 && strcmp(a->date, last) != 0)
+            continue;
+        if (!*a->variant && a->metric == c->primary)
+            c->shift.accepted = a;
+        for (size_t k = 0; k < c->count; k++)
+            if (c->deltas[k].metric == a->metric && c->deltas[k].context == a->context &&
+                strcmp(c->deltas[k].variant, a->variant) == 0)
+                accept_cell(c, &c->deltas[k], a);
+    }
+}
+
 void comparison_release(struct comparison *c)
 {
+    free(c->accepted);
     free(c->deltas);
     free(c->facts);
     causes_release(&c->causes);
@@ -381,7 +411,8 @@ static bool any_card_worse(const struct card_shifts *cards)
 bool comparison_shift_regressed(const struct comparison *c)
 {
     const struct common_shift *s = &c->shift;
-    return s->found && s->worse && (!s->device_changed || s->confirmed == SHIFT_CODE);
+    bool accepted = s->accepted && strcmp(s->accepted->run_id, c->now_id) == 0;
+    return s->found && s->worse && !accepted && (!s->device_changed || s->confirmed == SHIFT_CODE);
 }
 
 bool comparison_regressed(const struct comparison *c)

@@ -25,6 +25,8 @@ struct comparison {
     size_t count;
     struct fact_change *facts;
     size_t n_facts;
+    struct acceptance *accepted; /* that cells are to be told of */
+    size_t n_accepted;
     struct causes causes;        /* of the changed cells; empty until they are looked for (causes_find.h) */
     bool mixed_base;             /* the base's runs are of different sources: no build is the base's */
     bool sourceless;             /* neither run has sources: both sides of turns would be the same program */
@@ -44,6 +46,9 @@ enum metric compare_primary(const struct run_data *base, const struct run_data *
 void compare_runs(const struct run_data *base, const struct run_data *now, const struct history *history,
                   const struct compare_options *options, struct comparison *out);
 void comparison_release(struct comparison *c);
+/* Closes the findings of this run that somebody accepted. They are told of, and once more on the night after
+ * `last`, the date of the night before; "" if there is none. */
+void comparison_accept(struct comparison *c, const struct acceptances *accepted, const char *last);
 
 /* Whether all cells together are slower; not because they were measured on other GPUs, unless measuring both
  * builds alternately on these has put it down to the code. */

@@ -124,7 +124,7 @@ static void find_shift_since_base(struct tonight *t, const struct common_factor 
                                   double freedom, double *scratch)
 {
     double then = factor_of_base(t, scratch);
-    if (!t->base || isnan(then) || !(f->from_controls || t->base_moved))
+    if (!t->base || t->accepted || isnan(then) || !(f->from_controls || t->base_moved))
         return;
     double change = f->log - then, p = stats_t_p(change / error, freedom);
     if (fabs(change / error) <= t->o->z_limit || fabs(expm1(change)) < t->o->regression)
@@ -278,10 +278,15 @@ static void look_since_base(struct tonight *t, const struct common_factor *f, do
     t->open_since_base = t->removed && !f->from_controls && fabs(change / error) > t->o->z_limit;
 }
 
-/* A base that was set since what all cells have in common changed has accepted that. */
+/* A base that was set since what all cells have in common changed has accepted that, as has who accepted it
+ * by itself. */
 static void find_usual_factor(struct tonight *t)
 {
-    const struct level usual = nights_factor_level(&t->nights);
+    struct level usual = nights_factor_level(&t->nights);
+    const struct level accepted = nights_accepted_factor(&t->nights, &usual);
+    t->accepted = accepted.known && usual.known;
+    if (t->accepted)
+        usual = accepted;
     const struct level base =
         nights_newer_factor(&t->nights, &usual, t->o->base_runs, t->base ? t->o->n_base_runs : 0);
     t->base_is_newer = base.known && usual.known;
@@ -386,7 +391,10 @@ void tonight_open(struct tonight *t, const struct run_data *base, const struct r
     static const struct history none;
     *t = (struct tonight){.base = base, .now = now, .o = o, .metric = m, .base_factor = NAN};
     history_of_places(history ? history : &none, now, m, false, &t->seen);
-    const struct nights_accepted accepted = {o->base_runs, base ? o->n_base_runs : 0};
+    const struct nights_accepted accepted = {.runs = o->base_runs,
+                                             .count = base ? o->n_base_runs : 0,
+                                             .findings = o->accepted ? o->accepted->items : NULL,
+                                             .n_findings = o->accepted ? o->accepted->count : 0};
     nights_model(&t->seen, m, &accepted, &t->nights);
     if (metric_info(m)->exact)
         return;

@@ -21,6 +21,7 @@ struct tonight {
     bool base_moved; /* the same of the base */
     struct level factor_level;
     bool base_is_newer; /* than the nights that would say what factor is usual: then the base says it */
+    bool accepted;      /* what is usual was accepted by itself, since the base */
     struct common_shift shift;
     struct card_shifts cards;
     /* Of cards that differ by themselves: from the newest nights, from the base's, and from the base's own

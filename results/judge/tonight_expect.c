@@ -53,7 +53,8 @@ static void expect_level(const struct tonight *t, const struct level *l, double 
 /* Expects the level of the base's nights. What happened to all cells tonight is not also a drift of each. */
 static void expect_base(const struct tonight *t, const struct level *l, double own, struct expectation *x)
 {
-    bool one_finding = t->shift.from_controls || (t->shift.since_base && t->shift.found) || t->base_moved;
+    bool one_finding =
+        t->shift.from_controls || (t->shift.since_base && t->shift.found) || t->base_moved || t->accepted;
     expect_level(t, l, own, x);
     x->against = REFERENCE_BASE;
     x->common = t->removed ? exp(l->u + t->factor - l->y) : 1;
@@ -233,13 +234,13 @@ void tonight_expect(const struct tonight *t, const struct cell *base, const stru
     if (x->raw) /* a segment of u may span a step that all cells shared */
         level.y = level.u + t->factor_level.y;
     d->reference.history_median = exp(level.y);
-    if (!base) {
+    struct level then = nights_base_level(c, t->o->base_runs, base ? t->o->n_base_runs : 0);
+    if (!base || nights_accepted_since(c, &then)) {
         expect_level(t, &level, own, x);
         x->other_device = nights_on_other_device(c, &level, device);
         look_whether_it_stands(t, c, e, own, x);
         return;
     }
-    struct level then = nights_base_level(c, t->o->base_runs, t->o->n_base_runs);
     if (t->base_is_newer)
         then.y = then.u + t->factor_level.y;
     x->factor_is_open |= t->open_since_base;

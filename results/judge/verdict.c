@@ -5,10 +5,10 @@
 #include <string.h>
 
 static const char *const verdict_names[VERDICT_COUNT] = {
-    [VERDICT_IMPROVED] = "improved",   [VERDICT_REGRESSED] = "regressed", [VERDICT_SUSPECTED] = "suspected",
-    [VERDICT_UNCHANGED] = "unchanged", [VERDICT_NOISY] = "noisy",         [VERDICT_NEW] = "new",
-    [VERDICT_MISSING] = "missing",     [VERDICT_BROKEN] = "broken",       [VERDICT_FAILING] = "failing",
-    [VERDICT_FIXED] = "fixed",
+    [VERDICT_IMPROVED] = "improved", [VERDICT_REGRESSED] = "regressed", [VERDICT_SUSPECTED] = "suspected",
+    [VERDICT_ACCEPTED] = "accepted", [VERDICT_UNCHANGED] = "unchanged", [VERDICT_NOISY] = "noisy",
+    [VERDICT_NEW] = "new",           [VERDICT_MISSING] = "missing",     [VERDICT_BROKEN] = "broken",
+    [VERDICT_FAILING] = "failing",   [VERDICT_FIXED] = "fixed",
 };
 
 static const char *const method_names[METHOD_COUNT] = {

@@ -5,12 +5,14 @@
  */
 #pragma once
 
+#include "results/store/acceptance.h"
 #include "results/store/run_data.h"
 
 enum verdict {
     VERDICT_IMPROVED,
     VERDICT_REGRESSED, /* a finding: it stands */
     VERDICT_SUSPECTED, /* worse tonight, and too few nights tell whether it stays */
+    VERDICT_ACCEPTED,  /* a finding that somebody accepted */
     VERDICT_UNCHANGED,
     VERDICT_NOISY,   /* inconclusive: the evidence supports no verdict */
     VERDICT_NEW,     /* not measured in the base */
@@ -240,6 +242,7 @@ struct delta {
     struct delta_estimate estimate;
     struct delta_reference reference;
     struct stand stand;
+    const struct acceptance *accepted; /* to be told of it tonight; the comparison's. NULL: none */
     struct delta_doubts doubts;
 };
 
@@ -282,8 +285,9 @@ struct common_shift {
                             code as well */
     bool device_changed; /* the GPUs are others than on the nights before, or than the base's */
     enum shift_cause confirmed;
-    bool since_base; /* relative to the base's nights, not to those before */
-    double ratio;    /* now / before */
+    const struct acceptance *accepted; /* as delta.accepted */
+    bool since_base;                   /* relative to the base's nights, not to those before */
+    double ratio;                      /* now / before */
     double again; /* the same of the cells that were measured again, if these found the code guilty; else 0 */
     double p;     /* NaN where only two runs were compared */
     size_t cells; /* that it was read from */
@@ -344,6 +348,7 @@ struct compare_options {
     bool ratio_alone; /* whatever least_difference() is */
     /* Both sides are variants of one run: reasons speak of the reference, not of a base and of now. */
     bool within_run;
+    const struct acceptances *accepted; /* findings; NULL: none */
     /* Spreads from an A/A sweep (noise.h), for cells with few repetitions; may be NULL. */
     const struct noise *noise;
     uint64_t seed; /* of the bootstrap; fixed, so that the same data yield the same verdict */

@@ -170,7 +170,8 @@ static int open_baseline(struct store *s, const struct run_data *now, const char
     if (begin(s, now, options, out, err) != 0 || baseline_resolve(s, name, &now->info, &b, err) != 0 ||
         load_base(s, now, b.key, out, err) != 0 ||
         baseline_runs(s, &b, &out->base_runs, &out->n_base_runs, err) != 0 ||
-        nights_before(s, now, out, err) != 0 || pool_base(s, now, out, err) != 0)
+        acceptances_load(s, &now->info, &out->accepted, err) != 0 || nights_before(s, now, out, err) != 0 ||
+        pool_base(s, now, out, err) != 0)
         return -1;
     return look_for_other_sources(s, out, err);
 }
@@ -186,7 +187,7 @@ int against_nights(struct store *s, const struct run_data *now, const struct com
 {
     int rc = begin(s, now, options, out, err);
     if (rc == 0 && !*now->info.rejected)
-        rc = nights_before(s, now, out, err);
+        rc = acceptances_load(s, &now->info, &out->accepted, err) != 0 ? -1 : nights_before(s, now, out, err);
     return release_on_error(out, rc);
 }
 
@@ -217,6 +218,7 @@ static int compare(const struct against *a, const struct run_data *now, struct c
     struct compare_options options = a->options;
     options.base_runs = a->base_runs;
     options.n_base_runs = a->n_base_runs;
+    options.accepted = &a->accepted;
     const struct run_data *base = a->is_pooled ? &a->pool : a->has_base ? &a->base : NULL;
     AUTO_FREE bool *otherwise = xcalloc(now->n_variants + 1, sizeof *otherwise);
     options.otherwise = otherwise;
@@ -242,6 +244,7 @@ static int add_surroundings(const struct against *a, const struct run_data *now,
     if (a->has_base && confirm_is_needed(out) && base_plan_mark(a->store, &a->base, now, out, err) != 0)
         return -1;
     confirm_apply(&a->confirmed, out);
+    comparison_accept(out, &a->accepted, a->last.info.date);
     return against_explain(a, now, out, err);
 }
 
@@ -285,6 +288,7 @@ void against_release(struct against *a)
     history_release(&a->history);
     history_release(&a->nights);
     noise_release(&a->noise);
+    acceptances_release(&a->accepted);
     confirm_records_release(&a->confirmed);
     free(a->base_runs);
     a->base_runs = NULL;

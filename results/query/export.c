@@ -336,6 +336,7 @@ static const struct dumped {
     DUMPED("noise", "series_id, metric"),
     DUMPED("together", "series_id, metric"),
     DUMPED("confirmation", "run_id, base_id, variant, context_len"),
+    DUMPED("acceptance", "run_id, variant, context_len, metric"),
 #undef DUMPED
 };
 

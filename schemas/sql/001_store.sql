@@ -288,6 +288,19 @@ CREATE TABLE baseline_run (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX baseline_run_by_run ON baseline_run (run_id);
 
+-- Findings that somebody accepted: what the cell had in this run is expected from then on. variant '': what all cells have in
+-- common. The run is named, since its row is made anew when its bundle is ingested again.
+CREATE TABLE acceptance (
+    run_id      TEXT NOT NULL,
+    variant     TEXT NOT NULL,
+    context_len INTEGER NOT NULL,
+    metric      TEXT NOT NULL,
+    who         TEXT NOT NULL,
+    reason      TEXT NOT NULL,
+    accepted_at INTEGER NOT NULL,
+    PRIMARY KEY (run_id, variant, context_len, metric)
+) STRICT, WITHOUT ROWID;
+
 -- The noise floor of a cell as an A/A sweep (`kernsweep noise`) measured it; the newest one counts.
 CREATE TABLE noise (
     series_id   INTEGER NOT NULL REFERENCES series (id),

@@ -485,7 +485,7 @@ options_that_belong_elsewhere() {
 change_of_no_store() {
     local command
     for command in "baseline list" "baseline set x latest" "baseline remove x" "runs remove latest" "runs reject latest --why bad" \
-        "runs unreject latest" "noise list" "noise remove --node x" "noise --stored a b" "db check" "db vacuum"; do
+        "runs unreject latest" "noise list" "accept" "accept latest --reason x" "noise remove --node x" "noise --stored a b" "db check" "db vacuum"; do
         # shellcheck disable=SC2086 # words
         exits "$command exits 2" 2 "$KERNSWEEP" $command --db "$TMPDIR/none/results.db"
         like "$command says that there is none" "$ERR" 'none/results.db: no store yet'

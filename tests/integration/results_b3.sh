@@ -236,6 +236,59 @@ MAP
     like "history leaves open what an odd newest night is" "$OUT" "^2026-01-13 .*  \\(the newest night: no later one shows whether it lasts\\)\$"
 }
 
+accepted_nights() {
+    "$KERNSWEEP" "$@" --db "$TMPDIR/accepted.db"
+}
+
+# accepted_night DAY HUNDREDTHS: prints the run
+accepted_night() {
+    printf 'kernel,n,time\nv4,4096,2.%03d\n' "$2" >"$TMPDIR/night.csv"
+    accepted_nights import --map "$TMPDIR/map.json" --date "2026-01-$1" --node mi300x "$TMPDIR/night.csv" >/dev/null
+    accepted_nights runs --json | jq -r '.[0].run_id'
+}
+
+# Twelve nights, and then three that are 8 % slower.
+acceptance() {
+    local n run next
+    cat >"$TMPDIR/map.json" <<'MAP'
+{"schema": "kernsweep.map/1", "input": "csv", "rows": "/*", "run": {"ticket": {"const": "mine"}},
+ "test": {"variant": "/kernel", "context": "/n", "prefill_s": {"at": "/time", "unit": "s"}}}
+MAP
+    for n in 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15; do
+        run=$(accepted_night "$n" $((10#$n * 7 % 5 + (10#$n > 12 ? 160 : 0))))
+    done
+    exits "three slower nights are a finding" 4 accepted_nights compare "$run"
+    exits "accepting what there is none of exits 2" 2 accepted_nights accept "$run" --variant v5 --reason no
+    like "it says so" "$ERR" "run $run has no such open finding"
+    exits "accepting without a reason exits 2" 2 accepted_nights accept "$run"
+    exits "accepting exits 0" 0 accepted_nights accept "$run" --by ada --reason 'exact <sums>'
+    like "it names the cell, its size and its first night" "$ERR" '^accepted: v4 4096 \+7\.9 %, since 2026-01-13$'
+    exits "the list exits 0" 0 accepted_nights accept --json
+    is "it has who and why" "$(jq -c '.[] | [.variant, .context, .metric, .by, .reason]' <<<"$OUT")" \
+        '["v4",4096,"prefill_s","ada","exact <sums>"]'
+    exits "then that run has no finding" 0 accepted_nights compare "$run"
+    like "it says who accepted it" "$OUT" 'accepted .*open since 2026-01-13; accepted by ada on [0-9-]+: exact <sums>'
+    exits "a JUnit report has no failure" 0 accepted_nights compare "$run" --format junit
+    like "none at all" "$OUT" ' failures="0">'
+    like "but who accepted it, and why" "$OUT" '<system-out>accepted: .*accepted by ada on [0-9-]+: exact &lt;sums&gt;'
+    next=$(accepted_night 16 161)
+    exits "a night at that level is none either" 0 accepted_nights compare "$next"
+    like "it is told once more" "$OUT" 'unchanged .*the level of the newest 3 nights.*accepted by ada'
+    exits "its report exits 0" 0 accepted_nights report "$next" --lang es
+    like "in Spanish, too" "$OUT" '`v4`.*: aceptada por ada el [0-9-]+: exact'
+    exits "taking it back exits 0" 0 accepted_nights accept "$run" --undo
+    exits "then the finding is open again" 4 accepted_nights compare "$next"
+    exits "taking back what is none exits 2" 2 accepted_nights accept "$run" --undo
+    accepted_nights accept "$next" --reason 'again' >/dev/null 2>&1
+    next=$(accepted_night 17 161)
+    exits "accepted later, it is as well" 0 accepted_nights compare "$next"
+    next=$(accepted_night 18 162)
+    exits "the night after exits 0" 0 accepted_nights compare "$next"
+    unlike "and tells nothing of it any more" "$OUT" 'accepted'
+    next=$(accepted_night 19 330)
+    exits "what comes on top is a suspect" 4 accepted_nights compare "$next" --fail-on suspected
+}
+
 foreign() {
     "$KERNSWEEP" "$@" --db "$TMPDIR/foreign.db"
 }
@@ -355,6 +408,7 @@ scenario "compare --by node" by_node
 scenario "show of a name that several runs begin with" ambiguous
 scenario "history of a cell" cell_history
 scenario "history of twelve imported nights" imported_history
+scenario "accepting a finding" acceptance
 scenario "ingest of a folder whose log has failures" failing_log
 scenario "ingest of a folder that is read in another way" another_reading
 scenario "ingest and import of a folder of another shape" other_shapes

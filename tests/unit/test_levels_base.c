@@ -196,6 +196,54 @@ TEST(what_all_cells_lost_since_a_newer_base_is_found)
     }
 }
 
+/* A cell, or all of them, lost 6 % on the newest `lost` nights, which somebody accepted; tonight so much of
+ * the old level. based: compared with a baseline that is older. */
+static struct comparison after_acceptance(int lost, bool all, bool based, double now)
+{
+    struct plan_nights p;
+    struct comparison c;
+    struct compare_options o = compare_defaults();
+    struct acceptance one = {
+        .context = all ? 0 : 1002, .metric = METRIC_PREFILL_S, .measured_at = 1000 * NIGHTS};
+    const struct acceptances accepted = {&one, 1};
+    snprintf(one.variant, sizeof one.variant, "%s", all ? "" : "v");
+    make_nights(&p);
+    for (int i = 0; i < CELLS; i++)
+        for (int n = 0; n < NIGHTS; n++) {
+            snprintf(p.series[i].variant, sizeof p.series[i].variant, i < CELLS / 2 ? "v" : "w");
+            p.points[i][n].median *= n + lost >= NIGHTS && (all || i == 2) ? 1.06 : 1;
+        }
+    o.accepted = &accepted;
+    struct run_data base = night_of(3, 1), tonight = night_of(30, all ? now : 1);
+    for (size_t i = 0; !all && i < tonight.n_tests; i++)
+        if (tonight.tests[i].context == 1002)
+            tonight.tests[i].value[METRIC_PREFILL_S] *= now;
+    make_cells_again(&tonight);
+    compare_runs(based ? &base : NULL, &tonight, &p.history, &o, &c);
+    run_data_release(&base);
+    run_data_release(&tonight);
+    return c;
+}
+
+TEST(what_is_expected_moves_to_the_level_of_an_accepted_finding)
+{
+    for (int based = 0; based < 2; based++)
+        for (int all = 0; all < 2; all++)
+            for (int lost = 2; lost <= 10; lost++) {
+                struct comparison c = after_acceptance(lost, all, based, 1.06);
+                assert_int_equal(c.verdicts[VERDICT_UNCHANGED], CELLS);
+                assert_false(c.shift.found);
+                assert_near(c.deltas[2].estimate.ratio, 1, 0.01);
+                if (!all)
+                    assert_int_equal(c.deltas[2].reference.nights, lost);
+                comparison_release(&c);
+                c = after_acceptance(lost, all, based, 1.06 * 1.06);
+                assert_int_equal(comparison_regressed(&c), all);
+                assert_int_equal(c.verdicts[VERDICT_SUSPECTED], !all);
+                comparison_release(&c);
+            }
+}
+
 /* Twenty nights of one code, the node `slower` since the ninth, and tonight; the base is the third. */
 static struct comparison of_one_code(double slower, double now)
 {

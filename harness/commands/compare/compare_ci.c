@@ -25,6 +25,7 @@ static bool is_bad(const struct comparison *c, const struct delta *d, bool suspe
     case VERDICT_SUSPECTED:
         return suspects && d->metric == c->primary;
     case VERDICT_IMPROVED:
+    case VERDICT_ACCEPTED:
     case VERDICT_UNCHANGED:
     case VERDICT_NEW:
     case VERDICT_FIXED:
@@ -153,11 +154,12 @@ static const char *github_level(const struct comparison *c, const struct delta *
     case VERDICT_SUSPECTED:
         return "warning";
     case VERDICT_IMPROVED:
+    case VERDICT_ACCEPTED:
     case VERDICT_NEW:
     case VERDICT_FIXED:
         return "notice";
     case VERDICT_UNCHANGED:
-        return d->stand.gone ? "notice" : NULL;
+        return d->stand.gone || d->accepted ? "notice" : NULL;
     case VERDICT_MISSING:
     case VERDICT_BROKEN:
     case VERDICT_FAILING:

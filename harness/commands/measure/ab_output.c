@@ -54,6 +54,7 @@ static enum cell_mark mark_of(const struct ab_cell *c)
     case VERDICT_NOISY:
     case VERDICT_MISSING:
         return MARK_WARN;
+    case VERDICT_ACCEPTED:
     case VERDICT_UNCHANGED:
     case VERDICT_NEW:
     case VERDICT_COUNT:

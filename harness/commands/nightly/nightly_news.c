@@ -6,6 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool any_accepted(const struct comparison *c)
+{
+    bool any = c->shift.accepted;
+    for (size_t i = 0; i < c->count; i++)
+        any = any || c->deltas[i].accepted;
+    return any;
+}
+
 void night_findings_compare(struct night_findings *f, const struct nightly_state *before,
                             const struct comparison *c, const char *date)
 {
@@ -17,6 +25,7 @@ void night_findings_compare(struct night_findings *f, const struct nightly_state
     f->unmeasured = open_cells_unmeasured(f->open, c);
     f->carried = json_array();
     open_cells_undecided(f->open, c, f->carried);
+    f->accepted = any_accepted(c);
     f->mostly_noisy = open_cells_mostly_noisy(c);
 }
 
@@ -77,10 +86,11 @@ static bool is_settled(const struct night_findings *f, const struct nightly_stat
     return json_array_size(night_open_cells(f, before)) == 0 && (f->result.compared || !had_findings(before));
 }
 
-/* A new baseline with no open cells does not mean that they recovered: it may be just as slow. */
+/* That nothing is open after somebody accepted findings, by a new baseline or by themselves, does not mean
+ * that they recovered: the cells may be just as slow. */
 static bool is_replaced(const struct night_findings *f, const struct nightly_state *before)
 {
-    return f->other_base && had_findings(before);
+    return (f->other_base || f->accepted) && had_findings(before);
 }
 
 unsigned night_news(const struct night_findings *f, const struct nightly_state *before, unsigned ended)
@@ -101,7 +111,7 @@ static void add_line_of_open(const struct night_findings *f, const struct nightl
         json_array_append_new(lines, json_sprintf("not %s tonight: %zu cell%s open from earlier nights",
                                                   f->result.compared ? "measured" : "compared", count,
                                                   text_plural((long long)count)));
-    else if (news == 0 && is_settled(f, before) && is_replaced(f, before))
+    else if (news == 0 && f->other_base && is_settled(f, before) && is_replaced(f, before))
         json_array_append_new(
             lines,
             json_string("the baseline is another one: against it nothing is open, which is no recovery"));

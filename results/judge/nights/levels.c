@@ -53,19 +53,20 @@ static size_t newest(const struct changes *levels, size_t from, size_t to, size_
     return count;
 }
 
-/* The newest segment that is long enough, else the longest. */
-static size_t current_segment(const struct changes *levels, size_t n, size_t *members, size_t *since)
+/* The newest segment that is long enough or was accepted, else the longest. */
+static size_t current_segment(const struct night_cell *c, size_t *members, size_t *since)
 {
     size_t best[NIGHTS_LEVEL_MAX], most = 0;
-    for (size_t to = n, from, end; to > 0; to = from) {
-        changes_segment(levels, to - 1, &from, &end);
-        size_t count = newest(levels, from, to, NIGHTS_LEVEL_MAX, best);
-        if (count > most) {
+    for (size_t to = c->count, from, end; to > 0; to = from) {
+        changes_segment(&c->levels, to - 1, &from, &end);
+        size_t count = newest(&c->levels, from, to, NIGHTS_LEVEL_MAX, best);
+        bool accepted = count > 0 && from + 1 == c->accepted;
+        if (count > most || accepted) {
             most = count;
             *since = from;
             memcpy(members, best, count * sizeof *members);
         }
-        if (count >= NIGHTS_LEVEL_MIN)
+        if (count >= NIGHTS_LEVEL_MIN || accepted)
             break;
     }
     return most;
@@ -105,10 +106,15 @@ struct level nights_level(const struct night_cell *c)
 {
     struct level l = {0};
     size_t since = 0;
-    l.nights = current_segment(&c->levels, c->count, l.members, &since);
+    l.nights = current_segment(c, l.members, &since);
     l.since = l.nights ? c->night[since] : 0;
     finish_level(c, &l);
     return l;
+}
+
+bool nights_accepted_since(const struct night_cell *c, const struct level *level)
+{
+    return c->accepted && (!level->known || c->night[c->accepted - 1] > level->since);
 }
 
 bool nights_is_listed(const int64_t *runs, size_t n, int64_t key)
@@ -204,13 +210,21 @@ static bool is_loss(const struct nights *n, const struct level *before, const st
     return !moved && before->nights >= STANDING_FIRST && n->badness * (after->y - before->y) > loss_least;
 }
 
+static bool any_accepted(const struct nights *n, size_t from, size_t to)
+{
+    while (from < to && !n->nights[from].accepted)
+        from++;
+    return from < to;
+}
+
 struct level nights_factor_level(const struct nights *n)
 {
     struct level l = {0};
     for (size_t from = 0, begin, to; from < n->count; from = to) {
         changes_segment(&n->factor_levels, from, &begin, &to);
         struct level next = factor_of_segment(n, from, to);
-        if (!l.known ? next.known || next.nights > l.nights : next.known && !is_loss(n, &l, &next))
+        bool usual = next.known && (any_accepted(n, from, to) || !is_loss(n, &l, &next));
+        if (!l.known ? next.known || next.nights > l.nights : usual)
             l = next;
     }
     l.known = n->has_factors && l.nights > 0;
@@ -245,6 +259,18 @@ struct level nights_newer_factor(const struct nights *n, const struct level *usu
     l.known = l.nights > 0;
     l.y = stats_median(values, l.nights);
     return l;
+}
+
+struct level nights_accepted_factor(const struct nights *n, const struct level *usual)
+{
+    int64_t runs[NIGHTS_LEVEL_MAX];
+    size_t count = 0, newest = 0;
+    for (size_t i = 0; i < usual->nights; i++)
+        newest = usual->members[i] > newest ? usual->members[i] : newest;
+    for (size_t t = n->count; t > newest + 1 && count < NIGHTS_LEVEL_MAX; t--)
+        if (n->nights[t - 1].accepted)
+            runs[count++] = n->nights[t - 1].run_key;
+    return nights_newer_factor(n, usual, runs, count);
 }
 
 double nights_share_of_code(const struct night_cell *c, const struct level *l, uint64_t code)

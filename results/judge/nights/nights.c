@@ -187,6 +187,7 @@ static void begin_levels(struct night_cell *c, double alike)
                                  .items = xcalloc(room, sizeof *c->levels.items)};
     for (int part = 0; part < 2; part++)
         standing_init(&c->standing[part], c->worse, c->count, resolution(c), alike);
+    c->accepted = 0;
     c->next[0] = 0;
     c->next[1] = c->foreign;
     if (c->foreign > 0 && c->foreign < c->count)
@@ -309,13 +310,35 @@ static void take_change(struct night_cell *c, const struct place *p, enum standi
         begin_segment(c, p->s->members[0], false);
 }
 
-static void accept(struct night_cell *c, const struct place *p)
+/* finding: it was accepted by itself, and not as a part of a base. */
+static void accept(struct night_cell *c, const struct place *p, bool finding)
 {
     if (!standing_accept(p->s, p->point))
         return;
+    if (finding)
+        c->accepted = 1 + p->s->members[0];
     for (size_t i = 0; i < p->s->n; i++)
         c->levels.odd[p->s->members[i]] = false;
     begin_segment(c, p->s->members[0], false);
+}
+
+/* Whether the night is that of the accepted run, which may be one of several: the first one not older. */
+static bool is_accepted_at(const struct nights *n, size_t t, const struct acceptance *a)
+{
+    return n->nights[t].measured_at >= a->measured_at &&
+           (t == 0 || n->nights[t - 1].measured_at < a->measured_at);
+}
+
+static bool is_accepted(const struct nights *n, size_t t, const struct nights_accepted *accepted,
+                        enum metric m, const char *variant, int context)
+{
+    for (size_t i = 0; i < accepted->n_findings; i++) {
+        const struct acceptance *a = &accepted->findings[i];
+        if (a->metric == m && a->context == context && is_accepted_at(n, t, a) &&
+            strcmp(a->variant, variant) == 0)
+            return true;
+    }
+    return false;
 }
 
 static void fit_night(struct nights *n, size_t t, const struct nights_accepted *accepted, struct scratch *s)
@@ -335,9 +358,13 @@ static void fit_night(struct nights *n, size_t t, const struct nights_accepted *
         const struct place *p = &s->places[k];
         if (!p->s)
             continue;
+        const struct history_series *of = n->cells[k].series;
         take_change(&n->cells[k], p, standing_step(p->s, p->point, n->nights[t].uneven));
-        if (nights_is_listed(accepted->runs, accepted->count, n->nights[t].run_key))
-            accept(&n->cells[k], p);
+        n->nights[t].accepted |= is_accepted(n, t, accepted, of->metric, "", 0);
+        if (is_accepted(n, t, accepted, of->metric, of->variant, of->context))
+            accept(&n->cells[k], p, true);
+        else if (nights_is_listed(accepted->runs, accepted->count, n->nights[t].run_key))
+            accept(&n->cells[k], p, false);
     }
 }
 

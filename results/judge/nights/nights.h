@@ -12,6 +12,7 @@
 #include "results/judge/nights/common_factor.h"
 #include "results/judge/nights/history.h"
 #include "results/judge/nights/standing.h"
+#include "results/store/acceptance.h"
 
 enum {
     NIGHTS_LEVEL_MIN = 4,  /* a segment is a reference from this night on; until then the one before it is */
@@ -26,6 +27,7 @@ struct night {
     bool several;
     double factor; /* logarithm of the common factor; 0 where fewer than six cells agree on one */
     bool uneven;   /* too many cells were worse for a verdict on each */
+    bool accepted; /* somebody accepted its factor */
 };
 
 /* How far nights lie from their level. Relative. */
@@ -46,6 +48,7 @@ struct night_cell {
     size_t next[2];              /* while the model is fitted: the next point of either kind */
     struct standing standing[2]; /* on another GPU, and on its own */
     struct changes levels;       /* of u: segments, and the points that are at no level */
+    size_t accepted;             /* 1 + the first point of the newest accepted finding; 0: none */
     struct night_scale scale;
     double within;  /* relative spread of the repetitions of a night; 0 if unknown */
     double quantum; /* relative resolution of the values */
@@ -75,10 +78,12 @@ struct level {
     size_t members[NIGHTS_LEVEL_MAX]; /* points of the cell */
 };
 
-/* Runs whose level was accepted: bases of the comparison. */
+/* What was accepted: runs that are bases of the comparison, and findings. */
 struct nights_accepted {
     const int64_t *runs;
     size_t count;
+    const struct acceptance *findings;
+    size_t n_findings;
 };
 
 /* accepted may be NULL. */
@@ -99,6 +104,8 @@ const struct night_cell *nights_find_cell(const struct nights *n, const char *va
 /* As it is seen from this GPU. */
 const struct night_cell *nights_find_on(const struct nights *n, const char *variant, int context,
                                         uint64_t device);
+/* Whether somebody accepted a finding of the cell that began after this level. */
+bool nights_accepted_since(const struct night_cell *c, const struct level *level);
 bool nights_is_listed(const int64_t *runs, size_t n, int64_t key);
 /* Whether the newest night measured it. */
 bool nights_has_newest(const struct nights *n, const struct night_cell *c);
@@ -115,6 +122,8 @@ double nights_base_factor(const struct nights *n, const struct night_cell *c, co
 /* The factor of a base whose runs are all newer than the nights of this level of factors; else not known. */
 struct level nights_newer_factor(const struct nights *n, const struct level *usual, const int64_t *runs,
                                  size_t n_runs);
+/* The same of nights whose factor somebody accepted by itself. */
+struct level nights_accepted_factor(const struct nights *n, const struct level *usual);
 /* Whether no night of the level was measured on this device, as far as known. */
 bool nights_on_other_device(const struct night_cell *c, const struct level *l, uint64_t device);
 /* The share of a level's nights, among those with known code, that ran this code; NaN if none is known. */

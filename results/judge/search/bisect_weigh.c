@@ -15,6 +15,7 @@ static enum bisect_mark mark_of(enum verdict v)
     case VERDICT_IMPROVED:
         return BISECT_GOOD;
     case VERDICT_SUSPECTED:
+    case VERDICT_ACCEPTED:
     case VERDICT_NOISY:
     case VERDICT_NEW:
     case VERDICT_MISSING:
