@@ -13,11 +13,11 @@ enum { FACTS_SHOWN = 16 };
 typedef void side_table(struct table *t, const struct sweep_model *m, const size_t *sides, size_t n,
                         enum report_lang lang);
 
-static size_t count_runs(const struct sweep_model *m)
+static size_t count_measured(const struct sweep_model *m)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n_sides; i++)
-        n += m->sides[i].has_run;
+        n += m->sides[i].measured;
     return n;
 }
 
@@ -32,8 +32,10 @@ static void write_head(const struct sweep_model *m, const struct sweep_request *
 
 static void write_standing(const struct sweep_model *m, const struct sweep_side *s, struct md *w)
 {
-    if (!s->has_run && *s->failure)
+    if (!s->measured && *s->failure)
         md_item(w, MSG_SWEEP_BLOCKED, s->node, s->failure);
+    else if (s->has_run && !s->measured)
+        md_item(w, MSG_SWEEP_NOTHING, s->node, s->run.info.run_id, run_status_name(s->run.info.status));
     else if (!s->has_run)
         md_item(w, MSG_SWEEP_UNFINISHED, s->node);
     else if (s->cells > 0)
@@ -44,7 +46,7 @@ static void write_standing(const struct sweep_model *m, const struct sweep_side 
 
 static void write_summary(const struct sweep_model *m, struct md *w)
 {
-    size_t runs = count_runs(m);
+    size_t runs = count_measured(m);
     md_heading(w, 2, MSG_H_SUMMARY);
     md_bullet(w);
     if (runs == m->n_sides)
@@ -85,7 +87,7 @@ static void write_body(const struct sweep_model *m, struct md *w)
         write_parts(m, table_sweep_cells, w);
     }
     md_heading(w, 2, MSG_H_NODE_FACTS);
-    if (count_runs(m) < 2)
+    if (count_measured(m) < 2)
         md_para(w, MSG_SWEEP_ONE_NODE);
     else if (m->n_facts == 0)
         md_para(w, MSG_SWEEP_NO_FACTS);
@@ -177,7 +179,7 @@ int sweep_report_terminal(const struct sweep_request *req, bool colour, struct b
     table_write_text(&t, colour, out);
     if (m.n_cells > 0)
         print_table(&m, table_sweep_cells, colour, out);
-    if (count_runs(&m) > 1 && m.n_facts > 0)
+    if (count_measured(&m) > 1 && m.n_facts > 0)
         print_facts(&m, colour, out);
     return 0;
 }

@@ -39,16 +39,15 @@ static int load_run(struct report_model *m, struct err *err)
     return 0;
 }
 
-/* The summary of a BLOCKED run is stored because it has the reason. */
-static int load_reason(struct report_model *m, struct err *err)
+int model_reason(const struct run_details *details, char *out, size_t size, struct err *err)
 {
-    const struct run_file *f = details_file(&m->details, "summary.json");
+    const struct run_file *f = details_file(details, "summary.json");
     if (!f || !f->body)
         return 0;
     json_auto_t *summary = json_parse(f->body, strlen(f->body), f->path, err);
     const char *reason = json_string_value(json_object_get(summary, "reason"));
     if (reason)
-        text_printable_fixed(m->reason, sizeof m->reason, reason, strlen(reason));
+        text_printable_fixed(out, size, reason, strlen(reason));
     return summary ? 0 : -1;
 }
 
@@ -58,8 +57,9 @@ static int load_parts(struct report_model *m, struct err *err)
         return -1;
     model_findings(m);
     if (model_changes(m, err) != 0 || model_plotted(m, err) != 0 || model_traces(m, err) != 0 ||
-        model_memory(m, err) != 0 || model_resources(m, err) != 0 || load_reason(m, err) != 0 ||
-        model_changed_code(m, err) != 0 || model_kernels(m, err) != 0)
+        model_memory(m, err) != 0 || model_resources(m, err) != 0 ||
+        model_reason(&m->details, m->reason, sizeof m->reason, err) != 0 || model_changed_code(m, err) != 0 ||
+        model_kernels(m, err) != 0)
         return -1;
     model_launched(m);
     return report_costs_load(m->subject->store, &m->now.info, COST_ROWS_SHOWN, &m->costs, err);

@@ -20,4 +20,6 @@ int model_resources(struct report_model *m, struct err *err);
 int model_changed_code(struct report_model *m, struct err *err);
 /* Which kernels of each build were launched; needs resources and kernels. */
 void model_launched(struct report_model *m);
+/* The reason that the run's summary gives, printable; out stays as it is without one. */
+int model_reason(const struct run_details *details, char *out, size_t size, struct err *err);
 int model_traces(struct report_model *m, struct err *err);

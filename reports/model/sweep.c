@@ -1,10 +1,12 @@
 #include "reports/model/sweep.h"
 
 #include "common/base/alloc.h"
+#include "reports/model/parts.h"
 #include "results/judge/within.h"
 #include "results/query/report_queries.h"
 #include "results/query/sweep_runs.h"
 #include "results/stats/stats.h"
+#include "results/store/details.h"
 #include "results/store/run_load.h"
 
 #include <math.h>
@@ -23,6 +25,15 @@ static struct sweep_side *side_of(struct sweep_model *m, const char *node)
     return side;
 }
 
+/* The summary of a BLOCKED run has the reason. */
+static int load_reason(struct sweep_side *side, struct store *s, struct err *err)
+{
+    AUTO(details_release) struct run_details details = {0};
+    if (details_load(s, side->run.info.key, &details, err) != 0)
+        return -1;
+    return model_reason(&details, side->failure, sizeof side->failure, err);
+}
+
 /* A node that has several runs of the sweep shows its last. */
 static int load_run(struct sweep_model *m, struct store *s, int64_t key, struct err *err)
 {
@@ -35,7 +46,8 @@ static int load_run(struct sweep_model *m, struct store *s, int64_t key, struct 
     run_data_release(&side->run);
     side->run = run;
     side->has_run = true;
-    return 0;
+    side->measured = run.info.counts.ok > 0;
+    return side->measured ? 0 : load_reason(side, s, err);
 }
 
 static int load_sides(struct sweep_model *m, struct store *s, const struct sweep_node *nodes, size_t n_nodes,
@@ -58,7 +70,7 @@ static int choose_reference(struct sweep_model *m, struct store *s, struct err *
 {
     bool kernels = false;
     m->reference = 0;
-    while (m->reference < m->n_sides && !m->sides[m->reference].has_run)
+    while (m->reference < m->n_sides && !m->sides[m->reference].measured)
         m->reference++;
     if (m->reference == m->n_sides) {
         m->primary = quantity_of(METRIC_PREFILL_S, false);
@@ -135,13 +147,18 @@ static void measure_side(struct sweep_model *m, size_t side)
     s->ratio = stats_median(ratios, s->cells);
 }
 
-/* Whether the key has another value, or none, on another side with a run. */
+static bool has_facts(const struct sweep_side *s)
+{
+    return s->measured && s->run.n_facts > 0;
+}
+
+/* Whether the key has another value, or none, on another side. */
 static bool differs(const struct sweep_model *m, const char *key)
 {
     const char *first = NULL;
     for (size_t i = 0; i < m->n_sides; i++) {
-        const char *value = m->sides[i].has_run ? run_data_fact(&m->sides[i].run, key) : NULL;
-        if (!m->sides[i].has_run)
+        const char *value = has_facts(&m->sides[i]) ? run_data_fact(&m->sides[i].run, key) : NULL;
+        if (!has_facts(&m->sides[i]))
             continue;
         value = value ? value : "";
         if (first && strcmp(first, value) != 0)
@@ -214,7 +231,7 @@ static bool is_difference(const struct sweep_model *m, const char *key)
 static void collect_facts(struct sweep_model *m)
 {
     for (size_t i = 0; i < m->n_sides; i++)
-        for (size_t k = 0; k < m->sides[i].run.n_facts; k++) {
+        for (size_t k = 0; has_facts(&m->sides[i]) && k < m->sides[i].run.n_facts; k++) {
             const char *key = m->sides[i].run.facts[k].key;
             if (is_difference(m, key))
                 add_fact(m, key);

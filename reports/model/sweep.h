@@ -1,5 +1,5 @@
 /* sweep_model: one sweep of several nodes, side by side: each node's run, the cells that any of them
- * measured, how each node stands to the first one that has results, and the facts in which they differ.
+ * measured, how each node stands to the first one with results, and the facts in which they differ.
  *
  * Computed once from the store and from what the caller knows of nodes without a run. Pure arithmetic on
  * medians; it passes no judgement on what a difference means. The owner calls sweep_model_release().
@@ -18,8 +18,9 @@ struct sweep_node {
 
 struct sweep_side {
     char node[RUN_NODE_MAX];
-    char failure[RUN_REASON_MAX]; /* of a node without a run */
+    char failure[RUN_REASON_MAX]; /* why it has no results; "" if that is not known */
     bool has_run;
+    bool measured; /* its run has at least one good test */
     struct run_data run;
     size_t cells; /* that the reference has too, both with a median */
     double ratio, low,
@@ -32,7 +33,7 @@ struct sweep_cell {
     int context;
 };
 
-/* A fact that is not the same on all nodes that have a run; without names and addresses, which always differ,
+/* A fact that is not the same on all measured nodes; without names and addresses, which always differ,
  * and without those of further GPUs that are like the node's first. value: one per side, "" where unknown. */
 struct sweep_fact {
     char key[RUN_FACT_MAX];
@@ -45,7 +46,7 @@ struct sweep_model {
     char date[11];
     struct sweep_side *sides; /* as in the plan, then those that the plan's record does not name */
     size_t n_sides;
-    size_t reference; /* the first side with a run; n_sides: none */
+    size_t reference; /* the first measured side; n_sides: none */
     struct quantity primary;
     struct sweep_cell *cells; /* in the order of the reference, then of the others */
     size_t n_cells;

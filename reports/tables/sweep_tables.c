@@ -67,7 +67,10 @@ static void add_side(struct table *t, const struct sweep_side *s)
     table_text(t, num_duration(r->wall_s).s);
     table_text(t, s->cells ? num_factor(s->ratio).s : NUM_NONE);
     table_text(t, s->cells ? range : NUM_NONE);
-    table_text(t, NUM_NONE);
+    if (*s->failure)
+        table_code(t, s->failure);
+    else
+        table_text(t, NUM_NONE);
 }
 
 void table_sweep_nodes(struct table *t, const struct sweep_model *m, enum report_lang lang)
@@ -90,7 +93,7 @@ size_t sweep_table_sides(const struct sweep_model *m, size_t part, size_t *sides
         return 0;
     sides[n++] = m->reference;
     for (size_t i = 0; i < m->n_sides && n < SWEEP_TABLE_SIDES; i++)
-        if (i != m->reference && m->sides[i].has_run && others++ >= skip)
+        if (i != m->reference && m->sides[i].measured && others++ >= skip)
             sides[n++] = i;
     return n > 1 || part == 0 ? n : 0;
 }

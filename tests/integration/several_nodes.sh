@@ -76,6 +76,24 @@ one_gone() {
     like "the report has the node as blocked" "$(cat "$(jq -r .report <<<"$OUT")")" '^\| `gone` .* \*\*BLOCKED'
 }
 
+# Another run has the other node.
+one_blocked() {
+    local report waits
+    plan "$BOTH" '.variants[0].run = ["sleep", "90"]'
+    exits "another run begins" 0 ks_run --node other --detach
+    waits=$(grep -o '[^ ]*-several-[^ ]*' <<<"$OUT" | head -n 1)
+    touch "$TMPDIR/go"
+    plan "$BOTH" '.baseline = "good"'
+    exits "exits 3" 3 ks_run --json --tag blocked
+    report=$(cat "$(jq -r .report <<<"$OUT")")
+    like "it has the node's run" "$report" '^\| `other` +\| `[^`]+` +\| \*\*BLOCKED'
+    like "but counts results" "$report" '^- 1 of 2 nodes have results\.'
+    like "says why it has none" "$report" '^- `other` has no results: `.*lock'
+    like "and compares nothing with it" "$report" '^There is nothing to compare'
+    is "a blocked run is nobody's baseline" "$(grep -c 'baseline set good' <<<"$ERR")" 1
+    exits "the other run ends" 0 "$KERNSWEEP" cancel "$waits" "${SSH[@]}"
+}
+
 none_there() {
     plan '["gone", "nowhere.invalid"]'
     exits "exits 3" 3 ks_run
@@ -239,6 +257,7 @@ on_a_terminal() {
 
 scenario "a sweep of two nodes" two_nodes
 scenario "a sweep with an unreachable node" one_gone
+scenario "a sweep with a blocked node" one_blocked
 scenario "a sweep of unreachable nodes" none_there
 scenario "one of several nodes" one_chosen
 scenario "a detached sweep" detached
