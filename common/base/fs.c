@@ -156,6 +156,17 @@ int fs_beside(const char *path, const char *name, char *out, struct err *err)
     return fs_join(out, err, dir, name);
 }
 
+int fs_cache_folder(const char *name, char *out, struct err *err)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    bool set = cache && *cache == '/';
+    if (!set && (!home || !*home))
+        return err_set(err, ERR_INPUT, "HOME is not set");
+    int n = snprintf(out, FS_PATH_MAX, "%s%s/kernsweep/%s", set ? cache : home, set ? "" : "/.cache", name);
+    return n < 0 || n >= FS_PATH_MAX ? err_set(err, ERR_INPUT, "XDG_CACHE_HOME: path too long")
+                                     : fs_mkdir_p(out, 0700, err);
+}
+
 int fs_sync_dir(const char *path, struct err *err)
 {
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

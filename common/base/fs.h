@@ -49,6 +49,8 @@ int fs_sync_filesystem(const char *dir, struct err *err);
 void fs_parent(const char *path, char *out);
 /* Gives the path of `name` in the folder of `path`, as fs_join() makes it. */
 int fs_beside(const char *path, const char *name, char *out, struct err *err);
+/* Gives "<the user's cache folder>/kernsweep/<name>", and makes it. out: char[FS_PATH_MAX]. */
+int fs_cache_folder(const char *name, char *out, struct err *err);
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 

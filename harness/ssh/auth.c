@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "harness/ssh/accepted_key.h"
 #include "harness/ssh/agent.h"
 
 #include <stdio.h>
@@ -14,14 +15,35 @@ enum { PASSPHRASE_TRIES = 3, TRIED_MAX = 1200 };
 /* One login attempt: the available keys, and what has been tried, for the error message. */
 struct login {
     struct ssh_session *s;
+    const struct ssh_config *config;
     struct ssh_passphrases *passphrases;
     struct ssh_agent agent;
     struct ssh_identity files[SSH_FILES_MAX];
     size_t file_index[SSH_FILES_MAX]; /* into config->identity_files */
     size_t count;
+    char accepted[FINGERPRINT_LEN + 1]; /* the key that the host accepted last, or "" */
     struct buf tried;
     bool unsupported; /* a key was skipped that another back-end could use */
 };
+
+static void login_open(struct login *l, const struct ssh_config *c, const struct transport_scope *scope)
+{
+    l->config = c;
+    buf_init(&l->tried, TRIED_MAX);
+    accepted_key_recall(c, l->accepted);
+    ssh_agent_open(&l->agent, c->agent, scope);
+    for (size_t i = 0; c->identity_files[i]; i++)
+        if (ssh_identity_load(&l->files[l->count], c->identity_files[i]) == 0)
+            l->file_index[l->count++] = i;
+}
+
+static void login_close(struct login *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        ssh_identity_release(&l->files[i]);
+    ssh_agent_close(&l->agent);
+    buf_release(&l->tried);
+}
 
 enum outcome { LOGIN_DONE, LOGIN_NEXT_KEY, LOGIN_BROKEN };
 
@@ -93,14 +115,16 @@ static enum outcome try_agent_key(struct login *l, const struct ssh_agent_key *k
     struct signer signer = {&l->agent, key};
     void *abstract = &signer;
     int rc;
-    while ((rc = libssh2_userauth_publickey(l->s->ssh, l->s->config->user, key->blob, key->len,
-                                            sign_with_agent, &abstract)) == LIBSSH2_ERROR_EAGAIN) {
+    while ((rc = libssh2_userauth_publickey(l->s->ssh, l->config->user, key->blob, key->len, sign_with_agent,
+                                            &abstract)) == LIBSSH2_ERROR_EAGAIN) {
         if (ssh_session_wait(l->s, "logging in", err))
             return LOGIN_BROKEN;
     }
     char fingerprint[FINGERPRINT_LEN + 1];
     ssh_fingerprint(key->blob, key->len, fingerprint);
-    if (rc != 0)
+    if (rc == 0)
+        accepted_key_keep(l->config, fingerprint);
+    else
         note_tried(l, fingerprint, "from the agent (refused)");
     return outcome_of(l, rc, err);
 }
@@ -124,14 +148,29 @@ static bool is_configured(const struct login *l, const struct ssh_agent_key *key
     return false;
 }
 
-/* Configured keys come first, as servers allow only a few attempts. */
-static enum outcome try_agent(struct login *l, struct err *err)
+static bool was_accepted(const struct login *l, const unsigned char *blob, size_t len)
+{
+    char fingerprint[FINGERPRINT_LEN + 1];
+    if (!*l->accepted || !blob)
+        return false;
+    ssh_fingerprint(blob, len, fingerprint);
+    return strcmp(fingerprint, l->accepted) == 0;
+}
+
+static bool is_offered(const struct login *l, const struct ssh_agent_key *key)
+{
+    return !l->config->identities_only || is_configured(l, key);
+}
+
+/* Configured keys come first, as servers allow only a few attempts. accepted: only the key that was, or only
+ * the others. */
+static enum outcome try_agent(struct login *l, bool accepted, struct err *err)
 {
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < l->agent.count; i++) {
             const struct ssh_agent_key *key = &l->agent.keys[i];
-            bool configured = is_configured(l, key);
-            if (configured != (pass == 0) || (!configured && l->s->config->identities_only))
+            if (is_configured(l, key) != (pass == 0) || !is_offered(l, key) ||
+                was_accepted(l, key->blob, key->len) != accepted)
                 continue;
             if (!usable_type(key->type)) {
                 skip_unsupported(l, "an agent's key", key->type);
@@ -148,7 +187,7 @@ static enum outcome try_agent(struct login *l, struct err *err)
 static int offer_file(struct login *l, const struct ssh_identity *id, const char *passphrase, int *rc,
                       struct err *err)
 {
-    const char *user = l->s->config->user;
+    const char *user = l->config->user;
     while ((*rc = libssh2_userauth_publickey_frommemory(l->s->ssh, user, strlen(user), NULL, 0, id->text,
                                                         id->text_len, passphrase)) == LIBSSH2_ERROR_EAGAIN) {
         if (ssh_session_wait(l->s, "logging in", err))
@@ -200,29 +239,47 @@ static enum outcome try_encrypted_file(struct login *l, const struct ssh_identit
     return LOGIN_NEXT_KEY;
 }
 
-static enum outcome try_files(struct login *l, struct err *err)
+static enum outcome try_file(struct login *l, size_t i, struct err *err)
+{
+    const struct ssh_identity *id = &l->files[i];
+    char fingerprint[FINGERPRINT_LEN + 1];
+    enum outcome outcome =
+        id->encrypted ? try_encrypted_file(l, id, l->file_index[i], err) : try_plain_file(l, id, err);
+    if (outcome == LOGIN_DONE && id->blob) {
+        ssh_fingerprint(id->blob, id->blob_len, fingerprint);
+        accepted_key_keep(l->config, fingerprint);
+    }
+    return outcome;
+}
+
+static enum outcome try_files(struct login *l, bool accepted, struct err *err)
 {
     for (size_t i = 0; i < l->count; i++) {
         const struct ssh_identity *id = &l->files[i];
-        if (agent_holds(l, id))
+        if (!id->text || agent_holds(l, id) || was_accepted(l, id->blob, id->blob_len) != accepted)
             continue;
         if (!usable_type(id->type)) {
             skip_unsupported(l, id->path, id->type);
             continue;
         }
-        enum outcome outcome =
-            id->encrypted ? try_encrypted_file(l, id, l->file_index[i], err) : try_plain_file(l, id, err);
+        enum outcome outcome = try_file(l, i, err);
         if (outcome != LOGIN_NEXT_KEY)
             return outcome;
     }
     return LOGIN_NEXT_KEY;
 }
 
+static enum outcome try_keys(struct login *l, bool accepted, struct err *err)
+{
+    enum outcome outcome = try_agent(l, accepted, err);
+    return outcome == LOGIN_NEXT_KEY ? try_files(l, accepted, err) : outcome;
+}
+
 /* Queries the allowed methods. A host without authentication accepts the login at this point. */
 static enum outcome query_methods(struct login *l, struct err *err)
 {
     LIBSSH2_SESSION *ssh = l->s->ssh;
-    const char *user = l->s->config->user;
+    const char *user = l->config->user;
     const char *methods;
     while (!(methods = libssh2_userauth_list(ssh, user, (unsigned)strlen(user)))) {
         if (libssh2_userauth_authenticated(ssh))
@@ -252,15 +309,6 @@ static void skip_certificates(struct login *l)
     }
 }
 
-/* Then the bare keys would be refused: with certificates, servers often know no others. */
-static bool agent_has_certificate(const struct login *l)
-{
-    for (size_t i = 0; i < l->agent.count; i++)
-        if (strstr(l->agent.keys[i].type, "-cert-v01@"))
-            return true;
-    return false;
-}
-
 static int fail_login(struct login *l, enum transport_failure *why, struct err *err)
 {
     skip_certificates(l);
@@ -277,26 +325,38 @@ int ssh_auth_login(struct ssh_session *s, struct ssh_passphrases *passphrases, e
     *why = TRANSPORT_FAILURE_CONNECTION;
     l->s = s;
     l->passphrases = passphrases;
-    buf_init(&l->tried, TRIED_MAX);
-    ssh_agent_open(&l->agent, s->config->agent, s->scope);
-    for (size_t i = 0; s->config->identity_files[i]; i++) {
-        if (ssh_identity_load(&l->files[l->count], s->config->identity_files[i]) == 0)
-            l->file_index[l->count++] = i;
-    }
+    login_open(l, s->config, s->scope);
     enum outcome outcome = query_methods(l, err);
-    /* Only an OpenSSH client, whose configuration was read, could log in by it instead. */
-    bool by_certificate = s->config->printed && !s->config->identities_only && agent_has_certificate(l);
-    if (by_certificate)
-        skip_unsupported(l, "an agent's key", "a certificate");
-    if (outcome == LOGIN_NEXT_KEY && !by_certificate)
-        outcome = try_agent(l, err);
-    if (outcome == LOGIN_NEXT_KEY && !by_certificate)
-        outcome = try_files(l, err);
+    if (outcome == LOGIN_NEXT_KEY)
+        outcome = try_keys(l, true, err);
+    if (outcome == LOGIN_NEXT_KEY)
+        outcome = try_keys(l, false, err);
     if (outcome == LOGIN_NEXT_KEY)
         fail_login(l, why, err);
-    for (size_t i = 0; i < l->count; i++)
-        ssh_identity_release(&l->files[i]);
-    ssh_agent_close(&l->agent);
-    buf_release(&l->tried);
+    login_close(l);
     return outcome == LOGIN_DONE ? 0 : -1;
+}
+
+void ssh_auth_unserved(const struct ssh_config *c, const struct transport_scope *scope, struct buf *out)
+{
+    AUTO_FREE struct login *l = xcalloc(1, sizeof *l);
+    bool works = false;
+    login_open(l, c, scope);
+    for (size_t i = 0; i < l->agent.count; i++) {
+        const struct ssh_agent_key *key = &l->agent.keys[i];
+        bool usable = usable_type(key->type), offered = is_offered(l, key);
+        works = works || (usable && offered && was_accepted(l, key->blob, key->len));
+        if (offered && !usable)
+            buf_printf(out, "%san agent's key (%s)", out->len ? ", " : "", key->type);
+    }
+    for (size_t i = 0; i < l->count; i++) {
+        const struct ssh_identity *id = &l->files[i];
+        bool usable = usable_type(id->type);
+        works = works || (usable && id->text && was_accepted(l, id->blob, id->blob_len));
+        if (!usable && !agent_holds(l, id))
+            buf_printf(out, "%s%s (%s)", out->len ? ", " : "", id->path, id->type);
+    }
+    if (works)
+        buf_clear(out);
+    login_close(l);
 }

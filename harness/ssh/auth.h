@@ -15,3 +15,7 @@ struct ssh_passphrases {
 /* Logs in by s->deadline_ns, which is extended by the time the user takes to type. */
 int ssh_auth_login(struct ssh_session *s, struct ssh_passphrases *passphrases, enum transport_failure *why,
                    struct err *err);
+
+/* Appends the keys, separated by ", ", that ssh would offer and libssh2 cannot use: to offer others before
+ * them may cost refused logins. Nothing if the host is known to accept a key that libssh2 can use. */
+void ssh_auth_unserved(const struct ssh_config *c, const struct transport_scope *scope, struct buf *out);

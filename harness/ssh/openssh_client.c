@@ -6,6 +6,7 @@
 #include "common/base/spawn.h"
 #include "common/base/strvec.h"
 #include "common/base/text.h"
+#include "harness/ssh/accepted_key.h"
 #include "harness/ssh/private_key.h"
 #include "harness/ssh/refuse.h"
 #include "harness/ssh/socket.h"
@@ -108,6 +109,24 @@ static void begin_argv(struct strvec *argv, const struct ssh_config *c, int64_t 
     strvec_pushf(argv, "-oConnectTimeout=%d", seconds_left(deadline_ns));
 }
 
+/* By itself, ssh offers the bare key before its certificate, which costs a refused login where the host knows
+ * only certificates. If one is named, ssh looks for no others, so all are, or none. */
+static void push_certificates(struct strvec *argv, const struct ssh_config *c)
+{
+    AUTO(strvec_release) struct strvec options = {0};
+    if (!c->printed || strstr(c->printed, "\ncertificatefile "))
+        return;
+    for (size_t i = 0; c->identity_files[i]; i++) {
+        const char *path = c->identity_files[i];
+        AUTO_FREE char *certificate = xasprintf("%s-cert.pub", path);
+        if (*path != '/' || strpbrk(path, "\"\\$%")) /* which ssh would read otherwise */
+            return;
+        if (fs_exists(certificate))
+            strvec_pushf(&options, "-oCertificateFile=\"%s\"", certificate);
+    }
+    strvec_push_all(argv, strvec_argv(&options));
+}
+
 /* Passes the host as named by the user, so that Host and Match blocks apply. */
 static void push_host(struct strvec *argv, const struct ssh_config *c)
 {
@@ -133,6 +152,22 @@ void openssh_master_fingerprint(const struct openssh_master *m, char *out)
     const char *at = strstr(buf_str(&log), mark), *print = at ? strstr(at, "SHA256:") : NULL;
     if (print)
         snprintf(out, 64, "%.*s", (int)strcspn(print, " \r\n"), print);
+}
+
+/* The last key that the host accepted. That of a certificate is none: the bare key would be refused. */
+static void keep_accepted_key(const struct openssh_master *m)
+{
+    static const char mark[] = "Server accepts key: ";
+    AUTO(buf_release) struct buf log = {.max = OPENSSH_LOG_MAX};
+    char fingerprint[FINGERPRINT_LEN + 1] = "";
+    read_log(m, &log);
+    for (const char *at = buf_str(&log); (at = strstr(at, mark)); at += strlen(mark)) {
+        AUTO_FREE char *line = xstrndup(at, strcspn(at, "\r\n"));
+        const char *print = strstr(line, " SHA256:");
+        bool bare = print && !strstr(line, "-CERT SHA256:");
+        snprintf(fingerprint, sizeof fingerprint, "%.*s", bare ? FINGERPRINT_LEN : 0, bare ? print + 1 : "");
+    }
+    accepted_key_keep(m->config, fingerprint);
 }
 
 static bool is_message(const char *line, size_t len)
@@ -234,8 +269,10 @@ static int wait_until_ready(const struct openssh_master *m, int64_t deadline_ns,
         if (ready < 0)
             return -1;
         ssize_t n = ready ? read(m->fd, text, sizeof text) : -1;
-        if (n > 0)
+        if (n > 0) {
+            keep_accepted_key(m);
             return 0;
+        }
         if (n == 0)
             return explain_failure(m, why, err);
     }
@@ -251,6 +288,7 @@ static int start_master(struct openssh_master *m, bool terminal, int64_t deadlin
     strvec_pushf(&argv, "%s/s", m->dir);
     strvec_pushl(&argv, "-oStrictHostKeyChecking=yes", "-oPermitLocalCommand=yes",
                  "-oLocalCommand=echo ready", terminal ? "-oBatchMode=no" : "-oBatchMode=yes", NULL);
+    push_certificates(&argv, m->config);
     push_host(&argv, m->config);
     return spawn_on_socket(strvec_argv(&argv), terminal, &m->pid, &m->fd, err);
 }

@@ -79,14 +79,11 @@ static void inspect_openssh_text(struct ssh_identity *id)
     explicit_bzero(raw, raw_len);
 }
 
-/* In the older formats the public key may be encrypted too, but there is often a "<path>.pub". */
-static void inspect_pub_file(struct ssh_identity *id)
+static void inspect_public(struct ssh_identity *id, const char *path)
 {
-    char path[FS_PATH_MAX + 8];
-    snprintf(path, sizeof path, "%s.pub", id->path);
     AUTO(buf_release) struct buf text = {.max = SSH_IDENTITY_FILE_MAX};
     struct err ignored;
-    if (fs_exists(path) && fs_read_file(path, SSH_IDENTITY_FILE_MAX, &text, &ignored) == 0) {
+    if (fs_exists(path) && fs_read_file(path, SSH_IDENTITY_FILE_MAX, &text, &ignored) == 0 && text.len) {
         char *rest = text.data;
         const char *type = strsep(&rest, " ");
         const char *base64 = type && rest ? strsep(&rest, " \n\r") : "";
@@ -95,6 +92,15 @@ static void inspect_pub_file(struct ssh_identity *id)
         if (ssh_decode_base64(base64, strlen(base64), blob, &len))
             set_public(id, blob, len);
     }
+}
+
+/* In the older formats the public key may be encrypted too, but there is often a "<path>.pub". Where an agent
+ * has the private key, there may be nothing else. */
+static void inspect_pub_file(struct ssh_identity *id)
+{
+    char path[FS_PATH_MAX + 8];
+    snprintf(path, sizeof path, "%s.pub", id->path);
+    inspect_public(id, path);
 }
 
 static void inspect_text(struct ssh_identity *id)
@@ -115,15 +121,18 @@ int ssh_identity_load(struct ssh_identity *id, const char *path)
     AUTO(buf_release) struct buf text = {.max = SSH_IDENTITY_FILE_MAX};
     struct err ignored;
     *id = (struct ssh_identity){.path = path};
-    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-        return -1;
-    if (fs_read_file(path, SSH_IDENTITY_FILE_MAX, &text, &ignored) != 0 ||
-        !strstr(buf_str(&text), "PRIVATE KEY-----"))
-        return -1;
-    id->text_len = text.len;
-    id->text = buf_steal(&text);
-    inspect_text(id);
-    return 0;
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+        fs_read_file(path, SSH_IDENTITY_FILE_MAX, &text, &ignored) == 0 &&
+        strstr(buf_str(&text), "PRIVATE KEY-----")) {
+        id->text_len = text.len;
+        id->text = buf_steal(&text);
+        inspect_text(id);
+        return 0;
+    }
+    inspect_public(id, path);
+    if (!id->blob)
+        inspect_pub_file(id);
+    return id->blob ? 0 : -1;
 }
 
 void ssh_identity_release(struct ssh_identity *id)

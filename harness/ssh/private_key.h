@@ -13,7 +13,7 @@ enum { SSH_IDENTITY_FILE_MAX = 64 << 10, SSH_PASSPHRASE_MAX = 1024 };
 
 struct ssh_identity {
     const char *path; /* not owned */
-    char *text;
+    char *text;       /* NULL if only the public key is here, as the private one is an agent's */
     size_t text_len;
     char type[KNOWN_KEY_TYPE_MAX]; /* empty if unknown */
     unsigned char *blob;           /* the public key, or NULL if unknown */
@@ -21,7 +21,7 @@ struct ssh_identity {
     bool encrypted;
 };
 
-/* -1 when the file is missing, unreadable or not a private key. */
+/* Also takes the public key at path or at <path>.pub. -1 when there is neither. */
 int ssh_identity_load(struct ssh_identity *id, const char *path);
 void ssh_identity_release(struct ssh_identity *id);
 

@@ -55,6 +55,14 @@ static int check_policy(struct ssh_impl *impl, const struct transport *t, enum t
                        "OpenSSH client does",
                        t->describe, buf_str(&unserved));
     }
+    if (t->target.backends[t->backend + 1])
+        ssh_auth_unserved(&impl->config, &t->scope, &unserved);
+    if (unserved.len > 0) {
+        *why = TRANSPORT_FAILURE_UNSUPPORTED;
+        return err_set(err, ERR_NODE,
+                       "%s: libssh2 %s cannot use %s, which the OpenSSH client may offer first", t->describe,
+                       libssh2_version(0), buf_str(&unserved));
+    }
     impl->policy_checked = true;
     return 0;
 }

@@ -24,22 +24,14 @@ struct open_args {
 /* "<cache>/kernsweep/reports/<mark of the store>/<run id>.html" */
 static int cache_path(const struct cmd_env *env, const char *run_id, char out[FS_PATH_MAX], struct err *err)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char mark[SHA256_HEX_LEN + 1], folder[FS_PATH_MAX];
+    char mark[SHA256_HEX_LEN + 1], below[32], folder[FS_PATH_MAX], name[RUN_ID_MAX + 8];
     AUTO_FREE char *db = realpath(env->db, NULL);
-    bool set = cache && *cache == '/';
-    if (!set && (!home || !*home))
-        return err_set(err, ERR_INPUT,
-                       "HOME is not set: write the page with `kernsweep report -o FILE.html`");
     sha256_of(db ? db : env->db, strlen(db ? db : env->db), mark);
-    int n = snprintf(folder, sizeof folder, "%s%s/kernsweep/reports/%.*s", set ? cache : home,
-                     set ? "" : "/.cache", STORE_MARK, mark);
-    if (n < 0 || n >= (int)sizeof folder)
-        return err_set(err, ERR_INPUT, "XDG_CACHE_HOME: path too long");
-    if (fs_mkdir_p(folder, 0700, err) != 0)
-        return -1;
-    n = snprintf(out, FS_PATH_MAX, "%s/%s.html", folder, run_id);
-    return n > 0 && n < FS_PATH_MAX ? 0 : err_set(err, ERR_INPUT, "XDG_CACHE_HOME: path too long");
+    snprintf(below, sizeof below, "reports/%.*s", STORE_MARK, mark);
+    snprintf(name, sizeof name, "%s.html", run_id);
+    if (fs_cache_folder(below, folder, err) != 0)
+        return err_wrap(err, "no page can be written (`kernsweep report -o FILE.html` writes one elsewhere)");
+    return fs_join(out, err, folder, name);
 }
 
 /* The baseline that the run's plan names, or "". */
