@@ -14,6 +14,8 @@
 enum { READ_MAX = 256 << 10, READS_PER_TURN = 4, PIPE_BYTES = 1 << 20, DRAIN_READS = 64 };
 
 static const double s_to_ns = 1e9;
+/* Less may be a busy hypervisor's doing. */
+static const double frozen_least_s = 0.5;
 /* This is late enough for exec to be over, and early enough for a short test to be sampled once. */
 static const int64_t first_sample_ns = 5000000;
 static const double kill_round_s = 0.05; /* between rounds of KILL, for what was forked meanwhile */
@@ -229,10 +231,20 @@ static void take_sample(struct child *c, int64_t now_ns)
     }
 }
 
+/* No wait lasts for longer than until the next sample, unless we do not run, and the child neither. */
+static void note_frozen(struct child *c)
+{
+    double late_s = (double)c->loop->slept_ns / s_to_ns - (double)c->limits->sample_interval_ms * 1e-3;
+    bool sampled = c->born && c->phase == CHILD_RUNNING && c->limits->sample_interval_ms > 0;
+    if (sampled && !c->result.process.ended && late_s >= frozen_least_s)
+        c->result.frozen_s += late_s;
+}
+
 /* The order matters: an end counts before a time-out of the same moment. */
 bool child_turn(struct child *c)
 {
     int64_t now_ns = c->loop->now_ns;
+    note_frozen(c);
     if (!c->born)
         await_birth(c, now_ns);
     if (c->process.ready || c->loop->signals.ready)

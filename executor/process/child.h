@@ -42,6 +42,7 @@ struct child_result {
     struct process process;
     enum stop_cause stop;
     double wall_s;      /* NaN when it did not run */
+    double frozen_s;    /* of that, how long nothing ran here: a frozen control group or machine */
     unsigned leftovers; /* descendants that were alive when it exited by itself */
     bool group_gone;    /* proven: no descendant is left */
 };

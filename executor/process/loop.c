@@ -1,9 +1,12 @@
 #include "executor/process/loop.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
@@ -24,8 +27,10 @@ static int open_signals(struct err *err)
 
 int loop_open(struct loop *loop, struct err *err)
 {
-    *loop = (struct loop){
-        .epfd = epoll_create1(EPOLL_CLOEXEC), .signals = LOOP_WATCH_NONE, .beat = LOOP_WATCH_NONE};
+    *loop = (struct loop){.epfd = epoll_create1(EPOLL_CLOEXEC),
+                          .signals = LOOP_WATCH_NONE,
+                          .beat = LOOP_WATCH_NONE,
+                          .schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)};
     if (loop->epfd < 0)
         return err_set_errno(err, ERR_INTERNAL, errno, "cannot open epoll");
     int fd = open_signals(err);
@@ -44,7 +49,8 @@ void loop_close(struct loop *loop)
         close(loop->signals.fd);
     if (loop->epfd >= 0)
         close(loop->epfd);
-    loop->epfd = loop->signals.fd = -1;
+    alloc_auto_close(&loop->schedstat);
+    loop->epfd = loop->signals.fd = loop->schedstat = -1;
 }
 
 int loop_add(struct loop *loop, struct loop_watch *watch, int fd, struct err *err)
@@ -138,6 +144,17 @@ static void mark_ready(struct loop *loop, struct loop_watch *watch)
         watch->ready = false;
 }
 
+/* For how long this thread has ever waited for a CPU; -1 if unknown. */
+static int64_t queued_ns(const struct loop *loop)
+{
+    char text[96] = "", *ran, *queued;
+    if (loop->schedstat < 0 || pread(loop->schedstat, text, sizeof text - 1, 0) <= 0)
+        return -1;
+    strtoll(text, &ran, 10);
+    int64_t ns = strtoll(ran, &queued, 10);
+    return queued > ran ? ns : -1;
+}
+
 static int wait_until(struct loop *loop, int timeout_ms, struct err *err)
 {
     struct epoll_event events[LOOP_READY_MAX];
@@ -146,10 +163,12 @@ static int wait_until(struct loop *loop, int timeout_ms, struct err *err)
             loop->ready[i]->ready = false;
     }
     loop->ready_count = 0;
-    int n = epoll_wait(loop->epfd, events, LOOP_READY_MAX, timeout_ms);
+    int64_t queued = queued_ns(loop), began = clock_mono_ns();
+    int n = epoll_wait(loop->epfd, events, LOOP_READY_MAX, timeout_ms), saved = errno;
     loop->now_ns = clock_mono_ns();
-    if (n < 0 && errno != EINTR)
-        return err_set_errno(err, ERR_INTERNAL, errno, "cannot wait");
+    loop->slept_ns = queued < 0 ? 0 : loop->now_ns - began - (queued_ns(loop) - queued);
+    if (n < 0 && saved != EINTR)
+        return err_set_errno(err, ERR_INTERNAL, saved, "cannot wait");
     for (int i = 0; i < n; i++)
         mark_ready(loop, events[i].data.ptr);
     return 0;

@@ -31,7 +31,9 @@ struct loop {
     size_t beat_users;
     struct loop_watch *ready[LOOP_READY_MAX];
     size_t ready_count;
-    int64_t now_ns; /* right after the last wait */
+    int64_t now_ns;   /* right after the last wait */
+    int64_t slept_ns; /* in the last wait, without waiting for a CPU; 0 where that is unknown */
+    int schedstat;    /* this process's, or -1 */
     bool stop;
 };
 

@@ -38,9 +38,10 @@ void pause_look(struct pause *p, pid_t pid)
         p->continued = true;
 }
 
-double pause_length(const struct pause *p, const struct sampler *samples)
+double pause_length(const struct pause *p, const struct sampler *samples, double frozen_s)
 {
     double asleep = asleep_so_far() - p->asleep_s;
     double paused = fmax(samples->paused_s, p->continued ? samples->max_gap_s : 0);
+    paused = fmax(paused, frozen_s);
     return asleep > clocks_apart_s ? asleep + paused : paused;
 }

@@ -16,5 +16,5 @@ struct pause {
 void pause_begin(struct pause *p);
 /* To be called at each sample. pid: the test's process. */
 void pause_look(struct pause *p, pid_t pid);
-/* Seconds; 0: none was seen. */
-double pause_length(const struct pause *p, const struct sampler *samples);
+/* Seconds; 0: none was seen. frozen_s: as the child's result has it. */
+double pause_length(const struct pause *p, const struct sampler *samples, double frozen_s);

@@ -1,6 +1,5 @@
 #include "executor/telemetry/sampler.h"
 
-#include "common/base/clock.h"
 #include "executor/workdir/held.h"
 
 #include <errno.h>
@@ -82,17 +81,6 @@ static void add_row(struct sampler *s, const struct sample *sample)
         s->stride *= 2;
 }
 
-/* Neither we, reading and writing aside, nor a test that had been busy got any time: both were frozen. */
-static const double frozen_gap_s = 1, busy_percent = 50, idle_percent = 1;
-
-static void note_pause(struct sampler *s, double t_s, double cpu_before)
-{
-    double gap_s = t_s - s->last_t_s;
-    bool frozen = gap_s - s->own_s >= frozen_gap_s && cpu_before >= busy_percent &&
-                  s->last.value[SAMPLE_CPU] < idle_percent; /* false for NaN */
-    s->paused_s += fmax(s->last.resumed_s, frozen ? gap_s : 0);
-}
-
 static void note_gap(struct sampler *s, double t_s)
 {
     if (t_s - s->last_t_s > s->max_gap_s)
@@ -103,8 +91,7 @@ static void note_gap(struct sampler *s, double t_s)
 void sampler_take(struct sampler *s, double t_s, uint64_t missed)
 {
     bool timed = s->samples % TIMED_EVERY == 0;
-    double before = timed ? thread_cpu_s() : 0, began_s = clock_mono_s();
-    double cpu_before = s->newest.value[SAMPLE_CPU];
+    double before = timed ? thread_cpu_s() : 0;
     telemetry_read(s->telemetry, t_s, &s->last);
     for (int i = 0; i < SAMPLE_FIELDS; i++) {
         if (!sample_has(&s->last, (enum sample_field)i))
@@ -114,7 +101,7 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
     }
     s->lost |= s->last.lost;
     s->missed += missed;
-    note_pause(s, t_s, cpu_before);
+    s->paused_s += s->last.resumed_s;
     note_gap(s, t_s);
     activity_add(&s->activity, &s->last);
     s->history[s->samples % SAMPLER_HISTORY] = s->last;
@@ -122,7 +109,6 @@ void sampler_take(struct sampler *s, double t_s, uint64_t missed)
         add_row(s, &s->last);
     if (timed)
         s->timed_cpu_s += thread_cpu_s() - before;
-    s->own_s = clock_mono_s() - began_s;
 }
 
 void sampler_after(struct sampler *s, double end_s, const struct sample *after)

@@ -27,7 +27,6 @@ struct sampler {
     uint64_t stride; /* one row is written per this many samples */
     double max_gap_s, last_t_s;
     double paused_s;    /* time in which the test was seen to be stopped */
-    double own_s;       /* that the last sample took, on a slow disk or file */
     double timed_cpu_s; /* of the samples that were timed */
     double cpu_s;       /* of all, once finished */
     double other_cpu_s; /* of the back-ends' helpers, before the test */

@@ -42,6 +42,50 @@ executor_too() {
     is "it is INVALID" "$(perf both .exit_status a)" INVALID
 }
 
+# As the scheduler suspends a job, or an engine pauses a container: no signal tells.
+frozen() {
+    local group
+    group=$(freezer) || { skip "a frozen control group" "no freezer is writable here"; return; }
+    job cold "$(shell "sleep 1; $good")"
+    (echo "$BASHPID" >"$group/cgroup.procs" && run cold) &
+    waits cold '.event == "TEST_START"'
+    sleep 0.3
+    freeze "$group" 1
+    sleep 1.2
+    freeze "$group" 0
+    wait $!
+    is "it is INVALID" "$(perf cold .exit_status v)" INVALID
+    like "the reason says why" "$(perf cold .reason v)" 'was stopped for [01]\.[0-9]+ s while it ran'
+    rmdir "$group"
+}
+
+# freezer: makes a control group that can be frozen, and prints its path.
+freezer() {
+    local top
+    for top in /sys/fs/cgroup/freezer /sys/fs/cgroup/unified /sys/fs/cgroup; do
+        mkdir "$top/kernsweep.$$" 2>/dev/null || continue
+        if [ -w "$top/kernsweep.$$/freezer.state" ] || [ -w "$top/kernsweep.$$/cgroup.freeze" ]; then
+            echo "$top/kernsweep.$$"
+            return
+        fi
+        rmdir "$top/kernsweep.$$"
+    done
+    return 1
+}
+
+# freeze GROUP 0|1
+freeze() {
+    local states=(THAWED FROZEN)
+    if [ -e "$1/freezer.state" ]; then echo "${states[$2]}" >"$1/freezer.state"; else echo "$2" >"$1/cgroup.freeze"; fi
+}
+
+# It ends before its next sample.
+ends_at_once() {
+    # shellcheck disable=SC2016 # for the test's shell
+    sweep last '( sleep 0.3; kill -STOP $PPID $$; sleep 1.5; kill -CONT $PPID $$ ) & sleep 1; echo "[PERF_TIMING] {\"prefill_s\": 1}"; exit'
+    is "it is INVALID" "$(perf last .exit_status a)" INVALID
+}
+
 busy() {
     sweep busy ':'
     is "it is OK" "$(perf busy .exit_status a)" OK
@@ -51,5 +95,7 @@ scenario "a test that another process stops for a while" stopped_by_another
 scenario "a test of which another process stops a child for a while" child_stopped
 scenario "a test with a helper that stays stopped" helper_stays_stopped
 scenario "a test that is stopped together with its executor" executor_too
+scenario "an idle test that is frozen together with its executor" frozen
+scenario "a test that ends as soon as it goes on" ends_at_once
 scenario "a test that is only busy" busy
 done_testing
