@@ -74,7 +74,7 @@ size_t scheduler_gpus(const struct scheduler *s)
         if (entry[i] == ':' || entry[i] == '=')
             number = entry + i + 1;
     size_t count = number ? (size_t)strtoul(number, NULL, 10) : 0;
-    return count > 0 && count <= GPUS_A_JOB_MAX ? count : 1;
+    return !entry ? 0 : count > 0 && count <= GPUS_A_JOB_MAX ? count : 1;
 }
 
 /* All nodes that the plan does not distinguish form one class. */

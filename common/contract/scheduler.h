@@ -36,7 +36,7 @@ struct scheduler {
 
 extern const struct key scheduler_keys[];
 
-/* Returns how many GPUs a job asks for in its gres ("gpu:mi300x:2"); 1 where it does not say. */
+/* Returns how many GPUs a job asks for in its gres ("gpu:mi300x:2"); 0 where it names none. */
 size_t scheduler_gpus(const struct scheduler *s);
 
 /* at: the value, which may be absent or null. patience_s: the default for its patience_s. */

@@ -105,7 +105,6 @@ static int make_groups(struct gpu_choice *c, size_t per_test, const json_t *gpus
                        struct err *err)
 {
     size_t wanted = count_marks(m), seen = 0;
-    c->left_over = wanted % per_test;
     c->group = xcalloc(wanted / per_test + 1, sizeof *c->group);
     for (size_t i = 0; i < m->count && seen / per_test < wanted / per_test; i++) {
         if (!m->on[i])
@@ -160,6 +159,18 @@ static void leave_to_scheduler(struct gpu_choice *c, const json_t *gpus, const s
         if (m->on[i])
             gpu_use_add(&c->group[0], json_array_get(gpus, i), i);
     c->count = c->group[0].count > 0;
+    c->choose = c->granted > 0;
+}
+
+/* A job that has its node for itself gets all GPUs there, whatever it asked for. */
+static void keep_asked(struct gpu_choice *c, const struct job *job, struct marks *m)
+{
+    size_t asked = scheduler_gpus(&job->scheduler), granted = count_marks(m), kept = 0;
+    if (asked == 0 || granted <= asked)
+        return;
+    c->granted = granted;
+    for (size_t i = 0; i < m->count; i++)
+        m->on[i] = m->on[i] && kept++ < asked;
 }
 
 static int fail_granted(const char *list, struct err *err)
@@ -194,6 +205,8 @@ int gpu_choice_make(struct gpu_choice *out, const struct job *job, const json_t 
     struct marks m;
     bool known = mark_available(grant->list, gpus, &m);
     *out = (struct gpu_choice){.rule = GPU_RULE_EVERY};
+    if (grant->by_scheduler && grant->list && known)
+        keep_asked(out, job, &m);
     if (job->gpus.given)
         return known ? choose(out, job, gpus, &m, err) : fail_granted(grant->list, err);
     if (!grant->by_scheduler && known && !gpu_use_chosen_by_job(job))

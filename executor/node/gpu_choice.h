@@ -30,7 +30,7 @@ struct gpu_choice {
     bool choose;           /* the tests see their group only; false: what their environment lets them see */
     struct gpu_use *group; /* owned */
     size_t count;          /* 0: the node has no GPU that is known */
-    size_t left_over;      /* GPUs that fill no group */
+    size_t granted;        /* as many as a scheduler gave beyond the plan's gres; 0: no more than that */
 };
 
 /* gpus: node.json's. ERR_NODE where the plan lists a GPU that is not there, or no test would have enough.

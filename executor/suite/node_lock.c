@@ -240,6 +240,13 @@ static int take_gpus(struct node_lock *lock, struct suite *s, int64_t until_ns, 
     return take_every(lock, s, until_ns, reason, err);
 }
 
+static int tell_granted(struct suite *s, struct err *err)
+{
+    return suite_note(
+        s, err, "Slurm gave this job %zu GPUs, and the plan's gres asks for %zu: the others are not used",
+        s->gpus.granted, scheduler_gpus(&s->job.scheduler));
+}
+
 /* Returns 1, 0 with reason if the plan asks for what the node cannot give, or -1. */
 static int choose_gpus(struct suite *s, gpu_granted *granted, bool *locks, char *reason, struct err *err)
 {
@@ -251,6 +258,8 @@ static int choose_gpus(struct suite *s, gpu_granted *granted, bool *locks, char 
     gpu_choice_release(&s->gpus);
     int rc = gpu_choice_make(&s->gpus, &s->job, gpus, &grant, &why);
     *locks = !grant.by_scheduler;
+    if (rc == 0 && s->gpus.granted > 0 && tell_granted(s, err) != 0)
+        return -1;
     if (rc == 0)
         return 1;
     if (why.kind != ERR_NODE)

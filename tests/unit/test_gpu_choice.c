@@ -153,6 +153,35 @@ static void a_scheduler_gives_all_that_it_gave_to_each_test(void **state)
     json_decref(gpus);
 }
 
+#define SLURM(gres) "\"scheduler\":{\"kind\":\"slurm\",\"exclusive\":true,\"gres\":\"" gres "\"},"
+
+static void what_a_scheduler_gives_beyond_the_request_is_not_used(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *job, *granted, *expected;
+        size_t told;
+        bool choose;
+    } cases[] = {
+        {JOB(SLURM("gpu:mi300x:1"), ""), "0,1,2,3,4,5,6,7", "0", 8, true},
+        {JOB(SLURM("gpu"), ""), "4,5", "4", 2, true},
+        {JOB(SLURM("license:1,gpu:2"), ""), "4,5,6", "4 5", 3, true},
+        {JOB(SLURM("gpu:2") "\"gpus\":\"all\",", ""), "4,5,6", "4|5", 3, true},
+        {JOB(SLURM("gpu:2"), ""), "4,5", "4 5", 0, false},
+        {JOB(SLURM("license:1"), ""), "4,5", "4 5", 0, false},
+    };
+    json_t *gpus = eight_gpus();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct gpu_choice c;
+        const struct gpu_grant grant = {.list = cases[i].granted, .by_scheduler = true};
+        assert_string_equal(chosen(cases[i].job, gpus, &grant, &c), cases[i].expected);
+        assert_int_equal(c.granted, cases[i].told);
+        assert_int_equal(c.choose, cases[i].choose);
+        gpu_choice_release(&c);
+    }
+    json_decref(gpus);
+}
+
 static void gpus_that_cannot_be_opened_are_left_out(void **state)
 {
     (void)state;
@@ -233,6 +262,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_an_error_that_lists_what_is_there),
         cmocka_unit_test(without_gpus_in_the_plan_its_environment_chooses),
         cmocka_unit_test(a_scheduler_gives_all_that_it_gave_to_each_test),
+        cmocka_unit_test(what_a_scheduler_gives_beyond_the_request_is_not_used),
         cmocka_unit_test(gpus_that_cannot_be_opened_are_left_out),
         cmocka_unit_test(lists_of_cpus_are_read_whole_or_not_at_all),
         cmocka_unit_test(near_cpus_are_those_that_the_process_has),
