@@ -1,17 +1,24 @@
 #include "executor/commands/commands.h"
 
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
+#include "common/base/json.h"
+#include "common/contract/proto.h"
+#include "executor/bundle/job.h"
 #include "executor/bundle/manifest.h"
 #include "executor/run/supervise.h"
+#include "executor/scheduler/scheduler.h"
 #include "executor/workdir/lock.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
 
 static const double limit_s = 60; /* grace period, cleaning up, closing */
+static const double queue_limit_s = 20;
 
 /* Tells the supervisor that SIGTERM means cancelling, not that the node is shutting down. */
 static int mark_cancelled(const struct layout *l, const char *run_id, struct err *err)
@@ -52,6 +59,65 @@ static int close_dead_run(const struct layout *l, const char *run_id, struct loc
     return supervise(l, run_id, err);
 }
 
+/* Appends the ids of the jobs that may still run, each once. */
+static void list_live(const struct task_list *list, struct buf *ids)
+{
+    int64_t last = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (task_state_is_final(list->item[i].state) || list->item[i].job == last)
+            continue;
+        last = list->item[i].job;
+        buf_printf(ids, " %lld", (long long)last);
+    }
+}
+
+/* Asks until no job of the run is left, as ended jobs take a moment to leave the queue. */
+static int wait_for_queue(struct loop *loop, const struct scheduler_ops *ops, const char *run_id,
+                          struct err *err)
+{
+    AUTO(buf_release) struct buf ids = {.max = ERR_MSG_MAX / 2};
+    struct err why = {.kind = ERR_NONE};
+    char name[LIMIT_NAME + 16];
+    int rc = 0;
+    int64_t deadline_ns = clock_deadline_ns(queue_limit_s);
+    snprintf(name, sizeof name, SCHEDULER_RUN_NAME, run_id);
+    do {
+        AUTO(task_list_release) struct task_list list = {.item = NULL};
+        bool reachable;
+        buf_clear(&ids);
+        rc = ops->poll(loop, name, &list, &reachable, &why);
+        list_live(&list, &ids);
+    } while ((rc != 0 || ids.len > 0) && clock_left_ms(deadline_ns) > 0 && !loop->stop &&
+             loop_wait_for(loop, NULL, clock_deadline_ns(1), &why) == 0);
+    if (rc != 0)
+        return err_set(err, ERR_NODE, "the run is closed, but %s does not say whether its jobs are gone: %s",
+                       ops->title, why.msg);
+    if (ids.len > 0)
+        return err_set(err, ERR_NODE,
+                       "the run is closed, but jobs of it are still in %s's queue: run there: %s%s",
+                       ops->title, ops->cancel_command, buf_str(&ids));
+    return 0;
+}
+
+/* A scheduler that was told to cancel jobs may not have done so. */
+static int check_queue(const char *dir, const char *run_id, struct err *err)
+{
+    char path[FS_PATH_MAX];
+    struct job job = {0};
+    struct loop loop;
+    if (fs_join(path, err, dir, RUN_JOB) != 0)
+        return -1;
+    json_t *root = json_load(path, LIMIT_PLAN_BYTES * 2, err);
+    int rc = root ? job_init(&job, root, path, err) : -1;
+    const struct scheduler_ops *ops = rc == 0 ? scheduler_for(&job.scheduler) : NULL;
+    if (ops && ops->poll && (rc = loop_open(&loop, err)) == 0) {
+        rc = wait_for_queue(&loop, ops, run_id, err);
+        loop_close(&loop);
+    }
+    job_release(&job);
+    return rc;
+}
+
 int cancel(const struct layout *layout, const char *run_id, struct err *err)
 {
     char path[FS_PATH_MAX], dir[FS_PATH_MAX];
@@ -73,5 +139,5 @@ int cancel(const struct layout *layout, const char *run_id, struct err *err)
     lock_close(&lock);
     if (rc == 0 && !manifest_is_there(dir))
         return err_set(err, ERR_NODE, "%s: the run was not closed; see executor.log there", dir);
-    return rc;
+    return rc == 0 ? check_queue(dir, run_id, err) : rc;
 }

@@ -33,7 +33,7 @@ int array_queue_open(struct array_queue *q, struct suite *s, struct err *err)
 {
     char dir[FS_PATH_MAX];
     *q = (struct array_queue){.s = s, .ops = scheduler_for(&s->job.scheduler)};
-    snprintf(q->name, sizeof q->name, "kernsweep-%s", s->job.run_id);
+    snprintf(q->name, sizeof q->name, SCHEDULER_RUN_NAME, s->job.run_id);
     if (readlink("/proc/self/exe", q->self, sizeof q->self - 1) <= 0)
         return err_set(err, ERR_INTERNAL, "cannot find the path of this program");
     if (fs_join(dir, err, s->dir, RUN_ARRAYS) != 0 || fs_mkdir_p(dir, 0700, err) != 0 ||

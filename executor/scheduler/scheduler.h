@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SCHEDULER_RUN_NAME "kernsweep-%s" /* of all jobs of a run, by its id */
+
 enum { TASK_TEXT_MAX = 128, TASK_WORD_MAX = 24 };
 
 struct array_request {

@@ -139,6 +139,24 @@ cancelled() {
     scancel "$other"
 }
 
+# Its jobs wait for others, and scancel says nothing and does nothing.
+cancelled_in_vain() {
+    local others
+    others=$(for _ in 1 2; do sbatch --parsable --exclusive --output=/dev/null --wrap="sleep 300"; done)
+    mkdir -p "$TMPDIR/deaf"
+    printf '#!/bin/sh\nexit 0\n' >"$TMPDIR/deaf/scancel"
+    chmod +x "$TMPDIR/deaf/scancel"
+    PATH=$TMPDIR/deaf:$PATH start vain "$TMPDIR/plan.json" --variants waits --contexts 16
+    until_true 60 journal_has vain '.message // "" | test("no job is running")'
+    ok "its job waits" $?
+    exits "cancel exits 3" 3 ks cancel "$(run_id vain)"
+    like "it says which job is still there, and what to do" "$ERR" "jobs of it are still in Slurm.s queue: run there: scancel $(live_jobs "kernsweep-$(run_id vain)" | cut -d _ -f 1)"
+    unlike "it does not say that it is cancelled" "$ERR" '^cancelled run'
+    wait "$RUN_PID"
+    # shellcheck disable=SC2086 # several words
+    scancel $others "$(live_jobs "kernsweep-$(run_id vain)" | cut -d _ -f 1)"
+}
+
 login_node() {
     mkdir -p "$TMPDIR/node"
     printf 'SetEnv SHLVL=1 SLURM_CONF=%s%s\n' "$SLURM_CONF" \
@@ -220,6 +238,23 @@ two_gpus() {
     is "each test saw one GPU" "$(cut -d' ' -f 3 "$GPUS_ROOT/used" | sort -u | xargs)" "$(gpu_word 0) $(gpu_word 1)"
 }
 
+# A node for itself has more GPUs than the plan asks for.
+exclusive() {
+    amd_gpus "$TMPDIR/gpus" 2
+    export use=$USE_GPU
+    plan_with '.scheduler.exclusive = true | .scheduler.gres = "gpu:mi300x:1" | .clock = "process" | del(.source)
+        | .variants = [{name: "v", run: [env.use, "0.5"]}]' "$TMPDIR/alone.json"
+    mkdir -p "$TMPDIR/bin"
+    printf '#!/bin/sh\nKERNSWEEP_FAKE_ROOT=%q exec %q "$@"\n' "$KERNSWEEP_FAKE_ROOT" "$(command -v sbatch)" >"$TMPDIR/bin/sbatch"
+    chmod +x "$TMPDIR/bin/sbatch"
+    PATH=$TMPDIR/bin:$PATH exits "run exits 0" 0 sweep alone "$TMPDIR/alone.json" --contexts 16
+    unset KERNSWEEP_FAKE_ROOT
+    like "Slurm gives both GPUs" "$(scontrol show job --details "$(jobs_of alone %A | head -n 1)")" 'GRES=gpu:mi300x:2'
+    is "each test has one GPU" "$(jq -r '.gpus | length' "$(bundle_of alone)"/v/*/perf.json | sort -u | xargs)" 1
+    is "each test saw one GPU" "$(cut -d' ' -f 3 "$GPUS_ROOT/used" | sort -u | xargs)" "$(gpu_word 0)"
+    like "the run says so" "$ERR" 'Slurm gave this job 2 GPUs, and the plan.s gres asks for 1: the others are not used'
+}
+
 scenario "a plan with a wrong word for Slurm" bad_word
 scenario "a sweep on two nodes of Slurm" two_nodes
 scenario "a sweep that builds in Slurm's jobs" builds
@@ -229,9 +264,11 @@ scenario "a plan with a job for each test" job_per_test
 scenario "a plan with max_parallel" max_parallel
 scenario "a plan with array_max" array_max
 scenario "a job with two GPUs" two_gpus
+scenario "a job that has its node, and so more GPUs than it asks for" exclusive
 scenario "settings of Slurm's commands, and a job of more than a minute" with_settings 65 a_minute_later 4
 scenario "settings of Slurm's commands, and cancel" with_settings 1 cancelled_at_once 4
 scenario "a sweep in Slurm that is cancelled" cancelled
+scenario "a sweep in Slurm whose jobs stay in the queue when they are cancelled" cancelled_in_vain
 scenario "a sweep through a login node behind ssh" login_node
 scenario "a sweep in Slurm whose harness is killed" harness_killed
 done_testing
