@@ -101,9 +101,11 @@ size_t insight_others(const struct report_model *m, size_t *first, size_t most)
     return n;
 }
 
+/* The counts are said of cells that succeeded in part. */
 static bool ended_alike(const struct cell *a, const struct cell *b)
 {
-    return a->variant == b->variant && a->status == b->status && (a->ok > 0) == (b->ok > 0) &&
+    bool counts = a->ok == b->ok && (a->ok == 0 || a->counted == b->counted);
+    return a->variant == b->variant && a->status == b->status && counts &&
            strcmp(a->reason ? a->reason : "", b->reason ? b->reason : "") == 0;
 }
 

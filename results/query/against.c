@@ -37,11 +37,23 @@ static int begin(struct store *s, const struct run_data *now, const struct compa
     return 0;
 }
 
+/* An import may not know its mode. */
+static int check_modes(const struct run_info *base, const struct run_info *now, struct err *err)
+{
+    if (!*base->mode || !*now->mode || strcmp(base->mode, now->mode) == 0)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "run %s was measured in mode %s, and %s in mode %s: runs of different modes are never "
+                   "compared; choose a base of the same mode",
+                   now->run_id, now->mode, base->run_id, base->mode);
+}
+
 static int load_base(struct store *s, const struct run_data *now, int64_t key, struct against *out,
                      struct err *err)
 {
     if (run_check_comparable(&now->info, err) != 0 || run_data_load(s, key, &out->base, err) != 0 ||
-        run_check_comparable(&out->base.info, err) != 0)
+        run_check_comparable(&out->base.info, err) != 0 ||
+        check_modes(&out->base.info, &now->info, err) != 0)
         return -1;
     out->has_base = true;
     return confirm_load(s, now->info.key, key, &out->confirmed, err);

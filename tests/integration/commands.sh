@@ -76,6 +76,8 @@ no_baseline_yet() {
     exits "baseline set" 0 ks baseline set ofperf "$(sql "SELECT run_id FROM run WHERE tag = 'first'")"
     exits "a run in another mode has no such baseline" 0 ks_run "$TMPDIR/plan.json" --variants good --contexts 16 --tag debugged --mode debug --baseline ofperf
     like "and a note says so" "$ERR" 'note: pipe has no baseline "ofperf" on local yet'
+    exits "nor is it compared with a run of another" 2 ks compare "$(sql "SELECT run_id FROM run WHERE tag = 'first'")" "$(sql "SELECT run_id FROM run WHERE tag = 'debugged'")"
+    like "it says which mode each has" "$ERR" 'was measured in mode debug, and .* in mode perf: runs of different modes are never compared'
 }
 
 logs_of_tests() {

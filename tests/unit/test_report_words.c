@@ -125,6 +125,22 @@ TEST(what_ended_alike_is_one_line)
     lacks(text, "Optimise `baseline`"); /* nothing else was measured */
 }
 
+TEST(each_cell_has_its_own_counts)
+{
+    AUTO(store_close) struct store s = open_store("counts.db");
+    struct draft d;
+    draft_night(&d, 1);
+    for (int r = 1; r <= 3; r++)
+        for (int context = 1; context <= 2; context++) {
+            struct run_test *t = draft_shot(&d, "v3", context, r, 1);
+            t->status = r > (context == 1 ? 2 : 1) ? STATUS_FAIL : STATUS_OK;
+        }
+    must_store(&s, &d);
+    AUTO_FREE char *text = render(&s, REPORT_PREFILL, REPORT_EN);
+    holds(text, "- `v3` at 1: **FAIL (2/3 OK)**");
+    holds(text, "- `v3` at 2: **FAIL (1/3 OK)**");
+}
+
 static void store_shape(struct draft *d, const char *kernel, const char *shape, double s)
 {
     char name[RUN_NAME_MAX];
