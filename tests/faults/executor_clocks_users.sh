@@ -186,7 +186,44 @@ trap_of() {
     rm -rf "$RECORD"
 }
 
+# forged USER: bob's record of clocks that a run of USER is said to have set
+forged() {
+    rm -f "$RECORD"
+    jq -nc --argjson user "$1" --arg boot "$(cat "$ROOT/proc/sys/kernel/random/boot_id" 2>/dev/null || echo b)" \
+        '{gpu: "1d0fbe6a2a1c0000", run_id: "forged", boot_id: $boot, since: "2026-02-14T00:00:00Z", user: $user, mode: "fixed", mhz: 600,
+        before: {level: "manual", min_mhz: 600, max_mhz: 600}}' >"$PLACE/bob/record"
+    chown 64002 "$PLACE/bob/record"
+    as bob sh -c "umask 0; cat '$PLACE/bob/record' >'$RECORD'"
+}
+
+# told_of USER NAME: prints the run whose clocks the user NAME is told of
+told_of() {
+    forged "$1"
+    use "$2"
+    x probe | jq -r '.clocks_left[0].run_id'
+}
+
+another_users_record() {
+    local of
+    no_tools
+    use root
+    for of in 0 64001 -1 99999999999; do
+        is "root does not believe bob's record of a run of user $of" "$(told_of $of root)" null
+        job "forged-$of" "$(shell "$good")"
+        run "forged-$of"
+        is "a run of root's leaves the clocks alone" "$(state)" "$was"
+    done
+    is "ann does not believe bob's record of a run of hers" "$(told_of 64001 ann)" null
+    is "nor one of root's" "$(told_of 0 ann)" null
+    is "bob's record of a run of his own is told" "$(told_of 64002 ann)" forged
+    chown 0 "$RECORD"
+    is "root's file is believed" "$(use ann; x probe | jq -r '.clocks_left[0].run_id')" forged
+    use root
+    rm -f "$RECORD"
+}
+
 scenario "a user without the privilege" without_privilege
+scenario "a record that another user forged" another_users_record
 scenario "sudo and amd-smi" amd_smi
 scenario "sudo and rocm-smi" rocm_smi
 scenario "clocks that another user's killed run left" other_user
