@@ -1,4 +1,5 @@
-/* session_internal: shared by session.c, which follows and collects, and start.c, which starts. */
+/* session_internal: shared by session.c, which follows and collects, start.c, which starts, and measure.c,
+ * which does it all. */
 #pragma once
 
 #include "harness/session/session.h"

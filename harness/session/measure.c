@@ -1,6 +1,7 @@
 #include "harness/session/measure.h"
 
 #include "common/base/alloc.h"
+#include "harness/session/internal.h"
 #include "results/ingest/ingest.h"
 
 #include <stdlib.h>
@@ -43,10 +44,14 @@ int measure_run(struct plan *p, const struct session_options *opt, struct store 
     if (overrides_apply(&own.overrides, p, err) != 0 || plan_one_node(p, err) != 0)
         return -1;
     rename_plan(p, opt->purpose);
-    return session_start(&s, p, &own, err) != 0 || session_follow(&s, err) != 0 ||
-                   session_collect(&s, err) != 0 || store_bundle(&s, store, key, err) != 0
-               ? -1
-               : 0;
+    if (session_start(&s, p, &own, err) == 0 && session_follow(&s, err) == 0 &&
+        session_collect(&s, err) == 0 && store_bundle(&s, store, key, err) == 0)
+        return 0;
+    char left[SESSION_LEFT_MAX];
+    session_describe_left(&s, left);
+    if (session_is_left(&s, err))
+        session_say(&s, left);
+    return -1;
 }
 
 int measure_check_ran(const struct run_info *r, struct err *err)

@@ -24,6 +24,21 @@ enum {
     PULL_PROGRESS = 64 << 10, /* bytes */
 };
 
+bool session_is_left(const struct session *s, const struct err *err)
+{
+    return s->rec.state == RUNREC_RUNNING || (s->offered && err->kind == ERR_INTERRUPTED);
+}
+
+void session_describe_left(const struct session *s, char out[SESSION_LEFT_MAX])
+{
+    const char *id = s->rec.run_id,
+               *state = s->rec.state == RUNREC_RUNNING ? "has not ended" : "may have started";
+    snprintf(
+        out, SESSION_LEFT_MAX,
+        "run %.80s %s on %.100s: `kernsweep attach %.80s` follows it, `kernsweep cancel %.80s` cancels it",
+        id, state, s->rec.node, id, id);
+}
+
 void session_say(struct session *s, const char *line)
 {
     if (s->opt.view)

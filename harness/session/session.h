@@ -94,6 +94,13 @@ int session_follow(struct session *s, struct err *err);
 int session_collect(struct session *s, struct err *err);
 void session_close(struct session *s);
 
+enum { SESSION_LEFT_MAX = 400 };
+
+/* Whether the run may go on without us after this error. */
+bool session_is_left(const struct session *s, const struct err *err);
+/* Says so in one line, and how to follow or cancel the run. */
+void session_describe_left(const struct session *s, char out[SESSION_LEFT_MAX]);
+
 /* Finds the executor's binary: $KERNSWEEP_EXECUTOR, else in this command's folder, else in
  * ../libexec/kernsweep. out: char[FS_PATH_MAX]. */
 int session_find_executor(char *out, struct err *err);

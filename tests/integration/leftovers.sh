@@ -120,10 +120,37 @@ slow_git() {
     is "run ends" "$(PATH=$TMPDIR/bin:$PATH ends "$KERNSWEEP" run "$repo/plan.json" --db "$DB")" "130 0"
 }
 
+# The run goes on without its command.
+interrupted_ab() {
+    local repo=$TMPDIR/left pid
+    mkdir -p "$repo/src"
+    git -C "$repo" -c init.defaultBranch=main init -q
+    for n in 1 2; do
+        echo $n >"$repo/src/a"
+        git -C "$repo" add -A
+        git -C "$repo" -c user.name=A -c user.email=a@example.org commit -qm $n
+    done
+    jq -n --arg work "$WORK" '{schema: "kernsweep.plan/1", ticket: "left", node: "local", workdir: $work, clock: "simulated",
+        source: {dir: "src"}, variants: [{name: "a", build: [["sleep", "20"]], run: ["true"]}], contexts: [1], timeouts: {default: 30}}' >"$repo/plan.json"
+    "$KERNSWEEP" ab "$repo/plan.json" --base HEAD~1 --head HEAD --db "$DB" --artifacts "$repo/artifacts" >"$TMPDIR/ab.log" 2>&1 &
+    pid=$!
+    for _ in {1..100}; do
+        grep -q started "$TMPDIR/ab.log" && break
+        sleep 0.1
+    done
+    kill -TERM "$pid"
+    wait "$pid"
+    is "it ends with 130" $? 130
+    like "it says that the run goes on, and what to do" "$(cat "$TMPDIR/ab.log")" '^run .* has not ended on local: `kernsweep attach .*` follows it, `kernsweep cancel .*` cancels it$'
+    is "no sources are left" "$(find "$TMPDIR/trees" -mindepth 1 2>/dev/null | wc -l)" 0
+    ks cancel latest >/dev/null 2>&1 || ks cancel "$(sed -n 's/^run \([^ ]*\) started$/\1/p' "$TMPDIR/ab.log")" >/dev/null 2>&1
+}
+
 scenario "beside the store" beside_the_store
 scenario "a file that another user left" of_another_user
 scenario "a killed report" killed_report
 scenario "on the node" on_the_node
 scenario "SIGTERM while another process has the store" locked_store
 scenario "SIGTERM while git does not answer" slow_git
+scenario "ab that is interrupted" interrupted_ab
 done_testing

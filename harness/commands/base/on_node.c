@@ -145,7 +145,7 @@ int attach_open(struct cmd_env *env, const struct attach_args *a, const char *wo
 
 void attach_print_left(const struct session *s)
 {
-    const char *state = s->rec.state == RUNREC_RUNNING ? "has not ended" : "may have started";
-    fprintf(stderr, "run %s %s on %s: `kernsweep attach %s` follows it, `kernsweep cancel %s` cancels it\n",
-            s->rec.run_id, state, s->rec.node, s->rec.run_id, s->rec.run_id);
+    char text[SESSION_LEFT_MAX];
+    session_describe_left(s, text);
+    fprintf(stderr, "%s\n", text);
 }

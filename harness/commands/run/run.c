@@ -236,7 +236,7 @@ static int start_run(struct cmd_env *env, const struct plan *p, const struct ses
 {
     if (session_start(s, p, opt, err) == 0)
         return 0;
-    if (s->rec.state == RUNREC_RUNNING || (s->offered && err->kind == ERR_INTERRUPTED))
+    if (session_is_left(s, err))
         attach_print_left(s);
     else if (err->kind == ERR_NODE) {
         cmd_print_blockers(&s->preflight);
