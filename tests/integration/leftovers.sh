@@ -141,6 +141,7 @@ interrupted_ab() {
     kill -TERM "$pid"
     wait "$pid"
     is "it ends with 130" $? 130
+    # shellcheck disable=SC2016 # quotes of the message
     like "it says that the run goes on, and what to do" "$(cat "$TMPDIR/ab.log")" '^run .* has not ended on local: `kernsweep attach .*` follows it, `kernsweep cancel .*` cancels it$'
     is "no sources are left" "$(find "$TMPDIR/trees" -mindepth 1 2>/dev/null | wc -l)" 0
     ks cancel latest >/dev/null 2>&1 || ks cancel "$(sed -n 's/^run \([^ ]*\) started$/\1/p' "$TMPDIR/ab.log")" >/dev/null 2>&1
