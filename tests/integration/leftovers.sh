@@ -143,7 +143,7 @@ interrupted_ab() {
     is "it ends with 130" $? 130
     # shellcheck disable=SC2016 # quotes of the message
     like "it says that the run goes on, and what to do" "$(cat "$TMPDIR/ab.log")" '^run .* has not ended on local: `kernsweep attach .*` follows it, `kernsweep cancel .*` cancels it$'
-    is "no sources are left" "$(find "$TMPDIR/trees" -mindepth 1 2>/dev/null | wc -l)" 0
+    is "no sources are left" "$(find "$TMPDIR/trees" -name "*.tmp.$pid*" 2>/dev/null)" ""
     ks cancel latest >/dev/null 2>&1 || ks cancel "$(sed -n 's/^run \([^ ]*\) started$/\1/p' "$TMPDIR/ab.log")" >/dev/null 2>&1
 }
 
