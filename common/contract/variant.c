@@ -10,6 +10,8 @@ const struct key variant_keys[] = {
     {KEY_AT(struct variant, name), .kind = KEY_NAME, .in = IN_BOTH, .required = true, .most = LIMIT_NAME},
     {KEY_AT(struct variant, attn_impl), .kind = KEY_NAME, .in = IN_BOTH, .or_empty = true, .most = LIMIT_NAME,
      .text = ""},
+    {KEY_AT(struct variant, cwd), .kind = KEY_TEXT, .in = IN_BOTH, .least = 1, .most = LIMIT_ARG_BYTES,
+     .text = ""},
     {KEY_AT(struct variant, build_as), .kind = KEY_NAME, .in = IN_JOB, .most = LIMIT_NAME},
     {KEY_AT(struct variant, alone), .kind = KEY_FLAG, .in = IN_BOTH},
     {KEY_AT(struct variant, in_tree), .kind = KEY_FLAG, .in = IN_BOTH},

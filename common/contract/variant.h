@@ -13,6 +13,7 @@ struct variant {
     const json_t *json; /* borrowed */
     const char *name;
     const char *attn_impl; /* "": not checked */
+    const char *cwd;       /* that its tests start in, absolute or below the home folder; "": their own */
     const char *build_as;  /* name of its build, which several variants may share */
     bool in_tree;          /* its sources may be written to by its builds and tests, and are shared */
     bool alone;            /* none of the run's tests runs beside its tests */

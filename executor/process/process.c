@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -18,8 +19,9 @@
 
 enum { KEEPER_FD = 3 };
 
-/* What the child reports before exec; its end of the pipe closes on exec. */
-struct birth {
+/* What the child tells in memory that it shares until exec: a message would wake others while it is timed.
+ * Its end of a pipe closes on exec. */
+struct process_birth {
     pid_t pid;
     int64_t start_ns;
     int exec_errno;
@@ -91,31 +93,31 @@ static int enter_folder(const struct process_spec *spec)
     errno = spec->isolated ? isolate_enter(spec->cwd) : 0;
     if (errno == 0 && spec->signals_kept)
         errno = isolate_signals();
-    return errno == 0 ? chdir(spec->cwd) : -1;
+    return errno == 0 ? chdir(spec->from ? spec->from : spec->cwd) : -1;
 }
 
-static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, bool inside, int report)
+static _Noreturn void child_main(const struct process_spec *spec, pid_t parent, bool inside,
+                                 struct process_birth *birth)
 {
-    struct birth birth = {.pid = getpid()};
     const struct rlimit no_core = {.rlim_cur = 0, .rlim_max = RLIM_INFINITY};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(127);
+    birth->pid = getpid();
     setsid();
     reset_signals();
     setrlimit(RLIMIT_CORE, &no_core);
     limit_files(spec->files);
     prefer_as_oom_victim();
     if (spec->near)
-        near_apply(spec->near, &birth.unbound);
+        near_apply(spec->near, &birth->unbound);
     if (redirect(spec) == 0 && enter_group(spec, inside) == 0 && enter_folder(spec) == 0) {
         environ = (char **)spec->env;
-        birth.start_ns = clock_mono_ns();
-        (void)!write(report, &birth, sizeof birth);
+        birth->exec_errno = 0;
+        birth->start_ns = clock_mono_ns();
         execvp(spec->argv[0], spec->argv);
     }
-    birth.exec_errno = errno;
-    (void)!write(report, &birth, sizeof birth);
+    birth->exec_errno = errno;
     _exit(127);
 }
 
@@ -135,11 +137,12 @@ static pid_t wait_one(int options, int *status, struct rusage *usage)
     return pid;
 }
 
-/* What a keeper tells of its program, once. */
+/* What a keeper tells of its program: its end, and before that each time it was told to go on. */
 struct keeper_report {
     int64_t end_ns;
     int status;
     struct rusage usage;
+    bool continued; /* the rest is not set */
     bool none_left; /* nothing else is left either */
 };
 
@@ -159,10 +162,11 @@ static _Noreturn void keep(pid_t program, int report)
 {
     for (;;) {
         struct keeper_report r = {.status = 0};
-        pid_t pid = wait_one(0, &r.status, &r.usage);
+        pid_t pid = wait_one(WCONTINUED, &r.status, &r.usage);
         r.end_ns = clock_mono_ns();
+        r.continued = pid > 0 && WIFCONTINUED(r.status);
         if (pid == program) {
-            r.none_left = none_left();
+            r.none_left = !r.continued && none_left();
             (void)!write(report, &r, sizeof r);
         }
         if (pid < 0 && errno != EINTR)
@@ -172,7 +176,8 @@ static _Noreturn void keep(pid_t program, int report)
 
 /* The supervisor's stop signals stay blocked here, because it decides what is ended, and how. Its descriptors
  * are closed, so that its locks end with it. */
-static _Noreturn void keeper_main(const struct process_spec *spec, pid_t parent, int birth, int report)
+static _Noreturn void keeper_main(const struct process_spec *spec, pid_t parent, struct process_birth *birth,
+                                  int report)
 {
     pid_t self = getpid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -183,14 +188,24 @@ static _Noreturn void keeper_main(const struct process_spec *spec, pid_t parent,
     if (program == 0)
         child_main(spec, self, inside, birth);
     if (program < 0) { /* no process could be made, so none is left */
-        const struct birth failed = {.start_ns = clock_mono_ns(), .exec_errno = errno};
-        (void)!write(birth, &failed, sizeof failed);
+        birth->exec_errno = errno;
         _exit(0);
     }
     if (dup2(report, KEEPER_FD) < 0)
         _exit(1);
     closefrom(KEEPER_FD + 1);
     keep(program, KEEPER_FD);
+}
+
+static int share_birth(struct process *p, struct err *err)
+{
+    void *at =
+        mmap(NULL, sizeof *p->told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (at == MAP_FAILED)
+        return err_set_errno(err, ERR_INTERNAL, errno, "cannot share memory");
+    p->told = at;
+    *p->told = (struct process_birth){.start_ns = clock_mono_ns(), .exec_errno = ECHILD};
+    return 0;
 }
 
 static int open_pipe(int fds[2], struct err *err)
@@ -202,7 +217,7 @@ static int open_pipe(int fds[2], struct err *err)
 static void await_birth(struct process *p, int from)
 {
     p->birth = from;
-    p->start_ns = clock_mono_ns();
+    p->start_ns = p->told->start_ns;
     p->exec_errno = ECHILD;
     fcntl(p->birth, F_SETFL, O_NONBLOCK);
 }
@@ -210,24 +225,29 @@ static void await_birth(struct process *p, int from)
 /* The pipe ends with exec, or with the child. */
 bool process_is_born(struct process *p)
 {
-    struct birth birth;
-    ssize_t got;
-    while (p->birth >= 0 && (got = read(p->birth, &birth, sizeof birth)) != 0) {
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got != (ssize_t)sizeof birth)
-            return false;
-        p->pid = birth.pid;
-        p->start_ns = birth.start_ns;
-        p->exec_errno = birth.exec_errno;
-        p->unbound = birth.unbound;
-    }
+    char unused;
+    ssize_t got = -1;
+    while (p->told && (got = read(p->birth, &unused, sizeof unused)) < 0 && errno == EINTR)
+        continue;
+    if (!p->told)
+        return true;
+    if (p->told->pid > 0)
+        p->pid = p->told->pid;
+    if (got != 0)
+        return false;
+    p->start_ns = p->told->start_ns;
+    if (p->exec_errno == ECHILD) /* the caller has not given up */
+        p->exec_errno = p->told->exec_errno;
+    p->unbound = p->told->unbound;
     return true;
 }
 
 void process_forget_birth(struct process *p)
 {
+    if (p->told)
+        munmap(p->told, sizeof *p->told);
     alloc_auto_close(&p->birth);
+    p->told = NULL;
     p->birth = -1;
 }
 
@@ -249,22 +269,25 @@ int process_start(struct process *p, const struct process_spec *spec, struct err
     pid_t parent = getpid();
     *p = PROCESS_NONE;
     p->group = spec->group;
-    if (open_pipe(birth, err) != 0 || (spec->kept && open_pipe(report, err) != 0)) {
+    if (share_birth(p, err) != 0 || open_pipe(birth, err) != 0 ||
+        (spec->kept && open_pipe(report, err) != 0)) {
+        process_forget_birth(p);
         alloc_auto_close(&birth[0]);
         alloc_auto_close(&birth[1]);
         return -1;
     }
     pid_t pid = spec->kept ? fork() : fork_into_group(spec, &inside);
     if (pid == 0 && spec->kept)
-        keeper_main(spec, parent, birth[1], report[1]);
+        keeper_main(spec, parent, p->told, report[1]);
     if (pid == 0)
-        child_main(spec, parent, inside, birth[1]);
+        child_main(spec, parent, inside, p->told);
     int saved = errno;
     close(birth[1]);
     alloc_auto_close(&report[1]);
     p->report = report[0];
     if (pid < 0) {
         close(birth[0]);
+        process_forget_birth(p);
         return err_set_errno(err, ERR_INTERNAL, saved, "cannot start %.200s", spec->argv[0]);
     }
     await_birth(p, birth[0]);
@@ -329,7 +352,9 @@ static bool read_reports(struct process *p, int64_t now_ns)
     struct keeper_report r = {.none_left = false};
     ssize_t n = 0;
     while (!p->gone && !p->lost && (n = read(p->report, &r, sizeof r)) != -1) {
-        if (n == (ssize_t)sizeof r)
+        if (n == (ssize_t)sizeof r && r.continued)
+            p->continued = true;
+        else if (n == (ssize_t)sizeof r)
             note_end(p, r.end_ns, r.status, &r.usage);
         if (n == 0 || r.none_left)
             reap_keeper(p, now_ns);
@@ -364,6 +389,8 @@ unsigned process_signal_all(const struct process *p, int sig)
         contain_group_kill(p->group);
     if (p->lost)
         return 0; /* what is left has become somebody else's child */
+    if (p->keeper > 0)
+        kill(p->keeper, SIGCONT); /* its program may have stopped it, and then nobody would reap */
     proctree_descendants(&tree, p->keeper > 0 ? p->keeper : getpid());
     for (size_t i = 0; i < tree.count; i++)
         kill(tree.pid[i], sig);

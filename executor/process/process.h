@@ -1,8 +1,9 @@
 /* process: starts one program in a session of its own and ends everything it started.
  * Orphans become children of their nearest ancestor that is a subreaper, so "no child left" (ECHILD) proves
  * to it that all of the program is gone, double-forked daemons and zombies included. That ancestor is this
- * process, which then must not have any other child at the same time; or, where several programs run at once,
- * a keeper: one small process for each, between this one and the program. In a control group, the kernel's
+ * process, which then must not have any other child at the same time; or, where several programs run at once
+ * or one is timed, a keeper: one small process for each, between this one and the program, which only waits
+ * and so knows to the microsecond when it ended. In a control group, the kernel's
  * word that the group is empty is needed, too; it is enough where the keeper was lost. Times are
  * CLOCK_MONOTONIC nanoseconds.
  */
@@ -19,15 +20,17 @@
 
 struct process {
     pid_t pid;
-    int pidfd;        /* of the program, or of nothing when it is kept */
-    pid_t keeper;     /* 0: none */
-    int report;       /* what the keeper reports; -1: none */
-    int birth;        /* readable when the program's start is complete, or its pid is known; -1: it is over */
-    bool gone;        /* proven by the keeper: nothing of the program is left */
-    bool lost;        /* the keeper was killed: without a control group nothing can be proven */
-    int64_t start_ns; /* just before exec; until it is born, when it was asked for */
-    int exec_errno;   /* not 0: exec failed with it, and nothing runs */
+    int pidfd;                  /* of the program, or of nothing when it is kept */
+    pid_t keeper;               /* 0: none */
+    int report;                 /* what the keeper reports; -1: none */
+    int birth;                  /* readable when the program's start is complete; -1: it is over */
+    struct process_birth *told; /* shared with it until then; NULL: it is over */
+    bool gone;                  /* proven by the keeper: nothing of the program is left */
+    bool lost;                  /* the keeper was killed: without a control group nothing can be proven */
+    int64_t start_ns;           /* just before exec; until it is born, when it was asked for */
+    int exec_errno;             /* not 0: exec failed with it, and nothing runs */
     struct near_failure unbound;
+    bool continued; /* its keeper saw that it had been stopped, and was told to go on */
     bool ended;
     int64_t end_ns;
     int wait_status;
@@ -41,6 +44,7 @@ struct process_spec {
     char *const *argv;
     char *const *env; /* also where PATH comes from */
     const char *cwd;
+    const char *from;                  /* the folder that it begins in; NULL: cwd */
     int output;                        /* stdout and stderr */
     bool without_stderr;               /* stdout alone: what it says on stderr is lost */
     int input;                         /* -1: /dev/null */
@@ -49,7 +53,7 @@ struct process_spec {
     const struct contain_group *group; /* that it runs in; NULL: none */
     bool isolated;                     /* nothing but cwd is writable to it (see isolate) */
     bool signals_kept;                 /* it can signal only what it has started itself (see isolate) */
-    bool kept;                         /* with a keeper of its own: other programs run at the same time */
+    bool kept;                         /* with a keeper of its own: others run beside it, or it is timed */
 };
 
 /* Makes this process inherit orphans. */

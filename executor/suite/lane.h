@@ -29,7 +29,7 @@ struct lane_variable {
 
 struct lane {
     size_t index;
-    bool kept;                /* there are other lanes, so its tests need a keeper (see process) */
+    bool kept;                /* there are other lanes, so other children run beside its tests */
     char name[LANE_NAME_MAX]; /* in messages: "GPU 1d0f..." */
     struct gpu_use gpus;      /* count 0: a node without GPUs that are known */
     json_t *ids;              /* owned; ["id", ...], for events */

@@ -1,7 +1,6 @@
 #include "executor/suite/pause.h"
 
 #include <math.h>
-#include <sys/wait.h>
 #include <time.h>
 
 /* What two clocks that are read one after the other may differ by. */
@@ -31,17 +30,10 @@ void pause_begin(struct pause *p)
     *p = (struct pause){.asleep_s = asleep_so_far()};
 }
 
-void pause_look(struct pause *p, pid_t pid)
-{
-    siginfo_t info = {.si_pid = 0};
-    if (pid > 0 && waitid(P_PID, (id_t)pid, &info, WCONTINUED | WNOHANG) == 0 && info.si_pid == pid)
-        p->continued = true;
-}
-
-double pause_length(const struct pause *p, const struct sampler *samples, double frozen_s)
+double pause_length(const struct pause *p, const struct sampler *samples, bool continued, double frozen_s)
 {
     double asleep = asleep_so_far() - p->asleep_s;
-    double paused = fmax(samples->paused_s, p->continued ? samples->max_gap_s : 0);
+    double paused = fmax(samples->paused_s, continued ? samples->max_gap_s : 0);
     paused = fmax(paused, frozen_s);
     return asleep > clocks_apart_s ? asleep + paused : paused;
 }

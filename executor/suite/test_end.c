@@ -171,7 +171,8 @@ static void assess_run(struct test_run *r)
         ending.stop = STOP_CANCEL;
     r->assessment = assess_test(&ending, found, &expected);
     test_group_judge(r->suite, &r->contained.hits, &r->assessment);
-    double paused_s = pause_length(&r->watch.pause, &r->watch.sampler, r->child.result.frozen_s);
+    const struct child_result *c = &r->child.result;
+    double paused_s = pause_length(&r->watch.pause, &r->watch.sampler, c->process.continued, c->frozen_s);
     if (r->assessment.status == STATUS_OK && paused_s > 0) {
         r->assessment.status = STATUS_INVALID;
         reason_set(

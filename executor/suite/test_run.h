@@ -27,6 +27,7 @@ enum test_phase {
 /* The folder of its results. */
 struct test_place {
     char dir[FS_PATH_MAX];
+    char from[FS_PATH_MAX];   /* the folder that the plan starts it in; "": dir */
     int folder;               /* the same, open; -1: none */
     bool stuck;               /* it cannot be restored: nothing can be written there */
     unsigned replaced_before; /* how often its variant's folder had been, when it began */

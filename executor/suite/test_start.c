@@ -44,7 +44,6 @@ static enum stop_cause on_sample(void *arg, double t_s, uint64_t missed)
 {
     struct test_run *r = arg;
     sampler_take(&r->watch.sampler, t_s, missed);
-    pause_look(&r->watch.pause, r->child.result.process.pid);
     /* Several lanes share one clock, which began with the run. */
     clock_watch_take(&r->suite->clock.watch,
                      r->lane->kept ? (double)(clock_mono_ns() - r->suite->time.start_ns) * 1e-9 : t_s);
@@ -128,7 +127,8 @@ static int open_files(struct test_run *r, struct err *err)
 
 int test_start_prepare(struct test_run *r, struct err *err)
 {
-    if (open_files(r, err) != 0)
+    const char *from = r->variant->cwd;
+    if (open_files(r, err) != 0 || (*from && layout_from_home(r->place.from, from, err) != 0))
         return -1;
     return test_command(r->suite, r->index, r->lane, r->place.dir, &r->argv, &r->env, err);
 }
@@ -146,8 +146,11 @@ static int enter_container(struct test_run *r, struct process_spec *spec, struct
 {
     char name[64];
     snprintf(name, sizeof name, "test-%zu-%u", r->index + 1, r->suite->test[r->index].attempts);
-    const struct container_command command = {
-        .name = name, .cwd = r->place.dir, .env = &r->env, .argv = r->argv.v, .limited = true};
+    const struct container_command command = {.name = name,
+                                              .cwd = *r->place.from ? r->place.from : r->place.dir,
+                                              .env = &r->env,
+                                              .argv = r->argv.v,
+                                              .limited = true};
     if (container_begin(&r->contained.container, r->suite, r->test->variant, r->lane, &command, err) != 0)
         return -1;
     if (r->contained.container.on)
@@ -165,7 +168,8 @@ int test_start_process(struct test_run *r, struct err *err)
                                 .cwd = r->place.dir,
                                 .input = -1,
                                 .files = s->processes.files,
-                                .kept = r->lane->kept,
+                                .from = *r->place.from ? r->place.from : NULL,
+                                .kept = true, /* it only waits, and so knows the end to the microsecond */
                                 .group = &r->contained.group,
                                 .isolated = test_group_isolates(s, r->index),
                                 .signals_kept = s->processes.signals_kept && test_group_isolates(s, r->index),

@@ -30,14 +30,13 @@ int machine_gpu_file(const struct layout *l, const char *name, const char *kind,
     return fs_join(path, err, machine_folder(l), file);
 }
 
-/* out = path when it is absolute, else $HOME/path. */
-static int absolute_path(char *out, const char *path, struct err *err)
+int layout_from_home(char *out, const char *path, struct err *err)
 {
     if (path[0] == '/')
         return fs_join(out, err, path, "");
     const char *home = getenv("HOME");
     if (!home || home[0] != '/')
-        return err_set(err, ERR_INPUT, "HOME is not set: give --workdir an absolute path");
+        return err_set(err, ERR_INPUT, "HOME is not set: give an absolute path in place of %.200s", path);
     return fs_join(out, err, home, path);
 }
 
@@ -45,7 +44,7 @@ static int fs_root(char *out, const char *given, const char *standard, struct er
 {
     const char *fake = getenv("KERNSWEEP_FAKE_ROOT");
     if (given)
-        return absolute_path(out, given, err);
+        return layout_from_home(out, given, err);
     if (fake && *fake)
         return fs_join(out, err, fake, standard + 1);
     return fs_join(out, err, standard, "");
@@ -60,7 +59,7 @@ static void strip_slashes(char *path)
 
 int layout_init(struct layout *l, const char *workdir, const char *sysfs, const char *proc, struct err *err)
 {
-    if (absolute_path(l->workdir, workdir && *workdir ? workdir : ".kernsweep", err) != 0)
+    if (layout_from_home(l->workdir, workdir && *workdir ? workdir : ".kernsweep", err) != 0)
         return err_wrap(err, "--workdir");
     if (fs_root(l->sysfs, sysfs, "/sys", err) != 0 || fs_root(l->proc, proc, "/proc", err) != 0)
         return -1;

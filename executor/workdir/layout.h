@@ -20,6 +20,8 @@ struct layout {
  * $KERNSWEEP_FAKE_ROOT/sys and /proc below it when that is set, else the real ones. */
 int layout_init(struct layout *l, const char *workdir, const char *sysfs, const char *proc, struct err *err);
 
+/* Gives the path itself when it is absolute, else $HOME/path. out: char[FS_PATH_MAX]. */
+int layout_from_home(char *out, const char *path, struct err *err);
 /* Gives <workdir>/<kind>/<name>; name must be a plain name. out: char[FS_PATH_MAX]. */
 int layout_entry(const struct layout *l, char *out, const char *kind, const char *name, struct err *err);
 int layout_run(const struct layout *l, char *out, const char *run_id, struct err *err);

@@ -122,6 +122,8 @@ static json_t *encode_variant(const struct plan *p, const struct plan_variant *i
                             plan_variant_axes(item), "build", part_of(v->json, "build", json_array()), "run",
                             part_of(v->json, "run", json_array()), "env", env, "test_env", late, "gates",
                             part_of(v->json, "gates", json_array()), "patches", encode_patches(p, item));
+    if (*v->cwd)
+        json_object_set_new(out, "cwd", json_string(v->cwd));
     if (v->in_tree)
         json_object_set_new(out, "in_tree", json_true());
     json_t *container = json_object_get(v->json, "container");

@@ -36,9 +36,13 @@ helper_stays_stopped() {
     is "a test that was stopped beside such a helper is INVALID" "$(perf beside .exit_status a)" INVALID
 }
 
+# What a test's shell needs to know its executor: between them is the process that waits for the test.
+# shellcheck disable=SC2016 # for the test's shell
+executor='keeper=$PPID; executor=$(awk "{print \$4}" /proc/$keeper/stat)'
+
 executor_too() {
     # shellcheck disable=SC2016 # for the test's shell
-    sweep both '( sleep 0.3; kill -STOP $PPID $$; sleep 0.6; kill -CONT $$ $PPID ) & true'
+    sweep both "$executor"'; ( sleep 0.3; kill -STOP $executor $keeper $$; sleep 0.6; kill -CONT $$ $keeper $executor ) & true'
     is "it is INVALID" "$(perf both .exit_status a)" INVALID
 }
 
@@ -82,8 +86,16 @@ freeze() {
 # It ends before its next sample.
 ends_at_once() {
     # shellcheck disable=SC2016 # for the test's shell
-    sweep last '( sleep 0.3; kill -STOP $PPID $$; sleep 1.5; kill -CONT $PPID $$ ) & sleep 1; echo "[PERF_TIMING] {\"prefill_s\": 1}"; exit'
+    sweep last "$executor"'; ( sleep 0.3; kill -STOP $executor $keeper $$; sleep 1.5; kill -CONT $executor $keeper $$ ) & sleep 1; echo "[PERF_TIMING] {\"prefill_s\": 1}"; exit'
     is "it is INVALID" "$(perf last .exit_status a)" INVALID
+}
+
+executor_alone() {
+    # shellcheck disable=SC2016 # for the test's shell
+    job late "$(jq -nc --arg s "$executor"'; ( sleep 1; kill -CONT $executor ) & kill -STOP $executor' \
+        '{variants: [{name: "a", run: ["sh", "-c", $s]}], tests: [{variant: "a", timeout_s: 60}]}')"
+    run late
+    is "its wall time is its own" "$(perf late '.wall_time_sec < 0.7' a)" true
 }
 
 busy() {
@@ -97,5 +109,6 @@ scenario "a test with a helper that stays stopped" helper_stays_stopped
 scenario "a test that is stopped together with its executor" executor_too
 scenario "an idle test that is frozen together with its executor" frozen
 scenario "a test that ends as soon as it goes on" ends_at_once
+scenario "a test that ends while its executor is stopped" executor_alone
 scenario "a test that is only busy" busy
 done_testing

@@ -155,6 +155,32 @@ TEST_BETWEEN(the_end_of_another_is_not_taken_for_its_own, begin, end)
     assert_true(c.result.process.ended && c.result.wall_s >= 0);
 }
 
+/* Nobody looks for half a second after it has ended. */
+TEST_BETWEEN(a_kept_program_is_timed_by_its_keeper, begin, end)
+{
+    char true_[] = "/bin/true";
+    struct child c;
+    start_one(&c, true, true_, NULL, &no_hooks);
+    usleep(500000);
+    do
+        await();
+    while (!child_turn(&c));
+    child_close(&c);
+    assert_true(c.result.wall_s > 0 && c.result.wall_s < 0.25);
+}
+
+TEST_BETWEEN(it_begins_in_its_folder, begin, end)
+{
+    char script[] = "test \"$(pwd)\" = /usr";
+    char *argv[] = {sh, dash_c, script, NULL};
+    struct process_spec spec = spec_of(argv, true);
+    const struct child_limits limits = {.timeout_s = 20};
+    for (int from = 0; from < 2; from++) {
+        spec.from = from ? "/usr" : NULL;
+        assert_int_equal(WEXITSTATUS(run(&spec, &limits, &no_hooks).process.wait_status), !from);
+    }
+}
+
 /* Half of the samples that the time has room for, since other processes may use the CPU. */
 TEST_BETWEEN(a_slow_start_leaves_the_others_their_samples, begin, end)
 {

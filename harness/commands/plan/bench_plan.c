@@ -19,19 +19,11 @@ enum { SAMPLE_MAX = 1 << 20, LOCK_WAIT_S = 60 };
 
 /* On this machine, a command runs in the current folder, as it would by hand; elsewhere in the home folder,
  * rather than in the test's own folder. */
-static int push_folder(struct strvec *argv, bool local, struct err *err)
+static int find_folder(bool local, char out[FS_PATH_MAX], struct err *err)
 {
-    static const char home[] = "cd && exec \"$@\"";
-    char here[FS_PATH_MAX];
-    if (!local) {
-        strvec_pushl(argv, "sh", "-c", home, "sh", NULL);
-        return 0;
-    }
-    if (!getcwd(here, sizeof here))
-        return err_set_errno(err, ERR_STORAGE, errno, "the current folder");
-    strvec_pushl(argv, "env", "-C", NULL);
-    words_push_literal(argv, here, false);
-    return 0;
+    snprintf(out, FS_PATH_MAX, ".");
+    return !local || getcwd(out, FS_PATH_MAX) ? 0
+                                              : err_set_errno(err, ERR_STORAGE, errno, "the current folder");
 }
 
 static int push_command(const struct bench_request *b, const char *command, struct strvec *argv,
@@ -55,15 +47,15 @@ static int push_command(const struct bench_request *b, const char *command, stru
 static json_t *encode_variant(const struct bench_request *b, size_t i, struct err *err)
 {
     AUTO(strvec_release) struct strvec argv = {0};
-    char name[32];
+    char name[32], folder[FS_PATH_MAX];
     snprintf(name, sizeof name, "c%zu", i + 1);
-    if (push_folder(&argv, strcmp(b->node, "local") == 0, err) != 0 ||
+    if (find_folder(strcmp(b->node, "local") == 0, folder, err) != 0 ||
         push_command(b, b->command[i], &argv, err) != 0)
         return NULL;
     json_t *run = json_array();
     for (size_t k = 0; k < argv.n; k++)
         json_array_append_new(run, json_string(argv.v[k]));
-    return json_pack("{s:s, s:o}", "name", i < b->names ? b->name[i] : name, "run", run);
+    return json_pack("{s:s, s:s, s:o}", "name", i < b->names ? b->name[i] : name, "cwd", folder, "run", run);
 }
 
 /* A group may be called like a timing that is built in, which needs no metric: it has its unit and direction.

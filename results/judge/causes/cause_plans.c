@@ -49,7 +49,7 @@ static const struct plan_key of_all[] = {
     {"gpus", "one"},      {"gpus_per_test", "1"}, {"placement", "point"}, {"isolate", "false"},
     {"in_tree", "false"}, {"limits", "{}"},       {"container", ""},      {NULL, NULL}};
 static const struct plan_key of_variant[] = {
-    {"alone", "false"}, {"in_tree", "false"}, {"container", ""}, {NULL, NULL}};
+    {"alone", "false"}, {"cwd", ""}, {"in_tree", "false"}, {"container", ""}, {NULL, NULL}};
 
 static void compare_keys(const struct plan_key *keys, const json_t *before, const json_t *now,
                          struct cause_changes *out)
