@@ -15,6 +15,9 @@ const struct key variant_keys[] = {
     {KEY_AT(struct variant, build_as), .kind = KEY_NAME, .in = IN_JOB, .most = LIMIT_NAME},
     {KEY_AT(struct variant, alone), .kind = KEY_FLAG, .in = IN_BOTH},
     {KEY_AT(struct variant, in_tree), .kind = KEY_FLAG, .in = IN_BOTH},
+    {KEY_AT(struct variant, ignore_failure), .kind = KEY_FLAG, .in = IN_BOTH},
+    {.name = "prepare", .kind = KEY_PART, .in = IN_BOTH},
+    {.name = "cleanup", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "shape", .kind = KEY_PART, .in = IN_JOB},
     {.name = "axes", .kind = KEY_PART, .in = IN_BOTH},
     {.name = "test_env", .kind = KEY_PART, .in = IN_JOB},
@@ -98,6 +101,11 @@ static int read_parts(struct variant *v, const struct json_at *at, const struct 
     rc |= env_read(&v->test_env, &late, c->in, c->secrets, in_test, err);
     rc |= read_gates(v, &gates, in_gate & ~without, err);
     rc |= container_read(&v->container, &container, c->in, err);
+    struct json_at prepare = json_member(at, "prepare"), cleanup = json_member(at, "cleanup");
+    if (prepare.value)
+        rc |= command_read(&v->prepare, &prepare, in_test & ~without, err);
+    if (cleanup.value)
+        rc |= command_read(&v->cleanup, &cleanup, in_gate & ~without, err);
     return rc | patches_read(&v->patch, &v->patch_count, &patches, c, err);
 }
 
@@ -124,6 +132,8 @@ void variant_release(struct variant *v)
     free(v->gate);
     free(v->patch);
     command_release(&v->run);
+    command_release(&v->prepare);
+    command_release(&v->cleanup);
     env_release(&v->env);
     env_release(&v->test_env);
 }

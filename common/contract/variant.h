@@ -16,11 +16,14 @@ struct variant {
     const char *cwd;       /* that its tests start in, absolute or below the home folder; "": their own */
     const char *build_as;  /* name of its build, which several variants may share */
     bool in_tree;          /* its sources may be written to by its builds and tests, and are shared */
+    bool ignore_failure;   /* any exit code is a success */
     bool alone;            /* none of the run's tests runs beside its tests */
     struct shape shape;    /* in kernel plans */
     struct command *build;
     size_t build_count;
     struct command run;
+    struct command prepare;     /* before each test; no words: none */
+    struct command cleanup;     /* once, after the run's last test; no words: none */
     struct container container; /* in which it is built, gated and tested */
     struct env env;
     struct env test_env; /* of gates and tests only, in a job: builds do not depend on it */

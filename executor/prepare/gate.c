@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GATE_LOG_MAX = 4 << 20 };
+enum { CLEANUP_LIMIT_S = 600, GATE_LOG_MAX = 4 << 20 };
 
 /* One gate of one variant, while it runs. */
 struct gate_run {
@@ -213,4 +213,22 @@ int gate_variant(struct suite *s, size_t variant, struct err *err)
         if (run_gate(s, variant, i, &log, err) != 0)
             return -1;
     return runlog_finish(&log, err);
+}
+
+int gate_clean_up(struct suite *s, size_t variant, struct err *err)
+{
+    AUTO(runlog_release) struct runlog log = {.fd = -1};
+    struct gate_run j = {.suite = s, .variant = variant, .log = &log};
+    const struct subst values = gate_values(&j);
+    const struct step step = {.command = &s->job.variant[variant].cleanup,
+                              .values = &values,
+                              .cwd = s->variant[variant].dir,
+                              .timeout_s = CLEANUP_LIMIT_S,
+                              .log = &log};
+    if (runlog_open(&log, s->variant[variant].dir, "cleanup.log", GATE_LOG_MAX, &s->secrets, err) != 0 ||
+        step_run(s, variant, &step, &j.assessment, NULL, err) != 0 || runlog_finish(&log, err) != 0)
+        return -1;
+    return j.assessment.status == STATUS_OK ? 0
+                                            : suite_note(s, err, "the cleanup of %s failed: %.400s",
+                                                         s->job.variant[variant].name, j.assessment.reason);
 }

@@ -29,6 +29,8 @@ int build_variant_use(struct suite *s, size_t variant, const char *key, struct e
 /* Checks the conditions that a variant must meet before it is measured; all its gates write to
  * <variant>/gate.log. The first failure rules the variant out. */
 int gate_variant(struct suite *s, size_t variant, struct err *err);
+/* Runs the variant's cleanup, once no test of the run is in flight; a failure is told. */
+int gate_clean_up(struct suite *s, size_t variant, struct err *err);
 
 /* Makes copies of the staged tree with a plan's patches applied, in <workdir>/patched/<key>/, where the key
  * covers the tree and the patches. The staged tree itself is never written. An existing copy is used only

@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "executor/bundle/fault.h"
+#include "executor/prepare/prepare.h"
 #include "executor/process/process.h"
 #include "executor/run/closing.h"
 #include "executor/run/placement.h"
@@ -83,6 +84,16 @@ static int end_stopped(struct suite *s, struct err *err)
     return err_set(err, ERR_INTERRUPTED, "told to end; submit the run again to resume it");
 }
 
+/* Only where tests of the variant may have run. */
+static int clean_up(struct suite *s, struct err *err)
+{
+    for (size_t i = 0; i < s->job.variant_count; i++)
+        if (s->job.variant[i].cleanup.argc > 0 && s->variant[i].status == STATUS_OK && !s->loop.stop &&
+            gate_clean_up(s, i, err) != 0)
+            return -1;
+    return 0;
+}
+
 static int carry_out(struct suite *s, struct node_lock *lock, struct err *err)
 {
     const struct placement *placement = placement_of(&s->job);
@@ -100,6 +111,8 @@ static int carry_out(struct suite *s, struct node_lock *lock, struct err *err)
     if (rc < 0)
         return -1;
     if (rc == 1 && !s->job.part.on && !placement->outlives_supervisor && profile_run(s, err) != 0)
+        return -1;
+    if (rc == 1 && !placement->outlives_supervisor && clean_up(s, err) != 0)
         return -1;
     if (s->loop.stop)
         return end_stopped(s, err);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const int64_t recheck_ns = 20 * 1000000;
@@ -89,14 +90,21 @@ static int end_measuring(struct test_run *r, struct err *err)
     return test_start_process(r, err);
 }
 
+static int begin_measuring(struct test_run *r, struct err *err)
+{
+    r->phase = TEST_MEASURES;
+    telemetry_ask(&r->lane->telemetry, clock_mono_ns());
+    loop_arm(&r->timer, r->lane->telemetry.patience_ns, 0);
+    return end_measuring(r, err);
+}
+
 int test_begin(struct suite *s, struct lane *lane, size_t test, struct test_run **out, struct err *err)
 {
     struct test_run *r = *out = new_test(s, lane, test);
-    if (test_start_prepare(r, err) != 0)
-        return wrap_err(r, err);
-    telemetry_ask(&lane->telemetry, clock_mono_ns());
-    loop_arm(&r->timer, lane->telemetry.patience_ns, 0);
-    return end_measuring(r, err) == 0 ? 0 : wrap_err(r, err);
+    int rc = test_start_prepare(r, err);
+    if (rc == 0)
+        rc = r->variant->prepare.argc > 0 ? test_start_preparation(r, err) : begin_measuring(r, err);
+    return rc == 0 ? 0 : wrap_err(r, err);
 }
 
 /* Goes on to what follows the phase that is complete. Returns 1 if the test is over. */
@@ -154,6 +162,27 @@ static int end_processes(struct test_run *r, struct err *err)
     return begin_removal(r) ? begin_settling(r, err) : 0;
 }
 
+/* A test that could not be prepared ends without having run. */
+static int end_preparation(struct test_run *r, struct err *err)
+{
+    struct ending ending;
+    char program[PROGRAM_SHOWN];
+    const char *word = r->variant->prepare.argv[0];
+    child_close(&r->child);
+    bool gone = contain_group_close(&r->contained.group) && r->child.result.group_gone;
+    r->started = false;
+    if (r->suite->loop.stop)
+        return 1;
+    secrets_printable(&r->suite->secrets, word, strlen(word), program, sizeof program);
+    child_ending(&r->child.result, &r->limits, program, &ending);
+    const struct assessment a = assess_ending(&ending);
+    r->child.result = (struct child_result){.process = PROCESS_NONE, .wall_s = NAN, .group_gone = gone};
+    if (a.status == STATUS_OK && gone)
+        return begin_measuring(r, err);
+    reason_set(r->unprepared, "prepare: %.400s", gone ? a.reason : "some of its processes survive SIGKILL");
+    return begin_settling(r, err);
+}
+
 static int go_on_settling(struct test_run *r, struct err *err)
 {
     int64_t now = r->suite->loop.now_ns;
@@ -167,6 +196,8 @@ static int go_on_settling(struct test_run *r, struct err *err)
 static int take_turn(struct test_run *r, struct err *err)
 {
     switch (r->phase) {
+    case TEST_PREPARES:
+        return child_turn(&r->child) ? end_preparation(r, err) : 0;
     case TEST_MEASURES:
         return r->suite->loop.stop ? 1 : end_measuring(r, err);
     case TEST_RUNS:
@@ -191,10 +222,10 @@ void test_free(struct test_run *r)
 {
     if (!r)
         return;
-    if (r->started && r->phase == TEST_RUNS) {
+    if (r->started && (r->phase == TEST_PREPARES || r->phase == TEST_RUNS))
         child_close(&r->child);
+    if (r->started && r->phase == TEST_RUNS)
         telemetry_end(&r->lane->telemetry);
-    }
     contain_group_close(&r->contained.group);
     if (r->phase == TEST_REMOVES)
         container_end_finish(&r->contained.end);

@@ -151,6 +151,10 @@ static int64_t context_asked(const struct test_run *r)
 
 static void assess_run(struct test_run *r)
 {
+    if (*r->unprepared) {
+        r->assessment = assess(STATUS_FAIL, "%s", r->unprepared);
+        return;
+    }
     struct ending ending;
     char evidence[OOM_EVIDENCE_MAX], program[PROGRAM_SHOWN], nearest[TIMINGS_TEXT_MAX];
     struct timings *found = &r->output.reader.result;
@@ -165,6 +169,8 @@ static void assess_run(struct test_run *r)
     secrets_printable(&r->suite->secrets, found->nearest, strlen(found->nearest), nearest, sizeof nearest);
     snprintf(found->nearest, sizeof found->nearest, "%s", nearest);
     child_ending(&r->child.result, &r->limits, program, &ending);
+    if (r->variant->ignore_failure && ending.exit_code > 0)
+        ending.exit_code = 0;
     ending.hang_after_s = r->suite->job.settings.hang_after_s;
     look_for_oom(r, &ending, evidence);
     if (ended_with_job(r, &ending))

@@ -17,6 +17,7 @@
 enum { TEST_HEARTBEAT_S = 1 };
 
 enum test_phase {
+    TEST_PREPARES, /* the plan's command before it runs */
     TEST_MEASURES, /* the level before it */
     TEST_RUNS,     /* its processes, until all are gone */
     TEST_REMOVES,  /* its container */
@@ -88,7 +89,9 @@ struct test_run {
     struct strvec argv, env;
     struct child_limits limits;
     struct child child;
-    bool started; /* the child, or the attempt to start it */
+    bool announced;              /* its start is in the journal */
+    bool started;                /* the child, or the attempt to start it */
+    char unprepared[REASON_MAX]; /* why the plan's command before it failed, so that it does not run; "" */
     struct assessment assessment;
     double started_real_s;
     int64_t start_ns;
@@ -100,6 +103,8 @@ struct test_run {
 
 /* Makes the test's folder, files and command. */
 int test_start_prepare(struct test_run *r, struct err *err);
+/* Starts the plan's command before it. */
+int test_start_preparation(struct test_run *r, struct err *err);
 /* Starts its process, once the level before it is known. */
 int test_start_process(struct test_run *r, struct err *err);
 /* t_s: since it started. */

@@ -1,3 +1,4 @@
+#include "common/base/alloc.h"
 #include "common/base/clock.h"
 #include "common/base/environment.h"
 #include "executor/bundle/logtext.h"
@@ -87,16 +88,22 @@ static void set_own_environment(const struct suite *s, size_t test, const char *
         environment_set(env, pairs[i][0], pairs[i][1]);
 }
 
-int test_command(const struct suite *s, size_t test, const struct lane *lane, const char *out,
-                 struct strvec *argv, struct strvec *env, struct err *err)
+static struct subst values_of(const struct suite *s, size_t test, const char *out)
 {
     const struct job_test *t = &s->job.test[test];
-    const struct variant *v = &s->job.variant[t->variant];
     struct subst values = suite_subst(s, t->variant);
     values.text[SUBST_OUT] = out;
     values.text[SUBST_RUN_ID] = s->job.run_id;
     values.context = t->context;
     values.repetition = t->repetition;
+    return values;
+}
+
+int test_command(const struct suite *s, size_t test, const struct lane *lane, const char *out,
+                 struct strvec *argv, struct strvec *env, struct err *err)
+{
+    const struct variant *v = &s->job.variant[s->job.test[test].variant];
+    const struct subst values = values_of(s, test, out);
     if (command_argv(&v->run, &values, argv, err) != 0 ||
         command_environment(&s->job, v, &values, env, err) != 0)
         return -1;
@@ -160,6 +167,41 @@ static int enter_container(struct test_run *r, struct process_spec *spec, struct
     return 0;
 }
 
+/* Once for a test, whatever of it is started first. */
+static int announce(struct test_run *r, struct err *err)
+{
+    if (r->announced)
+        return 0;
+    r->announced = true;
+    r->suite->test[r->index].attempts++;
+    r->suite->test[r->index].lane = r->lane;
+    return test_event_start(r->suite, r->index, err);
+}
+
+int test_start_preparation(struct test_run *r, struct err *err)
+{
+    struct suite *s = r->suite;
+    AUTO(strvec_release) struct strvec argv = {.v = NULL};
+    const struct subst values = values_of(s, r->index, r->place.dir);
+    const struct child_hooks hooks = {.heartbeat = on_heartbeat, .arg = r};
+    r->limits = (struct child_limits){.timeout_s = r->test->timeout_s,
+                                      .kill_grace_s = s->job.settings.kill_grace_s,
+                                      .heartbeat_s = TEST_HEARTBEAT_S};
+    r->started_real_s = clock_real_s();
+    if (command_argv(&r->variant->prepare, &values, &argv, err) != 0 || announce(r, err) != 0 ||
+        test_group_open(&r->contained.group, s, r->index, err) != 0)
+        return -1;
+    const struct process_spec spec = {.argv = argv.v,
+                                      .env = r->env.v,
+                                      .cwd = r->place.dir,
+                                      .input = -1,
+                                      .files = s->processes.files,
+                                      .kept = true,
+                                      .group = &r->contained.group};
+    r->started = true;
+    return child_start(&r->child, &s->loop, &spec, &r->limits, &hooks, err);
+}
+
 int test_start_process(struct test_run *r, struct err *err)
 {
     struct suite *s = r->suite;
@@ -186,11 +228,9 @@ int test_start_process(struct test_run *r, struct err *err)
                                       .heartbeat_s = TEST_HEARTBEAT_S,
                                       .sample_interval_ms = s->job.settings.sample_interval_ms,
                                       .samples_together = r->lane->kept};
-    s->test[r->index].attempts++;
-    s->test[r->index].lane = r->lane;
     oom_mark(&r->lane->oom);
-    if (test_event_start(s, r->index, err) != 0 ||
-        test_group_open(&r->contained.group, s, r->index, err) != 0 || enter_container(r, &spec, err) != 0)
+    if (announce(r, err) != 0 || test_group_open(&r->contained.group, s, r->index, err) != 0 ||
+        enter_container(r, &spec, err) != 0)
         return -1;
     pause_begin(&r->watch.pause);
     r->started = true;

@@ -124,6 +124,12 @@ static json_t *encode_variant(const struct plan *p, const struct plan_variant *i
                             part_of(v->json, "gates", json_array()), "patches", encode_patches(p, item));
     if (*v->cwd)
         json_object_set_new(out, "cwd", json_string(v->cwd));
+    static const char *const as_they_are[] = {"prepare", "cleanup"};
+    for (size_t i = 0; i < sizeof as_they_are / sizeof *as_they_are; i++)
+        if (json_object_get(v->json, as_they_are[i]))
+            json_object_set(out, as_they_are[i], json_object_get(v->json, as_they_are[i]));
+    if (v->ignore_failure)
+        json_object_set_new(out, "ignore_failure", json_true());
     if (v->in_tree)
         json_object_set_new(out, "in_tree", json_true());
     json_t *container = json_object_get(v->json, "container");

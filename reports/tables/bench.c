@@ -18,12 +18,42 @@ static const struct delta *find_delta(const struct bench_table *b, const char *v
     return NULL;
 }
 
+static void fill_range(struct bench_row *row)
+{
+    for (size_t i = 0; i < row->n; i++) {
+        row->least = fmin(row->least, row->values[i]);
+        row->most = fmax(row->most, row->values[i]);
+    }
+}
+
+/* Unknown if that of any test is. */
+static void fill_cpu(const struct run_data *run, struct bench_row *row)
+{
+    double user_s = 0, system_s = 0;
+    size_t n = 0;
+    for (size_t i = row->cell->first; i < row->cell->first + row->cell->count; i++) {
+        const struct run_test *t = &run->tests[i];
+        if (t->warmup || t->status != STATUS_OK)
+            continue;
+        user_s += t->used.cpu_user_s;
+        system_s += t->used.cpu_system_s;
+        n++;
+    }
+    row->user_s = user_s / (double)n;
+    row->system_s = system_s / (double)n;
+}
+
 void bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row)
 {
     enum metric m = run_data_metric(b->run);
     const struct run_variant *v = &b->run->variants[i];
-    *row = (struct bench_row){
-        .name = v->name, .command = i < b->n_commands ? b->commands[i] : "", .interval = {NAN, NAN}};
+    *row = (struct bench_row){.name = v->name,
+                              .command = i < b->n_commands ? b->commands[i] : "",
+                              .interval = {NAN, NAN},
+                              .least = NAN,
+                              .most = NAN,
+                              .user_s = NAN,
+                              .system_s = NAN};
     row->cell = run_data_cell(b->run, v->name, 1);
     row->delta = find_delta(b, v->name, m);
     if (!row->cell)
@@ -31,6 +61,8 @@ void bench_row_fill(const struct bench_table *b, size_t i, struct bench_row *row
     row->values = xcalloc(row->cell->count, sizeof *row->values);
     row->n = run_data_values(b->run, row->cell, m, row->values);
     row->interval = median_interval(row->values, row->n);
+    fill_range(row);
+    fill_cpu(b->run, row);
 }
 
 /* By how much a command is faster or slower than the first. */
@@ -85,6 +117,23 @@ static enum cell_mark mark_of(const struct bench_row *row)
                                                       : MARK_WARN;
 }
 
+/* "LOW to HIGH", or nothing. */
+static void add_span(struct table *t, enum metric m, double low, double high)
+{
+    char text[TABLE_CELL_MAX];
+    snprintf(text, sizeof text, "%s to %s", metric_with_unit(m, low).s, metric_with_unit(m, high).s);
+    table_text(t, isnan(low) ? NUM_NONE : text);
+}
+
+/* User and system time. */
+static void add_cpu(struct table *t, const struct bench_row *row)
+{
+    char text[TABLE_CELL_MAX];
+    snprintf(text, sizeof text, "%s + %s", metric_with_unit(METRIC_WALL_S, row->user_s).s,
+             metric_with_unit(METRIC_WALL_S, row->system_s).s);
+    table_text(t, isnan(row->user_s) || isnan(row->system_s) ? NUM_NONE : text);
+}
+
 static void add_row(struct table *t, const struct bench_row *row, enum metric m)
 {
     char text[TABLE_CELL_MAX];
@@ -94,12 +143,9 @@ static void add_row(struct table *t, const struct bench_row *row, enum metric m)
              strlen(row->command) > COMMAND_SHOWN ? "..." : "");
     table_code(t, text);
     table_text(t, row->cell && row->n > 0 ? metric_with_unit(m, row->cell->median[m]).s : NUM_NONE);
-    if (isnan(row->interval.low))
-        snprintf(text, sizeof text, "%s", NUM_NONE);
-    else
-        snprintf(text, sizeof text, "%s to %s", metric_with_unit(m, row->interval.low).s,
-                 metric_with_unit(m, row->interval.high).s);
-    table_text(t, text);
+    add_span(t, m, row->interval.low, row->interval.high);
+    add_span(t, m, row->least, row->most);
+    add_cpu(t, row);
     snprintf(text, sizeof text, "%zu", row->n);
     table_text(t, text);
     table_text(t, row->delta ? num_factor(row->delta->estimate.factor).s : NUM_NONE);
@@ -117,6 +163,8 @@ void bench_table_fill(const struct bench_table *b, struct table *t)
     table_column(t, "Command", false);
     table_column(t, metric_info(m)->name, true);
     table_column(t, "95 % interval", true);
+    table_column(t, "Range", true);
+    table_column(t, "User + system", true);
     table_column(t, "n", true);
     table_column(t, "vs first", true);
     table_column(t, "", false);

@@ -22,6 +22,9 @@ struct bench_row {
     double *values;            /* of the run's primary metric; owned by the caller, who free()s them */
     size_t n;
     struct median_interval interval;
+    double least, most; /* of the values; NaN: none */
+    double user_s,
+        system_s; /* means over the same tests of what the process took of the CPUs; NaN: unknown */
 };
 
 /* i: index of the run's variant. */

@@ -213,6 +213,44 @@ without_a_plan() {
     is "it is a table" "$(grep -c '^|' <<<"$OUT")" 4
 }
 
+# Each writes a line into its own file, so that their order and number can be told.
+around_the_commands() {
+    local at=$TMPDIR/around back=$PWD
+    mkdir -p "$at" && cd "$at" || return
+    exits "exits 0" 0 ks bench --repeat 2 -L 'n=1,2' --setup 'echo setup {n} >>log' --prepare 'echo prepare {n} | cat >>log' \
+        --cleanup 'echo cleanup {n} >>log' --export-json out.json 'tee -a log-{n}' true
+    is "what comes once and before each run, in the folder of the commands" "$(xargs <log)" \
+        "setup 1 setup 2 setup {n} prepare 1 prepare 2 prepare {n} prepare 1 prepare 2 prepare {n} cleanup 1 cleanup 2 cleanup {n}"
+    is "a command with a parameter is measured for each value" "$(jq -c '[.results[] | [.command, .parameters.n]]' out.json)" \
+        '[["tee -a log-1","1"],["tee -a log-2","2"],["true",null]]'
+    is "every run is told, as by hyperfine" \
+        "$(jq -c '[.results[2] | (.times | length), .exit_codes, (.memory_usage_byte[0] > 1000), ([.mean, .stddev, .median, .user, .system, .min, .max] | map(type) | unique)]' out.json)" \
+        '[2,[0,0],true,["number"]]'
+    exits "import reads it" 0 ks import out.json --map hyperfine --date 2026-01-02 --ticket around
+    exits "a failure before a run exits 1" 1 ks bench --repeat 1 --prepare 'exit 7' 'touch ran'
+    like "it says why" "$ERR" 'c1: FAIL: prepare: exit code 7'
+    passes "the command did not run" test ! -e ran
+    exits "a failure of --setup exits 1" 1 ks bench --repeat 1 --setup 'exit 7' 'touch ran'
+    passes "the command did not run either" test ! -e ran
+    exits "a failure after the last run is only told" 0 ks bench --repeat 1 --cleanup 'exit 7' true
+    like "it is told" "$ERR" 'the cleanup of c1 failed: exit code 7'
+    exits "exit codes may be ignored" 0 ks bench --repeat 2 --ignore-failure --export-json out.json false true
+    is "they are recorded" "$(jq -c '[.results[].exit_codes]' out.json)" '[[1,1],[0,0]]'
+    exits "but not a signal" 1 ks bench --repeat 1 --ignore-failure --shell 'kill -9 $$'
+    exits "a parameter that no command has exits 2" 2 ks bench -L 'z=1' true
+    exits "a parameter without values exits 2" 2 ks bench -L z 'echo {z}'
+    cd "$back" || return
+}
+
+as_often_as_needed() {
+    exits "exits 0" 0 in_folder ks bench --until 100 --repeat 40 --json 'sleep 0.02'
+    is "it stops when the median is known" "$(jq '.commands[0].values | length' <<<"$OUT")" 10
+    exits "without, at the limit" 0 in_folder ks bench --until 0.02 --repeat 12 --json 'sleep 0.01'
+    is "it stops there" "$(jq '.commands[0].values | length' <<<"$OUT")" 12
+    is "the range has all" "$(jq '.commands[0] | .min == (.values | min) and .max == (.values | max) and .user_s + .system_s < 0.01' <<<"$OUT")" true
+    exits "a percentage that is none exits 2" 2 in_folder ks bench --until x true
+}
+
 by_what_they_print() {
     exits "exits 0" 0 in_folder ks bench --repeat 5 --pattern '(?<rate>[0-9.]+) GB' --unit GB/s --better more './bench --n 50' './bench --n 99'
     like "more is better" "$OUT" 'c2 +\./bench --n 99 +99.5 GB/s .*better'
@@ -269,6 +307,8 @@ named_like_files() {
 
 scenario "variants named like files" named_like_files
 scenario "bench of two commands" without_a_plan
+scenario "bench with commands around those that are measured" around_the_commands
+scenario "bench as often as needed" as_often_as_needed
 scenario "bench by what they print" by_what_they_print
 scenario "init, and a second variant" a_second_variant
 done_testing

@@ -1,10 +1,11 @@
 /* kernsweep bench: measures commands against each other on a node, without a plan. */
-#include "reports/tables/bench.h"
 #include "common/base/alloc.h"
 #include "common/base/text.h"
 #include "harness/commands/base/on_node.h"
 #include "harness/commands/base/scratch_store.h"
+#include "harness/commands/plan/bench_parameters.h"
 #include "harness/commands/plan/bench_plan.h"
+#include "reports/tables/bench_export.h"
 #include "results/ingest/ingest.h"
 #include "results/judge/within.h"
 #include "results/store/run_load.h"
@@ -18,7 +19,8 @@ static const double stop_deadline_s = 60;
 
 struct bench_args {
     struct bench_request request;
-    const char *artifacts, *names;
+    const char *artifacts, *names, *parameters, *export_json;
+    struct bench_commands commands; /* with parameters, what became of those on the command line */
     bool store, markdown;
 };
 
@@ -124,11 +126,13 @@ static json_t *encode_row(const struct bench_row *row, enum metric m)
     for (size_t i = 0; i < row->n; i++)
         json_array_append_new(values, json_real(row->values[i]));
     const struct delta *d = row->delta;
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", row->name, "command",
-                     row->command, "status", row->cell ? status_name(row->cell->status) : "", "median",
-                     cmd_json_number(row->cell && row->n > 0 ? row->cell->median[m] : NAN), "low",
-                     cmd_json_number(row->interval.low), "high", cmd_json_number(row->interval.high),
-                     "values", values, "factor", cmd_json_number(d ? d->estimate.factor : NAN), "verdict",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", row->name,
+                     "command", row->command, "status", row->cell ? status_name(row->cell->status) : "",
+                     "median", cmd_json_number(row->cell && row->n > 0 ? row->cell->median[m] : NAN), "low",
+                     cmd_json_number(row->interval.low), "high", cmd_json_number(row->interval.high), "min",
+                     cmd_json_number(row->least), "max", cmd_json_number(row->most), "user_s",
+                     cmd_json_number(row->user_s), "system_s", cmd_json_number(row->system_s), "values",
+                     values, "factor", cmd_json_number(d ? d->estimate.factor : NAN), "verdict",
                      d ? json_string(verdict_name(d->verdict)) : json_null());
 }
 
@@ -147,11 +151,20 @@ static json_t *encode(const struct bench_table *t, int exit_code)
                      "commands", rows, "exit_code", exit_code);
 }
 
+static int export_json(const struct bench_table *t, const struct bench_args *a, struct err *err)
+{
+    json_auto_t *root = bench_export(t, a->commands.values);
+    AUTO_FREE char *text = json_dumps(root, JSON_INDENT(2));
+    return fs_write_file(a->export_json, text, strlen(text), 0644, err);
+}
+
 static int print_result(struct cmd_env *env, const struct bench_args *a, const struct run_data *run,
-                        const struct comparison *c, int code)
+                        const struct comparison *c, int code, struct err *err)
 {
     const struct bench_table table = {
         .run = run, .comparison = c, .commands = a->request.command, .n_commands = a->request.count};
+    if (a->export_json && export_json(&table, a, err) != 0)
+        return -1;
     if (env->json)
         return cmd_print_json(encode(&table, code)) == EXIT_DONE ? code : EXIT_LOCAL;
     AUTO(buf_release) struct buf text = {.max = 1 << 20};
@@ -205,7 +218,7 @@ static int judge_and_print(struct cmd_env *env, const struct bench_args *a, stru
     if (pair)
         compare_within(&run, 0, &compare, &c);
     print_reasons(&run);
-    return print_result(env, a, &run, pair ? &c : NULL, exit_code(&run));
+    return print_result(env, a, &run, pair ? &c : NULL, exit_code(&run), err);
 }
 
 static int bench(struct cmd_env *env, const struct bench_args *a, struct err *err)
@@ -237,9 +250,16 @@ static int run_bench(struct cmd_env *env, void *args, const struct words *words,
 {
     struct bench_args *a = args;
     AUTO_FREE char *names = a->names ? xstrdup(a->names) : NULL;
-    memcpy(a->request.command, words->v, words->n * sizeof *words->v);
-    a->request.count = words->n;
-    return names && take_names(&a->request, names, err) != 0 ? -1 : bench(env, a, err);
+    int rc = bench_commands_make(words->v, words->n, a->parameters, BENCH_COMMANDS_MAX, &a->commands, err);
+    a->request.count = a->commands.text.n;
+    a->request.parameters = a->commands.values;
+    for (size_t i = 0; rc == 0 && i < a->request.count; i++)
+        a->request.command[i] = a->commands.text.v[i];
+    if (rc == 0 && names)
+        rc = take_names(&a->request, names, err);
+    rc = rc == 0 ? bench(env, a, err) : rc;
+    bench_commands_release(&a->commands);
+    return rc;
 }
 
 #define AT(member) ARG_AT(struct bench_args, member)
@@ -248,9 +268,18 @@ static const struct arg options[] = {
     {"--node", "NODE", AT(request.node),
      "where they run: local (default), an ssh alias or [user@]host[:port]"},
     {"--workdir", "DIR", AT(request.workdir), "kernsweep's folder on the node (default .kernsweep)"},
-    {"--repeat", "N", AT(request.repeat), "measured runs of each command (default 10)"},
+    {"--repeat", "N", AT(request.repeat),
+     "measured runs of each command (default 10, with --until at most 100)"},
+    {"--until", "PERCENT", AT(request.until),
+     "run each only until the 95 % interval of a ratio of medians spans at most this to each side"},
     {"--warmup", "N", AT(request.warmup), "additional runs of each before these (default 0)"},
+    {"--setup", "COMMAND", AT(request.setup), "run once for each before anything is measured (with sh -c)"},
+    {"--prepare", "COMMAND", AT(request.prepare), "run before each run (with sh -c)"},
+    {"--cleanup", "COMMAND", AT(request.cleanup), "run once for each after the last run (with sh -c)"},
+    {"--ignore-failure", NULL, AT(request.ignore_failure), "a run counts whatever its exit code is"},
     {"--name", "LIST", AT(names), "names of the commands, in their order: old,new"},
+    {"-L,--parameter", "LIST", AT(parameters),
+     "each command once for each value of what it has in braces: 'size=1,2 mode=x,y' for {size} and {mode}"},
     {"--shell", NULL, AT(request.shell), "run each command with sh -c: pipes, variables, redirections"},
     {"--sample", "FILE", AT(request.sample),
      "a sample of their output: compare by what init would read from it"},
@@ -260,6 +289,8 @@ static const struct arg options[] = {
     {"--better", "WORD", AT(request.better), "less (default) or more of what --pattern finds"},
     {"--timeout", "SECONDS", AT(request.timeout), "time limit of one run (default 600)"},
     {"--markdown", NULL, AT(markdown), "print the table as Markdown"},
+    {"--export-json", "FILE", AT(export_json),
+     "write the wall times of all runs to FILE as hyperfine 1 does (--export-json)"},
     {"--store", NULL, AT(store), "keep the run, its bundle and its results"},
     {"--ticket", "NAME", AT(request.ticket), "name of the series in the store (default bench)"},
     {"--artifacts", "DIR", AT(artifacts), "with --store: folder for bundles (default ./artifacts_remote)"},

@@ -7,6 +7,7 @@
 #include "common/contract/own_metric.h"
 #include "harness/commands/base/cmd.h"
 #include "harness/commands/base/words.h"
+#include "harness/commands/plan/bench_parameters.h"
 #include "harness/propose/draft.h"
 
 #include <errno.h>
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 enum { SAMPLE_MAX = 1 << 20, LOCK_WAIT_S = 60 };
+
+static const double setup_limit_s = 600;
 
 /* On this machine, a command runs in the current folder, as it would by hand; elsewhere in the home folder,
  * rather than in the test's own folder. */
@@ -44,6 +47,36 @@ static int push_command(const struct bench_request *b, const char *command, stru
     return 0;
 }
 
+/* A command beside those that are measured runs in the same folder, in a shell. */
+static json_t *encode_beside(const char *folder, const char *text, const json_t *parameters)
+{
+    static const char script[] = "cd && cd \"$1\" && eval \"$2\"";
+    AUTO(strvec_release) struct strvec words = {0};
+    AUTO_FREE char *command = bench_parameters_apply(text, parameters);
+    json_t *run = json_array();
+    strvec_pushl(&words, "sh", "-c", script, "sh", NULL);
+    words_push_literal(&words, folder, false);
+    words_push_literal(&words, command, false);
+    for (size_t i = 0; i < words.n; i++)
+        json_array_append_new(run, json_string(words.v[i]));
+    return run;
+}
+
+static void add_beside(const struct bench_request *b, size_t i, const char *folder, json_t *variant)
+{
+    const json_t *values = json_array_get(b->parameters, i);
+    if (b->setup)
+        json_object_set_new(variant, "gates",
+                            json_pack("[{s:s, s:s, s:o, s:f}]", "kind", "command", "name", "setup", "run",
+                                      encode_beside(folder, b->setup, values), "timeout_s", setup_limit_s));
+    if (b->prepare)
+        json_object_set_new(variant, "prepare", encode_beside(folder, b->prepare, values));
+    if (b->cleanup)
+        json_object_set_new(variant, "cleanup", encode_beside(folder, b->cleanup, values));
+    if (b->ignore_failure)
+        json_object_set_new(variant, "ignore_failure", json_true());
+}
+
 static json_t *encode_variant(const struct bench_request *b, size_t i, struct err *err)
 {
     AUTO(strvec_release) struct strvec argv = {0};
@@ -55,7 +88,11 @@ static json_t *encode_variant(const struct bench_request *b, size_t i, struct er
     json_t *run = json_array();
     for (size_t k = 0; k < argv.n; k++)
         json_array_append_new(run, json_string(argv.v[k]));
-    return json_pack("{s:s, s:s, s:o}", "name", i < b->names ? b->name[i] : name, "cwd", folder, "run", run);
+    json_t *variant =
+        json_pack("{s:s, s:s, s:o}", "name", i < b->names ? b->name[i] : name, "cwd", folder, "run", run);
+    if (variant)
+        add_beside(b, i, folder, variant);
+    return variant;
 }
 
 /* A group may be called like a timing that is built in, which needs no metric: it has its unit and direction.
@@ -168,18 +205,43 @@ static int check_names(const struct bench_request *b, struct err *err)
     return 0;
 }
 
+static const double until_least = 0.02, until_most = 100;
+static const char repeat_usual[] = "10", repeat_until[] = "100";
+
+/* The half widths of two medians add up to that of their ratio at the most. */
+static int encode_repetitions(const struct bench_request *b, json_t **out, struct err *err)
+{
+    int64_t repeat;
+    double percent;
+    char *end;
+    const char *text = b->repeat ? b->repeat : b->until ? repeat_until : repeat_usual;
+    if (cmd_number("--repeat", text, 1, LIMIT_REPETITIONS, &repeat, err) != 0)
+        return -1;
+    if (!b->until) {
+        *out = json_integer((json_int_t)repeat);
+        return 0;
+    }
+    percent = strtod(b->until, &end);
+    if (end == b->until || *end || !(percent >= until_least && percent <= until_most))
+        return err_set(err, ERR_INPUT, "--until: expected a percentage of %g to %g, found \"%.80s\"",
+                       until_least, until_most, b->until);
+    *out = json_pack("{s:f, s:i, s:I}", "until", percent / 2, "least", repeat < 10 ? (int)repeat : 10, "most",
+                     (json_int_t)repeat);
+    return 0;
+}
+
 int bench_plan_make(const struct bench_request *b, struct plan *p, struct err *err)
 {
-    int64_t repeat = 10, warmup = 0, timeout = 600;
-    if (check_names(b, err) != 0 ||
-        cmd_number("--repeat", b->repeat, 1, LIMIT_REPETITIONS, &repeat, err) != 0 ||
-        cmd_number("--warmup", b->warmup, 0, 100, &warmup, err) != 0 ||
-        cmd_number("--timeout", b->timeout, 1, 604800, &timeout, err) != 0)
+    int64_t warmup = 0, timeout = 600;
+    json_t *repetitions = NULL;
+    if (check_names(b, err) != 0 || cmd_number("--warmup", b->warmup, 0, 100, &warmup, err) != 0 ||
+        cmd_number("--timeout", b->timeout, 1, 604800, &timeout, err) != 0 ||
+        encode_repetitions(b, &repetitions, err) != 0)
         return -1;
-    json_t *plan = json_pack("{s:s, s:s, s:s, s:[i], s:I, s:I, s:{s:I}, s:i}", "schema", PROTO_SCHEMA_PLAN,
+    json_t *plan = json_pack("{s:s, s:s, s:s, s:[i], s:o, s:I, s:{s:I}, s:i}", "schema", PROTO_SCHEMA_PLAN,
                              "ticket", b->ticket ? b->ticket : "bench", "node", b->node, "contexts", 1,
-                             "repetitions", (json_int_t)repeat, "warmup", (json_int_t)warmup, "timeouts",
-                             "default", (json_int_t)timeout, "lock_wait_s", LOCK_WAIT_S);
+                             "repetitions", repetitions, "warmup", (json_int_t)warmup, "timeouts", "default",
+                             (json_int_t)timeout, "lock_wait_s", LOCK_WAIT_S);
     if (!plan)
         return err_set(err, ERR_INPUT, "bench: --node and --ticket: expected UTF-8");
     if (b->workdir)

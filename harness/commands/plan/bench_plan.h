@@ -3,7 +3,7 @@
 
 #include "harness/plan/plan.h"
 
-enum { BENCH_COMMANDS_MAX = 16 };
+enum { BENCH_COMMANDS_MAX = 64 };
 
 /* Words of the command line; NULL where absent. */
 struct bench_request {
@@ -12,7 +12,10 @@ struct bench_request {
     size_t count, names;
     const char *node, *workdir, *ticket, *repeat, *warmup, *timeout;
     const char *sample, *pattern, *unit, *better;
-    bool shell;
+    const char *until; /* percent that the interval of a ratio may span to each side */
+    const char *setup, *prepare, *cleanup;
+    const json_t *parameters; /* for each command an object of texts; NULL: none */
+    bool shell, ignore_failure;
 };
 
 /* The caller releases p. ERR_INPUT naming the option. */
