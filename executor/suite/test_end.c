@@ -275,7 +275,10 @@ static int write_diag(struct test_run *r, struct err *err)
 
 static int write_artifacts(struct test_run *r, struct err *err)
 {
+    struct power_trace trace;
+    telemetry_trace(&r->lane->telemetry, &trace);
     sampler_after(&r->watch.sampler, r->child.result.wall_s, &r->settle.end);
+    sampler_trace(&r->watch.sampler, (double)r->start_ns * 1e-9, r->child.result.wall_s, &trace);
     if (r->place.stuck)
         return 0;
     double interval_s = (double)r->suite->job.settings.sample_interval_ms * 1e-3;

@@ -17,7 +17,8 @@ struct telemetry_backend {
     void (*ask)(void *state);
     bool (*answered)(void *state);
     void (*read_fresh)(void *state, struct sample *out);
-    double (*cpu_s)(void *state); /* used outside of this process; NULL: none */
+    void (*trace)(void *state, struct power_trace *out); /* goes with read_fresh(); NULL: none */
+    double (*cpu_s)(void *state);                        /* used outside of this process; NULL: none */
     void (*close)(void *state);
 };
 

@@ -10,7 +10,7 @@
 enum { POWER_LEAST = 3, ENERGY_LEAST = 2 };
 enum { SAMPLES_MOST = 16384, SAMPLES_LEAST = 3 };
 
-static const double busy_percent = 10, late_s = 0.4;
+static const double busy_percent = 10, late_s = 0.4, load_late_s = 0.2;
 /* An H100 names its power cap until 0.41 s after a load has ended, and not before 0.2 s after it began. */
 static const double reason_late_s = 0.5, reason_soon_s = 0.2;
 static const double tolerance = 0.3, tolerance_s = 0.1, gap_most_s = 1;
@@ -71,6 +71,39 @@ void activity_edge(struct activity_log *log, double t_s, const struct sample *ed
         keep(log, &at);
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const struct sample *x = a, *y = b;
+    return (x->t_s > y->t_s) - (x->t_s < y->t_s);
+}
+
+void activity_trace(struct activity_log *log, double start_s, const struct power_trace *trace)
+{
+    if (trace->count == 0)
+        return;
+    double from_s = trace->reading[0].at_s - start_s;
+    for (size_t i = 0; i < log->count; i++)
+        if (log->sample[i].t_s >= from_s)
+            log->sample[i].value[SAMPLE_POWER] = NAN;
+    for (size_t i = 0; i < trace->count; i++) {
+        struct sample s;
+        sample_clear(&s, trace->reading[i].at_s - start_s);
+        s.value[SAMPLE_POWER] = trace->reading[i].watts;
+        s.noted = true;
+        keep(log, &s);
+    }
+    qsort(log->sample, log->count, sizeof *log->sample, by_time);
+}
+
+/* Returns from when on the power is that of a trace; NaN: never. */
+static double traced_from_s(const struct activity_log *log)
+{
+    for (size_t i = 0; i < log->count; i++)
+        if (log->sample[i].noted)
+            return log->sample[i].t_s;
+    return NAN;
+}
+
 static bool is_inside(const struct sample *s, double from_s, double to_s)
 {
     return s->t_s >= from_s && s->t_s <= to_s;
@@ -95,6 +128,15 @@ static double mean_inside(const struct activity_log *log, enum sample_field fiel
     return sum / (double)count_inside(log, field, from_s, to_s);
 }
 
+/* Returns from when on the load is not that of the test before. */
+static double own_load_from_s(const struct activity_log *log)
+{
+    for (size_t i = 0; i < log->count && log->was_busy; i++)
+        if (log->sample[i].value[SAMPLE_GPU_BUSY] < busy_percent)
+            return log->sample[i].t_s;
+    return log->was_busy ? INFINITY : 0;
+}
+
 static bool find_timed(const struct activity_log *log, const struct activity_times *t, struct activity *out)
 {
     out->window = WINDOW_TIMED;
@@ -104,7 +146,8 @@ static bool find_timed(const struct activity_log *log, const struct activity_tim
         count_inside(log, SAMPLE_SCLK, out->from_s, out->to_s) < SAMPLES_LEAST)
         return false;
     double load = mean_inside(log, SAMPLE_GPU_BUSY, out->from_s, out->to_s);
-    return !(load < mean_inside(log, SAMPLE_GPU_BUSY, 0, t->end_s));
+    double late = mean_inside(log, SAMPLE_GPU_BUSY, out->from_s + load_late_s, out->to_s + load_late_s);
+    return !(fmax(load, late) < mean_inside(log, SAMPLE_GPU_BUSY, own_load_from_s(log), t->end_s));
 }
 
 static bool find_busy(const struct activity_log *log, struct activity *out)
@@ -112,11 +155,10 @@ static bool find_busy(const struct activity_log *log, struct activity *out)
     size_t clocks = 0;
     out->window = WINDOW_BUSY;
     out->from_s = out->to_s = NAN;
-    bool stale = log->was_busy;
+    double own_s = fmax(own_load_from_s(log), late_s);
     for (size_t i = 0; i < log->count; i++) {
         const struct sample *s = &log->sample[i];
-        stale &= !(s->value[SAMPLE_GPU_BUSY] < busy_percent);
-        if (stale || s->t_s < late_s || !(s->value[SAMPLE_GPU_BUSY] >= busy_percent))
+        if (s->t_s < own_s || !(s->value[SAMPLE_GPU_BUSY] >= busy_percent))
             continue;
         out->from_s = isnan(out->from_s) ? s->t_s : out->from_s;
         out->to_s = s->t_s;
@@ -270,6 +312,15 @@ static double integral(const struct readings *r, double from_s, double to_s)
     return sum + (to_s - t_s) * (value + value_at(r, to_s)) / 2;
 }
 
+/* A trace has more readings in a second than the samples before it. */
+static double mean_power(const struct activity_log *log, double from_s, double to_s)
+{
+    struct readings power;
+    survey(&power, log->sample, log->count, SAMPLE_POWER);
+    return isnan(traced_from_s(log)) ? mean_inside(log, SAMPLE_POWER, from_s, to_s)
+                                     : integral(&power, from_s, to_s) / (to_s - from_s);
+}
+
 /* Gives the longest time without a reading, and the sum of those beyond the usual tenth of a second. */
 static double gaps(const struct readings *r, double from_s, double to_s, double *longest_s)
 {
@@ -340,14 +391,24 @@ static bool is_dense(const struct readings *power, double from_s, double to_s)
     return longest_s <= fmax(gap_most_s, (to_s - from_s) / 2);
 }
 
-static void measure_energy(const struct sample *sample, size_t count, double from_s, double to_s,
-                           struct energy *out)
+/* Whether the driver noted the power of all that time. */
+static bool is_traced(const struct readings *power, double traced_s, double from_s, double to_s)
+{
+    double longest_s;
+    (void)gaps(power, from_s, to_s, &longest_s);
+    return traced_s <= from_s && longest_s <= tolerance_s;
+}
+
+static void measure_energy(const struct activity_log *log, double from_s, double to_s, struct energy *out)
 {
     struct readings energy, power;
     *out = (struct energy){.joules = NAN};
-    survey(&energy, sample, count, SAMPLE_ENERGY);
-    survey(&power, sample, count, SAMPLE_POWER);
-    if (is_plausible(&energy, &power, out)) {
+    survey(&energy, log->sample, log->count, SAMPLE_ENERGY);
+    survey(&power, log->sample, log->count, SAMPLE_POWER);
+    if (is_traced(&power, traced_from_s(log), from_s, to_s)) {
+        out->joules = integral(&power, from_s, to_s);
+        out->from = ENERGY_POWER;
+    } else if (is_plausible(&energy, &power, out)) {
         out->joules = share_of(&energy, &power, from_s, to_s);
         out->from = ENERGY_ACCUMULATOR;
     } else if (power.count >= POWER_LEAST && is_dense(&power, from_s, to_s)) {
@@ -364,16 +425,16 @@ bool activity_measure(const struct activity_log *log, const struct activity_time
         return false;
     choose_window(log, times, out);
     for (size_t i = 0; i < log->count; i++)
-        out->samples += is_inside(&log->sample[i], out->from_s, out->to_s);
+        out->samples += !log->sample[i].noted && is_inside(&log->sample[i], out->from_s, out->to_s);
     out->sclk_mhz = mean_inside(log, SAMPLE_SCLK, out->from_s, out->to_s);
     out->sclk_p5_mhz = low_inside(log, SAMPLE_SCLK, out);
     out->sclk_low_mhz = mean_inside(log, SAMPLE_SCLK_LOW, out->from_s, out->to_s);
     out->mclk_mhz = mean_inside(log, SAMPLE_MCLK, out->from_s, out->to_s);
     out->mclk_p5_mhz = low_inside(log, SAMPLE_MCLK, out);
-    out->power_w = mean_inside(log, SAMPLE_POWER, out->from_s, out->to_s);
+    out->power_w = mean_power(log, out->from_s, out->to_s);
     out->temp_c = most_inside(log, SAMPLE_TEMP_JUNCTION, out);
     measure_throttling(log, out);
-    measure_energy(log->sample, log->count, out->from_s, out->to_s, &out->energy);
+    measure_energy(log, out->from_s, out->to_s, &out->energy);
     double neighbours =
         most_inside(log, SAMPLE_NEIGHBOURS, &(struct activity){.from_s = 0, .to_s = times->end_s});
     out->neighbours = isnan(neighbours) ? -1 : (int)neighbours;

@@ -6,7 +6,8 @@
  *
  * - timed: the last prefill_s (else kernel_ms; times `iters` where that is printed) before decode_s before
  * the line with the timings arrived. It must hold three samples of the clock and, where the load is known, be
- * no less busy than the whole test: a workload that prints its timings long after the timed part fails this.
+ * no less busy than the whole test, itself or 0.2 s later: a workload that prints its timings long after the
+ * timed part fails this.
  *
  * - busy: from the first to the last sample of a busy card (10 % and more), if three of them have a clock.
  * Cards report a load up to 0.2 s late: one that was there before the test began is left out until it has
@@ -14,12 +15,14 @@
  *
  * - test: the whole test.
  *
- * Joules are from the card's accumulator if it agrees with the card's own power, else from the power. The
- * accumulator is believed if it never decreases and its increase over the whole test is within 30 % of the
- * power integrated over the same time, give or take what may have flowed unseen: in a tenth of a second, and
- * in what gaps between the samples of the power have beyond that. The window's part of it is the part that
- * the power has there: accumulators may be costly to read, and are then read only before and after the test.
- * Without power there is nothing to check it against, and it is believed if it increases.
+ * Joules are from the power where the driver noted it for all of the part, every 20 ms or so: accumulators
+ * advance every 0.1 s, which is much of a short test. Else they are from the card's accumulator if it agrees
+ * with the card's own power, else from the power as it was sampled. The accumulator is believed if it never
+ * decreases and its increase over the whole test is within 30 % of the power integrated over the same time,
+ * give or take what may have flowed unseen: in a tenth of a second, and in what gaps between the samples of
+ * the power have beyond that. The window's part of it is the part that the power has there: accumulators may
+ * be costly to read, and are then read only before and after the test. Without power there is nothing to
+ * check it against, and it is believed if it increases.
  *
  * A reason to throttle that was there before the test is not the test's until half a second has passed, which
  * is how long a card may show it after the load that caused it.
@@ -77,6 +80,9 @@ void activity_release(struct activity_log *log);
 void activity_add(struct activity_log *log, const struct sample *s);
 /* Adds the sample before the test, which must come first, or the one after it. */
 void activity_edge(struct activity_log *log, double t_s, const struct sample *edge);
+/* Puts the power that the driver noted in place of that of the samples; start_s: of the test. After the
+ * edges. */
+void activity_trace(struct activity_log *log, double start_s, const struct power_trace *trace);
 /* Returns false if no sample had anything to measure. */
 bool activity_measure(const struct activity_log *log, const struct activity_times *times,
                       struct activity *out);

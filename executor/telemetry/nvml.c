@@ -134,7 +134,8 @@ static bool copy_slot(const struct nvml_slot *slot, struct nvml_sample *out)
         uint32_t before = atomic_load(&slot->turn);
         memcpy(out, &slot->sample, sizeof *out);
         if (before % 2 == 0 && atomic_load(&slot->turn) == before)
-            return out->process_count >= 0 && out->process_count <= NVML_PROCESSES_MAX;
+            return out->process_count >= 0 && out->process_count <= NVML_PROCESSES_MAX &&
+                   out->power_count >= 0 && out->power_count <= NVML_POWERS_MAX;
     }
     return false;
 }
@@ -202,6 +203,11 @@ void nvml_drain(const struct nvml *n)
 bool nvml_peek(const struct nvml *n, struct nvml_facts *out)
 {
     return n->page && copy_page(n, out);
+}
+
+bool nvml_peek_one(const struct nvml *n, int32_t gpu, struct nvml_sample *out)
+{
+    return n->page && gpu < atomic_load(&n->page->gpu_count) && copy_slot(&n->page->slot[gpu], out);
 }
 
 bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out)

@@ -58,6 +58,8 @@ void nvml_drain(const struct nvml *n);
 bool nvml_fresh(struct nvml *n, int timeout_ms, struct nvml_facts *out);
 /* Gives the newest sample available. */
 bool nvml_peek(const struct nvml *n, struct nvml_facts *out);
+/* Gives that of one GPU, with its power of the last seconds. */
+bool nvml_peek_one(const struct nvml *n, int32_t gpu, struct nvml_sample *out);
 /* Gives the same, and requests the next one, of the GPUs in n->used, without waiting. One of several askers
  * requests for all of them, as long as it goes on. asker: any pointer that is the asker's own. */
 bool nvml_latest(struct nvml *n, const void *asker, struct nvml_facts *out);

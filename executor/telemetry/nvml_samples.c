@@ -52,7 +52,8 @@ static bool takes_slow(struct nvml_state *s, const struct nvml_facts *facts)
     return takes;
 }
 
-/* fresh: everything in the facts is new, including the energy. */
+/* fresh: everything in the facts is new, including the energy. A test's first tick takes these values, too.
+ */
 static void add_gpus(struct nvml_state *s, struct sample *out, const struct nvml_facts *facts, bool fresh)
 {
     bool slow = fresh || takes_slow(s, facts);
@@ -63,7 +64,7 @@ static void add_gpus(struct nvml_state *s, struct sample *out, const struct nvml
         add_gpu(out, g, fresh || (slow && g->slow_samples != s->slow_samples[i]));
         if (fresh)
             sample_put(out, SAMPLE_ENERGY, g->energy_j);
-        if (slow)
+        else if (slow)
             s->slow_samples[i] = g->slow_samples;
     }
 }
@@ -95,6 +96,38 @@ static void nvml_read_fresh(void *state, struct sample *out)
     struct nvml_facts facts;
     if (s->request > 0 && nvml_is_fresh(s) && nvml_peek(s->nvml, &facts))
         add_gpus(s, out, &facts, true);
+}
+
+/* Several GPUs note their power at moments of their own. */
+static double watts_near(const struct nvml_sample *s, double at_s)
+{
+    const struct nvml_power *near = NULL;
+    for (int32_t i = 0; i < s->power_count; i++)
+        if (!near || fabs(s->power[i].at_s - at_s) < fabs(near->at_s - at_s))
+            near = &s->power[i];
+    return near && sample_is_plausible(SAMPLE_POWER, near->watts) ? near->watts : (double)NAN;
+}
+
+static void take_moments(struct power_trace *out, const struct nvml_sample *first)
+{
+    for (int32_t i = 0; i < first->power_count && out->count < POWER_TRACE_MAX; i++) {
+        out->reading[out->count].at_s = first->power[i].at_s;
+        out->reading[out->count++].watts = 0;
+    }
+}
+
+static void nvml_trace(void *state, struct power_trace *out)
+{
+    const struct nvml_state *s = state;
+    struct nvml_sample one;
+    for (size_t g = 0; g < s->gpu_count; g++) {
+        if (!nvml_peek_one(s->nvml, s->gpu[g], &one))
+            one.power_count = 0;
+        if (g == 0)
+            take_moments(out, &one);
+        for (size_t i = 0; i < out->count; i++)
+            out->reading[i].watts += watts_near(&one, out->reading[i].at_s);
+    }
 }
 
 static double nvml_cpu_s(void *state)
@@ -134,6 +167,7 @@ const struct telemetry_backend telemetry_nvml = {
     .ask = nvml_begin_fresh,
     .answered = nvml_is_fresh,
     .read_fresh = nvml_read_fresh,
+    .trace = nvml_trace,
     .cpu_s = nvml_cpu_s,
     .close = free,
 };

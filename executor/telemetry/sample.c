@@ -51,7 +51,7 @@ bool sample_is_whole_number(enum sample_field field)
 void sample_clear(struct sample *s, double t_s)
 {
     s->t_s = t_s;
-    s->runnable = false;
+    s->runnable = s->noted = false;
     s->resumed_s = 0;
     s->lost = 0;
     for (int i = 0; i < SAMPLE_FIELDS; i++)

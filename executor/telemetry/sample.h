@@ -31,7 +31,19 @@ struct sample {
     double value[SAMPLE_FIELDS];
     unsigned lost;    /* bits of the fields of which a source gave what cannot be */
     bool runnable;    /* some process of the tree is running or waits only for a core */
+    bool noted;       /* it has only the power, of a trace */
     double resumed_s; /* for how long a signal had stopped a process of the tree that goes on now; 0: none */
+};
+
+enum { POWER_TRACE_MAX = 128 };
+
+/* The power of all GPUs together over the last seconds, as the driver noted it by itself. */
+struct power_trace {
+    size_t count;
+    struct {
+        double at_s; /* of CLOCK_MONOTONIC, rising */
+        double watts;
+    } reading[POWER_TRACE_MAX];
 };
 
 /* Returns the key in vram_samples.jsonl. */

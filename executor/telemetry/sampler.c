@@ -116,6 +116,16 @@ void sampler_after(struct sampler *s, double end_s, const struct sample *after)
     take_edge(s, end_s, after);
 }
 
+void sampler_trace(struct sampler *s, double start_s, double end_s, const struct power_trace *trace)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        double t_s = trace->reading[i].at_s - start_s;
+        if (t_s >= 0 && t_s <= end_s)
+            raise_peak(s, SAMPLE_POWER, trace->reading[i].watts);
+    }
+    activity_trace(&s->activity, start_s, trace);
+}
+
 /* A supervisor that was held up until the end has heard of no tick. A gap of less than two intervals is only
  * a tick that came late. */
 static void note_unheard_ticks(struct sampler *s, double end_s, double interval_s)

@@ -42,6 +42,9 @@ void sampler_before(struct sampler *s, const struct sample *before);
 void sampler_take(struct sampler *s, double t_s, uint64_t missed);
 /* Takes what was measured once all processes of the test were gone, at its end. */
 void sampler_after(struct sampler *s, double end_s, const struct sample *after);
+/* Takes the power that was noted meanwhile; start_s: of the test, by CLOCK_MONOTONIC. After sampler_after().
+ */
+void sampler_trace(struct sampler *s, double start_s, double end_s, const struct power_trace *trace);
 /* Accounts for the gap up to the test's end and the ticks missed in it, flushes, renames the file.
  * interval_s: between two ticks. */
 int sampler_finish(struct sampler *s, double end_s, double interval_s, struct err *err);

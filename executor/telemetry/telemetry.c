@@ -104,6 +104,15 @@ void telemetry_read_fresh(struct telemetry *t, struct sample *out)
     }
 }
 
+void telemetry_trace(const struct telemetry *t, struct power_trace *out)
+{
+    out->count = 0;
+    for (int i = 0; i < TELEMETRY_BACKENDS; i++) {
+        if (t->state[i] && backends[i]->trace)
+            backends[i]->trace(t->state[i], out);
+    }
+}
+
 double telemetry_cpu_s(const struct telemetry *t)
 {
     double sum = 0;

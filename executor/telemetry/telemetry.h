@@ -50,5 +50,7 @@ void telemetry_ask(struct telemetry *t, int64_t now_ns);
 bool telemetry_answered(const struct telemetry *t, int64_t now_ns);
 /* Reads what was asked for, as far as it is there. */
 void telemetry_read_fresh(struct telemetry *t, struct sample *out);
+/* Gives the power of the time before that as its driver noted it, or nothing. */
+void telemetry_trace(const struct telemetry *t, struct power_trace *out);
 /* Returns the CPU time that back-ends have used outside of this process. */
 double telemetry_cpu_s(const struct telemetry *t);

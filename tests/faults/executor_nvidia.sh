@@ -97,6 +97,18 @@ timed_part() {
     is "timings that are printed late do not say when" "$(activity late .window.kind)" busy
 }
 
+# A test of 0.5 s: the accumulator says otherwise, but it advances too rarely for that.
+short_test() {
+    local state="$((500 * 1048576)) 97 sclk 1980 power 300000 watts 200 noted 400000"
+    job short "$(shell "sleep 0.5; echo '[PERF_TIMING] {\"prefill_s\": 0.4}'")"
+    echo "$state" >"$FAKE_NVML"
+    run short
+    is "its energy is of the power that the driver noted" \
+        "$(activity short '"\(.window.kind) \(.joules_from) \(.joules | round) \(.power_w | round)"')" "timed power 160 400"
+    is "each tick has power and clock" \
+        "$(jq -s 'length > 4 and all(.[]; has("power_w") and has("sclk_mhz"))' "$(bundle short)/v/ctx_64_run1/vram_samples.jsonl")" true
+}
+
 wrong_energy() {
     did lies 500 97 sclk 1980 power 300000 watts 900 -- 500 0 sclk 345 power 300000 watts 900
     is "an accumulator of three times the power is not used" "$(activity lies .joules_from)" power
@@ -159,6 +171,7 @@ scenario "the facts of an NVIDIA GPU" facts
 scenario "the telemetry of a test on an NVIDIA GPU" telemetry
 scenario "the busy part of a test on an NVIDIA GPU" busy_part
 scenario "the timed part of a test on an NVIDIA GPU" timed_part
+scenario "a short test on an NVIDIA GPU" short_test
 scenario "an energy accumulator that is wrong" wrong_energy
 scenario "an NVIDIA GPU without sensors" missing_sensors
 scenario "other processes on an NVIDIA GPU" other_processes

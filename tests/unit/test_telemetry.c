@@ -132,6 +132,96 @@ TEST(a_load_from_before_the_test_is_left_out)
     assert_near(a.to_s, 1.9, 1e-9);
 }
 
+/* A test on an H200, at 258 W for 0.4 s: its load was told 0.2 s late, and that of the test before at first.
+ */
+static struct activity_log short_test(void)
+{
+    static const double busy[] = {55, 55, 0, 0, 0, 0, 91, 91, 100, 100};
+    static const double watts[] = {129, 129, 79, 82, 82, 124, 229, 257, 258, 258}; /* of 0.1 s before */
+    struct activity_log log;
+    activity_init(&log);
+    struct sample s = sample_at(0, SAMPLE_POWER, 129);
+    s.value[SAMPLE_ENERGY] = 1000;
+    activity_edge(&log, 0, &s);
+    for (size_t i = 0; i < COUNT(busy); i++) {
+        s = sample_at(0.005 + 0.1 * (double)i, SAMPLE_POWER, watts[i]);
+        s.value[SAMPLE_GPU_BUSY] = busy[i];
+        s.value[SAMPLE_SCLK] = 1980;
+        activity_add(&log, &s);
+    }
+    s = sample_at(0, SAMPLE_POWER, 258);
+    s.value[SAMPLE_ENERGY] = 1167; /* of 0.08 s before */
+    activity_edge(&log, 0.94, &s);
+    return log;
+}
+
+static const struct activity_times short_times = {
+    .printed_s = 0.815, .timed_s = 0.4, .decode_s = 0, .end_s = 0.94};
+
+TEST(a_timed_part_is_found_though_its_load_is_told_late)
+{
+    struct activity_log log = short_test();
+    struct activity a = measure_log(&log, &short_times);
+    assert_int_equal(a.window, WINDOW_TIMED);
+    assert_near(a.from_s, 0.415, 1e-9);
+    assert_int_equal(a.samples, 4);
+}
+
+/* A test as short as the time in which its load is told, after one that was busy. */
+TEST(the_load_of_the_test_before_does_not_hide_a_timed_part)
+{
+    static const double busy[] = {100, 100, 0, 0, 0, 0, 2};
+    struct activity_log log;
+    activity_init(&log);
+    struct sample s = sample_at(0, SAMPLE_GPU_BUSY, 100);
+    s.value[SAMPLE_SCLK] = 1980;
+    activity_edge(&log, 0, &s);
+    for (size_t i = 0; i < COUNT(busy); i++) {
+        s = sample_at(0.005 + 0.1 * (double)i, SAMPLE_GPU_BUSY, busy[i]);
+        s.value[SAMPLE_SCLK] = 1980;
+        activity_add(&log, &s);
+    }
+    const struct activity_times times = {.printed_s = 0.66, .timed_s = 0.4, .decode_s = 0, .end_s = 0.7};
+    assert_int_equal(measure_log(&log, &times).window, WINDOW_TIMED);
+}
+
+/* The driver's own notes, from before the test to its end. */
+static struct power_trace noted(double from_s, double to_s)
+{
+    struct power_trace trace = {0};
+    for (double t_s = from_s; t_s < to_s; t_s += 0.02) {
+        trace.reading[trace.count].at_s = 70 + t_s;
+        trace.reading[trace.count++].watts = t_s > 0.415 && t_s < 0.815 ? 258 : 125;
+    }
+    return trace;
+}
+
+TEST(the_energy_of_a_short_part_is_what_the_driver_noted)
+{
+    struct activity_log log = short_test();
+    const struct power_trace trace = noted(-0.5, 0.94);
+    activity_trace(&log, 70, &trace);
+    struct activity a = measure_log(&log, &short_times);
+    assert_near(a.energy.joules, 0.4 * 258, 0.02 * 0.4 * 258);
+    assert_int_equal(a.energy.from, ENERGY_POWER);
+    assert_near(a.power_w, 258, 0.02 * 258);
+    assert_int_equal(a.samples, 4);
+}
+
+/* Where the notes begin later than the part, or end before it does, they are only a part of the power. */
+TEST(notes_of_a_part_do_not_stand_for_all_of_it)
+{
+    static const double from_s[] = {0.5, -0.5}, to_s[] = {0.94, 0.6};
+    for (size_t i = 0; i < COUNT(from_s); i++) {
+        struct activity_log log = short_test();
+        const struct power_trace trace = noted(from_s[i], to_s[i]);
+        activity_trace(&log, 70, &trace);
+        struct activity a = measure_log(&log, &short_times);
+        assert_int_equal(a.energy.from, ENERGY_ACCUMULATOR);
+        assert_near(a.power_w, 245, 20); /* by time: the notes are five to a sample */
+    }
+}
+
 /* An accumulator that is read only at the ends, and power that shows where the energy went. */
 TEST(the_energy_of_a_part_is_the_share_of_its_power)
 {

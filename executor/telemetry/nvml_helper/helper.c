@@ -17,9 +17,13 @@
 
 enum { NVML_UNCORRECTED = 1, NVML_VOLATILE = 0 };
 enum { NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_POWER_INSTANT = 186 };
+enum { NVML_TOTAL_POWER = 0, NVML_UNSIGNED_INT = 1, NOTED_MAX = 1024 };
 
 /* The driver updates load, power, temperature and clocks no faster. */
 static const double slow_interval_s = 0.1;
+/* So much earlier than the ticks they are read, since the driver may be busy, as with a process that starts.
+ */
+static const double ahead_s = 0.03;
 static const double process_interval_s = 0.5;
 
 struct memory_info {
@@ -54,6 +58,15 @@ struct field_value {
     } value;
 };
 
+struct noted {
+    unsigned long long at_us; /* since 1970 */
+    union {
+        double d;
+        unsigned u;
+        unsigned long long ull;
+    } value;
+};
+
 struct library {
     int (*init)(void);
     int (*driver_version)(char *, unsigned);
@@ -73,6 +86,7 @@ struct library {
     int (*energy)(void *, unsigned long long *);
     int (*event_reasons)(void *, unsigned long long *);
     int (*fields)(void *, int, struct field_value *);
+    int (*noted)(void *, int, unsigned long long, int *, unsigned *, struct noted *);
 };
 
 /* A GPU has a thread of its own, so that none waits for what the driver says of another. */
@@ -82,6 +96,7 @@ struct worker {
     struct nvml_slot *slot;
     struct nvml_sample now;
     struct due slow, processes;
+    double asked_s;       /* when a sample was last requested */
     pthread_mutex_t lock; /* of the rest */
     pthread_cond_t wake;
     bool wanted, all_new; /* a sample; one in which all is new */
@@ -118,6 +133,7 @@ static int load_library(struct library *lib)
     nvml_find(l, "nvmlDeviceGetComputeRunningProcesses_v3", &lib->processes);
     nvml_find(l, "nvmlDeviceGetTotalEnergyConsumption", &lib->energy);
     nvml_find(l, "nvmlDeviceGetFieldValues", &lib->fields);
+    nvml_find(l, "nvmlDeviceGetSamples", &lib->noted);
     nvml_find(l, "nvmlDeviceGetCurrentClocksEventReasons", &lib->event_reasons);
     if (!lib->event_reasons) /* its name in older drivers */
         nvml_find(l, "nvmlDeviceGetCurrentClocksThrottleReasons", &lib->event_reasons);
@@ -244,6 +260,22 @@ static void sample_energy(struct worker *w)
     w->now.gpu.energy_j = known ? (double)mj * 1e-3 : NAN;
 }
 
+/* The driver notes the power every 20 ms or so, and keeps the last seconds. */
+static void sample_powers(struct worker *w)
+{
+    struct noted list[NOTED_MAX];
+    unsigned count = NOTED_MAX;
+    int type = 0;
+    double booted_s = now_s(CLOCK_REALTIME) - now_s(CLOCK_MONOTONIC);
+    w->now.power_count = 0;
+    if (!w->lib->noted || w->lib->noted(w->device, NVML_TOTAL_POWER, 0, &type, &count, list) != 0 ||
+        type != NVML_UNSIGNED_INT || count > NOTED_MAX)
+        return;
+    for (unsigned i = count > NVML_POWERS_MAX ? count - NVML_POWERS_MAX : 0; i < count; i++)
+        w->now.power[w->now.power_count++] = (struct nvml_power){
+            .at_s = (double)list[i].at_us * 1e-6 - booted_s, .watts = list[i].value.u * 1e-3};
+}
+
 static void sample_processes(struct worker *w)
 {
     struct process_info list[NVML_PROCESSES_MAX];
@@ -261,13 +293,16 @@ static void sample_processes(struct worker *w)
 static void sample(struct worker *w, bool all_new)
 {
     double now = now_s(CLOCK_MONOTONIC);
-    bool slow = due_take(&w->slow, now, slow_interval_s) || all_new,
+    if (all_new) /* a test's ticks begin with it */
+        w->slow.at_s = now - ahead_s;
+    bool slow = due_take(&w->slow, now, slow_interval_s),
          processes = due_take(&w->processes, now, process_interval_s) || all_new;
     sample_memory(w);
     if (slow)
         sample_slow(w);
     if (all_new) {
         sample_energy(w);
+        sample_powers(w);
         sample_errors(w);
     }
     if (processes)
@@ -287,13 +322,27 @@ static void publish(const struct worker *w, uint64_t request, bool awaited)
         (void)!write(NVML_FD_DONE, &one, sizeof one);
 }
 
+/* Until a sample is requested or, between the requests of ticks, slow values are due: a tick takes what is
+ * there, so it would find those that it requests itself only at the next one. */
+static void wait_for_turn(struct worker *w)
+{
+    double until_s = w->slow.at_s;
+    const struct timespec until = {.tv_sec = (time_t)until_s,
+                                   .tv_nsec = (long)((until_s - floor(until_s)) * 1e9)};
+    bool is_asked = until_s < w->asked_s + 2 * slow_interval_s;
+    for (int rc = 0; !w->wanted && rc == 0;)
+        rc = is_asked ? pthread_cond_timedwait(&w->wake, &w->lock, &until)
+                      : pthread_cond_wait(&w->wake, &w->lock);
+}
+
 static void *work(void *arg)
 {
     struct worker *w = arg;
     for (;;) {
         pthread_mutex_lock(&w->lock);
-        while (!w->wanted)
-            pthread_cond_wait(&w->wake, &w->lock);
+        wait_for_turn(w);
+        if (w->wanted)
+            w->asked_s = now_s(CLOCK_MONOTONIC);
         bool all_new = w->all_new;
         uint64_t request = w->request;
         w->wanted = w->all_new = false;
@@ -306,10 +355,13 @@ static void *work(void *arg)
 
 static int start_workers(struct helper *h)
 {
+    pthread_condattr_t monotonic;
+    if (pthread_condattr_init(&monotonic) != 0 || pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) != 0)
+        return -1;
     for (int32_t i = 0; i < h->count; i++) {
         struct worker *w = &h->worker[i];
         pthread_t thread;
-        if (pthread_mutex_init(&w->lock, NULL) != 0 || pthread_cond_init(&w->wake, NULL) != 0 ||
+        if (pthread_mutex_init(&w->lock, NULL) != 0 || pthread_cond_init(&w->wake, &monotonic) != 0 ||
             pthread_create(&thread, NULL, work, w) != 0)
             return -1;
     }

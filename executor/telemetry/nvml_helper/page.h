@@ -7,7 +7,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { NVML_GPUS_MAX = 16, NVML_PROCESSES_MAX = 32, NVML_TEXT_MAX = 96, NVML_PCI_MAX = 32 };
+enum {
+    NVML_GPUS_MAX = 16,
+    NVML_PROCESSES_MAX = 32,
+    NVML_TEXT_MAX = 96,
+    NVML_PCI_MAX = 32,
+    NVML_POWERS_MAX = 128
+};
 
 /* A byte on the helper's pipe is one of these plus a GPU's index. It requests a sample of that GPU in which
  * slow values may be a tenth of a second old and the list of processes half a second, or one with all new. */
@@ -38,11 +44,18 @@ struct nvml_process {
     double used_bytes;
 };
 
+/* The power as the driver itself noted it, at a time of CLOCK_MONOTONIC. */
+struct nvml_power {
+    double at_s, watts;
+};
+
 struct nvml_sample {
     struct nvml_gpu gpu;
     double cpu_s; /* CPU time of the helper so far */
     int32_t process_count;
     struct nvml_process process[NVML_PROCESSES_MAX];
+    int32_t power_count; /* of the last seconds; only where all is new */
+    struct nvml_power power[NVML_POWERS_MAX];
 };
 
 struct nvml_slot {
