@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,6 +26,9 @@ struct pass {
 static int read_file(struct pass *p, const char *relpath, struct span file, struct err *err)
 {
     char sha256[SHA256_HEX_LEN + 1];
+    const char *src = p->mask.folder[1];
+    if (!*p->set->reads && built_file_reads(relpath, file, src))
+        snprintf(p->set->reads, sizeof p->set->reads, "%s", relpath);
     if (!p->of_files) {
         scan_device(file, &p->mask, p->hook, p->set);
     } else if (built_file_counts(relpath, file)) {

@@ -3,6 +3,8 @@
 #include "executor/code/archive.h"
 #include "executor/code/elf_file.h"
 
+#include <string.h>
+
 static void add_relocs(struct sha256 *h, const struct elf_file *e, const struct elf_section *table)
 {
     struct elf_reloc reloc;
@@ -74,4 +76,30 @@ bool built_file_counts(const char *relpath, struct span file)
         return true;
     return !ends_in(relpath, ".d") && !ends_in(relpath, ".log") && !ends_in(relpath, "CMakeCache.txt") &&
            !ends_in(relpath, ".pyc") && !strstr(relpath, "CMakeFiles/");
+}
+
+static bool holds(struct span file, const char *text)
+{
+    return memmem(file.data, file.len, text, strlen(text)) != NULL;
+}
+
+static bool compiles_while_it_runs(struct span file)
+{
+    return holds(file, "nvrtcCompileProgram") || holds(file, "hiprtcCompileProgram") ||
+           holds(file, "clBuildProgram");
+}
+
+static bool is_started_from(const char *relpath, struct span file)
+{
+    const char *slash = strrchr(relpath, '/'), *name = slash ? slash + 1 : relpath;
+    bool script = file.len > 2 && file.data[0] == '#' && file.data[1] == '!';
+    return script || ends_in(name, ".pth") || ends_in(name, ".egg-link") ||
+           strncmp(name, "__editable__", strlen("__editable__")) == 0;
+}
+
+bool built_file_reads(const char *relpath, struct span file, const char *folder)
+{
+    if (!folder || !*folder || !(elf_is(file) || is_started_from(relpath, file)))
+        return false;
+    return holds(file, folder) && (!elf_is(file) || compiles_while_it_runs(file));
 }

@@ -10,6 +10,9 @@
 
 /* out: char[SHA256_HEX_LEN + 1] */
 void built_file_hash(struct span file, const struct mask *mask, char *out);
+/* Whether what starts from this file reads code in that folder while it runs: an editable install, a script,
+ * a program that compiles at run time. folder: absolute; NULL: unknown. */
+bool built_file_reads(const char *relpath, struct span file, const char *folder);
 /* Whether a file says what was built. Hidden files, logs, lists of dependencies, what CMake keeps besides
  * objects, and what Python compiles by itself do not. */
 bool built_file_counts(const char *relpath, struct span file);

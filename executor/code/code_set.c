@@ -168,6 +168,7 @@ int code_of_set(struct code_set *s, struct code *out, struct err *err)
 {
     struct sha256 h;
     *out = (struct code){.of_device = code_set_has_device(s), .gpus = s->gpus, .others = s->others};
+    snprintf(out->reads, sizeof out->reads, "%s", s->reads);
     if (s->count == 0)
         return err_set(err, ERR_INPUT, "the build left no files in its folder");
     qsort(s->item, s->count, sizeof *s->item, by_content);

@@ -42,6 +42,7 @@ struct code_set {
     struct targets gpus;   /* whose code counts; none: all code does */
     struct targets others; /* what code was for that none of them takes */
     bool compiles;         /* some of the code is compiled where it runs: PTX, SPIR-V */
+    char reads[128];       /* the first built file that reads the sources while it runs, cut; "" */
     struct err why;        /* the first bound that was exceeded */
 };
 
@@ -62,6 +63,7 @@ struct code {
     struct code_item *kernel; /* owned, by name: one each; none if there are more than CODE_LISTED_MAX */
     size_t kernels, cap, omitted;
     struct targets gpus, others; /* as in the set */
+    char reads[128];             /* as in the set: then the hash says only a part of what runs */
 };
 
 /* Gives the identity of the parts, which it sorts. ERR_INPUT where there are none. The facts of a kernel that

@@ -45,7 +45,7 @@ static json_t *load_kept(const char *build, const struct targets *gpus)
     const char *schema = json_string_value(json_object_get(kept, "schema")),
                *kind = json_string_value(json_object_get(kept, "kind"));
     const json_t *then = json_object_get(kept, "gpus");
-    bool same = !kind || strcmp(kind, "device") != 0 || json_equal(then ? then : none, now);
+    bool same = !kind || strcmp(kind, "files") == 0 || json_equal(then ? then : none, now);
     return schema && strcmp(schema, PROTO_SCHEMA_CODE) == 0 && same ? json_incref(kept) : NULL;
 }
 
@@ -112,6 +112,14 @@ static void add_listings(const struct code *code, struct buf *out)
                        code->kernel[i].listing);
 }
 
+/* The kernels stay: they are what was built, but not all that runs. */
+static void withdraw(json_t *code, const char *why)
+{
+    json_object_set_new(code, "kind", json_string("unknown"));
+    json_object_set_new(code, "reason", json_string(why));
+    json_object_del(code, "sha256");
+}
+
 static void read_build(const struct suite *s, const struct variant_state *v, const struct targets *gpus,
                        struct report *out)
 {
@@ -122,6 +130,11 @@ static void read_build(const struct suite *s, const struct variant_state *v, con
     disasm_init(&disasm, listings ? LISTINGS_MAX : 0, listings ? LISTINGS_S : DISASM_S);
     if (build_identity_of(v->build, *v->src ? v->src : NULL, gpus, &disasm.hook, &code, &why) == 0) {
         out->code = code_encode(&code);
+        if (*code.reads) {
+            AUTO_FREE char *reads =
+                xasprintf("the built file %s runs what the sources have, in {src}", code.reads);
+            withdraw(out->code, reads);
+        }
         add_listings(&code, &out->listings);
     } else
         out->code = code_encode_unknown(why.msg);
@@ -152,14 +165,12 @@ static bool names_sources(const char *const *text, size_t n)
 }
 
 /* Whether the build's files are only a part of what such a test runs: a script among the sources may have
- * changed. Device code does not depend on what starts it. */
-static bool is_part_of_what_runs(const json_t *code, const struct job *job, const struct variant *v)
+ * changed, or have device code of its own (Triton). */
+static bool is_part_of_what_runs(const struct job *job, const struct variant *v)
 {
-    const char *kind = json_string_value(json_object_get(code, "kind"));
-    return kind && strcmp(kind, "files") == 0 &&
-           (names_sources(v->run.argv, v->run.argc) || names_sources(v->env.value, v->env.count) ||
-            names_sources(v->test_env.value, v->test_env.count) ||
-            names_sources(job->env.value, job->env.count));
+    return names_sources(v->run.argv, v->run.argc) || names_sources(v->env.value, v->env.count) ||
+           names_sources(v->test_env.value, v->test_env.count) ||
+           names_sources(job->env.value, job->env.count);
 }
 
 static int find_out(struct suite *s, const struct variant_state *v, const struct targets *gpus,
@@ -182,10 +193,8 @@ int code_identity_take(struct suite *s, size_t variant, struct err *err)
     if (find_out(s, v, &gpus, &r, err) != 0)
         return -1;
     refuse_foreign(&gpus, r.code, v);
-    if (is_part_of_what_runs(r.code, &s->job, &s->job.variant[variant])) {
-        json_decref(r.code);
-        r.code = code_encode_unknown("the tests also name files of the sources, {src}");
-    }
+    if (is_part_of_what_runs(&s->job, &s->job.variant[variant]))
+        withdraw(r.code, "the tests also name files of the sources, {src}");
     if (artifact_json(v->dir, CODE_FILE, json_incref(r.code), &s->secrets, err) != 0)
         return -1;
     return r.listings.len == 0

@@ -275,10 +275,17 @@ sources_that_run() {
         def built($name): {name: $name, build: [["sh", "-c", "echo 1 >{build}/library"]]};
         {schema: "kernsweep.plan/1", clock: "simulated", ticket: "scripts", node: "local", workdir: $work, source: {dir: $src}, contexts: [16],
          timeouts: {default: 60}, variants: [built("argument") + {run: ["sh", "{src}/bench.sh"]},
-            built("variable") + {run: ["sh", "-c", "exec sh \"$BENCH\""], env: {BENCH: "{src}/bench.sh"}}]}' >"$TMPDIR/scripts.plan"
+            built("variable") + {run: ["sh", "-c", "exec sh \"$BENCH\""], env: {BENCH: "{src}/bench.sh"}},
+            {name: "editable", build: [["sh", "-c", "mkdir {build}/site-packages; echo {src} >{build}/site-packages/bench.pth"]], run: ["echo"]},
+            {name: "compiles", build: [["gcc", "-DCOMPILE=nvrtcCompileProgram", "-DSRC=\"{src}\"", "-o", "{build}/c", "{src}/c.c"]], run: ["echo"]},
+            {name: "asserts", build: [["gcc", "-DCOMPILE=compile", "-DSRC=\"{src}\"", "-o", "{build}/c", "{src}/c.c"]], run: ["echo"]}]}' >"$TMPDIR/scripts.plan"
+    echo 'const char *COMPILE(void) { return SRC "/kernel.cu"; } int main(void) { return !COMPILE(); }' >"$TMPDIR/scripts/c.c"
     echo "echo '[PERF_TIMING] {\"prefill_s\": 1}'" >"$TMPDIR/scripts/bench.sh"
-    exits "the sweep exits 0" 0 ks_run "$TMPDIR/scripts.plan" --tag script
+    exits "the sweep exits 1: three print no time" 1 ks_run "$TMPDIR/scripts.plan" --tag script
     is "their code is not known" "$(jq -r '.kind' "$(bundle_of script)"/{argument,variable}/code.json | xargs)" "unknown unknown"
+    is "nor is that of a build that points at the sources" "$(jq -r '.kind' "$(bundle_of script)"/{editable,compiles}/code.json | xargs)" "unknown unknown"
+    like "which is named" "$(jq -r '.reason' "$(bundle_of script)/editable/code.json")" "^the built file site-packages/bench.pth runs what the sources have"
+    is "a path in a message is no code" "$(jq -r '.kind' "$(bundle_of script)/asserts/code.json")" files
     like "and the bundle says why" "$(jq -r '.reason' "$(bundle_of script)/argument/code.json")" "the tests also name files of the sources"
 }
 
