@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LLVM_NEWEST = 29, LLVM_OLDEST = 14 };
+enum { LLVM_NEWEST = 29, LLVM_OLDEST = 14, SYMBOLS_BYTES_MAX = 64 << 10 };
 
 struct disasm_seen {
     char sha256[SHA256_HEX_LEN + 1];
@@ -110,11 +110,12 @@ static int as_file(struct span bytes)
     return fd;
 }
 
-static void run_tool(struct task *t, const struct scan_object *o, int fd)
+/* only: an option that restricts llvm-objdump to some symbols; NULL: none. */
+static void run_tool(struct task *t, const struct scan_object *o, int fd, const char *only)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
-    const char *const llvm[] = {t->disasm->amd, "-d", "--no-show-raw-insn", path, NULL};
+    const char *const llvm[] = {t->disasm->amd, "-d", "--no-show-raw-insn", path, only, NULL};
     const char *const nvdisasm[] = {t->disasm->nvidia, "-c", path, NULL};
     const struct run run = {.argv = o->cuda ? nvdisasm : llvm,
                             .on_stdout = on_output,
@@ -159,12 +160,41 @@ static void remember(struct disasm *d, const char *sha256, size_t first, size_t 
     memcpy(s->sha256, sha256, sizeof s->sha256);
 }
 
+static bool is_wanted(const struct disasm *d, const struct code_item *item)
+{
+    return item->kind == CODE_ITEM_KERNEL && (!d->wants || d->wants(d->arg, item->name));
+}
+
 static size_t wanted_kernels(const struct disasm *d, const struct code_set *set, size_t first)
 {
     size_t wanted = 0;
     for (size_t i = first; i < set->count; i++)
-        wanted += set->item[i].kind == CODE_ITEM_KERNEL && (!d->wants || d->wants(d->arg, set->item[i].name));
+        wanted += is_wanted(d, &set->item[i]);
     return wanted;
+}
+
+/* An object may have a thousand kernels: disassembles only those that are asked for. Returns false where it
+ * must be the whole object, as for names that were masked and are no symbols. */
+static bool run_for_wanted(struct task *t, const struct scan_object *o, int fd)
+{
+    const struct disasm *d = t->disasm;
+    AUTO(buf_release) struct buf only = {.max = SYMBOLS_BYTES_MAX};
+    bool all = true;
+    buf_puts(&only, "--disassemble-symbols=");
+    for (size_t i = t->first; i < t->set->count; i++) {
+        const struct code_item *item = &t->set->item[i];
+        all = all && (item->kind != CODE_ITEM_KERNEL || is_wanted(d, item));
+        if (is_wanted(d, item))
+            buf_printf(&only, "%s,", item->name);
+    }
+    if (all || o->cuda || !buf_ok(&only))
+        return false;
+    run_tool(t, o, fd, buf_str(&only));
+    for (size_t i = t->first; i < t->set->count; i++)
+        if (is_wanted(d, &t->set->item[i]) &&
+            t->set->item[i].facts.instructions[INSTRUCTION_OTHER] == KERNEL_FACT_UNKNOWN)
+            return false;
+    return true;
 }
 
 static void on_object(void *arg, const struct scan_object *o, struct code_set *set)
@@ -188,7 +218,8 @@ static void on_object(void *arg, const struct scan_object *o, struct code_set *s
     AUTO_CLOSE int fd = as_file(o->bytes);
     if (fd < 0)
         return;
-    run_tool(&task, o, fd);
+    if (!run_for_wanted(&task, o, fd))
+        run_tool(&task, o, fd, NULL);
     if (clock_mono_ns() >= d->end_ns)
         d->late += wanted; /* the program was stopped */
     remember(d, sha256, o->first, set->count - o->first);

@@ -218,6 +218,21 @@ slow_disassembler() {
     is "and no other object is disassembled" "$(wc -l <"$TMPDIR/runs")" 1
 }
 
+# One object has all kernels of a library: disassembling it whole would take minutes.
+many_kernels() {
+    local i
+    for i in $(seq 400); do
+        echo "extern \"C\" __global__ void tile_$i(float *o) { o[tid()] += $i; }"
+    done | hip many gfx942 || return 1
+    mkdir -p "$TMPDIR/few/llvm/bin"
+    printf '#!/bin/sh\necho "$*" >>"%s"\nexec llvm-objdump-19 "$@"\n' "$TMPDIR/asked" >"$TMPDIR/few/llvm/bin/llvm-objdump"
+    chmod +x "$TMPDIR/few/llvm/bin/llvm-objdump"
+    is "one kernel of many has its instructions" "$(ROCM_PATH=$TMPDIR/few ks resources "$TMPDIR/many.co" --kernel '^tile_7$' --json | jq -c '.files[0].kernels[] | [.name, (.instructions | length > 0)]')" '["tile_7",true]'
+    like "and no other is disassembled" "$(cat "$TMPDIR/asked")" '^-d .* --disassemble-symbols=tile_7,$'
+    rm "$TMPDIR/asked"
+    is "all of them have theirs from one listing" "$(ROCM_PATH=$TMPDIR/few ks resources "$TMPDIR/many.co" --json | jq '[.files[0].kernels[] | select(.instructions | length > 0)] | length') $(grep -vc disassemble-symbols "$TMPDIR/asked")" "400 1"
+}
+
 cuda_calls() {
     local arch
     cat >"$TMPDIR/calls.cu" <<'END'
@@ -283,6 +298,7 @@ if command -v clang++-19 >/dev/null; then
     scenario "a stripped object, and calls through pointers" stripped
     scenario "an object linked from two" several_notes
     scenario "a library, and a disassembler that takes its time" slow_disassembler
+    scenario "one kernel of an object with many" many_kernels
 else
     skip_scenario "code for AMD GPUs" "clang-19 is not installed (scripts/install-deps gpu)"
 fi
