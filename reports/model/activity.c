@@ -62,7 +62,6 @@ struct cell_activity activity_of_cell(const struct run_data *run, const struct c
     }
     out.mclk_mhz = value_of(&mclk);
     out.power_w = value_of(&power);
-    out.tokens = c->median[METRIC_TOKENIZE_S] > 0 || c->median[METRIC_DECODE_S] > 0;
     out.known = says_something(&out, c);
     return out;
 }

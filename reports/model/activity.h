@@ -14,7 +14,6 @@ struct cell_activity {
     char throttle[RUN_NAME_MAX]; /* the reasons of the longest */
     int neighbours;              /* the most */
     const char *window;          /* borrowed; the part of the tests; "": not told; NULL: they differ in it */
-    bool tokens;                 /* a model read or wrote tokens, so that joules of each mean something */
     bool known;                  /* something is, the clock and the energy among it */
 };
 

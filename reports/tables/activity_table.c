@@ -52,9 +52,8 @@ enum msg activity_part_msg(enum activity_part part)
 }
 
 static void add_numbers(struct table *t, const struct cell *c, const struct cell_activity *a,
-                        enum activity_part part, enum report_lang lang)
+                        enum report_lang lang)
 {
-    bool has_tokens = a->tokens && part == PART_TIMED;
     table_text(t, num_rate(c->median[METRIC_SCLK_MHZ]).s);
     table_text(t, num_rate(a->sclk_p5_mhz).s);
     table_text(t, num_rate(a->mclk_mhz).s);
@@ -62,7 +61,7 @@ static void add_numbers(struct table *t, const struct cell *c, const struct cell
     table_text(t, num_rate(a->temp_c).s);
     add_throttling(t, a, lang);
     table_text(t, num_plain(c->median[METRIC_JOULES]).s);
-    table_text(t, num_plain(has_tokens ? c->median[METRIC_JOULES_PER_TOKEN] : (double)NAN).s);
+    table_text(t, num_plain(c->median[METRIC_JOULES_PER_TOKEN]).s);
     add_neighbours(t, a->neighbours);
 }
 
@@ -75,7 +74,7 @@ static void add_row(struct table *t, const struct run_data *run, const struct ce
     table_text(t, c->context ? num_int(c->context).s : NUM_NONE);
     table_code(t, run->variants[c->variant].name);
     if (part != PART_DIFFERS)
-        add_numbers(t, c, &a, part, lang);
+        add_numbers(t, c, &a, lang);
 }
 
 void table_activity(struct table *t, const struct run_data *run, enum activity_part part,

@@ -2,6 +2,7 @@
 
 #include "common/base/escape.h"
 #include "results/store/revision.h"
+#include "results/store/run_data.h"
 #include "results/store/sql.h"
 
 #include "common/base/alloc.h"
@@ -204,6 +205,14 @@ static int write_rows(struct row_writer *w, struct sql_stmt *stmt, enum export_f
     return rc;
 }
 
+/* Numbers of different parts of tests are no column: the timed part has the plain name. */
+#define IN_PART(column, window, suffix)                                                                      \
+    ", CASE WHEN t.activity_window IS " window " THEN t." column " END AS " column suffix
+#define IN_PARTS(column)                                                                                     \
+    IN_PART(column, "'timed'", "")                                                                           \
+    IN_PART(column, "'busy'", "_busy")                                                                       \
+    IN_PART(column, "'test'", "_test") IN_PART(column, "NULL", "_untold")
+
 int export_tests(struct store *s, int64_t run_key, enum export_format format, export_sink *sink, void *arg,
                  struct err *err)
 {
@@ -214,20 +223,27 @@ int export_tests(struct store *s, int64_t run_key, enum export_format format, ex
         "c.context_len, t.repetition,"
         " t.test_index, t.warmup, t.status"
 #define METRIC_TEST(id, name, column, ...) ", t." #column
+#define METRIC_SAMPLED(id, name, column, ...) IN_PARTS(#column)
 #define METRIC_RATE(id, name, time, column, ...) ", c.context_len / t." #column " AS " #name
-#define METRIC_PER_TOKEN(id, name, whole, column, ...) ", t." #column " / c.context_len AS " #name
+#define METRIC_PER_TOKEN(id, name, whole, column, ...)                                                       \
+    ", CASE WHEN " RUN_TEST_HAS_TOKENS " THEN t." #column " / c.context_len END AS " #name
 #define TEST_NUMBER(column) ", t." #column
 #include "results/store/metric.def"
-        ", t.sclk_p5_mhz, t.mclk_mhz, t.mclk_p5_mhz, t.power_w, t.temp_c, t.throttled_s, t.throttle, "
-        "t.joules_from,"
-        " t.neighbours, t.activity_window, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.prompt_tokens, "
-        "t.exit_code, t.signal"
+        IN_PARTS("sclk_p5_mhz") IN_PARTS("mclk_mhz") IN_PARTS("mclk_p5_mhz") IN_PARTS("power_w")
+            IN_PARTS("temp_c") IN_PARTS(
+                "throttled_s") ", t.throttle, t.joules_from,"
+                               " t.neighbours, t.activity_window, t.cpu_user_s, t.cpu_system_s, t.timeout_s, "
+                               "t.prompt_tokens, "
+                               "t.exit_code, t.signal"
 #define METRIC_BUILD(id, name, column, ...) ", v." #column
 #include "results/store/metric.def"
-        ", t.reason, t.gpu, t.gpu_mode, t.beside, t.contained, v.image, v.image_digest, t.id FROM run "
-        "r" REVISION_JOIN "JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"
-        " JOIN variant v ON v.run_id = r.id AND v.name = c.variant WHERE (:run IS NULL OR r.id = :run)"
-        " ORDER BY r.ordered_at, r.id, v.position, c.context_len, t.repetition";
+                               ", t.reason, t.gpu, t.gpu_mode, t.beside, t.contained, v.image, "
+                               "v.image_digest, t.id FROM run "
+                               "r" REVISION_JOIN
+                               "JOIN test t ON t.run_id = r.id JOIN series c ON c.id = t.series_id"
+                               " JOIN variant v ON v.run_id = r.id AND v.name = c.variant WHERE (:run IS "
+                               "NULL OR r.id = :run)"
+                               " ORDER BY r.ordered_at, r.id, v.position, c.context_len, t.repetition";
     SQL_STMT stmt = sql_prepare(s, text, err);
     SQL_STMT value =
         sql_prepare(s, "SELECT value FROM extra WHERE test_id = :test AND quantity_id = :quantity", err);

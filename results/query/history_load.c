@@ -30,6 +30,7 @@ struct ranked_point {
 
 struct filling {
     struct ranked_point *points;
+    char part[8]; /* of the tests that was sampled */
     size_t count;
     size_t cap;
 };
@@ -112,6 +113,7 @@ static void keep_series(struct history *h, const struct filling *f, const char *
     *into = (struct history_series){
         .context = context, .metric = m, .points = points, .count = join_runs(f, points)};
     snprintf(into->variant, sizeof into->variant, "%s", variant);
+    memcpy(into->part, f->part, sizeof into->part);
 }
 
 #define OF_TEST(column)                                                                                      \
@@ -125,12 +127,15 @@ static void keep_series(struct history *h, const struct filling *f, const char *
     " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
     " AND t.status = 'OK' AND t.warmup = 0 ORDER BY t.run_id, t.gpu, t.gpu_mode"
 
-/* Samples that were taken otherwise than those of the run that the history is for are of another metric. Any
- * test of that run tells how they were taken: a run that mixes ways is not judged. */
-#define OF_SAMPLES(column, like)                                                                             \
-    "SELECT t.run_id, t." column " AS value, t.gpu, t.gpu_mode FROM test t LEFT JOIN ("                      \
-    "SELECT activity_window, joules_from FROM test WHERE series_id = :series AND run_id = :before"           \
-    " AND status = 'OK' AND warmup = 0 AND activity_window IS NOT NULL LIMIT 1) n"                           \
+/* Samples that were taken otherwise than those of the run that the history is for, else of the newest run,
+ * are of another metric. Any test of that run tells how they were taken: a run that mixes ways is not judged.
+ */
+#define OF_SAMPLES(value, like)                                                                              \
+    "SELECT t.run_id, " value " AS value, t.gpu, t.gpu_mode, n.activity_window AS part"                      \
+    " FROM test t LEFT JOIN ("                                                                               \
+    "SELECT activity_window, joules_from FROM test WHERE series_id = :series"                                \
+    " AND run_id BETWEEN coalesce(:before, 0) AND coalesce(:before, :newest)"                                \
+    " AND status = 'OK' AND warmup = 0 AND activity_window IS NOT NULL ORDER BY run_id DESC LIMIT 1) n"      \
     " WHERE t.series_id = :series AND t.run_id BETWEEN :first AND :last"                                     \
     " AND t.status = 'OK' AND t.warmup = 0 AND (n.activity_window IS NULL OR t.activity_window IS NULL"      \
     " OR (" like ")) ORDER BY t.run_id, t.gpu, t.gpu_mode"
@@ -160,9 +165,11 @@ static const char *const queries[METRIC_COUNT] = {
 static const char *query_of(enum metric m)
 {
     if (m == METRIC_SCLK_MHZ)
-        return OF_SAMPLES("sclk_mhz", SAME_WINDOW);
-    if (m == METRIC_JOULES || m == METRIC_JOULES_PER_TOKEN)
-        return OF_SAMPLES("joules", SAME_METER);
+        return OF_SAMPLES("t.sclk_mhz", SAME_WINDOW);
+    if (m == METRIC_JOULES)
+        return OF_SAMPLES("t.joules", SAME_METER);
+    if (m == METRIC_JOULES_PER_TOKEN)
+        return OF_SAMPLES("CASE WHEN " RUN_TEST_HAS_TOKENS " THEN t.joules END", SAME_METER);
     return queries[m] ? queries[m] : OF_EXTRA;
 }
 
@@ -271,6 +278,8 @@ static int scan_part(struct scan *c, struct sql_stmt *stmt, const char *variant,
         double v = derive(m, sql_col_num(stmt, "value"), context);
         if (run != night->run || is_other_gpu(stmt, night))
             begin_night(c, stmt, run, variant);
+        if (metric_info(m)->sampled)
+            sql_col_text(stmt, "part", c->fill.part, sizeof c->fill.part);
         if (night->dated && !isnan(v) && night->n < LIMIT_REPETITIONS)
             night->values[night->n++] = v;
     }
@@ -286,13 +295,16 @@ static int scan_series(struct scan *c, struct sql_stmt *stmt, int64_t series, co
     night->dated = NULL;
     night->n = 0;
     c->fill.count = 0;
+    c->fill.part[0] = '\0';
     if (info->kind == METRIC_OF_EXTRA) {
         sql_bind_text(stmt, ":metric", info->name);
         sql_bind_text(stmt, ":unit", info->unit);
         sql_bind_text(stmt, ":better", info->better == METRIC_MORE ? "more" : "less");
     }
-    if (info->sampled)
+    if (info->sampled) {
         sql_bind_int_or_null(stmt, ":before", c->before, 0);
+        sql_bind_int(stmt, ":newest", c->runs->items[c->runs->count - 1].key);
+    }
     sql_bind_int(stmt, ":series", series);
     for (size_t from = 0, to; from < c->runs->count; from = to) {
         to = part_end(c->runs, from);

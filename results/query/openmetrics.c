@@ -2,6 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/text.h"
+#include "results/judge/windows.h"
 #include "results/query/history_load.h"
 #include "results/store/run_load.h"
 #include "results/store/sql.h"
@@ -114,8 +115,9 @@ static void put_label(struct buf *out, const char *name, const char *value)
     buf_puts(out, "\",");
 }
 
+/* part: of the tests that was sampled; "" for what was not sampled, and where it was not told. */
 static void put_sample(struct families *f, enum metric m, const struct origin *o, const char *variant,
-                       int context, double value)
+                       int context, const char *part, double value)
 {
     struct buf *out = &f->samples[m];
     char name[FAMILY_NAME_MAX];
@@ -125,7 +127,23 @@ static void put_sample(struct families *f, enum metric m, const struct origin *o
     put_label(out, "node", o->node);
     put_label(out, "mode", o->mode);
     put_label(out, "variant", variant);
+    if (*part)
+        put_label(out, "part", part);
     buf_printf(out, "context=\"%d\"} %.17g", context, value);
+}
+
+/* Which part of the tests of a cell the metric is of; NULL: of several, which have no median. */
+static const char *part_of(enum metric m, const struct run_data *run, const struct cell *c)
+{
+    const char *part = "";
+    if (!metric_info(m)->sampled)
+        return part;
+    if (windows_differ(m, run, c, NULL, NULL) == REASON_OTHER_WINDOW)
+        return NULL;
+    for (size_t i = c->first; i < c->first + c->count && !*part; i++)
+        if (!isnan(run->tests[i].value[m]))
+            part = run->tests[i].activity.window;
+    return part;
 }
 
 static void put_run(struct families *f, const struct run_data *run)
@@ -133,11 +151,14 @@ static void put_run(struct families *f, const struct run_data *run)
     const struct origin o = {run->info.ticket, run->info.node, run->info.mode};
     for (size_t i = 0; i < run->n_cells; i++) {
         const struct cell *c = &run->cells[i];
-        for (int m = 0; m < METRIC_COUNT; m++)
-            if (is_exported((enum metric)m) && isfinite(c->median[m])) {
-                put_sample(f, (enum metric)m, &o, run->variants[c->variant].name, c->context, c->median[m]);
+        for (int m = 0; m < METRIC_COUNT; m++) {
+            const char *part = part_of((enum metric)m, run, c);
+            if (part && is_exported((enum metric)m) && isfinite(c->median[m])) {
+                put_sample(f, (enum metric)m, &o, run->variants[c->variant].name, c->context, part,
+                           c->median[m]);
                 buf_putc(&f->samples[m], '\n');
             }
+        }
     }
 }
 
@@ -154,7 +175,7 @@ static void put_series(struct families *f, const struct origin *o, const struct 
         if (more && s->points[i + 1].run_key == p->run_key)
             continue;
         if (n > 0 && !more) {
-            put_sample(f, s->metric, o, s->variant, s->context, sum / n);
+            put_sample(f, s->metric, o, s->variant, s->context, s->part, sum / n);
             buf_printf(&f->samples[s->metric], " %" PRId64 ".%03d\n", p->measured_at / 1000,
                        (int)(p->measured_at % 1000));
         }

@@ -194,11 +194,13 @@ double metric_derived(enum metric m, double base, int context)
     return table[m].kind == METRIC_OF_TIME ? context / base : base / context;
 }
 
-void metric_derive(double *value, int context)
+void metric_derive(double *value, int context, bool tokens)
 {
     for (int m = 0; m < METRIC_BUILT_IN; m++)
         if (metric_is_derived((enum metric)m))
-            value[m] = metric_derived((enum metric)m, value[table[m].base], context);
+            value[m] = table[m].kind == METRIC_OF_TOKEN && !tokens
+                           ? (double)NAN
+                           : metric_derived((enum metric)m, value[table[m].base], context);
 }
 
 /* The primary metric with the next rank after `rank`, or METRIC_COUNT. */

@@ -102,8 +102,8 @@ bool metric_is_judged(enum metric m);
  * unknown. */
 bool metric_is_possible(enum metric m, double value, double wall_s);
 
-/* Fills in the derived metrics. */
-void metric_derive(double *value, int context);
+/* Fills in the derived metrics. tokens: whether the test read or wrote tokens (run_test_has_tokens()). */
+void metric_derive(double *value, int context, bool tokens);
 
 struct metric_set {
     bool has[METRIC_COUNT];

@@ -88,6 +88,12 @@ int run_check_comparable(const struct run_info *r, struct err *err)
                    r->run_id, r->rejected, r->run_id);
 }
 
+bool run_test_has_tokens(const struct run_test *t)
+{
+    return strcmp(t->activity.window, "timed") == 0 &&
+           (t->value[METRIC_TOKENIZE_S] > 0 || t->value[METRIC_DECODE_S] > 0);
+}
+
 void run_activity_init(struct run_activity *a)
 {
     *a = (struct run_activity){

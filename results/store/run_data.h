@@ -195,6 +195,11 @@ struct run_data {
 
 void run_data_release(struct run_data *r);
 
+/* Whether a model read or wrote tokens in the part of the test that was sampled: energy per token means
+ * nothing of a kernel, nor of a whole process. RUN_TEST_HAS_TOKENS says the same in SQL of table test t. */
+bool run_test_has_tokens(const struct run_test *t);
+#define RUN_TEST_HAS_TOKENS "t.activity_window = 'timed' AND (t.tokenize_s > 0 OR t.decode_s > 0)"
+
 /* Makes all of it unknown. */
 void run_activity_init(struct run_activity *a);
 

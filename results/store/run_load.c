@@ -163,7 +163,7 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     memcpy(t->value, r->variants[t->variant].value, sizeof t->value);
     metric_read(stmt, METRIC_OF_TEST, t->value);
     activity_read(stmt, &t->activity);
-    metric_derive(t->value, t->context);
+    metric_derive(t->value, t->context, run_test_has_tokens(t));
     return 0;
 }
 

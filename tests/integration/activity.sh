@@ -27,7 +27,11 @@ recorded() {
 prepare() {
     [ -e "$TMPDIR/results.db" ] && return
     recorded first . || exit 1
-    recorded second 'if .variant == "v5" and .context_len == 16384 then .activity.joules *= 1.3 | .activity.neighbours = 2 else . end'
+    local worse='if .variant == "v5" and .context_len == 16384 then .activity.joules *= 1.3 | .activity.neighbours = 2 else . end'
+    local read='if .timings then .timings.tokenize_s = 0.001 else . end'
+    recorded second "$worse"
+    recorded tokens "$read"
+    recorded second_tokens "$read | $worse"
 }
 
 shown() {
@@ -50,7 +54,17 @@ shown() {
 exported() {
     prepare
     is "an export has every column" \
-        "$(ks export first --format json | jq -r '.[0] | [.sclk_mhz, .joules, .joules_per_token, .sclk_p5_mhz, .mclk_mhz, .power_w, .temp_c, .throttled_s, .throttle, .joules_from, .neighbours, .activity_window] | map(. != null) | all')" true
+        "$(ks export first --format json | jq -r '.[0] | [.sclk_mhz, .joules, .sclk_p5_mhz, .mclk_mhz, .power_w, .temp_c, .throttled_s, .throttle, .joules_from, .neighbours, .activity_window] | map(. != null) | all')" true
+    is "no column has numbers of different parts of tests" \
+        "$(ks export first --format json | jq -r 'map(to_entries[] as {$key, $value} | select($value != null and ($key | test("^(sclk|mclk|power|temp|throttled|joules)_?.*") and (. | IN("throttle", "joules_from") | not))) | "\($key | sub("^.*_(?<p>busy|test|untold)$"; "\(.p)") | if IN("busy", "test", "untold") then . else "timed" end) \(.activity_window)") | unique | join(", ")')" \
+        "busy busy, test test, timed timed"
+    is "a kernel has no joules per token, however its energy was measured" \
+        "$(ks export first --format json | jq -r 'map(.joules_per_token) | unique | tostring')" "[null]"
+    is "what read tokens has them, of the part that was timed" \
+        "$(ks export tokens --format json | jq -r 'map(select(.joules_per_token) | .variant, (.joules_per_token * .context_len / .joules * 1e6 | round)) | unique | tostring')" '[1000000,"v5"]'
+    is "samples for other programs name their part" \
+        "$(ks export first --format openmetrics | grep -oE '^kernsweep_(joules|sclk_mhz)\{.*part="[a-z]+' | sed 's/{.*part="/ /' | sort -u | paste -sd ,)" \
+        "kernsweep_joules busy,kernsweep_joules test,kernsweep_joules timed,kernsweep_sclk_mhz busy,kernsweep_sclk_mhz test,kernsweep_sclk_mhz timed"
 }
 
 compared() {
@@ -59,11 +73,12 @@ compared() {
         "$(ks compare first second --metric joules --json | jq -r '.cells | map("\(.verdict) \(.ratio * 100 | round)") | sort | join(", ")')" \
         "regressed 130, unchanged 100, unchanged 100, unchanged 100, unchanged 100, unchanged 100"
     is "joules per token do" \
-        "$(ks compare first second --metric joules_per_token --json | jq -r '.cells | map(select(.variant == "v5" and .context == 16384))[0].verdict')" regressed
+        "$(ks compare tokens second_tokens --metric joules_per_token --json | jq -r '.cells | map(select(.variant == "v5" and .context == 16384))[0].verdict')" regressed
+    exits "those of a kernel are no metric" 2 ks compare first second --metric joules_per_token
     is "the clock does, and more of it is better" \
         "$(ks compare first second --metric sclk_mhz --json | jq -r '.cells | map(select(.metric == "sclk_mhz")) | map(.verdict) | unique | join(" ")')" unchanged
     ks history --variant v5 --context 16384 --metric joules >"$TMPDIR/history"
-    is "a history shows them" "$(grep -cE '(2349|3054)\.[0-9]+ +2 ' "$TMPDIR/history")" 2
+    is "a history shows them" "$(grep -cE '(2349|3054)\.[0-9]+ +2 ' "$TMPDIR/history")" 4
 }
 
 reported() {

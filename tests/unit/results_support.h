@@ -146,7 +146,7 @@ static inline struct run_data run_copied_from(struct draft *d)
         r.variants[i] = d->variants[i];
     for (size_t i = 0; i < d->n_tests; i++) {
         r.tests[i] = d->tests[i].t;
-        metric_derive(r.tests[i].value, r.tests[i].context);
+        metric_derive(r.tests[i].value, r.tests[i].context, run_test_has_tokens(&r.tests[i]));
         r.tests[i].value[METRIC_SCRATCH_BYTES] = r.variants[r.tests[i].variant].value[METRIC_SCRATCH_BYTES];
     }
     run_data_make_cells(&r);

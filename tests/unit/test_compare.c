@@ -228,7 +228,7 @@ static struct history make_history(struct history_series *series, struct history
     for (size_t i = 0; i < n; i++)
         points[i] = (struct history_point){
             .run_key = (int64_t)i + 1, .median = 10 + spread * ((double)(i % 5) - 2), .n = 3};
-    *series = (struct history_series){"v", 4096, METRIC_PREFILL_S, 0, points, n};
+    *series = (struct history_series){"v", 4096, METRIC_PREFILL_S, 0, points, n, ""};
     return (struct history){.series = series, .count = 1, .nights = n};
 }
 

@@ -78,7 +78,7 @@ TEST(a_rate_follows_from_its_time_and_the_context)
 {
     double value[METRIC_COUNT] = {0};
     value[METRIC_PREFILL_S] = 0.5;
-    metric_derive(value, 4096);
+    metric_derive(value, 4096, false);
     assert_float_equal(value[METRIC_TOK_PER_S], 8192, 1e-9);
 }
 
@@ -86,10 +86,12 @@ TEST(a_share_follows_from_the_whole_and_the_context)
 {
     double value[METRIC_COUNT] = {0};
     value[METRIC_JOULES] = 2048;
-    metric_derive(value, 4096);
+    metric_derive(value, 4096, true);
     assert_float_equal(value[METRIC_JOULES_PER_TOKEN], 0.5, 1e-12);
+    metric_derive(value, 4096, false);
+    assert_true(isnan(value[METRIC_JOULES_PER_TOKEN]));
     value[METRIC_JOULES] = NAN;
-    metric_derive(value, 4096);
+    metric_derive(value, 4096, true);
     assert_true(isnan(value[METRIC_JOULES_PER_TOKEN]));
 }
 

@@ -66,7 +66,6 @@ TEST(energy_of_different_windows_gets_no_verdict)
     assert_int_equal(verdict_between(&timed, &hungry, METRIC_JOULES, &reason), VERDICT_REGRESSED);
     assert_int_equal(verdict_between(&timed, &whole, METRIC_JOULES, &reason), VERDICT_NOISY);
     assert_int_equal(reason, REASON_OTHER_WINDOW);
-    assert_int_equal(verdict_between(&timed, &whole, METRIC_JOULES_PER_TOKEN, &reason), VERDICT_NOISY);
     assert_int_equal(verdict_between(&timed, &whole, METRIC_SCLK_MHZ, &reason), VERDICT_NOISY);
     assert_int_equal(verdict_between(&timed, &whole, METRIC_PREFILL_S, &reason), VERDICT_REGRESSED);
 }

@@ -26,6 +26,7 @@ struct history_series {
     uint64_t device;              /* the GPU that it is seen from; 0: none in particular */
     struct history_point *points; /* oldest first */
     size_t count;
+    char part[8]; /* of the tests that was sampled, if it was: run_activity's window */
 };
 
 struct history {
