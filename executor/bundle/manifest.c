@@ -72,9 +72,9 @@ static bool is_record(const char *name, size_t depth)
  * of the run. */
 static enum owner owner_of(const char *path)
 {
-    static const char *const logs[] = {"run.log",      "vram_samples.jsonl", "diag.txt",
-                                       "build.log",    "gate.log",           "listings.txt",
-                                       "counters.csv", "counters.log",       NULL};
+    static const char *const logs[] = {
+        "run.log",      "vram_samples.jsonl", "diag.txt",    "build.log",    "gate.log",
+        "listings.txt", "counters.csv",       "counters.db", "counters.log", NULL};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t depth = count_parts(path);
     if (is_record(name, depth) || is_of_node(path))

@@ -48,7 +48,7 @@ enum { CSV_BYTES_MAX = 32 << 20, LOG_BYTES_MAX = 1 << 20, PROC_FILE_MAX = 64 << 
  */
 static const double times_longer = 20, total_most_s = 3600;
 
-static const char csv_name[] = "counters.csv", raw_name[] = "raw";
+static const char csv_name[] = "counters.csv", db_name[] = "counters.db", raw_name[] = "raw";
 
 struct profiled {
     struct suite *suite;
@@ -57,6 +57,7 @@ struct profiled {
     char dir[FS_PATH_MAX]; /* of its files in the bundle */
     char raw[FS_PATH_MAX]; /* the profiler's own folder, removed in the end */
     char csv[FS_PATH_MAX]; /* what the profiler writes there */
+    char db[FS_PATH_MAX];  /* or, rocprofv3 by default, this; "": none */
     struct strvec argv, env;
     struct runlog log;
     struct assessment result;
@@ -172,14 +173,15 @@ static int run_child(struct profiled *p, struct err *err)
     return rc;
 }
 
-/* The file is found by its end, because rocprofv3 begins its name with the host or the process. */
-static int find_csv(const char *rel, const char *full, void *arg, struct err *err)
+/* The files are found by their ends, because rocprofv3 begins their names with the host or the process. */
+static int find_output(const char *rel, const char *full, void *arg, struct err *err)
 {
-    static const char end[] = "counter_collection.csv";
-    size_t len = strlen(rel);
+    struct profiled *p = arg;
     (void)err;
-    if (len >= strlen(end) && strcmp(rel + len - strlen(end), end) == 0)
-        snprintf(arg, FS_PATH_MAX, "%s", full);
+    if (text_ends_with(rel, "counter_collection.csv"))
+        snprintf(p->csv, sizeof p->csv, "%s", full);
+    else if (text_ends_with(rel, "_results.db"))
+        snprintf(p->db, sizeof p->db, "%s", full);
     return 0;
 }
 
@@ -189,17 +191,29 @@ static void pass_by(const char *rel, const char *why, void *arg)
     (void)rel, (void)why, (void)arg;
 }
 
+/* A database holds the command and, in places that nobody can list, what else the profiler saw of the test.
+ */
+static int keep_database(struct profiled *p, const struct buf *bytes, struct err *err)
+{
+    struct suite *s = p->suite;
+    if (s->secrets.count)
+        return note(s, p, "wrote a database, which may hold the plan's secrets and is not kept", err);
+    return artifact_text(p->dir, db_name, buf_str(bytes), bytes->len, &s->secrets, err);
+}
+
 /* Keeps the profiler's table in the bundle; a profiler that wrote none is noted. */
-static int keep_csv(struct profiled *p, struct err *err)
+static int keep_table(struct profiled *p, struct err *err)
 {
     struct suite *s = p->suite;
     struct err why = {0};
     AUTO(buf_release) struct buf text = {.max = CSV_BYTES_MAX};
-    if (p->tool == COUNTERS_ROCPROFV3 && fs_walk_rest(p->raw, find_csv, pass_by, p->csv, err) != 0)
+    if (p->tool == COUNTERS_ROCPROFV3 && fs_walk_rest(p->raw, find_output, pass_by, p, err) != 0)
         return -1;
-    if (fs_read_file(p->csv, CSV_BYTES_MAX, &text, &why) != 0)
-        return note(s, p, "wrote no table of at most 32 MiB; counters.log has its output", err);
-    return artifact_text(p->dir, csv_name, buf_str(&text), text.len, &s->secrets, err);
+    if (fs_read_file(p->csv, CSV_BYTES_MAX, &text, &why) == 0)
+        return artifact_text(p->dir, csv_name, buf_str(&text), text.len, &s->secrets, err);
+    if (*p->db && fs_read_file(p->db, CSV_BYTES_MAX, &text, &why) == 0)
+        return keep_database(p, &text, err);
+    return note(s, p, "wrote no table of at most 32 MiB; counters.log has its output", err);
 }
 
 /* A profiler that lacks a privilege (CAP_PERFMON) warns that its counters may be wrong, and ends with 0. */
@@ -245,7 +259,7 @@ static int count_cell(struct profiled *p, struct err *err)
         return -1;
     if (s->loop.stop)
         return fs_remove_tree(p->dir, err);
-    int rc = p->result.status == STATUS_OK ? keep_csv(p, err) : note(s, p, p->result.reason, err);
+    int rc = p->result.status == STATUS_OK ? keep_table(p, err) : note(s, p, p->result.reason, err);
     rc = rc == 0 && p->result.status == STATUS_OK ? tell_warning(p, err) : rc;
     return rc == 0 ? fs_remove_tree(p->raw, err) : -1;
 }
@@ -259,10 +273,12 @@ static void profiled_release(struct profiled *p)
 static int count_once(struct suite *s, size_t test, enum counters_tool tool, double left_s, struct err *err)
 {
     AUTO(profiled_release) struct profiled p = {.suite = s, .test = test, .tool = tool, .left_s = left_s};
-    char done[FS_PATH_MAX];
-    if (set_paths(&p, err) != 0 || fs_join(done, err, p.dir, csv_name) != 0)
+    char done[FS_PATH_MAX], done_db[FS_PATH_MAX];
+    if (set_paths(&p, err) != 0 || fs_join(done, err, p.dir, csv_name) != 0 ||
+        fs_join(done_db, err, p.dir, db_name) != 0)
         return -1;
-    return fs_exists(done) ? 0 : count_cell(&p, err); /* an earlier supervisor counted it */
+    bool counted = fs_exists(done) || fs_exists(done_db); /* by an earlier supervisor */
+    return counted ? 0 : count_cell(&p, err);
 }
 
 /* Whether this is the first test of its variant and context that worked. */

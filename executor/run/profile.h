@@ -1,6 +1,7 @@
 /* profile: after the timed tests, one untimed test of each variant and context runs under a profiler (ncu,
  * rocprofv3), which counts what the job names. Its output is kept unchanged in
- * <variant>/ctx_<N>_counters/counters.csv. Where counting is not possible, the run notes that and goes on.
+ * <variant>/ctx_<N>_counters/counters.csv, or counters.db if it wrote a database only. Where counting is not
+ * possible, the run notes that and goes on.
  */
 #pragma once
 

@@ -124,6 +124,30 @@ by_rocprofv3() {
         "$(find "$dir/artifacts" -path '*_counters/*' -printf '%f\n' | sort -u | paste -sd ' ')" "counters.csv counters.log"
 }
 
+# Since ROCm 7, rocprofv3 writes a database unless it is asked for tables; a release that no longer writes those still counts.
+by_database() {
+    sweep database '{"tool": "rocprofv3", "when": "always"}'
+    play_rocprofv3
+    sed -i -e '/^mkdir/,$d' "$dir/bin/rocprofv3"
+    cat >>"$dir/bin/rocprofv3" <<END
+mkdir -p "\$folder/thishost"
+sed "s/3000/\$bytes/" "$PWD/tests/fixtures/rocpd/3.0.sql" | sqlite3 "\$folder/thishost/counters_results.db"
+END
+    slower
+    is "has the counters of both" "$(ks compare latest --baseline main --fail-on none --json | jq -c '[.counters[] | [.kernel, .name, .ratio]]')" \
+        '[["attention(float*, int)","FETCH_SIZE",1.5]]'
+    is "leaves the database in the bundle, and nothing else of the profiler" \
+        "$(find "$dir/artifacts" -path '*_counters/*' -printf '%f\n' | sort -u | paste -sd ' ')" "counters.db counters.log"
+    is "and it is of kernsweep" "$(find "$dir/artifacts" -name manifest.json -exec cat {} + | jq '[.files[] | select(.path | endswith("counters.db"))] | length' | sort -u)" 1
+    # The command and its environment stand in a database, where they cannot be replaced.
+    sweep secret '{"tool": "rocprofv3", "when": "always"}'
+    cp "$TMPDIR/database/bin/rocprofv3" "$dir/bin/"
+    jq '.env.TOKEN = "a-long-secret" | .secrets = ["TOKEN"]' "$dir/plan.json" >"$dir/new" && mv "$dir/new" "$dir/plan.json"
+    exits "with secrets, too, the run is complete" 0 measure
+    like "but its database is not kept" "$OUT$ERR" 'counters of a at 16: rocprofv3: wrote a database, which may hold the plan.s secrets and is not kept'
+    is "nor in part" "$(find "$dir/artifacts" -name 'counters.*' -printf '%f\n')" counters.log
+}
+
 without_profiler() {
     sweep missing '{"tool": "rocprofv3", "when": "always"}'
     exits "exits 0" 0 measure
@@ -173,6 +197,7 @@ mistakes() {
 
 scenario "a confirmed regression counted by ncu" by_ncu
 scenario "runs that rocprofv3 counts in" by_rocprofv3
+scenario "a rocprofv3 that writes databases" by_database
 scenario "a node without the profiler" without_profiler
 scenario "a profiler that fails" profiler_fails
 scenario "a profiler that leaves folders that cannot be read" profiler_leaves_much

@@ -76,6 +76,73 @@ TEST(the_table_of_rocprofv3_is_read)
     assert_near(find(&l, "k(float*, int)", "FETCH_SIZE")->value, 20, 1e-9);
 }
 
+static const char rocpd_3[] = "tests/fixtures/rocpd/3.0.sql", rocpd_4[] = "tests/fixtures/rocpd/4.1.sql";
+
+/* Makes a database of a file with SQL, followed by more of it, and reads its counters. */
+static int parse_database(const char *file, const char *more, struct counter_list *out, struct err *err)
+{
+    AUTO(buf_release) struct buf sql = {.max = 1 << 20};
+    sqlite3 *db;
+    sqlite3_int64 size;
+    *out = (struct counter_list){0};
+    *err = (struct err){0};
+    assert_ok(fs_read_file(file, sql.max, &sql, err), err);
+    buf_puts(&sql, more);
+    assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+    if (sqlite3_exec(db, buf_str(&sql), NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(db));
+    unsigned char *bytes = sqlite3_serialize(db, "main", &size, 0);
+    int rc = counters_parse((const char *)bytes, (size_t)size, "counters.db", memory, "v", 16, out, err);
+    sqlite3_free(bytes);
+    sqlite3_close(db);
+    return rc;
+}
+
+TEST(the_databases_of_rocprofv3_are_read)
+{
+    static const char *const files[] = {rocpd_3, rocpd_4};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct err err;
+        AUTO(counter_list_release) struct counter_list l = {0};
+        assert_ok(parse_database(files[i], "", &l, &err), &err);
+        assert_int_equal(l.count, 2);
+        assert_near(find(&l, "attention(float*, int)", "FETCH_SIZE")->value, 2000, 1e-9);
+        assert_near(find(&l, "attention(float*, int)", "WRITE_SIZE")->value, 8, 1e-9);
+    }
+}
+
+/* Views are somebody else's SQL. */
+TEST(databases_that_do_more_are_refused)
+{
+    static const char replaced[] = "DROP VIEW counters_collection; CREATE VIEW counters_collection AS ";
+    static const struct {
+        const char *view, *says;
+    } bad[] = {
+        {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS kernel_name, 'c' AS"
+         " counter_name, 1 AS value FROM n",
+         "more than 200000 rows"},
+        {"SELECT 'k' AS kernel_name, 'c' AS counter_name, length(zeroblob(100000000)) AS value", "too big"},
+        {"SELECT load_extension('/tmp/x') AS kernel_name, 'c' AS counter_name, 1 AS value", "load_extension"},
+        {"SELECT * FROM nowhere", "counters.db"},
+    };
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct err err;
+        char more[512];
+        AUTO(counter_list_release) struct counter_list l = {0};
+        snprintf(more, sizeof more, "%s%s;", replaced, bad[i].view);
+        assert_err(parse_database(rocpd_3, more, &l, &err), &err, ERR_INPUT, bad[i].says);
+    }
+}
+
+TEST(a_damaged_database_is_refused)
+{
+    struct err err = {0};
+    AUTO(counter_list_release) struct counter_list l = {0};
+    char bytes[8192] = "SQLite format 3";
+    assert_err(counters_parse(bytes, sizeof bytes, "counters.db", memory, "v", 16, &l, &err), &err, ERR_INPUT,
+               "counters.db");
+}
+
 TEST(other_tables_are_refused)
 {
     struct err err;

@@ -298,6 +298,19 @@ TEST(a_file_of_many_runs)
     assert_int_equal(query_int(&s, "SELECT count(*) FROM run"), 4);
 }
 
+static const char *put_database(const char *name, const char *sql_file)
+{
+    struct err err = {0};
+    AUTO(buf_release) struct buf sql = {.max = 1 << 20};
+    const char *path = put(name, "");
+    sqlite3 *db;
+    assert_ok(fs_read_file(sql_file, sql.max, &sql, &err), &err);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, buf_str(&sql), NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    return path;
+}
+
 TEST(profilers)
 {
     AUTO(store_close) struct store s = open_store("apart_profilers.db");
@@ -313,6 +326,11 @@ TEST(profilers)
     assert_int_equal(r.n_cells, 2);
     assert_near(median_of(&r, "k_float___grid1024_agent4", 0), 4.022e-3, 1e-12);
     assert_near(median_of(&r, "k_float___grid2048_agent4", 0), 1.004, 1e-12);
+    run_data_release(&r);
+    r = import_stored(&s, "rocprofv3-kernel-trace",
+                      put_database("trace_results.db", "tests/fixtures/rocpd/3.0.sql"), &day, 0);
+    assert_int_equal(r.n_cells, 2);
+    assert_near(median_of(&r, "attention_float___int__grid2048x1x1_wg256x1x1_agent4", 0), 4.022e-3, 1e-12);
     run_data_release(&r);
     r = import_stored(
         &s, "rocprofv3-kernel-stats",

@@ -4,6 +4,7 @@
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "results/ingest/text/csv.h"
+#include "results/ingest/text/rocpd.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -162,8 +163,12 @@ int counters_parse(const char *text, size_t len, const char *file, const char *c
                    const char *variant, int context, struct counter_list *out, struct err *err)
 {
     AUTO(buf_release) struct buf table = {.max = COUNTERS_CSV_MAX};
-    drop_messages(text, len, &table);
-    json_auto_t *rows = csv_parse(buf_str(&table), table.len, file, NULL, NULL, err);
+    if (rocpd_is(text, len))
+        buf_add(&table, text, len);
+    else
+        drop_messages(text, len, &table);
+    json_auto_t *rows = rocpd_is(text, len) ? rocpd_read(&table, ROCPD_COUNTERS, file, err)
+                                            : csv_parse(buf_str(&table), table.len, file, NULL, NULL, err);
     if (!rows)
         return -1;
     AUTO_FREE struct kernel_sums *kernels = xcalloc(KERNELS_MAX, sizeof *kernels);
@@ -178,11 +183,15 @@ static int read_cell(struct manifest *files, const char *const *asked, const str
                      struct draft *d, struct err *err)
 {
     const char *variant = d->variants[t->variant].name;
+    static const char *const ends[] = {"csv", "db"};
     char path[RUN_NAME_MAX + 64], full[FS_PATH_MAX + sizeof path];
     AUTO(buf_release) struct buf text = {.max = COUNTERS_CSV_MAX};
-    snprintf(path, sizeof path, "%s/ctx_%d_counters/counters.csv", variant, t->context);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sizeof ends / sizeof *ends; i++) {
+        snprintf(path, sizeof path, "%s/ctx_%d_counters/counters.%s", variant, t->context, ends[i]);
+        rc = manifest_read(files, path, COUNTERS_CSV_MAX, &text, err);
+    }
     snprintf(full, sizeof full, "%s%s", files->dir, path);
-    int rc = manifest_read(files, path, COUNTERS_CSV_MAX, &text, err);
     if (rc > 0)
         rc = counters_parse(buf_str(&text), text.len, full, asked, variant, t->context, &d->counters, err);
     return rc < 0 ? draft_leave_out(d, err) : 0;

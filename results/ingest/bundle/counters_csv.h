@@ -1,6 +1,6 @@
-/* counters_csv: reads the tables of profilers (ncu --csv --page raw, rocprofv3's counter_collection.csv),
- * which have one row for each launch, or for each counter of a launch. Keeps the mean over the launches of
- * each kernel.
+/* counters_csv: reads the tables of profilers (ncu --csv --page raw, rocprofv3's counter_collection.csv or
+ * its database), which have one row for each launch, or for each counter of a launch. Keeps the mean over the
+ * launches of each kernel.
  */
 #pragma once
 

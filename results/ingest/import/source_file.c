@@ -6,6 +6,7 @@
 #include "common/base/sha256.h"
 #include "results/ingest/text/csv.h"
 #include "results/ingest/text/lenient.h"
+#include "results/ingest/text/rocpd.h"
 
 #include <string.h>
 
@@ -71,7 +72,10 @@ int source_file_load(const json_t *map, const char *path, json_t **root, json_t 
         return -1;
     size_t mark = lenient_mark(buf_str(&text), text.len);
     sha256_of(buf_str(&text), text.len, hex);
-    *root = csv ? csv_parse(buf_str(&text) + mark, text.len - mark, path, &options, units, err)
-                : parse_json(buf_str(&text), text.len, path, err);
+    if (csv && rocpd_is(buf_str(&text), text.len))
+        *root = rocpd_read(&text, ROCPD_DISPATCHES, path, err);
+    else
+        *root = csv ? csv_parse(buf_str(&text) + mark, text.len - mark, path, &options, units, err)
+                    : parse_json(buf_str(&text), text.len, path, err);
     return *root ? 0 : -1;
 }
