@@ -3,7 +3,7 @@
  *
  * An object crosses its axes ("axes": {"block": [64, 128], "dtype": ["bf16", "fp16"]}); an array lists
  * entries, each of which crosses its own values. A value is a string, a number, a boolean, or an object that
- * gives it a name ({"name": "rocm-6.4", "value": "/opt/rocm-6.4", "env": {...}}). axis_text applies the
+ * gives it a name ({"name": "rocm-7.2", "value": "/opt/rocm-7.2", "env": {...}}). axis_text applies the
  * values to the commands of a variant; conditions decides which points are left out.
  */
 #pragma once

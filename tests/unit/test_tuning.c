@@ -101,6 +101,10 @@ TEST(each_setting_of_the_system_has_its_finding)
         snprintf(facts, sizeof facts, "{\"gpus\":[{" TUNED "}],\"system\":{%s}}", cases[i][0]);
         judge(&p, facts);
         assert_non_null(find(&p, cases[i][1]));
+        snprintf(facts, sizeof facts,
+                 "{\"gpus\":[{\"vendor\":\"amd\",\"arch\":\"gfx1250\"}],\"system\":{%s}}", cases[i][0]);
+        judge(&p, facts);
+        assert_non_null(find(&p, cases[i][1]));
         snprintf(facts, sizeof facts, "{\"gpus\":[{\"vendor\":\"nvidia\"}],\"system\":{%s}}", cases[i][0]);
         judge(&p, facts); /* AMD's guide says nothing of such a node */
         assert_int_equal(p.count, 0);
