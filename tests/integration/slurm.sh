@@ -139,6 +139,20 @@ cancelled() {
     scancel "$other"
 }
 
+suspended() {
+    local job
+    start held "$TMPDIR/plan.json" --variants waits --contexts 16 --repeat 16:1
+    until_true 60 on '*'
+    job=$(live_jobs "kernsweep-$(run_id held)")
+    scontrol suspend "$job"
+    sleep 2
+    go
+    scontrol resume "$job"
+    ends "the command exits 1" 1
+    is "its test ran once, and is INVALID" "$(tests_of held t.status)" INVALID
+    like "the reason says why" "$(jq -r .reason "$(bundle_of held)"/waits/*/perf.json)" 'was stopped for [0-9.]+ s while it ran'
+}
+
 # Its jobs wait for others, and scancel says nothing and does nothing.
 cancelled_in_vain() {
     local others
@@ -267,6 +281,7 @@ scenario "a job with two GPUs" two_gpus
 scenario "a job that has its node, and so more GPUs than it asks for" exclusive
 scenario "settings of Slurm's commands, and a job of more than a minute" with_settings 65 a_minute_later 4
 scenario "settings of Slurm's commands, and cancel" with_settings 1 cancelled_at_once 4
+scenario "a job that Slurm suspends" suspended
 scenario "a sweep in Slurm that is cancelled" cancelled
 scenario "a sweep in Slurm whose jobs stay in the queue when they are cancelled" cancelled_in_vain
 scenario "a sweep through a login node behind ssh" login_node

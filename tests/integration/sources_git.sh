@@ -91,6 +91,22 @@ own_folders() {
     unlike "they have no local changes" "$OUT$ERR" 'local changes'
 }
 
+# Sources may lie in a folder of the name that others give to what they built.
+tracked_build() {
+    repository built 3
+    mkdir "$TMPDIR/built/src/build"
+    git_in built mv src/Makefile src/prog.in src/build
+    jq '.variants[0].build = [["make", "-C", "{src}/build"]] | .variants[0].run = ["{src}/build/prog"]' "$TMPDIR/built/plan.json" >"$TMPDIR/plan"
+    cp "$TMPDIR/plan" "$TMPDIR/built/plan.json"
+    git_in built commit -a -m moved
+    touch "$TMPDIR/built/src/build/prog.o"
+    exits "the run succeeds" 0 sweep built --tag built
+    is "its sources are measured" "$(value built)" 0.003
+    rm "$TMPDIR/built/src/build/prog.o"
+    exits "ab of the clean tree and its commit ends with 0" 0 ks ab "$TMPDIR/built/plan.json" --base HEAD --artifacts "$TMPDIR/elsewhere"
+    is "all have the same sources" "$(sql "SELECT count(DISTINCT source_sha256) FROM run WHERE tag = 'built' OR purpose IN ('confirm', 'ab')")" 1
+}
+
 revision_is_tree() {
     repository same 3
     echo '*.in export-ignore' >"$TMPDIR/same/src/.gitattributes"
@@ -131,6 +147,7 @@ scenario "a stale program that is included" stale_included
 scenario "a stale program in a folder without git" stale_folder
 scenario "a program that was built elsewhere and is up to date" built_elsewhere
 scenario "kernsweep's own folders in the sources" own_folders
+scenario "a folder named build that git tracks" tracked_build
 scenario "a clean tree and its commit" revision_is_tree
 scenario "a search whose ends fail" failing_ends
 scenario "a relative --db" relative_db

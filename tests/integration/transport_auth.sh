@@ -272,7 +272,7 @@ certificates() {
     ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/ca"
     ssh-keygen -q -t ed25519 -N '' -f "$TMPDIR/certified"
     ssh-keygen -q -s "$TMPDIR/ca" -I test -n "$(id -un)" "$TMPDIR/certified.pub"
-    ssh-keygen -q -s "$TMPDIR/ca" -h -I host "$NODE/host_key.pub"
+    ssh-keygen -q -s "$TMPDIR/ca" -h -I host -n 127.0.0.1 "$NODE/host_key.pub"
     printf 'TrustedUserCAKeys %s\nHostCertificate %s\n' "$TMPDIR/ca.pub" "$NODE/host_key-cert.pub" >"$NODE/sshd_extra.conf"
     node_restart
     config "IdentityFile $TMPDIR/certified" "IdentityAgent none"
