@@ -254,7 +254,7 @@ two_gpus() {
 
 # A node for itself has more GPUs than the plan asks for.
 exclusive() {
-    amd_gpus "$TMPDIR/gpus" 2
+    amd_gpus "$TMPDIR/more-gpus" 2
     export use=$USE_GPU
     plan_with '.scheduler.exclusive = true | .scheduler.gres = "gpu:mi300x:1" | .clock = "process" | del(.source)
         | .variants = [{name: "v", run: [env.use, "0.5"]}]' "$TMPDIR/alone.json"
