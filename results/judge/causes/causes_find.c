@@ -132,34 +132,56 @@ static struct cell_causes *add_cell(struct causes *out, const struct delta *d)
     return cell;
 }
 
-/* d: NULL for the common factor. */
-static void find_for(const struct causes_input *in, const struct comparison *c, const struct delta *d,
-                     struct beside *beside, struct causes *out)
+/* A change that is to be explained, at the place of its causes. */
+struct wanted {
+    const struct delta *d; /* NULL: the common factor */
+    const struct cause_run *before;
+};
+
+static void add_wanted(const struct causes_input *in, const struct comparison *c, const struct delta *d,
+                       struct wanted *all, struct causes *out)
 {
-    struct finding f = {.in = in, .c = c, .d = d, .beside = beside, .node_share = NAN};
-    f.before = find_before(in, causes_before(in, c, d));
-    if (!f.before)
+    const struct cause_run *before = find_before(in, causes_before(in, c, d));
+    if (!before)
         return;
-    f.onset = find_before(in, causes_onset(in, c, d));
-    f.doubtful = d && !f.onset && onset_is_doubtful(in, d);
-    f.out = add_cell(out, d);
-    snprintf(f.out->before, sizeof f.out->before, "%s", f.before->run->info.run_id);
-    beside_fill(beside, in, c, f.before);
-    if (d) {
+    all[out->count] = (struct wanted){d, before};
+    struct cell_causes *cell = add_cell(out, d);
+    snprintf(cell->before, sizeof cell->before, "%s", before->run->info.run_id);
+}
+
+static void find_for(const struct causes_input *in, const struct comparison *c, const struct wanted *w,
+                     struct beside *beside, struct cell_causes *out)
+{
+    struct finding f = {.in = in,
+                        .c = c,
+                        .d = w->d,
+                        .before = w->before,
+                        .onset = find_before(in, causes_onset(in, c, w->d)),
+                        .beside = beside,
+                        .node_share = NAN,
+                        .out = out};
+    f.doubtful = w->d && !f.onset && onset_is_doubtful(in, w->d);
+    beside_fill(beside, in, c, w->before);
+    if (w->d) {
         finding_look_at_cell(&f);
         finding_explain_cell(&f);
     } else
         finding_explain_shift(&f);
-    causes_sort(f.out);
+    causes_sort(out);
 }
 
 void causes_find(const struct causes_input *in, const struct comparison *c, struct causes *out)
 {
     AUTO(beside_release) struct beside beside = {0};
+    AUTO_FREE struct wanted *all = xcalloc(c->count + 1, sizeof *all);
     *out = (struct causes){0};
     if (c->shift.found)
-        find_for(in, c, NULL, &beside, out);
+        add_wanted(in, c, NULL, all, out);
     for (size_t i = 0; i < c->count; i++)
         if (causes_wanted(c, &c->deltas[i]))
-            find_for(in, c, &c->deltas[i], &beside, out);
+            add_wanted(in, c, &c->deltas[i], all, out);
+    for (size_t k = 0; k < in->n_befores; k++) /* what lies beside the cells is read once for each of them */
+        for (size_t i = 0; i < out->count; i++)
+            if (all[i].before == &in->befores[k])
+                find_for(in, c, &all[i], &beside, &out->cells[i]);
 }

@@ -14,24 +14,40 @@ static const double apart_least = 0.03, apart_scales = 5;
 /* By less, what all cells share wanders. */
 static const double loss_least = 0.02;
 
+/* How a cell lies to another one in the order of n->cells. */
+static int order_of(const struct night_cell *c, const char *variant, int context)
+{
+    int names = strcmp(c->series->variant, variant);
+    return names ? names : (c->series->context > context) - (c->series->context < context);
+}
+
+/* The first one that does not lie before it. */
+static size_t place_of(const struct nights *n, const char *variant, int context)
+{
+    size_t low = 0, high = n->n_cells;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (order_of(&n->cells[middle], variant, context) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 const struct night_cell *nights_find_cell(const struct nights *n, const char *variant, int context)
 {
-    for (size_t k = 0; k < n->n_cells; k++) {
-        const struct history_series *s = n->cells[k].series;
-        if (s->context == context && strcmp(s->variant, variant) == 0)
-            return &n->cells[k];
-    }
-    return NULL;
+    size_t k = place_of(n, variant, context);
+    return k < n->n_cells && order_of(&n->cells[k], variant, context) == 0 ? &n->cells[k] : NULL;
 }
 
 const struct night_cell *nights_find_on(const struct nights *n, const char *variant, int context,
                                         uint64_t device)
 {
-    for (size_t k = 0; k < n->n_cells; k++) {
-        const struct history_series *s = n->cells[k].series;
-        if (s->context == context && (!s->device || s->device == device) && strcmp(s->variant, variant) == 0)
+    for (size_t k = place_of(n, variant, context);
+         k < n->n_cells && order_of(&n->cells[k], variant, context) == 0; k++)
+        if (!n->cells[k].series->device || n->cells[k].series->device == device)
             return &n->cells[k];
-    }
     return NULL;
 }
 
