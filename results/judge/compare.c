@@ -261,7 +261,12 @@ static void compare_by(struct comparing *c, enum metric m)
         c->out->cards = c->tonight.cards;
     }
     compare_cells(c, m);
-    tonight_release(&c->tonight);
+    if (m != c->out->primary) {
+        tonight_release(&c->tonight);
+        return;
+    }
+    c->out->seen = c->tonight.seen;
+    c->out->nights = xmemdup(&c->tonight.nights, sizeof c->tonight.nights);
 }
 
 static int by_cell(const void *a, const void *b)
@@ -392,6 +397,10 @@ void comparison_release(struct comparison *c)
     free(c->deltas);
     free(c->facts);
     causes_release(&c->causes);
+    if (c->nights)
+        nights_model_release(c->nights);
+    free(c->nights);
+    history_release(&c->seen);
     *c = (struct comparison){0};
 }
 

@@ -13,6 +13,8 @@
 #include "results/judge/nights/history.h"
 #include "results/judge/verdict.h"
 
+struct nights;
+
 struct comparison {
     struct common_shift shift;
     struct card_shifts cards;
@@ -27,6 +29,8 @@ struct comparison {
     size_t n_facts;
     struct acceptance *accepted; /* that cells are to be told of */
     size_t n_accepted;
+    struct history seen;         /* by the primary metric, from the GPUs of this run, and */
+    struct nights *nights;       /* the model of it that the cells were judged by */
     struct causes causes;        /* of the changed cells; empty until they are looked for (causes_find.h) */
     bool mixed_base;             /* the base's runs are of different sources: no build is the base's */
     bool sourceless;             /* neither run has sources: both sides of turns would be the same program */

@@ -218,7 +218,6 @@ int against_explain(const struct against *a, const struct run_data *now, struct 
 {
     const struct causes_source from = {.store = a->store,
                                        .base = a->has_base ? &a->base : NULL,
-                                       .history = &a->history,
                                        .base_runs = a->base_runs,
                                        .n_base_runs = a->n_base_runs};
     return causes_load(&from, now, c, err);

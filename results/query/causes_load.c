@@ -23,7 +23,6 @@ struct loaded {
 struct loading {
     const struct causes_source *from;
     struct causes_input input;
-    struct nights nights;
     struct history clocks;
     struct loaded now, before[BEFORES_MAX];
     struct cause_run befores[BEFORES_MAX];
@@ -76,15 +75,12 @@ static int load_befores(struct loading *l, const struct comparison *c, struct er
     return 0;
 }
 
-static int load_nights(struct loading *l, const struct run_data *now, const struct comparison *c,
-                       struct err *err)
+static int load_clocks(struct loading *l, const struct run_data *now, struct err *err)
 {
     const struct causes_source *from = l->from;
-    nights_model(from->history, c->primary, NULL, &l->nights);
     if (history_for_run(from->store, &now->info, from->base_runs, from->n_base_runs, METRIC_SCLK_MHZ, false,
                         &l->clocks, err) != 0)
         return -1;
-    l->input.nights = &l->nights;
     l->input.clocks = &l->clocks;
     return 0;
 }
@@ -92,7 +88,6 @@ static int load_nights(struct loading *l, const struct run_data *now, const stru
 static void loading_free(struct loading **of)
 {
     AUTO_FREE struct loading *l = *of;
-    nights_model_release(&l->nights);
     history_release(&l->clocks);
     together_release(&l->together);
     release_loaded(&l->now);
@@ -116,8 +111,9 @@ static int load_and_find(const struct causes_source *from, const struct run_data
     l->input.base_key = from->base ? from->base->info.key : 0;
     l->input.befores = l->befores;
     l->input.together = &l->together;
+    l->input.nights = c->nights->count > 0 ? c->nights : NULL;
     if (load_around(from->store, now, &l->now, &l->input.now, err) != 0 ||
-        (from->history->nights > 0 && load_nights(l, now, c, err) != 0) ||
+        (l->input.nights && load_clocks(l, now, err) != 0) ||
         together_load(from->store, now->info.node, now->info.ticket, now->info.mode, &l->together, err) !=
             0 ||
         load_befores(l, c, err) != 0)

@@ -8,9 +8,8 @@
 /* What the comparison was made against. Borrowed. */
 struct causes_source {
     struct store *store;
-    const struct run_data *base;   /* NULL: only the nights */
-    const struct history *history; /* those nights */
-    const int64_t *base_runs;      /* kept whatever their age */
+    const struct run_data *base; /* NULL: only the nights */
+    const int64_t *base_runs;    /* kept whatever their age */
     size_t n_base_runs;
 };
 
