@@ -1,20 +1,44 @@
 #include "results/judge/pair.h"
 
+#include "common/base/alloc.h"
+#include "common/base/values.h"
 #include "results/stats/stats.h"
 
 #include <math.h>
 
-/* NaN below two values. */
-static double relative_sd(const double *x, size_t n)
+/* With fewer values than this, an outlier is one of too few to tell. */
+enum { ORDERED_MIN = 8 };
+
+/* The standard deviation of normal values whose median is as uncertain as that of these: NaN below two. Of
+ * many values also, if that is less, how far two of them in order are apart, between which the median lies as
+ * often as the binomial distribution says (Price and Bonett 2001), so that no outlier widens it. */
+static double scale_of(const double *x, size_t n)
 {
-    return stats_sd(x, n) / fabs(stats_median(x, n));
+    double sd = stats_sd(x, n), below = 0, ways = 1;
+    size_t from = (size_t)round(((double)n + 1) / 2 - sqrt((double)n));
+    if (n < ORDERED_MIN)
+        return sd;
+    AUTO_FREE double *sorted = xmemdup(x, n * sizeof *sorted);
+    values_sort(sorted, n);
+    for (size_t i = 0; i < from; i++) { /* the first `from` of them all lie above the median */
+        below += ldexp(ways, -(int)n);
+        ways *= (double)(n - i) / (double)(i + 1);
+    }
+    double apart = sorted[n - from] - sorted[from - 1];
+    double errors = 2 * stats_normal_quantile(1 - below);
+    return apart > 0 ? fmin(apart / errors / stats_median_error(n), sd) : sd;
+}
+
+static double relative_scale(const double *x, size_t n)
+{
+    return scale_of(x, n) / fabs(stats_median(x, n));
 }
 
 struct pair_estimate pair_estimate(const struct pair *v, double alpha)
 {
     double base = stats_median(v->base, v->base_n), now = stats_median(v->now, v->now_n);
-    double error = stats_median_ratio_error(relative_sd(v->base, v->base_n), v->base_n,
-                                            relative_sd(v->now, v->now_n), v->now_n);
+    double error = stats_median_ratio_error(relative_scale(v->base, v->base_n), v->base_n,
+                                            relative_scale(v->now, v->now_n), v->now_n);
     return (struct pair_estimate){
         .ratio = base > 0 && now > 0 ? now / base : NAN,
         .error = error,

@@ -16,7 +16,8 @@ struct pair {
 struct pair_estimate {
     double ratio;   /* of the medians, now / base; NaN unless both are positive */
     double error;   /* its relative standard error; NaN if neither side has two values. A side with one value
-                       is taken to vary as the other does */
+                       is taken to vary as the other does. Of eight values or more, it follows from their order,
+                       and no   outlier widens it */
     double freedom; /* degrees of freedom of the error; NaN without one */
     double alpha;   /* the level at which it was asked */
     double p; /* of the ranks (Mann-Whitney, two-sided); NaN if those of so many values cannot reach alpha */
