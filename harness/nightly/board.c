@@ -172,8 +172,11 @@ static void add_verdicts(json_t *cells, const struct comparison *c)
         json_object_set_new(cell, "note", json_string(note));
         if (isfinite(d->estimate.ratio))
             json_object_set_new(cell, "ratio", json_real(delta_size(d)));
-        if (d->verdict == VERDICT_SUSPECTED)
-            json_object_set_new(cell, "settles", json_string(verdict_settles(d, REPORT_EN)));
+        AUTO(buf_release) struct buf settles = {.max = SETTLES_MAX};
+        if (d->verdict == VERDICT_SUSPECTED) {
+            verdict_settles(d, REPORT_EN, &settles);
+            json_object_set_new(cell, "settles", json_string(buf_str(&settles)));
+        }
         if (d->stand.gone && !verdict_is_slower(d->verdict))
             json_object_set_new(cell, "gone", json_string(num_date(d->stand.gone).s));
         if (d->accepted)

@@ -2,7 +2,7 @@
 
 #include "common/base/alloc.h"
 #include "common/base/text.h"
-#include "reports/words/number.h"
+#include "reports/words/reason.h"
 #include "results/judge/confirm.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 120 };
+enum { LINE_MAX_BYTES = 200 };
 
 struct lines {
     json_t *array;
@@ -147,6 +147,10 @@ static void append_cell(struct lines *l, const struct comparison *c, const struc
         buf_printf(&line, " %+.1f %%", (delta_size(d) - 1) * 100);
     digest_note(c, d, note);
     buf_puts(&line, note);
+    if (d->verdict == VERDICT_SUSPECTED) {
+        buf_puts(&line, "; ");
+        verdict_settles(d, REPORT_EN, &line);
+    }
     if (d->stand.since)
         buf_printf(&line, ", since %s", num_date(d->stand.since).s);
     append_line(l, buf_str(&line));

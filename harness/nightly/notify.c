@@ -13,11 +13,9 @@ void notify_news_text(unsigned news, char *out)
     static const struct {
         unsigned bit;
         const char *name;
-    } names[] = {{NEWS_REGRESSION, "regression"},
-                 {NEWS_FAILURE, "failure"},
-                 {NEWS_BLOCKED, "blocked"},
-                 {NEWS_RECOVERED, "recovered"},
-                 {NEWS_INCONCLUSIVE, "inconclusive"}};
+    } names[] = {{NEWS_REGRESSION, "regression"},     {NEWS_FAILURE, "failure"},
+                 {NEWS_BLOCKED, "blocked"},           {NEWS_RECOVERED, "recovered"},
+                 {NEWS_INCONCLUSIVE, "inconclusive"}, {NEWS_SUSPECTED, "suspected"}};
     size_t n = 0;
     out[0] = '\0';
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -7,8 +7,10 @@
 static const struct {
     const char *name;
     enum nightly_news news;
-} names[] = {{"regression", NEWS_REGRESSION}, {"failure", NEWS_FAILURE},           {"blocked", NEWS_BLOCKED},
-             {"recovered", NEWS_RECOVERED},   {"inconclusive", NEWS_INCONCLUSIVE}, {"always", NEWS_ALWAYS}};
+} names[] = {
+    {"regression", NEWS_REGRESSION}, {"failure", NEWS_FAILURE},           {"blocked", NEWS_BLOCKED},
+    {"recovered", NEWS_RECOVERED},   {"inconclusive", NEWS_INCONCLUSIVE}, {"suspected", NEWS_SUSPECTED},
+    {"always", NEWS_ALWAYS}};
 
 static unsigned news_of(const char *word)
 {
@@ -32,14 +34,15 @@ static int check_entry(const struct json_at *at, struct err *err)
     if (keys_read(at, IN_PLAN, &table, 1, err) != 0)
         return -1;
     if (!json_is_array(on.value) || json_array_size(on.value) == 0)
-        return json_expected(
-            &on, "an array of regression, failure, blocked, recovered, inconclusive, always, one at least",
-            err);
+        return json_expected(&on,
+                             "an array of regression, failure, blocked, recovered, inconclusive, suspected, "
+                             "always, one at least",
+                             err);
     for (size_t i = 0; i < json_array_size(on.value); i++) {
         struct json_at word = json_element(&on, i);
         if (!news_of(json_string_value(word.value)))
-            return json_expected(&word, "regression, failure, blocked, recovered, inconclusive or always",
-                                 err);
+            return json_expected(
+                &word, "regression, failure, blocked, recovered, inconclusive, suspected or always", err);
     }
     int rc = command_read(&command, &run, SUBST_LITERAL, err);
     command_release(&command);

@@ -10,6 +10,7 @@ enum nightly_news {
     NEWS_BLOCKED = 4,
     NEWS_RECOVERED = 8, /* everything is fine again after one of the above */
     NEWS_ALWAYS = 16,
+    NEWS_SUSPECTED = 64,    /* cells are suspected, whatever else there is */
     NEWS_INCONCLUSIVE = 32, /* nothing new was found, but the measurements do not clear what is open, or most
                                of the cells */
 };

@@ -210,10 +210,12 @@ static void finding(const struct delta *d, struct md *w)
 static void suspect(const struct delta *d, struct md *w)
 {
     AUTO(buf_release) struct buf change = {.max = PHRASE_MAX};
+    AUTO(buf_release) struct buf settles = {.max = PHRASE_MAX};
     phrase_ratio(&change, w->lang, d->metric, d->estimate.ratio);
+    verdict_settles(d, w->lang, &settles);
     md_item(w, MSG_SUMMARY_SUSPECT, d->variant, phrase_at(w->lang, d->context).s, buf_str(&change),
             metric_with_unit(d->metric, verdict_reference(d)).s, metric_with_unit(d->metric, d->now.median).s,
-            verdict_settles(d, w->lang));
+            buf_str(&settles));
 }
 
 static void gone(const struct delta *d, struct md *w)

@@ -251,18 +251,29 @@ static bool claims_change(const struct delta *d)
     return d->verdict == VERDICT_IMPROVED || verdict_is_slower(d->verdict);
 }
 
-const char *verdict_settles(const struct delta *d, enum report_lang lang)
+void verdict_settles(const struct delta *d, enum report_lang lang, struct buf *out)
 {
-    if (d->reason == REASON_UNEVEN)
-        return message(lang, MSG_SETTLES_NIGHTS);
-    return message(lang, confirm_may_settle(d) ? MSG_SETTLES_EITHER : MSG_SETTLES_NIGHT);
+    if (d->reason == REASON_UNEVEN) {
+        message_plain(out, lang, MSG_SETTLES_UNEVEN);
+        return;
+    }
+    if (d->stand.nights)
+        message_plain(out, lang, d->stand.nights == 1 ? MSG_SETTLES_NIGHT : MSG_SETTLES_NIGHTS,
+                      num_int((int64_t)d->stand.nights).s);
+    else
+        message_plain(out, lang, MSG_SETTLES_MORE);
+    if (confirm_may_settle(d))
+        message_plain(out, lang, MSG_SETTLES_CONFIRM);
 }
 
 /* Says on which nights the cell was worse. */
 static void evidence_of_standing(const struct delta *d, enum report_lang lang, struct buf *out)
 {
-    if (d->verdict == VERDICT_SUSPECTED)
-        message_plain(out, lang, MSG_EVIDENCE_SUSPECT, verdict_settles(d, lang));
+    if (d->verdict == VERDICT_SUSPECTED) {
+        AUTO(buf_release) struct buf settles = {.max = SETTLES_MAX};
+        verdict_settles(d, lang, &settles);
+        message_plain(out, lang, MSG_EVIDENCE_SUSPECT, buf_str(&settles));
+    }
     if (d->stand.stands && d->stand.since)
         message_plain(out, lang, MSG_EVIDENCE_SINCE, num_date(d->stand.since).s);
     else if (d->stand.stands)

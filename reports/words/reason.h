@@ -9,8 +9,10 @@
 
 const char *verdict_word(enum verdict v, enum report_lang lang);
 
+enum { SETTLES_MAX = 256 };
+
 /* What would make a finding of a suspect, or clear it. */
-const char *verdict_settles(const struct delta *d, enum report_lang lang);
+void verdict_settles(const struct delta *d, enum report_lang lang, struct buf *out);
 
 /* "+4.2 %"; "+4.2 % (tonight +8.1 %)" if both builds were measured again, alternately. */
 struct num verdict_change(const struct delta *d, enum report_lang lang);

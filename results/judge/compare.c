@@ -67,6 +67,22 @@ static int64_t begun(const struct run_info *run)
     return at == WHEN_UNKNOWN ? when_midnight(run->date) : at;
 }
 
+/* Without a base: the cell failed on the nights before, and fails now. */
+static bool still_fails(const struct comparing *c, struct delta *d, const struct cell *now)
+{
+    for (size_t i = 0; i < c->o->n_failing; i++) {
+        const struct failing_cell *f = &c->o->failing[i];
+        if (f->context != d->context || strcmp(f->variant, d->variant) != 0 || is_unmeasured(c->now, now))
+            continue;
+        d->base.present = true;
+        d->base.status = f->status;
+        d->stand.since = f->since;
+        settle(d, VERDICT_FAILING, REASON_STATUS);
+        return true;
+    }
+    return false;
+}
+
 /* Without a base: the history has only nights in which the cell was OK. */
 static bool broke_since(const struct comparing *c, struct delta *d, const struct cell *now)
 {
@@ -163,6 +179,8 @@ static void compare_metric(struct comparing *c, const char *variant, int context
     set_sides(c, d, base, now);
     const struct night_cell *nights = now ? nights_find_cell(&c->tonight.nights, variant, context) : NULL;
     bool from_nights = !c->base && nights;
+    if (!c->base && now && still_fails(c, d, now))
+        return;
     bool settled = from_nights ? broke_since(c, d, now) || lost_metric(c, d, nights)
                                : judge_states(c, d, base, now) || judge_lacking(d);
     if (settled || judge_windows(c, d, base, now))

@@ -201,6 +201,8 @@ static void look_whether_it_stands(const struct tonight *t, const struct night_c
     c->worse[c->count] = t->nights.badness * (log(stats_median(e->now, e->now_n)) - t->even_factor - own);
     if (standing_would_be_open(tonight_standing(c), c->count, t->uneven, &since))
         set_since(c, since, &x->since_level);
+    else if (!tonight_standing(c)->open)
+        x->since_level.nights = standing_nights_to_open(tonight_standing(c), c->worse, c->count);
     x->since_level.gone = gone_suspect(t, c);
     if (x->against == REFERENCE_LEVEL)
         x->since_value = x->since_level;

@@ -201,8 +201,9 @@ struct stand {
     bool stands;
     int64_t
         since; /* when the finding's first night was measured, or VERDICT_FAILING failed before; 0: tonight */
-    int64_t gone; /* when a suspect was measured that tonight does not repeat; 0: none was */
-    bool uneven;  /* tonight, too many cells are worse for a verdict on each */
+    int64_t gone;  /* when a suspect was measured that tonight does not repeat; 0: none was */
+    size_t nights; /* more like tonight that would make a finding; 0: unknown, or it is one */
+    bool uneven;   /* tonight, too many cells are worse for a verdict on each */
 };
 
 /* What speaks against believing the estimate, or against measuring again. */
@@ -321,6 +322,14 @@ struct card_shifts {
 
 struct noise;
 
+/* A cell that fails, and failed on the nights before, too. */
+struct failing_cell {
+    char variant[RUN_NAME_MAX];
+    int context;
+    int64_t since;      /* the first of these nights; milliseconds since the epoch */
+    enum status status; /* on the newest of them */
+};
+
 struct compare_options {
     double regression;  /* the plan's threshold, a fraction; default 0.05 */
     double improvement; /* default 0.05 */
@@ -349,6 +358,8 @@ struct compare_options {
     /* Both sides are variants of one run: reasons speak of the reference, not of a base and of now. */
     bool within_run;
     const struct acceptances *accepted; /* findings; NULL: none */
+    const struct failing_cell *failing; /* without a base */
+    size_t n_failing;
     /* Spreads from an A/A sweep (noise.h), for cells with few repetitions; may be NULL. */
     const struct noise *noise;
     uint64_t seed; /* of the bootstrap; fixed, so that the same data yield the same verdict */

@@ -5,6 +5,7 @@
 #include "results/query/base_pool.h"
 #include "results/query/causes_load.h"
 #include "results/query/confirm_store.h"
+#include "results/query/failing.h"
 #include "results/query/history_load.h"
 #include "results/query/noise_store.h"
 #include "results/query/report_queries.h"
@@ -199,7 +200,10 @@ int against_nights(struct store *s, const struct run_data *now, const struct com
 {
     int rc = begin(s, now, options, out, err);
     if (rc == 0 && !*now->info.rejected)
-        rc = acceptances_load(s, &now->info, &out->accepted, err) != 0 ? -1 : nights_before(s, now, out, err);
+        rc = acceptances_load(s, &now->info, &out->accepted, err) != 0 ||
+                     failing_load(s, now, &out->failing, &out->n_failing, err) != 0
+                 ? -1
+                 : nights_before(s, now, out, err);
     return release_on_error(out, rc);
 }
 
@@ -230,6 +234,8 @@ static int compare(const struct against *a, const struct run_data *now, struct c
     options.base_runs = a->base_runs;
     options.n_base_runs = a->n_base_runs;
     options.accepted = &a->accepted;
+    options.failing = a->failing;
+    options.n_failing = a->n_failing;
     const struct run_data *base = a->is_pooled ? &a->pool : a->has_base ? &a->base : NULL;
     AUTO_FREE bool *otherwise = xcalloc(now->n_variants + 1, sizeof *otherwise);
     options.otherwise = otherwise;
@@ -301,6 +307,9 @@ void against_release(struct against *a)
     noise_release(&a->noise);
     acceptances_release(&a->accepted);
     confirm_records_release(&a->confirmed);
+    free(a->failing);
+    a->failing = NULL;
+    a->n_failing = 0;
     free(a->base_runs);
     a->base_runs = NULL;
     a->n_base_runs = 0;

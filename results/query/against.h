@@ -26,6 +26,8 @@ struct against {
     struct history
         history; /* the same as seen from the GPU of each of now's cells, a series per cell: to draw */
     struct noise noise;
+    struct failing_cell *failing; /* without a base: cells that failed before, too */
+    size_t n_failing;
     struct acceptances accepted;      /* of findings; none where two runs are compared */
     struct confirm_records confirmed; /* of these two runs */
     struct compare_options options;   /* options.noise points into this struct: it must not be moved */

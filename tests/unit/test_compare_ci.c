@@ -68,7 +68,7 @@ TEST(a_suspect_fails_only_on_request)
     d.estimate.method = METHOD_NIGHTS;
     writes(&d, false, "failures=\"0\">", "::warning title=v3 at 64 suspected::prefill_s +8.0 %25");
     writes(&d, false, "<system-out>suspected: +8.0 %",
-           "not settled yet: another night or two like it settle it");
+           "not settled yet: more nights like it would have to follow");
     writes(&d, true, "<failure type=\"suspected\" message=\"+8.0 %", "::error title=v3 at 64 suspected::");
 }
 

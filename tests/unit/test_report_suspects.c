@@ -42,15 +42,15 @@ TEST(a_suspect_is_no_regression_and_says_what_settles_it)
     holds(text,
           "- **Suspected** (1 cell): worse tonight, but not settled, so no regression yet.\n  - `v3` "
           "at 4096: "
-          "takes 2.00 times as long (10.00 s expected, 20.00 s now); another night or two like it settle it, "
+          "takes 2.00 times as long (10.00 s expected, 20.00 s now); more nights like it would have to follow, "
           "or "
-          "measuring both builds alternately (--confirm).\n");
+          "measuring both builds alternately (--confirm) settles it.\n");
     holds(text,
           "**Measure both builds alternately (`--confirm`), or wait for the next night**: 1 cell suspected");
     lacks(text, "regressed");
     free(text);
     text = advice_beside("undecided_suspect.db", old, now, CONFIRM_UNDECIDED, suspected);
-    holds(text, "s now); another night or two like it settle it.\n");
+    holds(text, "s now); more nights like it would have to follow.\n");
     holds(text, "**Wait for the next night**: 1 cell suspected");
     free(text);
     text = advice_beside("gone.db", old, now, CONFIRM_NOT_ASKED, gone);

@@ -26,6 +26,7 @@ void night_findings_compare(struct night_findings *f, const struct nightly_state
     f->carried = json_array();
     open_cells_undecided(f->open, c, f->carried);
     f->accepted = any_accepted(c);
+    f->suspected = c->verdicts[VERDICT_SUSPECTED] > 0;
     f->mostly_noisy = open_cells_mostly_noisy(c);
 }
 
@@ -95,11 +96,13 @@ static bool is_replaced(const struct night_findings *f, const struct nightly_sta
 
 unsigned night_news(const struct night_findings *f, const struct nightly_state *before, unsigned ended)
 {
+    unsigned suspected = f->suspected ? NEWS_SUSPECTED : 0;
     if (ended != 0)
-        return ended;
+        return ended | suspected;
     if (f->mostly_noisy || json_array_size(f->carried) > 0)
-        return NEWS_INCONCLUSIVE;
-    return before->news != 0 && is_settled(f, before) && !is_replaced(f, before) ? NEWS_RECOVERED : 0;
+        return NEWS_INCONCLUSIVE | suspected;
+    bool recovered = before->news != 0 && is_settled(f, before) && !is_replaced(f, before);
+    return (recovered ? NEWS_RECOVERED : 0u) | suspected;
 }
 
 /* Explains why a night cleared less than its verdicts suggest. */
@@ -111,7 +114,8 @@ static void add_line_of_open(const struct night_findings *f, const struct nightl
         json_array_append_new(lines, json_sprintf("not %s tonight: %zu cell%s open from earlier nights",
                                                   f->result.compared ? "measured" : "compared", count,
                                                   text_plural((long long)count)));
-    else if (news == 0 && f->other_base && is_settled(f, before) && is_replaced(f, before))
+    else if ((news & ~(unsigned)NEWS_SUSPECTED) == 0 && f->other_base && is_settled(f, before) &&
+             is_replaced(f, before))
         json_array_append_new(
             lines,
             json_string("the baseline is another one: against it nothing is open, which is no recovery"));

@@ -18,6 +18,7 @@ struct night_findings {
     size_t unsearched;     /* number of slower cells left to a search of the next night */
     bool other_base;       /* earlier nights found the open cells against another baseline */
     bool accepted;         /* somebody accepted findings of the night before */
+    bool suspected;
     bool mostly_noisy;
 };
 

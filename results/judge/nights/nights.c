@@ -134,7 +134,7 @@ static void fill_cell(const struct nights *n, const struct history_series *s, st
     c->night = xcalloc(s->count + 1, sizeof *c->night);
     c->y = xcalloc(s->count + 1, sizeof *c->y);
     c->u = xcalloc(s->count + 1, sizeof *c->u);
-    c->worse = xcalloc(s->count + 1, sizeof *c->worse);
+    c->worse = xcalloc(s->count + 1 + STANDING_AHEAD, sizeof *c->worse);
     c->foreign = take_points(s, true, c);
     take_points(s, false, c);
     sort_points(c->points, c->foreign);

@@ -42,7 +42,7 @@ struct night_cell {
     const struct history_point **points; /* in order of nights; those of another GPU than the series' first */
     size_t *night;                       /* of each point */
     double *y, *u;
-    double *worse; /* u, signed so that more is worse; with room for tonight's */
+    double *worse; /* u, signed so that more is worse; with room for tonight's and STANDING_AHEAD more */
     size_t count;
     size_t foreign;              /* points of another GPU */
     size_t next[2];              /* while the model is fitted: the next point of either kind */

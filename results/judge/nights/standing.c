@@ -54,8 +54,8 @@ void standing_init(struct standing *s, const double *x, size_t cap, double least
     *s = (struct standing){.x = x,
                            .alike = alike,
                            .least = fmax(least, scale_least),
-                           .members = xcalloc(cap + 1, sizeof *s->members),
-                           .apart = xcalloc(cap + 1, sizeof *s->apart)};
+                           .members = xcalloc(cap + 1 + STANDING_AHEAD, sizeof *s->members),
+                           .apart = xcalloc(cap + 1 + STANDING_AHEAD, sizeof *s->apart)};
 }
 
 void standing_release(struct standing *s)
@@ -476,6 +476,18 @@ bool standing_would_be_open(const struct standing *s, size_t point, bool uneven,
         return false;
     *since = tonight.since;
     return true;
+}
+
+size_t standing_nights_to_open(const struct standing *s, double *x, size_t point)
+{
+    struct standing ahead = *s; /* what it writes lies behind what *s counts */
+    for (size_t k = 0; k <= STANDING_AHEAD; k++) {
+        x[point + k] = x[point];
+        advance(&ahead, point + k, false);
+        if (ahead.open)
+            return k;
+    }
+    return 0;
 }
 
 bool standing_is_worse_than(const struct standing *s, const size_t *points, size_t n, double level,

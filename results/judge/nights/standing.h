@@ -23,6 +23,7 @@ enum {
     STANDING_LEVEL = 20,   /* nights behind a level at most */
     STANDING_RETURNS = 3,  /* after so many, to have left again is no news: the cell has states */
     STANDING_BACK = 3,     /* nights in a row that close a finding */
+    STANDING_AHEAD = 7,    /* nights that are looked ahead */
 };
 
 struct standing {
@@ -51,7 +52,7 @@ struct standing {
     double gain; /* by which the present level is better than the one before it; 0 if it is not */
 };
 
-/* cap: how many points x will have; there is room for one more. */
+/* cap: how many points x will have; there is room for one more, and STANDING_AHEAD behind it. */
 void standing_init(struct standing *s, const double *x, size_t cap, double least, double alike);
 void standing_release(struct standing *s);
 /* Forgets all nights. */
@@ -93,6 +94,9 @@ bool standing_accept(struct standing *s, size_t point);
 /* Whether a finding would be open after this further point, whose place in x is behind all others; s itself
  * does not step. since: the finding's first point. */
 bool standing_would_be_open(const struct standing *s, size_t point, bool uneven, size_t *since);
+/* How many more nights like this further point make a finding, if the next ones are even; 0: none of the next
+ * STANDING_AHEAD does. x: has room for them behind the point. */
+size_t standing_nights_to_open(const struct standing *s, double *x, size_t point);
 /* Whether these points, the newest n, are a worse level than another one, that of so many nights: begins is
  * the index of the first that is. */
 bool standing_is_worse_than(const struct standing *s, const size_t *points, size_t n, double level,
