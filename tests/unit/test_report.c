@@ -223,7 +223,7 @@ TEST(nights_judge_a_run_and_tell_when_it_changed)
     char *text = render(&s, req, "latest");
     assert_line(text, "**No regression, but 1 cell suspected**, against the previous 19 nights");
     assert_line(text, "`baseline` at 256: takes", "10.05 s expected",
-                "more nights like it would have to follow");
+                "another night like it makes it a finding");
     free(text);
     req.langs[0] = REPORT_ES;
     text = render(&s, req, "latest");
