@@ -134,14 +134,38 @@ int location_try_locks(const char *path, const char *fs, struct err *err)
     return option ? refuse(path, fs, option, err) : 0;
 }
 
+static void name_user(uid_t uid, char name[LOCATION_USER_MAX])
+{
+    const struct passwd *user = getpwuid(uid);
+    if (user)
+        snprintf(name, LOCATION_USER_MAX, "%.60s", user->pw_name);
+    else
+        snprintf(name, LOCATION_USER_MAX, "%u", (unsigned)uid);
+}
+
+void location_owner(const char *path, bool of_folder, char name[LOCATION_USER_MAX])
+{
+    char folder[FS_PATH_MAX];
+    struct stat st;
+    fs_parent(path, folder);
+    snprintf(name, LOCATION_USER_MAX, "?");
+    if (stat(of_folder ? folder : path, &st) == 0)
+        name_user(st.st_uid, name);
+}
+
+enum location_bar location_bar(const char *path)
+{
+    struct stat st;
+    if (access(path, W_OK) != 0 && errno == EROFS)
+        return LOCATION_READ_ONLY;
+    return stat(path, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 0200) ? LOCATION_OWN_MODE
+                                                                                  : LOCATION_FOREIGN;
+}
+
 static int fail_foreign(const char *file, const struct stat *st, bool written, struct err *err)
 {
-    const struct passwd *owner = getpwuid(st->st_uid);
-    char name[64];
-    if (owner)
-        snprintf(name, sizeof name, "%.60s", owner->pw_name);
-    else
-        snprintf(name, sizeof name, "%u", (unsigned)st->st_uid);
+    char name[LOCATION_USER_MAX];
+    name_user(st->st_uid, name);
     return err_set(err, ERR_STORAGE, "%s: belongs to user %s, who %s", file, name,
                    written ? "wrote to the store: let them run `kernsweep db check` on it"
                            : "read the store: let them remove it");

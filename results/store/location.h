@@ -18,6 +18,13 @@ bool location_is_foreign(const char *path);
 /* Whether the store has a log, which readers need files next to it for. */
 bool location_has_log(const char *path);
 
+enum { LOCATION_USER_MAX = 64 };
+/* Gives the name or number of the user whose the file, or its folder, is; "?" if that cannot be told. */
+void location_owner(const char *path, bool of_folder, char name[LOCATION_USER_MAX]);
+/* Why a store that can be read cannot be written: its file system, its owner's own mode bits, or neither. */
+enum location_bar { LOCATION_FOREIGN, LOCATION_READ_ONLY, LOCATION_OWN_MODE };
+enum location_bar location_bar(const char *path);
+
 /* Fails, with what to do, if locks do not work there, or do not reach other machines. fs: its kind. */
 int location_try_locks(const char *path, const char *fs, struct err *err);
 /* Removes files that another user's reading left next to our store. Fails if they cannot be removed, or hold

@@ -1,6 +1,7 @@
 #include "results/store/sql.h"
 
 #include "common/base/alloc.h"
+#include "results/store/location.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 void sql_finalize(struct sql_stmt *stmt)
 {
@@ -36,26 +38,68 @@ static int error_of_system(sqlite3 *db)
     return is_kind(db, SQLITE_FULL) ? ENOSPC : told ? sqlite3_system_errno(db) : 0;
 }
 
-static const char *problem_of_place(sqlite3 *db)
+static void describe_reading(const char *path, char *out, size_t size)
 {
-    if (sqlite3_extended_errcode(db) == SQLITE_READONLY_DIRECTORY)
-        return "this user may not write to the store's folder, where SQLite needs two small files even to "
-               "read: copy the store to a folder of your own, and name that with --db";
-    if (is_kind(db, SQLITE_READONLY))
-        return "this user may only read the store: let its owner do that";
+    char owner[LOCATION_USER_MAX];
+    location_owner(path, false, owner);
+    switch (location_bar(path)) {
+    case LOCATION_READ_ONLY:
+        snprintf(out, size, "its file system is mounted read-only: name another store with --db");
+        break;
+    case LOCATION_OWN_MODE:
+        snprintf(out, size, "the mode of your store forbids it: `chmod u+w` it, then repeat the command");
+        break;
+    case LOCATION_FOREIGN:
+        snprintf(out, size, "this user may only read the store: let its owner, user %s, do that", owner);
+        break;
+    }
+}
+
+/* A file that is open for reading only cannot be locked for writing, which SQLite takes for an I/O error. */
+static bool may_only_read(sqlite3 *db, const char *path)
+{
+    return is_kind(db, SQLITE_READONLY) || (sqlite3_extended_errcode(db) == SQLITE_IOERR_LOCK &&
+                                            access(path, R_OK) == 0 && access(path, W_OK) != 0);
+}
+
+/* Describes what the place of the file forbids; false: nothing of the kind. */
+static bool describe_place(sqlite3 *db, const char *path, char *out, size_t size)
+{
+    char owner[LOCATION_USER_MAX];
+    const char *problem = NULL;
+    if (sqlite3_extended_errcode(db) == SQLITE_READONLY_DIRECTORY) {
+        location_owner(path, true, owner);
+        snprintf(out, size,
+                 "this user may not write to the store's folder, which is user %s's and where SQLite needs "
+                 "small files: copy the store to a folder of your own, and name that with --db",
+                 owner);
+        return true;
+    }
+    if (may_only_read(db, path)) {
+        describe_reading(path, out, size);
+        return true;
+    }
     switch (error_of_system(db)) {
     case ENOSPC:
-        return "no space is left on its file system: free some, then repeat the command";
+        problem = "no space is left on its file system: free some, then repeat the command";
+        break;
     case EDQUOT:
-        return "the disk quota of this user is used up: free some space, then repeat the command";
+        problem = "the disk quota of this user is used up: free some space, then repeat the command";
+        break;
     case EACCES:
     case EPERM:
-        return "permission denied: let the store's owner do that, or name another store with --db";
+        location_owner(path, false, owner);
+        snprintf(
+            out, size,
+            "permission denied: let the store's owner, user %s, do that, or name another store with --db",
+            owner);
+        return true;
     }
-    if (is_kind(db, SQLITE_CANTOPEN))
-        return "the store, or a new file next to it, cannot be opened: look at the permissions of its "
-               "folder, and at the free space and inodes there (`df -i`)";
-    return NULL;
+    if (!problem && is_kind(db, SQLITE_CANTOPEN))
+        problem = "the store, or a new file next to it, cannot be opened: look at the permissions of its "
+                  "folder, and at the free space and inodes there (`df -i`)";
+    snprintf(out, size, "%s", problem ? problem : "");
+    return problem;
 }
 
 /* SQLite's tidying up after a failed write may hide the system's error. */
@@ -68,13 +112,12 @@ static bool size_is_limited(sqlite3 *db, long long *bytes)
     return true;
 }
 
-void sql_describe(sqlite3 *db, char *out, size_t size)
+void sql_describe(sqlite3 *db, const char *path, char *out, size_t size)
 {
     long long bytes;
-    const char *place = problem_of_place(db);
-    if (place)
-        snprintf(out, size, "%s", place);
-    else if (size_is_limited(db, &bytes))
+    if (describe_place(db, path, out, size))
+        return;
+    if (size_is_limited(db, &bytes))
         snprintf(out, size,
                  "%s, and no file may be larger than %lld bytes here: raise that limit (`ulimit -f`), then "
                  "repeat the command",
@@ -99,7 +142,7 @@ static int sqlite_fail(struct store *s, const char *what, struct err *err)
             "%s: %s: the store is damaged (%s): put a backup in its place, then `kernsweep ingest` "
             "the bundles since",
             s->path, what, sqlite3_errmsg(s->db));
-    sql_describe(s->db, text, sizeof text);
+    sql_describe(s->db, s->path, text, sizeof text);
     return err_set(err, ERR_STORAGE, "%s: %s: %s", s->path, what, text);
 }
 

@@ -80,7 +80,7 @@ static void add_uri_path(struct buf *uri, const char *path)
 static int fail_db(sqlite3 *db, const char *path, const char *what, struct err *err)
 {
     char text[512];
-    sql_describe(db, text, sizeof text);
+    sql_describe(db, path, text, sizeof text);
     return err_set(err, ERR_STORAGE, "%s: %s: %s", path, what, text);
 }
 

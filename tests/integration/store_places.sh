@@ -111,6 +111,63 @@ shared() {
     rm -rf "$dir"
 }
 
+# Two users of a group, and what the modes allow them.
+whose() {
+    needs many_runs
+    local dir
+    dir=$(mktemp -d /tmp/kernsweep-whose.XXXXXX)
+    chmod 755 "$dir"
+    mkdir "$dir/own"
+    chown 4001:5000 "$dir/own"
+    chmod 2775 "$dir/own"
+    DB=$dir/own/results.db
+    cp "$KERNSWEEP" "$dir/ks"
+    chmod 755 "$dir/ks"
+    cp -r "$TMPDIR/in" "$dir/in"
+    chmod -R a+rX "$dir/in"
+    export HOME=$dir
+    # night USER DAY
+    # shellcheck disable=SC2317 # called by exits
+    night() {
+        setpriv --reuid="$1" --regid=5000 --clear-groups "$dir/ks" ingest "$dir/in/2026-01-0$2/load" --db "$DB"
+    }
+    exits "its owner stores" 0 night 4001 1
+    exits "another user of the group cannot read it" 5 setpriv --reuid=4002 --regid=5000 --clear-groups "$dir/ks" runs --db "$DB"
+    like "the message names the owner" "$ERR" "own/results.db: .*let the store's owner, user 4001, do that"
+    chmod 644 "$DB"
+    exits "whoever may only read it stores nothing" 5 night 4002 2
+    like "the message names the owner, too" "$ERR" 'own/results.db: .*this user may only read the store: let its owner, user 4001, do that'
+    chmod 664 "$DB"
+    exits "the group may write" 0 night 4002 2
+    exits "and its owner after it" 0 night 4001 3
+    is "nothing lies next to it" "$(ls "$dir/own")" results.db
+    chmod 444 "$DB"
+    exits "a store that its owner made read-only is not changed" 5 night 4001 4
+    # shellcheck disable=SC2016 # quotes of the message
+    like "the message says what to do" "$ERR" 'own/results.db: .*the mode of your store forbids it: `chmod u\+w` it'
+    chmod 644 "$DB"
+    chmod 555 "$dir/own"
+    exits "nor one in a folder where nobody may write" 5 night 4001 4
+    like "the message names the folder's owner" "$ERR" "the store's folder, which is user 4001's"
+    exits "anybody can read it there" 0 as 4003 "$dir/ks" runs --db "$DB"
+    chmod 2775 "$dir/own"
+    exits "with the modes as before, its owner stores" 0 night 4001 4
+    chmod 600 "$DB"
+    exits "also once nobody else may read it" 0 night 4001 5
+    mkdir "$dir/mounted"
+    if mount --bind "$dir/own" "$dir/mounted" 2>/dev/null; then
+        mount -o remount,ro,bind "$dir/mounted"
+        DB=$dir/mounted/results.db exits "on a read-only mount nothing is stored" 5 night 4001 6
+        like "the message says so" "$ERR" 'mounted/results.db: .*mounted read-only'
+        exits "there, too, it can be read" 0 as 4001 "$dir/ks" runs --db "$dir/mounted/results.db"
+        umount "$dir/mounted"
+    else
+        skip "on a read-only mount nothing is stored" "no mounts here"
+    fi
+    is "every night is there" "$(as 4001 "$dir/ks" runs --db "$dir/own/results.db" | grep -c COMPLETE)" 5
+    rm -rf "$dir"
+}
+
 scenario "a store that two hosts have by NFS" two_hosts
 scenario "a store with a log that comes to NFS" two_hosts before
 scenario "NFS without locks" no_locks 37
@@ -118,4 +175,5 @@ scenario "a file system that knows no locks" no_locks 38
 scenario "a local disk" local_disk
 scenario "a pipe" a_pipe
 scenario "a store that another user reads" shared
+scenario "two users of a group, and changing modes" whose
 done_testing
