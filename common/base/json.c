@@ -21,9 +21,7 @@ __attribute__((constructor(101))) static void install_memory(void)
     json_set_alloc_funcs(xmalloc, free);
 }
 
-/* Whether the text has at most JSON_VALUES_MAX values: each takes up to 130 bytes of memory, however short
- * its text. */
-static bool few_values(const char *text, size_t len)
+size_t json_count_values(const char *text, size_t len)
 {
     size_t values = 1;
     bool quoted = false;
@@ -35,13 +33,13 @@ static bool few_values(const char *text, size_t len)
         else
             values += text[i] == ',' || text[i] == '[' || text[i] == '{';
     }
-    return values <= JSON_VALUES_MAX;
+    return values;
 }
 
 json_t *json_parse(const char *text, size_t len, const char *file, struct err *err)
 {
     json_error_t e;
-    if (!few_values(text, len)) {
+    if (json_count_values(text, len) > JSON_VALUES_MAX) {
         err_set(err, ERR_INPUT, "%s: more than %d JSON values", file, JSON_VALUES_MAX);
         return NULL;
     }

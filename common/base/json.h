@@ -18,6 +18,10 @@
 
 enum { JSON_VALUES_MAX = 2000000 };
 
+/* How many values the text has, or more than JSON_VALUES_MAX: each takes up to 130 bytes of memory, however
+ * short its text. */
+size_t json_count_values(const char *text, size_t len);
+
 /* Parses text (duplicate keys, trailing text and more than JSON_VALUES_MAX values are errors). Returns NULL
  * on error. The caller json_decref()s. */
 json_t *json_parse(const char *text, size_t len, const char *file, struct err *err);

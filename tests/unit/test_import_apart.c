@@ -311,53 +311,15 @@ static const char *put_database(const char *name, const char *sql_file)
     return path;
 }
 
-TEST(profilers)
+TEST(a_database_of_rocprofv3)
 {
     AUTO(store_close) struct store s = open_store("apart_profilers.db");
-    struct run_data r = import_stored(
-        &s, "rocprofv3-kernel-trace",
-        put("kernel_trace.csv",
-            "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\",\"VGPR_"
-            "Count\",\"Grid_Size_X\"\n"
-            "\"KERNEL_DISPATCH\",\"Agent 4\",1,\"k(float*)\",4762229062888604,4762229062892625,32,1024\n"
-            "\"KERNEL_DISPATCH\",\"Agent 4\",1,\"k(float*)\",4762229062988604,4762229062992627,32,1024\n"
-            "\"KERNEL_DISPATCH\",\"Agent 4\",1,\"k(float*)\",4762229062988604,4762229063992604,32,2048\n"),
-        &day, 0);
-    assert_int_equal(r.n_cells, 2);
-    assert_near(median_of(&r, "k_float___grid1024_agent4", 0), 4.022e-3, 1e-12);
-    assert_near(median_of(&r, "k_float___grid2048_agent4", 0), 1.004, 1e-12);
-    run_data_release(&r);
-    r = import_stored(&s, "rocprofv3-kernel-trace",
+    AUTO(run_data_release)
+    struct run_data r =
+        import_stored(&s, "rocprofv3-kernel-trace",
                       put_database("trace_results.db", "tests/fixtures/rocpd/3.0.sql"), &day, 0);
     assert_int_equal(r.n_cells, 2);
     assert_near(median_of(&r, "attention_float___int__grid2048x1x1_wg256x1x1_agent4", 0), 4.022e-3, 1e-12);
-    run_data_release(&r);
-    r = import_stored(
-        &s, "rocprofv3-kernel-stats",
-        put("kernel_stats.csv",
-            "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\",\"MinNs\",\"MaxNs\","
-            "\"StdDev\"\n\"k\",2,8044,4022.000000,99.1,4021,4023,1.4\n"),
-        &day, 0);
-    assert_near(median_of(&r, "k", 0), 4.022e-3, 1e-12);
-    run_data_release(&r);
-    r = import_stored(
-        &s, "ncu-raw",
-        put("raw.csv",
-            "==PROF== Connected to process 1\n==PROF== Disconnected\n"
-            "\"ID\",\"Kernel Name\",\"Block Size\",\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"us\"\n"
-            "\"0\",\"k(int)\",\"(128, 1, 1)\",\"1,410,000.50\"\n"),
-        &day, 0);
-    assert_near(r.cells[0].median[METRIC_KERNEL_MS], 1410.0005, 1e-9);
-    run_data_release(&r);
-    r = import_stored(&s, "ncu-details",
-                      put("details.csv",
-                          "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
-                          "\"0\",\"k\",\"Duration\",\"usecond\",\"1,234.5\"\n\"0\",\"k\",\"DRAM "
-                          "Frequency\",\"Ghz\",\"2.6\"\n"),
-                      &day, 0);
-    assert_int_equal(r.n_tests, 1);
-    assert_near(median_of(&r, "k", 0), 1.2345, 1e-12);
-    run_data_release(&r);
 }
 
 TEST(numbers_as_other_locales_write_them)
@@ -371,37 +333,6 @@ TEST(numbers_as_other_locales_write_them)
                                       put("comma.csv", "k,t\na,\"1.234,5\"\nb,\"15,72\"\n"), NULL, 0);
     assert_near(median_of(&r, "a", 0), 1234.5, 1e-9);
     assert_near(median_of(&r, "b", 0), 15.72, 1e-9);
-}
-
-TEST(forks_processes_and_logs)
-{
-    AUTO(store_close) struct store s = open_store("apart_forks.db");
-    struct run_data r =
-        import_stored(&s, "jmh",
-                      put("jmh.json", "[{\"jmhVersion\":\"1.37\",\"benchmark\":\"p.C.m\",\"mode\":\"avgt\","
-                                      "\"threads\":1,\"forks\":2,\"params\":"
-                                      "{\"size\":\"64\",\"kind\":\"x\"},\"primaryMetric\":{\"scoreUnit\":"
-                                      "\"us/op\",\"rawData\":[[1.0,2.0],[3.0,5.0]]}}]"),
-                      &day, 0);
-    assert_int_equal(run_data_cell(&r, "p.C.m.kind_x", 64)->ok, 4);
-    assert_near(median_of(&r, "p.C.m.kind_x", 64), 2.5e-3, 1e-12);
-    run_data_release(&r);
-    r = import_stored(&s, "pyperf",
-                      put("pyperf.json",
-                          "{\"version\":\"1.0\",\"metadata\":{\"name\":\"b\"},\"benchmarks\":[{\"runs\":["
-                          "{\"metadata\":{\"date\":\"2026-11-20 10:00:00.1\"},\"values\":[0.001,0.003]},"
-                          "{\"values\":[0.005]},{\"warmups\":[[1,0.1]]}]}]}"),
-                      NULL, 0);
-    assert_near(median_of(&r, "b", 0), 3, 1e-9);
-    run_data_release(&r);
-    r = import_stored(
-        &s, "llama-bench",
-        put("llama_log.json",
-            "ggml_cuda_init: found 1 device\n  Device 0: x [y]\n[\n{\"model_type\":\"m\",\"n_prompt\":8,"
-            "\"n_gen\":0,\"test_time\":\"2026-11-20T10:00:00Z\",\"samples_ns\":[5000000]}\n]\n"),
-        NULL, 0);
-    assert_near(r.cells[0].median[METRIC_PREFILL_S], 0.005, 1e-12);
-    run_data_release(&r);
 }
 
 GROUP(scratch_make, scratch_remove);

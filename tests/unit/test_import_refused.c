@@ -1,6 +1,8 @@
 /* import: what cannot be mapped is named, and values that cannot be right are not believed. */
 #include "tests/unit/import_support.h"
 
+#include <sys/stat.h>
+
 /* A row that says the wrong thing, and the words that must be in the message. */
 TEST(what_cannot_be_mapped_is_named)
 {
@@ -106,6 +108,45 @@ TEST(a_time_that_is_not_above_zero_is_not_believed)
     assert_int_equal(run_data_cell(&r, "e", 0)->status, STATUS_OK);
     assert_true(isnan(run_data_cell(&r, "e", 0)->median[METRIC_TOK_PER_S])); /* no tokens are known */
     run_data_release(&r);
+}
+
+/* What is too much ends at the value that is too many; what is no file is not opened for reading. */
+TEST(limits_are_met_while_reading)
+{
+    enum { LINES = 2000001, COLUMNS = 1000, TESTS = 20001 };
+    AUTO(store_close) struct store s = open_store("limits.db");
+    AUTO(buf_release) struct buf text = {.max = 1 << 24};
+    struct err err = {0};
+    struct ingest_result result;
+    put("json.json", MAP_HEAD("json", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
+    put("csv.json", MAP_HEAD("csv", "/*") "\"test\":{\"variant\":\"/k\",\"kernel_ms\":\"/t\"}}");
+    for (int i = 0; i < LINES; i++)
+        buf_puts(&text, "1\n");
+    assert_err(
+        import_file(&s, in_scratch("json.json"), put("lines.jsonl", buf_str(&text)), NULL, &result, &err),
+        &err, ERR_INPUT, "lines.jsonl", "more than 2000000 JSON values");
+    buf_clear(&text);
+    for (int i = 0; i < COLUMNS; i++)
+        buf_printf(&text, "%sc%d", i ? "," : "", i);
+    for (int row = 0; row < LINES / COLUMNS + 1; row++) {
+        buf_putc(&text, '\n');
+        for (int i = 1; i < COLUMNS; i++)
+            buf_putc(&text, ',');
+    }
+    assert_err(
+        import_file(&s, in_scratch("csv.json"), put("fields.csv", buf_str(&text)), NULL, &result, &err), &err,
+        ERR_INPUT, "line 2001", "more than 2000000 fields");
+    buf_clear(&text);
+    buf_puts(&text, "k,t\n");
+    for (int i = 0; i < TESTS; i++)
+        buf_puts(&text, "a,1\n");
+    assert_err(import_file(&s, in_scratch("csv.json"), put("tests.csv", buf_str(&text)), NULL, &result, &err),
+               &err, ERR_INPUT, "more than 20000 tests", "import parts of the file");
+    assert_int_equal(mkfifo(in_scratch("pipe"), 0600), 0);
+    assert_err(import_file(&s, in_scratch("csv.json"), in_scratch("pipe"), NULL, &result, &err), &err,
+               ERR_INPUT, "pipe", "not a regular file");
+    assert_err(import_file(&s, in_scratch("csv.json"), "/dev/zero", NULL, &result, &err), &err, ERR_INPUT,
+               "/dev/zero", "not a regular file");
 }
 
 GROUP(scratch_make, scratch_remove);

@@ -77,7 +77,8 @@ static void clear_test(struct run_test *t)
 struct draft_test *draft_add_test(struct draft *d, struct err *err)
 {
     if (d->n_tests == LIMIT_TESTS) {
-        err_set(err, ERR_INPUT, "more than %d tests", LIMIT_TESTS);
+        err_set(err, ERR_INPUT, "more than %d tests: import parts of the file as runs of their own",
+                LIMIT_TESTS);
         return NULL;
     }
     ALLOC_GROW(d->tests, d->n_tests + 1, d->cap_tests);

@@ -17,6 +17,7 @@ struct importing {
     json_t *names; /* of variants: what each was made of; true once more than one was found */
     int64_t rows;  /* so far, of this file */
     int64_t files; /* so far */
+    bool empty;    /* there were rows, and none gave a test */
     const json_t *map;
     const char *file;
     json_t *root, *units;
@@ -261,6 +262,7 @@ static int take_row(const struct pointer_match *m, void *arg, struct err *err)
     json_t *elements = repeat ? pointer_find(m->value, repeat, 0) : NULL;
     if (skipped)
         return 0;
+    s.index = json_is_null(elements) ? SIZE_MAX : 0; /* nothing was measured, of no combination */
     if (!json_is_array(elements))
         return repeat && elements == NULL ? err_set(err, ERR_INPUT, "%s: %s%s: missing (mapping: repeat)",
                                                     im->file, m->place, repeat)
@@ -361,7 +363,8 @@ static int read_rows(struct importing *im, struct err *err)
     im->rows = 0;
     if (pointer_each(im->root, rows, take_row, im, err) != 0)
         return err_wrap(err, "%s", im->file);
-    if (im->d->n_tests == before && im->rows > 0)
+    im->empty = im->d->n_tests == before && im->rows > 0;
+    if (im->empty)
         return err_set(
             err, ERR_INPUT,
             "%s: none of the %lld rows gives a test (rows: %s): \"skip\" leaves them out, or they have "
@@ -498,6 +501,7 @@ static int collect(const struct pointer_match *match, void *arg, struct err *err
     return json_array_append(rows, match->value);
 }
 
+/* Returns 1 with err if there are rows, but none gives a test. */
 static int read_one_run(const struct importing *from, const struct import_map *m,
                         const struct import_options *options, json_t *root, struct draft *d, struct err *err)
 {
@@ -508,10 +512,10 @@ static int read_one_run(const struct importing *from, const struct import_map *m
     AUTO_FREE char *text = json_dumps(root, JSON_COMPACT | JSON_ENCODE_ANY);
     sha256_begin(&contents);
     sha256_of(text ? text : "", text ? strlen(text) : 0, d->info.content_sha256);
-    return import_own_metrics(m->root, m->name, d, err) != 0 || read_run(&im, options, true, err) != 0 ||
-                   read_rows(&im, err) != 0
-               ? -1
-               : finish(&im, m, options, &contents, 1, err);
+    return import_own_metrics(m->root, m->name, d, err) != 0 || read_run(&im, options, true, err) != 0 ? -1
+           : read_rows(&im, err) == 0 ? finish(&im, m, options, &contents, 1, err)
+           : im.empty                 ? 1
+                                      : -1;
 }
 
 int import_each(const struct import_map *m, const char *path, const struct import_options *options,
@@ -520,6 +524,7 @@ int import_each(const struct import_map *m, const char *path, const struct impor
     char hex[SHA256_HEX_LEN + 1];
     const char *key;
     json_t *root;
+    size_t taken = 0;
     json_auto_t *runs = json_object();
     struct importing im = {.map = m->root, .file = path};
     struct collecting c = {&im, json_object_get(m->root, "run_by"), runs};
@@ -534,9 +539,14 @@ int import_each(const struct import_map *m, const char *path, const struct impor
     {
         AUTO(draft_release) struct draft d;
         draft_init(&d);
-        if (rc == 0)
-            rc = read_one_run(&im, m, options, root, &d, err) != 0 ? -1 : fn(&d, arg, err);
+        int one = rc < 0 ? -1 : read_one_run(&im, m, options, root, &d, err);
+        taken += one == 0;
+        rc = one == 0 ? fn(&d, arg, err) : one < 0 ? -1 : 0;
     }
     (void)units;
+    if (rc == 0 && taken == 0)
+        return -1;
+    if (rc == 0)
+        *err = (struct err){0};
     return rc;
 }

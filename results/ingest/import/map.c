@@ -16,17 +16,22 @@ enum { TESTS_MAX = 64, TEST_KEYS_MAX = 256, FIELD_DEPTH_MAX = 8 };
 /* A misspelt key would be ignored, and with it a unit or a number. */
 static int check_field(const struct json_at *field, int depth, struct err *err)
 {
-    static const char *const keys[] = {"at",      "from",  "element", "key",   "const",   "unit",  "to",
-                                       "times",   "match", "group",   "words", "join",    "with",  "prefix",
-                                       "default", "pairs", "first",   "minus", "decimal", "epoch", NULL};
+    static const char *const keys[] = {
+        "at",   "from", "element", "key",     "const", "unit",  "to",    "times",   "match", "group", "words",
+        "join", "with", "prefix",  "default", "pairs", "first", "minus", "decimal", "epoch", "over",  NULL};
     struct json_at unit = json_member(field, "unit"), join = json_member(field, "join"),
-                   minus = json_member(field, "minus");
+                   minus = json_member(field, "minus"), over = json_member(field, "over");
     if (json_is_string(field->value))
         return 0;
     if (!json_is_object(field->value) || depth > FIELD_DEPTH_MAX)
         return json_expected(field, "a field: a JSON pointer as a string, or an object", err);
+    const char *from = json_text(field->value, "from");
+    if (*from && strcmp(from, "row") != 0 && strcmp(from, "parent") != 0 && strcmp(from, "file") != 0 &&
+        strcmp(from, "units") != 0 && strcmp(from, "path") != 0)
+        return json_fail(field, err, "from is \"%.60s\", expected row, parent, file, units or path", from);
     if (json_keys(field, keys, err) != 0 || (unit.value && check_field(&unit, depth + 1, err) != 0) ||
-        (minus.value && check_field(&minus, depth + 1, err) != 0))
+        (minus.value && check_field(&minus, depth + 1, err) != 0) ||
+        (over.value && check_field(&over, depth + 1, err) != 0))
         return -1;
     for (size_t i = 0; i < json_array_size(join.value); i++) {
         struct json_at part = json_element(&join, i);

@@ -3,6 +3,7 @@
 #include "common/base/alloc.h"
 #include "common/base/buf.h"
 #include "common/base/fs.h"
+#include "common/base/json.h"
 #include "common/base/sha256.h"
 #include "results/ingest/text/csv.h"
 #include "results/ingest/text/lenient.h"
@@ -33,6 +34,7 @@ static size_t before_value(const char *text, size_t len)
 static json_t *parse_json(const char *text, size_t len, const char *file, struct err *err)
 {
     struct err ignored;
+    size_t values = 0;
     json_t *whole = lenient_parse(text, len, file, err);
     size_t skip = whole ? 0 : before_value(text, len);
     if (!whole && skip > 0)
@@ -47,8 +49,14 @@ static json_t *parse_json(const char *text, size_t len, const char *file, struct
     for (const char *p = text + lenient_mark(text, len), *end = text + len; p < end;) {
         const char *eol = memchr(p, '\n', (size_t)(end - p));
         size_t n = eol ? (size_t)(eol - p) : (size_t)(end - p);
-        json_t *value = strspn(p, " \t\r") < n ? lenient_parse(p, n, file, &ignored) : NULL;
-        if (!value && strspn(p, " \t\r") < n)
+        bool blank = strspn(p, " \t\r") >= n;
+        values += json_count_values(p, n);
+        if (values > JSON_VALUES_MAX) {
+            err_set(err, ERR_INPUT, "%s: more than %d JSON values", file, JSON_VALUES_MAX);
+            return NULL;
+        }
+        json_t *value = blank ? NULL : lenient_parse(p, n, file, &ignored);
+        if (!value && !blank)
             return NULL;
         if (value)
             json_array_append_new(lines, value);

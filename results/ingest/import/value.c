@@ -83,14 +83,19 @@ static int match_text(const struct import_scope *s, const json_t *field, const c
     return 1;
 }
 
+static int copied(const struct import_scope *s, const char *text, const char *name, char *out, size_t size,
+                  struct err *err)
+{
+    int n = snprintf(out, size, "%s", text);
+    return n >= 0 && (size_t)n < size ? 1 : field_fail(s, name, err, "longer than %zu bytes", size - 1);
+}
+
 static int value_text(const struct import_scope *s, const json_t *value, const char *name, char *out,
                       size_t size, struct err *err)
 {
-    if (json_is_string(value)) {
-        if (json_string_length(value) >= size)
-            return field_fail(s, name, err, "longer than %zu bytes", size - 1);
-        snprintf(out, size, "%s", json_string_value(value));
-    } else if (json_is_integer(value))
+    if (json_is_string(value))
+        return copied(s, json_string_value(value), name, out, size, err);
+    if (json_is_integer(value))
         snprintf(out, size, "%lld", (long long)json_integer_value(value));
     else if (json_is_real(value))
         snprintf(out, size, "%.17g", json_real_value(value));
@@ -132,38 +137,63 @@ static bool is_whole(const json_t *value)
     return json_is_integer(value) || (n > 0 && !text[n + (*text == '-')]);
 }
 
-/* The i-th parameter: a member of an object, or an element with "name" and "value" of an array. */
-static json_t *parameter(json_t *list, size_t i, const char **name)
+/* The parameters of a row: the members of an object, the elements with "name" and "value" of an array, or, of
+ * an array of arrays, one value of each, which have no name: the combination of this number, as nested loops
+ * count them. */
+struct parameters {
+    json_t *list;
+    void *member;
+    size_t i, number, left; /* left: how many combinations the axes from the i-th on have */
+};
+
+static struct parameters parameters_of(json_t *list, size_t number)
 {
-    json_t *value, *element = json_array_get(list, i);
-    *name = json_string_value(json_object_get(element, "name"));
-    if (json_is_array(list))
-        return *name ? json_object_get(element, "value") : NULL;
-    json_object_foreach(list, *name, value)
+    struct parameters p = {.list = list, .member = json_object_iter(list), .number = number, .left = 1};
+    size_t i;
+    json_t *axis;
+    bool several = false;
+    json_array_foreach(list, i, axis)
     {
-        if (i-- == 0)
+        several = several || json_is_array(axis);
+        if (json_is_array(axis) && __builtin_mul_overflow(p.left, json_array_size(axis), &p.left))
+            p.left = 0;
+    }
+    if (several && number >= p.left)
+        p.list = NULL;
+    return p;
+}
+
+static bool next_parameter(struct parameters *p, const char **name, json_t **value)
+{
+    json_t *element = json_array_get(p->list, p->i++);
+    *name = p->member ? json_object_iter_key(p->member) : "";
+    *value = p->member ? json_object_iter_value(p->member) : NULL;
+    if (p->member) {
+        p->member = json_object_iter_next(p->list, p->member);
+        return true;
+    }
+    if (json_is_array(element)) {
+        p->left /= json_array_size(element);
+        *value = json_array_get(element, p->number / p->left % json_array_size(element));
+    } else if (json_is_string(json_object_get(element, "name"))) {
+        *name = json_string_value(json_object_get(element, "name"));
+        *value = json_object_get(element, "value");
+    }
+    return element != NULL;
+}
+
+/* A size, which is the context of its row: the first whole number that a context can be. NULL: none. */
+static json_t *first_whole(json_t *list, size_t number)
+{
+    struct parameters p = parameters_of(list, number);
+    const char *name;
+    json_t *value;
+    while (next_parameter(&p, &name, &value)) {
+        double n = json_is_string(value) ? strtod(json_string_value(value), NULL) : json_number_value(value);
+        if (is_whole(value) && n >= 0 && n <= INT32_MAX)
             return value;
     }
     return NULL;
-}
-
-static size_t parameters(const json_t *list)
-{
-    return json_is_array(list) ? json_array_size(list) : json_object_size(list);
-}
-
-/* A size, which is the context of its row: the first whole number that a context can be. */
-static size_t first_whole(json_t *list)
-{
-    const char *name;
-    size_t i = 0;
-    for (; i < parameters(list); i++) {
-        json_t *value = parameter(list, i, &name);
-        double n = json_is_string(value) ? strtod(json_string_value(value), NULL) : json_number_value(value);
-        if (is_whole(value) && n >= 0 && n <= INT32_MAX)
-            break;
-    }
-    return i;
 }
 
 static int parameter_text(const struct import_scope *s, const json_t *value, const char *name, char *out,
@@ -172,40 +202,30 @@ static int parameter_text(const struct import_scope *s, const json_t *value, con
     if (!json_is_object(value) && !json_is_array(value))
         return value_text(s, value, name, out, size, err);
     AUTO_FREE char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS);
-    int n = snprintf(out, size, "%s", text ? text : "?");
-    return n >= 0 && (size_t)n < size ? 1 : field_fail(s, name, err, "longer than %zu bytes", size - 1);
+    return copied(s, text ? text : "?", name, out, size, err);
 }
 
 /* "name=value" of all parameters; without the first whole number if "pairs" is "others". */
 static int pairs_text(const struct import_scope *s, const json_t *field, const char *name, char *out,
                       size_t size, struct err *err)
 {
-    json_t *list = find_value(s, field);
-    const json_t *which = json_object_get(field, "pairs");
-    bool others = json_is_string(which) && strcmp(json_string_value(which), "others") == 0;
-    size_t without = others ? first_whole(list) : SIZE_MAX, used = 0;
-    for (size_t i = 0; i < parameters(list); i++) {
-        const char *key;
+    json_t *list = find_value(s, field), *value;
+    const char *which = json_string_value(json_object_get(field, "pairs")), *key;
+    const json_t *without = which && strcmp(which, "others") == 0 ? first_whole(list, s->index) : NULL;
+    struct parameters p = parameters_of(list, s->index);
+    size_t used = 0;
+    while (next_parameter(&p, &key, &value)) {
         char text[IMPORT_TEXT_MAX];
-        json_t *value = parameter(list, i, &key);
-        if (i == without || !value || json_is_null(value))
+        if (value == without || !value || json_is_null(value))
             continue;
         if (parameter_text(s, value, name, text, sizeof text, err) < 0)
             return -1;
-        int n = snprintf(out + used, size - used, "%s%s=%s", used ? " " : "", key, text);
+        int n = snprintf(out + used, size - used, "%s%s%s%s", used ? " " : "", key, *key ? "=" : "", text);
         if (n < 0 || (size_t)n >= size - used)
             return field_fail(s, name, err, "longer than %zu bytes", size - 1);
         used += (size_t)n;
     }
     return used > 0;
-}
-
-static int first_text(const struct import_scope *s, const json_t *field, const char *name, char *out,
-                      size_t size, struct err *err)
-{
-    const char *key;
-    json_t *list = find_value(s, field), *value = parameter(list, first_whole(list), &key);
-    return value ? value_text(s, value, name, out, size, err) : 0;
 }
 
 /* The text of a field before "match" and "words" are applied. */
@@ -220,9 +240,12 @@ static int raw_text(const struct import_scope *s, const json_t *field, const cha
     }
     if (json_object_get(field, "pairs"))
         return pairs_text(s, field, name, out, size, err);
-    if (json_object_get(field, "first"))
-        return first_text(s, field, name, out, size, err);
+    const char *from = json_string_value(json_object_get(field, "from"));
+    if (from && strcmp(from, "path") == 0)
+        return copied(s, s->file, name, out, size, err);
     const json_t *value = find_value(s, field);
+    if (json_object_get(field, "first"))
+        value = first_whole(find_value(s, field), s->index);
     return value && !json_is_null(value) ? value_text(s, value, name, out, size, err) : 0;
 }
 
@@ -357,6 +380,13 @@ static double exact_difference(const char *text, double v, const struct import_s
     return exact ? (double)difference : v - other;
 }
 
+/* Without the field, *out stays as it is. */
+static int operand(const struct import_scope *s, const json_t *field, const char *name, double *out,
+                   struct err *err)
+{
+    return field ? import_number(s, field, name, "", out, err) : 1;
+}
+
 int import_number(const struct import_scope *s, const json_t *field, const char *name, const char *unit,
                   double *out, struct err *err)
 {
@@ -370,7 +400,7 @@ int import_number(const struct import_scope *s, const json_t *field, const char 
     if (rc <= 0)
         return rc;
     plain_number(field, text);
-    double v = strtod(text, &end), other = 0;
+    double v = strtod(text, &end), other = 0, over = 1;
     if (end == text || *end)
         return field_fail(s, name, err, "expected a number, found \"%.60s\"", text);
     if (!isfinite(v))
@@ -378,11 +408,13 @@ int import_number(const struct import_scope *s, const json_t *field, const char 
     if (unit_of(s, field, name, unit, &factor, err) != 0)
         return -1;
     const json_t *minus = json_object_get(field, "minus");
-    if (minus && (rc = import_number(s, minus, name, "", &other, err)) <= 0)
+    if ((rc = operand(s, minus, name, &other, err)) <= 0 ||
+        (rc = operand(s, json_object_get(field, "over"), name, &over, err)) <= 0)
         return rc;
     v = exact_difference(text, v, s, minus, other);
     const json_t *times = json_object_get(field, "times");
-    *out = v * factor * (json_is_number(times) ? json_number_value(times) : 1);
+    v = v * factor * (json_is_number(times) ? json_number_value(times) : 1) / over;
+    *out = isfinite(v) ? v : NAN;
     return 1;
 }
 

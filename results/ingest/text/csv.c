@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-enum { COLUMNS_MAX = 8192, FIELD_MAX = 1 << 20 };
+enum { COLUMNS_MAX = 8192, FIELDS_MAX = 2000000, FIELD_MAX = 1 << 20 };
 
 struct csv {
     const char *p, *end;
     const char *file;
-    size_t line;
+    size_t line, fields; /* so far */
     struct buf field;
 };
 
@@ -75,23 +75,31 @@ static json_t *read_record(struct csv *c, struct err *err)
         if (read_field(c, err) != 0)
             return NULL;
         json_array_append_new(row, json_string(buf_str(&c->field)));
-        if (json_array_size(row) > COLUMNS_MAX) {
-            csv_fail(c, err, "too many columns");
+        if (json_array_size(row) > COLUMNS_MAX || ++c->fields > FIELDS_MAX) {
+            csv_fail(c, err, c->fields > FIELDS_MAX ? "more than 2000000 fields" : "too many columns");
             return NULL;
         }
     } while (next_field(c));
     return json_incref(row);
 }
 
+/* Whether a whole line ends in an empty field: the rest may be left out, too, as ncu does. A file that was
+ * cut has no such line. */
+static bool ends_early(const struct csv *c, const json_t *row)
+{
+    return c->p[-1] == '\n' && !*json_string_value(json_array_get(row, json_array_size(row) - 1));
+}
+
 static json_t *name_fields(const struct csv *c, const json_t *header, const json_t *row, struct err *err)
 {
-    if (json_array_size(row) != json_array_size(header)) {
-        err_set(err, ERR_INPUT, "%s: line %zu: %zu field%s, the header has %zu", c->file, c->line,
-                json_array_size(row), text_plural((long long)json_array_size(row)), json_array_size(header));
+    size_t n = json_array_size(row), columns = json_array_size(header);
+    if (n > columns || (n < columns && !ends_early(c, row))) {
+        err_set(err, ERR_INPUT, "%s: line %zu: %zu field%s, the header has %zu", c->file, c->line, n,
+                text_plural((long long)n), columns);
         return NULL;
     }
     json_t *object = json_object();
-    for (size_t i = 0; i < json_array_size(header); i++)
+    for (size_t i = 0; i < n; i++)
         json_object_set(object, json_string_value(json_array_get(header, i)), json_array_get(row, i));
     return object;
 }

@@ -1,5 +1,6 @@
 /* csv: parses comma-separated values with a header (RFC 4180) into a JSON array of objects of strings. A row
- * whose number of fields differs from the header's is an error that names its line. */
+ * whose number of fields differs from the header's is an error that names its line, unless it ends in an
+ * empty field. */
 #pragma once
 
 #include "common/base/err.h"

@@ -68,7 +68,7 @@ json_t *lenient_parse(const char *text, size_t len, const char *file, struct err
     struct err ignored = {0};
     size_t mark = lenient_mark(text, len);
     json_t *value = json_parse(text + mark, len - mark, file, err);
-    if (value)
+    if (value || json_count_values(text, len) > JSON_VALUES_MAX)
         return value;
     mend(text + mark, len - mark, &mended);
     if (buf_ok(&mended) && mended.len != len - mark)
