@@ -362,7 +362,7 @@ static int read_rows(struct importing *im, struct err *err)
     im->files++;
     im->rows = 0;
     if (pointer_each(im->root, rows, take_row, im, err) != 0)
-        return err_wrap(err, "%s", im->file);
+        return strncmp(err->msg, im->file, strlen(im->file)) == 0 ? -1 : err_wrap(err, "%s", im->file);
     im->empty = im->d->n_tests == before && im->rows > 0;
     if (im->empty)
         return err_set(

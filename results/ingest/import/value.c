@@ -295,22 +295,26 @@ int import_text(const struct import_scope *s, const json_t *field, const char *n
     return rc > 0 ? add_prefix(s, field, name, out, size, err) : rc;
 }
 
-enum dimension { PLAIN, TIME, SIZE, TOKENS, FLOPS, ENERGY, FREQUENCY };
+enum dimension { PLAIN, TIME, SIZE, TOKENS, FLOPS, ENERGY, FREQUENCY, RATE };
 
 static const struct unit {
     const char *name;
     enum dimension dimension;
     double base; /* in the dimension's first unit */
 } units[] = {
-    {"", PLAIN, 1},           {"s", TIME, 1},          {"sec", TIME, 1},        {"seconds", TIME, 1},
-    {"ms", TIME, 1e-3},       {"us", TIME, 1e-6},      {"ns", TIME, 1e-9},      {"min", TIME, 60},
-    {"h", TIME, 3600},        {"bytes", SIZE, 1},      {"B", SIZE, 1},          {"kB", SIZE, 1e3},
-    {"KB", SIZE, 1e3},        {"MB", SIZE, 1e6},       {"GB", SIZE, 1e9},       {"KiB", SIZE, 1024},
-    {"second", TIME, 1},      {"msecond", TIME, 1e-3}, {"usecond", TIME, 1e-6}, {"nsecond", TIME, 1e-9},
-    {"msec", TIME, 1e-3},     {"usec", TIME, 1e-6},    {"nsec", TIME, 1e-9},    {"MiB", SIZE, 1 << 20},
-    {"GiB", SIZE, 1 << 30},   {"tok/s", TOKENS, 1},    {"FLOP/s", FLOPS, 1},    {"GFLOP/s", FLOPS, 1e9},
-    {"TFLOP/s", FLOPS, 1e12}, {"J", ENERGY, 1},        {"kJ", ENERGY, 1e3},     {"Wh", ENERGY, 3600},
-    {"MHz", FREQUENCY, 1},    {"GHz", FREQUENCY, 1e3},
+    {"", PLAIN, 1},          {"s", TIME, 1},           {"sec", TIME, 1},
+    {"seconds", TIME, 1},    {"ms", TIME, 1e-3},       {"us", TIME, 1e-6},
+    {"ns", TIME, 1e-9},      {"min", TIME, 60},        {"h", TIME, 3600},
+    {"bytes", SIZE, 1},      {"B", SIZE, 1},           {"kB", SIZE, 1e3},
+    {"KB", SIZE, 1e3},       {"MB", SIZE, 1e6},        {"GB", SIZE, 1e9},
+    {"KiB", SIZE, 1024},     {"second", TIME, 1},      {"msecond", TIME, 1e-3},
+    {"usecond", TIME, 1e-6}, {"nsecond", TIME, 1e-9},  {"msec", TIME, 1e-3},
+    {"usec", TIME, 1e-6},    {"nsec", TIME, 1e-9},     {"MiB", SIZE, 1 << 20},
+    {"GiB", SIZE, 1 << 30},  {"tok/s", TOKENS, 1},     {"FLOP/s", FLOPS, 1},
+    {"GFLOP/s", FLOPS, 1e9}, {"TFLOP/s", FLOPS, 1e12}, {"J", ENERGY, 1},
+    {"kJ", ENERGY, 1e3},     {"Wh", ENERGY, 3600},     {"MHz", FREQUENCY, 1},
+    {"GHz", FREQUENCY, 1e3}, {"ops/s", RATE, 1},       {"ops/ms", RATE, 1e3},
+    {"ops/us", RATE, 1e6},   {"ops/ns", RATE, 1e9},    {"ops/min", RATE, 1.0 / 60},
 };
 
 static const struct unit *find_unit(const char *name)
@@ -333,20 +337,19 @@ bool unit_factor(const char *from, const char *to, double *factor)
     return true;
 }
 
+/* 0: the unit is missing, and so the number is no measurement. */
 static int unit_of(const struct import_scope *s, const json_t *field, const char *name, const char *wanted,
                    double *factor, struct err *err)
 {
     char unit[32];
     const json_t *given = json_object_get(field, "unit");
+    int rc = json_is_string(given) ? copied(s, json_string_value(given), name, unit, sizeof unit, err)
+                                   : import_text(s, given, name, unit, sizeof unit, err);
     *factor = 1;
-    if (!given)
-        return 0;
-    if (json_is_string(given))
-        snprintf(unit, sizeof unit, "%s", json_string_value(given));
-    else if (import_text(s, given, name, unit, sizeof unit, err) < 0)
-        return -1;
+    if (!given || rc <= 0)
+        return given ? rc : 1;
     if (unit_factor(unit, wanted, factor))
-        return 0;
+        return 1;
     return field_fail(s, name, err, "\"%s\" is not a unit of what is stored in \"%s\"", unit, wanted);
 }
 
@@ -405,8 +408,8 @@ int import_number(const struct import_scope *s, const json_t *field, const char 
         return field_fail(s, name, err, "expected a number, found \"%.60s\"", text);
     if (!isfinite(v))
         return 1;
-    if (unit_of(s, field, name, unit, &factor, err) != 0)
-        return -1;
+    if ((rc = unit_of(s, field, name, unit, &factor, err)) <= 0)
+        return rc;
     const json_t *minus = json_object_get(field, "minus");
     if ((rc = operand(s, minus, name, &other, err)) <= 0 ||
         (rc = operand(s, json_object_get(field, "over"), name, &over, err)) <= 0)
