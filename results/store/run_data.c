@@ -110,6 +110,7 @@ void run_activity_init(struct run_activity *a)
 void run_data_release(struct run_data *r)
 {
     free(r->variants);
+    free(r->by_name);
     free(r->tests);
     free(r->cells);
     free(r->unmeasured);
@@ -117,8 +118,43 @@ void run_data_release(struct run_data *r)
     *r = (struct run_data){0};
 }
 
+static int by_name(const void *a, const void *b, void *variants)
+{
+    const struct run_variant *v = variants;
+    return strcmp(v[*(const size_t *)a].name, v[*(const size_t *)b].name);
+}
+
+void run_data_index(struct run_data *r)
+{
+    free(r->by_name);
+    r->by_name = xcalloc(r->n_variants, sizeof *r->by_name);
+    for (size_t i = 0; i < r->n_variants; i++)
+        r->by_name[i] = i;
+    if (r->n_variants > 0)
+        qsort_r(r->by_name, r->n_variants, sizeof *r->by_name, by_name, r->variants);
+    r->n_by_name = r->n_variants;
+}
+
+static const struct run_variant *search_names(const struct run_data *r, const char *name)
+{
+    for (size_t low = 0, high = r->n_variants; low < high;) {
+        size_t mid = low + (high - low) / 2;
+        const struct run_variant *v = &r->variants[r->by_name[mid]];
+        int order = strcmp(name, v->name);
+        if (order == 0)
+            return v;
+        if (order < 0)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return NULL;
+}
+
 const struct run_variant *run_data_variant(const struct run_data *r, const char *name)
 {
+    if (r->by_name && r->n_by_name == r->n_variants)
+        return search_names(r, name);
     for (size_t i = 0; i < r->n_variants; i++)
         if (strcmp(r->variants[i].name, name) == 0)
             return &r->variants[i];

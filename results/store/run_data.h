@@ -182,6 +182,8 @@ struct run_data {
     struct run_info info;
     struct run_variant *variants;
     size_t n_variants;
+    size_t *by_name; /* the first n_by_name variants in the order of their names, or NULL; for run_data_variant() */
+    size_t n_by_name;
     struct run_test *tests;
     size_t n_tests;
     struct cell *cells;
@@ -205,6 +207,10 @@ void run_activity_init(struct run_activity *a);
 
 /* Fails with ERR_INPUT for a rejected run, with its reason and how to accept it again. */
 int run_check_comparable(const struct run_info *r, struct err *err);
+
+/* From now on run_data_variant() finds the variants in as many steps as their number has bits, as long as none
+ * is added. */
+void run_data_index(struct run_data *r);
 
 /* Groups r->tests (ordered by variant, context, repetition) into r->cells. */
 void run_data_make_cells(struct run_data *r);

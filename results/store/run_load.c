@@ -6,6 +6,7 @@
 #include "results/store/when.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,21 +126,24 @@ static int load_variants(struct store *s, struct run_data *r, struct err *err)
     while ((rc = sql_step(stmt, err)) > 0)
         if (read_variant(s, stmt, r, &cap, err) != 0)
             return -1;
+    run_data_index(r);
     return rc;
 }
 
 static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r, size_t *cap, struct err *err)
 {
-    char status[32];
+    char status[32], name[RUN_NAME_MAX];
     alloc_grow((void **)&r->tests, sizeof *r->tests, r->n_tests + 1, cap);
     struct run_test *t = &r->tests[r->n_tests++];
     t->key = sql_col_int(stmt, "id", 0);
-    t->variant = (size_t)sql_col_int(stmt, "position", 0);
+    sql_col_text(stmt, "variant", name, sizeof name);
+    const struct run_variant *variant = run_data_variant(r, name);
+    t->variant = variant ? (size_t)(variant - r->variants) : 0;
     t->context = (int)sql_col_int(stmt, "context_len", 0);
     t->repetition = (int)sql_col_int(stmt, "repetition", 0);
     t->warmup = sql_col_int(stmt, "warmup", 0) != 0;
     sql_col_text(stmt, "status", status, sizeof status);
-    if (t->variant >= r->n_variants || !status_from_name(status, &t->status))
+    if (!variant || !status_from_name(status, &t->status))
         return bad_status(s, r, status, err);
     t->used.vram_before = sql_col_num(stmt, "vram_before");
     t->used.vram_after = sql_col_num(stmt, "vram_after");
@@ -152,7 +156,8 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     t->exit_code = (int)sql_col_int(stmt, "exit_code", RUN_UNKNOWN);
     t->signal = (int)sql_col_int(stmt, "signal", RUN_UNKNOWN);
     t->samples = (int)sql_col_int(stmt, "samples", RUN_UNKNOWN);
-    sql_col_text(stmt, "attn_impl", t->attn_impl, sizeof t->attn_impl);
+    const char *attn_impl = sql_col_str(stmt, "attn_impl", NULL);
+    snprintf(t->attn_impl, sizeof t->attn_impl, "%s", attn_impl ? attn_impl : variant->attn_impl);
     sql_col_text(stmt, "reason", t->reason, sizeof t->reason);
     t->index = (int)sql_col_int(stmt, "test_index", RUN_UNKNOWN);
     sql_col_text(stmt, "host", t->host, sizeof t->host);
@@ -167,26 +172,37 @@ static int read_test(struct store *s, struct sql_stmt *stmt, struct run_data *r,
     return 0;
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const struct run_test *x = a, *y = b;
+    int order = (x->variant > y->variant) - (x->variant < y->variant);
+    if (order == 0)
+        order = (x->context > y->context) - (x->context < y->context);
+    if (order == 0)
+        order = (x->repetition > y->repetition) - (x->repetition < y->repetition);
+    return order != 0 ? order : (x->key > y->key) - (x->key < y->key);
+}
+
 static int load_tests(struct store *s, struct run_data *r, struct err *err)
 {
-    static const char text[] = /* so joined, variants are found by an index of their names */
-        "WITH v AS MATERIALIZED (SELECT position, name, attn_impl FROM variant WHERE run_id = :run) "
-        "SELECT t.id, v.position, c.context_len, t.repetition, t.warmup, t.status, t.vram_before,"
+    static const char text[] = /* variants are found by run_data_index(): SQLite may look at each of them */
+        "SELECT t.id, c.variant, c.context_len, t.repetition, t.warmup, t.status, t.vram_before,"
         " t.vram_after, t.vram_max_gap_ms, t.cpu_user_s, t.cpu_system_s, t.timeout_s, t.started_at, "
         "t.prompt_tokens,"
-        " t.exit_code, t.signal, t.samples, coalesce(t.attn_impl, v.attn_impl) AS attn_impl, t.reason,"
+        " t.exit_code, t.signal, t.samples, t.attn_impl, t.reason,"
         " t.test_index, t.host, t.gpu, t.gpu_mode, t.beside, t.contained"
 #define METRIC_TEST(id, name, column, ...) ", t." #column
 #include "results/store/metric.def"
         ACTIVITY_COLUMNS " FROM test t CROSS JOIN series c ON c.id = t.series_id"
-        " CROSS JOIN v ON v.name = c.variant"
-        " WHERE t.run_id = :run ORDER BY v.position, c.context_len, t.repetition";
+        " WHERE t.run_id = :run";
     SQL_STMT stmt = sql_prepare_int(s, text, ":run", r->info.key, err);
     size_t cap = 0;
     int rc;
     while ((rc = sql_step(stmt, err)) > 0)
         if (read_test(s, stmt, r, &cap, err) != 0)
             return -1;
+    if (r->n_tests > 0)
+        qsort(r->tests, r->n_tests, sizeof *r->tests, by_place);
     return rc;
 }
 
