@@ -182,7 +182,7 @@ struct run_data {
     struct run_info info;
     struct run_variant *variants;
     size_t n_variants;
-    size_t *by_name; /* the first n_by_name variants in the order of their names, or NULL; for run_data_variant() */
+    size_t *by_name; /* the first n_by_name variants in the order of their names, or NULL */
     size_t n_by_name;
     struct run_test *tests;
     size_t n_tests;
@@ -208,7 +208,7 @@ void run_activity_init(struct run_activity *a);
 /* Fails with ERR_INPUT for a rejected run, with its reason and how to accept it again. */
 int run_check_comparable(const struct run_info *r, struct err *err);
 
-/* From now on run_data_variant() finds the variants in as many steps as their number has bits, as long as none
+/* From now on run_data_variant() finds variants in as many steps as their number has bits, as long as none
  * is added. */
 void run_data_index(struct run_data *r);
 

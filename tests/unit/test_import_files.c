@@ -80,6 +80,19 @@ TEST(what_asv_and_pyperf_say_of_a_run)
     run_data_release(&r);
 }
 
+/* What is faster when it is more is a metric of its own; a number whose unit is missing is none. */
+TEST(jmh_measures_throughput_too)
+{
+    AUTO(store_close) struct store s = open_store("jmh.db");
+    AUTO(run_data_release) struct run_data r = import_stored(&s, "jmh", FIXTURES "jmh.json", &day, 0);
+    const struct cell *c = run_data_cell(&r, "org.example.Multiply.run.thrpt.kind_dense", 64);
+    assert_int_equal(c->n[METRIC_KERNEL_MS], 0);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM extra JOIN quantity q ON q.id = quantity_id"
+                                   " WHERE q.name = 'ops_per_s' AND value BETWEEN 1e5 AND 2e5"),
+                     6);
+    assert_int_equal(query_int(&s, "SELECT count(*) FROM extra"), 6);
+}
+
 /* Memory and counts are no times. */
 TEST(units_that_are_no_time_are_left_out)
 {
